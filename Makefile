@@ -1,10 +1,11 @@
-# The usual chores. Every target that builds brings its tools first; that is silent and immediate when they are there.
+# Common tasks. Every target that builds first runs `setup`, which is silent and immediate once the tools are
+# installed.
 
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := build
 
-# An LLVM that is not in the distribution's place: make LLVM_PREFIX=/path/to/llvm-21 ...
+# For an LLVM outside the distribution's location: make LLVM_PREFIX=/path/to/llvm-21 ...
 ifdef LLVM_PREFIX
 export LLVM_PREFIX
 export MLIR_SYS_210_PREFIX := $(LLVM_PREFIX)
@@ -18,8 +19,7 @@ endif
 build: setup
 	cargo build --workspace --bins
 
-# Compiles each program in examples/ and shows what came out. The build comes first and takes minutes on a fresh machine:
-# cargo shows how far it is.
+# Compiles each program in examples/ and shows the results. The first build takes minutes; cargo shows its progress.
 demo: setup
 	@echo "demo: building the compiler (minutes the first time, seconds after that)" >&2
 	@cargo build --workspace --bin tileiras --bin tileiras-core
@@ -28,11 +28,11 @@ demo: setup
 test: setup
 	cargo nextest run --workspace
 
-# Also the long matrices: all programs, targets and levels.
+# Including the long matrices: all programs, targets and levels.
 test-full: setup
 	TILEIRAS_TEST_FULL=1 cargo nextest run --workspace --profile full
 
-# Compiles the corpus programs that are supported, runs them in the simulator and prints a table:
+# Compiles the supported corpus programs, runs them in the simulator and prints a table:
 # make corpus TARGETS=sm_90 LEVELS=3 SEEDS=plain PROGRAMS='vadd saxpy'
 TARGETS ?= sm_80,sm_90,sm_100,sm_120
 LEVELS ?= 0,3
@@ -47,11 +47,11 @@ lint: setup
 	cargo xtask tidy
 	cargo xtask docs --check
 
-# The release that needs neither MLIR nor LLVM where it runs, in target/dist/tileiras-VERSION: scripts/dist.sh.
+# A release that needs neither MLIR nor LLVM at run time, in target/dist/tileiras-VERSION: scripts/dist.sh.
 dist: setup
 	scripts/dist.sh
 
-# Whether it is what it should be: shared libraries, start-up, programs in C against both libraries.
+# Tests the release: shared libraries, start-up, C programs with both libraries.
 dist-test: dist
 	scripts/test-dist.sh
 
@@ -67,20 +67,20 @@ deb: setup
 image: setup
 	scripts/image.sh
 
-# The documentation as a book for a browser, in target/book: scripts/book.sh.
+# The documentation as an HTML book, in target/book: scripts/book.sh.
 book:
 	scripts/book.sh
 
-# Times beside NVIDIA's tools: docs/performance.md.
+# Times compared with NVIDIA's tools: docs/performance.md.
 bench: dist
 	scripts/setup.sh --comparisons
 	benches/against_the_vendor.py
 
-# The folder to carry to a GPU machine: gpu/README.md.
+# The directory to copy to a GPU machine: gpu/README.md.
 gpu-pack:
 	gpu/build.sh
 
-# The generated pages of docs/reference.
+# The generated pages in docs/reference.
 docs: setup
 	cargo xtask docs
 

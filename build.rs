@@ -1,7 +1,8 @@
-//! Builds the dialects: TableGen to C++ and JSON, C++ to a static library, JSON to C accessors and typed Rust views.
+//! Builds the dialects: TableGen to C++ and JSON, C++ to a static library, and JSON to C accessors and typed Rust
+//! views.
 //!
-//! The C++ is compiled by LLVM's own clang with `NDEBUG`, whatever the host compiler is: trait identities of MLIR are
-//! derived from the compiler's spelling of type names, and some of its classes change size with `NDEBUG`.
+//! The C++ is compiled by LLVM's own clang with `NDEBUG`, whatever the host compiler is: MLIR derives the identities
+//! of traits from the compiler's spelling of type names, and some of its classes change size with `NDEBUG`.
 
 #[path = "build/cpp.rs"]
 mod cpp;

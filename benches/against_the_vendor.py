@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
-"""How long the command takes, beside NVIDIA's tools on the same machine in the same run.
+"""Compares the speed of the command with NVIDIA's tools, on the same machine in the same run.
 
     make dist && benches/against_the_vendor.py [--tileiras FILE] [--release N] [--runs N] [--gpu-name sm_NN] [--check]
 
-Three comparisons, each the best of N runs (5 unless told), the sides taking turns so that a busy machine slows both:
+Three comparisons, each the best of N runs (default 5). The sides are interleaved, so that a busy machine slows both:
 
 * `tileiras --version`;
 * vadd_f32 from bytecode to cubin, against ptxas alone on the same PTX with the same options;
-* every program of tests/corpus at -O3, against NVIDIA's tileiras. Files that either side refuses are left out and named.
+* every program of tests/corpus at -O3, against NVIDIA's tileiras. Files that either side rejects are omitted and listed.
 
-Times are given twice, in seconds: on the clock, and of the processor (user and system, with children), which a machine that
-others use disturbs less. --check makes it fail where a ratio misses its aim on both.
+Times are given twice, in seconds: wall-clock time and processor time (user and system, including children), which is less
+sensitive to other load. With --check the script fails if a ratio misses its target in both.
 
-NVIDIA's tools are those of scripts/setup.sh, and of one release those of scripts/fetch-nvcc.sh and
-scripts/fetch-tileiras.sh, which both take it as an argument.
+NVIDIA's tools come from scripts/setup.sh or, for a given release, from scripts/fetch-nvcc.sh and
+scripts/fetch-tileiras.sh, which both take the release as an argument.
 """
 
 import argparse
@@ -27,19 +27,19 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PTXAS = ROOT / ".tools/cuda/bin/ptxas"
-# The release whose folders have no number.
+# The release whose directories have no number.
 USUAL = "13.4.92"
 NEWEST = "13.5.37"
 
 
 def folder(name: str, release: str) -> pathlib.Path:
-    """Where a package of a release is unpacked."""
+    """The directory of an unpacked package of a release."""
     return ROOT / ".tools" / (name if release == USUAL else f"{name}-{release}") / "nvidia/cu13"
 
 
 @dataclasses.dataclass(frozen=True)
 class Time:
-    """The least of several runs; each measure has its own."""
+    """The minimum over several runs, separately for each measure."""
 
     clock: float
     processor: float
@@ -61,7 +61,7 @@ def run(arguments: list, environment: dict) -> tuple[Time, int, str]:
     )
     assert child.stderr is not None
     words = child.stderr.read()
-    # Times of this child and of those that it waited for.
+    # The times of this child and of the children that it waited for.
     _, status, usage = os.wait4(child.pid, 0)
     clock = time.perf_counter() - start
     child.returncode = os.waitstatus_to_exitcode(status)
@@ -69,7 +69,7 @@ def run(arguments: list, environment: dict) -> tuple[Time, int, str]:
 
 
 def best(runs: int, *sides: tuple[list, dict]) -> list[Time]:
-    """The best of each side; FOREVER for one that fails."""
+    """The best time of each side, or FOREVER for one that fails."""
     times = [FOREVER] * len(sides)
     failed = [False] * len(sides)
     for _ in range(runs):
@@ -107,11 +107,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     version = next(l.split('"')[1] for l in (ROOT / "Cargo.toml").read_text().splitlines() if l.startswith("version = "))
     parser.add_argument("--tileiras", type=pathlib.Path, default=ROOT / f"target/dist/tileiras-{version}/bin/tileiras")
-    parser.add_argument("--release", default=NEWEST, help=f"of NVIDIA's tileiras and its toolkit: {NEWEST} unless told")
+    parser.add_argument("--release", default=NEWEST, help=f"release of NVIDIA's tileiras and its toolkit (default {NEWEST})")
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--gpu-name", default="sm_90")
-    parser.add_argument("--check", action="store_true", help="fail where an aim is missed")
-    parser.add_argument("--programs", nargs="*", help="only these files of the corpus, by the names before .tileirbc")
+    parser.add_argument("--check", action="store_true", help="fail if a target is missed")
+    parser.add_argument("--programs", nargs="*", help="use only these files of the corpus, named without .tileirbc")
     options = parser.parse_args()
     vendor, toolkit = folder("tileiras", options.release) / "bin/tileiras", folder("nvcc", options.release)
     for file in (options.tileiras, PTXAS, vendor, toolkit / "bin/ptxas"):
@@ -156,13 +156,13 @@ def main() -> int:
             print(slowest[-1].line(), file=sys.stderr, flush=True)
         rows.append(Row(f"{len(slowest)} programs of the corpus, against NVIDIA's tileiras {options.release}", *total, 0.5))
 
-    print(f"`--version`: {version_time.clock * 1e3:.1f} ms on the clock, {version_time.processor * 1e3:.1f} ms of the processor\n")
-    print("| | ours s | theirs s | ratio | ours CPU s | theirs CPU s | ratio | aim |")
+    print(f"`--version`: {version_time.clock * 1e3:.1f} ms wall-clock time, {version_time.processor * 1e3:.1f} ms processor time\n")
+    print("| | ours s | theirs s | ratio | ours CPU s | theirs CPU s | ratio | target |")
     print("|---|---|---|---|---|---|---|---|")
     for row in rows:
         print(row.line())
-    print(f"\nleft out: {'; '.join(refused) or 'nothing'}")
-    print("\nThe ten with the greatest share of our processor time:\n")
+    print(f"\nomitted: {'; '.join(refused) or 'none'}")
+    print("\nThe ten programs with the most processor time:\n")
     for row in sorted(slowest, key=lambda r: -r.ours.processor)[:10]:
         print(row.line())
     missed = [row.what for row in rows if not row.met()]

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""How long the compiler takes beside the assembler that follows it.
+"""Compares the compiler's processor time with that of the assembler that runs after it.
 
     benches/beside_ptxas.py [--tileiras FILE] [--ptxas FILE] [--gpu-name sm_NN] [--runs R] [NAME...]
 
-For each program of the corpus whose name contains one of NAME (all without one): processor time of the command to PTX
-at -O3, without ptxas, and that of ptxas for the same PTX, in ms. The two take turns, R times (5 unless told), and the
-least of each counts. Programs that the command refuses are left out. The table begins with the greatest ratio of the
-first to the second; behind it stand the median and the geometric mean of the ratios, and how many are above 1.
+For each program of the corpus whose name contains one of NAME (default: all): the processor time of the command from
+bytecode to PTX at -O3, without ptxas, and of ptxas for that PTX, in ms. The two are interleaved, R times (default 5), and
+the minimum of each is used. Programs that the command rejects are omitted. The table is sorted by the ratio of the two,
+largest first, followed by the median and the geometric mean of the ratios, and the number of ratios above 1.
 """
 
 import argparse
@@ -23,7 +23,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
 def milliseconds(command: list[str]) -> float | None:
-    """Processor time of a command; None if it fails."""
+    """The processor time of a command; None if it fails."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -41,7 +41,7 @@ def main() -> None:
     options = parser.parse_args()
     for tool in (options.tileiras, options.ptxas):
         if not os.access(tool, os.X_OK):
-            sys.exit(f"{tool} is no program")
+            sys.exit(f"{tool} is not an executable program")
 
     rows = []
     with tempfile.TemporaryDirectory() as folder:
@@ -53,12 +53,12 @@ def main() -> None:
             ours = [str(options.tileiras), str(program), f"--gpu-name={options.gpu_name}", "-O3", "--emit=ptx", "-o", ptx]
             if milliseconds(ours) is None:
                 continue
-            # The target as the PTX names it, with its suffix if it has one.
+            # The target as named in the PTX, including a suffix.
             arch = next(line.split()[1].rstrip(",") for line in open(ptx) if line.startswith(".target"))
             theirs = [str(options.ptxas), "-arch", arch, "--opt-level", "3", ptx, "-o", os.path.join(folder, "k.cubin")]
             times = [(milliseconds(ours), milliseconds(theirs)) for _ in range(options.runs)]
             if any(t is None for pair in times for t in pair):
-                sys.exit(f"{name}: ptxas refuses what the command made")
+                sys.exit(f"{name}: ptxas rejects the output of the command")
             a, b = (min(column) for column in zip(*times))
             rows.append((a / b, name, a, b))
     if not rows:

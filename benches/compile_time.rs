@@ -1,13 +1,14 @@
-//! How long compilation takes: bytecode to PTX, in this process, without ptxas.
+//! Measures compile time: bytecode to PTX, in this process, without ptxas.
 //!
 //! ```text
 //! cargo bench --bench compile_time -- [--runs N] [--gpu-name sm_NN] [PROGRAM...]
 //! ```
 //!
-//! Prints the least and the median time of N compilations (20 unless told) at -O3 of each file of the corpus whose name
-//! contains one of PROGRAM (all without one), in milliseconds, and the size of the PTX; then the median and the
-//! greatest of these medians. The first compilation of the process pays for the registration of passes and dialects and
-//! for the tables of LLVM's target; it is shown by itself. Files of versions that the reader refuses are left out.
+//! Prints the minimum and the median time of N compilations (default 20) at -O3 for each file of the corpus whose
+//! name contains one of PROGRAM (default: all), in milliseconds, and the size of the PTX; then the median and the
+//! maximum of these medians. The first compilation of the process includes the registration of passes and dialects
+//! and the tables of LLVM's target; it is reported separately. Files in versions that the reader does not support are
+//! omitted.
 
 use std::{fs, path::Path, process::ExitCode, time::Instant};
 use tile_interface::Emit;
@@ -37,7 +38,7 @@ fn settings() -> Result<Settings, String> {
     while let Some(argument) = arguments.next() {
         let mut value = || arguments.next().ok_or(format!("{argument} needs a value"));
         match argument.as_str() {
-            // What cargo adds by itself.
+            // Added by cargo.
             "--bench" => {}
             "--runs" => {
                 settings.runs =
@@ -47,7 +48,7 @@ fn settings() -> Result<Settings, String> {
                 let name = value()?;
                 settings.target = Target::by_name(&name).ok_or(format!("unknown target '{name}'"))?;
             }
-            option if option.starts_with('-') => return Err(format!("'{option}' is no option")),
+            option if option.starts_with('-') => return Err(format!("unknown option '{option}'")),
             name => settings.programs.push(name.to_string()),
         }
     }
@@ -64,7 +65,7 @@ fn run(settings: &Settings) -> Result<(), String> {
         .into_iter()
         .filter(|(name, _)| settings.programs.is_empty() || settings.programs.iter().any(|p| name.contains(p)))
         .collect();
-    let (_, input) = programs.first().ok_or("no program has such a name")?;
+    let (_, input) = programs.first().ok_or("no matching program")?;
     let (first, _) = milliseconds(input)?;
     println!("{}, -O3, {} runs; first compilation of the process {first:.1} ms", settings.target.name, settings.runs);
     println!("{:<30}{:>9}{:>10}{:>12}", "program", "min ms", "median ms", "PTX bytes");
@@ -92,7 +93,7 @@ fn run(settings: &Settings) -> Result<(), String> {
     Ok(())
 }
 
-/// Names and bytes of the files, in order of names.
+/// Names and contents of the files, sorted by name.
 fn corpus() -> Result<Vec<(String, Vec<u8>)>, String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus");
     let mut programs = vec![];

@@ -1,31 +1,30 @@
 #!/usr/bin/env python3
-"""How the time of compilation grows with the length of a program.
+"""Measures how compile time grows with the length of a program.
 
     benches/scaling.py [--tileiras FILE] [--before FILE] [--stages] [--ptxas FILE] [--gpu-name sm_NN] [--least N]
                        [--doublings K] [--longest S] [--runs R] [KIND...]
 
-Compiles generated programs with N, 2N, 4N, ... parts at -O3 to PTX and prints, for each, the processor time of the
-command in seconds (the least of R runs) and the exponent of its growth since half the length: 1 is linear, 2 quadratic.
-With --before another command does the same in turns with the first one; with --stages each stage in front of PTX has a
-column too, with all that leads to it; with --ptxas the assembler gets what they made. The first row of a kind that
-takes longer than --longest seconds in a column is the last one of that column. The kinds:
+Compiles generated programs with N, 2N, 4N, ... parts at -O3 to PTX and prints for each the processor time of the command in
+seconds (the minimum of R runs) and the exponent of its growth since half the length: 1 is linear, 2 quadratic. --before adds
+a second command, interleaved with the first. --stages adds a column for each stage before PTX, with the time up to that
+stage. --ptxas adds the assembler's time for the generated PTX. A column ends for a kind after the first time above --longest
+seconds. The kinds:
 
-    views       loads and stores through views with checked bounds, one behind the other by tokens
-    loads       loads of tiles of 1024 elements, each added to a sum
-    gathered    the same loads, the sum after all of them
-    copies      loads and stores of such tiles in extents that are known, without a branch
-    entries     kernels of a module, each with a load and a store
-    products    loops one behind the other, each with a product of tiles that it loads; 8 to 64
-    rings       loops inside of each other, 2 to 5 levels of them, with as many loads of operands on each level as there
-                are parts; 1 to 6
-    ifs         branches one behind the other, each with a store
-    values      branches one behind the other, each with a result
-    loops       loops one behind the other, each with a store
+    views       loads and stores through views with bounds checks, ordered by tokens
+    loads       loads of tiles of 1024 elements, each added to an accumulator
+    gathered    the same loads, with the additions after all of them
+    copies      loads and stores of such tiles with known extents, without a branch
+    entries     kernels in a module, each with a load and a store
+    products    consecutive loops, each with a dot whose operands it loads; 8 to 64
+    rings       nested loops, 2 to 5 levels, with as many loads of operands on each level as there are parts; 1 to 6
+    ifs         consecutive branches, each with a store
+    values      consecutive branches, each with a result
+    loops       consecutive loops, each with a store
     pointers    stores through pointers
-    arithmetic  additions and products of tiles
-    nested      loops inside of each other; at most 256, which is the limit
-    tokens      loops inside of each other that carry a token; at most 256
-    sines       sines, each added to a sum
+    arithmetic  additions and multiplications of tiles
+    nested      nested loops; at most 256, which is the limit
+    tokens      nested loops that carry a token; at most 256
+    sines       sines, each added to an accumulator
 """
 
 import argparse
@@ -121,7 +120,7 @@ MAKE_MATRIX = BOUNDS + f"""    %q = assume div_by<16>, %h : tile<ptr<f16>>
 
 
 def product(name: str, row: str, column: str) -> str:
-    """Adds a product of two tiles to %{name}a, as %{name}b."""
+    """Adds a dot of two tiles to %{name}a, with the result %{name}b."""
     tile = f"{OPERAND}, tile<i32> -> tile<64x64xf16>, token\n"
     return (f"    %{name}x, %{name}u = load_view_tko weak %tiles[%{row}, %{column}] : {tile}"
             f"    %{name}y, %{name}v = load_view_tko weak %tiles[%{column}, %{row}] : {tile}"
@@ -143,9 +142,9 @@ def products(n: int) -> str:
 
 
 def rings(n: int, depth: int) -> str:
-    """Each level multiplies `n` pairs of tiles before the loop that is in it."""
+    """Each level has `n` dots before its inner loop."""
     def level(at: int, first: str) -> str:
-        """The rest of a body whose sum is `first`, up to the end of its loop."""
+        """The rest of a loop body whose accumulator is `first`, up to the end of the loop."""
         text, now = "", first
         for q in range(n):
             name = f"l{at}p{q}"
@@ -212,7 +211,7 @@ def nested(n: int) -> str:
 
 
 def tokens(n: int) -> str:
-    """Innermost a load and a store of the same place, so that orders go around each of the loops."""
+    """The innermost loop loads and stores the same location, so the ordering is carried by each of the loops."""
     text = BOUNDS + "    %t0 = make_token : token\n"
     for q in range(n):
         text += (f"    %u{q} = for %i{q} in (%z to %m, step %o) : tile<i32> iter_values(%t{q + 1} = %t{q})"
@@ -232,7 +231,7 @@ def entries(_: int) -> str:
 KINDS = {f.__name__: f for f in (views, loads, gathered, copies, entries, products, ifs, values, loops, pointers,
                                  arithmetic, nested, tokens, sines)}
 KINDS |= {f"rings{depth}": lambda n, depth=depth: rings(n, depth) for depth in range(2, 6)}
-# Parts of the first row and of the last one, where these are not what the command line says.
+# The numbers of parts in the first and the last row, for kinds that ignore the command line.
 SPANS = {"nested": (DEEPEST >> 3, DEEPEST), "tokens": (DEEPEST >> 3, DEEPEST), "products": (8, 64)}
 SPANS |= {f"rings{depth}": (1, 6) for depth in range(2, 6)}
 GROUPS = {"rings": [f"rings{depth}" for depth in range(2, 6)]}
@@ -262,7 +261,7 @@ def target_of(ptx: pathlib.Path) -> str:
 
 
 class Column:
-    """What one command takes up to a stage; for an assembler, on what `source` has made."""
+    """The time of a command up to a stage, or of an assembler for the output of `source`."""
 
     def __init__(self, tool: str, stage: str = "ptx", source: "Column | None" = None) -> None:
         self.tool, self.stage, self.source = tool, stage, source
@@ -313,7 +312,7 @@ def main() -> None:
     kinds = [k for kind in arguments.kinds or KINDS for k in GROUPS.get(kind, [kind])]
     unknown = [k for k in kinds if k not in KINDS]
     if unknown:
-        parser.error(f"no such kind: {', '.join(unknown)}")
+        parser.error(f"unknown kind: {', '.join(unknown)}")
     stages = [*STAGES, "ptx"] if arguments.stages else ["ptx"]
     titles = (["before"] if arguments.before else []) + stages + (["ptxas"] if arguments.ptxas else [])
     print("| kind | parts " + "".join(f"| {t}, s | exponent " for t in titles) + "|")

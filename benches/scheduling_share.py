@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Which part of the time of compilation the modulo scheduler takes.
+"""Measures the modulo scheduler's share of compile time.
 
     benches/scheduling_share.py [--tileiras FILE] [--gpu-name sm_NN] [--level N] [--longest N] [NAME...]
 
-Compiles the programs of the corpus whose names contain one of NAME (all of version 13.1 without one) to PTX with
-v2-opt-level=N (2 unless told), and adds up the times of the passes that describe and schedule loops, as --mlir-timing
-tells them, and of all. The table has the programs with the greatest shares (10 unless told). Clock time: other load
-stretches both sides.
+Compiles the programs of the corpus whose names contain one of NAME (default: all of version 13.1) to PTX with
+v2-opt-level=N (default 2), and compares the total time of the passes that describe and schedule loops, as reported by
+--mlir-timing, with the time of all passes. The table lists the programs with the largest shares (default 10). Times are
+wall-clock times; other load affects both equally.
 """
 
 import argparse
@@ -22,7 +22,7 @@ PASSES = re.compile(
     r"MaterializeSchedule)$",
     re.MULTILINE,
 )
-ALL = re.compile(r"^timing: .* in all ([\d.]+) ms$", re.MULTILINE)
+ALL = re.compile(r"^timing: .* total ([\d.]+) ms$", re.MULTILINE)
 
 
 def main() -> None:
@@ -34,7 +34,7 @@ def main() -> None:
     parser.add_argument("names", nargs="*")
     options = parser.parse_args()
     if not os.access(options.tileiras, os.X_OK):
-        sys.exit(f"{options.tileiras} is no program")
+        sys.exit(f"{options.tileiras} is not an executable program")
 
     names = options.names or [".13.1."]
     command = [options.tileiras, f"--gpu-name={options.gpu_name}", "--emit=ptx", "-o", os.devnull, "--mlir-timing"]
@@ -49,7 +49,7 @@ def main() -> None:
             continue
         total = ALL.search(done.stderr)
         if total is None:
-            sys.exit(f"{program.name}: no times in what {options.tileiras} says")
+            sys.exit(f"{program.name}: the output of {options.tileiras} does not contain times")
         scheduling = sum(1e3 * float(seconds) for seconds in PASSES.findall(done.stderr))
         rows.append((scheduling, float(total[1]), program.name.removesuffix(".tileirbc")))
     if not rows:
@@ -60,7 +60,7 @@ def main() -> None:
     for scheduling, total, name in rows[: options.longest]:
         print(f"| {name} | {scheduling:.1f} | {total:.1f} | {100 * scheduling / total:.1f} % |")
     scheduling, total = (sum(column) for column in list(zip(*rows))[:2])
-    print(f"\n{len(rows)} programs, {refused} refused: {scheduling:.0f} of {total:.0f} ms, "
+    print(f"\n{len(rows)} programs, {refused} rejected: {scheduling:.0f} of {total:.0f} ms, "
           f"{100 * scheduling / total:.1f} %")
 
 

@@ -1,7 +1,7 @@
-//! The dialects. Read by the build script, and by the generator of the reference pages in `xtask`.
+//! The list of dialects, for the build script and for the generator of reference pages in `xtask`.
 
-/// One dialect: folder under `dialects-td/`, prefix of its files and records, files that hold its enums and its op
-/// interfaces, dialects whose headers it includes.
+/// A dialect: its directory in `dialects-td/`, the prefix of its files and records, the files of its enums and op
+/// interfaces, and the dialects whose headers it includes.
 pub struct Dialect {
     pub name: &'static str,
     pub prefix: &'static str,

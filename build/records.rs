@@ -1,4 +1,4 @@
-//! Questions about TableGen records in their JSON form.
+//! Queries on TableGen records in JSON form.
 
 use crate::tablegen::{Paths, dump_json};
 use serde_json::Value;
@@ -14,27 +14,27 @@ pub enum Arity {
     Variadic,
 }
 
-/// What a C++ parameter or attribute is in Rust.
+/// The Rust representation of a C++ parameter or attribute.
 #[derive(Clone, PartialEq)]
 pub enum FieldKind {
     Unit,
     Int(u32),
     Bool,
     Float,
-    /// C++ class of an enum that has an attribute of its own: `::ns::Name`.
+    /// The C++ class of an enum that has its own attribute: `::ns::Name`.
     Enum(String),
     String,
     Ints(u32),
     Type,
     Attribute,
     Optional(Box<FieldKind>),
-    /// Carried by an attribute but of no simple kind.
+    /// Any other attribute.
     Other,
 }
 
 pub struct Field {
     pub name: String,
-    /// C++ class of a parameter; empty for attributes of ops.
+    /// The C++ class of a parameter; empty for attributes of ops.
     pub cpp: String,
     pub kind: FieldKind,
     pub optional: bool,
@@ -51,14 +51,14 @@ impl Records {
     pub fn text(&self, record: &str, field: &str) -> &str {
         self.json[record][field].as_str().unwrap_or("")
     }
-    /// Records of `class`, in the order of definition names.
+    /// Records of `class`, ordered by definition name.
     pub fn of(&self, class: &str) -> Vec<&str> {
         self.json["!instanceof"][class].as_array().into_iter().flatten().filter_map(Value::as_str).collect()
     }
     pub fn is(&self, record: &str, class: &str) -> bool {
         self.json[record]["!superclasses"].as_array().is_some_and(|a| a.iter().any(|s| s == class))
     }
-    /// `(definition, name)` of each argument of a dag; a plain string stands for itself.
+    /// `(definition, name)` of each argument of a dag. A plain string is its own definition.
     pub fn dag(&self, record: &str, field: &str) -> Vec<(String, String)> {
         let args = self.json[record][field]["args"].as_array().into_iter().flatten();
         args.map(|a| {
@@ -90,16 +90,16 @@ impl Records {
         })
     }
 
-    /// Panics unless an op says which memory it touches: none, that of its regions, or resources with names.
+    /// Panics unless an op declares its memory effects: none, those of its regions, or named resources.
     pub fn assert_effects(&self, op: &str) {
-        // Functions, data and calls of them: any effect.
+        // Functions, data and calls, which may have any effect.
         const ANY: &[&str] = &["CallOp", "CreateQueueOp", "FuncOp", "GlobalOp", "LaunchFuncOp"];
         let traits = self.json[op]["traits"].as_array().into_iter().flatten();
         let arguments = self.json[op]["arguments"]["args"].as_array().into_iter().flatten();
         let listed = traits.flat_map(|t| self.effects(&t["def"], "effects"));
         let effects: Vec<&str> =
             listed.chain(arguments.flat_map(|a| self.effects(&a[0]["def"], "decorators"))).collect();
-        // Effects that depend on the types of operands are told by C++.
+        // Effects that depend on operand types are declared in C++.
         let told =
             self.json[op]["traits"].as_array().into_iter().flatten().filter_map(|t| t["def"].as_str()).any(|t| {
                 self.is(t, "DeclareInterfaceMethods") && self.json[t]["cppInterfaceName"] == "MemoryEffectOpInterface"
@@ -109,9 +109,9 @@ impl Records {
             || self.has_trait(op, "RecursiveMemoryEffects")
             || !effects.is_empty()
             || ANY.iter().any(|name| op.ends_with(&format!("_{name}")));
-        assert!(answers, "{op}: say which memory it touches (NvTileAAInterfaces.td), or that it is Pure");
+        assert!(answers, "{op}: declare its memory effects (NvTileAAInterfaces.td), or that it is Pure");
         let named = effects.iter().all(|e| !self.text(e, "resource").ends_with("DefaultResource"));
-        assert!(named, "{op}: name the memory that it touches (NvTileAAInterfaces.td)");
+        assert!(named, "{op}: name the resource of its memory effects (NvTileAAInterfaces.td)");
     }
     fn effects<'r>(&'r self, def: &Value, field: &str) -> Vec<&'r str> {
         let Some(record) = def.as_str() else { return vec![] };
@@ -119,17 +119,17 @@ impl Records {
         list.filter_map(|e| e["def"].as_str()).filter(|e| self.is(e, "SideEffect")).collect()
     }
 
-    /// Ops of one dialect by class name without the dialect's prefix.
+    /// The ops of a dialect, by class name without the dialect's prefix.
     pub fn ops(&self, prefix: &str) -> Vec<&str> {
         let dialect = format!("{prefix}_Dialect");
         self.of("Op").into_iter().filter(|op| self.json[op]["opDialect"]["def"] == dialect.as_str()).collect()
     }
-    /// Types (`TypeDef`) or attributes (`AttrDef`) of one dialect.
+    /// The types (`TypeDef`) or attributes (`AttrDef`) of a dialect.
     pub fn defs(&self, class: &str, prefix: &str) -> Vec<&str> {
         let dialect = format!("{prefix}_Dialect");
         self.of(class).into_iter().filter(|d| self.json[d]["dialect"]["def"] == dialect.as_str()).collect()
     }
-    /// C++ class of a type, attribute or enum with its namespace: `::ns::Name`.
+    /// The qualified C++ class of a type, attribute or enum: `::ns::Name`.
     pub fn cpp_class(&self, record: &str) -> String {
         let r = &self.json[record];
         let namespace = r["cppNamespace"]
@@ -139,7 +139,7 @@ impl Records {
         let name = r["cppClassName"].as_str().or(r["className"].as_str()).unwrap_or_default();
         format!("{}::{name}", namespace.unwrap_or_default())
     }
-    /// Enums of a dialect that have an attribute of their own.
+    /// The enums of a dialect that have their own attribute.
     pub fn enums(&self, prefix: &str) -> Vec<&str> {
         let mut list: Vec<&str> = self.of("EnumInfo");
         if list.is_empty() {
@@ -152,7 +152,7 @@ impl Records {
         list.into_iter().any(|e| self.cpp_class(e) == cpp || self.text(e, "className") == cpp)
     }
 
-    /// Parameters of a type or attribute definition.
+    /// The parameters of a type or attribute definition.
     pub fn parameters(&self, record: &str) -> Vec<Field> {
         self.dag(record, "parameters")
             .into_iter()
@@ -204,7 +204,7 @@ impl Records {
         if self.is(def, "EnumAttr") {
             return FieldKind::Enum(self.cpp_class(r["enum"]["def"].as_str().unwrap()));
         }
-        // An enum that is itself the constraint is carried by a plain integer attribute.
+        // An enum that is the constraint itself is stored in a plain integer attribute.
         if self.is(def, "EnumInfo") {
             return FieldKind::Enum(self.cpp_class(def));
         }

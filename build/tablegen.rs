@@ -10,13 +10,13 @@ use std::{
 pub struct Paths {
     /// `dialects-td/` of the checkout.
     pub td: PathBuf,
-    /// Where generated C++ goes, one folder a dialect.
+    /// The directory of generated C++, with a subdirectory for each dialect.
     pub gen_dir: PathBuf,
-    /// Prefix of the LLVM installation.
+    /// The prefix of the LLVM installation.
     pub llvm: PathBuf,
 }
 
-/// `(generator, output, file)`; the file is `Ops` but for enums, which TableGen does not filter by dialect.
+/// `(generator, output, file)`. The file is `Ops`, except for enums, which TableGen does not filter by dialect.
 fn generators(dialect: &Dialect) -> Vec<(String, &'static str, &'static str)> {
     let name = dialect.name;
     let mut list = vec![];
@@ -47,10 +47,10 @@ fn generators(dialect: &Dialect) -> Vec<(String, &'static str, &'static str)> {
     list
 }
 
-/// Writes the C++ of a dialect.
+/// Generates the C++ of a dialect.
 ///
-/// Identities of its classes are those of their names and not of addresses, so that all libraries of a process that
-/// carry the dialect mean the same by it: a pass in a plugin knows the operations of the tool that loads it.
+/// The identities of its classes are based on their names instead of addresses, so that they agree in all libraries
+/// of a process that contain the dialect: a pass in a plugin recognizes the ops of the tool that loads it.
 pub fn generate(paths: &Paths, dialect: &Dialect) {
     let dir = paths.gen_dir.join(dialect.name);
     fs::create_dir_all(&dir).unwrap();
@@ -64,11 +64,11 @@ pub fn generate(paths: &Paths, dialect: &Dialect) {
     }
 }
 
-/// Every record of `file` as JSON text.
+/// Dumps every record of `file` as JSON text.
 pub fn dump_json(paths: &Paths, file: &str) -> Vec<u8> {
     let mut command = Command::new(paths.llvm.join("bin/llvm-tblgen"));
     let file = paths.td.join(file);
-    // Upstream files include others of their folder by bare name.
+    // Upstream files include others in their directory by bare name.
     let folder = file.parent().expect("a file is in a folder");
     command.arg("-dump-json").args(includes(paths)).arg(format!("-I{}", folder.display())).arg(&file);
     run(command)
@@ -79,14 +79,14 @@ fn includes(paths: &Paths) -> Vec<String> {
     vec![flag(&paths.td), flag(&paths.llvm.join("include"))]
 }
 
-/// What a tool prints.
+/// The output of a tool.
 fn run(mut command: Command) -> Vec<u8> {
     let output = command.output().unwrap_or_else(|e| panic!("{command:?}: {e}"));
     assert!(output.status.success(), "{command:?}\n{}", String::from_utf8_lossy(&output.stderr));
     output.stdout
 }
 
-/// Keeps the timestamp of a file that says the same.
+/// Keeps the timestamp of a file whose contents do not change.
 pub fn write_if_changed(path: &Path, text: &str) {
     if fs::read_to_string(path).ok().as_deref() != Some(text) {
         fs::write(path, text).unwrap_or_else(|e| panic!("{}: {e}", path.display()));

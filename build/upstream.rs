@@ -1,7 +1,6 @@
-//! Upstream dialects that passes look into, as Rust enums of their ops, so that nobody compares an op's name with a
-//! string.
+//! Rust enums for the ops of upstream dialects that passes inspect, to avoid comparing op names as strings.
 //!
-//! Only identities are generated: operands and attributes of these ops are read by number and name.
+//! Only the identities are generated. Operands and attributes of these ops are accessed by index and name.
 
 use crate::{
     records::Records,
@@ -10,8 +9,8 @@ use crate::{
 };
 use std::{fmt::Write, fs, path::Path};
 
-/// Rust enum, prefix of the records (the dialect's is `<prefix>_Dialect`), prefix of op records, file with the ops, C++
-/// headers.
+/// The Rust enum, the prefix of the records (the dialect is `<prefix>_Dialect`, ops are `<prefix>_*`), the file with
+/// the ops, and the C++ header.
 const DIALECTS: &[(&str, &str, &str, &str)] = &[
     ("Arith", "Arith", "mlir/Dialect/Arith/IR/ArithOps.td", "mlir/Dialect/Arith/IR/Arith.h"),
     ("Math", "Math", "mlir/Dialect/Math/IR/MathOps.td", "mlir/Dialect/Math/IR/Math.h"),
@@ -19,7 +18,7 @@ const DIALECTS: &[(&str, &str, &str, &str)] = &[
     ("Ub", "UB", "mlir/Dialect/UB/IR/UBOps.td", "mlir/Dialect/UB/IR/UBOps.h"),
 ];
 
-/// Writes the C accessors of type identities; the path of their header, as it is included.
+/// Generates the C accessors of type identities. Returns the path by which their header is included.
 pub fn generate(paths: &Paths, out: &Path) -> String {
     let dir = paths.gen_dir.join("upstream");
     fs::create_dir_all(&dir).unwrap();
@@ -50,7 +49,7 @@ pub fn generate(paths: &Paths, out: &Path) -> String {
         writeln!(
             rust,
             "/// The ops of `{dialect}`.\n#[derive(Clone, Copy, Debug, PartialEq, Eq)]\npub enum {name} {{ {variants} }}\n\
-             impl {name} {{\n  /// None for an op of another dialect.\n  pub fn of(op: OpRef<'_>) -> Option<Self> {{\n    \
+             impl {name} {{\n  /// `None` for an op of another dialect.\n  pub fn of(op: OpRef<'_>) -> Option<Self> {{\n    \
              static INDEX: OnceLock<FxHashMap<usize, {name}>> = OnceLock::new();\n    \
              INDEX.get_or_init(|| [{ids}].into_iter().collect()).get(&op_type_id(op)).copied()\n  }}\n}}"
         )

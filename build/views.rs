@@ -1,4 +1,5 @@
-//! Rust source for a dialect's ops, types, attributes and enums, and for pass descriptors, from TableGen records.
+//! Generates Rust source from TableGen records: views of a dialect's ops, types, attributes and enums, and pass
+//! descriptors.
 
 use crate::{
     Dialect,
@@ -44,7 +45,7 @@ pub fn dialect(dialect: &Dialect, records: &Records) -> String {
     writeln!(
         o,
         "/// Every op of the dialect, for exhaustive matches.\n#[derive(Clone, Copy)]\npub enum AnyOp<'c> {{ {} }}\n\
-         impl<'c> AnyOp<'c> {{\n  /// The typed view of an op of this dialect; none for ops of others.\n  \
+         impl<'c> AnyOp<'c> {{\n  /// The typed view of an op of this dialect; `None` for other ops.\n  \
          pub fn cast(op: OpRef<'c>) -> Option<Self> {{\n    \
          static INDEX: OnceLock<FxHashMap<usize, u16>> = OnceLock::new();\n    \
          let index = INDEX.get_or_init(|| [{}].into_iter().enumerate().map(|(i, id)| (id, i as u16)).collect());\n    \
@@ -57,7 +58,7 @@ pub fn dialect(dialect: &Dialect, records: &Records) -> String {
     o
 }
 
-/// What each op answers to `TileOpInterface` and `SyncOpInterface`.
+/// Generates the answers of each op to `TileOpInterface` and `SyncOpInterface`.
 fn behaviours(o: &mut String, dialect: &Dialect, records: &Records) {
     let mut arms = String::new();
     for op in records.ops(dialect.prefix) {
@@ -79,7 +80,7 @@ fn behaviours(o: &mut String, dialect: &Dialect, records: &Records) {
     }
     writeln!(
         o,
-        "impl AnyOp<'_> {{\n  /// What passes may assume of the op.\n  pub fn behaviour(self) -> Behaviour {{ match self {{ {arms} }} }}\n}}"
+        "impl AnyOp<'_> {{\n  /// The properties of the op that passes may rely on.\n  pub fn behaviour(self) -> Behaviour {{ match self {{ {arms} }} }}\n}}"
     )
     .unwrap();
 }
@@ -100,7 +101,7 @@ fn enumeration(o: &mut String, dialect: &Dialect, records: &Records, record: &st
         })
         .collect();
     let each = |f: &dyn Fn(&(String, i64, String)) -> String| cases.iter().map(f).collect::<String>();
-    // Keywords may be spelled in capitals in TableGen (`NEAREST_EVEN`).
+    // Keywords may be in capitals in TableGen (`NEAREST_EVEN`).
     let variant = |s: &str| -> String {
         if s.chars().all(|c| c.is_uppercase() || c == '_' || c.is_ascii_digit()) && s.len() > 1 {
             s.split('_').map(|p| p[..1].to_string() + &p[1..].to_lowercase()).collect()
@@ -119,7 +120,7 @@ fn enumeration(o: &mut String, dialect: &Dialect, records: &Records, record: &st
         each(&|(s, v, _)| format!("{v} => Some(Self::{}), ", variant(s))),
     )
     .unwrap();
-    // The attribute that carries the enum, if there is one.
+    // The attribute that stores the enum, if there is one.
     let attr = records
         .defs("AttrDef", dialect.prefix)
         .into_iter()
@@ -231,7 +232,7 @@ fn definition(o: &mut String, dialect: &Dialect, records: &Records, record: &str
             .collect();
         writeln!(
             o,
-            "  /// None, with a diagnostic at `location`, when the parameters do not verify.\n  #[allow(clippy::too_many_arguments)]\n  \
+            "  /// `None`, with a diagnostic at `location`, if the parameters do not verify.\n  #[allow(clippy::too_many_arguments)]\n  \
              pub fn get(location: Location<'c>{params}) -> Option<Self> {{ unsafe {{ {handle}::from_option_raw(ffi::tileir_{d}_get_{class}(location.to_raw(){args})).map(Self) }} }}"
         )
         .unwrap();
@@ -254,7 +255,7 @@ fn operation(o: &mut String, dialect: &Dialect, records: &Records, op: &str) {
         records.dag(op, "results").into_iter().map(|(d, n)| (n, records.arity(&d))).collect();
     let regions: Vec<String> = records.dag(op, "regions").into_iter().map(|(_, n)| n).collect();
     let segments = records.has_trait(op, "AttrSizedOperandSegments");
-    // MLIR infers from the first operand, which must therefore exist.
+    // MLIR infers the type from the first operand, so the operand must exist.
     let infer = records.has_trait(op, "InferTypeOpInterface")
         || (records.has_trait(op, "SameOperandsAndResultType") && operands.first().is_some_and(|o| o.1 == Arity::One));
 
@@ -273,7 +274,7 @@ fn operation(o: &mut String, dialect: &Dialect, records: &Records, op: &str) {
         let n = id(name);
         let variadic = results.iter().position(|(_, a)| *a != Arity::One);
         let line = match arity {
-            // Results after a variadic one are counted from the end.
+            // Results after a variadic one are indexed from the end.
             Arity::One if variadic.is_some_and(|v| v < i) => format!(
                 "pub fn {n}(self) -> Val<'c> {{ result(self.0, result_count(self.0) - {}) }}",
                 results.len() - i
@@ -284,7 +285,7 @@ fn operation(o: &mut String, dialect: &Dialect, records: &Records, op: &str) {
                 results.len() - i - 1
             ),
         };
-        // An accessor of that name exists when an operand shares it.
+        // An operand or attribute may already have an accessor of that name.
         let clash = operands.iter().any(|(o, _)| id(o) == n) || attributes.iter().any(|a| id(&a.name) == n);
         if clash {
             writeln!(o, "  {}", line.replacen(&format!("fn {n}("), &format!("fn {n}_result("), 1)).unwrap();
@@ -347,7 +348,7 @@ fn attribute_accessor(o: &mut String, Field { name, kind, optional, default, .. 
     };
     let line = match kind {
         FieldKind::Unit => format!("pub fn {f}(self) -> bool {{ attr(self.0, {name:?}).is_some() }}"),
-        // A default that is not plain is left to the caller.
+        // Only enum defaults are applied here; callers handle other defaults.
         FieldKind::Enum(_) if default.is_some() => {
             let case = default.as_ref().unwrap().rsplit("::").next().unwrap();
             let case: String = case.split('_').map(pascal).collect();
@@ -369,7 +370,8 @@ fn pascal(part: &str) -> String {
     }
 }
 
-/// One builder with every field in TableGen's order: result types (unless inferred), operands, attributes, regions.
+/// Generates one builder with all fields in TableGen's order: result types (unless inferred), operands, attributes,
+/// regions.
 fn builder(
     o: &mut String,
     operands: &[(String, Arity)],
@@ -450,7 +452,7 @@ fn builder(
     .unwrap();
 }
 
-/// A module per pass: argument, summary, anchor, options, statistics.
+/// Generates a module per pass: argument, summary, anchor, options, statistics.
 pub fn passes(records: &Records) -> String {
     let mut o = String::new();
     for pass in records.of("PassBase") {

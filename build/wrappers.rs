@@ -1,8 +1,8 @@
-//! C accessors for the ops, types and attributes of a dialect, written from its records.
+//! Generates C accessors for the ops, types and attributes of a dialect from its records.
 //!
-//! `tileir_<dialect>_id_<Op>` is the type identity of an op. For a type or attribute `X`:
-//! `tileir_<dialect>_isa_X`, `tileir_<dialect>_get_X` (verifying; null with a diagnostic at the location, or when
-//! a component is of the wrong class) and `tileir_<dialect>_X_<parameter>`.
+//! `tileir_<dialect>_id_<Op>` is the type identity of an op. For a type or attribute `X` there are
+//! `tileir_<dialect>_isa_X`, `tileir_<dialect>_get_X` (verifying; null with a diagnostic at the location, or if a
+//! component has the wrong class) and `tileir_<dialect>_X_<parameter>`.
 
 use crate::{
     Dialect,
@@ -95,7 +95,7 @@ fn definition(records: &Records, dialect: &str, record: &str, handle: &str, emit
     }
 }
 
-/// Parameter list, class checks and arguments of the constructor; none when a parameter has no C form.
+/// The parameter list, class checks and arguments of the constructor. `None` if a parameter has no C representation.
 fn constructor(fields: &[Field]) -> Option<(String, String, String)> {
     let (mut parameters, mut checks, mut arguments) = (String::new(), String::new(), String::new());
     for field in fields {
@@ -140,7 +140,7 @@ fn constructor(fields: &[Field]) -> Option<(String, String, String)> {
     Some((parameters, checks, arguments))
 }
 
-/// `dim_map` or `dimMap` as ODS spells it in accessors: `DimMap`.
+/// Converts `dim_map` or `dimMap` to `DimMap`, as ODS spells it in accessors.
 fn camel(name: &str) -> String {
     let mut out = String::new();
     let mut upper = true;

@@ -1,9 +1,9 @@
-//===- Plugin.cpp - The dialect as a plugin of the stock mlir-opt ---------===//
+//===- Plugin.cpp - The dialect as a plugin for the stock mlir-opt --------===//
 //
-// mlir-opt reads its options before it loads plugins, so the switches of the
-// dialect come from the environment here:
-//   CUDA_TILE_TESTING_OPS=1          register the operations for tests
-//   CUDA_TILE_HINTS=warn|error       report hints that no target knows
+// mlir-opt parses its options before it loads plugins, so the options of the
+// dialect are environment variables here:
+//   CUDA_TILE_TESTING_OPS=1          register the test ops
+//   CUDA_TILE_HINTS=warn|error       report hints that no target supports
 //
 //===----------------------------------------------------------------------===//
 #include "cuda_tile/CudaTile.h"

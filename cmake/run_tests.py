@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Runs the RUN lines of tests with the stock mlir-opt and the plugin of the dialect.
+"""Runs the RUN lines of tests with the stock mlir-opt and the dialect plugin.
 
     cmake/run_tests.py build/libcuda_tile_plugin.so tests/ir/cuda_tile/*.mlir
 
-`tileiras-opt` becomes mlir-opt with the plugin. The options of the dialect, which
-mlir-opt does not know, become what Plugin.cpp reads from the environment.
+`tileiras-opt` is replaced by mlir-opt with the plugin. The options of the dialect, which
+mlir-opt does not support, are replaced by the environment variables of Plugin.cpp.
 """
 import os
 import re
@@ -20,7 +20,7 @@ OPTIONS = {
 
 
 def run_lines(path):
-    """The RUN lines of a file, continuation lines joined."""
+    """The RUN lines of a file, with continuation lines joined."""
     text, lines = "", []
     for line in open(path, encoding="utf-8"):
         match = re.match(r"\s*//\s*RUN:(.*)", line)

@@ -1,35 +1,38 @@
-// Every pass: argument, anchor, options, statistics, documentation. The bodies are in src/middle/passes/.
+// The declaration of every pass: argument, anchor, options, statistics and documentation. The implementations are in
+// src/middle/passes/.
 #ifndef TILEIRAS_PASSES_TD
 #define TILEIRAS_PASSES_TD
 
 include "mlir/Pass/PassBase.td"
 
 def FuseFMA : Pass<"fuse-fma"> {
-  let summary = "products that are added or subtracted become fused multiply-adds";
+  let summary = "fuse multiplications and additions into fused multiply-adds";
   let description = [{
-    `addf (mulf a, b), c` and `addf c, (mulf a, b)` become `fma a, b, c`; `subf (mulf a, b), c` becomes
-    `fma a, b, (negf c)`. The product must have no other use, and rounding and flushing must be the same in both
-    operations. One rounding instead of two changes results, so no pipeline runs this pass unless asked to.
+    Rewrites `addf (mulf a, b), c` and `addf c, (mulf a, b)` to `fma a, b, c`, and `subf (mulf a, b), c` to `fma a, b,
+    (negf c)`. The product must have no other use, and both operations must agree in rounding and in flushing of
+    subnormals. Rounding once instead of twice changes results, so no pipeline runs this pass by default.
   }];
   let statistics = [
-    Statistic<"numFused", "num-fused", "products fused">
+    Statistic<"numFused", "num-fused", "multiplications fused">
   ];
   let dependentDialects = ["cuda_tile"];
 }
 
 def LoopSplit : Pass<"loop-split"> {
-  let summary = "loops whose branches depend on where the induction variable is become two loops without the branch";
+  let summary = "split loops at branches that depend on the induction variable";
   let description = [{
-    A `for` with an `if` whose condition compares the induction variable with a value from outside of the loop becomes
-    two loops, which run one after the other: one in which the condition has its first value, one in which it has the
-    other. Signedness of comparison and loop must agree. Bounds are computed so that nothing overflows.
+    Splits a `for` that contains an `if` whose condition compares the induction variable with a loop-invariant value.
+    The result is two consecutive loops: the condition has one value in the first loop and the other value in the
+    second. The comparison and the loop must agree in signedness. The bounds are computed without overflow.
 
-    An `if` asks for it when one of its branches has at least `split-threshold` operations, or a load, a store, a matrix
-    product, a reduction, an `if` or a `for`; with a threshold of 1 always, with 0 never. The integer attribute
-    `cuda_tile.loop_split` on the `if`, the `for` or the function, the first of them that has one, replaces the option.
+    An `if` triggers a split when one of its branches has at least `split-threshold` operations, or contains a load, a
+    store, a matrix multiplication, a reduction, an `if` or a `for`. A threshold of 1 always splits; 0 never does. The
+    integer attribute `cuda_tile.loop_split` on the `if`, the `for` or the function overrides the option; the
+    innermost attribute wins.
   }];
   let options = [
-    Option<"splitThreshold", "split-threshold", "int64_t", "1", "operations in a branch that are worth a split, 0 for never">
+    Option<"splitThreshold", "split-threshold", "int64_t", "1",
+           "smallest branch, in operations, that is worth a split; 0 never splits">
   ];
   let statistics = [
     Statistic<"numSplit", "num-split", "loops split">
@@ -38,61 +41,64 @@ def LoopSplit : Pass<"loop-split"> {
 }
 
 def SynthesizeDebugInfoScopes : Pass<"synthesize-debug-info-scopes"> {
-  let summary = "a debug scope for each function that has none";
+  let summary = "add a debug scope to each function that lacks one";
   let description = [{
-    Functions whose location has no `di_loc` get a subprogram, made of their name and file location, in a compile unit
-    made of the module's file location; each operation in them gets a `di_loc` of its own file location, or of the
-    function's, in that scope. Functions with debug information stay as they are.
+    Functions whose location has no `di_loc` get a subprogram, built from the function's name and file location, in a
+    compile unit built from the module's file location. Each operation in them gets a `di_loc` in that scope, at its
+    own file location or else at the function's. Functions that have debug information do not change.
 
-    Runs on a `cuda_tile.module`, whose functions get scopes of the public language, or on a module with functions of the
-    LLVM dialect, which get LLVM's. There, ops without a place get that of their function.
+    On a `cuda_tile.module`, functions get scopes of the `cuda_tile` dialect. On a module with functions of the LLVM
+    dialect, they get LLVM's scopes; operations without a location get the function's.
   }];
   let options = [
     Option<"emissionKind", "emission-kind", "std::string", "\"LineTablesOnly\"",
-           "what LLVM writes of the scopes that are made: None, LineTablesOnly, DebugDirectivesOnly, Full">
+           "LLVM emission kind of the new scopes: None, LineTablesOnly, DebugDirectivesOnly or Full">
   ];
   let dependentDialects = ["cuda_tile"];
 }
 
 def ConvertCudaTileToTileAA : Pass<"convert-cudatile-to-tileaa", "::mlir::ModuleOp"> {
-  let summary = "public tile language to alias-aware tiles";
+  let summary = "convert cuda_tile to nv_tileaa";
   let description = [{
-    Every `cuda_tile.module` becomes a `gpu.module`, every entry a `nv_tileaa.func`. Tiles of rank zero become
-    scalars, others tensors. Early exits (`break`, `continue`, `return`) become structured control flow.
+    Converts every `cuda_tile.module` to a `gpu.module` and every entry to a `nv_tileaa.func`. Tiles of rank zero
+    become scalars, all others tensors. Early exits (`break`, `continue`, `return`) become structured control flow.
 
-    `approx` and `ftz` relax all f32 arithmetic of the module: operations that have an approximate form and round to nearest
-    even take it, and those that can flush subnormals do. What an operation says of itself comes first.
+    `approx` and `ftz` relax all f32 arithmetic of the module: operations that round to nearest even and have an
+    approximate form use it, and operations that can flush subnormals do so. An operation's own modifiers take
+    precedence.
 
-    `strict-types` refuses element types that NVIDIA's compiler refuses for the target.
+    `strict-types` rejects the element types that NVIDIA's compiler rejects for the given target.
   }];
   let options = [
     Option<"approx", "approx", "bool", "false", "approximate f32 division, roots, exponentials and tanh">,
     Option<"ftz", "ftz", "bool", "false", "flush subnormal f32 operands and results to zero">,
-    Option<"strictTypes", "strict-types", "std::string", "\"\"", "target whose refusals hold, sm_NN; empty for none">
+    Option<"strictTypes", "strict-types", "std::string", "\"\"",
+           "target, sm_NN, whose type restrictions apply; empty for none">
   ];
   let dependentDialects = ["arith", "gpu", "math", "nv_tileaa", "scf", "ub"];
 }
 
 def ConvertTileAAToTileAS : Pass<"convert-tileaa-to-tileas", "::mlir::ModuleOp"> {
-  let summary = "alias-aware tiles to assembler-near tiles in default layouts";
+  let summary = "convert nv_tileaa to nv_tileas with default layouts";
   let description = [{
-    The number of warps is what the function says, else what its hints say for the target, else the option, else what the
-    function's tiles and matrix products ask for.
+    Gives every tensor the default layout of its shape. The number of warps comes from the function, or else from its
+    hints for the target, or else from the option. If none of them specifies it, the pass chooses it by the function's
+    tiles and dots.
   }];
   let options = [
     Option<"numWarps", "num-warps", "int64_t", "0",
-           "warps of a block, a power of two up to 32; 0 to choose. What an entry's hint says comes first">,
+           "warps per CTA, a power of two up to 32; 0 to choose. An entry's hint takes precedence">,
     Option<"computeCapability", "compute-capability", "std::string", "\"sm_100\"", "target, sm_NN">
   ];
   let dependentDialects = ["arith", "math", "nv_tileaa", "nv_tileas", "scf", "ub"];
 }
 
 def TileASAssignLoadStoreLayouts : Pass<"tileas-assign-load-store-layouts", "::mlir::ModuleOp"> {
-  let summary = "coalesced layouts, vector widths and bounds checks for global accesses";
+  let summary = "assign coalesced layouts, vector widths and bounds checks to global accesses";
   let description = [{
-    Each access of global memory gets the layout whose warps touch the fewest sectors and the widest vector that
-    alignment allows, between layout conversions that `tileas-remove-layout-conversions` then removes. How many elements one
-    atomic update takes depends on the target.
+    Each global memory access gets the layout in which a warp touches the fewest sectors and the widest vector that
+    its alignment allows. Layout conversions connect it to the rest of the program; `tileas-remove-layout-conversions`
+    then removes most of them. The number of elements per atomic update depends on the target.
   }];
   let options = [
     Option<"computeCapability", "compute-capability", "std::string", "\"sm_100\"", "target, sm_NN">
@@ -101,20 +107,21 @@ def TileASAssignLoadStoreLayouts : Pass<"tileas-assign-load-store-layouts", "::m
 }
 
 def TileASRemoveLayoutConversions : Pass<"tileas-remove-layout-conversions", "::mlir::ModuleOp"> {
-  let summary = "propagates the layouts of accesses and drops the conversions that become the identity";
+  let summary = "propagate layouts and remove redundant layout conversions";
   let statistics = [
     Statistic<"numRemoved", "num-removed", "layout conversions removed">,
-    Statistic<"numKept", "num-kept", "layout conversions left">
+    Statistic<"numKept", "num-kept", "layout conversions kept">
   ];
   let dependentDialects = ["nv_tileas"];
 }
 
 def TileAAHoistViews : Pass<"tileaa-hoist-views", "::mlir::ModuleOp"> {
-  let summary = "views that are made in branches and loops are made in front of them";
+  let summary = "hoist views out of branches and loops";
   let description = [{
-    A view in a function's outermost block gets its tensor map once, before any copy. The map of a view that a loop makes is
-    looked up again in every iteration. What can be computed anywhere moves to the outermost block, in functions with
-    products, where the target's products take tiles from shared memory.
+    Moves views, and the ops that compute their operands, to the function's outermost block if they can be computed
+    anywhere. A view there gets its tensor map once, before any copy; the map of a view in a loop would be looked up
+    again in each iteration. Applies to functions with dots, on targets whose matrix instructions read tiles from
+    shared memory.
   }];
   let options = [
     Option<"computeCapability", "compute-capability", "std::string", "\"sm_100\"", "target, sm_NN">
@@ -126,50 +133,52 @@ def TileAAHoistViews : Pass<"tileaa-hoist-views", "::mlir::ModuleOp"> {
 }
 
 def TileAANarrowLoads : Pass<"tileaa-narrow-loads", "::mlir::ModuleOp"> {
-  let summary = "elements that are taken out of a loaded tile one by one are loaded one by one";
+  let summary = "load only the extracted elements of a tile";
   let description = [{
-    So the fields of records, such as those of lists of arrays, are there for all threads, and agents load them each for
-    itself. In functions with products, where the target's products take tiles from shared memory.
+    Rewrites a load whose tile is only used by extractions of single elements into one load per element. Fields of
+    records, such as the descriptors of a list of arrays, thus become scalar loads, which every agent can repeat.
+    Applies to functions with dots, on targets whose matrix instructions read tiles from shared memory.
   }];
   let options = [
     Option<"computeCapability", "compute-capability", "std::string", "\"sm_100\"", "target, sm_NN">
   ];
   let statistics = [
-    Statistic<"numNarrowed", "num-narrowed", "elements loaded alone">
+    Statistic<"numNarrowed", "num-narrowed", "elements loaded one by one">
   ];
   let dependentDialects = ["nv_tileaa"];
 }
 
 def TileAASplitOverCluster : Pass<"tileaa-split-over-cluster", "::mlir::ModuleOp"> {
-  let summary = "the thread blocks of a cluster share a tile block, each with slices of its tensors";
+  let summary = "split tiles over the CTAs of a cluster";
   let description = [{
-    Stores, and what they need, are sliced along one dimension, so that each thread block has the part of its rank and
-    nothing is communicated. Functions in which something is in the way stay as they are, with a remark.
+    Slices stores, and the tensors that they depend on, along one dimension. Each CTA of the cluster computes the
+    slice of its rank, without communication. A function that cannot be sliced does not change; a remark gives the
+    reason.
 
-    Left to choose, functions are sliced whose products are too large for the warpgroups of one thread block, or whose
-    hint `num_cta_in_cga` asks for it where the prediction is about as good. Only targets with products of warpgroups
-    are chosen for.
+    By default the pass slices functions whose dots are too large for the warpgroups of one CTA, and functions whose
+    hint `num_cta_in_cga` requests it if the predicted time is about as good. It does so only for targets with
+    warpgroup dots. `num-ctas` overrides the choice.
   }];
   let options = [
-    Option<"numCtas", "num-ctas", "int64_t", "0", "thread blocks that share a tile block: 1, 2, 4 or 8; 0 to choose">,
+    Option<"numCtas", "num-ctas", "int64_t", "0", "CTAs per cluster to split over: 1, 2, 4 or 8; 0 to choose">,
     Option<"computeCapability", "compute-capability", "std::string", "\"sm_100\"", "target, sm_NN">
   ];
   let statistics = [
-    Statistic<"numSliced", "num-sliced", "functions whose tile blocks are shared">
+    Statistic<"numSliced", "num-sliced", "functions split over a cluster">
   ];
   let dependentDialects = ["arith", "nv_tileaa", "scf"];
 }
 
 def TileAASliceDots : Pass<"tileaa-slice-dots", "::mlir::ModuleOp"> {
-  let summary = "loops over deep tiles of matrix products become loops over slices of them";
+  let summary = "slice loops of dots along K";
   let description = [{
-    A loop that only adds up products of tiles that it loads is made to load thinner tiles, more often, where the
-    target's shared memory would hold too few of the original ones for a pipeline of copies, or where tiles that
-    cannot be copied would take too many registers on their way there.
+    Rewrites a loop that only accumulates dots of loaded tiles so that it loads thinner tiles in more iterations. It
+    does so where too few of the original tiles fit in shared memory for a pipeline of copies, or where tiles that
+    cannot be copied asynchronously would take too many registers.
   }];
   let options = [
     Option<"computeCapability", "compute-capability", "std::string", "\"sm_100\"", "target, sm_NN">,
-    Option<"extendedSmem", "extended-smem", "bool", "false", "ptxas is told to grant all shared memory of a block">
+    Option<"extendedSmem", "extended-smem", "bool", "false", "ptxas runs with its extended shared memory limit">
   ];
   let statistics = [
     Statistic<"numSliced", "num-sliced", "loops sliced">
@@ -178,52 +187,56 @@ def TileAASliceDots : Pass<"tileaa-slice-dots", "::mlir::ModuleOp"> {
 }
 
 def TileAAOutlineProducers : Pass<"tileaa-outline-producers", "::mlir::ModuleOp"> {
-  let summary = "the programs that make operands of products go to the producer's warps";
+  let summary = "move the computation of dot operands to the producer's warps";
   let description = [{
-    Operands that `tileaa-plan-dots` has marked, because no tensor copy can bring them, are made in a
-    `nv_tileas.async.pipeline.produce_one`, where layouts are those of the producer's warps.
+    Moves the ops that compute an operand into a `nv_tileas.async.pipeline.produce_one`, whose layouts refer to the
+    producer's warps. Applies to producer-computed operands, which `tileaa-plan-dots` has marked because TMA cannot
+    load them.
   }];
   let statistics = [
-    Statistic<"numOutlined", "num-outlined", "operands made by producers">
+    Statistic<"numOutlined", "num-outlined", "operands that producers compute">
   ];
   let dependentDialects = ["nv_tileaa", "nv_tileas"];
 }
 
 def TileASPingPong : Pass<"tileas-ping-pong", "::mlir::ModuleOp"> {
-  let summary = "warpgroups take turns with the tensor cores";
+  let summary = "ping-pong warpgroups between tensor cores and arithmetic";
   let description = [{
-    In agents of several warpgroups: loops whose products are started together, and whose sums are then computed with. A
-    warpgroup starts its products when the one before has started its own, so that one computes while another multiplies.
-    Where the tensor cores are not what bounds an iteration, turns would only be waited for, and there are none.
+    Applies to loops of agents with several warpgroups that issue their dots together and then compute with the
+    accumulators. A warpgroup issues its dots after its predecessor has issued its own, so that one computes while
+    another multiplies. If the tensor cores do not bound an iteration, the order would only add waits, and the loop
+    does not change unless `when` is `always`.
   }];
   let options = [
     Option<"computeCapability", "compute-capability", "std::string", "\"sm_100\"", "target, sm_NN">,
     Option<"when", "when", "std::string", "\"if-faster\"",
-           "always where they are possible, never, or if-faster, which asks the numbers of the machine">
+           "always, wherever possible; never; or if-faster, according to the machine model">
   ];
   let statistics = [
-    Statistic<"numLoops", "num-loops", "loops whose warpgroups take turns">
+    Statistic<"numLoops", "num-loops", "loops with ping-pong">
   ];
   let dependentDialects = ["nv_tileas"];
 }
 
 def TileASPrefetchTiles : Pass<"tileas-prefetch-tiles", "::mlir::ModuleOp"> {
-  let summary = "producers that make tiles load for the next one before they make this one";
+  let summary = "prefetch the inputs of producer-computed tiles by one iteration";
   let description = [{
-    Loops of agents that store a tile to a stage in each iteration carry what they load from one iteration to the next,
-    if the agent's registers hold it twice.
+    In loops of agents that store a tile to a stage in each iteration, issues the loads of the next tile before the
+    current tile is computed. The loop carries the loaded values. Nothing happens if the agent lacks the registers for
+    two sets of them.
   }];
   let statistics = [
-    Statistic<"numLoads", "num-loads", "loads that are an iteration ahead">
+    Statistic<"numLoads", "num-loads", "loads issued an iteration ahead">
   ];
   let dependentDialects = ["arith", "nv_tileaa", "nv_tileas", "scf"];
 }
 
 def TileAAPlanDots : Pass<"tileaa-plan-dots", "::mlir::ModuleOp"> {
-  let summary = "which kernels multiply by warpgroups: how many, in how many stages, with how many registers";
+  let summary = "plan warpgroups, stages and registers for kernels with dots";
   let description = [{
-    Kernels whose products multiply tiles that tensor copies can load get the attribute `nv_tileas.dot_plan`, which later
-    passes follow. Nothing happens on targets without warpgroup products.
+    Attaches `nv_tileas.dot_plan`, which later passes follow, to kernels whose dots multiply tiles that TMA can load
+    or that producer warps can compute. Does nothing on targets without warpgroup dots. A remark gives the reason for
+    a kernel without a plan.
   }];
   let options = [
     Option<"computeCapability", "compute-capability", "std::string", "\"sm_100\"", "target, sm_NN">
@@ -236,43 +249,43 @@ def TileAAPlanDots : Pass<"tileaa-plan-dots", "::mlir::ModuleOp"> {
 
 def TileASPrepareForScheduling
     : Pass<"tileas-prepare-for-scheduling", "::mlir::ModuleOp"> {
-  let summary = "loops that are scheduled hold what each iteration has to do";
+  let summary = "hoist loop-invariant tensors before scheduling";
   let description = [{
-    Tensors that are the same in each iteration of a loop with products or copies, and that cost something, are computed
-    in front of it. Kernels with a plan of products stay as they are.
+    Hoists tensors that are invariant in a loop with dots or copies, if they cost anything to compute. Kernels with a
+    dot plan do not change.
   }];
   let options = [
     Option<"computeCapability", "compute-capability", "std::string", "\"sm_100\"", "target, sm_NN">
   ];
   let statistics = [
-    Statistic<"numMoved", "num-moved", "operations that left a loop">
+    Statistic<"numMoved", "num-moved", "operations hoisted">
   ];
 }
 
 def TileASRecomputeForScheduling
     : Pass<"tileas-recompute-for-scheduling", "::mlir::ModuleOp"> {
-  let summary = "what costs next to nothing is computed next to each user";
+  let summary = "duplicate nearly free operations for each user";
   let description = [{
-    In loops with products or copies, operations on tensors that cost next to nothing get a copy in front of each user,
-    so that their results live in no stage of a schedule but that of the user. Kernels with a plan of products stay as
-    they are.
+    In loops with dots or copies, copies tensor operations that cost next to nothing to each of their users, so that
+    their results are live only in the user's stage of the schedule. Kernels with a dot plan do not change.
   }];
   let options = [
     Option<"computeCapability", "compute-capability", "std::string", "\"sm_100\"", "target, sm_NN">
   ];
   let statistics = [
-    Statistic<"numCopies", "num-copies", "copies">
+    Statistic<"numCopies", "num-copies", "operations duplicated">
   ];
 }
 
 def TileASGenerateScheduleConstraints
     : Pass<"tileas-generate-schedule-constraints", "::mlir::ModuleOp"> {
-  let summary = "what the modulo scheduler must know of loops";
+  let summary = "collect the modulo scheduler's constraints and costs";
   let description = [{
-    Operations of loops with products, or with loads that can be copied ahead, get numbers, and `ScheduleAnalysis` holds
-    what they cost. Operations with one `tileas.schedule.constraint.gid` are done in one stage; with `.leader_gid` and
-    `.max_depth` at most so many stages after another group; a loop with `.force_serial_execution` one iteration after
-    the other. `tileas-materialize-schedule` takes the analysis. Between them passes may take operations away.
+    Numbers the operations of loops that contain dots, or loads that can be copied ahead, and records their costs in
+    `ScheduleAnalysis`. Operations with the same `tileas.schedule.constraint.gid` share a stage. An operation with
+    `.leader_gid` and `.max_depth` is scheduled at most that many stages after the leader's group. The iterations of a
+    loop with `.force_serial_execution` do not overlap. `tileas-materialize-schedule` consumes the analysis; passes in
+    between may only erase operations.
   }];
   let options = [
     Option<"computeCapability", "compute-capability", "std::string", "\"sm_100\"", "target, sm_NN">
@@ -286,30 +299,31 @@ def TileASGenerateScheduleConstraints
 
 def TileASMaterializeSchedule
     : Pass<"tileas-materialize-schedule", "::mlir::ModuleOp"> {
-  let summary = "the modulo scheduler decides the stage of each operation of a loop";
+  let summary = "run the modulo scheduler and attach its stages";
   let description = [{
-    Wants the `ScheduleAnalysis` of `tileas-generate-schedule-constraints`. Loops get `tileas.schedule.interval` and
-    `.stages`, their operations `.stage` and `.clock`, and loads that can be copied ahead `nv_tileas.ahead`, which
-    `tileas-unspecialized-pipeline` follows. Where products are those of warpgroups, loops are scheduled for agents:
-    operations get `tileas.schedule.agent`, which `tileas-specialize-agents` follows, products `nv_tileas.stages`, the
-    stages of their ring, for `tileas-materialize-async`, and `tileas-pipeline-dots` moves a product to the next
-    iteration if the schedule does. Where no overlap is found, iterations stay one after the other; no interval up to
-    `largest-interval` is an error.
+    Requires the `ScheduleAnalysis` of `tileas-generate-schedule-constraints`. Loops get `tileas.schedule.interval`
+    and `.stages`, their operations `.stage` and `.clock`. Loads that can be copied ahead get `nv_tileas.ahead`, which
+    `tileas-unspecialized-pipeline` follows. If no overlap is found, iterations remain serial. It is an error if no
+    interval up to `largest-interval` works.
+
+    Loops of warpgroup dots are scheduled for agents. Their operations get `tileas.schedule.agent` for
+    `tileas-specialize-agents`, and their dots get `nv_tileas.stages`, the depth of their ring, for
+    `tileas-materialize-async`. `tileas-pipeline-dots` moves a dot to the next iteration if the schedule does.
   }];
   let options = [
     Option<"useSingleAgent", "use-single-agent", "bool", "false",
-           "schedule nothing for agents: loops whose products are those of warpgroups stay as they are">,
+           "do not schedule for agents: loops of warpgroup dots do not change">,
     Option<"extendedSmem", "extended-smem", "bool", "false",
-           "all shared memory of a block that the target has may be taken">,
+           "use all shared memory that the target offers a CTA">,
     Option<"exhaustive", "exhaustive", "bool", "false", "search small loops exhaustively">,
     Option<"rrtSizeThreshold", "rrt-size-threshold", "int64_t", "4096",
-           "rows of reservation tables above which several clocks share one; 0: no tables">,
+           "rows of a reservation table above which several clocks share a row; 0: no tables">,
     Option<"maxConstraintIterations", "max-constraint-iterations", "int64_t", "10",
-           "times that a loop whose rings do not fit is scheduled again">,
+           "most reschedulings of a loop whose rings do not fit">,
     Option<"largestInterval", "largest-interval", "int64_t", "0",
-           "clocks above which no interval is tried; 0: those of one iteration after the other">,
+           "largest initiation interval to try, in clocks; 0: that of serial iterations">,
     Option<"scheduleTraceFile", "schedule-trace-file", "std::string", "\"\"",
-           "file for the schedules: .html a page, .txt text, otherwise a trace for Chrome">
+           "output file for the schedules: .html page, .txt text, otherwise a Chrome trace">
   ];
   let statistics = [
     Statistic<"numScheduled", "num-scheduled", "loops scheduled">
@@ -318,38 +332,40 @@ def TileASMaterializeSchedule
 }
 
 def TileASPipelineDots : Pass<"tileas-pipeline-dots", "::mlir::ModuleOp"> {
-  let summary = "loops start the first product of the next iteration before the last one of this";
+  let summary = "software-pipeline dependent dots";
   let description = [{
-    In functions with `nv_tileas.dot_plan`: where a product needs nothing that a loop carries, and another reads registers
-    that are computed from its result, the first is done an iteration ahead, next to the second. The first one of all
-    stands in front of the loop, and the last iteration behind it.
+    Applies to functions with `nv_tileas.dot_plan`, to loops in which one dot does not depend on loop-carried values
+    and a second dot reads registers computed from the first dot's result. The first dot of iteration i+1 is issued
+    together with the second dot of iteration i. The prologue, with the first dot of the first iteration, is placed
+    before the loop, and the last iteration is peeled after it.
   }];
   let statistics = [
-    Statistic<"numPipelined", "num-pipelined", "loops rotated">
+    Statistic<"numPipelined", "num-pipelined", "loops pipelined">
   ];
   let dependentDialects = ["arith", "nv_tileaa", "nv_tileas", "scf"];
 }
 
 def TileASMaterializeAsync : Pass<"tileas-materialize-async", "::mlir::ModuleOp"> {
-  let summary = "products of warpgroups and the loads of their operands become asynchronous";
+  let summary = "make warpgroup dots and their operand loads asynchronous";
   let description = [{
-    In functions with `nv_tileas.dot_plan`. Operands go through a ring of stages in shared memory, filled by tensor copies;
-    products are waited for one iteration later where the loop carries nothing but their sums. The program stays one
-    program: each iteration fills the stage that it multiplies. A ring has as many stages as the plan says, or, where all
-    its products have been scheduled, as these need.
+    Applies to functions with `nv_tileas.dot_plan`. Operands go through a ring of stages in shared memory, filled by
+    TMA loads. If the loop carries only the accumulators, each dot is awaited one iteration later. The program remains
+    sequential: each iteration fills the stage that it multiplies.
+
+    A ring is as deep as the plan says, or as deep as the schedule requires if all its dots have been scheduled.
   }];
   let statistics = [
-    Statistic<"numProducts", "num-products", "products made asynchronous">
+    Statistic<"numProducts", "num-products", "dots made asynchronous">
   ];
   let dependentDialects = ["arith", "nv_tileaa", "nv_tileas", "scf"];
 }
 
 def TileASSpecializeAgents : Pass<"tileas-specialize-agents", "::mlir::ModuleOp"> {
-  let summary = "a program that fills pipelines becomes an agent of its own";
+  let summary = "split off the program that fills pipelines as a producer agent";
   let description = [{
-    What one thread does for a pipeline goes to a producer, with the loops, branches and addresses that it depends on. The
-    rest is the consumer, with what `tileas.schedule.agent` leaves to it. Both run at the same time, and the pipelines'
-    barriers order them.
+    Moves the code that a single thread runs for a pipeline to a producer agent, together with the loops, branches and
+    addresses that it depends on. The rest, including everything that `tileas.schedule.agent` assigns to it, becomes
+    the consumer. The agents run concurrently; the pipelines' barriers order them.
   }];
   let statistics = [
     Statistic<"numSpecialized", "num-specialized", "kernels with agents">
@@ -358,42 +374,43 @@ def TileASSpecializeAgents : Pass<"tileas-specialize-agents", "::mlir::ModuleOp"
 }
 
 def TileASCheckRegisterBudget : Pass<"tileas-check-register-budget", "::mlir::ModuleOp"> {
-  let summary = "the registers that agents ask for are there";
+  let summary = "prove that setmaxnreg cannot deadlock";
   let description = [{
-    An error for agents whose numbers of registers the instruction that moves them does not take, or that together ask for
-    more than the block has at launch: they would wait for ever.
+    Reports an error for agents whose register counts `setmaxnreg` does not accept, and for agents that together
+    request more registers than the launch provides: they would wait forever.
   }];
   let options = [
     Option<"computeCapability", "compute-capability", "std::string", "\"sm_100\"", "target, sm_NN">
   ];
   let statistics = [
-    Statistic<"numBudgets", "num-budgets", "kernels whose agents ask for registers">
+    Statistic<"numBudgets", "num-budgets", "kernels whose agents request registers">
   ];
 }
 
 def TileASLowerTmaLoadStoreToAsync : Pass<"tileas-lower-tma-load-store-to-async", "::mlir::ModuleOp"> {
-  let summary = "agents store tiles by tensor copies";
+  let summary = "turn the stores of agents into TMA stores";
   let description = [{
-    In agents, a weak store of a tile goes through shared memory, from where one thread copies it while the others go on,
-    where a tensor map of the view can be proved right, memory for the tile is free, and no access but other such stores
-    is ordered with it. Loads become tensor copies earlier, with the products that they feed (`tileas-materialize-async`).
+    In agents, a weak store of a tile goes through shared memory, from which one thread copies it while the other
+    threads continue. This requires that a tensor map of the view is provably valid, that shared memory for the tile
+    is free, and that the store is ordered only with other such stores. Loads become TMA loads earlier, together with
+    their dots (`tileas-materialize-async`).
   }];
   let options = [
     Option<"computeCapability", "compute-capability", "std::string", "\"sm_100\"", "target, sm_NN">
   ];
   let statistics = [
-    Statistic<"numStores", "num-stores", "stores that became tensor copies">
+    Statistic<"numStores", "num-stores", "stores turned into TMA stores">
   ];
   let dependentDialects = ["nv_tileaa", "nv_tileas"];
 }
 
 def TileASAssignDotLayouts : Pass<"tileas-assign-dot-layouts", "::mlir::ModuleOp"> {
-  let summary = "instructions and layouts of matrix products";
+  let summary = "assign instructions and layouts to dots";
   let description = [{
-    Each product gets the instruction that the target has for its types, warps arranged over batch, M and N so that the
-    tile of a warp is as large and as square as can be, its accumulator in copies of the instruction's fragment and its
-    operands where that instruction takes them. Operands of a type that no instruction of the target multiplies are
-    widened first.
+    Each dot gets the target's instruction for its types. Warps are arranged over batch, M and N so that the tile of
+    each warp is as large and as square as possible. The accumulator is laid out in copies of the instruction's
+    fragment, and the operands as the instruction takes them. Operands of a type that no instruction of the target
+    multiplies are widened first.
   }];
   let options = [
     Option<"computeCapability", "compute-capability", "std::string", "\"sm_100\"", "target, sm_NN">
@@ -402,15 +419,16 @@ def TileASAssignDotLayouts : Pass<"tileas-assign-dot-layouts", "::mlir::ModuleOp
 }
 
 def TileASUnspecializedPipeline : Pass<"tileas-unspecialized-pipeline", "::mlir::ModuleOp"> {
-  let summary = "software pipelines of asynchronous copies for loops that feed matrix products";
+  let summary = "software-pipeline asynchronous copies for loops that feed dots";
   let description = [{
-    Loads of a loop whose only purpose is an operand of a matrix product become asynchronous copies into a ring of
-    stages in shared memory, started as many iterations ahead as there are stages less one.
+    In a loop, loads whose only purpose is to feed a dot become asynchronous copies into a ring of stages in shared
+    memory. With N stages, the copies of an iteration are issued N - 1 iterations ahead, or as far ahead as
+    `nv_tileas.ahead` says. `unspecialized-pipeline-num-stages` limits N.
   }];
   let options = [
     Option<"computeCapability", "compute-capability", "std::string", "\"sm_100\"", "target, sm_NN">,
-    Option<"extendedSmem", "extended-smem", "bool", "false", "ptxas is told to grant all shared memory of a block">,
-    Option<"numStages", "unspecialized-pipeline-num-stages", "int64_t", "4", "most stages of a ring">
+    Option<"extendedSmem", "extended-smem", "bool", "false", "ptxas runs with its extended shared memory limit">,
+    Option<"numStages", "unspecialized-pipeline-num-stages", "int64_t", "4", "most stages per ring">
   ];
   let statistics = [
     Statistic<"numLoops", "num-loops", "loops pipelined">,
@@ -420,36 +438,37 @@ def TileASUnspecializedPipeline : Pass<"tileas-unspecialized-pipeline", "::mlir:
 }
 
 def TileASDelayLoads : Pass<"tileas-delay-loads", "::mlir::ModuleOp"> {
-  let summary = "blocks load no more than registers hold before they use what they have loaded";
+  let summary = "sink loads to limit register pressure";
   let description = [{
-    In a block that holds more loaded tiles than a thread has registers, loads that no token orders move down: until what is
-    loaded and not used up fits into 64 registers, or to their first user.
+    In a block that holds more loaded tiles than a thread has registers, sinks loads that no token orders until the
+    loaded values that still have uses fit in 64 registers, or to their first user.
   }];
   let statistics = [
-    Statistic<"numMoved", "num-moved", "loads that moved down">
+    Statistic<"numMoved", "num-moved", "loads sunk">
   ];
   let dependentDialects = ["nv_tileaa", "nv_tileas"];
 }
 
 def TileASMaterializeReductions : Pass<"tileas-materialize-reductions", "::mlir::ModuleOp"> {
-  let summary = "reductions and scans across warps become steps within warps and an exchange through shared memory";
+  let summary = "lower cross-warp reductions and scans to steps within warps";
   let description = [{
-    A reduction along a dimension that warps share keeps one element for each warp, and a second one combines those. A scan
-    is split into segments that a warp scans alone; the totals of earlier segments are added by `nv_tileas.carry`. What the
-    warps tell each other goes through shared memory, with barriers.
+    A reduction along a dimension that several warps share keeps one element per warp; a second reduction combines
+    these. A scan is split into segments that one warp scans alone; `nv_tileas.carry` adds the totals of earlier
+    segments. Warps exchange the partial results through shared memory, with barriers.
   }];
   let statistics = [
     Statistic<"numReductions", "num-reductions", "reductions that cross warps">,
-    Statistic<"numScans", "num-scans", "scans that were split into segments">,
+    Statistic<"numScans", "num-scans", "scans split into segments">,
     Statistic<"numConverted", "num-converted", "reductions and scans whose operands were converted to another layout">
   ];
   let dependentDialects = ["nv_tileas"];
 }
 
 def TileASMaterializeConvertLayout : Pass<"tileas-materialize-convert-layout", "::mlir::ModuleOp"> {
-  let summary = "layout conversions that cross threads go through swizzled shared memory";
+  let summary = "lower cross-thread layout conversions to shuffles and swizzled shared memory";
   let description = [{
-    A conversion that only permutes registers stays. Others become a store to and a load from shared memory, with barriers.
+    A conversion that only permutes the registers of each thread does not change. A conversion within warps becomes
+    shuffles if few suffice. All others become a store to and a load from shared memory, with barriers.
   }];
   let options = [
     Option<"computeCapability", "compute-capability", "std::string", "\"sm_100\"", "target, sm_NN">
@@ -458,57 +477,63 @@ def TileASMaterializeConvertLayout : Pass<"tileas-materialize-convert-layout", "
 }
 
 def TileASOrderMemory : Pass<"tileas-order-memory", "::mlir::ModuleOp"> {
-  let summary = "barriers between token-ordered accesses that may touch the same bytes from different threads";
+  let summary = "insert barriers between token-ordered accesses that may conflict";
   let statistics = [
-    Statistic<"numBarriers", "num-barriers", "barriers that tokens ask for">,
-    Statistic<"numWalks", "num-walks", "walks through the body of a loop">
+    Statistic<"numBarriers", "num-barriers", "barriers inserted for tokens">,
+    Statistic<"numWalks", "num-walks", "traversals of loop bodies">
   ];
   let dependentDialects = ["nv_tileas"];
 }
 
 def TileASOptimizeAllocTensor : Pass<"tileas-optimize-alloc-tensor", "::mlir::ModuleOp"> {
-  let summary = "byte offsets in shared memory by liveness";
+  let summary = "assign shared memory offsets by liveness";
   let dependentDialects = ["nv_tileas"];
 }
 
 def TileASSlicing : Pass<"tileas-slicing", "::mlir::ModuleOp"> {
-  let summary = "scans and matrix products of tiles that do not fit into registers become loops over slices";
+  let summary = "slice scans and dots of tiles that exceed the registers";
   let description = [{
-    A tensor that gives a thread more elements than it has registers for is worked on a chunk at a time
-    (`tileas-materialize-register-loops`), which scans and matrix products do not allow: their chunks depend on each other. They are
-    done slice by slice: `extract_slice`, the op on slices, `insert_slice` into the result that the loop carries.
+    A tensor that gives a thread more elements than it has registers is processed in chunks
+    (`tileas-materialize-register-loops`). The chunks of scans and dots depend on each other, so this pass rewrites
+    these ops first, as loops over slices: `extract_slice`, the op on slices, and `insert_slice` into a loop-carried
+    result.
   }];
   let statistics = [
-    Statistic<"numScans", "num-scans", "scans that became loops">,
-    Statistic<"numDots", "num-dots", "matrix products that became loops">
+    Statistic<"numScans", "num-scans", "scans turned into loops">,
+    Statistic<"numDots", "num-dots", "dots turned into loops">
   ];
   let dependentDialects = ["arith", "nv_tileas", "scf", "ub"];
 }
 
 def TileASCheckSynchronization : Pass<"tileas-check-synchronization", "::mlir::ModuleOp"> {
-  let summary = "proves that barriers separate the accesses of shared memory that may conflict";
+  let summary = "prove that barriers separate conflicting accesses of shared memory";
   let description = [{
-    A conflict is a pair of accesses of one byte by different warps, at least one of them a write, that no barrier separates on
-    some path. Each is an error at the later access with a note at the earlier one. Storage must have its offsets.
+    A conflict is a pair of accesses to the same byte by different threads, at least one of them a write, that is not
+    separated by a barrier on some path. Each conflict is an error at the later access, with a note at the earlier
+    one. Shared memory must have its offsets (`tileas-optimize-alloc-tensor`).
+
+    With `remove-redundant-barriers`, barriers that only guard the reuse of storage are removed if the proof succeeds
+    without them.
   }];
   let options = [
     Option<"removeRedundant", "remove-redundant-barriers", "bool", "false",
-           "drop barriers that guard the reuse of storage where the analysis shows nothing to guard">
+           "remove barriers that guard the reuse of storage if the proof succeeds without them">
   ];
   let statistics = [
     Statistic<"numAccesses", "num-accesses", "accesses of shared memory checked">,
     Statistic<"numRemoved", "num-removed", "barriers removed">,
-    Statistic<"numFacts", "num-facts", "facts that the analysis has carried over nodes of the flow graph">
+    Statistic<"numFacts", "num-facts", "facts propagated through the flow graph">
   ];
   let dependentDialects = ["nv_tileas"];
 }
 
 def TileASMaterializeRegisterLoops : Pass<"tileas-materialize-register-loops", "::mlir::ModuleOp"> {
-  let summary = "tensors that do not fit into registers become arrays in local memory and loops over chunks";
+  let summary = "process tensors that exceed the registers in loops over chunks";
   let description = [{
-    Ops on a tensor that gives a thread more elements than it should hold in registers move into `nv_tileas.register_loop`,
-    whose body works on a few registers at a time. What lives longer than such a loop is in a `register_array`; what is cheap to
-    compute is computed again in every loop. `tileas-slicing` has made loops of the ops that this does not fit.
+    Ops on a tensor that gives a thread more elements than it should hold in registers move into a
+    `nv_tileas.register_loop`, whose body processes a few registers at a time. Values that outlive such a loop are
+    stored in a `register_array` in local memory; cheap values are recomputed in every loop. `tileas-slicing` has
+    already rewritten the ops that cannot be processed in chunks.
   }];
   let statistics = [
     Statistic<"numLoops", "num-loops", "loops over chunks">,
@@ -518,11 +543,11 @@ def TileASMaterializeRegisterLoops : Pass<"tileas-materialize-register-loops", "
 }
 
 def TileASKeepAddressesInLoops : Pass<"tileas-keep-addresses-in-loops", "::mlir::ModuleOp"> {
-  let summary = "loops that multiply tiles compute their addresses themselves";
+  let summary = "keep address arithmetic inside loops with dots";
   let description = [{
-    LLVM would hoist every address that does not change out of a loop, and around matrix products there are no registers for
-    them. The outermost loop around each product gets `nv_tileas.addresses_in_loop`: `convert-tileas-to-llvm` then hides
-    the addresses of accesses inside from LLVM.
+    LLVM would hoist every loop-invariant address, and loops with dots lack the registers to hold them. The outermost
+    loop around each dot gets `nv_tileas.addresses_in_loop`; `convert-tileas-to-llvm` then hides the addresses of
+    accesses in it from LLVM.
   }];
   let statistics = [
     Statistic<"numLoops", "num-loops", "loops marked">
@@ -531,11 +556,11 @@ def TileASKeepAddressesInLoops : Pass<"tileas-keep-addresses-in-loops", "::mlir:
 }
 
 def TileASSkipRescale : Pass<"tileas-skip-rescale", "::mlir::ModuleOp"> {
-  let summary = "sums are not multiplied by factors that are one";
+  let summary = "skip the rescale of accumulators when all factors are one";
   let description = [{
-    In functions with `nv_tileas.dot_plan`: multiplications in loops by how much a maximum has grown,
-    `exp(a - max(a, b))`, one factor for many elements of a thread. They get `nv_tileas.often_one`:
-    `convert-tileas-to-llvm` then leaves them out where all factors of a warp are one.
+    Applies to functions with `nv_tileas.dot_plan`. Marks multiplications in loops by `exp(a - max(a, b))`, the factor
+    by which a running maximum has grown, if a thread uses one factor for many elements. Marked ops get
+    `nv_tileas.often_one`: `convert-tileas-to-llvm` emits a branch that skips them when all factors of a warp are one.
   }];
   let statistics = [
     Statistic<"numSkipped", "num-skipped", "multiplications marked">
@@ -544,37 +569,39 @@ def TileASSkipRescale : Pass<"tileas-skip-rescale", "::mlir::ModuleOp"> {
 }
 
 def ConvertTileASToLLVM : Pass<"convert-tileas-to-llvm", "::mlir::ModuleOp"> {
-  let summary = "assembler-near tiles to one thread's program";
+  let summary = "convert nv_tileas to the LLVM dialect, one thread's program";
   let description = [{
-    A tensor becomes one SSA value for each element that the thread holds. Structured control flow becomes branches. What
-    the threads of a block do together stays: barriers, and groups of asynchronous copies.
+    A tensor becomes one SSA value per element that the thread holds. Structured control flow becomes branches.
+    Barriers and groups of asynchronous copies, which involve the whole CTA and no registers, are left to
+    `convert-tileas-to-nvgpu`.
   }];
   let options = [
     Option<"computeCapability", "compute-capability", "std::string", "\"sm_100\"", "target, sm_NN">,
     Option<"indexBitwidth", "index-bitwidth", "int64_t", "0",
-           "bits of address arithmetic, 32 or 64; 0 for 32 where offsets provably fit, else 64">
+           "bits of address arithmetic, 32 or 64; 0: 32 where offsets provably fit, else 64">
   ];
   let dependentDialects = ["llvm", "nv_tileas", "nvvm"];
 }
 
 def TileIRSinkSharedLoads : Pass<"tileir-sink-shared-loads", "::mlir::ModuleOp"> {
-  let summary = "in kernels that multiply tiles, reads of shared memory move down to their first user";
+  let summary = "sink shared memory reads to their first user";
   let description = [{
-    `convert-tileas-to-llvm` reads an operand of a product whole before the first instruction that multiplies. In functions
-    with `nv_tileas.multiplies` reads of shared memory, and what is computed from them alone, move to where their values
-    are used, so that a thread holds few of them at a time.
+    `convert-tileas-to-llvm` reads whole dot operands before the first matrix instruction. In functions with
+    `nv_tileas.multiplies`, this pass sinks reads of shared memory, and ops that depend only on them, to their users,
+    so that a thread holds few of the values at a time.
   }];
   let statistics = [
-    Statistic<"numMoved", "num-moved", "ops moved">
+    Statistic<"numMoved", "num-moved", "ops sunk">
   ];
   let dependentDialects = ["llvm"];
 }
 
 def ConvertTileASToNVGPU : Pass<"convert-tileas-to-nvgpu", "::mlir::ModuleOp"> {
-  let summary = "barriers and groups of asynchronous copies to NVVM and NVGPU";
+  let summary = "convert barriers and groups of asynchronous copies to NVVM and NVGPU";
   let description = [{
-    `convert-tileas-to-llvm` leaves alone what has no registers: barriers, and the ops that close groups of asynchronous
-    copies and wait for them. They become `nvvm.barrier0`, `nvgpu.device_async_create_group` and `nvgpu.device_async_wait`.
+    Converts the ops that `convert-tileas-to-llvm` leaves, which have no registers: barriers, and the ops that commit
+    and await groups of asynchronous copies. They become `nvvm.barrier0`, `nvgpu.device_async_create_group` and
+    `nvgpu.device_async_wait`.
   }];
   let statistics = [
     Statistic<"numBarriers", "num-barriers", "barriers lowered">,
@@ -585,7 +612,7 @@ def ConvertTileASToNVGPU : Pass<"convert-tileas-to-nvgpu", "::mlir::ModuleOp"> {
 }
 
 def ConvertTargetToNVVM : Pass<"convert-target-to-nvvm", "::mlir::ModuleOp"> {
-  let summary = "attaches the NVVM target to every gpu.module";
+  let summary = "attach the NVVM target to every gpu.module";
   let options = [
     Option<"computeCapability", "compute-capability", "std::string", "\"sm_100\"", "target, sm_NN">,
     Option<"optLevel", "opt-level", "int64_t", "2", "code generation level, 0 to 3">
@@ -594,61 +621,61 @@ def ConvertTargetToNVVM : Pass<"convert-target-to-nvvm", "::mlir::ModuleOp"> {
 }
 
 def TileIRInsertDebugScope : Pass<"tileir-insert-debug-scope", "::mlir::ModuleOp"> {
-  let summary = "a scope of debug information for every kernel, and a place for every op in it";
+  let summary = "add debug scopes to kernels and locations to their ops";
   let description = [{
-    Kernels without a subprogram of LLVM's get one, made of what the public language says of them, else of their symbol and
-    the place of their head. Ops without a place in a file get that of their kernel. Scopes with emission kind `None` serve
-    messages and never reach the output.
+    Kernels without an LLVM subprogram get one, built from the `cuda_tile` debug information, or else from the symbol
+    and location of the kernel. Ops without a file location get the kernel's. Scopes with emission kind `None` only
+    serve diagnostics and do not reach the output.
   }];
   let options = [
     Option<"emissionKind", "emission-kind", "std::string", "\"None\"",
-           "what LLVM writes of the scopes that are made: None, LineTablesOnly, DebugDirectivesOnly, Full">
+           "LLVM emission kind of the new scopes: None, LineTablesOnly, DebugDirectivesOnly or Full">
   ];
   let statistics = [
-    Statistic<"numScopes", "num-scopes", "functions that got a scope">,
-    Statistic<"numPlaces", "num-places", "ops that got the place of their function">
+    Statistic<"numScopes", "num-scopes", "functions given a scope">,
+    Statistic<"numPlaces", "num-places", "ops given the location of their function">
   ];
   let dependentDialects = ["llvm"];
 }
 
 def TileIRPrintSnapshot : Pass<"tileir-print-snapshot", "::mlir::ModuleOp"> {
-  let summary = "the program as text on standard error, with the place of each op";
+  let summary = "print the program with the location of each op";
   let description = [{
-    For those who want to follow a line of the source through the compiler. Nothing is changed. `emit-line-info` puts two
-    of them into the pipeline.
+    Prints to standard error and changes nothing, to follow a source line through the compiler. `emit-line-info` adds
+    two such passes to the pipeline.
   }];
   let options = [
     Option<"after", "after", "std::string", "\"\"",
-           "the pass behind which this one stands, for the headline">
+           "the preceding pass, for the headline">
   ];
 }
 
 def TileIREmitHostWrapper : Pass<"tileir-emit-host-wrapper", "::mlir::ModuleOp"> {
-  let summary = "a module for the host with a function that launches each kernel";
+  let summary = "emit a host module with a launch function per kernel";
   let description = [{
-    For `gpu.module @m` a module `@m_host` with `k_launch(kernel, x, y, z, stream, arguments...)` for each kernel `k`: it
-    packs the arguments and calls `cuLaunchKernel` with a grid of `x * y * z` blocks of as many threads as the kernel has.
-    Needs the number of warps, and so stands behind `convert-tileaa-to-tileas`.
+    For `gpu.module @m`, creates a module `@m_host` with a function `k_launch(kernel, x, y, z, stream, arguments...)`
+    for each kernel `k`. It packs the arguments and calls `cuLaunchKernel` with a grid of `x * y * z` CTAs of the
+    kernel's size. The pass needs the number of warps, and so runs after `convert-tileaa-to-tileas`.
   }];
   let options = [
-    Option<"hostTriple", "host-triple", "std::string", "\"\"", "target triple of the host, none for the native one">,
-    Option<"dumpHost", "dump-host", "std::string", "\"\"", "file that the wrapper is also written to, as LLVM IR">
+    Option<"hostTriple", "host-triple", "std::string", "\"\"", "target triple of the host; empty for the native one">,
+    Option<"dumpHost", "dump-host", "std::string", "\"\"", "file to write the wrapper to as well, as LLVM IR">
   ];
   let statistics = [
-    Statistic<"numWrappers", "num-wrappers", "kernels that got a wrapper">
+    Statistic<"numWrappers", "num-wrappers", "kernels given a wrapper">
   ];
   let dependentDialects = ["llvm"];
 }
 
 def TileIRVerifyOpsAnalysis : Pass<"tileir-verify-ops-analysis", "::mlir::ModuleOp"> {
-  let summary = "checks that the program of one thread is one that the target can run";
+  let summary = "check that the target can run each kernel";
   let description = [{
-    Errors are ops of the tile dialects that no pass has lowered, blocks with more threads than the target allows, more
-    shared memory than a kernel may declare, and parameters that do not fit.
+    Reports an error for ops of the tile dialects that no pass has lowered, for kernels with more threads or more
+    shared memory than the target allows, and for parameters that do not fit.
   }];
   let options = [
     Option<"computeCapability", "compute-capability", "std::string", "\"sm_100\"", "target, sm_NN">,
-    Option<"extendedSmem", "extended-smem", "bool", "false", "ptxas is told to grant all shared memory of a block">
+    Option<"extendedSmem", "extended-smem", "bool", "false", "ptxas runs with its extended shared memory limit">
   ];
   let statistics = [
     Statistic<"numOps", "num-ops", "ops checked">
@@ -656,9 +683,9 @@ def TileIRVerifyOpsAnalysis : Pass<"tileir-verify-ops-analysis", "::mlir::Module
 }
 
 def TileIRGpuModulePrepare : Pass<"tileir-gpu-module-prepare", "::mlir::ModuleOp"> {
-  let summary = "what the launch of each kernel is like, as attributes of NVVM";
+  let summary = "attach launch bounds to kernels as NVVM attributes";
   let description = [{
-    `nv_tileas.num_warps` becomes `nvvm.reqntid`, and `nv_tileas.multiplies`, on kernels with products of tiles,
+    `nv_tileas.num_warps` becomes `nvvm.reqntid`; `nv_tileas.multiplies`, on kernels with dots, becomes
     `nvvm.minctasm`. Functions that are not kernels become internal.
   }];
   let statistics = [
@@ -669,11 +696,11 @@ def TileIRGpuModulePrepare : Pass<"tileir-gpu-module-prepare", "::mlir::ModuleOp
 }
 
 def TileIRPostNvvmFinalize : Pass<"tileir-post-nvvm-finalize", "::mlir::ModuleOp"> {
-  let summary = "removes what the kernels do not use, and checks that the rest can be translated";
+  let summary = "remove unused symbols and check that the rest is translatable";
   let description = [{
-    Internal data and declarations without users go, as do attributes of the tile dialects. Errors are ops without a
-    translation to LLVM IR, and functions that are called and defined nowhere: neither in the device library nor
-    among those that the driver supplies.
+    Removes internal data and declarations without users, and attributes of the tile dialects. Reports an error for
+    ops without a translation to LLVM IR, and for functions that are called but neither defined in the module or the
+    device library nor supplied by the driver.
   }];
   let statistics = [
     Statistic<"numRemoved", "num-removed", "symbols removed">

@@ -1,4 +1,4 @@
-"""The wheel's tag: any Python 3, on the platform that the programs inside are for."""
+"""The wheel's tag: any Python 3, on the platform of the programs inside."""
 import os
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
@@ -8,6 +8,6 @@ class Tag(BuildHookInterface):
     def initialize(self, version: str, build_data: dict) -> None:
         platform = os.environ.get("TILEIRAS_WHEEL_PLATFORM")
         if not platform:
-            raise SystemExit("tag.py: scripts/wheel.sh builds the wheel: it brings the programs and says what they are for")
+            raise SystemExit("tag.py: build the wheel with scripts/wheel.sh, which provides the programs and their platform")
         build_data["pure_python"] = False
         build_data["tag"] = f"py3-none-{platform}"

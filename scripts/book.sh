@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The documentation as a book for a browser, in target/book: all pages in the order of docs/SUMMARY.md. mdBook makes it, which
-# is compiled and kept under .tools/ where there is none on PATH.
+# Builds the documentation as an HTML book in target/book, with all pages in the order of docs/SUMMARY.md. Uses mdBook from PATH,
+# or else compiles it to .tools/.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)

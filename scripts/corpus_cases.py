@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Writes the cases of the corpus as launches for tile-run.
+"""Writes the corpus cases as launches for tile-run.
 
     scripts/corpus_cases.py OUT [--seed N] [CASE ...]
 
-OUT/CASE/ gets launch.json, the inputs arg*.npy and the expected numbers want*.npy (float64, int64 for
-integers, uint64 for integers without a sign).
-Needs NumPy, from the interpreter or from .tools/python, where scripts/setup.sh puts it.
+OUT/CASE/ gets launch.json, the inputs arg*.npy and the expected results want*.npy (float64; int64 and uint64 for
+integers).
+Needs NumPy, from the interpreter or from .tools/python, where scripts/setup.sh installs it.
 """
 import argparse
 import json
@@ -34,7 +34,7 @@ def scalar(a):
 
 
 def want(folder, name, a, value):
-    """The expected numbers, in the type in which cases.compare looks at them."""
+    """Stores the expected results in the type that cases.compare uses."""
     kind = a.value.dtype.kind
     dtype = {"i": np.int64, "u": np.uint64}.get(kind, np.float64)
     np.save(folder / f"{name}.npy", np.ascontiguousarray(value, dtype))

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Compiles the simulator's CUDA test kernels to the PTX that is checked in.
+# Compiles the simulator's CUDA test kernels to the checked-in PTX.
 #
 # Usage: scripts/cuda-ptx.sh [name...]   (all kernels by default)
 set -eu

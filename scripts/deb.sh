@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Builds the Debian package: commands, libtileiras with its header and package files, completions, the manual page.
 #
-#   scripts/deb.sh              with the release of scripts/dist.sh, which is built first; needs glibc alone
-#   scripts/deb.sh --dist DIR   with the release that is in DIR already
-#   scripts/deb.sh --from DIR   with what was built in DIR, such as target/debug; needs LLVM's and MLIR's packages
+#   scripts/deb.sh              from the release of scripts/dist.sh, which is built first; needs only glibc
+#   scripts/deb.sh --dist DIR   from an existing release in DIR
+#   scripts/deb.sh --from DIR   from a build in DIR, such as target/debug; needs the LLVM and MLIR packages
 #
-# The package is put into target/deb, and its name printed. dpkg-shlibdeps (dpkg-dev) finds out what it depends on.
+# Writes the package to target/deb and prints its name. dpkg-shlibdeps (dpkg-dev) determines the dependencies.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
@@ -20,7 +20,7 @@ case "$# ${1:-}" in
     *) fail "usage: scripts/deb.sh [--from DIR | --dist DIR]" ;;
 esac
 for tool in dpkg-deb dpkg-shlibdeps; do
-    command -v "$tool" > /dev/null || fail "there is no $tool here; Debian's package dpkg-dev brings it"
+    command -v "$tool" > /dev/null || fail "$tool was not found; install the Debian package dpkg-dev"
 done
 version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -1)
 architecture=$(dpkg --print-architecture)
@@ -30,20 +30,20 @@ trap 'rm -rf "$work"' EXIT
 stage=$root/$work/tree
 
 if [[ -n $from ]]; then
-    [[ -x $from/tileiras && -x $from/tileiras-core ]] || fail "there are no tileiras and tileiras-core in '$from'"
+    [[ -x $from/tileiras && -x $from/tileiras-core ]] || fail "'$from' does not contain tileiras and tileiras-core"
     DESTDIR=$stage scripts/install.sh /usr --from "$from" >&2
 else
     if [[ -z $dist ]]; then
         scripts/dist.sh >&2
         dist=target/dist/tileiras-$version
     fi
-    [[ -x $dist/bin/tileiras ]] || fail "there is no release in '$dist'"
+    [[ -x $dist/bin/tileiras ]] || fail "'$dist' does not contain a release"
     DESTDIR=$stage scripts/install.sh /usr --dist "$dist" >&2
 fi
 find "$stage/usr/bin" "$stage/usr/lib" -type f \( -perm -u+x -o -name '*.so.*' \) -exec strip --strip-unneeded {} +
-# The static library is larger than all the rest; who wants it takes it from the release's tree.
+# The static library is larger than everything else. It is available in the release tree.
 rm -f "$stage/usr/lib/libtileiras.a"
-# Where Debian's zsh looks.
+# The location that Debian's zsh searches.
 mkdir -p "$stage/usr/share/zsh/vendor-completions"
 mv "$stage/usr/share/zsh/site-functions/_tileiras" "$stage/usr/share/zsh/vendor-completions/"
 rmdir "$stage/usr/share/zsh/site-functions"
@@ -51,16 +51,16 @@ gzip -9n "$stage"/usr/share/man/man1/*.1
 install -D -m 644 LICENSE "$stage/usr/share/doc/tileiras/copyright"
 install -D -m 644 README.md "$stage/usr/share/doc/tileiras/README.md"
 
-# ---- what it needs -----------------------------------------------------------------------------------------------
+# ---- dependencies ------------------------------------------------------------------------------------------------
 
-# The tool wants the file that a source package has. What the package itself has is no dependency.
+# The tool expects the control file of a source package. -x excludes the package itself from the dependencies.
 mkdir "$work/debian"
 printf 'Source: tileiras\n\nPackage: tileiras\nArchitecture: any\n' > "$work/debian/control"
-# A development build finds LLVM by a link of the package with the headers, which says nothing of the library's own package.
+# A development build finds LLVM through a link in the package of the headers, so tell the tool which package has the library.
 cat /var/lib/dpkg/info/libllvm*.shlibs > "$work/debian/shlibs.local" 2> /dev/null || true
 mapfile -t binaries < <(find "$stage/usr/bin" "$stage/usr/lib" -type f -exec sh -c 'head -c 4 "$1" | grep -q ELF' _ {} \; -print)
 depends=$(cd "$work" && dpkg-shlibdeps -O -ltree/usr/lib -xtileiras "${binaries[@]}" 2> warnings | sed -n 's/^shlibs:Depends=//p')
-[[ -n $depends ]] || fail "dpkg-shlibdeps finds no dependency: $(cat "$work/warnings")"
+[[ -n $depends ]] || fail "dpkg-shlibdeps found no dependency: $(cat "$work/warnings")"
 
 # ---- the package -------------------------------------------------------------------------------------------------
 
@@ -82,12 +82,12 @@ Description: compiler for CUDA Tile IR
  Cubins need ptxas of a CUDA toolkit of release 13.0 or newer, which is not
  part of this package; PTX needs nothing else.
 EOF
-# The linker's cache learns of the library.
+# Updates the linker's cache.
 echo 'activate-noawait ldconfig' > "$stage/DEBIAN/triggers"
 (cd "$stage" && find usr -type f -print0 | LC_ALL=C sort -z | xargs -0 md5sum) > "$stage/DEBIAN/md5sums"
 find "$stage" -type d -exec chmod 755 {} +
 package=target/deb/tileiras_${version}_$architecture.deb
-# The same tree gives the same package.
+# A reproducible timestamp: equal trees give equal packages.
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2> /dev/null || date +%s)} \
     dpkg-deb --root-owner-group -Zzstd -z9 --build "$stage" "$package" >&2
 echo "$package"

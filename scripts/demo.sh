@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Compiles each program in examples/ and shows what came out: the head of its PTX, its widest accesses of memory, and
-# what its cubin needs.
+# Compiles each program in examples/ and shows the start of its PTX, its global memory accesses, and the resources of its
+# cubin.
 #
-#   scripts/demo.sh [TARGET...]     for these targets; sm_90 and sm_100 unless told. 'make demo' builds first
+#   scripts/demo.sh [TARGET...]     default: sm_90 and sm_100. 'make demo' builds first
 set -euo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -16,17 +16,17 @@ trap 'rm -rf "$output"' EXIT
 shopt -s nullglob
 programs=(examples/*.mlir examples/*.tileirbc)
 if [ ${#programs[@]} = 0 ]; then
-    echo "demo: there is no program in examples/" >&2
+    echo "demo: no program found in examples/" >&2
     exit 1
 fi
 
 bold='' dim='' plain=''
 if [ -t 1 ]; then bold=$'\e[1m' dim=$'\e[2m' plain=$'\e[0m'; fi
 
-# A number of the first kernel in the resource file.
+# A value of the first kernel in the resource file.
 resource() { sed -n "/\"$1\":/ { s/[^0-9]*\([0-9]*\).*/\1/p; q }" "$output/usage.json"; }
 
-# The name and the first instructions of the kernel, without its parameters and registers.
+# The name and the first instructions of the kernel, without parameters and registers.
 head_of_ptx() {
     awk -v left="$1" '
         /^\.visible \.entry/ { print $1, $2, $3 " ... )"; started = 1 }
@@ -35,7 +35,7 @@ head_of_ptx() {
     ' "$output/kernel.ptx" | expand -t 4
 }
 
-# Each kind of access of global memory, with the number of its occurrences.
+# The kinds of global memory accesses, with their numbers.
 accesses() {
     grep -oE '(ld|st)\.[a-z.]*global[a-z0-9.]*' "$output/kernel.ptx" | sort | uniq -c | sort -rn |
         awk '{printf "%s%s x%s", (NR > 1 ? ", " : ""), $2, $1}'

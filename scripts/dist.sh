@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
-# Builds the release that needs neither MLIR nor LLVM where it runs, and installs it below a prefix:
+# Builds a release that needs neither MLIR nor LLVM at run time, and installs it below a prefix:
 #
-#   bin/tileiras            the command and the compiler in one stripped program; of shared libraries it needs those of glibc alone
-#   bin/tileirdisasm        a link to it, and bin/tile-run, bin/tileiras-lsp-server
-#   lib/libtileiras.so      the same as a library, which shows nothing but the functions of include/tileiras.h
-#   lib/libtileiras.a       the same in one object file with the same functions; the C++ library, zlib, zstd and libffi come from the system
+#   bin/tileiras            the command and the compiler as one stripped program; the only shared libraries are those of glibc
+#   bin/tileirdisasm        a link to it, as are bin/tile-run and bin/tileiras-lsp-server
+#   lib/libtileiras.so      the compiler as a library that exports only the functions of include/tileiras.h
+#   lib/libtileiras.a       the same as one object file; the C++ library, zlib, zstd and libffi come from the system
 #   include/, lib/pkgconfig, lib/cmake
 #
 #   scripts/dist.sh [PREFIX]     default: target/dist/tileiras-VERSION in the checkout
 #
-# glibc stays shared, since --backend=libnvvm opens a shared library. Cargo builds in target/dist: mlir-sys does not notice
-# that the way of linking changes. LLVM's static archives are those of LLVM_PREFIX.
+# glibc stays shared, because --backend=libnvvm opens a shared library. Cargo builds in target/dist, because mlir-sys does not
+# detect a change between static and shared linking. LLVM's static archives come from LLVM_PREFIX.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
@@ -21,9 +21,9 @@ build=$root/target/dist
 prefix=${1:-$build/tileiras-$version}
 [[ $prefix == /* ]] || { echo "dist: the prefix must be an absolute path, not '$prefix'" >&2; exit 2; }
 
-# ---- static archives of what is otherwise shared -----------------------------------------------------------------
+# ---- static archives of libraries that are usually shared --------------------------------------------------------
 
-# The linker looks into this folder first, and there are no shared libraries in it.
+# The linker searches this directory first. It contains no shared libraries.
 static=$build/static-libs
 mkdir -p "$static"
 archive() {
@@ -32,10 +32,10 @@ archive() {
     for place in "$@"; do
         if [[ -e $place ]]; then ln -sf "$place" "$static/$file"; return; fi
     done
-    echo "dist: none of these is there: $*" >&2
+    echo "dist: none of these files exists: $*" >&2
     exit 1
 }
-# LLVM was built against a newer C++ library than that of the default compiler, perhaps; archives of newer ones do for both.
+# LLVM may have been built against a newer C++ library than the default compiler's. The newest archive works for both.
 newest() { printf '%s\n' /usr/lib/gcc/x86_64-linux-gnu/*/"$1" /usr/lib/gcc/x86_64-pc-linux-gnu/*/"$1" | sort -rV; }
 mapfile -t cxx < <(newest libstdc++.a)
 mapfile -t unwind < <(newest libgcc_eh.a)
@@ -47,7 +47,7 @@ done
 
 # ---- cargo -------------------------------------------------------------------------------------------------------
 
-# Objects of the dialects' C++ are the same in every way of linking.
+# The C++ objects of the dialects do not depend on how they are linked.
 mkdir -p target/cxx
 [[ -e $build/cxx ]] || ln -s ../cxx "$build/cxx"
 
@@ -56,11 +56,11 @@ features=(--features remote-cache)
 cargo build --release -p tileiras -p tileiras-capi --lib --bin tileiras-standalone "${features[@]}"
 cargo rustc --release -p tileiras-capi --lib --crate-type staticlib "${features[@]}"
 
-# ---- the command, linked for its start ---------------------------------------------------------------------------
+# ---- the command, with an optimized layout -----------------------------------------------------------------------
 
-# A compilation touches a seventh of the code, in places all over it, and each place costs a page fault and cold caches. The linker puts
-# the functions that a few kernels need beside each other, in the order of their first call, which callgrind tells.
-# Segments lie so that a file system that keeps the file in huge pages has them mapped as such.
+# A compilation executes a seventh of the code, scattered over the whole program, and each page costs a page fault and cold caches.
+# The linker therefore places the functions that a few kernels need next to each other, in first-call order, which callgrind
+# records. Segments are aligned so that a file system with huge pages in its page cache can map them as such.
 link=-Wl,-z,max-page-size=0x200000
 programs=(vadd_f32.13.1 softmax_f32.13.1 matmul_f16.13.1 fmha_f16.13.1)
 if command -v valgrind > /dev/null; then
@@ -69,20 +69,20 @@ if command -v valgrind > /dev/null; then
     for program in "${programs[@]}"; do
         valgrind --quiet --tool=callgrind --demangle=no --callgrind-out-file="$profiles/profile" "$build/release/tileiras-standalone" \
             "tests/corpus/$program.tileirbc" --gpu-name=sm_90 -O3 --emit=ptx -o "$profiles/ptx" 2> /dev/null
-        # Functions are numbered as they are first called. A mark behind a name tells the depth of recursion.
+        # Functions are numbered in first-call order. A suffix of the name gives the recursion depth.
         sed -nE "s/^c?fn=\\(([0-9]+)\\) ([^ ']+).*/\\1 \\2/p" "$profiles/profile" | sort -n | cut -d' ' -f2 >> "$profiles/functions"
     done
     awk '!seen[$0]++' "$profiles/functions" > "$build/functions.order"
-    echo "dist: $(wc -l < "$build/functions.order") functions in the order of their first call"
+    echo "dist: $(wc -l < "$build/functions.order") functions in first-call order"
     link+=,--symbol-ordering-file=$build/functions.order,--no-warn-symbol-ordering
 else
-    echo "dist: without valgrind, functions stay where the linker finds them, and the command takes a seventh longer for a small kernel" >&2
+    echo "dist: without valgrind the functions are not reordered, and compiling a small kernel takes a seventh longer" >&2
 fi
 cargo rustc --release -p tileiras --bin tileiras-standalone "${features[@]}" -- -C "link-arg=$link"
 
 # ---- one object file for the static library ----------------------------------------------------------------------
 
-# What the library needs of LLVM is in it, and no name of it is visible outside: a program may link an LLVM of its own.
+# It contains the parts of LLVM that the library needs, as local symbols: a program may link another LLVM.
 work=$(mktemp -d "$build/static-library.XXXXXX")
 trap 'rm -rf "$work" ${profiles:+"$profiles"}' EXIT
 mapfile -t functions < <(sed -n 's/^[a-z].*\b\(tileiras[A-Z][A-Za-z]*\)(.*/\1/p' include/tileiras.h | sort -u)
@@ -92,15 +92,15 @@ for function in "${functions[@]}"; do roots+=(-u "$function"); done
 # shellcheck disable=SC2046 # the lists are meant to be split
 ld -r --gc-sections --force-group-allocation -o "$work/tileiras.o" "${roots[@]}" --start-group "$build/release/libtileiras_capi.a" \
     $("$llvm/bin/llvm-config" --link-static --ignore-libllvm --libfiles) --end-group
-# LLVM's tool: the other one takes minutes. Sections that mean nothing once they are joined are taken out: tables of addresses, and
-# the bitcode of Rust's own library, at which ar's plugin would stumble.
+# llvm-objcopy, because GNU objcopy takes minutes. Remove sections that are useless after linking: address tables, and the bitcode of
+# Rust's library, which ar's plugin cannot read.
 "$llvm/bin/llvm-objcopy" --strip-unneeded --remove-section=.llvm_addrsig --remove-section=.llvmbc --remove-section=.llvmcmd \
     --keep-global-symbols="$work/functions" "$work/tileiras.o"
 
 # ---- the tree ----------------------------------------------------------------------------------------------------
 
 mkdir -p "$prefix"/{bin,include,lib/pkgconfig,lib/cmake/Tileiras}
-# A file that is written at once lies in larger pages of the page cache than one that is stripped in its place.
+# A newly written file gets larger pages in the page cache than one stripped in place.
 rm -f "$prefix/bin/tileiras"
 strip -o "$prefix/bin/tileiras" "$build/release/tileiras-standalone"
 chmod 755 "$prefix/bin/tileiras"

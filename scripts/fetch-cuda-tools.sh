@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
-# Brings NVIDIA's assembler and disassemblers (ptxas, nvdisasm, cuobjdump) from their PyPI packages into
-# .tools/cuda/bin, for machines without a CUDA toolkit. Nothing of them enters the repository.
-# A second run with the same version does nothing.
+# Installs NVIDIA's assembler and disassemblers (ptxas, nvdisasm, cuobjdump) from PyPI to .tools/cuda/bin, for machines without
+# a CUDA toolkit. They do not become part of the repository. A second run with the same version does nothing.
 #
-#   scripts/fetch-cuda-tools.sh [--check]     --check: succeed when the tools are already there, fetch nothing
+#   scripts/fetch-cuda-tools.sh [--check]     --check: download nothing; succeed if the tools are installed
 set -euo pipefail
 
 version=13.4.92
@@ -27,7 +26,7 @@ if ! command -v python3 >/dev/null || ! python3 -m pip --version >/dev/null 2>&1
     exit 1
 fi
 
-# Everything is staged beside its destination and moved at the end, so an interrupted run leaves no half-filled folder.
+# Files are staged and moved at the end, so that an interrupted run leaves no incomplete directory.
 mkdir -p "$root/.tools"
 staging=$(mktemp -d "$root/.tools/cuda-staging.XXXXXX")
 trap 'rm -rf "$staging"' EXIT
@@ -44,12 +43,12 @@ mkdir -p "$staging/cuda/bin"
 for tool in "${tools[@]}"; do
     found=$(find "$staging/unpacked" -type f -path "*/bin/$tool" -print -quit)
     if [ -z "$found" ]; then
-        echo "fetch-cuda-tools: the packages of version $version hold no $tool" >&2
+        echo "fetch-cuda-tools: the packages of version $version do not contain $tool" >&2
         exit 1
     fi
     install -m 755 "$found" "$staging/cuda/bin/$tool"
 done
-# The licence travels with the tools.
+# Keep the license with the tools.
 find "$staging/unpacked" -type f -name 'License.txt' -exec cp {} "$staging/cuda/License.txt" \; -quit
 "$staging/cuda/bin/ptxas" --version >/dev/null
 echo "$version" > "$staging/cuda/version"

@@ -1,9 +1,9 @@
 #!/bin/sh
-# Puts the newest and an older cuTile Python, taken from PyPI, into .tools/cutile/<version>: the tests call our compiler
-# through them. NVIDIA's compiler is not among them, so that PATH decides which one they call.
+# Installs the newest and an older cuTile Python from PyPI to .tools/cutile/<version>. Tests call our compiler through them.
+# NVIDIA's compiler is not installed, so that PATH decides which compiler they call.
 #
 # Usage: scripts/fetch-cutile.sh
-# Prints the folder. Running it again costs nothing: each version leaves a stamp.
+# Prints the directory. A second run does nothing: each version has a stamp file.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -13,7 +13,7 @@ python=$(python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 for version in 1.7.0 1.4.0; do
     wanted="cuda-tile==$version typing-extensions numpy"
     if [ -f "$dest/$version/.versions" ] && [ "$(cat "$dest/$version/.versions")" = "$wanted python$python" ]; then continue; fi
-    # Staged beside its destination, so that an interrupted run leaves no half-filled folder.
+    # Staged first, so that an interrupted run leaves no incomplete directory.
     mkdir -p "$dest"
     staging=$(mktemp -d "$dest/staging.XXXXXX")
     trap 'rm -rf "$staging"' EXIT

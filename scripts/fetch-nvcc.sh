@@ -1,10 +1,10 @@
 #!/bin/sh
-# Puts NVIDIA's nvcc, taken from PyPI wheels, into .tools/nvcc (ignored by git); another release than the usual one,
-# without the runtime's headers, into a folder with its number.
+# Installs NVIDIA's nvcc from PyPI to .tools/nvcc (ignored by git). Another release than the default is installed to a
+# directory with its number, without the runtime's headers.
 #
 # Usage: scripts/fetch-nvcc.sh [RELEASE]
-# Prints the path of the compiler. Running it again costs nothing: a stamp file
-# names the set of versions that is installed.
+# Prints the path of the compiler. A second run does nothing: a stamp file
+# records the installed versions.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -19,8 +19,8 @@ else
 fi
 stamp="$dest/.versions"
 
-# All the wheels unpack into nvidia/cu13, so that one folder becomes an
-# ordinary toolkit tree: bin/nvcc, nvvm/bin/cicc, include.
+# All wheels unpack to nvidia/cu13, so that together they form an ordinary
+# toolkit: bin/nvcc, nvvm/bin/cicc, include.
 nvcc="$dest/nvidia/cu13/bin/nvcc"
 
 if [ -x "$nvcc" ] && [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$wanted" ]; then
@@ -34,7 +34,7 @@ mkdir -p "$dest"
 python3 -m pip install --quiet --disable-pip-version-check --no-deps --target "$dest" $wanted >&2
 
 if [ ! -x "$nvcc" ]; then
-    echo "fetch-nvcc: no nvcc under $dest after the installation" >&2
+    echo "fetch-nvcc: the installation in $dest does not contain nvcc" >&2
     exit 1
 fi
 printf '%s' "$wanted" > "$stamp"

@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
-# Brings NVIDIA's libNVVM and libdevice from their PyPI package into .tools/nvvm, for `tileiras --backend=libnvvm`,
-# `tileiras --libdevice` and their tests. Nothing of them enters the repository. A second run with the same version does
-# nothing.
+# Installs NVIDIA's libNVVM and libdevice from PyPI to .tools/nvvm, for `tileiras --backend=libnvvm`, `tileiras --libdevice`
+# and their tests. They do not become part of the repository. A second run with the same version does nothing.
 #
-#   scripts/fetch-nvvm.sh [--check]     --check: succeed when both are already there, fetch nothing
+#   scripts/fetch-nvvm.sh [--check]     --check: download nothing; succeed if both are installed
 set -euo pipefail
 
 version=13.4.92
@@ -18,7 +17,7 @@ complete() {
 if complete; then exit 0; fi
 if [ "${1:-}" = --check ]; then exit 1; fi
 
-# Staged beside its destination, so that an interrupted run leaves no half-filled folder.
+# Staged first, so that an interrupted run leaves no incomplete directory.
 mkdir -p "$root/.tools"
 staging=$(mktemp -d "$root/.tools/nvvm-staging.XXXXXX")
 trap 'rm -rf "$staging"' EXIT
@@ -30,12 +29,12 @@ for wheel in "$staging"/wheels/*.whl; do python3 -m zipfile -e "$wheel" "$stagin
 for wanted in lib/libnvvm.so.4 libdevice/libdevice.10.bc; do
     found=$(find "$staging/unpacked" -type f -name "${wanted##*/}" -print -quit)
     if [ -z "$found" ]; then
-        echo "fetch-nvvm: the package of version $version holds no ${wanted##*/}" >&2
+        echo "fetch-nvvm: the package of version $version does not contain ${wanted##*/}" >&2
         exit 1
     fi
     install -D -m 755 "$found" "$staging/nvvm/$wanted"
 done
-# The licence travels with the libraries.
+# Keep the license with the libraries.
 find "$staging/unpacked" -type f -name 'License.txt' -exec cp {} "$staging/nvvm/License.txt" \; -quit
 echo "$version" > "$staging/nvvm/version"
 rm -rf "$destination"

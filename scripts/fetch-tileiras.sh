@@ -1,10 +1,11 @@
 #!/bin/sh
-# Puts NVIDIA's tileiras and the Python front end cuda-tile, taken from PyPI wheels, into .tools/tileiras (ignored by
-# git); another release than the usual one into a folder with its number. The GPU kit compiles its competitors with them, and tests use the disassembler beside the assembler as a black box.
+# Installs NVIDIA's tileiras and the Python front end cuda-tile from PyPI to .tools/tileiras (ignored by git); another release
+# than the default to a directory with its number. The GPU kit compiles competitors with them, and tests use the assembler
+# and the disassembler as black boxes.
 #
 # Usage: scripts/fetch-tileiras.sh [RELEASE]
-# Prints the folder. The assembler wants a toolkit in CUDA_HOME; the one of scripts/fetch-nvcc.sh will do.
-# Running it again costs nothing: a stamp file names the set of versions that is installed.
+# Prints the directory. The assembler needs a toolkit in CUDA_HOME, for example the one of scripts/fetch-nvcc.sh.
+# A second run does nothing: a stamp file records the installed versions.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -22,7 +23,7 @@ if complete; then
     exit 0
 fi
 
-# Staged beside its destination, so that an interrupted run leaves no half-filled folder.
+# Staged first, so that an interrupted run leaves no incomplete directory.
 mkdir -p "$root/.tools"
 staging=$(mktemp -d "$root/.tools/tileiras-staging.XXXXXX")
 trap 'rm -rf "$staging"' EXIT
@@ -30,7 +31,7 @@ trap 'rm -rf "$staging"' EXIT
 python3 -m pip install --quiet --disable-pip-version-check --no-deps --target "$staging/new" $wanted >&2
 for program in tileiras tileirdisasm; do
     if [ ! -x "$staging/new/nvidia/cu13/bin/$program" ]; then
-        echo "fetch-tileiras: the packages hold no $program" >&2
+        echo "fetch-tileiras: the packages do not contain $program" >&2
         exit 1
     fi
 done

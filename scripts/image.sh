@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Builds a container image with the command: contrib/container/Containerfile, a small Debian with the package of scripts/deb.sh.
+# Builds a container image with the command: contrib/container/Containerfile, a small Debian image with the package of scripts/deb.sh.
 #
 #   scripts/image.sh              with the package of the release, which is built first
-#   scripts/image.sh --deb FILE   with this package
+#   scripts/image.sh --deb FILE   with the given package
 #
-# BUILDER names the program that builds (docker, podman or buildah; the first that works otherwise), BASE the image that it
-# starts from (docker.io/library/debian:trixie-slim otherwise). The image is called tileiras:VERSION.
+# BUILDER names the builder (default: the first of docker, podman and buildah that works), BASE the base image (default:
+# docker.io/library/debian:trixie-slim). The image is tagged tileiras:VERSION.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
@@ -17,17 +17,17 @@ case $# in
     *) fail "usage: scripts/image.sh [--deb FILE]" ;;
 esac
 
-# A client of docker without a daemon builds nothing.
+# The docker client needs a running daemon.
 works() {
     command -v "$1" > /dev/null || return 1
     case $1 in docker) docker info > /dev/null 2>&1 ;; esac
 }
 if [[ -z ${BUILDER:-} ]]; then
     for BUILDER in docker podman buildah none; do works "$BUILDER" && break; done
-    [[ $BUILDER != none ]] || fail "there is no docker with a daemon, no podman and no buildah; BUILDER=PROGRAM names another"
+    [[ $BUILDER != none ]] || fail "found no docker with a daemon, no podman and no buildah; set BUILDER=PROGRAM to use another builder"
 fi
 if [[ -z $package ]]; then package=$(scripts/deb.sh); fi
-[[ -f $package ]] || fail "there is no package '$package'"
+[[ -f $package ]] || fail "package '$package' does not exist"
 version=$(dpkg-deb -f "$package" Version)
 
 context=$(mktemp -d)

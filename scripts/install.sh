@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Puts the commands, the C library, its header and its package files below a prefix.
+# Installs the commands, the C library, its header and its package files below a prefix.
 #
 #   scripts/install.sh PREFIX             builds the release and installs it
-#   scripts/install.sh PREFIX --from DIR  installs what was built in DIR (such as target/debug), without the static library
-#   scripts/install.sh PREFIX --dist DIR  installs the tree that scripts/dist.sh has made in DIR
+#   scripts/install.sh PREFIX --from DIR  installs the build in DIR (such as target/debug), without the static library
+#   scripts/install.sh PREFIX --dist DIR  installs the tree that scripts/dist.sh created in DIR
 #
-# DESTDIR, if set, is put before PREFIX, as packagers expect.
+# DESTDIR, if set, is prepended to PREFIX, as packagers expect.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
@@ -25,12 +25,12 @@ version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -1)
 major=${version%%.*}
 to=${DESTDIR:-}$prefix
 
-# What was built here.
+# Installs a build of this checkout.
 install_build() {
-  # Cargo leaves in deps what tests are built with, and copies out only what was asked for by name. The newer one counts.
+  # Cargo leaves test dependencies in deps, and copies only the packages named on its command line. Use the newer file.
   local library=$from/deps/libtileiras_capi.so
   [[ ! $from/libtileiras_capi.so -nt $library ]] || library=$from/libtileiras_capi.so
-  [[ -e $library ]] || { echo "install: there is no libtileiras_capi.so in '$from'" >&2; exit 1; }
+  [[ -e $library ]] || { echo "install: '$from' does not contain libtileiras_capi.so" >&2; exit 1; }
 
   mkdir -p "$to"/{bin,include,lib/pkgconfig,lib/cmake/Tileiras}
   local program file llvm=${LLVM_PREFIX:-/usr/lib/llvm-21}
@@ -51,7 +51,7 @@ install_build() {
   done
 }
 
-# A tree that is whole already, but for the prefix that its package files name.
+# Installs a complete tree, and replaces the prefix in its package files.
 install_dist() {
   local old file
   old=$(sed -n 's/^prefix=//p' "$dist/lib/pkgconfig/tileiras.pc") || exit 1

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Compiles passes in one Rust file to a plugin for tileiras, tileiras-opt, tile-run and mlir-opt, against the library of a build that is
-# there. That takes seconds, where cargo compiles the whole library again for a crate of another workspace.
+# Compiles passes in a Rust file to a plugin for tileiras, tileiras-opt, tile-run and mlir-opt. Uses the library of an existing
+# build, which takes seconds. For a crate in another workspace cargo would compile the whole library again.
 #
 #   scripts/plugin.sh PASSES.rs [-o LIBRARY.so] [--build DIR]     default: libPASSES.so, and target/debug of the checkout
 #
-# The file is the root of a crate and may have modules. It needs no dependency but `tileiras`, which has `melior`.
+# The file is the root of a crate and may have modules. Its only dependency is `tileiras`, which re-exports `melior`.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
@@ -20,23 +20,23 @@ while [[ $# -gt 0 ]]; do
     esac
 done
 [[ -n $source ]] || usage
-[[ -r $source ]] || fail "'$source' cannot be read"
+[[ -r $source ]] || fail "cannot read '$source'"
 name=$(basename "$source" .rs)
 name=${name//-/_}
-[[ $name =~ ^[A-Za-z_][A-Za-z0-9_]*$ ]] || fail "'$name' is no name of a crate"
+[[ $name =~ ^[A-Za-z_][A-Za-z0-9_]*$ ]] || fail "'$name' is not a valid crate name"
 : "${library:=lib$name.so}"
 
-# The tools take a plugin that was built of the same dialects.
-[[ -x $build/tileiras-opt ]] || fail "there is no build in '$build': make build"
+# The tools only accept a plugin that was built with the same dialects.
+[[ -x $build/tileiras-opt ]] || fail "'$build' does not contain a build: run make build"
 identity=$(grep -a -o -m 1 'tileiras dialects [0-9a-f]\{16\}' "$build/tileiras-opt" | head -1) || fail "'$build/tileiras-opt' is too old"
 rlib=
 while IFS= read -r candidate; do
     if grep -q -a "$identity" "$candidate"; then rlib=$candidate; break; fi
 done < <(ls -t "$build"/deps/libtileiras-*.rlib 2> /dev/null)
-[[ -n $rlib ]] || fail "'$build/deps' has no library of the dialects that '$build/tileiras-opt' has: make build"
-# What the build script of the library said of linking.
+[[ -n $rlib ]] || fail "'$build/deps' does not contain a library with the dialects of '$build/tileiras-opt': run make build"
+# The output of the library's build script contains the linker options.
 said=$(grep -l "TILEIRAS_DIALECTS=${identity##* }\$" "$build"/build/tileiras-*/output 2> /dev/null | head -1) ||
-    fail "'$build/build' does not tell how the library is linked: make build"
+    fail "'$build/build' does not contain the linker options of the library: run make build"
 mapfile -t link < <(sed -n 's/^cargo:rustc-link-search=/-L/p; s/^cargo:rustc-link-arg=/-Clink-arg=/p' "$said")
 
 rustc --edition 2024 --crate-type cdylib --crate-name "$name" -C opt-level=1 --extern tileiras="$rlib" -L dependency="$build/deps" \

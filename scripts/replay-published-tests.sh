@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Replays the test files that the public cuda-tile project publishes, on a copy of them that you name:
+# Runs the published test files of the public cuda-tile project, given a checkout of it:
 #
 #   git clone https://github.com/NVIDIA/cuda-tile && scripts/replay-published-tests.sh cuda-tile/test
 #
-# Every RUN line runs with our tools in the place of the public ones, and with the operations that exist for tests. Nothing
-# is copied into the repository. Files that cannot pass are in scripts/published-tests.tsv with the reason; the exit status
-# is 0 when exactly those fail.
+# Every RUN line runs with our tools in place of the public ones, with the test ops registered. Nothing is copied into the
+# repository. scripts/published-tests.tsv lists the files that cannot pass, with the reason. The exit status is 0 if exactly
+# those fail.
 set -uo pipefail
 
 folder=$(cd "${1:?usage: scripts/replay-published-tests.sh FOLDER}" && pwd) || exit 1
@@ -20,7 +20,7 @@ for tool in tileiras-opt tileiras-translate; do
     [ -x "$tools/$tool" ] || { echo "replay: $tools/$tool is not built" >&2; exit 1; }
 done
 
-# Wrappers under the public names.
+# Wrappers with the public names.
 mkdir "$scratch/bin"
 wrapper() { printf '#!/usr/bin/env bash\n%s\n' "$2" > "$scratch/bin/$1" && chmod +x "$scratch/bin/$1"; }
 wrapper cuda-tile-opt "exec '$tools/tileiras-opt' --cuda-tile-testing-ops \"\$@\""
@@ -33,7 +33,7 @@ cuda-tile-opt "$input" -no-implicit-module -o "$base.once" "$@"
 diff -B "$base.once" "$base.again"'
 export PATH=$scratch/bin:$llvm:$PATH
 
-# The RUN lines of a file, continued lines joined, placeholders replaced.
+# The RUN lines of a file, with continuation lines joined and placeholders replaced.
 run_lines() {
     sed -n 's/^.*RUN: *//p' "$1" \
         | sed -e ':a' -e '/\\$/{N;s/\\\n */ /;ba}' \
@@ -47,7 +47,7 @@ while read -r file; do
     number=0
     while IFS= read -r line; do
         number=$((number + 1))
-        # A test that hangs is a test that fails.
+        # A timeout is a failure.
         if ! (cd "$scratch" && timeout 120 bash -o pipefail -c "$line") > "$scratch/log" 2>&1; then
             failed+=" $number"
             cp "$scratch/log" "$scratch/$(echo "$name" | tr '/' '_').$number.log"

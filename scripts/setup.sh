@@ -1,22 +1,20 @@
 #!/usr/bin/env bash
-# Brings what a build needs and is not there: LLVM and MLIR 21.1, CMake and a C compiler, cargo-nextest, NVIDIA's ptxas and disassemblers,
-# its libNVVM and libdevice, NumPy for the corpus of the tests, hatchling for wheels, and the Python package of the driver API for the
-# tests of the GPU kit.
-# Idempotent; silent when nothing is missing. A stamp under .tools/ makes the second run immediate.
+# Installs the missing prerequisites of a build: LLVM and MLIR 21.1, CMake and a C compiler, cargo-nextest, NVIDIA's ptxas and
+# disassemblers, libNVVM and libdevice, NumPy for the corpus tests, hatchling for wheels, and the Python package of the driver API for
+# the tests of the GPU kit. Idempotent, and silent if nothing is missing. A stamp in .tools/ makes the second run immediate.
 #
 #   LLVM_PREFIX=/opt/llvm-21 scripts/setup.sh     use this LLVM/MLIR instead of the distribution's packages
 #   scripts/setup.sh --force                      ignore the stamp and check everything again
 #   scripts/setup.sh --yes                        install packages without asking
-#   scripts/setup.sh --comparisons                bring NVIDIA's compilers too, for the comparisons with them
-#   scripts/setup.sh --browser                    bring Chromium too, in which the tests open pages
-#   scripts/setup.sh --editors                    bring Neovim too, in which the tests open files
-#   scripts/setup.sh --plan                       say which packages would be installed or changed, and change nothing
+#   scripts/setup.sh --comparisons                also install NVIDIA's compilers, for comparisons
+#   scripts/setup.sh --browser                    also install Chromium, for the tests that open pages
+#   scripts/setup.sh --editors                    also install Neovim, for the tests that open files
+#   scripts/setup.sh --plan                       list the packages that would be installed or changed, and change nothing
 #
-# Packages of the distribution are installed after a question, if a person sits at a terminal. Without one, as in the
-# continuous integration, whose machines are made for the build, they are installed at once, and what changes is said
-# all the same. On Debian 12 the packages come from Debian 13, and bring its C library, its base-files and others with
-# them; who does not want that on the machine builds in a container (docker run -it -v "$PWD:/src" -w /src rust:1-trixie
-# make) or gives the folder of an LLVM of their own as LLVM_PREFIX.
+# On a terminal the script asks before it installs packages of the distribution. Without a terminal, as in continuous integration, it
+# installs them right away, and also lists the changes. On Debian 12 the packages come from Debian 13, and bring its C library,
+# base-files and others. To avoid that, build in a container (docker run -it -v "$PWD:/src" -w /src rust:1-trixie make), or set
+# LLVM_PREFIX to the directory of another LLVM.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -43,15 +41,15 @@ for argument in "$@"; do
         --comparisons) compare=yes ;;
         --browser) browse=yes ;;
         --editors) edit=yes ;;
-        *) echo "setup: unknown argument '$argument'; there are --force, --yes, --comparisons, --browser, --editors and --plan" >&2; exit 1 ;;
+        *) echo "setup: unknown argument '$argument'; use --force, --yes, --comparisons, --browser, --editors or --plan" >&2; exit 1 ;;
     esac
 done
 
 say() { echo "setup: $*" >&2; }
 fail() { say "$*"; exit 1; }
 
-# The release that results of the past were compared with, and the newest one: the disassembler oracle asks both, the times
-# of `make bench` are beside the newest. Each has its own folder, and a second call costs nothing.
+# The release that earlier results were compared with, and the newest one. The disassembler oracle uses both; `make bench` measures
+# the newest. Each has its own directory, and a second call does nothing.
 comparisons() {
     local release
     [ -n "$compare" ] || return 0
@@ -61,9 +59,9 @@ comparisons() {
     done
 }
 
-# ---- what "present" means ----------------------------------------------------------------------------------------
+# ---- checks for installed tools ----------------------------------------------------------------------------------
 
-# The files that the build scripts open; a prefix that lacks one of them fails much later and less clearly.
+# The files that the build scripts open. A prefix without one of them would fail much later and less clearly.
 have_llvm() {
     local file
     for file in bin/llvm-config bin/mlir-tblgen bin/llvm-tblgen bin/clang++ bin/FileCheck \
@@ -78,7 +76,7 @@ have_llvm() {
 
 have_nextest() { command -v cargo-nextest >/dev/null; }
 
-# A toolkit counts when it has all three tools and knows sm_107, the newest target; tests assemble for all of them.
+# A toolkit must contain all three tools and support sm_107, the newest target, because tests assemble for all targets.
 have_toolkit() {
     local folder tool
     for folder in "${CUDA_HOME:+$CUDA_HOME/bin}" "${CUDA_PATH:+$CUDA_PATH/bin}" \
@@ -94,23 +92,23 @@ have_cuda_tools() { have_toolkit || scripts/fetch-cuda-tools.sh --check; }
 
 have_nvvm() { scripts/fetch-nvvm.sh --check; }
 
-# NumPy of the python3 that the tests will find, or a copy of our own.
+# NumPy of the python3 that the tests will find, or our copy.
 have_numpy() { PYTHONPATH=$root/.tools/python python3 -c 'import numpy' 2>/dev/null; }
 
-# The driver API's package; its tests run on a stand-in for the driver. Without a driver it can be imported all the same.
+# The package of the driver API. Its tests run on a stand-in for the driver; the import works without one.
 have_bindings() { PYTHONPATH=$root/.tools/python python3 -c 'import cuda.bindings.driver' 2>/dev/null; }
 
-# What the tests of the C and C++ interfaces build with.
+# Build tools for the tests of the C and C++ interfaces.
 build_tools=(cmake gcc g++ pkg-config make)
 have_build_tools() {
     local tool
     for tool in "${build_tools[@]}"; do command -v "$tool" >/dev/null || return 1; done
 }
 
-# A browser is only there for who asks for it.
+# A browser is only required with --browser.
 have_browser() { [ -z "$browse" ] || command -v chromium >/dev/null; }
 
-# Nor is an editor. Neovim starts servers as our settings say from 0.10 on.
+# An editor is only required with --editors. Neovim supports our way of starting servers since 0.10.
 minimum_neovim=0.10
 have_neovim() {
     local version
@@ -119,7 +117,7 @@ have_neovim() {
     [ -n "$version" ] && [ "$(printf '%s\n' "$minimum_neovim" "$version" | sort -V | head -n 1)" = "$minimum_neovim" ]
 }
 
-# The tool that builds wheels, for wheels that are built without PyPI: that of python3, or a copy of our own.
+# The build backend of wheels, for building them without PyPI: of python3, or our copy.
 have_hatchling() { PYTHONPATH=$root/.tools/python python3 -c 'import hatchling' 2>/dev/null; }
 
 have_rust() { command -v cargo >/dev/null && command -v rustc >/dev/null; }
@@ -129,7 +127,7 @@ stamp_text() {
     echo "$prefix ${CUDA_HOME:-} ${CUDA_PATH:-}"
 }
 
-# The stamp says that a full check passed; these cheap tests catch what was removed since.
+# The stamp records a successful full check. These cheap tests detect later removals.
 if [ -z "$force$plan_only" ] && [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$(stamp_text)" ] \
         && [ -x "$prefix/bin/llvm-config" ] && have_rust && have_build_tools && have_nextest && have_cuda_tools && have_nvvm && have_numpy && have_bindings && have_hatchling && have_browser && have_neovim; then
     comparisons
@@ -147,10 +145,11 @@ as_root() {
 
 is_debian() { [ -r "$os_release" ] && grep -qx 'ID=debian' "$os_release" && command -v apt-get >/dev/null; }
 
-# Debian carries LLVM 21 in trixie-backports. Debian 12 takes the same packages, with the libraries they need from
-# trixie. A low priority cannot be set before the installation (apt would then refuse to take libc from trixie),
-# so it is set right after it: nothing else on a Debian 12 system moves to trixie by a later upgrade. The package of
-# /etc/os-release cannot be kept: trixie's libc6 says that it breaks a base-files older than 13.3.
+# Debian provides LLVM 21 in trixie-backports. Debian 12 uses the same packages, with the libraries they need from trixie. A low
+# priority cannot be set before the installation, because apt would then refuse to take libc from trixie. It is set right after it, so
+# that later upgrades of a Debian 12 system move nothing else to trixie. The package of /etc/os-release cannot be kept: libc6 of
+# trixie
+# breaks base-files before 13.3.
 os_release=/etc/os-release
 debian_release=$(sed -n 's/^VERSION_ID="\(.*\)"/\1/p' "$os_release" 2>/dev/null || true)
 apt_folder=/etc/apt
@@ -167,23 +166,23 @@ add_debian_sources() {
     done
     if [ -z "$text" ]; then return; fi
     if [ -n "$plan_only" ]; then
-        say "trixie and trixie-backports would be added to the package sources ($list); what comes from there is known then"
+        say "trixie and trixie-backports would be added to the package sources ($list); their packages are not known before that"
         return
     fi
     if [ "$debian_release" = 12 ] && ! agreed; then
         say "LLVM 21 for Debian 12 comes from Debian 13 (trixie-backports), with a newer C library, and with that a"
-        say "newer base-files: /etc/os-release will call this a Debian 13."
-        ask "Add trixie and trixie-backports to the package sources, and look what they would change?"
+        say "newer base-files: /etc/os-release will call this system Debian 13."
+        ask "Add trixie and trixie-backports to the package sources, and list the changes?"
     fi
     say "adding trixie and trixie-backports to the package sources ($list)"
     printf '%s' "$text" | as_root tee -a "$list" >/dev/null
     added_sources=yes
 }
 
-# Takes away what was added for packages that were not wanted after all.
+# Removes added sources if the packages are not installed after all.
 take_back_sources() {
     if [ -z "${added_sources:-}" ]; then return; fi
-    say "taking trixie and trixie-backports out of the package sources again"
+    say "removing trixie and trixie-backports from the package sources"
     as_root rm -f "$apt_folder/sources.list.d/llvm-21-trixie.list"
 }
 
@@ -193,7 +192,7 @@ hold_back_trixie() {
         | as_root tee "$apt_folder/preferences.d/llvm-21-trixie" >/dev/null
 }
 
-# Whether packages may be installed without a question: it was said, or nobody is there to be asked.
+# Whether packages may be installed without asking: because of --yes, or because there is no terminal.
 agreed() { [ -n "$consent" ] || [ -n "${CI:-}" ] || ! { [ -t 0 ] && [ -t 2 ]; }; }
 
 ask() {
@@ -210,7 +209,7 @@ ask() {
     esac
 }
 
-# Says what apt would do, as apt tells it: packages of the system that change are named, new ones counted.
+# Shows the plan of apt: lists system packages that change, and counts new ones.
 show_plan() {
     local plan upgraded removed
     plan=$(env LC_ALL=C apt-get -s install --no-install-recommends "$@") || fail "apt cannot install: $*"
@@ -222,14 +221,14 @@ show_plan() {
         sed 's/^/setup:   /' <<< "$upgraded" >&2
     fi
     if [ -n "$removed" ]; then
-        say "packages that go: $(wc -l <<< "$removed")"
+        say "packages that are removed: $(wc -l <<< "$removed")"
         sed 's/^/setup:   /' <<< "$removed" >&2
     fi
 }
 
 apt_install() {
     if [ -n "$plan_only" ]; then
-        # Simulation needs neither root nor a lock, and takes the package lists as they are.
+        # A simulation needs neither root nor a lock, and uses the current package lists.
         show_plan "$@"
         return
     fi
@@ -240,16 +239,16 @@ apt_install() {
         --no-install-recommends -o Dpkg::Options::=--force-confold "$@" >&2
 }
 
-# ---- how long it takes -------------------------------------------------------------------------------------------
+# ---- durations ---------------------------------------------------------------------------------------------------
 
-# Steps, with what they usually take in seconds on a machine with two cores, nearly all of it downloads.
+# The usual durations of steps in seconds on a machine with two cores. Most of the time is spent on downloads.
 declare -A usual=([LLVM]=120 [packages]=30 [Chromium]=60 [cargo-nextest]=240 [ptxas]=20 [libNVVM]=20 [NumPy]=10
                   [cuda-bindings]=10)
 
-# Announces a step that is missing; how long all take is known before the first one begins.
+# Announces a missing step, so that the total duration is known before the first step.
 will() { progress_expect "${usual[$1]}"; steps+=("$1"); }
 
-# Does a step. One that was not announced, such as a package that another step needs, is announced now.
+# Runs a step. Announces it first if necessary, for example for a package that another step needs.
 long() {
     local step=$1
     shift
@@ -281,7 +280,7 @@ fi
 
 if ! have_llvm; then
     if [ -n "${LLVM_PREFIX:-}" ]; then
-        fail "LLVM_PREFIX=$LLVM_PREFIX does not hold what is needed: $missing_llvm is missing"
+        fail "LLVM_PREFIX=$LLVM_PREFIX is incomplete: $missing_llvm is missing"
     elif is_debian; then
         say "installing LLVM and MLIR 21.1: ${llvm_packages[*]}"
         add_debian_sources
@@ -312,12 +311,12 @@ fi
 if ! have_neovim; then
     is_debian || fail "install Neovim $minimum_neovim or newer and put it on PATH"
     say "installing Neovim"
-    # That of Debian 12 is too old; on Debian 13 this is the same.
+    # Debian 12's is too old. On Debian 13 this is the default.
     apt_install -t trixie neovim
 fi
 
 if [ -n "$plan_only" ]; then
-    say "no other packages of the system are wanted, but python3-pip where there is none"
+    say "no other system packages are needed, except for python3-pip if it is missing"
     exit 0
 fi
 

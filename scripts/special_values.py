@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Writes tests/semantics/special.txt: what elementwise ops make of special values, on every type they take.
+"""Writes tests/semantics/special.txt: the results of elementwise ops on special values, for every type that they support.
 
-Expectations are computed here, from the definition of each op: on integers as such, on floats in exact rational
-arithmetic that is rounded once, and for mathematical functions with mpmath in many digits. Neither the compiler nor
-the reference interpreter has a part in them.
+Expected results are computed here, from the definition of each op: with integers, with exact rational arithmetic that
+is rounded once for floats, and with mpmath in high precision for mathematical functions. Neither the compiler nor the
+reference interpreter is involved.
 
 usage: python3 scripts/special_values.py > tests/semantics/special.txt      (needs mpmath)
 """
@@ -17,7 +17,7 @@ from typing import Callable
 
 import mpmath
 
-# The largest f64 has 1024 bits before the point, and its sine takes all of them.
+# The largest f64 has 1024 bits before the binary point, and its sine depends on all of them.
 mpmath.mp.prec = 1400
 
 
@@ -39,7 +39,7 @@ class Format:
 
     @property
     def sign(self) -> int:
-        """Zero if there is none."""
+        """The sign bit, or zero for an unsigned format."""
         return 1 << (self.width - 1) if self.signed else 0
 
     @property
@@ -48,13 +48,13 @@ class Format:
 
     @property
     def largest(self) -> int:
-        """Bits of the largest number: below infinity, below the only NaN, or the last code."""
+        """The bits of the largest number: below infinity, below the only NaN, or the last code."""
         top = (1 << (self.exponent_bits + self.mantissa_bits)) - 1
         return top - (1 << self.mantissa_bits) if self.infinity else top - int(self.nan)
 
     @property
     def lowest_exponent(self) -> int:
-        """Of the last bit of subnormal numbers."""
+        """The exponent of the last bit of subnormal numbers."""
         return 1 - self.bias - self.mantissa_bits
 
 
@@ -69,12 +69,12 @@ FORMATS = {
     "e5m3": Format(5, 3, infinity=False, signed=False),
     "e2m1": Format(2, 1, infinity=False, nan=False),
 }
-# f8E8M0FNU is a power of two without sign and zero, which is another kind of thing.
+# f8E8M0FNU holds powers of two, without sign and zero. It is handled separately.
 SCALE = "e8m0"
 BASE = ["f16", "bf16", "f32", "f64"]
 INTEGERS = {"i1": 1, "i8": 8, "i16": 16, "i32": 32, "i64": 64}
 
-# A float is a fraction, or one of these; zeros have signs.
+# A float is a fraction or one of these. Zeros are signed.
 NAN, INF, NINF, NZERO = "nan", "inf", "-inf", "-0"
 Real = Fraction | str
 ZERO = Fraction(0)
@@ -117,7 +117,7 @@ def floor_log2(x: Fraction) -> int:
 
 
 def encode(x: Real, f: Format, mode: str = "nearest_even") -> str:
-    """The word of the table: bits, or `nan`; `?` for numbers below zero where there are none."""
+    """The entry in the table: bits, or `nan`; `?` for negative numbers in an unsigned format."""
     if not f.signed and is_negative(x) and x != NZERO:
         return "?"
     bits = encoded(x, f, mode)
@@ -128,7 +128,7 @@ def encoded(x: Real, f: Format, mode: str) -> int | None:
     if x == NAN:
         return None
     sign = f.sign if is_negative(x) else 0
-    # What stands for more than the largest number: infinity, NaN where there is none, the largest itself where there is neither.
+    # The result of overflow: infinity; NaN in formats without infinity; the largest number in formats with neither.
     beyond = f.largest + 1 | sign if f.infinity else None if f.nan else f.largest | sign
     if x in (INF, NINF):
         return beyond
@@ -164,7 +164,7 @@ def encode_scale(x: Real, mode: str) -> str:
     if x in (NAN, INF):
         return "nan"
     if is_negative(x) or x == ZERO:
-        # No power of two is near.
+        # No power of two is close.
         return "?"
     assert isinstance(x, Fraction)
     e = floor_log2(x)
@@ -194,7 +194,7 @@ def specials(f: Format) -> list[int]:
 
 
 def few(f: Format) -> list[int]:
-    """For all pairs."""
+    """Values to combine in all pairs."""
     one = f.bias << f.mantissa_bits
     positive = [0, 1, f.largest, one, one + 3 + (1 << f.mantissa_bits)]
     positive += [f.largest + 1] if f.infinity else []
@@ -203,13 +203,13 @@ def few(f: Format) -> list[int]:
 
 
 def fewest(f: Format) -> list[int]:
-    """For all triples."""
+    """Values to combine in all triples."""
     nan, one = f.largest + (1 | 1 << (f.mantissa_bits - 1)), f.bias << f.mantissa_bits
     return [nan, 0, f.sign, 1, f.largest | f.sign, one, f.largest + 1, f.largest + 1 | f.sign]
 
 
 def scales() -> list[int]:
-    """Powers of two at the ends of other formats and of integers, and around one."""
+    """Powers of two at the limits of other formats and of integers, and around one."""
     powers = {-127, -126, -125, 0, 125, 126, 127}
     for f in FORMATS.values():
         largest = decode(f.largest, f)
@@ -304,7 +304,7 @@ def remainder(a: Real, b: Real, mode: str) -> Real:
 
 
 def order(x: Real) -> tuple[int, Fraction, int]:
-    """A key to sort by: -0 before 0."""
+    """A sort key: -0 before 0."""
     if x == INF:
         return (1, ZERO, 0)
     if x == NINF:
@@ -349,7 +349,7 @@ def computed(f: Callable[..., mpmath.mpf], *xs: Real) -> Real:
     return real(f(*(mpmath.mpf(number(x).numerator) / number(x).denominator for x in xs)))
 
 
-# What is beyond all formats, for which nobody needs more digits than that.
+# Bounds beyond all formats. Values outside of them need no more precision.
 HUGE = Fraction(2) ** 1100
 TINY = Fraction(2) ** -1200
 
@@ -424,7 +424,7 @@ def power(x: Real, y: Real) -> Real:
 
 
 def angle(x: Real, y: Real) -> Real:
-    """The arc tangent of x/y."""
+    """The arctangent of x/y."""
     if NAN in (x, y):
         return NAN
     pi = mpmath.pi
@@ -542,10 +542,10 @@ def root(x: Real, f: Format, mode: str) -> str:
 
 
 def square_root(x: Real) -> Real:
-    """The square root, as far as rounding can tell."""
+    """The square root, precise enough for rounding."""
     if not isinstance(x, Fraction) or x <= 0:
         return NAN if is_negative(x) and x != NZERO else x
-    # Far more digits than any tie needs, and a bit that says whether there are others.
+    # Far more digits than any tie needs, and a sticky bit for the rest.
     scale = Fraction(4) ** 1400
     scaled = x * scale
     n = scaled.numerator // scaled.denominator
@@ -554,7 +554,7 @@ def square_root(x: Real) -> Real:
     return exact / Fraction(2) ** 1400
 
 
-# === modes that only f32 has =================================================
+# === modes that only exist for f32 ===========================================
 
 SINGLE = FORMATS["f32"]
 NORMAL = Fraction(2) ** -126
@@ -565,7 +565,7 @@ def flushed(x: Real) -> Real:
 
 
 def encode_flushed(x: Real, mode: str) -> str:
-    """A result whose subnormal values become zeros. Whether one is subnormal may be asked before or after rounding."""
+    """A result with subnormal values flushed to zero. Whether a value is subnormal may be decided before or after rounding."""
     text = encode(x, SINGLE, mode)
     if flushed(x) == x or text == "nan":
         return text
@@ -574,20 +574,20 @@ def encode_flushed(x: Real, mode: str) -> str:
 
 
 def within(x: Real, ulps: int, flush: bool = False) -> str:
-    """A result that may be off by so many units in the last place of the exact one, rounded to nearest."""
+    """A result that may differ from the exact one, rounded to nearest, by up to `ulps` units in the last place."""
     text = encode(x, SINGLE)
     if text == "nan":
         return text
     if flush and isinstance(x, Fraction) and x != 0:
         if abs(abs(x) / NORMAL - 1) < Fraction(ulps + 1, 1 << SINGLE.mantissa_bits):
-            # An error decides whether it is flushed.
+            # The error decides whether the result is flushed.
             return "?"
         text = encode(flushed(x), SINGLE)
     return f"{text}~{ulps}"
 
 
 def approximate_quotient(a: Real, b: Real, flush: bool) -> str:
-    """The dividend times the reciprocal of the divisor, which is zero beyond 2^126."""
+    """The dividend times the reciprocal of the divisor, where the reciprocal is zero beyond 2^126."""
     if finite(b) and nonzero(b):
         magnitude = abs(number(b))
         if magnitude < NORMAL:
@@ -598,7 +598,7 @@ def approximate_quotient(a: Real, b: Real, flush: bool) -> str:
 
 
 def hyperbolic_bound(x: Real) -> int:
-    """Units in the last place that 2^-10.98 of a result is."""
+    """A relative error of 2^-10.98 in units in the last place of the result."""
     y = hyperbolic(x, "tanh")
     if not isinstance(y, Fraction) or y == 0:
         return 0
@@ -607,14 +607,14 @@ def hyperbolic_bound(x: Real) -> int:
 
 
 def exponential_bound(x: Real) -> int:
-    """The argument times log2(e) is rounded before it is a power of two's exponent: twice half a unit in 2^24, for it and
-    for the constant, times the slope ln(2); and the power's own 2^-22.5."""
+    """The error bound of exp in units in the last place. The argument times log2(e) is rounded before the power of two: two
+    errors of half a unit in 2^24, for the product and for the constant, times the slope ln(2). The power itself adds 2^-22.5."""
     power_of_two = min(abs(number(x)), Fraction(200)) * Fraction(3, 2) if finite(x) else ZERO
     return 4 + int(power_of_two * Fraction(7, 10) * 2) + 1
 
 
 def single_modes() -> None:
-    # Around the smallest normal number too, for results that are flushed and those that just are not.
+    # Includes values around the smallest normal number, for results that are flushed and results that are just not.
     edge = [0x007FFFFF, 0x00800000, 0x00800001, 0x3F000000, 0x00FFFFFF, 0x7E800000, 0x7F000000]
     values = few(SINGLE) + edge + [v | SINGLE.sign for v in edge[:2]]
     one, two = sorted(set(specials(SINGLE) + values)), list(product(values, repeat=2))
@@ -652,7 +652,7 @@ def single_modes() -> None:
         binary(f"divf rounding<full>{end}", two, flush, lambda a, b: within(divided(a, b, ""), 3, flush))
         binary(f"sqrt rounding<approx>{end}", singles, flush, lambda a: within(square_root(a), 2, flush))
     binary("rsqrt flush_to_zero", singles, True, lambda a: within(inverse_root(a), 3, True))
-    # Results at the edge, and below it.
+    # Results at the limit, and below it.
     powers = [encoded(Fraction(n, 2), SINGLE, "nearest_even") or 0 for n in (-250, -251, -252, -253, -254, -296, -298, -300, 255, 256)]
     with_powers = singles + [(v,) for v in powers]
     binary("exp2 flush_to_zero", with_powers, True, lambda a: within(FUNCTIONS["exp2"](a), 3, True))
@@ -670,7 +670,7 @@ def single_modes() -> None:
         binary(f"{op} {suffix}", two, True, lambda a, b: encode(maximum(a, b, op == "maxf", propagate), SINGLE))
 
 
-# Each with what it promises: that the signed result fits, that the unsigned one does.
+# Each flag asserts that the signed result fits, that the unsigned one fits, or both.
 FLAGS = [("no_signed_wrap", True, False), ("no_unsigned_wrap", False, True), ("no_wrap", True, True)]
 
 
@@ -714,7 +714,7 @@ def integer_ops() -> None:
             "divi %a, %b signed rounding<negative_inf>": lambda a, b: quotient(s(a), s(b), "down", width),
             "divi %a, %b signed rounding<positive_inf>": lambda a, b: quotient(s(a), s(b), "up", width),
             "remi %a, %b unsigned": lambda a, b: a % b if b else None,
-            # What the lowest integer leaves by -1 is left to other tests.
+            # The remainder of the lowest integer by -1 is left to other tests.
             "remi %a, %b signed": lambda a, b: rest(s(a), s(b), width),
         }
         for op, g in binary.items():
@@ -727,7 +727,7 @@ def integer_ops() -> None:
         }
         for op, h in whole.items():
             for flag, is_signed, is_unsigned in FLAGS:
-                # Only what keeps the promise has a result.
+                # Only inputs that satisfy the assertion have a defined result.
                 kept = [
                     (a, b)
                     for a, b in two
@@ -779,7 +779,7 @@ def conversions() -> None:
             low = (1 << n) - 1
             rows = [[word(v, m), word(v & low, n)] for v in values]
             block(f"{a} -> {b}", "trunci %a : T0 -> R", rows)
-            # What fits, seen as signed and as unsigned.
+            # Values that fit as signed and as unsigned integers.
             more = sorted({*values, *(v & ((1 << m) - 1) for v in range(-(1 << (n - 1)), 1 << n))}) if n < 8 else sorted(
                 {*values, low, low >> 1, (low >> 1) + 1, *(((1 << m) - 1) ^ low | v for v in (low, (low >> 1) + 1))}
             )
@@ -802,7 +802,7 @@ def conversions() -> None:
                 value = int(number(x)) if finite(x) else None
                 fits = value is not None and low <= value < high
                 if n == 1:
-                    # Whether it is a number other than zero, or none.
+                    # The result tells whether the value is nonzero or not a number.
                     rows.append([word(v, width_of(a)), word(int(not finite(x) or number(x) != 0), n)])
                     continue
                 rows.append([word(v, width_of(a)), word(value & ((1 << n) - 1), n) if fits and value is not None else "?"])
@@ -811,7 +811,7 @@ def conversions() -> None:
     for (a, f), (b, g) in product(FORMATS.items(), repeat=2):
         if a != b:
             values = specials(f) + ties(f, g)
-            # A format without NaN has anything for one.
+            # The conversion of NaN to a format without NaN is undefined.
             rows = [[word(v, f.width), "?" if not g.nan and decode(v, f) == NAN else encode(decode(v, f), g)] for v in values]
             block(f"{a} -> {b}", "ftof %a : T0 -> R", rows)
     block("f32 -> f16", "ftof %a rounding<nearest_even> : T0 -> R", [["0x3f801000", "0x3c00"], ["0x3f803000", "0x3c02"]])
@@ -819,7 +819,7 @@ def conversions() -> None:
         for mode in ["zero", "positive_inf"]:
             values = specials(f) + [b for b in (encoded(Fraction(n, 8), f, "zero") for n in range(1, 34)) if b is not None]
             if f.exponent_bits == 11:
-                # Powers at both ends, and next to them.
+                # Powers of two at both limits, and their neighbors.
                 ends = [encoded(Fraction(2) ** e, f, "zero") or 0 for e in (-150, -128, -127, -126, 126, 127, 128)]
                 values += [v + d for v in ends for d in (-1, 0, 1)]
             rows = [[word(v, f.width), encode_scale(decode(v, f), mode)] for v in dict.fromkeys(values)]
@@ -832,7 +832,7 @@ def conversions() -> None:
             width = INTEGERS[names[0]]
             values = integers(width) if a in INTEGERS else [v for v, _ in reals_of(a)]
             if a != b:
-                # A float's NaN keeps its bits.
+                # The NaN of a float keeps its bits.
                 block(f"{a} -> {b}", "bitcast %a : T0 -> R", [[word(v, width)] * 2 for v in values])
     for name in ["tf32", "e4m3", "e5m2", "e5m3", SCALE]:
         width = width_of(name)
@@ -846,17 +846,17 @@ def width_of(name: str) -> int:
 
 
 def reals_of(name: str) -> list[tuple[int, Real]]:
-    """Special values, and what they stand for."""
+    """Special values and their meanings."""
     if name == SCALE:
         return [(v, decode_scale(v)) for v in scales()]
     return [(v, decode(v, FORMATS[name])) for v in specials(FORMATS[name])]
 
 
 def integer_ties(width: int, f: Format) -> list[int]:
-    """Integers halfway between two numbers of a format, and their neighbours."""
+    """Integers halfway between two numbers of a format, and their neighbors."""
     out = []
     for step in (f.mantissa_bits + 1, f.mantissa_bits + 3):
-        # The distance of numbers here is twice `half`.
+        # Numbers here are twice `half` apart.
         half = 1 << (step - f.mantissa_bits - 1)
         for tie in ((1 << step) + half, (1 << step) + 3 * half):
             if tie + 1 < 1 << (width - 1):
@@ -865,7 +865,7 @@ def integer_ties(width: int, f: Format) -> list[int]:
 
 
 def ties(f: Format, g: Format) -> list[int]:
-    """Halfway between two numbers of `g`, and next to that on both sides, where `f` has such numbers."""
+    """Numbers of `f` halfway between two numbers of `g`, and their neighbors."""
     if f.mantissa_bits <= g.mantissa_bits + 1:
         return []
     out = []
@@ -877,12 +877,12 @@ def ties(f: Format, g: Format) -> list[int]:
     largest = decode(g.largest, g)
     lowest = Fraction(2) ** g.lowest_exponent
     for k in range(1, 16 if g.exponent_bits == 2 else 6):
-        # Among the subnormal numbers of `g`, and over all of the smallest format.
+        # In the subnormal range of `g`, or over the whole range of the smallest format.
         bits = encoded(lowest * k / 2, f, "zero")
         if bits is not None and decode(bits, f) == lowest * k / 2:
             out += [bits - 1, bits, bits + 1, *(bits | s for s in f.signs[1:])]
     if isinstance(largest, Fraction):
-        # Where rounding up would leave the numbers of `g`.
+        # Rounding up would exceed the largest number of `g`.
         step = Fraction(2) ** (floor_log2(largest) - g.mantissa_bits)
         for x in (largest + step / 2, largest + step / 4):
             bits = encoded(x, f, "zero")

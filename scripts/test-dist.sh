@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Looks at what scripts/dist.sh made: what it needs where it runs, what it shows, whether programs link with it and run.
+# Tests the result of scripts/dist.sh: its dependencies, its exported symbols, and that programs link with it and run.
 #
 #   scripts/test-dist.sh [PREFIX]     default: target/dist/tileiras-VERSION in the checkout
 set -euo pipefail
@@ -14,25 +14,25 @@ trap 'rm -rf "$work"' EXIT
 fail() { echo "test-dist: $*" >&2; exit 1; }
 check() { echo "test-dist: $*"; }
 
-# Shared libraries: those of glibc and nothing else.
+# The only shared libraries are those of glibc.
 glibc='^(linux-vdso|libc|libm|libdl|libpthread|librt|ld-linux-x86-64|/lib64/ld-linux-x86-64)[.]so'
 for file in bin/tileiras lib/libtileiras.so; do
     others=$(ldd "$prefix/$file" | awk '{ print $1 }' | grep -vE "$glibc" || true)
     [[ -z $others ]] || fail "$file needs $others"
-    if readelf -d "$prefix/$file" | grep -qE 'RPATH|RUNPATH'; then fail "$file has a search path of the build machine"; fi
+    if readelf -d "$prefix/$file" | grep -qE 'RPATH|RUNPATH'; then fail "$file contains a search path of the build machine"; fi
     if readelf -SW "$prefix/$file" | grep -qE ' \.(symtab|debug_info) '; then fail "$file is not stripped"; fi
-    check "$file: $(stat -c %s "$(readlink -f "$prefix/$file")") bytes, needs glibc alone, stripped"
+    check "$file: $(stat -c %s "$(readlink -f "$prefix/$file")") bytes, needs only glibc, stripped"
 done
 
-# Names that others could trip over.
+# Exported symbols.
 functions=$(sed -n 's/^[a-z].*\b\(tileiras[A-Z][A-Za-z]*\)(.*/\1/p' include/tileiras.h | sort -u)
 shown=$(nm -D --defined-only "$prefix/lib/libtileiras.so" | awk '{ print $3 }' | sort -u)
-[[ $shown == "$functions" ]] || fail "libtileiras.so shows: $(comm -3 <(echo "$shown") <(echo "$functions") | tr -s '\n\t' ' ')"
+[[ $shown == "$functions" ]] || fail "libtileiras.so exports: $(comm -3 <(echo "$shown") <(echo "$functions") | tr -s '\n\t' ' ')"
 shown=$(readelf -sW "$prefix/lib/libtileiras.a" | awk '$5 == "GLOBAL" && $7 != "UND" { print $8 }' | sort -u)
-[[ $shown == "$functions" ]] || fail "libtileiras.a shows: $(comm -3 <(echo "$shown") <(echo "$functions") | tr -s '\n\t' ' ' | head -c 400)"
-check "both libraries show the $(wc -w <<< "$functions") functions of the header"
+[[ $shown == "$functions" ]] || fail "libtileiras.a exports: $(comm -3 <(echo "$shown") <(echo "$functions") | tr -s '\n\t' ' ' | head -c 400)"
+check "both libraries export the $(wc -w <<< "$functions") functions of the header"
 
-# The command, called from a place where nothing else is, with ptxas by PATH alone.
+# The command, in a directory without other files, with ptxas only on PATH.
 ptxas=$root/.tools/cuda/bin
 [[ -x $ptxas/ptxas ]] || ptxas=$(dirname "$(command -v ptxas)")
 ln -s "$prefix/bin/tileiras" "$work/tileiras"
@@ -42,26 +42,26 @@ cp examples/vadd_f32_div16.tileirbc "$work/kernel.bc"
 status=0
 head -c 100 examples/vadd_f32_div16.tileirbc > "$work/short.bc"
 env -i PATH="$ptxas" "$work/tileiras" "$work/short.bc" -o "$work/short.cubin" 2> "$work/words" || status=$?
-[[ $status == 3 && ! -e $work/short.cubin ]] || fail "a damaged module ended with $status: $(cat "$work/words")"
+[[ $status == 3 && ! -e $work/short.cubin ]] || fail "a truncated module exited with $status: $(cat "$work/words")"
 "$prefix/bin/tileirdisasm" examples/vadd_f32_div16.tileirbc | grep -q 'entry @vadd' || fail "tileirdisasm prints no kernel"
 [[ $("$prefix/bin/tileiras" --called-as=tileirdisasm examples/vadd_f32_div16.tileirbc) == "$("$prefix/bin/tileirdisasm" examples/vadd_f32_div16.tileirbc)" ]] ||
-    fail "--called-as is another program than the link"
+    fail "--called-as and the link behave differently"
 "$prefix/bin/tile-run" examples/twice.mlir --quiet --gpu-name=sm_90 --grid 8 zeros:f32:4096:ptr || fail "tile-run runs no kernel"
 env -i PATH="$ptxas" "$work/tileiras" tune examples/twice.mlir --gpu-name=sm_90 '--launch=--grid 8 zeros:f32:4096:ptr' |
-    grep -q '^1 variant, 0 failed' || fail "tune judges no kernel"
+    grep -q '^1 variant, 0 failed' || fail "tune does not time a kernel"
 env -i PATH="$ptxas" "$prefix/bin/tileiras" doctor > "$work/doctor" || fail "doctor: $(cat "$work/doctor")"
-check "the command compiles, refuses, disassembles; $(tail -1 "$work/doctor")"
+check "the command compiles, rejects, disassembles; $(tail -1 "$work/doctor")"
 if [[ -x target/debug/tileiras ]]; then
     target/debug/tileiras "$work/kernel.bc" --gpu-name=sm_90 --emit=ptx -o "$work/shared.ptx"
     "$prefix/bin/tileiras" "$work/kernel.bc" --gpu-name=sm_90 --emit=ptx -o "$work/static.ptx"
-    cmp "$work/shared.ptx" "$work/static.ptx" || fail "the two ways of linking give different PTX"
+    cmp "$work/shared.ptx" "$work/static.ptx" || fail "the release and the development build generate different PTX"
     check "the same PTX as from the development build"
 fi
 
-# Programs in C.
+# C programs.
 export PKG_CONFIG_PATH=$prefix/lib/pkgconfig
 static_libraries() {
-    # pkg-config has no way to name an archive where both libraries are there.
+    # pkg-config cannot select the archive if both libraries exist.
     pkg-config --static --libs tileiras | sed "s|-ltileiras|$prefix/lib/libtileiras.a|"
 }
 for compiler in gcc "$llvm/bin/clang"; do
@@ -74,7 +74,7 @@ for compiler in gcc "$llvm/bin/clang"; do
             fail "$compiler, $kind library: $(cat "$work/words")"
         [[ $said == ok ]] || fail "$compiler, $kind library: $said"
     done
-    if ldd "$work/static" | grep -qE 'tileiras|MLIR|LLVM'; then fail "the static program needs a shared library of ours"; fi
+    if ldd "$work/static" | grep -qE 'tileiras|MLIR|LLVM'; then fail "the static program needs one of our shared libraries"; fi
     check "$(basename "$compiler"): tests/capi/table.c with the shared and the static library"
 done
 mkdir "$work/project"
@@ -88,5 +88,5 @@ EOF
 printf '#include <stdio.h>\n#include <tileiras.h>\nint main(void) { puts(tileirasVersionString()); return 0; }\n' > "$work/project/user.c"
 cmake -S "$work/project" -B "$work/project/build" -DCMAKE_PREFIX_PATH="$prefix" > "$work/words" || fail "$(cat "$work/words")"
 cmake --build "$work/project/build" > "$work/words" || fail "$(cat "$work/words")"
-[[ $("$work/project/build/user") == "tileiras $version "* ]] || fail "the program by CMake says something else"
+[[ $("$work/project/build/user") == "tileiras $version "* ]] || fail "the CMake program prints something else"
 check "CMake's Tileiras::static"

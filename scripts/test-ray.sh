@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Runs the example of examples/ray on two nodes of a cluster on this machine, of which a worker and a node are lost in the
-# middle. Brings Ray from PyPI into .tools/ray. The tools are those of a build (`make build`).
+# Runs examples/ray on a cluster of two nodes on this machine, and kills a worker and a node during the run. Installs Ray from PyPI
+# to .tools/ray. The tools come from a build (`make build`).
 #
-#   scripts/test-ray.sh [LATENCIES]     so many of the ten latencies of each load: 10 are a thousand variants (default)
+#   scripts/test-ray.sh [LATENCIES]     the number of latencies for each load, at most 10, which gives a thousand variants (default)
 set -euo pipefail
 
 version=2.60.0
@@ -14,7 +14,7 @@ destination=$root/.tools/ray
 
 for tool in tileiras tileiras-core tile-run; do
     if [ ! -x "$tools/$tool" ]; then
-        echo "test-ray: there is no $tools/$tool: make build" >&2
+        echo "test-ray: $tools/$tool does not exist: run make build" >&2
         exit 1
     fi
 done
@@ -28,7 +28,7 @@ fi
 
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-# Ray's own files too: nothing is left.
+# Includes Ray's own files, so that nothing remains.
 export RAY_TMPDIR=$folder PYTHONPATH=$destination RAY_USAGE_STATS_ENABLED=0 PYTHONDONTWRITEBYTECODE=1
 mkdir "$folder/search"
 python3 examples/ray/test_cluster.py "$folder/search" "$tools" ${1+"$1"}

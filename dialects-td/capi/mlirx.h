@@ -1,4 +1,4 @@
-// Dialect-agnostic additions to the MLIR C API that Rust passes need.
+// Dialect-agnostic additions to the MLIR C API, used by the Rust passes.
 #ifndef TILEIRAS_CAPI_MLIRX_H
 #define TILEIRAS_CAPI_MLIRX_H
 #include "mlir-c/IR.h"
@@ -14,26 +14,27 @@ enum MlirxOptionKind { MlirxOptBool, MlirxOptInt, MlirxOptStr, MlirxOptIntList, 
 typedef struct { const char *name, *description, *defaultValue; enum MlirxOptionKind kind; } MlirxOptionDesc;
 typedef struct { const char *name, *description; } MlirxStatisticDesc;
 typedef struct {
-  const char *name, *argument, *description, *opName; // opName "" = any op
+  const char *name, *argument, *description, *opName; // opName "": any op
   MlirTypeID typeId;
   intptr_t nOptions;    const MlirxOptionDesc *options;
   intptr_t nStatistics; const MlirxStatisticDesc *statistics;
-  // insert every dependent dialect in the registry
+  // Inserts every dependent dialect in the registry.
   void (*dependentDialects)(MlirDialectRegistry);
   void *(*create)(void);
   void *(*clone)(const void *);
   void (*destroy)(void *);
   bool (*initialize)(void *, MlirContext, MlirxPass);
   void (*run)(void *, MlirOperation, MlirxPass);
-} MlirxPassDesc; // must outlive every pass made from it (use a static)
+} MlirxPassDesc; // must outlive every pass created from it: use a static
 
 MLIR_CAPI_EXPORTED MlirPass mlirxPassCreate(const MlirxPassDesc *desc);
 MLIR_CAPI_EXPORTED void mlirxPassRegister(const MlirxPassDesc *desc);
-// Whether some library of the process has registered a pass of this name.
+// Whether a pass with this argument is already registered in the process.
 MLIR_CAPI_EXPORTED bool mlirxPassIsRegistered(MlirStringRef argument);
 MLIR_CAPI_EXPORTED void mlirxPipelineRegister(const char *argument, const char *description,
                                        void (*build)(MlirOpPassManager));
-// A pipeline with options: `build` adds passes for the text between the braces; false after mlirxPipelineError.
+// Registers a pipeline with options: `build` adds the passes for the text between the braces, and returns false after
+// mlirxPipelineError.
 MLIR_CAPI_EXPORTED void mlirxPipelineRegisterWithOptions(const char *argument, const char *description,
                                        bool (*build)(MlirOpPassManager, MlirStringRef options, void *error));
 MLIR_CAPI_EXPORTED void mlirxPipelineError(void *error, MlirStringRef message);
@@ -46,13 +47,13 @@ MLIR_CAPI_EXPORTED void mlirxPassStatAdd(MlirxPass, intptr_t idx, int64_t delta)
 MLIR_CAPI_EXPORTED void mlirxPassPreserveAll(MlirxPass);
 MLIR_CAPI_EXPORTED void mlirxPassPreserve(MlirxPass, MlirTypeID analysis);
 MLIR_CAPI_EXPORTED MlirLogicalResult mlirxPassRunPipeline(MlirxPass, MlirOpPassManager, MlirOperation);
-// C++ analyses
+// C++ analyses.
 typedef struct MlirxDominance { void *ptr; } MlirxDominance;
 MLIR_CAPI_EXPORTED MlirxDominance mlirxPassGetDominance(MlirxPass);
 MLIR_CAPI_EXPORTED MlirTypeID mlirxDominanceTypeId(void);
 MLIR_CAPI_EXPORTED bool mlirxDominates(MlirxDominance, MlirOperation a, MlirOperation b);
-// Rust analyses: a fixed number of C++ slots carries type-erased Rust objects
-// through the AnalysisManager (cached, invalidated like any other).
+// Rust analyses: a fixed number of C++ slots carries type-erased Rust objects through the AnalysisManager, which
+// caches and invalidates them like any other analysis.
 #define MLIRX_ANALYSIS_SLOTS 8
 typedef struct {
   void *(*build)(MlirOperation);
@@ -70,8 +71,8 @@ MLIR_CAPI_EXPORTED void mlirxPassManagerEnableCrashReproducer(MlirPassManager, M
 MLIR_CAPI_EXPORTED void mlirxPassManagerEnableIRPrintingFiltered(
     MlirPassManager, bool (*filter)(MlirStringRef passArg, bool before, void *), void *user,
     bool moduleScope, bool onlyOnChange);
-// Called with the argument of each pass; that of an adaptor, which only runs others, is empty. A pass fails too when what it
-// leaves does not verify.
+// Called with the argument of each pass; the argument of an adaptor, which only runs other passes, is empty. A pass
+// also counts as failed if its result does not verify.
 typedef struct {
   void (*before)(MlirStringRef argument, MlirOperation, void *);
   void (*after)(MlirStringRef argument, MlirOperation, bool failed, void *);
@@ -81,24 +82,24 @@ MLIR_CAPI_EXPORTED void mlirxPassManagerAddInstrumentation(MlirPassManager, Mlir
 //===-- tools ----------------------------------------------------------------//
 MLIR_CAPI_EXPORTED int mlirxOptMain(int argc, char **argv, const char *tool, MlirDialectRegistry);
 MLIR_CAPI_EXPORTED int mlirxLspServerMain(int argc, char **argv, MlirDialectRegistry);
-// With the pipeline tile-reduce.
+// Includes the pipeline tile-reduce.
 MLIR_CAPI_EXPORTED int mlirxReduceMain(int argc, char **argv, MlirDialectRegistry);
 MLIR_CAPI_EXPORTED int mlirxQueryMain(int argc, char **argv, MlirDialectRegistry);
-// Options of our own beside MLIR's; registered before a main function parses the command line, which then calls `set`. For a
-// text, `set` returns null or what is wrong with it.
+// Adds options to MLIR's. They must be registered before a main function parses the command line, which then calls
+// `set`. For a text option, `set` returns null or an error message.
 MLIR_CAPI_EXPORTED void mlirxOptionFlag(const char *name, const char *description, void (*set)(bool));
 MLIR_CAPI_EXPORTED void mlirxOptionText(const char *name, const char *description, const char *valueName,
                                         const char *(*set)(MlirStringRef));
-// Takes the options that there are so far out of --help, but not out of --help-hidden: a shared libLLVM brings those of
-// all its targets.
+// Hides the options registered so far from --help, but not from --help-hidden: a shared libLLVM registers the options
+// of all its targets.
 MLIR_CAPI_EXPORTED void mlirxHideOptions(void);
-// First lines of --version.
+// Sets the first lines of --version.
 MLIR_CAPI_EXPORTED void mlirxVersionText(const char *text);
 // Translations of mlirxTranslateMain, selected by --<name>.
 typedef void (*MlirxWriteFn)(MlirStringRef part, void *out);
-// Writes an operation; false after a diagnostic.
+// Writes an operation; returns false after a diagnostic.
 typedef bool (*MlirxFromMlirFn)(MlirOperation, MlirxWriteFn write, void *out);
-// Makes an operation, which the caller owns, of the input, whose file is named too; a null one after a diagnostic.
+// Creates an operation, which the caller owns, from the input and its file name; returns null after a diagnostic.
 typedef MlirOperation (*MlirxToMlirFn)(MlirStringRef input, MlirStringRef name, MlirContext);
 MLIR_CAPI_EXPORTED void mlirxRegisterFromMlir(const char *name, const char *description, MlirxFromMlirFn,
                                               MlirDialectRegistry);
@@ -118,7 +119,7 @@ MLIR_CAPI_EXPORTED void mlirxWalkAndApplyPatterns(MlirOperation root, MlirRewrit
 //===-- dialect conversion -----------------------------------------------------//
 typedef struct MlirxTypeConverter { void *ptr; } MlirxTypeConverter;
 typedef struct MlirxConversionTarget { void *ptr; } MlirxConversionTarget;
-// Return a null type for "not mine"; the input itself for "already legal".
+// Returns a null type for "not mine", or the input itself for "already legal".
 typedef MlirType (*MlirxConvertTypeFn)(MlirType, void *user);
 MLIR_CAPI_EXPORTED MlirxTypeConverter mlirxTypeConverterCreate(void);
 MLIR_CAPI_EXPORTED void mlirxTypeConverterDestroy(MlirxTypeConverter);
@@ -129,7 +130,7 @@ MLIR_CAPI_EXPORTED void mlirxConversionTargetDestroy(MlirxConversionTarget);
 MLIR_CAPI_EXPORTED void mlirxConversionTargetDialect(MlirxConversionTarget, const char *ns, bool legal);
 MLIR_CAPI_EXPORTED void mlirxConversionTargetDynamicOp(MlirxConversionTarget, MlirContext, const char *op,
                                                 bool (*legal)(MlirOperation, void *), void *user);
-// operands are already converted to the target types
+// The operands have already been converted to the target types.
 typedef bool (*MlirxConversionFn)(MlirOperation, intptr_t n, const MlirValue *operands,
                                   MlirRewriterBase, void *user);
 MLIR_CAPI_EXPORTED void mlirxConversionPatternAdd(MlirRewritePatternSet, MlirxTypeConverter,
@@ -145,39 +146,39 @@ MLIR_CAPI_EXPORTED MlirOperation mlirxOperationPrev(MlirOperation);
 MLIR_CAPI_EXPORTED bool mlirxOperationIsTerminatorTrait(MlirOperation);
 MLIR_CAPI_EXPORTED bool mlirxOperationIsPure(MlirOperation);
 enum MlirxEffectKind { MlirxAllocates, MlirxFrees, MlirxReads, MlirxWrites };
-// Calls `each` for every effect of an operation on memory, without those of its regions: the name of the resource, and the
-// number of the operand that the effect is on, or -1. False when effects are not known.
+// Calls `each` for every memory effect of an operation, excluding its regions, with the name of the resource
+// and the number of the affected operand, or -1. Returns false if the effects are unknown.
 MLIR_CAPI_EXPORTED bool mlirxOperationEffects(MlirOperation, void (*each)(enum MlirxEffectKind, MlirStringRef resource,
                                                                           intptr_t operand, void *), void *user);
 MLIR_CAPI_EXPORTED void mlirxEmitRemark(MlirLocation, MlirStringRef message);
 MLIR_CAPI_EXPORTED void mlirxEmitErrorWithNote(MlirLocation, MlirStringRef message, MlirLocation noteLocation,
                                                MlirStringRef note);
-// Text of an operation as the options of the command line want it (--mlir-print-debuginfo and the like).
+// Prints an operation as the command line's options specify (--mlir-print-debuginfo and the like).
 MLIR_CAPI_EXPORTED void mlirxOperationPrint(MlirOperation, bool generic, MlirxWriteFn write, void *out);
-// Text of an operation, in the form of its own. For each operation inside, `place` gets its location, and the line and the
+// Prints an operation in its custom form. For each operation inside, calls `place` with its location and the line and
 // column of the text where it begins, from 0, in no particular order.
 MLIR_CAPI_EXPORTED void mlirxOperationPrintWithPlaces(MlirOperation, MlirxWriteFn write,
                                                       void (*place)(MlirLocation, unsigned line, unsigned column,
                                                                     void *out),
                                                       void *out);
 MLIR_CAPI_EXPORTED void mlirxOperationSetLocation(MlirOperation, MlirLocation);
-// What an opaque location falls back to; null for other locations.
+// Returns the fallback of an opaque location, and null for other locations.
 MLIR_CAPI_EXPORTED MlirLocation mlirxLocationOpaqueFallback(MlirLocation);
-// Names of the dialects that the context knows, each followed by a line break.
+// Writes the names of the context's dialects, each followed by a newline.
 MLIR_CAPI_EXPORTED void mlirxContextDialects(MlirContext, MlirxWriteFn write, void *out);
-// A module in text, whose places are in the file of this name; null after diagnostics.
+// Parses a module from text, with locations in a file of this name; returns null after diagnostics.
 MLIR_CAPI_EXPORTED MlirModule mlirxModuleParse(MlirContext, MlirStringRef text, MlirStringRef name);
 // Debug information of the LLVM dialect.
 MLIR_CAPI_EXPORTED bool mlirxIsLLVMLocalScope(MlirAttribute);
 MLIR_CAPI_EXPORTED bool mlirxIsLLVMSubprogram(MlirAttribute);
-// A defined function with an identity of its own; unit and file are attributes of the LLVM dialect, the names strings.
+// Returns a distinct definition of a function; unit and file are attributes of the LLVM dialect, the names strings.
 MLIR_CAPI_EXPORTED MlirAttribute mlirxLLVMSubprogramGet(MlirAttribute unit, MlirAttribute file, MlirAttribute name,
                                                         MlirAttribute linkageName, unsigned line, unsigned scopeLine,
                                                         bool optimized);
 MLIR_CAPI_EXPORTED void mlirxDialectRegistryInsertUpstream(MlirDialectRegistry);
-// Gives the uses of each value in a module of LLVM IR (an LLVMModuleRef) the order that its text has.
+// Sorts the uses of each value in a module of LLVM IR (an LLVMModuleRef) into the order of the printed text.
 MLIR_CAPI_EXPORTED void mlirxLLVMModuleSortUses(void *module);
-// Moves instructions of such a module that only a branch needs into the branch. Returns how many.
+// Sinks instructions of such a module that only one branch needs into that branch. Returns their number.
 MLIR_CAPI_EXPORTED unsigned mlirxLLVMModuleSinkIntoBranches(void *module);
 #ifdef __cplusplus
 }

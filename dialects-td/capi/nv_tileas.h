@@ -10,12 +10,12 @@ extern "C" {
 
 MLIR_DECLARE_CAPI_DIALECT_REGISTRATION(NvTileAS, nv_tileas);
 
-// What knows the matrix instructions and their fragments: calls `report` once if the instruction of a product does not
-// exist for its types, or if an operand does not lie as the instruction takes it. Shapes and ranks have been verified
-// before. Verifiers run on several threads at once.
+// The check of dots against the table of matrix instructions and their fragments. Calls `report` once if the
+// instruction of a dot does not exist for its types, or if an operand does not have the layout that the instruction
+// takes. Shapes and ranks have already been verified. Verifiers run on several threads concurrently.
 typedef void (*TileirProductCheck)(MlirOperation product, MlirStringCallback report, void *data);
 
-// Every nv_tileas dialect that is loaded by way of the registry verifies products with `check`.
+// Makes every nv_tileas dialect that is loaded through the registry verify dots with `check`.
 MLIR_CAPI_EXPORTED void tileirNvTileASSetDotCheck(MlirDialectRegistry registry, TileirProductCheck check);
 
 #ifdef __cplusplus

@@ -9,9 +9,9 @@ class CudaTile_AggregateOp<string mnemonic, CudaTile_AsmInterface asm>
         [SameOperandsShape, RecursiveMemoryEffects, SingleBlock,
          DeclareOpInterfaceMethods<InferTypeOpInterface>, asm]> {
   let description = [{
-    The body combines the current element and the accumulator of each operand;
-    it must be associative and free of effects. `identities` are the values that
-    the accumulators start from.
+    The body combines the current element and the accumulator of each operand.
+    It must be associative and free of effects. `identities` are the initial
+    values of the accumulators.
   }];
   let results = (outs Variadic<CudaTile_AnyTile>:$results);
   let regions = (region SizedRegion<1>:$body);
@@ -23,14 +23,14 @@ class CudaTile_AggregateOp<string mnemonic, CudaTile_AsmInterface asm>
 def CudaTile_ReduceOp : CudaTile_AggregateOp<"reduce",
     CudaTile_AsmInterface<["getDefaultDialect", "getAsmResultNames",
                            "getAsmBlockArgumentNames"]>> {
-  let summary = "combination of all elements along one dimension";
+  let summary = "reduces a tile along one dimension";
   let arguments = (ins Variadic<CudaTile_AnyTile>:$operands,
                        CudaTile_DimAttr:$dim, ArrayAttr:$identities);
 }
 
 def CudaTile_ScanOp
     : CudaTile_AggregateOp<"scan", CudaTile_RegionAsm> {
-  let summary = "inclusive prefix combination along one dimension";
+  let summary = "inclusive scan along one dimension";
   let arguments = (ins Variadic<CudaTile_AnyTile>:$operands,
                        CudaTile_DimAttr:$dim, BoolAttr:$reverse,
                        ArrayAttr:$identities);

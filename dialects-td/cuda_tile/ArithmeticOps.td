@@ -5,8 +5,8 @@
 include "cuda_tile/CudaTileOpBase.td"
 
 //===----------------------------------------------------------------------===//
-// Floating point. Only f16, bf16, f32 and f64 compute, the other formats are
-// for storage.
+// Floating point. Only f16, bf16, f32 and f64 support arithmetic; the other
+// formats are for storage.
 //===----------------------------------------------------------------------===//
 
 class CudaTile_FloatUnaryOp<string mnemonic, list<Trait> extra = []>
@@ -58,13 +58,13 @@ def CudaTile_AbsFOp
   let summary = "absolute value of floating-point tiles";
 }
 def CudaTile_NegFOp : CudaTile_FloatUnaryOp<"negf"> {
-  let summary = "flip of the sign bit";
+  let summary = "flips the sign bit";
 }
 def CudaTile_CeilOp : CudaTile_FloatUnaryOp<"ceil"> {
-  let summary = "rounding up to an integral value";
+  let summary = "rounds up to an integral value";
 }
 def CudaTile_FloorOp : CudaTile_FloatUnaryOp<"floor"> {
-  let summary = "rounding down to an integral value";
+  let summary = "rounds down to an integral value";
 }
 
 def CudaTile_AddFOp : CudaTile_RoundedBinaryOp<"addf", "IEEERounding"> {
@@ -80,8 +80,8 @@ def CudaTile_MulFOp : CudaTile_RoundedBinaryOp<"mulf", "IEEERounding"> {
 def CudaTile_DivFOp : CudaTile_RoundedBinaryOp<"divf", "DivRounding"> {
   let summary = "floating-point quotient";
   let description = [{
-    `approx` multiplies by an approximate reciprocal, `full` keeps 2 ulp over
-    the whole range; both are for f32.
+    `approx` multiplies by an approximate reciprocal; `full` is within 2 ulp
+    over the whole range. Both require f32.
   }];
 }
 
@@ -104,8 +104,9 @@ def CudaTile_FmaOp : CudaTile_Op<"fma",
 def CudaTile_MaxFOp : CudaTile_MinMaxFloatOp<"maxf"> {
   let summary = "greater of two floating-point numbers";
   let description = [{
-    With `propagate_nan` any NaN wins (IEEE 754-2019 maximum), without it a
-    number wins over NaN (maximumNumber). +0 is greater than -0.
+    With `propagate_nan`, the result is NaN if either operand is (IEEE 754-2019
+    maximum). Without it, a number takes precedence over NaN (maximumNumber). +0
+    is greater than -0.
   }];
 }
 def CudaTile_MinFOp : CudaTile_MinMaxFloatOp<"minf"> {
@@ -120,7 +121,7 @@ def CudaTile_CmpFOp : CudaTile_Op<"cmpf",
     [Pure, CudaTile_SameType<["lhs", "rhs"]>, CudaTile_I1ResultOfLhsShape]> {
   let summary = "floating-point comparison";
   let description = [{
-    `ordered` gives false and `unordered` gives true when an operand is NaN.
+    If an operand is NaN, `ordered` returns false and `unordered` returns true.
   }];
   let arguments = (ins
     CudaTile_ComparisonPredicateAttr:$comparison_predicate,
@@ -136,8 +137,8 @@ def CudaTile_CmpFOp : CudaTile_Op<"cmpf",
 }
 
 //===----------------------------------------------------------------------===//
-// Integers. They carry no sign; where it matters an attribute says how the bits
-// are read.
+// Integers. They are signless; an attribute selects the signedness where it
+// matters.
 //===----------------------------------------------------------------------===//
 
 class CudaTile_IntBinaryOp<string mnemonic>
@@ -175,7 +176,7 @@ def CudaTile_AbsIOp : CudaTile_Op<"absi",
     [Pure, SameOperandsAndResultShape,
      CudaTile_SameType<["source", "result"]>]> {
   let summary = "absolute value of integers";
-  let description = "The operand is signed, the result is unsigned.";
+  let description = "The operand is signed and the result unsigned.";
   let arguments = (ins CudaTile_IntTile:$source);
   let results = (outs CudaTile_IntTile:$result);
   let assemblyFormat = [{
@@ -204,7 +205,7 @@ def CudaTile_SubIOp : CudaTile_OverflowBinaryOp<"subi"> {
   let summary = "integer difference";
 }
 def CudaTile_MulIOp : CudaTile_OverflowBinaryOp<"muli"> {
-  let summary = "integer product, lower half";
+  let summary = "lower half of the integer product";
 }
 def CudaTile_MulhiIOp : CudaTile_Op<"mulhii",
     [Pure, CudaTile_SameType<["x", "y", "result"]>]> {
@@ -216,7 +217,7 @@ def CudaTile_MulhiIOp : CudaTile_Op<"mulhii",
   }];
 }
 
-// Division by zero is undefined, so the op may not be executed speculatively.
+// Division by zero is undefined behavior, so the op must not be speculated.
 def CudaTile_DivIOp : CudaTile_Op<"divi",
     [NoMemoryEffect, CudaTile_SameType<["lhs", "rhs", "result"]>]> {
   let summary = "integer quotient";
@@ -253,10 +254,10 @@ def CudaTile_MinIOp : CudaTile_SignedBinaryOp<"mini"> {
   let summary = "lesser of two integers";
 }
 def CudaTile_ShLIOp : CudaTile_OverflowBinaryOp<"shli"> {
-  let summary = "shift to the left by an unsigned amount";
+  let summary = "left shift by an unsigned amount";
 }
 def CudaTile_ShRIOp : CudaTile_SignedBinaryOp<"shri"> {
-  let summary = "arithmetic or logical shift to the right";
+  let summary = "arithmetic or logical right shift";
 }
 def CudaTile_AndIOp : CudaTile_IntBinaryOp<"andi"> {
   let summary = "bitwise and";
@@ -288,7 +289,7 @@ def CudaTile_SelectOp : CudaTile_Op<"select",
     [Pure,
      CudaTile_SameType<["val_if_true", "val_if_false", "result"]>,
      CudaTile_SameShape<["cond", "val_if_true", "val_if_false", "result"]>]> {
-  let summary = "elementwise choice";
+  let summary = "elementwise selection";
   let arguments = (ins CudaTile_I1Tile:$cond, CudaTile_AnyTile:$val_if_true,
                        CudaTile_AnyTile:$val_if_false);
   let results = (outs CudaTile_AnyTile:$result);

@@ -1,9 +1,9 @@
 //===- ControlFlowOps.td - Structured control flow ---------*- tablegen -*-===//
 //
-// Branches and loops are structured, with one liberty: `break`, `continue` and
-// `return` may stand inside an `if`. That is why `if` and the loops do not
-// implement RegionBranchOpInterface, whose successors are the op's own regions
-// and results only: an analysis that trusts it would miss those exits.
+// Branches and loops are structured, except that `break`, `continue` and
+// `return` may appear inside an `if`. Therefore `if` and the loops do not
+// implement RegionBranchOpInterface: its successors are only the op's own
+// regions and results, so an analysis that trusts it would miss those exits.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CUDA_TILE_CONTROL_FLOW_OPS_TD
@@ -26,7 +26,7 @@ def CudaTile_IfOp : CudaTile_Op<"if",
   let hasCanonicalizer = 1;
   let extraClassDeclaration = [{
     ::mlir::Block *thenBlock() { return &getThenRegion().front(); }
-    /// Null when there is no else branch.
+    /// Null if there is no else branch.
     ::mlir::Block *elseBlock() {
       return getElseRegion().empty() ? nullptr : &getElseRegion().front();
     }
@@ -65,10 +65,10 @@ def CudaTile_ForOp : CudaTile_Op<"for",
 def CudaTile_LoopOp : CudaTile_Op<"loop",
     [AutomaticAllocationScope, RecursiveMemoryEffects, SingleBlock,
      DeclareOpInterfaceMethods<LoopLikeOpInterface>, CudaTile_RegionAsm]> {
-  let summary = "loop that ends at a break";
+  let summary = "loop that repeats until a break";
   let description = [{
-    What `continue` carries becomes the block arguments, what `break` carries
-    becomes the results; the two lists may differ.
+    The operands of `continue` become the block arguments, and the operands of
+    `break` become the results. The two lists may differ.
   }];
   let arguments = (ins Variadic<AnyType>:$initValues);
   let results = (outs Variadic<AnyType>:$resultValues);
@@ -92,21 +92,21 @@ class CudaTile_TerminatorOp<string mnemonic, Type carried, list<Trait> traits>
 
 def CudaTile_BreakOp : CudaTile_TerminatorOp<"break", CudaTile_AnyValue,
     [ReturnLike, Terminator, ParentOneOf<["IfOp", "LoopOp"]>]> {
-  let summary = "exit from the innermost loop";
+  let summary = "exits the innermost loop";
   let hasVerifier = 1;
 }
 def CudaTile_ContinueOp : CudaTile_TerminatorOp<"continue", CudaTile_AnyValue,
     [Terminator, ParentOneOf<["ForOp", "IfOp", "LoopOp"]>]> {
-  let summary = "next iteration of the innermost loop";
+  let summary = "continues with the next iteration of the innermost loop";
   let hasVerifier = 1;
 }
 def CudaTile_YieldOp : CudaTile_TerminatorOp<"yield", CudaTile_AnyValue,
     [Pure, ReturnLike, Terminator, ParentOneOf<["IfOp", "ReduceOp", "ScanOp"]>]> {
-  let summary = "results of a region";
+  let summary = "yields the results of a region";
 }
 def CudaTile_ReturnOp : CudaTile_TerminatorOp<"return", AnyType,
     [ReturnLike, Terminator, ParentOneOf<["EntryOp", "IfOp", "TestingFuncOp"]>]> {
-  let summary = "exit from the function";
+  let summary = "returns from the function";
   let hasVerifier = 1;
 }
 

@@ -6,7 +6,7 @@ include "cuda_tile/CudaTileOpBase.td"
 
 def CudaTile_ExtIOp : CudaTile_Op<"exti",
     [Pure, CudaTile_SameShape<["from", "to"]>]> {
-  let summary = "widening of integers";
+  let summary = "widens integers";
   let arguments = (ins CudaTile_IntOrI4Tile:$from,
                        CudaTile_SignednessAttr:$signedness);
   let results = (outs CudaTile_IntOrI4Tile:$to);
@@ -19,7 +19,7 @@ def CudaTile_ExtIOp : CudaTile_Op<"exti",
 
 def CudaTile_TruncIOp : CudaTile_Op<"trunci",
     [Pure, CudaTile_SameShape<["from", "to"]>]> {
-  let summary = "narrowing of integers";
+  let summary = "narrows integers";
   let arguments = (ins CudaTile_IntOrI4Tile:$from,
     DefaultValuedAttr<CudaTile_IntegerOverflowAttr,
                       "::cuda_tile::IntegerOverflow::None">:$overflow);
@@ -33,11 +33,11 @@ def CudaTile_TruncIOp : CudaTile_Op<"trunci",
 
 def CudaTile_FToFOp : CudaTile_Op<"ftof",
     [Pure, CudaTile_SameShape<["from", "to"]>]> {
-  let summary = "conversion between floating-point formats";
+  let summary = "converts between floating-point formats";
   let description = [{
-    Rounds to nearest even unless another mode is chosen, of those that the
-    formats have. To f8E8M0FNU, which has no sign and no mantissa, `zero` or
-    `positive_inf` must be chosen.
+    Rounds to nearest even unless another mode is given that the formats
+    support. A conversion to f8E8M0FNU, which has no sign and no mantissa,
+    requires `zero` or `positive_inf`.
   }];
   let arguments = (ins CudaTile_AnyFloatTile:$from,
     DefaultValuedAttr<CudaTile_RoundingModeAttr,
@@ -52,10 +52,10 @@ def CudaTile_FToFOp : CudaTile_Op<"ftof",
 
 def CudaTile_FToIOp : CudaTile_Op<"ftoi",
     [Pure, CudaTile_SameShape<["from", "to"]>]> {
-  let summary = "conversion of floating-point numbers to integers";
+  let summary = "converts floating-point numbers to integers";
   let description = [{
-    What is out of the integer's range is undefined unless `saturating`, which
-    takes the nearest end of the range, and zero for NaN.
+    Out-of-range values are undefined. With `saturating`, they are clamped to
+    the integer's range, and NaN becomes zero.
   }];
   let arguments = (ins CudaTile_AnyFloatTile:$from,
                        CudaTile_SignednessAttr:$signedness,
@@ -73,7 +73,7 @@ def CudaTile_FToIOp : CudaTile_Op<"ftoi",
 
 def CudaTile_IToFOp : CudaTile_Op<"itof",
     [Pure, CudaTile_SameShape<["from", "to"]>]> {
-  let summary = "conversion of integers to floating-point numbers";
+  let summary = "converts integers to floating-point numbers";
   let arguments = (ins CudaTile_IntTile:$from,
                        CudaTile_SignednessAttr:$signedness,
                        CudaTile_RoundingModeAttr:$rounding_mode);
@@ -98,20 +98,20 @@ class CudaTile_CastOp<string mnemonic, Type from, Type to>
 
 def CudaTile_BitcastOp
     : CudaTile_CastOp<"bitcast", CudaTile_NumberTile, CudaTile_NumberTile> {
-  let summary = "reinterpretation of the bits of each element";
+  let summary = "reinterprets the bits of each element";
   let hasVerifier = 1;
 }
 def CudaTile_PtrToIntOp
     : CudaTile_CastOp<"ptr_to_int", CudaTile_PtrTile, CudaTile_I64Tile> {
-  let summary = "address as an unsigned integer";
+  let summary = "converts an address to an unsigned integer";
 }
 def CudaTile_IntToPtrOp
     : CudaTile_CastOp<"int_to_ptr", CudaTile_I64Tile, CudaTile_PtrTile> {
-  let summary = "unsigned integer as an address";
+  let summary = "converts an unsigned integer to an address";
 }
 def CudaTile_PtrToPtrOp
     : CudaTile_CastOp<"ptr_to_ptr", CudaTile_PtrTile, CudaTile_PtrTile> {
-  let summary = "change of the pointee type";
+  let summary = "changes the pointee type";
 }
 
 class CudaTile_PackingOp<string mnemonic, Type from, Type to>
@@ -126,7 +126,7 @@ class CudaTile_PackingOp<string mnemonic, Type from, Type to>
 }
 def CudaTile_PackOp
     : CudaTile_PackingOp<"pack", CudaTile_NumberOrI4Tile, CudaTile_I8Tile> {
-  let summary = "tile of rank 1 as its bytes";
+  let summary = "the bytes of a tile of rank 1";
 }
 def CudaTile_UnpackOp
     : CudaTile_PackingOp<"unpack", CudaTile_I8Tile, CudaTile_NumberOrI4Tile> {

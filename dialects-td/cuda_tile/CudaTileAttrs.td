@@ -26,10 +26,10 @@ def CudaTile_DivByAttr : CudaTile_AssumePredicate<"DivBy", "div_by"> {
   let summary = "divisibility of integers or addresses";
   let description = [{
     `div_by<16>` or `div_by<16, every 2 along 0>`. Dimension `along` is split
-    into groups of `every` elements; the first element of each group is a
-    multiple of the divisor and the rest count up from it, by one for integers
-    and by the size of the pointee for pointers. On a tensor view the base
-    address is meant.
+    into groups of `every` elements. The first element of each group is a
+    multiple of the divisor, and the following elements count up from it: by one
+    for integers, by the size of the pointee for pointers. On a tensor view, the
+    predicate applies to the base address.
   }];
   let parameters = (ins "uint64_t":$divisor,
     OptionalParameter<"::std::optional<int64_t>">:$every,
@@ -40,37 +40,38 @@ def CudaTile_SameElementsAttr
     : CudaTile_AssumePredicate<"SameElements", "same_elements"> {
   let summary = "groups of equal elements";
   let description = [{
-    `same_elements<[2, 4]>`: cut the tile into blocks of that shape; all elements
-    of a block are equal.
+    `same_elements<[2, 4]>` divides the tile into blocks of that shape. All
+    elements of a block are equal.
   }];
   let parameters = (ins ArrayRefParameter<"int64_t">:$values);
 }
 
 def CudaTile_BoundedAttr : CudaTile_AssumePredicate<"Bounded", "bounded"> {
   let summary = "inclusive signed bounds of integers";
-  let description = "`bounded<-3, 7>`; `?` leaves a side open.";
+  let description = "`bounded<-3, 7>`; `?` leaves a side unbounded.";
   let parameters = (ins
     OptionalParameter<"::std::optional<int64_t>">:$lb,
     OptionalParameter<"::std::optional<int64_t>">:$ub);
 }
 
 //===----------------------------------------------------------------------===//
-// Optimisation hints
+// Optimization hints
 //===----------------------------------------------------------------------===//
 
 def CudaTile_OptimizationHintsAttr
     : CudaTile_AttrDef<"OptimizationHints", "optimization_hints"> {
   let summary = "hints by target architecture";
   let description = [{
-    `<sm_100 = {occupancy = 2}, default = {occupancy = 1}>`: a dictionary of
-    dictionaries. A hint never changes what a program computes.
+    `<sm_100 = {occupancy = 2}, default = {occupancy = 1}>` is a dictionary of
+    dictionaries. A hint never changes the result of a program.
   }];
   let parameters = (ins "::mlir::DictionaryAttr":$value);
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
-    /// Value of hint `name` for `arch`: its own entry, else the one of
-    /// `default`. Values that the language does not allow count as absent.
+    /// Returns the value of hint `name` for `arch`: its own entry, or else the
+    /// entry of `default`. Values that the language does not permit count as
+    /// absent.
     ::std::optional<int64_t> getInteger(::llvm::StringRef arch,
                                         ::llvm::StringRef name) const;
     ::std::optional<bool> getBool(::llvm::StringRef arch,

@@ -9,17 +9,17 @@ def CudaTile_Dialect : Dialect {
   let cppNamespace = "::cuda_tile";
   let summary = "Tile programs for CUDA devices";
   let description = [{
-    The public language of CUDA Tile IR: one program works on whole tiles of a
-    tensor, and says nothing about threads, memory spaces or synchronisation
-    inside a tile block.
+    The public language of CUDA Tile IR. A program operates on whole tiles of
+    tensors and does not mention threads, memory spaces or synchronization
+    within a tile block.
 
-    Values are tiles (statically shaped, every extent a power of two), tokens
-    that order memory accesses, and views that describe how a tensor in global
-    memory is cut into tiles. A program is a `cuda_tile.module` of globals and
-    entries.
+    Values are tiles (statically shaped, with power-of-two extents), tokens,
+    which order memory accesses, and views, which describe how a tensor in
+    global memory is divided into tiles. A program is a `cuda_tile.module` of
+    globals and entries.
 
-    Inside the custom syntax of an operation the prefix `!cuda_tile.` of types,
-    and inside regions the prefix `cuda_tile.` of operations, may be left out.
+    The custom syntax of an operation may omit the prefix `!cuda_tile.` of
+    types, and regions may omit the prefix `cuda_tile.` of operations.
   }];
   let useDefaultTypePrinterParser = 1;
   let useDefaultAttributePrinterParser = 1;
@@ -29,7 +29,7 @@ def CudaTile_Dialect : Dialect {
     void registerAttributes();
     void registerOperations();
     void registerInterfaces();
-    // Names that the specification's documents have for ops of this dialect.
+    // Names of this dialect's ops in the specification's documents.
     std::optional<ParseOpHook>
     getParseOperationHook(::llvm::StringRef name) const override;
   }];

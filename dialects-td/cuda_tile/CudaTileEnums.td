@@ -1,11 +1,11 @@
 //===- CudaTileEnums.td - Enumerations of the dialect ------*- tablegen -*-===//
 //
-// Two kinds. Most enumerations are attributes of this dialect and print as
-// `#cuda_tile.<mnemonic><keyword>`. The three of the memory model are plain
-// 32-bit integer attributes: that is how the public language spells them in
-// generic form, and the keyword only exists in custom syntax.
+// Most enumerations are attributes of this dialect and print as
+// `#cuda_tile.<mnemonic><keyword>`. The three enumerations of the memory model
+// are plain 32-bit integer attributes: the public language spells them so in
+// generic form, and the keywords exist only in custom syntax.
 //
-// The integer of each case is also its encoding in bytecode.
+// The integer of each case is also its bytecode encoding.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CUDA_TILE_ENUMS_TD
@@ -17,7 +17,7 @@ include "cuda_tile/CudaTileDialect.td"
 class CudaTile_I32Enum<string name, string text, list<I32EnumAttrCase> cases>
     : I32EnumAttr<name, text, cases> {
   let cppNamespace = "::cuda_tile";
-  // The attribute class is the one of CudaTile_EnumAttr.
+  // The attribute class is CudaTile_EnumAttr's.
   let genSpecializedAttr = 0;
 }
 
@@ -26,7 +26,7 @@ class CudaTile_EnumAttr<EnumInfo info, string mnemonic>
   let assemblyFormat = "`<` $value `>`";
 }
 
-// Plain integer attribute; the summary is left empty so that MLIR generates the
+// A plain integer attribute. The summary is empty so that MLIR generates the
 // text "allowed 32-bit signless integer cases: ...".
 class CudaTile_IntegerEnumAttr<string name, list<I32EnumAttrCase> cases>
     : I32EnumAttr<name, "", cases> {
@@ -86,7 +86,7 @@ def CudaTile_ComparisonPredicateAttr
     : CudaTile_EnumAttr<CudaTile_ComparisonPredicate, "comparison_predicate">;
 
 def CudaTile_PaddingValue : CudaTile_I32Enum<"PaddingValue",
-    "value of tile elements that lie outside of the tensor", [
+    "value of tile elements outside the tensor", [
       I32EnumAttrCase<"Zero", 0, "zero">,
       I32EnumAttrCase<"NegZero", 1, "neg_zero">,
       I32EnumAttrCase<"Nan", 2, "nan">,
@@ -97,7 +97,7 @@ def CudaTile_PaddingValueAttr
     : CudaTile_EnumAttr<CudaTile_PaddingValue, "padding_value">;
 
 def CudaTile_PointerKind : CudaTile_I32Enum<"PointerKind",
-    "what an address reaches", [
+    "kind of object that an address refers to", [
       I32EnumAttrCase<"None", 0, "none">,
       I32EnumAttrCase<"Unicast", 1, "unicast">,
       I32EnumAttrCase<"Multicast", 2, "multicast">
@@ -107,7 +107,7 @@ def CudaTile_PointerKindAttr
 
 def CudaTile_MultimemReductionKind
     : CudaTile_I32Enum<"MultimemReductionKind",
-        "how the memories behind a multicast address are combined", [
+        "combination of the memories of a multicast object", [
       I32EnumAttrCase<"Add", 0, "add">,
       I32EnumAttrCase<"Min", 1, "min">,
       I32EnumAttrCase<"Max", 2, "max">,
@@ -122,7 +122,7 @@ def CudaTile_MultimemReductionKindAttr
                         "multimem_reduction_kind">;
 
 def CudaTile_SymbolVisibility : CudaTile_I32Enum<"SymbolVisibility",
-    "who may refer to a global", [
+    "visibility of a global", [
       I32EnumAttrCase<"Public", 0, "public">,
       I32EnumAttrCase<"Private", 1, "private">
     ]>;

@@ -1,11 +1,12 @@
 //===- CudaTileOpBase.td - Constraints shared by the ops ---*- tablegen -*-===//
 //
-// The summary of a constraint is what a failing operand is reported with, so it
-// is part of the contract of the language, word by word.
+// The verifier reports a bad operand with the summary of the violated
+// constraint, so these summaries are part of the language's contract, word for
+// word.
 //
-// Every operation prints types through the directive `BareType`, which leaves
-// out the prefix `!cuda_tile.`, and most enumerations through a directive of
-// their own: their diagnostics are fixed, too, and differ from MLIR's.
+// Every operation prints types through the directive `BareType`, which omits
+// the prefix `!cuda_tile.`, and most enumerations through custom directives:
+// the contract also fixes their diagnostics, which differ from MLIR's.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CUDA_TILE_OP_BASE_TD
@@ -30,7 +31,7 @@ class CudaTile_Op<string mnemonic, list<Trait> traits = []>
 // Type constraints
 //===----------------------------------------------------------------------===//
 
-// Sets of element types: a C++ predicate over the element type and its text.
+// A set of element types: a C++ predicate over the element type, and its text.
 class CudaTile_Elements<string p, string t> {
   string predicate = "::cuda_tile::" # p;
   string text = t;
@@ -101,7 +102,7 @@ def CudaTile_I64Tile : CudaTile_TileOf<CudaTile_I64Elements>;
 def CudaTile_ScalarInt : CudaTile_ScalarOf<CudaTile_IntElements>;
 def CudaTile_ScalarPtr : CudaTile_ScalarOf<CudaTile_PtrElements>;
 
-// These two name one type, so that formats need not spell it.
+// Each of these two denotes a single type, so that formats need not spell it.
 def CudaTile_ScalarI1 : CudaTile_ScalarOf<CudaTile_I1Elements>,
     BuildableType<"::cuda_tile::TileType::get({}, $_builder.getI1Type())">;
 def CudaTile_ScalarI32 : CudaTile_ScalarOf<CudaTile_I32Elements>,
@@ -142,7 +143,7 @@ def CudaTile_AnyTileView
     : Type<CPred<"::llvm::isa<::cuda_tile::TileView>($_self)">,
            "TileView instance", "::cuda_tile::TileView">;
 
-// What break, continue and yield carry.
+// The operands of break, continue and yield.
 def CudaTile_AnyValue
     : Type<CPred<"::cuda_tile::isNumberElement($_self) || "
                  "::llvm::isa<::cuda_tile::CudaTileDialect>("
@@ -171,7 +172,7 @@ def CudaTile_DenseElementsAttr
 //===----------------------------------------------------------------------===//
 
 class CudaTile_SameType<list<string> names> : AllTypesMatch<names>;
-// The attribute of a constant has the type of its result, or that of its bits.
+// A constant's attribute has the type of the result or the type of its bits.
 def CudaTile_ConstantType
     : PredOpTrait<"all of {value, result} have same type",
         CPred<"::cuda_tile::holdsConstantsOf(getValue().getType(), "
@@ -179,7 +180,7 @@ def CudaTile_ConstantType
 class CudaTile_SameShape<list<string> names> : AllShapesMatch<names>;
 class CudaTile_SameRank<list<string> names> : AllRanksMatch<names>;
 
-// As AllElementTypesMatch, with the article that the language's text has.
+// AllElementTypesMatch, but with the article of the language's text.
 class CudaTile_SameElementType<list<string> names>
     : PredOpTrait<"all of {" # !interleave(names, ", ") #
                   "} have the same element type",
@@ -196,14 +197,14 @@ def CudaTile_I1ResultOfLhsShape
         CPred<"::cuda_tile::isI1TileOfSameShape($result.getType(), "
               "$lhs.getType())">>;
 
-// The text names the operands in an order of its own. The mask is asked for by its
-// accessor: `$mask` would be the first of possibly no operands.
+// The text fixes the order of the operands. The predicate uses the accessor of
+// the mask: `$mask` would be the first element of a list that may be empty.
 class CudaTile_MaskShape<string other, string text>
     : PredOpTrait<text,
         CPred<"!getMask() || ::cuda_tile::haveSameShape("
               "getMask().getType(), $" # other # ".getType())">>;
 
-// Regions whose operations may drop the prefix of the dialect.
+// Regions whose operations may omit the prefix of the dialect.
 class CudaTile_AsmInterface<list<string> methods = []>
     : DeclareOpInterfaceMethods<OpAsmOpInterface, methods>;
 def CudaTile_RegionAsm : CudaTile_AsmInterface<["getDefaultDialect"]>;

@@ -1,10 +1,10 @@
 //===- CudaTileOps.td - Everything of the dialect ----------*- tablegen -*-===//
 //
-// The one file that TableGen is run on.
+// The only file that TableGen is run on.
 //
-// The interfaces are defined here, before everything that uses them, because
-// mlir-tblgen emits only those interfaces that the main file itself defines. The
-// other files therefore need this one around them.
+// The interfaces are defined here, before their users, because mlir-tblgen
+// emits only interfaces that the main file itself defines. The other files are
+// therefore only valid when included from this one.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CUDA_TILE_OPS_TD
@@ -15,14 +15,14 @@ include "cuda_tile/CudaTileDialect.td"
 def CudaTile_TileViewInterface : TypeInterface<"TileView"> {
   let cppNamespace = "::cuda_tile";
   let description = [{
-    A view cuts a tensor into tiles and gives each tile an index. Loads and
-    stores are written against this interface, so that a new kind of view needs
-    no new memory operation.
+    A view divides a tensor into tiles and gives each tile an index. Loads and
+    stores use only this interface, so a new kind of view needs no new memory
+    operation.
   }];
   let methods = [
-    InterfaceMethod<"Number of coordinates that select one tile.",
+    InterfaceMethod<"Returns the number of coordinates that select one tile.",
       "int64_t", "getViewIndexRank">,
-    InterfaceMethod<"Type of the tile that one index selects.",
+    InterfaceMethod<"Returns the type of the tile that one index selects.",
       "::mlir::ShapedType", "getViewTileType">,
     InterfaceMethod<[{
       Checks the types of the coordinates. An empty list is accepted: that the
@@ -37,11 +37,11 @@ def CudaTile_AssumePredicateAttrInterface
     : AttrInterface<"AssumePredicateAttrInterface"> {
   let cppNamespace = "::cuda_tile";
   let description = [{
-    A fact about a value that the program promises through `assume`. A promise
-    that does not hold is undefined behaviour, nothing is checked at run time.
+    A fact about a value that the program promises through `assume`. A violated
+    promise is undefined behavior; nothing is checked at run time.
   }];
   let methods = [
-    InterfaceMethod<"Checks that the predicate makes sense for the value.",
+    InterfaceMethod<"Checks that the predicate applies to the type of the value.",
       "::llvm::LogicalResult", "verifyWithAssumeOp",
       (ins "::mlir::Operation *":$assume, "::mlir::Type":$valueType)>
   ];

@@ -17,7 +17,7 @@ def CudaTile_TokenType : CudaTile_TypeDef<"Token", "token"> {
   let summary = "cuda tile token type";
   let description = [{
     Orders memory accesses: an operation that takes a token happens after the
-    one that produced it. Tokens exist at compile time only.
+    operation that produced it. Tokens exist only at compile time.
   }];
 }
 
@@ -25,21 +25,21 @@ def CudaTile_FloatNV8E5M3FNUType
     : CudaTile_TypeDef<"FloatNV8E5M3FNU", "fnv8E5M3FNU"> {
   let summary = "8-bit floating-point type without sign";
   let description = [{
-    Five bits of exponent with bias 15 and three of mantissa: zero, subnormal
-    numbers of 2^-17 and more, numbers up to 114688, no infinity, and NaN where
-    all bits are set. It is a type of elements: `tile<4xfnv8E5M3FNU>`.
+    Five exponent bits with bias 15 and three mantissa bits: zero, subnormal
+    numbers from 2^-17, numbers up to 114688, no infinity, and NaN if all bits
+    are set. The type is only used for elements: `tile<4xfnv8E5M3FNU>`.
 
-    LLVM has no such format, and so an attribute cannot hold its numbers:
-    constants hold their bits, as i8.
+    LLVM lacks this format, so attributes cannot hold such numbers. Constants
+    hold their bits, as i8.
   }];
 }
 
 def CudaTile_PointerType : CudaTile_TypeDef<"Pointer", "ptr"> {
   let summary = "Pointer type";
   let description = [{
-    Address of one element in global memory, `ptr<f32>`. `ptr<f32, <multicast>>`
-    says that the address is of an object that stands for the memories of
-    several GPUs. Without an attribute it is another type than with `<none>`.
+    The address of one element in global memory, `ptr<f32>`. A `ptr<f32,
+    <multicast>>` addresses a multicast object, which represents the memories of
+    several GPUs. A type without the attribute differs from one with `<none>`.
   }];
   let parameters = (ins "::mlir::Type":$pointeeType,
     OptionalParameter<"::std::optional<::cuda_tile::PointerKind>">:$ptrAttr);
@@ -58,8 +58,8 @@ def CudaTile_TileType
     : CudaTile_TypeDef<"Tile", "tile", [ShapedTypeInterface]> {
   let summary = "Tile type";
   let description = [{
-    An array of known shape whose extents are powers of two, `tile<4x8xf32>`.
-    Rank 0 is a scalar, `tile<f32>`. At most 2^24 elements.
+    An array of static shape with power-of-two extents, `tile<4x8xf32>`. A tile
+    of rank 0 is a scalar, `tile<f32>`. A tile has at most 2^24 elements.
   }];
   let parameters = (ins ArrayRefParameter<"int64_t">:$shape,
                         "::mlir::Type":$elementType);
@@ -77,7 +77,7 @@ def CudaTile_TileType
     using ::mlir::ShapedType::Trait<TileType>::getRank;
     using ::mlir::ShapedType::Trait<TileType>::getNumElements;
 
-    /// Largest number of elements of one tile.
+    /// The largest number of elements of one tile.
     static constexpr int64_t kMaxNumElements = int64_t(1) << 24;
 
     bool hasRank() const { return true; }
@@ -85,11 +85,11 @@ def CudaTile_TileType
     cloneWith(::std::optional<::llvm::ArrayRef<int64_t>> shape,
               ::mlir::Type elementType) const;
 
-    /// The same elements in another shape.
+    /// Returns the type of the same elements in another shape.
     TileType withShape(::llvm::ArrayRef<int64_t> shape) const {
       return get(shape, getElementType());
     }
-    /// The same shape with other elements.
+    /// Returns the type of the same shape with other elements.
     TileType withElementType(::mlir::Type elementType) const {
       return get(getShape(), elementType);
     }
@@ -101,9 +101,9 @@ def CudaTile_TensorViewType
   let summary = "tensor view type";
   let description = [{
     A strided tensor in global memory, `tensor_view<?x64xf32, strides=[64,1]>`.
-    Strides count elements. `?` marks a size or stride known at run time only;
-    it is stored as `ShapedType::kDynamic`. Behind may stand the attribute of the
-    pointer, `tensor_view<64xf32, strides=[1], #cuda_tile.ptr_attr<none>>`.
+    Strides are in elements. `?` marks a dynamic size or stride, which is stored
+    as `ShapedType::kDynamic`. The pointer's attribute may follow, as in
+    `tensor_view<64xf32, strides=[1], #cuda_tile.ptr_attr<none>>`.
   }];
   let parameters = (ins "::mlir::Type":$elementType,
     ArrayRefParameter<"int64_t">:$shape, ArrayRefParameter<"int64_t">:$strides,
@@ -112,7 +112,7 @@ def CudaTile_TensorViewType
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
     int64_t getRank() const { return getShape().size(); }
-    /// Number of sizes (strides) that are operands of `make_tensor_view`.
+    /// The number of sizes (strides) that are operands of `make_tensor_view`.
     int64_t getNumDynamicSizes() const;
     int64_t getNumDynamicStrides() const;
   }];
@@ -129,8 +129,8 @@ def CudaTile_PartitionViewType
     : CudaTile_ViewType<"PartitionView", "partition_view"> {
   let summary = "partition view type";
   let description = [{
-    Cuts a tensor into a grid of tiles that do not overlap. Entry `d` of
-    `dim_map` is the tensor dimension that tile dimension `d` walks.
+    Divides a tensor into a grid of disjoint tiles. Entry `d` of `dim_map` is
+    the tensor dimension of tile dimension `d`.
   }];
   let parameters = (ins
     ArrayRefParameter<"int32_t">:$tileShape,
@@ -143,8 +143,8 @@ def CudaTile_GatherScatterViewType
     : CudaTile_ViewType<"GatherScatterView", "gather_scatter_view"> {
   let summary = "gather/scatter view type";
   let description = [{
-    Tiles whose positions along `sparse_dim` are given one by one by an index
-    tile; along the other dimensions a tile is contiguous.
+    An index tile gives the positions of a tile along `sparse_dim` one by one.
+    Along the other dimensions, a tile is contiguous.
   }];
   let parameters = (ins
     ArrayRefParameter<"int32_t">:$tileShape,
@@ -157,8 +157,8 @@ def CudaTile_StridedViewType
     : CudaTile_ViewType<"StridedView", "strided_view"> {
   let summary = "strided view type";
   let description = [{
-    Like a partition view, but the step from one tile to the next is
-    `traversal_strides` elements, so that tiles may overlap or leave gaps.
+    Like a partition view, but consecutive tiles are `traversal_strides`
+    elements apart, so tiles may overlap or leave gaps.
   }];
   let parameters = (ins
     ArrayRefParameter<"int32_t">:$tileShape,

@@ -6,7 +6,7 @@ include "cuda_tile/CudaTileOpBase.td"
 
 def CudaTile_AssumeOp : CudaTile_Op<"assume",
     [CudaTile_SameType<["value", "result"]>, CudaTile_NamesResult]> {
-  let summary = "the operand, with a promise about it";
+  let summary = "returns the operand with a promise about it";
   let arguments = (ins CudaTile_AssumePredicateAttrInterface:$predicate,
                        AnyType:$value);
   let results = (outs AnyType:$result);
@@ -19,7 +19,7 @@ def CudaTile_AssumeOp : CudaTile_Op<"assume",
 }
 
 def CudaTile_AssertOp : CudaTile_Op<"assert"> {
-  let summary = "run-time check of each lane";
+  let summary = "run-time check of each element";
   let arguments = (ins CudaTile_I1Tile:$condition, StrAttr:$message);
   let assemblyFormat = [{
     $condition `,` $message attr-dict `:` custom<BareType>(type($condition))

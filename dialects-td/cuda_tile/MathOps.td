@@ -89,7 +89,7 @@ def CudaTile_FPowIOp : CudaTile_Op<"fpowi",
      CudaTile_SameShape<["source", "exponent"]>]> {
   let summary = "source to the power of an integer";
   let description = [{
-    The exponent has a sign. Anything to the power of zero is one.
+    The exponent is signed. Anything to the power of zero is one.
   }];
   let arguments = (ins CudaTile_FloatTile:$source,
                        CudaTile_SmallIntTile:$exponent);
@@ -104,7 +104,8 @@ def CudaTile_Atan2Op : CudaTile_Op<"atan2",
     [Pure, CudaTile_SameType<["x", "y", "result"]>]> {
   let summary = "angle whose tangent is x / y";
   let description = [{
-    The first operand is the numerator. The signs of both choose the quadrant.
+    The first operand is the numerator. The signs of both determine the
+    quadrant.
   }];
   let arguments = (ins CudaTile_FloatTile:$x, CudaTile_FloatTile:$y);
   let results = (outs CudaTile_FloatTile:$result);

@@ -1,4 +1,4 @@
-//===- MatrixOps.td - Matrix products ----------------------*- tablegen -*-===//
+//===- MatrixOps.td - Matrix multiplication ------------------*- tablegen -*-===//
 #ifndef CUDA_TILE_MATRIX_OPS_TD
 #define CUDA_TILE_MATRIX_OPS_TD
 
@@ -14,7 +14,7 @@ class CudaTile_MatrixOp<string mnemonic, Type acc, list<Trait> extra = []>
 
 def CudaTile_MmaFOp : CudaTile_MatrixOp<"mmaf", CudaTile_MmafAccTile,
     [CudaTile_SameRank<["lhs", "rhs", "acc"]>]> {
-  let summary = "floating-point matrix product and sum";
+  let summary = "floating-point matrix multiply-accumulate";
   let arguments = (ins CudaTile_MmafTile:$lhs, CudaTile_MmafTile:$rhs,
                        CudaTile_MmafAccTile:$acc, UnitAttr:$fast_acc);
   let assemblyFormat = [{
@@ -26,7 +26,7 @@ def CudaTile_MmaFOp : CudaTile_MatrixOp<"mmaf", CudaTile_MmafAccTile,
 
 def CudaTile_MmaIOp : CudaTile_MatrixOp<"mmai", CudaTile_MmaiAccTile,
     [CudaTile_SameRank<["lhs", "rhs", "acc"]>]> {
-  let summary = "integer matrix product and sum";
+  let summary = "integer matrix multiply-accumulate";
   let arguments = (ins CudaTile_MmaiTile:$lhs, CudaTile_MmaiTile:$rhs,
                        CudaTile_MmaiAccTile:$acc,
                        CudaTile_SignednessAttr:$signedness_lhs,
@@ -43,7 +43,7 @@ def CudaTile_MmaFScaledOp
     : CudaTile_MatrixOp<"mmaf_scaled", CudaTile_MmafScaledAccTile,
         [CudaTile_SameElementType<["lhs_scale", "rhs_scale"]>,
          CudaTile_SameRank<["lhs", "rhs", "acc", "lhs_scale", "rhs_scale"]>]> {
-  let summary = "matrix product with a scale for each block of elements along K";
+  let summary = "matrix multiply-accumulate with one scale per block of elements along K";
   let arguments = (ins CudaTile_MmafScaledTile:$lhs,
                        CudaTile_MmafScaledTile:$rhs,
                        CudaTile_MmafScaledAccTile:$acc,

@@ -1,9 +1,9 @@
 //===- MemoryOps.td - Access through pointers, tokens ------*- tablegen -*-===//
 //
-// The operations whose name ends in `_tko` are ordered by tokens alone: two of
-// them in a row may be executed in any order unless a chain of tokens connects
-// them. They have no effect interface, which MLIR takes as "unknown effects", so
-// that nothing moves or removes them.
+// Only tokens order the operations whose name ends in `_tko`: two consecutive
+// operations may execute in any order unless a chain of tokens connects them.
+// They have no effect interface, which MLIR takes as "unknown effects", so no
+// pass moves or removes them.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CUDA_TILE_MEMORY_OPS_TD
@@ -14,7 +14,7 @@ include "cuda_tile/CudaTileOpBase.td"
 def CudaTile_OffsetOp : CudaTile_Op<"offset",
     [Pure, Elementwise, SameOperandsAndResultShape,
      CudaTile_SameType<["result", "ptr"]>]> {
-  let summary = "address plus a signed number of elements";
+  let summary = "address plus a signed offset in elements";
   let arguments = (ins CudaTile_PtrTile:$ptr, CudaTile_IntTile:$offset);
   let results = (outs CudaTile_PtrTile:$result);
   let assemblyFormat = [{
@@ -31,10 +31,10 @@ def CudaTile_LoadPtrTkoOp : CudaTile_Op<"load_ptr_tko",
      PredOpTrait<"type of 'paddingValue' must match the type of 'result'",
        CPred<"!getPaddingValue() || "
              "getPaddingValue().getType() == $result.getType()">>]> {
-  let summary = "gather";
+  let summary = "loads through a tile of pointers (gather)";
   let description = [{
-    Lanes whose mask is 0 are not read; they give the padding value, or anything
-    when there is none.
+    Lanes whose mask is 0 are not read; their result is the padding value, or
+    unspecified without one.
   }];
   let arguments = (ins
     CudaTile_MemoryOrderingSemantics:$memory_ordering_semantics,
@@ -45,7 +45,7 @@ def CudaTile_LoadPtrTkoOp : CudaTile_Op<"load_ptr_tko",
     OptionalAttr<CudaTile_OptimizationHintsAttr>:$optimization_hints);
   let results = (outs CudaTile_AnyTile:$result, CudaTile_Token:$result_token);
   // Not declarative: a single operand after the address is a mask or a padding
-  // value, which only its type tells.
+  // value, and only its type distinguishes them.
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
 }
@@ -55,7 +55,7 @@ def CudaTile_StorePtrTkoOp : CudaTile_Op<"store_ptr_tko",
      CudaTile_PointerTo<"destination", "value">,
      CudaTile_MaskShape<"destination",
        "shape of 'destination' must match the shape of 'mask'">]> {
-  let summary = "scatter";
+  let summary = "stores through a tile of pointers (scatter)";
   let arguments = (ins
     CudaTile_MemoryOrderingSemantics:$memory_ordering_semantics,
     OptionalAttr<CudaTile_MemoryScope>:$memory_scope,
@@ -78,10 +78,10 @@ def CudaTile_AtomicCASTkoOp : CudaTile_Op<"atomic_cas_tko",
     [AttrSizedOperandSegments,
      CudaTile_SameShape<["pointers", "cmp", "val", "result"]>,
      CudaTile_SameType<["cmp", "val", "result"]>]> {
-  let summary = "atomic compare and swap";
+  let summary = "atomic compare-and-swap";
   let description = [{
-    The comparison is of bits, for floating-point numbers too. Gives the old
-    value; lanes whose mask is 0 give `cmp`.
+    The comparison is bitwise, also for floating-point numbers. Returns the old
+    value, and `cmp` for lanes whose mask is 0.
   }];
   let arguments = (ins
     CudaTile_MemoryOrderingSemantics:$memory_ordering_semantics,
@@ -105,8 +105,8 @@ def CudaTile_AtomicRMWTkoOp : CudaTile_Op<"atomic_rmw_tko",
     [AttrSizedOperandSegments,
      CudaTile_SameShape<["pointers", "arg", "result"]>,
      CudaTile_SameType<["arg", "result"]>]> {
-  let summary = "atomic read, modify and write";
-  let description = "Gives the old value.";
+  let summary = "atomic read-modify-write";
+  let description = "Returns the old value.";
   let arguments = (ins
     CudaTile_MemoryOrderingSemantics:$memory_ordering_semantics,
     CudaTile_MemoryScope:$memory_scope,
@@ -127,7 +127,7 @@ def CudaTile_AtomicRMWTkoOp : CudaTile_Op<"atomic_rmw_tko",
 }
 
 def CudaTile_AllocaOp : CudaTile_Op<"alloca"> {
-  let summary = "scratch memory that lives as long as its block";
+  let summary = "scratch memory with the lifetime of its tile block";
   let arguments = (ins CudaTile_NonNegativeI64Attr:$num_elem,
                        CudaTile_NonNegativeI64Attr:$alignment,
                        UnitAttr:$global);
@@ -141,7 +141,7 @@ def CudaTile_AllocaOp : CudaTile_Op<"alloca"> {
 
 def CudaTile_GetGlobalOp : CudaTile_Op<"get_global",
     [Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "address of a global";
+  let summary = "the address of a global";
   let arguments = (ins FlatSymbolRefAttr:$name);
   let results = (outs CudaTile_ScalarPtr:$result);
   let assemblyFormat =
@@ -149,13 +149,13 @@ def CudaTile_GetGlobalOp : CudaTile_Op<"get_global",
 }
 
 def CudaTile_MakeTokenOp : CudaTile_Op<"make_token", [Pure]> {
-  let summary = "token that waits for nothing";
+  let summary = "a token that waits for nothing";
   let results = (outs CudaTile_Token:$result);
   let assemblyFormat = "attr-dict `:` custom<BareType>(type($result))";
 }
 
 def CudaTile_JoinTokensOp : CudaTile_Op<"join_tokens", [Pure]> {
-  let summary = "token that waits for all operands";
+  let summary = "a token that waits for all operands";
   let arguments = (ins Variadic<CudaTile_Token>:$tokens);
   let results = (outs CudaTile_Token:$result);
   let assemblyFormat =
@@ -174,28 +174,28 @@ class CudaTile_DependentGridOp<string mnemonic> : CudaTile_Op<mnemonic> {
 
 def CudaTile_GdcLaunchDependentsTkoOp
     : CudaTile_DependentGridOp<"gdc_launch_dependents_tko"> {
-  let summary = "leave for the grids that depend on this one to start";
+  let summary = "permits dependent grids to start";
   let description = [{
-    They start when all tile blocks have said so or have ended. What this grid
-    wrote is not visible to them before they wait for its end. Nothing happens on
-    targets below sm_90.
+    They start when all tile blocks have executed the op or have ended. The
+    writes of this grid are not visible to them before they wait for its end. On
+    targets below sm_90 the op does nothing.
   }];
 }
 
 def CudaTile_GdcWaitTkoOp : CudaTile_DependentGridOp<"gdc_wait_tko"> {
-  let summary = "wait for the end of all grids that this one depends on";
+  let summary = "waits for the end of all grids that this one depends on";
   let description = [{
-    What they wrote is visible afterwards. Nothing happens on targets below sm_90,
-    where this grid starts after their end.
+    Their writes are visible afterwards. On targets below sm_90 the op does
+    nothing, because this grid starts after their end.
   }];
 }
 
 def CudaTile_MemoryFenceAliasTkoOp
     : CudaTile_Op<"memory_fence_alias_tko"> {
-  let summary = "order of accesses to the same memory by several addresses";
+  let summary = "orders accesses to the same memory through several addresses";
   let description = [{
-    Accesses that the operand waits for come before those that wait for the
-    result, also where one reaches the memory by another virtual address.
+    Accesses that the operand waits for precede accesses that wait for the
+    result, even if they reach the memory through different virtual addresses.
   }];
   let arguments = (ins CudaTile_Token:$token);
   let results = (outs CudaTile_Token:$result_token);

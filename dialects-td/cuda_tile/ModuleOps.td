@@ -8,7 +8,7 @@ def CudaTile_ModuleOp : CudaTile_Op<"module",
     [IsolatedFromAbove, NoRegionArguments, SingleBlock, SymbolTable,
      Symbol, NoTerminator,
      RegionKindInterface, HasOnlyGraphRegion, CudaTile_RegionAsm]> {
-  let summary = "globals and entries that are compiled together";
+  let summary = "a unit of globals and entries";
   let arguments = (ins SymbolNameAttr:$sym_name,
                        OptionalAttr<StrAttr>:$producer);
   let regions = (region SizedRegion<1>:$body);
@@ -19,8 +19,9 @@ def CudaTile_ModuleOp : CudaTile_Op<"module",
 def CudaTile_GlobalOp : CudaTile_Op<"global", [Symbol]> {
   let summary = "variable in global memory with an initial value";
   let description = [{
-    `global @table <i32: [1, 2]> : tile<2xi32>`. `element_type` is there if the
-    attribute holds the bits of elements that it cannot hold itself.
+    `global @table <i32: [1, 2]> : tile<2xi32>`. `element_type` is present if
+    the attribute holds only the bits of the elements, because it cannot
+    represent their type.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name,
     CudaTile_DenseElementsAttr:$value,
@@ -35,7 +36,7 @@ def CudaTile_GlobalOp : CudaTile_Op<"global", [Symbol]> {
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// Type of the elements of the variable.
+    /// The type of the variable's elements.
     ::mlir::Type getVariableType() {
       return getElementType().value_or(getValue().getElementType());
     }
@@ -78,7 +79,7 @@ class CudaTile_GridOp<string mnemonic, list<string> names>
 }
 def CudaTile_GetTileBlockIdOp : CudaTile_GridOp<"get_tile_block_id",
     ["blockId_x", "blockId_y", "blockId_z"]> {
-  let summary = "position of this tile block in the grid";
+  let summary = "coordinates of this tile block in the grid";
   let results = (outs CudaTile_ScalarI32:$blockId_x,
                       CudaTile_ScalarI32:$blockId_y,
                       CudaTile_ScalarI32:$blockId_z);

@@ -28,7 +28,7 @@ def CudaTile_IotaOp : CudaTile_Op<"iota", [Pure]> {
 def CudaTile_BroadcastOp : CudaTile_Op<"broadcast",
     [Pure, SameOperandsAndResultElementType,
      CudaTile_SameRank<["source", "result"]>, CudaTile_NamesResult]> {
-  let summary = "repetition along dimensions of size 1";
+  let summary = "repeats a tile along dimensions of size 1";
   let arguments = (ins CudaTile_AnyTile:$source);
   let results = (outs CudaTile_AnyTile:$result);
   let assemblyFormat = [{
@@ -53,7 +53,7 @@ def CudaTile_ReshapeOp : CudaTile_Op<"reshape",
 def CudaTile_PermuteOp : CudaTile_Op<"permute",
     [Pure, CudaTile_SameElementType<["source", "result"]>,
      CudaTile_SameRank<["source", "result"]>]> {
-  let summary = "reordering of dimensions";
+  let summary = "reorders the dimensions";
   let description = [{
     Dimension `i` of the result is dimension `permutation[i]` of the source.
   }];
@@ -70,7 +70,7 @@ def CudaTile_PermuteOp : CudaTile_Op<"permute",
 def CudaTile_CatOp : CudaTile_Op<"cat",
     [Pure, CudaTile_SameRank<["lhs", "rhs", "result"]>,
      CudaTile_SameElementType<["lhs", "rhs", "result"]>]> {
-  let summary = "concatenation along one dimension";
+  let summary = "concatenates two tiles along one dimension";
   let arguments = (ins CudaTile_AnyTile:$lhs, CudaTile_AnyTile:$rhs,
                        I64Attr:$dim);
   let results = (outs CudaTile_AnyTile:$result);
@@ -84,10 +84,10 @@ def CudaTile_CatOp : CudaTile_Op<"cat",
 
 def CudaTile_ExtractOp : CudaTile_Op<"extract",
     [Pure, CudaTile_SameRank<["source", "result"]>]> {
-  let summary = "one slice of a tile that is cut into equal slices";
+  let summary = "extracts one of the equal slices of a tile";
   let description = [{
-    The indices are numbers of slices, unsigned, not of elements. A slice out of
-    range is undefined behaviour.
+    The indices are unsigned slice numbers, not element indices. An out-of-range
+    slice is undefined behavior.
   }];
   let arguments = (ins CudaTile_AnyTile:$source,
                        Variadic<CudaTile_ScalarI32>:$indices);
@@ -101,10 +101,10 @@ def CudaTile_ExtractOp : CudaTile_Op<"extract",
 
 def CudaTile_InsertOp : CudaTile_Op<"insert",
     [Pure, CudaTile_SameType<["destination", "result"]>]> {
-  let summary = "a tile with one of its equal slices replaced";
+  let summary = "replaces one of the equal slices of a tile";
   let description = [{
-    The inverse of `extract`. The indices are numbers of slices, unsigned, not of
-    elements. A slice out of range is undefined behaviour.
+    The inverse of `extract`. The indices are unsigned slice numbers, not
+    element indices. An out-of-range slice is undefined behavior.
   }];
   let arguments = (ins CudaTile_AnyTile:$source, CudaTile_AnyTile:$destination,
                        Variadic<CudaTile_ScalarI32>:$indices);

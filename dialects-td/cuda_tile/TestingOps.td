@@ -1,7 +1,7 @@
 //===- TestingOps.td - Operations for tests only -----------*- tablegen -*-===//
 //
-// Not part of the public language. The operation exists in the dialect only
-// when testing operations were asked for before the dialect was loaded.
+// Not part of the public language. The operation exists only if testing
+// operations were enabled before the dialect was loaded.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CUDA_TILE_TESTING_OPS_TD

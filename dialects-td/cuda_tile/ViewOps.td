@@ -6,13 +6,13 @@ include "cuda_tile/CudaTileOpBase.td"
 
 def CudaTile_MakeTensorViewOp : CudaTile_Op<"make_tensor_view",
     [AttrSizedOperandSegments, NoMemoryEffect, CudaTile_NamesResult]> {
-  let summary = "strided tensor from a base address, sizes and strides";
+  let summary = "creates a strided tensor from a base address, sizes and strides";
   let description = [{
     ```mlir
     make_tensor_view %p, shape = [%n, 64], strides = [64, 1]
       : tile<i32> -> tensor_view<?x64xf32, strides=[64,1]>
     ```
-    Sizes and strides are read as unsigned.
+    Sizes and strides are unsigned.
   }];
   let arguments = (ins CudaTile_ScalarPtr:$base,
                        Variadic<CudaTile_ScalarInt>:$dynamicShape,
@@ -33,26 +33,26 @@ class CudaTile_MakeViewOp<string mnemonic, string directive, Type view>
 def CudaTile_MakePartitionViewOp
     : CudaTile_MakeViewOp<"make_partition_view", "PartitionViewType",
                           CudaTile_PartitionView> {
-  let summary = "tensor cut into tiles";
+  let summary = "divides a tensor into disjoint tiles";
 }
 def CudaTile_MakeStridedViewOp
     : CudaTile_MakeViewOp<"make_strided_view", "StridedViewType",
                           CudaTile_StridedView> {
-  let summary = "tensor traversed by tiles at any distance";
+  let summary = "traverses a tensor by tiles at arbitrary distances";
 }
 def CudaTile_MakeGatherScatterViewOp
     : CudaTile_MakeViewOp<"make_gather_scatter_view", "GatherScatterViewType",
                           CudaTile_GatherScatterView> {
-  let summary = "tensor whose rows are chosen by an index tile";
+  let summary = "selects rows of a tensor by an index tile";
 }
 
 def CudaTile_LoadViewTkoOp : CudaTile_Op<"load_view_tko",
     [AttrSizedOperandSegments]> {
-  let summary = "load of one tile of a view";
+  let summary = "loads one tile of a view";
   let description = [{
-    `inbounds` says of which dimensions of the index the tile lies within the
-    view. Where that is not so the behaviour is undefined; without it, what lies
-    outside is padding or not stored.
+    `inbounds` promises, per dimension of the index, that the tile is within
+    the view; a violated promise is undefined behavior. In the other dimensions,
+    out-of-bounds elements are padded on loads.
   }];
   let arguments = (ins
     CudaTile_MemoryOrderingSemantics:$memory_ordering_semantics,
@@ -77,11 +77,11 @@ def CudaTile_LoadViewTkoOp : CudaTile_Op<"load_view_tko",
 
 def CudaTile_StoreViewTkoOp : CudaTile_Op<"store_view_tko",
     [AttrSizedOperandSegments]> {
-  let summary = "store of one tile of a view";
+  let summary = "stores one tile of a view";
   let description = [{
-    `inbounds` says of which dimensions of the index the tile lies within the
-    view. Where that is not so the behaviour is undefined; without it, what lies
-    outside is padding or not stored.
+    `inbounds` promises, per dimension of the index, that the tile is within
+    the view; a violated promise is undefined behavior. In the other dimensions,
+    out-of-bounds elements are not stored.
   }];
   let arguments = (ins
     CudaTile_MemoryOrderingSemantics:$memory_ordering_semantics,
@@ -105,7 +105,7 @@ def CudaTile_StoreViewTkoOp : CudaTile_Op<"store_view_tko",
 
 def CudaTile_AtomicRedViewTkoOp : CudaTile_Op<"atomic_red_view_tko",
     [AttrSizedOperandSegments]> {
-  let summary = "atomic update of one tile of a view, without a result";
+  let summary = "atomic update of one tile of a view, which returns no values";
   let arguments = (ins
     CudaTile_MemoryOrderingSemantics:$memory_ordering_semantics,
     CudaTile_MemoryScope:$memory_scope,
@@ -132,10 +132,10 @@ def CudaTile_AtomicRedViewTkoOp : CudaTile_Op<"atomic_red_view_tko",
 def CudaTile_MultimemLoadReduceViewTkoOp
     : CudaTile_Op<"multimem_load_reduce_view_tko",
         [AttrSizedOperandSegments]> {
-  let summary = "load of one tile of each memory of an object, combined";
+  let summary = "loads one tile from each memory of a multicast object and combines them";
   let description = [{
-    The view is of multicast pointers. Element by element, the values that the
-    memories behind the address hold are combined by `reduction`.
+    The view is of multicast pointers. For each element, `reduction` combines
+    the values in all memories of the object.
   }];
   let arguments = (ins
     CudaTile_MemoryOrderingSemantics:$memory_ordering_semantics,
@@ -161,10 +161,10 @@ def CudaTile_MultimemLoadReduceViewTkoOp
 
 def CudaTile_MultimemReduceViewTkoOp
     : CudaTile_Op<"multimem_reduce_view_tko", [AttrSizedOperandSegments]> {
-  let summary = "update of one tile of each memory of an object";
+  let summary = "updates one tile in each memory of a multicast object";
   let description = [{
-    The view is of multicast pointers. Each of the memories behind the address
-    is combined with the tile by `reduction`.
+    The view is of multicast pointers. `reduction` combines the tile into each
+    memory of the object.
   }];
   let arguments = (ins
     CudaTile_MemoryOrderingSemantics:$memory_ordering_semantics,
@@ -188,7 +188,7 @@ def CudaTile_MultimemReduceViewTkoOp
 
 def CudaTile_MultimemStoreViewTkoOp
     : CudaTile_Op<"multimem_store_view_tko", [AttrSizedOperandSegments]> {
-  let summary = "store of one tile to each memory of an object";
+  let summary = "stores one tile to each memory of a multicast object";
   let description = "The view is of multicast pointers.";
   let arguments = (ins
     CudaTile_MemoryOrderingSemantics:$memory_ordering_semantics,

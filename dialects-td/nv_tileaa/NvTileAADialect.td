@@ -1,4 +1,4 @@
-// nv_tileaa: tiles whose memory effects and aliasing are SSA. Dialect, enums, types.
+// The nv_tileaa dialect: its enums, attributes and types.
 #ifndef NV_TILEAA_DIALECT_TD
 #define NV_TILEAA_DIALECT_TD
 
@@ -11,14 +11,12 @@ include "mlir/IR/EnumAttr.td"
 def NvTileAA_Dialect : Dialect {
   let name = "nv_tileaa";
   let cppNamespace = "::nv_tileaa";
-  let summary = "Alias-aware tiles: pointer arithmetic, memory effects and aliasing as SSA";
+  let summary = "Alias-aware tiles: pointer arithmetic, memory effects and aliasing in SSA form";
   let description = [{
-    The level between the public language and the assembler-near one. A tile of
-    rank one or more is a builtin `tensor` without an encoding; a tile of rank zero is a
-    plain scalar, the same for every thread of the tile block. Elementwise
-    arithmetic uses `arith` and `math` where those ops mean exactly the same, and
-    ops of this dialect where they do not (rounding modes, flush to zero, narrow
-    float formats). Control flow is `scf`. Memory is ordered by `mem_token` values only.
+    The level between `cuda_tile` and `nv_tileas`. A tile of rank one or more is a builtin `tensor` without an
+    encoding; a tile of rank zero is a scalar that is uniform over the tile block. Elementwise arithmetic uses `arith`
+    and `math` where their semantics match exactly, and ops of this dialect otherwise (rounding modes, flush to zero,
+    narrow float formats). Control flow is `scf`. Only `mem_token` values order memory accesses.
   }];
   let useDefaultTypePrinterParser = 1;
   let useDefaultAttributePrinterParser = 1;
@@ -73,7 +71,7 @@ def NvTileAA_Padding : NvTileAA_Enum<"Padding", "value of elements outside a vie
     I32EnumAttrCase<"Nan", 2, "nan">,
     I32EnumAttrCase<"PosInf", 3, "pos_inf">,
     I32EnumAttrCase<"NegInf", 4, "neg_inf">,
-    // All bits set: NaN of formats that are kept as integers.
+    // All bits set: NaN in the formats that are represented as integers.
     I32EnumAttrCase<"Ones", 5, "ones">]>;
 def NvTileAA_PaddingAttr : EnumAttr<NvTileAA_Dialect, NvTileAA_Padding, "padding"> {
   let assemblyFormat = "`<` $value `>`";
@@ -89,7 +87,7 @@ def NvTileAA_OrderingAttr : EnumAttr<NvTileAA_Dialect, NvTileAA_Ordering, "order
   let assemblyFormat = "`<` $value `>`";
 }
 
-def NvTileAA_Scope : NvTileAA_Enum<"Scope", "threads that an ordered access synchronises with", [
+def NvTileAA_Scope : NvTileAA_Enum<"Scope", "threads that an ordered access synchronizes with", [
     I32EnumAttrCase<"Block", 0, "block">,
     I32EnumAttrCase<"Device", 1, "device">,
     I32EnumAttrCase<"System", 2, "system">]>;
@@ -120,9 +118,9 @@ class NvTileAA_Type<string name, string typeMnemonic, list<Trait> traits = []>
 }
 
 def NvTileAA_PtrType : NvTileAA_Type<"Ptr", "ptr"> {
-  let summary = "pointer into global memory, `!nv_tileaa.ptr<f32>`";
+  let summary = "pointer to global memory, `!nv_tileaa.ptr<f32>`";
   let description = [{
-    Address of an element of type `pointee`. `i1` pointees are one byte in memory.
+    The address of an element of type `pointee`. An `i1` pointee takes one byte.
   }];
   let parameters = (ins "::mlir::Type":$pointee);
   let assemblyFormat = "`<` $pointee `>`";
@@ -131,7 +129,7 @@ def NvTileAA_PtrType : NvTileAA_Type<"Ptr", "ptr"> {
 def NvTileAA_StridedMemRefType : NvTileAA_Type<"StridedMemRef", "memref"> {
   let summary = "strided view of global memory, `!nv_tileaa.memref<?x64xf32, strides = [?, 1]>`";
   let description = [{
-    Base pointer, extents and element strides; `?` marks a run-time value. Extents need not be powers of two.
+    A base pointer, extents and element strides; `?` marks a dynamic value. Extents need not be powers of two.
   }];
   let parameters = (ins
     ArrayRefParameter<"int64_t", "extents, `ShapedType::kDynamic` when dynamic">:$shape,
@@ -142,12 +140,12 @@ def NvTileAA_StridedMemRefType : NvTileAA_Type<"StridedMemRef", "memref"> {
 }
 
 def NvTileAA_TiledViewType : NvTileAA_Type<"TiledView", "tiled_view"> {
-  let summary = "space of tiles over a memref";
+  let summary = "a memref divided into tiles";
   let description = [{
-    Tile dimension `d` walks dimension `dimMap[d]` of the memref; consecutive tiles are `steps[d]` elements apart
-    (the tile extent itself for a partition). With `sparseDim` that dimension is indexed by a tensor of rows
-    instead of a scalar. Elements outside the memref read as `padding`, or as anything
-    when no padding is given; stores to them are dropped.
+    Tile dimension `d` is dimension `dimMap[d]` of the memref. Consecutive tiles are `steps[d]` elements apart, which
+    is the tile extent for a partition. Dimension `sparseDim`, if present, is indexed by a tensor of rows instead of a
+    scalar. Elements outside the memref read as `padding`, or as unspecified values without it; stores to them are
+    dropped.
 
     ```mlir
     !nv_tileaa.tiled_view<tile = [64, 32], memref<?x?xf32, strides = [?, 1]>, dim_map = [1, 0], padding = nan>
@@ -165,15 +163,15 @@ def NvTileAA_TiledViewType : NvTileAA_Type<"TiledView", "tiled_view"> {
 }
 
 def NvTileAA_QueueType : NvTileAA_Type<"Queue", "queue"> {
-  let summary = "values that one part of a tile block hands to another, `!nv_tileaa.queue<depth = 2, tensor<64xf32>>`";
-  let description = "First in, first out. `depth` values have room at a time.";
+  let summary = "queue of values between parts of a tile block, `!nv_tileaa.queue<depth = 2, tensor<64xf32>>`";
+  let description = "A FIFO with room for `depth` values.";
   let parameters = (ins "int64_t":$depth, "::mlir::Type":$elementType);
   let assemblyFormat = "`<` `depth` `=` $depth `,` $elementType `>`";
   let genVerifyDecl = 1;
 }
 
 def NvTileAA_MemTokenType : NvTileAA_Type<"MemToken", "mem_token"> {
-  let summary = "order of memory accesses; no run-time value";
+  let summary = "order of memory accesses, without a run-time value";
 }
 
 #endif

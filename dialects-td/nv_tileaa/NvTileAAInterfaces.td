@@ -1,8 +1,9 @@
-// What passes ask an op of nv_tileaa or nv_tileas: how the layouts of its tensors relate, what it costs to compute it again,
-// whether it moves elements between threads, which memory it touches, how it synchronises.
+// The properties of nv_tileaa and nv_tileas ops that passes query: how the layouts of their tensors are related, how
+// expensive recomputation is, whether elements move between threads, which memory they access, and how they
+// synchronize.
 //
-// Every op answers. `Op` classes of both dialects take a behaviour as an argument, so an op without one does not build;
-// ops with effects name the memory they touch, which tests/behaviour.rs checks for every op.
+// Every op answers. The `Op` classes of both dialects take a behavior as an argument, so an op without one does not
+// build. Ops with effects name the memory that they access; the build script checks this for every op.
 #ifndef NV_TILEAA_INTERFACES_TD
 #define NV_TILEAA_INTERFACES_TD
 
@@ -33,29 +34,29 @@ def NvTileAA_LayoutLeaf : I32EnumAttrCase<"Leaf", 11, "leaf">;
 def NvTileAA_LayoutProduct : I32EnumAttrCase<"Product", 12, "product">;
 def NvTileAA_LayoutControl : I32EnumAttrCase<"Control", 13, "control">;
 def NvTileAA_LayoutRelation : NvTileAA_InterfaceEnum<"LayoutRelation",
-    "how the layouts of an op's results follow from those of its operands", [
-    // Nothing follows. Layouts of such an op are never changed.
+    "relation between the layouts of an op's operands and results", [
+    // No relation. The layouts of such an op never change.
     NvTileAA_LayoutNone,
-    // Elementwise: operands and results of one shape lie alike.
+    // Elementwise: operands and results of the same shape have the same layout.
     NvTileAA_LayoutSame,
-    // An access of memory: all its tensors lie as the tile that it moves does.
+    // A memory access: all tensors have the layout of the tile that it moves.
     NvTileAA_LayoutAccess,
-    // Row-major indices of elements do not change, and so the layout does not.
+    // Row-major indices of elements do not change, so neither does the layout.
     NvTileAA_LayoutReshape,
     NvTileAA_LayoutPermute,
     NvTileAA_LayoutBroadcast,
     NvTileAA_LayoutCat,
-    // Any layouts of source and result will do; what stays within a thread is cheapest.
+    // The layouts of source and result are arbitrary; a slice within each thread is cheapest.
     NvTileAA_LayoutSlice,
-    // The result keeps the layout of what is put together.
+    // The result has the layout of the tensor that is updated.
     NvTileAA_LayoutInsert,
-    // Elements are split into narrower ones, or joined.
+    // Elements are split into narrower elements, or joined.
     NvTileAA_LayoutPacking,
-    // All operands lie alike; a result lies where they do when one dimension is forgotten.
+    // All operands have the same layout; a result has it without the reduced dimension.
     NvTileAA_LayoutReduce,
-    // Results may lie anywhere, operands need nothing in particular.
+    // Any layout suits the results, and the operands do not matter.
     NvTileAA_LayoutLeaf,
-    // A matrix product: operands lie as the instruction wants them.
+    // A dot: the operands have the layouts that the instruction takes.
     NvTileAA_LayoutProduct,
     // Carries values between regions.
     NvTileAA_LayoutControl]>;
@@ -63,26 +64,26 @@ def NvTileAA_LayoutRelation : NvTileAA_InterfaceEnum<"LayoutRelation",
 def NvTileAA_CostCheap : I32EnumAttrCase<"Cheap", 0, "cheap">;
 def NvTileAA_CostArithmetic : I32EnumAttrCase<"Arithmetic", 1, "arithmetic">;
 def NvTileAA_CostHeavy : I32EnumAttrCase<"Heavy", 2, "heavy">;
-def NvTileAA_Cost : NvTileAA_InterfaceEnum<"Cost", "what it costs to compute a result again", [
-    // Less than keeping or moving it: addresses, ranges, splats, other shapes.
+def NvTileAA_Cost : NvTileAA_InterfaceEnum<"Cost", "cost of recomputing a result", [
+    // Less than keeping or moving the result: addresses, ranges, splats, reshapes.
     NvTileAA_CostCheap,
-    // An instruction or a few for each element.
+    // One or a few instructions per element.
     NvTileAA_CostArithmetic,
-    // More than that, or not repeatable: memory, products, reductions.
+    // More expensive, or not repeatable: memory accesses, dots, reductions.
     NvTileAA_CostHeavy]>;
 
 def NvTileAA_MovementNone : I32EnumAttrCase<"None", 0, "none">;
 def NvTileAA_MovementLayouts : I32EnumAttrCase<"Layouts", 1, "layouts">;
 def NvTileAA_MovementThreads : I32EnumAttrCase<"Threads", 2, "threads">;
 def NvTileAA_Movement : NvTileAA_InterfaceEnum<"Movement", "whether elements move between threads", [
-    // Each thread computes from what it holds.
+    // Each thread computes from its own elements.
     NvTileAA_MovementNone,
-    // If the layouts of source and result differ by more than the order of registers.
+    // If the layouts of source and result differ by more than a permutation of registers.
     NvTileAA_MovementLayouts,
-    // Yes, through shuffles or shared memory.
+    // Always, through shuffles or shared memory.
     NvTileAA_MovementThreads]>;
 
-/// The answers of an op. Named ones below.
+/// The answers of an op. The named behaviors are below.
 class NvTileAA_Behaviour<I32EnumAttrCase layoutRelation, I32EnumAttrCase recomputation, I32EnumAttrCase elementMovement> {
   I32EnumAttrCase layout = layoutRelation;
   I32EnumAttrCase cost = recomputation;
@@ -96,7 +97,7 @@ class NvTileAA_Behaviour<I32EnumAttrCase layoutRelation, I32EnumAttrCase recompu
 class NvTileAA_Local<I32EnumAttrCase layout, I32EnumAttrCase cost>
     : NvTileAA_Behaviour<layout, cost, NvTileAA_MovementNone>;
 
-// No tensors in registers that a layout could describe: functions, views and descriptors of memory, tokens, barriers.
+// No tensors in registers with a layout: functions, views and memory descriptors, tokens, barriers.
 def NvTileAA_Address : NvTileAA_Local<NvTileAA_LayoutLeaf, NvTileAA_CostCheap>;
 def NvTileAA_Program : NvTileAA_Local<NvTileAA_LayoutLeaf, NvTileAA_CostHeavy>;
 def NvTileAA_Elementwise : NvTileAA_Local<NvTileAA_LayoutSame, NvTileAA_CostArithmetic>;
@@ -112,39 +113,40 @@ def NvTileAA_Product : NvTileAA_Local<NvTileAA_LayoutProduct, NvTileAA_CostHeavy
 def NvTileAA_Access : NvTileAA_Local<NvTileAA_LayoutAccess, NvTileAA_CostHeavy>;
 def NvTileAA_Slicing : NvTileAA_Behaviour<NvTileAA_LayoutSlice, NvTileAA_CostHeavy, NvTileAA_MovementThreads>;
 def NvTileAA_Reduction : NvTileAA_Behaviour<NvTileAA_LayoutReduce, NvTileAA_CostHeavy, NvTileAA_MovementThreads>;
-// Operands and results lie alike, and threads exchange what they hold or found: scans, copies for other holders.
+// Operands and results have the same layout, and threads exchange elements or results: scans, replication.
 def NvTileAA_Collective : NvTileAA_Behaviour<NvTileAA_LayoutSame, NvTileAA_CostHeavy, NvTileAA_MovementThreads>;
-// Between layouts that are fixed; within a thread if they differ by no more than the order of registers.
+// Conversion between fixed layouts; within a thread if they differ only by a permutation of registers.
 def NvTileAA_Conversion : NvTileAA_Behaviour<NvTileAA_LayoutSame, NvTileAA_CostArithmetic, NvTileAA_MovementLayouts>;
-// Between registers and another memory space: any layout in registers will do.
+// Between registers and another memory space; any layout in registers is possible.
 def NvTileAA_Transfer : NvTileAA_Behaviour<NvTileAA_LayoutLeaf, NvTileAA_CostHeavy, NvTileAA_MovementThreads>;
 def NvTileAA_ThreadExchange : NvTileAA_Behaviour<NvTileAA_LayoutNone, NvTileAA_CostHeavy, NvTileAA_MovementThreads>;
-// What layouts say is final, within a thread.
+// The layouts are final, and no element moves between threads.
 def NvTileAA_FixedLayouts : NvTileAA_Local<NvTileAA_LayoutNone, NvTileAA_CostHeavy>;
 
 def TileOpInterface : OpInterface<"TileOpInterface"> {
   let cppNamespace = "::nv_tileaa";
-  let description = "What a pass may assume of an op without knowing its name.";
+  let description = "The properties of an op that a pass may rely on without knowing the op.";
   let methods = [
-    InterfaceMethod<"How layouts of results follow from those of operands.",
+    InterfaceMethod<"Returns the relation between the layouts of operands and results.",
         "::nv_tileaa::LayoutRelation", "getLayoutRelation">,
-    InterfaceMethod<"What it costs to compute a result again, effects and speculation aside.",
+    InterfaceMethod<"Returns the cost of recomputing a result, disregarding effects and speculation.",
         "::nv_tileaa::Cost", "getRecomputationCost">,
-    InterfaceMethod<"Whether elements move between threads.", "::nv_tileaa::Movement", "getMovement">];
+    InterfaceMethod<"Returns whether elements move between threads.", "::nv_tileaa::Movement", "getMovement">];
 }
 
 //===-- memory --------------------------------------------------------------//
-// The asynchronous proxy is that of TMA and of the operands that tensor cores read from shared memory: between it and
-// accesses of threads stands a fence. An op that returns an `async_token` touches memory until the token has been waited for.
+// TMA copies, and tensor cores reading operands from shared memory, use the async proxy. A fence must separate their
+// accesses from threads' accesses. An op that returns an `async_token` accesses memory until the token has been
+// awaited.
 
 def NvTileAA_GlobalMemory : Resource<"::nv_tileaa::GlobalMemory">;
 def NvTileAA_GlobalMemoryAsyncProxy : Resource<"::nv_tileaa::GlobalMemoryAsyncProxy">;
 def NvTileAA_SharedMemory : Resource<"::nv_tileaa::SharedMemory">;
 def NvTileAA_SharedMemoryAsyncProxy : Resource<"::nv_tileaa::SharedMemoryAsyncProxy">;
-// Arrays of one thread.
+// Arrays of a single thread.
 def NvTileAA_LocalMemory : Resource<"::nv_tileaa::LocalMemory">;
 def NvTileAA_TensorMemory : Resource<"::nv_tileaa::TensorMemory">;
-// State that is no memory of the program: barriers' phases, groups of copies, the console, the grid's queue of blocks.
+// State outside the program's memory: barrier phases, groups of copies, the console, the grid's queue of blocks.
 def NvTileAA_Machine : Resource<"::nv_tileaa::Machine">;
 
 def NvTileAA_ReadsGlobal : MemRead<NvTileAA_GlobalMemory>;
@@ -165,12 +167,12 @@ def NvTileAA_AllocatesShared : MemAlloc<NvTileAA_SharedMemory>;
 def NvTileAA_ReadsMachine : MemRead<NvTileAA_Machine>;
 def NvTileAA_WritesMachine : MemWrite<NvTileAA_Machine>;
 
-// What an op that orders accesses of other threads touches: nothing moves past it.
+// The effects of an op that orders the accesses of other threads: no access moves across it.
 def NvTileAA_TouchesAll : MemoryEffects<[
     NvTileAA_ReadsGlobal, NvTileAA_WritesGlobal, NvTileAA_ReadsShared, NvTileAA_WritesShared,
     NvTileAA_ReadsTensor, NvTileAA_WritesTensor, NvTileAA_ReadsMachine, NvTileAA_WritesMachine]>;
 
-//===-- synchronisation -----------------------------------------------------//
+//===-- synchronization -----------------------------------------------------//
 
 def NvTileAA_SyncNone : I32EnumAttrCase<"None", 0, "none">;
 def NvTileAA_SyncBarrier : I32EnumAttrCase<"Barrier", 1, "barrier">;
@@ -178,17 +180,17 @@ def NvTileAA_SyncCommit : I32EnumAttrCase<"Commit", 2, "commit">;
 def NvTileAA_SyncWait : I32EnumAttrCase<"Wait", 3, "wait">;
 def NvTileAA_SyncScratch : I32EnumAttrCase<"Scratch", 4, "scratch">;
 def NvTileAA_SyncScratchAndMeet : I32EnumAttrCase<"ScratchAndMeet", 5, "scratch_and_meet">;
-def NvTileAA_SyncKind : NvTileAA_InterfaceEnum<"SyncKind", "how an op orders accesses", [
+def NvTileAA_SyncKind : NvTileAA_InterfaceEnum<"SyncKind", "the way an op orders accesses", [
     NvTileAA_SyncNone,
-    // Threads of the scope meet.
+    // Barrier of all threads of the scope.
     NvTileAA_SyncBarrier,
-    // Asynchronous work becomes a group that can be waited for.
+    // Asynchronous operations become a group that can be awaited.
     NvTileAA_SyncCommit,
-    // The calling thread waits for what tokens name.
+    // The calling thread waits for the operations that the tokens name.
     NvTileAA_SyncWait,
-    // For each part of a tensor threads meet, write to scratch storage, meet, and read from it.
+    // For each part of a tensor: barrier, writes to scratch storage, barrier, reads from it.
     NvTileAA_SyncScratch,
-    // The same, and threads meet once more at the end. Nothing of the kind happens without scratch storage.
+    // The same, and one more barrier at the end. Without scratch storage, neither kind synchronizes.
     NvTileAA_SyncScratchAndMeet]>;
 
 def NvTileAA_ScopeThread : I32EnumAttrCase<"Thread", 0, "thread">;
@@ -196,21 +198,21 @@ def NvTileAA_ScopeWarp : I32EnumAttrCase<"Warp", 1, "warp">;
 def NvTileAA_ScopeAgent : I32EnumAttrCase<"Agent", 2, "agent">;
 def NvTileAA_ScopeBlock : I32EnumAttrCase<"Block", 3, "block">;
 def NvTileAA_ScopeCluster : I32EnumAttrCase<"Cluster", 4, "cluster">;
-def NvTileAA_SyncScope : NvTileAA_InterfaceEnum<"SyncScope", "the threads that an op synchronises", [
-    // The calling thread with asynchronous work that it has started.
+def NvTileAA_SyncScope : NvTileAA_InterfaceEnum<"SyncScope", "the threads that an op synchronizes", [
+    // The calling thread with its own asynchronous operations.
     NvTileAA_ScopeThread,
     NvTileAA_ScopeWarp,
-    // All threads of the innermost region with threads of its own: an agent's, or else the block's.
+    // All threads of the innermost region with its own threads: an agent, or else the CTA.
     NvTileAA_ScopeAgent,
     NvTileAA_ScopeBlock,
     NvTileAA_ScopeCluster]>;
 
 def SyncOpInterface : OpInterface<"SyncOpInterface"> {
   let cppNamespace = "::nv_tileaa";
-  let description = "An op that orders accesses of threads.";
+  let description = "An op that orders the accesses of threads.";
   let methods = [
-    InterfaceMethod<"What it does.", "::nv_tileaa::SyncKind", "getSyncKind">,
-    InterfaceMethod<"Which threads it synchronises.", "::nv_tileaa::SyncScope", "getSyncScope">];
+    InterfaceMethod<"Returns the way in which the op orders accesses.", "::nv_tileaa::SyncKind", "getSyncKind">,
+    InterfaceMethod<"Returns the threads that the op synchronizes.", "::nv_tileaa::SyncScope", "getSyncScope">];
 }
 
 //===-- regions and the threads that run them --------------------------------//
@@ -218,15 +220,15 @@ def SyncOpInterface : OpInterface<"SyncOpInterface"> {
 def ThreadScopeOpInterface : OpInterface<"ThreadScopeOpInterface"> {
   let cppNamespace = "::nv_tileaa";
   let description = [{
-    An op whose regions are run by whole groups of warps: a kernel by all warps of the block, an agent by some of them.
+    An op whose regions are run by whole groups of warps: a kernel by all warps of the CTA, an agent by some of them.
     Warps, threads and barriers are numbered within the group, and "uniform" means equal in all of its threads.
   }];
   let methods = [
-    InterfaceMethod<"Number of the region's first warp in the scope around.", "int64_t", "getFirstWarp",
+    InterfaceMethod<"Returns the number of the region's first warp in the enclosing scope.", "int64_t", "getFirstWarp",
         (ins "unsigned":$region)>,
-    InterfaceMethod<"Number of warps that run the region; -1 where it has not been decided.", "int64_t",
+    InterfaceMethod<"Returns the number of warps that run the region, or -1 if it is undecided.", "int64_t",
         "getWarpCount", (ins "unsigned":$region)>,
-    InterfaceMethod<"Whether several regions run at the same time.", "bool", "runsConcurrently">];
+    InterfaceMethod<"Returns whether the regions run concurrently.", "bool", "runsConcurrently">];
 }
 
 #endif

@@ -1,4 +1,4 @@
-// Ops of nv_tileaa.
+// The ops of nv_tileaa.
 #ifndef NV_TILEAA_OPS_TD
 #define NV_TILEAA_OPS_TD
 
@@ -18,7 +18,7 @@ class NvTileAA_Op<string mnemonic, NvTileAA_Behaviour what, list<Trait> traits =
   let extraClassDeclaration = behaviour.declaration # moreDeclarations;
 }
 
-// A scalar stands for a tile of rank zero.
+// A scalar represents a tile of rank zero.
 class NvTileAA_Lift<Type element, string text> : AnyTypeOf<[element, RankedTensorOf<[element]>], text>;
 def NvTileAA_AnyFloat : NvTileAA_Lift<AnyFloat, "float scalar or tensor">;
 def NvTileAA_AnyInt : NvTileAA_Lift<AnySignlessInteger, "integer scalar or tensor">;
@@ -35,8 +35,8 @@ def NvTileAA_FuncOp : NvTileAA_Op<"func", NvTileAA_Program, [FunctionOpInterface
     ThreadScopeOpInterface]> {
   let summary = "tile kernel";
   let description = [{
-    Runs once per tile block. Arguments are scalars. `hints` holds the optimisation hints of the source, `numWarps` the number
-    of warps of a block when it is not left to the pipeline's option.
+    Runs once per tile block. Arguments are scalars. `hints` holds the optimization hints of the source. `numWarps` is
+    the number of warps per CTA, if the function rather than the pipeline's option determines it.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<FunctionType>:$function_type,
       OptionalAttr<DictArrayAttr>:$arg_attrs, OptionalAttr<DictArrayAttr>:$res_attrs,
@@ -55,7 +55,7 @@ def NvTileAA_FuncOp : NvTileAA_Op<"func", NvTileAA_Program, [FunctionOpInterface
 }
 
 def NvTileAA_ReturnOp : NvTileAA_Op<"return", NvTileAA_Program, [Pure, HasParent<"FuncOp">, ReturnLike, Terminator]> {
-  let summary = "end of a function, with its results; a kernel has none";
+  let summary = "ends a function and returns its results; a kernel has none";
   let arguments = (ins Variadic<AnyType>:$operands);
   let assemblyFormat = "attr-dict ($operands^ `:` type($operands))?";
   let hasVerifier = 1;
@@ -76,10 +76,10 @@ def NvTileAA_GetNumProgramsOp : NvTileAA_Op<"get_num_programs", NvTileAA_Program
 }
 
 def NvTileAA_GetCtaRankOp : NvTileAA_Op<"get_cta_rank", NvTileAA_Program, [Pure]> {
-  let summary = "which of the thread blocks that share this tile block runs this, from zero on";
+  let summary = "rank of this CTA in the cluster that shares the tile block, from zero";
   let description = [{
-    Zero where one thread block has a tile block for itself. How many share one is the attribute `nv_tileas.num_ctas`
-    of the function; `tileaa-split-over-cluster` decides it.
+    Zero if the tile block is not split over a cluster. The function's attribute `nv_tileas.num_ctas`, which
+    `tileaa-split-over-cluster` attaches, is the number of CTAs per tile block.
   }];
   let results = (outs I32:$result);
   let assemblyFormat = "attr-dict";
@@ -88,7 +88,7 @@ def NvTileAA_GetCtaRankOp : NvTileAA_Op<"get_cta_rank", NvTileAA_Program, [Pure]
 def NvTileAA_AssumeOp : NvTileAA_Op<"assume", NvTileAA_CheapElementwise, [Pure, AllTypesMatch<["value", "result"]>]> {
   let summary = "identity that carries a promise about its operand";
   let description = [{
-    `predicate` is one of the public language's assume predicates. A wrong promise is undefined behaviour.
+    `predicate` is one of the assume predicates of `cuda_tile`. A violated promise is undefined behavior.
   }];
   let arguments = (ins AnyType:$value, AnyAttr:$predicate);
   let results = (outs AnyType:$result);
@@ -99,7 +99,7 @@ def NvTileAA_AssumeOp : NvTileAA_Op<"assume", NvTileAA_CheapElementwise, [Pure, 
 
 def NvTileAA_AddPtrOp : NvTileAA_Op<"addptr", NvTileAA_CheapElementwise, [Pure, AllTypesMatch<["ptr", "result"]>,
     Elementwise, SameOperandsAndResultShape]> {
-  let summary = "pointer plus signed offset in elements";
+  let summary = "pointer plus a signed offset in elements";
   let arguments = (ins NvTileAA_AnyPtr:$ptr, NvTileAA_AnyInt:$offset);
   let results = (outs NvTileAA_AnyPtr:$result);
   let assemblyFormat = "$ptr `,` $offset attr-dict `:` type($ptr) `,` type($offset)";
@@ -112,19 +112,19 @@ class NvTileAA_PtrCast<string mnemonic, Type from, Type to>
   let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
 }
 def NvTileAA_IntToPtrOp : NvTileAA_PtrCast<"int_to_ptr", NvTileAA_I64, NvTileAA_AnyPtr> {
-  let summary = "address as pointer";
+  let summary = "converts an address to a pointer";
 }
 def NvTileAA_PtrToIntOp : NvTileAA_PtrCast<"ptr_to_int", NvTileAA_AnyPtr, NvTileAA_I64> {
-  let summary = "pointer as address";
+  let summary = "converts a pointer to its address";
 }
 def NvTileAA_PtrToPtrOp : NvTileAA_PtrCast<"ptr_to_ptr", NvTileAA_AnyPtr, NvTileAA_AnyPtr> {
-  let summary = "same address, other pointee";
+  let summary = "changes the pointee type of a pointer";
 }
 
 def NvTileAA_MakeMemRefOp : NvTileAA_Op<"make_memref", NvTileAA_Address, [Pure, AttrSizedOperandSegments]> {
-  let summary = "base pointer, dynamic extents and dynamic strides as a view of memory";
+  let summary = "creates a view of memory from a base pointer, dynamic extents and dynamic strides";
   let description = [{
-    Dynamic values are unsigned and of one integer type; there is one for each `?` of the type.
+    Dynamic values are unsigned and of the same integer type, one per `?` of the type.
   }];
   let arguments = (ins NvTileAA_PtrType:$base, Variadic<AnySignlessInteger>:$dynamicShape,
       Variadic<AnySignlessInteger>:$dynamicStrides);
@@ -137,7 +137,7 @@ def NvTileAA_MakeMemRefOp : NvTileAA_Op<"make_memref", NvTileAA_Address, [Pure, 
 }
 
 def NvTileAA_MakeTiledViewOp : NvTileAA_Op<"make_tiled_view", NvTileAA_Address, [Pure]> {
-  let summary = "a memref cut into tiles";
+  let summary = "divides a memref into tiles";
   let arguments = (ins NvTileAA_StridedMemRefType:$memref);
   let results = (outs NvTileAA_TiledViewType:$result);
   let assemblyFormat = "$memref attr-dict `:` type($memref) `->` type($result)";
@@ -145,25 +145,25 @@ def NvTileAA_MakeTiledViewOp : NvTileAA_Op<"make_tiled_view", NvTileAA_Address, 
 }
 
 def NvTileAA_DimOp : NvTileAA_Op<"dim", NvTileAA_Address, [Pure]> {
-  let summary = "extent of one dimension of a memref";
+  let summary = "the extent of one dimension of a memref";
   let arguments = (ins NvTileAA_StridedMemRefType:$memref, I64Attr:$index);
   let results = (outs AnySignlessInteger:$result);
   let assemblyFormat = "$memref `,` $index attr-dict `:` type($memref) `->` type($result)";
 }
 
 def NvTileAA_NumTilesOp : NvTileAA_Op<"num_tiles", NvTileAA_Address, [Pure]> {
-  let summary = "number of tiles of a view along one tile dimension";
+  let summary = "the number of tiles of a view along one tile dimension";
   let arguments = (ins NvTileAA_TiledViewType:$view, I64Attr:$index);
   let results = (outs AnySignlessInteger:$result);
   let assemblyFormat = "$view `,` $index attr-dict `:` type($view) `->` type($result)";
 }
 
 //===-- memory accesses -----------------------------------------------------//
-// Each consumes at most one token and produces one: what it must follow, what may follow it.
+// Each access takes at most one token, which it follows, and returns one, which later accesses follow.
 
 def NvTileAA_TiledLoadOp : NvTileAA_Op<"tiled_load", NvTileAA_Access, [AttrSizedOperandSegments, MemoryEffects<[NvTileAA_ReadsGlobal]>]> {
-  let summary = "read one tile of a view";
-  let description = "`in_bounds` says of which dimensions the program promises that the tile lies inside of the view.";
+  let summary = "reads one tile of a view";
+  let description = "`in_bounds` lists the dimensions in which the program promises that the tile is inside the view.";
   let arguments = (ins NvTileAA_TiledViewType:$view, Variadic<AnyType>:$indices,
       Optional<NvTileAA_MemTokenType>:$token,
       NvTileAA_OrderingAttr:$ordering, OptionalAttr<NvTileAA_ScopeAttr>:$scope,
@@ -177,8 +177,8 @@ def NvTileAA_TiledLoadOp : NvTileAA_Op<"tiled_load", NvTileAA_Access, [AttrSized
 }
 
 def NvTileAA_TiledStoreOp : NvTileAA_Op<"tiled_store", NvTileAA_Access, [AttrSizedOperandSegments, MemoryEffects<[NvTileAA_WritesGlobal]>]> {
-  let summary = "write one tile of a view";
-  let description = "`in_bounds` says of which dimensions the program promises that the tile lies inside of the view.";
+  let summary = "writes one tile of a view";
+  let description = "`in_bounds` lists the dimensions in which the program promises that the tile is inside the view.";
   let arguments = (ins NvTileAA_Value:$value, NvTileAA_TiledViewType:$view, Variadic<AnyType>:$indices,
       Optional<NvTileAA_MemTokenType>:$token,
       NvTileAA_OrderingAttr:$ordering, OptionalAttr<NvTileAA_ScopeAttr>:$scope,
@@ -192,9 +192,9 @@ def NvTileAA_TiledStoreOp : NvTileAA_Op<"tiled_store", NvTileAA_Access, [AttrSiz
 }
 
 def NvTileAA_LoadOp : NvTileAA_Op<"load", NvTileAA_Access, [AttrSizedOperandSegments, MemoryEffects<[NvTileAA_ReadsGlobal]>]> {
-  let summary = "read through a pointer, or gather through a tensor of them";
+  let summary = "reads through a pointer, or gathers through a tensor of pointers";
   let description = [{
-    Lanes whose mask is false read nothing and give `other`, or anything without it.
+    Lanes whose mask is false read nothing and return `other`, or an unspecified value without it.
   }];
   let arguments = (ins NvTileAA_AnyPtr:$ptr, Optional<NvTileAA_I1>:$mask, Optional<NvTileAA_Value>:$other,
       Optional<NvTileAA_MemTokenType>:$token,
@@ -209,7 +209,7 @@ def NvTileAA_LoadOp : NvTileAA_Op<"load", NvTileAA_Access, [AttrSizedOperandSegm
 }
 
 def NvTileAA_StoreOp : NvTileAA_Op<"store", NvTileAA_Access, [AttrSizedOperandSegments, MemoryEffects<[NvTileAA_WritesGlobal]>]> {
-  let summary = "write through a pointer, or scatter through a tensor of them";
+  let summary = "writes through a pointer, or scatters through a tensor of pointers";
   let arguments = (ins NvTileAA_AnyPtr:$ptr, NvTileAA_Value:$value, Optional<NvTileAA_I1>:$mask,
       Optional<NvTileAA_MemTokenType>:$token,
       NvTileAA_OrderingAttr:$ordering, OptionalAttr<NvTileAA_ScopeAttr>:$scope,
@@ -223,26 +223,26 @@ def NvTileAA_StoreOp : NvTileAA_Op<"store", NvTileAA_Access, [AttrSizedOperandSe
 }
 
 def NvTileAA_CreateMemTokenOp : NvTileAA_Op<"create_mem_token", NvTileAA_Program, [Pure]> {
-  let summary = "token that orders nothing yet";
+  let summary = "a token that follows no access";
   let results = (outs NvTileAA_MemTokenType:$result);
   let assemblyFormat = "attr-dict";
 }
 
 def NvTileAA_JoinMemTokenOp : NvTileAA_Op<"join_mem_token", NvTileAA_Program, [Pure]> {
-  let summary = "token after all of its operands";
+  let summary = "a token that follows all of its operands";
   let arguments = (ins Variadic<NvTileAA_MemTokenType>:$tokens);
   let results = (outs NvTileAA_MemTokenType:$result);
   let assemblyFormat = "$tokens attr-dict";
 }
 
-// Atomic updates: element by element, in no particular order among the elements. `ordering` and `scope` are those of
-// each single update.
+// Atomic updates act on each element separately, in no particular order among elements. `ordering` and `scope` apply
+// to each update.
 
 def NvTileAA_AtomicRmwOp : NvTileAA_Op<"atomic_rmw", NvTileAA_Access, [AttrSizedOperandSegments,
     MemoryEffects<[NvTileAA_ReadsGlobal, NvTileAA_WritesGlobal]>, AllTypesMatch<["value", "result"]>]> {
-  let summary = "atomic read, modify and write through a pointer or a tensor of them";
+  let summary = "atomic read-modify-write through a pointer or a tensor of pointers";
   let description = [{
-    Gives the old values. Lanes whose mask is false touch nothing and give anything.
+    Returns the old values. Lanes whose mask is false access nothing and return unspecified values.
   }];
   let arguments = (ins NvTileAA_AtomicKindAttr:$kind, NvTileAA_AnyPtr:$ptr, NvTileAA_Value:$value,
       Optional<NvTileAA_I1>:$mask, Optional<NvTileAA_MemTokenType>:$token,
@@ -257,9 +257,9 @@ def NvTileAA_AtomicRmwOp : NvTileAA_Op<"atomic_rmw", NvTileAA_Access, [AttrSized
 
 def NvTileAA_AtomicCasOp : NvTileAA_Op<"atomic_cas", NvTileAA_Access, [AttrSizedOperandSegments,
     MemoryEffects<[NvTileAA_ReadsGlobal, NvTileAA_WritesGlobal]>, AllTypesMatch<["compare", "value", "result"]>]> {
-  let summary = "atomic compare and swap; bits are compared, for floating-point numbers too";
+  let summary = "atomic compare-and-swap; the comparison is bitwise, also for floats";
   let description = [{
-    Gives the old values. Lanes whose mask is false touch nothing and give `compare`.
+    Returns the old values. Lanes whose mask is false access nothing and return `compare`.
   }];
   let arguments = (ins NvTileAA_AnyPtr:$ptr, NvTileAA_Value:$compare, NvTileAA_Value:$value,
       Optional<NvTileAA_I1>:$mask, Optional<NvTileAA_MemTokenType>:$token,
@@ -274,10 +274,10 @@ def NvTileAA_AtomicCasOp : NvTileAA_Op<"atomic_cas", NvTileAA_Access, [AttrSized
 
 def NvTileAA_TiledAtomicRmwOp : NvTileAA_Op<"tiled_atomic_rmw", NvTileAA_Access, [AttrSizedOperandSegments,
     MemoryEffects<[NvTileAA_ReadsGlobal, NvTileAA_WritesGlobal]>]> {
-  let summary = "atomic update of one tile of a view, without a result";
+  let summary = "atomic update of one tile of a view, which returns no values";
   let description = [{
-    Elements outside the memref are left alone. `in_bounds` says of which dimensions the program promises that the tile
-    lies inside of the view.
+    Elements outside the memref are not accessed. `in_bounds` lists the dimensions in which the program promises that
+    the tile is inside the view.
   }];
   let arguments = (ins NvTileAA_AtomicKindAttr:$kind, NvTileAA_Value:$value, NvTileAA_TiledViewType:$view,
       Variadic<AnyType>:$indices, Optional<NvTileAA_MemTokenType>:$token,
@@ -289,15 +289,15 @@ def NvTileAA_TiledAtomicRmwOp : NvTileAA_Op<"tiled_atomic_rmw", NvTileAA_Access,
   }];
 }
 
-// Multicast memory: one address stands for a place in each of several memories. Views of it have the types of other
-// views; what makes the difference is the op.
+// Multicast memory: one address denotes a location in each of several memories. Multicast views have ordinary view
+// types; only the op makes the difference.
 
 def NvTileAA_MultimemLoadReduceOp : NvTileAA_Op<"multimem_load_reduce", NvTileAA_Access, [AttrSizedOperandSegments,
     MemoryEffects<[NvTileAA_ReadsGlobal]>]> {
-  let summary = "read one tile of a view in each memory behind it, and combine what they hold";
+  let summary = "reads one tile of a multicast view in each memory and combines them";
   let description = [{
-    The order in which the memories are combined is open. `max` and `min` apply to f16 and bf16 too. `in_bounds` says
-    of which dimensions the program promises that the tile lies inside of the view.
+    The order in which the memories are combined is unspecified. `max` and `min` also apply to f16 and bf16.
+    `in_bounds` lists the dimensions in which the program promises that the tile is inside the view.
   }];
   let arguments = (ins NvTileAA_AtomicKindAttr:$kind, NvTileAA_TiledViewType:$view, Variadic<AnyType>:$indices,
       Optional<NvTileAA_MemTokenType>:$token, NvTileAA_OrderingAttr:$ordering, OptionalAttr<NvTileAA_ScopeAttr>:$scope,
@@ -312,10 +312,10 @@ def NvTileAA_MultimemLoadReduceOp : NvTileAA_Op<"multimem_load_reduce", NvTileAA
 
 def NvTileAA_MultimemReduceOp : NvTileAA_Op<"multimem_reduce", NvTileAA_Access, [AttrSizedOperandSegments,
     MemoryEffects<[NvTileAA_ReadsGlobal, NvTileAA_WritesGlobal]>]> {
-  let summary = "atomic update of one tile of a view in each memory behind it";
+  let summary = "atomic update of one tile of a multicast view in each memory";
   let description = [{
-    Elements outside the memref are left alone. `in_bounds` says of which dimensions the program promises that the tile
-    lies inside of the view.
+    Elements outside the memref are not accessed. `in_bounds` lists the dimensions in which the program promises that
+    the tile is inside the view.
   }];
   let arguments = (ins NvTileAA_AtomicKindAttr:$kind, NvTileAA_Value:$value, NvTileAA_TiledViewType:$view,
       Variadic<AnyType>:$indices, Optional<NvTileAA_MemTokenType>:$token,
@@ -330,8 +330,8 @@ def NvTileAA_MultimemReduceOp : NvTileAA_Op<"multimem_reduce", NvTileAA_Access, 
 
 def NvTileAA_MultimemStoreOp : NvTileAA_Op<"multimem_store", NvTileAA_Access, [AttrSizedOperandSegments,
     MemoryEffects<[NvTileAA_WritesGlobal]>]> {
-  let summary = "write one tile of a view in each memory behind it";
-  let description = "`in_bounds` says of which dimensions the program promises that the tile lies inside of the view.";
+  let summary = "writes one tile of a multicast view in each memory";
+  let description = "`in_bounds` lists the dimensions in which the program promises that the tile is inside the view.";
   let arguments = (ins NvTileAA_Value:$value, NvTileAA_TiledViewType:$view, Variadic<AnyType>:$indices,
       Optional<NvTileAA_MemTokenType>:$token, NvTileAA_OrderingAttr:$ordering, OptionalAttr<NvTileAA_ScopeAttr>:$scope,
       OptionalAttr<DenseBoolArrayAttr>:$inBounds);
@@ -347,7 +347,7 @@ def NvTileAA_MultimemStoreOp : NvTileAA_Op<"multimem_store", NvTileAA_Access, [A
 
 def NvTileAA_GlobalOp : NvTileAA_Op<"global", NvTileAA_Program, [Symbol]> {
   let summary = "variable in global memory with an initial value";
-  let description = "`alignment` is in bytes; zero asks for the natural alignment of the element.";
+  let description = "`alignment` is in bytes; zero means the natural alignment of the element.";
   let arguments = (ins SymbolNameAttr:$sym_name, ElementsAttr:$value, DefaultValuedAttr<I64Attr, "0">:$alignment,
       UnitAttr:$constant);
   let assemblyFormat = [{
@@ -357,17 +357,17 @@ def NvTileAA_GlobalOp : NvTileAA_Op<"global", NvTileAA_Program, [Symbol]> {
 }
 
 def NvTileAA_GetGlobalOp : NvTileAA_Op<"get_global", NvTileAA_Program, [Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "address of a global";
+  let summary = "the address of a global";
   let arguments = (ins FlatSymbolRefAttr:$name);
   let results = (outs NvTileAA_PtrType:$result);
   let assemblyFormat = "$name attr-dict `:` type($result)";
 }
 
 def NvTileAA_AllocaOp : NvTileAA_Op<"alloca", NvTileAA_Program, [MemoryEffects<[NvTileAA_AllocatesGlobal]>]> {
-  let summary = "scratch memory that lives as long as its block";
+  let summary = "scratch memory with the lifetime of its tile block";
   let description = [{
-    Room for `count` elements at an address that is a multiple of `alignment` bytes. With `global` other tile blocks
-    may use the address.
+    Allocates `count` elements at a multiple of `alignment` bytes. With `global`, other tile blocks may access the
+    memory.
   }];
   let arguments = (ins I64Attr:$count, I64Attr:$alignment, UnitAttr:$global);
   let results = (outs NvTileAA_PtrType:$result);
@@ -391,48 +391,48 @@ class NvTileAA_ShapeOp<string mnemonic, NvTileAA_Behaviour what, string text> : 
   let hasVerifier = 1;
 }
 def NvTileAA_SplatOp : NvTileAA_Op<"splat", NvTileAA_Leaf, [Pure]> {
-  let summary = "tensor of equal elements";
+  let summary = "tensor filled with one scalar";
   let arguments = (ins NvTileAA_Scalar:$source);
   let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
   let hasVerifier = 1;
 }
 def NvTileAA_UnsplatOp : NvTileAA_Op<"unsplat", NvTileAA_Program, [Pure]> {
-  let summary = "the element of a one-element tensor";
+  let summary = "the element of a one-element tensor, as a scalar";
   let arguments = (ins AnyRankedTensor:$source);
   let results = (outs NvTileAA_Scalar:$result);
   let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
   let hasVerifier = 1;
 }
-def NvTileAA_BroadcastOp : NvTileAA_ShapeOp<"broadcast", NvTileAA_Broadcasting, "repeat along dimensions of extent one">;
+def NvTileAA_BroadcastOp : NvTileAA_ShapeOp<"broadcast", NvTileAA_Broadcasting, "repeats the source along dimensions of extent one">;
 def NvTileAA_ViewOp
-    : NvTileAA_ShapeOp<"view", NvTileAA_Reshape, "same elements in row-major order under another shape"> {
+    : NvTileAA_ShapeOp<"view", NvTileAA_Reshape, "the same elements in row-major order in another shape"> {
   let hasFolder = 1;
   let hasCanonicalizer = 1;
 }
 def NvTileAA_PermuteOp : NvTileAA_Op<"permute", NvTileAA_Permutation, [Pure]> {
-  let summary = "reorder dimensions: result dimension i is source dimension order[i]";
+  let summary = "reorders the dimensions: result dimension i is source dimension order[i]";
   let arguments = (ins AnyRankedTensor:$source, DenseI32ArrayAttr:$order);
   let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = "$source $order attr-dict `:` type($source) `->` type($result)";
   let hasVerifier = 1;
 }
 def NvTileAA_CatOp : NvTileAA_Op<"cat", NvTileAA_Concatenation, [Pure]> {
-  let summary = "join two tensors of equal shape along one dimension";
+  let summary = "concatenates two tensors of equal shape along one dimension";
   let arguments = (ins AnyRankedTensor:$lhs, AnyRankedTensor:$rhs, I64Attr:$dim);
   let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = "$lhs `,` $rhs `,` $dim attr-dict `:` type($lhs) `,` type($rhs) `->` type($result)";
   let hasVerifier = 1;
 }
 def NvTileAA_ExtractSliceOp : NvTileAA_Op<"extract_slice", NvTileAA_Slicing, [Pure]> {
-  let summary = "the slice with given slice numbers, one per dimension";
+  let summary = "extracts the slice with the given slice numbers, one per dimension";
   let arguments = (ins AnyRankedTensor:$source, Variadic<I32>:$indices);
   let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = "$source `[` $indices `]` attr-dict `:` type($source) `->` type($result)";
   let hasVerifier = 1;
 }
 
-//===-- arithmetic that arith and math do not have --------------------------//
+//===-- arithmetic that arith and math lack ---------------------------------//
 
 def NvTileAA_FpOp : NvTileAA_Op<"fp", NvTileAA_Elementwise, [Pure, Elementwise, SameOperandsAndResultType]> {
   let summary = "floating-point operation with a rounding mode or flush to zero";
@@ -450,7 +450,7 @@ def NvTileAA_FpOp : NvTileAA_Op<"fp", NvTileAA_Elementwise, [Pure, Elementwise, 
 }
 
 def NvTileAA_FpCastOp : NvTileAA_Op<"fp_cast", NvTileAA_Elementwise, [Pure, Elementwise, SameOperandsAndResultShape]> {
-  let summary = "conversion between float formats, at least one of them narrow";
+  let summary = "conversion between float formats of which at least one is narrow";
   let arguments = (ins NvTileAA_AnyFloat:$source,
       DefaultValuedAttr<NvTileAA_RoundingAttr, "::nv_tileaa::Rounding::NearestEven">:$rounding);
   let results = (outs NvTileAA_AnyFloat:$result);
@@ -458,7 +458,7 @@ def NvTileAA_FpCastOp : NvTileAA_Op<"fp_cast", NvTileAA_Elementwise, [Pure, Elem
 }
 
 def NvTileAA_BitcastOp : NvTileAA_Op<"bitcast", NvTileAA_Elementwise, [Pure, Elementwise, SameOperandsAndResultShape]> {
-  let summary = "same bits, other element type of the same width";
+  let summary = "reinterprets the bits as another element type of the same width";
   let arguments = (ins NvTileAA_Value:$source);
   let results = (outs NvTileAA_Value:$result);
   let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
@@ -467,29 +467,29 @@ def NvTileAA_BitcastOp : NvTileAA_Op<"bitcast", NvTileAA_Elementwise, [Pure, Ele
 //===-- bytes ---------------------------------------------------------------//
 
 def NvTileAA_PackOp : NvTileAA_Op<"pack", NvTileAA_Packing, [Pure]> {
-  let summary = "the storage of a tensor of rank one as bytes";
-  let description = "Narrow elements lie in the low bits first: element 0 of a four-bit type is the low nibble of byte 0.";
+  let summary = "the bytes of a tensor of rank one";
+  let description = "Narrow elements fill a byte from the low end: element 0 of a four-bit type is the low nibble of byte 0.";
   let arguments = (ins AnyRankedTensor:$source);
   let results = (outs RankedTensorOf<[I8]>:$result);
   let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
   let hasVerifier = 1;
 }
 def NvTileAA_UnpackOp : NvTileAA_Op<"unpack", NvTileAA_Packing, [Pure]> {
-  let summary = "bytes as the storage of a tensor of rank one; inverse of pack";
+  let summary = "bytes as a tensor of rank one; the inverse of `pack`";
   let arguments = (ins RankedTensorOf<[I8]>:$source);
   let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
   let hasVerifier = 1;
 }
 
-//===-- matrix products -----------------------------------------------------//
+//===-- dots ----------------------------------------------------------------//
 
 def NvTileAA_DotOp : NvTileAA_Op<"dot", NvTileAA_Product, [Pure, AllTypesMatch<["acc", "result"]>]> {
   let summary = "lhs * rhs + acc";
   let description = [{
-    Shapes `MxK`, `KxN` and `MxN`, or the same behind one batch dimension, which `canonicalize` drops where it is one.
-    Integer operands are signed unless the flag of the operand says otherwise. `fast_acc` allows the accumulator to be
-    kept in less precision between instructions.
+    The shapes are `MxK`, `KxN` and `MxN`, or the same after one batch dimension, which `canonicalize` drops if its
+    extent is one. Integer operands are signed unless the operand's flag says otherwise. `fast_acc` permits an
+    accumulator of lower precision between instructions.
   }];
   let arguments = (ins AnyRankedTensor:$lhs, AnyRankedTensor:$rhs, AnyRankedTensor:$acc,
       UnitAttr:$lhsUnsigned, UnitAttr:$rhsUnsigned, UnitAttr:$fastAcc);
@@ -503,9 +503,9 @@ def NvTileAA_DotOp : NvTileAA_Op<"dot", NvTileAA_Product, [Pure, AllTypesMatch<[
 }
 
 def NvTileAA_DotScaledOp : NvTileAA_Op<"dot_scaled", NvTileAA_Product, [Pure, AllTypesMatch<["acc", "result"]>]> {
-  let summary = "matrix product whose operands have a scale for each block of elements along K";
+  let summary = "block-scaled dot: operands have one scale per block of elements along K";
   let description = [{
-    `lhsScale` is `MxS` and `rhsScale` is `SxN` where `S` divides `K`; a scale covers `K/S` consecutive elements.
+    `lhsScale` is `MxS` and `rhsScale` is `SxN`, where `S` divides `K`; each scale covers `K/S` consecutive elements.
   }];
   let arguments = (ins AnyRankedTensor:$lhs, AnyRankedTensor:$rhs, AnyRankedTensor:$acc,
       AnyRankedTensor:$lhsScale, AnyRankedTensor:$rhsScale);
@@ -523,8 +523,8 @@ def NvTileAA_DotScaledOp : NvTileAA_Op<"dot_scaled", NvTileAA_Product, [Pure, Al
 class NvTileAA_AggregateOp<string mnemonic, NvTileAA_Behaviour what>
     : NvTileAA_Op<mnemonic, what, [RecursiveMemoryEffects, RecursivelySpeculatable, SingleBlock]> {
   let description = [{
-    The body takes, for each operand, an element and an accumulator, all scalars, and yields the new accumulators.
-    It is associative. `identities` are neutral for it.
+    For each operand, the body takes an element and an accumulator, all scalars, and yields the new accumulators. It
+    is associative, and `identities` are its neutral elements.
   }];
   let results = (outs Variadic<NvTileAA_Value>:$results);
   let regions = (region SizedRegion<1>:$body);
@@ -532,14 +532,14 @@ class NvTileAA_AggregateOp<string mnemonic, NvTileAA_Behaviour what>
   let hasRegionVerifier = 1;
 }
 def NvTileAA_ReduceOp : NvTileAA_AggregateOp<"reduce", NvTileAA_Reduction> {
-  let summary = "combination of all elements along one dimension, which the results lack";
+  let summary = "reduces a tensor along one dimension, which the results lack";
   let arguments = (ins Variadic<AnyRankedTensor>:$operands, I64Attr:$dim, ArrayAttr:$identities);
   let assemblyFormat = [{
     $operands `dim` $dim `identities` $identities attr-dict `:` type($operands) `->` type($results) $body
   }];
 }
 def NvTileAA_ScanOp : NvTileAA_AggregateOp<"scan", NvTileAA_Collective> {
-  let summary = "inclusive prefix combination along one dimension, from the last element with reverse";
+  let summary = "inclusive scan along one dimension, starting from the last element with reverse";
   let arguments = (ins Variadic<AnyRankedTensor>:$operands, I64Attr:$dim, UnitAttr:$reverse, ArrayAttr:$identities);
   let assemblyFormat = [{
     $operands `dim` $dim (`reverse` $reverse^)? `identities` $identities attr-dict
@@ -547,20 +547,20 @@ def NvTileAA_ScanOp : NvTileAA_AggregateOp<"scan", NvTileAA_Collective> {
   }];
 }
 def NvTileAA_YieldOp : NvTileAA_Op<"yield", NvTileAA_Program, [Pure, ReturnLike, Terminator, ParentOneOf<["ExecuteOp", "ReduceOp", "ScanOp"]>]> {
-  let summary = "accumulators after one combination, or results of a region";
+  let summary = "yields the new accumulators, or the results of a region";
   let arguments = (ins Variadic<AnyType>:$operands);
   let assemblyFormat = "$operands attr-dict `:` type($operands)";
 }
 
-//===-- help for the programmer ---------------------------------------------//
+//===-- debugging -----------------------------------------------------------//
 
 def NvTileAA_AssertOp : NvTileAA_Op<"assert", NvTileAA_Elementwise, [MemoryEffects<[NvTileAA_WritesMachine]>]> {
-  let summary = "run-time check of each lane";
+  let summary = "run-time check of each element";
   let arguments = (ins NvTileAA_I1:$condition, StrAttr:$message);
   let assemblyFormat = "$condition `,` $message attr-dict `:` type($condition)";
 }
 
-//===-- order with what is outside of the grid ------------------------------//
+//===-- order with respect to other grids and aliases -----------------------//
 
 class NvTileAA_TokenOrderOp<string mnemonic>
     : NvTileAA_Op<mnemonic, NvTileAA_Program, [NvTileAA_TouchesAll]> {
@@ -570,19 +570,19 @@ class NvTileAA_TokenOrderOp<string mnemonic>
 }
 
 def NvTileAA_LaunchDependentsOp : NvTileAA_TokenOrderOp<"launch_dependents"> {
-  let summary = "leave for dependent grids to start, once all tile blocks have given it";
+  let summary = "permits dependent grids to start once all tile blocks have executed it";
 }
 
 def NvTileAA_WaitForGridsOp : NvTileAA_TokenOrderOp<"wait_for_grids"> {
-  let summary = "wait for the end of the grids that this one depends on; what they wrote is visible then";
+  let summary = "waits for the grids that this one depends on to end; their writes are then visible";
 }
 
 def NvTileAA_FenceAliasOp : NvTileAA_TokenOrderOp<"fence_alias"> {
-  let summary = "order of accesses to the same memory by several virtual addresses";
+  let summary = "orders accesses to the same memory through different virtual addresses";
 }
 
 def NvTileAA_PrintOp : NvTileAA_Op<"print", NvTileAA_Program, [AttrSizedOperandSegments, MemoryEffects<[NvTileAA_WritesMachine]>]> {
-  let summary = "formatted output in the manner of printf, once a tile block";
+  let summary = "printf-like output, once per tile block";
   let arguments = (ins StrAttr:$format, Variadic<NvTileAA_Value>:$args, Optional<NvTileAA_MemTokenType>:$token);
   let results = (outs NvTileAA_MemTokenType:$resultToken);
   let assemblyFormat = "$format (`,` $args^ `:` type($args))? (`token` $token^)? attr-dict";

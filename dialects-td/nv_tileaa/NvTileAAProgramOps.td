@@ -1,14 +1,14 @@
-// Ops of nv_tileaa between functions, tile blocks and agents: calls, launches, regions, queues, ids.
-// Included by NvTileAAOps.td, whose classes they use.
+// Ops of nv_tileaa that concern functions, tile blocks and agents: calls, launches, regions, queues, program ids.
+// Included by NvTileAAOps.td, which defines their classes.
 #ifndef NV_TILEAA_PROGRAM_OPS_TD
 #define NV_TILEAA_PROGRAM_OPS_TD
 
 //===-- calls ---------------------------------------------------------------//
 
 def NvTileAA_CallOp : NvTileAA_Op<"call", NvTileAA_Program, [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "call of a function of the same module";
+  let summary = "calls a function of the same module";
   let description = [{
-    All threads of the tile block call it. The arguments and results are those of the function's type.
+    All threads of the tile block call it. Arguments and results have the function's types.
 
     ```mlir
     %y = nv_tileaa.call @f(%x) : (tensor<16xf32>) -> tensor<16xf32>
@@ -20,9 +20,9 @@ def NvTileAA_CallOp : NvTileAA_Op<"call", NvTileAA_Program, [DeclareOpInterfaceM
 }
 
 def NvTileAA_LaunchFuncOp : NvTileAA_Op<"launch_func", NvTileAA_Program, [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "start a grid of tile blocks of a kernel";
+  let summary = "launches a grid of a kernel";
   let description = [{
-    `kernel` names the module and the function in it; the grid has `gridX * gridY * gridZ` tile blocks.
+    `kernel` names the module and the function in it. The grid has `gridX * gridY * gridZ` tile blocks.
 
     ```mlir
     nv_tileaa.launch_func @kernels::@k grid(%x, %y, %z) args(%p, %n) : !nv_tileaa.ptr<f32>, i32
@@ -37,10 +37,10 @@ def NvTileAA_LaunchFuncOp : NvTileAA_Op<"launch_func", NvTileAA_Program, [Declar
 
 def NvTileAA_ExecuteOp : NvTileAA_Op<"execute", NvTileAA_Program,
     [RecursiveMemoryEffects, SingleBlock]> {
-  let summary = "a region that runs once, where it stands";
+  let summary = "a region that runs once, in place";
   let description = [{
-    Results are what the region yields. It groups ops that belong together, such as the work of one agent.
-    `convert-tileaa-to-tileas` puts the ops in its place.
+    The results are the values that the region yields. The op groups ops, such as the work of one agent.
+    `convert-tileaa-to-tileas` inlines the region.
 
     ```mlir
     %y = nv_tileaa.execute : () -> i32 {
@@ -65,9 +65,9 @@ def NvTileAA_CreateQueueOp : NvTileAA_Op<"create_queue", NvTileAA_Program> {
 
 def NvTileAA_QueuePutOp : NvTileAA_Op<"queue.put", NvTileAA_Program,
     [RecursiveMemoryEffects, SingleBlock, MemoryEffects<[NvTileAA_WritesMachine]>]> {
-  let summary = "append what the body computes; waits while the queue is full";
+  let summary = "appends the value that the body computes; waits while the queue is full";
   let description = [{
-    The body yields one value of the queue's element type, with `queue.yield`.
+    The body yields one value of the queue's element type through `queue.yield`.
 
     ```mlir
     nv_tileaa.queue.put %q : !nv_tileaa.queue<depth = 2, tensor<64x64xf16>> {
@@ -83,7 +83,7 @@ def NvTileAA_QueuePutOp : NvTileAA_Op<"queue.put", NvTileAA_Program,
 }
 
 def NvTileAA_QueueGetOp : NvTileAA_Op<"queue.get", NvTileAA_Program, [MemoryEffects<[NvTileAA_ReadsMachine, NvTileAA_WritesMachine]>]> {
-  let summary = "remove the oldest value; waits while the queue is empty";
+  let summary = "removes the oldest value; waits while the queue is empty";
   let arguments = (ins NvTileAA_QueueType:$queue);
   let results = (outs AnyType:$result);
   let assemblyFormat = "$queue attr-dict `:` type($queue) `->` type($result)";
@@ -91,7 +91,7 @@ def NvTileAA_QueueGetOp : NvTileAA_Op<"queue.get", NvTileAA_Program, [MemoryEffe
 }
 
 def NvTileAA_QueueYieldOp : NvTileAA_Op<"queue.yield", NvTileAA_Program, [Pure, HasParent<"QueuePutOp">, ReturnLike, Terminator]> {
-  let summary = "the value that a body puts";
+  let summary = "yields the value to append";
   let arguments = (ins AnyType:$operand);
   let assemblyFormat = "$operand attr-dict `:` type($operand)";
 }
@@ -99,17 +99,17 @@ def NvTileAA_QueueYieldOp : NvTileAA_Op<"queue.yield", NvTileAA_Program, [Pure, 
 //===-- tile blocks ---------------------------------------------------------//
 
 def NvTileAA_CancelNextProgramIdOp : NvTileAA_Op<"cancel_next_program_id", NvTileAA_Program, [MemoryEffects<[NvTileAA_ReadsMachine, NvTileAA_WritesMachine]>]> {
-  let summary = "take over the work of a tile block that has not started";
+  let summary = "takes over the work of a tile block that has not started";
   let description = [{
-    Asks that a tile block of the grid be not started and gives its coordinates, which this block works on instead. When all
-    have started, the coordinates are those of none: `is_valid_program_id` tells.
+    Cancels the launch of a tile block of the grid and returns its coordinates, so that the current tile block can do
+    its work. If all tile blocks have started, the coordinates are invalid, which `is_valid_program_id` tests.
   }];
   let results = (outs I32:$x, I32:$y, I32:$z);
   let assemblyFormat = "attr-dict";
 }
 
 def NvTileAA_IsValidProgramIdOp : NvTileAA_Op<"is_valid_program_id", NvTileAA_Program, [Pure]> {
-  let summary = "whether the coordinates are those of a tile block of the grid";
+  let summary = "whether the coordinates belong to a tile block of the grid";
   let arguments = (ins I32:$x, I32:$y, I32:$z);
   let results = (outs I1:$result);
   let assemblyFormat = "$x `,` $y `,` $z attr-dict";
@@ -118,9 +118,9 @@ def NvTileAA_IsValidProgramIdOp : NvTileAA_Op<"is_valid_program_id", NvTileAA_Pr
 //===-- hints ---------------------------------------------------------------//
 
 def NvTileAA_MarkForReuseOp : NvTileAA_Op<"mark_for_reuse", NvTileAA_Program, [MemoryEffects<[NvTileAA_ReadsMachine, NvTileAA_WritesMachine]>]> {
-  let summary = "a hint that the memory of a view will be accessed again soon";
+  let summary = "hints that the memory of a view will be accessed again soon";
   let description = [{
-    Stands between the accesses that its token orders and changes nothing. No target makes use of it yet, and
+    The token places the hint between accesses; the op has no other effect. No target uses it yet, and
     `convert-tileaa-to-tileas` drops it.
   }];
   let arguments = (ins AnyTypeOf<[NvTileAA_StridedMemRefType, NvTileAA_TiledViewType]>:$view,
@@ -130,8 +130,8 @@ def NvTileAA_MarkForReuseOp : NvTileAA_Op<"mark_for_reuse", NvTileAA_Program, [M
 }
 
 def NvTileAA_PragmaOp : NvTileAA_Op<"pragma", NvTileAA_Program, [MemoryEffects<[NvTileAA_WritesMachine]>]> {
-  let summary = "a named request to a pass, for the region that the op stands in";
-  let description = "A pass that knows the name takes the op away; one that is left over is an error.";
+  let summary = "a named request to a pass, for the region that contains the op";
+  let description = "The pass that handles the name removes the op; a remaining op is an error.";
   let arguments = (ins StrAttr:$name, OptionalAttr<AnyAttr>:$value);
   let assemblyFormat = "$name (`=` $value^)? attr-dict";
   let hasVerifier = 1;

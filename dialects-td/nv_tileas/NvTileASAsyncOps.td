@@ -1,15 +1,16 @@
-// Asynchronous copies of nv_tileas, and views of storage with stages.
+// Asynchronous copies of nv_tileas, and views of multi-stage storage.
 #ifndef NV_TILEAS_ASYNC_OPS_TD
 #define NV_TILEAS_ASYNC_OPS_TD
 
 include "nv_tileas/NvTileASOps.td"
 
-//===-- views of storage: the same bytes under another type ------------------//
+//===-- views of storage: the same bytes with another type -------------------//
 
 def NvTileAS_MemDescSlotOp : NvTileAS_Op<"memdesc_slot", NvTileAA_Address, [Pure]> {
-  let summary = "one stage of a storage with stages";
+  let summary = "one stage of multi-stage storage";
   let description = [{
-    `index` counts stages from zero and is the same in all threads; outside of the storage the result is undefined.
+    `index` is the stage, counted from zero, and is uniform over all threads. The result is undefined if it is out of
+    range.
   }];
   let arguments = (ins NvTileAS_MemDescType:$source, I32:$index);
   let results = (outs NvTileAS_MemDescType:$result);
@@ -18,7 +19,7 @@ def NvTileAS_MemDescSlotOp : NvTileAS_Op<"memdesc_slot", NvTileAA_Address, [Pure
 }
 
 def NvTileAS_MemDescViewOp : NvTileAS_Op<"memdesc_view", NvTileAA_Address, [Pure]> {
-  let summary = "same elements in row-major order under another shape";
+  let summary = "the same elements in row-major order in another shape";
   let arguments = (ins NvTileAS_MemDescType:$source);
   let results = (outs NvTileAS_MemDescType:$result);
   let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
@@ -26,7 +27,7 @@ def NvTileAS_MemDescViewOp : NvTileAS_Op<"memdesc_view", NvTileAA_Address, [Pure
 }
 
 def NvTileAS_MemDescPermuteOp : NvTileAS_Op<"memdesc_permute", NvTileAA_Address, [Pure]> {
-  let summary = "reorder dimensions: result dimension i is source dimension order[i]";
+  let summary = "reorders the dimensions: result dimension i is source dimension order[i]";
   let arguments = (ins NvTileAS_MemDescType:$source, DenseI32ArrayAttr:$order);
   let results = (outs NvTileAS_MemDescType:$result);
   let assemblyFormat = "$source $order attr-dict `:` type($source) `->` type($result)";
@@ -34,9 +35,10 @@ def NvTileAS_MemDescPermuteOp : NvTileAS_Op<"memdesc_permute", NvTileAA_Address,
 }
 
 def NvTileAS_MemDescReinterpretOp : NvTileAS_Op<"memdesc_reinterpret", NvTileAA_Address, [Pure]> {
-  let summary = "the same bytes as another tensor: element type, shape, layout and number of stages may differ";
+  let summary = "the same bytes with another element type, shape, layout or number of stages";
   let description = [{
-    Elements are as wide as before. Each stage of the result takes as many bytes, one stage after another.
+    The element width does not change. Each stage of the result takes as many bytes as a stage of the source, and
+    stages are consecutive.
   }];
   let arguments = (ins NvTileAS_MemDescType:$source);
   let results = (outs NvTileAS_MemDescType:$result);
@@ -49,11 +51,11 @@ def NvTileAS_MemDescReinterpretOp : NvTileAS_Op<"memdesc_reinterpret", NvTileAA_
 def NvTileAS_AsyncTiledLoadOp
     : NvTileAS_Op<"async.tiled_load", NvTileAA_FixedLayouts, [AttrSizedOperandSegments,
           MemoryEffects<[NvTileAA_ReadsGlobal]>]> {
-  let summary = "start copying one tile of a view to shared memory";
+  let summary = "issues an asynchronous copy of one tile of a view to shared memory";
   let description = [{
-    Each thread copies the elements that `layout` gives it, `vector` at a time. Elements outside the view become
-    zero. Nothing is copied where `predicate` is false. The bytes are in place once a wait for a group that the token
-    belongs to has returned in the thread that copies them, and a barrier has told the others.
+    Each thread copies the elements that `layout` assigns to it, `vector` at a time. Elements outside the view become
+    zero. Nothing is copied if `predicate` is false. The copied bytes are visible to the copying thread after its wait
+    for a group that contains the token, and to other threads after a barrier that follows this wait.
   }];
   let arguments = (ins NvTileAA_TiledViewType:$view, Variadic<AnyType>:$indices,
       NvTileAS_DestStorage<NvTileAS_MemDescType>:$dest, Optional<I1>:$predicate, Optional<NvTileAA_MemTokenType>:$token,
@@ -72,10 +74,10 @@ def NvTileAS_AsyncTiledLoadOp
 def NvTileAS_AsyncLoadOp
     : NvTileAS_Op<"async.load", NvTileAA_FixedLayouts, [AttrSizedOperandSegments,
           MemoryEffects<[NvTileAA_ReadsGlobal]>]> {
-  let summary = "start copying through pointers to shared memory";
+  let summary = "issues an asynchronous copy through pointers to shared memory";
   let description = [{
-    As `async.tiled_load`: `vector` neighbours along dimension `along` at a time, in the layout of the pointers.
-    Elements whose mask is false become zero.
+    Like `async.tiled_load`, but copies `vector` adjacent elements along dimension `along` at a time, in the layout of
+    the pointers. Elements whose mask is false become zero.
   }];
   let arguments = (ins NvTileAS_Tensor:$ptr, Optional<NvTileAS_Tensor>:$mask,
       NvTileAS_DestStorage<NvTileAS_MemDescType>:$dest, Optional<I1>:$predicate, Optional<NvTileAA_MemTokenType>:$token,
@@ -91,8 +93,8 @@ def NvTileAS_AsyncLoadOp
 
 def NvTileAS_AsyncCommitOp : NvTileAS_SyncOp<"async.commit", NvTileAA_Program, NvTileAA_SyncCommit, NvTileAA_ScopeThread,
     [MemoryEffects<[NvTileAA_ReadsMachine, NvTileAA_WritesMachine]>]> {
-  let summary = "close a group of asynchronous copies; groups complete in order";
-  let description = "The keyword `of` sets the copies apart from the results of the next op, where there are none.";
+  let summary = "commits a group of asynchronous copies; groups complete in order";
+  let description = "The keyword `of` disambiguates an empty list of copies from the results of the next op.";
   let arguments = (ins Variadic<NvTileAS_AsyncTokenType>:$copies);
   let results = (outs NvTileAS_AsyncTokenType:$group);
   let assemblyFormat = "(`of` $copies^)? attr-dict";
@@ -100,9 +102,10 @@ def NvTileAS_AsyncCommitOp : NvTileAS_SyncOp<"async.commit", NvTileAA_Program, N
 
 def NvTileAS_AsyncWaitOp : NvTileAS_SyncOp<"async.wait", NvTileAA_Program, NvTileAA_SyncWait,
     NvTileAA_ScopeThread, [NvTileAA_TouchesAll]> {
-  let summary = "wait until at most `pending` groups are under way: this thread's copies of the older ones are done";
+  let summary = "waits until at most `pending` of this thread's groups are in flight";
   let description = [{
-    `groups` names what is waited for; `pending` is the number of groups that may have been closed after all of them.
+    `groups` names the groups to wait for; `pending` is the number of groups that may have been committed after all of
+    them.
   }];
   let arguments = (ins Variadic<NvTileAS_AsyncTokenType>:$groups,
       ConfinedAttr<I64Attr, [IntNonNegative]>:$pending);
@@ -110,10 +113,11 @@ def NvTileAS_AsyncWaitOp : NvTileAS_SyncOp<"async.wait", NvTileAA_Program, NvTil
 }
 
 def NvTileAS_AsyncFenceOp : NvTileAS_Op<"async.fence", NvTileAA_Program, [NvTileAA_TouchesAll]> {
-  let summary = "order this thread's accesses of shared memory before those of asynchronous units";
+  let summary = "orders this thread's shared memory accesses before accesses of the async proxy";
   let description = [{
-    Products of warpgroups and tensor copies access memory by a proxy of their own. What threads have stored is seen by
-    them when each of these threads has executed a fence, and then a barrier has told the thread that starts them.
+    Warpgroup dots and TMA copies access shared memory through the async proxy. They observe the stores of threads
+    once each storing thread has executed a fence and a barrier has then synchronized these threads with the issuing
+    thread.
 
     ```mlir
     nv_tileas.local_store %x, %a vector 8 : tensor<64x64xf16, #l>, !a
@@ -126,7 +130,7 @@ def NvTileAS_AsyncFenceOp : NvTileAS_Op<"async.fence", NvTileAA_Program, [NvTile
 }
 
 def NvTileAS_AsyncCreateNoneOp : NvTileAS_Op<"async.create_none", NvTileAA_Program, [Pure]> {
-  let summary = "a token of no work at all: what waits for it need not wait";
+  let summary = "a token of no work, which is complete from the start";
   let results = (outs NvTileAS_AsyncTokenType:$token);
   let assemblyFormat = "attr-dict";
 }

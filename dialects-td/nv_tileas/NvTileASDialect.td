@@ -1,4 +1,4 @@
-// nv_tileas: assembler-near tiles. Dialect, attributes, types.
+// The nv_tileas dialect: its attributes and types.
 #ifndef NV_TILEAS_DIALECT_TD
 #define NV_TILEAS_DIALECT_TD
 
@@ -11,11 +11,10 @@ include "mlir/IR/EnumAttr.td"
 def NvTileAS_Dialect : Dialect {
   let name = "nv_tileas";
   let cppNamespace = "::nv_tileas";
-  let summary = "Assembler-near tiles: layouts, memory spaces and synchronisation are explicit";
+  let summary = "Low-level tiles with explicit layouts, memory spaces and synchronization";
   let description = [{
-    Every decision that code generation needs is visible here: tensors carry
-    `#nv_tileas.layout`, shared memory is a `memdesc` with its own layout, accesses say
-    how wide they are and how bounds are checked, barriers are ops.
+    Every decision that code generation depends on is explicit. Tensors carry `#nv_tileas.layout`, shared memory is a
+    `memdesc` with a layout, accesses specify their vector width and bounds check, and barriers are ops.
   }];
   let dependentDialects = ["::nv_tileaa::NvTileAADialect"];
   let useDefaultTypePrinterParser = 1;
@@ -24,8 +23,9 @@ def NvTileAS_Dialect : Dialect {
     void registerTypes();
     void registerAttrs();
 
-    // Says whether a product's instruction exists and its operands lie as it takes them (see capi/nv_tileas.h).
-    // Set before programs are verified; without it the layouts of products are taken as they are.
+    // Checks whether the instruction of a dot exists and whether its operands have the layouts that the instruction
+    // takes (see capi/nv_tileas.h). Set before any program is verified; without it, the layouts of dots are not
+    // checked.
     void setProductCheck(TileirProductCheck check) { productCheck = check; }
     ::mlir::LogicalResult checkProduct(::mlir::Operation *op) const;
 
@@ -40,17 +40,17 @@ class NvTileAS_Enum<string name, string summary, list<I32EnumAttrCase> cases>
   let genSpecializedAttr = 0;
 }
 
-def NvTileAS_Bounds : NvTileAS_Enum<"Bounds", "how an access of a view is kept inside it", [
+def NvTileAS_Bounds : NvTileAS_Enum<"Bounds", "bounds check of an access through a view", [
     I32EnumAttrCase<"None", 0, "none">,
     I32EnumAttrCase<"Vector", 1, "vector">,
     I32EnumAttrCase<"Split", 2, "split">]>;
 def NvTileAS_BoundsAttr : EnumAttr<NvTileAS_Dialect, NvTileAS_Bounds, "bounds"> {
-  let summary = "`none`: proved inside; `vector`: one test per vector is exact; `split`: tiles that are "
-                "inside as a whole take vectors, the others one element at a time";
+  let summary = "`none`: proved in bounds; `vector`: one test per vector is exact; `split`: tiles that are "
+                "entirely in bounds use vectors, all others access one element at a time";
   let assemblyFormat = "`<` $value `>`";
 }
 
-def NvTileAS_MmaKind : NvTileAS_Enum<"MmaKind", "what multiplies matrices", [
+def NvTileAS_MmaKind : NvTileAS_Enum<"MmaKind", "kind of matrix instruction", [
     I32EnumAttrCase<"Fma", 0, "fma">,
     I32EnumAttrCase<"Sync", 1, "sync">,
     I32EnumAttrCase<"BlockScale", 2, "block_scale">,
@@ -58,7 +58,7 @@ def NvTileAS_MmaKind : NvTileAS_Enum<"MmaKind", "what multiplies matrices", [
     I32EnumAttrCase<"Tensor", 4, "tensor">,
     I32EnumAttrCase<"TensorPair", 5, "tensor_pair">]>;
 
-def NvTileAS_MemorySpace : NvTileAS_Enum<"MemorySpace", "where a tensor in memory is", [
+def NvTileAS_MemorySpace : NvTileAS_Enum<"MemorySpace", "memory space of a tensor", [
     I32EnumAttrCase<"Shared", 0, "shared">,
     I32EnumAttrCase<"Tensor", 1, "tensor">]>;
 
@@ -68,14 +68,14 @@ class NvTileAS_Attr<string name, string attrMnemonic, list<Trait> traits = []>
 }
 
 def NvTileAS_LayoutAttr : NvTileAS_Attr<"Layout", "layout"> {
-  let summary = "linear layout over F2 of a tensor's elements over registers, lanes, warps and blocks";
+  let summary = "linear layout over F2 that distributes a tensor over registers, lanes, warps and CTAs";
   let description = [{
-    Each list holds one basis per input bit, least significant first: the row-major index of
-    the element that the bit alone selects. The element held by (register, lane, warp, block) is the XOR
-    of the bases of their set bits. A zero basis means that the bit selects a copy.
+    Each list holds one basis per input bit, least significant first: the row-major index of the element that this bit
+    alone selects. The element held by (register, lane, warp, block) is the XOR of the bases of their set bits. A zero
+    basis means that the bit selects a copy.
 
     ```mlir
-    // 4 consecutive elements a thread, 32 lanes side by side, 4 warps
+    // 4 consecutive elements per thread, 32 adjacent lanes, 4 warps
     #nv_tileas.layout<register = [1, 2], lane = [4, 8, 16, 32, 64], warp = [128, 256]>
     ```
   }];
@@ -83,7 +83,7 @@ def NvTileAS_LayoutAttr : NvTileAS_Attr<"Layout", "layout"> {
     ArrayRefParameter<"int64_t", "bases of the register bits">:$registers,
     ArrayRefParameter<"int64_t", "bases of the lane bits, five of them">:$lanes,
     ArrayRefParameter<"int64_t", "bases of the warp bits">:$warps,
-    ArrayRefParameter<"int64_t", "bases of the block bits of a cluster">:$blocks);
+    ArrayRefParameter<"int64_t", "bases of the CTA bits in a cluster">:$blocks);
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
 }
@@ -91,8 +91,8 @@ def NvTileAS_LayoutAttr : NvTileAS_Attr<"Layout", "layout"> {
 def NvTileAS_SharedLayoutAttr : NvTileAS_Attr<"SharedLayout", "shared_layout"> {
   let summary = "linear layout of a tensor in shared memory";
   let description = [{
-    One basis per bit of the element offset, least significant first: the row-major index of
-    the element stored there. Swizzles are bases that are not powers of two.
+    One basis per bit of the element offset, least significant first: the row-major index of the element stored at the
+    offset with only this bit set. Swizzles are bases that are not powers of two.
   }];
   let parameters = (ins ArrayRefParameter<"int64_t", "bases of the offset bits">:$offsets);
   let hasCustomAssemblyFormat = 1;
@@ -100,13 +100,13 @@ def NvTileAS_SharedLayoutAttr : NvTileAS_Attr<"SharedLayout", "shared_layout"> {
 }
 
 def NvTileAS_MmaAttr : NvTileAS_Attr<"Mma", "mma"> {
-  let summary = "instruction of a matrix product: `#nv_tileas.mma<sync, [16, 8, 16]>`";
+  let summary = "instruction of a dot, such as `#nv_tileas.mma<sync, [16, 8, 16]>`";
   let description = [{
-    `fma` is scalar arithmetic and has no shape. `sync` is `mma.sync` of one warp; `block_scale` is its form with
-    scales; `warpgroup` is `wgmma` of four warps; `tensor` and `tensor_pair` are `tcgen05.mma` of one block and of two.
-    The shape is M, N and K of one instruction. Which element types are multiplied follows from the operands; which
-    instructions exist, where they take operands from and which of them are generated is in
-    `docs/reference/matrix-instructions.md`.
+    `fma` is scalar arithmetic and has no shape. `sync` is `mma.sync` of one warp; `block_scale` is its block-scaled
+    form; `warpgroup` is `wgmma` of four warps; `tensor` and `tensor_pair` are `tcgen05.mma` of one CTA and of a CTA
+    pair. The shape is M, N and K of one instruction. The element types follow from the operands.
+    `docs/reference/matrix-instructions.md` lists the instructions, where their operands may reside, and which of them
+    the compiler emits.
   }];
   let parameters = (ins
     EnumParameter<NvTileAS_MmaKind>:$kind,
@@ -117,15 +117,15 @@ def NvTileAS_MmaAttr : NvTileAS_Attr<"Mma", "mma"> {
 
 def NvTileAS_AsyncTokenType : TypeDef<NvTileAS_Dialect, "AsyncToken"> {
   let mnemonic = "async_token";
-  let summary = "asynchronous work that has been started";
+  let summary = "token of issued asynchronous work";
 }
 
 def NvTileAS_PipelineType : TypeDef<NvTileAS_Dialect, "Pipeline"> {
   let mnemonic = "pipeline";
-  let summary = "barriers of a ring of stages, `!nv_tileas.pipeline<4>`";
+  let summary = "the barriers of a ring of stages, `!nv_tileas.pipeline<4>`";
   let description = [{
-    A producer fills stages and a consumer empties them, in turn. For each stage one barrier says that it is full and one
-    that it is empty.
+    A producer fills the stages and a consumer empties them, in ring order. Each stage has a full barrier and an empty
+    barrier.
   }];
   let parameters = (ins "int64_t":$stages);
   let assemblyFormat = "`<` $stages `>`";
@@ -134,12 +134,12 @@ def NvTileAS_PipelineType : TypeDef<NvTileAS_Dialect, "Pipeline"> {
 
 def NvTileAS_PipelineIteratorType : TypeDef<NvTileAS_Dialect, "PipelineIterator"> {
   let mnemonic = "pipeline_iterator";
-  let summary = "a stage of a pipeline, and whether the ring has been gone round an odd number of times";
+  let summary = "a stage index of a pipeline and the phase parity of its barriers";
 }
 
 def NvTileAS_PingPongType : TypeDef<NvTileAS_Dialect, "PingPong"> {
   let mnemonic = "ping_pong";
-  let summary = "the order in which warpgroups of an agent take turns, `!nv_tileas.ping_pong<2>`";
+  let summary = "the barriers that ping-pong the warpgroups of an agent, `!nv_tileas.ping_pong<2>`";
   let parameters = (ins "int64_t":$groups);
   let assemblyFormat = "`<` $groups `>`";
   let genVerifyDecl = 1;
@@ -147,15 +147,15 @@ def NvTileAS_PingPongType : TypeDef<NvTileAS_Dialect, "PingPong"> {
 
 def NvTileAS_ProducerTokenType : TypeDef<NvTileAS_Dialect, "ProducerToken"> {
   let mnemonic = "producer_token";
-  let summary = "a stage that is empty and belongs to the producer";
+  let summary = "an empty stage that the producer has acquired";
 }
 
 def NvTileAS_ConsumerTokenType : TypeDef<NvTileAS_Dialect, "ConsumerToken"> {
   let mnemonic = "consumer_token";
-  let summary = "a stage that is full and belongs to the consumer";
+  let summary = "a full stage that the consumer has waited for";
 }
 
-def NvTileAS_TmaFill : NvTileAS_Enum<"TmaFill", "what a tensor copy writes for elements outside of the view", [
+def NvTileAS_TmaFill : NvTileAS_Enum<"TmaFill", "value that a TMA load writes for out-of-bounds elements", [
     I32EnumAttrCase<"Zero", 0, "zero">,
     I32EnumAttrCase<"Nan", 1, "nan">]>;
 
@@ -163,9 +163,10 @@ def NvTileAS_TmaDescType : TypeDef<NvTileAS_Dialect, "TmaDesc"> {
   let mnemonic = "tma_desc";
   let summary = "tensor map of a view in global memory";
   let description = [{
-    What one instruction copies: a box of the view. All lists begin with the innermost dimension of the map: `dims` are
-    the view's dimensions, `box` counts elements of the view, `steps` is the distance of the elements that are copied.
-    `swizzle` is the span in bytes over which 16-byte chunks are permuted in shared memory; 16 means none.
+    Describes the box of the view that one instruction copies. All lists begin with the innermost dimension of the
+    map. `dims` are the dimensions of the view, `box` counts elements of the view, and `steps` is the distance between
+    copied elements. `swizzle` is the span in bytes within which 16-byte chunks are permuted in shared memory; 16
+    means no swizzle.
 
     ```mlir
     // 128 rows of 64 columns of a row-major view
@@ -176,7 +177,7 @@ def NvTileAS_TmaDescType : TypeDef<NvTileAS_Dialect, "TmaDesc"> {
     "::mlir::Type":$elementType,
     ArrayRefParameter<"int64_t", "dimensions of the view">:$dims,
     ArrayRefParameter<"int64_t", "extents of the box">:$box,
-    ArrayRefParameter<"int64_t", "distances of elements">:$steps,
+    ArrayRefParameter<"int64_t", "distances between copied elements">:$steps,
     "int64_t":$swizzle,
     EnumParameter<NvTileAS_TmaFill>:$fill);
   let assemblyFormat = [{
@@ -190,8 +191,8 @@ def NvTileAS_MemDescType : TypeDef<NvTileAS_Dialect, "MemDesc"> {
   let mnemonic = "memdesc";
   let summary = "tensor in memory, `!nv_tileas.memdesc<32x32xf32, #nv_tileas.shared_layout<...>>`";
   let description = [{
-    In the block's shared memory, or with `space = tensor` in tensor memory, which no target uses yet. With `stages = n`
-    behind the layout there are `n` such tensors, one after the other, used in turn.
+    A tensor in the CTA's shared memory, or in tensor memory with `space = tensor`, which no target uses yet. With
+    `stages = n` after the layout, the type denotes a ring of `n` such tensors, stored consecutively.
 
     ```mlir
     !nv_tileas.memdesc<64xf32, #s, stages = 3>
@@ -199,8 +200,8 @@ def NvTileAS_MemDescType : TypeDef<NvTileAS_Dialect, "MemDesc"> {
     !nv_tileas.memdesc<64x64xf16, #s, align = 1024>
     ```
 
-    Each stage starts at a multiple of `align` bytes, a power of two of at least 128, which is the default. Layouts
-    that the hardware swizzles over 128 bytes need 1024.
+    Each stage starts at a multiple of `align` bytes, a power of two that is at least 128, the default. Layouts with a
+    128-byte hardware swizzle require 1024.
   }];
   let parameters = (ins
     ArrayRefParameter<"int64_t", "extents, powers of two">:$shape,
@@ -215,9 +216,9 @@ def NvTileAS_MemDescType : TypeDef<NvTileAS_Dialect, "MemDesc"> {
 
 def NvTileAS_RegisterArrayType : TypeDef<NvTileAS_Dialect, "RegisterArray"> {
   let mnemonic = "register_array";
-  let summary = "a thread's registers of a tensor as an array in local memory, `!nv_tileas.register_array<tensor<..>>`";
+  let summary = "a thread's part of a tensor as an array in local memory, `!nv_tileas.register_array<tensor<..>>`";
   let description = [{
-    Element `r` of the array is register `r` of the thread in the layout of the tensor.
+    Element `r` of the array is the thread's register `r` in the layout of the tensor.
   }];
   let parameters = (ins "::mlir::Type":$tensor);
   let assemblyFormat = "`<` $tensor `>`";

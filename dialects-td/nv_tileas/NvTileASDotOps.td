@@ -1,21 +1,22 @@
-// Matrix products of nv_tileas.
+// The dots of nv_tileas.
 #ifndef NV_TILEAS_DOT_OPS_TD
 #define NV_TILEAS_DOT_OPS_TD
 
 include "nv_tileas/NvTileASOps.td"
 
 def NvTileAS_DotOp : NvTileAS_Op<"dot", NvTileAA_Product, [Pure, AllTypesMatch<["acc", "result"]>]> {
-  let summary = "lhs * rhs + acc by one kind of instruction";
+  let summary = "lhs * rhs + acc, by one kind of instruction";
   let description = [{
-    Shapes `MxK`, `KxN` and `MxN`, or the same behind one batch dimension. `instruction` says what multiplies:
+    The shapes are `MxK`, `KxN` and `MxN`, or the same after one batch dimension. `instruction` selects the
+    instruction:
 
-    * `fma`: scalar arithmetic. A thread holds, of both operands, all that its accumulators need.
-    * `sync, [m, n, k]`: `mma.sync` of that shape. The accumulator lies in copies of the instruction's fragment, the
-      operands in the operand fragments that belong to it; a dimension of the tile that is smaller than the
-      instruction's is repeated over lanes (M, N) or filled with zeros (K).
+    * `fma`: scalar arithmetic. A thread holds all elements of both operands that its accumulators need.
+    * `sync, [m, n, k]`: `mma.sync` of that shape. The accumulator is laid out in copies of the instruction's
+      fragment, the operands in the matching operand fragments. If a dimension of the tile is smaller than the
+      instruction's, it is repeated over lanes (M, N) or filled with zeros (K).
 
-    The layouts of the operands follow from the accumulator's. Integer operands are signed unless the flag of the
-    operand says otherwise. `fast_acc` allows less precision between instructions.
+    The layouts of the operands follow from the accumulator's. Integer operands are signed unless the operand's flag
+    says otherwise. `fast_acc` permits lower precision between instructions.
 
     ```mlir
     %d = nv_tileas.dot %a, %b, %c by <sync, [16, 8, 16]> : tensor<64x32xf16, #a>, tensor<32x64xf16, #b>, tensor<64x64xf32, #c>
@@ -32,11 +33,12 @@ def NvTileAS_DotOp : NvTileAS_Op<"dot", NvTileAA_Product, [Pure, AllTypesMatch<[
 }
 
 def NvTileAS_DotScaledOp : NvTileAS_Op<"block_scaled_mma", NvTileAA_Product, [Pure, AllTypesMatch<["acc", "result"]>]> {
-  let summary = "matrix product whose operands have a scale for each block of elements along K";
+  let summary = "block-scaled dot: operands have one scale per block of elements along K";
   let description = [{
-    As `dot`, with scales of shapes `MxS` and `SxN`, where `S` divides `K`. By `fma` and `sync` the products of a block are
-    summed unscaled and the sum is scaled, which is exact as long as an operand times its scale is a number of
-    f32; a thread holds the scales of its accumulators' rows and columns. By `block_scale` the instruction scales.
+    Like `dot`, with scales of shapes `MxS` and `SxN`, where `S` divides `K`. With `fma` and `sync`, a block is summed
+    unscaled and its sum is then scaled, which is exact as long as an operand times its scale is representable in f32.
+    A thread holds the scales of its accumulators' rows and columns. With `block_scale`, the instruction applies the
+    scales.
   }];
   let arguments = (ins NvTileAS_Tensor:$lhs, NvTileAS_Tensor:$rhs, NvTileAS_Tensor:$acc,
       NvTileAS_Tensor:$lhsScale, NvTileAS_Tensor:$rhsScale, NvTileAS_MmaAttr:$instruction);
@@ -48,20 +50,21 @@ def NvTileAS_DotScaledOp : NvTileAS_Op<"block_scaled_mma", NvTileAA_Product, [Pu
   let hasVerifier = 1;
 }
 
-//===-- asynchronous products ------------------------------------------------//
+//===-- asynchronous dots ----------------------------------------------------//
 
-// A tile that is read where it lies, in shared memory or in registers.
+// An operand that is read in place, from shared memory or registers.
 def NvTileAS_ProductSide : AnyTypeOf<[NvTileAS_MemDescType, NvTileAS_Tensor], "memdesc or tensor with a layout">;
 
 def NvTileAS_AsyncDotOp : NvTileAS_Op<"async.dot", NvTileAA_FixedLayouts, [AllTypesMatch<["acc", "result"]>,
     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
-  let summary = "start lhs * rhs + acc by warpgroups; operands are read while it is under way";
+  let summary = "issues lhs * rhs + acc on warpgroups; operands are read while it is in flight";
   let description = [{
-    `MxK`, `KxN` and `MxN`. Operands have a layout in shared memory that the hardware knows
-    (`tile_layout::HardwareLayout`); `lhs` may instead be a tensor in the fragments of the instruction. The accumulator
-    lies in fragments too. The products of one op are one group; groups complete in order.
-    The result is not there before `async.dot_wait` says so: until then it may only be carried by a loop, be the
-    accumulator of another product, or be waited for.
+    The shapes are `MxK`, `KxN` and `MxN`. Operands have a shared memory layout that the hardware supports
+    (`tile_layout::HardwareLayout`); `lhs` may instead be a tensor in the instruction's fragments. The accumulator is
+    in fragments too. The instructions of one op form one group; groups complete in order.
+
+    The result is not available before `async.dot_wait` returns it. Until then it may only be carried by a loop, be
+    the accumulator of another asynchronous dot, or be a source of `async.dot_wait`.
 
     ```mlir
     %r = nv_tileas.async.dot %a, %b, %acc by <warpgroup, [64, 256, 16]>
@@ -80,11 +83,11 @@ def NvTileAS_AsyncDotOp : NvTileAS_Op<"async.dot", NvTileAA_FixedLayouts, [AllTy
 
 def NvTileAS_PromotedDotOp : NvTileAS_Op<"promoted_dot", NvTileAA_FixedLayouts, [AllTypesMatch<["acc", "result"]>,
     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
-  let summary = "lhs * rhs + acc by warpgroups, with sums of at most `depth` products made by the tensor cores";
+  let summary = "lhs * rhs + acc on warpgroups, promoting partial sums of `depth` elements of K to f32";
   let description = [{
-    The tensor cores add products of 8-bit floats with fewer bits than f32 has. So products are summed from zero over
-    `depth` elements of K in registers beside the accumulator, waited for, and added to it as f32. Operands are those of
-    `async.dot`. When the op is done nothing is under way.
+    The tensor cores accumulate products of 8-bit floats with less precision than f32. This op therefore sums `depth`
+    elements of K at a time into a zero-initialized temporary accumulator in registers, waits for it, and adds it to
+    the accumulator in f32. Operands are as in `async.dot`. When the op completes, nothing is in flight.
 
     ```mlir
     %r = nv_tileas.promoted_dot %a, %b, %acc by <warpgroup, [64, 128, 32]> depth 128
@@ -101,10 +104,10 @@ def NvTileAS_PromotedDotOp : NvTileAS_Op<"promoted_dot", NvTileAA_FixedLayouts, 
 }
 
 def NvTileAS_AsyncDotWaitOp : NvTileAS_Op<"async.dot_wait", NvTileAA_FixedLayouts, [NvTileAA_TouchesAll]> {
-  let summary = "wait until at most `pending` groups of products are under way";
+  let summary = "waits until at most `pending` groups of dots are in flight";
   let description = [{
-    Results are the sources, which are there now: `pending` groups were started after theirs. Without sources, storage that
-    older groups read may be used again.
+    The results are the sources, which are now available; `pending` is the number of groups issued after them. Without
+    sources, the op only guarantees that the storage read by older groups may be overwritten.
   }];
   let arguments = (ins Variadic<NvTileAS_Tensor>:$sources, ConfinedAttr<I64Attr, [IntNonNegative]>:$pending);
   let results = (outs Variadic<NvTileAS_Tensor>:$results);

@@ -1,4 +1,4 @@
-// Ops of nv_tileas.
+// The ops of nv_tileas.
 #ifndef NV_TILEAS_OPS_TD
 #define NV_TILEAS_OPS_TD
 
@@ -16,7 +16,7 @@ class NvTileAS_Op<string mnemonic, NvTileAA_Behaviour what, list<Trait> traits =
   let extraClassDeclaration = behaviour.declaration # moreDeclarations;
 }
 
-// An op that orders accesses of threads.
+// An op that orders the accesses of threads.
 class NvTileAS_SyncOp<string mnemonic, NvTileAA_Behaviour what, I32EnumAttrCase kind, I32EnumAttrCase scope,
                       list<Trait> traits = []> : NvTileAS_Op<mnemonic, what, traits # [SyncOpInterface]> {
   string syncKind = kind.symbol;
@@ -26,7 +26,7 @@ class NvTileAS_SyncOp<string mnemonic, NvTileAA_Behaviour what, I32EnumAttrCase 
       # "::nv_tileaa::SyncScope getSyncScope() { return ::nv_tileaa::SyncScope::" # syncScope # "; }\n";
 }
 
-// Operands in shared memory, with what the op does to them.
+// Operands in shared memory, with the effects of the op on them.
 class NvTileAS_SourceStorage<Constraint type> : Arg<type, "", [NvTileAA_ReadsShared]>;
 class NvTileAS_DestStorage<Constraint type> : Arg<type, "", [NvTileAA_WritesShared]>;
 class NvTileAS_ProxySourceStorage<Constraint type> : Arg<type, "", [NvTileAA_ReadsSharedAsyncProxy]>;
@@ -42,7 +42,7 @@ def NvTileAS_Value : AnyTypeOf<[NvTileAS_Scalar, NvTileAS_Tensor], "scalar or te
 def NvTileAS_TensorOrArray : AnyTypeOf<[NvTileAS_Tensor, NvTileAS_RegisterArrayType],
     "tensor with a layout, in registers or in local memory">;
 
-//===-- shapes: the layout of the result is the image of the source's --------//
+//===-- shapes: the source's layout determines the result's ------------------//
 
 def NvTileAS_MakeRangeOp : NvTileAS_Op<"make_range", NvTileAA_Leaf, [Pure]> {
   let summary = "0, 1, 2, ... as a tensor of rank one";
@@ -58,22 +58,22 @@ class NvTileAS_ShapeOp<string mnemonic, NvTileAA_Behaviour what, string text> : 
   let hasVerifier = 1;
 }
 def NvTileAS_SplatOp : NvTileAS_Op<"splat", NvTileAA_Leaf, [Pure]> {
-  let summary = "tensor of equal elements";
+  let summary = "tensor filled with one scalar";
   let arguments = (ins NvTileAS_Scalar:$source);
   let results = (outs NvTileAS_Tensor:$result);
   let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
 }
 def NvTileAS_UnsplatOp : NvTileAS_Op<"unsplat", NvTileAA_Program, [Pure]> {
-  let summary = "the element of a one-element tensor; every thread holds it";
+  let summary = "the element of a one-element tensor, in every thread";
   let arguments = (ins NvTileAS_Tensor:$source);
   let results = (outs NvTileAS_Scalar:$result);
   let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
 }
-def NvTileAS_BroadcastOp : NvTileAS_ShapeOp<"broadcast", NvTileAA_Broadcasting, "repeat along dimensions of extent one">;
-def NvTileAS_ViewOp : NvTileAS_ShapeOp<"view", NvTileAA_Reshape, "same elements in row-major order under another shape">;
-def NvTileAS_ConvertLayoutOp : NvTileAS_ShapeOp<"convert_layout", NvTileAA_Conversion, "same tensor in another layout">;
+def NvTileAS_BroadcastOp : NvTileAS_ShapeOp<"broadcast", NvTileAA_Broadcasting, "repeats the source along dimensions of extent one">;
+def NvTileAS_ViewOp : NvTileAS_ShapeOp<"view", NvTileAA_Reshape, "the same elements in row-major order in another shape">;
+def NvTileAS_ConvertLayoutOp : NvTileAS_ShapeOp<"convert_layout", NvTileAA_Conversion, "the same tensor in another layout">;
 def NvTileAS_PermuteOp : NvTileAS_Op<"permute", NvTileAA_Permutation, [Pure]> {
-  let summary = "reorder dimensions: result dimension i is source dimension order[i]";
+  let summary = "reorders the dimensions: result dimension i is source dimension order[i]";
   let arguments = (ins NvTileAS_Tensor:$source, DenseI32ArrayAttr:$order);
   let results = (outs NvTileAS_Tensor:$result);
   let assemblyFormat = "$source $order attr-dict `:` type($source) `->` type($result)";
@@ -83,7 +83,7 @@ def NvTileAS_PermuteOp : NvTileAS_Op<"permute", NvTileAA_Permutation, [Pure]> {
 //===-- global memory -------------------------------------------------------//
 
 def NvTileAS_TiledLoadOp : NvTileAS_Op<"tiled_load", NvTileAA_Access, [AttrSizedOperandSegments, MemoryEffects<[NvTileAA_ReadsGlobal]>]> {
-  let summary = "read one tile of a view, `vector` elements at a time";
+  let summary = "reads one tile of a view, `vector` elements at a time";
   let arguments = (ins NvTileAA_TiledViewType:$view, Variadic<AnyType>:$indices,
       Optional<NvTileAA_MemTokenType>:$token,
       NvTileAA_OrderingAttr:$ordering, OptionalAttr<NvTileAA_ScopeAttr>:$scope,
@@ -99,7 +99,7 @@ def NvTileAS_TiledLoadOp : NvTileAS_Op<"tiled_load", NvTileAA_Access, [AttrSized
 }
 
 def NvTileAS_TiledStoreOp : NvTileAS_Op<"tiled_store", NvTileAA_Access, [AttrSizedOperandSegments, MemoryEffects<[NvTileAA_WritesGlobal]>]> {
-  let summary = "write one tile of a view, `vector` elements at a time";
+  let summary = "writes one tile of a view, `vector` elements at a time";
   let arguments = (ins NvTileAS_Value:$value, NvTileAA_TiledViewType:$view, Variadic<AnyType>:$indices,
       Optional<NvTileAA_MemTokenType>:$token,
       NvTileAA_OrderingAttr:$ordering, OptionalAttr<NvTileAA_ScopeAttr>:$scope,
@@ -115,7 +115,7 @@ def NvTileAS_TiledStoreOp : NvTileAS_Op<"tiled_store", NvTileAA_Access, [AttrSiz
 }
 
 def NvTileAS_LoadOp : NvTileAS_Op<"load", NvTileAA_Access, [AttrSizedOperandSegments, MemoryEffects<[NvTileAA_ReadsGlobal]>]> {
-  let summary = "read through pointers, `vector` neighbours along dimension `along` at a time";
+  let summary = "reads through pointers, `vector` adjacent elements along dimension `along` at a time";
   let arguments = (ins NvTileAS_Value:$ptr, Optional<NvTileAS_Value>:$mask, Optional<NvTileAS_Value>:$other,
       Optional<NvTileAA_MemTokenType>:$token,
       NvTileAA_OrderingAttr:$ordering, OptionalAttr<NvTileAA_ScopeAttr>:$scope,
@@ -130,7 +130,7 @@ def NvTileAS_LoadOp : NvTileAS_Op<"load", NvTileAA_Access, [AttrSizedOperandSegm
 }
 
 def NvTileAS_StoreOp : NvTileAS_Op<"store", NvTileAA_Access, [AttrSizedOperandSegments, MemoryEffects<[NvTileAA_WritesGlobal]>]> {
-  let summary = "write through pointers, `vector` neighbours along dimension `along` at a time";
+  let summary = "writes through pointers, `vector` adjacent elements along dimension `along` at a time";
   let arguments = (ins NvTileAS_Value:$ptr, NvTileAS_Value:$value, Optional<NvTileAS_Value>:$mask,
       Optional<NvTileAA_MemTokenType>:$token,
       NvTileAA_OrderingAttr:$ordering, OptionalAttr<NvTileAA_ScopeAttr>:$scope,
@@ -147,9 +147,9 @@ def NvTileAS_StoreOp : NvTileAS_Op<"store", NvTileAA_Access, [AttrSizedOperandSe
 //===-- shared memory -------------------------------------------------------//
 
 def NvTileAS_AllocTensorOp : NvTileAS_Op<"alloc_tensor", NvTileAA_Program, [MemoryEffects<[NvTileAA_AllocatesShared]>]> {
-  let summary = "storage of a tensor in shared memory";
+  let summary = "allocates shared memory for a tensor";
   let description = [{
-    `offset` is the byte offset in the block's shared memory, set by `tileas-optimize-alloc-tensor`.
+    `offset` is the byte offset in the CTA's shared memory, assigned by `tileas-optimize-alloc-tensor`.
   }];
   let arguments = (ins OptionalAttr<ConfinedAttr<I64Attr, [IntNonNegative]>>:$offset);
   let results = (outs NvTileAS_MemDescType:$result);
@@ -157,7 +157,7 @@ def NvTileAS_AllocTensorOp : NvTileAS_Op<"alloc_tensor", NvTileAA_Program, [Memo
 }
 
 def NvTileAS_LocalStoreOp : NvTileAS_Op<"local_store", NvTileAA_FixedLayouts> {
-  let summary = "registers to shared memory, `vector` elements at a time";
+  let summary = "stores a tensor to shared memory, `vector` elements at a time";
   let arguments = (ins NvTileAS_Tensor:$source, NvTileAS_DestStorage<NvTileAS_MemDescType>:$dest,
       ConfinedAttr<I64Attr, [IntPositive]>:$vector);
   let assemblyFormat = "$source `,` $dest `vector` $vector attr-dict `:` type($source) `,` type($dest)";
@@ -165,7 +165,7 @@ def NvTileAS_LocalStoreOp : NvTileAS_Op<"local_store", NvTileAA_FixedLayouts> {
 }
 
 def NvTileAS_LocalLoadOp : NvTileAS_Op<"local_load", NvTileAA_FixedLayouts> {
-  let summary = "shared memory to registers, `vector` elements at a time";
+  let summary = "loads a tensor from shared memory, `vector` elements at a time";
   let arguments = (ins NvTileAS_SourceStorage<NvTileAS_MemDescType>:$source,
       ConfinedAttr<I64Attr, [IntPositive]>:$vector);
   let results = (outs NvTileAS_Tensor:$result);
@@ -174,13 +174,15 @@ def NvTileAS_LocalLoadOp : NvTileAS_Op<"local_load", NvTileAA_FixedLayouts> {
 }
 
 def NvTileAS_LocalTransposeOp : NvTileAS_Op<"local_transpose", NvTileAA_Program> {
-  let summary = "turn a tile of bytes where it lies in shared memory: what was contiguous along one dimension becomes "
-                "so along the other";
+  let summary = "transposes a tile of bytes in place in shared memory: the dimension along which bytes are contiguous "
+                "changes";
   let description = [{
-    `dest` is `source` under another type (`memdesc_reinterpret`), which says where elements lie afterwards. Both are made
-    of panels of 128 rows of 128 bytes, of which the 16 bytes at `c` of row `r` lie at `c ^ (r & 7)`, as tensor copies and
-    products have them. All warps of the agent, or else of the block, take part. Each moves bytes of its own: they need
-    not meet before or in it, but before any of them uses what it gives.
+    The dimension along which bytes are contiguous changes. `dest` is the same storage as `source`, with a type that
+    describes the layout after the op (`memdesc_reinterpret`). Both consist of panels of 128 rows of 128 bytes. The
+    16-byte chunk `c` of row `r` is stored at chunk `c ^ (r & 7)`, the swizzle that TMA and `wgmma` use.
+
+    All warps of the agent participate, or all warps of the CTA outside agents. The warps move disjoint bytes, so they
+    need no barrier before or during the op, but they need one before any of them uses the result.
   }];
   let arguments = (ins NvTileAS_SourceStorage<NvTileAS_MemDescType>:$source,
       NvTileAS_DestStorage<NvTileAS_MemDescType>:$dest);
@@ -190,10 +192,10 @@ def NvTileAS_LocalTransposeOp : NvTileAS_Op<"local_transpose", NvTileAA_Program>
 
 def NvTileAS_BarrierOp : NvTileAS_SyncOp<"barrier", NvTileAA_Program, NvTileAA_SyncBarrier, NvTileAA_ScopeAgent,
     [NvTileAA_TouchesAll]> {
-  let summary = "all threads of an agent, or else of the block, meet; earlier accesses are visible to all of them then";
+  let summary = "barrier for all threads of an agent, or of the CTA outside agents; makes earlier accesses visible";
   let description = [{
-    Once code of one thread has been made, `id` is the number of the hardware's barrier and `threads` how many threads
-    meet there. Before, both are left out: they follow from the region.
+    `id` is the number of the hardware barrier and `threads` the number of participating threads. Both are absent
+    until lowering to one thread's program, because they follow from the enclosing region.
   }];
   let arguments = (ins OptionalAttr<ConfinedAttr<I64Attr, [IntNonNegative]>>:$id,
       OptionalAttr<ConfinedAttr<I64Attr, [IntPositive]>>:$threads);

@@ -10,18 +10,18 @@ class NvTileAS_CombiningOp<string mnemonic, NvTileAA_Behaviour what, list<Trait>
 }
 
 def NvTileAS_ReduceOp : NvTileAS_CombiningOp<"reduce", NvTileAA_Reduction> {
-  let summary = "combination of all elements along one dimension, which the results lack";
+  let summary = "reduces a tensor along one dimension, which the results lack";
   let description = [{
-    The body is associative. It takes two scalars for each operand, the combination of some elements and that of others, and
-    yields the combination of all. The order of elements is not specified; every thread that holds an
-    element of a result holds the same bits.
+    The body is associative. For each operand it takes two scalars, each the combination of some elements, and yields
+    their combination. The order of elements is unspecified, but all threads that hold an element of a result hold the
+    same bits.
 
-    A result lies where the operand's layout says when coordinates along `dim` are forgotten: registers along it
-    disappear, lanes and warps along it all hold the result.
+    The layout of a result is the operand's without the coordinate along `dim`: registers along `dim` disappear, and
+    lanes and warps along it all hold the result.
 
-    With `kept`, a mask of bits of the coordinate along `dim`, only elements that agree in these bits are combined. The
-    dimension stays, with one element for each value of the kept bits. `tileas-materialize-reductions` keeps the bits that
-    warps hold, and a second reduction combines what the warps found.
+    `kept` is a mask of bits of the coordinate along `dim`. Only elements that agree in these bits are combined. The
+    dimension remains, with one element per value of the kept bits. `tileas-materialize-reductions` keeps the bits
+    that are spread over warps, and a second reduction combines the partial results of the warps.
 
     ```mlir
     %s = nv_tileas.reduce %x dim 1 identities [0.0 : f32] : tensor<16x64xf32, #l> -> tensor<16xf32, #r> {
@@ -40,10 +40,11 @@ def NvTileAS_ReduceOp : NvTileAS_CombiningOp<"reduce", NvTileAA_Reduction> {
 }
 
 def NvTileAS_ScanOp : NvTileAS_CombiningOp<"scan", NvTileAA_Collective> {
-  let summary = "inclusive prefix combination along one dimension, from the last element with reverse";
+  let summary = "inclusive scan along one dimension, starting from the last element with reverse";
   let description = [{
-    The body is associative and may depend on the order of its arguments: for each operand it takes the combination of a run
-    of elements, then that of the run that follows it in the direction of the scan. Results lie as the operands do.
+    The body is associative but need not be commutative. For each operand it takes the combination of a run of
+    elements, then the combination of the run that follows in the direction of the scan. Results have the layouts of
+    the operands.
   }];
   let arguments = (ins Variadic<NvTileAS_Tensor>:$operands, I64Attr:$dim, UnitAttr:$reverse, ArrayAttr:$identities);
   let results = (outs Variadic<NvTileAS_Tensor>:$results);
@@ -54,11 +55,12 @@ def NvTileAS_ScanOp : NvTileAS_CombiningOp<"scan", NvTileAA_Collective> {
 }
 
 def NvTileAS_CarryOp : NvTileAS_CombiningOp<"carry", NvTileAA_Collective, [AttrSizedOperandSegments]> {
-  let summary = "scans of segments become one scan";
+  let summary = "combines the scans of segments into one scan";
   let description = [{
-    Dimension `dim` numbers segments that were scanned along the next dimension. `totals`, which lack that next dimension,
-    are the last elements of the scanned segments. Every element is combined with the totals of all segments before its own.
-    Each thread holds the totals of all segments in its registers, and thread bits of other dimensions agree.
+    Dimension `dim` numbers the segments, which were scanned along the next dimension. `totals` lack that next
+    dimension and hold the last element of each scanned segment. Every element is combined with the totals of all
+    earlier segments. Each thread holds the totals of all segments in its registers; the thread bits of all other
+    dimensions agree with the segments'.
   }];
   let arguments = (ins Variadic<NvTileAS_Tensor>:$scanned, Variadic<NvTileAS_Tensor>:$totals, I64Attr:$dim,
       UnitAttr:$reverse);
@@ -71,15 +73,15 @@ def NvTileAS_CarryOp : NvTileAS_CombiningOp<"carry", NvTileAA_Collective, [AttrS
 
 def NvTileAS_YieldOp : NvTileAS_Op<"yield", NvTileAA_Program,
     [Pure, ReturnLike, Terminator, ParentOneOf<["ReduceOp", "ScanOp", "CarryOp", "RegisterLoopOp", "ProduceOneOp"]>]> {
-  let summary = "the combination that a body computes, the tokens of a chunk, or the tile of a producer";
+  let summary = "yields a body's combination, a chunk's tokens, or a producer's tile";
   let arguments = (ins Variadic<AnyType>:$operands);
   let assemblyFormat = "attr-dict ($operands^ `:` type($operands))?";
 }
 
 def NvTileAS_PickOp : NvTileAS_Op<"pick", NvTileAA_FixedLayouts, [Pure]> {
-  let summary = "the elements with one coordinate along a dimension, which the result lacks";
+  let summary = "selects one coordinate along a dimension, which the result lacks";
   let description = [{
-    The result lies as that of a reduction along `dim` does: lanes and warps along it all hold the element.
+    The layout of the result is that of a reduction along `dim`: lanes and warps along `dim` all hold the element.
   }];
   let arguments = (ins NvTileAS_Tensor:$source, I64Attr:$dim, ConfinedAttr<I64Attr, [IntNonNegative]>:$at);
   let results = (outs NvTileAS_Value:$result);

@@ -1,19 +1,19 @@
-// Copies of tiles by the tensor memory accelerator. Included by NvTileASOps.td, whose classes they use.
+// TMA copies of tiles. Included by NvTileASOps.td, which defines their classes.
 #ifndef NV_TILEAS_TMA_OPS_TD
 #define NV_TILEAS_TMA_OPS_TD
 
 def NvTileAS_MakeTiledTmaDescOp : NvTileAS_Op<"make_tiled_tma_desc", NvTileAA_Program,
     [MemoryEffects<[NvTileAA_ReadsMachine, NvTileAA_WritesMachine]>, AttrSizedOperandSegments]> {
-  let summary = "tensor map of a view, found in a table of the device or built there";
+  let summary = "gets the tensor map of a view from a table on the device, or builds it";
   let description = [{
-    Maps are interned in a table in global memory, by base address, extents and strides: they outlive the kernel, and a
-    second launch finds them. The first warp of the agent, or else of the block, does the work; the result is valid in its
-    threads. Where the table is full, a map is borrowed until the kernel ends. `scratch` holds 128 bytes, in which a map is
-    built before it is copied to the table.
+    Maps are interned in a table in global memory by base address, extents and strides. They outlive the kernel, so a
+    second launch finds them. The first warp of the agent does the work, or the first warp of the CTA outside agents,
+    and the result is valid in this warp's threads. If the table is full, a map is borrowed until the kernel ends.
+    `scratch` is 128 bytes of shared memory, in which a map is built before it is copied to the table.
 
-    A view that a loop makes has another map each time, and a borrowed one is written over: then the copies by the map
-    before must be done. They fill stages of `pipelines`, up to those of `iterators`; the agent is the one that fills
-    them.
+    A view in a loop may need another map in each iteration, which overwrites a borrowed map. The copies through the
+    previous map must therefore be complete. They fill stages of `pipelines`, up to the stages of `iterators`; the op
+    is in the agent that fills them.
 
     ```mlir
     %map = nv_tileas.make_tiled_tma_desc %view scratch %s behind %pipeline at %it : !pipeline : !view, !memory -> !map
@@ -30,12 +30,12 @@ def NvTileAS_MakeTiledTmaDescOp : NvTileAS_Op<"make_tiled_tma_desc", NvTileAA_Pr
 }
 
 def NvTileAS_TmaReadyOp : NvTileAS_Op<"tma_ready", NvTileAA_Address, [Pure]> {
-  let summary = "whether a view lies in memory as a tensor map can say";
+  let summary = "whether a tensor map can describe the view";
   let description = [{
-    True if the base address is a multiple of 16 bytes, and the strides along all dimensions of the map but the first are
-    multiples of 16 bytes below 2^40. The stride along the first is known to be one element. The answer is the same in all
-    threads. A map of another view must not be made: where that is not known when compiling, `make_tiled_tma_desc` and the
-    copies stand in a branch.
+    True if the base address is a multiple of 16 bytes, and all strides except the first are multiples of 16 bytes
+    below 2^40. The stride along the first dimension of the map is known to be one element. The result is uniform over
+    all threads. A map of any other view must not be built: if the condition is not known at compile time,
+    `make_tiled_tma_desc` and the copies are placed in a branch.
 
     ```mlir
     %ready = nv_tileas.tma_ready %view for !map : !view
@@ -50,11 +50,11 @@ def NvTileAS_TmaReadyOp : NvTileAS_Op<"tma_ready", NvTileAA_Address, [Pure]> {
 
 def NvTileAS_AsyncTiledTmaLoadOp : NvTileAS_Op<"async.tiled_tma_load", NvTileAA_FixedLayouts,
     [MemoryEffects<[NvTileAA_ReadsMachine, NvTileAA_WritesMachine]>]> {
-  let summary = "start copying one tile of a view to shared memory";
+  let summary = "issues a TMA load of one tile of a view to shared memory";
   let description = [{
-    Stands in `elect`. As many boxes as the tile takes; they arrive at the barrier of the token's stage, which counts their
-    bytes. `indices` number tiles, as those of `tiled_load` do. Elements outside of the view are filled as `desc` says. A
-    map of tf32 rounds elements of f32 to the nearest, ties to even, as it copies them.
+    The op is in an `elect` region. It copies as many boxes as the tile takes; they arrive at the barrier of the
+    token's stage, which counts their bytes. `indices` number tiles, as in `tiled_load`. Out-of-bounds elements are
+    filled as `desc` specifies. A tf32 map rounds f32 elements to nearest even as it copies them.
   }];
   let arguments = (ins NvTileAA_TiledViewType:$view, Variadic<AnyType>:$indices, NvTileAS_TmaDescType:$desc,
       NvTileAS_ProxyDestStorage<NvTileAS_MemDescType>:$dest, NvTileAS_ProducerTokenType:$token);
@@ -67,12 +67,13 @@ def NvTileAS_AsyncTiledTmaLoadOp : NvTileAS_Op<"async.tiled_tma_load", NvTileAA_
 
 def NvTileAS_AsyncTiledTmaStoreOp : NvTileAS_Op<"async.tiled_tma_store", NvTileAA_FixedLayouts,
     [MemoryEffects<[NvTileAA_WritesGlobalAsyncProxy, NvTileAA_ReadsMachine, NvTileAA_WritesMachine]>]> {
-  let summary = "start copying a tile from shared memory to a view";
+  let summary = "issues a TMA store of a tile from shared memory to a view";
   let description = [{
-    The first thread of the agent, or else of the block, does it: as many boxes as the tile takes, which become a group.
-    `source` is read until `async.tma_store_wait`. What threads have stored there is seen when each of them has executed
-    `async.fence` and all have met at a barrier. `indices` number tiles, as those of `tiled_store` do. Elements outside of
-    the view are not written. Nothing but a wait orders other accesses of global memory behind it.
+    The first thread of the agent, or of the CTA outside agents, copies as many boxes as the tile takes and commits
+    them as a group. `source` is read until `async.tma_store_wait`. The stores of threads to `source` are visible to
+    the copy after each of these threads has executed `async.fence` and all have then met at a barrier. `indices`
+    number tiles, as in `tiled_store`. Out-of-bounds elements are not written. Only a wait orders the copy before
+    later accesses of global memory.
 
     ```mlir
     nv_tileas.local_store %x, %s vector 8 : tensor<128x256xbf16, #l>, !s
@@ -92,11 +93,11 @@ def NvTileAS_AsyncTiledTmaStoreOp : NvTileAS_Op<"async.tiled_tma_store", NvTileA
 }
 
 def NvTileAS_AsyncTmaStoreWaitOp : NvTileAS_Op<"async.tma_store_wait", NvTileAA_Program, [NvTileAA_TouchesAll]> {
-  let summary = "wait until the tiles that this agent copies to views have been written";
+  let summary = "waits until this agent's TMA stores are complete";
   let description = [{
-    All of `async.tiled_tma_store` before it. With `read`, only until shared memory has been read: then `sources` may be
-    written again, and what lies in the views is there when the kernel has ended. Only the thread that started the copies
-    waits, so others need a barrier behind it.
+    Waits for all earlier `async.tiled_tma_store` ops. With `read`, it waits only until shared memory has been read:
+    `sources` may then be overwritten, but the tiles in global memory are only guaranteed to be written at the end of
+    the kernel. Only the thread that issued the stores waits, so other threads need a barrier after the op.
   }];
   let arguments = (ins Variadic<NvTileAS_MemDescType>:$sources, UnitAttr:$read);
   let assemblyFormat = "($sources^)? (`read` $read^)? attr-dict (`:` type($sources)^)?";

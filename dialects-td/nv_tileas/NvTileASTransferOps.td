@@ -1,15 +1,16 @@
-// Ops of nv_tileas that stand for several simpler ones, or for nothing at run time: copies between memory spaces, gathers and
-// scatters by offsets, new dimensions, registers under another type. Included by NvTileASOps.td, whose classes they use.
+// Ops of nv_tileas that are shorthands for simpler ops or generate no code: copies between memory spaces, gathers and
+// scatters by offsets, new dimensions, reinterpreted registers. Included by NvTileASOps.td, which defines their
+// classes.
 #ifndef NV_TILEAS_TRANSFER_OPS_TD
 #define NV_TILEAS_TRANSFER_OPS_TD
 
 def NvTileAS_CopyOp : NvTileAS_Op<"copy", NvTileAA_Transfer> {
-  let summary = "a tensor from one memory space to another";
+  let summary = "copies a tensor from one memory space to another";
   let description = [{
-    Tensors with a layout are in registers, a `memdesc` says where it is. The pairs are registers and shared memory, registers
-    and tensor memory, shared and tensor memory, in both directions. What goes to registers is the result; what goes to
-    memory overwrites `dest`. `tileas-materialize-convert-layout` makes copies between registers and shared memory
-    `local_store` and `local_load`; no target uses tensor memory yet.
+    Tensors with a layout are in registers; a `memdesc` names its memory space. The op copies, in both directions,
+    between registers and shared memory, registers and tensor memory, and shared and tensor memory. A copy to
+    registers returns a result; a copy to memory overwrites `dest`. `tileas-materialize-convert-layout` lowers copies
+    between registers and shared memory to `local_store` and `local_load`. No target uses tensor memory yet.
 
     ```mlir
     nv_tileas.copy %x into %m : tensor<64xf32, #l> into !nv_tileas.memdesc<64xf32, #s>
@@ -27,10 +28,10 @@ def NvTileAS_CopyOp : NvTileAS_Op<"copy", NvTileAA_Transfer> {
 }
 
 def NvTileAS_GatherLoadOp : NvTileAS_Op<"gather_load", NvTileAA_Access, [AttrSizedOperandSegments, MemoryEffects<[NvTileAA_ReadsGlobal]>]> {
-  let summary = "read elements at offsets from one pointer";
+  let summary = "reads elements at offsets from one pointer";
   let description = [{
-    Element `i` of the result is what lies `offsets[i]` elements behind `base`; result, offsets, mask and fill values have one
-    layout. `tileas-assign-load-store-layouts` makes it a `load` through `addptr`.
+    Element `i` of the result is the element at `base + offsets[i]`. Result, offsets, mask and fill values have the
+    same layout. `tileas-assign-load-store-layouts` lowers it to a `load` through `addptr`.
   }];
   let arguments = (ins NvTileAA_PtrType:$base, NvTileAS_Tensor:$offsets, Optional<NvTileAS_Tensor>:$mask,
       Optional<NvTileAS_Tensor>:$other, Optional<NvTileAA_MemTokenType>:$token,
@@ -46,10 +47,10 @@ def NvTileAS_GatherLoadOp : NvTileAS_Op<"gather_load", NvTileAA_Access, [AttrSiz
 }
 
 def NvTileAS_ScatterStoreOp : NvTileAS_Op<"scatter_store", NvTileAA_Access, [AttrSizedOperandSegments, MemoryEffects<[NvTileAA_WritesGlobal]>]> {
-  let summary = "write elements at offsets from one pointer";
+  let summary = "writes elements at offsets from one pointer";
   let description = [{
-    Element `i` of the value goes `offsets[i]` elements behind `base`. `tileas-assign-load-store-layouts` makes it a `store`
-    through `addptr`.
+    Element `i` of the value is stored at `base + offsets[i]`. `tileas-assign-load-store-layouts` lowers it to a
+    `store` through `addptr`.
   }];
   let arguments = (ins NvTileAS_Tensor:$value, NvTileAA_PtrType:$base, NvTileAS_Tensor:$offsets,
       Optional<NvTileAS_Tensor>:$mask, Optional<NvTileAA_MemTokenType>:$token,
@@ -64,8 +65,8 @@ def NvTileAS_ScatterStoreOp : NvTileAS_Op<"scatter_store", NvTileAA_Access, [Att
 }
 
 def NvTileAS_ExpandDimsOp : NvTileAS_Op<"expand_dims", NvTileAA_Reshape, [Pure]> {
-  let summary = "a new dimension of extent one in front of dimension `axis`";
-  let description = "Row-major indices of elements do not change, and so the layout does not.";
+  let summary = "inserts a dimension of extent one before dimension `axis`";
+  let description = "The row-major indices of elements do not change, so neither does the layout.";
   let arguments = (ins NvTileAS_Tensor:$source, I64Attr:$axis);
   let results = (outs NvTileAS_Tensor:$result);
   let assemblyFormat = "$source `,` $axis attr-dict `:` type($source) `->` type($result)";
@@ -73,10 +74,11 @@ def NvTileAS_ExpandDimsOp : NvTileAS_Op<"expand_dims", NvTileAA_Reshape, [Pure]>
 }
 
 def NvTileAS_ReinterpretOp : NvTileAS_Op<"reinterpret", NvTileAA_FixedLayouts, [Pure]> {
-  let summary = "the registers of a tensor as those of another tensor";
+  let summary = "reinterprets the registers of a tensor as another tensor";
   let description = [{
-    Register `r` of each thread of the result is register `r` of the source; which element that is, is what the layout and shape of
-    the result say. Nothing is moved. Both sides have one element type and as many registers and warps.
+    In each thread, register `r` of the result is register `r` of the source; the layout and shape of the result
+    determine which element it is. No data moves. Both sides have the same element type and the same numbers of
+    registers and warps.
   }];
   let arguments = (ins NvTileAS_Tensor:$source);
   let results = (outs NvTileAS_Tensor:$result);

@@ -5,7 +5,7 @@ use ptx_sim::fuzzing::{self, Random};
 
 fuzz_target!(|data: &[u8]| fuzzing::run(data));
 
-// Half of the changes keep to the tokens and lines of PTX, so that more of the results get past the parser.
+// Half of the changes work on tokens and lines of PTX, so that more results get past the parser.
 fuzz_mutator!(|data: &mut [u8], size: usize, max_size: usize, seed: u32| {
     let text = match std::str::from_utf8(&data[..size]) {
         Ok(text) if seed % 2 == 0 => text,

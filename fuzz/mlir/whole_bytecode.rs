@@ -2,5 +2,5 @@
 
 use fuzz_targets::within;
 
-// A tile may be large, and the code for it long.
+// A tile may be large, and its code long.
 libfuzzer_sys::fuzz_target!(|data: &[u8]| within(60, || tileiras::fuzz::whole::bytecode(data)));

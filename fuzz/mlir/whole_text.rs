@@ -3,11 +3,11 @@
 use fuzz_targets::within;
 use tileiras::fuzz::{mutate, whole};
 
-// A tile may be large, and the code for it long.
+// A tile may be large, and its code long.
 libfuzzer_sys::fuzz_target!(|data: &[u8]| within(60, || whole::text(data)));
 
-// Of the inputs that differ by some bytes few get past the parser: most changes are of words and lines. Seeds in
-// bytecode become text with the first of them.
+// Few inputs with changed bytes get past the parser, so most changes work on words and lines. The first such change
+// turns a bytecode seed into text.
 libfuzzer_sys::fuzz_mutator!(|data: &mut [u8], size: usize, max_size: usize, seed: u32| {
     let text = data[..size].split_first().and_then(|(_, input)| match std::str::from_utf8(input) {
         Ok(text) => Some(text.to_owned()),

@@ -1,14 +1,13 @@
-//! What all targets share.
+//! Shared code of all targets.
 
-/// Runs the body of a target, which must not take longer than a second.
+/// Runs the body of a target, which must finish within a second.
 pub fn within_a_second(body: impl FnOnce()) {
     within(1, body);
 }
 
-/// Runs the body of a target, which must not take longer than this many seconds.
+/// Runs the body of a target, which must finish within this many seconds of CPU time.
 ///
-/// libFuzzer's own limit is of time on the clock, of which a busy machine takes any amount away; this one is of time on
-/// the processor.
+/// libFuzzer's own limit is wall-clock time, which depends on the load of the machine.
 pub fn within(seconds: i64, body: impl FnOnce()) {
     let start = thread_time();
     body();
@@ -16,7 +15,7 @@ pub fn within(seconds: i64, body: impl FnOnce()) {
     assert!(taken < seconds * 1_000_000_000, "the input took {} ms on the processor", taken / 1_000_000);
 }
 
-/// Nanoseconds that this thread has spent on a processor.
+/// The CPU time of this thread, in nanoseconds.
 fn thread_time() -> i64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the pointer is to a live value.

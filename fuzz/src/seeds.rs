@@ -1,8 +1,8 @@
-//! Writes the files that fuzzing starts from: `seeds OUT TEXT-FOLDER CORPUS-FOLDER...`.
+//! Writes the seed files for fuzzing: `seeds OUT TEXT-FOLDER CORPUS-FOLDER...`.
 //!
-//! Each bytecode file of the corpus goes out in every version and container that can hold it, with the bytes in front
-//! or behind that the target expects; each text file in pieces, cut where `// -----` is. `text.dict` has the words of
-//! the language.
+//! Each bytecode file of the corpus is written in every version and container that can represent it, with the bytes
+//! that the target expects before or after it. Each text file is split at `// -----`. `text.dict` contains the words
+//! of the language.
 
 use std::{
     collections::BTreeSet,
@@ -51,7 +51,7 @@ fn main() -> std::io::Result<()> {
         let text = fs::read_to_string(&path)?;
         let name = path.file_stem().expect("a file").to_string_lossy();
         for (i, piece) in text.split("// -----").enumerate() {
-            // Comments teach the parser nothing.
+            // Comments do not help to exercise the parser.
             let lines: Vec<&str> = piece.lines().filter(|l| !l.trim_start().starts_with("//")).collect();
             let piece = lines.join("\n");
             let is_word = |c: char| c.is_alphanumeric() || "_$.<>#!@%".contains(c);
@@ -67,10 +67,10 @@ fn main() -> std::io::Result<()> {
     fs::write(out.join("text.dict"), dictionary)
 }
 
-/// Bytes of the longest file that goes through the whole compiler: one that is longer takes its time.
+/// Maximum size in bytes of a file for the whole compiler; longer ones take too long.
 const WHOLE: usize = 1500;
 
-/// A number of the name that spreads the seeds over targets and levels.
+/// A number derived from the name that spreads the seeds over targets and levels.
 fn spread(name: &str) -> u8 {
     name.bytes().fold(0, |n, b| n.wrapping_mul(31).wrapping_add(b))
 }

@@ -1,7 +1,7 @@
 //! Measures the speed of scalar code and of parsing.
 //!
-//! Run with `cargo run --release -p ptx-sim --example bench_scalar`; prints thread instructions per second for a loop
-//! of integer and floating-point arithmetic, for a loop of global loads, and megabytes per second for the parser.
+//! Run with `cargo run --release -p ptx-sim --example bench_scalar`. Prints thread instructions per second for a loop
+//! of integer and floating-point arithmetic and for a loop of global loads, and megabytes per second for the parser.
 
 use ptx_sim::{Arg, Config, Device, LaunchConfig, Module, RunOptions};
 use std::fmt::Write as _;

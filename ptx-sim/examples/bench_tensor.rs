@@ -1,8 +1,8 @@
-//! Measures how long a 128 x 256 tile of a matrix product takes to simulate, over four blocks of 64 along K, in bf16.
+//! Measures the time to simulate a 128 x 256 tile of a bf16 matrix product, over four blocks of 64 along K.
 //!
-//! Run with `cargo run --release -p ptx-sim --example bench_tensor`; once with `ldmatrix` and `mma.sync` by eight
-//! warps, once with `wgmma` by two warpgroups, fed by bulk copies; each plain and under an adversarial schedule. The
-//! result is compared with the product computed here.
+//! Run with `cargo run --release -p ptx-sim --example bench_tensor`. The tile is computed once with `ldmatrix` and
+//! `mma.sync` by eight warps, and once with `wgmma` by two warpgroups fed by bulk copies; each plain and under an
+//! adversarial schedule. The results are checked against a product computed here.
 
 use ptx_sim::{Arg, Config, Device, LaunchConfig, Module, RunOptions};
 use std::error::Error;
@@ -11,13 +11,13 @@ use std::time::Instant;
 
 const M: usize = 128;
 const N: usize = 256;
-/// Along K: blocks, and the length of one.
+/// Number of blocks along K, and the length of one.
 const BLOCKS: usize = 4;
 const DEPTH: usize = 64;
 
 const HEADER: &str = ".version 8.8\n.target sm_90a\n.address_size 64\n";
 
-/// Small whole numbers, which sums of products keep exact.
+/// Small integers, for which sums of products are exact.
 fn a(row: usize, k: usize) -> f32 {
     ((row * 7 + k * 3) % 11) as f32 - 5.0
 }
@@ -31,8 +31,8 @@ fn list(prefix: &str, from: usize, count: usize) -> String {
     (from..from + count).map(|i| format!("{prefix}{i}")).collect::<Vec<_>>().join(", ")
 }
 
-/// Eight warps, two along M by four along N, 64 x 64 each. Rows of a block lie in shared memory at a distance of 144
-/// bytes; every thread copies 16 bytes at a time.
+/// Eight warps, two along M by four along N, 64 x 64 each. The rows of a block are 144 bytes apart in shared memory;
+/// every thread copies 16 bytes at a time.
 fn mma_kernel() -> Result<String, std::fmt::Error> {
     let mut t = format!(
         "{HEADER}.shared .align 16 .b8 s[{}];
@@ -96,8 +96,8 @@ mad.lo.u32 %r25, %r21, {N}, %r23; mul.wide.u32 %rd5, %r25, 4; add.s64 %rd1, %rd1
     Ok(t)
 }
 
-/// Two warpgroups, 64 x 256 each. Thread 0 copies the blocks, which lie in memory as the instruction wants them: rows
-/// of 128 bytes, swizzled.
+/// Two warpgroups, 64 x 256 each. Thread 0 copies the blocks, which are stored in global memory as the instruction
+/// expects them: rows of 128 bytes, swizzled.
 fn wgmma_kernel() -> Result<String, std::fmt::Error> {
     let (a_bytes, b_bytes) = (M * 128, N * 128);
     let all = a_bytes + b_bytes;
@@ -159,12 +159,12 @@ fn bf16(value: f32) -> [u8; 2] {
     half::bf16::from_f32(value).to_le_bytes()
 }
 
-/// Row after row along all of K.
+/// A matrix stored row by row along all of K.
 fn rows(count: usize, value: fn(usize, usize) -> f32) -> Vec<u8> {
     (0..count).flat_map(|r| (0..BLOCKS * DEPTH).flat_map(move |k| bf16(value(r, k)))).collect()
 }
 
-/// Block after block, each with its rows in the 128-byte swizzle.
+/// A matrix stored block by block, each with its rows in the 128-byte swizzle.
 fn swizzled(count: usize, value: fn(usize, usize) -> f32) -> Vec<u8> {
     let mut out = vec![0; count * 2 * BLOCKS * DEPTH];
     for block in 0..BLOCKS {

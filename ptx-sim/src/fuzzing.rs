@@ -1,23 +1,23 @@
-//! Bodies of the fuzz targets, so that a stable tool chain can run them too.
+//! Bodies of the fuzz targets, so that a stable toolchain can run them too.
 //!
-//! Each takes arbitrary text and panics only if a promise of this crate is broken:
+//! Each body takes arbitrary text and panics only if the crate breaks a guarantee:
 //!
-//! * [`parse`]: parsing ends with a module or an error within the text; what parses, parses again the same;
-//! * [`run`]: what parses can be launched, and the launch ends within its limits, with a result or an error. The same
-//!   launch gives the same result again.
+//! * [`parse`]: parsing returns a module, or an error located within the text, and is deterministic;
+//! * [`run`]: a parsed module can be launched, the launch ends within its limits with a result or an error, and
+//!   repeating it gives the same result.
 //!
-//! [`mutate`] changes PTX so that a good share of it still parses: by tokens and lines rather than by bytes.
+//! [`mutate`] changes tokens and lines of PTX rather than bytes, so that a good share of the results still parses.
 
 use crate::{Arg, Config, Device, LaunchConfig, Module, RunOptions, SimError, SimErrorKind};
 use std::time::{Duration, Instant};
 
-/// No input of the size of a test kernel may keep parser or simulator busy for longer.
+/// No input of the size of a test kernel may occupy the parser or simulator for longer.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// For one launch; they are as short by their number of instructions, but for matrix multiplications.
+/// Time limit of one launch. The instruction limit usually applies first, except for matrix multiplications.
 const LIMIT: Duration = Duration::from_secs(1);
 
-/// Arbitrary text to the parser.
+/// Feeds arbitrary text to the parser.
 pub fn parse(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     match Module::parse(&text) {
@@ -35,12 +35,12 @@ pub fn parse(data: &[u8]) {
     }
 }
 
-/// Launches every entry of what parses, twice.
+/// Parses a module and launches every entry, twice.
 pub fn run(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let started = Instant::now();
     let Ok(module) = Module::parse(&text) else { return };
-    // Extents and schedule depend on the input alone.
+    // Dimensions and schedule depend only on the input.
     let seed = data.iter().fold(0xcbf2_9ce4_8422_2325u64, |h, b| (h ^ u64::from(*b)).wrapping_mul(0x100_0000_01b3));
     let entries: Vec<&str> = module.entries().collect();
     for (n, entry) in entries.into_iter().take(4).enumerate() {
@@ -59,10 +59,10 @@ pub fn run(data: &[u8]) {
     assert!(started.elapsed() < PATIENCE, "not done after {:?}", started.elapsed());
 }
 
-/// What the kernel left in its buffers, and what it printed.
+/// The final contents of the kernel's buffers, and its printed text.
 type Outcome = (Vec<Vec<u8>>, String);
 
-/// One launch on a fresh device: parameters of eight bytes point to buffers, others are small numbers.
+/// Launches once on a fresh device: parameters of eight bytes point to buffers, others are small numbers.
 fn launch(module: &Module, entry: &str, grid: u32, block: u32, adversarial: Option<u64>) -> Result<Outcome, SimError> {
     let mut device = Device::new(Config::default());
     let function = module.function(entry);
@@ -99,7 +99,7 @@ fn launch(module: &Module, entry: &str, grid: u32, block: u32, adversarial: Opti
     Ok((contents.collect::<Result<_, _>>()?, report.output))
 }
 
-/// A generator of test inputs: good enough bits.
+/// A pseudo-random generator of test inputs (xorshift).
 pub struct Random(pub u64);
 
 impl Random {
@@ -110,7 +110,7 @@ impl Random {
         self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 16
     }
 
-    /// A number below `n`, which is not zero.
+    /// A number below `n`, which must not be zero.
     pub fn below(&mut self, n: usize) -> usize {
         self.word() as usize % n
     }
@@ -144,8 +144,8 @@ const NUMBERS: [&str; 24] = [
     "0f7FC00000",
 ];
 
-/// Changes `text` in a few places; `donor` is another program from which lines and words are taken. The result is at
-/// most a little longer than the text.
+/// Changes `text` in a few places, taking lines and words from the program `donor`. The result is at most slightly
+/// longer than `text`.
 pub fn mutate(text: &str, donor: &str, random: &mut Random) -> String {
     let mut out = text.to_string();
     for _ in 0..=random.below(4) {
@@ -159,7 +159,7 @@ pub fn mutate(text: &str, donor: &str, random: &mut Random) -> String {
     out
 }
 
-/// What a piece of PTX looks like, as far as replacement goes.
+/// The kind of a token, for replacement.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum TokenKind {
     Register,
@@ -168,7 +168,7 @@ enum TokenKind {
     Word,
 }
 
-/// Tokens of a text: start, end and kind. Space, comments and punctuation are left out.
+/// The tokens of a text, as start, end and kind. Space, comments and punctuation are omitted.
 fn tokens(text: &str) -> Vec<(usize, usize, TokenKind)> {
     let bytes = text.as_bytes();
     let name = |c: u8| c.is_ascii_alphanumeric() || c == b'_' || c == b'$' || c == b':';
@@ -195,7 +195,7 @@ fn tokens(text: &str) -> Vec<(usize, usize, TokenKind)> {
     out
 }
 
-/// A token gives way to another of its kind, from a program near or far, or to a number of the table.
+/// Replaces a token by another of its kind, from either program, or by a number from the table.
 fn replace_token(text: &str, donor: &str, random: &mut Random) -> String {
     let here = tokens(text);
     if here.is_empty() {
@@ -206,7 +206,7 @@ fn replace_token(text: &str, donor: &str, random: &mut Random) -> String {
         NUMBERS[random.below(NUMBERS.len())]
     } else {
         let there = tokens(donor);
-        // Registers of the other program are not declared here.
+        // Registers of the donor are not declared here.
         let (from, list) =
             if kind == TokenKind::Register || there.is_empty() { (text, &here) } else { (donor, &there) };
         let same: Vec<&(usize, usize, TokenKind)> = list.iter().filter(|t| t.2 == kind).collect();
@@ -220,7 +220,7 @@ fn replace_token(text: &str, donor: &str, random: &mut Random) -> String {
     format!("{}{new}{}", &text[..start], &text[end..])
 }
 
-/// A line is left out, doubled, moved, or joined by one of the other program.
+/// Drops, duplicates or moves a line, or inserts one from the donor.
 fn change_line(text: &str, donor: &str, random: &mut Random) -> String {
     let mut lines: Vec<&str> = text.lines().collect();
     let others: Vec<&str> = donor.lines().collect();
@@ -243,7 +243,7 @@ fn change_line(text: &str, donor: &str, random: &mut Random) -> String {
     lines.join("\n")
 }
 
-/// A byte is changed, added or removed, or a piece is repeated.
+/// Changes, adds or removes a byte, or repeats a piece.
 fn damage_byte(text: &str, random: &mut Random) -> String {
     const ALPHABET: &[u8] = b"{}[](),;:.@!%|+-0x1f9_ \n\"/*ab<>=\0\xff";
     let mut bytes = text.as_bytes().to_vec();

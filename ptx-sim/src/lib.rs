@@ -1,9 +1,9 @@
 //! PTX parser and functional simulator: runs compiled kernels on the CPU.
 //!
-//! [`Module::parse`] turns PTX text into a typed [`ir`]; a [`Device`] holds memory and launches entries. Every
-//! access is checked (bounds, alignment, bytes that nobody wrote), deadlocks are explained by who waits for what, and
-//! under [`RunOptions::adversarial`] warps run in any order, asynchronous operations come as late as is legal, and
-//! data races and missing proxy fences are reported with both instructions.
+//! [`Module::parse`] turns PTX text into a typed [`ir`]; a [`Device`] holds memory and launches entries. Every access
+//! is checked for bounds, alignment and bytes that were never written. A deadlock is reported with the wait of each
+//! thread. Under [`RunOptions::adversarial`] warps run in random order, asynchronous operations complete as late as is
+//! legal, and data races and missing proxy fences are reported with both instructions.
 //!
 //! ```
 //! use ptx_sim::{Arg, Config, Device, LaunchConfig, Module, RunOptions};
@@ -27,7 +27,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # What is where
+//! # Module map
 //!
 //! | module | contents |
 //! |---|---|
@@ -41,9 +41,9 @@
 //!
 //! # Limits
 //!
-//! Memory between CTAs is sequentially consistent; the order that PTX does not promise is checked by the race detector
-//! instead of being acted out. Textures, surfaces, multimem, sparse matrices, stochastic rounding and scaled
-//! conversions are refused with an error.
+//! Memory shared by CTAs is sequentially consistent. The simulator does not model weaker orderings; the race detector
+//! reports accesses whose order PTX does not guarantee. Textures, surfaces and sparse matrices are rejected with an
+//! error.
 
 mod exec;
 pub mod fuzzing;

@@ -1,4 +1,4 @@
-//! mbarriers, asynchronous copies, tensor maps, proxies; and the bugs that the simulator must name.
+//! mbarriers, asynchronous copies, tensor maps and proxies, and the errors that the simulator must report.
 
 mod common;
 use common::cases::{self, Given};
@@ -29,7 +29,7 @@ cp.async.wait_all; ld.shared.b64 %rd6, [%r4]; mul.wide.u32 %rd7, %r5, 2; add.s64
     );
     let want = 0x0101_0101 + 2;
     assert_eq!(adversarial_ok(&text, 10)[3], want);
-    // Reading before the wait finds the copy in flight.
+    // A read before the wait finds the copy in flight.
     let e = adversarial_error(&text.replace("cp.async.wait_group 1;", ""));
     assert!(e.to_string().contains("is still being written by"), "{e}");
 }
@@ -51,7 +51,8 @@ C: {} mov.b32 %r2, s; and.b32 %r3, %r1, 31; shl.b32 %r3, %r3, 4; add.u32 %r2, %r
     assert_eq!(run(&text)[40], 0);
 }
 
-/// `cp.async` writes through the generic proxy: whoever has waited for its arrival fences before a bulk copy reads it.
+/// `cp.async` writes through the generic proxy, so a thread that waited for its arrival needs a proxy fence before a
+/// bulk copy reads the data.
 #[test]
 fn cp_async_is_fenced_for_the_asynchronous_proxy() {
     let text = |fence: &str| {
@@ -203,7 +204,7 @@ fn tensor_stores_and_reductions() {
 
 #[test]
 fn multicast_and_cluster_messages() {
-    // CTA 0 loads for both CTAs; then each CTA sends a word to the other with st.async and red.async.
+    // CTA 0 loads for both CTAs. Then each CTA sends a word to the other with `st.async` and `red.async`.
     let body = format!(
         "mov.u32 %r20, %cluster_ctarank; barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;
 @!%p1 bra W; mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], 1024; setp.ne.u32 %p2, %r20, 0; @%p2 bra W; mov.b16 %rs1, 3;
@@ -228,7 +229,7 @@ st.global.v2.b32 [%rd5], {{%r5, %r6}}; barrier.cluster.arrive.aligned; barrier.c
 
 #[test]
 fn tensor_maps_are_changed_on_the_device() {
-    // Copies the map to shared memory, halves the inner extent, publishes it in global memory and loads by it.
+    // Copies the map to shared memory, halves the inner extent, publishes it in global memory and loads through it.
     let with = |meet: &str, acquire: &str| {
         format!(
             "setp.ge.u32 %p2, %r1, 32; @%p2 bra W; shl.b32 %r3, %r1, 2; cvt.u64.u32 %rd4, %r3; add.s64 %rd5, %rd2, %rd4; ld.b32 %r4, [%rd5]; mov.b32 %r5, m; add.u32 %r6, %r5, %r3; st.shared.b32 [%r6], %r4; bar.warp.sync -1;
@@ -248,10 +249,10 @@ W: {} shl.b32 %r3, %r1, 3; add.u32 %r4, %r2, %r3; ld.shared.b64 %rd4, [%r4]; cvt
         let float = |i: usize| f32::from_le_bytes(out[4 * i..4 * i + 4].try_into().unwrap());
         assert_eq!((float(0), float(7), float(8)), (32.0, 39.0, 0.0));
     }
-    // The warp publishes the map together, so all of it must have seen the change.
+    // The whole warp publishes the map, so all of its lanes must know the change.
     let e = (0..20).find_map(|s| with_map(&with("", acquire), &decls, 1, None, Some(s)).err()).unwrap();
     assert!(e.to_string().contains("nothing orders the lanes of a warp"), "{e}");
-    // No other fence makes copies see the map: not that of the asynchronous proxy, nor one of another map.
+    // No other fence makes the map visible to copies: neither an asynchronous proxy fence nor a fence for another map.
     let decls = format!("{decls}.global .align 128 .b8 h[128];\n");
     for other in ["", "fence.proxy.async;", "fence.proxy.tensormap::generic.acquire.gpu [h], 128;"] {
         let e = (0..20).find_map(|s| with_map(&body(other), &decls, 1, None, Some(s)).err()).unwrap();

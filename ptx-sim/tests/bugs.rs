@@ -1,11 +1,11 @@
-//! Bugs planted on purpose: one test for each kind that the simulator promises to name, with the instructions that are
-//! to blame. The same kernel without the bug passes, so that the report is about the bug and nothing else.
+//! Planted bugs: one test for each kind of error that the simulator reports, with the responsible instructions. The
+//! same kernel without the bug passes, so the report is about the bug and nothing else.
 
 mod common;
 use common::{adversarial_error, adversarial_ok, entry, error, run_with};
 use ptx_sim::{Arbitrary, ArbitraryLanes, LaunchConfig, Module, RunOptions, SimError, SimErrorKind};
 
-/// Every part must occur in the message.
+/// Checks that the message contains every part.
 #[track_caller]
 fn says(e: &SimError, parts: &[&str]) {
     let text = e.to_string();
@@ -14,7 +14,7 @@ fn says(e: &SimError, parts: &[&str]) {
     }
 }
 
-/// The errors of all seeds from 0 to 29 that fail.
+/// The errors of the failing seeds from 0 to 29.
 fn all_errors(text: &str) -> Vec<SimError> {
     let errors: Vec<SimError> = (0..30)
         .filter_map(|seed| {
@@ -38,7 +38,7 @@ const INIT: &str = "setp.eq.u32 %p1, %r1, 0; @%p1 mbarrier.init.shared::cta.b64 
 
 const SHARED: &str = ".shared .align 128 .b8 s[1024]; .shared .align 8 .b64 full; .shared .align 8 .b64 empty;";
 
-/// What a [`bulk`] kernel does differently.
+/// The variations of a [`bulk`] kernel.
 #[derive(Clone, Copy)]
 struct Bulk {
     expect: u32,
@@ -98,7 +98,7 @@ st.global.b64 [%rd3], %rd5;"
         );
         says(&e, &["by warp 0 of CTA (0,0,0) at line", "by warp 1 of CTA (0,0,0) at line", "; no barrier orders them"]);
     }
-    // Between the writers and a copy that reads what they wrote.
+    // A race between the writes and a copy that reads the data.
     let e = adversarial_error(&bulk(Bulk { barrier: "", ..GOOD }));
     assert!(matches!(e.kind, SimErrorKind::Race(_)), "{e}");
     says(&e, &["write by ", "`st.shared.b64 [%r3], %rd4;`", "read (asynchronous) by ", "`cp.async.bulk.global"]);
@@ -112,11 +112,11 @@ fn missing_proxy_fence() {
             &e,
             &["missing proxy fence: shared address", "(s", "`st.shared.b64 [%r3], %rd4;`", "`cp.async.bulk.global"],
         );
-        says(&e, &["fence.proxy.async must stand between the ordinary write and the asynchronous access"]);
+        says(&e, &["a fence.proxy.async is needed between the ordinary write and the asynchronous access"]);
     }
 }
 
-/// A copy arrives on its mbarrier by way of another proxy, so that its initialisation needs a fence too: either of two.
+/// A copy arrives on its mbarrier through another proxy, so the initialization needs one of two fences.
 #[test]
 fn missing_fence_behind_an_initialisation() {
     let with = |fence: &str| {
@@ -146,12 +146,12 @@ fn missing_fence_behind_an_initialisation() {
     }
 }
 
-/// Parity 1 of a fresh mbarrier passes at once, whether the copy has been issued or not.
+/// A wait for parity 1 of a fresh mbarrier passes at once, whether or not the copy has been issued.
 #[test]
 fn wrong_phase_of_a_fresh_barrier() {
     let mut in_flight = 0;
     for e in all_errors(&bulk(Bulk { parity: 1, ..GOOD })) {
-        says(&e, &["uninitialised read of 8 bytes at shared address", "`ld.shared.b64 %rd4, [%r3];`"]);
+        says(&e, &["uninitialized read of 8 bytes at shared address", "`ld.shared.b64 %rd4, [%r3];`"]);
         says(&e, &["wait, `mbarrier.try_wait.parity.shared::cta.b64 P1, [full], 1;` at line"]);
         says(&e, &["passed on the phase before the first one of mbarrier 0x800 (full): wrong parity?"]);
         if e.to_string().contains("is still being written by the asynchronous `cp.async.bulk.shared") {
@@ -162,7 +162,8 @@ fn wrong_phase_of_a_fresh_barrier() {
     assert!(in_flight > 0, "no seed has the copy in flight");
 }
 
-/// A ring of one stage: warp 0 copies, warp 1 reads; three rounds. The parities are registers that `flip` turns.
+/// A ring of one stage with three iterations: warp 0 copies, warp 1 reads. `flip` inverts the parities, which are in
+/// registers.
 fn ring(flip_full: &str, flip_empty: &str) -> String {
     let body = format!(
         "{INIT} mov.b32 %r2, s; mov.b32 %r10, 0; mov.b32 %r11, 0; mov.b32 %r12, 1; setp.ge.u32 %p2, %r1, 32; @%p2 bra CONSUMER; @!%p1 bra E;
@@ -185,13 +186,13 @@ add.u32 %r10, %r10, 1; setp.lt.u32 %p3, %r10, 3; @%p3 bra NEXT; st.global.b64 [%
 const FLIP_FULL: &str = "xor.b32 %r11, %r11, 1;";
 const FLIP_EMPTY: &str = "xor.b32 %r12, %r12, 1;";
 
-/// The consumer forgets to turn its parity: its second wait passes on the first phase once more.
+/// The consumer forgets to flip its parity, so its second wait passes on the first phase again.
 #[test]
 fn wrong_phase_of_a_consumer() {
     assert_eq!(adversarial_ok(&ring(FLIP_FULL, FLIP_EMPTY), 20)[40], 3 * 0x0101_0101_0101_0101);
     let mut races = 0;
     for e in all_errors(&ring("", FLIP_EMPTY)) {
-        // Where the consumer was too fast, all that is left is a producer that waits for it.
+        // If the consumer was too fast, only a producer remains, which waits for it.
         says(&e, &["P1, [full], %r11;` at line", "passed on phase 0 again of mbarrier 0x800 (full): wrong parity?"]);
         if !matches!(e.kind, SimErrorKind::Deadlock(_)) {
             says(
@@ -208,12 +209,12 @@ fn wrong_phase_of_a_consumer() {
     assert!(races > 0);
 }
 
-/// The producer forgets to turn its parity: it overwrites what is still being read.
+/// The producer forgets to flip its parity, so it overwrites data that is still being read.
 #[test]
 fn wrong_phase_of_a_producer() {
     for e in all_errors(&ring(FLIP_FULL, "")) {
         match e.kind {
-            // It waits for the wrong one of two phases, and nobody starts that.
+            // It waits for the wrong one of two phases, which no thread starts.
             SimErrorKind::Deadlock(_) => says(&e, &["P1, [empty], %r12;`: waits on mbarrier 0x808 (empty)"]),
             _ => {
                 says(&e, &["P1, [empty], %r12;` at line", "passed on the phase before the first one again"]);
@@ -223,7 +224,7 @@ fn wrong_phase_of_a_producer() {
     }
 }
 
-/// Waiting for a phase that nobody starts.
+/// A wait for a phase that no thread starts.
 #[test]
 fn wrong_phase_that_never_comes() {
     let text = bulk(GOOD);
@@ -246,16 +247,10 @@ fn wrong_expect_tx() {
             "0 of 1 arrivals pending and 16 transaction bytes outstanding",
         ],
     );
-    says(
-        &e,
-        &["16 bytes more were expected than copies brought (wrong expect_tx?)", "[warp 0, warp 1, warp 2, warp 3]"],
-    );
+    says(&e, &["16 bytes were expected but not copied (wrong expect_tx?)", "[warp 0, warp 1, warp 2, warp 3]"]);
     for e in all_errors(&bulk(Bulk { expect: 512, ..GOOD })) {
         assert!(matches!(e.kind, SimErrorKind::Deadlock(_)), "{e}");
-        says(
-            &e,
-            &["waits on mbarrier 0x800 (full)", "copies brought 512 bytes more than were expected (wrong expect_tx?)"],
-        );
+        says(&e, &["waits on mbarrier 0x800 (full)", "512 bytes were copied but not expected (wrong expect_tx?)"]);
     }
 }
 
@@ -270,8 +265,8 @@ fn out_of_bounds() {
             "`st.global.b64 [%rd4], 0;` in CTA (0,0,0) thread (0,0,0): out of bounds: store of 8 bytes at global address",
         ],
     );
-    says(&e, &["512 bytes behind the start of a 256-byte allocation"]);
-    // The first lane outside is named, not the first lane.
+    says(&e, &["512 bytes after the start of a 256-byte allocation"]);
+    // The report names the first lane out of bounds, not the first lane.
     let e = error(&text("shl.b32 %r2, %r1, 5; mov.b32 %r3, s; add.u32 %r3, %r3, %r2;\nst.shared.b32 [%r3], %r1;"));
     says(
         &e,
@@ -301,10 +296,10 @@ ld.shared.b32 %r4, [%r3];",
     assert!(matches!(e.kind, SimErrorKind::Uninitialised { .. }), "{e}");
     says(
         &e,
-        &["`ld.shared.b32 %r4, [%r3];` in CTA (0,0,0) thread (7,0,0): uninitialised read of 4 bytes at shared address"],
+        &["`ld.shared.b32 %r4, [%r3];` in CTA (0,0,0) thread (7,0,0): uninitialized read of 4 bytes at shared address"],
     );
     says(&e, &["(byte 0x41c (s+0x1c) was never written)"]);
-    // Waiting for a copy by nothing at all.
+    // The kernel does not wait for the copy at all.
     let without = bulk(GOOD).replacen(&wait("full", "0"), "", 1);
     let errors = all_errors(&without);
     assert!(errors.iter().any(|e| e.to_string().contains("mbarrier 0x800 (full), on which warp")), "{}", errors[0]);
@@ -319,7 +314,7 @@ fn deadlock() {
     says(&e, &["`bar.sync 2, 64;`: waits on barrier 2: 32 of 64 threads have arrived [warp 1]"]);
 }
 
-/// Neighbours of the kinds above.
+/// Errors related to those above.
 #[test]
 fn copies_that_outlive_their_cta_or_are_misaligned() {
     let e = adversarial_error(&bulk(GOOD).replace("cp.async.bulk.wait_group.read 0;", ""));
@@ -328,7 +323,7 @@ fn copies_that_outlive_their_cta_or_are_misaligned() {
     says(&e, &["multiple of 16"]);
 }
 
-/// Lanes are threads: only `bar.warp.sync` orders what they do to each other's memory.
+/// Lanes are independent threads: only `bar.warp.sync` orders their accesses to common memory.
 #[test]
 fn missing_warp_barrier() {
     let text = |sync: &str| {
@@ -349,7 +344,7 @@ st.global.b64 [%rd3], %rd5;"
     ] {
         assert_eq!(adversarial_ok(&text(sync), 5)[6], 7, "{sync}");
     }
-    // A shuffle makes lanes meet, but orders no memory; and the barrier of other lanes does not count.
+    // A shuffle synchronizes lanes but does not order memory, and a barrier of other lanes does not count.
     let apart = "and.b32 %r5, %r1, 1; mov.b32 %r6, 0x55555555; shl.b32 %r6, %r6, %r5; bar.warp.sync %r6;";
     for sync in ["", "shfl.sync.idx.b32 %r9, %r1, 0, 31, -1;", apart] {
         let e = adversarial_error(&text(sync));
@@ -362,7 +357,7 @@ st.global.b64 [%rd3], %rd5;"
     }
 }
 
-/// What a lane releases is what it knows of: its own accesses, and those of lanes that it has met.
+/// A lane releases what it knows: its own accesses, and those of lanes that it has synchronized with.
 #[test]
 fn a_lane_releases_what_it_knows() {
     let text = |meet: &str, release: &str, acquire: &str| {
@@ -395,7 +390,7 @@ E: ret;"
     for (release, acquire) in forms {
         for meet in [
             "bar.warp.sync -1;",
-            // Lane 0 meets those who have met all others.
+            // Lane 0 synchronizes with lanes that have synchronized with all others.
             "and.b32 %r5, %r1, 16; mov.b32 %r6, 0xffff; shl.b32 %r6, %r6, %r5; bar.warp.sync %r6;
 and.b32 %r5, %r1, 15; setp.ne.u32 %p3, %r5, 0; @%p3 bra M; mov.b32 %r6, 0x10001; bar.warp.sync %r6; M:",
         ] {
@@ -405,7 +400,7 @@ and.b32 %r5, %r1, 15; setp.ne.u32 %p3, %r5, 0; @%p3 bra M; mov.b32 %r6, 0x10001;
             let e = adversarial_error(&text(meet, release, acquire));
             assert!(matches!(e.kind, SimErrorKind::Race(_)), "{e}");
             let other = if meet.is_empty() { "write by lane 1 of warp 0" } else { "write by lane 16 of warp 0" };
-            says(&e, &[other, "bar.warp.sync (__syncwarp), which is missing"]);
+            says(&e, &[other, "bar.warp.sync (__syncwarp) is missing"]);
         }
     }
 }
@@ -417,8 +412,8 @@ fn lanes_that_write_to_one_place() {
     };
     assert_eq!(adversarial_ok(&text("5"), 5).len(), 32);
     let e = adversarial_error(&text("%rd3"));
-    says(&e, &["write by lane 0 of warp 0", "and write by lane 1 of warp 0", "which of the lanes wins is open"]);
-    // Bytes of one word are different places.
+    says(&e, &["write by lane 0 of warp 0", "and write by lane 1 of warp 0", "it is unspecified which lane wins"]);
+    // Bytes of one word are separate locations.
     let bytes = entry(
         ".shared .align 8 .b8 s[32];",
         32,
@@ -427,7 +422,7 @@ fn lanes_that_write_to_one_place() {
     adversarial_ok(&bytes, 5);
 }
 
-/// Registers that nobody has written, where they matter and where they do not.
+/// Uses of registers that were never written, where they matter and where they do not.
 #[test]
 fn undefined_registers() {
     let text = |body: &str| entry(".shared .align 8 .b64 s[64];", 32, body);
@@ -443,7 +438,7 @@ fn undefined_registers() {
     undefined("@!%p9 st.global.b64 [%rd3], 1;", "the guard", "st.global");
     undefined("red.global.add.u32 [%rd1], %r9;", "operand 2", "red.global");
     undefined("atom.global.add.u32 %r8, [%rd1], %r9;", "operand 3", "atom.global");
-    // Through moves, selects, arithmetic, comparisons and guards.
+    // Undefined values pass through moves, selects, arithmetic, comparisons and guards.
     undefined("mov.b32 %r8, %r9; add.u32 %r7, %r8, 1; st.global.b32 [%rd3], %r7;", "operand 2", "%r7;");
     undefined("setp.eq.u32 %p8, %r9, 0; selp.b32 %r7, 1, 2, %p8; st.global.b32 [%rd3], %r7;", "operand 2", "%r7;");
     undefined("mov.b32 %r7, 1; @%p9 mov.b32 %r7, 2; st.global.b32 [%rd3], %r7;", "operand 2", "%r7;");
@@ -458,7 +453,7 @@ fn undefined_registers() {
         some.remove(missing);
         undefined(&(zero(&some) + mma), what, "mma.sync");
     }
-    // What is thrown away may be undefined.
+    // A discarded value may be undefined.
     for body in [
         "mov.b32 %r8, %r9; add.u32 %r7, %r8, 1;",
         "setp.ge.u32 %p1, %r1, 0; selp.b32 %r7, 3, %r9, %p1; st.global.b32 [%rd3], %r7;",
@@ -472,7 +467,7 @@ fn undefined_registers() {
     }
 }
 
-/// A masked load gives zero where the mask is false, because the register held zero before.
+/// A masked load gives zero where the mask is false, because the register was set to zero before.
 #[test]
 fn the_zero_of_a_masked_load() {
     let text = |zero: &str| {
@@ -482,10 +477,10 @@ fn the_zero_of_a_masked_load() {
     };
     assert_eq!(adversarial_ok(&text("mov.b32 %r7, 0;"), 3)[25], 0);
     let e = adversarial_error(&text(""));
-    says(&e, &["undefined register: nobody has written operand 2", "thread (20,0,0)"]);
+    says(&e, &["undefined register: operand 2 was never written", "thread (20,0,0)"]);
 }
 
-/// One lane starts a copy of what all lanes have written.
+/// One lane starts a copy of data that all lanes have written.
 #[test]
 fn missing_warp_barrier_before_a_copy() {
     let text = |sync: &str| {
@@ -504,10 +499,10 @@ cp.async.bulk.commit_group; cp.async.bulk.wait_group 0; E:"
     says(&e, &["`cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r2], 256;`", "bar.warp.sync (__syncwarp)"]);
 }
 
-/// What an instruction gives, taken for undefined: an error exactly where it may matter.
+/// The results of an instruction, treated as undefined: an error exactly if they may matter.
 #[test]
 fn arbitrary_results() {
-    // The instruction in question is the move to %rd4; %p1 holds for lane 0 only.
+    // The instruction is the move to %rd4; %p1 holds for lane 0 only.
     let matters = |lanes: ArbitraryLanes, body: &str| {
         let text = entry(".shared .align 8 .b64 s[64];", 32, &format!("setp.eq.u32 %p1, %r1, 0;\n{body}"));
         let module = Module::parse(&text).unwrap();
@@ -538,7 +533,7 @@ fn arbitrary_results() {
     for (body, expected) in table {
         assert_eq!(matters(all, body), expected, "{body}");
     }
-    // Lane 0 stores; the guard of the move holds for it alone.
+    // Lane 0 stores, and the guard of the move holds only for lane 0.
     let guarded = "mov.b64 %rd4, 0; @%p1 mov.b64 %rd4, 7; @%p1 st.global.b64 [%rd3], %rd4;";
     for (lanes, expected) in [(all, true), (ArbitraryLanes::All, true), (ArbitraryLanes::Skipped, false)] {
         assert_eq!(matters(lanes, guarded), expected, "{lanes:?}");

@@ -88,12 +88,12 @@ fn warp_instructions() {
             "setp.lt.u32 %p1, %r1, 16; @%p1 bra A; redux.sync.add.u32 %r10, 1, 0xffff0000; bra B; A: redux.sync.add.u32 %r10, 2, 0xffff; B:",
             &|l| if l < 16 { 32 } else { 16 },
         ),
-        // Lanes arrive at a full-mask shuffle one after the other.
+        // Lanes reach a full-mask shuffle at different times.
         (
             "setp.lt.u32 %p1, %r1, 16; @%p1 bra A; nanosleep.u32 10; A: shfl.sync.bfly.b32 %r10, %r1, 16, 31, -1;",
             &|l| l ^ 16,
         ),
-        // `bar.warp.sync` at two places.
+        // `bar.warp.sync` at two locations.
         (
             "setp.lt.u32 %p1, %r1, 16; mov.b32 %r10, 5; @%p1 bra A; bar.warp.sync -1; bra B; A: bar.warp.sync -1; B:",
             &|_| 5,
@@ -125,7 +125,7 @@ P: cvt.u64.u32 %rd5, %r1; add.s64 %rd5, %rd5, 100; st.shared.b64 [%r3], %rd5; ba
 selp.b32 %r3, 1000, 0, %p2; selp.b32 %r4, 2000, 0, %p3; add.u32 %r2, %r2, %r3; add.u32 %r2, %r2, %r4; cvt.u64.u32 %rd4, %r2; st.global.b64 [%rd3], %rd4;",
     );
     assert_eq!(run(&text)[95], 2050);
-    // A warp that has exited does not hold up the others.
+    // A warp that has exited does not delay the others.
     let text = entry("", 64, "setp.lt.u32 %p1, %r1, 32; @%p1 exit; bar.sync 0; st.global.b64 [%rd3], 1;");
     assert_eq!(run(&text)[40], 1);
 }
@@ -153,7 +153,7 @@ fn spinning_forever_is_noticed() {
 
 #[test]
 fn spin_locks_between_lanes_and_ctas() {
-    // The classic loop in which a winner leaves while losers spin, across lanes, warps and CTAs.
+    // The classic loop in which a winner leaves while losers spin: across lanes, warps and CTAs.
     let text = entry(
         ".global .align 4 .b32 lock = 0; .global .align 8 .b64 counter = 0; .global .align 4 .b32 finished = 0;",
         64,
@@ -192,7 +192,7 @@ xor.b32 %r4, %r1, 63; shl.b32 %r4, %r4, 3; add.u32 %r4, %r4, %r3; ld.shared.b64 
         SimErrorKind::Uninitialised { .. } => {}
         _ => panic!("{e}"),
     }
-    // With initialised memory only the race itself is wrong.
+    // With initialized memory only the race itself is an error.
     let write_after_read = entry(
         ".shared .align 4 .b32 s[1];",
         64,
@@ -219,7 +219,7 @@ C: ld.relaxed.gpu.global.b32 %r2, [flag]; setp.eq.u32 %p3, %r2, 0; @%p3 bra C; {
     assert!(matches!(e.kind, SimErrorKind::Race(_)), "{e}");
 }
 
-/// Thread 0 of one block passes a value to thread 0 of another.
+/// Thread 0 of one CTA passes a value to thread 0 of another.
 fn message(header: &str, write: &str, read: &str) -> String {
     let decls = ".global .align 4 .b32 flag = 0; .global .align 4 .b32 data = 0;";
     let (read, fence) = read.split_once(';').unwrap_or((read, ""));
@@ -232,7 +232,7 @@ ld.global.b32 %r3, [data]; setp.ne.u32 %p4, %r3, 42; @%p4 trap; E:"
     entry(decls, 32, &body).replace(".reqntid 32", &format!(".reqntid 32 {header}"))
 }
 
-/// What the seeds say of two blocks: nothing, or the first report.
+/// Runs two CTAs under several seeds; returns the first error.
 fn two_blocks(text: &str) -> Option<SimError> {
     (0..12).find_map(|seed| {
         let options = RunOptions { adversarial: Some(seed), ..RunOptions::default() };
@@ -254,14 +254,14 @@ fn scopes_say_whom_a_release_and_an_acquire_reach() {
         )
     };
     let reduction = |w: &str, r: &str| (format!("red.release.{w}.global.add.u32 [flag], 1;"), pair(w, r).1);
-    // Fences with a scope, around accesses that reach everybody.
+    // Scoped fences, around accesses at system scope.
     let fences = |w: &str, r: &str| {
         (
             format!("fence.acq_rel.{w}; st.relaxed.gpu.global.b32 [flag], 1;"),
             format!("ld.relaxed.gpu.global.b32 %r2, [flag]; fence.acq_rel.{r};"),
         )
     };
-    // Fences that reach everybody, around accesses with a scope.
+    // Fences at system scope, around scoped accesses.
     let accesses = |w: &str, r: &str| {
         (
             format!("fence.acq_rel.gpu; st.relaxed.{w}.global.b32 [flag], 1;"),
@@ -292,7 +292,7 @@ fn scopes_say_whom_a_release_and_an_acquire_reach() {
     }
     let (write, read) = pair("cta", "cta");
     let e = two_blocks(&message("", &write, &read)).expect("a race").to_string();
-    assert!(e.contains("one is outside of the other's scope"), "{e}");
+    assert!(e.contains("one is outside the other's scope"), "{e}");
 }
 
 #[test]

@@ -1,9 +1,8 @@
 //! CUDA kernels, compiled by NVIDIA's nvcc, run in the simulator.
 //!
-//! Each kernel `cuda/<name>.cu` shows one idea; `cuda/ptx/<name>.ptx` is what
-//! nvcc made of it, so that these tests need no compiler. Results are compared
-//! with the same computation in Rust. Every kernel runs under the plain schedule
-//! and under adversarial ones with race detection.
+//! Each kernel `cuda/<name>.cu` demonstrates one feature. `cuda/ptx/<name>.ptx` is nvcc's output for it, so these
+//! tests need no compiler. Results are compared with the same computation in Rust. Every kernel runs under the plain
+//! schedule and under adversarial ones with race detection.
 
 #[path = "common/cases.rs"]
 mod cases;

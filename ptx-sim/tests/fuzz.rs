@@ -1,7 +1,7 @@
-//! The bodies of the fuzz targets on changed PTX: no panic, no hang, the same result each time.
+//! Runs the bodies of the fuzz targets on changed PTX: no panic, no hang, and deterministic results.
 //!
-//! By default a small number of inputs. `PTX_SIM_FUZZ_SECONDS=600` goes on for that time; `PTX_SIM_FUZZ_SEED=N` starts
-//! elsewhere. An input that breaks a promise is kept under the folder of scratch files and named in the failure.
+//! Runs a small number of inputs by default. `PTX_SIM_FUZZ_SECONDS=600` continues for that time; `PTX_SIM_FUZZ_SEED=N`
+//! selects another sequence. A failing input is kept in the scratch folder and named in the failure.
 
 use ptx_sim::Module;
 use ptx_sim::fuzzing::{self, Random};
@@ -9,7 +9,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// All PTX of the tests, in the order of names.
+/// All PTX of the tests, sorted by name.
 fn seeds() -> Vec<String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
     let mut paths = vec![];
@@ -35,7 +35,7 @@ fn fuzz(name: &str, rounds: u64, body: fn(&[u8])) {
     let (mut slowest, mut slowest_text) = (Duration::ZERO, String::new());
     while deadline.map_or(done < rounds, |d| Instant::now() < d) && broken.len() < 20 {
         let seed = &seeds[done as usize % seeds.len()];
-        // The first round takes the programs as they are, except for the long ones in a short run.
+        // The first round uses the programs unchanged, except for the long ones in a short run.
         let text = if done < seeds.len() as u64 && deadline.is_some() {
             seed.clone()
         } else {
@@ -63,7 +63,7 @@ fn fuzz(name: &str, rounds: u64, body: fn(&[u8])) {
     assert!(parsed * 20 > done, "only {parsed} of {done} inputs are valid PTX");
 }
 
-/// What once broke a promise.
+/// Inputs that once failed.
 #[test]
 fn kept_inputs() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fuzz");

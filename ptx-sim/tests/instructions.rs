@@ -1,13 +1,13 @@
-//! The table of matrix instructions against the simulator: which exist, and what their fragments are.
+//! Compares the table of matrix instructions with the simulator: which instructions exist, and their fragments.
 //!
-//! The simulator has its own rules, written from the PTX ISA. Here the table is only enumerated; whether a combination
-//! exists is asked of the simulator, and fragments are used to fill registers for it, whose products must then be
+//! The simulator has separate rules, written from the PTX ISA. The tests only enumerate the table: the simulator
+//! decides whether a combination exists, and the table's fragments fill registers for it, whose products must then be
 //! right.
 
 use ptx_sim::num::Format;
 use ptx_sim::tensor::fragment::{Position, wgmma_a, wgmma_d};
 use ptx_sim::tensor::{
-    Accumulator, BitOp, BlockScale, Element, InstructionDescriptor, Major, MmaSync, ScaleOperand, Tcgen05Kind,
+    Accumulator, BlockScale, Element, InstructionDescriptor, Major, MmaBitOp, MmaSync, ScaleOperand, Tcgen05Kind,
     Tcgen05Mma, Wgmma,
 };
 use std::collections::BTreeSet;
@@ -54,13 +54,14 @@ fn scale(e: E) -> Format {
     }
 }
 
-/// An instruction by what both sides call it: unit, kind, m, n, k, A, B, sums, scales in a line of K and their format.
+/// An instruction in common terms: unit, kind, m, n, k, types of A, B and the accumulator, and the scales per line of
+/// K with their format.
 type Key = (Unit, String, [u32; 3], E, E, E, Option<(u32, E)>);
 
 fn key(i: &Instruction) -> Key {
     let scales = i.row.scales.zip(i.scale).map(|(s, format)| (i.row.k / s.block, format));
     let kind = match i.row.unit {
-        // In the simulator a kind of `mma.sync` is the containers and the scales.
+        // In the simulator the kind of an `mma.sync` follows from the containers and scales.
         Unit::Sync | Unit::BlockScale if i.row.kind == "f8f6f4" => "f8f6f4".to_string(),
         Unit::Sync | Unit::BlockScale | Unit::Warpgroup => String::new(),
         _ => i.row.kind.to_string(),
@@ -74,7 +75,7 @@ fn in_table(units: &[Unit]) -> BTreeSet<Key> {
 
 const FORMATS: [(u32, E); 5] = [(1, E::Ue8m0), (2, E::Ue8m0), (4, E::Ue8m0), (4, E::Ue4m3), (2, E::Ue4m3)];
 
-/// Types of A, B and sums that could be multiplied, with scales or without.
+/// All combinations of types of A, B and the accumulator, with and without scales.
 fn combinations() -> impl Iterator<Item = (E, E, E, Option<(u32, E)>)> {
     let all = || E::ALL.iter().copied();
     all().filter(|a| element(*a).is_some()).flat_map(move |a| {
@@ -97,11 +98,11 @@ fn mma_sync_exists_as_the_table_says() {
                     for byte_container in [false, true] {
                         let sync = MmaSync {
                             byte_container,
-                            bit_op: (a == E::B1).then_some(BitOp::And),
+                            bit_op: (a == E::B1).then_some(MmaBitOp::And),
                             scale: scales.map(|(vector, format)| BlockScale { vector, format: scale(format) }),
                             ..MmaSync::new(m, n, k, element(a).unwrap(), element(b).unwrap(), accumulator(d).unwrap())
                         };
-                        // Four products by groups of eight lanes, which the table leaves out.
+                        // Four MMAs by groups of eight lanes, which the table omits.
                         let quads = a == E::F16 && m == 8;
                         let narrow = [a, b].iter().all(|e| element(*e).unwrap().is_f8f6f4());
                         if quads || byte_container && !narrow || sync.validate().is_err() {
@@ -109,7 +110,7 @@ fn mma_sync_exists_as_the_table_says() {
                         }
                         let unit = if scales.is_some() { Unit::BlockScale } else { Unit::Sync };
                         let mut add = |kind: &str| found.insert((unit, kind.to_string(), [m, n, k], a, b, d, scales));
-                        // Floats in bytes by K = 32 are of the kind f8f6f4; those of 8 bits need no kind.
+                        // Floats in bytes at K = 32 have kind f8f6f4; 8-bit floats need no kind.
                         let bytes = scales.is_none() && narrow && k == 32;
                         if bytes {
                             add("f8f6f4");
@@ -135,7 +136,7 @@ fn wgmma_exists_as_the_table_says() {
         for n in 1..=264 {
             for k in (2..=9).map(|i| 1 << i) {
                 let wgmma = Wgmma {
-                    bit_op: (a == E::B1).then_some(BitOp::And),
+                    bit_op: (a == E::B1).then_some(MmaBitOp::And),
                     ..Wgmma::new(n, k, element(a).unwrap(), element(b).unwrap(), accumulator(d).unwrap())
                 };
                 if wgmma.validate().is_ok() {
@@ -152,7 +153,7 @@ fn majors_of_wgmma() {
     for row in ROWS.iter().filter(|r| r.unit == Unit::Warpgroup) {
         let i = row.instructions().next().unwrap();
         let wgmma = Wgmma {
-            bit_op: (i.a == E::B1).then_some(BitOp::And),
+            bit_op: (i.a == E::B1).then_some(MmaBitOp::And),
             b_major: Major::Mn,
             ..Wgmma::new(i.n, row.k, element(i.a).unwrap(), element(i.b).unwrap(), accumulator(i.accumulator).unwrap())
         };
@@ -160,7 +161,7 @@ fn majors_of_wgmma() {
     }
 }
 
-/// The fields of an instruction descriptor of `tcgen05.mma`, and what the simulator reads from them.
+/// The fields of an instruction descriptor of `tcgen05.mma`, decoded by the simulator.
 fn descriptor(
     kind: Tcgen05Kind,
     m: u32,
@@ -226,7 +227,7 @@ fn tcgen05_exists_as_the_table_says() {
             }
         }
     }
-    // Sums of f16 are of f16 operands, and f16 with bf16 is not documented: the simulator looks at neither.
+    // f16 accumulators require f16 operands, and mixing f16 with bf16 is undocumented; the simulator checks neither.
     found.retain(|(_, kind, _, a, b, d, _)| kind != "f16" || a == b && (*d == E::F32 || *a == E::F16));
     let expected = in_table(&[Unit::Tensor, Unit::TensorPair]);
     let missing: Vec<_> = found.difference(&expected).take(20).collect();
@@ -244,7 +245,7 @@ fn majors_of_tcgen05() {
     }
 }
 
-/// The row and column of what register `i` of a thread holds.
+/// The row and column of register `i` of a thread.
 fn at(layout: &Layout, columns: u64, thread: u32, i: u32) -> Position {
     let bases = |bases: &[u64], index: u32| {
         bases.iter().enumerate().filter(|(bit, _)| index >> bit & 1 == 1).fold(0, |v, (_, basis)| v ^ basis)
@@ -277,7 +278,7 @@ fn fragments_of_wgmma() {
     assert_eq!(compared, 6 * 6);
 }
 
-/// The codes of 0 and 1 in a format, by what the simulator makes of codes.
+/// The codes of 0 and 1 in a format, found with the simulator's decoder.
 fn codes(e: Element) -> [u64; 2] {
     let one = match e {
         Element::F64 => 1.0f64.to_bits(),
@@ -288,7 +289,8 @@ fn codes(e: Element) -> [u64; 2] {
     [0, one]
 }
 
-/// Registers of all lanes, filled by a layout: `bits` for an element, `code` for what is at a position.
+/// Fills the registers of all lanes according to a layout: `bits` per element, with `code` for the value at a
+/// position.
 fn fill(layout: &Layout, columns: u32, bits: u32, code: impl Fn(Position) -> u64) -> Vec<u64> {
     let per_register = (32 / bits).max(1);
     let mut out = vec![];
@@ -312,7 +314,7 @@ fn pattern(seed: usize, p: Position) -> usize {
 fn products_through_the_fragments_of_mma_sync() {
     let mut executed = 0;
     for row in ROWS.iter().filter(|r| matches!(r.unit, Unit::Sync | Unit::BlockScale)) {
-        // Formats that fill their containers: others are somewhere in a byte, which fragments do not say.
+        // Only formats that fill their containers; fragments do not specify the position of others within a byte.
         for i in row.instructions().filter(|i| i.a.bits() == row.container && i.b.bits() == row.container) {
             let (m, n, k) = (row.m, i.n, row.k);
             let (a, b, d) = (element(i.a).unwrap(), element(i.b).unwrap(), accumulator(i.accumulator).unwrap());
@@ -324,11 +326,11 @@ fn products_through_the_fragments_of_mma_sync() {
             let scales =
                 row.scales.zip(i.scale).map(|(s, format)| BlockScale { vector: k / s.block, format: scale(format) });
             let sync = MmaSync {
-                bit_op: (i.a == E::B1).then_some(BitOp::And),
+                bit_op: (i.a == E::B1).then_some(MmaBitOp::And),
                 scale: scales,
                 ..MmaSync::new(m, n, k, a, b, d)
             };
-            // Factors of one: exponent 127 of ue8m0, 7 of ue4m3.
+            // Scale factors of one: exponent 127 of ue8m0, 7 of ue4m3.
             let words = vec![if i.scale == Some(E::Ue8m0) { 0x7f7f_7f7f } else { 0x3838_3838 }; 32];
             let operand = ScaleOperand { words: &words, byte: 0, thread: 0 };
             let result = sync.execute(&left, &right, &zeros, scales.map(|_| (operand, operand))).unwrap();

@@ -1,12 +1,12 @@
-//! Accesses of multicast memory: which forms there are, what they compute in each member, and what is checked.
+//! Accesses to multicast memory: the legal forms, their results in each member, and the checks.
 
 mod common;
 use common::entry;
 use half::{bf16, f16};
 use ptx_sim::{Arg, Config, Device, LaunchConfig, Module, RunOptions, SimError};
 
-/// Runs 32 threads on an object of members with these contents. `%rd2` is the object's address, `%rd1` that of the
-/// output. Gives the output and the members.
+/// Runs 32 threads on an object whose members have these contents. `%rd2` is the object's address, `%rd1` the address
+/// of the output. Returns the output and the members.
 fn run_on(body: &str, members: &[&[u8]], options: &RunOptions) -> Result<(Vec<u8>, Vec<Vec<u8>>), SimError> {
     let text = entry("", 32, body);
     let module = Module::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
@@ -40,7 +40,7 @@ fn parses(instruction: &str) -> Result<(), String> {
     Module::parse(&entry("", 32, instruction)).map(|_| ()).map_err(|e| e.to_string())
 }
 
-/// The register, or the vector of them, that an operand of a type is.
+/// The register, or vector of registers, for an operand of a type.
 fn operand(ty: &str, vector: &str) -> String {
     let register = match ty {
         "f16" | "bf16" | "b16" => "%rs",
@@ -54,8 +54,8 @@ fn operand(ty: &str, vector: &str) -> String {
     if n == 1 { list[0].clone() } else { format!("{{{}}}", list.join(", ")) }
 }
 
-/// The combinations are those that ptxas 13.4 accepts, but that it takes `red.min` and `red.max` of halves, which the
-/// manual has not.
+/// The combinations match those that ptxas 13.4 accepts, except that ptxas also accepts `red.min` and `red.max` of
+/// halves, which the manual does not list.
 #[test]
 fn forms() {
     const TYPES: [&str; 13] =
@@ -146,7 +146,7 @@ fn loads_combine_the_members() {
         assert_eq!(out[..4], want.to_le_bytes(), "{load}");
         assert_eq!(after, [a.clone(), b.clone()], "{load}");
     }
-    // One member has nothing to be combined with.
+    // With one member there is nothing to combine.
     let (out, _) = run("multimem.ld_reduce.weak.global.add.u32 %r2, [%rd2]; st.global.b32 [%rd1], %r2;", &[&a]);
     assert_eq!(out[..4], 7u32.to_le_bytes());
     let body = "multimem.ld_reduce.weak.global.add.v4.f32 {%f1,%f2,%f3,%f4}, [%rd2]; st.global.v4.f32 [%rd1], {%f1,%f2,%f3,%f4};";
@@ -155,7 +155,7 @@ fn loads_combine_the_members() {
     assert_eq!(out[..16], floats([1.5, 0.0, 1e9, 4.25]));
 }
 
-/// With three members a sum in f32 is rounded once, and one in halves twice.
+/// With three members, a sum in f32 is rounded once, and a sum in halves twice.
 #[test]
 fn sums_of_halves() {
     let half = |x: f32| f16::from_f32(x).to_le_bytes();
@@ -185,7 +185,7 @@ fn updates_and_stores_reach_every_member() {
     let (_, after) = run(&format!("{at} multimem.red.relaxed.sys.global.add.u32 [%rd4], %r1;"), &[&a, &b]);
     let added = |x: u32| words(&(0..32).map(|i| x + i).collect::<Vec<_>>());
     assert_eq!(after, [added(1), added(2)]);
-    // All threads update one place.
+    // All threads update one location.
     let (_, after) = run("multimem.red.relaxed.sys.global.add.u32 [%rd2], 1;", &[&words(&[5]), &words(&[6])]);
     assert_eq!(after, [words(&[37]), words(&[38])]);
     let (_, after) = run(&format!("{at} multimem.st.weak.global.u32 [%rd4], %r1;"), &[&a, &b]);
@@ -196,11 +196,11 @@ fn updates_and_stores_reach_every_member() {
 fn what_is_checked() {
     let a = words(&[0; 4]);
     let table = [
-        ("ld.global.b32 %r2, [%rd2];", "a multicast address, which multimem instructions alone access"),
-        ("st.global.b32 [%rd2], %r1;", "a multicast address, which multimem instructions alone access"),
+        ("ld.global.b32 %r2, [%rd2];", "a multicast address, which only multimem instructions can access"),
+        ("st.global.b32 [%rd2], %r1;", "a multicast address, which only multimem instructions can access"),
         ("multimem.st.weak.global.u32 [%rd1], 1;", "multimem store"),
-        ("multimem.st.weak.global.u32 [%rd1], 1;", "no multicast address"),
-        ("multimem.ld_reduce.weak.global.add.u32 %r2, [%rd2+16];", "no multicast address"),
+        ("multimem.st.weak.global.u32 [%rd1], 1;", "not a multicast address"),
+        ("multimem.ld_reduce.weak.global.add.u32 %r2, [%rd2+16];", "not a multicast address"),
         ("multimem.red.relaxed.sys.global.add.u32 [%rd2+2], 1;", "multimem update"),
         ("multimem.ld_reduce.weak.global.add.v4.f32 {%f1,%f2,%f3,%f4}, [%rd2+8];", "multimem load"),
     ];
@@ -210,7 +210,7 @@ fn what_is_checked() {
     }
 }
 
-/// Weak stores of two warps to one place race, updates do not.
+/// Weak stores of two warps to one location race; updates do not.
 #[test]
 fn races() {
     let text = |instruction: &str| {
@@ -222,7 +222,7 @@ fn races() {
     assert!(found.as_ref().is_err_and(|e| e.to_string().contains("data race")), "{found:?}");
     let (_, after) = run_on(&text("multimem.red.relaxed.sys.global.add.u32 [%rd2],"), &[&a, &a], &options).unwrap();
     assert_eq!(after, [words(&[3, 0, 0, 0]), words(&[3, 0, 0, 0])]);
-    // A release and an acquire order what lies between them, by way of the members.
+    // A release and an acquire through the members order the accesses between them.
     let body = "setp.eq.u32 %p1, %r1, 0; @!%p1 bra R;
 st.global.b32 [%rd1], 7; multimem.red.release.gpu.global.add.u32 [%rd2], 1; bra D;
 R: setp.ne.u32 %p2, %r1, 1; @%p2 bra D;

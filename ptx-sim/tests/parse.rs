@@ -1,10 +1,10 @@
-//! The parser: forms that compilers write, errors with their position, and hostile input.
+//! The parser: forms that compilers emit, errors with their positions, and hostile input.
 
 mod common;
 use common::{HEADER, entry};
 use ptx_sim::Module;
 
-/// Every form of an instruction that compilers are known to write.
+/// All instruction forms that compilers are known to emit.
 const FORMS: &str = include_str!("ptx/forms.ptx");
 
 fn forms() -> &'static str {
@@ -60,7 +60,7 @@ fn errors_have_positions_and_reasons() {
     }
 }
 
-/// What PTX has and the simulator does not is refused as such, at its place.
+/// PTX that the simulator does not support is rejected as such, with its position.
 #[test]
 fn what_is_not_simulated_is_refused() {
     let lines = [

@@ -1,5 +1,5 @@
-//! Whole programs that a compiler wrote: `tests/ptx/llvm_mixed.ptx` is clang 21's output (-O2, sm_90) for the three
-//! CUDA kernels whose C++ source is repeated in Rust below.
+//! Whole programs compiled by clang: `tests/ptx/llvm_mixed.ptx` is clang 21's output (-O2, sm_90) for three CUDA
+//! kernels, whose C++ source is repeated in Rust below.
 
 #[path = "common/cases.rs"]
 mod cases;
@@ -20,7 +20,7 @@ enum Input {
 
 use Input::{Memory, Structure, Word};
 
-/// Launches an entry on a fresh device; returns what each argument's memory holds afterwards.
+/// Launches an entry on a fresh device; returns the final contents of each memory argument.
 fn launch(entry: &str, grid: u32, block: u32, inputs: &[Input], seed: Option<u64>) -> (Vec<Vec<u8>>, Report) {
     let module = Module::parse(PTX).unwrap_or_else(|e| panic!("{e}"));
     let mut device = Device::new(Config::default());
@@ -140,7 +140,7 @@ fn integer_expressions() {
         let (v, u) = (x[i], x[i] as u64);
         let mut r = v / 7;
         r ^= (u % 1_000_003) as i64;
-        // The compiler relies on the square not overflowing, so its shift is that of an unsigned number.
+        // The compiler assumes that the square does not overflow, so its shift is unsigned.
         r = r.wrapping_add((u.wrapping_mul(u) >> 3) as i64);
         r = r.wrapping_add(i64::from(u.count_ones())).wrapping_add(i64::from((u | 1).leading_zeros()));
         r ^= u.rotate_left(13) as i64;

@@ -3,13 +3,13 @@
 mod common;
 use common::{entry, error, lanes, newest, run};
 
-/// Checks that `body` gives `want` in every lane.
+/// Checks that `body` computes `want` in every lane.
 fn check(body: &str, want: u64) {
     let got = lanes(body);
     assert!(got.iter().all(|v| *v == want), "{body}\n got {:#x}\nwant {want:#x}", got[0]);
 }
 
-/// `inst` writes `%r10`.
+/// Like [`check`], for an instruction that writes `%r10`.
 fn check32(inst: &str, want: u32) {
     check(&format!("{inst}\ncvt.u64.u32 %rd10, %r10;"), want.into());
 }
@@ -150,7 +150,7 @@ fn floats() {
     check("testp.infinite.f32 %p1, 0f7F800000; selp.b64 %rd10, 1, 0, %p1;", 1);
 }
 
-/// As [`check`], for instructions that came with sm_100.
+/// Like [`check`], for instructions introduced with sm_100.
 fn check_new(body: &str, want: u32) {
     let text = newest(&entry("", 32, &format!("{body}\nst.global.b64 [%rd3], %rd10;")));
     let got = run(&text);
@@ -165,7 +165,7 @@ fn scaled_conversions() {
         ("e5m2x2", "rs", 0x3c3e, 0x7e82, 0x3f00_4140),
         ("e2m3x2", "rs", 0x0820, 0x7f80, 0x3f80_8000),
         ("e4m3x2", "rs", 0x7f38, 0x7fff, 0x7fff_7fff),
-        // Up to the largest exponent, and down to zero.
+        // Up to the maximum exponent, and down to zero.
         ("e4m3x2", "rs", 0x3801, 0xfe00, 0x7f00_0000),
     ];
     for (ty, reg, value, scale, want) in table {
@@ -225,7 +225,7 @@ fn special_registers() {
 
 #[test]
 fn divergence_and_loops() {
-    // Each lane adds the numbers below its lane number, with a data-dependent trip count.
+    // Each lane adds the numbers below its lane number, so the trip count depends on the lane.
     let body = "mov.b32 %r2, 0; mov.b32 %r3, 0;
 L: setp.ge.u32 %p1, %r2, %r1; @%p1 bra DONE; add.u32 %r3, %r3, %r2; add.u32 %r2, %r2, 1; bra L;
 DONE: activemask.b32 %r4; mov.b64 %rd10, {%r3, %r4};";
@@ -238,7 +238,7 @@ DONE: activemask.b32 %r4; mov.b64 %rd10, {%r3, %r4};";
 
 #[test]
 fn reconvergence_with_continue_edges() {
-    // The conditional jumps straight back to the loop header: lanes still meet there in every iteration.
+    // The conditional branch goes straight back to the loop header; lanes still reconverge there in every iteration.
     let body = "mov.b32 %r2, 0; mov.b32 %r5, -1;
 L: activemask.b32 %r4; and.b32 %r5, %r5, %r4; add.u32 %r2, %r2, 1; setp.ge.u32 %p2, %r2, 8; @%p2 bra DONE;
  add.u32 %r6, %r2, %r1; and.b32 %r6, %r6, 1; setp.eq.u32 %p1, %r6, 0; @%p1 bra L; add.u32 %r7, %r2, 3; bra L;

@@ -37,7 +37,7 @@ movmatrix.sync.aligned.m8n8.trans.b16 %r7, %r6; movmatrix.sync.aligned.m8n8.tran
     assert!(run(&entry(".shared .align 16 .b8 s[1024];", 32, body)).iter().all(|v| *v == 0));
 }
 
-/// A kernel `k(out, a, b)` of 128 threads that brings `bytes` of A and B to shared memory.
+/// A kernel `k(out, a, b)` of 128 threads that copies `bytes` of A and B to shared memory.
 fn matrix_kernel(body: &str, a_bytes: usize, b_bytes: usize) -> String {
     let copy = |base: &str, from: &str, bytes: usize| {
         let mut text = String::new();
@@ -209,7 +209,7 @@ fn tcgen05_multiplies_in_tensor_memory() {
     assert!(e.to_string().contains("64 columns of tensor memory"), "{e}");
 }
 
-/// What is in flight in tensor memory is nobody else's, and threads need the fences of its instructions.
+/// Tensor memory in flight cannot be accessed, and threads need the `tcgen05` fences.
 #[test]
 fn tensor_memory_is_waited_for() {
     let wait = "L: mbarrier.try_wait.parity.shared::cta.b64 %p4, [bar], 0; @!%p4 bra L;";
@@ -219,7 +219,7 @@ fn tensor_memory_is_waited_for() {
         assert_ne!(text, good);
         run_matrix(text, &sa, &sb, 128 * 32, Some(1)).map(|_| ()).expect_err(text).to_string()
     };
-    // No wait, or one that passes at once, or no commit.
+    // Without a wait, with one that passes immediately, or without a commit.
     let parity = wait.replace("[bar], 0", "[bar], 1");
     let no_commit = "mbarrier.arrive.shared::cta.b64 _, [bar];";
     let commit = "tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [bar];";
@@ -227,7 +227,7 @@ fn tensor_memory_is_waited_for() {
         let errors: Vec<String> = (1..8)
             .filter_map(|seed| run_matrix(&text, &sa, &sb, 128 * 32, Some(seed)).err().map(|e| e.to_string()))
             .collect();
-        // A warp may also be so fast that it reads before the multiplication begins.
+        // A warp may also be fast enough to read before the multiplication begins.
         for e in &errors {
             assert!(
                 e.contains("`tcgen05.ld.sync.aligned.32x32b.x32.b32") && e.contains("`tcgen05.mma.cta_group::1"),
@@ -247,7 +247,7 @@ fn tensor_memory_is_waited_for() {
         "{e}"
     );
     assert!(e.contains("tcgen05.fence::after_thread_sync before the second"), "{e}");
-    // The accumulator is an operand before anybody has written it.
+    // The accumulator is an operand before it has been written.
     let e = fail(&good.replace("setp.ne.u32 %p3, 0, 0;", "setp.ne.u32 %p3, 1, 0;"));
     assert!(e.contains("`tcgen05.mma") && e.contains("the operand was never written"), "{e}");
     // B is overwritten while it may still be read.
@@ -257,7 +257,7 @@ fn tensor_memory_is_waited_for() {
     let early = "bar.sync 0; @%p2 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r21, 64; bar.sync 0;";
     let e = fail(&tcgen05_kernel(early));
     assert!(e.contains("`@%p2 tcgen05.dealloc") && e.contains("is in flight: `tcgen05.mma"), "{e}");
-    // Without the wait the loads never end, and before it the registers hold noise.
+    // Without the wait the loads never complete, and until the wait the registers hold noise.
     let no_wait = good.replace("tcgen05.wait::ld.sync.aligned;", "");
     let e = fail(&no_wait);
     assert!(e.contains("`tcgen05.dealloc") && e.contains("tcgen05.wait::ld must come before"), "{e}");
@@ -297,8 +297,8 @@ L: mbarrier.try_wait.parity.shared::cta.b64 %p4, [bar], 0; @!%p4 bra L; tcgen05.
     assert!(e.contains("`tcgen05.ld") && e.contains("is in flight: `tcgen05.st"), "{e}");
     assert!(e.contains("tcgen05.wait::st must come before"), "{e}");
     for fences in [["", fences[1]], [fences[0], ""]] {
-        // The shift by warp 0 touches lanes 0 to 31 only, which warp 0 has loaded itself; so move it to those of warp
-        // 1.
+        // The shift by warp 0 accesses lanes 0 to 31 only, which warp 0 itself has loaded; so it is moved to the lanes
+        // of warp 1.
         let text = text(wait, fences)
             .replace("down [%r3];", "down [%r8];")
             .replace("@%p6 bra L;", "@%p6 bra L; add.u32 %r8, %r3, 0x200000;");

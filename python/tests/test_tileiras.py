@@ -1,4 +1,4 @@
-"""The Python module, with the programs that `TILEIRAS_BIN` or the installed package has."""
+"""Tests of the Python module with the programs in `TILEIRAS_BIN` or in the installed package."""
 from __future__ import annotations
 
 import os
@@ -76,7 +76,7 @@ class Run(unittest.TestCase):
         numpy.testing.assert_array_equal(y, numpy.maximum(x, 0))
 
     def test_arrays_hold_what_is_left(self):
-        # The kernel takes pointers alone.
+        # The kernel takes plain pointers.
         self.relu()
         self.relu(adversarial=3)
         self.relu(engine="reference")
@@ -92,7 +92,7 @@ class Run(unittest.TestCase):
         with self.assertRaises(tileiras.LaunchError) as caught:
             tileiras.run(RELU, grid=1, args=[x, x], target="sm_90")
         self.assertIn("parameters", str(caught.exception))
-        # The array is shorter than the kernel is told.
+        # The array is shorter than the length passed to the kernel.
         with self.assertRaises(tileiras.LaunchError):
             tileiras.run(RELU, grid=1, args=[x, x.copy(), 2048], target="sm_90")
         with self.assertRaises(TypeError):
@@ -110,7 +110,7 @@ class Run(unittest.TestCase):
 class Commands(unittest.TestCase):
     def test_cutile_scripts_see_this_compiler_alone(self):
         with tempfile.TemporaryDirectory() as folder:
-            # What NVIDIA's package looks like to importlib, and a script that asks as cuTile does.
+            # An installed package as importlib sees it, and a script that looks for it as cuTile does.
             info = pathlib.Path(folder, "nvidia_cuda_tileiras-13.4.92.dist-info")
             info.mkdir()
             (info / "METADATA").write_text("Metadata-Version: 2.1\nName: nvidia-cuda-tileiras\nVersion: 13.4.92\n")

@@ -1,4 +1,4 @@
-//! Whether a program still has a defect: the test of `tileiras-reduce`.
+//! Tests whether a program still has a defect, for `tileiras-reduce`.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! The compiler proper: what `tileiras` calls once it knows that something is to be compiled.
+//! The compiler proper, which `tileiras` starts for a compilation.
 
 use std::process::ExitCode;
 

@@ -1,8 +1,9 @@
-//! The command in one program, for builds that link MLIR and LLVM statically and start as fast as a small program: it
-//! is called anew to report a crash, so that a crash is a message and an exit status here too. `scripts/dist.sh`
-//! installs it as `tileiras`, and under the names of other tools: `tileirdisasm`, which some clients look for beside
-//! the compiler, is the disassembler, `tile-run` the simulator, and `tileiras-lsp-server` what editors start. Where a
-//! name cannot be had, `--called-as=NAME` as the first argument stands for it.
+//! All commands in one program, for builds that link MLIR and LLVM statically and start as fast as a small program.
+//! The program executes itself again to report a crash, so that here too a crash leads to a message and an exit
+//! status. `scripts/dist.sh` installs it as `tileiras` and under the names of other tools: `tileirdisasm`, the
+//! disassembler, which some clients expect next to the compiler; `tile-run`, the simulator; and
+//! `tileiras-lsp-server`, which editors start. If the program cannot have such a name, `--called-as=NAME` as the
+//! first argument replaces it.
 
 use std::{
     ffi::{OsStr, OsString},

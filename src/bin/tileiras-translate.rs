@@ -1,4 +1,4 @@
-//! Bytecode to text and back.
+//! Converts bytecode to text and back.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,5 @@
-//! The command. It answers questions itself and leaves compilation to `tileiras-core`, which links MLIR and LLVM.
+//! The compiler command. It answers simple requests itself and leaves compilations to `tileiras-core`, which links
+//! MLIR and LLVM.
 
 use std::process::ExitCode;
 

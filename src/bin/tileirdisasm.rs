@@ -1,4 +1,4 @@
-//! Bytecode as people read it.
+//! The bytecode disassembler.
 
 use std::process::ExitCode;
 

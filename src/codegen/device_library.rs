@@ -1,10 +1,10 @@
-//! The mathematical functions that a module calls, linked into it.
+//! Links the mathematical functions that a module calls into it.
 //!
-//! They are those of the library inside this program. Where NVIDIA's libdevice is asked for, it stands in for each
-//! function that it has: the calls go to its functions, and the rest, such as conversions of narrow formats and what is
-//! approximate by name, stays with the embedded library. A function of either library is internal to the module, and
-//! what is not called is removed by the optimiser at every level, which also decides libdevice's questions to
-//! `__nvvm_reflect`: whether subnormals are flushed (they are not) and which architecture it is.
+//! The functions come from the library embedded in this program. If NVIDIA's libdevice is requested, it replaces each
+//! function that it has. The rest, such as conversions of narrow formats and approximate functions, stays with the
+//! embedded library. Library functions are internal to the module, and the optimizer removes uncalled ones at every
+//! level. It also folds libdevice's queries with `__nvvm_reflect`: whether subnormals are flushed (they are not), and
+//! the architecture.
 
 use inkwell::{
     context::Context as LlvmContext,
@@ -25,7 +25,7 @@ pub enum LibraryError {
     NotLibdevice { file: PathBuf, function: &'static str },
 }
 
-/// Links what `module` calls.
+/// Links the functions that `module` calls.
 pub(super) fn link<'l>(
     llvm: &'l LlvmContext,
     module: &Module<'l>,
@@ -43,14 +43,14 @@ pub(super) fn link<'l>(
     link_internally(module, library)
 }
 
-/// The functions of the embedded library that the module calls and lacks.
+/// The functions of the embedded library that the module calls but does not define.
 fn missing<'m>(module: &Module<'m>) -> impl Iterator<Item = FunctionValue<'m>> {
     module
         .get_functions()
         .filter(|f| f.count_basic_blocks() == 0 && f.get_name().to_bytes().starts_with(tile_rtlib::PREFIX.as_bytes()))
 }
 
-/// Sends calls to the functions of NVIDIA's library, where it has one, and links it.
+/// Redirects calls to the functions of NVIDIA's library, if it has them, and links it.
 fn link_libdevice<'l>(llvm: &'l LlvmContext, module: &Module<'l>, file: &Path) -> Result<(), LibraryError> {
     let counterparts: Vec<(String, &'static str)> =
         Function::all().iter().filter_map(|f| Some((f.symbol(), f.libdevice()?))).collect();
@@ -67,7 +67,7 @@ fn link_libdevice<'l>(llvm: &'l LlvmContext, module: &Module<'l>, file: &Path) -
     let library =
         Module::parse_bitcode_from_buffer(&buffer, llvm).map_err(|e| unreadable(e.to_string_lossy().into_owned()))?;
     for (ours, theirs) in calls {
-        // Older releases of LLVM wrote the file, for other triples; the types are what has to be the same.
+        // Older releases of LLVM wrote the file, for other triples. Only the types have to match.
         let has = |f: FunctionValue<'l>| f.count_basic_blocks() > 0 && f.get_type() == ours.get_type();
         if !library.get_function(theirs).is_some_and(has) {
             return Err(LibraryError::NotLibdevice { file: file.to_owned(), function: theirs });
@@ -81,8 +81,8 @@ fn link_libdevice<'l>(llvm: &'l LlvmContext, module: &Module<'l>, file: &Path) -
     link_internally(module, library)
 }
 
-/// Links all of a library, so that nothing outside of the module sees it. What is internal to the library already may
-/// have the name of a function of the module.
+/// Links a whole library with internal linkage. A symbol that is already internal to the library may share its name
+/// with a function of the module.
 fn link_internally<'l>(module: &Module<'l>, library: Module<'l>) -> Result<(), LibraryError> {
     library.set_data_layout(&module.get_data_layout());
     library.set_triple(&module.get_triple());

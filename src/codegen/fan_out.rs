@@ -1,17 +1,17 @@
-//! Values with very many uses, which cost LLVM the square of their number.
+//! Limits the number of uses of a value, because some LLVM passes take quadratic time in it.
 //!
-//! A program of ten thousand accesses asks the number of its thread and the extent of its tensor ten thousand times,
-//! and several parts of LLVM look at all uses of a value for each of them: `instcombine` at every branch that depends
-//! on it, the preparation for code generation at every use of an extended one, the register coalescer at every
-//! instruction that reads a register for every copy of it. So in such a program a value is used in at most [`MOST`]
-//! blocks, and the blocks that they dominate use a copy of it. The copy is an instruction of inline PTX that no pass
-//! sees through, and costs ptxas nothing. What a block reads of its own place is read once, at the beginning: LLVM
-//! looks at all equal instructions where it meets one of them. Functions with fewer blocks stay as they are.
+//! A program with ten thousand accesses reads the thread index and the tensor's extent ten thousand times, and
+//! several parts of LLVM visit all uses of a value for each use: `instcombine` at every branch that depends on it,
+//! CodeGenPrepare at every use of an extended value, the register coalescer at every instruction that reads a
+//! register for every copy of it. In such a program, a value is therefore used in at most [`MAX_BLOCKS`] blocks, and
+//! further blocks use a copy. The copy is an inline PTX instruction that LLVM passes cannot see through and that
+//! costs nothing in ptxas. Special registers such as the thread index are read once, at the beginning, because LLVM
+//! visits all equal instructions when it meets one of them. Functions with fewer blocks are not changed.
 //!
 //! ```text
-//! use %x, ... use %x            MOST blocks
+//! use %x, ... use %x            MAX_BLOCKS blocks
 //! %y = asm "mov.b32 $0, $1;" (%x)
-//! use %y, ... use %y            MOST blocks, all of them behind the copy
+//! use %y, ... use %y            MAX_BLOCKS blocks, all dominated by the copy
 //! ```
 
 use inkwell::{module::Module, values::AsValueRef};
@@ -19,17 +19,21 @@ use llvm_sys::{LLVMTypeKind, core::*, prelude::*};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::hash_map::Entry;
 
-/// In how many blocks a value is used, at most.
-const MOST: usize = 512;
+/// The most blocks in which a value is used.
+const MAX_BLOCKS: usize = 512;
 
-/// Copies what is used in too many blocks. Returns the number of copies.
+/// Copies values that are used in too many blocks. Returns the number of copies.
 pub fn bound(module: &Module<'_>) -> usize {
-    module.get_functions().filter(|f| f.count_basic_blocks() as usize > MOST).map(|f| bound_in(f.as_value_ref())).sum()
+    module
+        .get_functions()
+        .filter(|f| f.count_basic_blocks() as usize > MAX_BLOCKS)
+        .map(|f| bound_in(f.as_value_ref()))
+        .sum()
 }
 
 fn bound_in(function: LLVMValueRef) -> usize {
     let blocks = Blocks::of(function);
-    // SAFETY: the function is live, and so is what is in it; copies do not take values away.
+    // SAFETY: the function and its contents are live; adding copies does not remove values.
     unsafe {
         read_once(&blocks.order);
         let mut values: Vec<_> = (0..LLVMCountParams(function)).map(|i| LLVMGetParam(function, i)).collect();
@@ -43,20 +47,21 @@ fn bound_in(function: LLVMValueRef) -> usize {
     }
 }
 
-/// What a thread reads of its place in the grid, which stays the same.
-const PLACES: [&str; 7] = ["tid.", "ctaid.", "ntid.", "nctaid.", "clusterid.", "nclusterid.", "cluster.ctarank"];
+/// The special registers that locate a thread in the grid. They do not change.
+const SPECIAL_REGISTERS: [&str; 7] =
+    ["tid.", "ctaid.", "ntid.", "nctaid.", "clusterid.", "nclusterid.", "cluster.ctarank"];
 
-/// Reads each place once, in the first block.
+/// Reads each special register once, in the first block.
 ///
 /// # Safety
-/// The blocks must be those of a live function, the first one first.
+/// The blocks must be all blocks of a live function, the first one first.
 pub(super) unsafe fn read_once(blocks: &[LLVMBasicBlockRef]) {
     let mut first: FxHashMap<LLVMValueRef, LLVMValueRef> = FxHashMap::default();
-    // SAFETY: the caller's promise; a read has no operands, so that it may stand anywhere.
+    // SAFETY: the caller's promise; a read does not have operands, so it can be moved anywhere.
     unsafe {
         let builder =
             LLVMCreateBuilderInContext(LLVMGetModuleContext(LLVMGetGlobalParent(LLVMGetBasicBlockParent(blocks[0]))));
-        let reads: Vec<_> = blocks.iter().flat_map(|b| instructions(*b)).filter(|i| is_place(*i)).collect();
+        let reads: Vec<_> = blocks.iter().flat_map(|b| instructions(*b)).filter(|i| is_special_register(*i)).collect();
         for read in reads {
             let kept = *first.entry(LLVMGetCalledValue(read)).or_insert_with(|| {
                 LLVMInstructionRemoveFromParent(read);
@@ -75,7 +80,7 @@ pub(super) unsafe fn read_once(blocks: &[LLVMBasicBlockRef]) {
 
 /// # Safety
 /// The instruction must be live.
-pub(super) unsafe fn is_place(instruction: LLVMValueRef) -> bool {
+pub(super) unsafe fn is_special_register(instruction: LLVMValueRef) -> bool {
     // SAFETY: the caller's promise; the name lives as long as the callee.
     unsafe {
         if LLVMIsACallInst(instruction).is_null() {
@@ -84,8 +89,8 @@ pub(super) unsafe fn is_place(instruction: LLVMValueRef) -> bool {
         let mut length = 0;
         let name = LLVMGetValueName2(LLVMGetCalledValue(instruction), &mut length);
         let name = std::slice::from_raw_parts(name as *const u8, length);
-        let place = name.strip_prefix(b"llvm.nvvm.read.ptx.sreg.");
-        place.is_some_and(|place| PLACES.iter().any(|p| place.starts_with(p.as_bytes())))
+        let register = name.strip_prefix(b"llvm.nvvm.read.ptx.sreg.");
+        register.is_some_and(|register| SPECIAL_REGISTERS.iter().any(|p| register.starts_with(p.as_bytes())))
     }
 }
 
@@ -101,24 +106,24 @@ pub(super) unsafe fn instructions(block: LLVMBasicBlockRef) -> impl Iterator<Ite
     })
 }
 
-/// The blocks of a function that can be reached, with the tree of dominators.
+/// The reachable blocks of a function, with the dominator tree.
 struct Blocks {
-    /// A block stands behind those that dominate it.
+    /// The blocks, each after its dominators.
     order: Vec<LLVMBasicBlockRef>,
-    /// Place in the tree by block: numbers at the way in and the way out, as a walk through the tree meets them.
+    /// The interval of each block in the tree: its preorder and postorder numbers.
     interval: FxHashMap<LLVMBasicBlockRef, (usize, usize)>,
-    /// The block above each in the tree.
+    /// The immediate dominator of each block.
     dominator: FxHashMap<LLVMBasicBlockRef, LLVMBasicBlockRef>,
 }
 
-/// A use of a value: in which block it counts, by which instruction, as which operand.
+/// A use of a value: the block in which it counts, the user, and the operand number.
 struct Use {
     block: LLVMBasicBlockRef,
     user: LLVMValueRef,
     operand: u32,
 }
 
-/// A copy of a value, the block from which on it is used, and in how many blocks it is.
+/// A copy of a value, the block that holds it, and the number of blocks that use it.
 struct Copied {
     value: LLVMValueRef,
     from: Option<LLVMBasicBlockRef>,
@@ -160,7 +165,8 @@ impl Blocks {
         a.0 <= b.0 && b.1 <= a.1
     }
 
-    /// The highest block that dominates `block`, or itself, and does not dominate `other`, which does not lie below it.
+    /// The highest dominator of `block`, or `block` itself, that does not dominate `other`. `other` must not be
+    /// dominated by `block`.
     fn apart(&self, mut block: LLVMBasicBlockRef, other: LLVMBasicBlockRef) -> LLVMBasicBlockRef {
         while !self.dominates(self.dominator[&block], other) {
             block = self.dominator[&block];
@@ -168,20 +174,20 @@ impl Blocks {
         block
     }
 
-    /// Uses of a value in blocks that can be reached.
+    /// The uses of a value in reachable blocks.
     ///
     /// # Safety
     /// The value must be live.
     unsafe fn uses(&self, value: LLVMValueRef) -> Vec<Use> {
         let mut uses = vec![];
         let mut seen = FxHashSet::default();
-        // SAFETY: the caller's promise; only instructions use what a function defines.
+        // SAFETY: the caller's promise; all users of a function's values are instructions.
         unsafe {
             let mut next = LLVMGetFirstUse(value);
             while !next.is_null() {
                 let user = LLVMGetUser(next);
                 next = LLVMGetNextUse(next);
-                // LLVM does not tell which operand it is: all of a user are looked at once.
+                // LLVM does not say which operand a use is, so all operands of a user are checked once.
                 if !seen.insert(user) {
                     continue;
                 }
@@ -201,17 +207,17 @@ impl Blocks {
         uses
     }
 
-    /// Has the uses of a value beyond the first so many blocks use copies.
+    /// Redirects the uses of a value beyond the first [`MAX_BLOCKS`] blocks to copies.
     ///
     /// # Safety
     /// The value and the builder must be live.
     unsafe fn bound_uses(&self, builder: LLVMBuilderRef, value: LLVMValueRef) -> usize {
-        // SAFETY: the caller's promise; a copy stands at the beginning of a block that dominates its users and no user
-        // before them, and its operand dominates that block.
+        // SAFETY: the caller's promise; a copy is at the beginning of a block that dominates its users, with no user
+        // before it, and its operand dominates that block.
         unsafe {
             let Some(constraint) = constraint(value) else { return 0 };
             let mut uses = self.uses(value);
-            if uses.len() <= MOST {
+            if uses.len() <= MAX_BLOCKS {
                 return 0;
             }
             uses.sort_by_key(|u| self.interval[&u.block].0);
@@ -224,7 +230,7 @@ impl Blocks {
                 let before = last.replace(u.block).filter(|b| *b != u.block);
                 if let (Some(before), Some(top)) = (before, copies.last_mut()) {
                     top.blocks += 1;
-                    if top.blocks > MOST {
+                    if top.blocks > MAX_BLOCKS {
                         let from = self.apart(u.block, before);
                         let value = copy(builder, top.value, from, constraint);
                         copies.push(Copied { value, from: Some(from), blocks: 1 });
@@ -240,7 +246,7 @@ impl Blocks {
     }
 }
 
-/// Blocks that can be reached, each behind those that dominate it.
+/// The reachable blocks in reverse post-order.
 fn reverse_post_order(entry: LLVMBasicBlockRef) -> Vec<LLVMBasicBlockRef> {
     let mut order = vec![];
     let mut seen: FxHashMap<LLVMBasicBlockRef, u32> = FxHashMap::from_iter([(entry, 0)]);
@@ -273,8 +279,8 @@ pub(super) fn successor(block: LLVMBasicBlockRef, n: u32) -> Option<LLVMBasicBlo
     }
 }
 
-/// The number of each block's immediate dominator, by its own; the first block's is its own. The algorithm is that of
-/// Cooper, Harvey and Kennedy.
+/// The immediate dominator of each block, by number; the first block is its own. Uses the algorithm of Cooper, Harvey
+/// and Kennedy.
 fn dominators(order: &[LLVMBasicBlockRef], number: &FxHashMap<LLVMBasicBlockRef, usize>) -> Vec<usize> {
     let mut predecessors = vec![vec![]; order.len()];
     for (i, &block) in order.iter().enumerate() {
@@ -305,7 +311,7 @@ fn dominators(order: &[LLVMBasicBlockRef], number: &FxHashMap<LLVMBasicBlockRef,
     dominator
 }
 
-/// The PTX of a copy, and the constraints of its operands, by a value's type.
+/// The PTX of a copy and the constraints of its operands, by the type of the value.
 ///
 /// # Safety
 /// The value must be live.
@@ -332,7 +338,7 @@ unsafe fn constraint(value: LLVMValueRef) -> Option<(&'static str, &'static str)
     }
 }
 
-/// A copy of a value at the beginning of a block.
+/// Copies a value at the beginning of a block.
 ///
 /// # Safety
 /// All must be live, and the value dominate the block.
@@ -373,8 +379,8 @@ mod tests {
     use inkwell::{context::Context, memory_buffer::MemoryBuffer};
     use std::fmt::Write;
 
-    /// A row of branches, the same value used in each, in the body of the branch and behind it, and at last by a node
-    /// that joins.
+    /// A sequence of branches that all use the same value: in the body of the branch, after it, and in a phi at the
+    /// join.
     fn program(branches: usize) -> String {
         let mut text = String::from(
             "declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()\n\
@@ -396,7 +402,7 @@ mod tests {
         text
     }
 
-    /// The copies made, the most blocks in which a value is used, and how often a thread asks for its number.
+    /// The number of copies, the most blocks in which a value is used, and the number of reads of the thread index.
     fn bounded(text: &str) -> (usize, usize, usize) {
         let context = Context::create();
         let buffer = MemoryBuffer::create_from_memory_range_copy(format!("{text}\0").as_bytes(), "test");
@@ -423,16 +429,16 @@ mod tests {
     #[test]
     fn no_value_is_used_in_too_many_blocks() {
         let (copies, most, reads) = bounded(&program(4000));
-        // The parameters %m and %p and the number of the thread; each copy is a use of what it copies.
-        assert!((3 * 4000 / MOST..40).contains(&copies), "{copies}");
-        assert!(most <= MOST + 1, "{most}");
+        // The parameters %m and %p and the thread index. Each copy is a use of the value that it copies.
+        assert!((3 * 4000 / MAX_BLOCKS..40).contains(&copies), "{copies}");
+        assert!(most <= MAX_BLOCKS + 1, "{most}");
         assert_eq!(reads, 1);
     }
 
     #[test]
     fn ordinary_functions_stay_as_they_are() {
-        // Each of the values is used in two of the three blocks of a branch.
-        let branches = MOST / 3 - 1;
+        // Each value is used in two of the three blocks of a branch.
+        let branches = MAX_BLOCKS / 3 - 1;
         assert_eq!(bounded(&program(branches)), (0, 2 * branches, branches));
     }
 }

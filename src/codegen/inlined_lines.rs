@@ -1,17 +1,17 @@
 //! Call sites of inlined functions in the line information of PTX.
 //!
-//! PTX says where a function was inlined in attributes of `.loc`:
+//! PTX records call sites of inlined functions as attributes of `.loc`:
 //!
 //! ```text
 //! .loc 1 13 5                                                        a.py:13:5
 //! .loc 2 777 3, function_name $L__inlined_name0, inlined_at 1 13 5   helper.py:777:3, in the function called there
 //! ```
 //!
-//! LLVM 21 knows the call site of each instruction but prints `.loc 2 777 3` alone. What it does print is the file of
-//! the scope. So before code generation each inlined location moves into a file of its own kind, whose name is the
-//! number of a *chain*: the file that it really is in, the function, and the call site, which is a place of another
-//! chain or of the kernel itself. Afterwards [`Chains::write`] puts the file and the attributes of the chain in place
-//! of that name:
+//! LLVM 21 knows the call site of each instruction but prints only `.loc 2 777 3`. It does print the file of the
+//! scope. Before code generation, [`mark`] therefore moves each inlined location into an artificial file. The name of
+//! that file is the number of a *chain*: the actual file, the function, and the call site, which is a location in
+//! another chain or in the kernel itself. Afterwards [`Chains::write`] replaces that name with the file and the
+//! attributes of the chain:
 //!
 //! ```text
 //! .loc 3 777 3                             .loc 1 13 5
@@ -19,11 +19,11 @@
 //! .file 3 "tileiras.inlined.0"             .file 2 "/lib/helper.py"
 //! ```
 //!
-//! The scope itself stays: sections of DWARF describe the same functions and blocks as without this.
+//! The scope itself does not change: DWARF sections describe the same functions and blocks as before.
 //!
-//! ptxas wants the call site in an earlier `.loc`, and takes the nearest one's own call site for the next level of the
-//! chain. So each chain is opened by its call sites, outermost first, unless they are the latest that was said of those
-//! places.
+//! ptxas expects the call site in an earlier `.loc`, and takes the call site of the nearest one as the next level of
+//! the chain. The `.loc` of each chain is therefore preceded by its call sites, outermost first, unless they are the
+//! latest `.loc` of those locations.
 
 use inkwell::{module::Module, values::AsValueRef};
 use llvm_sys::{core::*, debuginfo::*, prelude::*};
@@ -34,22 +34,22 @@ use std::{
     fmt::Write,
 };
 
-/// A place in a file; the file as PTX names it, escapes included.
+/// A location in a file. The file is spelled as in PTX, with escapes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Place {
+struct SourceLocation {
     file: String,
     line: u32,
     column: u32,
 }
 
-/// What the locations of one inlined call have in common.
+/// The common data of all locations of one inlined call.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Chain {
     /// The file of the callee.
     file: String,
     function: String,
-    call_site: Place,
-    /// The chain that the call site is in, unless that is the kernel.
+    call_site: SourceLocation,
+    /// The chain of the call site, unless it is in the kernel itself.
     outer: Option<usize>,
 }
 
@@ -62,7 +62,7 @@ pub struct Chains {
 
 const MARK: &str = "tileiras.inlined.";
 
-/// Moves the inlined locations of a module into files that name their chains.
+/// Moves the inlined locations of a module into artificial files that name their chains.
 pub fn mark(module: &Module<'_>) -> Chains {
     let mut chains = Chains::default();
     let mut moved: FxHashMap<usize, LLVMMetadataRef> = FxHashMap::default();
@@ -93,14 +93,14 @@ pub fn mark(module: &Module<'_>) -> Chains {
 }
 
 impl Chains {
-    /// The number of the chain that an inlined location is in; none for a location of the kernel itself.
+    /// The number of the chain of an inlined location; `None` for a location in the kernel itself.
     ///
     /// # Safety
     /// `location` must be a live `DILocation` of `context`.
     unsafe fn number(&mut self, context: LLVMContextRef, location: LLVMMetadataRef) -> Option<usize> {
-        // From the outermost call inwards: the number of a chain needs that of the chain around it.
+        // From the outermost call inwards, because a chain includes the number of its outer chain.
         let mut calls = vec![location];
-        // SAFETY: the caller's promise; what a location refers to lives as long.
+        // SAFETY: the caller's promise; the metadata that a location refers to lives as long as the location.
         unsafe {
             while let Some(&last) = calls.last() {
                 match LLVMDILocationGetInlinedAt(last) {
@@ -114,7 +114,7 @@ impl Chains {
                 let chain = Chain {
                     file: file_of(LLVMDILocationGetScope(callee)),
                     function: function_of(context, LLVMDILocationGetScope(callee)),
-                    call_site: Place {
+                    call_site: SourceLocation {
                         file: file_of(LLVMDILocationGetScope(site)),
                         line: LLVMDILocationGetLine(site),
                         column: LLVMDILocationGetColumn(site),
@@ -132,7 +132,7 @@ impl Chains {
         }
     }
 
-    /// The PTX that LLVM printed for the module, with files and call sites in place of the marks.
+    /// Returns the PTX that LLVM printed for the module with the marks replaced by files and call sites.
     pub fn write(&self, ptx: &str) -> String {
         if self.list.is_empty() {
             return ptx.to_string();
@@ -140,7 +140,7 @@ impl Chains {
         let mut files = Files::read(ptx);
         let mut names: Vec<&str> = vec![];
         let mut text = String::with_capacity(ptx.len() * 2);
-        // What the latest `.loc` of a place in this function said of its own chain.
+        // The chain in the latest `.loc` of each location of this function.
         let mut said: FxHashMap<(u32, u32, u32), Option<usize>> = FxHashMap::default();
         for line in ptx.lines() {
             if mark_of_file(line).is_some() {
@@ -178,7 +178,7 @@ impl Chains {
         text
     }
 
-    /// Writes the `.loc` of a place, behind those of its call sites that were not said yet.
+    /// Writes the `.loc` of a location, preceded by the `.loc`s of its call sites that are not current.
     fn say<'a>(&'a self, place: (u32, u32, u32), chain: Option<usize>, out: &mut Said<'a, '_>) {
         let mut pending = vec![(place, chain)];
         while let Some((_, Some(inner))) = pending.last() {
@@ -222,7 +222,7 @@ struct Files {
     /// Chains by the number of the file that names them.
     marks: FxHashMap<u32, usize>,
     numbers: FxHashMap<String, u32>,
-    /// Files that only inlined functions are in, in the order of their first use.
+    /// Files of inlined functions only, in the order of their first use.
     new: Vec<(u32, String)>,
 }
 
@@ -242,8 +242,8 @@ impl Files {
         }
     }
 
-    /// Numbers of marks that no file took, below the highest of a file. LLVM's sections of DWARF name the others by
-    /// number.
+    /// The numbers of marks that no file reuses, below the highest number of a file. DWARF sections refer to the
+    /// other files by number.
     fn gaps(&self) -> Vec<(u32, usize)> {
         let used: BTreeSet<u32> = self.numbers.values().copied().collect();
         let marks: BTreeMap<u32, usize> = self.marks.iter().map(|(n, c)| (*n, *c)).collect();
@@ -251,7 +251,7 @@ impl Files {
         marks.into_iter().filter(|(n, _)| *n < highest && !used.contains(n)).collect()
     }
 
-    /// A new file takes the lowest number that is free: tables of lines with gaps among the files cannot be read.
+    /// Numbers a new file with the lowest free number, because line tables with gaps between files cannot be read.
     fn number(&mut self, name: &str) -> u32 {
         if let Some(number) = self.numbers.get(name) {
             return *number;
@@ -263,7 +263,7 @@ impl Files {
     }
 }
 
-/// Number and name of a `.file` directive.
+/// The number and name of a `.file` directive.
 fn file(line: &str) -> Option<(u32, &str)> {
     let (number, name) = line.trim_start().strip_prefix(".file")?.trim_start().split_once(' ')?;
     Some((number.parse().ok()?, name.trim().strip_prefix('"')?.strip_suffix('"')?))
@@ -273,7 +273,7 @@ fn mark_of_file(line: &str) -> Option<&str> {
     file(line).and_then(|(_, name)| name.strip_prefix(MARK))
 }
 
-/// File, line and column of a `.loc` directive.
+/// The file, line and column of a `.loc` directive.
 fn loc(line: &str) -> Option<(u32, u32, u32)> {
     let mut numbers = line.trim_start().strip_prefix(".loc")?.split_whitespace().map(|n| n.parse().ok());
     Some((numbers.next()??, numbers.next()??, numbers.next()??))
@@ -305,7 +305,7 @@ unsafe fn file_of(scope: LLVMMetadataRef) -> String {
     escaped(&path)
 }
 
-/// The name of the subprogram that a scope is in.
+/// The name of the subprogram that contains a scope.
 ///
 /// # Safety
 /// `scope` must be a live local scope of `context`.
@@ -343,7 +343,7 @@ unsafe fn bytes<'a>(text: *const std::ffi::c_char, length: c_uint) -> &'a [u8] {
     unsafe { std::slice::from_raw_parts(text.cast(), length as usize) }
 }
 
-/// A text as LLVM prints it between quotes.
+/// Escapes a text as LLVM does between quotes.
 fn escaped(text: &[u8]) -> String {
     let mut out = String::with_capacity(text.len());
     for byte in text {
@@ -365,8 +365,8 @@ fn escaped(text: &[u8]) -> String {
 mod tests {
     use super::*;
 
-    fn place(file: &str, line: u32) -> Place {
-        Place { file: file.into(), line, column: 5 }
+    fn place(file: &str, line: u32) -> SourceLocation {
+        SourceLocation { file: file.into(), line, column: 5 }
     }
 
     fn chains(list: Vec<Chain>) -> Chains {
@@ -430,8 +430,7 @@ $L__inlined_name1:
         assert_eq!(chains(vec![helper, inner]).write(PTX), expected);
     }
 
-    /// One line of a helper, inlined at two places: the call site of what it calls in turn is said again for the
-    /// second.
+    /// One line of a helper, inlined twice. The call site within the helper is repeated for the second.
     #[test]
     fn a_call_site_that_is_inlined_twice_is_said_for_each() {
         let helper =
@@ -445,7 +444,7 @@ $L__inlined_name1:
         assert_eq!(sites, ["3 1 5", "2 7 5", "3 2 5", "2 7 5", "3 1 5", "2 7 5"], "{text}");
     }
 
-    /// A file behind the marks keeps its number, and the marks in between become names of their files.
+    /// A file after the marks keeps its number, and the marks in between become the names of their files.
     #[test]
     fn no_number_of_a_file_is_left_out() {
         let helper = Chain { file: "k".into(), function: "help".into(), call_site: place("k", 1), outer: None };

@@ -1,7 +1,7 @@
-//! Refuses calls of intrinsics that LLVM's generator for NVPTX would end the process over.
+//! Rejects calls of intrinsics on which LLVM's NVPTX backend would abort the process.
 //!
-//! Text input may name any intrinsic of LLVM. [`tile_targets::intrinsic`] knows which have code for the target; looked
-//! at here is which are called, and the few whose operands decide.
+//! Text input may name any LLVM intrinsic. [`tile_targets::intrinsic`] knows which ones the target supports. This
+//! module finds the called intrinsics, and checks the few that depend on their operands.
 
 use super::CodegenError;
 use inkwell::{
@@ -11,7 +11,9 @@ use inkwell::{
 use llvm_sys::core::*;
 use tile_targets::{Target, intrinsic::missing_for};
 
-/// The first call, in the order of the module's declarations, that has no code.
+/// Checks the declared intrinsics that are called.
+///
+/// Errors: the first one, in the order of declarations, that the target does not support.
 pub fn check(module: &Module<'_>, target: &Target) -> Result<(), CodegenError> {
     for function in module.get_functions().filter(|f| f.count_basic_blocks() == 0) {
         let name = function.get_name().to_string_lossy();
@@ -21,7 +23,7 @@ pub fn check(module: &Module<'_>, target: &Target) -> Result<(), CodegenError> {
             continue;
         }
         if function.get_intrinsic_id() == 0 {
-            return Err(CodegenError::Intrinsic(format!("there is no intrinsic '{name}'")));
+            return Err(CodegenError::Intrinsic(format!("unknown intrinsic '{name}'")));
         }
         match missing_for(&name, target).or_else(|| bad_operand(&name, function)) {
             Some(why) => return Err(CodegenError::Intrinsic(why)),
@@ -31,9 +33,10 @@ pub fn check(module: &Module<'_>, target: &Target) -> Result<(), CodegenError> {
     Ok(())
 }
 
-/// Immediate operands that the instruction has no form for. LLVM prints the lower half of an offset that is too wide.
+/// Checks immediate operands that the instruction cannot encode. LLVM would print the lower half of an offset that is
+/// too wide.
 fn bad_operand(name: &str, function: FunctionValue<'_>) -> Option<String> {
-    /// A line of the L2 cache.
+    /// The bytes of a line of the L2 cache.
     const LINE: i64 = 128;
     let cached = ["llvm.nvvm.discard.", "llvm.nvvm.applypriority."].iter().any(|p| name.starts_with(p));
     let split =
@@ -43,7 +46,7 @@ fn bad_operand(name: &str, function: FunctionValue<'_>) -> Option<String> {
         (_, true) => (|offset| i32::try_from(offset).is_ok(), "an offset of 32 bits"),
         _ => return None,
     };
-    // SAFETY: the uses of a live function are live; only calls are asked for operands, of which there are two at least.
+    // SAFETY: the uses of a live function are live; operands are read from calls only, and each has at least two.
     unsafe {
         let mut usage = LLVMGetFirstUse(function.as_value_ref());
         while !usage.is_null() {
@@ -51,7 +54,7 @@ fn bad_operand(name: &str, function: FunctionValue<'_>) -> Option<String> {
             if !LLVMIsACallInst(call).is_null() {
                 let value = LLVMIsAConstantInt(LLVMGetOperand(call, 1));
                 if value.is_null() || !is_valid(LLVMConstIntGetSExtValue(value)) {
-                    return Some(format!("'{name}' takes {what} and no other"));
+                    return Some(format!("'{name}' requires {what}"));
                 }
             }
             usage = LLVMGetNextUse(usage);

@@ -1,19 +1,19 @@
-//! PTX from NVIDIA's libNVVM, for those who want the code generator that nvcc uses.
+//! PTX from NVIDIA's libNVVM, the code generator of nvcc.
 //!
-//! The library is opened at run time and nothing of it is needed for a build. What it gets is this compiler's LLVM IR
-//! as bare bitcode, before LLVM's optimiser has seen it, in the form that it asks for:
+//! The library is loaded at run time; builds do not need it. Its input is this compiler's LLVM IR as bare bitcode,
+//! before LLVM's optimizer, in the form that it requires:
 //!
-//! * the data layout of its manual, [`DATA_LAYOUT`], in which shared memory alone has 32-bit addresses;
-//! * `!nvvmir.version` with the version that the library itself names;
+//! * the data layout of its manual, [`DATA_LAYOUT`], in which only shared memory has 32-bit addresses;
+//! * `!nvvmir.version` with the version that the library reports;
 //! * an identification block with the producer [`PRODUCER`] (see [`identify`]);
 //! * the module name [`MODULE_NAME`].
 //!
-//! The library's own verifier is asked after the compilation, as documented. Its verdict changes nothing: it knows
-//! fewer intrinsics than its compiler, and LLVM's has seen the module.
+//! The library's own verifier runs after the compilation, as documented, but its result is ignored. It knows fewer
+//! intrinsics than its compiler does, and LLVM's verifier has checked the module.
 //!
-//! For each architecture a library reads the dialect of one release of LLVM. IR of LLVM 21 has opaque pointers and goes
-//! where that release is 21 or newer; up to sm_90 today's libraries still read LLVM 7's, which is refused with a
-//! message.
+//! For each architecture, a library reads the IR of one release of LLVM. The IR of LLVM 21 has opaque pointers and
+//! needs a library that reads LLVM 21 or newer. Up to sm_90, current libraries still read the IR of LLVM 7, which
+//! this module rejects with a message.
 
 use super::{CodegenError, Options};
 use inkwell::{
@@ -26,41 +26,41 @@ use std::{
 };
 use tile_interface::DebugInfo;
 
-/// Stamped on the module that libNVVM gets.
+/// The data layout of the module for libNVVM.
 pub const DATA_LAYOUT: &str = "e-p:64:64:64-p3:32:32:32-i1:8:8-i8:8:8-i16:16:16-i32:32:32-i64:64:64-i128:128:128-f32:32:32-f64:64:64-v16:16:16-v32:32:32-v64:64:64-v128:128:128-n16:32:64";
 const MODULE_NAME: &CStr = c"mlir-input";
-/// Who wrote the bitcode, for its reader's messages.
+/// The producer of the bitcode, which the reader names in messages.
 const PRODUCER: &str = "LLVM21.0.0git";
-/// The release of LLVM whose IR this compiler makes.
+/// The LLVM release of this compiler's IR.
 const OUR_LLVM: c_int = 21;
 
 #[derive(Debug, thiserror::Error)]
 pub enum NvvmError {
     #[error("libNVVM cannot be loaded: {0}")]
     Load(#[from] libloading::Error),
-    #[error("'{}' reads the IR of LLVM {reads} for {arch}, and this compiler makes that of LLVM 21; --backend=llvm has no such limit", .file.display())]
+    #[error("'{}' reads the IR of LLVM {reads} for {arch}, but this compiler generates IR of LLVM 21; use --backend=llvm", .file.display())]
     Dialect { file: PathBuf, arch: String, reads: c_int },
     #[error("libNVVM failed ({text}){log}")]
     Call { text: String, log: String },
-    #[error("the bitcode is not of the expected form")]
+    #[error("the bitcode does not have the expected form")]
     Bitcode,
     #[error("libNVVM's PTX is not text")]
     Text,
 }
 
-/// A function that takes a program and options as on a command line.
+/// A function of a program and command-line options.
 type WithOptions = unsafe extern "C" fn(*mut c_void, c_int, *const *const c_char) -> c_int;
 
-/// The functions of the library, by the signatures of its manual. A program is an opaque pointer.
+/// The functions of the library, with the signatures of its manual. A program is an opaque pointer.
 struct Library {
     error_string: unsafe extern "C" fn(c_int) -> *const c_char,
     ir_version: unsafe extern "C" fn(*mut c_int, *mut c_int, *mut c_int, *mut c_int) -> c_int,
-    /// Newer than the rest of the interface.
+    /// Missing from older libraries.
     llvm_version: Option<unsafe extern "C" fn(*const c_char, *mut c_int) -> c_int>,
     create: unsafe extern "C" fn(*mut *mut c_void) -> c_int,
     destroy: unsafe extern "C" fn(*mut *mut c_void) -> c_int,
     add: unsafe extern "C" fn(*mut c_void, *const c_char, usize, *const c_char) -> c_int,
-    /// Not in every library.
+    /// Missing from some libraries.
     verify: Option<WithOptions>,
     compile: WithOptions,
     result_size: unsafe extern "C" fn(*mut c_void, *mut usize) -> c_int,
@@ -99,7 +99,7 @@ impl Library {
         if status == 0 {
             return Ok(());
         }
-        // SAFETY: returns a constant text for every number.
+        // SAFETY: the function returns a constant text for any number.
         let text = unsafe { CStr::from_ptr((self.error_string)(status)) }.to_string_lossy().into_owned();
         let log = if log.is_empty() { log } else { format!(": {log}") };
         Err(NvvmError::Call { text, log })
@@ -115,7 +115,7 @@ impl Library {
         Ok(v)
     }
 
-    /// The release of LLVM whose IR is read for an architecture; 7 in libraries that cannot be asked.
+    /// The LLVM release of the IR that the library reads for an architecture; 7 for libraries without the query.
     fn reads(&self, arch: &CStr) -> c_int {
         let mut reads = 0;
         // SAFETY: the text ends with zero and the number may be written.
@@ -126,7 +126,7 @@ impl Library {
     }
 }
 
-/// A program of the library, destroyed with this.
+/// A program of the library, which is destroyed on drop.
 struct Program<'l>(&'l Library, *mut c_void);
 
 impl Drop for Program<'_> {
@@ -145,7 +145,7 @@ impl Program<'_> {
     }
 }
 
-/// A text of the library: its size with the final zero, then itself without it.
+/// Reads a text from the library: `size` includes the terminating zero, which the result omits.
 ///
 /// # Safety
 /// `fill` writes as many bytes as `size` says.
@@ -166,7 +166,7 @@ unsafe fn text_of(size: impl Fn(*mut usize) -> c_int, fill: impl Fn(*mut c_char)
     Ok(bytes)
 }
 
-/// PTX of a module that LLVM has not optimised.
+/// Compiles a module that LLVM has not optimized to PTX.
 pub fn compile(module: &Module<'_>, file: &Path, options: Options, debug: DebugInfo) -> Result<String, CodegenError> {
     let library = Library::open(file)?;
     let arch = options.target.ptx_target.replacen("sm_", "compute_", 1);
@@ -177,8 +177,8 @@ pub fn compile(module: &Module<'_>, file: &Path, options: Options, debug: DebugI
         return Err(NvvmError::Dialect { file: file.to_owned(), arch, reads }.into());
     }
     let mut arguments = vec![argument(format!("-arch={arch}"))?];
-    // The library knows levels 0 and 3. Debuggers demand 0, which refuses some modules, such as those with vectors of
-    // bf16.
+    // The library has levels 0 and 3. Full debug information requires 0, which rejects some modules, such as modules
+    // with vectors of bf16.
     let levels: &[&CStr] = match (options.opt_level, debug) {
         (_, DebugInfo::Full) => &[c"-opt=0"],
         (0, _) => &[c"-opt=0", c"-opt=3"],
@@ -202,7 +202,7 @@ pub fn compile(module: &Module<'_>, file: &Path, options: Options, debug: DebugI
 }
 
 impl Library {
-    /// PTX of bitcode. The arguments are zero-terminated texts.
+    /// Compiles bitcode to PTX. The arguments are zero-terminated texts.
     fn ptx(&self, bitcode: &[u8], arguments: &[*const c_char]) -> Result<String, NvvmError> {
         let mut program = Program(self, std::ptr::null_mut());
         // SAFETY: the pointer may be written.
@@ -224,7 +224,7 @@ impl Library {
     }
 }
 
-/// The module as libNVVM wants it.
+/// The bitcode of the module in the form that libNVVM requires.
 fn bitcode(module: &Module<'_>, versions: [c_int; 4]) -> Result<Vec<u8>, NvvmError> {
     let context = module.get_context();
     let numbers = versions.map(|v| context.i32_type().const_int(v as u64, false).into());
@@ -233,7 +233,7 @@ fn bitcode(module: &Module<'_>, versions: [c_int; 4]) -> Result<Vec<u8>, NvvmErr
             .add_global_metadata("nvvmir.version", &context.metadata_node(&numbers))
             .map_err(|_| NvvmError::Bitcode)?;
     }
-    // The reader warns about flags that it does not know; this one it wants.
+    // The reader warns about unknown flags, but requires this one.
     if module.get_flag("Debug Info Version").is_none() {
         module.add_basic_value_flag(
             "Debug Info Version",
@@ -247,10 +247,10 @@ fn bitcode(module: &Module<'_>, versions: [c_int; 4]) -> Result<Vec<u8>, NvvmErr
     Ok(bytes)
 }
 
-/// Writes the producer into the identification block, which is the first of a bitcode file.
+/// Writes the producer into the identification block, the first block of a bitcode file.
 ///
-/// The block is written anew: its records are bit strings, and the rest of the file counts words from here, so the new
-/// one must have the old one's length in words. It has these parts, each with the number of its bits:
+/// The block is rewritten as a whole, because its records are bit strings. The rest of the file counts words from
+/// here, so the new block must have the same length in words. It has these parts, each with its number of bits:
 ///
 /// ```text
 /// enter block   32     end of 2 bits, block 13 as vbr8, abbreviations of 5 bits as vbr4, to the word's end
@@ -274,7 +274,7 @@ fn identify(bitcode: &mut [u8], producer: &str) -> Result<(), NvvmError> {
     const FIRST_ABBREVIATION: u64 = 4;
     let mut bits = Bits::default();
     bits.put(DEFINE_ABBREVIATION, 5).put(3, 5);
-    bits.put(1, 1).put(1, 8); // The number 1 as it stands: a producer.
+    bits.put(1, 1).put(1, 8); // The literal number 1: a producer.
     bits.put(0, 1).put(3, 3); // An array
     bits.put(0, 1).put(4, 3); // of 6-bit characters.
     bits.put(FIRST_ABBREVIATION, 5).put(producer.len() as u64, 6);
@@ -291,7 +291,7 @@ fn identify(bitcode: &mut [u8], producer: &str) -> Result<(), NvvmError> {
     }
     bits.put(UNABBREVIATED, 5).put(2, 6).put(1, 6).put(0, 6);
     bits.put(END_BLOCK, 5);
-    // The length of the array is a vbr6, which holds up to 31 in one piece.
+    // The length of the array is a vbr6, which holds up to 31 in one chunk.
     if producer.len() > 31 || bits.words() * 4 != length {
         return Err(NvvmError::Bitcode);
     }
@@ -299,7 +299,7 @@ fn identify(bitcode: &mut [u8], producer: &str) -> Result<(), NvvmError> {
     Ok(())
 }
 
-/// Bits in the order of a bitcode file: the low ones first.
+/// Bits in the order of a bitcode file: low bits first.
 #[derive(Default)]
 struct Bits(Vec<bool>);
 
@@ -325,7 +325,7 @@ mod tests {
     use super::*;
     use inkwell::{context::Context, targets::TargetData};
 
-    /// The rewritten block is read by LLVM, and a message of its reader names the producer.
+    /// LLVM reads the rewritten block, and a message of its reader names the producer.
     #[test]
     fn the_producer_and_the_layout_are_those_of_the_contract() {
         assert_eq!(DATA_LAYOUT.len(), 154);
@@ -335,7 +335,7 @@ mod tests {
         module.add_function("f", context.void_type().fn_type(&[], false), None);
         let before = module.write_bitcode_to_memory().as_slice().len();
         let mut bytes = bitcode(&module, [2, 0, 3, 2]).unwrap();
-        // Bare: no wrapper stands before the magic.
+        // Bare: no wrapper precedes the magic.
         assert!(bytes.starts_with(b"BC\xc0\xde") && bytes.len() >= before);
 
         let read = |bytes: &[u8]| {
@@ -347,8 +347,8 @@ mod tests {
             assert!(text.contains(expected), "{expected} in {text}");
         }
 
-        // The reader names the producer in what it says of records that make no sense; some byte behind the block is
-        // part of one.
+        // The reader names the producer in messages about invalid records. Corrupting some byte after the block
+        // triggers one.
         let named = (40..bytes.len()).any(|i| {
             let kept = std::mem::replace(&mut bytes[i], 0xff);
             let said = read(&bytes).err().map(|e| e.to_string());

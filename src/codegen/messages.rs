@@ -1,8 +1,8 @@
-//! What LLVM has to say, in the hands of whoever called the compiler.
+//! Collects LLVM's messages for the caller of the compiler.
 //!
-//! Left alone, LLVM writes its messages to standard error and ends the process over those that are errors. Here they
-//! are collected ([`collect`], [`take`]). What it holds impossible ends the process all the same, since nothing can go
-//! on behind it; but its reason goes where other messages go before that ([`reporting`]).
+//! By default, LLVM writes its messages to standard error and exits on errors. This module collects them instead
+//! ([`collect`], [`take`]). A fatal error still ends the process, because LLVM cannot continue, but its reason is
+//! reported like other messages first ([`reporting`]).
 
 use inkwell::context::{AsContextRef, Context};
 use llvm_sys::{
@@ -14,7 +14,7 @@ use std::{
 };
 use tile_diag::{Code, Diagnostic, Severity};
 
-/// Where the messages of a compilation go.
+/// The receiver of a compilation's messages.
 type Report = dyn FnMut(Diagnostic);
 
 thread_local! {
@@ -22,18 +22,18 @@ thread_local! {
     static REPORT: Cell<Option<*mut Report>> = const { Cell::new(None) };
 }
 
-/// From now on, messages about modules of the context are collected, for the thread that works on them.
+/// Starts collecting messages about modules of the context, for the thread that works on them.
 pub fn collect(context: &Context) {
-    // SAFETY: the context is alive, and the handler needs nothing but what it is called with.
+    // SAFETY: the context is alive, and the handler only uses its arguments.
     unsafe { LLVMContextSetDiagnosticHandler(context.as_ctx_ref(), Some(hear), std::ptr::null_mut()) }
 }
 
-/// The messages that were collected on this thread.
+/// Takes the messages collected on this thread.
 pub fn take() -> Vec<Diagnostic> {
     SAID.take()
 }
 
-/// The errors among those that are collected so far, as one text.
+/// The errors collected so far, as one text.
 pub fn errors() -> Option<String> {
     SAID.with_borrow(|said| {
         let errors: Vec<&str> =
@@ -53,13 +53,13 @@ extern "C" fn hear(info: LLVMDiagnosticInfoRef, _: *mut c_void) {
     let severity = match severity {
         LLVMDiagnosticSeverity::LLVMDSError => Severity::Error,
         LLVMDiagnosticSeverity::LLVMDSWarning => Severity::Warning,
-        // Remarks of LLVM's optimiser are about code that nobody wrote.
+        // Remarks of LLVM's optimizer are about generated code.
         _ => return,
     };
     SAID.with_borrow_mut(|said| said.push(Diagnostic::new(severity, text)));
 }
 
-/// Does `work`, during which the reason of a fatal error on this thread goes to `report`.
+/// Runs `work`. The reason of a fatal error on this thread goes to `report` meanwhile.
 pub fn reporting<T>(report: &mut dyn FnMut(Diagnostic), work: impl FnOnce() -> T) -> T {
     struct Restore(Option<*mut Report>);
     impl Drop for Restore {
@@ -76,11 +76,11 @@ pub fn reporting<T>(report: &mut dyn FnMut(Diagnostic), work: impl FnOnce() -> T
     work()
 }
 
-/// LLVM ends the process when this returns.
+/// Called on a fatal error. LLVM ends the process when this returns.
 extern "C" fn fatal(reason: *const c_char) {
     // SAFETY: a text that ends with zero.
     let reason = unsafe { CStr::from_ptr(reason) }.to_string_lossy();
-    let text = format!("internal error: LLVM cannot go on: {reason}");
+    let text = format!("internal error: fatal error in LLVM: {reason}");
     match REPORT.take() {
         // SAFETY: `reporting`, further up on this thread, has the reference and does not use it meanwhile.
         Some(report) => unsafe { (*report)(Diagnostic::error(Code::Internal, text)) },
@@ -96,10 +96,10 @@ mod tests {
     fn the_reason_of_a_fatal_error_is_reported() {
         let mut heard = vec![];
         reporting(&mut |d| heard.push(d.message), || fatal(c"no such thing".as_ptr()));
-        assert_eq!(heard, ["internal error: LLVM cannot go on: no such thing"]);
+        assert_eq!(heard, ["internal error: fatal error in LLVM: no such thing"]);
     }
 
-    /// A loop that is to be unrolled and was not is a warning of LLVM's.
+    /// LLVM warns about a loop that should have been unrolled but was not.
     #[test]
     fn warnings_are_collected() {
         use crate::codegen::{TRIPLE, initialise};

@@ -1,4 +1,5 @@
-//! From the LLVM dialect to PTX: translation in process, LLVM's optimiser and NVPTX, then the finaliser.
+//! From the LLVM dialect to PTX: in-process translation to LLVM IR, LLVM's optimizer and NVPTX backend, then the
+//! finalizer.
 
 mod device_library;
 mod fan_out;
@@ -35,13 +36,13 @@ use tile_targets::{Directive, EntryDirectives, FinaliseError, Finalised, Target}
 pub use device_library::LibraryError;
 pub use libnvvm::NvvmError;
 
-/// What the code is generated for.
+/// The target and the options of code generation.
 #[derive(Clone, Copy)]
 pub struct Options {
     pub target: &'static Target,
     /// 0 to 3.
     pub opt_level: u8,
-    /// Whether the places of instructions are written out.
+    /// Whether to emit line information.
     pub lines: bool,
 }
 
@@ -57,7 +58,7 @@ pub enum CodegenError {
     Verify(String),
     #[error("{0}")]
     Parse(String),
-    #[error("the LLVM IR is for '{0}'; what can be compiled is for nvptx64-nvidia-cuda")]
+    #[error("the LLVM IR is for '{0}', but only nvptx64-nvidia-cuda can be compiled")]
     Triple(String),
     #[error("PTX cannot spell the name of the entry {0:?}")]
     Name(String),
@@ -65,7 +66,7 @@ pub enum CodegenError {
     Library(#[from] LibraryError),
     #[error("LLVM has no code generator for {0}")]
     Target(String),
-    #[error("LLVM's optimiser failed: {0}")]
+    #[error("LLVM's optimizer failed: {0}")]
     Optimise(String),
     #[error("code generation failed: {0}")]
     Emit(String),
@@ -78,7 +79,7 @@ pub enum CodegenError {
 }
 
 impl CodegenError {
-    /// Whether it is what was asked for that cannot be, rather than the module at hand.
+    /// Whether the requested configuration is at fault, rather than the module.
     pub fn is_configuration(&self) -> bool {
         matches!(
             self,
@@ -88,7 +89,7 @@ impl CodegenError {
     }
 }
 
-/// A module in LLVM's own form.
+/// A module of LLVM IR.
 pub struct Code<'l> {
     module: Module<'l>,
     machine: TargetMachine,
@@ -97,10 +98,10 @@ pub struct Code<'l> {
 
 const TRIPLE: &str = "nvptx64-nvidia-cuda";
 
-/// LLVM is set up once a process: the target, 32-bit addresses for the memory spaces that have them, and what the
-/// vectoriser of straight-line code looks for. Sums and conditions across a vector are none of it: words of two
-/// elements have no instructions for them, and looking for them in a program that compares much takes longer than all
-/// the rest. LLVM sinks nothing: [`sinking`] does, where it pays.
+/// Sets up LLVM once per process: the target, 32-bit addresses for the memory spaces that have them, and the options
+/// of the SLP vectorizer. It does not look for horizontal reductions: words of two elements have no instructions for
+/// them, and the search takes longer than everything else in a program with many comparisons. LLVM's sinking passes
+/// are off; [`sinking`] sinks instructions where it pays.
 fn initialise() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -122,8 +123,8 @@ fn initialise() {
 }
 
 impl<'l> Code<'l> {
-    /// Translates a `gpu.module` whose functions are in the LLVM dialect, for one of the code generators, and links the
-    /// mathematical functions that it calls: those of NVIDIA's library where there is a `libdevice`.
+    /// Translates a `gpu.module` with functions in the LLVM dialect, for one of the code generators, and links the
+    /// mathematical functions that it calls. They come from NVIDIA's library if there is a `libdevice`.
     pub fn translate(
         llvm: &'l LlvmContext,
         gpu_module: OpRef<'_>,
@@ -144,7 +145,7 @@ impl<'l> Code<'l> {
         intrinsics::check(&module, options.target)?;
         unsupported::check(&module)?;
         if !options.lines {
-            // Scopes that no one asked for served messages only.
+            // The scopes were only needed for messages.
             module.strip_debug_info();
         }
         let machine = machine(options)?;
@@ -153,18 +154,18 @@ impl<'l> Code<'l> {
         names::respell(&code.module);
         device_library::link(llvm, &code.module, libdevice)?;
         mark_convergent(llvm, &code.module);
-        // The translation verifies what it makes; this is for the two steps above.
+        // The translation verifies its result; this checks the two steps above.
         code.verify()?;
         Ok(code)
     }
 
-    /// In builds with debug assertions.
+    /// Verifies the module, in builds with debug assertions.
     fn verify(&self) -> Result<(), CodegenError> {
         let result = if cfg!(debug_assertions) { self.module.verify() } else { Ok(()) };
         result.map_err(|e| CodegenError::Verify(e.to_string()))
     }
 
-    /// Reads what [`Code::to_llvm`] printed: linked, optimised, and perhaps edited since.
+    /// Reads the output of [`Code::to_llvm`]: a linked, optimized and possibly edited module.
     pub fn read(
         llvm: &'l LlvmContext,
         text: &[u8],
@@ -184,12 +185,12 @@ impl<'l> Code<'l> {
         if !triple.is_empty() && triple != TRIPLE {
             return Err(CodegenError::Triple(triple));
         }
-        // Printed again, it is the same text, whatever the name of the file.
+        // Keep the printed text independent of the file name.
         let source = module.get_source_file_name().to_string_lossy().into_owned();
         module.set_name(&source);
         intrinsics::check(&module, options.target)?;
         unsupported::check(&module)?;
-        // Entries are found by their names.
+        // Entries are looked up by name.
         names::kernels_in(&module)?;
         let machine = machine(options)?;
         prepare(&module, &machine, backend);
@@ -199,12 +200,12 @@ impl<'l> Code<'l> {
         Ok(code)
     }
 
-    /// The names of the kernels that have a body.
+    /// The names of the kernels with a body.
     pub fn kernels(&self) -> Result<Vec<String>, CodegenError> {
         names::kernels_in(&self.module)
     }
 
-    /// Runs LLVM's pipeline of the optimisation level. libNVVM optimises itself.
+    /// Runs LLVM's pipeline for the optimization level. libNVVM optimizes on its own.
     pub fn optimise(&self, backend: &Backend) -> Result<(), CodegenError> {
         let level = match backend {
             Backend::Llvm => self.options.opt_level,
@@ -212,7 +213,7 @@ impl<'l> Code<'l> {
         };
         if level > 0 {
             if parts::is_large(&self.module) {
-                // What is known of a thread's place is known by the kernel's size, which parts do not have.
+                // The range of a thread's index follows from the kernel's size, which its parts do not have.
                 self.run("function(nvvm-intr-range)")?;
                 parts::cut(&self.module);
                 self.verify()?;
@@ -223,7 +224,7 @@ impl<'l> Code<'l> {
         packing::without_long(&self.module, || self.run(&pipeline))?;
         workarounds::apply(&self.module);
         if level > 0 {
-            // Equal values have become one.
+            // Equal values have been merged.
             fan_out::bound(&self.module);
             sinking::into_branches(&self.module);
         }
@@ -241,14 +242,16 @@ impl<'l> Code<'l> {
         self.module.print_to_string().to_string()
     }
 
-    /// The generator's choices depend on the order of the uses of a value, which text does not tell: with that of the
-    /// text, the same PTX is made of what is read.
+    /// LLVM's code generator depends on the order of the uses of a value, which text does not record. Sorting uses in
+    /// the order of the text makes compilation from the printed IR give the same PTX.
     fn sort_uses(&self) {
         // SAFETY: the module is alive, and nothing walks over uses meanwhile.
         unsafe { ffi::mlirxLLVMModuleSortUses(self.module.as_mut_ptr().cast()) }
     }
 
-    /// Finished PTX for the target, in which each of the `kernels` is.
+    /// Generates the final PTX for the target.
+    ///
+    /// Errors: among others, one of the `kernels` is missing from the generated code.
     pub fn to_ptx(&self, backend: &Backend, debug: DebugInfo, kernels: &[String]) -> Result<String, CodegenError> {
         let (text, entries) = match backend {
             Backend::Llvm => {
@@ -258,7 +261,7 @@ impl<'l> Code<'l> {
             Backend::LibNvvm(file) => {
                 if !self.clusters().is_empty() {
                     return Err(CodegenError::Unsupported(
-                        "libNVVM writes no launches that count clusters; --backend=llvm does".into(),
+                        "libNVVM does not support launches that count clusters; use --backend=llvm".into(),
                     ));
                 }
                 let text = libnvvm::compile(&self.module, file, self.options, debug)?;
@@ -273,7 +276,7 @@ impl<'l> Code<'l> {
         }
     }
 
-    /// PTX by LLVM's own generator.
+    /// Generates PTX with LLVM's backend.
     fn generate(&self) -> Result<Finalised, CodegenError> {
         let chains = inlined_lines::mark(&self.module);
         let buffer = self
@@ -291,7 +294,7 @@ impl<'l> Code<'l> {
         Ok(tile_targets::finalise(&text, self.options.target, &asked.collect::<Vec<_>>())?)
     }
 
-    /// The kernels whose launches count clusters.
+    /// The kernels with launches that count clusters.
     fn clusters(&self) -> Vec<String> {
         let counts =
             |f: &FunctionValue<'_>| f.get_string_attribute(AttributeLoc::Function, BLOCKS_ARE_CLUSTERS).is_some();
@@ -299,13 +302,13 @@ impl<'l> Code<'l> {
     }
 }
 
-/// LLVM's generator for the target.
+/// Creates LLVM's code generator for the target.
 fn machine(options: Options) -> Result<TargetMachine, CodegenError> {
     let triple = TargetTriple::create(TRIPLE);
     let level = match options.opt_level {
         0 => OptimizationLevel::None,
         1 => OptimizationLevel::Less,
-        // The next level differs by another elimination of redundant loads, of which the optimiser leaves none.
+        // The next level only adds another elimination of redundant loads, and the optimizer leaves none.
         _ => OptimizationLevel::Default,
     };
     let unknown = || CodegenError::Target(options.target.name.to_string());
@@ -322,7 +325,7 @@ fn machine(options: Options) -> Result<TargetMachine, CodegenError> {
         .ok_or_else(unknown)
 }
 
-/// Says in the module what it is generated for.
+/// Sets the triple and the data layout of the module.
 fn prepare(module: &Module<'_>, machine: &TargetMachine, backend: &Backend) {
     module.set_triple(&TargetTriple::create(TRIPLE));
     let layout = match backend {
@@ -337,8 +340,9 @@ fn instructions<'m>(module: &Module<'m>) -> impl Iterator<Item = InstructionValu
     module.get_functions().flat_map(|f| f.get_basic_block_iter()).flat_map(|b| b.get_instructions())
 }
 
-/// MLIR 21's `llvm.inline_asm` has no `convergent`, without which LLVM may sink or duplicate what synchronises threads.
-/// Accesses of memory are the only inline PTX that does not. LLVM's own intrinsics for matrices lack it too.
+/// Marks inline PTX and warp-level intrinsics as convergent. MLIR 21's `llvm.inline_asm` lacks `convergent`, and
+/// without it LLVM may sink or duplicate instructions that synchronize threads. Only inline PTX that accesses memory
+/// does not need it. LLVM's own intrinsics for matrices lack it too.
 fn mark_convergent(llvm: &LlvmContext, module: &Module<'_>) {
     use llvm_sys::core::*;
     // SAFETY: the instructions are live and stay where they are; attributes belong to the module's context.
@@ -355,7 +359,7 @@ fn mark_convergent(llvm: &LlvmContext, module: &Module<'_>) {
     }
 }
 
-/// Whether a callee is an intrinsic that all threads of a warp must call together, and LLVM 21 does not know it.
+/// Whether a callee is an intrinsic that all threads of a warp must call together, although LLVM 21 does not mark it.
 ///
 /// # Safety
 /// `callee` must be a live value.
@@ -370,7 +374,8 @@ unsafe fn is_of_warp(callee: llvm_sys::prelude::LLVMValueRef) -> bool {
     name.strip_prefix(b"llvm.nvvm.").is_some_and(|rest| OPERATIONS.iter().any(|o| rest.starts_with(o)))
 }
 
-/// Whether inline PTX is one access of memory, predicated or not, or one fence: no other thread takes part in it.
+/// Whether inline PTX is a single memory access, predicated or not, or a single fence, in which no other thread takes
+/// part.
 ///
 /// # Safety
 /// `asm` must be a live inline-assembly value.
@@ -391,7 +396,7 @@ unsafe fn is_access(asm: llvm_sys::prelude::LLVMValueRef) -> bool {
 mod tests {
     use super::*;
 
-    /// The module after `mark_convergent`, where wanted, and a pass.
+    /// The module after `mark_convergent`, if `mark` is set, and a pass.
     fn after(text: &str, mark: bool, pass: &str) -> String {
         initialise();
         let buffer = MemoryBuffer::create_from_memory_range_copy(format!("{text}\0").as_bytes(), "test");
@@ -408,19 +413,19 @@ mod tests {
         module.print_to_string().to_string()
     }
 
-    /// The threads of a warp stay together in a product: see docs/llvm-defects.md.
+    /// The threads of a warp stay converged at a dot: see docs/llvm-defects.md.
     #[test]
-    fn products_stay_together() {
+    fn warps_stay_converged_at_dots() {
         let text = include_str!("../../tests/llvm-defects/product.ll");
-        let products = |mark| after(text, mark, "simplifycfg").matches("= call { double, double }").count();
-        assert_eq!(products(false), 2, "LLVM does it right now");
-        assert_eq!(products(true), 1);
+        let dots = |mark| after(text, mark, "simplifycfg").matches("= call { double, double }").count();
+        assert_eq!(dots(false), 2, "LLVM does it right now");
+        assert_eq!(dots(true), 1);
     }
 
-    /// What threads do together is not copied into branches that some of them take; an access may be.
+    /// Convergent operations are not duplicated into branches that only some threads take; memory accesses may be.
     #[test]
-    fn together_stays_together() {
-        for (asm, together) in [
+    fn convergent_inline_ptx_is_not_duplicated() {
+        for (asm, is_convergent) in [
             ("wgmma.fence.sync.aligned;", true),
             ("wgmma.wait_group.sync.aligned 0;", true),
             ("{ .reg .pred sum; setp.ne.b32 sum, 1, 0; wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16; }", true),
@@ -430,7 +435,7 @@ mod tests {
             ("fence.proxy.async.shared::cta;", false),
             ("@$0 st.global.b32 [$1], $2;", false),
         ] {
-            // Who comes from %a goes on to %x, the others to %y: the block in between may be copied for each.
+            // Threads from %a continue at %x, the others at %y, so the block in between may be duplicated.
             let text = format!(
                 "define void @f(i1 %c, ptr %p) {{\n  br i1 %c, label %a, label %m\n\
                  a:\n  store volatile i32 0, ptr %p\n  br label %m\n\
@@ -441,7 +446,7 @@ mod tests {
             );
             let copies = |mark| after(&text, mark, "simplifycfg").matches("asm sideeffect").count();
             assert_eq!(copies(false), 2, "{asm}");
-            assert_eq!(copies(true), if together { 1 } else { 2 }, "{asm}");
+            assert_eq!(copies(true), if is_convergent { 1 } else { 2 }, "{asm}");
         }
     }
 }

@@ -1,11 +1,11 @@
-//! Names of symbols, in the spelling of PTX.
+//! Symbol names that PTX can spell.
 //!
-//! A PTX identifier is a letter with letters, digits, `_` and `$` behind it, or one of `_` and `$` with at least one of
-//! those behind it. MLIR and LLVM take any bytes, and LLVM's printer ends the process over most that PTX has no
-//! spelling for; it also drops a leading byte 1.
+//! A PTX identifier is a letter followed by letters, digits, `_` and `$`, or `_` or `$` followed by at least one of
+//! those. MLIR and LLVM accept any bytes. LLVM's printer aborts the process on most names that PTX cannot spell, and
+//! drops a leading byte 1.
 //!
-//! Callers find an entry by its name, so a name that PTX cannot spell is an error. Nobody finds anything else by its
-//! name, and it gets one that can be spelt.
+//! Callers find an entry by its name, so an entry name that PTX cannot spell is an error. Other symbols are not
+//! looked up by name, so they are renamed.
 
 use super::CodegenError;
 use crate::dialect::{gpu_module::functions, location, rt::*};
@@ -13,11 +13,12 @@ use inkwell::{module::Module, values::AsValueRef};
 use llvm_sys::{LLVMLinkage, core::*, prelude::LLVMValueRef};
 use tile_diag::{Diagnostic, Location, Severity};
 
-/// Whether PTX has an identifier of this spelling. Those that begin with `%` are left out: LLVM does not print them.
+/// Whether a name is a PTX identifier. Identifiers that begin with `%` are excluded, because LLVM does not print
+/// them.
 fn is_spellable(name: &[u8]) -> bool {
     let follows = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'$');
     match name {
-        // A constant of the language.
+        // A predefined constant.
         b"WARP_SZ" => false,
         [b'_' | b'$', rest @ ..] => !rest.is_empty() && rest.iter().all(follows),
         [first, rest @ ..] => first.is_ascii_alphabetic() && rest.iter().all(follows),
@@ -25,7 +26,9 @@ fn is_spellable(name: &[u8]) -> bool {
     }
 }
 
-/// The names of the kernels that have a body, in their order, or what is wrong with one of them.
+/// Returns the names of the kernels with a body, in order.
+///
+/// Errors: the first name that PTX cannot spell.
 pub fn kernels(gpu_module: OpRef<'_>) -> Result<Vec<String>, Box<Diagnostic>> {
     let kernels =
         functions(gpu_module).into_iter().filter(|f| ["nvvm.kernel", "gpu.kernel"].iter().any(|k| is_marked(*f, k)));
@@ -35,8 +38,8 @@ pub fn kernels(gpu_module: OpRef<'_>) -> Result<Vec<String>, Box<Diagnostic>> {
         if !is_spellable(name.as_bytes()) {
             let text = format!("PTX cannot spell the name of the entry {name:?}");
             let mut diagnostic = Diagnostic::new(Severity::Error, text).note(
-                "a name has letters, digits, '_' and '$' of ASCII, does not begin with a digit and is not '_', '$' or \
-                 'WARP_SZ'",
+                "a name consists of ASCII letters, digits, '_' and '$', does not begin with a digit, and is not '_', '$' \
+                 or 'WARP_SZ'",
             );
             diagnostic.location =
                 location::file_line(kernel.location()).map(|p| Location::new(p.file, p.line, p.column));
@@ -47,9 +50,9 @@ pub fn kernels(gpu_module: OpRef<'_>) -> Result<Vec<String>, Box<Diagnostic>> {
     Ok(names)
 }
 
-/// [`kernels`] of a module of LLVM IR.
+/// Like [`kernels`], for a module of LLVM IR.
 pub fn kernels_in(module: &Module<'_>) -> Result<Vec<String>, CodegenError> {
-    /// LLVM's number of the calling convention `ptx_kernel`.
+    /// LLVM's number for the calling convention `ptx_kernel`.
     const PTX_KERNEL: u32 = 71;
     let kernels =
         module.get_functions().filter(|f| f.get_call_conventions() == PTX_KERNEL && f.count_basic_blocks() > 0);
@@ -67,13 +70,13 @@ fn is_marked(function: OpRef<'_>, mark: &str) -> bool {
     discardable_attr(function, mark).is_some()
 }
 
-/// Gives what is no kernel a name that can be spelt, if its own cannot. `kernels` have been looked at.
+/// Renames symbols other than kernels that PTX cannot spell. [`kernels`] has checked the kernels.
 pub fn respell(module: &Module<'_>) {
     respell_unless(module, |_, _| false);
 }
 
-/// [`respell`] for a module that was optimised and printed: the optimiser puts dots into names of parts of variables,
-/// which are local to the module, and the generator itself writes those anew.
+/// Like [`respell`], for a module that was optimized and printed. The optimizer puts dots into the names of parts of
+/// variables. These are local to the module, and LLVM's code generator respells them itself.
 pub fn respell_printed(module: &Module<'_>) {
     respell_unless(module, |value, name| {
         // SAFETY: the value is live.
@@ -100,7 +103,7 @@ fn respell_unless(module: &Module<'_>, stays: impl Fn(LLVMValueRef, &[u8]) -> bo
                     b => new.push_str(&format!("_${b:02x}")),
                 }
             }
-            // LLVM would tell equal names apart by a dot and a number.
+            // LLVM would make equal names unique with a dot and a number.
             let mut unique = new.clone();
             let mut number = 0;
             while is_taken(module, &unique) {
@@ -131,7 +134,7 @@ fn symbols(module: &Module<'_>) -> Vec<LLVMValueRef> {
     all
 }
 
-/// A copy of the name, which may be of any bytes.
+/// A copy of the name, which may have any bytes.
 ///
 /// # Safety
 /// `value` must be live.
@@ -159,7 +162,7 @@ mod tests {
         }
     }
 
-    /// What is no kernel gets another name, which nobody else has, and intrinsics keep theirs.
+    /// Symbols other than kernels get unique new names, and intrinsics keep theirs.
     #[test]
     fn others_are_respelt() {
         let text = "@\"a b\" = addrspace(1) global i32 1\n@\"_$a_$20b\" = addrspace(1) global i32 2\n\

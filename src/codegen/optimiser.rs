@@ -1,9 +1,8 @@
-//! The passes of LLVM's optimiser.
+//! The pass pipelines of LLVM's optimizer.
 //!
-//! They are those of `default<O2>` and `default<O3>`, in their order (a test compares them), written out because those
-//! names cannot be told to leave anything out: they set the option for the vectoriser of straight-line code themselves.
-//! Left out beside it, where it does not pay, is what has nothing to do for a kernel: coroutines, OpenMP,
-//! instrumentation, profiles.
+//! They match `default<O2>` and `default<O3>`, in order (a test compares them). They are written out because those
+//! names cannot omit a pass: they enable the SLP vectorizer themselves. The SLP vectorizer is omitted where it does
+//! not pay, and so are the passes that never apply to a kernel: coroutines, OpenMP, instrumentation and profiles.
 
 use super::packing;
 use inkwell::module::Module;
@@ -12,15 +11,15 @@ use tile_targets::Target;
 /// The text of the pipeline for a level from 0 to 3.
 pub(super) fn pipeline(module: &Module<'_>, target: &Target, level: u8) -> String {
     match level {
-        // The libraries' functions are always inlined; what is left of them goes. libdevice asks what it is compiled
-        // for.
+        // Library functions are always inlined, and the rest of the libraries is removed. libdevice queries its
+        // compilation target.
         0 => "nvvm-reflect,always-inline,globaldce".to_string(),
         1 => "default<O1>".to_string(),
         level => pipeline_text(level >= 3, packing::pays(module, target)),
     }
 }
 
-/// Once over the instructions; the default of the text would verify that a second time finds nothing.
+/// Combine once. By default, the textual pass would verify that a second run finds nothing.
 const COMBINE: &str = "instcombine<no-verify-fixpoint>";
 const SIMPLIFY: &str = "simplifycfg<switch-range-to-icmp>";
 
@@ -147,7 +146,7 @@ mod tests {
     };
     use tile_targets::Target;
 
-    /// Two sums of neighbours in memory after the passes of the level.
+    /// Two sums of adjacent elements in memory, after the passes of the level.
     fn optimised(ty: &str, name: &str, level: u8, attributes: &str) -> String {
         crate::codegen::initialise();
         let triple = TargetTriple::create(crate::codegen::TRIPLE);
@@ -195,13 +194,13 @@ mod tests {
         }
     }
 
-    /// The attribute that keeps the vectoriser from long functions.
+    /// The attribute that excludes long functions from the vectorizer.
     #[test]
     fn what_is_left_out_is_not_packed() {
         assert!(!optimised("half", "sm_90", 3, "noimplicitfloat").contains("fadd <2 x half>"));
     }
 
-    /// The passes of a pipeline, by LLVM's own tool, with all options and in one form.
+    /// The passes of a pipeline as printed by LLVM's own tool, in normal form with all options.
     fn spelled(passes: &str) -> Vec<String> {
         let output = std::process::Command::new(concat!(env!("MLIR_SYS_210_PREFIX"), "/bin/opt"))
             .arg(format!("-mtriple={}", crate::codegen::TRIPLE))
@@ -213,7 +212,8 @@ mod tests {
         String::from_utf8(output.stdout).unwrap().trim().split(',').map(str::to_owned).collect()
     }
 
-    /// For another LLVM: what this one does by the level's name, without what has nothing to do for a kernel.
+    /// Compares with LLVM's named pipelines, without the passes that never apply to a kernel. This guards updates of
+    /// LLVM.
     #[test]
     fn passes_are_those_of_llvm() {
         const LEFT_OUT: [&str; 12] = [
@@ -242,7 +242,7 @@ mod tests {
         }
     }
 
-    /// The vectoriser is what is left out, and nothing else.
+    /// Only the vectorizer is omitted.
     #[test]
     fn what_does_not_pay_is_left_out() {
         for most in [false, true] {

@@ -1,13 +1,12 @@
-//! Whether a module has anything that goes into packed words.
+//! Decides whether the SLP vectorizer runs, and on which functions.
 //!
-//! LLVM's vectoriser of straight-line code is what makes additions of two halves one instruction. A word of NVPTX's
-//! vectors has 32 bits, or 64 where there are instructions for two numbers of 32, so there is nothing for it to do
-//! where all elements are at least as long, and it takes a quarter of the optimiser's time for a small kernel to find
-//! that out.
+//! LLVM's SLP vectorizer combines two additions of halves into one instruction. NVPTX vectors have words of 32 bits,
+//! or 64 on targets with instructions for pairs of f32. If all elements are at least as wide as a word, the
+//! vectorizer cannot find anything, and for a small kernel the search takes a quarter of the optimizer's time.
 //!
-//! It does not do all functions where it pays: at the end of each it compares the vectors that it has made of scalars
-//! with each other, which takes longer than all the rest where they are tens of thousands. LLVM has no limit of its
-//! own, but leaves out functions that must not use registers of vectors without being told to.
+//! Even where it pays, it skips very long functions. At the end of each function it compares all vectors that it has
+//! built with each other, which dominates the run time if there are tens of thousands. LLVM does not limit this, but
+//! excludes functions with the `noimplicitfloat` attribute.
 
 use inkwell::{
     attributes::{Attribute, AttributeLoc},
@@ -16,15 +15,15 @@ use inkwell::{
 };
 use tile_targets::{Feature, Target};
 
-/// Bits of a vector of integers.
+/// The bits of a vector of integers.
 const WORD: u32 = 32;
 
-/// The most instructions of a function whose elements are packed. The longest kernel of the corpus has an eighth of it.
+/// The most instructions of a function that is vectorized. The longest kernel of the corpus has an eighth of this.
 const LONGEST: usize = 1 << 16;
 
 const APART: &str = "noimplicitfloat";
 
-/// Runs the optimiser with long functions left out of the vectoriser.
+/// Runs the optimizer with long functions excluded from the vectorizer.
 pub fn without_long<'m, R>(module: &Module<'m>, optimise: impl FnOnce() -> R) -> R {
     let kind = Attribute::get_named_enum_kind_id(APART);
     for function in module.get_functions() {
@@ -41,7 +40,7 @@ pub fn without_long<'m, R>(module: &Module<'m>, optimise: impl FnOnce() -> R) ->
     result
 }
 
-/// Whether an instruction results in elements of which a word holds several. Conditions do not count: predicates are
+/// Whether some instruction produces elements that are narrower than a word. Conditions do not count: predicates are
 /// not packed.
 pub fn pays(module: &Module<'_>, target: &Target) -> bool {
     let float_word = if target.has(Feature::F32x2) { 2 * WORD } else { WORD };
@@ -106,7 +105,7 @@ mod tests {
         ] {
             assert_eq!(of(body, "sm_90"), expected, "{body}");
         }
-        // Two numbers of 32 bits are added at once there.
+        // sm_100 adds pairs of f32.
         assert!(of("  %a = fadd float %f, %f", "sm_100"));
         assert!(!of("  %a = fpext float %f to double", "sm_100"));
     }

@@ -1,15 +1,15 @@
-//! Functions so long that LLVM takes more than in proportion to their length.
+//! Splits large functions, for which LLVM takes superlinear time.
 //!
-//! Several passes update a tree of dominators that is as deep as the function is long: rotating, hoisting out of and
-//! unrolling a loop look at all that follows it. Where one address has very many uses, marks of the last one are
-//! cleared at each. No pass is at fault alone, so it is the function that is made short: a kernel of more than [`LONG`]
-//! blocks is cut into parts of some hundred blocks, each a function of its own that neither LLVM nor ptxas inlines. A
-//! call every some thousand instructions costs next to nothing when the kernel runs; ptxas, which looks at a kernel
-//! with all that it calls, takes no longer and no more registers.
+//! Several passes update a dominator tree that is as deep as the function is long: rotating, hoisting out of and
+//! unrolling a loop visit all blocks after it. If one address has very many uses, the kill flags of its last use are
+//! cleared at each of them. No single pass is at fault, so this module shortens the function instead. A kernel of
+//! more than [`LONG`] blocks is split into parts of some hundred blocks, each a separate function that neither LLVM
+//! nor ptxas inlines. A call every few thousand instructions costs next to nothing at run time. ptxas, which compiles
+//! a kernel together with its callees, takes no longer and uses no more registers.
 //!
-//! A part is a row of blocks, in the order in which structured control flow was lowered, that is entered at its first
-//! block only and left to one block only. So a part may lie in the body of a loop, or be a row of loops, or of
-//! branches. Between the blocks where it may end the one is taken over which the fewest registers live:
+//! A part is a run of blocks, in the order in which structured control flow was lowered, that is entered only at its
+//! first block and left only to one block. A part may therefore be within the body of a loop, or be a sequence of
+//! loops or branches. Among the blocks at which a part may end, the one with the fewest live registers is chosen:
 //!
 //! ```text
 //! a: br p                     a: br c
@@ -19,15 +19,15 @@
 //! t: ... %v                   t: ... %v
 //! ```
 //!
-//! Loops inside of each other are alike: passes look at each loop with all that is in it. So loops at every [`DEEP`]th
-//! level are parts too, and no function has deeper ones.
+//! Deeply nested loops have the same problem, because passes process each loop with everything inside it. Loops at
+//! every [`DEEP`]th level therefore become parts too, and no function has deeper ones.
 //!
-//! Threads of a warp that do something together in a part must come to its call together, so they wait for each other
-//! in front of it.
+//! The threads of a warp that execute an operation together must arrive at the call of its part together. They are
+//! synchronized before the call.
 //!
-//! What stays whole: functions that are neither long nor deep; kernels with asynchronous products or agents, whose
-//! registers are in flight or handed over where a call would save them; and functions with lines, whose instructions
-//! belong to the function of their scope.
+//! Three kinds of functions are not split: functions that are neither long nor deep; kernels with asynchronous dots
+//! or agents, because a call would save registers that are in flight or have been handed over; and functions with
+//! line information, because their instructions belong to the function of their scope.
 
 use super::fan_out;
 use inkwell::{module::Module, values::AsValueRef};
@@ -41,21 +41,21 @@ use std::{
     ops::Range,
 };
 
-/// The most pieces of a function that stays whole: blocks, or runs of instructions of a long one.
+/// The most pieces of a function that is not split. A piece is a block, or a run of instructions of a long one.
 const LONG: usize = 1024;
-/// How many instructions of a block are a piece.
+/// The instructions of a piece of a long block.
 const PIECE: usize = 32;
-/// How many pieces a part has: at least, rather, at most.
-const LEAST: usize = 256;
-const RATHER: usize = 512;
-const MOST: usize = 768;
-/// The most registers of 32 bits that go into a part or come out of it.
+/// The least, the preferred and the largest number of pieces of a part.
+const MIN_PIECES: usize = 256;
+const IDEAL_PIECES: usize = 512;
+const MAX_PIECES: usize = 768;
+/// The most 32-bit registers that are passed into a part or out of it.
 const REGISTERS: i64 = 96;
 
-/// How many levels of loops a function has, at most.
+/// The most levels of loops in a function.
 const DEEP: usize = 32;
 
-/// Whether [`cut`] has anything to do.
+/// Whether [`cut`] would split any function.
 pub fn is_large(module: &Module<'_>) -> bool {
     // SAFETY: the functions are live.
     module.get_functions().map(|f| f.as_value_ref()).any(|f| unsafe { is_long(f) || is_deep(f) })
@@ -73,7 +73,7 @@ unsafe fn is_deep(function: LLVMValueRef) -> bool {
     unsafe { LLVMCountBasicBlocks(function) as usize > 2 * DEEP && !Row::of(function).loops().is_empty() }
 }
 
-/// Cuts large functions into parts. Returns the number of parts.
+/// Splits large functions into parts. Returns the number of parts.
 pub fn cut(module: &Module<'_>) -> usize {
     let mut count = 0;
     let functions: Vec<_> = module.get_functions().map(|f| f.as_value_ref()).collect();
@@ -101,19 +101,19 @@ pub fn cut(module: &Module<'_>) -> usize {
     count
 }
 
-/// Makes functions of parts, which are given with the pieces behind them.
+/// Turns parts into functions. Each part is given with the piece that follows it.
 ///
 /// # Safety
-/// The row must be of the function, and the parts be such as the row gives.
+/// The row must be of the function, and must have returned the parts.
 unsafe fn take_out(function: LLVMValueRef, row: &Row, parts: Vec<Cut>) -> Vec<LLVMValueRef> {
     // SAFETY: the caller's promise.
     unsafe {
         let ends: BTreeSet<_> = parts.iter().flat_map(|(part, after)| [part.start, part.end, *after]).collect();
         ends.into_iter().for_each(|piece| split_before(row.first[piece]));
         let block = |piece: usize| LLVMGetInstructionParent(row.first[piece]);
-        // All of them before the first one goes: phis that pieces begin with are renewed.
+        // Find all blocks before the first part is removed, because phis at the start of pieces are replaced.
         let parts: Vec<_> = parts.into_iter().map(|(p, after)| [block(p.start), block(p.end), block(after)]).collect();
-        // What stands for the first block of a part that is gone.
+        // The block that replaces the first block of a removed part.
         let mut calls: FxHashMap<LLVMBasicBlockRef, LLVMBasicBlockRef> = FxHashMap::default();
         let mut taken = vec![];
         for [first, end, after] in parts {
@@ -135,17 +135,17 @@ unsafe fn blocks_of(function: LLVMValueRef) -> Vec<LLVMBasicBlockRef> {
     unsafe { blocks_between(LLVMGetFirstBasicBlock(function), std::ptr::null_mut()) }
 }
 
-/// The blocks from one to another, which is not among them.
+/// The blocks from `first` up to `end`, exclusive.
 unsafe fn blocks_between(first: LLVMBasicBlockRef, end: LLVMBasicBlockRef) -> Vec<LLVMBasicBlockRef> {
     let until = |b: LLVMBasicBlockRef| (!b.is_null() && b != end).then_some(b);
     // SAFETY: the blocks are live and of one function.
     std::iter::successors(until(first), |b| until(unsafe { LLVMGetNextBasicBlock(*b) })).collect()
 }
 
-/// Makes the instruction the first one of its block. What stands before it becomes a block of its own in front, so that
-/// the phis of blocks behind need not know.
+/// Splits a block before an instruction. The preceding instructions move to a new block before it, so the phis of
+/// later blocks need no update.
 unsafe fn split_before(instruction: LLVMValueRef) {
-    // SAFETY: the instruction is live and no phi behind another instruction.
+    // SAFETY: the instruction is live, and is not a phi after another instruction.
     unsafe {
         let block = LLVMGetInstructionParent(instruction);
         if LLVMGetFirstInstruction(block) == instruction {
@@ -171,7 +171,7 @@ unsafe fn split_before(instruction: LLVMValueRef) {
     }
 }
 
-/// Whether a function has instructions whose registers no call may save.
+/// Whether a function has instructions with registers that a call must not save.
 ///
 /// # Safety
 /// The function must be live.
@@ -180,7 +180,7 @@ unsafe fn keeps_registers(function: LLVMValueRef) -> bool {
     unsafe { calls_any(&blocks_of(function), &["wgmma", "tcgen05", "setmaxnreg"]) }
 }
 
-/// Whether a call in the blocks has one of the words in its name or its inline PTX.
+/// Whether a call in the blocks has one of the words in its name or in its inline PTX.
 ///
 /// # Safety
 /// The blocks must be live.
@@ -199,19 +199,19 @@ unsafe fn calls_any(blocks: &[LLVMBasicBlockRef], words: &[&str]) -> bool {
     }
 }
 
-/// The pieces of a part, and the one that control goes to from there.
+/// The pieces of a part, and the piece to which control goes from there.
 type Cut = (Range<usize>, usize);
 
-/// The pieces of a function in their order, as far as cutting asks.
+/// The pieces of a function in order, with the data needed to split it.
 struct Row {
-    /// The first instruction of each.
+    /// The first instruction of each piece.
     first: Vec<LLVMValueRef>,
     successors: Vec<Vec<usize>>,
-    /// The first and the last predecessor, where there are any.
+    /// The first and the last predecessor of each piece, if it has any.
     entered: Vec<(usize, usize)>,
-    /// Registers that live where a piece begins.
+    /// The live registers at the start of each piece.
     live: Vec<i64>,
-    /// Whether a piece cannot leave the function: it ends it, or has memory of it.
+    /// Whether a piece must stay in the function, because it returns or has an `alloca`.
     stays: Vec<bool>,
 }
 
@@ -220,7 +220,7 @@ impl Row {
     /// The function must be live.
     unsafe fn of(function: LLVMValueRef) -> Row {
         let (mut first, mut stays, mut successors) = (vec![], vec![], vec![]);
-        // Of blocks the pieces they begin and end with, and of instructions theirs.
+        // The first and last piece of each block, and the piece of each instruction.
         let mut range: FxHashMap<LLVMBasicBlockRef, Range<usize>> = FxHashMap::default();
         let mut piece: FxHashMap<LLVMValueRef, usize> = FxHashMap::default();
         // SAFETY: the caller's promise; a phi's use is in the block that it comes from.
@@ -251,7 +251,7 @@ impl Row {
             for (from, to) in successors.iter().enumerate().flat_map(|(i, s)| s.iter().map(move |s| (i, *s))) {
                 entered[to] = (entered[to].0.min(from), entered[to].1.max(from));
             }
-            // How many registers more live where a piece begins than where the one before it does.
+            // The change of live registers at the start of each piece.
             let mut more = vec![0; first.len() + 1];
             let mut note = |value: LLVMValueRef, defined: usize| {
                 let ends_of = |phi| {
@@ -260,7 +260,7 @@ impl Row {
                 };
                 let last_of = |user| if LLVMIsAPHINode(user).is_null() { piece[&user] } else { ends_of(user) };
                 let last = users(value).into_iter().map(last_of).fold(defined, usize::max);
-                let registers = if fan_out::is_place(value) { 0 } else { registers(LLVMTypeOf(value)) };
+                let registers = if fan_out::is_special_register(value) { 0 } else { registers(LLVMTypeOf(value)) };
                 more[defined + 1] += registers;
                 more[last + 1] -= registers;
             };
@@ -279,7 +279,7 @@ impl Row {
         }
     }
 
-    /// The loops at each [`DEEP`]th level that can be parts, and the piece behind each, from the front.
+    /// The loops at each [`DEEP`]th level that can be parts, each with the piece that follows it, in order.
     fn loops(&self) -> Vec<Cut> {
         let mut end: BTreeMap<usize, usize> = BTreeMap::new();
         for (last, successors) in self.successors.iter().enumerate() {
@@ -300,7 +300,8 @@ impl Row {
         loops
     }
 
-    /// The piece that a row of pieces is left to, if it is one, and the row is entered at the first one only.
+    /// The single piece to which control leaves a run of pieces. Returns `None` if there are several, or if the run
+    /// is entered anywhere but at its first piece.
     fn left_to(&self, part: Range<usize>) -> Option<usize> {
         let is_own = |piece: &usize| part.contains(piece);
         let is_entered_once = |p: usize| self.entered[p].0 >= part.start && self.entered[p].1 < part.end;
@@ -313,11 +314,11 @@ impl Row {
         left.all(|s| *s == after).then_some(after)
     }
 
-    /// The pieces of each part, and the one behind it. What stands in the first piece stays there.
+    /// The pieces of each part, with the piece that follows it. The first piece is never part of one.
     fn parts(&self) -> Vec<Cut> {
         let mut parts = vec![];
         let mut first = 1;
-        while first + LEAST < self.live.len() {
+        while first + MIN_PIECES < self.live.len() {
             match self.part(first) {
                 Some(part) => {
                     first = part.0.end;
@@ -329,17 +330,17 @@ impl Row {
         parts
     }
 
-    /// The best part that begins with a piece.
+    /// The best part that begins at a piece.
     fn part(&self, first: usize) -> Option<Cut> {
         if self.live[first] > REGISTERS {
             return None;
         }
-        // Where control goes from the blocks so far, outside of them.
+        // The pieces outside the part to which control leaves it.
         let mut targets: FxHashSet<usize> = FxHashSet::default();
-        // The piece behind the last one that enters the part.
+        // The piece after the last one that enters the part.
         let mut whole = first;
         let mut best: Option<((i64, usize), Cut)> = None;
-        for last in first..(first + MOST).min(self.live.len() - 1) {
+        for last in first..(first + MAX_PIECES).min(self.live.len() - 1) {
             let is_entered_elsewhere = last > first && self.entered[last].0 < first;
             if self.stays[last] || is_entered_elsewhere {
                 break;
@@ -348,15 +349,16 @@ impl Row {
             if last > first {
                 whole = whole.max(self.entered[last].1 + 1);
             }
-            // The first piece may be entered from behind the part, as the head of a loop around it is not.
+            // Only the first piece may be entered from pieces after the part: it may be the header of a loop around
+            // the part.
             targets.extend(self.successors[last].iter().filter(|s| **s < first || **s > last));
             let end = last + 1;
             let length = end - first;
             let [target] = *targets.iter().copied().collect::<Vec<_>>() else { continue };
-            if length < LEAST || end < whole || self.live[end] > REGISTERS {
+            if length < MIN_PIECES || end < whole || self.live[end] > REGISTERS {
                 continue;
             }
-            let worth = (self.live[end], length.abs_diff(RATHER));
+            let worth = (self.live[end], length.abs_diff(IDEAL_PIECES));
             if best.as_ref().is_none_or(|(least, _)| worth < *least) {
                 best = Some((worth, (first..end, target)));
             }
@@ -365,7 +367,7 @@ impl Row {
     }
 }
 
-/// Registers of 32 bits that a value takes, about.
+/// The approximate number of 32-bit registers of a value.
 ///
 /// # Safety
 /// The type must be live.
@@ -386,7 +388,7 @@ unsafe fn registers(ty: LLVMTypeRef) -> i64 {
     }
 }
 
-/// A part on its way out of its function.
+/// A part that is being moved out of its function.
 struct Part<'b> {
     function: LLVMValueRef,
     blocks: &'b [LLVMBasicBlockRef],
@@ -398,12 +400,12 @@ struct Part<'b> {
 
 impl Drop for Part<'_> {
     fn drop(&mut self) {
-        // SAFETY: the part's own, used by nobody else.
+        // SAFETY: only the part uses its builder.
         unsafe { LLVMDisposeBuilder(self.builder) }
     }
 }
 
-/// A phi of the block behind a part, and what it gets from there.
+/// A phi of the block after a part, and the value that it receives from the part.
 struct Joined {
     phi: LLVMValueRef,
     operand: u32,
@@ -422,7 +424,7 @@ impl<'b> Part<'b> {
         }
     }
 
-    /// Whether what goes in and comes out has registers.
+    /// Whether the inputs and outputs fit in [`REGISTERS`].
     ///
     /// # Safety
     /// That of `take_out`.
@@ -433,12 +435,12 @@ impl<'b> Part<'b> {
         unsafe { sum(self.inputs(None).0) <= REGISTERS && sum(self.outputs()) <= REGISTERS }
     }
 
-    /// Makes a function of the part and calls it. Returns the block of the call, and the function.
+    /// Moves the part into a new function and calls it. Returns the block of the call and the function.
     ///
     /// # Safety
-    /// The part must be entered at its first block and left to the one behind it only.
+    /// The part must be entered only at its first block and left only to the block after it.
     unsafe fn take_out(mut self, number: usize) -> (LLVMBasicBlockRef, LLVMValueRef) {
-        // SAFETY: the caller's promise; what is replaced has no uses left when it is erased.
+        // SAFETY: the caller's promise; replaced values do not have uses when they are erased.
         unsafe {
             let first = self.blocks[0];
             let call_block = LLVMInsertBasicBlockInContext(self.context, first, c"".as_ptr());
@@ -449,7 +451,7 @@ impl<'b> Part<'b> {
 
             let (mut inputs, mut places) = self.inputs(Some(leave));
             for value in entered.iter().map(|(_, v)| *v).filter(|v| is_local(*v)) {
-                let list = if fan_out::is_place(value) { &mut places } else { &mut inputs };
+                let list = if fan_out::is_special_register(value) { &mut places } else { &mut inputs };
                 if !list.contains(&value) {
                     list.push(value);
                 }
@@ -500,7 +502,7 @@ impl<'b> Part<'b> {
             }
 
             LLVMPositionBuilderAtEnd(self.builder, call_block);
-            // Threads of a warp that come to the call one by one would not meet inside of it.
+            // Diverged threads of a warp would not synchronize inside the call.
             if calls_any(self.blocks, &[".sync"]) {
                 self.meet();
             }
@@ -521,8 +523,8 @@ impl<'b> Part<'b> {
         }
     }
 
-    /// Leads what enters the part to the block of the call. Returns the phis of the first block that are left, to
-    /// which what comes from the call is still to be added, and that.
+    /// Redirects edges into the part to the block of the call. Returns the remaining phis of the first block, each
+    /// with the value that the call passes for it, which is still to be added.
     unsafe fn enter_by(&self, call_block: LLVMBasicBlockRef) -> Vec<(LLVMValueRef, LLVMValueRef)> {
         // SAFETY: that of `take_out`.
         unsafe {
@@ -551,7 +553,8 @@ impl<'b> Part<'b> {
         }
     }
 
-    /// Leads what leaves the part to its last block. Returns what the phis of the block behind it get from the call.
+    /// Redirects edges out of the part to its last block. Returns the values that the phis of the following block
+    /// receive from the call.
     unsafe fn leave_by(&self, leave: LLVMBasicBlockRef, call_block: LLVMBasicBlockRef) -> Vec<Joined> {
         // SAFETY: that of `take_out`.
         unsafe {
@@ -570,7 +573,7 @@ impl<'b> Part<'b> {
                 renewed.insert(phi, new);
                 joined.push(Joined { phi: new, operand: outside.len() as u32 - 1, value });
             }
-            // The value of one may be another one around a loop.
+            // Around a loop, the value of one phi may be another phi.
             for j in &mut joined {
                 j.value = *renewed.get(&j.value).unwrap_or(&j.value);
             }
@@ -580,13 +583,13 @@ impl<'b> Part<'b> {
         }
     }
 
-    /// The values, something in the place of what is not defined: what is not written is not to be read.
+    /// Freezes the values, because an undefined value must not be passed.
     unsafe fn written(&self, values: &[LLVMValueRef]) -> Vec<LLVMValueRef> {
         // SAFETY: that of `take_out`.
         values.iter().map(|v| unsafe { LLVMBuildFreeze(self.builder, *v, c"".as_ptr()) }).collect()
     }
 
-    /// Has the threads of a warp wait for each other.
+    /// Emits a warp synchronization.
     unsafe fn meet(&self) {
         const NAME: &std::ffi::CStr = c"llvm.nvvm.bar.warp.sync";
         // SAFETY: that of `take_out`; the name is LLVM's.
@@ -610,7 +613,7 @@ impl<'b> Part<'b> {
         }
     }
 
-    /// Has branches to a block, inside or outside of the part, go to another.
+    /// Redirects branches to a block, inside or outside the part, to another block.
     unsafe fn redirect(&self, from: LLVMBasicBlockRef, to: LLVMBasicBlockRef, inside: bool) {
         // SAFETY: that of `take_out`; only terminators use a block.
         unsafe {
@@ -629,7 +632,8 @@ impl<'b> Part<'b> {
         unsafe { !LLVMIsAInstruction(value).is_null() && self.own.contains(&LLVMGetInstructionParent(value)) }
     }
 
-    /// What the part uses and does not define; reads of a thread's place apart, which it makes itself.
+    /// The values that the part uses but does not define. Special registers are separate, because the part reads them
+    /// itself.
     unsafe fn inputs(&self, leave: Option<LLVMBasicBlockRef>) -> (Vec<LLVMValueRef>, Vec<LLVMValueRef>) {
         let (mut inputs, mut places, mut seen) = (vec![], vec![], FxHashSet::default());
         // SAFETY: that of `take_out`.
@@ -637,7 +641,7 @@ impl<'b> Part<'b> {
             for i in self.blocks.iter().copied().chain(leave).flat_map(|b| fan_out::instructions(b)) {
                 for value in (0..LLVMGetNumOperands(i) as u32).map(|n| LLVMGetOperand(i, n)) {
                     if is_local(value) && !self.is_own(value) && seen.insert(value) {
-                        if fan_out::is_place(value) { &mut places } else { &mut inputs }.push(value);
+                        if fan_out::is_special_register(value) { &mut places } else { &mut inputs }.push(value);
                     }
                 }
             }
@@ -645,7 +649,7 @@ impl<'b> Part<'b> {
         (inputs, places)
     }
 
-    /// What the part defines and others use.
+    /// The values that the part defines and others use.
     unsafe fn outputs(&self) -> Vec<LLVMValueRef> {
         // SAFETY: that of `take_out`.
         unsafe {
@@ -654,7 +658,7 @@ impl<'b> Part<'b> {
         }
     }
 
-    /// Has the part use what it was given.
+    /// Replaces the inputs within the part by its parameters.
     unsafe fn rename(&self, leave: LLVMBasicBlockRef, inner: &FxHashMap<LLVMValueRef, LLVMValueRef>) {
         // SAFETY: that of `take_out`.
         unsafe {
@@ -668,7 +672,7 @@ impl<'b> Part<'b> {
         }
     }
 
-    /// Has others use what the part gives.
+    /// Replaces the uses of an output outside the part.
     unsafe fn replace_outside(&self, value: LLVMValueRef, new: LLVMValueRef) {
         // SAFETY: that of `take_out`.
         unsafe {
@@ -680,7 +684,7 @@ impl<'b> Part<'b> {
         }
     }
 
-    /// A function that stays one: LLVM writes `.noinline` for ptxas.
+    /// Declares a function that is not inlined: LLVM writes `.noinline` for ptxas.
     unsafe fn declare(&self, ty: LLVMTypeRef, number: usize) -> LLVMValueRef {
         // SAFETY: that of `take_out`; the name is copied.
         unsafe {
@@ -700,13 +704,13 @@ impl<'b> Part<'b> {
     }
 }
 
-/// Whether a value is of one function: an instruction or a parameter.
+/// Whether a value is local to a function: an instruction or a parameter.
 unsafe fn is_local(value: LLVMValueRef) -> bool {
     // SAFETY: the value is live.
     unsafe { !LLVMIsAInstruction(value).is_null() || !LLVMIsAArgument(value).is_null() }
 }
 
-/// Users of a value, each once.
+/// The users of a value, each once.
 unsafe fn users(value: LLVMValueRef) -> Vec<LLVMValueRef> {
     let (mut users, mut seen) = (vec![], FxHashSet::default());
     // SAFETY: the value is live.
@@ -723,7 +727,7 @@ unsafe fn users(value: LLVMValueRef) -> Vec<LLVMValueRef> {
     users
 }
 
-/// The phis at the beginning of a block that join values.
+/// The phis at the beginning of a block.
 unsafe fn phis(block: LLVMBasicBlockRef) -> Vec<LLVMValueRef> {
     // SAFETY: the block is live.
     unsafe { fan_out::instructions(block).take_while(|i| !LLVMIsAPHINode(*i).is_null()).collect() }

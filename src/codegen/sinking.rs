@@ -1,11 +1,11 @@
-//! What only a branch needs goes into the branch, and nothing further down the same path.
+//! Sinks instructions that only one branch needs into that branch, but not further down the same path.
 //!
-//! `dialects-td/lib/mlirx/Sink.cpp` says why LLVM's own passes for it are switched off ([`super::initialise`]).
+//! `dialects-td/lib/mlirx/Sink.cpp` explains why LLVM's own sinking passes are disabled ([`super::initialise`]).
 
 use crate::dialect::ffi;
 use inkwell::module::Module;
 
-/// Sinks instructions of all functions. Returns how many.
+/// Sinks instructions of all functions. Returns their number.
 pub(super) fn into_branches(module: &Module<'_>) -> u32 {
     // SAFETY: the module is alive, and nothing walks over its instructions meanwhile.
     unsafe { ffi::mlirxLLVMModuleSinkIntoBranches(module.as_mut_ptr().cast()) }
@@ -16,7 +16,7 @@ mod tests {
     use super::into_branches;
     use inkwell::{context::Context, memory_buffer::MemoryBuffer};
 
-    /// How many instructions of the function move, and the blocks of those that are named.
+    /// The number of instructions that move, and the blocks of the named instructions.
     fn sunk(body: &str) -> (u32, Vec<(String, String)>) {
         let text = format!(
             "declare void @f()\ndeclare float @g(float)\n\
@@ -37,7 +37,7 @@ mod tests {
         (count, places.into_iter().filter(|(name, _)| !name.is_empty()).collect())
     }
 
-    /// A branch around `rare`, with this in front of it, in it and after it.
+    /// A branch around `rare`, with code before it, in it and after it.
     fn around(before: &str, rare: &str, after: &str) -> String {
         format!(
             "a:\n{before}\n  br i1 %p, label %rare, label %join\nrare:\n{rare}\n  br label %join\njoin:\n{after}\n  ret void"
@@ -63,7 +63,7 @@ mod tests {
         for (before, rare, after) in [
             (SQUARE, "", stores),
             (SQUARE, stores, stores),
-            // A write may be to the same place, and a call be one of all threads.
+            // A store may alias, and a call may need all threads.
             ("  %t = load float, ptr %u\n  store float 0.0, ptr %v", stores, ""),
             ("  %t = call float @g(float %x)", stores, ""),
         ] {
@@ -77,7 +77,7 @@ mod tests {
                     l:\n  store volatile float %s, ptr %u\n  br i1 %q, label %l, label %e\n\
                     e:\n  ret void";
         assert_eq!(sunk(body).0, 0);
-        // To the front of the loop, where one iteration or many need it.
+        // Before the loop, whether one iteration needs it or many do.
         let body = "a:\n  %s = fmul float %x, %x\n  br i1 %p, label %w, label %e\n\
                     w:\n  call void @f()\n  br label %l\n\
                     l:\n  store volatile float %s, ptr %u\n  br i1 %q, label %l, label %e\n\
@@ -85,7 +85,7 @@ mod tests {
         assert_eq!(places(body), ["s w"]);
     }
 
-    /// Of blocks that run equally often it is the first one.
+    /// Among blocks that run equally often, the first one is chosen.
     #[test]
     fn registers_are_not_kept_in_the_branch() {
         let body = "a:\n  %s = fmul float %x, %x\n  br i1 %p, label %b, label %e\n\

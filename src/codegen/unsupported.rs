@@ -1,21 +1,22 @@
-//! Refuses what LLVM's generator for NVPTX would end the process over, and what only text can say: no pass of this
-//! compiler makes it.
+//! Rejects modules on which LLVM's NVPTX backend would abort the process. Only text input can contain these
+//! constructs; no pass of this compiler generates them.
 //!
-//! * Types without code: vectors whose length the machine decides, floating-point numbers of 80 and 128 bits, integers
-//!   of more than 128 bits; and what cannot be a parameter or result: integers of 65 to 127 bits, vectors of integers
-//!   of more than 64, and what has no size.
-//! * Variables outside of global and constant memory with an initial value, and initial values in a circle.
-//! * Inline PTX that names an operand which it does not have.
+//! * Unsupported types: scalable vectors, floating-point numbers of 80 and 128 bits, integers of more than 128 bits.
+//!   As parameters or results also integers of 65 to 127 bits, vectors of integers of more than 64 bits, and types
+//!   without a size.
+//! * Variables outside global and constant memory with an initial value, and circular initial values.
+//! * Inline PTX that uses an operand that does not exist.
 //!
-//! Intrinsics have a check of their own (`intrinsics.rs`), and so have names (`names.rs`). `docs/reliability.md` has
-//! the whole list.
+//! `intrinsics.rs` checks intrinsics and `names.rs` checks names. `docs/reliability.md` has the complete list.
 
 use super::CodegenError;
 use inkwell::{module::Module, values::AsValueRef};
 use llvm_sys::{LLVMTypeKind::*, core::*, prelude::*};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// The first thing in the module that has no code.
+/// Checks a module.
+///
+/// Errors: the first unsupported construct.
 pub fn check(module: &Module<'_>) -> Result<(), CodegenError> {
     // SAFETY: the module is live and valid, and nothing of it is changed.
     unsafe {
@@ -59,12 +60,12 @@ fn refuse<T>(text: String) -> Result<T, CodegenError> {
     Err(CodegenError::Unsupported(text))
 }
 
-/// That a type can be that of a parameter or a result.
+/// Checks that a type can be the type of a parameter or a result.
 ///
 /// # Safety
 /// The type must be of a live context.
 unsafe fn passed(ty: LLVMTypeRef) -> Result<(), CodegenError> {
-    // SAFETY: the caller's promise; each kind of type is asked for what it has.
+    // SAFETY: the caller's promise; each query is made only on a kind of type that supports it.
     unsafe {
         match LLVMGetTypeKind(ty) {
             LLVMIntegerTypeKind if (65..128).contains(&LLVMGetIntTypeWidth(ty)) => {
@@ -80,7 +81,7 @@ unsafe fn passed(ty: LLVMTypeRef) -> Result<(), CodegenError> {
             LLVMStructTypeKind if LLVMCountStructElementTypes(ty) > 0 => {
                 (0..LLVMCountStructElementTypes(ty)).try_for_each(|i| passed(LLVMStructGetTypeAtIndex(ty, i)))
             }
-            LLVMArrayTypeKind | LLVMStructTypeKind => refuse("what has no size cannot be passed".into()),
+            LLVMArrayTypeKind | LLVMStructTypeKind => refuse("a value without a size cannot be passed".into()),
             _ => Ok(()),
         }
     }
@@ -92,15 +93,15 @@ unsafe fn typed(ty: LLVMTypeRef, sound: &mut FxHashSet<LLVMTypeRef>) -> Result<(
     if !sound.insert(ty) {
         return Ok(());
     }
-    // SAFETY: the caller's promise; each kind of type is asked for what it has.
+    // SAFETY: the caller's promise; each query is made only on a kind of type that supports it.
     unsafe {
         match LLVMGetTypeKind(ty) {
-            LLVMScalableVectorTypeKind => refuse("there is no code for vectors of scalable length".into()),
+            LLVMScalableVectorTypeKind => refuse("scalable vectors are not supported".into()),
             LLVMX86_FP80TypeKind | LLVMFP128TypeKind | LLVMPPC_FP128TypeKind | LLVMX86_AMXTypeKind => {
-                refuse("there is no code for floating-point numbers of more than 64 bits".into())
+                refuse("floating-point numbers of more than 64 bits are not supported".into())
             }
             LLVMIntegerTypeKind if LLVMGetIntTypeWidth(ty) > 128 => {
-                refuse("there is no code for integers of more than 128 bits".into())
+                refuse("integers of more than 128 bits are not supported".into())
             }
             LLVMVectorTypeKind | LLVMArrayTypeKind => typed(LLVMGetElementType(ty), sound),
             LLVMStructTypeKind => {
@@ -123,11 +124,11 @@ unsafe fn name(value: LLVMValueRef) -> String {
 /// # Safety
 /// The global must be live.
 unsafe fn variable(global: LLVMValueRef) -> Result<(), CodegenError> {
-    // SAFETY: the caller's promise; a variable without an initial value is not asked for it.
+    // SAFETY: the caller's promise; the initial value is checked before use.
     unsafe {
         let initial = LLVMGetInitializer(global);
         let space = LLVMGetPointerAddressSpace(LLVMTypeOf(global));
-        // Generic, global and constant memory are written when the code is loaded.
+        // Generic, global and constant memory are initialized when the code is loaded.
         if initial.is_null() || [0, 1, 4].contains(&space) || LLVMIsUndef(initial) != 0 {
             return Ok(());
         }
@@ -135,12 +136,12 @@ unsafe fn variable(global: LLVMValueRef) -> Result<(), CodegenError> {
     }
 }
 
-/// That no initial value leads to its own variable.
+/// Checks that no initial value refers to its own variable.
 ///
 /// # Safety
 /// The global must be live.
 unsafe fn acyclic(global: LLVMValueRef, states: &mut FxHashMap<LLVMValueRef, bool>) -> Result<(), CodegenError> {
-    // What is to be done: a variable whose value is to be looked at, or one that is done with.
+    // The work list: variables with an initial value to visit, or already visited.
     let mut stack = vec![(global, false)];
     while let Some((variable, is_done)) = stack.pop() {
         if is_done {
@@ -154,12 +155,12 @@ unsafe fn acyclic(global: LLVMValueRef, states: &mut FxHashMap<LLVMValueRef, boo
             }
             // SAFETY: the variable is live.
             Some(false) => {
-                return refuse(format!("the initial value of '{}' leads to itself", unsafe { name(variable) }));
+                return refuse(format!("the initial value of '{}' refers to itself", unsafe { name(variable) }));
             }
             None => {}
         }
         stack.push((variable, true));
-        // SAFETY: the caller's promise: constants live as long as what they are part of.
+        // SAFETY: the caller's promise; constants live as long as the values that contain them.
         unsafe {
             let mut constants = vec![LLVMGetInitializer(variable)];
             let mut seen = FxHashSet::default();
@@ -193,13 +194,13 @@ unsafe fn named_operands(asm: LLVMValueRef) -> Result<(), CodegenError> {
     let (code, constraints) = (text(LLVMGetInlineAsmAsmString), text(LLVMGetInlineAsmConstraintString));
     let operands = constraints.split(',').filter(|c| !c.is_empty() && !c.starts_with('~')).count();
     match beyond(&code, operands) {
-        Some(name) => refuse(format!("inline PTX names the operand '{name}' and has {operands}: '{code}'")),
+        Some(name) => refuse(format!("inline PTX uses the operand '{name}' but has only {operands}: '{code}'")),
         None => Ok(()),
     }
 }
 
-/// The first operand that is named and is not there, or is named in a way that LLVM does not read. `$$` is a dollar
-/// sign, and parts in `$(` and `)` are for alternatives.
+/// Returns the first operand that does not exist, or that LLVM cannot parse. `$$` is a dollar sign, and `$(` and `)`
+/// enclose alternatives.
 fn beyond(code: &str, operands: usize) -> Option<&str> {
     let mut rest = code;
     while let Some(at) = rest.find('$') {

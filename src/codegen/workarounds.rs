@@ -1,20 +1,20 @@
-//! What the code generator of LLVM 21 for NVPTX gets wrong, written in another way.
+//! Workarounds for miscompilations in LLVM 21's NVPTX backend.
 //!
-//! * A signed comparison of two bytes that were both taken out of a word is selected as a comparison of the bytes
-//!   extended with zeros: 0x80 is then greater than 0x7f. Comparisons of 32-bit integers are right, and cost the same:
-//!   the instruction that takes a byte out extends its sign as well.
-//! * A signed conversion of a condition to bf16 gives 1 where it holds, not -1.
-//! * Where a register holds two floats (sm_100 and newer), a store of two of them that were rounded to 16 bits stores
-//!   the first one's 32 bits. Two numbers that are rounded one by one still become one instruction.
-//! * A load through a kernel's parameter that is `noalias` and only read becomes `ld.global.nc` even where it is
-//!   volatile, and ends the process where it is atomic. Functions with such loads promise no `noalias`.
-//! * Constants are taken out of the index of an address through a truncation below an extension, where the sum may
-//!   have wrapped around: the index 130 cut to a byte is -126. Such truncations are hidden by a `freeze`, which costs
+//! * A signed comparison of two bytes that were both extracted from a word is selected as a comparison of
+//!   zero-extended bytes: 0x80 is then greater than 0x7f. Comparisons of 32-bit integers are correct and cost the
+//!   same, because the instruction that extracts a byte also extends its sign.
+//! * A signed conversion of a true condition to bf16 gives 1 instead of -1.
+//! * On targets with registers of two floats (sm_100 and newer), a store of two floats that were rounded to 16 bits
+//!   stores the 32 bits of the first. Two numbers that are rounded separately still become one instruction.
+//! * A load through a kernel parameter that is `noalias` and only read becomes `ld.global.nc` even if it is volatile,
+//!   and aborts the process if it is atomic. `noalias` is removed from functions with such loads.
+//! * Constants are extracted from the index of an address through a truncation below an extension, although the sum
+//!   may have wrapped around: the index 130 truncated to a byte is -126. A `freeze` hides such truncations; it costs
 //!   nothing.
-//! * A sum that was written as `or disjoint`, because it has no carry where it is wanted, is taken for the same sum
-//!   elsewhere, where it has one. An `or` of what is added in the same function becomes an addition.
-//! * Four bytes of which the first is a constant zero are taken for four zeros in other blocks. Such vectors are made
-//!   of a word, by shifts.
+//! * An `or disjoint` of two values, which has no carry where it is used, is reused for the sum of the same values
+//!   elsewhere, which has one. If the function also adds the two values, the `or` becomes an addition.
+//! * Four bytes with a constant zero as the first one are treated as four zeros in other blocks. Such vectors are
+//!   built from a word, with shifts.
 //!
 //! `docs/llvm-defects.md` has the reduced input of each.
 
@@ -22,7 +22,7 @@ use inkwell::{module::Module, values::AsValueRef};
 use llvm_sys::{LLVMIntPredicate::*, LLVMOpcode, LLVMTypeKind, core::*, prelude::*};
 use rustc_hash::FxHashSet;
 
-/// What is wrong with an instruction.
+/// A defect that affects an instruction.
 #[derive(Clone, Copy)]
 enum Defect {
     BytesCompared,
@@ -30,21 +30,21 @@ enum Defect {
     PairRounded,
 }
 
-/// Rewrites the instructions of the module that would become wrong PTX. To be done after optimisation, which would undo
-/// it.
+/// Rewrites the instructions of the module that would be miscompiled. This must run after optimization, which would
+/// undo it.
 pub fn apply(module: &Module<'_>) {
     keep_ordered_loads(module);
     hide_truncated_indices(module);
-    add_alike(module);
-    make_of_words(module);
+    add_consistently(module);
+    build_from_words(module);
     let all = super::instructions(module).map(|i| i.as_value_ref());
-    // SAFETY: the instructions are live. Those that are wrong are known before the first one is replaced.
+    // SAFETY: the instructions are live. All affected ones are collected before the first one is replaced.
     let wrong: Vec<_> = all.filter_map(|i| unsafe { defect(i) }.map(|d| (i, d))).collect();
     if wrong.is_empty() {
         return;
     }
-    // SAFETY: each instruction is still there, and is erased when nothing uses it any more; what is built lies before
-    // it.
+    // SAFETY: each instruction is still present, and is erased when it no longer has uses; its replacement is built
+    // before it.
     unsafe {
         let context = LLVMGetModuleContext(module.as_mut_ptr());
         let builder = LLVMCreateBuilderInContext(context);
@@ -62,7 +62,7 @@ pub fn apply(module: &Module<'_>) {
     }
 }
 
-/// Takes `noalias` from the parameters of functions with volatile or atomic loads.
+/// Removes `noalias` from the parameters of functions with volatile or atomic loads.
 fn keep_ordered_loads(module: &Module<'_>) {
     // SAFETY: functions and instructions are live; only loads are asked whether they are volatile or atomic.
     unsafe {
@@ -82,10 +82,11 @@ fn keep_ordered_loads(module: &Module<'_>) {
     }
 }
 
-/// Puts a `freeze` behind each truncation that LLVM would look through below an extension in the index of an address.
+/// Inserts a `freeze` after each truncation below an extension in the index of an address, so that LLVM does not look
+/// through it.
 fn hide_truncated_indices(module: &Module<'_>) {
     let all = super::instructions(module).map(|i| i.as_value_ref());
-    // SAFETY: only addresses are asked for their indices; all are live, and none is erased.
+    // SAFETY: indices are read from addresses only; all are live, and none is erased.
     unsafe {
         let is_address = |i: &LLVMValueRef| LLVMGetInstructionOpcode(*i) == LLVMOpcode::LLVMGetElementPtr;
         let addresses: Vec<_> = all.filter(is_address).collect();
@@ -100,7 +101,7 @@ fn hide_truncated_indices(module: &Module<'_>) {
     }
 }
 
-/// What is done to a value on the way to an index.
+/// The extension of a value on the way to an index.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Extension {
     None,
@@ -108,7 +109,7 @@ enum Extension {
     Sign,
 }
 
-/// Follows an operand as far as LLVM does when it looks for constants.
+/// Follows an operand as far as LLVM does when it extracts constants.
 ///
 /// # Safety
 /// `user` must be a live instruction with an operand `n`.
@@ -134,7 +135,7 @@ unsafe fn hide_truncations(
             LLVMOpcode::LLVMSExt => follow(0, Extension::Sign),
             LLVMOpcode::LLVMZExt => follow(0, Extension::Zeros),
             LLVMOpcode::LLVMTrunc => {
-                // Parts of a sum without wraps fit where the sum fits, unless one of them is negative.
+                // The terms of a sum without wraparound fit if the sum fits, unless one is negative.
                 let is_exact = extension == Extension::Zeros && LLVMGetNUW(value) != 0;
                 if extension == Extension::None || is_exact {
                     follow(0, extension);
@@ -148,10 +149,10 @@ unsafe fn hide_truncations(
     }
 }
 
-/// Makes an addition of each `or disjoint` of two values that the function adds as well.
-fn add_alike(module: &Module<'_>) {
-    // SAFETY: only additions and unions are asked for two operands, and only unions for their flag; a union is erased
-    // when nothing uses it any more, and its addition lies before it.
+/// Replaces each `or disjoint` of two values that the function also adds with an addition.
+fn add_consistently(module: &Module<'_>) {
+    // SAFETY: operands are read from additions and unions only, and the flag from unions only. A union is erased when
+    // it no longer has uses; its addition is before it.
     unsafe {
         let pair = |i| {
             let (a, b) = (LLVMGetOperand(i, 0), LLVMGetOperand(i, 1));
@@ -168,7 +169,7 @@ fn add_alike(module: &Module<'_>) {
                     _ => {}
                 }
             }
-            // Pairs name operands that may be replaced themselves.
+            // Collect first: the operands of a pair may themselves be replaced.
             united.retain(|&i| added.contains(&pair(i)));
             for i in united {
                 LLVMPositionBuilderBefore(builder, i);
@@ -181,11 +182,11 @@ fn add_alike(module: &Module<'_>) {
     }
 }
 
-/// Makes vectors of four bytes, of which the first is zero and others are not known, of a word.
-fn make_of_words(module: &Module<'_>) {
+/// Builds vectors of four bytes from a word if the first byte is zero and others are not constant.
+fn build_from_words(module: &Module<'_>) {
     let all = super::instructions(module).map(|i| i.as_value_ref());
-    // SAFETY: only insertions are asked for their operands, all are live, and one is erased when nothing uses it any
-    // more; what is built lies before it.
+    // SAFETY: operands are read from insertions only; all are live. An insertion is erased when it no longer has
+    // uses; its replacement is built before it.
     unsafe {
         let context = LLVMGetModuleContext(module.as_mut_ptr());
         let byte = LLVMInt8TypeInContext(context);
@@ -193,14 +194,14 @@ fn make_of_words(module: &Module<'_>) {
         let of_bytes = |i: &LLVMValueRef| LLVMTypeOf(*i) == LLVMVectorType(byte, 4);
         let insertions: Vec<_> = all.filter(is_insertion).filter(of_bytes).collect();
         let builder = LLVMCreateBuilderInContext(context);
-        // The last one of a chain has all bytes: it is replaced first, and others may be left without a use.
+        // The last insertion of a chain has all bytes. It is replaced first, which may leave the others unused.
         for i in insertions.into_iter().rev() {
             let Some(bytes) = inserted(i) else { continue };
             let is_zero = |v: LLVMValueRef| !LLVMIsAConstantInt(v).is_null() && LLVMConstIntGetZExtValue(v) == 0;
             let is_known = |v: &LLVMValueRef| LLVMIsConstant(*v) != 0;
             if is_zero(bytes[0]) && !bytes.iter().all(is_known) && !LLVMGetFirstUse(i).is_null() {
                 LLVMPositionBuilderBefore(builder, i);
-                let vector = of_word(context, builder, bytes);
+                let vector = from_word(context, builder, bytes);
                 LLVMReplaceAllUsesWith(i, vector);
                 LLVMInstructionEraseFromParent(i);
             }
@@ -209,7 +210,7 @@ fn make_of_words(module: &Module<'_>) {
     }
 }
 
-/// The bytes of a vector of four, where an insertion and those before it name all of them.
+/// The bytes of a vector of four, if an insertion and the ones before it define all of them.
 ///
 /// # Safety
 /// `i` must be a live insertion into a vector of four bytes.
@@ -238,11 +239,11 @@ unsafe fn inserted(i: LLVMValueRef) -> Option<[LLVMValueRef; 4]> {
     }
 }
 
-/// Four bytes as the parts of a word, which is one vector.
+/// Combines four bytes into a word and casts it to a vector.
 ///
 /// # Safety
-/// The bytes must be live where the builder stands.
-unsafe fn of_word(context: LLVMContextRef, builder: LLVMBuilderRef, bytes: [LLVMValueRef; 4]) -> LLVMValueRef {
+/// The bytes must be live at the builder's insertion point.
+unsafe fn from_word(context: LLVMContextRef, builder: LLVMBuilderRef, bytes: [LLVMValueRef; 4]) -> LLVMValueRef {
     // SAFETY: the caller's promise.
     unsafe {
         let word = LLVMInt32TypeInContext(context);
@@ -289,10 +290,10 @@ unsafe fn defect(i: LLVMValueRef) -> Option<Defect> {
     }
 }
 
-/// The comparison of bytes as one of 32-bit integers.
+/// Replaces the comparison of bytes with a comparison of 32-bit integers.
 ///
 /// # Safety
-/// `i` must be a live comparison of bytes, and the builder stand before it.
+/// `i` must be a live comparison of bytes, and the builder must insert before it.
 unsafe fn compare_words(context: LLVMContextRef, builder: LLVMBuilderRef, i: LLVMValueRef) -> LLVMValueRef {
     // SAFETY: the caller's promise.
     unsafe {
@@ -302,10 +303,10 @@ unsafe fn compare_words(context: LLVMContextRef, builder: LLVMBuilderRef, i: LLV
     }
 }
 
-/// The conversion of a condition as a choice of -1 or 0.
+/// Replaces the conversion of a condition with a select of -1 or 0.
 ///
 /// # Safety
-/// `i` must be a live conversion of a condition, and the builder stand before it.
+/// `i` must be a live conversion of a condition, and the builder must insert before it.
 unsafe fn choose(builder: LLVMBuilderRef, i: LLVMValueRef) -> LLVMValueRef {
     // SAFETY: the caller's promise; lengths are asked of vectors only.
     unsafe {
@@ -321,10 +322,10 @@ unsafe fn choose(builder: LLVMBuilderRef, i: LLVMValueRef) -> LLVMValueRef {
     }
 }
 
-/// The conversion of a vector as conversions of its elements.
+/// Replaces the conversion of a vector with conversions of its elements.
 ///
 /// # Safety
-/// `i` must be a live rounding of a vector, and the builder stand before it.
+/// `i` must be a live rounding of a vector, and the builder must insert before it.
 unsafe fn round_one_by_one(context: LLVMContextRef, builder: LLVMBuilderRef, i: LLVMValueRef) -> LLVMValueRef {
     // SAFETY: the caller's promise; lengths are asked of vectors only.
     unsafe {
@@ -340,7 +341,7 @@ unsafe fn round_one_by_one(context: LLVMContextRef, builder: LLVMBuilderRef, i: 
     }
 }
 
-/// The type, or that of its elements.
+/// The type, or its element type.
 ///
 /// # Safety
 /// `ty` must be a live type.
@@ -354,7 +355,7 @@ unsafe fn element(ty: LLVMTypeRef) -> LLVMTypeRef {
     }
 }
 
-/// Whether the type is an integer of this width, or a vector of them.
+/// Whether the type is an integer of this width, or a vector of such integers.
 ///
 /// # Safety
 /// `ty` must be a live type.
@@ -366,7 +367,7 @@ unsafe fn is_integer(ty: LLVMTypeRef, bits: u32) -> bool {
     }
 }
 
-/// `scalar` as often as `shape` has elements.
+/// The type `scalar` in the shape of `shape`.
 ///
 /// # Safety
 /// Both must be live types of one context.
@@ -428,7 +429,7 @@ mod tests {
         }
     }
 
-    /// PTX of a file of `tests/llvm-defects`, with the workarounds or as LLVM makes it.
+    /// The PTX for a file of `tests/llvm-defects`, with or without the workarounds.
     fn ptx(text: &str, cpu: &str, ptx: &str, with: bool) -> String {
         crate::codegen::initialise();
         let buffer = MemoryBuffer::create_from_memory_range_copy(format!("{text}\0").as_bytes(), "test");
@@ -454,7 +455,7 @@ mod tests {
         String::from_utf8_lossy(buffer.as_slice()).into_owned()
     }
 
-    /// Each defect is still in the LLVM that is linked, and is not in the code that is made of the same input.
+    /// Each defect is still present in the linked LLVM, and absent from our code for the same input.
     #[test]
     fn defects_of_llvm() {
         let sm_90 = ("sm_90", "+ptx83");
@@ -472,15 +473,15 @@ mod tests {
             let ours = ptx(text, cpu, version, true);
             assert!(ours.contains(right), "{name}: {ours}");
         }
-        // The lowering never asks for this one: `int_to_float` rounds to odd on the way.
+        // The lowering never generates this conversion: `int_to_float` rounds to odd first.
         let rounding = ptx(include_str!("../../tests/llvm-defects/rounding.ll"), "sm_80", "+ptx70", false);
         assert!(rounding.contains("cvt.rn.f32.s32"), "rounding: LLVM does it right now: {rounding}");
-        // Without the workaround this one ends the process.
+        // Without the workaround, this one aborts the process.
         let atomic = include_str!("../../tests/llvm-defects/atomic_load.ll");
         assert!(ptx(atomic, "sm_90", "+ptx83", true).contains("ld.relaxed.sys.global.b32"));
     }
 
-    /// An index is hidden where it was cut and extended, and nowhere else.
+    /// An index is hidden if it was truncated and extended, and only then.
     #[test]
     fn truncated_indices() {
         for (body, hidden) in [
@@ -517,7 +518,7 @@ mod tests {
             let made = "  %4 = bitcast i32 %3 to <4 x i8>\n  %w = bitcast <4 x i8> %4 to i32\n";
             assert_eq!(body_of(&body(vector, 2)), parts + made);
         }
-        // The first byte is another one.
+        // The first byte is not zero.
         for (vector, at) in [("<i8 1, i8 0, i8 0, i8 0>", 2), ("zeroinitializer", 0), ("poison", 2)] {
             assert_eq!(body_of(&body(vector, at)), body(vector, at));
         }

@@ -1,12 +1,12 @@
-//! A lint of the pipeline: which pass makes operations that have no place in the source.
+//! A lint that finds passes which create ops without a source location.
 //!
-//! Debuggers and profilers map machine code to the source by the location of each operation. A pass that builds one
-//! without a location breaks that silently, so the passes run one at a time here and what each left is looked at. Not
-//! looked at is what belongs to no line:
+//! Debuggers and profilers map machine code to the source through the location of each op. A pass that builds an op
+//! without a location breaks that silently. The lint therefore runs the passes one at a time and examines the module
+//! after each. It ignores ops that do not belong to a source line:
 //!
-//! * modules, and what stands in a module beside its functions with code: globals and declarations;
-//! * constants: one may serve operations of several lines, for which reason MLIR's folder takes their places away, and
-//!   no instruction comes of them.
+//! * modules, and the globals and declarations in a module;
+//! * constants: one may serve ops on several lines, so MLIR's folder removes their locations. They become no
+//!   instruction.
 
 use crate::{
     compile,
@@ -21,34 +21,34 @@ use melior::{Context, ir::Module, pass::PassManager, utility::parse_pass_pipelin
 use std::collections::BTreeMap;
 use tile_interface::InputKind;
 
-/// A pass behind which more operations are without a location than before it.
+/// A pass after which more ops lack a location than before.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lost {
-    /// As in the pipeline.
+    /// The pass as written in the pipeline.
     pub pass: String,
-    /// How many more.
+    /// The number of additional ops without a location.
     pub count: usize,
-    /// Names of all operations without a location, with their numbers.
+    /// All ops without a location, counted by name.
     pub operations: BTreeMap<String, usize>,
 }
 
-/// What a run found.
+/// The findings of a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Findings {
-    /// Operations of the input that come without a location.
+    /// Ops of the input without a location.
     pub unplaced: usize,
     pub lost: Vec<Lost>,
-    /// Operations that were looked at, over all passes.
+    /// Ops examined, over all passes.
     pub examined: usize,
 }
 
-/// Runs the passes of the pipeline one by one and looks at each one's result.
+/// Runs the passes of the pipeline one at a time and examines the result of each.
 pub fn lint(input: &[u8], kind: InputKind, options: &pipeline::Options) -> Result<Findings, String> {
     let passes: Vec<String> = options.steps().into_iter().map(|step| step.pass).collect();
     lint_passes(input, kind, &passes)
 }
 
-/// The same for any passes, as text, that run on a module.
+/// The same for a given list of passes on modules, as text.
 pub fn lint_passes(input: &[u8], kind: InputKind, passes: &[String]) -> Result<Findings, String> {
     crate::passes::register_all();
     let context = dialect::context();
@@ -79,7 +79,7 @@ fn run(context: &Context, module: &mut Module<'_>, pass: &str) -> Result<(), Str
 }
 
 impl Findings {
-    /// Counts operations without a location by their names.
+    /// Counts the ops without a location by name.
     fn look(&mut self, module: &Module<'_>) -> BTreeMap<String, usize> {
         let mut without: BTreeMap<String, usize> = BTreeMap::new();
         walk(op_ref(module.as_operation().to_raw()), &mut |op| {
@@ -95,7 +95,7 @@ impl Findings {
     }
 }
 
-/// Whether the operation stands for something in the source: a function with code, or what is inside of one.
+/// Whether the op should have a source line: a function with a body, or an op in one.
 fn has_a_line(op: OpRef<'_>) -> bool {
     if is_module(op) || is_constant_like(op) {
         return false;

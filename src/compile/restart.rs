@@ -1,12 +1,12 @@
-//! Compilations that start again.
+//! Retries of failed compilations.
 //!
-//! An optimization never makes a compilation fail. When a pass or a check after the decisions fails, the input is
-//! compiled again with less asked of the loop at fault, or of the kernel where no loop is known ([`Fallback`]). After a
-//! second failure less is asked of the whole module, so that there are at most [`MOST`] restarts. The last form has no
-//! plan, no rings, and a barrier wherever memory is shared.
+//! A failing optimization must not fail the compilation. If a pass or check after the planning passes fails, the
+//! input is compiled again with a weaker form of the loop at fault, or of its kernel if the loop is unknown
+//! ([`Fallback`]). After a second failure the whole module is weakened, so there are at most [`MOST`] restarts. The
+//! weakest form has no plan, no rings, and a barrier at every access to shared memory that needs one.
 //!
-//! A program that takes too much shared memory is no defect of the compiler: what all passes together need is known
-//! only when they have run. Everything else is a defect. It is remarked on, and an error where plans are strict.
+//! Running out of shared memory is not a defect: the total need of all passes is only known after they have run.
+//! Every other failure is a defect. It causes a remark, or an error with strict plans.
 
 use crate::{
     dialect::{
@@ -21,33 +21,33 @@ use melior::ir::{Module, operation::OperationLike};
 use std::collections::BTreeMap;
 use tile_interface::{CompileError, Level, Remark};
 
-/// The most restarts of a compilation.
+/// The maximum number of restarts of a compilation.
 const MOST: usize = 4;
 
-/// Variable of the environment: `1` makes defects errors, as [`tile_interface::CompileRequest::strict_plans`] does.
+/// Environment variable: `1` makes defects errors, like [`tile_interface::CompileRequest::strict_plans`].
 const STRICT: &str = "TILEIRAS_STRICT_PLANS";
 
-/// Whether the environment wants defects to be errors.
+/// Whether the environment makes defects errors.
 pub(super) fn is_strict_environment() -> bool {
     std::env::var_os(STRICT).is_some_and(|value| value == "1")
 }
 
-/// Passes that come before every decision, or decide nothing: what they refuse no other plan would make right.
+/// Passes that precede all planning passes or decide nothing. No other plan would fix their failures.
 pub(super) const WITHOUT_PLAN: [&str; 4] =
     ["convert-cudatile-to-tileaa", "tileir-insert-debug-scope", "canonicalize", "cse"];
 
-/// Why passes did not come to their end.
+/// The cause of a failure in the passes.
 #[derive(Clone, Debug)]
 pub(super) struct Cause {
-    /// The pass, or the check after passes, that failed.
+    /// The failed pass, or the check after the passes.
     pub pass: String,
-    /// Where, if that is known.
+    /// The loop or function at fault, if known.
     pub blame: Option<Blame>,
-    /// Shared memory does not suffice.
+    /// Whether shared memory ran out.
     pub is_short: bool,
 }
 
-/// What has been given up so far.
+/// The fallbacks so far.
 #[derive(Default)]
 pub(super) struct Restarts {
     failures: usize,
@@ -58,10 +58,10 @@ pub(super) struct Restarts {
 }
 
 impl Restarts {
-    /// Gives up something more after a failure with this message, for an input of a level. False if that failure is
-    /// final.
+    /// Adds a fallback after a failure with this message, for an input at level `start`. Returns `false` if the
+    /// failure is final.
     pub fn give_up(&mut self, cause: &Cause, message: &str, start: Level, options: &Options) -> bool {
-        // The passes of another form are other ones, and would be counted otherwise.
+        // A fallback changes the list of passes, to which the limit refers.
         let is_counted = options.pass_limit.is_some();
         let is_of_user = options.insertions.iter().any(|i| i.pipeline.contains(cause.pass.as_str()));
         let is_before = start <= Level::CudaTile && WITHOUT_PLAN.contains(&cause.pass.as_str());
@@ -101,7 +101,7 @@ impl Restarts {
         true
     }
 
-    /// Marks the input with what is given up. A loop that is not found there counts as its whole kernel.
+    /// Attaches the fallbacks to the input. A loop that is not found affects its whole kernel.
     pub fn mark(&self, module: &Module<'_>) {
         if self.failures == 0 {
             return;
@@ -125,14 +125,14 @@ impl Restarts {
     }
 }
 
-/// The function that does not verify, if one does not.
+/// The first function that fails to verify.
 pub(super) fn invalid_function(module: &Module<'_>) -> Option<Blame> {
     let root = op_ref(module.as_operation().to_raw());
     let functions = collect_ops(root, |o| is_function(o).then_some(o));
     functions.into_iter().find(|f| !f.verify()).and_then(Blame::of)
 }
 
-/// Whether an error is one of passes, rather than of the input or of what was asked for.
+/// Whether an error is a failure of the passes, as opposed to an invalid input or configuration.
 pub(super) fn is_of_passes(error: &CompileError) -> bool {
     matches!(error, CompileError::Failed | CompileError::Internal(_))
 }

@@ -1,4 +1,4 @@
-//! The program behind each pass, as text that knows where its lines come from.
+//! The program after each pass, as text with the source locations of its lines.
 
 use crate::dialect::{
     ffi, location,
@@ -9,23 +9,23 @@ use mlir_sys::{MlirLocation, MlirOperation, MlirStringRef};
 use std::{ffi::c_void, sync::Mutex};
 use tile_interface::{Emit, Listing, Snapshot};
 
-/// What a compilation keeps of its passes. Passes of several functions may run at the same time.
+/// The programs after each pass of a compilation. Passes on several functions may run concurrently.
 #[derive(Default)]
 pub struct Log {
     stage: Option<Emit>,
     snapshots: Vec<Snapshot>,
-    /// The text behind the last pass that changed something.
+    /// The text after the last pass that changed it.
     last: String,
 }
 
 impl Log {
-    /// Begins with the input.
+    /// Records the input.
     pub fn begin(&mut self, module: &Module<'_>, stage: Emit) {
         self.stage = Some(stage);
         self.note("", op_ref(module.as_operation().to_raw()));
     }
 
-    /// Where the passes that follow lead to.
+    /// Sets the stage that the next passes contribute to.
     pub fn enter(&mut self, stage: Emit) {
         self.stage = Some(stage);
     }
@@ -41,7 +41,7 @@ impl Log {
             self.last.clone_from(&listing.text);
             listing
         });
-        // A pass of functions is called for each of them.
+        // A function pass is called once per function.
         match self.snapshots.last_mut() {
             Some(before) if before.pass == pass && before.stage == stage => {
                 before.program = program.or(before.program.take());
@@ -51,22 +51,22 @@ impl Log {
     }
 }
 
-/// Prints a module, with the places of its lines.
+/// Prints a module with the source locations of its lines.
 pub fn listing(op: OpRef<'_>) -> Listing {
     struct Printed {
         text: String,
-        /// Line, column and place.
+        /// Line, column and location.
         places: Vec<(usize, usize, location::FileLine)>,
     }
 
     unsafe extern "C" fn write(part: MlirStringRef, printed: *mut c_void) {
-        // SAFETY: the text is alive during the call, and `printed` is what is handed over below.
+        // SAFETY: the text outlives the call, and `printed` is the pointer passed below.
         let (part, printed) = unsafe { (raw_to_str(part), &mut *printed.cast::<Printed>()) };
         printed.text += part;
     }
 
     unsafe extern "C" fn place(at: MlirLocation, line: u32, column: u32, printed: *mut c_void) {
-        // SAFETY: as above; the location is of an operation that is alive.
+        // SAFETY: as above; the location belongs to a valid op.
         let (at, printed) = unsafe { (Location::from_raw(at), &mut *printed.cast::<Printed>()) };
         if let Some(at) = location::file_line(at) {
             printed.places.push((line as usize, column as usize, at));
@@ -74,7 +74,7 @@ pub fn listing(op: OpRef<'_>) -> Listing {
     }
 
     let mut printed = Printed { text: String::new(), places: vec![] };
-    // SAFETY: the operation is alive, and the functions are called before this one returns.
+    // SAFETY: the op is valid, and the functions are only called before this one returns.
     unsafe {
         ffi::mlirxOperationPrintWithPlaces(op.to_raw(), Some(write), Some(place), (&raw mut printed).cast());
     }
@@ -82,31 +82,31 @@ pub fn listing(op: OpRef<'_>) -> Listing {
     if !text.ends_with('\n') {
         text.push('\n');
     }
-    // What begins first in a line stands for it.
+    // The first op that starts in a line determines the line's location.
     places.sort_by_key(|(line, column, _)| (*line, *column));
-    let mut listing = Listing { places: vec![None; text.lines().count()], text, files: vec![] };
+    let mut listing = Listing { locations: vec![None; text.lines().count()], text, files: vec![] };
     for (line, _, at) in places {
         let known = listing.files.iter().position(|f| *f == at.file);
         let file = known.unwrap_or_else(|| {
             listing.files.push(at.file);
             listing.files.len() - 1
         });
-        if let Some(place @ None) = listing.places.get_mut(line) {
+        if let Some(place @ None) = listing.locations.get_mut(line) {
             *place = Some((file, at.line));
         }
     }
     listing
 }
 
-/// The instrumentation of a pass manager that notes what passes do; `log` outlives its run.
+/// An instrumentation that records the results of passes in `log`, which must outlive the run of the pass manager.
 pub fn instrumentation(log: &Mutex<Log>) -> ffi::MlirxInstrumentation {
     ffi::MlirxInstrumentation { before: None, after: Some(after), user: std::ptr::from_ref(log).cast_mut().cast() }
 }
 
 unsafe extern "C" fn after(pass: MlirStringRef, op: MlirOperation, failed: bool, log: *mut c_void) {
-    // SAFETY: `log` is what `instrumentation` hands over; the pass and the operation are alive during the call.
+    // SAFETY: `log` is the pointer that `instrumentation` passed; the pass and the op outlive the call.
     let (pass, log) = unsafe { (raw_to_str(pass), &*log.cast::<Mutex<Log>>()) };
-    // What stands between passes and runs others has no name.
+    // Pass adaptors, which run other passes, have no name.
     if failed || pass.is_empty() {
         return;
     }

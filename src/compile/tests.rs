@@ -1,10 +1,10 @@
-//! How a compilation ends when a pass does.
+//! Tests of compilations in which a pass fails.
 
 use super::*;
 use crate::dialect::pass::{self, Failed, PassContext, RustPass};
 use std::ffi::CStr;
 
-/// A pass that ends as its type says.
+/// Defines a pass that fails as given.
 macro_rules! ending {
     ($type:ident, $argument:literal, $end:expr) => {
         #[derive(Clone, Default)]
@@ -32,7 +32,7 @@ ending!(Fails, c"test-fails", |op| pass::fail(op, "no way to do this"));
 
 const KERNEL: &str = "cuda_tile.module @m {\n  entry @k() {\n    return\n  }\n}\n";
 
-/// How the kernel's compilation ends with the passes put in, and what it says.
+/// Compiles the kernel with inserted passes. Returns the result and the diagnostics.
 fn compiled(session: &Session, insertions: &[&str]) -> (Result<CompileOutput, CompileError>, Vec<String>) {
     let insertions: Vec<_> = insertions.iter().map(|text| text.parse().unwrap()).collect();
     let target = tile_targets::Target::by_name("sm_90").unwrap();
@@ -43,7 +43,7 @@ fn compiled(session: &Session, insertions: &[&str]) -> (Result<CompileOutput, Co
     (result, said)
 }
 
-/// A pass that panics is a defect of the compiler, at any depth, and one that refuses a program is not.
+/// A panic in a pass at any nesting level is an internal error; a pass that rejects the program is not.
 #[test]
 fn a_panic_in_a_pass_is_an_internal_error() {
     let session = Session::new();
@@ -58,13 +58,13 @@ fn a_panic_in_a_pass_is_an_internal_error() {
         (Err(CompileError::Failed), vec!["no way to do this".to_owned(), "the pass 'test-fails' failed".to_owned()]);
     assert_eq!(compiled(&session, &["end:tileaa:test-panics"]), panicked("builtin.module"));
     assert_eq!(compiled(&session, &["end:llvm:gpu.module(test-panics)"]), panicked("gpu.module"));
-    // The panic before is forgotten, and the first pass to fail counts.
+    // The earlier panic is forgotten, and the first failing pass counts.
     assert_eq!(compiled(&session, &["end:tileaa:test-fails"]), failed);
     assert_eq!(compiled(&session, &["end:tileaa:test-fails", "end:tileas:test-panics"]), failed);
     assert!(compiled(&session, &[]).0.is_ok());
 }
 
-/// Two kernels with a product in a loop each.
+/// Two kernels, each with a dot in a loop.
 fn products() -> String {
     let view = "partition_view<tile=(64x64), tensor_view<1024x1024xf16, strides=[1024,1]>>";
     let sums = "tile<64x64xf32>";
@@ -96,12 +96,12 @@ tensor_view<64x64xf32, strides=[64,1]>>, tile<i32> -> token
     format!("cuda_tile.module @m {{\n{}{}}}\n", kernel("first"), kernel("second"))
 }
 
-/// The PTX for a target, with the remarks on what was given up.
+/// Compiles for a target. Returns the PTX and the fallback remarks.
 fn fallen_back(target: &str, strict: bool) -> Result<(String, Vec<(String, String)>), CompileError> {
     fallen_back_with(&[], target, strict)
 }
 
-/// The same with options of the pipeline.
+/// The same with pipeline options.
 fn fallen_back_with(
     options: &[(String, String)],
     target: &str,
@@ -124,8 +124,8 @@ fn kernels_with(ptx: &str, instruction: &str) -> Vec<bool> {
     ptx.split(".entry ").skip(1).map(|kernel| kernel.contains(instruction)).collect()
 }
 
-/// The kernel at fault gives up something, and after a second failure all do, step by step. A rejection names the
-/// kernel, and a panic does not.
+/// The kernel at fault gets a fallback; after a second failure the module is weakened step by step. A rejection names
+/// the kernel, a panic does not.
 #[test]
 fn a_failure_weakens_a_kernel_and_then_the_module() {
     use pass::faults::{Fault, plant};
@@ -141,7 +141,7 @@ fn a_failure_weakens_a_kernel_and_then_the_module() {
             [false, false],
             [true, true],
         ),
-        ("the module is compiled again with loads that wait", [false, false], [false, false]),
+        ("the module is compiled again with synchronous loads", [false, false], [false, false]),
     ];
     for (times, (_, wgmma, copies)) in steps.iter().enumerate() {
         plant(check, Fault::Failure, times + 1);
@@ -161,15 +161,15 @@ fn a_failure_weakens_a_kernel_and_then_the_module() {
     let text = "the module is compiled again with rings of at most two stages: \
                 internal error in tileaa-plan-dots: planted";
     assert_eq!(remarks, [(String::new(), text.to_owned())]);
-    // Where there are no agents, these are not given up.
+    // Without agents, that step is skipped.
     plant(check, Fault::Failure, 2);
     let (_, remarks) = fallen_back("sm_80", false).unwrap();
-    let last = "the module is compiled again with loads that wait: planted";
+    let last = "the module is compiled again with synchronous loads: planted";
     assert_eq!(remarks.last().map(|(_, message)| message.as_str()), Some(last));
     plant(check, Fault::Failure, 0);
 }
 
-/// Whatever pass fails once, the program compiles; but not one that only knows the input.
+/// The program compiles if any one pass fails once, except for passes that only depend on the input.
 #[test]
 fn every_pass_may_fail() {
     use pass::faults::{Fault, plant};
@@ -197,7 +197,7 @@ fn every_pass_may_fail() {
     assert!(ours > 25, "{ours}");
 }
 
-/// An analysis runs for the pass that asks for it, which ends as if it had panicked itself.
+/// A panic in an analysis counts as a panic of the pass that requested it.
 #[test]
 fn a_panic_in_an_analysis_is_one_of_its_pass() {
     use pass::faults::{Fault, plant};

@@ -1,5 +1,5 @@
-//! What an attacker tried: programs and surroundings that were made to lead the compiler astray. Each test is a way
-//! that once worked.
+//! Attacks on the compiler: programs and environments designed to mislead it. Each test covers an attack that once
+//! succeeded.
 
 use std::{
     fs,
@@ -8,7 +8,7 @@ use std::{
 };
 use tile_test_support::{Trial, functions};
 
-/// A folder of its own for a test, empty.
+/// Returns an empty folder for a test.
 fn folder(test: &str) -> PathBuf {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("attack").join(test);
     if path.exists() {
@@ -18,7 +18,7 @@ fn folder(test: &str) -> PathBuf {
     path
 }
 
-/// The command in a folder, with arguments that a blank separates.
+/// Builds a call of the command in a folder, with space-separated arguments.
 fn tileiras(folder: &Path, arguments: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tileiras"));
     command.current_dir(folder).args(arguments.split_whitespace()).stdin(Stdio::null());
@@ -29,7 +29,7 @@ fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// PTX of a text, or status and messages.
+/// Returns the PTX of a text, or the status and messages.
 fn ptx(folder: &Path, text: &[u8]) -> Result<String, (i32, String)> {
     fs::write(folder.join("in.mlir"), text).unwrap();
     let output = tileiras(folder, "--gpu-name=sm_90 --emit=ptx -o - in.mlir").output().unwrap();
@@ -53,7 +53,7 @@ fn n01_no_entry_is_lost() {
         assert_eq!(status, 3, "{name}: {text}");
         assert!(text.contains(said), "{name}: {text}");
     }
-    // Two globals whose names look alike where bytes that are no text are left out.
+    // Two globals with names that are equal if invalid UTF-8 bytes are dropped.
     let twins = "cuda_tile.module @m {\n  global @\"\\FEg\" <i32: 1> : tile<1xi32>\n  global @\"\\FFg\" <i32: 2> : \
                  tile<1xi32>\n  entry @k() {\n    return\n  }\n}\n";
     let (status, text) = ptx(&folder, twins.as_bytes()).unwrap_err();
@@ -64,7 +64,7 @@ fn n01_no_entry_is_lost() {
     }
 }
 
-/// A name that PTX cannot spell is an error where callers need it and is spelt in another way where they do not.
+/// A name that PTX cannot spell is an error if callers need it, and is mangled otherwise.
 fn n02_names_that_ptx_cannot_spell() {
     let folder = folder("n02");
     for name in ["\"a b\"", "\"a-b\"", "\"ü\"", "\"%\"", "\"a\\00b\"", "\"\\01a\"", "\"a.b\"", "\"1a\"", "\"_\""] {
@@ -88,7 +88,7 @@ fn n02_names_that_ptx_cannot_spell() {
     }
 }
 
-/// Text may say at the level of LLVM what its generator would end the process over: it is an error instead.
+/// LLVM-level text that would crash the code generator is an error instead.
 fn n02_what_has_no_code() {
     let folder = folder("n02code");
     let kernel = |arguments: &str, body: &str| {
@@ -116,18 +116,18 @@ fn n02_what_has_no_code() {
         (store("f80"), "floating-point numbers of more than 64 bits"),
         (store("f128"), "floating-point numbers of more than 64 bits"),
         (store("!llvm.array<2 x f128>"), "floating-point numbers of more than 64 bits"),
-        (store("vector<[4]xi32>"), "vectors of scalable length"),
+        (store("vector<[4]xi32>"), "scalable vectors are not supported"),
         (shared + &kernel("", read), "the variable 's' in memory space 3 cannot have an initial value"),
-        (circle, "leads to itself"),
-        (asm("foo $9;"), "inline PTX names the operand '$9' and has 1: 'foo $9;'"),
-        (asm("foo ${1:h};"), "inline PTX names the operand '${1'"),
+        (circle, "refers to itself"),
+        (asm("foo $9;"), "inline PTX uses the operand '$9' but has only 1: 'foo $9;'"),
+        (asm("foo ${1:h};"), "inline PTX uses the operand '${1'"),
         (asm("mov.b32 $0, $0;"), ""),
         (chain, ""),
         (store("i256"), "integers of more than 128 bits"),
         (store("i100"), "an integer of 100 bits cannot be passed"),
         (store("!llvm.array<2 x i65>"), "an integer of 65 bits cannot be passed"),
         (store("vector<2xi128>"), "a vector of integers of more than 64 bits cannot be passed"),
-        (store("!llvm.struct<()>"), "what has no size cannot be passed"),
+        (store("!llvm.struct<()>"), "a value without a size cannot be passed"),
         (store("i128"), ""),
         (store("!llvm.struct<(i33, i128)>"), ""),
     ] {
@@ -140,7 +140,7 @@ fn n02_what_has_no_code() {
     }
 }
 
-/// What nests too deeply is an error at its place before any stack ends.
+/// Excessive nesting is an error at its location, before any stack overflows.
 fn n09_depth() {
     let folder = folder("n09");
     let ifs = |n: usize| {
@@ -176,13 +176,14 @@ fn n09_depth() {
                 command.arg("--mlir-to-tileirbc");
             }
             let output = command.arg("in.mlir").current_dir(&folder).output().unwrap();
-            // Regions have a limit where code or bytecode is made of them; MLIR's optimizer has stack for all of them.
+            // The nesting of regions is limited where code or bytecode is generated; MLIR's optimizer has stack for
+            // all of these.
             let is_text = what == "400 ifs" && tool.ends_with("opt");
             let expected = i32::from(!is_text);
             assert_eq!(output.status.code(), Some(expected), "{tool}: {what}: {}", stderr(&output));
         }
     }
-    // At the limit, and on a thread with little stack, there is code.
+    // At the limit, on a thread with a small stack, compilation succeeds.
     let limit = ifs(256);
     assert!(ptx(&folder, limit.as_bytes()).unwrap().contains(".entry k("));
     let compiled = std::thread::Builder::new().stack_size(256 << 10).spawn(move || {
@@ -197,7 +198,7 @@ fn n09_depth() {
     assert!(compiled.unwrap().join().unwrap().unwrap() > 0);
 }
 
-/// The language server shows the message at its place and goes on.
+/// The language server shows the message at its location and keeps running.
 fn n09_depth_in_the_language_server() {
     use std::io::{Read, Write};
     let mut server = Command::new(env!("CARGO_BIN_EXE_tileiras-lsp-server"))
@@ -221,7 +222,7 @@ fn n09_depth_in_the_language_server() {
     assert!(server.wait().unwrap().success(), "{said}");
 }
 
-/// An executable script.
+/// Writes an executable script.
 fn script(path: &Path, text: &str) {
     use std::os::unix::fs::PermissionsExt;
     fs::write(path, format!("#!/bin/sh\n{text}\n")).unwrap();
@@ -230,7 +231,7 @@ fn script(path: &Path, text: &str) {
 
 const EMPTY: &[u8] = b"cuda_tile.module @m {\n  entry @k() {\n    return\n  }\n}\n";
 
-/// What a reproducer names is not run, loaded or written, and the user is told.
+/// Files and programs named by a reproducer are not run, loaded or written, and the user is told.
 fn n06_a_reproducer_is_not_trusted() {
     use std::os::unix::fs::PermissionsExt;
     let folder = folder("n06");
@@ -241,7 +242,7 @@ fn n06_a_reproducer_is_not_trusted() {
             r#"{{"compiler": "", "arguments": [{arguments}], "input_name": "/x/../k.mlir", "input": "Y3VkYV90aWxlLm1vZHVsZSBAbSB7fQ==", "status": 70, "ended": ""}}"#
         )
     };
-    // What others may have put into the way of a name that can be guessed.
+    // Files that others may have placed at a predictable name.
     let scratch = folder.join("tmp");
     fs::create_dir(&scratch).unwrap();
     fs::set_permissions(&scratch, fs::Permissions::from_mode(0o777)).unwrap();
@@ -266,7 +267,7 @@ fn n06_a_reproducer_is_not_trusted() {
     ] {
         let said = replay(&format!("\"--gpu-name=sm_90\", \"{argument}\""));
         assert!(
-            said.contains("warning: not used, for a reproducer may only say how code is made: "),
+            said.contains("warning: ignored, because a replay only uses options that affect code: "),
             "{argument}: {said}"
         );
     }
@@ -277,7 +278,7 @@ fn n06_a_reproducer_is_not_trusted() {
     assert!(!said.contains("not used"), "{said}");
 }
 
-/// A cache that others can write is refused; below one that is trusted, nothing but sound entries is touched.
+/// A cache that others can write is rejected; in a trusted cache, only valid entries are touched.
 fn n07_what_others_put_into_a_cache() {
     use std::os::unix::fs::{PermissionsExt, symlink};
     let folder = folder("n07");
@@ -302,7 +303,7 @@ fn n07_what_others_put_into_a_cache() {
     assert_eq!(compile("--shared-cache").0, Some(0));
     mode(&cache, 0o700);
 
-    // A forged output, sound in itself but for the name of the entry that is hashed with it.
+    // A forged entry that is valid except for the entry name, which is part of the hash.
     let victim = folder.join("victim");
     fs::write(&victim, "precious").unwrap();
     let fifo = |path: &Path| assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
@@ -328,17 +329,17 @@ fn n07_what_others_put_into_a_cache() {
             assert_eq!(fs::read(&entry).unwrap(), sound, "{what}");
         }
     }
-    // A folder that leads elsewhere is not followed.
+    // A symbolic link to another folder is not followed.
     fs::remove_dir_all(&within).unwrap();
     let elsewhere = folder.join("elsewhere");
     fs::create_dir(&elsewhere).unwrap();
     symlink(&elsewhere, &within).unwrap();
     let (status, said) = compile("");
-    assert!(status == Some(0) && said.starts_with("warning: the cache cannot be written: "), "{status:?} {said}");
+    assert!(status == Some(0) && said.starts_with("warning: cannot write to the cache: "), "{status:?} {said}");
     assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0);
 }
 
-/// A tool that lies, talks without end, sends commands to the terminal, or leaves processes behind.
+/// A tool that lies, prints without end, sends terminal escapes, or leaves processes behind.
 fn n18_tools_that_misbehave() {
     let folder = folder("n18");
     fs::write(folder.join("in.mlir"), EMPTY).unwrap();
@@ -361,8 +362,8 @@ fn n18_tools_that_misbehave() {
     assert!(String::from_utf8_lossy(&said).contains("\\u{1b}[31mred"), "{}", String::from_utf8_lossy(&said));
     let (status, said) = with("/bin/yes | /usr/bin/head -c 50000000 >&2; exit 1", "");
     assert!(status == Some(5) && said.len() < 6 << 20, "{} bytes", said.len());
-    assert!(String::from_utf8_lossy(&said).contains(" bytes more\n"));
-    // A process that outlives the tool which started it does not outlive the call.
+    assert!(String::from_utf8_lossy(&said).contains(" more bytes\n"));
+    // A process started by the tool does not outlive the call.
     let pid = folder.join("pid");
     let (status, _) = with("/bin/sleep 600 >/dev/null 2>&1 & echo $! > pid; exit 1", "");
     assert_eq!(status, Some(5));
@@ -377,7 +378,7 @@ fn n18_tools_that_misbehave() {
     assert!(!is_alive(), "the tool's child is alive");
 }
 
-/// What was said when an entry was made is said again when it is used.
+/// A cache hit replays the stored diagnostics.
 fn n18_a_cache_hit_warns_as_a_miss_does() {
     let folder = folder("n18hit");
     fs::write(folder.join("in.mlir"), EMPTY).unwrap();
@@ -400,7 +401,7 @@ fn n18_a_cache_hit_warns_as_a_miss_does() {
     }
 }
 
-/// Expected numbers without a sign keep their upper half.
+/// Expected unsigned numbers keep their upper half.
 fn n15_expectations_without_a_sign() {
     let program = "import pathlib, sys, types\nsys.path.insert(0, 'scripts')\nimport corpus_cases as c\nnp = c.np\n\
                    a = types.SimpleNamespace(value=np.zeros(2, np.uint64))\nfolder = pathlib.Path(sys.argv[1])\n\
@@ -417,7 +418,7 @@ fn n15_expectations_without_a_sign() {
     );
 }
 
-/// Products in a loop whose rings would fill shared memory, beside reductions and scans that need some of it later.
+/// Dots in a loop whose rings would fill shared memory, next to reductions and scans that need some of it later.
 fn n12_rings_leave_room() {
     let folder = folder("n12");
     let program = |element: &str, depth: u32, rows: u32, columns: u32, scan: bool| {
@@ -476,7 +477,7 @@ fn n12_rings_leave_room() {
                     assert!(output.status.success(), "{target}: {}\n{text}", stderr(&output));
                     let ptx = fs::read_to_string(folder.join("out.ptx")).unwrap();
                     let is_pipelined = ptx.contains("cp.async");
-                    // In 48 KB, three stages of 16 KB and nothing else, or two and what comes later.
+                    // 48 KB hold three stages of 16 KB and nothing else, or two stages and the later uses.
                     let must = target == "sm_80" && depth * columns * bits / 8 <= 16 << 10;
                     assert!(is_pipelined || !must, "{target}: no copy starts early\n{text}");
                 }
@@ -485,7 +486,7 @@ fn n12_rings_leave_room() {
     }
 }
 
-/// Text is known by what it is, from standard input too; messages name its place and show the line.
+/// Text is recognized by its content, also from standard input; messages have its location and show the line.
 fn n17_text_from_anywhere() {
     use std::io::Write;
     let folder = folder("n17");
@@ -515,7 +516,7 @@ fn n17_text_from_anywhere() {
     }
 }
 
-/// Types that NVIDIA's compiler refuses for a target are refused where that is asked for, and only there.
+/// Types that NVIDIA's compiler rejects for a target are rejected on request only.
 fn n16_types_that_are_refused_on_demand() {
     let folder = folder("n16");
     for (element, targets) in tile_targets::STRICT_TYPES {
@@ -559,14 +560,14 @@ fn n16_types_that_are_refused_on_demand() {
     }
 }
 
-/// Setting up a Debian 12 tells what changes on the system, and changes nothing unless a person agrees.
+/// The set-up on Debian 12 lists its changes to the system and makes none without consent.
 fn n08_setup_asks() {
     use std::io::Write;
     let folder = folder("n08");
     for name in ["bin", "scripts", "etc/apt/sources.list.d", "etc/apt/preferences.d"] {
         fs::create_dir_all(folder.join(name)).unwrap();
     }
-    // The system of the test in place of this one.
+    // Simulates the system of the test.
     let here = folder.display().to_string();
     let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts/setup.sh")).unwrap();
     let text = text.replace("/etc/", &format!("{here}/etc/")).replace("=/etc", &format!("={here}/etc"));
@@ -588,7 +589,7 @@ fn n08_setup_asks() {
     );
     let path = format!("{here}/bin:{}", std::env::var("PATH").unwrap());
     let list = folder.join("etc/apt/sources.list.d/llvm-21-trixie.list");
-    // What was said, the calls of apt-get, and whether the sources are still there.
+    // Returns the output, the calls of apt-get, and whether the sources were added.
     let run = |arguments: &str, answers: Option<&str>| {
         let _ = fs::remove_file(folder.join("log"));
         let _ = fs::remove_file(&list);
@@ -614,10 +615,10 @@ fn n08_setup_asks() {
     let plan =
         ["new packages: 1", "libc6 2.36-9 -> 2.41-12", "base-files 12.4 -> 13.8", "packages that go: 1", "old-thing"];
 
-    // Nobody is there to be asked.
+    // Non-interactive: there is no user to ask.
     let (said, calls, added) = run("", None);
     assert!(installs(&calls) && added && plan.iter().all(|p| said.contains(p)), "{said}{calls}");
-    // A person says no at once, or when the packages are known.
+    // The user declines at once, or after seeing the packages.
     let (said, calls, added) = run("", Some("n\n"));
     assert!(calls.is_empty() && !added && said.contains("nothing was changed"), "{said}{calls}");
     assert!(said.contains("os-release will call this a Debian 13") && said.contains("LLVM_PREFIX="), "{said}");
@@ -627,7 +628,7 @@ fn n08_setup_asks() {
     assert!(installs(&calls) && added, "{said}{calls}");
     let (said, calls, _) = run("--yes", Some(""));
     assert!(installs(&calls) && plan.iter().all(|p| said.contains(p)), "{said}{calls}");
-    // A look changes nothing.
+    // `--plan` changes nothing.
     let (said, calls, added) = run("--plan", None);
     assert!(
         !added && calls.lines().all(|l| l.starts_with("-s ")) && plan.iter().all(|p| said.contains(p)),
@@ -637,7 +638,7 @@ fn n08_setup_asks() {
     assert!(calls.is_empty() && said.contains("unknown argument '--often'"), "{said}");
 }
 
-/// Long programs take time in proportion to their length, as far as the processor tells; `tests/ir/scaling.rs` counts.
+/// The compile time of long programs is roughly proportional to their length; `tests/ir/scaling.rs` counts work.
 fn n13_long_programs() {
     let folder = folder("n13");
     let mut python = Command::new("python3");
@@ -649,13 +650,13 @@ fn n13_long_programs() {
     let exponents: Vec<&str> = table.lines().skip(2).map(|l| l.split('|').nth(4).unwrap_or_default().trim()).collect();
     assert_eq!(exponents.len(), 3, "{table}");
     for exponent in &exponents[1..] {
-        // 1 is linear; it was 1.7 for the longest.
+        // 1 is linear; the worst value was 1.7.
         assert!(exponent.parse::<f64>().unwrap() < 1.58, "{table}");
     }
 }
 
-/// The kernel of the front page runs from the command line, on both engines; and who leaves out that its argument is
-/// a pointer alone is told how to write it.
+/// The kernel of the front page runs from the command line, on both engines. If the `:ptr` suffix of a plain pointer
+/// argument is missing, the message says how to write it.
 fn n17_the_front_page_runs() {
     let run = |line: &str| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_tile-run"));
@@ -671,7 +672,8 @@ fn n17_the_front_page_runs() {
     }
 }
 
-/// What MLIR's tools print on demand, the command does too, by options or by the environment; statistics are not empty.
+/// The command can print everything that MLIR's tools print, by options or environment variables; statistics are not
+/// empty.
 fn n17_what_is_printed_on_demand() {
     let folder = folder("n17p");
     let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/twice.mlir");
@@ -680,7 +682,7 @@ fn n17_what_is_printed_on_demand() {
         ("--print-ir-after-all", "TILEIRAS_MLIR_DUMP", "IR Dump After ConvertCudaTileToTileAA"),
         ("--mlir-timing", "TILEIRAS_TIMING", "Execution time report"),
         ("--mlir-pass-statistics", "TILEIRAS_STATISTICS", "num-ops - "),
-        ("--print-llvm-ir", "TILEIRAS_LLVM_DUMP", "; LLVM IR as optimised"),
+        ("--print-llvm-ir", "TILEIRAS_LLVM_DUMP", "; LLVM IR as optimized"),
     ] {
         let compile = |argument: Option<&str>, value: &str| {
             let mut command = tileiras(&folder, "--gpu-name=sm_90 --emit=ptx -o out");
@@ -705,7 +707,7 @@ fn n17_what_is_printed_on_demand() {
     assert!(said.contains("tileir-verify-ops-analysis\n  (S) ") && said.contains("num-ops"), "{said}");
 }
 
-/// A fixed slice of the campaign of `scripts/attack.py`, which runs as long as it is told.
+/// A fixed slice of the campaign of `scripts/attack.py`, which runs for a given time.
 fn a_slice_of_the_campaign() {
     let folder = folder("campaign");
     let mut python = Command::new("python3");
@@ -720,7 +722,7 @@ fn a_slice_of_the_campaign() {
     }
 }
 
-/// The language server shows what is documented of an operation.
+/// The language server shows the documentation of an operation.
 fn n17_hover_shows_documentation() {
     use std::io::{Read, Write};
     let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/twice.mlir")).unwrap();

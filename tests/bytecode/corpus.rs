@@ -7,7 +7,7 @@ use tile_bytecode::*;
 
 /// All files of the corpus, by name.
 pub fn files() -> Vec<(String, Vec<u8>)> {
-    let dir = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/corpus");
+    let dir = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../tests/corpus");
     let mut files: Vec<_> = std::fs::read_dir(dir)
         .expect("the corpus is part of the repository")
         .map(|e| e.unwrap().path())
@@ -30,7 +30,7 @@ pub fn fnv1a(text: &str) -> u64 {
 
 #[test]
 fn agrees_with_the_independent_decoder() {
-    let dir = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/corpus");
+    let dir = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../tests/corpus");
     let expected = std::fs::read_to_string(dir.join("decode.tsv")).unwrap();
     let mut compared = 0;
     for (name, data) in files() {

@@ -81,7 +81,7 @@ fn megabytes(bytes: usize) -> f64 {
 
 /// Repeats the functions of a corpus file until the file has about `target` bytes.
 fn inflate(name: &str, target: usize, locations: bool) -> Vec<u8> {
-    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/corpus").join(name);
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../tests/corpus").join(name);
     let data = std::fs::read(path).unwrap();
     let mut m = read(&data, &ReadOptions::default()).unwrap();
     let mut f = m.functions[0].clone();
@@ -225,7 +225,7 @@ fn damaged_files() {
     const SMALL: usize = 1000;
     const MARGIN: usize = 1 << 10;
     let _turn = TURN.lock();
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/corpus");
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../tests/corpus");
     let paths = std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().path());
     let bytecode = paths.filter(|p| p.extension().is_some_and(|x| x == "tileirbc"));
     let mut files: Vec<_> = bytecode.map(|p| (std::fs::read(&p).unwrap(), p)).collect();

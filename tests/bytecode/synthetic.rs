@@ -338,7 +338,7 @@ pub fn every_operation(version: Version) -> Module {
 
 #[test]
 fn every_operation_in_every_version() {
-    let dir = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/bytecode/synthetic");
+    let dir = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../tests/bytecode/synthetic");
     let digests = std::fs::read_to_string(dir.join("decode.tsv")).unwrap_or_default();
     for version in [schema::V13_1, schema::V13_2, schema::V13_3, schema::V13_4, schema::V13_5] {
         let name = format!("every_operation.{version}.tileirbc");

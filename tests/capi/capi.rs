@@ -1,5 +1,5 @@
-//! The C library as its users have it: installed below a prefix, found by pkg-config and CMake, compiled against with
-//! gcc and clang.
+//! Tests of the C library as users have it: installed below a prefix, found by pkg-config and CMake, used with gcc
+//! and clang.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 fn root() -> &'static Path {
     static ROOT: OnceLock<PathBuf> = OnceLock::new();
-    ROOT.get_or_init(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap())
+    ROOT.get_or_init(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..").canonicalize().unwrap())
 }
 
 fn run(command: &mut Command) -> Output {
@@ -17,10 +17,10 @@ fn run(command: &mut Command) -> Output {
     out
 }
 
-/// Installs what this test was built with.
+/// Installs the build that this test belongs to.
 fn install() -> tempfile::TempDir {
     let prefix = tempfile::tempdir().unwrap();
-    // The test lies in `<profile>/deps`.
+    // The test is in `<profile>/deps`.
     let built = std::env::current_exe().unwrap().ancestors().nth(2).unwrap().to_owned();
     run(Command::new(root().join("scripts/install.sh")).arg(prefix.path()).arg("--from").arg(built));
     prefix
@@ -48,7 +48,7 @@ fn compile(compiler: &str, source: &str, prefix: &Path) -> PathBuf {
 
 fn start(program: &Path, prefix: &Path) -> Command {
     let mut command = Command::new(program);
-    // Nothing of the caller's surroundings helps.
+    // The library must not depend on the caller's environment.
     command.env_clear().env("LD_LIBRARY_PATH", prefix.join("lib"));
     command
 }
@@ -63,12 +63,12 @@ fn toolkit() -> PathBuf {
     tools
 }
 
-/// A directory that passes for a toolkit, whose ptxas makes an image at once.
+/// A directory that looks like a toolkit, whose ptxas writes an image immediately.
 fn quick_toolkit(directory: &Path) -> PathBuf {
     use std::os::unix::fs::PermissionsExt;
     let file = directory.join("toolkit/bin/ptxas");
     std::fs::create_dir_all(file.parent().unwrap()).unwrap();
-    // The header of a cubin, with a table of one section behind it.
+    // The header of a cubin, followed by a table of one section.
     let mut image = vec![0u8; 128];
     image[..7].copy_from_slice(b"\x7fELF\x02\x01\x01");
     for (at, byte) in [(16, 2), (18, 190), (40, 64), (52, 64), (58, 64), (60, 1)] {
@@ -144,7 +144,8 @@ fn cmake_finds_the_installed_tree() {
     assert!(String::from_utf8(out.stdout).unwrap().starts_with("tileiras 0."));
 }
 
-/// 64 threads with a handle each, then one thread with many: same bytes everywhere, and memory that does not grow.
+/// 64 threads with a handle each, then one thread with many: identical bytes everywhere, and memory use that does not
+/// grow.
 #[test]
 fn many_threads_and_many_compilations() {
     let prefix = install();
@@ -158,15 +159,16 @@ fn many_threads_and_many_compilations() {
         let numbers: Vec<u64> = text.split_whitespace().map(|n| n.parse().unwrap()).collect();
         let [before, after] = numbers[..] else { panic!("{text}") };
         println!("{threads} threads, {count} compilations: resident {before} KB after a tenth, {after} KB at the end");
-        // Allocators keep what many threads had at once; what one thread leaves behind would show as growth.
+        // Allocators keep the memory of the concurrent phase; a leak in the single-threaded phase would show as
+        // growth.
         if threads == 1 {
             assert!(after < before + before / 5, "resident memory grew from {before} KB to {after} KB");
         }
     }
 }
 
-/// The library finds what another process kept, the command what the library kept; and a server that is gone is a
-/// warning, once.
+/// The library finds entries of another process, and the command finds entries of the library. A server that is gone
+/// causes one warning.
 #[test]
 fn a_remote_cache() {
     let prefix = install();
@@ -182,14 +184,14 @@ fn a_remote_cache() {
     };
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
     let plain = run(&mut library("-", 1));
-    // A miss, then hits over the same connection; then one by the environment.
+    // A miss, then hits over the same connection, then a hit with the address from the environment.
     let out = run(&mut library(&address, 3));
     assert_eq!((text(&out.stderr), out.stdout == plain.stdout), (String::new(), true));
     let calls = |name| fake.calls(name);
     assert_eq!((calls("GetActionResult"), calls("UpdateActionResult"), calls("GetCapabilities")), (3, 1, 1));
     let out = run(library("-", 1).env("TILEIRAS_REMOTE_CACHE", &address));
     assert_eq!((out.stdout == plain.stdout, calls("GetActionResult"), calls("UpdateActionResult")), (true, 4, 1));
-    // An address of no length is no server, whatever the environment says.
+    // An empty address disables the cache, whatever the environment says.
     run(library("", 1).env("TILEIRAS_REMOTE_CACHE", &address));
     assert_eq!(calls("GetActionResult"), 4);
     let cubin = prefix.path().join("cubin");
@@ -201,9 +203,8 @@ fn a_remote_cache() {
     assert_eq!((fake.calls("GetActionResult"), fake.calls("UpdateActionResult")), (5, 1));
     fake.kill();
     let out = run(&mut library(&address, 3));
-    let warning = format!(
-        "warning: the remote cache '{address}' cannot be reached: Connection refused; compilation goes on without it\n"
-    );
+    let warning =
+        format!("warning: the remote cache '{address}' cannot be reached: Connection refused; compiling without it\n");
     assert_eq!((text(&out.stderr), out.stdout == plain.stdout), (warning, true));
     let out = library("http://x:1", 1).output().unwrap();
     assert_eq!(out.status.code(), Some(5));

@@ -1,4 +1,4 @@
-/* What the C programs of these tests share. */
+/* Helpers of the C test programs. */
 #ifndef CHECK_H
 #define CHECK_H
 

@@ -1,4 +1,4 @@
-/* many INPUT ROOT THREADS COUNT: COUNT compilations spread over THREADS threads; prints the resident memory in kilobytes after a tenth
+/* many INPUT ROOT THREADS COUNT: runs COUNT compilations in THREADS threads, and prints the resident memory in kilobytes after a tenth
  * of them and at the end. All outputs must be equal. */
 #include "check.h"
 #include <pthread.h>

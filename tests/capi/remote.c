@@ -1,5 +1,5 @@
-/* remote INPUT ROOT ADDRESS TIMES: compiles TIMES times with the remote cache ADDRESS, or with that of the environment for "-", and
- * writes the cubin, which must be the same each time, to standard output. */
+/* remote INPUT ROOT ADDRESS TIMES: compiles TIMES times with the remote cache ADDRESS, or the one of the environment for "-", and
+ * writes the cubin to standard output. It must be the same each time. */
 #include "check.h"
 
 int main(int argc, char **argv) {

@@ -1,4 +1,4 @@
-/* Every status of every function, with its message and word; ownership; wrong order. */
+/* Every status of every function, with its message and word; ownership; calls in the wrong order. */
 #include "check.h"
 #include <sys/stat.h>
 
@@ -58,7 +58,7 @@ int main(int argc, char **argv) {
   CHECK(p == NULL);
 
   TileirasConfig c = good;
-  /* Everything is wrong: the checks run in their order, and each repair uncovers the next. */
+  /* Everything is invalid. The checks run in order, and each fix exposes the next error. */
   unsigned char mlir[] = {0x4d, 0x4c, 0xef, 0x52, 1, 2, 3, 4, 5, 6};
   c.input_buffer_data = NULL;
   c.gpu_id = 75;
@@ -116,7 +116,7 @@ int main(int argc, char **argv) {
   c.input_buffer_size = size;
   memset(&heard, 0, sizeof heard);
   CHECK(tileirasProgramCreate(&p, &c) == 0 && p != NULL && heard.count == 0);
-  CHECK(tileirasProgramRelease(p) == 0); /* never compiled: nothing but the handle to free */
+  CHECK(tileirasProgramRelease(p) == 0); /* never compiled: there is only the handle to free */
   static const int gpus[] = {80, 86, 87, 88, 89, 90, 100, 103, 110, 120, 121};
   for (size_t i = 0; i < sizeof gpus / sizeof *gpus; i++) {
     c.gpu_id = gpus[i];
@@ -136,7 +136,7 @@ int main(int argc, char **argv) {
   CHECK(tileirasProgramCompile(p) == 0);
   CHECK(strcmp(scope_text, "+CompileNVVM-CompileNVVM"
                             "+SerializeGPUModule-SerializeGPUModule+SerializeGPUModule-SerializeGPUModule") == 0);
-  CHECK(tileirasProgramCompile(p) == 0 && scopes == 6); /* compiled already */
+  CHECK(tileirasProgramCompile(p) == 0 && scopes == 6); /* already compiled */
   tileirasSetScopeCallback(NULL, NULL);
   CHECK(tileirasProgramGetOutput(p, &view) == 0 && view.length > 64 && memcmp(view.data, "\x7f" "ELF", 4) == 0);
   SAID(tileirasProgramGetOutput(p, NULL), 4, "output pointer is null", 2563);
@@ -147,7 +147,7 @@ int main(int argc, char **argv) {
   SAID(tileirasProgramCompile(p), 4, "program is null", 2563);
   SAID(tileirasProgramGetOutput(p, &view), 4, "program is null", 2563);
 
-  /* A module that is damaged behind its first bytes: made, not compiled; the cause comes first. */
+  /* A module that is damaged after its first bytes: the handle is created, the compilation fails, and the cause is reported first. */
   c = good;
   c.input_buffer_size = size / 2;
   CHECK(tileirasProgramCreate(&p, &c) == 0);
@@ -156,7 +156,7 @@ int main(int argc, char **argv) {
   SAID(tileirasProgramGetOutput(p, &view), 4, "program has not been compiled", 2563);
   CHECK(tileirasProgramRelease(p) == 0);
 
-  /* The name of the output tells apart the messages of several compilations. It need not outlive the call. */
+  /* The output's name distinguishes the messages of several compilations. It need not outlive the call. */
   char name[] = "kernels/first.o";
   c.output_name = name;
   c.output_name_len = strlen(name);
@@ -167,7 +167,7 @@ int main(int argc, char **argv) {
   CHECK(strstr(heard.all, "while compiling 'kernels/first.o'") != NULL);
   CHECK(tileirasProgramRelease(p) == 0);
 
-  /* The host's architecture and system decide what the object is: machine of an ELF file, or of a COFF file. */
+  /* The host's architecture and operating system determine the object: the machine of an ELF or COFF file. */
   static const struct { int arch, os; unsigned machine; } hosts[] = {
       {0, 0, 62}, {1, 0, 183}, {0, 1, 0x8664}, {1, 1, 0xaa64}, {2, 1, 0xa641}};
   for (size_t i = 0; i < sizeof hosts / sizeof *hosts; i++) {
@@ -195,7 +195,7 @@ int main(int argc, char **argv) {
     CHECK(tileirasProgramRelease(p) == 0);
   }
 
-  /* libNVVM, by its file: what is none is told when it is wanted. */
+  /* libNVVM, given by its file: a missing file is reported when it is needed. */
   SAID(tileirasProgramSetLibNvvm(NULL, "x", 1), 4, "program is null", 2563);
   CHECK(tileirasProgramCreate(&p, &good) == 0);
   CHECK(tileirasProgramSetLibNvvm(p, "/nonexistent/libnvvm.so", 23) == 0);
@@ -204,7 +204,7 @@ int main(int argc, char **argv) {
   CHECK(tileirasProgramSetLibNvvm(p, NULL, 0) == 0 && tileirasProgramCompile(p) == 0);
   CHECK(tileirasProgramRelease(p) == 0);
 
-  /* Types that NVIDIA's compiler refuses are refused on demand; this input has none. */
+  /* On request, types that NVIDIA's compiler rejects are rejected; this input contains none. */
   SAID(tileirasProgramSetStrictTypes(NULL, 1), 4, "program is null", 2563);
   SAID(tileirasProgramSetRemoteCache(NULL, NULL, 0), 4, "program is null", 2563);
   CHECK(tileirasProgramCreate(&p, &good) == 0);
@@ -213,7 +213,7 @@ int main(int argc, char **argv) {
   CHECK(tileirasProgramSetStrictTypes(p, 0) == 0 && tileirasProgramCompile(p) == 0);
   CHECK(tileirasProgramRelease(p) == 0);
 
-  /* In another process: the same image, the same messages, and what ends that process is a failed compilation. */
+  /* In a child process: the same image, the same messages, and a crash of the process is a failed compilation. */
   SAID(tileirasProgramSetCore(NULL, core, strlen(core)), 4, "program is null", 2563);
   CHECK(tileirasProgramCreate(&p, &good) == 0 && tileirasProgramCompile(p) == 0);
   TileirasProgram *q;
@@ -243,7 +243,7 @@ int main(int argc, char **argv) {
   CHECK(heard.count >= 2 && strncmp(heard.all, "error at offset ", 16) == 0);
   CHECK(tileirasProgramRelease(q) == 0);
 
-  /* Checks for the sanitizer: the image says that they are there. */
+  /* With the sanitizer, the image says that it contains checks. */
   c = good;
   c.sanitize = 1;
   CHECK(tileirasProgramCreate(&p, &c) == 0);
@@ -253,7 +253,7 @@ int main(int argc, char **argv) {
   CHECK(found);
   CHECK(tileirasProgramRelease(p) == 0);
 
-  /* Back to standard error, where the test looks for this line. */
+  /* Back to standard error, where the test expects this line. */
   tileirasSetDiagnosticCallback(NULL, NULL);
   CHECK(tileirasProgramRelease(NULL) == 4);
   free(input);

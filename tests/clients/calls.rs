@@ -1,4 +1,4 @@
-//! The command under its real callers: cuTile Python, the probes of other clients, and many compilations at once.
+//! The command with its real callers: cuTile Python, the probes of other clients, and many concurrent compilations.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -34,12 +34,12 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // What is left is in the build's own directory.
+        // Leftovers are in the build's own directory.
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }
 
-/// Clients find out the newest bytecode by compiling modules without functions, newest version first.
+/// Clients determine the newest bytecode version by compiling modules without functions, newest version first.
 fn modules_without_functions() {
     let scratch = Scratch::new("empty");
     for minor in 1..=6 {
@@ -50,7 +50,7 @@ fn modules_without_functions() {
         std::fs::write(&input, &bytes).unwrap();
         for target in ["sm_100", "sm_120"] {
             let output = scratch.at("out.cubin");
-            // The file is there already, and empty.
+            // The file already exists and is empty.
             std::fs::write(&output, b"").unwrap();
             let out = tileiras().arg(&input).arg("-o").arg(&output).args(["--gpu-name", target]).output().unwrap();
             let stderr = String::from_utf8(out.stderr).unwrap();
@@ -81,7 +81,7 @@ fn a_representative_module() {
     }
 }
 
-/// The same bytes in other directories and under load.
+/// The output is byte-identical in other directories and under load.
 fn the_same_bytes_everywhere() {
     let scratch = Scratch::new("same");
     let compile = |directory: &Path, emit: &str| {
@@ -111,7 +111,7 @@ fn the_same_bytes_everywhere() {
     }
 }
 
-/// Good, bad and killed compilations, 16 at a time: right exit statuses, whole outputs, nothing left behind.
+/// Successful, failing and killed compilations, 16 at a time: correct exit statuses, complete outputs, no leftovers.
 fn mixed_compilations() {
     let count = if full() { 1000 } else { 120 };
     let scratch = Scratch::new("mixed");
@@ -171,8 +171,8 @@ fn mixed_compilations() {
             });
         }
     });
-    // Nothing that a killed command started lives on, and no file of it is left but, at the moment of death, its
-    // half-written output under a temporary name beside the output.
+    // A killed command leaves no process and no file, except a partial output under a temporary name next to the
+    // output.
     assert_eq!(temporary.files(), BTreeSet::new());
     let names = scratch.files();
     let ours = |n: &String| n.starts_with("out") || n == "bad.bc" || n == "expected";
@@ -227,7 +227,7 @@ fn cutile_python() {
             let mut command = Command::new("python3");
             command.arg(root().join("tests/clients/cutile.py")).arg(root().join("tests/corpus/kernels.py"));
             command.arg(&scratch.0).args(names).env("PATH", &path).env("PYTHONPATH", packages.join(version));
-            // No results of earlier runs.
+            // Disable results of earlier runs.
             command.env("CUDA_TILE_CACHE_DIR", "0").env("HOME", &scratch.0).envs(more);
             let out = command.output().unwrap();
             assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
@@ -242,10 +242,10 @@ fn cutile_python() {
             let image = std::fs::read(scratch.at(&format!("{name}.cubin"))).unwrap();
             assert!(image.starts_with(b"\x7fELF") && image.windows(name.len()).any(|w| w == name.as_bytes()), "{name}");
         }
-        // A failure arrives in the words of the compiler.
+        // Errors reach the client in the compiler's wording.
         let lines = run(&["vadd_f32"], Some(("TILEIRAS_PTXAS_TIMEOUT", "soon")));
         let message = lines[0]["message"].as_str().unwrap_or_default();
-        assert!(message.contains("TILEIRAS_PTXAS_TIMEOUT is 'soon', which is no number of seconds"), "{}", lines[0]);
+        assert!(message.contains("TILEIRAS_PTXAS_TIMEOUT is 'soon', which is not a number of seconds"), "{}", lines[0]);
     }
 }
 

@@ -1,5 +1,5 @@
-//! What `contrib/` holds, with the programs that it is for: settings of editors and front ends, Compiler Explorer,
-//! packages.
+//! Tests the contents of `contrib/` with the programs that use them: settings of editors and front ends, Compiler
+//! Explorer, packages.
 
 mod clients;
 mod compiler_explorer;
@@ -12,12 +12,12 @@ use std::{
 };
 use tile_test_support::{Trial, root};
 
-/// The folder of the programs of this build.
+/// Returns the folder with the programs of this build.
 fn programs() -> &'static Path {
     Path::new(env!("CARGO_BIN_EXE_tileiras")).parent().unwrap()
 }
 
-/// An empty folder.
+/// Returns an empty folder.
 fn folder(name: &str) -> PathBuf {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("contrib").join(name);
     let _ = std::fs::remove_dir_all(&path);
@@ -25,7 +25,7 @@ fn folder(name: &str) -> PathBuf {
     path
 }
 
-/// A variable like `PATH`, with the programs of this build, then those of a folder of NVIDIA's tools, then the rest.
+/// Returns a value for `PATH`: the programs of this build, then a folder of NVIDIA's tools, then the rest.
 fn path_variable() -> std::ffi::OsString {
     let rest = std::env::var_os("PATH").unwrap_or_default();
     let ours = [programs().to_owned(), root().join(".tools/cuda/bin")];
@@ -36,7 +36,7 @@ fn run(command: &mut Command) -> Output {
     command.output().unwrap_or_else(|e| panic!("{command:?}: {e}"))
 }
 
-/// Standard output of a command that succeeds.
+/// Returns the standard output of a command that succeeds.
 fn said(command: &mut Command) -> String {
     let output = run(command);
     let (out, err) = (text(&output.stdout), text(&output.stderr));
@@ -48,7 +48,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// A program on `PATH`.
+/// Finds a program on `PATH`.
 fn on_path(name: &str) -> Option<PathBuf> {
     std::env::split_paths(&std::env::var_os("PATH")?).map(|d| d.join(name)).find(|f| f.is_file())
 }

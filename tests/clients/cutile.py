@@ -13,7 +13,7 @@ import cuda.tile.compilation as compilation
 
 
 def load(path):
-    """The kernels as a module. Versions of cuTile before tuples lack a name that the module imports and few kernels use."""
+    """Loads the kernels as a module. Older versions of cuTile lack `TupleConstraint`, which the module imports."""
     if not hasattr(compilation, "TupleConstraint"):
         compilation.TupleConstraint = None
     spec = importlib.util.spec_from_file_location("kernels", path)

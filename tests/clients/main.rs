@@ -1,4 +1,4 @@
-//! The programs that call the compiler: front ends, editors, package managers.
+//! The clients of the compiler: front ends, editors, package managers.
 
 mod calls;
 mod contrib;

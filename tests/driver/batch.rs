@@ -1,4 +1,4 @@
-//! Many compilations by one command.
+//! Tests of `tileiras batch`.
 
 use libtest_mimic::{Failed, Trial};
 
@@ -48,7 +48,7 @@ fn a_batch() {
     for (arguments, status, words) in [
         (["batch", "gone.json"], 1, "error: unable to read input file 'gone.json': No such file or directory\n"),
         (["batch", "sub/ok"], 2, "error: the manifest 'sub/ok': "),
-        (["batch", "-j0"], 1, "tileiras: batch: -j takes a number from 1 to 4096, not '0'\n"),
+        (["batch", "-j0"], 1, "tileiras: batch: -j must be a number from 1 to 4096, not '0'\n"),
     ] {
         let outcome = bench.run(&arguments);
         assert_eq!(outcome.status, Some(status), "{}", outcome.stderr);
@@ -58,7 +58,7 @@ fn a_batch() {
 
 fn a_batch_waits_for_no_pipe() {
     let bench = Bench::new();
-    // Nobody writes to the pipes, nor reads from them.
+    // Nothing writes to the pipes or reads from them.
     assert!(std::process::Command::new("mkfifo").arg(bench.at("pipe")).status().unwrap().success());
     bench.put(
         "waits.json",
@@ -71,9 +71,15 @@ fn a_batch_waits_for_no_pipe() {
         text(&outcome.stdout).lines().map(|l| serde_json::from_str(l).unwrap()).collect();
     let said: Vec<_> = lines.iter().map(|l| (l["status"].as_i64().unwrap(), l["messages"].as_str().unwrap())).collect();
     let expected = [
-        (1, "error: unable to read input file 'pipe': it is no regular file, and a batch would wait for it\n"),
-        (1, "error: unable to read input file '/dev/zero': it is no regular file, and a batch would wait for it\n"),
-        (2, "error: cannot open output file 'pipe': it is a pipe, and a batch would wait for it\n"),
+        (
+            1,
+            "error: unable to read input file 'pipe': it is not a regular file, and opening it could block the batch\n",
+        ),
+        (
+            1,
+            "error: unable to read input file '/dev/zero': it is not a regular file, and opening it could block the batch\n",
+        ),
+        (2, "error: cannot open output file 'pipe': it is a pipe, and opening it could block the batch\n"),
         (0, ""),
     ];
     assert_eq!(said, expected);

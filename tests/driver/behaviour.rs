@@ -1,4 +1,4 @@
-//! What one row cannot say: texts, files, environments, crashes, many at once.
+//! Tests that do not fit in a table row: texts, files, environments, crashes, concurrency.
 
 use std::collections::BTreeSet;
 use std::io::Read;
@@ -88,9 +88,9 @@ fn version_and_lists() {
     for (options, message) in [
         (
             &["--apply-controls=c.acf"][..],
-            "--apply-controls=c.acf: controls of a compilation cannot be read from a file",
+            "--apply-controls=c.acf: reading compilation controls from a file is not supported",
         ),
-        (&["-l", "m.tilelib"], "-l m.tilelib: libraries of tile functions cannot be linked"),
+        (&["-l", "m.tilelib"], "-l m.tilelib: linking libraries of tile functions is not supported"),
         (&["--preview=simt"], "--preview=simt: this compiler has no preview features"),
     ] {
         let outcome = bench.run(&[&["ok", "--gpu-name=sm_90", "-o", "out"], options].concat());
@@ -115,7 +115,7 @@ fn no_arguments() {
     assert_eq!(outcome.stdout, bench.run(&["--help"]).stdout);
 }
 
-/// A client looks for a line that starts with `--gpu-name` and takes the lines after it that start with `=`.
+/// A client searches for a line that starts with `--gpu-name` and takes the following lines that start with `=`.
 fn help_is_read_line_by_line() {
     let help = text(&Bench::new().run(&["--help"]).stdout);
     let mut lines = help.lines().map(str::trim).skip_while(|l| !l.starts_with("--gpu-name"));
@@ -156,7 +156,7 @@ fn outputs_are_replaced_and_equal() {
         assert_eq!(bench.run(&["ok", "-o", name, "--gpu-name", "sm_90"]).status, Some(0));
         assert_eq!(bench.get(name), first, "the same input gives the same bytes");
     }
-    // A failure leaves the old output alone.
+    // A failure does not touch the old output.
     assert_eq!(bench.run(&["shared", "-o", "out.cubin"]).status, Some(5));
     assert_eq!(bench.get("out.cubin"), first);
     assert_eq!(bench.new_files(), ["other.cubin", "out.cubin"]);
@@ -169,7 +169,7 @@ fn output_to_standard_output() {
         assert_eq!((outcome.status, outcome.stderr.as_str()), (Some(0), ""));
         assert_eq!(sm_of(&outcome.stdout), 120);
     }
-    // Also when standard output is a file: the file that the shell opened gets the bytes.
+    // If standard output is redirected to a file, that file gets the bytes.
     let file = std::fs::File::create(bench.at("redirected")).unwrap();
     assert!(bench.command(&["ok", "-o", "/dev/stdout"]).stdout(file).status().unwrap().success());
     assert_eq!(sm_of(&bench.get("redirected")), 100);
@@ -191,7 +191,7 @@ fn stages() {
         assert_eq!((outcome.status, outcome.stderr.as_str()), (Some(0), ""));
         assert_eq!(text(&outcome.stdout), format!("// {stage} for sm_90 at -O1\n"));
     }
-    // Text needs no ptxas.
+    // Text output needs no ptxas.
     let mut command = bench.command(&["ok", "--emit=ptx", "--gpu-name=sm_110", "-o", "x.ptx"]);
     command.env_remove("CUDA_HOME");
     let outcome = bench.finish(command);
@@ -217,7 +217,7 @@ fn save_temps() {
 
 fn remark_files() {
     let bench = Bench::new();
-    // A file is written also when there is nothing to remark.
+    // The file is written even if there are no remarks.
     let yaml = ["--remark-format=yaml", "--remarks=all", "--remarks-output-file=r.yaml"];
     assert_eq!(bench.run(&[&["ok"], yaml.as_slice()].concat()).status, Some(0));
     assert_eq!(bench.get("r.yaml"), b"");
@@ -274,7 +274,7 @@ fn diagnostic_formats() {
     assert_eq!(object["code"], "T0101");
 }
 
-/// A client finds the two numbers in these words and tries a smaller tile.
+/// A client finds the two numbers in this message and tries a smaller tile.
 fn too_much_shared_memory() {
     let bench = Bench::new();
     let outcome = bench.run(&["shared", "--gpu-name=sm_90"]);
@@ -301,7 +301,7 @@ fn internal_errors() {
 
 fn ptxas_is_not_found() {
     let bench = Bench::new();
-    // A program outside of a checkout finds no tools above it.
+    // A program outside a checkout finds no tools in parent directories.
     let away = tempfile::tempdir().unwrap();
     let program = away.path().join("tileiras");
     std::fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
@@ -344,7 +344,7 @@ fn ptxas_is_too_old() {
     assert_eq!(outcome.status, Some(4));
     assert_eq!(
         outcome.stderr,
-        "error: no ptxas that was found can assemble PTX 8.8 for sm_100a\n\
+        "error: no installed ptxas can assemble PTX 8.8 for sm_100a\n\
          note: found 'DIR/old/bin/ptxas', release 12.4.131\n\
          note: install a CUDA toolkit of release 12.9 or newer, or name its ptxas with --ptxas-path\n"
     );
@@ -369,7 +369,7 @@ fn ptxas_hangs() {
     assert_eq!(bench.new_files(), ["slow"]);
 }
 
-/// Its allocator is told so, unless the caller tells it something else.
+/// A variable configures ptxas' allocator, unless the caller has set it.
 fn ptxas_takes_memory_in_large_pieces() {
     let bench = Bench::new();
     script(&bench.at("telling/bin/ptxas"), "echo \"$GLIBC_TUNABLES\" > told; exit 1");
@@ -396,12 +396,12 @@ fn wrong_cuda_variables() {
     assert_eq!(outcome.status, Some(0));
     assert_eq!(
         outcome.stderr,
-        "warning: CUDA_ROOT is '/none', where there is no bin/ptxas\n\
-         warning: CUDA_HOME is '/nowhere', where there is no bin/ptxas\n"
+        "warning: CUDA_ROOT is '/none', which does not contain bin/ptxas\n\
+         warning: CUDA_HOME is '/nowhere', which does not contain bin/ptxas\n"
     );
 }
 
-/// No PATH, no HOME, no TMPDIR: the tools beside the program are enough.
+/// Without PATH, HOME and TMPDIR, the tools next to the program suffice.
 fn empty_environment() {
     let bench = Bench::new();
     std::fs::remove_file(bench.at("tileiras")).unwrap();
@@ -450,7 +450,7 @@ fn strange_paths() {
     assert_eq!((outcome.status, outcome.stderr.as_str()), (Some(0), ""));
     assert_eq!(sm_of(&std::fs::read(directory.join("out put")).unwrap()), 100);
 
-    // A name that is no UTF-8 is a name; messages about it are UTF-8.
+    // File names need not be UTF-8; messages about them are.
     use std::os::unix::ffi::OsStrExt;
     let mut command = bench.command(&[]);
     command.arg(std::ffi::OsStr::from_bytes(b"no\xffsuch"));
@@ -481,7 +481,7 @@ fn a_killed_command_leaves_nothing() {
     assert!(is_running(&pid));
     running.kill().unwrap();
     running.wait().unwrap();
-    // Both pipes end: nobody else holds them.
+    // Both pipes are closed: no other process holds them.
     let mut rest = Vec::new();
     running.stdout.take().unwrap().read_to_end(&mut rest).unwrap();
     running.stderr.take().unwrap().read_to_end(&mut rest).unwrap();
@@ -496,7 +496,7 @@ fn many_at_once() {
     for i in 0..100 {
         let mut command = bench.command(&["ok", "-o", &format!("out{i}"), "--gpu-name=sm_90"]);
         running.push(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
-        // And all of them also write one common file.
+        // In addition, all of them write one common file.
         let mut command = bench.command(&["ok", "-o", "common", "--gpu-name=sm_90"]);
         running.push(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
     }
@@ -509,7 +509,7 @@ fn many_at_once() {
     assert_eq!(bench.new_files().len(), 101);
 }
 
-/// A bench in which `tileiras` starts `tileiras-core`.
+/// A bench whose `tileiras` starts `tileiras-core`.
 fn with_core() -> Bench {
     let bench = Bench::new();
     std::fs::remove_file(bench.at("tileiras")).unwrap();
@@ -530,7 +530,7 @@ fn a_core_program() {
     let outcome = run(&["@resp"]);
     assert_eq!((outcome.status, outcome.stderr.as_str()), (Some(0), ""));
     assert_eq!(sm_of(&bench.get("x y")), 100);
-    // Status and words are the core's, under the name that the user typed.
+    // Status and messages come from the core, with the program name that the user typed.
     let outcome = run(&["ok", "-O4"]);
     assert_eq!(outcome.status, Some(2));
     let outcome = run(&["garbage"]);
@@ -538,7 +538,7 @@ fn a_core_program() {
         (outcome.status, outcome.stderr.as_str()),
         (Some(1), "error: unable to read input file 'garbage': No such file or directory\n")
     );
-    // Questions are answered without it.
+    // Informational options do not need the core.
     std::fs::remove_file(bench.at("tileiras-core")).unwrap();
     for question in ["--version", "--help", "--list-versions"] {
         assert_eq!(run(&[question]).status, Some(0));
@@ -547,7 +547,7 @@ fn a_core_program() {
     assert_eq!(outcome.status, Some(4));
     assert_eq!(
         outcome.stderr,
-        "error: the compiler's core 'tileiras-core' cannot be started: No such file or directory\nnote: it must be 'ARGV0-core'\n"
+        "error: the compiler's core 'tileiras-core' cannot be started: No such file or directory\nnote: it is expected at 'ARGV0-core'\n"
     );
 }
 
@@ -576,7 +576,7 @@ fn a_core_program_that_crashes() {
     wait_for("the core to die", || !is_running(children.trim()));
 }
 
-/// What the input cannot be is an error before anything is compiled.
+/// A level that the input cannot have is rejected before the compilation.
 fn where_compilation_begins() {
     let bench = Bench::new();
     bench.put("text.mlir", b"ok");
@@ -589,7 +589,7 @@ fn where_compilation_begins() {
         ("code.ll", "tileas", "LLVM IR"),
     ] {
         let outcome = bench.run(&[file, "--emit=ptx", "-o", "x.ptx", &format!("--start-from={level}")]);
-        let text = format!("error: --start-from={level} does not fit the input, which is {what}\n");
+        let text = format!("error: --start-from={level} does not match the input, which is {what}\n");
         assert_eq!((outcome.status, outcome.stderr), (Some(2), text), "{file}");
     }
     for (file, level) in [("ok", "cuda-tile"), ("text.mlir", "tileas"), ("text.mlir", "tileaa")] {
@@ -605,13 +605,13 @@ fn cache_files(bench: &Bench) -> Vec<std::path::PathBuf> {
     let list = |d: &Path| -> Vec<std::path::PathBuf> {
         std::fs::read_dir(d).into_iter().flatten().map(|e| e.unwrap().path()).collect()
     };
-    // Among the entries are digests of tools, which have a length that no entry of a compilation has.
+    // Some entries are digests of tools. Their length differs from that of all other entries.
     let is_entry = |file: &std::path::PathBuf| file.metadata().unwrap().len() != 16 + 32 + 32 + 8 + 32;
     list(&bench.at("cache")).iter().flat_map(|d| list(d)).filter(is_entry).collect()
 }
 
 fn the_cache() {
-    // The front looks itself: with a hit the core is not needed.
+    // The front looks the output up: on a hit the core is not needed.
     let bench = with_core();
     bench.put("ptxas.log", b"");
     script(
@@ -632,7 +632,7 @@ fn the_cache() {
     assert_eq!(run(&["ok", "-o", "b", "--cache-dir", "cache"]), 1);
     assert_eq!(bench.get("a"), bench.get("b"));
     std::fs::rename(bench.at("away"), &core).unwrap();
-    // Whatever can change the output is another entry.
+    // Every option that can change the output changes the entry.
     let options =
         ["-O2", "--gpu-name=sm_90", "--lineinfo", "--ptxas-option=--warn-on-spills", "--start-from=cuda-tile"];
     for (n, more) in options.iter().enumerate() {
@@ -640,7 +640,7 @@ fn the_cache() {
         assert_eq!(run(&["ok", "-o", "c", "--cache-dir=cache", more]), 2 + n, "{more}");
     }
     assert_eq!(cache_files(&bench).len(), 6);
-    // A damaged entry is a miss, and is repaired: each byte is covered by a check.
+    // A damaged entry is a miss and is repaired. The checks cover every byte.
     let sound = std::fs::read(entry).unwrap();
     for at in [0, 20, 50, 79, 81, sound.len() - 1] {
         let mut damaged = sound.clone();
@@ -653,15 +653,15 @@ fn the_cache() {
     std::fs::write(entry, &sound[..40]).unwrap();
     run(&["ok", "-o", "e", "--cache-dir=cache"]);
     assert_eq!((bench.get("e"), std::fs::read(entry).unwrap()), (bench.get("a"), sound));
-    // What is more than the output is made anew.
+    // Compilations with additional outputs do not use the cache.
     run(&["ok", "-o", "f", "--cache-dir=cache", "--save-temps"]);
     assert!(bench.at("f.ptx").exists());
-    // A failure is not kept, and a cache that cannot be written is no failure.
+    // Failures are not cached, and an unwritable cache is not a failure.
     let outcome = bench.run(&["failing", "-o", "g", "--cache-dir=cache"]);
     assert_eq!((outcome.status, cache_files(&bench).len()), (Some(5), 6));
     let outcome = bench.run(&["ok", "-o", "h", "--cache-dir=ok"]);
     assert_eq!(outcome.status, Some(0));
-    assert!(outcome.stderr.starts_with("warning: the cache cannot be written: "), "{}", outcome.stderr);
+    assert!(outcome.stderr.starts_with("warning: cannot write to the cache: "), "{}", outcome.stderr);
 }
 
 fn the_cache_under_many_writers() {
@@ -689,7 +689,7 @@ fn reproducers() {
     assert!(
         outcome.stderr.ends_with(
             "note: a reproducer was written to 'crashes/tileiras-crash-1.json': 'tileiras replay' runs it; \
-             it holds the input as it is; --anonymize takes names out\n"
+             it contains the input unchanged; --anonymize removes names\n"
         ),
         "{}",
         outcome.stderr
@@ -702,7 +702,7 @@ fn reproducers() {
     let outcome = bench.run(&["replay", "crashes/tileiras-crash-1.json"]);
     assert_eq!(outcome.status, Some(70));
     assert!(text(&outcome.stdout).starts_with("reproduced: status 70 (internal error: index out of bounds"));
-    // The next one gets the next number; a plain failure leaves none.
+    // The next reproducer gets the next number. An ordinary failure writes none.
     assert_eq!(bench.run(&["internal", "-o", "x", "--crash-dir=crashes", "--anonymize"]).status, Some(70));
     assert_eq!(bench.run(&["failing", "-o", "x", "--crash-dir=crashes"]).status, Some(5));
     let mut files: Vec<_> = std::fs::read_dir(bench.at("crashes")).unwrap().map(|e| e.unwrap().file_name()).collect();
@@ -711,9 +711,9 @@ fn reproducers() {
     let file: serde_json::Value = serde_json::from_slice(&bench.get("crashes/tileiras-crash-2.json")).unwrap();
     assert_eq!(file["input_name"], "input");
 
-    // One that is repaired, or fails otherwise.
+    // A reproducer whose failure has been fixed, or has changed.
     for (order, status, words) in
-        [("ok", 0, "not reproduced: it compiles\n"), ("failing", 5, "not reproduced: status 5, it was 70\n")]
+        [("ok", 0, "not reproduced: the input compiles\n"), ("failing", 5, "not reproduced: status 5, expected 70\n")]
     {
         use base64::Engine as _;
         let mut changed = file.clone();
@@ -729,23 +729,23 @@ fn reproducers() {
         assert!(outcome.stderr.starts_with(&format!("error: the reproducer '{file}': ")), "{}", outcome.stderr);
     }
     assert_eq!(bench.run(&["replay", "gone.json"]).status, Some(1));
-    // What a pipe has given is gone.
+    // The contents of a pipe cannot be read again.
     assert!(std::process::Command::new("mkfifo").arg(bench.at("pipe")).status().unwrap().success());
     std::thread::scope(|threads| {
         threads.spawn(|| std::fs::write(bench.at("pipe"), bench.get("panic")));
         let outcome = bench.run(&["pipe", "-o", "x", "--crash-dir=crashes"]);
         assert_eq!(outcome.status, Some(70));
-        let why = "the input is no file, and cannot be read again";
-        let warning = format!("warning: no reproducer could be written: {why}\n");
+        let why = "the input is not a regular file and cannot be read again";
+        let warning = format!("warning: cannot write a reproducer: {why}\n");
         assert!(outcome.stderr.ends_with(&warning), "{}", outcome.stderr);
     });
-    // A place that cannot be written does not hide the failure.
+    // An unwritable directory does not hide the failure.
     let outcome = bench.run(&["panic", "-o", "x", "--crash-dir=ok"]);
     assert_eq!(outcome.status, Some(70));
-    assert!(outcome.stderr.contains("warning: no reproducer could be written: "), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("warning: cannot write a reproducer: "), "{}", outcome.stderr);
 }
 
-/// The core may die in any way; the program that started it writes the file, once.
+/// However the core dies, the program that started it writes one reproducer.
 fn reproducers_of_a_core_program() {
     let bench = with_core();
     for (order, n) in [("abort", 1), ("panic", 2)] {

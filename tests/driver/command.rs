@@ -1,8 +1,8 @@
-//! The command as its users see it: a process with arguments, environment, files, exit status.
+//! The command as users see it: a process with arguments, environment, files and an exit status.
 //!
-//! This binary plays two parts. Started by cargo it is a test; started by a test, with `TILEIRAS_FIXTURE` set, it is
-//! the command, with a compiler that does what the input says. So the whole driver is tested, including ptxas, and
-//! no MLIR is needed.
+//! This binary has two roles. Started by cargo it is a test. Started by a test with `TILEIRAS_FIXTURE` set, it is the
+//! command, with a compiler whose behavior is given by the input. This tests the whole driver, including ptxas,
+//! without MLIR.
 
 mod batch;
 mod behaviour;

@@ -1,4 +1,4 @@
-//! The doctor, on installations that lack something.
+//! Tests of `tileiras doctor` with installations that lack something.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -11,11 +11,11 @@ use crate::behaviour::script;
 use crate::fixture::{Bench, cuda_root};
 
 const VERSION: &str = "tileiras 0.0.0 (revision r, sources s, LLVM 21.1.8)";
-/// Answers `--version`, makes any module PTX.
+/// A core that answers `--version` and compiles any module to PTX.
 const CORE: &str = "case \"$1\" in --version) echo 'tileiras 0.0.0 (revision r, sources s, LLVM 21.1.8)';; \
                     *) echo '.visible .entry doctor()';; esac";
 
-/// An installation in a directory of its own, where everything works.
+/// A working installation in its own directory.
 fn healthy(dir: &Path) -> Installation {
     script(&dir.join("bin/tileiras"), "exit 0");
     script(&dir.join("bin/tileiras-core"), CORE);
@@ -31,22 +31,22 @@ fn healthy(dir: &Path) -> Installation {
         },
         package: None,
         scratch: dir.join("tmp"),
-        patience: Duration::from_secs(20),
+        timeout: Duration::from_secs(20),
     }
 }
 
 struct Fixture {
     name: &'static str,
-    /// What is broken.
+    /// Breaks the installation.
     harm: fn(&mut Installation, &Path),
     verdict: Verdict,
     subject: &'static str,
-    /// Parts of the message and of the remedy; `DIR` is the installation's directory.
+    /// Parts of the message and of the fix. `DIR` is the installation's directory.
     says: &'static str,
     fix: &'static str,
 }
 
-/// A ptxas in `DIR/cuda`, and no other.
+/// Makes a ptxas in `DIR/cuda` the only one.
 fn other_ptxas(i: &mut Installation, dir: &Path, body: &str) {
     script(&dir.join("cuda/bin/ptxas"), body);
     i.surroundings.cuda_variables = vec![("CUDA_PATH", dir.join("cuda").into())];
@@ -61,15 +61,15 @@ const FIXTURES: &[Fixture] = &[
         verdict: Bad,
         subject: "compiler",
         says: "'DIR/bin/tileiras-core' is missing",
-        fix: "install the command again",
+        fix: "reinstall tileiras",
     },
     Fixture {
         name: "a core of another version",
         harm: |_, dir| script(&dir.join("bin/tileiras-core"), "echo tileiras 0.0.1"),
         verdict: Bad,
         subject: "compiler",
-        says: "'DIR/bin/tileiras-core' is another version: 'tileiras 0.0.1', this is 'tileiras 0.0.0 ",
-        fix: "belong together",
+        says: "'DIR/bin/tileiras-core' has version 'tileiras 0.0.1', but this is 'tileiras 0.0.0 ",
+        fix: "must be of one version",
     },
     Fixture {
         name: "a core without its libraries",
@@ -88,12 +88,12 @@ const FIXTURES: &[Fixture] = &[
         name: "a core that hangs",
         harm: |i, dir| {
             script(&dir.join("bin/tileiras-core"), "sleep 60");
-            i.patience = Duration::from_millis(300);
+            i.timeout = Duration::from_millis(300);
         },
         verdict: Bad,
         subject: "compiler",
-        says: "does not answer",
-        fix: "install the command again",
+        says: "does not respond",
+        fix: "reinstall tileiras",
     },
     Fixture {
         name: "a core that does not compile",
@@ -112,14 +112,14 @@ const FIXTURES: &[Fixture] = &[
         verdict: Bad,
         subject: "TMPDIR",
         says: "'DIR/tmp' cannot be used: No such file or directory",
-        fix: "set TMPDIR to a directory",
+        fix: "set TMPDIR to a writable directory",
     },
     Fixture {
         name: "a variable that names no directory",
         harm: |i, dir| i.surroundings.cuda_variables.insert(0, ("CUDA_ROOT", dir.join("gone").into())),
         verdict: Doubtful,
         subject: "CUDA_ROOT",
-        says: "'DIR/gone' is no directory",
+        says: "'DIR/gone' is not a directory",
         fix: "or unset it",
     },
     Fixture {
@@ -127,7 +127,7 @@ const FIXTURES: &[Fixture] = &[
         harm: |i, dir| i.surroundings.cuda_variables.insert(0, ("CUDA_PATH", dir.join("bin").into())),
         verdict: Doubtful,
         subject: "CUDA_PATH",
-        says: "there is no bin/ptxas in 'DIR/bin'",
+        says: "'DIR/bin' does not contain bin/ptxas",
         fix: "or unset it",
     },
     Fixture {
@@ -135,7 +135,7 @@ const FIXTURES: &[Fixture] = &[
         harm: |i, _| i.surroundings.cuda_variables.clear(),
         verdict: Bad,
         subject: "ptxas",
-        says: "not found; looked for 'DIR/bin/ptxas' (beside the compiler)",
+        says: "not found; looked for 'DIR/bin/ptxas' (next to the compiler)",
         fix: "install a CUDA toolkit of release 13.0 or newer",
     },
     Fixture {
@@ -158,7 +158,7 @@ const FIXTURES: &[Fixture] = &[
         },
         verdict: Bad,
         subject: "ptxas",
-        says: "none of those found works",
+        says: "none of the installed ptxas works",
         fix: "install a CUDA toolkit",
     },
     Fixture {
@@ -187,7 +187,7 @@ const FIXTURES: &[Fixture] = &[
         },
         verdict: Bad,
         subject: "assembly",
-        says: "ptxas makes no cubin: ptxas fatal: no memory",
+        says: "ptxas fails for all targets: ptxas fatal: no memory",
         fix: "install a CUDA toolkit",
     },
     Fixture {
@@ -195,7 +195,7 @@ const FIXTURES: &[Fixture] = &[
         harm: |i, dir| i.surroundings.path = Some(dir.join("tmp").into()),
         verdict: Doubtful,
         subject: "PATH",
-        says: "there is no tileiras on PATH",
+        says: "tileiras is not on PATH",
         fix: "put 'DIR/bin' on PATH",
     },
     Fixture {
@@ -207,16 +207,16 @@ const FIXTURES: &[Fixture] = &[
         verdict: Doubtful,
         subject: "PATH",
         says: "'tileiras' is 'DIR/other/tileiras', not this program 'DIR/bin/tileiras'",
-        fix: "put this program's directory first",
+        fix: "put this program's directory first on PATH",
     },
     Fixture {
         name: "the vendor's Python packages",
         harm: |_, dir| script(&dir.join("bin/python3"), "echo shadowed"),
         verdict: Doubtful,
         subject: "cuTile Python",
-        says: "the packages of 'DIR/bin/python3' hold NVIDIA's tileiras",
-        fix: "pip uninstall nvidia-cuda-tileiras, or, with the Python package of this compiler, run scripts by \
-              python -m tileiras.cutile",
+        says: "the environment of 'DIR/bin/python3' contains NVIDIA's tileiras",
+        fix: "pip uninstall nvidia-cuda-tileiras', or, with the Python package of this compiler, run scripts with \
+              'python -m tileiras.cutile",
     },
     Fixture {
         name: "the vendor's packages where this package is, and not on PATH",
@@ -226,7 +226,7 @@ const FIXTURES: &[Fixture] = &[
         },
         verdict: Doubtful,
         subject: "cuTile Python",
-        says: "the packages of 'DIR/env/bin/python' hold NVIDIA's tileiras",
+        says: "the environment of 'DIR/env/bin/python' contains NVIDIA's tileiras",
         fix: "python -m tileiras.cutile SCRIPT",
     },
     Fixture {
@@ -237,12 +237,12 @@ const FIXTURES: &[Fixture] = &[
         },
         verdict: Doubtful,
         subject: "PATH",
-        says: "there is no tileiras on PATH",
+        says: "tileiras is not on PATH",
         fix: "put 'DIR/env/bin' on PATH",
     },
 ];
 
-/// The program is part of a Python package, whose environment has a script of that name, cuTile Python, and two names
+/// Makes the program part of a Python package. Its environment has a launcher script, cuTile Python, and two names
 /// for its Python.
 fn packaged(i: &mut Installation, dir: &Path) {
     script(&dir.join("env/bin/tileiras"), "exit 0");
@@ -252,7 +252,7 @@ fn packaged(i: &mut Installation, dir: &Path) {
     i.surroundings.path = Some(dir.join("env/bin").into());
 }
 
-/// The script that starts the package is no other tileiras, and its environment is asked once.
+/// The launcher script of the package is not another tileiras, and its environment is examined once.
 fn a_package() {
     let dir = tempfile::tempdir().unwrap();
     let mut installation = healthy(dir.path());
@@ -262,7 +262,7 @@ fn a_package() {
     assert!(findings.iter().all(|f| f.verdict == Verdict::Good), "{report}");
     let said: Vec<&str> = findings.iter().filter(|f| f.subject == "cuTile Python").map(|f| f.text.as_str()).collect();
     let python = dir.path().join("env/bin/python");
-    assert_eq!(said, [format!("that of '{}' uses the tileiras that is first on PATH", python.display())]);
+    assert_eq!(said, [format!("'{}' uses the first tileiras on PATH", python.display())]);
 }
 
 pub fn trials() -> Vec<Trial> {
@@ -315,7 +315,7 @@ fn broken(fixture: &Fixture) {
 
 fn subcommands() {
     let bench = Bench::new();
-    // Three words at most; a file of that name is an input.
+    // A subcommand word is the first argument; a file of that name is an input.
     let outcome = bench.run(&["doctor", "now"]);
     assert_eq!((outcome.status, outcome.stderr.as_str()), (Some(1), "tileiras: usage: tileiras doctor\n"));
     let outcome = bench.run(&["explain"]);
@@ -337,10 +337,10 @@ fn subcommands() {
     let outcome = bench.run(&["doctor", "-o", "x"]);
     assert_eq!((outcome.status, outcome.stderr.as_str()), (Some(0), ""));
     std::fs::remove_file(bench.at("doctor")).unwrap();
-    // A compiler that does not know the doctor's module is a faulty installation.
+    // A compiler that fails on the doctor's module is a faulty installation.
     let outcome = bench.run(&["doctor"]);
     let report = String::from_utf8(outcome.stdout).unwrap();
     assert_eq!(outcome.status, Some(4), "{report}");
     assert!(report.contains("FAIL  compilation  a small module does not compile (exit status: 70)"), "{report}");
-    assert!(report.ends_with("This installation does not work: 1 fault.\n"), "{report}");
+    assert!(report.ends_with("This installation does not work: 1 failure.\n"), "{report}");
 }

@@ -1,4 +1,4 @@
-//! The command with a compiler that does what the input says, and the means to run it.
+//! The command with a compiler whose behavior is given by the input, and helpers to run it.
 
 use std::ffi::OsStr;
 use std::os::unix::process::CommandExt;
@@ -15,8 +15,8 @@ use tile_targets::{EntryDirectives, finalise};
 const IDENTITY: Identity =
     Identity { version: "0.0.0", revision: "0123456789ab", sources: "0123456789abcdef", llvm: "21.1.8" };
 
-/// Runs the command. With the mode `front` it leaves compilation to `tileiras-core` beside it, with `guarded` it
-/// answers for its own crashes.
+/// Runs the command. With the mode `front` it leaves compilation to `tileiras-core` next to it; with `guarded` it
+/// reports its own crashes.
 pub fn play(mode: &str) -> ExitCode {
     let core = match mode {
         "front" if !exe_is_core() => Core::Program("tileiras-core"),
@@ -30,10 +30,10 @@ fn exe_is_core() -> bool {
     std::env::current_exe().is_ok_and(|p| p.file_name() == Some(OsStr::new("tileiras-core")))
 }
 
-/// The public magic.
+/// The public magic number.
 pub const MAGIC: &[u8] = b"\x7fTileIR\0";
 
-/// What stands behind the magic (or in a text module) is what happens.
+/// The text after the magic number, or of a textual module, selects the behavior.
 fn compile(request: &CompileRequest<'_>, report: &mut dyn FnMut(Diagnostic)) -> Result<CompileOutput, CompileError> {
     let order = match request.kind {
         InputKind::Text => request.input,
@@ -116,12 +116,12 @@ fn compile(request: &CompileRequest<'_>, report: &mut dyn FnMut(Diagnostic)) -> 
     })
 }
 
-/// Recursion deeper than any stack.
+/// Recursion that overflows any stack.
 fn overflow(above: &[u8; 4096]) -> usize {
     let mut here = [above[0].wrapping_add(1); 4096];
     here[usize::from(above[1])] = 3;
     match std::hint::black_box(&here) {
-        // Never, which the compiler cannot know.
+        // Never true, which the compiler cannot know.
         deep if deep[4000..] == [7; 96][..] && deep[0] == 9 => 0,
         deep => overflow(deep) + usize::from(here[7]),
     }
@@ -131,7 +131,7 @@ fn overflow(above: &[u8; 4096]) -> usize {
 pub fn cuda_root() -> &'static Path {
     static ROOT: OnceLock<PathBuf> = OnceLock::new();
     ROOT.get_or_init(|| {
-        let checkout = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.tools/cuda");
+        let checkout = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../.tools/cuda");
         let named = ["CUDA_HOME", "CUDA_PATH"].into_iter().filter_map(std::env::var_os).map(PathBuf::from);
         let on_path = std::env::var_os("PATH").unwrap_or_default();
         let installed =
@@ -143,17 +143,17 @@ pub fn cuda_root() -> &'static Path {
     })
 }
 
-/// A scratch directory with inputs and the command in it.
+/// A temporary directory with inputs and the command.
 pub struct Bench {
     pub dir: TempDir,
 }
 
-/// What a run left.
+/// The outcome of a run.
 #[derive(Debug)]
 pub struct Outcome {
     pub status: Option<i32>,
     pub stdout: Vec<u8>,
-    /// The path of the command is written as `ARGV0`, the directory as `DIR`.
+    /// The command's path is replaced by `ARGV0`, and the directory by `DIR`.
     pub stderr: String,
 }
 
@@ -185,7 +185,7 @@ impl Bench {
         std::fs::read(self.at(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
     }
 
-    /// Names of all files that the bench did not start with.
+    /// The names of all files that were added to the bench.
     pub fn new_files(&self) -> Vec<String> {
         let start = Bench::new();
         let list = |b: &Bench| -> Vec<String> {
@@ -200,7 +200,7 @@ impl Bench {
         list(self).into_iter().filter(|n| !before.contains(n)).collect()
     }
 
-    /// The command in this directory, with an environment that has ptxas and nothing else.
+    /// The command in this directory, with an environment in which only ptxas is found.
     pub fn command(&self, arguments: &[&str]) -> Command {
         let program = self.at("tileiras");
         let mut command = Command::new(&program);

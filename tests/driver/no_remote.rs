@@ -1,4 +1,4 @@
-//! The command without the feature `remote-cache`.
+//! The command built without the feature `remote-cache`.
 
 use libtest_mimic::{Failed, Trial};
 
@@ -16,8 +16,8 @@ fn a_clear_error() {
     let bench = Bench::new();
     let outcome = bench.run(&["ok", "-o", "a", "--remote-cache=grpc://localhost:1"]);
     let text = "error: the remote cache 'grpc://localhost:1' cannot be used: this program was built without the \
-                feature 'remote-cache'\n";
+                'remote-cache' feature\n";
     assert_eq!((outcome.status, outcome.stderr.as_str()), (Some(2), text));
-    // Who asks for none is not bothered.
+    // An empty address disables the cache, which is not an error.
     assert_eq!(bench.run(&["ok", "-o", "a", "--remote-cache="]).status, Some(0));
 }

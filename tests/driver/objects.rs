@@ -1,4 +1,4 @@
-//! `--emit=obj`: objects that linkers take, with a cubin that CUDA's tools find.
+//! `--emit=obj`: objects that linkers accept, with a cubin that CUDA's tools find.
 
 use std::path::Path;
 use std::process::Command;
@@ -41,7 +41,7 @@ fn llvm(tool: &str) -> String {
     format!("{prefix}/bin/{tool}")
 }
 
-/// The program compares what it links with the cubin in a file, and looks at the wrapper.
+/// The program compares the linked cubin with a file and checks the wrapper.
 const PROGRAM: &str = r#"
 #include <stdint.h>
 #include <stdio.h>
@@ -78,7 +78,7 @@ fn linked_and_run() {
         call(&bench, "gcc", &[flags, &["main.c", "my-kernel.o", "-o", "main"]].concat());
         assert_eq!(call(&bench, bench.at("main"), &[]), "same\n", "{flags:?}");
     }
-    // NVIDIA's tool finds the cubin in the object and in the program, and takes it out unchanged.
+    // NVIDIA's tool finds the cubin in the object and in the program, and extracts it unchanged.
     let cuobjdump = cuda_root().join("bin/cuobjdump");
     for file in ["my-kernel.o", "main"] {
         let listed = call(&bench, &cuobjdump, &["--list-elf", file]);
@@ -132,9 +132,6 @@ fn refusals() {
     let bench = Bench::new();
     let outcome = bench.run(&["ok", "-o", "k.o", "--emit=obj", "--host-arch=arm64ec"]);
     assert_eq!(outcome.status, Some(2));
-    assert_eq!(
-        outcome.stderr,
-        "error: unsupported host architecture\nnote: arm64ec exists on windows only: add --host-os=windows\n"
-    );
+    assert_eq!(outcome.stderr, "error: unsupported host architecture\nnote: arm64ec requires --host-os=windows\n");
     assert!(!bench.at("k.o").exists());
 }

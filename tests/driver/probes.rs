@@ -1,11 +1,11 @@
-//! One call per row: arguments, exit status, standard error, files. The rows are what users know from the tool that
-//! this command stands in for, with the differences that this project decided on.
+//! One call per row: arguments, exit status, standard error, files. The rows are the behavior of the tool that this
+//! command replaces, except where this project differs on purpose.
 
 use libtest_mimic::{Failed, Trial};
 
 use crate::fixture::{Bench, sm_of};
 
-/// What a row expects of the files.
+/// The files that a row expects.
 enum Then {
     /// No new file.
     Nothing,
@@ -112,15 +112,15 @@ const ROWS: &[Row] = &[
     ("remarks", &["ok", "--gpu-name=sm_100", "--remarks=all"], 0, "", Image("elf.o", 100)),
     ("remarks bad", &["ok", "--gpu-name=sm_100", "--remarks=foo"], 1, "tileiras: for the --remarks option: Cannot find option named 'foo'!\n", Nothing),
 
-    // Options of this project.
+    // Options specific to this project.
     ("unknown stage", &["ok", "--emit=sass"], 1, "tileiras: for the --emit option: Cannot find option named 'sass'!\n", Nothing),
     ("pipeline option", &["options", "--pipeline-option=known=1=2"], 0, "", Image("elf.o", 100)),
     ("pipeline option that is unknown", &["options", "--pipeline-option", "other=1"], 2, "error: there is no pipeline option 'other'\n", Nothing),
     ("pipeline option without a value", &["options", "--pipeline-option", "known"], 2, "error: the pipeline option 'known' is not of the form key=value\n", Nothing),
     ("libNVVM that is not there", &["ok", "--backend=libnvvm", "--libnvvm-path=nowhere.so"], 4, "error: libNVVM, NVIDIA's code generator, was not found\nnote: looked for 'nowhere.so' (--libnvvm-path)\nnote: install ", Nothing),
-    ("libdevice that is not there", &["ok", "--libdevice=nowhere.bc"], 4, "error: libdevice, NVIDIA's mathematical functions, was not found\nnote: looked for 'nowhere.bc' (--libdevice)\nnote: install ", Nothing),
+    ("libdevice that is not there", &["ok", "--libdevice=nowhere.bc"], 4, "error: libdevice, NVIDIA's library of math functions, was not found\nnote: looked for 'nowhere.bc' (--libdevice)\nnote: install ", Nothing),
     ("unknown back end", &["ok", "--backend=gcc"], 1, "tileiras: for the --backend option: Cannot find option named 'gcc'!\n", Nothing),
-    ("explain an unknown code", &["--explain", "E1"], 1, "error: there is no error code 'E1'\nnote: the codes are ", Nothing),
+    ("explain an unknown code", &["--explain", "E1"], 1, "error: unknown error code 'E1'\nnote: the codes are ", Nothing),
 ];
 
 pub fn trials() -> Vec<Trial> {

@@ -1,4 +1,4 @@
-//! The processes of one call: ptxas, started early or told to instrument, and the compiler itself when it crashes.
+//! The processes of one call: ptxas, started early or instrumenting, and the compiler itself when it crashes.
 
 use std::io::Read;
 use std::process::Stdio;
@@ -27,7 +27,7 @@ pub fn trials() -> Vec<Trial> {
     tests.into_iter().map(trial).collect()
 }
 
-/// ptxas is there before the compiler is done, and gone when there is nothing for it to do.
+/// ptxas is started before the compiler is done, and is stopped if it is not needed.
 fn ptxas_is_started_early() {
     let bench = Bench::new();
     bench.put("log", b"");
@@ -43,7 +43,7 @@ fn ptxas_is_started_early() {
     let started = || String::from_utf8(bench.get("log")).unwrap().lines().count();
     assert_eq!(run(&["ok", "-o", "x"]).status, Some(0));
     assert_eq!(started(), 1);
-    // The same words and bytes as from one that is given a file, as with debug information.
+    // The messages and bytes equal those of a ptxas that reads a file, as with debug information.
     assert_eq!(run(&["ok", "-o", "y", "--lineinfo"]).status, Some(0));
     assert_eq!(started(), 2);
     let early = run(&["wrong"]);
@@ -51,13 +51,13 @@ fn ptxas_is_started_early() {
     assert_eq!((early.status, late.status), (Some(5), Some(5)));
     assert!(early.stderr.contains("bogus"), "{}", early.stderr);
     assert_eq!(early.stderr.lines().count(), late.stderr.lines().count(), "{}{}", early.stderr, late.stderr);
-    // A failing module leaves none waiting: the command would not end.
+    // After a failing module no ptxas is left waiting; otherwise the command would not end.
     let begin = Instant::now();
     assert_eq!(run(&["failing"]).status, Some(5));
     assert!(begin.elapsed() < Duration::from_secs(20));
 }
 
-/// It is found out only when the PTX is there, and told as if it had been tried then.
+/// The failure is only noticed when the PTX is complete, and is reported as if ptxas had been started then.
 fn ptxas_cannot_be_loaded() {
     let bench = Bench::new();
     script(&bench.at("cuda/bin/ptxas"), "");
@@ -73,7 +73,7 @@ fn ptxas_cannot_be_loaded() {
     assert_eq!(bench.new_files(), ["cuda"]);
 }
 
-/// ptxas puts the checks in, and says so in the image.
+/// ptxas inserts the checks and records that in the image.
 fn a_sanitizer() {
     let bench = Bench::new();
     let told = |image: &[u8], word: &str| image.windows(word.len()).any(|w| w == word.as_bytes());
@@ -90,7 +90,7 @@ fn a_sanitizer() {
     assert_eq!(outcome.status, Some(0));
     assert_eq!(
         outcome.stderr,
-        "warning: --sanitize changes nothing here: it is ptxas that puts the checks into the code\n"
+        "warning: --sanitize has no effect here: ptxas inserts the checks, and this stage does not run it\n"
     );
 }
 
@@ -111,7 +111,7 @@ fn a_guarded_compiler() {
     assert_eq!((outcome.status, outcome.stderr.as_str()), (Some(5), words));
     let outcome = run(&["ok", "--emit=ptx", "-o", "-"]);
     assert_eq!((outcome.status, outcome.stdout), (Some(0), bench.run(&["ok", "--emit=ptx"]).stdout));
-    // Nothing that was said is lost at the end, and what cannot be said is an error.
+    // No output is lost at exit, and output that cannot be written is an error.
     for arguments in [&["ok", "--emit=ptx", "-o", "-"][..], &["--version"], &["--help"]] {
         let full = std::fs::File::create("/dev/full").unwrap();
         let mut command = guarded(&bench, arguments);
@@ -134,7 +134,7 @@ fn a_guarded_compiler_that_crashes() {
         assert_eq!(outcome.status, Some(70), "{outcome:?}");
         let words = format!("error: internal error: stopped by {signal}\n");
         assert_eq!(outcome.stderr.matches(&words).count(), 1, "{}", outcome.stderr);
-        // The reproducer has the arguments and the input of the command as it was called.
+        // The reproducer contains the arguments and the input of the command as it was called.
         let file = format!("crashes/tileiras-crash-{}.json", n + 1);
         assert!(outcome.stderr.contains(&format!("a reproducer was written to '{file}'")), "{}", outcome.stderr);
         let reproducer: serde_json::Value = serde_json::from_slice(&bench.get(&file)).unwrap();
@@ -149,8 +149,7 @@ fn a_guarded_compiler_that_crashes() {
     assert_eq!(outcome.status, Some(70));
     assert!(outcome.stderr.contains("error: internal error: index out of bounds"), "{}", outcome.stderr);
 
-    // Every signal that a defect or a limit sends. The process is the one that was started, so that its number is its
-    // caller's.
+    // Every signal that a defect or an exceeded limit raises. The process keeps its ID.
     for signal in ["ABRT", "BUS", "FPE", "ILL", "SEGV", "SYS", "TRAP", "XCPU", "XFSZ"] {
         let mut command = guarded(&bench, &["sleep"]);
         let mut running = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -163,7 +162,7 @@ fn a_guarded_compiler_that_crashes() {
         assert!(words.starts_with(&format!("error: internal error: stopped by SIG{signal} (signal ")), "{words}");
         assert_eq!(words.contains("ulimit"), signal.starts_with('X'), "{words}");
     }
-    // What a process inherits by accident says nothing about it.
+    // An inherited variable of another process is ignored.
     let mut command = guarded(&bench, &["ok", "-o", "x"]);
     command.env("TILEIRAS_STOPPED_BY", "1:11");
     assert_eq!(bench.finish(command).status, Some(0));
@@ -174,7 +173,7 @@ fn children(process: u32) -> Vec<String> {
     list.split_whitespace().map(str::to_owned).collect()
 }
 
-/// Killed or crashed, the command leaves no ptxas behind, and no pipe open.
+/// A command that is killed or crashes leaves no ptxas and no open pipe.
 fn a_crash_ends_ptxas() {
     let bench = Bench::new();
     script(&bench.at("slow/bin/ptxas"), "exec sleep 60");

@@ -1,4 +1,4 @@
-//! The command with a cache on a server, which is in this process, and does wrong.
+//! The command with a remote cache, whose server runs in this process and has faults.
 
 use std::path::Path;
 use std::process::Command;
@@ -29,10 +29,10 @@ pub fn trials() -> Vec<Trial> {
     ]
 }
 
-/// More than any machine needs: tests of anything but time must not fail for want of it.
+/// More time than any machine needs, so that only tests of timing depend on it.
 const PATIENCE: &str = "--remote-cache-timeout=20000";
 
-/// A bench whose ptxas writes down that it was called.
+/// A bench whose ptxas records its calls.
 fn counting() -> Bench {
     let bench = Bench::new();
     bench.put("ptxas.log", b"");
@@ -58,7 +58,7 @@ fn run(bench: &Bench, arguments: &[&str]) -> Outcome {
     bench.finish(command(bench, arguments))
 }
 
-/// The output without any cache.
+/// The output without a cache.
 fn plain(bench: &Bench) -> Vec<u8> {
     let outcome = run(bench, &["ok", "-o", "plain"]);
     assert_eq!((outcome.status, outcome.stderr.as_str()), (Some(0), ""));
@@ -83,7 +83,7 @@ fn a_hit_and_a_miss() {
     silent(&run(&bench, &["ok", "-o", "b", &remote, PATIENCE]));
     assert_eq!((assemblies(&bench), fake.results()), (2, 1));
     assert!(bench.get("a") == expected && bench.get("b") == expected);
-    // Whatever can change the output is another entry, and ptxas counts by its bytes: here it is another file.
+    // Every option that can change the output changes the entry. ptxas counts by its bytes, which differ here.
     silent(&run(&bench, &["ok", "-o", "c", &remote, PATIENCE, "-O1"]));
     assert_eq!((assemblies(&bench), fake.results()), (3, 2));
     let ptxas = bench.at("cuda/bin/ptxas");
@@ -91,7 +91,7 @@ fn a_hit_and_a_miss() {
     std::fs::write(&ptxas, format!("{script}#\n")).unwrap();
     silent(&run(&bench, &["ok", "-o", "d", &remote, PATIENCE]));
     assert_eq!((assemblies(&bench), fake.results()), (4, 3));
-    // With the old bytes again, in another place and at another time, the old entry is found.
+    // With the original bytes in another location and at another time, the old entry is found.
     let there = bench.at("elsewhere/bin/ptxas");
     std::fs::create_dir_all(there.parent().unwrap()).unwrap();
     std::fs::write(&there, &script).unwrap();
@@ -101,23 +101,23 @@ fn a_hit_and_a_miss() {
     silent(&bench.finish(moved));
     assert_eq!((assemblies(&bench), fake.results()), (4, 3));
     assert_eq!(bench.get("e"), expected);
-    // What was said when an entry was made is said again; a failure is not kept.
+    // A hit replays the stored diagnostics. Failures are not cached.
     let outcome = run(&bench, &["failing", "-o", "f", &remote, PATIENCE]);
     assert_eq!((outcome.status, fake.results()), (Some(5), 3));
-    // More than the output is made anew, and the server is not even asked.
+    // Compilations with additional outputs do not use the cache, and do not call the server.
     let (before, calls) = (assemblies(&bench), fake.all_calls());
     silent(&run(&bench, &["ok", "-o", "g", &remote, PATIENCE, "--save-temps"]));
     assert_eq!((assemblies(&bench), fake.all_calls()), (before + 1, calls));
 }
 
-/// Both have one key: what one has the other can be given, and the near one is asked first.
+/// Both caches use the same key. A hit in one is copied to the other, and the local cache is searched first.
 fn both_caches() {
     let (bench, fake) = (counting(), Fake::start());
     let expected = plain(&bench);
     let remote = remote(&fake);
     silent(&run(&bench, &["ok", "-o", "a", &remote, PATIENCE, "--cache-dir=one"]));
     assert_eq!((assemblies(&bench), fake.results()), (2, 1));
-    // The local one alone, and a local one that is filled by the remote one.
+    // The local cache alone, and a local cache that is filled from the remote one.
     silent(&run(&bench, &["ok", "-o", "b", "--cache-dir=one"]));
     silent(&run(&bench, &["ok", "-o", "c", &remote, PATIENCE, "--cache-dir=two"]));
     let calls = fake.all_calls();
@@ -127,25 +127,25 @@ fn both_caches() {
     for output in ["a", "b", "c", "d", "e"] {
         assert_eq!(bench.get(output), expected, "{output}");
     }
-    // The same bytes in both.
+    // Both contain the same bytes.
     let entries = |d: &Path| -> Vec<Vec<u8>> {
         let list = |d: &Path| std::fs::read_dir(d).unwrap().map(|e| e.unwrap().path()).collect::<Vec<_>>();
         let mut files: Vec<_> = list(d).iter().flat_map(|d| list(d)).map(|f| std::fs::read(f).unwrap()).collect();
-        // Not the digests of tools.
+        // Except for digests of tools.
         files.retain(|f| f.len() > 120);
         files
     };
     assert_eq!((entries(&bench.at("one")).len(), entries(&bench.at("one"))), (1, entries(&bench.at("two"))));
 }
 
-/// The program in front looks, and the core keeps: each does its part alone.
+/// The front program looks up, and the core stores; neither repeats the other's work.
 fn front_and_core() {
     let (bench, fake) = (counting(), Fake::start());
     std::os::unix::fs::symlink(std::env::current_exe().unwrap(), bench.at("link")).unwrap();
     std::fs::hard_link(std::env::current_exe().unwrap(), bench.at("tileiras-core"))
         .or_else(|_| std::fs::copy(std::env::current_exe().unwrap(), bench.at("tileiras-core")).map(|_| ()))
         .unwrap();
-    // The front must lie beside it.
+    // The front must be in the same directory.
     std::fs::remove_file(bench.at("tileiras")).unwrap();
     std::fs::hard_link(bench.at("tileiras-core"), bench.at("tileiras")).unwrap();
     let front = |arguments: &[&str]| {
@@ -157,22 +157,22 @@ fn front_and_core() {
     silent(&front(&["ok", "-o", "a", &remote, PATIENCE]));
     let calls = |name| fake.calls(name);
     assert_eq!((calls("GetActionResult"), calls("UpdateActionResult"), assemblies(&bench)), (1, 1, 1));
-    // With a hit no core is needed.
+    // On a hit the core is not needed.
     std::fs::rename(bench.at("tileiras-core"), bench.at("away")).unwrap();
     silent(&front(&["ok", "-o", "b", &remote, PATIENCE]));
     assert_eq!((calls("GetActionResult"), calls("UpdateActionResult"), assemblies(&bench)), (2, 1, 1));
     assert_eq!(bench.get("a"), bench.get("b"));
     std::fs::rename(bench.at("away"), bench.at("tileiras-core")).unwrap();
-    // What the front found wrong is not found out again by the core, nor said again.
+    // A failure of the server in the front is not repeated or reported again by the core.
     fake.fail(Fault::Refuses);
     let before = fake.all_calls();
     let outcome = front(&["ok", "-o", "c", &remote, PATIENCE]);
     let text = format!(
-        "warning: the remote cache '{}' refuses: PermissionDenied: not you?[31m; compilation goes on without it\n",
+        "warning: the remote cache '{}' cannot be used: PermissionDenied: not you?[31m; compiling without it\n",
         fake.address()
     );
     assert_eq!((outcome.status, outcome.stderr), (Some(0), text));
-    // Both calls of the look, and nothing after that.
+    // Both calls of the lookup, and none after that.
     assert_eq!(fake.all_calls(), before + 2);
     assert_eq!(bench.get("c"), bench.get("a"));
 }
@@ -187,16 +187,16 @@ fn the_environment() {
     silent(&with(&["ok", "-o", "a"], "20000"));
     silent(&with(&["ok", "-o", "b"], "20000"));
     assert_eq!((assemblies(&bench), fake.results()), (1, 1));
-    // An option wins, and an empty one is none.
+    // An option overrides the variable, and an empty value disables the cache.
     let calls = fake.all_calls();
     silent(&with(&["ok", "-o", "c", "--remote-cache="], "20000"));
     assert_eq!((assemblies(&bench), fake.all_calls()), (2, calls));
     let outcome = with(&["ok", "-o", "d"], "soon");
-    let text = "error: the time for the remote cache is a number of milliseconds from 1 to 600000, not 'soon'\n";
+    let text = "error: the timeout of the remote cache must be from 1 to 600000 milliseconds, not 'soon'\n";
     assert_eq!((outcome.status, outcome.stderr.as_str()), (Some(2), text));
 }
 
-/// Whatever the server does, the output is that without it, and one line says what it did.
+/// Whatever the server does, the output is the same as without it, and one line reports the fault.
 fn faults() {
     let (bench, mut fake) = (counting(), Fake::start());
     let expected = plain(&bench);
@@ -205,38 +205,36 @@ fn faults() {
     let warns = |what: &str| {
         let before = assemblies(&bench);
         let outcome = run(&bench, &["ok", "-o", "out", &remote, PATIENCE]);
-        let text = format!(
-            "warning: the remote cache '{}' {what}; compilation goes on without it\n",
-            remote.split_once('=').unwrap().1
-        );
+        let text =
+            format!("warning: the remote cache '{}' {what}; compiling without it\n", remote.split_once('=').unwrap().1);
         assert_eq!((outcome.status, outcome.stderr), (Some(0), text));
         assert_eq!((assemblies(&bench), bench.get("out") == expected), (before + 1, true), "{what}");
         std::fs::remove_file(bench.at("out")).unwrap();
     };
     for (fault, what) in [
-        (Fault::WrongBytes, "cannot be trusted: the bytes do not have the digest that it named"),
-        (Fault::WrongDigest, "cannot be trusted: the digest of its entry is none"),
-        (Fault::Size(1 << 40), "cannot be trusted: an entry of 1099511627776 bytes"),
-        (Fault::Size(-5), "cannot be trusted: an entry of -5 bytes"),
-        (Fault::NoEntry, "cannot be trusted: its result has no entry"),
-        (Fault::OtherBlobs, "cannot be trusted: it answers for other blobs than it was asked for"),
-        // The bytes are what they are said to be, and no entry.
-        (Fault::OtherEntry, "cannot be trusted: it gave another entry than it was asked for"),
-        (Fault::Refuses, "refuses: PermissionDenied: not you?[31m"),
-        (Fault::OtherDigests, "refuses: it has no digests by SHA-256"),
+        (Fault::WrongBytes, "cannot be trusted: its entry does not match the digest"),
+        (Fault::WrongDigest, "cannot be trusted: the digest of its entry is malformed"),
+        (Fault::Size(1 << 40), "cannot be trusted: its entry has a size of 1099511627776 bytes"),
+        (Fault::Size(-5), "cannot be trusted: its entry has a size of -5 bytes"),
+        (Fault::NoEntry, "cannot be trusted: its result does not contain the entry"),
+        (Fault::OtherBlobs, "cannot be trusted: it returned other blobs than the requested ones"),
+        // The bytes match their digest but are not an entry.
+        (Fault::OtherEntry, "cannot be trusted: it returned a different entry than the requested one"),
+        (Fault::Refuses, "cannot be used: PermissionDenied: not you?[31m"),
+        (Fault::OtherDigests, "cannot be used: the server does not support SHA-256 digests"),
     ] {
         fake.fail(fault);
         warns(what);
     }
-    // What an entry of another compilation has is no output of this one, however sound it is.
+    // An intact entry of another compilation is rejected.
     fake.fail(Fault::None);
     silent(&run(&bench, &["ok", "-o", "other", &remote, PATIENCE, "-O1", "--cache-dir=of-other"]));
     let folder = std::fs::read_dir(bench.at("of-other")).unwrap().map(|e| e.unwrap().path());
     let files = folder.flat_map(|d| std::fs::read_dir(d).unwrap().map(|e| std::fs::read(e.unwrap().path()).unwrap()));
     let entry = files.into_iter().find(|f| f.len() > 120).expect("the entry of the other compilation");
     fake.replace_entries(&entry);
-    warns("cannot be trusted: it gave another entry than it was asked for");
-    // Blobs that are gone are no fault of anybody, and come back.
+    warns("cannot be trusted: it returned a different entry than the requested one");
+    // Lost blobs are only a miss, and are stored again.
     fake.fail(Fault::LostBlobs);
     silent(&run(&bench, &["ok", "-o", "b", &remote, PATIENCE]));
     fake.fail(Fault::ReadOnly);
@@ -244,13 +242,13 @@ fn faults() {
     fake.kill();
     warns("cannot be reached: Connection refused");
     fake.revive();
-    // A cache that fails is no reason for a compilation to succeed, or to fail in another way.
+    // A faulty cache does not change the outcome of a failing compilation.
     fake.fail(Fault::Refuses);
     let outcome = run(&bench, &["failing", "-o", "x", &remote, PATIENCE]);
     assert_eq!(outcome.status, Some(5));
 }
 
-/// The bound is kept by the look and by the keeping.
+/// The time limit holds for lookups and stores.
 fn slowness() {
     let (bench, fake) = (counting(), Fake::start());
     let expected = plain(&bench);
@@ -259,15 +257,13 @@ fn slowness() {
     let started = Instant::now();
     let outcome = run(&bench, &["ok", "-o", "a", &remote, "--remote-cache-timeout=300"]);
     let spent = started.elapsed();
-    let text = format!(
-        "warning: the remote cache '{}' did not answer within 300 ms; compilation goes on without it\n",
-        fake.address()
-    );
+    let text =
+        format!("warning: the remote cache '{}' did not answer within 300 ms; compiling without it\n", fake.address());
     assert_eq!((outcome.status, outcome.stderr), (Some(0), text));
     assert_eq!(bench.get("a"), expected);
-    // Far less than the server would take, and enough for a machine that is busy.
+    // Far less than the server would take, and enough for a busy machine.
     assert!(spent < Duration::from_secs(30), "{spent:?}");
-    // Once it was of no use it is asked for nothing more: the calls of the look were all.
+    // After a failure the server is not called again: the lookup made all the calls.
     assert!(fake.all_calls() <= 2);
 }
 
@@ -302,12 +298,12 @@ fn batches() {
     let before = assemblies(&bench);
     assert_eq!(batch("20000", &fake.address()), Vec::<String>::new());
     assert_eq!((outputs(12) == expected, assemblies(&bench)), (true, before));
-    // A server that is slow is said to be so once, and makes nobody wait but those who were under way.
+    // A slow server is reported once, and only delays the compilations in progress.
     fake.fail(Fault::Slow(Duration::from_secs(120)));
     let started = Instant::now();
     let said = batch("1500", &fake.address());
     assert_eq!(said.len(), 1, "{said:?}");
-    assert!(said[0].contains("did not answer within 1500 ms; compilation goes on without it"), "{said:?}");
+    assert!(said[0].contains("did not answer within 1500 ms; compiling without it"), "{said:?}");
     assert_eq!((outputs(12) == expected, assemblies(&bench)), (true, before + 12));
     assert!(started.elapsed() < Duration::from_secs(60));
     assert!(fake.calls("UpdateActionResult") <= 12);
@@ -320,7 +316,7 @@ fn batches() {
     assert!(left.into_iter().all(|name| !name.to_string_lossy().starts_with("tileiras-")), "a common directory");
 }
 
-/// An encrypted connection, to a server whose certificate the system knows, and to one that anybody could be.
+/// TLS connections to a server whose certificate is trusted, and to one whose certificate is unknown.
 fn certificates() {
     let (bench, fake) = (counting(), Fake::start_secure());
     bench.put("known.pem", fake.certificate().expect("a certificate").as_bytes());
@@ -337,7 +333,7 @@ fn certificates() {
     let start = format!("warning: the remote cache '{}' cannot be reached: invalid peer certificate", fake.address());
     assert_eq!((outcome.status, outcome.stderr.starts_with(&start)), (Some(0), true), "{}", outcome.stderr);
     assert_eq!((bench.get("c") == bench.get("a"), assemblies(&bench)), (true, 2));
-    // Who speaks in the clear is not understood.
+    // The server rejects unencrypted connections.
     let clear = remote.replace("grpcs://", "grpc://");
     let outcome = run(&bench, &["ok", "-o", "d", &clear, PATIENCE]);
     assert_eq!((outcome.status, outcome.stderr.lines().count()), (Some(0), 1), "{}", outcome.stderr);
@@ -347,13 +343,10 @@ fn wrong_settings() {
     let bench = counting();
     for (argument, text) in [
         ("--remote-cache=cache:80", "the remote cache 'cache:80' is not of the form grpc://host:port/instance"),
-        (
-            "--remote-cache=http://h:80",
-            "the remote cache 'http://h:80' begins with 'http', and there are grpc and grpcs",
-        ),
-        ("--remote-cache=grpc://h", "the remote cache 'grpc://h' names no port"),
+        ("--remote-cache=http://h:80", "the remote cache 'http://h:80' has the scheme 'http' instead of grpc or grpcs"),
+        ("--remote-cache=grpc://h", "the remote cache 'grpc://h' lacks a port"),
     ] {
-        // Even where the output would not be looked for.
+        // Even if the cache would not be used.
         for more in ["-O3", "--save-temps"] {
             let outcome = run(&bench, &["ok", "-o", "a", argument, more]);
             assert_eq!((outcome.status, outcome.stderr), (Some(2), format!("error: {text}\n")), "{argument} {more}");
@@ -361,9 +354,8 @@ fn wrong_settings() {
     }
     for time in ["0", "-1", "600001", "1s"] {
         let outcome = run(&bench, &["ok", "-o", "a", "--remote-cache=grpc://h:1", "--remote-cache-timeout", time]);
-        let text = format!(
-            "error: the time for the remote cache is a number of milliseconds from 1 to 600000, not '{time}'\n"
-        );
+        let text =
+            format!("error: the timeout of the remote cache must be from 1 to 600000 milliseconds, not '{time}'\n");
         assert_eq!((outcome.status, outcome.stderr), (Some(2), text));
     }
     assert_eq!(assemblies(&bench), 0);

@@ -1,4 +1,5 @@
-//! Up to sm_89 ptxas grants more shared memory when it is told to; one that cannot gets a program that takes less.
+//! Up to sm_89, ptxas supports more shared memory with an option. For a ptxas without it, the program is compiled
+//! with less.
 
 use libtest_mimic::{Failed, Trial};
 use tile_driver::toolchain::{self, Surroundings};
@@ -40,13 +41,13 @@ fn extended() {
         assert_eq!(taken(&[target, "--pipeline-option=extended-smem=false"]), Some(32768));
         assert_eq!(taken(&[target, &old]), Some(32768));
         assert_eq!(taken(&[target, &old, "--lineinfo"]), Some(32768));
-        // PTX may go to an assembler that is not told.
+        // The PTX may go to an assembler that is not passed the option.
         let ptx = |arguments: &[&str]| {
             String::from_utf8(bench.run(&[&["ring", target, "--emit=ptx"], arguments].concat()).stdout).unwrap()
         };
         assert!(ptx(&[]).contains("s[32768]"));
         assert!(ptx(&["--pipeline-option=extended-smem=true"]).contains("s[98304]"));
     }
-    // Elsewhere there is no more to grant.
+    // Other targets need no option.
     assert_eq!(taken(&["--gpu-name=sm_90"]), Some(32768));
 }

@@ -1,6 +1,6 @@
-//! Runs the `.mlir` files under `tests/ir/`, one test each, by their `RUN:` lines (see `support/lit.rs`), with
-//! `tileiras-opt`, `tileiras-translate` and `tileirdisasm` (ours), `FileCheck` and `split-file` (LLVM's). Tables of
-//! diagnostics (`.tsv`: a text, and the annotation that expects it or the reason why there is none) are checked against
+//! Runs the `.mlir` files under `tests/ir/`, one test per file, by their `RUN:` lines (see `support/lit.rs`), with
+//! our `tileiras-opt`, `tileiras-translate` and `tileirdisasm`, and LLVM's `FileCheck` and `split-file`. Tables of
+//! diagnostics (`.tsv`: a text, and the annotation that expects it or the reason for its absence) are checked against
 //! the files.
 
 use std::{
@@ -34,7 +34,7 @@ pub fn trials() -> Vec<Trial> {
         .collect()
 }
 
-/// Whether the lines that FileCheck compares with are all that a command prints.
+/// Whether the CHECK lines of a file are the complete output of a command.
 fn is_listing(file: &Path) -> bool {
     fs::read_to_string(file).is_ok_and(|text| text.contains("cargo xtask bless"))
 }
@@ -61,7 +61,7 @@ fn tool(name: &str, _: &mut Vec<String>) -> Result<Command, String> {
     }
 }
 
-/// Each row names the annotation that expects its text, as `FILE:LINE`: no text is there that nothing raises.
+/// Checks that each row names the annotation that expects its text, as `FILE:LINE`, so that no text is unused.
 fn check_table(table: &Path) -> Result<(), String> {
     let text = fs::read_to_string(table).map_err(|e| e.to_string())?;
     let mut wrong = vec![];

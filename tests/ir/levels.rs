@@ -1,8 +1,7 @@
-//! Every level can be fed back: what a stage prints, compiled from there, gives the PTX that the program gives in one
-//! go.
+//! Every level can be fed back: compiling from a printed stage gives the same PTX as compiling in one go.
 //!
-//! One test for each program of the corpus that can be read. By default sm_90 at -O3, whose kernels have the most to
-//! carry; `TILEIRAS_TEST_FULL=1` takes four targets, and levels 0, 2 and 3.
+//! One test for each readable program of the corpus. By default sm_90 at -O3, whose kernels carry the most
+//! information; `TILEIRAS_TEST_FULL=1` takes four targets, and levels 0, 2 and 3.
 
 use std::path::Path;
 use tile_interface::{CompileError, CompileRequest, Compiler, Emit, InputKind, Level};
@@ -11,7 +10,7 @@ use tile_targets::Target;
 use tile_test_support::{Failed, Trial, listed, root};
 use tileiras::compile::InProcess;
 
-/// The file names in the programs that are fed back; as long as those of the corpus are shorter, no substring of them.
+/// The file name in the programs that are fed back. It is not a substring of any name in the corpus.
 const NAME: &str = "printed-level";
 
 pub fn trials() -> Vec<Trial> {
@@ -43,7 +42,7 @@ pub fn trials() -> Vec<Trial> {
     trials
 }
 
-/// The input, its kind and the level that is said to be its own.
+/// The input, its kind, and its declared level.
 type Input<'a> = (&'a [u8], InputKind, Option<Level>);
 
 fn try_compile(
@@ -69,7 +68,7 @@ fn compile(input: Input<'_>, target: &'static Target, level: u8, emit: Emit) -> 
     try_compile(input, target, level, emit).map_err(|(e, said)| Failed::from(format!("{e}\n{said}")))
 }
 
-/// The kind of a program in bytecode or, as the command finds it, in text.
+/// Returns the kind of a program in bytecode or in text, as the command detects it.
 fn kind_of(input: &[u8]) -> InputKind {
     tile_interface::input_kind(Path::new(""), input).unwrap_or(InputKind::Text)
 }
@@ -90,7 +89,7 @@ fn same_from_everywhere(bytes: &[u8], target: &'static Target, level: u8) -> Res
             if once.len() != again.len() {
                 return Err(format!("{at}: {} lines of PTX and {}", once.len(), again.len()).into());
             }
-            // And printing it again changes nothing; LLVM numbers attributes anew.
+            // Printing it again changes nothing, except that LLVM renumbers attributes.
             if *start != Level::Llvm && compile(input, target, level, start.emit()).map_err(wrong)? != text {
                 return Err(format!("{at}: the text changes when it is read and printed").into());
             }
@@ -99,8 +98,9 @@ fn same_from_everywhere(bytes: &[u8], target: &'static Target, level: u8) -> Res
     Ok(())
 }
 
-/// PTX without comments, and without the places of assertions: text without places has those of its own lines. They are
-/// in the message and the name of the file, which are bytes of data, and in the argument behind them.
+/// Returns PTX without comments and without the locations of assertions, because text without locations gets the
+/// locations of its own lines. They appear in the message, which is data bytes like the file name, and in the
+/// following argument.
 fn without_places(ptx: &str) -> Vec<String> {
     let asserts = ptx.contains("__assertfail");
     let lines = ptx.lines().filter(|l| !l.starts_with("//"));
@@ -133,15 +133,25 @@ fn sm_90() -> &'static Target {
     Target::by_name("sm_90").expect("a target of the table")
 }
 
-/// A level that the input cannot be of, or that lies behind what is asked for, is an error that says so.
+/// A level that the input cannot have, or that is after the requested output, is an error that says so.
 fn what_does_not_fit() -> Result<(), Failed> {
     let text = |emit| compile((KERNEL.as_bytes(), InputKind::Text, None), sm_90(), 3, emit);
     let (tileaa, tileas, llvm) = (text(Emit::TileAa)?, text(Emit::TileAs)?, text(Emit::Llvm)?);
     let cases = [
-        (KERNEL, Some(Level::TileAa), Emit::Ptx, "--start-from=tileaa does not fit the input, which has 'cuda_tile."),
-        (&tileaa, Some(Level::TileAs), Emit::Ptx, "--start-from=tileas does not fit the input, which has 'nv_tileaa."),
-        (&tileas, None, Emit::TileAa, "--emit=tileaa is of an earlier level than the input, which is of tileas"),
-        (&llvm, None, Emit::TileAs, "--emit=tileas is of an earlier level than the input, which is of llvm"),
+        (
+            KERNEL,
+            Some(Level::TileAa),
+            Emit::Ptx,
+            "--start-from=tileaa does not match the input, which contains 'cuda_tile.",
+        ),
+        (
+            &tileaa,
+            Some(Level::TileAs),
+            Emit::Ptx,
+            "--start-from=tileas does not match the input, which contains 'nv_tileaa.",
+        ),
+        (&tileas, None, Emit::TileAa, "--emit=tileaa precedes the level of the input, which is tileas"),
+        (&llvm, None, Emit::TileAs, "--emit=tileas precedes the level of the input, which is llvm"),
     ];
     for (input, start, emit, expected) in cases {
         match try_compile((input.as_bytes(), kind_of(input.as_bytes()), start), sm_90(), 3, emit) {
@@ -152,7 +162,7 @@ fn what_does_not_fit() -> Result<(), Failed> {
     Ok(())
 }
 
-/// What is edited in the LLVM IR is in the PTX.
+/// Edits of the LLVM IR reach the PTX.
 fn edited_llvm_ir() -> Result<(), Failed> {
     let llvm = compile((KERNEL.as_bytes(), InputKind::Text, None), sm_90(), 3, Emit::Llvm)?;
     let edited = llvm.replacen("i32 7", "i32 8", 1);
@@ -163,7 +173,7 @@ fn edited_llvm_ir() -> Result<(), Failed> {
     Ok(())
 }
 
-/// What is no LLVM IR that can be compiled ends in an error, not the process.
+/// Invalid LLVM IR is an error and does not crash the process.
 fn bad_llvm_ir() -> Result<(), Failed> {
     let cases = [
         ("define void @k() {", "found end of file"),

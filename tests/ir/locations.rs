@@ -1,6 +1,6 @@
-//! No pass loses the place in the source of an operation, on any program of the corpus.
+//! No pass loses the source location of an operation, on any program of the corpus.
 //!
-//! By default one program in four, for sm_90; with `TILEIRAS_TEST_FULL=1` all of them, for four targets.
+//! By default one program in four, for sm_90; `TILEIRAS_TEST_FULL=1` takes all of them, for four targets.
 
 use std::{
     fs,
@@ -58,7 +58,7 @@ fn check(program: &Program, target: &str) -> Result<(), Failed> {
     if wrong.is_empty() { Ok(()) } else { Err(wrong.into()) }
 }
 
-/// What the input has without a place is no pass's loss; what a pass takes away is.
+/// Only locations that a pass removes count as lost; ops without a location in the input do not.
 fn planted() -> Result<(), Failed> {
     let text = |place: &str| {
         format!(
@@ -78,7 +78,7 @@ fn planted() -> Result<(), Failed> {
         |place| locations::lint(text(place).as_bytes(), InputKind::Text, &options("sm_90", 0)?).map_err(Failed::from);
     let placed = lint(r#""k.py":4:4"#)?;
     assert_eq!((placed.unplaced, &placed.lost[..]), (0, &[][..]));
-    // What has no place gets that of its kernel.
+    // An op without a location gets its kernel's.
     let unplaced = lint("unknown")?;
     assert_eq!((unplaced.unplaced, &unplaced.lost[..]), (2, &[][..]));
     let passes = ["convert-cudatile-to-tileaa", "strip-debuginfo", "canonicalize"].map(String::from);

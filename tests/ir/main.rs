@@ -1,4 +1,4 @@
-//! The text of the IR at each level, and the passes that make it.
+//! The text of the IR at each level, and the passes that produce it.
 
 mod filecheck;
 mod levels;

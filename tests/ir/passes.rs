@@ -1,5 +1,5 @@
-//! Every pass runs alone from text: between any two passes of the pipeline the program is printed and read again, and
-//! what comes out in the end is what the pipeline makes in one go. Passes that no pipeline has run on the input.
+//! Every pass runs alone from text: the program is printed and parsed between any two passes of the pipeline, and the
+//! result equals that of the pipeline in one go. Passes that no pipeline has run are run on the input.
 
 use melior::{Context, ir::Module, pass::PassManager, utility::parse_pass_pipeline};
 use std::{collections::BTreeSet, fs, path::Path};
@@ -19,7 +19,7 @@ fn text(module: &Module<'_>) -> String {
     module.as_operation().to_string()
 }
 
-/// The program as text.
+/// Returns a program as text.
 fn kernel(name: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus").join(format!("{name}.tileirbc"));
     let context = context();
@@ -52,7 +52,7 @@ fn options(level: u8, strategy: &str) -> Options {
     options
 }
 
-/// Runs the passes one by one, each from text; their names.
+/// Runs the passes one by one, each from text. Returns their names.
 fn one_by_one(kernel_name: &str, options: &Options) -> BTreeSet<String> {
     let input = kernel(kernel_name);
     let mut program = input.clone();
@@ -85,11 +85,11 @@ fn every_listed_pass_runs_alone() {
     all.set("emit-line-info", "tileas").expect("a valid option");
     let mut ran = one_by_one("matmul_f16.13.1", &all);
     let input = kernel("matmul_f16.13.1");
-    // A schedule needs its constraints, which no text holds.
+    // A schedule needs its constraints, which cannot be represented in text.
     let pair = ["tileas-generate-schedule-constraints", "tileas-materialize-schedule"];
     assert!(run(&input, &format!("builtin.module({})", pair.join(","))).contains("cuda_tile.module"));
     ran.extend(pair.map(str::to_owned));
-    // What shapes loops for it stands between layouts and schedule.
+    // The passes that reshape loops for it run between layout assignment and scheduling.
     let scheduled = options(3, "unspecialize");
     let steps = scheduled.steps();
     let first = steps.iter().position(|s| s.name() == "tileas-unspecialized-pipeline").expect("a step");
@@ -105,7 +105,7 @@ fn every_listed_pass_runs_alone() {
         if ran.contains(&pass.argument) {
             continue;
         }
-        // Such passes are for the public language.
+        // The remaining passes apply to the public language.
         let program = run(&input, &format!("builtin.module(cuda_tile.module({}))", pass.argument));
         assert!(program.contains("cuda_tile.module"), "{}", pass.argument);
         ran.insert(pass.argument);

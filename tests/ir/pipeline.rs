@@ -1,4 +1,4 @@
-//! The command runs the pipeline that it prints, and says which pass failed; text keeps the name of its file.
+//! The command runs the pipeline that it prints and names the pass that failed; text keeps its file name.
 
 use std::{
     fs,
@@ -23,7 +23,7 @@ fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// Names of the passes of a pipeline in text, in order.
+/// Returns the names of the passes of a textual pipeline, in order.
 fn names(pipeline: &str) -> Vec<String> {
     let body = pipeline.trim().strip_prefix("builtin.module(").and_then(|p| p.strip_suffix(')')).expect(pipeline);
     let mut depth = 0;
@@ -41,7 +41,7 @@ fn names(pipeline: &str) -> Vec<String> {
     passes
 }
 
-/// The dump, its re-parse, and the passes that ran: the same at each level and strategy.
+/// The dump, its re-parsed form, and the passes that ran agree at each level and strategy.
 fn the_dump_is_what_runs() {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus/vadd_f32.13.1.tileirbc");
     for level in 0..=3 {
@@ -72,17 +72,17 @@ fn the_dump_is_what_runs() {
     }
 }
 
-/// The passes of a pipeline after MLIR has read it and printed it again.
+/// Returns the passes of a pipeline after MLIR has parsed and printed it.
 fn reparsed(pipeline: &str) -> Vec<String> {
     let empty = scratch("empty.mlir", b"module {}");
     let mut opt = Command::new(env!("CARGO_BIN_EXE_tileiras-opt"));
-    // Without passes there is nothing to parse: MLIR wants one at least.
+    // MLIR requires at least one pass.
     if names(pipeline).is_empty() {
         return vec![];
     }
     let output =
         opt.arg(&empty).arg(format!("--pass-pipeline={pipeline}")).arg("--dump-pass-pipeline").output().unwrap();
-    // MLIR breaks the text into lines, one for each pass.
+    // MLIR prints one pass per line.
     let text = stderr(&output);
     let lines = text.lines().skip_while(|l| !l.starts_with("builtin.module("));
     let mut pipeline = String::new();
@@ -112,7 +112,7 @@ const KERNEL: &str = "cuda_tile.module @m {
 }
 ";
 
-/// Places, `.file` and the excerpt of a message are those of the file.
+/// Locations, `.file` and the excerpt of a message refer to the file.
 fn text_keeps_the_name_of_its_file() {
     let input = scratch("named.mlir", KERNEL.as_bytes());
     let name = input.to_str().unwrap();
@@ -130,8 +130,8 @@ fn text_keeps_the_name_of_its_file() {
     assert!(text.contains("%0 = make_tokens : token"), "{text}");
 }
 
-/// ptxas takes the line information whatever files are called, those of inlined functions and of their calls too. A
-/// string of PTX cannot hold a quote, and a name must not end with a separator.
+/// ptxas accepts the line information for any file names, including names of inlined functions and their call sites.
+/// A PTX string cannot contain a quote, and a name must not end with a separator.
 fn names_of_files_that_ptx_cannot_say() {
     let kernel = KERNEL.replace(": tile<i32>\n", ": tile<i32> loc(\"c\\\"d\\\\.py\":3:1)\n");
     let call = "tile<i32> -> token loc(callsite(\"e\\\"\\0A.py\":7:2 at \"é\\\" g\\\\\":9:4))\n";
@@ -156,7 +156,7 @@ fn names_of_files_that_ptx_cannot_say() {
     }
 }
 
-/// Both snapshots are printed, and nothing else is different: lines lead to the source's files as without them.
+/// Both snapshots are printed and nothing else changes: lines still refer to the source files.
 fn snapshots_are_printed_and_change_nothing() {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus/welford.13.1.tileirbc");
     let input = scratch("snapshots.tileirbc", &fs::read(&corpus).unwrap());
@@ -178,7 +178,7 @@ fn snapshots_are_printed_and_change_nothing() {
             assert!(printed.contains(part), "{value}: no {part} in {printed}");
         }
     }
-    // A result of the cache would be silent.
+    // A cache hit would not print anything.
     let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("snapshots.cache");
     let cache = format!("--cache-dir={}", cache.display());
     for _ in 0..2 {
@@ -187,7 +187,7 @@ fn snapshots_are_printed_and_change_nothing() {
     }
 }
 
-/// Lines lead to the program of a stage where that is asked for by the option of its own.
+/// Lines refer to the program of a stage if the separate option requests it.
 fn lines_lead_to_a_snapshot_on_demand() {
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("led.mlir");
     let _ = fs::remove_file(&file);
@@ -205,7 +205,7 @@ fn a_nul_byte_in_text_is_an_error() {
     let input = scratch("nul.mlir", KERNEL.replace("weak", "we\0k").as_bytes());
     let output = tileiras(&input, &["--emit=ptx"]);
     assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
-    assert!(stderr(&output).contains("the text has a NUL byte in line 5"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("the text contains a NUL byte in line 5"), "{}", stderr(&output));
 }
 
 pub fn trials() -> Vec<Trial> {

@@ -1,6 +1,6 @@
-//! Long and deep programs: what they mean, and that the work on them grows with their length.
+//! Long and deep programs: their results, and the growth of compile-time work with their length.
 //!
-//! Work is counted: times on a busy machine tell little. `benches/scaling.py` measures them.
+//! The tests count work, because times on a busy machine are unreliable. `benches/scaling.py` measures times.
 
 use exact::{Numbers, compiled, scalar};
 use std::{fmt::Write, path::Path, process::Command};
@@ -11,7 +11,7 @@ use tile_test_support::{Trial, exact, functions};
 
 const I32: &str = "tile<i32>";
 const VIEW: &str = "partition_view<tile=(128), tensor_view<?xi32, strides=[1]>>";
-/// Elements of each buffer.
+/// The number of elements of each buffer.
 const LENGTH: usize = 1000;
 
 fn program(body: &str) -> String {
@@ -30,7 +30,7 @@ fn check(body: &str, m: u64) {
     exact::check(&program(body), [1, 1, 1], parameters, false);
 }
 
-/// Stores a scalar at a place of its own.
+/// Stores a scalar at a separate location.
 fn store(q: usize, value: &str) -> String {
     format!(
         "    %n{q} = constant <i32: {q}> : {I32}\n    \
@@ -39,7 +39,7 @@ fn store(q: usize, value: &str) -> String {
     )
 }
 
-/// Loops one behind the other, each on the result of the last.
+/// Consecutive loops, each on the result of the previous one.
 fn loops(n: usize) -> String {
     let mut text = format!("    %s0 = constant <i32: 1> : {I32}\n");
     for q in 0..n {
@@ -56,7 +56,7 @@ fn loops(n: usize) -> String {
     text
 }
 
-/// Branches one behind the other, each on the result of the last.
+/// Consecutive branches, each on the result of the previous one.
 fn branches(n: usize) -> String {
     let mut text = format!("    %s0 = constant <i32: 1> : {I32}\n");
     for q in 0..n {
@@ -81,12 +81,12 @@ fn make_view() -> String {
     )
 }
 
-/// Loads and stores of tiles, the last one partly outside, each of which must see what other threads stored before.
+/// Loads and stores of tiles, the last one partly out of bounds. Each must observe earlier stores of other threads.
 fn views(n: usize) -> String {
     make_view() + &(0..n).map(view).collect::<String>()
 }
 
-/// The same between branches that the first thread alone has something to do in.
+/// The same between branches that only the first thread takes.
 fn mixed(n: usize) -> String {
     let mut text = make_view();
     for q in 0..n {
@@ -112,12 +112,12 @@ fn view(q: usize) -> String {
     )
 }
 
-/// Stores through pointers, with nothing else between them.
+/// Consecutive stores through pointers.
 fn pointers(n: usize) -> String {
     (0..n).map(|q| store(q, &format!("%{}", ["m", "o", "seven"][q % 3]))).collect()
 }
 
-/// Loops inside of each other, each of which runs as often as the kernel is told.
+/// Nested loops, each with a trip count from a kernel argument.
 fn nest(n: usize) -> String {
     let mut text = format!("    %a0 = constant <i32: 1> : {I32}\n");
     for q in 0..n {
@@ -135,7 +135,7 @@ fn nest(n: usize) -> String {
     text + &store(0, "%s0")
 }
 
-/// The bodies of functions in PTX: kernels and their parts.
+/// Returns the bodies of functions in PTX: kernels and their parts.
 fn functions(body: &str) -> Vec<String> {
     let ptx = compiled(&program(body), 3, Emit::Ptx);
     ptx.split("\n}").map(str::to_owned).filter(|f| f.contains("\n{")).collect()
@@ -145,7 +145,7 @@ fn longest(functions: &[String]) -> usize {
     functions.iter().map(|f| f.lines().count()).max().unwrap()
 }
 
-/// What a statistic of a pass says of a program.
+/// Returns a statistic of a pass for a program.
 fn counted(name: &str, program: &str, target: &str, statistic: &str) -> usize {
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.mlir"));
     std::fs::write(&file, program).unwrap();
@@ -157,8 +157,8 @@ fn counted(name: &str, program: &str, target: &str, statistic: &str) -> usize {
     line.split_whitespace().find_map(|word| word.parse().ok()).unwrap_or_else(|| panic!("{line}"))
 }
 
-/// Products of tiles of `size` by `size`: `depth` loops inside of each other, each with `products` products of loaded
-/// tiles before the inner loop and as many after it, on one accumulator; `rows` such nests in a row.
+/// Dots of tiles of `size` by `size`: `rows` consecutive nests of `depth` loops. Each loop has `products` dots of
+/// loaded tiles before the inner loop and as many after it, all on one accumulator.
 fn product_nests(size: usize, depth: usize, products: usize, rows: usize) -> String {
     const ARRAY: &str = "tensor_view<1024x1024xf16, strides=[1024,1]>";
     let tile = format!("{size}x{size}");
@@ -177,7 +177,7 @@ fn product_nests(size: usize, depth: usize, products: usize, rows: usize) -> Str
     };
     let mut multiply = |text: &mut String, index: usize, sums: String| {
         let x = fresh();
-        // Equal loads would be one.
+        // Identical loads would be merged.
         writeln!(text, "    %n{x} = constant <i32: {x}> : {I32}").unwrap();
         for (name, place) in [("x", format!("%n{x}, %i{index}")), ("y", format!("%i{index}, %n{x}"))] {
             let load = format!("load_view_tko weak %v[{place}] : {view}, {I32} -> tile<{tile}xf16>, token");
@@ -211,8 +211,8 @@ fn product_nests(size: usize, depth: usize, products: usize, rows: usize) -> Str
     text
 }
 
-/// `tileas-check-synchronization` carries facts over nodes: nesting adds none, and rings multiply them at most by the
-/// rings.
+/// `tileas-check-synchronization` propagates facts over nodes. Nesting does not add facts, and rings multiply them at
+/// most by the number of rings.
 fn synchronization_is_checked_in_few_steps() {
     let facts = |depth, products, rows| {
         let name = format!("nest{depth}_{products}_{rows}");
@@ -220,19 +220,19 @@ fn synchronization_is_checked_in_few_steps() {
     };
     let by_depth = [1, 2, 3, 4, 5].map(|depth| facts(depth, 1, 1));
     assert!(by_depth[0] > 100, "{by_depth:?}");
-    // A level more adds nodes and rings: the product of both grows as a square, never by a factor.
+    // Another level adds nodes and rings: their product grows quadratically, not exponentially.
     for (depth, pair) in by_depth.windows(2).enumerate() {
         let levels = (depth + 2) as f64 / (depth + 1) as f64;
         assert!(pair[1] as f64 <= 1.5 * levels * levels * pair[0] as f64, "{by_depth:?}");
     }
     let by_products = [1, 2, 4].map(|products| facts(2, products, 1));
     assert!(by_products.windows(2).all(|pair| pair[1] <= 5 * pair[0]), "{by_products:?}");
-    // Nests in a row share neither rings nor scalars.
+    // Consecutive nests share neither rings nor scalars.
     let by_rows = [1, 4, 16].map(|rows| facts(2, 1, rows));
     assert!(by_rows.windows(2).all(|pair| pair[1] <= 5 * pair[0]), "{by_rows:?}");
 }
 
-/// The protocol of agents is checked for combinations of trip counts, of which many loops have too many.
+/// The protocol of agents is checked for combinations of trip counts, which are too numerous with many loops.
 fn protocols_of_many_loops_are_checked() {
     let accesses = |rows| counted(&format!("loops{rows}"), &product_nests(64, 2, 1, rows), "sm_90", "num-accesses");
     let [few, many] = [1, 16].map(accesses);
@@ -248,12 +248,12 @@ fn long_programs_mean_the_same() {
 }
 
 fn deep_programs_mean_the_same() {
-    // Each twice would never end.
+    // Two iterations per loop would take exponential time.
     check(&nest(80), 1);
     check(&nest(80), 0);
 }
 
-/// A kernel that is long in blocks is cut into parts, so that a function of a program twice as long is as long.
+/// A kernel with many blocks is cut into parts, so functions of a program twice as long are equally long.
 fn long_programs_are_cut() {
     for (name, short, long) in [("loops", loops(400), loops(800)), ("branches", branches(400), branches(800))] {
         let [short, long] = [short, long].map(|body| functions(&body));
@@ -261,15 +261,15 @@ fn long_programs_are_cut() {
         let [s, l] = [longest(&short), longest(&long)];
         assert!(l as f64 <= 1.25 * s as f64, "{name}: {s} and {l} lines");
     }
-    // One block is long too.
+    // A single long block is cut too.
     assert!(functions(&pointers(17_000)).len() > 1);
-    // What is not so long is one function.
+    // Shorter kernels stay one function.
     for body in [loops(300), branches(250), views(250), nest(30)] {
         assert_eq!(functions(&body).len(), 1);
     }
 }
 
-/// No function has more than 32 loops inside of each other.
+/// No function nests more than 32 loops.
 fn deep_programs_are_cut() {
     let [deep, twice] = [nest(70), nest(140)].map(|body| functions(&body));
     assert!(deep.len() > 1 && twice.len() >= 2 * deep.len() - 1, "{} {}", deep.len(), twice.len());
@@ -277,14 +277,14 @@ fn deep_programs_are_cut() {
     assert!(twice as f64 <= 1.25 * deep as f64, "{deep} {twice} lines");
 }
 
-/// An access of one element has one form in programs with many of them, where others branch around the check.
+/// In programs with many single-element accesses, each access has one form instead of a branch around the check.
 fn many_checked_accesses_have_one_form() {
     let branches = |n| functions(&views(n)).iter().map(|f| f.matches("bra").count()).sum::<usize>();
     let [few, many] = [120, 130].map(branches);
     assert!(few > 100 && many == 0, "{few} {many}");
 }
 
-/// `tileas-order-memory` walks through loops inside of each other as often as there are loops, about.
+/// `tileas-order-memory` walks nested loops about as often as there are loops.
 fn order_is_found_in_few_walks() {
     let walks = |n: usize| -> usize {
         let mut text = String::from("    %t0 = make_token : token\n");

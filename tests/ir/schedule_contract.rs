@@ -1,26 +1,25 @@
-//! The contract of the modulo scheduler. For each demand of the specification's section on the order of schedule
-//! analyses, and of what it says of the options there, the tests that hold it:
+//! The contract of the modulo scheduler. This list gives, for each requirement of the specification's section on the
+//! order of schedule analyses and its options, the tests that check it:
 //!
-//! * Constraints, cleanups, and the schedule are passes of their own; which cleanups stand between is free, and
+//! * Constraint generation, cleanups and scheduling are separate passes. Any cleanups may run in between, and
 //!   `canonicalize` and `cse` preserve the analysis: `any_cleanups_may_stand_between`.
-//! * Constraints want a program of threads whose functions stay as they are: `constraints_want_a_program_of_threads`,
-//!   `a_loop_that_is_another_one_is_an_error`.
-//! * They make the analysis and nothing else; the program, and what is known of it, stays:
-//!   `constraints_are_attributes_alone`.
-//! * Each pass declares what it preserves, which is held when the pipeline is built:
+//! * Constraint generation requires a program of threads whose functions do not change afterward:
+//!   `constraints_want_a_program_of_threads`, `a_loop_that_is_another_one_is_an_error`.
+//! * It only builds the analysis; the program and other analyses stay valid: `constraints_are_attributes_alone`.
+//! * Each pass declares the analyses it preserves, which is checked when the pipeline is built:
 //!   `passes_between_constraints_and_schedule_preserve_them` of `src/middle/pipeline/options/tests.rs`.
-//! * And when it runs: a pass that does not is a hard error with the text of the document:
-//!   `a_loop_that_is_another_one_is_an_error`.
-//! * Nothing is described a second time without a word: `nothing_is_described_twice`.
-//! * The schedule wants the analysis: `a_schedule_wants_the_analysis`.
-//! * It gives attributes and the rings of pipelines: `a_schedule_is_attributes_and_rings`.
-//! * An interval that does not exist is an error that names loop, interval, operation, footprint, rows and pool:
-//!   `an_interval_that_does_not_exist_is_told`, and `what_cannot_be_scheduled_says_why` of `tile-schedule`.
-//!   Only a bound asks for one; otherwise iterations may stay one after the other, and a remark says why:
+//! * It is also checked at run time: a pass that does not preserve the analysis is a hard error with the specified
+//!   text: `a_loop_that_is_another_one_is_an_error`.
+//! * Nothing is silently recomputed: `nothing_is_described_twice`.
+//! * Scheduling requires the analysis: `a_schedule_wants_the_analysis`.
+//! * It produces attributes and the rings of pipelines: `a_schedule_is_attributes_and_rings`.
+//! * An infeasible interval is an error that names loop, interval, operation, footprint, rows and pool:
+//!   `an_interval_that_does_not_exist_is_told`, and `what_cannot_be_scheduled_says_why` of `tile-schedule`. Only a
+//!   bound makes it an error; otherwise iterations stay serial and a remark says why:
 //!   `loops_without_an_overlap_stay_serial`, `loops_whose_copies_do_not_fit_stay_serial`.
 //! * Traces do not change the schedule: `traces_change_nothing`.
-//! * `v2-opt-level` is an axis beside the level: `levels_are_two_axes`.
-//! * `rrt-size-threshold` chooses between a light path and one with tables, whose passes prepare loops:
+//! * `v2-opt-level` is independent of the optimization level: `levels_are_two_axes`.
+//! * `rrt-size-threshold` selects between a light path and one with tables, whose passes prepare loops:
 //!   `tables_come_with_preparation`, and the folders of the two passes in `tests/ir`.
 //! * The pipeline that is dumped and parsed is the one that runs: `the_dump_is_what_runs` of `tests/ir/pipeline.rs`.
 
@@ -32,12 +31,12 @@ const CONSTRAINTS: &str = "tileas-generate-schedule-constraints{compute-capabili
 const SCHEDULE: &str = "tileas-materialize-schedule";
 const INVALIDATED: &str = "cleanup pass invalidated ScheduleAnalysis; rerun constraint generation or remove the pass";
 
-/// A product in a loop, of tiles that can be copied ahead.
+/// A dot in a loop, with tiles that can be copied ahead.
 fn program() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/ir/tileas-materialize-schedule/loop.mlir")
 }
 
-/// The text that passes make of a program; or what is said, if they fail.
+/// Returns the text that the passes produce for a program, or the error output if they fail.
 fn run(input: &Path, passes: &[&str]) -> Result<String, String> {
     let pipeline = format!("--pass-pipeline=builtin.module({})", passes.join(","));
     let output = Command::new(env!("CARGO_BIN_EXE_tileiras-opt")).arg(input).arg(pipeline).output().unwrap();
@@ -59,12 +58,12 @@ fn with_text(name: &str, text: &str) -> PathBuf {
     file
 }
 
-/// A text without the attributes of scheduling.
+/// Returns a text without scheduling attributes.
 fn without_schedule(text: &str) -> String {
     let mut out = text.to_string();
     while let Some(start) = out.find("tileas.schedule.") {
         let rest = &out[start..];
-        // A number with its type, or a name in quotes.
+        // A number with its type, or a quoted name.
         let end = rest.find([',', '}']).expect("attributes end");
         let tail = if rest[end..].starts_with(", ") { end + 2 } else { end };
         out.replace_range(start..start + tail, "");
@@ -98,15 +97,15 @@ fn constraints_are_attributes_alone() {
     assert_eq!(without_schedule(&after), before);
 }
 
-/// The rings of a pipeline are other loads than those that were described.
+/// The rings of a pipeline are not the loads that the constraints describe.
 fn a_loop_that_is_another_one_is_an_error() {
     let pipeline = "tileas-unspecialized-pipeline{compute-capability=sm_80}";
     let said = run(&program(), &[CONSTRAINTS, pipeline, SCHEDULE]).unwrap_err();
     assert!(said.contains(INVALIDATED), "{said}");
 }
 
-/// Behind a pass that changes loops there is no schedule, though one of the new loops could be made; it can where the
-/// constraints are made again.
+/// After a pass that changes loops, scheduling fails even if one of the new loops could be scheduled. It succeeds if
+/// the constraints are generated again.
 fn nothing_is_described_twice() {
     let recompute = "tileas-recompute-for-scheduling{compute-capability=sm_80}";
     let shared = std::fs::read_to_string(program()).unwrap();
@@ -126,7 +125,10 @@ fn nothing_is_described_twice() {
 
 fn a_schedule_wants_the_analysis() {
     let said = run(&program(), &[SCHEDULE]).unwrap_err();
-    assert!(said.contains("there is no ScheduleAnalysis; tileas-generate-schedule-constraints builds it"), "{said}");
+    assert!(
+        said.contains("no ScheduleAnalysis is available; run tileas-generate-schedule-constraints first"),
+        "{said}"
+    );
 }
 
 fn a_schedule_is_attributes_and_rings() {
@@ -145,11 +147,11 @@ fn an_interval_that_does_not_exist_is_told() {
     let said = run(&program(), &[CONSTRAINTS, &bounded(100)]).unwrap_err();
     assert!(said.contains("modulo scheduler returned no feasible II: the largest tried is 100"), "{said}");
     assert!(said.contains("loop.mlir:"), "{said}");
-    // A bound that is no obstacle changes nothing.
+    // A bound that is not an obstacle changes nothing.
     assert_eq!(run(&program(), &[CONSTRAINTS, &bounded(1_000_000)]), run(&program(), &[CONSTRAINTS, SCHEDULE]));
 }
 
-/// The placement of this loop holds more registers than there are, at any interval.
+/// Any overlap of this loop holds too many registers, at any interval.
 fn loops_without_an_overlap_stay_serial() {
     let trace = scratch("serial.txt");
     let file = format!("--pipeline-option=schedule-trace-file={}", trace.display());
@@ -159,10 +161,10 @@ fn loops_without_an_overlap_stay_serial() {
     assert!(output.status.success(), "{said}");
     let text = std::fs::read_to_string(trace).unwrap();
     assert!(text.contains("serial") && text.contains("overlapped, 'threads' would hold "), "{text}");
-    assert!(said.contains("one after the other: overlapped, 'threads' would hold "), "{said}");
+    assert!(said.contains("iterations are not overlapped: with overlap, 'threads' would hold "), "{said}");
 }
 
-/// The first schedule starts copies too far ahead for shared memory, and may not be made again.
+/// The first schedule starts copies too far ahead for shared memory, and the option forbids another round.
 fn loops_whose_copies_do_not_fit_stay_serial() {
     let remarks = |rounds: u32| {
         let rounds = format!("--pipeline-option=max-constraint-iterations={rounds}");
@@ -170,8 +172,13 @@ fn loops_whose_copies_do_not_fit_stay_serial() {
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stderr).unwrap()
     };
-    let told = "one after the other: copies that start ahead take more than 49152 bytes of shared memory";
-    assert!(remarks(0).contains(told) && !remarks(10).contains("one after the other"), "{}{}", remarks(0), remarks(10));
+    let told = "iterations are not overlapped: copies that start ahead take more than 49152 bytes of shared memory";
+    assert!(
+        remarks(0).contains(told) && !remarks(10).contains("iterations are not overlapped"),
+        "{}{}",
+        remarks(0),
+        remarks(10)
+    );
 }
 
 fn corpus(name: &str) -> PathBuf {
@@ -193,7 +200,7 @@ fn traces_change_nothing() {
     }
 }
 
-/// The passes of the pipeline with these options.
+/// Returns the passes of the pipeline with these options.
 fn passes(options: &[&str]) -> String {
     let output = tileiras(&corpus("vadd_f32"), &[&["--dump-pass-pipeline"], options].concat());
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

@@ -1,8 +1,9 @@
-//! Valid kernels are not refused: products and attention, forward and backward, in tiles of all extents and types, for
-//! all targets. Shared memory and registers run short in many of these; then the compiler has to take less of them.
+//! Valid kernels are not rejected: matmul and attention, forward and backward, in tiles of all extents and types, for
+//! all targets. Many of these run short of shared memory and registers, and the compiler has to use less of them.
 //!
-//! By default a slice of some 12 000 programs; with `TILEIRAS_TEST_FULL=1` a larger one, with `TILEIRAS_TEST_FULL=all`
-//! all of them, which takes hours. To PTX only: results are tested elsewhere.
+//! By default a slice of about 12 000 programs; `TILEIRAS_TEST_FULL=1` takes a larger slice, and
+//! `TILEIRAS_TEST_FULL=all` all of them, which takes hours. Programs are compiled to PTX only; other tests check
+//! results.
 
 use kernels::compile;
 use std::fmt::Write;
@@ -12,13 +13,13 @@ use tile_test_support::{Trial, kernels};
 
 const TARGETS: &[&str] = &["sm_80", "sm_89", "sm_90", "sm_100", "sm_120"];
 const EXTENTS: &[u32] = &[16, 32, 64, 128, 256];
-/// Elements of a tile of sums at most: four times what a block of 256 threads holds in registers.
+/// The maximum number of elements of an accumulator tile: four times what a CTA of 256 threads holds in registers.
 const MOST_SUMS: u32 = 1 << 16;
-/// Of so many programs the slices have one: primes, so that they meet all targets and extents.
+/// Slices take one program in this many. The numbers are prime, so that the slices cover all targets and extents.
 const SLICE: usize = 193;
 const LARGE_SLICE: usize = 11;
 
-/// Operands and sums of a product.
+/// The operand and accumulator types of a dot.
 const TYPES: &[(&str, &str)] = &[
     ("f16", "f32"),
     ("f16", "f16"),
@@ -77,7 +78,7 @@ fn shapes() -> Vec<Shape> {
     let mut all = vec![];
     for kind in [Kind::Product, Kind::Forward, Kind::Backward] {
         for &(element, sums) in TYPES {
-            // Attention has a softmax in f32.
+            // Attention computes its softmax in f32.
             if kind != Kind::Product && (sums != "f32" || element == "tf32") {
                 continue;
             }
@@ -96,7 +97,7 @@ fn shapes() -> Vec<Shape> {
     all
 }
 
-/// The text of a kernel as it is written, with names for what is loaded.
+/// The text of a kernel under construction, with names for loaded values.
 struct Text {
     body: String,
     next: u32,
@@ -107,7 +108,7 @@ impl Text {
         writeln!(self.body, "{line}").expect("a string");
     }
 
-    /// A value of its own.
+    /// Appends an op that defines a new value.
     fn value(&mut self, op: &str) -> String {
         self.next += 1;
         let name = format!("%v{}", self.next);
@@ -115,7 +116,7 @@ impl Text {
         name
     }
 
-    /// A tile of a dynamic view with rows of elements, at `index`.
+    /// Loads a tile of a dynamic view with rows of elements, at `index`.
     fn load(&mut self, tensor: &str, (rows, columns): (u32, u32), element: &str, index: &str) -> String {
         let view = view(rows, columns, element);
         let of = self.value(&format!("make_partition_view {tensor} : {view}"));
@@ -153,7 +154,7 @@ impl Text {
         ))
     }
 
-    /// One number for each row.
+    /// Reduces each row to one number.
     fn reduced(&mut self, v: &str, (rows, columns): (u32, u32), identity: &str, op: &str) -> String {
         let r = self.value(&format!(
             "reduce {v} dim=1 identities=[{identity} : f32] : tile<{rows}x{columns}xf32> -> tile<{rows}xf32> \
@@ -179,7 +180,7 @@ fn view(rows: u32, columns: u32, element: &str) -> String {
 }
 
 impl Shape {
-    /// Four operands and three results, of which a kernel uses some.
+    /// Builds a program with four operands and three results, some of which the kernel uses.
     fn program(&self) -> String {
         let mut t = Text { body: String::new(), next: 0 };
         match self.kind {
@@ -222,7 +223,7 @@ impl Shape {
         t.value(&format!("ftof {v} : tile<{rows}x{columns}xf32> -> tile<{rows}x{columns}x{}>", self.element))
     }
 
-    /// A loop that carries tiles, as `%c0` and so on; what `body` gives is carried on.
+    /// Builds a loop that carries tiles, as `%c0` and so on; the values that `body` returns are carried on.
     fn looped(t: &mut Text, inits: &[(String, String)], body: impl FnOnce(&mut Text) -> Vec<String>) -> Vec<String> {
         t.next += 1;
         let name = format!("%l{}", t.next);
@@ -283,7 +284,7 @@ impl Shape {
         t.store(&o, "%t4", (m, d), "f32", "%x, %zero");
     }
 
-    /// Gradients of keys and values of one block, over all blocks of queries.
+    /// Computes the gradients of keys and values of one block, over all blocks of queries.
     fn backward(&self, t: &mut Text) {
         let Shape { m, n, d, element, .. } = *self;
         let k = self.operand(t, "%t1", (n, d), "%x, %zero");

@@ -1,5 +1,5 @@
-//! Every kind of op on tiles that do not fit into registers: the compiler against the reference interpreter, and how
-//! much code it writes for the largest tiles that the language has.
+//! Every kind of op on tiles that do not fit into registers: compares the compiler with the reference interpreter,
+//! and checks the code size for the largest tiles of the language.
 
 use std::time::{Duration, Instant};
 use tile_fuzz::case::{Case, Parameter};
@@ -14,7 +14,7 @@ use tile_test_support::{Trial, functions, kernels};
 use tileiras::compile;
 use tileiras::fuzz::differential::{Configuration, compare};
 
-/// A parameter: a name, whether it is read or written by a view, and what it holds.
+/// A parameter: its name, whether a view reads or writes it, and its type.
 struct Buffer {
     name: &'static str,
     shape: Vec<usize>,
@@ -49,7 +49,7 @@ fn list(numbers: &[usize]) -> String {
     numbers.iter().map(usize::to_string).collect::<Vec<_>>().join(",")
 }
 
-/// A kernel that loads what it reads, runs the body, and stores what it writes.
+/// Builds a kernel that loads its inputs, runs the body, and stores its outputs.
 fn kernel(buffers: &[Buffer], body: &str) -> String {
     let parameters: Vec<String> = buffers.iter().map(|b| format!("%{}_p: tile<ptr<{}>>", b.name, b.element)).collect();
     let (mut before, mut after) = (String::from("    %zero = constant <i32: 0> : tile<i32>\n"), String::new());
@@ -99,7 +99,7 @@ fn test(name: impl Into<String>, buffers: Vec<Buffer>, body: impl Into<String>) 
     Test { name: name.into(), buffers, body: body.into() }
 }
 
-/// Pointers `%q` to the elements of `%name_p`, one for each of the tile of offsets `%index`.
+/// Builds pointers `%q` to the elements of `%name_p`, one for each element of the tile of offsets `%index`.
 fn pointers(name: &str, shape: &[usize], element: &str, q: &str) -> String {
     let (p, ones) = (format!("ptr<{element}>"), vec![1; shape.len()]);
     format!(
@@ -111,7 +111,7 @@ fn pointers(name: &str, shape: &[usize], element: &str, q: &str) -> String {
     )
 }
 
-/// Ops on tiles of `rows x columns`.
+/// Returns tests of ops on tiles of `rows x columns`.
 fn tests(rows: usize, columns: usize) -> Vec<Test> {
     let (s, n) = (vec![rows, columns], rows * columns);
     let of = |element: &str| tile(&s, element);
@@ -322,7 +322,7 @@ fn tests(rows: usize, columns: usize) -> Vec<Test> {
     out
 }
 
-/// A product `m x n x k`, whose operands and accumulator are in memory.
+/// Returns a test of a dot of `m x n x k` with operands and accumulator in memory.
 fn product(op: &str, [m, n, k]: [usize; 3], element: &'static str, result: &'static str) -> Test {
     let (mut op, mut signs) = (op.to_string(), "");
     let mut buffers = vec![
@@ -353,8 +353,8 @@ fn product(op: &str, [m, n, k]: [usize; 3], element: &'static str, result: &'sta
     test(format!("{op} {m}x{n}x{k} of {element} to {result}"), buffers, body)
 }
 
-/// Ops on a big tile that a small product in the same kernel has nothing to do with. Scalar products, as those of f32
-/// are, hold many copies of their operands in registers; the big tile is worked on in passes all the same.
+/// Ops on a big tile in a kernel with an unrelated small dot. Scalar dots, such as those in f32, hold many copies of
+/// their operands in registers; the big tile is processed in passes nevertheless.
 fn beside_product(element: &'static str) -> Test {
     let s = [64, 1024];
     let buffers = vec![
@@ -374,7 +374,7 @@ fn beside_product(element: &'static str) -> Test {
     test(format!("beside a product of {element}"), buffers, body)
 }
 
-/// Small numbers that every format has, so that sums and products are exact in any order.
+/// Small numbers that every format can represent, so that sums and products are exact in any order.
 fn data(b: &Buffer, salt: usize) -> Parameter {
     let n = file::number(b.element).or_else(|| Number::ALL.into_iter().find(|n| n.keyword() == b.element));
     let number = n.expect("an element type");
@@ -383,7 +383,7 @@ fn data(b: &Buffer, salt: usize) -> Parameter {
         let v = ((i + 77 * salt).wrapping_mul(2_654_435_761) >> 9) % 4;
         match (b.role, number) {
             (Out, _) => 0,
-            // Places, all different.
+            // Distinct indices.
             _ if b.name == "index" => ((i * 5 + 3) % count) as u64,
             (_, Number::E8m0) => 127 + v as u64 % 2,
             _ if number.is_integer() => v as u64,
@@ -400,7 +400,7 @@ fn configuration(name: &str, level: u8) -> Configuration {
     Configuration { target: Target::by_name(name).expect("a target"), level, adversarial: false }
 }
 
-/// Compiled code computes what the interpreter does.
+/// Compiled code computes the same results as the interpreter.
 fn check(test: &Test, configurations: &[Configuration]) {
     let text = kernel(&test.buffers, &test.body);
     let program = compile::program(text.as_bytes(), InputKind::Text, &mut |d| eprintln!("{d:?}"));
@@ -414,7 +414,7 @@ fn check(test: &Test, configurations: &[Configuration]) {
     }
 }
 
-/// By turns, so that every op meets two of them.
+/// Rotates through the configurations, so that every op runs with two of them.
 fn two_of(i: usize) -> [Configuration; 2] {
     let all = [("sm_80", 3), ("sm_90", 3), ("sm_100", 3), ("sm_120", 3), ("sm_90", 0), ("sm_120", 0)];
     [i, i + 3].map(|i| all[i % all.len()]).map(|(name, level)| configuration(name, level))
@@ -452,16 +452,16 @@ fn what_big_products_compute() {
     }
 }
 
-/// The text of a kernel, and how long it took.
+/// Returns the PTX of a kernel and the compile time.
 fn compiled(name: &str, text: &str, target: &str) -> (String, Duration) {
     let started = Instant::now();
     let output = kernels::compile(text.as_bytes(), Target::by_name(target).expect("a target"), 3, Emit::Ptx);
     (output.unwrap_or_else(|e| panic!("{name} for {target}: {e}\n{text}")).text, started.elapsed())
 }
 
-/// As many bytes of PTX as the same op on any other big tile, roughly.
+/// The maximum PTX size in bytes, roughly the same for an op on any big tile.
 const MOST_PTX: usize = 100_000;
-/// For a build without optimisation on a busy machine.
+/// For an unoptimized build on a busy machine.
 const LONGEST: Duration = Duration::from_secs(10);
 
 fn code_for_the_largest_tiles_is_small() {

@@ -1,8 +1,8 @@
-//! Intrinsics that text may name never end the process.
+//! Intrinsics in textual input never crash the process.
 //!
-//! Every intrinsic of NVPTX that the table of `tile_targets::intrinsic` lets through for a target is called, and code
-//! is generated for it. LLVM ends the process when it cannot: its message then names the intrinsic. Of intrinsics that
-//! take types of the caller's choice, only those that work on one kind of number are called.
+//! The test calls every NVPTX intrinsic that the table of `tile_targets::intrinsic` allows for a target and generates
+//! code for it. LLVM aborts if it cannot; its message then names the intrinsic. Overloaded intrinsics are only called
+//! if they work on a single kind of number.
 
 use inkwell::targets::{InitializationConfig, Target as LlvmTarget};
 use llvm_sys::{LLVMTypeKind, core::*, prelude::*, target_machine::*};
@@ -12,9 +12,9 @@ use tile_targets::{TARGETS, Target, intrinsic::missing_for};
 use tile_test_support::{Trial, functions};
 use tileiras::compile::InProcess;
 
-/// Names of all intrinsics of NVPTX, by number: they are next to each other.
+/// Returns the names of all NVPTX intrinsics by ID; the IDs are consecutive.
 fn names() -> Vec<(u32, String)> {
-    // SAFETY: numbers are valid from the known one on until the names are those of another target, which follow.
+    // SAFETY: IDs are valid from the known one on, until the names belong to another target, which follows.
     unsafe {
         let known = "llvm.nvvm.barrier.cluster.arrive";
         let name = |id: u32| {
@@ -30,7 +30,7 @@ fn names() -> Vec<(u32, String)> {
     }
 }
 
-/// An immediate operand that the intrinsic takes.
+/// Returns an immediate operand that the intrinsic accepts.
 fn immediate(name: &str) -> u64 {
     match name.strip_prefix("llvm.nvvm.").unwrap_or(name) {
         n if n.starts_with("discard") || n.starts_with("applypriority") || n.starts_with("fence.proxy") => 128,
@@ -39,12 +39,12 @@ fn immediate(name: &str) -> u64 {
     }
 }
 
-/// A function that calls the intrinsic with its own parameters and keeps the result.
+/// Builds a function that calls the intrinsic with the function's parameters and stores the result.
 ///
 /// # Safety
 /// `module` must be alive and of `context`.
 unsafe fn call(context: LLVMContextRef, module: LLVMModuleRef, id: u32, name: &str) {
-    // SAFETY: the caller's promise; all types and values are of the module's context.
+    // SAFETY: by the caller; all types and values are of the module's context.
     unsafe {
         let intrinsic = LLVMGetIntrinsicDeclaration(module, id, std::ptr::null_mut(), 0);
         let ty = LLVMGlobalGetValueType(intrinsic);
@@ -85,11 +85,11 @@ fn what_the_table_lets_through_is_selected() {
     let names = names();
     assert!(names.len() > 1500, "{}", names.len());
     for target in TARGETS {
-        // SAFETY: everything is made here, in one context, and lives until the process ends.
+        // SAFETY: all objects are created here, in one context, and live until the process ends.
         let (count, text) = unsafe {
             let context = LLVMContextCreate();
             let module = LLVMModuleCreateWithNameInContext(c"intrinsics".as_ptr(), context);
-            // What is left of these is one of metadata and one that a pass of LLVM takes away.
+            // Of these, one takes metadata and one is removed by an LLVM pass.
             let special = ["llvm.nvvm.texsurf.handle", "llvm.nvvm.reflect"];
             let chosen = names.iter().filter(|(id, name)| {
                 LLVMIntrinsicIsOverloaded(*id) == 0
@@ -113,7 +113,7 @@ fn what_the_table_lets_through_is_selected() {
 unsafe fn generate(module: LLVMModuleRef, target: &Target) -> String {
     let (triple, features) = (c"nvptx64-nvidia-cuda", CString::new(target.llvm_features()).expect("no NUL"));
     let cpu = CString::new(target.llvm_cpu).expect("no NUL");
-    // SAFETY: the strings live during the calls; what the calls return is checked.
+    // SAFETY: the strings live during the calls; the results of the calls are checked.
     unsafe {
         let (mut llvm, mut error, mut buffer) = (std::ptr::null_mut(), std::ptr::null_mut(), std::ptr::null_mut());
         assert_eq!(LLVMGetTargetFromTriple(triple.as_ptr(), &mut llvm, &mut error), 0);
@@ -139,7 +139,7 @@ unsafe fn generate(module: LLVMModuleRef, target: &Target) -> String {
     }
 }
 
-/// What compiling a kernel of one call ends in: nothing, or the error and its messages.
+/// Compiles a kernel with one call. Returns the error and its messages on failure.
 fn compile(target: &str, call: &str) -> Result<(), (CompileError, String)> {
     let text = format!(
         "gpu.module @m {{ llvm.func @k(%f: f32, %d: f64, %i: i32, %p: !llvm.ptr) attributes {{nvvm.kernel, nv_tileas.num_warps = 1 : i64}} {{\n{call}\n\
@@ -159,7 +159,7 @@ const TO_UE8M0: &str = r#"%r = llvm.call_intrinsic "llvm.nvvm.ff.to.ue8m0x2.rz"(
 const TO_E4M3: &str = r#"%r = llvm.call_intrinsic "llvm.nvvm.ff.to.e4m3x2.rn"(%f, %f) : (f32, f32) -> i16
                          llvm.store volatile %r, %p : i16, !llvm.ptr"#;
 
-/// The gates of `cvt_packfloat`, before code generation.
+/// The gates of `cvt_packfloat` apply before code generation.
 fn cvt_packfloat_gates() {
     for target in ["sm_80", "sm_86", "sm_89", "sm_90"] {
         let (error, messages) = compile(target, TO_UE8M0).expect_err(target);
@@ -177,7 +177,7 @@ fn cvt_packfloat_gates() {
     compile("sm_90", TO_E4M3).expect("sm_90 has it");
 }
 
-/// What no target of NVPTX can select is an error that names it.
+/// An intrinsic that NVPTX cannot select on any target is an error that names it.
 fn an_intrinsic_without_code_is_an_error() {
     let cases = [
         ("llvm.x86.rdtsc", r#"%r = llvm.call_intrinsic "llvm.x86.rdtsc"() : () -> i64"#),

@@ -1,9 +1,9 @@
-//! Kernels of the corpus from bytecode to machine code: each compiles, assembles, and gets the code that it should.
+//! Kernels of the corpus from bytecode to machine code: each compiles, assembles, and gets the expected code.
 //!
-//! One test for each kernel, at -O0 and -O3. By default on three targets, one of each generation;
-//! `TILEIRAS_TEST_FULL=1` takes all eleven at both levels. What is checked at -O3: no spills, no local memory, no
-//! shared memory but for transposes, 128-bit accesses where alignment and bounds allow them. At every level: the same
-//! input gives the same PTX.
+//! One test per kernel, at -O0 and -O3. By default on three targets, one of each generation; `TILEIRAS_TEST_FULL=1`
+//! takes all eleven at both levels. At -O3 the tests check for: no spills, no local memory, no shared memory except
+//! for transposes, and 128-bit accesses where alignment and bounds allow them. At every level, equal inputs give
+//! equal PTX.
 
 use kernels::{KERNELS, Kernel, Vectors, compile, compile_with};
 use std::{collections::BTreeSet, env};
@@ -37,8 +37,8 @@ pub fn trials() -> Vec<Trial> {
         .collect()
 }
 
-/// `--lineinfo`: the PTX names the Python source and places in it, and the machine code is mapped to it through line
-/// tables, with the PTX beside them, and without DWARF that would describe scopes.
+/// `--lineinfo`: the PTX names the Python source and its lines. Line tables map the machine code to the source, and
+/// the PTX next to it, without DWARF scopes.
 fn check_lines(kernel: &Kernel) -> Result<(), Failed> {
     let target = Target::by_name("sm_90").ok_or("no such target")?;
     let ptx = compile_with(&kernel.bytes()?, target, 3, Emit::Ptx, DebugInfo::Lines)?.text;
@@ -70,7 +70,7 @@ fn check_debug(kernel: &Kernel) -> Result<(), Failed> {
     Ok(())
 }
 
-/// What NVIDIA's tools find in a cubin: lines of the source to which nvdisasm maps instructions, and sections that
+/// The debug information of a cubin: the source lines that nvdisasm maps instructions to, and the sections that
 /// cuobjdump lists.
 #[derive(Debug)]
 struct Mapping {
@@ -105,7 +105,7 @@ fn mapping(
     Ok(Mapping { lines: code.lines().filter_map(line).collect(), sections: elf.lines().filter_map(section).collect() })
 }
 
-/// Tries every configuration, so that one message tells all that is wrong with a kernel.
+/// Tries every configuration, so that one message lists all problems of a kernel.
 fn check(kernel: &Kernel, configurations: &[(&str, u8)]) -> Result<(), Failed> {
     let input = kernel.bytes()?;
     let mut problems = vec![];
@@ -145,14 +145,14 @@ fn check_one(kernel: &Kernel, input: &[u8], target: &str, level: u8) -> Result<(
     check_vectors(&ptx, kernel.vectors)
 }
 
-/// An instruction of PTX that accesses global memory.
+/// A PTX instruction that accesses global memory.
 struct Access<'a> {
     text: &'a str,
     predicated: bool,
 }
 
 impl Access<'_> {
-    /// `.v4.b32` and `.v2.b64` are the same instruction of the machine.
+    /// `.v4.b32` and `.v2.b64` are the same machine instruction.
     fn bits(&self) -> u32 {
         let opcode = self.text.split_whitespace().next().unwrap_or_default();
         let number = |kinds: &[char]| opcode.split('.').find_map(|part| part.strip_prefix(kinds)?.parse::<u32>().ok());

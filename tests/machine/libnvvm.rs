@@ -1,6 +1,7 @@
-//! Programs of the corpus by way of NVIDIA's libNVVM: the command makes PTX with it, and the simulator runs that.
+//! Programs of the corpus through NVIDIA's libNVVM: the command compiles them to PTX with it, and the simulator runs
+//! the PTX.
 //!
-//! By default a handful; with `TILEIRAS_TEST_FULL=1` all that are supported.
+//! By default a handful; `TILEIRAS_TEST_FULL=1` takes all supported programs.
 
 use std::{
     path::{Path, PathBuf},
@@ -9,7 +10,7 @@ use std::{
 use tile_launch::corpus::{self, Lists, Program};
 use tile_test_support::{Failed, Trial, listed, root};
 
-/// Memory, control flow, mathematics, matrix products and reductions through shared memory.
+/// Memory, control flow, mathematics, dots, and reductions through shared memory.
 const SLICE: &[&str] = &[
     "vadd_f32.13.1",
     "collatz.13.1",
@@ -18,7 +19,7 @@ const SLICE: &[&str] = &[
     "softmax_f32.13.1",
     "transpose_f32.13.1",
 ];
-/// From this target on libNVVM reads the IR of a new enough LLVM.
+/// The first target for which libNVVM reads the IR of a recent enough LLVM.
 const TARGET: &str = "sm_100";
 
 pub fn trials() -> Vec<Trial> {
@@ -52,7 +53,7 @@ fn scratch() -> &'static Path {
     Path::new(env!("CARGO_TARGET_TMPDIR"))
 }
 
-/// The command, with the library of the checkout.
+/// Runs the command with the library of the checkout.
 fn tileiras(arguments: &[&str]) -> Result<Output, Failed> {
     let library = root().join(".tools/nvvm/lib/libnvvm.so.4");
     if !library.is_file() {
@@ -92,7 +93,7 @@ fn run(program: &Program, level: u8) -> Result<(), Failed> {
     expect(ran.status.success(), words(&ran))
 }
 
-/// The IR that the library gets: its layout, not optimised.
+/// Checks the IR that the library receives: its data layout, unoptimized.
 fn intermediate() -> Result<(), Failed> {
     let out = tileiras(&[&file("vadd_f32.13.1.tileirbc"), "--emit=llvm", "-o", "-"])?;
     let layout = "target datalayout = \"e-p:64:64:64-p3:32:32:32-i1:8:8-i8:8:8-i16:16:16-i32:32:32-i64:64:64-\
@@ -108,7 +109,7 @@ fn refusals() -> Result<(), Failed> {
     let text = words(&old);
     expect(old.status.code() == Some(2), text.clone())?;
     expect(text.contains("reads the IR of LLVM 7 for compute_80") && text.contains("--backend=llvm"), text)?;
-    // Something that is no library.
+    // A file that is not a library.
     let mut command = Command::new(env!("CARGO_BIN_EXE_tileiras"));
     let wrong = command.args(["--backend=libnvvm", "--libnvvm-path", &input, &input, "-o", &output]).output()?;
     let text = words(&wrong);

@@ -1,9 +1,8 @@
-//! Line tables say what the bytecode says: file and line of each instruction, and the call sites that it was inlined
-//! at.
+//! Line tables match the bytecode: file and line of each instruction, and the call sites that it was inlined at.
 //!
-//! The machine code's own table is read, with nvdisasm. What it must say comes from the bytecode alone, without MLIR.
-//! By default one program of the corpus in four, at -O3 with `--lineinfo` and at -O0 with `-g`; with
-//! `TILEIRAS_TEST_FULL=1` all of them. Where NVIDIA's compiler is installed, its tables are read beside ours.
+//! The test reads the line table of the machine code with nvdisasm. The expected lines come directly from the
+//! bytecode, without MLIR. By default one program of the corpus in four, at -O3 with `--lineinfo` and at -O0 with
+//! `-g`; `TILEIRAS_TEST_FULL=1` takes all of them. If NVIDIA's compiler is installed, its tables are compared too.
 
 use kernels::compile_with;
 use std::{
@@ -62,14 +61,14 @@ fn check(program: &Program, level: u8, debug: DebugInfo) -> Result<(), Failed> {
     let ptx = compile_with(&input, target, level, Emit::Ptx, debug)?.text;
     let found = rows_of_ptx(&program.name, &ptx, level, debug)?;
     let foreign: Vec<&Row> = found.difference(&said.rows).collect();
-    // When ptxas optimises, it may join what several lines store under one of them: the PTX still has to have them all.
+    // ptxas may merge stores of several lines into one when it optimizes; the PTX must still contain all of them.
     let written = if level == 0 { found.clone() } else { told(&ptx)? };
     let lost: Vec<&Row> = said.stores.difference(&written).collect();
     if found.is_empty() || !foreign.is_empty() || !lost.is_empty() {
         return Err(format!("-O{level}: not in the bytecode: {foreign:?}; lost: {lost:?}; found: {found:?}").into());
     }
-    // A table that leaves out every call site would lie within the bytecode too. For a function that stands on the line
-    // that it is inlined at ptxas begins no row of its own.
+    // A table without any call sites would also be a subset of the bytecode's rows. ptxas does not start a new row
+    // for a function on the line that it is inlined at.
     let inlined = |rows: &BTreeSet<Row>| rows.iter().any(|(own, at)| at.as_ref().is_some_and(|at| at != own));
     if level == 0 && inlined(&said.rows) && !inlined(&found) {
         return Err("no call site is in the table".into());
@@ -77,7 +76,7 @@ fn check(program: &Program, level: u8, debug: DebugInfo) -> Result<(), Failed> {
     Ok(())
 }
 
-/// NVIDIA's compiler, where `scripts/fetch-tileiras.sh` and `scripts/fetch-nvcc.sh` have put it.
+/// NVIDIA's compiler, as installed by `scripts/fetch-tileiras.sh` and `scripts/fetch-nvcc.sh`.
 struct Vendor {
     program: PathBuf,
     toolkit: PathBuf,
@@ -90,7 +89,7 @@ impl Vendor {
         (program.exists() && toolkit.exists()).then_some(Vendor { program, toolkit })
     }
 
-    /// None for what it refuses.
+    /// Returns `None` for a program that it rejects.
     fn rows(&self, program: &Program) -> Result<Option<BTreeSet<Row>>, Failed> {
         let file = env::temp_dir().join(format!("lines-vendor-{}-{}.cubin", program.name, std::process::id()));
         let mut command = Command::new(&self.program);
@@ -99,7 +98,8 @@ impl Vendor {
         if done.status.success() { rows_of(&file).map(Some) } else { Ok(None) }
     }
 
-    /// Both tables keep nearly the same of what the bytecode says. NVIDIA's has a few lines that nothing in it names.
+    /// Both tables cover nearly the same rows of the bytecode. NVIDIA's has a few lines that the bytecode does not
+    /// name.
     fn compare(&self, root: &Path) -> Result<(), Failed> {
         let target = Target::by_name("sm_90").ok_or("no such target")?;
         let lists = Lists::read(root).map_err(|e| e.to_string())?;
@@ -124,7 +124,7 @@ impl Vendor {
     }
 }
 
-/// What the bytecode says.
+/// The rows of the bytecode.
 struct Said {
     rows: BTreeSet<Row>,
     /// Rows of operations that no pass can remove.
@@ -140,14 +140,14 @@ impl Said {
             said.rows.extend(pairs(&head));
             for op in function.body.all_ops() {
                 let rows = pairs(&chain(&module, op.location()));
-                // What stays, whatever a pass finds out.
+                // Stores stay in any case.
                 if matches!(op.spec.name, "store_ptr_tko" | "store_view_tko") {
                     said.stores.extend(rows.iter().cloned());
                 }
                 said.rows.extend(rows);
             }
         }
-        // The code before the first statement is that of the function's head.
+        // The code before the first statement has the line of the function's head.
         for attribute in &module.debug {
             if let DebugAttr::Subprogram(s) = attribute
                 && let Some(DebugAttr::File { name, directory }) = s.file.map(|f| &module.debug[f.index()])
@@ -160,7 +160,7 @@ impl Said {
     }
 }
 
-/// The lines of a location, innermost first.
+/// Returns the lines of a location, innermost first.
 fn chain(module: &tile_bytecode::Module, location: Option<DebugId>) -> Vec<Line> {
     match location.map(|l| &module.debug[l.index()]) {
         Some(DebugAttr::Loc { file, line, .. }) => vec![(module.text(*file), *line)],
@@ -173,12 +173,12 @@ fn chain(module: &tile_bytecode::Module, location: Option<DebugId>) -> Vec<Line>
     }
 }
 
-/// Each line with the one that it is inlined at.
+/// Pairs each line with the line that it is inlined at.
 fn pairs(chain: &[Line]) -> Vec<Row> {
     (0..chain.len()).map(|i| (chain[i].clone(), chain.get(i + 1).cloned())).collect()
 }
 
-/// The rows that the PTX tells ptxas: `.loc 1 7 4, function_name $name, inlined_at 1 9 4`.
+/// Returns the rows that the PTX declares: `.loc 1 7 4, function_name $name, inlined_at 1 9 4`.
 fn told(ptx: &str) -> Result<BTreeSet<Row>, Failed> {
     let mut files = BTreeMap::new();
     let mut places = vec![];
@@ -198,7 +198,7 @@ fn told(ptx: &str) -> Result<BTreeSet<Row>, Failed> {
     places.into_iter().map(|(own, at)| Ok((line(own)?, at.map(line).transpose()?))).collect()
 }
 
-/// The rows of the machine code's table.
+/// Returns the rows of the machine code's table.
 fn rows_of_ptx(name: &str, ptx: &str, level: u8, debug: DebugInfo) -> Result<BTreeSet<Row>, Failed> {
     let target = Target::by_name("sm_90").ok_or("no such target")?;
     let cubin = cubin::assemble(ptx, target, level, debug)?;
@@ -207,7 +207,7 @@ fn rows_of_ptx(name: &str, ptx: &str, level: u8, debug: DebugInfo) -> Result<BTr
     rows_of(&file)
 }
 
-/// The rows of a table in a file, which is removed.
+/// Returns the rows of the table in a file and removes the file.
 fn rows_of(file: &Path) -> Result<BTreeSet<Row>, Failed> {
     let tools = toolchain::search("nvdisasm", None, &Surroundings::of_process());
     let program = tools.found.first().ok_or("no nvdisasm: run scripts/setup.sh")?;
@@ -221,7 +221,7 @@ fn rows_of(file: &Path) -> Result<BTreeSet<Row>, Failed> {
     text.lines().filter_map(|l| l.trim().strip_prefix("//## File ")).map(row).collect()
 }
 
-/// `"a.py", line 7 inlined at "b.py", line 9`; without the second half for code of the kernel itself.
+/// Parses `"a.py", line 7 inlined at "b.py", line 9`; without the second half for code of the kernel itself.
 fn row(text: &str) -> Result<Row, Failed> {
     let line = |text: &str| -> Option<Line> {
         let (file, line) = text.trim().strip_prefix('"')?.split_once("\", line ")?;
@@ -239,7 +239,7 @@ fn row(text: &str) -> Result<Row, Failed> {
     }
 }
 
-/// A kernel in text whose only arithmetic is at `place`.
+/// Returns the text of a kernel whose only arithmetic is at `place`.
 fn text(place: &str) -> String {
     format!(
         r#"
@@ -265,7 +265,7 @@ fn at(file: &str, line: u64) -> Line {
     (file.to_string(), line)
 }
 
-/// The documented example: NVIDIA's compiler prints `/lib/helper.py, line 777 inlined at /src/a.py, line 13` of it.
+/// The documented example: NVIDIA's compiler prints `/lib/helper.py, line 777 inlined at /src/a.py, line 13` for it.
 fn helper() -> Result<(), Failed> {
     for (level, debug) in [(3, DebugInfo::Lines), (0, DebugInfo::Lines), (0, DebugInfo::Full)] {
         let place = r#"callsite("helper"("/lib/helper.py":777:3) at "/src/a.py":13:5)"#;
@@ -291,7 +291,7 @@ fn nested() -> Result<(), Failed> {
     Ok(())
 }
 
-/// The instructions do not depend on whether lines are written.
+/// Line information does not change the instructions.
 fn unchanged() -> Result<(), Failed> {
     let target = Target::by_name("sm_90").ok_or("no such target")?;
     let input = fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus/welford.13.1.tileirbc"))?;

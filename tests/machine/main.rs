@@ -1,4 +1,4 @@
-//! PTX and machine code: what they hold, how much of it there is, and how long it is predicted to take.
+//! PTX and machine code: their contents, size, and predicted run time.
 
 mod big_ops;
 mod intrinsics;

@@ -1,8 +1,9 @@
-//! A slice of mutation testing: changes of compiled programs that the simulator and the expected results have to find.
+//! A slice of mutation testing: changes of compiled programs that the simulator and the expected results must detect.
 //!
-//! `tests/mutation/survivors.tsv` lists those that they do not find, with the reason of each. One that is not in the
-//! list is a hole in the checks: fix the simulator or the tolerance. An entry that no longer survives goes. Where the
-//! compiler's code has changed, `cargo xtask mutate` with the options that a failure prints shows the same mutants.
+//! `tests/mutation/survivors.tsv` lists the mutants that they do not detect, with the reason for each. A survivor
+//! that is not in the list is a gap in the checks: fix the simulator or the tolerance. Remove an entry that no longer
+//! survives. After a change of the compiler's code, `cargo xtask mutate` with the options that a failure prints shows
+//! the same mutants.
 
 use ptx_sim::mutate::Class;
 use std::path::{Path, PathBuf};
@@ -10,8 +11,8 @@ use tile_launch::corpus::{self, Program};
 use tile_launch::mutation::{self, Reason, Score, Setup, Subject, Verdict};
 use tile_test_support::{Trial, functions, golden, root};
 
-/// Programs of the slice: products by warpgroups with their barriers and copies, shuffles and shared memory, orders
-/// between blocks, rounding, atomics.
+/// The programs of the slice: warpgroup dots with barriers and copies, shuffles and shared memory, ordering between
+/// CTAs, rounding, atomics.
 const PROGRAMS: [&str; 7] = [
     "matmul_persistent.13.1",
     "softmax_f32.13.1",
@@ -22,10 +23,10 @@ const PROGRAMS: [&str; 7] = [
     "int_zoo.13.1",
 ];
 
-/// Mutants of each class.
+/// The number of mutants of each class.
 const SAMPLE: usize = 14;
 
-/// The least share of mutants that are killed, in percent of those that are not equal.
+/// The minimum percentage of non-equivalent mutants that must be killed.
 const LEAST: [(Class, f64); 11] = [
     (Class::Barrier, 92.0),
     (Class::Mbarrier, 100.0),
@@ -44,7 +45,7 @@ fn subject(name: &str, schedules: &[Option<u64>]) -> Subject {
     with(name, schedules, |setup, program, launch| setup.subject(program, launch))
 }
 
-/// Does something with a program of the corpus and its launch.
+/// Runs a closure on a program of the corpus and its launch.
 fn with<T>(
     name: &str,
     schedules: &[Option<u64>],
@@ -99,8 +100,8 @@ fn drawn_list() -> String {
     std::fs::read_to_string(root().join(DRAWN)).unwrap()
 }
 
-/// Mutants are told from the original by the bits of drawn launches, so a compiler that changes these has to be seen
-/// too. `cargo xtask bless mutation` renews the digests.
+/// Mutants are distinguished from the original by the bits that randomized launches leave, so a compiler change that
+/// alters these bits must be noticed too. `cargo xtask bless mutation` updates the digests.
 fn drawn_launches_leave_the_same_bits() -> Result<(), String> {
     let before = drawn_list();
     let digest = |name: &str| {
@@ -115,8 +116,8 @@ fn drawn_launches_leave_the_same_bits() -> Result<(), String> {
     golden::compare_file(DRAWN, "mutation", &now)
 }
 
-/// Mutants are told from the original by what they leave in the variables of the module, such as the slot of a tensor
-/// map, where the next launch looks for it. `cargo xtask bless mutation` renews the digests.
+/// Mutants are distinguished from the original by the module variables that they leave behind, such as the slot of a
+/// tensor map, which the next launch looks up. `cargo xtask bless mutation` updates the digests.
 fn variables_are_left_the_same() -> Result<(), String> {
     const VARIABLES: &str = "tests/mutation/variables.tsv";
     let before = std::fs::read_to_string(root().join(VARIABLES)).unwrap();
@@ -129,7 +130,7 @@ fn variables_are_left_the_same() -> Result<(), String> {
     golden::compare_file(VARIABLES, "mutation", &now)
 }
 
-/// What the tolerance of an approximate row hid in all others.
+/// Mutants that the tolerance of an approximate row hid from all other tests.
 fn rounding_modes_are_found_where_rows_are_exact() {
     let survivors = |subject: Subject| {
         let subjects = [subject];
@@ -137,7 +138,7 @@ fn rounding_modes_are_found_where_rows_are_exact() {
         let judged = mutation::run_mutants(&drawn, processors(), &|_| {});
         let rounding: Vec<_> = judged.into_iter().filter(|j| j.operator == "another rounding").collect();
         assert_eq!(rounding.len(), 6, "{rounding:?}");
-        // Those that only change bits within a tolerance are not wrong.
+        // Mutants that only change bits within a tolerance are not wrong.
         rounding.into_iter().filter(|j| j.verdict != Verdict::Killed("wrong result")).count()
     };
     let exact = subject("rounding_ftz.13.1", &[None]);

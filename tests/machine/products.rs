@@ -1,13 +1,9 @@
-//! Kernels of the corpus with matrix products, down to machine code: what the tensor cores are fed with, and by which
-//! instructions.
+//! Kernels of the corpus with dots, down to machine code: how the tensor cores are fed, and with which instructions.
 //!
-//! * Each kernel assembles for each target without a warning. That it does not spill is looked at in
-//!   `tests/machine/sass.rs`.
-//! * Shared memory is reached without bank conflicts, by every access around a product, as the layout algebra computes
-//!   it.
-//! * Products with scales are multiplied by the instruction that scales, where the target has it, and no scale is
-//!   applied after.
-//! * The loop of a 128x128x64 product on sm_80 consists of copies, `LDSM` and `HMMA`, and moves nothing word by word.
+//! * Each kernel assembles for each target without a warning. `tests/machine/sass.rs` checks for spills.
+//! * Shared memory accesses around a dot are free of bank conflicts, as computed by the layout algebra.
+//! * Scaled dots use the instruction with block scales if the target has one, and no scale is applied afterward.
+//! * The loop of a 128x128x64 dot on sm_80 consists of copies, `LDSM` and `HMMA`, and does not move single words.
 //!
 //! By default on one target of each generation; `TILEIRAS_TEST_FULL=1` takes all eleven.
 
@@ -29,7 +25,7 @@ use tileiras::dialect::{
     rt::*,
 };
 
-/// Kernels, and the instruction that multiplies on sm_80.
+/// Kernels, and the matrix instruction on sm_80.
 const KERNELS: &[(&str, &str)] = &[
     ("matmul_f16.13.1", "HMMA.16816.F32"),
     ("matmul_bf16.13.1", "HMMA.16816.F32.BF16"),
@@ -55,7 +51,7 @@ const KERNELS: &[(&str, &str)] = &[
     ("fmha_bf16_d128_causal.13.1", "HMMA.16816.F32.BF16"),
 ];
 
-/// Programs whose products have scales, and what multiplies on sm_120.
+/// Programs with scaled dots, and the matrix instruction on sm_120.
 const SCALED: &[(&str, &str)] = &[
     ("tests/corpus/mma_mx.13.3.tileirbc", "QMMA.SF.16832.F32.E4M3.E4M3.E8"),
     ("tests/semantics/mmaf_scaled_e4m3_e8m0_32.mlir", "QMMA.SF.16832.F32.E4M3.E4M3.E8"),
@@ -105,7 +101,7 @@ fn assembles(name: &str, target: &str, instruction: Option<&str>) -> Result<(), 
 
 //===-- machine code -------------------------------------------------------===//
 
-/// The shortest loop that contains an instruction whose name starts so.
+/// Returns the shortest loop that contains an instruction with this prefix.
 fn innermost<'c>(code: &'c [Instruction], of: &str) -> Option<&'c [Instruction]> {
     let start = |label: &str| code.iter().position(|i| i.label.as_deref() == Some(label));
     let loops = code.iter().enumerate().filter_map(|(end, i)| {
@@ -115,7 +111,8 @@ fn innermost<'c>(code: &'c [Instruction], of: &str) -> Option<&'c [Instruction]>
     loops.filter(|l| l.iter().any(|i| i.opcode.starts_with(of))).min_by_key(|l| l.len())
 }
 
-/// 128x128x64 halves on sm_80: operands come by asynchronous copies and `LDSM`, and nothing else touches shared memory.
+/// 128x128x64 16-bit operands on sm_80: asynchronous copies and `LDSM` load them, and no other instruction accesses
+/// shared memory.
 fn loop_of_halves() -> Result<(), Failed> {
     let cubin = assemble("matmul_f16.13.1", "sm_80")?;
     let code = disassemble(&cubin, "loop-of-halves")?;
@@ -140,7 +137,7 @@ fn loop_of_halves() -> Result<(), Failed> {
     Ok(())
 }
 
-/// Only this instruction multiplies, nothing is scaled by ordinary arithmetic, and nothing spills.
+/// Only this instruction multiplies, no ordinary arithmetic applies scales, and nothing spills.
 fn scaled(program: &str, instruction: &str, target: &str) -> Result<(), Failed> {
     let cubin = assemble_file(program, target)?;
     let code = disassemble(&cubin, &format!("scaled-{instruction}-{target}"))?;
@@ -157,7 +154,7 @@ fn scaled(program: &str, instruction: &str, target: &str) -> Result<(), Failed> 
 
 //===-- bank conflicts -----------------------------------------------------===//
 
-/// Every access of shared memory by layouts that the program states.
+/// Checks every access of shared memory with layouts that the program states.
 fn free_of_conflicts(name: &str) -> Result<(), Failed> {
     let mut problems = vec![];
     for target in SOME {
@@ -170,13 +167,13 @@ fn free_of_conflicts(name: &str) -> Result<(), Failed> {
             let Some((layout, memory, direction, matrix)) = access(op) else { return };
             accesses += 1;
             let degree = degree(&layout, memory, direction, matrix);
-            // Rows of less than 128 bytes leave fewer banks to choose from where a tile is turned.
+            // With rows shorter than 128 bytes, a transpose has fewer banks to choose from.
             let most = if is_turned_and_narrow(memory) { 2 } else { 1 };
             if degree.is_none_or(|d| d > most) {
                 problems.push(format!("{}: degree {degree:?}: {op}", target.name));
             }
         });
-        // Tensor copies and products of warpgroups touch it in ways that layouts of registers do not describe.
+        // TMA copies and warpgroup dots access it in ways that register layouts do not describe.
         let has_agents = text.contains("agent_switch");
         if accesses == 0 && !has_agents && name != "bmm3_f16.13.1" {
             problems.push(format!("{}: no access of shared memory", target.name));
@@ -185,7 +182,7 @@ fn free_of_conflicts(name: &str) -> Result<(), Failed> {
     if problems.is_empty() { Ok(()) } else { Err(problems.join("\n").into()) }
 }
 
-/// Whether bytes of a stage are turned whose rows, before or afterwards, are shorter than the banks are wide.
+/// Whether a stage's bytes are transposed and its rows, before or afterward, are shorter than the banks are wide.
 fn is_turned_and_narrow(memory: Val<'_>) -> bool {
     let Some(desc) = MemDescType::cast(ty(memory)) else { return false };
     let is_turned = defining_op(memory).is_some_and(|o| MemDescReinterpretOp::cast(o).is_some());

@@ -1,12 +1,12 @@
-//! Machine code of the corpus at -O3: what must be in it, what must not, and how much it may be.
+//! Machine code of the corpus at -O3: required and forbidden instructions, and code size.
 //!
-//! * No kernel spills registers, but for those that are listed, and these not more than it says there.
-//! * Kernels that memory limits move 16 bytes at once, read each byte once, and have few instructions.
-//! * Sines, cosines and tangents one after the other need no more registers than one, and branch once each.
+//! * No kernel spills registers except the listed ones, up to the listed number of bytes.
+//! * Memory-bound kernels move 16 bytes at once, read each byte once, and have few instructions.
+//! * Consecutive sines, cosines and tangents need no more registers than one, and branch once each.
 //!
-//! What matrix products are made of is looked at in `tests/machine/products.rs`. By default spills are counted on
-//! sm_90; `TILEIRAS_TEST_FULL=1` takes a target of each generation, and has ptxas assemble every program for all the
-//! others.
+//! `tests/machine/products.rs` checks the code of dots. By default spills are counted on sm_90;
+//! `TILEIRAS_TEST_FULL=1` takes a target of each generation and assembles every program for all the others with
+//! ptxas.
 
 use sass::{Instruction, assemble, disassemble};
 use std::{env, fmt::Write, fs, path::PathBuf};
@@ -53,7 +53,7 @@ pub fn trials() -> Vec<Trial> {
     trials
 }
 
-/// Every program of the corpus in a version that can be read.
+/// Returns every program of the corpus in a readable version.
 fn programs() -> Result<Vec<String>, String> {
     let root = env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| env!("CARGO_MANIFEST_DIR").into(), PathBuf::from);
     let folder = root.join("tests/corpus");
@@ -67,8 +67,8 @@ fn programs() -> Result<Vec<String>, String> {
     Ok(programs)
 }
 
-/// A sum of values of a function at as many multiples of a tile, eight elements of which each thread has. The kernel is
-/// named as a function of the library.
+/// Sums values of a function at `count` multiples of a tile with eight elements per thread. The kernel is named like
+/// a function of the library.
 fn sum_of(function: &str, count: usize) -> String {
     const TILE: &str = "tile<1024xf32>";
     const VIEW: &str = "partition_view<tile=(1024), tensor_view<1024xf32, strides=[1]>>";
@@ -93,7 +93,7 @@ fn sum_of(function: &str, count: usize) -> String {
     )
 }
 
-/// How many instructions an evaluation takes, at most.
+/// The maximum number of instructions per evaluation.
 const EVALUATED: [(&str, usize); 3] = [("sin", 40), ("cos", 40), ("tan", 60)];
 
 fn evaluations(function: &str, most: usize, target: &str) -> Result<(), Failed> {
@@ -123,7 +123,7 @@ fn evaluations(function: &str, most: usize, target: &str) -> Result<(), Failed> 
     Ok(())
 }
 
-/// Kernels that spill, with the most bytes of loads or of stores.
+/// Kernels that spill, with the maximum number of bytes of loads or of stores.
 const SPILLING: [(&str, &str, u64); 2] =
     [("fmha_bf16_d256.13.1", "sm_80", 864), ("fmha_bf16_d256.13.1", "sm_120", 400)];
 
@@ -138,7 +138,7 @@ fn spills(name: &str, target: &str) -> Result<(), Failed> {
     }
 }
 
-/// The code for sm_90.
+/// Returns the code for sm_90.
 fn code(name: &str) -> Result<Vec<Instruction>, String> {
     disassemble(&assemble(name, "sm_90")?, &format!("{name}-sass"))
 }
@@ -147,8 +147,8 @@ fn global_accesses(code: &[Instruction]) -> Vec<&Instruction> {
     code.iter().filter(|i| ["LDG", "STG", "LD.", "ST."].iter().any(|o| i.opcode.starts_with(o))).collect()
 }
 
-/// Accesses of tiles that are inside as a whole. Those of the edge are left out where they are jumped over: the
-/// instructions in front of them, under the guard of the vectors, go elsewhere.
+/// Returns accesses of tiles that are entirely inside. Edge accesses are skipped where they are jumped over: the
+/// instructions before them, under the guard of the vectors, branch elsewhere.
 fn interior(code: &[Instruction]) -> Result<Vec<&Instruction>, String> {
     let (mut inside, mut guard, mut skipped) = (vec![], None, false);
     for i in code {
@@ -172,15 +172,15 @@ fn narrow(accesses: &[&Instruction], what: &str) -> Result<(), Failed> {
     if let Some(i) = accesses.iter().find(|i| !wide(i)) {
         return Err(format!("{what} is {}", i.opcode).into());
     }
-    // Two inputs, one output, as many vectors of each.
+    // Two inputs and one output, with equal numbers of vectors.
     if stores == 0 || loads != 2 * stores {
         return Err(format!("{loads} loads, {stores} stores").into());
     }
     Ok(())
 }
 
-/// A kernel of whole rows: at most `most` instructions, so many loads and stores of 16 bytes by each thread, and no
-/// others.
+/// Checks a kernel of whole rows: at most `most` instructions, and exactly these numbers of 16-byte loads and stores
+/// per thread.
 fn row(name: &str, most: usize, [loads, stores]: [usize; 2]) -> Result<(), Failed> {
     let code = code(name)?;
     let accesses = global_accesses(&code);
@@ -190,7 +190,7 @@ fn row(name: &str, most: usize, [loads, stores]: [usize; 2]) -> Result<(), Faile
         let all: Vec<&str> = accesses.iter().map(|i| i.opcode.as_str()).collect();
         return Err(format!("{found:?} loads and stores of 16 bytes, not {loads} and {stores}: {all:?}").into());
     }
-    // A loop would execute a load more than once. Behind the end, code branches to itself as padding.
+    // A loop would execute a load more than once. After the end, code branches to itself as padding.
     let backwards = code.iter().enumerate().filter(|(at, i)| {
         let start = i.target.as_ref().and_then(|t| code.iter().position(|j| j.label.as_ref() == Some(t)));
         i.opcode.starts_with("BRA") && start.is_some_and(|s| s < *at)

@@ -1,15 +1,15 @@
-//! Mutations of synchronisation: in every pipelined program of the corpus each barrier, wait and commit is removed, or
-//! moved past its neighbour in either direction, one at a time.
+//! Mutations of synchronization: in every pipelined program of the corpus, each barrier, wait and commit is removed
+//! or moved past its neighbor in either direction, one at a time.
 //!
-//! `tileas-check-synchronization` has to refuse the mutant; or it was not needed, which is shown by running: its PTX is
-//! the same, or the simulator with race detection and unfavourable schedules finds the expected results. A mutant that
-//! is accepted and runs wrong fails the test. How many of each there are is kept in
-//! `tests/mutation/synchronization.tsv`; `cargo xtask bless synchronization` renews it.
+//! `tileas-check-synchronization` must reject the mutant, or the mutation must be harmless: the PTX is unchanged, or
+//! the simulator with race detection and adversarial schedules finds the expected results. A mutant that is accepted
+//! and gives wrong results fails the test. `tests/mutation/synchronization.tsv` has the counts; `cargo xtask bless
+//! synchronization` updates it.
 //!
-//! The rings of a program are equally deep. That others are right as well is shown on a few programs whose loads carry
-//! other schedules.
+//! The rings of a program are equally deep. A few programs with other schedules on their loads cover rings of
+//! different depth.
 //!
-//! By default a few programs; with `TILEIRAS_TEST_FULL=1` all.
+//! By default a few programs; `TILEIRAS_TEST_FULL=1` takes all.
 
 use melior::{ir::Module, ir::operation::OperationLike, pass::PassManager, utility::parse_pass_pipeline};
 use std::{fs, path::Path, process::Command};
@@ -34,7 +34,7 @@ const HOW: How = How { from: From::Checked, target: "sm_90", level: 3 };
 const SCHEDULES: &str = "plain,1,2,3,4";
 const PIPELINE: &str = "tileas-unspecialized-pipeline";
 const CHECK: &str = "tileas-check-synchronization";
-/// Small programs with rings of different depth, a resident operand, and conversions between the products.
+/// Small programs with rings of different depth, a resident operand, and conversions between dots.
 const SLICE: &[&str] = &["matmul_f16.13.1", "fmha_f16.13.1", "matmul_tf32.13.1"];
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -44,12 +44,12 @@ enum Mutation {
     Later,
 }
 
-/// What became of the mutants of one program.
+/// The outcomes of the mutants of one program.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 struct Counts {
-    /// Refused by the checker.
+    /// Rejected by the checker.
     refused: usize,
-    /// Accepted, and shown to be right.
+    /// Accepted, and shown to be correct.
     redundant: usize,
 }
 
@@ -77,7 +77,7 @@ fn list(programs: Vec<Program>) -> Vec<Trial> {
     mutated.chain(uneven).collect()
 }
 
-/// The passes up to the checker; those from the one that pipelines on are a list of their own.
+/// Returns the passes up to the checker, split before the pipelining pass.
 fn steps() -> [Vec<String>; 2] {
     let mut options = Options::default();
     options.set("opt-level", "3").expect("a level");
@@ -90,13 +90,13 @@ fn steps() -> [Vec<String>; 2] {
     [steps, second]
 }
 
-/// The program when all passes up to the checker have run, `between` in front of the one that pipelines; none for a
-/// program without a pipeline.
+/// Returns the program after all passes up to the checker, with `between` called before the pipelining pass; `None`
+/// for a program without a pipeline.
 fn checked(program: &Program, between: impl Fn(OpRef<'_>)) -> Result<Option<String>, Failed> {
     passes::register_all();
     let context = dialect::context();
     let bytes = fs::read(&program.file)?;
-    // A version that cannot be read yet is another test's business.
+    // Another test covers versions that cannot be read yet.
     let Ok(mut module) = translate::import(&context, &bytes) else { return Ok(None) };
     let [first, second] = steps();
     run_passes(&context, &mut module, &first.join(","))?;
@@ -106,7 +106,7 @@ fn checked(program: &Program, between: impl Fn(OpRef<'_>)) -> Result<Option<Stri
     Ok(text.contains("nv_tileas.async.wait").then_some(text))
 }
 
-/// The loads of a loop get schedules that differ: their copies start one, two, three, one... iterations ahead.
+/// Gives the loads of a loop different schedules: their copies start one, two, three, one... iterations ahead.
 fn schedule_unevenly(root: OpRef<'_>) {
     let context = dialect::pass::context_of(root);
     let loads = collect_ops(root, |o| (TiledLoadOp::cast(o).is_some() || LoadOp::cast(o).is_some()).then_some(o));
@@ -115,7 +115,7 @@ fn schedule_unevenly(root: OpRef<'_>) {
     }
 }
 
-/// Rings of different depth in one loop: the checker finds nothing, and the results are right.
+/// Rings of different depth in one loop: the checker accepts them, and the results are correct.
 fn run_unevenly(program: &Program) -> Result<(), Failed> {
     let text = checked(program, schedule_unevenly)?.ok_or("the program has no pipeline")?;
     if !(text.contains("stages = 2") && text.contains("stages = 3")) {
@@ -169,7 +169,7 @@ fn mutate_all(program: &Program) -> Result<Counts, Failed> {
 
 enum Mutant {
     NoSuchOp,
-    /// The mutation leaves no valid program, or changes nothing.
+    /// The mutation does not give a valid program, or changes nothing.
     NoProgram,
     Refused,
     Accepted(String),
@@ -195,12 +195,12 @@ fn mutant(text: &str, n: usize, mutation: Mutation) -> Result<Mutant, Failed> {
     }
 }
 
-/// Changes the program; whether it can be done.
+/// Applies the mutation. Returns whether it is possible.
 fn apply(op: OpRef<'_>, mutation: Mutation) -> bool {
     let Some(block) = parent_block(op) else { return false };
     let ops: Vec<OpRef<'_>> = ops_of(block).collect();
     let at = ops.iter().position(|o| *o == op).expect("an op of its block");
-    // What has effects, or holds what has them; moving past anything else says nothing.
+    // Only ops with effects, or with regions, matter; moving past other ops is not a mutation.
     let matters = |o: &&OpRef<'_>| region_count(**o) > 0 || !behaviour::is_pure(**o);
     let context = dialect::pass::context_of(op);
     match mutation {
@@ -215,7 +215,7 @@ fn apply(op: OpRef<'_>, mutation: Mutation) -> bool {
             let Some(before) = ops[..at].iter().rev().find(matters) else { return false };
             let moved = AsyncCommitOp::cast(op).filter(|c| c.copies().any(|v| defining_op(v) == Some(*before)));
             match moved {
-                // Closed before its copies are started, the group has none of them.
+                // The group is closed before its copies start, so it is empty.
                 Some(commit) => {
                     let b = Builder::before(context, *before);
                     let empty = AsyncCommitOp::build(&b, ty(commit.group()), &[]).expect("a commit");

@@ -1,9 +1,9 @@
-//! Predicted times of a fixed slice of kernels against a table that is checked in, so that every change of speed is
-//! seen and agreed to.
+//! Predicted times of a fixed slice of kernels against a checked-in table, so that every change of speed is noticed
+//! and approved.
 //!
-//! A kernel that is predicted to take more than 3 % longer than the table says fails the test; one that takes more than
-//! 3 % less fails it too, because a table that is left behind would let the next change for the worse pass. `cargo
-//! xtask bless timing` renews the table, and the change is in its diff.
+//! A kernel that is predicted to take more than 3 % longer than in the table fails the test. One that takes more than
+//! 3 % less fails too, because an outdated table would hide the next regression. `cargo xtask bless timing` updates
+//! the table, and its diff shows the change.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -14,7 +14,7 @@ use tile_test_support::{Failed, Trial, golden, root};
 
 const TABLE: &str = "tests/timing/predicted.tsv";
 
-/// The change of a predicted time that has to be agreed to.
+/// The relative change of a predicted time that needs approval.
 const CHANGE: f64 = 0.03;
 
 /// A line of the table.
@@ -66,7 +66,7 @@ fn row(line: &str) -> Result<Row, String> {
     })
 }
 
-/// What is to be said of a row whose kernel is predicted to take `now` clocks.
+/// Describes the change of a row whose kernel is predicted to take `now` clocks.
 fn change(row: &Row, now: f64) -> Option<String> {
     let percent = 100.0 * (now / row.clocks - 1.0);
     // The table has whole clocks.
@@ -78,7 +78,7 @@ fn change(row: &Row, now: f64) -> Option<String> {
     Some(format!("{name}: {now:.0} clocks instead of {:.0}, {percent:+.1} %, {verdict}", row.clocks))
 }
 
-/// The table with other clocks.
+/// Returns the table with new clocks.
 fn renewed(text: &str, now: &[f64]) -> String {
     let mut now = now.iter();
     let mut out = String::new();
@@ -93,7 +93,7 @@ fn renewed(text: &str, now: &[f64]) -> String {
     out
 }
 
-/// The clocks of all rows, on as many threads as there are processors.
+/// Returns the clocks of all rows, computed on as many threads as there are processors.
 fn predicted(rows: &[Row]) -> Result<Vec<f64>, String> {
     let (next, found) = (AtomicUsize::new(0), Mutex::new(vec![Ok(0.0); rows.len()]));
     std::thread::scope(|scope| {
@@ -116,7 +116,7 @@ fn one(row: &Row, number: usize) -> Result<f64, String> {
     found["clocks"].as_f64().ok_or_else(|| format!("{}: no clocks", row.file))
 }
 
-/// What `tile-run` predicts, with these words besides. The name keeps files of others apart.
+/// Returns the prediction of `tile-run` with these additional arguments. The name distinguishes temporary files.
 fn prediction(row: &Row, words: &[&str], name: &str) -> Result<serde_json::Value, String> {
     let json = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("timing-{}-{name}.json", std::process::id()));
     let mut command = Command::new(env!("CARGO_BIN_EXE_tile-run"));
@@ -139,12 +139,12 @@ fn corpus(file: &str, grid: &str, arguments: &str) -> Row {
     Row { file: format!("tests/corpus/{file}.tileirbc"), entry: None, grid: grid.into(), arguments, clocks: 0.0 }
 }
 
-/// A product of 2048^3 by blocks of 128x128.
+/// A matmul of 2048^3 with tiles of 128x128.
 fn square(file: &str, a: &str, c: &str) -> Row {
     corpus(file, "16,16", &format!("zeros:{a}:2048x2048 zeros:{a}:2048x2048 zeros:{c}:2048x2048"))
 }
 
-/// A number of a machine's file.
+/// Returns a number from a machine's file.
 fn number(machine: &str, key: &str) -> Result<f64, String> {
     let path = root().join(format!("src/gpu/machine/data/{machine}.json"));
     let text = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
@@ -152,8 +152,8 @@ fn number(machine: &str, key: &str) -> Result<f64, String> {
     file["values"][key]["value"].as_f64().ok_or_else(|| format!("{machine} has no {key}"))
 }
 
-/// Without a name the machine is that of the target. What is compiled for it is not faster than its memory or its
-/// tensor cores, and not many times slower.
+/// The default machine is the target's. The prediction is not faster than the machine's memory or tensor cores allow,
+/// and not many times slower.
 fn each_machine() -> Result<(), String> {
     let array = "zeros:f32:4194304";
     let sum = corpus("vadd_f32.13.1", "4096", &[array; 3].join(" "));
@@ -188,12 +188,12 @@ fn each_machine() -> Result<(), String> {
             return Err(format!("{} on {target}: {us} us, {times} times the least", row.file));
         }
     }
-    // A target without a machine has that of sm_90, and the report says so.
+    // A target without a machine file has the machine of its family, and the report names it.
     let found = prediction(&sum, &["--timing", "--gpu-name", "sm_86"], "sm_86")?;
-    if found["machine"] == "sm_90" { Ok(()) } else { Err(format!("sm_86 was timed on {}", found["machine"])) }
+    if found["machine"] == "sm_80" { Ok(()) } else { Err(format!("sm_86 was timed on {}", found["machine"])) }
 }
 
-/// A program for sm_90 uses what sm_80 does not have.
+/// A program for sm_90 uses features that sm_80 lacks.
 fn refused() -> Result<(), String> {
     let row = square("matmul_f16.13.1", "f16", "f16");
     match prediction(&row, &["--timing=sm_80", "--gpu-name", "sm_90"], "refused") {

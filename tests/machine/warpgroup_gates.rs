@@ -1,5 +1,5 @@
-//! Products by warpgroups down to machine code: what the loop consists of, and what ptxas says of it. The programs have
-//! no hints.
+//! Warpgroup dots down to machine code: the instructions of the loop, and ptxas messages. The programs do not have
+//! hints.
 
 use kernels::compile;
 use sass::{disassemble, innermost};
@@ -7,28 +7,28 @@ use tile_interface::{DebugInfo, Emit};
 use tile_targets::Target;
 use tile_test_support::{Failed, Trial, cubin, golden, kernels, sass};
 
-/// One program: extents of its tiles, type of its operands, and whether B is stored transposed.
+/// A program: extents of its tiles, type of its operands, and whether B is stored transposed.
 #[derive(Clone, Copy)]
 struct Gate {
     tile: (u32, u32, u32),
     element: &'static str,
     transposed: bool,
-    /// Columns of an instruction, and stages of the ring at least.
+    /// Columns of an instruction, and the minimum number of ring stages.
     columns: u32,
     stages: u32,
-    /// Warpgroups that multiply, along the rows and along the columns.
+    /// Consumer warpgroups along the rows and along the columns.
     groups: (u32, u32),
-    /// Waits for products in an iteration.
+    /// Waits for dots per iteration.
     waits: usize,
-    /// Those who multiply change stages first.
+    /// Whether consumers convert stages first.
     prepared: bool,
-    /// A warpgroup changes stages and does nothing else.
+    /// Whether a dedicated warpgroup converts stages.
     converter: bool,
-    /// Blocks of a multiprocessor that the program asks for.
+    /// The number of CTAs per SM that the program requests.
     occupancy: u32,
-    /// Thread blocks that share a tile block.
+    /// CTAs that split a tile.
     sharing: u32,
-    /// Nothing is known of the extents, so that rows may end within 16 bytes; only of the strides.
+    /// Whether the extents are unknown, so that rows may end within 16 bytes; only the strides are known.
     any_width: bool,
 }
 
@@ -49,7 +49,7 @@ const HALVES: Gate = Gate {
 
 const BYTES: Gate = Gate { tile: (128, 256, 128), element: "i8", transposed: true, ..HALVES };
 
-/// Sums are exact: a chain from zero for each half of the columns, and an addition for each accumulator.
+/// Exact accumulation: a chain from zero for each half of the columns, and an addition for each accumulator.
 const FLOATS: Gate = Gate { element: "f8E4M3FN", columns: 128, stages: 3, waits: 2, ..BYTES };
 
 /// Rounded from f32 by the copies.
@@ -61,12 +61,12 @@ const GATES: &[Gate] = &[
     Gate { element: "f16", ..HALVES },
     Gate { tile: (128, 128, 64), element: "f16", columns: 128, ..HALVES },
     Gate { tile: (128, 128, 64), transposed: true, columns: 128, ..HALVES },
-    // Two blocks have too few registers at launch for instructions of 128 columns.
+    // With two CTAs, too few registers are available at launch for instructions of 128 columns.
     Gate { tile: (128, 128, 64), transposed: true, columns: 64, stages: 3, occupancy: 2, ..HALVES },
-    // More sums than one multiprocessor has registers: each thread block has 128 rows, and is like any other.
+    // The accumulator exceeds the registers of an SM: each CTA has 128 rows and is like any other.
     Gate { tile: (256, 256, 64), element: "f16", sharing: 2, ..HALVES },
     Gate { tile: (512, 256, 64), transposed: true, sharing: 4, ..HALVES },
-    // Results are stored by copies or by threads, behind a test: both sides read the sums.
+    // Results are stored by TMA or by threads, after a test: both sides read the accumulators.
     Gate { any_width: true, ..HALVES },
     Gate { tile: (128, 128, 64), transposed: true, columns: 128, any_width: true, ..HALVES },
     // One block of 64 rows: one consumer.
@@ -77,9 +77,9 @@ const GATES: &[Gate] = &[
     Gate { tile: (128, 128, 128), transposed: false, columns: 128, prepared: true, ..BYTES },
     FLOATS,
     Gate { element: "f8E5M2", ..FLOATS },
-    // Operands are turned by others: the loop is the same.
+    // A converter warpgroup transposes operands; the loop is the same.
     Gate { transposed: false, converter: true, ..FLOATS },
-    // More consumers hide each other's additions, and change stages faster.
+    // More consumers hide each other's additions and convert stages faster.
     Gate { tile: (128, 128, 128), stages: 4, groups: (2, 2), columns: 64, waits: 1, ..FLOATS },
     Gate { tile: (64, 256, 128), groups: (1, 2), waits: 1, ..FLOATS },
     Gate { tile: (64, 256, 128), transposed: false, groups: (1, 2), waits: 1, converter: true, ..FLOATS },
@@ -98,8 +98,7 @@ pub fn trials() -> Vec<Trial> {
     trials.chain(batches).chain([copies, shares]).collect()
 }
 
-/// A program of the corpus that multiplies the matrices of batches, whose tiles lose their batch dimension before the
-/// product or in it.
+/// A program of the corpus with batched matmuls. Tiles lose their batch dimension before or in the dot.
 fn batched(name: &str) -> Result<(), Failed> {
     let path = format!("{}/tests/corpus/{name}.13.1.tileirbc", env!("CARGO_MANIFEST_DIR"));
     let target = Target::by_name("sm_90").ok_or("unknown target")?;
@@ -114,7 +113,7 @@ fn batched(name: &str) -> Result<(), Failed> {
     Ok(())
 }
 
-/// The code of a program of the corpus, which must not spill.
+/// Returns the code of a program of the corpus, which must not spill.
 fn without_spills(name: &str) -> Result<Vec<sass::Instruction>, Failed> {
     let cubin = sass::assemble(&format!("{name}.13.1"), "sm_90")?;
     if let Some(kernel) = cubin.resources.iter().find(|k| k.spill_stores + k.spill_loads > 0) {
@@ -123,14 +122,14 @@ fn without_spills(name: &str) -> Result<Vec<sass::Instruction>, Failed> {
     Ok(disassemble(&cubin, &format!("gate-{name}"))?)
 }
 
-/// A program of the corpus whose rows a list names: the producer's threads copy them, 16 bytes at a time, and none of
-/// them goes through registers. Consumers have one fence more in an iteration, and nothing else.
+/// A program of the corpus with rows selected by a list. The producer's threads copy them, 16 bytes at a time,
+/// without passing them through registers. Consumers have one more fence per iteration.
 fn copied(name: &str) -> Result<(), Failed> {
     let code = without_spills(name)?;
     let producer = innermost(&code, "LDGSTS.E").ok_or("no loop with copies of threads")?;
     let consumer = innermost(&code, "GMMA").ok_or("no loop with products")?;
     let count = |body: &[sass::Instruction], of: &str| body.iter().filter(|i| i.opcode.starts_with(of)).count();
-    // The assembler may unroll: each iteration has an arrival.
+    // ptxas may unroll; each iteration has one arrival.
     let iterations = count(producer, "ARRIVES").max(1);
     let copies = producer.iter().filter(|i| i.opcode.starts_with("LDGSTS") && i.opcode.contains(".128")).count();
     // 128 rows of 128 bytes, 16 bytes each of 128 threads.
@@ -147,8 +146,8 @@ fn copied(name: &str) -> Result<(), Failed> {
     if fences != waits { Err(format!("{fences} fences in {waits} iterations").into()) } else { Ok(()) }
 }
 
-/// A program of the corpus that multiplies its rows by two matrices: tensor copies bring three tiles an iteration, and
-/// the consumers' loop is that of one product of as many columns.
+/// A program of the corpus that multiplies its rows by two matrices. TMA loads three tiles per iteration, and the
+/// consumers' loop is like the loop of one dot with as many columns.
 fn shared(name: &str) -> Result<(), Failed> {
     let code = without_spills(name)?;
     let consumer = innermost(&code, "GMMA").ok_or("no loop with products")?;
@@ -167,7 +166,7 @@ fn shared(name: &str) -> Result<(), Failed> {
 }
 
 impl Gate {
-    /// The test, which is also the row of the table of bounds.
+    /// The name of the test, which is also the row of the table of bounds.
     fn name(&self) -> String {
         let (m, n, k) = self.tile;
         let order = if self.transposed { "TN" } else { "NN" };
@@ -176,7 +175,7 @@ impl Gate {
         format!("warpgroup_gates/{}_{m}x{n}x{k}_{order}{blocks}{width}", self.element)
     }
 
-    /// Types in memory, of sums, and of what is stored.
+    /// The types in memory, of the accumulator, and of the stored result.
     fn types(&self) -> [&'static str; 3] {
         match self.element {
             "tf32" => ["f32", "f32", "f32"],
@@ -263,8 +262,8 @@ impl Gate {
         )
     }
 
-    /// A consumer for each 64 rows, two at most, and a producer; the widest instructions; a ring as deep as it should
-    /// be; nothing spills; ptxas keeps the products asynchronous, since a word of it about them would be an error.
+    /// Checks for: a consumer per 64 rows, at most two, and a producer; the widest instructions; a ring of the
+    /// required depth; no spills; asynchronous dots, because a ptxas message about them would be an error.
     fn check(&self) -> Result<(), Failed> {
         let target = Target::by_name("sm_90").ok_or("unknown target")?;
         let ptx = compile(self.program().as_bytes(), target, 3, Emit::Ptx)?.text;
@@ -306,7 +305,7 @@ impl Gate {
         let body = innermost(&code, "GMMA").ok_or("no loop with products")?;
         let count = |of: &str| body.iter().filter(|i| i.opcode.contains(of)).count();
         let products = count(&format!("GMMA.64x{}x", self.columns));
-        // The assembler may unroll: what counts is an iteration's.
+        // The assembler may unroll, so counts are per iteration.
         let iterations = (count("WARPGROUP.DEPBAR") / self.waits).max(1);
         let bits = match self.element {
             "tf32" => 32,

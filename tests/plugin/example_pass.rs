@@ -1,4 +1,4 @@
-//! The example of a pass outside of the compiler, in Rust: `examples/pass-rust`.
+//! The example of an out-of-tree pass in Rust: `examples/pass-rust`.
 
 #[path = "../support/stock.rs"]
 mod stock;

@@ -13,7 +13,7 @@ use std::{
 use stock::{library, llvm, mlir_opt, options_to_environment};
 
 fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..")
 }
 
 fn tool(name: &str, arguments: &mut Vec<String>) -> Result<Command, String> {
@@ -28,7 +28,7 @@ fn tool(name: &str, arguments: &mut Vec<String>) -> Result<Command, String> {
     }
 }
 
-/// The tests of dialects and passes hold for the stock tool too.
+/// The tests of dialects and passes also pass with the stock tool.
 #[test]
 fn the_tests_of_our_own_tool_pass() {
     let tmp = Path::new(env!("CARGO_TARGET_TMPDIR"));
@@ -50,8 +50,8 @@ fn the_tests_of_our_own_tool_pass() {
         let paths = entries.map(|e| e.unwrap().path());
         files.extend(paths.filter(|p| p.extension().is_some_and(|x| x == "mlir")));
     }
-    // The stock tool reads its command line before it loads plugins: our passes have no flags there, only names in
-    // pipelines, and there is none for remarks.
+    // The stock tool parses its command line before it loads plugins. Our passes therefore have no flags there, only
+    // names in pipelines, and there is no flag for remarks.
     let ours_only = [" --fuse-fma", " --loop-split", " --remarks", "tileiras-translate"];
     files.retain(|f| {
         let text = fs::read_to_string(f).unwrap();
@@ -67,7 +67,7 @@ fn the_tests_of_our_own_tool_pass() {
     assert!(failed.is_empty(), "{}", failed.join("\n"));
 }
 
-/// From a kernel to LLVM's dialect in one call.
+/// From a kernel to the LLVM dialect in one call.
 #[test]
 fn a_kernel_goes_through_all_passes() {
     let output = mlir_opt(&library("tileiras_dialects"))
@@ -80,8 +80,8 @@ fn a_kernel_goes_through_all_passes() {
     assert!(text.contains("llvm.func @relu_f32") && text.contains("nvvm.kernel"), "{text}");
 }
 
-/// Each pass of the reference, alone in the stock tool: those of the pipeline one process after the other, each of
-/// which reads what the last one printed, and the others on the kernel.
+/// Runs each pass of the reference separately in the stock tool: those of the pipeline in consecutive processes, each
+/// of which reads the previous output, and the others on the kernel.
 #[test]
 fn every_pass_runs_alone() {
     let reference = fs::read_to_string(root().join("docs/reference/passes.md")).unwrap();
@@ -120,7 +120,7 @@ fn every_pass_runs_alone() {
     }
     assert_eq!(fs::read_to_string(&text).unwrap(), expected);
 
-    // A schedule needs its constraints, which no text holds.
+    // A schedule needs its constraints, which are not part of the text.
     let pair = ["tileas-generate-schedule-constraints", "tileas-materialize-schedule"];
     run(&kernel, &pair.join(","));
     for (name, anchor) in anchors {
@@ -131,7 +131,7 @@ fn every_pass_runs_alone() {
             "builtin.module" => name.to_owned(),
             "cuda_tile.module" => format!("cuda_tile.module({name})"),
             "cuda_tile.entry" => format!("cuda_tile.module(cuda_tile.entry({name}))"),
-            // Nothing here to run on, but the pass must be known and take its place.
+            // The kernel has no op for this pass, but the pass must be registered and accept its place.
             other => format!("gpu.module({other}({name}))"),
         };
         let (_, dump) = run(&kernel, &pipeline);
@@ -139,7 +139,7 @@ fn every_pass_runs_alone() {
     }
 }
 
-/// A wrong option is an error of the tool, not a crash.
+/// An invalid option is an error of the tool, not a crash.
 #[test]
 fn errors_are_reported() {
     let run = |pipeline: &str| {

@@ -1,18 +1,18 @@
-//! The client against a server that does wrong.
+//! The client with a faulty server.
 
 use std::time::{Duration, Instant};
 
-use tile_remote::{Address, LARGEST, Server, Trouble};
+use tile_remote::{Address, CallError, LARGEST, Server};
 use tile_remote_tests::{Fake, Fault};
 
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 const KEY: [u8; 32] = [7; 32];
 
 fn client(fake: &Fake) -> Server {
     Server::new(fake.address().parse().expect("an address"))
 }
 
-/// Bytes that no compression would shorten.
+/// Bytes that cannot be compressed.
 fn noise(length: usize) -> Vec<u8> {
     let mut state = 1u64;
     let step = |_| {
@@ -22,7 +22,7 @@ fn noise(length: usize) -> Vec<u8> {
     (0..length).map(step).collect()
 }
 
-/// What is kept is found: in messages, in streams, and inside results, by another client too.
+/// Stored blobs are found: in messages, in streams, and inlined in results, also by another client.
 #[test]
 fn what_is_kept_is_found() {
     for (length, batches, inline) in [
@@ -41,17 +41,17 @@ fn what_is_kept_is_found() {
         }
         let blob = noise(length);
         let first = client(&fake);
-        assert_eq!(first.find(&KEY, PATIENCE), Ok(None));
-        assert_eq!(first.keep(&KEY, blob.clone(), PATIENCE), Ok(()), "{length}");
-        assert_eq!((first.find(&KEY, PATIENCE), fake.results()), (Ok(Some(blob.clone())), 1), "{length}");
-        assert_eq!(client(&fake).find(&KEY, PATIENCE), Ok(Some(blob.clone())), "{length}");
-        assert_eq!(first.find(&[8; 32], PATIENCE), Ok(None));
-        // A second time nothing is sent but the result.
+        assert_eq!(first.find(&KEY, TIMEOUT), Ok(None));
+        assert_eq!(first.keep(&KEY, blob.clone(), TIMEOUT), Ok(()), "{length}");
+        assert_eq!((first.find(&KEY, TIMEOUT), fake.results()), (Ok(Some(blob.clone())), 1), "{length}");
+        assert_eq!(client(&fake).find(&KEY, TIMEOUT), Ok(Some(blob.clone())), "{length}");
+        assert_eq!(first.find(&[8; 32], TIMEOUT), Ok(None));
+        // The second time, only the result is sent.
         let sent = fake.calls("BatchUpdateBlobs") + fake.calls("Write");
-        assert_eq!(first.keep(&KEY, blob, PATIENCE), Ok(()));
+        assert_eq!(first.keep(&KEY, blob, TIMEOUT), Ok(()));
         assert_eq!(fake.calls("BatchUpdateBlobs") + fake.calls("Write"), sent);
         assert_eq!(fake.calls("Read") > 0, length > 2 << 20 || batches == 4096, "{length}");
-        // What it can do is asked once by each client.
+        // Each client requests the server's capabilities once.
         assert_eq!(fake.calls("GetCapabilities"), 2);
     }
 }
@@ -61,15 +61,15 @@ fn instances_are_named_in_every_call() {
     let fake = Fake::start();
     fake.limit_batches(1000);
     let server = Server::new(format!("{}/team/kernels", fake.address()).parse().unwrap());
-    assert_eq!(server.keep(&KEY, noise(10_000), PATIENCE), Ok(()));
-    assert_eq!(server.find(&KEY, PATIENCE), Ok(Some(noise(10_000))));
+    assert_eq!(server.keep(&KEY, noise(10_000), TIMEOUT), Ok(()));
+    assert_eq!(server.find(&KEY, TIMEOUT), Ok(Some(noise(10_000))));
     assert_eq!(fake.instances(), ["team/kernels"]);
     assert!(fake.calls("Write") == 1 && fake.calls("Read") == 1);
 }
 
-/// The blob never comes out wrong, and what is wrong is said.
+/// A wrong blob is never returned, and the fault is reported.
 #[test]
-fn lies_are_found_out() {
+fn wrong_answers_are_detected() {
     for length in [1000, 3_000_000] {
         for inline in [false, true] {
             let fake = Fake::start();
@@ -77,86 +77,89 @@ fn lies_are_found_out() {
                 fake.inline();
             }
             let server = client(&fake);
-            server.keep(&KEY, noise(length), PATIENCE).unwrap();
+            server.keep(&KEY, noise(length), TIMEOUT).unwrap();
             let cases = [
-                (Fault::WrongBytes, "cannot be trusted: the bytes do not have the digest that it named".to_owned()),
-                (Fault::Truncated, format!("cannot be trusted: {} bytes where it announced {length}", length - 1)),
+                (Fault::WrongBytes, "cannot be trusted: its entry does not match the digest".to_owned()),
+                (Fault::Truncated, format!("cannot be trusted: it sent {} bytes instead of {length}", length - 1)),
                 (
                     Fault::TooLong,
                     match length {
-                        1000 => "cannot be trusted: 1001 bytes where it announced 1000".to_owned(),
-                        _ => format!("cannot be trusted: more bytes than the {length} that it announced"),
+                        1000 => "cannot be trusted: it sent 1001 bytes instead of 1000".to_owned(),
+                        _ => format!("cannot be trusted: it sent more than the announced {length} bytes"),
                     },
                 ),
-                (Fault::WrongDigest, "cannot be trusted: the digest of its entry is none".to_owned()),
-                (Fault::Size(-1), "cannot be trusted: an entry of -1 bytes".to_owned()),
-                (Fault::Size(i64::MAX), format!("cannot be trusted: an entry of {} bytes", i64::MAX)),
-                (Fault::Size(LARGEST as i64 + 1), format!("cannot be trusted: an entry of {} bytes", LARGEST + 1)),
-                (Fault::NoEntry, "cannot be trusted: its result has no entry".to_owned()),
+                (Fault::WrongDigest, "cannot be trusted: the digest of its entry is malformed".to_owned()),
+                (Fault::Size(-1), "cannot be trusted: its entry has a size of -1 bytes".to_owned()),
+                (Fault::Size(i64::MAX), format!("cannot be trusted: its entry has a size of {} bytes", i64::MAX)),
+                (
+                    Fault::Size(LARGEST as i64 + 1),
+                    format!("cannot be trusted: its entry has a size of {} bytes", LARGEST + 1),
+                ),
+                (Fault::NoEntry, "cannot be trusted: its result does not contain the entry".to_owned()),
             ];
             for (fault, text) in cases {
                 fake.fail(fault);
-                let found = server.find(&KEY, PATIENCE).map_err(|trouble| trouble.to_string());
+                let found = server.find(&KEY, TIMEOUT).map_err(|error| error.to_string());
                 assert_eq!(found, Err(text), "{fault:?} {length} {inline}");
             }
-            // Of a result with its blob in it nothing more is asked.
+            // No further call is made if the result contains the blob.
             assert_eq!(fake.calls("BatchReadBlobs") == 0, inline || length > 1000);
             fake.fail(Fault::None);
-            assert_eq!(server.find(&KEY, PATIENCE), Ok(Some(noise(length))));
+            assert_eq!(server.find(&KEY, TIMEOUT), Ok(Some(noise(length))));
         }
     }
     let fake = Fake::start();
     let server = client(&fake);
-    server.keep(&KEY, noise(1000), PATIENCE).unwrap();
+    server.keep(&KEY, noise(1000), TIMEOUT).unwrap();
     fake.fail(Fault::OtherBlobs);
-    assert!(matches!(server.find(&KEY, PATIENCE), Err(Trouble::Lies(_))));
-    // Bytes that have the digest which is named are given out: the caller knows what it kept.
+    assert!(matches!(server.find(&KEY, TIMEOUT), Err(CallError::Untrusted(_))));
+    // Bytes that match the given digest are returned: the caller checks the contents.
     fake.fail(Fault::OtherEntry);
-    assert_eq!(server.find(&KEY, PATIENCE), Ok(Some(b"something else".to_vec())));
+    assert_eq!(server.find(&KEY, TIMEOUT), Ok(Some(b"something else".to_vec())));
 }
 
-/// A result without its blobs is no result, and the next client brings them again.
+/// A result without its blobs is a miss, and the next client uploads them again.
 #[test]
 fn lost_blobs_are_a_miss() {
     for length in [1000, 3_000_000] {
         let fake = Fake::start();
         let server = client(&fake);
-        server.keep(&KEY, noise(length), PATIENCE).unwrap();
+        server.keep(&KEY, noise(length), TIMEOUT).unwrap();
         fake.fail(Fault::LostBlobs);
-        assert_eq!(server.find(&KEY, PATIENCE), Ok(None));
+        assert_eq!(server.find(&KEY, TIMEOUT), Ok(None));
     }
 }
 
-/// However slow the server is, and wherever it stops, the caller has its answer in time.
+/// However slow the server is, and wherever it stops, the caller gets an answer in time.
 #[test]
-fn patience_ends() {
+fn calls_time_out() {
     let fake = Fake::start();
     let server = client(&fake);
-    server.keep(&KEY, noise(3_000_000), PATIENCE).unwrap();
-    let patience = Duration::from_millis(300);
+    server.keep(&KEY, noise(3_000_000), TIMEOUT).unwrap();
+    let timeout = Duration::from_millis(300);
     for fault in [Fault::Slow(Duration::from_secs(30)), Fault::Endless] {
         fake.fail(fault);
         let started = Instant::now();
-        assert_eq!(server.find(&KEY, patience), Err(Trouble::Slow(patience)), "{fault:?}");
+        assert_eq!(server.find(&KEY, timeout), Err(CallError::TimedOut(timeout)), "{fault:?}");
         let spent = started.elapsed();
-        assert!(spent >= patience && spent < patience + Duration::from_secs(2), "{fault:?}: {spent:?}");
+        assert!(spent >= timeout && spent < timeout + Duration::from_secs(2), "{fault:?}: {spent:?}");
     }
     fake.fail(Fault::Slow(Duration::from_secs(30)));
     let started = Instant::now();
-    assert_eq!(server.keep(&[1; 32], noise(10), patience), Err(Trouble::Slow(patience)));
-    assert!(started.elapsed() < patience + Duration::from_secs(2));
-    // No time at all is no time for anything.
-    assert_eq!(server.find(&KEY, Duration::ZERO), Err(Trouble::Slow(Duration::ZERO)));
+    assert_eq!(server.keep(&[1; 32], noise(10), timeout), Err(CallError::TimedOut(timeout)));
+    assert!(started.elapsed() < timeout + Duration::from_secs(2));
+    // Without any time, nothing can be done.
+    assert_eq!(server.find(&KEY, Duration::ZERO), Err(CallError::TimedOut(Duration::ZERO)));
 }
 
-/// Somebody who listens and says nothing, and somebody who is no such server.
+/// A listener that never answers, and one that is a different server.
 #[test]
 fn strangers_are_no_servers() {
     use std::io::Write;
     let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let server = Server::new(format!("grpc://{}", silent.local_addr().unwrap()).parse().unwrap());
-    let patience = Duration::from_millis(200);
-    assert_eq!(server.find(&KEY, patience), Err(Trouble::Slow(patience)));
+    let timeout = Duration::from_millis(200);
+    assert_eq!(server.find(&KEY, timeout), Err(CallError::TimedOut(timeout)));
 
     let web = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = web.local_addr().unwrap();
@@ -166,23 +169,23 @@ fn strangers_are_no_servers() {
         }
     });
     let server = Server::new(format!("grpc://{address}").parse().unwrap());
-    let found = server.find(&KEY, PATIENCE);
-    assert!(matches!(found, Err(Trouble::Unreachable(_))), "{found:?}");
+    let found = server.find(&KEY, TIMEOUT);
+    assert!(matches!(found, Err(CallError::Unreachable(_))), "{found:?}");
 }
 
 #[test]
 fn the_absent_are_noticed_at_once() {
     let mut fake = Fake::start();
     let server = client(&fake);
-    server.keep(&KEY, noise(10), PATIENCE).unwrap();
+    server.keep(&KEY, noise(10), TIMEOUT).unwrap();
     fake.kill();
     let started = Instant::now();
-    assert_eq!(server.find(&KEY, PATIENCE), Err(Trouble::Unreachable("Connection refused".into())));
-    assert_eq!(client(&fake).find(&KEY, PATIENCE), Err(Trouble::Unreachable("Connection refused".into())));
-    assert!(started.elapsed() < PATIENCE / 2);
-    // A server that is there again is used again, by the client that saw it go.
+    assert_eq!(server.find(&KEY, TIMEOUT), Err(CallError::Unreachable("Connection refused".into())));
+    assert_eq!(client(&fake).find(&KEY, TIMEOUT), Err(CallError::Unreachable("Connection refused".into())));
+    assert!(started.elapsed() < TIMEOUT / 2);
+    // A server that returns is used again, by the same client.
     fake.revive();
-    assert_eq!(server.find(&KEY, PATIENCE), Ok(Some(noise(10))));
+    assert_eq!(server.find(&KEY, TIMEOUT), Ok(Some(noise(10))));
 
     let nowhere = Server::new("grpc://no-such-host.invalid:1".parse::<Address>().unwrap());
     assert!(nowhere.find(&KEY, Duration::from_secs(2)).is_err());
@@ -192,42 +195,45 @@ fn the_absent_are_noticed_at_once() {
 fn a_server_that_dies_within_a_blob() {
     let fake = Fake::start();
     let server = client(&fake);
-    server.keep(&KEY, noise(3_000_000), PATIENCE).unwrap();
+    server.keep(&KEY, noise(3_000_000), TIMEOUT).unwrap();
     fake.fail(Fault::Dies);
-    assert_eq!(server.find(&KEY, PATIENCE), Err(Trouble::Unreachable("the server goes down".into())));
+    assert_eq!(server.find(&KEY, TIMEOUT), Err(CallError::Unreachable("the server goes down".into())));
 }
 
 #[test]
-fn refusals_are_told_in_short() {
+fn errors_of_the_server_are_shortened() {
     let fake = Fake::start();
     let server = client(&fake);
     fake.fail(Fault::Refuses);
-    let text = "refuses: PermissionDenied: not you?[31m";
-    assert_eq!(server.find(&KEY, PATIENCE).unwrap_err().to_string(), text);
-    assert_eq!(server.keep(&KEY, noise(1), PATIENCE).unwrap_err().to_string(), text);
+    let text = "cannot be used: PermissionDenied: not you?[31m";
+    assert_eq!(server.find(&KEY, TIMEOUT).unwrap_err().to_string(), text);
+    assert_eq!(server.keep(&KEY, noise(1), TIMEOUT).unwrap_err().to_string(), text);
     fake.fail(Fault::OtherDigests);
     let other = client(&fake);
-    assert_eq!(other.find(&KEY, PATIENCE).unwrap_err().to_string(), "refuses: it has no digests by SHA-256");
+    assert_eq!(
+        other.find(&KEY, TIMEOUT).unwrap_err().to_string(),
+        "cannot be used: the server does not support SHA-256 digests"
+    );
 }
 
-/// Nothing is sent to a server that lets nobody write, and one that says nothing about itself is used as any other.
+/// Nothing is sent to a read-only server. A server without capabilities is used like any other.
 #[test]
 fn what_servers_say_about_themselves() {
     let fake = Fake::start();
     fake.fail(Fault::ReadOnly);
-    assert_eq!(client(&fake).keep(&KEY, noise(10), PATIENCE), Ok(()));
+    assert_eq!(client(&fake).keep(&KEY, noise(10), TIMEOUT), Ok(()));
     assert_eq!((fake.results(), fake.all_calls()), (0, 1));
     fake.fail(Fault::Old);
     let server = client(&fake);
-    assert_eq!(server.keep(&KEY, noise(10), PATIENCE), Ok(()));
-    assert_eq!(server.find(&KEY, PATIENCE), Ok(Some(noise(10))));
+    assert_eq!(server.keep(&KEY, noise(10), TIMEOUT), Ok(()));
+    assert_eq!(server.find(&KEY, TIMEOUT), Ok(Some(noise(10))));
 }
 
-/// Sixteen clients while the server is killed and comes back: a blob is right or absent, and nobody waits long.
+/// Sixteen clients, while the server is killed and restarted: a blob is correct or missing, and no call takes long.
 #[test]
 fn a_server_that_is_killed_again_and_again() {
     let mut fake = Fake::start();
-    let patience = Duration::from_secs(5);
+    let timeout = Duration::from_secs(5);
     let stop = std::sync::atomic::AtomicBool::new(false);
     let blob = |key: u8| noise(10 + usize::from(key) * 300_000);
     let work = |n: u8, server: Server| {
@@ -237,13 +243,13 @@ fn a_server_that_is_killed_again_and_again() {
             }
             let key = n.wrapping_add(round) % 12;
             let started = Instant::now();
-            match server.find(&[key; 32], patience) {
+            match server.find(&[key; 32], timeout) {
                 Ok(Some(bytes)) => assert!(bytes == blob(key), "wrong bytes"),
-                Ok(None) => drop(server.keep(&[key; 32], blob(key), patience)),
-                Err(Trouble::Lies(text)) => panic!("{text}"),
+                Ok(None) => drop(server.keep(&[key; 32], blob(key), timeout)),
+                Err(CallError::Untrusted(text)) => panic!("{text}"),
                 Err(_) => std::thread::sleep(Duration::from_millis(5)),
             }
-            assert!(started.elapsed() < 3 * patience, "{:?}", started.elapsed());
+            assert!(started.elapsed() < 3 * timeout, "{:?}", started.elapsed());
         }
     };
     std::thread::scope(|threads| {
@@ -261,10 +267,10 @@ fn a_server_that_is_killed_again_and_again() {
         stop.store(true, std::sync::atomic::Ordering::Relaxed);
         workers.into_iter().for_each(|w| w.join().expect("no client fails"));
     });
-    // Whatever the kills left half done, a server that stays takes and gives all of it.
+    // Whatever state the kills left, a server that stays up accepts and returns everything.
     let server = client(&fake);
     for key in 0..12 {
-        assert_eq!(server.keep(&[key; 32], blob(key), PATIENCE), Ok(()));
-        assert!(server.find(&[key; 32], PATIENCE) == Ok(Some(blob(key))), "{key}");
+        assert_eq!(server.keep(&[key; 32], blob(key), TIMEOUT), Ok(()));
+        assert!(server.find(&[key; 32], TIMEOUT) == Ok(Some(blob(key))), "{key}");
     }
 }

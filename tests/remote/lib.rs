@@ -1,4 +1,4 @@
-//! A server of the Remote Execution API, version 2, in memory, that does wrong on demand.
+//! An in-memory server of the Remote Execution API, version 2, with faults on demand.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -20,41 +20,41 @@ use api::action_cache_server::{ActionCache, ActionCacheServer};
 use api::capabilities_server::{Capabilities, CapabilitiesServer};
 use api::content_addressable_storage_server::{ContentAddressableStorage, ContentAddressableStorageServer};
 
-/// What a server does wrong.
+/// The fault of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
     None,
     /// Each answer takes this long.
     Slow(Duration),
-    /// A bit of every blob is another one.
+    /// One bit of every blob is flipped.
     WrongBytes,
     /// Every blob lacks its last byte.
     Truncated,
-    /// Every blob has a byte too many.
+    /// Every blob has an extra byte.
     TooLong,
-    /// Results name the digest of other bytes, which are given.
+    /// Results contain the digest of other bytes, which are returned.
     OtherEntry,
-    /// Results name digests that are none.
+    /// Results contain malformed digests.
     WrongDigest,
-    /// Results announce this many bytes.
+    /// Results announce this size.
     Size(i64),
-    /// Results have no entry.
+    /// Results lack the entry.
     NoEntry,
-    /// Results are there, their blobs are not.
+    /// Results exist, but their blobs do not.
     LostBlobs,
-    /// Answers for blobs that nobody asked for.
+    /// Answers are about blobs that were not requested.
     OtherBlobs,
     /// Streams break in the middle, with the connection and the server.
     Dies,
-    /// Streams end never, and say nothing.
+    /// Streams never send anything and never end.
     Endless,
-    /// Every call is refused, with a text for a terminal.
+    /// Every call is rejected, with a message that contains terminal control sequences.
     Refuses,
-    /// Announces that nobody may write.
+    /// The server announces that it is read-only.
     ReadOnly,
-    /// Has no digests by SHA-256.
+    /// The server does not support SHA-256 digests.
     OtherDigests,
-    /// Does not know the call that tells what it can do.
+    /// The server does not implement the capabilities call.
     Old,
 }
 
@@ -63,11 +63,11 @@ struct State {
     fault: Fault,
     blobs: BTreeMap<String, Vec<u8>>,
     results: BTreeMap<String, api::ActionResult>,
-    /// How often each call was made.
+    /// The number of calls by name.
     calls: BTreeMap<&'static str, usize>,
-    /// Instances that were named.
+    /// The instances used by clients.
     instances: BTreeSet<String>,
-    /// Bytes of blobs in one message; zero: any number.
+    /// The limit on bytes of blobs in one message. Zero: no limit.
     batch: i64,
     inlines: bool,
 }
@@ -90,7 +90,7 @@ type Shared = Arc<Mutex<State>>;
 
 const ANY_PORT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
 
-/// A running server; dropping it cuts all connections.
+/// A running server. Dropping it closes all connections.
 pub struct Fake {
     address: SocketAddr,
     state: Shared,
@@ -99,12 +99,12 @@ pub struct Fake {
 }
 
 impl Fake {
-    /// On a free port of this machine, empty and without fault.
+    /// Starts an empty server without faults on a free local port.
     pub fn start() -> Fake {
         Fake::serve(ANY_PORT, Arc::default(), None).expect("a free port")
     }
 
-    /// As [`Fake::start`], with a certificate for `localhost`.
+    /// Like [`Fake::start`], with a certificate for `localhost`.
     pub fn start_secure() -> Fake {
         let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).expect("a certificate");
         let identity = (made.cert.pem(), made.signing_key.serialize_pem());
@@ -142,7 +142,7 @@ impl Fake {
         }
     }
 
-    /// The certificate, as text.
+    /// The certificate in PEM form.
     pub fn certificate(&self) -> Option<&str> {
         self.certificate.as_deref()
     }
@@ -155,37 +155,37 @@ impl Fake {
         self.state().fault = fault;
     }
 
-    /// Small results have their blobs in them, where the client would have it so.
+    /// Inlines blobs in small results if the client requests it.
     pub fn inline(&self) {
         self.state().inlines = true;
     }
 
-    /// Announces this many bytes of blobs in one message.
+    /// Sets the announced limit on bytes of blobs in one message.
     pub fn limit_batches(&self, bytes: i64) {
         self.state().batch = bytes;
     }
 
-    /// Results that are kept.
+    /// The number of stored results.
     pub fn results(&self) -> usize {
         self.state().results.len()
     }
 
-    /// How often a call was made, by its name in the protocol.
+    /// The number of calls with this protocol name.
     pub fn calls(&self, name: &str) -> usize {
         self.state().calls.get(name).copied().unwrap_or_default()
     }
 
-    /// How many calls were made.
+    /// The total number of calls.
     pub fn all_calls(&self) -> usize {
         self.state().calls.values().sum()
     }
 
-    /// The instances that clients named.
+    /// The instances used by clients.
     pub fn instances(&self) -> Vec<String> {
         self.state().instances.iter().cloned().collect()
     }
 
-    /// Changes what results name as their entry.
+    /// Changes the entry of all results.
     pub fn replace_entries(&self, bytes: &[u8]) {
         let digest = digest_of(bytes);
         let mut state = self.state();
@@ -194,17 +194,17 @@ impl Fake {
         files.for_each(|file| file.digest = Some(digest.clone()));
     }
 
-    /// Cuts all connections, and refuses new ones.
+    /// Closes all connections and rejects new ones.
     pub fn kill(&mut self) {
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_timeout(Duration::from_secs(5));
         }
     }
 
-    /// Serves on the old port again, with what was kept.
+    /// Serves on the old port again, with the stored data.
     pub fn revive(&mut self) {
         self.kill();
-        // The port may be taken for a moment by the end of an old connection.
+        // A connection that is being closed may hold the port for a moment.
         for _ in 0..100 {
             if let Ok(mut fake) = Fake::serve(self.address, self.state.clone(), None) {
                 self.runtime = fake.runtime.take();
@@ -240,7 +240,7 @@ type Answer<T> = Result<Response<T>, Status>;
 type Pieces<T> = Pin<Box<dyn Stream<Item = Result<T, Status>> + Send>>;
 
 impl Service {
-    /// Counts a call, and does wrong with it what is the same for all calls.
+    /// Counts a call, and applies the faults that are common to all calls.
     async fn enter(&self, call: &'static str, instance: &str) -> Result<Fault, Status> {
         let fault = {
             let mut state = lock(&self.state);
@@ -344,7 +344,7 @@ impl ActionCache for Service {
         let hash = request.action_digest.unwrap_or_default().hash;
         let result = request.action_result.unwrap_or_default();
         let mut state = lock(&self.state);
-        // What the protocol demands of clients: the action, its command and the files were there before.
+        // The protocol requires that the action, its command and the files have been uploaded before.
         let files = result.output_files.iter().filter_map(|f| f.digest.as_ref()).map(|d| &d.hash);
         if let Some(missing) = files.chain([&hash]).find(|hash| !state.blobs.contains_key(*hash)) {
             return Err(Status::failed_precondition(format!("the blob {missing} was not uploaded")));
@@ -447,7 +447,7 @@ impl ContentAddressableStorage for Service {
     }
 }
 
-/// Instance and hash in the name of a blob.
+/// The instance and the hash in the name of a blob.
 fn named(resource: &str) -> Option<(&str, &str)> {
     let (before, after) = resource.rsplit_once("blobs/")?;
     let instance = before.split_once("uploads/").map_or(before, |(instance, _)| instance);

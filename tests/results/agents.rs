@@ -1,12 +1,12 @@
-//! Programs of agents through to results on the simulator: two groups of warps work on storage of their own at the same
-//! time, each with barriers of its own, and the block reads what both have left.
+//! Programs with agents, run on the simulator: two groups of warps work at the same time, each on its own storage and
+//! with its own barriers, and then the block reads both results.
 
 use simulate::{From, How, Input};
 use tile_test_support::{Trial, functions, simulate};
 
-/// Agent 0 (one warp) turns 128 numbers around; agent 1 (two warps) does the same to other numbers, `rounds` times.
-/// Turning around is a conversion through shared memory, so a barrier that counts other threads than the agent's hangs
-/// or races.
+/// Agent 0 (one warp) reverses 128 numbers, and agent 1 (two warps) reverses other numbers, `rounds` times. The
+/// reversal is a layout conversion through shared memory, so a barrier that counts threads outside the agent causes a
+/// hang or a race.
 fn program(rounds: usize) -> String {
     let turn = |name: &str, from: &str, to: &str, memory: &str, warps: usize| {
         let vector = if warps == 1 { 4 } else { 2 };
@@ -86,7 +86,7 @@ fn agents_run_side_by_side() {
     }
 }
 
-/// A block has fifteen barriers for its agents.
+/// A block has 15 barriers for its agents.
 fn too_many_agents_are_an_error() {
     let agents = ["{\n      nv_tileas.barrier\n    }"; 16].join(", ");
     let program = format!(
@@ -96,7 +96,7 @@ fn too_many_agents_are_an_error() {
     );
     let error = simulate::ptx(&program, How { from: From::Layouts, target: "sm_90", level: 3 });
     let error = error.expect_err("sixteen agents have too few barriers");
-    assert!(error.contains("a block has 15 barriers for agents"), "{error}");
+    assert!(error.contains("agents and ping-pong need more than the 15 named barriers of a block"), "{error}");
 }
 
 pub fn trials() -> Vec<Trial> {

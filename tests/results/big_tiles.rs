@@ -1,4 +1,4 @@
-//! Tiles that do not fit into registers: what they compute, and how much code they take.
+//! Tiles that do not fit into registers: their results, and the size of their code.
 
 use simulate::{From, How, Input, ptx, run};
 use std::time::{Duration, Instant};
@@ -7,7 +7,7 @@ use tile_targets::Target;
 use tile_test_support::{Trial, cubin, functions, simulate};
 
 /// A kernel `k(%in, %out)` on one tile of `rows x columns` floats: `body` computes `%r` of type `T` from `%x` of type
-/// `T`. `warps` warps, or as many as the compiler wants.
+/// `T`. It runs with `warps` warps; if `None`, the compiler chooses.
 fn kernel(rows: usize, columns: usize, warps: Option<u32>, body: &str) -> String {
     let tile = format!("tensor<{rows}x{columns}xf32>");
     let memref = format!("<{rows}x{columns}xf32, strides = [{columns}, 1]>");
@@ -40,7 +40,7 @@ nv_tileaa.func @k(%in: !nv_tileaa.ptr<f32>, %out: !nv_tileaa.ptr<f32>, %n: i32){
     )
 }
 
-/// A reduction `%name` of `%from` by a body on `%a` and `%b`.
+/// A reduction `%name` of `%from` whose body uses `%a` and `%b`.
 fn reduce(name: &str, from: &str, dim: usize, identity: &str, op: &str, result: &str) -> String {
     format!(
         "  {name} = nv_tileaa.reduce {from} dim {dim} identities [{identity} : f32] : T -> {result} {{
@@ -63,8 +63,7 @@ fn floats(bytes: &[u8]) -> Vec<f32> {
     bytes.chunks(4).map(|c| f32::from_le_bytes(c.try_into().expect("four bytes"))).collect()
 }
 
-/// Runs the kernel at two levels and under an adversarial schedule, and compares with what `expected` makes of the
-/// input.
+/// Runs the kernel at two levels and under an adversarial schedule, and compares the result with `expected`.
 fn check(name: &str, text: &str, input: &[f32], n: i32, expected: &[f32], tolerance: f32) {
     for (target, level, seed) in
         [("sm_90", 3, None), ("sm_80", 0, None), ("sm_120", 2, Some(7)), ("sm_100", 3, Some(8))]
@@ -84,7 +83,7 @@ fn check(name: &str, text: &str, input: &[f32], n: i32, expected: &[f32], tolera
 const ROWS: usize = 8;
 const COLUMNS: usize = 2048;
 
-/// One warp, so that a thread holds 512 elements.
+/// Uses one warp, so that a thread holds 512 elements.
 fn one_warp(name: &str, body: &str, n: i32, tolerance: f32, expected: impl Fn(&[f32]) -> Vec<f32>) {
     let input = data(ROWS * COLUMNS);
     check(name, &kernel(ROWS, COLUMNS, Some(1), body), &input, n, &expected(&input), tolerance);
@@ -108,7 +107,7 @@ fn elementwise_chains() {
 }
 
 fn in_place_updates_keep_their_order() {
-    // The tile is stored where it was loaded from and loaded again: tokens order all three.
+    // The tile is stored back to where it was loaded from and loaded again. Tokens order all three accesses.
     let body = "
   %two = arith.constant dense<2.0> : T
   %y = arith.mulf %x, %two : T
@@ -153,7 +152,7 @@ fn sums_of_columns() {
 }
 
 fn reductions_of_several_tensors_that_do_not_commute() {
-    // The last row with the largest value, by pairs of value and index.
+    // The last row with the largest value, found with pairs of value and index.
     let body = "
   %i = nv_tileaa.make_range : tensor<2048xi32>
   %iw = nv_tileaa.view %i : tensor<2048xi32> -> tensor<1x2048xi32>
@@ -198,7 +197,7 @@ fn loops_carry_tiles() {
     scf.yield %b, %s : T, T
   }
   %r = arith.subf %l#0, %l#1 : T";
-    // Fibonacci: what is carried changes places.
+    // Fibonacci: the carried values are swapped.
     one_warp("for", body, 5, 1e-6, |x| {
         each(x, |_, v| {
             let (mut a, mut b) = (0.0, v);
@@ -208,7 +207,7 @@ fn loops_carry_tiles() {
             a - b
         })
     });
-    // No iteration at all.
+    // No iterations.
     one_warp("for 0", body, 0, 1e-6, |x| each(x, |_, v| -v));
 }
 
@@ -274,7 +273,7 @@ fn slices_and_concatenations() {
 }
 
 fn pointers_masks_and_narrow_types() {
-    // Even elements through pointers, the others by their index; bytes and booleans in between.
+    // Even elements are accessed through pointers, and the others by index. Bytes and booleans are used in between.
     let body = "
   %i = nv_tileaa.make_range : tensor<16384xi32>
   %i2 = nv_tileaa.view %i : tensor<16384xi32> -> tensor<8x2048xi32>
@@ -322,7 +321,8 @@ fn ragged_edges_and_padding() {
     check("ragged", &text, &input, 1501, &expected, 0.0);
 }
 
-/// What the machine's assembler makes of a kernel: bytes of code, and of local memory of a thread.
+/// Compiles and assembles a kernel, checks that ptxas spills nothing, and returns the size of the code in bytes and
+/// the compile time.
 fn assembled(text: &str) -> (u64, Duration) {
     let started = Instant::now();
     let ptx =
@@ -336,16 +336,16 @@ fn assembled(text: &str) -> (u64, Duration) {
     (code_bytes(&cubin.image), took)
 }
 
-/// Bytes of the section of code of a cubin, a 64-bit ELF file.
+/// The size in bytes of the code section of a cubin, which is a 64-bit ELF file.
 fn code_bytes(elf: &[u8]) -> u64 {
     let word = |at: usize, n: usize| elf[at..at + n].iter().rev().fold(0u64, |v, b| v << 8 | u64::from(*b));
     let (table, size, count) = (word(0x28, 8) as usize, word(0x3a, 2) as usize, word(0x3c, 2) as usize);
-    // Code is what can be executed.
+    // Code sections are executable.
     let executable = |s: usize| word(s + 8, 8) & 4 != 0;
     (0..count).map(|i| table + i * size).filter(|&s| executable(s)).map(|s| word(s + 0x20, 8)).sum()
 }
 
-/// An instruction of the machine.
+/// The size of a machine instruction in bytes.
 const INSTRUCTION: u64 = 16;
 
 fn code_does_not_grow_with_the_tile() {
@@ -374,7 +374,8 @@ fn code_does_not_grow_with_the_tile() {
     ] {
         let (bytes, took) = assembled(&kernel(rows, columns, None, body));
         assert!(bytes < 5000 * INSTRUCTION, "{name}: {} instructions", bytes / INSTRUCTION);
-        // The bound is for a build with optimisation on a quiet machine; this one has neither.
+        // The limit is meant for an optimized build on an idle machine, but this is a debug build and other tests run
+        // at the same time.
         assert!(took < Duration::from_secs(3), "{name}: {took:?}");
         println!("{name}: {} instructions, {took:?}", bytes / INSTRUCTION);
     }
@@ -432,7 +433,7 @@ fn scans_along_rows_and_columns() {
 }
 
 fn scans_that_do_not_commute_carry_in_order() {
-    // Linear recurrences: pairs of a factor and a term.
+    // Linear recurrences on pairs of a factor and a term.
     let body = "
   %half = arith.constant dense<0.5> : T
   %p:2 = nv_tileaa.scan %half, %x dim 1 identities [1.0 : f32, 0.0 : f32] : T, T -> T, T {
@@ -459,7 +460,7 @@ fn scans_that_do_not_commute_carry_in_order() {
 }
 
 fn products_of_large_tiles() {
-    // x x^T is 128 x 128 out of 128 x 128, for one warp.
+    // x x^T is a dot of 128 x 128 tiles in one warp.
     let (n, input) = (128, data(128 * 128));
     let text = |element: &str, make: &str| {
         kernel(

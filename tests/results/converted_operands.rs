@@ -1,6 +1,6 @@
-//! Products of warpgroups on sm_90 whose operands are changed in their stages before they are multiplied, from the
-//! language to results on the simulator, against the reference interpreter: 8-bit and 32-bit elements that are turned,
-//! words that are rounded, elements that are computed.
+//! Dots of warpgroups on sm_90 whose operands are converted in their ring stages before the dot. The programs are
+//! compiled from the public language and run on the simulator, and the results are compared with the reference
+//! interpreter. Operands are transposed (8-bit and 32-bit elements), rounded to tf32, or computed.
 
 use product_kind::{HALVES, Kind, N, RAGGED};
 use tile_interface::Emit;
@@ -19,7 +19,7 @@ fn bytes() {
     }
 }
 
-/// Where elements of eight bits are contiguous across the depth, threads turn the tile.
+/// If 8-bit elements are not contiguous along the depth, threads transpose the tile.
 fn bytes_across_the_depth() {
     for turned in [[false, false], [true, true], [true, false]] {
         let kind = Kind { element: Number::I8, sum: Number::I32, mode: "signed signed", turned, ..RAGGED };
@@ -30,8 +30,8 @@ fn bytes_across_the_depth() {
     parts.multiplied_by_warpgroups(&parts.usual());
 }
 
-/// Panels of 128x128 bytes are turned square by square: by the warpgroups that multiply, however many, or by one that
-/// does nothing else.
+/// Panels of 128x128 bytes are transposed square by square, either by any number of consumer warpgroups or by a
+/// converter warpgroup.
 fn panels_of_bytes_across_the_depth() {
     let panels = Kind { m: 128, n: 128, k: 128, outside: [5, 3, 9], ..HALVES };
     let bytes = Kind { element: Number::I8, sum: Number::I32, mode: "signed signed", ..panels };
@@ -43,7 +43,7 @@ fn panels_of_bytes_across_the_depth() {
         let kind = Kind { m, n, turned, trips: 2, ..bytes };
         kind.multiplied_by_warpgroups(&kind.usual());
     }
-    // More iterations than stages, and none at all.
+    // More iterations than stages, and no iterations.
     for (element, m, n, turned, trips) in [
         (Number::E4m3, 128, 128, [false, false], 8),
         (Number::E5m2, 128, 256, [false, false], 5),
@@ -60,7 +60,8 @@ fn panels_of_bytes_across_the_depth() {
     }
 }
 
-/// Sums of bytes that must be exact, in chains of columns and of the depth.
+/// Dots of 8-bit elements whose accumulators must be exact, with several instructions along the columns and along the
+/// depth.
 fn exact_sums_of_bytes() {
     for (m, n, k) in [(64, N, 64), (128, 128, 128), (64, 16, 256)] {
         for (element, turned) in [(Number::E4m3, [false, true]), (Number::E5m2, [false, false])] {
@@ -70,11 +71,12 @@ fn exact_sums_of_bytes() {
     }
 }
 
-/// Words are rounded to tf32 where they lie, to the nearest and not towards zero.
+/// 32-bit words are rounded to tf32 in place, to nearest and not toward zero.
 fn rounded_words() {
     for (m, n, k) in [(64, N, 32), (128, 64, 64), (64, 8, 8)] {
         for turned in [[false, true], [false, false], [true, true]] {
-            // Of 8 columns and a depth of 8 there are fewer elements than threads: several read what one writes.
+            // With 8 columns and a depth of 8 there are fewer elements than threads, so several threads read what one
+            // thread writes.
             let kind = Kind { element: Number::F32, rounded: true, turned, m, n, k, ..RAGGED };
             let kind = Kind { outside: [5, 3, k / 4], ..kind };
             kind.multiplied_by_warpgroups(&kind.usual());
@@ -82,7 +84,7 @@ fn rounded_words() {
     }
 }
 
-/// What else is computed of each element is computed in the stage too.
+/// Other elementwise computations on operands are done in the stage as well.
 fn computed_operands() {
     for (element, k) in [(Number::F16, 64), (Number::Bf16, 64), (Number::Bf16, 16)] {
         let kind = Kind { element, k, computed: true, ..RAGGED };

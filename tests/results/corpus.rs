@@ -1,18 +1,19 @@
-//! Runs the corpus: one test for each program, target and level, which compiles it and compares what it computes with
-//! what `cases.py` expects; and one for each program that is known not to work, which fails when the program works.
+//! Runs the corpus. The tests are:
 //!
-//! And one for each on the reference interpreter, which has to run all that can be read.
+//! * for each program, target and level: compiles the program and compares its results with what `cases.py` expects;
+//! * for each program that is known not to work: fails if the program works;
+//! * for each program that can be read: runs it on the reference interpreter;
+//! * for each program that requests memory orders: checks that its PTX has them;
+//! * for some programs (with `TILEIRAS_TEST_FULL=1` for all): runs them compiled with the modulo scheduler
+//!   (`v2-opt-level=2`) on two targets, and checks each optional pass on sm_90.
 //!
-//! Of programs that ask for an order of memory, one that this arrives in their PTX. Of some, one each with the modulo
-//! scheduler (`v2-opt-level=2`) on two targets; with `TILEIRAS_TEST_FULL=1` of all.
+//! `tests/corpus/results.tsv` has a digest of the results of each program on the simulator, compiled for sm_90 at
+//! -O3. So a change of any bit is noticed, even within the tolerance. `cargo xtask bless results` accepts changes.
 //!
-//! `tests/corpus/results.tsv` has a digest of what each program leaves behind on the simulator, compiled for sm_90 at
-//! -O3: a change of any bit, even where a tolerance allows it, is seen and agreed to: `cargo xtask bless results`.
-//!
-//! By default: sm_90, levels 0 and 3, the ordinary schedule and an adversarial one. With `TILEIRAS_TEST_FULL=1`: four
-//! targets, also level 2, and five adversarial schedules. `cargo xtask corpus` prints the same as a table. PTX that
-//! another test runs is not run once more: most programs are the same at levels 2 and 3, and in all versions of the
-//! bytecode.
+//! By default: sm_90, levels 0 and 3, the ordinary schedule and one adversarial schedule. With
+//! `TILEIRAS_TEST_FULL=1`: four targets, also level 2, and five adversarial schedules. `cargo xtask corpus` prints
+//! the same as a table. PTX that another test runs is not run again: most programs compile to the same PTX at levels
+//! 2 and 3, and in all versions of the bytecode.
 
 use ptx_sim::Module;
 use sha2::{Digest, Sha256};
@@ -29,11 +30,11 @@ struct Slice {
     targets: &'static [&'static str],
     levels: &'static [u8],
     schedules: &'static str,
-    /// Programs that are also compiled with the modulo scheduler; all where there is no list.
+    /// Programs that are also compiled with the modulo scheduler, or `None` for all.
     scheduled: Option<&'static [&'static str]>,
-    /// Programs of which each optional pass is checked, for sm_90.
+    /// Programs for which each optional pass is checked on sm_90, or `None` for all.
     each: Option<&'static [&'static str]>,
-    /// For all schedules of one configuration: a run that takes longer hangs.
+    /// The time limit for all schedules of one configuration. A run that takes longer is considered to hang.
     limit: Duration,
 }
 
@@ -139,8 +140,8 @@ fn list(root: &Path) -> Result<Vec<Trial>, corpus::Error> {
     Ok(trials)
 }
 
-/// The configuration whose test most often runs the same code: level 3 for level 2, and otherwise the first version of
-/// the program for another one.
+/// A configuration whose test most often runs the same code: for level 2, level 3; otherwise, the first version of
+/// the same program.
 fn twin<'a>(program: &'a Program, level: u8, programs: &'a [Program]) -> Option<(&'a Program, u8)> {
     if level == 2 {
         return Some((program, 3));
@@ -162,7 +163,7 @@ fn ptx(program: &Program, target: &str, options: &[&str]) -> Result<String, Fail
     Ok(String::from_utf8(output.stdout)?)
 }
 
-/// Targets with the modulo scheduler: one whose loops it schedules, and one whose products are those of agents.
+/// Targets for the modulo scheduler: one whose loops it schedules, and one whose dots are split into agents.
 const SCHEDULED_TARGETS: [&str; 2] = ["sm_80", "sm_90"];
 
 /// Runs a program that was compiled with the modulo scheduler.
@@ -182,7 +183,7 @@ fn scheduled(program: &Program, target: &str, schedules: &str) -> Result<(), Fai
     Ok(runner()?.run(&Job { program, engine: Engine::Simulator { target, level: 3, schedules } })?)
 }
 
-/// Compiles a program with the lines of its source, and compares the orders that it asks for with those of the PTX.
+/// Compiles a program with line information, and compares the memory orders that it requests with those of the PTX.
 fn orders_arrive(program: &Program) -> Result<(), Failed> {
     let orders = orders::asked_for(&std::fs::read(&program.file)?)?;
     let mut wrong = vec![];
@@ -202,7 +203,7 @@ fn failed(error: corpus::Error) -> Failed {
 
 fn runner() -> Result<Runner, Failed> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    // The scratch folder of integration tests lies in the target folder.
+    // The temporary folder of integration tests is in the target folder.
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap_or(root);
     let cases = corpus::cases(root, target).map_err(failed)?;
     Ok(Runner { tile_run: env!("CARGO_BIN_EXE_tile-run").into(), cases, limit: slice().limit, out_dir: None })
@@ -211,7 +212,7 @@ fn runner() -> Result<Runner, Failed> {
 /// The target and the level whose results are compared bit by bit.
 const PINNED: (&str, u8) = ("sm_90", 3);
 
-/// Runs a program, and compares what the ordinary schedule, which is the last, leaves behind with the list.
+/// Runs a program and compares the results of the ordinary schedule, which runs last, with the list.
 fn same_bits(job: &Job) -> Result<(), Failed> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("results").join(&job.program.name);
     Runner { out_dir: Some(folder.clone()), ..runner()? }.run(job)?;
@@ -228,7 +229,7 @@ fn same_bits(job: &Job) -> Result<(), Failed> {
     Ok(golden::compare_row("tests/corpus/results.tsv", "results", &job.program.name, Some(&digest))?)
 }
 
-/// A pending program has to fail at one level at least; otherwise the list is out of date.
+/// A pending program must fail at one level at least; otherwise the list is out of date.
 fn still_fails(jobs: &[Job], target: &str, reason: &str) -> Result<(), Failed> {
     let runner = runner()?;
     if jobs.iter().any(|job| runner.run(job).is_err()) {

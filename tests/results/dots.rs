@@ -1,9 +1,9 @@
-//! Matrix products of every type and of many shapes: compiled from the public language, run on the simulated device,
-//! and compared bit for bit with products computed here. Operands are such that every sum is exact, so a lane, a
-//! register or a scale in the wrong place cannot hide behind a tolerance.
+//! Dots of every type and of many shapes, compiled from the public language, run on the simulated device, and
+//! compared bit for bit with dots computed here. The operands are chosen such that every sum is exact, so a wrong
+//! lane, register or scale cannot hide behind a tolerance.
 //!
-//! One test for each row of [`CASES`]. By default on targets and levels that take turns; `TILEIRAS_TEST_FULL=1` takes
-//! four targets, three levels and five adversarial schedules of each.
+//! There is one test for each row of [`CASES`]. By default, cases rotate through targets and levels; with
+//! `TILEIRAS_TEST_FULL=1`, each runs on four targets, at three levels and under five adversarial schedules.
 
 use half::{bf16, f16};
 use ptx_sim::{Module, RunOptions};
@@ -17,28 +17,28 @@ use tile_launch::{
 use tile_targets::Target;
 use tile_test_support::{Failed, Trial, kernels};
 
-/// What is multiplied. `cast` is the type that the kernel makes of what it loads, where memory holds another.
+/// The types of a dot. If memory holds another type, `cast` is the type that the kernel converts to after loading.
 #[derive(Clone, Copy)]
 struct Types {
     name: &'static str,
     load: Element,
     cast: Option<&'static str>,
     acc: Element,
-    /// For integers: whether the operands are signed.
+    /// For integers, whether each operand is signed.
     signed: [bool; 2],
-    /// Type of scales and elements that one covers.
+    /// The type of the scales and the number of elements that a scale covers.
     scale: Option<(Element, i64)>,
     values: Values,
 }
 
-/// Operands by a number that is different for every element.
+/// How operands are computed from a number that differs for every element.
 #[derive(Clone, Copy)]
 enum Values {
     /// Whole numbers up to a bound.
     Whole(i64),
-    /// More bits of significand than a format that rounds would keep.
+    /// More significand bits than a rounding format keeps.
     Fine(u32),
-    /// All of a byte.
+    /// All values of a byte.
     Bytes,
 }
 
@@ -80,7 +80,8 @@ const TYPES: &[Types] = &[
     },
 ];
 
-/// Batch, M, N, K. A batch of zero is a product of rank two. K is raised to what one scale covers.
+/// Batch, M, N and K. A batch of 0 means a dot of rank 2. K is raised to at least the number of elements that a scale
+/// covers.
 const SHAPES: &[[i64; 4]] = &[
     [0, 64, 64, 64],
     [0, 128, 32, 32],
@@ -101,12 +102,12 @@ const SHAPES: &[[i64; 4]] = &[
     [4, 4, 8, 4],
 ];
 
-/// One product as one kernel.
+/// A dot in its own kernel.
 #[derive(Clone, Copy)]
 struct Case {
     types: Types,
     shape: [i64; 4],
-    /// The right operand is loaded transposed.
+    /// Whether the right operand is loaded transposed.
     transposed: bool,
 }
 
@@ -151,11 +152,11 @@ pub fn trials() -> Vec<Trial> {
         .into_iter()
         .enumerate()
         .map(|(i, case)| {
-            // Five and twelve have no common divisor: neighbours get different targets and levels.
+            // 5 is coprime to the number of configurations, so neighboring cases get different targets and levels.
             let mut mine =
                 if full { configurations.clone() } else { vec![configurations[5 * i % configurations.len()]] };
             if case.types.scale.is_some() && mine.iter().all(|(target, _)| *target != "sm_120") {
-                // Where an instruction scales.
+                // A target whose instructions take scales.
                 mine.push(("sm_120", [0, 2, 3][i % 3]));
             }
             Trial::test(format!("dots/{}", case.name()), move || check(&case, &mine, full))
@@ -183,7 +184,7 @@ fn by(extents: &[i64]) -> String {
     extents.iter().map(i64::to_string).collect::<Vec<_>>().join("x")
 }
 
-/// The extents of an operand in memory, slowest first.
+/// The extents of an operand in memory, slowest dimension first.
 fn extents(case: &Case, operand: usize) -> Vec<i64> {
     let [b, m, n, k] = case.shape;
     let s = case.scales();
@@ -198,7 +199,7 @@ fn extents(case: &Case, operand: usize) -> Vec<i64> {
     if b > 0 { vec![b, two[0], two[1]] } else { two.to_vec() }
 }
 
-/// Operands: lhs, rhs, accumulator, result, and scales of lhs and rhs.
+/// The element types of the operands: lhs, rhs, accumulator, result, and scales of lhs and rhs.
 fn elements(case: &Case) -> Vec<Element> {
     let t = case.types;
     let mut list = vec![t.load, t.load, t.acc, t.acc];
@@ -286,7 +287,7 @@ fn kernel(case: &Case) -> String {
 
 //===-- values -------------------------------------------------------------===//
 
-/// A number that looks random, from an element's place.
+/// A pseudorandom number computed from an element's position.
 fn mix(operand: usize, index: i64) -> u64 {
     let mut x = (index as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ (operand as u64) << 32;
     x ^= x >> 29;
@@ -294,7 +295,7 @@ fn mix(operand: usize, index: i64) -> u64 {
     x ^ x >> 32
 }
 
-/// Bits of a number that the format has exactly.
+/// Encodes a number that the format represents exactly.
 fn encode(e: Element, x: f64) -> Vec<u8> {
     match e {
         Element::F16 => f16::from_f64(x).to_le_bytes().to_vec(),
@@ -303,7 +304,7 @@ fn encode(e: Element, x: f64) -> Vec<u8> {
         Element::F64 => x.to_le_bytes().to_vec(),
         Element::I8 => vec![x as i64 as u8],
         Element::I32 => (x as i64 as i32).to_le_bytes().to_vec(),
-        // The one byte that decodes to the number.
+        // The only byte that decodes to this number.
         _ => vec![(0..=255u8).find(|b| e.decode(&[*b]).to_f64() == x).expect("a number of the format")],
     }
 }
@@ -313,13 +314,13 @@ fn value(case: &Case, operand: usize, index: i64) -> f64 {
     let within = |bound: i64| (r % (2 * bound as u64 + 1)) as i64 - bound;
     match (operand, case.types.values) {
         (4 | 5, _) => match case.types.scale {
-            // Powers of two around one, and for e4m3 sums of two of them.
+            // Powers of two around one, and for e4m3 also sums of two of them.
             Some((Element::E8m0, _)) => 2f64.powi((r % 7) as i32 - 3),
             _ => 2f64.powi((r % 5) as i32 - 2) * if r >> 9 & 1 == 1 { 1.5 } else { 1.0 },
         },
         (2, _) => within(16) as f64,
         (_, Values::Whole(bound)) => within(bound) as f64,
-        // Only one side is fine, so that products are exact.
+        // Only one operand uses all bits, so that products are exact.
         (0, Values::Fine(bits)) => (r >> 8 & ((1 << bits) - 1)) as f64 / (1u64 << (bits - 2)) as f64 - 2.0,
         (_, Values::Fine(_)) => within(2) as f64,
         (_, Values::Bytes) => {
@@ -354,7 +355,7 @@ fn array(case: &Case, operand: usize, value: &dyn Fn(&Case, usize, i64) -> f64) 
     })
 }
 
-/// Element `(batch, row, column)` of the product, in double precision: exact for these operands.
+/// Element `(batch, row, column)` of the result in double precision, which is exact for these operands.
 fn expected(case: &Case, value: &dyn Fn(&Case, usize, i64) -> f64, [batch, row, column]: [i64; 3]) -> f64 {
     let [_, m, n, k] = case.shape;
     let at = |operand, index| value(case, operand, index);
@@ -376,7 +377,7 @@ fn compile(text: &str, target: &'static Target, opt_level: u8) -> Result<String,
     output.map(|o| o.text).map_err(|e| format!("{e}\n{text}"))
 }
 
-/// Results of a case, element by element.
+/// Runs a case and compares its results element by element.
 fn run(
     case: &Case,
     module: &Module,
@@ -405,7 +406,7 @@ fn check(case: &Case, configurations: &[(&'static str, u8)], full: bool) -> Resu
             let wrong = |i: &i64| {
                 let want = expected(case, &value, [i / (m * n), i / n % m, i % n]);
                 let have = found[*i as usize];
-                // Products of bytes wrap in 32 bits only beyond these shapes.
+                // For these shapes, sums of 8-bit products do not wrap in 32 bits.
                 (have != want).then(|| format!("{target} -O{level} {seed:?}: element {i} is {have}, not {want}"))
             };
             problems.extend((0..case.batch() * m * n).find_map(|i| wrong(&i)));
@@ -414,8 +415,8 @@ fn check(case: &Case, configurations: &[(&'static str, u8)], full: bool) -> Resu
     if problems.is_empty() { Ok(()) } else { Err(problems.join("\n").into()) }
 }
 
-/// What fills an instruction up beyond the depth of the tile must be zero on both sides: zero times infinity is no
-/// zero.
+/// If the tile is less deep than the instruction, the padding must be zero in both operands, because zero times
+/// infinity is NaN.
 fn infinities(depth: i64) -> Result<(), Failed> {
     let case = Case { types: TYPES[0], shape: [0, 16, 16, depth], transposed: false };
     let value = |case: &Case, operand: usize, index: i64| match operand {
@@ -434,8 +435,8 @@ fn infinities(depth: i64) -> Result<(), Failed> {
     Ok(())
 }
 
-/// A scale that is not a number makes its row so, and no other: neither where scales of several rows share a word, nor
-/// where the tile lacks blocks that the instruction has.
+/// A NaN scale makes the elements of its row NaN and no others, even if scales of several rows share a word or the
+/// tile has fewer blocks than the instruction.
 fn nan_scale() -> Result<(), Failed> {
     for (name, k) in [("mx_e4m3", 64), ("mx_e4m3", 32), ("mx_e2m1", 32), ("mx_e2m1_16", 16), ("nv_e2m1", 32)] {
         let types = *TYPES.iter().find(|t| t.name == name).ok_or("no such types")?;
@@ -448,7 +449,7 @@ fn nan_scale() -> Result<(), Failed> {
     Ok(())
 }
 
-/// The last block of row 5 has a scale that is not a number.
+/// Checks a dot in which the scale of the last block of row 5 is NaN.
 fn nan_scale_of(case: &Case, target: &'static Target) -> Result<(), String> {
     let ptx = compile(&kernel(case), target, 3)?;
     let module = Module::parse(&ptx).map_err(|e| e.to_string())?;

@@ -1,5 +1,5 @@
-//! Rings of copies on sm_80 to sm_89 in all the shared memory of a block: how deep they are, that ptxas takes them when
-//! it is told to, and what is computed.
+//! Rings of asynchronous copies on sm_80 to sm_89 that use all the shared memory of a block: tests the number of
+//! stages, that ptxas accepts them if it is told to, and the results.
 
 use std::time::Duration;
 use tile_fuzz::case::Case;
@@ -9,7 +9,7 @@ use tile_targets::Target;
 use tile_test_support::{Trial, cubin, exact, functions};
 use tileiras::compile::{self, InProcess};
 
-/// C = A B, of tiles of 16 KiB each.
+/// C = A B with tiles of 16 KiB.
 const PRODUCT: &str = "cuda_tile.module @m {
   entry @product(%a: tile<ptr<f16>>, %b: tile<ptr<f16>>, %c: tile<ptr<f32>>) {
     %pa = assume div_by<16>, %a : tile<ptr<f16>>
@@ -63,13 +63,13 @@ fn rings_take_what_a_block_has() {
         assert_eq!(resources[0].spill_stores, 0, "{name}");
         let refused = cubin::assemble(&ptx, target, 3, DebugInfo::None).expect_err("it takes more than PTX promises");
         assert!(refused.contains("uses too much shared data"), "{refused}");
-        // All but one stage are under way.
+        // All stages but one are in flight.
         assert!(ptx.contains(&format!("cp.async.wait_group \t{};", stages - 2)), "{ptx}");
         for seed in [None, Some(1), Some(2)] {
             let outcome = case.simulate(&ptx, seed, Duration::from_secs(120)).expect("it runs");
             assert_eq!(case.difference(&meaning, &outcome).map(|d| d.to_string()), None, "{name}, seed {seed:?}");
         }
-        // What PTX promises holds no two stages; tiles are sliced.
+        // The amount that PTX guarantees does not hold two stages, so tiles are sliced.
         let less = compiled(target, false);
         let resources = cubin::assemble(&less, target, 3, DebugInfo::None).expect("ptxas takes it").resources;
         assert!(resources[0].shared_memory <= 48 << 10, "{name}");

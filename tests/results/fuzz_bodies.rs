@@ -1,6 +1,6 @@
-//! The bodies of the fuzz targets that need MLIR, on files of the corpus and texts of the tests with a fixed sequence
-//! of damage, and what campaigns have found. `scripts/fuzz.sh` runs the same bodies guided by coverage, which takes
-//! hours.
+//! Runs the bodies of the fuzz targets that need MLIR on corpus files and texts of the tests, with a fixed sequence
+//! of mutations, and on inputs that fuzzing has found. `scripts/fuzz.sh` runs the same bodies guided by coverage,
+//! which takes hours.
 
 use std::{fs, path::Path};
 use tile_bytecode::fuzzing::INSTRUCTIONS;
@@ -13,15 +13,15 @@ use tileiras::{
     fuzz::{mutate, text, whole},
 };
 
-/// Bytes of the largest files that are damaged: what is long takes its time.
+/// The maximum size in bytes of a file that is mutated, because large files take long.
 const SMALL: usize = 1000;
 
-/// Runs of each body; `TILEIR_FUZZ_RUNS` says another number.
+/// The number of runs of each body. `TILEIR_FUZZ_RUNS` sets another number.
 fn runs() -> usize {
     std::env::var("TILEIR_FUZZ_RUNS").map_or(250, |n| n.parse().expect("a number"))
 }
 
-/// Files below a folder that end so, the same order everywhere.
+/// The files in a folder whose names have this ending, in the same order on every machine.
 fn files(folder: &str, ending: &str) -> Vec<Vec<u8>> {
     let mut found = vec![];
     let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)];
@@ -67,7 +67,7 @@ fn changed_text_through_the_whole_compiler() {
     }
 }
 
-/// What is printed parses again, and survives bytecode.
+/// The printed text parses again and survives a round trip through bytecode.
 fn pieces_of_text_through_the_parser() {
     for file in files("tests/ir/cuda_tile", ".mlir") {
         let text = String::from_utf8(file).unwrap();
@@ -75,7 +75,8 @@ fn pieces_of_text_through_the_parser() {
     }
 }
 
-/// Strides whose bytes no 64 bits hold: the addresses are taken modulo 2^64, and nothing overflows on the way.
+/// Strides whose byte counts do not fit into 64 bits: addresses are computed modulo 2^64, and the compiler must not
+/// overflow.
 fn strides_beyond_all_memory() {
     for stride in [i64::MAX, i64::MAX / 4 + 1, 1 << 60] {
         let view = format!("tensor_view<16x16xf32, strides=[{stride}, 1]>");
@@ -106,9 +107,9 @@ fn strides_beyond_all_memory() {
     }
 }
 
-/// What failed once, as the fuzzer left it: names in debug information that are no text, in the message about an
-/// operation that does not verify; a value of an enumeration that is newer than its file, and a dimension of more than
-/// 32 bits, which could not be written.
+/// Inputs that once failed, as the fuzzer left them: names in debug information that are not valid text, in the
+/// message about an operation that does not verify; an enumeration value that is newer than its file's version; and a
+/// dimension that does not fit into 32 bits. The last two could not be written.
 fn inputs_that_failed() {
     let inputs = files("tests/fuzz", ".whole_bytecode");
     assert!(!inputs.is_empty());

@@ -1,4 +1,4 @@
-//! Runs the tests of the GPU kit (`gpu/tests`), which are in Python and need no GPU: one test for each of their files.
+//! Runs the tests of the GPU kit (`gpu/tests`), which are written in Python and need no GPU. Each file is one test.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -14,14 +14,14 @@ pub fn trials() -> Vec<Trial> {
                 Trial::test(format!("gpu_kit/{name}"), move || run(&root, &name))
             })
             .collect(),
-        // Listing has to work for the failure to be seen by runners that list first.
+        // Listing must succeed: some runners list tests first and would not show the failure otherwise.
         other => {
             vec![Trial::test("gpu_kit/setup", move || Err(Failed::from(format!("no tests in gpu/tests: {other:?}"))))]
         }
     }
 }
 
-/// The names of the test files, in order.
+/// The names of the test files in sorted order.
 fn modules(folder: &Path) -> std::io::Result<Vec<String>> {
     let mut names = vec![];
     for entry in std::fs::read_dir(folder)? {
@@ -34,7 +34,7 @@ fn modules(folder: &Path) -> std::io::Result<Vec<String>> {
     Ok(names)
 }
 
-/// Runs a file of tests with the binaries of this build.
+/// Runs a test file with the binaries of this build.
 fn run(root: &Path, name: &str) -> Result<(), Failed> {
     let binaries = Path::new(env!("CARGO_BIN_EXE_tileiras")).parent().ok_or("the binaries have no folder")?;
     let output = Command::new("python3")
@@ -44,7 +44,7 @@ fn run(root: &Path, name: &str) -> Result<(), Failed> {
         .output()
         .map_err(|e| format!("cannot run python3: {e}"))?;
     let said = String::from_utf8_lossy(&output.stderr);
-    // A file in which nothing was found is a mistake too, whatever the interpreter's version thinks of it.
+    // A file without tests is a mistake too. Whether Python itself reports that depends on its version.
     if output.status.success() && !said.contains("Ran 0 tests") {
         return Ok(());
     }

@@ -1,8 +1,10 @@
-//! Grouped products on sm_90, from the language to results on the simulator, against the reference interpreter: one
-//! kernel goes over a list of problems, each with matrices of its own.
+//! Grouped matrix products on sm_90: one kernel processes a list of problems, each with its own matrices. The
+//! programs are compiled from the public language and run on the simulator, and the results are compared with the
+//! reference interpreter.
 //!
-//! Where a matrix begins, and how large it is, is loaded in the loop over problems; a block takes every so-manyth tile,
-//! in a loop that asks each time whether there is one more. So the views are made in loops, and so are the tensor maps.
+//! The start and size of each matrix are loaded in the loop over problems. A block takes every nth tile, where n is
+//! the number of blocks, in a loop that checks each time whether there is another tile. So views and tensor maps are
+//! created in loops.
 
 use exact::{Numbers, scalar};
 use std::fmt::Write;
@@ -11,14 +13,14 @@ use tile_interface::Emit;
 use tile_interp::types::Number;
 use tile_test_support::{Trial, exact, functions};
 
-/// Extents of a tile of sums, and depth of a tile of an operand.
+/// Extents of an accumulator tile, and depth of an operand tile.
 const M: usize = 64;
 const N: usize = 32;
 const K: usize = 64;
-/// Depth of the largest matrices.
+/// The depth of the largest matrices.
 const DEPTH: usize = 192;
 
-/// How a kernel goes over the tiles of a problem.
+/// How a kernel iterates over the tiles of a problem.
 #[derive(Clone, Copy, PartialEq)]
 enum Over {
     /// `while tile < tiles`
@@ -27,10 +29,10 @@ enum Over {
     Counting,
 }
 
-/// Rows, and tiles along the depth, of each problem; rows are those of the left operand and of the result.
+/// For each problem, its rows (of the left operand and of the result) and its number of tiles along the depth.
 type Problems<'a> = &'a [(usize, usize)];
 
-/// The kernel. A record is the problem's first row, its rows, and its tiles along the depth.
+/// The kernel. A record holds the problem's first row, its number of rows, and its number of tiles along the depth.
 fn program(over: Over, problems: usize) -> String {
     let a = format!("tensor_view<?x{DEPTH}xf16, strides=[{DEPTH},1]>");
     let b = format!("tensor_view<{DEPTH}x{N}xf16, strides=[{N},1]>");
@@ -113,7 +115,7 @@ fn parameters(problems: Problems<'_>) -> Vec<Parameter> {
     ]
 }
 
-/// Problems of any size, without rows and without depth among them, go by `wgmma` and tensor copies.
+/// Problems of any size, some without rows or without depth, use `wgmma` and TMA loads.
 fn problems_of_any_size() {
     let problems = [(70, 3), (0, 2), (150, 1), (5, 0), (64, 2), (130, 3)];
     for (over, blocks) in [(Over::Asking, 1), (Over::Asking, 3), (Over::Counting, 2)] {
@@ -125,14 +127,14 @@ fn problems_of_any_size() {
     exact::check(&program(Over::Asking, 1), [2, 1, 1], parameters(&problems[..1]), true);
 }
 
-/// PTX whose table of tensor maps is full of others' maps.
+/// PTX whose table of tensor maps is filled with other maps.
 fn with_full_table(ptx: String) -> String {
     const SLOT: usize = 256;
     let (name, end) = ("__tileir_tensor_maps[", "];");
     let size = ptx.find(name).map(|at| at + name.len()).expect("a table");
     let length = ptx[size..].find(end).expect("its size");
     let bytes: usize = ptx[size..size + length].parse().expect("a number");
-    // The state of a slot says that it is ready; a key of zeros is no view's.
+    // The state of a slot says that it is ready, and no view has a key of zeros.
     let mut slot = vec!["0"; SLOT];
     slot[SLOT / 2] = "2";
     let values = vec![slot.join(","); bytes / SLOT].join(",");
@@ -140,8 +142,8 @@ fn with_full_table(ptx: String) -> String {
     format!("{}] = {{{values}}};{}", &ptx[..behind], &ptx[behind + end.len()..])
 }
 
-/// Where the table of maps is full, a block borrows an entry for all maps of its problems, and writes over it when the
-/// copies by the map before are done.
+/// If the table of maps is full, a block borrows one entry for the maps of all its problems. It overwrites the entry
+/// when the copies that use the previous map are done.
 fn a_full_table() {
     let problems = [(70, 3), (0, 2), (64, 1), (5, 0), (130, 3)];
     for over in [Over::Asking, Over::Counting] {

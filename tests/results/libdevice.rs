@@ -1,8 +1,8 @@
-//! Mathematical functions from NVIDIA's libdevice: `--libdevice`.
+//! Mathematical functions from NVIDIA's libdevice (`--libdevice`).
 //!
-//! The accuracy of both libraries is measured on the simulator, with code that went through the whole compiler, and
-//! printed as one table. Where there is no libdevice (`scripts/setup.sh` fetches it), a library of our own with the
-//! same names stands in for what does not need the real one.
+//! The accuracy of both libraries is measured on the simulator, with code compiled by the whole compiler, and printed
+//! as one table. If libdevice is not available (`scripts/setup.sh` fetches it), tests that do not need the real one
+//! use a library of our own with the same names.
 
 use std::{
     fmt::Write,
@@ -28,7 +28,7 @@ fn scratch(name: &str) -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
 }
 
-/// NVIDIA's file, if it is here.
+/// NVIDIA's file, if it is available.
 fn nvidia() -> Option<PathBuf> {
     let file = root().join(".tools/nvvm/libdevice/libdevice.10.bc");
     if !file.is_file() {
@@ -46,7 +46,7 @@ fn functions(float: Float) -> Vec<(Function, Math)> {
     Function::all().into_iter().filter(|f| f.libdevice().is_some()).filter_map(full).collect()
 }
 
-/// The operation of the public language.
+/// The name of the operation in the public language.
 fn spelling(operation: Math) -> &'static str {
     match operation {
         Math::Exp => "exp %x",
@@ -69,10 +69,10 @@ fn spelling(operation: Math) -> &'static str {
 
 const TILE: usize = 128;
 const BLOCKS: usize = 8;
-/// Arguments of each function.
+/// The number of arguments for each function.
 const COUNT: usize = TILE * BLOCKS;
 
-/// A kernel that computes function `k` at its own arguments, which begin at `k * COUNT`.
+/// A kernel that computes function `k` at its own arguments, which start at `k * COUNT`.
 fn kernel(float: Float, functions: &[(Function, Math)]) -> String {
     let ty = if float == Float::F32 { "f32" } else { "f64" };
     let total = functions.len() * COUNT;
@@ -116,7 +116,7 @@ fn compile(text: &str, level: u8, libdevice: Option<PathBuf>) -> Result<String, 
     output.map(|o| o.text).map_err(|e| format!("{e}{messages}"))
 }
 
-/// Where each function is evaluated.
+/// The arguments at which each function is evaluated.
 fn arguments(float: Float, functions: &[(Function, Math)]) -> Vec<(f64, f64)> {
     let mut stream = Stream::new(41);
     let (low, high, bits) = if float == Float::F32 { (-149, 128, 24) } else { (-1074, 1024, 53) };
@@ -132,7 +132,7 @@ fn arguments(float: Float, functions: &[(Function, Math)]) -> Vec<(f64, f64)> {
                 (false, Float::F32) => (in_single(*operation, index, &mut stream), 1.0),
             };
             let (x, y) = if float == Float::F32 { (f64::from(x as f32), f64::from(y as f32)) } else { (x, y) };
-            // Special values have tables of their own.
+            // Other tests check special values.
             if x.is_finite() && y.is_finite() && x != 0.0 && y != 0.0 {
                 list.push((x, y));
             }
@@ -142,7 +142,7 @@ fn arguments(float: Float, functions: &[(Function, Math)]) -> Vec<(f64, f64)> {
     list
 }
 
-/// Half from the range where the f32 function varies, half of any size.
+/// Half of the arguments are from the range in which the f32 function varies, and half are of any size.
 fn in_single(operation: Math, index: u32, stream: &mut Stream) -> f64 {
     let x = match (operation, index % 4) {
         (Math::Log | Math::Log2, 0) => stream.between(0.5, 2.0),
@@ -156,7 +156,7 @@ fn in_single(operation: Math, index: u32, stream: &mut Stream) -> f64 {
     if matches!(operation, Math::Log | Math::Log2 | Math::Rsqrt) { x.abs() } else { x }
 }
 
-/// What the simulator computes at the arguments.
+/// Evaluates the functions at the arguments on the simulator.
 fn results(ptx: &str, float: Float, arguments: &[(f64, f64)]) -> Vec<f64> {
     let bytes = |x: f64| -> Vec<u8> {
         if float == Float::F32 { (x as f32).to_le_bytes().into() } else { x.to_le_bytes().into() }
@@ -172,7 +172,7 @@ fn results(ptx: &str, float: Float, arguments: &[(f64, f64)]) -> Vec<f64> {
     buffers[2].chunks(size).map(number).collect()
 }
 
-/// The largest error of each function, in units in the last place.
+/// The largest error of each function in units in the last place.
 fn errors(functions: &[(Function, Math)], float: Float, arguments: &[(f64, f64)], results: &[f64]) -> Vec<f64> {
     let mut judge = Judge::new().expect("constants of the oracle");
     let mut error = |operation, (x, y), got| match float {
@@ -211,7 +211,7 @@ fn libdevice_and_our_library_keep_their_bounds() {
             let bound = function.ulp_bound().expect("full functions have one");
             let their_bound = function.libdevice_bound().expect("listed for it");
             let _ = writeln!(table, "| `{function}` | {bound} | {ours:.3} | `{name}` | {their_bound} | {theirs:.3} |");
-            // NVIDIA counts from the rounded result.
+            // NVIDIA measures from the correctly rounded result.
             let half = if their_bound > 0.0 { 0.5 } else { 0.0 };
             if ours > bound || theirs > their_bound + half {
                 wrong.push(name);
@@ -239,14 +239,14 @@ fn every_level_links_libdevice() {
             .map(|l| compile(text, level, l).unwrap_or_else(|e| panic!("-O{level}: {e}")));
         assert!(ours != theirs, "-O{level}: libdevice changes nothing");
         assert!(!theirs.contains("__nv_sinhf") && !theirs.contains("__nvvm_reflect"), "-O{level}: {theirs}");
-        // 1.0 is 0x3c00; sinh(1) is 1.1752, whose nearest half is 0x3cb3.
+        // 1.0 is 0x3c00. sinh(1) is 1.1752, and the nearest f16 is 0x3cb3.
         let (buffers, _) =
             run(&theirs, "k", 1, &[Input::Buffer(vec![0, 0x3c])], None).unwrap_or_else(|e| panic!("{e}"));
         assert_eq!(buffers[0], [0xb3, 0x3c], "-O{level}");
     }
 }
 
-/// Bitcode of LLVM IR, by LLVM's own tool.
+/// Assembles LLVM IR to bitcode with LLVM's own tool.
 fn bitcode(name: &str, text: &str) -> PathBuf {
     let (source, file) = (scratch(&format!("{name}.ll")), scratch(&format!("{name}.bc")));
     fs::write(&source, text).unwrap();
@@ -255,7 +255,7 @@ fn bitcode(name: &str, text: &str) -> PathBuf {
     file
 }
 
-/// A function with the name of one of libdevice, which asks whether it is to flush subnormals.
+/// A function with the name of a libdevice function. It queries whether to flush subnormals.
 const STAND_IN: &str = "
 @flush = private unnamed_addr constant [11 x i8] c\"__CUDA_FTZ\\00\"
 declare i32 @__nvvm_reflect(ptr)
@@ -283,14 +283,15 @@ const SINE_AND_CAST: &str = "cuda_tile.module @m {
 }
 ";
 
-/// The named file is linked in place of our functions; what it lacks is still ours, and its questions are answered.
+/// The given file is linked instead of our functions. Our library still provides what the file lacks, and the
+/// reflection queries of the file are resolved.
 fn a_library_with_the_names_of_libdevice_is_linked() {
     let library = bitcode("stand-in", STAND_IN);
     for level in [0, 3] {
         let ptx = compile(SINE_AND_CAST, level, Some(library.clone())).unwrap_or_else(|e| panic!("{e}"));
         let input = Input::Buffer(2f32.to_le_bytes().into());
         let (buffers, _) = run(&ptx, "k", 1, &[input], None).unwrap_or_else(|e| panic!("{e}\n{ptx}"));
-        // 2 + 40, in steps of 8.
+        // 2 + 40 rounds to 40 in f8E5M2, whose numbers are 8 apart here.
         assert_eq!(buffers[0], 40f32.to_le_bytes(), "-O{level}");
     }
 }
@@ -304,7 +305,7 @@ fn tileiras(arguments: &[&str], environment: &[(&str, &Path)]) -> Output {
     command.args(arguments).output().unwrap()
 }
 
-/// The option's file, or that of the toolkit which the environment names.
+/// The file comes from the option, or from the toolkit that an environment variable names.
 fn libdevice_is_taken_from_the_option_or_the_cuda_root() {
     let library = bitcode("stand-in-root", STAND_IN);
     let cuda = scratch("cuda-root");
@@ -337,7 +338,7 @@ fn what_is_no_libdevice_is_an_error() {
         (
             scratch("nowhere.bc"),
             4,
-            "error: libdevice, NVIDIA's mathematical functions, was not found\nnote: looked for '{}' (--libdevice)",
+            "error: libdevice, NVIDIA's library of math functions, was not found\nnote: looked for '{}' (--libdevice)",
         ),
     ];
     for (file, status, message) in cases {

@@ -1,4 +1,5 @@
-//! What compiled programs compute, on the simulator, against the reference interpreter or known results.
+//! Runs compiled programs on the simulator and compares the results with the reference interpreter or with known
+//! results.
 
 mod agents;
 mod big_tiles;

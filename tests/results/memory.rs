@@ -1,9 +1,9 @@
-//! Memory, what prints, and numbers at their edges: from programs to results on the simulated device, against models on
-//! the host.
+//! Memory accesses, printing, and arithmetic on edge cases: programs run on the simulated device, and the results are
+//! compared with models on the host.
 //!
-//! By default on sm_80 and sm_90, the ordinary schedule and an adversarial one; `TILEIRAS_TEST_FULL=1` takes four
-//! targets, three levels, five adversarial schedules, and every combination of the tables. Every program is also
-//! assembled for all eleven targets.
+//! By default, tests run on sm_80 and sm_90 with the ordinary schedule and one adversarial schedule.
+//! `TILEIRAS_TEST_FULL=1` runs four targets, three levels, five adversarial schedules, and every combination of the
+//! tables. Every program is also assembled for all eleven targets.
 
 use tile_test_support::{Failed, Trial};
 mod atomics;

@@ -1,11 +1,11 @@
-//! Random programs that move elements, compiled from chosen layouts and run on the simulator, against a model on the
-//! host.
+//! Random programs that move elements, compiled with given layouts and run on the simulator. The results are compared
+//! with a model on the host.
 
 use simulate::{From, How, Input, Random, attribute, ptx, run};
 use tile_layout::Layout;
 use tile_test_support::{Trial, functions, simulate};
 
-/// Compiles and runs a kernel `k(%out, numbers...)` and gives the 64-bit results that it stored.
+/// Compiles and runs a kernel `k(%out, numbers...)` and returns the 64-bit results that it stored.
 fn results(text: &str, count: usize, numbers: &[i32], level: u8, seed: Option<u64>) -> Vec<i64> {
     let target = ["sm_80", "sm_90", "sm_100", "sm_120"][(seed.unwrap_or(0) % 4) as usize];
     let ptx = ptx(text, How { from: From::Layouts, target, level }).unwrap_or_else(|e| panic!("{e}\n{text}"));
@@ -15,7 +15,7 @@ fn results(text: &str, count: usize, numbers: &[i32], level: u8, seed: Option<u6
     out[0].chunks(8).map(|c| i64::from_le_bytes(c.try_into().expect("eight bytes"))).collect()
 }
 
-/// A kernel that stores tensor `%v` of i64, shape `shape` in layout `l`, with its elements in row-major order.
+/// A kernel that stores tensor `%v` of i64 elements with shape `shape` and layout `l` in row-major order.
 fn kernel(warps: usize, parameters: &str, body: &str, shape: &str, l: &str) -> String {
     let count: usize = shape.split('x').map(|e| e.parse::<usize>().expect("an extent")).product();
     format!(
@@ -32,7 +32,7 @@ nv_tileaa.func @k(%out: !nv_tileaa.ptr<i64>{parameters}) attributes {{numWarps =
     )
 }
 
-/// Types of elements, with the ops that make them from an i32 and make an i64 from them again.
+/// An element type with the ops that convert an i32 to it, and it to an i64.
 struct Element {
     name: &'static str,
     bits: u32,
@@ -62,10 +62,10 @@ const ELEMENTS: &[Element] = &[
     int("!nv_tileaa.ptr<i8>", 64, "nv_tileaa.int_to_ptr %wide : {l} -> {e}", "nv_tileaa.ptr_to_int %a : {e} -> {l}"),
 ];
 
-/// One type after the other, of those that can count the elements.
+/// Rotates through the types that can number all elements.
 fn element(case: usize, count: usize) -> &'static Element {
     let e = &ELEMENTS[case % ELEMENTS.len()];
-    // Numbers from 2048 on are not all exact in f16.
+    // f16 does not represent all integers above 2048.
     if e.name == "f16" && count > 2048 { &ELEMENTS[3] } else { e }
 }
 
@@ -80,7 +80,7 @@ impl Element {
         }
         format!("  {result} = {}\n", text.replace("%a", a))
     }
-    /// What becomes of an index.
+    /// The value that an index becomes after conversion to the type and back.
     fn image(&self, index: u64) -> i64 {
         match self.name {
             "i32" | "i64" => (index * 2) as i64,
@@ -90,7 +90,7 @@ impl Element {
     }
 }
 
-/// `%v`: the elements `make(0), make(1), ...` of shape `shape`, in layout `l`.
+/// `%v`: the elements `make(0), make(1), ...` with shape `shape` and layout `l`.
 fn range(e: &Element, result: &str, shape: &str, count: usize, l: &str) -> String {
     let mut text = format!("  {result}_r = nv_tileas.make_range : tensor<{count}xi32, {l}>\n");
     text +=
@@ -106,7 +106,7 @@ fn conversions_of_big_tensors_move_every_element() {
     conversions(Random(11), 24, 7);
 }
 
-/// Between random layouts of `least` and more register bits.
+/// Conversions between random layouts of at least `least` register bits.
 fn conversions(mut random: Random, cases: usize, least: u32) {
     for case in 0..cases {
         let warp_bits = random.below(if least == 0 { 3 } else { 2 });
@@ -115,7 +115,7 @@ fn conversions(mut random: Random, cases: usize, least: u32) {
         let from = random.layout(bits, warp_bits, mixed, case % 4);
         let mut to = random.layout(bits, warp_bits, mixed, case % 3);
         if case % 2 == 0 {
-            // Only lanes and registers change places: a matter of shuffles.
+            // Only lanes and registers are exchanged, so shuffles are enough.
             to = within_warps(&mut random, &from);
         }
         let e = element(case, 1 << bits);
@@ -154,7 +154,7 @@ fn slices_of_big_tensors_are_the_ones_asked_for() {
     slices(Random(12), 24, 12, 13);
 }
 
-/// Of tensors with at least `2^least` elements, cut by at most `2^most` in each dimension.
+/// Slices of tensors with at least `2^least` elements, cut by at most `2^most` in each dimension.
 fn slices(mut random: Random, cases: usize, least: usize, most: usize) {
     for case in 0..cases {
         let warp_bits = random.below(if least == 0 { 3 } else { 2 });
@@ -180,7 +180,7 @@ fn slices(mut random: Random, cases: usize, least: usize, most: usize) {
         let text_of = |s: &[usize]| s.iter().map(usize::to_string).collect::<Vec<_>>().join("x");
         let (ws, ps) = (text_of(&whole), text_of(&part));
         let numbers: Vec<i32> = cut.iter().map(|&c| random.below(1 << c) as i32).collect();
-        // Some indices are constants, the others parameters.
+        // Some indices are constants, and the others are parameters.
         let constant: Vec<bool> = cut.iter().map(|_| random.below(2) == 0).collect();
         let parameters: String = (0..cut.len()).map(|d| format!(", %p{d}: i32")).collect();
         let mut body = range(e, "%x", &ws, 1 << bits, &a);
@@ -221,7 +221,7 @@ fn concatenations_of_big_tensors_put_the_second_operand_behind() {
     concatenations(Random(13), 16, 13);
 }
 
-/// Tensors with at least `2^least` elements.
+/// Concatenations of tensors with at least `2^least` elements.
 fn concatenations(mut random: Random, cases: usize, least: usize) {
     for case in 0..cases {
         let warp_bits = random.below(if least == 0 { 3 } else { 2 });
@@ -243,7 +243,7 @@ fn concatenations(mut random: Random, cases: usize, least: usize) {
         let (ws, hs) = (text_of(&whole), text_of(&half));
         let count = 1usize << (shape.bits() - 1);
         let mut body = range(e, "%x", &hs, count, &a);
-        // The second operand counts from the end.
+        // The second operand counts down.
         let t = format!("tensor<{hs}xi32, {a}>");
         body += &format!("  %last = arith.constant dense<{}> : {t}\n", count - 1);
         body += &format!("  %back = arith.subi %last, %x_s : {t}\n");
@@ -267,13 +267,13 @@ fn concatenations(mut random: Random, cases: usize, least: usize) {
     }
 }
 
-/// Bytes of a value that differ from each other.
+/// A pattern of `bits` bits whose bytes differ from each other.
 fn pattern(index: u64, bits: u32) -> u64 {
     let x = index.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x0123_4567_89ab_cdef;
     if bits == 64 { x } else { x & ((1 << bits) - 1) }
 }
 
-/// As [`pattern`], by ops: `%v` of integers of the given width from the range `%v_s` of i32.
+/// Text for [`pattern`]: `%v` with integers of the given width from the range `%v_s` of i32.
 fn pattern_text(result: &str, bits: u32, count: usize, l: &str) -> String {
     let (i, w) = (format!("tensor<{count}xi32, {l}>"), format!("tensor<{count}xi64, {l}>"));
     let constant = |v: u64| v as i64;
@@ -298,9 +298,9 @@ fn packing_of_big_tensors_is_their_storage() {
     packing(Random(14), 7, 64);
 }
 
-/// Of tensors that give a thread up to `elements` of 64 bits; one of `every` pairs of types.
+/// Packs and unpacks tensors with up to `elements` 64-bit elements per thread, for one of `every` pairs of types.
 fn packing(mut random: Random, every: usize, elements: usize) {
-    // Widths of integers, and floats of these widths that a bitcast makes of them.
+    // Widths of integers, and floats of the same width that a bitcast creates from them.
     let types: [(u32, &[&str]); 7] = [
         (1, &["i1"]),
         (4, &["i4", "f4E2M1FN"]),
@@ -319,12 +319,12 @@ fn packing(mut random: Random, every: usize, elements: usize) {
                     continue;
                 }
                 let warp_bits = random.below(2);
-                // At least one element of 64 bits a thread.
+                // At least one 64-bit element per thread.
                 let log2 = elements.ilog2() as usize;
                 let total_bits = 64usize << (5 + warp_bits + log2 / 2 + random.below(log2 / 2 + 1));
                 let coarse_log2 = (total_bits / 64).ilog2();
-                // Bytes are split into the source's elements and joined to the result's: all of 64 bits lie in one
-                // thread.
+                // The bytes are split into elements of the source type and joined to elements of the result type, so
+                // all 64 bits must be in one thread.
                 let coarse = random.layout(coarse_log2, warp_bits, false, case % 2);
                 let at = |bits: u32| attribute(&coarse.split_elements((64 / bits).ilog2()));
                 let (n, bytes, m) = (total_bits / from_bits as usize, total_bits / 8, total_bits / to_bits as usize);
@@ -338,7 +338,7 @@ fn packing(mut random: Random, every: usize, elements: usize) {
                     source = "%xf".into();
                 }
                 if from_bits == 8 {
-                    // What has the width of a byte is not packed.
+                    // Byte-sized types are not packed.
                     body += &if name.starts_with('i') {
                         format!(
                             "  %p = nv_tileas.convert_layout {source} : tensor<{n}xi8, {a}> -> tensor<{n}xi8, {b}>\n"

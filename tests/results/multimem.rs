@@ -1,8 +1,8 @@
-//! Multicast memory: every action on every element type, compiled from the public language, run on the simulated device
-//! with objects of one to three members, and compared bit for bit with the reference interpreter.
+//! Multicast memory: every action on every element type, compiled from the public language and run on the simulated
+//! device with objects of one to three members. The results are compared bit for bit with the reference interpreter.
 //!
-//! Values are such that every sum is exact, so that the order of members cannot matter. By default targets and levels
-//! take turns; `TILEIRAS_TEST_FULL=1` takes all of them with more adversarial schedules.
+//! Values are chosen such that every sum is exact, so the order of members does not matter. By default, cases rotate
+//! through targets and levels; `TILEIRAS_TEST_FULL=1` runs all of them with more adversarial schedules.
 
 use half::{bf16, f16};
 use ptx_sim::{Module, RunOptions};
@@ -19,7 +19,7 @@ use tile_targets::Target;
 use tile_test_support::{Failed, Trial, kernels};
 use tileiras::compile;
 
-/// What a program does: `kind` is the reduction, where it is not the addition.
+/// What a program does. `kind` is the reduction, if it is not an addition.
 #[derive(Clone, Copy)]
 enum Action {
     Load { order: &'static str, kind: &'static str },
@@ -27,16 +27,16 @@ enum Action {
     Store { order: &'static str },
 }
 
-/// How much the program says about what it accesses.
+/// How much the program says about the memory that it accesses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Known {
-    /// Extents and strides, of which tiles are a part.
+    /// Extents and strides. Tiles are part of the array.
     Sizes,
-    /// Alignment of base and rows, but no extents.
+    /// The alignment of base and rows, but no extents.
     Alignment,
     /// Nothing.
     Nothing,
-    /// Nothing, but that every tile lies inside.
+    /// Only that every tile is in bounds.
     Inside,
 }
 
@@ -62,7 +62,7 @@ impl Case {
         format!("{}/{}", words.join("_").replace(' ', "_"), self.members)
     }
 
-    /// Extents of the array: whole tiles only where the program promises so.
+    /// Extents of the array. They are multiples of the tile only if the program promises that.
     fn extents(&self) -> [u64; 2] {
         match self.known {
             Known::Sizes | Known::Inside => [8, 48],
@@ -75,7 +75,7 @@ impl Case {
         matches!(self.element, Element::F16 | Element::Bf16)
     }
 
-    /// A store of a single half that is not weak has no instruction.
+    /// There is no instruction for a store of a single 16-bit element that is not weak.
     fn is_possible(&self) -> bool {
         let weak = !matches!(self.action, Action::Store { order } if order != "weak");
         weak || !self.is_half() || self.known == Known::Sizes
@@ -122,7 +122,7 @@ pub fn trials() -> Vec<Trial> {
     let full = tile_test_support::full();
     let configurations: Vec<(&'static str, u8)> = TARGETS.iter().flat_map(|&t| [0, 2, 3].map(|l| (t, l))).collect();
     let trials = cases().into_iter().enumerate().map(|(i, case)| {
-        // Four and nine have no common divisor.
+        // 4 is coprime to the number of configurations.
         let mine = if full { configurations.clone() } else { vec![configurations[4 * i % configurations.len()]] };
         Trial::test(format!("multimem/{}", case.name()), move || {
             if case.is_possible() { check(&case, &mine, full) } else { refuse(&case, "no release store of a single") }
@@ -149,7 +149,7 @@ fn mlir(e: Element) -> &'static str {
     }
 }
 
-/// A program that reads the object into the array, or the array into the object, tile by tile.
+/// A program that reads the object into the array, or writes the array to the object, tile by tile.
 fn program(case: &Case) -> String {
     let t = mlir(case.element);
     let ([m, n], sized) = (case.extents(), case.known == Known::Sizes);
@@ -224,7 +224,7 @@ fn program(case: &Case) -> String {
     )
 }
 
-/// Bits of a number that is different for every place, and exact in every type.
+/// The bits of a number that differs for every position and is exact in every type.
 fn bits(e: Element, seed: u64) -> Vec<u8> {
     let r = (seed + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 24;
     let x = (r % 63) as f64 / 4.0 - 7.75;
@@ -315,7 +315,7 @@ fn refuse(case: &Case, expected: &str) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Before sm_90 there is nothing for it: the error names the type and the target.
+/// Targets before sm_90 do not support multicast memory; the error names the type and the target.
 fn older_target() -> Result<(), Failed> {
     for case in cases().iter().filter(|c| c.known == Known::Sizes) {
         for name in ["sm_80", "sm_89"] {
@@ -333,7 +333,7 @@ fn older_target() -> Result<(), Failed> {
     Ok(())
 }
 
-/// Numbers worked out by hand, for the interpreter and the simulator could be wrong together.
+/// Results computed by hand, because the interpreter and the simulator could have the same error.
 fn what_the_members_hold() -> Result<(), Failed> {
     let fill = |case: &Case, numbers: [f32; 3]| {
         let mut launch = launch(case);
@@ -368,7 +368,7 @@ fn what_the_members_hold() -> Result<(), Failed> {
     Ok(())
 }
 
-/// Ordinary memory at the address is an error of the simulator and of the interpreter.
+/// If the address is in ordinary memory, the simulator and the interpreter report an error.
 fn not_an_object() -> Result<(), Failed> {
     let case =
         Case { action: Action::Store { order: "weak" }, element: Element::F32, known: Known::Nothing, members: 1 };
@@ -377,7 +377,7 @@ fn not_an_object() -> Result<(), Failed> {
     let text = program(&case);
     let module = compiled(&text, "sm_90", 3)?;
     let found = execute(&module, &launch, &RunOptions::default()).map(|_| ()).map_err(|e| e.to_string());
-    if !found.as_ref().is_err_and(|e| e.contains("(no multicast address)")) {
+    if !found.as_ref().is_err_and(|e| e.contains("(not a multicast address)")) {
         return Err(format!("{found:?}").into());
     }
     let meaning = compile::program(text.as_bytes(), InputKind::Text, &mut |_| {}).map_err(|e| e.to_string())?;

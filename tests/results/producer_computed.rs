@@ -1,8 +1,8 @@
-//! Products on sm_90 whose operands no tensor copies bring, so that warps of a producer make them: from the language to
-//! results on the simulator, against the reference interpreter.
+//! Dots on sm_90 whose operands cannot be loaded by TMA, so producer warps compute them. The programs are compiled
+//! from the public language and run on the simulator, and the results are compared with the reference interpreter.
 //!
-//! Numbers are small and whole, so that sums are exact in any order. Each program runs on the ordinary schedule and on
-//! unfavourable ones with race detection.
+//! Operands are small whole numbers, so sums are exact in any order. Each program runs with the ordinary schedule and
+//! with adversarial schedules and race detection.
 
 use exact::{Numbers, scalar};
 use tile_fuzz::{case::Parameter, file::memory};
@@ -10,26 +10,26 @@ use tile_interface::Emit;
 use tile_interp::{scalar::Scalar, types::Number};
 use tile_test_support::{Trial, exact, functions};
 
-/// Rows of the left operand in memory, and its columns, which are the rows of the right one.
+/// Rows of the left operand in memory, and its columns, which are the rows of the right operand.
 const ROWS: usize = 256;
 const DEPTH: usize = 192;
 
-/// A kernel of two blocks. Each adds up the products of `left`, 128x64, and `right`, 64x128, for `%k` up to `%n`.
+/// A kernel of two blocks. Each sums the dots of `left` (128x64) and `right` (64x128) for `%k` up to `%n`.
 #[derive(Clone, Copy)]
 struct Program<'a> {
-    /// In front of the loop.
+    /// Text before the loop.
     before: &'a str,
-    /// Defines `%left`, and `%right`, of f16.
+    /// Text that defines `%left`; `right` defines `%right`. Both are tiles of f16.
     left: &'a str,
     right: &'a str,
-    /// Types of what `%a` and `%b` point to.
+    /// The element types that `%a` and `%b` point to.
     from: [Number; 2],
     trips: usize,
-    /// What `%list` points to.
+    /// The contents of the memory that `%list` points to.
     list: &'a [u32],
 }
 
-/// The usual operands, which tensor copies bring.
+/// The usual operands, which are loaded by TMA.
 const LEFT: &str = "%left, %tl = load_view_tko weak %va[%x, %k] : partition_view<tile=(128x64), padding_value = zero, \
                     tensor_view<256x192xf16, strides=[192,1]>>, tile<i32> -> tile<128x64xf16>, token\n";
 const RIGHT: &str = "%right, %tr = load_view_tko weak %vb[%k, %zero] : partition_view<tile=(64x128), padding_value = \
@@ -84,7 +84,7 @@ impl Program<'_> {
         let mut numbers = Numbers::default();
         let list: Vec<Scalar> = self.list.iter().map(|&v| Scalar::exact(v.into())).collect();
         vec![
-            // A row more, for rows that begin anywhere.
+            // There are more rows than needed, because rows can start anywhere.
             numbers.buffer((ROWS + 2) * DEPTH, self.from[0], 2, 1.0),
             numbers.buffer(DEPTH * 128, self.from[1], 2, 1.0),
             numbers.buffer(ROWS * 128, Number::F32, 2, 1.0),
@@ -97,7 +97,7 @@ impl Program<'_> {
         exact::check(&self.text(around), [2, 1, 1], self.parameters(), warpgroups);
     }
 
-    /// One loop over the depth.
+    /// Runs one loop over the depth.
     fn run(&self) {
         self.run_around(LOOP, true);
     }
@@ -106,7 +106,7 @@ impl Program<'_> {
 const LOOP: &str = "%sum = for %k in (%zero to %n, step %one) : tile<i32> iter_values(%acc = %init) -> \
                     (tile<128x128xf32>) {\nPRODUCT\ncontinue %next : tile<128x128xf32>\n}\n";
 
-/// The tile of rows that the list names.
+/// The rows that the list selects.
 const ROWS_OF_LIST: &str = "%slots = iota : tile<128xi32>\n%c128 = constant <i32: 128> : tile<i32>\n\
     %start = muli %x, %c128 : tile<i32>\n%start1 = reshape %start : tile<i32> -> tile<1xi32>\n\
     %starts = broadcast %start1 : tile<1xi32> -> tile<128xi32>\n%slot = addi %slots, %starts : tile<128xi32>\n\
@@ -120,7 +120,7 @@ const ROWS_OF_LIST: &str = "%slots = iota : tile<128xi32>\n%c128 = constant <i32
     %pa1 = reshape %pa : tile<ptr<f16>> -> tile<1x1xptr<f16>>\n\
     %pas = broadcast %pa1 : tile<1x1xptr<f16>> -> tile<128x64xptr<f16>>\n";
 
-/// Its part at depth `%k`.
+/// The part of these rows at depth `%k`.
 const GATHERED: &str = "%c64 = constant <i32: 64> : tile<i32>\n%depth = muli %k, %c64 : tile<i32>\n\
     %depth1 = reshape %depth : tile<i32> -> tile<1xi32>\n%depths = broadcast %depth1 : tile<1xi32> -> tile<64xi32>\n\
     %d0 = iota : tile<64xi32>\n%d = addi %d0, %depths : tile<64xi32>\n\
@@ -133,7 +133,7 @@ fn gathered(list: &[u32]) -> Program<'_> {
     Program { before: ROWS_OF_LIST, left: GATHERED, list, ..USUAL }
 }
 
-/// Rows of the left operand in some order, some of them twice.
+/// Rows of the left operand in mixed order, some of them twice.
 fn list() -> Vec<u32> {
     (0..256).map(|i| i * 37 % 251).collect()
 }
@@ -144,7 +144,7 @@ fn rows_that_a_list_names() {
     }
 }
 
-/// Elements that are masked give the number that the program says.
+/// Masked elements get the value that the program gives.
 fn masked_elements() {
     let left = GATHERED.replace(
         "%left, %tl = load_ptr_tko weak %address : tile<128x64xptr<f16>> -> tile<128x64xf16>, token\n",
@@ -157,7 +157,8 @@ fn masked_elements() {
     Program { left: &left, ..gathered(&list()) }.run();
 }
 
-/// Elements that are masked are zeros, which copies fill up: two elements at a time, because the end lies anywhere.
+/// Masked elements are zero, which the copies fill in. They copy two elements at a time because the end can be
+/// anywhere.
 fn masked_elements_are_zeros() {
     for other in ["", ", %other"] {
         let (end, t) = if other.is_empty() { ("", "") } else { (other, ", tile<128x64xf16>") };
@@ -171,7 +172,7 @@ fn masked_elements_are_zeros() {
                  tile<128x64xi1>{t} -> tile<128x64xf16>, token\n"
             ),
         );
-        // What is undefined must not be multiplied.
+        // Undefined elements must not be multiplied.
         let left = match other {
             "" => left + "%left = select %inside, %loaded, %other : tile<128x64xi1>, tile<128x64xf16>\n",
             _ => left.replace("%loaded", "%left"),
@@ -184,7 +185,7 @@ fn masked_elements_are_zeros() {
     }
 }
 
-/// Elements of eight bits are widened: of the left operand, of the right one, contiguous along columns.
+/// 8-bit elements of the left operand, or of the right operand (contiguous along columns), are widened.
 fn widened_bytes() {
     let left = "%bytes, %tl = load_view_tko weak %va[%x, %k] : partition_view<tile=(128x64), padding_value = zero, \
                 tensor_view<256x192xi8, strides=[192,1]>>, tile<i32> -> tile<128x64xi8>, token\n\
@@ -200,7 +201,7 @@ fn widened_bytes() {
     Program { before: &before, right, from: [Number::F16, Number::I8], ..USUAL }.run();
 }
 
-/// An operand is the sum of two tiles of the tensor, another is needed in registers as well.
+/// One operand is the sum of two tiles of the tensor, and the other is also used in registers.
 fn computed_from_two_tiles() {
     let left = LEFT.replace("%left,", "%one_tile,")
         + &LEFT.replace("%left, %tl", "%two_tile, %tm").replace("[%x, %k]", "[%zero, %k]")
@@ -208,7 +209,7 @@ fn computed_from_two_tiles() {
     Program { left: &left, ..USUAL }.run();
 }
 
-/// Rows that begin at any element of two bytes.
+/// Rows that can start at any 2-byte element.
 fn rows_that_begin_anywhere() {
     let before = "%tu = make_tensor_view %pa, shape = [256, 192], strides = [193, 1] : \
                   tensor_view<256x192xf16, strides=[193,1]>\n\
@@ -218,10 +219,11 @@ fn rows_that_begin_anywhere() {
     Program { before, left: &left, ..USUAL }.run();
 }
 
-/// Whether a view lies as a tensor map can say is seen when the kernel runs: of the left operand, of the right one, of
-/// both. Rows that begin at multiples of 16 bytes are copied by a map, others loaded by threads, with the same sums.
+/// Whether TMA can load a view of the left operand, the right operand, or both is known only when the kernel runs. If
+/// rows start at multiples of 16 bytes, TMA loads them; otherwise threads do. The sums are the same.
 fn alignment_is_tested_when_the_kernel_runs() {
-    // The list begins with a step of elements, which nothing is known of, to add to an address and to a stride.
+    // The list starts with an element offset that is unknown at compile time and is added to an address and to a
+    // stride.
     let step = "%step, %ts = load_ptr_tko weak %list : tile<ptr<i32>> -> tile<i32>, token\n";
     let of_left = "%w = constant <i32: 192> : tile<i32>\n%width = addi %w, %step : tile<i32>\n\
                    %pu = offset %pa, %step : tile<ptr<f16>>, tile<i32> -> tile<ptr<f16>>\n\
@@ -250,7 +252,7 @@ fn alignment_is_tested_when_the_kernel_runs() {
                 let loads = ptx.matches("ld.global.b16").count() + ptx.matches("ld.global.nc.b16").count();
                 assert!(ptx.contains("cp.async.bulk.tensor.2d") && loads > 0, "{ptx}");
             }
-            // Short loops do the same with one side.
+            // Short loops do the same with one operand.
             if trips == 3 || i == 2 {
                 program.run();
             }
@@ -258,8 +260,8 @@ fn alignment_is_tested_when_the_kernel_runs() {
     }
 }
 
-/// Rows that begin at multiples of eight bytes are copied by threads, up to the end of the view: of the left operand,
-/// of the right one, and of both, with nothing else to announce.
+/// If rows start at multiples of 8 bytes, threads copy them up to the end of the view: of the left operand, of the
+/// right operand, and of both, in which case there are no TMA loads in the stage.
 fn rows_of_eight_bytes() {
     let left = LEFT.replace("strides=[192,1]", "strides=[196,1]").replace("256x192", "250x188");
     let before = "%tu = make_tensor_view %pa, shape = [250, 188], strides = [196, 1] : \
@@ -283,13 +285,13 @@ fn rows_of_eight_bytes() {
     }
 }
 
-/// A tile that is copied beside one that is computed: both arrive.
+/// One operand is loaded and the other is computed; the stage must be complete with both.
 fn copied_and_computed() {
     let right = RIGHT.replace("%right,", "%one_tile,") + "%right = addf %one_tile, %one_tile : tile<64x128xf16>\n";
     Program { right: &right, ..gathered(&list()) }.run();
 }
 
-/// Rows that another list names in each iteration: the list is waited for, the rows are not.
+/// Rows that another list selects in each iteration: the producer waits for the list, but not for the rows.
 fn rows_of_each_iteration() {
     let before = ROWS_OF_LIST.split("%rows, %t0").next().expect("a list").to_string();
     let rest = &ROWS_OF_LIST[before.len()..];
@@ -301,7 +303,7 @@ fn rows_of_each_iteration() {
     program.run();
 }
 
-/// Where copies go, and how often, may be in memory: each agent loads it.
+/// The coordinates and the number of copies can come from memory; each agent loads them.
 fn coordinates_and_counts_from_memory() {
     let loaded = "%place = offset %list, %k : tile<ptr<i32>>, tile<i32> -> tile<ptr<i32>>\n\
                   %kk, %tp = load_ptr_tko weak %place : tile<ptr<i32>> -> tile<i32>, token\n";
@@ -314,12 +316,12 @@ fn coordinates_and_counts_from_memory() {
     );
     copied.run_around(&counted, true);
     Program { list: &[3], ..USUAL }.run_around(&counted, true);
-    // With a tile that warps make, all of them load it.
+    // If warps compute the other tile, all of them load it.
     let rows: Vec<u32> = [2, 0, 1].into_iter().chain(3..256).collect();
     Program { right: &right, ..gathered(&rows) }.run();
 }
 
-/// What is loaded for a count is stored to behind it: another agent must not load it again.
+/// The memory that holds a loop's count is stored to after the load, so another agent must not load the count again.
 fn counts_that_are_stored_to() {
     let around = format!(
         "%count, %tn = load_ptr_tko weak %list : tile<ptr<i32>> -> tile<i32>, token\n{}\
@@ -331,7 +333,7 @@ fn counts_that_are_stored_to() {
     exact::check(&text, [1, 1, 1], program.parameters(), false);
 }
 
-/// The ring of a tile that is made runs on from one tile of sums to the next.
+/// The ring of a computed tile continues from one accumulator tile to the next.
 fn tile_after_tile() {
     let around = "%all = for %i in (%zero to %two, step %one) : tile<i32> iter_values(%total = %init) -> \
                   (tile<128x128xf32>) {\n\
@@ -344,7 +346,7 @@ fn tile_after_tile() {
     }
 }
 
-/// Pointers that the loop advances, as Triton writes them: the address of an iteration follows from its number.
+/// The loop increments pointers, as in Triton. The address in an iteration follows from the iteration number.
 fn pointers_that_the_loop_advances() {
     let before = ROWS_OF_LIST.to_string()
         + "%d0 = iota : tile<64xi32>\n%d1 = reshape %d0 : tile<64xi32> -> tile<1x64xi32>\n\
@@ -354,7 +356,7 @@ fn pointers_that_the_loop_advances() {
            %further = constant <i32: 32> : tile<128x64xi32>\n";
     let left = "%left, %tl = load_ptr_tko weak %ptrs : tile<128x64xptr<f16>> -> tile<128x64xf16>, token\n\
                 %later = offset %ptrs, %further : tile<128x64xptr<f16>>, tile<128x64xi32> -> tile<128x64xptr<f16>>\n";
-    // The loop counts two by two, and each step of two goes 32 elements further.
+    // The loop counts in steps of two, and each step advances the pointers by 32 elements.
     let around = "%four = constant <i32: 4> : tile<i32>\n\
                   %sum, %end = for %k2 in (%two to %n, step %two) : tile<i32> iter_values(%acc = %init, \
                   %ptrs = %start_at) -> (tile<128x128xf32>, tile<128x64xptr<f16>>) {\n\
@@ -365,7 +367,7 @@ fn pointers_that_the_loop_advances() {
     }
 }
 
-/// The product is in a branch that some iterations take.
+/// The dot is in a branch that some iterations take.
 fn in_branches() {
     let around = "%sum = for %k in (%zero to %n, step %one) : tile<i32> iter_values(%acc = %init) -> \
                   (tile<128x128xf32>) {\n%odd = andi %k, %one : tile<i32>\n\
@@ -375,7 +377,8 @@ fn in_branches() {
     gathered(&list()).run_around(around, true);
 }
 
-/// The producer's loads are an iteration ahead of what it stores, if it stores: what is only loaded is copied.
+/// If the producer stores computed elements, its loads are one iteration ahead of its stores. Elements that are only
+/// loaded are copied asynchronously.
 fn loads_are_under_way_ahead() {
     let rows = list();
     let doubled = GATHERED.replace("%left,", "%once,") + "%left = addf %once, %once : tile<128x64xf16>\n";
@@ -392,7 +395,7 @@ fn loads_are_under_way_ahead() {
     let (empty, copy) = (body.rfind("producer_acquire"), body.find("nv_tileas.async.load"));
     assert!(empty < copy && empty.is_some(), "{producer}");
     assert!(!body.contains("nv_tileas.load <weak>") && !body.contains("nv_tileas.local_store"), "{producer}");
-    // The list is loaded once, in front of the loop.
+    // The list is loaded once, before the loop.
     assert!(!body.contains("nv_tileaa.ptr<i32>"), "{producer}");
 }
 

@@ -1,7 +1,7 @@
-//! Products that depend on each other, by warpgroups of sm_90: attention with a softmax whose numbers are exact, so
-//! that results can be compared bit by bit.
+//! Dots of warpgroups on sm_90 that depend on each other: attention with a softmax whose numbers are exact, so
+//! results can be compared bit by bit.
 //!
-//! Scores are whole numbers, weights go from 1 to 8, and what is there before is halved where a row's maximum grows.
+//! Scores are whole numbers, weights are from 1 to 8, and the previous total is halved if a row's maximum increases.
 
 use exact::{Numbers, compiled, compiled_with, scalar};
 use tile_fuzz::case::Parameter;
@@ -10,28 +10,28 @@ use tile_interp::types::Number;
 use tile_targets::Target;
 use tile_test_support::{Trial, cubin, exact, functions, golden, sass};
 
-/// Where the queries come from.
+/// How the queries are obtained.
 #[derive(Clone, Copy, PartialEq)]
 enum Query {
     Loaded,
-    /// Twice what is loaded.
+    /// Two times the loaded tile.
     Computed,
 }
 
 #[derive(Clone, Copy)]
 struct Chain {
     element: Number,
-    /// Rows of queries, keys of a block, depth of both, columns of values.
+    /// Rows of queries, keys per block, depth of both, and columns of values.
     m: usize,
     n: usize,
     d: usize,
     w: usize,
-    /// Blocks of keys.
+    /// The number of blocks of keys.
     trips: usize,
     query: Query,
-    /// Memory has keys as columns.
+    /// Whether the keys are columns in memory.
     keys_as_columns: bool,
-    /// Memory has the values of a key in a column.
+    /// Whether the values of a key are a column in memory.
     values_as_columns: bool,
 }
 
@@ -52,12 +52,12 @@ impl Chain {
         format!("tile<{}x{}xf32>", self.m, self.w)
     }
 
-    /// One number for each row.
+    /// The type with one number per row.
     fn column(&self) -> String {
         format!("tile<{}x1xf32>", self.m)
     }
 
-    /// Queries of row `i` of tiles, as `%q`.
+    /// Loads `%q`, the queries in row `i` of tiles.
     fn queries(&self, i: &str) -> String {
         let (m, d, e) = (self.m, self.d, self.element.keyword());
         let view = format!("partition_view<tile=({m}x{d}), tensor_view<{}x{d}x{e}, strides=[{d},1]>>", 2 * m);
@@ -72,7 +72,7 @@ impl Chain {
         text
     }
 
-    /// `%s{suffix}`, the scores of the block of keys `j`.
+    /// `%s{suffix}`, the scores of block `j` of keys.
     fn scores(&self, suffix: &str, j: &str) -> String {
         let (m, n, d, e, all) = (self.m, self.n, self.d, self.element.keyword(), self.n * 4);
         let load = if self.keys_as_columns {
@@ -97,7 +97,8 @@ impl Chain {
         )
     }
 
-    /// From scores and what is carried (`%top`, `%weight`) the next, the weights `%p`, and `%shrink`.
+    /// Computes, from the scores and the carried values (`%top`, `%weight`), the next carried values, the weights
+    /// `%p`, and `%shrink`.
     fn softmax(&self, suffix: &str) -> String {
         let (m, n, e, column) = (self.m, self.n, self.element.keyword(), self.column());
         let scores = format!("tile<{m}x{n}xf32>");
@@ -135,7 +136,7 @@ impl Chain {
             )
     }
 
-    /// `%total_next`: what is there, shrunk, plus weights times the block of values `j`.
+    /// `%total_next`: the scaled previous total plus the weights times block `j` of values.
     fn values(&self, suffix: &str, j: &str, total: &str) -> String {
         let (m, n, w, e, all, sums) = (self.m, self.n, self.w, self.element.keyword(), self.n * 4, self.sums());
         let view = if self.values_as_columns {
@@ -168,7 +169,7 @@ impl Chain {
         self.scores(suffix, j) + &self.softmax(suffix) + &self.values(suffix, j, "%total")
     }
 
-    /// A loop over blocks of keys that carries what `from` names; its results are `%name#0` to `%name#2`.
+    /// A loop over blocks of keys that carries the values in `from`. Its results are `%name#0` to `%name#2`.
     fn looped(&self, name: &str, bounds: &str, from: [&str; 3], body: &str) -> String {
         let types = format!("{c}, {c}, {}", self.sums(), c = self.column());
         let [top, weight, total] = from;
@@ -271,8 +272,9 @@ fn other_halves() {
     chain.by_warpgroups(&chain.usual("%x"));
 }
 
-/// Weights become fragments of 8 bits by shuffles. The second product's sums are promoted, and the first one's where
-/// the tensor cores would add more than they can; values, and keys that are columns, are turned in their stages.
+/// Shuffles convert weights to 8-bit fragments. The accumulators of the second dot are promoted, and so are those of
+/// the first dot if the tensor cores would accumulate over too many elements. Values, and keys that are columns, are
+/// transposed in their stages.
 fn floats_of_eight_bits() {
     for (element, m, d, keys_as_columns) in [
         (Number::E4m3, 64, 64, false),
@@ -288,8 +290,9 @@ fn floats_of_eight_bits() {
     }
 }
 
-/// Where sums beside the accumulator of 128 columns would not fit into registers, instructions of 64 columns take
-/// turns. Between a softmax and its product weights are four to a register, and no byte of them is touched alone.
+/// If there are not enough registers for temporary sums in addition to an accumulator of 128 columns, instructions of
+/// 64 columns are used. Between a softmax and its dot, four weights are packed in a register, and no code accesses
+/// its bytes one by one.
 fn floats_of_eight_bits_in_large_tiles() {
     let chain = Chain { element: Number::E4m3, m: 128, n: 128, d: 128, w: 128, trips: 2, ..CHAIN };
     chain.by_warpgroups(&chain.usual("%x"));
@@ -309,7 +312,7 @@ fn floats_of_eight_bits_in_large_tiles() {
     assert!(exchanged <= 24 && bytes <= 96, "{exchanged} shuffles, {bytes} instructions on bytes");
 }
 
-/// Keys as columns; queries that are computed.
+/// Keys that are columns, and queries that are computed.
 fn other_operands() {
     for keys_as_columns in [false, true] {
         let chain = Chain { keys_as_columns, query: Query::Computed, ..CHAIN };
@@ -317,7 +320,7 @@ fn other_operands() {
     }
 }
 
-/// Rows that do not fit into the registers of two warpgroups are those of single warps.
+/// If the rows do not fit into the registers of two warpgroups, single-warp instructions are used.
 fn too_many_registers() {
     let chain = Chain { m: 128, n: 256, w: 256, trips: 1, ..CHAIN };
     chain.by_warps(&chain.usual("%x"));
@@ -325,7 +328,7 @@ fn too_many_registers() {
 
 //===-- control flow --------------------------------------------------------===//
 
-/// Two loops one behind the other, as where some blocks are masked: they share rings.
+/// Two consecutive loops that share rings, as when only some blocks are masked.
 fn two_loops() {
     for trips in [0, 1, 3] {
         let chain = Chain { trips, ..CHAIN };
@@ -340,8 +343,8 @@ fn two_loops() {
     }
 }
 
-/// By agents whose loops are scheduled: rings are as deep as their schedules take, and a schedule of one agent changes
-/// nothing.
+/// Agents whose loops are scheduled: rings have as many stages as the schedules need, and the schedule of one agent
+/// does not change results.
 fn scheduled_loops() {
     let run = |chain: Chain, body: &str| {
         let program = chain.program(body);
@@ -357,7 +360,8 @@ fn scheduled_loops() {
         let chain = Chain { trips, ..CHAIN };
         run(chain, &chain.usual("%x"));
     }
-    // Two warpgroups; keys and values of different shapes, which have rings of their own; two loops that share one.
+    // Two warpgroups; keys and values of different shapes, which have their own rings; and two loops that share a
+    // ring.
     let chain = Chain { m: 128, w: 128, ..CHAIN };
     run(chain, &chain.usual("%x"));
     let chain = CHAIN;
@@ -369,7 +373,7 @@ fn scheduled_loops() {
     run(chain, &body);
 }
 
-/// Tile after tile: queries are stored again, when all have read the ones before.
+/// Tile after tile: new queries are stored after all warps have read the previous ones.
 fn tile_after_tile() {
     for trips in [0, 1, 2] {
         let chain = Chain { trips, ..CHAIN };
@@ -382,7 +386,7 @@ fn tile_after_tile() {
     }
 }
 
-/// Steps other than one, and bounds that they do not hit.
+/// Steps other than one, and upper bounds that are not reached exactly.
 fn steps() {
     let chain = CHAIN;
     let loop_of = |bounds: &str| {
@@ -395,7 +399,8 @@ fn steps() {
     chain.by_warpgroups(&loop_of("%n to %two, step %n"));
 }
 
-/// Sums are scaled by powers of two, which are one where no maximum of a warp's rows grows: then they are left alone.
+/// Accumulators are scaled by powers of two. If no maximum of a warp's rows increases, the factors are one and the
+/// scaling is skipped.
 fn sums_that_are_left_alone() {
     for trips in [1, 4] {
         let chain = Chain { m: 128, trips, ..CHAIN };
@@ -411,8 +416,8 @@ fn sums_that_are_left_alone() {
     }
 }
 
-/// Two products of which neither reads the other's result, and a total that an iteration looks at before its scores:
-/// not rotated, but by warpgroups.
+/// Two dots that do not use each other's result, and a total that an iteration uses before its scores: these loops
+/// are not pipelined, but use warpgroups.
 fn loops_that_stay() {
     let chain = CHAIN;
     let sums = chain.sums();
@@ -423,7 +428,7 @@ fn loops_that_stay() {
     let body = chain.queries("%x")
         + &chain.looped("f", "%zero to %n, step %one", ["%top0", "%weight0", "%total0"], &early)
         + &chain.store("%f#1", "%f#2", "%x");
-    // The addition may come behind the scores as well: what it reads is there by then.
+    // The addition can also come after the scores, because its operand is complete by then.
     chain.by_warpgroups(&body);
     let used = chain.step("f", "%j") + &format!("%twice = addf %total_nextf, %total_nextf : {sums}\n");
     let looped = chain
@@ -434,8 +439,8 @@ fn loops_that_stay() {
 
 //===-- machine code --------------------------------------------------------===//
 
-/// The loop of a chain: products of one block are under way while the scores of another are computed with, nothing
-/// spills, and ptxas keeps the products asynchronous, since a word of it about them would be an error.
+/// Checks the loop of a chain: the dots of one block are in flight during the softmax of another, nothing spills, and
+/// ptxas keeps the dots asynchronous (a warning about them would be an error).
 fn stays_under_way((m, n, d): (usize, usize, usize), program: &str, test: &str) {
     let ptx = compiled(program, 3, Emit::Ptx);
     let target = Target::by_name("sm_90").expect("a target");
@@ -447,7 +452,7 @@ fn stays_under_way((m, n, d): (usize, usize, usize), program: &str, test: &str) 
     let [first, second] = waits[..] else { panic!("{} waits for products in {m}x{n}x{d}", waits.len()) };
     let computed = (first..second).filter(|&i| body[i].opcode.starts_with("FMNMX")).count();
     assert!(computed >= m * n / 256, "{computed} maxima between the waits of {m}x{n}x{d}");
-    // Warpgroups may take turns: one barrier to wait at and one to arrive at, with the products between.
+    // Warpgroups can be ping-ponged: one barrier to wait at and one to arrive at, with the dots between them.
     let barriers = body.iter().filter(|i| i.opcode.starts_with("BAR")).map(|i| i.opcode.as_str()).collect::<Vec<_>>();
     let turns = matches!(barriers[..], [sync, arrive] if sync.starts_with("BAR.SYNC") && arrive.starts_with("BAR.ARV"));
     assert!(barriers.is_empty() || turns, "{barriers:?} in the loop of {m}x{n}x{d}");
@@ -466,8 +471,8 @@ fn products_stay_under_way() {
 }
 
 impl Chain {
-    /// A loop over blocks of keys as front ends write attention: weights are powers of two of the scaled scores below
-    /// their maximum. `mask`, if there is one, makes `%s{suffix}` of `%s_all{suffix}`.
+    /// A loop over blocks of keys as front ends write attention: weights are powers of two of the difference between
+    /// the scaled scores and their maximum. If `mask` is not empty, it computes `%s{suffix}` from `%s_all{suffix}`.
     fn attention(&self, suffix: &str, bounds: &str, from: [&str; 3], mask: &str) -> String {
         let (column, scores) = (self.column(), format!("tile<{}x{}xf32>", self.m, self.n));
         let mut step = self.step(suffix, "%j");
@@ -513,7 +518,7 @@ fn attention_has_few_instructions() {
         let chain = Chain { element: Number::Bf16, m, n, d, w: d, ..CHAIN };
         let all = chain.attention("f", "%zero to %n, step %one", ["%top0", "%weight0", "%total0"], "");
         let program = chain.program(&(chain.queries("%x") + &all + &chain.store("%f#1", "%f#2", "%x")));
-        // An even number, so that keys or values always come at the end of the ring.
+        // The number of stages is even, so the last stage is always used by keys or always by values.
         let plan = compiled(&program, 3, Emit::TileAs);
         assert!(plan.contains(&format!("-> <{stages}>")), "no ring of {stages} stages\n{plan}");
         stays_under_way((m, n, d), &program, "attention_has_few_instructions");
@@ -536,7 +541,7 @@ fn causal_attention_has_few_instructions() {
     }
 }
 
-/// Scores of keys behind the row's are far below all others.
+/// The scores of keys after the row's position are far below all others.
 fn causal_mask(m: usize, n: usize) -> String {
     let (ints, scores) = (format!("tile<{m}x{n}xi32>"), format!("tile<{m}x{n}xf32>"));
     format!(

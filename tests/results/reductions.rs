@@ -1,23 +1,24 @@
-//! Reductions and scans, compiled and run on the simulated device, against a model on the host.
+//! Reductions and scans, compiled and run on the simulated device. The results are compared with a model on the host.
 //!
-//! The model is a loop over the elements of a row. Where the language leaves the order of a reduction open, the
-//! combination does not depend on it; where a scan fixes the order, the combination shows it.
+//! The model is a loop over the elements of a row. For reductions, whose order the language does not define, the
+//! combination does not depend on the order. For scans, whose order is defined, it does.
 
 use simulate::{From, How, Input, Random, attribute, ptx, run};
 use tile_test_support::{Trial, full, functions, simulate};
 
-/// How elements of a type are written down. Numbers of the tests are small integers, which every format has.
+/// How the numbers of a type are written. All numbers in these tests are small integers, which every format
+/// represents.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Kind {
     Int,
-    /// Bits of the exponent and of the mantissa.
+    /// The number of exponent and mantissa bits.
     Float(u32, u32),
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Element {
     name: &'static str,
-    /// Bits in memory, and bits that a number has.
+    /// Bits in memory, and significant bits of a number.
     stored: u32,
     bits: u32,
     kind: Kind,
@@ -49,7 +50,7 @@ const ELEMENTS: &[Element] = &[
 ];
 
 impl Element {
-    /// Formats with arithmetic of their own.
+    /// Whether the language has arithmetic for the format.
     fn has_arithmetic(&self) -> bool {
         !matches!(self.name, "tf32" | "f8E4M3FN" | "f8E5M2")
     }
@@ -69,7 +70,7 @@ impl Element {
         let biased = u64::from(top) + (1 << (exponent - 1)) - 1;
         u64::from(v < 0) << (exponent + mantissa) | biased << mantissa | fraction
     }
-    /// The number as arithmetic of the type leaves it.
+    /// The number wrapped to the range of the type.
     fn wrap(&self, v: i64) -> i64 {
         match (self.kind, self.bits) {
             (Kind::Int, 1) => v & 1,
@@ -77,7 +78,7 @@ impl Element {
             _ => v,
         }
     }
-    /// Words of the text for a constant.
+    /// The literal of a constant.
     fn literal(&self, v: i64) -> String {
         match self.kind {
             Kind::Int if self.bits == 1 => (v & 1 == 1).to_string(),
@@ -87,21 +88,21 @@ impl Element {
     }
 }
 
-/// New accumulators from elements and accumulators.
+/// Computes new accumulators from elements and accumulators.
 type Host = fn(&[Element], &[i64], &[i64]) -> Vec<i64>;
 
-/// A combination of some operands: text over `%a0, %b0, %a1, ...` that defines `%c0, %c1, ...`, and the same on the
-/// host.
+/// A combination of some operands: text with `%a0, %b0, %a1, ...` that defines `%c0, %c1, ...`, and the same function
+/// on the host.
 struct Body {
     name: &'static str,
     text: fn(&[Element]) -> String,
     host: Host,
     identity: i64,
-    /// Numbers of an operand go from `-range` to `range`.
+    /// Operands are in the range from `-range` to `range`.
     range: i64,
 }
 
-/// An op of one operand.
+/// An op with one operand.
 fn simple(e: &Element, integer: &str, real: &str) -> String {
     let op = if e.is_float() { real } else { integer };
     format!("%c0 = {op} %a0, %b0 : {}\n", e.name)
@@ -128,7 +129,7 @@ const AND: Body = Body {
     identity: -1,
     range: 100,
 };
-/// The larger number, in formats that must be widened to compare as well.
+/// The larger number. Includes formats that must be widened for comparisons.
 const MAX: Body = Body {
     name: "max",
     text: |e| {
@@ -154,7 +155,7 @@ const UMIN: Body = Body {
     identity: -1,
     range: 100,
 };
-/// The larger number and, of equal ones, the lower index: the second operand.
+/// The larger number and, if numbers are equal, the smaller index, which is the second operand.
 const ARGMAX: Body = Body {
     name: "argmax",
     text: |e| {
@@ -172,7 +173,7 @@ const ARGMAX: Body = Body {
     identity: 0,
     range: 3,
 };
-/// `x -> a x + b`, one after the other: the order matters.
+/// The composition of functions `x -> a x + b`, which depends on the order.
 const AFFINE: Body = Body {
     name: "affine",
     text: |_| {
@@ -182,7 +183,7 @@ const AFFINE: Body = Body {
     identity: 0,
     range: 1000,
 };
-/// Sum, exclusive or, and count: what is combined need not be one thing.
+/// Sum, exclusive or, and count: each operand has its own combination.
 const THREE: Body = Body {
     name: "three",
     text: |_| {
@@ -193,7 +194,7 @@ const THREE: Body = Body {
     range: 5,
 };
 
-/// What is done along a dimension.
+/// The operation along a dimension.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Op {
     Reduce,
@@ -299,7 +300,7 @@ impl Case<'_> {
         text + "nv_tileaa.return\n} }\n"
     }
 
-    /// Results of `inputs`, one list of numbers for each operand.
+    /// The expected results for `inputs`, which has a list of numbers for each operand.
     fn expected(&self, inputs: &[Vec<i64>]) -> Vec<Vec<i64>> {
         let extent = self.shape[self.dim];
         let inner: usize = self.shape[self.dim + 1..].iter().product();
@@ -330,7 +331,7 @@ impl Case<'_> {
         let number = |random: &mut Random, i: usize| {
             let range = self.body.range;
             let v = random.below(2 * range as usize + 1) as i64 - range;
-            // The second operand of an argmax is the place.
+            // The second operand of an argmax is the index.
             if self.body.name == "argmax" && i == 1 { 0 } else { v }
         };
         let inputs: Vec<Vec<i64>> = (0..self.elements.len())
@@ -368,7 +369,7 @@ impl Case<'_> {
     }
 }
 
-/// Shapes and dimensions: rank one to three, few and many elements, an extent of one.
+/// Shapes and dimensions: ranks 1 to 3, few and many elements, and an extent of 1.
 const SHAPES: &[(&[usize], usize)] = &[
     (&[1], 0),
     (&[2], 0),
@@ -388,7 +389,7 @@ const SHAPES: &[(&[usize], usize)] = &[
     (&[2, 512, 2], 1),
 ];
 
-/// Every shape with some of the combinations, or with all; targets, levels and warps take turns.
+/// Checks every `stride`th combination with every shape, and rotates through targets, levels and numbers of warps.
 fn check_all(op: Op, cases: &[(&Body, Vec<Element>)], stride: usize) {
     let mut random = Random(3);
     let mut turn = 0;
@@ -411,7 +412,7 @@ fn check_all(op: Op, cases: &[(&Body, Vec<Element>)], stride: usize) {
     }
 }
 
-/// Each combination of one operand with each type that has it.
+/// Each combination with one operand, for each type that supports it.
 fn single() -> Vec<(&'static Body, Vec<Element>)> {
     let mut cases: Vec<(&'static Body, Vec<Element>)> = vec![];
     for e in ELEMENTS {
@@ -451,8 +452,8 @@ fn scans_keep_the_order() {
     check_all(Op::Scan { reverse: true }, &cases, 1);
 }
 
-/// Of a combination that takes either side, any element may be left, but all threads must have the same one: control
-/// flow and addresses may depend on it.
+/// If the combination returns one of its operands, the result can be any element, but all threads must have the same
+/// one because control flow and addresses can depend on it.
 fn all_threads_agree_on_a_result_that_depends_on_the_order() {
     for (shape, warps) in [(32, 1), (64, 2), (4096, 4), (4096, 8), (16, 4)] {
         let text = format!(
@@ -485,7 +486,7 @@ nv_tileaa.func @k(%out: !nv_tileaa.ptr<i32>) attributes {{numWarps = {warps} : i
     }
 }
 
-/// `32 * element + 1` in a tensor of `shape`, in layout `l`: `%x`.
+/// `%x`: the values `32 * element + 1` in a tensor with shape `shape` and layout `l`.
 fn numbers(shape: &str, count: usize, l: &str) -> String {
     format!(
         "%range = nv_tileas.make_range : tensor<{count}xi32, {l}>
@@ -497,7 +498,7 @@ fn numbers(shape: &str, count: usize, l: &str) -> String {
     )
 }
 
-/// Stores `%v` of shape `shape`, in row-major order.
+/// Stores `%v` with shape `shape` in row-major order.
 fn stored(shape: &str, l: &str) -> String {
     format!(
         "%base = nv_tileas.splat %out : !nv_tileaa.ptr<i32> -> tensor<{shape}x!nv_tileaa.ptr<i32>, {l}>
@@ -516,8 +517,8 @@ fn run_layouts(text: &str, count: usize, case: usize) -> Vec<i32> {
     out[0].chunks(4).map(|c| i32::from_le_bytes(c.try_into().expect("four bytes"))).collect()
 }
 
-/// Operands in layouts that no pass would choose: bits in any order, replicas, vectors of several bits. The sums go
-/// back to all threads of their rows, so that not only the owners are looked at.
+/// Operands with layouts that no pass would choose: bits in any order, replicas, and vectors of several bits. The
+/// sums are broadcast to all threads of their rows, so that every thread's sums are checked, not only the owners'.
 fn reductions_of_any_layout() {
     let mut random = Random(7);
     for case in 0..if full() { 200 } else { 40 } {
@@ -574,7 +575,7 @@ fn reductions_of_any_layout() {
     }
 }
 
-/// `y -> x y + x`, in any layout and both directions.
+/// The composition of functions `y -> x y + x`, for any layout and in both directions.
 fn scans_of_any_layout() {
     let mut random = Random(11);
     for case in 0..if full() { 200 } else { 40 } {
@@ -624,7 +625,8 @@ fn scans_of_any_layout() {
     }
 }
 
-/// How often each number occurs: of elements of any width, with and without a mask, out of a few numbers and of many.
+/// Counts how often each number occurs, for element types of any width, with and without a mask, and for small and
+/// large ranges of numbers.
 fn histograms() {
     for (elements, numbers, element, level) in [(256, 8, "i32", 3), (512, 64, "i8", 0), (2048, 256, "i16", 3)] {
         let text = format!(
@@ -655,7 +657,7 @@ nv_tileaa.func @k(%in: !nv_tileaa.ptr<i32>, %out: !nv_tileaa.ptr<i32>, %masked: 
             _ => format!("arith.trunci %x : tensor<{elements}xi32> to tensor<{elements}x{element}>"),
         };
         let text = text.replace("NARROW", &narrow);
-        // Some are beyond the numbers that are counted, and some below zero.
+        // Some numbers are out of the counted range, and some are negative.
         let input: Vec<i32> = (0..elements).map(|i: i32| (i.wrapping_mul(37) ^ (i >> 3)) % 150 - 20).collect();
         let number = |x: i32| match element {
             "i32" => i64::from(x.wrapping_add(x) as u32),

@@ -1,8 +1,8 @@
-//! What every op computes, by the tables and programs of `tests/semantics/`: see the README there.
+//! Tests the results of every op with the tables and programs of `tests/semantics/` (see the README there).
 //!
-//! By default each is run on the interpreter and compiled for sm_90 at -O0 and -O3, sm_80 and sm_120 at -O3; the many
-//! blocks of `special.txt` in one of these each, by turns. With `TILEIRAS_TEST_FULL=1`: sm_80, sm_90, sm_100 and sm_120
-//! at both levels, and sm_89.
+//! By default, each test runs on the interpreter and is compiled for sm_90 at -O0 and -O3, and for sm_80 and sm_120
+//! at -O3. The many blocks of `special.txt` rotate through these configurations. With `TILEIRAS_TEST_FULL=1`, the
+//! configurations are sm_80, sm_90, sm_100 and sm_120 at both levels, and sm_89.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -82,11 +82,11 @@ fn run(name: &str, file: &File, configurations: &[Configuration]) -> Result<(), 
 
 //===-- coverage ------------------------------------------------------------//
 
-/// A line of `ops.txt`: an op, the element types its tests have to have it on, and programs that are about it.
+/// A line of `ops.txt`: an op, the element types that its tests must cover, and the programs that test it.
 struct Row {
     op: String,
     types: Vec<String>,
-    /// Empty for ops that tables are about.
+    /// Empty for ops that are tested by tables.
     programs: Vec<String>,
 }
 
@@ -109,14 +109,14 @@ fn ops(text: &str) -> Result<Vec<Row>, String> {
     Ok(rows)
 }
 
-/// Which ops a test has, and the element types of their operands and results.
+/// Which ops a test contains, and the element types of their operands and results.
 type Seen = BTreeMap<String, BTreeSet<String>>;
 
-/// Every op of the opcode table has its line in `ops.txt`, and its tests have it on all of these types. Tables apply it
-/// to the special values of each type.
+/// Checks that every op of the opcode table has a line in `ops.txt` and that its tests cover all the types there.
+/// Tables apply the op to the special values of each type.
 fn coverage(files: &[(String, File)], rows: &[Row]) -> Result<(), String> {
     let mut complaints = vec![];
-    // Objects of multicast memory are no arguments of these tests: `tests/results/multimem.rs` has them.
+    // Multicast objects cannot be arguments of these tests. `tests/results/multimem.rs` tests them.
     let is_left_out = |name: &str| name.starts_with("testing$") || name.starts_with("multimem_");
     let all = tile_bytecode::schema::OPS.iter().map(|o| o.name).filter(|n| !is_left_out(n));
     let all: BTreeSet<&str> = all.collect();
@@ -177,17 +177,17 @@ fn coverage(files: &[(String, File)], rows: &[Row]) -> Result<(), String> {
     if complaints.is_empty() { Ok(()) } else { Err(complaints.join("\n")) }
 }
 
-/// Whether a program has this name, or one that starts with it where it ends in `*`.
+/// Whether a program has this name, or a name that starts with the pattern if the pattern ends in `*`.
 fn matches(pattern: &str, name: &str) -> bool {
     !name.contains('/') && pattern.strip_suffix('*').map_or(pattern == name, |start| name.starts_with(start))
 }
 
-/// Whether a block of a table, by its name without the table's, applies `op`: types come first.
+/// Whether a block of a table applies `op`. The name (without the table's name) starts with types.
 fn block_is_about(name: &str, op: &str) -> bool {
     name.split('_').find(|w| file::number(w).is_none()) == Some(op)
 }
 
-/// What a number has to be tried on.
+/// The special values that a number type must be tested with.
 fn specials(number: &str) -> &'static [&'static str] {
     match number {
         "i1" => &["0", "1"],
@@ -201,7 +201,7 @@ fn specials(number: &str) -> &'static [&'static str] {
     }
 }
 
-/// Which of these a number is.
+/// The special values that a number matches.
 fn special(bits: u64, n: Number) -> Vec<&'static str> {
     if n == Number::E8m0 {
         return [(0, "smallest"), (254, "largest"), (255, "nan")]

@@ -1,9 +1,9 @@
-//! Tile blocks that the thread blocks of a cluster share, from the language to results on the simulator of sm_90,
-//! against the reference interpreter.
+//! Tile blocks that are split over the CTAs of a cluster on sm_90, compiled from the public language and run on the
+//! simulator. The results are compared with the reference interpreter.
 //!
-//! Numbers are small and whole, so that sums are exact in any order. Large tiles are shared because no thread block
-//! holds their sums; small ones because an option asks for it, which tests what programs do beside products at less
-//! cost.
+//! Operands are small whole numbers, so sums are exact in any order. Large tiles are split because one CTA cannot
+//! hold their accumulators. Small tiles are split by an option, which is a cheaper way to test what programs do
+//! besides dots.
 
 use exact::{Numbers, scalar};
 use std::time::Duration;
@@ -14,16 +14,16 @@ use tile_targets::Target;
 use tile_test_support::{Trial, exact, functions};
 use tileiras::compile::{self, InProcess};
 
-/// A product of matrices, tile by tile, and what is done with a tile of sums.
+/// A matrix product computed tile by tile, and an epilogue for the accumulator tiles.
 struct Product<'a> {
     tile: [usize; 3],
     extents: [usize; 3],
     hints: &'a str,
     grid: [u32; 2],
-    /// Between the sums `%sum` and what is stored, `%out`.
+    /// Text that computes the stored value `%out` from the accumulators `%sum`.
     epilogue: &'a str,
     out: Number,
-    /// Each block goes over every so-manyth row of tiles.
+    /// Whether each block processes every nth row of tiles, where n is the number of blocks.
     persistent: bool,
 }
 
@@ -107,7 +107,7 @@ impl Product<'_> {
         ]
     }
 
-    /// Runs it, by clusters of so many blocks; one is no cluster.
+    /// Runs the program with the given cluster size; 1 means no cluster.
     fn check(&self, options: &[(&str, &str)], cluster: u32, warpgroups: bool, seeds: &[Option<u64>]) {
         let text = self.program();
         let ptx = compiled(&text, options);
@@ -148,20 +148,20 @@ fn compiled(text: &str, options: &[(&str, &str)]) -> String {
 
 const SEEDS: &[Option<u64>] = &[None, Some(1), Some(2)];
 
-//===-- tiles that no thread block holds ------------------------------------===//
+//===-- tiles that exceed one CTA ------------------------------------------===//
 
 fn rows_of_256() {
     let product = Product { tile: [256, 256, 64], extents: [512, 256, 128], ..PLAIN };
     product.check(&[], 2, true, &[None, Some(1)]);
 }
 
-/// In the last row of tiles a whole slice is outside of the view; in others parts of it are.
+/// In the last row of tiles, a whole slice is out of bounds; in others, a part of a slice is.
 fn ragged_edges() {
     let tile = [256, 256, 64];
     Product { tile, extents: [304, 240, 80], ..PLAIN }.check(&[], 2, true, &[None, Some(1)]);
 }
 
-/// Four share it, whatever the hint says: two do not hold it.
+/// Four CTAs are used regardless of the hint, because two cannot hold the tile.
 fn rows_of_512() {
     let hints = "optimization_hints=<sm_90 = {num_cta_in_cga = 2}>";
     let product = Product { tile: [512, 256, 64], extents: [400, 256, 64], hints, grid: [1, 1], ..PLAIN };
@@ -179,18 +179,18 @@ fn a_loop_over_tiles() {
     Product { persistent: true, ..product }.check(&[], 2, true, &[None, Some(1)]);
 }
 
-/// One thread block holds it, and so has it for itself.
+/// One CTA can hold the tile, so it is not split.
 fn what_fits_is_not_shared() {
     PLAIN.check(&[], 1, true, &[None]);
-    // The option is obeyed, and so is one against sharing.
+    // The option takes precedence, also if it prevents a split.
     PLAIN.check(&[("num-ctas", "1")], 1, true, &[None]);
     let large = Product { tile: [256, 256, 64], extents: [256, 256, 64], grid: [1, 1], ..PLAIN };
     large.check(&[("num-ctas", "1")], 1, false, &[]);
 }
 
-//===-- what is done beside products ----------------------------------------===//
+//===-- other ops ----------------------------------------------------------===//
 
-/// By instructions of single warps, and by warpgroups where slices have as many rows as these need.
+/// Uses single-warp instructions, or warpgroups if the slices have enough rows.
 fn small_tiles_on_demand() {
     for m in [64, 128] {
         let extents = [2 * m - 16, 32, 144];
@@ -199,7 +199,7 @@ fn small_tiles_on_demand() {
     }
 }
 
-/// A bias for each column and one for each row, a mask, a maximum of each row.
+/// A bias for each column, a bias for each row, a mask, and a maximum of each row.
 fn epilogues() {
     let load = "%range = iota : tile<32xi32>\n%rows = iota : tile<128xi32>\n\
          %q1 = reshape %q : tile<ptr<f32>> -> tile<1xptr<f32>>\n\
@@ -224,7 +224,7 @@ fn epilogues() {
     product.check(FORCED, 2, true, SEEDS);
 }
 
-/// Sums of columns, which make columns the ones to slice, and a number that one rank stores.
+/// Sums of columns, for which the tile must be sliced along its columns, and a number that only one rank stores.
 fn sums_of_columns() {
     let epilogue = "%total = reduce %sum dim=0 identities=[0.0 : f32] : tile<64x64xf32> -> tile<64xf32>\n\
          (%e: tile<f32>, %f: tile<f32>) {\n%g = addf %e, %f : tile<f32>\nyield %g : tile<f32>\n}\n\
@@ -241,7 +241,7 @@ fn sums_of_columns() {
     product.check(FORCED, 2, true, SEEDS);
 }
 
-/// What only the whole tile block can do is in the way, and the program is what it was.
+/// If an op needs the whole tile block, the program is not split and stays the same.
 fn what_cannot_be_shared_stays() {
     let epilogue = "%far = constant <i32: 512> : tile<i32>\n\
          %place = offset %q, %far : tile<ptr<f32>>, tile<i32> -> tile<ptr<f32>>\n\

@@ -1,6 +1,6 @@
-//! Copies by tensor maps through to results on the simulator: one agent copies tiles of a view into a ring, another
-//! reads them from there and writes them to global memory. Maps are built by the kernel, found by the next one, and
-//! borrowed where the table of maps is full.
+//! TMA loads and tensor maps, run on the simulator: one agent loads tiles of a view into a ring, and another agent
+//! reads them from there and writes them to global memory. The kernel creates the maps, the next kernel finds them,
+//! and blocks borrow maps if the table of maps is full.
 
 use ptx_sim::{Arg, Config, Device, LaunchConfig, Module, RunOptions};
 use simulate::{From, How, attribute};
@@ -9,15 +9,15 @@ use tile_layout::{HardwareLayout, HardwareSwizzle, Layout, Shape};
 use tile_targets::Target;
 use tile_test_support::{Trial, cubin, functions, simulate};
 
-/// A tile and how it lies in shared memory.
+/// A tile and its layout in shared memory.
 #[derive(Clone, Copy, Debug)]
 struct Case {
     element: &'static str,
     bytes: usize,
     tile: [usize; 2],
-    /// Row by row, without a swizzle.
+    /// Whether the layout is row-major without a swizzle.
     plain: bool,
-    /// Blocks, each of which may have a view of its own: what is added to the number of rows for each block.
+    /// Blocks can have different views: the number of rows that is added for each block.
     rows_per_block: i32,
 }
 
@@ -26,7 +26,7 @@ const fn case(element: &'static str, bytes: usize, tile: [usize; 2], plain: bool
 }
 
 const CASES: &[Case] = &[
-    // Spans of 128, 64 and 32 bytes, and none.
+    // Swizzle spans of 128, 64 and 32 bytes, and no swizzle.
     case("bf16", 2, [32, 64], false),
     case("bf16", 2, [32, 32], false),
     case("f16", 2, [32, 16], false),
@@ -34,7 +34,7 @@ const CASES: &[Case] = &[
     case("i8", 1, [32, 128], false),
     case("bf16", 2, [32, 32], true),
     case("i8", 1, [32, 16], true),
-    // Two boxes, and four.
+    // Two boxes and four boxes.
     case("bf16", 2, [32, 128], false),
     case("f32", 4, [16, 128], false),
 ];
@@ -132,13 +132,13 @@ gpu.module @m {{
             .unwrap_or_else(|e| panic!("{self:?}, {target}: {e}\n{text}"))
     }
 
-    /// One element of the input.
+    /// An element of the input.
     fn element(&self, row: usize, col: usize) -> Vec<u8> {
         (0..self.bytes).map(|i| (row * 37 + col * 11 + i * 101 + 1) as u8).collect()
     }
 }
 
-/// A device with a module, and launches of its kernel.
+/// A device with a module, which launches the module's kernel.
 struct Runner {
     case: Case,
     module: Module,
@@ -151,18 +151,18 @@ impl Runner {
         Self { case, module, device: Device::new(Config::default()) }
     }
 
-    /// Copies all tiles of a view, by `grid` blocks, and checks every element.
+    /// Copies all tiles of a view with `grid` blocks and checks every element.
     fn check(&mut self, [rows, cols]: [usize; 2], grid: usize, seed: Option<u64>) {
         let bytes = self.case.bytes;
         let stride = (cols * bytes).next_multiple_of(16) / bytes + 16 / bytes;
         self.check_with_stride([rows, cols], stride, grid, seed);
     }
 
-    /// The same of rows that are `stride` elements apart.
+    /// As [`Self::check`], with rows that are `stride` elements apart.
     fn check_with_stride(&mut self, [rows, cols]: [usize; 2], stride: usize, grid: usize, seed: Option<u64>) {
         let Case { bytes, tile: [r, c], rows_per_block, .. } = self.case;
         let last = rows + rows_per_block as usize * (grid - 1);
-        // Between rows lie bytes that must not be read as elements.
+        // The bytes between rows must not be read as elements.
         let mut input = vec![0xEE; (last.saturating_sub(1) * stride + cols) * bytes + 16];
         for row in 0..last {
             for col in 0..cols {
@@ -170,7 +170,7 @@ impl Runner {
                 input[at..at + bytes].copy_from_slice(&self.case.element(row, col));
             }
         }
-        // A view without elements has nowhere to be read from.
+        // A view without elements does not need memory.
         let p = if rows * cols == 0 { self.device.alloc(16) } else { self.device.alloc_from(&input) };
         let (m, n) = (rows.div_ceil(r).max(1), cols.div_ceil(c).max(1));
         let total = m * n;
@@ -197,7 +197,7 @@ impl Runner {
 
 const SEEDS: [Option<u64>; 4] = [None, Some(1), Some(2), Some(3)];
 
-/// Ragged edges are filled with zeros, whatever the element and the swizzle.
+/// Out-of-bounds elements at ragged edges are zero for each element type and swizzle.
 fn tiles_arrive_in_every_arrangement() {
     for &case in CASES {
         let ptx = case.ptx("sm_90");
@@ -211,7 +211,7 @@ fn tiles_arrive_in_every_arrangement() {
     }
 }
 
-/// A view without elements reads as zeros, and nothing at its address is touched.
+/// A view without elements reads as zeros, and memory at its address is not accessed.
 fn empty_views_are_zeros() {
     for case in [CASES[0], CASES[4]] {
         let ptx = case.ptx("sm_90");
@@ -224,7 +224,8 @@ fn empty_views_are_zeros() {
     }
 }
 
-/// No address uses the stride of a single row or of an empty view, which may be illegal in a map.
+/// The stride of a view with a single row or without rows is never used, so it may be a stride that is illegal in a
+/// map.
 fn single_rows_have_any_stride() {
     for case in [CASES[0], CASES[4]] {
         let ptx = case.ptx("sm_90");
@@ -239,7 +240,7 @@ fn single_rows_have_any_stride() {
     }
 }
 
-/// Blocks that ask for one map at the same time, and launches that find it.
+/// Blocks request the same map at the same time, and later launches find it.
 fn blocks_share_a_map() {
     let case = CASES[1];
     let ptx = case.ptx("sm_90");
@@ -252,7 +253,8 @@ fn blocks_share_a_map() {
     }
 }
 
-/// More maps than the table has slots: blocks borrow what they need, and later ones find it free again.
+/// If there are more maps than slots in the table, blocks borrow entries, and later blocks can use these entries
+/// again.
 fn a_full_table_is_no_error() {
     let case = Case { rows_per_block: 1, ..case("i8", 1, [8, 16], true) };
     let ptx = case.ptx("sm_90");
@@ -263,7 +265,7 @@ fn a_full_table_is_no_error() {
     }
 }
 
-/// ptxas takes the code of every target that has tensor maps.
+/// ptxas accepts the code for every target with tensor maps.
 fn code_assembles() {
     for name in ["sm_90", "sm_100", "sm_120"] {
         let target = Target::by_name(name).expect("a target");
@@ -274,14 +276,14 @@ fn code_assembles() {
     }
 }
 
-//===-- what can be copied ----------------------------------------------------//
+//===-- loads that TMA supports --------------------------------------------===//
 
-/// A view and how a tile of it is loaded.
+/// A view and how one of its tiles is loaded.
 struct Load {
     element: &'static str,
     /// Assumptions on the base and on the stride.
     assume: [&'static str; 2],
-    /// Type of extents and strides.
+    /// The type of extents and strides.
     stride: &'static str,
     memref: &'static str,
     padding: &'static str,
@@ -299,7 +301,8 @@ const LOAD: Load = Load {
     align: 1024,
 };
 
-/// The plan for a load of a 32x64 tile: the type of the map and the bytes, or why there is none.
+/// The plan for a load of a 32x64 tile: the type of the map and the number of bytes, or the reason why TMA cannot
+/// load it.
 fn planned(load: &Load) -> Result<(String, u32), String> {
     use tileiras::{
         analysis::{facts::Facts, tensor_maps},
@@ -360,7 +363,7 @@ fn what_is_proved_is_eligible() {
     assert_eq!(planned(&Load { padding: "", ..LOAD }), zero);
     assert_eq!(planned(&Load { padding: ", padding = nan", ..LOAD }), Ok((map("swizzle = 128, fill = nan"), 4096)));
     let f32 = Load { element: "f32", memref: "?x?xf32, strides = [?, 1]", ..LOAD };
-    // Along a dimension of one element no stride needs a proof.
+    // The stride of a dimension with one element needs no proof.
     let any = Load { assume: [LOAD.assume[0], "#cuda_tile.div_by<1>"], memref: "1x?xbf16, strides = [?, 1]", ..LOAD };
     assert_eq!(planned(&any), zero);
     assert_eq!(planned(&Load { stride: "i64", ..any }), zero);
@@ -380,10 +383,10 @@ fn what_is_not_proved_is_said() {
             "stride of dimension 0 is not known to be a multiple of 8",
         ),
         (Load { memref: "?x?xbf16, strides = [?, ?]", ..LOAD }, "stride of dimension 1 is not known to be 1"),
-        (Load { memref: "?x?xbf16, strides = [65, 1]", ..LOAD }, "stride of 130 bytes, which is no multiple of 16"),
+        (Load { memref: "?x?xbf16, strides = [65, 1]", ..LOAD }, "stride of 130 bytes, which is not a multiple of 16"),
         (Load { padding: ", padding = neg_inf", ..LOAD }, "a value that tensor maps cannot fill with"),
         (Load { ordering: "<relaxed> scope <device>", ..LOAD }, "the load is ordered"),
-        (Load { align: 128, ..LOAD }, "aligned to 128 bytes, and its swizzle needs 1024"),
+        (Load { align: 128, ..LOAD }, "aligned to 128 bytes, but its swizzle needs 1024"),
     ] {
         let error = planned(&load).expect_err("not eligible");
         assert!(error.contains(reason), "{error}, not {reason}");

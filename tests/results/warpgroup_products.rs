@@ -1,8 +1,9 @@
-//! Products of tiles of views on sm_90, from the language to results on the simulator, against the reference
-//! interpreter: where warpgroup instructions multiply what tensor copies bring, and where they must not.
+//! Dots of tiles of views on sm_90: cases where warpgroups use `wgmma` on tiles that TMA loads, and cases where they
+//! must not. The programs are compiled from the public language and run on the simulator, and the results are
+//! compared with the reference interpreter.
 //!
-//! Operands are small whole numbers, so that sums are exact in any order. Each program runs on the ordinary schedule
-//! and on unfavourable ones with race detection.
+//! Operands are small whole numbers, so sums are exact in any order. Each program runs with the ordinary schedule and
+//! with adversarial schedules and race detection.
 
 use product_kind::{HALVES, Kind, RAGGED};
 use tile_interface::Emit;
@@ -39,7 +40,7 @@ fn tiles_of_other_extents() {
     }
 }
 
-/// Matrices of batches, one for each tile block: a batch dimension of one is as good as none.
+/// Batched matrices, one for each tile block. A batch dimension of 1 makes no difference.
 fn batches_of_one() {
     for turned in [[false, false], [true, true]] {
         let kind = Kind { batched: true, turned, ..RAGGED };
@@ -51,7 +52,7 @@ fn batches_of_one() {
         let kind = Kind { batched: true, ..kind };
         kind.multiplied_by_warpgroups(&kind.usual());
     }
-    // What is computed with the sums has the dimension too.
+    // Values that are computed from the accumulators have the dimension too.
     let kind = Kind { batched: true, ..RAGGED };
     let carried = kind.product("sum", "%x", "%k", "%acc") + &kind.relu("next", "%sum");
     kind.multiplied_by_warpgroups(&(kind.looped("all", "%init", &carried) + &kind.store("%all", "%x")));
@@ -64,14 +65,14 @@ fn outside_of_a_loop() {
     kind.multiplied_by_warpgroups(&(kind.product("sum", "%x", "%zero", "%init") + &kind.store("%sum", "%x")));
 }
 
-/// Loops over tiles around the loop: rings run on from one tile to the next.
+/// Loops over tiles around the loop: rings continue from one tile to the next.
 fn tile_after_tile() {
     for trips in [0, 1, 3] {
         let kind = Kind { trips, flag: 0, ..RAGGED };
         let tile = kind.looped("sum", "%init", &kind.product("next", "%tile", "%k", "%acc"))
             + &kind.relu("positive", "%sum")
             + &kind.store("%positive", "%tile");
-        // The first tile block has both tiles, the second none.
+        // The first tile block processes both tiles, and the second none.
         kind.multiplied_by_warpgroups(&format!(
             "%first = cmpi equal %x, %flag, signed : tile<i32> -> tile<i1>\n\
              %end = select %first, %two, %zero : tile<i1>, tile<i32>\n\
@@ -97,7 +98,7 @@ fn nested_loops(kind: Kind) {
     kind.multiplied_by_warpgroups(&(outer + &kind.store("%all", "%x")));
 }
 
-/// A loop with its product in one branch, and with a product in either.
+/// A loop with a dot in one branch, and with a dot in both branches.
 fn in_branches() {
     for (flag, both) in [(0, false), (1, false), (0, true), (1, true)] {
         let kind = Kind { flag, batched: both, ..RAGGED };
@@ -114,7 +115,7 @@ fn in_branches() {
     }
 }
 
-/// A branch in the loop, taken by turns.
+/// A branch in the loop that alternates between iterations.
 fn around_the_product_only() {
     for (flag, both, batched) in [(0, false, false), (1, false, true), (0, true, false), (0, true, true)] {
         let kind = Kind { flag, batched, trips: 5, ..RAGGED };
@@ -132,7 +133,7 @@ fn around_the_product_only() {
     }
 }
 
-/// A loop without a count: each agent asks for itself whether it goes on.
+/// A loop without a fixed number of iterations: each agent evaluates the condition itself.
 fn in_a_loop_that_asks() {
     for trips in [0, 1, 4] {
         let kind = Kind { trips, ..RAGGED };
@@ -158,7 +159,7 @@ fn one_loop_after_another() {
     }
 }
 
-/// Two loops in a loop over tiles, whose sums begin with the same zeros.
+/// Two loops in a loop over tiles, whose accumulators start with the same zeros.
 fn two_loops_for_each_tile() {
     let kind = Kind { m: 128, n: 8, turned: [false, true], ..RAGGED };
     let kind = Kind { element: Number::E5m2, mode: "fast_acc", ..kind };
@@ -174,9 +175,9 @@ fn two_loops_for_each_tile() {
     ));
 }
 
-//===-- uses of the sum -----------------------------------------------------===//
+//===-- uses of the accumulator --------------------------------------------===//
 
-/// The sum is used in the loop: it is waited for in each iteration.
+/// The accumulator is used in the loop, so each iteration waits for it.
 fn used_in_the_loop() {
     let kind = RAGGED;
     let carried = kind.product("sum", "%x", "%k", "%acc") + &kind.relu("next", "%sum");
@@ -197,7 +198,7 @@ fn narrowed_and_stored() {
     }
 }
 
-/// What does not fit into the storage of a conversion goes through it in parts, by the agent's warps alone.
+/// A layout conversion that does not fit into its shared memory is done in parts, only by the agent's warps.
 fn narrowed_in_parts() {
     let kind = Kind { m: 128, n: 256, k: 16, trips: 2, ..HALVES };
     let cast = format!("%cast = ftof %positive : {} -> tile<128x256xf16>\n", kind.sums());
@@ -206,8 +207,8 @@ fn narrowed_in_parts() {
     kind.run(&(loops + &rest), Number::F16, true);
 }
 
-/// Results that leave by tensor copies: `%v` narrowed to `number`, as the tile in row `i` of as many rows as `%flag`
-/// says.
+/// Text for results that are written by TMA stores: `%v` narrowed to `number`, as the tile in row `i` of a view with
+/// `%flag` rows.
 fn copied(kind: &Kind, v: &str, i: &str, number: Number, token: &str) -> String {
     let (m, n, e) = (kind.m, kind.n, number.keyword());
     let tensor = format!("tensor_view<?x{n}x{e}, strides=[{n},1]>");
@@ -230,7 +231,7 @@ fn view_of_results(kind: &Kind, number: Number) -> String {
     )
 }
 
-/// Runs the kernel around `body`, and looks whether its results leave by tensor copies.
+/// Runs the kernel around `body` and checks whether its results are written by TMA stores.
 fn run_copied(kind: &Kind, body: &str, out: Number, copied: bool) {
     let body = view_of_results(kind, out) + body;
     let ptx = exact::compiled(&kind.program(&body, out), 3, Emit::Ptx);
@@ -238,7 +239,7 @@ fn run_copied(kind: &Kind, body: &str, out: Number, copied: bool) {
     kind.run(&body, out, true);
 }
 
-/// What is outside of the view is not written.
+/// Out-of-bounds elements are not written.
 fn copied_to_views_of_any_extent() {
     for (m, n, number) in [(64, 32, Number::F16), (128, 128, Number::Bf16), (64, 64, Number::Bf16)] {
         for rows in [2 * m, 2 * m - 5, m + 1] {
@@ -249,14 +250,15 @@ fn copied_to_views_of_any_extent() {
     }
 }
 
-/// The storage of a tile is filled again when the one before has left; tiles that are the same are written in order.
+/// The storage of a tile is reused after the previous store has read it. Stores to the same tile are written in
+/// order.
 fn copied_tile_after_tile() {
     for (place, trips) in [("%tile", 0), ("%tile", 3), ("%one", 1)] {
         let kind = Kind { flag: 128, trips, ..RAGGED };
         let body = kind.looped("sum", "%init", &kind.product("next", "%tile", "%k", "%acc"))
             + &kind.relu("positive", "%sum")
             + &copied(&kind, "%positive", place, Number::F16, " token = %before");
-        // The first tile block has both tiles, the second none.
+        // The first tile block processes both tiles, and the second none.
         let body = format!(
             "%first = cmpi equal %x, %zero, signed : tile<i32> -> tile<i1>\n\
              %end = select %first, %two, %zero : tile<i1>, tile<i32>\n\
@@ -268,7 +270,7 @@ fn copied_tile_after_tile() {
     }
 }
 
-/// The map of the results is made behind the product, where threads have read the memory in which it is made.
+/// The map of the results is created after the dot, in memory that threads have read.
 fn copied_by_a_map_that_is_made_late() {
     let kind = Kind { element: Number::E4m3, n: 64, trips: 1, flag: 128, mode: "fast_acc", ..HALVES };
     let body = kind.product("sum", "%x", "%zero", "%init")
@@ -279,7 +281,7 @@ fn copied_by_a_map_that_is_made_late() {
     kind.run(&body, Number::F16, true);
 }
 
-/// What reads the result again, behind it by a token, needs more than a tensor copy promises.
+/// An access that reads the results again, ordered by a token, needs more than a TMA store guarantees.
 fn not_copied_where_others_read() {
     let kind = Kind { flag: 128, trips: 2, ..HALVES };
     let (m, n) = (kind.m, kind.n);
@@ -296,8 +298,8 @@ fn not_copied_where_others_read() {
     run_copied(&kind, &(loops + &rest), Number::F16, false);
 }
 
-/// Pointers have more bits than anything else that goes through shared memory beside the rings, in as many parts as
-/// each thread has of them.
+/// Pointers need more bits than anything else that goes through shared memory next to the rings. They are converted
+/// in several parts.
 fn scattered() {
     let kind = Kind { n: 16, k: 16, trips: 1, sum: Number::F16, turned: [true, true], ..HALVES };
     let rest = "%all = iota : tile<1024xi32>\n\
@@ -316,7 +318,7 @@ fn scattered() {
     kind.multiplied_by_warpgroups(&(kind.product("sum", "%x", "%zero", "%init") + rest));
 }
 
-/// The largest sum of each column crosses the warps of the consumers.
+/// The maximum of each column is combined across the warps of the consumers.
 fn reduced() {
     let kind = RAGGED;
     let (sums, n) = (kind.sums(), kind.n);
@@ -331,7 +333,7 @@ fn reduced() {
     kind.multiplied_by_warpgroups(&(loops + &rest));
 }
 
-//===-- what tensor copies or warpgroups cannot do ---------------------------===//
+//===-- cases without TMA or wgmma -----------------------------------------===//
 
 fn rows_that_begin_anywhere() {
     let kind = Kind { skew: 1, ..RAGGED };
@@ -343,7 +345,8 @@ fn padding_that_tensor_copies_lack() {
     kind.multiplied_by_warps(&kind.usual());
 }
 
-/// A product of too few rows keeps those of other loops from warpgroups too: one kernel has one division into agents.
+/// A dot with too few rows also prevents warpgroups for the dots of other loops, because a kernel has only one
+/// partition into agents.
 fn few_rows() {
     let few = Kind { m: 32, ..HALVES };
     few.multiplied_by_warps(&few.usual());
@@ -356,10 +359,10 @@ fn few_rows() {
     kind.multiplied_by_warps(&(loops + small + &kind.plus("both", "%sum", "%all") + &kind.store("%both", "%x")));
 }
 
-/// A load that a token orders behind a store has to see what was stored.
+/// A load that a token orders after a store must see the stored value.
 fn behind_a_store() {
     let kind = Kind { trips: 1, ..HALVES };
-    // Each tile block writes a one into the first element of its own tile of the left operand.
+    // Each tile block writes a one to the first element of its own tile of the left operand.
     let [rows, columns, stride] = kind.tensor(0);
     let tensor = format!("tensor_view<{rows}x{columns}xf16, strides=[{stride},1]>");
     let view = format!("partition_view<tile=(64x1), {tensor}>");
@@ -371,8 +374,8 @@ fn behind_a_store() {
     kind.multiplied_by_warps(&(store + &product + &kind.store("%sum", "%x")));
 }
 
-/// What is ordered behind a load may come when the product has been started: a store to what was loaded from, through
-/// tokens that the loop carries. Between the two it may not.
+/// An access that is ordered after a load, here a store to the loaded memory through tokens that the loop carries,
+/// can come after the dot has started, but not between the load and the dot.
 fn before_others() {
     for (between, trips) in [(false, 3), (true, 1)] {
         let kind = Kind { trips, ..HALVES };
@@ -406,7 +409,7 @@ fn before_others() {
     }
 }
 
-/// Both agents wait for the grids before this one; the next grids may start when the products have been started.
+/// Both agents wait for the previous grids. The next grids can start as soon as the dots have started.
 fn between_grids() {
     let kind = Kind { trips: 3, ..HALVES };
     let sums = kind.sums();
@@ -424,7 +427,7 @@ fn between_grids() {
     kind.multiplied_by_warpgroups(&body);
 }
 
-/// Tensors that begin elsewhere in each iteration have no map: threads of the producer copy their tiles.
+/// A tensor whose start changes in each iteration has no map, so producer threads copy its tiles.
 fn tensor_in_the_loop() {
     let kind = Kind { trips: 2, ..HALVES };
     let tensor = "tensor_view<64x64xf16, strides=[192,1]>";
@@ -441,7 +444,7 @@ fn tensor_in_the_loop() {
     kind.multiplied_by_warpgroups(&(kind.looped("sum", "%init", &body) + &kind.store("%sum", "%x")));
 }
 
-/// The tile is needed in registers as well: threads of the producer copy it, and those who multiply load it too.
+/// The tile is also used in registers: producer threads copy it, and the consumers load it as well.
 fn operand_with_another_use() {
     let kind = Kind { n: 64, ..HALVES };
     let body = kind.product("product", "%x", "%k", "%acc")

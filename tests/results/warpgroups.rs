@@ -1,6 +1,6 @@
-//! Products of warpgroups through to results on the simulator: tiles go from global memory through registers to shared
-//! memory in the arrangements that `wgmma` reads, are multiplied, and the sums are stored. Operands are small whole
-//! numbers, so every sum is exact and is compared bit for bit.
+//! Dots of warpgroups, run on the simulator: tiles are loaded from global memory through registers to shared memory,
+//! in the layouts that `wgmma` reads, and the accumulators are stored. Operands are small whole numbers, so every sum
+//! is exact and is compared bit for bit.
 
 use half::{bf16, f16};
 use simulate::{From, How, Input, attribute};
@@ -9,7 +9,7 @@ use tile_layout::{HardwareLayout, Layout, Shape, warpgroup_accumulator};
 use tile_targets::Target;
 use tile_test_support::{Trial, cubin, functions, simulate};
 
-/// What is multiplied, as MLIR names it.
+/// The types of a dot, as MLIR names them.
 #[derive(Clone, Copy, Debug)]
 struct Types {
     lhs: &'static str,
@@ -22,7 +22,7 @@ const fn types(element: &'static str, acc: &'static str) -> Types {
     Types { lhs: element, rhs: element, acc, unsigned: [false; 2] }
 }
 
-/// Bytes of an element.
+/// The size of an element in bytes.
 fn size(element: &str) -> usize {
     match element {
         "f16" | "bf16" => 2,
@@ -31,7 +31,7 @@ fn size(element: &str) -> usize {
     }
 }
 
-/// A whole number as an element.
+/// Encodes a whole number.
 fn encode(element: &str, v: i32) -> Vec<u8> {
     match element {
         "f16" => f16::from_f32(v as f32).to_le_bytes().to_vec(),
@@ -39,7 +39,7 @@ fn encode(element: &str, v: i32) -> Vec<u8> {
         "tf32" | "f32" => (v as f32).to_le_bytes().to_vec(),
         "i32" => v.to_le_bytes().to_vec(),
         "i8" => vec![v as u8],
-        // Of the two formats of a byte the powers of two and zero.
+        // For the two 8-bit formats, only powers of two and zero.
         _ => {
             let (bias, mantissa) = if element == "f8E4M3FN" { (7, 3) } else { (15, 2) };
             let magnitude = v.unsigned_abs();
@@ -61,18 +61,18 @@ fn value(element: &str, unsigned: bool, side: usize, i: usize) -> i32 {
     }
 }
 
-/// One product.
+/// A dot.
 #[derive(Clone, Copy, Debug)]
 struct Case {
     types: Types,
     /// M, N and K of the tile.
     shape: [i64; 3],
-    /// Warpgroups along rows and columns, and columns of an instruction.
+    /// Warpgroups along rows and columns; `n` is the number of columns of an instruction.
     groups: (u32, u32),
     n: u32,
     /// Whether elements are contiguous along M and N.
     transposed: [bool; 2],
-    /// Tiles along K; a product that is not in a loop has one.
+    /// The number of tiles along K. A dot that is not in a loop has 1.
     steps: i64,
     from_zero: bool,
 }
@@ -86,7 +86,7 @@ impl Case {
         32 / size(self.types.lhs)
     }
 
-    /// Tile `side` in shared memory.
+    /// The layout of operand `side` in shared memory.
     fn shared(&self, side: usize) -> HardwareLayout {
         let [m, n, k] = self.shape;
         let (shape, along, across) = if side == 0 { ([m, k], 1, 0) } else { ([k, n], 0, 1) };
@@ -242,7 +242,8 @@ gpu.module @m {{
     }
 }
 
-/// Neighbours in 16 bytes for each thread, then lanes, then warps, then registers; replicas where the tile is smaller.
+/// Assigns elements first to 16 bytes of a thread, then to lanes, warps and registers. If the tile is smaller,
+/// elements are replicated.
 fn blocked(elements: i64, size: usize, warps: u32) -> Layout {
     let mut bits = (0..elements.ilog2()).map(|i| 1u64 << i);
     let mut take = |n: u32| (0..n).map(|_| bits.next().unwrap_or(0)).collect::<Vec<_>>();
@@ -308,7 +309,7 @@ fn sums_that_do_not_start_at_zero() {
     }
 }
 
-/// A product is under way while the next tiles are stored.
+/// A dot is in flight while the next tiles are stored.
 fn carried_by_a_loop() {
     for (types, groups, shape) in [(F16, (1, 1), [64, 64, 64]), (BF16, (2, 1), [128, 128, 64])] {
         for from_zero in [false, true] {
@@ -317,7 +318,7 @@ fn carried_by_a_loop() {
     }
 }
 
-/// The finaliser says nothing about instructions that it had to serialise, and keeps all registers.
+/// ptxas reports no serialized instructions and does not spill registers.
 fn loops_stay_asynchronous() {
     let target = Target::by_name("sm_90").unwrap();
     for (types, shape, groups, n) in [

@@ -27,7 +27,7 @@ fn main() {
         if file == "host.c" {
             build.flag("-frounding-math");
         }
-        // Fused operations are exact either way; with the instruction the sweeps take a tenth of the time.
+        // Fused operations are exact either way. With the instruction, the sweeps take a tenth of the time.
         #[cfg(target_arch = "x86_64")]
         if std::is_x86_feature_detected!("fma") && std::is_x86_feature_detected!("f16c") {
             build.flag("-mfma").flag("-mf16c");

@@ -1,8 +1,8 @@
-//! The package for C++ users: it installs, `find_package(TileIR)` finds it, and the example of a pass outside of the
-//! compiler builds against it and runs in the stock `mlir-opt`.
+//! The package for C++ users: it installs, `find_package(TileIR)` finds it, and the example of an out-of-tree pass
+//! builds against it and runs in the stock `mlir-opt`.
 //!
-//! Archives and headers are those of the cargo build, which makes them with the same compiler and flags.
-//! `TILEIRAS_TEST_FULL=1` has cmake compile them, which takes minutes, and runs the tests of the dialect on its plugin.
+//! Archives and headers come from the cargo build, which uses the same compiler and flags. `TILEIRAS_TEST_FULL=1` has
+//! cmake compile them, which takes minutes, and runs the tests of the dialect on its plugin.
 
 use std::{
     ffi::OsStr,
@@ -44,11 +44,11 @@ fn build(source: &Path, folder: &Path, settings: &[String]) {
 
 fn installed_package_and_example() {
     let full = tile_test_support::full();
-    // Headers keep their times when they are installed, so an object that was made with the headers of the other way
-    // would pass for current.
+    // Installed headers keep their modification times, so objects built with the headers of the other mode would
+    // count as up to date.
     let tmp = Path::new(env!("CARGO_TARGET_TMPDIR")).join(if full { "cmake-full" } else { "cmake" });
     let (package, prefix, example) = (tmp.join("package"), tmp.join("prefix"), tmp.join("example"));
-    // What an older version installed must not be found.
+    // Files installed by an older version must not be found.
     let _ = fs::remove_dir_all(&prefix);
     let prebuilt = if full { PathBuf::new() } else { env!("OUT_DIR").into() };
     build(
@@ -78,7 +78,7 @@ fn installed_package_and_example() {
     let (success, report) = run_example(0);
     assert!(!success && report.contains("error: more than 0 loads"), "{report}");
 
-    // The plugin of cmake, without any Rust.
+    // The plugin built by cmake, without any Rust.
     let mut tests: Vec<PathBuf> =
         fs::read_dir(root().join("tests/ir/cuda_tile")).unwrap().map(|e| e.unwrap().path()).collect();
     tests.retain(|t| {
@@ -96,7 +96,7 @@ fn installed_package_and_example() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
 }
 
-/// `examples/pass-plugin` inside of the compiler: where its pass runs, what it changes, and what is refused.
+/// `examples/pass-plugin` inside the compiler: where its pass runs, what it changes, and which uses are rejected.
 fn n04_a_pass_of_the_users_in_the_compiler() {
     let tmp = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cmake");
     let (folder, cache) = (tmp.join("pass-plugin"), tmp.join("plugin-cache"));
@@ -114,21 +114,21 @@ fn n04_a_pass_of_the_users_in_the_compiler() {
     let cached = format!("--cache-dir={}", cache.display());
     let (_, without, _) = compile(&["--emit=ptx", &cached]);
     let insert = "--insert-pass=after:convert-to-llvm:contract-floats";
-    // The second time from the cache, which tells the two programs apart.
+    // The second run hits the cache, which distinguishes the two programs.
     for _ in 0..2 {
         let (status, with, said) = compile(&["--emit=ptx", &load, insert, &cached]);
         assert_eq!(status, Some(0), "{said}");
         assert!(said.starts_with("remark: ") && said.ends_with(" operations may be contracted\n"), "{said}");
         assert!(fused(&with) > fused(&without), "{with}");
     }
-    // Where no floating-point operation is one of the LLVM dialect yet, and several times.
+    // At points where floating-point operations are not in the LLVM dialect yet, and at several points.
     for place in ["end:tileas", "before:cse"] {
         let (status, with, said) = compile(&["--emit=ptx", &load, &format!("--insert-pass={place}:contract-floats")]);
         assert_eq!(status, Some(0), "{said}");
         assert!(said.contains("remark: 0 operations may be contracted\n"), "{said}");
         assert_eq!(fused(&with) > fused(&without), place == "before:cse", "{place}");
     }
-    // Passes that the compiler has need no plugin.
+    // The compiler's own passes do not need a plugin.
     let (status, tileas, said) = compile(&["--emit=tileas", "--insert-pass=end:tileas:strip-debuginfo,cse"]);
     assert_eq!((status, said.as_str()), (Some(0), ""));
     assert!(tileas.contains("nv_tileas."), "{tileas}");
@@ -144,13 +144,13 @@ fn n04_a_pass_of_the_users_in_the_compiler() {
         (&["--emit=ptx", insert][..], "'contract-floats' does not refer to a registered pass"),
         (&["--emit=ptx", missing], "the plugin '/none.so' cannot be read: No such file"),
         (&["--emit=ptx", &no_library], "README.md' cannot be loaded: "),
-        (&["--emit=ptx", &with_dialects], "ours.so' carries the dialects that this tool has"),
+        (&["--emit=ptx", &with_dialects], "ours.so' contains a different version of this tool's dialects"),
         (&["--emit=ptx", &no_plugin], "undefined symbol: mlirGetPassPluginInfo"),
-        (&["--emit=tileas", &load, insert], "no pass of that place runs between the level of the input and"),
+        (&["--emit=tileas", &load, insert], "no pass at that position runs between the level of the input and"),
         (&["--emit=ptx", "--insert-pass=after:x:cse"], "the pipeline has no pass 'x'; with these options its passes"),
         (&["-O0", "--emit=ptx", "--insert-pass=after:canonicalize:cse"], "the pipeline has no pass 'canonicalize'"),
         (&["--emit=ptx", "--insert-pass=cse"], "'cse' is not of the form before:PASS:PIPELINE"),
-        (&["--emit=ptx", "--insert-pass=end:ptx:cse"], "no pass makes the level 'ptx'"),
+        (&["--emit=ptx", "--insert-pass=end:ptx:cse"], "no pass produces the level 'ptx'"),
         (&["--emit=ptx", "--insert-pass=after:cse:cse),builtin.module(cse"], "--insert-pass=after:cse:cse),builtin"),
     ] {
         let (status, written, said) = compile(arguments);
@@ -159,7 +159,7 @@ fn n04_a_pass_of_the_users_in_the_compiler() {
     }
 }
 
-/// From LLVM IR on there are no passes to insert another between.
+/// LLVM IR input does not go through passes, so none can be inserted.
 fn n04_no_place_for_a_pass_in_llvm_ir() {
     let input = Path::new(env!("CARGO_TARGET_TMPDIR")).join("n04.ll");
     fs::write(&input, "define void @f() {\n  ret void\n}\n").unwrap();
@@ -170,7 +170,10 @@ fn n04_no_place_for_a_pass_in_llvm_ir() {
         .unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.contains("no pass of that place runs between the level of the input and what is emitted"), "{said}");
+    assert!(
+        said.contains("no pass at that position runs between the level of the input and the emitted stage"),
+        "{said}"
+    );
 }
 
 pub fn trials() -> Vec<Trial> {

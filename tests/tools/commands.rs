@@ -1,4 +1,4 @@
-//! What the tools do that a `RUN:` line cannot express: exit status, raw bytes, the protocol of the language server.
+//! Behavior of the tools that a `RUN:` line cannot express: exit status, raw bytes, the language server protocol.
 
 use lsp::Server;
 use std::{
@@ -12,7 +12,7 @@ fn corpus(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus").join(name)
 }
 
-/// A file of these bytes in the scratch folder.
+/// Writes a file with these bytes to the scratch folder.
 fn scratch(name: &str, bytes: &[u8]) -> PathBuf {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     fs::write(&path, bytes).unwrap();
@@ -33,7 +33,7 @@ fn stdout(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).unwrap()
 }
 
-/// Schedules as text and as a page; a program that has none, and one that does not compile.
+/// Schedules as text and as a page; a program without schedules, and one that does not compile.
 fn schedules_are_explained() {
     let run = |arguments: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_tileiras"));
@@ -50,7 +50,7 @@ fn schedules_are_explained() {
     assert!(output.status.success() && output.stdout.is_empty(), "{}", stderr(&output));
     let page = fs::read_to_string(page).unwrap();
     assert!(page.contains("<html") && page.contains("matmul_f16, loop 0"), "{page}");
-    // Agents have lanes of their own.
+    // Agents have separate lanes.
     let agents = run(&[&product.to_string_lossy(), "--gpu-name=sm_90"]);
     let is_done_by = |agent: &str, op: &str| stdout(&agents).lines().any(|l| l.contains(agent) && l.contains(op));
     assert!(is_done_by("producer", "nv_tileas.tiled_load"), "{}", stdout(&agents));
@@ -62,7 +62,7 @@ fn schedules_are_explained() {
     assert!(!wrong.status.success() && wrong.stdout.is_empty() && !wrong.stderr.is_empty());
 }
 
-/// Operations that match, at their places; and what is no text.
+/// Matching operations are listed with their locations; other input than text is rejected.
 fn queries_find_operations() {
     let run = |file: &Path, commands: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_tileiras-query"));
@@ -77,7 +77,7 @@ fn queries_find_operations() {
         (r#"match isOfDialect("cuda_tile")"#, 15),
         (r#"match hasTypeWith("partition_view<tile=(2048)")"#, 4),
         (r#"match allOf(hasTypeWith("token"), hasTypeWith("partition_view"))"#, 2),
-        // Those of one operation are one match.
+        // Several definitions by one operation are one match.
         (r#"match getDefinitions(hasOpName("cuda_tile.maxf"), 1, false, false, false)"#, 1),
     ] {
         let output = run(&relu, &[query]);
@@ -86,7 +86,7 @@ fn queries_find_operations() {
         let matches = if expected == 1 { "1 match.".to_owned() } else { format!("{expected} matches.") };
         assert!(said.contains(&matches), "{query}: {said}");
     }
-    // The place is that of the text.
+    // Locations refer to the text.
     let output = run(&relu, &[r#"m hasOpName("cuda_tile.maxf")"#]);
     assert!(stdout(&output).contains("relu_f32.mlir:17:10: note: \"root\" binds here"), "{}", stdout(&output));
     let output = run(&relu, &["match hasLayout()"]);
@@ -99,7 +99,7 @@ fn queries_find_operations() {
     );
 }
 
-/// Reduces a program with a test in the shell that is given the file as `$1`, and the folder of the tools.
+/// Reduces a program with a shell test that receives the file as `$1` and the folder of the tools.
 fn reduce(name: &str, input: &Path, test: &str) -> Output {
     use std::os::unix::fs::PermissionsExt;
     let tools = Path::new(env!("CARGO_BIN_EXE_tileiras-reduce")).parent().unwrap();
@@ -116,7 +116,7 @@ fn small(name: &str) -> String {
     fs::read_to_string(Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.small.mlir"))).unwrap()
 }
 
-/// Entries, loops, accesses and their operands go where a test wants one operation alone.
+/// Entries, loops, accesses and their operands are removed if a test needs a single operation.
 fn programs_are_reduced() {
     let input = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/tools/reduce.mlir");
     let test = r#"tileiras-opt "$1" > /dev/null 2>&1 && grep -q maxf "$1" && exit 1; exit 0"#;
@@ -136,7 +136,7 @@ fn programs_are_reduced() {
     );
 }
 
-/// The operation that a target has no instructions for, out of a program with others.
+/// Reduces a program to the operation that the target has no instructions for.
 fn programs_that_do_not_compile_are_reduced() {
     let input = scratch(
         "fails.mlir",
@@ -163,7 +163,7 @@ fn programs_that_do_not_compile_are_reduced() {
     assert!(!text.contains("@fine") && !text.contains("addf"), "{text}");
 }
 
-/// A plugin with dialects of its own would find none of its ops, and say so as if there were none.
+/// A plugin with a separate copy of our dialects would match none of our ops and report that there are none.
 fn n04_plugins_with_our_dialects() {
     let text = scratch("n04.mlir", b"module {}\n");
     let run = |plugin: &Path, kind: &str| {
@@ -174,16 +174,16 @@ fn n04_plugins_with_our_dialects() {
     for kind in ["pass", "dialect"] {
         let output = run(&ours, kind);
         assert!(!output.status.success());
-        let expected = format!("'{}' carries the dialects that this tool has", ours.display());
+        let expected = format!("'{}' contains a different version of this tool's dialects", ours.display());
         assert!(stderr(&output).contains(&expected), "{}", stderr(&output));
         assert!(stderr(&output).contains("mlir-opt-21 --load-dialect-plugin="));
     }
-    // Another library is MLIR's to load.
+    // MLIR loads other libraries.
     let other = run(&scratch("other.so", b"..cuda_tile.mmaf_scaled.."), "pass");
     assert!(stderr(&other).contains("Failed to load passes"), "{}", stderr(&other));
 }
 
-/// What the passes remark on reaches the user: as YAML for tools, with pass, name, place and kernel, and as messages.
+/// Remarks of passes reach the user: as YAML for tools, with pass, name, location and kernel, and as messages.
 fn remarks() {
     let text = "cuda_tile.module @m {
   entry @k(%p: tile<ptr<f32>>, %n: tile<i32>) {
@@ -229,7 +229,7 @@ fn remarks() {
     assert_eq!(compile(&[]), "");
 }
 
-/// Programs are compiled the same whether remarks are looked for or not.
+/// Remarks do not change the compiled program.
 fn remarks_change_nothing() {
     for program in ["matmul_f16.13.1", "matmul_i8.13.1", "vadd_f32.13.1"] {
         let ptx = |options: &[&str]| {
@@ -245,17 +245,17 @@ fn remarks_change_nothing() {
     }
 }
 
-/// Remarks that real programs get, and the same kind of program without the reason.
+/// Remarks on real programs, and similar programs without the reason for a remark.
 fn remarks_on_real_programs() {
     let without_ldmatrix = "an operand of 8-bit elements is read from shared memory without ldmatrix";
-    let one_at_a_time = "elements are updated one at a time, where one instruction could do";
+    let one_at_a_time = "elements are updated one at a time although one instruction could update";
     for (program, target, says, expected) in [
         ("matmul_i8.13.1", "sm_80", without_ldmatrix, true),
         ("matmul_f16.13.1", "sm_80", "without ldmatrix", false),
-        // There are no matrices of 64-bit elements.
+        // 64-bit elements cannot be loaded as matrices.
         ("matmul_f64.13.1", "sm_80", "without ldmatrix", false),
         ("atomic_sum_f32.13.1", "sm_90", one_at_a_time, true),
-        // No instruction of this target adds several floats to global memory.
+        // This target cannot add several floats to global memory with one instruction.
         ("atomic_sum_f32.13.1", "sm_80", one_at_a_time, false),
     ] {
         let mut command = Command::new(env!("CARGO_BIN_EXE_tileiras"));
@@ -267,7 +267,7 @@ fn remarks_on_real_programs() {
     }
 }
 
-/// What ptxas could not keep in registers is remarked on, with the kernel's place, and its numbers are not printed.
+/// A register spill by ptxas gives a remark at the kernel's location; ptxas's statistics are not printed.
 fn remarks_on_spills() {
     let cubin = Path::new(env!("CARGO_TARGET_TMPDIR")).join("spills.cubin");
     let limit: &[&str] = &["--ptxas-option=--maxrregcount=64", "--ptxas-option=--override-directive-values"];
@@ -280,7 +280,7 @@ fn remarks_on_spills() {
         let output = command.arg("-o").arg(&cubin).output().unwrap();
         let told = stderr(&output);
         assert!(output.status.success(), "{told}");
-        let remark = told.lines().find(|l| l.contains("remark: ptxas: 64 registers are too few for each of "));
+        let remark = told.lines().find(|l| l.contains("remark: ptxas: 64 registers for each of "));
         assert_eq!(remark.is_some(), spills, "{told}");
         assert!(
             remark.is_none_or(|l| l.starts_with("loc(\"") && l.contains(" bytes of stores to local memory")),
@@ -305,7 +305,7 @@ fn disassembly() {
             "#di_subprogram = #cuda_tile.di_subprogram<file = #di_file, line = 22, name = \"vadd\"";
         assert!(debug.contains("addf %tile, %tile_10  : tile<1024xf32> loc(#loc"), "{debug}");
         assert!(debug.lines().last().unwrap().starts_with("#loc") && debug.contains(names_the_function), "{debug}");
-        // Without the locations it is the same text.
+        // Without the locations, the text is the same.
         let without: String = debug
             .lines()
             .filter(|l| !l.starts_with('#'))
@@ -314,7 +314,7 @@ fn disassembly() {
         assert_eq!(without, text);
     }
 
-    // Every entry, one after the other.
+    // All entries, in order.
     let entries = stdout(&disassemble(&[&corpus("vadd_multi.13.1.tileirbc")]));
     let heads: Vec<&str> = entries.lines().filter(|l| l.starts_with("entry")).collect();
     assert_eq!(heads.len(), 2, "{entries}");
@@ -376,7 +376,7 @@ fn translate(arguments: &[&dyn AsRef<std::ffi::OsStr>]) -> Output {
     command.output().unwrap()
 }
 
-/// The wrong file, or no word of what to do with it.
+/// The wrong file, or no mode.
 fn mistaken_inputs() {
     let vadd = corpus("vadd_f32.13.1.tileirbc");
     let text = scratch("mistaken.mlir", b"cuda_tile.module @m {}\n");
@@ -384,30 +384,30 @@ fn mistaken_inputs() {
         assert!(output.status.code() == Some(1) && output.stdout.is_empty(), "{output:?}");
         stderr(output)
     };
-    let not_text = "is Tile IR bytecode, not text: tileiras-translate --tileirbc-to-mlir reads it\n";
+    let not_text = "is Tile IR bytecode, not text: convert it with tileiras-translate --tileirbc-to-mlir\n";
     let error = fails(&translate(&[&"--mlir-to-tileirbc", &vadd]));
     assert!(error.starts_with("tileiras-translate: error: '") && error.ends_with(not_text), "{error}");
     let opt = Command::new(env!("CARGO_BIN_EXE_tileiras-opt")).arg("--fuse-fma").arg(&vadd).output().unwrap();
     assert!(fails(&opt).ends_with(not_text), "{}", stderr(&opt));
 
-    // One error, where MLIR would have one for each translation that there is.
+    // One error, where MLIR would print one for each registered translation.
     for none in [translate(&[]), translate(&[&vadd]), translate(&[&"-o", &"x", &text])] {
         let error = fails(&none);
         assert!(error.contains("no translation is asked for: --tileirbc-to-mlir, --mlir-to-tileirbc"), "{error}");
         assert_eq!(error.lines().count(), 1);
     }
-    // What is not bytecode is named.
+    // Input that is not bytecode is named.
     let error = fails(&translate(&[&"--tileirbc-to-mlir", &text]));
     assert!(error.contains("mistaken.mlir:0:0: error: error at offset 0: invalid magic number"), "{error}");
 
-    // A file that will be overwritten is no input.
+    // A file that will be overwritten is not accepted as input.
     let old = scratch("mistaken.tileirbc", &fs::read(&vadd).unwrap());
     let output = translate(&[&"--mlir-to-tileirbc", &text, &"-o", &old]);
     assert!(output.status.success(), "{}", stderr(&output));
     assert!(fs::read(&old).unwrap().len() < 100);
 }
 
-/// `--help` lists the options of the tool; those of all targets of LLVM are in `--help-hidden`.
+/// `--help` lists the tool's options; `--help-hidden` lists the options of all LLVM targets.
 fn help_is_about_the_tool() {
     for (tool, option) in [
         (env!("CARGO_BIN_EXE_tileiras-translate"), "--mlir-to-tileirbc"),
@@ -444,7 +444,7 @@ fn strict_reading() {
     assert!(!strict.status.success() && stderr(&strict).contains("non-canonical VarInt"), "{}", stderr(&strict));
 }
 
-/// The language server: what is wrong with a file, and the operation under the cursor.
+/// The language server: diagnostics of a file, and the operation under the cursor.
 fn language_server() {
     let mut server = Server::start(Path::new(env!("CARGO_BIN_EXE_tileiras-lsp-server")));
     let capabilities = server.call("initialize", r#"{"processId":null,"rootUri":null,"capabilities":{}}"#);
@@ -479,14 +479,14 @@ fn language_server() {
     assert!(server.child.wait().unwrap().success());
 }
 
-/// The first block of `language` in a page of Markdown behind `heading`.
+/// Returns the first block of `language` after `heading` in a Markdown page.
 fn code_block<'a>(page: &'a str, heading: &str, language: &str) -> &'a str {
     let section = page.split(heading).nth(1).unwrap_or_else(|| panic!("no {heading}"));
     let block = section.split(&format!("```{language}\n")).nth(1).unwrap_or_else(|| panic!("no block of {language}"));
     block.split("```").next().expect("a text has a first part")
 }
 
-/// The kernel of the README is the example that it names, and its body in PTX is what the README shows.
+/// The kernel in the README is the example that it names, and the README shows its body in PTX.
 fn readme() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let page = fs::read_to_string(root.join("README.md")).unwrap();
@@ -506,15 +506,15 @@ fn readme() {
     assert_eq!(shown, body);
 }
 
-/// The page for those whose kernel is slow: its commands run, what it shows is what they say up to numbers, and the
-/// line that it blames is the one that the tool blames.
+/// The page on slow kernels: its commands run, their output matches the page up to numbers, and the tool blames the
+/// line that the page blames.
 fn slow_kernels() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let page = fs::read_to_string(root.join("docs/slow-kernels.md")).unwrap();
     let commands: Vec<&str> = page.lines().filter_map(|line| line.strip_prefix("tile-run ")).collect();
     assert_eq!(commands.len(), 2, "{commands:?}");
     let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
-    // Numbers change with the compiler; places do not, and the text of a line may be cut.
+    // Numbers change with the compiler; locations do not, and the text of a line may be truncated.
     let form = |line: &str| {
         let place = line.split_whitespace().find(|w| w.contains(".mlir:")).unwrap_or_default();
         let shown: String = words(line).chars().map(|c| if c.is_ascii_digit() { '#' } else { c }).collect();
@@ -553,7 +553,7 @@ fn slow_kernels() {
     assert!(us(slow) > 1.5 * us(fast), "{} {}", us(slow), us(fast));
 }
 
-/// Every program of a slice of the corpus keeps its plan, and those are said to multiply by what they multiply by.
+/// Every program of a slice of the corpus keeps its plan, and the report names the instructions that it uses.
 fn plans_are_counted() {
     let program = corpus("matmul_f16.13.1.tileirbc");
     let mut command = Command::new(env!("CARGO_BIN_EXE_tile-fuzz"));

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Writes decode.tsv beside the stored bytecode files: a digest (64-bit FNV-1a) of what decode.py prints with -v.
+"""Writes decode.tsv next to the stored bytecode files: a digest (64-bit FNV-1a) of what decode.py prints with -v.
 
-The Rust tests print what they read in the same format and compare digests, so they need no Python.
+The Rust tests print what they read in the same format and compare digests, so they do not need Python.
 """
 import os, sys
 

@@ -1,7 +1,7 @@
-//! NVIDIA's own disassembler reads what we write, and we read what it prints.
+//! NVIDIA's disassembler reads the bytecode that we write, and we read its output.
 //!
-//! `scripts/fetch-tileiras.sh` brings it from PyPI, in two releases; where that fails, the test says so and passes. It
-//! is used as a black box: bytes in, text out. Set `TILEIR_DISASSEMBLER` to use another copy.
+//! `scripts/fetch-tileiras.sh` downloads two releases of it from PyPI; if that fails, the test says so and passes.
+//! The disassembler is used as a black box: bytes in, text out. Set `TILEIR_DISASSEMBLER` to use another copy.
 
 use melior::{Context, ir::Module};
 use std::{
@@ -20,7 +20,7 @@ use tileiras::{
 /// The newest release that reads up to 13.4, and the first that reads 13.5.
 const RELEASES: [&str; 2] = ["13.4.92", "13.5.37"];
 
-/// The program of a release, or why it cannot be had.
+/// Returns the program of a release, or the reason why it is not available.
 fn disassembler(release: &str) -> Result<PathBuf, String> {
     if let Some(path) = std::env::var_os("TILEIR_DISASSEMBLER") {
         return Ok(path.into());
@@ -33,8 +33,8 @@ fn disassembler(release: &str) -> Result<PathBuf, String> {
     Ok(Path::new(String::from_utf8_lossy(&output.stdout).trim()).join("nvidia/cu13/bin/tileirdisasm"))
 }
 
-/// Programs that verify: the corpus, identities with the sign bit, and the files that test the dialect's syntax, piece
-/// by piece.
+/// Programs that verify: the corpus, identities with the sign bit, and the pieces of the files that test the
+/// dialect's syntax.
 fn programs<'c>(context: &'c Context) -> Vec<(String, Module<'c>)> {
     let mut programs = vec![];
     let files = |folder: &str, extension: &str| {
@@ -50,7 +50,7 @@ fn programs<'c>(context: &'c Context) -> Vec<(String, Module<'c>)> {
     for path in files("tests/ir/cuda_tile", "mlir") {
         let text = fs::read_to_string(&path).unwrap();
         for (i, piece) in text.split("// -----").enumerate() {
-            // Pieces with functions for tests do not parse here; those with errors are not programs.
+            // Pieces with test functions do not parse here; pieces with errors are not programs.
             if let Some(module) = Module::parse(context, piece) {
                 programs.push((format!("{} piece {i}", name(&path)), module));
             }
@@ -59,16 +59,16 @@ fn programs<'c>(context: &'c Context) -> Vec<(String, Module<'c>)> {
     programs
 }
 
-/// The text without the types of numbers in hints, which the other one leaves out.
+/// Removes the types of numbers in hints, which NVIDIA's disassembler omits.
 fn without_hint_types(text: &str) -> String {
     text.replace(" : i32,", ",").replace(" : i32}", "}")
 }
 
-/// The operations with their locations written out: how the attributes are numbered depends on what else there is.
+/// Expands the locations of operations, because attribute numbers depend on the other attributes.
 fn located(listing: &str) -> String {
     let (attributes, ops): (Vec<&str>, Vec<&str>) = listing.lines().partition(|l| l.starts_with('#'));
     let mut values: BTreeMap<&str, String> = BTreeMap::new();
-    // Each refers to those above it.
+    // Each alias refers to earlier ones.
     for (name, value) in attributes.iter().filter_map(|l| l.split_once(" = ")) {
         let value = expand(value, &values);
         values.insert(name, value);
@@ -89,7 +89,7 @@ fn expand(text: &str, values: &BTreeMap<&str, String>) -> String {
     out + rest
 }
 
-/// The minor number of the newest version that both programs know: the one of 13.4.92 has no 13.5.
+/// Returns the minor number of the newest version that both programs know: release 13.4.92 does not know 13.5.
 fn newest_version(disassembler: &Path, file: &Path) -> u8 {
     let newest = Profile::Public.wire().max;
     let reads = |minor: &u8| {
@@ -114,7 +114,7 @@ fn reads_and_prints(release: &str) {
         }
     };
     let context = dialect::context();
-    // Pieces that do not parse are expected; what they say is of no interest.
+    // Some pieces do not parse, as expected; ignore their diagnostics.
     context.attach_diagnostic_handler(|_| true);
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("oracle.tileirbc");
     let newest = newest_version(&disassembler, &file);
@@ -123,12 +123,12 @@ fn reads_and_prints(release: &str) {
     for (name, module) in programs(&context) {
         for (minor, read) in (1..).zip(&mut read) {
             let version = Version::new(13, minor);
-            // What a version cannot express is found by the writer, and tested there.
+            // The writer detects features that a version cannot express; other tests cover that.
             let Ok(bytes) = export(&module, version, Profile::Public) else { continue };
             fs::write(&file, &bytes).unwrap();
             let output = Command::new(&disassembler).arg(&file).output().unwrap();
             let errors = String::from_utf8_lossy(&output.stderr);
-            // The program of 13.5 looks at the arguments of entries, which the dialect leaves to the compiler.
+            // Release 13.5 checks the arguments of entries, which the dialect leaves to the compiler.
             if errors.contains("unsupported type in bytecode for entry argument") {
                 continue;
             }
@@ -139,12 +139,12 @@ fn reads_and_prints(release: &str) {
             let ours = import(&context, &bytes).unwrap();
             assert_eq!(text, listing(&ours, false), "{name} at 13.{minor}");
             assert_eq!(listing(&parsed, false), listing(&ours, false), "{name} at 13.{minor}");
-            // With locations too, whose aliases it numbers in another order.
+            // With locations too; it numbers their aliases in another order.
             let debug = Command::new(&disassembler).arg("-g").arg(&file).output().unwrap();
             let text = String::from_utf8(debug.stdout).unwrap();
             assert_eq!(text, listing(&ours, true), "{name} at 13.{minor}");
             let (attributes, ops): (Vec<&str>, Vec<&str>) = text.lines().partition(|l| l.starts_with('#'));
-            // The modules around have no place in a file, as when bytecode is read.
+            // The enclosing modules do not have a location, as when bytecode is read.
             let wrapped = format!(
                 "module {{\ncuda_tile.module @kernels {{\n{}\n}} loc(unknown)\n}} loc(unknown)\n{}",
                 ops.join("\n"),
@@ -159,7 +159,7 @@ fn reads_and_prints(release: &str) {
     }
     println!("read {read:?} files of versions 13.1 to 13.{newest} with {} operations", operations.len());
     assert!(read.iter().all(|n| *n > 100));
-    // Everything but the three operations of modules, which have no record.
+    // All operations except the three module-level ones, which do not have a record.
     let known = tile_bytecode::schema::OPS.iter().filter(|op| Version::new(13, newest).at_least(op.since));
     let all = known.map(|op| op.name);
     let missing: Vec<&str> =

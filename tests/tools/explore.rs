@@ -1,7 +1,7 @@
-//! `tileiras explore`: what its pages know, and that a browser shows them.
+//! `tileiras explore`: the data of its pages, and that a browser shows them.
 //!
-//! The browser is Chromium on `PATH`. Without one the pages are written and not opened; the continuous integration
-//! brings one and sets `TILEIRAS_BROWSER=required`, so that it cannot be missing there.
+//! The browser is Chromium on `PATH`. Without one the pages are written but not opened. Continuous integration
+//! provides one and sets `TILEIRAS_BROWSER=required`, so that the tests cannot be skipped there.
 
 use std::{
     collections::BTreeSet,
@@ -13,7 +13,7 @@ use tile_explore::{Exploration, Listing};
 use tile_layout::{Layout, SharedLayout, Slot};
 use tile_test_support::{Trial, functions};
 
-/// Of different kinds: bound by memory, products by warps and by warpgroups, attention, scans, atomics.
+/// Different kinds: memory-bound, dots by warps and by warpgroups, attention, scans, atomics.
 const PROGRAMS: &[(&str, &str)] = &[
     ("vadd_f32", "sm_80"),
     ("saxpy_grid_stride", "sm_90"),
@@ -44,7 +44,7 @@ fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// The data of a page.
+/// Returns the data of a page.
 fn data(input: &Path, target: &str, more: &[&str]) -> Exploration {
     let name = format!("explore-{}-{target}.json", input.file_name().unwrap().to_string_lossy());
     let output = explore(input, target, &scratch(&name), more);
@@ -52,7 +52,7 @@ fn data(input: &Path, target: &str, more: &[&str]) -> Exploration {
     Exploration::from_json(&fs::read(scratch(&name)).unwrap()).unwrap()
 }
 
-/// Lines of the source that a listing comes from.
+/// Returns the source lines that a listing comes from.
 fn sources(listing: &Listing) -> BTreeSet<u32> {
     assert_eq!(listing.lines.len(), listing.text.lines().count());
     listing.lines.iter().copied().filter(|l| *l > 0).collect()
@@ -69,14 +69,14 @@ fn every_level_is_there_and_leads_to_the_source() {
         let found = sources(listing);
         assert!(found.contains(&mma) && found.contains(&store), "{}", listing.text);
     }
-    // The instruction that the product becomes is where it should be.
+    // The instruction of the dot refers to the correct line.
     let of = |level: &str, word: &str| {
         let program = &e.outputs.iter().find(|o| o.level == level).unwrap().program;
         let lines = program.text.lines().zip(&program.lines).filter(|(text, _)| text.contains(word));
         lines.map(|(_, line)| *line).collect::<BTreeSet<u32>>()
     };
     assert_eq!(of("ptx", "wgmma.mma_async"), [mma].into());
-    // ptxas gives some instructions that it moves the place of the loop.
+    // ptxas gives some instructions that it moves the location of the loop.
     assert!(of("sass", "HGMMA").contains(&mma));
     let passes: Vec<&str> = e.steps.iter().filter(|s| s.program.is_some()).map(|s| s.pass.as_str()).collect();
     for pass in ["", "convert-cudatile-to-tileaa", "tileas-materialize-async", "convert-tileas-to-llvm"] {
@@ -90,7 +90,7 @@ fn every_level_is_there_and_leads_to_the_source() {
     assert!(!e.remarks.is_empty() && e.remarks.iter().all(|r| r.line > 0), "{:?}", e.remarks);
 }
 
-/// The bytecode of the corpus says which line of Python an operation comes from.
+/// The bytecode of the corpus names the Python line of each operation.
 fn bytecode_names_its_own_source() {
     let e = data(&corpus("vadd_f32"), "sm_90", &["--emit=ptx"]);
     assert_eq!(e.origins.len(), e.source.lines().count());
@@ -100,7 +100,7 @@ fn bytecode_names_its_own_source() {
     assert_eq!(e.outputs.last().unwrap().level, "ptx");
 }
 
-/// The name of the source can have what a string of PTX cannot.
+/// A source name may contain characters that a PTX string cannot.
 fn a_source_with_a_quote_in_its_name() {
     let input = scratch("explore\"d.mlir");
     fs::copy(Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/relu_f32.mlir"), &input).unwrap();
@@ -112,7 +112,7 @@ fn a_source_with_a_quote_in_its_name() {
     }
 }
 
-/// Text is its own source, comments and all; levels below the public language are explored from where they are.
+/// Text is its own source, including comments; levels below the public language are explored from their level on.
 fn text_is_its_own_source() {
     let relu = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/relu_f32.mlir");
     let e = data(&relu, "sm_90", &["--emit=ptx"]);
@@ -150,7 +150,7 @@ fn what_cannot_be_explored_says_why() {
     assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
 }
 
-/// Chromium, if it is there.
+/// Returns Chromium, if it is installed.
 fn browser() -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let names = ["chromium", "chromium-browser", "google-chrome"];
@@ -163,7 +163,7 @@ fn browser() -> Option<PathBuf> {
     found
 }
 
-/// A page as it is after its program has run, and what that wrote to the console.
+/// Returns a page after its script has run, and the script's console output.
 fn opened(browser: &Path, page: &Path, view: &str) -> (String, Vec<String>) {
     let profile = tempfile(page);
     let mut command = Command::new(browser);
@@ -192,7 +192,7 @@ fn browsers_show_the_pages() {
         let Some(browser) = browser() else { continue };
         let (dom, console) = opened(&browser, &page, "");
         assert_eq!(console, Vec::<String>::new(), "{name}");
-        // The source, what was decided, and PTX.
+        // The source, the decisions, and PTX.
         assert_eq!(dom.matches("class=\"pane\"").count(), 3, "{name}");
         let count = |part: &str| dom.matches(part).count();
         assert!(count("class=\"l \"") > 60 && count("class=\"pass\"") > 3 && count("<canvas") == 0, "{name}");
@@ -202,7 +202,7 @@ fn browsers_show_the_pages() {
     }
 }
 
-/// A view of the address: a pass, the program behind it, a line that is pinned.
+/// An address encodes a view: a pass, the program after it, a pinned line.
 fn addresses_lead_to_views() {
     let Some(browser) = browser() else { return };
     let page = scratch("explore-views.html");
@@ -215,7 +215,7 @@ fn addresses_lead_to_views() {
     assert!(dom.contains("pinned"));
 }
 
-/// Pictures of layouts agree with the algebra that the compiler uses.
+/// Pictures of layouts agree with the compiler's layout algebra.
 fn pictures_of_layouts_are_right() {
     let Some(browser) = browser() else { return };
     let e = data(&corpus("fmha_f16_causal"), "sm_90", &["--emit=ptx"]);
@@ -226,7 +226,7 @@ fn pictures_of_layouts_are_right() {
         let start = text[..at].rfind('<').unwrap() + 1;
         let end = at + text[at..].find('>').unwrap() + 1;
         let kind = if text[at..end].contains("shared_layout") { &mut shared } else { &mut registers };
-        // Of pointers, the type itself has such brackets.
+        // Types of pointers contain such brackets too.
         if text[start..at].contains('x') && !text[start..at].contains('*') {
             kind.insert(&text[start..end]);
         }

@@ -1,14 +1,15 @@
-//! The command `tile-fuzz`: campaigns, and what they leave.
+//! The command `tile-fuzz`: campaigns and their output.
 
 use std::path::Path;
 use std::process::Command;
 use tile_test_support::{Trial, functions};
 
-/// The first failure of each kind is reduced with the options of the campaign: it may fail for one target only.
+/// The first failure of each kind is reduced with the options of the campaign, because it may only occur for one
+/// target.
 fn failures_are_reduced_as_they_were_found() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("fuzz_command");
     _ = std::fs::remove_dir_all(&folder);
-    // Every compilation takes longer than no time.
+    // Every compilation takes longer than zero seconds.
     let words = ["--seed", "3", "--count", "1", "--jobs", "1", "--targets", "sm_80", "--levels", "0", "--slow", "0"];
     let output = Command::new(env!("CARGO_BIN_EXE_tile-fuzz")).args(words).arg("--out").arg(&folder).output().unwrap();
     let said = String::from_utf8(output.stdout).unwrap();

@@ -1,4 +1,4 @@
-//! The commands, and the forms in which they read and write programs.
+//! The commands, and the formats in which they read and write programs.
 
 mod cmake;
 mod commands;

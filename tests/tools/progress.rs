@@ -1,4 +1,4 @@
-//! Long work says how far it is: as a bar on a terminal, as lines in a log, and not at all where nobody wants it.
+//! Long work reports its progress: as a bar on a terminal, as lines in a log, and not at all if it is not wanted.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -7,7 +7,7 @@ use tile_test_support::{Trial, functions};
 /// Seconds between lines.
 const VARIABLE: &str = "TILEIRAS_PROGRESS";
 
-/// A folder of this name with ten items of a batch, one of which fails.
+/// Creates a folder with ten items of a batch, one of which fails.
 fn batch(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("progress").join(name);
     _ = std::fs::remove_dir_all(&folder);
@@ -25,12 +25,12 @@ fn batch(name: &str) -> PathBuf {
 
 const BATCH: [&str; 4] = [env!("CARGO_BIN_EXE_tileiras"), "batch", "m.json", "-j1"];
 
-/// Runs a command with so many seconds between lines.
+/// Runs a command with this many seconds between lines.
 fn run(folder: &Path, words: &[&str], seconds: &str) -> Output {
     Command::new(words[0]).args(&words[1..]).current_dir(folder).env(VARIABLE, seconds).output().unwrap()
 }
 
-/// What a command writes to a terminal, where a pseudo-terminal can be had: util-linux brings one.
+/// Returns the terminal output of a command, if util-linux provides a pseudo-terminal.
 fn on_terminal(folder: &Path, line: &str, seconds: Option<&str>) -> Option<String> {
     let mut command = Command::new("script");
     command.args(["-qec", line, "/dev/null"]).current_dir(folder).env("TERM", "xterm").env_remove(VARIABLE);
@@ -50,9 +50,9 @@ fn a_log_has_lines() {
     let said = String::from_utf8(output.stderr).unwrap();
     let line = said.lines().find(|l| l.starts_with("batch: 5 of 10, 1 failed; about ")).unwrap_or_default();
     assert!(line.ends_with(" left") && !said.contains('\r'), "{said}");
-    // The end says itself that it is the end.
+    // The summary replaces the final progress line.
     assert!(!said.contains("10 of 10, ") && said.ends_with("1 of 10 compilations failed\n"), "{said}");
-    // What programs read has nothing of it.
+    // Machine-readable output does not contain progress.
     let lines = String::from_utf8(output.stdout).unwrap();
     assert!(lines.lines().count() == 10 && lines.lines().all(|l| l.starts_with('{')), "{lines}");
 }
@@ -69,7 +69,7 @@ fn a_terminal_has_a_bar() {
     let folder = batch("terminal");
     let Some(shown) = on_terminal(&folder, &BATCH.join(" "), None) else { return };
     assert!(shown.contains("batch [") && shown.contains("/10 1 failed, ") && shown.contains(" left"), "{shown}");
-    // Each line of the result stands alone, with the bar out of its way.
+    // Each result is on a separate line, and the bar does not overlap it.
     let lines = shown.lines().filter(|l| l.contains("\"index\":")).count();
     assert_eq!(lines, 10, "{shown}");
     let shown = on_terminal(&folder, &BATCH.join(" "), Some("0")).unwrap_or_default();
@@ -83,7 +83,7 @@ fn campaigns_of_random_programs_show_it() {
     assert!(said.contains("fuzz: 2 of 4; about ") && said.ends_with(" left\n"), "{said}");
 }
 
-/// The steps of the set-up, which are a script.
+/// The steps of the set-up script.
 fn steps_of_scripts_show_it() {
     let folder = batch("steps");
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts/progress.sh");

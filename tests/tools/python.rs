@@ -1,4 +1,4 @@
-//! The Python package: its module with the programs of this build, and the wheel in an environment of its own.
+//! The Python package: its module with the programs of this build, and the wheel in a separate environment.
 
 use std::{
     os::unix::fs::PermissionsExt,
@@ -32,7 +32,7 @@ fn the_module_has_the_version_of_the_compiler() {
     assert_eq!(text.trim(), format!("__version__ = \"{}\"", env!("CARGO_PKG_VERSION")));
 }
 
-/// A wheel in an environment of its own, which has nothing else.
+/// A wheel in a separate, otherwise empty environment.
 struct Environment {
     folder: PathBuf,
     python: PathBuf,
@@ -50,7 +50,7 @@ impl Environment {
         install.args(["-m", "pip", "--python"]).arg(&python).args(["install", "--quiet", "--no-index"]);
         run(install.args(["--no-deps", "--disable-pip-version-check"]).arg(wheel));
         let environment = Environment { folder, python };
-        // The first compilation of somebody who had nothing but Python.
+        // The first compilation of a user who has only Python.
         let kernel = root().join("tests/corpus/vadd_f32.13.1.tileirbc");
         let arguments = ["--gpu-name=sm_90", "--emit=ptx", "-o", "-"];
         let ptx = run(environment.tool("tileiras").arg(&kernel).args(arguments));
@@ -60,36 +60,36 @@ impl Environment {
         environment
     }
 
-    /// A program, with nothing of this process's environment: no checkout, no `PATH` but the system's.
+    /// Runs a program without this process's environment: no checkout, only the system's `PATH`.
     fn clean(&self, program: impl AsRef<Path>) -> Command {
         let mut command = Command::new(program.as_ref());
         command.env_clear().env("PATH", "/usr/bin:/bin").current_dir(&self.folder);
         command
     }
 
-    /// A command that the wheel has put into the environment.
+    /// Returns a command that the wheel installed in the environment.
     fn tool(&self, name: &str) -> Command {
         self.clean(self.folder.join("env/bin").join(name))
     }
 
-    /// The folder of the environment's modules.
+    /// Returns the folder of the environment's modules.
     fn packages(&self) -> PathBuf {
         let script = "import sysconfig; print(sysconfig.get_path('purelib'))";
         PathBuf::from(run(self.clean(&self.python).args(["-c", script])).trim())
     }
 }
 
-/// A wheel of this build, and all that is said of it. Nothing asks a registry: `scripts/setup.sh` has brought the tool
-/// that builds it.
+/// Builds a wheel of this build and tests all its documented uses. No registry is queried, because `scripts/setup.sh`
+/// has installed the build tool.
 fn the_wheel_is_enough() {
     let wheel = |how: &str, folder: &Path| {
         let mut build = Command::new(root().join("scripts/wheel.sh"));
-        // Pip asks nobody for what is not there.
+        // Pip must not query an index for missing packages.
         build.arg(how).arg(folder).current_dir(root()).env("PIP_NO_INDEX", "1");
         root().join(run(&mut build).trim())
     };
     commands_and_module(&Environment::new(&wheel("--from", programs()), "programs"));
-    // A release has one program under all names; this one is linked as this build is.
+    // A release has one program under all names; this one is linked like this build.
     let release = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("wheel-release");
     std::fs::create_dir_all(release.join("bin")).unwrap();
     std::fs::copy(env!("CARGO_BIN_EXE_tileiras-standalone"), release.join("bin/tileiras")).unwrap();
@@ -99,7 +99,7 @@ fn the_wheel_is_enough() {
     cutile_in_the_same_environment(&wheel);
 }
 
-/// The wheel brings the commands and the module, and needs nothing of the checkout.
+/// The wheel contains the commands and the module, and needs nothing from the checkout.
 fn commands_and_module(here: &Environment) {
     std::fs::copy(root().join("examples/twice.mlir"), here.folder.join("twice.mlir")).unwrap();
     let script = "import numpy, tileiras\n\
@@ -107,7 +107,7 @@ fn commands_and_module(here: &Environment) {
                   x = numpy.arange(4096, dtype=numpy.float32)\n\
                   tileiras.run('twice.mlir', grid=8, args=[x], target='sm_90')\n\
                   assert (x == 2 * numpy.arange(4096)).all()\n";
-    // NumPy of the machine, or the checkout's, stands for what the extra `run` asks for.
+    // The machine's or the checkout's NumPy replaces the dependency of the extra `run`.
     let numpy = run(Command::new("python3")
         .args(["-c", "import numpy, pathlib; print(pathlib.Path(numpy.__file__).parent.parent)"])
         .env("PYTHONPATH", root().join(".tools/python")));
@@ -129,7 +129,7 @@ fn commands_and_module(here: &Environment) {
         let ours = cubin(here.tool("tileiras"), "wheel.cubin");
         assert!(ours.starts_with(b"\x7fELF"));
         assert!(ours == cubin(Command::new(env!("CARGO_BIN_EXE_tileiras")), "command.cubin"), "the cubins differ");
-        // The doctor sees the script of the environment, and does not take it for another compiler.
+        // The doctor finds the environment's script and does not mistake it for another compiler.
         let environment = here.folder.join("env/bin");
         let path = std::env::join_paths([environment.clone(), "/usr/bin".into(), "/bin".into()]).unwrap();
         let report =
@@ -142,9 +142,9 @@ fn commands_and_module(here: &Environment) {
     }
 }
 
-/// cuTile Python finds the command of the wheel where NVIDIA's packages are absent. Where they are there it calls
-/// theirs, the doctor says so, and `python -m tileiras.cutile` has it call ours. A program that leaves its mark stands
-/// for NVIDIA's compiler.
+/// cuTile Python finds the wheel's command if NVIDIA's packages are absent. If they are present, cuTile calls
+/// NVIDIA's, the doctor says so, and `python -m tileiras.cutile` makes it call ours. A program that leaves a marker
+/// stands in for NVIDIA's compiler.
 fn cutile_in_the_same_environment(wheel: &Path) {
     let fetched = Command::new(root().join("scripts/fetch-cutile.sh")).output().unwrap();
     if !fetched.status.success() {
@@ -154,7 +154,7 @@ fn cutile_in_the_same_environment(wheel: &Path) {
     let here = Environment::new(wheel, "cutile");
     let cutile = PathBuf::from(String::from_utf8(fetched.stdout).unwrap().trim()).join("1.7.0");
     let packages = here.packages();
-    // As if it had been installed there.
+    // As if it were installed there.
     std::fs::write(packages.join("cutile.pth"), format!("{}\n", cutile.display())).unwrap();
     let exporter = root().join("tests/clients/cutile.py");
     let export = |launcher: &[&str]| {
@@ -166,7 +166,7 @@ fn cutile_in_the_same_environment(wheel: &Path) {
         run(&mut command)
     };
     let doctor = || {
-        // Not on PATH, as one calls it without activating the environment.
+        // Not on PATH, as when called without activating the environment.
         let mut command = here.tool("tileiras");
         command.arg("doctor").env("CUDA_HOME", root().join(".tools/cuda"));
         let output = command.output().unwrap();
@@ -175,7 +175,7 @@ fn cutile_in_the_same_environment(wheel: &Path) {
     let python = here.python.display();
     assert!(export(&[]).contains("\"bytes\""), "{}", export(&[]));
     assert!(
-        doctor().contains(&format!("ok    cuTile Python that of '{python}' uses the tileiras that is first")),
+        doctor().contains(&format!("ok    cuTile Python '{python}' uses the first tileiras on PATH")),
         "{}",
         doctor()
     );
@@ -196,9 +196,12 @@ fn cutile_in_the_same_environment(wheel: &Path) {
     assert!(mark.exists() && said.contains("\"error\""), "cuTile called another than that of its packages: {said}");
     let report = doctor();
     let wins = format!(
-        "warn  cuTile Python the packages of '{python}' hold NVIDIA's tileiras, which cuTile prefers over PATH"
+        "warn  cuTile Python the environment of '{python}' contains NVIDIA's tileiras, which cuTile prefers over PATH"
     );
-    assert!(report.contains(&wins) && report.contains("run scripts by python -m tileiras.cutile SCRIPT"), "{report}");
+    assert!(
+        report.contains(&wins) && report.contains("run scripts with 'python -m tileiras.cutile SCRIPT'"),
+        "{report}"
+    );
     std::fs::remove_file(&mark).unwrap();
     let said = export(&["-m", "tileiras.cutile"]);
     assert!(said.contains("\"bytes\"") && !mark.exists(), "{said}");

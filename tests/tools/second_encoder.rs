@@ -1,9 +1,9 @@
-//! Whole programs through another implementation of the format: the crate `cutile-ir`, which NVIDIA's front end for
-//! Rust writes bytecode with.
+//! Whole programs through another implementation of the format: the crate `cutile-ir`, with which NVIDIA's front end
+//! for Rust writes bytecode.
 //!
-//! Programs of the corpus, of the tests of the syntax and random ones are built again with its types and operations and
-//! written by it, in every version that it knows. What it writes means the same here as what this project writes, and
-//! is written again to the same bytes; what this project writes, its decoder takes.
+//! Programs of the corpus, of the syntax tests, and random ones are rebuilt with the crate's types and operations and
+//! written by it in every version that it supports. Its bytecode has the same meaning here as ours and is rewritten
+//! to identical bytes; its decoder accepts our bytecode.
 
 use cutile_ir::builder::{OpBuilder, append_op, build_block};
 use cutile_ir::bytecode::{BytecodeVersion, Opcode, write_bytecode_version};
@@ -27,7 +27,7 @@ const VERSIONS: [(BytecodeVersion, u8); 4] = [
     (BytecodeVersion::V13_5, 5),
 ];
 
-/// Every operation that it has, previews apart.
+/// All its operations, except previews.
 const OPCODES: &[Opcode] = {
     use Opcode::*;
     &[
@@ -164,7 +164,7 @@ fn scalar(s: Scalar) -> other::ScalarType {
     }
 }
 
-/// Its name for an attribute of an operation, where that is another one.
+/// Returns the crate's name for an attribute of an operation, if it differs.
 fn attribute_name(ours: &str) -> &str {
     match ours {
         "unsignedCmp" => "unsigned_cmp",
@@ -172,11 +172,11 @@ fn attribute_name(ours: &str) -> &str {
     }
 }
 
-/// What is read here, built there.
+/// Rebuilds a module read here with the crate.
 struct Build<'a> {
     from: &'a tile_bytecode::Module,
     to: other::Module,
-    /// The values of the function at hand.
+    /// The values of the current function.
     values: Vec<Option<Value>>,
 }
 
@@ -196,7 +196,7 @@ impl Build<'_> {
         }
     }
 
-    /// A view's tensor, and what kind of pointer is behind it.
+    /// Returns a view's tensor, and the kind of its pointer.
     fn tensor(&self, id: TypeId) -> (other::TensorViewType, Option<u32>) {
         let Type::TensorView { element, shape, strides, attr } = self.from.ty(id) else { panic!("no tensor view") };
         let ty = other::TensorViewType {
@@ -270,7 +270,7 @@ impl Build<'_> {
         }
     }
 
-    /// A float from its bits. It takes all as f64.
+    /// Returns a float from its bits. The crate represents all floats as f64.
     fn float(&self, ty: TypeId, bits: u64) -> f64 {
         match self.from.ty(ty) {
             Type::Scalar(Scalar::F64) => f64::from_bits(bits),
@@ -353,7 +353,7 @@ impl Build<'_> {
 
     fn op(&mut self, body: &Body, block: BlockId, op: OpRef) {
         let opcode = *OPCODES.iter().find(|c| c.as_u16() == u16::from(op.spec.opcode)).unwrap();
-        // It has kept the old name of one.
+        // The crate keeps the old name of one operation.
         assert!(
             opcode.name() == op.spec.name || (opcode.name(), op.spec.name) == ("pow", "fpowf"),
             "{}",
@@ -419,12 +419,12 @@ fn build(from: &tile_bytecode::Module) -> other::Module {
     build.to
 }
 
-/// What a module says, as text without locations.
+/// Returns the contents of a module as text without locations.
 fn text(context: &Context, module: &tile_bytecode::Module) -> String {
     import_wire(context, module).unwrap_or_else(|e| panic!("{e}")).as_operation().to_string()
 }
 
-/// Compares both in every version that can say the program. Returns how many can.
+/// Compares both in every version that can express the program. Returns the number of versions.
 fn compare(context: &Context, name: &str, module: &Module) -> usize {
     let mut count = 0;
     for (version, minor) in VERSIONS {
@@ -436,7 +436,7 @@ fn compare(context: &Context, name: &str, module: &Module) -> usize {
         cutile_ir::decode_bytecode(&bytes).unwrap_or_else(|e| panic!("{name} in 13.{minor}: {e}"));
         let theirs = match write_bytecode_version(&build(&wire), version) {
             Ok(bytes) => bytes,
-            // It gives hints a version, which are ignored where nobody knows them.
+            // The crate assigns a version to hints, which are ignored if unknown.
             Err(e) if ["optimization hint", "min_ctas_per_sm"].iter().any(|w| e.to_string().contains(w)) => continue,
             Err(e) => panic!("{name} in 13.{minor}: {e}\n{}", text(context, &wire)),
         };
@@ -457,7 +457,7 @@ fn same_lines(name: &str, ours: &str, theirs: &str) {
     assert_eq!(ours.lines().count(), theirs.lines().count(), "{name}");
 }
 
-/// Operations of a program.
+/// Returns the operations of a program.
 fn operations(module: &Module) -> BTreeSet<String> {
     let wire = export_wire(module, Version::new(13, 5)).unwrap();
     wire.functions.iter().flat_map(|f| f.body.all_ops().map(|op| op.spec.name.to_owned())).collect()
@@ -480,7 +480,7 @@ fn programs_of_the_corpus_and_of_the_syntax() {
         seen.append(&mut operations(&module));
     }
     for path in files("tests/ir/cuda_tile", "mlir") {
-        // Pieces with errors, and with functions for tests, are no programs.
+        // Pieces with errors or with test functions are not programs.
         for (i, piece) in fs::read_to_string(&path).unwrap().split("// -----").enumerate() {
             if let Some(module) = Module::parse(&context, piece).filter(|m| export_wire(m, Version::new(13, 5)).is_ok())
             {
@@ -506,7 +506,7 @@ fn random_programs() {
             compare(&context, &format!("program {seed:#x}"), &module)
         })
         .sum();
-    // Each can be said in 13.4 at least, as most of the operations are old.
+    // Version 13.4 and later can express each of them, since most of the operations are old.
     assert!(compared >= 2 * programs, "{compared}");
 }
 

@@ -1,6 +1,6 @@
 //! Bytecode to MLIR and back.
 
-// Parts of the helpers serve the wire tests only.
+// Some of the helpers are only used by the wire tests.
 #[allow(dead_code)]
 #[path = "../bytecode/bytes.rs"]
 mod bytes;
@@ -38,7 +38,7 @@ fn corpus() -> Vec<(String, Vec<u8>)> {
     files
 }
 
-/// The module as generic text with locations: nothing is elided.
+/// Returns the module as generic text with locations, without elision.
 fn text(m: &Module) -> String {
     generic(m, true)
 }
@@ -48,7 +48,7 @@ fn generic(m: &Module, locations: bool) -> String {
     m.as_operation().to_string_with_flags(flags).unwrap()
 }
 
-/// A dump in which booleans are integers of type i1, as the reference writer spells them.
+/// Returns a dump with booleans as integers of type i1, the spelling of the reference writer.
 fn normal(m: &tile_bytecode::Module) -> String {
     dump_without_constants(m).replace("bool 0", "0 : i1").replace("bool 1", "1 : i1")
 }
@@ -63,12 +63,12 @@ fn corpus_round_trip() {
             tile_bytecode::write(&again, Profile::Public, wire.version).unwrap_or_else(|e| panic!("{name}: {e}"));
         let read = tile_bytecode::read(&bytes, &Default::default()).unwrap_or_else(|e| panic!("{name}: {e}"));
         assert_eq!(normal(&read), normal(&wire), "{name}");
-        // As text, and as the disassembler's text between the braces of a module, it is the same program.
+        // Parsing it as text, or as the disassembler's text inside a module, gives the same program.
         let debug = OperationPrintingFlags::new().enable_debug_info(true, false);
         for printed in [module.as_operation().to_string_with_flags(debug).unwrap(), in_module(&listing(&module, true))]
         {
             let parsed = parse(&context, &printed);
-            // Without locations: a terminator that is not printed gets that of the operation around it.
+            // Without locations, because an implicit terminator gets the location of the enclosing operation.
             assert_eq!(generic(&parsed, false), generic(&module, false), "{name} as text");
         }
         let second = import_wire(&context, &read).unwrap();
@@ -81,7 +81,7 @@ fn corpus_round_trip() {
     }
 }
 
-/// A listing as a file: the operations in a module, the attributes of locations outside of it.
+/// Returns a listing as a file: the operations in a module, the location attributes outside.
 fn in_module(listing: &str) -> String {
     let (attributes, ops): (Vec<&str>, Vec<&str>) = listing.lines().partition(|l| l.starts_with('#'));
     format!("cuda_tile.module @kernels {{\n{}\n}}\n{}", ops.join("\n"), attributes.join("\n"))
@@ -115,7 +115,7 @@ fn lines(data: &[u8]) -> Vec<String> {
     import(&dialect::context(), data).expect_err("the file is not a valid program").lines()
 }
 
-/// The cause first, then what became of it.
+/// The cause is reported first, then its consequence.
 fn reports() {
     // divi unsigned rounding<negative_inf>: the verifier's message, then the operation that could not be created.
     let data = Pieces::body(&[0x15, ty::TILE, 0, 2, 0, 0]).public(1);
@@ -126,18 +126,18 @@ fn reports() {
             "error at offset 22: failed to create operation 'cuda_tile.divi' due to verification error.".to_owned(),
         ]
     );
-    // A wire error has its section.
+    // A wire error names its section.
     let lines_of = lines(&Pieces::body(&[25]).public(1));
     assert_eq!(lines_of[0], "error at offset 22: unknown or unimplemented opcode: 25");
     assert!(lines_of[1].ends_with("failed to parse function section"), "{lines_of:?}");
-    // A type that the dialect refuses, at its record.
+    // A type that the dialect rejects, at its record.
     let data = Pieces::new().with(|p| p.types.push([&[13, ty::I32][..], &i64s(&[3, 5])].concat())).public(1);
     let e = import(&dialect::context(), &data).unwrap_err();
     assert!(matches!(&e, ImportError::Refused { message, .. } if message.contains("power")), "{e:?}");
     assert!(e.to_string().starts_with("error at offset "), "{e}");
 }
 
-/// Two entries of one name: the module does not verify, though each operation does.
+/// Two entries with the same name: the module does not verify, though each operation does.
 fn module_verification() {
     let data = Pieces::new().with(|p| p.functions = vec![entry(bytes::RETURN), entry(bytes::RETURN)]).public(1);
     let report = lines(&data);
@@ -155,7 +155,7 @@ fn refused(body: &str, version: (u8, u8)) -> ExportError {
     export(&module, Version::new(version.0, version.1), Profile::Public).expect_err(body)
 }
 
-/// Texts of the writer, by program and version.
+/// Messages of the writer, by program and version.
 fn writer_checks() {
     let in_entry = |ops: &str| format!("entry @k() {{ {ops} return }}");
     let i32_constant = "%c = constant <i32: 1> : tile<i32>";
@@ -211,7 +211,7 @@ fn writer_checks() {
     );
 }
 
-/// Constants of every element type survive, bit by bit.
+/// Constants of every element type are preserved bit by bit.
 fn constants_of_every_type() {
     let context = dialect::context();
     let mut ops = String::new();
@@ -250,8 +250,8 @@ fn constants_of_every_type() {
     assert_eq!(export(&again, Version::new(13, 3), Profile::Public).unwrap(), data);
 }
 
-/// Flipped bytes reach MLIR's constructors and verifiers: whatever they are given, they must answer. `TILEIR_FULL=1`
-/// flips every byte of every file.
+/// Flipped bytes reach MLIR's constructors and verifiers, which must handle any input. `TILEIR_FULL=1` flips every
+/// byte of every file.
 fn damaged_programs_are_refused_or_compile() {
     let full = std::env::var("TILEIR_FULL").is_ok_and(|v| v == "1");
     let context = dialect::context();
@@ -281,7 +281,7 @@ fn damaged_programs_are_refused_or_compile() {
     assert!(refused > accepted && accepted > 0);
 }
 
-/// A file of the specification container names its dialects: those that the context knows are fine, and no others.
+/// A file of the specification container names its dialects; only dialects that the context knows are accepted.
 fn dialects_of_a_file() {
     let context = dialect::context();
     let vadd = corpus().into_iter().find(|(n, _)| n.contains("vadd_f32.13.1")).unwrap().1;

@@ -1,11 +1,11 @@
-//! `tileiras tune` with the compiler and the simulator: what is compiled and judged, how often, and what is said of it.
+//! `tileiras tune` with the compiler and the simulator: what is compiled and timed, how often, and what is reported.
 
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use tile_test_support::{Trial, functions};
 
-/// Doubles tiles of `T` numbers; `NOTE` changes nothing of the code.
+/// Doubles tiles of `T` numbers; `NOTE` does not change the code.
 const TWICE: &str = "\
 // ${NOTE}
 cuda_tile.module @kernels {
@@ -23,7 +23,7 @@ cuda_tile.module @kernels {
 ";
 const LAUNCH: &str = "--grid ${ceil(4096 / T)} zeros:f32:4096:ptr";
 
-/// A folder of this name with the program.
+/// Creates a folder with the program.
 fn folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("tune").join(name);
     _ = std::fs::remove_dir_all(&folder);
@@ -37,7 +37,7 @@ fn tune(folder: &Path, arguments: &[&str]) -> Output {
     command.arg("tune").args(arguments).current_dir(folder).output().unwrap()
 }
 
-/// A search of the program; what it printed, and its table.
+/// Runs a search of the program. Returns its output and its table.
 fn searched(folder: &Path, arguments: &[&str]) -> (String, Value) {
     let fixed = ["twice.mlir.in", "--gpu-name=sm_90", "-j2", "-o", "table.json"];
     let output = tune(folder, &[&fixed, arguments].concat());
@@ -53,7 +53,7 @@ fn count(folder: &Path) -> usize {
 
 fn variants_are_predicted_and_ordered() {
     let folder = folder("predicted");
-    // No tile has 96 elements.
+    // A tile cannot have 96 elements.
     let parameters = ["--set", "T=64,96,128:512:*2", "--set", "NOTE=n", "--launch", LAUNCH, "--picture", "p.svg"];
     let (text, table) = searched(&folder, &parameters);
     let variants = table["variants"].as_array().unwrap();
@@ -62,15 +62,15 @@ fn variants_are_predicted_and_ordered() {
     assert!(times.is_sorted() && times[0] > 0.5, "{times:?}");
     assert_eq!((&variants[4]["parameters"]["T"], &variants[4]["failed_in"]), (&"96".into(), &"compile".into()));
     let reason = variants[4]["reason"].as_str().unwrap();
-    // The place in the program, and not in whose folder.
+    // The location in the program, without a folder name.
     assert!(reason.starts_with("loc(\"program\":6:") && reason.contains("power of two"), "{reason}");
     assert!(variants[0]["prediction"]["clocks"].as_f64().unwrap() > 100.0);
     let best = variants[0]["parameters"]["T"].as_str().unwrap();
     assert!(text.contains(&format!("best: T={best} NOTE=n with ")), "{text}");
-    assert!(text.ends_with("5 variants, 1 failed; 5 programs, 4 texts of PTX, 4 judgements\n"), "{text}");
+    assert!(text.ends_with("5 variants, 1 failed; 5 distinct programs, 4 distinct PTX files, 4 timings\n"), "{text}");
     let picture = std::fs::read_to_string(folder.join("p.svg")).unwrap();
     assert_eq!(picture.matches("<g><title>").count(), 4);
-    // The same again, with one process at a time.
+    // The same result with one process at a time.
     let (again, _) = searched(&folder, &[&parameters[..], &["-j1"]].concat());
     assert_eq!(again, text);
 }
@@ -78,9 +78,9 @@ fn variants_are_predicted_and_ordered() {
 fn nothing_is_done_twice() {
     let folder = folder("twice");
     let log = folder.join("log");
-    let judge =
+    let benchmark =
         "echo $T >> log; test $T != 64 || { echo error: too small >&2; exit 3; }; echo noise; echo $((1024 / T))";
-    let parameters = ["--set", "T=64,128,256", "--set", "NOTE=a,b,c", "--judge", judge, "--dir", "kept"];
+    let parameters = ["--set", "T=64,128,256", "--set", "NOTE=a,b,c", "--benchmark", benchmark, "--dir", "kept"];
     let (text, table) = searched(&folder, &parameters);
     let numbers = ["programs", "images", "judgements"].map(|key| table[key].as_u64().unwrap());
     assert_eq!(numbers, [9, 3, 3], "{text}");
@@ -90,8 +90,8 @@ fn nothing_is_done_twice() {
     assert_eq!((of(0, "T"), of(0, "NOTE"), &variants[0]["time"]), ("256", "a", &4.0.into()));
     assert_eq!(variants[1]["same_as"], "T=256 NOTE=a");
     assert_eq!((of(8, "T"), &variants[8]["reason"]), ("64", &"too small".into()));
-    assert!(text.contains("judge: too small"), "{text}");
-    // What is kept is the programs with their PTX; the cache has all of the compilations.
+    assert!(text.contains("timing: too small"), "{text}");
+    // The programs are kept with their PTX; the cache contains all compilations.
     let kept = folder.join("kept");
     assert_eq!([count(&kept.join("programs")), count(&kept.join("ptx"))], [9, 3]);
     let file = kept.join(variants[0]["program"].as_str().unwrap());
@@ -103,7 +103,7 @@ fn nothing_is_done_twice() {
     assert_eq!(cached(), before);
 }
 
-/// Files with their times.
+/// Lists files with their modification times.
 fn walk(folder: &Path) -> Vec<(PathBuf, std::time::SystemTime)> {
     let mut found = vec![];
     for entry in std::fs::read_dir(folder).unwrap().map(Result::unwrap) {
@@ -144,12 +144,12 @@ fn commands_make_programs() {
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(text.contains("program: exit status: 1"), "{text}");
-    assert!(text.ends_with("3 variants, 1 failed; 2 programs, 2 texts of PTX, 2 judgements\n"), "{text}");
+    assert!(text.ends_with("3 variants, 1 failed; 2 distinct programs, 2 distinct PTX files, 2 timings\n"), "{text}");
 }
 
 fn results_are_checked() {
     let folder = folder("checked");
-    // With a block too many the interpreter finds an access outside of the view.
+    // With one CTA too many, the interpreter finds an out-of-bounds access.
     let check = "--grid ${ceil(4096 / T) + EXTRA} zeros:f32:4096:ptr";
     let parameters = ["--set", "T=128,256", "--set", "EXTRA=0,1", "--set", "NOTE=n"];
     let (text, table) = searched(&folder, &[&parameters[..], &["--launch", LAUNCH, "--check", check]].concat());
@@ -169,7 +169,7 @@ fn options_of_the_compilation_vary() {
     assert_eq!((&table["programs"], &table["images"]), (&2.into(), &2.into()));
 }
 
-/// The release has one program, which is the simulator too.
+/// A release has a single program, which also contains the simulator.
 fn one_program_is_all_of_them() {
     let folder = folder("standalone");
     let run = |program: &str| {
@@ -186,19 +186,24 @@ fn what_is_wrong_is_said() {
     let folder = folder("wrong");
     let set = ["twice.mlir.in", "--set", "T=96", "--set", "NOTE=n"];
     for (arguments, status, expected) in [
-        (&["--launch", LAUNCH, "--gpu-name=sm_90"][..], 5, "error: no variant could be judged"),
-        (&["--launch", LAUNCH, "--gpu-name=sm_86"], 2, "no machine 'sm_86'; there is sm_80, sm_90, sm_100, sm_120"),
-        (&["--launch", LAUNCH, "--set", "X=1"], 1, "tileiras: tune: nothing uses the parameter X"),
-        (&["--launch", "--grid ${Y}"], 1, "tileiras: tune: there is no parameter Y: --set Y=..."),
-        (&["--judge", "x", "--where", "T < 0"], 1, "tileiras: tune: no variant fulfils the conditions"),
-        (&["--judge", "x", "-o", "none/t.json"], 2, "cannot open output file 'none/t.json'"),
+        (&["--launch", LAUNCH, "--gpu-name=sm_90"][..], 5, "error: no variant has a time: all of them failed"),
+        (
+            &["--launch", LAUNCH, "--machine=sm_86"],
+            2,
+            "unknown machine 'sm_86'; known machines: sm_80, sm_90, sm_100, sm_120",
+        ),
+        (&["--launch", LAUNCH, "--set", "X=1"], 1, "tileiras: tune: unused parameter X"),
+        (&["--launch", "--grid ${Y}"], 1, "tileiras: tune: unknown parameter Y: define it with --set Y=..."),
+        (&["--benchmark", "x", "--where", "T < 0"], 1, "tileiras: tune: no variant satisfies the conditions"),
+        (&["--judge", "x", "--where", "T < 0"], 1, "note: '--judge' is deprecated; use '--benchmark'\n"),
+        (&["--benchmark", "x", "-o", "none/t.json"], 2, "cannot open output file 'none/t.json'"),
     ] {
         let output = tune(&folder, &[&set, arguments].concat());
         let said = String::from_utf8(output.stderr).unwrap();
         assert_eq!((output.status.code(), said.contains(expected)), (Some(status), true), "{said}");
     }
     std::fs::write(folder.join("open.mlir.in"), "a\n${T").unwrap();
-    let output = tune(&folder, &["open.mlir.in", "--set", "T=1", "--judge", "x"]);
+    let output = tune(&folder, &["open.mlir.in", "--set", "T=1", "--benchmark", "x"]);
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(said.contains("the program 'open.mlir.in': line 2: '${' without '}'"), "{said}");
 }

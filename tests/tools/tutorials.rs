@@ -1,21 +1,21 @@
-//! Walks through the tutorials of `docs/tutorials`, and other pages that say so, in empty folders: writes the files
-//! that they show, runs their commands in order, and compares what these print with what is shown.
+//! Follows the tutorials of `docs/tutorials`, and other listed pages, in empty folders: writes the files that they
+//! show, runs their commands in order, and compares the output with the page.
 //!
-//! A fence `cpp file=NAME` (of any language) is a file. In a fence `console`, a line after `$ ` is a command for bash,
-//! which has to succeed, and what follows up to the next one is its output, standard error included. `...` stands for
-//! any text of a line, and alone on a line for any number of lines. `$CHECKOUT` is the folder of the checkout.
+//! A fence `cpp file=NAME` (in any language) is a file. In a fence `console`, a line after `$ ` is a bash command
+//! that must succeed, and the lines up to the next command are its output, including standard error. `...` matches
+//! any text within a line and, alone on a line, any number of lines. `$CHECKOUT` is the folder of the checkout.
 //!
-//! What takes minutes stands in fences `console full`, which are walked through with `TILEIRAS_TEST_FULL=1` alone.
+//! Commands that take minutes are in fences `console full`, which only run with `TILEIRAS_TEST_FULL=1`.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use tile_test_support::{Failed, Trial, root};
 
-/// Pages elsewhere that are walked through.
+/// Other pages that are followed.
 const PAGES: [&str; 1] = ["docs/tuning.md"];
 
-/// What a tutorial asks of its reader, with the line where it does.
+/// A step of a tutorial, with its line number.
 #[derive(Debug, PartialEq)]
 enum Step {
     File { name: String, text: String },
@@ -118,7 +118,7 @@ fn walk(path: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether lines are as shown.
+/// Whether printed lines match the shown ones.
 fn fits(shown: &[&str], printed: &[&str]) -> bool {
     match shown {
         [] => printed.is_empty(),

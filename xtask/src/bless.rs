@@ -1,4 +1,4 @@
-//! `cargo xtask bless`: renews values that follow from the compiler, and prints what changed.
+//! `cargo xtask bless`: renews expected values that depend on the compiler, and prints the changes.
 
 use anyhow::{Context, bail, ensure};
 use similar::TextDiff;
@@ -6,12 +6,13 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A kind of known values.
+/// A kind of expected values.
 struct Kind {
     name: &'static str,
-    /// Where they are: files and folders from the root of the checkout.
+    /// Files and folders that hold them, relative to the root of the checkout.
     places: &'static [&'static str],
-    /// The tests that write them with `TILEIRAS_RENEW=1`, as nextest selects tests. `docs` is written by xtask itself.
+    /// The tests that write them under `TILEIRAS_RENEW=1`, as a nextest filter. Empty for `docs`, which xtask itself
+    /// writes.
     tests: &'static str,
     about: &'static str,
 }
@@ -21,7 +22,7 @@ const KINDS: &[Kind] = &[
         name: "results",
         places: &["tests/corpus/results.tsv"],
         tests: "test(/^corpus\\/.*\\/sm_90\\/O3$/)",
-        about: "digests of what the programs of the corpus leave behind",
+        about: "digests of the results of corpus programs",
     },
     Kind {
         name: "timing",
@@ -34,19 +35,19 @@ const KINDS: &[Kind] = &[
         places: &["tests/timing/gates.tsv"],
         tests: "test(/^warpgroup_gates\\//) | test(=product_chains::products_stay_under_way) \
                 | test(/^product_chains::.*_few_instructions$/)",
-        about: "measured instructions of loops with products; their bounds stay",
+        about: "instruction counts of loops with dots; the bounds stay",
     },
     Kind {
         name: "mutation",
         places: &["tests/mutation/drawn.tsv", "tests/mutation/variables.tsv"],
         tests: "test(=mutation::drawn_launches_leave_the_same_bits) | test(=mutation::variables_are_left_the_same)",
-        about: "digests that mutants are told apart by; survivors.tsv has reasons, and is written by hand",
+        about: "digests that distinguish mutants; survivors.tsv gives reasons and is written by hand",
     },
     Kind {
         name: "synchronization",
         places: &["tests/mutation/synchronization.tsv"],
         tests: "test(/^synchronization\\//)",
-        about: "mutants of synchronization; TILEIRAS_TEST_FULL=1 takes all programs",
+        about: "mutants of synchronization; TILEIRAS_TEST_FULL=1 covers all programs",
     },
     Kind {
         name: "pipelines",
@@ -58,7 +59,7 @@ const KINDS: &[Kind] = &[
         name: "help",
         places: &["tests/driver/snapshots"],
         tests: "binary_id(tile-driver::command)",
-        about: "texts of the command",
+        about: "help texts and messages of the command",
     },
     Kind { name: "docs", places: &["docs/reference"], tests: "", about: "generated pages" },
 ];
@@ -68,8 +69,8 @@ pub fn usage() -> String {
         "\
 usage: cargo xtask bless [KIND ...]
 
-Renews values that tests compare with (all kinds without one), and prints what changed. Tests that fail for another
-reason are listed by nextest.
+Renews the values that tests compare with (default: all kinds) and prints the changes. nextest lists tests that fail
+for another reason.
 
 ",
     );
@@ -81,7 +82,7 @@ reason are listed by nextest.
 
 pub fn run(root: &Path, words: &[&str]) -> anyhow::Result<Vec<String>> {
     if let Some(unknown) = words.iter().find(|w| KINDS.iter().all(|k| k.name != **w)) {
-        bail!("there is no kind '{unknown}'\n{}", usage());
+        bail!("unknown kind '{unknown}'\n{}", usage());
     }
     let chosen = KINDS.iter().filter(|k| words.is_empty() || words.contains(&k.name));
     let mut problems = vec![];
@@ -97,7 +98,7 @@ pub fn run(root: &Path, words: &[&str]) -> anyhow::Result<Vec<String>> {
     Ok(problems)
 }
 
-/// Runs the tests of a kind; whether all passed.
+/// Runs the tests of a kind. Returns whether all passed.
 fn renew(root: &Path, kind: &Kind) -> anyhow::Result<bool> {
     let status = Command::new("cargo")
         .args(["nextest", "run", "--workspace", "--no-fail-fast", "--status-level=fail", "-E", kind.tests])

@@ -10,18 +10,18 @@ use tile_launch::corpus::{self, Engine, Job, Lists, Pending, Runner, first_error
 pub const USAGE: &str = "\
 usage: cargo xtask corpus [options] [PROGRAM ...]
 
-Runs the programs whose names contain one of PROGRAM (all without one) and prints a line for each run.
+Runs the programs whose names contain one of PROGRAM (default: all) and prints a line for each run.
 
-  --engine NAME    'sim' or 'reference', which compiles nothing and has no targets, levels and seeds (default sim)
+  --engine NAME    'sim', or 'reference', which does not compile and ignores targets, levels and seeds (default sim)
   --targets LIST   default sm_90
   --levels LIST    default 0,3
-  --seeds LIST     adversarial schedules; 'plain' is the ordinary one (default plain,1)
-  --supported      only programs of supported.txt, on the targets where they are not pending
-  --jobs N         runs at the same time (default: one for each processor)
-  --limit SECONDS  for one run (default 120)
-  --release        build tile-run with optimisation
-  --update         move programs that pass everything to supported.txt and write the reasons of the others to
-                   pending.txt; nothing ever leaves supported.txt this way
+  --seeds LIST     seeds of adversarial schedules; 'plain' is the ordinary schedule (default plain,1)
+  --supported      run only programs in supported.txt, on the targets where they are not pending
+  --jobs N         parallel runs (default: one for each processor)
+  --limit SECONDS  time limit of one run (default 120)
+  --release        build tile-run with optimization
+  --update         move programs that pass all runs to supported.txt and write the others' errors to pending.txt;
+                   never removes a program from supported.txt
 ";
 
 struct Options {
@@ -63,7 +63,7 @@ fn parse(words: &[&str]) -> anyhow::Result<Options> {
                 o.reference = match value()? {
                     "sim" => false,
                     "reference" => true,
-                    other => bail!("there is no engine '{other}'\n{USAGE}"),
+                    other => bail!("unknown engine '{other}'\n{USAGE}"),
                 };
             }
             "--targets" => o.targets = value()?.split(',').map(String::from).collect(),
@@ -86,7 +86,7 @@ fn parse(words: &[&str]) -> anyhow::Result<Options> {
     Ok(o)
 }
 
-/// Names of the runs that failed and should not have, or worked and are listed as pending.
+/// Returns the runs that failed unexpectedly, and programs listed as pending that pass.
 pub fn run(root: &Path, words: &[&str]) -> anyhow::Result<Vec<String>> {
     let options = parse(words)?;
     let mut lists = Lists::read(root)?;
@@ -161,12 +161,12 @@ pub fn run(root: &Path, words: &[&str]) -> anyhow::Result<Vec<String>> {
             }
             continue;
         }
-        // A program that passes everything it was asked, on a target where it is pending, is out of date in the list.
+        // A program that passes all its runs on a target should no longer be listed as pending there.
         for target in &options.targets {
             let mut here = of_program().filter(|((_, t, _), _)| t == target).peekable();
             let works = here.peek().is_some() && here.all(|(_, f)| f.is_none());
             if works && lists.pending_on(name, target).is_some() {
-                problems.push(format!("{name} works on {target} and is in pending.txt"));
+                problems.push(format!("{name} passes on {target}, but pending.txt lists it"));
             }
         }
     }
@@ -177,7 +177,7 @@ pub fn run(root: &Path, words: &[&str]) -> anyhow::Result<Vec<String>> {
     Ok(problems)
 }
 
-/// Runs programs on the reference interpreter, all that can be read. Names of those that failed.
+/// Runs all readable programs on the reference interpreter. Returns those that failed.
 fn reference(programs: &[corpus::Program], runner: &Runner, parallel: usize) -> Vec<String> {
     let readable = programs.iter().filter(|p| p.is_readable());
     let jobs: Vec<Job> = readable.map(|p| Job { program: p.clone(), engine: Engine::Reference }).collect();
@@ -203,8 +203,8 @@ fn reference(programs: &[corpus::Program], runner: &Runner, parallel: usize) -> 
     problems
 }
 
-/// Builds a command with the features that it has in a build of the workspace, so that nothing is built again for it;
-/// returns the executable.
+/// Builds a command as part of the workspace, so that cargo unifies features and does not rebuild dependencies.
+/// Returns the path of the executable.
 pub fn build(root: &Path, target: &Path, name: &str, release: bool) -> anyhow::Result<std::path::PathBuf> {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
     command.current_dir(root).args(["build", "--quiet", "--workspace", "--bin", name]);

@@ -4,7 +4,8 @@ use anyhow::Context;
 use std::path::Path;
 use std::process::Command;
 
-/// Runs the command with `words`, of which `--release` is ours. A problem if something was found.
+/// Runs the command with `words`, except for `--release`, which selects the build profile. Returns a problem if the
+/// command fails or finds something.
 pub fn run(root: &Path, words: &[&str]) -> anyhow::Result<Vec<String>> {
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or(root.join("target"), Into::into);
     let release = words.contains(&"--release");

@@ -1,6 +1,7 @@
-//! Links between pages of the documentation: each leads to a file of the repository, and to a heading that its page
-//! has, and the table of contents of the book leads to all pages. The book is made from copies of the pages and of what
-//! they link to.
+//! Checks the links between documentation pages, and copies the pages for mdBook.
+//!
+//! Each link must point to a file of the repository, and its anchor to a heading of that page. The table of contents
+//! must list every page. The book is built from copies of the pages and of the files that they link to.
 
 use anyhow::Context;
 use comrak::nodes::{AstNode, NodeValue};
@@ -12,16 +13,16 @@ use std::process::Command;
 /// The table of contents.
 const CONTENTS: &str = "docs/SUMMARY.md";
 
-/// What a page has for others, and what it wants of them.
+/// The anchors and links of a page.
 #[derive(Debug, Default)]
 struct Page {
-    /// Headings, as they are spelled in links.
+    /// Headings, spelled as link anchors.
     anchors: BTreeSet<String>,
-    /// With the line of each.
+    /// Line and target of each link.
     links: Vec<(usize, String)>,
 }
 
-/// Links of all pages that are part of the repository and lead nowhere, and pages that are not in the book.
+/// Returns the broken links of all tracked pages, and the pages that the book does not list.
 pub fn check(root: &Path) -> anyhow::Result<Vec<String>> {
     let list = list(root)?;
     let (files, pages) = documents(root, &list);
@@ -40,8 +41,8 @@ pub fn check(root: &Path) -> anyhow::Result<Vec<String>> {
     Ok(problems)
 }
 
-/// Copies all pages, with the files and folders that they link to, as mdBook takes them: below `to`, the table of
-/// contents at the top.
+/// Copies all pages, with the files and folders that they link to, into `to` as a source folder for mdBook: the table
+/// of contents is at its top.
 pub fn copy(root: &Path, to: &Path) -> anyhow::Result<()> {
     let list = list(root)?;
     let (files, pages) = documents(root, &list);
@@ -54,7 +55,7 @@ pub fn copy(root: &Path, to: &Path) -> anyhow::Result<()> {
             wanted.extend(inside.map(|f| (*f).to_owned()).chain(files.contains(&*target).then_some(target)));
         }
     }
-    // mdBook makes index.html of README.md, and does not know that in links.
+    // mdBook renders README.md to index.html but does not adapt links to it.
     let renamed = |text: &str| text.replace("README.md)", "index.md)").replace("README.md#", "index.md#");
     for name in wanted.iter().filter(|name| *name != CONTENTS) {
         let place = to.join(renamed(&format!("{name})")).trim_end_matches(')'));
@@ -74,14 +75,14 @@ pub fn copy(root: &Path, to: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The files that are part of the repository, each followed by a zero.
+/// Returns the tracked files, each followed by a zero byte.
 fn list(root: &Path) -> anyhow::Result<String> {
     let list = Command::new("git").arg("-C").arg(root).args(["ls-files", "-z"]).output().context("git ls-files")?;
     anyhow::ensure!(list.status.success(), "git ls-files failed");
     Ok(String::from_utf8(list.stdout)?)
 }
 
-/// The files of a list, and the pages among them.
+/// Splits a list into files, and reads the pages among them.
 fn documents<'l>(root: &Path, list: &'l str) -> (BTreeSet<&'l str>, BTreeMap<&'l str, Page>) {
     let files: BTreeSet<&str> = list.split_terminator('\0').collect();
     let text = |name: &&'l str| Some((*name, read(&std::fs::read_to_string(root.join(name)).ok()?)));
@@ -109,7 +110,7 @@ fn read(text: &str) -> Page {
     page
 }
 
-/// The text of a heading, without marks.
+/// Returns the text of a heading without markup.
 fn words<'a>(node: &'a AstNode<'a>) -> String {
     let text = |n: &'a AstNode<'a>| match &n.data.borrow().value {
         NodeValue::Text(text) => Some(text.to_string()),
@@ -127,19 +128,19 @@ fn resolve(page: &str, link: &str, files: &BTreeSet<&str>, pages: &BTreeMap<&str
     let (path, anchor) = link.split_once('#').map_or((link, None), |(path, anchor)| (path, Some(anchor)));
     let target = match path {
         "" => page.to_owned(),
-        _ => relative(page, path).ok_or("leads out of the repository")?,
+        _ => relative(page, path).ok_or("points outside the repository")?,
     };
     let folder = format!("{}/", target.trim_end_matches('/'));
     if !files.contains(&*target) && !files.range(&*folder..).next().is_some_and(|f| f.starts_with(&folder)) {
-        return Err("leads to no file of the repository");
+        return Err("points to no file of the repository");
     }
     match (anchor, pages.get(&*target)) {
-        (Some(anchor), Some(page)) if !page.anchors.contains(anchor) => Err("leads to a heading that the page has not"),
+        (Some(anchor), Some(page)) if !page.anchors.contains(anchor) => Err("points to a heading that the page lacks"),
         _ => Ok(()),
     }
 }
 
-/// A path as it is written on a page, from the root.
+/// Resolves a path written on a page to one relative to the root.
 fn relative(page: &str, path: &str) -> Option<String> {
     let mut place: PathBuf = Path::new(page).parent()?.to_owned();
     for component in Path::new(path).components() {
@@ -169,9 +170,9 @@ mod tests {
         for good in ["y.md", "y.md#z", "#a-b-c", "../q.png", "../src/x", "../src/x/", "./y.md", "https://x.y/z#w"] {
             assert_eq!(to(good), Ok(()), "{good}");
         }
-        assert_eq!(to("z.md"), Err("leads to no file of the repository"));
-        assert_eq!(to("y.md#y"), Err("leads to a heading that the page has not"));
-        assert_eq!(to("../../z.md"), Err("leads out of the repository"));
-        assert_eq!(to("../src/z"), Err("leads to no file of the repository"));
+        assert_eq!(to("z.md"), Err("points to no file of the repository"));
+        assert_eq!(to("y.md#y"), Err("points to a heading that the page lacks"));
+        assert_eq!(to("../../z.md"), Err("points outside the repository"));
+        assert_eq!(to("../src/z"), Err("points to no file of the repository"));
     }
 }

@@ -1,4 +1,4 @@
-//! Chores of the repository. `cargo xtask` lists them.
+//! Maintenance commands of the repository. `cargo xtask` lists them.
 
 #![deny(unsafe_code)]
 
@@ -30,19 +30,20 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 usage: cargo xtask <command>
 
-  tidy [--wrap]   check the rules that no compiler checks (sizes, markers, comments, imports); or wrap wide comments and prose
-  docs [--check]  write the generated pages under docs/reference, or check that they are up to date and that all pages'
-                  links lead somewhere
-  docs --copy DIR copy all pages and what they link to, as mdBook takes them
-  bless [KIND]    renew values that tests compare with, and print what changed; --help lists the kinds
+  tidy [--wrap]   check rules that the compiler does not check (sizes, markers, comments, imports), or wrap wide
+                  comments and prose
+  docs [--check]  write the generated pages under docs/reference, or check that they are up to date and that no page
+                  has a broken link
+  docs --copy DIR copy all pages and the files they link to into a source folder for mdBook
+  bless [KIND]    renew values that tests compare with, and print the changes; --help lists the kinds
   test-changed [--since REV] [...]
-                  run the tests that the changes since a revision can affect; --help says how they are found
+                  run the tests that the changes since a revision can affect; --help explains how they are selected
   corpus [...]    compile and run the corpus and print a table; --help lists its options
   fuzz-kernels [...]
                   compare compiled kernels with the reference interpreter on random programs; --help lists its options
-  mutate [...]    change the PTX of the corpus and count what the simulator notices; --help lists its options
-  predict [...]   predict the times of the kernels that were measured, and compare; --help lists its options
-  ptx-cases [...] write the simulator's test kernels with inputs and expected results; --help says how
+  mutate [...]    mutate the PTX of the corpus and count the mutants that the simulator kills; --help lists its options
+  predict [...]   predict the times of measured kernels and compare them; --help lists its options
+  ptx-cases [...] write the simulator's test kernels with inputs and expected results; --help explains the format
 ";
 
 fn main() -> anyhow::Result<ExitCode> {

@@ -1,4 +1,5 @@
-//! `cargo xtask mutate`: how many changes of compiled programs the simulator and the expected results find.
+//! `cargo xtask mutate`: mutates compiled programs and counts the mutants that the simulator and the expected results
+//! kill.
 
 use anyhow::{Context, bail};
 use ptx_sim::mutate::Class;
@@ -11,29 +12,29 @@ use tile_launch::mutation::{self, MutantResult, Reason, Score, Setup, Subject, V
 pub const USAGE: &str = "\
 usage: cargo xtask mutate [options]
 
-Compiles programs of the corpus, changes their PTX one instruction at a time, runs each mutant on the simulator and
-prints for each class how many were killed, are proved equal, and survived; then the survivors.
+Compiles programs of the corpus, mutates their PTX one instruction at a time and runs each mutant on the simulator.
+Prints for each class how many mutants were killed, proved equal or survived; then lists the survivors.
 
-  --programs LIST  names with * for any characters, such as 'matmul_*,fmha_f16.13.1' (default: all that are supported)
+  --programs LIST  names; * matches any characters, as in 'matmul_*,fmha_f16.13.1' (default: all supported programs)
   --class LIST     classes, such as 'barrier,fence' (default: all)
-  --sample N       N mutants of each class instead of all
-  --seed S         which mutants are drawn (default 0)
-  --schedules LIST schedules of the simulator, as tile-run --adversarial takes them (default plain,1,2)
+  --sample N       run N mutants of each class instead of all
+  --seed S         seed of the sample (default 0)
+  --schedules LIST schedules of the simulator, as for tile-run --adversarial (default plain,1,2)
   --gpu-name NAME  target (default sm_90)
-  --level N        level of optimisation (default 3)
-  --jobs N         mutants run at the same time (default: one for each processor)
+  --level N        optimization level (default 3)
+  --jobs N         parallel runs (default: one for each processor)
   --json           print every mutant as JSON, with the scores
-  --coverage       run no mutants: print executed and all lines of each program, and those that are never executed
-  --release        build tile-run with optimisation
+  --coverage       run no mutants: print the executed and total lines of each program, and the lines never executed
+  --release        build tile-run with optimization
 
-Survivors that a list in tests/mutation gives a reason for are marked. Exit status 1: one has none, or the simulator
+Survivors are printed with the reason that a list in tests/mutation gives. Exit status 1: a survivor has no reason, or
 panicked.
 ";
 
-/// Where the reasons of survivors are: of the slice that the tests run, and of others.
+/// Reasons for survivors: of the slice that the tests run, and of other programs.
 const REASONS: [&str; 2] = ["tests/mutation/survivors.tsv", "tests/mutation/campaign.tsv"];
 
-/// Programs that are run on drawn launches too, with digests that the tests compare.
+/// Programs that also run on randomly drawn launches, with digests that the tests compare.
 const DRAWN: &str = "tests/mutation/drawn.tsv";
 
 struct Options {
@@ -100,14 +101,14 @@ fn class(name: &str) -> anyhow::Result<Class> {
     Class::ALL
         .into_iter()
         .find(|c| c.name() == name)
-        .with_context(|| format!("there is no class '{name}' (these are: {})", names()))
+        .with_context(|| format!("unknown class '{name}'; the classes are {}", names()))
 }
 
 fn schedule(word: &str) -> anyhow::Result<Option<u64>> {
     if word == "plain" { Ok(None) } else { word.parse().map(Some).context("--schedules") }
 }
 
-/// Survivors without a reason, and mutants on which the simulator panicked.
+/// Returns survivors without a reason, and mutants that made the simulator panic.
 pub fn run(root: &Path, words: &[&str]) -> anyhow::Result<Vec<String>> {
     let options = parse(words)?;
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or(root.join("target"), Into::into);
@@ -142,7 +143,8 @@ pub fn run(root: &Path, words: &[&str]) -> anyhow::Result<Vec<String>> {
         let Some(program) = program else { return Ok(vec![]) };
         setup.drawn_cases(program, &cases.join(&program.entry).join("launch.json"), subject)
     };
-    // What an hour of runs has found is printed even where the drawn launches fail, such as those of a changed corpus.
+    // Print the results first: an hour of runs is not lost if drawn launches fail, for example after a change of the
+    // corpus.
     let further = mutation::look_further(&drawn, &mut judged, further).map_err(anyhow::Error::msg);
     if options.json {
         println!("{:#}", as_json(&judged, &reasons));
@@ -150,8 +152,8 @@ pub fn run(root: &Path, words: &[&str]) -> anyhow::Result<Vec<String>> {
         print_scores(&judged, &reasons);
         print_survivors(&judged, &reasons);
     }
-    further.context("the launches of tests/mutation/drawn.tsv, without which more survive")?;
-    // Reasons of programs that did not run are not out of date.
+    further.context("running the launches of tests/mutation/drawn.tsv, which kill further mutants")?;
+    // Reasons for programs that did not run are not stale.
     let of_survivors: Vec<Reason> = reasons
         .into_iter()
         .filter(|r| judged.iter().any(|j| j.verdict == Verdict::Survived && r.explains(j)))
@@ -167,7 +169,7 @@ fn programs(root: &Path, options: &Options) -> anyhow::Result<Vec<Program>> {
     };
     let programs: Vec<Program> = corpus::programs(root)?.into_iter().filter(wanted).collect();
     if programs.is_empty() {
-        bail!("no supported program's name is as {} says", options.programs.join(" or "));
+        bail!("no supported program matches {}", options.programs.join(" or "));
     }
     Ok(programs)
 }
@@ -208,7 +210,7 @@ fn print_scores(judged: &[MutantResult], reasons: &[Reason]) {
     line("all", &all);
 }
 
-/// Survivors with their reasons, and mutants that are none.
+/// Prints survivors that have a reason, and invalid mutants.
 fn print_survivors(judged: &[MutantResult], reasons: &[Reason]) {
     for j in judged {
         let MutantResult { program, class, operator, line, text, verdict } = j;
@@ -217,7 +219,7 @@ fn print_survivors(judged: &[MutantResult], reasons: &[Reason]) {
             Verdict::Invalid(why) => Some(why.as_str()),
             _ => None,
         };
-        // Those without a reason are problems, which are printed last.
+        // Survivors without a reason are problems, which are printed last.
         let Some(what) = what else { continue };
         let word = if *verdict == Verdict::Survived { "survived" } else { "invalid" };
         println!("{word}: {program}:{line}: {}: {operator}: {text}: {what}", class.name());

@@ -1,8 +1,8 @@
-//! `cargo xtask predict`: the scoreboard as the simulator predicts it, beside what a GPU measured.
+//! `cargo xtask predict`: predicts the times of kernels on the simulator and compares them with GPU measurements.
 //!
-//! The results of a run of the GPU kit say which kernels were timed on which cases, with their grids. Their PTX is made
-//! by `tileiras --emit=ptx` from the kit's exported bytecode and lies in one folder, a file for each variant, with one
-//! that says what they get.
+//! The results of a GPU kit run say which kernels were timed on which cases, and with which grids. One folder holds
+//! the PTX of each variant, which `tileiras --emit=ptx` compiles from the kit's exported bytecode, and a file that
+//! describes the launches.
 
 mod clock;
 mod kernel;
@@ -26,22 +26,22 @@ usage: cargo xtask predict --kernels DIR [options]
 Predicts the time of each kernel of this compiler, or of Triton, that a GPU run has timed, and writes a page that
 compares.
 
-  --kernels DIR    the variants: VARIANT.ptx, VARIANT.ours.ptx as the GPU kit packs them, or VARIANT.tileirbc, which
-                   the compiler beside this program compiles; gpu/packer/export.py writes these. launches.json beside
-                   them says how they are launched; gpu/packer/launches.py writes it
-  --triton DIR     Triton's kernels as gpu/packer/triton_export.py writes them
-  --compile OPTION an option for that compiler; may be repeated
-  --results FILE   lines of a GPU run; the newest of that machine under docs/results where nothing is given
-  --ptxas FILE     assembler that says how many registers a kernel takes; without one they are estimated
+  --kernels DIR    variants: VARIANT.ptx, VARIANT.ours.ptx as packed by the GPU kit, or VARIANT.tileirbc, which the
+                   tileiras next to this program compiles; gpu/packer/export.py writes them. launches.json in the same
+                   folder describes the launches; gpu/packer/launches.py writes it
+  --triton DIR     Triton's kernels, written by gpu/packer/triton_export.py
+  --compile OPTION option for that compiler; may be repeated
+  --results FILE   results of a GPU run (default: the newest of that machine in docs/results)
+  --ptxas FILE     assembler that reports the registers of a kernel; without it they are estimated
   --machine NAME   machine to predict for (sm_90)
-  --only TEXT      cases and variants whose name contains TEXT
-  --check FILE     page of an earlier run: a kernel that is predicted to take more than 3 % longer is a failure
-  --reports DIR    where the report of each kernel goes, with the lines at which its warps wait
+  --only TEXT      cases and variants with TEXT in their name
+  --check FILE     page of an earlier run; fail if a kernel is now predicted to take more than 3 % longer
+  --reports DIR    folder for the report of each kernel, with the lines at which its warps wait
   --picture FILE   predicted against measured, as an SVG picture
-  --out FILE       page to write; standard output where nothing is given
+  --out FILE       page to write (default: standard output)
   --scoreboard FILE
-                   instead, a page with the best variant of each case as predicted, beside the times of others where
-                   they were measured
+                   write a different page: the predicted best variant of each case, next to the measured times of
+                   competitors
 ";
 
 struct Options {
@@ -59,17 +59,17 @@ struct Options {
     scoreboard: Option<PathBuf>,
 }
 
-/// The rise of a predicted time that has to be agreed to.
+/// A predicted time that rises by more than this factor is a problem.
 const RISE: f64 = 1.03;
 
-/// A time and the clock at it.
+/// A time and the clock during it.
 #[derive(Clone, Copy)]
 struct AtClock {
     us: f64,
     mhz: f64,
 }
 
-/// Looks at the clock from which on their median counts.
+/// The number of clock samples from which their median is used.
 const LOOKS: u64 = 3;
 
 /// A kernel that was timed on a case.
@@ -77,11 +77,11 @@ struct Timed {
     case: String,
     variant: String,
     grid: [u32; 3],
-    /// The short timing that every variant had.
+    /// The short timing of every variant.
     us: f64,
-    /// The precise timing that the best variant had, where the clock was looked at often enough meanwhile.
+    /// The precise timing of the best variant, if the clock was sampled often enough during it.
     at_clock: Option<AtClock>,
-    /// How far apart the middle half of repeated timings of this case lie, as a share of their median.
+    /// The interquartile range of repeated timings of this case, relative to their median.
     spread: f64,
 }
 
@@ -210,7 +210,7 @@ fn parse(words: &[&str]) -> anyhow::Result<Options> {
     Ok(options)
 }
 
-/// Does something with each item on all processors.
+/// Applies `work` to each item, on all processors. Returns the results in the order of the items.
 fn in_parallel<T: Sync, U: Send>(items: &[T], work: impl Fn(&T) -> U + Sync) -> Vec<U> {
     let next = std::sync::atomic::AtomicUsize::new(0);
     let done = std::sync::Mutex::new(Vec::new());
@@ -232,7 +232,7 @@ fn in_parallel<T: Sync, U: Send>(items: &[T], work: impl Fn(&T) -> U + Sync) -> 
     done.into_iter().map(|(_, result)| result).collect()
 }
 
-/// The newest results of a device: names are the device's, as `gpu/report.py` writes it, and the date.
+/// Returns the newest results of a device. File names are the device, spelled as in `gpu/report.py`, and the date.
 fn newest_results(folder: &Path, device: &str) -> anyhow::Result<PathBuf> {
     let name = device.to_lowercase().replace(|c: char| !c.is_ascii_alphanumeric(), "-");
     let mut found: Vec<PathBuf> = std::fs::read_dir(folder)?.filter_map(|e| e.ok().map(|e| e.path())).collect();
@@ -241,10 +241,10 @@ fn newest_results(folder: &Path, device: &str) -> anyhow::Result<PathBuf> {
         p.extension().is_some_and(|e| e == "jsonl") && stem.starts_with(&name)
     });
     found.sort();
-    found.pop().with_context(|| format!("no results of {device} under docs/results"))
+    found.pop().with_context(|| format!("no results of {device} in docs/results"))
 }
 
-/// The short timings of somebody's kernels, in the order of the run.
+/// Returns the short timings of the kernels of `who`, in the order of the run.
 fn timed(text: &str, who: &str) -> anyhow::Result<Vec<Timed>> {
     let mut out: Vec<Timed> = Vec::new();
     let mut spreads: BTreeMap<String, f64> = BTreeMap::new();
@@ -280,7 +280,7 @@ fn timed(text: &str, who: &str) -> anyhow::Result<Vec<Timed>> {
     Ok(out)
 }
 
-/// The kernels that are predicted slower than an earlier page says.
+/// Returns the kernels that are predicted slower than on an earlier page.
 fn rises<'a>(page: &str, now: impl Iterator<Item = (&'a str, &'a str, f64)>) -> Vec<String> {
     let before: BTreeMap<(&str, &str), f64> = page
         .lines()
@@ -291,7 +291,7 @@ fn rises<'a>(page: &str, now: impl Iterator<Item = (&'a str, &'a str, f64)>) -> 
         .collect();
     now.filter_map(|(case, variant, us)| {
         let old = *before.get(&(case, variant))?;
-        (us > RISE * old).then(|| format!("{variant} on {case}: predicted {us:.1} us, and {old:.1} before"))
+        (us > RISE * old).then(|| format!("{variant} on {case}: predicted {us:.1} us, up from {old:.1}"))
     })
     .collect()
 }
@@ -306,6 +306,6 @@ mod tests {
             "| case | variant | m | p | r | b |\n|---|---|---|---|---|---|\n| mm 1 | a | 1.0 | 100.0 | 1 | x |\n";
         assert!(rises(page, [("mm 1", "a", 102.0), ("mm 2", "a", 500.0)].into_iter()).is_empty());
         let found = rises(page, [("mm 1", "a", 104.0)].into_iter());
-        assert_eq!(found, ["a on mm 1: predicted 104.0 us, and 100.0 before"]);
+        assert_eq!(found, ["a on mm 1: predicted 104.0 us, up from 100.0"]);
     }
 }

@@ -1,4 +1,4 @@
-//! `cargo xtask ptx-cases`: the simulator's test kernels as files, to run them elsewhere.
+//! `cargo xtask ptx-cases`: exports the simulator's test kernels as files, to run them elsewhere.
 
 use anyhow::{Context, bail};
 use std::path::{Path, PathBuf};
@@ -9,19 +9,19 @@ use tile_launch::launch::Launch;
 pub const USAGE: &str = "\
 usage: cargo xtask ptx-cases --out DIR
 
-Runs the tests of ptx-sim and writes every kernel that they launch to a folder of its own in DIR, which must be empty or
+Runs the tests of ptx-sim and writes every kernel that they launch to its own folder in DIR, which must be empty or
 missing: kernel.ptx, and launch.json with the arrays and expected results, as tile-run --launch reads them. Then runs
-each from its files once more. docs/ptx-sim.md describes the form.
+each case again from its files. docs/ptx-sim.md describes the format.
 ";
 
 /// The tests that launch kernels.
 const TESTS: [&str; 6] = ["asynchronous", "cta", "cuda", "programs", "scalar", "tensor"];
 
-/// Cases that do not give the expected results when they are run from their files.
+/// Returns the cases that do not give the expected results when run from their files.
 pub fn run(root: &Path, words: &[&str]) -> anyhow::Result<Vec<String>> {
     let out = match words {
         ["--out", out] => std::path::absolute(out)?,
-        _ => bail!("what to write to?\n{USAGE}"),
+        _ => bail!("--out is missing\n{USAGE}"),
     };
     std::fs::create_dir_all(&out).with_context(|| out.display().to_string())?;
     if std::fs::read_dir(&out)?.next().is_some() {
@@ -30,7 +30,7 @@ pub fn run(root: &Path, words: &[&str]) -> anyhow::Result<Vec<String>> {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
     command.current_dir(root).args(["test", "--quiet", "--package", "ptx-sim"]);
     command.args(TESTS.iter().flat_map(|test| ["--test", test]));
-    // Cases are named after threads, which a single one does not get from the test harness.
+    // Cases are named after threads. With a single thread the test harness does not name it after the test.
     command.args(["--", "--test-threads", "2"]).env("PTX_SIM_CASES", &out);
     if !command.status().context("cannot run cargo")?.success() {
         bail!("the tests of ptx-sim failed");

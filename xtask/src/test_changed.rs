@@ -1,11 +1,11 @@
-//! `cargo xtask test-changed`: the tests that changes can affect.
+//! `cargo xtask test-changed`: runs the tests that changes can affect.
 //!
-//! Each changed file selects tests by the first of these rules that fits:
+//! The first rule that matches a changed file selects its tests:
 //!
-//! * A file of tests selects itself: a FileCheck file, a program of `tests/semantics` or of the corpus, a suite.
-//! * A pass selects what a change of the compiler selects, without the FileCheck files of other passes that do not name
-//!   it: these run the passes that they name, and no others.
-//! * Another file of a package selects the tests of the package and of all packages that depend on it.
+//! * A test file selects itself: a FileCheck file, a program of `tests/semantics` or of the corpus, a suite.
+//! * A pass selects the same tests as any compiler source, except for FileCheck files of other passes that do not name
+//!   it: these run only the passes that they name.
+//! * Another file of a package selects the tests of the package and of its dependents.
 //! * A page selects the suites that read pages.
 //! * Anything else selects all tests.
 //!
@@ -19,23 +19,23 @@ use std::process::Command;
 pub const USAGE: &str = "\
 usage: cargo xtask test-changed [--since REV] [--list] [NEXTEST-OPTION ...]
 
-Runs the tests that the changes since a revision can affect, uncommitted ones included.
+Runs the tests that the changes since a revision can affect, including uncommitted changes.
 
-  --since REV  the revision (default: where the current branch leaves origin/main)
+  --since REV  the revision (default: the merge base with origin/main)
   --list       print what each changed file selects, and run nothing
 
-A file of a package selects the tests of the package and of those that depend on it; for a pass, FileCheck files of
-other passes that do not name it are left out. A file of tests selects its tests; anything else selects all.
+A file of a package selects the tests of the package and of its dependents. For a pass, FileCheck files of other
+passes that do not name it are left out. A test file selects its own tests. Any other file selects all tests.
 ";
 
-/// The compiler's tests and those of what depends on it, without the FileCheck files of single passes. Their folders
-/// are named after the passes, with dashes; those of dialects and of tools have none.
+/// The tests of the compiler and its dependents, without the FileCheck files of single passes. Those are in folders
+/// named after the passes, with dashes; folders of dialects and tools have no dash.
 const WHOLE_PROGRAMS: &str = "(rdeps(=tileiras) - test(/^filecheck\\/[a-z]+-/))";
 
 /// Suites that read pages.
 const PAGES: &str = "test(/^tutorials\\//) | test(/^contrib::/)";
 
-/// What one changed file selects, in nextest's language; `None` is everything.
+/// The tests that a changed file selects, as a nextest filter; `None` selects all tests.
 type Selection = Option<String>;
 
 pub fn run(root: &Path, words: &[&str]) -> anyhow::Result<Vec<String>> {
@@ -82,7 +82,8 @@ fn git(root: &Path, words: &[&str]) -> anyhow::Result<String> {
     Ok(String::from_utf8(output.stdout)?)
 }
 
-/// The packages of the workspace: folder, with a slash at its end unless it is the root, and name.
+/// Returns the folder and name of each workspace package. Folders end in a slash, except for the root's, which is
+/// empty.
 fn packages(root: &Path) -> anyhow::Result<Vec<(String, String)>> {
     let output = Command::new("cargo")
         .args(["metadata", "--no-deps", "--format-version=1", "--offline"])
@@ -101,7 +102,7 @@ fn packages(root: &Path) -> anyhow::Result<Vec<(String, String)>> {
     Ok(all.iter().filter_map(package).collect())
 }
 
-/// All of several selections; `None` where there is none.
+/// Joins selections; returns `None` if there are none.
 fn union(selections: impl Iterator<Item = Selection>) -> Option<String> {
     let mut parts = BTreeSet::new();
     for selection in selections {
@@ -114,7 +115,7 @@ fn union(selections: impl Iterator<Item = Selection>) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(" | "))
 }
 
-/// The FileCheck files of passes that name a pass, as `FOLDER/FILE`.
+/// Returns the FileCheck files that name a pass, as `FOLDER/FILE`.
 fn files_naming(folder: &Path, pass: &str) -> Vec<String> {
     let mut found = vec![];
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten().filter(|e| e.path().is_dir()) {
@@ -133,7 +134,7 @@ fn selection(file: &str, packages: &[(String, String)], naming: &dyn Fn(&str) ->
     tests_of(file).or_else(|| pass(file, naming)).or_else(|| package(file, packages)).or_else(|| page(file))
 }
 
-/// A file of tests.
+/// Selection of a test file.
 fn tests_of(file: &str) -> Selection {
     let (folder, name) = file.strip_prefix("tests/")?.split_once('/')?;
     let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
@@ -141,7 +142,8 @@ fn tests_of(file: &str) -> Selection {
         "ir" if name.contains('/') => Some(format!("test(=filecheck/{name})")),
         "semantics" if name.ends_with(".mlir") => Some(format!("test(=semantics/{stem})")),
         "semantics" if name.ends_with(".txt") => Some(format!("test(/^semantics\\/({stem}|every_op)/)")),
-        // `matmul_f16.13.1.tileirbc`: all that is compiled of it, and the lists of programs.
+        // `matmul_f16.13.1.tileirbc` selects all tests of programs compiled from `matmul_f16`, and the test of the
+        // lists.
         "corpus" if name.ends_with(".tileirbc") => {
             let entry = name.split('.').next()?;
             Some(format!("test(~{entry}) | test(=corpus/lists)"))
@@ -156,20 +158,21 @@ fn tests_of(file: &str) -> Selection {
     }
 }
 
-/// A file of one pass.
+/// Selection of a file of one pass.
 fn pass(file: &str, naming: &dyn Fn(&str) -> Vec<String>) -> Selection {
     let pass = file.strip_prefix("src/middle/passes/")?.split(['/', '.']).next()?.replace('_', "-");
     let files = || naming(&pass).into_iter().map(|f| format!(" | test(=filecheck/{f})")).collect::<String>();
     (pass != "mod").then(|| format!("{WHOLE_PROGRAMS}{}", files()))
 }
 
-/// A file of a package other than the root, whose folder is the longest that fits; or of the root's own source.
+/// Selection of a source file of the root package, or of any file of another package: the one with the longest
+/// matching folder.
 fn package(file: &str, packages: &[(String, String)]) -> Selection {
     // Tests of some packages are in `tests/`.
     let elsewhere =
         [("tests/bytecode/", "tile-bytecode"), ("tests/driver/", "tile-driver"), ("tests/capi/", "tileiras-capi")];
     if let Some((_, name)) = elsewhere.iter().find(|(folder, _)| file.starts_with(folder)) {
-        // The reader of bytecode has helpers that a suite of the compiler shares.
+        // A suite of the compiler shares helpers with the bytecode reader's tests.
         let also = if *name == "tile-bytecode" { " | test(/^translate::/)" } else { "" };
         return Some(format!("package(={name}){also}"));
     }

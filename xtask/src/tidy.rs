@@ -1,24 +1,23 @@
-//! Rules that no compiler checks.
+//! Checks rules that the compiler does not check.
 //!
-//! On every text file that git tracks:
-//! * no trailing blanks, a line end at the end (generated files are exempt);
-//! * no absolute path of somebody's machine;
-//! * at most 120 columns in the prose of Markdown pages that are written by hand ([`size`]).
+//! In every text file that git tracks:
+//! * no trailing whitespace, and a newline at the end (generated files are exempt);
+//! * no absolute path of a developer's machine;
+//! * at most 120 columns in hand-written Markdown prose ([`size`]).
 //!
-//! On Rust files:
-//! * at most 120 columns, and 120 lines in a function that is no table ([`size`]);
-//! * at most [`MAX_LINES`] lines, except for those in [`LONG_FILES`], each with a reason;
+//! In Rust files:
+//! * at most 120 columns, and 120 lines in a function that is not a table ([`size`]);
+//! * at most [`MAX_LINES`] lines, except in [`LONG_FILES`], each with a reason;
 //! * no `todo!`, `unimplemented!`, `#[ignore]`, `#[should_panic]`;
-//! * no `#[test]` in the binaries of [`LISTED_TESTS`], where it would leave a function out without a word;
-//! * each `unsafe` block and implementation has a `SAFETY:` comment above it;
-//! * parts of the compiler import only what is below them, and no pass imports a pass ([`layers`]).
+//! * no `#[test]` in the binaries of [`LISTED_TESTS`], where it would silently not run;
+//! * a `SAFETY:` comment above each `unsafe` block and implementation;
+//! * parts of the compiler import only parts below them, and no pass imports a pass ([`layers`]).
 //!
-//! On the page of compatibility: each test that it names exists ([`promises`]).
+//! On the compatibility page: each test that it names exists ([`promises`]).
 //!
-//! On `Cargo.toml` files: a dependency from outside the workspace that is not [`WELL_KNOWN`] has a comment above it
-//! that says what it is for.
+//! In `Cargo.toml` files: a comment above each external dependency that is not [`WELL_KNOWN`] says what it is for.
 //!
-//! The checks are on lines, not on syntax trees: a rule that needs a parser belongs into a lint.
+//! The checks read lines, not syntax trees. A rule that needs a parser belongs in a lint.
 
 mod layers;
 mod promises;
@@ -32,17 +31,17 @@ use anyhow::{Context, ensure};
 
 const MAX_LINES: usize = 800;
 
-/// Longer files, with the reason why they are not split.
+/// Longer files, each with the reason why it is not split.
 const LONG_FILES: &[(&str, &str)] = &[];
 
-/// Folders of test binaries whose harness lists its tests itself.
+/// Folders of test binaries with a harness that lists its tests itself.
 const LISTED_TESTS: [&str; 6] =
     ["tests/attack/", "tests/clients/", "tests/ir/", "tests/machine/", "tests/results/", "tests/tools/"];
 
-/// Folders of Markdown that programs write.
+/// Folders of generated Markdown.
 const GENERATED_PAGES: &[&str] = &["docs/reference/", "docs/results/"];
 
-/// Dependencies that need no explanation here.
+/// Dependencies that need no comment.
 const WELL_KNOWN: &[&str] = &[
     "anyhow",
     "bindgen",
@@ -68,7 +67,7 @@ pub fn check(root: &Path) -> anyhow::Result<Vec<String>> {
     let mut tests = String::new();
     for name in &files {
         let Ok(bytes) = std::fs::read(root.join(name)) else { continue };
-        // What is no UTF-8 is no source.
+        // Files that are not UTF-8 are not sources.
         let Ok(text) = String::from_utf8(bytes) else { continue };
         problems.extend(check_file(name, &text, &passes));
         if name.ends_with(".rs") {
@@ -80,13 +79,13 @@ pub fn check(root: &Path) -> anyhow::Result<Vec<String>> {
     for (name, _) in LONG_FILES {
         let lines = std::fs::read_to_string(root.join(name)).map(|t| t.lines().count()).unwrap_or(0);
         if lines <= MAX_LINES {
-            problems.push(format!("{name}: has {lines} lines and is still in the list of long files"));
+            problems.push(format!("{name}: has {lines} lines; remove it from LONG_FILES"));
         }
     }
     Ok(problems)
 }
 
-/// Wraps comments and prose that are too wide, and says in which files.
+/// Wraps comments and prose that are too wide, and prints the names of the changed files.
 pub fn wrap(root: &Path) -> anyhow::Result<()> {
     for name in tracked_files(root)? {
         if !(name.ends_with(".rs") || is_prose(&name)) {
@@ -102,7 +101,7 @@ pub fn wrap(root: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Markdown that is written by hand.
+/// Whether a file is hand-written Markdown.
 fn is_prose(name: &str) -> bool {
     name.ends_with(".md") && !GENERATED_PAGES.iter().any(|folder| name.starts_with(folder))
 }
@@ -117,7 +116,7 @@ fn tracked_files(root: &Path) -> anyhow::Result<Vec<String>> {
     Ok(String::from_utf8(output.stdout)?.split_terminator('\0').map(str::to_owned).collect())
 }
 
-/// The problems of one file, each as `NAME:LINE: TEXT`.
+/// Returns the problems of one file, each as `NAME:LINE: TEXT`.
 fn check_file(name: &str, text: &str, passes: &[String]) -> Vec<String> {
     let mut problems = Vec::new();
     let mut report = |line: usize, text: &str| problems.push(format!("{name}:{line}: {text}"));
@@ -126,14 +125,14 @@ fn check_file(name: &str, text: &str, passes: &[String]) -> Vec<String> {
 
     for (i, line) in lines.iter().enumerate() {
         if !generated && line.ends_with([' ', '\t']) {
-            report(i + 1, "trailing blanks");
+            report(i + 1, "trailing whitespace");
         }
         if let Some(path) = machine_path(line) {
-            report(i + 1, &format!("a path of one machine: {path}"));
+            report(i + 1, &format!("machine-specific path: {path}"));
         }
     }
     if !generated && !text.is_empty() && !text.ends_with('\n') {
-        report(lines.len(), "no line end at the end");
+        report(lines.len(), "no newline at end of file");
     }
     if name.ends_with(".rs") {
         check_rust(name, text, &lines, passes, &mut report);
@@ -147,13 +146,13 @@ fn check_file(name: &str, text: &str, passes: &[String]) -> Vec<String> {
     problems
 }
 
-/// A home directory in a line. The prefixes are put together here so that this file does not contain them.
+/// Finds a home directory in a line. The prefixes are assembled here so that this file does not contain them.
 fn machine_path(line: &str) -> Option<&str> {
     let prefixes =
         [["/ho", "me/"], ["/ro", "ot/"], ["/Us", "ers/"], ["/wo", "rk/"], ["C:\\Us", "ers\\"]].map(|p| p.concat());
     prefixes.iter().find_map(|prefix| {
         line.match_indices(prefix.as_str()).find_map(|(at, _)| {
-            // A relative path or an URL has something in front.
+            // Skip relative paths and URLs, in which another character precedes the prefix.
             let starts = line[..at].chars().next_back().is_none_or(|c| !c.is_alphanumeric() && !"._-$}>~*".contains(c));
             starts.then(|| line[at..].split([' ', '"', '\'', '`', ')']).next().unwrap_or_default())
         })
@@ -162,7 +161,10 @@ fn machine_path(line: &str) -> Option<&str> {
 
 fn check_rust(name: &str, text: &str, lines: &[&str], passes: &[String], report: &mut impl FnMut(usize, &str)) {
     if lines.len() > MAX_LINES && !LONG_FILES.iter().any(|(n, _)| *n == name) {
-        report(lines.len(), &format!("more than {MAX_LINES} lines; split it, or list it in xtask with a reason"));
+        report(
+            lines.len(),
+            &format!("more than {MAX_LINES} lines; split the file, or add it to LONG_FILES with a reason"),
+        );
     }
     let forbidden =
         [["to", "do!("], ["unimpl", "emented!("], ["#[ig", "nore"], ["should", "_panic"]].map(|p| p.concat());
@@ -176,7 +178,7 @@ fn check_rust(name: &str, text: &str, lines: &[&str], passes: &[String], report:
             report(i + 1, &format!("'{word}' is not allowed"));
         }
         if is_listed && code.trim() == "#[test]" {
-            report(i + 1, "#[test] has no effect here: name the function in functions![...] (tests/README.md)");
+            report(i + 1, "#[test] has no effect here; name the function in functions![...] (tests/README.md)");
         }
         if starts_unsafe(code) && !has_safety_comment(lines, i) {
             report(i + 1, "an unsafe block without a '// SAFETY:' comment above it");
@@ -184,12 +186,12 @@ fn check_rust(name: &str, text: &str, lines: &[&str], passes: &[String], report:
     }
 }
 
-/// The lines without comments and without the contents of literals, which may span lines.
+/// Returns the lines without comments and without the contents of literals. Comments and literals may span lines.
 fn code_lines(text: &str) -> Vec<String> {
     let mut lines = vec![String::new()];
     let mut rest = text;
     while let Some(c) = rest.chars().next() {
-        // What is not code is passed over in one step; its line ends still count.
+        // Skip a comment or literal in one step, but count its newlines.
         let skipped = match c {
             '/' if rest.starts_with("//") => rest.find('\n').unwrap_or(rest.len()),
             '/' if rest.starts_with("/*") => block_comment(rest),
@@ -237,7 +239,7 @@ fn raw_string(text: &str) -> Option<usize> {
     Some(body.find(&end).map_or(text.len(), |at| 2 + hashes + at + end.len()))
 }
 
-/// The length of a character literal, 0 for the quotation mark of a lifetime.
+/// Returns the length of a character literal, or 0 for the quotation mark of a lifetime.
 fn character(text: &str) -> usize {
     let mut chars = text.char_indices().skip(1);
     match chars.next() {
@@ -249,7 +251,8 @@ fn character(text: &str) -> usize {
     }
 }
 
-/// `unsafe {` and `unsafe impl`; functions and traits state their contract in documentation instead.
+/// Whether a line starts an unsafe block or implementation. Unsafe functions and traits document their contract
+/// instead.
 fn starts_unsafe(code: &str) -> bool {
     code.match_indices("unsafe").any(|(at, word)| {
         let rest = code[at + word.len()..].trim_start();
@@ -257,8 +260,8 @@ fn starts_unsafe(code: &str) -> bool {
     })
 }
 
-/// The comment stands above the statement that contains the block, at most a few lines up and with no blank line
-/// between.
+/// Whether a `SAFETY:` comment precedes the statement that contains the block, at most 8 lines up and without a blank
+/// line between.
 fn has_safety_comment(lines: &[&str], at: usize) -> bool {
     let near = &lines[at.saturating_sub(8)..=at];
     near.iter().rev().take_while(|l| !l.trim().is_empty()).any(|l| l.contains("SAFETY:"))
@@ -278,7 +281,7 @@ fn check_manifest(lines: &[&str], report: &mut impl FnMut(usize, &str)) {
         let internal = value.contains("path =") || WELL_KNOWN.contains(&name);
         let explained = i > 0 && lines[i - 1].starts_with('#');
         if !internal && !explained {
-            report(i + 1, &format!("the dependency '{name}' has no comment that says what it is for"));
+            report(i + 1, &format!("the dependency '{name}' needs a comment that says what it is for"));
         }
     }
 }
@@ -287,22 +290,22 @@ fn check_manifest(lines: &[&str], report: &mut impl FnMut(usize, &str)) {
 mod tests {
     use super::*;
 
-    /// Each rule on a text that breaks it and on one that does not.
+    /// Tests each rule on a text that breaks it and on one that does not.
     #[test]
     fn rules() {
         let unsafe_block = ["let x = uns", "afe { f() };\n"].concat();
         let after_literals = format!("let c = ['\"', '\\'', '\\\\', '{{']; let l: &'static str = x;\n{unsafe_block}");
         let bad: &[(&str, &str, &str)] = &[
             ("a.rs", &after_literals, "a.rs:2: an unsafe block"),
-            ("a.md", "one \n", "a.md:1: trailing blanks"),
-            ("a.md", "one", "a.md:1: no line end at the end"),
-            ("a.md", &["see /ho", "me/somebody/x\n"].concat(), "a path of one machine: /ho"),
+            ("a.md", "one \n", "a.md:1: trailing whitespace"),
+            ("a.md", "one", "a.md:1: no newline at end of file"),
+            ("a.md", &["see /ho", "me/somebody/x\n"].concat(), "machine-specific path: /ho"),
             ("a.rs", &["fn f() { to", "do!() }\n"].concat(), "is not allowed"),
             ("a.rs", &["#[ig", "nore]\n"].concat(), "is not allowed"),
             ("tests/ir/a.rs", "#[test]\nfn f() {}\n", "tests/ir/a.rs:1: #[test] has no effect"),
             ("a.rs", &unsafe_block, "without a '// SAFETY:'"),
             ("a.rs", &"\n".repeat(MAX_LINES + 1), "more than 800 lines"),
-            ("x/Cargo.toml", "[dependencies]\nrare = \"1\"\n", "the dependency 'rare' has no comment"),
+            ("x/Cargo.toml", "[dependencies]\nrare = \"1\"\n", "the dependency 'rare' needs a comment"),
         ];
         for (name, text, problem) in bad {
             let found = check_file(name, text, &[]);

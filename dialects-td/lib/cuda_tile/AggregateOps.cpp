@@ -1,12 +1,12 @@
 //===- AggregateOps.cpp - Reductions and scans ----------------------------===//
 //
-// Invariants. Of the operation: as many results and identities as operands; the
-// dimension exists; identities are typed and have the element type of their
-// operand (f16 and bf16 stand in for each other); a scan keeps the types. Of the
-// body: two scalar arguments for each operand, element and accumulator, both of
-// its element type; as many yielded values, of these types; no operation but pure
-// ones, so that the order of combination is free. The types of the results of a
-// reduction are checked by inference.
+// Invariants of the operation: as many results and identities as operands; the
+// dimension exists; identities are typed and have the element type of their operand
+// (f16 and bf16 are interchangeable); a scan preserves the types. Invariants of the
+// body: two scalar arguments per operand, element and accumulator, both of its
+// element type; one yielded value of this type per operand; only pure operations,
+// so that the order of combination is free. Inference checks the types of a
+// reduction's results.
 //
 // Not checked, because it cannot be: that the body is associative.
 //

@@ -1,11 +1,11 @@
 //===- ArithmeticOps.cpp - Verifiers of arithmetic and mathematics --------===//
 //
-// Invariants, in the order in which they are checked: the rounding mode is one
-// that the operation has; `approx` and `full` are for f32; `flush_to_zero` is for
-// f32; integer division does not round to negative infinity when unsigned;
-// negation promises nothing about unsigned overflow.
+// Invariants, in the order in which they are checked: the operation has the
+// rounding mode; `approx` and `full` require f32; `flush_to_zero` requires f32;
+// unsigned integer division does not round to negative infinity; negation promises
+// nothing about unsigned overflow.
 //
-// The parsers accept legal modes only, so that the mode checks fire for generic
+// The parsers accept only legal modes, so the mode checks matter for generic
 // syntax, bytecode and builders.
 //
 //===----------------------------------------------------------------------===//
@@ -126,7 +126,7 @@ LogicalResult DivIOp::verify() {
 }
 
 LogicalResult SelectOp::verify() {
-  // Two elements share a byte, so no lane can be chosen on its own.
+  // Two elements share a byte, so lanes cannot be selected separately.
   if (isa<Float4E2M1FNType>(getType().getElementType()))
     return emitOpError("cannot operate on sub-byte type F4E2M1FN");
   return success();

@@ -1,7 +1,7 @@
 //===- Attributes.cpp - Attributes of the dialect -------------------------===//
 //
-// Predicates of `assume` and the attributes of debug information. Optimisation
-// hints have a file of their own.
+// Predicates of `assume` and the attributes of debug information. Optimization
+// hints are in Hints.cpp.
 //
 // Invariants of the predicates, in the order in which they are checked:
 //   div_by         divisor a power of two, at most 2^62; `every` and `along`

@@ -1,8 +1,8 @@
 //===- Canonicalize.cpp - Folds and patterns of values --------------------===//
 //
-// The patterns of `if` have a file of their own. Each rule is headed by the law
-// that it uses. "true" and "false" are constants of i1 with one value in all lanes;
-// a negation is `xori x, true` with the constant on the right.
+// The patterns of `if` are in CanonicalizeIf.cpp. Each rule is headed by the law
+// that it uses. "true" and "false" are constants of i1 with the same value in all
+// lanes; a negation is `xori x, true` with the constant on the right.
 //
 //===----------------------------------------------------------------------===//
 #include "cuda_tile/Rewrites.h"
@@ -55,7 +55,7 @@ OpFoldResult AssumeOp::fold(FoldAdaptor) {
   return {};
 }
 
-// c + a * b == a * b + c, which is the form that fuse-fma looks for.
+// c + a * b == a * b + c, the form that fuse-fma matches.
 LogicalResult AddFOp::canonicalize(AddFOp op, PatternRewriter &rewriter) {
   if (!op.getRhs().getDefiningOp<MulFOp>() ||
       op.getLhs().getDefiningOp<MulFOp>())
@@ -142,7 +142,7 @@ struct SelectToNot : OpRewritePattern<SelectOp> {
   }
 };
 
-/// A choice between constants by constants is a constant, lane by lane.
+/// A selection between constants by constants is a constant, lane by lane.
 struct SelectOfConstants : OpRewritePattern<SelectOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(SelectOp op,

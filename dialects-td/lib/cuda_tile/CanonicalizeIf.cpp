@@ -1,10 +1,9 @@
 //===- CanonicalizeIf.cpp - Fold and patterns of `if` ---------------------===//
 //
-// What makes these patterns different from those of scf.if is that a branch may be
-// left by `break`, `continue` or `return` instead of `yield`. Such a branch gives
-// no results, and nothing that follows the `if` is executed after it. Two rules
-// come from that: code is never moved into such a branch, and when it turns out to
-// be the only one, everything behind the `if` is dead.
+// Unlike in scf.if, a branch may end in `break`, `continue` or `return` instead of
+// `yield`. Such a branch returns no results, and nothing after the `if` executes
+// after it. Two rules follow: code is never moved into such a branch, and when it
+// turns out to be the only branch, everything after the `if` is dead.
 //
 //===----------------------------------------------------------------------===//
 #include "cuda_tile/Rewrites.h"
@@ -29,7 +28,7 @@ static bool isDefinedOutside(Value value, IfOp op) {
   return !op->isAncestor(value.getParentBlock()->getParentOp());
 }
 
-/// Erases everything behind `op`, the terminator included.
+/// Erases everything after `op`, including the terminator.
 static void eraseRestOfBlock(PatternRewriter &rewriter, Operation *op) {
   Block *block = op->getBlock();
   while (&block->back() != op) {
@@ -37,13 +36,13 @@ static void eraseRestOfBlock(PatternRewriter &rewriter, Operation *op) {
   }
 }
 
-/// Whether `select` works on the type.
+/// Whether `select` supports the type.
 static bool isSelectable(Type type) {
   auto tile = dyn_cast<TileType>(type);
   return tile && !isa<Float4E2M1FNType>(tile.getElementType());
 }
 
-/// `condition ? t : f`, with the scalar condition spread over the tile.
+/// `condition ? t : f`, with the scalar condition broadcast to the tile.
 static Value createSelect(PatternRewriter &rewriter, Location loc,
                           Value condition, Value t, Value f) {
   if (t == f)
@@ -60,7 +59,7 @@ static Value createSelect(PatternRewriter &rewriter, Location loc,
   return rewriter.create<SelectOp>(loc, type, condition, t, f);
 }
 
-/// An `if` of the given result types with empty regions, in front of `op`.
+/// Creates an `if` with the given result types and empty regions before `op`.
 static IfOp createIf(PatternRewriter &rewriter, Operation *op, Value condition,
                      TypeRange results) {
   rewriter.setInsertionPoint(op);
@@ -87,7 +86,7 @@ LogicalResult IfOp::fold(FoldAdaptor, SmallVectorImpl<OpFoldResult> &) {
 }
 
 namespace {
-/// A result that nobody uses need not be yielded.
+/// An unused result need not be yielded.
 struct RemoveUnusedResults : OpRewritePattern<IfOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(IfOp op,
@@ -194,8 +193,8 @@ struct RemoveStaticCondition : OpRewritePattern<IfOp> {
   }
 };
 
-/// if c { yield x } else { yield y } == c ? x : y where x and y are known before. A
-/// branch that exits has no say in what the value is.
+/// if c { yield x } else { yield y } == c ? x : y where x and y are defined before.
+/// A branch that exits does not affect the value.
 struct ConvertToSelect : OpRewritePattern<IfOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(IfOp op,
@@ -222,7 +221,7 @@ struct ConvertToSelect : OpRewritePattern<IfOp> {
                              thenYield.getOperand(i), elseYield.getOperand(i));
       else
         continue;
-      // The result is now unused; RemoveUnusedResults takes it off the yields.
+      // The result is now unused; RemoveUnusedResults removes it from the yields.
       rewriter.replaceAllUsesWith(result, value);
       changed = true;
     }
@@ -230,7 +229,7 @@ struct ConvertToSelect : OpRewritePattern<IfOp> {
   }
 };
 
-/// An else branch that does nothing need not be there.
+/// An else branch that does nothing can be removed.
 struct RemoveEmptyElseBranch : OpRewritePattern<IfOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(IfOp op,
@@ -277,8 +276,8 @@ struct CombineIfs : OpRewritePattern<IfOp> {
   }
 
 private:
-  /// Moves the branch `from` of the second `if` behind the branch `to` of the first,
-  /// whose results it may use.
+  /// Moves the branch `from` of the second `if` to the end of the branch `to` of
+  /// the first, whose results it may use.
   static void append(PatternRewriter &rewriter, Region &to, Region &from,
                      IfOp prev) {
     if (exits(to))
@@ -305,8 +304,8 @@ private:
   }
 };
 
-/// if a { if b { X } } == if a & b { X }. What the branches that do nothing yield is
-/// chosen by a.
+/// if a { if b { X } } == if a & b { X }. The values that the empty branches yield
+/// are selected by a.
 struct CombineNestedIfs : OpRewritePattern<IfOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(IfOp outer,
@@ -323,8 +322,8 @@ struct CombineNestedIfs : OpRewritePattern<IfOp> {
     YieldOp outerElse = getYield(outer.getElseRegion());
     if (!innerThen && innerElse)
       return failure();
-    // The inner condition is computed before the outer `if` anyway: nothing else
-    // is left in its branch.
+    // The inner condition is computed before the outer `if` anyway: its branch
+    // contains nothing else.
     SmallVector<std::pair<Value, Value>> whenNot; // by a: true, false
     SmallVector<Value> thenValues;
     for (unsigned i = 0; i < outer.getNumResults(); ++i) {

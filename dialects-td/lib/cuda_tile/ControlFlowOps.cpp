@@ -23,7 +23,7 @@ using namespace cuda_tile;
 void cuda_tile::ensureTerminator(Region &region, Builder &builder, Location loc,
                                  StringRef name) {
   OpBuilder detached(builder.getContext());
-  // MLIR inserts what the callback returns, so it must not be inserted yet.
+  // MLIR inserts the op that the callback returns, so it must not be inserted yet.
   mlir::impl::ensureRegionTerminator(
       region, detached, loc, [&](OpBuilder &, Location at) {
         return Operation::create(OperationState(at, name));
@@ -31,10 +31,10 @@ void cuda_tile::ensureTerminator(Region &region, Builder &builder, Location loc,
 }
 
 //===----------------------------------------------------------------------===//
-// Terminators that need not be written
+// Terminators that may be omitted
 //===----------------------------------------------------------------------===//
 
-/// Whether the last operation says anything that parsing would not restore.
+/// Whether the last operation carries information that parsing would not restore.
 template <typename TerminatorT> static bool isWorthPrinting(Region &region) {
   auto implicit = dyn_cast<TerminatorT>(region.front().back());
   return !implicit || implicit.getNumOperands() != 0 ||
@@ -47,7 +47,7 @@ static StringRef describeView(Type type) {
   return isa<TileView>(type) ? "a tile view" : "";
 }
 
-/// Views describe memory, they are not data: no loop or branch carries them.
+/// Views describe memory and are not data: no loop or branch carries them.
 static LogicalResult verifyNoViews(Operation *op, StringRef what,
                                    TypeRange types) {
   for (auto [i, type] : llvm::enumerate(types))
@@ -82,8 +82,8 @@ ParseResult IfOp::parse(OpAsmParser &parser, OperationState &result) {
     ensureTerminator(*elseRegion, parser.getBuilder(), result.location,
                      YieldOp::getOperationName());
   }
-  // After the branches, whose names are gone by then: a name that is only defined
-  // inside is undeclared.
+  // Parsed after the branches, when their names are out of scope: a name defined
+  // only inside is undeclared here.
   return failure(parser.parseOptionalAttrDict(result.attributes) ||
                  parser.resolveOperand(condition, i1, result.operands));
 }
@@ -360,8 +360,9 @@ SmallVector<Region *> LoopOp::getLoopRegions() { return {&getRegion()}; }
 // Terminators
 //===----------------------------------------------------------------------===//
 
-/// The closest ancestor of one of the kinds `Targets`, if only `if` lies between;
-/// else reports with `chain`, the text of what may lie between.
+/// Returns the closest ancestor of one of the kinds `Targets`, if only `if` ops are
+/// in between; otherwise reports an error with `chain`, the text of the ops that
+/// may be in between.
 template <typename... Targets>
 static FailureOr<Operation *> findTarget(Operation *op, StringRef chain) {
   Operation *ancestor = op->getParentOp();

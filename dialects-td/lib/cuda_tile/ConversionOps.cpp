@@ -1,10 +1,10 @@
 //===- ConversionOps.cpp - Verifiers of conversions -----------------------===//
 //
-// Invariants: exti widens, trunci narrows; ftof changes the type and has the
-// modes that its formats have; ftoi truncates; itof rounds to nearest even
-// and does not reach f8E8M0FNU; bitcast keeps the width of an element; pack and
-// unpack keep the number of bytes of a tile of rank 1, and change the width of
-// its elements.
+// Invariants: exti widens, trunci narrows; ftof changes the type and supports the
+// modes of its formats; ftoi truncates; itof rounds to nearest even and cannot
+// convert to f8E8M0FNU; bitcast preserves the width of an element; pack and unpack
+// preserve the number of bytes of a tile of rank 1, and change the width of its
+// elements.
 //
 //===----------------------------------------------------------------------===//
 #include "cuda_tile/CudaTile.h"
@@ -28,7 +28,7 @@ LogicalResult TruncIOp::verify() {
   return success();
 }
 
-/// The modes of a conversion, and what is said of others.
+/// The modes of a conversion, and the diagnostic for all others.
 struct ConversionModes {
   SmallVector<RoundingMode, 5> modes;
   const char *message;
@@ -44,7 +44,7 @@ static ConversionModes getConversionModes(Type from, Type to) {
     return isa<Float8E4M3FNType, Float8E5M2Type, Float4E2M1FNType>(type) ||
            isF8E5M3Element(type);
   };
-  // The format holds powers of two only: there is no even neighbour.
+  // The format holds only powers of two, so there is no even neighbor.
   if (isa<Float8E8M0FNUType>(to))
     return {{Zero, PositiveInf},
             " for conversion to f8E8M0FNU. Only 'zero' and 'positive_inf' are "
@@ -68,7 +68,7 @@ static ConversionModes getConversionModes(Type from, Type to) {
     return {{NearestEven, Zero, NearestAway},
             " for conversion from f32 to tf32. Only 'nearest_even', 'zero', and "
             "'nearest_away' are supported"};
-  // Its largest numbers are beyond those of f16.
+  // The largest numbers of the format exceed f16's.
   bool narrows = isF8E5M3Element(from) && to.isF16();
   if ((isSmall(from) && !narrows) || (!from.isF64() && to.isF32()) ||
       ((from.isBF16() || from.isF16()) && to.isTF32()))
@@ -114,8 +114,8 @@ LogicalResult BitcastOp::verify() {
   return success();
 }
 
-/// Bits that an element takes in a packed tile. tf32 has 19 significant bits but
-/// is stored in a word.
+/// The bits that an element takes in a packed tile. tf32 has 19 significant bits
+/// but takes 32.
 static int64_t getStorageBits(TileType tile) {
   if (isa<FloatTF32Type>(tile.getElementType()))
     return 32;

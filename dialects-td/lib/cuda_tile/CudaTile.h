@@ -1,10 +1,10 @@
 //===- CudaTile.h - C++ classes of the cuda_tile dialect ------------------===//
 //
-// The classes themselves are generated from `dialects-td/cuda_tile`. What is
-// declared by hand is what the generated code calls.
+// The classes themselves are generated from `dialects-td/cuda_tile`. This file
+// declares the functions that the generated code calls.
 //
 // Compile with clang only: the TypeID of a trait is a hash of the compiler's
-// spelling of its name, and it must be the spelling in libMLIR.
+// spelling of its name, which must match the spelling in libMLIR.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CUDA_TILE_CUDATILE_H
@@ -34,7 +34,7 @@ class TensorViewType;
 class DISubprogramAttr;
 
 //===----------------------------------------------------------------------===//
-// Element types. One predicate for each set that the language names.
+// Element types, with one predicate per set that the language names.
 //===----------------------------------------------------------------------===//
 
 bool isI1Element(::mlir::Type type);
@@ -46,18 +46,18 @@ bool isI64Element(::mlir::Type type);
 bool isF32Element(::mlir::Type type);
 /// i1, i8, i16, i32, i64; not i4.
 bool isIntElement(::mlir::Type type);
-/// f16, bf16, f32, f64: the formats that arithmetic works on.
+/// f16, bf16, f32, f64: the formats that support arithmetic.
 bool isBaseFloatElement(::mlir::Type type);
-/// fnv8E5M3FNU, which is no type of MLIR's.
+/// fnv8E5M3FNU, which is not an MLIR type.
 bool isF8E5M3Element(::mlir::Type type);
-/// Bits of an integer or floating-point element.
+/// Returns the number of bits of an integer or floating-point element.
 unsigned getElementBits(::mlir::Type type);
-/// The elements of constants of a tile type, which are bits where MLIR has no
-/// attribute for the numbers.
+/// Returns the type of the constants of a tile type, which hold bits if MLIR lacks
+/// an attribute for the numbers.
 TileType getConstantType(TileType type);
 /// Whether an attribute of the first type holds constants of the second.
 bool holdsConstantsOf(::mlir::Type attribute, ::mlir::Type type);
-/// The formats above and those that are for storage only.
+/// The formats above and the storage-only formats.
 bool isAnyFloatElement(::mlir::Type type);
 /// Integers and all floating-point formats.
 bool isNumberElement(::mlir::Type type);
@@ -71,8 +71,8 @@ bool isMmafScaleElement(::mlir::Type type);
 
 bool isTileOf(::mlir::Type type, bool (*element)(::mlir::Type));
 bool isScalarTileOf(::mlir::Type type, bool (*element)(::mlir::Type));
-/// `pointer` is a tile of pointers to the elements of the tile `value`, and both
-/// have one shape.
+/// Whether `pointer` is a tile of pointers to elements of the type of the tile
+/// `value`, with the same shape.
 bool isPointerTileTo(::mlir::Type pointer, ::mlir::Type value);
 bool isI1TileOfSameShape(::mlir::Type result, ::mlir::Type operand);
 bool haveSameShape(::mlir::Type a, ::mlir::Type b);
@@ -81,22 +81,22 @@ bool haveSameShape(::mlir::Type a, ::mlir::Type b);
 // Types without their prefix
 //===----------------------------------------------------------------------===//
 
-/// The text of a type without its prefix.
+/// Returns the text of a type without its prefix.
 std::string getBareName(::mlir::Type type);
-/// Parses a type whose prefix `!cuda_tile.` may be missing.
+/// Parses a type whose prefix `!cuda_tile.` may be omitted.
 ::mlir::ParseResult parseBareType(::mlir::AsmParser &parser,
                                   ::mlir::Type &type);
 /// Prints a type of the dialect without its prefix, any other as usual.
 void printBareType(::mlir::AsmPrinter &printer, ::mlir::Type type);
 
 //===----------------------------------------------------------------------===//
-// Switches. Set them before any context loads the dialect.
+// Switches. They must be set before any context loads the dialect.
 //===----------------------------------------------------------------------===//
 
-/// Whether unknown or ill-formed optimisation hints are reported, and whether a
-/// report makes verification fail. `error` has no effect without `warn`.
+/// Sets whether unknown or ill-formed optimization hints are reported, and whether
+/// a report fails verification. `error` has no effect without `warn`.
 void setHintChecks(bool warn, bool error);
-/// Whether the operations of TestingOps.td are registered with the dialect.
+/// Sets whether the dialect registers the operations of TestingOps.td.
 void setTestingOps(bool enabled);
 
 //===----------------------------------------------------------------------===//
@@ -123,9 +123,9 @@ public:
 #include "cuda_tile/CudaTileAttrs.h.inc"
 
 namespace cuda_tile {
-/// The debug location inside `loc`, or null: the location itself, the caller of
-/// a call site, the first part of a fusion that has one, the child of a name,
-/// the fallback of an opaque location.
+/// Returns the debug location in `loc`, or null: the location itself, the caller of
+/// a call site, the first part of a fusion that has one, the child of a name, the
+/// fallback of an opaque location.
 DILocAttr findDebugLoc(::mlir::LocationAttr loc);
 
 class EntryOp;
@@ -136,7 +136,7 @@ class ReduceOp;
 class ScanOp;
 class TestingFuncOp;
 
-/// The function (entry or testing function) around `op`, or null.
+/// Returns the function (entry or testing function) that contains `op`, or null.
 ::mlir::FunctionOpInterface getParentFunction(::mlir::Operation *op);
 } // namespace cuda_tile
 

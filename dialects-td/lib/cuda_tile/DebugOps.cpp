@@ -1,7 +1,7 @@
 //===- DebugOps.cpp - Promises and printing -------------------------------===//
 //
-// Invariants: a predicate fits the value it is assumed of; a format has as many
-// expressions as there are operands, and each of them ends.
+// Invariants: a predicate applies to the type of its value; a format has one
+// expression per operand, and every expression ends.
 //
 //===----------------------------------------------------------------------===//
 #include "cuda_tile/CudaTile.h"
@@ -15,7 +15,7 @@ LogicalResult AssumeOp::verify() {
   return getPredicate().verifyWithAssumeOp(*this, getValue().getType());
 }
 
-/// Takes the name of the value along, so that a chain stays readable.
+/// Propagates the name of the value, so that a chain remains readable.
 void AssumeOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
   std::string name = "assume";
   if (auto producer = getValue().getDefiningOp<OpAsmOpInterface>())
@@ -26,9 +26,9 @@ void AssumeOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
   setName(getResult(), name);
 }
 
-/// Number of expressions of a printf format, or failure if one does not end.
-/// `%%` is a literal percent sign; otherwise an expression runs from `%` to the
-/// next conversion character, whatever stands between.
+/// Returns the number of expressions of a printf format, or failure if one does not
+/// end. `%%` is a literal percent sign; otherwise an expression extends from `%` to
+/// the next conversion character, whatever is in between.
 static FailureOr<size_t> countFormatExpressions(StringRef format) {
   static constexpr StringLiteral conversions = "diuoxXeEfFgGaAcsSpn%";
   size_t count = 0;

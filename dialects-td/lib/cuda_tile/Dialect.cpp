@@ -18,7 +18,7 @@ static std::atomic<bool> testingOps{false};
 void cuda_tile::setTestingOps(bool enabled) { testingOps = enabled; }
 
 namespace {
-/// The attributes of debug information recur on every line, so they get names.
+/// Aliases for the attributes of debug information, which recur on every line.
 struct AliasInterface : OpAsmDialectInterface {
   using OpAsmDialectInterface::OpAsmDialectInterface;
 
@@ -33,10 +33,10 @@ struct AliasInterface : OpAsmDialectInterface {
   }
 };
 
-/// Everything may be inlined. A `return` inside an `if` cannot simply become the
-/// values of the call, so a body with such returns is wrapped into a loop that is
-/// left by `break`. This happens where the last return is handled: that hook is the
-/// one MLIR asks the dialect of the callee for, others go to that of the call.
+/// Everything can be inlined. A `return` inside an `if` cannot simply become the
+/// values of the call, so a body with such returns is wrapped in a loop that is
+/// left by `break`. The last return is handled in the hook that MLIR calls on the
+/// dialect of the callee; it calls all others on the dialect of the call.
 ///
 ///   if %c { return %a }         %r = loop : T {
 ///   return %b              =>     if %c { break %a }
@@ -55,7 +55,7 @@ struct TileInliner : DialectInlinerInterface {
     return true;
   }
 
-  // The block holds the inlined body and nothing else yet.
+  // The block holds only the inlined body at this point.
   void handleTerminator(Operation *op, ValueRange replaced) const final {
     auto exit = cast<ReturnOp>(op);
     SmallVector<ReturnOp> early;
@@ -103,8 +103,8 @@ void CudaTileDialect::initialize() {
 }
 
 namespace {
-/// A list of operations that is registered one by one, so that the testing
-/// operations can be left out.
+/// A list of operations that are registered one by one, so that the testing
+/// operations can be omitted.
 template <typename... Ops> struct OperationList {
   template <typename Add> static void forEach(Add add) {
     (add(static_cast<Ops *>(nullptr)), ...);

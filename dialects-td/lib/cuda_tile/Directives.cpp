@@ -47,7 +47,7 @@ ParseResult cuda_tile::parseIndexTypes(OpAsmParser &parser, Operands indices,
                                        Types &types) {
   SMLoc loc = parser.getCurrentLocation();
   if (indices.empty()) {
-    // The verifier knows how many there should be, and says so.
+    // The verifier knows the expected number and reports it.
     SmallVector<Type> unused;
     if (succeeded(parser.parseOptionalComma()))
       return parseBareTypes(parser, unused);
@@ -72,8 +72,8 @@ void cuda_tile::printIndexTypes(OpAsmPrinter &printer, Operation *op,
                  llvm::all_equal(types) ? types.take_front() : types);
 }
 
-// The type of the token ends the list, so the list of indices cannot be left to
-// the directive above.
+// The type of the token ends the list, so the directive above cannot parse the list
+// of indices.
 ParseResult cuda_tile::parseIndexAndTokenTypes(
     OpAsmParser &parser, ArrayRef<OpAsmParser::UnresolvedOperand> indices,
     SmallVectorImpl<Type> &types,
@@ -227,12 +227,12 @@ ParseResult cuda_tile::parseVisibility(OpAsmParser &parser,
 }
 void cuda_tile::printVisibility(OpAsmPrinter &printer, Operation *,
                                 SymbolVisibilityAttr attr) {
-  // With the blank that NVIDIA's printer has behind the word.
+  // With the blank that NVIDIA's printer emits after the keyword.
   if (attr && attr.getValue() == SymbolVisibility::Private)
     printer << stringifySymbolVisibility(attr.getValue()) << ' ';
 }
 
-// A directive, as nothing for nothing leaves a blank, which NVIDIA's printer has too.
+// A directive that prints nothing still leaves a blank, as in NVIDIA's printer.
 ParseResult cuda_tile::parseInbounds(OpAsmParser &parser,
                                      DenseBoolArrayAttr &attr) {
   if (failed(parser.parseOptionalKeyword("inbounds")))
@@ -256,8 +256,8 @@ void cuda_tile::printInbounds(OpAsmPrinter &printer, Operation *,
 //===----------------------------------------------------------------------===//
 
 /// `[rounding<mode>]` with one of `modes`. Operations that quote the offending
-/// keyword refuse every other one here; the rest leave modes of other operations
-/// to their verifiers.
+/// keyword reject every other mode here; all others leave the modes of other
+/// operations to their verifiers.
 static ParseResult parseRounding(OpAsmParser &parser,
                                  ArrayRef<RoundingMode> modes, bool quoteGot,
                                  RoundingMode defaultMode,
@@ -402,8 +402,8 @@ cuda_tile::parseMemoryAttributes(OpAsmParser &parser,
   scope = MemoryScopeAttr::get(parser.getContext(), *symbol);
   return success();
 }
-/// A keyword or a string of these, as MLIR parses enumerations; empty if there is
-/// neither.
+/// Parses a keyword or string of these, as MLIR parses enumerations; returns an
+/// empty result if there is neither.
 static ParseResult parseEnumerator(OpAsmParser &parser,
                                    ArrayRef<StringRef> names,
                                    StringRef &keyword) {

@@ -1,8 +1,8 @@
 //===- Directives.h - Custom directives of the assembly formats -----------===//
 //
-// Declared once for the generated parsers and printers. The attribute directives
+// Declarations for the generated parsers and printers. The attribute directives
 // differ from MLIR's own enumeration syntax in their diagnostics, and in that a
-// default value prints as nothing at all.
+// default value prints nothing.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CUDA_TILE_DIRECTIVES_H
@@ -26,8 +26,8 @@ ParseResult parseBareTypes(OpAsmParser &parser, Types &types);
 void printBareType(OpAsmPrinter &printer, Operation *op, Type type);
 void printBareTypes(OpAsmPrinter &printer, Operation *op, TypeRange types);
 
-// Operands that must be there once what announces them is. MLIR's own optional group
-// would accept `token=` without a token.
+// Operands that are required after their keyword. MLIR's own optional group would
+// accept `token=` without a token.
 ParseResult
 parseOperand(OpAsmParser &parser,
              ::std::optional<OpAsmParser::UnresolvedOperand> &operand);
@@ -50,7 +50,7 @@ ParseResult parseComparisonOrdering(OpAsmParser &parser,
 void printComparisonOrdering(OpAsmPrinter &printer, Operation *op,
                              ComparisonOrderingAttr attr);
 
-// `rounding<mode>`, by what the operation accepts and leaves out.
+// `rounding<mode>`, with the modes and the default of the operation.
 ParseResult parseConversionRounding(OpAsmParser &parser,
                                     RoundingModeAttr &attr);
 void printConversionRounding(OpAsmPrinter &printer, Operation *op,
@@ -72,9 +72,9 @@ ParseResult parseIntegralRounding(OpAsmParser &parser, RoundingModeAttr &attr);
 void printIntegralRounding(OpAsmPrinter &printer, Operation *op,
                            RoundingModeAttr attr);
 
-// An ordering and an optional scope. Accesses through pointers have MLIR's syntax of
-// enumerations and its texts; for accesses through views the texts are of the
-// language, and a weak one must not have a scope.
+// An ordering and an optional scope. Accesses through pointers use MLIR's
+// enumeration syntax and diagnostics; accesses through views use the language's
+// diagnostics, and a weak access must not have a scope.
 ParseResult parsePointerMemoryAttributes(OpAsmParser &parser,
                                          MemoryOrderingSemanticsAttr &ordering,
                                          MemoryScopeAttr &scope);
@@ -115,7 +115,7 @@ ParseResult parseIndexTypes(OpAsmParser &parser, Operands indices,
 void printIndexTypes(OpAsmPrinter &printer, Operation *op,
                      ::mlir::OperandRange indices, TypeRange types);
 
-// The type of a view, which contains that of the tensor view.
+// The type of a view, which contains the type of the tensor view.
 ParseResult parsePartitionViewType(OpAsmParser &parser, Type &tensorView,
                                    Type &view);
 void printPartitionViewType(OpAsmPrinter &printer, Operation *op,

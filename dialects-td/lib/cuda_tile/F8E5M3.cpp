@@ -13,13 +13,15 @@ using namespace cuda_tile;
 static constexpr int kMantissaBits = 3, kSmallestExponent = -14;
 
 uint8_t f8e5m3::encode(double value) {
-  // Half a step more than the largest number is a tie, and its mantissa is even.
+  // The largest number plus half a step is a tie, which rounds to the even
+  // mantissa.
   if (!(value <= 118784.0))
     return kNaN;
-  // Below the smallest normal number steps are as wide as above it.
+  // Below the smallest normal number, steps are as wide as just above it.
   int exponent = value > 0 ? std::ilogb(value) : kSmallestExponent;
   exponent = std::max(exponent, kSmallestExponent);
-  // Between 0 and 16: what rounds to 16 carries into the exponent of the code.
+  // Between 0 and 16: a value that rounds to 16 carries into the exponent of the
+  // encoding.
   double steps = std::nearbyint(std::ldexp(value, kMantissaBits - exponent));
   return static_cast<uint8_t>(steps + 8 * (exponent - kSmallestExponent));
 }
@@ -38,7 +40,7 @@ std::string f8e5m3::format(uint8_t bits) {
   if (bits == kNaN)
     return "0xFF";
   llvm::SmallString<16> text;
-  // A mantissa of three bits needs no more digits to be read back as itself.
+  // Three mantissa bits need no more digits to round-trip.
   llvm::APFloat(decode(bits))
       .toString(text, /*FormatPrecision=*/6, /*FormatMaxPadding=*/0,
                 /*TruncateZero=*/false);

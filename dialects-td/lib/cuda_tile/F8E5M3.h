@@ -18,13 +18,13 @@ namespace cuda_tile::f8e5m3 {
 
 inline constexpr uint8_t kNaN = 0xFF;
 
-/// The nearest number, of two the one with an even mantissa; NaN for what rounds
-/// to more than the largest one. Not for numbers below zero.
+/// Returns the nearest number, with ties to even, or NaN if the value rounds to
+/// more than the largest number. The value must not be negative.
 uint8_t encode(double value);
 
 double decode(uint8_t bits);
 
-/// As MLIR prints floating-point numbers; NaN by its bits.
+/// Formats the number like MLIR's floating-point numbers; NaN as its bits.
 std::string format(uint8_t bits);
 
 } // namespace cuda_tile::f8e5m3

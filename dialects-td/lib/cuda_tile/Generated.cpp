@@ -1,7 +1,7 @@
 //===- Generated.cpp - The generated bodies of the operations -------------===//
 //
-// A file of its own: it is by far the largest unit of the dialect and seldom
-// needs to be compiled again.
+// A separate file, because it is by far the largest unit of the dialect and seldom
+// needs recompilation.
 //
 //===----------------------------------------------------------------------===//
 #include "cuda_tile/Directives.h"

@@ -1,13 +1,13 @@
-//===- Hints.cpp - Optimisation hints -------------------------------------===//
+//===- Hints.cpp - Optimization hints -------------------------------------===//
 //
-// A hint is a wish of the program to the compiler for one target. A compiler is
-// free to ignore it, so that by default only the structure is checked: a
-// dictionary of dictionaries without duplicate keys. With the checks switched on
-// (setHintChecks) every hint is held against the table below: the names that
-// exist, where they may stand, and the values that are legal.
+// A hint is a request of the program to the compiler for one target. A compiler may
+// ignore it, so by default only the structure is checked: a dictionary of
+// dictionaries without duplicate keys. With the checks enabled (setHintChecks),
+// every hint is checked against the table below: known names, the ops that they
+// apply to, and legal values.
 //
-// The checks are warnings even when they fail verification: the error is a
-// second diagnostic on the operation.
+// The checks emit warnings even when they fail verification: the error is a second
+// diagnostic on the operation.
 //
 //===----------------------------------------------------------------------===//
 #include "cuda_tile/Hints.h"
@@ -80,7 +80,7 @@ static bool isAllowedAt(const Hint &hint, HintSite site) {
   llvm_unreachable("unknown site of a hint");
 }
 
-/// Empty when `value` is legal, else what was expected.
+/// Returns an empty string if `value` is legal, or else the expected values.
 static std::string checkHint(const Hint &hint, StringRef key, Attribute value) {
   std::string path = (key + "." + hint.name).str();
   if (hint.kind == HintKind::Bool)
@@ -142,7 +142,7 @@ LogicalResult cuda_tile::verifyHints(Operation *op, OptimizationHintsAttr hints,
 // Queries
 //===----------------------------------------------------------------------===//
 
-/// The legal value of a hint in one entry, or null.
+/// Returns the legal value of a hint in one entry, or null.
 static Attribute getLegalHint(OptimizationHintsAttr hints, StringRef key,
                               StringRef name) {
   const Hint *hint = lookupHint(name);
@@ -180,16 +180,16 @@ std::optional<bool> OptimizationHintsAttr::getBool(StringRef arch,
 // Syntax and structure
 //===----------------------------------------------------------------------===//
 
-// The type of a number that is written without one.
+// The type of a number that is written without a type.
 static Type shortestType(IntegerAttr number) {
   bool isShort = number.getValue().isSignedIntN(32);
   return IntegerType::get(number.getContext(), isShort ? 32 : 64);
 }
 
-// A value of a hint. Numbers without a type have 32 bits, as clients write them in
-// bytecode; MLIR would read them with 64.
+// Parses the value of a hint. Numbers without a type have 32 bits, as clients write
+// them in bytecode; MLIR would read them with 64.
 static ParseResult parseHint(AsmParser &parser, Attribute &value) {
-  // Words that are numbers to the parser.
+  // Keywords that the parser reads as numbers.
   for (bool truth : {false, true})
     if (succeeded(parser.parseOptionalKeyword(truth ? "true" : "false"))) {
       value = parser.getBuilder().getBoolAttr(truth);
@@ -217,7 +217,7 @@ static ParseResult parseHint(AsmParser &parser, Attribute &value) {
   return success();
 }
 
-// What is behind the brace of a dictionary of hints.
+// Parses the rest of a dictionary of hints after its opening brace.
 static ParseResult parseHints(AsmParser &parser, Attribute &value) {
   NamedAttrList hints;
   if (failed(parser.parseOptionalRBrace())) {
@@ -272,8 +272,8 @@ Attribute OptimizationHintsAttr::parse(AsmParser &parser, Type) {
       parser.getContext(), entries.getDictionary(parser.getContext()));
 }
 
-// As MLIR prints a dictionary, but for the types of numbers that have 32 bits, or
-// more than fit into them.
+// Like MLIR's printer for dictionaries, except for the types of numbers that have
+// 32 bits or that do not fit in 32 bits.
 static void printHints(AsmPrinter &printer, DictionaryAttr hints) {
   llvm::interleaveComma(hints, printer, [&](NamedAttribute entry) {
     printer.printKeywordOrString(entry.getName());

@@ -4,15 +4,15 @@
 //   value   ::= scalar | list | hex-string
 //
 // A scalar fills a tile of any shape. A list is nested as deep as the tile has
-// dimensions, and its shape must be that of the tile. MLIR prints more than 100
-// different elements as a string of the raw bytes, "0x...", so that form is
-// accepted too, although the public language leaves it out.
+// dimensions, and has the shape of the tile. MLIR prints more than 100 different
+// elements as a string of the raw bytes, "0x...", so that form is accepted too,
+// although the public language does not mention it.
 //
-// Integers may be written as signed or as unsigned numbers of their width.
-// Floating-point numbers need a decimal point, or give their bits in
-// hexadecimal; both are MLIR's rules and MLIR reports on them. Those of
-// fnv8E5M3FNU look the same, but MLIR has no such format: its numbers are made
-// and printed here, and the attribute holds their bits.
+// Integers may be written as signed or unsigned numbers of their width.
+// Floating-point numbers need a decimal point, or specify their bits in
+// hexadecimal; both are MLIR's rules, and MLIR reports violations. Numbers of
+// fnv8E5M3FNU look the same, but MLIR lacks the format: they are encoded and
+// printed here, and the attribute holds their bits.
 //
 //===----------------------------------------------------------------------===//
 #include "cuda_tile/Directives.h"
@@ -29,7 +29,7 @@ static constexpr llvm::StringLiteral kElementNames =
     "f8E4M3FN or f8E5M2 or f8E8M0FNU or f4E2M1FN or fnv8E5M3FNU values";
 
 namespace {
-/// The elements of one literal as they are read, in row-major order.
+/// Reads the elements of one literal, in row-major order.
 class LiteralParser {
 public:
   LiteralParser(OpAsmParser &parser, Type element)
@@ -115,7 +115,7 @@ private:
     int64_t value;
     if (parser.parseInteger(value))
       return failure();
-    // Any non-zero i1 is true, so that -1 is legal as well as 1.
+    // Any non-zero i1 is true, so -1 is as legal as 1.
     bool fits = width == 64 || llvm::isIntN(width, value) ||
                 (value >= 0 && llvm::isUIntN(width, value));
     if (!fits)
@@ -156,7 +156,7 @@ private:
   }
 
   DenseIntOrFPElementsAttr buildFromBytes(TileType type) {
-    // Later versions of MLIR keep a byte for each i1, and print it.
+    // Later versions of MLIR keep and print a byte per i1.
     if (type.getElementType().isInteger(1) && type.getNumElements() > 1 &&
         static_cast<int64_t>(bytes.size()) == type.getNumElements())
       return cast<DenseIntOrFPElementsAttr>(DenseElementsAttr::get(
@@ -217,14 +217,14 @@ ParseResult cuda_tile::parseTypedLiteral(OpAsmParser &parser,
 
 void cuda_tile::printTypedLiteral(OpAsmPrinter &printer, Operation *,
                                   DenseIntOrFPElementsAttr value, Type type) {
-  // MLIR prints `dense<body>`; what is wanted is the body.
+  // MLIR prints `dense<body>`; this extracts the body.
   std::string text;
   llvm::raw_string_ostream os(text);
   value.print(os, /*elideType=*/true);
   StringRef body = text;
   body.consume_front("dense<");
   body.consume_back(">");
-  // MLIR prints the bits, which are numbers of two's complement.
+  // MLIR prints the bits as two's complement numbers.
   bool isF8E5M3 = false;
   if (auto tile = dyn_cast<TileType>(type))
     isF8E5M3 = isF8E5M3Element(tile.getElementType());
@@ -242,7 +242,7 @@ void cuda_tile::printTypedLiteral(OpAsmPrinter &printer, Operation *,
     text = std::move(numbers);
     body = text;
   }
-  // Bytes instead of bits, as NVIDIA's printer writes what is written in
+  // Bytes instead of bits, as NVIDIA's printer emits values that it prints in
   // hexadecimal.
   if (value.getElementType().isInteger(1) && body.starts_with("\"0x")) {
     std::string bytes = "\"0x";

@@ -1,9 +1,9 @@
-//===- MatrixOps.cpp - Verifiers of matrix products -----------------------===//
+//===- MatrixOps.cpp - Verifiers of matrix multiplication -----------------===//
 //
-// Invariants, in the order in which they are checked: rank 2 or 3; equal batch; K,
-// M and N agree between the operands; the combination of element types is one of
-// the table. With scales: batch, M and N of the scales, K of both scales, types,
-// divisibility of K, and the number of elements that share a scale.
+// Invariants, in the order in which they are checked: rank 2 or 3; equal batch
+// extents; K, M and N agree between the operands; the table lists the combination
+// of element types. With scales: batch, M and N of the scales, K of both scales,
+// types, divisibility of K, and the number of elements per scale.
 //
 //===----------------------------------------------------------------------===//
 #include "cuda_tile/CudaTile.h"

@@ -7,14 +7,14 @@
 namespace cuda_tile {
 enum class AccessKind { Load, Store };
 
-/// Loads are weak, relaxed or acquire, stores weak, relaxed or release; a weak
-/// access has no scope, every other one has.
+/// Loads are weak, relaxed or acquire; stores are weak, relaxed or release. All
+/// accesses except weak ones have a scope.
 ::llvm::LogicalResult
 verifyMemoryModel(::mlir::Operation *op, AccessKind kind,
                   MemoryOrderingSemantics ordering,
                   ::std::optional<MemoryScope> scope);
 
-/// The element types that an atomic mode works on.
+/// Checks that the atomic mode supports the element type.
 ::llvm::LogicalResult verifyAtomicMode(::mlir::Operation *op,
                                        AtomicRMWMode mode,
                                        ::mlir::Type element);

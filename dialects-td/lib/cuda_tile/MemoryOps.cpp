@@ -1,10 +1,10 @@
 //===- MemoryOps.cpp - Verifiers of access through pointers ---------------===//
 //
 // Invariants: the memory model (Memory.h); atomics have an ordering other than
-// weak, a pointee of the type of their operands, a type that the mode works on,
-// and a mask of their shape; alloca is aligned to a power of two that is at least
-// the size of an element; a global that is taken the address of exists and has the
-// element type of the pointer; join_tokens joins at least two.
+// weak, a pointee with the type of their operands, a type that the mode supports,
+// and a mask of their shape; the alignment of alloca is a power of two and at least
+// the size of an element; the global whose address is taken exists and has the
+// element type of the pointer; join_tokens joins at least two tokens.
 //
 //===----------------------------------------------------------------------===//
 #include "cuda_tile/Directives.h"
@@ -47,7 +47,7 @@ LogicalResult cuda_tile::verifyMemoryModel(Operation *op, AccessKind kind,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// An operand that may be missing, and its type, which comes later.
+/// An optional operand and its type, which is parsed later.
 struct OptionalOperand {
   SmallVector<OpAsmParser::UnresolvedOperand, 1> operand;
   SmallVector<Type, 1> type;
@@ -63,8 +63,9 @@ struct OptionalOperand {
 };
 } // namespace
 
-// Bytecode can hold a padding value without a mask, and prints it as the only
-// operand after the address. It is one if it is no mask and has the result's type.
+// Bytecode can hold a padding value without a mask, which prints as the only
+// operand after the address. The operand is a padding value if it is not a mask and
+// has the result's type.
 static bool isPadding(Type type, Type result) {
   auto tile = dyn_cast_if_present<TileType>(type);
   return tile && type == result && !tile.getElementType().isInteger(1);
@@ -275,7 +276,7 @@ LogicalResult AllocaOp::verify() {
   int64_t alignment = static_cast<int64_t>(getAlignment());
   if (!llvm::isPowerOf2_64(alignment))
     return emitOpError("'alignment' must be power of two");
-  // An i1 takes a byte; formats below a byte ask for no alignment at all.
+  // An i1 takes a byte; formats narrower than a byte require no alignment.
   int64_t size = isI1Element(element) ? 1 : getElementBits(element) / 8;
   if (alignment < size)
     return emitOpError("'alignment' (")

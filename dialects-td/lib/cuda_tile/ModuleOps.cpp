@@ -1,13 +1,13 @@
 //===- ModuleOps.cpp - Modules, globals and functions ---------------------===//
 //
 // Invariants:
-//   module    holds operations of this dialect only; what is not a function has no
-//             debug scope
+//   module    holds only operations of this dialect; only functions have debug
+//             scopes
 //   global    the value is a tile of rank 1
 //   entry     a name; no results; tile arguments are scalars; legal hints
-//   function  its location is not a call site; a debug scope of it is a subprogram
-//             that is linked under the name of the function; operations have a
-//             scope only if the function has, and in the same subprogram
+//   function  its location is not a call site; its debug scope, if any, is a
+//             subprogram whose linkage name is the name of the function; operations
+//             have a scope only if the function has one, in the same subprogram
 //
 //===----------------------------------------------------------------------===//
 #include "cuda_tile/Directives.h"
@@ -68,7 +68,7 @@ parseSignature(OpAsmParser &parser, OperationState &result,
     };
     bool isList = succeeded(parser.parseOptionalLParen());
     if (isList && succeeded(parser.parseOptionalRParen())) {
-      // No result at all.
+      // No results at all.
     } else if (isList) {
       if (parser.parseCommaSeparatedList(parseResult) || parser.parseRParen())
         return failure();
@@ -102,7 +102,8 @@ static ParseResult parseFunctionBody(OpAsmParser &parser,
   return parser.parseOptionalAttrDict(result.attributes);
 }
 
-// Attributes of arguments are read for the sake of old programs, and dropped.
+// Attributes of arguments are parsed for compatibility with old programs, and
+// dropped.
 static void printSignature(OpAsmPrinter &printer, FunctionOpInterface op) {
   printer << ' ';
   printer.printSymbolName(op.getName());
@@ -264,7 +265,7 @@ LogicalResult GlobalOp::verify() {
     return emitOpError("type must be a tile");
   if (type.getRank() != 1)
     return emitOpError("type must have rank 1");
-  // Generic syntax, which nothing else checks, may say anything.
+  // Nothing else checks generic syntax, so it may contain any type.
   if (std::optional<Type> element = getElementType())
     if (!isF8E5M3Element(*element) || !isI8Element(type.getElementType()))
       return emitOpError("a value of ")

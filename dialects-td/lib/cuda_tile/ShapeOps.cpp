@@ -1,9 +1,10 @@
 //===- ShapeOps.cpp - Verifiers and names of shape operations -------------===//
 //
-// Invariants: iota has rank 1 and a last number that fits its element; broadcast
-// stretches dimensions of size 1 only; reshape keeps the number of elements;
-// permute has rank 2 or more and a permutation; the parts of cat agree outside of
-// its dimension and add up inside it; the result of extract divides the source.
+// Invariants: iota has rank 1 and its last number fits in the element type;
+// broadcast only repeats dimensions of size 1; reshape preserves the number of
+// elements; permute has rank 2 or more and a permutation; the parts of cat agree in
+// all other dimensions and add up in its dimension; the result of extract divides
+// the source.
 //
 //===----------------------------------------------------------------------===//
 #include "cuda_tile/CudaTile.h"
@@ -30,7 +31,7 @@ static std::string join(ArrayRef<int64_t> values) {
 // Names
 //===----------------------------------------------------------------------===//
 
-/// `cst_<value>_<element>`, the value only if it is a number that a name can
+/// `cst_<value>_<element>`, with the value only if it is a number that a name can
 /// hold.
 void ConstantOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
   std::string name = "cst";
@@ -205,8 +206,8 @@ LogicalResult ExtractOp::verify() {
              << i << " size (" << from
              << ") must be evenly divisible by result dimension " << i
              << " size (" << to << ")";
-    // Undefined behaviour, but only if the operation is executed: a warning. It is
-    // given by location, since one on the op would print and thus verify it.
+    // Undefined behavior only if the operation executes, so this is a warning. It
+    // is emitted by location: a warning on the op would print and thus verify it.
     DenseIntElementsAttr constant;
     if (!matchPattern(index, m_Constant(&constant)))
       continue;

@@ -123,7 +123,7 @@ bool cuda_tile::isI1TileOfSameShape(Type result, Type operand) {
 //===----------------------------------------------------------------------===//
 
 ParseResult cuda_tile::parseBareType(AsmParser &parser, Type &type) {
-  // `token` goes first: later versions of MLIR have a builtin of that name.
+  // `token` comes first: later versions of MLIR have a builtin of that name.
   if (succeeded(parser.parseOptionalKeyword("token"))) {
     type = TokenType::get(parser.getContext());
     return success();
@@ -238,7 +238,7 @@ LogicalResult TileType::verify(EmitError emitError, ArrayRef<int64_t> shape,
   if (!isNumberOrI4Element(element) && !isPointerElement(element))
     return emitError() << "failed to verify 'elementType': " << kNumberNames
                        << " or Pointer type or i4";
-  // Two elements share a byte, in memory and when packed.
+  // Two elements share a byte, both in memory and when packed.
   if (isa<Float4E2M1FNType>(element) &&
       llvm::none_of(shape, [](int64_t extent) { return extent % 2 == 0; }))
     return emitError() << "F4E2M1FN tiles must have an even number of elements";
@@ -453,7 +453,7 @@ static ParseResult parseI32List(AsmParser &parser,
   });
 }
 
-// `, dim_map=[...]` or nothing, which is the identity.
+// `, dim_map=[...]`, or nothing for the identity.
 static ParseResult parseDimMap(AsmParser &parser, size_t rank,
                                SmallVectorImpl<int32_t> &dimMap) {
   if (failed(parser.parseOptionalComma())) {
@@ -535,8 +535,7 @@ static LogicalResult verifyTileAndPadding(EmitError emitError,
   return success();
 }
 
-// Partition and strided views: tiles that walk the tensor dimension by
-// dimension.
+// Partition and strided views, whose tiles step along tensor dimensions.
 static LogicalResult verifyGrid(EmitError emitError,
                                 ArrayRef<int32_t> tileShape,
                                 TensorViewType view, ArrayRef<int32_t> dimMap,

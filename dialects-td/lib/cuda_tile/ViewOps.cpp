@@ -3,7 +3,7 @@
 // Invariants of accesses through views, in the order in which they are checked:
 // number of indices, type of the tile, rules of the view for its indices, hints,
 // memory model. Of make_tensor_view: pointee, number of dynamic sizes, number of
-// dynamic strides, one type for all of them.
+// dynamic strides, one common type.
 //
 //===----------------------------------------------------------------------===//
 #include "cuda_tile/Directives.h"
@@ -21,7 +21,7 @@ using namespace cuda_tile;
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// One list of sizes or strides as it was written: dynamic entries are operands.
+/// One list of sizes or strides as written: dynamic entries are operands.
 struct ShapeList {
   SMLoc loc;
   SmallVector<int64_t> values;
@@ -81,7 +81,7 @@ ParseResult MakeTensorViewOp::parse(OpAsmParser &parser,
       parseShapeList(parser, "strides", strides) ||
       parser.parseOptionalAttrDict(result.attributes) || parser.parseColon())
     return failure();
-  // The type of the base is written only where its pointer has an attribute.
+  // The type of the base is written only if its pointer has an attribute.
   Type baseType, indexType, type;
   bool isDynamic = !shape.operands.empty() || !strides.operands.empty();
   SMLoc typeLoc = parser.getCurrentLocation();
@@ -240,7 +240,7 @@ static LogicalResult verifyViewAccess(Operation *op, TileView view,
                                index.getTypes());
 }
 
-/// One promise for each dimension of the index, or none at all.
+/// Checks that there is one promise per dimension of the index, or none at all.
 static LogicalResult verifyInbounds(Operation *op,
                                     std::optional<ArrayRef<bool>> inbounds,
                                     TileView view) {
@@ -258,7 +258,7 @@ static std::optional<PointerKind> getPointerKind(TileView view) {
           [](auto type) { return type.getTensorView().getPtrAttr(); });
 }
 
-/// Memory behind a multicast address is reached by its own operations alone.
+/// Only multimem operations may access multicast memory.
 static LogicalResult verifyNoMulticast(Operation *op, TileView view) {
   if (getPointerKind(view) == PointerKind::Multicast)
     return op->emitOpError("multicast ptr_attr is not allowed");
@@ -297,8 +297,8 @@ static std::optional<PaddingValue> getPadding(TileView view) {
   return std::nullopt;
 }
 
-// Invariants, in order: kind of view, no padding, element type, shape, mode,
-// types of the mode, ordering, scope, number of indices, indices.
+// Invariants, in order: kind of view, no padding, element type, shape, mode, types
+// of the mode, ordering, scope, number of indices, indices.
 LogicalResult AtomicRedViewTkoOp::verify() {
   TileView view = getView().getType();
   if (failed(verifyNoMulticast(*this, view)))
@@ -350,8 +350,8 @@ LogicalResult AtomicRedViewTkoOp::verify() {
   return verifyInbounds(*this, getInbounds(), view);
 }
 
-// What the operations of multicast memory share. The elements are those that the
-// instructions have.
+// Checks shared by the multimem operations. The instructions determine the element
+// types.
 static LogicalResult verifyMultimem(Operation *op, TileView view, TileType tile,
                                     OperandRange index,
                                     std::optional<ArrayRef<bool>> inbounds) {

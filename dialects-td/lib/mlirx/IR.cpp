@@ -1,4 +1,4 @@
-// Small IR queries that MLIR-C 21 does not offer.
+// IR queries that MLIR-C 21 lacks.
 #include "capi/mlirx.h"
 #include "mlir-c/Dialect/Arith.h"
 #include "mlir-c/Dialect/ControlFlow.h"
@@ -99,7 +99,7 @@ void mlirxLLVMModuleSortUses(void *raw) {
       }
     }
   }
-  // A use that is made later comes first, as where the text is read.
+  // Later uses come first, as after parsing the text.
   auto place = [&](const llvm::Use &use) { return std::pair(number.lookup(use.getUser()), use.getOperandNo()); };
   for (llvm::Value *value : values)
     value->sortUseList([&](const llvm::Use &a, const llvm::Use &b) { return place(a) > place(b); });
@@ -109,7 +109,7 @@ MlirModule mlirxModuleParse(MlirContext context, MlirStringRef text, MlirStringR
   sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy(unwrap(text), unwrap(name)), SMLoc());
   ParserConfig config(unwrap(context));
   OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, config);
-  // Escapes can spell any byte. Two names that are not UTF-8 would look alike to what reads names as text.
+  // Escapes can spell any byte, but two names that are not UTF-8 would look alike to readers of names as text.
   WalkResult walked = !module ? WalkResult::interrupt() : module->walk([](Operation *op) {
     WalkResult strings = op->getAttrDictionary().walk([&](StringAttr string) {
       const auto *begin = reinterpret_cast<const llvm::UTF8 *>(string.getValue().bytes_begin());
@@ -148,7 +148,7 @@ void mlirxDialectRegistryInsertUpstream(MlirDialectRegistry r) {
         mlirGetDialectHandle__scf__()})
     mlirDialectHandleInsertDialect(h, r);
   reg.insert<ub::UBDialect>();
-  // What convert-to-llvm asks the dialects for.
+  // Interfaces that convert-to-llvm queries from the dialects.
   arith::registerConvertArithToLLVMInterface(reg);
   registerConvertFuncToLLVMInterface(reg);
   registerConvertNVVMToLLVMInterface(reg);

@@ -1,4 +1,4 @@
-// Passes and analyses written in Rust, seen by MLIR as ordinary C++ ones.
+// Passes and analyses written in Rust, which appear to MLIR as ordinary C++ ones.
 #include "capi/mlirx.h"
 #include "mlir/CAPI/IR.h"
 #include "mlir/CAPI/Pass.h"
@@ -80,7 +80,7 @@ public:
   std::unique_ptr<Pass> clonePass() const override {
     return std::make_unique<RustPass>(*this);
   }
-  // expose protected members to the C functions below
+  // Exposes protected members to the C functions below.
   using Pass::getAnalysisManager;
   using Pass::markAllAnalysesPreserved;
   using Pass::runPipeline;

@@ -1,4 +1,4 @@
-// MLIR's query tool over what is registered from Rust.
+// MLIR's query tool for the dialects registered from Rust.
 #include "capi/mlirx.h"
 #include "mlir/CAPI/IR.h"
 #include "mlir/IR/DialectRegistry.h"
@@ -12,7 +12,7 @@ using namespace mlir;
 using namespace mlir::query::matcher;
 
 namespace {
-/// Whether the text of the type of an operand or a result has a part.
+/// Matches an op with an operand or result whose type contains a text.
 struct HasTypeWith {
   HasTypeWith(StringRef part) : part(part) {}
   bool match(Operation *op) {
@@ -25,7 +25,7 @@ struct HasTypeWith {
   }
   std::string part;
 };
-/// Whether an operation is of a dialect.
+/// Matches an operation of a dialect.
 struct IsOfDialect {
   IsOfDialect(StringRef name) : name(name) {}
   bool match(Operation *op) { return op->getName().getDialectNamespace() == name; }
@@ -37,7 +37,7 @@ IsOfDialect isOfDialect(StringRef name) { return name; }
 
 int mlirxQueryMain(int argc, char **argv, MlirDialectRegistry r) {
   Registry matchers;
-  // The names of mlir-query's.
+  // mlir-query's matchers, under their names.
   matchers.registerMatcher("allOf", internal::allOf);
   matchers.registerMatcher("anyOf", internal::anyOf);
   matchers.registerMatcher("getAllDefinitions", m_GetAllDefinitions<DynMatcher>);
@@ -47,7 +47,7 @@ int mlirxQueryMain(int argc, char **argv, MlirDialectRegistry r) {
   matchers.registerMatcher("hasOpAttrName", static_cast<detail::AttrOpMatcher (*)(StringRef)>(m_Attr));
   matchers.registerMatcher("hasOpName", static_cast<detail::NameOpMatcher (*)(StringRef)>(m_Op));
   matchers.registerMatcher("isConstantOp", static_cast<detail::constant_op_matcher (*)()>(m_Constant));
-  // Ours.
+  // Our own matchers.
   matchers.registerMatcher("hasTypeWith", hasTypeWith);
   matchers.registerMatcher("isOfDialect", isOfDialect);
   MLIRContext context(*unwrap(r));

@@ -1,11 +1,11 @@
-// MLIR's reducer over what is registered from Rust, and a pass for it that makes programs of Tile IR smaller.
+// MLIR's reducer for the dialects registered from Rust, and a pass that shrinks Tile IR programs.
 //
-// The reducer keeps what its test finds interesting, so that a candidate need not mean the same. Candidates come from what
-// operations have in common, their regions, operands, results and types; the only one with a name here is the operation that
-// makes a token.
+// The reducer keeps a candidate if the test finds it interesting, so a candidate need not preserve semantics.
+// Candidates only use generic properties of operations: their regions, operands, results and types. The only op known
+// by name is the one that makes a token.
 //
-// They are not patterns for MLIR's own pass, `reduction-tree`: it applies all patterns to all operations of a region first,
-// and version 21 crashes where that is not interesting.
+// The candidates are not patterns for MLIR's own pass, `reduction-tree`: it first applies all patterns to all
+// operations of a region, and version 21 crashes if the result is not interesting.
 #include "capi/mlirx.h"
 #include "mlir/CAPI/IR.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -23,7 +23,7 @@
 using namespace mlir;
 
 namespace {
-/// What is cheap to keep: it needs no other operation.
+/// Whether the op is cheap to keep because it needs no other operation.
 bool isLeaf(Operation *op) {
   return op->hasTrait<OpTrait::ConstantLike>() || op->getName().getStringRef() == "cuda_tile.make_token";
 }
@@ -35,7 +35,7 @@ Value operandOf(Operation *op, Type type) {
   return {};
 }
 
-/// A value that needs no other; null for the types that have none.
+/// Returns a value that needs no other operation, or null for types that lack one.
 Value simplest(Operation *op, Type type, OpBuilder &builder) {
   if (type.getAbstractType().getName() == "cuda_tile.token") {
     OperationState state(op->getLoc(), "cuda_tile.make_token");
@@ -60,15 +60,15 @@ Value simplest(Operation *op, Type type, OpBuilder &builder) {
 }
 
 //===-- candidates -------------------------------------------------------------//
-// Each changes what it is given, if it can be changed so.
+// Each candidate changes an operation, if it applies.
 
-/// An operation whose results nobody needs, whatever else it does: functions too.
+/// Erases an operation without users, whatever its effects; functions too.
 void erase(Operation *op) {
   if (op->use_empty())
     op->erase();
 }
 
-/// A loop becomes its first iteration, and a branch its first block.
+/// Replaces a loop by its first iteration, and a branch by its first block.
 void inlineFirstRegion(Operation *op) {
   if (op->hasTrait<OpTrait::IsIsolatedFromAbove>() || op->getNumRegions() == 0 || !op->getRegion(0).hasOneBlock())
     return;
@@ -77,7 +77,7 @@ void inlineFirstRegion(Operation *op) {
   if (!terminator || !terminator->hasTrait<OpTrait::IsTerminator>() ||
       terminator->getOperandTypes() != op->getResultTypes())
     return;
-  // What a loop carries comes last, both in its operands and in the arguments of its block.
+  // Loop-carried values come last, both in the operands and in the block arguments.
   SmallVector<Value> given;
   for (BlockArgument argument : body.getArguments()) {
     unsigned left = body.getNumArguments() - argument.getArgNumber();
@@ -95,7 +95,8 @@ void inlineFirstRegion(Operation *op) {
   op->erase();
 }
 
-/// Results become operands of the same type, or else, or where `operandsFirst` is not set, zeros and new tokens.
+/// Replaces results by operands of the same type; without such operands, or without `operandsFirst`, by zeros and new
+/// tokens.
 void replace(Operation *op, bool operandsFirst) {
   OpBuilder builder(op);
   for (Value result : op->getResults()) {
@@ -110,7 +111,7 @@ void replace(Operation *op, bool operandsFirst) {
   erase(op);
 }
 
-/// The same, with what is only there for its operands.
+/// The same, including ops that only computed its operands.
 void eraseWithOperands(Operation *op) {
   SetVector<Operation *> dead;
   dead.insert(op);
@@ -138,7 +139,7 @@ const Candidate candidates[] = {
 
 //===-- search -----------------------------------------------------------------//
 
-/// Tries each kind of candidate on ever smaller groups of operations, until nothing gets smaller any more.
+/// Tries each kind of candidate on ever smaller groups of operations, until the program no longer shrinks.
 struct Shrink : PassWrapper<Shrink, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(Shrink)
   Shrink(StringRef test, ArrayRef<std::string> arguments) : test(test), arguments(arguments) {}
@@ -159,7 +160,7 @@ struct Shrink : PassWrapper<Shrink, OperationPass<ModuleOp>> {
   }
 
 private:
-  /// Operations that do something, and then characters.
+  /// The number of operations that do something, then the number of characters.
   using Size = std::pair<size_t, size_t>;
   static Size sizeOf(ModuleOp module, size_t bytes) {
     size_t count = 0;
@@ -167,7 +168,7 @@ private:
     return {count, bytes};
   }
 
-  /// What a candidate may fit, those outside before those inside.
+  /// The operations to which a candidate may apply, outer ones before inner ones.
   static SmallVector<Operation *> fitting(const Candidate &candidate, ModuleOp module) {
     SmallVector<Operation *> all;
     module.walk<WalkOrder::PreOrder>([&](Operation *op) {
@@ -180,7 +181,7 @@ private:
   bool shrink(const Candidate &candidate, const Tester &tester) {
     bool changed = false;
     for (size_t group = llvm::PowerOf2Ceil(fitting(candidate, getOperation()).size()); group != 0; group /= 2) {
-      // From the end, where nobody else needs the results.
+      // Starts at the end, where the results have the fewest other users.
       size_t end = fitting(candidate, getOperation()).size();
       while (end != 0) {
         size_t start = end > group ? end - group : 0;
@@ -191,11 +192,11 @@ private:
     return changed;
   }
 
-  /// Keeps the program with some operations changed if it is smaller and interesting.
+  /// Applies a candidate to a group of operations and keeps the program if it is smaller and interesting.
   bool tryGroup(const Candidate &candidate, size_t start, size_t end, const Tester &tester) {
     OwningOpRef<ModuleOp> changed = getOperation().clone();
     SmallVector<Operation *> all = fitting(candidate, *changed);
-    // Those inside first: what contains them may go with all that is in it.
+    // Inner operations first: an outer one may erase its contents.
     for (Operation *op : llvm::reverse(ArrayRef(all).slice(start, end - start)))
       candidate.apply(op);
     {
@@ -223,8 +224,8 @@ private:
 
 struct ReduceOptions : PassPipelineOptions<ReduceOptions> {
   Option<std::string> test{*this, "test",
-                           llvm::cl::desc("program that ends with a status other than 0 for a file that is of interest")};
-  ListOption<std::string> arguments{*this, "test-arg", llvm::cl::desc("arguments of it, in front of the file")};
+                           llvm::cl::desc("program that exits with a status other than 0 for an interesting file")};
+  ListOption<std::string> arguments{*this, "test-arg", llvm::cl::desc("arguments of the test program, before the file")};
 };
 
 void buildReduce(OpPassManager &passes, const ReduceOptions &options) {
@@ -239,7 +240,7 @@ void buildReduce(OpPassManager &passes, const ReduceOptions &options) {
 
 int mlirxReduceMain(int argc, char **argv, MlirDialectRegistry registry) {
   static PassPipelineRegistration<ReduceOptions> reduce(
-      "tile-reduce", "Leave out what a program can do without and still be of interest", buildReduce);
+      "tile-reduce", "Shrink a program as long as the test finds it interesting", buildReduce);
   MLIRContext context(*unwrap(registry));
   return failed(mlirReduceMain(argc, argv, context));
 }

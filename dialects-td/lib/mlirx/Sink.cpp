@@ -1,18 +1,19 @@
-// Moves what only a branch needs into the branch.
+// Sinks instructions into the branch that needs them.
 //
-// LLVM's own passes that sink do more. `instcombine` moves an instruction into the block of its only user and the
-// generator does the same, also where that block runs as often and is only further down the same path. Of a sum whose
-// terms are computed in a row of blocks all terms live to the last block then, because each addition moves to the next
-// one. NVPTX has no limit of registers, so that nothing in LLVM sees it; ptxas sees it and spills:
+// LLVM's own sinking goes further. `instcombine` moves an instruction into the block of its only user, and so does
+// the code generator, even if that block is on the same path and runs equally often. If the terms of a sum are
+// computed in consecutive blocks, each addition moves to the next block, and all terms are live until the last one.
+// NVPTX has unlimited registers, so no LLVM pass notices; ptxas spills:
 //
 //   a: %t1 = ...; %s1 = fadd %s0, %t1; br b               a: %t1 = ...; br b
 //   b: %t2 = ...; %s2 = fadd %s1, %t2; br c      ->       b: %t2 = ...; br c
 //   c: use %s2                                            c: %s1 = fadd %s0, %t1; %s2 = fadd %s1, %t2; use %s2
 //
-// So both are switched off, and this is done in their place: an instruction without effects whose users are all below
-// a block that does not always run after it goes to the beginning of that block, the first one of those that run
-// equally often, and into no loop. Users come first, so that chains move as a whole. A load moves where nothing writes
-// between. Values with many users stay, as do those whose users are far away, so that the time is linear.
+// Both are therefore disabled, and this pass replaces them. It sinks an instruction without effects whose users are
+// all dominated by a block that does not always run after the instruction. The instruction moves to the beginning of
+// that block, or the first of the equally frequent blocks above it, but never into a loop. Users are visited first,
+// so chains move as a whole. A load only moves if no write intervenes. Values with many or distant users do not move,
+// which keeps the running time linear.
 #include "capi/mlirx.h"
 #include "llvm/ADT/PostOrderIterator.h"
 #include "llvm/Analysis/LoopInfo.h"
@@ -24,7 +25,7 @@ using namespace llvm;
 
 namespace {
 constexpr unsigned MostUses = 16;
-// Steps up the tree of dominators.
+// Limit of steps up the dominator tree.
 constexpr unsigned MostSteps = 64;
 
 class Sinker {
@@ -60,14 +61,14 @@ private:
   static bool canMove(const Instruction &op) {
     if (isa<PHINode, AllocaInst>(op) || op.isTerminator() || op.isEHPad() || op.mayHaveSideEffects())
       return false;
-    // A call of a function may need all threads of a warp.
+    // A call of a function may be convergent, which needs all threads of a warp.
     if (auto *call = dyn_cast<CallBase>(&op))
       return isa<IntrinsicInst>(call) && !call->isConvergent() && !call->mayReadFromMemory();
     auto *load = dyn_cast<LoadInst>(&op);
     return load ? load->isSimple() : !op.mayReadFromMemory();
   }
 
-  // Where all users are and less often is run; null if there is no such place.
+  // Returns a less frequent block that dominates all users, or null if there is none.
   BasicBlock *target(Instruction &op) {
     DomTreeNode *from = dominators.getNode(op.getParent()), *node = nullptr;
     unsigned steps = 0;
@@ -84,7 +85,7 @@ private:
             (node->getLevel() < other->getLevel() ? other : node)->getIDom();
       }
     }
-    // Up, out of loops and to the first block of those that run equally often.
+    // Goes up, out of loops, to the first of the equally frequent blocks.
     BasicBlock *found = nullptr;
     for (; node != from; node = node->getIDom(), ++steps) {
       if (steps == MostSteps)

@@ -1,4 +1,4 @@
-// The stock command-line mains (opt, LSP, translate) over what is registered from Rust.
+// The stock command-line tools (opt, LSP, translate) for the dialects registered from Rust.
 #include "capi/mlirx.h"
 #include "mlir/CAPI/IR.h"
 #include "mlir/CAPI/Support.h"
@@ -26,7 +26,7 @@ int mlirxTranslateMain(int argc, char **argv, const char *tool) {
 void mlirxRegisterUpstreamPasses(void) { LLVM::registerLLVMPasses(); }
 
 //===-- options ----------------------------------------------------------------//
-// Options register themselves when they are made and live until the process ends.
+// Options register themselves when constructed and live until the process ends.
 void mlirxOptionFlag(const char *name, const char *description, void (*set)(bool)) {
   new llvm::cl::opt<bool>(StringRef(name), llvm::cl::desc(description),
                           llvm::cl::callback([set](const bool &value) { set(value); }));

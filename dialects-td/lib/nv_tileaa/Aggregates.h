@@ -1,11 +1,11 @@
-// Invariants that reductions and scans have in both dialects of tensors.
+// Invariants of reductions and scans, shared by nv_tileaa and nv_tileas.
 #pragma once
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Operation.h"
 
 namespace nv_tileaa {
 
-// One identity of the element type for each operand; there are as many as operands.
+// Checks that the identities, one per operand, have the operands' element types.
 inline mlir::LogicalResult verifyIdentities(mlir::Operation *op, mlir::ValueRange operands, mlir::ArrayAttr identities) {
   for (auto [operand, identity] : llvm::zip(operands, identities)) {
     mlir::Type element = mlir::cast<mlir::RankedTensorType>(operand.getType()).getElementType();
@@ -16,7 +16,7 @@ inline mlir::LogicalResult verifyIdentities(mlir::Operation *op, mlir::ValueRang
   return mlir::success();
 }
 
-// The body takes an element and an accumulator for each operand and yields one accumulator each.
+// The body takes an element and an accumulator per operand and yields one accumulator per operand.
 template <typename Yield>
 mlir::LogicalResult verifyBody(mlir::Operation *op, mlir::ValueRange operands, mlir::Block &body) {
   auto yield = mlir::dyn_cast<Yield>(body.getTerminator());

@@ -17,7 +17,7 @@
 #include "nv_tileaa/NvTileAAEnums.h.inc"
 
 namespace nv_tileaa {
-// What ops read and write: NvTileAAInterfaces.td.
+// The resources that ops read and write: see NvTileAAInterfaces.td.
 struct GlobalMemory : mlir::SideEffects::Resource::Base<GlobalMemory> {
   llvm::StringRef getName() final { return "GlobalMemory"; }
 };
@@ -51,8 +51,8 @@ struct Machine : mlir::SideEffects::Resource::Base<Machine> {
 #include "nv_tileaa/NvTileAAOps.h.inc"
 
 namespace nv_tileaa {
-// What the ops of multicast memory of both dialects check: that there are instructions for the elements, and for the
-// kind of a load or an update of them.
+// Checks of multicast ops, shared by both dialects: instructions exist for the elements, and for the kind of a load
+// or an update of them.
 mlir::LogicalResult verifyMultimemKind(mlir::Operation *op, AtomicKind kind, mlir::Type element, bool loads);
 mlir::LogicalResult verifyMultimemElement(mlir::Operation *op, mlir::Type element);
 } // namespace nv_tileaa

@@ -1,6 +1,6 @@
-// Folds and patterns of nv_tileaa. They make a unit batch dimension as good as none: a product with one becomes a
-// product of matrices between views, and these views cancel those around them, or leave the loops and branches that
-// would make them in each iteration.
+// Folds and patterns of nv_tileaa. They eliminate unit batch dimensions: a dot with one becomes a plain dot between
+// views. These views then cancel the surrounding views, or move out of loops and branches that would repeat them in
+// each iteration.
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/PatternMatch.h"
@@ -13,7 +13,7 @@ static RankedTensorType tensor(Value v) { return cast<RankedTensorType>(v.getTyp
 
 //===-- views ---------------------------------------------------------------//
 
-// view x == x if nothing changes; view (view x) == view x.
+// view x == x if the type does not change; view (view x) == view x.
 OpFoldResult ViewOp::fold(FoldAdaptor) {
   if (getSource().getType() == getType())
     return getSource();
@@ -27,7 +27,7 @@ OpFoldResult ViewOp::fold(FoldAdaptor) {
 }
 
 namespace {
-/// Equal elements are equal under any shape.
+/// A constant with equal elements has them in any shape.
 struct ViewOfConstant : OpRewritePattern<ViewOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(ViewOp op, PatternRewriter &rewriter) const final {
@@ -45,10 +45,10 @@ void ViewOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContex
   patterns.add<ViewOfConstant>(context);
 }
 
-//===-- products ------------------------------------------------------------//
+//===-- dots ----------------------------------------------------------------//
 
 namespace {
-/// A product of 1xMxK and 1xKxN is one of MxK and KxN.
+/// A dot of 1xMxK and 1xKxN becomes a dot of MxK and KxN.
 template <typename Product> struct DropUnitBatch : OpRewritePattern<Product> {
   using OpRewritePattern<Product>::OpRewritePattern;
   LogicalResult matchAndRewrite(Product op, PatternRewriter &rewriter) const final {
@@ -76,8 +76,8 @@ void DotScaledOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRC
 
 //===-- loops and branches --------------------------------------------------//
 
-/// The view that makes `v`, if all it does is to add unit dimensions. Patterns move such views outwards and put their
-/// opposites in, never the other way round, so they come to an end.
+/// Returns the view that defines `v`, if it only adds unit dimensions. Patterns move such views outwards and insert
+/// their inverses inside, never the reverse, so they terminate.
 static ViewOp addsUnits(Value v) {
   auto view = v.getDefiningOp<ViewOp>();
   if (!view || tensor(view.getSource()).getRank() >= tensor(v).getRank())
@@ -90,14 +90,14 @@ static ViewOp addsUnits(Value v) {
   return extents(tensor(view.getSource())) == extents(tensor(v)) ? view : ViewOp();
 }
 
-/// Whether a value is wanted as another type.
+/// Whether some user views the value as another type.
 static bool isViewedAs(Value v, Type type) {
   return llvm::any_of(v.getUsers(),
                       [&](Operation *user) { return isa<ViewOp>(user) && user->getResult(0).getType() == type; });
 }
 
 namespace {
-/// A loop that takes a view of what it carries, and carries a view of what it computes, carries that itself.
+/// If a loop views an argument and yields the inverse view of its next value, it carries the viewed value itself.
 struct CarryWithoutView : OpRewritePattern<scf::ForOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(scf::ForOp op, PatternRewriter &rewriter) const final {
@@ -113,7 +113,7 @@ struct CarryWithoutView : OpRewritePattern<scf::ForOp> {
   }
 
 private:
-  /// Makes the loop carry `next` in place of a view of it.
+/// Makes the loop carry `next` instead of a view of it.
   static void carry(scf::ForOp op, unsigned i, Value next, PatternRewriter &rewriter) {
     Location loc = op.getLoc();
     Type outside = op.getResult(i).getType();
@@ -138,7 +138,7 @@ private:
   }
 };
 
-/// A branch that gives a view of what it computes gives that itself.
+/// A branch that yields a view of a value yields the value itself.
 struct YieldWithoutView : OpRewritePattern<scf::IfOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(scf::IfOp op, PatternRewriter &rewriter) const final {
@@ -155,7 +155,7 @@ struct YieldWithoutView : OpRewritePattern<scf::IfOp> {
   }
 
 private:
-  /// Makes both branches give views of another type.
+/// Changes both branches to yield views of type `inside`.
   static void give(scf::IfOp op, OpResult result, Type inside, PatternRewriter &rewriter) {
     Type outside = result.getType();
     for (scf::YieldOp yield : {op.thenYield(), op.elseYield()}) {

@@ -91,7 +91,7 @@ void StridedMemRefType::print(AsmPrinter &printer) const {
   }
   printer << '>';
 }
-// Invariants: one stride for each extent; static extents and strides are positive.
+// Invariants: one stride per extent; static extents and strides are positive.
 LogicalResult StridedMemRefType::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<int64_t> shape,
                                  ArrayRef<int64_t> strides, Type element) {
   if (shape.size() != strides.size())

@@ -13,7 +13,7 @@ static ArrayRef<int64_t> shapeOf(Type type) {
   return tensor ? tensor.getShape() : ArrayRef<int64_t>();
 }
 
-// What multicast memory combines; `loads` says whether a load does it.
+// The combinations that multicast memory supports, on loads if `loads` is set.
 LogicalResult nv_tileaa::verifyMultimemKind(Operation *op, AtomicKind kind, Type element, bool loads) {
   bool half = element.isF16() || element.isBF16();
   bool floats = half || element.isF32() || element.isF64();
@@ -32,27 +32,28 @@ LogicalResult nv_tileaa::verifyMultimemElement(Operation *op, Type element) {
   return op->emitOpError("multicast memory has no elements of type ") << element;
 }
 
-// Invariants of an access through pointers: pointers, values and mask have one shape; the pointee is the element.
+// Invariants of an access through pointers: pointers, values and mask have the same shape; the pointee is the element
+// type.
 static LogicalResult verifyAccess(Operation *op, Type ptr, Type value, Value mask) {
   if (shapeOf(ptr) != shapeOf(value) || (mask && shapeOf(mask.getType()) != shapeOf(ptr)))
-    return op->emitOpError("pointers, values and mask must have one shape");
+    return op->emitOpError("pointers, values and mask must have the same shape");
   if (cast<PtrType>(elementOf(ptr)).getPointee() != elementOf(value))
     return op->emitOpError("pointee and element type differ");
   return success();
 }
 
-// Invariants: those of an access; fill values have the type of the result.
+// Invariants: as for an access; fill values have the type of the result.
 LogicalResult LoadOp::verify() {
   if (getOther() && getOther().getType() != getResult().getType())
     return emitOpError("fill values must have the type of the result");
   return verifyAccess(*this, getPtr().getType(), getResult().getType(), getMask());
 }
 
-// Invariants: those of an access.
+// Invariants: as for an access.
 LogicalResult StoreOp::verify() { return verifyAccess(*this, getPtr().getType(), getValue().getType(), getMask()); }
 
-// Invariants of an access of a view: the value is a tile of the view; one index for each dimension, an integer, or
-// for the sparse dimension a tensor of as many integers as the tile has rows.
+// Invariants of an access through a view: the value is a tile of the view; one index per dimension, an integer, or
+// for the sparse dimension a tensor with one integer per row of the tile.
 static LogicalResult verifyTiled(Operation *op, TiledViewType view, Type value, ValueRange indices) {
   if (shapeOf(value) != view.getTile() || elementOf(value) != view.getMemref().getElementType())
     return op->emitOpError("value must have the shape and element type of the view's tiles");
@@ -74,7 +75,7 @@ LogicalResult TiledStoreOp::verify() {
   return verifyTiled(*this, getView().getType(), getValue().getType(), getIndices());
 }
 
-// Invariants of multicast memory: those of a tile of a view; instructions for the elements and the kind.
+// Invariants of multicast accesses: as for an access of a view; the elements and the kind have an instruction.
 LogicalResult MultimemLoadReduceOp::verify() {
   if (failed(verifyTiled(*this, getView().getType(), getResult().getType(), getIndices())))
     return failure();
@@ -91,7 +92,7 @@ LogicalResult MultimemStoreOp::verify() {
   return verifyMultimemElement(*this, elementOf(getValue().getType()));
 }
 
-// Invariants: those of an access; the kind suits the element type.
+// Invariants: as for an access; the kind applies to the element type.
 LogicalResult AtomicRmwOp::verify() {
   if (failed(verifyAccess(*this, getPtr().getType(), getValue().getType(), getMask())))
     return failure();
@@ -102,7 +103,7 @@ LogicalResult AtomicRmwOp::verify() {
   return success();
 }
 
-// Invariants: those of an access.
+// Invariants: as for an access.
 LogicalResult AtomicCasOp::verify() {
   return verifyAccess(*this, getPtr().getType(), getValue().getType(), getMask());
 }

@@ -27,7 +27,8 @@ void FuncOp::print(OpAsmPrinter &p) {
 
 //===-- views ---------------------------------------------------------------//
 
-// Invariants: one operand for each dynamic extent and stride, all of one integer type; pointee is the element type.
+// Invariants: one operand per dynamic extent and stride, all of the same integer type; the pointee is the element
+// type.
 LogicalResult MakeMemRefOp::verify() {
   StridedMemRefType type = getType();
   if (getBase().getType().getPointee() != type.getElementType())
@@ -39,7 +40,7 @@ LogicalResult MakeMemRefOp::verify() {
   Type index;
   for (Value v : llvm::concat<Value>(getDynamicShape(), getDynamicStrides())) {
     if (index && index != v.getType())
-      return emitOpError("dynamic extents and strides must have one type");
+      return emitOpError("dynamic extents and strides must have the same type");
     index = v.getType();
   }
   return success();
@@ -74,7 +75,7 @@ LogicalResult CatOp::verify() {
   int64_t dim = getDim();
   if (dim < 0 || dim >= to.getRank() || lhs != rhs || lhs.getRank() != to.getRank() ||
       lhs.getElementType() != to.getElementType())
-    return emitOpError("operands must be of one type and of the rank and element type of the result");
+    return emitOpError("operands must have the same type, and the rank and element type of the result");
   for (int64_t d = 0; d < to.getRank(); ++d)
     if (to.getDimSize(d) != lhs.getDimSize(d) * (d == dim ? 2 : 1))
       return emitOpError("wrong extent of result dimension ") << d;
@@ -84,14 +85,14 @@ LogicalResult ExtractSliceOp::verify() {
   RankedTensorType from = tensor(getSource()), to = tensor(getResult());
   if (from.getRank() != to.getRank() || from.getElementType() != to.getElementType() ||
       getIndices().size() != size_t(from.getRank()))
-    return emitOpError("source, result and indices must have one rank");
+    return emitOpError("source, result and indices must have the same rank");
   for (auto [f, t] : llvm::zip(from.getShape(), to.getShape()))
     if (f % t)
       return emitOpError("source extents must be multiples of result extents");
   return success();
 }
 
-// Invariants: number of operands fits the kind; approx and full only where the kind has them.
+// Invariants: the number of operands matches the kind; approx and full only for kinds that have them.
 LogicalResult FpOp::verify() {
   size_t want = 2;
   bool approximable = false;

@@ -1,7 +1,7 @@
 // Verifiers of calls, launches, regions, queues, gathers and histograms of nv_tileaa.
 //
-// Checked here: symbols are functions of the right kind and type; yielded values are what is wanted; shapes and element types.
-// Not checked here: that a queue has one side that puts and one that gets, that offsets stay in bounds.
+// Checked here: symbols are functions of the right kind and type; yielded values have the required types; shapes and
+// element types. Not checked here: that one side of a queue puts and one gets, and that offsets stay in bounds.
 #include "nv_tileaa/NvTileAA.h"
 
 using namespace mlir;
@@ -18,15 +18,15 @@ static Type elementOf(Type type) {
 
 //===-- functions -----------------------------------------------------------//
 
-// Invariants: the values are the results of the function's type.
+// Invariant: the operands have the function's result types.
 LogicalResult ReturnOp::verify() {
   auto function = cast<FuncOp>((*this)->getParentOp());
   if (getOperandTypes() != TypeRange(function.getResultTypes()))
-    return emitOpError("returns other types than function '") << function.getName() << "' has results";
+    return emitOpError("returned types differ from the results of function '") << function.getName() << "'";
   return success();
 }
 
-// Invariants: the symbol is a function, and the types are its own.
+// Invariant: the symbol is a function of the call's type.
 LogicalResult CallOp::verifySymbolUses(SymbolTableCollection &symbols) {
   auto function = symbols.lookupNearestSymbolFrom<FuncOp>(*this, getCalleeAttr());
   if (!function)
@@ -37,7 +37,7 @@ LogicalResult CallOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return success();
 }
 
-// Invariants: the symbol is a function without results, and the types of the arguments are its own.
+// Invariant: the symbol is a function without results, and the arguments have its types.
 LogicalResult LaunchFuncOp::verifySymbolUses(SymbolTableCollection &symbols) {
   auto function = symbols.lookupNearestSymbolFrom<FuncOp>(*this, getKernelAttr());
   if (!function)
@@ -49,10 +49,10 @@ LogicalResult LaunchFuncOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return success();
 }
 
-// Invariants: there are results; the region takes nothing and yields them.
+// Invariants: at least one result; the region takes no arguments and yields the results.
 LogicalResult ExecuteOp::verifyRegions() {
   if (getNumResults() == 0)
-    return emitOpError("expected a result: a region that gives nothing needs no op around it");
+    return emitOpError("expected at least one result");
   Block &body = getBody().front();
   if (body.getNumArguments())
     return emitOpError("region takes no arguments");
@@ -64,17 +64,17 @@ LogicalResult ExecuteOp::verifyRegions() {
 
 //===-- queues --------------------------------------------------------------//
 
-// Invariants: there is room for a value; the element is a number, a pointer or a tensor of them.
+// Invariants: room for at least one value; the element is a number, a pointer, or a tensor of these.
 LogicalResult QueueType::verify(function_ref<InFlightDiagnostic()> emitError, int64_t depth, Type element) {
   if (depth < 1)
-    return emitError() << "a queue has room for at least one value, got depth " << depth;
+    return emitError() << "the depth of a queue must be at least 1, got " << depth;
   Type scalar = elementOf(element);
   if (!scalar.isSignlessInteger() && !isa<FloatType, PtrType>(scalar))
     return emitError() << "a queue holds numbers, pointers or tensors of them, not " << element;
   return success();
 }
 
-// Invariants: the body takes nothing and yields a value of the element type.
+// Invariants: the body takes no arguments and yields one value of the element type.
 LogicalResult QueuePutOp::verifyRegions() {
   Block &body = getBody().front();
   if (body.getNumArguments())
@@ -85,7 +85,7 @@ LogicalResult QueuePutOp::verifyRegions() {
   return success();
 }
 
-// Invariants: the result is of the element type.
+// Invariant: the result has the element type.
 LogicalResult QueueGetOp::verify() {
   if (getResult().getType() != getQueue().getType().getElementType())
     return emitOpError("queue holds values of type ") << getQueue().getType().getElementType();
@@ -102,10 +102,10 @@ LogicalResult PragmaOp::verify() {
 
 //===-- gathers and histograms ----------------------------------------------//
 
-// Invariants: value, offsets, mask and fill values have one shape; the pointee is the element type.
+// Invariants: value, offsets, mask and fill values have the same shape; the pointee is the element type.
 static LogicalResult verifyGather(Operation *op, PtrType base, Type value, Type offsets, Value mask) {
   if (shapeOf(value) != shapeOf(offsets) || (mask && shapeOf(mask.getType()) != shapeOf(offsets)))
-    return op->emitOpError("value, offsets and mask must have one shape");
+    return op->emitOpError("value, offsets and mask must have the same shape");
   if (base.getPointee() != elementOf(value))
     return op->emitOpError("pointee and element type differ");
   return success();
@@ -119,7 +119,7 @@ LogicalResult ScatterStoreOp::verify() {
   return verifyGather(*this, getBase().getType(), getValue().getType(), getOffsets().getType(), getMask());
 }
 
-// Invariants: rank one on both sides; a mask has the source's shape.
+// Invariants: rank one on both sides; the mask has the source's shape.
 LogicalResult HistogramOp::verify() {
   if (shapeOf(getSource().getType()).size() != 1 || shapeOf(getResult().getType()).size() != 1)
     return emitOpError("source and result must have rank one");
@@ -128,7 +128,7 @@ LogicalResult HistogramOp::verify() {
   return success();
 }
 
-// Invariants: the axis is a dimension of the result, of extent one; without it the types are equal.
+// Invariants: the axis is a dimension of the result, of extent one; without it, the types are equal.
 LogicalResult ExpandDimsOp::verify() {
   auto from = cast<RankedTensorType>(getSource().getType()), to = cast<RankedTensorType>(getResult().getType());
   if (int64_t(getAxis()) < 0 || int64_t(getAxis()) > from.getRank())

@@ -1,4 +1,4 @@
-// Verifiers of packing, matrix products, reductions and scans of nv_tileaa.
+// Verifiers of packing, dots, reductions and scans of nv_tileaa.
 #include "nv_tileaa/Aggregates.h"
 #include "nv_tileaa/NvTileAA.h"
 #include "nv_tileaa/Shapes.h"
@@ -10,25 +10,25 @@ static RankedTensorType tensor(Value v) { return cast<RankedTensorType>(v.getTyp
 
 //===-- bytes ---------------------------------------------------------------//
 
-// Invariants: rank one on both sides; as many bits.
+// Invariants: rank one on both sides; the same number of bits.
 static LogicalResult verifyBytes(Operation *op, RankedTensorType wide, RankedTensorType bytes) {
   if (wide.getRank() != 1 || bytes.getRank() != 1)
     return op->emitOpError("operand and result must have rank one");
   Type element = wide.getElementType();
-  // A value of tf32 occupies a word.
+  // A tf32 value takes 32 bits.
   int64_t width = isa<FloatTF32Type>(element) ? 32 : element.getIntOrFloatBitWidth();
   if (width * wide.getNumElements() != 8 * bytes.getNumElements())
-    return op->emitOpError("operand and result must have as many bits");
+    return op->emitOpError("operand and result must have the same number of bits");
   return success();
 }
 LogicalResult PackOp::verify() { return verifyBytes(*this, tensor(getSource()), tensor(getResult())); }
 LogicalResult UnpackOp::verify() { return verifyBytes(*this, tensor(getResult()), tensor(getSource())); }
 
-//===-- matrix products -----------------------------------------------------//
+//===-- dots ----------------------------------------------------------------//
 
 LogicalResult DotOp::verify() { return verifyProduct(*this, tensor(getLhs()), tensor(getRhs()), tensor(getAcc())); }
 
-// Invariants: those of a product and of its scales.
+// Invariants: as for a dot and its scales.
 LogicalResult DotScaledOp::verify() {
   RankedTensorType lhs = tensor(getLhs()), acc = tensor(getAcc());
   if (failed(verifyProduct(*this, lhs, tensor(getRhs()), acc)))
@@ -38,8 +38,8 @@ LogicalResult DotScaledOp::verify() {
 
 //===-- reductions and scans ------------------------------------------------//
 
-// Invariants: at least one operand; all operands of one shape; dim is one of its dimensions; one result and one typed
-// identity for each operand, the identity of the element type.
+// Invariants: at least one operand; all have the same shape; dim is one of their dimensions; one result and one typed
+// identity per operand, the identity of the element type.
 static LogicalResult verifyAggregate(Operation *op, ValueRange operands, ValueRange results, ArrayAttr identities,
                                      int64_t dim) {
   if (operands.empty() || results.size() != operands.size() || identities.size() != operands.size())
@@ -49,7 +49,7 @@ static LogicalResult verifyAggregate(Operation *op, ValueRange operands, ValueRa
     return op->emitOpError("dim must be less than the rank ") << first.getRank();
   for (Value operand : operands)
     if (tensor(operand).getShape() != first.getShape())
-      return op->emitOpError("operands must have one shape");
+      return op->emitOpError("operands must have the same shape");
   return verifyIdentities(op, operands, identities);
 }
 LogicalResult ReduceOp::verify() {

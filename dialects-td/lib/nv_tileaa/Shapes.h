@@ -1,33 +1,33 @@
-// What both dialects of tensors demand of shapes and element types, whether tensors have layouts or not.
+// Invariants of shapes and element types, shared by nv_tileaa and nv_tileas, whether or not tensors have layouts.
 #pragma once
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Operation.h"
 
 namespace nv_tileaa {
 
-// Invariants: one element count and element type.
+// Invariants: the same element count and element type.
 inline mlir::LogicalResult verifyView(mlir::Operation *op, mlir::RankedTensorType from, mlir::RankedTensorType to) {
   if (from.getNumElements() != to.getNumElements() || from.getElementType() != to.getElementType())
-    return op->emitOpError("source and result must have one element count and element type");
+    return op->emitOpError("source and result must have the same element count and element type");
   return mlir::success();
 }
 
-// Invariants: one rank and element type; extents agree or are one in the source.
+// Invariants: the same rank and element type; extents are equal, or one in the source.
 inline mlir::LogicalResult verifyBroadcast(mlir::Operation *op, mlir::RankedTensorType from, mlir::RankedTensorType to) {
   if (from.getRank() != to.getRank() || from.getElementType() != to.getElementType())
-    return op->emitOpError("source and result must have one rank and element type");
+    return op->emitOpError("source and result must have the same rank and element type");
   for (auto [f, t] : llvm::zip(from.getShape(), to.getShape()))
     if (f != t && f != 1)
-      return op->emitOpError("only extents of one can be repeated");
+      return op->emitOpError("only dimensions of extent one can be repeated");
   return mlir::success();
 }
 
-// Invariants: a permutation of the dimensions, after which the extents agree; one element type.
+// Invariants: the order is a permutation of the dimensions that maps the extents; the same element type.
 inline mlir::LogicalResult verifyPermute(mlir::Operation *op, mlir::ArrayRef<int32_t> order,
                                          mlir::RankedTensorType from, mlir::RankedTensorType to) {
   int64_t rank = from.getRank();
   if (order.size() != size_t(rank) || rank != to.getRank() || from.getElementType() != to.getElementType())
-    return op->emitOpError("order, source and result must have one rank, source and result one element type");
+    return op->emitOpError("order, source and result must have the same rank, source and result the same element type");
   mlir::SmallVector<bool> seen(rank, false);
   for (auto [i, d] : llvm::enumerate(order)) {
     if (d < 0 || d >= rank || seen[d])
@@ -39,14 +39,15 @@ inline mlir::LogicalResult verifyPermute(mlir::Operation *op, mlir::ArrayRef<int
   return mlir::success();
 }
 
-// Invariants: one rank, two or three; equal batch extents; M, N and K agree; operands have one element type.
+// Invariants: the same rank, two or three; equal batch extents; M, N and K agree; operands have the same element
+// type.
 inline mlir::LogicalResult verifyProduct(mlir::Operation *op, mlir::RankedTensorType lhs, mlir::RankedTensorType rhs,
                                          mlir::RankedTensorType acc) {
   int64_t rank = acc.getRank(), m = rank - 2, n = rank - 1;
   if (lhs.getRank() != rank || rhs.getRank() != rank || (rank != 2 && rank != 3))
-    return op->emitOpError("operands must have one rank, two or three");
+    return op->emitOpError("operands must have the same rank, two or three");
   if (lhs.getElementType() != rhs.getElementType())
-    return op->emitOpError("lhs and rhs must have one element type");
+    return op->emitOpError("lhs and rhs must have the same element type");
   bool batch = rank == 2 || (lhs.getDimSize(0) == acc.getDimSize(0) && rhs.getDimSize(0) == acc.getDimSize(0));
   if (!batch || lhs.getDimSize(m) != acc.getDimSize(m) || rhs.getDimSize(n) != acc.getDimSize(n) ||
       lhs.getDimSize(n) != rhs.getDimSize(m))
@@ -54,13 +55,13 @@ inline mlir::LogicalResult verifyProduct(mlir::Operation *op, mlir::RankedTensor
   return mlir::success();
 }
 
-// Invariants of the scales of a product that is verified: they agree with M and N, their extents along K are equal and
-// divide K.
+// Invariants of the scales of a verified dot: they agree with M and N, and their extents along K are equal and divide
+// K.
 inline mlir::LogicalResult verifyScales(mlir::Operation *op, mlir::RankedTensorType lhs, mlir::RankedTensorType acc,
                                         mlir::RankedTensorType left, mlir::RankedTensorType right) {
   int64_t rank = lhs.getRank(), m = rank - 2, n = rank - 1;
   if (left.getRank() != rank || right.getRank() != rank || left.getElementType() != right.getElementType())
-    return op->emitOpError("scales must have the rank of the operands and one element type");
+    return op->emitOpError("scales must have the rank of the operands and the same element type");
   int64_t count = left.getDimSize(n);
   bool batch = rank == 2 || (left.getDimSize(0) == acc.getDimSize(0) && right.getDimSize(0) == acc.getDimSize(0));
   if (!batch || left.getDimSize(m) != acc.getDimSize(m) || right.getDimSize(n) != acc.getDimSize(n) ||

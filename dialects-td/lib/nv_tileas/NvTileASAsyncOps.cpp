@@ -1,7 +1,7 @@
 // Verifiers of asynchronous copies and of views of storage.
 //
-// Checked here: shapes, element types, and that views of storage relate layouts as they say.
-// Not checked here: whether the copies are waited for, and whether a vector is one that the hardware copies.
+// Checked here: shapes, element types, and that views of storage relate layouts correctly. Not checked here: that the
+// copies are awaited, and that the hardware can copy the vector.
 #include "nv_tileas/NvTileAS.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/OpImplementation.h"
@@ -21,10 +21,10 @@ LogicalResult MemDescSlotOp::verify() {
 
 LogicalResult MemDescViewOp::verify() {
   MemDescType from = getSource().getType(), to = getResult().getType();
-  // A layout has a basis for each bit of the element count.
+  // A layout has one basis per bit of the element count.
   auto bits = [](MemDescType t) { return t.getLayout().getOffsets().size(); };
   if (bits(from) != bits(to) || from.getElementType() != to.getElementType() || from.getStages() != to.getStages())
-    return emitOpError("source and result must have one element count, element type and number of stages");
+    return emitOpError("source and result must have the same element count, element type and number of stages");
   if (from.getLayout() != to.getLayout())
     return emitOpError("row-major indices do not change, so the layout must not either");
   return success();
@@ -32,22 +32,22 @@ LogicalResult MemDescViewOp::verify() {
 
 LogicalResult MemDescReinterpretOp::verify() {
   MemDescType from = getSource().getType(), to = getResult().getType();
-  // Elements below a byte take one, and tf32 takes the four of f32.
+  // An element narrower than a byte takes one byte; tf32 takes four, like f32.
   auto bytes = [](MemDescType t) {
     return int64_t(llvm::PowerOf2Ceil(llvm::divideCeil(t.getElementType().getIntOrFloatBitWidth(), 8)));
   };
   auto elements = [](MemDescType t) { return t.getStages() * ShapedType::getNumElements(t.getShape()); };
   if (!from.getElementType().isIntOrFloat() || !to.getElementType().isIntOrFloat() || bytes(from) != bytes(to))
-    return emitOpError("elements of source and result must be numbers of one width");
+    return emitOpError("source and result must have numeric elements of the same width");
   if (from.getSpace() != to.getSpace() || elements(from) != elements(to))
-    return emitOpError("source and result must have one memory space and number of elements");
-  // Stages are apart by a multiple of the alignment.
+    return emitOpError("source and result must have the same memory space and number of elements");
+  // The distance of stages is a multiple of the alignment.
   for (MemDescType t : {from, to})
     if (t.getStages() > 1 && ShapedType::getNumElements(t.getShape()) * bytes(t) % t.getAlignment() != 0)
-      return emitOpError("stages of ") << t << " are not one behind the other";
+      return emitOpError("stages of ") << t << " are not contiguous";
   if (from.getAlignment() % to.getAlignment() != 0)
-    return emitOpError("an alignment of ") << to.getAlignment() << " bytes does not follow from "
-                                           << from.getAlignment();
+    return emitOpError("alignment ") << to.getAlignment() << " does not divide the source's alignment "
+                                     << from.getAlignment();
   return success();
 }
 
@@ -57,8 +57,8 @@ LogicalResult MemDescPermuteOp::verify() {
   int64_t rank = from.getShape().size();
   if (order.size() != size_t(rank) || rank != int64_t(to.getShape().size()) ||
       from.getElementType() != to.getElementType() || from.getStages() != to.getStages())
-    return emitOpError("order, source and result must have one rank, source and result one element type and number of "
-                       "stages");
+    return emitOpError("order, source and result must have the same rank, and source and result the same element type "
+                       "and number of stages");
   SmallVector<bool> seen(rank, false);
   for (auto [i, d] : llvm::enumerate(order)) {
     if (d < 0 || d >= rank || seen[d])
@@ -84,7 +84,7 @@ LogicalResult MemDescPermuteOp::verify() {
 
 //===-- copies --------------------------------------------------------------//
 
-// Invariants: one stage; the storage has the shape and element type of the tile; one index and one flag for each
+// Invariants: a single stage; the storage has the shape and element type of the tile; one index and one flag per
 // dimension; the vector is a power of two.
 LogicalResult AsyncTiledLoadOp::verify() {
   nv_tileaa::TiledViewType view = getView().getType();
@@ -101,8 +101,8 @@ LogicalResult AsyncTiledLoadOp::verify() {
   return success();
 }
 
-// Invariants: pointers, mask and destination have one shape, pointers and mask one layout; one stage; the vector is a
-// power of two.
+// Invariants: pointers, mask and destination have the same shape, pointers and mask the same layout; a single stage;
+// the vector is a power of two.
 LogicalResult AsyncLoadOp::verify() {
   auto ptr = cast<RankedTensorType>(getPtr().getType());
   MemDescType dest = getDest().getType();
@@ -116,7 +116,7 @@ LogicalResult AsyncLoadOp::verify() {
   if (getMask()) {
     auto mask = cast<RankedTensorType>(getMask().getType());
     if (mask.getShape() != ptr.getShape() || mask.getEncoding() != ptr.getEncoding())
-      return emitOpError("pointers and mask must have one shape and layout");
+      return emitOpError("pointers and mask must have the same shape and layout");
   }
   if (getVector() & (getVector() - 1))
     return emitOpError("vector must be a power of two");

@@ -18,7 +18,7 @@ using namespace nv_tileas;
 #include "nv_tileas/NvTileASTypes.cpp.inc"
 
 namespace {
-/// Constants stay in their agent: no tensor in registers crosses into one.
+/// Constants remain in their agent, because tensors in registers cannot cross into another agent.
 struct FoldInterface : DialectFoldInterface {
   using DialectFoldInterface::DialectFoldInterface;
   bool shouldMaterializeInto(Region *region) const final { return isa<AgentSwitchOp>(region->getParentOp()); }
@@ -100,8 +100,8 @@ void LayoutAttr::print(AsmPrinter &printer) const {
     printBases(printer, ", block", getBlocks());
   printer << '>';
 }
-// Invariants: five lane bits; bases are element indices. That the bases span the tensor is checked where
-// the layout meets a shape, in the verifiers of the ops.
+// Invariants: five lane bits; bases are element indices. The verifiers of the ops, where a layout is paired with a
+// shape, check that the bases span the tensor.
 LogicalResult LayoutAttr::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<int64_t> registers,
                                  ArrayRef<int64_t> lanes, ArrayRef<int64_t> warps, ArrayRef<int64_t> blocks) {
   if (lanes.size() != 5)
@@ -130,7 +130,7 @@ LogicalResult SharedLayoutAttr::verify(function_ref<InFlightDiagnostic()> emitEr
 
 //===-- memdesc -------------------------------------------------------------//
 
-// Bytes: every bank once. Storage of a kernel starts there anyway.
+// In bytes: one word in each bank. The storage of a kernel has this alignment anyway.
 static constexpr int64_t DEFAULT_ALIGNMENT = 128;
 
 Type MemDescType::parse(AsmParser &parser) {
@@ -182,7 +182,7 @@ void MemDescType::print(AsmPrinter &printer) const {
     printer << ", align = " << getAlignment();
   printer << '>';
 }
-// Invariants: extents are powers of two; the layout has one offset bit for each bit of the element index; there is a
+// Invariants: extents are powers of two; the layout has one offset bit per bit of the element index; at least one
 // stage; the alignment is a power of two and at least the default.
 LogicalResult MemDescType::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<int64_t> shape, Type element,
                                   SharedLayoutAttr layout, int64_t stages, MemorySpace, int64_t alignment) {
@@ -190,7 +190,7 @@ LogicalResult MemDescType::verify(function_ref<InFlightDiagnostic()> emitError, 
     return emitError() << "alignment must be a power of two of at least " << DEFAULT_ALIGNMENT << " bytes, got "
                        << alignment;
   if (stages < 1)
-    return emitError() << "there must be a stage, got " << stages;
+    return emitError() << "expected at least one stage, got " << stages;
   int64_t count = 1;
   for (int64_t e : shape) {
     if (e <= 0 || (e & (e - 1)))

@@ -1,10 +1,10 @@
-// Verifiers of the matrix products of nv_tileas.
+// Verifiers of the dots of nv_tileas.
 //
-// Checked here: ranks, shapes and element types. Checked by what knows the matrix instructions, where the dialect has
-// been given it (see capi/nv_tileas.h): that the instruction exists for the types, takes its operands from registers,
-// and that the operands lie as it takes them for the layout of the accumulator. The table of instructions and the
-// algebra of layouts are in Rust and are not repeated here. Of a product that is under way: that its direct users do not
-// read it. Not checked: whether the target has the instruction, and what users do with a carried product.
+// Checked here: ranks, shapes and element types, and that no direct user reads an asynchronous dot in flight. Checked
+// by the registered check of dots (see capi/nv_tileas.h), if there is one: that the instruction exists for the types,
+// takes its operands from registers, and that the operands have the layouts that match the accumulator's. The table
+// of instructions and the layout algebra are in Rust and not repeated here. Not checked: whether the target has the
+// instruction, and how users treat a loop-carried dot in flight.
 #include "nv_tileaa/Shapes.h"
 #include "nv_tileas/NvTileAS.h"
 #include "mlir/CAPI/IR.h"
@@ -21,7 +21,7 @@ using namespace nv_tileas;
 
 static RankedTensorType tensor(Value v) { return cast<RankedTensorType>(v.getType()); }
 
-// Invariants: scalar arithmetic has no shape; an instruction has M, N and K, powers of two.
+// Invariants: scalar arithmetic has no shape; an instruction has M, N and K, which are powers of two.
 LogicalResult MmaAttr::verify(function_ref<InFlightDiagnostic()> emitError, MmaKind kind, ArrayRef<int64_t> shape) {
   if (kind == MmaKind::Fma)
     return shape.empty() ? success() : LogicalResult(emitError() << "fma has no shape");
@@ -29,7 +29,7 @@ LogicalResult MmaAttr::verify(function_ref<InFlightDiagnostic()> emitError, MmaK
   return powers ? success() : LogicalResult(emitError() << "expected M, N and K, powers of two");
 }
 
-// Says once what is wrong with a product.
+// Receives the error of a dot.
 static void report(MlirStringRef message, void *data) {
   auto *error = static_cast<std::optional<std::string> *>(data);
   error->emplace(unwrap(message).str());
@@ -61,13 +61,13 @@ static LogicalResult checkProduct(Operation *op) {
 
 LogicalResult DotOp::verify() {
   if (getInstruction().getKind() == MmaKind::BlockScale)
-    return emitOpError("an instruction with scales needs scales");
+    return emitOpError("'block_scale' needs scales; use 'nv_tileas.block_scaled_mma'");
   if (failed(nv_tileaa::verifyProduct(*this, tensor(getLhs()), tensor(getRhs()), tensor(getAcc()))))
     return failure();
   return checkProduct(*this);
 }
 
-// Invariants: those of a product and of its scales.
+// Invariants: as for a dot and its scales.
 LogicalResult DotScaledOp::verify() {
   RankedTensorType lhs = tensor(getLhs()), acc = tensor(getAcc());
   if (failed(nv_tileaa::verifyProduct(*this, lhs, tensor(getRhs()), acc)) ||
@@ -76,8 +76,8 @@ LogicalResult DotScaledOp::verify() {
   return checkProduct(*this);
 }
 
-// Whether a use of a product that is under way does not read it: a loop or branch that carries it, another product that
-// adds to it, or the wait for it.
+// Whether a use of a dot in flight does not read it: a loop or branch that carries it, another dot that accumulates
+// into it, or the wait for it.
 static bool carries(OpOperand &use) {
   Operation *user = use.getOwner();
   if (auto dot = dyn_cast<AsyncDotOp>(user))
@@ -90,7 +90,7 @@ static ArrayRef<int64_t> shapeOf(Type side) {
   return memory ? memory.getShape() : cast<RankedTensorType>(side).getShape();
 }
 
-// Tiles of rank two; those in shared memory are one stage of a storage. M, N and K agree.
+// Tiles of rank two; tiles in shared memory are a single stage. M, N and K agree.
 static LogicalResult verifyTiles(Operation *op, Type lhs, MemDescType rhs, RankedTensorType acc) {
   ArrayRef<int64_t> left = shapeOf(lhs), right = rhs.getShape();
   if (left.size() != 2 || right.size() != 2 || acc.getRank() != 2)
@@ -100,11 +100,11 @@ static LogicalResult verifyTiles(Operation *op, Type lhs, MemDescType rhs, Ranke
   for (Type side : {lhs, Type(rhs)})
     if (auto memory = dyn_cast<MemDescType>(side))
       if (memory.getStages() != 1 || memory.getSpace() != MemorySpace::Shared)
-        return op->emitOpError("operands must be one stage of a storage in shared memory, got ") << memory;
+        return op->emitOpError("operands must be a single stage in shared memory, got ") << memory;
   return success();
 }
 
-// The operands in shared memory are read by a proxy of their own; groups are state of the machine.
+// Operands in shared memory are read through the async proxy; groups are machine state.
 static void getProductEffects(ArrayRef<OpOperand *> sides, SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
   for (OpOperand *side : sides)
     if (isa<MemDescType>(side->get().getType()))
@@ -121,7 +121,7 @@ void PromotedDotOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &e
   getProductEffects({&getLhsMutable(), &getRhsMutable()}, effects);
 }
 
-// Invariants: those of its tiles; the result is not read.
+// Invariants: as for its tiles; nothing reads the result.
 LogicalResult AsyncDotOp::verify() {
   if (failed(verifyTiles(*this, getLhs().getType(), getRhs().getType(), tensor(getAcc()))))
     return failure();
@@ -134,22 +134,23 @@ LogicalResult AsyncDotOp::verify() {
   return checkProduct(*this);
 }
 
-// Invariants: those of its tiles; sums are f32; the depth is a number of instructions and divides that of the tiles.
+// Invariants: as for its tiles; the accumulator is f32; the depth is a multiple of the instruction's K and divides
+// the tiles' K.
 LogicalResult PromotedDotOp::verify() {
   RankedTensorType acc = tensor(getAcc());
   if (failed(verifyTiles(*this, getLhs().getType(), getRhs().getType(), acc)))
     return failure();
   if (!acc.getElementType().isF32())
-    return emitOpError("sums must be f32, got ") << acc.getElementType();
+    return emitOpError("accumulator must be f32, got ") << acc.getElementType();
   ArrayRef<int64_t> shape = getInstruction().getShape();
   int64_t depth = getDepth(), all = shapeOf(getLhs().getType())[1];
   if (shape.size() != 3 || depth % shape[2] != 0 || all % depth != 0)
-    return emitOpError("a depth of ") << depth << " must be a multiple of the instruction's and divide " << all;
+    return emitOpError("a depth of ") << depth << " must be a multiple of the instruction's K and divide " << all;
   return checkProduct(*this);
 }
 
 LogicalResult AsyncDotWaitOp::verify() {
   if (getSources().getTypes() != getResults().getTypes())
-    return emitOpError("results must be of the types of the sources");
+    return emitOpError("results must have the types of the sources");
   return success();
 }

@@ -1,8 +1,7 @@
-// Verifiers of the ops of nv_tileas that happen once for each element.
+// Verifiers of the ops of nv_tileas that happen once per element.
 //
-// Checked here: shapes, layouts and element types of one update agree; the kind and the ordering suit it; scratch of a print
-// suits its tensors.
-// Not checked here: that results which only owners hold go through `replicate`.
+// Checked here: shapes, layouts and element types of an update agree; its kind and ordering are valid; the scratch of
+// a print matches its tensors. Not checked here: that results that only owners hold go through `replicate`.
 #include "nv_tileas/NvTileASAccess.h"
 
 using namespace mlir;
@@ -63,12 +62,12 @@ LogicalResult AtomicCasOp::verify() {
 
 LogicalResult TiledAtomicRmwOp::verify() {
   if (getView().getType().getSparseDim())
-    return emitOpError("a view with a sparse dimension has no atomic updates");
+    return emitOpError("atomic updates do not support views with a sparse dimension");
   if (failed(verifyTiled(*this, getView().getType(), getValue(), getIndices(), getInBounds(), getVector())) ||
       failed(verifyOrdering(*this, getOrdering())))
     return failure();
   if (getKind() == AtomicKind::Xchg)
-    return emitOpError("an exchange without a result is a store");
+    return emitOpError("'xchg' needs a result; use a store instead");
   return verifyKind(*this, getKind(), tensor(getValue()).getElementType());
 }
 
@@ -81,7 +80,7 @@ LogicalResult MultimemReduceOp::verify() {
   if (failed(verifyTiled(*this, getView().getType(), getValue(), getIndices(), getInBounds(), getVector())))
     return failure();
   if (getOrdering() != Ordering::Relaxed && getOrdering() != Ordering::Release)
-    return emitOpError("an update of multicast memory is relaxed or release");
+    return emitOpError("multicast updates must be relaxed or release");
   return nv_tileaa::verifyMultimemKind(*this, getKind(), tensor(getValue()).getElementType(), false);
 }
 LogicalResult MultimemStoreOp::verify() {
@@ -97,7 +96,7 @@ LogicalResult HeapAllocOp::verify() {
   return success();
 }
 
-// Invariants: no scratch at all, or one piece for each tensor, of its element type and of rank one.
+// Invariants: no scratch at all, or one piece per tensor, of rank one and of its element type.
 LogicalResult PrintOp::verify() {
   if (getScratch().empty())
     return success();
@@ -113,7 +112,7 @@ LogicalResult PrintOp::verify() {
   for (auto [element, scratch] : llvm::zip(elements, getScratch())) {
     auto memory = cast<MemDescType>(scratch.getType());
     if (memory.getShape().size() != 1 || memory.getElementType() != element)
-      return emitOpError("scratch of a tensor must have rank one and its element type");
+      return emitOpError("scratch must have rank one and the tensor's element type");
   }
   return success();
 }

@@ -1,8 +1,8 @@
 // Verifiers of the ops of nv_tileas that move elements.
 //
 // Checked here: shapes, element types and widths, and the layouts of cat, pack and unpack, whose lowering renames
-// registers. Not checked here: that a shuffle stays inside warps and that storage is large enough; the lowering
-// plans the movement and reports what it cannot do.
+// registers. Not checked here: that a shuffle stays within warps and that storage is large enough; the lowering plans
+// the movement and reports an error if it cannot.
 #include "nv_tileas/NvTileAS.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -18,8 +18,8 @@ static bool equalImage(ArrayRef<int64_t> from, ArrayRef<int64_t> to, function_re
 
 //===-- parts of tensors ----------------------------------------------------//
 
-// Invariants: the result has twice the extent of the operands along dim, which has more than no elements; the operands'
-// layout is the result's without the bit that tells the halves apart.
+// Invariants: the result has twice the operands' extent along dim, which is not empty; the operands' layout is the
+// result's without the bit that selects the half.
 LogicalResult CatOp::verify() {
   RankedTensorType from = tensor(getLhs()), to = tensor(getResult());
   int64_t dim = getDim(), rank = from.getRank();
@@ -41,15 +41,15 @@ LogicalResult CatOp::verify() {
       !equalImage(result.getLanes(), source.getLanes(), without) ||
       !equalImage(result.getWarps(), source.getWarps(), without) ||
       !equalImage(result.getBlocks(), source.getBlocks(), without))
-    return emitOpError("layout of the operands must be the result's without the bit of the half");
+    return emitOpError("layout of the operands must be the result's without the bit that selects the half");
   return success();
 }
 
-// Invariants: one index for each dimension; the result's extents divide the source's.
+// Invariants: one index per dimension; the result's extents divide the source's.
 static LogicalResult verifySlice(Operation *op, ArrayRef<int64_t> whole, Type element, RankedTensorType slice,
                                  size_t indices) {
   if (slice.getElementType() != element || slice.getRank() != int64_t(whole.size()))
-    return op->emitOpError("source and result must have one rank and element type");
+    return op->emitOpError("source and result must have the same rank and element type");
   if (indices != whole.size())
     return op->emitOpError("expected one index for each of ") << whole.size() << " dimensions";
   for (auto [w, s] : llvm::zip(whole, slice.getShape()))
@@ -75,14 +75,14 @@ LogicalResult LocalLoadSliceOp::verify() {
 static unsigned packedBits(Type element) {
   return isa<FloatTF32Type>(element) ? 32 : element.getIntOrFloatBitWidth();
 }
-// Invariants: rank one; as many bits on both sides; bytes on the packed side; the layouts fit.
+// Invariants: rank one; the same number of bits on both sides; bytes on the packed side; matching layouts.
 static LogicalResult verifyPacking(Operation *op, Value elements, Value bytes) {
   RankedTensorType a = tensor(elements), b = tensor(bytes);
   if (a.getRank() != 1 || b.getRank() != 1 || !b.getElementType().isInteger(8) ||
       !a.getElementType().isIntOrFloat())
-    return op->emitOpError("expected numbers and bytes of rank one");
+    return op->emitOpError("expected a tensor of numbers and a tensor of bytes, both of rank one");
   if (packedBits(a.getElementType()) * a.getNumElements() != 8 * b.getNumElements())
-    return op->emitOpError("source and result must have as many bits");
+    return op->emitOpError("source and result must have the same number of bits");
   bool byteIsWhole = a.getNumElements() > b.getNumElements();
   LayoutAttr fine = layout(byteIsWhole ? elements : bytes), coarse = layout(byteIsWhole ? bytes : elements);
   int64_t ratio = byteIsWhole ? a.getNumElements() / b.getNumElements() : b.getNumElements() / a.getNumElements();
@@ -108,7 +108,7 @@ LogicalResult UnpackOp::verify() { return verifyPacking(*this, getResult(), getS
 
 static LogicalResult verifyConversion(Operation *op, RankedTensorType from, RankedTensorType to) {
   if (from.getShape() != to.getShape() || from.getElementType() != to.getElementType())
-    return op->emitOpError("source and result must differ in layout only");
+    return op->emitOpError("source and result must differ only in layout");
   return success();
 }
 LogicalResult ShuffleOp::verify() {

@@ -1,9 +1,8 @@
 // Verifiers of the ops of nv_tileas.
 //
-// Checked here: shapes, element types, and that an elementwise relation between layouts holds (result of view
-// and permute is the image of the source; the source of a broadcast is the image of the result, whatever the order of its
-// registers; pointers, masks and values of one access agree).
-// Not checked here: bank conflicts, missing barriers, offsets that overlap.
+// Checked here: shapes, element types, and the relations of layouts: the result of view and permute is the image of
+// the source; the source of a broadcast is the image of the result up to the order of registers; pointers, masks and
+// values of an access agree. Not checked here: bank conflicts, missing barriers, overlapping offsets.
 #include "nv_tileaa/Shapes.h"
 #include "nv_tileas/Layouts.h"
 #include "nv_tileas/NvTileASAccess.h"
@@ -19,7 +18,7 @@ using namespace nv_tileas;
 static RankedTensorType tensor(Value v) { return cast<RankedTensorType>(v.getType()); }
 static LayoutAttr layout(Value v) { return cast<LayoutAttr>(tensor(v).getEncoding()); }
 
-// Applies `map` to every basis of `from` and compares with `to`.
+// Applies `map` to every basis of `from` and compares the result with `to`.
 static bool isImage(LayoutAttr from, LayoutAttr to, function_ref<int64_t(int64_t)> map) {
   auto same = [&](ArrayRef<int64_t> a, ArrayRef<int64_t> b) {
     return llvm::equal(a, b, [&](int64_t x, int64_t y) { return map(x) == y; });
@@ -38,14 +37,14 @@ LogicalResult ViewOp::verify() {
 LogicalResult ConvertLayoutOp::verify() {
   RankedTensorType from = tensor(getSource()), to = tensor(getResult());
   if (from.getShape() != to.getShape() || from.getElementType() != to.getElementType())
-    return emitOpError("source and result must differ in layout only");
+    return emitOpError("source and result must differ only in layout");
   return success();
 }
 LogicalResult BroadcastOp::verify() {
   RankedTensorType from = tensor(getSource()), to = tensor(getResult());
   if (failed(nv_tileaa::verifyBroadcast(*this, from, to)))
     return failure();
-  // The source's element for a result index: coordinates of repeated dimensions become zero.
+  // The source element for a result index: coordinates of repeated dimensions become zero.
   auto project = [&](int64_t index) {
     int64_t out = 0, scale = 1;
     for (int64_t d = to.getRank(); d-- > 0;) {
@@ -83,7 +82,7 @@ LogicalResult PermuteOp::verify() {
 
 //===-- accesses ------------------------------------------------------------//
 
-// The coordinate along `dim` of a row-major index.
+// Returns the coordinate along `dim` of a row-major index.
 static int64_t coordinate(int64_t index, ArrayRef<int64_t> shape, int64_t dim) {
   for (int64_t d = shape.size(); --d > dim;)
     index /= shape[d];
@@ -138,7 +137,7 @@ LogicalResult nv_tileas::verifyPointerAccess(Operation *op, Value ptr, ValueRang
     auto other = dyn_cast<RankedTensorType>(v.getType());
     if (bool(type) != bool(other) ||
         (type && (type.getShape() != other.getShape() || type.getEncoding() != other.getEncoding())))
-      return op->emitOpError("pointers and values must have one shape and layout");
+      return op->emitOpError("pointers and values must have the same shape and layout");
   }
   if (vector & (vector - 1))
     return op->emitOpError("vector must be a power of two");
@@ -161,7 +160,7 @@ LogicalResult StoreOp::verify() {
 
 static LogicalResult verifyLocal(Operation *op, Value value, MemDescType memory) {
   if (tensor(value).getShape() != memory.getShape() || tensor(value).getElementType() != memory.getElementType())
-    return op->emitOpError("tensor and storage must have one shape and element type");
+    return op->emitOpError("tensor and storage must have the same shape and element type");
   return success();
 }
 LogicalResult LocalStoreOp::verify() { return verifyLocal(*this, getSource(), getDest().getType()); }
@@ -170,11 +169,11 @@ LogicalResult LocalLoadOp::verify() { return verifyLocal(*this, getResult(), get
 LogicalResult LocalTransposeOp::verify() {
   auto alias = getDest().getDefiningOp<MemDescReinterpretOp>();
   if (!alias || alias.getSource() != getSource())
-    return emitOpError("has a destination that is not its source under another type");
+    return emitOpError("destination must be the source's storage under another type");
   MemDescType from = getSource().getType(), to = getDest().getType();
   if (from.getShape() != to.getShape() || from.getElementType() != to.getElementType())
-    return emitOpError("gives other elements than it takes");
+    return emitOpError("source and destination must have the same shape and element type");
   if (from.getElementType().getIntOrFloatBitWidth() != 8)
-    return emitOpError("turns tiles of bytes, got ") << from.getElementType();
+    return emitOpError("transposes only tiles of bytes, got ") << from.getElementType();
   return success();
 }

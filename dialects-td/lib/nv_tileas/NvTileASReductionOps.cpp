@@ -1,7 +1,8 @@
 // Verifiers of the ops of nv_tileas that combine elements along one dimension.
 //
-// Checked here: shapes, types, bodies, and that results lie where the layouts of the operands say. Not checked here: that
-// bodies are associative and identities neutral, and that a reduction or scan stays within a warp, which only lowering wants.
+// Checked here: shapes, types, bodies, and that the layouts of the results follow from the operands'. Not
+// checked here: that bodies are associative and identities neutral, and that a reduction or scan stays within a warp,
+// which only lowering requires.
 #include "nv_tileaa/Aggregates.h"
 #include "nv_tileas/Layouts.h"
 #include "mlir/IR/Builders.h"
@@ -16,7 +17,7 @@ static LayoutAttr layout(Value v) { return cast<LayoutAttr>(tensor(v).getEncodin
 //===-- layouts -------------------------------------------------------------//
 
 namespace {
-// Span of bit vectors, as vectors whose highest bits differ.
+// The span of bit vectors, kept as vectors with distinct highest bits.
 class Span {
 public:
   explicit Span(ArrayRef<int64_t> vectors) {
@@ -70,7 +71,7 @@ bool nv_tileas::coversImage(LayoutAttr from, LayoutAttr to, ArrayRef<int64_t> al
          held.containsAll(also);
 }
 
-// A dimension of a shape as a field of bits of the row-major index. Extents of one have no bits.
+// A dimension of a shape as a bit field of the row-major index. Dimensions of extent one have no bits.
 namespace {
 struct Field {
   unsigned low, width;
@@ -79,7 +80,8 @@ struct Field {
       low += llvm::Log2_64(extent);
   }
   int64_t mask() const { return ((int64_t(1) << width) - 1) << low; }
-  // The index without the field's bits but those in `kept`, a mask of the coordinate; what is left moves together.
+  // Returns the index without the field's bits, except those in `kept`, a mask of the coordinate. The remaining bits
+  // move together.
   int64_t remove(int64_t index, int64_t kept = 0) const {
     int64_t out = index & ((int64_t(1) << low) - 1);
     unsigned at = low;
@@ -91,7 +93,7 @@ struct Field {
 };
 } // namespace
 
-// Invariant: extents are powers of two, so that coordinates are fields of bits.
+// Invariant: extents are powers of two, so that coordinates are bit fields.
 static LogicalResult verifyExtents(Operation *op, RankedTensorType type) {
   for (int64_t extent : type.getShape())
     if (extent <= 0 || !llvm::isPowerOf2_64(extent))
@@ -101,7 +103,8 @@ static LogicalResult verifyExtents(Operation *op, RankedTensorType type) {
 
 //===-- operands, identities and bodies -------------------------------------//
 
-// Invariants: at least one operand; all of one shape and layout; dim is one of its dimensions; as many results.
+// Invariants: at least one operand; all have the same shape and layout; dim is one of their dimensions; one result
+// per operand.
 static LogicalResult verifyOperands(Operation *op, ValueRange operands, ValueRange results, int64_t dim) {
   if (operands.empty() || results.size() != operands.size())
     return op->emitOpError("expected one result for each operand");
@@ -112,11 +115,11 @@ static LogicalResult verifyOperands(Operation *op, ValueRange operands, ValueRan
     return op->emitOpError("dim must be less than the rank ") << first.getRank();
   for (Value operand : operands)
     if (tensor(operand).getShape() != first.getShape() || tensor(operand).getEncoding() != first.getEncoding())
-      return op->emitOpError("operands must have one shape and layout");
+      return op->emitOpError("operands must have the same shape and layout");
   return success();
 }
 
-// Invariant: one identity of the element type for each operand.
+// Invariant: one identity of the element type per operand.
 static LogicalResult verifyIdentities(Operation *op, ValueRange operands, ArrayAttr identities) {
   if (identities.size() != operands.size())
     return op->emitOpError("expected one identity for each operand");
@@ -129,8 +132,8 @@ LogicalResult CarryOp::verifyRegions() { return nv_tileaa::verifyBody<YieldOp>(*
 
 //===-- results -------------------------------------------------------------//
 
-// Invariants: the result lacks dim, or has as many elements along it as the kept bits have values; a result without
-// dimensions is a scalar; the layout is the operand's with the forgotten bits removed.
+// Invariants: the result lacks dim, or has one element along it per value of the kept bits; a result without
+// dimensions is a scalar; the layout is the operand's without the removed bits.
 static LogicalResult verifyProjection(Operation *op, Value operand, Value result, int64_t dim, int64_t kept) {
   RankedTensorType from = tensor(operand);
   SmallVector<int64_t> shape(from.getShape());
@@ -185,8 +188,9 @@ LogicalResult PickOp::verify() {
   return verifyProjection(*this, getSource(), getResult(), dim, 0);
 }
 
-// Invariants: as many totals as scanned tensors, of the shape without the dimension behind dim; results are like the
-// scanned tensors; a thread holds the totals of all segments, for the same coordinates of the other dimensions.
+// Invariants: one tensor of totals per scanned tensor, of its shape without the dimension after dim; results have the
+// types of the scanned tensors; a thread holds the totals of all segments for its coordinates in the other
+// dimensions.
 LogicalResult CarryOp::verify() {
   ValueRange scanned = getScanned(), totals = getTotals();
   int64_t dim = getDim();
@@ -202,7 +206,7 @@ LogicalResult CarryOp::verify() {
   shape.erase(shape.begin() + dim + 1);
   for (auto [s, t] : llvm::zip(scanned, totals))
     if (tensor(t).getShape() != ArrayRef<int64_t>(shape) || tensor(t).getElementType() != tensor(s).getElementType())
-      return emitOpError("totals must lack the dimension behind dim and have the element type of the scanned tensors");
+      return emitOpError("totals must lack the dimension after dim and have the element type of the scanned tensors");
   Field within(type.getShape(), dim + 1), segments(shape, dim);
   auto map = [&](int64_t index) { return within.remove(index) & ~segments.mask(); };
   SmallVector<int64_t> bits;

@@ -1,9 +1,8 @@
 // Verifiers of register loops and of arrays in local memory.
 //
-// Checked here: shapes, element types and numbers of registers; that a chunk is one of its tensor, with the warps that
-// number chunks behind all the others, and of as many as its loop has.
-// Not checked here: that arrays in one slot are in use at different times, and that a gather stays inside the thread; the
-// lowering reports the latter.
+// Checked here: shapes, element types and numbers of registers; that a chunk belongs to its tensor, with the chunk
+// bits after all warp bits, and that the loop has as many chunks. Not checked here: that arrays in the same slot have
+// disjoint lifetimes, and that a gather stays within the thread; the lowering reports the latter.
 #include "nv_tileas/NvTileAS.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -18,7 +17,7 @@ static RankedTensorType tensorOf(Type type) {
 static RankedTensorType tensorOf(Value v) { return tensorOf(v.getType()); }
 static LayoutAttr layoutOf(Value v) { return cast<LayoutAttr>(tensorOf(v).getEncoding()); }
 
-// Invariants: a tensor with a layout.
+// Invariant: a tensor with a layout.
 LogicalResult RegisterArrayType::verify(function_ref<InFlightDiagnostic()> emitError, Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (!tensor || !isa_and_nonnull<LayoutAttr>(tensor.getEncoding()))
@@ -26,7 +25,8 @@ LogicalResult RegisterArrayType::verify(function_ref<InFlightDiagnostic()> emitE
   return success();
 }
 
-// Invariants: a power of two of chunks; the body takes the number of one and yields a token for each result.
+// Invariants: the number of chunks is a power of two; the body takes the chunk number and yields one token per
+// result.
 LogicalResult RegisterLoopOp::verifyRegions() {
   if (!llvm::isPowerOf2_64(getChunks()))
     return emitOpError("the number of chunks must be a power of two, got ") << getChunks();
@@ -39,15 +39,15 @@ LogicalResult RegisterLoopOp::verifyRegions() {
   return success();
 }
 
-// Whether the bases of `part` are those of `whole` with its last register bits behind the warps. `whole` may have fewer warps
-// than the block, in which case zeros stand in between.
+// Whether `part` has the bases of `whole` with its last register bits moved after the warp bits. `whole` may
+// have fewer warps than the CTA, in which case zeros fill the gap.
 static LogicalResult verifyChunk(Operation *op, Value whole, Value part, Value chunk) {
   RankedTensorType all = tensorOf(whole), some = tensorOf(part);
   if (all.getShape() != some.getShape() || all.getElementType() != some.getElementType())
-    return op->emitOpError("tensor and array must have one shape and element type");
+    return op->emitOpError("tensor and array must have the same shape and element type");
   LayoutAttr from = layoutOf(whole), to = layoutOf(part);
   if (!chunk)
-    return from == to ? success() : op->emitOpError("without a chunk, tensor and array must have one layout");
+    return from == to ? success() : op->emitOpError("without a chunk, tensor and array must have the same layout");
   ArrayRef<int64_t> registers = from.getRegisters(), warps = to.getWarps();
   size_t kept = to.getRegisters().size();
   bool fits = kept <= registers.size() && warps.size() >= registers.size() - kept + from.getWarps().size();
@@ -72,12 +72,12 @@ static LogicalResult verifyChunk(Operation *op, Value whole, Value part, Value c
 LogicalResult ArrayLoadOp::verify() { return verifyChunk(*this, getSource(), getResult(), getChunk()); }
 LogicalResult ArrayStoreOp::verify() { return verifyChunk(*this, getDest(), getValue(), getChunk()); }
 
-// Invariants: one rank and element type; with indices one for each dimension and extents that divide the source's, otherwise
-// extents that are the result's or one.
+// Invariants: the same rank and element type. With indices: one per dimension, and extents that divide the source's.
+// Without: source extents equal to the result's or one.
 LogicalResult GatherRegistersOp::verify() {
   RankedTensorType from = tensorOf(getSource()), to = tensorOf(getResult());
   if (from.getRank() != to.getRank() || from.getElementType() != to.getElementType())
-    return emitOpError("source and result must have one rank and element type");
+    return emitOpError("source and result must have the same rank and element type");
   bool sliced = !getIndices().empty();
   if (sliced && getIndices().size() != size_t(from.getRank()))
     return emitOpError("expected one index for each of ") << from.getRank() << " dimensions";
@@ -85,16 +85,16 @@ LogicalResult GatherRegistersOp::verify() {
     if (sliced && (t == 0 || f % t))
       return emitOpError("extents of the slice must divide those of the whole");
     if (!sliced && f != t && f != 1)
-      return emitOpError("only extents of one can be repeated");
+      return emitOpError("only dimensions of extent one can be repeated");
   }
   return success();
 }
 
-// Invariants: one index for each dimension; the slice's extents divide the array's.
+// Invariants: one index per dimension; the slice's extents divide the array's.
 LogicalResult ArrayInsertOp::verify() {
   RankedTensorType to = tensorOf(getDest()), slice = tensorOf(getSlice());
   if (slice.getElementType() != to.getElementType() || slice.getRank() != to.getRank())
-    return emitOpError("slice and array must have one rank and element type");
+    return emitOpError("slice and array must have the same rank and element type");
   if (getIndices().size() != size_t(to.getRank()))
     return emitOpError("expected one index for each of ") << to.getRank() << " dimensions";
   for (auto [w, s] : llvm::zip(to.getShape(), slice.getShape()))
@@ -103,7 +103,7 @@ LogicalResult ArrayInsertOp::verify() {
   return success();
 }
 
-// Invariants: the result has twice the extent of the operands along dim, and their other extents and element type.
+// Invariants: the result has twice the operands' extent along dim, and their other extents and element type.
 LogicalResult ArrayCatOp::verify() {
   RankedTensorType from = tensorOf(getLhs()), to = tensorOf(getResult());
   int64_t dim = getDim(), rank = from.getRank();
@@ -116,12 +116,12 @@ LogicalResult ArrayCatOp::verify() {
   return success();
 }
 
-// Invariants: arrays of one tensor in two layouts; storage of the element type, not larger than the tensor.
+// Invariants: arrays of the same tensor in two layouts; storage of the element type, not larger than the tensor.
 LogicalResult ArrayExchangeOp::verify() {
   RankedTensorType from = tensorOf(getSource()), to = tensorOf(getDest());
   MemDescType storage = getStorage().getType();
   if (from.getShape() != to.getShape() || from.getElementType() != to.getElementType())
-    return emitOpError("source and destination must differ in layout only");
+    return emitOpError("source and destination must differ only in layout");
   int64_t count = 1;
   for (int64_t extent : storage.getShape())
     count *= extent;

@@ -1,12 +1,11 @@
-// Verifiers of tensor maps and of copies by them.
+// Verifiers of tensor maps and TMA copies.
 //
-// Checked here: a map's lists have one length and its numbers are within the hardware's limits; it describes the view that
-// it is made of; whole warps make it, once or behind the copies by the one before; a load stands in the program of one
-// thread, and a store does not; a copy moves the view's elements and one tile of them, and uses a map that threads of its
-// own scope have made.
-// Not checked here: addresses and strides of the view, which are known at run time (`analysis::tensor_maps` proves them,
-// or `tma_ready` tests them),
-// and the layout of the destination, which the lowering compares with the map.
+// Checked here: a map's lists have the same length and its numbers are within the hardware's limits; it describes its
+// view; whole warps build it, once or after the copies through the previous map; a load is in the program of one
+// thread, and a store is not; a copy moves elements of the view and one of its tiles, through a map built by threads
+// of the same scope. Not checked here: addresses and strides of the view, which are known only at run time
+// (`analysis::tensor_maps` proves them, or `tma_ready` tests them), and the layout of the destination, which the
+// lowering compares with the map.
 #include "mlir/IR/OpImplementation.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "nv_tileas/NvTileAS.h"
@@ -17,30 +16,30 @@ using namespace nv_tileas;
 LogicalResult TmaDescType::verify(function_ref<InFlightDiagnostic()> emitError, Type element, ArrayRef<int64_t> dims,
                                   ArrayRef<int64_t> box, ArrayRef<int64_t> steps, int64_t swizzle, TmaFill) {
   if (!element.isIntOrFloat())
-    return emitError() << "a tensor map has elements that are numbers, got " << element;
+    return emitError() << "a tensor map needs numeric elements, got " << element;
   if (dims.empty() || dims.size() > 5 || box.size() != dims.size() || steps.size() != dims.size())
-    return emitError() << "a tensor map has 1 to 5 dimensions, and as many extents of the box and steps";
+    return emitError() << "a tensor map has 1 to 5 dimensions, with one box extent and one step each";
   if (swizzle != 16 && swizzle != 32 && swizzle != 64 && swizzle != 128)
     return emitError() << "the swizzle spans 16, 32, 64 or 128 bytes, got " << swizzle;
   for (int64_t extent : box)
     if (extent < 1 || extent > 256)
-      return emitError() << "extents of a box are 1 to 256, got " << extent;
+      return emitError() << "box extents are 1 to 256, got " << extent;
   for (int64_t step : steps)
     if (step < 1 || step > 8)
       return emitError() << "steps are 1 to 8, got " << step;
   return success();
 }
 
-// Whether copies by the map round f32 of the view to tf32.
+// Whether copies through the map round f32 of the view to tf32.
 static bool rounds(nv_tileaa::TiledViewType view, TmaDescType desc) {
   return view.getMemref().getElementType().isF32() && desc.getElementType().isTF32();
 }
 
-// The map has the view's element type, or is one that rounds, and each of the view's dimensions once. No dimension is
-// indexed by a tensor. Maps do not change elements of tf32: to them these are f32.
+// The map has the view's element type or rounds it, and has each dimension of the view once. No dimension is sparse.
+// To a map, tf32 elements are f32 and do not change.
 static LogicalResult verifyMap(Operation *op, nv_tileaa::TiledViewType view, TmaDescType desc) {
   if (view.getSparseDim())
-    return op->emitOpError("tensor maps have no dimension that a tensor of rows indexes");
+    return op->emitOpError("tensor maps do not support a sparse dimension");
   Type element = view.getMemref().getElementType();
   bool same = element.isTF32() ? desc.getElementType().isF32() : desc.getElementType() == element;
   if (!same && !rounds(view, desc))
@@ -55,10 +54,10 @@ static LogicalResult verifyMap(Operation *op, nv_tileaa::TiledViewType view, Tma
   return success();
 }
 
-// The op whose region's warps run `op`, and that region.
+// Returns the region whose warps run `op`.
 static Region *scopeOf(Operation *op) {
   Region *region = op->getParentRegion();
-  // A program of a producer's warps stands where it does for others, and moves to the maps.
+  // A producer's region is still inside its user's scope, but will move to the scope that builds the maps.
   while (region &&
          (isa<ProduceOneOp>(region->getParentOp()) || !isa<nv_tileaa::ThreadScopeOpInterface>(region->getParentOp())))
     region = region->getParentRegion();
@@ -67,14 +66,14 @@ static Region *scopeOf(Operation *op) {
 
 LogicalResult MakeTiledTmaDescOp::verify() {
   if ((*this)->getParentOfType<ElectOp>())
-    return emitOpError("is done by a whole warp, and stands in the program of one thread");
+    return emitOpError("needs a whole warp, but is in the program of one thread");
   if (getPipelines().size() != getIterators().size())
-    return emitOpError("names ") << getPipelines().size() << " pipelines and " << getIterators().size() << " iterators";
+    return emitOpError("lists ") << getPipelines().size() << " pipelines and " << getIterators().size() << " iterators";
   for (Operation *around = (*this)->getParentOp(); around && getPipelines().empty(); around = around->getParentOp()) {
     if (isa<nv_tileaa::ThreadScopeOpInterface>(around))
       break;
     if (isa<LoopLikeOpInterface>(around))
-      return emitOpError("stands in a loop, and does not say behind which copies a borrowed map may be written over");
+      return emitOpError("is in a loop, but lists no pipelines whose copies must end before the map is overwritten");
   }
   MemDescType scratch = getScratch().getType();
   if (scratch.getSpace() != MemorySpace::Shared || !scratch.getElementType().isSignlessInteger(8) ||
@@ -85,7 +84,8 @@ LogicalResult MakeTiledTmaDescOp::verify() {
 
 LogicalResult TmaReadyOp::verify() { return verifyMap(*this, getView().getType(), cast<TmaDescType>(getDesc())); }
 
-// A copy between one stage in shared memory and a tile of the view, by a map that threads of the same scope have made.
+// A copy between a single stage in shared memory and a tile of the view, through a map built by threads of the same
+// scope.
 static LogicalResult verifyCopy(Operation *op, nv_tileaa::TiledViewType view, OperandRange indices,
                                 TypedValue<TmaDescType> desc, MemDescType storage, StringRef role) {
   if (failed(verifyMap(op, view, desc.getType())))
@@ -103,23 +103,23 @@ static LogicalResult verifyCopy(Operation *op, nv_tileaa::TiledViewType view, Op
       return op->emitOpError("indices are i32 or i64, got ") << index.getType();
   Operation *made = desc.getDefiningOp();
   if (made && scopeOf(made) != scopeOf(op))
-    return op->emitOpError("map is made by other warps, and valid in those only");
+    return op->emitOpError("map is built by other warps and valid only in those");
   return success();
 }
 
 LogicalResult AsyncTiledTmaLoadOp::verify() {
   if (!(*this)->getParentOfType<ElectOp>())
-    return emitOpError("stands in the program of one thread, 'nv_tileas.async.elect'");
+    return emitOpError("must be inside 'nv_tileas.async.elect'");
   return verifyCopy(*this, getView().getType(), getIndices(), getDesc(), getDest().getType(), "destination");
 }
 
 LogicalResult AsyncTiledTmaStoreOp::verify() {
   if ((*this)->getParentOfType<ElectOp>())
-    return emitOpError("elects its thread, and stands in the program of one");
+    return emitOpError("elects a thread itself, but is in the program of one thread");
   TmaDescType desc = getDesc().getType();
   if (rounds(getView().getType(), desc))
-    return emitOpError("does not round, and the map does");
+    return emitOpError("does not round, but the map does");
   if (llvm::any_of(desc.getSteps(), [](int64_t step) { return step != 1; }))
-    return emitOpError("writes elements that are next to each other, and the map has steps");
+    return emitOpError("writes contiguous elements, but the map has steps larger than 1");
   return verifyCopy(*this, getView().getType(), getIndices(), getDesc(), getSource().getType(), "source");
 }

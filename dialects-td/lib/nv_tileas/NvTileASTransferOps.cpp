@@ -1,7 +1,7 @@
 // Verifiers of copies, gathers, new dimensions and reinterpretations of nv_tileas.
 //
-// Checked here: pairs of memory spaces, shapes, element types, layouts that must agree, numbers of registers.
-// Not checked here: that offsets stay in bounds, and that nobody else accesses the storage of a copy.
+// Checked here: pairs of memory spaces, shapes, element types, layouts that must agree, numbers of registers. Not
+// checked here: that offsets stay in bounds, and that no other op accesses the storage of a copy.
 #include "nv_tileas/NvTileAS.h"
 
 using namespace mlir;
@@ -24,23 +24,23 @@ static Type elementOf(Type type) {
   return memory ? memory.getElementType() : cast<RankedTensorType>(type).getElementType();
 }
 
-// Invariants: one destination; two different memory spaces; one shape and element type; storage of one stage.
+// Invariants: one destination; two different memory spaces; the same shape and element type; single-stage storage.
 LogicalResult CopyOp::verify() {
   if (bool(getDest()) == bool(getResult()))
-    return emitOpError("goes to a storage or has a result");
+    return emitOpError("needs either a destination or a result");
   Type from = getSource().getType(), to = getDest() ? Type(getDest().getType()) : Type(getResult().getType());
   if (spaceOf(from) == spaceOf(to))
     return emitOpError("moves nothing: both sides are in ") << spaceOf(from);
   if (shapeOf(from) != shapeOf(to) || elementOf(from) != elementOf(to))
-    return emitOpError("source and destination must have one shape and element type");
+    return emitOpError("source and destination must have the same shape and element type");
   for (Type side : {from, to})
     if (auto memory = dyn_cast<MemDescType>(side); memory && memory.getStages() != 1)
       return emitOpError("storage must have one stage; take one with memdesc_slot");
   return success();
 }
 
-// Invariants: value, offsets, mask and fill values have one shape and layout; offsets are integers, masks i1; the pointee is
-// the element type.
+// Invariants: value, offsets, mask and fill values have the same shape and layout; offsets are integers, masks i1;
+// the pointee is the element type.
 static LogicalResult verifyGather(Operation *op, nv_tileaa::PtrType base, Value value, Value offsets, Value mask) {
   if (!tensor(offsets).getElementType().isSignlessInteger())
     return op->emitOpError("offsets must be integers");
@@ -48,7 +48,7 @@ static LogicalResult verifyGather(Operation *op, nv_tileaa::PtrType base, Value 
     return op->emitOpError("mask must be of i1");
   for (Value v : {value, mask})
     if (v && (tensor(v).getShape() != tensor(offsets).getShape() || tensor(v).getEncoding() != tensor(offsets).getEncoding()))
-      return op->emitOpError("value, offsets and mask must have one shape and layout");
+      return op->emitOpError("value, offsets and mask must have the same shape and layout");
   if (base.getPointee() != tensor(value).getElementType())
     return op->emitOpError("pointee and element type differ");
   return success();
@@ -62,7 +62,8 @@ LogicalResult ScatterStoreOp::verify() {
   return verifyGather(*this, getBase().getType(), getValue(), getOffsets(), getMask());
 }
 
-// Invariants: the axis is a dimension of the result, of extent one; without it the types are equal, layouts included.
+// Invariants: the axis is a dimension of the result, of extent one; without it, the types are equal, including the
+// layouts.
 LogicalResult ExpandDimsOp::verify() {
   RankedTensorType from = tensor(getSource()), to = tensor(getResult());
   if (int64_t(getAxis()) < 0 || int64_t(getAxis()) > from.getRank())
@@ -76,14 +77,14 @@ LogicalResult ExpandDimsOp::verify() {
   return success();
 }
 
-// Invariants: one element type, as many registers, warps and blocks.
+// Invariants: the same element type and the same numbers of registers, warps and CTAs.
 LogicalResult ReinterpretOp::verify() {
   RankedTensorType from = tensor(getSource()), to = tensor(getResult());
   if (from.getElementType() != to.getElementType())
-    return emitOpError("source and result must have one element type");
+    return emitOpError("source and result must have the same element type");
   auto a = cast<LayoutAttr>(from.getEncoding()), b = cast<LayoutAttr>(to.getEncoding());
   if (a.getRegisters().size() != b.getRegisters().size() || a.getWarps().size() != b.getWarps().size() ||
       a.getBlocks().size() != b.getBlocks().size())
-    return emitOpError("source and result must have as many registers, warps and blocks");
+    return emitOpError("source and result must have the same numbers of registers, warps and CTAs");
   return success();
 }

@@ -1,7 +1,7 @@
-//! The functions, with the signatures of the driver API's header.
+//! The API functions, with the signatures of the driver API's header.
 //!
-//! Safety, for all of them: pointers are those that the API's documentation asks for. An output pointer may be written;
-//! a string ends with a zero byte; an array has as many elements as the call says. Handles are numbers and are looked
+//! Safety of all of them: pointers must be valid as the API's documentation requires. Output pointers are writable,
+//! strings are zero-terminated, and arrays have the length that the call states. Handles are numbers, which are looked
 //! up.
 
 use crate::state::{MEMORY, MapRequest, Object, Prepared, State, Work, code, encode, with};
@@ -17,12 +17,12 @@ fn status<T>(result: Result<T, i32>) -> Status {
 /// Stores a result through an output pointer.
 ///
 /// # Safety
-/// `out` is null or may be written.
+/// `out` must be null or writable.
 unsafe fn give<T>(out: *mut T, result: Result<T, i32>) -> Status {
     match result {
         Ok(_) if out.is_null() => code::INVALID_VALUE,
         Ok(value) => {
-            // SAFETY: not null, and the caller of the API gave it for this.
+            // SAFETY: not null, and the caller of the API passed it for output.
             unsafe { out.write(value) };
             code::SUCCESS
         }
@@ -31,22 +31,22 @@ unsafe fn give<T>(out: *mut T, result: Result<T, i32>) -> Status {
 }
 
 /// # Safety
-/// `text` is null or ends with a zero byte.
+/// `text` must be null or zero-terminated.
 unsafe fn text<'a>(text: *const c_char) -> Result<&'a str, i32> {
     if text.is_null() {
         return Err(code::INVALID_VALUE);
     }
-    // SAFETY: not null and terminated.
+    // SAFETY: not null, and zero-terminated.
     unsafe { CStr::from_ptr(text) }.to_str().map_err(|_| code::INVALID_IMAGE)
 }
 
 /// # Safety
-/// `data` has `count` elements, or `count` is zero.
+/// `data` must have `count` elements, or `count` must be zero.
 unsafe fn slice<'a, T>(data: *const T, count: usize) -> &'a [T] {
     if count == 0 || data.is_null() {
         return &[];
     }
-    // SAFETY: not null, with so many elements.
+    // SAFETY: not null, with `count` elements.
     unsafe { std::slice::from_raw_parts(data, count) }
 }
 
@@ -69,12 +69,12 @@ extern "C" fn device_name(out: *mut c_char, room: c_int, _device: c_int) -> Stat
     if out.is_null() || (room as usize) < NAME.len() {
         return code::INVALID_VALUE;
     }
-    // SAFETY: the caller has room for so many bytes.
+    // SAFETY: the caller has room for this many bytes.
     unsafe { out.cast::<u8>().copy_from_nonoverlapping(NAME.as_ptr(), NAME.len()) };
     code::SUCCESS
 }
 
-/// Attributes by the API's numbers; those that nobody asks for are zero.
+/// Attributes by their API numbers; unsupported ones are zero.
 extern "C" fn device_attribute(out: *mut c_int, attribute: c_int, _device: c_int) -> Status {
     let value = match attribute {
         16 => 4,
@@ -116,8 +116,8 @@ extern "C" fn stream_create(out: *mut usize, _flags: u32) -> Status {
 }
 
 extern "C" fn load(out: *mut usize, image: *const c_char) -> Status {
-    // SAFETY: an image is PTX text here, which ends with a zero byte; ELF images end at their first one and are
-    // refused.
+    // SAFETY: an image is PTX text here, which is zero-terminated; an ELF image ends at its first zero byte, and is
+    // rejected.
     let text = unsafe { text(image) };
     let result = text
         .and_then(|text| if text.starts_with("\u{7f}ELF") { Err(code::INVALID_IMAGE) } else { with(|s| s.load(text)) });
@@ -171,7 +171,7 @@ extern "C" fn free(at: u64) -> Status {
 }
 
 extern "C" fn to_device(to: u64, from: *const u8, bytes: usize) -> Status {
-    // SAFETY: the source has so many bytes.
+    // SAFETY: the source has this many bytes.
     let data = unsafe { slice(from, bytes) };
     status(with(|s| s.write(to, data)))
 }
@@ -180,7 +180,7 @@ extern "C" fn to_host(to: *mut u8, from: u64, bytes: usize) -> Status {
     let mut data = vec![0; bytes];
     let result = with(|s| s.read(from, &mut data));
     if result.is_ok() && !to.is_null() {
-        // SAFETY: the destination has so many bytes.
+        // SAFETY: the destination has this many bytes.
         unsafe { to.copy_from_nonoverlapping(data.as_ptr(), bytes) };
     }
     status(result)
@@ -194,10 +194,11 @@ extern "C" fn set_bytes_async(to: u64, value: u8, bytes: usize, _stream: usize) 
     status(with(|s| s.submit(Work::Fill { to, value, bytes })))
 }
 
-/// Takes the values of the parameters now: the caller may change them once the launch has returned.
+/// Copies the values of the parameters, which the caller may change after the launch returns.
 ///
 /// # Safety
-/// `parameters` has a pointer for each parameter of the function, to as many bytes as it has.
+///
+/// `parameters` must have a pointer for each parameter of the function, to as many bytes as the parameter has.
 unsafe fn prepare(
     state: &State,
     function: usize,
@@ -214,7 +215,7 @@ unsafe fn prepare(
         return Err(code::INVALID_VALUE);
     }
     let values = pointers.iter().zip(&declared.params).map(|(pointer, parameter)| {
-        // SAFETY: each points to as many bytes as its parameter has.
+        // SAFETY: each points to as many bytes as its parameter.
         Arg::Bytes(unsafe { slice(*pointer, parameter.size as usize) }.to_vec())
     });
     let parameters = values.collect();
@@ -273,7 +274,7 @@ struct Attribute {
 /// `CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION`.
 const CLUSTER: u32 = 4;
 
-/// `CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION`. Launches come one after the other here, which it allows.
+/// `CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION`, which permits the sequential launches done here.
 const PROGRAMMATIC_SERIALIZATION: u32 = 6;
 
 extern "C" fn launch_extended(
@@ -284,7 +285,7 @@ extern "C" fn launch_extended(
 ) -> Status {
     // SAFETY: null or a configuration.
     let Some(config) = (unsafe { config.as_ref() }) else { return code::INVALID_VALUE };
-    // SAFETY: so many attributes.
+    // SAFETY: the configuration has this many attributes.
     let attributes = unsafe { slice(config.attributes, config.count as usize) };
     if attributes.iter().any(|a| ![CLUSTER, PROGRAMMATIC_SERIALIZATION].contains(&a.id)) {
         return code::INVALID_VALUE;
@@ -313,11 +314,11 @@ extern "C" fn tensor_map(
     fill: u32,
 ) -> Status {
     let rank = rank as usize;
-    // The driver wants an array of strides also where there is none to tell.
+    // The driver requires an array of strides even for rank 1.
     if rank == 0 || strides.is_null() {
         return code::INVALID_VALUE;
     }
-    // SAFETY: arrays of the rank's length, one less of strides.
+    // SAFETY: arrays with one element per dimension; the array of strides has one less.
     let request = unsafe {
         MapRequest {
             element,
@@ -369,7 +370,7 @@ extern "C" fn event_wait(event: usize) -> Status {
     status(with(|s| s.object(event)))
 }
 
-/// What is submitted is done at once, so that there is nothing to wait for.
+/// Submitted work completes immediately, so there is nothing to wait for.
 extern "C" fn stream_wait(stream: usize, event: usize, _flags: u32) -> Status {
     status(with(|s| {
         s.object(stream)?;
@@ -377,7 +378,7 @@ extern "C" fn stream_wait(stream: usize, event: usize, _flags: u32) -> Status {
     }))
 }
 
-/// A millisecond for each launch between two events.
+/// One millisecond for each launch between two events.
 extern "C" fn event_elapsed(out: *mut f32, first: usize, last: usize) -> Status {
     let result = with(|s| match (s.object(first)?, s.object(last)?) {
         (Object::Event(a), Object::Event(b)) => Ok(b.saturating_sub(a) as f32),
@@ -388,15 +389,15 @@ extern "C" fn event_elapsed(out: *mut f32, first: usize, last: usize) -> Status 
 }
 
 extern "C" fn error_string(_code: c_int, out: *mut *const c_char) -> Status {
-    // SAFETY: an output pointer; the text lives as long as the program.
+    // SAFETY: an output pointer; the text is static.
     unsafe { give(out, Ok(c"an error of the simulated driver".as_ptr())) }
 }
 
-/// Looks a function up by its name without a version. Unknown ones are not found, and calling them is the caller's
-/// error.
+/// Looks up a function by its unversioned name. Returns "not found" for unknown names.
 ///
 /// # Safety
-/// As all functions here.
+///
+/// As for all functions of this module.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuGetProcAddress_v2(
     name: *const c_char,

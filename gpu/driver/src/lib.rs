@@ -1,12 +1,13 @@
-//! A stand-in for `libcuda.so.1`: the part of the driver API that the GPU kit uses, on the PTX simulator.
+//! A replacement for `libcuda.so.1`: the part of the driver API that the GPU kit uses, on the PTX simulator.
 //!
-//! It lets the kit's device for real GPUs be tested from end to end without one: the same Python package, the same
-//! calls, the same marshalling of parameters. An image is PTX text here, which drivers take as well. A kernel runs
-//! within the call that launches it; an error of a kernel stays with the context, as with a real driver, and every
-//! later call returns it. Events count launches instead of time: what they say is no measurement, and the device's name
-//! begins with `ptx-sim`.
+//! It allows testing the kit's GPU support end to end without a GPU: with the same Python package, the same calls, and
+//! the same marshalling of parameters. Images must be PTX text, which drivers accept too. A kernel runs within the
+//! call that launches it. As with a real driver, a kernel's error is sticky: every later call in the context returns
+//! it. Events count launches instead of time, so they are not measurements, and the device's name begins with
+//! `ptx-sim`.
 //!
-//! Programs find the functions by [`cuGetProcAddress_v2`], as the Python package does; nothing else is exported.
+//! Programs look up the functions through [`cuGetProcAddress_v2`], as the Python package does; nothing else is
+//! exported.
 
 mod api;
 mod state;

@@ -1,4 +1,4 @@
-//! What a driver keeps: one device, one context, modules, graphs, events.
+//! The state of the driver: one device, one context, modules, graphs, events.
 
 use ptx_sim::units::{ElementType, Fill, TensorMap, TileParams};
 use ptx_sim::{Arg, Config, Device, DevicePtr, LaunchConfig, Module, RunOptions, SimErrorKind};
@@ -24,7 +24,7 @@ pub mod code {
 
 pub type Code = Result<(), i32>;
 
-/// A launch with its parameters, ready to run any number of times.
+/// A launch with its parameters, which can run any number of times.
 #[derive(Clone)]
 pub struct Prepared {
     pub module: Arc<Module>,
@@ -36,14 +36,14 @@ pub struct Prepared {
     pub parameters: Vec<Arg>,
 }
 
-/// Something that a stream does, or a graph.
+/// An item of work of a stream or a graph.
 #[derive(Clone)]
 pub enum Work {
     Launch(Prepared),
     Fill { to: u64, value: u8, bytes: usize },
 }
 
-/// What a handle stands for.
+/// The object that a handle refers to.
 #[derive(Clone)]
 pub enum Object {
     Context,
@@ -51,7 +51,7 @@ pub enum Object {
     Module(Arc<Module>),
     Function(Arc<Module>, String),
     Graph(Arc<Vec<Work>>),
-    /// The number of launches before the event.
+    /// Number of launches before the event.
     Event(u64),
 }
 
@@ -59,21 +59,21 @@ pub struct State {
     device: Device,
     objects: HashMap<usize, Object>,
     next: usize,
-    /// What was submitted since a capture began, to whichever stream: all streams here are one.
+    /// Work submitted to any stream since a capture began; all streams here are one.
     capture: Option<Vec<Work>>,
     launches: u64,
-    /// The error that the context is lost to.
+    /// The sticky error of the context.
     lost: Option<i32>,
-    /// Bytes allocated, against the memory that the device claims to have.
+    /// Allocated bytes by address, counted against the device's reported memory.
     allocated: HashMap<u64, u64>,
 }
 
-/// What the device claims to have.
+/// Memory that the device reports.
 pub const MEMORY: u64 = 4 << 30;
 
 static STATE: Mutex<Option<State>> = Mutex::new(None);
 
-/// Runs `f` on the state. With `always`, also when the context is lost.
+/// Runs `f` on the state, unless the context has a sticky error.
 pub fn with<T>(f: impl FnOnce(&mut State) -> Result<T, i32>) -> Result<T, i32> {
     let mut guard = lock();
     let state = guard.get_or_insert_with(State::new);
@@ -84,7 +84,7 @@ pub fn with<T>(f: impl FnOnce(&mut State) -> Result<T, i32>) -> Result<T, i32> {
 }
 
 fn lock() -> MutexGuard<'static, Option<State>> {
-    // A panic in the simulator would be a defect of its own; the state is still worth using.
+    // A panic in the simulator would be a separate defect; the state remains usable.
     STATE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -175,7 +175,7 @@ impl State {
         Ok(self.add(Object::Graph(Arc::new(work))))
     }
 
-    /// Does something, or remembers it while a capture goes on.
+    /// Executes work, or records it during a capture.
     pub fn submit(&mut self, work: Work) -> Code {
         match &mut self.capture {
             Some(captured) => {
@@ -204,7 +204,7 @@ impl State {
         };
         match self.device.launch(&launch.module, &launch.entry, &config, &RunOptions::default()) {
             Ok(report) => {
-                // Where a driver's output of kernels goes; there is nobody to tell when it is closed.
+                // Where a real driver writes the output of kernels; errors of a closed stream are ignored.
                 let mut out = std::io::stdout();
                 let _ = out.write_all(report.output.as_bytes()).and_then(|()| out.flush());
                 Ok(())
@@ -212,7 +212,7 @@ impl State {
             Err(error) => match error.kind {
                 SimErrorKind::Launch(_) | SimErrorKind::Load(_) => Err(code::INVALID_VALUE),
                 kind => {
-                    // A real driver tells of it at the next synchronisation: the launch itself has succeeded.
+                    // A real driver reports it at the next synchronization; the launch itself has succeeded.
                     self.lost = Some(match kind {
                         SimErrorKind::OutOfBounds { .. } => code::ILLEGAL_ADDRESS,
                         SimErrorKind::Misaligned { .. } => code::MISALIGNED_ADDRESS,
@@ -226,7 +226,7 @@ impl State {
     }
 }
 
-/// What the driver's encoder of tensor maps is told.
+/// Arguments of the driver's tensor-map encoder.
 pub struct MapRequest<'a> {
     pub element: u32,
     pub address: u64,

@@ -1,10 +1,10 @@
-//! The GPU kit's device for GPUs on this stand-in, through the Python package of the driver API:
+//! Tests the GPU kit's GPU support on this library, through the Python package of the driver API:
 //! `gpu/tests/test_cuda.py`.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The library beside this test, as cargo built it.
+/// The library next to this test, as built by cargo.
 fn library() -> PathBuf {
     let here = std::env::current_exe().expect("a running program has a path");
     let name = format!("{}sim_cuda{}", std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX);
@@ -23,11 +23,11 @@ fn the_kit_runs_on_it() {
         .expect("python3 starts");
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{said}");
-    // With the library there is no reason to leave any of them out.
+    // With the library there is no reason to skip any of them.
     assert!(said.contains("Ran ") && !said.contains("skipped") && !said.contains("Ran 0 tests"), "{said}");
 }
 
-/// What the package asks for and is not there has to be told, and what is there has to be found.
+/// A missing function must be reported, and an existing one must be found.
 #[test]
 fn functions_are_found_by_name() {
     let mut address = std::ptr::null();

@@ -1,13 +1,13 @@
-//! From a parsed module to its executable form: registers become planes, symbols addresses, labels indices.
+//! Translates a parsed module to its executable form: registers become planes, symbols addresses, labels indices.
 
 use super::flow_order;
 use super::state::memory::{CONST_BASE, FUNCTION_BASE, MAX_LOCAL};
 use super::state::program::{
-    Arg, Class, DInst, ENTRY_PARAM, Func, LoadError, MemBase, Program, SHARED_START, Slot, TensorArg,
+    Class, DArg, DInst, ENTRY_PARAM, Func, LoadError, MemBase, ParamSlot, Program, SHARED_START, TensorArg,
 };
 use crate::ir::*;
 
-/// Parameters of an entry, in bytes.
+/// Maximum size of an entry's parameters, in bytes.
 const MAX_PARAMETERS: u64 = 32764;
 
 fn align_up(value: u64, align: u64) -> u64 {
@@ -22,7 +22,7 @@ pub(crate) struct Layout {
     pub shared_bytes: u32,
 }
 
-/// Places shared variables; dynamic (extern, unsized) ones start where the static ones end.
+/// Lays out shared variables; dynamic (extern, unsized) ones start after the static ones.
 pub(crate) fn layout_shared(module: &Module, addresses: Vec<u64>) -> Result<Layout, LoadError> {
     let mut layout = Layout { addresses, local_shared: Vec::new(), shared_bytes: 0 };
     let mut end = u64::from(SHARED_START);
@@ -80,7 +80,7 @@ pub(crate) fn decode(module: &Module, layout: &Layout) -> Result<Program, LoadEr
     let mut shared: Vec<(u32, u64, String)> = of_module
         .chain(of_functions)
         .filter(|(v, _)| v.space == Space::Shared)
-        // Memory of unknown size ends with the CTA's.
+        // A variable of unknown size extends to the end of the CTA's memory.
         .map(|(v, offset)| (offset, v.size.unwrap_or(u64::MAX), v.name.clone()))
         .collect();
     shared.sort();
@@ -97,8 +97,8 @@ struct FuncDecoder<'a> {
     planes: u32,
     preds: u32,
     locals: Vec<u32>,
-    params: Vec<Slot>,
-    results: Vec<Slot>,
+    params: Vec<ParamSlot>,
+    results: Vec<ParamSlot>,
     entry_params: Vec<(u32, u32)>,
     local_bytes: u64,
     line: u32,
@@ -124,7 +124,7 @@ impl<'a> FuncDecoder<'a> {
     }
 
     fn run(mut self) -> Result<Func, LoadError> {
-        // A register that no instruction names takes no plane: `.reg .b32 %r<1000>` often declares more than is used.
+        // A register that no instruction names takes no plane: `.reg .b32 %r<1000>` often declares more than are used.
         let mut used = vec![false; self.f.registers.len()];
         mark_used(self.f, &mut used);
         for (ty, used) in self.f.registers.iter().zip(used) {
@@ -182,7 +182,7 @@ impl<'a> FuncDecoder<'a> {
                 leader: false,
             });
         }
-        // Running off the end of a body is a return.
+        // Reaching the end of a body is a return.
         code.push(DInst {
             op: Op::Ret,
             guard: None,
@@ -212,99 +212,99 @@ impl<'a> FuncDecoder<'a> {
         })
     }
 
-    fn place(&mut self, p: &Param) -> Slot {
+    fn place(&mut self, p: &Param) -> ParamSlot {
         let offset = align_up(self.local_bytes, p.align);
         self.local_bytes = offset + p.size;
         let reg = p.register.map(|r| (self.slots[r.0 as usize], p.ty.bits() as u8));
-        Slot { offset: offset as u32, size: p.size as u32, reg }
+        ParamSlot { offset: offset as u32, size: p.size as u32, reg }
     }
 
     fn error<T>(&self, what: impl Into<String>) -> Result<T, LoadError> {
         Err(LoadError::BadInstruction { line: self.line, what: what.into() })
     }
 
-    fn reg(&self, r: RegId) -> Arg {
+    fn reg(&self, r: RegId) -> DArg {
         let ty = self.f.registers[r.0 as usize];
         let slot = self.slots[r.0 as usize];
-        if ty == Type::Pred { Arg::P(slot) } else { Arg::R(slot, ty.bits() as u8) }
+        if ty == Type::Pred { DArg::P(slot) } else { DArg::R(slot, ty.bits() as u8) }
     }
 
-    /// The address of a symbol in its own space, as an immediate where it is one.
-    fn symbol(&self, symbol: Symbol, offset: i64) -> Result<Arg, LoadError> {
+    /// The address of a symbol in its own space; an immediate if it is a constant.
+    fn symbol(&self, symbol: Symbol, offset: i64) -> Result<DArg, LoadError> {
         let add = |base: u32| base.wrapping_add(offset as u32);
         Ok(match symbol {
             Symbol::Module(i) => {
                 let v = &self.module.variables[i as usize];
                 let address = self.layout.addresses[i as usize];
                 match v.space {
-                    Space::Shared => Arg::Shared(add(address as u32)),
-                    Space::Const => Arg::Imm(address.wrapping_sub(CONST_BASE).wrapping_add(offset as u64)),
-                    _ => Arg::Imm(address.wrapping_add(offset as u64)),
+                    Space::Shared => DArg::Shared(add(address as u32)),
+                    Space::Const => DArg::Imm(address.wrapping_sub(CONST_BASE).wrapping_add(offset as u64)),
+                    _ => DArg::Imm(address.wrapping_add(offset as u64)),
                 }
             }
             Symbol::Local(i) => {
                 let v = &self.f.variables[i as usize];
                 match v.space {
-                    Space::Shared => Arg::Shared(add(self.layout.local_shared[self.index][i as usize])),
-                    Space::Local | Space::Param => Arg::Local(add(self.locals[i as usize])),
+                    Space::Shared => DArg::Shared(add(self.layout.local_shared[self.index][i as usize])),
+                    Space::Local | Space::Param => DArg::Local(add(self.locals[i as usize])),
                     _ => return self.error(format!("variable '{}' in space .{}", v.name, v.space)),
                 }
             }
             Symbol::Param(i) if self.f.is_entry => {
-                Arg::Imm(ENTRY_PARAM | u64::from(self.entry_params[i as usize].0).wrapping_add(offset as u64))
+                DArg::Imm(ENTRY_PARAM | u64::from(self.entry_params[i as usize].0).wrapping_add(offset as u64))
             }
-            Symbol::Param(i) => Arg::Local(add(self.params[i as usize].offset)),
-            Symbol::Result(i) => Arg::Local(add(self.results[i as usize].offset)),
-            Symbol::Function(i) => Arg::Imm(FUNCTION_BASE + 16 * u64::from(i)),
+            Symbol::Param(i) => DArg::Local(add(self.params[i as usize].offset)),
+            Symbol::Result(i) => DArg::Local(add(self.results[i as usize].offset)),
+            Symbol::Function(i) => DArg::Imm(FUNCTION_BASE + 16 * u64::from(i)),
         })
     }
 
     fn mem(&self, base: AddrBase, offset: i64) -> Result<(MemBase, i64), LoadError> {
         Ok(match base {
             AddrBase::Reg(r) => match self.reg(r) {
-                Arg::R(slot, 32) => (MemBase::R32(slot), offset),
-                Arg::R(slot, 64) => (MemBase::R64(slot), offset),
+                DArg::R(slot, 32) => (MemBase::R32(slot), offset),
+                DArg::R(slot, 64) => (MemBase::R64(slot), offset),
                 _ => return self.error("an address register must have 32 or 64 bits"),
             },
             AddrBase::Absolute => (MemBase::Abs, offset),
             AddrBase::Sym(symbol) => match self.symbol(symbol, offset)? {
-                Arg::Shared(o) => (MemBase::Shared(o), 0),
-                Arg::Local(o) => (MemBase::Local(o), 0),
-                Arg::Imm(v) => (MemBase::Abs, v as i64),
+                DArg::Shared(o) => (MemBase::Shared(o), 0),
+                DArg::Local(o) => (MemBase::Local(o), 0),
+                DArg::Imm(v) => (MemBase::Abs, v as i64),
                 _ => return self.error("address of an unexpected symbol"),
             },
         })
     }
 
-    fn list(&self, items: &[Operand]) -> Result<Box<[Arg]>, LoadError> {
+    fn list(&self, items: &[Operand]) -> Result<Box<[DArg]>, LoadError> {
         items.iter().map(|i| self.arg(i)).collect()
     }
 
-    fn arg(&self, operand: &Operand) -> Result<Arg, LoadError> {
+    fn arg(&self, operand: &Operand) -> Result<DArg, LoadError> {
         Ok(match operand {
             Operand::Reg(r) => self.reg(*r),
-            Operand::NotReg(r) => Arg::NotP(self.slots[r.0 as usize]),
-            Operand::Imm(imm) => Arg::Imm(imm.bits()),
-            Operand::Special(s) => Arg::Special(*s),
+            Operand::NotReg(r) => DArg::NotP(self.slots[r.0 as usize]),
+            Operand::Imm(imm) => DArg::Imm(imm.bits()),
+            Operand::Special(s) => DArg::Special(*s),
             Operand::Sym(symbol, offset) => self.symbol(*symbol, *offset)?,
-            Operand::Vec(items) | Operand::List(items) => Arg::Vec(self.list(items)?),
+            Operand::Vec(items) | Operand::List(items) => DArg::Vec(self.list(items)?),
             Operand::Mem(base, offset) => {
                 let (base, offset) = self.mem(*base, *offset)?;
-                Arg::Mem(base, offset)
+                DArg::Mem(base, offset)
             }
             Operand::Tensor(t) => {
                 let (map, offset) = self.mem(t.map, t.offset)?;
                 let (coords, im2col) = (self.list(&t.coords)?, self.list(&t.im2col)?);
-                Arg::Tensor(Box::new(TensorArg { map, offset, coords, im2col }))
+                DArg::Tensor(Box::new(TensorArg { map, offset, coords, im2col }))
             }
-            Operand::Label(l) => Arg::Target(self.f.labels[l.0 as usize].at),
+            Operand::Label(l) => DArg::Target(self.f.labels[l.0 as usize].at),
             Operand::Table(t) => match &self.f.tables[*t as usize].kind {
                 TargetTableKind::Branch(labels) => {
-                    Arg::Targets(labels.iter().map(|l| self.f.labels[l.0 as usize].at).collect())
+                    DArg::Targets(labels.iter().map(|l| self.f.labels[l.0 as usize].at).collect())
                 }
-                _ => Arg::Targets(Box::new([])),
+                _ => DArg::Targets(Box::new([])),
             },
-            Operand::Sink => Arg::Sink,
+            Operand::Sink => DArg::Sink,
         })
     }
 }

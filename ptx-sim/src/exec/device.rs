@@ -19,7 +19,7 @@ use std::sync::Arc;
 pub struct DevicePtr(pub u64);
 
 impl DevicePtr {
-    /// The address `bytes` further on.
+    /// The address `bytes` further.
     pub fn offset(self, bytes: u64) -> DevicePtr {
         DevicePtr(self.0.wrapping_add(bytes))
     }
@@ -39,7 +39,7 @@ pub enum Arg {
     U64(u64),
     F32(f32),
     F64(f64),
-    /// A by-value structure, such as a tensor map; its length must be that of the parameter.
+    /// A structure passed by value, such as a tensor map. Its length must match the parameter.
     Bytes(Vec<u8>),
 }
 
@@ -62,13 +62,13 @@ impl Arg {
     }
 }
 
-/// The extents and arguments of a launch.
+/// The dimensions and arguments of a launch.
 #[derive(Clone, Debug, Default)]
 pub struct LaunchConfig<'a> {
-    /// CTAs in each dimension (clusters, if the entry says `.blocksareclusters`).
+    /// CTAs in each dimension (clusters, if the entry has `.blocksareclusters`).
     pub grid: [u32; 3],
-    /// Threads in each dimension; `None` takes them from `.reqntid`, or from `.maxntid` if only that is given. A single
-    /// thread means what `.reqntid` says too, as it does to NVIDIA's driver; anything else has to be the same.
+    /// Threads in each dimension; `None` takes them from `.reqntid`, or from `.maxntid` if only that is given. A
+    /// single thread also selects `.reqntid`, as in NVIDIA's driver. Any other value must match `.reqntid`.
     pub block: Option<[u32; 3]>,
     /// CTAs of a cluster; `None` takes them from `.reqnctapercluster`.
     pub cluster: Option<[u32; 3]>,
@@ -77,17 +77,17 @@ pub struct LaunchConfig<'a> {
     pub args: &'a [Arg],
 }
 
-/// What a launch did.
+/// The results of a launch.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
     pub stats: Stats,
-    /// What the kernel printed.
+    /// The text that the kernel printed.
     pub output: String,
-    /// Executed instructions, if a trace was asked for.
+    /// Executed instructions, if [`RunOptions::trace`] is set.
     pub trace: Vec<String>,
-    /// How each instruction was executed, if [`RunOptions::coverage`] asks for it.
+    /// How each instruction was executed, if [`RunOptions::coverage`] is set.
     pub coverage: Option<Coverage>,
-    /// What was recorded for the timing model, if [`RunOptions::record`] asks for it.
+    /// The record for the timing model, if [`RunOptions::record`] is set.
     pub recording: Option<Recording>,
 }
 
@@ -98,10 +98,10 @@ impl Report {
     }
 }
 
-/// The largest grid, in CTAs.
+/// The maximum grid, in CTAs.
 const MAX_GRID: [u32; 3] = [0x7fff_ffff, 0xffff, 0xffff];
 
-/// A module on a device: code and the addresses of its variables.
+/// A module loaded on a device: code and the addresses of its variables.
 struct Loaded {
     program: Arc<Program>,
     variables: FxHashMap<String, (u64, u64)>,
@@ -118,38 +118,38 @@ pub struct Device {
 }
 
 impl Device {
-    /// A device without allocations.
+    /// Creates a device without allocations.
     pub fn new(config: Config) -> Device {
         let (memory, loaded) = (GlobalMemory::new(), FxHashMap::default());
         Device { config, memory, loaded, next_const: 256, launches: 0, printed: String::new() }
     }
 
-    /// Allocates global memory, aligned to 256 bytes. The bytes count as uninitialised until they are written.
+    /// Allocates global memory, aligned to 256 bytes. The bytes count as uninitialized until they are written.
     pub fn alloc(&mut self, bytes: u64) -> DevicePtr {
         DevicePtr(self.memory.allocate(bytes, 256))
     }
 
-    /// Allocates global memory that holds zeros and counts as written. Pages of it that nobody touches cost nothing.
+    /// Allocates zeroed global memory, which counts as written. Pages that are never accessed cost no host memory.
     pub fn alloc_zeroed(&mut self, bytes: u64) -> DevicePtr {
         let ptr = self.alloc(bytes);
         self.memory.mark_written(ptr.0, bytes as usize);
         ptr
     }
 
-    /// Allocates and fills global memory.
+    /// Allocates global memory and copies `data` to it.
     pub fn alloc_from(&mut self, data: &[u8]) -> DevicePtr {
         let ptr = self.alloc(data.len() as u64);
-        // The allocation has the data's length.
+        // The allocation is as long as the data.
         let _ = self.memory.host_write(ptr.0, data);
         ptr
     }
 
-    /// An address that stands for `bytes` bytes of each member, for `multimem` instructions alone.
+    /// Creates a multicast address for `bytes` bytes of each member. Only `multimem` instructions can access it.
     pub fn multicast(&mut self, members: &[DevicePtr], bytes: u64) -> DevicePtr {
         DevicePtr(self.memory.multicast(members.iter().map(|m| m.0).collect(), bytes))
     }
 
-    /// Frees an allocation; false if `ptr` is not the start of one.
+    /// Frees an allocation; returns false if `ptr` is not the start of one.
     pub fn free(&mut self, ptr: DevicePtr) -> bool {
         self.memory.remove(ptr.0)
     }
@@ -159,7 +159,7 @@ impl Device {
         self.memory.host_write(ptr.0, data).map_err(|f| host_fault(f, ptr.0, data.len(), "host write"))
     }
 
-    /// Reads device memory. Bytes that were never written are an error.
+    /// Reads device memory. Reading bytes that were never written is an error.
     pub fn read(&self, ptr: DevicePtr, out: &mut [u8]) -> Result<(), SimError> {
         if out.is_empty() {
             return Ok(());
@@ -168,7 +168,7 @@ impl Device {
         self.memory.read(ptr.0, out, true).map_err(|f| host_fault(f, ptr.0, len, "host read"))
     }
 
-    /// Reads device memory whether or not it was written; unwritten bytes have no particular value.
+    /// Reads device memory whether or not it was written; unwritten bytes have unspecified values.
     pub fn read_unchecked(&self, ptr: DevicePtr, out: &mut [u8]) -> Result<(), SimError> {
         let len = out.len();
         if len == 0 {
@@ -183,7 +183,7 @@ impl Device {
         Ok(loaded.variables.get(name).map(|(a, n)| (DevicePtr(*a), *n)))
     }
 
-    /// Loads a module once: places and initialises its variables, decodes its code.
+    /// Loads a module once: lays out and initializes its variables, and decodes its code.
     fn load(&mut self, module: &Module) -> Result<Arc<Loaded>, SimError> {
         if let Some(loaded) = self.loaded.get(&module.id) {
             return Ok(loaded.clone());
@@ -215,7 +215,7 @@ impl Device {
                 continue;
             }
             variables.insert(v.name.clone(), (*address, size));
-            // Bytes without an initialiser are zero, as all memory is at first.
+            // Bytes without an initializer are zero, as all fresh memory is.
             self.memory.mark_written(*address, size as usize);
             for piece in &v.init {
                 let value = match &piece.value {
@@ -252,9 +252,9 @@ impl Device {
         Ok(loaded)
     }
 
-    /// Runs an entry of a module to its end.
+    /// Runs an entry of a module to completion.
     ///
-    /// On an error, memory keeps the effects of what was executed before.
+    /// If the launch fails, memory keeps the effects of the instructions executed until then.
     pub fn launch(
         &mut self,
         module: &Module,
@@ -283,7 +283,7 @@ impl Device {
         };
         let threads = volume(block);
         if threads == 0 || threads > 1024 {
-            return Err(bad(format!("a block of {threads} threads (1 to 1024 are possible)")));
+            return Err(bad(format!("a block of {threads} threads (must be 1 to 1024)")));
         }
         let cluster = match (config.cluster, d.reqnctapercluster) {
             (Some(c), Some(r)) if c != r => {
@@ -295,7 +295,7 @@ impl Device {
         };
         let size = volume(cluster);
         if size == 0 || size > 16 {
-            return Err(bad(format!("a cluster of {size} CTAs (1 to 16 are possible)")));
+            return Err(bad(format!("a cluster of {size} CTAs (must be 1 to 16)")));
         }
         let mut grid = config.grid;
         if d.blocksareclusters {
@@ -312,7 +312,7 @@ impl Device {
         }
         let shared = program.shared_bytes.saturating_add(config.dynamic_shared);
         if shared > self.config.max_shared {
-            return Err(bad(format!("{shared} bytes of shared memory where {} are available", self.config.max_shared)));
+            return Err(bad(format!("{shared} bytes of shared memory, but only {} available", self.config.max_shared)));
         }
         if config.args.len() != func.entry_params.len() {
             let (found, expected) = (config.args.len(), func.entry_params.len());
@@ -322,7 +322,7 @@ impl Device {
         for (i, (arg, (offset, size))) in config.args.iter().zip(&func.entry_params).enumerate() {
             let bytes = arg.bytes();
             if bytes.len() != *size as usize {
-                return Err(bad(format!("argument {i} has {} bytes, the parameter {size}", bytes.len())));
+                return Err(bad(format!("argument {i} has {} bytes, but its parameter has {size}", bytes.len())));
             }
             params[*offset as usize..][..bytes.len()].copy_from_slice(&bytes);
         }
@@ -375,13 +375,13 @@ impl Device {
         Ok(report)
     }
 
-    /// What the last launch printed before it failed; nothing if it did not.
+    /// The text that the last launch printed before it failed; empty if it succeeded.
     pub fn printed_before_failure(&self) -> &str {
         &self.printed
     }
 }
 
-/// The number of points in a box; what does not fit is as good as the largest number.
+/// The number of points in a box, saturating.
 fn volume(extents: [u32; 3]) -> u64 {
     extents.iter().fold(1u64, |n, e| n.saturating_mul(u64::from(*e)))
 }

@@ -1,4 +1,4 @@
-//! Running of a launch: admission of CTAs, scheduling of warps and of their parts, stall detection.
+//! Runs a launch: admission of CTAs, scheduling of warps and of their parts, stall detection.
 
 use super::state::error::{SimError, SimErrorKind, Site};
 use super::state::machine::{Barrier, Cluster, Cta, Fail, Flow, Machine};
@@ -18,24 +18,24 @@ use super::{state::undefined::Undefined, units::defined};
 use smallvec::SmallVec;
 use std::cell::Cell;
 
-/// Warp instructions after which further CTAs are admitted although none has finished.
+/// Number of warp instructions after which further CTAs are admitted although none has finished.
 const ADMIT_AFTER: u64 = 300_000;
 
-/// Warp instructions without effect after which the launch counts as hung.
+/// Number of warp instructions without effect after which the launch counts as hung.
 const LIVELOCK: u64 = 50_000_000;
 
-/// Warp instructions of a turn.
-const TURN: u64 = 20_000;
+/// Warp instructions in a time slice.
+const SLICE: u64 = 20_000;
 
-/// How often timed waits may give up while nothing else happens.
+/// How many times timed waits may give up while nothing else happens.
 const STALL_ROUNDS: u32 = 8;
 
-/// Runs a launch: admission of CTAs, turns of warps and of their parts, stall detection.
+/// Runs a launch.
 pub(crate) trait Executor {
-    /// Runs the launch to its end.
+    /// Runs the launch to completion.
     fn run(&mut self) -> Result<(), SimError>;
 
-    /// Who waits for what, one line for each distinct situation of a CTA.
+    /// Describes the waits of all threads, one line for each distinct situation in a CTA.
     fn wait_graph(&self) -> String;
 }
 
@@ -67,7 +67,7 @@ impl Executor for Machine<'_> {
             self.abandon_after_budget(admitted_at);
             if self.executed != before || self.exited {
                 if !self.exited && self.executed - admitted_at > ADMIT_AFTER {
-                    // Nobody finishes: the running CTAs may wait for others.
+                    // No CTA has finished, so the running ones may be waiting for others.
                     admitted_at = self.executed;
                     resident_target = (resident_target * 2).min(max_resident);
                 }
@@ -156,20 +156,20 @@ impl Machine<'_> {
         self.exited = true;
     }
 
-    /// One turn for every warp.
+    /// Gives every warp one time slice.
     fn round(&mut self) -> Result<(), SimError> {
         let budget = self.recorder.as_ref().and_then(|r| r.options.budget);
-        let turn = budget.unwrap_or(TURN).min(TURN);
+        let slice = budget.unwrap_or(SLICE).min(SLICE);
         for cta in 0..self.ctas.len() {
             for warp in 0..self.ctas[cta].warps.len() {
-                self.turn(cta, warp, turn)?;
+                self.run_slice(cta, warp, slice)?;
                 self.check_limits()?;
             }
         }
         Ok(())
     }
 
-    /// Short turns of warps in random order, with asynchronous operations completing in between.
+    /// Gives warps short time slices in random order, with asynchronous operations completing in between.
     fn round_random(&mut self) -> Result<(), SimError> {
         let candidates: Vec<(usize, usize)> = (0..self.ctas.len())
             .flat_map(|c| (0..self.ctas[c].warps.len()).map(move |w| (c, w)))
@@ -178,24 +178,24 @@ impl Machine<'_> {
         if candidates.is_empty() {
             return Ok(());
         }
-        // A warp may be favoured or starved for a whole round.
+        // A warp may be favored or starved for a whole round.
         for _ in 0..candidates.len() {
             let (c, w) = candidates[self.rng.below(candidates.len() as u64) as usize];
             let spread = 1 << self.rng.below(9);
             let budget = 1 + self.rng.below(spread);
-            self.turn(c, w, budget)?;
+            self.run_slice(c, w, budget)?;
             if self.rng.below(64) == 0 {
                 self.engine_advance(false)?;
             }
         }
         for (c, w) in candidates {
-            self.turn(c, w, 1)?;
+            self.run_slice(c, w, 1)?;
         }
         Ok(())
     }
 
-    /// Lets a warp run for at most `budget` instructions.
-    fn turn(&mut self, cta: usize, index: usize, budget: u64) -> Result<(), SimError> {
+    /// Runs a warp for at most `budget` instructions.
+    fn run_slice(&mut self, cta: usize, index: usize, budget: u64) -> Result<(), SimError> {
         let Some(mut warp) = self.ctas[cta].warps[index].take() else { return Ok(()) };
         self.running = Some(warp.agent);
         let result = if warp.live != 0 { self.run_warp(&mut warp, budget) } else { Ok(()) };
@@ -204,7 +204,7 @@ impl Machine<'_> {
         result
     }
 
-    /// Whether a wait is over.
+    /// Whether the part's wait is over.
     fn ready(&self, w: &Warp, s: &Split) -> bool {
         match &s.wait {
             None | Some(Wait::Yield) => true,
@@ -246,8 +246,8 @@ impl Machine<'_> {
             if w.splits.len() > 1
                 && let Some(s) = w.splits.get_mut(si)
             {
-                // A part that polls memory gives way soon: what it waits for may be up to its siblings. A part that
-                // computes keeps its turn long, so that the others wait for it where they are to meet.
+                // A part that polls memory yields soon, because it may be waiting for its siblings. A part that
+                // computes keeps running, so that the others wait for it at the reconvergence point.
                 s.spent += used + 300 * (self.spin_hints - hints);
                 if s.spent >= 5000 {
                     s.spent = 0;
@@ -258,7 +258,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// The part to run next: the ready one that is furthest behind.
+    /// Returns the ready part that comes first in the convergence order.
     fn pick(&mut self, w: &Warp) -> Option<usize> {
         if w.splits.len() == 1 {
             return self.ready(w, &w.splits[0]).then_some(0);
@@ -271,11 +271,11 @@ impl Machine<'_> {
             let i = self.rng.below(ready.len() as u64) as usize;
             return Some(ready[i]);
         }
-        ready.sort_by(|a, b| behind(&w.splits[*a], &w.splits[*b]).then(a.cmp(b)));
+        ready.sort_by(|a, b| schedule_order(&w.splits[*a], &w.splits[*b]).then(a.cmp(b)));
         Some(ready[0])
     }
 
-    /// Runs one part until it waits, diverges or has used its time. Returns the number of instructions.
+    /// Runs one part until it waits, diverges or uses up its budget. Returns the number of instructions executed.
     fn run_split(&mut self, w: &mut Warp, si: usize, budget: u64) -> Result<u64, SimError> {
         let prog = self.prog;
         self.resumed = w.splits[si].wait.take();
@@ -283,7 +283,7 @@ impl Machine<'_> {
         w.splits[si].order = func.code[w.splits[si].pc as usize].order;
         let mut used = 0u64;
         let alone = w.splits.len() == 1;
-        // Others wait: look at them again soon.
+        // Other parts are waiting, so reschedule soon.
         let budget = if alone { budget } else { budget.min(1000) };
         while used < budget {
             let s = &w.splits[si];
@@ -306,7 +306,7 @@ impl Machine<'_> {
             w.clock += 1;
             w.steps = w.steps.wrapping_add(1);
             self.stats.count(inst.class, mask);
-            // A matrix instruction may take as long as thousands of others.
+            // One matrix instruction may take as long to simulate as thousands of others.
             if self.executed.is_multiple_of(1024) || inst.class == Class::Tensor {
                 self.check_time()?;
             }
@@ -361,7 +361,7 @@ impl Machine<'_> {
         Ok(used)
     }
 
-    /// Which undefined registers matter at an instruction.
+    /// Which undefined registers to track at an instruction.
     fn watch(&self, function: u32, at: u32) -> defined::Watch {
         match self.options.arbitrary {
             None => defined::Watch::Unwritten,
@@ -392,7 +392,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Starts the next cluster; false if the grid is exhausted.
+    /// Starts the next cluster; returns false if the grid is exhausted.
     fn admit(&mut self) -> bool {
         if self.next_cluster >= self.total_clusters() {
             return false;
@@ -454,7 +454,7 @@ impl Machine<'_> {
             ..Env::default()
         };
         let uid = self.next_agent / warps.max(1);
-        // The CTAs of a cluster follow each other.
+        // The CTAs of a cluster have consecutive numbers.
         let home = Home { cta: uid, cluster: uid - rank };
         let list = (0..warps).map(|i| Some(Box::new(self.new_warp(slot, home, i, threads, env.clone())))).collect();
         Cta {
@@ -528,12 +528,12 @@ impl Machine<'_> {
             },
             events: Vec::new(),
         };
-        // Decoding has refused what is too large for the first frame.
+        // Decoding rejects functions whose first frame would be too large.
         warp.new_frame(func.planes, func.preds, func.local_bytes, fill);
         warp
     }
 
-    /// Frees clusters all of whose threads have exited.
+    /// Frees clusters whose threads have all exited.
     fn retire(&mut self) {
         if !std::mem::take(&mut self.exited) {
             return;
@@ -563,7 +563,7 @@ impl Machine<'_> {
         }
     }
 
-    /// At a standstill, lets timed waits report failure a few times. False when that has been tried.
+    /// When all warps are stalled, makes timed waits report failure. Returns false after a few attempts.
     fn give_up_timed_waits(&mut self) -> bool {
         self.stall_rounds += 1;
         if self.stall_rounds > STALL_ROUNDS {
@@ -608,8 +608,9 @@ impl Machine<'_> {
     }
 }
 
-/// Convergence order of two parts, through their call stacks; the deeper one first where one contains the other.
-fn behind(a: &Split, b: &Split) -> std::cmp::Ordering {
+/// The scheduling order of two parts: by penalty, then convergence order through the call stacks. If one call stack
+/// contains the other, the deeper one comes first.
+fn schedule_order(a: &Split, b: &Split) -> std::cmp::Ordering {
     let orders = |s: &Split| -> SmallVec<[u32; 4]> { s.stack.iter().map(|r| r.order).chain([s.order]).collect() };
     a.penalty.cmp(&b.penalty).then_with(|| {
         let (x, y) = (orders(a), orders(b));

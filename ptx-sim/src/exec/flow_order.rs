@@ -1,10 +1,10 @@
-//! Basic blocks and their weak topological order (see [`super::state::program`] for what it is used for).
+//! Basic blocks and their weak topological order; see [`super::state::program`] for its use.
 //!
-//! The order is Bourdoncle's: the strongly connected components of the control-flow graph in topological order; a
-//! component with a cycle is a loop, whose header comes first and whose rest is ordered in the same way after the
-//! header has been removed.
+//! The order is Bourdoncle's: the strongly connected components of the control-flow graph in topological order. A
+//! component with a cycle is a loop. Its header comes first, and the rest is ordered recursively after removing the
+//! header.
 
-use super::state::program::{Arg, DInst};
+use super::state::program::{DArg, DInst};
 use crate::ir::Op;
 
 /// Sets `leader`, `order` and `loop_order` of every instruction.
@@ -59,16 +59,16 @@ pub(crate) fn assign(code: &mut [DInst]) {
     }
 }
 
-/// Branch targets, and whether control may reach the next instruction.
+/// The branch targets, and whether control may fall through.
 fn successors(inst: &DInst) -> (Vec<usize>, bool) {
     let conditional = inst.guard.is_some();
     match &inst.op {
         Op::Bra { .. } => match inst.args.first() {
-            Some(Arg::Target(t)) => (vec![*t as usize], conditional),
+            Some(DArg::Target(t)) => (vec![*t as usize], conditional),
             _ => (vec![], conditional),
         },
         Op::BrxIdx => match inst.args.get(1) {
-            Some(Arg::Targets(ts)) => (ts.iter().map(|t| *t as usize).collect(), conditional),
+            Some(DArg::Targets(ts)) => (ts.iter().map(|t| *t as usize).collect(), conditional),
             _ => (vec![], conditional),
         },
         Op::Ret | Op::Exit | Op::Trap => (vec![], conditional),
@@ -76,8 +76,8 @@ fn successors(inst: &DInst) -> (Vec<usize>, bool) {
     }
 }
 
-/// Numbers all blocks, loops contiguous. An explicit stack replaces recursion over loop nests, whose depth the
-/// program decides.
+/// Numbers all blocks, with loops contiguous. Uses an explicit stack instead of recursion, because the program
+/// determines the depth of the loop nest.
 fn number(edges: &[Vec<usize>], order: &mut [u32], loop_order: &mut [u32]) {
     enum Task {
         Region(Vec<usize>),
@@ -101,7 +101,7 @@ fn number(edges: &[Vec<usize>], order: &mut [u32], loop_order: &mut [u32]) {
                     region_of[*m] = region;
                 }
                 let components = components(edges, &members, &|b| region_of[b] == region);
-                // The first component in topological order is numbered first, so push in reverse.
+                // Pushed in reverse, so that the first component in topological order is numbered first.
                 for component in components.into_iter().rev() {
                     let cyclic = component.len() > 1 || edges[component[0]].contains(&component[0]);
                     if !cyclic {
@@ -118,7 +118,7 @@ fn number(edges: &[Vec<usize>], order: &mut [u32], loop_order: &mut [u32]) {
     }
 }
 
-/// The block of a cycle that control enters first: the one with an edge from outside, the lowest if there are several.
+/// The entry block of a cycle: the one with an edge from outside, or the lowest if there are several.
 fn header_of(edges: &[Vec<usize>], component: &[usize]) -> usize {
     let set: rustc_hash::FxHashSet<usize> = component.iter().copied().collect();
     let mut best = usize::MAX;

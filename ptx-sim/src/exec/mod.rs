@@ -2,15 +2,15 @@
 //!
 //! | layer | modules | contents |
 //! |---|---|---|
-//! | state | `state` | memory, warps, blocks, operations in flight, the race detector, counters. Imports no unit |
+//! | state | `state` | memory, warps, CTAs, operations in flight, the race detector, counters. Imports no unit |
 //! | units | `units` | families of instructions. Each is a trait on [`state::machine::Machine`] with few methods |
-//! | executor | `step`, `executor`, `device` | dispatch of an instruction, turns of warps, launches |
+//! | executor | `step`, `executor`, `device` | dispatch of an instruction, scheduling of warps, launches |
 //!
-//! `decode` and `flow_order` make the executable form of a module, which the layers read.
+//! `decode` and `flow_order` produce the executable form of a module, which all layers read.
 //!
-//! What a unit offers to others is in its trait, so that whoever calls it imports it; what is private to it are
-//! inherent methods in its own file. The imports therefore say all that depends on what, and a test keeps them without
-//! a cycle.
+//! A unit's trait holds the methods that other modules call, so callers import the trait. Methods private to a unit
+//! are inherent methods in its own file. The imports therefore show every dependency; a test checks that they form no
+//! cycle.
 
 mod decode;
 mod device;

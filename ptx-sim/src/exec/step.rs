@@ -1,10 +1,10 @@
-//! One instruction of one part of a warp: the dispatch, moves, predicates and control flow.
+//! Execution of one instruction of one part of a warp: dispatch, moves, predicates and control flow.
 
 use super::state::error::SimErrorKind;
 use super::state::lanes::{Lanes, lanes};
-use super::state::machine::{Fail, Flow, Machine, Step};
+use super::state::machine::{Fail, Flow, Machine, StepResult};
 use super::state::memory::{CONST_BASE, FUNCTION_BASE, LOCAL_BASE, MAX_LOCAL, PARAM_BASE, SHARED_BASE, WINDOW};
-use super::state::program::{Arg, DInst, ENTRY_PARAM};
+use super::state::program::{DArg, DInst, ENTRY_PARAM};
 use super::state::warp::{Return, Split, Wait, Warp};
 use super::units::async_ops::AsyncOps;
 use super::units::completion::Operations;
@@ -17,14 +17,14 @@ use super::units::wgmma::WarpgroupOps;
 use super::units::{alu_float, alu_int, builtins};
 use crate::ir::*;
 
-/// Execution of single instructions.
+/// Executes single instructions.
 pub(crate) trait Dispatch {
     /// Executes `inst` for the lanes of `mask`, which is not empty.
-    fn step(&mut self, w: &mut Warp, si: usize, inst: &DInst, mask: u32) -> Step;
+    fn step(&mut self, w: &mut Warp, si: usize, inst: &DInst, mask: u32) -> StepResult;
 }
 
 impl Dispatch for Machine<'_> {
-    fn step(&mut self, w: &mut Warp, si: usize, inst: &DInst, mask: u32) -> Step {
+    fn step(&mut self, w: &mut Warp, si: usize, inst: &DInst, mask: u32) -> StepResult {
         let frame = w.splits[si].frame;
         let args = &inst.args;
         match &inst.op {
@@ -149,7 +149,7 @@ impl Dispatch for Machine<'_> {
 }
 
 impl Machine<'_> {
-    /// Sends the lanes of `mask` to `target`; the others continue behind the branch.
+    /// Sends the lanes of `mask` to `target`; the others continue after the branch.
     fn go(&mut self, w: &mut Warp, si: usize, mask: u32, target: u32) {
         let code = &self.prog.funcs[w.splits[si].func as usize].code;
         let s = &mut w.splits[si];
@@ -172,17 +172,17 @@ impl Machine<'_> {
         self.stats.divergent_branches += 1;
     }
 
-    fn branch(&mut self, w: &mut Warp, si: usize, mask: u32, args: &[Arg]) -> Flow {
-        if let Some(Arg::Target(target)) = args.first() {
+    fn branch(&mut self, w: &mut Warp, si: usize, mask: u32, args: &[DArg]) -> Flow {
+        if let Some(DArg::Target(target)) = args.first() {
             self.go(w, si, mask, *target);
         }
         Flow::Moved
     }
 
-    fn branch_indexed(&mut self, w: &mut Warp, si: usize, mask: u32, args: &[Arg]) -> Step {
+    fn branch_indexed(&mut self, w: &mut Warp, si: usize, mask: u32, args: &[DArg]) -> StepResult {
         let frame = w.splits[si].frame;
         let index = w.src32(frame, &args[0]);
-        let Arg::Targets(targets) = &args[1] else {
+        let DArg::Targets(targets) = &args[1] else {
             return Err(SimErrorKind::InvalidOperand("brx.idx without a table".into()).into());
         };
         for lane in lanes(mask) {
@@ -191,7 +191,7 @@ impl Machine<'_> {
                 return Err(Fail::at(SimErrorKind::InvalidOperand(what), lane));
             }
         }
-        // The lanes that go where the first lane goes leave first; the rest executes the instruction again.
+        // The lanes with the same target as the first lane branch now; the others execute the instruction again.
         let first = index[mask.trailing_zeros() as usize];
         let together = lanes(mask).filter(|l| index[*l] == first).fold(0, |m, l| m | 1 << l);
         let others = mask & !together;
@@ -207,7 +207,7 @@ impl Machine<'_> {
         Ok(Flow::Moved)
     }
 
-    fn call(&mut self, w: &mut Warp, si: usize, mask: u32, args: &[Arg]) -> Step {
+    fn call(&mut self, w: &mut Warp, si: usize, mask: u32, args: &[DArg]) -> StepResult {
         let frame = w.splits[si].frame;
         let callee = w.src64(frame, &args[1]);
         let first = callee[mask.trailing_zeros() as usize];
@@ -218,8 +218,8 @@ impl Machine<'_> {
         else {
             return Err(SimErrorKind::Call(format!("{first:#x} is not the address of a function")).into());
         };
-        // Lanes that do not take this call: those with another target come back to it, those whose guard is false
-        // continue behind it.
+        // Lanes that do not take this call: those with another target execute it again, and those whose guard is false
+        // continue after it.
         let s = &mut w.splits[si];
         let others = mask & !together;
         let skipped = s.mask & !mask;
@@ -233,7 +233,7 @@ impl Machine<'_> {
                 w.splits.push(Split { mask: skipped, pc: base.pc + 1, wait: None, ..base });
             }
         }
-        let (Arg::Vec(results), Arg::Vec(arguments)) = (&args[0], &args[2]) else {
+        let (DArg::Vec(results), DArg::Vec(arguments)) = (&args[0], &args[2]) else {
             return Err(SimErrorKind::Call("malformed argument lists".into()).into());
         };
         if !func.defined {
@@ -254,13 +254,13 @@ impl Machine<'_> {
         let callee_local = w.frames[callee_frame as usize].local;
         for (arg, slot) in arguments.iter().zip(&func.params) {
             match (arg, slot.reg) {
-                (Arg::Local(offset), None) => {
+                (DArg::Local(offset), None) => {
                     let from = w.frames[frame as usize].local.wrapping_add(*offset);
                     copy_local(w, together, from, callee_local + slot.offset, slot.size);
                 }
                 (_, Some((reg, bits))) => {
                     let value = self.argument(w, frame, arg, u32::from(bits) / 8);
-                    w.set64(callee_frame, &Arg::R(reg, bits), &value, together);
+                    w.set64(callee_frame, &DArg::R(reg, bits), &value, together);
                 }
                 (_, None) => {
                     let value = w.src64(frame, arg);
@@ -283,9 +283,9 @@ impl Machine<'_> {
     }
 
     /// The value of an argument, which may be a `.param` variable, as up to 64 bits.
-    fn argument(&self, w: &Warp, frame: u32, arg: &Arg, bytes: u32) -> [u64; 32] {
+    fn argument(&self, w: &Warp, frame: u32, arg: &DArg, bytes: u32) -> [u64; 32] {
         match arg {
-            Arg::Local(offset) => {
+            DArg::Local(offset) => {
                 let at = w.frames[frame as usize].local.wrapping_add(*offset) as usize;
                 std::array::from_fn(|lane| {
                     let mut raw = [0u8; 8];
@@ -298,7 +298,7 @@ impl Machine<'_> {
         }
     }
 
-    fn ret(&mut self, w: &mut Warp, si: usize, mask: u32) -> Step {
+    fn ret(&mut self, w: &mut Warp, si: usize, mask: u32) -> StepResult {
         let Some(ret) = w.splits[si].stack.last().copied() else {
             self.exit_lanes(w, si, mask)?;
             return Ok(Flow::Moved);
@@ -318,23 +318,23 @@ impl Machine<'_> {
         s.frame = ret.frame;
         s.order = ret.order;
         let call = &prog.funcs[ret.func as usize].code[ret.pc as usize - 1];
-        if let Arg::Vec(results) = &call.args[0] {
+        if let DArg::Vec(results) = &call.args[0] {
             for (dst, slot) in results.iter().zip(&prog.funcs[callee as usize].results) {
                 let from = w.frames[callee_frame as usize].local + slot.offset;
                 match (dst, slot.reg) {
-                    (Arg::Local(offset), None) => {
+                    (DArg::Local(offset), None) => {
                         let to = w.frames[ret.frame as usize].local.wrapping_add(*offset);
                         copy_local(w, mask, from, to, slot.size);
                     }
-                    (Arg::Local(offset), Some((reg, bits))) => {
-                        let value = w.src64(callee_frame, &Arg::R(reg, bits));
+                    (DArg::Local(offset), Some((reg, bits))) => {
+                        let value = w.src64(callee_frame, &DArg::R(reg, bits));
                         let to = w.frames[ret.frame as usize].local.wrapping_add(*offset) as usize;
                         for lane in lanes(mask) {
                             let _ = w.local[lane].write(to, &value[lane].to_le_bytes()[..usize::from(bits) / 8]);
                         }
                     }
                     (_, Some((reg, bits))) => {
-                        let value = w.src64(callee_frame, &Arg::R(reg, bits));
+                        let value = w.src64(callee_frame, &DArg::R(reg, bits));
                         w.set64(ret.frame, dst, &value, mask);
                     }
                     (_, None) => {
@@ -353,7 +353,7 @@ impl Machine<'_> {
         Ok(Flow::Moved)
     }
 
-    fn isspacep(&self, w: &mut Warp, frame: u32, space: Space, args: &[Arg], mask: u32) {
+    fn isspacep(&self, w: &mut Warp, frame: u32, space: Space, args: &[DArg], mask: u32) {
         let a = w.src64(frame, &args[1]);
         let window = |base: u64, a: u64| a.wrapping_sub(base) < WINDOW;
         let own = w.env.rank;
@@ -370,7 +370,7 @@ impl Machine<'_> {
         w.set_pred(frame, &args[0], p, mask);
     }
 
-    fn mapa(&self, w: &mut Warp, frame: u32, shared: bool, args: &[Arg], mask: u32) -> Result<(), Fail> {
+    fn mapa(&self, w: &mut Warp, frame: u32, shared: bool, args: &[DArg], mask: u32) -> Result<(), Fail> {
         let a = w.src64(frame, &args[1]);
         let rank = w.src32(frame, &args[2]);
         let size = self.shape.cluster_size() as u32;
@@ -389,7 +389,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Removes exited lanes; barriers that waited for the others may complete.
+    /// Removes exited lanes, which may complete barriers.
     fn exit_lanes(&mut self, w: &mut Warp, si: usize, mask: u32) -> Result<(), Fail> {
         w.live &= !mask;
         w.splits[si].mask &= !mask;
@@ -419,14 +419,14 @@ fn no_local() -> SimErrorKind {
     SimErrorKind::Call(format!("the thread needs more than {} KiB of local memory", MAX_LOCAL >> 10))
 }
 
-/// Copies bytes of a lane's local memory with their shadow.
+/// Copies bytes of a lane's local memory, with their shadow.
 fn copy_local(w: &mut Warp, mask: u32, from: u32, to: u32, size: u32) {
     for lane in lanes(mask) {
         w.local[lane].copy_within(from as usize, to as usize, size as usize);
     }
 }
 
-fn cvta(w: &mut Warp, frame: u32, to: bool, space: Space, args: &[Arg], mask: u32) {
+fn cvta(w: &mut Warp, frame: u32, to: bool, space: Space, args: &[DArg], mask: u32) {
     let base = match space {
         Space::Shared | Space::SharedCta | Space::SharedCluster => SHARED_BASE,
         Space::Local => LOCAL_BASE,
@@ -440,10 +440,10 @@ fn cvta(w: &mut Warp, frame: u32, to: bool, space: Space, args: &[Arg], mask: u3
     w.set64(frame, &args[0], &out, mask);
 }
 
-/// `mov`: a copy, a pack into, or an unpack from a wider register.
-fn mov(w: &mut Warp, frame: u32, ty: Type, args: &[Arg], mask: u32) {
+/// `mov`: a copy, a pack into a wider register, or an unpack from one.
+fn mov(w: &mut Warp, frame: u32, ty: Type, args: &[DArg], mask: u32) {
     match (&args[0], &args[1]) {
-        (Arg::Vec(parts), src) => {
+        (DArg::Vec(parts), src) => {
             let value = w.src128(frame, src);
             let bits = ty.bits() / parts.len().max(1) as u32;
             for (i, part) in parts.iter().enumerate() {
@@ -460,7 +460,7 @@ fn mov(w: &mut Warp, frame: u32, ty: Type, args: &[Arg], mask: u32) {
                 }
             }
         }
-        (dst, Arg::Vec(parts)) => {
+        (dst, DArg::Vec(parts)) => {
             let bits = ty.bits() / parts.len().max(1) as u32;
             let mut planes = [[0u32; 32]; 4];
             for (i, part) in parts.iter().enumerate() {

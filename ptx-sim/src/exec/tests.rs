@@ -1,11 +1,11 @@
-//! The modules of the simulator's execution import each other without a cycle, and in layers.
+//! Checks that the execution modules import each other in layers and without a cycle.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 type Graph = BTreeMap<String, BTreeSet<String>>;
 
-/// The modules below a folder, as `state::warp`, with their text.
+/// Collects the modules below a folder, as `state::warp`, with their text.
 fn sources(dir: &Path, prefix: &str, out: &mut BTreeMap<String, String>) {
     for entry in std::fs::read_dir(dir).unwrap() {
         let path = entry.unwrap().path();
@@ -31,7 +31,7 @@ fn imports(module: &str, text: &str, all: &BTreeSet<String>) -> BTreeSet<String>
         for (at, _) in code.match_indices(prefix) {
             let rest = &code[at + prefix.len()..];
             let path: String = rest.chars().take_while(|c| c.is_alphanumeric() || "_:".contains(*c)).collect();
-            // A list such as `units::{alu_int, builtins}` names modules, a list below a module names items.
+            // A list such as `units::{alu_int, builtins}` names modules; a list after a module names items.
             let tails: Vec<&str> = match rest[path.len()..].strip_prefix('{') {
                 Some(list) => list.split('}').next().unwrap_or("").split(',').map(str::trim).collect(),
                 None => vec![""],
@@ -53,7 +53,7 @@ fn graph() -> Graph {
     texts.iter().map(|(module, text)| (module.clone(), imports(module, text, &all))).collect()
 }
 
-/// A cycle, if there is one.
+/// Returns a cycle of the graph, if there is one.
 fn cycle(graph: &Graph) -> Option<Vec<String>> {
     fn visit(at: &str, graph: &Graph, path: &mut Vec<String>, done: &mut BTreeSet<String>) -> Option<Vec<String>> {
         if let Some(start) = path.iter().position(|m| m == at) {
@@ -88,7 +88,7 @@ fn no_module_imports_itself_through_others() {
 fn layers_import_downwards() {
     for (module, imports) in graph() {
         let layer = |m: &str| if m.starts_with("state::") { 0 } else { 1 + usize::from(!m.starts_with("units::")) };
-        // The makers of the executable form stand beside the layers.
+        // The modules that build the executable form belong to no layer.
         let beside = ["decode", "flow_order"].contains(&module.as_str());
         for import in imports {
             assert!(beside || layer(&import) <= layer(&module), "{module} imports {import}");
@@ -96,7 +96,7 @@ fn layers_import_downwards() {
     }
 }
 
-/// A method that others call without importing its unit would be a dependency that no import shows.
+/// An inherent method that others call without importing its unit would be a dependency that no import shows.
 #[test]
 fn only_state_has_public_inherent_methods_of_the_machine() {
     let mut texts = BTreeMap::new();

@@ -1,8 +1,8 @@
 //! The typed form of a PTX module.
 //!
-//! Names are resolved while parsing: an instruction refers to registers, variables, labels and functions by index
-//! into the tables of its [`Function`] or [`Module`]. An instruction is an [`Op`] (the family with its typed
-//! modifiers) and its operands in source order, so that everything that only walks operands is written once.
+//! Names are resolved while parsing: an instruction refers to registers, variables, labels and functions by index into
+//! the tables of its [`Function`] or [`Module`]. An instruction is an [`Op`] (the family with its typed modifiers) and
+//! its operands in source order, so code that only walks operands needs no match on the family.
 
 mod op;
 mod types;
@@ -10,13 +10,20 @@ mod types;
 pub use op::*;
 pub use types::*;
 
-use crate::parse::{ParseError, next_id, parse_module};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+static NEXT_ID: AtomicU64 = AtomicU64::new(1);
+
+/// Returns an identifier that is unique among the modules of the process.
+pub(crate) fn next_id() -> u64 {
+    NEXT_ID.fetch_add(1, Ordering::Relaxed)
+}
 
 /// A parsed PTX module.
 #[derive(Debug)]
 pub struct Module {
-    /// Distinguishes modules in a process, so that a device loads each once.
+    /// Identifies the module within the process, so that a device loads each module once.
     pub(crate) id: u64,
     /// `.version`, as (major, minor).
     pub version: (u32, u32),
@@ -33,12 +40,7 @@ pub struct Module {
 }
 
 impl Module {
-    /// Parses PTX text.
-    pub fn parse(text: &str) -> Result<Module, ParseError> {
-        parse_module(text)
-    }
-
-    /// The function or entry of that name.
+    /// Returns the function or entry named `name`.
     pub fn function(&self, name: &str) -> Option<&Function> {
         self.functions.iter().find(|f| f.name == name)
     }
@@ -48,7 +50,7 @@ impl Module {
         self.functions.iter().filter(|f| f.is_entry && f.defined).map(|f| f.name.as_str())
     }
 
-    /// A module of its own with other variables and functions, which refer to the text of this one.
+    /// Returns a new module with these variables and functions. Its instructions refer to the source text of this one.
     pub fn with(&self, variables: Vec<Variable>, functions: Vec<Function>) -> Module {
         let (target, source) = (self.target.clone(), self.source.clone());
         Module { id: next_id(), target, source, variables, functions, ..*self }
@@ -91,7 +93,7 @@ pub struct Variable {
     pub init: Vec<InitPiece>,
 }
 
-/// One element of an initialiser. Elements not given are zero.
+/// One element of an initializer. Elements that are not listed are zero.
 #[derive(Clone, Debug)]
 pub struct InitPiece {
     /// Byte offset in the variable.
@@ -101,11 +103,11 @@ pub struct InitPiece {
     pub value: InitValue,
 }
 
-/// The value of an initialiser element.
+/// The value of an initializer element.
 #[derive(Clone, Debug)]
 pub enum InitValue {
     Bits(u64),
-    /// The address of a symbol. `generic` asks for the generic address; a `mask` such as `0xFF00` selects one byte.
+    /// The address of a symbol. `generic` requests the generic address; a `mask` such as `0xFF00` selects one byte.
     Address {
         symbol: Symbol,
         addend: i64,
@@ -114,7 +116,7 @@ pub enum InitValue {
     },
 }
 
-/// What a name in an operand or initialiser stands for.
+/// The entity that a name in an operand or initializer refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Symbol {
     /// Index into [`Module::variables`].
@@ -143,7 +145,7 @@ pub struct Function {
     pub name: String,
     pub is_entry: bool,
     pub linkage: Linkage,
-    /// Whether a body was seen (a declaration alone has none).
+    /// Whether a body was seen; false for a declaration alone.
     pub defined: bool,
     pub results: Vec<Param>,
     pub params: Vec<Param>,
@@ -220,7 +222,7 @@ pub struct Inst {
     pub guard: Option<Guard>,
     pub op: Op,
     pub args: Vec<Operand>,
-    /// Which of `args` are destinations: bit by index. The results of a call are not among them.
+    /// Which of `args` are destinations, one bit for each. The results of a call are not included.
     pub defs: u32,
     /// Line in the source, from 1.
     pub line: u32,
@@ -235,7 +237,7 @@ pub struct Guard {
     pub negated: bool,
 }
 
-/// An immediate. Decimal and hexadecimal float literals are brought to the instruction's type while parsing.
+/// An immediate. The parser converts decimal and hexadecimal float literals to the instruction's type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Imm {
     Int(u64),
@@ -274,7 +276,7 @@ pub enum Operand {
     Table(u32),
     /// `(a, b)` of `call`.
     List(Vec<Operand>),
-    /// `_`: the value is not wanted.
+    /// `_`: the value is discarded.
     Sink,
 }
 
@@ -338,12 +340,12 @@ pub enum Special {
 }
 
 impl Special {
-    /// Whether it counts clocks of the multiprocessor.
+    /// Whether the register counts clock cycles of the SM.
     pub fn is_clock(self) -> bool {
         matches!(self, Special::Clock | Special::ClockHi | Special::Clock64)
     }
 
-    /// The special register spelled `name` (without `%`), where vectors are written with their component.
+    /// The special register spelled `name`, without `%` and with the component of a vector.
     pub fn parse(name: &str) -> Option<Special> {
         use Special::*;
         let component = |s: &str| match s {

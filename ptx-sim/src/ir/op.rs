@@ -42,7 +42,7 @@ pub enum Op {
         ty: Type,
         m: FloatMods,
     },
-    /// `add.f32.bf16` and its kin, whose first operands are narrower than the result: dst, sources.
+    /// `add.f32.bf16` and similar instructions whose first operands are narrower than the result: dst, sources.
     MixedFloat {
         op: FloatOp,
         ty: Type,
@@ -98,7 +98,7 @@ pub enum Op {
     Red(AtomMods),
     /// `multimem`: dst, address for loads; address, b for updates and stores.
     Multimem(MultimemMods),
-    /// Prefetch, discard, applypriority: address operands are evaluated but nothing else happens.
+    /// Prefetch, discard, applypriority: the address operands are evaluated, nothing else happens.
     Hint {
         size: bool,
     },
@@ -368,7 +368,7 @@ pub enum FloatOp {
     Copysign,
 }
 
-/// How exact a division, root or transcendental must be.
+/// The accuracy of a division, root or transcendental.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Accuracy {
     Ieee,
@@ -414,7 +414,7 @@ pub struct LoadStoreMods {
     pub vec: u8,
     pub sem: Sem,
     pub scope: Scope,
-    /// `ld.global.nc`: the data must not be written by anyone during the kernel.
+    /// `ld.global.nc`: no thread may write the data during the kernel.
     pub nc: bool,
 }
 
@@ -442,7 +442,7 @@ pub struct MultimemMods {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MultimemKind {
-    /// `wide` where halves are summed in f32.
+    /// With `wide`, halves are summed in f32.
     LdReduce {
         op: AtomOp,
         wide: bool,
@@ -457,7 +457,7 @@ pub enum ProxyFence {
     Alias,
     /// `fence.proxy.async`, optionally limited to a space.
     Async(Option<Space>),
-    /// address and size for acquire; none for release.
+    /// Address and size for acquire; no operands for release.
     Tensormap {
         acquire: bool,
         scope: Scope,

@@ -1,7 +1,7 @@
 //! The small vocabularies of PTX: types, state spaces, scopes and modifiers.
 //!
-//! Each vocabulary is an enum whose variants know their PTX spelling; the parser recognises a modifier by asking
-//! the enum, so a spelling lives in exactly one place.
+//! Each vocabulary is an enum whose variants know their PTX spelling. The parser recognizes a modifier through the
+//! enum, so each spelling is written in one place.
 
 /// A vocabulary of modifiers, each with one spelling (written without the leading dot).
 pub trait Modifier: Sized + Copy + 'static {
@@ -59,7 +59,7 @@ modifiers! {
 
     /// A state space.
     Space {
-        /// Any space, told apart by the address window.
+        /// Any space; the address window determines which.
         Generic = "generic",
         Global = "global",
         Shared = "shared",
@@ -79,7 +79,7 @@ modifiers! {
         Sc = "sc", Volatile = "volatile", Mmio = "mmio",
     }
 
-    /// The set of threads that an ordering concerns.
+    /// The set of threads that an ordering applies to.
     Scope { Cta = "cta", Cluster = "cluster", Gpu = "gpu", Sys = "sys" }
 
     /// Rounding mode of floating-point arithmetic and of conversions.
@@ -88,7 +88,7 @@ modifiers! {
         /// To an integral value, ties to even.
         Rni = "rni",
         Rzi = "rzi", Rmi = "rmi", Rpi = "rpi",
-        /// Stochastic.
+        /// Stochastic rounding.
         Rs = "rs",
     }
 
@@ -112,10 +112,10 @@ modifiers! {
     /// Operation of `redux.sync`.
     ReduxOp { Add = "add", Min = "min", Max = "max", And = "and", Or = "or", Xor = "xor" }
 
-    /// Which lane `shfl.sync` reads.
+    /// Selects the lane that `shfl.sync` reads.
     ShflMode { Up = "up", Down = "down", Bfly = "bfly", Idx = "idx" }
 
-    /// What `vote.sync` computes.
+    /// The function that `vote.sync` computes.
     VoteMode { All = "all", Any = "any", Uni = "uni", Ballot = "ballot" }
 
     /// Selection rule of `prmt`.
@@ -127,7 +127,7 @@ modifiers! {
         Normal = "normal", Subnormal = "subnormal",
     }
 
-    /// Cache operators and hints: accepted and without effect on results.
+    /// Cache operators and hints: parsed, without effect on results.
     CacheHint {
         Ca = "ca", Cg = "cg", Cs = "cs", Lu = "lu", Cv = "cv", Wb = "wb", Wt = "wt",
         L1EvictNormal = "L1::evict_normal", L1EvictUnchanged = "L1::evict_unchanged",
@@ -166,7 +166,7 @@ modifiers! {
 }
 
 impl TmemShape {
-    /// Registers of a thread for `.x1`.
+    /// Registers per thread for `.x1`.
     pub fn words(self) -> usize {
         match self {
             TmemShape::S16x128b => 2,

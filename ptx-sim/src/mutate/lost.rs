@@ -1,23 +1,31 @@
-//! Whether what a mutant changes is lost before it reaches anything, whatever arrays hold.
+//! Determines whether a mutant's change is lost for every possible contents of the arrays.
 //!
-//! Some of what a program computes depends on nothing but constants, parameters and the thread's place, such as the
-//! angles of a Fourier transform. Each launch on other contents of the arrays computes the same there. So where a
-//! change in it is lost on the way, in a rounding for one, it is lost in all of them:
+//! Some values depend only on constants, parameters and the position of the thread, such as the angles of a Fourier
+//! transform. Every launch computes them identically, whatever the arrays contain. If a change in such a value is
+//! lost, for example in a rounding, it is lost in every launch:
 //!
 //! ```text
-//! fma.rn.f32 %r2, %r1, 0fB94CAADA, 0f3C0883BE;      changed: another last bit of %r2 in some lanes
-//! fma.rn.f32 %r3, %r2, %r1, 0fBE2AAAA3;             all that reads %r2; %r3 is the same in each lane, each time
+//! fma.rn.f32 %r2, %r1, 0fB94CAADA, 0f3C0883BE;      changed: different last bit of %r2 in some lanes
+//! fma.rn.f32 %r3, %r2, %r1, 0fBE2AAAA3;             only reader of %r2; %r3 is unchanged in each lane, each time
 //! ```
 
 use super::{Mutant, gives_values_only};
 use crate::exec::Coverage;
 use crate::ir::*;
 
-/// Whether the values that the mutant changed are lost in instructions that do not depend on what arrays hold, by what
-/// the original and the mutant gave in one launch.
-pub(super) fn is_lost(mutant: &Mutant, module: &Module, before: &Coverage, after: &Coverage) -> bool {
+impl Mutant {
+    /// Whether the changed values affect nothing, whatever the arrays contain, given how the original and the changed
+    /// module executed in one launch.
+    pub fn is_lost(&self, module: &Module, before: &Coverage, after: &Coverage) -> bool {
+        self.gives_values_only() && is_lost(self, module, before, after)
+    }
+}
+
+/// Whether the values that the mutant changed are lost in instructions that do not depend on the contents of arrays,
+/// judging by the results of the original and the mutant in one launch.
+fn is_lost(mutant: &Mutant, module: &Module, before: &Coverage, after: &Coverage) -> bool {
     let Some(function) = module.functions.get(mutant.function) else { return false };
-    // Where no warp comes to in this launch, none comes to in the others.
+    // A path that depends on no array contents is the same in every launch, so unreached instructions stay unreached.
     let executed: Vec<&Inst> = function
         .body
         .iter()
@@ -56,7 +64,8 @@ pub(super) fn is_lost(mutant: &Mutant, module: &Module, before: &Coverage, after
                 continue;
             }
             let same = before.of(mutant.function, user).values == after.of(mutant.function, mutant.moved(user)).values;
-            // What has other values must be such an instruction too; what else reads a changed value may do more.
+            // An instruction whose results differ must be array-independent too; other readers of a changed value may
+            // have effects.
             if !same || !is_fixed(inst) {
                 next.push(user);
             }
@@ -65,8 +74,8 @@ pub(super) fn is_lost(mutant: &Mutant, module: &Module, before: &Coverage, after
     true
 }
 
-/// Registers that hold the same whatever arrays hold, in a launch that executes these instructions; `None` if the way
-/// through the function depends on that.
+/// The registers whose values do not depend on array contents, in a launch that executes these instructions. Returns
+/// `None` if the control flow depends on array contents.
 fn fixed_registers(function: &Function, executed: &[&Inst]) -> Option<Vec<bool>> {
     if !function.is_entry {
         return None;
@@ -101,7 +110,7 @@ fn fixed_registers(function: &Function, executed: &[&Inst]) -> Option<Vec<bool>>
     executed.iter().all(follows).then_some(fixed)
 }
 
-/// Whether an instruction gives what follows from its operands, or a parameter.
+/// Whether an instruction's results depend only on its operands, or are a parameter.
 fn computes(op: &Op) -> bool {
     matches!(
         op,
@@ -126,7 +135,7 @@ fn sources(inst: &Inst) -> impl Iterator<Item = &Operand> {
     inst.args.iter().enumerate().filter(|(i, _)| inst.defs >> i & 1 == 0).map(|(_, arg)| arg)
 }
 
-/// Adds the registers in an operand; `false` if it has more that a value depends on.
+/// Adds the registers of an operand. Returns `false` if its value depends on something else too.
 fn registers_of(operand: &Operand, out: &mut Vec<RegId>) -> bool {
     let base = |base: &AddrBase, out: &mut Vec<RegId>| {
         if let AddrBase::Reg(r) = base {
@@ -136,7 +145,7 @@ fn registers_of(operand: &Operand, out: &mut Vec<RegId>) -> bool {
     match operand {
         Operand::Reg(r) | Operand::NotReg(r) => out.push(*r),
         Operand::Vec(parts) | Operand::List(parts) => {
-            // All of them, also behind one that has more.
+            // Visits all of them, even after one that returns false.
             let mut all = true;
             for part in parts {
                 all &= registers_of(part, out);

@@ -1,11 +1,11 @@
-//! Mutants: a module with one instruction changed, as a compiler could have got it wrong.
+//! Mutants: a module with one instruction changed, as a miscompilation could have changed it.
 //!
-//! A check that is worth something finds most of them. [`mutants`] lists those of a module, by the one table of
-//! operators in [`OPERATORS`]; [`Mutant::of`] makes the module. They are made from the typed instructions, so each is
-//! valid PTX, but for what no assembler would see, such as a wrong count.
+//! A good check detects most of them. [`mutants`] lists the mutants of a module according to the table of operators,
+//! [`OPERATORS`]; [`Mutant::of`] builds the module. Mutants are built from the typed instructions, so each is valid
+//! PTX, except for errors that an assembler cannot detect, such as a wrong count.
 //!
-//! An operator changes an instruction, or removes it: then a `nop` is in its place. Where an operand is a register, the
-//! operator changes it in an instruction before the changed one:
+//! An operator changes an instruction, or replaces it by a `nop`. If an operand is a register, the operator changes
+//! its value in an instruction inserted before the changed one:
 //!
 //! ```text
 //! mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r1], %r2;
@@ -16,89 +16,17 @@
 
 mod lost;
 mod operators;
+mod patch;
 #[cfg(test)]
 mod tests;
 
 use crate::exec::{ArbitraryLanes, Coverage, Executed};
 use crate::ir::*;
 pub use operators::OPERATORS;
+use patch::Patch;
+pub use patch::{Class, Operator};
 
-/// What a mutant is wrong in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Class {
-    Barrier,
-    Mbarrier,
-    Asynchronous,
-    Fence,
-    Predicate,
-    Address,
-    Shuffle,
-    Rounding,
-    Order,
-    Initialisation,
-    Arithmetic,
-}
-
-impl Class {
-    pub const ALL: [Class; 11] = [
-        Class::Barrier,
-        Class::Mbarrier,
-        Class::Asynchronous,
-        Class::Fence,
-        Class::Predicate,
-        Class::Address,
-        Class::Shuffle,
-        Class::Rounding,
-        Class::Order,
-        Class::Initialisation,
-        Class::Arithmetic,
-    ];
-
-    /// The name on command lines and in tables.
-    pub fn name(self) -> &'static str {
-        match self {
-            Class::Barrier => "barrier",
-            Class::Mbarrier => "mbarrier",
-            Class::Asynchronous => "async",
-            Class::Fence => "fence",
-            Class::Predicate => "predicate",
-            Class::Address => "address",
-            Class::Shuffle => "shuffle",
-            Class::Rounding => "rounding",
-            Class::Order => "order",
-            Class::Initialisation => "init",
-            Class::Arithmetic => "arithmetic",
-        }
-    }
-
-    /// What operators of the class do, in a few words.
-    pub fn summary(self) -> &'static str {
-        match self {
-            Class::Barrier => "barriers of a block, a cluster or a warp dropped, their count changed",
-            Class::Mbarrier => "waits and arrivals dropped, parity flipped, expected bytes and counts changed",
-            Class::Asynchronous => "commits and waits of asynchronous groups dropped, one more group left in flight",
-            Class::Fence => "fences of memory, of proxies and of matrix instructions dropped",
-            Class::Predicate => "guards negated or dropped, choices swapped",
-            Class::Address => "addresses, coordinates and descriptors one access or 16 bytes off",
-            Class::Shuffle => "another lane, another mode, votes and reductions of another kind",
-            Class::Rounding => "another rounding mode, subnormals flushed or kept",
-            Class::Order => "scopes narrowed to the block, orderings weakened",
-            Class::Initialisation => "constants, barriers, stores to shared memory, fields of tensor maps left out",
-            Class::Arithmetic => "another operation, comparison, sign, direction or constant",
-        }
-    }
-}
-
-/// One way to change an instruction.
-#[derive(Clone, Copy)]
-pub struct Operator {
-    pub class: Class,
-    pub name: &'static str,
-    /// The changed instruction, if the operator applies.
-    apply: fn(&mut Patch<'_>, &Inst) -> Option<Inst>,
-}
-
-/// A changed module's difference to the original.
+/// The difference between a changed module and the original.
 #[derive(Clone, Debug)]
 pub struct Mutant {
     pub class: Class,
@@ -108,14 +36,14 @@ pub struct Mutant {
     pub function: usize,
     /// Index into [`Function::body`].
     pub at: usize,
-    /// Of the source, from 1.
+    /// Line in the source, from 1.
     pub line: u32,
     before: Vec<Inst>,
     inst: Inst,
     registers: Vec<Type>,
 }
 
-/// All mutants of a module, in the order of its instructions.
+/// All mutants of a module, in instruction order.
 pub fn mutants(module: &Module) -> Vec<Mutant> {
     let mut out = vec![];
     for (function, f) in module.functions.iter().enumerate() {
@@ -135,7 +63,7 @@ pub fn mutants(module: &Module) -> Vec<Mutant> {
 }
 
 impl Mutant {
-    /// The changed module.
+    /// Builds the changed module.
     pub fn of(&self, module: &Module) -> Module {
         let mut functions = module.functions.clone();
         if let Some(f) = functions.get_mut(self.function) {
@@ -155,7 +83,7 @@ impl Mutant {
         inst.map_or("", |inst| module.text_of(inst))
     }
 
-    /// How the original of the changed instruction was executed, in a launch of the original.
+    /// How the original instruction was executed, in a launch of the original.
     pub fn original(&self, coverage: &Coverage) -> Executed {
         coverage.of(self.function, self.at)
     }
@@ -165,25 +93,18 @@ impl Mutant {
         coverage.of(self.function, self.moved(self.at))
     }
 
-    /// Where an instruction of the original's function is in the changed module.
+    /// The index in the changed module of an instruction of the original.
     fn moved(&self, at: usize) -> usize {
         if at < self.at { at } else { at + self.before.len() }
     }
 
-    /// Whether the values that the mutant changes reach nothing, whatever arrays hold, given how the original and the
-    /// changed module were executed in one launch.
-    pub fn is_lost(&self, module: &Module, before: &Coverage, after: &Coverage) -> bool {
-        self.gives_values_only() && lost::is_lost(self, module, before, after)
-    }
-
-    /// Whether all that the changed instruction does to the launch is in its destination registers, as it was with the
-    /// original.
+    /// Whether the changed instruction, like the original, affects the launch only through its destination registers.
     pub fn gives_values_only(&self) -> bool {
         gives_values_only(&self.inst)
     }
 
-    /// The lanes in which destination registers of the original instruction may hold something else afterwards, if that
-    /// is all that the mutant does.
+    /// The lanes in which the destination registers of the original instruction may hold different values, if the
+    /// mutant has no other effect.
     pub fn lanes_with_other_values(&self, module: &Module) -> Option<ArbitraryLanes> {
         let original = module.functions.get(self.function)?.body.get(self.at)?;
         if !gives_values_only(original) {
@@ -197,13 +118,13 @@ impl Mutant {
         }
     }
 
-    /// Whether the lanes for which the instruction is executed are all that may have changed.
+    /// Whether the mutant changes only the lanes that execute the instruction.
     pub fn changes_guard_only(&self) -> bool {
         matches!(self.operator, operators::NEGATE_GUARD | operators::DROP_GUARD)
     }
 }
 
-/// Whether all that an instruction does is in its destination registers.
+/// Whether an instruction affects only its destination registers.
 fn gives_values_only(inst: &Inst) -> bool {
     let pure = matches!(
         inst.op,
@@ -223,51 +144,4 @@ fn gives_values_only(inst: &Inst) -> bool {
             | Op::Ldmatrix(_)
     );
     pure && inst.defs != 0
-}
-
-/// What an operator may add to the function.
-struct Patch<'a> {
-    function: &'a Function,
-    before: Vec<Inst>,
-    registers: Vec<Type>,
-}
-
-impl Patch<'_> {
-    /// The type of a register of the original.
-    fn type_of(&self, register: RegId) -> Option<Type> {
-        self.function.registers.get(register.0 as usize).copied()
-    }
-
-    /// An integer operand changed by a constant: an immediate itself, a register in an instruction before.
-    fn changed(&mut self, inst: &Inst, operand: &Operand, how: Change) -> Option<Operand> {
-        match operand {
-            Operand::Imm(Imm::Int(v)) => Some(Operand::Imm(Imm::Int(match how {
-                Change::Add(n) => v.wrapping_add_signed(n),
-                Change::Xor(n) => v ^ n,
-            }))),
-            Operand::Reg(register) => {
-                let bits = self.type_of(*register)?.bits();
-                let (op, constant) = match (how, bits) {
-                    (Change::Add(n), 32) => (Op::Int { op: IntOp::Add, ty: Type::S32, sat: false }, n as u32 as u64),
-                    (Change::Add(n), 64) => (Op::Int { op: IntOp::Add, ty: Type::S64, sat: false }, n as u64),
-                    (Change::Xor(n), 32) => (Op::Bits { op: BitOp::Xor, ty: Type::B32 }, n),
-                    (Change::Xor(n), 64) => (Op::Bits { op: BitOp::Xor, ty: Type::B64 }, n),
-                    _ => return None,
-                };
-                let new = RegId((self.function.registers.len() + self.registers.len()) as u32);
-                self.registers.push(if bits == 32 { Type::B32 } else { Type::B64 });
-                let args = vec![Operand::Reg(new), operand.clone(), Operand::Imm(Imm::Int(constant))];
-                self.before.push(Inst { guard: None, op, args, defs: 1, line: inst.line, span: inst.span });
-                Some(Operand::Reg(new))
-            }
-            _ => None,
-        }
-    }
-}
-
-/// How an integer is changed.
-#[derive(Clone, Copy)]
-enum Change {
-    Add(i64),
-    Xor(u64),
 }

@@ -1,13 +1,13 @@
-//! The table of operators. Each gives at most one mutant of an instruction.
+//! The table of operators. Each produces at most one mutant of an instruction.
 
-use super::Class::*;
-use super::{Change, Operator, Patch};
+use super::patch::Class::*;
+use super::patch::{Change, Class, Operator, Patch};
 use crate::ir::*;
 
 pub(super) const NEGATE_GUARD: &str = "negate guard";
 pub(super) const DROP_GUARD: &str = "drop guard";
 
-const fn row(class: super::Class, name: &'static str, apply: fn(&mut Patch<'_>, &Inst) -> Option<Inst>) -> Operator {
+const fn row(class: Class, name: &'static str, apply: fn(&mut Patch<'_>, &Inst) -> Option<Inst>) -> Operator {
     Operator { class, name, apply }
 }
 
@@ -120,7 +120,7 @@ pub const OPERATORS: &[Operator] = &[
     row(Order, "weaken ordering", |_, i| weakened(i)),
     row(Initialisation, "drop zero", |_, i| {
         let zero = i.args.get(1).is_some_and(|a| matches!(a, Operand::Imm(imm) if imm.bits() == 0));
-        // A move of the register to itself does nothing too, and shows what was in it.
+        // A move of the register to itself has no effect either, and exposes the previous value.
         (matches!(i.op, Op::Mov { .. }) && zero).then(|| with(i, 1, i.args[0].clone()))
     }),
     row(Initialisation, "drop barrier's initialisation", |_, i| {
@@ -189,25 +189,25 @@ pub const OPERATORS: &[Operator] = &[
     }),
 ];
 
-/// A `nop` in the place of an instruction.
+/// Replaces an instruction by a `nop`.
 fn dropped(i: &Inst) -> Inst {
     Inst { guard: None, op: Op::Nop, args: vec![], defs: 0, line: i.line, span: i.span }
 }
 
-/// With another operand.
+/// Replaces an operand.
 fn with(i: &Inst, at: usize, operand: Operand) -> Inst {
     let mut changed = i.clone();
     changed.args[at] = operand;
     changed
 }
 
-/// With an integer operand changed.
+/// Changes an integer operand.
 fn operand(p: &mut Patch<'_>, i: &Inst, at: usize, how: Change) -> Option<Inst> {
     let changed = p.changed(i, i.args.get(at)?, how)?;
     Some(with(i, at, changed))
 }
 
-/// With other expected bytes.
+/// Changes the number of expected bytes.
 fn expected(p: &mut Patch<'_>, i: &Inst, bytes: i64) -> Option<Inst> {
     match i.op {
         Op::Mbarrier(MbarrierOp::ExpectTx { .. }) => operand(p, i, 1, Change::Add(bytes)),
@@ -216,7 +216,7 @@ fn expected(p: &mut Patch<'_>, i: &Inst, bytes: i64) -> Option<Inst> {
     }
 }
 
-/// With the address of the access moved; `by` says how far, given the bytes of the access.
+/// Moves the address of an access. `by` computes the distance from the bytes of the access.
 fn moved(i: &Inst, by: fn(i64) -> i64) -> Option<Inst> {
     let parameter = |space: Space| matches!(space, Space::Param | Space::ParamEntry | Space::ParamFunc);
     let (at, bytes) = match &i.op {
@@ -239,7 +239,7 @@ fn moved(i: &Inst, by: fn(i64) -> i64) -> Option<Inst> {
     }
 }
 
-/// With the innermost coordinate of a tensor copy one further.
+/// Increments the innermost coordinate of a tensor copy.
 fn coordinate(p: &mut Patch<'_>, i: &Inst) -> Option<Inst> {
     let at = i.args.iter().position(|a| matches!(a, Operand::Tensor(_)))?;
     let Operand::Tensor(tensor) = &i.args[at] else { return None };
@@ -248,7 +248,7 @@ fn coordinate(p: &mut Patch<'_>, i: &Inst) -> Option<Inst> {
     Some(with(i, at, Operand::Tensor(tensor)))
 }
 
-/// With another rounding mode, where the instruction has others.
+/// Changes the rounding mode, if the instruction has an alternative.
 fn rounded(i: &Inst) -> Option<Inst> {
     let other = |rnd: Rnd| match rnd {
         Rnd::Rn => Some(Rnd::Rz),
@@ -281,7 +281,7 @@ fn rounded(i: &Inst) -> Option<Inst> {
     Some(Inst { op, ..i.clone() })
 }
 
-/// With the scope narrowed to the block.
+/// Narrows the scope to the CTA.
 fn scoped(i: &Inst) -> Option<Inst> {
     let wide = |scope: Scope, sem: Sem| scope != Scope::Cta && !matches!(sem, Sem::Weak | Sem::Volatile | Sem::Mmio);
     let op = match &i.op {
@@ -296,7 +296,7 @@ fn scoped(i: &Inst) -> Option<Inst> {
     Some(Inst { op, ..i.clone() })
 }
 
-/// With a weaker ordering.
+/// Weakens the ordering.
 fn weakened(i: &Inst) -> Option<Inst> {
     let access = |sem: Sem| match sem {
         Sem::Acquire | Sem::Release => Some(Sem::Relaxed),
@@ -321,7 +321,7 @@ fn weakened(i: &Inst) -> Option<Inst> {
     Some(Inst { op, ..i.clone() })
 }
 
-/// The type of the same width and the other sign.
+/// The type of the same width and opposite signedness.
 fn other_sign(ty: Type) -> Option<Type> {
     Some(match ty {
         Type::S16 => Type::U16,
@@ -334,7 +334,7 @@ fn other_sign(ty: Type) -> Option<Type> {
     })
 }
 
-/// Add for subtract, minimum for maximum, and the like.
+/// Replaces the operation: add by subtract, minimum by maximum, and so on.
 fn other_operation(i: &Inst) -> Option<Inst> {
     let (op, operands) = match &i.op {
         Op::Int { op, ty, sat } => {
@@ -379,7 +379,7 @@ fn other_operation(i: &Inst) -> Option<Inst> {
     Some(Inst { op, args, ..i.clone() })
 }
 
-/// With the first integer constant changed.
+/// Changes the first integer constant.
 fn constant(p: &mut Patch<'_>, i: &Inst, by: i64) -> Option<Inst> {
     let plain = match &i.op {
         Op::Bits { op, .. } => !matches!(op, BitOp::Lop3 | BitOp::Lop3Bool(_) | BitOp::Prmt(_)),

@@ -1,4 +1,4 @@
-//! Mutants are what their operators say, and launches of them differ as they should.
+//! Checks that mutants match their operators, and that their launches differ as expected.
 
 use super::*;
 use crate::{Arg, Config, Device, LaunchConfig, RunOptions, SimError};
@@ -19,7 +19,7 @@ fn listed(body: &str) -> Vec<(Class, &'static str, String)> {
     mutants(&m).iter().filter(|x| x.at > 2).map(|x| (x.class, x.operator, word(x))).collect()
 }
 
-/// What the launch leaves in the buffer, and how its instructions were executed.
+/// The final contents of the buffer, and how the instructions were executed.
 fn run(module: &Module) -> Result<(Vec<u32>, Coverage), SimError> {
     let mut device = Device::new(Config::default());
     let p = device.alloc_from(&(0..33u32).flat_map(u32::to_le_bytes).collect::<Vec<_>>());
@@ -94,7 +94,7 @@ fn operators_apply_where_they_should() {
 
 #[test]
 fn every_mutant_of_a_loop_runs_or_is_refused() {
-    // A counted loop; a constant in a register makes operators insert an instruction before a label's target.
+    // A counted loop. A constant in a register makes operators insert an instruction before a label's target.
     let m = module(
         "mov.b32 %r2, 0; mov.b32 %r3, 4;\nL: add.s32 %r2, %r2, 1;\nsetp.lt.s32 %p1, %r2, %r3;\n@%p1 bra L;\n\
          shfl.sync.idx.b32 %r4, %r1, %r2, 31, -1;\nst.global.b32 [%rd2], %r4;",
@@ -113,8 +113,8 @@ fn every_mutant_of_a_loop_runs_or_is_refused() {
             }
         }
     }
-    // The counter ends at 4 wherever it starts and in steps of 2 as well, a plain run's registers are 0 at first, and
-    // the counter is not negative.
+    // The counter ends at 4 from any start, and in steps of 2 as well; a plain run initializes registers to 0; and the
+    // counter is not negative.
     let want = [("drop zero", 6), ("constant + 1", 6), ("constant - 1", 6), ("constant + 1", 7), ("another sign", 8)];
     assert_eq!(surviving, want);
     let lane = all.iter().find(|x| x.operator == "another lane").unwrap();
@@ -142,7 +142,7 @@ fn a_guard_that_always_holds_may_be_dropped() {
     assert_ne!(lanes(&negate), negate.original(&coverage).lanes);
 }
 
-/// A change of the constant 256 to 512, which the sum with a large number rounds away.
+/// A change of the constant 256 to 512, which adding a large number rounds away.
 #[test]
 fn what_is_lost_where_arrays_do_not_matter() {
     let lost = |body: &str| {
@@ -159,16 +159,16 @@ fn what_is_lost_where_arrays_do_not_matter() {
     let large = "mov.b32 %f3, 0f7A000000;\nadd.rn.f32 %f3, %f2, %f3;";
     let end = "mov.b32 %r2, %f3; st.global.b32 [%rd2], %r2;";
     assert!(lost(&format!("{number}\n{large}\n{end}")));
-    // On the way through another instruction.
+    // The change is lost after passing through another instruction.
     assert!(lost(&format!("{number}\nmul.rn.f32 %f2, %f2, 0f3F800000;\n{large}\n{end}")));
-    // It is seen; it is stored; it is lost only beside what the array holds; the array held where it came from.
+    // Not lost: the change is visible; it is stored; it is lost only for some array contents; its source is an array.
     assert!(!lost(&format!("{number}\nmov.b32 %f3, 0f3F800000;\nadd.rn.f32 %f3, %f2, %f3;\n{end}")));
     assert!(!lost(&format!("{number}\n{large}\nst.global.b32 [%rd2], %f2;")));
     assert!(!lost(&format!(
         "{number}\nld.global.b32 %f3, [%rd2];\nadd.rn.f32 %f3, %f3, 0f7A000000;\nadd.rn.f32 %f3, %f2, %f3;\n{end}"
     )));
     assert!(!lost(&format!("ld.global.b32 %r1, [%rd2];\n{number}\n{large}\n{end}")));
-    // Another array might take another way.
+    // With another array the control flow might differ.
     let way = "ld.global.b32 %r3, [%rd2];\nsetp.eq.u32 %p1, %r3, 77;\n@%p1 bra E;";
     assert!(!lost(&format!("{number}\n{large}\n{way}\nE: {end}")));
 }

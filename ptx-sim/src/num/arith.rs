@@ -1,10 +1,10 @@
-//! Addition, multiplication, fused multiply-add, division and square root with
-//! one rounding, in every format and rounding mode.
+//! Addition, multiplication, fused multiply-add, division and square root with a single rounding, in every format and
+//! rounding mode.
 
 use std::cmp::Ordering;
 
-use super::format::{Class, PackOpts};
-use super::{Flags, Format, Rounding, Unpacked};
+use super::format::{FloatClass, Format, PackOpts, Unpacked};
+use super::rounding::{Flags, Rounding};
 
 /// f32 `add`.
 pub fn f32_add(a: u32, b: u32, rounding: Rounding, ftz: bool, sat: bool) -> u32 {
@@ -168,7 +168,7 @@ pub fn copysign(format: Format, a: u64, b: u64) -> u64 {
     a & sign | b & !sign
 }
 
-/// The order of two values, `None` when either is NaN; zeros are equal.
+/// The order of two values, or `None` if either is NaN; zeros are equal.
 pub fn compare(format: Format, a: u64, b: u64, ftz: bool) -> Option<Ordering> {
     let [x, y] = inputs(format, [a, b], Flags { ftz, ..Flags::default() });
     if x.is_nan() || y.is_nan() {
@@ -187,27 +187,26 @@ fn sign_bit(format: Format) -> u64 {
     1 << (s.bits + s.low_padding - 1)
 }
 
-/// The exact sum. An exact zero of two non-zero terms, or of zeros of different
-/// signs, is -0 only when rounding down.
+/// The exact sum. An exact zero, from two non-zero terms or from zeros of different signs, is -0 only when rounding
+/// down.
 pub(super) fn add_unpacked(a: &Unpacked, b: &Unpacked, rounding: Rounding) -> Unpacked {
     match (a.class, b.class) {
-        (Class::Nan, _) | (_, Class::Nan) => return Unpacked::nan(),
-        (Class::Infinity, Class::Infinity) if a.negative != b.negative => return Unpacked::nan(),
-        (Class::Infinity, _) => return *a,
-        (_, Class::Infinity) => return *b,
-        (Class::Zero, Class::Zero) => {
+        (FloatClass::Nan, _) | (_, FloatClass::Nan) => return Unpacked::nan(),
+        (FloatClass::Infinity, FloatClass::Infinity) if a.negative != b.negative => return Unpacked::nan(),
+        (FloatClass::Infinity, _) => return *a,
+        (_, FloatClass::Infinity) => return *b,
+        (FloatClass::Zero, FloatClass::Zero) => {
             let negative = if a.negative == b.negative { a.negative } else { rounding == Rounding::Down };
             return Unpacked::zero(negative);
         }
-        (Class::Zero, _) => return *b,
-        (_, Class::Zero) => return *a,
-        (Class::Finite, Class::Finite) => {}
+        (FloatClass::Zero, _) => return *b,
+        (_, FloatClass::Zero) => return *a,
+        (FloatClass::Finite, FloatClass::Finite) => {}
     }
-    // Both significands are moved up to bit 125, so that a sum keeps clear of
-    // bit 127. Inputs have at most 106 bits (a product of two doubles), hence
-    // bits fall off the smaller term only when the exponents are more than 19
-    // apart; a subtraction then cancels at most one leading bit and far more
-    // bits than any format needs are left above the sticky tail.
+    // Both significands are normalized to bit 125, so that a sum stays below bit 127. Inputs have at most 106 bits (a
+    // product of two doubles), so bits are lost from the smaller term only if the exponents differ by more than 19. A
+    // subtraction then cancels at most one leading bit, which leaves far more bits above the sticky tail than any
+    // format needs.
     const TOP: u32 = 125;
     let (ma, ea) = a.normalized(TOP);
     let (mb, eb) = b.normalized(TOP);
@@ -223,18 +222,18 @@ pub(super) fn add_unpacked(a: &Unpacked, b: &Unpacked, rounding: Rounding) -> Un
     if significand == 0 {
         return Unpacked::zero(rounding == Rounding::Down);
     }
-    Unpacked { class: Class::Finite, negative: big_negative, significand, exponent, sticky }
+    Unpacked { class: FloatClass::Finite, negative: big_negative, significand, exponent, sticky }
 }
 
 /// The exact product. Significands have at most 53 bits each.
 pub(super) fn mul_unpacked(a: &Unpacked, b: &Unpacked) -> Unpacked {
     let negative = a.negative != b.negative;
     match (a.class, b.class) {
-        (Class::Nan, _) | (_, Class::Nan) => Unpacked::nan(),
-        (Class::Infinity, Class::Zero) | (Class::Zero, Class::Infinity) => Unpacked::nan(),
-        (Class::Infinity, _) | (_, Class::Infinity) => Unpacked::infinity(negative),
-        (Class::Zero, _) | (_, Class::Zero) => Unpacked::zero(negative),
-        (Class::Finite, Class::Finite) => {
+        (FloatClass::Nan, _) | (_, FloatClass::Nan) => Unpacked::nan(),
+        (FloatClass::Infinity, FloatClass::Zero) | (FloatClass::Zero, FloatClass::Infinity) => Unpacked::nan(),
+        (FloatClass::Infinity, _) | (_, FloatClass::Infinity) => Unpacked::infinity(negative),
+        (FloatClass::Zero, _) | (_, FloatClass::Zero) => Unpacked::zero(negative),
+        (FloatClass::Finite, FloatClass::Finite) => {
             Unpacked::finite(negative, a.significand * b.significand, a.exponent + b.exponent)
         }
     }
@@ -243,16 +242,16 @@ pub(super) fn mul_unpacked(a: &Unpacked, b: &Unpacked) -> Unpacked {
 fn div_unpacked(a: &Unpacked, b: &Unpacked) -> Unpacked {
     let negative = a.negative != b.negative;
     match (a.class, b.class) {
-        (Class::Nan, _) | (_, Class::Nan) => Unpacked::nan(),
-        (Class::Infinity, Class::Infinity) | (Class::Zero, Class::Zero) => Unpacked::nan(),
-        (Class::Infinity, _) | (_, Class::Zero) => Unpacked::infinity(negative),
-        (_, Class::Infinity) | (Class::Zero, _) => Unpacked::zero(negative),
-        (Class::Finite, Class::Finite) => {
-            // 128 bits over at most 53 leave a quotient of at least 75 bits.
+        (FloatClass::Nan, _) | (_, FloatClass::Nan) => Unpacked::nan(),
+        (FloatClass::Infinity, FloatClass::Infinity) | (FloatClass::Zero, FloatClass::Zero) => Unpacked::nan(),
+        (FloatClass::Infinity, _) | (_, FloatClass::Zero) => Unpacked::infinity(negative),
+        (_, FloatClass::Infinity) | (FloatClass::Zero, _) => Unpacked::zero(negative),
+        (FloatClass::Finite, FloatClass::Finite) => {
+            // 128 bits divided by at most 53 bits leave a quotient of at least 75 bits.
             let (dividend, exponent) = a.normalized(127);
             let quotient = dividend / b.significand;
             Unpacked {
-                class: Class::Finite,
+                class: FloatClass::Finite,
                 negative,
                 significand: quotient,
                 exponent: exponent - b.exponent,
@@ -264,12 +263,12 @@ fn div_unpacked(a: &Unpacked, b: &Unpacked) -> Unpacked {
 
 fn sqrt_unpacked(a: &Unpacked) -> Unpacked {
     match a.class {
-        Class::Nan => Unpacked::nan(),
-        Class::Zero => *a,
+        FloatClass::Nan => Unpacked::nan(),
+        FloatClass::Zero => *a,
         _ if a.negative => Unpacked::nan(),
-        Class::Infinity => *a,
-        Class::Finite => {
-            // An even exponent lets the power of two leave the root exactly.
+        FloatClass::Infinity => *a,
+        FloatClass::Finite => {
+            // With an even exponent the root of the power of two is exact.
             let (mut significand, mut exponent) = a.normalized(126);
             if exponent & 1 != 0 {
                 significand <<= 1;
@@ -277,7 +276,7 @@ fn sqrt_unpacked(a: &Unpacked) -> Unpacked {
             }
             let root = significand.isqrt();
             Unpacked {
-                class: Class::Finite,
+                class: FloatClass::Finite,
                 negative: false,
                 significand: root,
                 exponent: exponent / 2,
@@ -291,7 +290,7 @@ fn inputs<const N: usize>(format: Format, bits: [u64; N], flags: Flags) -> [Unpa
     bits.map(|b| format.unpack(if flags.ftz { format.flush(b) } else { b }))
 }
 
-/// Rounds, saturates, and chooses the NaN.
+/// Rounds, saturates, and selects the NaN.
 pub(super) fn finish(format: Format, value: &Unpacked, operands: &[u64], rounding: Rounding, flags: Flags) -> u64 {
     if value.is_nan() {
         if flags.sat {

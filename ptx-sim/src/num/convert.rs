@@ -1,22 +1,21 @@
 //! The `cvt` family between floats and integers, element by element.
 //!
-//! Packed forms are the caller's: it splits a register into elements, converts
-//! each here and puts the results together (first source operand in the upper
-//! part, as the instruction set says).
+//! The caller handles packed forms: it splits a register into elements, converts each here, and packs the results (the
+//! first source operand goes to the upper part).
 
 use super::arith::one;
-use super::format::{Class, PackOpts, round_to_quantum};
-use super::{Format, Rounding, Unpacked};
+use super::format::{FloatClass, Format, PackOpts, Unpacked, round_to_quantum};
+use super::rounding::Rounding;
 
 /// Modifiers of a float-to-float conversion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct CvtOpts {
     pub rounding: Rounding,
-    /// Subnormal f32 inputs and results become zeros of their sign.
+    /// Subnormal f32 inputs and results become zeros of the same sign.
     pub ftz: bool,
     /// Clamp to [0, 1], NaN to +0.
     pub sat: bool,
-    /// Clamp magnitudes to the largest finite one.
+    /// Clamp magnitudes to the largest finite value.
     pub satfinite: bool,
     /// Negative results become +0.
     pub relu: bool,
@@ -58,9 +57,8 @@ impl IntType {
 
 /// Converts one element between float formats.
 ///
-/// A conversion to a wider format is exact and ignores the rounding. NaN gives
-/// the destination's NaN (f64 to f64 keeps the payload); formats without NaN get
-/// their largest positive value.
+/// A conversion to a wider format is exact and ignores the rounding mode. NaN gives the destination's NaN (f64 to f64
+/// keeps the payload); formats without NaN return their largest positive value.
 pub fn convert(source: Format, bits: u64, destination: Format, opts: &CvtOpts) -> u64 {
     if let Some(result) = common(source, bits, destination, opts) {
         return result;
@@ -68,8 +66,8 @@ pub fn convert(source: Format, bits: u64, destination: Format, opts: &CvtOpts) -
     convert_exactly(source, bits, destination, opts)
 }
 
-/// The conversions that kernels are full of, by a few integer operations: f32 to
-/// bfloat16 to nearest even, and the widening of both half formats.
+/// Fast paths for the most frequent conversions: f32 to bfloat16 with rounding to nearest even, and widening of both
+/// half formats.
 fn common(source: Format, bits: u64, destination: Format, opts: &CvtOpts) -> Option<u64> {
     if *opts != CvtOpts::default() {
         return None;
@@ -77,7 +75,7 @@ fn common(source: Format, bits: u64, destination: Format, opts: &CvtOpts) -> Opt
     match (source, destination) {
         (Format::F32, Format::Bf16) => {
             let word = bits & 0xffff_ffff;
-            // Adding just under half, or half to an odd result, carries as rounding does.
+            // Adding just under half, or half for an odd result, carries exactly when rounding up.
             let rounded = (word + 0x7fff + (word >> 16 & 1)) >> 16;
             Some(if word & 0x7fff_ffff > 0x7f80_0000 { 0x7fff } else { rounded })
         }
@@ -86,14 +84,14 @@ fn common(source: Format, bits: u64, destination: Format, opts: &CvtOpts) -> Opt
         }
         (Format::F16, Format::F32) => {
             let magnitude = bits & 0x7fff;
-            // Normal numbers move their fraction up and change their bias.
+            // For normal numbers, shifts the fraction and adjusts the bias.
             ((0x0400..0x7c00).contains(&magnitude)).then(|| (bits & 0x8000) << 16 | ((magnitude << 13) + (112 << 23)))
         }
         _ => None,
     }
 }
 
-/// [`convert`] by decoding and encoding.
+/// [`convert`] by decoding and encoding, without fast paths.
 pub(super) fn convert_exactly(source: Format, bits: u64, destination: Format, opts: &CvtOpts) -> u64 {
     let ftz_in = opts.ftz && source == Format::F32;
     let ftz_out = opts.ftz && destination == Format::F32;
@@ -103,24 +101,23 @@ pub(super) fn convert_exactly(source: Format, bits: u64, destination: Format, op
     })
 }
 
-/// As [`convert`], with the input first multiplied by `2^exponent`: the
-/// `.scaled::n2::ue8m0` forms.
+/// Like [`convert`], with the input first multiplied by `2^exponent`, for the `.scaled::n2::ue8m0` forms.
 ///
-/// The instruction converts to the destination type and then multiplies. Both
-/// steps are exact for the narrow sources that have this form unless the product
-/// leaves the destination's range, so one rounding here is the same value.
+/// The instruction converts to the destination type and then multiplies. For the narrow sources with this form, both
+/// steps are exact unless the product leaves the destination's range. A single rounding therefore gives the same
+/// value.
 pub fn scaled_from(source: Format, bits: u64, exponent: i32, destination: Format, opts: &CvtOpts) -> u64 {
     let mut value = source.unpack(bits);
     value.exponent += exponent;
     convert_unpacked(&value, destination, opts, false).unwrap_or(destination.nan())
 }
 
-/// `None` for a NaN that stays a NaN.
+/// Returns `None` for a NaN that stays a NaN.
 fn convert_unpacked(value: &Unpacked, destination: Format, opts: &CvtOpts, ftz_out: bool) -> Option<u64> {
     if value.is_nan() {
         return if opts.sat { Some(destination.zero(false)) } else { None };
     }
-    // UE8M0 has no sign to be negative with: it takes the magnitude.
+    // UE8M0 has no sign, so the magnitude is converted.
     if value.negative && (opts.sat || opts.relu) && destination.spec().signed {
         return Some(destination.zero(false));
     }
@@ -128,11 +125,11 @@ fn convert_unpacked(value: &Unpacked, destination: Format, opts: &CvtOpts, ftz_o
     Some(if opts.sat { result.min(one(destination)) } else { result })
 }
 
-/// Rounds to an integral value in the same format (`cvt.rni.f32.f32` and so on).
-/// A zero result has the sign of the input.
+/// Rounds to an integral value in the same format (`cvt.rni.f32.f32` and so on). A zero result has the sign of the
+/// input.
 pub fn round_to_integral(format: Format, bits: u64, rounding: Rounding, opts: &CvtOpts) -> u64 {
     let value = format.unpack(if opts.ftz { format.flush(bits) } else { bits });
-    let integral = if value.class == Class::Finite && value.exponent < 0 {
+    let integral = if value.class == FloatClass::Finite && value.exponent < 0 {
         Unpacked::finite(value.negative, round_to_quantum(&value, 0, rounding).into(), 0)
     } else {
         value
@@ -145,19 +142,18 @@ pub fn round_to_integral(format: Format, bits: u64, rounding: Rounding, opts: &C
     })
 }
 
-/// Converts a float to an integer; values outside the range clamp to its ends.
+/// Converts a float to an integer; values out of range are clamped.
 ///
-/// NaN gives 0, except from f64 or to a 64-bit integer, where it gives the
-/// pattern with only the top bit set.
+/// NaN gives 0, except from f64 or to a 64-bit integer, where it gives the pattern with only the top bit set.
 pub fn float_to_int(source: Format, bits: u64, destination: IntType, rounding: Rounding, ftz: bool) -> u64 {
     let value = source.unpack(if ftz { source.flush(bits) } else { bits });
     let clamp = |negative: bool| destination.raw(if negative { destination.min() } else { destination.max() });
     match value.class {
-        Class::Nan if source != Format::F64 && destination.bits != 64 => 0,
-        Class::Nan => 1 << (destination.bits - 1),
-        Class::Infinity => clamp(value.negative),
-        Class::Zero => 0,
-        Class::Finite => {
+        FloatClass::Nan if source != Format::F64 && destination.bits != 64 => 0,
+        FloatClass::Nan => 1 << (destination.bits - 1),
+        FloatClass::Infinity => clamp(value.negative),
+        FloatClass::Zero => 0,
+        FloatClass::Finite => {
             let length = 128 - value.significand.leading_zeros() as i32;
             if value.exponent + length > 64 {
                 return clamp(value.negative);
@@ -176,15 +172,15 @@ pub fn int_to_float(source: IntType, raw: u64, destination: Format, opts: &CvtOp
     convert_unpacked(&value, destination, opts, false).unwrap_or(destination.nan())
 }
 
-/// Converts between integers: truncation or extension, or clamping with `sat`.
-/// The result occupies the low bits of the destination's width.
+/// Converts between integers: truncates or extends, or clamps with `sat`. The result occupies the low bits of the
+/// destination's width.
 pub fn int_to_int(source: IntType, raw: u64, destination: IntType, sat: bool) -> u64 {
     let value = source.value(raw);
     destination.raw(if sat { value.clamp(destination.min(), destination.max()) } else { value })
 }
 
-/// `cvt.pack.sat`: `a` and `b` clamp to `element`; `b` takes the lowest place,
-/// `a` the next, and `c` moves up behind them.
+/// `cvt.pack.sat`: clamps `a` and `b` to `element`; `b` goes to the lowest position, `a` to the next, and `c` is
+/// shifted above them.
 pub fn cvt_pack(element: IntType, a: u32, b: u32, c: u32) -> u32 {
     let clamp = |x: u32| int_to_int(IntType::S32, x.into(), element, true);
     let pair = clamp(b) | clamp(a) << element.bits;

@@ -1,11 +1,10 @@
 //! `s2f6`: a signed fixed-point byte in units of 1/64.
 
-use super::format::{Class, round_to_quantum};
-use super::{Format, Rounding, Unpacked};
+use super::format::{FloatClass, Format, Unpacked, round_to_quantum};
+use super::rounding::Rounding;
 
-/// Divides by `2^scale_exponent`, rounds to nearest even in units of 1/64 and
-/// clamps to -2..=127/64. NaN gives the largest positive value; `relu` turns a
-/// negative result into zero.
+/// Divides by `2^scale_exponent`, rounds to nearest even in units of 1/64 and clamps to -2..=127/64. NaN gives the
+/// largest positive value; `relu` turns a negative result into zero.
 pub fn s2f6_from_float(source: Format, bits: u64, scale_exponent: i32, relu: bool) -> u8 {
     let mut value = source.unpack(bits);
     value.exponent -= scale_exponent;
@@ -15,9 +14,9 @@ pub fn s2f6_from_float(source: Format, bits: u64, scale_exponent: i32, relu: boo
     }
     let limit: u64 = if negative { 128 } else { 127 };
     let magnitude = match value.class {
-        Class::Nan | Class::Infinity => limit,
-        Class::Zero => 0,
-        Class::Finite => {
+        FloatClass::Nan | FloatClass::Infinity => limit,
+        FloatClass::Zero => 0,
+        FloatClass::Finite => {
             let length = 128 - value.significand.leading_zeros() as i32;
             if value.exponent + length > 16 {
                 limit

@@ -1,6 +1,6 @@
-//! Floating-point formats as data: one table, one decoder, one encoder.
+//! Floating-point formats: one table of parameters, one decoder, one encoder.
 
-use super::Rounding;
+use super::rounding::Rounding;
 
 /// A floating-point format of the PTX instruction set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -9,29 +9,29 @@ pub enum Format {
     F32,
     F16,
     Bf16,
-    /// f32's container with a significand of 11 bits; the low 13 bits of the
-    /// container are ignored on input and zero on output.
+    /// f32's container with an 11-bit significand. The low 13 bits of the container are ignored on input and zero on
+    /// output.
     Tf32,
     /// 4 exponent bits, 3 fraction bits, no infinity, one NaN magnitude.
     E4m3,
     E5m2,
-    /// 6-bit formats, in the low bits of a byte; neither infinity nor NaN.
+    /// 6-bit formats, in the low bits of a byte; without infinity or NaN.
     E3m2,
     E2m3,
-    /// 4-bit format, in the low bits of a byte; neither infinity nor NaN.
+    /// 4-bit format, in the low bits of a byte; without infinity or NaN.
     E2m1,
-    /// A power of two, `2^(x-127)`; no sign, no zero; `0xff` is NaN.
+    /// A power of two, `2^(x-127)`, without sign or zero; `0xff` is NaN.
     Ue8m0,
     /// E4M3 without its sign bit (the block scale of `kind::mxf4nvf4`).
     Ue4m3,
 }
 
-/// What stands at the top of a format's exponent range.
+/// How a format uses the top of its exponent range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Specials {
-    /// All-ones exponent: infinity, or NaN with a fraction.
+    /// All-ones exponent: infinity, or NaN if the fraction is not zero.
     Ieee,
-    /// Only the all-ones pattern is NaN; no infinity.
+    /// Only the all-ones pattern is NaN; without infinity.
     NanOnly,
     /// Every pattern is a number.
     None,
@@ -48,9 +48,9 @@ pub struct Spec {
     pub bias: i32,
     pub specials: Specials,
     pub signed: bool,
-    /// Low bits of the container that lie below the value (tf32: 13).
+    /// Low bits of the container below the value (tf32: 13).
     pub low_padding: u32,
-    /// The bit pattern that stands for "not a number" in results, if there is one.
+    /// The bit pattern used for NaN results, if the format has NaN.
     pub nan: Option<u64>,
 }
 
@@ -80,9 +80,9 @@ const E2M1: Spec = spec(4, 2, 1, Specials::None, None);
 const UE8M0: Spec = Spec { signed: false, bias: 127, ..spec(8, 8, 0, Specials::NanOnly, Some(0xff)) };
 const UE4M3: Spec = Spec { signed: false, ..spec(7, 4, 3, Specials::NanOnly, Some(0x7f)) };
 
-/// What kind of value a bit pattern is.
+/// The class of a bit pattern's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Class {
+pub enum FloatClass {
     Zero,
     Finite,
     Infinity,
@@ -91,43 +91,42 @@ pub enum Class {
 
 /// A decoded value: `(-1)^negative * significand * 2^exponent`.
 ///
-/// The significand is non-zero exactly for [`Class::Finite`].
+/// The significand is non-zero exactly for [`FloatClass::Finite`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unpacked {
-    pub class: Class,
+    pub class: FloatClass,
     pub negative: bool,
     pub significand: u128,
     pub exponent: i32,
-    /// Something positive and smaller than one unit of `significand` was cut off.
+    /// Whether a positive amount smaller than one unit of `significand` was cut off.
     pub sticky: bool,
 }
 
 impl Unpacked {
     pub const fn zero(negative: bool) -> Self {
-        Self { class: Class::Zero, negative, significand: 0, exponent: 0, sticky: false }
+        Self { class: FloatClass::Zero, negative, significand: 0, exponent: 0, sticky: false }
     }
     pub const fn infinity(negative: bool) -> Self {
-        Self { class: Class::Infinity, negative, significand: 0, exponent: 0, sticky: false }
+        Self { class: FloatClass::Infinity, negative, significand: 0, exponent: 0, sticky: false }
     }
     pub const fn nan() -> Self {
-        Self { class: Class::Nan, negative: false, significand: 0, exponent: 0, sticky: false }
+        Self { class: FloatClass::Nan, negative: false, significand: 0, exponent: 0, sticky: false }
     }
-    /// A finite value; a zero significand gives a zero.
+    /// A finite value, or zero if the significand is zero.
     pub const fn finite(negative: bool, significand: u128, exponent: i32) -> Self {
-        let class = if significand == 0 { Class::Zero } else { Class::Finite };
+        let class = if significand == 0 { FloatClass::Zero } else { FloatClass::Finite };
         Self { class, negative, significand, exponent, sticky: false }
     }
     pub fn is_nan(&self) -> bool {
-        self.class == Class::Nan
+        self.class == FloatClass::Nan
     }
     pub fn is_zero(&self) -> bool {
-        self.class == Class::Zero
+        self.class == FloatClass::Zero
     }
     pub fn is_infinite(&self) -> bool {
-        self.class == Class::Infinity
+        self.class == FloatClass::Infinity
     }
-    /// The significand moved so that its top bit is bit `top`; exact when the
-    /// significand is not longer than that.
+    /// The significand shifted so that its top bit is bit `top`; exact if the significand is not longer than that.
     pub(super) fn normalized(&self, top: u32) -> (u128, i32) {
         let length = 128 - self.significand.leading_zeros();
         debug_assert!(length <= top + 1, "normalization must not drop bits");
@@ -136,7 +135,7 @@ impl Unpacked {
     }
 }
 
-/// What the encoder does beyond rounding.
+/// Options of the encoder in addition to rounding.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct PackOpts {
     pub ftz: bool,
@@ -163,8 +162,8 @@ impl Format {
         }
     }
 
-    /// Bits that one element takes in a register or in memory when it is packed
-    /// densely: 4 for E2M1, 8 for the 6-bit formats, 32 for tf32.
+    /// Bits that one element occupies in a densely packed register or memory: 4 for E2M1, 8 for the 6-bit formats, 32
+    /// for tf32.
     pub const fn container_bits(self) -> u32 {
         match self {
             Format::F64 => 64,
@@ -192,13 +191,13 @@ impl Format {
         self.assemble(negative, self.max_magnitude())
     }
 
-    /// The pattern of a zero. A format without a zero gives its smallest value.
+    /// The pattern of a zero; the smallest value of a format without zero.
     pub const fn zero(self, negative: bool) -> u64 {
         self.assemble(negative, 0)
     }
 
-    /// The pattern of an infinity; formats without one give their NaN, or their
-    /// largest magnitude when they have no NaN either.
+    /// The pattern of an infinity. Formats without infinity return their NaN, or their largest magnitude if they lack
+    /// NaN too.
     pub const fn infinity(self, negative: bool) -> u64 {
         let s = self.spec();
         match (s.specials, s.nan) {
@@ -214,8 +213,7 @@ impl Format {
         }
     }
 
-    /// The NaN that results use; for formats without NaN the largest positive
-    /// value, as `cvt` asks.
+    /// The NaN used for results; for formats without NaN the largest positive value, as `cvt` requires.
     pub const fn nan(self) -> u64 {
         match self.spec().nan {
             Some(nan) => nan,
@@ -240,14 +238,13 @@ impl Format {
         let mut result = Unpacked::zero(negative);
         match s.specials {
             Specials::Ieee if exponent == exponent_mask => {
-                // tf32 looks at the whole container: a payload that lies in the
-                // padding still makes a NaN.
+                // tf32 examines the whole container: a payload in the padding still makes a NaN.
                 let padding = bits & ((1 << s.low_padding) - 1);
-                result.class = if fraction == 0 && padding == 0 { Class::Infinity } else { Class::Nan };
+                result.class = if fraction == 0 && padding == 0 { FloatClass::Infinity } else { FloatClass::Nan };
                 return result;
             }
             Specials::NanOnly if exponent == exponent_mask && fraction == (1 << s.fraction_bits) - 1 => {
-                result.class = Class::Nan;
+                result.class = FloatClass::Nan;
                 return result;
             }
             _ => {}
@@ -271,7 +268,7 @@ impl Format {
             && value & ((1 << s.fraction_bits) - 1) != 0
     }
 
-    /// A subnormal pattern becomes the zero of its sign; others are unchanged.
+    /// Replaces a subnormal pattern by the zero of its sign.
     pub fn flush(self, bits: u64) -> u64 {
         if self.is_subnormal(bits) { self.zero(self.unpack(bits).negative) } else { bits }
     }
@@ -283,11 +280,11 @@ impl Format {
     /// Rounds `value` into this format.
     pub(super) fn pack(self, value: &Unpacked, rounding: Rounding, opts: PackOpts) -> u64 {
         match value.class {
-            Class::Nan => return self.nan(),
-            Class::Infinity if opts.satfinite => return self.max_finite(value.negative),
-            Class::Infinity => return self.infinity(value.negative),
-            Class::Zero => return self.zero(value.negative),
-            Class::Finite => {}
+            FloatClass::Nan => return self.nan(),
+            FloatClass::Infinity if opts.satfinite => return self.max_finite(value.negative),
+            FloatClass::Infinity => return self.infinity(value.negative),
+            FloatClass::Zero => return self.zero(value.negative),
+            FloatClass::Finite => {}
         }
         if self == Format::Ue8m0 {
             return pack_power_of_two(value, rounding, opts);
@@ -300,7 +297,7 @@ impl Format {
         let mut kept = round_to_quantum(value, quantum, rounding);
         let mut quantum = quantum;
         if kept >> (s.fraction_bits + 1) != 0 {
-            // The rounding carried into a new top bit, so the low bit is zero.
+            // Rounding carried into a new top bit, so the low bit is zero.
             kept >>= 1;
             quantum += 1;
         }
@@ -324,10 +321,9 @@ impl Format {
     }
 }
 
-/// `|value| / 2^quantum` rounded to an integer, by the sign of `value`.
+/// Rounds `|value| / 2^quantum` to an integer, in the direction given by `rounding` and the sign of `value`.
 ///
-/// The result must fit 64 bits, which holds for every format and for integer
-/// conversions after their range check.
+/// The result must fit 64 bits, which holds for every format, and for integer conversions after their range check.
 pub(super) fn round_to_quantum(value: &Unpacked, quantum: i32, rounding: Rounding) -> u64 {
     let shift = quantum - value.exponent;
     if shift <= 0 {
@@ -361,15 +357,14 @@ pub(super) fn round_to_quantum(value: &Unpacked, quantum: i32, rounding: Roundin
     kept + u64::from(up)
 }
 
-/// UE8M0 ignores the sign and knows two roundings: down to the power of two
-/// below, and up to the one above.
+/// UE8M0 ignores the sign and has two roundings: down to the next lower power of two, and up to the next higher one.
 fn pack_power_of_two(value: &Unpacked, rounding: Rounding, opts: PackOpts) -> u64 {
     let length = 128 - value.significand.leading_zeros();
     let below = value.exponent + length as i32 - 1;
     let exact = value.significand.is_power_of_two() && !value.sticky;
     let up = match rounding {
         Rounding::Up => !exact,
-        // The half-way point of a binade is 1.5; ties go to the even exponent code.
+        // The midpoint of a binade is 1.5; ties go to the even exponent code.
         Rounding::NearestEven | Rounding::NearestAway => {
             let half = length >= 2 && value.significand >> (length - 2) & 1 == 1;
             let tail = length >= 2 && (value.significand & ((1 << (length - 2)) - 1) != 0 || value.sticky);

@@ -1,6 +1,8 @@
 //! Half-precision arithmetic: `.f16`, `.bf16` and their packed pairs.
 
-use super::{Flags, Format, Rounding, arith};
+use super::arith;
+use super::format::Format;
+use super::rounding::{Flags, Rounding};
 
 macro_rules! half {
     ($format:expr, $add:ident, $sub:ident, $mul:ident, $fma:ident) => {
@@ -16,8 +18,8 @@ macro_rules! half {
         pub fn $mul(a: u16, b: u16, flags: Flags) -> u16 {
             arith::mul($format, a.into(), b.into(), Rounding::NearestEven, flags) as u16
         }
-        /// Fused multiply-add, rounded once. With `oob` the result is +0 when
-        /// `a` or `b` is the out-of-bounds NaN `0xffff`.
+        /// Fused multiply-add, rounded once. With `oob` the result is +0 if `a` or `b` is the out-of-bounds NaN
+        /// `0xffff`.
         pub fn $fma(a: u16, b: u16, c: u16, flags: Flags, oob: bool) -> u16 {
             if oob && (a == OOB_NAN || b == OOB_NAN) {
                 return 0;
@@ -27,7 +29,7 @@ macro_rules! half {
     };
 }
 
-/// The NaN that tensor copies put outside a tensor's bounds for half types.
+/// The NaN that `.oob` instructions treat as out of bounds in half types.
 const OOB_NAN: u16 = 0xffff;
 
 half!(Format::F16, f16_add, f16_sub, f16_mul, f16_fma);

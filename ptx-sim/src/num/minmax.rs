@@ -2,7 +2,8 @@
 
 use std::cmp::Ordering;
 
-use super::{Format, arith};
+use super::arith;
+use super::format::Format;
 
 /// Modifiers of `min` and `max`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -10,9 +11,9 @@ pub struct MinMax {
     pub ftz: bool,
     /// A NaN operand makes the result NaN; otherwise the other operand wins.
     pub nan: bool,
-    /// Magnitudes are compared and delivered.
+    /// Magnitudes are compared and returned.
     pub abs: bool,
-    /// The result's sign is the exclusive or of the operands' signs (two operands).
+    /// The sign of the result is the XOR of the operands' signs (two operands only).
     pub xorsign: bool,
 }
 
@@ -26,7 +27,7 @@ pub fn max(format: Format, a: u64, b: u64, opts: MinMax) -> u64 {
     two(format, a, b, opts, Ordering::Greater)
 }
 
-/// `min d, a, b, c`; `xorsign` does not exist in this form and is not looked at.
+/// `min d, a, b, c`; ignores `xorsign`, which this form lacks.
 pub fn min3(format: Format, a: u64, b: u64, c: u64, opts: MinMax) -> u64 {
     let opts = MinMax { xorsign: false, ..opts };
     min(format, min(format, a, b, opts), c, opts)
@@ -53,7 +54,7 @@ fn two(format: Format, a: u64, b: u64, opts: MinMax, wanted: Ordering) -> u64 {
         (false, true) => a,
         (false, false) => {
             let order = arith::compare(format, a, b, false).unwrap_or(Ordering::Equal);
-            // Equal values differ at most in the sign of zero, where minus is less.
+            // Equal values differ at most in the sign of zero, where -0 is smaller.
             let order = order.then_with(|| negative(b).cmp(&negative(a)));
             if order == wanted { a } else { b }
         }

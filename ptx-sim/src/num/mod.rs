@@ -1,38 +1,32 @@
-//! Exact floating point for the simulator.
+//! Exact floating-point arithmetic for the simulator.
 //!
-//! Every arithmetic result of a PTX instruction is a function of bit patterns,
-//! a rounding mode and a few flags, and nothing else: no host rounding mode, no
-//! host NaN payload, no host math library. Values travel as bit patterns in the
-//! low bits of an integer, because that is what a register holds.
+//! Every arithmetic result of a PTX instruction depends only on bit patterns, a rounding mode and a few flags: not on
+//! the host's rounding mode, NaN payloads or math library. Values are passed as bit patterns in the low bits of an
+//! integer, as in a register.
 //!
-//! # How a result is made
+//! # Computing a result
 //!
-//! 1. [`Format::unpack`] turns bits into a class, a sign and an integer
-//!    significand times a power of two;
-//! 2. the operation is carried out on integers of 128 bits, keeping one
-//!    *sticky* fact: whether anything non-zero was cut off below;
-//! 3. [`Format::pack`] rounds once and applies overflow and saturation.
+//! 1. [`Format::unpack`] splits bits into a class, a sign and an integer significand times a power of two;
+//! 2. the operation works on 128-bit integers, with a *sticky* flag that records whether anything non-zero was cut
+//!    off;
+//! 3. `Format::pack` rounds once and applies overflow and saturation.
 //!
-//! Worked example, `1.0 + 2^-30` toward plus infinity in f32. The operands are
-//! `2^23 * 2^-23` and `2^23 * 2^-53`. After both are moved to a common exponent
-//! the sum is `(2^53 + 2^23) * 2^-53`; 24 bits are kept, the rest is not zero,
-//! so rounding up gives `0x3f800001`.
+//! For example, `1.0 + 2^-30` toward plus infinity in f32. The operands are `2^23 * 2^-23` and `2^23 * 2^-53`. With a
+//! common exponent the sum is `(2^53 + 2^23) * 2^-53`. The upper 24 bits are kept and the rest is not zero, so
+//! rounding up gives `0x3f800001`.
 //!
-//! Round-to-nearest-even f32 and f64 arithmetic takes the host's instructions
-//! instead, which IEEE 754 makes bit-identical apart from NaNs; NaN results are
-//! put into the canonical form here.
+//! Round-to-nearest-even f32 and f64 arithmetic uses the host's instructions instead. IEEE 754 makes them
+//! bit-identical except for NaNs, which are made canonical here.
 //!
 //! # NaN
 //!
-//! A NaN result of an f32, f16 or bf16 operation is the canonical one
-//! (`0x7fffffff`, `0x7fff`, `0x7fff`). Double precision keeps the payload of the
-//! first NaN operand, made quiet; an invalid operation gives
-//! `0xfff8000000000000`.
+//! A NaN result of an f32, f16 or bf16 operation is canonical (`0x7fffffff`, `0x7fff`, `0x7fff`). Double precision
+//! keeps the payload of the first NaN operand, made quiet; an invalid operation gives `0xfff8000000000000`.
 //!
 //! # Flushing
 //!
-//! With `ftz` a subnormal input counts as a zero of its sign, and a result that
-//! is subnormal after rounding becomes a zero of its sign.
+//! With `ftz`, a subnormal input counts as a zero of its sign, and a result that is subnormal after rounding becomes a
+//! zero of its sign.
 
 mod approx;
 mod arith;
@@ -41,6 +35,7 @@ mod fixed;
 mod format;
 mod half_ops;
 mod minmax;
+mod rounding;
 
 #[cfg(test)]
 mod tests;
@@ -57,38 +52,9 @@ pub use convert::{
     CvtOpts, IntType, convert, cvt_pack, float_to_int, int_to_float, int_to_int, round_to_integral, scaled_from,
 };
 pub use fixed::{s2f6_from_float, s2f6_to_float};
-pub use format::{Class, Format, Spec, Unpacked};
+pub use format::{FloatClass, Format, Spec, Unpacked};
 pub use half_ops::{
     bf16_add, bf16_fma, bf16_mul, bf16_sub, f16_add, f16_fma, f16_mul, f16_sub, map1_x2, map2_x2, map3_x2,
 };
 pub use minmax::{MinMax, max, max3, min, min3};
-
-/// How a value between two representable neighbours is rounded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
-pub enum Rounding {
-    /// To nearest, ties to the even significand (`.rn`, `.rni`).
-    #[default]
-    NearestEven,
-    /// To nearest, ties away from zero (`.rna`).
-    NearestAway,
-    /// Toward zero (`.rz`, `.rzi`).
-    TowardZero,
-    /// Toward minus infinity (`.rm`, `.rmi`).
-    Down,
-    /// Toward plus infinity (`.rp`, `.rpi`).
-    Up,
-    /// Stochastic (`.rs`): the top `width` discarded bits plus `bits`; a carry
-    /// rounds away from zero. `width` is 1..=32.
-    Stochastic { bits: u32, width: u8 },
-}
-
-/// Modifiers of an arithmetic instruction, apart from its rounding.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
-pub struct Flags {
-    /// Subnormal inputs and results become zeros of their sign.
-    pub ftz: bool,
-    /// The result is clamped to [0, 1]; NaN becomes +0.
-    pub sat: bool,
-    /// A negative result becomes +0; NaN becomes the canonical NaN.
-    pub relu: bool,
-}
+pub use rounding::{Flags, Rounding};

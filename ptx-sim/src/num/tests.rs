@@ -1,6 +1,5 @@
-//! The exact arithmetic against independent oracles: an arbitrary-precision
-//! soft-float library, brute-force nearest-value search for the small formats,
-//! and literal values from the instruction set's tables.
+//! Compares the exact arithmetic with independent oracles: an arbitrary-precision soft-float library, brute-force
+//! nearest-value search for the small formats, and literal values from the tables of the PTX ISA.
 
 use proptest::prelude::*;
 use rustc_apfloat::ieee::{BFloat, Double, Float8E4M3FN, Float8E5M2, Half, Single};
@@ -41,7 +40,7 @@ fn check_binary<F: Float>(format: Format, a: u64, b: u64, c: u64) {
     }
 }
 
-/// Bit patterns crowded around the interesting exponents.
+/// Bit patterns concentrated around the interesting exponents.
 fn pattern(bits: u32) -> impl Strategy<Value = u64> {
     let mask = if bits == 64 { u64::MAX } else { (1 << bits) - 1 };
     prop_oneof![
@@ -110,10 +109,10 @@ proptest! {
         prop_assert_eq!(f64_sqrt(a, rn), sqrt(Format::F64, a, rn, flags));
     }
 
-    /// The sign of the residual of the nearest root tells the directed roots.
+    /// The sign of the residual of the nearest root determines the directed roots.
     #[test]
     fn directed_square_roots(bits in pattern(64)) {
-        // An exponent field of 256..1792 keeps the residual clear of underflow.
+        // An exponent field of 256..1792 keeps the residual away from underflow.
         let exponent = 256 + (bits >> 52) % 1536;
         let x = f64::from_bits(bits & 0x000f_ffff_ffff_ffff | exponent << 52);
         let root = x.sqrt();
@@ -211,8 +210,7 @@ fn eight_bit_formats_exhaustively() {
         for b in 0..256 {
             let c = (a * 7 + b * 13) & 0xff;
             check_binary::<Float8E5M2>(Format::E5m2, a, b, c);
-            // The oracle knows no directed overflow for this format, so only
-            // results inside the range are compared.
+            // The oracle lacks directed overflow for this format, so only results within range are compared.
             let (x, y) = (Float8E4M3FN::from_bits(a.into()), Float8E4M3FN::from_bits(b.into()));
             for (mode, round) in MODES {
                 let oracle = x.mul_r(y, round).value.to_bits() as u64;
@@ -237,7 +235,7 @@ fn half_precision_decodes_like_the_half_crate() {
     }
 }
 
-/// The value of a small format by the textbook formula.
+/// The value of a small format, by the textbook formula.
 fn textbook(format: Format, bits: u64) -> f64 {
     let s = format.spec();
     let sign = if s.signed && bits >> (s.bits - 1) & 1 == 1 { -1.0 } else { 1.0 };
@@ -301,7 +299,7 @@ fn small_formats_by_search() {
     }
 }
 
-/// Every value of every narrow format survives the way to f32 and back.
+/// Every value of every narrow format survives conversion to f32 and back.
 #[test]
 fn round_trips() {
     for format in [
@@ -420,7 +418,7 @@ fn flags_and_canonical_nans() {
     assert_eq!(f32_mul(3f32.to_bits(), one, rn, false, true), one);
     assert_eq!(f32_mul((-3f32).to_bits(), one, rn, false, true), 0);
     assert_eq!(f32_add(0x8000_0001, 0x8000_0000, rn, true, false), 0x8000_0000);
-    // The smallest normal number halved is subnormal, and so flushed.
+    // Half of the smallest normal number is subnormal and therefore flushed.
     assert_eq!(f32_mul(0x8080_0000, 0.5f32.to_bits(), rn, true, false), 0x8000_0000);
     assert_eq!(f64_add(0x7ff0_0000_0000_0001, 0, rn), 0x7ff8_0000_0000_0001);
     assert_eq!(f64_mul(0, f64::INFINITY.to_bits(), rn), 0xfff8_0000_0000_0000);

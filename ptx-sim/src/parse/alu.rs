@@ -1,14 +1,14 @@
 //! Forms of moves, arithmetic, logic, comparison and conversion.
 
-use super::ParseErrorKind;
-use super::insts::{FormResult, Mods, form as mk, form_opt};
+use super::error::ParseErrorKind;
+use super::form::{FormResult, Mods, form as mk, form_opt};
 use super::operands::{K, RawArgs};
 use crate::ir::*;
 use Type::*;
 
 const INT16_64: &[Type] = &[U16, U32, U64, S16, S32, S64];
 
-/// The form of an instruction of this group, or `None` if the opcode is not of this group.
+/// Returns the form of an instruction of this group, or `None` if the opcode belongs to another group.
 pub(crate) fn form(m: &mut Mods<'_>, raw: &RawArgs) -> Option<FormResult> {
     Some(match m.base {
         "mov" => mov(m, raw),
@@ -87,7 +87,7 @@ fn bits(op: BitOp, ty: Type, kinds: &[K]) -> FormResult {
     mk(Op::Bits { op, ty }, kinds)
 }
 
-/// The untyped type of a width, for the parts of a packing `mov`.
+/// The untyped type of a given width, for the parts of a packing `mov`.
 fn part(bits: u32) -> Option<Type> {
     Some(match bits {
         8 => B8,
@@ -184,7 +184,7 @@ fn arithmetic(m: &mut Mods<'_>) -> FormResult {
             _ => return Err(m.bad_type(ty)),
         };
         if let Some(src) = m.pick::<Type>() {
-            // `add.f32.bf16 d, a, c`: the narrow operands come first, the addend has the result's type.
+            // `add.f32.bf16 d, a, c`: the narrow operands come first; the addend has the type of the result.
             if ty != F32 || !matches!(src, F16 | BF16) || !matches!(op, FloatOp::Add | FloatOp::Sub | FloatOp::Fma) {
                 return Err(m.bad_type(src));
             }
@@ -486,7 +486,7 @@ fn cvt(m: &mut Mods<'_>) -> FormResult {
     let relu = m.flag("relu");
     let satfinite = m.flag("satfinite");
     let scaled = m.flag("scaled::n2::ue8m0");
-    // Signed fixed point, and four elements at once, which take random bits in an order of their own.
+    // Signed fixed point, and four elements at once, whose order of random bits is not modeled.
     if m.has("s2f6x2") || ["e4m3x4", "e5m2x4", "e2m3x4", "e3m2x4", "e2m1x4"].iter().any(|ty| m.has(ty)) {
         return Err(m.unsupported());
     }

@@ -1,12 +1,12 @@
 //! Forms of mbarrier operations, asynchronous copies and tensor maps.
 
-use super::ParseErrorKind;
-use super::insts::{FormResult, Kinds, Mods, form as mk, form_opt};
+use super::error::ParseErrorKind;
+use super::form::{FormResult, Kinds, Mods, form as mk, form_opt};
 use super::operands::{K, RawArgs};
 use crate::ir::*;
 use Type::*;
 
-/// The form of an instruction of this group, or `None` if the opcode is not of this group.
+/// Returns the form of an instruction of this group, or `None` if the opcode belongs to another group.
 pub(crate) fn form(m: &mut Mods<'_>, raw: &RawArgs) -> Option<FormResult> {
     Some(match m.base {
         "mbarrier" => mbarrier(m, raw),
@@ -48,7 +48,7 @@ fn mbarrier(m: &mut Mods<'_>, raw: &RawArgs) -> FormResult {
                 scope,
             });
             let required: &[K] = &[K::D(B64), K::Mem];
-            // Remote arrives may be written without a result at all.
+            // A remote arrive may omit the result operand.
             if matches!(raw.first().map(|r| &r.op), Some(Operand::Mem(..))) {
                 return form_opt(op, &[K::Mem], &[u]);
             }

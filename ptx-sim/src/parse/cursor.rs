@@ -1,6 +1,6 @@
 //! The scanner: a position in the text, whitespace and comments, names, numbers and punctuation.
 
-use super::{ParseError, ParseErrorKind, Result};
+use super::error::{ParseError, ParseErrorKind, Result};
 use crate::ir::Imm;
 
 /// A position in PTX text.
@@ -32,7 +32,7 @@ impl<'s> Cursor<'s> {
         self.line
     }
 
-    /// An error at byte `at`.
+    /// Returns an error at byte `at`.
     pub fn error_at(&self, at: usize, kind: ParseErrorKind) -> ParseError {
         let at = at.min(self.bytes.len());
         let before = &self.bytes[..at];
@@ -41,12 +41,12 @@ impl<'s> Cursor<'s> {
         ParseError { line, column: (at - start) as u32 + 1, kind }
     }
 
-    /// An error at the current position.
+    /// Returns an error at the current position.
     pub fn error(&self, kind: ParseErrorKind) -> ParseError {
         self.error_at(self.pos, kind)
     }
 
-    /// "expected X, found Y" at the current position.
+    /// Returns the error "expected X, found Y" at the current position.
     pub fn expected<T>(&mut self, what: &str) -> Result<T> {
         self.skip_space();
         let found = self.describe();
@@ -64,7 +64,7 @@ impl<'s> Cursor<'s> {
         format!("'{}'", String::from_utf8_lossy(&rest[..end]))
     }
 
-    /// Skips whitespace and comments. An unterminated block comment ends at the end of the text.
+    /// Skips whitespace and comments. The end of the text ends an unterminated block comment.
     pub fn skip_space(&mut self) {
         while let Some(&c) = self.bytes.get(self.pos) {
             match c {
@@ -89,7 +89,7 @@ impl<'s> Cursor<'s> {
         }
     }
 
-    /// Skips to the end of the line, leaving the newline.
+    /// Skips to the end of the line, without the newline.
     pub fn skip_line(&mut self) {
         while self.pos < self.bytes.len() && self.bytes[self.pos] != b'\n' {
             self.pos += 1;
@@ -121,7 +121,7 @@ impl<'s> Cursor<'s> {
         if self.eat(c) { Ok(()) } else { self.expected(&format!("'{}'", c as char)) }
     }
 
-    /// A name: letters, digits, `_`, `$`, with `%` only in front.
+    /// Parses a name: letters, digits, `_`, `$`, and `%` as the first character only.
     pub fn try_name(&mut self) -> Option<&'s str> {
         if !is_name_start(self.peek()) {
             return None;
@@ -134,7 +134,7 @@ impl<'s> Cursor<'s> {
         Some(&self.text[start..self.pos])
     }
 
-    /// Letters and digits, for version numbers.
+    /// Parses letters and digits, for version numbers.
     pub fn name_or_digits(&mut self, what: &str) -> Result<&'s str> {
         let start = self.pos;
         while self.bytes.get(self.pos).is_some_and(|c| is_name_byte(*c)) {
@@ -150,7 +150,7 @@ impl<'s> Cursor<'s> {
         }
     }
 
-    /// Consumes `.word` directly at the current position, without skipping space before it. The word may hold `::`.
+    /// Parses `.word` at the current position, without skipping space before it. The word may contain `::`.
     pub fn try_modifier(&mut self) -> Option<&'s str> {
         if self.bytes.get(self.pos) != Some(&b'.') {
             return None;
@@ -173,7 +173,7 @@ impl<'s> Cursor<'s> {
         Some(&self.text[start..end])
     }
 
-    /// A directive `.word` after optional space.
+    /// Parses a directive `.word` after optional space.
     pub fn try_directive(&mut self) -> Option<&'s str> {
         self.skip_space();
         self.try_modifier()
@@ -193,7 +193,7 @@ impl<'s> Cursor<'s> {
         false
     }
 
-    /// Returns to a position taken from [`Cursor::save`].
+    /// Returns to a position saved by [`Cursor::save`].
     pub fn restore(&mut self, saved: (usize, u32)) {
         (self.pos, self.line) = saved;
     }
@@ -202,7 +202,7 @@ impl<'s> Cursor<'s> {
         (self.pos, self.line)
     }
 
-    /// A quoted string, without escapes being interpreted.
+    /// Parses a quoted string, without interpreting escapes.
     pub fn string(&mut self) -> Result<&'s str> {
         self.expect(b'"')?;
         let start = self.pos;
@@ -225,7 +225,7 @@ impl<'s> Cursor<'s> {
             || c == b'.' && self.bytes.get(self.pos + 1).is_some_and(u8::is_ascii_digit)
     }
 
-    /// An immediate: integer in base 2, 8, 10 or 16, `0f`/`0d` bit pattern, or a decimal float (as f64).
+    /// Parses an immediate: an integer in base 2, 8, 10 or 16, a `0f`/`0d` bit pattern, or a decimal float (as f64).
     pub fn number(&mut self) -> Result<Imm> {
         self.skip_space();
         let start = self.pos;
@@ -300,7 +300,7 @@ impl<'s> Cursor<'s> {
         }
     }
 
-    /// A non-negative integer that fits in 32 bits.
+    /// Parses a non-negative integer that fits 32 bits.
     pub fn small(&mut self, what: &str) -> Result<u32> {
         if !self.at_number() {
             return self.expected(what);
@@ -312,7 +312,7 @@ impl<'s> Cursor<'s> {
         }
     }
 
-    /// Skips a balanced `{ ... }`, with the opening brace next.
+    /// Skips a balanced `{ ... }`; the opening brace must be next.
     pub fn skip_braces(&mut self) -> Result<()> {
         self.expect(b'{')?;
         let mut depth = 1usize;

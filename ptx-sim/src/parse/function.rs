@@ -1,12 +1,11 @@
-//! The names visible while a function body is parsed: registers, variables, labels and target tables, in nested
-//! scopes.
+//! The names visible in a function body: registers, variables, labels and target tables, in nested scopes.
 //!
 //! A label may be used before it is defined, and inline assembly repeats label names in separate `{ }` blocks. A use
-//! therefore creates an entry in the scope where it stands; when the scope closes, entries that were not defined in
-//! it become aliases of the same name in the enclosing scope.
+//! therefore creates an entry in its own scope. When the scope closes, entries that it did not define become aliases
+//! of the same name in the enclosing scope.
 
 use super::cursor::Cursor;
-use super::{ParseErrorKind, Result};
+use super::error::{ParseErrorKind, Result};
 use crate::ir::*;
 use rustc_hash::FxHashMap;
 
@@ -40,7 +39,7 @@ pub(crate) struct FnState<'s> {
     label_states: Vec<LabelState>,
 }
 
-/// The most registers that one function may declare; more is taken for an error in the text.
+/// Maximum number of registers that a function may declare; more indicates an error in the text.
 const MAX_REGISTERS: u64 = 1 << 22;
 
 impl<'s> FnState<'s> {
@@ -56,7 +55,7 @@ impl<'s> FnState<'s> {
         self.scopes.push(Scope::default());
     }
 
-    /// Closes the innermost scope; undefined labels pass to the enclosing one.
+    /// Closes the innermost scope, and passes its undefined labels to the enclosing one.
     pub fn pop_scope(&mut self) {
         let Some(closed) = self.scopes.pop() else { return };
         let Some(parent) = self.scopes.last_mut() else { return };
@@ -161,7 +160,7 @@ impl<'s> FnState<'s> {
 
     pub fn label_use(&mut self, name: &'s str, at: usize) -> LabelId {
         for scope in self.scopes.iter().rev() {
-            // An outer entry counts only if it is already defined: an inner definition may still follow.
+            // An outer entry counts only if it is already defined, because an inner definition may still follow.
             if let Some(id) = scope.labels.get(name)
                 && (self.label_states[id.0 as usize].at.is_some()
                     || std::ptr::eq(scope, &self.scopes[self.scopes.len() - 1]))

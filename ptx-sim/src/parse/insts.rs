@@ -1,138 +1,14 @@
 //! Function bodies: statements, and the dispatch from an opcode to the parser of its family.
 
 use super::cursor::Cursor;
+use super::error::{ParseErrorKind, Result};
+use super::form::{FormResult, Mods};
 use super::function::FnState;
 use super::module::Parser;
-use super::operands::{Checker, K, OperandParser, RawArgs};
-use super::{ParseErrorKind, Result, alu, async_ops, memory, tensor_ops, warp_ops};
+use super::operands::{Checker, OperandParser, RawArgs};
+use super::{alu, async_ops, memory, tensor_ops, warp_ops};
 use crate::ir::*;
 use smallvec::SmallVec;
-
-/// The modifiers of one instruction. A family takes those that it knows; one that is left over is an error.
-pub(crate) struct Mods<'s> {
-    /// The opcode up to the first dot.
-    pub base: &'s str,
-    items: SmallVec<[&'s str; 12]>,
-    used: u64,
-}
-
-pub(crate) type Kinds = SmallVec<[K; 8]>;
-
-/// An instruction's operation and the operand places it has.
-pub(crate) struct Form {
-    pub op: Op,
-    pub required: Kinds,
-    pub optional: Kinds,
-}
-
-pub(crate) type FormResult = std::result::Result<Form, ParseErrorKind>;
-
-/// A form whose operands are all required.
-pub(crate) fn form(op: Op, required: &[K]) -> FormResult {
-    form_opt(op, required, &[])
-}
-
-pub(crate) fn form_opt(op: Op, required: &[K], optional: &[K]) -> FormResult {
-    Ok(Form { op, required: required.into(), optional: optional.into() })
-}
-
-impl<'s> Mods<'s> {
-    /// The opcode with all modifiers, for messages.
-    pub fn full(&self) -> String {
-        let mut out = String::from(self.base);
-        for item in &self.items {
-            out.push('.');
-            out.push_str(item);
-        }
-        out
-    }
-
-    fn unused(&self) -> impl Iterator<Item = (usize, &'s str)> + '_ {
-        self.items.iter().enumerate().filter(|(i, _)| self.used & (1 << i) == 0).map(|(i, s)| (i, *s))
-    }
-
-    /// Whether `.word` is present; it is not taken.
-    pub fn has(&self, word: &str) -> bool {
-        self.items.contains(&word)
-    }
-
-    /// Takes `.word` if present.
-    pub fn flag(&mut self, word: &str) -> bool {
-        let found = self.unused().find(|(_, s)| *s == word).map(|(i, _)| i);
-        match found {
-            Some(i) => {
-                self.used |= 1 << i;
-                true
-            }
-            None => false,
-        }
-    }
-
-    /// Takes the first modifier of vocabulary `T`.
-    pub fn pick<T: Modifier>(&mut self) -> Option<T> {
-        let (i, value) = self.unused().find_map(|(i, s)| T::parse(s).map(|v| (i, v)))?;
-        self.used |= 1 << i;
-        Some(value)
-    }
-
-    /// Takes the first modifier that `f` maps to something.
-    pub fn pick_with<T>(&mut self, f: impl Fn(&'s str) -> Option<T>) -> Option<T> {
-        let (i, value) = self.unused().find_map(|(i, s)| f(s).map(|v| (i, v)))?;
-        self.used |= 1 << i;
-        Some(value)
-    }
-
-    /// The next modifier, whatever it is.
-    pub fn next(&mut self) -> Option<&'s str> {
-        let (i, s) = self.unused().next()?;
-        self.used |= 1 << i;
-        Some(s)
-    }
-
-    pub fn missing(&self, what: &str) -> ParseErrorKind {
-        ParseErrorKind::MissingModifier { instruction: self.full(), missing: what.into() }
-    }
-
-    /// The next type among the modifiers.
-    pub fn ty(&mut self) -> std::result::Result<Type, ParseErrorKind> {
-        self.pick::<Type>().ok_or_else(|| self.missing("a type"))
-    }
-
-    /// A type that satisfies `allowed`.
-    pub fn ty_of(&mut self, allowed: impl Fn(Type) -> bool) -> std::result::Result<Type, ParseErrorKind> {
-        let ty = self.ty()?;
-        if allowed(ty) { Ok(ty) } else { Err(self.bad_type(ty)) }
-    }
-
-    pub fn bad_type(&self, ty: Type) -> ParseErrorKind {
-        ParseErrorKind::BadType { instruction: self.full(), ty }
-    }
-
-    pub fn unsupported(&self) -> ParseErrorKind {
-        ParseErrorKind::Unsupported(format!("instruction '{}'", self.full()))
-    }
-
-    pub fn unknown(&self) -> ParseErrorKind {
-        ParseErrorKind::UnknownInstruction(self.full())
-    }
-
-    pub fn require(&mut self, word: &str) -> std::result::Result<(), ParseErrorKind> {
-        if self.flag(word) { Ok(()) } else { Err(self.missing(&format!("'.{word}'"))) }
-    }
-
-    /// Cache operators and eviction priorities have no effect. Returns whether a cache-policy operand follows.
-    pub fn cache_hints(&mut self) -> bool {
-        while self.pick::<CacheHint>().is_some() {}
-        self.flag("L2::cache_hint")
-    }
-
-    fn finish(&self) -> std::result::Result<(), ParseErrorKind> {
-        match self.unused().next() {
-            None => Ok(()),
-            Some((_, s)) => Err(ParseErrorKind::UnknownModifier { instruction: self.base.into(), modifier: s.into() }),
-        }
-    }
-}
 
 fn dispatch(m: &mut Mods<'_>, raw: &RawArgs) -> FormResult {
     if let Some(result) = alu::form(m, raw) {
@@ -153,7 +29,7 @@ fn dispatch(m: &mut Mods<'_>, raw: &RawArgs) -> FormResult {
     Err(if NOT_SIMULATED.contains(&m.base) { m.unsupported() } else { m.unknown() })
 }
 
-/// Instructions that PTX has and the simulator does not: textures and surfaces, the older matrix and video
+/// PTX instructions that the simulator does not support: textures and surfaces, older matrix instructions, and video
 /// instructions.
 const NOT_SIMULATED: [&str; 27] = [
     "tex",
@@ -186,7 +62,7 @@ const NOT_SIMULATED: [&str; 27] = [
 ];
 
 impl<'s> Parser<'s> {
-    /// Statements up to the closing brace of the function, whose opening brace was consumed.
+    /// Parses statements up to the closing brace of the function; the opening brace has been consumed.
     pub fn body(&mut self, f: &mut FnState<'s>) -> Result<()> {
         let outer = f.depth();
         loop {
@@ -286,7 +162,7 @@ impl<'s> Parser<'s> {
         };
         for (name, variable) in self.variables(space, Some(f))? {
             let symbol = if matches!(space, Space::Global | Space::Const) {
-                // Static data of a function lives as long as the module.
+                // Static data of a function has the lifetime of the module.
                 let index = self.module.variables.len() as u32;
                 self.module.variables.push(variable);
                 Symbol::Module(index)
@@ -378,7 +254,7 @@ impl<'s> Parser<'s> {
         Ok((form.op, args, defs))
     }
 
-    /// `call{.uni} (results), callee, (arguments), table;` where all but the callee may be absent.
+    /// Parses `call{.uni} (results), callee, (arguments), table;`, in which everything but the callee is optional.
     fn call(&mut self, f: &mut FnState<'s>, mods: &mut Mods<'s>) -> Result<(Op, Vec<Operand>)> {
         let at = self.c.pos();
         mods.flag("uni");

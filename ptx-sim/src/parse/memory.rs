@@ -1,12 +1,12 @@
 //! Forms of loads, stores, atomics, address arithmetic and fences.
 
-use super::ParseErrorKind;
-use super::insts::{FormResult, Mods, form as mk, form_opt};
+use super::error::ParseErrorKind;
+use super::form::{FormResult, Mods, form as mk, form_opt};
 use super::operands::K;
 use crate::ir::*;
 use Type::*;
 
-/// The form of an instruction of this group, or `None` if the opcode is not of this group.
+/// Returns the form of an instruction of this group, or `None` if the opcode belongs to another group.
 pub(crate) fn form(m: &mut Mods<'_>) -> Option<FormResult> {
     Some(match m.base {
         "ld" | "ldu" => load(m),
@@ -46,7 +46,7 @@ pub(crate) fn form(m: &mut Mods<'_>) -> Option<FormResult> {
     })
 }
 
-/// Ordering and scope; a strong access without a scope has scope `sys` only where PTX says so, so it is required.
+/// Consumes ordering and scope; the scope defaults to `sys`.
 fn ordering(m: &mut Mods<'_>) -> (Sem, Scope) {
     let mut sem = m.pick::<Sem>().unwrap_or(Sem::Weak);
     if sem == Sem::Mmio {
@@ -209,7 +209,7 @@ fn multimem(m: &mut Mods<'_>) -> FormResult {
         Some(And | Or | Xor) => matches!(ty, B32 | B64),
         Some(Inc | Dec | Exch | Cas) => false,
     };
-    // Of one register, or of a vector of floating-point numbers: 4, 8 or 16 bytes.
+    // A register, or a vector of floats: 4, 8 or 16 bytes.
     let bytes = u32::from(vec) * ty.bytes();
     let fits = matches!(bytes, 4 | 8 | 16) && (vec == 1 || halves || ty == F32);
     if !combines || !fits || wide && (op != Some(Add) || !halves) {

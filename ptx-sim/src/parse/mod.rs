@@ -1,11 +1,13 @@
-//! PTX text to [`crate::ir::Module`]: a scanner over bytes and a recursive-descent parser.
+//! Parses PTX text to [`crate::ir::Module`]: a scanner over bytes and a recursive-descent parser.
 //!
-//! The parser accepts what LLVM's NVPTX back end, inline assembly and nvcc write. Anything that it does not know is
-//! an error with line and column: a modifier that is silently dropped would make the simulator lie.
+//! The parser accepts the PTX written by LLVM's NVPTX backend, inline assembly and nvcc. Any unknown element is an
+//! error with line and column, because silently dropping a modifier would produce wrong simulation results.
 
 mod alu;
 mod async_ops;
 mod cursor;
+mod error;
+mod form;
 mod function;
 mod insts;
 mod memory;
@@ -14,53 +16,13 @@ mod operands;
 mod tensor_ops;
 mod warp_ops;
 
-pub(crate) use module::{next_id, parse_module};
+pub use error::{ParseError, ParseErrorKind};
 
-use crate::ir::Type;
+use crate::ir::Module;
 
-/// A syntax or type error in PTX text.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{line}:{column}: {kind}")]
-pub struct ParseError {
-    /// Line, from 1.
-    pub line: u32,
-    /// Column in bytes, from 1.
-    pub column: u32,
-    pub kind: ParseErrorKind,
+impl Module {
+    /// Parses PTX text.
+    pub fn parse(text: &str) -> Result<Module, ParseError> {
+        module::parse_module(text)
+    }
 }
-
-/// What is wrong with the text.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum ParseErrorKind {
-    #[error("expected {expected}, found {found}")]
-    Expected { expected: String, found: String },
-    #[error("unknown directive '{0}'")]
-    UnknownDirective(String),
-    #[error("unknown instruction '{0}'")]
-    UnknownInstruction(String),
-    #[error("modifier '.{modifier}' is not valid for '{instruction}'")]
-    UnknownModifier { instruction: String, modifier: String },
-    #[error("'{instruction}' lacks {missing}")]
-    MissingModifier { instruction: String, missing: String },
-    #[error("type .{ty} is not valid for '{instruction}'")]
-    BadType { instruction: String, ty: Type },
-    #[error("'{instruction}' takes {expected} operands, found {found}")]
-    OperandCount { instruction: String, expected: String, found: usize },
-    #[error("operand {index} of '{instruction}': expected {expected}, found {found}")]
-    BadOperand { instruction: String, index: usize, expected: String, found: String },
-    #[error("undefined name '{0}'")]
-    Undefined(String),
-    #[error("'{0}' is defined twice")]
-    Redefined(String),
-    #[error("malformed number '{0}'")]
-    BadNumber(String),
-    #[error("invalid value: {0}")]
-    BadValue(String),
-    #[error("the file is larger than 4 GiB")]
-    TooLarge,
-    #[error("not supported by the simulator: {0}")]
-    Unsupported(String),
-}
-
-pub(crate) type Result<T> = std::result::Result<T, ParseError>;

@@ -1,21 +1,13 @@
-//! Module scope: directives, variables with initialisers, entries and functions.
+//! Module scope: directives, variables with initializers, entries and functions.
 
 use super::cursor::Cursor;
+use super::error::{ParseErrorKind, Result};
 use super::function::FnState;
-use super::{ParseErrorKind, Result};
 use crate::ir::*;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
-static NEXT_ID: AtomicU64 = AtomicU64::new(1);
-
-/// A number that no module of the process has.
-pub(crate) fn next_id() -> u64 {
-    NEXT_ID.fetch_add(1, Ordering::Relaxed)
-}
-
-/// The largest variable that is accepted, in bytes.
+/// Maximum size of a variable, in bytes.
 const MAX_VARIABLE: u64 = 1 << 36;
 
 pub(crate) struct Parser<'s> {
@@ -158,7 +150,7 @@ impl<'s> Parser<'s> {
             variable.linkage = linkage;
             let symbol = Symbol::Module(self.module.variables.len() as u32);
             if let Some(Symbol::Module(old)) = self.globals.get(name).copied() {
-                // A definition may follow an extern declaration.
+                // A definition may follow an `extern` declaration.
                 let slot = &mut self.module.variables[old as usize];
                 if slot.linkage != Linkage::Extern && linkage != Linkage::Extern {
                     return Err(self.c.error(ParseErrorKind::Redefined(name.into())));
@@ -174,7 +166,7 @@ impl<'s> Parser<'s> {
         Ok(())
     }
 
-    /// A type directive such as `.b32`.
+    /// Parses a type directive such as `.b32`.
     pub fn type_directive(&mut self) -> Result<Type> {
         self.c.skip_space();
         let at = self.c.pos();
@@ -186,7 +178,7 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// `.align N .v4 .type name[dims] = init, ...;` after the space directive.
+    /// Parses `.align N .v4 .type name[dims] = init, ...;` after the space directive.
     pub fn variables(&mut self, space: Space, f: Option<&FnState<'s>>) -> Result<Vec<(&'s str, Variable)>> {
         let mut align = 0u64;
         let mut lanes = 1u64;
@@ -247,7 +239,7 @@ impl<'s> Parser<'s> {
             if self.c.eat(b'=') {
                 let mut offset = 0;
                 self.initialiser(ty, &mut offset, &mut init, f, 0)?;
-                // An array of unknown extent takes the extent of its initialiser.
+                // An array of unknown extent takes the extent of its initializer.
                 size = size.or(Some(offset));
                 if size.is_some_and(|s| offset > s) {
                     return Err(self
@@ -349,7 +341,7 @@ impl<'s> Parser<'s> {
         self.c.expected("an integer")
     }
 
-    /// `(param, ...)` of a function; the opening parenthesis is next.
+    /// Parses `(param, ...)` of a function; the opening parenthesis must be next.
     fn params(&mut self, f: &mut FnState<'s>, results: bool) -> Result<Vec<Param>> {
         let mut out = Vec::new();
         self.c.expect(b'(')?;
@@ -400,7 +392,7 @@ impl<'s> Parser<'s> {
                 },
             }
         };
-        // `.ptr .space .align N` follows the type; the alignment then speaks of what is pointed to.
+        // `.ptr .space .align N` follows the type; this alignment applies to the pointee.
         while self.c.peek() == b'.' {
             let at = self.c.pos();
             match self.c.try_directive() {
@@ -434,7 +426,7 @@ impl<'s> Parser<'s> {
         Ok((name.filter(|n| *n != "_"), param))
     }
 
-    /// Result and parameter sizes of a `.callprototype`.
+    /// Parses the result and parameter sizes of a `.callprototype`.
     pub fn prototype(&mut self) -> Result<TargetTableKind> {
         let sizes = |this: &mut Self| -> Result<Vec<u64>> {
             let mut out = Vec::new();
@@ -508,7 +500,7 @@ impl<'s> Parser<'s> {
             f.function.params = self.params(&mut f, false)?;
         }
         self.function_directives(&mut f)?;
-        // The symbol exists before the body, so that the function can call itself.
+        // The symbol must exist before the body, so that the function can call itself.
         let index = match self.globals.get(name) {
             Some(Symbol::Function(index)) => *index,
             Some(_) => return Err(self.c.error_at(at, ParseErrorKind::Redefined(name.into()))),

@@ -1,12 +1,12 @@
-//! Operands: their syntax, and their check against what an instruction expects at each place.
+//! Operands: their syntax, and their check against the kinds that an instruction expects.
 
 use super::cursor::Cursor;
+use super::error::{ParseError, ParseErrorKind, Result};
 use super::function::FnState;
-use super::{ParseError, ParseErrorKind, Result};
 use crate::ir::*;
 use smallvec::SmallVec;
 
-/// What an instruction expects at one operand place.
+/// The kind of operand that an instruction expects.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum K {
     /// Destination register of the type's width, or `_`.
@@ -29,9 +29,9 @@ pub(crate) enum K {
     Mem,
     /// `[map, {coordinates}]`.
     Tensor,
-    /// Vector of that many destination registers; one may be written without braces.
+    /// Vector of that many destination registers; a single register needs no braces.
     Vd(usize, Type),
-    /// As `Vd`, with registers at least as wide as the type.
+    /// Like `Vd`, with registers at least as wide as the type.
     Vdw(usize, Type),
     Vs(usize, Type),
     Vsw(usize, Type),
@@ -39,7 +39,7 @@ pub(crate) enum K {
     Int,
     /// The source size of `cp.async`, or the predicate that ignores the source.
     SizeOrPred,
-    /// `{offsets}` of im2col copies: folded into the tensor operand.
+    /// `{offsets}` of im2col copies, merged into the tensor operand.
     Im2col,
     /// A branch target.
     Label,
@@ -74,7 +74,7 @@ impl K {
     }
 }
 
-/// An operand as written, before it is checked.
+/// An operand before it is checked.
 pub(crate) struct Raw {
     pub op: Operand,
     /// The part after `|`.
@@ -83,7 +83,7 @@ pub(crate) struct Raw {
 
 pub(crate) type RawArgs = SmallVec<[Raw; 8]>;
 
-/// Brings an immediate to the type of its instruction: float literals are converted, integers keep their bits.
+/// Converts an immediate to the type of its instruction: float literals are converted, integers keep their bits.
 pub(crate) fn imm_for(ty: Type, imm: Imm) -> Imm {
     match (ty, imm) {
         (Type::F32, Imm::F64(bits)) => Imm::F32((f64::from_bits(bits) as f32).to_bits()),
@@ -94,7 +94,7 @@ pub(crate) fn imm_for(ty: Type, imm: Imm) -> Imm {
     }
 }
 
-/// The syntactic part: reads operands within a function.
+/// Parses operands within a function.
 pub(crate) struct OperandParser<'a, 's> {
     pub c: &'a mut Cursor<'s>,
     pub f: &'a mut FnState<'s>,
@@ -102,7 +102,7 @@ pub(crate) struct OperandParser<'a, 's> {
 }
 
 impl<'s> OperandParser<'_, 's> {
-    /// Operands separated by commas up to the semicolon.
+    /// Parses operands separated by commas, up to the semicolon.
     pub fn all(&mut self) -> Result<RawArgs> {
         let mut out = RawArgs::new();
         if self.c.peek() == b';' {
@@ -207,7 +207,7 @@ impl<'s> OperandParser<'_, 's> {
         self.f.symbol(name).or_else(|| self.globals.get(name).copied())
     }
 
-    /// `+ n`, `- n`, `+ -n`, repeated.
+    /// Parses `+ n`, `- n` or `+ -n`, repeated.
     fn offset(&mut self) -> Result<i64> {
         let mut offset = 0i64;
         loop {
@@ -270,7 +270,7 @@ impl<'s> OperandParser<'_, 's> {
     }
 }
 
-/// Checks operands against the places of an instruction.
+/// Checks operands against the kinds that an instruction expects.
 pub(crate) struct Checker<'a, 's> {
     pub c: &'a Cursor<'s>,
     pub f: &'a FnState<'s>,
@@ -358,14 +358,14 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Checks one operand and appends its checked form.
+    /// Checks one operand and appends its final form.
     pub fn one(&self, index: usize, kind: K, raw: Raw, out: &mut Vec<Operand>) -> Result<()> {
         let mut op = raw.op;
         if raw.second.is_some() && !matches!(kind, K::Pair(_) | K::PredPair) {
             return Err(self.bad(index, kind, &op));
         }
         let is_pred = |op: &Operand| matches!(op, Operand::Reg(r) if self.reg_bits(*r) == 1);
-        // Of loads and stores: braces around one register say nothing, and Triton writes them.
+        // In loads and stores, braces around a single register have no meaning; Triton emits them.
         if matches!(kind, K::Dw(_) | K::Sw(_))
             && let Operand::Vec(items) = &mut op
             && items.len() == 1
@@ -432,8 +432,8 @@ impl Checker<'_, '_> {
         Ok(())
     }
 
-    /// Checks all operands: `required`, then any prefix of `optional`. Says too which of them are destinations, bit by
-    /// index.
+    /// Checks all operands against `required`, then a prefix of `optional`. Also returns which are destinations, one
+    /// bit each.
     pub fn all(&self, raw: RawArgs, required: &[K], optional: &[K]) -> Result<(Vec<Operand>, u32)> {
         let n = raw.len();
         if n < required.len() || n > required.len() + optional.len() {

@@ -1,12 +1,12 @@
 //! Forms of the matrix instructions: `ldmatrix`, `mma`, `wgmma`, `tcgen05`.
 
-use super::ParseErrorKind;
-use super::insts::{FormResult, Kinds, Mods, form as mk, form_opt};
+use super::error::ParseErrorKind;
+use super::form::{FormResult, Kinds, Mods, form as mk, form_opt};
 use super::operands::{K, RawArgs};
 use crate::ir::*;
 use Type::*;
 
-/// The form of an instruction of this group, or `None` if the opcode is not of this group.
+/// Returns the form of an instruction of this group, or `None` if the opcode belongs to another group.
 pub(crate) fn form(m: &mut Mods<'_>, raw: &RawArgs) -> Option<FormResult> {
     Some(match m.base {
         "ldmatrix" | "stmatrix" => matrix(m),
@@ -66,7 +66,7 @@ fn matrix(m: &mut Mods<'_>) -> FormResult {
         return Err(m.bad_type(ty));
     }
     let mods = MatrixMods { shape, num, trans, ty, space };
-    // A 16x16 matrix of bytes is twice as large as the others.
+    // A 16x16 byte matrix is twice as large as the others.
     let regs = usize::from(num) * if shape == (16, 16) { 2 } else { 1 };
     if load {
         mk(Op::Ldmatrix(mods), &[K::Vd(regs, B32), K::Mem])
@@ -75,7 +75,7 @@ fn matrix(m: &mut Mods<'_>) -> FormResult {
     }
 }
 
-/// `m16n8k32` as three numbers.
+/// Parses `m16n8k32` as three numbers.
 fn parse_shape(s: &str) -> Option<(u16, u16, u16)> {
     let rest = s.strip_prefix('m')?;
     let (rows, rest) = rest.split_once('n')?;
@@ -83,7 +83,7 @@ fn parse_shape(s: &str) -> Option<(u16, u16, u16)> {
     Some((rows.parse().ok()?, cols.parse().ok()?, depth.parse().ok()?))
 }
 
-/// Bits that an element of an `mma.sync` operand takes in a register.
+/// Bits that an element of an `mma.sync` operand occupies in a register.
 fn container_bits(ty: Type, kind: Option<MmaKind>) -> u32 {
     match ty {
         TF32 => 32,
@@ -205,7 +205,7 @@ fn wgmma(m: &mut Mods<'_>, raw: &RawArgs) -> FormResult {
     let mut kinds: Kinds = [K::Vd(regs, B32)].as_slice().into();
     kinds.push(if a_regs { K::Vs(4, B32) } else { K::S(B64) });
     kinds.extend([K::S(B64), K::Sp]);
-    // Scale signs exist for floating point only, transposition only for 16-bit elements in shared memory.
+    // Only floating-point types have scale signs, and only 16-bit elements in shared memory can be transposed.
     if aty != S8 && aty != U8 {
         kinds.extend([K::Int, K::Int]);
     }
@@ -332,7 +332,7 @@ fn tcgen05(m: &mut Mods<'_>, raw: &RawArgs) -> FormResult {
                 "block32" => Some(if kind == MmaKind::Mxf8f6f4 { 1 } else { 2 }),
                 _ => None,
             });
-            // The collector buffers operand A or B; that affects speed only.
+            // The collector buffers operand A or B, which affects only speed.
             m.pick_with(|s| s.starts_with("collector::").then_some(()));
             if m.flag("ashift") {
                 return Err(m.unsupported());

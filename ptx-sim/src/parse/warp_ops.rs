@@ -1,12 +1,12 @@
 //! Forms of control flow, warp-wide and CTA-wide instructions.
 
-use super::ParseErrorKind;
-use super::insts::{FormResult, Mods, form as mk, form_opt};
+use super::error::ParseErrorKind;
+use super::form::{FormResult, Mods, form as mk, form_opt};
 use super::operands::{K, RawArgs};
 use crate::ir::*;
 use Type::*;
 
-/// The form of an instruction of this group, or `None` if the opcode is not of this group.
+/// Returns the form of an instruction of this group, or `None` if the opcode belongs to another group.
 pub(crate) fn form(m: &mut Mods<'_>, raw: &RawArgs) -> Option<FormResult> {
     Some(match m.base {
         "bra" => branch(m, raw),
@@ -42,7 +42,7 @@ pub(crate) fn form(m: &mut Mods<'_>, raw: &RawArgs) -> Option<FormResult> {
     })
 }
 
-/// A branch target is a label, which the generic operand check does not know; it is validated here.
+/// The target of a branch is a label, which the generic operand check does not accept; it is checked here.
 fn branch(m: &mut Mods<'_>, raw: &RawArgs) -> FormResult {
     let uni = m.flag("uni");
     match raw.as_slice() {
@@ -156,7 +156,7 @@ fn barrier(m: &mut Mods<'_>, raw: &RawArgs) -> FormResult {
     } else {
         m.require("pred")?;
     }
-    // The optional thread count stands before the predicate.
+    // The optional thread count precedes the predicate.
     if raw.len() > 3 {
         mk(Op::Bar { kind, aligned }, &[dst, u, u, K::Sp])
     } else {

@@ -2,25 +2,23 @@
 //!
 //! # Numeric contract
 //!
-//! The instruction set leaves the order and the inner precision of floating
-//! accumulation open. The simulator's choice, the same for `mma.sync`, `wgmma`
-//! and `tcgen05.mma`:
+//! PTX leaves the order and the internal precision of floating-point accumulation unspecified. The simulator uses the
+//! following rules for `mma.sync`, `wgmma` and `tcgen05.mma`:
 //!
-//! * products are exact (at most 24 significant bits; block scales are part of
-//!   the factors and stay exact);
-//! * the sum runs in double precision in increasing `k`, and `c` is added last;
-//! * the result is rounded once to the accumulator's type, nearest even;
+//! * products are exact (at most 24 significant bits; block scales are part of the factors and stay exact);
+//! * the sum is computed in double precision in increasing `k`, and `c` is added last;
+//! * the result is rounded once to the accumulator's type, to nearest even;
 //! * NaN results are canonical.
 //!
-//! Integers are exact and then wrap, or clamp with `.satfinite`. f64 is a chain
-//! of fused multiply-adds from `c` in increasing `k`.
+//! Integer sums are exact and then wrap, or clamp with `.satfinite`. f64 is a chain of fused multiply-adds from `c` in
+//! increasing `k`.
 //!
-//! Compare floating results with a tolerance: a kernel that needs these exact
-//! bits relies on more than the instruction promises.
+//! Compare floating-point results with a tolerance: a kernel that needs exactly these bits relies on more than PTX
+//! guarantees.
 
 use crate::num::{self, CvtOpts, Format};
 
-/// The type of C and D, with the integer overflow rule.
+/// The type of C and D, with the overflow rule for integers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Accumulator {
     F32,
@@ -32,9 +30,9 @@ pub enum Accumulator {
     },
 }
 
-/// How bit matrices are combined before counting.
+/// How two bit matrices are combined before counting bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum BitOp {
+pub enum MmaBitOp {
     And,
     Xor,
 }
@@ -49,7 +47,7 @@ impl Accumulator {
         }
     }
 
-    /// `c + sum a[k] * b[k]`; `c` and the result are bit patterns.
+    /// Computes `c + sum a[k] * b[k]`; `c` and the result are bit patterns.
     pub fn dot(self, a: &[f64], b: &[f64], c: u64) -> u64 {
         if self == Accumulator::F64 {
             let sum = a.iter().zip(b).fold(f64::from_bits(c), |sum, (x, y)| x.mul_add(*y, sum));
@@ -59,16 +57,16 @@ impl Accumulator {
         self.finish(sum, c)
     }
 
-    /// As [`Accumulator::dot`] for bit matrices.
-    pub fn dot_bits(self, op: BitOp, a: &[f64], b: &[f64], c: u64) -> u64 {
+    /// Like [`Accumulator::dot`], for bit matrices.
+    pub fn dot_bits(self, op: MmaBitOp, a: &[f64], b: &[f64], c: u64) -> u64 {
         let count = a.iter().zip(b).filter(|(x, y)| match op {
-            BitOp::And => **x != 0.0 && **y != 0.0,
-            BitOp::Xor => x != y,
+            MmaBitOp::And => **x != 0.0 && **y != 0.0,
+            MmaBitOp::Xor => x != y,
         });
         self.finish(count.count() as f64, c)
     }
 
-    /// Adds `c` and rounds. Integer sums are below 2^53 and so exact in `sum`.
+    /// Adds `c` and rounds. Integer sums are below 2^53 and therefore exact in `sum`.
     fn finish(self, sum: f64, c: u64) -> u64 {
         match self {
             Accumulator::F64 => (sum + f64::from_bits(c)).to_bits(),

@@ -24,7 +24,7 @@ pub enum Element {
 }
 
 impl Element {
-    /// Width of the value itself.
+    /// Width of the value in bits, without padding.
     pub const fn bits(self) -> u32 {
         match self {
             Element::F64 => 64,
@@ -37,7 +37,7 @@ impl Element {
         }
     }
 
-    /// The float format, `None` for integers and bits.
+    /// The floating-point format; `None` for integers and bits.
     pub const fn format(self) -> Option<Format> {
         Some(match self {
             Element::F16 => Format::F16,
@@ -57,12 +57,12 @@ impl Element {
         self.format().is_some()
     }
 
-    /// The 8-, 6- and 4-bit float types, which mix freely in `f8f6f4` kinds.
+    /// Whether the type is one of the 8-, 6- and 4-bit floats, which `f8f6f4` kinds can mix.
     pub const fn is_f8f6f4(self) -> bool {
         matches!(self, Element::E4m3 | Element::E5m2 | Element::E3m2 | Element::E2m3 | Element::E2m1)
     }
 
-    /// The exact value of the low bits of `raw` (for tf32 of the whole word).
+    /// The exact value of the low bits of `raw` (of the whole word for tf32).
     pub fn value(self, raw: u64) -> f64 {
         match self {
             Element::F64 => f64::from_bits(raw),
@@ -80,7 +80,7 @@ impl Element {
     }
 }
 
-/// The values of all codes of the five small float formats.
+/// The value of every code of the five small float formats.
 static SMALL: LazyLock<[[f64; 256]; 5]> = LazyLock::new(|| {
     [Format::E4m3, Format::E5m2, Format::E3m2, Format::E2m3, Format::E2m1].map(|format| {
         std::array::from_fn(|code| f64::from_bits(convert(format, code as u64, Format::F64, &CvtOpts::default())))

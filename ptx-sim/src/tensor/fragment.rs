@@ -1,9 +1,8 @@
-//! Where the elements of a register fragment lie in their matrix.
+//! Maps the elements of a register fragment to positions in its matrix.
 //!
-//! One rule covers all of `mma.sync` and the register operands of `wgmma`.
-//! A warp is 8 groups of 4 threads. Let `e` be the number of elements in one
-//! register, `g = lane / 4` and `t = lane % 4`. A register of A holds `e`
-//! consecutive columns of one row, and the four threads of a group hold `4e`:
+//! One rule covers all of `mma.sync` and the register operands of `wgmma`. A warp is 8 groups of 4 threads. Let `e` be
+//! the number of elements in one register, `g = lane / 4` and `t = lane % 4`. A register of A holds `e` consecutive
+//! columns of one row, and the four threads of a group together hold `4e`:
 //!
 //! ```text
 //! A, register r, element j:  row = g + 8 * (r & 1)      (M = 16)
@@ -12,12 +11,10 @@
 //! C, element i:              row = g + 8 * (i >> 1),     col = 2t + (i & 1)
 //! ```
 //!
-//! With M = 8 there is no second row, so registers advance along K alone.
-//! Worked example, `m16n8k16` with f16 (`e = 2`): `a5` is element 1 of register
-//! 2, hence row `g`, column `8 + 2t + 1`.
+//! With M = 8 there is no second row, so registers advance along K only. For example, in `m16n8k16` with f16
+//! (`e = 2`), `a5` is element 1 of register 2, hence row `g`, column `8 + 2t + 1`.
 //!
-//! The m8n8k4 f16 form is older and computes four products at once; its rules
-//! are in [`quad`].
+//! The m8n8k4 f16 form is older and computes four products at once; its rules are in [`quad`].
 
 /// A position in a matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -63,7 +60,7 @@ pub const fn wgmma_a(per_register: usize, thread: usize, i: usize) -> Position {
 pub mod quad {
     use super::Position;
 
-    /// Which of the four products a lane takes part in.
+    /// Which of the four products a lane belongs to.
     pub const fn product(lane: usize) -> usize {
         lane % 16 / 4
     }
@@ -111,7 +108,7 @@ mod tests {
         Position { row, col }
     }
 
-    /// Entries read off the instruction set's figures and formulas.
+    /// Entries taken from the figures and formulas of the PTX ISA.
     #[test]
     fn literal_entries() {
         // m16n8k16 f16, A: a0 of T0, a1 of T5, a2 of T0, a4 of T3, a7 of T31.
@@ -127,7 +124,7 @@ mod tests {
         assert_eq!(a(16, 1, 0, 2), at(0, 4));
         assert_eq!(a(16, 1, 0, 3), at(8, 4));
         assert_eq!(b(1, 6, 1), at(6, 1));
-        // m16n8k32 s8: a4..a7 lie 8 rows down, a8 16 columns right.
+        // m16n8k32 s8: a4..a7 are 8 rows down, a8 is 16 columns right.
         assert_eq!(a(16, 4, 2, 5), at(8, 9));
         assert_eq!(a(16, 4, 2, 8), at(0, 24));
         assert_eq!(b(4, 9, 6), at(22, 2));
@@ -146,7 +143,7 @@ mod tests {
         assert_eq!(c(0, 1), at(0, 1));
         assert_eq!(c(5, 2), at(9, 2));
         assert_eq!(c(31, 3), at(15, 7));
-        // wgmma: thread 37 is lane 5 of warp 1; d4 opens the second block of 8.
+        // wgmma: thread 37 is lane 5 of warp 1; d4 begins the second block of 8.
         assert_eq!(wgmma_d(37, 0), at(17, 2));
         assert_eq!(wgmma_d(37, 6), at(25, 10));
         assert_eq!(wgmma_a(2, 127, 7), at(63, 15));

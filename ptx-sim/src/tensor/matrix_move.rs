@@ -1,8 +1,7 @@
 //! `ldmatrix`, `stmatrix` and `movmatrix`.
 //!
-//! A matrix in shared memory is a set of rows of 16 bytes whose addresses come
-//! from the lanes: row `i` of matrix `j` from lane `rows * j + i`. Here the
-//! caller supplies those rows, by index, and gets or gives registers.
+//! A matrix in shared memory is a set of 16-byte rows whose addresses come from the lanes: row `i` of matrix `j` from
+//! lane `rows * j + i`. The caller supplies these rows by index, and supplies or receives registers.
 
 /// The element format of the rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -38,8 +37,8 @@ pub struct LoadMatrix {
     pub format: MatrixFormat,
     /// Matrices per instruction: 1, 2 or 4 (16-row matrices: 1 or 2).
     pub count: usize,
-    /// `.trans`. With 8-bit elements it also means that a matrix has 16 rows
-    /// (`.m16n16`); without it, 8-bit destinations have 8 rows (`.m8n16`).
+    /// `.trans`. For 8-bit elements it also selects 16-row matrices (`.m16n16`); otherwise 8-bit matrices have 8 rows
+    /// (`.m8n16`).
     pub transpose: bool,
 }
 
@@ -54,19 +53,20 @@ impl LoadMatrix {
         self.count * self.rows() / 8
     }
 
-    /// The number of lanes whose address is used, starting at lane 0.
+    /// The number of lanes whose addresses are used, starting at lane 0.
     pub const fn address_lanes(&self) -> usize {
         self.count * self.rows()
     }
 
-    /// Loads: `row(lane)` gives the 16 bytes at that lane's address. The result
-    /// is indexed `[lane][register]`; registers beyond the count are zero.
+    /// Executes the load. `row(lane)` returns the 16 bytes at that lane's address. The result is indexed
+    /// `[lane][register]`; registers beyond the count are zero.
     ///
     /// # Errors
-    /// Those of `row`.
+    ///
+    /// Returns the errors of `row`.
     pub fn execute<E>(&self, mut row: impl FnMut(usize) -> Result<[u8; 16], E>) -> Result<[[u32; 4]; 32], E> {
         let mut out = [[0; 4]; 32];
-        // 32 lanes have addresses for 32 rows.
+        // 32 lanes supply addresses for 32 rows.
         for matrix in 0..self.count.min(32 / self.rows()) {
             let mut rows = [[0u8; 16]; 16];
             for (i, bytes) in rows.iter_mut().enumerate().take(self.rows()) {
@@ -84,8 +84,7 @@ impl LoadMatrix {
                         half(g, 2 * t) | half(g, 2 * t + 1) << 16
                     };
                 } else if self.transpose {
-                    // Register r of the pair holds row g + 8r of the transposed
-                    // matrix, which is a column in memory.
+                    // Register r of the pair holds row g + 8r of the transposed matrix, which is a column in memory.
                     for r in 0..2 {
                         let byte = |j: usize| self.format.element(&rows[4 * t + j], g + 8 * r);
                         registers[2 * matrix + r] = u32::from_le_bytes([byte(0), byte(1), byte(2), byte(3)]);
@@ -110,16 +109,17 @@ pub struct StoreMatrix {
 }
 
 impl StoreMatrix {
-    /// The number of lanes whose address is used.
+    /// The number of lanes whose addresses are used.
     pub const fn address_lanes(&self) -> usize {
         8 * self.count
     }
 
-    /// Stores: `registers[lane][matrix]` are the sources; `write(lane, row)`
-    /// receives the 16 bytes for that lane's address.
+    /// Executes the store. `registers[lane][matrix]` are the sources; `write(lane, row)` receives the 16 bytes for
+    /// that lane's address.
     ///
     /// # Errors
-    /// Those of `write`.
+    ///
+    /// Returns the errors of `write`.
     pub fn execute<E>(
         &self,
         registers: &[[u32; 4]; 32],
@@ -136,8 +136,8 @@ impl StoreMatrix {
                         rows[row][2 * col..2 * col + 2].copy_from_slice(&bytes[2 * j..2 * j + 2]);
                     }
                 } else {
-                    // Bytes are the four accumulator elements of a 16x8 tile:
-                    // rows g and g + 8, columns 2t and 2t + 1. Memory has columns.
+                    // The bytes are the four accumulator elements of a 16x8 tile, in rows g and g + 8 and in columns
+                    // 2t and 2t + 1. Memory holds columns.
                     for (j, byte) in bytes.into_iter().enumerate() {
                         rows[2 * t + (j & 1)][g + 8 * (j >> 1)] = byte;
                     }

@@ -1,7 +1,9 @@
 //! `mma.sync`: one warp multiplies two register fragments.
 
+use super::dot::{Accumulator, MmaBitOp};
+use super::element::Element;
+use super::error::TensorError;
 use super::fragment::{self, Position, quad};
-use super::{Accumulator, BitOp, Element, TensorError};
 use crate::num::{CvtOpts, Format, convert};
 
 const LANES: usize = 32;
@@ -15,7 +17,7 @@ pub struct BlockScale {
     pub format: Format,
 }
 
-/// One scale operand: the 32-bit word of every lane and the selector.
+/// One scale operand: the 32-bit word of every lane, and the selector.
 #[derive(Clone, Copy, Debug)]
 pub struct ScaleOperand<'a> {
     pub words: &'a [u32],
@@ -33,19 +35,19 @@ pub struct MmaSync {
     pub b: Element,
     pub c: Accumulator,
     pub d: Accumulator,
-    /// `kind::f8f6f4` and `kind::mxf8f6f4`: every element takes a byte.
+    /// `kind::f8f6f4` and `kind::mxf8f6f4`: every element occupies a byte.
     pub byte_container: bool,
-    /// Layouts of A and B; only m8n8k4 f16 has a choice (A row, B column elsewhere).
+    /// Layouts of A and B. Only m8n8k4 f16 allows a choice; elsewhere A is row-major and B column-major.
     pub a_column_major: bool,
     pub b_column_major: bool,
-    pub bit_op: Option<BitOp>,
+    pub bit_op: Option<MmaBitOp>,
     pub scale: Option<BlockScale>,
 }
 
 impl MmaSync {
-    /// An instruction with A by rows, B by columns, no scaling and C of D's type.
+    /// An instruction with row-major A, column-major B, no scaling, and C of the same type as D.
     ///
-    /// 4- and 6-bit floats at `k = 32` are in byte containers.
+    /// 4- and 6-bit floats at `k = 32` use byte containers.
     pub const fn new(m: u32, n: u32, k: u32, a: Element, b: Element, d: Accumulator) -> Self {
         Self {
             m,
@@ -63,10 +65,11 @@ impl MmaSync {
         }
     }
 
-    /// Whether the shape and the types go together.
+    /// Checks that the shape and types are a legal combination.
     ///
     /// # Errors
-    /// [`TensorError::Shape`] names the combination that does not exist.
+    ///
+    /// [`TensorError::Shape`] with the illegal combination.
     pub fn validate(&self) -> Result<(), TensorError> {
         use Element::{B1, Bf16, F16, F64, S4, S8, Tf32, U4, U8};
         let (m, k) = (self.m, self.k);
@@ -104,7 +107,7 @@ impl MmaSync {
         let wide = |e: Element| e.bits() == 8;
         let base = self.m == 16 && self.c == self.d && self.bit_op.is_none();
         base && match self.scale {
-            // k16 exists for the 8-bit types only; below 8 bits a byte container is needed.
+            // k16 exists for the 8-bit types only; smaller types need byte containers.
             None => {
                 floats
                     && match self.k {
@@ -158,13 +161,12 @@ impl MmaSync {
 
     /// Executes the instruction for a warp.
     ///
-    /// `a`, `b` and `c` are indexed `lane * registers + register`, each register
-    /// in the low bits of its word; the result is D in the same form. `scales`
-    /// are the operands of A and B when the instruction has block scales.
+    /// `a`, `b` and `c` are indexed `lane * registers + register`, each register in the low bits of its word; the
+    /// result is D in the same form. `scales` are the scale operands of A and B if the instruction has block scales.
     ///
     /// # Errors
-    /// A combination that does not exist, a wrong register count, or a scale
-    /// selector outside its range.
+    ///
+    /// An illegal combination, a wrong register count, or a scale selector out of range.
     pub fn execute(
         &self,
         a: &[u64],
@@ -191,7 +193,7 @@ impl MmaSync {
                 left[row * k + col] = self.element(self.a, a[lane * counts[0] + i / ea], i % ea);
             }
         }
-        // B is kept by columns, so that a dot product walks both along K.
+        // B is stored by columns, so that a dot product walks both operands along K.
         let mut right = vec![0.0; n * k];
         for lane in 0..LANES {
             for i in 0..counts[1] * eb {
@@ -207,7 +209,7 @@ impl MmaSync {
                 scale.apply(&mut right, k, |col| col * 4 + sb.thread as usize, &sb);
             }
             (None, None) => {}
-            _ => return Err(TensorError::Invalid("block scales and scale operands go together")),
+            _ => return Err(TensorError::Invalid("block scales and scale operands must be given together")),
         }
         let mut d = vec![0; LANES * counts[3]];
         for lane in 0..LANES {
@@ -254,7 +256,7 @@ impl MmaSync {
             for lane in lanes() {
                 for i in 0..8 {
                     let p = position(self.d, lane, i);
-                    // C may be narrower than D; widening it is exact.
+                    // C may be narrower than D; widening is exact.
                     let raw = addend[p.row * 8 + p.col];
                     let start = match self.d {
                         Accumulator::F16 => half::f16::from_f64(raw).to_bits().into(),
@@ -271,7 +273,7 @@ impl MmaSync {
     fn element(&self, element: Element, register: u64, index: usize) -> f64 {
         let bits = self.container_bits(element);
         let raw = register >> (index * bits) & if bits == 64 { u64::MAX } else { (1 << bits) - 1 };
-        // A 4-bit float sits in the middle of its byte.
+        // A 4-bit float occupies the middle of its byte.
         element.value(if self.byte_container && element == Element::E2m1 { raw >> 2 & 15 } else { raw })
     }
 }
@@ -292,8 +294,8 @@ impl BlockScale {
         Err(TensorError::ScaleSelector { byte: operand.byte, thread: operand.thread, vector: self.vector })
     }
 
-    /// Multiplies each chunk of every line of `k` values by its scale; `lane`
-    /// tells which thread supplies the scales of a line.
+    /// Multiplies each chunk of every line of `k` values by its scale. `lane` maps a line to the thread that supplies
+    /// its scales.
     fn apply(&self, values: &mut [f64], k: usize, lane: impl Fn(usize) -> usize, operand: &ScaleOperand<'_>) {
         let chunk = k / self.vector as usize;
         for (line, row) in values.chunks_mut(k).enumerate() {

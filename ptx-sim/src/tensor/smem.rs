@@ -1,34 +1,32 @@
-//! Matrices in shared memory as `wgmma` and `tcgen05` see them.
+//! Matrices in shared memory, as described by `wgmma` and `tcgen05` descriptors.
 //!
-//! A 64-bit descriptor gives a start address, two strides and a swizzle. The
-//! matrix is a grid of 16-byte chunks; `T` elements fit into one. Let `S` be the
-//! swizzle span in bytes (16 without swizzle).
+//! A 64-bit descriptor gives a start address, two strides and a swizzle. The matrix is a grid of 16-byte chunks, each
+//! of which holds `T` elements. Let `S` be the swizzle span in bytes (16 without swizzle).
 //!
-//! **K-major** (a row's K values are neighbours), row `r`, chunk `c` along K:
+//! **K-major** (consecutive K values of a row are adjacent), row `r`, chunk `c` along K:
 //!
 //! ```text
 //! no swizzle: start + 16 * (r % 8) + SBO * (r / 8) + LBO * c
 //! swizzle:    start +  S * (r % 8) + SBO * (r / 8) + 16 * c
 //! ```
 //!
-//! **MN-major** (a column's M or N values are neighbours), chunk `c` along MN:
+//! **MN-major** (consecutive M or N values of a column are adjacent), chunk `c` along MN:
 //!
 //! ```text
 //! no swizzle: start + 16 * (k % 8) + LBO * (k / 8) + SBO * c
 //! swizzle:    start +  S * (k % 8) + SBO * (k / 8) + 16 * (c % (S/16)) + LBO * (c / (S/16))
 //! ```
 //!
-//! The swizzle then exclusive-ors address bits: the number of the 128-byte line,
-//! counted from where the pattern starts, into the chunk index inside the span.
-//! Since this works on the final address, a start address may be moved by a few
-//! chunks inside an atom to step along K.
+//! The swizzle then XORs address bits: the number of the 128-byte line, counted from the start of the pattern, into
+//! the chunk index within the span. Because this applies to the final address, a start address may be advanced by a
+//! few chunks inside an atom to step along K.
 //!
-//! Worked example: bf16, K-major, 128-byte swizzle, start 0x400, SBO 1024,
-//! element (row 3, k 20). Chunk `20 * 2 / 16 = 2`, byte 8 in it; linear address
-//! `0x400 + 3 * 128 + 32 + 8 = 0x5a8`; line 3 flips chunk 2 to `2 ^ 3 = 1`, so
-//! the element is at `0x598`.
+//! For example: bf16, K-major, 128-byte swizzle, start 0x400, SBO 1024, element (row 3, k 20). The element is in chunk
+//! `20 * 2 / 16 = 2`, at byte 8; its linear address is `0x400 + 3 * 128 + 32 + 8 = 0x5a8`. Line 3 changes chunk 2 to
+//! `2 ^ 3 = 1`, so the element is at `0x598`.
 
-use super::{Element, TensorError};
+use super::element::Element;
+use super::error::TensorError;
 
 /// The swizzle of a shared-memory matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -42,7 +40,7 @@ pub enum Swizzle {
 }
 
 impl Swizzle {
-    /// Bytes over which the pattern permutes: 16 without swizzle.
+    /// Bytes within which the pattern permutes: 16 without swizzle.
     pub const fn span(self) -> u32 {
         match self {
             Swizzle::None => 16,
@@ -52,8 +50,7 @@ impl Swizzle {
         }
     }
 
-    /// The permuted address; `base_offset` is the line number (mod 8) at which
-    /// the pattern starts.
+    /// The permuted address; `base_offset` is the line number (mod 8) at which the pattern starts.
     pub const fn apply(self, address: u32, base_offset: u32) -> u32 {
         let line = (address >> 7).wrapping_sub(base_offset) & 7;
         address
@@ -67,7 +64,7 @@ impl Swizzle {
     }
 }
 
-/// Which index runs along neighbouring elements.
+/// The index along which adjacent elements run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Major {
     K,
@@ -82,12 +79,12 @@ pub struct SmemDescriptor {
     pub stride: u32,
     pub base_offset: u32,
     pub swizzle: Swizzle,
-    /// `leading` is the absolute address of the second half along K (sm_103a).
+    /// Whether `leading` is the absolute address of the second half along K (sm_103a).
     pub leading_absolute: bool,
 }
 
 impl SmemDescriptor {
-    /// Decodes the form of `wgmma` (sm_90).
+    /// Decodes a `wgmma` descriptor (sm_90).
     pub const fn wgmma(raw: u64) -> Self {
         let swizzle = match raw >> 62 {
             0 => Swizzle::None,
@@ -98,10 +95,11 @@ impl SmemDescriptor {
         Self::fields(raw, swizzle, false)
     }
 
-    /// Decodes the form of `tcgen05` (sm_100).
+    /// Decodes a `tcgen05` descriptor (sm_100).
     ///
     /// # Errors
-    /// A version field other than 1, or a swizzle code that does not exist.
+    ///
+    /// A version field other than 1, or an undefined swizzle code.
     pub fn tcgen05(raw: u64) -> Result<Self, TensorError> {
         let fail = |reason| TensorError::Descriptor { descriptor: raw, reason };
         if raw >> 46 & 7 != 1 {
@@ -136,8 +134,8 @@ impl SmemDescriptor {
         }
     }
 
-    /// The address of the 16-byte chunk `(line, chunk)`: for [`Major::K`] the
-    /// line is a row and chunks run along K, for [`Major::Mn`] the line is a k.
+    /// The address of the 16-byte chunk `(line, chunk)`. For [`Major::K`] a line is a row and chunks run along K; for
+    /// [`Major::Mn`] a line is one k.
     pub const fn chunk(&self, major: Major, line: u32, chunk: u32) -> u32 {
         let span = self.swizzle.span();
         let linear = match (major, self.swizzle) {
@@ -153,7 +151,7 @@ impl SmemDescriptor {
             }
         };
         if self.leading_absolute && matches!(major, Major::K) {
-            // Chunks beyond the 128-byte line of the start continue at the second address.
+            // Chunks beyond the 128-byte line of the start address continue at the second address.
             let offset = self.start % 128 + 16 * chunk;
             if offset >= 128 {
                 let rows = span * (line % 8) + self.stride * (line / 8);
@@ -165,24 +163,25 @@ impl SmemDescriptor {
 
     /// Byte address and first bit of element `(mn, k)`.
     ///
-    /// `container` is the element's width in the dense grid: its own width when
-    /// packed, 8 when 16 elements of 4 or 6 bits share a padded chunk.
+    /// `container` is the element's width in the dense grid: its own width when packed, or 8 when 16 elements of 4 or
+    /// 6 bits share a padded chunk.
     pub const fn element(&self, major: Major, mn: u32, k: u32, container: u32, bits: u32) -> (u32, u32) {
         let (line, along) = match major {
             Major::K => (mn, k),
             Major::Mn => (k, mn),
         };
         let per_chunk = 128 / container;
-        // Inside a chunk elements are packed at their own width.
+        // Elements in a chunk are packed at their own width.
         let bit = along % per_chunk * bits;
         (self.chunk(major, line, along / per_chunk) + bit / 8, bit % 8)
     }
 }
 
-/// A matrix read from shared memory, as exact values, `rows * k` by rows.
+/// Reads a matrix from shared memory, as exact values, `rows * k` by rows.
 ///
 /// # Errors
-/// Those of `read`, which gets the address of a 16-byte chunk.
+///
+/// Returns the errors of `read`, which receives the address of a 16-byte chunk.
 pub fn read_matrix<E>(
     descriptor: &SmemDescriptor,
     major: Major,
@@ -221,8 +220,7 @@ mod tests {
         SmemDescriptor::wgmma(start >> 4 | (lbo >> 4) << 16 | (sbo >> 4) << 32 | swizzle << 62)
     }
 
-    /// The destination chunk of every source chunk, as the instruction set
-    /// tabulates it, 8 chunks of 16 bytes to a line.
+    /// The destination chunk of every source chunk, as tabulated in the PTX ISA, 8 chunks of 16 bytes to a line.
     #[test]
     fn swizzle_tables() {
         type Table = [[u32; 8]; 8];
@@ -272,7 +270,7 @@ mod tests {
                 for (chunk, want) in (0..8).zip(expected) {
                     let address = 0x2000 + line * 128 + chunk * 16;
                     assert_eq!(swizzle.apply(address + 5, 0), 0x2000 + line * 128 + want * 16 + 5);
-                    // A pattern that starts three lines later is the same, shifted.
+                    // A pattern that starts three lines later is the same pattern, shifted.
                     let shifted = address + 3 * 128;
                     assert_eq!(swizzle.apply(shifted, 3), 0x2000 + (line + 3) * 128 + want * 16);
                 }
@@ -280,7 +278,7 @@ mod tests {
         }
     }
 
-    /// The exact layouts that the instruction set spells out next to its figures.
+    /// The layouts that the PTX ISA gives next to its figures.
     #[test]
     fn canonical_layouts() {
         // tf32, K-major, no swizzle: ((8,2),(4,4)):((4,32),(1,64)) in elements.
@@ -291,8 +289,8 @@ mod tests {
                 assert_eq!(d.element(Major::K, row, k, 32, 32), (expected * 4, 0));
             }
         }
-        // tf32, K-major, 32-byte swizzle: ((8,2),(4,4)):((8,64),(1,4)); two atoms
-        // of K are one atom apart only inside the 32-byte span.
+        // tf32, K-major, 32-byte swizzle: ((8,2),(4,4)):((8,64),(1,4)); along K, two atoms are adjacent only inside
+        // the 32-byte span.
         let d = descriptor(0, 0, 64 * 4, 3);
         for row in 0..16 {
             for k in 0..8 {
@@ -322,7 +320,7 @@ mod tests {
     fn the_worked_example() {
         let d = descriptor(0x400, 16, 1024, 1);
         assert_eq!(d.element(Major::K, 3, 20, 16, 16), (0x598, 0));
-        // Stepping the start address by 32 bytes steps K by 16 elements.
+        // Advancing the start address by 32 bytes advances K by 16 elements.
         let next = descriptor(0x420, 16, 1024, 1);
         assert_eq!(next.element(Major::K, 3, 4, 16, 16), (0x598, 0));
     }

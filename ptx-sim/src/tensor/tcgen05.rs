@@ -1,6 +1,6 @@
-//! `tcgen05.mma`: a CTA, or a pair, multiplies into tensor memory.
+//! `tcgen05.mma`: one CTA, or a pair of CTAs, multiplies into tensor memory.
 //!
-//! # Where row `m`, column `n` of D lies
+//! # Location of row `m`, column `n` of D
 //!
 //! | M | CTAs | form | lane | column |
 //! |---|---|---|---|---|
@@ -11,18 +11,21 @@
 //! | 64 | 1 | | `m % 16 + 32 * (m / 16)` | `n` |
 //! | 32 | 1 | `.ws` | `m + 32 * (n / (N/4))` | `n % (N/4)` |
 //!
-//! A in tensor memory uses the lanes of D; where D takes several lanes per row,
-//! A is repeated in them. Scale factors of row `m` (of a CTA's own rows) are in
-//! lane `m % 32`, word `m / 32`; those of column `n` in lane `n % 32`, word
-//! `n / 32`, of each CTA.
+//! A in tensor memory uses the lanes of D; if D uses several lanes per row, A is repeated in them. The scale factors
+//! of row `m`, numbered within the CTA, are in lane `m % 32`, word `m / 32`. The scale factors of column `n` are in
+//! lane `n % 32`, word `n / 32`, of each CTA.
 //!
-//! In a pair each CTA's shared memory holds its own rows of A and half of the
-//! columns of B, under the same descriptors.
+//! In a pair, each CTA's shared memory holds its own rows of A and half of the columns of B, under the same
+//! descriptors.
 
+use super::dot::Accumulator;
+use super::element::Element;
+use super::error::TensorError;
 use super::mma::scale_value;
 use super::smem::read_matrix;
+use super::smem::{Major, SmemDescriptor};
+use super::tmem::TensorMemory;
 use super::tmem::a_element;
-use super::{Accumulator, Element, Major, SmemDescriptor, TensorError, TensorMemory};
 use crate::num::Format;
 
 /// The `.kind` of the instruction.
@@ -52,8 +55,8 @@ impl Tcgen05Kind {
         }
     }
 
-    /// Bytes of shared memory that the K values of a row of A or a column of B take. Elements of fewer than 8 bits lie
-    /// in bytes, except in the kinds that have none but 4-bit ones.
+    /// Bytes of shared memory that the K values of a row of A or a column of B occupy. Elements of fewer than 8 bits
+    /// are stored in bytes, except in the kinds that only have 4-bit elements.
     pub const fn line_bytes(self) -> u32 {
         let bits = match self {
             Tcgen05Kind::Tf32 => 32,
@@ -84,7 +87,7 @@ pub struct InstructionDescriptor {
 }
 
 impl InstructionDescriptor {
-    /// Columns of tensor memory that D takes in each CTA, whether or not it uses all lanes of them.
+    /// Columns of tensor memory that D occupies in each CTA, whether or not it uses all of their lanes.
     pub const fn columns_of_d(&self, cta_group: u32, ws: bool) -> u32 {
         match (self.m, cta_group, ws) {
             (128, 2, _) | (64, _, true) => self.n / 2,
@@ -96,8 +99,8 @@ impl InstructionDescriptor {
     /// Decodes a descriptor for a kind.
     ///
     /// # Errors
-    /// A field value that the kind does not have; sparse operands and K = 96
-    /// are refused as unsupported.
+    ///
+    /// A field value that the kind does not define. Sparse operands and K = 96 are rejected as unsupported.
     pub fn decode(kind: Tcgen05Kind, raw: u32) -> Result<Self, TensorError> {
         let fail = |reason| TensorError::InstructionDescriptor { descriptor: raw, reason };
         let field = |low: u32, width: u32| raw >> low & ((1 << width) - 1);
@@ -163,7 +166,7 @@ impl InstructionDescriptor {
     }
 }
 
-/// Where A is.
+/// The source of operand A.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ASource {
     /// A shared-memory descriptor.
@@ -177,7 +180,7 @@ pub enum ASource {
 pub struct Tcgen05Mma {
     pub kind: Tcgen05Kind,
     pub descriptor: InstructionDescriptor,
-    /// CTAs taking part: 1 or 2.
+    /// Number of participating CTAs: 1 or 2.
     pub cta_group: u32,
     /// The weight-stationary form.
     pub ws: bool,
@@ -187,9 +190,9 @@ pub struct Tcgen05Mma {
     pub b: u64,
     /// `enable-input-d`.
     pub accumulate: bool,
-    /// `scale-input-d`: D enters as `D * 2^-x`; kinds f16 and tf32 only.
+    /// `scale-input-d`: D is multiplied by `2^-x` first; kinds f16 and tf32 only.
     pub scale_input_d: u32,
-    /// Lanes whose D is left alone; bit `l % 32` of word `4 * cta + l / 32`.
+    /// Lanes whose D is not written; bit `l % 32` of word `4 * cta + l / 32`.
     pub disabled_lanes: [u32; 8],
     /// Tensor-memory addresses of the scales of A and B.
     pub scales: Option<(u32, u32)>,
@@ -197,7 +200,7 @@ pub struct Tcgen05Mma {
     pub scale_vector: u32,
 }
 
-/// The memories of one CTA that take part.
+/// The memories of one participating CTA.
 pub struct Participant<'a, R> {
     pub tensor: &'a mut TensorMemory,
     /// Reads a 16-byte chunk of shared memory.
@@ -205,9 +208,10 @@ pub struct Participant<'a, R> {
 }
 
 impl Tcgen05Mma {
-    /// Whether the shape exists for the kind.
+    /// Checks that the kind supports the shape.
     ///
     /// # Errors
+    ///
     /// [`TensorError::Shape`] or [`TensorError::Invalid`].
     pub fn validate(&self) -> Result<(), TensorError> {
         let InstructionDescriptor { m, n, a, b, d, .. } = self.descriptor;
@@ -304,7 +308,8 @@ impl Tcgen05Mma {
     /// Executes the completed operation on the CTAs of the group, in rank order.
     ///
     /// # Errors
-    /// An invalid combination, a bad address, or those of the read callbacks.
+    ///
+    /// An invalid combination, an invalid address, or an error of a read callback.
     pub fn execute<E, R>(&self, ctas: &mut [Participant<'_, R>]) -> Result<(), E>
     where
         E: From<TensorError>,
@@ -343,7 +348,7 @@ impl Tcgen05Mma {
     fn input_d(&self, word: u32) -> u64 {
         let factor = f64::from(1u32 << self.scale_input_d).recip();
         match self.descriptor.d {
-            // A power of two is exact here except below the smallest subnormal.
+            // Multiplying by a power of two is exact here, except below the smallest subnormal.
             Accumulator::F32 if self.scale_input_d > 0 => {
                 ((f64::from(f32::from_bits(word)) * factor) as f32).to_bits().into()
             }

@@ -1,11 +1,11 @@
-//! Whole matrix instructions against plain matrix products. Operands are small
-//! integers, exact in every element type, so that results are exact as well.
+//! Whole matrix instructions, compared with plain matrix products. Operands are small integers that are exact in every
+//! element type, so the results are exact too.
 
 use super::tcgen05::{ASource, Participant};
 use super::*;
 use crate::num::{CvtOpts, Format, convert};
 
-/// A deterministic small value for a position, exact in `element`.
+/// A small deterministic value for a position, exact in `element`.
 fn value(element: Element, row: usize, col: usize, salt: usize) -> f64 {
     let hash = (row * 131 + col * 31 + salt * 17) ^ (row * col + 7);
     match element {
@@ -36,13 +36,13 @@ fn accumulator_bits(d: Accumulator, value: f64) -> u64 {
 }
 
 /// A B + C in exact arithmetic; A is `m * k` by rows, B is `n * k` by columns.
-fn product(op: Option<BitOp>, a: &[f64], b: &[f64], k: usize, row: usize, col: usize) -> f64 {
+fn product(op: Option<MmaBitOp>, a: &[f64], b: &[f64], k: usize, row: usize, col: usize) -> f64 {
     (0..k)
         .map(|i| (a[row * k + i], b[col * k + i]))
         .map(|(x, y)| match op {
             None => x * y,
-            Some(BitOp::And) => f64::from(x != 0.0 && y != 0.0),
-            Some(BitOp::Xor) => f64::from(x != y),
+            Some(MmaBitOp::And) => f64::from(x != 0.0 && y != 0.0),
+            Some(MmaBitOp::Xor) => f64::from(x != y),
         })
         .sum()
 }
@@ -81,7 +81,7 @@ fn check_mma(op: MmaSync, scales: Option<(u16, u16, u16)>) {
             mma::accumulator_out(op.c, &mut c[lane * rc..], i, addend);
         }
     }
-    // Scales 2^(row % 3) and 2^(col % 2) per chunk, from the selected lanes only.
+    // Scales 2^(row % 3) and 2^(col % 2) per chunk, supplied by the selected lanes only.
     let mut words = (vec![0xffff_ffffu32; 32], vec![0xffff_ffffu32; 32]);
     if let (Some(scale), Some((byte, ta, tb))) = (op.scale, scales) {
         let code = |exponent: usize| match scale.format {
@@ -158,7 +158,7 @@ fn every_dense_mma_shape() {
         check_mma(MmaSync::new(m, 8, k, a, b, d), None);
     }
     for (m, k) in [(8, 128), (16, 128), (16, 256)] {
-        for op in [BitOp::And, BitOp::Xor] {
+        for op in [MmaBitOp::And, MmaBitOp::Xor] {
             check_mma(MmaSync { bit_op: Some(op), ..MmaSync::new(m, 8, k, B1, B1, S32) }, None);
         }
     }
@@ -309,7 +309,7 @@ fn wgmma_descriptor(start: u64, leading: u64, stride: u64, swizzle: u64) -> u64 
 /// Strides of a densely stored operand of `lines` rows or columns.
 fn strides(major: Major, span: u64, k_bytes: u64, lines: u64) -> (u64, u64) {
     match (major, span) {
-        // Eight lines of 16 bytes form a core matrix; along K they are 128 apart.
+        // Eight lines of 16 bytes form a core matrix; along K, core matrices are 128 bytes apart.
         (Major::K, 16) => (128, 8 * k_bytes),
         (Major::K, _) => (0, 8 * span),
         (Major::Mn, 16) => (lines * 16, 128),
@@ -367,7 +367,7 @@ fn wgmma_types_layouts_and_swizzles() {
             check_wgmma(Wgmma::new(8, 32, E4m3, E5m2, Accumulator::F32), swizzle, rs);
             check_wgmma(Wgmma::new(64, 32, S8, U8, S32), swizzle, rs);
             check_wgmma(Wgmma::new(16, 16, F16, F16, Accumulator::F16), swizzle, rs);
-            let b1 = Wgmma { bit_op: Some(BitOp::And), ..Wgmma::new(16, 256, B1, B1, S32) };
+            let b1 = Wgmma { bit_op: Some(MmaBitOp::And), ..Wgmma::new(16, 256, B1, B1, S32) };
             check_wgmma(b1, swizzle, rs);
         }
         for (a_major, b_major) in [(Major::Mn, Major::K), (Major::K, Major::Mn), (Major::Mn, Major::Mn)] {

@@ -1,9 +1,8 @@
 //! Tensor memory: 128 lanes of 512 columns of 32 bits, per CTA.
 //!
-//! An address is `lane << 16 | column`. A warp reaches the quarter of lanes that
-//! its rank in the warpgroup gives it. `tcgen05.ld` and `.st` move a block of
-//! lanes and columns between this memory and registers; the shapes differ in
-//! which (thread, register) holds which word:
+//! An address is `lane << 16 | column`. A warp can access the quarter of the lanes selected by its rank in the
+//! warpgroup. `tcgen05.ld` and `.st` move a block of lanes and columns between tensor memory and registers. The shapes
+//! differ in which (thread, register) holds which word:
 //!
 //! ```text
 //! 32x32b    lane = t                        column = r
@@ -13,13 +12,13 @@
 //! 16x32bx2  lane = t%16                     column = r + split * (t/16)
 //! ```
 //!
-//! With `.pack::16b` each register holds the low halves of two neighbouring
-//! columns, so columns advance twice as fast; `.unpack::16b` is the inverse and
-//! writes zeros into the upper halves.
+//! With `.pack::16b` each register holds the low halves of two adjacent columns, so columns advance twice as fast.
+//! `.unpack::16b` is the inverse and writes zeros to the upper halves.
 
 use super::element::Element;
+use super::error::TensorError;
+use super::matrix_move::MatrixFormat;
 use super::smem::{Major, SmemDescriptor};
-use super::{MatrixFormat, TensorError};
 
 pub const LANES: u32 = 128;
 pub const COLUMNS: u32 = 512;
@@ -31,9 +30,9 @@ pub struct TensorMemory {
     /// One flag per 32 columns.
     allocated: [bool; 16],
     relinquished: bool,
-    /// A bit for each word: whether it was written since its column was allocated.
+    /// One bit per word: whether it was written since its column was allocated.
     written: Vec<u64>,
-    /// Whether operands must have been written.
+    /// Whether reading an operand that was never written is an error.
     pub trap_unwritten: bool,
 }
 
@@ -61,7 +60,7 @@ impl DataShape {
         (words * repeat) as usize
     }
 
-    /// Lanes touched from the base lane on.
+    /// Number of lanes accessed, from the base lane.
     pub const fn lanes(self) -> u32 {
         if matches!(self, DataShape::L32x32b) { 32 } else { 16 }
     }
@@ -74,7 +73,7 @@ impl DataShape {
             DataShape::L16x64b => (t / 4 + 8 * (t & 1), (t >> 1 & 1) + 2 * r),
             DataShape::L16x128b => (t / 4 + 8 * (r & 1), t % 4 + 4 * (r >> 1)),
             DataShape::L16x256b => (t / 4 + 8 * (r >> 1 & 1), 2 * (t % 4) + (r & 1) + 8 * (r >> 2)),
-            // An absurd split leads outside the memory, where the access is refused.
+            // An invalid split points outside the memory, where the access is rejected.
             DataShape::L16x32bx2 { split } => (t % 16, r.saturating_add((t / 16) * (split & 0xffff))),
         }
     }
@@ -84,14 +83,14 @@ impl DataShape {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CopyShape {
     L128x256b,
-    /// Four rows, to lanes 0, 32, 64 and 96.
+    /// Four rows, copied to lanes 0, 32, 64 and 96.
     L4x256b,
     L128x128b,
-    /// 64 rows to the warp pair (0, 2) and again to (1, 3).
+    /// 64 rows, copied to the warp pair (0, 2) and again to (1, 3).
     L64x128bWarpx2Pairs02And13,
-    /// 64 rows to the warp pair (0, 1) and again to (2, 3).
+    /// 64 rows, copied to the warp pair (0, 1) and again to (2, 3).
     L64x128bWarpx2Pairs01And23,
-    /// 32 rows to every warp.
+    /// 32 rows, copied to every warp.
     L32x128bWarpx4,
 }
 
@@ -146,12 +145,12 @@ impl TensorMemory {
         }
     }
 
-    /// `tcgen05.alloc`: the address of `columns` free columns, lowest first, or
-    /// `None` when the caller has to wait.
+    /// `tcgen05.alloc`: returns the address of `columns` free columns, lowest first, or `None` if the caller must
+    /// wait.
     ///
     /// # Errors
-    /// A count that is not a power of two in 32..=512, or an allocation after
-    /// the permit was given up.
+    ///
+    /// A count that is not a power of two in 32..=512, or an allocation after the permit was relinquished.
     pub fn allocate(&mut self, columns: u32) -> Result<Option<u32>, TensorError> {
         if !columns.is_power_of_two() || !(32..=COLUMNS).contains(&columns) {
             return Err(TensorError::Invalid("tcgen05.alloc takes a power of two of 32 to 512 columns"));
@@ -176,7 +175,8 @@ impl TensorMemory {
     /// `tcgen05.dealloc`.
     ///
     /// # Errors
-    /// An address or a count that no allocation covers.
+    ///
+    /// An address or count that no allocation covers.
     pub fn deallocate(&mut self, address: u32, columns: u32) -> Result<(), TensorError> {
         let fail = |reason| Err(TensorError::TensorAddress { address, reason });
         if !columns.is_power_of_two() || !(32..=COLUMNS).contains(&columns) {
@@ -198,23 +198,25 @@ impl TensorMemory {
         self.relinquished = true;
     }
 
-    /// Columns still allocated; a kernel must leave none behind.
+    /// Number of columns still allocated; a kernel must free all of them.
     pub fn allocated_columns(&self) -> u32 {
         32 * self.allocated.iter().filter(|used| **used).count() as u32
     }
 
-    /// One word.
+    /// Reads one word.
     ///
     /// # Errors
+    ///
     /// A lane or column outside the memory or outside every allocation.
     pub fn get(&self, lane: u32, column: u32) -> Result<u32, TensorError> {
         Ok(self.words[self.index(lane, column)?])
     }
 
-    /// One word that is an operand.
+    /// Reads one word as an operand.
     ///
     /// # Errors
-    /// As [`TensorMemory::get`], and a word that was never written.
+    ///
+    /// Like [`TensorMemory::get`], and for a word that was never written.
     pub fn operand(&self, lane: u32, column: u32) -> Result<u32, TensorError> {
         let index = self.index(lane, column)?;
         if self.trap_unwritten && self.written[index / 64] >> (index % 64) & 1 == 0 {
@@ -227,7 +229,8 @@ impl TensorMemory {
     /// Writes one word.
     ///
     /// # Errors
-    /// As [`TensorMemory::get`].
+    ///
+    /// Like [`TensorMemory::get`].
     pub fn set(&mut self, lane: u32, column: u32, word: u32) -> Result<(), TensorError> {
         let index = self.index(lane, column)?;
         self.words[index] = word;
@@ -246,9 +249,10 @@ impl TensorMemory {
         Ok((lane * COLUMNS + column) as usize)
     }
 
-    /// `tcgen05.ld` by warp `warp`: registers indexed `thread * registers + r`.
+    /// `tcgen05.ld` by warp `warp`. The registers are indexed `thread * registers + r`.
     ///
     /// # Errors
+    ///
     /// An address outside the warp's quarter of the lanes, or outside an allocation.
     pub fn load(
         &self,
@@ -279,7 +283,8 @@ impl TensorMemory {
     /// `tcgen05.st`, the inverse of [`TensorMemory::load`].
     ///
     /// # Errors
-    /// As there, and a wrong number of registers.
+    ///
+    /// Like [`TensorMemory::load`], and for a wrong number of registers.
     pub fn store(
         &mut self,
         warp: u32,
@@ -310,12 +315,12 @@ impl TensorMemory {
         Ok(())
     }
 
-    /// `tcgen05.cp`: copies from the K-major matrix of a descriptor. `source` is
-    /// [`MatrixFormat::B8`] for a plain copy; the packed formats expand each
-    /// element into a byte. `read` gets the address of a 16-byte chunk.
+    /// `tcgen05.cp`: copies from the K-major matrix of a descriptor. `source` is [`MatrixFormat::B8`] for a plain
+    /// copy; the packed formats expand each element into a byte. `read` receives the address of a 16-byte chunk.
     ///
     /// # Errors
-    /// Those of `read`, a bad descriptor or a bad address.
+    ///
+    /// An error of `read`, an invalid descriptor or an invalid address.
     pub fn copy<E: From<TensorError>>(
         &mut self,
         address: u32,
@@ -343,11 +348,11 @@ impl TensorMemory {
         Ok(())
     }
 
-    /// `tcgen05.shift.down`: in 32 lanes from the address, rows 0..31 move one
-    /// lane down (to the next higher lane), 8 columns wide; the first lane keeps
-    /// its data.
+    /// `tcgen05.shift.down`: in the 32 lanes from the address, over 8 columns, moves each row to the next higher lane;
+    /// the first lane keeps its data.
     ///
     /// # Errors
+    ///
     /// A lane that is not a multiple of 32, or an unallocated column.
     pub fn shift_down(&mut self, address: u32) -> Result<(), TensorError> {
         let (lane, column) = (address >> 16, address & 0xffff);
@@ -375,8 +380,8 @@ fn base_lane(warp: u32, address: u32, shape: DataShape) -> Result<u32, TensorErr
     Ok(lane)
 }
 
-/// 16 packed elements into 16 bytes. A 4-bit float takes the middle of its byte,
-/// a 6-bit float the low bits.
+/// Expands 16 packed elements into 16 bytes. A 4-bit float occupies the middle of its byte, a 6-bit float the low
+/// bits.
 fn expand(chunk: [u8; 16], source: MatrixFormat) -> u128 {
     let word = u128::from_le_bytes(chunk);
     let (bits, shift) = match source {
@@ -459,7 +464,7 @@ mod tests {
             assert_eq!(memory.load(5, 32 << 16 | 8, shape, 16, false).unwrap(), values);
             memory.store(5, 32 << 16 | 8, shape, 16, true, &values).unwrap();
             assert_eq!(memory.load(5, 32 << 16 | 8, shape, 16, true).unwrap(), values);
-            // Unpacked data lies in the low halves of neighbouring columns.
+            // Unpacked data is in the low halves of adjacent columns.
             assert_eq!(memory.get(32, 8).unwrap(), values[0] & 0xffff);
             assert_eq!(memory.get(32, 9).unwrap(), values[0] >> 16);
         }
@@ -498,7 +503,7 @@ mod tests {
 
     #[test]
     fn copies_reach_their_lanes() {
-        // Each 16-byte chunk holds its own address in all four words.
+        // Each 16-byte chunk contains its own address in all four words.
         let read = |address: u32| {
             let mut chunk = [0; 16];
             chunk.chunks_mut(4).for_each(|w| w.copy_from_slice(&address.to_le_bytes()));

@@ -1,16 +1,18 @@
-//! `wgmma.mma_async`: a warpgroup multiplies with B (and maybe A) in shared
-//! memory. The function here is the completed operation; when it takes effect
-//! is the executor's concern.
+//! `wgmma.mma_async`: a warpgroup multiplies with B, and optionally A, in shared memory. The function here performs
+//! the completed operation; the executor decides when it takes effect.
 
+use super::dot::{Accumulator, MmaBitOp};
+use super::element::Element;
+use super::error::TensorError;
 use super::fragment::{self, Position};
 use super::mma::{accumulator_in, accumulator_out};
 use super::smem::read_matrix;
-use super::{Accumulator, BitOp, Element, Major, SmemDescriptor, TensorError};
+use super::smem::{Major, SmemDescriptor};
 
 const THREADS: usize = 128;
 const M: usize = 64;
 
-/// One `wgmma.mma_async`, apart from its operands.
+/// One `wgmma.mma_async`, without its operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wgmma {
     pub n: u32,
@@ -18,18 +20,18 @@ pub struct Wgmma {
     pub a: Element,
     pub b: Element,
     pub d: Accumulator,
-    /// `imm-trans-a` and `imm-trans-b`: 1 is MN-major.
+    /// `imm-trans-a` and `imm-trans-b`: 1 selects MN-major.
     pub a_major: Major,
     pub b_major: Major,
-    /// `imm-scale-a` and `imm-scale-b` are -1.
+    /// Whether `imm-scale-a` and `imm-scale-b` are -1.
     pub negate_a: bool,
     pub negate_b: bool,
-    /// `scale-d`: false computes A * B alone.
+    /// `scale-d`: if false, computes A * B without C.
     pub scale_d: bool,
-    pub bit_op: Option<BitOp>,
+    pub bit_op: Option<MmaBitOp>,
 }
 
-/// Where A is.
+/// The source of operand A.
 #[derive(Clone, Copy, Debug)]
 pub enum WgmmaA<'a> {
     /// A matrix descriptor.
@@ -56,9 +58,10 @@ impl Wgmma {
         }
     }
 
-    /// Whether shape, types and layouts go together.
+    /// Checks that shape, types and layouts are a legal combination.
     ///
     /// # Errors
+    ///
     /// [`TensorError::Shape`] or [`TensorError::Invalid`].
     pub fn validate(&self) -> Result<(), TensorError> {
         use Element::{B1, Bf16, E4m3, E5m2, F16, S8, Tf32, U8};
@@ -70,7 +73,7 @@ impl Wgmma {
             (E4m3 | E5m2, E4m3 | E5m2) => self.k == 32 && float,
             (S8 | U8, S8 | U8) => self.k == 32 && matches!(self.d, Accumulator::S32 { .. }),
             (B1, B1) => {
-                self.k == 256 && self.d == Accumulator::S32 { saturate: false } && self.bit_op == Some(BitOp::And)
+                self.k == 256 && self.d == Accumulator::S32 { saturate: false } && self.bit_op == Some(MmaBitOp::And)
             }
             _ => false,
         };
@@ -91,16 +94,17 @@ impl Wgmma {
         Ok(())
     }
 
-    /// Accumulator registers per thread: N/2, or N/4 of packed f16.
+    /// Accumulator registers per thread: N/2, or N/4 for packed f16.
     pub const fn registers(&self) -> usize {
         (self.n * self.d.bits() / 64) as usize
     }
 
-    /// Executes for a warpgroup. `d` is indexed `thread * registers + register`.
-    /// `read` gets the address of an aligned 16-byte chunk of shared memory.
+    /// Executes the operation for a warpgroup. `d` is indexed `thread * registers + register`. `read` receives the
+    /// address of an aligned 16-byte chunk of shared memory.
     ///
     /// # Errors
-    /// An invalid combination, a wrong register count, or those of `read`.
+    ///
+    /// An invalid combination, a wrong register count, or an error of `read`.
     pub fn execute<E: From<TensorError>>(
         &self,
         a: WgmmaA<'_>,

@@ -1,29 +1,29 @@
-//! Agents: groups of warps with programs of their own, told by what they do.
+//! Agents: groups of warps that run different programs, recognized by the instructions they execute.
 //!
-//! PTX does not say which warps belong together. In a kernel with agents some warps start copies and never multiply,
-//! and others multiply what these bring: a producer and its consumers. Warpgroups of four warps are looked at, since
-//! that is what takes part in products of warpgroups, and a producer's idle warps fill a group up.
+//! PTX does not record which warps belong together. In a warp-specialized kernel some warps start copies and never
+//! multiply, and others multiply the copied data: a producer and its consumers. The unit is the warpgroup of four
+//! warps, because `wgmma` executes per warpgroup and the idle warps of a producer pad its group.
 
 use super::replay::WarpCost;
-use super::{Line, Reason};
+use super::waits::{InstStats, Reason};
 use std::ops::Range;
 
 /// Warps of a warpgroup.
 const GROUP: usize = 4;
 
-/// A group of warps with a program of its own.
+/// A group of warps that run their own program.
 #[derive(Clone, Debug)]
 pub struct Agent {
     pub name: String,
     pub warps: Range<u32>,
-    /// The warp whose work stands for the agent's in pictures.
+    /// The warp shown for the agent in timelines.
     pub lead: u32,
-    /// Clocks of all its warps.
-    pub cost: Line,
+    /// Clocks of all its warps together.
+    pub cost: InstStats,
 }
 
 impl Agent {
-    /// Clocks that its warps waited, by reason, as shares of all; the largest first.
+    /// The clocks that its warps waited, by reason, as shares of the total; largest first.
     pub fn waits(&self) -> Vec<(Reason, f64)> {
         let all = self.cost.waited().max(1.0);
         let mut found: Vec<(Reason, f64)> =
@@ -40,7 +40,7 @@ enum Kind {
     Other,
 }
 
-/// The agents of a block; none where all warps share one program.
+/// The agents of a CTA; empty if all warps run the same program.
 pub(super) fn agents(warps: &[WarpCost]) -> Vec<Agent> {
     let kind = |group: &[WarpCost]| {
         let (copies, products) = (group.iter().any(|w| w.copies > 0), group.iter().any(|w| w.products > 0));
@@ -65,7 +65,7 @@ pub(super) fn agents(warps: &[WarpCost]) -> Vec<Agent> {
                 Kind::Other => "other warps",
             };
             let several = kinds.iter().filter(|k| *k == kind).count() > 1;
-            let mut cost = Line::default();
+            let mut cost = InstStats::default();
             group.iter().for_each(|w| cost.add(&w.cost));
             let first = (i * GROUP) as u32;
             let lead = group.iter().position(|w| w.copies + w.products > 0).unwrap_or(0) as u32;
@@ -97,7 +97,7 @@ mod tests {
         let found: Vec<_> = agents(&warps(&work)).into_iter().map(|a| (a.name, a.warps, a.lead)).collect();
         let expected = [("consumer 1", 0..4, 0), ("consumer 2", 4..8, 4), ("producer", 8..12, 9)];
         assert_eq!(found, expected.map(|(name, range, lead)| (name.to_owned(), range, lead)));
-        // One program for all: nobody is a producer, or everybody does everything.
+        // All warps run the same program, or every warp does everything: no agents.
         assert!(agents(&warps(&[multiplies; 8])).is_empty());
         assert!(agents(&warps(&[(8, 8); 4])).is_empty());
         assert!(agents(&warps(&[loads; 4])).is_empty());

@@ -1,16 +1,16 @@
-//! What instructions cost: the machine's numbers by instruction.
+//! The cost of each instruction, from the machine's numbers.
 //!
-//! PTX is not what the machine executes. The rules here say what an assembler makes of it, as far as that is the same
-//! for every kernel: copies between registers, conversions between address spaces and loads of parameters vanish;
-//! 64-bit integers take two instructions; products of 8-bit floats become conversions and products of f16 on a machine
-//! that does not multiply them itself.
+//! The machine does not execute PTX directly. The rules here model the assembler where its output is the same for
+//! every kernel. Copies between registers, conversions between address spaces and loads of parameters vanish, and
+//! 64-bit integer operations take two instructions. 8-bit float MMAs become conversions and f16 MMAs on a machine that
+//! lacks them.
 
-use crate::exec::state::program::{Arg, Class, DInst, MemBase};
+use crate::exec::state::program::{Class, DArg, DInst, MemBase};
 use crate::ir::*;
 use smallvec::SmallVec;
 use tile_machine::{Error, Machine};
 
-/// A unit of a scheduler that takes one instruction at a time.
+/// An execution unit of a scheduler, which accepts one instruction at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pipe {
     None,
@@ -27,11 +27,11 @@ impl Pipe {
     pub const NAMES: [&'static str; 7] = ["", "fma", "alu", "mufu", "pack", "convert", "tensor"];
 }
 
-/// What an instruction does besides occupying a pipe.
+/// The effects of an instruction in addition to occupying a pipe.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Effect {
     Compute,
-    /// A copy that costs nothing: the result is there when the sources are.
+    /// A copy without cost: the result is ready when the sources are.
     Alias,
     Shared,
     Exchange {
@@ -55,29 +55,29 @@ pub(crate) enum Effect {
     },
     BulkCommit,
     BulkWait {
-        /// Only until shared memory has been read.
+        /// Waits only until shared memory has been read.
         read: bool,
     },
     Wgmma {
         clk: f64,
-        /// Clocks after its end until it is seen to be complete.
+        /// Clocks from the end of the operation until its completion is visible.
         completion: f64,
-        /// Of an operand's element.
+        /// Bits of an operand element.
         bits: u32,
     },
     WgmmaCommit,
     WgmmaWait,
-    /// Work of the tensor core on tensor memory: products, copies and shifts of `tcgen05`.
+    /// An operation of the tensor core on tensor memory: `tcgen05` MMAs, copies and shifts.
     TensorCore {
-        /// Clocks for each column of D, of which the event tells how many there are; 0 for what is no product.
+        /// Clocks for each column of D; the event holds the number of columns. 0 for copies and shifts.
         column: f64,
-        /// Clocks besides.
+        /// Additional clocks.
         clk: f64,
-        /// Done by two multiprocessors together.
+        /// Whether two SMs execute it together.
         pair: bool,
     },
     TensorCommit,
-    /// A warp's access of its lanes of tensor memory.
+    /// A warp's access to its lanes of tensor memory.
     TensorMemory {
         load: bool,
         clk: f64,
@@ -95,46 +95,47 @@ pub(crate) enum Effect {
     Control,
 }
 
-/// How far an instruction may be moved within its block.
+/// How far an instruction may move within its basic block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Order {
     Free,
     Load(Space),
     Store(Space),
-    /// Nothing passes it.
+    /// No instruction may move across it.
     Fixed,
 }
 
 /// The static cost of an instruction.
 #[derive(Clone, Debug)]
-pub(crate) struct Slot {
+pub(crate) struct InstCost {
     pub pipe: Pipe,
-    /// Issue slots, and clocks for which the pipe is taken.
+    /// Issue slots, and clocks during which the pipe is occupied.
     pub issues: f64,
     pub interval: f64,
     pub latency: f64,
     pub effect: Effect,
     pub order: Order,
-    /// Bytes that a lane moves to or from global memory.
+    /// Bytes per lane moved to or from global memory.
     pub bytes: u32,
-    /// Registers: planes, and predicates from [`PREDICATES`] on.
+    /// Registers: planes, and predicates numbered from [`PREDICATES`].
     pub reads: SmallVec<[u32; 8]>,
     pub writes: SmallVec<[u32; 4]>,
-    /// Clocks for which it takes the ports of the registers, where an image tells which registers these are.
+    /// Clocks during which it occupies the register ports; known only for instructions of an image.
     pub ports: f64,
-    /// What the assembler has told the machine, for an instruction of an image: then registers are not looked at.
+    /// The control code, for an instruction of an image; register dependences are then ignored.
     pub control: Option<Control>,
 }
 
-/// The part of an instruction's encoding that says when the warp's next one may go. Results of fixed latency are
-/// waited for by a number of clocks; for others the machine counts, in one of six *boards*, what is under way.
+/// The part of an instruction's encoding that controls when the warp's next instruction may issue. The assembler
+/// covers results of fixed latency with a number of clocks. For others the machine counts the operations in flight
+/// with six scoreboards, here called *boards*.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Control {
-    /// Clocks until the warp's next instruction.
+    /// Clocks until the warp's next instruction may issue.
     pub stall: u8,
-    /// The boards that have to be empty before this instruction, a bit each.
+    /// The boards that must be empty before this instruction, one bit each.
     pub wait: u8,
-    /// The board that counts this instruction until its result is there, and until its operands have been read.
+    /// The boards that count this instruction until its result is ready, and until its operands have been read.
     pub result: Option<u8>,
     pub operands: Option<u8>,
 }
@@ -142,21 +143,21 @@ pub(crate) struct Control {
 pub(crate) const BOARDS: usize = 6;
 
 impl Control {
-    /// From the second word of an encoding, of which it is the bits from 41 on.
+    /// Decodes the second word of an encoding, whose bits from 41 up hold the control code.
     pub fn of(word: u64) -> Control {
         let field = |at: u32, bits: u32| (word >> (41 + at) & ((1 << bits) - 1)) as u8;
         let board = |n: u8| (usize::from(n) < BOARDS).then_some(n);
         Control { stall: field(0, 4), wait: field(11, 6), result: board(field(5, 3)), operands: board(field(8, 3)) }
     }
 
-    /// Of what an instruction does besides, which nothing waits for.
+    /// The control code of an implied operation, which nothing waits for.
     pub const SILENT: Control = Control { stall: 0, wait: 0, result: None, operands: None };
 }
 
-/// Numbers of predicates among registers.
+/// The first register number used for predicates.
 pub(crate) const PREDICATES: u32 = 1 << 24;
 
-/// A struct of a machine's numbers.
+/// Defines a struct of machine numbers.
 macro_rules! numbers {
     (
         $(#[$meta:meta])*
@@ -174,7 +175,7 @@ macro_rules! numbers {
 }
 
 numbers! {
-    /// Of products by warpgroups, and of what runs beside them.
+    /// Numbers of `wgmma`, and of instructions that execute concurrently with it.
     #[derive(Clone, Copy, Debug, PartialEq)]
     Wgmma {
         n256 = "wgmma.f16.n256.interval",
@@ -190,7 +191,7 @@ numbers! {
 }
 
 numbers! {
-    /// Of `tcgen05` and tensor memory. Intervals are those of products with 128 rows, 256 columns and 32 bytes of K.
+    /// Numbers of `tcgen05` and tensor memory. Intervals are for MMAs with 128 rows, 256 columns and 32 bytes of K.
     #[derive(Clone, Copy, Debug, PartialEq)]
     Tcgen05 {
         tf32 = "tcgen05.tf32.n256.interval",
@@ -211,7 +212,7 @@ numbers! {
 }
 
 numbers! {
-    /// Of the copy engine.
+    /// Numbers of the copy engine.
     #[derive(Clone, Copy, Debug, PartialEq)]
     Engine {
         l2_8 = "tma.l2.latency.8kb",
@@ -226,7 +227,7 @@ numbers! {
 }
 
 numbers! {
-    /// Of `setmaxnreg`.
+    /// Numbers of `setmaxnreg`.
     #[derive(Clone, Copy, Debug, PartialEq)]
     Setmaxnreg {
         dec = "setmaxnreg.dec",
@@ -235,7 +236,7 @@ numbers! {
 }
 
 numbers! {
-    /// Of products of 8-bit floats, and what an assembler puts around them.
+    /// Numbers of 8-bit float MMAs, and of the instructions that an assembler adds to them.
     #[derive(Clone, Copy, Debug, PartialEq)]
     ProductF8 {
         interval = "mma.f8.m16n8k32.interval",
@@ -246,7 +247,7 @@ numbers! {
 }
 
 numbers! {
-    /// Of products of block-scaled 4-bit floats.
+    /// Numbers of block-scaled 4-bit float MMAs.
     #[derive(Clone, Copy, Debug, PartialEq)]
     ProductF4 {
         interval = "mma.f4.m16n8k64.interval",
@@ -254,9 +255,8 @@ numbers! {
 }
 
 numbers! {
-    /// The machine's numbers that the model uses: those that every program needs, and those of instructions that not
-    /// every machine has. Where one of the latter is missing, programs without the instruction have a time all the
-    /// same.
+    /// The machine numbers that the model uses. Every program needs the plain fields. The groups are for instructions
+    /// that some machines lack; if a group is missing, programs without the instruction can still be timed.
     #[derive(Clone, Debug)]
     Costs {
         sms = "sm.count",
@@ -344,10 +344,22 @@ numbers! {
     }
 }
 
+/// Bandwidth of one SM, in bytes per clock.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bandwidth {
+    pub l2: f64,
+    /// Reads from memory, and writes to it.
+    pub dram: f64,
+    pub dram_write: f64,
+    /// Stores to L2, from one SM alone and when all SMs store at the same time.
+    pub store: f64,
+    pub store_all: f64,
+}
+
 /// Why an instruction has no cost.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum NoCost {
-    /// The model does not know it.
+    /// The instruction is unknown to the model.
     Unknown,
     /// The machine lacks a number.
     Number(Error),
@@ -357,11 +369,12 @@ fn of<T: Clone>(group: &Result<T, Error>) -> Result<T, NoCost> {
     group.clone().map_err(NoCost::Number)
 }
 
-/// Pipe, issue slots, clocks for which the pipe is taken, latency, and the rest of a [`Slot`] that needs no registers.
-type Kind = (Pipe, f64, f64, f64, Effect, Order);
+/// Pipe, issue slots, clocks during which the pipe is occupied, latency, and the other [`InstCost`] fields that do not
+/// depend on registers.
+type BaseCost = (Pipe, f64, f64, f64, Effect, Order);
 
 impl Engine {
-    /// Clocks of a tensor load of some bytes without anything else going on; interpolated between measured sizes.
+    /// Clocks of a tensor load in isolation, interpolated between measured sizes.
     pub fn latency(&self, bytes: f64, dram_share: f64) -> f64 {
         let points = [(8.0, self.l2_8), (16.0, self.l2_16), (32.0, self.l2_32), (48.0, self.l2_48)];
         let kb = bytes / 1024.0;
@@ -375,9 +388,9 @@ impl Engine {
 }
 
 impl Tcgen05 {
-    fn kind(&self, op: &Tcgen05Op) -> Kind {
+    fn kind(&self, op: &Tcgen05Op) -> BaseCost {
         let fixed = |latency, effect| (Pipe::None, 1.0, 0.0, latency, effect, Order::Fixed);
-        // All lanes of a warp have a word of each register.
+        // Each lane of the warp holds one word of each register.
         let bytes = |shape: TmemShape, num: u8, halves: bool| {
             let registers = (usize::from(num) * shape.words()) << usize::from(halves);
             32.0 * 4.0 * registers as f64
@@ -420,7 +433,7 @@ impl Tcgen05 {
 
 impl Costs {
     /// The cost of an instruction.
-    pub fn slot(&self, inst: &DInst) -> Result<Slot, NoCost> {
+    pub fn inst_cost(&self, inst: &DInst) -> Result<InstCost, NoCost> {
         let (pipe, issues, interval, latency, effect, order) = self.kind(inst)?;
         let bytes = match &inst.op {
             Op::Ld(a) | Op::St(a) => a.ty.bytes() * u32::from(a.vec),
@@ -429,8 +442,19 @@ impl Costs {
             _ => 0,
         };
         let (reads, writes) = (SmallVec::new(), SmallVec::new());
-        let mut slot =
-            Slot { pipe, issues, interval, latency, effect, order, bytes, reads, writes, ports: 0.0, control: None };
+        let mut slot = InstCost {
+            pipe,
+            issues,
+            interval,
+            latency,
+            effect,
+            order,
+            bytes,
+            reads,
+            writes,
+            ports: 0.0,
+            control: None,
+        };
         let written = destinations(inst);
         for (i, arg) in inst.args.iter().enumerate() {
             if i < written {
@@ -445,7 +469,7 @@ impl Costs {
         Ok(slot)
     }
 
-    fn kind(&self, inst: &DInst) -> Result<Kind, NoCost> {
+    fn kind(&self, inst: &DInst) -> Result<BaseCost, NoCost> {
         use Effect::*;
         let free = |pipe, issues: f64, interval: f64, latency| (pipe, issues, interval, latency, Compute, Order::Free);
         let alu = |n: f64| free(Pipe::Alu, n, n * self.alu, if n > 1.0 { self.latency_wide } else { self.latency_alu });
@@ -453,8 +477,8 @@ impl Costs {
         let words = |ty: &Type| f64::from(ty.bits().div_ceil(32).max(1));
         let alias = (Pipe::None, 0.0, 0.0, 0.0, Alias, Order::Free);
         Ok(match &inst.op {
-            Op::Mov { .. } if matches!(inst.args.get(1), Some(Arg::Special(s)) if s.is_clock()) => fixed(Clock),
-            Op::Mov { .. } if matches!(inst.args.get(1), Some(Arg::Special(_))) => {
+            Op::Mov { .. } if matches!(inst.args.get(1), Some(DArg::Special(s)) if s.is_clock()) => fixed(Clock),
+            Op::Mov { .. } if matches!(inst.args.get(1), Some(DArg::Special(_))) => {
                 free(Pipe::Alu, 1.0, self.alu, self.latency_special)
             }
             Op::Mov { .. } | Op::Cvta { .. } | Op::Createpolicy | Op::Hint { .. } | Op::Nop => alias,
@@ -498,7 +522,7 @@ impl Costs {
                 (Pipe::None, 1.0, 0.0, 0.0, Memory { load, atomic: true }, order)
             }
             Op::Multimem(m) => {
-                // As an update of memory of one's own: what the other members cost has not been measured.
+                // Costs as much as an update of local memory; the cost of the other members has not been measured.
                 let load = matches!(m.kind, MultimemKind::LdReduce { .. });
                 (Pipe::None, 1.0, 0.0, 0.0, Memory { load, atomic: true }, Order::Fixed)
             }
@@ -528,7 +552,7 @@ impl Costs {
                 let numbers = of(&self.wgmma)?;
                 let depth = f64::from(m.k) * f64::from(m.aty.bits()) / 256.0;
                 let clk = numbers.n256 * f64::from(m.n) / 256.0 * depth;
-                let latency = if matches!(inst.args[1], Arg::Vec(_)) { numbers.registers } else { numbers.shared };
+                let latency = if matches!(inst.args[1], DArg::Vec(_)) { numbers.registers } else { numbers.shared };
                 let effect = Wgmma { clk, completion: numbers.completion, bits: m.aty.bits() };
                 (Pipe::None, 1.0, 0.0, latency, effect, Order::Fixed)
             }
@@ -545,7 +569,7 @@ impl Costs {
         })
     }
 
-    fn integer(&self, op: IntOp, ty: &Type) -> Kind {
+    fn integer(&self, op: IntOp, ty: &Type) -> BaseCost {
         let wide = ty.bits() > 32;
         let (pipe, issues, latency) = match (op, wide) {
             (IntOp::Add | IntOp::Sub | IntOp::Min | IntOp::Max | IntOp::Abs | IntOp::Neg | IntOp::Sad, false) => {
@@ -562,7 +586,7 @@ impl Costs {
         (pipe, issues, issues * interval, latency, Effect::Compute, Order::Free)
     }
 
-    fn float(&self, op: FloatOp, ty: &Type, m: &FloatMods) -> Kind {
+    fn float(&self, op: FloatOp, ty: &Type, m: &FloatMods) -> BaseCost {
         let half = ty.bits() <= 16 || matches!(ty, Type::F16x2 | Type::BF16x2);
         let arithmetic = match ty {
             Type::F64 => self.fma_double,
@@ -579,14 +603,14 @@ impl Costs {
                 (Pipe::Mufu, self.divide_exact, self.mufu, self.divide_exact_latency)
             }
             FloatOp::Div => (Pipe::Mufu, self.divide_approx, self.mufu, self.divide_approx_latency),
-            // Without flushing, the argument and the result of an exponential are scaled for subnormal results.
+            // Without flushing, the argument and the result of an exponential are scaled to handle subnormal results.
             FloatOp::Ex2 if !m.ftz && !half => (Pipe::Mufu, self.exp_scaled, self.mufu, self.exp_scaled_latency),
             _ => (Pipe::Mufu, 1.0, self.mufu, self.latency_mufu),
         };
         (pipe, issues, interval, latency, Effect::Compute, Order::Free)
     }
 
-    fn conversion(&self, m: &CvtMods) -> Kind {
+    fn conversion(&self, m: &CvtMods) -> BaseCost {
         let (from, to) = (m.sty.is_float(), m.dty.is_float());
         let (pipe, issues, interval, latency) = match (from, to) {
             (false, false) if m.dty.bits() <= m.sty.bits() => (Pipe::None, 0.0, 0.0, 0.0),
@@ -598,7 +622,7 @@ impl Costs {
         (pipe, issues, interval, latency, effect, Order::Free)
     }
 
-    fn product(&self, m: &MmaMods) -> Result<Kind, NoCost> {
+    fn product(&self, m: &MmaMods) -> Result<BaseCost, NoCost> {
         let macs = f64::from(m.m) * f64::from(m.n) * f64::from(m.k);
         let share = |m: f64, n: f64, k: f64| macs / (m * n * k);
         let (issues, interval, latency) = match (m.aty, m.aty.bits()) {
@@ -608,11 +632,11 @@ impl Costs {
                 (1.0, of(&self.product_f4)?.interval * share(16.0, 8.0, 64.0), self.mma_latency)
             }
             (Type::E4M3 | Type::E5M2 | Type::E3M2 | Type::E2M3 | Type::E2M1, _) => {
-                // The conversions and additions are issued by the same scheduler on its other pipes.
+                // The same scheduler issues the conversions and additions on its other pipes.
                 let numbers = of(&self.product_f8)?;
                 let n = share(16.0, 8.0, 32.0);
                 let extra = numbers.conversions + numbers.additions;
-                // A machine that multiplies 8-bit floats itself has neither.
+                // A machine with native 8-bit float MMA needs neither.
                 let beside = numbers.conversions * self.pack + if extra > 0.0 { self.latency_fma } else { 0.0 };
                 (numbers.products + extra * n, numbers.interval * n, self.mma_latency + beside)
             }
@@ -622,9 +646,9 @@ impl Costs {
         Ok((Pipe::Tensor, issues, interval, latency, Effect::Compute, Order::Free))
     }
 
-    /// The interval of a pipe while the tensor core reads shared memory for an asynchronous product.
+    /// The interval of a pipe while the tensor core reads shared memory for a `wgmma`.
     pub fn beside_wgmma(&self, pipe: Pipe, interval: f64) -> f64 {
-        // Without such products nothing runs beside one.
+        // A machine without `wgmma` has no such slowdown.
         let Ok(beside) = &self.wgmma else { return interval };
         let factor = match pipe {
             Pipe::Fma => beside.fma_beside / self.fma,
@@ -645,7 +669,7 @@ fn load_order(sem: Sem, space: Space) -> Order {
     if sem == Sem::Weak { Order::Load(space) } else { Order::Fixed }
 }
 
-/// How many of the first operands are written.
+/// The number of leading operands that are written.
 fn destinations(inst: &DInst) -> usize {
     match &inst.op {
         Op::St(_) | Op::StBulk { .. } | Op::Red(_) | Op::Stmatrix(_) | Op::Wgmma(_) | Op::CpAsync { .. } => 0,
@@ -654,20 +678,20 @@ fn destinations(inst: &DInst) -> usize {
         Op::Bar { kind, .. } => usize::from(!matches!(kind, BarKind::Sync | BarKind::Arrive)),
         Op::Setp { .. } | Op::Shfl { .. } | Op::Match { .. } | Op::Elect => 2,
         Op::Mbarrier(MbarrierOp::Wait { .. }) => 1,
-        Op::Mbarrier(_) => usize::from(!matches!(inst.args.first(), Some(Arg::Mem(..)))),
+        Op::Mbarrier(_) => usize::from(!matches!(inst.args.first(), Some(DArg::Mem(..)))),
         Op::Tcgen05(op) => usize::from(matches!(**op, Tcgen05Op::Ld { .. })),
         _ if matches!(inst.class, Class::Async | Class::Control | Class::Barrier) => 0,
         _ => 1,
     }
 }
 
-fn registers<A: smallvec::Array<Item = u32>>(arg: &Arg, out: &mut SmallVec<A>) {
+fn registers<A: smallvec::Array<Item = u32>>(arg: &DArg, out: &mut SmallVec<A>) {
     match arg {
-        Arg::R(slot, bits) => out.extend((0..u32::from(*bits).div_ceil(32)).map(|i| slot + i)),
-        Arg::P(p) | Arg::NotP(p) => out.push(PREDICATES + p),
-        Arg::Mem(base, _) => base_registers(*base, out),
-        Arg::Vec(items) => items.iter().for_each(|a| registers(a, out)),
-        Arg::Tensor(t) => {
+        DArg::R(slot, bits) => out.extend((0..u32::from(*bits).div_ceil(32)).map(|i| slot + i)),
+        DArg::P(p) | DArg::NotP(p) => out.push(PREDICATES + p),
+        DArg::Mem(base, _) => base_registers(*base, out),
+        DArg::Vec(items) => items.iter().for_each(|a| registers(a, out)),
+        DArg::Tensor(t) => {
             base_registers(t.map, out);
             t.coords.iter().for_each(|c| registers(c, out));
         }

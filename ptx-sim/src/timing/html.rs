@@ -1,13 +1,15 @@
-//! A prediction as a page of HTML that needs nothing else: the timeline of a block, what the time goes to, and the
-//! lines with the longest waits.
+//! A prediction as a self-contained HTML page: the timeline of a CTA, the distribution of time, and the lines with the
+//! longest waits.
 
+use super::agents::Agent;
+use super::prediction::Prediction;
 use super::report::{SOURCE_LINES, main_reason, shortened};
-use super::{Agent, Prediction, Span};
+use super::waits::Span;
 use std::fmt::Write as _;
 
 const WIDTH: f64 = 1400.0;
 const ROW: f64 = 14.0;
-/// Bars of the picture; more would make the page slow, so that the picture ends with the last of them.
+/// Maximum number of bars in the timeline. More would make the page slow, so the timeline is cut off after them.
 const MOST_BARS: usize = 20_000;
 
 const STYLE: &str = "body{font:14px sans-serif;margin:2em}table{border-collapse:collapse}td,th{padding:2px 8px;\
@@ -22,13 +24,13 @@ impl Prediction {
         let _ = write!(
             out,
             "<!doctype html><meta charset=\"utf-8\"><title>{title}</title><style>{STYLE}</style><h1>{title}</h1>\
-             <p>{:.0} clocks at {:.0} MHz; {} blocks, {} at a time on a multiprocessor (limited by {}, {} registers).</p>",
+             <p>{:.0} clocks at {:.0} MHz; {} blocks, {} resident per SM (limited by {}, {} registers).</p>",
             self.clocks, self.mhz, self.blocks, self.resident, self.limited_by, self.registers
         );
         if let Some(text) = self.power_text() {
             let _ = write!(out, "<p>It {text}.</p>");
         }
-        let _ = write!(out, "<h2>The first block in time</h2>{}", timeline(&self.spans, &self.agents));
+        let _ = write!(out, "<h2>Timeline of the first block</h2>{}", timeline(&self.spans, &self.agents));
         let percent = |x: f64| format!("{:.1} %", 100.0 * x);
         let _ = write!(out, "<h2>Busy</h2><table>");
         for (name, share) in &self.busy {
@@ -53,7 +55,7 @@ impl Prediction {
         }
         if !self.sources.is_empty() {
             out.push_str(
-                "<h2>Lines of the program</h2><p>By the time that warps wait on their account.</p>\
+                "<h2>Source lines</h2><p>By the time that warps wait for them.</p>\
                  <table><tr><th>time<th>line<th>mostly<th>bytes used<th>program",
             );
         }
@@ -71,8 +73,7 @@ impl Prediction {
         if !self.sources.is_empty() {
             out.push_str("</table>");
         }
-        let _ =
-            write!(out, "<h2>Lines of the PTX before which warps wait</h2><table><tr><th>line<th>waits<th>for<th>PTX");
+        let _ = write!(out, "<h2>PTX lines before which warps wait</h2><table><tr><th>line<th>waits<th>for<th>PTX");
         for (line, share) in self.slowest(40) {
             let _ = write!(
                 out,
@@ -88,7 +89,8 @@ impl Prediction {
     }
 }
 
-/// A row for each agent, of which one warp stands for all, and its copies; where there are no agents, for each warp.
+/// A timeline with one row for each agent, showing its lead warp and its copies. Without agents, one row for each
+/// warp.
 fn timeline(spans: &[Span], agents: &[Agent]) -> String {
     let row_of = |s: &Span| -> Option<usize> {
         if agents.is_empty() {

@@ -1,14 +1,14 @@
-//! The assembled image of a kernel, where one is at hand: what the assembler made of each basic block.
+//! The assembled image of a kernel, if available, and the machine code of each basic block in it.
 //!
-//! The listing of a disassembler is read as basic blocks. Instructions that both sides have (accesses of memory,
-//! matrix products, barriers, groups of copies) are *anchors*: a block of the image is a block of the PTX when both
-//! have the same anchors, and blocks keep their order. Where a block has been found, the image's instructions are
-//! issued in its place, in the image's order and with its registers; the anchors take what was recorded from the PTX,
-//! by turns of each kind. So spills, conversions, unrolled arithmetic and the assembler's order cost what they do,
-//! instead of being guessed. Blocks that are not found are scheduled from the PTX.
+//! The disassembler's listing is split into basic blocks. Instructions that exist on both sides (memory accesses,
+//! MMAs, barriers, copy groups) are *anchors*. A block of the image matches a block of the PTX if both have the same
+//! anchors, and matching preserves the order of blocks. A matched block is replaced by the image's instructions, in
+//! the image's order and with its registers. Its anchors take the events recorded from the PTX, in order for each
+//! kind. Spills, conversions, unrolled arithmetic and the assembler's order then have their actual cost. Unmatched
+//! blocks are scheduled from the PTX.
 
-use super::costs::{Control, Costs, Effect, Order, PREDICATES, Pipe, Slot};
-use crate::exec::state::program::{Arg, Func};
+use super::costs::{Control, Costs, Effect, InstCost, Order, PREDICATES, Pipe};
+use crate::exec::state::program::{DArg, Func};
 use crate::exec::state::record::Event;
 use crate::ir::*;
 use rustc_hash::FxHashMap;
@@ -50,37 +50,37 @@ const ANCHORS: usize = Anchor::Registers as usize + 1;
 
 type Counts = [u32; ANCHORS];
 
-/// What stands in a block's place: slots of the image, and for each the anchor of the PTX, as a distance from the
-/// block's first instruction.
+/// The replacement of a PTX block: slots of the image, each with its PTX anchor as a distance from the first
+/// instruction of the block.
 struct Piece {
-    /// Instructions of the PTX block.
+    /// Number of instructions in the PTX block.
     length: usize,
     slots: Range<usize>,
 }
 
 /// The image of a function.
 pub(crate) struct Image {
-    /// By instruction, with registers of its own behind those of the PTX.
-    pub slots: Vec<Slot>,
-    /// The instruction of the PTX that each stands for, or the nearest before it.
+    /// By instruction. Their registers are numbered after the PTX registers.
+    pub slots: Vec<InstCost>,
+    /// The PTX instruction that each one corresponds to, or the nearest before it.
     pub origin: Vec<u32>,
-    /// Events of instructions that take nothing from the PTX, and whether they do.
-    events: Vec<Source>,
+    /// Where the event of each instruction comes from.
+    events: Vec<EventSource>,
     pieces: FxHashMap<u32, Piece>,
 }
 
-/// Where an instruction's event comes from.
+/// The source of an instruction's event.
 #[derive(Clone, Copy, Debug)]
-enum Source {
+enum EventSource {
     /// The event of the PTX instruction at this distance.
     Ptx(u32),
-    /// A spill: bytes of a lane, and its place.
+    /// A spill: bytes per lane, and offset.
     Spill(u32, u32),
     None,
 }
 
 /// An instruction of the listing.
-struct Line<'a> {
+struct ListedInst<'a> {
     name: &'a str,
     guard: &'a str,
     operands: Vec<&'a str>,
@@ -92,8 +92,8 @@ pub(crate) const REGISTERS: u32 = GENERAL + 64 + 8 + 8;
 const GENERAL: u32 = 256;
 
 impl Image {
-    /// Finds the blocks of `func` in a listing. Registers are numbered from `base` on.
-    pub fn of(listing: &str, func: &Func, ptx: &[Slot], costs: &Costs, base: u32) -> Image {
+    /// Matches the blocks of `func` with a listing. Registers are numbered from `base`.
+    pub fn of(listing: &str, func: &Func, ptx: &[InstCost], costs: &Costs, base: u32) -> Image {
         let blocks = read(listing);
         let mut image =
             Image { slots: Vec::new(), origin: Vec::new(), events: Vec::new(), pieces: FxHashMap::default() };
@@ -122,8 +122,8 @@ impl Image {
         image
     }
 
-    /// The image's events for the whole block that begins at `pc`, of which `events` are the PTX's; `None` where the
-    /// block was not found.
+    /// Emits the image's events for the block that begins at `pc`, whose PTX events are `events`. Returns `None` if
+    /// the block was not matched.
     pub fn replace(&self, number: u32, pc: u32, events: &[Event], out: &mut Vec<Event>) -> Option<usize> {
         let piece = self.pieces.get(&pc)?;
         let events = events.get(..piece.length)?;
@@ -133,16 +133,24 @@ impl Image {
         for at in piece.slots.clone() {
             let plain = Event { func: number, pc: at as u32, lanes: u32::MAX, a: 0, b: 0, c: 0 };
             out.push(match self.events[at] {
-                Source::Ptx(distance) => Event { func: number, pc: at as u32, ..events[distance as usize] },
-                Source::Spill(bytes, place) => Event { b: bytes, c: place, ..plain },
-                Source::None => plain,
+                EventSource::Ptx(distance) => Event { func: number, pc: at as u32, ..events[distance as usize] },
+                EventSource::Spill(bytes, place) => Event { b: bytes, c: place, ..plain },
+                EventSource::None => plain,
             });
         }
         Some(piece.length)
     }
 
-    fn add(&mut self, range: Range<usize>, lines: &[Line<'_>], func: &Func, ptx: &[Slot], costs: &Costs, base: u32) {
-        // The anchors of each kind, in the order of the PTX, and how many of them the image has taken.
+    fn add(
+        &mut self,
+        range: Range<usize>,
+        lines: &[ListedInst<'_>],
+        func: &Func,
+        ptx: &[InstCost],
+        costs: &Costs,
+        base: u32,
+    ) {
+        // The anchors of each kind, in PTX order, and how many of them the image has consumed.
         let mut anchors: [Vec<usize>; ANCHORS] = Default::default();
         for pc in range.clone() {
             if let Some(a) = anchor_of(&func.code[pc].op) {
@@ -156,7 +164,7 @@ impl Image {
         let mut before = None;
         for line in lines {
             let (reads, writes) = registers(line, base);
-            let mut source = Source::None;
+            let mut source = EventSource::None;
             let mut slot = plain(line, costs);
             if let Some(a) = anchor_named(line) {
                 let n = anchors[a as usize].len() as u32;
@@ -167,14 +175,14 @@ impl Image {
                 if spilled && (n == 0 || is_stack(line) && k >= n) {
                     let load = a == Anchor::LocalLoad;
                     slot.effect = Effect::Memory { load, atomic: false };
-                    source = Source::Spill(4 * width(line.name), SPILLS + stack_place(line));
+                    source = EventSource::Spill(4 * width(line.name), SPILLS + stack_place(line));
                 } else if n > 0 {
-                    // Matrix products may be several of the image for one of the PTX.
+                    // One PTX MMA may become several in the image.
                     let at = anchors[a as usize][((k * n / all.max(1)).min(n - 1)) as usize];
                     origin = at;
-                    source = Source::Ptx((at - range.start) as u32);
+                    source = EventSource::Ptx((at - range.start) as u32);
                     if a != Anchor::Matrix {
-                        slot = Slot { reads: SmallVec::new(), writes: SmallVec::new(), ..ptx[at].clone() };
+                        slot = InstCost { reads: SmallVec::new(), writes: SmallVec::new(), ..ptx[at].clone() };
                     }
                 }
             }
@@ -186,17 +194,17 @@ impl Image {
             self.origin.push(origin as u32);
             self.events.push(source);
             if commits(line) {
-                // One instruction of the image starts a product and commits its group.
+                // One instruction of the image starts a `wgmma` and commits its group.
                 let groups = &mut taken[Anchor::ProductCommit as usize];
                 let at = anchors[Anchor::ProductCommit as usize][*groups as usize];
                 *groups += 1;
-                self.slots.push(Slot {
+                self.slots.push(InstCost {
                     issues: 0.0,
                     control: line.control.map(|_| Control::SILENT),
                     ..ptx[at].clone()
                 });
                 self.origin.push(at as u32);
-                self.events.push(Source::Ptx((at - range.start) as u32));
+                self.events.push(EventSource::Ptx((at - range.start) as u32));
             }
         }
         let piece = Piece { length: range.len(), slots: first..self.slots.len() };
@@ -204,7 +212,7 @@ impl Image {
     }
 }
 
-/// Where spilled registers lie, behind everything that the PTX puts into local memory.
+/// Offset of spilled registers, above everything that the PTX keeps in local memory.
 const SPILLS: u32 = 1 << 20;
 
 fn counts(anchors: impl Iterator<Item = Anchor>) -> Counts {
@@ -213,15 +221,15 @@ fn counts(anchors: impl Iterator<Item = Anchor>) -> Counts {
     found
 }
 
-/// The blocks of the PTX. A wait for a phase that is tried until it succeeds ends the block before it, as in the image,
-/// which tries again elsewhere.
+/// The basic blocks of the PTX. As in the image, which retries elsewhere, a wait that is retried until it succeeds
+/// ends its block.
 fn ptx_blocks(func: &Func) -> Vec<Range<usize>> {
     let tried_again = |i: usize| {
         matches!(func.code[i].op, Op::Mbarrier(MbarrierOp::Wait { .. }))
             && func
                 .code
                 .get(i + 1)
-                .is_some_and(|next| next.args.iter().any(|a| matches!(a, Arg::Target(to) if *to as usize == i)))
+                .is_some_and(|next| next.args.iter().any(|a| matches!(a, DArg::Target(to) if *to as usize == i)))
     };
     let begins = |i: &usize| *i == 0 || func.code[*i].leader && !tried_again(*i);
     let mut starts: Vec<usize> = (0..func.code.len()).filter(begins).collect();
@@ -229,7 +237,7 @@ fn ptx_blocks(func: &Func) -> Vec<Range<usize>> {
     starts.windows(2).map(|w| w[0]..w[1]).collect()
 }
 
-/// Pairs of blocks with the same anchors, in order; as many anchors as possible.
+/// Matches blocks with the same anchors, in order, maximizing the number of matched anchors.
 fn align(wanted: &[(usize, Counts)], found: &[(usize, Counts)]) -> Vec<(usize, usize)> {
     let weight = |w: &Counts, f: &Counts| if same(w, f) { w.iter().sum::<u32>() } else { 0 };
     let (n, m) = (wanted.len(), found.len());
@@ -256,7 +264,7 @@ fn align(wanted: &[(usize, Counts)], found: &[(usize, Counts)]) -> Vec<(usize, u
     pairs
 }
 
-/// Whether a block of the image can be a block of the PTX: it may have several matrix instructions for one, and spills.
+/// Whether a block of the image can match a block of the PTX. It may have several MMAs for each one, and spills.
 fn same(ptx: &Counts, image: &Counts) -> bool {
     (0..ANCHORS).all(|k| {
         let (p, s) = (ptx[k], image[k]);
@@ -265,7 +273,7 @@ fn same(ptx: &Counts, image: &Counts) -> bool {
         } else if k == Anchor::LocalLoad as usize || k == Anchor::LocalStore as usize {
             s >= p
         } else if k == Anchor::Exchange as usize {
-            // What a warp has in common anyway lies in uniform registers.
+            // Warp-uniform values are in uniform registers and need no exchange.
             s <= p
         } else {
             s == p
@@ -273,16 +281,16 @@ fn same(ptx: &Counts, image: &Counts) -> bool {
     })
 }
 
-/// Whether the PTX does not show what a block costs: products that became several, spills, and arrays in local memory,
-/// whose loads the assembler brings together or not as registers allow. The order of other blocks is better told by
-/// the model of the assembler, whose latencies are the replay's own.
+/// Whether the PTX misses part of a block's cost: MMAs that became several, spills, and arrays in local memory, whose
+/// loads the assembler may hoist. For other blocks the model of the assembler orders instructions better, because it
+/// uses the latencies of the replay.
 fn differs(ptx: &Counts, image: &Counts) -> bool {
     image[Anchor::Matrix as usize] > ptx[Anchor::Matrix as usize]
         || image[Anchor::LocalLoad as usize] + image[Anchor::LocalStore as usize] > 0
 }
 
-/// Whether the anchors show all that an instruction does besides computing.
-fn replaceable(op: &Op, slot: &Slot) -> bool {
+/// Whether the anchors cover all effects of an instruction other than computing.
+fn replaceable(op: &Op, slot: &InstCost) -> bool {
     anchor_of(op).is_some() || matches!(slot.effect, Effect::Compute | Effect::Alias | Effect::Control)
 }
 
@@ -321,17 +329,17 @@ fn anchor_of(op: &Op) -> Option<Anchor> {
     })
 }
 
-/// Whether an asynchronous product is the last of its group.
-fn commits(line: &Line<'_>) -> bool {
+/// Whether a `wgmma` is the last of its group.
+fn commits(line: &ListedInst<'_>) -> bool {
     anchor_named(line) == Some(Anchor::Product) && line.operands.iter().any(|o| o.starts_with("gsb"))
 }
 
-/// What a line stands for: at most two anchors.
-fn anchors_named<'a>(line: &Line<'a>) -> impl Iterator<Item = Anchor> + use<'a> {
+/// The anchors of a line, at most two.
+fn anchors_named<'a>(line: &ListedInst<'a>) -> impl Iterator<Item = Anchor> + use<'a> {
     anchor_named(line).into_iter().chain(commits(line).then_some(Anchor::ProductCommit))
 }
 
-fn anchor_named(line: &Line<'_>) -> Option<Anchor> {
+fn anchor_named(line: &ListedInst<'_>) -> Option<Anchor> {
     let mut parts = line.name.split('.');
     let (name, what) = (parts.next()?, parts.next().unwrap_or_default());
     Some(match name {
@@ -346,7 +354,7 @@ fn anchor_named(line: &Line<'_>) -> Option<Anchor> {
         "STG" => Anchor::GlobalStore,
         "LDGSTS" => Anchor::Copy,
         "LDGDEPBAR" => Anchor::Commit,
-        // One with a list of boards waits for results, not for groups.
+        // With a list of boards it waits for results, not for groups.
         "DEPBAR" if !line.operands.first()?.starts_with('{') => Anchor::Wait,
         "BAR" => Anchor::Barrier,
         "SHFL" => Anchor::Exchange,
@@ -365,16 +373,16 @@ fn anchor_named(line: &Line<'_>) -> Option<Anchor> {
     })
 }
 
-/// The blocks of a listing, without the instructions that do nothing.
-fn read(listing: &str) -> Vec<Vec<Line<'_>>> {
-    let mut blocks: Vec<Vec<Line<'_>>> = vec![Vec::new()];
+/// Parses a listing into basic blocks, without instructions that do nothing.
+fn read(listing: &str) -> Vec<Vec<ListedInst<'_>>> {
+    let mut blocks: Vec<Vec<ListedInst<'_>>> = vec![Vec::new()];
     let mut read_to = 0;
     for text in listing.lines() {
         let text = text.trim();
         if text.starts_with(".L") && text.ends_with(':') {
             blocks.push(Vec::new());
         }
-        // An instruction has two words, and the second stands on a line of its own.
+        // An instruction has two words, the second on its own line.
         if let Some(word) = text.strip_prefix("/* 0x").and_then(|t| t.strip_suffix(" */")) {
             if let (Ok(word), Some(line)) = (u64::from_str_radix(word, 16), blocks[read_to].last_mut()) {
                 line.control = Some(Control::of(word));
@@ -393,13 +401,13 @@ fn read(listing: &str) -> Vec<Vec<Line<'_>>> {
         if name.is_empty() {
             continue;
         }
-        // Never executed, or padding: it only takes its turn.
+        // Never executed, or padding: it only takes an issue slot.
         let nothing = guard == "!UPT" || guard == "!PT" || name == "NOP";
         let (name, guard, operands) = if nothing { ("NOP", "", "") } else { (name, guard, operands) };
         let operands = operands.split(',').map(str::trim).filter(|o| !o.is_empty()).collect();
         let ends = matches!(name.split('.').next(), Some("BRA" | "EXIT" | "RET" | "BRX"));
         if let Some(block) = blocks.last_mut() {
-            block.push(Line { name, guard, operands, control: None });
+            block.push(ListedInst { name, guard, operands, control: None });
         }
         read_to = blocks.len() - 1;
         if ends {
@@ -409,25 +417,25 @@ fn read(listing: &str) -> Vec<Vec<Line<'_>>> {
     blocks
 }
 
-/// Words that an instruction moves for each lane.
+/// Words per lane that an instruction moves.
 fn width(name: &str) -> u32 {
     let has = |part: &str| name.split('.').any(|p| p == part);
     if has("128") { 4 } else { 1 + u32::from(has("64") || has("WIDE")) }
 }
 
-fn is_stack(line: &Line<'_>) -> bool {
+fn is_stack(line: &ListedInst<'_>) -> bool {
     line.operands.iter().any(|o| o.starts_with("[R1+") || *o == "[R1]")
 }
 
-/// The place in the stack frame that an access names.
-fn stack_place(line: &Line<'_>) -> u32 {
+/// The stack offset that an access names.
+fn stack_place(line: &ListedInst<'_>) -> u32 {
     let text = line.operands.iter().find_map(|o| o.strip_prefix('[')).unwrap_or_default();
     let offset = text.trim_end_matches(']').rsplit("0x").next().unwrap_or_default();
     u32::from_str_radix(offset, 16).unwrap_or(0) & (SPILLS - 1)
 }
 
-/// The cost of an instruction that is no anchor, or a matrix product.
-fn plain(line: &Line<'_>, costs: &Costs) -> Slot {
+/// The cost of an instruction that is not an anchor, or of an MMA.
+fn plain(line: &ListedInst<'_>, costs: &Costs) -> InstCost {
     let name = line.name.split('.').next().unwrap_or_default();
     let (pipe, interval, latency) = match name {
         "FADD" | "FMUL" | "FFMA" | "FADD32I" | "FMUL32I" | "FFMA32I" => (Pipe::Fma, costs.fma, costs.latency_fma),
@@ -448,11 +456,11 @@ fn plain(line: &Line<'_>, costs: &Costs) -> Slot {
         "NOP" | "BRA" | "EXIT" | "BSSY" | "BSYNC" | "WARPSYNC" | "WARPGROUP" | "DEPBAR" | "YIELD" => {
             (Pipe::None, 0.0, 0.0)
         }
-        // The uniform data path has a unit of its own.
+        // The uniform datapath is a separate unit.
         n if n.starts_with('U') => (Pipe::None, 0.0, costs.latency_alu),
         _ => (Pipe::Alu, costs.alu, costs.latency_alu),
     };
-    Slot {
+    InstCost {
         pipe,
         issues: 1.0,
         interval,
@@ -467,8 +475,8 @@ fn plain(line: &Line<'_>, costs: &Costs) -> Slot {
     }
 }
 
-/// Registers that each name in an operand stands for.
-fn words(line: &Line<'_>, operand: usize) -> u32 {
+/// The number of registers that an operand's register name covers.
+fn words(line: &ListedInst<'_>, operand: usize) -> u32 {
     let name = line.name.split('.').next().unwrap_or_default();
     match (name, operand) {
         ("HMMA" | "IMMA" | "DMMA", 0 | 3) if line.name.contains(".F16") && !line.name.contains("F32") => 2,
@@ -477,14 +485,14 @@ fn words(line: &Line<'_>, operand: usize) -> u32 {
         ("LDSM", 0) => line.name.rsplit('.').next().and_then(|n| n.parse().ok()).filter(|n| *n <= 4).unwrap_or(1),
         ("CS2R", 0) if !line.name.ends_with(".32") => 2,
         ("LDG" | "LDS" | "LDL" | "LDC" | "ULDC" | "IMAD" | "CS2R", 0) | ("IMAD", 3) => width(line.name),
-        // Data of stores; addresses of two words are marked.
+        // Data of stores. Two-word addresses are marked.
         ("STG" | "STS" | "STL" | "STSM", 1) => width(line.name),
         _ => 1,
     }
 }
 
-/// How many of the first operands are written.
-fn written(line: &Line<'_>) -> usize {
+/// The number of leading operands that are written.
+fn written(line: &ListedInst<'_>) -> usize {
     let name = line.name.split('.').next().unwrap_or_default();
     let first_is_predicate =
         line.operands.first().is_some_and(|o| o.trim_start_matches('U').starts_with('P') && !o.starts_with("PT["));
@@ -497,10 +505,10 @@ fn written(line: &Line<'_>) -> usize {
     }
 }
 
-/// Clocks for which an instruction takes the ports through which a scheduler's warps read their registers. Even and odd
-/// registers lie in two banks, each of which gives one register a clock. An operand that the instruction before has
-/// marked is still there.
-fn port_clocks(line: &Line<'_>, before: Option<&Line<'_>>) -> f64 {
+/// Clocks during which an instruction occupies the ports through which the warps of a scheduler read registers. Even
+/// and odd registers are in two banks, each of which delivers one register per clock. An operand that the previous
+/// instruction marked for reuse is still available.
+fn port_clocks(line: &ListedInst<'_>, before: Option<&ListedInst<'_>>) -> f64 {
     let mut banks = [0u32; 2];
     for (i, operand) in line.operands.iter().enumerate().skip(written(line)) {
         let kept = before.and_then(|b| b.operands.get(i)).and_then(|o| o.strip_suffix(".reuse"));
@@ -515,7 +523,7 @@ fn port_clocks(line: &Line<'_>, before: Option<&Line<'_>>) -> f64 {
 }
 
 /// The registers that an instruction reads and writes.
-fn registers(line: &Line<'_>, base: u32) -> (SmallVec<[u32; 8]>, SmallVec<[u32; 4]>) {
+fn registers(line: &ListedInst<'_>, base: u32) -> (SmallVec<[u32; 8]>, SmallVec<[u32; 4]>) {
     let (mut reads, mut writes) = (SmallVec::new(), SmallVec::new());
     let written = written(line);
     for (i, operand) in line.operands.iter().enumerate() {
@@ -536,7 +544,7 @@ fn registers(line: &Line<'_>, base: u32) -> (SmallVec<[u32; 8]>, SmallVec<[u32; 
     (reads, writes)
 }
 
-/// The registers that an operand names, and whether it is marked as a pair.
+/// The registers that an operand names, each with whether it is marked as a pair.
 fn named(operand: &str) -> SmallVec<[(u32, bool); 2]> {
     let mut found = SmallVec::new();
     let words = operand.split(|c: char| !(c.is_ascii_alphanumeric() || c == '.'));
@@ -553,7 +561,7 @@ fn named(operand: &str) -> SmallVec<[(u32, bool); 2]> {
         } else {
             continue;
         };
-        // RZ, PT and others are not registers.
+        // `RZ`, `PT` and similar names are not registers.
         if let Ok(n) = number.parse::<u32>() {
             found.push((bank + n, marks.split('.').any(|m| m == "64")));
         }

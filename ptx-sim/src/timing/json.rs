@@ -1,7 +1,8 @@
-//! A prediction for programs: JSON, and the timeline of a block in the trace format that Perfetto reads.
+//! A prediction as JSON, and the timeline of a CTA in the trace format of Perfetto.
 
+use super::prediction::Prediction;
 use super::report::main_reason;
-use super::{Prediction, Reason};
+use super::waits::Reason;
 use serde_json::{Value, json};
 
 impl Prediction {
@@ -52,7 +53,7 @@ impl Prediction {
         })
     }
 
-    /// The first block in time, one row for each warp. Clocks are shown as nanoseconds of the machine's own clock.
+    /// The timeline of the first CTA, with one row for each warp. Times are in microseconds at the predicted clock.
     pub fn perfetto(&self) -> Value {
         let us = |clocks: f64| clocks / self.mhz;
         let spans = self.spans.iter().map(|s| {
@@ -71,7 +72,7 @@ impl Prediction {
     }
 }
 
-/// Clocks by reason, without those that are none.
+/// Clocks by reason, without zeros.
 fn clocks(by_reason: &[f64; Reason::ALL.len()]) -> serde_json::Map<String, Value> {
     let some = Reason::ALL.into_iter().filter(|r| by_reason[*r as usize] > 0.0);
     some.map(|r| (r.name().to_string(), json!(by_reason[r as usize].round()))).collect()

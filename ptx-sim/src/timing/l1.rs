@@ -1,38 +1,38 @@
-//! The first level of the cache as far as local memory uses it: which words of which warp it holds.
+//! The L1 cache as used by local memory: which words of which warp it holds.
 //!
-//! Lines of global memory lie there too, and push words out: those that are stored as well, as Accel-Sim has it of
-//! Volta, where stores go through to L2 and take a line.
+//! Lines of global memory occupy space too and evict words. This includes stored lines, following Accel-Sim's model of
+//! Volta, in which stores write through to L2 and allocate a line.
 //!
-//! Local memory is laid out by words: a word of all 32 lanes of a warp is one line. Stores go through to L2 and leave
-//! what they wrote here; a load that finds all its bytes here ends here. The line that was used longest ago goes first.
+//! Local memory is interleaved by words: one word of all 32 lanes of a warp is one line. Stores write through to L2
+//! and leave their data in L1. A load hits if all its bytes are present. Replacement is LRU.
 
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
-/// Bytes of a lane's word.
+/// Bytes of one lane's word.
 const WORD: u32 = 4;
 
-/// A word of a warp.
-type Key = (usize, u32);
+/// Warp and word.
+type WordKey = (usize, u32);
 
-struct Held {
+struct CachedWord {
     age: u64,
-    /// Bytes of the word that are here, a bit each.
+    /// Bytes of the word that are present, one bit each.
     bytes: u8,
 }
 
 pub(crate) struct LocalCache {
     capacity: usize,
-    lines: FxHashMap<Key, Held>,
-    by_age: BTreeMap<u64, Key>,
+    lines: FxHashMap<WordKey, CachedWord>,
+    by_age: BTreeMap<u64, WordKey>,
     now: u64,
 }
 
-/// What an access of a warp comes to, in lines.
+/// The lines of a warp's access.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Lines {
     pub all: u32,
-    /// Loads: lines that come from L2; stores: lines of which only a part of each word is written.
+    /// For loads, lines that come from L2; for stores, lines in which each word is written only in part.
     pub other: u32,
 }
 
@@ -49,14 +49,14 @@ impl LocalCache {
         self.access(warp, offset, bytes, false)
     }
 
-    /// Lines of global memory that come or go: they take their place among the words.
+    /// Allocates lines of global memory, which may evict words.
     pub fn others(&mut self, lines: u32) {
-        // While no word is here there is nothing to push out.
+        // Without words in the cache there is nothing to evict.
         for _ in 0..if self.lines.is_empty() { 0 } else { lines } {
             self.now += 1;
-            // No warp has such a number: each line is another one.
+            // An unused warp number makes each line distinct.
             let key = (usize::MAX - self.now as usize, 0);
-            self.lines.insert(key, Held { age: self.now, bytes: 0 });
+            self.lines.insert(key, CachedWord { age: self.now, bytes: 0 });
             self.by_age.insert(self.now, key);
             self.shrink();
         }
@@ -75,10 +75,10 @@ impl LocalCache {
             let (from, to) = (offset.max(word * WORD), (offset + bytes.max(1)).min((word + 1) * WORD));
             let touched = (from..to).fold(0u8, |mask, at| mask | 1 << (at % WORD));
             self.now += 1;
-            let held = self.lines.entry((warp, word)).or_insert(Held { age: 0, bytes: 0 });
+            let held = self.lines.entry((warp, word)).or_insert(CachedWord { age: 0, bytes: 0 });
             self.by_age.remove(&held.age);
             let here = held.bytes & touched == touched;
-            // What comes from L2 is the whole word.
+            // L2 delivers the whole word.
             held.bytes |= if load && !here { (1 << WORD) - 1 } else { touched };
             held.age = self.now;
             self.by_age.insert(self.now, (warp, word));
@@ -99,13 +99,13 @@ mod tests {
         let mut cache = LocalCache::new(2);
         assert_eq!(cache.store(0, 0, 8), Lines { all: 2, other: 0 });
         assert_eq!(cache.load(0, 0, 8), Lines { all: 2, other: 0 });
-        // Another warp's word pushes the oldest out.
+        // A word of another warp evicts the oldest.
         assert_eq!(cache.store(1, 0, 4), Lines { all: 1, other: 0 });
         assert_eq!(cache.load(0, 4, 4).other, 0);
         assert_eq!(cache.load(0, 0, 4).other, 1);
     }
 
-    /// Global memory takes the place of words that were used longer ago.
+    /// Lines of global memory evict the least recently used words.
     #[test]
     fn global_memory_pushes_words_out() {
         let mut cache = LocalCache::new(4);

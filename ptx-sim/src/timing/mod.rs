@@ -1,17 +1,16 @@
-//! Predicted time: what a launch would take on a machine.
+//! Predicts the time that a launch takes on a machine.
 //!
 //! A prediction has three steps.
 //!
-//! 1. The functional simulator runs a few blocks of the grid, one of them for a start, and records what each warp
-//!    executes, with what costs depend on: passes of shared memory, sectors of global memory, barriers, bytes of
-//!    copies. The start of all blocks that would run at the same time is run too, to see how much of what they load
-//!    others load as well.
-//! 2. A model of one multiprocessor issues the recorded warps again, now with clocks (`replay`). Its numbers come from
-//!    a machine file of `tile-machine`; instructions are put into the order that an assembler would choose
-//!    (`schedule`).
-//! 3. The grid is extended from it. A multiprocessor gets its share of the blocks, and of the bandwidth of L2 and
-//!    memory. Where that are more blocks than are replayed, the others follow at the rate of the later half of the
-//!    replayed.
+//! 1. The functional simulator runs a few CTAs of the grid, after one warm-up CTA, and records what each warp executes
+//!    together with its cost parameters: passes of shared memory, sectors of global memory, barriers, bytes of copies.
+//!    It also runs the start of all CTAs that would be resident at the same time, to find out how much of their loaded
+//!    data is shared.
+//! 2. A model of one SM issues the recorded warps again, now with clocks (`replay`). Its numbers come from a machine
+//!    file of `tile-machine`. Instructions are reordered as an assembler would order them (`schedule`).
+//! 3. The result is extrapolated to the grid. The SM gets its share of the CTAs, and of the bandwidth of L2 and
+//!    memory. If it runs more CTAs than were replayed, the others follow at the rate of the later half of the replayed
+//!    ones.
 
 mod agents;
 mod costs;
@@ -20,6 +19,7 @@ mod image;
 mod json;
 mod l1;
 mod power;
+mod prediction;
 mod replay;
 mod report;
 mod schedule;
@@ -29,30 +29,31 @@ mod waits;
 
 pub use agents::Agent;
 pub use power::{Power, PowerModel};
+pub use prediction::{Prediction, PtxLine, SourceLine};
 pub use replay::{Busy, Replay};
 pub use source::LineTable;
-pub use waits::{Line, Reason, Span};
+pub use waits::{InstStats, Reason, Span};
 
 use crate::exec::state::program::{Func, Program};
 use crate::exec::state::record::{BlockClocks, BlockTrace, ClockReads, Event, Footprint, RecordOptions, Recording};
 use crate::{Device, LaunchConfig, Module, RunOptions, SimError};
-use costs::{Costs, Effect, NoCost, PREDICATES, Pipe, Slot};
+use costs::{Bandwidth, Costs, Effect, InstCost, NoCost, PREDICATES};
 use image::Image;
-use replay::{Block, Input, Share, Sm};
+use replay::{Block, Input, Sm};
 use rustc_hash::FxHashMap;
 use schedule::Orders;
 use tile_machine::Machine;
 
-/// Rounds of resident blocks that are replayed in detail: as many as stay below so many events, within bounds.
-/// The four constants here weigh effort against precision and say nothing about a machine.
+/// Number of rounds of resident CTAs to replay in detail: as many as stay below this number of events, within bounds.
+/// These four constants trade effort for precision; they do not describe a machine.
 const DETAILED_EVENTS: usize = 2_000_000;
 const DETAILED_ROUNDS: std::ops::RangeInclusive<usize> = 2..=16;
-/// Blocks that are recorded, spread over the grid.
+/// Number of clusters to record, spread over the grid.
 const SAMPLES: u64 = 4;
-/// Warp instructions of each warp from whose loads it is judged what blocks share.
+/// Number of warp instructions per warp whose loads determine how much data CTAs share.
 const SHARING_START: u64 = 3000;
 
-/// Why there is no prediction.
+/// Why a launch has no prediction.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error("{0}")]
@@ -63,92 +64,36 @@ pub enum Error {
     Unknown { line: u32, text: String },
     #[error("line {line}: `{text}` has no time: {missing}")]
     NoNumber { line: u32, text: String, missing: tile_machine::Error },
-    #[error("a block needs {what}, which a multiprocessor of {machine} does not have")]
+    #[error("a block needs {what} than an SM of {machine} has")]
     DoesNotFit { what: String, machine: String },
     #[error("line {line}: the replay found warps that wait for each other at `{text}`")]
     Stuck { line: u32, text: String },
 }
 
-/// One line of the PTX in a prediction.
-#[derive(Clone, Debug)]
-pub struct PtxLine {
-    pub function: String,
-    pub line: u32,
-    pub text: String,
-    pub cost: Line,
-}
-
-/// One line of the tile program in a prediction: what its instructions cost, by whichever warps and wherever these
-/// waited.
-#[derive(Clone, Debug)]
-pub struct SourceLine {
-    /// As the PTX names it; empty for what belongs to no line.
-    pub file: String,
-    pub line: u32,
-    /// Of the file, where somebody has filled it in: [`Prediction::read_sources`].
-    pub text: String,
-    pub cost: Line,
-}
-
-/// What a launch is predicted to take.
-#[derive(Clone, Debug)]
-pub struct Prediction {
-    pub machine: String,
-    pub clocks: f64,
-    pub mhz: f64,
-    /// What it draws; none where nobody has measured that on the machine.
-    pub power: Option<Power>,
-    /// With the launch's own overhead.
-    pub microseconds: f64,
-    pub blocks: u64,
-    pub resident: usize,
-    /// What limits the blocks that run at the same time.
-    pub limited_by: &'static str,
-    pub registers: u32,
-    /// Blocks of the multiprocessor that has the most.
-    pub blocks_per_sm: u64,
-    /// Share of the bytes loaded that blocks running at the same time do not share.
-    pub first_share: f64,
-    /// Share of the instructions that were taken from an assembled image.
-    pub from_image: f64,
-    /// The part of the time for which a unit is busy, by name.
-    pub busy: Vec<(&'static str, f64)>,
-    /// Clocks that warps waited, by reason, as shares of all.
-    pub waits: Vec<(Reason, f64)>,
-    pub lines: Vec<PtxLine>,
-    /// The costliest first; empty where the PTX has no line table.
-    pub sources: Vec<SourceLine>,
-    /// Producers and consumers; empty where all warps run one program.
-    pub agents: Vec<Agent>,
-    pub spans: Vec<Span>,
-    /// What the clock shows where the kernel reads it, for [`RunOptions::clocks`].
-    pub clock_reads: ClockReads,
-}
-
-/// What is known besides the PTX.
+/// Information about the launch in addition to the PTX.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Registers of a thread as an assembler has allocated them; estimated where nothing is given.
+    /// Registers per thread as the assembler allocated them; estimated if `None`.
     pub registers: Option<u32>,
     /// The listing of the assembled image by `nvdisasm -c`.
     pub listing: Option<String>,
     pub clock: Clock,
 }
 
-/// The clock of a prediction. At each clock multiprocessors and L2 have the same rates a clock, and memory the same
-/// bytes a second.
+/// The clock of a prediction. SMs and L2 have the same rates per clock at every frequency; memory has the same bytes
+/// per second.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Clock {
-    /// The machine's highest.
+    /// The machine's highest clock.
     #[default]
     Highest,
-    /// Some MHz.
+    /// A fixed clock in MHz.
     At(f64),
-    /// The one that the machine keeps within its limit of power while the launch is repeated.
+    /// The clock that the machine sustains within its power limit when the launch is repeated.
     Sustained,
 }
 
-/// Predicts the time of a launch. The device's memory is changed by the blocks that are run.
+/// Predicts the time of a launch. The simulated CTAs modify the device's memory.
 pub fn predict(
     device: &mut Device,
     module: &Module,
@@ -168,15 +113,15 @@ pub fn predict(
     let grain = RecordOptions { sector, line, ..RecordOptions::default() };
     let empty = record(device, grain.clone())?;
     let program = empty.program.clone();
-    let mut functions: Vec<Vec<Slot>> =
-        program.funcs.iter().map(|f| slots(f, &costs, &program)).collect::<Result<_, _>>()?;
+    let mut functions: Vec<Vec<InstCost>> =
+        program.funcs.iter().map(|f| inst_costs(f, &costs, &program)).collect::<Result<_, _>>()?;
     let (resident, limited_by, registers) = occupancy(&empty, &functions, &costs, machine, options)?;
     let total = empty.cluster_grid.iter().map(|n| u64::from(*n)).product();
-    // Blocks that run at the same time, of which each is looked at only at its start.
+    // Clusters that are resident at the same time. Only the start of each is run.
     let together = (resident as u64 * costs.sms as u64 / u64::from(empty.blocks_per_cluster.max(1))).min(total);
     let one_round = together == total;
     let samples = samples(empty.cluster_grid, one_round);
-    // What a kernel leaves for its next launch, such as tensor maps, is there: it has been launched before.
+    // A first run creates the state that the kernel keeps between launches, such as tensor maps.
     let before = samples.first().copied().into_iter().collect();
     record(device, RecordOptions { clusters: before, ..grain.clone() })?;
     let detailed = RecordOptions { clusters: samples, instructions: true, ..grain.clone() };
@@ -184,7 +129,7 @@ pub fn predict(
     recording.blocks = leaders(std::mem::take(&mut recording.blocks), &functions);
     let stored = stored(&recording.blocks, &functions, &costs, one_round);
     if one_round {
-        // A launch of one round ends with its longest block.
+        // A launch of one round ends with its longest CTA.
         recording.blocks.sort_by_key(|b| std::cmp::Reverse(b.warps.iter().map(Vec::len).sum::<usize>()));
     }
     let start = RecordOptions { clusters: (0..together).collect(), budget: Some(SHARING_START), ..grain };
@@ -219,8 +164,8 @@ pub fn predict(
         _ => (func, pc),
     };
     let time_at = |mhz: f64| -> Result<(Replay, f64), Error> {
-        let share = share(&costs, mhz, busy_sms, first_share);
-        let input = Input { costs: &costs, slots: &functions, first: &first, planes, share, l1_lines };
+        let bandwidth = bandwidth(&costs, mhz, busy_sms, first_share);
+        let input = Input { costs: &costs, slots: &functions, first: &first, planes, bandwidth, l1_lines };
         let replay = Sm::run(&input, &queue, resident_here).map_err(|stuck| {
             let at = stuck.event.map(|e| place(e.func, e.pc));
             stuck_error(at, &program)
@@ -267,16 +212,16 @@ pub fn predict(
     }))
 }
 
-/// The share of first touches, by function and program counter.
+/// The share of first accesses, by function and program counter.
 fn first_shares(program: &Program, footprint: &Footprint) -> Vec<Vec<f64>> {
     let of = |f: usize, pc: usize| footprint.first_share(f as u32, pc as u32);
     program.funcs.iter().enumerate().map(|(f, func)| (0..func.code.len()).map(|pc| of(f, pc)).collect()).collect()
 }
 
-/// The blocks that are replayed. Where pairs of blocks multiply together, one of the two issues the products of both,
-/// and the other does no more than copy and store its half. So the first one stands for both: each multiprocessor of
-/// the pair does half of the work, at the same time.
-fn leaders(mut blocks: Vec<BlockTrace>, slots: &[Vec<Slot>]) -> Vec<BlockTrace> {
+/// The CTAs to replay. When pairs of CTAs multiply together, one issues the MMAs of both, and the other only copies
+/// and stores its half. The issuing CTA therefore represents both: each SM of the pair does half of the work at the
+/// same time.
+fn leaders(mut blocks: Vec<BlockTrace>, slots: &[Vec<InstCost>]) -> Vec<BlockTrace> {
     let issues = |e: &Event| {
         let slot = &slots[e.func as usize][e.pc as usize];
         e.lanes != 0 && matches!(slot.effect, Effect::TensorCore { pair: true, .. })
@@ -288,7 +233,7 @@ fn leaders(mut blocks: Vec<BlockTrace>, slots: &[Vec<Slot>]) -> Vec<BlockTrace> 
     blocks
 }
 
-/// Rounds to replay of blocks of these kinds, so many at a time.
+/// The number of rounds to replay, with `resident` CTAs at a time.
 fn detailed_rounds(traces: &[Vec<Vec<Event>>], resident: usize) -> usize {
     let instructions: Vec<usize> = traces.iter().map(|b| b.iter().map(Vec::len).sum()).collect();
     let events = instructions.iter().sum::<usize>() / traces.len().max(1) * resident;
@@ -296,14 +241,14 @@ fn detailed_rounds(traces: &[Vec<Vec<Event>>], resident: usize) -> usize {
     wanted.max(rounds_of_all(&instructions, resident))
 }
 
-/// Rounds that show all kinds of blocks in the steady state, between a round that starts and one that ends, where
-/// blocks do not take about as many instructions each.
+/// The number of rounds that contain all kinds of CTAs in the steady state, between a first and a last round; 0 if all
+/// CTAs execute about the same number of instructions.
 fn rounds_of_all(instructions: &[usize], resident: usize) -> usize {
     let (least, most) = (instructions.iter().min().unwrap_or(&0), instructions.iter().max().unwrap_or(&0));
     if most * 9 <= least * 10 { 0 } else { 2 + instructions.len().div_ceil(resident) }
 }
 
-/// How much blocks store, by their place: bytes, counted as the time is that these take.
+/// Bytes stored by each CTA, by its position. Partly written sectors are weighted by the time they take.
 struct Stored {
     by_block: FxHashMap<[u32; 3], f64>,
     mean: f64,
@@ -314,15 +259,15 @@ impl Stored {
         Block { warps: traces.iter().map(Vec::as_slice).collect(), stores_more: self.more(block) }
     }
 
-    /// How many times as much as the mean a block stores; at least once. A block at the edge may store elements one by
-    /// one: what all store together is then soon done by the others, and their share of what L2 takes is left to it.
+    /// How many times the mean a CTA stores; at least 1. A CTA at the edge may store its elements one by one. The
+    /// other CTAs then soon finish storing, and leave it their share of the L2 bandwidth.
     fn more(&self, block: &BlockTrace) -> f64 {
         let bytes = self.by_block.get(&block.id).copied().unwrap_or(0.0);
         if self.mean > 0.0 { (bytes / self.mean).max(1.0) } else { 1.0 }
     }
 }
 
-fn stored(blocks: &[BlockTrace], slots: &[Vec<Slot>], costs: &Costs, one_round: bool) -> Stored {
+fn stored(blocks: &[BlockTrace], slots: &[Vec<InstCost>], costs: &Costs, one_round: bool) -> Stored {
     let bytes = |e: &Event| match slots[e.func as usize][e.pc as usize].effect {
         _ if e.lanes == 0 => 0.0,
         Effect::Memory { load: false, atomic: false } => {
@@ -334,23 +279,24 @@ fn stored(blocks: &[BlockTrace], slots: &[Vec<Slot>], costs: &Costs, one_round: 
     let of = |b: &BlockTrace| b.warps.iter().flatten().map(bytes).sum::<f64>();
     let mut all: Vec<([u32; 3], f64)> = blocks.iter().map(|b| (b.id, of(b))).collect();
     let by_block = all.iter().copied().collect();
-    // The ends of a launch in one round are recorded besides those that stand for an equal part of the grid each.
+    // A launch of one round also records its first and last clusters. They are excluded here, because only the others
+    // represent equal parts of the grid.
     all.sort_by_key(|(id, _)| [id[2], id[1], id[0]]);
     let counted = if one_round && all.len() > SAMPLES as usize { &all[1..all.len() - 1] } else { &all[..] };
     Stored { by_block, mean: counted.iter().map(|(_, bytes)| bytes).sum::<f64>() / counted.len().max(1) as f64 }
 }
 
-/// Clusters to record: spread over each dimension, so that work that depends on the place is seen evenly. Of a launch
-/// in one round, the first and the last are recorded too: where blocks take tiles by turns, those have the most and the
-/// least.
+/// Selects the clusters to record. They are spread over each dimension, so that work that depends on the position is
+/// sampled evenly. For a launch of one round the first and last clusters are added: if CTAs take tiles round-robin,
+/// these have the most and the least work.
 fn samples(grid: [u32; 3], one_round: bool) -> Vec<u64> {
     let [x, y, z] = grid.map(u64::from);
     let total = x * y * z;
     if total <= SAMPLES {
         return (0..total).collect();
     }
-    // The middle of each of SAMPLES equal parts; between two clusters by turns the lower and the upper, so that the
-    // mean is the middle of all. The other dimensions go around by steps of their own.
+    // The middle of each of SAMPLES equal parts. A middle between two clusters is rounded down and up alternately, so
+    // that the mean of the samples is the middle of the grid. The other dimensions are rotated by different steps.
     let spread = |n: u64, i: u64| {
         let middle = (2 * i + 1) * n;
         (if i.is_multiple_of(2) { (middle - 1) / (2 * SAMPLES) } else { middle / (2 * SAMPLES) }).min(n - 1)
@@ -365,11 +311,11 @@ fn samples(grid: [u32; 3], one_round: bool) -> Vec<u64> {
     found
 }
 
-fn slots(func: &Func, costs: &Costs, program: &Program) -> Result<Vec<Slot>, Error> {
+fn inst_costs(func: &Func, costs: &Costs, program: &Program) -> Result<Vec<InstCost>, Error> {
     func.code
         .iter()
         .map(|inst| {
-            costs.slot(inst).map_err(|why| {
+            costs.inst_cost(inst).map_err(|why| {
                 let (line, text) = (inst.line, program.text(inst));
                 match why {
                     NoCost::Unknown => Error::Unknown { line, text },
@@ -386,7 +332,7 @@ fn stuck_error(at: Option<(u32, u32)>, program: &Program) -> Error {
     Error::Stuck { line, text }
 }
 
-/// The order in which a block's instructions are issued.
+/// Reorders the recorded instructions of a CTA into issue order.
 struct InOrder<'a> {
     orders: &'a [Orders],
     entry: u32,
@@ -410,7 +356,7 @@ impl InOrder<'_> {
                 continue;
             }
             let order = self.orders[first.func as usize].get(&first.pc);
-            // A block that divergence or a call has cut into pieces keeps the order of the PTX.
+            // A basic block split by divergence or a call keeps the order of the PTX.
             let whole = order.filter(|o| {
                 at + o.len() <= events.len()
                     && events[at..at + o.len()].iter().zip(first.pc..).all(|(e, pc)| e.func == first.func && e.pc == pc)
@@ -430,10 +376,10 @@ impl InOrder<'_> {
     }
 }
 
-/// Blocks that a multiprocessor holds, what limits them, and registers of a thread.
+/// Returns the number of resident CTAs of an SM, the limiting resource, and the registers of a thread.
 fn occupancy(
     recording: &Recording,
-    functions: &[Vec<Slot>],
+    functions: &[Vec<InstCost>],
     costs: &Costs,
     machine: &Machine,
     options: &Options,
@@ -463,14 +409,14 @@ fn occupancy(
     ];
     let (resident, what) = limits.into_iter().min_by_key(|(n, _)| *n).unwrap_or((1, "blocks"));
     if resident == 0 && what != "registers" {
-        return Err(Error::DoesNotFit { what: format!("too much of {what}"), machine: machine.name.clone() });
+        return Err(Error::DoesNotFit { what: format!("more {what}"), machine: machine.name.clone() });
     }
     Ok((resident.max(1), what, registers))
 }
 
-/// The most 32-bit registers that are alive at one place, by a walk over the code that takes it as one line: a value is
-/// alive from its first write to its last read, and to the end of each loop that it enters alive.
-fn pressure(func: &Func, slots: &[Slot]) -> u32 {
+/// Estimates the maximum number of live 32-bit registers. The estimate treats the code as straight-line: a live range
+/// extends from the first write to the last read, and to the end of each loop that it enters.
+fn pressure(func: &Func, slots: &[InstCost]) -> u32 {
     let n = func.planes as usize;
     let (mut from, mut to) = (vec![usize::MAX; n], vec![0usize; n]);
     for (i, slot) in slots.iter().enumerate() {
@@ -481,7 +427,7 @@ fn pressure(func: &Func, slots: &[Slot]) -> u32 {
     }
     for (i, inst) in func.code.iter().enumerate().rev() {
         for arg in &inst.args {
-            if let crate::exec::state::program::Arg::Target(target) = arg
+            if let crate::exec::state::program::DArg::Target(target) = arg
                 && (*target as usize) < i
             {
                 for r in 0..n {
@@ -508,13 +454,13 @@ fn pressure(func: &Func, slots: &[Slot]) -> u32 {
     })
 }
 
-/// Of the bytes that blocks load for their first time, by whatever instruction, the share that no other had loaded.
-fn mean_first_share(traces: &[Vec<Vec<Event>>], slots: &[Vec<Slot>], first: &[Vec<f64>], costs: &Costs) -> f64 {
+/// The share of bytes that no other CTA had loaded, among the bytes that CTAs load for the first time.
+fn mean_first_share(traces: &[Vec<Vec<Event>>], slots: &[Vec<InstCost>], first: &[Vec<f64>], costs: &Costs) -> f64 {
     let (mut all, mut new) = (0.0, 0.0);
     for event in traces.iter().flatten().flatten().filter(|e| e.lanes != 0) {
         let (func, pc) = (event.func as usize, event.pc as usize);
         let bytes = match slots[func][pc].effect {
-            // No lines: local or shared memory by a generic address.
+            // Zero lines: local or shared memory accessed by a generic address.
             Effect::Memory { load: true, atomic: false } | Effect::CopyAsync if event.b & 0xffff != 0 => {
                 costs.sector * f64::from(event.c)
             }
@@ -527,38 +473,39 @@ fn mean_first_share(traces: &[Vec<Vec<Event>>], slots: &[Vec<Slot>], first: &[Ve
     if all > 0.0 { new / all } else { 0.0 }
 }
 
-/// The bandwidth of one of `sms` busy multiprocessors at a clock.
-fn share(costs: &Costs, mhz: f64, sms: f64, first_share: f64) -> Share {
-    // What several read comes faster than what each reads alone.
+/// The bandwidth of one of `sms` busy SMs at a clock.
+fn bandwidth(costs: &Costs, mhz: f64, sms: f64, first_share: f64) -> Bandwidth {
+    // Data that several SMs read arrives faster than data that only one reads.
     let all = costs.l2_private + (costs.l2_shared - costs.l2_private) * (1.0 - first_share);
     let l2 = costs.l2_one.min(all * costs.sms / sms);
-    // GB/s over MHz is 1000 bytes a clock.
+    // GB/s divided by MHz is 1000 bytes per clock.
     let memory = |rate: f64| rate * 1000.0 / mhz / sms;
     let (dram, dram_write) = (memory(costs.dram_rate).min(l2), memory(costs.dram_write));
     let store = costs.store_rate;
-    Share { l2, dram, dram_write, store, store_all: store.min(costs.store_all * costs.sms / sms) }
+    Bandwidth { l2, dram, dram_write, store, store_all: store.min(costs.store_all * costs.sms / sms) }
 }
 
-/// Clocks for all blocks from the ends of those in detail. `kinds` blocks follow each other in the queue, by turns.
+/// Extrapolates from the end times of the replayed CTAs to the clocks of all CTAs. `kinds` is the period with which
+/// kinds of CTAs repeat in the queue.
 fn extend(ends: &[f64], resident: usize, kinds: usize, mean: f64, most: u64, even_rounds: f64) -> f64 {
     let last = ends.iter().copied().fold(0.0, f64::max);
     if ends.len() as u64 >= most {
         return last;
     }
-    // Steady state: the rate at which blocks end in the later half, from the end of one round to the end of another.
+    // Steady state: the rate at which CTAs end in the later half, measured between the ends of two rounds.
     let mut sorted = ends.to_vec();
     sorted.sort_by(f64::total_cmp);
     let rounds = ends.len() / resident;
     let (mut from, mut to) = ((rounds / 2).max(1) * resident, rounds * resident);
-    // The last round is none of it where there are enough others, which must have all kinds of blocks alike: in the
-    // last one nothing is loaded any more for blocks that come after.
+    // The last round does not count if there are enough others, because it no longer overlaps with loads of later
+    // CTAs. The measured part must contain all kinds of CTAs equally often.
     let before = to.saturating_sub(resident);
     let half = before.div_ceil(2).div_ceil(kinds) * kinds;
     if half + resident <= before {
         (from, to) = (before - half, before);
     }
     let each = if to > from { (sorted[to - 1] - sorted[from - 1]) / (to - from) as f64 } else { last / to as f64 };
-    // Few rounds end with the multiprocessor that has the most blocks; many even out.
+    // With few rounds, the SM with the most CTAs determines the end; over many rounds the load evens out.
     let blocks = if mean / (resident as f64) < even_rounds { most as f64 } else { mean + 0.5 * resident as f64 };
     last + each * (blocks - ends.len() as f64).max(0.0)
 }

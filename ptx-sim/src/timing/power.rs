@@ -1,48 +1,50 @@
-//! The clock under power: what a launch draws, and which clock a device keeps that may draw no more than its limit.
+//! The clock under a power limit: the power that a launch draws, and the clock that a device sustains within its
+//! limit.
 //!
-//! Each unit that works all the time at the highest clock adds so many watts to what the device draws idle. With the
-//! clock falls the voltage, so power falls faster than the clock. A device looks back over a window: what runs for less
-//! than that keeps the highest clock, whatever it draws, and what follows something else starts at that one's clock.
+//! Each unit that is always busy at the highest clock adds a number of watts to the idle power. Voltage falls with the
+//! clock, so power falls faster than the clock. A device averages over a window: a launch shorter than the window
+//! keeps the highest clock regardless of its power, and a launch that follows other work starts at the clock of that
+//! work.
 
 use super::costs::Pipe;
 use super::replay::Replay;
 use tile_machine::{Error, Machine};
 
-/// A machine's numbers of power, in watts where nothing else is said.
+/// A machine's power numbers, in watts unless stated otherwise.
 #[derive(Clone, Debug)]
 pub struct PowerModel {
     pub limit: f64,
     pub idle: f64,
-    /// What each unit adds that works all the time at the highest clock. Products of warpgroups are counted with the
-    /// operands that they read from shared memory.
+    /// Power added by each unit when always busy at the highest clock. `wgmma` includes reading its operands from
+    /// shared memory.
     pub tensor: f64,
     pub wgmma: f64,
     pub wgmma_8bit: f64,
     pub shared: f64,
     pub l2: f64,
     pub memory: f64,
-    /// The power of the clock that power follows.
+    /// Power is proportional to the clock raised to this exponent.
     pub exponent: f64,
-    /// Seconds over which the device takes the mean of what it draws.
+    /// Averaging window of the device, in seconds.
     pub window: f64,
     /// The highest clock, in MHz.
     pub highest: f64,
 }
 
-/// What a launch draws.
+/// The power that a launch draws.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Power {
-    /// Watts at the highest clock, the mean over the launch.
+    /// Watts at the highest clock, averaged over the launch.
     pub demand: f64,
-    /// Watts at the clock for which the launch was predicted.
+    /// Watts at the clock of the prediction.
     pub watts: f64,
     pub limit: f64,
-    /// The clock in MHz that the device keeps when the launch is repeated for longer than its window.
+    /// The clock in MHz that the device sustains when the launch is repeated for longer than its window.
     pub sustained: f64,
 }
 
 impl PowerModel {
-    /// Fails where nobody has measured what the machine draws.
+    /// Reads the power numbers; fails if the machine file has no measurements.
     pub fn of(machine: &Machine) -> Result<PowerModel, Error> {
         Ok(PowerModel {
             limit: machine.get("power.limit")?,
@@ -59,14 +61,14 @@ impl PowerModel {
         })
     }
 
-    /// The clock in MHz that keeps within the limit what draws `demand` watts at the highest clock.
+    /// The clock in MHz at which a load of `demand` watts at the highest clock stays within the limit.
     pub fn clock(&self, demand: f64) -> f64 {
         let (may, wants) = (self.limit - self.idle, demand - self.idle);
         if wants <= may { self.highest } else { self.highest * (may / wants).powf(self.exponent.recip()) }
     }
 
-    /// What a launch draws of which one multiprocessor was replayed. `active` is the share of the multiprocessors' time
-    /// in which they have blocks, and `mhz` the clock of the prediction.
+    /// The power of a launch of which one SM was replayed. `active` is the share of SM time in which CTAs are
+    /// resident, and `mhz` the clock of the prediction.
     pub(super) fn launch(&self, replay: &Replay, schedulers: f64, active: f64, mhz: f64) -> Power {
         let span = replay.ends.iter().copied().fold(1.0, f64::max);
         let busy = &replay.busy;
@@ -86,7 +88,7 @@ impl PowerModel {
 mod tests {
     use super::*;
 
-    /// At the clock that is kept, the device draws its limit; below the limit it keeps the highest.
+    /// At the sustained clock the device draws its limit; below the limit it keeps the highest clock.
     #[test]
     fn clocks_keep_within_the_limit() {
         let model = PowerModel::of(&Machine::named("sm_90").unwrap()).unwrap();

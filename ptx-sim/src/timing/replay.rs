@@ -1,33 +1,31 @@
-//! One multiprocessor in time: recorded warps are issued again, now with clocks.
+//! Replays recorded warps on one SM, now with clocks.
 //!
-//! Warps issue in their (re-scheduled) order. A warp's next instruction can go when its operands are there, when the
-//! scheduler that the warp belongs to has a free slot, and when the pipe is free. Of all warps the one that can go
-//! first goes; of several the one that has waited longest. What is shared by schedulers (shared memory, the way to L2,
-//! memory) are servers with a rate: a request starts when the server has done those before it.
+//! Warps issue in their rescheduled order. A warp's next instruction can issue when its operands are ready, its
+//! scheduler has a free slot, and the pipe is free. The warp that can issue first goes first; among several, the one
+//! that has waited longest. Resources shared by the schedulers (shared memory, the path to L2, memory) are servers
+//! with a rate: a request starts when the server has finished the previous ones.
 //!
-//! Asynchronous work (copies, products of warpgroups) runs on its own servers; its end is an event that completes a
-//! group, or a phase of an mbarrier. Each clock that a warp waits is booked on the instruction that it waits before,
-//! with the reason.
+//! Asynchronous work (copies, `wgmma`) runs on its own servers. Its end is an event that completes a group or a phase
+//! of an mbarrier. Every clock that a warp waits is charged to the instruction that it waits before, with the reason.
 
 mod memory;
 mod tensor;
 
-use self::tensor::Operands;
-use super::costs::{BOARDS, Costs, Effect, PREDICATES, Pipe, Slot};
+use super::costs::{BOARDS, Bandwidth, Costs, Effect, InstCost, PREDICATES, Pipe};
 use super::l1::LocalCache;
-use super::stores::InStep;
-use super::waits::{Key, Line, Reason, Span, Wait};
+use super::stores::StoreContention;
+use super::waits::{InstKey, InstStats, Reason, Span, WaitCause};
 use crate::exec::state::record::Event;
 use crate::ir::MbarrierOp;
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-/// What the warps of all blocks with one number within their block did.
+/// The work of all warps that have the same number within their CTAs.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct WarpCost {
-    pub cost: Line,
-    /// Loads of the copy engine that it started, and matrix products.
+    pub cost: InstStats,
+    /// Loads by the copy engine that it started, and MMAs.
     pub copies: u64,
     pub products: u64,
 }
@@ -35,13 +33,13 @@ pub struct WarpCost {
 /// Busy clocks of the units.
 #[derive(Clone, Debug, Default)]
 pub struct Busy {
-    /// Of all schedulers' pipes together, by [`Pipe`].
+    /// Of the pipes of all schedulers together, by `Pipe`.
     pub pipes: [f64; Pipe::COUNT],
     pub issue: f64,
     pub wgmma: f64,
-    /// The part of it for operands of 8 bits.
+    /// The part of `wgmma` with 8-bit operands.
     pub wgmma_8bit: f64,
-    /// Of the multiprocessor's tensor core, on tensor memory.
+    /// Of the SM's tensor core, operating on tensor memory.
     pub tcgen05: f64,
     /// Of all quarters of tensor memory together, by accesses of warps.
     pub tensor_memory: f64,
@@ -53,47 +51,35 @@ pub struct Busy {
 /// The result of a replay.
 #[derive(Clone, Debug, Default)]
 pub struct Replay {
-    /// When each block of the queue ended.
+    /// When each CTA of the queue ended.
     pub ends: Vec<f64>,
-    pub lines: FxHashMap<(u32, u32), Line>,
-    /// By number within the block.
+    pub lines: FxHashMap<(u32, u32), InstStats>,
+    /// By warp number within the CTA.
     pub warps: Vec<WarpCost>,
     pub busy: Busy,
-    /// Of the first block only.
+    /// Of the first CTA only.
     pub spans: Vec<Span>,
-    /// When the warps of each block of the queue read their clock.
+    /// When the warps of each CTA of the queue read their clocks.
     pub clocks: Vec<Vec<Vec<u64>>>,
 }
 
-/// Bandwidth of one multiprocessor, bytes a clock.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Share {
-    pub l2: f64,
-    /// What it reads from memory, and what it writes there.
-    pub dram: f64,
-    pub dram_write: f64,
-    /// What it stores to L2, alone and when all store at the same time.
-    pub store: f64,
-    pub store_all: f64,
-}
-
-/// A block that can be started.
+/// A CTA that can be started.
 #[derive(Clone)]
 pub(crate) struct Block<'a> {
     pub warps: Vec<&'a [Event]>,
-    /// How many times as much as others it stores; at least once.
+    /// How many times as much as other CTAs it stores; at least 1.
     pub stores_more: f64,
 }
 
 pub(crate) struct Input<'a> {
     pub costs: &'a Costs,
     /// By function and program counter.
-    pub slots: &'a [Vec<Slot>],
-    /// Share of first touches, likewise.
+    pub slots: &'a [Vec<InstCost>],
+    /// Share of first accesses, by function and program counter.
     pub first: &'a [Vec<f64>],
     pub planes: u32,
-    pub share: Share,
-    /// Lines of the first level of the cache.
+    pub bandwidth: Bandwidth,
+    /// Lines of the L1 cache.
     pub l1_lines: usize,
 }
 
@@ -105,19 +91,19 @@ enum Blocked {
         offset: u32,
         parity: u32,
     },
-    /// So many columns of tensor memory are not free.
+    /// This many columns of tensor memory are not free.
     Columns(f64),
 }
 
-/// Groups of asynchronous work: when each is complete, and what its last part is.
+/// Groups of asynchronous work: when each completes, and its last part to complete.
 #[derive(Default)]
 struct Groups {
-    open: (f64, Key),
-    committed: VecDeque<(f64, Key)>,
+    open: (f64, InstKey),
+    committed: VecDeque<(f64, InstKey)>,
 }
 
 impl Groups {
-    fn add(&mut self, done: f64, by: Key) {
+    fn add(&mut self, done: f64, by: InstKey) {
         if done > self.open.0 {
             self.open = (done, by);
         }
@@ -127,9 +113,9 @@ impl Groups {
         self.committed.push_back(std::mem::take(&mut self.open));
     }
 
-    /// When all but the last `left` groups are complete.
-    fn wait(&mut self, left: usize) -> (f64, Key) {
-        let mut last = (0.0f64, Key::default());
+    /// Returns when all but the last `left` groups are complete.
+    fn wait(&mut self, left: usize) -> (f64, InstKey) {
+        let mut last = (0.0f64, InstKey::default());
         while self.committed.len() > left {
             let group = self.committed.pop_front().unwrap_or_default();
             last = if group.0 > last.0 { group } else { last };
@@ -138,38 +124,45 @@ impl Groups {
     }
 }
 
-struct Warp<'a> {
+struct WarpState<'a> {
     block: usize,
     index: u32,
     events: &'a [Event],
     next: usize,
-    /// When each register's value is there, and what makes it.
-    ready: Vec<(f64, Wait)>,
-    /// When each of an image's boards is empty, likewise.
-    boards: [(f64, Wait); BOARDS],
+    /// When the value of each register is ready, and its producer.
+    ready: Vec<(f64, WaitCause)>,
+    /// When each scoreboard of an image is empty, and what it waits for.
+    boards: [(f64, WaitCause); BOARDS],
     earliest: f64,
-    wait: Wait,
-    /// When the warp's own results and waits let its next instruction go; what it shares with others comes on top.
-    own: (f64, Wait),
+    wait: WaitCause,
+    /// When the warp's own results and waits allow its next instruction; shared resources may delay it further.
+    own: (f64, WaitCause),
     last_issue: f64,
     blocked: Blocked,
     copies: Groups,
     bulk: Groups,
-    /// The same groups: when shared memory has been read.
+    /// The bulk groups again: when shared memory has been read.
     bulk_read: Groups,
     products: Groups,
-    /// When what it has given to the tensor core for tensor memory is complete, and what of it is the last.
-    tensor: (f64, Key),
+    /// When its operations on tensor memory complete, and the last of them.
+    tensor: (f64, InstKey),
     tensor_loads: Groups,
     tensor_stores: Groups,
 }
 
 #[derive(Default)]
-struct Mbarrier {
+struct MbarrierState {
     expected: i64,
     pending: i64,
     bytes: i64,
     phase: u32,
+}
+
+/// The operands that an MMA reads from shared memory, evenly while it executes.
+struct Operands {
+    start: f64,
+    end: f64,
+    passes: f64,
 }
 
 struct Running {
@@ -177,70 +170,70 @@ struct Running {
     stores_more: f64,
     live: u32,
     barriers: FxHashMap<u32, u32>,
-    mbarriers: FxHashMap<u32, Mbarrier>,
+    mbarriers: FxHashMap<u32, MbarrierState>,
 }
 
-/// An mbarrier that something will happen to.
+/// An update of an mbarrier at a future time.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Signal {
+struct MbarrierUpdate {
     time: f64,
     block: usize,
     offset: u32,
     arrivals: i64,
     bytes: i64,
-    by: Key,
+    by: InstKey,
 }
 
-impl Eq for Signal {}
+impl Eq for MbarrierUpdate {}
 
-impl PartialOrd for Signal {
-    fn partial_cmp(&self, other: &Signal) -> Option<std::cmp::Ordering> {
+impl PartialOrd for MbarrierUpdate {
+    fn partial_cmp(&self, other: &MbarrierUpdate) -> Option<std::cmp::Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Ord for Signal {
-    fn cmp(&self, other: &Signal) -> std::cmp::Ordering {
+impl Ord for MbarrierUpdate {
+    fn cmp(&self, other: &MbarrierUpdate) -> std::cmp::Ordering {
         self.time.total_cmp(&other.time).then(self.offset.cmp(&other.offset)).then(self.block.cmp(&other.block))
     }
 }
 
 pub(crate) struct Sm<'a> {
     input: &'a Input<'a>,
-    warps: Vec<Warp<'a>>,
+    warps: Vec<WarpState<'a>>,
     blocks: Vec<Option<Running>>,
-    signals: BinaryHeap<Reverse<Signal>>,
+    signals: BinaryHeap<Reverse<MbarrierUpdate>>,
     slot_free: Vec<f64>,
     pipe_free: Vec<[f64; Pipe::COUNT]>,
     tensor_free: Vec<f64>,
-    /// When the tensor core has done what it has been given for tensor memory, and what it reads for it.
+    /// When the tensor core has finished its operations on tensor memory, and the operands that these read.
     tensor_core_free: f64,
     operands: VecDeque<Operands>,
-    /// By quarter of the lanes of tensor memory, each of which belongs to one scheduler's warps.
+    /// By quarter of the lanes of tensor memory, each of which belongs to the warps of one scheduler.
     tensor_memory_free: Vec<f64>,
-    /// Columns of tensor memory that no block has.
+    /// Free columns of tensor memory.
     columns: f64,
     ports_free: Vec<f64>,
     shared_free: f64,
     l2_free: f64,
     dram_free: f64,
     store_free: f64,
-    in_step: InStep,
+    contention: StoreContention,
     local: LocalCache,
     /// By function and program counter.
-    lines: Vec<Vec<Line>>,
+    lines: Vec<Vec<InstStats>>,
     out: Replay,
 }
 
-/// A record whose warps wait for each other forever, which a correct one never does.
+/// A record whose warps wait for each other forever; a correct record never does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Stuck {
+pub(crate) struct ReplayDeadlock {
     pub event: Option<Event>,
 }
 
 impl<'a> Sm<'a> {
-    /// Runs a queue of blocks on a multiprocessor that holds `resident` of them at a time.
-    pub fn run(input: &'a Input<'a>, queue: &[Block<'a>], resident: usize) -> Result<Replay, Stuck> {
+    /// Runs a queue of CTAs on an SM that holds `resident` of them at a time.
+    pub fn run(input: &'a Input<'a>, queue: &[Block<'a>], resident: usize) -> Result<Replay, ReplayDeadlock> {
         let schedulers = input.costs.schedulers as usize;
         let mut sm = Sm {
             input,
@@ -259,9 +252,9 @@ impl<'a> Sm<'a> {
             l2_free: 0.0,
             dram_free: 0.0,
             store_free: 0.0,
-            in_step: InStep::default(),
+            contention: StoreContention::default(),
             local: LocalCache::new(input.l1_lines),
-            lines: input.slots.iter().map(|f| vec![Line::default(); f.len()]).collect(),
+            lines: input.slots.iter().map(|f| vec![InstStats::default(); f.len()]).collect(),
             out: Replay {
                 ends: vec![0.0; queue.len()],
                 clocks: queue.iter().map(|block| vec![Vec::new(); block.warps.len()]).collect(),
@@ -303,8 +296,9 @@ impl<'a> Sm<'a> {
             self.out.warps.resize(block.warps.len(), WarpCost::default());
         }
         for (index, events) in block.warps.iter().enumerate() {
-            let wait = Wait { why: Reason::Start, by: events.first().map_or_else(Key::default, |e| (e.func, e.pc)) };
-            self.warps.push(Warp {
+            let wait =
+                WaitCause { why: Reason::Start, by: events.first().map_or_else(InstKey::default, |e| (e.func, e.pc)) };
+            self.warps.push(WarpState {
                 block: slot,
                 index: index as u32,
                 events,
@@ -320,7 +314,7 @@ impl<'a> Sm<'a> {
                 bulk: Groups::default(),
                 bulk_read: Groups::default(),
                 products: Groups::default(),
-                tensor: (0.0, Key::default()),
+                tensor: (0.0, InstKey::default()),
                 tensor_loads: Groups::default(),
                 tensor_stores: Groups::default(),
             });
@@ -328,24 +322,24 @@ impl<'a> Sm<'a> {
     }
 
     fn register(&self, r: u32) -> usize {
-        // Predicates lie behind the planes.
+        // Predicates are numbered after the planes.
         if r >= PREDICATES { self.input.planes as usize - 1 - (r - PREDICATES) as usize } else { r as usize }
     }
 
-    /// When a warp's next instruction can go, and what it waits for until then.
-    fn candidate(&self, w: &Warp<'_>) -> Option<(f64, Wait)> {
+    /// When a warp's next instruction can issue, and what it waits for until then.
+    fn candidate(&self, w: &WarpState<'_>) -> Option<(f64, WaitCause)> {
         let event = w.events.get(w.next)?;
         if !matches!(w.blocked, Blocked::No) {
             return None;
         }
         let slot = &self.input.slots[event.func as usize][event.pc as usize];
         let mut best = w.own;
-        let mut later = |time: f64, wait: Wait| {
+        let mut later = |time: f64, wait: WaitCause| {
             if time > best.0 {
                 best = (time, wait);
             }
         };
-        let itself = |why| Wait { why, by: (event.func, event.pc) };
+        let itself = |why| WaitCause { why, by: (event.func, event.pc) };
         if slot.issues > 0.0 {
             let s = w.index as usize % self.slot_free.len();
             later(self.slot_free[s], itself(Reason::Slot));
@@ -353,7 +347,7 @@ impl<'a> Sm<'a> {
             if slot.ports > 0.0 {
                 later(self.ports_free[s], itself(Reason::Pipe));
             }
-            // A window of requests may be under way.
+            // A window of requests may be in flight.
             let room = match slot.effect {
                 Effect::Memory { atomic: true, .. } => self.l2_free - self.input.costs.latency_l2,
                 Effect::Memory { load: false, .. } => {
@@ -366,13 +360,13 @@ impl<'a> Sm<'a> {
         Some(best)
     }
 
-    /// Sets when the warp's own results and waits let its next instruction go.
+    /// Computes when the warp's own results and waits allow its next instruction.
     fn look_ahead(&mut self, at: usize) {
         let w = &self.warps[at];
         let mut best = (w.earliest, w.wait);
         if let Some(event) = w.events.get(w.next) {
             let slot = &self.input.slots[event.func as usize][event.pc as usize];
-            let mut later = |(time, wait): (f64, Wait)| {
+            let mut later = |(time, wait): (f64, WaitCause)| {
                 if time > best.0 {
                     best = (time, wait);
                 }
@@ -382,7 +376,7 @@ impl<'a> Sm<'a> {
             match slot.control {
                 Some(control) => {
                     (0..BOARDS).filter(|b| control.wait >> b & 1 != 0).for_each(|b| later(w.boards[b]));
-                    // Between a block of the PTX and one of the image nobody knows which value is which.
+                    // Values cannot be tracked between a block of the PTX and one of the image, so wait for all.
                     if imaged == Some(false) {
                         w.ready.iter().for_each(|r| later(*r));
                     }
@@ -400,8 +394,8 @@ impl<'a> Sm<'a> {
         self.warps[at].own = best;
     }
 
-    /// The warp that goes next; `None` when all are done.
-    fn pick(&mut self) -> Result<Option<usize>, Stuck> {
+    /// Returns the warp that issues next, or `None` when all are done.
+    fn pick(&mut self) -> Result<Option<usize>, ReplayDeadlock> {
         loop {
             let mut best: Option<(f64, f64, usize)> = None;
             for (i, w) in self.warps.iter().enumerate() {
@@ -418,7 +412,7 @@ impl<'a> Sm<'a> {
                 (None, None) => {
                     let stuck = self.warps.iter().find(|w| w.next < w.events.len());
                     return match stuck {
-                        Some(w) => Err(Stuck { event: w.events.get(w.next).copied() }),
+                        Some(w) => Err(ReplayDeadlock { event: w.events.get(w.next).copied() }),
                         None => Ok(None),
                     };
                 }
@@ -436,7 +430,7 @@ impl<'a> Sm<'a> {
         self.complete_phase(s.block, s.offset, s.time, s.by);
     }
 
-    fn complete_phase(&mut self, block: usize, offset: u32, time: f64, by: Key) {
+    fn complete_phase(&mut self, block: usize, offset: u32, time: f64, by: InstKey) {
         let Some(running) = &mut self.blocks[block] else { return };
         let b = running.mbarriers.entry(offset).or_default();
         if b.pending > 0 || b.bytes != 0 {
@@ -453,8 +447,8 @@ impl<'a> Sm<'a> {
             {
                 w.blocked = Blocked::No;
                 w.earliest = w.earliest.max(time + edge);
-                w.wait = Wait { why: Reason::Mbarrier, by };
-                // What comes next may wait for something later still.
+                w.wait = WaitCause { why: Reason::Mbarrier, by };
+                // The next instruction may have to wait for something later.
                 if w.earliest > w.own.0 {
                     w.own = (w.earliest, w.wait);
                 }
@@ -462,7 +456,7 @@ impl<'a> Sm<'a> {
         }
     }
 
-    /// Issues a warp's next instruction. Returns the slot and time of a block that ended with it.
+    /// Issues a warp's next instruction. If its CTA ends with it, returns the slot and time.
     fn issue(&mut self, at: usize) -> Option<(usize, f64)> {
         let (time, wait) = self.candidate(&self.warps[at])?;
         let costs = self.input.costs;
@@ -471,7 +465,7 @@ impl<'a> Sm<'a> {
         w.next += 1;
         let key = (event.func, event.pc);
         let slot = &self.input.slots[key.0 as usize][key.1 as usize];
-        // What takes no issue slot leaves the wait to the next that does.
+        // An instruction without an issue slot leaves its wait to the next one that has a slot.
         let waited = if slot.issues > 0.0 { (time - w.last_issue).max(0.0) } else { 0.0 };
         let line = &mut self.lines[key.0 as usize][key.1 as usize];
         line.issued += 1;
@@ -488,7 +482,7 @@ impl<'a> Sm<'a> {
             _ => false,
         };
         warp.products += u64::from(slot.pipe == Pipe::Tensor || asynchronous);
-        (w.earliest, w.wait) = (time, Wait { why: Reason::Slot, by: key });
+        (w.earliest, w.wait) = (time, WaitCause { why: Reason::Slot, by: key });
         let s = w.index as usize % self.slot_free.len();
         if slot.issues > 0.0 {
             w.last_issue = time;
@@ -503,9 +497,9 @@ impl<'a> Sm<'a> {
             self.out.busy.issue += slot.issues;
             w.earliest = time + slot.control.map_or(slot.issues, |c| f64::from(c.stall).max(slot.issues));
         }
-        // What is before this one on the way to shared memory keeps its operands from being read.
+        // Earlier requests to shared memory delay the reading of its operands.
         let read = self.shared_free.max(time) + costs.latency_operands;
-        let plain = |(time, why)| (time, Wait { why, by: key });
+        let plain = |(time, why)| (time, WaitCause { why, by: key });
         let done = match slot.effect {
             Effect::Alias if active => {
                 let w = &self.warps[at];
@@ -518,14 +512,14 @@ impl<'a> Sm<'a> {
         match slot.control {
             Some(control) => {
                 let boards = &mut self.warps[at].boards;
-                let mut count = |board: Option<u8>, until: (f64, Wait)| {
+                let mut count = |board: Option<u8>, until: (f64, WaitCause)| {
                     if let Some(board) = board.map(usize::from)
                         && until.0 > boards[board].0
                     {
                         boards[board] = until;
                     }
                 };
-                // Groups of copies are waited for by their own instruction.
+                // Copy groups have their own wait instruction.
                 count(control.result.filter(|_| slot.effect != Effect::CopyCommit), done);
                 count(control.operands, (read, done.1));
             }
@@ -540,7 +534,7 @@ impl<'a> Sm<'a> {
         self.ended(at)
     }
 
-    /// Whether the warp has ended, and its block with it.
+    /// Returns the slot and time of the CTA if the warp has ended, and the CTA with it.
     fn ended(&mut self, at: usize) -> Option<(usize, f64)> {
         let w = &self.warps[at];
         if w.next < w.events.len() {
@@ -563,8 +557,8 @@ impl<'a> Sm<'a> {
         None
     }
 
-    /// Does what the instruction does; returns when its result is there.
-    fn effect(&mut self, at: usize, event: &Event, slot: &Slot, time: f64) -> (f64, Reason) {
+    /// Applies the effect of an instruction; returns when its result is ready, and the reason to wait for it.
+    fn effect(&mut self, at: usize, event: &Event, slot: &InstCost, time: f64) -> (f64, Reason) {
         let costs = self.input.costs;
         let key = (event.func, event.pc);
         match slot.effect {
@@ -586,7 +580,7 @@ impl<'a> Sm<'a> {
                 (self.shared(time, passes) + slot.latency, Reason::SharedMemory)
             }
             Effect::Memory { load, atomic } => {
-                // Global memory comes to the first level too, with sectors; asynchronous copies pass it by.
+                // Global memory passes through L1 too, in sectors; asynchronous copies bypass it.
                 if event.a > 0 && !atomic {
                     self.local.others(event.c.div_ceil(costs.sectors_of_line as u32));
                 }
@@ -624,7 +618,7 @@ impl<'a> Sm<'a> {
             Effect::BulkWait { read: true } => self.wait(at, event, Reason::Copies, |w| &mut w.bulk_read),
             Effect::Wgmma { clk, completion, bits } => {
                 let s = self.warps[at].index as usize % self.slot_free.len();
-                // After a pause the first product takes a while to start; those behind it are there before it ends.
+                // After a pause the first MMA takes longer to start. The following ones are queued before it ends.
                 let first = slot.latency - completion;
                 let pause = time - self.tensor_free[s] > first;
                 let start = self.tensor_free[s].max(time) + if pause { first } else { 0.0 };
@@ -656,7 +650,7 @@ impl<'a> Sm<'a> {
             Effect::TensorAlloc => {
                 let w = &mut self.warps[at];
                 w.blocked = Blocked::Columns(f64::from(event.a));
-                w.wait = Wait { why: Reason::TensorMemory, by: key };
+                w.wait = WaitCause { why: Reason::TensorMemory, by: key };
                 self.give_columns(time);
                 (time, Reason::TensorMemory)
             }
@@ -674,7 +668,7 @@ impl<'a> Sm<'a> {
             }
             Effect::Setmaxnreg { clk } => {
                 let w = &mut self.warps[at];
-                (w.earliest, w.wait) = (time + clk, Wait { why: Reason::Arithmetic, by: key });
+                (w.earliest, w.wait) = (time + clk, WaitCause { why: Reason::Arithmetic, by: key });
                 (time + clk, Reason::Arithmetic)
             }
         }
@@ -687,44 +681,44 @@ impl<'a> Sm<'a> {
         }
     }
 
-    /// The warp waits until all but the last groups, as many as the event says, are complete.
+    /// Makes the warp wait until all but the last groups are complete; the event holds how many may remain.
     fn wait(
         &mut self,
         at: usize,
         event: &Event,
         why: Reason,
-        of: for<'w> fn(&'w mut Warp<'a>) -> &'w mut Groups,
+        of: for<'w> fn(&'w mut WarpState<'a>) -> &'w mut Groups,
     ) -> (f64, Reason) {
         let w = &mut self.warps[at];
         let (done, by) = of(w).wait(event.a as usize);
         let from = w.earliest;
         if done > w.earliest {
-            (w.earliest, w.wait) = (done, Wait { why, by });
+            (w.earliest, w.wait) = (done, WaitCause { why, by });
             self.span(at, why.name(), from, done);
         }
         (done, why)
     }
 
-    fn signal(&mut self, at: usize, offset: u32, time: f64, arrivals: i64, bytes: i64, by: Key) {
+    fn signal(&mut self, at: usize, offset: u32, time: f64, arrivals: i64, bytes: i64, by: InstKey) {
         let block = self.warps[at].block;
-        self.signals.push(Reverse(Signal { time, block, offset, arrivals, bytes, by }));
+        self.signals.push(Reverse(MbarrierUpdate { time, block, offset, arrivals, bytes, by }));
     }
 
     fn barrier(&mut self, at: usize, event: &Event, arrive: bool, time: f64) {
         let block = self.warps[at].block;
         if !arrive {
             self.warps[at].blocked = Blocked::Barrier;
-            self.warps[at].wait = Wait { why: Reason::Barrier, by: (event.func, event.pc) };
+            self.warps[at].wait = WaitCause { why: Reason::Barrier, by: (event.func, event.pc) };
         }
         if let Some(running) = &mut self.blocks[block] {
             *running.barriers.entry(event.a).or_default() += 1;
         }
-        // The low bits tell which barrier a warp waits at.
+        // The low bits identify the barrier that a warp waits on.
         self.warps[at].earliest = time;
         self.complete_barrier(block, event.a, event.b.div_ceil(32), time);
     }
 
-    /// Releases a barrier's warps when as many have come as it needs; 0 is all that live.
+    /// Releases the warps of a barrier when as many as needed have arrived; 0 stands for all live warps.
     fn complete_barrier(&mut self, block: usize, id: u32, needed: u32, time: f64) {
         let Some(running) = &mut self.blocks[block] else { return };
         let needed = if needed == 0 { running.live } else { needed };
@@ -756,7 +750,7 @@ impl<'a> Sm<'a> {
         let count = i64::from(event.b);
         match op {
             MbarrierOp::Init { .. } => {
-                *b = Mbarrier { expected: count, pending: count, bytes: 0, phase: 0 };
+                *b = MbarrierState { expected: count, pending: count, bytes: 0, phase: 0 };
             }
             MbarrierOp::ExpectTx { .. } => b.bytes += count,
             MbarrierOp::CompleteTx { .. } => b.bytes -= count,
@@ -774,7 +768,7 @@ impl<'a> Sm<'a> {
                 } else {
                     w.blocked = Blocked::Mbarrier { offset: event.a, parity: event.b & 1 };
                 }
-                w.wait = Wait { why: Reason::Mbarrier, by: (event.func, event.pc) };
+                w.wait = WaitCause { why: Reason::Mbarrier, by: (event.func, event.pc) };
             }
             MbarrierOp::Inval { .. } | MbarrierOp::PendingCount => {}
         }

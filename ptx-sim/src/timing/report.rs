@@ -1,23 +1,26 @@
-//! A prediction as text, and its parts put together.
+//! A prediction as text, and its assembly from the parts of the model.
 
 use super::agents::agents;
+use super::costs::Pipe;
+use super::power::Power;
+use super::prediction::{Prediction, PtxLine, SourceLine};
 use super::replay::Replay;
 use super::source::LineTable;
-use super::{Line, Pipe, Power, Prediction, PtxLine, Reason, SourceLine};
+use super::waits::{InstStats, Reason};
 use crate::exec::state::program::Program;
 use crate::exec::state::record::ClockReads;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// Lines of PTX in a report, and of the program.
+/// Lines shown in a report: of the PTX, and of the program.
 const LINES: usize = 12;
 pub(super) const SOURCE_LINES: usize = 16;
-/// Characters of an instruction that are shown: products of warpgroups name hundreds of registers.
+/// Maximum characters of an instruction shown, because `wgmma` names hundreds of registers.
 const WIDTH: usize = 100;
-/// Accesses that use less of what they move are told of.
+/// Accesses that use a smaller share of the moved bytes are reported.
 const USED: f64 = 0.9;
 
-/// What a prediction is made of.
+/// The parts of a prediction.
 pub(super) struct Parts<'a> {
     pub machine: String,
     pub clocks: f64,
@@ -96,10 +99,10 @@ pub(super) fn prediction(p: Parts<'_>) -> Prediction {
     }
 }
 
-/// The lines of the program, the costliest first.
+/// The lines of the program, most expensive first.
 fn sources(lines: &[PtxLine], ptx: &str) -> Vec<SourceLine> {
     let table = LineTable::of(ptx);
-    let mut found: BTreeMap<(&str, u32), Line> = BTreeMap::new();
+    let mut found: BTreeMap<(&str, u32), InstStats> = BTreeMap::new();
     for line in lines {
         found.entry(table.at(line.line).unwrap_or(("", 0))).or_default().add(&line.cost);
     }
@@ -120,7 +123,7 @@ impl SourceLine {
         if self.file.is_empty() { "(no line)".into() } else { format!("{}:{}", self.file, self.line) }
     }
 
-    /// What most of its cost is, and which part of it.
+    /// The largest part of its cost, and the share of that part.
     pub fn main_reason(&self) -> (Reason, f64) {
         let reason = largest(&self.cost.caused);
         (reason, self.cost.caused[reason as usize] / self.cost.cost().max(1.0))
@@ -128,7 +131,7 @@ impl SourceLine {
 }
 
 impl Prediction {
-    /// The lines at which warps wait the longest, with their share of all waiting.
+    /// The lines before which warps wait the longest, with their share of all waiting.
     pub fn slowest(&self, count: usize) -> Vec<(&PtxLine, f64)> {
         let all: f64 = self.lines.iter().map(|l| l.cost.waited()).sum::<f64>().max(1.0);
         let mut found: Vec<_> = self.lines.iter().map(|l| (l, l.cost.waited() / all)).collect();
@@ -137,7 +140,7 @@ impl Prediction {
         found
     }
 
-    /// Fills in the text of the program's lines. `read` gives the text of a file as the PTX names it, if there is one.
+    /// Fills in the text of the program's lines. `read` returns the text of a file named in the PTX, if available.
     pub fn read_sources(&mut self, mut read: impl FnMut(&str) -> Option<String>) {
         let mut files: BTreeMap<String, Option<String>> = BTreeMap::new();
         for source in self.sources.iter_mut().filter(|s| !s.file.is_empty()) {
@@ -147,26 +150,26 @@ impl Prediction {
         }
     }
 
-    /// Clocks that warps lost on account of each line of the program, as shares of all; the largest first.
+    /// The clocks that warps lost waiting for each line of the program, as shares of the total; largest first.
     pub fn costliest(&self, count: usize) -> impl Iterator<Item = (&SourceLine, f64)> {
         let all = self.sources.iter().map(|s| s.cost.cost()).sum::<f64>().max(1.0);
         self.sources.iter().map(move |s| (s, s.cost.cost() / all)).take_while(|(_, share)| *share > 0.0).take(count)
     }
 
-    /// What the launch draws, and which clock is left to it.
+    /// Describes the power that the launch draws, and the clock that remains.
     pub fn power_text(&self) -> Option<String> {
         let p = self.power?;
         let draws = format!("draws {:.0} W of {:.0} W", p.watts, p.limit);
         Some(if self.mhz > p.sustained {
-            format!("{draws}: if it is repeated for long, the clock falls to {:.0} MHz", p.sustained)
+            format!("{draws}; if it is repeated for long, the clock falls to {:.0} MHz", p.sustained)
         } else if p.demand > p.limit {
-            format!("{draws}: clock {:.0} MHz because of power", self.mhz)
+            format!("{draws}; the power limit holds the clock at {:.0} MHz", self.mhz)
         } else {
             draws
         })
     }
 
-    /// A report for people.
+    /// The prediction as a text report.
     pub fn text(&self) -> String {
         let mut out = String::new();
         // Writing to a string cannot fail.
@@ -177,7 +180,7 @@ impl Prediction {
         );
         let _ = writeln!(
             out,
-            "  {} blocks, {} at a time on a multiprocessor (limited by {}; about {} registers), at most {} each",
+            "  {} blocks, {} resident per SM (limited by {}; about {} registers), at most {} per SM",
             self.blocks, self.resident, self.limited_by, self.registers, self.blocks_per_sm
         );
         if let Some(text) = self.power_text() {
@@ -185,9 +188,10 @@ impl Prediction {
         }
         let percent = |x: f64| format!("{:5.1} %", 100.0 * x);
         if self.from_image > 0.0 {
-            let _ = writeln!(out, "  {:.1} % of the instructions as assembled", 100.0 * self.from_image);
+            let _ =
+                writeln!(out, "  {:.1} % of the instructions taken from the assembled image", 100.0 * self.from_image);
         }
-        let _ = writeln!(out, "busy, and how long that would take if it were all:");
+        let _ = writeln!(out, "utilization of each unit, and its busy time:");
         for (name, share) in &self.busy {
             let _ = writeln!(out, "  {name:<24}{}{:12.1} us", percent(*share), share * self.microseconds);
         }
@@ -196,7 +200,7 @@ impl Prediction {
             let _ = writeln!(out, "  {:<24}{}", reason.name(), percent(*share));
         }
         if !self.agents.is_empty() {
-            let _ = writeln!(out, "agents, and what they wait for:");
+            let _ = writeln!(out, "agents, and the main reasons for their waits:");
         }
         for agent in &self.agents {
             let warps = format!("warps {} to {}", agent.warps.start, agent.warps.end - 1);
@@ -209,18 +213,18 @@ impl Prediction {
             let _ = writeln!(out, "  {:<16}{warps:<16}{}", agent.name, waits.join(", "));
         }
         if !self.sources.is_empty() {
-            let _ = writeln!(out, "lines of the program by the time that warps wait on their account:");
+            let _ = writeln!(out, "source lines by the time that warps wait for them:");
         }
         for (source, share) in self.costliest(SOURCE_LINES) {
             let (reason, part) = source.main_reason();
             let why = format!("{} {}", reason.name(), percent(part).trim_start());
             let _ = writeln!(out, "  {}  {:<30} {why:<30} {}", percent(share), source.place(), shortened(&source.text));
             if let Some(used) = source.cost.used_share().filter(|used| *used < USED) {
-                let what = "of the bytes that its accesses move are used";
+                let what = "of the bytes moved by its accesses are used";
                 let _ = writeln!(out, "{:13}{} {what}", "", percent(used).trim_start());
             }
         }
-        let _ = writeln!(out, "lines of the PTX before which warps wait the longest:");
+        let _ = writeln!(out, "PTX lines before which warps wait the longest:");
         for (line, share) in self.slowest(LINES) {
             let _ = writeln!(
                 out,
@@ -236,7 +240,7 @@ impl Prediction {
     }
 }
 
-pub(super) fn main_reason(line: &Line) -> Reason {
+pub(super) fn main_reason(line: &InstStats) -> Reason {
     largest(&line.waits)
 }
 
@@ -245,7 +249,7 @@ fn largest(waits: &[f64; Reason::ALL.len()]) -> Reason {
     Reason::ALL.into_iter().max_by(by_size).unwrap_or(Reason::Slot)
 }
 
-/// A text of one line, not too long.
+/// Truncates a text to one line of limited width.
 pub(super) fn shortened(text: &str) -> String {
     match text.char_indices().nth(WIDTH) {
         Some((end, _)) => format!("{}...", &text[..end]),

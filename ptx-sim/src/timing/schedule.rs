@@ -1,21 +1,21 @@
-//! The order in which an assembler would issue the instructions of a basic block.
+//! Orders the instructions of a basic block as an assembler would.
 //!
-//! An assembler moves loads up and spreads dependent instructions apart; a model that issued in the order of the PTX
-//! would see stalls that the machine does not have. Here is a list scheduler with the model's own latencies: of the
-//! instructions whose operands are there, the one on the longest path goes first. Only the next instructions in the
-//! order of the PTX are looked at, as many as `code.window` says, because moving a load further up costs registers.
+//! An assembler hoists loads and separates dependent instructions. A model that issued in PTX order would see stalls
+//! that the machine does not have. This is a list scheduler with the model's latencies: among the instructions whose
+//! operands are ready, the one on the longest path goes first. It considers only the next `code.window` instructions
+//! in PTX order, because hoisting a load further costs registers.
 //!
-//! Barriers, waits, asynchronous operations and branches stay where they are. Loads from a space pass each other but no
-//! store to it.
+//! Barriers, waits, asynchronous operations and branches keep their positions. Loads from a space may pass each other
+//! but not a store to it.
 
-use super::costs::{Costs, Order, Slot};
+use super::costs::{Costs, InstCost, Order};
 use crate::exec::state::program::Func;
 use rustc_hash::FxHashMap;
 
-/// For the first instruction of each basic block: the block's instructions in their new order, as distances from it.
+/// For the first instruction of each basic block, the block's instructions in their new order, as distances from it.
 pub(crate) type Orders = FxHashMap<u32, Vec<u32>>;
 
-pub(crate) fn orders(func: &Func, slots: &[Slot], costs: &Costs) -> Orders {
+pub(crate) fn orders(func: &Func, slots: &[InstCost], costs: &Costs) -> Orders {
     let mut found = Orders::default();
     let mut start = 0;
     for end in 1..=func.code.len() {
@@ -29,8 +29,8 @@ pub(crate) fn orders(func: &Func, slots: &[Slot], costs: &Costs) -> Orders {
     found
 }
 
-/// What must come before each instruction, with the clocks between.
-fn predecessors(slots: &[Slot], costs: &Costs) -> Vec<Vec<(usize, f64)>> {
+/// The predecessors of each instruction, with the clocks between.
+fn predecessors(slots: &[InstCost], costs: &Costs) -> Vec<Vec<(usize, f64)>> {
     let mut before: Vec<Vec<(usize, f64)>> = vec![Vec::new(); slots.len()];
     let mut writer: FxHashMap<u32, usize> = FxHashMap::default();
     let mut readers: FxHashMap<u32, Vec<usize>> = FxHashMap::default();
@@ -82,15 +82,15 @@ fn predecessors(slots: &[Slot], costs: &Costs) -> Vec<Vec<(usize, f64)>> {
     before
 }
 
-/// What the scheduler assumes of results that come from memory.
-fn expected_latency(slot: &Slot, costs: &Costs) -> f64 {
+/// The latency that the scheduler assumes for a result from memory.
+fn expected_latency(slot: &InstCost, costs: &Costs) -> f64 {
     match slot.order {
         Order::Load(crate::ir::Space::Global) => costs.latency_l2,
         _ => slot.latency,
     }
 }
 
-fn order(slots: &[Slot], costs: &Costs) -> Vec<u32> {
+fn order(slots: &[InstCost], costs: &Costs) -> Vec<u32> {
     let before = predecessors(slots, costs);
     let mut path = vec![0.0f64; slots.len()];
     for i in (0..slots.len()).rev() {
@@ -117,7 +117,7 @@ fn order(slots: &[Slot], costs: &Costs) -> Vec<u32> {
                 best = Some((at, ready));
             }
         }
-        // The first of the list has nothing before it that is not done.
+        // The first entry of the list has no unscheduled predecessor.
         let (at, ready) = best.unwrap_or((0, now));
         let i = left.remove(at);
         done[i] = ready;

@@ -1,18 +1,18 @@
-//! Lines of the tile program, from the line table that the compiler has left in the PTX.
+//! Lines of the tile program, from the line table that the compiler writes into the PTX.
 
 use std::collections::BTreeMap;
 
-/// Which line of which file the lines of a PTX text belong to.
+/// Maps lines of a PTX text to files and lines.
 #[derive(Debug, Default)]
 pub struct LineTable {
     files: BTreeMap<u32, String>,
-    /// Lines of the PTX from which on a place holds, in order. `None`: from there on nothing is known.
+    /// For each location, the first PTX line that it applies to, in order. `None` ends a location.
     starts: Vec<(u32, Option<(u32, u32)>)>,
 }
 
 impl LineTable {
-    /// Reads the `.file` and `.loc` directives of a text. What is no such directive as PTX describes it is passed over:
-    /// the text has been parsed before.
+    /// Reads the `.file` and `.loc` directives of a text. Malformed directives are ignored, because the text has
+    /// already been parsed.
     pub fn of(text: &str) -> LineTable {
         let mut table = LineTable::default();
         for (number, line) in (1..).zip(text.lines()) {
@@ -31,7 +31,7 @@ impl LineTable {
         table
     }
 
-    /// File and line of the instruction in a line of the PTX.
+    /// File and line of the instruction on a line of the PTX.
     pub fn at(&self, ptx_line: u32) -> Option<(&str, u32)> {
         let behind = self.starts.partition_point(|(from, _)| *from <= ptx_line);
         let (file, line) = self.starts[..behind].last()?.1?;
@@ -39,8 +39,8 @@ impl LineTable {
     }
 }
 
-/// The place that a `.loc` names: the innermost one that has a line, because a compiler gives line 0 to what belongs to
-/// no line of its function.
+/// The location that a `.loc` names: the innermost one with a line number, because compilers assign line 0 to code
+/// that belongs to no line of its function.
 fn place(rest: &str) -> Option<(u32, u32)> {
     let pair = |text: &str| -> Option<(u32, u32)> {
         let mut words = text.split_whitespace().map(str::parse);

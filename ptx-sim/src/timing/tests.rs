@@ -5,20 +5,20 @@ use super::*;
 use crate::units::{ElementType, Fill, TensorMap, TileParams};
 use crate::{Arg, Config, DevicePtr};
 
-/// An instruction of a listing, with the part of its encoding that controls its issue: clocks to the next, boards to
-/// wait for (a bit each), and the board of its result.
+/// An instruction of a listing, with its control code: clocks to the next instruction, scoreboards to wait for (one
+/// bit each), and the scoreboard of its result.
 fn listed(text: &str, stall: u64, wait: u64, result: Option<u64>) -> String {
     let word = (stall | result.unwrap_or(7) << 5 | 7 << 8 | wait << 11) << 41;
     format!("        /*0010*/  {text} ;  /* 0x0 */\n        /* 0x{word:016x} */\n")
 }
 
-/// Clocks of a turn of a loop that loads from shared memory and that an image has as `lines`.
+/// Clocks per iteration of a loop that loads from shared memory, with `lines` as its image.
 fn turn_of_image(lines: &str) -> f64 {
     let setup = "shl.b32 %r5, %r2, 2; add.s32 %r6, %r4, %r5; st.shared.b32 [%r6], %r3;";
     turn_as_listed(&kernel(setup, "ld.shared.b32 %r7, [%r6]; add.s32 %r8, %r8, %r7;"), lines)
 }
 
-/// Clocks of a turn of a kernel's loop that an image has as `lines`.
+/// Clocks per iteration of a kernel's loop with `lines` as its image.
 fn turn_as_listed(text: &str, lines: &str) -> f64 {
     let module = Module::parse(text).unwrap();
     let listing = format!(
@@ -38,8 +38,8 @@ fn turn_as_listed(text: &str, lines: &str) -> f64 {
     (at(200) - at(100)) / 100.0
 }
 
-/// Asynchronous work is found in an image too: a phase is tried again elsewhere, and the last product of a group ends
-/// it. What is computed between a product and the wait for it costs nothing while the product takes longer.
+/// Asynchronous work is also matched with an image: a phase wait is retried elsewhere, and the last `wgmma` of a group
+/// commits it. Computation between a `wgmma` and its wait is free while the `wgmma` takes longer.
 #[test]
 fn asynchronous_work_of_images() {
     let text = kernel(
@@ -69,19 +69,19 @@ fn asynchronous_work_of_images() {
     assert!((more - many - 64.0).abs() < 2.0, "{many} {more}");
 }
 
-/// An image says itself how far apart its instructions are, and which results they wait for.
+/// An image specifies how far apart its instructions issue, and which results they wait for.
 #[test]
 fn images_are_issued_by_their_control_codes() {
     let load = listed("LDS R4, [R2]", 1, 0, Some(3));
     let adds = |stall| listed("FADD R10, R11, R12", stall, 0, None).repeat(10);
     let (close, apart) = (turn_of_image(&(load.clone() + &adds(1))), turn_of_image(&(load.clone() + &adds(9))));
     assert!((apart - close - 80.0).abs() < 2.0, "{close} {apart}");
-    // Another board is not waited for, the load's own is.
+    // Only the load's own scoreboard is waited for.
     let needs = |board: u64| turn_of_image(&(load.clone() + &listed("FADD R10, R4, R12", 1, 1 << board, None)));
     assert!(needs(2) < 12.0 && needs(3) > number("latency.shared"), "{} {}", needs(2), needs(3));
 }
 
-/// Two operands of one bank are read one after the other, unless the instruction before has kept one.
+/// Two operands in one bank are read sequentially, unless the previous instruction kept one.
 #[test]
 fn ports_of_registers() {
     let load = listed("LDS R4, [R2]", 1, 0, Some(3));
@@ -91,8 +91,7 @@ fn ports_of_registers() {
     assert!((same - other - 64.0).abs() < 3.0 && (kept - other).abs() < 3.0, "{same} {other} {kept}");
 }
 
-/// Reads and writes have rates of their own, and the end of a launch, when nothing more is loaded, is no measure of how
-/// long all of it takes.
+/// Reads and writes have separate rates, and the end of a launch, where nothing more is loaded, is not representative.
 #[test]
 fn streams_run_at_the_rates_of_memory() {
     let body = "ld.global.v4.b32 {%r8, %r9, %r10, %r11}, [%rd3]; st.global.v4.b32 [%rd5], {%r8, %r9, %r10, %r11};";
@@ -105,14 +104,14 @@ fn streams_run_at_the_rates_of_memory() {
     assert!((p.microseconds / us - 1.0).abs() < 0.03, "{} {us}", p.microseconds);
 }
 
-/// What multiprocessors store first they store together; later they are apart.
+/// SMs store together at first, and drift apart later.
 #[test]
 fn storing_together_ends() {
     let costs = Costs::of(&Machine::named("sm_90").unwrap()).unwrap();
-    let all = share(&costs, costs.clock, costs.sms, 0.0);
-    let few = share(&costs, costs.clock, 4.0, 0.0);
+    let all = bandwidth(&costs, costs.clock, costs.sms, 0.0);
+    let few = bandwidth(&costs, costs.clock, 4.0, 0.0);
     assert!(all.store_all < 0.5 * all.store && few.store_all == few.store);
-    let (mut steps, mut time) = (stores::InStep::default(), 0.0);
+    let (mut steps, mut time) = (stores::StoreContention::default(), 0.0);
     let phases: Vec<f64> = (0..40)
         .map(|_| {
             time += 20_000.0;
@@ -123,7 +122,7 @@ fn storing_together_ends() {
     assert!(phases[39] < 1.05 * 65536.0 / all.store, "{phases:?}");
 }
 
-/// One block that stores more than the others does not share with them to its end.
+/// A CTA that stores more than the others eventually has the bandwidth to itself.
 #[test]
 fn blocks_that_store_more_have_it_to_themselves() {
     let body = "st.global.v4.b32 [%rd3], {%r8, %r8, %r8, %r8}; add.s64 %rd3, %rd3, 2048;";
@@ -136,12 +135,12 @@ fn blocks_that_store_more_have_it_to_themselves() {
     let clocks = |shorter| predicted_on(&kernel(&setup(shorter), body), 132, 128, 1 << 26).clocks;
     let (all, half, one) = (clocks(0), clocks(66), clocks(131));
     let bytes = 128.0 * 2048.0;
-    // The last stores are still under way when the block ends.
+    // The last stores are still in flight when the CTA ends.
     assert!(one < 0.6 * all && one > 0.9 * bytes / number("store.one_sm"), "{all} {one}");
     assert!((0.5..0.75).contains(&(half / all)), "{all} {half}");
 }
 
-/// A kernel of 128 threads with a body in a loop of `n` turns.
+/// A kernel of 128 threads with `body` in a loop of `n` iterations.
 fn kernel(setup: &str, body: &str) -> String {
     format!(
         ".version 8.3\n.target sm_90a\n.address_size 64\n.visible .entry k(.param .u64 p, .param .u32 n) .reqntid 128 {{
@@ -167,7 +166,7 @@ fn predicted_with(text: &str, grid: u32, n: u32, memory: u64, options: &Options)
     predict(&mut device, &module, "k", &launch, &machine, options).unwrap()
 }
 
-/// Clocks of a turn of the loop, by the difference of two lengths.
+/// Clocks per iteration of the loop, from the difference of two trip counts.
 fn turn(setup: &str, body: &str) -> f64 {
     let text = kernel(setup, body);
     let at = |n| predicted_on(&text, 1, n, 1 << 16).clocks;
@@ -189,10 +188,10 @@ fn latencies_and_rates_of_arithmetic() {
     assert!((rate / 24.0 - number("pipe.mufu.interval")).abs() < 0.7, "{rate}");
 }
 
-/// Lanes 16 bytes apart meet in eight banks and take four passes; four warps share one memory.
+/// Lanes 16 bytes apart use eight banks and take four passes; the four warps share one memory.
 #[test]
 fn conflicts_of_shared_memory() {
-    // Every load is used, because a warp waits for a result only where something reads it.
+    // Every load has a use, because a warp waits for a result only when an instruction reads it.
     let loads: String = (7..31).map(|i| format!("ld.shared.b32 %r{i}, [%r6];")).collect();
     let uses: String = (7..31).step_by(2).map(|i| format!("xor.b32 %r31, %r{i}, %r{};", i + 1)).collect();
     let clocks = |shift: u32| {
@@ -205,7 +204,7 @@ fn conflicts_of_shared_memory() {
     assert!((4.0 * passes..5.0 * passes).contains(&conflict), "{conflict}");
 }
 
-/// What blocks load apart from each other comes at the rate of memory; what they share does not.
+/// Data that only one CTA loads arrives at the rate of memory; shared data does not.
 #[test]
 fn sharing_decides_where_loads_come_from() {
     let body = "ld.global.v4.b32 {%r8, %r9, %r10, %r11}, [%rd3]; add.s32 %r13, %r13, %r8; add.s64 %rd3, %rd3, 2048;";
@@ -216,8 +215,8 @@ fn sharing_decides_where_loads_come_from() {
     assert!(apart.clocks > 1.5 * shared.clocks, "{} {}", apart.clocks, shared.clocks);
 }
 
-/// A copy engine's loads count as others do: boxes that all blocks load come from L2, boxes of each block's own from
-/// memory. Stores and barriers of the same kernel are no loads.
+/// Loads by the copy engine count like others: boxes that all CTAs load come from L2, boxes of a single CTA from
+/// memory. Stores and barriers of the same kernel are not loads.
 #[test]
 fn sharing_of_tensor_copies() {
     let text = |row: &str| {
@@ -266,7 +265,7 @@ fn sharing_of_tensor_copies() {
     assert!(apart.clocks > 1.5 * shared.clocks, "{} {}", apart.clocks, shared.clocks);
 }
 
-/// A barrier makes the others wait for the slowest, and says so.
+/// A barrier makes the other warps wait for the slowest, and the report says so.
 #[test]
 fn barriers_wait_for_the_last_warp() {
     let slow = "setp.lt.u32 %p2, %r2, 32; @!%p2 bra J; ".to_string()
@@ -280,7 +279,7 @@ fn barriers_wait_for_the_last_warp() {
     assert_eq!(p.json()["blocks"], 1);
 }
 
-/// `cp.async` returns at once; the wait for its group takes the latency of L2.
+/// `cp.async` returns immediately; the wait for its group takes the latency of L2.
 #[test]
 fn groups_of_copies() {
     let setup = "shl.b32 %r5, %r2, 4; add.s32 %r6, %r4, %r5;";
@@ -290,7 +289,7 @@ fn groups_of_copies() {
     assert!(waited > number("latency.l2") && ahead < 0.5 * waited, "{waited} {ahead}");
 }
 
-/// More registers, fewer blocks; the assembler's number wins over the estimate.
+/// More registers mean fewer CTAs; the assembler's count overrides the estimate.
 #[test]
 fn occupancy_by_registers_and_shared_memory() {
     let module = Module::parse(&kernel("", "fma.rn.f32 %f1, %f1, %f2, %f3;")).unwrap();
@@ -309,7 +308,7 @@ fn occupancy_by_registers_and_shared_memory() {
     assert_eq!(resident(Some(255)), (2, "registers"));
 }
 
-/// Work that blocks take by turns: a launch takes as long as the block with one turn more.
+/// CTAs that take work round-robin: a launch takes as long as the CTA with one more iteration.
 #[test]
 fn a_launch_of_one_round_ends_with_its_longest_block() {
     let text = kernel(
@@ -319,11 +318,11 @@ fn a_launch_of_one_round_ends_with_its_longest_block() {
     );
     let clocks = |grid| predicted_on(&text, grid, 3, 1 << 16).clocks;
     let (even, uneven) = (clocks(133), clocks(132));
-    // The start is common to both turns.
+    // Both launches have the same start-up time.
     assert!((1.85..2.0).contains(&(uneven / even)), "{even} {uneven}");
 }
 
-/// What keeps a unit busy on all multiprocessors draws more than the limit; on one it does not.
+/// A unit that is busy on all SMs draws more than the limit; on one SM it does not.
 #[test]
 fn power_lowers_the_clock() {
     let text = kernel(
@@ -342,11 +341,11 @@ fn power_lowers_the_clock() {
     assert!((kept.power.unwrap().watts / all_power.limit - 1.0).abs() < 0.02, "{:?}", kept.power);
     let slower = kept.microseconds / all.microseconds;
     assert!((slower * kept.mhz / all.mhz - 1.0).abs() < 0.02, "{slower}");
-    assert!(kept.text().contains("MHz because of power"), "{}", kept.text());
+    assert!(kept.text().contains("the power limit holds the clock at"), "{}", kept.text());
     assert_eq!(at(132 * 4, Clock::At(1000.0)).mhz, 1000.0);
 }
 
-/// The sampled clusters have the middle of each dimension for their mean.
+/// The mean of the sampled clusters is the middle of each dimension.
 #[test]
 fn samples_are_spread() {
     for x in [8u64, 16, 128, 130] {
@@ -375,8 +374,8 @@ fn what_the_model_does_not_know_is_refused() {
     }
 }
 
-/// Waits are told by line of the program too: for a value that comes late the line that loads it is to blame, and not
-/// the one that needs it.
+/// Waits are attributed to lines of the program. For a late value this is the line that loads it, not the line that
+/// uses it.
 #[test]
 fn lines_of_the_program() {
     let setup = ".loc 1 3 1\n mov.b32 %r13, 0;";
@@ -387,9 +386,9 @@ fn lines_of_the_program() {
     let (line, share) = p.costliest(1).next().unwrap();
     assert_eq!((line.place().as_str(), line.main_reason().0), ("dir/sum.py:7", Reason::GlobalMemory));
     assert!(share > 0.8, "{share}");
-    // 32 lanes, 16 bytes apart, of which each asks for 4.
+    // 32 lanes, 16 bytes apart, each of which accesses 4 bytes.
     assert_eq!(line.cost.used_share(), Some(0.25));
-    // Where the warps stood is the line that adds.
+    // The warps waited at the line with the addition.
     let waited = |n: u32| p.sources.iter().find(|s| s.line == n).unwrap().cost.waits[Reason::GlobalMemory as usize];
     assert!(waited(8) > 0.9 * (waited(7) + waited(8)), "{} {}", waited(7), waited(8));
 
@@ -397,17 +396,17 @@ fn lines_of_the_program() {
     for found in [p.text(), p.html()] {
         assert!(found.contains("dir/sum.py:7") && found.contains("x = load(p)"), "{found}");
     }
-    assert!(p.text().contains("25.0 % of the bytes that its accesses move are used"), "{}", p.text());
+    assert!(p.text().contains("25.0 % of the bytes moved by its accesses are used"), "{}", p.text());
     let json = &p.json()["sources"][0];
     assert_eq!(
         (&json["line"], &json["reason"], &json["text"]),
         (&7.into(), &"global memory".into(), &"x = load(p)".into())
     );
-    // Without a line table there are no such lines.
+    // Without a line table there are no source lines.
     assert!(predicted_on(&kernel("", ""), 1, 5, 1 << 16).sources.is_empty());
 }
 
-/// A warp that brings boxes, and four that multiply: each has a row of its own in the reports.
+/// A warp that copies boxes, and four that multiply: each agent has its own row in the reports.
 #[test]
 fn reports_by_agent() {
     let product = "wgmma.fence.sync.aligned;
@@ -443,13 +442,13 @@ fn reports_by_agent() {
     assert!(names.contains("consumer, warp 0") && names.contains("producer, warp 4"), "{names}");
 }
 
-/// Where blocks differ in length, one of each kind is replayed, however long that takes.
+/// If CTAs differ in length, one of each kind is replayed, however long that takes.
 #[test]
 fn rounds_with_all_kinds_of_blocks() {
     assert_eq!(rounds_of_all(&[100, 95, 100, 99], 1), 0);
     assert_eq!(rounds_of_all(&[10, 40, 70, 100], 1), 6);
     assert_eq!(rounds_of_all(&[10, 40, 70, 100], 2), 4);
-    // The mean of all kinds, though the last to start is a short one.
+    // The mean of all kinds, although the last one to start is short.
     let ends = [100.0, 170.0, 210.0, 220.0, 320.0, 390.0];
     let clocks = extend(&ends, 1, 4, 100.0, 100, 8.0);
     assert!((clocks / 100.0 - 55.0).abs() < 2.0, "{clocks}");

@@ -1,11 +1,11 @@
-//! What warps wait for, and on whose account: the books of the replay.
+//! The reasons for which warps wait, and the instructions that cause the waits.
 
 /// Why a warp waited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Reason {
     /// Results of arithmetic.
     Arithmetic,
-    /// Results of matrix products.
+    /// Results of MMAs.
     Product,
     SharedMemory,
     GlobalMemory,
@@ -13,17 +13,17 @@ pub enum Reason {
     Slot,
     /// The pipe was busy.
     Pipe,
-    /// Too many stores under way.
+    /// Too many stores in flight.
     StoreQueue,
     Barrier,
     Mbarrier,
     /// Groups of asynchronous copies.
     Copies,
-    /// Groups of asynchronous products.
+    /// Groups of asynchronous MMAs.
     AsyncProducts,
-    /// Loads and stores of tensor memory, and columns of it that others have.
+    /// Loads and stores of tensor memory, and columns allocated by others.
     TensorMemory,
-    /// The start of the block.
+    /// The start of the CTA.
     Start,
 }
 
@@ -63,33 +63,32 @@ impl Reason {
     }
 }
 
-/// An instruction: its function, and its place there.
-pub(crate) type Key = (u32, u32);
+/// An instruction: function and program counter.
+pub(crate) type InstKey = (u32, u32);
 
-/// What a warp waits for: why, and the instruction that made it so. That of a value that is late is the one that
-/// computes or loads it, not the one that needs it; that of a phase of an mbarrier is the copy or arrival that ended
-/// the phase.
+/// A wait: the reason, and the instruction that caused it. For a late value this is the instruction that computes or
+/// loads it, not the one that uses it. For an mbarrier phase it is the copy or arrival that completed the phase.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Wait {
+pub(super) struct WaitCause {
     pub why: Reason,
-    pub by: Key,
+    pub by: InstKey,
 }
 
 /// Clocks of warps at one instruction.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Line {
+pub struct InstStats {
     pub issued: u64,
-    /// Before it.
+    /// Waits before this instruction.
     pub waits: [f64; Reason::ALL.len()],
-    /// Before whatever instruction, on account of this one.
+    /// Waits caused by this instruction, before any instruction.
     pub caused: [f64; Reason::ALL.len()],
-    /// Bytes of global memory that its lanes named, and bytes of the sectors that these lie in.
+    /// Bytes of global memory that its lanes accessed, and bytes of the sectors that contain them.
     pub used: f64,
     pub moved: f64,
 }
 
-impl Line {
-    pub(crate) fn add(&mut self, other: &Line) {
+impl InstStats {
+    pub(crate) fn add(&mut self, other: &InstStats) {
         self.issued += other.issued;
         self.used += other.used;
         self.moved += other.moved;
@@ -105,22 +104,22 @@ impl Line {
         self.waits.iter().sum()
     }
 
-    /// The part of the bytes of the touched sectors that somebody asked for; `None` where there was no access. What
-    /// several lanes name counts once.
+    /// The share of the bytes in the accessed sectors that were used; `None` without accesses. Bytes that several
+    /// lanes access count once.
     pub fn used_share(&self) -> Option<f64> {
         (self.moved > 0.0).then(|| (self.used / self.moved).min(1.0))
     }
 
-    /// Clocks that warps lost on account of the instruction.
+    /// Clocks that warps lost because of the instruction.
     pub fn cost(&self) -> f64 {
         self.caused.iter().sum()
     }
 }
 
-/// A bar in the picture of a block.
+/// A bar in the timeline of a CTA.
 #[derive(Clone, Debug)]
 pub struct Span {
-    /// Row: a warp of the block, or the copy engine above all warps.
+    /// Row: a warp of the CTA, or the copy engine above all warps.
     pub row: u32,
     pub name: &'static str,
     pub start: f64,

@@ -1,12 +1,12 @@
 //! The rules of one-dimensional bulk copies (`cp.async.bulk`).
 
-use super::TmaError;
+use super::error::TmaError;
 
-/// Checks addresses and size of a bulk copy, prefetch or reduction: all are
-/// multiples of 16 bytes.
+/// Checks that the addresses and size of a bulk copy, prefetch or reduction are multiples of 16 bytes.
 ///
 /// # Errors
-/// [`TmaError::Bulk`] names the operand.
+///
+/// [`TmaError::Bulk`] with the operand.
 pub const fn check_bulk(destination: u64, source: u64, size: u64) -> Result<(), TmaError> {
     if !destination.is_multiple_of(16) {
         return Err(TmaError::Bulk { what: "destination address", value: destination });

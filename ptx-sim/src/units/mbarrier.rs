@@ -1,9 +1,8 @@
 //! The mbarrier object: phases, arrivals and transactions.
 //!
-//! A phase is complete when no arrival is pending and the transaction count is
-//! zero; the object then turns to the next phase and the pending count starts
-//! again from the expected count. Everything an object knows fits its 64-bit
-//! word, so copies of shared memory carry it along:
+//! A phase completes when no arrival is pending and the transaction count is zero. The object then advances to the
+//! next phase, and the pending count is reset to the expected count. The whole state is in the 64-bit word of the
+//! object, so copies of shared memory preserve it:
 //!
 //! ```text
 //! bits  0..20  pending arrivals       bits 40..61  transaction count (signed)
@@ -11,18 +10,16 @@
 //! bits 62..64  0b10 on every initialized object
 //! ```
 //!
-//! The state word that `mbarrier.arrive` returns is the object before the
-//! arrival. Asking whether "the phase of this state" is complete is asking
-//! whether the object's parity has changed since.
+//! The state word that `mbarrier.arrive` returns is the object before the arrival. "The phase of this state" is
+//! complete exactly if the object's parity has changed since.
 //!
-//! Worked example: `init 1`, then `arrive.expect_tx 64` leaves pending 0 and 64
-//! bytes due, phase 0 still open. `complete_tx 64` ends phase 0: parity is 1,
-//! pending is 1 again, and a wait on parity 0 succeeds.
+//! For example, `init 1` and `arrive.expect_tx 64` leave 0 pending arrivals and 64 bytes due, with phase 0 still open.
+//! `complete_tx 64` ends phase 0: the parity becomes 1, the pending count is 1 again, and a wait on parity 0 succeeds.
 //!
-//! Two phases later the parity is the same again. The instruction set asks that
-//! every phase is waited for before the next one ends, so one bit is enough.
+//! Two phases later the parity repeats. PTX requires that every phase is waited for before the next one ends, so one
+//! bit is enough.
 
-/// What a correct program never does to an mbarrier.
+/// Misuses of an mbarrier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MbarrierError {
     #[error("not an initialized mbarrier (word {0:#018x})")]
@@ -41,7 +38,7 @@ pub enum MbarrierError {
     Alignment(u64),
 }
 
-/// Largest arrival and transaction count.
+/// Maximum arrival count and transaction count.
 pub const MAX_COUNT: u32 = (1 << 20) - 1;
 
 /// A decoded mbarrier.
@@ -59,6 +56,7 @@ impl Mbarrier {
     /// `mbarrier.init`.
     ///
     /// # Errors
+    ///
     /// A count outside 1..=2^20-1.
     pub const fn init(count: u32) -> Result<Self, MbarrierError> {
         if count == 0 || count > MAX_COUNT {
@@ -67,10 +65,11 @@ impl Mbarrier {
         Ok(Self { expected: count, pending: count, transactions: 0, parity: false })
     }
 
-    /// Reads an object from its word.
+    /// Decodes an object from its word.
     ///
     /// # Errors
-    /// [`MbarrierError::Uninitialized`] when the word holds none.
+    ///
+    /// [`MbarrierError::Uninitialized`] if the word is not an mbarrier.
     pub const fn decode(word: u64) -> Result<Self, MbarrierError> {
         if word >> 62 != 0b10 {
             return Err(MbarrierError::Uninitialized(word));
@@ -78,7 +77,7 @@ impl Mbarrier {
         Ok(Self {
             pending: (word & 0xf_ffff) as u32,
             expected: (word >> 20 & 0xf_ffff) as u32,
-            // Bring the sign of the 21-bit field to the top and shift it back.
+            // Sign-extends the 21-bit field.
             transactions: ((word << 3) as i64 >> 43) as i32,
             parity: word >> 61 & 1 == 1,
         })
@@ -96,6 +95,7 @@ impl Mbarrier {
     /// `mbarrier.arrive`; returns the state before the arrival.
     ///
     /// # Errors
+    ///
     /// More arrivals than are pending, or a count of zero.
     pub fn arrive(&mut self, count: u32) -> Result<u64, MbarrierError> {
         let state = self.encode();
@@ -107,7 +107,8 @@ impl Mbarrier {
     /// `mbarrier.arrive.noComplete`.
     ///
     /// # Errors
-    /// As [`Mbarrier::arrive`], and an arrival that would end the phase.
+    ///
+    /// Like [`Mbarrier::arrive`], and for an arrival that would end the phase.
     pub fn arrive_no_complete(&mut self, count: u32) -> Result<u64, MbarrierError> {
         let state = self.encode();
         self.take(count)?;
@@ -120,7 +121,8 @@ impl Mbarrier {
     /// `mbarrier.arrive.expect_tx`: expects `bytes`, then arrives once.
     ///
     /// # Errors
-    /// As [`Mbarrier::expect_tx`] and [`Mbarrier::arrive`].
+    ///
+    /// Like [`Mbarrier::expect_tx`] and [`Mbarrier::arrive`].
     pub fn arrive_expect_tx(&mut self, bytes: u32) -> Result<u64, MbarrierError> {
         let state = self.encode();
         self.expect_tx(bytes)?;
@@ -128,10 +130,11 @@ impl Mbarrier {
         Ok(state)
     }
 
-    /// `mbarrier.arrive_drop`: also lowers the count of later phases.
+    /// `mbarrier.arrive_drop`: arrives, and lowers the expected count of later phases.
     ///
     /// # Errors
-    /// As [`Mbarrier::arrive`], and more drops than the expected count.
+    ///
+    /// Like [`Mbarrier::arrive`], and for more drops than the expected count.
     pub fn arrive_drop(&mut self, count: u32) -> Result<u64, MbarrierError> {
         let state = self.encode();
         self.take(count)?;
@@ -144,14 +147,16 @@ impl Mbarrier {
     /// `mbarrier.expect_tx`.
     ///
     /// # Errors
+    ///
     /// A transaction count out of range.
     pub fn expect_tx(&mut self, bytes: u32) -> Result<(), MbarrierError> {
         self.add_transactions(i64::from(bytes))
     }
 
-    /// `mbarrier.complete_tx`, and the end of an asynchronous copy.
+    /// `mbarrier.complete_tx`, also used when an asynchronous copy completes.
     ///
     /// # Errors
+    ///
     /// A transaction count out of range.
     pub fn complete_tx(&mut self, bytes: u32) -> Result<(), MbarrierError> {
         self.add_transactions(-i64::from(bytes))?;
@@ -159,10 +164,10 @@ impl Mbarrier {
         Ok(())
     }
 
-    /// Raises the pending count: `cp.async.mbarrier.arrive` without `.noinc`,
-    /// whose later arrival takes it back.
+    /// Raises the pending count for `cp.async.mbarrier.arrive` without `.noinc`; the later arrival lowers it again.
     ///
     /// # Errors
+    ///
     /// A pending count out of range.
     pub fn add_pending(&mut self, count: u32) -> Result<(), MbarrierError> {
         let pending = self.pending.saturating_add(count);
@@ -176,12 +181,13 @@ impl Mbarrier {
     /// `mbarrier.test_wait` on the state of an earlier arrival.
     ///
     /// # Errors
-    /// A word that is no state.
+    ///
+    /// A word that is not a state.
     pub fn test_wait(&self, state: u64) -> Result<bool, MbarrierError> {
         Ok(Self::decode(state)?.parity != self.parity)
     }
 
-    /// `mbarrier.test_wait.parity`: whether the phase of this parity is over.
+    /// `mbarrier.test_wait.parity`: whether the phase of this parity has ended.
     pub const fn test_wait_parity(&self, parity: bool) -> bool {
         self.parity != parity
     }
@@ -189,7 +195,8 @@ impl Mbarrier {
     /// `mbarrier.pending_count` of a state.
     ///
     /// # Errors
-    /// A word that is no state.
+    ///
+    /// A word that is not a state.
     pub fn pending_count(state: u64) -> Result<u32, MbarrierError> {
         Ok(Self::decode(state)?.pending)
     }

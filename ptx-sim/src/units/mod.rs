@@ -1,7 +1,7 @@
-//! Machines beside the cores: barriers in shared memory, tensor maps and the
-//! copies that go by them, and reductions on memory.
+//! Functional units outside the cores: mbarriers, tensor maps and the copies that use them, and reductions in memory.
 
 pub mod bulk;
+mod error;
 pub mod mbarrier;
 pub mod reduce;
 pub mod tensor_map;
@@ -11,7 +11,8 @@ pub mod tma;
 mod tests;
 
 pub use bulk::check_bulk;
+pub use error::TmaError;
 pub use mbarrier::{Mbarrier, MbarrierError};
 pub use reduce::{ReduceOp, ReduceType};
 pub use tensor_map::{ElementType, Fill, Mode, TensorMap, TensorMapField, TileParams};
-pub use tma::{Coordinates, TmaError};
+pub use tma::Coordinates;

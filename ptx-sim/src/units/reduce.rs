@@ -29,7 +29,7 @@ pub enum ReduceType {
     F16,
     Bf16,
     F32,
-    /// As F32 with subnormals flushed.
+    /// Like F32, with subnormals flushed.
     F32Ftz,
     F64,
 }
@@ -57,9 +57,8 @@ impl ReduceType {
 }
 
 impl ReduceOp {
-    /// The new value of an element, `None` when the type has no such operation.
-    /// Values are bit patterns in the low bits. Floats add to nearest even; a NaN
-    /// loses against a number in `min` and `max`.
+    /// The new value of an element, or `None` if the type does not support the operation. Values are bit patterns in
+    /// the low bits. Float addition rounds to nearest even; in `min` and `max` a number wins over a NaN.
     pub fn apply(self, ty: ReduceType, old: u64, new: u64) -> Option<u64> {
         let bits = 8 * ty.size() as u32;
         let mask = u64::MAX >> (64 - bits);

@@ -1,9 +1,8 @@
 //! The 128-byte tensor map.
 //!
-//! Its real contents are a secret of the driver; programs only pass it on or
-//! change single fields with `tensormap.replace`. This encoding is the
-//! simulator's own. All-zero bytes followed by replacements of every field make
-//! a valid map, as programs that build maps on the device expect.
+//! The real encoding is private to the driver; programs only pass maps on, or change single fields with
+//! `tensormap.replace`. The encoding here is specific to the simulator. Zeroed bytes in which every field has been
+//! replaced are a valid map, as programs that build maps on the device expect.
 //!
 //! | bytes | field |
 //! |---|---|
@@ -21,12 +20,12 @@
 //! | 92..97 | element strides, u8 |
 //! | 98..104, 104..110 | im2col lower and upper corners, i16 |
 //! | 110..114 | pixels per column, channels per pixel, u16 |
-//! | 114 | which of [`NEEDED`] were set, a bit for each: what zero means for the driver, nobody knows |
+//! | 114 | which of [`NEEDED`] were set, one bit each: the driver's meaning of zero is unknown |
 //!
-//! Zeros in the element type, the layout and the fill mode mean what replacing by zero means: kernels of Triton's leave
-//! these out, and have given right results on an H100.
+//! Zeros in the element type, layout and fill mode mean the same as replacing the field by zero. Triton's kernels
+//! leave these fields out, and give correct results on an H100.
 
-use super::tma::TmaError;
+use super::error::TmaError;
 
 /// Element types, numbered as in `tensormap.replace.elemtype`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -72,12 +71,12 @@ const TYPES: [ElementType; 16] = [
 ];
 
 impl ElementType {
-    /// The type of a `tensormap.replace` code.
+    /// The type for a `tensormap.replace` code.
     pub fn from_code(code: u32) -> Option<Self> {
         TYPES.get(code as usize).copied()
     }
 
-    /// The type of a `CUtensorMapDataType` value, which counts differently.
+    /// The type for a `CUtensorMapDataType` value, which uses other numbers.
     pub fn from_driver(value: u32) -> Option<Self> {
         use ElementType::{B4x16, B4x16P64, B6x16P32, Bf16, F32Ftz, F64, Tf32, Tf32Ftz};
         const REST: [ElementType; 8] = [F64, Bf16, F32Ftz, Tf32, Tf32Ftz, B4x16, B4x16P64, B6x16P32];
@@ -87,8 +86,7 @@ impl ElementType {
         }
     }
 
-    /// Elements in the smallest unit that is copied, and the unit's bytes in
-    /// global and in shared memory.
+    /// Number of elements in the smallest copied unit, and the bytes of the unit in global and in shared memory.
     pub const fn unit(self) -> (u32, u32, u32) {
         match self {
             ElementType::U8 => (1, 1, 1),
@@ -115,22 +113,22 @@ impl ElementType {
     }
 }
 
-/// What stands for elements outside the tensor.
+/// The value of elements outside the tensor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Fill {
     Zero,
-    /// The all-ones NaN that `fma.oob` turns into zero.
+    /// A NaN, as for `CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA`.
     Nan,
 }
 
-/// More than any CTA's shared memory.
+/// Larger than the shared memory of any CTA.
 const MAX_BOX_BYTES: u64 = 256 * 1024;
 
-/// How the box is walked.
+/// How the box is traversed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     Tile,
-    /// Corners in the order W, H, D; only the first rank - 2 count.
+    /// Corners in the order W, H, D; only the first rank - 2 are used.
     Im2col {
         lower: [i16; 3],
         upper: [i16; 3],
@@ -139,8 +137,8 @@ pub enum Mode {
     },
 }
 
-/// Fields of a map that is built on the device which have to be set, and what is wrong where one is not. Of those with
-/// a value for each dimension, zeros are refused as such.
+/// Fields that must be set in a map built on the device, with the error for a missing one. For fields with one value
+/// per dimension, zero values are rejected instead.
 pub const NEEDED: [(TensorMapField, &str); 3] = [
     (TensorMapField::GlobalAddress, "the global address was never set"),
     (TensorMapField::Rank, "the rank was never set"),
@@ -165,14 +163,14 @@ pub enum TensorMapField {
     FillMode,
 }
 
-/// Host parameters of a tiled map, as `cuTensorMapEncodeTiled` takes them.
+/// Host parameters of a tiled map, as in `cuTensorMapEncodeTiled`.
 #[derive(Clone, Debug)]
 pub struct TileParams<'a> {
     pub element: ElementType,
     pub address: u64,
-    /// Sizes, dimension 0 innermost; its length is the rank.
+    /// Sizes, innermost dimension first; the length is the rank.
     pub dims: &'a [u64],
-    /// Strides of dimensions 1.. in bytes.
+    /// Strides of dimensions 1 and up, in bytes.
     pub strides: &'a [u64],
     pub box_dims: &'a [u32],
     pub element_strides: &'a [u32],
@@ -190,7 +188,7 @@ pub struct TensorMap {
     pub address: u64,
     pub rank: usize,
     pub dims: [u64; 5],
-    /// Strides in bytes; entry 0 is dimension 1.
+    /// Strides in bytes; entry 0 is for dimension 1.
     pub strides: [u64; 4],
     pub box_dims: [u32; 5],
     pub element_strides: [u32; 5],
@@ -206,7 +204,8 @@ impl TensorMap {
     /// Builds a tiled map from host parameters.
     ///
     /// # Errors
-    /// Every rule of the driver's encoder that a parameter breaks.
+    ///
+    /// A parameter that violates a rule of the driver's encoder.
     pub fn tiled(params: &TileParams<'_>) -> Result<Self, TmaError> {
         let rank = params.dims.len();
         if !(1..=5).contains(&rank)
@@ -245,10 +244,11 @@ impl TensorMap {
         Ok(map)
     }
 
-    /// Reads a map from its 128 bytes.
+    /// Decodes a map from its 128 bytes.
     ///
     /// # Errors
-    /// Fields that were never set, codes that do not exist, and the rules of [`TensorMap::tiled`].
+    ///
+    /// Fields that were never set, undefined codes, and violations of the rules of [`TensorMap::tiled`].
     pub fn decode(bytes: &[u8; 128]) -> Result<Self, TmaError> {
         let u16_at = |at: usize| u16::from_le_bytes([bytes[at], bytes[at + 1]]);
         let u32_at = |at: usize| u32::from(u16_at(at)) | u32::from(u16_at(at + 2)) << 16;
@@ -324,11 +324,12 @@ impl TensorMap {
         bytes
     }
 
-    /// `tensormap.replace.tile.<field>`; `ordinal` counts dimensions where the
-    /// field has one value for each. The map as a whole is checked at its use.
+    /// `tensormap.replace.tile.<field>`. `ordinal` selects the dimension of a field with one value per dimension. The
+    /// map as a whole is checked when it is used.
     ///
     /// # Errors
-    /// An ordinal or a code out of range.
+    ///
+    /// An ordinal or code out of range.
     pub fn replace(bytes: &mut [u8; 128], field: TensorMapField, ordinal: usize, value: u64) -> Result<(), TmaError> {
         let code = |limit: u64| {
             if value <= limit { Ok(value as u8) } else { Err(TmaError::Map("tensormap.replace value out of range")) }
@@ -368,7 +369,7 @@ impl TensorMap {
         Ok(())
     }
 
-    /// Bytes over which the swizzle permutes; `None` without one.
+    /// Bytes within which the swizzle permutes; `None` without swizzle.
     pub const fn swizzle_span(&self) -> Option<u32> {
         match self.swizzle_mode {
             1 => Some(32),
@@ -387,7 +388,7 @@ impl TensorMap {
             return fail("global address is not aligned to 16 bytes (32 for padded types)");
         }
         if self.swizzle_mode > 4 || self.swizzle_atomicity > 3 || self.swizzle_atomicity > 0 && self.swizzle_mode != 3 {
-            return fail("swizzle mode and atomicity do not go together");
+            return fail("invalid combination of swizzle mode and atomicity");
         }
         if self.fill == Fill::Nan && !self.element.is_float() {
             return fail("NaN fill needs a floating-point element");
@@ -427,7 +428,7 @@ impl TensorMap {
         if !inner.is_multiple_of(unit) || !(inner / unit * unit_shared).is_multiple_of(16) {
             return fail("the inner box is not a multiple of 16 bytes");
         }
-        // No CTA has room for more, and sizes stay far from overflow. What strides pass over is not copied.
+        // No CTA has room for more, and the sizes stay far from overflow. Elements skipped by strides are not copied.
         let lines = (1..self.rank).map(|i| u64::from(self.extent(i))).product::<u64>();
         if self.mode == Mode::Tile && lines * u64::from(inner / unit * unit_shared) > MAX_BOX_BYTES {
             return fail("the box is larger than shared memory");

@@ -1,5 +1,4 @@
-//! Tensor copies against element-by-element references, and the published
-//! swizzle patterns as literal tables.
+//! Tensor copies compared with element-by-element references, and the published swizzle patterns as literal tables.
 
 use proptest::prelude::*;
 
@@ -83,7 +82,7 @@ fn params<'a>(
     }
 }
 
-/// Source 16-byte chunk at each destination place, 8 to a line of 128 bytes.
+/// The source 16-byte chunk at each destination, 8 to a line of 128 bytes.
 #[test]
 fn swizzle_patterns() {
     type Table = [[u8; 8]; 8];
@@ -105,7 +104,7 @@ fn swizzle_patterns() {
         (6, 64, [NONE, FLIP4, NONE, FLIP4, NONE, FLIP4, NONE, FLIP4]),
     ];
     for (swizzle, inner, table) in tables {
-        // One box of 1024 bytes, stored densely, whose chunk number i holds i.
+        // One box of 1024 bytes, stored densely, whose chunk number i contains i.
         let rows = 512 / inner;
         let (dims, strides) = ([u64::from(inner), u64::from(rows)], [u64::from(inner) * 2]);
         let box_dims = [inner, rows];
@@ -117,7 +116,7 @@ fn swizzle_patterns() {
             for (chunk, source) in (0u32..).zip(row) {
                 let at = (0x400 + line * 128 + chunk * 16) as usize;
                 let first = 2 * (line as u8 * 8 + source);
-                // The flipping mode exchanges the 8-byte halves in odd lines.
+                // The flip mode swaps the 8-byte halves in odd lines.
                 let flip = u8::from(swizzle == 5 && line % 2 == 1);
                 assert_eq!(memory.shared[at], first + flip, "swizzle {swizzle} line {line} chunk {chunk}");
                 assert_eq!(memory.shared[at + 8], first + (1 - flip));
@@ -126,17 +125,17 @@ fn swizzle_patterns() {
     }
 }
 
-/// The pattern follows the address, not the start of the box.
+/// The pattern depends on the address, not on the start of the box.
 #[test]
 fn swizzle_depends_on_the_address() {
     let map = TensorMap::tiled(&params(ElementType::U16, &[64, 8], &[128], &[64, 8], &[1, 1], 3)).unwrap();
     let mut memory = Memory::new();
     memory.load(&map, &Coordinates::Tile(&[0, 0]), 0x480).unwrap();
-    // The first row lands in line 1 of the pattern: its chunk 0 is at place 1.
+    // The first row is stored in line 1 of the pattern, so its chunk 0 is at position 1.
     assert_eq!(memory.shared[0x490..0x4a0], memory.global[..16]);
 }
 
-/// The reference: one element after another, by the definition of the box.
+/// The reference: copies one element at a time, by the definition of the box.
 fn reference_load(memory: &Memory, map: &TensorMap, at: &[i32], fill: u16) -> Vec<u16> {
     let extent = |i: usize| map.box_dims[i].div_ceil(map.element_strides[i]);
     let total: u32 = (0..map.rank).map(extent).product();
@@ -174,7 +173,7 @@ proptest! {
         // Boxes begin at multiples of 16 bytes.
         at[0] *= 8;
         let mut box_dims = boxes;
-        // Dimension 0 of the box is a whole number of chunks inside the span.
+        // Dimension 0 of the box is a whole number of chunks within the span.
         let chunks = [8, 2, 4, 8, 8, 8, 8][swizzle as usize];
         box_dims[0] = 8 * (1 + boxes[0] % chunks);
         let mut element_strides = steps;
@@ -198,7 +197,7 @@ proptest! {
         let map = TensorMap::tiled(&p).unwrap();
         let map = TensorMap::decode(&map.encode()).unwrap();
         let mut memory = Memory::new();
-        // Large strides could leave the test memory; keep those out.
+        // Excludes large strides that could leave the test memory.
         let reach: u64 = (1..rank).map(|i| strides[i - 1] * dims[i]).sum::<u64>() + dims[0] * 2;
         prop_assume!(reach < 1 << 18);
         let expected = reference_load(&memory, &map, &at[..rank], if nan { 0x7ff7 } else { 0 });
@@ -207,7 +206,7 @@ proptest! {
         for (i, want) in (0u32..).zip(&expected) {
             prop_assert_eq!(memory.shared_half(map.swizzled(0x800 + 2 * i)), *want, "element {}", i);
         }
-        // Storing the box back elsewhere changes exactly the elements inside.
+        // Storing the box to another memory changes exactly the elements inside.
         let mut target = Memory::new();
         target.global.fill(0);
         target.shared.clone_from(&memory.shared);
@@ -243,10 +242,10 @@ fn reductions_update_elements_inside() {
     assert_eq!(error, TmaError::Copy("a store or reduction begins before the tensor"));
     let float = TensorMap::tiled(&params(ElementType::F32, &[8], &[], &[8], &[1], 0)).unwrap();
     let error = float.reduce(&Coordinates::Tile(&[0]), 0, ReduceOp::Xor, shared, never).unwrap_err();
-    assert_eq!(error, TmaError::Copy("element type does not have this reduction"));
+    assert_eq!(error, TmaError::Copy("element type does not support this reduction"));
 }
 
-/// As measured on an H100: only whole chunks of 16 bytes along a row may be skipped, at either side.
+/// As measured on an H100: a box may skip only whole 16-byte chunks of a row, on either side.
 #[test]
 fn boxes_begin_at_chunks() {
     let mut memory = Memory::new();
@@ -283,7 +282,7 @@ fn gather_and_scatter_rows() {
     });
 }
 
-/// Seen on an H200: what is left of the last 16 bytes of a row is written too.
+/// As observed on an H200: a store also writes the rest of the last 16 bytes of a row.
 #[test]
 fn stores_write_whole_units() {
     for (element, bytes, extent) in [(ElementType::Bf16, 2, 62), (ElementType::U8, 1, 125), (ElementType::F32, 4, 31)] {
@@ -298,7 +297,7 @@ fn stores_write_whole_units() {
     }
 }
 
-/// A 3x3 convolution's columns over an NHWC image, against nested loops.
+/// The columns of a 3x3 convolution over an NHWC image, compared with nested loops.
 #[test]
 fn im2col_walks_the_bounding_box() {
     let (c, w, h, n) = (16u64, 9u64, 5u64, 3u64);
@@ -344,7 +343,7 @@ fn packed_elements_gain_and_lose_padding() {
     assert_eq!(memory.shared[32..40], memory.global[72..80]);
     assert!(memory.store(&map, &Coordinates::Tile(&[0, 0]), 0).is_err());
     assert!(memory.load(&map, &Coordinates::Tile(&[8, 0]), 0).is_err());
-    // Six bits: twelve bytes become sixteen, and bytes of six bits become twelve.
+    // Six bits: a load expands 12 bytes to 16, and a store packs 6-bit bytes into 12.
     let map = TensorMap::tiled(&params(ElementType::B6x16P32, &[128], &[], &[16], &[1], 0)).unwrap();
     memory.load(&map, &Coordinates::Tile(&[16]), 0).unwrap();
     assert_eq!(memory.shared[..12], memory.global[12..24]);
@@ -356,7 +355,7 @@ fn packed_elements_gain_and_lose_padding() {
     assert!((0..16).all(|i| word >> (6 * i) & 63 == i + 40));
 }
 
-/// Seen on an H200, 2026-11-27: 65 536 words of all exponents, copied by maps of each type.
+/// As observed on an H200: 65 536 words of all exponents, copied through maps of each type.
 #[test]
 fn element_types_that_round() {
     const WORDS: [[u32; 2]; 12] = [
@@ -409,7 +408,7 @@ fn replacing_every_field_builds_a_map() {
     set(TensorMapField::ElementType, 0, 10);
     assert_eq!(TensorMap::decode(&bytes), Err(TmaError::Map("the swizzle mode was never set")));
     TensorMap::replace(&mut bytes, TensorMapField::SwizzleMode, 0, 3).unwrap();
-    // No interleave and zeros outside need not be said.
+    // Interleave and zero fill may be omitted.
     assert_eq!(TensorMap::decode(&bytes), Ok(wanted));
     TensorMap::replace(&mut bytes, TensorMapField::InterleaveLayout, 0, 0).unwrap();
     TensorMap::replace(&mut bytes, TensorMapField::FillMode, 0, 0).unwrap();
@@ -447,7 +446,7 @@ fn maps_that_the_encoder_refuses() {
     for (i, p) in bad.iter().enumerate() {
         assert!(matches!(TensorMap::tiled(p), Err(TmaError::Map(_))), "case {i}");
     }
-    // A box may reach over more than shared memory holds, if little of it is copied.
+    // A box may span more than shared memory holds if only little of it is copied.
     let sparse = params(ElementType::F16, &[64; 4], &[128; 3], &[64, 40, 40, 40], &[1, 8, 8, 8], 3);
     assert!(TensorMap::tiled(&sparse).is_ok());
     assert!(TensorMap::tiled(&TileParams { element_strides: &[1; 4], ..sparse }).is_err());
@@ -459,7 +458,7 @@ fn maps_that_the_encoder_refuses() {
     assert!(memory.load(&map, &Coordinates::Rows4 { column: 0, rows: [0; 4] }, 0).is_err());
 }
 
-/// Coordinates and strides at the end of their ranges lead to addresses, not to overflow.
+/// Coordinates and strides at the end of their ranges produce addresses, not overflow.
 #[test]
 fn extreme_coordinates() {
     let dims = [1 << 32, 1 << 32, 1 << 32];

@@ -1,8 +1,8 @@
-//! Copies between global and shared memory that go by a tensor map.
+//! Copies between global and shared memory through a tensor map.
 //!
-//! A box is stored in shared memory densely, dimension 0 innermost, one line of
-//! `inner` bytes after another. The swizzle then permutes address bits, so it
-//! depends on where in shared memory the box lies, not on where it starts:
+//! A box is stored densely in shared memory, dimension 0 innermost, one line of `inner` bytes after another. The
+//! swizzle then permutes address bits, so it depends on the absolute shared-memory address, not on the position within
+//! the box:
 //!
 //! | mode | moved bits |
 //! |---|---|
@@ -13,37 +13,23 @@
 //! | the same with 8-byte flip | and bit 3 ^= bit 7 |
 //! | 128 bytes, 64-byte units | bit 6 ^= bit 7 |
 //!
-//! A load always writes, and counts, the whole box: elements outside the tensor
-//! become zeros or NaNs. A store or reduction skips them. Coordinates count
-//! elements.
+//! A load always writes, and counts, the whole box: elements outside the tensor become zeros or NaNs. A store or
+//! reduction skips them. Coordinates count elements.
 //!
-//! Two rules that PTX does not state were measured on an H100 (`run.py tensor-copies` of the GPU kit); a copy that
-//! breaks one ends there as an illegal instruction, and here as an error:
+//! Two rules are not stated in the PTX ISA and were measured on an H100 (`run.py tensor-copies` of the GPU kit). A
+//! copy that violates one fails there with an illegal instruction, and here with an error:
 //!
 //! * along dimension 0 a box begins at a multiple of 16 bytes from the start of the row;
-//! * a load may begin before the tensor, a store or reduction may not, in no dimension. Both may begin behind it.
+//! * a load may begin before the tensor in any dimension, but a store or reduction may not. Both may begin after it.
 //!
-//! With an element stride `e` only every `e`-th element along a dimension is
-//! copied, `ceil(box / e)` of them.
+//! With an element stride `e` only every `e`-th element along a dimension is copied, `ceil(box / e)` in total.
 
+use super::error::TmaError;
+use super::reduce::{ReduceOp, ReduceType};
 use super::tensor_map::{ElementType, Fill, Mode, TensorMap};
-use super::{ReduceOp, ReduceType};
 use crate::num::{CvtOpts, Format, convert};
 
-/// Why a tensor copy is refused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum TmaError {
-    #[error("tensor map: {0}")]
-    Map(&'static str),
-    #[error("tensor copy: {0}")]
-    Copy(&'static str),
-    #[error("bulk copy: {what} {value:#x} is not a multiple of 16")]
-    Bulk { what: &'static str, value: u64 },
-    #[error("shared memory address {address:#x} is not a multiple of {alignment}")]
-    SharedAlignment { address: u32, alignment: u32 },
-}
-
-/// Where the box starts, dimension 0 first.
+/// The start of the box, dimension 0 first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Coordinates<'a> {
     Tile(&'a [i32]),
@@ -59,29 +45,27 @@ pub enum Coordinates<'a> {
     },
 }
 
-/// One line of the box: neighbours along dimension 0.
+/// One line of the box: adjacent elements along dimension 0.
 #[derive(Clone, Copy, Debug)]
-struct Line {
+struct BoxLine {
     /// Offset of the line in the dense box, in bytes.
     shared: u32,
-    /// Address of element 0 of dimension 0 in this line's row of the tensor;
-    /// `None` when an outer coordinate is outside.
+    /// Address of element 0 of this line's row in the tensor; `None` if an outer coordinate is outside.
     global: Option<u64>,
 }
 
 impl TensorMap {
-    /// Bytes of the box in shared memory: what a load counts on its mbarrier.
+    /// Bytes of the box in shared memory, which a load reports to its mbarrier.
     pub fn box_bytes(&self, coordinates: &Coordinates<'_>) -> u32 {
         self.line_bytes() * self.line_count(coordinates)
     }
 
-    /// Copies a box into shared memory at `shared`. `read` fills a buffer from
-    /// global memory; `write` gets at most 16 bytes at a time. Returns the bytes
-    /// to report to the mbarrier.
+    /// Copies a box into shared memory at `shared`. `read` fills a buffer from global memory; `write` receives at most
+    /// 16 bytes at a time. Returns the bytes to report to the mbarrier.
     ///
     /// # Errors
-    /// Coordinates that do not fit the map, a misaligned address, or those of
-    /// the callbacks.
+    ///
+    /// Coordinates that do not fit the map, a misaligned address, or an error of a callback.
     pub fn load<E: From<TmaError>>(
         &self,
         coordinates: &Coordinates<'_>,
@@ -114,14 +98,15 @@ impl TensorMap {
         Ok(self.box_bytes(coordinates))
     }
 
-    /// Copies a box from shared memory to global memory, leaving out what lies
-    /// outside the tensor. `write` gets one run of neighbouring elements at a time.
+    /// Copies a box from shared to global memory, without the elements outside the tensor. `write` receives one run of
+    /// adjacent elements at a time.
     ///
-    /// Along dimension 0 the hardware writes whole units of 16 bytes, also where
-    /// the tensor ends within one: on an H200 rows of 62 elements of 16 bits became 64.
+    /// Along dimension 0 the hardware writes whole 16-byte units, even if the tensor ends within one. On an H200, rows
+    /// of 62 16-bit elements became 64.
     ///
     /// # Errors
-    /// As [`TensorMap::load`].
+    ///
+    /// Like [`TensorMap::load`].
     pub fn store<E: From<TmaError>>(
         &self,
         coordinates: &Coordinates<'_>,
@@ -134,7 +119,7 @@ impl TensorMap {
         self.put(coordinates, shared, self.dims[0].next_multiple_of(whole), read, write)
     }
 
-    /// Moves a box from shared memory to a tensor with so many elements along dimension 0.
+    /// Copies a box from shared memory to a tensor with `extent` elements along dimension 0.
     fn put<E: From<TmaError>>(
         &self,
         coordinates: &Coordinates<'_>,
@@ -169,11 +154,12 @@ impl TensorMap {
         })
     }
 
-    /// The reduction form of [`TensorMap::store`]: `update` gets the address and
-    /// the new value of each element inside the tensor.
+    /// The reduction form of [`TensorMap::store`]: `update` receives the address and the new value of each element
+    /// inside the tensor.
     ///
     /// # Errors
-    /// As [`TensorMap::store`], and an element type without that operation.
+    ///
+    /// Like [`TensorMap::store`], and for an element type that does not support the operation.
     pub fn reduce<E: From<TmaError>>(
         &self,
         coordinates: &Coordinates<'_>,
@@ -184,7 +170,7 @@ impl TensorMap {
     ) -> Result<(), E> {
         let ty = self.reduce_type().ok_or(TmaError::Copy("element type cannot be reduced"))?;
         if op.apply(ty, 0, 0).is_none() {
-            return Err(TmaError::Copy("element type does not have this reduction").into());
+            return Err(TmaError::Copy("element type does not support this reduction").into());
         }
         self.put(coordinates, shared, self.dims[0], read, |address, bytes| {
             for (i, element) in bytes.chunks(ty.size()).enumerate() {
@@ -214,7 +200,7 @@ impl TensorMap {
         })
     }
 
-    /// Where the byte at a dense address really lies.
+    /// The swizzled address of the byte at a dense address.
     pub const fn swizzled(&self, address: u32) -> u32 {
         let line = address >> 7;
         address
@@ -290,7 +276,7 @@ impl TensorMap {
         Ok((first.into(), self.line_bytes() / shared_bytes))
     }
 
-    /// The units of a line that lie inside a tensor of so many elements a row.
+    /// The units of a line that are inside a tensor with `extent` elements per row.
     fn inside(&self, first: i64, units: u32, extent: u64) -> std::ops::Range<u32> {
         let unit = i64::from(self.element.unit().0);
         let (first, size) = (first / unit, extent as i64 / unit);
@@ -302,7 +288,7 @@ impl TensorMap {
     fn for_each_line<E>(
         &self,
         coordinates: &Coordinates<'_>,
-        mut visit: impl FnMut(Line) -> Result<(), E>,
+        mut visit: impl FnMut(BoxLine) -> Result<(), E>,
     ) -> Result<(), E> {
         let pitch = self.line_bytes();
         let row = |outer: &[i64]| {
@@ -314,7 +300,7 @@ impl TensorMap {
         match (coordinates, self.mode) {
             (Coordinates::Rows4 { rows, .. }, _) => {
                 for (i, &y) in rows.iter().enumerate() {
-                    visit(Line { shared: i as u32 * pitch, global: row(&[y.into()]) })?;
+                    visit(BoxLine { shared: i as u32 * pitch, global: row(&[y.into()]) })?;
                 }
             }
             (Coordinates::Im2col { base, offsets }, Mode::Im2col { lower, upper, pixels, .. }) => {
@@ -324,8 +310,8 @@ impl TensorMap {
                 for pixel in 0..pixels {
                     let shifted: Vec<i64> =
                         at.iter().enumerate().map(|(i, &c)| c + offsets.get(i).map_or(0, |&o| o.into())).collect();
-                    visit(Line { shared: pixel * pitch, global: row(&shifted) })?;
-                    // Step along W; leaving the bounding box carries into H, D, N.
+                    visit(BoxLine { shared: pixel * pitch, global: row(&shifted) })?;
+                    // Steps along W; leaving the bounding box carries into H, D, N.
                     for i in 0..=spatial {
                         if i == spatial {
                             at[i] += 1;
@@ -349,16 +335,16 @@ impl TensorMap {
                         at[i] = i64::from(c[i + 1]) + i64::from(rest % extent * self.element_strides[i + 1]);
                         rest /= extent;
                     }
-                    visit(Line { shared: index * pitch, global: row(&at[..outer]) })?;
+                    visit(BoxLine { shared: index * pitch, global: row(&at[..outer]) })?;
                 }
             }
-            // Refused by `check`.
+            // Rejected by `check`.
             (Coordinates::Im2col { .. }, Mode::Tile) => {}
         }
         Ok(())
     }
 
-    /// Writes a line in pieces that the swizzle keeps together.
+    /// Writes a line in pieces that the swizzle keeps contiguous.
     fn scatter<E>(
         &self,
         address: u32,
@@ -390,13 +376,13 @@ impl TensorMap {
     }
 
     fn fill(&self, buffer: &mut [u8]) {
-        // The bits that an H100 fills f32 with; they are a NaN of every float of 16 bits and more.
+        // The bits with which an H100 fills f32 elements; they are a NaN in every float format of at least 16 bits.
         let pattern = if self.fill == Fill::Nan { 0x7ff7u16.to_le_bytes() } else { [0; 2] };
         buffer.iter_mut().zip(pattern.into_iter().cycle()).for_each(|(b, p)| *b = p);
     }
 
-    /// The conversion that the `.tf32` element types ask for, as an H200 does it: to the nearest, ties to even, and all
-    /// NaNs become one. Nothing is flushed to zero, whatever the name says; that is for reductions.
+    /// The rounding of the `.tf32` element types, as on an H200: to nearest, ties to even, and all NaNs become one
+    /// value. Despite the `Ftz` name nothing is flushed to zero here; flushing applies to reductions.
     fn round(&self, element: &mut [u8]) {
         if !matches!(self.element, ElementType::Tf32 | ElementType::Tf32Ftz) {
             return;
@@ -413,7 +399,7 @@ impl TensorMap {
     }
 }
 
-/// Sixteen bytes with 6 bits each into twelve bytes.
+/// Packs sixteen bytes of 6 bits each into twelve bytes.
 fn pack_six_bits(bytes: &[u8]) -> Vec<u8> {
     let word = bytes.iter().rev().fold(0u128, |w, b| w << 6 | u128::from(b & 63));
     word.to_le_bytes()[..12].to_vec()

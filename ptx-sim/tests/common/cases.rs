@@ -1,8 +1,8 @@
 //! Test kernels as files, for running them elsewhere.
 //!
-//! With `PTX_SIM_CASES=DIR` in the environment every test kernel that ran to its end under the plain schedule is
-//! written to a folder of its own in `DIR`: `kernel.ptx`, and the launch with its arrays and expected results in the
-//! form that `tile-run --launch` reads. `cargo xtask ptx-cases` does that for all of them.
+//! With `PTX_SIM_CASES=DIR` in the environment, every test kernel that finishes under the plain schedule is written to
+//! its own folder in `DIR`: `kernel.ptx`, and the launch with its arrays and expected results in the format of
+//! `tile-run --launch`. `cargo xtask ptx-cases` does this for all of them.
 
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
@@ -16,27 +16,27 @@ use tile_launch::element::Element;
 use tile_launch::launch::{Argument, ArrayArgument, Expect, Launch, MapParams, Match, Source};
 use tile_launch::npy::Array;
 
-/// How often each name was used, and what was written under it.
+/// The cases written under each name.
 static WRITTEN: Mutex<BTreeMap<String, Vec<(String, Launch)>>> = Mutex::new(BTreeMap::new());
 
 /// An argument of a hand-written kernel.
 pub enum Given<'a> {
     /// Contents before and after.
     Memory(Element, &'a [u8], &'a [u8]),
-    /// Unwritten memory, and what it holds afterwards.
+    /// Memory that is unwritten before, with its contents afterwards.
     Unwritten(Element, &'a [u8]),
-    /// A tensor map of floats, their contents before and after.
+    /// A tensor map over floats, with their contents before and after.
     Mapped(&'a TileParams<'a>, &'a [u8], &'a [u8]),
     /// A 32-bit number.
     Word(u32),
     Structure(&'a [u8]),
 }
 
-/// Parts of PTX whose results differ between correct machines.
+/// Parts of PTX whose results legitimately differ between machines.
 const OPEN: [&str; 8] = [".approx", "%clock", "%globaltimer", "%smid", "%nsmid", "%warpid", "activemask", "elect"];
 
-/// Writes a hand-written kernel as a case named after the running test. What is expected is what the simulator found,
-/// which the test has checked as far as it goes.
+/// Writes a hand-written kernel as a case named after the running test. The expected results are the simulator's,
+/// which the test checks as far as it can.
 pub fn record_run(ptx: &str, entry: &str, launch: &LaunchConfig<'_>, given: &[Given<'_>], report: &Report) {
     if std::env::var_os("PTX_SIM_CASES").is_none() {
         return;
@@ -98,7 +98,7 @@ pub fn record_run(ptx: &str, entry: &str, launch: &LaunchConfig<'_>, given: &[Gi
     record(&format!("{}-{test}", env!("CARGO_CRATE_NAME")), ptx, &description);
 }
 
-/// A host's tensor map as a description has it.
+/// The tensor map of a host, in the form of a launch description.
 pub fn params(map: &TileParams<'_>) -> MapParams {
     MapParams {
         element: (0..16).find(|n| ElementType::from_driver(*n) == Some(map.element)).unwrap_or(0),
@@ -111,7 +111,7 @@ pub fn params(map: &TileParams<'_>) -> MapParams {
     }
 }
 
-/// Writes a case as `name`, or as `name.2` and so on where there are several. The same case is written once.
+/// Writes a case as `name`, or as `name.2` and so on for further cases. Identical cases are written once.
 pub fn record(name: &str, ptx: &str, launch: &Launch) {
     let Some(root) = std::env::var_os("PTX_SIM_CASES").map(PathBuf::from) else { return };
     let mut written = WRITTEN.lock().unwrap_or_else(|e| e.into_inner());
@@ -128,7 +128,7 @@ pub fn record(name: &str, ptx: &str, launch: &Launch) {
     std::fs::create_dir_all(&folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
     std::fs::write(&kernel, ptx).unwrap_or_else(|e| panic!("{}: {e}", kernel.display()));
     let mut launch = Launch { kernel: Some(kernel), ..launch.clone() };
-    // A reader that is no PTX parser needs the extents that the entry itself gives.
+    // A reader without a PTX parser needs the dimensions that the entry itself specifies.
     if let Some(entry) = Module::parse(ptx).ok().as_ref().and_then(|m| m.function(launch.entry.as_deref()?)) {
         launch.block = launch.block.or(entry.directives.reqntid);
         launch.cluster = launch.cluster.or(entry.directives.reqnctapercluster);

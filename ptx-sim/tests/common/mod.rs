@@ -10,8 +10,8 @@ use tile_launch::element::Element;
 
 pub const HEADER: &str = ".version 8.8\n.target sm_90a\n.address_size 64\n";
 
-/// Wraps a body into an entry `k(p0, p1)` with the usual registers; `%rd1` is the output buffer, `%rd2` the input
-/// buffer, `%r1` is `%tid.x`, `%rd3` the address of the thread's 8 output bytes.
+/// Wraps a body into an entry `k(p0, p1)` with the usual registers. `%rd1` is the output buffer, `%rd2` the input
+/// buffer, `%r1` is `%tid.x`, and `%rd3` the address of the thread's 8 output bytes.
 pub fn entry(decls: &str, threads: u32, body: &str) -> String {
     format!(
         "{HEADER}{decls}\n.visible .entry k(.param .u64 p0, .param .u64 p1) .reqntid {threads} {{
@@ -23,7 +23,7 @@ ret; }}"
     )
 }
 
-/// The same text for sm_100a, in the latest version of PTX.
+/// The same text for sm_100a, in the latest PTX version.
 pub fn newest(text: &str) -> String {
     text.replace("sm_90a", "sm_100a").replace(".version 8.8", ".version 9.2")
 }
@@ -75,7 +75,7 @@ pub fn lanes(body: &str) -> Vec<u64> {
     run(&entry("", 32, &format!("{body}\nst.global.b64 [%rd3], %rd10;")))
 }
 
-/// The error of one CTA; panics if there is none.
+/// Runs one CTA and returns its error; panics if it succeeds.
 pub fn error(text: &str) -> SimError {
     match run_with(text, 1, &[0; 4096], LaunchConfig::default(), &RunOptions::default()) {
         Ok(_) => panic!("no error from\n{text}"),
@@ -83,7 +83,7 @@ pub fn error(text: &str) -> SimError {
     }
 }
 
-/// Runs under seeds until one gives an error; panics if none does.
+/// Runs under several seeds until one fails, and returns its error; panics if none fails.
 pub fn adversarial_error(text: &str) -> SimError {
     for seed in 0..20 {
         let options = RunOptions { adversarial: Some(seed), undefined: true, ..RunOptions::default() };
@@ -94,7 +94,7 @@ pub fn adversarial_error(text: &str) -> SimError {
     panic!("no seed gave an error for\n{text}");
 }
 
-/// Runs under the plain schedule and several seeds, which must all succeed and agree.
+/// Runs under the plain schedule and several seeds; all must succeed with the same results.
 pub fn adversarial_ok(text: &str, seeds: u64) -> Vec<u64> {
     let mut first = None;
     for seed in std::iter::once(None).chain((0..seeds).map(Some)) {

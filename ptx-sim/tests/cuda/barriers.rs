@@ -11,8 +11,8 @@ fn waiting_on_a_state() {
     });
 }
 
-/// Pending counts before each of the recorded arrivals; the phase ends with the
-/// tenth arrival, so that the next one sees the lowered count.
+/// Pending counts before each recorded arrival. The tenth arrival ends the phase, so the next one sees the lowered
+/// count.
 #[test]
 fn counts_and_drops() {
     run("mbar_counts", |k| {

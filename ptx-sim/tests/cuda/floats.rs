@@ -10,7 +10,7 @@ const RZ: Round = Round::TowardZero;
 const RU: Round = Round::TowardPositive;
 const RD: Round = Round::TowardNegative;
 
-/// Single-precision operands: special ones against a permutation, then random.
+/// Single-precision operands: special values paired with a permutation of them, then random ones.
 fn operands() -> (Vec<f32>, Vec<f32>) {
     let mut a = special_floats();
     let mut b: Vec<f32> = (0..a.len()).map(|i| a[(i * 7 + 3) % a.len()]).collect();
@@ -43,7 +43,7 @@ fn directed_rounding() {
             .flat_map(|(&fx, &fy)| {
                 let (x, y) = (Single::from_bits(fx.to_bits().into()), Single::from_bits(fy.to_bits().into()));
                 let root = fx.abs().sqrt();
-                // The root's residual, exact in double precision, tells the direction.
+                // The root's residual, exact in double precision, determines the direction.
                 let residual = f64::from(root) * f64::from(root) - f64::from(fx.abs());
                 let up = if residual < 0.0 && root.is_finite() { root.next_up() } else { root };
                 [
@@ -135,7 +135,7 @@ fn flushing_and_saturation() {
                 ]
             })
             .collect();
-        // abs and neg leave a NaN's payload open, so only those may differ.
+        // abs and neg leave a NaN's payload unspecified, so only NaNs may differ.
         k.expect_bits_or_nan(out, &expected, Element::F32);
         for (i, (f, e)) in k.read::<u32>(out).iter().zip(&expected).enumerate() {
             assert!(f == e || i % 6 >= 4, "element {i}: {f:#x}, expected {e:#x}");
@@ -159,7 +159,7 @@ fn approximations() {
             })
             .collect();
         k.expect_near(out, &expected, 2e-6);
-        // PTX promises 2^-11 for this one, and a GPU makes use of it.
+        // PTX guarantees 2^-11 for this instruction, and GPUs make use of it.
         let expected: Vec<f64> = a.iter().map(|&x| f64::from(x).tanh()).collect();
         k.expect_near(rough, &expected, 2f64.powi(-11));
     });
@@ -196,7 +196,7 @@ fn minimum_and_maximum() {
     });
 }
 
-/// Rounds and clamps like `cvt`: NaN gives `nan`.
+/// Rounds and clamps like `cvt`; NaN gives `nan`.
 fn to_int(x: Double, low: i128, high: i128, round: Round, nan: i64) -> i64 {
     if x.is_nan() {
         return nan;
@@ -411,7 +411,7 @@ fn tf32_and_packed_integers() {
         let rounded = a.iter().map(|x| match x.to_bits() {
             _ if x.is_nan() => 0x7fff_ffff,
             bits if x.is_infinite() => bits,
-            // Half a unit of the kept bits, added to the magnitude, rounds ties away.
+            // Adding half a unit of the kept bits to the magnitude rounds ties away from zero.
             bits => (bits + 0x1000) & 0xffff_e000,
         });
         k.expect_bits_or_nan(tf32, &rounded.collect::<Vec<u32>>(), Element::F32);

@@ -1,4 +1,4 @@
-//! The checked-in PTX against the compiler, where there is one.
+//! Compares the checked-in PTX with the output of the compiler, if it is installed.
 
 use std::process::Command;
 
@@ -28,8 +28,8 @@ fn sources_and_ptx_belong_together() {
     }
 }
 
-/// Compiles every kernel again and compares. It takes a minute of processor
-/// time, and so runs when `PTX_SIM_NVCC` is set; the value may name a compiler.
+/// Compiles every kernel again and compares the output. This takes a minute of CPU time, so it only runs if
+/// `PTX_SIM_NVCC` is set; the value may name a compiler.
 #[test]
 fn fresh_ptx_is_the_same() {
     let Ok(wanted) = std::env::var("PTX_SIM_NVCC") else { return };

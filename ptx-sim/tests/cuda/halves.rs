@@ -14,7 +14,7 @@ fn patterns(n: usize, seed: u64) -> Vec<u16> {
     all
 }
 
-/// One element: the operation in an independent soft-float.
+/// Computes one element with an independent soft-float library.
 fn op<F: Float>(x: u16, y: u16, z: u16, which: usize) -> u16 {
     let (a, b, c) = (F::from_bits(x.into()), F::from_bits(y.into()), F::from_bits(z.into()));
     let result = match which {
@@ -85,7 +85,7 @@ fn bfloat_pairs() {
             .collect();
         k.expect_bits_or_nan(out, &expected, Element::Bf16);
         for (i, (f, e)) in k.read::<u16>(out).iter().zip(&expected).enumerate() {
-            // abs and neg keep a NaN, of which only the payload is open.
+            // abs and neg keep a NaN, whose payload is unspecified.
             assert!(f == e || i / 2 % 5 == 4, "element {i}: {f:#x}, expected {e:#x}");
         }
     });
@@ -169,7 +169,7 @@ fn approximate_functions() {
     });
 }
 
-/// The largest magnitude takes the place of overflow.
+/// Overflow becomes the largest magnitude.
 fn fp8<F: Float>(x: F, max: u8, relu: bool) -> u16 {
     if x.is_nan() {
         return 0x7f;
@@ -244,12 +244,12 @@ fn eight_bit_pairs() {
     });
 }
 
-/// The nearest value of a small format by search, ties to the even code.
+/// Finds the nearest value of a small format by search; ties go to the even code.
 fn nearest(x: f32, values: &[f32]) -> u32 {
     if x.is_nan() {
         return values.len() as u32 - 1;
     }
-    // Clamped first, so that differences to the table's values stay exact.
+    // Clamped first, so that differences from the table's values are exact.
     let magnitude = x.abs().min(2.0 * values[values.len() - 1]);
     let mut best = 0;
     for (i, v) in values.iter().enumerate() {
@@ -330,7 +330,7 @@ fn stochastic_rounding() {
         k.input(&random);
         let out = k.output::<u32>(128);
         k.launch(1, 64);
-        // The random bits are added below the kept ones; the rest is cut off.
+        // The random bits are added below the kept bits, and the rest is truncated.
         let half = |x: f32, bits: u32| {
             let moved = f32::from_bits(x.to_bits() + (bits & 0x1fff));
             u32::from(narrow::<Half>(moved, Round::TowardZero))

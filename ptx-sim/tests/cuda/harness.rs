@@ -1,7 +1,7 @@
-//! Loads a kernel, gives it buffers, launches it, and compares the results.
+//! Loads a kernel, allocates its buffers, launches it, and compares the results.
 //!
-//! A kernel's launch is a description of `tile-launch`, with the expected results in it; so whatever runs here can be
-//! written out and run elsewhere (see [`super::cases`]).
+//! A kernel's launch is a `tile-launch` description that includes the expected results, so it can be written out and
+//! run elsewhere (see [`super::cases`]).
 
 use std::path::PathBuf;
 
@@ -15,10 +15,10 @@ use tile_launch::npy::Array;
 
 use super::cases;
 
-/// Seeds of the schedules that every kernel runs under; `None` is the plain one.
+/// Seeds of the schedules for every kernel; `None` is the plain schedule.
 const SCHEDULES: [Option<u64>; 3] = [None, Some(1), Some(7)];
 
-/// A number that lies in memory as little-endian bytes.
+/// A number stored as little-endian bytes.
 pub trait Plain: Copy {
     const ELEMENT: Element;
     fn put(self, out: &mut Vec<u8>);
@@ -53,7 +53,7 @@ fn contents<T: Plain>(data: &[T]) -> ArrayArgument {
     ArrayArgument { name, array, element, wide_index: false, strides: None, extents: None, unwritten: false }
 }
 
-/// Memory that an argument points to; its number.
+/// Memory passed as an argument, identified by the argument's number.
 #[derive(Clone, Copy)]
 pub struct Buffer(usize);
 
@@ -87,36 +87,36 @@ pub fn folder() -> PathBuf {
 }
 
 impl Kernel {
-    /// Whether this run is not adversarial.
+    /// Whether this run uses the plain schedule.
     pub fn is_plain(&self) -> bool {
         self.schedule.is_none()
     }
 
-    /// A buffer with contents; it becomes the next argument.
+    /// Adds a buffer with contents as the next argument.
     pub fn input<T: Plain>(&mut self, data: &[T]) -> Buffer {
         self.push(Argument::Buffer(contents(data)))
     }
 
-    /// An unwritten buffer of `n` elements; it becomes the next argument.
-    /// Reading back an element that the kernel did not write fails.
+    /// Adds an unwritten buffer of `n` elements as the next argument. Reading an element that the kernel did not write
+    /// fails.
     pub fn output<T: Plain>(&mut self, n: usize) -> Buffer {
         let buffer = ArrayArgument::unwritten(vec![n as u64], T::ELEMENT).unwrap();
         self.push(Argument::Buffer(buffer))
     }
 
-    /// A number as the next argument.
+    /// Adds a number as the next argument.
     pub fn scalar<T: Plain>(&mut self, value: T) {
         let mut bytes = vec![];
         value.put(&mut bytes);
         self.push(Argument::Scalar { element: T::ELEMENT, bytes });
     }
 
-    /// A structure by value as the next argument.
+    /// Adds a structure by value as the next argument.
     pub fn structure(&mut self, bytes: Vec<u8>) {
         self.push(Argument::Bytes(bytes));
     }
 
-    /// A tensor map of a buffer with contents as the next argument.
+    /// Adds a tensor map of a buffer with contents as the next argument.
     pub fn map<T: Plain>(&mut self, data: &[T], map: &Tile<'_>) -> Buffer {
         let params = MapParams {
             element: (0..16).find(|n| ElementType::from_driver(*n) == Some(map.element)).unwrap(),
@@ -135,12 +135,12 @@ impl Kernel {
         Buffer(self.launch.args.len() - 1)
     }
 
-    /// Launches with one-dimensional extents.
+    /// Launches a one-dimensional grid and block.
     pub fn launch(&mut self, grid: u32, block: u32) -> Report {
         self.launch_3d([grid, 1, 1], [block, 1, 1], 0)
     }
 
-    /// Launches; again if it was launched before, on the memory as it was left.
+    /// Launches the kernel; a repeated launch continues with the memory as it is.
     pub fn launch_3d(&mut self, grid: [u32; 3], block: [u32; 3], dynamic_shared: u32) -> Report {
         if self.outcome.is_some() {
             self.record();
@@ -158,12 +158,12 @@ impl Kernel {
         self.outcome.insert(outcome).report.clone()
     }
 
-    /// Says what of the results is open where not all of them are described by expectations.
+    /// Documents which results are unspecified, if the expectations do not cover all of them.
     pub fn note(&mut self, text: &str) {
         self.launch.note = Some(text.into());
     }
 
-    /// Lines that the kernel prints, in any order.
+    /// Expects the kernel to print these lines, in any order.
     pub fn expect_lines(&mut self, lines: &[String]) {
         let complaint = tile_launch::compare::compare_lines(&self.outcome().report.output, lines);
         assert_eq!(complaint, None, "{} under schedule {:?}", self.name, self.schedule);
@@ -174,7 +174,7 @@ impl Kernel {
         self.outcome.as_ref().unwrap_or_else(|| panic!("{} has not been launched", self.name))
     }
 
-    /// The contents of a buffer.
+    /// Reads the contents of a buffer.
     pub fn read<T: Plain>(&self, buffer: Buffer) -> Vec<T> {
         self.outcome().arrays[buffer.0][0].data.chunks(T::ELEMENT.size()).map(T::get).collect()
     }
@@ -182,7 +182,7 @@ impl Kernel {
     fn check<T: Plain>(&mut self, buffer: Buffer, expected: &[T], element: Element, how: Match) {
         let mut want = array(expected);
         let got = &self.outcome().arrays[buffer.0][0];
-        // Bits are compared in elements of the buffer's type, whatever type they are given in.
+        // Bits are compared as elements of the buffer's type, whatever their given type.
         if !matches!(how, Match::Value(_)) {
             assert_eq!(want.data.len(), got.data.len(), "{}: length", self.name);
             (want.descr, want.shape) = (got.descr.clone(), got.shape.clone());
@@ -215,32 +215,32 @@ impl Kernel {
         self.check(buffer, expected, element, how);
     }
 
-    /// Compares bit patterns, so that NaNs and zeros count.
+    /// Compares bit patterns, so that NaNs and signs of zeros matter.
     pub fn expect_bits(&mut self, buffer: Buffer, expected: &[f32]) {
         self.check(buffer, expected, Element::F32, Match::Bits);
     }
 
-    /// Compares bit patterns of floats of the given type, in which any NaN stands for any other.
+    /// Compares bit patterns of floats of the given type, treating all NaNs as equal.
     pub fn expect_bits_or_nan<T: Plain>(&mut self, buffer: Buffer, expected: &[T], element: Element) {
-        // The description names the type of the elements with the argument.
+        // The description stores the element type with the argument.
         if let Argument::Buffer(a) = &mut self.launch.args[buffer.0] {
             a.element = element;
         }
         self.check(buffer, expected, element, Match::BitsOrNan);
     }
 
-    /// Compares with a relative tolerance, absolute below 1.
+    /// Compares with a relative tolerance, which is absolute below 1.
     pub fn expect_near(&mut self, buffer: Buffer, expected: &[f64], tolerance: f64) {
         let how = Match::Value(Tolerance { rtol: tolerance, atol: tolerance, bad: 0.0 });
         self.check(buffer, expected, self.element(buffer), how);
     }
 
-    /// Compares without regard to the order of elements.
+    /// Compares without regard to the order of the elements.
     pub fn expect_sorted<T: Plain>(&mut self, buffer: Buffer, expected: &[T]) {
         self.check(buffer, expected, self.element(buffer), Match::Sorted);
     }
 
-    /// Writes the case where one is asked for.
+    /// Writes the case if requested.
     fn record(&self) {
         if self.is_plain() && self.outcome.is_some() {
             cases::record(&self.name, &self.ptx, &self.launch);
@@ -248,7 +248,7 @@ impl Kernel {
     }
 }
 
-/// A tiled tensor map, apart from its address.
+/// A tiled tensor map, without its address.
 pub struct Tile<'a> {
     pub element: ElementType,
     pub dims: &'a [u64],
@@ -284,7 +284,7 @@ impl Random {
         self.words(n, |x| ((x >> 40) as f32 / (1u32 << 23) as f32 - 1.0) * limit)
     }
 
-    /// Small whole numbers, exact in every format with two exponent bits or more.
+    /// Small integers, exact in every format with at least two exponent bits.
     pub fn whole(&mut self, n: usize, low: i32, high: i32) -> Vec<f32> {
         self.words(n, |x| (low + (x >> 20) as i32 % (high - low + 1)).clamp(low, high) as f32)
     }

@@ -152,7 +152,7 @@ fn bit_fields() {
                 let (pos, len) = (i % 40, (i * 7) % 40);
                 let bit = |v: u32, n: u32| if n < 32 { v >> n & 1 } else { 0 };
                 let unsigned = (0..len.min(32)).fold(0, |r, j| r | bit(x, pos + j) << j);
-                // The sign is the field's top bit, or bit 31 when the field goes beyond it.
+                // The sign is the top bit of the field, or bit 31 if the field extends beyond it.
                 let sign = if len == 0 { 0 } else { bit(x, (pos + len - 1).min(31)) };
                 let signed =
                     (0..32).fold(0, |r, j| r | if j < len && pos + j < 32 { bit(x, pos + j) } else { sign } << j);

@@ -1,11 +1,11 @@
-//! Warp-level matrix instructions. Operands are small whole numbers or exact
-//! fractions, so that every sum is exact and results compare bit for bit.
+//! Warp-level matrix instructions. Operands are small integers or exact fractions, so every sum is exact and results
+//! are compared bit by bit.
 
 use half::{bf16, f16};
 
 use super::harness::{Plain, Random, run};
 
-/// A times B by columns, plus `start(row, col)`.
+/// Computes A times B, with B by columns, plus `start(row, col)`.
 pub fn product(a: &[f64], b: &[f64], k: usize, n: usize, start: impl Fn(usize, usize) -> f64) -> Vec<f64> {
     (0..a.len() / k * n)
         .map(|i| {
@@ -180,7 +180,7 @@ fn doubles() {
     });
 }
 
-/// Codes below `limit` of each sign, `sign` being the sign bit.
+/// Codes between `low` and `high` with either sign; `sign` is the sign bit.
 fn codes(random: &mut Random, n: usize, low: u32, high: u32, sign: u32) -> Vec<u32> {
     random.words(n, |x| (low + (x >> 30) as u32 % (high - low)) | if x >> 60 & 1 == 1 { sign } else { 0 })
 }
@@ -205,7 +205,7 @@ fn small_floats_in_bytes() {
         let mut random = Random::new(10);
         let a = codes(&mut random, 512, 0, 8, 8);
         let b = codes(&mut random, 256, 0, 32, 32);
-        // A 4-bit float sits in the middle of its byte, a 6-bit float at the bottom.
+        // A 4-bit float occupies the middle of its byte, a 6-bit float the low bits.
         let placed: Vec<u32> = a.iter().map(|x| x << 2).collect();
         let out = word_inputs::<f32>(k, &pack(&placed, 8), &pack(&b, 8), 128);
         k.launch(1, 32);
@@ -276,7 +276,7 @@ fn four_scales_a_row() {
     });
 }
 
-/// Two halves of a row as a register holds them.
+/// Two halves of a row, packed as in a register.
 fn pair(rows: &[u16], row: usize, col: usize) -> u32 {
     u32::from(rows[row * 8 + col]) | u32::from(rows[row * 8 + col + 1]) << 16
 }

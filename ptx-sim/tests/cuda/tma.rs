@@ -28,8 +28,8 @@ fn a_tile() {
     });
 }
 
-/// The image of each swizzle, by the published chunk patterns: inside a line of
-/// 128 bytes chunk `c` goes to `c` exclusive-or the line number, masked.
+/// The image of each swizzle, from the published chunk patterns: in a line of 128 bytes, chunk `c` goes to `c` XOR the
+/// masked line number.
 #[test]
 fn swizzles() {
     for (swizzle, width, flip) in [
@@ -38,7 +38,7 @@ fn swizzles() {
         (3, 64, [0, 1, 2, 3, 4, 5, 6, 7]),
         (4, 64, [0, 2, 4, 6, 0, 2, 4, 6]),
     ] {
-        // Larger units are of the newer machines.
+        // Only newer machines have larger units.
         run(if swizzle < 4 { "tma_swizzle" } else { "tma_swizzle_units" }, |k: &mut Kernel| {
             let a: Vec<u16> = (0..16 * 64).collect();
             let (dims, box_dims) = ([64, 16], [width as u32, 16]);

@@ -35,7 +35,7 @@ fn shuffles() {
                     pick(i % 8 >= 2, i.wrapping_sub(2)),
                     pick(i % 16 + 5 < 16, i + 5),
                     a[i / 8 * 8 + i * 5 % 8],
-                    // A lane outside its segment of 16 would be read from its own.
+                    // A lane outside its segment of 16 would read its own value.
                     a[i ^ 9],
                 ]
             })
@@ -128,7 +128,7 @@ fn scan() {
     });
 }
 
-/// One leader per mask, the same for all its lanes, and a member of it.
+/// One leader per mask: the same for all lanes of the mask, and one of them.
 #[test]
 fn election() {
     run("elect", |k| {
@@ -147,8 +147,8 @@ fn election() {
     });
 }
 
-/// The odd lanes find out who is active with them. Under the plain schedule that
-/// is all of them; in general any set of odd lanes that includes the asker.
+/// The odd lanes find out which lanes are active with them. Under the plain schedule these are all odd lanes; in
+/// general any set of odd lanes that includes the executing one.
 #[test]
 fn cooperative_tiles() {
     run("tiled_groups", |k| {

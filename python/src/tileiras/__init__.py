@@ -1,7 +1,7 @@
 """Open compiler for CUDA Tile IR, and a simulator of its programs.
 
-`compile` makes PTX, cubins or any level in between of bytecode, text or a cuTile kernel; `run` launches a kernel on the
-simulated GPU, or on the reference interpreter of the language; `disassemble` shows bytecode as text.
+`compile` compiles bytecode, text or a cuTile kernel to PTX, a cubin or any intermediate level; `run` launches a kernel on the
+simulated GPU or on the reference interpreter of the language; `disassemble` converts bytecode to text.
 """
 from ._compile import Compiled, Kernel, Remark, compile, disassemble
 from ._errors import CompileError, ConfigurationError, Diagnostic, Error, InputError, LaunchError, ToolError

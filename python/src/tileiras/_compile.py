@@ -1,4 +1,4 @@
-"""Compiling, by the command."""
+"""Compilation, using the `tileiras` command."""
 from __future__ import annotations
 
 import dataclasses
@@ -16,14 +16,14 @@ from ._tools import environment, program
 
 Level = Literal["cuda-tile", "tileaa", "tileas", "llvm", "ptx", "cubin", "obj"]
 Source = Any
-"""Bytecode or LLVM IR as bytes, MLIR as a string that has line breaks, the path of a file, or a kernel of cuTile Python."""
+"""Bytecode or LLVM IR as bytes, MLIR as a string with line breaks, the path of a file, or a cuTile Python kernel."""
 
 MAGICS = (b"\x7fTileIR\x00", b"ML\xefR")
 
 
 @dataclasses.dataclass(frozen=True)
 class Kernel:
-    """What a kernel takes, as ptxas says. Sizes in bytes."""
+    """The resources of a kernel, as reported by ptxas. Sizes are in bytes."""
 
     name: str
     registers: int
@@ -32,12 +32,12 @@ class Kernel:
     spill_stores: int
     spill_loads: int
     threads: tuple[int, int, int]
-    """Of a block; the kernel works with no other number."""
+    """Threads per CTA. The kernel supports no other size."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Remark:
-    """What a pass did, could not do, or found."""
+    """An optimization remark: what a pass did, failed to do, or found."""
 
     severity: str
     message: str
@@ -47,28 +47,28 @@ class Remark:
 
 @dataclasses.dataclass(frozen=True)
 class Compiled:
-    """What came out."""
+    """The result of a compilation."""
 
     emit: str
     target: str
     data: bytes
     kernels: dict[str, Kernel]
-    """By name; empty where ptxas did not run."""
+    """By name. Empty if ptxas did not run."""
     diagnostics: tuple[Diagnostic, ...]
     """Warnings and remarks."""
 
     @property
     def text(self) -> str:
-        """The output of a level that is text."""
+        """The output of a textual level."""
         if self.emit in ("cubin", "obj"):
-            raise ValueError(f"the output is a {self.emit}, which is no text: see `image`")
+            raise ValueError(f"the output is a {self.emit}, not text: use `image`")
         return self.data.decode()
 
     @property
     def image(self) -> bytes:
-        """The cubin, or the object for the host."""
+        """The cubin, or the host object."""
         if self.emit not in ("cubin", "obj"):
-            raise ValueError(f"the output is text of the level {self.emit}: see `text`")
+            raise ValueError(f"the output is text of the level {self.emit}: use `text`")
         return self.data
 
     @property
@@ -81,12 +81,12 @@ def compile(source: Source, *, target: str = "sm_100", emit: Level = "cubin", op
             options: Sequence[str] = (), signature: Any = None, ptxas: str | os.PathLike[str] | None = None) -> Compiled:
     """Compiles a program to a level.
 
-    `source`: bytecode as bytes, MLIR as text, the path of a file, or a kernel of cuTile Python, whose `signature` (or list of
-    them, `cuda.tile.compilation.KernelSignature`) says what it is called with. `target`: a GPU such as `sm_90`. `emit`: the level,
-    from `cuda-tile` to `cubin`; `obj` is a cubin in an object for the host. `options`: further arguments of the command, such as
-    `--lineinfo`. `ptxas`: its path; where none is given it is found as the command finds it, and in NVIDIA's Python packages.
+    `source`: bytecode as bytes, MLIR as text, the path of a file, or a cuTile Python kernel with its `signature` (or a list of
+    signatures, `cuda.tile.compilation.KernelSignature`). `target`: a GPU such as `sm_90`. `emit`: the level, from `cuda-tile` to
+    `cubin`; `obj` is a host object that embeds the cubin. `options`: further command-line options, such as `--lineinfo`. `ptxas`:
+    its path; by default it is found as the command does, and in NVIDIA's Python packages.
 
-    Raises a kind of `Error` with the compiler's diagnostics.
+    Raises a subclass of `Error` with the compiler's diagnostics.
     """
     with tempfile.TemporaryDirectory(prefix="tileiras-") as scratch:
         file = write_source(source, pathlib.Path(scratch), signature)
@@ -107,7 +107,7 @@ def compile(source: Source, *, target: str = "sm_100", emit: Level = "cubin", op
 
 
 def disassemble(bytecode: bytes | str | os.PathLike[str]) -> str:
-    """Bytecode, or a file of it, as text. Raises a kind of `Error`."""
+    """Converts bytecode, or a bytecode file, to text. Raises a subclass of `Error`."""
     with tempfile.TemporaryDirectory(prefix="tileiras-") as scratch:
         done = _run([program("tileirdisasm"), write_source(bytecode, pathlib.Path(scratch), None)])
         if done.returncode != 0:
@@ -116,14 +116,14 @@ def disassemble(bytecode: bytes | str | os.PathLike[str]) -> str:
 
 
 def write_source(source: Source, folder: pathlib.Path, signature: Any) -> pathlib.Path:
-    """A file with the program, in `folder` unless it is one already."""
+    """Writes the program to a file in `folder`, unless it is a file already. Returns the file."""
     if isinstance(source, (bytes, bytearray, memoryview)):
         data = bytes(source)
         file = folder / ("input.tileirbc" if data.startswith(MAGICS) else "input.mlir")
     elif isinstance(source, os.PathLike) or (isinstance(source, str) and "\n" not in source):
         file = pathlib.Path(source)
         if not file.exists():
-            raise ConfigurationError(f"there is no file '{file}' (a program in text has line breaks)")
+            raise ConfigurationError(f"file '{file}' does not exist (a textual program must contain a line break)")
         return file
     elif isinstance(source, str):
         data, file = source.encode(), folder / "input.mlir"
@@ -134,16 +134,16 @@ def write_source(source: Source, folder: pathlib.Path, signature: Any) -> pathli
 
 
 def _of_cutile(kernel: Any, signature: Any) -> bytes:
-    """The bytecode of a kernel of cuTile Python."""
+    """The bytecode of a cuTile Python kernel."""
     try:
         from cuda.tile.compilation import export_kernel
     except ImportError:
-        raise TypeError(f"a program is bytes, text, a path or a kernel of cuTile Python, and no {type(kernel).__name__}") from None
+        raise TypeError(f"a program is bytes, text, a path or a cuTile Python kernel, not {type(kernel).__name__}") from None
     if signature is None:
-        raise TypeError("a kernel of cuTile Python needs its signature")
+        raise TypeError("a cuTile Python kernel needs a signature")
     signatures = list(signature) if isinstance(signature, (list, tuple)) else [signature]
     buffer = io.BytesIO()
-    # The GPU matters to hints alone here; bytecode is the same for all.
+    # The GPU only affects hints; the bytecode is the same for all GPUs.
     export_kernel(kernel, signatures, buffer, gpu_code="sm_100", output_format="tileir_bytecode")
     return buffer.getvalue()
 
@@ -154,6 +154,6 @@ def _kernels(read: dict[str, Any]) -> dict[str, Kernel]:
 
 
 def _run(command: list[Any]) -> subprocess.CompletedProcess[str]:
-    """Runs a program; other threads of Python run on."""
+    """Runs a program without blocking other Python threads."""
     return subprocess.run([os.fspath(c) for c in command], capture_output=True, text=True, errors="replace", check=False,
                           env=environment(), stdin=subprocess.DEVNULL)

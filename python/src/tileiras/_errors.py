@@ -1,4 +1,4 @@
-"""What goes wrong, by the exit status of the command."""
+"""Exceptions, selected by the exit status of the command."""
 from __future__ import annotations
 
 import dataclasses
@@ -7,7 +7,7 @@ import json
 
 @dataclasses.dataclass(frozen=True)
 class Diagnostic:
-    """A message of the compiler. Places count from 1; without one they are `None`."""
+    """A message of the compiler. Lines and columns start at 1. An unknown location is `None`."""
 
     severity: str
     message: str
@@ -23,7 +23,7 @@ class Diagnostic:
 
 
 class Error(Exception):
-    """A call that failed. `diagnostics` is what the compiler said, warnings included."""
+    """A failed call. `diagnostics` contains the compiler's messages, including warnings."""
 
     def __init__(self, message: str, diagnostics: tuple[Diagnostic, ...] = ()) -> None:
         super().__init__(message)
@@ -31,11 +31,11 @@ class Error(Exception):
 
 
 class ConfigurationError(Error):
-    """An argument is wrong, or a file cannot be read or written."""
+    """An argument is invalid, or a file cannot be read or written."""
 
 
 class InputError(Error):
-    """The input is no valid program of Tile IR."""
+    """The input is not a valid Tile IR program."""
 
 
 class ToolError(Error):
@@ -43,18 +43,18 @@ class ToolError(Error):
 
 
 class CompileError(Error):
-    """The compilation failed, or the compiler did."""
+    """The compilation failed, or the compiler crashed."""
 
 
 class LaunchError(Error):
-    """The simulator or the interpreter refused the launch, or found an error in it: a wild access, a race, a failed assertion."""
+    """The simulator or the interpreter rejected the launch or found an error in it: an out-of-bounds access, a race, a failed assertion."""
 
 
 _BY_STATUS: dict[int, type[Error]] = {1: ConfigurationError, 2: ConfigurationError, 3: InputError, 4: ToolError}
 
 
 def diagnostics(said: str) -> tuple[Diagnostic, ...]:
-    """Reads the lines that the command writes with `--diagnostic-format=json`; other lines are notes of other programs."""
+    """Parses the output of `--diagnostic-format=json`. Other lines come from other programs and become notes."""
     found = []
     for line in said.splitlines():
         try:
@@ -73,8 +73,8 @@ def diagnostics(said: str) -> tuple[Diagnostic, ...]:
 
 
 def of_status(status: int, said: str) -> Error:
-    """The exception for a command that ended with `status` and wrote `said` to standard error."""
+    """The exception for a command that exited with `status` and wrote `said` to standard error."""
     all_said = diagnostics(said)
     errors = [d for d in all_said if d.severity == "error"] or list(all_said)
-    text = "\n".join(map(str, errors)) or f"the compiler ended with status {status}"
+    text = "\n".join(map(str, errors)) or f"the compiler exited with status {status}"
     return _BY_STATUS.get(status, CompileError)(text, all_said)

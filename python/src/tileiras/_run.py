@@ -1,4 +1,4 @@
-"""Launching kernels on the simulated GPU and on the reference interpreter, by `tile-run`."""
+"""Launches of kernels on the simulated GPU and on the reference interpreter, using `tile-run`."""
 from __future__ import annotations
 
 import dataclasses
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     import numpy
 
 BIT_TYPES = {"bfloat16": "bf16", "float8_e4m3fn": "e4m3", "float8_e5m2": "e5m2", "float8_e8m0fnu": "e8m0"}
-"""Types of the package `ml_dtypes`, which files of NumPy cannot hold."""
+"""Types of the package `ml_dtypes` that NumPy files cannot store."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Scalar:
-    """A scalar argument of a type that Python has not: `Scalar("f16", 0.5)`."""
+    """A scalar argument of a type that Python lacks: `Scalar("f16", 0.5)`."""
 
     type: str
     value: float | int
@@ -29,14 +29,14 @@ class Scalar:
 def run(source: Source, *, grid: int | Sequence[int], args: Sequence[Any] = (), entry: str | None = None, target: str = "sm_100",
         opt_level: int = 3, engine: Literal["sim", "reference"] = "sim", adversarial: int | None = None,
         timeout: float | None = None, signature: Any = None) -> str:
-    """Launches a kernel and waits for it. Returns what it printed.
+    """Launches a kernel and waits for it. Returns its printed output.
 
-    `args`: NumPy arrays, which the kernel may write: they hold what it left behind afterwards; integers (`i32`) and floats (`f32`);
-    `Scalar` for others. An array is passed as pointer, extents and strides, as cuTile Python does, or as a pointer alone where the
-    kernel has so many parameters. `engine`: the simulated GPU, which finds wild accesses and, with a seed for `adversarial`, runs
-    an unfavourable schedule and finds races; or the reference interpreter of the language. `timeout` in seconds.
+    `args`: NumPy arrays, which the kernel may modify; integers (`i32`) and floats (`f32`); `Scalar` for other types. An array is
+    passed as pointer, extents and strides, as cuTile Python does, or as a plain pointer if that matches the kernel's number of
+    parameters. `engine`: the simulated GPU, which detects out-of-bounds accesses and, with a seed for `adversarial`, runs an
+    adversarial schedule and detects races; or the reference interpreter of the language. `timeout` is in seconds.
 
-    Raises `LaunchError` where the launch is refused or goes wrong, and a kind of `Error` where the kernel does not compile.
+    Raises `LaunchError` if the launch is rejected or fails, and another subclass of `Error` if the kernel does not compile.
     """
     try:
         import numpy
@@ -58,7 +58,7 @@ def run(source: Source, *, grid: int | Sequence[int], args: Sequence[Any] = (), 
             elif isinstance(arg, (float, numpy.floating)):
                 words.append(f"f32:{float(arg)!r}")
             else:
-                raise TypeError(f"argument {i} is a {type(arg).__name__}: arrays of NumPy, numbers and Scalar can be passed")
+                raise TypeError(f"argument {i} is a {type(arg).__name__}; arguments must be NumPy arrays, numbers or Scalar")
         command = [program("tile-run"), "--quiet", f"--gpu-name={target}", "-O", opt_level, f"--engine={engine}",
                    "--grid", ",".join(map(str, extents)), "--out-dir", folder / "out"]
         if entry is not None:
@@ -82,7 +82,7 @@ def run(source: Source, *, grid: int | Sequence[int], args: Sequence[Any] = (), 
 
 
 def _store(numpy: Any, array: numpy.ndarray, file: pathlib.Path) -> str:
-    """Writes an array; returns how tile-run is told of it."""
+    """Writes an array. Returns the corresponding argument of tile-run."""
     kind = BIT_TYPES.get(array.dtype.name)
     if kind is None:
         numpy.save(file, array)

@@ -1,4 +1,4 @@
-"""The programs of the package, and the environment that they run in."""
+"""The programs of the package, and their environment."""
 from __future__ import annotations
 
 import importlib.util
@@ -10,22 +10,22 @@ from ._errors import ToolError
 
 
 def program(name: str) -> pathlib.Path:
-    """The program `tileiras`, `tileirdisasm`, `tile-run` or `tileiras-lsp-server`: below `TILEIRAS_BIN`, if that is set, or in the package.
+    """Finds the program `tileiras`, `tileirdisasm`, `tile-run` or `tileiras-lsp-server` in `TILEIRAS_BIN`, if set, or in the package.
 
-    Raises `ToolError` where there is none.
+    Raises `ToolError` if it is missing.
     """
     folders = [pathlib.Path(os.environ["TILEIRAS_BIN"])] if os.environ.get("TILEIRAS_BIN") else []
     folders.append(pathlib.Path(__file__).with_name("bin"))
     for folder in folders:
         if os.access(folder / name, os.X_OK):
             return folder / name
-    raise ToolError(f"there is no program '{name}' in {' or '.join(map(str, folders))}")
+    raise ToolError(f"program '{name}' was not found in {' or '.join(map(str, folders))}")
 
 
 def environment() -> dict[str, str]:
-    """The process's environment, with the ptxas of NVIDIA's Python packages at the end of `PATH`.
+    """The process's environment, with the directory of ptxas in NVIDIA's Python packages appended to `PATH`.
 
-    What the user has set (`CUDA_HOME`, `PATH`) comes before it.
+    The user's settings (`CUDA_HOME`, `PATH`) take precedence.
     """
     found = dict(os.environ)
     for folder in _nvidia_folders():
@@ -34,7 +34,7 @@ def environment() -> dict[str, str]:
 
 
 def _nvidia_folders() -> list[pathlib.Path]:
-    """The folders of NVIDIA's packages that have a ptxas: `nvidia-cuda-nvcc` puts it into `nvidia/cu13/bin`."""
+    """The directories of NVIDIA's packages that contain ptxas: `nvidia-cuda-nvcc` installs it to `nvidia/cu13/bin`."""
     try:
         spec = importlib.util.find_spec("nvidia")
     except (ImportError, ValueError):
@@ -44,12 +44,12 @@ def _nvidia_folders() -> list[pathlib.Path]:
 
 
 def _become(name: str) -> None:
-    """Ends this process and goes on as a program of the package, which is told the name under which it was called."""
+    """Replaces this process by a program of the package, called under its own name."""
     try:
         path = program(name)
     except ToolError as missing:
         sys.exit(f"{name}: {missing}")
-    # For `tileiras doctor`, which says what else answers to the name, and which compiler cuTile uses in this environment.
+    # For `tileiras doctor`, which reports other programs named tileiras, and the compiler that cuTile uses here.
     told = {"TILEIRAS_LAUNCHER": os.path.abspath(sys.argv[0]), "TILEIRAS_PYTHON": sys.executable or ""}
     os.execve(path, [name, *sys.argv[1:]], {**environment(), **told})
 

@@ -1,7 +1,7 @@
-"""`python -m tileiras.cutile SCRIPT [ARGUMENT ...]`: a script of cuTile Python with this compiler.
+"""`python -m tileiras.cutile SCRIPT [ARGUMENT ...]`: runs a cuTile Python script with this compiler.
 
-cuTile Python prefers NVIDIA's package `nvidia-cuda-tileiras` over `PATH` where it is installed. In this process, that package
-looks as if it were not; its files are not touched, and other processes see it as before.
+If NVIDIA's package `nvidia-cuda-tileiras` is installed, cuTile Python prefers it over `PATH`. This module hides the package within
+its process. The package's files are not touched, and other processes are not affected.
 """
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ HIDDEN = "nvidia-cuda-tileiras"
 
 
 def use() -> str:
-    """Has cuTile Python use this compiler in this process, from its next compilation on. Returns the compiler's path.
+    """Makes cuTile Python use this compiler in this process from now on. Returns the compiler's path.
 
-    Call it before the first kernel is compiled: cuTile Python looks for its compiler once.
+    Call it before the first kernel is compiled, because cuTile Python searches for its compiler only once.
     """
     path = program("tileiras")
     os.environ["PATH"] = os.pathsep.join([str(path.parent), environment().get("PATH", "")])

@@ -1,9 +1,9 @@
 //! Compiles `c/rtlib.c` for nvptx64 with clang 21, makes the module neutral, and assembles it to bitcode.
 //!
-//! Neutral means that it links into any NVPTX module without a warning and leaves no trace of this build: no data
-//! layout (the consumer's holds), no module flags, no target processor or features on the functions (they would keep
-//! the functions from being inlined into kernels for another one), no compiler identification. Inline assembly counts
-//! as convergent in clang's output; here it never is.
+//! A neutral module links into any NVPTX module without a warning and leaves no trace of this build: no data layout
+//! (the consumer sets it), no module flags, no target processor or features on functions (they would prevent inlining
+//! into kernels for another target), and no compiler identification. Clang marks inline assembly as convergent; here
+//! it never is.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -36,7 +36,7 @@ fn build() -> Result<(), String> {
     run(Command::new(tool("llvm-as")).arg("-o").arg(&bitcode).arg(&text))
 }
 
-/// The LLVM 21 tool of this name: from the configured installation, else from the search path.
+/// The LLVM 21 tool of this name, from the configured installation or else from the search path.
 fn tool(name: &str) -> PathBuf {
     let prefix = env::var_os("LLVM_SYS_211_PREFIX").unwrap_or_else(|| "/usr/lib/llvm-21".into());
     let path = Path::new(&prefix).join("bin").join(name);
@@ -59,7 +59,7 @@ fn neutral(module: &str) -> String {
         if let Some(at) = line.find(", !srcloc") {
             text.push_str(&line[..at]);
         } else if line.starts_with("attributes #") {
-            // Attributes in quotes are all target settings or code generation options of this compilation.
+            // All attributes in quotes are target settings or code generation options of this compilation.
             let words: Vec<&str> = line.split(' ').filter(|w| !w.starts_with('"') && *w != "convergent").collect();
             text.push_str(&words.join(" "));
         } else {

@@ -1,28 +1,28 @@
-//! What the library offers: every function by its meaning, with its symbol, its types and its error bound.
+//! The registry of the library: every function by its meaning, with its symbol, types and error bound.
 
 use std::fmt;
 
-/// A function of the library. Not every combination of fields exists; [`Function::all`] lists those that do and
-/// [`Function::exists`] tells.
+/// A function of the library. Not every combination of fields exists: [`Function::all`] lists the existing ones, and
+/// [`Function::exists`] tests one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Function {
     /// An elementary function or an approximate operation.
     Math { operation: Math, float: Float, mode: Mode },
-    /// A number to a narrower format, rounded once to nearest even.
+    /// Converts a number to a narrower format, rounded once to nearest even.
     Narrow { from: Number, to: Format, overflow: Overflow },
-    /// f32 to tf32 with ties away from zero.
+    /// Converts f32 to tf32 with ties away from zero.
     NarrowTiesAway,
-    /// f32 to f16 or bf16 in one direction.
+    /// Converts f32 to f16 or bf16, rounded in one direction.
     NarrowDirected { to: Half, direction: Direction },
-    /// The magnitude of a number to a power of two (e8m0), towards zero or up.
+    /// Rounds the magnitude of a number to a power of two (e8m0), towards zero or up.
     Scale { from: Float, direction: Direction, overflow: Overflow },
-    /// A narrow format to a wider one, exactly.
+    /// Converts a narrow format to a wider one, exactly.
     Widen { from: Format, to: Wide },
-    /// Two packed narrow numbers to two f16 in one word; element 0 is in the low bits on both sides.
+    /// Converts two packed narrow numbers to two f16 in one word. Element 0 is in the low bits on both sides.
     WidenPair { from: Format },
-    /// Two f32 (element 0 first) to two packed narrow numbers.
+    /// Converts two f32 (element 0 first) to two packed narrow numbers.
     NarrowPair { to: Format, overflow: Overflow },
-    /// f16 or bf16 arithmetic rounded in one direction.
+    /// f16 or bf16 arithmetic, rounded in one direction.
     Directed { operation: Arithmetic, half: Half, direction: Direction },
 }
 
@@ -47,22 +47,22 @@ pub enum Math {
     Div,
 }
 
-/// Which variant of an elementary function.
+/// A variant of an elementary function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Mode {
-    /// The default: the bound of [`Function::ulp_bound`] over the whole domain.
+    /// The default: within [`Function::ulp_bound`] over the whole domain.
     Full,
-    /// The same, with subnormal inputs and results flushed to zeros of their sign.
+    /// Like `Full`, with subnormal inputs and results flushed to zeros of the same sign.
     FullFlush,
     /// The hardware's approximation.
     Approximate,
-    /// The hardware's approximation, flushing.
+    /// The hardware's approximation, with subnormals flushed.
     ApproximateFlush,
     /// As accurate as `Full`, without the special function unit.
     Polynomial,
 }
 
-/// Floating-point types with arithmetic of their own.
+/// Floating-point types with native arithmetic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Float {
     F32,
@@ -87,7 +87,7 @@ pub enum Number {
     U64,
 }
 
-/// Storage formats. tf32 is kept in the high 19 bits of a word.
+/// Storage formats. tf32 is stored in the high 19 bits of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Format {
     F16,
@@ -107,16 +107,16 @@ pub enum Wide {
     F32,
 }
 
-/// What becomes of a number beyond the largest of the format.
+/// The result for a number beyond the largest of the format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Overflow {
-    /// Infinity, or NaN in formats without one. e2m1, which has neither, saturates.
+    /// Infinity, or NaN in formats without infinity. e2m1 has neither and saturates.
     Infinite,
-    /// The largest number. NaN stays NaN where the format has one.
+    /// The largest number. NaN stays NaN if the format has one.
     Saturate,
 }
 
-/// Rounding towards one side.
+/// The direction of a directed rounding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Direction {
     Zero,
@@ -135,7 +135,7 @@ pub enum Arithmetic {
     Sqrt,
 }
 
-/// LLVM types of parameters and results. Narrow formats travel as integers of their storage width.
+/// The LLVM types of parameters and results. Narrow formats are passed as integers of their storage width.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Type {
     I8,
@@ -146,7 +146,7 @@ pub enum Type {
     F64,
 }
 
-/// Types of one function.
+/// The types of one function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Signature {
     pub parameters: Vec<Type>,
@@ -204,7 +204,7 @@ impl Function {
                 mode == Mode::Full && !matches!(operation, Math::Sqrt | Math::Div)
             }
             Function::Math { operation, float: Float::F32, mode } => match mode {
-                // A square root rounded to nearest is an instruction.
+                // Square roots rounded to nearest are instructions.
                 Mode::Full => operation != Math::Sqrt,
                 Mode::FullFlush => matches!(operation, Math::Exp2 | Math::Rsqrt | Math::Div),
                 Mode::Approximate => matches!(operation, Math::Exp | Math::Tanh | Math::Sqrt | Math::Div),
@@ -281,9 +281,9 @@ impl Function {
         Signature { parameters, result }
     }
 
-    /// The largest error in units in the last place of the result, over all arguments, subnormal results included;
-    /// `None` for approximations whose error is not relative to the result (their documentation says what holds).
-    /// Conversions and directed arithmetic round once, as named: 0.5 to nearest, 1 in one direction.
+    /// The largest error, in units in the last place of the result, over all arguments and including subnormal
+    /// results. `None` for approximations with an error that is not relative to the result; their documentation gives
+    /// the bound. Conversions and directed arithmetic round once: 0.5 to nearest, 1 in one direction.
     pub fn ulp_bound(&self) -> Option<f64> {
         match *self {
             Function::Math { operation, float, mode } => match (operation, float, mode) {
@@ -291,7 +291,7 @@ impl Function {
                 (Math::Tanh, Float::F64, _) => Some(1.0),
                 // The argument times log2(e) is rounded before the power is taken; tanh.approx has 2^-11.
                 (Math::Exp | Math::Tanh, _, Mode::Approximate | Mode::ApproximateFlush) => None,
-                // Holds for divisors in [2^-126, 2^126] alone.
+                // Holds only for divisors in [2^-126, 2^126].
                 (Math::Div, _, Mode::Approximate | Mode::ApproximateFlush) => Some(2.0),
                 _ => Some(2.0),
             },
@@ -301,8 +301,8 @@ impl Function {
         }
     }
 
-    /// The function of NVIDIA's libdevice that computes the same, as the CUDA documentation names it; `None` where
-    /// there is none, or where it is not the full function that is asked for.
+    /// The function of NVIDIA's libdevice that computes the same, by its name in the CUDA documentation. `None` if
+    /// libdevice lacks it, or if this is not the full function.
     pub fn libdevice(&self) -> Option<&'static str> {
         let Function::Math { operation, float, mode: Mode::Full | Mode::Polynomial } = *self else { return None };
         Some(match (operation, float) {
@@ -334,14 +334,14 @@ impl Function {
             (Math::Remf, Float::F64) => "__nv_fmod",
             (Math::Rsqrt, Float::F32) => "__nv_rsqrtf",
             (Math::Rsqrt, Float::F64) => "__nv_rsqrt",
-            // Square roots are instructions, and so is the division that rounds approximately.
+            // Square roots and the approximate division are instructions.
             (Math::Sqrt | Math::Div, _) => return None,
         })
     }
 
-    /// The largest error of [`Function::libdevice`] in units in the last place, by the tables of the CUDA C++
-    /// Programming Guide, "Mathematical Functions". They count from the correctly rounded result: from the exact one it
-    /// is up to half a unit more.
+    /// The largest error of [`Function::libdevice`], in units in the last place, from the tables of the CUDA C++
+    /// Programming Guide, "Mathematical Functions". They count from the correctly rounded result; from the exact
+    /// result, the error is up to half a unit more.
     pub fn libdevice_bound(&self) -> Option<f64> {
         let Function::Math { operation, float, .. } = *self else { return None };
         self.libdevice()?;
@@ -360,7 +360,7 @@ impl Function {
         })
     }
 
-    /// Whether the accuracy rests on an approximate instruction of the hardware (`ex2`, `rcp`, `rsqrt`, ...).
+    /// Whether the accuracy depends on an approximate hardware instruction (`ex2`, `rcp`, `rsqrt`, ...).
     pub fn uses_approximation(&self) -> bool {
         match *self {
             Function::Math { operation, float, mode } => match mode {
@@ -386,7 +386,7 @@ impl fmt::Display for Function {
 }
 
 impl Math {
-    /// All, in declaration order.
+    /// All values, in declaration order.
     pub const ALL: [Math; 16] = {
         use Math::*;
         [Exp, Exp2, Log, Log2, Sin, Cos, Tan, Sinh, Cosh, Tanh, Pow, Atan2, Remf, Rsqrt, Sqrt, Div]
@@ -472,7 +472,7 @@ impl Number {
 }
 
 impl Format {
-    /// All, in declaration order.
+    /// All values, in declaration order.
     pub const ALL: [Format; 7] = {
         use Format::*;
         [F16, Bf16, Tf32, E4m3, E5m2, E8m0, E2m1]
@@ -537,7 +537,7 @@ impl Overflow {
 }
 
 impl Direction {
-    /// All, in declaration order.
+    /// All values, in declaration order.
     pub const ALL: [Direction; 3] = [Direction::Zero, Direction::Down, Direction::Up];
 
     fn suffix(self) -> &'static str {
@@ -550,7 +550,7 @@ impl Direction {
 }
 
 impl Arithmetic {
-    /// All, in declaration order.
+    /// All values, in declaration order.
     pub const ALL: [Arithmetic; 6] = {
         use Arithmetic::*;
         [Add, Sub, Mul, Fma, Div, Sqrt]

@@ -1,4 +1,4 @@
-//! The name that programs linked against the library look for, and where it finds LLVM's libraries.
+//! Sets the library's soname and the search path for LLVM's libraries.
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");

@@ -1,4 +1,4 @@
-//! From a handle's bytecode to a cubin.
+//! Compiles a handle's bytecode to a cubin.
 
 use std::cell::RefCell;
 use std::ffi::{OsStr, OsString};
@@ -21,7 +21,7 @@ use tile_targets::{TARGETS, Target};
 use crate::handle::Handle;
 use crate::observe::{Word, report};
 
-/// Architecture and system of the host, if there is such a pair.
+/// The architecture and operating system of the host, if the combination exists.
 pub fn host(arch: i32, os: i32) -> Option<(HostArch, HostOs)> {
     let os = match os {
         0 => HostOs::Linux,
@@ -37,7 +37,7 @@ pub fn host(arch: i32, os: i32) -> Option<(HostArch, HostOs)> {
     Some((arch, os))
 }
 
-/// The relocatable for the host around a cubin; `None` after a diagnostic.
+/// Embeds a cubin in a host object. `None` after a diagnostic.
 pub fn host_object(handle: &Handle, cubin: &[u8]) -> Option<Vec<u8>> {
     let (arch, os) = host(handle.host_arch(), handle.host_os())?;
     let name = handle.output_name();
@@ -54,7 +54,7 @@ pub fn target(gpu_id: i32) -> Option<&'static Target> {
     TARGETS.iter().find(|t| u32::try_from(gpu_id) == Ok(t.sm))
 }
 
-/// Whether the first bytes are those of Tile IR; if not, what to say.
+/// Checks the first bytes of the input. `Err` is the message for an input that is not Tile IR.
 pub fn probe(input: &[u8]) -> Result<(), &'static str> {
     use tile_interface::NotTileIr;
     match crate::kind_of(input) {
@@ -64,27 +64,27 @@ pub fn probe(input: &[u8]) -> Result<(), &'static str> {
     }
 }
 
-/// The cubin; `None` after diagnostics.
+/// Compiles to a cubin. `None` after diagnostics.
 ///
 /// # Safety
-/// The embedder has kept the input and the CUDA root.
+/// The embedder has kept the input and the CUDA root unchanged.
 pub unsafe fn run(handle: &Handle) -> Option<Vec<u8>> {
     let output = handle.output_name();
-    // What is being made tells apart the messages of several compilations.
+    // The output's name distinguishes the messages of several compilations.
     let report = |d: &Diagnostic| match (d.severity, output.as_str()) {
         (Severity::Error, name) if !name.is_empty() => {
             report(Word::None, handle.as_ptr(), &d.clone().note(format!("while compiling '{name}'")));
         }
         _ => report(Word::None, handle.as_ptr(), d),
     };
-    // What belongs to the output is kept with it.
+    // These messages are cached with the output.
     let messages = RefCell::new(cache::Messages::default());
     let tell = |d: &Diagnostic| {
         messages.borrow_mut().say(d);
         report(d);
     };
     let relay = |text: &str| text.lines().for_each(|line| report(&Diagnostic::new(Severity::Note, line)));
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     let (input, root) = unsafe { (handle.input(), handle.cuda_root()) };
     let target = target(handle.gpu_id())?;
     let kind = crate::kind_of(input).map_err(|e| tell(&Diagnostic::error(Code::NotTileIr, e.to_string()))).ok()?;
@@ -179,10 +179,10 @@ pub unsafe fn run(handle: &Handle) -> Option<Vec<u8>> {
     }
 }
 
-/// Where the cubin may be already: under the name that the command gives it.
+/// The cache slot of the cubin, which is the same as for the command.
 ///
 /// # Errors
-/// What is wrong with the settings.
+/// The settings of the cache are invalid.
 fn slot(
     handle: &Handle,
     target: &'static Target,

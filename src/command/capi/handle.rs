@@ -1,4 +1,4 @@
-//! The handle's memory.
+//! The memory of a handle.
 
 use std::alloc::{Layout, alloc, dealloc};
 use std::collections::BTreeMap;
@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::{TileirasByteView, TileirasConfig};
 
-/// A program: opaque.
+/// An opaque program handle.
 #[repr(C)]
 pub struct TileirasProgram {
     input_data: *const c_void,
@@ -23,7 +23,7 @@ pub struct TileirasProgram {
     gpu_id: i32,
     reserved: [u32; 5],
     cuda_root: *const c_char,
-    /// Until compilation the length of `cuda_root`, then the address of the output.
+    /// Before compilation, the length of `cuda_root`; afterwards, the address of the output.
     root_length_or_output: usize,
     output_capacity: usize,
     output_length: usize,
@@ -41,37 +41,37 @@ const _: () = {
     assert!(offset_of!(TileirasProgram, output_length) == 0x58 && offset_of!(TileirasProgram, owning) == 0x60);
 };
 
-/// What a handle has beside its documented block.
+/// The state of a handle outside its documented block.
 #[derive(Default)]
 struct Extras {
-    /// A copy: the embedder may free its own once the handle is made.
+    /// A copy, because the embedder may free its own after the handle is created.
     output_name: String,
     libnvvm: Option<PathBuf>,
-    /// The program that compiles, where this process does not.
+    /// The program that compiles, unless this process does.
     core: Option<PathBuf>,
     strict_types: bool,
-    /// The address of a server, where that of the environment is not meant; empty for none.
+    /// The address of a server that overrides the environment's. Empty for none.
     remote_cache: Option<OsString>,
-    /// The host's object, once it was asked for.
+    /// The host object, after it was first requested.
     object: Option<Box<[u8]>>,
 }
 
-/// The handles that were created and not yet released, by address.
+/// The live handles, by address.
 static LIVE: Mutex<BTreeMap<usize, Extras>> = Mutex::new(BTreeMap::new());
 
 fn live() -> MutexGuard<'static, BTreeMap<usize, Extras>> {
-    // The map is consistent after every statement, so a panic elsewhere leaves nothing half done.
+    // The map is consistent after every statement, so a panic elsewhere cannot leave it inconsistent.
     LIVE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A handle that is alive, for the time of one call.
+/// A live handle, for the duration of a call.
 #[derive(Clone, Copy)]
 pub struct Handle(*mut TileirasProgram);
 
 impl Handle {
-    /// A new handle; `None` if there is no memory for it.
+    /// Allocates a handle. `None` if there is not enough memory.
     pub fn create(config: &TileirasConfig, output_name: String) -> Option<*mut TileirasProgram> {
-        // SAFETY: the layout is not of size zero.
+        // SAFETY: the size of the layout is not zero.
         let program = unsafe { alloc(Layout::new::<TileirasProgram>()) }.cast::<TileirasProgram>();
         if program.is_null() {
             return None;
@@ -104,26 +104,26 @@ impl Handle {
         live().contains_key(&program.addr()).then_some(Handle(program))
     }
 
-    /// Frees the handle and its output; `false` if there is no such handle.
+    /// Frees the handle and its output. `false` if the handle is not live.
     pub fn release(program: *mut TileirasProgram) -> bool {
         if live().remove(&program.addr()).is_none() {
             return false;
         }
         let handle = Handle(program);
         handle.drop_output();
-        // SAFETY: made by `create` with this layout, and out of the table, so this happens once.
+        // SAFETY: allocated by `create` with this layout, and removed from the table, so this happens once.
         unsafe { dealloc(program.cast(), Layout::new::<TileirasProgram>()) };
         true
     }
 
-    /// The handle's memory.
+    /// The contents of the handle.
     fn get(&self) -> &TileirasProgram {
-        // SAFETY: alive, and used by one thread at a time as the interface demands.
+        // SAFETY: the handle is live, and the interface allows only one thread at a time to use it.
         unsafe { &*self.0 }
     }
     #[expect(clippy::mut_from_ref, reason = "the memory belongs to C; one thread at a time works on a handle")]
     fn get_mut(&self) -> &mut TileirasProgram {
-        // SAFETY: as `get`; no caller keeps a reference over another call.
+        // SAFETY: as in `get`; no caller keeps a reference across another call.
         unsafe { &mut *self.0 }
     }
 
@@ -191,7 +191,7 @@ impl Handle {
         }
     }
 
-    /// The host's object, which `make` makes when it is asked for the first time.
+    /// The host object. `make` creates it on the first request.
     pub fn object<E>(&self, make: impl FnOnce() -> Result<Vec<u8>, E>) -> Result<TileirasByteView, E> {
         let view = |bytes: &[u8]| TileirasByteView { data: bytes.as_ptr(), length: bytes.len() };
         if let Some(object) = live().get(&self.0.addr()).and_then(|e| e.object.as_deref()) {
@@ -200,7 +200,7 @@ impl Handle {
         let object = make()?.into_boxed_slice();
         let made = view(&object);
         if let Some(extras) = live().get_mut(&self.0.addr()) {
-            // The bytes stay where they are when the box moves.
+            // Moving the box does not move the bytes.
             extras.object = Some(object);
         }
         Ok(made)
@@ -209,23 +209,23 @@ impl Handle {
     /// The bytecode.
     ///
     /// # Safety
-    /// The caller of the library has kept it.
+    /// The embedder has kept the input unchanged.
     pub unsafe fn input(&self) -> &[u8] {
         let p = self.get();
-        // SAFETY: checked not to be null when the handle was made; the caller's promise.
+        // SAFETY: checked to be non-null when the handle was created; otherwise guaranteed by the caller.
         unsafe { std::slice::from_raw_parts(p.input_data.cast(), p.input_size) }
     }
 
     /// The CUDA root, if one was given.
     ///
     /// # Safety
-    /// The caller of the library has kept it, and there is no output yet.
+    /// The embedder has kept the string unchanged, and there is no output yet.
     pub unsafe fn cuda_root(&self) -> Option<&[u8]> {
         let p = self.get();
         if p.cuda_root.is_null() || p.root_length_or_output == 0 {
             return None;
         }
-        // SAFETY: not null, and the caller's promise.
+        // SAFETY: not null; otherwise guaranteed by the caller.
         Some(unsafe { std::slice::from_raw_parts(p.cuda_root.cast(), p.root_length_or_output) })
     }
 
@@ -241,7 +241,7 @@ impl Handle {
         })
     }
 
-    /// Hands the output over to the handle. The CUDA root has done its duty by now.
+    /// Transfers the output to the handle. The CUDA root is no longer needed, and its length is overwritten.
     pub fn set_output(&self, output: Vec<u8>) {
         let mut output = std::mem::ManuallyDrop::new(output);
         let p = self.get_mut();
@@ -256,7 +256,7 @@ impl Handle {
         if p.owning == 1 {
             p.owning = 0;
             let data = std::ptr::with_exposed_provenance_mut(p.root_length_or_output);
-            // SAFETY: the three numbers are those of the vector that `set_output` took apart.
+            // SAFETY: these are the parts of the vector that `set_output` took apart.
             drop(unsafe { Vec::<u8>::from_raw_parts(data, p.output_length, p.output_capacity) });
         }
     }

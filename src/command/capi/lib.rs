@@ -1,14 +1,15 @@
 //! `libtileiras`: the compiler as a C library.
 //!
-//! Four functions and one opaque handle: [`tileirasProgramCreate`], [`tileirasProgramCompile`],
-//! [`tileirasProgramGetOutput`], [`tileirasProgramRelease`]. Beside them two observers: one for diagnostics, one for
-//! the scopes of a compilation. `include/tileiras.h` is generated from this file.
+//! Four functions and an opaque handle: [`tileirasProgramCreate`], [`tileirasProgramCompile`],
+//! [`tileirasProgramGetOutput`], [`tileirasProgramRelease`]. In addition there are two callbacks: one for
+//! diagnostics, and one for the scopes of a compilation. `include/tileiras.h` is generated from this file.
 //!
-//! The handle is the block of 104 bytes that the specification describes; its layout is asserted below and is no part
-//! of the interface. A table of live handles makes a released or invented pointer an error instead of a crash.
+//! The handle is the block of 104 bytes that the specification describes. Its layout is asserted in [`handle`] and is
+//! not part of the interface. A table of live handles makes a released or invalid pointer an error instead of a
+//! crash.
 //!
-//! Handles are independent: any number of threads may each work on their own. One handle belongs to one thread at a
-//! time.
+//! Handles are independent: threads may use different handles concurrently. Only one thread at a time may use a
+//! handle.
 
 mod compile;
 mod handle;
@@ -27,27 +28,27 @@ use handle::Handle;
 use observe::{Word, say};
 use tile_interface::InputKind;
 
-/// Version of this interface: it grows only when something is added, and stays binary compatible within it.
+/// The version of this interface. It is incremented when something is added; all versions are binary compatible.
 pub const TILEIRAS_API_VERSION: u32 = 5;
 
-/// Done.
+/// Success.
 pub const TILEIRAS_SUCCESS: c_int = 0;
-/// The memory for a handle could not be had.
+/// Not enough memory for a handle.
 pub const TILEIRAS_ERROR_ALLOCATION: c_int = 1;
-/// The configuration is refused.
+/// The configuration is invalid.
 pub const TILEIRAS_ERROR_CONFIGURATION: c_int = 2;
-/// The input is no Tile IR bytecode.
+/// The input is not Tile IR bytecode.
 pub const TILEIRAS_ERROR_INPUT: c_int = 3;
-/// A null or unknown handle, a null output pointer, or output asked for before compilation.
+/// The handle is null or not live, an output pointer is null, or the program has not been compiled.
 pub const TILEIRAS_ERROR_HANDLE: c_int = 4;
-/// Compilation failed; the diagnostics say why.
+/// Compilation failed; the diagnostics give the reason.
 pub const TILEIRAS_ERROR_COMPILE: c_int = 5;
 
-/// What to compile, and how. Set everything that is not used to zero.
+/// The input and settings of a compilation. Set all unused fields to zero.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct TileirasConfig {
-    /// Tile IR bytecode. Belongs to the caller, who keeps it unchanged until `tileirasProgramCompile` has returned.
+    /// Tile IR bytecode. Owned by the caller, who keeps it unchanged until `tileirasProgramCompile` has returned.
     pub input_buffer_data: *const c_void,
     /// Size of the bytecode in bytes.
     pub input_buffer_size: usize,
@@ -55,9 +56,9 @@ pub struct TileirasConfig {
     pub gpu_id: i32,
     /// 0 to 3.
     pub opt_level: i32,
-    /// 1 for full debug information; needs level 0.
+    /// 1 for full debug information, which requires level 0.
     pub device_debug: i32,
-    /// 1 for source lines.
+    /// 1 for line information.
     pub lineinfo: i32,
     /// 0 x86_64, 1 aarch64, 2 arm64ec.
     pub host_arch: i32,
@@ -65,15 +66,15 @@ pub struct TileirasConfig {
     pub host_os: i32,
     /// 0 off, 1 memcheck.
     pub sanitize: i32,
-    /// Zero.
+    /// Must be zero.
     pub reserved: u32,
-    /// The name of the output, for messages; null for none. Not zero-terminated. Belongs to the caller, who may free it
-    /// as soon as `tileirasProgramCreate` has returned.
+    /// The name of the output, for messages; null for none. Not zero-terminated. Owned by the caller, who may free it
+    /// after `tileirasProgramCreate` has returned.
     pub output_name: *const c_char,
     /// Length of `output_name` in bytes.
     pub output_name_len: usize,
-    /// Root of a CUDA toolkit whose `bin/ptxas` is tried before all others; null for none. Not zero-terminated. Belongs
-    /// to the caller, who keeps it until `tileirasProgramCompile` has returned.
+    /// The root of a CUDA toolkit whose `bin/ptxas` is tried first; null for none. Not zero-terminated. Owned by the
+    /// caller, who keeps it unchanged until `tileirasProgramCompile` has returned.
     pub cuda_root: *const c_char,
     /// Length of `cuda_root` in bytes.
     pub cuda_root_len: usize,
@@ -86,7 +87,7 @@ const _: () = {
     assert!(offset_of!(TileirasConfig, output_name) == 0x30 && offset_of!(TileirasConfig, cuda_root) == 0x40);
 };
 
-/// Bytes that belong to a handle.
+/// Bytes owned by a handle.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct TileirasByteView {
@@ -94,20 +95,20 @@ pub struct TileirasByteView {
     pub length: usize,
 }
 
-/// Checks a configuration and makes a handle for it.
+/// Checks a configuration and creates a handle for it.
 ///
-/// The checks are made in this order, and the first that fails decides: `out_program`, `config`, the input pointer and
-/// size, the input's first bytes, the GPU, the level, debug information with optimization, the host's architecture, its
-/// system, then `reserved` and the lengths, `device_debug`, `lineinfo` and `sanitize`, which are 0 or 1, and whether
-/// the architecture exists on the system.
+/// The checks are made in this order, and the first failure is reported: `out_program`, `config`, the input pointer
+/// and size, the input's first bytes, the GPU, the optimization level, debug information with optimization, the
+/// host's architecture, its operating system, `reserved` and the lengths, whether `device_debug`, `lineinfo` and
+/// `sanitize` are 0 or 1, and whether the architecture exists on the operating system.
 ///
 /// Returns `TILEIRAS_SUCCESS`; `TILEIRAS_ERROR_HANDLE` for a null `out_program`; `TILEIRAS_ERROR_CONFIGURATION`,
-/// `TILEIRAS_ERROR_INPUT` or `TILEIRAS_ERROR_ALLOCATION`. On failure `*out_program` is null.
-/// The handle belongs to the caller, who gives it back with `tileirasProgramRelease`.
+/// `TILEIRAS_ERROR_INPUT` or `TILEIRAS_ERROR_ALLOCATION`. On failure `*out_program` is null. The caller owns the
+/// handle and releases it with `tileirasProgramRelease`.
 ///
 /// # Safety
-/// `out_program` is null or may be written; `config` is null or points to a configuration whose pointers hold what
-/// their comments say.
+/// `out_program` is null or writable. `config` is null or points to a configuration whose pointers are valid as
+/// described there.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tileirasProgramCreate(
     out_program: *mut *mut TileirasProgram,
@@ -116,19 +117,19 @@ pub unsafe extern "C" fn tileirasProgramCreate(
     if out_program.is_null() {
         return refuse(TILEIRAS_ERROR_HANDLE, "program is null");
     }
-    // SAFETY: not null, and the caller's promise.
+    // SAFETY: not null; otherwise guaranteed by the caller.
     unsafe { *out_program = std::ptr::null_mut() };
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     let Some(config) = (unsafe { config.as_ref() }) else {
         return refuse(TILEIRAS_ERROR_CONFIGURATION, "configuration is null");
     };
-    // SAFETY: the caller's promise about the configuration.
+    // SAFETY: the caller guarantees a valid configuration.
     match guarded(|| unsafe { check(config) }) {
         Ok(Ok(())) => {}
         Ok(Err(code)) => return code,
         Err(code) => return code,
     }
-    // SAFETY: the caller's promise about the configuration.
+    // SAFETY: the caller guarantees a valid configuration.
     let name = unsafe { bytes_of(config.output_name, config.output_name_len) };
     match Handle::create(config, String::from_utf8_lossy(name).into_owned()) {
         Some(program) => {
@@ -144,7 +145,7 @@ pub unsafe extern "C" fn tileirasProgramCreate(
 }
 
 /// # Safety
-/// The pointers of `config` hold what their comments say.
+/// The pointers of `config` are valid as described there.
 unsafe fn check(config: &TileirasConfig) -> Result<(), c_int> {
     let configuration = |text| Err(refuse(TILEIRAS_ERROR_CONFIGURATION, text));
     if config.input_buffer_data.is_null() {
@@ -153,7 +154,7 @@ unsafe fn check(config: &TileirasConfig) -> Result<(), c_int> {
     if isize::try_from(config.input_buffer_size).is_err() {
         return configuration("invalid configuration");
     }
-    // SAFETY: not null, and the caller's promise.
+    // SAFETY: not null; otherwise guaranteed by the caller.
     let input = unsafe { std::slice::from_raw_parts(config.input_buffer_data.cast::<u8>(), config.input_buffer_size) };
     if let Err(text) = compile::probe(input) {
         say(Word::Input, std::ptr::null_mut(), text);
@@ -178,12 +179,12 @@ unsafe fn check(config: &TileirasConfig) -> Result<(), c_int> {
     }
     let is_switch = |value: i32| (0..=1).contains(&value);
     let switches = [config.device_debug, config.lineinfo, config.sanitize];
-    // No memory has more bytes.
+    // No object in memory is larger.
     let lengths = [config.output_name_len, config.cuda_root_len];
     if config.reserved != 0 || lengths.into_iter().any(|length| isize::try_from(length).is_err()) {
         return configuration("invalid configuration");
     }
-    // arm64ec is code for Windows.
+    // arm64ec exists only on Windows.
     if !switches.into_iter().all(is_switch) || compile::host(config.host_arch, config.host_os).is_none() {
         return configuration("invalid configuration");
     }
@@ -192,20 +193,20 @@ unsafe fn check(config: &TileirasConfig) -> Result<(), c_int> {
 
 /// Compiles the program of a handle to a cubin.
 ///
-/// Compiling again after success does nothing: the output is there. After a failure the attempt is repeated.
+/// After a success, further calls do nothing. After a failure, a call tries again.
 ///
-/// Returns `TILEIRAS_SUCCESS`, `TILEIRAS_ERROR_HANDLE` for a null or released handle, `TILEIRAS_ERROR_COMPILE` for
-/// everything else, a missing ptxas included.
+/// Returns `TILEIRAS_SUCCESS`; `TILEIRAS_ERROR_HANDLE` for a null or released handle; `TILEIRAS_ERROR_COMPILE` for
+/// all other errors, including a missing ptxas.
 ///
 /// # Safety
-/// The input and the CUDA root of the handle's configuration are still there.
+/// The input and the CUDA root of the handle's configuration are still valid.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tileirasProgramCompile(program: *mut TileirasProgram) -> c_int {
     let Some(handle) = Handle::find(program) else { return refuse(TILEIRAS_ERROR_HANDLE, "program is null") };
     if handle.is_compiled() {
         return TILEIRAS_SUCCESS;
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     match guarded(|| unsafe { compile::run(&handle) }) {
         Ok(Some(image)) => {
             handle.set_output(image);
@@ -218,16 +219,15 @@ pub unsafe extern "C" fn tileirasProgramCompile(program: *mut TileirasProgram) -
     }
 }
 
-/// The cubin of a compiled program.
+/// Returns the cubin of a compiled program in `*output`.
 ///
-/// `*output` describes memory of the handle: it is valid until `tileirasProgramRelease`, and the caller must not free
-/// it.
+/// The bytes are owned by the handle and valid until `tileirasProgramRelease`. The caller must not free them.
 ///
 /// Returns `TILEIRAS_SUCCESS`; `TILEIRAS_ERROR_HANDLE` for a null or released handle, a null `output`, or a program
 /// that has not been compiled.
 ///
 /// # Safety
-/// `output` is null or may be written.
+/// `output` is null or writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tileirasProgramGetOutput(
     program: *mut TileirasProgram,
@@ -240,23 +240,23 @@ pub unsafe extern "C" fn tileirasProgramGetOutput(
     let Some(view) = handle.output() else {
         return refuse(TILEIRAS_ERROR_HANDLE, "program has not been compiled");
     };
-    // SAFETY: not null, and the caller's promise.
+    // SAFETY: not null; otherwise guaranteed by the caller.
     unsafe { *output = view };
     TILEIRAS_SUCCESS
 }
 
-/// The cubin of a compiled program in a relocatable for the host that the configuration names: what `--emit=obj`
-/// writes.
+/// Returns the cubin of a compiled program in `*output`, embedded in a relocatable object for the configured host.
+/// This is the output of `--emit=obj`.
 ///
-/// Its symbols are named for `output_name`, up to the first dot. `*output` describes memory of the handle: it is valid
-/// until `tileirasProgramRelease`, and the caller must not free it.
+/// The symbols are named after `output_name` up to its first dot. The bytes are owned by the handle and valid until
+/// `tileirasProgramRelease`. The caller must not free them.
 ///
-/// Returns what `tileirasProgramGetOutput` returns, or `TILEIRAS_ERROR_COMPILE` when the object cannot be made.
+/// Returns the same as `tileirasProgramGetOutput`, or `TILEIRAS_ERROR_COMPILE` if the object cannot be created.
 ///
 /// Available since version 2 of the interface.
 ///
 /// # Safety
-/// `output` is null or may be written.
+/// `output` is null or writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tileirasProgramGetHostObject(
     program: *mut TileirasProgram,
@@ -269,11 +269,11 @@ pub unsafe extern "C" fn tileirasProgramGetHostObject(
     let Some(cubin) = handle.output() else {
         return refuse(TILEIRAS_ERROR_HANDLE, "program has not been compiled");
     };
-    // SAFETY: the output belongs to the handle, which is alive.
+    // SAFETY: the output is owned by the handle, which is live.
     let cubin = unsafe { std::slice::from_raw_parts(cubin.data, cubin.length) };
     match guarded(|| handle.object(|| compile::host_object(&handle, cubin).ok_or(TILEIRAS_ERROR_COMPILE))) {
         Ok(Ok(view)) => {
-            // SAFETY: not null, and the caller's promise.
+            // SAFETY: not null; otherwise guaranteed by the caller.
             unsafe { *output = view };
             TILEIRAS_SUCCESS
         }
@@ -281,16 +281,16 @@ pub unsafe extern "C" fn tileirasProgramGetHostObject(
     }
 }
 
-/// Lets NVIDIA's libNVVM, the library in the file `path` of `length` bytes, make PTX of LLVM IR. A null `path` goes
-/// back to the generator of this library. Matters to the next `tileirasProgramCompile`, which says what is wrong with
-/// the file.
+/// Selects NVIDIA's libNVVM, the library file `path` of `length` bytes, as the backend that translates LLVM IR to
+/// PTX. A null `path` selects the built-in backend again. Takes effect in the next `tileirasProgramCompile`, which
+/// reports an unusable file.
 ///
 /// Returns `TILEIRAS_SUCCESS`, or `TILEIRAS_ERROR_HANDLE` for a null or released handle.
 ///
 /// Available since version 2 of the interface.
 ///
 /// # Safety
-/// `path` is null or points at `length` bytes.
+/// `path` is null or points to `length` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tileirasProgramSetLibNvvm(
     program: *mut TileirasProgram,
@@ -299,15 +299,15 @@ pub unsafe extern "C" fn tileirasProgramSetLibNvvm(
 ) -> c_int {
     use std::os::unix::ffi::OsStrExt;
     let Some(handle) = Handle::find(program) else { return refuse(TILEIRAS_ERROR_HANDLE, "program is null") };
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     let path = unsafe { bytes_of(path, length) };
     handle.set_libnvvm((!path.is_empty()).then(|| std::ffi::OsStr::from_bytes(path).into()));
     TILEIRAS_SUCCESS
 }
 
-/// With `strict` 1, types are refused that NVIDIA's compiler refuses for the target, with its message: floating-point
-/// numbers of eight bits below sm_90, those of four bits and scales of eight below sm_100. With 0, which is the
-/// default, there is code for them everywhere. Matters to the next `tileirasProgramCompile`.
+/// If `strict` is 1, rejects the types that NVIDIA's compiler rejects for the target, with the same message: 8-bit
+/// floating-point numbers below sm_90, 4-bit ones and 8-bit scales below sm_100. If it is 0, the default, all targets
+/// support these types. Takes effect in the next `tileirasProgramCompile`.
 ///
 /// Returns `TILEIRAS_SUCCESS`, `TILEIRAS_ERROR_CONFIGURATION` for another value, or `TILEIRAS_ERROR_HANDLE` for a null
 /// or released handle.
@@ -323,25 +323,26 @@ pub extern "C" fn tileirasProgramSetStrictTypes(program: *mut TileirasProgram, s
     TILEIRAS_SUCCESS
 }
 
-/// Compiles in another process: `path`, of `length` bytes, is the program `tileiras-core` or `tileiras` of the same
-/// version as this library. A null `path` goes back to this process. Matters to the next `tileirasProgramCompile`.
+/// Compiles in a child process: `path`, of `length` bytes, is the program `tileiras-core` or `tileiras` of the same
+/// version as this library. A null `path` selects this process again. Takes effect in the next
+/// `tileirasProgramCompile`.
 ///
-/// The compiler checks its input and reports what is wrong with it, but LLVM and MLIR end their process over what they
-/// hold impossible, and no check is complete. In a process of its own that, a crash, or an exhausted stack is a failed
-/// compilation whose diagnostics say what happened. A limit of memory or time that the caller's process has is
-/// inherited, so `setrlimit` in between bounds what an input can take.
+/// The compiler checks its input and reports errors, but no check is complete, and LLVM and MLIR abort on conditions
+/// that they consider impossible. In a child process an abort, a crash or a stack overflow is a failed compilation
+/// with diagnostics. The child inherits the resource limits of the caller's process, so `setrlimit` before the call
+/// limits the memory and time of a compilation.
 ///
-/// The price is the start of a program that links MLIR, for each compilation: tens of milliseconds where MLIR is a
-/// shared library. The output is the same byte by byte. The scope `SerializeGPUModule` is then told for ptxas alone.
-/// The other process dies with the thread that waits for it.
+/// The cost is starting a program that links MLIR for each compilation: tens of milliseconds if MLIR is a shared
+/// library. The output is identical. The scope `SerializeGPUModule` is then reported only for ptxas. The child dies
+/// with the thread that waits for it.
 ///
-/// Returns `TILEIRAS_SUCCESS`, or `TILEIRAS_ERROR_HANDLE` for a null or released handle. That there is no such program
-/// is told by `tileirasProgramCompile`.
+/// Returns `TILEIRAS_SUCCESS`, or `TILEIRAS_ERROR_HANDLE` for a null or released handle. `tileirasProgramCompile`
+/// reports a missing program.
 ///
 /// Available since version 3 of the interface.
 ///
 /// # Safety
-/// `path` is null or points at `length` bytes.
+/// `path` is null or points to `length` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tileirasProgramSetCore(
     program: *mut TileirasProgram,
@@ -350,29 +351,28 @@ pub unsafe extern "C" fn tileirasProgramSetCore(
 ) -> c_int {
     use std::os::unix::ffi::OsStrExt;
     let Some(handle) = Handle::find(program) else { return refuse(TILEIRAS_ERROR_HANDLE, "program is null") };
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     let path = unsafe { bytes_of(path, length) };
     handle.set_core((!path.is_empty()).then(|| std::ffi::OsStr::from_bytes(path).into()));
     TILEIRAS_SUCCESS
 }
 
-/// Shares cubins by content over a server of the Remote Execution API: `address`, of `length` bytes, is
-/// `grpc://host:port/instance`, or `grpcs://` for an encrypted connection. A length of 0 asks for none; a null
-/// `address` goes back to what the environment says: the variables `TILEIRAS_REMOTE_CACHE` and
-/// `TILEIRAS_REMOTE_CACHE_TIMEOUT`, which also says how many milliseconds the server may delay the look for a cubin,
-/// and the keeping of one; 1000 where it is not set. Matters to the next `tileirasProgramCompile`.
+/// Shares cubins through a Remote Execution API server, keyed by content: `address`, of `length` bytes, is
+/// `grpc://host:port/instance`, or `grpcs://` for TLS. A length of 0 disables sharing. A null `address` restores the
+/// default, which comes from the environment variable `TILEIRAS_REMOTE_CACHE`. `TILEIRAS_REMOTE_CACHE_TIMEOUT` limits
+/// the delay of a lookup and of a store in milliseconds; the default is 1000. Takes effect in the next
+/// `tileirasProgramCompile`.
 ///
-/// The command uses the same entries. A server that is slow, absent or wrong is a warning, once in a process, and is
-/// left alone for half a minute.
+/// The command uses the same entries. A server that is slow, absent or faulty causes one warning per process, and is
+/// not used for half a minute.
 ///
-/// Returns `TILEIRAS_SUCCESS`, or `TILEIRAS_ERROR_HANDLE` for a null or released handle. What is wrong with the address
-/// is told by `tileirasProgramCompile`, which fails; so does one that is given to a library which was built without
-/// this.
+/// Returns `TILEIRAS_SUCCESS`, or `TILEIRAS_ERROR_HANDLE` for a null or released handle. With an invalid address, or
+/// if the library was built without this feature, `tileirasProgramCompile` fails and reports the reason.
 ///
 /// Available since version 5 of the interface.
 ///
 /// # Safety
-/// `address` is null or points at `length` bytes.
+/// `address` is null or points to `length` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tileirasProgramSetRemoteCache(
     program: *mut TileirasProgram,
@@ -381,21 +381,21 @@ pub unsafe extern "C" fn tileirasProgramSetRemoteCache(
 ) -> c_int {
     use std::os::unix::ffi::OsStrExt;
     let Some(handle) = Handle::find(program) else { return refuse(TILEIRAS_ERROR_HANDLE, "program is null") };
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     let given = (!address.is_null()).then(|| unsafe { bytes_of(address, length) });
     handle.set_remote_cache(given.map(|address| std::ffi::OsStr::from_bytes(address).into()));
     TILEIRAS_SUCCESS
 }
 
-/// Gives a handle back, with its output.
+/// Releases a handle and its output.
 ///
-/// Returns `TILEIRAS_SUCCESS`, or `TILEIRAS_ERROR_HANDLE` for a null pointer and for a handle that was released before.
+/// Returns `TILEIRAS_SUCCESS`, or `TILEIRAS_ERROR_HANDLE` for a null pointer or a released handle.
 #[unsafe(no_mangle)]
 pub extern "C" fn tileirasProgramRelease(program: *mut TileirasProgram) -> c_int {
     if Handle::release(program) { TILEIRAS_SUCCESS } else { refuse(TILEIRAS_ERROR_HANDLE, "program is null") }
 }
 
-/// Version of the library, of its sources and of LLVM, as text. Zero-terminated; belongs to the library, for ever.
+/// The versions of the library, its sources and LLVM as zero-terminated text. Owned by the library and always valid.
 #[unsafe(no_mangle)]
 pub extern "C" fn tileirasVersionString() -> *const c_char {
     use std::ffi::CString;
@@ -408,32 +408,32 @@ pub extern "C" fn tileirasVersionString() -> *const c_char {
     TEXT.as_ptr()
 }
 
-/// `TILEIRAS_API_VERSION` of the library, which may be newer than that of the header.
+/// The `TILEIRAS_API_VERSION` of the library, which may be newer than the header's.
 #[unsafe(no_mangle)]
 pub extern "C" fn tileirasApiVersion() -> u32 {
     TILEIRAS_API_VERSION
 }
 
-/// A text of the caller's; empty for null.
+/// A string of the caller. Empty for null.
 ///
 /// # Safety
-/// `text` is null or points at `length` bytes that live for `'a`.
+/// `text` is null or points to `length` bytes that are valid for `'a`.
 unsafe fn bytes_of<'a>(text: *const c_char, length: usize) -> &'a [u8] {
     if text.is_null() {
         &[]
     } else {
-        // SAFETY: not null, and the caller's promise.
+        // SAFETY: not null; otherwise guaranteed by the caller.
         unsafe { std::slice::from_raw_parts(text.cast(), length) }
     }
 }
 
-/// Reports a mistake of the caller.
+/// Reports an error of the caller.
 fn refuse(code: c_int, text: &str) -> c_int {
     say(Word::Caller, std::ptr::null_mut(), text);
     code
 }
 
-/// Runs `work`; a panic in it is a diagnostic and a failed compilation, for no panic may cross into C.
+/// Runs `work`. A panic becomes a diagnostic and a failed compilation, because panics must not unwind into C.
 fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, c_int> {
     tile_driver::install_panic_hook();
     catch_unwind(AssertUnwindSafe(work)).map_err(|_| {
@@ -443,7 +443,7 @@ fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, c_int> {
     })
 }
 
-/// Whether the first bytes are Tile IR bytecode of a known container.
+/// The kind of the input, judging by its first bytes.
 fn kind_of(input: &[u8]) -> Result<InputKind, tile_interface::NotTileIr> {
     tile_interface::input_kind(std::path::Path::new(""), input)
 }

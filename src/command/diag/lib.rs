@@ -1,10 +1,10 @@
-//! Diagnostics: one model, a table of codes with explanations, and three renderers.
+//! Diagnostics: one data model, a table of error codes, and three renderers.
 //!
-//! * [`Diagnostic`]: severity, code, message, location, notes. Everything that the user is told goes through it.
-//! * [`render::plain`]: one line per diagnostic and note, for pipes and for the programs that read them.
+//! * [`Diagnostic`]: severity, code, message, location, notes. Every message to the user is one.
+//! * [`render::plain`]: one line per diagnostic and note, for pipes and programs.
 //! * [`render::caret`]: an excerpt of the source with a caret, for terminals.
 //! * [`render::json`]: one JSON object per diagnostic.
-//! * [`codes`]: what each code means and what to do about it.
+//! * [`codes`]: the meaning of each error code, and what to do.
 
 #![deny(unsafe_code)]
 
@@ -13,7 +13,7 @@ pub mod render;
 
 pub use codes::Code;
 
-/// How bad it is.
+/// The severity of a diagnostic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
     Error,
@@ -23,7 +23,7 @@ pub enum Severity {
 }
 
 impl Severity {
-    /// The word in messages.
+    /// The severity as messages show it.
     pub fn name(self) -> &'static str {
         match self {
             Severity::Error => "error",
@@ -34,15 +34,15 @@ impl Severity {
     }
 }
 
-/// A place in a source file.
+/// A source location.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Location {
     pub file: String,
-    /// From 1; 0 when only the file is known.
+    /// From 1. 0 if only the file is known.
     pub line: u32,
-    /// From 1, in bytes; 0 when only the line is known.
+    /// From 1, in bytes. 0 if only the line is known.
     pub column: u32,
-    /// The function or inlining chain that a fused location names, if any.
+    /// The function or inlining chain in a fused location, if any.
     pub scope: Option<String>,
 }
 
@@ -52,14 +52,14 @@ impl Location {
     }
 }
 
-/// A remark that belongs to a diagnostic.
+/// An addition to a diagnostic.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {
     pub message: String,
     pub location: Option<Location>,
 }
 
-/// One thing to tell the user.
+/// A message to the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
     pub severity: Severity,

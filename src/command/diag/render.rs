@@ -1,20 +1,20 @@
-//! Three renderings of a diagnostic.
+//! Three renderers of diagnostics.
 
 use annotate_snippets::{AnnotationKind, Element, Group, Level, Origin, Renderer, Snippet};
 use serde_json::{Value, json};
 
 use crate::{Diagnostic, Location, Severity};
 
-/// One line for the diagnostic and one for each note, each with a line end.
+/// One line for the diagnostic and one for each note, each terminated by a newline.
 ///
-/// Programs read this form with three expressions; a line matches exactly one of
+/// Programs parse this form with three regular expressions. A line matches exactly one of
 /// ```text
 /// loc("FILE":LINE:COLUMN): error: MESSAGE
 /// loc(fused<SCOPE>["FILE":LINE:COLUMN]): error: MESSAGE
 /// error: MESSAGE
 /// ```
-/// so a message never spans lines, a file name never has a quotation mark, a scope never a bracket, and codes and
-/// colours are left out.
+/// so a message never spans lines, a file name contains no quotation mark, a scope contains no bracket, and codes and
+/// colors are omitted.
 pub fn plain(diagnostic: &Diagnostic) -> String {
     let mut out = plain_line(diagnostic.severity, &diagnostic.message, diagnostic.location.as_ref());
     for note in &diagnostic.notes {
@@ -44,7 +44,7 @@ fn plain_location(location: &Location) -> String {
     }
 }
 
-/// Line ends become spaces; other control characters, which could be terminal commands, are written as escapes.
+/// Replaces newlines by spaces, and escapes other control characters, which a terminal might interpret.
 fn one_line(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.trim_end().chars() {
@@ -58,8 +58,8 @@ fn one_line(text: &str) -> String {
     out
 }
 
-/// A text of another program for the eyes alone: control characters other than line ends and tabs, which could be
-/// commands to a terminal, are written as escapes.
+/// Escapes control characters except newlines and tabs in the output of another program, because a terminal might
+/// interpret them.
 pub fn harmless(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -73,8 +73,8 @@ pub fn harmless(text: &str) -> String {
     out
 }
 
-/// An excerpt of the source with a caret below the place. `source` gives the text of a file; without it, or without a
-/// line, the place is only named.
+/// An excerpt of the source with a caret below the location. `source` returns the text of a file. Without a text or a
+/// line, the location is only named.
 pub fn caret(diagnostic: &Diagnostic, source: &dyn Fn(&str) -> Option<String>, colour: bool) -> String {
     let load = |location: &Option<Location>| location.as_ref().filter(|l| l.line > 0).and_then(|l| source(&l.file));
     let text = load(&diagnostic.location);
@@ -109,7 +109,7 @@ pub fn caret(diagnostic: &Diagnostic, source: &dyn Fn(&str) -> Option<String>, c
     out
 }
 
-/// Control characters other than line ends are written as escapes.
+/// Escapes control characters except newlines.
 fn clean(text: &str) -> String {
     text.lines().map(one_line).collect::<Vec<_>>().join("\n")
 }
@@ -136,8 +136,8 @@ fn place<'a>(location: Option<&'a Location>, source: Option<&'a str>) -> Option<
     }
 }
 
-/// The byte offset of a line and column, both from 1, if the text has that line. A column behind the line's end is
-/// the line's end; one inside a character is that character's start.
+/// The byte offset of a line and column, both from 1, or `None` if the text lacks that line. A column past the end of
+/// the line is clamped, and one inside a character moves to the start of the character.
 fn offset_of(text: &str, line: u32, column: u32) -> Option<usize> {
     let start: usize = text.split_inclusive('\n').take(line.checked_sub(1)? as usize).map(str::len).sum();
     if text.split_inclusive('\n').count() < line as usize {
@@ -151,8 +151,8 @@ fn offset_of(text: &str, line: u32, column: u32) -> Option<usize> {
     Some(at)
 }
 
-/// One JSON object on one line, with a line end. Fields: `severity`, `code` (or null), `message`, `location` (or null;
-/// `file`, `line`, `column`, `scope`), `notes` (each with `message` and `location`).
+/// A JSON object on one line. Fields: `severity`, `code` (or null), `message`, `location` (or null; `file`, `line`,
+/// `column`, `scope`), `notes` (each with `message` and `location`).
 pub fn json(diagnostic: &Diagnostic) -> String {
     let location = |l: &Option<Location>| match l {
         None => Value::Null,
@@ -183,7 +183,7 @@ mod tests {
             .note("see the operation's documentation")
     }
 
-    /// The expressions of the clients that parse standard error.
+    /// The regular expressions of clients that parse standard error.
     fn client_expressions() -> [Regex; 3] {
         [
             r#"(?i)loc\("([^"]+)"(?::(\d+):(\d+))?\):\s*error:\s*(.*)"#,
@@ -239,7 +239,7 @@ mod tests {
     #[test]
     fn caret_without_a_source_names_the_place() {
         insta::assert_snapshot!(caret(&sample(), &|_| None, false));
-        // Places that the file does not have are named as well.
+        // Locations outside the file are named as well.
         let outside = Diagnostic::error(Code::BadModule, "x").at(Location::new("f", 99, 1));
         assert!(caret(&outside, &|_| Some("one\n".into()), false).contains("f:99:1"));
         let wide = Diagnostic::error(Code::BadModule, "x").at(Location::new("f", 1, 3));

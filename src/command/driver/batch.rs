@@ -1,16 +1,15 @@
-//! `tileiras batch MANIFEST -j N`: many compilations, a process each.
+//! `tileiras batch MANIFEST -j N`: many compilations, each in its own process.
 //!
-//! The manifest is a JSON object: `{"args": [...], "items": [{"input": ..., "output": ..., "args": [...]}, ...]}`. The
-//! arguments at the top are those of every item; an item's own come after them. Relative names are relative to the
+//! The manifest is a JSON object: `{"args": [...], "items": [{"input": ..., "output": ..., "args": [...]}, ...]}`.
+//! The arguments at the top apply to every item and precede the item's own. Relative names are relative to the
 //! manifest's directory.
 //!
-//! Each item that ends gives one line of JSON on standard output:
-//! `{"index": 3, "input": ..., "output": ..., "status": 0, "seconds": 0.07, "messages": ""}`. The status is the
-//! command's exit status. A bad item stops nothing but itself; an input that is no regular file, and an output that is
-//! a pipe, are bad.
+//! Each finished item prints one line of JSON on standard output: `{"index": 3, "input": ..., "output": ...,
+//! "status": 0, "seconds": 0.07, "messages": ""}`. The status is the exit status of the compiler. A failed item does
+//! not affect others. An input that is not a regular file, or an output that is a pipe, fails its item.
 //!
-//! Compilations have a directory in common, [`COMMON`], in which they leave each other notes: the digests of tools,
-//! which take time to compute, and that a remote cache is of no use.
+//! Compilations share a directory, [`COMMON`], for findings that later ones reuse: digests of tools, which take time
+//! to compute, and failures of a remote cache.
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -26,7 +25,7 @@ use tile_diag::{Code, Diagnostic, render};
 use crate::progress::Progress;
 use crate::{child, files, io_text};
 
-/// Names to each compilation of a batch a directory that is theirs alone.
+/// Environment variable that gives each compilation of a batch the batch's shared directory.
 pub const COMMON: &str = "TILEIRAS_BATCH";
 
 /// One compilation.
@@ -37,15 +36,15 @@ pub struct Item {
     pub args: Vec<String>,
 }
 
-/// What a batch is called with.
+/// The parsed arguments of `batch`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Call {
     pub manifest: PathBuf,
-    /// Compilations at a time.
+    /// The number of concurrent compilations.
     pub jobs: usize,
 }
 
-/// Reads `MANIFEST [-j N]`.
+/// Parses `MANIFEST [-j N]`.
 pub fn call(arguments: &[OsString]) -> Result<Call, String> {
     let mut manifest = None;
     let mut jobs = std::thread::available_parallelism().map_or(1, usize::from);
@@ -59,7 +58,7 @@ pub fn call(arguments: &[OsString]) -> Result<Call, String> {
             };
             jobs = match value.parse() {
                 Ok(n @ 1..=4096) => n,
-                _ => return Err(format!("-j takes a number from 1 to 4096, not '{value}'")),
+                _ => return Err(format!("-j must be a number from 1 to 4096, not '{value}'")),
             };
         } else if text.starts_with('-') && text != "-" {
             return Err(format!("unknown option '{text}'"));
@@ -67,26 +66,26 @@ pub fn call(arguments: &[OsString]) -> Result<Call, String> {
             return Err("more than one manifest".to_owned());
         }
     }
-    Ok(Call { manifest: manifest.ok_or("no manifest")?, jobs })
+    Ok(Call { manifest: manifest.ok_or("missing manifest")?, jobs })
 }
 
-/// Reads a manifest.
+/// Parses a manifest.
 pub fn parse(text: &str) -> Result<Vec<Item>, String> {
     let value: Value = serde_json::from_str(text).map_err(|e| e.to_string())?;
-    let object = value.as_object().ok_or("the manifest is no object ('tileiras batch --help' shows one)")?;
+    let object = value.as_object().ok_or("the manifest is not an object ('tileiras batch --help' shows one)")?;
     only(object, &["args", "items"], "the manifest")?;
     let common = strings(object.get("args"), "args")?;
-    let items = object.get("items").and_then(Value::as_array).ok_or("'items' is missing or no list")?;
+    let items = object.get("items").and_then(Value::as_array).ok_or("'items' is missing or not a list")?;
     items
         .iter()
         .enumerate()
         .map(|(i, item)| {
             let at = |text: String| format!("items[{i}]: {text}");
-            let object = item.as_object().ok_or_else(|| at("no object".into()))?;
+            let object = item.as_object().ok_or_else(|| at("not an object".into()))?;
             only(object, &["input", "output", "args"], "an item").map_err(at)?;
             let text = |key: &str| match object.get(key).and_then(Value::as_str) {
                 Some(s) if !s.is_empty() && !s.contains('\0') => Ok(s.to_owned()),
-                _ => Err(at(format!("'{key}' is missing or no text"))),
+                _ => Err(at(format!("'{key}' is missing or not a string"))),
             };
             let own = strings(object.get("args"), "args").map_err(at)?;
             Ok(Item { input: text("input")?, output: text("output")?, args: [common.clone(), own].concat() })
@@ -96,24 +95,24 @@ pub fn parse(text: &str) -> Result<Vec<Item>, String> {
 
 fn only(object: &serde_json::Map<String, Value>, known: &[&str], whose: &str) -> Result<(), String> {
     match object.keys().find(|k| !known.contains(&k.as_str())) {
-        Some(key) => Err(format!("{whose} has no '{key}'; there are {}", known.join(", "))),
+        Some(key) => Err(format!("{whose} cannot have the key '{key}'; the keys are {}", known.join(", "))),
         None => Ok(()),
     }
 }
 
 fn strings(value: Option<&Value>, name: &str) -> Result<Vec<String>, String> {
-    let wrong = || format!("'{name}' is no list of texts");
+    let wrong = || format!("'{name}' is not a list of strings");
     match value {
         None => Ok(Vec::new()),
         Some(v) => {
-            // A zero ends the argument of a program.
+            // A program argument cannot contain a zero byte.
             let text = |s: &Value| s.as_str().filter(|s| !s.contains('\0')).map(str::to_owned).ok_or_else(wrong);
             v.as_array().ok_or_else(wrong)?.iter().map(text).collect()
         }
     }
 }
 
-/// Runs all items with `program`, whose processes may leave notes in the directory `common`. Returns how many failed.
+/// Runs `program` for every item. Its processes share the directory `common`. Returns the number of failed items.
 pub fn run(
     program: &Path,
     (base, common): (&Path, Option<&Path>),
@@ -131,7 +130,7 @@ pub fn run(
                 loop {
                     let index = next.fetch_add(1, Ordering::Relaxed);
                     let Some(item) = items.get(index) else { break };
-                    // A receiver that is gone has seen standard output fail: stop.
+                    // The receiver is dropped when standard output fails: stop.
                     if results.send(compile(program, (base, common), index, item)).is_err() {
                         break;
                     }
@@ -162,7 +161,7 @@ fn compile(program: &Path, (base, common): (&Path, Option<&Path>), index: usize,
             command.args(&item.args).arg("-o").arg(&output).arg("--").arg(&input);
             command.envs(common.map(|directory| (COMMON, directory)));
             match child::run(command, &[], None) {
-                // Ended by a signal: the command answers for its core, so this one was killed itself.
+                // The compiler reports signals of its core, so a signal here hit the compiler itself.
                 Ok(done) => (done.status.code().unwrap_or(70), String::from_utf8_lossy(&done.output).into_owned()),
                 Err(e) => (70, format!("'{}' cannot be started: {}", program.display(), io_text(&e))),
             }
@@ -176,17 +175,19 @@ fn compile(program: &Path, (base, common): (&Path, Option<&Path>), index: usize,
     (status, line)
 }
 
-/// Why an item is not tried: whoever opens a pipe waits for the other end, and nobody is there for an item of many.
+/// The reason to reject an item. Opening a pipe would block until its other end is opened, perhaps forever.
 fn refusal(input: &Path, output: &Path) -> Option<Diagnostic> {
     let unreadable = |why| {
-        let text = format!("unable to read input file '{}': {why}, and a batch would wait for it", input.display());
+        let text =
+            format!("unable to read input file '{}': {why}, and opening it could block the batch", input.display());
         Diagnostic::error(Code::UnreadableInput, text)
     };
     let unopenable = |why| {
-        let text = format!("cannot open output file '{}': {why}, and a batch would wait for it", output.display());
+        let text =
+            format!("cannot open output file '{}': {why}, and opening it could block the batch", output.display());
         Diagnostic::error(Code::UnopenableOutput, text)
     };
-    files::waits_to_read(input).map(unreadable).or_else(|| files::waits_to_write(output).map(unopenable))
+    files::read_may_block(input).map(unreadable).or_else(|| files::write_may_block(output).map(unopenable))
 }
 
 #[cfg(test)]
@@ -201,10 +202,10 @@ mod tests {
         }
         assert!(of("m.json").unwrap().jobs >= 1);
         for (line, text) in [
-            ("", "no manifest"),
+            ("", "missing manifest"),
             ("a b", "more than one manifest"),
-            ("a -j0", "-j takes a number from 1 to 4096, not '0'"),
-            ("a -j", "-j takes a number from 1 to 4096, not ''"),
+            ("a -j0", "-j must be a number from 1 to 4096, not '0'"),
+            ("a -j", "-j must be a number from 1 to 4096, not ''"),
             ("a -x", "unknown option '-x'"),
         ] {
             assert_eq!(of(line).unwrap_err(), text, "{line}");
@@ -217,16 +218,19 @@ mod tests {
         assert_eq!(items, [Item { input: "a".into(), output: "b".into(), args: vec!["-O3".into(), "-O0".into()] }]);
         assert_eq!(parse(r#"{"items": []}"#), Ok(vec![]));
         for (text, error) in [
-            ("[]", "the manifest is no object ('tileiras batch --help' shows one)"),
-            ("{}", "'items' is missing or no list"),
-            (r#"{"items": [], "jobs": 1}"#, "the manifest has no 'jobs'; there are args, items"),
-            (r#"{"items": [1]}"#, "items[0]: no object"),
-            (r#"{"items": [{"input": "a"}]}"#, "items[0]: 'output' is missing or no text"),
-            (r#"{"items": [{"input": "a", "output": ""}]}"#, "items[0]: 'output' is missing or no text"),
-            (r#"{"items": [{"input": "a", "output": "b", "args": "x"}]}"#, "items[0]: 'args' is no list of texts"),
-            (r#"{"items": [], "args": ["a\u0000b"]}"#, "'args' is no list of texts"),
-            (r#"{"items": [{"input": "a\u0000", "output": "b"}]}"#, "items[0]: 'input' is missing or no text"),
-            (r#"{"items": [{"in": "a"}]}"#, "items[0]: an item has no 'in'; there are input, output, args"),
+            ("[]", "the manifest is not an object ('tileiras batch --help' shows one)"),
+            ("{}", "'items' is missing or not a list"),
+            (r#"{"items": [], "jobs": 1}"#, "the manifest cannot have the key 'jobs'; the keys are args, items"),
+            (r#"{"items": [1]}"#, "items[0]: not an object"),
+            (r#"{"items": [{"input": "a"}]}"#, "items[0]: 'output' is missing or not a string"),
+            (r#"{"items": [{"input": "a", "output": ""}]}"#, "items[0]: 'output' is missing or not a string"),
+            (r#"{"items": [{"input": "a", "output": "b", "args": "x"}]}"#, "items[0]: 'args' is not a list of strings"),
+            (r#"{"items": [], "args": ["a\u0000b"]}"#, "'args' is not a list of strings"),
+            (r#"{"items": [{"input": "a\u0000", "output": "b"}]}"#, "items[0]: 'input' is missing or not a string"),
+            (
+                r#"{"items": [{"in": "a"}]}"#,
+                "items[0]: an item cannot have the key 'in'; the keys are input, output, args",
+            ),
         ] {
             assert_eq!(parse(text).unwrap_err(), error, "{text}");
         }

@@ -1,20 +1,20 @@
-//! `--cache-dir`, `--remote-cache`: results by content.
+//! `--cache-dir`, `--remote-cache`: caches of compilation results, keyed by content.
 //!
 //! The name of an entry is the SHA-256 of everything that can change the output: the compiler's identity, the input's
-//! bytes, every option that matters, and the bytes of each plugin, libNVVM and libdevice and, for cubins, of each ptxas
-//! that would be considered. Nothing of it is of one machine, so machines can share what they made. An entry carries
-//! its own name, what was said while it was made, and a hash of all that it holds, its name included: a damaged entry
+//! bytes, every relevant option, and the bytes of each plugin, libNVVM and libdevice and, for cubins, of each ptxas
+//! that would be considered. No part of it is specific to a machine, so machines can share entries. An entry contains
+//! its own name, the diagnostics of its compilation, and a hash of its contents including the name. A damaged entry
 //! is a miss that the next compilation repairs. Entries may be deleted at any time.
 //!
-//! Entries are kept in [`Store`]s: a directory ([`local`]), a server ([`remote`]), or both. They are asked in this
-//! order, and what a later one has is put into the earlier ones.
+//! Entries are kept in [`Store`]s: a directory ([`local`]), a server ([`remote`]), or both, which are searched in
+//! this order. A hit in a later store is copied to the earlier ones.
 //!
-//! # Whom a cache trusts
+//! # Trust
 //!
-//! An entry becomes the code of a kernel, so whoever can write entries chooses that code; no hash can tell theirs from
-//! ours. A directory that belongs to another user (other than root), or that others may write, is therefore refused
-//! unless `--shared-cache` says that all who may write there are trusted. A server is named by its user, who trusts all
-//! whom it lets write.
+//! An entry becomes the code of a kernel, so anyone who can write entries chooses that code, and no hash can detect
+//! it. A directory that belongs to another user (except root), or that others can write to, is therefore rejected
+//! unless `--shared-cache` declares everyone with write access trusted. Naming a server means trusting everyone with
+//! write access to it.
 
 mod files;
 mod local;
@@ -26,98 +26,87 @@ use tile_diag::{Diagnostic, render};
 
 use crate::options::Options;
 use crate::toolchain::{self, Surroundings};
-use crate::{Identity, isolated};
-use local::Local;
+use crate::{Identity, messages};
+use local::LocalStore;
 use tile_interface::{Emit, InputKind};
 
 const MAGIC: &[u8; 16] = b"tileiras cache3\n";
 const HASH: usize = 32;
-/// Bytes of the name, the hash, and the length of the messages, behind the magic.
+/// The size of the name, the hash, and the length of the messages, which follow the magic, plus the magic itself.
 const HEADER: usize = MAGIC.len() + 2 * HASH + 8;
-/// Bytes of the largest entry.
+/// The maximum size of an entry in bytes.
 const LARGEST: u64 = 1 << 30;
 
 /// The name of an entry.
 type Name = [u8; HASH];
 
-/// A place where entries are kept.
+/// A store of cache entries.
 trait Store {
-    /// The entry of this name, if it is there and sound.
+    /// Returns the entry of this name, if present and intact.
     ///
     /// # Errors
-    /// What to warn of; it is a miss all the same.
+    /// The warning to report. The lookup counts as a miss.
     fn load(&self, name: &Name) -> Result<Option<Entry>, String>;
 
-    /// Keeps an entry.
+    /// Stores an entry.
     ///
     /// # Errors
-    /// What to warn of.
+    /// The warning to report.
     fn store(&self, name: &Name, entry: &Entry) -> Result<(), String>;
 }
 
-/// Where the result of one compilation is, or would be.
+/// The cache slot of one compilation's result.
 pub struct Slot {
     name: Name,
     /// Nearest first.
     stores: Vec<Box<dyn Store>>,
 }
 
-/// What a look into the caches brought.
+/// The result of a lookup.
 #[derive(Debug, Default)]
 pub struct Found {
     pub entry: Option<Entry>,
-    /// What to say of the caches.
+    /// The warnings to report.
     pub warnings: Vec<String>,
 }
 
-/// An output, and what was said when it was made.
+/// An output and the diagnostics of its compilation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
     pub messages: Messages,
     pub output: Vec<u8>,
 }
 
-/// What was said, a line of JSON each: an object for what the compiler says, a text for the words of ptxas.
+/// Diagnostics as lines of JSON: an object for a message of the compiler, a string for a message of ptxas.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Messages(Vec<u8>);
 
 impl Messages {
-    /// Adds what the compiler says.
+    /// Adds a diagnostic of the compiler.
     pub fn say(&mut self, diagnostic: &Diagnostic) {
         self.0.extend(render::json(diagnostic).into_bytes());
     }
 
-    /// Adds another program's words.
+    /// Adds output of another program.
     pub fn relay(&mut self, text: &str) {
         if !text.is_empty() {
             self.0.extend(format!("{}\n", serde_json::Value::from(text)).into_bytes());
         }
     }
 
-    /// What the compiler said, then the words of others.
+    /// The diagnostics of the compiler, and the output of other programs.
     pub fn read(&self) -> (Vec<Diagnostic>, Vec<String>) {
         let text = String::from_utf8_lossy(&self.0);
         let (own, relayed): (Vec<&str>, Vec<&str>) = text.lines().partition(|line| line.starts_with('{'));
         let relayed = relayed.into_iter().map(|line| serde_json::from_str(line).unwrap_or(line.to_owned()));
-        (own.into_iter().filter_map(isolated::read).collect(), relayed.collect())
+        (own.into_iter().filter_map(messages::parse).collect(), relayed.collect())
     }
 }
 
-/// How the remote cache is used.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Remote {
-    #[default]
-    Whole,
-    /// It was asked already, and has no such entry.
-    Missed,
-    /// It was of no use a moment ago.
-    LeftAlone,
-}
-
-/// The slot of a compilation; `None` where no cache was asked for, or where more than the output is wanted from it.
+/// The slot of a compilation. `None` if no cache is requested, or if the compilation has outputs that are not cached.
 ///
 /// # Errors
-/// Why the directory is not to be trusted, or what is wrong with the settings of the remote cache.
+/// Why the directory is not trusted, or the error in the settings of the remote cache.
 pub fn slot(
     options: &Options,
     opt_level: u8,
@@ -127,7 +116,7 @@ pub fn slot(
     surroundings: &Surroundings,
 ) -> Result<Option<Slot>, String> {
     let remote = remote_store(options)?;
-    let local = options.cache_dir.as_ref().map(|directory| Local::new(directory.clone(), options.shared_cache));
+    let local = options.cache_dir.as_ref().map(|directory| LocalStore::new(directory.clone(), options.shared_cache));
     if remote.is_none() && local.is_none() {
         return Ok(None);
     }
@@ -135,7 +124,7 @@ pub fn slot(
         || options.explore_data.is_some()
         || options.resource_usage_file.is_some()
         || options.remarks.any()
-        || options.pipeline_options.iter().any(|o| TELLING.iter().any(|name| is_set(o, name)))
+        || options.pipeline_options.iter().any(|o| SIDE_OUTPUTS.iter().any(|name| is_set(o, name)))
         || options.instrumentation != Default::default();
     if wants_more {
         return Ok(None);
@@ -149,7 +138,7 @@ pub fn slot(
     Ok(name(options, opt_level, (input, kind), identity, surroundings, &digests).map(|name| Slot { name, stores }))
 }
 
-/// The name of an entry; `None` if something that it depends on cannot be read.
+/// The name of an entry. `None` if a file that it depends on cannot be read.
 fn name(
     options: &Options,
     opt_level: u8,
@@ -158,13 +147,13 @@ fn name(
     surroundings: &Surroundings,
     digests: &files::Digests,
 ) -> Option<Name> {
-    let mut key = Key(Sha256::new());
+    let mut key = KeyHasher(Sha256::new());
     key.add(identity.version.as_bytes()).add(identity.sources.as_bytes()).add(identity.llvm.as_bytes());
-    // For another architecture the same sources are another program.
+    // The same sources built for another architecture are a different compiler.
     key.add(std::env::consts::ARCH.as_bytes());
     key.add(input);
     key.add(options.start_from.map_or("", |level| level.emit().name()).as_bytes());
-    // Text carries its file's name into locations.
+    // The file name of a textual input appears in its locations.
     let name = options.input.as_os_str().as_encoded_bytes();
     key.add(if matches!(kind, InputKind::Text | InputKind::LlvmIr) { name } else { b"" });
     key.add(options.target.name.as_bytes()).add(&[opt_level, options.lineinfo.into(), options.device_debug.into()]);
@@ -183,7 +172,7 @@ fn name(
         key.list(digests.of_all(&found)?.into_iter());
     }
     if options.emit == Emit::Obj {
-        // The names of the symbols come from the output's name.
+        // Symbol names are derived from the output's name.
         let host = format!("{:?} {:?}", options.host_arch, options.host_os);
         let output = options.output.clone().unwrap_or_else(|| "elf.o".into());
         key.add(host.as_bytes()).add(crate::hostobj::symbol_stem(&output).as_bytes());
@@ -196,14 +185,14 @@ fn name(
     Some(key.finish())
 }
 
-/// Whether a compilation would look for its output somewhere.
-pub fn is_asked_for(options: &Options) -> bool {
+/// Whether the options request a cache.
+pub fn is_requested(options: &Options) -> bool {
     options.cache_dir.is_some() || options.remote_cache.is_some()
 }
 
 #[cfg(feature = "remote-cache")]
 fn remote_store(options: &Options) -> Result<Option<Box<dyn Store>>, String> {
-    let store = remote::Server::of(options)?;
+    let store = remote::RemoteStore::of(options)?;
     Ok(store.map(|store| Box::new(store) as Box<dyn Store>))
 }
 
@@ -212,26 +201,26 @@ fn remote_store(options: &Options) -> Result<Option<Box<dyn Store>>, String> {
     match &options.remote_cache {
         None => Ok(None),
         Some(address) => Err(format!(
-            "the remote cache '{}' cannot be used: this program was built without the feature 'remote-cache'",
+            "the remote cache '{}' cannot be used: this program was built without the 'remote-cache' feature",
             address.to_string_lossy()
         )),
     }
 }
 
-/// Options of the pipeline with which the compiler prints or writes something beside the output.
-const TELLING: &[&str] = &["emit-line-info", "snapshot-lines", "dump-host"];
+/// Pipeline options that make the compiler print or write something in addition to the output.
+const SIDE_OUTPUTS: &[&str] = &["emit-line-info", "snapshot-lines", "dump-host"];
 
-/// Whether `option` is `name` with a value.
+/// Whether `option` sets `name` to a value.
 fn is_set(option: &std::ffi::OsStr, name: &str) -> bool {
     let value = option.to_str().and_then(|o| o.strip_prefix(name)?.strip_prefix('='));
     value.is_some_and(|v| !v.is_empty() && v != "none")
 }
 
-/// Feeds fields to the hash with their lengths, so that no two lists of fields look alike.
-struct Key(Sha256);
+/// Hashes fields together with their lengths, so that different lists of fields have different encodings.
+struct KeyHasher(Sha256);
 
-impl Key {
-    fn add(&mut self, field: &[u8]) -> &mut Key {
+impl KeyHasher {
+    fn add(&mut self, field: &[u8]) -> &mut KeyHasher {
         self.0.update((field.len() as u64).to_le_bytes());
         self.0.update(field);
         self
@@ -249,7 +238,7 @@ impl Key {
 }
 
 impl Slot {
-    /// The entry from the nearest store that has it, which the nearer ones are given.
+    /// Returns the entry from the first store that has it, and copies it to the stores before that one.
     pub fn load(&self) -> Found {
         let mut found = Found::default();
         for (at, store) in self.stores.iter().enumerate() {
@@ -267,20 +256,20 @@ impl Slot {
         found
     }
 
-    /// Keeps an entry in all stores. Returns what to warn of.
+    /// Stores an entry in all stores. Returns the warnings.
     pub fn store(&self, entry: &Entry) -> Vec<String> {
         self.stores.iter().filter_map(|store| store.store(&self.name, entry).err()).collect()
     }
 }
 
 impl Entry {
-    /// As it is kept under `name`.
+    /// The encoding of the entry under `name`.
     fn bytes(&self, name: &Name) -> Vec<u8> {
         let length = (self.messages.0.len() as u64).to_le_bytes();
         [MAGIC, &name[..], &self.hash(name)[..], &length[..], &self.messages.0[..], &self.output[..]].concat()
     }
 
-    /// The entry in `bytes`, if that is what was kept under `name`.
+    /// Decodes an entry. `None` unless `bytes` is an intact entry of this name.
     fn read(name: &Name, bytes: &[u8]) -> Option<Entry> {
         let (head, rest) = bytes.split_at_checked(HEADER)?;
         let (hash, length) = head[MAGIC.len() + HASH..].split_at_checked(HASH)?;
@@ -291,9 +280,9 @@ impl Entry {
         sound.then_some(entry)
     }
 
-    /// Of all that an entry holds.
+    /// The hash of the contents and the name.
     fn hash(&self, name: &Name) -> [u8; HASH] {
-        let mut key = Key(Sha256::new());
+        let mut key = KeyHasher(Sha256::new());
         key.add(MAGIC).add(name).add(&self.messages.0).add(&self.output);
         key.finish()
     }

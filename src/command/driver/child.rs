@@ -1,11 +1,11 @@
-//! Running a tool so that nothing is left of it.
+//! Runs a tool and cleans up after it.
 //!
-//! * It dies with this process (`PR_SET_PDEATHSIG`), also when that is killed.
-//! * It inherits three things: an empty standard input, one pipe for both outputs, and the files named in the call.
-//!   No other descriptor passes, so that a caller who waits for the end of a pipe of its own does not wait for a tool.
-//! * It has a process group of its own, which is killed when the time is over, and when the tool has ended: what it
-//!   started does not outlive it.
-//! * Of what it writes to its outputs, [`MOST_OUTPUT`] bytes are kept.
+//! * The tool dies with this process (`PR_SET_PDEATHSIG`), even if this process is killed.
+//! * It inherits an empty standard input, one pipe for both outputs, and the files named in the call. No other
+//!   descriptor is inherited, so a caller that waits for the end of one of its own pipes does not wait for the tool.
+//! * It runs in its own process group. The group is killed on a timeout and when the tool exits, so processes that
+//!   the tool started do not outlive it.
+//! * At most [`MOST_OUTPUT`] bytes of its output are kept.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -15,13 +15,15 @@ use std::path::Path;
 use std::process::{Command, ExitStatus};
 use std::time::{Duration, Instant};
 
+use crate::parent::end_with;
+pub use crate::parent::end_with_parent;
 use crate::process::Process;
 
-/// Bytes of a tool's output that are kept: no more than a user can read, and no less than ptxas says of the largest
+/// The number of output bytes to keep: more than a user reads, and enough for the messages of ptxas about the largest
 /// modules.
 pub const MOST_OUTPUT: usize = 4 << 20;
 
-/// The beginning of an output.
+/// The first [`MOST_OUTPUT`] bytes of an output.
 #[derive(Default)]
 struct Bounded {
     bytes: Vec<u8>,
@@ -36,30 +38,30 @@ impl Bounded {
         self.left_out += rest.len() as u64;
     }
 
-    /// Says what was left out, at the end.
+    /// Appends a note on the omitted bytes.
     fn cut(&mut self) {
         if self.left_out > 0 {
-            self.bytes.extend(format!("\n... and {} bytes more\n", self.left_out).into_bytes());
+            self.bytes.extend(format!("\n... and {} more bytes\n", self.left_out).into_bytes());
         }
     }
 }
 
-/// How the tool ended.
+/// The result of a run.
 #[derive(Debug)]
 pub struct Finished {
     pub status: ExitStatus,
-    /// Standard output and standard error, as they were written.
+    /// Standard output and standard error, interleaved as written.
     pub output: Vec<u8>,
-    /// It was killed because the time was over.
+    /// Whether the tool was killed on a timeout.
     pub timed_out: bool,
 }
 
-/// Runs the command to its end. `files` are the descriptors that it may use, under their own numbers.
+/// Runs the command to completion. `files` are descriptors that it inherits under the same numbers.
 pub fn run(command: Command, files: &[RawFd], timeout: Option<Duration>) -> io::Result<Finished> {
     Running::start(&command, files)?.finish(timeout)
 }
 
-/// A tool at work. Dropped, it is killed.
+/// A running tool. Killed on drop.
 #[derive(Debug)]
 pub struct Running {
     process: Process,
@@ -68,16 +70,16 @@ pub struct Running {
 }
 
 impl Running {
-    /// Starts the command, whose program is a path; see [`run`]. That it cannot be loaded is told at the end, so that
-    /// this takes no time.
+    /// Starts the command, whose program must be a path; see [`run`]. Does not wait until the program is loaded:
+    /// [`Running::finish`] reports a failure to load it.
     pub fn start(command: &Command, files: &[RawFd]) -> io::Result<Running> {
         let (reader, writer) = io::pipe()?;
-        // With a writing end open here the reader would never see the end.
+        // The writer is dropped at the end of this function; otherwise the reader would never see end of file.
         let process = Process::start(command, &writer, files)?;
         Ok(Running { process, reader, waited_for: false })
     }
 
-    /// Waits for the end; the time counts from now.
+    /// Waits for the tool to exit. The timeout starts now.
     pub fn finish(mut self, timeout: Option<Duration>) -> io::Result<Finished> {
         if let Err(e) = self.process.loaded() {
             self.waited_for = true;
@@ -104,14 +106,14 @@ impl Drop for Running {
     fn drop(&mut self) {
         if !self.waited_for {
             self.process.kill();
-            // It was killed; its status tells nothing.
+            // The status of a killed process is not interesting.
             let _ = self.process.wait();
         }
     }
 }
 
-/// A pipe whose writer never waits for a text of up to `capacity` bytes, as far as the system allows that size.
-pub fn roomy_pipe(capacity: usize) -> io::Result<(io::PipeReader, io::PipeWriter, usize)> {
+/// A pipe and its capacity. Writes of up to that many bytes never block. `capacity` is a request to the system.
+pub fn pipe_with_capacity(capacity: usize) -> io::Result<(io::PipeReader, io::PipeWriter, usize)> {
     let (reader, writer) = io::pipe()?;
     #[cfg(target_os = "linux")]
     // SAFETY: fcntl on a descriptor that is open, with integers.
@@ -127,25 +129,24 @@ pub fn roomy_pipe(capacity: usize) -> io::Result<(io::PipeReader, io::PipeWriter
     Ok((reader, writer, usize::try_from(size).unwrap_or_default()))
 }
 
-/// Runs the command as a part of this one: same descriptors, same process group; it dies with this process.
+/// Runs the command with the same descriptors and process group as this process. It dies with this process.
 pub fn run_as_part(mut command: Command) -> io::Result<ExitStatus> {
     kill_when_parent_exits(&mut command);
     command.spawn()?.wait()
 }
 
-/// Has the allocator ask the system for memory seldom and in large pieces, and give none back: for a process that ends
-/// soon.
+/// Makes the allocator request memory rarely and in large pieces, and return none. For a short-lived process.
 ///
-/// The first of it may be huge pages, each of which is one page fault where small ones are 512.
-pub fn take_memory_in_large_pieces() {
+/// The first piece may consist of huge pages, each of which takes one page fault instead of 512.
+pub fn use_large_allocations() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
-    // SAFETY: sets numbers of the allocator; it ignores those that it does not like. The advice is on memory between
-    // the end of what is allocated and the end of the heap, and changes nothing of what is there.
+    // SAFETY: mallopt sets numbers of the allocator, which ignores invalid ones. The advice concerns memory between
+    // the end of the allocations and the end of the heap, and changes no contents.
     unsafe {
         libc::mallopt(libc::M_TRIM_THRESHOLD, 1 << 30);
         libc::mallopt(libc::M_MMAP_THRESHOLD, 16 << 20);
         libc::mallopt(libc::M_TOP_PAD, 8 << 20);
-        // A block up to where a huge page can begin makes the heap grow, and is never touched.
+        // Allocate a block up to the first possible huge page. It makes the heap grow and is never touched.
         const HUGE: usize = 2 << 20;
         let end = libc::sbrk(0) as usize;
         let first = (end + HUGE / 8).next_multiple_of(HUGE);
@@ -157,9 +158,9 @@ pub fn take_memory_in_large_pieces() {
     }
 }
 
-/// The same for a tool whose allocator is glibc's, by the variable in which that looks for such numbers; other tools
-/// take no notice of it. A caller who has set the variable knows better.
-pub fn give_memory_in_large_pieces(command: &mut Command) {
+/// The equivalent of [`use_large_allocations`] for a tool with glibc's allocator, set by an environment variable.
+/// Other tools ignore the variable. A value set by the user is kept.
+pub fn request_large_allocations(command: &mut Command) {
     const TUNABLES: &str = "GLIBC_TUNABLES";
     if std::env::var_os(TUNABLES).is_none() {
         let numbers =
@@ -169,10 +170,10 @@ pub fn give_memory_in_large_pieces(command: &mut Command) {
     }
 }
 
-/// Makes the pipe the standard input of this process, and returns what that was.
+/// Makes the pipe the standard input of this process, and returns the previous one.
 ///
 /// # Errors
-/// What the system says when it refuses.
+/// The system's error.
 pub fn replace_stdin(reader: io::PipeReader) -> io::Result<File> {
     use std::os::fd::AsFd;
     let stdin = io::stdin().as_fd().try_clone_to_owned()?;
@@ -183,10 +184,10 @@ pub fn replace_stdin(reader: io::PipeReader) -> io::Result<File> {
     Ok(File::from(stdin))
 }
 
-/// Makes the pipe the standard output of this process, and returns what that was.
+/// Makes the pipe the standard output of this process, and returns the previous one.
 ///
 /// # Errors
-/// What the system says when it refuses.
+/// The system's error.
 pub fn replace_stdout(writer: io::PipeWriter) -> io::Result<File> {
     use std::os::fd::AsFd;
     let stdout = io::stdout().as_fd().try_clone_to_owned()?;
@@ -197,60 +198,36 @@ pub fn replace_stdout(writer: io::PipeWriter) -> io::Result<File> {
     Ok(File::from(stdout))
 }
 
-/// Ends the standard output of this process: who reads it sees its end.
+/// Closes the standard output of this process, so that its readers see end of file.
 ///
 /// # Errors
-/// What the system says when it refuses.
+/// The system's error.
 pub fn end_stdout() -> io::Result<()> {
     let nowhere = File::options().write(true).open("/dev/null")?;
     // SAFETY: both descriptors are open.
     if unsafe { libc::dup2(nowhere.as_raw_fd(), 1) } == -1 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
-/// The number of the user whose rights this process has.
+/// The effective user ID of this process.
 pub fn user() -> u32 {
     // SAFETY: the call takes nothing and cannot fail.
     unsafe { libc::geteuid() }
 }
 
-/// Ends this process without what it has registered for its end: destructors of static objects give memory back that
-/// the system takes anyway.
+/// Exits without running exit handlers: destructors of static objects would free memory that the system reclaims
+/// anyway.
 pub fn end(status: u8) -> ! {
-    // SAFETY: the call ends the process, and what is lost with it is given up.
+    // SAFETY: the call ends the process; skipping the exit handlers is intended.
     unsafe { libc::_exit(status.into()) }
-}
-
-/// Has the system kill this process when the thread that started it ends; nothing where the system has no such service.
-///
-/// # Errors
-/// What the system says when it refuses.
-pub fn end_with_parent() -> io::Result<()> {
-    // SAFETY: the call takes integers and changes an attribute of this process only.
-    #[cfg(target_os = "linux")]
-    if unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) } != 0 {
-        return Err(io::Error::last_os_error());
-    }
-    Ok(())
-}
-
-/// [`end_with_parent`] for a process that `parent` has just made, which may have ended before this call. For use
-/// between fork and exec: system calls on integers, and nothing is allocated.
-pub fn end_with(parent: libc::pid_t) -> io::Result<()> {
-    end_with_parent()?;
-    // SAFETY: the call takes nothing and cannot fail.
-    if cfg!(target_os = "linux") && unsafe { libc::getppid() } != parent {
-        return Err(io::Error::from_raw_os_error(libc::ECHILD));
-    }
-    Ok(())
 }
 
 fn kill_when_parent_exits(command: &mut Command) {
     let parent = std::process::id() as libc::pid_t;
-    // SAFETY: the function is made for this place.
+    // SAFETY: `end_with` may be called between fork and exec.
     unsafe { command.pre_exec(move || end_with(parent)) };
 }
 
-/// Reads the pipe until it ends, or the child has ended and nothing more is in it, or the time is over (`false`).
+/// Reads the pipe until it ends, or the child has exited and the pipe is empty, or the deadline has passed (`false`).
 fn read_until_end(
     reader: &mut io::PipeReader,
     child: libc::pid_t,
@@ -268,7 +245,7 @@ fn read_until_end(
                 if left.is_zero() {
                     return Ok(false);
                 }
-                // Rounded up, so that the last round does not spin.
+                // Rounded up, so that the last iteration does not spin.
                 i32::try_from(left.as_millis() + 1).unwrap_or(i32::MAX)
             }
         };
@@ -292,14 +269,14 @@ fn read_until_end(
                 Err(e) => return Err(e),
             }
         } else if child_ended {
-            // A process that the tool left behind may hold the pipe open; its words are not awaited.
+            // A process that the tool started may still hold the pipe open. Do not wait for it.
             return Ok(true);
         }
         child_ended |= polled[1].revents != 0;
     }
 }
 
-/// A descriptor that becomes readable when the child ends, where the system has such.
+/// A descriptor that becomes readable when the child exits, if the system supports it.
 fn open_pidfd(child: libc::pid_t) -> Option<OwnedFd> {
     #[cfg(target_os = "linux")]
     {
@@ -314,17 +291,16 @@ fn open_pidfd(child: libc::pid_t) -> Option<OwnedFd> {
     None
 }
 
-/// An empty file that has no name and is in memory where the system can do that, otherwise in `directory`. A directory
-/// in which no file can be made is an error in both cases: what a call needs must not hang on the system or on the size
-/// of a program.
+/// Creates an empty, unnamed file: in memory if the system supports it, otherwise in `directory`. A directory that is
+/// not writable is an error in both cases, so that the requirements of a call do not depend on the system.
 ///
-/// A file on a disk, however short its life, is work for its journal.
-pub fn fleeting_file(directory: &Path) -> io::Result<File> {
+/// A file on a disk, even a short-lived one, costs journal writes.
+pub fn memory_file(directory: &Path) -> io::Result<File> {
     #[cfg(target_os = "linux")]
     {
         use std::os::unix::ffi::OsStrExt;
         let name = std::ffi::CString::new(directory.as_os_str().as_bytes())?;
-        // SAFETY: the name ends with zero and lives during the call.
+        // SAFETY: the name is zero-terminated and outlives the call.
         let usable = unsafe { libc::access(name.as_ptr(), libc::W_OK | libc::X_OK) } == 0 && directory.is_dir();
         if usable {
             // SAFETY: as above; nothing else owns the descriptor that the call returns.
@@ -334,23 +310,23 @@ pub fn fleeting_file(directory: &Path) -> io::Result<File> {
             }
         }
     }
-    nameless_file(directory)
+    unnamed_file(directory)
 }
 
-/// The name of an open file for a process that inherits it.
+/// The path by which a process that inherits the descriptor can open the file.
 pub fn descriptor_path(file: &impl AsRawFd) -> String {
     let directory = if cfg!(target_os = "linux") { "/proc/self/fd" } else { "/dev/fd" };
     format!("{directory}/{}", file.as_raw_fd())
 }
 
-/// An empty file in `directory` that has no name: it vanishes with the last descriptor, however the process ends.
-pub fn nameless_file(directory: &Path) -> io::Result<File> {
+/// Creates an empty, unnamed file in `directory`. It vanishes with its last descriptor, however the process ends.
+pub fn unnamed_file(directory: &Path) -> io::Result<File> {
     use std::os::unix::fs::OpenOptionsExt;
     let mut options = File::options();
     options.read(true).write(true).mode(0o600);
     #[cfg(target_os = "linux")]
     match options.clone().custom_flags(libc::O_TMPFILE).open(directory) {
-        // Some file systems have no nameless files.
+        // Some file systems do not support unnamed files.
         Err(e) if matches!(e.raw_os_error(), Some(libc::EOPNOTSUPP | libc::EISDIR | libc::EINVAL)) => {}
         result => return result,
     }
@@ -368,8 +344,8 @@ pub fn nameless_file(directory: &Path) -> io::Result<File> {
     Err(io::Error::from(io::ErrorKind::AlreadyExists))
 }
 
-/// Makes the file `target` in `directory`, where none of that name is, whole: however this process ends, there is
-/// either nothing or the file with all of `bytes`. `Unsupported` where the file system cannot do that.
+/// Atomically creates the file `target` in `directory`, which must not contain it: however this process ends, either
+/// the file does not exist or it contains all of `bytes`. Fails with `Unsupported` if the file system cannot do that.
 pub fn create_whole(target: &Path, directory: &Path, bytes: &[u8]) -> io::Result<()> {
     #[cfg(target_os = "linux")]
     {
@@ -382,11 +358,11 @@ pub fn create_whole(target: &Path, directory: &Path, bytes: &[u8]) -> io::Result
         let source = std::ffi::CString::new(format!("/proc/self/fd/{}", file.as_raw_fd()))?;
         let name = std::ffi::CString::new(target.as_os_str().as_bytes())?;
         let follow = libc::AT_SYMLINK_FOLLOW;
-        // SAFETY: both texts end with zero and live during the call.
+        // SAFETY: both strings are zero-terminated and outlive the call.
         match unsafe { libc::linkat(libc::AT_FDCWD, source.as_ptr(), libc::AT_FDCWD, name.as_ptr(), follow) } {
             0 => Ok(()),
             _ => Err(match io::Error::last_os_error() {
-                // Without /proc there is no name to link from.
+                // Without /proc there is no path to link from.
                 e if e.kind() == io::ErrorKind::NotFound => io::ErrorKind::Unsupported.into(),
                 e => e,
             }),
@@ -418,14 +394,14 @@ mod tests {
         assert!(run(Command::new("/nonexistent"), &[], None).is_err());
     }
 
-    /// Memory from before and after is whole, also where it is asked for again.
+    /// Allocations from before and after the call stay intact, including after a second call.
     #[test]
     fn memory_in_large_pieces_is_memory() {
         let fill = |n: usize| (0..n).map(|i| vec![i; 100]).collect::<Vec<_>>();
         let before = fill(500);
-        take_memory_in_large_pieces();
+        use_large_allocations();
         let between = fill(20_000);
-        take_memory_in_large_pieces();
+        use_large_allocations();
         for many in [before, between, fill(20_000)] {
             assert!(many.iter().enumerate().all(|(i, v)| *v == vec![i; 100]));
         }
@@ -445,7 +421,7 @@ mod tests {
         assert!(done.timed_out && start.elapsed() < Duration::from_secs(20));
         let grandchild = String::from_utf8(done.output).unwrap();
         let state = || std::fs::read_to_string(format!("/proc/{}/stat", grandchild.trim())).unwrap_or_default();
-        // A killed process goes when the system gets to it.
+        // The system removes a killed process with some delay.
         while !state().is_empty() && !state().contains(") Z") {
             assert!(start.elapsed() < Duration::from_secs(20), "{}", state());
             std::thread::sleep(Duration::from_millis(5));
@@ -454,7 +430,7 @@ mod tests {
 
     #[test]
     fn a_tool_that_is_dropped_is_killed() {
-        let (reader, mut writer, capacity) = roomy_pipe(1 << 17).unwrap();
+        let (reader, mut writer, capacity) = pipe_with_capacity(1 << 17).unwrap();
         assert!(capacity >= 4096);
         let mut command = shell("cat <&$FD; sleep 60");
         command.env("FD", reader.as_raw_fd().to_string());
@@ -477,10 +453,10 @@ mod tests {
     #[test]
     fn only_named_descriptors_pass() {
         let directory = std::env::temp_dir();
-        let mut given = nameless_file(&directory).unwrap();
-        let source = nameless_file(&directory).unwrap();
-        // A descriptor without close-on-exec, as other programs hand them down, with a number that nothing else gets.
-        // SAFETY: fcntl duplicates a descriptor that this test owns, and the result is owned by nobody else.
+        let mut given = unnamed_file(&directory).unwrap();
+        let source = unnamed_file(&directory).unwrap();
+        // A descriptor without close-on-exec, as other programs may leak it, with a number that nothing else uses.
+        // SAFETY: fcntl duplicates a descriptor that this test owns, and nothing else owns the result.
         let kept = unsafe { OwnedFd::from_raw_fd(libc::fcntl(source.as_raw_fd(), libc::F_DUPFD, 200)) };
         let script = format!("ls /proc/self/fd; echo written > /proc/self/fd/{}", given.as_raw_fd());
         let done = run(shell(&script), &[given.as_raw_fd()], None).unwrap();
@@ -496,7 +472,7 @@ mod tests {
 
     #[test]
     fn nameless_files_need_a_directory() {
-        for make in [nameless_file, fleeting_file] {
+        for make in [unnamed_file, memory_file] {
             for directory in ["/nonexistent", "/dev/null", "/bin/sh"] {
                 assert!(make(Path::new(directory)).is_err(), "{directory}");
             }
@@ -504,11 +480,11 @@ mod tests {
         }
     }
 
-    /// Also for a tool, by the name that it has as a descriptor.
+    /// A tool can open one by the path of its descriptor.
     #[test]
     fn fleeting_files_are_files() {
         let directory = tempfile::tempdir().unwrap();
-        let mut file = fleeting_file(directory.path()).unwrap();
+        let mut file = memory_file(directory.path()).unwrap();
         file.write_all(b"longer than what follows").unwrap();
         let script = format!("echo text > /proc/self/fd/{}", file.as_raw_fd());
         assert!(run(shell(&script), &[file.as_raw_fd()], None).unwrap().status.success());

@@ -1,18 +1,18 @@
-//! The command-line grammar of LLVM's tools, which users of the drop-in command expect down to the messages.
+//! The command-line grammar of LLVM's tools. Users of the drop-in command expect it down to the messages.
 //!
-//! The rules, on a table of [`Spec`]s:
+//! The rules, given a table of [`Spec`]s:
 //! * an option has one or two dashes; its value follows `=` or is the next argument; `--flag` needs no value;
-//! * `--` ends the options; `-` is a file name; what is no option is positional;
-//! * a *prefix* option takes its value glued on and in no other way: `-O3`, not `-O 3`;
-//! * *grouping* one-letter options may be glued together, but only those that take no value;
-//! * an alias stands for another option, whose name appears in messages about the value;
-//! * of a repeated option the last occurrence counts, except for lists;
+//! * `--` ends the options; `-` is a file name; all other arguments are positional;
+//! * the value of a *prefix* option is always glued to its name: `-O3`, not `-O 3`;
+//! * *grouping* one-letter options may be glued together, but only if they take no value;
+//! * an alias refers to another option, whose name appears in messages about the value;
+//! * the last occurrence of a repeated option wins, except for lists;
 //! * an unknown option is an error that names the nearest known one.
 //!
-//! All errors are collected, in order; an option that asks for information ends parsing when it is reached.
+//! All errors are collected, in order. An option that prints information ends parsing when it is reached.
 //!
-//! Worked example. `-ox.cubin`: no option is called `ox.cubin`; the longest option that is a prefix of it and may be
-//! glued is `o`, a grouping option; but it needs a value, so it `may not occur within a group!`, the argument is
+//! Example: `-ox.cubin`. No option is called `ox.cubin`. Its longest prefix that is an option and may be glued is
+//! `o`, a grouping option. But `o` needs a value, so it `may not occur within a group!`. The argument is therefore
 //! unknown, and the nearest option is `-o`.
 
 use std::ffi::{OsStr, OsString};
@@ -25,7 +25,7 @@ pub struct Spec {
     pub name: &'static str,
     pub value: ValueKind,
     pub glue: Glue,
-    /// The option that this is another name for.
+    /// The option that this one is an alias for.
     pub alias_for: Option<&'static str>,
     /// The placeholder in help, e.g. `filename`.
     pub placeholder: &'static str,
@@ -36,7 +36,7 @@ pub struct Spec {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ValueKind {
-    /// Absent means true; `=true`, `=1`, `=false`, `=0` are allowed.
+    /// True if the value is missing. `=true`, `=1`, `=false` and `=0` are allowed.
     Flag,
     /// Prints something and ends the command; takes no value.
     Action,
@@ -44,9 +44,9 @@ pub enum ValueKind {
     /// One of a list of names, each with a description.
     Choice(&'static [(&'static str, &'static str)]),
     Text,
-    /// Absent means empty; a value follows `=` and never stands apart.
+    /// Empty if the value is missing. A value must follow `=`; it is never the next argument.
     OptionalText,
-    /// May be repeated; every occurrence counts.
+    /// May be repeated. Every occurrence counts.
     List,
 }
 
@@ -68,18 +68,18 @@ pub enum Glue {
 
 /// A checked value.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Value {
+pub enum OptionValue {
     Flag(bool),
     Integer(i64),
     Choice(&'static str),
     Text(OsString),
 }
 
-/// What the arguments say.
+/// The result of parsing the arguments.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Parsed {
-    /// In order; aliases are resolved.
-    pub occurrences: Vec<(&'static str, Value)>,
+    /// In order, with aliases resolved.
+    pub occurrences: Vec<(&'static str, OptionValue)>,
     pub positionals: Vec<OsString>,
     /// Complete lines, in order.
     pub errors: Vec<String>,
@@ -88,42 +88,42 @@ pub struct Parsed {
 }
 
 impl Parsed {
-    fn last(&self, name: &str) -> Option<&Value> {
+    fn last(&self, name: &str) -> Option<&OptionValue> {
         self.occurrences.iter().rev().find(|(n, _)| *n == name).map(|(_, v)| v)
     }
 
     pub fn flag(&self, name: &str) -> bool {
-        matches!(self.last(name), Some(Value::Flag(true)))
+        matches!(self.last(name), Some(OptionValue::Flag(true)))
     }
 
     pub fn integer(&self, name: &str) -> Option<i64> {
         match self.last(name) {
-            Some(Value::Integer(n)) => Some(*n),
+            Some(OptionValue::Integer(n)) => Some(*n),
             _ => None,
         }
     }
 
     pub fn choice(&self, name: &str) -> Option<&'static str> {
         match self.last(name) {
-            Some(Value::Choice(c)) => Some(c),
+            Some(OptionValue::Choice(c)) => Some(c),
             _ => None,
         }
     }
 
     pub fn text(&self, name: &str) -> Option<&OsStr> {
         match self.last(name) {
-            Some(Value::Text(t)) => Some(t),
+            Some(OptionValue::Text(t)) => Some(t),
             _ => None,
         }
     }
 
     pub fn list(&self, name: &str) -> Vec<OsString> {
         let texts = self.occurrences.iter().filter(|(n, _)| *n == name);
-        texts.filter_map(|(_, v)| if let Value::Text(t) = v { Some(t.clone()) } else { None }).collect()
+        texts.filter_map(|(_, v)| if let OptionValue::Text(t) = v { Some(t.clone()) } else { None }).collect()
     }
 }
 
-/// Parses the arguments, of which the first is the program's name. At most `positional_limit` may be positional.
+/// Parses the arguments; the first one is the program's name. At most `positional_limit` may be positional.
 pub fn parse(specs: &'static [Spec], arguments: &[OsString], positional_limit: usize) -> Parsed {
     let argv0 = arguments.first().map(|a| a.to_string_lossy().into_owned()).unwrap_or_default();
     let program = argv0.rsplit('/').next().unwrap_or_default().to_owned();
@@ -152,7 +152,7 @@ pub fn parse(specs: &'static [Spec], arguments: &[OsString], positional_limit: u
 
 struct Parser {
     specs: &'static [Spec],
-    /// The last part of the program's name, which starts each message.
+    /// The last component of the program's path, which starts each message.
     program: String,
     argv0: String,
     out: Parsed,
@@ -171,7 +171,7 @@ impl Parser {
         self.specs.iter().find(|s| s.name.as_bytes() == name)
     }
 
-    /// One argument that starts with a dash.
+    /// Parses one argument that starts with a dash.
     fn option<'a>(&mut self, argument: &OsStr, rest: &mut impl Iterator<Item = &'a OsString>) {
         let bytes = argument.as_bytes();
         let body = bytes.strip_prefix(b"--").unwrap_or(&bytes[1..]);
@@ -186,7 +186,7 @@ impl Parser {
         }
     }
 
-    /// The prefix or grouping option that `body` starts with, and what is glued to it. `Err` is an option that takes
+    /// The prefix or grouping option at the start of `body`, and the text glued to it. `Err` is an option that takes
     /// a value in the middle of a group.
     #[allow(clippy::type_complexity, reason = "an option and its value, or none, or the offender")]
     fn glued<'b>(&mut self, mut body: &'b [u8]) -> Result<Option<(&'static Spec, Option<&'b [u8]>)>, &'static Spec> {
@@ -212,12 +212,12 @@ impl Parser {
         }
     }
 
-    /// What an alias stands for.
+    /// The option that an alias refers to; other options refer to themselves.
     fn resolve(&self, spec: &'static Spec) -> &'static Spec {
         spec.alias_for.and_then(|name| self.find(name.as_bytes())).unwrap_or(spec)
     }
 
-    /// Records an option with its value; takes the next argument where a value is needed and allowed to stand apart.
+    /// Records an option with its value. Consumes the next argument if a value is needed and need not be glued.
     fn occurrence(
         &mut self,
         spec: &'static Spec,
@@ -261,7 +261,7 @@ impl Parser {
         }
     }
 
-    /// The option with the smallest edit distance, the first of several; a given value is carried over.
+    /// The option with the smallest edit distance, the first one on a tie. A given value is carried over.
     fn nearest(&self, body: &[u8]) -> Option<String> {
         let (name, value) = split_at_equals(body);
         let written = |takes_value: bool| String::from_utf8_lossy(if takes_value { name } else { body }).into_owned();
@@ -282,33 +282,33 @@ fn split_at_equals(body: &[u8]) -> (&[u8], Option<&[u8]>) {
     }
 }
 
-/// One-letter options have one dash in messages, others two.
+/// The name with its dashes as messages show it: one for a one-letter option, two for others.
 pub fn dashed(name: &str) -> String {
     format!("{}{name}", if name.chars().count() == 1 { "-" } else { "--" })
 }
 
-fn check(spec: &Spec, value: Option<Vec<u8>>) -> Result<Value, String> {
+fn check(spec: &Spec, value: Option<Vec<u8>>) -> Result<OptionValue, String> {
     let text = value.as_deref().map(|v| String::from_utf8_lossy(v).into_owned()).unwrap_or_default();
     match spec.value {
         ValueKind::Flag => match text.as_str() {
-            "" | "true" | "TRUE" | "True" | "1" => Ok(Value::Flag(true)),
-            "false" | "FALSE" | "False" | "0" => Ok(Value::Flag(false)),
+            "" | "true" | "TRUE" | "True" | "1" => Ok(OptionValue::Flag(true)),
+            "false" | "FALSE" | "False" | "0" => Ok(OptionValue::Flag(false)),
             _ => Err(format!("'{text}' is invalid value for boolean argument! Try 0 or 1")),
         },
         ValueKind::Integer => parse_integer(&text)
-            .map(Value::Integer)
+            .map(OptionValue::Integer)
             .ok_or_else(|| format!("'{text}' value invalid for integer argument!")),
         ValueKind::Choice(choices) => match choices.iter().find(|(name, _)| *name == text) {
-            Some((name, _)) => Ok(Value::Choice(name)),
+            Some((name, _)) => Ok(OptionValue::Choice(name)),
             None => Err(format!("Cannot find option named '{text}'!")),
         },
         ValueKind::Text | ValueKind::OptionalText | ValueKind::List | ValueKind::Action => {
-            Ok(Value::Text(OsString::from_vec(value.unwrap_or_default())))
+            Ok(OptionValue::Text(OsString::from_vec(value.unwrap_or_default())))
         }
     }
 }
 
-/// A signed 32-bit number in decimal, or with the prefixes `0x`, `0b`, `0o` and the old octal `0`.
+/// Parses a signed 32-bit number in decimal, or with the prefix `0x`, `0b`, `0o` or the old octal `0`.
 fn parse_integer(text: &str) -> Option<i64> {
     let (negative, digits) = match text.strip_prefix('-') {
         Some(rest) => (true, rest),
@@ -330,7 +330,7 @@ fn parse_integer(text: &str) -> Option<i64> {
     i32::try_from(number).ok().map(i64::from)
 }
 
-/// The number of insertions, deletions and replacements of single characters (Levenshtein).
+/// The Levenshtein distance of two names.
 fn edit_distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();

@@ -1,4 +1,4 @@
-//! The flow of one call, from arguments to exit status.
+//! The control flow of one call, from arguments to exit status.
 
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
@@ -25,6 +25,7 @@ use crate::panics::last_panic;
 use crate::ptxas::{self, Cubin, Job, Waiting};
 use crate::remarks::{self, RemarkFormat};
 use crate::resources::{self, KernelResources};
+use crate::shared::RemoteUse;
 use crate::subcommand::{self, Subcommand};
 use crate::toolchain::{self, Surroundings};
 use crate::{Core, Identity, help, io_text, response};
@@ -41,37 +42,38 @@ mod tune;
 
 use settings::Settings;
 
-/// The bytecode versions that are announced, oldest first: what `--list-versions` prints. Clients send the newest of
-/// them, so all that a version has must compile.
+/// The bytecode versions that `--list-versions` prints, oldest first. Clients emit the newest of them, so every
+/// feature of a listed version must compile.
 pub const BYTECODE_VERSIONS: &[(u8, u8)] = &[(13, 1), (13, 2), (13, 3), (13, 4), (13, 5)];
 
-/// Set for a core program by the program that starts it.
+/// Environment variable that a program sets for the core program that it starts.
 const DELEGATED: &str = "TILEIRAS_DELEGATED";
 
-/// The words of [`DELEGATED`].
-const REMOTE: [(&str, cache::Remote); 3] =
-    [("1", cache::Remote::Whole), ("missed", cache::Remote::Missed), ("left-alone", cache::Remote::LeftAlone)];
+/// The values of [`DELEGATED`].
+const REMOTE: [(&str, RemoteUse); 3] =
+    [("1", RemoteUse::Full), ("missed", RemoteUse::StoreOnly), ("left-alone", RemoteUse::Off)];
 
-/// What the program that started this core knows of the remote cache; none if there is no such program.
-fn delegated() -> Option<cache::Remote> {
+/// What the program that started this core found out about the remote cache. `None` if no program started it.
+fn delegated() -> Option<RemoteUse> {
     let word = std::env::var_os(DELEGATED)?;
-    Some(REMOTE.iter().find(|(w, _)| word == *w).map_or(cache::Remote::Whole, |(_, remote)| *remote))
+    Some(REMOTE.iter().find(|(w, _)| word == *w).map_or(RemoteUse::Full, |(_, remote)| *remote))
 }
 
-/// What became of the look into the caches before the core is started.
-enum Recalled {
-    /// The output is written.
-    Given,
-    Missed(cache::Remote),
+/// The result of the cache lookup before the core is started.
+enum CacheLookup {
+    /// The output came from a cache and is written.
+    Hit,
+    /// How the core may use the remote cache.
+    Miss(RemoteUse),
 }
 
 /// The closing line of every failed compilation.
 const FAILED: &str = "failed to compile Tile IR program";
 
-/// Ends the command; everything was said.
+/// Ends the command. All diagnostics have been reported.
 struct Exit(u8);
 
-type Step<T> = Result<T, Exit>;
+type Result<T, E = Exit> = std::result::Result<T, E>;
 
 /// Runs the command and returns its exit status.
 pub fn run(
@@ -84,7 +86,7 @@ pub fn run(
     let argv0 = arguments.first().cloned().unwrap_or_else(|| "tileiras".into());
     let last = matches!(core, Core::Guarded(_));
     let mut session =
-        Session { stdout, stderr, format: DiagnosticFormat::Auto, source: None, kept: None, last_words: None, last };
+        Session { stdout, stderr, format: DiagnosticFormat::Auto, source: None, kept: None, last_error: None, last };
     match session.run(arguments, &argv0, identity, core) {
         Ok(()) => 0,
         Err(Exit(status)) => status,
@@ -95,18 +97,18 @@ struct Session<'a> {
     stdout: &'a mut dyn Write,
     stderr: &'a mut dyn Write,
     format: DiagnosticFormat,
-    /// Name and text of the input, when it is text, for excerpts.
+    /// Name and text of a textual input, for excerpts.
     source: Option<(String, String)>,
-    /// What was said, while it is kept for the cache.
+    /// The diagnostics of this compilation, collected for the cache.
     kept: Option<cache::Messages>,
     /// The error that ended the command.
-    last_words: Option<String>,
-    /// The process ends with the command.
+    last_error: Option<String>,
+    /// Whether the process exits with the command.
     last: bool,
 }
 
 impl Session<'_> {
-    fn run(&mut self, arguments: Vec<OsString>, argv0: &OsString, identity: &Identity, core: &Core<'_>) -> Step<()> {
+    fn run(&mut self, arguments: Vec<OsString>, argv0: &OsString, identity: &Identity, core: &Core<'_>) -> Result<()> {
         let program = Path::new(argv0).file_name().unwrap_or_default().to_string_lossy().into_owned();
         let arguments = match response::expand(arguments) {
             Ok(arguments) => arguments,
@@ -137,37 +139,37 @@ impl Session<'_> {
             self.inform(&help::COMPILER.text(&program, false, false))?;
             return Err(self.fail(Diagnostic::error(Code::NoInput, "no input file provided")));
         };
-        if let Some(missing) = options::missing_feature(&parsed) {
+        if let Some(missing) = options::unsupported_feature(&parsed) {
             return Err(self.command_line_error(&format!("{program}: {missing}")));
         }
         let mut options = options::options(&parsed, PathBuf::from(input));
         options.remote = delegated().unwrap_or_default();
         match core {
             Core::Program(name) => {
-                let remote = match self.recall(&options, identity)? {
-                    Recalled::Given => return Ok(()),
-                    Recalled::Missed(remote) => remote,
+                let remote = match self.look_up(&options, identity)? {
+                    CacheLookup::Hit => return Ok(()),
+                    CacheLookup::Miss(remote) => remote,
                 };
-                // The core leaves reproducers to this program, which outlives its crashes.
+                // This program outlives a crash of the core, so it writes the reproducer.
                 let done = self.delegate(name, &arguments, argv0, remote);
-                self.keep_reproducer(done, &options, &arguments, identity)
+                self.write_reproducer(done, &options, &arguments, identity)
             }
             Core::Guarded(compiler) => {
                 let done = match crash::forerunner() {
-                    Some(signal) => Err(self.stopped_by(signal)),
+                    Some(signal) => Err(self.report_signal(signal)),
                     None => self.compile_guarded(&options, &arguments, identity, *compiler),
                 };
-                self.keep_reproducer(done, &options, &arguments, identity)
+                self.write_reproducer(done, &options, &arguments, identity)
             }
             Core::InProcess(compiler) => {
                 let done = self.compile(&options, identity, *compiler);
-                if delegated().is_some() { done } else { self.keep_reproducer(done, &options, &arguments, identity) }
+                if delegated().is_some() { done } else { self.write_reproducer(done, &options, &arguments, identity) }
             }
         }
     }
 
-    /// Text that was asked for. A reader that has closed the pipe has read enough.
-    fn inform(&mut self, text: &str) -> Step<()> {
+    /// Prints requested text. A closed pipe is not an error: its reader has read enough.
+    fn inform(&mut self, text: &str) -> Result<()> {
         match self.stdout.write_all(text.as_bytes()).and_then(|()| self.stdout.flush()) {
             Err(e) if e.kind() != io::ErrorKind::BrokenPipe => {
                 Err(self.fail(Diagnostic::error(Code::WriteFailed, OutputError::Write(e).to_string())))
@@ -182,7 +184,7 @@ impl Session<'_> {
         rest: &[OsString],
         identity: &Identity,
         core: &Core<'_>,
-    ) -> Step<()> {
+    ) -> Result<()> {
         match (subcommand.name(), rest) {
             (_, [only]) if only == "--help" || only == "-h" => self.inform(&subcommand.help()),
             ("doctor", []) => self.doctor(identity, core),
@@ -200,7 +202,7 @@ impl Session<'_> {
         }
     }
 
-    fn doctor(&mut self, identity: &Identity, core: &Core<'_>) -> Step<()> {
+    fn doctor(&mut self, identity: &Identity, core: &Core<'_>) -> Result<()> {
         let installation = Installation {
             program: std::env::current_exe().ok(),
             core: match core {
@@ -211,7 +213,7 @@ impl Session<'_> {
             surroundings: Surroundings::of_process(),
             package: PythonPackage::of_process(),
             scratch: scratch_directory(),
-            patience: Duration::from_secs(60),
+            timeout: Duration::from_secs(60),
         };
         let findings = doctor::examine(&installation);
         self.inform(&doctor::text(&findings))?;
@@ -221,7 +223,7 @@ impl Session<'_> {
         }
     }
 
-    fn batch(&mut self, arguments: &[OsString]) -> Step<()> {
+    fn batch(&mut self, arguments: &[OsString]) -> Result<()> {
         let call = batch::call(arguments).map_err(|e| self.command_line_error(&format!("tileiras: batch: {e}")))?;
         let name = call.manifest.display();
         let text = files::read_text(&call.manifest).map_err(|e| {
@@ -233,15 +235,15 @@ impl Session<'_> {
         let program = std::env::current_exe().map_err(|e| {
             self.fail(Diagnostic::error(
                 Code::CoreNotFound,
-                format!("the place of this program is not known: {}", io_text(&e)),
+                format!("the path of this program is unknown: {}", io_text(&e)),
             ))
         })?;
         let base = call.manifest.parent().unwrap_or(Path::new(""));
-        // Without it, compilations know less of each other.
+        // Compilations share findings through this directory. They work without it.
         let common = output::private_directory(&scratch_directory()).ok();
         let failed = batch::run(&program, (base, common.as_deref()), &items, call.jobs, self.stdout);
         if let Some(directory) = common {
-            // What cannot be removed stays.
+            // A leftover directory is harmless.
             let _ = std::fs::remove_dir_all(directory);
         }
         let failed =
@@ -255,28 +257,28 @@ impl Session<'_> {
         }
     }
 
-    fn completions(&mut self, shell: &str) -> Step<()> {
+    fn completions(&mut self, shell: &str) -> Result<()> {
         match Shell::by_name(shell) {
             Some(shell) => self.inform(&completions::script(&help::COMPILER, "tileiras", shell)),
             None => {
-                let line = format!("tileiras: completions: there are bash, zsh and fish, and no '{shell}'");
+                let line = format!("tileiras: completions: '{shell}' is not one of bash, zsh and fish");
                 Err(self.command_line_error(&line))
             }
         }
     }
 
-    fn explain(&mut self, text: &str) -> Step<()> {
+    fn explain(&mut self, text: &str) -> Result<()> {
         match Code::parse(text) {
             Some(code) => self.inform(&format!("{code}: {}\n\n{}\n", code.title(), code.explanation())),
             None => {
                 let known: Vec<&str> = Code::ALL.iter().map(|c| c.text()).collect();
-                let d = Diagnostic::error(Code::CommandLine, format!("there is no error code '{text}'"));
+                let d = Diagnostic::error(Code::CommandLine, format!("unknown error code '{text}'"));
                 Err(self.fail(d.note(format!("the codes are {}", known.join(", ")))))
             }
         }
     }
 
-    /// A line that has its final form already.
+    /// Reports a line that is already formatted.
     fn command_line_error(&mut self, line: &str) -> Exit {
         if self.format == DiagnosticFormat::Json {
             self.report(&Diagnostic::error(Code::CommandLine, line));
@@ -286,7 +288,7 @@ impl Session<'_> {
         Exit(1)
     }
 
-    /// Standard error is the last resort: if it fails there is nobody left to tell.
+    /// Writes to standard error. A failure is ignored because there is nowhere left to report it.
     fn say(&mut self, text: &str) {
         let _ = self.stderr.write_all(text.as_bytes()).and_then(|()| self.stderr.flush());
     }
@@ -313,12 +315,12 @@ impl Session<'_> {
     /// Reports the error that ends the command.
     fn fail(&mut self, diagnostic: Diagnostic) -> Exit {
         self.report(&diagnostic);
-        self.last_words = Some(diagnostic.message.clone());
+        self.last_error = Some(diagnostic.message.clone());
         Exit(diagnostic.code.map_or(70, Code::exit_status))
     }
 
-    /// Has another program do the work, and answers for it if it dies.
-    fn delegate(&mut self, name: &str, arguments: &[OsString], argv0: &OsString, remote: cache::Remote) -> Step<()> {
+    /// Runs another program that does the work, and reports a crash of it.
+    fn delegate(&mut self, name: &str, arguments: &[OsString], argv0: &OsString, remote: RemoteUse) -> Result<()> {
         let here = std::env::current_exe().map_err(|e| self.core_missing(name, None, &io_text(&e)))?;
         let program = here.with_file_name(name);
         let mut command = Command::new(&program);
@@ -326,21 +328,21 @@ impl Session<'_> {
         command.args(&arguments[1..]).arg0(argv0).env(DELEGATED, word);
         let status =
             crate::child::run_as_part(command).map_err(|e| self.core_missing(name, Some(&program), &io_text(&e)))?;
-        self.answer_for(status)
+        self.exit_like(status)
     }
 
-    /// Compiles in this process, which answers for a crash itself.
+    /// Compiles in this process, with the guard that reports crashes.
     fn compile_guarded(
         &mut self,
         options: &Options,
         arguments: &[OsString],
         identity: &Identity,
         compiler: &dyn crate::Compiler,
-    ) -> Step<()> {
-        // Without the guard nobody outlives a crash, but everything else is the same.
+    ) -> Result<()> {
+        // Without the guard a crash goes unreported; everything else still works.
         let _ = crash::guard(arguments);
         let done = self.compile(options, identity, compiler);
-        // The process ends without doing this.
+        // The process exits without flushing standard output.
         match self.stdout.flush() {
             Err(e) if done.is_ok() => {
                 Err(self.fail(Diagnostic::error(Code::WriteFailed, OutputError::Write(e).to_string())))
@@ -349,43 +351,45 @@ impl Session<'_> {
         }
     }
 
-    /// A directory for temporary files that only this user may look into. The caller removes it.
-    fn private_scratch(&mut self) -> Step<PathBuf> {
+    /// Creates a directory for temporary files that only this user can access. The caller removes it.
+    fn private_scratch(&mut self) -> Result<PathBuf> {
         output::private_directory(&scratch_directory()).map_err(|e| {
             let text = format!("Failed to create temporary file: {}", io_text(&e));
             self.fail(Diagnostic::error(Code::TemporaryFile, text))
         })
     }
 
-    /// Compiles in a process of its own, as a user would start it; `arguments` adds to its command line.
-    fn compile_apart(&mut self, arguments: impl FnOnce(&mut Command)) -> Step<()> {
+    /// Compiles in a child process started like a user's command. `arguments` extends its command line.
+    fn compile_in_child(&mut self, arguments: impl FnOnce(&mut Command)) -> Result<()> {
         let status = std::env::current_exe().and_then(|program| {
             let mut command = Command::new(program);
             arguments(&mut command);
             crate::child::run_as_part(command)
         });
         let status = status.map_err(|e| {
-            let text = format!("this program cannot be started again: {}", io_text(&e));
+            let text = format!("cannot start this program again: {}", io_text(&e));
             self.fail(Diagnostic::error(Code::CoreNotFound, text))
         })?;
-        self.answer_for(status)
+        self.exit_like(status)
     }
 
-    /// Ends as the process that did the work ended.
-    fn answer_for(&mut self, status: std::process::ExitStatus) -> Step<()> {
+    /// Exits with the status of the process that did the work.
+    fn exit_like(&mut self, status: std::process::ExitStatus) -> Result<()> {
         match (status.code(), status.signal()) {
             (Some(0), _) => Ok(()),
             (Some(code), _) => Err(Exit(u8::try_from(code).unwrap_or(70))),
-            (None, signal) => Err(self.stopped_by(signal.unwrap_or_default())),
+            (None, signal) => Err(self.report_signal(signal.unwrap_or_default())),
         }
     }
 
-    /// The last words on a compiler that a signal ended.
-    fn stopped_by(&mut self, signal: i32) -> Exit {
+    /// Reports a compiler that a signal ended.
+    fn report_signal(&mut self, signal: i32) -> Exit {
         let d = Diagnostic::error(Code::Internal, format!("internal error: stopped by {}", crash::signal_name(signal)));
         let hint = match signal {
-            libc::SIGKILL => "it was killed from outside, perhaps for want of memory",
-            libc::SIGXCPU | libc::SIGXFSZ => "it exceeded a limit of the process; 'ulimit -a' shows them",
+            libc::SIGKILL => "it was killed from outside, perhaps because memory ran out",
+            libc::SIGXCPU | libc::SIGXFSZ => {
+                "it exceeded a resource limit of the process; 'ulimit -a' shows the limits"
+            }
             _ => "please report this with the input and the command line",
         };
         self.fail(d.note(hint))
@@ -395,13 +399,13 @@ impl Session<'_> {
         let mut d =
             Diagnostic::error(Code::CoreNotFound, format!("the compiler's core '{name}' cannot be started: {reason}"));
         if let Some(program) = program {
-            d = d.note(format!("it must be '{}'", program.display()));
+            d = d.note(format!("it is expected at '{}'", program.display()));
         }
         self.fail(d)
     }
 
-    /// Reads the input and checks everything that needs no compiler.
-    fn prepare(&mut self, options: &Options, identity: &Identity) -> Step<Prepared> {
+    /// Reads the input and does every check that does not need the compiler.
+    fn prepare(&mut self, options: &Options, identity: &Identity) -> Result<Prepared> {
         let input = files::read_or_stdin(&options.input).map_err(|e| {
             let text = format!("unable to read input file '{}': {}", options.input.display(), io_text(&e));
             self.fail(Diagnostic::error(Code::UnreadableInput, text))
@@ -409,7 +413,7 @@ impl Session<'_> {
         let kind = input_kind(&options.input, &input)
             .or_else(|e| if e == NotTileIr::Unknown && input::is_module(&input) { Ok(InputKind::Text) } else { Err(e) })
             .map_err(|e: NotTileIr| self.fail(Diagnostic::error(Code::NotTileIr, e.to_string())))?;
-        let kind = self.agreed_kind(kind, options.start_from)?;
+        let kind = self.kind_with_level(kind, options.start_from)?;
         let settings = self.check(options)?;
         let surroundings = Surroundings::of_process();
         let slot = cache::slot(options, settings.opt_level, &input, kind, identity, &surroundings);
@@ -421,9 +425,9 @@ impl Session<'_> {
         Ok(Prepared { input, kind, settings, slot })
     }
 
-    /// The kind of an input whose level was given. Bytecode holds nothing but the public language; text without a
-    /// telling beginning may be LLVM IR.
-    fn agreed_kind(&mut self, kind: InputKind, start_from: Option<Level>) -> Step<InputKind> {
+    /// The kind of the input, given `--start-from`. Bytecode can only hold the public dialect. Text that is not
+    /// recognized as LLVM IR may still be LLVM IR.
+    fn kind_with_level(&mut self, kind: InputKind, start_from: Option<Level>) -> Result<InputKind> {
         let Some(level) = start_from else { return Ok(kind) };
         let what = match kind {
             InputKind::PublicBytecode | InputKind::SpecBytecode if level != Level::CudaTile => "Tile IR bytecode",
@@ -431,39 +435,39 @@ impl Session<'_> {
             InputKind::Text if level == Level::Llvm => return Ok(InputKind::LlvmIr),
             _ => return Ok(kind),
         };
-        let text = format!("--start-from={} does not fit the input, which is {what}", level.emit().name());
+        let text = format!("--start-from={} does not match the input, which is {what}", level.emit().name());
         Err(self.fail(Diagnostic::error(Code::BadConfiguration, text)))
     }
 
-    /// Writes the output if a cache has it, or says what the core need not try again.
-    fn recall(&mut self, options: &Options, identity: &Identity) -> Step<Recalled> {
-        // A pipe can be read once, so its reader must be the one who compiles.
-        if !cache::is_asked_for(options) || !options.input.is_file() {
-            return Ok(Recalled::Missed(cache::Remote::Whole));
+    /// Writes the output if a cache has it. Otherwise returns what the core need not look up again.
+    fn look_up(&mut self, options: &Options, identity: &Identity) -> Result<CacheLookup> {
+        // A pipe can be read only once, so the compiling process must read it.
+        if !cache::is_requested(options) || !options.input.is_file() {
+            return Ok(CacheLookup::Miss(RemoteUse::Full));
         }
         let prepared = self.prepare(options, identity)?;
-        let Some(slot) = prepared.slot else { return Ok(Recalled::Missed(cache::Remote::Whole)) };
-        let found = self.look(&slot);
+        let Some(slot) = prepared.slot else { return Ok(CacheLookup::Miss(RemoteUse::Full)) };
+        let found = self.load_entry(&slot);
         match found.entry {
-            Some(entry) => self.give(options, &prepared.settings.output, &entry).map(|()| Recalled::Given),
-            None if found.warnings.is_empty() => Ok(Recalled::Missed(cache::Remote::Missed)),
-            None => Ok(Recalled::Missed(cache::Remote::LeftAlone)),
+            Some(entry) => self.replay_entry(options, &prepared.settings.output, &entry).map(|()| CacheLookup::Hit),
+            None if found.warnings.is_empty() => Ok(CacheLookup::Miss(RemoteUse::StoreOnly)),
+            None => Ok(CacheLookup::Miss(RemoteUse::Off)),
         }
     }
 
-    /// Looks into the caches, and says what is to be said of them.
-    fn look(&mut self, slot: &cache::Slot) -> cache::Found {
+    /// Looks the output up in the caches and reports their warnings.
+    fn load_entry(&mut self, slot: &cache::Slot) -> cache::Found {
         let found = slot.load();
         found.warnings.iter().for_each(|text| self.report(&Diagnostic::warning(text.as_str())));
         found
     }
 
-    /// Says and writes what the cache has, as if it were made now.
-    fn give(&mut self, options: &Options, output: &Path, entry: &cache::Entry) -> Step<()> {
+    /// Writes a cached output and replays its diagnostics.
+    fn replay_entry(&mut self, options: &Options, output: &Path, entry: &cache::Entry) -> Result<()> {
         let (own, relayed) = entry.messages.read();
         own.iter().for_each(|diagnostic| self.report(diagnostic));
         if options.emit >= Emit::Cubin {
-            // Of the surroundings as they are.
+            // These warnings describe the current installation, so they are not cached.
             let search = toolchain::search("ptxas", options.ptxas.path.as_deref(), &Surroundings::of_process());
             search.warnings.into_iter().for_each(|text| self.report(&Diagnostic::warning(text)));
         }
@@ -471,13 +475,13 @@ impl Session<'_> {
         self.write(output, &entry.output)
     }
 
-    fn compile(&mut self, options: &Options, identity: &Identity, compiler: &dyn crate::Compiler) -> Step<()> {
+    fn compile(&mut self, options: &Options, identity: &Identity, compiler: &dyn crate::Compiler) -> Result<()> {
         let Prepared { input, kind, mut settings, slot } = self.prepare(options, identity)?;
-        if let Some(entry) = slot.as_ref().and_then(|slot| self.look(slot).entry) {
-            return self.give(options, &settings.output, &entry);
+        if let Some(entry) = slot.as_ref().and_then(|slot| self.load_entry(slot).entry) {
+            return self.replay_entry(options, &settings.output, &entry);
         }
         let input_name = options.input.to_string_lossy().into_owned();
-        // From here on, what is said belongs to the output.
+        // From here on, diagnostics are cached with the output.
         self.kept = slot.as_ref().map(|_| cache::Messages::default());
         let asked = settings.pipeline_options.len();
         if !settings.pipeline_options.iter().any(|(name, _)| name == ptxas::EXTENDED_SMEM)
@@ -505,16 +509,16 @@ impl Session<'_> {
             remarks: options.remarks.any() || options.explore_data.is_some(),
             strict_plans: options.strict_plans,
         };
-        // ptxas starts while the compiler works.
+        // ptxas starts up while the compiler works.
         let waiting = (options.emit >= Emit::Cubin).then(|| {
             let scratch = scratch_directory();
             let job = job(options, &settings, &settings.pipeline_options, ("", &scratch));
             Waiting::start(&job, options.ptxas.path.as_deref(), &Surroundings::of_process())
         });
         if self.last {
-            // Not before ptxas is started: a new process shares the pages of this one, and what is written to then is
-            // copied in small ones.
-            crate::child::take_memory_in_large_pieces();
+            // Must follow the start of ptxas: after a fork, pages that both processes share are copied on write one
+            // small page at a time.
+            crate::child::use_large_allocations();
         }
         let mut output = self.call(compiler, &request)?;
         self.save_stages(options, &settings.output, &output)?;
@@ -524,7 +528,7 @@ impl Session<'_> {
             (cubin, resources) = match self.assemble(waiting.flatten(), options, &settings, all, &mut output)? {
                 Some(assembled) => assembled,
                 None => {
-                    // Only this ptxas itself says what it does not know, and few are that old.
+                    // Only an old ptxas lacks the option, and only running it shows that.
                     let less = &all[..asked];
                     output = self.call(compiler, &CompileRequest { pipeline_options: less, ..request })?;
                     self.save_stages(options, &settings.output, &output)?;
@@ -567,12 +571,12 @@ impl Session<'_> {
         for warning in slot.map(|slot| slot.store(&entry)).unwrap_or_default() {
             self.report(&Diagnostic::warning(warning));
         }
-        // Last, so that an output means that everything was written.
+        // Written last: an output implies that everything else was written.
         self.write(&settings.output, &entry.output)
     }
 
-    /// Calls the compiler and says the last word on a failure.
-    fn call(&mut self, compiler: &dyn crate::Compiler, request: &CompileRequest<'_>) -> Step<CompileOutput> {
+    /// Calls the compiler and reports its failure.
+    fn call(&mut self, compiler: &dyn crate::Compiler, request: &CompileRequest<'_>) -> Result<CompileOutput> {
         let mut errors = 0;
         let result = {
             let mut report = |d: Diagnostic| {
@@ -600,11 +604,11 @@ impl Session<'_> {
         }
     }
 
-    fn save_stages(&mut self, options: &Options, output: &Path, compiled: &CompileOutput) -> Step<()> {
+    fn save_stages(&mut self, options: &Options, output: &Path, compiled: &CompileOutput) -> Result<()> {
         if !options.save_temps {
             return Ok(());
         }
-        // Beside the output; where that is standard output, in the current directory under the input's name.
+        // Next to the output. If that is standard output, in the current directory under the input's name.
         let stem = match output.to_str() {
             Some("-") => PathBuf::from(output::stem_of(&options.input).file_name().unwrap_or_default()),
             _ => output::stem_of(output),
@@ -619,7 +623,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// The image, and what its kernels take; none if ptxas must be given a program that takes less shared memory.
+    /// Returns the image and the resources of its kernels, or `None` if ptxas needs a program with less shared memory.
     fn assemble(
         &mut self,
         waiting: Option<Waiting>,
@@ -627,12 +631,12 @@ impl Session<'_> {
         settings: &Settings,
         pipeline_options: &[(String, String)],
         compiled: &mut CompileOutput,
-    ) -> Step<Option<(Vec<u8>, Vec<KernelResources>)>> {
+    ) -> Result<Option<(Vec<u8>, Vec<KernelResources>)>> {
         let scratch = scratch_directory();
         let job = job(options, settings, pipeline_options, (&compiled.text, &scratch));
         let path = options.ptxas.path.as_deref();
         let (warnings, result) = ptxas::assemble_by(waiting, &job, path, &Surroundings::of_process());
-        // On the surroundings: not of the output, so not for the cache.
+        // These warnings describe the installation, not the output, so they are not cached.
         let kept = self.kept.take();
         for text in warnings {
             self.report(&Diagnostic::warning(text));
@@ -641,7 +645,7 @@ impl Session<'_> {
         match result {
             Ok(Cubin { image, messages, resources }) => {
                 self.relay(&messages);
-                compiled.remarks.extend(remarks::of_spills(&resources, &compiled.places));
+                compiled.remarks.extend(remarks::of_spills(&resources, &compiled.locations));
                 if let Some(file) = &options.resource_usage_file {
                     self.write(file, resources::json(&resources).as_bytes())?;
                 }
@@ -659,7 +663,7 @@ impl Session<'_> {
         }
     }
 
-    /// Another program's words; made valid UTF-8, which readers insist on, and text, which terminals do not obey.
+    /// Forwards another program's messages as valid UTF-8 without terminal control sequences.
     fn relay(&mut self, messages: &[u8]) {
         let text = render::harmless(&String::from_utf8_lossy(messages));
         let kept = self.kept.take();
@@ -679,7 +683,7 @@ impl Session<'_> {
         });
     }
 
-    fn write(&mut self, path: &Path, bytes: &[u8]) -> Step<()> {
+    fn write(&mut self, path: &Path, bytes: &[u8]) -> Result<()> {
         output::write(path, bytes, self.stdout).map_err(|e| self.output_failed(&e))
     }
 
@@ -692,16 +696,16 @@ impl Session<'_> {
     }
 }
 
-/// What a compilation starts from.
+/// A checked compilation, ready to run.
 struct Prepared {
     input: Vec<u8>,
     kind: InputKind,
     settings: Settings,
-    /// Where the cache keeps the output.
+    /// The cache slot of the output.
     slot: Option<cache::Slot>,
 }
 
-/// What ptxas is asked for.
+/// The ptxas job of a compilation.
 fn job<'a>(
     options: &'a Options,
     settings: &Settings,
@@ -723,7 +727,7 @@ fn job<'a>(
     }
 }
 
-/// Where temporary files go.
+/// The directory for temporary files.
 fn scratch_directory() -> PathBuf {
     std::env::var_os("TMPDIR").filter(|v| !v.is_empty()).unwrap_or_else(|| "/tmp".into()).into()
 }
@@ -738,7 +742,7 @@ fn action_text(action: &str, program: &str, identity: &Identity) -> String {
     }
 }
 
-/// Two lines. Clients look for `V13.5.0` and `release 13.5` in them, and store the whole text in cache keys.
+/// Two lines. Clients search them for `V13.5.0` and `release 13.5`, and use the whole text in cache keys.
 pub fn version_text(identity: &Identity) -> String {
     let Identity { version, revision, sources, llvm } = identity;
     format!(
@@ -747,7 +751,7 @@ pub fn version_text(identity: &Identity) -> String {
     )
 }
 
-/// The arguments of a command line, as [`run`] sees them. For tests of the option table.
+/// Parses a command line as [`run`] does. For tests of the option table.
 #[cfg(test)]
 fn parse_line(line: &str) -> cl::Parsed {
     let arguments: Vec<OsString> = std::iter::once("tileiras").chain(line.split_whitespace()).map(Into::into).collect();
@@ -758,7 +762,7 @@ fn parse_line(line: &str) -> cl::Parsed {
 mod tests {
     use super::*;
 
-    /// The argument orders and forms of all known clients.
+    /// The argument orders and spellings of all known clients.
     #[test]
     fn client_command_lines() {
         let lines = [
@@ -783,7 +787,7 @@ mod tests {
         let text = version_text(&identity);
         assert_eq!(text.lines().count(), 2);
         assert!(text.contains("release 13.5, V13.5.0"));
-        // A client searches for the first `V` that a version follows.
+        // A client searches for the first `V` that is followed by a version.
         assert_eq!(
             text.match_indices('V').filter(|(at, _)| text[at + 1..].starts_with(|c: char| c.is_ascii_digit())).count(),
             1

@@ -1,9 +1,9 @@
-//! `tileiras completions SHELL`: what shells complete, written from the tables of options and subcommands.
+//! `tileiras completions SHELL`: completion scripts, generated from the tables of options and subcommands.
 
 use crate::cl::{Spec, ValueKind, dashed};
 use crate::help::Page;
 
-/// A shell that completions are written for.
+/// A shell with completion support.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shell {
     Bash,
@@ -22,19 +22,19 @@ impl Shell {
     }
 }
 
-/// What may stand for the value of an option.
+/// The values that an option accepts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Values {
-    /// It takes none.
+    /// The option takes no value.
     None,
     OneOf(Vec<&'static str>),
     Files,
     Directories,
-    /// A number, a name: nothing to offer.
+    /// A number or a free name: there is nothing to offer.
     Other,
 }
 
-/// An option as it is typed.
+/// An option as typed.
 struct Choice {
     /// With its dashes.
     name: String,
@@ -64,7 +64,7 @@ fn values(spec: &Spec) -> Values {
     }
 }
 
-/// The script that a shell reads. `program` is a word.
+/// The completion script for a shell. `program` must be a single word.
 pub fn script(page: &Page, program: &str, shell: Shell) -> String {
     let choices = choices(page);
     match shell {
@@ -86,7 +86,7 @@ fn bash(page: &Page, choices: &[Choice], program: &str) -> String {
         };
         cases += &format!("    {name}) offer=({offer}) ;;\n");
     }
-    // An equals sign is offered with an option that needs a value, and no blank after it.
+    // An option that needs a value is offered with an equals sign and no blank after it.
     let word = |c: &Choice| match (&c.values, c.name.starts_with("--")) {
         (Values::None, _) | (_, false) => c.name.clone(),
         (_, true) => format!("{}=", c.name),
@@ -131,7 +131,7 @@ fn zsh(page: &Page, choices: &[Choice], program: &str) -> String {
             Values::Directories => ("=", ":directory:_files -/".to_owned()),
             Values::Other => ("=", ":value: ".to_owned()),
         };
-        // A letter has its value beside it or behind a blank.
+        // The value of a one-letter option is glued to it or follows a blank.
         let mark = if name.starts_with("--") { mark } else { &mark.replace('=', "+") };
         lines += &format!("    '*{name}{mark}[{}]{action}' \\\n", quoted(help));
     }
@@ -188,7 +188,7 @@ mod tests {
     use crate::help::COMPILER;
     use std::process::Command;
 
-    /// What bash offers for a command line, whose last word is under way.
+    /// The words that bash offers for a command line whose last word is incomplete.
     fn offered(words: &[&str], directory: &std::path::Path) -> Vec<String> {
         let script = script(&COMPILER, "tileiras", Shell::Bash);
         let list: Vec<String> = words.iter().map(|w| format!("'{w}'")).collect();
@@ -215,7 +215,7 @@ mod tests {
         assert_eq!(of(&["tileiras", "--emit", "="]).len(), 7);
         assert_eq!(of(&["tileiras", "--gp"]), ["--gpu-name="]);
         assert_eq!(of(&["tileiras", "--linei"]), ["--lineinfo"]);
-        // A flag takes nothing, so what follows is the input.
+        // A flag takes no value, so the next word is the input.
         assert_eq!(of(&["tileiras", "--lineinfo", "ke"]), ["keep", "kernel.mlir"]);
         assert_eq!(of(&["tileiras", "--cache-dir", "=", "ke"]), ["keep"]);
         assert_eq!(of(&["tileiras", "-o", "ker"]), ["kernel.mlir"]);
@@ -224,7 +224,7 @@ mod tests {
         assert_eq!(of(&["tileiras", "k.mlir", "expl"]), [""]);
     }
 
-    /// Every option that help shows is offered by every shell.
+    /// Every shell offers every option that the help shows.
     #[test]
     fn nothing_is_left_out() {
         for shell in [Shell::Bash, Shell::Zsh, Shell::Fish] {
@@ -243,7 +243,7 @@ mod tests {
         }
     }
 
-    /// Shells that are installed read their scripts without a word.
+    /// The installed shells parse their scripts without complaint.
     #[test]
     fn shells_read_their_scripts() {
         let directory = tempfile::tempdir().unwrap();

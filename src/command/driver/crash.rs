@@ -1,23 +1,23 @@
-//! A crash of a compiler in this very process: a message and an exit status all the same.
+//! Reports crashes of a compiler that runs in this process.
 //!
-//! After a fatal signal nothing in the process can be relied on, so it executes its own program anew, with the same
-//! arguments and a word in the environment that names the signal. The new program has the old one's process id, so
-//! whoever waits for the command gets its status; it reports what happened and compiles nothing. Files that were open
-//! are closed on the way; a ptxas that was started early loses its input by that and dies, at the latest, with this
-//! process.
+//! After a fatal signal nothing in the process can be relied on. The handler therefore executes the same program
+//! again, with the same arguments and an environment variable that holds the signal. The new program keeps the
+//! process ID, so callers that wait for the command get its status; it reports the crash and compiles nothing. Open
+//! files are closed on exec, so a ptxas that was started early loses its input. It dies with this process at the
+//! latest.
 //!
-//! `SIGKILL` cannot be caught: a process that is killed from outside is killed.
+//! `SIGKILL` cannot be caught: a process killed that way reports nothing.
 
 use std::ffi::{CString, OsString, c_char, c_int};
 use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-/// `PID:SIGNAL` of the program that this one follows. With the process id, which stays the same, it means nothing to a
-/// process that inherits it by accident.
+/// Environment variable `PID:SIGNAL` for the program executed after a crash. The process ID does not change on exec,
+/// so a process that inherits the variable by accident ignores it.
 const STOPPED_BY: &str = "TILEIRAS_STOPPED_BY";
 
-/// Signals that end a process that does something wrong or exceeds a limit.
+/// Signals raised by defects and exceeded limits.
 const FATAL: &[c_int] = &[
     libc::SIGABRT,
     libc::SIGBUS,
@@ -30,37 +30,37 @@ const FATAL: &[c_int] = &[
     libc::SIGXFSZ,
 ];
 
-/// What the new program is called with; made beforehand, since a handler of signals can make nothing.
+/// The arguments of execve, prepared in advance because a signal handler cannot allocate.
 struct Successor {
     program: CString,
     arguments: Vec<*const c_char>,
     environment: Vec<*const c_char>,
-    /// The two digits of the signal in the environment.
+    /// The two digits of the signal number in the environment.
     digits: *mut u8,
 }
 
 static SUCCESSOR: AtomicPtr<Successor> = AtomicPtr::new(std::ptr::null_mut());
 
-/// The signal that ended the program that this one follows in the same process, if there was one.
+/// The signal that ended the previous program of this process, if there was one.
 pub fn forerunner() -> Option<i32> {
     let word = std::env::var(STOPPED_BY).ok()?;
     let (process, signal) = word.split_once(':')?;
     (process.parse() == Ok(std::process::id())).then(|| signal.parse().ok())?
 }
 
-/// From now on, a fatal signal ends in this program called with `arguments`, where [`forerunner`] tells the signal.
-/// Once a process.
+/// From now on, a fatal signal executes this program with `arguments`; its [`forerunner`] is the signal. Call once
+/// per process.
 ///
 /// # Errors
-/// An argument with a zero in it, or what the system says when it refuses.
+/// An argument contains a zero byte, or a system call failed.
 pub fn guard(arguments: &[OsString]) -> io::Result<()> {
     let program = if cfg!(target_os = "linux") {
-        // Also after the file was replaced.
+        // Refers to this program even if its file has been replaced.
         "/proc/self/exe".into()
     } else {
         std::env::current_exe()?.into_os_string()
     };
-    // Kept to the end of the process.
+    // Never freed.
     let keep = |text: Vec<u8>| CString::new(text).map(CString::into_raw);
     let list = |texts: Vec<Vec<u8>>| -> io::Result<Vec<*mut c_char>> {
         Ok(texts.into_iter().map(keep).collect::<Result<_, _>>()?)
@@ -80,23 +80,23 @@ pub fn guard(arguments: &[OsString]) -> io::Result<()> {
         program: CString::new(program.into_vec())?,
         arguments: ended(&arguments),
         environment: ended(&environment),
-        // SAFETY: the text ends with two digits, at least.
+        // SAFETY: the string ends with at least two digits.
         digits: unsafe { word.cast::<u8>().add(length - 2) },
     };
     SUCCESSOR.store(Box::into_raw(Box::new(successor)), Ordering::Release);
 
-    // A stack that has overflowed has no room for the handler.
+    // After a stack overflow the handler needs a stack of its own.
     const STACK: usize = 64 * 1024;
     let stack = libc::stack_t { ss_sp: Vec::leak(vec![0u8; STACK]).as_mut_ptr().cast(), ss_flags: 0, ss_size: STACK };
-    // SAFETY: the stack lives as long as the process.
+    // SAFETY: the stack is never freed.
     if unsafe { libc::sigaltstack(&stack, std::ptr::null_mut()) } != 0 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: zeroed, a `sigaction` has no flags, an empty mask and the default action, and sigaction copies it.
+    // SAFETY: a zeroed `sigaction` has no flags, an empty mask and the default action. sigaction copies it.
     unsafe {
         let mut action: libc::sigaction = std::mem::zeroed();
         action.sa_sigaction = follow as extern "C" fn(c_int) as usize;
-        // Should the handler crash, the default action ends the process.
+        // If the handler itself crashes, the default action ends the process.
         action.sa_flags = libc::SA_ONSTACK | libc::SA_RESETHAND | libc::SA_NODEFER;
         for signal in FATAL {
             if libc::sigaction(*signal, &action, std::ptr::null_mut()) != 0 {
@@ -107,27 +107,27 @@ pub fn guard(arguments: &[OsString]) -> io::Result<()> {
     Ok(())
 }
 
-/// The handler. Makes async-signal-safe calls only, on memory that was prepared.
+/// The signal handler. Makes only async-signal-safe calls, on memory prepared by [`guard`].
 extern "C" fn follow(signal: c_int) {
     let successor = SUCCESSOR.load(Ordering::Acquire);
-    // SAFETY: `guard` stored a successor that is never freed before it installed this handler; what it points to ends
-    // with null where lists must. No other code uses the digits.
+    // SAFETY: before installing this handler, `guard` stored a successor that is never freed. Its lists are
+    // terminated by null, and no other code uses the digits.
     unsafe {
         *(*successor).digits = b'0' + (signal / 10) as u8;
         *(*successor).digits.add(1) = b'0' + (signal % 10) as u8;
-        // A mask outlives the call of another program; abort() sets one.
+        // The signal mask survives exec, and abort() sets one.
         let mut none: libc::sigset_t = std::mem::zeroed();
         libc::sigemptyset(&mut none);
         libc::sigprocmask(libc::SIG_SETMASK, &none, std::ptr::null_mut());
         let Successor { program, arguments, environment, .. } = &*successor;
         libc::execve(program.as_ptr(), arguments.as_ptr(), environment.as_ptr());
-        // There is no such program any more, or no memory: the signal has its default action by now.
+        // execve failed, for example for lack of memory. The signal has its default action again.
         libc::raise(signal);
         libc::_exit(70);
     }
 }
 
-/// As the system calls it, with its number.
+/// The system's name for a signal, with its number.
 pub fn signal_name(signal: i32) -> String {
     let name = match signal {
         libc::SIGABRT => "SIGABRT",

@@ -1,8 +1,7 @@
-//! `tileiras doctor`: says whether this installation works, and what to do where it does not.
+//! `tileiras doctor`: checks this installation and suggests fixes.
 //!
-//! The examination looks at the same things as a compilation, in the same order, but goes on after a fault: the core
-//! program, a compilation to PTX, the CUDA variables, each ptxas that would be considered, an assembly, temporary
-//! files, and who else answers to our name.
+//! The checks follow the steps of a compilation, but continue after a failure: the core program, a compilation to
+//! PTX, the CUDA variables, each candidate ptxas, an assembly, temporary files, and other programs named `tileiras`.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -17,13 +16,13 @@ use crate::ptxas::{self, Job};
 use crate::toolchain::{self, Surroundings};
 use tile_interface::DebugInfo;
 
-/// How a check ended.
+/// The outcome of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
     Good,
     /// Works, but perhaps not as intended.
     Doubtful,
-    /// Compilation fails because of it.
+    /// Prevents compilation.
     Bad,
 }
 
@@ -31,31 +30,31 @@ pub enum Verdict {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     pub verdict: Verdict,
-    /// What was looked at.
+    /// The thing checked.
     pub subject: &'static str,
     pub text: String,
-    /// What to do; empty when nothing need be done.
+    /// The suggested fix. Empty if none is needed.
     pub fix: String,
 }
 
-/// What is examined.
+/// The installation to examine.
 #[derive(Debug, Clone)]
 pub struct Installation {
-    /// The running program, links resolved.
+    /// The path of the running program, with links resolved.
     pub program: Option<PathBuf>,
-    /// The name of the core program; `None` if the compiler is part of this one.
+    /// The name of the core program. `None` if the compiler is part of this one.
     pub core: Option<String>,
     /// The first line of `--version` of this program.
     pub version: String,
     pub surroundings: Surroundings,
-    /// What has started the program, where that is the Python package.
+    /// The Python package that started the program, if one did.
     pub package: Option<PythonPackage>,
     pub scratch: PathBuf,
-    /// The shortest time after which a tool counts as hanging.
-    pub patience: Duration,
+    /// The time after which a tool counts as hanging.
+    pub timeout: Duration,
 }
 
-/// The Python package that the program is part of: a script of its environment starts it.
+/// The Python package that contains the program. A launcher script in its environment starts it.
 #[derive(Debug, Clone)]
 pub struct PythonPackage {
     pub launcher: PathBuf,
@@ -63,7 +62,7 @@ pub struct PythonPackage {
 }
 
 impl PythonPackage {
-    /// That of this process: the package sets two variables.
+    /// Reads the package of this process from two variables that its launcher sets.
     pub fn of_process() -> Option<PythonPackage> {
         let variable = |name| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
         Some(PythonPackage { launcher: variable("TILEIRAS_LAUNCHER")?, python: variable("TILEIRAS_PYTHON")? })
@@ -73,7 +72,7 @@ impl PythonPackage {
 /// A module with one empty kernel.
 const MODULE: &str = "cuda_tile.module @doctor {\n  entry @doctor() {\n    return\n  }\n}\n";
 
-/// The oldest release of CUDA that knows all targets.
+/// The oldest CUDA release that supports all targets.
 const OLDEST_RELEASE: (u32, u32) = (13, 0);
 
 const INSTALL_TOOLKIT: &str = "install a CUDA toolkit of release 13.0 or newer, or NVIDIA's Python package nvidia-cuda-nvcc, \
@@ -98,7 +97,7 @@ pub fn examine(installation: &Installation) -> Vec<Finding> {
     report.findings
 }
 
-/// The findings as text: a line each, with its remedy below, and a last line that sums up.
+/// Formats the findings: one line each, followed by its fix, and a summary line.
 pub fn text(findings: &[Finding]) -> String {
     let mut out = String::new();
     for f in findings {
@@ -115,8 +114,8 @@ pub fn text(findings: &[Finding]) -> String {
     let count = |v| findings.iter().filter(|f| f.verdict == v).count();
     let _ = match (count(Verdict::Bad), count(Verdict::Doubtful)) {
         (0, 0) => writeln!(out, "This installation works."),
-        (0, n) => writeln!(out, "This installation works; {n} thing{} to look at.", if n == 1 { "" } else { "s" }),
-        (n, _) => writeln!(out, "This installation does not work: {n} fault{}.", if n == 1 { "" } else { "s" }),
+        (0, n) => writeln!(out, "This installation works, with {n} warning{}.", if n == 1 { "" } else { "s" }),
+        (n, _) => writeln!(out, "This installation does not work: {n} failure{}.", if n == 1 { "" } else { "s" }),
     };
     out
 }
@@ -141,7 +140,7 @@ impl Report {
     }
 }
 
-/// The program that compiles.
+/// The program that contains the compiler.
 fn compiler(installation: &Installation) -> Option<PathBuf> {
     let program = installation.program.as_ref()?;
     Some(match &installation.core {
@@ -152,14 +151,14 @@ fn compiler(installation: &Installation) -> Option<PathBuf> {
 
 fn call(installation: &Installation, mut command: Command) -> std::io::Result<Finished> {
     command.env("TMPDIR", &installation.scratch);
-    child::run(command, &[], Some(installation.patience))
+    child::run(command, &[], Some(installation.timeout))
 }
 
 fn check_core(installation: &Installation, report: &mut Report) -> bool {
     const SUBJECT: &str = "compiler";
-    let reinstall = "install the command again; tileiras and tileiras-core belong together, in one directory";
+    let reinstall = "reinstall tileiras; tileiras and tileiras-core must be of one version, in one directory";
     let Some(program) = compiler(installation) else {
-        report.bad(SUBJECT, "the place of this program is not known", "mount /proc");
+        report.bad(SUBJECT, "the path of this program is unknown", "mount /proc");
         return false;
     };
     if !program.exists() {
@@ -178,15 +177,15 @@ fn check_core(installation: &Installation, report: &mut Report) -> bool {
     let said = String::from_utf8_lossy(&done.output).into_owned();
     let first = said.lines().next().unwrap_or_default().to_owned();
     if done.timed_out {
-        report.bad(SUBJECT, format!("'{}' does not answer", program.display()), reinstall);
+        report.bad(SUBJECT, format!("'{}' does not respond", program.display()), reinstall);
     } else if said.contains("error while loading shared libraries") {
         let fix =
-            "install LLVM and MLIR 21.1 (Debian: libmlir-21t64, libllvm21), or set LD_LIBRARY_PATH to their place";
+            "install LLVM and MLIR 21.1 (Debian: libmlir-21t64, libllvm21), or add their directory to LD_LIBRARY_PATH";
         report.bad(SUBJECT, first, fix);
     } else if !done.status.success() {
-        report.bad(SUBJECT, format!("'{}' ended with {}: {first}", program.display(), done.status), reinstall);
+        report.bad(SUBJECT, format!("'{}' failed with {}: {first}", program.display(), done.status), reinstall);
     } else if first != installation.version {
-        let text = format!("'{}' is another version: '{first}', this is '{}'", program.display(), installation.version);
+        let text = format!("'{}' has version '{first}', but this is '{}'", program.display(), installation.version);
         report.bad(SUBJECT, text, reinstall);
     } else {
         report.good(SUBJECT, first);
@@ -198,17 +197,17 @@ fn check_core(installation: &Installation, report: &mut Report) -> bool {
 fn check_scratch(installation: &Installation, report: &mut Report) -> bool {
     const SUBJECT: &str = "TMPDIR";
     let directory = &installation.scratch;
-    let file = child::nameless_file(directory).and_then(|mut f| {
+    let file = child::unnamed_file(directory).and_then(|mut f| {
         use std::io::Write;
         f.write_all(&[0; 64 * 1024])
     });
     match file {
         Ok(()) => {
-            report.good(SUBJECT, format!("'{}' can be written", directory.display()));
+            report.good(SUBJECT, format!("'{}' is writable", directory.display()));
             true
         }
         Err(e) => {
-            let fix = "set TMPDIR to a directory with free space in which you may write";
+            let fix = "set TMPDIR to a writable directory with free space";
             report.bad(SUBJECT, format!("'{}' cannot be used: {}", directory.display(), io_text(&e)), fix);
             false
         }
@@ -221,22 +220,22 @@ fn check_compilation(installation: &Installation, report: &mut Report) {
     let Some(program) = compiler(installation) else { return };
     let input = installation.scratch.join(format!("tileiras-doctor-{}.mlir", std::process::id()));
     if let Err(e) = std::fs::write(&input, MODULE) {
-        report.bad(SUBJECT, format!("'{}' cannot be written: {}", input.display(), io_text(&e)), "see TMPDIR");
+        report.bad(SUBJECT, format!("cannot write '{}': {}", input.display(), io_text(&e)), "see TMPDIR");
         return;
     }
     let mut command = Command::new(&program);
     command.arg(&input).args(["--emit=ptx", "-o", "-"]);
     let done = call(installation, command);
-    // Nothing depends on the file any more; one that cannot be removed is in a directory for such things.
+    // A file that cannot be removed is in a directory for temporary files.
     let _ = std::fs::remove_file(&input);
     match done {
         Ok(d) if d.status.success() && String::from_utf8_lossy(&d.output).contains(".entry ") => {
-            report.good(SUBJECT, "a small module becomes PTX");
+            report.good(SUBJECT, "a small module compiles to PTX");
         }
-        Ok(d) if d.timed_out => report.bad(SUBJECT, "a small module takes too long", defect),
+        Ok(d) if d.timed_out => report.bad(SUBJECT, "compiling a small module takes too long", defect),
         Ok(d) => {
             let said = String::from_utf8_lossy(&d.output);
-            let first = said.lines().next().unwrap_or("nothing was said");
+            let first = said.lines().next().unwrap_or("no output");
             report.bad(SUBJECT, format!("a small module does not compile ({}): {first}", d.status), defect);
         }
         Err(e) => report.bad(SUBJECT, format!("a small module does not compile: {}", io_text(&e)), defect),
@@ -248,17 +247,17 @@ fn check_variables(installation: &Installation, report: &mut Report) {
         let value = Path::new(value);
         if !value.is_dir() {
             let fix = format!("set {name} to the root of a CUDA toolkit, or unset it");
-            report.doubtful(name, format!("'{}' is no directory", value.display()), fix);
+            report.doubtful(name, format!("'{}' is not a directory", value.display()), fix);
         } else if !value.join("bin/ptxas").exists() {
             let fix = format!("set {name} to the root of a CUDA toolkit, or unset it");
-            report.doubtful(name, format!("there is no bin/ptxas in '{}'", value.display()), fix);
+            report.doubtful(name, format!("'{}' does not contain bin/ptxas", value.display()), fix);
         } else {
             report.good(name, format!("'{}'", value.display()));
         }
     }
 }
 
-/// The ptxas that a compilation would use first.
+/// Checks each ptxas that a compilation would consider, and returns the one that it would use.
 fn check_ptxas(installation: &Installation, report: &mut Report) -> Option<PathBuf> {
     const SUBJECT: &str = "ptxas";
     let search = toolchain::search("ptxas", None, &installation.surroundings);
@@ -270,7 +269,7 @@ fn check_ptxas(installation: &Installation, report: &mut Report) -> Option<PathB
             }
         }
         let places: Vec<String> = search.tried.iter().map(|(f, why)| format!("'{}' ({why})", f.display())).collect();
-        let places = if places.is_empty() { "nowhere".to_owned() } else { places.join(", ") };
+        let places = if places.is_empty() { "nothing".to_owned() } else { places.join(", ") };
         report.bad(SUBJECT, format!("not found; looked for {places}"), INSTALL_TOOLKIT);
         return None;
     }
@@ -283,9 +282,9 @@ fn check_ptxas(installation: &Installation, report: &mut Report) -> Option<PathB
             Err(e) => {
                 report.doubtful(SUBJECT, format!("'{}' cannot be started: {}", file.display(), io_text(&e)), broken)
             }
-            Ok(d) if d.timed_out => report.doubtful(SUBJECT, format!("'{}' does not answer", file.display()), broken),
+            Ok(d) if d.timed_out => report.doubtful(SUBJECT, format!("'{}' does not respond", file.display()), broken),
             Ok(d) => match toolchain::release_in(&String::from_utf8_lossy(&d.output)) {
-                None => report.doubtful(SUBJECT, format!("'{}' does not say its release", file.display()), broken),
+                None => report.doubtful(SUBJECT, format!("'{}' does not print its release", file.display()), broken),
                 Some(release) if is_old(&release) => {
                     let text = format!("'{}' is release {release}, too old for some targets", file.display());
                     report.doubtful(SUBJECT, text, INSTALL_TOOLKIT);
@@ -299,7 +298,7 @@ fn check_ptxas(installation: &Installation, report: &mut Report) -> Option<PathB
         }
     }
     if usable.is_none() {
-        report.bad(SUBJECT, "none of those found works", INSTALL_TOOLKIT);
+        report.bad(SUBJECT, "none of the installed ptxas works", INSTALL_TOOLKIT);
     }
     usable
 }
@@ -309,7 +308,7 @@ fn is_old(release: &str) -> bool {
     (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0)) < OLDEST_RELEASE
 }
 
-/// A kernel without instructions, for each target.
+/// Assembles an empty kernel for each target.
 fn check_assembly(installation: &Installation, ptxas: &Path, report: &mut Report) {
     const SUBJECT: &str = "assembly";
     let mut failed = Vec::new();
@@ -326,16 +325,13 @@ fn check_assembly(installation: &Installation, ptxas: &Path, report: &mut Report
     }
     let default_fails = failed.contains(&DEFAULT_TARGET);
     match failed.len() {
-        0 => report.good(SUBJECT, "ptxas makes cubins for all targets"),
-        n if n == TARGETS.len() => report.bad(SUBJECT, format!("ptxas makes no cubin: {reason}"), INSTALL_TOOLKIT),
+        0 => report.good(SUBJECT, "ptxas assembles for all targets"),
+        n if n == TARGETS.len() => {
+            report.bad(SUBJECT, format!("ptxas fails for all targets: {reason}"), INSTALL_TOOLKIT)
+        }
         _ => {
             let verdict = if default_fails { Verdict::Bad } else { Verdict::Doubtful };
-            report.add(
-                verdict,
-                SUBJECT,
-                format!("ptxas makes no cubin for {}: {reason}", failed.join(", ")),
-                INSTALL_TOOLKIT,
-            );
+            report.add(verdict, SUBJECT, format!("ptxas fails for {}: {reason}", failed.join(", ")), INSTALL_TOOLKIT);
         }
     }
 }
@@ -349,7 +345,7 @@ fn assemble(installation: &Installation, ptxas: &Path, target: &'static Target, 
         extended_shared: false,
         sanitize: None,
         extra: &[],
-        timeout: Some(installation.patience),
+        timeout: Some(installation.timeout),
         scratch: &installation.scratch,
         statistics: false,
     };
@@ -360,7 +356,7 @@ fn assemble(installation: &Installation, ptxas: &Path, target: &'static Target, 
     })
 }
 
-/// Whether another program is called when somebody calls `tileiras`.
+/// Checks whether the command `tileiras` runs this program.
 fn check_path(installation: &Installation, report: &mut Report) {
     const SUBJECT: &str = "PATH";
     let (Some(program), Some(path)) = (&installation.program, &installation.surroundings.path) else { return };
@@ -373,14 +369,14 @@ fn check_path(installation: &Installation, report: &mut Report) {
         None => {
             let directory = launcher.unwrap_or(program).parent();
             let fix = directory.map_or(String::new(), |d| format!("put '{}' on PATH", d.display()));
-            report.doubtful(SUBJECT, "there is no tileiras on PATH", fix);
+            report.doubtful(SUBJECT, "tileiras is not on PATH", fix);
         }
         Some(file) if is_same(&file, program) || launcher.is_some_and(|l| is_same(&file, l)) => {
             report.good(SUBJECT, format!("'tileiras' is '{}'", file.display()));
         }
         Some(file) => {
             let text = format!("'tileiras' is '{}', not this program '{}'", file.display(), program.display());
-            report.doubtful(SUBJECT, text, "put this program's directory first");
+            report.doubtful(SUBJECT, text, "put this program's directory first on PATH");
         }
     }
 }
@@ -389,13 +385,14 @@ fn is_same(a: &Path, b: &Path) -> bool {
     std::fs::canonicalize(a).ok() == std::fs::canonicalize(b).ok()
 }
 
-/// Which compiler cuTile Python uses: NVIDIA's packages before PATH, when all three are there in one version. The
-/// environments asked are that of the package and that of PATH.
+/// Checks which compiler cuTile Python uses. It prefers NVIDIA's packages over PATH if all three are installed in the
+/// same version. Checks the environment of our Python package and the one on PATH.
 fn check_python_packages(installation: &Installation, report: &mut Report) {
     let path = installation.surroundings.path.iter().flat_map(std::env::split_paths);
     let on_path = path.map(|d| d.join("python3")).find(|f| f.is_file());
     let of_package = installation.package.as_ref().map(|p| p.python.clone());
-    // Links of one folder are one environment; of two folders they are two, whatever they lead to.
+    // Links in the same directory belong to one environment. Links in different directories do not, whatever their
+    // target.
     let is_other = |f: &PathBuf| of_package.as_ref().is_none_or(|p| p.parent() != f.parent() || !is_same(p, f));
     let pythons: Vec<PathBuf> = of_package.iter().cloned().chain(on_path.filter(is_other)).collect();
     let script = "import importlib.metadata as m\n\
@@ -414,14 +411,14 @@ fn check_python_packages(installation: &Installation, report: &mut Report) {
             "shadowed" => report.doubtful(
                 SUBJECT,
                 format!(
-                    "the packages of '{}' hold NVIDIA's tileiras, which cuTile prefers over PATH",
+                    "the environment of '{}' contains NVIDIA's tileiras, which cuTile prefers over PATH",
                     python.display()
                 ),
-                "pip uninstall nvidia-cuda-tileiras, or, with the Python package of this compiler, run scripts by \
-                 python -m tileiras.cutile SCRIPT",
+                "run 'pip uninstall nvidia-cuda-tileiras', or, with the Python package of this compiler, run scripts with \
+                 'python -m tileiras.cutile SCRIPT'",
             ),
             "free" => {
-                report.good(SUBJECT, format!("that of '{}' uses the tileiras that is first on PATH", python.display()))
+                report.good(SUBJECT, format!("'{}' uses the first tileiras on PATH", python.display()))
             }
             _ => {}
         }

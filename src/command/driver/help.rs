@@ -1,14 +1,14 @@
-//! The help texts, in the layout of LLVM's tools, which programs read too: a line that starts with `--gpu-name` is
-//! followed by one line per value, each starting with `=`.
+//! The help texts, in the layout of LLVM's tools. Programs parse this layout: one line per value, starting with `=`,
+//! follows a line that starts with, say, `--gpu-name`.
 
 use crate::cl::{Glue, Spec, ValueKind, dashed};
 use crate::options::{CATEGORIES, SPECS};
 use crate::subcommand::{SUBCOMMANDS, Subcommand};
 
-/// What the help of a program says.
+/// The contents of a program's help.
 pub struct Page {
     pub overview: &'static str,
-    /// What follows the options on the command line.
+    /// The arguments after the options, as shown in the usage line.
     pub usage: &'static str,
     pub subcommands: &'static [Subcommand],
     pub specs: &'static [Spec],
@@ -77,7 +77,7 @@ impl Page {
     }
 }
 
-/// What stands left of the dash. An alias shows the value of the option that it stands for.
+/// The text left of the dash. An alias shows the placeholder of the option it refers to.
 pub fn head(page: &Page, spec: &Spec) -> String {
     let target = spec.alias_for.and_then(|name| page.specs.iter().find(|s| s.name == name)).unwrap_or(spec);
     let value = match (target.placeholder, target.value, spec.glue) {

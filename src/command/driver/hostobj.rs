@@ -1,15 +1,15 @@
-//! `--emit=obj`: a relocatable object for the host that carries the cubin.
+//! `--emit=obj`: a relocatable host object that embeds the cubin.
 //!
 //! ```text
 //! .nv_fatbin          fat binary: header, one entry, the cubin        NAME_cubin (the image itself)
-//! .nvFatBinSegment    magic, version 1, address of .nv_fatbin, null   NAME_fatbin (what the CUDA runtime registers)
+//! .nvFatBinSegment    magic, version 1, address of .nv_fatbin, null   NAME_fatbin (registered with the CUDA runtime)
 //! .rodata / .rdata    size of the cubin, 8 bytes                      NAME_cubin_size
 //! ```
 //!
-//! `NAME` is the output's name up to its first dot, with every character that C does not know replaced by `_`. A
-//! program that links the object hands `NAME_cubin` to `cuLibraryLoadData` or `cuModuleLoadData`. The section names,
-//! the wrapper and its magic are those of `fatbinary_section.h` in the CUDA toolkit, so `cuobjdump` finds the cubin in
-//! the object and in the program.
+//! `NAME` is the output's name up to its first dot, with every character that is invalid in C identifiers replaced by
+//! `_`. A program that links the object passes `NAME_cubin` to `cuLibraryLoadData` or `cuModuleLoadData`. The section
+//! names, the wrapper and its magic come from `fatbinary_section.h` in the CUDA toolkit, so `cuobjdump` finds the
+//! cubin in the object and in the program.
 
 use std::path::Path;
 
@@ -25,7 +25,7 @@ use tile_targets::Target;
 pub enum HostArch {
     X86_64,
     Aarch64,
-    /// Windows only: ARM code that can call and be called by x86-64 code.
+    /// ARM code that interoperates with x86-64 code. Windows only.
     Arm64Ec,
 }
 
@@ -40,9 +40,9 @@ const WRAPPER: [u32; 2] = [0x4662_43b1, 1];
 
 /// The fat binary with one cubin.
 ///
-/// Header: magic, version 1, header size 16, size of what follows. Entry: kind 2 (ELF), version 1.1, header size 64,
-/// size of the image padded to 8, then the version of the image's format (1.8), the architecture, and flags: 1 for
-/// 64-bit, 0x10 Linux, 0x40 Windows.
+/// Header: magic, version 1, header size 16, size of the rest. Entry: kind 2 (ELF), version 1.1, header size 64, size
+/// of the image padded to 8, then the version of the image's format (1.8), the architecture, and flags: 1 for 64-bit,
+/// 0x10 Linux, 0x40 Windows.
 fn fat_binary(cubin: &[u8], target: &Target, os: HostOs) -> Vec<u8> {
     let image = cubin.len().next_multiple_of(8);
     let mut out = Vec::with_capacity(80 + image);
@@ -64,7 +64,7 @@ fn fat_binary(cubin: &[u8], target: &Target, os: HostOs) -> Vec<u8> {
     out
 }
 
-/// What a C identifier can be made of the output's name.
+/// Derives a C identifier from the output's name.
 pub fn symbol_stem(output: &Path) -> String {
     let name = output.file_name().unwrap_or_default().to_string_lossy();
     let stem = name.split('.').find(|part| !part.is_empty()).unwrap_or("kernel");
@@ -75,7 +75,7 @@ pub fn symbol_stem(output: &Path) -> String {
     stem
 }
 
-/// The object file.
+/// Builds the object file.
 pub fn object(
     cubin: &[u8],
     target: &Target,
@@ -94,7 +94,7 @@ pub fn object(
         file.set_sub_architecture(Some(SubArchitecture::Arm64EC));
     }
     if format == BinaryFormat::Elf {
-        // Without this note a linker takes the object for one that wants an executable stack.
+        // Without this note, linkers assume that the object needs an executable stack.
         file.add_section(Vec::new(), b".note.GNU-stack".to_vec(), SectionKind::Other);
     }
     let data = file.add_section(Vec::new(), b".nv_fatbin".to_vec(), SectionKind::ReadOnlyData);
@@ -105,7 +105,7 @@ pub fn object(
     let whole = file.section_symbol(data);
     define(&mut file, data, format!("{stem}_cubin"), at + 80, cubin.len() as u64);
 
-    // The dynamic linker writes the address, so the segment is writable.
+    // The dynamic linker relocates the address, so the segment is writable.
     let control = file.add_section(Vec::new(), b".nvFatBinSegment".to_vec(), SectionKind::Data);
     let words: Vec<u8> = WRAPPER.iter().flat_map(|w| w.to_le_bytes()).chain([0; 16]).collect();
     let at = file.append_section_data(control, &words, 8);
@@ -131,7 +131,7 @@ fn define(file: &mut Object<'_>, section: SectionId, name: String, value: u64, s
     });
 }
 
-/// The 64-bit address of `symbol` at `offset`.
+/// Adds a relocation for the 64-bit address of `symbol` at `offset`.
 fn address(
     file: &mut Object<'_>,
     section: SectionId,

@@ -1,12 +1,11 @@
-//! A compiler in a process of its own: nothing that an input does to it ends the process that asked.
+//! Runs a compiler in a child process, so that no input can end the calling process.
 //!
-//! LLVM and MLIR end their process over what they hold impossible, and a defect may do worse. What this compiler's own
-//! checks miss is therefore kept away from programs that must live on by having `tileiras-core`, or `tileiras`, do the
-//! work: the input and the text of the stage pass through memory that both have open, and what there is to say comes
-//! as JSON, a line each.
+//! LLVM and MLIR abort on conditions that they consider impossible, and a defect may do worse. Programs that must
+//! survive such a crash therefore let `tileiras-core` or `tileiras` do the work. Input and output pass through memory
+//! that both processes have open, and diagnostics come back as lines of JSON.
 //!
-//! It costs the start of a program that links MLIR, once a compilation, and nothing else. Remarks, the texts of stages
-//! and instrumentation stay with the other process: a request for them is refused.
+//! The only cost is starting a program that links MLIR once per compilation. Remarks, the texts of stages and
+//! instrumentation are not transferred, so requests for them are rejected.
 
 use std::ffi::OsString;
 use std::io::{self, Read, Seek, Write};
@@ -16,23 +15,22 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use serde_json::Value;
-use tile_diag::{Code, Diagnostic, Location, Severity};
+use tile_diag::{Code, Diagnostic, Severity};
 use tile_interface::{
     Backend, CompileError, CompileOutput, CompileRequest, Compiler, DebugInfo, Instrumentation, scope,
 };
 
-use crate::{child, crash, io_text};
+use crate::{child, crash, io_text, messages};
 
-/// The command's last words, which are the caller's to say.
+/// Closing messages of the child, which the caller prints itself.
 const CLOSING: [&str; 2] = ["failed to compile Tile IR program", "input does not correspond to Tile IR bytecode"];
 
-/// Compiles in a process of its own.
+/// A compiler in a child process.
 #[derive(Debug, Clone)]
 pub struct Isolated<'a> {
-    /// `tileiras-core` or `tileiras`, of the same version as this one.
+    /// `tileiras-core` or `tileiras`, of this version.
     pub program: &'a Path,
-    /// Where temporary files live if the system has none in memory.
+    /// The directory for temporary files on systems without files in memory.
     pub scratch: &'a Path,
     /// `None` or zero: no limit.
     pub timeout: Option<Duration>,
@@ -49,13 +47,13 @@ impl Compiler for Isolated<'_> {
             || request.remarks
             || request.instrumentation != Instrumentation::default()
         {
-            return Err(CompileError::Configuration("only text can be had of a compiler in another process".into()));
+            return Err(CompileError::Configuration("a compiler in a child process can only return text".into()));
         }
         let _scope = scope::enter(scope::COMPILE_NVVM);
         let program = self.program.display();
-        let broken = |e: io::Error| CompileError::Configuration(format!("'{program}' cannot be run: {}", io_text(&e)));
-        let mut input = child::fleeting_file(self.scratch).map_err(broken)?;
-        let mut output = child::fleeting_file(self.scratch).map_err(broken)?;
+        let broken = |e: io::Error| CompileError::Configuration(format!("cannot run '{program}': {}", io_text(&e)));
+        let mut input = child::memory_file(self.scratch).map_err(broken)?;
+        let mut output = child::memory_file(self.scratch).map_err(broken)?;
         input.write_all(request.input).and_then(|()| input.rewind()).map_err(broken)?;
         let mut command = Command::new(self.program);
         command
@@ -64,15 +62,15 @@ impl Compiler for Isolated<'_> {
             .arg(child::descriptor_path(&output))
             .arg("--")
             .arg(child::descriptor_path(&input))
-            // Who asked has looked there, and keeps the result of all that is done.
-            .env_remove(crate::options::REMOTE_CACHE);
+            // The caller does the cache lookup and stores the result.
+            .env_remove(crate::shared::REMOTE_CACHE);
         let done = child::run(command, &[input.as_raw_fd(), output.as_raw_fd()], self.timeout).map_err(broken)?;
         let (mut failed, mut defect) = (false, None);
         for line in String::from_utf8_lossy(&done.output).lines() {
-            // What is no message of the program's own is what a library said before it ended the process.
-            let diagnostic = read(line).unwrap_or_else(|| Diagnostic::new(Severity::Note, line));
+            // Any other line was printed by a library before it ended the process.
+            let diagnostic = messages::parse(line).unwrap_or_else(|| Diagnostic::new(Severity::Note, line));
             failed |= diagnostic.severity == Severity::Error;
-            // The caller says this one itself, as it does of a compiler in its own process.
+            // The caller reports an internal error, as it does for a compiler in its own process.
             if let Some(text) = diagnostic.message.strip_prefix("internal error: ")
                 && diagnostic.code == Some(Code::Internal)
             {
@@ -92,7 +90,7 @@ impl Compiler for Isolated<'_> {
             Some(3) => return Err(CompileError::Input),
             Some(70) if defect.is_some() => return Err(CompileError::Internal(defect.unwrap_or_default())),
             Some(_) if failed => return Err(CompileError::Failed),
-            Some(status) => return Err(CompileError::Internal(format!("'{program}' ended with status {status}"))),
+            Some(status) => return Err(CompileError::Internal(format!("'{program}' exited with status {status}"))),
             None => {
                 let signal = crash::signal_name(done.status.signal().unwrap_or_default());
                 return Err(CompileError::Internal(format!("the compiler was stopped by {signal}")));
@@ -104,7 +102,7 @@ impl Compiler for Isolated<'_> {
     }
 }
 
-/// The request as the command understands it, without the files.
+/// The request as command-line arguments, without the files.
 fn arguments(request: &CompileRequest<'_>) -> Vec<OsString> {
     let mut all: Vec<OsString> = vec![
         format!("--gpu-name={}", request.target.name).into(),
@@ -134,33 +132,6 @@ fn arguments(request: &CompileRequest<'_>) -> Vec<OsString> {
     all
 }
 
-/// A message as [`tile_diag::render::json`] writes it.
-pub(crate) fn read(line: &str) -> Option<Diagnostic> {
-    let value: Value = serde_json::from_str(line).ok()?;
-    let severities = [Severity::Error, Severity::Warning, Severity::Remark, Severity::Note];
-    let name = value.get("severity")?.as_str()?;
-    let severity = severities.into_iter().find(|s| s.name() == name)?;
-    let mut diagnostic = Diagnostic::new(severity, value.get("message")?.as_str()?);
-    diagnostic.code = value.get("code").and_then(Value::as_str).and_then(Code::parse);
-    diagnostic.location = location(value.get("location"));
-    for note in value.get("notes").and_then(Value::as_array).into_iter().flatten() {
-        let message = note.get("message")?.as_str()?;
-        diagnostic = match location(note.get("location")) {
-            Some(at) => diagnostic.note_at(message, at),
-            None => diagnostic.note(message),
-        };
-    }
-    Some(diagnostic)
-}
-
-fn location(value: Option<&Value>) -> Option<Location> {
-    let value = value?;
-    let number = |name: &str| value.get(name).and_then(Value::as_u64).and_then(|n| u32::try_from(n).ok()).unwrap_or(0);
-    let mut location = Location::new(value.get("file")?.as_str()?, number("line"), number("column"));
-    location.scope = value.get("scope").and_then(Value::as_str).map(str::to_owned);
-    Some(location)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -177,7 +148,7 @@ mod tests {
         }
     }
 
-    /// What a program that is this script makes of the request.
+    /// Compiles the request with a shell script as the program. Returns the result and the diagnostics.
     fn by(script: &str) -> (Result<CompileOutput, CompileError>, Vec<Diagnostic>) {
         let directory = tempfile::tempdir().unwrap();
         let program = directory.path().join("core");
@@ -214,13 +185,5 @@ mod tests {
         let (result, said) = by(&format!("cat >&2 <<'END'\n{place}{last}END\nexit 70"));
         assert_eq!(result, Err(CompileError::Internal("the pass 'p' panicked".into())));
         assert_eq!(said, [Diagnostic::new(Severity::Error, "internal error in p: bad")]);
-    }
-
-    #[test]
-    fn messages_keep_their_parts() {
-        let sent = Diagnostic::error(Code::CompileFailed, "bad \u{7}").at(Location::new("f", 1, 2)).note("because");
-        assert_eq!(read(&tile_diag::render::json(&sent)), Some(sent));
-        assert_eq!(read("{}"), None);
-        assert_eq!(read("LLVM ERROR"), None);
     }
 }

@@ -1,23 +1,25 @@
-//! The command: arguments, inputs, outputs, ptxas. Everything of `tileiras` that needs no MLIR.
+//! The `tileiras` command: arguments, inputs, outputs and ptxas. Everything in it that does not need MLIR.
 //!
-//! A binary is one call: `tile_driver::main(std::env::args_os(), &IDENTITY, core)`, where [`Core`] says who compiles:
-//! a [`Compiler`] linked into the same program, with or without a guard, or a second program that this one starts and
-//! watches. The last form keeps large shared libraries out of the answers to `--version` and `--help`; it and the guard
-//! turn a crash of the compiler into a message and an exit status.
+//! A binary is one call: `tile_driver::main(std::env::args_os(), &IDENTITY, core)`. [`Core`] selects the compiler: a
+//! [`Compiler`] linked into the same program, with or without a crash guard, or a second program that this one starts
+//! and supervises. The second program keeps large shared libraries out of `--version` and `--help`. Both it and the
+//! guard turn a crash of the compiler into a message and an exit status.
 //!
-//! Exit status: 0 done; 1 command line, unreadable input, failed write; 2 configuration, output that cannot be opened;
-//! 3 input that is no valid module; 4 a tool is missing; 5 compilation failed; 70 a defect of the compiler.
+//! Exit status: 0 success; 1 command-line error, unreadable input or failed write; 2 configuration error or output
+//! that cannot be opened; 3 input that is not a valid module; 4 missing tool; 5 failed compilation; 70 internal
+//! error.
 //!
-//! * [`cl`]: the grammar of the command line; [`options`]: the table of options; [`help`]: its text.
-//! * [`toolchain`], [`ptxas`], [`child`], [`process`]: finding and running NVIDIA's assembler.
-//! * [`crash`]: what becomes of a compiler that crashes; [`isolated`]: one in a process of its own.
-//! * [`subcommand`], [`doctor`], [`batch`], [`tune`]: what the command does beside compiling one file.
-//! * [`progress`]: how far long work is.
-//! * [`completions`], [`manual`]: what shells complete, and the manual page.
-//! * [`repro`]: files that hold a failure.
-//! * [`cache`]: results of earlier compilations.
-//! * [`hostobj`]: cubins inside of objects for the host.
-//! * [`files`]: how much is read of a file.
+//! * [`cl`]: the command-line grammar; [`options`]: the table of options; [`help`]: the help text.
+//! * [`toolchain`], [`ptxas`], [`child`], [`process`], [`parent`]: finding and running NVIDIA's assembler.
+//! * [`crash`]: reports crashes of the compiler; [`isolated`]: runs the compiler in a child process.
+//! * [`subcommand`], [`doctor`], [`batch`], [`tune`]: the subcommands.
+//! * [`progress`]: progress of long work.
+//! * [`completions`], [`manual`]: shell completions and the manual page.
+//! * [`repro`]: reproducers of failures.
+//! * [`cache`]: results of earlier compilations; [`messages`]: their diagnostics, and those of a child process.
+//! * [`shared`]: settings that several of these share.
+//! * [`hostobj`]: host objects that embed cubins.
+//! * [`files`]: bounded reads of files.
 //! * [`output`]: files that are written completely or not at all.
 
 #![deny(unsafe_code)]
@@ -38,9 +40,12 @@ pub mod hostobj;
 pub mod isolated;
 mod libraries;
 pub mod manual;
+pub mod messages;
 pub mod options;
 pub mod output;
 mod panics;
+#[allow(unsafe_code, reason = "system calls between fork and exec")]
+pub mod parent;
 #[allow(unsafe_code, reason = "system calls between fork and exec")]
 pub mod process;
 pub mod progress;
@@ -49,6 +54,7 @@ pub mod remarks;
 pub mod repro;
 pub mod resources;
 pub mod response;
+pub mod shared;
 pub mod subcommand;
 pub mod toolchain;
 pub mod tune;
@@ -68,19 +74,19 @@ pub struct Identity {
     pub version: &'static str,
     /// The commit that last changed the compiler.
     pub revision: &'static str,
-    /// A fingerprint of the sources: differs where anything that can change generated code differs.
+    /// A fingerprint of the sources. Differs if anything differs that can change generated code.
     pub sources: &'static str,
     pub llvm: &'static str,
 }
 
-/// Who compiles.
+/// The compiler that the command uses.
 pub enum Core<'a> {
-    /// This program does.
+    /// A compiler linked into this program.
     InProcess(&'a dyn Compiler),
-    /// This program does, and it is called anew to report a crash: see [`crash`]. The process ends with the command, at
-    /// once.
+    /// A compiler linked into this program, which is executed again to report a crash: see [`crash`]. The process
+    /// exits immediately at the end of the command.
     Guarded(&'a dyn Compiler),
-    /// The program of this name in this program's own directory does, called with the same arguments.
+    /// A program of this name in this program's directory, called with the same arguments.
     Program(&'a str),
 }
 
@@ -97,7 +103,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>, identity: &Identity, 
     }
 }
 
-/// The system's words for an error, without the number that Rust adds.
+/// The system's message for an error, without the number that Rust appends.
 pub fn io_text(error: &std::io::Error) -> String {
     let text = error.to_string();
     match text.rfind(" (os error ") {

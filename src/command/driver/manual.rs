@@ -1,32 +1,32 @@
-//! `tileiras man`: the manual page, written from the tables of options and subcommands.
+//! `tileiras man`: the manual page, generated from the tables of options and subcommands.
 
 use crate::cl::{Spec, ValueKind};
 use crate::help::{Page, head};
 use tile_diag::Code;
 
-/// Variables that the command looks at.
+/// The environment variables that the compiler reads.
 const ENVIRONMENT: &[(&str, &str)] = &[
-    ("CUDA_ROOT, CUDA_HOME, CUDA_PATH", "Toolkits in whose bin directory ptxas is looked for, in this order"),
-    ("TMPDIR", "Where temporary files go, /tmp otherwise"),
-    ("TILEIRAS_PROGRESS", "Seconds between lines on how far long work is, where there is no terminal (10); 0 for none"),
-    ("TILEIRAS_MLIR_DUMP", "1 stands for --mlir-print-ir-after-all"),
-    ("TILEIRAS_TIMING", "1 stands for --mlir-timing"),
-    ("TILEIRAS_STATISTICS", "1 stands for --mlir-pass-statistics"),
-    ("TILEIRAS_LLVM_DUMP", "1 stands for --print-llvm-ir"),
+    ("CUDA_ROOT, CUDA_HOME, CUDA_PATH", "Toolkits whose bin directory is searched for ptxas, in this order"),
+    ("TMPDIR", "The directory of temporary files; /tmp by default"),
+    ("TILEIRAS_PROGRESS", "Seconds between progress lines when there is no terminal (default 10); 0 disables them"),
+    ("TILEIRAS_MLIR_DUMP", "1 is the same as --mlir-print-ir-after-all"),
+    ("TILEIRAS_TIMING", "1 is the same as --mlir-timing"),
+    ("TILEIRAS_STATISTICS", "1 is the same as --mlir-pass-statistics"),
+    ("TILEIRAS_LLVM_DUMP", "1 is the same as --print-llvm-ir"),
 ];
 
-/// What each exit status means.
+/// The meaning of each exit status.
 const STATUS: &[(&str, &str)] = &[
-    ("0", "The output is there, whole"),
+    ("0", "Success: the output is complete"),
     ("1", "The command line is wrong, an input cannot be read, or an output cannot be written"),
     ("2", "The configuration is wrong, or an output cannot be opened"),
-    ("3", "The input is no valid module"),
-    ("4", "A tool is missing"),
+    ("3", "The input is not a valid module"),
+    ("4", "A required tool is missing"),
     ("5", "The compilation failed"),
-    ("70", "A defect of the compiler"),
+    ("70", "Internal compiler error"),
 ];
 
-/// The page in the language of man(7).
+/// The manual page, in man(7) markup.
 pub fn page(page: &Page, program: &str, version: &str) -> String {
     let mut out =
         format!(".TH {} 1 \"\" \"{}\" \"User Commands\"\n", escaped(&program.to_uppercase()), escaped(version));
@@ -40,8 +40,8 @@ pub fn page(page: &Page, program: &str, version: &str) -> String {
     section(
         "DESCRIPTION",
         &paragraph(
-            "Compiles programs of CUDA Tile IR, in bytecode or in MLIR's text, to code for a GPU. Every level in between \
-             can be written (--emit) and be the input (--start-from). An option's value follows an equals sign or a blank.",
+            "Compiles CUDA Tile IR programs, in bytecode or MLIR text, to GPU code. Every intermediate level can be written \
+             (--emit) and read back (--start-from). The value of an option follows an equals sign or a blank.",
         ),
     );
     let mut subcommands = String::new();
@@ -69,12 +69,12 @@ pub fn page(page: &Page, program: &str, version: &str) -> String {
     section("ENVIRONMENT", &list(ENVIRONMENT));
     section("EXIT STATUS", &list(STATUS));
     let codes: Vec<&str> = Code::ALL.iter().map(|c| c.text()).collect();
-    let about = format!("Errors have codes ({}), which {program} explain CODE explains.", codes.join(", "));
+    let about = format!("Errors have codes ({}); {program} explain CODE explains one.", codes.join(", "));
     section("DIAGNOSTICS", &paragraph(&about));
     out
 }
 
-/// The values of an option, where they are a choice.
+/// The values of an option with a fixed choice.
 fn values(spec: &Spec) -> String {
     let ValueKind::Choice(names) = spec.value else { return String::new() };
     let mut out = ".RS\n".to_owned();
@@ -97,7 +97,7 @@ fn lowered(text: &str) -> String {
     letters.next().map(|first| first.to_lowercase().collect::<String>() + letters.as_str()).unwrap_or_default()
 }
 
-/// Text as man prints it: dashes that can be searched for, and no line that looks like a request.
+/// Escapes text for man(7): dashes stay searchable, and no line is taken for a request.
 fn escaped(text: &str) -> String {
     let text = text.replace('\\', "\\e").replace('-', "\\-");
     let lines = text.lines().map(|l| if l.starts_with(['.', '\'']) { format!("\\&{l}") } else { l.to_owned() });
@@ -124,11 +124,11 @@ mod tests {
         for s in COMPILER.subcommands {
             assert!(text.contains(&format!(".B {}\n", s.usage)), "{}", s.usage);
         }
-        // The manifest of `batch` keeps its lines, and quotes at their beginning are no requests.
+        // The lines of the `batch` manifest are kept, and no leading quote is taken for a request.
         assert!(text.contains("\"items\": [\n") && !text.contains("\n'"));
     }
 
-    /// man's own formatter has nothing to say, where there is one.
+    /// groff, if installed, formats the page without warnings.
     #[test]
     fn formatters_read_it() {
         let text = page(&COMPILER, "tileiras", "tileiras 0.1.0");

@@ -1,4 +1,4 @@
-//! The options of the command: the table, and the checked result.
+//! The options of the compiler: the table, and the parsed result.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use tile_targets::{TARGETS, Target};
 
-use crate::cache::Remote;
 use crate::cl::{Glue, Parsed, Spec, ValueKind};
 use crate::hostobj::{HostArch, HostOs};
 use crate::remarks::{RemarkFilter, RemarkFormat, RemarkOptions};
+use crate::shared::{REMOTE_CACHE, RemoteUse};
 use tile_interface::{DebugInfo, Emit, Instrumentation, Level};
 
 const GENERIC: &str = "Generic options";
@@ -40,7 +40,7 @@ const REMARK_KINDS: &[(&str, &str)] = &[
     ("tensorcore", "remarks on matrix multiplication"),
 ];
 
-/// A visible option without a value kind of its own is a row of this shape.
+/// A visible option without an alias, whose value is never glued to its name.
 const fn option(
     name: &'static str,
     value: ValueKind,
@@ -76,7 +76,7 @@ const fn alias(
 
 use ValueKind::{Action, Choice, Flag, Integer, List, OptionalText, Text};
 
-/// All options. Where two names are equally near to a mistyped one, the earlier is suggested.
+/// All options. If two names are equally close to a mistyped one, the earlier one is suggested.
 pub static SPECS: &[Spec] = &[
     option("gpu-name", Choice(&TARGET_NAMES), "value", COMPILE, "The GPU to compile for (default sm_100)"),
     alias("arch", "gpu-name", Glue::None, COMPILE, "Alias for --gpu-name"),
@@ -86,7 +86,7 @@ pub static SPECS: &[Spec] = &[
     alias("h", "help", Glue::None, GENERIC, "Alias for --help"),
     option("opt-level", Integer, "N", COMPILE, "Optimization level, 0 to 3 (default 3)"),
     option("device-debug", Flag, "", COMPILE, "Full debug information; needs -O0"),
-    option("lineinfo", Flag, "", COMPILE, "Source lines for profilers and debuggers"),
+    option("lineinfo", Flag, "", COMPILE, "Source line information for profilers and debuggers"),
     option(
         "sanitize",
         Choice(&[("memcheck", "out-of-bounds accesses")]),
@@ -94,7 +94,7 @@ pub static SPECS: &[Spec] = &[
         COMPILE,
         "Instrument the code for a sanitizer",
     ),
-    option("strict-types", Flag, "", COMPILE, "Refuse the types that NVIDIA's compiler refuses for the GPU"),
+    option("strict-types", Flag, "", COMPILE, "Reject the types that NVIDIA's compiler rejects for the GPU"),
     option(
         "host-arch",
         Choice(&[("x86_64", ""), ("aarch64", ""), ("arm64ec", "with --host-os=windows")]),
@@ -114,18 +114,18 @@ pub static SPECS: &[Spec] = &[
         Text,
         "filename",
         OUTPUT,
-        "The output (default elf.o for cubins, standard output for text; - is standard output)",
+        "The output file (default elf.o for cubins, standard output for text; - is standard output)",
     ),
     option(
         "emit",
         Choice(&[
-            ("cuda-tile", "the module as it was read and verified"),
+            ("cuda-tile", "the module as read and verified"),
             ("tileaa", "tiles as tensors, memory effects explicit"),
-            ("tileas", "layouts, pipelines and agents decided"),
-            ("llvm", "LLVM IR of one thread's program"),
-            ("ptx", "PTX, as ptxas gets it"),
-            ("cubin", "the GPU's code (default)"),
-            ("obj", "an object for the host that carries the cubin"),
+            ("tileas", "with layouts, pipelines and agents assigned"),
+            ("llvm", "LLVM IR"),
+            ("ptx", "PTX, as passed to ptxas"),
+            ("cubin", "machine code for the GPU (default)"),
+            ("obj", "a host object that embeds the cubin"),
         ]),
         "stage",
         STAGES,
@@ -134,18 +134,18 @@ pub static SPECS: &[Spec] = &[
     option(
         "start-from",
         Choice(&[
-            ("cuda-tile", "the public language, in bytecode or text"),
+            ("cuda-tile", "the public dialect, as bytecode or text"),
             ("cuda_tile", "the same"),
-            ("tileaa", "what --emit=tileaa prints"),
-            ("tileas", "what --emit=tileas prints"),
-            ("llvm", "what --emit=llvm prints"),
+            ("tileaa", "the output of --emit=tileaa"),
+            ("tileas", "the output of --emit=tileas"),
+            ("llvm", "the output of --emit=llvm"),
         ]),
         "level",
         STAGES,
-        "The level of the input (default: found from its text)",
+        "The level of the input (default: detected from its text)",
     ),
     option("pipeline-option", List, "key=value", STAGES, "Set an option of the pass pipeline; may be repeated"),
-    option("load-pass-plugin", List, "filename", STAGES, "Load a library of MLIR passes; may be repeated"),
+    option("load-pass-plugin", List, "filename", STAGES, "Load a shared library of MLIR passes; may be repeated"),
     option(
         "insert-pass",
         List,
@@ -153,7 +153,7 @@ pub static SPECS: &[Spec] = &[
         STAGES,
         "Run passes before:PASS, after:PASS or at the end:LEVEL (tileaa, tileas, llvm); may be repeated",
     ),
-    option("strict-plans", Flag, "", STAGES, "Fail where a plan cannot be carried out, rather than take a weaker one"),
+    option("strict-plans", Flag, "", STAGES, "Fail if a plan cannot be carried out, instead of using a weaker one"),
     option("dump-pass-pipeline", Flag, "", STAGES, "Print the pass pipelines to standard error before they run"),
     option("mlir-timing", Flag, "", STAGES, "Print the time spent in each pass and scope to standard error"),
     alias("timing", "mlir-timing", Glue::None, STAGES, "Alias for --mlir-timing"),
@@ -166,81 +166,81 @@ pub static SPECS: &[Spec] = &[
         STAGES,
         "Alias for --mlir-print-ir-after-all",
     )),
-    option("mlir-pass-statistics", Flag, "", STAGES, "Print what the passes counted to standard error"),
-    option("print-llvm-ir", Flag, "", STAGES, "Print LLVM IR before and after it is optimized to standard error"),
+    option("mlir-pass-statistics", Flag, "", STAGES, "Print the statistics of the passes to standard error"),
+    option("print-llvm-ir", Flag, "", STAGES, "Print LLVM IR before and after optimization to standard error"),
     option(
         "cache-dir",
         Text,
         "directory",
         OUTPUT,
-        "Keep outputs here by content and use those that are there; not with remarks, --save-temps or the like",
+        "Cache outputs in this directory, keyed by content; not used with remarks, --save-temps and similar options",
     ),
-    option("shared-cache", Flag, "", OUTPUT, "Trust all who may write to the directory of --cache-dir"),
+    option("shared-cache", Flag, "", OUTPUT, "Trust every user who can write to the directory of --cache-dir"),
     option(
         "remote-cache",
         Text,
         "address",
         OUTPUT,
-        "Share outputs by content over this server of the Remote Execution API, grpc[s]://host:port[/instance]",
+        "Share cached outputs through this Remote Execution API server, grpc[s]://host:port[/instance]",
     ),
     option(
         "remote-cache-timeout",
         Text,
         "ms",
         OUTPUT,
-        "The most milliseconds that it may delay a look for an output, and the keeping of one (default 1000)",
+        "Longest delay, in milliseconds, of a lookup in the remote cache and of a store to it (default 1000)",
     ),
-    option("crash-dir", Text, "directory", OUTPUT, "Leave a reproducer here when the compiler fails internally"),
-    option("anonymize", Flag, "", OUTPUT, "Take names of files and functions out of reproducers"),
-    option("save-temps", Flag, "", STAGES, "Keep the text of each stage beside the output"),
+    option("crash-dir", Text, "directory", OUTPUT, "Write a reproducer here after an internal compiler failure"),
+    option("anonymize", Flag, "", OUTPUT, "Remove the names of files and functions from reproducers"),
+    option("save-temps", Flag, "", STAGES, "Save the text of each stage next to the output"),
     option(
         "backend",
         Choice(&[
-            ("llvm", "LLVM's own (default)"),
-            ("libnvvm", "NVIDIA's libNVVM, where one is found; from sm_100 on"),
+            ("llvm", "LLVM's NVPTX backend (default)"),
+            ("libnvvm", "NVIDIA's libNVVM, if it is found; sm_100 and later"),
         ]),
         "name",
         TOOLS,
-        "Who makes PTX of LLVM IR",
+        "The backend that translates LLVM IR to PTX",
     ),
-    option("libnvvm-path", Text, "filename", TOOLS, "Use this libNVVM and look for no other"),
+    option("libnvvm-path", Text, "filename", TOOLS, "Use this libNVVM and search for no other"),
     option(
         "libdevice",
         OptionalText,
         "filename",
         COMPILE,
-        "Take mathematical functions from NVIDIA's libdevice: this file, or that of the CUDA toolkit",
+        "Take math functions from NVIDIA's libdevice: from this file, or from the CUDA toolkit",
     ),
-    option("ptxas-path", Text, "filename", TOOLS, "Use this ptxas and look for no other"),
+    option("ptxas-path", Text, "filename", TOOLS, "Use this ptxas and search for no other"),
     option("ptxas-option", List, "argument", TOOLS, "Pass an argument to ptxas; may be repeated"),
     option("ptxas-timeout", Integer, "seconds", TOOLS, "Stop ptxas after this time (default 0: never)"),
     option("resource-usage-file", Text, "filename", TOOLS, "Write registers, spills and memory of each kernel as JSON"),
-    option("remarks", Choice(REMARK_KINDS), "kind", REMARKS, "Remarks of every sort on these subjects"),
-    option("remarks-passed", Choice(REMARK_KINDS), "kind", REMARKS, "Remarks on optimizations that were made"),
-    option("remarks-missed", Choice(REMARK_KINDS), "kind", REMARKS, "Remarks on optimizations that were not made"),
-    option("remarks-failed", Choice(REMARK_KINDS), "kind", REMARKS, "Remarks on optimizations that were tried in vain"),
-    option("remarks-analysis", Choice(REMARK_KINDS), "kind", REMARKS, "Remarks on what analyses found"),
+    option("remarks", Choice(REMARK_KINDS), "kind", REMARKS, "Enable remarks of every type on these subjects"),
+    option("remarks-passed", Choice(REMARK_KINDS), "kind", REMARKS, "Enable remarks on applied optimizations"),
+    option("remarks-missed", Choice(REMARK_KINDS), "kind", REMARKS, "Enable remarks on missed optimizations"),
+    option("remarks-failed", Choice(REMARK_KINDS), "kind", REMARKS, "Enable remarks on optimizations that failed"),
+    option("remarks-analysis", Choice(REMARK_KINDS), "kind", REMARKS, "Enable remarks with the results of analyses"),
     option(
         "remark-format",
         Choice(&[("command-line", "on standard error (default)"), ("yaml", "in a YAML file")]),
         "format",
         REMARKS,
-        "Where remarks go",
+        "Where and how remarks are written",
     ),
     option("remarks-output-file", Text, "filename", REMARKS, "The YAML file (default tileir_remarks.yaml)"),
-    option("list-versions", Flag, "", GENERIC, "List the bytecode versions that can be read"),
+    option("list-versions", Flag, "", GENERIC, "List the supported bytecode versions"),
     option("explain", Text, "code", GENERIC, "Explain an error code such as T0401"),
     option(
         "diagnostic-format",
         Choice(&[
-            ("auto", "carets on a terminal, lines otherwise (default)"),
-            ("plain", "one line each"),
+            ("auto", "caret on a terminal, plain otherwise (default)"),
+            ("plain", "one line per message"),
             ("caret", "with an excerpt of the source"),
             ("json", "one JSON object per line"),
         ]),
         "format",
         GENERIC,
-        "The form of messages",
+        "The format of diagnostics",
     ),
     option("help", Action, "", GENERIC, "Display available options (--help-hidden for more)"),
     hidden(option("help-hidden", Action, "", GENERIC, "Display all available options")),
@@ -252,68 +252,68 @@ pub static SPECS: &[Spec] = &[
         Text,
         "filename",
         STAGES,
-        "Write what 'tileiras explore' shows: the program behind each pass with its lines, remarks, resources",
+        "Write the data of 'tileiras explore': the module after each pass, with source lines, remarks and resources",
     )),
     hidden(option("print-options", Flag, "", GENERIC, "Accepted for compatibility; does nothing")),
     hidden(option("print-all-options", Flag, "", GENERIC, "Accepted for compatibility; does nothing")),
     option("version", Action, "", GENERIC, "Display the version of this program"),
-    hidden(option("apply-controls", Text, "filename", COMPILE, "Known and refused: there are no controls")),
-    hidden(option("l", List, "filename", COMPILE, "Known and refused: libraries cannot be linked")),
-    hidden(option("preview", Text, "feature", COMPILE, "Known and refused: there are no preview features")),
+    hidden(option("apply-controls", Text, "filename", COMPILE, "Recognized but not supported: controls")),
+    hidden(option("l", List, "filename", COMPILE, "Recognized but not supported: linking of libraries")),
+    hidden(option("preview", Text, "feature", COMPILE, "Recognized but not supported: preview features")),
 ];
 
-/// What is missing for an option that newer assemblers have, if one was given.
-pub fn missing_feature(parsed: &Parsed) -> Option<String> {
+/// The message for the first given option that newer assemblers support and this compiler does not.
+pub fn unsupported_feature(parsed: &Parsed) -> Option<String> {
     let given = |name: &str| parsed.list(name).first().map(|v| v.to_string_lossy().into_owned());
     let refused = [
-        ("apply-controls", "--apply-controls=", "controls of a compilation cannot be read from a file"),
-        ("l", "-l ", "libraries of tile functions cannot be linked"),
+        ("apply-controls", "--apply-controls=", "reading compilation controls from a file is not supported"),
+        ("l", "-l ", "linking libraries of tile functions is not supported"),
         ("preview", "--preview=", "this compiler has no preview features"),
     ];
     refused.iter().find_map(|(name, spelling, what)| Some(format!("{spelling}{}: {what}", given(name)?)))
 }
 
-/// What the command line asks for, before the values that need more than a look are checked.
+/// The options of a command line. Values that need more than a parse are checked later.
 #[derive(Debug, Clone)]
 pub struct Options {
     pub input: PathBuf,
     /// `None` when not given: the default depends on the stage.
     pub output: Option<PathBuf>,
     pub target: &'static Target,
-    /// As written; only 0 to 3 are valid.
+    /// As written. Only 0 to 3 are valid.
     pub opt_level: i64,
     pub device_debug: bool,
     pub lineinfo: bool,
     pub sanitize: Option<&'static str>,
     pub emit: Emit,
-    /// `None`: found from the text of the input.
+    /// `None`: detected from the text of the input.
     pub start_from: Option<Level>,
     pub strict_plans: bool,
     pub host_arch: HostArch,
     pub host_os: HostOs,
     pub pipeline_options: Vec<OsString>,
-    /// Libraries of passes.
+    /// Shared libraries of passes.
     pub plugins: Vec<PathBuf>,
-    /// As written; most have the form of [`tile_interface::Insertion`].
+    /// As written. Most have the form of [`tile_interface::Insertion`].
     pub insertions: Vec<OsString>,
     pub instrumentation: Instrumentation,
     pub save_temps: bool,
-    /// Where what `tileiras explore` shows is left.
+    /// The file for the data of `tileiras explore`.
     pub explore_data: Option<PathBuf>,
     pub cache_dir: Option<PathBuf>,
-    /// All who may write there are trusted.
+    /// Whether every user who can write to `cache_dir` is trusted.
     pub shared_cache: bool,
-    /// The address of a server, as written; and the most that it may delay a call, in milliseconds, as written.
+    /// The address of a server, and the longest delay of a call in milliseconds, both as written.
     pub remote_cache: Option<OsString>,
     pub remote_cache_timeout: Option<OsString>,
-    /// What became of the server before this process.
-    pub remote: Remote,
+    /// The state of the server as the parent process left it.
+    pub remote: RemoteUse,
     pub crash_dir: Option<PathBuf>,
     pub anonymize: bool,
-    /// Whether libNVVM makes the PTX, and the file given for it.
+    /// Whether libNVVM generates the PTX, and the library to use.
     pub libnvvm: bool,
     pub libnvvm_path: Option<PathBuf>,
-    /// Whether mathematical functions are NVIDIA's.
+    /// Whether math functions come from NVIDIA's libdevice.
     pub libdevice: Option<Libdevice>,
     pub ptxas: PtxasOptions,
     pub resource_usage_file: Option<PathBuf>,
@@ -322,7 +322,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// What debuggers and profilers get. Full information includes the lines.
+    /// The debug information to emit. Full information includes line information.
     pub fn debug(&self) -> DebugInfo {
         match (self.device_debug, self.lineinfo) {
             (true, _) => DebugInfo::Full,
@@ -332,16 +332,16 @@ impl Options {
     }
 }
 
-/// Which libdevice is meant.
+/// The libdevice to use.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Libdevice {
-    /// That of the toolkit that is found.
+    /// The one in the CUDA toolkit.
     Toolkit,
     File(PathBuf),
 }
 
 impl Libdevice {
-    /// The file that was named.
+    /// The file, if one was named.
     pub fn file(&self) -> Option<&std::path::Path> {
         match self {
             Libdevice::Toolkit => None,
@@ -350,12 +350,12 @@ impl Libdevice {
     }
 }
 
-/// How ptxas is found and called.
+/// How to find and call ptxas.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PtxasOptions {
     pub path: Option<PathBuf>,
     pub extra: Vec<OsString>,
-    /// `None`: as the environment says; zero: never stop it.
+    /// `None`: taken from the environment. Zero: ptxas is never stopped.
     pub timeout: Option<Duration>,
 }
 
@@ -367,7 +367,7 @@ pub enum DiagnosticFormat {
     Json,
 }
 
-/// The form of messages that the arguments ask for; also usable when the rest of them is wrong.
+/// The requested format of diagnostics. Usable even if other arguments are wrong.
 pub fn diagnostic_format(parsed: &Parsed) -> DiagnosticFormat {
     match parsed.choice("diagnostic-format") {
         Some("plain") => DiagnosticFormat::Plain,
@@ -377,11 +377,11 @@ pub fn diagnostic_format(parsed: &Parsed) -> DiagnosticFormat {
     }
 }
 
-/// The options of a command line without errors that names an input.
+/// Builds the options of a command line that parsed without errors and names an input.
 pub fn options(parsed: &Parsed, input: PathBuf) -> Options {
     let path = |name| parsed.text(name).map(PathBuf::from);
-    // A flag comes before the option of the pipeline that says the same, and that before the default.
-    let pipeline_options = layered(parsed);
+    // A flag overrides the pipeline option of the same meaning, which overrides the default.
+    let pipeline_options = merged_pipeline_options(parsed);
     let pipeline = |name: &str| {
         let last =
             pipeline_options.iter().rev().filter_map(|o| o.to_str()?.split_once('=')).find(|(key, _)| *key == name);
@@ -416,18 +416,18 @@ pub fn options(parsed: &Parsed, input: PathBuf) -> Options {
         instrumentation: Instrumentation {
             dump_pass_pipeline: parsed.flag("dump-pass-pipeline"),
             print_ir_before_all: parsed.flag("mlir-print-ir-before-all"),
-            print_ir_after_all: asked(parsed, "mlir-print-ir-after-all"),
-            timing: asked(parsed, "mlir-timing"),
-            statistics: asked(parsed, "mlir-pass-statistics"),
-            print_llvm: asked(parsed, "print-llvm-ir"),
+            print_ir_after_all: flag_or_variable(parsed, "mlir-print-ir-after-all"),
+            timing: flag_or_variable(parsed, "mlir-timing"),
+            statistics: flag_or_variable(parsed, "mlir-pass-statistics"),
+            print_llvm: flag_or_variable(parsed, "print-llvm-ir"),
         },
         save_temps: parsed.flag("save-temps"),
         explore_data: path("explore-data"),
         cache_dir: path("cache-dir"),
         shared_cache: parsed.flag("shared-cache"),
-        remote_cache: given(parsed, "remote-cache"),
-        remote_cache_timeout: given(parsed, "remote-cache-timeout"),
-        remote: Remote::default(),
+        remote_cache: value_or_variable(parsed, "remote-cache"),
+        remote_cache_timeout: value_or_variable(parsed, "remote-cache-timeout"),
+        remote: RemoteUse::default(),
         crash_dir: path("crash-dir"),
         anonymize: parsed.flag("anonymize"),
         libnvvm: parsed.choice("backend") == Some("libnvvm"),
@@ -456,7 +456,7 @@ pub fn options(parsed: &Parsed, input: PathBuf) -> Options {
     }
 }
 
-/// Variables of the environment that ask for what an option asks for, where another program writes the command line.
+/// Environment variables that set a flag if they are `1`, for use when another program writes the command line.
 const SWITCHES: [(&str, &str); 4] = [
     ("TILEIRAS_MLIR_DUMP", "mlir-print-ir-after-all"),
     ("TILEIRAS_TIMING", "mlir-timing"),
@@ -464,27 +464,24 @@ const SWITCHES: [(&str, &str); 4] = [
     ("TILEIRAS_LLVM_DUMP", "print-llvm-ir"),
 ];
 
-/// Variables that stand for options with values.
+/// Environment variables that supply the value of an option.
 const VALUES: [(&str, &str); 2] =
     [(REMOTE_CACHE, "remote-cache"), ("TILEIRAS_REMOTE_CACHE_TIMEOUT", "remote-cache-timeout")];
 
-/// The variable of the environment that names a remote cache.
-pub const REMOTE_CACHE: &str = "TILEIRAS_REMOTE_CACHE";
-
-/// The value of an option, or else of the variable that stands for it; an empty one is none.
-fn given(parsed: &Parsed, option: &str) -> Option<OsString> {
+/// The option's value, falling back to its environment variable. An empty value counts as unset.
+fn value_or_variable(parsed: &Parsed, option: &str) -> Option<OsString> {
     let variable = || std::env::var_os(VALUES.iter().find(|(_, o)| *o == option)?.0);
     parsed.text(option).map(OsString::from).or_else(variable).filter(|value| !value.is_empty())
 }
 
-/// Whether a flag is set, or the variable that stands for it.
-fn asked(parsed: &Parsed, flag: &str) -> bool {
+/// Whether a flag or its environment variable is set.
+fn flag_or_variable(parsed: &Parsed, flag: &str) -> bool {
     let mut variables = SWITCHES.iter().filter(|(_, f)| *f == flag);
     parsed.flag(flag) || variables.any(|(name, _)| std::env::var_os(name).is_some_and(|v| v == "1"))
 }
 
-/// The options of the pipeline, and behind them what flags say: of two values the later one counts.
-fn layered(parsed: &Parsed) -> Vec<OsString> {
+/// The pipeline options, followed by the flags that override them: the last value of a key wins.
+fn merged_pipeline_options(parsed: &Parsed) -> Vec<OsString> {
     let mut list = parsed.list("pipeline-option");
     let named = |name: &str| {
         list.iter().any(|o| o.to_str().and_then(|text| text.split_once('=')).is_some_and(|(key, _)| key == name))
@@ -527,7 +524,7 @@ mod tests {
         assert_eq!(parse(&["-O2", level]), (2, "sm_100", "opt-level=2".into()));
         assert_eq!(parse(&[target, "--gpu-name=sm_80"]), (3, "sm_80", "compute-capability=sm_80".into()));
         assert_eq!(parse(&["--strict-types"]), (3, "sm_100", "strict-types=true".into()));
-        // What no option of the pipeline says is not repeated.
+        // Flags without a pipeline option of the same meaning are not added.
         assert_eq!(parse(&["-O2", "--pipeline-option=num-warps=8"]), (2, "sm_100", "num-warps=8".into()));
     }
 }

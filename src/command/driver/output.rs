@@ -1,10 +1,10 @@
-//! Writing outputs: completely or not at all.
+//! Writes output files completely or not at all.
 //!
-//! A regular file is written under a temporary name in its own directory and renamed at the end, so that a reader sees
-//! the old file or the new one and never a part. A file that is new has no name at all before it is whole, where the
-//! file system can do that, so that a killed process leaves nothing. A link is followed first: the file it points to is
-//! replaced, not the link. What is no regular file (a pipe, a device, `/dev/stdout`) is written to directly, and so is
-//! a file in a directory where no other file can be made.
+//! A regular file is written under a temporary name in the same directory and renamed at the end, so that readers see
+//! either the old file or the new one. If the file system allows it, a new file has no name until it is complete, so
+//! that a killed process leaves nothing. Symbolic links are followed first: the target is replaced, not the link.
+//! Pipes, devices and `/dev/stdout` are written to directly, and so are existing files in directories that do not
+//! allow new ones.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -21,8 +21,8 @@ pub enum OutputError {
     Write(io::Error),
 }
 
-/// Finds out early, without touching anything, what would stop [`write`] later: a directory that is missing, a name
-/// that is a directory or empty.
+/// Checks early, without side effects, for errors that would make [`write`] fail: a missing directory, or a name that
+/// is empty or a directory.
 pub fn check(path: &Path) -> Result<(), OutputError> {
     let fail = |code| Err(OutputError::Open(path.to_owned(), io::Error::from_raw_os_error(code)));
     if path.as_os_str() == "-" {
@@ -41,20 +41,20 @@ pub fn check(path: &Path) -> Result<(), OutputError> {
     }
 }
 
-/// Writes the whole output; `-` is standard output.
+/// Writes an output. `-` is standard output.
 pub fn write(path: &Path, bytes: &[u8], stdout: &mut dyn Write) -> Result<(), OutputError> {
     if path.as_os_str() == "-" {
         return stdout.write_all(bytes).and_then(|()| stdout.flush()).map_err(OutputError::Write);
     }
     check(path)?;
-    // Below /dev and /proc, names stand for open files: renaming another file over one would miss it.
+    // Names below /dev and /proc refer to open files; renaming another file over one would have no effect.
     let special =
         ["/dev", "/proc"].iter().any(|d| path.starts_with(d)) || fs::metadata(path).is_ok_and(|m| !m.is_file());
     if special {
         return write_in_place(path, bytes);
     }
     let target = final_name(path);
-    // If that cannot be, the ordinary way works or says why.
+    // If this fails, the code below succeeds or reports the reason.
     if !target.exists() && child::create_whole(&target, directory_of(&target), bytes).is_ok() {
         return Ok(());
     }
@@ -64,7 +64,7 @@ pub fn write(path: &Path, bytes: &[u8], stdout: &mut dyn Write) -> Result<(), Ou
                 .map_err(OutputError::Write)
                 .and_then(|()| fs::rename(&temporary, &target).map_err(|e| OutputError::Open(path.to_owned(), e)));
             if renamed.is_err() {
-                // The error that matters is the first one; a temporary file that cannot be removed stays.
+                // Report the first error. A temporary file that cannot be removed is left behind.
                 let _ = fs::remove_file(&temporary);
             }
             renamed
@@ -74,15 +74,15 @@ pub fn write(path: &Path, bytes: &[u8], stdout: &mut dyn Write) -> Result<(), Ou
     }
 }
 
-/// Makes a directory in `parent` that nobody had before and only this user may look into.
+/// Creates a new directory in `parent` that only this user can access.
 ///
 /// # Errors
-/// What the system says when it refuses.
+/// The system's error.
 pub fn private_directory(parent: &Path) -> io::Result<PathBuf> {
     use std::hash::{BuildHasher, RandomState};
     use std::os::unix::fs::DirBuilderExt;
     for _ in 0..1000 {
-        // The number only keeps others from standing in the way; making the directory fails where something is.
+        // The random number only avoids collisions. Creating the directory fails if the name exists.
         let path = parent.join(format!("tileiras-{:016x}", RandomState::new().hash_one(std::process::id())));
         match fs::DirBuilder::new().mode(0o700).create(&path) {
             Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
@@ -100,7 +100,7 @@ fn directory_of(path: &Path) -> &Path {
     }
 }
 
-/// Where links lead; a link to nothing leads to the file that is to be made.
+/// Resolves links. A dangling link resolves to the file to be created.
 fn final_name(path: &Path) -> PathBuf {
     let mut name = path.to_owned();
     for _ in 0..40 {
@@ -129,7 +129,7 @@ fn temporary_beside(target: &Path) -> io::Result<(PathBuf, File)> {
 
 fn fill(mut file: File, bytes: &[u8], target: &Path) -> io::Result<()> {
     file.write_all(bytes)?;
-    // A file that is replaced keeps its permissions.
+    // The new file takes over the permissions of the replaced one.
     if let Ok(old) = fs::metadata(target) {
         file.set_permissions(old.permissions())?;
     }
@@ -140,13 +140,13 @@ fn write_in_place(path: &Path, bytes: &[u8]) -> Result<(), OutputError> {
     let opened = File::options().write(true).create(true).truncate(true).open(path);
     let mut file = opened.map_err(|e| OutputError::Open(path.to_owned(), e))?;
     file.write_all(bytes).and_then(|()| file.flush()).map_err(|e| {
-        // Half a regular file is worse than an empty one; on anything else this does nothing.
+        // A truncated regular file is worse than an empty one. On other files this does nothing.
         let _ = file.set_len(0);
         OutputError::Write(e)
     })
 }
 
-/// Where the files of `--save-temps` go: the output's name without its extension.
+/// The base name for the files of `--save-temps`: the output's name without its extension.
 pub(crate) fn stem_of(output: &Path) -> PathBuf {
     output.with_extension("")
 }

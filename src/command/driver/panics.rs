@@ -1,10 +1,10 @@
-//! The words of a panic, kept for the report that is written about it instead of printed at once.
+//! Captures panic messages for error reports instead of printing them.
 
 use std::sync::Mutex;
 
 static LAST_PANIC: Mutex<Option<String>> = Mutex::new(None);
 
-/// Keeps the words of a panic for [`last_panic`] instead of printing them. Once a process; later calls do nothing.
+/// Stores panic messages for [`last_panic`] instead of printing them. Only the first call has an effect.
 pub fn install_panic_hook() {
     static ONCE: std::sync::Once = std::sync::Once::new();
     ONCE.call_once(set_panic_hook);
@@ -20,7 +20,7 @@ fn set_panic_hook() {
     }));
 }
 
-/// The words and the place of the last panic; of any thread's, if several panic at once.
+/// The message and location of the last panic, from any thread if several panic at once.
 pub fn last_panic() -> String {
     LAST_PANIC.lock().ok().and_then(|mut last| last.take()).unwrap_or_else(|| "panic".to_owned())
 }

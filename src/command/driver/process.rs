@@ -1,12 +1,12 @@
-//! Starting a program without waiting for it.
+//! Starts a program without waiting until it is loaded.
 //!
-//! The standard library waits until the program is loaded, asleep. A scheduler then sees a processor with nothing to do
-//! and loads the program there, beside its starter, where the two take turns although other processors are idle; and on
-//! a busy machine the starter waits for the program's first turn. Here the starter goes on at once, and learns later if
-//! the program could not be loaded.
+//! The standard library blocks until exec has succeeded. The scheduler then sees an idle processor and runs the
+//! program there, where it shares the processor with its parent even if others are idle. On a busy machine the parent
+//! waits until the program is first scheduled. Here the parent continues immediately, and learns later whether exec
+//! failed.
 //!
-//! The program dies with the thread that started it (`PR_SET_PDEATHSIG`). It leads a process group of its own, in which
-//! it can be killed with what it started.
+//! The program dies with the thread that started it (`PR_SET_PDEATHSIG`). It leads a new process group, so that it
+//! can be killed together with its children.
 
 use std::ffi::{CString, OsString, c_char, c_int};
 use std::fs::File;
@@ -16,31 +16,31 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, ExitStatus};
 
-/// A process that was started. It must be waited for.
+/// A started process. It must be waited for.
 #[derive(Debug)]
 pub struct Process {
     id: libc::pid_t,
-    /// What the system says if the program cannot be loaded: the number of the error, or nothing.
+    /// Receives the error number if exec fails, and end of file otherwise.
     refusal: Option<PipeReader>,
 }
 
 impl Process {
-    /// Starts the program, whose name is a path, with the arguments and the environment of `command`, in which no text
-    /// has a zero. It has nothing to read, writes to `output` only, and inherits `files` besides.
+    /// Starts the program, which must be a path, with the arguments and the environment of `command`. Its standard
+    /// input is empty and both outputs go to `output`. In addition it inherits `files`.
     ///
     /// # Errors
-    /// There can be no further process. That the program cannot be loaded is told by [`Process::loaded`].
+    /// No process could be created, or a string contains a zero byte. [`Process::loaded`] reports a failing exec.
     pub fn start(command: &Command, output: &PipeWriter, files: &[RawFd]) -> io::Result<Process> {
-        let plan = Plan::new(command, output, files)?;
+        let plan = ExecPlan::new(command, output, files)?;
         let (refusal, told) = io::pipe()?;
         let told = OwnedFd::from(told);
-        // SAFETY: the new process does nothing but follow the plan.
+        // SAFETY: the child only executes the plan.
         match unsafe { libc::fork() } {
-            // SAFETY: this is the new process.
+            // SAFETY: this is the child.
             0 => unsafe { plan.follow(told.as_raw_fd()) },
             id if id > 0 => {
-                // Here as well as there: whoever comes first, the group is there when this returns. The other one may
-                // have been first.
+                // Both processes make this call, so that the group exists when this function returns, whichever runs
+                // first. The second call has no effect.
                 // SAFETY: the call takes integers.
                 unsafe { libc::setpgid(id, id) };
                 Ok(Process { id, refusal: Some(refusal) })
@@ -53,7 +53,7 @@ impl Process {
         self.id
     }
 
-    /// Waits until the program is loaded, or says why it cannot be.
+    /// Waits until the program is loaded. Fails if exec failed.
     pub fn loaded(&mut self) -> io::Result<()> {
         let Some(mut refusal) = self.refusal.take() else { return Ok(()) };
         let mut number = [0; 4];
@@ -67,18 +67,17 @@ impl Process {
         }
     }
 
-    /// Kills it and the rest of its group. Not after it was waited for.
+    /// Kills the process group. Must not be called after [`Process::wait`].
     pub fn kill(&self) {
-        // SAFETY: the process leads its group and has not been waited for, so the number cannot have passed to another
-        // one.
+        // SAFETY: the process leads its group and has not been reaped, so its ID cannot have been reused.
         unsafe { libc::kill(-self.id, libc::SIGKILL) };
     }
 
-    /// Waits for its end and kills what is left of its group. It must still be waited for: until then, its number and
-    /// that of the group belong to nobody else.
+    /// Waits for the process to exit and kills the rest of its group. Does not reap the process, so that its ID and
+    /// that of the group stay reserved.
     pub fn wait_and_kill_rest(&self) -> io::Result<()> {
         loop {
-            // SAFETY: zeroed, the structure holds no information, and it is valid during the call.
+            // SAFETY: a zeroed `siginfo_t` is valid, and it outlives the call.
             let result = unsafe {
                 let mut information: libc::siginfo_t = std::mem::zeroed();
                 libc::waitid(libc::P_PID, self.id as libc::id_t, &mut information, libc::WEXITED | libc::WNOWAIT)
@@ -95,11 +94,11 @@ impl Process {
         Ok(())
     }
 
-    /// Waits for its end.
+    /// Waits for the process to exit, and reaps it.
     pub fn wait(&mut self) -> io::Result<ExitStatus> {
         let mut status = 0;
         loop {
-            // SAFETY: the status is valid during the call.
+            // SAFETY: the status outlives the call.
             match unsafe { libc::waitpid(self.id, &mut status, 0) } {
                 -1 => match io::Error::last_os_error() {
                     e if e.kind() == io::ErrorKind::Interrupted => {}
@@ -111,28 +110,28 @@ impl Process {
     }
 }
 
-/// All that the new process needs, since it can make nothing.
-struct Plan {
-    /// The program is the first argument.
-    arguments: Texts,
-    environment: Texts,
+/// All data that the child needs between fork and exec, where it cannot allocate.
+struct ExecPlan {
+    /// The first argument is the program.
+    arguments: CStrings,
+    environment: CStrings,
     input: OwnedFd,
     output: OwnedFd,
     files: Vec<RawFd>,
     starter: libc::pid_t,
 }
 
-impl Plan {
-    fn new(command: &Command, output: &PipeWriter, files: &[RawFd]) -> io::Result<Plan> {
-        debug_assert!(command.get_current_dir().is_none(), "the program starts where this one is");
+impl ExecPlan {
+    fn new(command: &Command, output: &PipeWriter, files: &[RawFd]) -> io::Result<ExecPlan> {
+        debug_assert!(command.get_current_dir().is_none(), "the child keeps the current directory");
         let arguments = [command.get_program()].into_iter().chain(command.get_args());
         let changed = |name: &OsString| command.get_envs().any(|(other, _)| other == name);
         let kept = std::env::vars_os().filter(|(name, _)| !changed(name));
         let set = command.get_envs().filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned())));
         let variable = |(name, value): (OsString, OsString)| [name.as_bytes(), b"=", value.as_bytes()].concat();
-        Ok(Plan {
-            arguments: Texts::new(arguments.map(|a| a.as_bytes().to_vec()))?,
-            environment: Texts::new(kept.chain(set).map(variable))?,
+        Ok(ExecPlan {
+            arguments: CStrings::new(arguments.map(|a| a.as_bytes().to_vec()))?,
+            environment: CStrings::new(kept.chain(set).map(variable))?,
             input: above_standard(&File::open("/dev/null")?)?,
             output: above_standard(output)?,
             files: files.to_vec(),
@@ -141,12 +140,12 @@ impl Plan {
         })
     }
 
-    /// Becomes the program, or writes the number of the error to `told` and ends.
+    /// Executes the program. On failure, writes the error number to `told` and exits.
     ///
     /// # Safety
-    /// For a process that has just been forked. Nothing is allocated, and all calls are async-signal-safe.
+    /// Must be called in a newly forked child. Allocates nothing, and all calls are async-signal-safe.
     unsafe fn follow(&self, told: RawFd) -> ! {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             let _: Option<()> = self.prepare().and_then(|()| {
                 libc::execve(self.arguments.list[0], self.arguments.list.as_ptr(), self.environment.list.as_ptr());
@@ -158,31 +157,30 @@ impl Plan {
         }
     }
 
-    /// `None` where a call failed.
+    /// Prepares the child for exec. `None` if a call failed.
     ///
     /// # Safety
-    /// As [`Plan::follow`].
+    /// See [`ExecPlan::follow`].
     unsafe fn prepare(&self) -> Option<()> {
         let done = |result: c_int| (result != -1).then_some(());
-        // SAFETY: the caller's promise; the numbers are of descriptors that this process inherited.
+        // SAFETY: guaranteed by the caller; the descriptors are inherited from the parent.
         unsafe {
-            crate::child::end_with(self.starter).ok()?;
+            crate::parent::end_with(self.starter).ok()?;
             done(libc::setpgid(0, 0))?;
             for (from, to) in [(&self.input, 0), (&self.output, 1), (&self.output, 2)] {
                 done(libc::dup2(from.as_raw_fd(), to))?;
             }
-            // What a signal does is inherited only as far as it is blocked or ignored. Rust ignores this one.
+            // Blocked and ignored signals stay so across exec. Rust ignores SIGPIPE.
             let mut none: libc::sigset_t = std::mem::zeroed();
             libc::sigemptyset(&mut none);
             libc::sigprocmask(libc::SIG_SETMASK, &none, std::ptr::null_mut());
             libc::signal(libc::SIGPIPE, libc::SIG_DFL);
             #[cfg(target_os = "linux")]
             {
-                // Marked rather than closed: the descriptor that tells of a failure must live until the program is
-                // loaded.
+                // Marked close-on-exec instead of closed: the descriptor that reports a failure is needed until exec.
                 let marked = libc::syscall(libc::SYS_close_range, 3u32, u32::MAX, libc::CLOSE_RANGE_CLOEXEC);
                 if marked != 0 {
-                    // A kernel before 5.11: go through the numbers that are likely.
+                    // On kernels before 5.11, mark the likely descriptor numbers.
                     for fd in 3..1024 {
                         libc::fcntl(fd, libc::F_SETFD, libc::FD_CLOEXEC);
                     }
@@ -196,23 +194,23 @@ impl Plan {
     }
 }
 
-/// Texts as the system takes them.
-struct Texts {
-    /// Ends with null. Points into the other field.
+/// A null-terminated array of C strings.
+struct CStrings {
+    /// Ends with null. Points into `_texts`.
     list: Vec<*const c_char>,
     _texts: Vec<CString>,
 }
 
-impl Texts {
-    fn new(texts: impl Iterator<Item = Vec<u8>>) -> io::Result<Texts> {
+impl CStrings {
+    fn new(texts: impl Iterator<Item = Vec<u8>>) -> io::Result<CStrings> {
         let texts: Vec<CString> = texts.map(CString::new).collect::<Result<_, _>>()?;
-        Ok(Texts { list: texts.iter().map(|t| t.as_ptr()).chain([std::ptr::null()]).collect(), _texts: texts })
+        Ok(CStrings { list: texts.iter().map(|t| t.as_ptr()).chain([std::ptr::null()]).collect(), _texts: texts })
     }
 }
 
-/// The same file under a number that is none of the standard ones, which the new process gives to others.
+/// Duplicates a file to a descriptor above the standard ones, which the child overwrites.
 fn above_standard(file: &impl AsRawFd) -> io::Result<OwnedFd> {
-    // SAFETY: fcntl on a descriptor that is open; nothing else owns the new one.
+    // SAFETY: fcntl on an open descriptor; nothing else owns the new one.
     match unsafe { libc::fcntl(file.as_raw_fd(), libc::F_DUPFD_CLOEXEC, 3) } {
         -1 => Err(io::Error::last_os_error()),
         // SAFETY: as above.
@@ -256,7 +254,7 @@ mod tests {
         }
     }
 
-    /// However soon: the group is there from the beginning.
+    /// The group exists from the start, so that even an immediate kill works.
     #[test]
     fn killed_at_once() {
         for _ in 0..50 {

@@ -1,8 +1,8 @@
-//! How far long work is.
+//! Progress of long work.
 //!
-//! Work that takes minutes says on standard error how much of it is done, and how long the rest will take: on a
-//! terminal as a bar that moves, otherwise as a line now and then, so that a log can be read. What is over soon says
-//! nothing in a log. Standard output is never written to, so that what is read from it is the same with and without.
+//! Work that takes minutes reports its progress and remaining time on standard error: as a bar on a terminal,
+//! otherwise as a line from time to time, so that logs stay readable. Short work writes nothing to a log. Standard
+//! output is never used.
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::Mutex;
@@ -10,11 +10,12 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// Seconds between lines where standard error is no terminal; zero to show nothing anywhere.
+/// Environment variable: seconds between lines if standard error is not a terminal. Zero disables all progress
+/// output.
 pub const VARIABLE: &str = "TILEIRAS_PROGRESS";
 const USUAL: Duration = Duration::from_secs(10);
 
-/// Work under way. Dropped, it takes its bar away.
+/// Work in progress. Removes its bar on drop.
 pub struct Progress {
     what: String,
     total: u64,
@@ -30,7 +31,7 @@ struct Lines {
 }
 
 impl Progress {
-    /// Work of `total` parts begins. Nothing is shown unless it is `wanted`.
+    /// Starts work of `total` parts. Shows nothing unless `wanted`.
     pub fn start(what: &str, total: u64, wanted: bool) -> Progress {
         let terminal = io::stderr().is_terminal();
         let interval = match std::env::var(VARIABLE).ok().and_then(|text| text.parse::<f64>().ok()) {
@@ -42,7 +43,7 @@ impl Progress {
         let bar = if wanted && terminal {
             let target = ProgressDrawTarget::stderr();
             let bar = ProgressBar::with_draw_target(Some(total), target).with_message(what.to_owned());
-            // The template is a constant, and a bar without it is one all the same.
+            // The template is constant and valid; without it the bar would have the default style.
             if let Ok(style) = ProgressStyle::with_template("{msg} [{bar:30}] {pos}/{len} {prefix}{eta} left") {
                 bar.set_style(style.progress_chars("=> "));
             }
@@ -55,7 +56,7 @@ impl Progress {
         Progress { what: what.to_owned(), total, started, bar, lines }
     }
 
-    /// One part more is done; `note` is what is to be said besides, such as `2 failed`.
+    /// Records one more finished part. `note` is shown in addition, for example `2 failed`.
     pub fn advance(&self, note: &str) {
         if self.bar.is_hidden() {
             self.line(note);
@@ -65,7 +66,7 @@ impl Progress {
         self.bar.inc(1);
     }
 
-    /// Writes to where the bar may be, which is out of the way meanwhile.
+    /// Calls `write` while the bar is hidden, so that its output does not mix with the bar.
     pub fn aside<R>(&self, write: impl FnOnce() -> R) -> R {
         self.bar.suspend(write)
     }
@@ -74,11 +75,11 @@ impl Progress {
         let Some(lines) = &self.lines else { return };
         let mut lines = lines.lock().unwrap_or_else(|e| e.into_inner());
         lines.done += 1;
-        // The end of the work says itself that it is done.
+        // The caller reports the end of the work.
         if lines.done < self.total && lines.last.elapsed() >= lines.interval {
             lines.last = Instant::now();
             let text = line(&self.what, lines.done, self.total, self.started.elapsed(), note);
-            // Standard error is the last resort: if it fails there is nobody left to tell.
+            // A failing standard error is ignored: there is nowhere left to report it.
             let _ = writeln!(io::stderr(), "{text}");
         }
     }
@@ -97,7 +98,7 @@ fn line(what: &str, done: u64, total: u64, spent: Duration, note: &str) -> Strin
     format!("{what}: {done} of {total}{note}; about {} left", rough(left))
 }
 
-/// A time as one would say it.
+/// A duration in rounded, readable form.
 fn rough(seconds: f64) -> String {
     match seconds {
         s if s < 90.0 => format!("{:.0} s", s.ceil()),
@@ -114,7 +115,7 @@ mod tests {
     fn lines_say_what_is_left() {
         let spent = Duration::from_secs(60);
         assert_eq!(line("batch", 120, 1000, spent, "3 failed"), "batch: 120 of 1000, 3 failed; about 7 min left");
-        assert_eq!(line("tune: judge", 5, 10, spent, ""), "tune: judge: 5 of 10; about 60 s left");
+        assert_eq!(line("tune: timing", 5, 10, spent, ""), "tune: timing: 5 of 10; about 60 s left");
         assert_eq!(line("corpus", 0, 0, spent, ""), "corpus: 0 of 0; about 0 s left");
     }
 

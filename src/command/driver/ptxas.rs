@@ -18,7 +18,7 @@ use crate::toolchain::{self, Search, Surroundings};
 use tile_interface::scope;
 use tile_interface::{DebugInfo, Emit};
 
-/// One assembly.
+/// One assembly job.
 #[derive(Debug, Clone)]
 pub struct Job<'a> {
     pub ptx: &'a str,
@@ -26,38 +26,38 @@ pub struct Job<'a> {
     /// 0 to 3.
     pub opt_level: u8,
     pub debug: DebugInfo,
-    /// Whether kernels may take all the shared memory of a block, beyond what PTX promises.
+    /// Whether kernels may use the maximum shared memory of a CTA, beyond what PTX guarantees.
     pub extended_shared: bool,
-    /// The sanitizer for which ptxas puts checks into the code.
+    /// The sanitizer to instrument the code for.
     pub sanitize: Option<&'a str>,
-    /// Given to ptxas after all other arguments.
+    /// Passed to ptxas after all other arguments.
     pub extra: &'a [OsString],
     /// Zero or `None`: no limit.
     pub timeout: Option<Duration>,
-    /// Where temporary files live.
+    /// The directory for temporary files.
     pub scratch: &'a Path,
-    /// Whether [`Cubin::resources`] are wanted.
+    /// Whether to collect [`Cubin::resources`].
     pub statistics: bool,
 }
 
-/// ptxas' option that lets kernels take all the shared memory of a block. Static memory ends at 48 KiB up to sm_89
-/// without it.
+/// The ptxas option that allows kernels to use the maximum shared memory of a CTA. Without it, static shared memory
+/// is limited to 48 KiB up to sm_89.
 const EXTENDED_SHARED: &str = "enable-extended-smem";
 
-/// Whether kernels are compiled for a ptxas that is told so, unless something else is asked for: where there is more
-/// memory to be had, and the PTX goes to no other assembler.
+/// Whether to compile for ptxas with [`EXTENDED_SHARED`] by default: if the target has more memory, and the PTX is
+/// assembled by this command and not by another assembler.
 pub fn extends_shared(target: &Target, emit: Emit) -> bool {
     emit >= Emit::Cubin && target.limits.has_extended_shared()
 }
 
-/// The same as an option of the compiler's pipeline.
+/// The pipeline option of the compiler with the same meaning.
 pub const EXTENDED_SMEM: &str = "extended-smem";
 
-/// What ptxas made.
+/// The result of ptxas.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cubin {
     pub image: Vec<u8>,
-    /// What ptxas said, without the statistics.
+    /// The messages of ptxas, without the statistics.
     pub messages: Vec<u8>,
     pub resources: Vec<KernelResources>,
 }
@@ -66,7 +66,7 @@ pub struct Cubin {
 pub enum PtxasError {
     #[error("ptxas, NVIDIA's assembler, was not found")]
     NotFound(Search),
-    #[error("no ptxas that was found can assemble PTX {needed} for {target}")]
+    #[error("no installed ptxas can assemble PTX {needed} for {target}")]
     TooOld { found: Vec<(PathBuf, Option<String>)>, needed: String, target: &'static str, toolkit: &'static str },
     #[error("ptxas failed with {status}")]
     Failed { program: PathBuf, status: String, messages: Vec<u8> },
@@ -78,7 +78,7 @@ pub enum PtxasError {
     Start(PathBuf, io::Error),
 }
 
-/// Assembles with the first ptxas that can. One that does not know the PTX version or the target is passed over.
+/// Assembles with the first suitable ptxas. One that does not support the PTX version or the target is skipped.
 pub fn assemble(
     job: &Job<'_>,
     explicit: Option<&Path>,
@@ -87,7 +87,7 @@ pub fn assemble(
     assemble_by(None, job, explicit, surroundings)
 }
 
-/// [`assemble`] by a ptxas that was started for the same job before its PTX was there.
+/// [`assemble`] with a ptxas that was started for the same job before its PTX was complete.
 pub fn assemble_by(
     waiting: Option<Waiting>,
     job: &Job<'_>,
@@ -123,11 +123,11 @@ fn assemble_with(job: &Job<'_>, search: Search) -> Result<Cubin, PtxasError> {
     })
 }
 
-/// A ptxas that waits for its input: started while the PTX is still being made, so that its start takes no time of its
-/// own.
+/// A ptxas that waits for its input. It is started while the PTX is still being generated, which hides its start-up
+/// time.
 ///
-/// It reads a pipe that holds the whole text, so that neither side ever waits for the other to read. ptxas goes through
-/// its input a second time when debug information is asked for, which a pipe does not allow.
+/// It reads a pipe that can hold the whole text, so that neither side blocks on the other. With debug information
+/// ptxas reads its input twice, which a pipe does not support.
 #[derive(Debug)]
 pub struct Waiting {
     running: child::Running,
@@ -138,28 +138,28 @@ pub struct Waiting {
 }
 
 impl Waiting {
-    /// Starts the first ptxas that is found; the job's PTX is not looked at. `None` where that cannot be: the ordinary
-    /// way says why.
+    /// Starts the first ptxas that is found, without the job's PTX. On `None`, [`assemble_by`] uses the regular path,
+    /// which reports errors.
     pub fn start(job: &Job<'_>, explicit: Option<&Path>, surroundings: &Surroundings) -> Option<Waiting> {
         const LONGEST: usize = 1 << 20;
         if job.debug != DebugInfo::None {
             return None;
         }
         let program = toolchain::search("ptxas", explicit, surroundings).found.into_iter().next()?;
-        let output = child::fleeting_file(job.scratch).ok()?;
-        let (reader, input, capacity) = child::roomy_pipe(LONGEST).ok()?;
+        let output = child::memory_file(job.scratch).ok()?;
+        let (reader, input, capacity) = child::pipe_with_capacity(LONGEST).ok()?;
         let command = command(job, &program, &reader, &output);
         let running = child::Running::start(&command, &[reader.as_raw_fd(), output.as_raw_fd()]).ok()?;
         Some(Waiting { running, program, input, capacity, output })
     }
 
-    /// Gives it the PTX. `None` if another one must be tried, or if the text is too long.
+    /// Sends the PTX. `None` if another ptxas must be tried, or if the text is too long for the pipe.
     fn assemble(self, job: &Job<'_>) -> Option<Result<Cubin, PtxasError>> {
         let Waiting { running, program, mut input, capacity, output } = self;
         if job.ptx.len() > capacity {
             return None;
         }
-        // One that has ended already says why.
+        // If ptxas has already exited, its output says why.
         let _ = input.write_all(job.ptx.as_bytes());
         drop(input);
         let done = running.finish(job.timeout).ok()?;
@@ -171,8 +171,8 @@ impl Waiting {
 }
 
 fn run(job: &Job<'_>, program: &Path) -> Result<Cubin, PtxasError> {
-    // Nothing is left behind, however this process ends.
-    let scratch = || child::fleeting_file(job.scratch).map_err(PtxasError::Scratch);
+    // These files vanish however this process ends.
+    let scratch = || child::memory_file(job.scratch).map_err(PtxasError::Scratch);
     let (mut input, output) = (scratch()?, scratch()?);
     input.write_all(job.ptx.as_bytes()).and_then(|()| input.rewind()).map_err(PtxasError::Scratch)?;
     let files = [input.as_raw_fd(), output.as_raw_fd()];
@@ -183,8 +183,8 @@ fn run(job: &Job<'_>, program: &Path) -> Result<Cubin, PtxasError> {
 
 fn command(job: &Job<'_>, program: &Path, input: &impl AsRawFd, output: &File) -> Command {
     let mut command = Command::new(program);
-    // A fifth of its time for a small kernel is page faults of its heap.
-    child::give_memory_in_large_pieces(&mut command);
+    // For a small kernel, ptxas spends a fifth of its time in page faults of its heap.
+    child::request_large_allocations(&mut command);
     command.args(["-arch", job.target.ptx_target, "--opt-level", &job.opt_level.to_string()]);
     match job.debug {
         DebugInfo::None => {}
@@ -211,7 +211,7 @@ fn command(job: &Job<'_>, program: &Path, input: &impl AsRawFd, output: &File) -
     command
 }
 
-/// What a ptxas that has ended left.
+/// Evaluates a finished ptxas.
 fn conclude(job: &Job<'_>, program: &Path, done: child::Finished, mut output: File) -> Result<Cubin, PtxasError> {
     if done.timed_out {
         return Err(PtxasError::TimedOut(job.timeout.unwrap_or_default()));
@@ -222,7 +222,7 @@ fn conclude(job: &Job<'_>, program: &Path, done: child::Finished, mut output: Fi
     }
     let mut image = Vec::new();
     output.rewind().and_then(|()| output.read_to_end(&mut image)).map_err(PtxasError::Scratch)?;
-    if let Some(wrong) = flaw(&image) {
+    if let Some(wrong) = image_defect(&image) {
         return Err(failed(format!("success, but {wrong}"), done.output));
     }
     let (messages, resources) = if job.statistics {
@@ -237,11 +237,11 @@ fn conclude(job: &Job<'_>, program: &Path, done: child::Finished, mut output: Fi
     Ok(Cubin { image, messages, resources })
 }
 
-/// Why an image is no cubin: an ELF file for GPUs of NVIDIA, with all of its tables.
-fn flaw(image: &[u8]) -> Option<&'static str> {
+/// The reason why an image is not a cubin, that is, a complete ELF file for NVIDIA GPUs. `None` if it is one.
+fn image_defect(image: &[u8]) -> Option<&'static str> {
     const GPU: u64 = 190;
     if !image.starts_with(b"\x7fELF") {
-        return Some("without an image");
+        return Some("it wrote no image");
     }
     let number = |at: usize, bytes: usize| {
         let field = image.get(at..at + bytes)?;
@@ -256,10 +256,10 @@ fn flaw(image: &[u8]) -> Option<&'static str> {
     };
     let whole =
         table(32, 54, 56).and(table(40, 58, 60)).is_some() && number(60, 2).is_some_and(|sections| sections > 0);
-    (!whole).then_some("its image is not whole")
+    (!whole).then_some("its image is incomplete")
 }
 
-/// Whether these are the words of a ptxas that is older than the PTX it was given.
+/// Whether these messages come from a ptxas that is older than its PTX.
 fn is_too_old(messages: &[u8]) -> bool {
     let text = String::from_utf8_lossy(messages);
     text.contains("Unsupported .version") || text.contains("is not defined for option 'gpu-name'")
@@ -273,7 +273,7 @@ fn release_of(program: &Path) -> Option<String> {
 }
 
 impl PtxasError {
-    /// What the user is told. ptxas' own words are not part of it: see [`PtxasError::messages`].
+    /// The diagnostic to report. The output of ptxas is not part of it: see [`PtxasError::messages`].
     pub fn diagnostic(&self) -> Diagnostic {
         let text = self.to_string();
         match self {
@@ -283,7 +283,7 @@ impl PtxasError {
                     d = d.note(format!("looked for '{}' ({why})", file.display()));
                 }
                 if search.tried.is_empty() {
-                    d = d.note("there was no place to look: neither CUDA_HOME nor PATH is set");
+                    d = d.note("there was nothing to search: neither CUDA_HOME nor PATH is set");
                 }
                 d.note(
                     "install a CUDA toolkit of release 13.0 or newer or the Python package nvidia-cuda-nvcc and set CUDA_HOME, or name the file with \
@@ -309,13 +309,13 @@ impl PtxasError {
         }
     }
 
-    /// Whether this ptxas is too old to grant more shared memory: the program must be compiled for less.
+    /// Whether this ptxas is too old for [`EXTENDED_SHARED`], so that the program must be compiled with less memory.
     pub fn lacks_extended_shared(&self) -> bool {
         let text = String::from_utf8_lossy(self.messages());
         text.contains("Unknown option") && text.contains(EXTENDED_SHARED)
     }
 
-    /// ptxas' own words, to be relayed as they are.
+    /// The output of ptxas, to be relayed unchanged.
     pub fn messages(&self) -> &[u8] {
         match self {
             PtxasError::Failed { messages, .. } => messages,

@@ -1,4 +1,4 @@
-//! Which optimization remarks the user wants, and how they are shown.
+//! Selects and prints optimization remarks.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use tile_interface::{Remark, RemarkSort, RemarkSubject};
 
 use crate::resources::KernelResources;
 
-/// Which subjects are wanted.
+/// The subjects to show remarks on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum RemarkFilter {
     #[default]
@@ -44,10 +44,10 @@ pub enum RemarkFormat {
     Yaml,
 }
 
-/// The remark options of the command.
+/// The remark options of a command line.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RemarkOptions {
-    /// Applies to every sort.
+    /// Applies to every type of remark.
     pub all: RemarkFilter,
     pub passed: RemarkFilter,
     pub missed: RemarkFilter,
@@ -68,26 +68,27 @@ impl RemarkOptions {
         own.accepts(remark.subject) || self.all.accepts(remark.subject)
     }
 
-    /// Whether remarks, or a file for them, were asked for.
+    /// Whether remarks or a remark file are requested.
     pub fn any(&self) -> bool {
         let filters = [self.all, self.passed, self.missed, self.failed, self.analysis];
         self.format == RemarkFormat::Yaml || filters.iter().any(|f| *f != RemarkFilter::None)
     }
 
-    /// The remarks that were asked for, in order.
+    /// The requested remarks, in order.
     pub fn select<'r>(&self, remarks: &'r [Remark]) -> Vec<&'r Remark> {
         remarks.iter().filter(|r| self.accepts(r)).collect()
     }
 
-    /// The file to write: when a file is the format, also with no remarks in it, since the caller will read it.
+    /// The remark file, for the YAML format. Written even if there are no remarks, because the caller reads it.
     pub fn output_file(&self) -> Option<PathBuf> {
         let wanted = self.format == RemarkFormat::Yaml;
         wanted.then(|| self.file.clone().unwrap_or_else(|| PathBuf::from("tileir_remarks.yaml")))
     }
 }
 
-/// A remark for each kernel whose registers ptxas kept in local memory for a time. `places` tells where kernels stand.
-pub fn of_spills(kernels: &[KernelResources], places: &[(String, Location)]) -> Vec<Remark> {
+/// A missed-optimization remark for each kernel in which ptxas spilled registers. `locations` holds the locations of
+/// kernels.
+pub fn of_spills(kernels: &[KernelResources], locations: &[(String, Location)]) -> Vec<Remark> {
     let spilled = kernels.iter().filter(|k| k.spill_stores + k.spill_loads > 0);
     let remark = |k: &KernelResources| {
         let KernelResources { registers, spill_stores, spill_loads, .. } = k;
@@ -98,25 +99,25 @@ pub fn of_spills(kernels: &[KernelResources], places: &[(String, Location)]) -> 
             pass: "ptxas".into(),
             name: "Spilled".into(),
             function: k.name.clone(),
-            location: places.iter().find(|(name, _)| *name == k.name).map(|(_, place)| place.clone()),
+            location: locations.iter().find(|(name, _)| *name == k.name).map(|(_, location)| location.clone()),
             message: format!(
-                "{registers} registers are too few for each of {threads} threads: what they cannot hold takes {spill_stores} bytes of \
-                 stores to local memory and {spill_loads} bytes of loads; take smaller tiles, or use each soon after it was computed"
+                "{registers} registers for each of {threads} threads are not enough: ptxas spilled with {spill_stores} bytes of stores to \
+                 local memory and {spill_loads} bytes of loads; use smaller tiles, or use values sooner after they are computed"
             ),
         }
     };
     spilled.map(remark).collect()
 }
 
-/// The remark as a diagnostic.
+/// Converts a remark to a diagnostic.
 pub fn diagnostic(remark: &Remark) -> Diagnostic {
     let mut d = Diagnostic::new(Severity::Remark, format!("{}: {}", remark.pass, remark.message));
     d.location = remark.location.clone();
     d
 }
 
-/// A stream of YAML documents, one per remark, with the tags and keys of LLVM's remark files. No remarks give an
-/// empty text, which is a valid stream of no documents.
+/// A stream of YAML documents, one per remark, with the tags and keys of LLVM's remark files. Without remarks the
+/// text is empty, which is a valid stream.
 pub fn yaml(remarks: &[&Remark]) -> String {
     let mut out = String::new();
     for remark in remarks {
@@ -139,7 +140,7 @@ pub fn yaml(remarks: &[&Remark]) -> String {
     out
 }
 
-/// A double-quoted YAML string; JSON strings are such.
+/// A double-quoted YAML string. Every JSON string is one.
 fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
@@ -188,12 +189,12 @@ mod tests {
             ..KernelResources::default()
         };
         let kernels = [kernel("a", 0), kernel("b", 12), kernel("c", 8)];
-        let places = [("a".into(), Location::new("k.py", 1, 1)), ("b".into(), Location::new("k.py", 7, 2))];
-        let remarks = of_spills(&kernels, &places);
+        let locations = [("a".into(), Location::new("k.py", 1, 1)), ("b".into(), Location::new("k.py", 7, 2))];
+        let remarks = of_spills(&kernels, &locations);
         let told: Vec<String> = remarks.iter().map(|r| tile_diag::render::plain(&diagnostic(r))).collect();
         insta::assert_snapshot!(told.concat(), @r#"
-        loc("k.py":7:2): remark: ptxas: 255 registers are too few for each of 128 threads: what they cannot hold takes 0 bytes of stores to local memory and 12 bytes of loads; take smaller tiles, or use each soon after it was computed
-        remark: ptxas: 255 registers are too few for each of 128 threads: what they cannot hold takes 0 bytes of stores to local memory and 8 bytes of loads; take smaller tiles, or use each soon after it was computed
+        loc("k.py":7:2): remark: ptxas: 255 registers for each of 128 threads are not enough: ptxas spilled with 0 bytes of stores to local memory and 12 bytes of loads; use smaller tiles, or use values sooner after they are computed
+        remark: ptxas: 255 registers for each of 128 threads are not enough: ptxas spilled with 0 bytes of stores to local memory and 8 bytes of loads; use smaller tiles, or use values sooner after they are computed
         "#);
     }
 

@@ -1,11 +1,11 @@
-//! Reproducers: one file that holds everything needed to see a failure again.
+//! Reproducers: single files that hold everything needed to reproduce a failure.
 //!
-//! With `--crash-dir` an internal error leaves `tileiras-crash-N.json` there: the identity of the compiler, the
-//! arguments, the input, and how it ended. `tileiras replay FILE` compiles that input again in the same way.
+//! With `--crash-dir`, an internal error writes `tileiras-crash-N.json`: the identity of the compiler, the arguments,
+//! the input and the outcome. `tileiras replay FILE` compiles that input again in the same way.
 //!
-//! Whoever replays a file need not trust its author: of the arguments in it only those are used that shape code and do
-//! nothing else ([`Reproducer::harmless`]). Programs, libraries and files that arguments name are not.
-//! With `--anonymize` the names of files, functions and variables are taken out of the arguments and of bytecode.
+//! Replaying a file does not require trust in its author. A replay only uses arguments that affect the code and have
+//! no other effect ([`Reproducer::harmless`]); it ignores arguments that name programs, libraries or files. With
+//! `--anonymize`, the names of files, functions and variables are removed from the arguments and from bytecode.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
@@ -16,29 +16,29 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
 
-use crate::cl::{self, Value};
+use crate::cl::{self, OptionValue};
 use crate::options::SPECS;
 
-/// A failure and how to see it again.
+/// A failure, with everything needed to reproduce it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reproducer {
-    /// What `--version` says first.
+    /// The first line of `--version`.
     pub compiler: String,
-    /// The arguments without the input, the output and what concerns reproducers.
+    /// The arguments without the input, the output and the options about reproducers.
     pub arguments: Vec<String>,
-    /// The input's name; its extension tells text from bytecode.
+    /// The input's file name. Its extension distinguishes text from bytecode.
     pub input_name: String,
-    /// The input's bytes in base 64.
+    /// The input in base64.
     pub input: String,
     /// The exit status.
     pub status: u8,
-    /// How it ended, in words.
+    /// The last error message.
     pub ended: String,
 }
 
-/// Options whose value names a file of this machine or has been dealt with; `true` if the value may be the next
-/// argument.
+/// Options left out of reproducers, because they name files of this machine or have already taken effect. `true` if
+/// the value may be the next argument.
 const DROPPED: &[(&str, bool)] = &[
     ("o", true),
     ("output-file", true),
@@ -55,7 +55,7 @@ const DROPPED: &[(&str, bool)] = &[
     ("save-temps", false),
 ];
 
-/// Options that change what is compiled, or what is said of it, and touch no file, program or library.
+/// Options that affect the output or the diagnostics, and access no file, program or library.
 const HARMLESS: &[&str] = &[
     "gpu-name",
     "opt-level",
@@ -84,7 +84,7 @@ const HARMLESS: &[&str] = &[
     "diagnostic-format",
 ];
 
-/// The same of options of the pipeline.
+/// Pipeline options with the same property.
 const HARMLESS_IN_PIPELINE: &[&str] = &[
     "opt-level",
     "v2-opt-level",
@@ -106,7 +106,7 @@ const HARMLESS_IN_PIPELINE: &[&str] = &[
 ];
 
 impl Reproducer {
-    /// The arguments that may be used again, in a form that nothing can misunderstand, and those that may not.
+    /// Returns the arguments that a replay may use, in unambiguous form, and the arguments that it ignores.
     pub fn harmless(&self) -> (Vec<String>, Vec<String>) {
         let (mut kept, mut left_out) = (vec![], vec![]);
         let line: Vec<OsString> =
@@ -114,10 +114,10 @@ impl Reproducer {
         let parsed = cl::parse(SPECS, &line, 0);
         for (name, value) in &parsed.occurrences {
             let text = match value {
-                Value::Flag(flag) => flag.to_string(),
-                Value::Integer(n) => n.to_string(),
-                Value::Choice(choice) => (*choice).to_owned(),
-                Value::Text(text) => text.to_string_lossy().into_owned(),
+                OptionValue::Flag(flag) => flag.to_string(),
+                OptionValue::Integer(n) => n.to_string(),
+                OptionValue::Choice(choice) => (*choice).to_owned(),
+                OptionValue::Text(text) => text.to_string_lossy().into_owned(),
             };
             let argument = format!("--{name}={text}");
             let in_pipeline = text.split_once('=').is_some_and(|(key, _)| HARMLESS_IN_PIPELINE.contains(&key));
@@ -126,17 +126,17 @@ impl Reproducer {
         }
         left_out.extend(parsed.action.map(|name| format!("--{name}")));
         left_out.extend(parsed.positionals.iter().map(|p| p.to_string_lossy().into_owned()));
-        left_out.extend((!parsed.errors.is_empty()).then(|| "what is no option".to_owned()));
+        left_out.extend((!parsed.errors.is_empty()).then(|| "unknown options".to_owned()));
         (kept, left_out)
     }
 
-    /// The input's name without folders, in a form that is always a name.
+    /// The input's file name without directories. Always a valid name.
     pub fn base_name(&self) -> &OsStr {
         let name = Path::new(&self.input_name).file_name().filter(|n| !n.as_encoded_bytes().contains(&0));
         name.unwrap_or("input".as_ref())
     }
 
-    /// `arguments` are those of the command line, without the program's name.
+    /// Creates a reproducer. `arguments` are those of the command line, without the program's name.
     pub fn new(compiler: &str, arguments: &[OsString], input: &Path, bytes: &[u8], status: u8, ended: String) -> Self {
         Reproducer {
             compiler: compiler.to_owned(),
@@ -148,12 +148,12 @@ impl Reproducer {
         }
     }
 
-    /// The input's bytes.
+    /// The decoded input.
     pub fn bytes(&self) -> Result<Vec<u8>, String> {
-        STANDARD.decode(&self.input).map_err(|e| format!("the input is not in base 64: {e}"))
+        STANDARD.decode(&self.input).map_err(|e| format!("the input is not valid base64: {e}"))
     }
 
-    /// Without the names of files and, where the input is sound bytecode, without those in it. Says what is left.
+    /// Removes the names of files and, if the input is valid bytecode, the names in it. The text says what remains.
     pub fn anonymise(mut self) -> (Reproducer, &'static str) {
         let extension = Path::new(&self.input_name).extension().map(|e| e.to_string_lossy().into_owned());
         self.input_name = format!("input{}", extension.map_or(String::new(), |e| format!(".{e}")));
@@ -164,16 +164,16 @@ impl Reproducer {
                 match tile_bytecode::write(&module, profile, module.version) {
                     Ok(bytes) => {
                         self.input = STANDARD.encode(bytes);
-                        (self, "names of files and functions were taken out; constants and printed texts are there")
+                        (self, "file and function names were removed; constants and printed strings remain")
                     }
-                    Err(_) => (self, "the input could not be written without its names and is there as it was"),
+                    Err(_) => (self, "the input could not be rewritten without names and remains unchanged"),
                 }
             }
-            Err(_) => (self, "the input is there as it was, with all names in it"),
+            Err(_) => (self, "the input remains unchanged, with all of its names"),
         }
     }
 
-    /// Writes the file under a number that is free, and returns its name.
+    /// Writes the file under the first unused number, and returns its path.
     pub fn write(&self, directory: &Path) -> io::Result<PathBuf> {
         fs::create_dir_all(directory)?;
         let text = serde_json::to_string_pretty(self)? + "\n";
@@ -185,7 +185,7 @@ impl Reproducer {
                 Err(e) => return Err(e),
             }
         }
-        unreachable!("there is always another number")
+        unreachable!("the numbers do not run out")
     }
 
     pub fn read(path: &Path) -> Result<Reproducer, String> {
@@ -194,7 +194,7 @@ impl Reproducer {
     }
 }
 
-/// The arguments that shape a compilation.
+/// The arguments to keep in a reproducer.
 fn kept(arguments: &[OsString], input: &Path) -> Vec<String> {
     let mut kept = Vec::new();
     let mut rest = arguments.iter();

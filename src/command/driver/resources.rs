@@ -1,12 +1,12 @@
-//! What kernels use, as `ptxas --verbose` tells it.
+//! Resource usage of kernels, as reported by `ptxas --verbose`.
 
 use serde_json::{Value, json};
 
-/// The resources of one kernel. Sizes in bytes.
+/// The resources of one kernel. Sizes are in bytes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct KernelResources {
     pub name: String,
-    /// The target that ptxas names, e.g. `sm_90a`.
+    /// The target as ptxas names it, for example `sm_90a`.
     pub target: String,
     pub registers: u32,
     pub barriers: u32,
@@ -14,18 +14,18 @@ pub struct KernelResources {
     pub stack_frame: u64,
     pub spill_stores: u64,
     pub spill_loads: u64,
-    /// Of all constant banks.
+    /// The sum over all constant banks.
     pub constant_memory: u64,
-    /// What a launch must ask for, from the PTX.
+    /// The launch requirements, from the PTX.
     pub launch: Launch,
 }
 
-/// How a kernel is launched.
+/// The launch requirements of a kernel.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Launch {
-    /// Threads of a block along x, y, z; the kernel works with no other number.
+    /// Threads per CTA along x, y, z. The kernel supports no other size.
     pub block: [u32; 3],
-    /// Blocks of a cluster along x, y, z.
+    /// CTAs per cluster along x, y, z.
     pub cluster: [u32; 3],
     /// Number of parameters.
     pub parameters: usize,
@@ -33,7 +33,7 @@ pub struct Launch {
     pub tensor_memory: bool,
 }
 
-/// Adds what the PTX says to what ptxas said.
+/// Adds the launch requirements from the PTX.
 pub fn complete(kernels: &mut [KernelResources], ptx: &str) {
     let Ok(module) = tile_targets::scan::scan(ptx) else { return };
     let lines = |e: &tile_targets::scan::Entry| {
@@ -60,7 +60,7 @@ pub fn complete(kernels: &mut [KernelResources], ptx: &str) {
     }
 }
 
-/// Reads the messages of `ptxas --verbose`. Lines of any other kind are passed over.
+/// Parses the messages of `ptxas --verbose`. Other lines are ignored.
 pub fn parse(messages: &str) -> Vec<KernelResources> {
     let mut kernels: Vec<KernelResources> = Vec::new();
     for line in messages.lines() {
@@ -80,7 +80,8 @@ pub fn parse(messages: &str) -> Vec<KernelResources> {
     kernels
 }
 
-/// One of `168 registers`, `used 2 barriers`, `1024 bytes smem`, `8 bytes stack frame`, `4 bytes spill stores`, ...
+/// Parses one of `168 registers`, `used 2 barriers`, `1024 bytes smem`, `8 bytes stack frame`, `4 bytes spill
+/// stores`, ...
 fn read_fact(kernel: &mut KernelResources, fact: &str) {
     let fact = fact.strip_prefix("used ").unwrap_or(fact);
     let Some((number, what)) = fact.split_once(' ') else { return };
@@ -98,7 +99,7 @@ fn read_fact(kernel: &mut KernelResources, fact: &str) {
     }
 }
 
-/// Whether the line is one that `--verbose` adds, as opposed to a warning or an advice that matters to the user.
+/// Whether `--verbose` caused this line, as opposed to a warning or advice for the user.
 pub fn is_statistics(line: &str) -> bool {
     let Some((_, text)) = line.split_once("ptxas info") else {
         return line.starts_with("    ") && line.contains("bytes stack frame");
@@ -111,7 +112,7 @@ pub fn is_statistics(line: &str) -> bool {
         || text.contains("bytes gmem")
 }
 
-/// `{"kernels": [...]}` with one object per kernel.
+/// The text `{"kernels": [...]}` with one object per kernel.
 pub fn json(kernels: &[KernelResources]) -> String {
     let kernels: Vec<Value> = kernels
         .iter()

@@ -1,16 +1,16 @@
-//! Response files: an argument `@FILE` stands for the arguments in FILE.
+//! Response files: an argument `@FILE` is replaced by the arguments in FILE.
 //!
-//! Arguments in the file are separated by blanks. Quotation marks of either kind group, a backslash takes the next
-//! character as it is. Files may name further files, relative to the current directory. An `@FILE` that cannot be read
-//! stays as it is, and so becomes the name of an input.
+//! Arguments in the file are separated by blanks. Quotation marks of either kind group words, and a backslash escapes
+//! the next character. Files may name further files, relative to the current directory. An `@FILE` that cannot be
+//! read is left unchanged and becomes the name of an input.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
-/// The number of files that one command line may expand to; more means that a file names itself.
+/// The maximum number of files that one command line may expand to. Exceeding it means that a file includes itself.
 const LIMIT: usize = 20;
 
-/// Replaces each response file by its arguments. The program's name is not touched.
+/// Replaces each response file by its arguments, except in the program's name.
 pub fn expand(arguments: Vec<OsString>) -> Result<Vec<OsString>, TooManyFiles> {
     let mut files = 0;
     let mut done = Vec::with_capacity(arguments.len());

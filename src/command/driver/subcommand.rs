@@ -1,7 +1,7 @@
-//! `tileiras WORD ...`: what the command does beside compiling.
+//! `tileiras WORD ...`: the subcommands.
 //!
-//! The vendor's command takes one file name and options, so a word is a subcommand only where it stands first and no
-//! file has that name.
+//! The vendor's command takes one file name and options. A word is therefore a subcommand only if it is the first
+//! argument and no file has that name.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -10,11 +10,11 @@ use crate::tune;
 
 /// A subcommand.
 pub struct Subcommand {
-    /// The word and its arguments.
+    /// The name and its arguments.
     pub usage: &'static str,
-    /// One line for the help of the command.
+    /// One line for the help of the compiler.
     pub summary: &'static str,
-    /// The rest of its own help, `tileiras WORD --help`.
+    /// The rest of the subcommand's help, printed by `tileiras WORD --help`.
     pub details: &'static str,
 }
 
@@ -34,7 +34,7 @@ impl Subcommand {
 pub const SUBCOMMANDS: &[Subcommand] = &[
     Subcommand {
         usage: "batch MANIFEST [-j N]",
-        summary: "Compile everything that a JSON manifest lists, N at a time; a line of JSON for each",
+        summary: "Compile every item of a JSON manifest, N at a time, and report each as a line of JSON",
         details: r#"The manifest:
 
   {
@@ -45,46 +45,46 @@ pub const SUBCOMMANDS: &[Subcommand] = &[
     ]
   }
 
-The arguments at the top come before those of each item; both may be left out. Names are relative to the manifest's
-directory. N is the number of processors unless told. What ends is told on standard output:
+The "args" at the top precede those of each item; both are optional. File names are relative to the manifest's directory.
+N defaults to the number of processors. Each finished item is reported on standard output:
 
   {"index":0,"input":"a.tileirbc","output":"a.cubin","status":0,"seconds":0.07,"messages":""}
 
-The status is that of the command for this item, and the messages are what it said. An item that fails stops no other; the
-batch itself then ends with 5. An input must be a regular file and an output no pipe, or the item fails at once."#,
+"status" is the exit status of this compilation and "messages" its diagnostics. A failed item does not stop the others,
+but the batch then ends with status 5. An input must be a regular file, and an output must not be a pipe."#,
     },
     Subcommand {
         usage: "doctor",
-        summary: "Check this installation and say what to do where it does not work",
-        details: "Exit status: 0 where it works, warnings or not; 4 where it does not.",
+        summary: "Check this installation and suggest fixes",
+        details: "Exit status: 0 if the installation works, even with warnings; 4 if it does not.",
     },
     Subcommand {
         usage: "replay FILE",
-        summary: "Compile what a reproducer holds, and say whether it still fails in the same way",
-        details: "A reproducer is what an internal failure leaves in the directory of --crash-dir: one file with the input, the\narguments and the \
-                  end. With --anonymize, names are taken out of it.",
+        summary: "Compile the contents of a reproducer and report whether the failure is still the same",
+        details: "An internal failure of the compiler writes a reproducer to the directory of --crash-dir: one file with the\n\
+                  input, the arguments and the outcome. --anonymize removes names from it.",
     },
     Subcommand {
         usage: "explain-schedule FILE",
-        summary: "Show the modulo schedule of each loop, as a table of clocks, and why it takes so long",
-        details: "Other arguments are those of a compilation. -o names a file: a page where the name ends in .html, a trace for\n\
-                  Perfetto in .json, text in .txt. --pipeline-option=v2-opt-level=3 also searches small loops exhaustively.",
+        summary: "Show the modulo schedule of each loop as a table of cycles, with the bound on its length",
+        details: "Other arguments are compiler options. -o names the output: a page if the name ends in .html, a Perfetto trace\n\
+                  for .json, text for .txt. --pipeline-option=v2-opt-level=3 also searches small loops exhaustively.",
     },
     Subcommand {
         usage: "explore FILE [-o PAGE.html]",
-        summary: "Show a program at every level and what each pass did to it, as a page for a browser",
-        details: "Other arguments are those of a compilation. The page needs no server and no other file. Lines that come from one\n\
-                  line of the source are linked; layouts of tensors are shown as pictures. Where the name of -o ends in .json, the\n\
-                  data of the page are written instead. Without -o, the page is FILE.html in the current directory.",
+        summary: "Show a program at every level, and the effect of each pass, as a page for a browser",
+        details: "Other arguments are compiler options. The page is self-contained and needs no server. Lines that come from the\n\
+                  same source line are linked, and tensor layouts are shown as pictures. If the name after -o ends in .json, the\n\
+                  page's data are written instead. The default output is FILE.html in the current directory.",
     },
     Subcommand {
         usage: "tune KERNEL --set NAME=LIST",
-        summary: "Find the variant of a program that takes the least time, as predicted or measured",
+        summary: "Find the fastest variant of a program, by predicted time or by a benchmark command",
         details: tune::call::HELP,
     },
     Subcommand {
         usage: "completions SHELL",
-        summary: "Print the completions for bash, zsh or fish",
+        summary: "Print the completion script for bash, zsh or fish",
         details: "  tileiras completions bash > ~/.local/share/bash-completion/completions/tileiras\n\
                   tileiras completions zsh  > DIR/_tileiras          # DIR is in $fpath\n\
                   tileiras completions fish > ~/.config/fish/completions/tileiras.fish",
@@ -93,7 +93,7 @@ batch itself then ends with 5. An input must be a regular file and an output no 
     Subcommand { usage: "explain CODE", summary: "Explain an error code such as T0401", details: "" },
 ];
 
-/// The subcommand of a command line, with its arguments.
+/// The subcommand of a command line and its arguments.
 pub fn of(arguments: &[OsString]) -> Option<(&'static Subcommand, &[OsString])> {
     let first = arguments.get(1)?;
     let subcommand = SUBCOMMANDS.iter().find(|s| first == s.name())?;

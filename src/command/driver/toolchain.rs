@@ -1,13 +1,13 @@
-//! Finding NVIDIA's tools.
+//! Searches for NVIDIA's tools.
 //!
-//! The places, in order; the first that has the tool is used:
-//! 1. `--ptxas-path`: that file and no other;
-//! 2. `CUDA_ROOT`, `CUDA_HOME`, `CUDA_PATH`: `bin/` below each. A variable that is set and has no tool there is worth
-//!    a warning, and no reason to stop: clients set them for other purposes;
-//! 3. beside the compiler's own program, whatever links led to it;
-//! 4. `.tools/cuda/bin/` in a directory above the program: a development checkout after `scripts/setup.sh`. Above a
-//!    program somewhere below `/tmp`, anybody could have put it there: one that belongs to whoever could not have put
-//!    the program there too is passed over, with a warning;
+//! The search order; the first match is used:
+//! 1. `--ptxas-path`: only that file;
+//! 2. `CUDA_ROOT`, `CUDA_HOME`, `CUDA_PATH`: the subdirectory `bin/`. A variable without the tool causes only a
+//!    warning, because clients set these variables for other purposes;
+//! 3. the directory of the compiler, with links resolved;
+//! 4. `.tools/cuda/bin/` in any directory above it: a development checkout after `scripts/setup.sh`. Above a program
+//!    in `/tmp` any user could have created such a directory. It is skipped with a warning unless it belongs to a
+//!    user who could also have replaced the program;
 //! 5. `PATH`.
 
 use crate::child;
@@ -16,18 +16,18 @@ use std::fs::Metadata;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-/// What of the process's surroundings the search depends on.
+/// The parts of the process's environment that the search depends on.
 #[derive(Debug, Clone, Default)]
 pub struct Surroundings {
     /// Name and value of each CUDA variable that is set and not empty, in order of precedence.
     pub cuda_variables: Vec<(&'static str, OsString)>,
     pub path: Option<OsString>,
-    /// The program's own file, links resolved.
+    /// The path of the running program, with links resolved.
     pub program: Option<PathBuf>,
 }
 
 impl Surroundings {
-    /// Those of this process.
+    /// Reads the environment of this process.
     pub fn of_process() -> Surroundings {
         let variable = |name| std::env::var_os(name).filter(|v| !v.is_empty());
         Surroundings {
@@ -44,15 +44,15 @@ impl Surroundings {
 /// The result of a search.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Search {
-    /// Every file found, best first, each once.
+    /// Every match once, best first.
     pub found: Vec<PathBuf>,
-    /// Every file looked for, in order, with the reason why there.
+    /// Every path searched, in order, with the reason for searching it.
     pub tried: Vec<(PathBuf, String)>,
-    /// CUDA variables that are set in vain.
+    /// Warnings about CUDA variables without the tool, and about skipped directories.
     pub warnings: Vec<String>,
 }
 
-/// Looks for `tool` in all places.
+/// Searches for `tool`.
 pub fn search(tool: &str, explicit: Option<&Path>, surroundings: &Surroundings) -> Search {
     let mut search = Search::default();
     if let Some(path) = explicit {
@@ -62,17 +62,19 @@ pub fn search(tool: &str, explicit: Option<&Path>, surroundings: &Surroundings) 
     for (variable, value) in &surroundings.cuda_variables {
         let file = Path::new(value).join("bin").join(tool);
         if !search.look(file, variable) {
-            search.warnings.push(format!("{variable} is '{}', where there is no bin/{tool}", value.to_string_lossy()));
+            search
+                .warnings
+                .push(format!("{variable} is '{}', which does not contain bin/{tool}", value.to_string_lossy()));
         }
     }
     if let Some(directory) = surroundings.program.as_deref().and_then(Path::parent) {
-        search.look(directory.join(tool), "beside the compiler");
+        search.look(directory.join(tool), "next to the compiler");
         if let Some(tools) = search.checkout(directory, "cuda/bin", surroundings) {
             search.look(tools.join(tool), "development checkout");
         }
     }
     for directory in std::env::split_paths(surroundings.path.as_deref().unwrap_or(OsStr::new(""))) {
-        // An empty element means the current directory, which is no place to take a tool from.
+        // An empty element means the current directory, from which no tool should be taken.
         if !directory.as_os_str().is_empty() {
             search.look(directory.join(tool), "PATH");
         }
@@ -80,23 +82,23 @@ pub fn search(tool: &str, explicit: Option<&Path>, surroundings: &Surroundings) 
     search
 }
 
-/// Where libNVVM lies below the root of a toolkit, or of NVIDIA's Python packages.
+/// Paths of libNVVM relative to the root of a toolkit or of NVIDIA's Python packages.
 const LIBNVVM: &[&str] = &["nvvm/lib64/libnvvm.so", "nvvm/lib64/libnvvm.so.4", "lib/libnvvm.so.4"];
-/// Where libdevice does; the second place is that of a development checkout.
+/// Paths of libdevice. The second one is for a development checkout.
 const LIBDEVICE: &[&str] = &["nvvm/libdevice/libdevice.10.bc", "libdevice/libdevice.10.bc"];
 
-/// Looks for libNVVM, as [`below_roots`] does.
+/// Searches for libNVVM with [`below_roots`].
 pub fn search_libnvvm(explicit: Option<&Path>, surroundings: &Surroundings) -> Search {
     below_roots(LIBNVVM, explicit.map(|file| (file, "--libnvvm-path")), surroundings)
 }
 
-/// Looks for libdevice, as [`below_roots`] does.
+/// Searches for libdevice with [`below_roots`].
 pub fn search_libdevice(explicit: Option<&Path>, surroundings: &Surroundings) -> Search {
     below_roots(LIBDEVICE, explicit.map(|file| (file, "--libdevice")), surroundings)
 }
 
-/// Looks for a file of the toolkit that is no program: the one that was named and no other; below the CUDA variables;
-/// below the directory above the compiler's own; in a development checkout; in the toolkits whose ptxas is on `PATH`.
+/// Searches for a toolkit file that is not a program: only the named file, if one is named; otherwise below the CUDA
+/// variables, the parent of the compiler's directory, a development checkout, and toolkits whose ptxas is on `PATH`.
 fn below_roots(places: &[&str], explicit: Option<(&Path, &str)>, surroundings: &Surroundings) -> Search {
     let mut search = Search::default();
     if let Some((path, why)) = explicit {
@@ -113,7 +115,7 @@ fn below_roots(places: &[&str], explicit: Option<(&Path, &str)>, surroundings: &
     }
     if let Some(directory) = surroundings.program.as_deref().and_then(Path::parent) {
         if let Some(root) = directory.parent() {
-            below(&mut search, root, "beside the compiler");
+            below(&mut search, root, "next to the compiler");
         }
         if let Some(tools) = search.checkout(directory, "nvvm", surroundings) {
             below(&mut search, &tools, "development checkout");
@@ -132,11 +134,11 @@ impl Search {
         self.consider(file, why, is_executable)
     }
 
-    /// A folder below `.tools` of the checkout that the program is in.
+    /// Finds a directory below `.tools` in the checkout that contains the program.
     fn checkout(&mut self, directory: &Path, folder: &str, surroundings: &Surroundings) -> Option<PathBuf> {
         let owner =
             surroundings.program.as_deref().and_then(|program| std::fs::metadata(program).ok()).map(|m| m.uid());
-        // Who owns the program could have put anything into it.
+        // The owner of the program could have put anything into it.
         let trusted = |m: &Metadata| [Some(child::user()), Some(0), owner].contains(&Some(m.uid()));
         let closed = |m: &Metadata| m.mode() & 0o002 == 0;
         for above in directory.ancestors() {
@@ -145,13 +147,13 @@ impl Search {
             if !found.is_dir() {
                 continue;
             }
-            // A link belongs to who made it, wherever it leads to; its mode says nothing.
+            // A link belongs to its creator, whatever its target. Its mode means nothing.
             let link = tools.symlink_metadata().is_ok_and(|m| trusted(&m));
             if link && tools.metadata().is_ok_and(|m| trusted(&m) && closed(&m)) {
                 return Some(found);
             }
-            let why = "belongs to another user, or can be written by anybody";
-            self.warnings.push(format!("{} {why}: it is not used", tools.display()));
+            let why = "belongs to another user or is writable by everyone";
+            self.warnings.push(format!("{} {why}, so it is not used", tools.display()));
         }
         None
     }
@@ -170,7 +172,7 @@ fn is_executable(file: &Path) -> bool {
     std::fs::metadata(file).is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o111 != 0)
 }
 
-/// The release in a tool's `--version` text, e.g. `13.4.92` from `..., release 13.4, V13.4.92`.
+/// Extracts the release from a tool's `--version` text, for example `13.4.92` from `..., release 13.4, V13.4.92`.
 pub fn release_in(text: &str) -> Option<String> {
     text.split(|c: char| c.is_whitespace() || c == ',').find_map(|word| {
         let digits = word.strip_prefix('V')?;
@@ -191,7 +193,7 @@ mod tests {
         fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
     }
 
-    /// Tools that somebody else could have put above the program are none.
+    /// Tools in parent directories that other users can write to are ignored.
     #[test]
     fn checkouts_of_others_are_passed_over() {
         let root = tempfile::tempdir().unwrap();
@@ -208,12 +210,12 @@ mod tests {
         let (own, above) = ("a/b/.tools/cuda/bin/ptxas".into(), "a/.tools/cuda/bin/ptxas".into());
         assert_eq!(found(0o755), (own, 0));
         assert_eq!(found(0o777), (above, 1));
-        // Only the superuser gives folders away.
+        // Only the superuser can change the owner of a directory.
         if child::user() == 0 {
             let (own, above) = ("a/b/.tools/cuda/bin/ptxas".into(), "a/.tools/cuda/bin/ptxas".into());
             std::os::unix::fs::chown(at("a/b/.tools"), Some(4711), None).unwrap();
             assert_eq!(found(0o755), (above, 1));
-            // The program's owner is trusted: it is that user's checkout.
+            // The program's owner is trusted, because the checkout belongs to the same user.
             tool(&at("a/b/bin/tileiras"), 0o755);
             std::os::unix::fs::chown(at("a/b/bin/tileiras"), Some(4711), None).unwrap();
             assert_eq!(found(0o755), (own, 0));
@@ -283,7 +285,10 @@ mod tests {
         let result = search("t", None, &surroundings);
         let expected = ["home/bin/t", "checkout/target/debug/t", "checkout/.tools/cuda/bin/t", "path/t"].map(at);
         assert_eq!(result.found, expected);
-        assert_eq!(result.warnings, [format!("CUDA_ROOT is '{}', where there is no bin/t", at("missing").display())]);
+        assert_eq!(
+            result.warnings,
+            [format!("CUDA_ROOT is '{}', which does not contain bin/t", at("missing").display())]
+        );
         assert_eq!(result.tried.len(), 7);
 
         let explicit = search("t", Some(&at("nowhere")), &surroundings);

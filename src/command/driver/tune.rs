@@ -1,14 +1,14 @@
-//! `tileiras tune`: the variant of a program that takes the least time.
+//! `tileiras tune`: finds the fastest variant of a program.
 //!
-//! A program in text has holes for what may vary, such as `${TM}` for the rows of a tile; so have the launch and the
-//! options of the compilation. All combinations of the values that are given for them are compiled, and judged: by the
-//! timing model of `tile-run`, which needs no GPU, or by a command of the user's.
+//! A textual program contains placeholders such as `${TM}` for the rows of a tile, and so do the launch and the
+//! compiler options. All combinations of the given values are compiled and timed, either with the timing model of
+//! `tile-run`, which needs no GPU, or by a benchmark command of the user.
 //!
-//! * [`expression`]: what may stand in a hole or a condition;
-//! * [`space`]: parameters, combinations of their values, texts with holes;
+//! * [`expression`]: expressions in placeholders and conditions;
+//! * [`space`]: parameters, combinations of their values, and templates;
 //! * [`call`]: the command line;
-//! * [`search`]: compiling and judging, nothing twice;
-//! * [`table`], [`picture`]: the result.
+//! * [`search`]: compiles and times the variants, without duplicate work;
+//! * [`table`], [`picture`]: the results.
 
 pub mod call;
 pub mod expression;

@@ -1,18 +1,18 @@
-//! What a pass changed, line by line.
+//! Line-by-line differences between the programs before and after a pass.
 //!
-//! An operation that a pass adds gives all values behind it other numbers. So lines are compared without the numbers of
-//! their values; what is shown is the text as it is.
+//! An op that a pass adds changes the numbers of all later values. Lines are therefore compared without value
+//! numbers, but shown with them.
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
-/// A run of lines: `before` and `after` begin there, and one of the lengths is 0 unless the lines are the same.
+/// A run of lines that starts at the lines `before` and `after`. Only one of the lengths is nonzero.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Run {
     pub before: usize,
     pub after: usize,
     pub removed: usize,
     pub added: usize,
-    /// The lines that are in both.
+    /// The number of lines that both programs contain.
     pub same: usize,
 }
 
@@ -35,7 +35,8 @@ fn of_operation(op: DiffOp) -> Vec<Run> {
     }
 }
 
-/// The line with `%` for each `%12` and `%cst_3`, and `#map` for `#map2`.
+/// Removes the numbers of SSA values and attribute aliases: `%12` and `%cst_3` become `%` and `%cst`, `#map2` becomes
+/// `#map`.
 fn without_numbers(line: &str) -> String {
     let mut plain = String::with_capacity(line.len());
     let mut rest = line;

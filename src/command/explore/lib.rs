@@ -1,12 +1,12 @@
-//! `tileiras explore`: a program at every level, in one page.
+//! `tileiras explore`: a program at every level, on one page.
 //!
-//! A compilation leaves an [`Exploration`]: the program behind each pass, PTX and machine code, with the line of the
-//! source that each line comes from, and remarks and resources. It is JSON, for programs, and [`page`] makes a page of
-//! it that opens in a browser without a server and loads nothing else.
+//! A compilation writes an [`Exploration`]: the program after each pass, PTX and SASS, with the source line of each
+//! of their lines, and remarks and resources. It is stored as JSON, for programs. [`page`] converts it to a
+//! self-contained page for browsers that needs no server.
 //!
-//! * [`lines`]: which lines of LLVM IR, PTX and machine code come from which line of the source.
-//! * [`changes`]: what a pass changed.
-//! * [`page`]: the page. Its program is in `page/`, and gets one object.
+//! * [`lines`]: maps the lines of LLVM IR, PTX and SASS to source lines.
+//! * [`changes`]: the changes made by a pass.
+//! * [`page`]: the page. The script in `page/` receives its data as one object.
 
 #![deny(unsafe_code)]
 
@@ -18,53 +18,53 @@ pub use page::page;
 
 use serde::{Deserialize, Serialize};
 
-/// What an exploration is written as. Readers refuse others.
+/// The version of the JSON format. Readers reject other versions.
 pub const FORMAT: u32 = 1;
 
-/// A program with everything that the compiler says of it.
+/// A program at every level, with the diagnostics and measurements of the compiler.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Exploration {
     /// [`FORMAT`].
     pub format: u32,
-    /// The input, as the user named it.
+    /// The input's name as given by the user.
     pub input: String,
     pub compiler: String,
     pub target: String,
-    /// Arguments of the compilation besides the input.
+    /// The compiler options, without the input.
     pub arguments: Vec<String>,
-    /// The program that lines refer to: the input, or bytecode as text.
+    /// The program that line numbers refer to: the input, converted to text if it is bytecode.
     pub source: String,
-    /// For each line of [`Exploration::source`], where it comes from itself: file and line of a program in a language
-    /// above, if the bytecode says so.
+    /// For each line of [`Exploration::source`], its own origin: file and line of a program in a higher-level
+    /// language, if the bytecode contains it.
     pub origins: Vec<Option<String>>,
-    /// The source, under an empty name, and what the passes did, in order.
-    pub steps: Vec<Step>,
-    /// LLVM IR, PTX and machine code, as far as there are any.
+    /// The source under an empty name, then the passes in order.
+    pub steps: Vec<Pass>,
+    /// LLVM IR, PTX and SASS, as far as they exist.
     pub outputs: Vec<Output>,
     pub remarks: Vec<Remark>,
     pub kernels: Vec<Kernel>,
-    /// Modulo schedules of the loops as text, if the scheduler ran.
+    /// The modulo schedules of the loops as text, if the scheduler ran.
     pub schedules: Option<String>,
 }
 
-/// A pass.
+/// A pass and its result.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Step {
+pub struct Pass {
     pub pass: String,
-    /// The level that it leads to: `cuda-tile`, `tileaa`, `tileas` or `llvm`.
+    /// The level that the pass contributes to: `cuda-tile`, `tileaa`, `tileas` or `llvm`.
     pub level: String,
-    /// The program behind it; none if it changed nothing.
+    /// The program after the pass. `None` if the pass changed nothing.
     pub program: Option<Listing>,
 }
 
-/// A text, and for each of its lines the line of the source that it comes from, from 1; 0 where there is none.
+/// A text with the source line of each of its lines, from 1, or 0 if there is none.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Listing {
     pub text: String,
     pub lines: Vec<u32>,
 }
 
-/// A text that is not MLIR any more.
+/// A program below the MLIR levels.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Output {
     /// `llvm-ir`, `ptx` or `sass`.
@@ -72,7 +72,7 @@ pub struct Output {
     pub program: Listing,
 }
 
-/// What a pass tells the user.
+/// A remark of a pass.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Remark {
     /// `passed`, `missed`, `failed` or `analysis`.
@@ -81,11 +81,11 @@ pub struct Remark {
     pub name: String,
     pub function: String,
     pub message: String,
-    /// Line of the source; 0 if it has none.
+    /// The source line, or 0.
     pub line: u32,
 }
 
-/// What a kernel takes. Sizes in bytes.
+/// The resources of a kernel. Sizes are in bytes.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Kernel {
     pub name: String,
@@ -99,20 +99,20 @@ pub struct Kernel {
 }
 
 impl Exploration {
-    /// Reads what [`Exploration::to_json`] wrote.
+    /// Parses the output of [`Exploration::to_json`].
     ///
     /// # Errors
-    /// Says what is wrong with it.
+    /// The first error in the text.
     pub fn from_json(text: &[u8]) -> Result<Self, String> {
         let read: Self = serde_json::from_slice(text).map_err(|e| e.to_string())?;
         match read.format {
             FORMAT => Ok(read),
-            other => Err(format!("it has format {other}, and {FORMAT} can be read")),
+            other => Err(format!("format {other} is not supported, only format {FORMAT}")),
         }
     }
 
     pub fn to_json(&self) -> String {
-        // Strings, numbers and lists of them cannot fail to be written.
+        // Serializing strings, numbers and lists of them cannot fail.
         serde_json::to_string(self).unwrap_or_default()
     }
 }

@@ -1,13 +1,13 @@
-//! Which line of the source each line of LLVM IR, PTX and machine code comes from.
+//! Maps the lines of LLVM IR, PTX and SASS to source lines.
 //!
-//! All three carry line information of the same file: LLVM IR as metadata, PTX in `.loc` directives, machine code in
-//! the comments that nvdisasm writes. Places in other files (functions of a library) count as none.
+//! All three contain line information for the same file: LLVM IR as metadata, PTX in `.loc` directives, and SASS in
+//! comments by nvdisasm. Locations in other files, such as library functions, are ignored.
 
 use std::collections::HashMap;
 
 use crate::Listing;
 
-/// LLVM IR: the location at the end of an instruction, or of a function's definition.
+/// LLVM IR: the `!dbg` location of an instruction or function definition.
 pub fn of_llvm(text: &str, source: &str) -> Listing {
     let mut nodes: HashMap<&str, &str> = HashMap::new();
     for line in text.lines().filter(|l| l.starts_with('!')) {
@@ -21,7 +21,7 @@ pub fn of_llvm(text: &str, source: &str) -> Listing {
         Some(rest[..end].to_owned())
     };
     let is_of_source = |node: &str| {
-        // A location names its scope, and a scope its file; what is in between names another scope.
+        // A location refers to its scope and a scope to its file. Scopes in between refer to an outer scope.
         let mut at = node.to_owned();
         for _ in 0..nodes.len() {
             if let Some(file) = field(&at, "file").and_then(|f| nodes.get(f.as_str()).copied()) {
@@ -46,7 +46,7 @@ pub fn of_llvm(text: &str, source: &str) -> Listing {
     Listing { lines: lines.collect(), text: text.to_owned() }
 }
 
-/// PTX: what stands behind a `.loc`, up to the next one or the end of the function.
+/// PTX: a `.loc` applies up to the next one or the end of the function.
 pub fn of_ptx(text: &str, source: &str) -> Listing {
     let files = text.lines().filter_map(|line| {
         let (number, name) = line.trim().strip_prefix(".file")?.trim().split_once(char::is_whitespace)?;
@@ -65,7 +65,7 @@ pub fn of_ptx(text: &str, source: &str) -> Listing {
         if words == "}" || words == ")" {
             at = 0;
         }
-        // Inline assembly may have several in a line, in braces.
+        // A line of inline assembly, in braces, may contain several instructions.
         let is_instruction = words.contains(';') && !words.starts_with(['.', '/']);
         if is_instruction { at } else { 0 }
     };
@@ -73,13 +73,13 @@ pub fn of_ptx(text: &str, source: &str) -> Listing {
     Listing { text: text.to_owned(), lines }
 }
 
-/// Machine code as `nvdisasm -g` lists it. The comments are taken out of it.
+/// SASS as `nvdisasm -g` prints it. The location comments are removed.
 pub fn of_sass(text: &str, source: &str) -> Listing {
     let mut listing = Listing::default();
     let (mut at, mut in_comments) = (0, false);
     for line in text.lines() {
         if let Some((_, place)) = line.split_once("//## File ") {
-            // Of an inlined call, the place in the function that was called comes first, and then where it is called.
+            // For an inlined call, the location in the callee comes first, followed by the call site.
             if !std::mem::replace(&mut in_comments, true) {
                 at = 0;
             }
@@ -94,7 +94,7 @@ pub fn of_sass(text: &str, source: &str) -> Listing {
         if line.trim_start().starts_with(".section") || line.starts_with(".text.") {
             at = 0;
         }
-        // Nothing is gained by the columns between the address and the instruction.
+        // Remove the columns between the address and the instruction.
         let instruction = line.trim_start().strip_prefix("/*").and_then(|rest| rest.split_once("*/"));
         let is_instruction = instruction.is_some();
         match instruction {
@@ -107,8 +107,8 @@ pub fn of_sass(text: &str, source: &str) -> Listing {
     listing
 }
 
-/// Debug information may have the directory in front of a name, or apart from it. PTX has an apostrophe for a quote,
-/// and LLVM IR the digits of it.
+/// Compares file names without directories, which debug information may store in front of the name or separately. PTX
+/// replaces quotes in names by apostrophes, and LLVM IR escapes them.
 fn is_same(file: &str, source: &str) -> bool {
     let name = |path: &str| path.rsplit('/').next().unwrap_or_default().replace("\\22", "'").replace('"', "'");
     name(file) == name(source)

@@ -1,4 +1,4 @@
-//! The page: one object, and the program in `page/` that shows it.
+//! The page: a JSON object, and the script in `page/` that shows it.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ const STYLE: &str = include_str!("page/style.css");
 const LAYOUTS: &str = include_str!("page/layouts.js");
 const PROGRAM: &str = include_str!("page/program.js");
 
-/// What the program gets. Most lines are in many listings, so each stands there once.
+/// The data of the script. Most lines occur in many listings, so each distinct line is stored once.
 #[derive(Serialize)]
 struct Data<'a> {
     input: &'a str,
@@ -19,41 +19,41 @@ struct Data<'a> {
     target: &'a str,
     arguments: &'a [String],
     strings: Vec<&'a str>,
-    listings: Vec<Shown>,
-    steps: Vec<ShownStep<'a>>,
+    listings: Vec<ShownListing>,
+    steps: Vec<ShownPass<'a>>,
     origins: &'a [Option<String>],
     remarks: &'a [Remark],
     kernels: &'a [Kernel],
     schedules: Option<&'a str>,
 }
 
-/// A program of a level, or behind a pass.
+/// A program at the end of a level or after a pass.
 #[derive(Serialize)]
-struct Shown {
-    /// Of a level; empty behind a pass.
+struct ShownListing {
+    /// The name of the level; empty after other passes.
     title: &'static str,
-    /// Numbers of the lines' texts.
+    /// Indices into [`Data::strings`].
     text: Vec<usize>,
-    /// Lines of the source.
+    /// The source lines.
     lines: Vec<u32>,
 }
 
-/// A pass.
+/// A pass and its changes.
 #[derive(Serialize)]
-struct ShownStep<'a> {
+struct ShownPass<'a> {
     pass: &'a str,
     level: &'static str,
-    /// The listings before it and behind it.
+    /// Indices of the listings before and after the pass.
     before: usize,
     after: usize,
-    /// Lines that are removed and added.
+    /// The number of removed and added lines.
     removed: usize,
     added: usize,
-    /// Triples: lines that stay, that are removed, that are added.
+    /// Triples: the numbers of unchanged, removed and added lines.
     runs: Vec<usize>,
 }
 
-/// The names of the levels, in order.
+/// The titles of the levels, in order.
 const LEVELS: &[(&str, &str)] = &[
     ("cuda-tile", "cuda_tile"),
     ("tileaa", "nv_tileaa"),
@@ -71,7 +71,7 @@ fn title(level: &str) -> &'static str {
 struct Builder<'a> {
     known: HashMap<&'a str, usize>,
     strings: Vec<&'a str>,
-    listings: Vec<Shown>,
+    listings: Vec<ShownListing>,
 }
 
 impl<'a> Builder<'a> {
@@ -83,7 +83,7 @@ impl<'a> Builder<'a> {
             })
         });
         let text = text.collect();
-        self.listings.push(Shown { title: "", text, lines: listing.lines.clone() });
+        self.listings.push(ShownListing { title: "", text, lines: listing.lines.clone() });
         self.listings.len() - 1
     }
 }
@@ -92,7 +92,7 @@ fn data(exploration: &Exploration) -> Data<'_> {
     let mut builder = Builder { known: HashMap::new(), strings: vec![], listings: vec![] };
     let mut steps = vec![];
     let mut current: Option<(usize, &Listing)> = None;
-    // The last listing of each level is what `--emit` would print there.
+    // The last listing of each level is the text that `--emit` prints.
     let mut last_of: Vec<(&'static str, usize)> = vec![];
     for step in &exploration.steps {
         let before = current;
@@ -107,7 +107,7 @@ fn data(exploration: &Exploration) -> Data<'_> {
         }
         let Some((before, text)) = before else { continue };
         let changed = if before == after { vec![] } else { changes(&text.text, &program.text) };
-        steps.push(ShownStep {
+        steps.push(ShownPass {
             pass: &step.pass,
             level,
             before,
@@ -118,7 +118,7 @@ fn data(exploration: &Exploration) -> Data<'_> {
         });
     }
     for (level, index) in last_of {
-        // A level without passes of its own ends where the one before does.
+        // A level without passes of its own shares the last listing of the previous level.
         let shown = &mut builder.listings[index];
         if shown.title.is_empty() {
             shown.title = level;
@@ -143,9 +143,9 @@ fn data(exploration: &Exploration) -> Data<'_> {
     }
 }
 
-/// The page of an exploration: HTML that needs no other file.
+/// The self-contained HTML page of an exploration.
 pub fn page(exploration: &Exploration) -> String {
-    // Text in a script ends at its end tag, whatever the language in it says.
+    // HTML ends a script at the first end tag, even inside a string.
     let json = serde_json::to_string(&data(exploration))
         .unwrap_or_default()
         .replace("</", "<\\/")
@@ -177,14 +177,14 @@ fn escaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Output, Step};
+    use crate::{Output, Pass};
 
     fn listing(text: &str) -> Listing {
         Listing { text: text.to_owned(), lines: vec![1; text.lines().count()] }
     }
 
     fn example() -> Exploration {
-        let step = |pass: &str, level: &str, text: Option<&str>| Step {
+        let step = |pass: &str, level: &str, text: Option<&str>| Pass {
             pass: pass.to_owned(),
             level: level.to_owned(),
             program: text.map(listing),

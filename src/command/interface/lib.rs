@@ -1,12 +1,12 @@
-//! What the command and the compiler say to each other.
+//! The interface between the driver and the compiler.
 //!
-//! The command knows nothing of MLIR: it hands bytes to a [`Compiler`] and takes text back. The compiler knows no
-//! files, no options and no ptxas. Both know these types, and neither knows the other. The binary that links the
-//! compiler supplies one; tests supply a closure.
+//! The driver does not depend on MLIR: it passes bytes to a [`Compiler`] and gets text back. The compiler does not
+//! deal with files, options or ptxas. Both depend on these types and not on each other. The binary that links the
+//! compiler supplies an implementation; tests supply a closure.
 //!
-//! * [`request`]: what a compiler is asked and what it answers.
-//! * [`remark`]: what a pass tells the user about its decisions.
-//! * [`scope`]: named spans of time that an embedder can watch.
+//! * [`request`]: compile requests and their results.
+//! * [`remark`]: optimization remarks of passes.
+//! * [`scope`]: named time spans that an embedder can observe.
 
 #![deny(unsafe_code)]
 
@@ -17,5 +17,5 @@ pub mod scope;
 pub use remark::{Remark, RemarkSort, RemarkSubject};
 pub use request::{
     Backend, CompileError, CompileOutput, CompileRequest, Compiler, DebugInfo, Emit, InputKind, Insertion,
-    Instrumentation, Level, Listing, NotTileIr, Place, Snapshot, input_kind,
+    Instrumentation, Level, Listing, NotTileIr, Position, Snapshot, input_kind,
 };

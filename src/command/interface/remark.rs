@@ -1,4 +1,4 @@
-//! Optimization remarks: what a pass did, could not do, or found.
+//! Optimization remarks: what a pass did, failed to do, or found.
 
 use tile_diag::Location;
 
@@ -9,7 +9,7 @@ pub struct Remark {
     pub subject: RemarkSubject,
     /// The pass's command-line name.
     pub pass: String,
-    /// A short name of what is remarked on, e.g. `Pipelined`.
+    /// A short name of the subject, for example `Pipelined`.
     pub name: String,
     /// The kernel.
     pub function: String,

@@ -1,4 +1,4 @@
-//! What a compiler is asked and what it answers.
+//! Compile requests and their results.
 
 use std::path::PathBuf;
 
@@ -7,9 +7,9 @@ use tile_targets::Target;
 
 use crate::remark::Remark;
 
-/// The compiler as the driver sees it. Any function of this shape is one.
+/// A compiler as the driver sees it. Every function with this signature is one.
 ///
-/// Diagnostics go to `report` as they occur. An implementation may panic: the driver reports that as an internal error.
+/// Diagnostics go to `report` as they occur. An implementation may panic; the driver reports an internal error.
 pub trait Compiler {
     fn compile(
         &self,
@@ -31,46 +31,46 @@ where
     }
 }
 
-/// Everything that can change the result.
+/// All inputs of a compilation.
 #[derive(Debug, Clone)]
 pub struct CompileRequest<'a> {
     pub input: &'a [u8],
     pub kind: InputKind,
-    /// The level of the input, where it is not to be found from what the input holds.
+    /// The level of the input, if it is not to be detected from the contents.
     pub start_from: Option<Level>,
-    /// The input's name as the user wrote it, for locations.
+    /// The input's name as written by the user, for locations.
     pub input_name: &'a str,
     pub target: &'static Target,
     /// 0 to 3.
     pub opt_level: u8,
-    /// Where to stop. What comes after [`Emit::Ptx`] is the driver's affair: the compiler is asked for that then.
+    /// The last stage, at most [`Emit::Ptx`]. The driver itself does the stages after PTX.
     pub emit: Emit,
     pub debug: DebugInfo,
-    /// `--pipeline-option=key=value`, in order; the pipeline decides which keys there are.
+    /// `--pipeline-option=key=value`, in order. The pipeline defines the keys.
     pub pipeline_options: &'a [(String, String)],
-    /// Libraries whose passes [`CompileRequest::insertions`] may name. Their code runs in this process.
+    /// Shared libraries with the passes that [`CompileRequest::insertions`] may name. Their code runs in this
+    /// process.
     pub plugins: &'a [PathBuf],
-    /// Passes that run besides those of the pipeline.
+    /// Passes to run in addition to those of the pipeline.
     pub insertions: &'a [Insertion],
-    /// Who makes PTX of LLVM IR.
+    /// The backend that translates LLVM IR to PTX.
     pub backend: Backend,
-    /// The file of NVIDIA's libdevice, to take mathematical functions from instead of the embedded library.
+    /// NVIDIA's libdevice file, to take math functions from instead of the embedded library.
     pub libdevice: Option<PathBuf>,
     pub instrumentation: Instrumentation,
-    /// Whether the text of each stage on the way is wanted in [`CompileOutput::stages`].
+    /// Whether to return the text of each earlier stage in [`CompileOutput::stages`].
     pub keep_stages: bool,
-    /// Whether the program behind each pass is wanted in [`CompileOutput::snapshots`]; printing it takes longer than
+    /// Whether to return the program after each pass in [`CompileOutput::snapshots`]. Printing it takes longer than
     /// most passes.
     pub keep_snapshots: bool,
-    /// Whether [`CompileOutput::remarks`] and [`CompileOutput::places`] are wanted; to find them takes time.
+    /// Whether to return [`CompileOutput::remarks`] and [`CompileOutput::locations`], which takes time.
     pub remarks: bool,
-    /// Whether a plan that the compiler cannot carry through is an error, rather than a reason to compile again with a
-    /// weaker one.
+    /// Whether a plan that cannot be carried out is an error. Otherwise the compiler retries with a weaker plan.
     pub strict_plans: bool,
 }
 
 impl<'a> CompileRequest<'a> {
-    /// PTX of an input without a name, at the highest level, with defaults for everything else.
+    /// A request for PTX at the highest optimization level, from an unnamed input, with defaults for everything else.
     pub fn new(input: &'a [u8], kind: InputKind, target: &'static Target) -> Self {
         CompileRequest {
             input,
@@ -95,13 +95,13 @@ impl<'a> CompileRequest<'a> {
     }
 }
 
-/// Who makes PTX of LLVM IR.
+/// A backend that translates LLVM IR to PTX.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Backend {
-    /// LLVM's own NVPTX.
+    /// LLVM's NVPTX backend.
     #[default]
     Llvm,
-    /// NVIDIA's libNVVM, the library in this file.
+    /// NVIDIA's libNVVM, loaded from this file.
     LibNvvm(PathBuf),
 }
 
@@ -117,7 +117,7 @@ pub enum InputKind {
     LlvmIr,
 }
 
-/// A level of the program that can be printed, edited and compiled from there, in order.
+/// A level at which a program can be printed and compiled further. In order of lowering.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
     CudaTile,
@@ -139,14 +139,14 @@ impl Level {
         }
     }
 
-    /// The level of a name on the command line. The language is also known by the name of its dialect.
+    /// The level with this name on the command line. `cuda_tile`, the name of the dialect, is also accepted.
     pub fn by_name(name: &str) -> Option<Level> {
         let name = if name == "cuda_tile" { "cuda-tile" } else { name };
         Level::ALL.iter().copied().find(|l| l.emit().name() == name)
     }
 }
 
-/// A stage of compilation, in order.
+/// A stage of compilation. In order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Emit {
     CudaTile,
@@ -155,7 +155,7 @@ pub enum Emit {
     Llvm,
     Ptx,
     Cubin,
-    /// The cubin in an object for the host.
+    /// A host object that embeds the cubin.
     Obj,
 }
 
@@ -176,7 +176,7 @@ impl Emit {
         }
     }
 
-    /// The extension of a file with this stage, without the first dot.
+    /// The file extension of the stage, without the first dot.
     pub fn extension(self) -> &'static str {
         match self {
             Emit::CudaTile => "cuda_tile.mlir",
@@ -190,29 +190,29 @@ impl Emit {
     }
 }
 
-/// Passes of the user, and where in the pipeline they run: `PLACE:PIPELINE` on the command line.
+/// A user's passes and their position in the pipeline: `PLACE:PIPELINE` on the command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Insertion {
-    pub place: Place,
-    /// As MLIR parses what is between the parentheses of `builtin.module(...)`.
+    pub position: Position,
+    /// The text between the parentheses of `builtin.module(...)` in MLIR's pipeline syntax.
     pub pipeline: String,
 }
 
-/// A place in the pipeline of passes. A pass that occurs several times is meant each time.
+/// A position in the pass pipeline. If a pass occurs several times, every occurrence counts.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Place {
+pub enum Position {
     Before(String),
     After(String),
-    /// Behind the last pass whose result is of this level.
+    /// After the last pass whose result is at this level.
     End(Level),
 }
 
 impl std::fmt::Display for Insertion {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match &self.place {
-            Place::Before(pass) => write!(f, "before:{pass}")?,
-            Place::After(pass) => write!(f, "after:{pass}")?,
-            Place::End(level) => write!(f, "end:{}", level.emit().name())?,
+        match &self.position {
+            Position::Before(pass) => write!(f, "before:{pass}")?,
+            Position::After(pass) => write!(f, "after:{pass}")?,
+            Position::End(level) => write!(f, "end:{}", level.emit().name())?,
         }
         write!(f, ":{}", self.pipeline)
     }
@@ -227,16 +227,18 @@ impl std::str::FromStr for Insertion {
         let mut parts = text.splitn(3, ':');
         let mut part = || parts.next().filter(|p| !p.is_empty()).ok_or_else(form);
         let (which, name, pipeline) = (part()?, part()?, part()?.to_owned());
-        let place = match which {
-            "before" => Place::Before(name.to_owned()),
-            "after" => Place::After(name.to_owned()),
+        let position = match which {
+            "before" => Position::Before(name.to_owned()),
+            "after" => Position::After(name.to_owned()),
             "end" => match Level::by_name(name) {
-                Some(level) if level != Level::CudaTile => Place::End(level),
-                _ => return Err(format!("no pass makes the level '{name}'; the levels are tileaa, tileas and llvm")),
+                Some(level) if level != Level::CudaTile => Position::End(level),
+                _ => {
+                    return Err(format!("no pass produces the level '{name}'; the levels are tileaa, tileas and llvm"));
+                }
             },
             _ => return Err(form()),
         };
-        Ok(Insertion { place, pipeline })
+        Ok(Insertion { position, pipeline })
     }
 }
 
@@ -249,79 +251,80 @@ pub enum DebugInfo {
     Full,
 }
 
-/// What to print while compiling. The compiler prints it to standard error itself.
+/// Debug output of the compiler, which it prints to standard error itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Instrumentation {
-    /// The pass pipelines, in their textual form, before they run.
+    /// Print the pass pipelines in textual form before they run.
     pub dump_pass_pipeline: bool,
-    /// The module before each pass.
+    /// Print the module before each pass.
     pub print_ir_before_all: bool,
-    /// The module after each pass.
+    /// Print the module after each pass.
     pub print_ir_after_all: bool,
-    /// The time spent in each pass.
+    /// Print the time spent in each pass.
     pub timing: bool,
-    /// What passes counted.
+    /// Print the statistics of passes.
     pub statistics: bool,
-    /// LLVM IR as it is translated and as it is optimised.
+    /// Print LLVM IR before and after optimization.
     pub print_llvm: bool,
 }
 
-/// What a pass did.
+/// The program after a pass.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Snapshot {
     /// The pass's command-line name.
     pub pass: String,
-    /// What the pass is on the way to; of the input, its own level.
+    /// The stage that the pass contributes to. For the input, its own level.
     pub stage: Emit,
-    /// The program behind it; `None` if it changed nothing.
+    /// `None` if the pass changed nothing.
     pub program: Option<Listing>,
 }
 
-/// A program as text, with the places in the source that it comes from.
+/// A program as text, with the source locations of its lines.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Listing {
     pub text: String,
-    /// The files that [`Listing::places`] counts.
+    /// The files that [`Listing::locations`] refers to.
     pub files: Vec<String>,
-    /// For each line of the text, the file, as an index, and the line there, from 1, of what begins first in it.
-    pub places: Vec<Option<(usize, u32)>>,
+    /// For each line of the text, the location of the first op that starts in it: an index into `files`, and a line
+    /// from 1.
+    pub locations: Vec<Option<(usize, u32)>>,
 }
 
 /// A successful compilation.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CompileOutput {
-    /// The text of the stage that was asked for; for [`Emit::Ptx`] it is finalised.
+    /// The text of the requested stage. PTX is final.
     pub text: String,
-    /// The earlier stages, when asked for.
+    /// The earlier stages, if requested.
     pub stages: Vec<(Emit, String)>,
-    /// The input, under an empty name, and what each pass made of it, when asked for.
+    /// The input under an empty name, then the program after each pass, if requested.
     pub snapshots: Vec<Snapshot>,
     pub remarks: Vec<Remark>,
-    /// Where each kernel of the PTX stands in the source, by its name, if that is known.
-    pub places: Vec<(String, Location)>,
+    /// The source location of each kernel in the PTX by name, if known.
+    pub locations: Vec<(String, Location)>,
 }
 
-/// Why there is no output. The details went to the diagnostics.
+/// The reason why there is no output. The diagnostics have the details.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CompileError {
-    /// The input is no valid module.
+    /// The input is not a valid module.
     #[error("the input is not a valid Tile IR module")]
     Input,
-    /// A pipeline option or another setting is wrong.
+    /// A pipeline option or another setting is invalid.
     #[error("{0}")]
     Configuration(String),
-    /// The module is valid and cannot be compiled for this target.
+    /// The module is valid but cannot be compiled for this target.
     #[error("failed to compile Tile IR program")]
     Failed,
-    /// A defect.
+    /// An internal error, that is, a defect of the compiler.
     #[error("{0}")]
     Internal(String),
 }
 
-/// Reads what an input is from its name and first bytes.
+/// Detects the kind of an input from its name and first bytes.
 ///
-/// The magic decides; without one, a name that ends in `.mlir` is text, and what ends in `.ll` or begins as LLVM IR
-/// does is LLVM IR. `Err` says what the file seems to be.
+/// The magic number decides. Without one, a name that ends in `.mlir` means text. A name that ends in `.ll`, or a
+/// first line typical of LLVM IR, means LLVM IR. `Err` describes other files.
 pub fn input_kind(name: &std::path::Path, bytes: &[u8]) -> Result<InputKind, NotTileIr> {
     const PUBLIC: &[u8] = &[0x7f, b'T', b'i', b'l', b'e', b'I', b'R', 0];
     const SPEC: &[u8] = &[0x06, 0x03, 0x80, b'T', b'i', b'l', b'e', 0];
@@ -341,7 +344,7 @@ pub fn input_kind(name: &std::path::Path, bytes: &[u8]) -> Result<InputKind, Not
     }
 }
 
-/// Whether the text begins as modules of LLVM IR do. MLIR has neither comments of this kind nor these words.
+/// Whether the text starts like a module of LLVM IR. MLIR has neither comments of this kind nor these words.
 fn is_llvm_ir(bytes: &[u8]) -> bool {
     const WORDS: [&[u8]; 4] = [b"source_filename", b"target ", b"define ", b"declare "];
     let mut lines = bytes.split(|b| *b == b'\n').map(|line| line.trim_ascii_start());
@@ -382,8 +385,8 @@ mod tests {
         for text in ["before:cse:a,b", "after:canonicalize:any(a{b=c:d})", "end:tileas:x", "end:llvm:x"] {
             assert_eq!(read(text).map(|i| i.to_string()), Ok(text.to_owned()));
         }
-        let place = Place::After("cse".into());
-        assert_eq!(read("after:cse:p{x=a:b}"), Ok(Insertion { place, pipeline: "p{x=a:b}".into() }));
+        let position = Position::After("cse".into());
+        assert_eq!(read("after:cse:p{x=a:b}"), Ok(Insertion { position, pipeline: "p{x=a:b}".into() }));
         for text in ["", "cse", "after:cse", "after:cse:", "after::x", "behind:cse:x", "end:cse:x", "end:cuda-tile:x"] {
             assert!(read(text).is_err(), "{text}");
         }

@@ -1,9 +1,9 @@
-//! Scopes of a compilation: named spans of time that an embedder can watch.
+//! Scopes: named time spans of a compilation that an embedder can observe.
 //!
-//! The names are part of the interface. `CompileNVVM` covers the passes from Tile IR to NVVM and LLVM's optimiser;
-//! `SerializeGPUModule` covers the translation to PTX and the tools behind it, and is opened for each. Whoever does
-//! such work holds a [`Scope`] meanwhile; an observer hears of both ends on the thread that does the work, and
-//! `--mlir-timing` prints the sums.
+//! The names are part of the interface. `CompileNVVM` covers the passes from Tile IR to NVVM and LLVM's optimizer.
+//! `SerializeGPUModule` covers the translation to PTX and, separately, each tool that runs after it. Code that does
+//! such work holds a [`Scope`]. The observer is called at both ends on the thread that does the work. `--mlir-timing`
+//! prints the totals.
 
 use std::cell::RefCell;
 use std::ffi::CStr;
@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 pub const COMPILE_NVVM: &CStr = c"CompileNVVM";
 pub const SERIALIZE_GPU_MODULE: &CStr = c"SerializeGPUModule";
 
-/// Called with the name of a scope and whether it begins.
+/// Called with the name of a scope, and `true` when it begins or `false` when it ends.
 pub type Observer = dyn Fn(&'static CStr, bool) + Send + Sync;
 
 static OBSERVER: RwLock<Option<Box<Observer>>> = RwLock::new(None);
@@ -22,12 +22,12 @@ thread_local! {
     static TIMES: RefCell<Vec<(&'static CStr, Duration)>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Sets the process's observer in place of the one before.
+/// Sets the observer of the process, replacing the previous one.
 pub fn observe(observer: Option<Box<Observer>>) {
     *OBSERVER.write().unwrap_or_else(PoisonError::into_inner) = observer;
 }
 
-/// A scope that is open; it closes when dropped.
+/// An open scope, closed on drop.
 #[must_use]
 pub struct Scope {
     name: &'static CStr,
@@ -57,7 +57,7 @@ fn notify(name: &'static CStr, begin: bool) {
     }
 }
 
-/// Takes the times that this thread spent in each scope since the last call, in the order of first use.
+/// Takes the time that this thread has spent in each scope since the last call, in order of first use.
 pub fn take_times() -> Vec<(&'static CStr, Duration)> {
     TIMES.take()
 }

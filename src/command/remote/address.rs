@@ -1,25 +1,25 @@
-//! `grpc://host:port/instance`.
+//! Server addresses: `grpc://host:port/instance`.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// Where a server is, and which of its caches is meant.
+/// The address of a server, and the name of a cache on it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Address {
-    /// Whether the connection is encrypted, and the server proves who it is.
+    /// Whether the connection uses TLS.
     secure: bool,
     /// Host and port.
     authority: String,
-    /// Empty for the only cache of a server.
+    /// Empty for a server with a single cache.
     instance: String,
 }
 
-/// Parts of names of blobs, which the protocol forbids in names of instances.
+/// Path components of blob names, which the protocol forbids in instance names.
 const RESERVED: [&str; 8] =
     ["blobs", "uploads", "actions", "actionResults", "operations", "capabilities", "compressed-blobs", "chunked-blobs"];
 
 impl Address {
-    /// As a web address, which libraries for HTTP/2 want.
+    /// The address as an HTTP URI, as HTTP/2 libraries expect.
     pub(crate) fn uri(&self) -> String {
         format!("{}://{}", if self.secure { "https" } else { "http" }, self.authority)
     }
@@ -36,29 +36,29 @@ impl Address {
 impl FromStr for Address {
     type Err = String;
 
-    /// Reads an address.
+    /// Parses an address.
     ///
     /// # Errors
-    /// What is wrong with it, as the end of a sentence that begins with the address.
+    /// The error, as the end of a sentence that begins with the address.
     fn from_str(text: &str) -> Result<Address, String> {
         let (scheme, rest) = text.split_once("://").ok_or("is not of the form grpc://host:port/instance")?;
         let secure = match scheme {
             "grpc" => false,
             "grpcs" => true,
-            other => return Err(format!("begins with '{other}', and there are grpc and grpcs")),
+            other => return Err(format!("has the scheme '{other}' instead of grpc or grpcs")),
         };
         let (authority, instance) = rest.split_once('/').unwrap_or((rest, ""));
         let instance = instance.strip_suffix('/').unwrap_or(instance);
         let named = tonic::codegen::http::uri::Authority::from_str(authority).ok();
-        let named = named.filter(|a| !a.host().is_empty() && !authority.contains('@')).ok_or("names no host")?;
+        let named = named.filter(|a| !a.host().is_empty() && !authority.contains('@')).ok_or("lacks a host name")?;
         if named.port_u16().is_none_or(|port| port == 0) {
-            return Err("names no port".into());
+            return Err("lacks a port".into());
         }
         if let Some(word) = instance.split('/').find(|part| RESERVED.contains(part)) {
-            return Err(format!("names an instance with '{word}' in it, which the protocol forbids"));
+            return Err(format!("has the reserved word '{word}' in its instance name"));
         }
         if instance.chars().any(|c| c.is_control() || c.is_whitespace() || "?#".contains(c)) {
-            return Err("names an instance with characters that no name has".into());
+            return Err("has an invalid character in its instance name".into());
         }
         Ok(Address { secure, authority: authority.to_owned(), instance: instance.to_owned() })
     }
@@ -90,15 +90,15 @@ mod tests {
         for (text, error) in [
             ("", "is not of the form grpc://host:port/instance"),
             ("cache:8980", "is not of the form grpc://host:port/instance"),
-            ("http://cache:8980", "begins with 'http', and there are grpc and grpcs"),
-            ("grpc://", "names no host"),
-            ("grpc://:80", "names no host"),
-            ("grpc://user@cache:80", "names no host"),
-            ("grpc://cache", "names no port"),
-            ("grpc://cache:0", "names no port"),
-            ("grpc://cache:99999", "names no port"),
-            ("grpc://cache:80/a/blobs", "names an instance with 'blobs' in it, which the protocol forbids"),
-            ("grpc://cache:80/a b", "names an instance with characters that no name has"),
+            ("http://cache:8980", "has the scheme 'http' instead of grpc or grpcs"),
+            ("grpc://", "lacks a host name"),
+            ("grpc://:80", "lacks a host name"),
+            ("grpc://user@cache:80", "lacks a host name"),
+            ("grpc://cache", "lacks a port"),
+            ("grpc://cache:0", "lacks a port"),
+            ("grpc://cache:99999", "lacks a port"),
+            ("grpc://cache:80/a/blobs", "has the reserved word 'blobs' in its instance name"),
+            ("grpc://cache:80/a b", "has an invalid character in its instance name"),
         ] {
             assert_eq!(text.parse::<Address>().unwrap_err(), error, "{text}");
         }

@@ -1,4 +1,4 @@
-//! The calls of the protocol. All of them end when the caller stops waiting.
+//! The calls of the protocol. Each is cancelled when the caller stops waiting.
 
 use std::fmt::Write;
 
@@ -15,35 +15,35 @@ use api::action_cache_client::ActionCacheClient;
 use api::capabilities_client::CapabilitiesClient;
 use api::content_addressable_storage_client::ContentAddressableStorageClient;
 
-use crate::{Address, Answer, Key, LARGEST, Request, Trouble};
+use crate::{Address, Answer, CallError, Key, LARGEST, Request};
 
-/// The file that is the result of every action.
+/// The name of the output file of every action.
 const FILE: &str = "entry";
-/// Bytes in one message, at most, where the server does not ask for less: gRPC refuses messages of 4 MiB.
+/// The maximum number of bytes in a message, unless the server's limit is lower. gRPC rejects messages of 4 MiB.
 const BATCH: u64 = 2 << 20;
-/// Bytes in a piece of a stream.
+/// The number of bytes in a chunk of a stream.
 const PIECE: usize = 256 << 10;
 
-/// A connection that makes itself when it is used, and again after it broke.
+/// A connection that is established on first use, and again after it breaks.
 pub struct Connection {
     channel: Channel,
     instance: String,
     limits: OnceCell<Limits>,
 }
 
-/// What a server says it can do.
+/// The limits that a server announces.
 #[derive(Debug, Clone, Copy)]
 struct Limits {
-    /// Bytes of blobs in one message.
+    /// Total bytes of blobs in one message.
     batch: u64,
-    /// Bytes of a blob.
+    /// Bytes in a blob.
     blob: u64,
     writable: bool,
 }
 
 impl Connection {
-    pub fn new(address: &Address) -> Result<Connection, Trouble> {
-        let wrong = |e: tonic::transport::Error| Trouble::Unreachable(innermost(&e));
+    pub fn new(address: &Address) -> Result<Connection, CallError> {
+        let wrong = |e: tonic::transport::Error| CallError::Unreachable(innermost(&e));
         let mut endpoint = Endpoint::from_shared(address.uri()).map_err(wrong)?.tcp_nodelay(true);
         if address.is_secure() {
             endpoint = endpoint.tls_config(ClientTlsConfig::new().with_native_roots()).map_err(wrong)?;
@@ -63,27 +63,27 @@ impl Connection {
         ContentAddressableStorageClient::new(self.channel.clone())
     }
 
-    /// The start of names of blobs in streams.
+    /// The prefix of blob names in streams.
     fn prefix(&self) -> String {
         if self.instance.is_empty() { String::new() } else { format!("{}/", self.instance) }
     }
 
-    /// What the server says it can do; asked once.
-    async fn limits(&self) -> Result<Limits, Trouble> {
+    /// The server's limits, requested once.
+    async fn limits(&self) -> Result<Limits, CallError> {
         self.limits.get_or_try_init(|| self.ask_for_limits()).await.copied()
     }
 
-    async fn ask_for_limits(&self) -> Result<Limits, Trouble> {
+    async fn ask_for_limits(&self) -> Result<Limits, CallError> {
         let request = api::GetCapabilitiesRequest { instance_name: self.instance.clone() };
         let capabilities = match CapabilitiesClient::new(self.channel.clone()).get_capabilities(request).await {
             Ok(answer) => answer.into_inner().cache_capabilities,
-            // The oldest servers have no such call.
+            // The oldest servers lack this call.
             Err(status) if status.code() == Code::Unimplemented => Some(api::CacheCapabilities::default()),
-            Err(status) => return Err(trouble(&status)),
+            Err(status) => return Err(call_error(&status)),
         };
-        let cache = capabilities.ok_or_else(|| Trouble::Refuses("it has no cache".into()))?;
+        let cache = capabilities.ok_or_else(|| CallError::Unusable("the server has no cache".into()))?;
         if !cache.digest_functions.is_empty() && !cache.digest_functions.contains(&SHA256) {
-            return Err(Trouble::Refuses("it has no digests by SHA-256".into()));
+            return Err(CallError::Unusable("the server does not support SHA-256 digests".into()));
         }
         let bound = |announced: i64, most: u64| match u64::try_from(announced) {
             Ok(n @ 1..) => n.min(most),
@@ -109,16 +109,17 @@ impl Connection {
         let result = match result {
             Ok(result) => result.into_inner(),
             Err(status) if status.code() == Code::NotFound => return limits.map(|_| None),
-            Err(status) => return Err(trouble(&status)),
+            Err(status) => return Err(call_error(&status)),
         };
-        let lies = |text: &str| Trouble::Lies(text.to_owned());
+        let untrusted = |text: &str| CallError::Untrusted(text.to_owned());
         let file = result.output_files.into_iter().find(|f| f.path == FILE);
-        let file = file.ok_or_else(|| lies("its result has no entry"))?;
-        let digest = file.digest.ok_or_else(|| lies("its entry has no digest"))?;
+        let file = file.ok_or_else(|| untrusted("its result does not contain the entry"))?;
+        let digest = file.digest.ok_or_else(|| untrusted("its entry lacks a digest"))?;
         let size = u64::try_from(digest.size_bytes).ok().filter(|size| *size <= LARGEST);
-        let size = size.ok_or_else(|| Trouble::Lies(format!("an entry of {} bytes", digest.size_bytes)))?;
+        let size =
+            size.ok_or_else(|| CallError::Untrusted(format!("its entry has a size of {} bytes", digest.size_bytes)))?;
         if digest.hash.len() != 64 || digest.hash.bytes().any(|b| !matches!(b, b'0'..=b'9' | b'a'..=b'f')) {
-            return Err(lies("the digest of its entry is none"));
+            return Err(untrusted("the digest of its entry is malformed"));
         }
         let blob = if !file.contents.is_empty() {
             Some(file.contents)
@@ -129,10 +130,10 @@ impl Connection {
         };
         let Some(blob) = blob else { return Ok(None) };
         if blob.len() as u64 != size {
-            return Err(Trouble::Lies(format!("{} bytes where it announced {size}", blob.len())));
+            return Err(CallError::Untrusted(format!("it sent {} bytes instead of {size}", blob.len())));
         }
         if hash(&blob) != digest.hash {
-            return Err(lies("the bytes do not have the digest that it named"));
+            return Err(untrusted("its entry does not match the digest"));
         }
         Ok(Some(blob))
     }
@@ -144,13 +145,14 @@ impl Connection {
             digest_function: SHA256,
             ..Default::default()
         };
-        let answer = self.storage().batch_read_blobs(request).await.map_err(|s| trouble(&s))?.into_inner();
+        let answer = self.storage().batch_read_blobs(request).await.map_err(|s| call_error(&s))?.into_inner();
         let blob = answer.responses.into_iter().find(|r| r.digest.as_ref() == Some(digest));
-        let blob = blob.ok_or_else(|| Trouble::Lies("it answers for other blobs than it was asked for".into()))?;
+        let blob =
+            blob.ok_or_else(|| CallError::Untrusted("it returned other blobs than the requested ones".into()))?;
         match Code::from(blob.status.as_ref().map_or(0, |s| s.code)) {
             Code::Ok => Ok(Some(blob.data)),
             Code::NotFound => Ok(None),
-            code => Err(refusal(code, &blob.status.unwrap_or_default().message)),
+            code => Err(unusable(code, &blob.status.unwrap_or_default().message)),
         }
     }
 
@@ -161,7 +163,7 @@ impl Connection {
         let mut pieces = match client.read(request).await {
             Ok(answer) => answer.into_inner(),
             Err(status) if status.code() == Code::NotFound => return Ok(None),
-            Err(status) => return Err(trouble(&status)),
+            Err(status) => return Err(call_error(&status)),
         };
         let mut blob = Vec::new();
         loop {
@@ -169,15 +171,15 @@ impl Connection {
                 Ok(Some(piece)) => blob.extend(piece.data),
                 Ok(None) => return Ok(Some(blob)),
                 Err(status) if status.code() == Code::NotFound => return Ok(None),
-                Err(status) => return Err(trouble(&status)),
+                Err(status) => return Err(call_error(&status)),
             }
             if blob.len() as u64 > size {
-                return Err(Trouble::Lies(format!("more bytes than the {size} that it announced")));
+                return Err(CallError::Untrusted(format!("it sent more than the announced {size} bytes")));
             }
         }
     }
 
-    async fn keep(&self, key: &Key, blob: &[u8]) -> Result<(), Trouble> {
+    async fn keep(&self, key: &Key, blob: &[u8]) -> Result<(), CallError> {
         let limits = self.limits().await?;
         let size = blob.len() as u64;
         if !limits.writable || size > limits.blob {
@@ -189,7 +191,7 @@ impl Connection {
             (entry.clone(), blob),
             (action.command_digest.clone(), &action.command),
             (action.digest.clone(), &action.bytes),
-            // The folder of the inputs, which is empty.
+            // The input directory, which is empty.
             (digest_of(&[]), &[]),
         ];
         let request = api::FindMissingBlobsRequest {
@@ -197,7 +199,7 @@ impl Connection {
             blob_digests: blobs.iter().map(|(digest, _)| digest.clone()).collect(),
             digest_function: SHA256,
         };
-        let missing = self.storage().find_missing_blobs(request).await.map_err(|s| trouble(&s))?.into_inner();
+        let missing = self.storage().find_missing_blobs(request).await.map_err(|s| call_error(&s))?.into_inner();
         let missing = missing.missing_blob_digests;
         let (small, large): (Vec<_>, Vec<_>) = blobs
             .into_iter()
@@ -218,10 +220,10 @@ impl Connection {
             ..Default::default()
         };
         let mut actions = ActionCacheClient::new(self.channel.clone());
-        actions.update_action_result(request).await.map(|_| ()).map_err(|s| trouble(&s))
+        actions.update_action_result(request).await.map(|_| ()).map_err(|s| call_error(&s))
     }
 
-    async fn write_batch(&self, blobs: Vec<(api::Digest, &[u8])>) -> Result<(), Trouble> {
+    async fn write_batch(&self, blobs: Vec<(api::Digest, &[u8])>) -> Result<(), CallError> {
         let requests = blobs.into_iter().map(|(digest, bytes)| api::batch_update_blobs_request::Request {
             digest: Some(digest),
             data: bytes.to_vec(),
@@ -232,14 +234,14 @@ impl Connection {
             requests: requests.collect(),
             digest_function: SHA256,
         };
-        let answer = self.storage().batch_update_blobs(request).await.map_err(|s| trouble(&s))?.into_inner();
+        let answer = self.storage().batch_update_blobs(request).await.map_err(|s| call_error(&s))?.into_inner();
         match answer.responses.into_iter().filter_map(|r| r.status).find(|s| s.code != 0) {
-            Some(status) => Err(refusal(status.code.into(), &status.message)),
+            Some(status) => Err(unusable(status.code.into(), &status.message)),
             None => Ok(()),
         }
     }
 
-    async fn write_stream(&self, digest: &api::Digest, bytes: &[u8]) -> Result<(), Trouble> {
+    async fn write_stream(&self, digest: &api::Digest, bytes: &[u8]) -> Result<(), CallError> {
         let upload = uuid::Uuid::new_v4();
         let name = format!("{}uploads/{upload}/blobs/{}/{}", self.prefix(), digest.hash, digest.size_bytes);
         let count = bytes.len().div_ceil(PIECE);
@@ -247,7 +249,7 @@ impl Connection {
             .chunks(PIECE)
             .enumerate()
             .map(|(n, piece)| WriteRequest {
-                // The first piece alone needs the name.
+                // Only the first chunk needs the name.
                 resource_name: if n == 0 { name.clone() } else { String::new() },
                 write_offset: (n * PIECE) as i64,
                 finish_write: n + 1 == count,
@@ -255,19 +257,19 @@ impl Connection {
             })
             .collect();
         let mut client = ByteStreamClient::new(self.channel.clone());
-        let written = client.write(tokio_stream::iter(pieces)).await.map_err(|s| trouble(&s))?.into_inner();
+        let written = client.write(tokio_stream::iter(pieces)).await.map_err(|s| call_error(&s))?.into_inner();
         match written.committed_size {
-            // Minus one: the blob was there already, in another form.
+            // -1: the blob already existed, in compressed form.
             -1 => Ok(()),
             n if n == digest.size_bytes => Ok(()),
-            n => Err(Trouble::Lies(format!("it took {n} bytes of {}", digest.size_bytes))),
+            n => Err(CallError::Untrusted(format!("it accepted {n} of {} bytes", digest.size_bytes))),
         }
     }
 }
 
 const SHA256: i32 = api::digest_function::Value::Sha256 as i32;
 
-/// The action of a key.
+/// The action of a key, with its command.
 struct Action {
     command: Vec<u8>,
     command_digest: api::Digest,
@@ -311,38 +313,38 @@ fn hex(bytes: &[u8]) -> String {
     })
 }
 
-/// What a failed call means.
-fn trouble(status: &Status) -> Trouble {
+/// Interprets the status of a failed call.
+fn call_error(status: &Status) -> CallError {
     match status.code() {
-        // These come from the client's own side too, when a connection breaks.
+        // The client itself also uses these codes when a connection breaks.
         Code::Unavailable | Code::Unknown | Code::Internal | Code::Cancelled => {
-            Trouble::Unreachable(if std::error::Error::source(status).is_some() {
+            CallError::Unreachable(if std::error::Error::source(status).is_some() {
                 innermost(status)
             } else {
                 shortened(status.message())
             })
         }
-        code => refusal(code, status.message()),
+        code => unusable(code, status.message()),
     }
 }
 
-fn refusal(code: Code, message: &str) -> Trouble {
+fn unusable(code: Code, message: &str) -> CallError {
     let what = format!("{code:?}");
-    Trouble::Refuses(if message.is_empty() { what } else { format!("{what}: {}", shortened(message)) })
+    CallError::Unusable(if message.is_empty() { what } else { format!("{what}: {}", shortened(message)) })
 }
 
-/// The first cause of an error.
+/// The root cause of an error.
 fn innermost(error: &dyn std::error::Error) -> String {
     let mut cause = error;
     while let Some(next) = cause.source() {
         cause = next;
     }
     let text = cause.to_string();
-    // The number that Rust adds to the system's words.
+    // Remove the number that Rust appends to the system's message.
     shortened(text.rfind(" (os error ").map_or(text.as_str(), |at| &text[..at]))
 }
 
-/// A server's words, which may be of any length and make.
+/// The first line of a server's message, with bounded length and without control characters.
 fn shortened(text: &str) -> String {
     const MOST: usize = 200;
     let line = text.lines().next().unwrap_or_default();
@@ -354,8 +356,8 @@ fn shortened(text: &str) -> String {
 mod tests {
     use super::*;
 
-    /// Keys must lead to the same actions for ever: a change makes all caches cold. The digest was computed by another
-    /// program, from the definition of the protocol.
+    /// The action of a key must never change: a change would invalidate all caches. The expected digest was computed
+    /// by another program from the definition of the protocol.
     #[test]
     fn the_action_of_a_key_stays() {
         let action = Action::of(&[0xab; 32]);
@@ -366,9 +368,11 @@ mod tests {
 
     #[test]
     fn words_of_servers_are_cut() {
-        let Trouble::Refuses(text) = refusal(Code::InvalidArgument, &"é".repeat(1000)) else { panic!("a refusal") };
+        let CallError::Unusable(text) = unusable(Code::InvalidArgument, &"é".repeat(1000)) else {
+            panic!("an error of the server")
+        };
         assert_eq!(text, format!("InvalidArgument: {}...", "é".repeat(200)));
-        assert_eq!(refusal(Code::NotFound, ""), Trouble::Refuses("NotFound".into()));
-        assert_eq!(trouble(&Status::unavailable("gone\nfor ever")), Trouble::Unreachable("gone".into()));
+        assert_eq!(unusable(Code::NotFound, ""), CallError::Unusable("NotFound".into()));
+        assert_eq!(call_error(&Status::unavailable("gone\nfor ever")), CallError::Unreachable("gone".into()));
     }
 }

@@ -1,8 +1,8 @@
-//! `tileirdisasm`: bytecode as people read it.
+//! `tileirdisasm`: disassembles bytecode.
 //!
-//! Prints what is in the module, without the module around it: `global` and `entry` operations, and with debug
-//! information the attributes that their locations name, all at the end. Between the braces of a `cuda_tile.module`
-//! this parses again, with the lines that start with `#` outside of it.
+//! Prints the contents of the module without the module itself: `global` and `entry` ops and, with debug information,
+//! the location attributes at the end. Put between the braces of a `cuda_tile.module`, with the lines that start with
+//! `#` outside of it, the text can be parsed again.
 
 use crate::{
     dialect::{self, rt::*},
@@ -47,7 +47,7 @@ static SPECS: &[Spec] = &[
     hidden(option("help-list-hidden", ValueKind::Action, GENERIC, "Display list of all available options")),
     option("version", ValueKind::Action, GENERIC, "Display the version of this program"),
     alias("g", "print-debug-info", OWN, "Alias for --print-debug-info"),
-    option("print-debug-info", ValueKind::Flag, OWN, "Print the locations of operations, if the file has them"),
+    option("print-debug-info", ValueKind::Flag, OWN, "Print the locations of operations, if the file contains them"),
 ];
 
 static PAGE: help::Page = help::Page {
@@ -58,7 +58,7 @@ static PAGE: help::Page = help::Page {
     categories: &[GENERIC, OWN],
 };
 
-/// Exit status: 0 done; 1 command line, failed write; 2 no or no readable input; 3 input that is no valid module.
+/// Exit status: 0 success; 1 command-line error or failed write; 2 missing or unreadable input; 3 invalid module.
 pub fn main(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.collect();
     let argv0 = arguments.first().map(|a| a.to_string_lossy().into_owned()).unwrap_or_default();
@@ -105,7 +105,7 @@ pub fn main(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     }
 }
 
-/// A reader that has closed the pipe has read enough.
+/// Prints text. A closed pipe is not an error: its reader has read enough.
 fn print(text: &str) -> ExitCode {
     let mut out = io::stdout();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
@@ -117,9 +117,9 @@ fn print(text: &str) -> ExitCode {
     }
 }
 
-/// The operations of the `cuda_tile.module` in a `builtin.module`, as the command prints them.
+/// Prints the ops of the `cuda_tile.module` in a `builtin.module` as `tileirdisasm` does.
 pub fn listing(module: &Module, debug_info: bool) -> String {
-    // The modules are not printed. With the place of what is, they take no part in the numbering of places.
+    // The modules are not printed. Give them the location of the first op, so that they do not affect the numbering.
     let around = op_ref(module.as_operation().to_raw());
     let program = entry_block(region(around, 0)).and_then(|block| ops_of(block).next());
     let first = program.and_then(|p| entry_block(region(p, 0))).and_then(|block| ops_of(block).next());
@@ -131,15 +131,15 @@ pub fn listing(module: &Module, debug_info: bool) -> String {
     let flags = if debug_info { flags.enable_debug_info(true, false) } else { flags };
     let text = module.as_operation().to_string_with_flags(flags).unwrap_or_default();
     outer.into_iter().for_each(|(op, location)| set_location(op, location));
-    // `module {`, `cuda_tile.module @kernels {`, the operations indented twice, and the two closing braces; around them
-    // the attributes, each on a line that starts with `#`.
+    // The text consists of `module {`, `cuda_tile.module @kernels {`, the ops with two levels of indentation, and two
+    // closing braces. The attributes before and after it are on lines that start with `#`.
     let (attributes, lines): (Vec<&str>, Vec<&str>) = text.lines().partition(|l| l.starts_with('#'));
     let inner = lines.iter().filter_map(|l| l.strip_prefix(INDENT)).map(without_hint_types);
     let attributes = attributes.into_iter().map(Cow::Borrowed);
     inner.chain(attributes).flat_map(|l| [l, "\n".into()]).collect()
 }
 
-/// A line without the types of numbers in hints, which NVIDIA's command leaves out.
+/// Removes the types of numbers in hints, as NVIDIA's disassembler does.
 fn without_hint_types(line: &str) -> Cow<'_, str> {
     let Some((before, hints)) = line.split_once("optimization_hints") else { return line.into() };
     let Some((hints, after)) = hints.split_once('>') else { return line.into() };

@@ -1,14 +1,14 @@
-//! What goes into the language server and out of it: keeps documents that nest too deeply from its parser, and adds
-//! the documentation of operations to what it shows of them.
+//! Filters for the input and output of the language server: they hide documents with too deep nesting from its
+//! parser, and add the documentation of ops to hover texts.
 //!
-//! MLIR's server parses what its client sends, on one stack, and ends when that does. What comes on standard input
-//! therefore goes through a thread that looks at the documents in it: one that is too deep is replaced by an operation
-//! that nobody has, at the place in question and with the message as its name, so that the editor shows it there.
+//! MLIR's server parses documents recursively, and overflows its stack if one is nested too deeply. A thread
+//! therefore checks the documents on standard input. It replaces one that is too deep by an unknown op, at the
+//! location in question and with the error message as its name, so that the editor shows the message there.
 //!
-//! What the server answers about an operation is its name and its generic form; behind the name, its section of
-//! `docs/reference/dialects` is put in.
+//! The server's hover text for an op is its name and generic form. The filter inserts the op's section of
+//! `docs/reference/dialects` after the name.
 //!
-//! A stream that does not begin with the protocol's header, as MLIR's own tests have it, is passed on as it is.
+//! A stream that does not start with the protocol's header, as in MLIR's own tests, is passed through unchanged.
 
 use crate::translate::nesting;
 use serde_json::Value;
@@ -19,17 +19,17 @@ use std::{
 use tile_driver::child;
 
 const HEADER: &str = "Content-Length:";
-/// Longer messages are nothing that an editor sends.
+/// The maximum length of a message. Editors send no longer ones.
 const LONGEST: usize = 1 << 30;
 
-/// The generated pages, by dialect.
+/// The generated reference pages, by dialect.
 const PAGES: [(&str, &str); 3] = [
     ("cuda_tile", include_str!("../../../docs/reference/dialects/cuda_tile.md")),
     ("nv_tileaa", include_str!("../../../docs/reference/dialects/nv_tileaa.md")),
     ("nv_tileas", include_str!("../../../docs/reference/dialects/nv_tileas.md")),
 ];
 
-/// What is documented of an operation: its section, without the heading.
+/// The documentation of an op: its section, without the heading.
 fn documentation(name: &str) -> Option<&'static str> {
     let (dialect, _) = name.split_once('.')?;
     let (_, page) = PAGES.iter().find(|(d, _)| *d == dialect)?;
@@ -38,7 +38,7 @@ fn documentation(name: &str) -> Option<&'static str> {
     Some(section[..end.unwrap_or(section.len())].trim())
 }
 
-/// The server's message, with the documentation of the operation that it is about.
+/// Adds the documentation of an op to a message of the server about it.
 fn documented(body: Vec<u8>) -> Vec<u8> {
     let Ok(mut message) = serde_json::from_slice::<Value>(&body) else { return body };
     let Some(Value::String(text)) = message.pointer_mut("/result/contents/value") else { return body };
@@ -48,15 +48,15 @@ fn documented(body: Vec<u8>) -> Vec<u8> {
     message.to_string().into_bytes()
 }
 
-/// Stands between the server and standard output until it is dropped.
+/// A filter between the server and standard output. Active until dropped.
 pub struct Output(Option<thread::JoinHandle<()>>);
 
 impl Output {
-    /// From now on, what this process writes is documented.
+    /// Filters the standard output of this process from now on.
     ///
     /// # Errors
     ///
-    /// What the system says when it refuses a pipe or a thread.
+    /// A pipe or thread could not be created.
     pub fn install() -> io::Result<Output> {
         let (reader, writer) = io::pipe()?;
         let mut output = child::replace_stdout(writer)?;
@@ -69,7 +69,7 @@ impl Output {
 
 impl Drop for Output {
     fn drop(&mut self) {
-        // The thread ends when it has passed on everything.
+        // The thread ends when it has forwarded everything.
         if child::end_stdout().is_ok()
             && let Some(thread) = self.0.take()
         {
@@ -78,16 +78,16 @@ impl Drop for Output {
     }
 }
 
-/// From now on, this process reads what the filter lets through.
+/// Filters the standard input of this process from now on.
 ///
 /// # Errors
 ///
-/// What the system says when it refuses a pipe or a thread.
+/// A pipe or thread could not be created.
 pub fn install() -> io::Result<()> {
     let (reader, mut writer) = io::pipe()?;
     let input = child::replace_stdin(reader)?;
     thread::Builder::new().spawn(move || {
-        // The end of either side is the end of both.
+        // The filter ends when either side is closed.
         let _ = filter(BufReader::new(input), &mut writer, checked);
     })?;
     Ok(())
@@ -121,9 +121,9 @@ fn filter(mut input: impl BufRead, output: &mut impl Write, change: impl Fn(Vec<
     }
 }
 
-/// The message, with other documents in the place of those that are too deep.
+/// Replaces documents that are nested too deeply.
 fn checked(body: Vec<u8>) -> Vec<u8> {
-    // What does not parse, or nests too deeply itself, is none of the protocol's, and the server says so.
+    // A body that is invalid or nested too deeply itself is not part of the protocol. The server reports it.
     let Ok(mut message) = serde_json::from_slice::<Value>(&body) else { return b"?".to_vec() };
     let Some(params) = message.get_mut("params") else { return body };
     let mut is_changed = false;

@@ -1,7 +1,7 @@
-//! The main functions of the tools that are made of MLIR's: their options, and what they register.
+//! The main functions of the tools based on MLIR: their options, and the dialects and passes that they register.
 //!
-//! An option of ours is one of MLIR's command-line parser, so that `--help` lists it beside the others and it is
-//! spelled in all the ways in which those are.
+//! Our options are registered with MLIR's command-line parser, so that `--help` lists them and they accept the same
+//! spellings.
 
 mod disassemble;
 mod lsp_filter;
@@ -41,7 +41,7 @@ pub fn opt(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     flag(c"remarks", c"Print the remarks of this compiler's passes", remarks);
     crate::passes::register_all();
     if arguments.iter().any(|a| a == "--list-passes" || a == "-list-passes") {
-        // MLIR's own list, which follows, knows neither anchors nor statistics.
+        // MLIR's own list, which follows, contains neither anchors nor statistics.
         print!("{}", list_passes());
         let _ = std::io::Write::flush(&mut std::io::stdout());
     }
@@ -52,13 +52,13 @@ pub fn opt(arguments: impl Iterator<Item = OsString>) -> ExitCode {
         unsafe { ffi::mlirxOptMain(argc, argv, c"tileiras optimizer driver".as_ptr(), registry.to_raw()) }
     });
     if wants_statistics {
-        // MLIR's own report is empty in a release of LLVM.
+        // Release builds of LLVM print an empty report.
         eprint!("{}", crate::dialect::pass::take_statistics());
     }
     status
 }
 
-/// The passes of this compiler with all that is declared of them.
+/// Lists the passes of this compiler with their anchors, options and statistics.
 fn list_passes() -> String {
     let mut text = "Passes of this compiler:\n".to_owned();
     for pass in crate::dialect::pass::registered() {
@@ -78,17 +78,17 @@ fn list_passes() -> String {
 /// The language server of the dialects.
 pub fn lsp_server(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     if let Err(e) = lsp_filter::install() {
-        eprintln!("tileiras-lsp-server: error: standard input cannot be read: {e}");
+        eprintln!("tileiras-lsp-server: error: cannot read standard input: {e}");
         return ExitCode::FAILURE;
     }
     let arguments: Vec<OsString> = arguments.collect();
-    // MLIR ends the process behind what it prints of itself.
+    // MLIR exits after printing a help or version text, so the output is not filtered.
     let is_told = |a: &OsString| option(a).is_some_and(|name| name.starts_with('h') || name == "version");
     let output = (!arguments.iter().any(is_told)).then(lsp_filter::Output::install).transpose();
     let _output = match output {
         Ok(output) => output,
         Err(e) => {
-            eprintln!("tileiras-lsp-server: error: standard output cannot be written: {e}");
+            eprintln!("tileiras-lsp-server: error: cannot write standard output: {e}");
             return ExitCode::FAILURE;
         }
     };
@@ -111,7 +111,7 @@ pub fn query(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     on_text(arguments, ffi::mlirxQueryMain)
 }
 
-/// Runs a tool of MLIR's that reads a program in text.
+/// Runs a tool of MLIR that reads a textual program.
 fn on_text(
     arguments: impl Iterator<Item = OsString>,
     main: unsafe extern "C" fn(c_int, *mut *mut c_char, MlirDialectRegistry) -> c_int,
@@ -128,24 +128,26 @@ fn on_text(
     })
 }
 
-/// The name of an option, without its dashes and value.
+/// The name of an option without dashes and value.
 fn option(argument: &OsString) -> Option<&str> {
     let name = argument.to_str()?.strip_prefix('-')?;
     let name = name.strip_prefix('-').unwrap_or(name);
     name.split('=').next().filter(|n| !n.is_empty())
 }
 
-/// Reports a file of bytecode where text is expected; MLIR's parser would print bytes.
+/// Rejects a bytecode file where text is expected. MLIR's parser would print its bytes.
 fn refuse_bytecode(arguments: &[OsString]) -> Option<ExitCode> {
     let file = files(arguments).find(|a| is_bytecode(Path::new(a)))?;
     let (tool, file) = (tool_name(arguments), file.display());
-    eprintln!("{tool}: error: '{file}' is Tile IR bytecode, not text: tileiras-translate --tileirbc-to-mlir reads it");
+    eprintln!(
+        "{tool}: error: '{file}' is Tile IR bytecode, not text: convert it with tileiras-translate --tileirbc-to-mlir"
+    );
     Some(ExitCode::FAILURE)
 }
 
-/// Reports a file that nests more deeply than the parser can follow.
+/// Rejects a file that is nested too deeply for the parser.
 fn refuse_deep(arguments: &[OsString]) -> Option<ExitCode> {
-    // A pipe must not lose what is looked at.
+    // Only regular files: reading a pipe would consume its contents.
     let texts = files(arguments).filter(|f| fs::metadata(f).is_ok_and(|m| m.is_file()));
     let mut checked = texts.filter_map(|f| Some((f, nesting::check(&fs::read_to_string(f).ok()?).err()?)));
     let (file, e) = checked.next()?;
@@ -153,7 +155,7 @@ fn refuse_deep(arguments: &[OsString]) -> Option<ExitCode> {
     Some(ExitCode::FAILURE)
 }
 
-/// Reports a plugin that carries the dialects of this tool in another version.
+/// Rejects a plugin that contains a different version of this tool's dialects.
 fn refuse_dialects(arguments: &[OsString]) -> Option<ExitCode> {
     let named = arguments.iter().enumerate().filter_map(|(i, a)| {
         let is_plugin = matches!(option(a)?, "load-pass-plugin" | "load-dialect-plugin");
@@ -182,25 +184,25 @@ fn tool_name(arguments: &[OsString]) -> std::path::Display<'_> {
 
 fn is_bytecode(file: &Path) -> bool {
     let mut start = [0; 16];
-    // A pipe must not lose what is looked at.
+    // Reading a pipe would consume its contents.
     let is_file = fs::metadata(file).is_ok_and(|m| m.is_file());
     let read = is_file.then(|| fs::File::open(file).and_then(|mut f| f.read(&mut start)).ok()).flatten();
     tile_bytecode::is_bytecode(&start[..read.unwrap_or(0)])
 }
 
-/// Options of the dialects themselves, which every tool has.
+/// Registers the options of the dialects, which all tools have.
 fn dialect_options() {
-    // SAFETY: a plain setting, made before our options and those of MLIR's main functions are.
+    // SAFETY: changes a setting, before our options and those of MLIR's main functions are created.
     unsafe { ffi::mlirxHideOptions() };
     static CHECKS: std::sync::Mutex<(bool, bool)> = std::sync::Mutex::new((false, false));
     fn set_checks(change: impl FnOnce(&mut (bool, bool))) {
         let mut checks = CHECKS.lock().unwrap_or_else(|e| e.into_inner());
         change(&mut checks);
-        // SAFETY: a plain setting, made before any dialect is loaded.
+        // SAFETY: changes a setting, before any dialect is loaded.
         unsafe { ffi::cudaTileSetHintChecks(checks.0, checks.1) };
     }
     unsafe extern "C" fn testing_ops(enabled: bool) {
-        // SAFETY: a plain setting, made before any dialect is loaded.
+        // SAFETY: changes a setting, before any dialect is loaded.
         unsafe { ffi::cudaTileRegisterTestingOps(enabled) };
     }
     unsafe extern "C" fn warn(enabled: bool) {
@@ -209,20 +211,20 @@ fn dialect_options() {
     unsafe extern "C" fn error(enabled: bool) {
         set_checks(|c| c.1 = enabled);
     }
-    flag(c"cuda-tile-testing-ops", c"Register the operations that exist for tests only", testing_ops);
-    flag(c"Wunsupported-hints", c"Warn of optimization hints that no target knows", warn);
-    flag(c"Werr-hints", c"With --Wunsupported-hints: such a hint is an error", error);
+    flag(c"cuda-tile-testing-ops", c"Register the operations that exist only for tests", testing_ops);
+    flag(c"Wunsupported-hints", c"Warn about optimization hints that no target supports", warn);
+    flag(c"Werr-hints", c"With --Wunsupported-hints: report such hints as errors", error);
     let version = CString::new(tile_driver::version_text(&tile_version::IDENTITY)).unwrap_or_default();
     // SAFETY: the text is copied.
     unsafe { ffi::mlirxVersionText(version.as_ptr()) };
 }
 
 fn flag(name: &'static std::ffi::CStr, description: &'static std::ffi::CStr, set: unsafe extern "C" fn(bool)) {
-    // SAFETY: the texts are static; the option is made before the command line is parsed.
+    // SAFETY: the strings are static; the option is created before the command line is parsed.
     unsafe { ffi::mlirxOptionFlag(name.as_ptr(), description.as_ptr(), Some(set)) };
 }
 
-/// Calls a main function of C.
+/// Calls a C main function.
 fn run(arguments: impl Iterator<Item = OsString>, main: impl FnOnce(c_int, *mut *mut c_char) -> c_int) -> ExitCode {
     let arguments: Vec<CString> = arguments.filter_map(|a| CString::new(a.into_vec()).ok()).collect();
     let mut argv: Vec<*mut c_char> = arguments.iter().map(|a| a.as_ptr().cast_mut()).collect();

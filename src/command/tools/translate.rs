@@ -1,4 +1,4 @@
-//! `tileiras-translate`: bytecode to text and back, as translations of `mlir-translate`.
+//! `tileiras-translate`: converts bytecode to text and back, as translations of `mlir-translate`.
 
 use super::{dialect_options, flag, option, refuse_bytecode, refuse_deep, run};
 use crate::{
@@ -18,10 +18,10 @@ use std::{
 };
 use tile_bytecode::{Profile, ReadOptions, Version};
 
-/// What the options of the command say.
+/// The values of the command-line options.
 #[derive(Clone, Copy)]
 struct Settings {
-    /// None is the newest that the container has.
+    /// `None`: the newest version that the container supports.
     version: Option<Version>,
     profile: Profile,
     strict: bool,
@@ -39,22 +39,22 @@ fn set(change: impl FnOnce(&mut Settings)) {
     change(&mut SETTINGS.lock().unwrap_or_else(|e| e.into_inner()));
 }
 
-/// The translations by the names of this project; they have the public names too.
+/// This project's names of the translations. They also have the names that the public tool uses.
 const TRANSLATIONS: [&CStr; 2] = [c"tileirbc-to-mlir", c"mlir-to-tileirbc"];
 
-/// Whether an argument names a translation, or asks for something else than one.
+/// Whether an argument names a translation or another action.
 fn asks(argument: &OsString) -> bool {
     let others = ["list-versions", "version", "test-cudatile-roundtrip"];
     option(argument)
         .is_some_and(|name| name.starts_with("help") || name == "h" || name.contains("-to-") || others.contains(&name))
 }
 
-/// The command.
+/// The main function.
 pub fn main(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.collect();
     if !arguments.iter().skip(1).any(asks) {
         eprintln!(
-            "tileiras-translate: error: no translation is asked for: --{}, or another that --help lists",
+            "tileiras-translate: error: no translation is given: use --{} or another one that --help lists",
             TRANSLATIONS.map(|n| n.to_string_lossy()).join(", --")
         );
         return ExitCode::FAILURE;
@@ -68,7 +68,7 @@ pub fn main(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     dialect_options();
     options();
     let registry = dialect::registry();
-    // SAFETY: names and texts are static; the registry outlives the main function, which alone uses the translations.
+    // SAFETY: names and texts are static; the registry outlives the main function, the only user of the translations.
     unsafe {
         for name in [TRANSLATIONS[0], c"cudatilebc-to-mlir"] {
             let text = c"Tile IR bytecode of either container to text";
@@ -104,7 +104,7 @@ fn options() {
         std::process::exit(0);
     }
     unsafe extern "C" fn version(text: MlirStringRef) -> *const c_char {
-        // SAFETY: the text lives during the call.
+        // SAFETY: the string outlives the call.
         let text = unsafe { raw_to_str(text) };
         let Some(version) = parse_version(text) else {
             let all: Vec<String> = versions().map(|v| v.to_string()).collect();
@@ -115,7 +115,7 @@ fn options() {
         std::ptr::null()
     }
     unsafe extern "C" fn container(text: MlirStringRef) -> *const c_char {
-        // SAFETY: the text lives during the call.
+        // SAFETY: the string outlives the call.
         let profile = match unsafe { raw_to_str(text) } {
             "public" => Profile::Public,
             "spec" => Profile::Specification,
@@ -124,23 +124,23 @@ fn options() {
         set(|s| s.profile = profile);
         std::ptr::null()
     }
-    flag(c"strict", c"Refuse overlong integers when reading", strict);
+    flag(c"strict", c"Reject overlong integers when reading", strict);
     flag(c"generic-form", c"Print the result of --test-cudatile-roundtrip in generic form", generic);
-    flag(c"list-versions", c"Print the bytecode versions that can be read and written, one a line", list);
+    flag(c"list-versions", c"List the supported bytecode versions", list);
     let text = |name: &'static CStr, description: &'static CStr, value: &'static CStr, set| {
-        // SAFETY: the texts are static; the option is made before the command line is parsed.
+        // SAFETY: the strings are static; the option is created before the command line is parsed.
         unsafe { ffi::mlirxOptionText(name.as_ptr(), description.as_ptr(), value.as_ptr(), Some(set)) };
     };
     text(
         c"bytecode-version",
-        c"Version of the bytecode written (default: the newest that --list-versions of tileiras prints)",
+        c"Version of the written bytecode (default: the newest that 'tileiras --list-versions' prints)",
         c"major.minor[.tag]",
         version,
     );
-    text(c"container", c"Container of the bytecode written: public (default) or spec", c"container", container);
+    text(c"container", c"Container of the written bytecode: public (default) or spec", c"container", container);
 }
 
-/// A message for MLIR's parser of options, which ends the process after it has printed it.
+/// Leaks a message for MLIR's option parser, which prints it and exits.
 fn leak(message: String) -> *const c_char {
     CString::new(message).unwrap_or_default().into_raw()
 }
@@ -153,7 +153,7 @@ fn parse_version(text: &str) -> Option<Version> {
     known.then(|| Version { tag: tag.into(), ..Version::new(major, minor) })
 }
 
-/// What is written unless a version is asked for: of the public container the newest that the compiler announces.
+/// The version to write by default: for the public container, the newest version that the compiler announces.
 fn default_version(profile: Profile) -> Version {
     let max = profile.wire().max;
     let announced = tile_driver::BYTECODE_VERSIONS.last().map_or(max, |(major, minor)| Version::new(*major, *minor));
@@ -168,28 +168,28 @@ fn versions() -> impl Iterator<Item = Version> {
 
 #[expect(clippy::disallowed_methods, reason = "the handle lives to the end of the call")]
 unsafe extern "C" fn read(input: MlirStringRef, name: MlirStringRef, context: MlirContext) -> MlirOperation {
-    // SAFETY: the context outlives the call, and the handle what is made of it.
+    // SAFETY: the context outlives the call, and the handle outlives all values derived from it.
     let handle = unsafe { ContextRef::from_raw(context) };
     // SAFETY: as above.
     let context = unsafe { handle.to_ref() };
     context.load_all_available_dialects();
-    // SAFETY: the input lives during the call; an empty one may have no address.
+    // SAFETY: the input outlives the call; an empty one may be null.
     let data = unsafe { crate::dialect::rt::raw_slice(input.data.cast::<u8>(), input.length as isize) };
     let options =
         ReadOptions { strict: settings().strict, preview: false, dialects: crate::translate::dialects(context) };
     match import_with_options(context, data, &options) {
         Ok(module) => detach(&module),
         Err(e) => {
-            // SAFETY: the context is alive; MLIR copies the name.
+            // SAFETY: the context is valid; MLIR copies the name.
             report(unsafe { mlirLocationFileLineColGet(context.to_raw(), name, 0, 0) }, &e);
             MlirOperation { ptr: std::ptr::null_mut() }
         }
     }
 }
 
-/// Takes the one operation out of a module.
+/// Detaches the only op from a module.
 fn detach(module: &Module) -> MlirOperation {
-    // SAFETY: an import holds one `cuda_tile.module`, which from here on the caller owns.
+    // SAFETY: an imported module contains one `cuda_tile.module`, which the caller owns from here on.
     unsafe {
         let op = mlirBlockGetFirstOperation(mlirModuleGetBody(module.to_raw()));
         mlirOperationRemoveFromParent(op);
@@ -200,14 +200,14 @@ fn detach(module: &Module) -> MlirOperation {
 fn report(location: MlirLocation, error: &ImportError) {
     for line in error.lines() {
         let line = CString::new(line.replace('\0', " ")).unwrap_or_default();
-        // SAFETY: the location's context is alive; MLIR copies the text.
+        // SAFETY: the location's context is valid; MLIR copies the text.
         unsafe { mlirEmitError(location, line.as_ptr()) };
     }
 }
 
 unsafe extern "C" fn write(op: MlirOperation, write: ffi::MlirxWriteFn, out: *mut c_void) -> bool {
     let (Some(bytes), Some(write)) = (bytes_of(op), write) else { return false };
-    // SAFETY: the function takes what it was given, and copies the bytes.
+    // SAFETY: the function gets its own argument back, and copies the bytes.
     unsafe { write(MlirStringRef { data: bytes.as_ptr().cast(), length: bytes.len() }, out) };
     true
 }
@@ -226,7 +226,7 @@ unsafe extern "C" fn round_trip(op: MlirOperation, write: ffi::MlirxWriteFn, out
     match import(context, &bytes) {
         Ok(module) => {
             let op = detach(&module);
-            // SAFETY: the operation is ours and destroyed once; the function takes what it was given.
+            // SAFETY: the op is owned here and destroyed once; the function gets its own argument back.
             unsafe {
                 ffi::mlirxOperationPrint(op, settings().generic, write, out);
                 if let Some(write) = write {
@@ -237,7 +237,7 @@ unsafe extern "C" fn round_trip(op: MlirOperation, write: ffi::MlirxWriteFn, out
             true
         }
         Err(e) => {
-            // SAFETY: the context is alive.
+            // SAFETY: the context is valid.
             report(unsafe { mlirLocationUnknownGet(context.to_raw()) }, &e);
             false
         }

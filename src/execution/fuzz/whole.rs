@@ -80,7 +80,7 @@ fn compile(input: &[u8], kind: InputKind, choice: u8) {
 /// Whether the message describes an error in the program.
 fn is_reason(message: &Diagnostic) -> bool {
     let text = &message.message;
-    let is_ours = text.starts_with("the pass '") || text == "what the passes left is not valid";
+    let is_ours = text.starts_with("the pass '") || text == "the module is invalid after the passes";
     message.severity == Severity::Error && !is_ours
 }
 

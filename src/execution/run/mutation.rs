@@ -452,7 +452,7 @@ fn found(kind: &SimErrorKind) -> Verdict {
         SimErrorKind::Livelock { .. } | SimErrorKind::InstructionLimit(_) | SimErrorKind::TimeLimit => "hang",
         SimErrorKind::OutOfBounds { .. } => "out of bounds",
         SimErrorKind::Misaligned { .. } => "misaligned",
-        SimErrorKind::Uninitialised { .. } | SimErrorKind::UndefinedRegister(_) => "uninitialised read",
+        SimErrorKind::Uninitialised { .. } | SimErrorKind::UndefinedRegister(_) => "uninitialized read",
         SimErrorKind::Barrier(_) | SimErrorKind::Mbarrier(_) => "barrier misuse",
         SimErrorKind::AsyncCopy(_) | SimErrorKind::Tensor(_) => "asynchronous misuse",
         _ => "another error",

@@ -518,7 +518,7 @@ fn bad_command_lines() {
         ("@k.ptx --grid 99999999999", 1, "not a number in range"),
         ("@k.ptx --grid 4294967295,4294967295,4294967295 f32:2 @x.npy @y.npy", 6, "exceeds [2147483647, 65535, 65535]"),
         ("@k.ptx --grid 1 --block 65536,65536,65536 f32:2 @x.npy @y.npy", 6, "differs from .reqntid"),
-        ("@free.ptx --grid 1 --block 65536,65536,65536", 6, "(1 to 1024 are possible)"),
+        ("@free.ptx --grid 1 --block 65536,65536,65536", 6, "(must be 1 to 1024)"),
         ("@free.ptx --grid 1", 6, "no block size given"),
         ("@free.ptx --grid 1,1,70000 --block 1", 6, "exceeds [2147483647, 65535, 65535]"),
         ("@free.ptx --grid 1 --block 1 i32:1", 6, "1 entry parameters (i32: 1) for entry 'k', which has 0"),
@@ -787,7 +787,7 @@ fn timing_predicts_and_writes_files() {
     assert!(file("t.html").contains("<svg") && file("t.trace").contains("traceEvents"));
 
     for (words, message) in [
-        ("--timing=sm_1", "no machine 'sm_1'; there is sm_80, sm_90"),
+        ("--timing=sm_1", "unknown machine 'sm_1'; known machines: sm_80, sm_90"),
         ("--registers 8", "need --timing"),
         ("--timing-clock 1500", "need --timing"),
         ("--timing --timing-clock slow", "unknown clock 'slow'"),

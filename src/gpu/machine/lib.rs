@@ -1,8 +1,8 @@
-//! What is known of each GPU: rates, latencies and limits.
+//! The measured and published numbers of each GPU: rates, latencies and limits.
 //!
-//! A machine is a JSON file under `data`. Every number there has a unit, a source, a date, and a kind: *measured* by
-//! the GPU kit, *published* by somebody else, or *derived* from such numbers by the rule in its note. No code holds a
-//! number of a machine: the timing model of the simulator reads these files, and a scheduler can.
+//! A machine is a JSON file under `data`. Every number has a unit, a source, a date, and a kind: *measured* by the
+//! GPU kit, *published* elsewhere, or *derived* from other numbers by the rule in its note. Code does not contain
+//! numbers of machines; the simulator's timing model and the planner read these files.
 //!
 //! ```
 //! let machine = tile_machine::Machine::named("sm_90")?;
@@ -14,7 +14,7 @@
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// Where a number comes from.
+/// The origin of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
     Measured,
@@ -41,11 +41,12 @@ pub struct Machine {
     entries: BTreeMap<String, Entry>,
 }
 
+/// An error in a machine file, or in a request for a number.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
-    #[error("no machine '{name}'; there is {known}")]
+    #[error("unknown machine '{name}'; known machines: {known}")]
     UnknownMachine { name: String, known: String },
-    #[error("no machine for target '{target}'; there is {known}")]
+    #[error("no machine for target '{target}'; known machines: {known}")]
     UnknownTarget { target: String, known: String },
     #[error("machine {machine} has no number '{key}'")]
     MissingKey { machine: String, key: String },
@@ -61,7 +62,7 @@ const FILES: &[(&str, &str)] = &[
     ("sm_120", include_str!("data/sm_120.json")),
 ];
 
-/// Names of all machines.
+/// The names of all machines.
 pub fn names() -> impl Iterator<Item = &'static str> {
     FILES.iter().map(|(name, _)| *name)
 }
@@ -86,7 +87,7 @@ pub fn of_target(target: &str) -> Option<&'static str> {
 }
 
 impl Machine {
-    /// A machine of this project.
+    /// Returns a machine of this project.
     pub fn named(name: &str) -> Result<Machine, Error> {
         let known = || Error::UnknownMachine { name: name.into(), known: names().collect::<Vec<_>>().join(", ") };
         let (_, text) = FILES.iter().find(|(n, _)| *n == name).ok_or_else(known)?;
@@ -123,7 +124,7 @@ impl Machine {
                 date: word(v, "date", key)?,
                 note: v["note"].as_str().unwrap_or_default().into(),
             };
-            // A source is one of the file's own list, with a place in it.
+            // A source names an entry of the file's list, followed by a location in it.
             let document = entry.source.split(':').next().unwrap_or_default().split(',').next().unwrap_or_default();
             if entry.kind != Origin::Derived && root["sources"].get(document.trim()).is_none() {
                 return Err(bad(key, &format!("source '{document}' is not in 'sources'")));
@@ -133,12 +134,13 @@ impl Machine {
         Ok(Machine { name: word(&root, "name", "name")?, device: word(&root, "device", "device")?, entries })
     }
 
-    /// A number by its name.
+    /// Returns a number by name.
     pub fn get(&self, key: &str) -> Result<f64, Error> {
         let missing = || Error::MissingKey { machine: self.name.clone(), key: key.into() };
         self.entries.get(key).map(|e| e.value).ok_or_else(missing)
     }
 
+    /// Returns a number with its origin.
     pub fn entry(&self, key: &str) -> Option<&Entry> {
         self.entries.get(key)
     }
@@ -165,7 +167,7 @@ mod tests {
         }
     }
 
-    /// Measured numbers are those of the results that the file names.
+    /// Measured numbers agree with the results that the file names.
     #[test]
     fn measured_numbers_are_those_of_the_results() {
         let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../");
@@ -187,12 +189,12 @@ mod tests {
         assert!(compared >= 30, "{compared}");
     }
 
-    /// What a machine has no numbers of, and why. `*` stands for any part of a key.
+    /// The numbers that a machine lacks, and why. `*` matches any part of a key.
     const LACKING: &[(&str, &[(&str, &str)])] = &[
         ("sm_80", NO_WARPGROUPS),
         ("sm_80", NO_POWER),
         ("sm_80", NO_TENSOR_MEMORY),
-        ("sm_80", &[("mma.f8.*", "no products of 8-bit floats"), ("mma.f4.*", "nor of 4-bit floats")]),
+        ("sm_80", &[("mma.f8.*", "no dots of 8-bit floats"), ("mma.f4.*", "no dots of 4-bit floats")]),
         ("sm_80", &[("tma.*", "no copy engine"), ("setmaxnreg.*", "an instruction of sm_90")]),
         ("sm_90", NO_TENSOR_MEMORY),
         ("sm_90", &[("mma.f4.*", "an instruction of sm_120")]),
@@ -203,20 +205,20 @@ mod tests {
         ("sm_120", NO_POWER),
         ("sm_120", NO_TENSOR_MEMORY),
     ];
-    const NO_POWER: &[(&str, &str)] = &[("power.*", "nobody has looked at what kernels draw")];
+    const NO_POWER: &[(&str, &str)] = &[("power.*", "the power of kernels has not been measured")];
     const NO_TENSOR_MEMORY: &[(&str, &str)] = &[("tcgen05.*", "instructions of sm_100 only")];
     const NO_WARPGROUPS: &[(&str, &str)] = &[
         ("wgmma.*", "an instruction of sm_90 only"),
         ("pipe.*.beside_wgmma", "the same"),
-        ("epilogue.*", "measured behind such products, for the planner of them"),
-        ("clock.sustained_products", "nobody has published it"),
+        ("epilogue.*", "measured after such dots, for their planner"),
+        ("clock.sustained_products", "not published"),
     ];
 
     fn fits(key: &str, pattern: &str) -> bool {
         pattern.split_once('*').map_or(key == pattern, |(first, last)| key.starts_with(first) && key.ends_with(last))
     }
 
-    /// All machines have the same numbers, but for what one of them lacks.
+    /// All machines have the same numbers, except for the listed ones.
     #[test]
     fn machines_differ_in_the_numbers_that_are_listed() {
         let machines: Vec<Machine> = names().map(|n| Machine::named(n).unwrap()).collect();
@@ -234,7 +236,7 @@ mod tests {
         }
     }
 
-    /// A number that is taken from another machine as it is, is that machine's; each derived one says by which rule.
+    /// A number copied from another machine equals that machine's number, and every derived number states its rule.
     #[test]
     fn numbers_of_other_machines_are_theirs() {
         let mut compared = 0;
@@ -265,7 +267,7 @@ mod tests {
             assert!(Machine::named(member).is_err() && Machine::named(machine).is_ok(), "{member}");
         }
         let error = of("sm_75").unwrap_err().to_string();
-        assert!(error.starts_with("no machine for target 'sm_75'; there is sm_80"), "{error}");
+        assert!(error.starts_with("no machine for target 'sm_75'; known machines: sm_80"), "{error}");
     }
 
     #[test]
@@ -278,7 +280,7 @@ mod tests {
         assert!(error(&value(r#"{"kind":"measured","value":-1}"#)).contains("k: 'value' must be"));
         let other = r#"{"kind":"measured","value":1,"unit":"clk","source":"t: 1","date":"2026-01"}"#;
         assert!(error(&value(other)).contains("source 't' is not in 'sources'"));
-        assert!(Machine::named("sm_00").unwrap_err().to_string().contains("there is sm_80, sm_90"));
+        assert!(Machine::named("sm_00").unwrap_err().to_string().contains("known machines: sm_80, sm_90"));
         assert!(
             Machine::named("sm_90").unwrap().get("nothing").unwrap_err().to_string().contains("no number 'nothing'")
         );

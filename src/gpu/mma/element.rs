@@ -1,8 +1,8 @@
-//! Formats of numbers that matrix instructions take.
+//! The number formats of matrix instructions.
 
 macro_rules! elements {
     ($($(#[doc = $doc:literal])? $variant:ident = $name:literal, $bits:literal;)+) => {
-        /// A format of elements, sums or factors, as PTX names it.
+        /// A format of operands, accumulators or scales, under its name in PTX.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Element { $($(#[doc = $doc])? $variant,)+ }
 
@@ -14,7 +14,7 @@ macro_rules! elements {
                 match self { $(Element::$variant => $name,)+ }
             }
 
-            /// Bits of the format; where a row pads them it says so.
+            /// The bits of the format. A row that pads elements says so.
             pub const fn bits(self) -> u32 {
                 match self { $(Element::$variant => $bits,)+ }
             }
@@ -25,7 +25,7 @@ macro_rules! elements {
 elements! {
     F16 = "f16", 16;
     Bf16 = "bf16", 16;
-    /// In a word of 32 bits, of which the low 13 are ignored.
+    /// Stored in a 32-bit word with the low 13 bits ignored.
     Tf32 = "tf32", 32;
     F32 = "f32", 32;
     F64 = "f64", 64;

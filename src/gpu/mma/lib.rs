@@ -1,30 +1,31 @@
-//! The matrix instructions of NVIDIA GPUs, in one table.
+//! The table of matrix instructions of NVIDIA GPUs.
 //!
-//! A [`Row`] is a family of instructions that differ only in the number of columns and in the element types: what
-//! executes them ([`Unit`]), their extents, what A, B and the sums may be, where each operand may lie, in which order
-//! operands in shared memory may be, which feature of a target they need, and how fast they are. [`ROWS`] has all dense
-//! ones:
+//! A [`Row`] is a family of instructions that differ only in the number of columns and in the element types. It
+//! states what executes them ([`Unit`]), their extents, the types of A, B and the accumulator, where each operand may
+//! be stored and in which order, the target feature they need, and their rate. [`ROWS`] has all dense instructions:
 //!
-//! | unit | PTX | executed by | A | B | sums |
+//! | unit | PTX | executed by | A | B | accumulator |
 //! |---|---|---|---|---|---|
 //! | [`Unit::Sync`] | `mma.sync` | a warp | registers | registers | registers |
 //! | [`Unit::BlockScale`] | `mma.sync` with `.block_scale` | a warp | registers | registers | registers |
 //! | [`Unit::Warpgroup`] | `wgmma.mma_async` | four warps | registers, shared memory | shared memory | registers |
 //! | [`Unit::Tensor`] | `tcgen05.mma`, `cta_group::1` | one thread | shared, tensor | shared memory | tensor memory |
-//! | [`Unit::TensorPair`] | `tcgen05.mma`, `cta_group::2` | one thread of two blocks | as above | as above | as above |
+//! | [`Unit::TensorPair`] | `tcgen05.mma`, `cta_group::2` | one thread of two CTAs | as above | as above | as above |
 //!
-//! The choice of instructions, the verifier of products, their lowering, the tests of the simulator and
-//! `docs/reference/matrix-instructions.md` read this table; none of them has another list. Fragments are computed by
-//! [`tile_layout::MmaShape`], from the extents of a row and the width of its elements.
+//! The choice of instructions, the verifier of dots, their lowering, the tests of the simulator and
+//! `docs/reference/matrix-instructions.md` all read this table; it is the only list of instructions.
+//! [`tile_layout::MmaShape`] computes fragments from the extents of a row and the width of its elements.
 //!
-//! A row whose [`Row::lowering`] is `None` exists in hardware but is not generated: programs may name it and get an
-//! error that says so, and [`candidates`] leaves it out. An instruction is implemented by giving its row a lowering.
+//! A row with `None` as its [`Row::lowering`] exists in hardware, but the compiler does not generate it: a program
+//! that names it gets an error that says so, and [`candidates`] leaves it out. To implement an instruction, give its
+//! row a lowering.
 //!
-//! Not in the table: sparse forms, the weight-stationary forms of `tcgen05.mma` (`.ws`), its K = 96, and `m8n8k4` of
-//! f16, which is four products by groups of eight lanes and has been slow since sm_75.
+//! The table omits sparse forms, the weight-stationary forms of `tcgen05.mma` (`.ws`), its K = 96, and `m8n8k4` of
+//! f16, which computes four dots in groups of eight lanes and has been slow since sm_75.
 //!
-//! *Example.* `e4m3` times `e4m3` summed in f32, 16 x 8 x 32: [`find`] gives the row with the shape, types and feature
-//! `fp8-mma`, and [`Instruction::ptx`] its name, `mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32`.
+//! *Example.* `e4m3` times `e4m3` accumulated in f32, 16 x 8 x 32: [`find`] returns the row with this shape, these
+//! types and the feature `fp8-mma`. [`Instruction::ptx`] returns its name,
+//! `mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32`.
 
 #![deny(unsafe_code)]
 
@@ -37,11 +38,12 @@ pub use element::Element;
 pub use page::markdown;
 pub use rate::{PEAKS, Peak};
 pub use table::ROWS;
+pub use tile_layout::Major;
 
 use tile_layout::{Fragment, LayoutError, MmaShape, Operand};
 use tile_targets::{Feature, PtxVersion, Target, requirements_of};
 
-/// What executes an instruction. In the order of preference where a target has several: the last is the fastest.
+/// The unit that executes an instruction. If a target has several, the last in this order is the fastest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Unit {
     Sync,
@@ -51,7 +53,7 @@ pub enum Unit {
     TensorPair,
 }
 
-/// Where an operand lies.
+/// The storage of an operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Storage {
     Register,
@@ -59,30 +61,21 @@ pub enum Storage {
     Tensor,
 }
 
-/// The dimension along which the elements of an operand in shared memory are neighbours.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Major {
-    /// The reduction.
-    K,
-    /// Rows of A, columns of B.
-    Mn,
-}
-
-/// The numbers of columns that instructions of a row have.
+/// The numbers of columns that the instructions of a row have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Columns {
     One(u32),
     /// Multiples of `step`, from `step` to 256.
     Steps(u32),
-    /// 8, 16, 24, and multiples of 16 from 32 to 256: what integers have.
+    /// 8, 16, 24, and multiples of 16 from 32 to 256, for integers.
     Integer,
 }
 
-/// Factors of the blocks along K.
+/// The scales of blocks along K.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scales {
     pub formats: &'static [Element],
-    /// Elements along K that share a factor.
+    /// The elements along K that share a scale.
     pub block: u32,
 }
 
@@ -93,35 +86,36 @@ pub struct Lowering {
     pub operands: &'static [Element],
 }
 
+/// The form in which the compiler emits an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Emission {
-    /// An intrinsic of LLVM.
+    /// An LLVM intrinsic.
     Intrinsic,
-    /// Inline PTX: LLVM has no intrinsic.
+    /// Inline PTX, because LLVM lacks an intrinsic.
     Assembly,
 }
 
-/// A family of instructions. See the top of the crate.
+/// A family of instructions; see the crate documentation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row {
     pub unit: Unit,
-    /// PTX's `.kind`; empty where there is none.
+    /// The `.kind` in PTX, or empty.
     pub kind: &'static str,
     pub m: u32,
     pub n: Columns,
     pub k: u32,
     pub operands: &'static [Element],
-    /// Whether A and B may be of different formats.
+    /// Whether A and B may have different formats.
     pub mixed: bool,
     pub accumulators: &'static [Element],
-    /// Bits that an element of A or B takes in a word: narrow ones may be padded to a byte.
+    /// The bits that an element of A or B takes in a word. Narrow elements may be padded to a byte.
     pub container: u32,
     pub scales: Option<Scales>,
-    /// Orders of A and B in shared memory; empty for units that take both from registers.
+    /// The orders of A and B in shared memory; empty for units that read both from registers.
     pub majors: &'static [Major],
-    /// What a target must have; none if all have it.
+    /// The required feature; `None` if every target has the instruction.
     pub feature: Option<Feature>,
-    /// Multiply-adds per clock, in sixteenths of what the unit does with 16-bit floats. See [`Row::rate_on`].
+    /// Multiply-adds per clock, in sixteenths of the unit's rate for 16-bit floats. See [`Row::rate_on`].
     pub rate: u32,
     pub lowering: Option<Lowering>,
 }
@@ -138,9 +132,10 @@ pub struct Instruction {
 }
 
 impl Unit {
+    /// All units, in order of preference.
     pub const ALL: [Unit; 5] = [Unit::Sync, Unit::BlockScale, Unit::Warpgroup, Unit::Tensor, Unit::TensorPair];
 
-    /// Where an instruction takes an operand from, or leaves its sums.
+    /// Where an instruction reads an operand, or stores the accumulator.
     pub const fn storage(self, operand: Operand) -> &'static [Storage] {
         match (self, operand) {
             (Unit::Sync | Unit::BlockScale, _) | (Unit::Warpgroup, Operand::Accumulator) => &[Storage::Register],
@@ -162,7 +157,7 @@ impl Unit {
         }
     }
 
-    /// What PTX calls the instruction.
+    /// The opcode in PTX.
     pub const fn opcode(self) -> &'static str {
         match self {
             Unit::Sync | Unit::BlockScale => "mma.sync.aligned",
@@ -184,6 +179,7 @@ impl Storage {
 }
 
 impl Columns {
+    /// Whether instructions with `n` columns exist.
     pub const fn has(self, n: u32) -> bool {
         match self {
             Columns::One(only) => n == only,
@@ -192,18 +188,19 @@ impl Columns {
         }
     }
 
-    /// All of them, rising.
+    /// All numbers of columns, in ascending order.
     pub fn iter(self) -> impl Iterator<Item = u32> {
         (8..=256).step_by(8).filter(move |&n| self.has(n))
     }
 }
 
 impl Row {
+    /// Where the instructions of the row read an operand, or store the accumulator.
     pub fn storage(&self, operand: Operand) -> &'static [Storage] {
         self.unit.storage(operand)
     }
 
-    /// Whether operands of these formats are multiplied.
+    /// Whether the row multiplies operands of these formats.
     pub fn multiplies(&self, a: Element, b: Element) -> bool {
         self.operands.contains(&a) && self.operands.contains(&b) && (self.mixed || a == b)
     }
@@ -213,11 +210,12 @@ impl Row {
         self.multiplies(a, b) && self.lowering.is_some_and(|l| l.operands.contains(&a) && l.operands.contains(&b))
     }
 
+    /// Whether a target has the row.
     pub fn is_on(&self, target: &Target) -> bool {
         self.feature.is_none_or(|f| target.has(f))
     }
 
-    /// What the fragments in registers follow from; none where no operand is in registers.
+    /// The shape that determines the fragments in registers; `None` if no operand is in registers.
     pub fn fragments(&self, n: u32) -> Option<MmaShape> {
         let warps = match self.unit {
             Unit::Sync | Unit::BlockScale => 1,
@@ -229,7 +227,7 @@ impl Row {
 
     /// The fragment of an operand of the instruction with `n` columns.
     ///
-    /// Errors: the operand is never in registers, or `n` is no power of two.
+    /// Errors: the operand is never in registers, or `n` is not a power of two.
     pub fn fragment(&self, n: u32, operand: Operand) -> Result<Fragment, LayoutError> {
         let expected = "an operand that may be in registers";
         let none = LayoutError::UnsupportedElement { bits: self.container, expected };
@@ -237,7 +235,7 @@ impl Row {
         shape.fragment(operand)
     }
 
-    /// Every instruction of the row, in the order of its lists.
+    /// All instructions of the row, in the order of its lists.
     pub fn instructions(&'static self) -> impl Iterator<Item = Instruction> {
         let scales: Vec<Option<Element>> = match self.scales {
             Some(s) => s.formats.iter().copied().map(Some).collect(),
@@ -258,10 +256,10 @@ impl Row {
 }
 
 impl Instruction {
-    /// The instruction as PTX names it.
+    /// The name of the instruction in PTX.
     pub fn ptx(&self) -> String {
         let Row { unit, kind, m, k, scales, .. } = self.row;
-        let (n, a, b, sum) = (self.n, self.a.name(), self.b.name(), self.accumulator.name());
+        let (n, a, b, acc) = (self.n, self.a.name(), self.b.name(), self.accumulator.name());
         let opcode = unit.opcode();
         let popc = if self.a == Element::B1 { ".and.popc" } else { "" };
         let kind = if kind.is_empty() { String::new() } else { format!(".kind::{kind}") };
@@ -272,14 +270,14 @@ impl Instruction {
         match unit {
             Unit::Sync | Unit::BlockScale => {
                 let scale = self.scale.map_or(String::new(), |s| format!(".{}", s.name()));
-                format!("{opcode}.m{m}n{n}k{k}.row.col{kind}{block_scale}.{sum}.{a}.{b}.{sum}{popc}{scale}")
+                format!("{opcode}.m{m}n{n}k{k}.row.col{kind}{block_scale}.{acc}.{a}.{b}.{acc}{popc}{scale}")
             }
-            Unit::Warpgroup => format!("{opcode}.m{m}n{n}k{k}.{sum}.{a}.{b}{popc}"),
+            Unit::Warpgroup => format!("{opcode}.m{m}n{n}k{k}.{acc}.{a}.{b}{popc}"),
             Unit::Tensor | Unit::TensorPair => format!("{opcode}{kind}{block_scale}"),
         }
     }
 
-    /// The version of PTX that brought it.
+    /// The PTX version that introduced the instruction.
     pub fn version(&self) -> PtxVersion {
         requirements_of(&self.ptx()).map(|r| r.version).max().unwrap_or(PtxVersion { major: 7, minor: 0 })
     }
@@ -289,14 +287,15 @@ impl Instruction {
     }
 }
 
-/// The rows of a unit that have a shape and multiply these formats.
+/// The rows of a unit with the given shape that multiply these formats.
 pub fn rows_of(unit: Unit, [m, n, k]: [u32; 3], a: Element, b: Element) -> impl Iterator<Item = &'static Row> {
     ROWS.iter().filter(move |r| r.unit == unit && r.m == m && r.n.has(n) && r.k == k && r.multiplies(a, b))
 }
 
-/// The instruction of a unit, a shape and types; `scale` is the format of the factors and the size of their blocks.
+/// Finds the instruction with a unit, a shape and types. `scale` is the format of the scales and the size of their
+/// blocks.
 ///
-/// Where two rows have it, which `mxf4` and `mxf4nvf4` do, it is the one that is generated.
+/// If two rows match, as `mxf4` and `mxf4nvf4` do, the generated one is returned.
 pub fn find(
     unit: Unit,
     shape: [u32; 3],
@@ -314,12 +313,12 @@ pub fn find(
     Some(Instruction { row, n: shape[1], a, b, accumulator, scale: scale.map(|s| s.0) })
 }
 
-/// The rows that the compiler generates on a target for operands of one format in registers, with or without scales;
-/// the best for products of a depth of `k` elements first. Units that read shared memory are chosen by whoever puts
-/// operands there.
+/// Returns the rows that the compiler generates on a target for operands of one format in registers, with or without
+/// scales, best first for dots of depth `k`. Instructions that read shared memory are chosen elsewhere, by the passes
+/// that put operands there.
 ///
-/// The best is of the fastest unit, fits into the depth, and of those that fit is the deepest; if none fits it is the
-/// shallowest, whose elements beyond the tile are zeros.
+/// The best row uses the fastest unit and is the deepest that fits the depth. If none fits, it is the shallowest, and
+/// elements beyond the tile are zeros.
 pub fn candidates(element: Element, k: u32, scaled: bool, target: &Target) -> Vec<&'static Row> {
     let mut rows: Vec<&Row> = ROWS
         .iter()
@@ -331,4 +330,14 @@ pub fn candidates(element: Element, k: u32, scaled: bool, target: &Target) -> Ve
         std::cmp::Reverse((r.unit, r.k <= k, r.rate, depth))
     });
     rows
+}
+
+/// The rows of a unit that the compiler generates for operands of one format.
+pub fn generated(unit: Unit, element: Element) -> impl Iterator<Item = &'static Row> {
+    ROWS.iter().filter(move |r| r.unit == unit && r.is_lowered(element, element))
+}
+
+/// Whether the compiler generates instructions of a unit on a target.
+pub fn has_unit(unit: Unit, target: &Target) -> bool {
+    ROWS.iter().any(|r| r.unit == unit && r.lowering.is_some() && r.is_on(target))
 }

@@ -1,4 +1,4 @@
-//! The table as a page of the documentation.
+//! The reference page of matrix instructions, generated from the table.
 
 use crate::{Columns, Element, Emission, PEAKS, ROWS, Row, Storage, Unit};
 use std::collections::BTreeSet;
@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use tile_layout::{Layout, Operand};
 use tile_targets::{Feature, TARGETS};
 
-/// The page without its heading, as Markdown.
+/// Returns the page without its heading, as Markdown.
 pub fn markdown() -> String {
     let mut out = String::new();
     for unit in Unit::ALL {
@@ -21,7 +21,7 @@ fn write_unit(out: &mut String, unit: Unit) {
     let places = |operand| joined(unit.storage(operand).iter().map(|p| p.name()), " or ");
     let _ = write!(
         out,
-        "## `{}`: `{}`\n\nA in {}, B in {}, sums in {}.\n\n",
+        "## `{}`: `{}`\n\nA in {}, B in {}, accumulator in {}.\n\n",
         unit.name(),
         unit.opcode(),
         places(Operand::A),
@@ -29,7 +29,7 @@ fn write_unit(out: &mut String, unit: Unit) {
         places(Operand::Accumulator)
     );
     out.push_str(
-        "| shape | kind | A and B | bits | sums | factors | majors | feature | targets | PTX | rate | generated |\n\
+        "| shape | kind | A and B | bits | accumulator | scales | majors | feature | targets | PTX | rate | generated |\n\
          |---|---|---|---|---|---|---|---|---|---|---|---|\n",
     );
     for row in ROWS.iter().filter(|r| r.unit == unit) {
@@ -46,7 +46,7 @@ fn write_row(out: &mut String, row: &'static Row) {
         Columns::Integer => "8, 16, 24, 32..256 by 16".to_owned(),
     };
     let operands = if row.mixed && row.operands.len() > 1 { "any two of " } else { "" };
-    let factors = row.scales.map_or("-".to_owned(), |s| format!("{}, one for {} elements", names(s.formats), s.block));
+    let factors = row.scales.map_or("-".to_owned(), |s| format!("{}, one per {} elements", names(s.formats), s.block));
     let majors = match row.majors.len() {
         0 => "-",
         1 => "K",
@@ -85,10 +85,10 @@ fn rate(sixteenths: u32) -> String {
 
 fn write_fragments(out: &mut String) {
     out.push_str(
-        "## Fragments\n\nWhich element of an operand is in which register of which lane, as `#nv_tileas.layout` has it: element\n\
-         numbers in row-major order of A (MxK), B (KxN) and the sums (MxN). Instructions of one shape and one width of\n\
-         elements have the same fragments. `wgmma` is shown with eight columns; each further bit of N is one more register\n\
-         bit of the sums.\n\n| shape | bits | A | B | sums |\n|---|---|---|---|---|\n",
+        "## Fragments\n\nThe element in each register of each lane, in the notation of `#nv_tileas.layout`: elements are numbered in\n\
+         row-major order of A (MxK), B (KxN) and the accumulator (MxN). Instructions of the same shape and element width\n\
+         have the same fragments. `wgmma` is shown with eight columns; each further bit of N is one more register bit of the\n\
+         accumulator.\n\n| shape | bits | A | B | accumulator |\n|---|---|---|---|---|\n",
     );
     let mut seen = BTreeSet::new();
     for row in ROWS.iter().filter(|r| r.storage(Operand::Accumulator).contains(&Storage::Register)) {
@@ -100,8 +100,8 @@ fn write_fragments(out: &mut String) {
             Ok(f) => format!("`{}`", bases(&f.layout)),
             Err(_) => "-".to_owned(),
         };
-        let [a, b, sums] = [Operand::A, Operand::B, Operand::Accumulator].map(fragment);
-        let _ = writeln!(out, "| {}x{n}x{} | {} | {a} | {b} | {sums} |", row.m, row.k, row.container);
+        let [a, b, acc] = [Operand::A, Operand::B, Operand::Accumulator].map(fragment);
+        let _ = writeln!(out, "| {}x{n}x{} | {} | {a} | {b} | {acc} |", row.m, row.k, row.container);
     }
     out.push('\n');
 }
@@ -113,9 +113,9 @@ fn bases(layout: &Layout) -> String {
 
 fn write_rates(out: &mut String) {
     out.push_str(
-        "## Rates\n\nThe rate of a row is in multiply-adds per clock, relative to 16-bit floats on the same unit. What a unit\n\
-         does with those follows from published figures: TFLOP/s over multiprocessors, clock and two.\n\n\
-         | unit | target | 16-bit multiply-adds per clock and multiprocessor | elements | from |\n|---|---|---|---|---|\n",
+        "## Rates\n\nThe rate of a row is its multiply-adds per clock relative to 16-bit floats on the same unit. The rate of a unit\n\
+         for 16-bit floats follows from published figures: TFLOP/s divided by multiprocessors, clock and two.\n\n\
+         | unit | target | 16-bit multiply-adds per clock and multiprocessor | elements | source |\n|---|---|---|---|---|\n",
     );
     for peak in PEAKS {
         let figures = peak.device.map_or(String::new(), |p| {

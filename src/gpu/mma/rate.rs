@@ -1,13 +1,13 @@
-//! How fast the units are.
+//! The throughput of the units.
 //!
-//! A row says how its rate relates to that of 16-bit floats on the same unit, which is the same on every target;
-//! [`PEAKS`] says what a unit does with 16-bit floats on the targets for which the maker publishes it. Rates are of one
-//! multiprocessor, for operands that are there in time.
+//! A row states its rate relative to 16-bit floats on the same unit, which is the same on every target. [`PEAKS`]
+//! gives the rate of a unit for 16-bit floats on the targets for which it is published. Rates are per multiprocessor,
+//! with operands that arrive in time.
 
 use crate::{Row, Unit};
 use tile_targets::Target;
 
-/// Multiply-adds of 16-bit floats per clock and multiprocessor.
+/// The multiply-adds of 16-bit floats per clock and multiprocessor.
 #[derive(Clone, Copy, Debug)]
 pub struct Peak {
     pub unit: Unit,
@@ -19,10 +19,10 @@ pub struct Peak {
     pub source: &'static str,
 }
 
-/// Published figures of a product, from which the rate follows.
+/// Published figures of a device, from which the rate follows.
 #[derive(Clone, Copy, Debug)]
 pub struct Device {
-    /// Dense, of 16-bit floats.
+    /// Dense, with 16-bit floats.
     pub teraflops: f64,
     pub multiprocessors: u32,
     pub megahertz: u32,
@@ -32,6 +32,7 @@ const fn device(teraflops: f64, multiprocessors: u32, megahertz: u32) -> Option<
     Some(Device { teraflops, multiprocessors, megahertz })
 }
 
+/// The published rates, by target.
 pub static PEAKS: &[Peak] = &[
     Peak {
         unit: Unit::Sync,
@@ -47,7 +48,7 @@ pub static PEAKS: &[Peak] = &[
         per_clock: 512,
         bits: [4, 32],
         device: device(330.3, 128, 2520),
-        source: "RTX 4090, sums in f16; sums in f32 take twice as long on GeForce",
+        source: "RTX 4090, f16 accumulators; f32 accumulators halve the rate on GeForce",
     },
     Peak {
         unit: Unit::Warpgroup,
@@ -63,7 +64,7 @@ pub static PEAKS: &[Peak] = &[
         per_clock: 4096,
         bits: [4, 32],
         device: None,
-        source: "twice `wgmma` of sm_90, says the documentation of CUTLASS",
+        source: "twice the rate of `wgmma` on sm_90, according to the CUTLASS documentation",
     },
     Peak {
         unit: Unit::Sync,
@@ -71,13 +72,13 @@ pub static PEAKS: &[Peak] = &[
         per_clock: 512,
         bits: [4, 32],
         device: device(419.2, 170, 2407),
-        source: "RTX 5090, sums in f16; sums in f32 take twice as long on GeForce",
+        source: "RTX 5090, f16 accumulators; f32 accumulators halve the rate on GeForce",
     },
 ];
 
 impl Row {
-    /// Multiply-adds per clock and multiprocessor of a target, at best; none where no figure is published, or the
-    /// target does not have the instruction.
+    /// The peak multiply-adds per clock and multiprocessor of a target. `None` if no figure is published, or if the
+    /// target lacks the instruction.
     pub fn rate_on(&self, target: &Target) -> Option<u32> {
         let unit = match self.unit {
             Unit::BlockScale => Unit::Sync,

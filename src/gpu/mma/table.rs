@@ -1,4 +1,4 @@
-//! The rows.
+//! The rows of the table.
 
 use crate::{Columns, Element, Element::*, Emission, Lowering, Major, Row, Scales, Unit};
 use tile_targets::Feature;
@@ -9,7 +9,7 @@ const HALVES: &[Element] = &[F16, Bf16];
 const SINGLE: &[Element] = &[Tf32];
 const DOUBLE: &[Element] = &[F64];
 const FP8: &[Element] = &[E4m3, E5m2];
-/// Padded to bytes, the narrow ones too.
+/// All padded to bytes.
 const FP8_FP6_FP4: &[Element] = &[E4m3, E5m2, E3m2, E2m3, E2m1];
 const FP4: &[Element] = &[E2m1];
 const BYTES: &[Element] = &[S8, U8];
@@ -25,7 +25,7 @@ const IN_S32: &[Element] = &[S32];
 const K_MAJOR: &[Major] = &[Major::K];
 const ANY_MAJOR: &[Major] = &[Major::K, Major::Mn];
 
-/// A row of `mma.sync` that every target has and none generates, by 16 rows; what differs is named.
+/// The defaults of an `mma.sync` row: 16 rows, on every target, not generated.
 const SYNC: Row = Row {
     unit: Unit::Sync,
     kind: "",
@@ -55,7 +55,7 @@ const fn sync(k: u32, operands: &'static [Element], accumulators: &'static [Elem
     Row { k, operands, accumulators, container, rate, ..SYNC }
 }
 
-/// Integers, signed or not, each operand for itself.
+/// Integers; each operand may be signed or unsigned.
 const fn integers(m: u32, k: u32, operands: &'static [Element]) -> Row {
     Row { m, mixed: true, ..sync(k, operands, IN_S32, operands[0].bits()) }
 }
@@ -75,8 +75,8 @@ const fn scaled(kind: &'static str, k: u32, operands: &'static [Element], scales
     }
 }
 
-/// `lowering` of a row of many formats for two of them: others are not where the compiler would put them in their
-/// bytes.
+/// A row with many formats of which the compiler generates two. It would have to place the elements of the other
+/// formats differently within their bytes.
 const fn lowered_for(operands: &'static [Element], row: Row) -> Row {
     Row { lowering: Some(Lowering { emission: Emission::Assembly, operands }), ..row }
 }
@@ -140,7 +140,7 @@ const NV4: Scales = Scales { formats: &[Ue8m0, Ue4m3], block: 16 };
 use Emission::{Assembly, Intrinsic};
 use Unit::{Tensor, TensorPair};
 
-/// Every dense matrix instruction, by unit, then by width of the operands.
+/// All dense matrix instructions, by unit, then by width of the operands.
 #[rustfmt::skip]
 pub static ROWS: &[Row] = &[
     // mma.sync, floating point.
@@ -169,7 +169,7 @@ pub static ROWS: &[Row] = &[
     integers(16, 128, BITS),
     integers(16, 256, BITS),
 
-    // mma.sync with a factor for each block of the operands.
+    // mma.sync with a scale for each block of the operands.
     lowered_for(FP8, scaled("mxf8f6f4", 32, FP8_FP6_FP4, MX8)),
     lowered_for(FP4, scaled("mxf4", 64, FP4, MX4)),
     scaled("mxf4nvf4", 64, FP4, MX4),
@@ -183,7 +183,7 @@ pub static ROWS: &[Row] = &[
     lowered(Assembly, warpgroup(Columns::Integer, BYTES, IN_S32)),
     warpgroup(Columns::Integer, BITS, IN_S32),
 
-    // tcgen05 by one block.
+    // tcgen05 by one CTA.
     tensor(Tensor, "tf32", 64, SINGLE, IN_F32, 32),
     tensor(Tensor, "tf32", 128, SINGLE, IN_F32, 32),
     tensor(Tensor, "f16", 64, HALF, IN_F16, 16),
@@ -199,7 +199,7 @@ pub static ROWS: &[Row] = &[
     tensor_scaled(Tensor, "mxf4nvf4", 128, FP4, 4, MX4),
     tensor_scaled(Tensor, "mxf4nvf4", 128, FP4, 4, NV4),
 
-    // tcgen05 by two blocks.
+    // tcgen05 by two CTAs.
     tensor(TensorPair, "tf32", 128, SINGLE, IN_F32, 32),
     tensor(TensorPair, "tf32", 256, SINGLE, IN_F32, 32),
     tensor(TensorPair, "f16", 128, HALF, IN_F16, 16),

@@ -1,11 +1,11 @@
-//! What some targets can do and others cannot.
+//! Features: the capabilities that some targets have and others lack.
 
 use std::fmt;
 
 macro_rules! features {
     ($($(#[doc = $doc:literal])+ $variant:ident = $name:literal,)+) => {
-        /// Something that some targets can do and others cannot. What every target from sm_80 on can do
-        /// (cp.async, ldmatrix, mma.sync on f16, bf16, tf32, f64 and i8, integer redux, mbarrier) has no feature.
+        /// A capability that some targets have and others lack. Capabilities of every target from sm_80 on
+        /// (cp.async, ldmatrix, mma.sync on f16, bf16, tf32, f64 and i8, integer redux, mbarrier) are not features.
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
         #[repr(u8)]
         pub enum Feature { $($(#[doc = $doc])+ $variant,)+ }
@@ -18,7 +18,7 @@ macro_rules! features {
                 match self { $(Feature::$variant => $name,)+ }
             }
 
-            /// What it gives, in one sentence.
+            /// A description in one sentence.
             pub fn summary(self) -> &'static str {
                 match self { $(Feature::$variant => concat!($($doc,)+).trim_ascii(),)+ }
             }
@@ -38,7 +38,7 @@ features! {
     /// Arithmetic on bf16 beyond fma, min and max: add, sub, mul, comparisons, ex2, tanh, and conversions from and to
     /// integers.
     Bf16Arithmetic = "bf16-arithmetic",
-    /// `cvt.rn.tf32.f32` (round to nearest even) beside `cvt.rna`.
+    /// `cvt.rn.tf32.f32` (round to nearest even) in addition to `cvt.rna`.
     Tf32RoundEven = "tf32-round-even",
     /// Atomic add on bf16 and bf16x2 without a compare-and-swap loop.
     Bf16Atomic = "bf16-atomic",
@@ -103,8 +103,10 @@ features! {
 pub struct Features(u64);
 
 impl Features {
+    /// The empty set.
     pub const NONE: Features = Features(0);
 
+    /// The set of the listed features.
     pub const fn of(list: &[Feature]) -> Features {
         let mut bits = 0;
         let mut i = 0;
@@ -115,10 +117,12 @@ impl Features {
         Features(bits)
     }
 
+    /// The set with the listed features added.
     pub const fn with(self, list: &[Feature]) -> Features {
         Features(self.0 | Features::of(list).0)
     }
 
+    /// The set with the listed features removed.
     pub const fn without(self, list: &[Feature]) -> Features {
         Features(self.0 & !Features::of(list).0)
     }

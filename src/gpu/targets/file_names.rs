@@ -1,15 +1,15 @@
-//! Names of files in PTX.
+//! File names in PTX.
 //!
-//! What LLVM writes into `.file` directives is not always what ptxas reads, for two reasons:
+//! LLVM writes some names in `.file` directives that ptxas cannot read, for two reasons:
 //!
-//! * LLVM writes `\"` for a quote. Strings of PTX have no escapes: to ptxas the quote ends the name, and what follows
-//!   is an error. No other spelling gives it a quote either, so the name gets an apostrophe instead.
-//! * ptxas takes names apart at `/` and `\`. A name that is empty, or ends with one of these, has nothing left for the
-//!   file in the table of lines, and ptxas 13.4 ends with an internal error over it. Such a name gets an underscore.
+//! * LLVM writes `\"` for a quote. PTX strings do not have escapes: to ptxas the quote ends the name, and the rest of
+//!   the line is an error. PTX cannot express a quote at all, so the name gets an apostrophe instead.
+//! * ptxas splits names at `/` and `\`. If a name is empty or ends with a separator, nothing remains for the file in
+//!   the line table, and ptxas 13.4 fails with an internal error. Such a name gets an underscore.
 //!
-//! Line information with a name that is close is better than none.
+//! Line information with a slightly different name is better than none.
 
-/// The text that a generator printed, with names in `.file` directives that ptxas reads.
+/// Returns generated PTX with names in `.file` directives that ptxas can read.
 pub fn legible(ptx: String) -> String {
     if !ptx.contains(".file") {
         return ptx;
@@ -24,13 +24,14 @@ pub fn legible(ptx: String) -> String {
     text
 }
 
-/// What stands before, between and behind the outer quotes of a `.file` directive.
+/// Splits a `.file` directive at its outer quotes, into the text before, between and after them.
 fn parts(line: &str) -> Option<[&str; 3]> {
     let (start, end) = (line.find('"')? + 1, line.rfind('"')?);
     (line.trim_start().starts_with(".file") && start <= end).then(|| [&line[..start], &line[start..end], &line[end..]])
 }
 
-/// A name in which each escaped quote is an apostrophe and that does not end with a separator. Other escapes stay.
+/// Replaces each escaped quote with an apostrophe and appends an underscore to a trailing separator. Other escapes
+/// stay.
 fn legible_name(name: &str) -> String {
     let mut text = String::with_capacity(name.len() + 1);
     let mut rest = name.chars();
@@ -64,7 +65,7 @@ mod tests {
             ("\t.file\t1 \"\\303\\251.py\"\n\tret;\n", "\t.file\t1 \"\\303\\251.py\"\n\tret;\n"),
             ("\t.file\t1 \"\"\n", "\t.file\t1 \"_\"\n"),
             ("\t.file\t1 \"a/\"\n", "\t.file\t1 \"a/_\"\n"),
-            // The quote behind an escaped backslash ends the name.
+            // The quote after an escaped backslash ends the name.
             ("\t.file\t1 \"a\\\\\"\n", "\t.file\t1 \"a\\\\_\"\n"),
             ("\t.file\t1 \"a\\", "\t.file\t1 \"a\\"),
             ("\t.file\t1\n\"a/\"", "\t.file\t1\n\"a/\""),

@@ -1,32 +1,33 @@
-//! What an intrinsic of LLVM needs: which of them LLVM 21's generator selects for a target.
+//! The requirements of LLVM intrinsics: which ones LLVM 21 can select for a target.
 //!
-//! LLVM ends the process when it meets an intrinsic that it has no instruction for. Text input may name any of them, so
-//! this table is asked before code generation. A row matches a name as a row of [`crate::requirements`] matches a
-//! mnemonic: by the words, cut at dots, that it starts with and that occur in it. All rows that match apply; an
-//! intrinsic of NVPTX that none matches is selected for every target.
+//! LLVM aborts the process when it meets an intrinsic without an instruction. Text input may name any intrinsic, so
+//! this table is consulted before code generation. A row matches a name as a row of [`crate::requirements`] matches a
+//! mnemonic: by the dot-separated words with which it starts and that occur in it. All matching rows apply. An NVPTX
+//! intrinsic without a matching row can be selected for every target.
 //!
-//! The rows were measured, not read: a call of every intrinsic that LLVM 21.1 declares was compiled for every target.
-//! `tests/machine/intrinsics.rs` does it again for those that the table lets through.
+//! The rows were measured: a call of every intrinsic that LLVM 21.1 declares was compiled for every target.
+//! `tests/machine/intrinsics.rs` repeats this for the intrinsics that the table allows.
 //!
-//! Of the intrinsics that all processors share, those of [`SHARED`] have code; those of other processors have none.
+//! Of the target-independent intrinsics, only the ones in [`SHARED`] can be selected. Intrinsics of other processors
+//! cannot.
 //!
-//! Conversions of packed floats have the texts of their own *gates*. Those of 8-bit floats want sm_90 by their text,
-//! and the instruction, which sm_89 has, by their check. A fourth gate, for targets that are neither specific to an
-//! architecture nor to a family, is not here: every target of the table is the specific one.
+//! Conversions of packed floats have *gates* with prescribed texts. The text for 8-bit floats names sm_90, although
+//! sm_89 has the instruction and the check accepts it. A fourth gate, for targets that are specific neither to an
+//! architecture nor to a family, is omitted: every target in the table is specific.
 
 use crate::feature::Feature::{self, *};
 use crate::requirement::{contains_words, starts_with_words};
 use crate::target::Target;
 
-/// What a target must have.
+/// The requirement of an intrinsic.
 #[derive(Clone, Copy, Debug)]
 enum Need {
     Feature(Feature),
-    /// A compute capability.
+    /// A minimum compute capability.
     From(u32),
-    /// A feature, with a text for where it is missing.
+    /// A feature, with the text to report if it is missing.
     Gate(Feature, &'static str),
-    /// What no target of the table has: the instruction is gone, or LLVM never selects it.
+    /// Never satisfied: the instruction is gone, or LLVM never selects it.
     Gone,
 }
 use Need::{From, Gate, Gone};
@@ -125,7 +126,7 @@ static ROWS: &[Row] = &[
     row("tcgen05", &[], has(Tcgen05)),
 ];
 
-/// Intrinsics of every processor that have code on NVPTX, without `llvm.`. Names of types may follow.
+/// Target-independent intrinsics that NVPTX can select, without `llvm.`. Names of types may follow.
 #[rustfmt::skip]
 static SHARED: &[&str] = &[
     // Integers.
@@ -147,33 +148,33 @@ static SHARED: &[&str] = &[
     "invariant.end", "invariant.start", "launder.invariant.group", "lifetime.end", "lifetime.start", "load.relative", "memcpy",
     "memcpy.inline", "memmove", "memset", "memset.inline", "objectsize", "prefetch", "ptrmask", "stackrestore", "stacksave",
     "strip.invariant.group", "threadlocal.address", "va_copy", "va_end", "va_start",
-    // What says something of the program.
+    // Annotations of the program.
     "annotation", "arithmetic.fence", "assume", "dbg.assign", "dbg.declare", "dbg.label", "dbg.value", "debugtrap", "donothing",
     "expect", "expect.with.probability", "experimental.noalias.scope.decl", "fake.use", "is.constant", "ptr.annotation",
     "readcyclecounter", "readsteadycounter", "sideeffect", "trap", "ubsantrap", "var.annotation",
 ];
 
-/// Types for which a shared intrinsic has no code after all.
+/// Types for which NVPTX cannot select a shared intrinsic.
 static SHARED_WITHOUT: &[(&str, &[&str])] = &[("exp2", &["f64"])];
 
-/// Why code for a target cannot be generated from a call of the intrinsic; none if it can. Names as in LLVM, such as
-/// `llvm.nvvm.elect.sync`.
+/// Returns the reason why a call of the intrinsic cannot be compiled for a target, or `None` if it can. Names are as
+/// in LLVM, such as `llvm.nvvm.elect.sync`.
 pub fn missing_for(intrinsic: &str, target: &Target) -> Option<String> {
     let Some(name) = intrinsic.strip_prefix("llvm.nvvm.") else {
-        return (!is_shared(intrinsic)).then(|| format!("'{intrinsic}' has no code on NVIDIA's GPUs"));
+        return (!is_shared(intrinsic)).then(|| format!("'{intrinsic}' is not supported on NVIDIA GPUs"));
     };
     let rows = ROWS.iter().filter(|r| r.matches(name));
     rows.filter_map(|r| r.need.missing(target)).next().map(|why| match why {
         Missing::Text(text) => format!("{text} ('{intrinsic}' on {})", target.name),
         Missing::Feature(feature) => {
-            format!("'{intrinsic}' needs the feature {feature}, which {} has not", target.name)
+            format!("'{intrinsic}' needs the feature {feature}, which {} lacks", target.name)
         }
         Missing::Sm(sm) => format!("'{intrinsic}' needs sm_{sm}; the target is {}", target.name),
         Missing::All => format!("'{intrinsic}' cannot be selected for any target"),
     })
 }
 
-/// Whether an intrinsic that is not NVPTX's own has code there.
+/// Whether NVPTX can select a target-independent intrinsic.
 fn is_shared(intrinsic: &str) -> bool {
     let Some(name) = intrinsic.strip_prefix("llvm.") else { return false };
     SHARED.iter().any(|shared| {
@@ -185,7 +186,7 @@ fn is_shared(intrinsic: &str) -> bool {
     })
 }
 
-/// Whether a word is a type in the name of an intrinsic: `i32`, `v4f16`, `p3`, `s` of a structure.
+/// Whether a word is a type in the name of an intrinsic: `i32`, `v4f16`, `p3`, or `s` for a structure.
 fn is_type(word: &str) -> bool {
     let number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     let scalar = |text: &str| ["i", "f", "bf", "p"].iter().any(|kind| text.strip_prefix(kind).is_some_and(number));
@@ -233,7 +234,7 @@ mod tests {
         for name in ["ff.to.e4m3x2.rn", "ff.to.e5m2x2.rn.relu", "f16x2.to.e4m3x2.rn", "e5m2x2.to.f16x2.rn"] {
             let name = format!("llvm.nvvm.{name}");
             assert!(text(&name).starts_with("cvt_packfloat intrinsic needs atleast SM90 and PTX >= 78 ("), "{name}");
-            // sm_89 has the instruction, whatever the text says.
+            // sm_89 has the instruction, despite the text.
             assert_eq!(refusing(&name), ["sm_80", "sm_86", "sm_87", "sm_88"], "{name}");
         }
         for (name, floats) in [

@@ -1,16 +1,16 @@
-//! What each GPU target can do, and the last pass over PTX text.
+//! The capabilities of each GPU target, and the last pass over PTX text.
 //!
-//! * [`Target`] and [`TARGETS`]: the one table of targets. Code generation, the scheduler, the driver and the
-//!   documentation read it; nothing else in the project may compare `sm` numbers to decide what a target can do.
-//! * [`Feature`]: one name for each thing that some targets can do and others cannot.
+//! * [`Target`] and [`TARGETS`]: the table of targets. Code generation, the scheduler, the driver and the
+//!   documentation read it. No other code in the project may compare `sm` numbers to decide what a target supports.
+//! * [`Feature`]: a capability that some targets have and others lack.
 //! * [`requirements()`]: the PTX version and the feature that an instruction needs.
 //! * [`intrinsic::missing_for`]: why LLVM 21 cannot select an intrinsic for a target.
-//! * [`scan`]: where the header, the entries and the instructions of a PTX text are.
-//! * [`file_names`]: names in `.file` directives that ptxas reads.
-//! * [`finalise()`]: turns the PTX that LLVM 21 prints into the PTX that the target takes, and verifies the result.
+//! * [`scan`]: finds the header, the entries and the instructions in PTX text.
+//! * [`file_names`]: rewrites names in `.file` directives that ptxas cannot read.
+//! * [`finalise()`]: turns the PTX that LLVM 21 prints into PTX for the target, and verifies the result.
 //!
-//! The facts in the tables are measured, not believed: `tests/ptxas.rs` assembles a sample of each row on each
-//! target, with the version that the row names and with the version before it.
+//! The facts in the tables are measured: `tests/ptxas.rs` assembles a sample of each row on each target, with the
+//! version that the row names and with the previous version.
 
 #![deny(unsafe_code)]
 

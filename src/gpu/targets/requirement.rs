@@ -1,27 +1,27 @@
-//! What an instruction needs: the lowest PTX version and, where not every target has it, a feature.
+//! The requirements of instructions: the minimum PTX version and, if not every target has the instruction, a feature.
 //!
-//! A row matches a mnemonic (`cp.async.bulk.tensor.2d.shared::cta.global.tile...`) by its head and by pieces that must
-//! occur in it, all cut at dots. Several rows may match one instruction; all of them apply. An instruction that no row
-//! matches needs nothing that a target of the table lacks: the table is a safety net below code generation, which
-//! asks [`Target::has`](crate::Target::has) before it emits anything.
+//! A row matches a mnemonic (`cp.async.bulk.tensor.2d.shared::cta.global.tile...`) by its head and by pieces that
+//! must occur in it, all split at dots. If several rows match an instruction, all of them apply. If no row matches,
+//! every target in the table has the instruction. The table is a safety net: code generation asks
+//! [`Target::has`](crate::Target::has) before it emits anything.
 //!
-//! Example. `cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes` matches the row `cp.async.bulk` (PTX 8.0,
-//! feature tma) and the row `cp.async.bulk` with the piece `shared::cta.global` (PTX 8.6, the form whose destination
-//! is the block's own shared memory); the kernel therefore needs 8.6.
+//! Example: `cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes` matches the row `cp.async.bulk` (PTX 8.0,
+//! feature tma) and the row `cp.async.bulk` with the piece `shared::cta.global` (PTX 8.6, the form with a destination
+//! in the CTA's own shared memory). The kernel therefore needs 8.6.
 
 use crate::feature::Feature::{self, *};
 use crate::version::{PtxVersion, v};
 
-/// One row: which instructions, and what they need.
+/// One row: a pattern of instructions, and their requirements.
 #[derive(Debug)]
 pub struct Requirement {
-    /// The mnemonic starts with these dot-separated words.
+    /// The dot-separated words with which the mnemonic starts.
     pub head: &'static str,
-    /// Each of these runs of dot-separated words occurs in the mnemonic.
+    /// Runs of dot-separated words, all of which must occur in the mnemonic.
     pub pieces: &'static [&'static str],
     pub version: PtxVersion,
     pub feature: Option<Feature>,
-    /// A statement that the row matches, over the registers that the tests declare.
+    /// A statement that the row matches. It uses the registers that the tests declare.
     pub sample: &'static str,
 }
 
@@ -170,18 +170,19 @@ pub fn requirements() -> &'static [Requirement] {
 
 /// The rows that an instruction's mnemonic matches.
 pub fn requirements_of(mnemonic: &str) -> impl Iterator<Item = &'static Requirement> {
-    // Most rows start with another letter, and every instruction is asked about.
+    // Compare the first letter first: most rows differ in it, and this runs for every instruction.
     let first = mnemonic.bytes().next();
     ROWS.iter().filter(move |r| r.head.bytes().next() == first && r.matches(mnemonic))
 }
 
 impl Requirement {
+    /// Whether the row matches a mnemonic.
     pub fn matches(&self, mnemonic: &str) -> bool {
         starts_with_words(mnemonic, self.head) && self.pieces.iter().all(|piece| contains_words(mnemonic, piece))
     }
 }
 
-/// Whether `text` starts with `words`, cut at dots: `add` starts `add.f32` and not `addc.u32`.
+/// Whether `text` starts with `words`, split at dots: `add` starts `add.f32` but not `addc.u32`.
 pub(crate) fn starts_with_words(text: &str, words: &str) -> bool {
     text.strip_prefix(words).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }

@@ -1,22 +1,22 @@
-//! Where things are in a PTX text: header lines, entries with their launch directives, instructions.
+//! Finds the parts of a PTX text: header lines, entries with their launch directives, instructions.
 //!
-//! This is not a parser of PTX. It knows just enough of the grammar to find statements reliably in anything that LLVM
-//! or a person writes: comments and strings are skipped, braces are either blocks or operand vectors, a predicate or
-//! a label may stand before an instruction, several statements may share a line (inline assembly does that), and
-//! `.loc`/`.file` lines end at the end of the line where everything else ends at `;`.
+//! This is not a PTX parser. It knows just enough of the grammar to find statements reliably in anything that LLVM or
+//! a person writes. Comments and strings are skipped. Braces are either blocks or operand vectors. A predicate or a
+//! label may precede an instruction, and several statements may share a line (in inline assembly). `.loc` and `.file`
+//! end at the end of the line; everything else ends at `;`.
 //!
 //! Example: in
 //! ```text
 //! @%p1 bra L; mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%f1, %f2}, {%r1}; // mma.bogus
 //! ```
 //! the mnemonics are `bra` and `mma.sync...`: the first brace follows an operand position, so it opens a vector, and
-//! the comment is no instruction.
+//! the comment is not an instruction.
 
 use std::ops::Range;
 
 use crate::version::PtxVersion;
 
-/// What a PTX text says about itself. All ranges are byte ranges of the text.
+/// The contents of a PTX text. All ranges are byte ranges of the text.
 #[derive(Debug, Clone)]
 pub struct Module {
     pub version: Value<PtxVersion>,
@@ -26,7 +26,7 @@ pub struct Module {
     pub entries: Vec<Entry>,
     /// Every instruction of every function, in order.
     pub instructions: Vec<Instruction>,
-    /// Whether a `.loc` says where its function was inlined.
+    /// Whether a `.loc` has the attribute `inlined_at`.
     pub has_inlined_lines: bool,
 }
 
@@ -46,26 +46,29 @@ pub struct Entry {
     pub parameters: usize,
     /// The launch directives between the parameter list and the body, in order: name with its dot, arguments.
     pub directives: Vec<(String, Vec<u32>)>,
-    /// Where the body's `{` is; `None` for a declaration, which ends with `;`.
+    /// The position of the body's `{`; `None` for a declaration, which ends with `;`.
     pub body: Option<usize>,
 }
 
+/// An instruction in the body of a function.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Instruction {
     /// The dotted name, e.g. `ld.global.v4.b32`.
     pub mnemonic: String,
-    /// From 1.
+    /// Line number, from 1.
     pub line: usize,
 }
 
+/// An error in PTX text, with its line.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {kind}")]
 pub struct ScanError {
-    /// From 1.
+    /// Line number, from 1.
     pub line: usize,
     pub kind: ScanErrorKind,
 }
 
+/// The kinds of errors in PTX text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ScanErrorKind {
     #[error("the comment is not closed")]
@@ -74,7 +77,7 @@ pub enum ScanErrorKind {
     OpenString,
     #[error("'{0}' is never closed")]
     OpenBracket(char),
-    #[error("'{0}' closes nothing")]
+    #[error("'{0}' has no matching bracket")]
     StrayBracket(char),
     #[error("the statement is not finished")]
     UnfinishedStatement,
@@ -178,7 +181,7 @@ impl Header {
     }
 }
 
-/// One declaration or definition at module scope; the entry if it is one.
+/// Reads one declaration or definition at module scope. Returns the entry if it is one.
 fn declaration(tokens: &mut Tokens, instructions: &mut Vec<Instruction>) -> Result<Option<Entry>, ScanError> {
     let mut first_line = None;
     let mut has_body = false;
@@ -215,7 +218,7 @@ fn declaration(tokens: &mut Tokens, instructions: &mut Vec<Instruction>) -> Resu
                 body(tokens, token.line, instructions)?;
                 return Ok(entry);
             }
-            // The initialiser of a variable.
+            // The initializer of a variable.
             TokenKind::Punct('{') => skip_braces(tokens, token.line)?,
             TokenKind::Punct(c @ (')' | '}')) => {
                 return Err(ScanError { line: token.line, kind: ScanErrorKind::StrayBracket(c) });
@@ -246,7 +249,7 @@ fn declaration(tokens: &mut Tokens, instructions: &mut Vec<Instruction>) -> Resu
     Err(ScanError { line: first_line.unwrap_or(tokens.line), kind: ScanErrorKind::UnfinishedStatement })
 }
 
-/// The comma-separated numbers after a launch directive; a string argument (`.pragma`) counts as none.
+/// Reads the comma-separated numbers after a launch directive. A string argument (of `.pragma`) is skipped.
 fn directive_arguments(tokens: &mut Tokens, name: &str) -> Result<Vec<u32>, ScanError> {
     let mut arguments = Vec::new();
     loop {
@@ -282,7 +285,7 @@ fn parse_number(text: &str) -> Option<u32> {
     }
 }
 
-/// Skips to the matching `)`; the number of `.param` words seen.
+/// Skips to the matching `)` and returns the number of `.param` words.
 fn skip_parentheses(tokens: &mut Tokens, line: usize) -> Result<usize, ScanError> {
     let mut depth = 1;
     let mut parameters = 0;
@@ -319,7 +322,7 @@ fn skip_braces(tokens: &mut Tokens, line: usize) -> Result<(), ScanError> {
     Err(ScanError { line, kind: ScanErrorKind::OpenBracket('{') })
 }
 
-/// The statements of a function, from after its `{` to its `}`.
+/// Reads the statements of a function, from after its `{` to its `}`.
 fn body(tokens: &mut Tokens, line: usize, instructions: &mut Vec<Instruction>) -> Result<(), ScanError> {
     let mut open = vec![line];
     while let Some(token) = tokens.next()? {
@@ -333,7 +336,7 @@ fn body(tokens: &mut Tokens, line: usize, instructions: &mut Vec<Instruction>) -
             }
             TokenKind::Punct(';') => {}
             TokenKind::Punct('@') => {
-                // A guard: `@p`, `@!p`. The word after it is the predicate, what follows is the instruction.
+                // A guard: `@p` or `@!p`. The next word is the predicate, and the instruction follows.
                 if tokens.peek()?.is_some_and(|t| t.kind == TokenKind::Punct('!')) {
                     tokens.next()?;
                 }
@@ -356,7 +359,7 @@ fn body(tokens: &mut Tokens, line: usize, instructions: &mut Vec<Instruction>) -
     Err(ScanError { line: open.pop().unwrap_or(line), kind: ScanErrorKind::OpenBracket('{') })
 }
 
-/// Skips the operands up to and including `;`. Braces in here are vectors.
+/// Skips the operands up to and including `;`. Braces here are vectors.
 fn rest_of_statement(tokens: &mut Tokens, line: usize) -> Result<(), ScanError> {
     let mut depth = 0usize;
     while let Some(token) = tokens.next()? {
@@ -373,7 +376,7 @@ fn rest_of_statement(tokens: &mut Tokens, line: usize) -> Result<(), ScanError> 
     Err(ScanError { line, kind: ScanErrorKind::UnfinishedStatement })
 }
 
-/// The mnemonics of a run of statements without a function around them. For tests of the tables.
+/// The mnemonics of a run of statements outside a function, for tests of the tables.
 #[cfg(test)]
 pub(crate) fn mnemonics_of_body(text: &str) -> Vec<String> {
     let mut instructions = Vec::new();
@@ -404,7 +407,7 @@ struct Tokens<'a> {
     at: usize,
     line: usize,
     peeked: Option<Token<'a>>,
-    /// Whether a line that was dropped has the attribute `inlined_at`.
+    /// Whether a skipped line has the attribute `inlined_at`.
     inlined_lines: bool,
 }
 
@@ -427,7 +430,7 @@ impl<'a> Tokens<'a> {
         }
     }
 
-    /// Drops everything up to the end of the line on which the next or the last token stands.
+    /// Skips to the end of the line of the next token, or of the last one.
     fn skip_line(&mut self) {
         if let Some(token) = self.peeked.take() {
             self.at = token.range.end;
@@ -485,7 +488,7 @@ fn is_word(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '%' | '.') || !c.is_ascii()
 }
 
-/// The length of the word at the start; `::` belongs to it when a word character follows, a label's `:` does not.
+/// The length of the word at the start. `::` belongs to the word if a word character follows; a label's `:` does not.
 fn word_length(text: &str) -> usize {
     let mut length = 0;
     loop {
@@ -499,7 +502,7 @@ fn word_length(text: &str) -> usize {
     }
 }
 
-/// The length of the string literal at the start, with both quotes.
+/// The length of the string literal at the start, including both quotes.
 fn string_end(text: &str) -> Option<usize> {
     let mut escaped = false;
     for (at, c) in text.char_indices().skip(1) {

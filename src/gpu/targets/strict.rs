@@ -1,11 +1,11 @@
-//! Which types of the public language NVIDIA's compiler refuses for a target. This compiler has code for all of them,
-//! by integer instructions where the target has none of its own; a caller who relies on the refusal asks for it.
+//! The types of the public language that NVIDIA's compiler rejects for a target. This compiler supports all of them,
+//! with integer instructions if the target lacks native ones. Callers that rely on the rejection can request it.
 
 use crate::Target;
 use std::ops::RangeInclusive;
 
-/// Element types that NVIDIA's `tileiras` 13.4.92 refuses but for some targets, which are given by their numbers: as it
-/// answered for each type and target on 2026-11-23, and for the last type, as 13.5.37 did too, on 2026-11-25.
+/// Element types that NVIDIA's `tileiras` accepts only for some targets, given by their numbers. Version 13.4.92 was
+/// tested with each type and target; version 13.5.37 gave the same answer for the last type.
 pub const STRICT_TYPES: &[(&str, RangeInclusive<u32>)] = &[
     ("f8E4M3FN", 90..=u32::MAX),
     ("f8E5M2", 90..=u32::MAX),
@@ -15,7 +15,7 @@ pub const STRICT_TYPES: &[(&str, RangeInclusive<u32>)] = &[
 ];
 
 impl Target {
-    /// The element type that is refused for this target, of those that are named in the text of a type.
+    /// Returns the first element type in the text of a type that is rejected for this target.
     pub fn refused_type(&self, text: &str) -> Option<&'static str> {
         let refused =
             |(name, targets): &&(&str, RangeInclusive<u32>)| !targets.contains(&self.sm) && text.contains(name);

@@ -2,12 +2,12 @@
 //!
 //! A GPU name (`sm_90`) selects a row. Three names in a row differ on purpose:
 //!
-//! * `name` is what the user writes: exact, without a suffix.
-//! * `ptx_target` is what `.target` and ptxas' `-arch` say. Where an architecture has an `a` variant it is always used:
-//!   a cubin is made for one architecture anyway, and the tensor-core instructions exist only there.
-//! * `llvm_cpu` is what LLVM 21 generates code for. LLVM 21 lacks sm_88, sm_107 and sm_110 and selects the tcgen05
-//!   intrinsics only for sm_100a and sm_101a, so some targets borrow a relative that has a subset of their
-//!   instructions; the finaliser then rewrites the header.
+//! * `name` is the user's spelling: exact, without a suffix.
+//! * `ptx_target` is the name in `.target` and in ptxas' `-arch`. If an architecture has an `a` variant, it is always
+//!   used: a cubin is for one architecture anyway, and only the `a` variant has the tensor-core instructions.
+//! * `llvm_cpu` is the CPU for which LLVM 21 generates code. LLVM 21 lacks sm_88, sm_107 and sm_110, and selects the
+//!   tcgen05 intrinsics only for sm_100a and sm_101a. Some targets therefore borrow a relative with a subset of their
+//!   instructions, and [`finalise()`](crate::finalise()) rewrites the header.
 
 use crate::feature::{Feature, Features};
 use crate::version::{PtxVersion, v};
@@ -16,77 +16,78 @@ use Feature::*;
 /// One GPU target: names, the language version it needs, features and hardware limits.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Target {
-    /// What the user writes, e.g. `sm_90`.
+    /// The user's spelling, e.g. `sm_90`.
     pub name: &'static str,
     /// The number in the name; compute capability 9.0 is 90.
     pub sm: u32,
-    /// LLVM's CPU for code generation.
+    /// The LLVM CPU for code generation.
     pub llvm_cpu: &'static str,
-    /// The PTX version that LLVM is asked for: new enough for the instructions that code generation wants on this
-    /// target, and no newer, so that older toolkits can assemble the result.
+    /// The PTX version requested from LLVM: new enough for the instructions that code generation uses on this target,
+    /// and no newer, so that older toolkits can assemble the result.
     pub llvm_ptx: PtxVersion,
-    /// What `.target` says; also ptxas' `-arch`.
+    /// The name in `.target`, and for ptxas' `-arch`.
     pub ptx_target: &'static str,
     /// The lowest `.version` whose ptxas accepts `ptx_target`.
     pub ptx_floor: PtxVersion,
     pub features: Features,
     pub limits: Limits,
-    /// A product with this GPU, for the documentation.
+    /// Devices with this GPU, for the documentation.
     pub devices: &'static str,
 }
 
-/// Hardware limits. Sizes in bytes.
+/// Hardware limits. Sizes are in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Shared memory that a kernel may declare in its PTX. ptxas refuses more with
-    /// `uses too much shared data`; a kernel that is launched without dynamic shared memory has no more than this.
+    /// The shared memory that a kernel may declare in PTX. ptxas rejects more with `uses too much shared data`, and a
+    /// kernel launched without dynamic shared memory cannot have more.
     pub static_shared_per_block: u32,
-    /// Shared memory that moves of values between threads may take together: beside the rings of pipelined loops, and
-    /// little enough that several blocks share a multiprocessor. A choice, and no property of the hardware: the
-    /// whole is `static_shared_per_block`.
+    /// The shared memory that exchanges of values between threads may use in total, in addition to the rings of
+    /// pipelined loops. It is small enough that several blocks share a multiprocessor. This is a tuning choice, not a
+    /// hardware limit; the hardware limit is `static_shared_per_block`.
     pub exchange_shared_per_block: u32,
-    /// Shared memory per block when the launch asks for dynamic shared memory and opts in.
+    /// Shared memory per block if the launch requests dynamic shared memory and opts in.
     pub optin_shared_per_block: u32,
-    /// Shared memory of one multiprocessor, including what the system keeps of each block.
+    /// Shared memory of one multiprocessor, including the part that the system reserves for each block.
     pub shared_per_sm: u32,
-    /// Shared memory that the system keeps of each block.
+    /// Shared memory that the system reserves for each block.
     pub reserved_shared_per_block: u32,
     /// 32-bit registers of one multiprocessor.
     pub registers_per_sm: u32,
     pub registers_per_thread: u32,
-    /// Registers of a thread that an estimate may reach when the number of warps is chosen; the rest is for what
-    /// estimates do not see.
+    /// The registers per thread that an estimate may reach when the number of warps is chosen. The rest is a margin
+    /// for the estimate's error.
     pub estimated_registers: u32,
-    /// Registers of a thread that accumulators and a left operand may take together all through a loop. What is more
-    /// stays in shared memory.
+    /// The registers per thread that accumulators and a left operand may occupy together throughout a loop. Anything
+    /// beyond stays in shared memory.
     pub dot_registers: u32,
     pub threads_per_block: u32,
     pub threads_per_sm: u32,
     pub blocks_per_sm: u32,
-    /// Blocks in a cluster that every device of this target can run; 1 where there are no clusters.
+    /// The largest cluster that every device of this target can run, in blocks; 1 without clusters.
     pub portable_cluster_size: u32,
-    /// Columns of tensor memory per multiprocessor (128 lanes of 32 bits each); 0 where there is none.
+    /// Columns of tensor memory per multiprocessor (128 lanes of 32 bits each); 0 without tensor memory.
     pub tensor_memory_columns: u32,
     /// Blocks of a grid along x, y, z.
     pub grid: [u32; 3],
 }
 
 impl Limits {
-    /// Static shared memory of a block at most: what PTX promises, or `extended`, what ptxas grants when it is told to.
+    /// The most static shared memory of a block: the limit of PTX or, if `extended`, the limit of ptxas with its
+    /// option for more.
     pub fn static_shared(&self, extended: bool) -> u32 {
         if extended { self.optin_shared_per_block } else { self.static_shared_per_block }
     }
 
-    /// Whether ptxas has more to grant.
+    /// Whether ptxas can allow more.
     pub fn has_extended_shared(&self) -> bool {
         self.optin_shared_per_block > self.static_shared_per_block
     }
 }
 
-/// The target when none is named.
+/// The default target.
 pub const DEFAULT_TARGET: &str = "sm_100";
 
-/// sm_8x: the registers and grid are the same everywhere, only the memory and occupancy limits vary.
+/// sm_8x: registers and grid are the same everywhere; only the memory and occupancy limits vary.
 const AMPERE: Limits = Limits {
     static_shared_per_block: 48 * 1024,
     exchange_shared_per_block: 48 * 1024,
@@ -130,7 +131,7 @@ const BLACKWELL_SMALL: Limits =
 const SM_80: Features = Features::NONE;
 const SM_86: Features = SM_80.with(&[XorSign]);
 const SM_89: Features = SM_86.with(&[Fp8Convert, Fp8Mma]);
-/// What sm_90 and every later target has.
+/// The features of sm_90 and every later target.
 const SM_90: Features = SM_89.with(&[
     F64Mma16,
     Bf16Arithmetic,
@@ -148,12 +149,12 @@ const SM_90: Features = SM_89.with(&[
     RegisterReallocation,
     TensorMapEdit,
 ]);
-/// What every target from sm_100 on has.
+/// The features of every target from sm_100 on.
 const SM_10X: Features =
     SM_90.with(&[Wide256, F32x2, MinMax3, MixedF32, ClusterLaunchControl, BulkStore, NarrowConvert, MatrixB8]);
 const SM_100: Features = SM_10X.with(&[Tcgen05, Tcgen05Int8, TmaGather4, ReduxF32, StochasticRounding]);
 
-/// All targets, by rising number.
+/// All targets, by ascending number.
 pub static TARGETS: &[Target] = &[
     Target {
         name: "sm_80",
@@ -189,8 +190,8 @@ pub static TARGETS: &[Target] = &[
         devices: "Jetson AGX Orin",
     },
     Target {
-        // LLVM 21 does not know sm_88; sm_87 has a subset of its instructions, sm_89 (fp8) has not.
-        // No public table gives its memory limits: those of sm_86, the smallest of the family, are safe.
+        // LLVM 21 does not know sm_88. sm_87 has a subset of its instructions; sm_89 has fp8, which sm_88 lacks.
+        // No public table gives its memory limits. The limits of sm_86, the smallest of the family, are safe.
         name: "sm_88",
         sm: 88,
         llvm_cpu: "sm_87",
@@ -247,7 +248,7 @@ pub static TARGETS: &[Target] = &[
         devices: "B300, GB300",
     },
     Target {
-        // LLVM 21 does not know sm_107. No public table gives its limits: those of its family are taken.
+        // LLVM 21 does not know sm_107. No public table gives its limits, so the limits of its family are used.
         name: "sm_107",
         sm: 107,
         llvm_cpu: "sm_100a",
@@ -295,35 +296,36 @@ pub static TARGETS: &[Target] = &[
 ];
 
 impl Target {
-    /// The target of this exact name: `sm_90` is one, `sm_90a`, `SM_90` and `compute_90` are not.
+    /// The target with exactly this name: `sm_90` is one; `sm_90a`, `SM_90` and `compute_90` are not.
     pub fn by_name(name: &str) -> Option<&'static Target> {
         TARGETS.iter().find(|t| t.name == name)
     }
 
-    /// The target of this number, e.g. 90.
+    /// The target with this number, e.g. 90.
     pub fn by_number(sm: u32) -> Option<&'static Target> {
         TARGETS.iter().find(|t| t.sm == sm)
     }
 
-    /// The target when none is named.
+    /// The default target.
     pub fn default_target() -> &'static Target {
         Target::by_name(DEFAULT_TARGET).unwrap_or(&TARGETS[0])
     }
 
+    /// Whether the target has a feature.
     pub fn has(&self, feature: Feature) -> bool {
         self.features.contains(feature)
     }
 
-    /// LLVM's feature string for the target machine, e.g. `+ptx83`.
+    /// The LLVM feature string for the target machine, e.g. `+ptx83`.
     pub fn llvm_features(&self) -> String {
         format!("+{}", self.llvm_ptx.llvm_feature())
     }
 }
 
-/// The tables of the documentation: one of names and limits, one of features. Markdown.
+/// The tables of the documentation, as Markdown: names and limits, and features.
 pub fn markdown_table() -> String {
     let mut out = String::new();
-    out.push_str("| target | product | `.target` | PTX from | LLVM CPU | LLVM PTX | shared memory per block, for exchanges / static / opt-in / per SM (KiB) | threads, blocks per SM | tensor memory columns |\n");
+    out.push_str("| target | devices | `.target` | minimum PTX | LLVM CPU | LLVM PTX | shared memory per block, for exchanges / static / opt-in / per SM (KiB) | threads, blocks per SM | tensor memory columns |\n");
     out.push_str("|---|---|---|---|---|---|---|---|---|\n");
     for t in TARGETS {
         let l = &t.limits;
@@ -344,7 +346,7 @@ pub fn markdown_table() -> String {
             l.tensor_memory_columns
         ));
     }
-    out.push_str("\n| feature | what it gives | targets |\n|---|---|---|\n");
+    out.push_str("\n| feature | description | targets |\n|---|---|---|\n");
     for feature in Feature::ALL {
         let names: Vec<&str> = TARGETS.iter().filter(|t| t.has(*feature)).map(|t| t.name).collect();
         out.push_str(&format!("| {} | {} | {} |\n", feature.name(), feature.summary(), names.join(" ")));

@@ -11,7 +11,7 @@ pub struct PtxVersion {
 }
 
 impl PtxVersion {
-    /// Every version from 7.0, the first that knows sm_80, to the newest one that the tables were measured with.
+    /// Every version from 7.0, the first with sm_80, to the newest with which the tables were measured.
     pub const KNOWN: &[PtxVersion] = &[
         v(7, 0),
         v(7, 1),
@@ -43,7 +43,7 @@ impl PtxVersion {
         format!("ptx{}{}", self.major, self.minor)
     }
 
-    /// The release of the CUDA toolkit whose ptxas was the first to accept this version.
+    /// The first release of the CUDA toolkit with a ptxas that accepts this version.
     pub fn first_toolkit(self) -> &'static str {
         match (self.major, self.minor) {
             (7, 0) => "11.0",

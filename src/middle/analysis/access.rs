@@ -1,5 +1,5 @@
-//! Accesses of global memory: which dimension is fast, how wide a vector may be, which bounds need a check, and how
-//! many sectors a layout touches.
+//! Accesses of global memory: the fast dimension, the vector width, the bounds that need a check, and the number of
+//! sectors that a layout touches.
 
 use super::{
     combined::Combined,
@@ -16,29 +16,31 @@ use crate::dialect::{
 use std::collections::BTreeSet;
 use tile_layout::{Layout, Shape};
 
-/// Extents and strides that are not known at compile time.
+/// An extent or stride that is unknown at compile time.
 pub const DYNAMIC: i64 = i64::MIN;
 
-/// Widest access of the hardware, in bytes.
+/// The widest access of the hardware, in bytes.
 const MAX_VECTOR_BYTES: u64 = 16;
 
-/// How one access may be done.
+/// The constraints of one access.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AccessPlan {
-    /// Dimensions of the tile from the fastest in memory.
+    /// The dimensions of the tile, fastest in memory first.
     pub order: Vec<usize>,
-    /// Elements that one instruction may move along `order[0]`.
+    /// The largest number of elements that one instruction may move along `order[0]`.
     pub vector: u64,
     pub bounds: Bounds,
-    /// Dimensions of the tile that cannot leave the view.
+    /// The dimensions in which the tile is known to be inside the view.
     pub in_bounds: Vec<bool>,
-    /// Elements along `order[0]` that a thread must hold side by side: of multicast memory halves go in pairs.
+    /// The smallest number of adjacent elements along `order[0]` that a thread must hold: in multicast memory, 16-bit
+    /// floats come in pairs.
     pub least: u64,
-    /// Bytes of an element; one for those of four bits, whose vectors are therefore half as wide as they could be.
+    /// The size of an element in bytes. One for 4-bit elements, whose vectors are therefore half as wide as they
+    /// could be.
     pub element_bytes: u64,
 }
 
-/// A view of memory traced to the ops that made it.
+/// A view of memory with the ops that create it.
 pub struct View<'c> {
     pub ty: TiledViewType<'c>,
     pub memref: StridedMemRefType<'c>,
@@ -46,28 +48,28 @@ pub struct View<'c> {
 }
 
 impl<'c> View<'c> {
-    /// None when the view is not made in this function; the language keeps views out of block arguments.
+    /// Returns `None` if the view is not created in this function; the language disallows views as block arguments.
     pub fn of(v: Val<'c>) -> Option<Self> {
         let tiled = MakeTiledViewOp::cast(defining_op(v)?)?;
         let make = MakeMemRefOp::cast(defining_op(tiled.memref())?)?;
         let ty = TiledViewType::cast(ty(v))?;
         Some(View { ty, memref: StridedMemRefType::cast(ty.memref())?, make })
     }
-    /// Extent of dimension `d` of the memref: a constant, or the value that holds it.
+    /// Returns the extent of dimension `d` of the memref: a constant, or the value that holds it.
     pub fn extent(&self, d: usize) -> Result<i64, Val<'c>> {
         dynamic(self.memref.shape(), d, self.make.dynamic_shape())
     }
     pub fn stride(&self, d: usize) -> Result<i64, Val<'c>> {
         dynamic(self.memref.strides(), d, self.make.dynamic_strides())
     }
-    /// What addresses inside of the view are multiples of along dimension `d` of the memref, in elements. The only
-    /// coordinate along a dimension of one element is zero, so that its stride does not matter.
+    /// Returns a divisor, in elements, of the address offsets inside the view along dimension `d` of the memref.
+    /// Along a dimension of one element, the only coordinate is zero, so the stride does not matter.
     pub fn stride_divisor(&self, d: usize, facts: &Facts) -> u64 {
         if self.extent(d) == Ok(1) { TOP } else { divisor(self.stride(d), facts) }
     }
-    /// Whether accesses of slices outside of the view are tested for that, if tiles have so many along dimension `d`.
-    /// Where tiles divide an extent nothing is tested, and a slice that divides it without its tile doing so may be
-    /// outside.
+    /// Whether accesses of slices that are outside the view are bounds-checked, if tiles have `slices` slices along
+    /// dimension `d`. There is no check if tiles divide the extent. If slices divide the extent but tiles do not, a
+    /// slice may be outside without a check.
     pub fn tests_slices(&self, d: usize, slices: i64, facts: &Facts) -> bool {
         let extent = self.extent(self.ty.dim_map()[d] as usize);
         let divides = |tile: i64| match extent {
@@ -79,7 +81,7 @@ impl<'c> View<'c> {
     }
 }
 
-/// The largest power of two that an extent or stride is known to be a multiple of.
+/// Returns the largest power of two that is known to divide an extent or stride.
 fn divisor(x: Result<i64, Val<'_>>, facts: &Facts) -> u64 {
     match x {
         Ok(0) => TOP,
@@ -96,7 +98,8 @@ fn dynamic<'c>(list: &[i64], d: usize, mut values: impl Iterator<Item = Val<'c>>
     Err(values.nth(before).expect("one operand for each dynamic entry"))
 }
 
-/// Dimensions of the tile from the fastest in memory: a unit stride first, then later dimensions of the memref.
+/// Returns the dimensions of the tile, fastest in memory first: a unit stride comes first, then later dimensions of
+/// the memref.
 fn memory_order(view: &View<'_>) -> Vec<usize> {
     let mut order: Vec<usize> = (0..view.ty.tile().len()).collect();
     order.sort_by_key(|&d| {
@@ -106,13 +109,13 @@ fn memory_order(view: &View<'_>) -> Vec<usize> {
     order
 }
 
-/// The dimension of the tile along which vectors lie.
+/// Returns the dimension of the tile along which vectors extend.
 pub fn fast_dimension(view: &View<'_>) -> usize {
     memory_order(view).first().copied().unwrap_or(0)
 }
 
-/// Access of a tile of `view` at `indices`. The program promises that it lies inside along the dimensions that are
-/// `promised`.
+/// Returns the constraints of an access of a tile of `view` at `indices`. The program promises that the tile is
+/// inside the view in the `promised` dimensions.
 pub fn tiled_access<'c>(facts: &Facts, view: &View<'c>, indices: &[Val<'c>], promised: &[bool]) -> AccessPlan {
     let (tile, dim_map, steps) = (view.ty.tile(), view.ty.dim_map(), view.ty.steps());
     let element_bytes = u64::from(storage_bits(view.memref.element_type()) / 8);
@@ -135,7 +138,7 @@ pub fn tiled_access<'c>(facts: &Facts, view: &View<'c>, indices: &[Val<'c>], pro
     if view.stride(dim_map[fast] as usize) == Ok(1) && sparse != Some(fast) {
         let mut alignment = facts.get(view.make.base()).scalar_divisor();
         if memory_bits(view.memref.element_type()) < 8 {
-            // Strides count elements, two of which make a byte.
+            // Strides count elements, of which two share a byte.
             alignment = alignment.saturating_mul(2);
         }
         for d in 0..tile.len() {
@@ -157,7 +160,7 @@ pub fn tiled_access<'c>(facts: &Facts, view: &View<'c>, indices: &[Val<'c>], pro
     AccessPlan { order, vector, bounds, in_bounds, least: 1, element_bytes }
 }
 
-/// Access through a tensor of pointers with an optional mask.
+/// Returns the constraints of an access through a tensor of pointers with an optional mask.
 pub fn pointer_access<'c>(facts: &Facts, ptr: Val<'c>, mask: Option<Val<'c>>) -> AccessPlan {
     let tensor = Tensor::of_value(ptr).expect("a tensor of pointers");
     let rank = tensor.shape.len();
@@ -175,7 +178,7 @@ pub fn pointer_access<'c>(facts: &Facts, ptr: Val<'c>, mask: Option<Val<'c>>) ->
     AccessPlan { vector, bounds: Bounds::None, in_bounds: vec![true; rank], least: 1, element_bytes: bytes, order }
 }
 
-/// The access that `op` makes, when it moves a tensor.
+/// Returns the constraints of the access that `op` makes, if it moves a tensor.
 pub fn access_of(op: OpRef<'_>, facts: &Facts) -> Option<AccessPlan> {
     let promised = bool_list(attr(op, "inBounds"));
     let tiled = |view, indices: Vec<Val<'_>>| Some(tiled_access(facts, &View::of(view)?, &indices, &promised));
@@ -202,17 +205,17 @@ pub fn access_of(op: OpRef<'_>, facts: &Facts) -> Option<AccessPlan> {
     }
 }
 
-/// A tensor that an access moves: its shape is the tile's.
+/// Returns a tensor that an access moves, which has the shape of the tile.
 pub fn tile_of<'c>(op: OpRef<'c>) -> Option<Tensor<'c>> {
     match AnyOp::cast(op) {
-        // The index of a sparse dimension stands before the result.
+        // The index of a sparse dimension precedes the result.
         Some(AnyOp::TiledLoadOp(x)) => Tensor::of_value(x.result()),
         Some(AnyOp::MultimemLoadReduceOp(x)) => Tensor::of_value(x.result()),
         _ => operands(op).chain(results(op)).find_map(Tensor::of_value),
     }
 }
 
-/// Layout that operand `i` of an access must have when its tile of extents `tile` has `layout`.
+/// Returns the layout that operand `i` of an access needs if its tile with the extents `tile` has `layout`.
 pub fn operand_layout(op: OpRef<'_>, i: usize, tile: &[i64], layout: &Layout) -> Layout {
     let index = match AnyOp::cast(op) {
         Some(AnyOp::TiledLoadOp(x)) => sparse_dimension(x.view()).filter(|d| *d + 1 == i),
@@ -226,15 +229,15 @@ pub fn operand_layout(op: OpRef<'_>, i: usize, tile: &[i64], layout: &Layout) ->
 }
 
 impl AccessPlan {
-    /// The layout that touches the fewest sectors.
+    /// Returns the layout that touches the fewest sectors.
     pub fn layout(&self, shape: &Shape, warps: u64) -> Layout {
         let after: Vec<usize> = self.order.iter().skip(1).chain(self.order.first()).copied().collect();
         let (bits, vector) = ((self.element_bytes * 8) as u32, [self.least, self.vector]);
         Layout::coalesced_over(shape, bits, &self.order, vector, warps, [&after, &after])
             .expect("a tile has a coalesced layout")
     }
-    /// The layout that touches the fewest sectors, and among such the one in which combining elements is cheapest:
-    /// within a thread rather than across lanes, across lanes rather than across warps.
+    /// Returns, of the layouts that touch the fewest sectors, the one in which combining elements is cheapest: within
+    /// a thread rather than across lanes, across lanes rather than across warps.
     pub fn layout_for(&self, shape: &Shape, warps: u64, combined: &Combined) -> Layout {
         let best = self.layout(shape, warps);
         if *combined == Combined::default() {
@@ -242,7 +245,7 @@ impl AccessPlan {
         }
         let is_combined = |d: &usize| combined.reduced.contains(d) || combined.scanned.contains(d);
         let after: Vec<usize> = self.order.iter().skip(1).chain(self.order.first()).copied().collect();
-        // Dimensions that are not combined take threads before those that are.
+        // Assigns threads to uncombined dimensions before combined ones.
         let mut others_first = after.clone();
         others_first.sort_by_key(is_combined);
         let spreads: [[&[usize]; 2]; 3] =
@@ -262,33 +265,34 @@ impl AccessPlan {
         }
         best.1
     }
-    /// The access of a tile of multicast memory: what its instructions take.
+    /// Applies the limits of the multicast instructions to the access of a tile.
     fn multicast(mut self, action: Action, tile: Val<'_>) -> Option<Self> {
         let instruction = Multimem::of(action, Tensor::of_value(tile)?.element)?;
         self.narrow(instruction.width);
         self.least = if instruction.is_paired() { self.vector.min(2) } else { 1 };
         Some(self)
     }
-    /// Limits vectors to `width` elements. What is tested once a vector may then be tested once a narrower one.
+    /// Limits vectors to `width` elements. One bounds check per vector then becomes one per narrower vector.
     pub fn narrow(&mut self, width: u64) {
         self.vector = self.vector.min(width);
         if self.bounds == Bounds::Split && self.vector == 1 {
             self.bounds = Bounds::Vector;
         }
     }
-    /// The vector that `layout` can use.
+    /// Returns the vector width that `layout` supports.
     pub fn vector_in(&self, layout: &Layout, shape: &Shape) -> u64 {
         layout.vector_width(shape, &self.order, self.vector).unwrap_or(1)
     }
-    /// Sectors of 32 bytes that the first warp touches over all its instructions, when rows are far apart.
+    /// Returns the number of 32-byte sectors that the first warp touches over all its instructions, if rows are far
+    /// apart.
     pub fn sectors(&self, layout: &Layout, shape: &Shape) -> u64 {
         let vector = self.vector_in(layout, shape);
         let fast = self.order[0];
         let Ok((low, width)) = shape.field(fast) else { return u64::MAX };
         let Ok((groups, _)) = layout.vectors(shape, fast, vector) else { return u64::MAX };
         let mask = (1u64 << width) - 1;
-        // Another group of registers flips bits of all elements alike, and so of rows and sectors: each touches as
-        // many.
+        // Another group of registers flips the same bits of all elements, and thus of rows and sectors, so every
+        // group touches the same number.
         let Some(group) = groups.first() else { return 0 };
         let mut touched = BTreeSet::new();
         for lane in 0..32 {

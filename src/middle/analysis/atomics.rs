@@ -1,4 +1,4 @@
-//! Which instruction updates memory: what each target has natively for a kind of update and an element type.
+//! The instruction that each target has for a kind of atomic update and an element type.
 //!
 //! | kind | elements | instruction |
 //! |---|---|---|
@@ -9,26 +9,26 @@
 //! | `xchg` | 32 or 64 bits | `exch.b32`, `exch.b64` |
 //! | `addf` | f32, f64 | `add.f32`, `add.f64`; four f32 at once from sm_90 on |
 //! | `addf` | f16 | `add.noftz.f16`, two as `f16x2`; up to eight at once from sm_90 on |
-//! | `addf` | bf16 | the same from sm_90 on; before, a loop around compare and swap of one element or two |
+//!  `addf` | bf16 | the same from sm_90 on; before, a compare-and-swap loop over one element or two |
 //!
-//! Several elements in one instruction are as many updates: the hardware makes no promise about their order, and
-//! neither does the language.
+//! An instruction with several elements makes that many separate updates: neither the hardware nor the language
+//! specifies their order.
 
 use crate::dialect::nv_tileaa::AtomicKind;
 use melior::ir::{Type, TypeLike};
 use mlir_sys::*;
 use tile_targets::{Feature, Target};
 
-/// How one instruction updates elements.
+/// The way in which one instruction updates elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// `atom.<op>.<type>`, or `red`.
     Native(&'static str),
-    /// A loop that computes the new value from the old one and tries to put it in.
+    /// A compare-and-swap loop that computes the new value from the old one.
     Loop,
 }
 
-/// An instruction and how many neighbours it updates at most.
+/// An instruction and the largest number of adjacent elements that it updates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Update {
     pub form: Form,
@@ -47,7 +47,7 @@ pub(super) enum Element {
 
 pub(super) fn classify(t: Type<'_>) -> Option<Element> {
     let raw = t.to_raw();
-    // SAFETY: the type is alive; the width is asked of integers.
+    // SAFETY: the type is alive; the width is queried only for integers.
     unsafe {
         Some(match () {
             _ if mlirTypeIsAInteger(raw) => Element::Int(mlirIntegerTypeGetWidth(raw)),
@@ -61,7 +61,7 @@ pub(super) fn classify(t: Type<'_>) -> Option<Element> {
 }
 
 impl Update {
-    /// The widest instruction of `target`; none for a type that the language does not update in this way.
+    /// Returns the widest instruction of `target`, or `None` for a type without this update in the language.
     pub fn of(kind: AtomicKind, element: Type<'_>, target: &Target) -> Option<Update> {
         use AtomicKind::*;
         let element = classify(element)?;

@@ -1,12 +1,12 @@
-//! Sides of branches.
+//! Blocks of branches.
 
 use crate::dialect::{rt::*, upstream::Scf};
 
-/// The innermost block that all ops are in, counted from the block `home` and going into branches only: what stands in
-/// a loop stands in another iteration's program as well.
+/// Returns the innermost block that contains all ops, starting from the block `home` and descending only into
+/// branches: a loop body would repeat an op in other iterations.
 pub fn innermost_block<'c>(mut home: Blk<'c>, ops: &[OpRef<'c>]) -> Blk<'c> {
     loop {
-        // The side of a branch of this block that an op is in.
+        // Returns the branch of this block's ops that contains an op.
         let side = |op: &OpRef<'c>| {
             let mut inner = *op;
             while block_of(inner) != block_key(home) {

@@ -1,6 +1,6 @@
-//! What loops and conditions carry as one: initial values, arguments of regions, what they yield, and results.
+//! Values that loops and conditionals carry together: initial values, region arguments, yielded values, and results.
 //!
-//! Each function visits the values that a structured op ties to the one it is asked about, in no order that matters.
+//! Each function visits the values that a structured op ties to a given one, in no particular order.
 
 use crate::dialect::{rt::*, upstream::Scf};
 
@@ -8,7 +8,7 @@ fn last<'c>(op: OpRef<'c>, i: usize) -> Option<OpRef<'c>> {
     ops_of(entry_block(region(op, i))?).last()
 }
 
-/// Values that are carried as result `i` of a structured op is, with that result.
+/// Visits the values that are carried together with result `i` of a structured op, including the result.
 pub fn carried_by_result<'c>(op: OpRef<'c>, i: usize, mut visit: impl FnMut(Val<'c>)) {
     match Scf::of(op) {
         Some(Scf::For) => {
@@ -30,7 +30,7 @@ pub fn carried_by_result<'c>(op: OpRef<'c>, i: usize, mut visit: impl FnMut(Val<
     }
 }
 
-/// Values that are carried as the argument `v` of a region of a structured op is.
+/// Visits the values that are carried together with the argument `v` of a region of a structured op.
 pub fn carried_by_argument<'c>(v: Val<'c>, mut visit: impl FnMut(Val<'c>)) {
     let block = owner_of(v);
     let Some(parent) = parent_of_block(block) else { return };
@@ -46,7 +46,7 @@ pub fn carried_by_argument<'c>(v: Val<'c>, mut visit: impl FnMut(Val<'c>)) {
     }
 }
 
-/// Values that are carried as operand `i` of a structured op, or of the end of one of its regions, is.
+/// Visits the values that are carried together with operand `i` of a structured op or of a terminator of its regions.
 pub fn carried_by_operand<'c>(op: OpRef<'c>, i: usize, visit: impl FnMut(Val<'c>)) {
     let argument = |parent: OpRef<'c>, r: usize, i: usize| entry_block(region(parent, r)).map(|b| arg(b, i));
     match (Scf::of(op), parent_op(op)) {
@@ -61,8 +61,8 @@ pub fn carried_by_operand<'c>(op: OpRef<'c>, i: usize, visit: impl FnMut(Val<'c>
     }
 }
 
-/// The argument of a loop's region that is of one type with the result `v`, or the result that is with the argument
-/// `v`. The other values that are carried with them may be converted to it.
+/// Returns the loop argument that must have the type of the result `v`, or the result that must have the type of the
+/// argument `v`. The other values carried with them may be converted to that type.
 pub fn of_one_type<'c>(v: Val<'c>) -> Option<Val<'c>> {
     if let Some(op) = defining_op(v) {
         let i = results(op).position(|r| r == v)?;
@@ -82,8 +82,8 @@ pub fn of_one_type<'c>(v: Val<'c>) -> Option<Val<'c>> {
     }
 }
 
-/// Values that become `v`, an argument of a region or a result of a structured op: what comes in first, if anything
-/// does, and then what is yielded.
+/// Returns the values that may become `v`, a region argument or a result of a structured op: the initial value first,
+/// if there is one, then the yielded values.
 pub fn sources<'c>(v: Val<'c>) -> Vec<Val<'c>> {
     let (parent, at, block) = match defining_op(v) {
         Some(made) => (made, results(made).position(|r| r == v), None),
@@ -94,16 +94,16 @@ pub fn sources<'c>(v: Val<'c>) -> Vec<Val<'c>> {
         }
     };
     let Some(at) = at else { return vec![] };
-    // While a loop is being extended, its body may not yield everything yet.
+    // While a loop is being extended, its body may lack some yielded values.
     let yielded = |r: usize, i: usize| last(parent, r).filter(|y| operand_count(*y) > i).map(|y| operand(y, i));
     match Scf::of(parent) {
-        // In front of what a loop carries is its counter.
+        // The induction variable precedes the carried values.
         Some(Scf::For) if block.is_some() && at == 0 => vec![],
         Some(Scf::For) => {
             let at = at - usize::from(block.is_some());
             [Some(operand(parent, 3 + at)), yielded(0, at)].into_iter().flatten().collect()
         }
-        // The first region gets what is carried; what it gives goes on.
+        // The first region receives the carried values and passes its condition's operands on.
         Some(Scf::While) if block.is_some() && block == entry_block(region(parent, 0)) => {
             [Some(operand(parent, at)), yielded(1, at)].into_iter().flatten().collect()
         }

@@ -8,24 +8,24 @@ use crate::dialect::{
 use rustc_hash::FxHashSet;
 use tile_layout::{Layout, Shape};
 
-/// Dimensions of a tile that something is done along.
+/// The dimensions of a tile that reductions and scans combine.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Combined {
     pub reduced: Vec<usize>,
     pub scanned: Vec<usize>,
 }
 
-/// What an exchange between warps costs: two barriers and a round trip through shared memory, in shuffles.
+/// The cost of an exchange between warps, in shuffles: two barriers and a round trip through shared memory.
 const EXCHANGE: u64 = 64;
-/// No plan at all: everything is converted first.
+/// The cost if there is no plan: the tile is converted first.
 const CONVERSION: u64 = 1 << 20;
 
 impl Combined {
-    /// What becomes of `v` in elementwise ops and ops that rename its dimensions.
+    /// Collects the combined dimensions of `v`, through elementwise ops and ops that rename its dimensions.
     pub fn of(v: Val<'_>) -> Self {
         let mut found = Self::default();
         let Some(t) = Tensor::of_value(v) else { return found };
-        // Each value with the dimension of the tile that each of its own is; unit dimensions may be none.
+        // Each value with the tile dimension of each of its dimensions; unit dimensions may correspond to none.
         let mut work = vec![(v, (0..t.shape.len()).map(Some).collect::<Vec<_>>())];
         let mut seen = FxHashSet::default();
         while let Some((v, dims)) = work.pop() {
@@ -79,7 +79,7 @@ impl Combined {
         }
     }
 
-    /// What combining costs when the tile lies in `layout`, in units of a shuffle.
+    /// Returns the cost of combining elements if the tile has `layout`, in units of a shuffle.
     pub fn cost(&self, layout: &Layout, shape: &Shape) -> u64 {
         let reduction = |&d: &usize| {
             let Ok(Some(plan)) = layout.reduction(shape, d, 0) else { return CONVERSION };
@@ -93,7 +93,7 @@ impl Combined {
             };
             let along = |bases: &[u64]| bases.iter().filter(|b| **b >> low & ((1 << width) - 1) != 0).count() as u32;
             let (registers, lanes) = (along(layout.register()), along(layout.lane()));
-            // Runs of registers that a thread scans one by one, each of which goes through the lanes.
+            // Runs of registers that a thread scans one by one, each of which continues through the lanes.
             let in_runs = bits.saturating_sub(lanes).min(registers);
             let runs = u64::from(layout.registers()) >> in_runs;
             let exchange = if along(layout.warp()) != 0 { EXCHANGE } else { 0 };
@@ -103,7 +103,7 @@ impl Combined {
     }
 }
 
-/// The dimensions of a view that only adds or drops extents of one.
+/// Returns the dimensions of a view that only adds or drops extents of one.
 fn without_units(from: &[i64], to: &[i64], dims: &[Option<usize>]) -> Option<Vec<Option<usize>>> {
     let mut long = from.iter().zip(dims).filter(|(e, _)| **e != 1);
     let mapped = to.iter().map(|&extent| match extent {

@@ -1,17 +1,18 @@
-//! How many warps a block with matrix products gets.
+//! Chooses the number of warps of a CTA with dots.
 //!
-//! A warp's tile of a matrix product should be large, since it reads `(m + n) k` elements for `m n k` products; so few
-//! warps. But accumulators, and what else lives as long as they do, have to stay in registers. The estimate for a loop,
-//! a thread:
+//! The tile of a warp should be large, because a warp reads `(m + n) k` elements for `m n k` multiplications. This
+//! favors few warps. But accumulators, and all values that are live as long, must stay in registers. The estimate per
+//! thread for a loop is the sum of
 //!
-//! * all accumulators, and left operands that are computed in the loop or come from outside of it;
-//! * twice the slice of the operands that one step along K takes: one is multiplied while the next is read; and once
-//!   more when the operands are converted on the way;
-//! * [`OVERHEAD`] for addresses, predicates and counters, and [`NESTING`] more for each loop around.
+//! * all accumulators, and left operands that are computed in the loop or defined outside it;
+//! * twice the operand slices of one step along K, because one step is multiplied while the next is read, and once
+//!   more if the operands are converted on the way;
+//! * [`OVERHEAD`] for addresses, predicates and counters, and [`NESTING`] for each enclosing loop.
 //!
-//! *Worked example.* 128x128 of f32 by slices of f16, in one loop, by four warps: 128 registers of accumulators, parts
-//! of 64x64 with slices of 64x16 and 16x64, hence 2 * 32 registers, and 40: 232 of 255. The same in a persistent kernel
-//! is more than the 240 that an estimate may reach (`estimated_registers` of the target) and gets eight warps.
+//! *Worked example.* A 128x128 f32 accumulator, f16 operands, one loop, four warps: the accumulator takes 128
+//! registers. Each warp has a 64x64 part with slices of 64x16 and 16x64, which take 2 * 32 registers. With 40 for the
+//! overhead, the total is 232 of 255. In a persistent kernel, the same dot exceeds the limit of 240
+//! (`estimated_registers` of the target) and gets eight warps.
 
 use crate::dialect::{
     behaviour::{self, LayoutRelation},
@@ -29,10 +30,11 @@ use tile_targets::Target;
 
 const OVERHEAD: u64 = 40;
 const NESTING: u64 = 24;
-/// More warps than these leave a thread half of its registers.
+/// With more warps than this, a thread has only half of the registers.
 const MOST: i64 = 8;
 
-/// Warps of a block on `target` when nothing else says their number: `least`, or more if products need their registers.
+/// Returns the number of warps per CTA on `target` if nothing else determines it: `least`, or more if dots need the
+/// registers.
 pub fn for_products(function: OpRef<'_>, target: Option<&Target>, least: i64) -> i64 {
     let budget = target.unwrap_or(Target::default_target()).limits.estimated_registers.into();
     let mut warps = least;
@@ -42,7 +44,7 @@ pub fn for_products(function: OpRef<'_>, target: Option<&Target>, least: i64) ->
     warps
 }
 
-/// The largest estimate over `op` and the loops in it.
+/// Returns the largest estimate over `op` and the loops in it.
 fn worst(op: OpRef<'_>, target: Option<&Target>, depth: u64, warps: u64) -> u64 {
     let mut dots = vec![];
     let mut inner = 0;
@@ -60,7 +62,7 @@ fn worst(op: OpRef<'_>, target: Option<&Target>, depth: u64, warps: u64) -> u64 
     inner.max(if own == 0 { 0 } else { own + OVERHEAD + NESTING * depth.saturating_sub(1) })
 }
 
-/// Visits the ops inside; those for which `f` is false are not entered.
+/// Visits the ops in `op`, without entering those for which `f` returns false.
 fn collect<'c>(op: OpRef<'c>, f: &mut impl FnMut(OpRef<'c>) -> bool) {
     for i in 0..region_count(op) {
         for o in entry_block(region(op, i)).into_iter().flat_map(ops_of) {
@@ -78,7 +80,7 @@ fn estimate(parent: OpRef<'_>, dots: &[OpRef<'_>], target: Option<&Target>, warp
     for &dot in dots {
         let [Some(lhs), Some(rhs), Some(acc)] = [0, 1, 2].map(|i| Tensor::of_value(operand(dot, i))) else { continue };
         let size = |t: &Tensor<'_>| t.elements().unsigned_abs() * u64::from(storage_bits(t.element));
-        // A product that adds to another one takes over its registers.
+        // A dot that accumulates onto another dot reuses its registers.
         let continues = defining_op(operand(dot, 2)).is_some_and(|d| dots.contains(&d));
         bits += if continues { 0 } else { size(&acc) };
         if stays(operand(dot, 0), parent) {
@@ -88,7 +90,7 @@ fn estimate(parent: OpRef<'_>, dots: &[OpRef<'_>], target: Option<&Target>, warp
             let scale = Tensor::of_value(scaled.lhs_scale())?;
             Instruction::block_scaled(lhs.element, scale.element, target)
         });
-        // Elements of four bits are joined to words.
+        // 4-bit elements are packed into words.
         let joined = scaled.is_some() && memory_bits(lhs.element) < storage_bits(lhs.element);
         let converted = joined || [0, 1].into_iter().any(|i| is_converted(operand(dot, i)));
         let copies = if converted { 3 } else { 2 };
@@ -97,7 +99,7 @@ fn estimate(parent: OpRef<'_>, dots: &[OpRef<'_>], target: Option<&Target>, warp
     registers(bits) + slices
 }
 
-/// Whether an operand lives in registers all through the loop, or is computed there: it is no load of the same loop.
+/// Whether an operand is resident in registers throughout the loop or computed in it, rather than loaded in it.
 fn stays(v: Val<'_>, parent: OpRef<'_>) -> bool {
     let Some(op) = defining_op(v) else { return true };
     match behaviour::layout_relation(op) {
@@ -117,7 +119,7 @@ fn stays(v: Val<'_>, parent: OpRef<'_>) -> bool {
     }
 }
 
-/// Whether an operand is converted in registers, word by word, before it is multiplied.
+/// Whether an operand is converted in registers, word by word, before the dot.
 fn is_converted(v: Val<'_>) -> bool {
     let Some(op) = defining_op(v) else { return false };
     match behaviour::layout_relation(op) {
@@ -132,8 +134,8 @@ fn changes_float_format(op: OpRef<'_>) -> bool {
     FpCastOp::cast(op).is_some() || matches!(Arith::of(op), Some(Arith::ExtF | Arith::TruncF))
 }
 
-/// Registers of a thread for one step of both operands along K; `scaled` multiplies if the target has an instruction
-/// that scales.
+/// Returns the registers per thread for one step of both operands along K; `scaled` is the block-scaled instruction,
+/// if the target has one.
 fn slice(lhs: &Tensor<'_>, rhs: &Tensor<'_>, acc: &Tensor<'_>, scaled: Option<Instruction>, warps: u64) -> u64 {
     let Ok(product) = DotShape::new(&lhs.tile_shape(), &rhs.tile_shape(), &acc.tile_shape()) else { return 0 };
     let (multiplier, depth) = match scaled {
@@ -144,22 +146,22 @@ fn slice(lhs: &Tensor<'_>, rhs: &Tensor<'_>, acc: &Tensor<'_>, scaled: Option<In
     let grid = product.arrange(multiplier, warps.ilog2(), false);
     let (_, m, n, k) = product.log2();
     let elements = (1u64 << m.saturating_sub(grid.m)) + (1u64 << n.saturating_sub(grid.n));
-    // Four bits have a byte in memory, not in the words of an instruction.
+    // A 4-bit element takes a byte in memory, but not in the registers of an instruction.
     let width = if scaled.is_some() { memory_bits(lhs.element) } else { storage_bits(lhs.element) };
     let bits = elements * depth.min(1 << k) * u64::from(width);
     match multiplier {
-        // Narrow elements are widened in registers where the machine does not multiply them itself.
+        // Narrow elements are widened in registers if the hardware does not multiply them.
         Multiplier::Matrix(_) if storage_bits(lhs.element) == 8 && is_float(lhs.element) && scaled.is_none() => {
             bits * 2 / (32 * 32)
         }
         Multiplier::Matrix(_) => bits / (32 * 32),
-        // Scalars: eight by four lanes share a warp's rows and columns.
+        // Scalars: the rows and columns of a warp are split over eight by four lanes.
         Multiplier::Scalar => bits / (32 * 4),
     }
 }
 
-/// What multiplies elements of a type, and the depth of one step, where nothing is known of the target: the deepest of
-/// the instructions that are generated. Narrow floats count as f8, which the others are padded to.
+/// Returns the multiplier for elements of a type and the depth of one step if the target is unknown: the deepest
+/// instruction that the compiler emits. Narrow floats count as f8, because they are padded to it.
 fn step(element: Type<'_>) -> (Multiplier, u64) {
     let format = match storage_bits(element) {
         8 if is_float(element) => Some(Element::E4m3),

@@ -1,23 +1,23 @@
 //! Divisibility, contiguity, constancy and ranges of integers and pointers.
 //!
-//! A fact about a tensor speaks of each dimension `d`:
-//! * `contiguity[d] = c`: along `d` the elements come in aligned groups of `c`; within a group each is its
+//! A fact about a tensor has three values per dimension `d`:
+//! * `contiguity[d] = c`: along `d`, the elements form aligned groups of `c`. Within a group, each element is its
 //!   predecessor plus one (for pointers: plus the size of the pointee);
-//! * `divisor[d] = k`: the first element of every such group is a multiple of `k` (bytes for pointers);
-//! * `constancy[d] = s`: along `d` the elements come in aligned groups of `s` equal ones.
+//! * `divisor[d] = k`: the first element of every such group is a multiple of `k` (in bytes for pointers);
+//! * `constancy[d] = s`: along `d`, the elements form aligned groups of `s` equal elements.
 //!
-//! All three are powers of two. Scalars have no dimensions and one `divisor`. `range` bounds every element, read as
-//! signed. Example: `make_range : tensor<64xi32>` has contiguity 64, divisor 2^62 (the first element is zero),
-//! constancy 1, range 0 to 63; plus `16 * x` splat, contiguity 64, divisor 16.
+//! All three are powers of two. Scalars have no dimensions and a single `divisor`. `range` bounds every element, as a
+//! signed number. Example: `make_range : tensor<64xi32>` has contiguity 64, divisor 2^62 (the first element is zero),
+//! constancy 1 and range 0 to 63. After the addition of a splat of `16 * x`, it has contiguity 64 and divisor 16.
 //!
-//! Facts come from constants, ranges, `assume`, and arithmetic. The analysis walks the structured program forward once;
-//! values carried around a loop start from their initial facts and are met with what the body yields until
-//! nothing changes, ranges being dropped at the first change. All facts hold for every execution.
+//! Facts originate from constants, ranges, `assume` and arithmetic. The analysis walks the structured program forward
+//! once. Loop-carried values start with the facts of their initial values, which are met with the facts of the
+//! yielded values until a fixed point; a range is dropped at its first change. All facts hold for every execution.
 //!
-//! *Work.* A loop is walked over at most [`PASSES`] times for what its values lose step by step, and once more for each
-//! value that is given up then. A loop in a loop keeps what it has found when the outer one is walked over again, so
-//! the losses of all its walks together are those of one. The walks of a nest add up, rather than multiply, but for one
-//! walk of each inner loop that finds nothing new in each walk of an outer one.
+//! *Bound on the work.* A loop is walked at most [`PASSES`] times while its facts decay step by step, and once more
+//! per value whose facts are dropped then. An inner loop keeps its facts when an outer loop is walked again, so the
+//! decay over all its walks is that of a single analysis. The walks of a loop nest therefore add up rather than
+//! multiply, except for one walk of each inner loop that finds nothing new per walk of an outer loop.
 
 use super::promises;
 use crate::dialect::{
@@ -31,19 +31,20 @@ use melior::ir::{Attribute, AttributeLike, TypeLike};
 use mlir_sys::*;
 use rustc_hash::FxHashMap;
 
-/// Zero is a multiple of everything; this stands for it.
+/// The divisor of zero, which is a multiple of everything.
 pub const TOP: u64 = 1 << 62;
 
-/// Bytes to which the heap and the lowering of globals align at least.
+/// The minimal alignment, in bytes, of the heap and of lowered globals.
 const HEAP_ALIGNMENT: u64 = 16;
 
-/// What is known of one integer or pointer value. Lists have the rank of the tensor, or one entry for a scalar.
+/// The facts about an integer or pointer value. Lists have one entry per dimension of the tensor, or one entry for a
+/// scalar.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fact {
     pub contiguity: Vec<u64>,
     pub divisor: Vec<u64>,
     pub constancy: Vec<u64>,
-    /// Inclusive, signed.
+    /// Inclusive and signed.
     pub range: Option<(i64, i64)>,
 }
 
@@ -71,11 +72,11 @@ impl Fact {
             range: Some((v, v)),
         }
     }
-    /// Divisor of the whole value, a scalar.
+    /// Returns the divisor of a scalar.
     pub fn scalar_divisor(&self) -> u64 {
         self.divisor[0]
     }
-    /// Largest power of two that divides every element.
+    /// Returns the largest power of two that divides every element.
     fn every(&self, d: usize, unit: u64) -> u64 {
         if self.contiguity[d] > 1 { gcd2(self.divisor[d], unit) } else { self.divisor[d] }
     }
@@ -91,7 +92,7 @@ impl Fact {
             constancy: zip(&self.constancy, &other.constancy),
             range,
         };
-        // Shorter groups start in the middle of longer ones.
+        // Shorter groups may start in the middle of longer groups.
         for d in 0..met.contiguity.len() {
             if met.contiguity[d] != self.contiguity[d] || met.contiguity[d] != other.contiguity[d] {
                 met.divisor[d] = met.divisor[d].min(met.contiguity[d].max(1));
@@ -99,7 +100,7 @@ impl Fact {
         }
         met
     }
-    /// What holds of both; a range is given up when it grows.
+    /// Returns the facts that hold for both; a range that would grow is dropped.
     fn widened(&self, other: &Self) -> Self {
         let met = self.meet(other);
         let range = met.range.filter(|_| met.range == self.range);
@@ -107,16 +108,16 @@ impl Fact {
     }
 }
 
-/// After so many passes over a loop the facts that still change are given up.
+/// The number of passes over a loop after which facts that still change are dropped.
 const PASSES: usize = 8;
 
-/// Facts of every integer and pointer value of a function.
+/// The facts about all integer and pointer values of a function.
 pub struct Facts {
     map: FxHashMap<usize, Fact>,
 }
 
 impl Facts {
-    /// Analyses the body of a function.
+    /// Analyzes the body of a function.
     pub fn of(function: OpRef<'_>) -> Self {
         let mut facts = Facts { map: FxHashMap::default() };
         for i in 0..region_count(function) {
@@ -126,7 +127,7 @@ impl Facts {
         }
         facts
     }
-    /// Facts of `v`; nothing when the analysis has not seen it.
+    /// Returns the facts about `v`; no facts if the analysis has not seen it.
     pub fn get(&self, v: Val<'_>) -> Fact {
         self.map.get(&key(v)).cloned().unwrap_or_else(|| Fact::unknown(rank(v)))
     }
@@ -175,7 +176,7 @@ impl Facts {
         let (lb, ub, step) = (self.get(operand(op, 0)), self.get(operand(op, 1)), self.get(operand(op, 2)));
         let mut iv = Fact::unknown(0);
         iv.divisor[0] = gcd2(lb.divisor[0], step.divisor[0]);
-        // The step is positive, so the variable stays between the bounds.
+        // The step is positive, so the induction variable stays between the bounds.
         iv.range = match (lb.range, ub.range) {
             (Some(l), Some(u)) => Some((l.0, u.1.saturating_sub(1).max(l.0))),
             (Some(l), None) if l.0 >= 0 => Some((l.0, i64::MAX)),
@@ -193,8 +194,8 @@ impl Facts {
     fn while_loop(&mut self, op: OpRef<'_>) {
         let before = entry_block(region(op, 0)).expect("a loop has a body");
         let after = entry_block(region(op, 1)).expect("a loop has a body");
-        // What enters again is what the second region yields; its arguments are met only after the first is known, so
-        // nothing is claimed of values that go around.
+        // The second region yields the values for the next iteration, but its arguments are known only after the
+        // first region. Nothing is therefore assumed about loop-carried values.
         for a in args(before) {
             self.set(a, Fact::unknown(rank(a)));
         }
@@ -221,7 +222,7 @@ impl Facts {
     ) {
         for (i, v) in init.iter().enumerate() {
             let (a, fact) = (arg(body, first + i), self.get(*v));
-            // A loop in a loop is come to again with weaker facts, and goes on from what it has found with the others.
+            // An inner loop is revisited with weaker facts, and continues from the facts that it already has.
             let fact = match self.map.get(&key(a)) {
                 Some(found) => found.widened(&fact),
                 None => fact,
@@ -246,7 +247,7 @@ impl Facts {
         }
     }
 
-    /// Facts of result `r` of an op without regions.
+    /// Returns the facts about result `r` of an op without regions.
     fn transfer(&self, op: OpRef<'_>, r: Val<'_>) -> Fact {
         let shape = shape_of(r);
         let rank = shape.len();
@@ -302,10 +303,10 @@ impl Facts {
             Some(GetGlobalOp(_)) => Fact { divisor: vec![HEAP_ALIGNMENT; rank.max(1)], ..Fact::unknown(rank) },
             Some(AssumeOp(_)) => promises::assume(op, same()),
             Some(GetProgramIdOp(_)) => Fact { range: Some((0, (1 << 24) - 1)), ..Fact::unknown(0) },
-            // No cluster has more than sixteen.
+            // A cluster has at most 16 CTAs.
             Some(GetCtaRankOp(_)) => Fact { range: Some((0, 15)), ..Fact::unknown(0) },
             Some(GetNumProgramsOp(_)) => Fact { range: Some((1, (1 << 24) - 1)), ..Fact::unknown(0) },
-            // Two elements of four bits make a byte: nothing is a run.
+            // Two 4-bit elements share a byte, so there are no runs of addresses.
             Some(AddPtrOp(_)) if pointee_shares_bytes(r) => Fact::unknown(rank),
             Some(AddPtrOp(_)) => {
                 let size = u64::from(pointee_bytes(r));
@@ -324,7 +325,7 @@ impl Facts {
         }
     }
 
-    /// Facts of result `r` of an op of `arith`.
+    /// Returns the facts about result `r` of an `arith` op.
     fn arithmetic(&self, op: OpRef<'_>, kind: Arith, r: Val<'_>) -> Fact {
         let shape = shape_of(r);
         let rank = shape.len();
@@ -338,7 +339,7 @@ impl Facts {
             Arith::ExtSI => same(),
             Arith::ExtUI => {
                 let f = same();
-                // Only a value without a sign bit keeps its runs and range.
+                // Only a value with a zero sign bit keeps its runs and range.
                 if f.range.is_some_and(|(lo, _)| lo >= 0) {
                     f
                 } else {
@@ -356,7 +357,7 @@ impl Facts {
                 let fits =
                     f.range.is_some_and(|(lo, hi)| bits >= 64 || (lo >= -(1 << (bits - 1)) && hi < 1 << (bits - 1)));
                 let limit = if bits >= 62 { TOP } else { 1 << bits };
-                // Wrapping keeps runs that do not cross a multiple of the modulus, which aligned ones do not.
+                // Wrapping preserves runs that do not cross a multiple of the modulus, and aligned runs do not.
                 let divisor = f.divisor.iter().map(|&d| if d >= limit { TOP } else { d }).collect();
                 Fact { divisor, range: f.range.filter(|_| fits), ..f }
             }
@@ -404,14 +405,14 @@ impl Facts {
         }
     }
 
-    /// Facts survive a reshape along dimensions whose trailing volume is unchanged.
+    /// Facts survive a reshape in dimensions whose trailing volume does not change.
     fn reshape(&self, f: &Fact, from: &[i64], to: &[i64]) -> Fact {
         let mut out = Fact::unknown(to.len());
         out.range = f.range;
         let trailing = |shape: &[i64], d: usize| shape[d + 1..].iter().product::<i64>();
         for t in 0..to.len() {
             for s in 0..from.len() {
-                // The row-major bits of dimension t start where those of s do: runs along s are runs along t.
+                // The row-major bits of dimensions t and s start at the same position: runs along s are runs along t.
                 if trailing(to, t) == trailing(from, s) && from[s] > 1 {
                     let extent = to[t] as u64;
                     out.contiguity[t] = f.contiguity[s].min(extent);
@@ -448,7 +449,7 @@ fn pointee_shares_bytes(v: Val<'_>) -> bool {
     let element = Tensor::of_value(v).map_or(ty(v), |t| t.element);
     nv_tileaa::PtrType::cast(element).is_some_and(|p| memory_bits(p.pointee()) < 8)
 }
-/// Bytes of an element behind a pointer value.
+/// Returns the size in bytes of the pointee of a pointer value.
 pub fn pointee_bytes(v: Val<'_>) -> u32 {
     let element = Tensor::of_value(v).map_or(ty(v), |t| t.element);
     nv_tileaa::PtrType::cast(element).map_or(1, |p| storage_bits(p.pointee()) / 8)
@@ -464,7 +465,7 @@ fn both(a: &[u64], b: &[u64]) -> Vec<u64> {
 }
 
 fn constant(a: Attribute<'_>, shape: &[i64]) -> Option<Fact> {
-    // SAFETY: the kind of attribute is asked before each accessor.
+    // SAFETY: the attribute's kind is checked before each accessor.
     unsafe {
         let raw = a.to_raw();
         if mlirAttributeIsAInteger(raw) {
@@ -487,7 +488,7 @@ fn scale(f: &Fact, by: u64) -> Fact {
     }
 }
 
-/// Sum of values whose runs grow by `unit_a` and `unit_b`.
+/// The sum of values whose runs increase by `unit_a` and `unit_b`.
 fn add(a: &Fact, b: &Fact, unit_a: u64, unit_b: u64) -> Fact {
     let n = a.contiguity.len();
     let mut f = Fact::unknown(n);
@@ -510,7 +511,7 @@ fn add(a: &Fact, b: &Fact, unit_a: u64, unit_b: u64) -> Fact {
 }
 
 fn sub(a: &Fact, b: &Fact) -> Fact {
-    // Runs of the subtrahend go backwards, so only those of the minuend survive.
+    // Runs of the subtrahend become decreasing, so only the minuend's survive.
     let mut flat = b.clone();
     for d in 0..b.contiguity.len() {
         flat.divisor[d] = b.every(d, 1);
@@ -563,7 +564,7 @@ fn range(extent: i64) -> Fact {
     Fact { contiguity: vec![extent as u64], divisor: vec![TOP], constancy: vec![1], range: Some((0, extent - 1)) }
 }
 
-/// A tensor whose elements are all the scalar `s`.
+/// A tensor with all elements equal to the scalar `s`.
 fn splat(s: &Fact, shape: &[i64]) -> Fact {
     Fact {
         contiguity: vec![1; shape.len()],
@@ -573,7 +574,7 @@ fn splat(s: &Fact, shape: &[i64]) -> Fact {
     }
 }
 
-/// The element of a tensor that has one.
+/// The element of a one-element tensor.
 fn unsplat(f: &Fact) -> Fact {
     let mut out = Fact::unknown(0);
     out.divisor[0] = *f.divisor.iter().min().unwrap_or(&1);
@@ -587,7 +588,7 @@ fn bitwise(kind: Arith, a: &Fact, b: &Fact, rank: usize) -> Fact {
     let non_negative = |x: &Fact| x.range.is_some_and(|(lo, _)| lo >= 0);
     let n = f.divisor.len();
     match kind {
-        // The low zeros of either operand (both, for or and xor) stay.
+        // The low zero bits of either operand (of both, for or and xor) remain zero.
         Arith::AndI => {
             f.divisor = (0..n).map(|d| a.every(d, 1).max(b.every(d, 1))).collect();
             f.range = match (a.range.filter(|_| non_negative(a)), b.range.filter(|_| non_negative(b))) {
@@ -603,7 +604,7 @@ fn bitwise(kind: Arith, a: &Fact, b: &Fact, rank: usize) -> Fact {
             {
                 f.range = Some((lo / m, hi / k));
                 if k == m && (k as u64).is_power_of_two() {
-                    // A run of k elements that starts at a multiple of k divides to equal quotients.
+                    // Dividing a run of k elements that starts at a multiple of k gives equal quotients.
                     for d in 0..n {
                         if a.divisor[d] >= k as u64 && a.contiguity[d] >= k as u64 {
                             f.constancy[d] = k as u64;
@@ -629,8 +630,9 @@ fn bitwise(kind: Arith, a: &Fact, b: &Fact, rank: usize) -> Fact {
     f
 }
 
-/// Groups of equal outcomes of a comparison: a run of `c` that starts at a multiple of `c`, against a bound that is a
-/// multiple of `c`, is on one side as a whole. That holds for the orders, and for runs that do not wrap around.
+/// Returns the sizes of groups of equal results of a comparison. A run of `c` elements that starts at a multiple of
+/// `c` is entirely on one side of a bound that is a multiple of `c`. This holds for the ordering predicates, and for
+/// runs that do not wrap around.
 fn compare(op: OpRef<'_>, a: &Fact, b: &Fact) -> Vec<u64> {
     let predicate = attr(op, "predicate").map_or(-1, int_attr);
     (0..a.contiguity.len())

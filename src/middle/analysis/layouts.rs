@@ -1,4 +1,4 @@
-//! Layouts that follow from other layouts, or from a shape alone.
+//! Layouts that are derived from other layouts, or from a shape alone.
 
 use crate::dialect::{
     behaviour::{self, LayoutRelation},
@@ -8,13 +8,13 @@ use crate::dialect::{
 };
 use tile_layout::{Layout, LayoutError, Shape};
 
-/// Row-major, four elements a thread at most, lanes along the last dimension.
+/// Returns the row-major layout with at most four elements per thread and lanes along the last dimension.
 pub fn default_layout(shape: &Shape, warps: u64) -> Layout {
     let order: Vec<usize> = (0..shape.rank()).rev().collect();
     Layout::coalesced(shape, 32, &order, 4, warps).expect("a tile has a coalesced layout")
 }
 
-/// Layouts of the source and the result of a change of the element width: default for the side with fewer elements.
+/// Returns the layouts of source and result of a change of element width: default for the side with fewer elements.
 pub fn default_packing(from: &Tensor<'_>, to: &Tensor<'_>, warps: u64) -> (Layout, Layout) {
     let ratio = packing_log2(from, to);
     if from.elements() < to.elements() {
@@ -27,14 +27,14 @@ pub fn default_packing(from: &Tensor<'_>, to: &Tensor<'_>, warps: u64) -> (Layou
     }
 }
 
-/// log2 of how many times more elements one side of a change of the element width has.
+/// Returns log2 of the ratio of element counts in a change of element width.
 pub fn packing_log2(from: &Tensor<'_>, to: &Tensor<'_>) -> u32 {
     let (a, b) = (from.elements().max(1), to.elements().max(1));
     (a.max(b) / a.min(b)).ilog2()
 }
 
-/// Layout of a broadcast's source of shape `from` when its result of shape `to` has `layout`: every basis loses the
-/// coordinates of the repeated dimensions.
+/// Returns the layout of a broadcast's source of shape `from` if its result of shape `to` has `layout`: every basis
+/// loses the coordinates of the repeated dimensions.
 pub fn project(layout: &Layout, to: &[i64], from: &[i64]) -> Layout {
     let map = |index: &u64| -> u64 {
         let (mut rest, mut out, mut scale) = (*index, 0, 1);
@@ -53,26 +53,26 @@ pub fn project(layout: &Layout, to: &[i64], from: &[i64]) -> Layout {
         .expect("a projection of a layout")
 }
 
-/// Layout of the index of a sparse dimension of a view, when a tile of it has `layout`: for each place the coordinate
-/// of its element.
+/// Returns the layout of the index of a view's sparse dimension if a tile has `layout`: each register holds the
+/// coordinate of its element.
 pub fn index_layout(layout: &Layout, tile: &[i64], dim: usize) -> Layout {
     let line: Vec<i64> = tile.iter().enumerate().map(|(d, &extent)| if d == dim { extent } else { 1 }).collect();
     project(layout, tile, &line)
 }
 
-/// The dimension whose index is a tensor.
+/// Returns the dimension whose index is a tensor.
 pub fn sparse_dimension(view: Val<'_>) -> Option<usize> {
     TiledViewType::cast(ty(view))?.sparse_dim().map(|d| d as usize)
 }
 
-/// The layout of the whole tensor when slice `k` belongs to the block of number `k` and lies there as `slice` does.
+/// Returns the layout of the whole tensor if slice `k` is in block number `k`, where it has the layout `slice`.
 pub fn slice_over_blocks(slice: &Layout, part: &Tensor<'_>, whole: &Tensor<'_>) -> Result<Layout, LayoutError> {
     let order: Vec<usize> = (0..whole.shape.len()).collect();
     slice.over_blocks(&part.tile_shape(), &whole.tile_shape(), &order)
 }
 
-/// Register of the source for each register of the result, where nothing moves between threads. For an extraction, the
-/// number of the slice stands above the bits of the result's register.
+/// Returns the source register of each result register, if nothing moves between threads. For an extraction, the
+/// slice number occupies the bits above the result's register bits.
 pub fn kept_in_registers(
     from: &Layout,
     to: &Layout,
@@ -83,8 +83,8 @@ pub fn kept_in_registers(
     Ok(tile_layout::register_permutation(from, &all))
 }
 
-/// Whether shuffles within warps tell every holder what the owner has: no warp bit is free, free lane bits select plain
-/// copies, and every register is one that its thread owns, or repeats one.
+/// Whether shuffles within warps can copy every element from its owner to all holders: no warp bit is free, free lane
+/// bits select plain copies, and every register is owned by its thread or repeats an owned register.
 pub fn within_warps(layout: &Layout) -> bool {
     let (free, zero) = (layout.free_variables(), layout.zero_bits());
     let (owned, _) = layout.owned();

@@ -1,4 +1,4 @@
-//! Facts about values that passes ask for.
+//! Analyses that passes query.
 
 pub mod access;
 pub mod atomics;

@@ -1,4 +1,4 @@
-//! Which instruction accesses multicast memory: what PTX has for an action and an element type, from sm_90 on.
+//! The PTX instructions for multicast memory, by action and element type, from sm_90 on.
 //!
 //! | action | elements | instruction |
 //! |---|---|---|
@@ -11,14 +11,14 @@
 //! | load by `max`, `min` | f16, bf16 | `max.f16x2` and so on, up to four of them |
 //! | store | any of these | `.b32`, `.b64`, and the floating-point types as above |
 //!
-//! The least access is of 32 bits, so that f16 and bf16 come in pairs. What happens to a single one: see
-//! `passes/convert_tileas_to_llvm/multimem.rs`.
+//! The smallest access is 32 bits, so f16 and bf16 come in pairs. `passes/convert_tileas_to_llvm/multimem.rs` handles
+//! single elements.
 
 use super::atomics::{Element, classify};
 use crate::dialect::nv_tileaa::AtomicKind;
 use melior::ir::Type;
 
-/// What an op does to multicast memory.
+/// The effect of an op on multicast memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     Load(AtomicKind),
@@ -26,18 +26,18 @@ pub enum Action {
     Store,
 }
 
-/// An instruction and how many neighbours it takes at most.
+/// An instruction and the largest number of adjacent elements that it accesses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Multimem {
-    /// With its dot; a store has none.
+    /// Includes the leading dot; empty for a store.
     pub operation: &'static str,
-    /// Type of one register: an element, or a pair of halves.
+    /// The type of one register: an element, or a pair of 16-bit floats.
     pub kind: &'static str,
     pub width: u64,
 }
 
 impl Multimem {
-    /// None for a type that the language does not combine in this way.
+    /// Returns `None` for a type without this combination in the language.
     pub fn of(action: Action, element: Type<'_>) -> Option<Multimem> {
         use AtomicKind::*;
         let element = classify(element)?;

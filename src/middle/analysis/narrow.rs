@@ -1,4 +1,4 @@
-//! Why an access of global memory moves less than 16 bytes at a time: what a user has to know to change it.
+//! Explains why a global memory access moves less than 16 bytes at a time, and how the user can change that.
 
 use super::{
     access::{View, fast_dimension},
@@ -10,10 +10,10 @@ use crate::dialect::{
     rt::*,
 };
 
-/// Bytes of the widest access.
+/// The widest access in bytes.
 const WIDE: u64 = 16;
 
-/// A reason and what can be done about it.
+/// A reason and a suggestion.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Narrow {
     pub reason: String,
@@ -24,8 +24,8 @@ fn narrow(reason: impl Into<String>, suggestion: impl Into<String>) -> Option<Na
     Some(Narrow { reason: reason.into(), suggestion: suggestion.into() })
 }
 
-/// Why `op` cannot move 16 bytes at a time; none when it can, when its tile has no 16 bytes side by side, and when it
-/// accesses no tensor.
+/// Returns the reason why `op` cannot move 16 bytes at a time. Returns `None` if it can, if its tile does not have 16
+/// contiguous bytes, or if it does not access a tensor.
 pub fn why<'c>(op: OpRef<'c>, facts: &Facts) -> Option<Narrow> {
     match AnyOp::cast(op)? {
         AnyOp::TiledLoadOp(x) => tiled(facts, &View::of(x.view())?, &x.indices().collect::<Vec<_>>()),
@@ -43,7 +43,7 @@ fn tiled<'c>(facts: &Facts, view: &View<'c>, indices: &[Val<'c>]) -> Option<Narr
     if view.ty.sparse_dim() == Some(fast as i64) {
         return narrow(
             "rows of single elements are gathered",
-            "gather along another dimension than the contiguous one",
+            "gather along a dimension other than the contiguous one",
         );
     }
     if view.stride(*dim_map.get(fast)? as usize) != Ok(1) {
@@ -69,7 +69,7 @@ fn tiled<'c>(facts: &Facts, view: &View<'c>, indices: &[Val<'c>]) -> Option<Narr
         }
         if d == fast {
             let reason = format!("tiles are only known to start at multiples of {}", plural(aligned, "byte"));
-            return narrow(reason, "take tiles or steps of at least 16 bytes along the contiguous dimension");
+            return narrow(reason, "use tiles or steps of at least 16 bytes along the contiguous dimension");
         }
         let stride = plural(unit.saturating_mul(bytes), "byte");
         let reason = format!("the stride of dimension {} is only known to be a multiple of {stride}", dim_map[d]);
@@ -86,7 +86,7 @@ fn pointers<'c>(facts: &Facts, ptr: Val<'c>, mask: Option<Val<'c>>) -> Option<Na
     let wide = (WIDE / bytes).max(1).min(tensor.shape[fast] as u64);
     if fact.contiguity[fast] < wide {
         let run = plural(fact.contiguity[fast], "element");
-        let reason = format!("pointers are only known to be neighbours in runs of {run}");
+        let reason = format!("pointers are only known to be adjacent in runs of {run}");
         return narrow(reason, "compute offsets from iota, or load through a view");
     }
     if fact.divisor[fast] < wide * bytes {
@@ -96,7 +96,7 @@ fn pointers<'c>(facts: &Facts, ptr: Val<'c>, mask: Option<Val<'c>>) -> Option<Na
     let steady = mask.map_or(u64::MAX, |m| facts.get(m).constancy[fast]);
     if steady < wide {
         return narrow(
-            "the mask may change between neighbours",
+            "the mask may change between adjacent elements",
             "compare offsets with a bound that assume div_by makes a multiple of the vector",
         );
     }

@@ -1,22 +1,21 @@
-//! Where a program holds most at a time.
+//! The largest total weight of simultaneously live values.
 //!
-//! A value is held from the op that defines it to its last use; what is used in a loop, and defined before it, to the
-//! end of the loop. Callers say what each value weighs.
+//! A value is live from its defining op to its last use. If it is defined before a loop and used inside, it is live
+//! until the end of the loop. The caller supplies the weight of each value.
 
 use crate::dialect::rt::*;
 use rustc_hash::FxHashMap;
 
-/// Places of the program's ops in their order, and the weights that come and go there.
+/// The positions of ops in program order, and the changes of the live weight.
 struct Timeline {
-    /// First and last place of each op: all of a loop or branch.
+    /// The first and last position of each op, which span all of a loop or branch.
     places: FxHashMap<usize, (usize, usize)>,
-    /// What is held more, or less, from a place on.
+    /// The change of the live weight at each position.
     changes: Vec<i64>,
 }
 
-/// The weight of all values of `function` that are held at its fullest place. `stay` are values that are held to the
-/// end of the block in which they are defined, and from its beginning on if that is a loop's: an asynchronous op reads
-/// them.
+/// Returns the largest weight of the live values of `function`. The values in `stay` are live until the end of the
+/// block that defines them, and from its beginning if it is a loop body, because an asynchronous op reads them.
 pub fn fullest<'c>(function: OpRef<'c>, weight: &dyn Fn(Val<'c>) -> u32, stay: &[Val<'c>]) -> u32 {
     let mut time = Timeline { places: FxHashMap::default(), changes: vec![] };
     let mut next = 0;
@@ -25,7 +24,7 @@ pub fn fullest<'c>(function: OpRef<'c>, weight: &dyn Fn(Val<'c>) -> u32, stay: &
     walk(function, &mut |op| {
         let (first, last) = time.places[&op_key(op)];
         for v in results(op) {
-            // Of a loop they are there when it is done.
+            // The results of a loop become live at its end.
             let start = if region_count(op) > 0 { last } else { first };
             time.hold(v, block_around(op), start, weight(v), stay.contains(&v));
         }
@@ -70,11 +69,11 @@ impl Timeline {
         self.changes[end.max(start + 1)] -= i64::from(weight);
     }
 
-    /// The place up to which a value is held: it is free again where its last user is.
+    /// Returns the position of a value's last use, after which it is dead.
     fn last_use<'c>(&self, v: Val<'c>, home: Option<Blk<'c>>) -> Option<usize> {
         let home = home.map(block_key)?;
         let place = |user: OpRef<'c>| {
-            // The user itself, or what it is in.
+            // The user itself, or the op in the defining block that contains it.
             let outermost = std::iter::successors(Some(user), |o| parent_op(*o)).find(|o| block_of(*o) == home)?;
             let (first, last) = *self.places.get(&op_key(outermost))?;
             Some(if outermost == user { first } else { last })

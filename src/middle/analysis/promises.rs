@@ -1,19 +1,19 @@
-//! Facts that promises of the program add.
+//! Facts from promises of the program.
 //!
-//! A broken promise is undefined behaviour, but for one case: front ends promise the divisibility of strides that no
-//! address uses, because the extent is 1, and such a stride may be any constant. So a promise that contradicts what is
-//! known already, such as `div_by<8>` of the constant 1, adds nothing. A promise about what only the kernel knows is
-//! believed.
+//! A violated promise is undefined behavior, with one exception: front ends promise divisibility for strides that no
+//! address uses because the extent is 1, and such a stride may be any constant. A promise that contradicts known
+//! facts, such as `div_by<8>` of the constant 1, is therefore ignored. Promises about values that are unknown at
+//! compile time are trusted.
 
 use super::facts::{Fact, TOP};
 use crate::dialect::{cuda_tile, layouts::Tensor, nv_tileaa::AssumeOp, rt::*, upstream::Arith};
 use melior::ir::{Attribute, AttributeLike};
 use mlir_sys::*;
 
-/// Constants with more elements than this are not compared with promises, and no promise about them is believed.
+/// Promises about constants with more elements than this are ignored, because they are too expensive to check.
 const MOST_ELEMENTS: usize = 1 << 16;
 
-/// What the promise of `op` adds to the facts of its operand.
+/// Adds the promise of `op` to the facts about its operand.
 pub(super) fn assume(op: OpRef<'_>, mut f: Fact) -> Fact {
     let Some(promise) = attr(op, "predicate").and_then(Promise::of) else { return f };
     if promise.contradicts(&f) || dense_constant(operand(op, 0)).is_some_and(|c| !promise.holds_of(&c)) {
@@ -26,7 +26,7 @@ pub(super) fn assume(op: OpRef<'_>, mut f: Fact) -> Fact {
                 f.divisor[along] = divisor;
             }
         }
-        // Without groups every element is a multiple.
+        // Without groups, every element is a multiple.
         Promise::Multiple { divisor } => {
             for d in 0..f.divisor.len() {
                 if f.contiguity[d] == 1 {
@@ -49,7 +49,7 @@ pub(super) fn assume(op: OpRef<'_>, mut f: Fact) -> Fact {
     f
 }
 
-/// The divisor that a predicate promises for a whole value.
+/// Returns the divisor that a predicate promises for a whole value.
 pub fn divisor_of(predicate: Attribute<'_>) -> Option<u64> {
     cuda_tile::DivByAttr::cast(predicate).filter(|p| p.every().is_none()).map(|p| p.divisor() as u64)
 }
@@ -87,10 +87,10 @@ impl Promise {
         Some(Promise::Between { low: p.lb().unwrap_or(i64::MIN), high: p.ub().unwrap_or(i64::MAX) })
     }
 
-    /// Whether no value with these facts keeps the promise.
+    /// Whether no value with these facts satisfies the promise.
     fn contradicts(&self, f: &Fact) -> bool {
         let (low, high) = f.range.unwrap_or((i64::MIN, i64::MAX));
-        // Whether a multiple, and so many numbers that count up from it, are in the range.
+        // Whether the range contains a multiple and the numbers that count up from it.
         let has_multiple = |divisor: u64, count: u64| {
             let last = i128::from(high) - (i128::from(count.max(1)) - 1);
             let divisor = i128::from(divisor);
@@ -104,7 +104,7 @@ impl Promise {
         }
     }
 
-    /// Whether a constant keeps the promise.
+    /// Whether a constant satisfies the promise.
     fn holds_of(&self, c: &Dense) -> bool {
         let multiple = |value: i64, divisor: u64| i128::from(value).rem_euclid(i128::from(divisor)) == 0;
         let Some(values) = &c.values else { return false };
@@ -126,10 +126,10 @@ impl Promise {
     }
 }
 
-/// A constant tensor of integers that differ.
+/// A constant integer tensor with differing elements.
 struct Dense {
     shape: Vec<i64>,
-    /// None if there are too many.
+    /// `None` if there are too many.
     values: Option<Vec<i64>>,
 }
 
@@ -138,13 +138,13 @@ impl Dense {
         self.shape.iter().skip(d + 1).product::<i64>() as usize
     }
 
-    /// Index of element `i` along dimension `d`.
+    /// Returns the index of element `i` along dimension `d`.
     fn coordinate(&self, i: usize, d: usize) -> u64 {
         self.shape.get(d).map_or(0, |&extent| (i / self.volume_after(d)) as u64 % extent.max(1) as u64)
     }
 }
 
-/// The constant that `v` is, whatever is promised of it. Where all elements are equal its range says so.
+/// Returns the constant that `v` is, ignoring promises. For a constant with equal elements, the range suffices.
 fn dense_constant(mut v: Val<'_>) -> Option<Dense> {
     while let Some(assume) = defining_op(v).and_then(AssumeOp::cast) {
         v = assume.value();
@@ -152,7 +152,7 @@ fn dense_constant(mut v: Val<'_>) -> Option<Dense> {
     let op = defining_op(v).filter(|op| Arith::of(*op) == Some(Arith::Constant))?;
     let Tensor { shape, element, .. } = Tensor::of_value(v)?;
     let raw = attr(op, "value")?.to_raw();
-    // SAFETY: the attribute and its type are alive; their kinds and the element's width are asked before they are
+    // SAFETY: the attribute and its type are alive; their kinds and the element's width are checked before they are
     // read, within the attribute's length.
     unsafe {
         let is_integer = melior::ir::TypeLike::to_raw(&element);

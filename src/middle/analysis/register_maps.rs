@@ -1,16 +1,16 @@
-//! Which register of one tensor holds what a register of another wants, for ops that only rename registers.
+//! Maps from the registers of a result to the registers of a source, for ops that only rename registers.
 //!
-//! A map has a column for each register bit of the result: the bits of the source's register number that this bit
-//! flips. It exists when no element comes from another thread. Chunks and slices add columns: the registers of a tensor
-//! end with those that number its chunks, and behind the registers of a slice come the bits of the slice's number.
+//! A map has one column per register bit of the result: the bits of the source's register number that this bit flips.
+//! It exists if no element comes from another thread. Chunks and slices add columns. The highest register bits of a
+//! tensor number its chunks, and the bits of the slice number follow the register bits of a slice.
 
 use super::layouts::project;
 use crate::dialect::layouts::Tensor;
 use tile_layout::{Layout, LinearMap, register_map};
 
-/// The map of a result of type `to`, whose registers are those of `whole`, from a source of type `from`: the same
-/// tensor in another layout, one with extents of one that repeat, or with `sliced` a larger tensor of which the result
-/// is a slice.
+/// Returns the map of a result of type `to`, with the registers of `whole`, from a source of type `from`. The
+/// source is the same tensor in another layout, a tensor with broadcast dimensions of extent one, or, with `sliced`,
+/// a larger tensor that contains the result as a slice.
 pub fn gather(from: &Tensor<'_>, to: &Tensor<'_>, whole: &Layout, sliced: bool) -> Option<Vec<u64>> {
     let wanted = if sliced {
         whole.over_registers(&to.tile_shape(), &from.tile_shape()).ok()?
@@ -20,8 +20,8 @@ pub fn gather(from: &Tensor<'_>, to: &Tensor<'_>, whole: &Layout, sliced: bool) 
     Some(register_map(&from.layout()?, &wanted)?.columns().to_vec())
 }
 
-/// The map of a concatenation along `dim` from either operand, whose registers are those of `whole` without the bit of
-/// the half.
+/// Returns the map of a concatenation along `dim` from either operand. The operand has the registers of `whole`
+/// without the bit that selects the half.
 pub fn halves(to: &Tensor<'_>, whole: &Layout, dim: usize) -> Option<Vec<u64>> {
     let left_out = whole.half_register(half_bit(to, dim)?);
     let kept = (0..whole.register().len()).scan(0, |next, i| {
@@ -32,20 +32,20 @@ pub fn halves(to: &Tensor<'_>, whole: &Layout, dim: usize) -> Option<Vec<u64>> {
     Some(LinearMap::new(kept.collect(), 64).ok()?.columns().to_vec())
 }
 
-/// For the replacement of a slice: the register of the whole that each register bit of the slice goes to, then those of
-/// the bits of the slice's number.
+/// Returns the map of a slice replacement: the register of the whole for each register bit of the slice, then for the
+/// bits of the slice number.
 pub fn insertion(part: &Tensor<'_>, whole: &Tensor<'_>) -> Option<Vec<u64>> {
     let all = part.layout()?.over_registers(&part.tile_shape(), &whole.tile_shape()).ok()?;
     Some(register_map(&whole.layout()?, &all)?.columns().to_vec())
 }
 
-/// The bit of the index that tells the halves of a concatenation along `dim` apart.
+/// Returns the bit of the element index that selects the half in a concatenation along `dim`.
 pub fn half_bit(result: &Tensor<'_>, dim: usize) -> Option<u32> {
     let (low, width) = result.tile_shape().field(dim).ok()?;
     (low + width).checked_sub(1)
 }
 
-/// All bits of the columns that number chunks, the last `chunk_bits` of the first `register_bits`.
+/// Returns all bits of the columns that number chunks: the last `chunk_bits` of the first `register_bits` columns.
 pub fn varying(columns: &[u64], register_bits: u32, chunk_bits: u32) -> u64 {
     let n = register_bits as usize;
     columns[n - chunk_bits as usize..n].iter().fold(0, |all, c| all | c)

@@ -1,4 +1,4 @@
-//! Tensors that do not fit into the registers of a thread.
+//! Tensors that do not fit in the registers of a thread.
 
 use super::carried::{carried_by_argument, carried_by_operand, carried_by_result};
 use crate::dialect::{
@@ -11,13 +11,14 @@ use crate::dialect::{
 use melior::ir::{Type, TypeLike};
 use rustc_hash::FxHashSet;
 
-/// log2 of the elements that a thread may hold of one tensor in registers, unless matrix products need more. Elements
-/// are counted, not bits, so that a chain of elementwise ops is worked on in passes as a whole or not at all.
+/// log2 of the number of elements of a tensor that a thread may hold in registers, unless dots require more. The
+/// limit counts elements, not bits, so that a chain of elementwise ops is processed in passes either entirely or not
+/// at all.
 pub const MAX_REGISTER_BITS: u32 = 7;
-/// log2 of the registers of one chunk of such a tensor, unless it is worked on with others.
+/// log2 of the registers per chunk of a larger tensor, unless it is processed together with others.
 pub const PASS_REGISTERS: u32 = 5;
 
-/// log2 of the elements that a thread holds of a tensor; none of anything else.
+/// Returns log2 of the number of elements that a thread holds of a tensor, or `None` for other values.
 pub fn register_bits(v: Val<'_>) -> Option<u32> {
     Tensor::of_value(v).as_ref().and_then(bits_of)
 }
@@ -26,7 +27,7 @@ fn bits_of(t: &Tensor<'_>) -> Option<u32> {
     Some(LayoutAttr::cast(t.encoding?)?.registers().len() as u32)
 }
 
-/// Registers of 32 bits that `2^bits` elements take; several narrow ones share one.
+/// Returns the number of 32-bit registers for `2^bits` elements; several narrow elements share one.
 pub fn words(element: Type<'_>, bits: u32) -> u64 {
     // SAFETY: the type is alive.
     let predicate = unsafe {
@@ -36,47 +37,49 @@ pub fn words(element: Type<'_>, bits: u32) -> u64 {
     (width << bits).div_ceil(32)
 }
 
-/// The most that a thread's part of a tensor may take. What is more is worked on in passes.
+/// The limit on a thread's part of a tensor. Larger tensors are processed in passes.
 ///
-/// Products need their operands and results in registers, however many that takes: layouts give threads copies, of
-/// parts of a tile that is small itself. So a tensor may take as much as the products do that it is *connected* to, by
-/// way of tensors above the usual limit and of storage in shared memory; an epilogue on the result of a product and a
-/// conversion of its operand are worked on as a whole. A large tensor that products have nothing to do with is worked
-/// on in passes, in the same function and the same loop.
+/// Dots need their operands and results in registers, however many that takes: their layouts replicate parts of a
+/// tile, even of a small one. A tensor may therefore be as large as the operands and results of the dots that it is
+/// *connected* to, through tensors above the usual limit and through shared memory. An epilogue on the result of a
+/// dot and a conversion of its operand are thus processed as a whole. A large tensor without a connection to dots is
+/// processed in passes, even in the same function and the same loop.
 ///
-/// What is put together slice by slice is an array that loops fill, whatever becomes of it.
+/// A tensor that is assembled slice by slice is an array that loops fill, whatever its uses.
 ///
-/// The answer follows from the program as it stands and is not kept: passes change layouts, and with them how much of a
-/// tensor a thread has.
+/// The limit is recomputed from the current program and not cached: passes change layouts, and with them the size of
+/// a thread's part.
 #[derive(Clone, Copy, Debug)]
 pub struct Limit {
-    /// The largest part of an operand or a result of a product in the function.
+    /// log2 of the largest part of a dot's operand or result in the function.
     products: u32,
 }
 
 impl Limit {
-    /// Products set no limit: before they have their instructions, what their layouts ask for says nothing.
+    /// The limit without dots. It applies before dots have instructions, when their layouts say nothing about
+    /// register needs.
     pub const USUAL: Self = Self { products: MAX_REGISTER_BITS };
 
-    /// The limits of the tensors of a function.
+    /// Returns the limit for the tensors of a function.
     pub fn of(function: OpRef<'_>) -> Self {
         let mut products = MAX_REGISTER_BITS;
         walk(function, &mut |op| products = products.max(AnyDot::cast(op).map_or(0, most_bits)));
         Self { products }
     }
 
-    /// Whether a thread's part of `v` is worked on in passes.
+    /// Whether `v` is processed in passes.
     pub fn is_exceeded(self, v: Val<'_>) -> bool {
         register_bits(v).is_some_and(|bits| bits > MAX_REGISTER_BITS && (bits > self.products || !is_held(v, bits)))
     }
 }
 
-/// The largest part of an operand or the result of a product.
+/// Returns log2 of the largest part of an operand or result of a dot.
 fn most_bits(dot: AnyDot<'_>) -> u32 {
     operands(dot.op()).chain(results(dot.op())).filter_map(register_bits).max().unwrap_or(0)
 }
 
-/// Whether `v`, of `bits`, is connected to a product that has as much of a tensor in registers.
+/// Whether `v`, with `2^bits` elements per thread, is connected to a dot with at least as large a part of a tensor in
+/// registers.
 fn is_held(v: Val<'_>, bits: u32) -> bool {
     let connects = |v: Val<'_>| register_bits(v).map_or_else(|| is_storage(v), |b| b > MAX_REGISTER_BITS);
     let (mut seen, mut work) = (FxHashSet::default(), vec![v]);
@@ -100,12 +103,12 @@ fn is_storage(v: Val<'_>) -> bool {
     MemDescType::cast(ty(v)).is_some()
 }
 
-/// Whether the op hands values on to others by their position.
+/// Whether the op passes values on by position.
 fn is_structured(op: OpRef<'_>) -> bool {
     Scf::of(op).is_some()
 }
 
-/// Visits what a loop or a condition ties to `v`.
+/// Visits the values that a loop or a conditional ties to `v`.
 fn carried_with<'c>(v: Val<'c>, mut visit: impl FnMut(Val<'c>)) {
     match defining_op(v) {
         Some(op) if is_structured(op) => {

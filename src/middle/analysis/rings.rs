@@ -1,13 +1,13 @@
-//! Iterators of rings: which pipeline they step through, who reads its stages, and where they stand.
+//! Iterators of rings: their pipeline, the readers of its stages, and the stages that they may denote.
 //!
-//! Where an iterator stands is known as far as it is the same in all iterations of the loops around them.
+//! The stage of an iterator is known to the extent that it is the same in all iterations of the surrounding loops.
+//! For example, a loop that advances twice per iteration through a ring of four stages starts each iteration at a
+//! stage of the same parity. Only one of its two advances can therefore wrap around; the other needs no test.
 //!
-//! A loop that takes two steps through a ring of four stages begins each iteration at a stage of the same evenness, so
-//! that only one of its two steps can be the one from the last stage to the first. The other need not ask.
-//!
-//! An iterator's stage is known as a residue: `stage = residue (mod modulus)`, where the modulus divides the number of
-//! stages. A new iterator has residue zero modulo the stages, a step adds one, and where values meet, in a loop or
-//! behind a branch, the modulus becomes a common divisor. Everything is taken as known until a loop says otherwise.
+//! A stage is represented as a residue: `stage = residue (mod modulus)`, where the modulus divides the number of
+//! stages. A new iterator has residue zero modulo the number of stages, an advance adds one, and at a join of values,
+//! in a loop or after a branch, the modulus becomes a common divisor. The analysis starts optimistically and weakens
+//! residues until a fixed point.
 
 use crate::analysis::carried::sources;
 use crate::dialect::{
@@ -17,7 +17,7 @@ use crate::dialect::{
 };
 use rustc_hash::FxHashMap;
 
-/// Whether a step goes from the last stage to the first.
+/// Whether an advance goes from the last stage to the first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wraps {
     Never,
@@ -25,7 +25,7 @@ pub enum Wraps {
     Sometimes,
 }
 
-/// A stage, known by its residue.
+/// A stage, represented by its residue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Residue {
     value: i64,
@@ -38,13 +38,13 @@ impl Residue {
         Residue { value: (self.value + 1) % self.modulus, ..self }
     }
 
-    /// What is known of a value that is one or the other.
+    /// Returns the join of two residues.
     fn or(self, other: Self) -> Self {
         let modulus = gcd(gcd(self.modulus, other.modulus), (self.value - other.value).abs());
         Residue { value: self.value % modulus, modulus, ..self }
     }
 
-    /// What is known of the step from here.
+    /// Whether the advance from this stage wraps around.
     fn step(self) -> Wraps {
         match (self.value + 1) % self.modulus {
             0 if self.modulus == self.stages => Wraps::Always,
@@ -58,7 +58,7 @@ fn gcd(a: i64, b: i64) -> i64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// Where the iterators of a function stand.
+/// The possible stages of the iterators of a function.
 #[derive(Default)]
 pub struct RingPositions(FxHashMap<usize, Residue>);
 
@@ -82,16 +82,16 @@ impl RingPositions {
         RingPositions(known)
     }
 
-    /// Whether the step from an iterator goes from the last stage to the first.
+    /// Whether the advance from an iterator wraps around.
     pub fn step_from(&self, iterator: Val<'_>) -> Wraps {
         self.0.get(&key(iterator)).map_or(Wraps::Sometimes, |r| r.step())
     }
 }
 
-/// The pipeline that an iterator steps through.
+/// Returns the pipeline of an iterator.
 pub fn pipeline_of<'c>(iterator: Val<'c>) -> Option<Val<'c>> {
     let mut v = iterator;
-    // Where it comes from first, which is always further up.
+    // Follows the first source, which is always further up in the program.
     loop {
         let made = defining_op(v);
         if let Some(step) = made.and_then(IncIterOp::cast) {
@@ -104,7 +104,7 @@ pub fn pipeline_of<'c>(iterator: Val<'c>) -> Option<Val<'c>> {
     }
 }
 
-/// Whether all that the agent of `op` reads of the stages of a pipeline is read by products of warpgroups.
+/// Whether, in the agent of `op`, only warpgroup dots read the stages of a pipeline.
 pub fn only_multiplied<'c>(op: OpRef<'c>, pipeline: Val<'c>) -> bool {
     let agent = ThreadScope::of(op).and_then(|agent| entry_block(region(agent.op, agent.region)));
     let mut only = agent.is_some();
@@ -117,7 +117,7 @@ pub fn only_multiplied<'c>(op: OpRef<'c>, pipeline: Val<'c>) -> bool {
     only
 }
 
-/// Whether memory, or the stage with such a number, is only filled by tensor copies and read by products.
+/// Whether only TMA loads fill memory, or the stage with this number, and only dots read it.
 fn multiplied(v: Val<'_>) -> bool {
     uses(v).into_iter().all(|(user, _)| match AnyOp::cast(user) {
         Some(AnyOp::AsyncDotOp(_) | AnyOp::PromotedDotOp(_) | AnyOp::AsyncTiledTmaLoadOp(_)) => true,
@@ -131,7 +131,7 @@ fn multiplied(v: Val<'_>) -> bool {
     })
 }
 
-/// The residue of an iterator by what is known of those that it comes from; none if nothing is yet.
+/// Returns the residue of an iterator from the known residues of its sources, or `None` if none is known yet.
 fn residue(v: Val<'_>, known: &FxHashMap<usize, Residue>) -> Option<Residue> {
     let of = |v: Val<'_>| known.get(&key(v)).copied();
     let made = defining_op(v);
@@ -175,7 +175,7 @@ mod tests {
         assert_eq!(at(1, 6, 6).or(at(4, 6, 6)), at(1, 3, 6));
         assert_eq!(at(5, 6, 6).or(at(5, 6, 6)), at(5, 6, 6));
         assert_eq!(at(0, 4, 4).or(at(1, 2, 4)), at(0, 1, 4));
-        // An iteration of `steps` steps, until it changes nothing.
+        // An iteration with `steps` advances, repeated until a fixed point.
         for (stages, steps, modulus) in [(4, 2, 2), (5, 2, 1), (8, 4, 4), (6, 4, 2), (3, 3, 3), (8, 3, 1)] {
             let mut inside = at(0, stages, stages);
             loop {

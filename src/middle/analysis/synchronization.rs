@@ -1,47 +1,56 @@
-//! Which accesses of shared memory nothing orders.
+//! Finds unordered accesses of shared memory that may conflict.
 //!
-//! An abstract interpreter of the structured program. A *pending* access is one that some path has made since its last
-//! barrier. An access conflicts with a pending one when their bytes may overlap, at least one of them writes, and
-//! different threads may touch one byte. Of two accesses of one storage the layouts tell: the thread that holds an
-//! element in the one must be the only one that touches it in the other. Two storages that share bytes tell nothing.
+//! This is a data-flow analysis of the structured program. It is sound: it reports every conflict that can happen. A
+//! reported conflict may still be impossible, because the analysis takes both sides of every branch and because it
+//! treats a stage number that it cannot compute as any stage.
 //!
-//! *Asynchronous copies.* A copy writes at any time between its start and the wait for its group; a barrier in between
-//! says nothing about it. `commit` closes a group. Groups complete in order, so a group is described by its *age*, the
-//! number of groups closed after it, and a wait that leaves `n` groups pending completes the groups of age `n` and
-//! more. Those copies become plain writes of the threads that made them, which others see after a barrier. A wait that
-//! names a token which it need not wait for is a conflict of its own ([`tokens`]).
+//! # Abstraction
 //!
-//! *Products* that are in flight read their operands until they are waited for, by groups of their own. So do copies of
-//! tiles to global memory.
+//! An access is *pending* at a program point if some path from the access to this point has no barrier that orders
+//! it. A later access conflicts with a pending access if their bytes may overlap, at least one of them writes, and
+//! different threads may touch the same byte. For two accesses of the same storage, the layouts decide the last
+//! condition: the thread that holds an element in one access must be the only one that touches it in the other. If
+//! the storages differ, any thread may touch any common byte.
 //!
-//! *Rings.* The stage of an access is a number that the loop carries: `(i + 1) % S` by addition, comparison and
-//! selection. The interpreter computes these. Two accesses of different stages of one ring do not meet. So the proof
-//! covers that a stage is read only after the wait for its copy and a barrier, and is filled again only after a barrier
-//! that follows its last read, for any number of iterations.
+//! *Asynchronous copies* write at any time between their issue and the wait for their group, so a barrier in between
+//! does not order them. `commit` closes a group. Groups complete in order, so a group is characterized by its *age*,
+//! the number of groups closed after it. A wait that leaves `n` groups pending completes all groups of age `n` or
+//! more. Their copies then count as writes of the issuing threads, which a barrier makes visible to others. A wait
+//! that does not cover a token that it names is a conflict, too ([`tokens`]).
 //!
-//! *Pipelines.* Accesses of stages that an iterator numbers are ordered among themselves by the barriers of their
-//! pipeline ([`super::pipelines`]), but for what threads do to a stage while it is theirs: they may change it before it
-//! is multiplied, and need barriers of their own. Others may use the same bytes when all pipelines have ended, after a
-//! barrier of the threads that emptied them.
+//! *Asynchronous dots* read their operands until they are awaited, in groups of their own, and so do TMA stores.
 //!
-//! *Agents.* Regions that run at the same time are explored one by one. A barrier in one settles its own accesses only.
-//! Two accesses of different agents conflict wherever they are.
+//! *Rings.* The stage of an access is a loop-carried number, such as `(i + 1) % S`, computed by addition, comparison
+//! and selection. The analysis evaluates these operations. Accesses of different stages of a ring cannot conflict.
+//! The proof therefore covers, for any number of iterations, that a stage is read only after the wait for its copy
+//! and a barrier, and refilled only after a barrier that follows its last read.
 //!
-//! Every conflict that can happen is found. One that is found may be impossible, because branches exclude each other or
-//! because a stage is numbered in a way that the interpreter does not understand, which it takes for any stage.
+//! *Pipelines.* If a pipeline's iterator numbers the stages, the pipeline's barriers order the accesses of different
+//! owners of a stage, which [`super::pipelines`] checks. This analysis still checks the accesses of threads to a
+//! stage that they own: they may convert it before the dot, and need their own barriers for that. Other accesses may
+//! reuse the bytes once all pipelines have ended, after a barrier of the threads that emptied them.
 //!
-//! What an op does follows from its interfaces ([`steps`]): memory effects on its operands, and how it synchronises. Of
-//! lanes of one warp no order is assumed.
+//! *Agents* are regions that run concurrently. Each is explored separately, and a barrier in one only settles its own
+//! accesses. Two accesses of different agents conflict wherever they are in the program.
 //!
-//! # Why it ends soon
+//! # Assumptions
 //!
-//! Stage numbers matter to pairs of accesses of one ring only, and how far a group of copies has come depends on no
-//! stage number. So the program is interpreted once for each ring, where the scalars of that ring are known, and once
-//! for all other pairs, where none is known: states of several rings are never multiplied. Each interpretation carries
-//! facts through a flow graph, each through each node once ([`flow`]). There is no iteration of loops inside loops. The
-//! work is at most proportional to the nodes, times the rings that are used around them, times the accesses that one
-//! barrier settles; nesting does not add to it. A ring whose scalars take too many combinations is interpreted without
-//! any of them, as if each access might be of any stage.
+//! * The effects and synchronization of an op follow from its interfaces ([`steps`]). An op that accesses shared
+//!   memory declares the effect on its operand.
+//! * The protocol of every pipeline is correct ([`super::pipelines`]).
+//! * Storage without an offset may be anywhere in shared memory.
+//! * The lanes of a warp are not ordered.
+//!
+//! # Bound on the work
+//!
+//! Only pairs of accesses of the same ring depend on stage numbers, and the progress of a group of copies depends on
+//! no stage number. The program is therefore interpreted once per ring, with the scalars of this ring known, and once
+//! for all other pairs, with no scalars known. The states of several rings never multiply. Each interpretation
+//! propagates facts through a flow graph, each fact through each node once ([`flow`]), without nested fixpoint
+//! iterations for nested loops. The work is at most proportional to the number of nodes, times the rings used around
+//! a node, times the accesses pending between barriers; the nesting depth does not matter. If the scalars of a ring
+//! take too many combinations ([`flow::MAX_STATES`]), the ring is interpreted without them, as if each access might
+//! touch any stage.
 
 mod flow;
 mod graph;
@@ -57,38 +66,38 @@ use std::{cell::OnceCell, collections::BTreeMap};
 use steps::same_threads;
 pub use steps::{SharedAccess, Work};
 
-/// Groups are told apart up to this age. No pipeline has as many stages.
+/// Limit on the ages that are distinguished, which exceeds the number of stages of any pipeline.
 const MAX_AGE: i64 = 64;
 
-/// How far an asynchronous copy has come.
+/// The progress of an asynchronous access.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 enum Progress {
-    /// No copy, or one that is done in the thread that made it.
+    /// Complete in the issuing thread, or not asynchronous.
     Done,
-    /// In a group of this age.
+    /// In a closed group of this age.
     Group(i64),
-    /// In no group yet.
+    /// In a group that is not closed yet.
     Open,
-    /// Work in a group of this age; each kind counts its own, and the youngest has none yet.
+    /// Work in a group of this age, or of age [`OPEN_WORK`]. Each kind counts its own groups.
     Work(Work, i64),
 }
 
-/// The age of work whose group is not closed.
+/// The age of work whose group is not closed yet.
 const OPEN_WORK: i64 = -1;
 
-/// An access that no barrier has settled.
+/// An access that no barrier has ordered yet.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Pending {
     /// Number of the access in [`Graph::accesses`].
     access: u32,
-    /// The stage; none when it may be any.
+    /// The stage; `None` if it may be any.
     slot: Option<i64>,
     progress: Progress,
-    /// Number of the thread scope that made it.
+    /// The number of the thread scope of the access.
     scope: u32,
 }
 
-/// Two accesses that nothing orders, or a wait that does not cover what it names.
+/// Two unordered accesses, or a wait that does not cover a token that it names.
 #[derive(Clone)]
 pub enum Conflict<'c> {
     Accesses {
@@ -96,9 +105,9 @@ pub enum Conflict<'c> {
         later: Box<SharedAccess<'c>>,
         /// The earlier access belongs to an earlier iteration of a loop.
         around_loop: bool,
-        /// The two belong to agents that run at the same time.
+        /// The accesses belong to agents that run concurrently.
         between_agents: bool,
-        /// The earlier one is a copy that may still be in flight.
+        /// The earlier access is asynchronous and may still be in flight.
         under_way: bool,
     },
     /// The wait leaves a group pending that it names.
@@ -111,7 +120,7 @@ pub struct Races<'c> {
     flows: Vec<Flow>,
     judge: Judge<'c>,
     waits: Vec<Conflict<'c>>,
-    /// Facts about tokens.
+    /// The number of facts about tokens.
     of_tokens: usize,
 }
 
@@ -139,23 +148,23 @@ impl<'c> Races<'c> {
         Self { graph, flows, judge, waits, of_tokens }
     }
 
-    /// What nothing orders, in the order of the program.
+    /// Returns the conflicts, in program order.
     pub fn conflicts(&self) -> impl Iterator<Item = &Conflict<'c>> {
         self.waits.iter().chain(self.judge.conflicts.values())
     }
 
-    /// Accesses of shared memory.
+    /// Returns the accesses of shared memory.
     pub fn accesses(&self) -> &[SharedAccess<'c>] {
         &self.graph.accesses
     }
 
-    /// Steps that the interpretation took: facts that were carried over nodes.
+    /// Returns the number of steps of the analysis: the facts that it propagated over nodes.
     pub fn work(&self) -> usize {
         self.of_tokens + self.flows.iter().map(Flow::size).sum::<usize>()
     }
 
-    /// Whether a function without conflicts has none without `barrier` either. If so, the barrier counts as erased from
-    /// here on. Only what the barrier stops is looked at anew, as far as the next barriers.
+    /// Whether a function without conflicts has none without `barrier` either. If so, the barrier counts as erased
+    /// from now on. Only the facts that the barrier stops are propagated again, up to the next barriers.
     pub fn is_redundant(&mut self, barrier: OpRef<'c>) -> bool {
         let is_it = |n: usize| matches!(self.graph.nodes[n].action, Action::Barrier(op) if op == barrier);
         let Some(node) = self.judge.barriers.get(&op_key(barrier)).copied().filter(|n| is_it(*n as usize)) else {
@@ -175,26 +184,26 @@ impl<'c> Races<'c> {
     }
 }
 
-/// Decides about pairs of accesses, and keeps those that conflict.
+/// Decides whether pairs of accesses conflict, and collects the conflicts.
 struct Judge<'c> {
     accesses: Vec<Judged<'c>>,
-    /// Rings whose stages scalars number, in the order of their first access.
+    /// Rings with stage numbers, in the order of their first access.
     rings: Vec<usize>,
     numbered: FxHashSet<usize>,
-    /// Nodes of barriers, by the op.
+    /// The node of each barrier op.
     barriers: FxHashMap<usize, u32>,
-    /// Barriers that are taken as not there, by node.
+    /// Whether a node's barrier is treated as absent.
     gone: Vec<bool>,
-    /// By the number of the later access, then of the earlier one.
+    /// Keyed by the number of the later access, then of the earlier one.
     conflicts: BTreeMap<(u32, u32), Conflict<'c>>,
 }
 
-/// An access, with what decisions about it need.
+/// An access with the data that decisions about it need.
 struct Judged<'c> {
     access: SharedAccess<'c>,
     node: u32,
     scope: u32,
-    /// Whether all pipelines have ended when it comes.
+    /// Whether all pipelines have ended when the access happens.
     is_behind: OnceCell<bool>,
 }
 
@@ -225,7 +234,7 @@ impl<'c> Judge<'c> {
         Self { accesses, rings, numbered, barriers, gone, conflicts: BTreeMap::new() }
     }
 
-    /// The flow of pairs of a ring, with the scalars that number its stages or without them.
+    /// Returns the flow of the pairs of a ring, with or without the scalars that number its stages.
     fn flow_of(&self, graph: &Graph<'c>, ring: usize, with_scalars: bool) -> Flow {
         let of_ring = || self.accesses.iter().filter(|a| a.access.ring.is_some_and(|(r, _)| r == ring));
         let slots = of_ring().filter_map(|a| a.access.ring?.1).filter(|_| with_scalars);
@@ -244,7 +253,7 @@ impl<'c> Judge<'c> {
         Flow::new(Pairs::OfRing(ring), scalars, extent)
     }
 
-    /// Drops what is said of pairs of a ring.
+    /// Drops the conflicts between accesses of a ring.
     fn forget(&mut self, ring: usize) {
         let Self { accesses, conflicts, .. } = self;
         let is_of = |n: u32| accesses[n as usize].access.ring.is_some_and(|(r, _)| r == ring);
@@ -259,7 +268,7 @@ impl<'c> Judge<'c> {
         self.accesses[access as usize].access.ring.and_then(|(_, slot)| slot)
     }
 
-    /// How far an access has come when it begins.
+    /// Returns the progress of an access when it is issued.
     fn start_of(&self, access: u32) -> Progress {
         match &self.accesses[access as usize].access {
             a if a.asynchronous => Progress::Open,
@@ -271,7 +280,7 @@ impl<'c> Judge<'c> {
         self.gone[node as usize]
     }
 
-    /// Accesses of agents that run at the same time.
+    /// Decides all pairs of accesses of agents that run concurrently.
     fn meet_between_agents(&mut self, graph: &Graph<'c>) {
         for agents in &graph.concurrent {
             for (i, one) in agents.iter().enumerate() {
@@ -288,7 +297,7 @@ impl<'c> Judge<'c> {
         }
     }
 
-    /// An access comes while another one is pending.
+    /// Handles an access that happens while an earlier one is pending.
     fn meet(&mut self, pairs: Pairs, earlier: Pending, later: Pending) {
         let ring = |p: Pending| self.ring_of(p.access).filter(|ring| self.numbered.contains(ring));
         let common = ring(earlier).filter(|one| ring(later) == Some(*one));
@@ -339,8 +348,8 @@ impl<'c> Judge<'c> {
         self.conflicts.entry((later.access, earlier.access)).or_insert_with(conflict);
     }
 
-    /// Whether `other` comes when the pipeline that `access` belongs to has ended, and belongs to another agent. Within
-    /// an agent it takes a barrier as well.
+    /// Whether `other` happens after the pipeline of `access` has ended, and belongs to another agent. Within the
+    /// same agent, a barrier is required as well.
     fn is_after_pipelines(&self, access: Pending, other: Pending) -> bool {
         let of = |p: Pending| &self.accesses[p.access as usize];
         let (access, other) = (of(access), of(other));
@@ -352,12 +361,12 @@ impl<'c> Judge<'c> {
     }
 }
 
-/// Whether two accesses of stages are no business of the pipeline's barriers: what threads do to a stage while it is
-/// theirs, up to the product that reads what they have written.
+/// Whether the pipeline's barriers do not order two accesses of stages: both are by threads that own the stage at the
+/// time, up to the dot that reads the threads' writes.
 fn is_within_stage(earlier: &SharedAccess<'_>, later: &SharedAccess<'_>) -> bool {
     if let (Some(a), Some(b)) = (earlier.turn, later.turn) {
-        // Between two turns of such warps at a stage all of them have committed, and consumers have read. What comes
-        // later though it stands before is of another turn.
+        // Before these warps own the stage again, all of them commit it and the consumers read it. So if the later
+        // access precedes the earlier one in the block, it belongs to another ownership and is ordered.
         let before = |block| ops_of(block).take_while(|o| *o != later.op).any(|o| o == earlier.op);
         return a == b && block_around(later.op).is_some_and(before);
     }

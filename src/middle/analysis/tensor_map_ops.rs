@@ -1,4 +1,4 @@
-//! Tensor maps that passes make of views, in front of the program that copies by them.
+//! Creation of the tensor maps of views, ahead of the copies through them.
 
 use super::access::View;
 use crate::dialect::{
@@ -18,18 +18,18 @@ use melior::{
 use mlir_sys::*;
 use rustc_hash::FxHashMap;
 
-/// Bytes of a map, and the layout of storage in which it is built.
+/// The size of a map in bytes, and the layout of the storage in which it is built.
 pub const MAP_BYTES: i64 = 128;
 const MAP_BASES: [u64; 7] = [1, 2, 4, 8, 16, 32, 64];
 
-/// Maps, by the view, the type and where they are made: copies of one view share theirs.
+/// Maps keyed by the view, the type and the point of creation; copies of the same view share their map.
 #[derive(Default)]
 pub struct TensorMaps<'c>(FxHashMap<(usize, usize, usize), Val<'c>>);
 
 impl<'c> TensorMaps<'c> {
-    /// The map of `view` for the copies of `op`; its scratch stands at `top`. It is made behind the view's memref. If
-    /// that is in a loop or branch, it is made in front of the innermost loop around `op` that does not make the
-    /// memref, or of `op`: blocks that come by without a copy need no map.
+    /// Returns the map of `view` for the copies of `op`; its scratch is allocated at `top`. The map is created after
+    /// the view's memref. If the memref is inside a loop or branch, the map is created before the innermost loop
+    /// around `op` that does not contain the memref, or before `op`, because CTAs that skip the copy need no map.
     pub fn of(
         &mut self,
         op: OpRef<'c>,
@@ -39,7 +39,7 @@ impl<'c> TensorMaps<'c> {
     ) -> Result<Val<'c>, Failed> {
         let error = |e: BuildError| fail(op, e.to_string());
         let wanted: Type<'c> = map.into();
-        let not_here = || fail(op, "its view is not made here");
+        let not_here = || fail(op, "its view is not created in this function");
         let make = View::of(view).ok_or_else(not_here)?.make.op();
         let user = Some(make).filter(|make| is_inside(*make)).map(|make| first_use(op, make));
         let name = (key(view), wanted.to_raw().ptr as usize, user.map_or(0, op_key));
@@ -52,7 +52,7 @@ impl<'c> TensorMaps<'c> {
         let made = defining_op(view).and_then(MakeTiledViewOp::cast).ok_or_else(not_here)?;
         let b = Builder::before(top.context(), make);
         b.set_after(make);
-        // Those of one loop stand side by side, so that they are looked up together.
+        // Maps of the same loop are adjacent, so that they are looked up together.
         let others = user.map(maps_before).unwrap_or_default();
         if let Some(first) = others.last().copied().or(user) {
             b.set_before(first);
@@ -68,13 +68,13 @@ impl<'c> TensorMaps<'c> {
         Ok(made)
     }
 
-    /// Whether an op makes one of them.
+    /// Whether an op creates one of these maps.
     pub fn has(&self, op: OpRef<'c>) -> bool {
         MakeTiledTmaDescOp::cast(op).is_some_and(|m| self.0.values().any(|v| *v == m.desc()))
     }
 }
 
-/// The condition of a branch, if it asks whether views are such that there are maps of them.
+/// Returns the condition of a branch, if it tests whether tensor maps can describe views.
 pub fn readiness(op: OpRef<'_>) -> Option<Val<'_>> {
     fn asks(v: Val<'_>) -> bool {
         defining_op(v).is_some_and(|op| {
@@ -84,22 +84,22 @@ pub fn readiness(op: OpRef<'_>) -> Option<Val<'_>> {
     Some(op).filter(|op| Scf::of(*op) == Some(Scf::If)).map(|op| operand(op, 0)).filter(|v| asks(*v))
 }
 
-/// Whether an op stands in a loop or branch of its agent.
+/// Whether an op is inside a loop or branch of its agent.
 pub fn is_inside(op: OpRef<'_>) -> bool {
     parent_op(op).is_some_and(|p| Scf::of(p).is_some())
 }
 
-/// The innermost loop around `op` that does not contain `make`, or `op`.
+/// Returns the innermost loop around `op` that does not contain `make`, or `op`.
 fn first_use<'c>(op: OpRef<'c>, make: OpRef<'c>) -> OpRef<'c> {
     loops_around(op).next().filter(|around| !contains(*around, make)).unwrap_or(op)
 }
 
-/// Whether `op` is `outer`, or stands in it.
+/// Whether `op` is `outer`, or inside it.
 pub fn contains<'c>(outer: OpRef<'c>, op: OpRef<'c>) -> bool {
     std::iter::successors(Some(op), |o| parent_op(*o)).any(|o| o == outer)
 }
 
-/// The ops that make maps in front of an op, the nearest first. Nothing but computation stands between them and the op.
+/// Returns the ops that create maps directly before an op, the nearest first. Only computation is in between.
 fn maps_before(op: OpRef<'_>) -> Vec<OpRef<'_>> {
     let is_map = |o: &OpRef<'_>| MakeTiledTmaDescOp::cast(*o).is_some();
     let block = block_around(op).into_iter();
@@ -108,7 +108,7 @@ fn maps_before(op: OpRef<'_>) -> Vec<OpRef<'_>> {
     before.into_iter().take_while(|o| is_map(o) || is_pure(*o)).filter(is_map).collect()
 }
 
-/// Lets the maps right in front of an op that `desc`s are of come behind the copies that filled a pipeline up to an
+/// Makes the ops directly before `op` that create `descs` wait for the copies that filled a pipeline up to an
 /// iterator.
 pub fn come_behind<'c>(context: &'c Context, op: OpRef<'c>, descs: &[Val<'c>], (pipeline, at): (Val<'c>, Val<'c>)) {
     for map in maps_before(op).into_iter().filter_map(MakeTiledTmaDescOp::cast) {

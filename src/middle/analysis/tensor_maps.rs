@@ -1,9 +1,9 @@
-//! Tensor maps of views: whether a tile can be copied by them, and the type of the map.
+//! Tensor maps of views: whether TMA can copy a tile, and the type of the map.
 //!
-//! The algebra plans a copy from what is known of the view ([`plan_tensor_copy`]). Here its questions are answered from
-//! types and [`Facts`]. What is not proved makes a copy impossible, with these exceptions. Extents of zero, and of 2^31
-//! or more, are taken care of by whoever builds the map. How a view lies in memory, its address and its strides, can be
-//! tested when the kernel runs ([`Planned`]).
+//! The algebra plans a copy from known properties of the view ([`plan_tensor_copy`]). This module proves them from
+//! types and [`Facts`]. A copy is impossible if a property is not proved, with two exceptions. The code that builds
+//! the map handles extents of zero and of 2^31 or more. The address and the strides of the view can be tested at run
+//! time ([`Planned`]).
 
 use super::{
     access::{View, tiled_access},
@@ -22,26 +22,27 @@ use tile_layout::{
     TensorElement, TensorMapPlan, TileCopy, TileDim, ViewDim, plan_tensor_copy,
 };
 
-/// A copy, and what is not known of the view that it is of.
+/// A copy, with the properties of its view that are not proved.
 pub struct Planned {
     pub plan: TensorCopyPlan,
-    /// Of address and strides, which `tma_ready` tests.
+    /// The first unproved property of address and strides, which `tma_ready` tests.
     pub unproved: Option<String>,
 }
 
 impl Planned {
-    /// The copy, if it needs no test.
+    /// Returns the copy if it needs no test.
     fn proved(self) -> Result<TensorCopyPlan, String> {
         self.unproved.map_or(Ok(self.plan), Err)
     }
 }
 
-/// The map by which `load` can be copied to `dest`, and the bytes that arrive; or why there is none.
+/// Returns the map with which TMA can copy `load` to `dest` and the number of bytes that arrive, or the reason
+/// against it.
 pub fn plan<'c>(load: TiledLoadOp<'c>, dest: MemDescType<'c>, facts: &Facts) -> Result<(TmaDescType<'c>, u32), String> {
     with_map(load, dest, facts, Planned::proved)
 }
 
-/// The same where the view is as `tma_ready` wants it.
+/// The same, provided that `tma_ready` holds for the view.
 pub fn plan_if_ready<'c>(
     load: TiledLoadOp<'c>,
     dest: MemDescType<'c>,
@@ -59,25 +60,25 @@ fn with_map<'c>(
     if load.ordering() != Ordering::Weak {
         return Err("the load is ordered with other accesses".into());
     }
-    let view = View::of(load.view()).ok_or("the view is not made in this function")?;
+    let view = View::of(load.view()).ok_or("the view is not created in this function")?;
     let indices: Vec<Val<'c>> = load.indices().collect();
     let promised = bool_list(attr(load.op(), "inBounds"));
     let plan = proof(plan_copy(&view, &indices, &promised, dest, facts)?)?;
     let desc = desc_type(load.op().location(), view.memref.element_type(), &plan.map);
-    Ok((desc.ok_or("the map has no type")?, plan.bytes))
+    Ok((desc.ok_or("the map type is invalid")?, plan.bytes))
 }
 
-/// A store by a tensor map.
+/// A TMA store.
 pub struct PlannedStore<'c> {
     pub map: TmaDescType<'c>,
-    /// An extent that must be a multiple of so many elements, if that is not proved.
+    /// An extent that must be a multiple of this number of elements, if that is not proved.
     pub whole: Option<(Val<'c>, u64)>,
 }
 
-/// The map by which `store` can be copied from `source`; or why there is none.
+/// Returns the map with which TMA can copy `store` from `source`, or the reason against it.
 ///
-/// Along the contiguous dimension stores write units of 16 bytes, of which the extent must not cut one: what is left of
-/// the last unit would be written too, as seen on an H200 where rows of 62 elements of 16 bits are 64 apart.
+/// Along the contiguous dimension, stores write units of 16 bytes. If the extent cut a unit, the rest of the unit
+/// would be written too; H200s do that for rows of 62 16-bit elements with a stride of 64.
 pub fn plan_store<'c>(
     store: TiledStoreOp<'c>,
     source: MemDescType<'c>,
@@ -86,13 +87,14 @@ pub fn plan_store<'c>(
     if store.ordering() != Ordering::Weak {
         return Err("the store is ordered with other accesses".into());
     }
-    let view = View::of(store.view()).ok_or("the view is not made in this function")?;
+    let view = View::of(store.view()).ok_or("the view is not created in this function")?;
     let indices: Vec<Val<'c>> = store.indices().collect();
     let plan = plan_moving(&view, &indices, source, facts, (Direction::Store, Outside::Anything))?.proved()?;
     if plan.map.element_strides.iter().any(|&step| step != 1) {
-        return Err("its elements are not next to each other".into());
+        return Err("its elements are not contiguous".into());
     }
-    let map = desc_type(store.op().location(), view.memref.element_type(), &plan.map).ok_or("the map has no type")?;
+    let map =
+        desc_type(store.op().location(), view.memref.element_type(), &plan.map).ok_or("the map type is invalid")?;
     let dim = plan.map.dims[0];
     let promised = bool_list(attr(store.op(), "inBounds"));
     let access = tiled_access(facts, &view, &indices, &promised);
@@ -101,14 +103,14 @@ pub fn plan_store<'c>(
     let whole = match view.extent(dim) {
         _ if is_inside => None,
         Ok(extent) if (extent as u64).is_multiple_of(unit) => None,
-        Ok(extent) => return Err(format!("a store writes {unit} elements at a time, and rows have {extent}")),
+        Ok(extent) => return Err(format!("a store writes {unit} elements at a time, but rows have {extent}")),
         Err(v) => Some((v, unit)).filter(|_| !facts.get(v).scalar_divisor().is_multiple_of(unit)),
     };
     Ok(PlannedStore { map, whole })
 }
 
-/// How the tile of `view` at `indices` is copied to `dest`, or why it cannot be. Along the dimensions that are
-/// `promised` it lies inside.
+/// Plans the copy of the tile of `view` at `indices` to `dest`, or returns the reason against it. The tile is inside
+/// the view in the `promised` dimensions.
 pub fn plan_copy<'c>(
     view: &View<'c>,
     indices: &[Val<'c>],
@@ -127,7 +129,7 @@ pub fn plan_copy<'c>(
     plan_moving(view, indices, dest, facts, (Direction::Load, outside))
 }
 
-/// How the tile of `view` at `indices` moves from or to `storage`, or why it cannot.
+/// Plans the copy of the tile of `view` at `indices` from or to `storage`, or returns the reason against it.
 fn plan_moving<'c>(
     view: &View<'c>,
     indices: &[Val<'c>],
@@ -151,29 +153,30 @@ fn plan_moving<'c>(
         let alike = plan.conditions.iter().filter(|c| matches!(c, Condition::UnitStride { .. }) == of_elements);
         alike.filter_map(|condition| unproved(view, facts, condition)).next()
     };
-    // How threads go about it depends on what is contiguous too: that is no test's business.
+    // The plan of the fallback by threads depends on the contiguous dimension too, so no run-time test can replace
+    // that proof.
     match first(true) {
         Some(reason) => Err(reason),
         None => Ok(Planned { unproved: first(false), plan }),
     }
 }
 
-/// The boxes that copy a tile of a view to `dest`, or from there, by a map of type `desc`; an error where the map
-/// copies to another place.
+/// Returns the boxes that copy a tile of a view to or from `dest` by a map of type `desc`, or an error if the map
+/// does not fit the storage.
 pub fn boxes(view: TiledViewType<'_>, desc: TmaDescType<'_>, dest: MemDescType<'_>) -> Result<TensorCopyPlan, String> {
-    let map = map_of(desc).ok_or("elements have no tensor map")?;
+    let map = map_of(desc).ok_or("tensor maps do not support the elements")?;
     let any = Known::Multiple(TOP);
     let rank = view.tile().len();
     let outside = if map.nan { Outside::Nan } else { Outside::Zero };
     let dims = vec![ViewDim { extent: any, stride: any }; rank];
     let plan = plan_with(view, TOP, dims, &vec![any; rank], dest, (Direction::Load, outside))?;
     if plan.map != map {
-        return Err(format!("the destination is filled by boxes {:?}, and the map has {:?}", plan.map, map));
+        return Err(format!("the destination needs boxes {:?}, but the map has {:?}", plan.map, map));
     }
     Ok(plan)
 }
 
-/// Plans the copy of a tile that begins at `origins` elements.
+/// Plans the copy of a tile that starts at the element coordinates `origins`.
 fn plan_with(
     view: TiledViewType<'_>,
     alignment: u64,
@@ -190,9 +193,9 @@ fn plan_with(
     }
     let memref = crate::dialect::nv_tileaa::StridedMemRefType::cast(view.memref()).ok_or("the view has no memref")?;
     let element = copied_element(memref.element_type(), dest.element_type())
-        .ok_or_else(|| format!("elements of type {} have no tensor map", memref.element_type()))?;
+        .ok_or_else(|| format!("tensor maps do not support elements of type {}", memref.element_type()))?;
     let shape = Shape::new(view.tile()).map_err(|e| e.to_string())?;
-    let shared = shared_layout(dest).ok_or("the destination has no valid layout")?;
+    let shared = shared_layout(dest).ok_or("the destination's layout is invalid")?;
     let tile_dims: Vec<TileDim> = (view.dim_map().iter().zip(origins))
         .map(|(&dim, &origin)| TileDim { view: dim as usize, step: 1, origin })
         .collect();
@@ -200,12 +203,12 @@ fn plan_with(
     let plan = plan_tensor_copy(&GlobalView { element, alignment, dims }, &tile).map_err(|e| e.to_string())?;
     let (needed, given) = (i64::from(plan.alignment), dest.alignment());
     if given % needed != 0 {
-        return Err(format!("the destination is aligned to {given} bytes, and its swizzle needs {needed}"));
+        return Err(format!("the destination is aligned to {given} bytes, but its swizzle needs {needed}"));
     }
     Ok(plan)
 }
 
-/// Why a condition is not known to hold.
+/// Returns the reason why a condition is not proved, if it is not.
 fn unproved<'c>(view: &View<'c>, facts: &Facts, condition: &Condition) -> Option<String> {
     match *condition {
         Condition::Base => Some("the base address is not known to be a multiple of 16 bytes".into()),
@@ -219,7 +222,7 @@ fn unproved<'c>(view: &View<'c>, facts: &Facts, condition: &Condition) -> Option
                 Some((low, high)) if low >= 0 => (high as u64) < limit,
                 _ => false,
             };
-            // Strides are unsigned, and of 32 bits or less they are always below the limit.
+            // Strides are unsigned, and strides of at most 32 bits are always below the limit.
             let proved = below || int_width(ty(v)).is_some_and(|width| width <= 32);
             (!proved).then(|| format!("the stride of dimension {dim} is not known to be less than {limit} elements"))
         }
@@ -227,7 +230,7 @@ fn unproved<'c>(view: &View<'c>, facts: &Facts, condition: &Condition) -> Option
     }
 }
 
-/// The type of a map of a view of elements of `of_view`.
+/// Returns the type of a map of a view with elements of `of_view`.
 pub fn desc_type<'c>(location: Location<'c>, of_view: Type<'c>, map: &TensorMapPlan) -> Option<TmaDescType<'c>> {
     let element = match map.element {
         TensorElement::Tf32 => tf32_beside(of_view),
@@ -241,7 +244,7 @@ pub fn desc_type<'c>(location: Location<'c>, of_view: Type<'c>, map: &TensorMapP
     TmaDescType::get(location, element, &dims, &extents, &steps, i64::from(map.swizzle.span()), fill)
 }
 
-/// What a type says of a map. None for elements that no map has.
+/// Returns the map that a type describes, or `None` for elements that maps do not support.
 pub fn map_of(desc: TmaDescType<'_>) -> Option<TensorMapPlan> {
     let narrow = |list: &[i64]| list.iter().map(|&x| x as u32).collect();
     Some(TensorMapPlan {
@@ -254,18 +257,18 @@ pub fn map_of(desc: TmaDescType<'_>) -> Option<TensorMapPlan> {
     })
 }
 
-/// The element of a map that copies elements of a view to storage.
+/// Returns the element of a map that copies elements of a view to storage.
 fn copied_element(of_view: Type<'_>, stored: Type<'_>) -> Option<TensorElement> {
     let element = element_of(of_view)?;
     Some(match (element, element_of(stored)) {
-        // What is of tf32 in memory is copied as it is.
+        // tf32 elements in memory are copied unchanged.
         (TensorElement::Tf32, _) => TensorElement::F32,
         (TensorElement::F32, Some(TensorElement::Tf32)) => TensorElement::Tf32,
         _ => element,
     })
 }
 
-/// The element of a map for its element type.
+/// Returns the map element for an element type.
 fn element_of(element: Type<'_>) -> Option<TensorElement> {
     if PtrType::cast(element).is_some() || memory_bits(element) < 8 {
         return None;
@@ -283,13 +286,13 @@ fn element_of(element: Type<'_>) -> Option<TensorElement> {
     }
 }
 
-/// Width of an integer type.
+/// Returns the width of an integer type.
 fn int_width(t: Type<'_>) -> Option<u32> {
-    // SAFETY: the type is alive, and its width is asked for only if it is an integer.
+    // SAFETY: the type is alive, and its width is queried only if it is an integer.
     unsafe { mlirTypeIsAInteger(t.to_raw()).then(|| mlirIntegerTypeGetWidth(t.to_raw())) }
 }
 
-/// The algebra's layout of a memdesc.
+/// Returns the layout of a memdesc in the algebra.
 fn shared_layout(desc: MemDescType<'_>) -> Option<SharedLayout> {
     let layout = SharedLayoutAttr::cast(desc.layout()?)?;
     let bases: Vec<u64> = layout.offsets().iter().map(|&b| b as u64).collect();

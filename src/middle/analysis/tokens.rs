@@ -1,4 +1,4 @@
-//! Where tokens come from and go to: through joins, counted loops and branches.
+//! Sources and users of tokens, through joins, counted loops and branches.
 
 use crate::dialect::{
     nv_tileaa::{CreateMemTokenOp, JoinMemTokenOp, MemTokenType},
@@ -7,12 +7,12 @@ use crate::dialect::{
 };
 use rustc_hash::FxHashSet;
 
-/// Whether a token of this op stands for what its operands stand for: all of them, or one that is not known.
+/// Whether a token of this op represents its operands' accesses: all of them, or an unknown one of them.
 fn is_join(op: OpRef<'_>) -> bool {
     JoinMemTokenOp::cast(op).is_some() || Arith::of(op) == Some(Arith::Select)
 }
 
-/// The ops that a token stands for: all whose tokens reach it. None where it also comes from elsewhere.
+/// Returns the ops whose tokens reach `token`, or `None` if it has other sources.
 pub fn sources<'c>(token: Val<'c>) -> Option<Vec<OpRef<'c>>> {
     let (mut work, mut seen, mut found) = (vec![token], FxHashSet::default(), vec![]);
     while let Some(v) = work.pop() {
@@ -20,7 +20,7 @@ pub fn sources<'c>(token: Val<'c>) -> Option<Vec<OpRef<'c>>> {
             continue;
         }
         let Some(op) = defining_op(v) else {
-            // What a loop carries.
+            // A loop-carried token.
             let block = owner_of(v);
             let around = parent_of_block(block).filter(|o| Scf::of(*o) == Some(Scf::For))?;
             let i = args(block).position(|a| a == v)?.checked_sub(1)?;
@@ -49,11 +49,12 @@ pub fn sources<'c>(token: Val<'c>) -> Option<Vec<OpRef<'c>>> {
 /// An op that takes a token.
 pub struct User<'c> {
     pub op: OpRef<'c>,
-    /// By way of the end of the block in which the token is made: in a later iteration, or behind a loop or branch.
+    /// Whether the token reaches the user through the end of its block: in a later iteration, or after a loop or
+    /// branch.
     pub carried: bool,
 }
 
-/// The ops that take a token. None where it also goes elsewhere.
+/// Returns the ops that take a token, or `None` if it has other users.
 pub fn users<'c>(token: Val<'c>) -> Option<Vec<User<'c>>> {
     let (mut work, mut seen, mut found) = (vec![(token, false)], FxHashSet::default(), vec![]);
     while let Some((v, carried)) = work.pop() {
@@ -84,7 +85,8 @@ pub fn users<'c>(token: Val<'c>) -> Option<Vec<User<'c>>> {
     Some(found)
 }
 
-/// Gives those who take the token of an access what the access takes itself: it is over when they come.
+/// Redirects the users of an access's token to the token that the access takes. The access must be complete when they
+/// run.
 pub fn pass_over<'c>(context: &'c melior::Context, access: OpRef<'c>) -> Result<(), BuildError> {
     let is_token = |v: &Val<'c>| MemTokenType::cast(ty(*v)).is_some();
     let Some(token) = results(access).find(is_token).filter(|t| has_uses(*t)) else { return Ok(()) };

@@ -1,4 +1,4 @@
-//! How many warps run a function.
+//! The number of warps that run a function or op.
 
 use crate::dialect::{
     nv_tileaa,
@@ -7,14 +7,14 @@ use crate::dialect::{
     thread_scope::ThreadScope,
 };
 
-/// Warps of the threads that run `op`: an agent's, or else the block's.
+/// Returns the number of warps that run `op`: the agent's, or else the CTA's.
 pub fn warps_at(op: OpRef<'_>) -> Result<u64, Failed> {
     let warps = ThreadScope::of(op).and_then(|s| s.warps);
     let undecided = || fail(op, "the number of warps is not decided; run convert-tileaa-to-tileas first");
     warps.map(|w| w as u64).ok_or_else(undecided)
 }
 
-/// Warps of a block, set by `convert-tileaa-to-tileas`.
+/// Returns the number of warps of a CTA, set by `convert-tileaa-to-tileas`.
 pub fn warps_of(function: nv_tileaa::FuncOp<'_>) -> Result<u64, Failed> {
     function
         .num_warps()

@@ -1,10 +1,10 @@
-//! What passes may assume of an op without knowing its name.
+//! The properties of an op that passes may rely on without knowing the op.
 //!
-//! Ops of `nv_tileaa` and `nv_tileas` answer in TableGen (`NvTileAAInterfaces.td`), where an op without an answer does
-//! not build. Upstream ops have no such interface; [`upstream_behaviour`] answers for them, from enums that the build
-//! script generates. Every other op gets [`Behaviour::UNKNOWN`], which permits nothing.
+//! Ops of `nv_tileaa` and `nv_tileas` declare them in TableGen (`NvTileAAInterfaces.td`), where an op without a
+//! declaration does not build. Upstream ops lack this interface; [`upstream_behaviour`] answers for them, based on
+//! enums that the build script generates. All other ops get [`Behaviour::UNKNOWN`], which permits nothing.
 //!
-//! Each function below is one question of a pass. A new op needs no arm here.
+//! Each function below answers one question of a pass. A new op needs no change here.
 
 use super::{
     ffi,
@@ -20,14 +20,14 @@ use tile_layout::register_permutation;
 
 pub use super::nv_tileaa::{Cost, LayoutRelation, Movement, SyncKind, SyncScope};
 
-/// The answers of an op.
+/// The declared properties of an op.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Behaviour {
     pub layout: LayoutRelation,
     pub cost: Cost,
     pub movement: Movement,
     pub sync: SyncKind,
-    /// The threads that it synchronises.
+    /// The threads that the op synchronizes.
     pub scope: SyncScope,
 }
 
@@ -83,17 +83,17 @@ fn upstream_behaviour(op: OpRef<'_>) -> Option<Behaviour> {
     }
 }
 
-/// How the layouts of the op's results follow from those of its operands.
+/// Returns the relation between the layouts of the op's operands and results.
 pub fn layout_relation(op: OpRef<'_>) -> LayoutRelation {
     Behaviour::of(op).layout
 }
 
-/// How the op orders accesses of threads.
+/// Returns the way in which the op orders the accesses of threads.
 pub fn sync_kind(op: OpRef<'_>) -> SyncKind {
     Behaviour::of(op).sync
 }
 
-/// Whether the op has no effects and may be executed where the program would not.
+/// Whether the op has no effects and may be speculated.
 pub fn is_pure(op: OpRef<'_>) -> bool {
     // SAFETY: `op` is alive.
     unsafe { ffi::mlirxOperationIsPure(op.to_raw()) }
@@ -114,18 +114,18 @@ pub fn moves_between_threads(op: OpRef<'_>) -> bool {
     }
 }
 
-/// Whether each thread computes the results from its own operands and nothing else, by few instructions.
+/// Whether each thread computes the results only from its own operands, in few instructions.
 pub fn computes_locally(op: OpRef<'_>) -> bool {
     let has_no_effects = || effects(op).is_some_and(|list| list.is_empty());
     region_count(op) == 0 && Behaviour::of(op).cost != Cost::Heavy && has_no_effects() && !moves_between_threads(op)
 }
 
-/// Whether the op can also be computed for an iteration that does not exist: a division might be by zero there.
+/// Whether the op can also be computed for an iteration that does not exist. A division might be by zero there.
 pub fn computes_speculatively(op: OpRef<'_>) -> bool {
     computes_locally(op) && is_pure(op)
 }
 
-/// Whether a tensor is computed again at next to no cost, so that this beats keeping or moving it.
+/// Whether recomputing a tensor is nearly free, so that it beats keeping or moving the tensor.
 pub fn is_cheap(op: OpRef<'_>) -> bool {
     result_count(op) == 1
         && region_count(op) == 0
@@ -133,7 +133,8 @@ pub fn is_cheap(op: OpRef<'_>) -> bool {
         && Behaviour::of(op).cost == Cost::Cheap
 }
 
-/// Whether the op gives each element a type of the same kind that is at least as wide, or other bits of the same width.
+/// Whether the op converts each element to a type of the same kind that is at least as wide, or reinterprets its
+/// bits.
 pub fn widens(op: OpRef<'_>) -> bool {
     if result_count(op) != 1 || operand_count(op) != 1 || layout_relation(op) != LayoutRelation::Same {
         return false;
@@ -154,10 +155,10 @@ pub fn is_loop(op: OpRef<'_>) -> bool {
     matches!(Scf::of(op), Some(Scf::For | Scf::While))
 }
 
-/// Discardable attribute of a multiplication: its right operand often is one.
+/// Discardable attribute of a multiplication whose right operand often is one.
 pub const OFTEN_ONE: &str = "nv_tileas.often_one";
 
-/// The value of an integer constant.
+/// Returns the value of an integer constant.
 pub fn int_constant(v: Val<'_>) -> Option<i64> {
     let op = defining_op(v).filter(|o| is_constant(*o))?;
     attr(op, "value").map(int_attr)
@@ -170,7 +171,7 @@ pub fn is_constant(op: OpRef<'_>) -> bool {
 
 //===-- memory ------------------------------------------------------------------//
 
-/// Memory that an op touches, by the proxy through which it does: the resources of `NvTileAAInterfaces.td`.
+/// Memory that an op accesses, with the proxy of the access: the resources of `NvTileAAInterfaces.td`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Memory {
     Global,
@@ -178,11 +179,11 @@ pub enum Memory {
     Shared,
     SharedAsyncProxy,
     Tensor,
-    /// Arrays of one thread.
+    /// Arrays of a single thread.
     Local,
-    /// Phases of barriers, groups of copies, the console.
+    /// Barrier phases, groups of copies, the console.
     Machine,
-    /// Not named: any of them.
+    /// Unknown: any of the above.
     Any,
 }
 
@@ -199,7 +200,7 @@ impl Memory {
             _ => Memory::Any,
         }
     }
-    /// Whether it may be the block's shared memory.
+    /// Whether this may be the CTA's shared memory.
     pub fn may_be_shared(self) -> bool {
         matches!(self, Memory::Shared | Memory::SharedAsyncProxy | Memory::Any)
     }
@@ -210,7 +211,7 @@ impl Memory {
 pub struct Effect {
     pub kind: ffi::MlirxEffectKind,
     pub memory: Memory,
-    /// The operand that points to the memory; none for what the op as a whole does.
+    /// The operand that points to the memory; `None` for effects of the op as a whole.
     pub operand: Option<usize>,
 }
 
@@ -223,7 +224,7 @@ impl Effect {
     }
 }
 
-/// The effects of an op without those of its regions; none when they are not known.
+/// Returns the effects of an op, excluding its regions, or `None` if they are unknown.
 pub fn effects(op: OpRef<'_>) -> Option<Vec<Effect>> {
     unsafe extern "C" fn each(
         kind: ffi::MlirxEffectKind,
@@ -231,24 +232,24 @@ pub fn effects(op: OpRef<'_>) -> Option<Vec<Effect>> {
         operand: isize,
         list: *mut c_void,
     ) {
-        // SAFETY: `list` is the vector below, and names of resources are static.
+        // SAFETY: `list` is the vector below, and resource names are static.
         let (list, name) = unsafe { (&mut *list.cast::<Vec<Effect>>(), raw_to_str(resource)) };
         list.push(Effect { kind, memory: Memory::by_name(name), operand: usize::try_from(operand).ok() });
     }
     let mut list: Vec<Effect> = vec![];
-    // SAFETY: `op` is alive, and `each` gets the vector that it expects.
+    // SAFETY: `op` is alive, and `each` receives the vector that it expects.
     let known = unsafe { ffi::mlirxOperationEffects(op.to_raw(), Some(each), (&raw mut list).cast()) };
     known.then_some(list)
 }
 
-/// Whether the op itself reads or writes shared memory, or may. Ops that order the accesses of others do not.
+/// Whether the op itself may read or write shared memory. Ops that only order the accesses of others do not.
 pub fn touches_shared_memory(op: OpRef<'_>) -> bool {
     let orders = sync_kind(op) != SyncKind::None;
     let touches = |e: &Effect| (e.reads() || e.writes()) && e.memory.may_be_shared();
     effects(op).is_none_or(|list| list.iter().any(|e| touches(e) && (e.operand.is_some() || !orders)))
 }
 
-/// Whether the op, as it is or once its movements between threads have become accesses, uses shared memory.
+/// Whether the op uses shared memory, now or once its movements between threads have been lowered to accesses.
 pub fn uses_shared_memory(op: OpRef<'_>) -> bool {
     touches_shared_memory(op) || moves_between_threads(op)
 }

@@ -1,9 +1,9 @@
-//! Debug information in LLVM's terms: the scopes that the line table of a function hangs on, and the location of each
-//! operation inside of them.
+//! Debug information in LLVM's form: the scopes that a function's line table refers to, and the location of each
+//! operation in these scopes.
 //!
-//! Producers say where an operation comes from in terms of the public language: a place in a file, the subprogram or
-//! lexical block that it is in, and the call site that it was inlined at. LLVM wants the same as attributes of its own,
-//! fused into the locations:
+//! Front ends describe the origin of an operation in terms of `cuda_tile`: a file location, the enclosing subprogram
+//! or lexical block, and the call site that it was inlined at. LLVM requires the same information as its own
+//! attributes, fused into the locations:
 //!
 //! ```text
 //! func       di_loc<"/src/a.py":10:1 in @k>        fused<subprogram k>["/src/a.py":10:1]
@@ -13,9 +13,9 @@
 //!              at di_loc<"/src/a.py":13:5 in @k>)    at "/src/a.py":13:5)
 //! ```
 //!
-//! A location of LLVM has no file of its own but that of its scope. A place in another file than its scope's is put
-//! into a `di_lexical_block_file`. The outermost place of a chain must be in the subprogram of the function: LLVM's
-//! verifier insists. A producer that says otherwise keeps file and line, and loses the foreign scope.
+//! An LLVM location uses the file of its scope. A location in another file than its scope's is put into a
+//! `di_lexical_block_file`. LLVM's verifier requires that the outermost location of a chain is in the function's
+//! subprogram. If a front end violates this, file and line are kept, and the foreign scope is dropped.
 
 use super::{
     cuda_tile::{DICompileUnitAttr, DIFileAttr, DILexicalBlockAttr, DILocAttr, DISubprogramAttr},
@@ -33,13 +33,13 @@ use mlir_sys::*;
 use rustc_hash::FxHashMap;
 use std::path::Path;
 
-/// How much of the debug information is written.
+/// The amount of debug information to emit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Emission {
-    /// Nothing: the scopes serve messages only.
+    /// None: the scopes only serve diagnostics.
     None,
     LineTables,
-    /// `.file` and `.loc`, without sections of DWARF.
+    /// `.file` and `.loc`, without DWARF sections.
     Directives,
     Full,
 }
@@ -47,7 +47,7 @@ pub enum Emission {
 impl Emission {
     pub const ALL: [Self; 4] = [Self::None, Self::LineTables, Self::Directives, Self::Full];
 
-    /// The name in LLVM's compile units.
+    /// The name of the kind in LLVM's compile units.
     pub fn name(self) -> &'static str {
         match self {
             Self::None => "None",
@@ -71,16 +71,16 @@ impl Emission {
     }
 }
 
-/// What [`insert`] changed.
+/// The changes that [`insert`] made.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Described {
-    /// Functions that got a scope.
+    /// Functions that received a scope.
     pub scoped: usize,
-    /// Operations that got the place of their function, for want of one.
+    /// Operations without a location that received the function's.
     pub placed: usize,
 }
 
-/// The emission kind that an option of a pass on `op` names.
+/// Returns the emission kind named by an option of a pass on `op`.
 pub fn emission(op: OpRef<'_>, name: &str) -> Result<Emission, Failed> {
     Emission::by_name(name).ok_or_else(|| {
         let valid: Vec<&str> = Emission::ALL.map(Emission::name).into();
@@ -88,9 +88,9 @@ pub fn emission(op: OpRef<'_>, name: &str) -> Result<Emission, Failed> {
     })
 }
 
-/// Gives each defined function that has none a scope, and each operation in it a location in LLVM's terms. Without any
-/// debug information to write, the locations of operations stay in the terms of the public language; those without a
-/// place get that of their function.
+/// Adds a scope to each defined function that lacks one, and LLVM-style locations to the operations in it. If no
+/// debug information is to be emitted, locations of operations keep their `cuda_tile` form; operations without a
+/// location get the function's.
 pub fn insert<'c>(
     module: OpRef<'c>,
     context: &'c Context,
@@ -109,7 +109,7 @@ pub fn insert<'c>(
         scopes: FxHashMap::default(),
         callees: FxHashMap::default(),
     };
-    // All of them before the operations: one kernel may be inlined into another.
+    // All functions before the operations, because one kernel may be inlined into another.
     let scoped = functions.iter().filter(|f| scopes.give(**f)).count();
     let placed = functions.iter().map(|f| scopes.place(*f)).sum();
     Described { scoped, placed }
@@ -117,26 +117,26 @@ pub fn insert<'c>(
 
 const UNKNOWN_FILE: &str = "<unknown>";
 
-/// Whether the function's location has a subprogram of LLVM's.
+/// Whether the function's location has an LLVM subprogram.
 pub fn has_scope(function: OpRef<'_>) -> bool {
     subprogram_of(function.location()).is_some()
 }
 
-/// The location of the function that a pass makes of `function`: the same place in the same scope.
+/// Returns the location of the function that a pass builds from `function`: the same file location in the same scope.
 pub fn scoped_leaf<'c>(function: OpRef<'c>) -> Location<'c> {
     if has_scope(function) { function.location() } else { leaf(function.location()) }
 }
 
-/// The location of an operation of the LLVM dialect that comes of one at `location`: the scopes of the public language
-/// end there.
+/// Returns the location of an LLVM dialect operation lowered from an operation at `location`, which drops `cuda_tile`
+/// scopes.
 pub fn lowered(location: Location<'_>) -> Location<'_> {
     if is_lowered(location) { location } else { leaf(location) }
 }
 
-/// Whether the scopes in a location are those of LLVM.
+/// Whether the scopes in a location are LLVM's.
 fn is_lowered(location: Location<'_>) -> bool {
     let mut location = location.to_raw();
-    // SAFETY: the kind is asked before each accessor; locations live as long as their context.
+    // SAFETY: the kind is checked before each accessor; locations live as long as their context.
     unsafe {
         while mlirLocationIsACallSite(location) {
             location = mlirLocationCallSiteGetCallee(location);
@@ -148,10 +148,10 @@ fn is_lowered(location: Location<'_>) -> bool {
     }
 }
 
-/// LLVM's subprogram in the location of a function.
+/// Returns the LLVM subprogram in the location of a function.
 fn subprogram_of(location: Location<'_>) -> Option<Attribute<'_>> {
     let raw = location.to_raw();
-    // SAFETY: the kind is asked before the accessor; the location is alive.
+    // SAFETY: the kind is checked before the accessor; the location is alive.
     unsafe {
         let metadata = mlirLocationIsAFused(raw).then(|| mlirLocationFusedGetMetadata(raw))?;
         Attribute::from_option_raw(metadata).filter(|a| ffi::mlirxIsLLVMSubprogram(a.to_raw()))
@@ -159,35 +159,35 @@ fn subprogram_of(location: Location<'_>) -> Option<Attribute<'_>> {
 }
 
 fn unit_of(subprogram: Attribute<'_>) -> Attribute<'_> {
-    // SAFETY: the attribute is a subprogram, and has a unit as all that are made here.
+    // SAFETY: the attribute is a subprogram, and all subprograms built here have a unit.
     unsafe { Attribute::from_raw(mlirLLVMDISubprogramAttrGetCompileUnit(subprogram.to_raw())) }
 }
 
-/// A scope of LLVM's, and the path of its file.
+/// An LLVM scope and the path of its file.
 #[derive(Clone)]
 struct Scope<'c> {
     attribute: Attribute<'c>,
     file: String,
 }
 
-/// The scopes of a module while they are made. The maps are looked up in and never iterated over; keys are addresses of
-/// uniqued attributes.
+/// The scopes of a module under construction. The maps are never iterated over; their keys are addresses of uniqued
+/// attributes.
 struct Scopes<'c> {
     context: &'c Context,
     emission: Emission,
-    /// The file of functions whose producer names no compile unit.
+    /// The file of functions whose front end names no compile unit.
     unit_file: String,
-    /// Their unit, once there is one.
+    /// The unit of these functions, once created.
     unit: Option<Attribute<'c>>,
     units: FxHashMap<usize, Attribute<'c>>,
-    /// Of subprograms and lexical blocks of the public language.
+    /// The LLVM scopes of `cuda_tile` subprograms and lexical blocks.
     scopes: FxHashMap<usize, Scope<'c>>,
-    /// Subprograms for callees of which nothing is known but file and name.
+    /// Subprograms of callees that only have a file and a name.
     callees: FxHashMap<(String, String), Attribute<'c>>,
 }
 
 impl<'c> Scopes<'c> {
-    /// Gives a function a scope unless it has one; whether it got one.
+    /// Adds a scope to a function unless it has one. Returns whether it did.
     fn give(&mut self, function: OpRef<'c>) -> bool {
         if has_scope(function) {
             return false;
@@ -210,7 +210,7 @@ impl<'c> Scopes<'c> {
         true
     }
 
-    /// Gives the operations of a function their locations; how many had no place.
+    /// Sets the locations of a function's operations. Returns the number of operations that had none.
     fn place(&mut self, function: OpRef<'c>) -> usize {
         let head = file_line(function.location());
         let own = subprogram_of(function.location())
@@ -240,7 +240,7 @@ impl<'c> Scopes<'c> {
         placed
     }
 
-    /// A chain in LLVM's terms, for a function whose scope is `own`.
+    /// Converts a chain to LLVM's form, for a function with the scope `own`.
     fn chain(&mut self, own: &Scope<'c>, chain: &[Frame<'c>]) -> Location<'c> {
         let Some((outer, inner)) = chain.split_last() else { return Location::unknown(self.context) };
         let scope = outer.scope.and_then(|s| {
@@ -263,12 +263,12 @@ impl<'c> Scopes<'c> {
         Location::new(self.context, &place.file, place.line as usize, place.column as usize)
     }
 
-    /// A place in a scope, which need not be of the same file.
+    /// A location in a scope, possibly of another file.
     fn inside(&self, scope: &Scope<'c>, place: &FileLine) -> Location<'c> {
         let mut attribute = scope.attribute;
         if scope.file != place.file {
             let file = self.file(&place.file);
-            // SAFETY: context, scope and file are alive and of the kinds that are asked for.
+            // SAFETY: context, scope and file are alive and of the required kinds.
             attribute = unsafe {
                 Attribute::from_raw(mlirLLVMDILexicalBlockFileAttrGet(
                     self.context.to_raw(),
@@ -281,7 +281,7 @@ impl<'c> Scopes<'c> {
         fused(attribute, self.at(place))
     }
 
-    /// LLVM's scope for a subprogram or lexical block of the public language.
+    /// Returns the LLVM scope of a `cuda_tile` subprogram or lexical block.
     fn scope(&mut self, source: Attribute<'c>) -> Option<Scope<'c>> {
         if let Some(scope) = self.scopes.get(&key_of(source)) {
             return Some(scope.clone());
@@ -291,7 +291,7 @@ impl<'c> Scopes<'c> {
             let file = path_of(block.file()?)?;
             let (line, column) = (block.line() as u32, block.column() as u32);
             let file_attribute = self.file(&file);
-            // SAFETY: context, scope and file are alive and of the kinds that are asked for.
+            // SAFETY: context, scope and file are alive and of the required kinds.
             let attribute = unsafe {
                 Attribute::from_raw(mlirLLVMDILexicalBlockAttrGet(
                     self.context.to_raw(),
@@ -313,7 +313,7 @@ impl<'c> Scopes<'c> {
         Some(scope)
     }
 
-    /// The scope of an inlined function that the producer does not describe.
+    /// Returns the scope of an inlined function that the front end does not describe.
     fn callee(&mut self, frame: &Frame<'c>) -> Scope<'c> {
         let file = frame.place.file.clone();
         let name = frame.name.unwrap_or("inlined").to_string();
@@ -328,7 +328,7 @@ impl<'c> Scopes<'c> {
         Scope { attribute, file }
     }
 
-    /// The unit for one of the public language, or for functions whose producer names none.
+    /// Returns the unit of a `cuda_tile` unit, or of functions whose front end names none.
     fn unit(&mut self, source: Option<Attribute<'c>>) -> Attribute<'c> {
         let file = source.and_then(DICompileUnitAttr::cast).and_then(|u| path_of(u.file()?));
         match (source, file) {
@@ -352,14 +352,14 @@ impl<'c> Scopes<'c> {
     }
 
     fn make_unit(&self, file: &str) -> Attribute<'c> {
-        /// `DW_LANG_C`: there is no number for Python that debuggers of GPUs know.
+        /// `DW_LANG_C`: no number for Python is known to GPU debuggers.
         const LANGUAGE: u32 = 2;
         let raw = self.context.to_raw();
         let producer = Attribute::from(StringAttribute::new(self.context, "tileiras"));
         let file = self.file(file);
-        // No tables of names: the generator prints a section of them for each unit, and ptxas lays the sections over
-        // each other ("overlapping non-identical data"). SAFETY: the context is alive, and the attributes are of the
-        // kinds that are asked for.
+        // No name tables: the code generator emits a section of them per unit, and ptxas places these sections at the
+        // same address ("overlapping non-identical data"). SAFETY: the context is alive, and the attributes are of
+        // the required kinds.
         unsafe {
             Attribute::from_raw(mlirLLVMDICompileUnitAttrGet(
                 raw,
@@ -383,7 +383,7 @@ impl<'c> Scopes<'c> {
     ) -> Attribute<'c> {
         let text = |s: &str| Attribute::from(StringAttribute::new(self.context, s)).to_raw();
         let number = |n: i64| u32::try_from(n).unwrap_or(0);
-        // SAFETY: the unit and the file are what their names say, the texts are strings.
+        // SAFETY: the unit and the file have the kinds that their names say, and the texts are strings.
         unsafe {
             Attribute::from_raw(ffi::mlirxLLVMSubprogramGet(
                 unit.to_raw(),
@@ -401,7 +401,7 @@ impl<'c> Scopes<'c> {
         self.emission != Emission::Full
     }
 
-    /// Name and folder of a file.
+    /// Returns the file attribute of a path, with its name and folder.
     fn file(&self, path: &str) -> Attribute<'c> {
         let path = Path::new(path);
         let text = |p: Option<&std::ffi::OsStr>| {
@@ -415,7 +415,7 @@ impl<'c> Scopes<'c> {
 
 fn fused<'c>(scope: Attribute<'c>, place: Location<'c>) -> Location<'c> {
     let place = place.to_raw();
-    // SAFETY: scope and place belong to one living context.
+    // SAFETY: scope and location belong to the same living context.
     unsafe {
         Location::from_raw(mlirLocationFusedGet(mlirAttributeGetContext(scope.to_raw()), 1, &place, scope.to_raw()))
     }
@@ -425,20 +425,20 @@ fn key_of(attribute: Attribute<'_>) -> usize {
     attribute.to_raw().ptr as usize
 }
 
-/// What the public language says of the function that a location is in.
+/// Returns the `cuda_tile` subprogram that contains a location.
 fn source_subprogram(location: Location<'_>) -> Option<DISubprogramAttr<'_>> {
     // SAFETY: the location is alive.
     let attribute = unsafe { Attribute::from_raw(mlirLocationGetAttribute(location.to_raw())) };
     DISubprogramAttr::cast(DILocAttr::cast(attribute)?.scope()?)
 }
 
-/// The subprogram that a scope of the public language is in.
+/// Returns the subprogram that contains a `cuda_tile` scope.
 fn subprogram_around(scope: Attribute<'_>) -> Option<Attribute<'_>> {
-    // SAFETY: the scope of a location is a subprogram or a lexical block: its verifier insists.
+    // SAFETY: the scope of a location is a subprogram or a lexical block, as its verifier ensures.
     unsafe { Attribute::from_option_raw(ffi::cudaTileScopeGetSubprogram(scope.to_raw())) }
 }
 
-/// The path of a file of the public language.
+/// Returns the path of a `cuda_tile` file.
 fn path_of(file: Attribute<'_>) -> Option<String> {
     let file = DIFileAttr::cast(file)?;
     let (name, folder) = (string_attr(file.name()?), string_attr(file.directory()?));

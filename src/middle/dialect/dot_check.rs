@@ -1,15 +1,14 @@
-//! The part of the verifier of products that knows instructions and fragments.
+//! The part of the verifier of dots that depends on instructions and fragments.
 //!
-//! Checked: that the table has the instruction for the element types, that it takes all operands from registers, that
-//! the accumulator lies in its fragments, and that operands and scales lie as belongs to the accumulator. Not checked:
-//! whether the target has the instruction, and whether it is generated; the lowering says so.
+//! Checked: the table has the instruction for the element types, the instruction takes all operands from registers,
+//! the accumulator is laid out in its fragments, and the layouts of operands and scales match the accumulator's. Not
+//! checked: that the target has the instruction and that the compiler can emit it; the lowering reports that.
 //!
-//! Of products of warpgroups: that the table has the instruction, that the accumulator lies in its fragments, and that
-//! both operands lie in shared memory in an order, at an alignment and with strides that it reads.
+//! Checked for warpgroup dots: the table has the instruction, the accumulator is laid out in its fragments, and the
+//! instruction can read the order, alignment and strides of both operands in shared memory.
 //!
-//! The C++ of the dialect has verified ranks, shapes and equal element types before, and is what calls this: the
-//! algebra of layouts and the table of instructions exist once, and C++ asks for their verdict instead of repeating
-//! them.
+//! The dialect's C++ calls this check after it has verified ranks, shapes and equal element types. The layout algebra
+//! and the table of instructions exist only in Rust, so C++ does not repeat the check.
 
 use super::{
     dots::{AnyDot, Instruction, SharedDot, WarpgroupDot, element_of},
@@ -27,7 +26,7 @@ use std::{
 use tile_layout::{DotShape, Layout, LayoutError, Multiplier, Operand, Shape, warpgroups_of};
 use tile_mma::Storage;
 
-/// What C++ calls: reports what is wrong with a product, if anything is.
+/// Called from C++: reports the error in a dot, if there is one.
 pub(super) unsafe extern "C" fn check(op: MlirOperation, report: MlirStringCallback, data: *mut c_void) {
     let (op, Some(report)) = (op_ref(op), report) else { return };
     // A panic must not unwind into C++.
@@ -36,15 +35,15 @@ pub(super) unsafe extern "C" fn check(op: MlirOperation, report: MlirStringCallb
         (None, Some(dot)) => WarpgroupDot::of(dot).map(drop),
         (None, None) => Ok(()),
     }));
-    let Err(message) = verdict.unwrap_or_else(|_| Err("internal error in the verifier of products".into())) else {
+    let Err(message) = verdict.unwrap_or_else(|_| Err("internal error in the verifier of dots".into())) else {
         return;
     };
     let text = MlirStringRef { data: message.as_ptr().cast(), length: message.len() };
-    // SAFETY: the callback copies the text, and `data` is what the caller passed for it.
+    // SAFETY: the callback copies the text, and `data` is the pointer that the caller passed for it.
     unsafe { report(text, data) };
 }
 
-/// A product's operands with their layouts.
+/// The operands of a dot with their layouts.
 struct Check<'c> {
     context: &'c Context,
     product: DotShape,
@@ -55,7 +54,7 @@ struct Check<'c> {
 
 fn verdict(dot: AnyDot<'_>) -> Result<(), String> {
     let error = |e: LayoutError| e.to_string();
-    let tensor = |v| Tensor::of_value(v).ok_or("operand is no tensor");
+    let tensor = |v| Tensor::of_value(v).ok_or("operand is not a tensor");
     let (lhs, rhs, acc) = (tensor(dot.lhs())?, tensor(dot.rhs())?, tensor(dot.acc())?);
     let shape = |t: &Tensor<'_>| Shape::new(&t.shape).map_err(error);
     let product = DotShape::new(&shape(&lhs)?, &shape(&rhs)?, &shape(&acc)?).map_err(error)?;
@@ -65,12 +64,12 @@ fn verdict(dot: AnyDot<'_>) -> Result<(), String> {
     let multiplier = match dot.matrix_instruction() {
         None if instruction == Instruction::FMA => Multiplier::Scalar,
         None if scales_otherwise(dot, instruction) => {
-            return Err("no instruction scales these elements by these blocks".into());
+            return Err("no instruction supports these elements with scales of these blocks".into());
         }
         None => {
             return Err(format!("no instruction {name} multiplies '{}' into '{}'", lhs.element, acc.element));
         }
-        // Operands are on their way to shared memory: `tileas-materialize-async` takes them there.
+        // The operands are still in registers; `tileas-materialize-async` will move them to shared memory.
         Some(i) if instruction.kind == MmaKind::Warpgroup => {
             let accumulator = acc.layout().ok_or("acc has no layout")?;
             return warpgroups_of(&accumulator, &shape(&acc)?, i.n).map(|_| ()).map_err(error);
@@ -89,7 +88,7 @@ fn verdict(dot: AnyDot<'_>) -> Result<(), String> {
     };
     let accumulator = acc.layout().ok_or("acc has no layout")?;
     if !product.is_accumulator(multiplier, &accumulator) {
-        return Err(format!("accumulator does not lie in fragments of {name}"));
+        return Err(format!("accumulator is not laid out in fragments of {name}"));
     }
     let check = Check { context, product, multiplier, accumulator, dot };
     check.operand("lhs", dot.lhs(), check.product.operand(multiplier, &check.accumulator, Operand::A))?;
@@ -97,7 +96,7 @@ fn verdict(dot: AnyDot<'_>) -> Result<(), String> {
     check.scales(instruction)
 }
 
-/// Whether an instruction multiplies the elements with other factors, or factors of other blocks.
+/// Whether the instruction exists for these elements, but with other scales or other scale blocks.
 fn scales_otherwise(dot: AnyDot<'_>, instruction: Instruction) -> bool {
     let element = Tensor::of_value(dot.lhs()).and_then(|t| element_of(t.element, false));
     let unit = instruction.unit().filter(|_| instruction.kind == MmaKind::BlockScale);
@@ -108,7 +107,7 @@ fn scales_otherwise(dot: AnyDot<'_>, instruction: Instruction) -> bool {
 impl<'c> Check<'c> {
     fn scales(&self, instruction: Instruction) -> Result<(), String> {
         let AnyDot::Scaled(op) = self.dot else { return Ok(()) };
-        let scales = Tensor::of_value(op.lhs_scale()).ok_or("operand is no tensor")?;
+        let scales = Tensor::of_value(op.lhs_scale()).ok_or("operand is not a tensor")?;
         let scales = Shape::new(&scales.shape).map_err(|e| e.to_string())?;
         let blocks = self.product.with_depth(scales.log2().last().copied().unwrap_or(0));
         let wanted = |side| match instruction.kind {
@@ -119,13 +118,13 @@ impl<'c> Check<'c> {
         self.operand("the scales of rhs", op.rhs_scale(), wanted(Operand::B))
     }
 
-    /// One operand that lies elsewhere than it must.
+    /// Checks the layout of one operand.
     fn operand(&self, what: &str, v: Val<'c>, wanted: Result<Layout, LayoutError>) -> Result<(), String> {
         let wanted = layout_attr(self.context, &wanted.map_err(|e| e.to_string())?);
         let found = Tensor::of_value(v).and_then(|t| t.encoding);
         if found.is_some_and(|found| found.to_raw().ptr == wanted.to_raw().ptr) {
             return Ok(());
         }
-        Err(format!("layout of {what} does not belong to the accumulator's; expected {wanted}"))
+        Err(format!("layout of {what} does not match the accumulator's; expected {wanted}"))
     }
 }

@@ -1,4 +1,4 @@
-//! Matrix products: between the attributes of MLIR, the table of instructions in `tile_mma` and the algebra of
+//! Dots: conversions between MLIR's attributes, the table of instructions in `tile_mma` and the algebra of
 //! `tile_layout`.
 
 use super::{
@@ -14,13 +14,12 @@ use melior::{
     ir::{Attribute, AttributeLike, Location, Type, TypeLike},
 };
 use mlir_sys::*;
-use tile_layout::{HardwareLayout, Major, Multiplier, Shape, WarpgroupOperand, warpgroup_left, warpgroups_of};
+use tile_layout::{HardwareLayout, Multiplier, Shape, WarpgroupOperand, warpgroup_left, warpgroups_of};
 use tile_mma::{Element, Row, Unit};
-use tile_plan::OperandType;
 use tile_targets::Target;
 
-/// What multiplies, as the attribute `#nv_tileas.mma` names it: a unit and a shape. With the element types of a product
-/// it is one instruction of the table.
+/// The unit and shape that the attribute `#nv_tileas.mma` names. Together with the element types of a dot, they
+/// identify one instruction of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Instruction {
     pub kind: MmaKind,
@@ -31,7 +30,7 @@ pub struct Instruction {
 impl Instruction {
     pub const FMA: Self = Self { kind: MmaKind::Fma, shape: [1; 3] };
 
-    /// The instruction of a row of `mma.sync`.
+    /// Returns the instruction of a row of `mma.sync`.
     pub fn of_row(row: &Row) -> Self {
         let kind = match row.unit {
             Unit::Sync => MmaKind::Sync,
@@ -40,20 +39,21 @@ impl Instruction {
             Unit::Tensor => MmaKind::Tensor,
             Unit::TensorPair => MmaKind::TensorPair,
         };
-        // Units with a choice of columns have the widest that a fragment has.
+        // For units with several column counts, the widest fragment.
         let n = row.n.iter().filter(|n| n.is_power_of_two()).last().unwrap_or(8);
         Self { kind, shape: [row.m, n, row.k] }
     }
 
-    /// The instruction that multiplies blocks of `element` with their scales. All combinations of the language but
-    /// those with scales of fnv8E5M3FNU, which are f32 by now, have one where the target has any.
+    /// Returns the instruction that multiplies blocks of `element` with their scales. If the target has any such
+    /// instructions, there is one for every combination of the language, except for scales of fnv8E5M3FNU, which have
+    /// become f32 by now.
     pub fn block_scaled(element: Type<'_>, scale: Type<'_>, target: &Target) -> Option<Self> {
         scale_of(scale)?;
         let rows = tile_mma::candidates(element_of(element, false)?, u32::MAX, true, target);
         rows.first().map(|row| Self::of_row(row))
     }
 
-    /// None for another attribute, or extents that do not fit.
+    /// Returns `None` for any other attribute, or if the extents do not fit.
     pub fn of(a: Attribute<'_>) -> Option<Self> {
         let a = MmaAttr::cast(a)?;
         let shape = match a.shape() {
@@ -72,7 +72,7 @@ impl Instruction {
         MmaAttr::get(Location::unknown(context), self.kind, &shape).expect("instructions verify").into()
     }
 
-    /// What executes it; none for scalar arithmetic.
+    /// Returns the unit that executes the instruction, or `None` for scalar arithmetic.
     pub fn unit(self) -> Option<Unit> {
         Some(match self.kind {
             MmaKind::Fma => return None,
@@ -84,8 +84,8 @@ impl Instruction {
         })
     }
 
-    /// As the algebra has it, for operands of `element`. None if no such instruction exists or its sums are not in
-    /// registers.
+    /// Returns the instruction in the algebra's terms, for operands of `element`, or `None` if no such instruction
+    /// exists or its accumulator is not in registers.
     pub fn multiplier(self, element: Type<'_>) -> Option<Multiplier> {
         let Some(unit) = self.unit() else { return Some(Multiplier::Scalar) };
         let element = element_of(element, false)?;
@@ -94,8 +94,8 @@ impl Instruction {
     }
 }
 
-/// The format of an element as instructions name it. Integers of MLIR have no sign; operands say whether they are
-/// unsigned.
+/// Returns the format of an element in the instruction table. MLIR's integers are signless; the operand determines
+/// whether they are unsigned.
 pub fn element_of(t: Type<'_>, unsigned: bool) -> Option<Element> {
     let raw = t.to_raw();
     // SAFETY: the type is alive.
@@ -126,7 +126,7 @@ pub fn element_of(t: Type<'_>, unsigned: bool) -> Option<Element> {
     }
 }
 
-/// The format of a factor: what is e4m3 elsewhere has no sign here.
+/// Returns the format of a scale: MLIR's e4m3 type is unsigned here.
 pub fn scale_of(t: Type<'_>) -> Option<Element> {
     match element_of(t, false)? {
         Element::E4m3 => Some(Element::Ue4m3),
@@ -135,7 +135,7 @@ pub fn scale_of(t: Type<'_>) -> Option<Element> {
     }
 }
 
-/// A product of either kind.
+/// A dot with or without scales.
 #[derive(Clone, Copy)]
 pub enum AnyDot<'c> {
     Plain(DotOp<'c>),
@@ -167,21 +167,22 @@ impl<'c> AnyDot<'c> {
     pub fn instruction(self) -> Option<Instruction> {
         attr(self.op(), "instruction").and_then(Instruction::of)
     }
-    /// Whether elements of the operands are unsigned integers.
+    /// Whether the elements of each operand are unsigned integers.
     pub fn unsigned(self) -> [bool; 2] {
         match self {
             Self::Plain(o) => [o.lhs_unsigned(), o.rhs_unsigned()],
             Self::Scaled(_) => [false; 2],
         }
     }
-    /// The instruction of the table that the attribute and the element types name; none if there is no such one.
+    /// Returns the instruction of the table that matches the attribute and the element types, or `None` without a
+    /// match.
     pub fn matrix_instruction(self) -> Option<tile_mma::Instruction> {
         let (instruction, [left, right]) = (self.instruction()?, self.unsigned());
         let element = |v, unsigned| element_of(Tensor::of_value(v)?.element, unsigned);
         let types = [element(self.lhs(), left)?, element(self.rhs(), right)?, element(self.acc(), false)?];
         let scale = match self {
             Self::Plain(_) => None,
-            // Sums of blocks are scaled after the instruction, if it does not scale them itself.
+            // The sums of blocks are scaled after the instruction, unless it applies the scales itself.
             Self::Scaled(_) if instruction.kind == MmaKind::Sync => None,
             Self::Scaled(o) => {
                 let (depth, scales) = (Tensor::of_value(o.lhs())?, Tensor::of_value(o.lhs_scale())?);
@@ -193,18 +194,18 @@ impl<'c> AnyDot<'c> {
     }
 }
 
-/// Numbers of the operands that both kinds have; scales stand behind them.
+/// The operand numbers that both kinds share; scales follow.
 pub const LHS: usize = 0;
 pub const RHS: usize = 1;
 pub const ACC: usize = 2;
 
-/// An operand of a product of warpgroups: a tile in shared memory as the instruction reads it.
+/// An operand of a warpgroup dot: a tile in shared memory, in the form that the instruction reads.
 pub struct WarpgroupTile {
     pub layout: HardwareLayout,
     pub operand: WarpgroupOperand,
 }
 
-/// Either product of warpgroups.
+/// Either kind of warpgroup dot.
 #[derive(Clone, Copy)]
 pub enum SharedDot<'c> {
     Async(AsyncDotOp<'c>),
@@ -233,7 +234,7 @@ impl<'c> SharedDot<'c> {
     pub fn result(self) -> Val<'c> {
         result(self.op(), 0)
     }
-    /// Whether elements of the operands are unsigned integers.
+    /// Whether the elements of each operand are unsigned integers.
     fn unsigned(self) -> [bool; 2] {
         match self {
             Self::Async(o) => [o.lhs_unsigned(), o.rhs_unsigned()],
@@ -242,30 +243,30 @@ impl<'c> SharedDot<'c> {
     }
 }
 
-/// A product of warpgroups with everything that its instructions are made from.
+/// A warpgroup dot with all inputs of its code generation.
 pub struct WarpgroupDot {
     pub instruction: tile_mma::Instruction,
-    /// Warpgroups along rows and columns. The low bits of a warpgroup's number go to the rows.
+    /// Warpgroups along rows and columns. The low bits of a warpgroup's number select the rows.
     pub groups: (u32, u32),
-    /// None where it comes from registers.
+    /// `None` if the operand is in registers.
     pub lhs: Option<WarpgroupTile>,
     pub rhs: WarpgroupTile,
-    /// Blocks of 64 rows, groups of the instruction's columns, and steps along K, of one warpgroup.
+    /// The number of 64-row blocks, of groups of the instruction's columns, and of steps along K, per warpgroup.
     pub blocks: [usize; 3],
 }
 
 impl WarpgroupDot {
-    /// Errors: what the instruction does not take, as text.
+    /// The error names the property that the instruction does not support.
     pub fn of(op: SharedDot<'_>) -> Result<Self, String> {
         let by = attr(op.op(), "instruction").and_then(Instruction::of);
         let by = by.ok_or("expected M, N and K of an instruction")?;
         let name = by.to_attr(context_of(op.op()));
         if by.kind != MmaKind::Warpgroup {
-            return Err(format!("{name} is no instruction of warpgroups"));
+            return Err(format!("{name} is not a warpgroup instruction"));
         }
-        let rhs = MemDescType::cast(ty(op.rhs())).ok_or("rhs is no memdesc")?;
+        let rhs = MemDescType::cast(ty(op.rhs())).ok_or("rhs is not a memdesc")?;
         let left = Side::of(op.lhs()).ok_or("lhs is neither memdesc nor tensor")?;
-        let acc = Tensor::of_value(op.acc()).ok_or("acc is no tensor")?;
+        let acc = Tensor::of_value(op.acc()).ok_or("acc is not a tensor")?;
         let missing = || {
             format!(
                 "no instruction {name} multiplies '{}' by '{}' into '{}'",
@@ -285,14 +286,14 @@ impl WarpgroupDot {
         let shape = Shape::new(&acc.shape).map_err(|e| e.to_string())?;
         let [m, n, k] = by.shape;
         let groups = warpgroups_of(&layout, &shape, n)
-            .map_err(|e| format!("accumulator does not lie in fragments of {name}: {e}"))?;
+            .map_err(|e| format!("accumulator is not laid out in fragments of {name}: {e}"))?;
         let lhs = match left {
             Side::Memory(desc) => Some(WarpgroupTile::of("lhs", desc, (0, 1), m)?),
             Side::Registers(tensor) => {
                 let needed = warpgroup_left(&tensor.tile_shape(), groups, storage_bits(tensor.element))
-                    .map_err(|e| format!("lhs cannot lie in fragments of {name}: {e}"))?;
+                    .map_err(|e| format!("lhs cannot be laid out in fragments of {name}: {e}"))?;
                 if tensor.layout() != Some(needed) {
-                    return Err(format!("lhs does not lie in fragments of {name} that belong to the accumulator's"));
+                    return Err(format!("lhs is not laid out in the fragments of {name} that match the accumulator's"));
                 }
                 None
             }
@@ -300,12 +301,8 @@ impl WarpgroupDot {
         let rhs = WarpgroupTile::of("rhs", rhs, (1, 0), n)?;
         for (what, tile) in [("lhs", lhs.as_ref()), ("rhs", Some(&rhs))] {
             let Some(tile) = tile else { continue };
-            let major = match tile.operand.major {
-                Major::K => tile_mma::Major::K,
-                Major::Mn => tile_mma::Major::Mn,
-            };
-            if !instruction.row.majors.contains(&major) {
-                return Err(format!("{name} takes elements of {what} that are contiguous along K only"));
+            if !instruction.row.majors.contains(&tile.operand.major) {
+                return Err(format!("{name} requires elements of {what} that are contiguous along K"));
             }
         }
         let extents = shape.extents();
@@ -318,11 +315,11 @@ impl WarpgroupDot {
     }
 }
 
-/// Whether a tensor is a constant of zeros, none of them negative.
+/// Whether a tensor is a constant of positive zeros.
 pub fn is_zero(v: Val<'_>) -> bool {
     let constant = defining_op(v).filter(|op| matches!(Arith::of(*op), Some(Arith::Constant)));
     let Some(value) = constant.and_then(|op| attr(op, "value")) else { return false };
-    // SAFETY: the attribute is alive, and is asked for what its kind has.
+    // SAFETY: the attribute is alive, and each accessor matches its kind.
     unsafe {
         let dense = value.to_raw();
         if !mlirAttributeIsADenseElements(dense) || !mlirDenseElementsAttrIsSplat(dense) {
@@ -337,36 +334,21 @@ pub fn is_zero(v: Val<'_>) -> bool {
     }
 }
 
-/// Whether sums of the tensor cores have to be added to an accumulator beside them, every `most` elements of K. They
-/// add products of 8-bit floats with fewer bits than f32 has; a sum from zero of no more than `most` products is exact
-/// enough as it is.
+/// Whether partial sums of the tensor cores must be promoted to a separate accumulator, every `most` elements of K.
+/// The tensor cores accumulate products of 8-bit floats with less precision than f32. A sum that starts at zero and
+/// covers at most `most` elements is accurate enough without promotion.
 pub fn promotes(element: Element, fast: bool, (acc, depth): (Val<'_>, i64), most: u32) -> bool {
     let is_small = matches!(element, Element::E4m3 | Element::E5m2);
     is_small && !fast && (depth > most.into() || !is_zero(acc))
 }
 
-/// The type of a product's operands, of which each may be unsigned, if both have one that warpgroups multiply.
-pub fn operand_type(operands: [(Val<'_>, bool); 2]) -> Option<OperandType> {
+/// Returns the format of a dot's operands, each of which may be unsigned, if both have the same one.
+pub fn operand_format(operands: [(Val<'_>, bool); 2]) -> Option<Element> {
     let [left, right] = operands.map(|(v, unsigned)| element_of(Tensor::of_value(v)?.element, unsigned));
-    let (left, right) = (left?, right?);
-    if left == right { operand_of(left) } else { None }
+    left.filter(|_| left == right)
 }
 
-/// An element as the planner calls it, if warpgroups multiply such ones.
-pub fn operand_of(element: Element) -> Option<OperandType> {
-    Some(match element {
-        Element::F16 => OperandType::F16,
-        Element::Bf16 => OperandType::Bf16,
-        Element::Tf32 => OperandType::Tf32,
-        Element::E4m3 => OperandType::E4m3,
-        Element::E5m2 => OperandType::E5m2,
-        Element::S8 => OperandType::S8,
-        Element::U8 => OperandType::U8,
-        _ => return None,
-    })
-}
-
-/// Where the left operand of a product of warpgroups is.
+/// The storage of the left operand of a warpgroup dot.
 enum Side<'c> {
     Memory(MemDescType<'c>),
     Registers(Tensor<'c>),
@@ -385,17 +367,17 @@ impl<'c> Side<'c> {
 }
 
 impl WarpgroupTile {
-    /// `rows` of the tile along `mn` for each instruction.
+    /// `rows` is the extent of the instruction's tile along dimension `mn`.
     fn of(what: &str, desc: MemDescType<'_>, (mn, k): (usize, usize), rows: u32) -> Result<Self, String> {
-        let wrong = |e: String| format!("{what} does not lie in shared memory as the instruction reads it: {e}");
+        let wrong = |e: String| format!("the instruction cannot read {what} from this shared memory layout: {e}");
         let shape = Shape::new(desc.shape()).map_err(|e| wrong(e.to_string()))?;
-        let shared = shared_layout(desc).ok_or_else(|| wrong("it has no valid layout".into()))?;
+        let shared = shared_layout(desc).ok_or_else(|| wrong("the layout is invalid".into()))?;
         let layout = HardwareLayout::recognise(&shared, &shape, storage_bits(desc.element_type()))
             .map_err(|e| wrong(e.to_string()))?;
         let operand = layout.operand(mn, k, rows).map_err(|e| wrong(e.to_string()))?;
         let (found, needed) = (desc.alignment(), layout.alignment());
         if found < needed.into() {
-            return Err(wrong(format!("its alignment is {found} bytes, and its swizzle needs {needed}")));
+            return Err(wrong(format!("its alignment is {found} bytes, but its swizzle needs {needed}")));
         }
         Ok(Self { layout, operand })
     }

@@ -1,9 +1,9 @@
-//! What the compiler gives up for a kernel or a loop that it could not compile as planned.
+//! Fallbacks for a kernel or a loop that could not be compiled as planned.
 //!
-//! Rings, agents and schedules make kernels fast. When a pass cannot carry them through, or a checker rejects what
-//! became of them, compilation starts again from the input, and the loop or the kernel at fault carries an attribute
-//! that says how much to give up. Passes that decide ask for it; nothing else differs, so the last form compiles by the
-//! means of the lowest level: products of single warps, loads that wait, a barrier wherever memory is shared.
+//! Rings, agents and schedules make kernels fast. If a pass cannot carry them through, or a checker rejects the
+//! result, compilation restarts from the input. The kernel or loop at fault then carries an attribute that says what
+//! to give up, which the deciding passes query. The last fallback uses only the means of the lowest level: dots of
+//! single warps, synchronous loads, and a barrier wherever memory is shared.
 
 use super::{cuda_tile::EntryOp, loops::loops_around, nv_tileaa::FuncOp, rt::*, upstream::is_llvm_func};
 use std::fmt;
@@ -11,32 +11,32 @@ use std::fmt;
 /// Discardable attribute of an entry, a function or a loop: a [`Fallback`] as i64.
 pub const FALLBACK: &str = "nv_tileaa.fallback";
 
-/// What is given up, each on top of what the ones before it give up.
+/// The levels of fallback, each of which gives up more than the previous ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fallback {
-    /// Nothing.
+    /// Gives up nothing.
     #[default]
     None,
-    /// Rings of more than two stages, and schedules.
+    /// Gives up rings of more than two stages, and schedules.
     TwoStages,
-    /// Agents, and with them products of warpgroups. Rings may be deep again, since other passes make them.
+    /// Gives up agents, and with them warpgroup dots. Rings may be deep again, because other passes build them.
     NoAgents,
-    /// Both.
+    /// Gives up both.
     NoAgentsTwoStages,
-    /// Rings: loads wait for memory.
+    /// Gives up rings: loads wait for memory.
     Synchronous,
 }
 
 impl Fallback {
     const ALL: [Self; 5] = [Self::None, Self::TwoStages, Self::NoAgents, Self::NoAgentsTwoStages, Self::Synchronous];
 
-    /// What is given up for `op`: the most of what it and the ops around it say.
+    /// Returns the fallback for `op`: the highest level of `op` and the ops that contain it.
     pub fn around(op: OpRef<'_>) -> Self {
         let ops = std::iter::successors(Some(op), |o| parent_op(*o));
         ops.filter_map(Self::said_by).max().unwrap_or_default()
     }
 
-    /// What is given up for a decision about all of a function: the most of what any op in it says.
+    /// Returns the fallback for decisions about a whole function: the highest level of any op in it.
     pub fn within(function: OpRef<'_>) -> Self {
         let mut most = Self::around(function);
         walk(function, &mut |op| most = most.max(Self::said_by(op).unwrap_or_default()));
@@ -48,20 +48,21 @@ impl Fallback {
         Some(usize::try_from(number).ok().and_then(|n| Self::ALL.get(n).copied()).unwrap_or(Self::Synchronous))
     }
 
-    /// Marks an op.
+    /// Attaches the level to an op.
     pub fn attach(self, op: OpRef<'_>) {
         let number = Self::ALL.iter().position(|f| *f == self).unwrap_or_default();
         set_discardable_attr(op, FALLBACK, i64_attr(super::pass::context_of(op), number as i64));
     }
 
-    /// Gives `to`, which is made of `from`, what `from` says.
+    /// Copies the level of `from` to `to`, which is built from `from`.
     pub fn hand_on(from: OpRef<'_>, to: OpRef<'_>) {
         if let Some(said) = discardable_attr(from, FALLBACK) {
             set_discardable_attr(to, FALLBACK, said);
         }
     }
 
-    /// The next thing to give up; none when nothing is left. Where there are no agents, only what is left of the rest.
+    /// Returns the next level, or `None` if nothing is left to give up. Skips the levels that only affect agents if
+    /// there are none.
     pub fn next(self, has_agents: bool) -> Option<Self> {
         match self {
             Self::None if has_agents => Some(Self::TwoStages),
@@ -72,7 +73,7 @@ impl Fallback {
         }
     }
 
-    /// Whether kernels may be divided into agents, and multiply by warpgroups.
+    /// Whether kernels may be split into agents and use warpgroup dots.
     pub fn allows_agents(self) -> bool {
         self < Self::NoAgents
     }
@@ -82,7 +83,7 @@ impl Fallback {
         self == Self::None
     }
 
-    /// Of `stages` of a ring, how many it may have; one is no ring.
+    /// Limits the number of stages of a ring; one stage means no ring.
     pub fn stages<N: Ord + From<u8>>(self, stages: N) -> N {
         match self {
             Self::None | Self::NoAgents => stages,
@@ -100,22 +101,22 @@ impl fmt::Display for Fallback {
             Self::TwoStages => "with rings of at most two stages",
             Self::NoAgents => "without agents",
             Self::NoAgentsTwoStages => "without agents and with rings of at most two stages",
-            Self::Synchronous => "with loads that wait",
+            Self::Synchronous => "with synchronous loads",
         })
     }
 }
 
-/// Where a pass failed, in terms of the input.
+/// The location of a pass failure, in terms of the input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Blame {
     /// The kernel.
     pub function: String,
-    /// The place of the outermost loop around the op.
+    /// The location of the outermost loop that contains the op.
     pub outermost_loop: Option<String>,
 }
 
 impl Blame {
-    /// The kernel and the loop that an op belongs to; none for an op outside of any function.
+    /// Returns the kernel and the loop that contain an op, or `None` for an op outside of functions.
     pub fn of(op: OpRef<'_>) -> Option<Self> {
         let function = std::iter::successors(Some(op), |o| parent_op(*o)).find(|o| is_function(*o))?;
         let name = attr(function, "sym_name").map(string_attr)?;
@@ -124,7 +125,7 @@ impl Blame {
     }
 }
 
-/// Whether the text of a location tells loops apart.
+/// Whether the text of a location distinguishes loops.
 pub fn is_place(location: &str) -> bool {
     location != "loc(unknown)" && location.contains(':')
 }

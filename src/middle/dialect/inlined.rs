@@ -1,7 +1,7 @@
-//! Chains of inlined calls: what a location says of the functions that an operation was inlined through.
+//! Chains of inlined calls: the functions through which an operation was inlined, according to its location.
 //!
-//! `callsite(A at callsite(B at C))` is a place A in a function that was called at B, in a function that was called at
-//! C. The chain is the list A, B, C, innermost first: C is in the function that the operation is in now.
+//! `callsite(A at callsite(B at C))` is location A in a function called at B, in a function called at C. The chain is
+//! the list A, B, C, innermost first: C is in the function that contains the operation now.
 
 use super::{
     cuda_tile::DILocAttr,
@@ -11,28 +11,28 @@ use super::{
 use melior::ir::{Attribute, Location};
 use mlir_sys::*;
 
-/// One place of a chain.
+/// One location of a chain.
 #[derive(Clone, Debug)]
 pub struct Frame<'c> {
     pub place: FileLine,
-    /// A subprogram or lexical block of the public language.
+    /// A `cuda_tile` subprogram or lexical block.
     pub scope: Option<Attribute<'c>>,
-    /// The name that the location gives the place.
+    /// The name that the location carries.
     pub name: Option<&'c str>,
 }
 
-/// Locations are graphs with shared parts, so a small one can stand for a chain that is exponentially long.
+/// Locations are graphs with shared parts, so a small location can represent an exponentially long chain.
 const MAX_STEPS: usize = 4096;
 
-/// The chain of a location, innermost first. Empty when the location names no file; cut behind the innermost place when
-/// it takes too many steps to unfold.
+/// Returns the chain of a location, innermost first. The chain is empty if the location names no file, and contains
+/// only the innermost location if unfolding takes too many steps.
 pub fn frames(location: Location<'_>) -> Vec<Frame<'_>> {
     let mut frames = vec![];
     let mut pending = vec![(location, None)];
     for _ in 0..MAX_STEPS {
         let Some((location, name)) = pending.pop() else { return frames };
         let raw = location.to_raw();
-        // SAFETY: the kind is asked before each accessor; locations live as long as their context.
+        // SAFETY: the kind is checked before each accessor; locations live as long as their context.
         unsafe {
             if mlirLocationIsACallSite(raw) {
                 pending.push((Location::from_raw(mlirLocationCallSiteGetCaller(raw)), None));

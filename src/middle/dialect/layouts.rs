@@ -1,4 +1,4 @@
-//! Tensor types and layouts: between MLIR's types and attributes and the algebra of `tile_layout`.
+//! Tensor types and layouts: conversions between MLIR's types and attributes and the algebra of `tile_layout`.
 
 use super::{
     nv_tileas::{ConvertLayoutOp, LayoutAttr},
@@ -12,17 +12,17 @@ use melior::{
 use mlir_sys::*;
 use tile_layout::{Layout, Shape};
 
-/// A ranked tensor type taken apart.
+/// The components of a ranked tensor type.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tensor<'c> {
-    /// Extents, powers of two for tiles.
+    /// The extents, which are powers of two for tiles.
     pub shape: Vec<i64>,
     pub element: Type<'c>,
     pub encoding: Option<Attribute<'c>>,
 }
 
 impl<'c> Tensor<'c> {
-    /// None when `t` is not a ranked tensor.
+    /// Returns `None` if `t` is not a ranked tensor.
     pub fn of(t: Type<'c>) -> Option<Self> {
         // SAFETY: `t` is alive; the accessors are called on a ranked tensor only.
         unsafe {
@@ -40,18 +40,18 @@ impl<'c> Tensor<'c> {
     pub fn of_value(v: Val<'c>) -> Option<Self> {
         Self::of(ty(v))
     }
-    /// The type again.
+    /// Converts back to a type.
     pub fn ty(&self) -> Type<'c> {
         tensor_type(&self.shape, self.element, self.encoding)
     }
-    /// The type with `layout` as its encoding.
+    /// Returns the type with `layout` as its encoding.
     pub fn with_layout(&self, context: &'c Context, layout: &Layout) -> Type<'c> {
         tensor_type(&self.shape, self.element, Some(layout_attr(context, layout)))
     }
     pub fn layout(&self) -> Option<Layout> {
         to_layout(LayoutAttr::cast(self.encoding?)?)
     }
-    /// The algebra's shape; tiles always have one.
+    /// Returns the algebra's shape; every tile has one.
     pub fn tile_shape(&self) -> Shape {
         Shape::new(&self.shape).expect("tile extents are powers of two")
     }
@@ -84,13 +84,13 @@ pub fn layout_attr<'c>(context: &'c Context, layout: &Layout) -> Attribute<'c> {
     .into()
 }
 
-/// None when the attribute's bases do not fit the algebra (more than 32 element bits).
+/// Returns `None` if the attribute's bases do not fit the algebra (more than 32 element bits).
 pub fn to_layout(a: LayoutAttr<'_>) -> Option<Layout> {
     let unsigned = |b: &[i64]| b.iter().map(|&x| x as u64).collect();
     Layout::new(unsigned(a.registers()), unsigned(a.lanes()), unsigned(a.warps()), unsigned(a.blocks())).ok()
 }
 
-/// `v` in `layout`, for `op`: itself where it lies so or is no tensor, else a conversion of it.
+/// Converts `v` to `layout`, on behalf of `op`. Returns `v` itself if it already has the layout or is not a tensor.
 pub fn converted<'c>(b: &Builder<'c>, op: OpRef<'c>, v: Val<'c>, layout: &Layout) -> Result<Val<'c>, Failed> {
     let Some(t) = Tensor::of_value(v) else { return Ok(v) };
     let to = t.with_layout(b.context(), layout);
@@ -100,7 +100,7 @@ pub fn converted<'c>(b: &Builder<'c>, op: OpRef<'c>, v: Val<'c>, layout: &Layout
     ConvertLayoutOp::build(b, to, v).map(|c| c.result()).map_err(|e| fail(op, e.to_string()))
 }
 
-/// Gives result `r` of `op` a layout. Its users get it converted back, at the builder's place.
+/// Changes the layout of result `r` of `op` and converts it back for its users, at the insertion point.
 pub fn relayout_result<'c>(b: &Builder<'c>, op: OpRef<'c>, r: Val<'c>, layout: &Layout) -> Result<(), Failed> {
     let Some(t) = Tensor::of_value(r) else { return Ok(()) };
     let (old, new) = (ty(r), t.with_layout(b.context(), layout));
@@ -114,11 +114,11 @@ pub fn relayout_result<'c>(b: &Builder<'c>, op: OpRef<'c>, r: Val<'c>, layout: &
     Ok(())
 }
 
-/// Gives the value of an `arith.constant` the type of its result.
+/// Changes the type of an `arith.constant`'s value to the type of its result.
 pub fn retype_constant(op: OpRef<'_>) {
     let Some(value) = attr(op, "value") else { return };
     let to = ty(result(op, 0));
-    // SAFETY: the attribute is dense when the type is shaped; reshaping keeps the elements.
+    // SAFETY: the attribute is dense if the type is shaped; reshaping preserves the elements.
     unsafe {
         if mlirAttributeIsADenseElements(value.to_raw()) {
             let new = if mlirDenseElementsAttrIsSplat(value.to_raw()) {
@@ -131,20 +131,20 @@ pub fn retype_constant(op: OpRef<'_>) {
     }
 }
 
-/// f32, in the context of another type.
+/// Returns f32 in the context of another type.
 pub fn f32_beside(t: Type<'_>) -> Type<'_> {
     // SAFETY: `t` and its context are alive.
     unsafe { Type::from_raw(mlirF32TypeGet(mlirTypeGetContext(t.to_raw()))) }
 }
 
-/// tf32, in the context of another type.
+/// Returns tf32 in the context of another type.
 pub fn tf32_beside(t: Type<'_>) -> Type<'_> {
     // SAFETY: `t` and its context are alive.
     unsafe { Type::from_raw(mlirTF32TypeGet(mlirTypeGetContext(t.to_raw()))) }
 }
 
-/// Bits that an element takes in shared memory, and in global memory but for [`memory_bits`]: `i1` and the formats
-/// below eight bits take a byte, `tf32` four.
+/// Returns the number of bits of an element in shared memory: `i1` and formats narrower than eight bits take a byte,
+/// `tf32` four bytes. The same holds for global memory, except as [`memory_bits`] says.
 pub fn storage_bits(element: Type<'_>) -> u32 {
     // SAFETY: `element` is alive.
     unsafe {
@@ -165,7 +165,7 @@ pub fn storage_bits(element: Type<'_>) -> u32 {
     }
 }
 
-/// Bits that an element takes in global memory: two of four bits share a byte.
+/// Returns the number of bits of an element in global memory: two 4-bit elements share a byte.
 pub fn memory_bits(element: Type<'_>) -> u32 {
     // SAFETY: `element` is alive.
     if unsafe { mlirTypeIsAFloat4E2M1FN(element.to_raw()) } { 4 } else { storage_bits(element) }

@@ -1,4 +1,4 @@
-//! Types of the LLVM dialect that elements of tiles become.
+//! The LLVM dialect types of tile elements.
 
 use super::{nv_tileaa::PtrType, nv_tileas::PipelineIteratorType};
 use melior::{
@@ -12,7 +12,8 @@ use mlir_sys::*;
 pub const GLOBAL: u32 = 1;
 pub const SHARED: u32 = 3;
 
-/// Type of a scalar in registers. Formats below sixteen bits are bytes, `tf32` is an `f32` whose low bits are zero.
+/// Returns the type of a scalar in registers. Formats narrower than 16 bits are bytes; `tf32` is an `f32` whose low
+/// bits are zero.
 pub fn element_type<'c>(context: &'c Context, t: Type<'c>) -> Option<Type<'c>> {
     // SAFETY: the type is alive.
     unsafe {

@@ -1,10 +1,10 @@
-//! What a location says of the source.
+//! Source information in locations.
 
 use super::{cuda_tile::DILocAttr, rt::raw_to_str};
 use melior::ir::{Attribute, AttributeLike, Location};
 use mlir_sys::*;
 
-/// File, line and column, both counted from one; zero is unknown.
+/// A file, and a line and column counted from one; zero is unknown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileLine {
     pub file: String,
@@ -12,12 +12,12 @@ pub struct FileLine {
     pub column: u32,
 }
 
-/// The place in a file that `location` stands for; none when it names no file.
+/// Returns the file location of `location`, or `None` if it names no file.
 ///
-/// Of an inlined call this is the place in the callee, of several fused places the first.
+/// For an inlined call, this is the location in the callee; for a fused location, the first one.
 pub fn file_line(location: Location<'_>) -> Option<FileLine> {
     let leaf = leaf(location);
-    // SAFETY: the accessors are called on a file location only.
+    // SAFETY: the accessors are called only on a file location.
     unsafe {
         let raw = leaf.to_raw();
         mlirLocationIsAFileLineColRange(raw).then(|| FileLine {
@@ -28,7 +28,7 @@ pub fn file_line(location: Location<'_>) -> Option<FileLine> {
     }
 }
 
-/// The file location inside `location`, or an unknown one.
+/// Returns the file location in `location`, or an unknown location.
 pub fn leaf<'c>(location: Location<'c>) -> Location<'c> {
     find(location).unwrap_or_else(|| {
         // SAFETY: the location's context is alive.
@@ -37,9 +37,9 @@ pub fn leaf<'c>(location: Location<'c>) -> Location<'c> {
 }
 
 fn find<'c>(mut location: Location<'c>) -> Option<Location<'c>> {
-    // Each step goes one level in, and locations are finite trees.
+    // Each step descends one level, and locations are finite trees.
     loop {
-        // SAFETY: the kind is asked before each accessor; locations live as long as their context.
+        // SAFETY: the kind is checked before each accessor; locations live as long as their context.
         unsafe {
             let raw = location.to_raw();
             if mlirLocationIsAFileLineColRange(raw) {

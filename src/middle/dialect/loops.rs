@@ -1,24 +1,25 @@
-//! Loops of structured control flow, and what passes say of them.
+//! Structured loops: queries, and rewrites that add loop-carried values.
 
 use super::{behaviour::is_loop, rt::*};
 use melior::ir::{Region, RegionLike, Type, TypeLike};
 use mlir_sys::*;
 
-/// Discardable attribute of a loop: addresses of accesses inside are computed inside.
+/// Discardable attribute of a loop: addresses of accesses inside the loop are computed inside it.
 pub const ADDRESSES_IN_LOOP: &str = "nv_tileas.addresses_in_loop";
 
-/// The loops around `op`, from the inside.
+/// Returns the loops that contain `op`, from the inside out.
 pub fn loops_around<'c>(op: OpRef<'c>) -> impl Iterator<Item = OpRef<'c>> {
     std::iter::successors(parent_op(op), |o| parent_op(*o)).filter(|o| is_loop(*o))
 }
 
-/// Whether the op may run many times in one run of its function.
+/// Whether the op may run several times in one run of its function.
 pub fn is_in_loop(op: OpRef<'_>) -> bool {
     loops_around(op).next().is_some()
 }
 
-/// `scf.for` with more carried values, `inits` before the first iteration, and the values that they are inside. The
-/// terminator still lacks theirs ([`extend_yield`]). The loop is replaced; its results keep their numbers.
+/// Adds loop-carried values with the initial values `inits` to an `scf.for`, and returns the new loop and the new
+/// block arguments. The caller extends the terminator ([`extend_yield`]). The old loop is replaced; its results keep
+/// their numbers.
 pub fn extend_for<'c>(
     b: &Builder<'c>,
     op: OpRef<'c>,
@@ -50,9 +51,9 @@ pub fn extend_for<'c>(
     Ok((new, inside))
 }
 
-/// `scf.while` with more carried values, `inits` before the first iteration: the loop, and the values that they are in
-/// its first region and in its second one. Both terminators still lack theirs ([`extend_yield`]). The loop is replaced;
-/// its results keep their numbers.
+/// Adds loop-carried values with the initial values `inits` to an `scf.while`. Returns the new loop and the new block
+/// arguments of its first and second regions. The caller extends both terminators ([`extend_yield`]). The old loop is
+/// replaced; its results keep their numbers.
 pub fn extend_while<'c>(
     b: &Builder<'c>,
     op: OpRef<'c>,
@@ -89,7 +90,8 @@ pub fn extend_while<'c>(
     Ok((new, inside))
 }
 
-/// `scf.if` that gives values of `types`, with the blocks of its two sides, which lack their terminators.
+/// Creates an `scf.if` with results of `types`, and returns it with the blocks of its two branches, which lack
+/// terminators.
 pub fn new_if<'c>(
     b: &Builder<'c>,
     condition: Val<'c>,
@@ -104,7 +106,7 @@ pub fn new_if<'c>(
     Ok((b.insert(state)?, blocks))
 }
 
-/// `scf.if` with more results; the terminators still lack theirs. A branch that is missing is added.
+/// Adds results to an `scf.if`, whose terminators the caller extends. A missing branch is created.
 pub fn extend_if<'c>(b: &Builder<'c>, op: OpRef<'c>, more: &[Type<'c>]) -> Result<OpRef<'c>, BuildError> {
     b.set_before(op);
     b.set_location(op.location());
@@ -132,7 +134,7 @@ pub fn extend_if<'c>(b: &Builder<'c>, op: OpRef<'c>, more: &[Type<'c>]) -> Resul
     Ok(new)
 }
 
-/// A terminator with more operands.
+/// Adds operands to a terminator.
 pub fn extend_yield<'c>(b: &Builder<'c>, block: Blk<'c>, more: &[Val<'c>]) -> Result<(), BuildError> {
     let last = ops_of(block).last().expect("a terminator");
     b.set_before(last);

@@ -1,7 +1,7 @@
-//! The dialects seen from Rust: registration, typed views of ops, types and attributes, builders, passes.
+//! The dialects in Rust: registration, typed views of ops, types and attributes, builders, passes.
 //!
-//! Views and builders are generated from TableGen by the build script; [`rt`] is what they stand on. Handles carry
-//! the context's lifetime only: as in C++, an op that was erased must not be used again.
+//! The build script generates views and builders from TableGen; they are based on [`rt`]. Handles only carry the
+//! context's lifetime: as in C++, an erased op must not be used again.
 
 pub mod behaviour;
 pub mod debug_scope;
@@ -60,13 +60,13 @@ generated! {
 }
 
 impl cuda_tile::AnyOp<'_> {
-    /// Whether the op is a function: a kernel, or one for tests.
+    /// Whether the op is a function: a kernel, or a test function.
     pub fn is_function(op: rt::OpRef<'_>) -> bool {
         matches!(cuda_tile::AnyOp::cast(op), Some(cuda_tile::AnyOp::EntryOp(_) | cuda_tile::AnyOp::TestingFuncOp(_)))
     }
 }
 
-/// Every dialect that the compiler reads or writes, with the translations to LLVM IR.
+/// Returns a registry of every dialect that the compiler reads or writes, with the translations to LLVM IR.
 pub fn registry() -> DialectRegistry {
     let registry = DialectRegistry::new();
     // SAFETY: the registry is alive, and handles are static.
@@ -77,7 +77,7 @@ pub fn registry() -> DialectRegistry {
     registry
 }
 
-/// Adds the dialects of this compiler, with the checks that are written in Rust.
+/// Adds this compiler's dialects, with the checks that are written in Rust.
 ///
 /// # Safety
 /// `registry` is alive.
@@ -95,7 +95,7 @@ pub(crate) unsafe fn insert_own(registry: mlir_sys::MlirDialectRegistry) {
     }
 }
 
-/// The C handle of a dialect by namespace; none for those that the C API does not export.
+/// Returns the C handle of a dialect by namespace, or `None` if the C API does not export it.
 pub(crate) fn handle(name: &str) -> Option<mlir_sys::MlirDialectHandle> {
     // SAFETY: handles are static.
     unsafe {
@@ -114,8 +114,8 @@ pub(crate) fn handle(name: &str) -> Option<mlir_sys::MlirDialectHandle> {
     }
 }
 
-/// A context with every dialect of [`registry`] loaded, for one thread: a kernel gives others nothing to do, and
-/// printing between passes needs one.
+/// Creates a single-threaded context with every dialect of [`registry`] loaded. One kernel leaves nothing to do for
+/// other threads, and printing between passes requires a single thread.
 pub fn context() -> Context {
     let context = Context::new();
     context.enable_multi_threading(false);

@@ -1,4 +1,4 @@
-//! Passes and analyses written in Rust, over the pass class of the C++ shim.
+//! Passes and analyses in Rust, based on the pass class of the C++ shim.
 
 use super::{fallback::Blame, ffi::*, rt::*};
 use melior::{Context, ContextRef};
@@ -13,7 +13,7 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-/// Pass descriptors generated from `Passes.td`: one module each, with `ARGUMENT`, `OPTIONS` and the like.
+/// Pass descriptors generated from `Passes.td`: one module per pass, with `ARGUMENT`, `OPTIONS` and the like.
 #[allow(clippy::all, dead_code)]
 pub mod descriptors {
     use super::{super::ffi::*, PassContext};
@@ -21,22 +21,21 @@ pub mod descriptors {
     include!(concat!(env!("OUT_DIR"), "/passes.rs"));
 }
 
-/// A pass failed, and the user was told why: only [`fail`] and [`fail_with_note`], which emit a diagnostic, make one.
+/// Proof that a pass has failed with a diagnostic: only [`fail`] and [`fail_with_note`], which emit one, create it.
 #[derive(Debug)]
 pub struct Failed(());
 
-/// A running pass as MLIR sees it: options, statistics, analyses.
+/// A running pass, as MLIR sees it: options, statistics, analyses.
 pub struct PassContext {
     raw: MlirxPass,
     argument: &'static CStr,
     statistics: &'static [MlirxStatisticDesc],
 }
 
-/// What passes counted in this process, by pass and statistic. MLIR's own counters count nothing in a release of LLVM.
+/// The statistics of this process, by pass and number. MLIR's own counters are disabled in release builds of LLVM.
 static COUNTS: Mutex<BTreeMap<(&'static CStr, usize), i64>> = Mutex::new(BTreeMap::new());
 
-/// What the passes of this compiler have counted in this process since the last time, one line each, as MLIR writes
-/// statistics.
+/// Returns and resets the statistics of this compiler's passes in this process, one per line, in MLIR's format.
 pub fn take_statistics() -> String {
     let counts = std::mem::take(&mut *COUNTS.lock().unwrap_or_else(PoisonError::into_inner));
     let rule = format!("==={}===\n", "-".repeat(73));
@@ -58,7 +57,7 @@ pub fn take_statistics() -> String {
 
 impl PassContext {
     pub fn opt_bool(&self, i: isize) -> bool {
-        // SAFETY: the pass is running, and the index is one of its descriptor's.
+        // SAFETY: the pass is running, and the index is within its descriptor.
         unsafe { mlirxPassOptBool(self.raw, i) }
     }
     pub fn opt_int(&self, i: isize) -> i64 {
@@ -94,13 +93,13 @@ impl PassContext {
         unsafe { mlirxPassPreserve(self.raw, mlirxAnalysisTypeId(A::SLOT)) }
     }
     /// # Panics
-    /// The analysis panics: the pass that asks for it ends as if it had panicked itself.
+    /// If the analysis panics: the pass that requested it then ends as if it had panicked itself.
     pub fn analysis<A: Analysis>(&self) -> &A {
         // SAFETY: the analysis manager owns the object until the pass ends.
         let built = unsafe { (mlirxPassGetAnalysis(self.raw, A::SLOT) as *const A).as_ref() };
         built.unwrap_or_else(|| match ANALYSIS_PANIC.take() {
             Some(payload) => resume_unwind(payload),
-            None => panic!("an analysis has panicked before"),
+            None => panic!("an analysis panicked earlier"),
         })
     }
     pub fn cached_analysis<A: Analysis>(&self) -> Option<&A> {
@@ -109,12 +108,12 @@ impl PassContext {
     }
 }
 
-/// A pass in Rust. `Send` because a nested pass manager clones the pass once for each worker thread.
+/// A pass in Rust. It is `Send` because a nested pass manager clones the pass for each worker thread.
 pub trait RustPass: Clone + Send + Default + 'static {
     const NAME: &'static CStr;
     const ARGUMENT: &'static CStr;
     const DESCRIPTION: &'static CStr;
-    /// Op that the pass runs on; empty for any.
+    /// The op that the pass runs on; empty for any op.
     const ANCHOR: &'static CStr;
     const OPTIONS: &'static [MlirxOptionDesc];
     const STATISTICS: &'static [MlirxStatisticDesc];
@@ -144,7 +143,7 @@ fn emit_error(op: OpRef<'_>, message: &str) {
     unsafe { mlirEmitError(op.location().to_raw(), message.as_ptr()) }
 }
 
-/// Emits `message` at `op` with a note at another op and gives the failure to return.
+/// Emits `message` at `op` with a note at another op, and returns the failure.
 pub fn fail_with_note(op: OpRef<'_>, message: &str, other: OpRef<'_>, note: &str) -> Failed {
     // SAFETY: both ops are alive; MLIR copies the texts.
     unsafe {
@@ -154,13 +153,13 @@ pub fn fail_with_note(op: OpRef<'_>, message: &str, other: OpRef<'_>, note: &str
     Failed(())
 }
 
-/// A remark at `op`.
+/// Emits a remark at `op`.
 pub fn emit_remark(op: OpRef<'_>, message: &str) {
     // SAFETY: `op` is alive; MLIR copies the text.
     unsafe { mlirxEmitRemark(op.location().to_raw(), raw_str(message)) }
 }
 
-/// Emits `message` at `op` and gives the failure to return.
+/// Emits `message` at `op` and returns the failure.
 pub fn fail(op: OpRef<'_>, message: impl AsRef<str>) -> Failed {
     emit_error(op, message.as_ref());
     blame(op);
@@ -168,25 +167,26 @@ pub fn fail(op: OpRef<'_>, message: impl AsRef<str>) -> Failed {
 }
 
 thread_local! {
-    /// The message of the panic that ended the last pass on this thread, if one did.
+    /// The message of the panic that ended the last pass on this thread, if any.
     static PANIC: RefCell<Option<String>> = const { RefCell::new(None) };
-    /// The panic that ended the last analysis on this thread, until the pass that asked for it goes on with it.
+    /// The panic of the last analysis on this thread, until the requesting pass resumes it.
     static ANALYSIS_PANIC: RefCell<Option<Box<dyn Any + Send>>> = const { RefCell::new(None) };
-    /// Where the last pass on this thread failed first, if it said so.
+    /// The first failure of the last pass on this thread, if it has a known location.
     static BLAME: RefCell<Option<Blame>> = const { RefCell::new(None) };
 }
 
-/// Keeps where the running pass fails; the first failure counts.
+/// Records the location of a failure of the running pass; the first failure counts.
 fn blame(op: OpRef<'_>) {
     BLAME.with_borrow_mut(|kept| *kept = kept.take().or_else(|| Blame::of(op)));
 }
 
-/// Where the last pass on this thread failed, once; see [`take_panic`].
+/// Returns and resets the location of the last pass's failure on this thread; see [`take_panic`].
 pub fn take_blame() -> Option<Blame> {
     BLAME.take()
 }
 
-/// A panic must not unwind into C++: it becomes a diagnostic and a failed pass, and [`take_panic`] has its message.
+/// A panic must not unwind into C++: it becomes a diagnostic and a failed pass, and [`take_panic`] returns its
+/// message.
 fn guard(op: OpRef<'_>, what: &str, f: impl FnOnce() -> Result<(), Failed>) -> bool {
     PANIC.set(None);
     BLAME.set(None);
@@ -202,17 +202,17 @@ fn guard(op: OpRef<'_>, what: &str, f: impl FnOnce() -> Result<(), Failed>) -> b
     }
 }
 
-/// The message of the panic that ended the last pass on this thread, once. `None` if no panic ended it. MLIR calls the
-/// instrumentation of a pass on the thread that ran the pass, so a hook for failures can tell a defect from an error of
-/// the program.
+/// Returns and resets the message of the panic that ended the last pass on this thread, or `None` if no panic did.
+/// MLIR calls a pass's instrumentation on the thread that ran the pass, so a failure hook can distinguish a compiler
+/// defect from an error in the program.
 pub fn take_panic() -> Option<String> {
     PANIC.take()
 }
 
-/// Borrows the context of an op for its own lifetime.
+/// Borrows the context of an op for the context's lifetime.
 ///
-/// A reference needs a handle that lives as long as the context, and `ContextRef::to_ref` of melior refers to one that
-/// dies with the statement. So there is one leaked handle for each address that a context ever had.
+/// A reference needs a handle that lives as long as the context, but melior's `ContextRef::to_ref` refers to a handle
+/// that dies with the statement. Therefore one handle is leaked per address that a context has had.
 #[expect(clippy::disallowed_methods, reason = "the handle is leaked")]
 pub fn context_of<'c>(op: OpRef<'c>) -> &'c Context {
     static HANDLES: Mutex<BTreeMap<usize, usize>> = Mutex::new(BTreeMap::new());
@@ -263,14 +263,14 @@ impl<P: RustPass> Hooks<P> {
             match super::handle(name) {
                 // SAFETY: the registry is alive.
                 Some(handle) => unsafe { mlirDialectHandleInsertDialect(handle, registry) },
-                // Dialects without a C handle come with the registry that every tool starts from.
+                // Dialects without a C handle are part of the registry that every tool starts from.
                 None => unsafe { mlirxDialectRegistryInsertUpstream(registry) },
             }
         }
     }
 }
 
-/// Passes that fail on demand, for tests of what the compiler does then.
+/// Injected faults, for tests of the compiler's reaction to failing passes.
 #[cfg(test)]
 pub mod faults {
     use super::*;
@@ -284,11 +284,11 @@ pub mod faults {
     }
 
     thread_local! {
-        /// The pass or analysis, what becomes of it, and how many times more.
+        /// The pass or analysis, its fault, and the number of remaining times.
         static NEXT: Cell<Option<(&'static str, Fault, usize)>> = const { Cell::new(None) };
     }
 
-    /// From now on the pass, or the analysis of this type, ends like this, so many times, on this thread.
+    /// Makes the pass, or the analysis of this type, end with `fault` the next `times` times on this thread.
     pub fn plant(pass: &'static str, fault: Fault, times: usize) {
         NEXT.set(Some((pass, fault, times)));
     }
@@ -302,12 +302,12 @@ pub mod faults {
         }
     }
 
-    /// An analysis has no way to fail but to panic.
+    /// An analysis can only fail by panicking.
     pub(super) fn raise_in_analysis(name: &str) {
         assert!(planted(name).is_none(), "planted");
     }
 
-    /// What becomes of a pass or an analysis this time.
+    /// Returns the fault of a pass or an analysis for this run, if any.
     fn planted(name: &str) -> Option<Fault> {
         let (pass, fault, times) = NEXT.get().filter(|(pass, _, times)| *pass == name && *times > 0)?;
         NEXT.set(Some((pass, fault, times - 1)));
@@ -339,22 +339,22 @@ fn descriptor<P: RustPass>() -> &'static MlirxPassDesc {
     }))
 }
 
-/// What a registered pass says of itself.
+/// The declaration of a registered pass.
 #[derive(Clone, Debug)]
 pub struct PassInfo {
     pub argument: String,
     pub summary: String,
-    /// The op that it runs on; empty for any.
+    /// The op that the pass runs on; empty for any op.
     pub anchor: String,
-    /// Name, default and description of each option.
+    /// The name, default and description of each option.
     pub options: Vec<[String; 3]>,
-    /// Name and description of each statistic.
+    /// The name and description of each statistic.
     pub statistics: Vec<[String; 2]>,
 }
 
 static REGISTERED: Mutex<Vec<PassInfo>> = Mutex::new(vec![]);
 
-/// The registered passes of this compiler, by name.
+/// Returns the registered passes of this compiler, sorted by name.
 pub fn registered() -> Vec<PassInfo> {
     let mut list = REGISTERED.lock().unwrap_or_else(|e| e.into_inner()).clone();
     list.sort_by(|a, b| a.argument.cmp(&b.argument));
@@ -362,7 +362,7 @@ pub fn registered() -> Vec<PassInfo> {
 }
 
 fn info<P: RustPass>() -> PassInfo {
-    // SAFETY: the texts of descriptors are static and end in zero.
+    // SAFETY: the texts of descriptors are static and null-terminated.
     let text = |p| unsafe { CStr::from_ptr(p) }.to_string_lossy().into_owned();
     PassInfo {
         argument: P::ARGUMENT.to_string_lossy().into_owned(),
@@ -373,14 +373,14 @@ fn info<P: RustPass>() -> PassInfo {
     }
 }
 
-/// Puts the pass in MLIR's global registry: pass pipelines can name it. Once a process.
+/// Registers the pass globally with MLIR, so that pass pipelines can name it. Call once per process.
 pub fn register<P: RustPass>() {
     REGISTERED.lock().unwrap_or_else(|e| e.into_inner()).push(info::<P>());
     // SAFETY: the descriptor is static.
     unsafe { mlirxPassRegister(descriptor::<P>()) }
 }
 
-/// Cached by MLIR's analysis manager through one of the shim's type-erased slots.
+/// An analysis that MLIR's analysis manager caches in one of the shim's type-erased slots.
 pub trait Analysis: Sized + Send + 'static {
     const SLOT: isize;
     fn build(op: OpRef<'_>) -> Self;
@@ -389,10 +389,10 @@ pub trait Analysis: Sized + Send + 'static {
     }
 }
 
-/// Binds `A` to its slot. Once a process, before any pass asks for it.
+/// Binds `A` to its slot. Call once per process, before any pass requests it.
 ///
-/// A panic must not unwind into the analysis manager either. An analysis that panics is a null pointer there, and
-/// [`PassContext::analysis`] takes the panic up again on this side.
+/// A panic must not unwind into the analysis manager either. There, an analysis that panicked is a null pointer, and
+/// [`PassContext::analysis`] resumes the panic on the Rust side.
 pub fn register_analysis<A: Analysis>() {
     unsafe extern "C" fn build<A: Analysis>(op: MlirOperation) -> *mut c_void {
         let build = || {
@@ -417,7 +417,7 @@ pub fn register_analysis<A: Analysis>() {
     unsafe extern "C" fn invalid<A: Analysis>(p: *mut c_void, preserved: bool) -> bool {
         // SAFETY: `p` came from `build`.
         let Some(built) = (unsafe { (p as *const A).as_ref() }) else { return true };
-        // One that cannot tell is built again.
+        // If the check itself panics, the analysis is rebuilt.
         catch_unwind(AssertUnwindSafe(|| built.is_invalidated(preserved))).unwrap_or(true)
     }
     let d = Box::leak(Box::new(MlirxAnalysisDesc {

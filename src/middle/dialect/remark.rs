@@ -1,8 +1,8 @@
-//! Remarks: what a pass tells the user about a decision, with the reason and what would change it.
+//! Remarks: messages to the user about a decision of a pass, with the reason and a suggestion.
 //!
-//! Passes call [`remark`]. Where the remarks go is up to who runs the passes: the compiler collects them for the driver
-//! ([`collect`]), `tileiras-opt --remarks` prints them as diagnostics ([`print_as_diagnostics`]), anybody else gets
-//! none.
+//! Passes call [`remark`]. The caller of the passes decides where remarks go: the compiler collects them for the
+//! driver ([`collect`]), and `tileiras-opt --remarks` prints them as diagnostics ([`print_as_diagnostics`]). By
+//! default they are dropped.
 
 use super::{ffi, location, nv_tileaa, rt::*};
 use std::{
@@ -13,7 +13,8 @@ use std::{
 use tile_diag::Location;
 use tile_interface::{Remark, RemarkSort, RemarkSubject};
 
-/// What a remark is about. Each has one constant, so that the names that tools filter by are listed in one place.
+/// The subject of a remark. Each category has one constant, so that the names that tools filter by are listed in one
+/// place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Category {
     pub sort: RemarkSort,
@@ -29,58 +30,58 @@ const fn analysis(subject: RemarkSubject, name: &'static str) -> Category {
     Category { sort: RemarkSort::Analysis, subject, name }
 }
 
-/// An access of global memory moves less than 16 bytes at a time.
+/// A global memory access moves less than 16 bytes at a time.
 pub const NARROW_ACCESS: Category = missed(RemarkSubject::Memory, "NarrowAccess");
 /// A tensor changes its layout through shared memory in every iteration of a loop.
 pub const CONVERSION_IN_LOOP: Category = missed(RemarkSubject::Memory, "ConversionInLoop");
-/// A tensor is larger than what a conversion may keep in shared memory, and goes through it part by part.
+/// A tensor exceeds the shared memory that a conversion may use, so the conversion proceeds part by part.
 pub const CONVERSION_IN_PARTS: Category = missed(RemarkSubject::Memory, "ConversionInParts");
-/// A tensor does not fit into registers and lies in local memory.
+/// A tensor exceeds the registers and is stored in local memory.
 pub const LOCAL_MEMORY: Category = missed(RemarkSubject::Memory, "LocalMemory");
 /// Tiles at the edge of a view are accessed element by element.
 pub const MASKED_EDGE: Category = missed(RemarkSubject::Memory, "MaskedEdge");
 /// Offsets into a view are computed in 64 bits.
 pub const WIDE_OFFSETS: Category = analysis(RemarkSubject::Memory, "WideOffsets");
-/// Atomic updates are made one element at a time although an instruction could do several.
+/// Atomic updates process one element at a time although an instruction could process several.
 pub const NARROW_ATOMIC: Category = missed(RemarkSubject::Memory, "NarrowAtomic");
-/// An atomic update is a loop around compare and swap.
+/// An atomic update is a compare-and-swap loop.
 pub const ATOMIC_LOOP: Category = missed(RemarkSubject::Memory, "AtomicLoop");
-/// Threads want the same bank of shared memory.
+/// Threads access the same bank of shared memory.
 pub const BANK_CONFLICTS: Category = missed(RemarkSubject::Memory, "BankConflicts");
 /// An operand of a matrix instruction is read from shared memory element by element.
 pub const NO_LDMATRIX: Category = missed(RemarkSubject::TensorCore, "NoLdmatrix");
-/// A product is computed by scalar instructions.
+/// A dot is computed by scalar instructions.
 pub const NO_TENSOR_CORE: Category = missed(RemarkSubject::TensorCore, "NoTensorCore");
-/// Products are computed by instructions of single warps although the target has those of warpgroups.
+/// Dots use instructions of single warps although the target has warpgroup instructions.
 pub const NO_WARPGROUPS: Category = missed(RemarkSubject::TensorCore, "NoWarpgroups");
-/// How the products of a kernel are shared out among warpgroups, and why so.
+/// The distribution of a kernel's dots over warpgroups, with the reason.
 pub const WARPGROUP_PLAN: Category = analysis(RemarkSubject::TensorCore, "WarpgroupPlan");
-/// Whether warpgroups take turns with the tensor cores, and why so.
+/// Whether warpgroups ping-pong between tensor cores and arithmetic, with the reason.
 pub const PING_PONG: Category = analysis(RemarkSubject::TensorCore, "PingPong");
-/// The thread blocks of a cluster share each tile block.
+/// Each tile is split over the CTAs of a cluster.
 pub const SPLIT_TILE: Category = analysis(RemarkSubject::Other, "SplitTile");
-/// Several thread blocks would do what is too large for one, and something keeps them from sharing a tile block.
+/// A tile is too large for one CTA and cannot be split over a cluster.
 pub const NOT_SPLIT: Category = missed(RemarkSubject::Other, "NotSplit");
-/// A product is computed by matrix instructions of a wider type.
+/// A dot is computed by matrix instructions of a wider type.
 pub const WIDENED_OPERANDS: Category = missed(RemarkSubject::TensorCore, "WidenedOperands");
 /// A conversion of a narrow type takes several instructions.
 pub const EMULATED_TYPE: Category = missed(RemarkSubject::Other, "EmulatedType");
-/// A load of a product's operand is not started ahead of its iteration.
+/// The load of a dot operand is not issued ahead of its iteration.
 pub const NOT_PIPELINED: Category = missed(RemarkSubject::Memory, "NotPipelined");
-/// Iterations of a loop are scheduled one after the other: neither registers nor shared memory allow an overlap.
+/// The iterations of a loop do not overlap, because registers or shared memory do not suffice.
 pub const NOT_OVERLAPPED: Category = missed(RemarkSubject::Other, "NotOverlapped");
-/// Shared memory has no room for as many stages as the pipeline may have.
+/// Shared memory has room for fewer stages than the pipeline may have.
 pub const FEWER_STAGES: Category = missed(RemarkSubject::Memory, "FewerStages");
-/// The instruction that multiplies takes no scales: each block's sum is scaled in registers.
+/// The matrix instruction takes no scales: the sum of each block is scaled in registers.
 pub const SCALES_IN_REGISTERS: Category = missed(RemarkSubject::TensorCore, "ScalesInRegisters");
 
-/// The compiler could not carry a plan through, and has compiled a loop or a kernel again with a weaker one. A defect.
+/// A compiler defect: a plan could not be carried through, and a loop or kernel was recompiled with a weaker plan.
 pub const FALLBACK: Category = Category { sort: RemarkSort::Failed, subject: RemarkSubject::Other, name: "Fallback" };
-/// Shared memory had no room for what the passes chose, and a kernel has been compiled again with less.
+/// Shared memory did not suffice for the passes' choices, and a kernel was recompiled with less.
 pub const SHARED_MEMORY_FALLBACK: Category = missed(RemarkSubject::Memory, "SharedMemoryFallback");
 
 impl Category {
-    /// A remark of this category on a function.
+    /// Creates a remark of this category on a function.
     pub fn remark(self, pass: &str, function: String, message: String) -> Remark {
         let name = self.name.to_owned();
         Remark {
@@ -101,8 +102,8 @@ thread_local! {
 }
 static PRINT: AtomicBool = AtomicBool::new(false);
 
-/// Runs `f`, and gives what it remarked on this thread. Passes run on the calling thread unless the context has
-/// several.
+/// Runs `f`, and returns its result with the remarks made on this thread. Passes run on the calling thread unless the
+/// context is multi-threaded.
 pub fn collect<T>(f: impl FnOnce() -> T) -> (T, Vec<Remark>) {
     let outer = COLLECTED.replace(Some(vec![]));
     let result = f();
@@ -110,12 +111,12 @@ pub fn collect<T>(f: impl FnOnce() -> T) -> (T, Vec<Remark>) {
     (result, remarks)
 }
 
-/// From now on remarks that nobody collects become diagnostics of MLIR.
+/// Prints all later remarks that are not collected as MLIR diagnostics.
 pub fn print_as_diagnostics() {
     PRINT.store(true, Ordering::Relaxed);
 }
 
-/// Whether a remark would reach anybody: what costs time to find out need not be found out otherwise.
+/// Whether remarks are collected or printed. If not, passes can skip expensive computations of reasons.
 pub fn wanted() -> bool {
     COLLECTED.with_borrow(Option::is_some) || PRINT.load(Ordering::Relaxed)
 }
@@ -128,7 +129,8 @@ pub(super) fn in_pass<T>(argument: &'static str, f: impl FnOnce() -> T) -> T {
     result
 }
 
-/// Remarks on `op`: `reason` says what is and why, `suggestion` what the user can do about it; it may be empty.
+/// Emits a remark on `op`. `reason` states the decision and its cause; `suggestion`, which may be empty, what the
+/// user can change.
 pub fn remark(op: OpRef<'_>, category: Category, reason: impl Display, suggestion: impl Display) {
     if !wanted() {
         return;
@@ -155,7 +157,7 @@ pub fn remark(op: OpRef<'_>, category: Category, reason: impl Display, suggestio
     }
 }
 
-/// Name of the kernel around `op`.
+/// Returns the name of the kernel that contains `op`.
 fn function_of(op: OpRef<'_>) -> String {
     let mut at = Some(op);
     while let Some(op) = at {
@@ -171,14 +173,14 @@ fn function_of(op: OpRef<'_>) -> String {
 mod tests {
     use std::collections::BTreeSet;
 
-    /// Those who filter by names find each of them described, and no others.
+    /// Every name that users can filter by is documented, and no others.
     #[test]
     fn names_are_documented() {
         let after = |text: &'static str, mark: &str| text.split_once(mark).map(|(_, rest)| rest);
         let constants = include_str!("remark.rs").lines().filter(|l| l.starts_with("pub const "));
         let mut names: BTreeSet<&str> =
             constants.map(|l| after(l, "\"").and_then(|l| l.split('"').next()).expect("a name")).collect();
-        // ptxas tells of it, to the driver.
+        // The driver reports it, based on ptxas' output.
         names.insert("Spilled");
         let rows = include_str!("../../../docs/remarks.md").lines().filter_map(|l| after(l, "| `"));
         let documented: Vec<&str> = rows.filter_map(|l| l.split('`').next()).collect();

@@ -1,4 +1,4 @@
-//! What the generated views stand on: copyable handles, accessors and an insertion-point builder.
+//! The runtime of the generated views: copyable handles, accessors, and a builder with an insertion point.
 
 use melior::{
     Context,
@@ -12,7 +12,7 @@ use std::cell::Cell;
 
 pub use melior::ir::operation::OperationLike;
 
-/// An op; copyable, valid until the op is erased.
+/// An op. Copyable, and valid until the op is erased.
 pub type OpRef<'c> = melior::ir::operation::OperationRef<'c, 'c>;
 /// An SSA value.
 pub type Val<'c> = Value<'c, 'c>;
@@ -31,7 +31,7 @@ pub trait OpView<'c>: Copy {
     const NAME: &'static str;
     fn op(self) -> OpRef<'c>;
     fn wrap(op: OpRef<'c>) -> Self;
-    /// Identity of the op's class.
+    /// The identity of the op's class.
     fn type_id() -> usize;
     fn cast(op: OpRef<'c>) -> Option<Self> {
         (op_type_id(op) == Self::type_id()).then(|| Self::wrap(op))
@@ -71,7 +71,7 @@ fn val<'c>(raw: MlirValue) -> Val<'c> {
     // SAFETY: raw handles come from live IR.
     unsafe { Value::from_raw(raw) }
 }
-/// The full name, `dialect.op`.
+/// Returns the full name, `dialect.op`.
 pub fn op_name<'c>(op: OpRef<'c>) -> &'c str {
     // SAFETY: identifiers live as long as the context.
     unsafe { raw_to_str(mlirIdentifierStr(mlirOperationGetName(op.to_raw()))) }
@@ -113,7 +113,7 @@ pub fn region<'c>(op: OpRef<'c>, i: usize) -> Rgn<'c> {
     // SAFETY: `op` is alive and the index in range.
     unsafe { Rgn::from_raw(mlirOperationGetRegion(op.to_raw(), i as isize)) }
 }
-/// The inherent attribute `name`.
+/// Returns the inherent attribute `name`.
 pub fn attr<'c>(op: OpRef<'c>, name: &str) -> Option<Attribute<'c>> {
     // SAFETY: `op` is alive.
     unsafe { Attribute::from_option_raw(mlirOperationGetInherentAttributeByName(op.to_raw(), raw_str(name))) }
@@ -122,27 +122,27 @@ pub fn set_attr<'c>(op: OpRef<'c>, name: &str, a: Attribute<'c>) {
     // SAFETY: `op` and `a` are alive.
     unsafe { mlirOperationSetInherentAttributeByName(op.to_raw(), raw_str(name), a.to_raw()) }
 }
-/// An attribute that the op's definition does not know.
+/// Returns an attribute that the op's definition does not declare.
 pub fn discardable_attr<'c>(op: OpRef<'c>, name: &str) -> Option<Attribute<'c>> {
     // SAFETY: `op` is alive.
     unsafe { Attribute::from_option_raw(mlirOperationGetDiscardableAttributeByName(op.to_raw(), raw_str(name))) }
 }
-/// Sets an attribute that the op's definition does not know.
+/// Sets an attribute that the op's definition does not declare.
 pub fn set_discardable_attr<'c>(op: OpRef<'c>, name: &str, a: Attribute<'c>) {
     // SAFETY: `op` and `a` are alive.
     unsafe { mlirOperationSetDiscardableAttributeByName(op.to_raw(), raw_str(name), a.to_raw()) }
 }
-/// Type of a typed attribute; the none type for others.
+/// Returns the type of a typed attribute, and the none type for all others.
 pub fn attr_type<'c>(a: Attribute<'c>) -> Type<'c> {
     // SAFETY: `a` is alive.
     unsafe { Type::from_raw(mlirAttributeGetType(a.to_raw())) }
 }
-/// The type that a type attribute, and no other, holds.
+/// Returns the type that a type attribute holds. The attribute must be a type attribute.
 pub fn held_type<'c>(a: Attribute<'c>) -> Type<'c> {
     // SAFETY: `a` is alive; the accessors of generated views pass type attributes only.
     unsafe { Type::from_raw(mlirTypeAttrGetValue(a.to_raw())) }
 }
-/// Sign-extended value; widths up to 64.
+/// Returns the sign-extended value of an integer attribute of at most 64 bits.
 pub fn int_attr(a: Attribute<'_>) -> i64 {
     // SAFETY: `a` is alive; the accessors of generated views pass integer attributes only.
     unsafe {
@@ -156,18 +156,18 @@ pub fn int_attr(a: Attribute<'_>) -> i64 {
         }
     }
 }
-/// `v` as an attribute of type i32.
+/// Returns `v` as an i32 attribute.
 pub fn i32_attr<'c>(context: &'c Context, v: i32) -> Attribute<'c> {
     // SAFETY: the context is alive.
     unsafe { Attribute::from_raw(mlirIntegerAttrGet(mlirIntegerTypeGet(context.to_raw(), 32), v as i64)) }
 }
-/// `v` as an attribute of type i64.
+/// Returns `v` as an i64 attribute.
 pub fn i64_attr<'c>(context: &'c Context, v: i64) -> Attribute<'c> {
     // SAFETY: the context is alive.
     unsafe { Attribute::from_raw(mlirIntegerAttrGet(mlirIntegerTypeGet(context.to_raw(), 64), v)) }
 }
-/// What MLIR prints of a value: up to what is not UTF-8, as names in debug information may be. To a formatter that is
-/// an error, over which `to_string` panics.
+/// Returns the text that MLIR prints for a value, truncated at the first byte that is not UTF-8, which names in debug
+/// information may contain. `to_string` would panic there, because the formatter reports an error.
 pub fn shown(value: &impl std::fmt::Display) -> String {
     use std::fmt::Write;
     let mut text = String::new();
@@ -176,13 +176,13 @@ pub fn shown(value: &impl std::fmt::Display) -> String {
     }
     text
 }
-/// `values` as a dense array of bools.
+/// Returns `values` as a dense array of bools.
 pub fn bools_attr<'c>(context: &'c Context, values: &[bool]) -> Attribute<'c> {
     let ints: Vec<i32> = values.iter().map(|&b| i32::from(b)).collect();
     // SAFETY: the context is alive; MLIR copies the list.
     unsafe { Attribute::from_raw(mlirDenseBoolArrayGet(context.to_raw(), ints.len() as isize, ints.as_ptr())) }
 }
-/// The values of a dense array of bools; none without one.
+/// Returns the values of a dense array of bools, or an empty list for any other attribute.
 pub fn bool_list(a: Option<Attribute<'_>>) -> Vec<bool> {
     let Some(raw) = a.map(|a| a.to_raw()) else { return vec![] };
     // SAFETY: the attribute is alive, a dense array of bools, and read within its length.
@@ -217,19 +217,19 @@ pub fn i64s_attr(a: Attribute<'_>) -> Vec<i64> {
         (0..n).map(|i| mlirDenseI64ArrayGetElement(a.to_raw(), i)).collect()
     }
 }
-/// A list of numbers as an attribute.
+/// Returns a list of numbers as a dense array attribute.
 pub fn i64s_to_attr<'c>(context: &'c Context, values: &[i64]) -> Attribute<'c> {
     // SAFETY: the context is alive; MLIR copies the list.
     unsafe { Attribute::from_raw(mlirDenseI64ArrayGet(context.to_raw(), values.len() as isize, values.as_ptr())) }
 }
-/// First operand and length of operand group `index`.
+/// Returns the first operand number and the length of operand group `index`.
 pub fn segment(op: OpRef<'_>, index: usize) -> (usize, usize) {
     let a = attr(op, "operandSegmentSizes").expect("an op with operand segments has their sizes").to_raw();
     // SAFETY: the attribute is a DenseI32ArrayAttr with an element for each group.
     let at = |i: usize| unsafe { mlirDenseI32ArrayGetElement(a, i as isize) as usize };
     ((0..index).map(at).sum(), at(index))
 }
-/// The ops of a block, in order. The current op may be erased while iterating; its successor may not.
+/// The ops of a block, in order. During iteration, the current op may be erased, but not its successor.
 pub fn ops_of<'c>(block: Blk<'c>) -> impl Iterator<Item = OpRef<'c>> {
     // SAFETY: `block` is alive.
     let mut next = unsafe { mlirBlockGetFirstOperation(block.to_raw()) };
@@ -242,12 +242,12 @@ pub fn ops_of<'c>(block: Blk<'c>) -> impl Iterator<Item = OpRef<'c>> {
         })
     })
 }
-/// Identity of the block of an op.
+/// The identity of the block of an op.
 pub fn block_of(op: OpRef<'_>) -> usize {
     // SAFETY: `op` is alive.
     unsafe { mlirOperationGetBlock(op.to_raw()).ptr as usize }
 }
-/// Identity of the block that a value belongs to.
+/// The identity of the block that defines a value.
 pub fn home_of(v: Val<'_>) -> usize {
     match defining_op(v) {
         Some(op) => block_of(op),
@@ -255,7 +255,7 @@ pub fn home_of(v: Val<'_>) -> usize {
         None => unsafe { mlirBlockArgumentGetOwner(v.to_raw()).ptr as usize },
     }
 }
-/// The only block of a region; none for an empty one.
+/// Returns the first block of a region, or `None` if the region is empty.
 pub fn entry_block<'c>(region: Rgn<'c>) -> Option<Blk<'c>> {
     // SAFETY: `region` is alive.
     let raw = unsafe { mlirRegionGetFirstBlock(region.to_raw()) };
@@ -282,7 +282,7 @@ pub fn set_ty<'c>(v: Val<'c>, t: Type<'c>) {
     // SAFETY: `v` and `t` are alive.
     unsafe { mlirValueSetType(v.to_raw(), t.to_raw()) }
 }
-/// The op that defines `v`; none for a block argument.
+/// Returns the op that defines `v`, or `None` for a block argument.
 pub fn defining_op<'c>(v: Val<'c>) -> Option<OpRef<'c>> {
     // SAFETY: `v` is alive.
     unsafe { mlirValueIsAOpResult(v.to_raw()).then(|| op_ref(mlirOpResultGetOwner(v.to_raw()))) }
@@ -300,7 +300,7 @@ pub fn has_uses(v: Val<'_>) -> bool {
     // SAFETY: `v` is alive.
     unsafe { !mlirOpOperandIsNull(mlirValueGetFirstUse(v.to_raw())) }
 }
-/// `(user, operand number)` of every use.
+/// Returns `(user, operand number)` of every use.
 pub fn uses<'c>(v: Val<'c>) -> Vec<(OpRef<'c>, usize)> {
     let mut list = vec![];
     // SAFETY: `v` is alive and the use list is not changed while it is walked.
@@ -313,12 +313,12 @@ pub fn uses<'c>(v: Val<'c>) -> Vec<(OpRef<'c>, usize)> {
     }
     list
 }
-/// Erases an op that has no uses left.
+/// Erases an op without remaining uses.
 pub fn erase(op: OpRef<'_>) {
-    // SAFETY: the caller gives the op up.
+    // SAFETY: the caller gives up the op.
     unsafe { mlirOperationDestroy(op.to_raw()) }
 }
-/// A detached copy; what the op uses from outside, the copy uses too.
+/// Returns a detached copy, which uses the same outside values as the op.
 pub fn clone_detached<'c>(op: OpRef<'c>) -> OpRef<'c> {
     // SAFETY: `op` is alive; the copy belongs to the caller.
     op_ref(unsafe { mlirOperationClone(op.to_raw()) })
@@ -335,38 +335,38 @@ pub fn remove_discardable_attr(op: OpRef<'_>, name: &str) {
     // SAFETY: `op` is alive.
     unsafe { mlirOperationRemoveDiscardableAttributeByName(op.to_raw(), raw_str(name)) };
 }
-/// The number of a value's storage: a key for maps.
+/// The address of a value's storage: a key for maps.
 pub fn key(v: Val<'_>) -> usize {
     v.to_raw().ptr as usize
 }
 pub fn op_key(op: OpRef<'_>) -> usize {
     op.to_raw().ptr as usize
 }
-/// The block that an op stands in; none for one that is detached.
+/// Returns the block that contains an op, or `None` if the op is detached.
 pub fn block_around<'c>(op: OpRef<'c>) -> Option<Blk<'c>> {
     // SAFETY: the op is alive.
     let raw = unsafe { mlirOperationGetBlock(op.to_raw()) };
-    // SAFETY: the block is alive as long as the op stands in it.
+    // SAFETY: the block is alive as long as it contains the op.
     (!raw.ptr.is_null()).then(|| unsafe { Blk::from_raw(raw) })
 }
-/// Identity of a block.
+/// The identity of a block.
 pub fn block_key(block: Blk<'_>) -> usize {
     block.to_raw().ptr as usize
 }
-/// The block behind `block` in its region.
+/// Returns the block after `block` in its region.
 pub fn next_block<'c>(block: Blk<'c>) -> Option<Blk<'c>> {
     // SAFETY: `block` is alive.
     let next = unsafe { mlirBlockGetNextInRegion(block.to_raw()) };
     // SAFETY: not null.
     (!next.ptr.is_null()).then(|| unsafe { Blk::from_raw(next) })
 }
-/// The block that `v` is an argument of.
+/// Returns the block that `v` is an argument of.
 pub fn owner_of<'c>(v: Val<'c>) -> Blk<'c> {
     assert!(defining_op(v).is_none(), "a block argument");
     // SAFETY: `v` is a block argument of live IR.
     unsafe { Blk::from_raw(mlirBlockArgumentGetOwner(v.to_raw())) }
 }
-/// The op whose region `block` is in.
+/// Returns the op whose region contains `block`.
 pub fn parent_of_block<'c>(block: Blk<'c>) -> Option<OpRef<'c>> {
     // SAFETY: `block` is alive.
     let raw = unsafe { mlirBlockGetParentOperation(block.to_raw()) };
@@ -386,22 +386,22 @@ pub fn walk<'c>(op: OpRef<'c>, f: &mut impl FnMut(OpRef<'c>)) {
     }
 }
 
-/// The ops in `root`, itself included, for which `select` gives something, in program order.
+/// Collects, in program order, the results of `select` that are `Some` for `root` and the ops in it.
 pub fn collect_ops<'c, T>(root: OpRef<'c>, select: impl Fn(OpRef<'c>) -> Option<T>) -> Vec<T> {
     let mut found = vec![];
     walk(root, &mut |o| found.extend(select(o)));
     found
 }
 
-/// The body of an op, taken from it.
+/// Detaches and returns the body of an op.
 pub fn take_body(op: OpRef<'_>) -> Region<'_> {
     let body = Region::new();
-    // SAFETY: both regions are alive; the blocks change their owner.
+    // SAFETY: both regions are alive; the blocks change owners.
     unsafe { mlirRegionTakeBody(body.to_raw(), mlirOperationGetRegion(op.to_raw(), 0)) };
     body
 }
 
-/// Everything that describes an op before it exists.
+/// The description of an op before its creation.
 pub struct State<'c> {
     raw: MlirOperationState,
     context: &'c Context,
@@ -432,7 +432,7 @@ impl<'c> State<'c> {
     }
     pub fn region(&mut self, r: Region<'c>) {
         let raw = r.into_raw();
-        // SAFETY: the op takes the region over.
+        // SAFETY: the op takes ownership of the region.
         unsafe { mlirOperationStateAddOwnedRegions(&mut self.raw, 1, &raw) }
     }
     pub fn successors(&mut self, s: &[Blk<'c>]) {
@@ -445,7 +445,7 @@ impl<'c> State<'c> {
     }
 }
 
-/// Insertion point: before an anchor op, or at the end of a block; and the location of what is built.
+/// An insertion point, before an anchor op or at the end of a block, and the location of new ops.
 pub struct Builder<'c> {
     context: &'c Context,
     block: Cell<MlirBlock>,
@@ -518,7 +518,7 @@ impl<'c> Builder<'c> {
     }
     /// Creates the op at the insertion point.
     pub fn insert(&self, mut s: State<'c>) -> Result<OpRef<'c>, BuildError> {
-        // The state keeps a pointer to the name it was made with.
+        // The state holds a pointer to the name, which may have moved.
         s.raw.name = raw_str(&s.name);
         // SAFETY: the state is complete; a null result is a failed inference.
         unsafe {
@@ -530,12 +530,13 @@ impl<'c> Builder<'c> {
             Ok(op_ref(op))
         }
     }
-    /// Puts a detached op at the insertion point.
+    /// Inserts a detached op at the insertion point.
     pub fn insert_op(&self, op: OpRef<'c>) {
-        // SAFETY: the op has no owner yet; the block takes it over.
+        // SAFETY: the op has no owner yet; the block becomes its owner.
         unsafe { mlirBlockInsertOwnedOperationBefore(self.block.get(), self.anchor.get(), op.to_raw()) }
     }
-    /// Creation by name, for ops of dialects without generated views. Such ops always build: their types are given.
+    /// Creates an op by name, for dialects without generated views. This never fails, because the result types are
+    /// given.
     pub fn create(
         &self,
         name: &str,
@@ -563,7 +564,7 @@ impl<'c> Builder<'c> {
     }
 }
 
-/// Block with arguments, appended to `region`.
+/// Appends a block with arguments to `region`.
 pub fn append_block<'c>(region: &Region<'c>, types: &[Type<'c>], location: Location<'c>) -> Blk<'c> {
     let args: Vec<(Type<'c>, Location<'c>)> = types.iter().map(|t| (*t, location)).collect();
     let block = region.append_block(melior::ir::Block::new(&args));

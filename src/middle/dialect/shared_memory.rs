@@ -1,4 +1,4 @@
-//! Tensors in shared memory: their descriptors, and moves of values through them.
+//! Tensors in shared memory: their descriptors, and movement of values through them.
 //!
 //! ```text
 //! %m = alloc_tensor
@@ -19,32 +19,32 @@ use super::{
 use melior::ir::Type;
 use tile_layout::{AccessMode, Layout, SharedAccess, SharedLayout, SharedOptions, plan_shared};
 
-/// Bytes of shared memory that one conversion may take, so that there is room for others beside it.
+/// Limit, in bytes, of the shared memory of one conversion, so that others fit as well.
 pub const SCRATCH_BYTES: u64 = 32 << 10;
 
-/// Bytes that every storage, and every stage of one, starts at a multiple of unless its type asks for more.
+/// The default alignment in bytes of every storage and every stage. A type may require more.
 pub const ALIGNMENT: i64 = 128;
 
-/// Discardable attribute of barriers that only guard the reuse of shared storage.
+/// Discardable attribute of barriers that only guard the reuse of storage.
 pub const REUSE: &str = "nv_tileas.reuse";
 
-/// Bytes of a storage, all of its stages.
+/// Returns the size of a storage in bytes, including all stages.
 pub fn memdesc_bytes(desc: MemDescType<'_>) -> u64 {
     stage_bytes(desc) * desc.stages() as u64
 }
 
-/// Bytes from one stage of a storage to the next.
+/// Returns the distance in bytes between consecutive stages of a storage.
 pub fn stage_bytes(desc: MemDescType<'_>) -> u64 {
     let bytes = desc.shape().iter().product::<i64>() as u64 * u64::from(storage_bits(desc.element_type()) / 8);
     if desc.stages() == 1 { bytes } else { bytes.next_multiple_of(desc.alignment() as u64) }
 }
 
-/// Bytes of a storage with what may be lost in front of the next one.
+/// Returns the size of a storage in bytes, plus the padding that may precede the next storage.
 pub fn padded_bytes(desc: MemDescType<'_>) -> u64 {
     memdesc_bytes(desc).next_multiple_of(desc.alignment() as u64)
 }
 
-/// The algebra's layout of a memdesc.
+/// Returns the layout of a memdesc in the algebra.
 pub fn shared_layout(desc: MemDescType<'_>) -> Option<SharedLayout> {
     let layout = SharedLayoutAttr::cast(desc.layout()?)?;
     let bases: Vec<u64> = layout.offsets().iter().map(|&b| b as u64).collect();
@@ -52,13 +52,13 @@ pub fn shared_layout(desc: MemDescType<'_>) -> Option<SharedLayout> {
     SharedLayout::new(bases, bits).ok()
 }
 
-/// The same storage with `stages` stages.
+/// Returns the same storage with `stages` stages.
 pub fn with_stages<'c>(op: OpRef<'c>, desc: MemDescType<'c>, stages: i64) -> Option<MemDescType<'c>> {
     let (shape, element, alignment) = (desc.shape(), desc.element_type(), desc.alignment());
     MemDescType::get(op.location(), shape, element, desc.layout()?, stages, desc.space(), alignment)
 }
 
-/// Storage of one stage for `op`, whose layout has these bases.
+/// Returns the type of single-stage storage for `op` whose layout has these bases.
 pub fn storage_type<'c>(
     op: OpRef<'c>,
     shape: &[i64],
@@ -68,7 +68,7 @@ pub fn storage_type<'c>(
     aligned_storage_type(op, shape, element, bases, ALIGNMENT)
 }
 
-/// Storage of one stage that starts at a multiple of `alignment` bytes.
+/// Returns the type of single-stage storage that starts at a multiple of `alignment` bytes.
 pub fn aligned_storage_type<'c>(
     op: OpRef<'c>,
     shape: &[i64],
@@ -83,21 +83,22 @@ pub fn aligned_storage_type<'c>(
     desc.ok_or_else(|| BuildError("storage in shared memory".into()))
 }
 
-/// Elements that one instruction of an access moves.
+/// Returns the number of elements that one instruction of an access moves.
 pub fn vector_of(access: &SharedAccess) -> i64 {
     match access.mode {
         AccessMode::Vector { elements } | AccessMode::Matrix { elements, .. } => elements.into(),
     }
 }
 
-/// A value, the storage that it goes to, and the elements that one store moves.
+/// A value, its destination, and the number of elements per store.
 pub struct Stored<'c> {
     pub value: Val<'c>,
     pub storage: Val<'c>,
     pub vector: i64,
 }
 
-/// Stores values so that loads by all threads may follow. `barrier_first` when the storage may still be read.
+/// Stores values such that all threads may load them afterwards. `barrier_first` is required if the storage may still
+/// be read.
 pub fn store_all<'c>(b: &Builder<'c>, values: &[Stored<'c>], barrier_first: bool) -> Result<(), BuildError> {
     if barrier_first {
         let barrier = BarrierOp::build(b, None, None)?;
@@ -110,7 +111,7 @@ pub fn store_all<'c>(b: &Builder<'c>, values: &[Stored<'c>], barrier_first: bool
     Ok(())
 }
 
-/// Values of `op`, all of one shape and layout, in the layout `to`.
+/// Converts values of `op` with the same shape and layout to the layout `to`.
 pub fn exchange<'c>(
     b: &Builder<'c>,
     op: OpRef<'c>,
@@ -121,7 +122,7 @@ pub fn exchange<'c>(
     let error = |e: BuildError| fail(op, e.to_string());
     let (mut stored, mut loads) = (vec![], vec![]);
     for &value in values {
-        let tensor = Tensor::of_value(value).ok_or_else(|| fail(op, "operand is no tensor"))?;
+        let tensor = Tensor::of_value(value).ok_or_else(|| fail(op, "operand is not a tensor"))?;
         let from = tensor.layout().ok_or_else(|| fail(op, "tensor has no layout"))?;
         let options = SharedOptions::new(storage_bits(tensor.element));
         let plan = plan_shared(&from, to, &tensor.tile_shape(), &options).map_err(|e| fail(op, e.to_string()))?;

@@ -6,12 +6,12 @@ use super::{
 };
 use tile_targets::Target;
 
-/// The target that option `compute-capability` of a pass on `op` names.
+/// Returns the target named by the option `compute-capability` of a pass on `op`.
 pub fn target(op: OpRef<'_>, name: &str) -> Result<&'static Target, Failed> {
     Target::by_name(name).ok_or_else(|| fail(op, format!("unknown target '{name}'")))
 }
 
-/// Bytes of shared memory that all storages of a block together may take; `extended` is option `extended-smem`.
+/// Returns the limit, in bytes, on all shared storage of a CTA; `extended` is the option `extended-smem`.
 pub fn shared_limit(target: &Target, extended: bool) -> u64 {
     target.limits.static_shared(extended).into()
 }

@@ -1,7 +1,7 @@
-//! Which threads run an op: all of the block's, or those of an agent.
+//! The threads that run an op: all threads of the CTA, or an agent's threads.
 //!
-//! Ops with `ThreadScopeOpInterface` have regions that groups of warps run. Inside, warps, threads and barriers are
-//! numbered within the group, and "uniform" means equal in all of its threads.
+//! Groups of warps run the regions of ops with `ThreadScopeOpInterface`. In such a region, warps, threads and
+//! barriers are numbered within the group, and "uniform" means equal in all of its threads.
 
 use super::{
     nv_tileaa::FuncOp,
@@ -9,22 +9,22 @@ use super::{
     rt::*,
 };
 
-/// The innermost region with threads of its own around an op.
+/// The innermost region around an op that has its own threads.
 #[derive(Clone, Copy)]
 pub struct ThreadScope<'c> {
     pub op: OpRef<'c>,
-    /// Number of the region in `op`.
+    /// The number of the region in `op`.
     pub region: usize,
-    /// The block's number of the first warp.
+    /// The CTA-wide number of the first warp.
     pub first_warp: i64,
-    /// None where the number of warps has not been decided.
+    /// `None` if the number of warps is undecided.
     pub warps: Option<i64>,
-    /// Whether other regions of the op run at the same time.
+    /// Whether other regions of the op run concurrently.
     pub is_concurrent: bool,
 }
 
 impl<'c> ThreadScope<'c> {
-    /// The scope of region `region` of `op`; none for an op whose regions are run by the threads around it.
+    /// Returns the scope of a region of `op`, or `None` if the threads around `op` run it.
     pub fn of_region(op: OpRef<'c>, region: usize) -> Option<Self> {
         if let Some(function) = FuncOp::cast(op) {
             return Some(Self { op, region, first_warp: 0, warps: function.num_warps(), is_concurrent: false });
@@ -37,7 +37,7 @@ impl<'c> ThreadScope<'c> {
         Some(Self { op, region, first_warp, warps: Some(warps[region]), is_concurrent: true })
     }
 
-    /// None for an op outside of any function.
+    /// Returns `None` for an op outside of functions.
     pub fn of(op: OpRef<'c>) -> Option<Self> {
         let mut inner = op;
         while let Some(outer) = parent_op(inner) {
@@ -53,7 +53,7 @@ impl<'c> ThreadScope<'c> {
     }
 }
 
-/// Whether `op` stands directly in the region.
+/// Whether `op` is directly in the region.
 fn contains(region: Rgn<'_>, op: OpRef<'_>) -> bool {
     let mut block = entry_block(region);
     while let Some(b) = block {

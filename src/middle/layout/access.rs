@@ -1,17 +1,19 @@
-//! How a distributed layout reads and writes a tile in shared memory.
+//! Loads and stores between a distributed layout and a tile in shared memory.
 //!
-//! A [`SharedLayout`] numbers the elements of a tile by their offset in shared memory, linearly: swizzles, paddings by
-//! a power of two and transposed orders are all choices of basis. Given one, the byte offset of a place is a linear
-//! function of its register, lane and warp. An access plan splits that function in three:
+//! A [`SharedLayout`] is a linear map from offsets in shared memory to elements of a tile. Swizzles, power-of-two
+//! padding and transposed orders are all choices of its basis. With such a layout, the byte offset of a slot is a
+//! linear function of its register, lane and warp. An access plan splits that function into three parts:
 //!
 //! * the thread's part, computed once ([`SharedAccess::address`]);
-//! * a constant for each instruction, divided into an XOR part, which meets bits of the thread's part, and a part that
-//!   no thread sets, which can therefore be an immediate of the instruction: `address = (thread ^ xor) + add`;
-//! * the positions of the registers in the vector of one instruction.
+//! * a constant for each instruction. It consists of an XOR part, on bits that the thread's part can also set, and a
+//!   part on bits that no thread sets, which can be an immediate of the instruction: `address = (thread ^ xor) +
+//!   add`;
+//! * the position of each register in the vector of one instruction.
 //!
-//! `ldmatrix` and `stmatrix` move 8x8 matrices whose rows are 16 bytes. Row addresses are free, so an access can use
-//! them whenever the tile of one matrix divides the map from places to offsets on the left: consecutive words of a row
-//! lie in lanes 0 and 1 and rows in lanes 2 to 4 (or, transposed, elements of a row lie in lanes 2 to 4).
+//! `ldmatrix` and `stmatrix` move 8x8 matrices with rows of 16 bytes. Each row has its own address, so they apply
+//! whenever the tile of one matrix divides the map from slots to offsets on the left. In that tile, lane bits 0 and 1
+//! select the word within a row and lane bits 2 to 4 select the row. In a transposed matrix, lane bits 2 to 4 select
+//! the element within a row.
 
 use crate::bank::{WORD_LOG2, phase_wavefronts};
 use crate::error::{LayoutError, Result};
@@ -24,25 +26,26 @@ use crate::subspace::Subspace;
 /// log2 of the bytes of the widest shared-memory vector, and of one matrix row.
 const ROW_LOG2: u32 = 4;
 
-/// A tile in shared memory: bit `i` of the element offset stands for the flattened tile index `bases[i]`.
+/// The layout of a tile in shared memory. Bit `i` of the element offset contributes the flattened tile index
+/// `bases[i]`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct SharedLayout {
     map: LinearMap,
-    /// From tile index to offset; exact on the span of the bases.
+    /// The map from tile index to offset, valid on the span of the bases.
     inverse: LinearMap,
 }
 
 impl SharedLayout {
-    /// The layout with the given offset bases, for a tile whose index has `tile_bits` bits.
+    /// Creates the layout with the given offset bases, for a tile whose index has `tile_bits` bits.
     ///
-    /// Errors: bases beyond the tile, or dependent bases (two elements at one offset).
+    /// Errors: a basis vector outside the tile, or linearly dependent bases (two elements at one offset).
     pub fn new(bases: Vec<u64>, tile_bits: u32) -> Result<Self> {
         let map = LinearMap::new(bases, tile_bits)?;
         let inverse = map.left_inverse()?;
         Ok(Self { map, inverse })
     }
 
-    /// Dense storage with the dimensions of `order` from the fastest to the slowest.
+    /// Dense storage. `order` lists the dimensions from the fastest to the slowest.
     pub fn strided(shape: &Shape, order: &[usize]) -> Result<Self> {
         shape.check_order(order)?;
         let fields = shape.fields();
@@ -50,10 +53,10 @@ impl SharedLayout {
         Self::new(bits.collect(), shape.bits())
     }
 
-    /// Dense storage as [`SharedLayout::strided`], then an XOR swizzle on the offset as the tensor memory accelerator
-    /// and the asynchronous matrix instructions apply it: 16-byte chunk numbers within `span_bytes` (32, 64 or 128; 16
-    /// for none) are XORed with the number of the 128-byte line. The tile's fastest extent must not exceed the span:
-    /// wider tiles are stored as panels of one span, which [`SharedLayout::swizzled_panels`] does.
+    /// Dense storage as in [`SharedLayout::strided`], with the XOR swizzle that TMA and `wgmma` apply to the offset:
+    /// the number of the 16-byte chunk within `span_bytes` (32, 64 or 128; 16 for no swizzle) is XORed with the
+    /// number of the 128-byte line. The tile's fastest extent must not exceed the span.
+    /// [`SharedLayout::swizzled_panels`] stores wider tiles, as panels of one span each.
     pub fn swizzled(shape: &Shape, order: &[usize], elem_bits: u32, span_bytes: u64) -> Result<Self> {
         let dense = Self::strided(shape, order)?;
         let eb = elem_log2_bytes(elem_bits)?;
@@ -61,21 +64,21 @@ impl SharedLayout {
             return Err(LayoutError::Mismatch { what: "swizzle span in bytes", expected: 128, found: span_bytes });
         }
         let chunks = span_bytes.ilog2() - ROW_LOG2;
-        // Chunk bit i (byte bit 4 + i) is flipped by line bit i (byte bit 7 + i): the offset of an element is its dense
-        // offset plus those flips, and since the flips touch no line bit the map is its own inverse.
+        // Line bit i (byte bit 7 + i) flips chunk bit i (byte bit 4 + i). The offset of an element is its dense
+        // offset plus these flips. The flips touch no line bit, so the map is its own inverse.
         let flip = |byte: u32| if (7..7 + chunks).contains(&byte) { 1u64 << (byte - 3) } else { 0 };
         let bases = (0..dense.map.in_bits()).map(|i| dense.map.apply(1 << i | flip(i + eb) >> eb));
         Self::new(bases.collect(), shape.bits())
     }
 
-    /// As [`SharedLayout::swizzled`] for a fastest extent of any size: panels of `span_bytes` along the fastest
-    /// dimension, each stored whole before the next.
+    /// Like [`SharedLayout::swizzled`], for a fastest extent of any size. The fastest dimension is divided into
+    /// panels of `span_bytes`, and each panel is stored whole before the next.
     pub fn swizzled_panels(shape: &Shape, order: &[usize], elem_bits: u32, span_bytes: u64) -> Result<Self> {
         shape.check_order(order)?;
         let eb = elem_log2_bytes(elem_bits)?;
         let Some(&fastest) = order.first() else { return Self::swizzled(shape, order, elem_bits, span_bytes) };
         let inner = span_bytes.max(1).ilog2().saturating_sub(eb).min(shape.log2()[fastest]);
-        // Splitting the dimension in (panel, inner) leaves the flattened index alone.
+        // Splitting the dimension into (panel, inner) does not change the flattened index.
         let mut log2 = shape.log2().to_vec();
         log2[fastest] -= inner;
         log2.insert(fastest + 1, inner);
@@ -85,12 +88,12 @@ impl SharedLayout {
         Self::swizzled(&Shape::from_log2(log2)?, &split_order, elem_bits, span_bytes)
     }
 
-    /// Flattened tile index of each offset bit.
+    /// The flattened tile index that each offset bit contributes.
     pub fn bases(&self) -> &[u64] {
         self.map.columns()
     }
 
-    /// Bits of an element offset.
+    /// The number of bits of an element offset.
     pub fn offset_bits(&self) -> u32 {
         self.map.in_bits()
     }
@@ -100,13 +103,13 @@ impl SharedLayout {
         self.map.apply(offset)
     }
 
-    /// The offset, in elements, of an element in the span of the bases.
+    /// The offset, in elements, of an element that the layout stores.
     pub fn offset(&self, element: u64) -> u64 {
         self.inverse.apply(element)
     }
 }
 
-/// log2 of the bytes of an element in shared memory; elements below 8 bits take a byte.
+/// log2 of the bytes that an element takes in shared memory. Elements narrower than 8 bits take a byte each.
 pub fn elem_log2_bytes(elem_bits: u32) -> Result<u32> {
     if elem_bits.is_power_of_two() && elem_bits <= 128 {
         Ok(elem_bits.max(8).ilog2() - 3)
@@ -115,6 +118,7 @@ pub fn elem_log2_bytes(elem_bits: u32) -> Result<u32> {
     }
 }
 
+/// The direction of an access to shared memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Direction {
     Store,
@@ -126,11 +130,11 @@ pub enum Direction {
 pub enum AccessMode {
     /// `ld.shared` / `st.shared` of `elements` consecutive elements.
     Vector { elements: u32 },
-    /// `ldmatrix` / `stmatrix` of 1, 2 or 4 matrices, each a 32-bit word per lane made of `elements` elements.
+    /// `ldmatrix` / `stmatrix` of 1, 2 or 4 matrices. Each gives a lane one 32-bit word of `elements` elements.
     Matrix { matrices: u32, elements: u32, transposed: bool },
 }
 
-/// Bytes (or round numbers) that each bit of the thread contributes, combined by XOR.
+/// The bytes (or round numbers) that each bit of the thread number contributes, combined by XOR.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct ThreadBases {
     pub lane: Vec<u64>,
@@ -147,10 +151,12 @@ impl ThreadBases {
         self.all().all(|b| b == 0)
     }
 
+    /// The value for one thread.
     pub fn eval(&self, lane: u32, warp: u32, block: u32) -> u64 {
         combine(&self.lane, lane.into()) ^ combine(&self.warp, warp.into()) ^ combine(&self.block, block.into())
     }
 
+    /// The function as terms, for code generation.
     pub fn expr(&self) -> LinearExpr {
         LinearExpr::new(&self.lane, &self.warp, &self.block)
     }
@@ -159,13 +165,13 @@ impl ThreadBases {
 /// One instruction of an access.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Instruction {
-    /// The round in which it executes, to be XORed with the thread's [`SharedAccess::round`].
+    /// The round of this instruction, to be XORed with the thread's [`SharedAccess::round`].
     pub round: u32,
-    /// Byte constants: the address is `(thread ^ xor) + add`, relative to the buffer.
+    /// Byte constants. The address is `(thread ^ xor) + add`, relative to the buffer.
     pub xor: u64,
     pub add: u64,
-    /// For vectors, the register of each element in ascending address. For matrices, the registers of matrix 0 from the
-    /// low end of its word, then those of matrix 1, and so on.
+    /// For vectors, the register of each element by ascending address. For matrices, the registers of matrix 0 from
+    /// the low end of its word, then the registers of matrix 1, and so on.
     pub registers: Vec<u32>,
 }
 
@@ -174,27 +180,28 @@ pub struct Instruction {
 pub struct SharedAccess {
     pub direction: Direction,
     pub mode: AccessMode,
-    /// Byte offset of the thread: of its vector, or of the matrix row whose address the lane supplies (lane `8 * i +
-    /// r`: row `r` of matrix `i`).
+    /// The byte offset that the thread supplies: of its vector, or of a matrix row (lane `8 * i + r` supplies row `r`
+    /// of matrix `i`).
     pub address: ThreadBases,
-    /// Round number of the thread; all zero when rounds depend on registers only. An instruction executes in round
+    /// The round number of the thread; all zero if rounds depend on registers only. An instruction executes in round
     /// `instruction.round ^ round(thread)`.
     pub round: ThreadBases,
-    /// Stores: only threads whose masked lane and warp bits are all zero take part; the others hold replicas. The
-    /// `register` mask lists register bits that are replicas (no instruction names them). `block` is always zero.
+    /// For stores: only threads whose masked lane and warp bits are all zero take part, because the others hold
+    /// replicas. The `register` mask lists the register bits that are replicas, which no instruction names. `block`
+    /// is always zero.
     pub guard: InputMasks,
     pub instructions: Vec<Instruction>,
-    /// Loads: registers to be copied after the loads, as (destination, source).
+    /// For loads: registers to copy after the loads, as (destination, source).
     pub copies: Vec<(u32, u32)>,
-    /// Bank-conflict degree of each instruction; 1 is free of conflicts.
+    /// The bank-conflict degree of each instruction; 1 means no conflicts.
     pub conflict_degree: u32,
-    /// Turns of shared memory that one warp takes for the whole access.
+    /// Shared-memory wavefronts of one warp for the whole access.
     pub wavefronts: u64,
 }
 
 impl SharedAccess {
-    /// The best plan for `layout` to store to or load from a tile in `shared`, all in one round. `matrix` allows
-    /// `ldmatrix` or `stmatrix`.
+    /// Returns the cheapest plan that stores `layout` to, or loads it from, a tile in `shared`, all in one round.
+    /// `matrix` allows `ldmatrix` or `stmatrix`.
     pub fn new(
         layout: &Layout,
         shared: &SharedLayout,
@@ -205,7 +212,7 @@ impl SharedAccess {
         Self::in_rounds(layout, shared, elem_log2_bytes(elem_bits)?, direction, matrix, 0)
     }
 
-    /// As [`SharedAccess::new`] where the top `round_bits` of an offset are the number of the round that reuses the
+    /// Like [`SharedAccess::new`], but the top `round_bits` of an offset are the number of the round that reuses the
     /// buffer.
     pub(crate) fn in_rounds(
         layout: &Layout,
@@ -227,12 +234,12 @@ impl SharedAccess {
         Ok(best)
     }
 
-    /// Issue slots plus shared-memory turns per warp: what plans are compared by.
+    /// The cost by which plans are compared: issue slots plus shared-memory wavefronts, per warp.
     pub fn cost(&self) -> u64 {
         self.instructions.len() as u64 + self.wavefronts
     }
 
-    /// Instructions per warp that bring elements from the words of registers into the words of shared memory, or back.
+    /// The instructions per warp that move elements between the words of registers and the words of shared memory.
     pub(crate) fn permutes(&self, eb: u32) -> u64 {
         let per_word = 1usize << WORD_LOG2.saturating_sub(eb);
         if per_word == 1 {
@@ -243,9 +250,10 @@ impl SharedAccess {
         words.filter(|word| !whole(word)).count() as u64
     }
 
-    /// The vectors cut into runs of `elements` registers and `bytes` bytes, each a run of neighbours along dimension
-    /// `dim` in every thread of `layout`, which the plan is made for. `None` when a vector is shorter or does not
-    /// consist of such runs: then no instruction copies a run from memory where they are neighbours.
+    /// Cuts the vectors into runs of `elements` registers and `bytes` bytes. Each run holds neighbors along dimension
+    /// `dim` in every thread of `layout`, which must be the layout of this plan. Returns `None` if a vector is
+    /// shorter than a run or does not consist of such runs; then no instruction can copy a run from memory that
+    /// stores its elements contiguously.
     pub fn runs(
         &self,
         layout: &Layout,
@@ -259,8 +267,8 @@ impl SharedAccess {
         if within > width || !matches!(self.mode, AccessMode::Vector { .. }) {
             return None;
         }
-        // Where all threads start their runs at a multiple of the length, neighbours differ in its coordinate bits
-        // alone.
+        // If every thread starts its runs at a multiple of the run length, neighbors differ only in these coordinate
+        // bits.
         let field = low_mask(within) << low;
         let element = |register: u32| combine(layout.register(), register.into());
         let thread = layout.lane().iter().chain(layout.warp()).chain(layout.block());
@@ -285,21 +293,21 @@ impl SharedAccess {
         Some(runs)
     }
 
-    /// Distinct XOR constants, each of which costs an address of its own.
+    /// The number of distinct XOR constants. Each needs a separate address.
     pub fn distinct_xors(&self) -> usize {
         self.instructions.iter().map(|i| i.xor).collect::<std::collections::BTreeSet<_>>().len()
     }
 }
 
-/// The map from places to element offsets, with what both kinds of plan need.
+/// The map from slots to element offsets, with the data that vector and matrix plans share.
 struct Offsets {
     direction: Direction,
     eb: u32,
-    /// Offset bits within a round.
+    /// The number of offset bits within a round.
     within: u32,
     guard: InputMasks,
     registers: Vec<u64>,
-    /// Register bits that take part.
+    /// The register bits that are not replicas.
     kept: Vec<u32>,
     copies: Vec<(u32, u32)>,
     lane: Vec<u64>,
@@ -314,8 +322,8 @@ impl Offsets {
             let bases = bases.iter().enumerate();
             bases.fold(0, |mask, (i, &b)| if seen.insert(b) { mask } else { mask | 1 << i })
         };
-        // A store happens once per element. A load serves all lanes anyway; only registers of one thread are loaded
-        // once.
+        // A store writes each element once. A load serves all lanes, so it only skips registers that repeat within a
+        // thread.
         let guard = match direction {
             Direction::Store => {
                 let (lane, warp) = (free(layout.lane()), free(layout.warp()));
@@ -332,7 +340,7 @@ impl Offsets {
         if direction == Direction::Load && guard.register != 0 {
             let bases = LinearMap::new(layout.register().to_vec(), 64)?;
             for r in 0..layout.registers() {
-                // The solution uses only the first independent registers, which are the kept ones.
+                // The solution uses only the first independent registers, which are exactly the kept ones.
                 match bases.solve(bases.apply(r.into())) {
                     Some(source) if source != u64::from(r) => copies.push((r, source as u32)),
                     _ => {}
@@ -369,15 +377,16 @@ impl Offsets {
         self.lane.iter().chain(&self.warp).chain(&self.block).copied()
     }
 
-    /// For each of the low `count` offset bits the registers that flip it alone, as long as there are some.
-    fn slots(&self, count: u32) -> Vec<u64> {
+    /// For each of the low `count` offset bits, the registers that flip that bit alone. Stops at the first bit
+    /// without such registers.
+    fn flips(&self, count: u32) -> Vec<u64> {
         let kept: Vec<u64> = self.kept.iter().map(|&i| self.registers[i as usize]).collect();
         let Ok(map) = LinearMap::new(kept, 64) else { return Vec::new() };
         let spread = |x: u64| self.kept.iter().enumerate().fold(0, |r, (i, &bit)| r | (x >> i & 1) << bit);
         (0..count.min(self.within)).map_while(|i| map.solve(1 << i)).map(spread).collect()
     }
 
-    /// Kept register bits that are independent of the `low` offset bits and of each other.
+    /// The kept register bits that are independent of the `low` offset bits and of each other.
     fn beyond(&self, low: u32) -> Vec<u64> {
         let mut seen: Subspace = (0..low).map(|i| 1u64 << i).collect();
         self.kept.iter().filter(|&&i| seen.insert(self.registers[i as usize])).map(|&i| 1u64 << i).collect()
@@ -389,17 +398,17 @@ impl Offsets {
     }
 
     fn vector(&self) -> SharedAccess {
-        let mut slots = self.slots(ROW_LOG2.saturating_sub(self.eb));
-        // A thread whose base had bits within the vector would find its elements rotated.
+        let mut flips = self.flips(ROW_LOG2.saturating_sub(self.eb));
+        // If a thread's base had bits within the vector, its elements would be rotated.
         let aligned = self.columns().map(u64::trailing_zeros).min().unwrap_or(64);
-        slots.truncate(aligned as usize);
-        let elements = 1u32 << slots.len();
-        let start = |start: u64| start ^ combine(&slots, self.offset(start));
-        let free = self.beyond(slots.len() as u32);
-        let registers = |start: u64| (0..elements.into()).map(|s| (start ^ combine(&slots, s)) as u32).collect();
+        flips.truncate(aligned as usize);
+        let elements = 1u32 << flips.len();
+        let start = |start: u64| start ^ combine(&flips, self.offset(start));
+        let free = self.beyond(flips.len() as u32);
+        let registers = |start: u64| (0..elements.into()).map(|s| (start ^ combine(&flips, s)) as u32).collect();
         let starts = (0..1u64 << free.len()).map(|g| start(combine(&free, g)));
         let instructions = starts.map(|s| (s, registers(s))).collect();
-        let bytes = 1 << (self.eb + slots.len() as u32).min(ROW_LOG2);
+        let bytes = 1 << (self.eb + flips.len() as u32).min(ROW_LOG2);
         self.finish(AccessMode::Vector { elements }, self.lane.clone(), bytes, instructions)
     }
 
@@ -412,27 +421,28 @@ impl Offsets {
         if (transposed && word != 1) || self.guard.lane != 0 || self.lane[lanes_along_row.clone()] != along {
             return None;
         }
-        // Registers in a word: consecutive elements of the row, or (transposed) of two neighbouring rows.
-        let (slots, free) = if transposed {
+        // The registers of a word hold consecutive elements of the row or, transposed, elements of two neighboring
+        // rows.
+        let (flips, free) = if transposed {
             let mut free = self.beyond(row);
-            // A register along the row is not part of a transposed fragment.
+            // A transposed fragment does not have registers along the row.
             if free.is_empty() || free.len() != self.kept.len() {
                 return None;
             }
             (vec![free.remove(0)], free)
         } else {
-            (self.slots(word), self.beyond(word))
+            (self.flips(word), self.beyond(word))
         };
-        if slots.len() != word as usize {
+        if flips.len() != word as usize {
             return None;
         }
-        let start = |start: u64| if transposed { start } else { start ^ combine(&slots, self.offset(start)) };
-        let mut rows: Vec<u64> = if transposed { vec![self.offset(slots[0])] } else { Vec::new() };
+        let start = |start: u64| if transposed { start } else { start ^ combine(&flips, self.offset(start)) };
+        let mut rows: Vec<u64> = if transposed { vec![self.offset(flips[0])] } else { Vec::new() };
         rows.extend((0..5).filter(|i| !lanes_along_row.contains(i)).map(|i| self.lane[i]));
         let starts: Vec<u64> = free.iter().map(|&f| start(f)).collect();
         let others = self.warp.iter().chain(&self.block).copied();
         let anywhere = rows.iter().copied().chain(others).chain(starts.iter().map(|&s| self.offset(s)));
-        // Everything but the matrix itself must keep whole rows whole, and the rows of an instruction belong to one
+        // Everything outside the matrix must preserve whole rows, and the rows of one instruction must be in one
         // round.
         if anywhere.into_iter().any(|o| o & low_mask(row) != 0) || rows.iter().any(|&o| self.round_of(o) != 0) {
             return None;
@@ -443,12 +453,12 @@ impl Offsets {
         rows.extend(together.iter().map(|&s| self.offset(s)));
         rows.resize(5, 0);
         let (matrices, elements) = (1u32 << together.len(), 1u32 << word);
-        let (slots, together) = (&slots, &together);
+        let (flips, together) = (&flips, &together);
         let registers = |start: u64| {
             let words = (0..u64::from(matrices)).map(move |m| start ^ combine(together, m));
             words
                 .flat_map(|w| (0..u64::from(elements)).map(move |e| (w, e)))
-                .map(|(w, e)| (w ^ combine(slots, e)) as u32)
+                .map(|(w, e)| (w ^ combine(flips, e)) as u32)
         };
         let starts = (0..1u64 << free.len()).map(|g| combine(&free, g));
         let instructions = starts.map(|s| (s, registers(s).collect())).collect();
@@ -459,7 +469,7 @@ impl Offsets {
         let address = self.thread_bases(&lane, |o| self.bytes_of(o));
         let round = match mode {
             AccessMode::Vector { .. } => self.thread_bases(&lane, |o| self.round_of(o)),
-            // Lane parts are rows here, all of round 0.
+            // Here the lane parts are rows, all in round 0.
             AccessMode::Matrix { .. } => self.thread_bases(&[0; 5], |o| self.round_of(o)),
         };
         let reach = address.all().fold(0, |bits, b| bits | b);
@@ -470,7 +480,7 @@ impl Offsets {
             Instruction { round, xor: constant & reach, add: constant & !reach, registers }
         };
         let instructions: Vec<Instruction> = list.into_iter().map(instruction).collect();
-        // Lanes that supply an address: all that the guard admits, or the rows of the matrices.
+        // The lanes that supply an address: all that the guard admits, or the rows of the matrices.
         let active = |l: u64| match mode {
             AccessMode::Vector { .. } => l & self.guard.lane == 0 && combine(&round.lane, l) == 0,
             AccessMode::Matrix { matrices, .. } => l < 8 * u64::from(matrices),
@@ -478,9 +488,9 @@ impl Offsets {
         let address_of = |l: u64| active(l).then(|| combine(&address.lane, l));
         let addresses: Vec<Option<u64>> = (0..WARP_SIZE.into()).map(address_of).collect();
         let turns = phase_wavefronts(&addresses, bytes).unwrap_or_default();
-        // A lane-dependent round makes every instruction execute once for each value it takes in the warp.
+        // If the round depends on the lane, every instruction executes once for each round in the warp.
         let executions = instructions.len() as u64 * (1 << Subspace::span(round.lane.iter().copied()).dim());
-        // Elements of 16 bytes or more take several instructions' worth of turns.
+        // Elements wider than 16 bytes take several instructions each.
         let pieces = 1u64 << (self.eb.saturating_sub(ROW_LOG2));
         SharedAccess {
             direction: self.direction,

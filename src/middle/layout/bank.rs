@@ -1,15 +1,15 @@
 //! The cost of a warp's memory access: shared-memory bank conflicts and global-memory sectors.
 //!
-//! Shared memory has 32 banks of 4-byte words; word `w` lives in bank `w % 32`. A warp's access is served in phases
-//! that ask for at most 128 bytes: all lanes at once for accesses of up to 4 bytes per lane, each half of the warp for
-//! 8 bytes, each quarter for 16. Within a phase, lanes that touch the same word share it (a read is broadcast, a write
-//! merged); different words of one bank are served one after the other. The *conflict degree* is the number of such
-//! turns, 1 at best.
+//! Shared memory has 32 banks of 4-byte words; word `w` is in bank `w % 32`. The hardware serves a warp's access in
+//! phases of at most 128 bytes: all lanes at once for accesses of up to 4 bytes per lane, half a warp at a time for 8
+//! bytes, a quarter for 16. Within a phase, lanes that access the same word share it (a read is broadcast, writes are
+//! merged). Different words of one bank are served one per wavefront. The *conflict degree* is the number of
+//! wavefronts of a phase; 1 is optimal.
 //!
-//! When addresses are a linear function of the lane, the words of a phase form a subspace. Every bank that it meets, it
-//! meets in equally many words: the degree is `2^(dim(words) - dim(banks))`, where `banks` is the projection of the
-//! words on the five low bits. Adding a constant to all addresses by XOR permutes the banks, so one number stands for
-//! all the accesses that differ by a constant.
+//! If addresses are a linear function of the lane, the words of a phase form a subspace. Every bank that the phase
+//! hits is hit by the same number of words, so the degree is `2^(dim(words) - dim(banks))`, where `banks` is the
+//! projection of the words onto the five low bits. XORing a constant into all addresses permutes the banks. One
+//! degree therefore describes all accesses that differ by a constant.
 
 use std::collections::BTreeSet;
 
@@ -18,14 +18,14 @@ use crate::layout::LANE_BITS;
 use crate::map::low_mask;
 use crate::subspace::Subspace;
 
-/// log2 of the bytes of a bank's word.
+/// log2 of the bytes of a bank word.
 pub const WORD_LOG2: u32 = 2;
 /// log2 of the number of banks.
 pub const BANK_BITS: u32 = 5;
 /// log2 of the bytes that one phase of an access may move.
 pub const PHASE_LOG2: u32 = WORD_LOG2 + BANK_BITS;
 
-/// log2 of the lanes that take part in one phase of an access of `vec_bytes` per lane.
+/// log2 of the lanes in one phase of an access of `vec_bytes` per lane.
 pub fn phase_lane_bits(vec_bytes: u64) -> u32 {
     PHASE_LOG2.saturating_sub(vec_bytes.max(1).ilog2()).min(LANE_BITS)
 }
@@ -38,8 +38,10 @@ fn check_vector(vec_bytes: u64) -> Result<()> {
     }
 }
 
-/// The conflict degree of an access of `vec_bytes` (1, 2, 4, 8 or 16) whose byte address is linear in the lane: bit `i`
-/// of the lane contributes `lane_bytes[i]` by XOR. Contributions are multiples of `vec_bytes`.
+/// Returns the conflict degree of an access of `vec_bytes` (1, 2, 4, 8 or 16) with a byte address that is linear in
+/// the lane: bit `i` of the lane contributes `lane_bytes[i]` by XOR.
+///
+/// Errors: another access size, or a contribution that is not a multiple of `vec_bytes`.
 pub fn conflict_degree(lane_bytes: &[u64], vec_bytes: u64) -> Result<u32> {
     check_vector(vec_bytes)?;
     if let Some(&value) = lane_bytes.iter().find(|&&b| b % vec_bytes != 0) {
@@ -52,11 +54,11 @@ pub fn conflict_degree(lane_bytes: &[u64], vec_bytes: u64) -> Result<u32> {
     Ok(1 << (words.dim() - banks.dim()))
 }
 
-/// The turns that shared memory takes for each phase of an access, from the byte addresses of the active lanes (`None`:
-/// inactive), at most 32. The definition that [`conflict_degree`] is checked against.
+/// Counts the wavefronts of each phase of an access from the byte addresses of at most 32 lanes (`None` for an
+/// inactive lane). Tests compare [`conflict_degree`] with this direct count.
 pub fn phase_wavefronts(addresses: &[Option<u64>], vec_bytes: u64) -> Result<Vec<u32>> {
     check_vector(vec_bytes)?;
-    let turns = |lanes: &[Option<u64>]| {
+    let wavefronts = |lanes: &[Option<u64>]| {
         let words = lanes.iter().flatten().flat_map(|&a| a >> WORD_LOG2..=(a + vec_bytes - 1) >> WORD_LOG2);
         let words: BTreeSet<u64> = words.collect();
         let mut banks = [0u32; 1 << BANK_BITS];
@@ -65,16 +67,16 @@ pub fn phase_wavefronts(addresses: &[Option<u64>], vec_bytes: u64) -> Result<Vec
         }
         banks.into_iter().max().unwrap_or(0)
     };
-    Ok(addresses.chunks(1 << phase_lane_bits(vec_bytes)).map(turns).collect())
+    Ok(addresses.chunks(1 << phase_lane_bits(vec_bytes)).map(wavefronts).collect())
 }
 
-/// Total turns of an access, over all its phases.
+/// The total wavefronts of an access, over all its phases.
 pub fn wavefronts(addresses: &[Option<u64>], vec_bytes: u64) -> Result<u32> {
     Ok(phase_wavefronts(addresses, vec_bytes)?.into_iter().sum())
 }
 
-/// The 32-byte sectors of global memory that a warp's access of `vec_bytes` per lane touches when its byte address is
-/// linear in the lane, for a base aligned to 32 bytes.
+/// The number of 32-byte sectors of global memory that a warp's access of `vec_bytes` per lane touches. The byte
+/// address is linear in the lane and the base is aligned to 32 bytes.
 pub fn global_sectors(lane_bytes: &[u64], vec_bytes: u64) -> u64 {
     let within = (0..vec_bytes.max(1).ilog2()).map(|i| 1u64 << i);
     1 << Subspace::span(lane_bytes.iter().copied().chain(within).map(|b| b >> 5)).dim()

@@ -1,13 +1,14 @@
-//! Blocked layouts: every thread holds a small box of elements, lanes tile boxes, warps tile those.
+//! Blocked layouts: each thread holds a small box of elements, the lanes tile the warp's box, and the warps tile the
+//! block's box.
 
 use crate::error::{LayoutError, Result};
 use crate::layout::{LANE_BITS, Layout};
 use crate::shape::Shape;
 
-/// Hands out the bits of a tile's coordinates, low bits first, to the input dimensions of a layout.
+/// Assigns the bits of a tile's coordinates, low bits first, to the input dimensions of a layout.
 struct Filler<'a> {
     shape: &'a Shape,
-    /// Position of each dimension's field, and how many of its bits are taken.
+    /// The position of each dimension's field, and the number of its bits already taken.
     low: Vec<u32>,
     taken: Vec<u32>,
 }
@@ -49,13 +50,13 @@ fn log2(what: &'static str, value: u64) -> Result<u32> {
 }
 
 impl Layout {
-    /// The blocked layout: each thread holds a box of `size_per_thread`, `lanes` boxes per dimension make a warp's box,
-    /// `warps` of those per dimension the block's. `order` lists the dimensions from the fastest, for registers, lanes
-    /// and warps alike. A tile larger than the block's box repeats it in further registers; along a dimension where the
-    /// tile is smaller, threads hold replicas.
+    /// The blocked layout. Each thread holds a box of `size_per_thread`; `lanes` boxes per dimension make a warp's
+    /// box, and `warps` of those make the block's box. `order` lists the dimensions from the fastest, for registers,
+    /// lanes and warps alike. A tile larger than the block's box repeats the box in further registers. Along a
+    /// dimension where the tile is smaller, threads hold replicas.
     ///
-    /// Errors: list lengths other than the rank, counts that are not powers of two, or lanes that do not multiply to
-    /// 32.
+    /// Errors: a list whose length is not the rank, or a count that is not a power of two. The product of `lanes`
+    /// must be 32.
     pub fn blocked(
         shape: &Shape,
         size_per_thread: &[u64],
@@ -90,12 +91,13 @@ impl Layout {
         Self::new(register, lane, warp, Vec::new())
     }
 
-    /// The layout for global memory accesses of a tile whose memory order is `order` (dimensions from the fastest).
+    /// The layout for global memory accesses to a tile whose memory order is `order` (dimensions from the fastest).
     ///
-    /// Each thread holds vectors of up to `vec_elems` elements along the fastest dimension, at most 16 bytes; lanes
-    /// follow along it until they cover 128 bytes (one cache line), then go to the next dimensions; warps go to the
-    /// next dimensions, and what is left of the tile repeats in registers, fastest dimension first. Threads that a
-    /// small tile leaves without work first shorten the vectors, then hold replicas. `elem_bits` below 8 count as 8.
+    /// Each thread holds vectors of up to `vec_elems` elements along the fastest dimension, at most 16 bytes. Lanes
+    /// continue along that dimension until they cover 128 bytes (one cache line), then along the next dimensions.
+    /// Warps take the next dimensions, and the rest of the tile repeats in registers, fastest dimension first. If a
+    /// small tile leaves threads idle, the vectors get shorter first; after that, threads hold replicas. An
+    /// `elem_bits` below 8 counts as 8.
     ///
     /// Errors: `order` is not a permutation, or `vec_elems` or `num_warps` is not a power of two.
     pub fn coalesced(shape: &Shape, elem_bits: u32, order: &[usize], vec_elems: u64, num_warps: u64) -> Result<Self> {
@@ -103,9 +105,9 @@ impl Layout {
         Self::coalesced_over(shape, elem_bits, order, [1, vec_elems], num_warps, [&after, &after])
     }
 
-    /// As [`Layout::coalesced`], but vectors have a least number of elements too, which they keep though threads go
-    /// idle; lanes that are left after a cache line go to the dimensions of the first list, and warps to those of the
-    /// second.
+    /// Like [`Layout::coalesced`], with more control. Vectors have at least `least` elements even if threads go idle.
+    /// The lanes that remain after a cache line go to the dimensions of `lanes_over`, and the warps to the dimensions
+    /// of `warps_over`.
     pub fn coalesced_over(
         shape: &Shape,
         elem_bits: u32,
@@ -124,7 +126,7 @@ impl Layout {
         if let Some(fastest) = order.first() {
             let mut filler = Filler::new(shape);
             let [mut r, mut l, mut w]: [Vec<u64>; 3] = Default::default();
-            // A vector may not take so many elements that other threads go idle.
+            // A vector must not be so long that other threads go idle.
             let per_thread = shape.bits().saturating_sub(LANE_BITS + warp_bits);
             let vec = vec.min(4u32.saturating_sub(elem_log2_bytes)).min(per_thread.max(least));
             let got = filler.take(*fastest, vec, &mut r);

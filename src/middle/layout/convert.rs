@@ -1,8 +1,8 @@
-//! Converting a tile from one distributed layout to another, by the cheapest means.
+//! Conversion of a tile from one distributed layout to another.
 //!
-//! In order of cost: nothing at all, a renumbering of registers (free: registers are SSA values), shuffles inside
-//! warps, and a round trip through shared memory. The classes are decided by linear algebra on the bases, without
-//! enumerating the tile.
+//! The choices, from the cheapest: nothing, a renumbering of registers (free, because registers are SSA values),
+//! shuffles inside warps, and a round trip through shared memory. Linear algebra on the bases decides which one
+//! applies, without enumerating the tile.
 
 use crate::error::Result;
 use crate::layout::{Input, Layout};
@@ -14,7 +14,7 @@ use crate::swizzle::{SharedOptions, SharedPlan, plan_shared};
 /// How to convert a tile.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Conversion {
-    /// The layouts are the same map: register `i` stays register `i`.
+    /// The layouts are the same map. Register `i` stays register `i`.
     Identity,
     /// Register `d` of the result is register `source[d]` of the same thread, in all threads.
     RegisterPermute {
@@ -24,32 +24,33 @@ pub enum Conversion {
     SharedMemory(Box<SharedPlan>),
 }
 
-/// What the target allows, and when shuffles are preferred to shared memory.
+/// The instructions that the target allows, and the limits up to which shuffles are preferred to shared memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ConvertOptions {
     pub shared: SharedOptions,
-    /// Shuffles are taken when they need at most this many selects per shuffled or copied element ...
+    /// The most selects per shuffled or copied element for which shuffles are used.
     pub max_selects_per_element: u32,
-    /// ... and at most this many shuffle instructions in all. The default admits up to 64: beyond that a trip through
-    /// shared memory with wide vectors is shorter even with its barrier.
+    /// The most shuffle instructions in all for which shuffles are used. The default is 64: beyond that, a round trip
+    /// through shared memory with wide vectors is shorter even with its barrier.
     pub max_shuffles: u32,
 }
 
 impl ConvertOptions {
-    /// The defaults for elements of `elem_bits`: no matrix instructions, unlimited buffer.
+    /// The defaults for elements of `elem_bits`: no matrix instructions and a buffer of any size.
     pub fn new(elem_bits: u32) -> Self {
         Self { shared: SharedOptions::new(elem_bits), max_selects_per_element: 4, max_shuffles: 64 }
     }
 }
 
-/// The register of `src` that holds what each register of `dst` wants, when every thread has all its elements already
-/// and in registers that do not depend on the thread. Blocks count as threads.
+/// Returns, for each register of `dst`, the register of `src` in the same thread that holds its element. Returns
+/// `None` if a thread lacks an element, or if the register depends on the thread. A thread of another block counts as
+/// another thread.
 pub fn register_permutation(src: &Layout, dst: &Layout) -> Option<Vec<u32>> {
     let registers = register_map(src, dst)?;
     Some((0..u64::from(dst.registers())).map(|d| registers.apply(d) as u32).collect())
 }
 
-/// [`register_permutation`] as a map, for tiles with too many registers to list.
+/// Like [`register_permutation`], as a map, for tiles with too many registers to list.
 pub fn register_map(src: &Layout, dst: &Layout) -> Option<LinearMap> {
     let at = |layout: &Layout, input, i: usize| layout.bases(input).get(i).copied().unwrap_or(0);
     let same = |input| {
@@ -64,10 +65,10 @@ pub fn register_map(src: &Layout, dst: &Layout) -> Option<LinearMap> {
     from.solve_map(&to)
 }
 
-/// The cheapest conversion of a tile of `shape` from `src` to `dst`. Both layouts may hold replicas; `src` must reach
-/// every element that `dst` wants in the same block.
+/// Returns the cheapest conversion of a tile of `shape` from `src` to `dst`. Both layouts may hold replicas. `src`
+/// must hold every element in the block where `dst` needs it.
 ///
-/// Errors: those of [`plan_shared`].
+/// Errors: as in [`plan_shared`].
 pub fn convert(src: &Layout, dst: &Layout, shape: &Shape, options: &ConvertOptions) -> Result<Conversion> {
     src.to_map(shape)?;
     dst.to_map(shape)?;

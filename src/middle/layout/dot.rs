@@ -1,20 +1,20 @@
-//! Products of tiles: where accumulator and operands lie, and which registers meet in which instruction.
+//! Dots: the layouts of accumulator and operands, and the registers of each instruction.
 //!
-//! The accumulator's layout comes first: copies of the instruction's fragment over the tile, and warps over what is
-//! left. Everything else follows from it. A thread (for scalar arithmetic) or a warp (for `mma.sync`) that owns some
-//! rows and columns of the accumulator needs those rows of A and those columns of B, along all of K. So an operand's
-//! layout is the accumulator's with the coordinate that the operand lacks forgotten, and K added in registers; in a
-//! fragment, two lane bits stand on K instead of on the columns (see [`MmaShape`]).
+//! The layout of the accumulator comes first. Copies of the instruction's fragment cover the tile, and warps divide
+//! the rest. Everything else follows from it. A thread (for scalar arithmetic) or a warp (for `mma.sync`) that owns
+//! some rows and columns of the accumulator needs the same rows of A and columns of B, along all of K. An operand's
+//! layout is therefore the accumulator's layout without the coordinate that the operand lacks, and with K added in
+//! registers. In a fragment, two lane bits select K instead of a column (see [`MmaShape`]).
 //!
-//! A tile may be smaller than the instruction. Where a row or column bit is missing, its lane bit gets a zero vector:
-//! lanes hold copies, and so compute copies of the same results. Where a bit of K is missing, copies would be added up;
-//! the lanes and registers beyond K must supply zeros instead, to *both* operands, since zero times infinity is no
-//! zero.
+//! A tile may be smaller than the instruction. If a row or column bit is missing, its lane bit gets a zero vector:
+//! lanes hold replicas and compute the same results. If a bit of K is missing, replicas would be added up. The lanes
+//! and registers beyond K must supply zeros instead, in *both* operands, because zero times infinity is not zero.
 //!
-//! *Worked example.* A 8x4 by 4x8 product of f16 by m16n8k16. Accumulator: `register = [n0], lane = [n1, n2, m0, m1,
-//! m2]`; the register bit of rows 8 to 15 is missing, so half of each accumulator fragment is not there. A: `register =
-//! [k0], lane = [k1, 0, m0, m1, m2]`: lane bit 1 stands on bit 2 of K, which the tile lacks. Lanes where it is set
-//! supply zeros, and so does every lane for the register bit of K that the instruction has in addition.
+//! *Worked example.* An 8x4 by 4x8 dot of f16 with m16n8k16. Accumulator: `register = [n0], lane = [n1, n2, m0, m1,
+//! m2]`; the tile lacks the register bit of rows 8 to 15, so half of each accumulator fragment is unused. A:
+//! `register = [k0], lane = [k1, 0, m0, m1, m2]`; lane bit 1 selects bit 2 of K, which the tile lacks. Lanes with
+//! this bit set supply zeros, and all lanes supply zeros in the registers of the instruction's other K bit that the
+//! tile lacks.
 
 use crate::error::{LayoutError, Result};
 use crate::layout::{Input, LANE_BITS, Layout};
@@ -23,12 +23,12 @@ use crate::mma::{MmaShape, Operand};
 use crate::shape::Shape;
 use crate::subspace::Subspace;
 
-/// What multiplies.
+/// The instruction that multiplies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Multiplier {
-    /// One multiplication and addition at a time.
+    /// One multiply-add per instruction.
     Scalar,
-    /// An instruction whose accumulator is in registers, by one warp or by four.
+    /// A matrix instruction with its accumulator in registers, executed by one warp or by four.
     Matrix(MmaShape),
 }
 
@@ -44,7 +44,7 @@ impl Multiplier {
         }
     }
 
-    /// log2 of the elements along K that share a register of an operand.
+    /// log2 of the elements along K that share one register of an operand.
     fn word(self) -> u32 {
         match self {
             Self::Scalar => 0,
@@ -52,7 +52,8 @@ impl Multiplier {
         }
     }
 
-    /// log2 of the warps that execute one instruction together: the low bits of a warp's number, which stand on rows.
+    /// log2 of the warps that execute one instruction together. They are the low bits of the warp number and select
+    /// rows.
     fn group(self) -> u32 {
         match self {
             Self::Scalar => 0,
@@ -61,24 +62,24 @@ impl Multiplier {
     }
 }
 
-/// How many warps share each coordinate, as log2. Those beyond an extent hold replicas.
+/// The number of warps along each coordinate, as log2. Warps beyond an extent hold replicas.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct WarpGrid {
     pub batch: u32,
     pub m: u32,
     pub n: u32,
-    /// Warps that find nothing left to share.
+    /// Warps without a part of the tile.
     pub replicas: u32,
 }
 
-/// log2 of the distance of the rows and columns that one instruction takes together.
+/// log2 of the distance between the rows and between the columns of one instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct FragmentStride {
     pub m: u32,
     pub n: u32,
 }
 
-/// Extents of a product of tiles, as log2: `[batch,] m x k` times `[batch,] k x n`.
+/// The extents of a dot, as log2: `[batch,] m x k` times `[batch,] k x n`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct DotShape {
     rank: usize,
@@ -88,34 +89,36 @@ pub struct DotShape {
     k: u32,
 }
 
-/// The registers of one instruction. An element that the tile lacks is `None`: zero in an operand, anything in an
+/// The registers of one instruction. An element that the tile lacks is `None`: zero in an operand, arbitrary in an
 /// accumulator.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DotStep {
-    /// First element along K.
+    /// The first element along K.
     pub k: u32,
     pub accumulator: Vec<Option<u32>>,
-    /// Elements in the order of the instruction's registers, word by word.
+    /// The elements in the order of the instruction's registers, word by word.
     pub lhs: Vec<Option<u32>>,
     pub rhs: Vec<Option<u32>>,
 }
 
 impl DotShape {
-    /// Errors: ranks other than two or three, or extents that do not fit each other.
+    /// Creates the shape from the shapes of the operands and the accumulator.
+    ///
+    /// Errors: ranks other than two or three, or extents that do not match.
     pub fn new(lhs: &Shape, rhs: &Shape, accumulator: &Shape) -> Result<Self> {
         let rank = accumulator.rank();
         if !(2..=3).contains(&rank) || lhs.rank() != rank || rhs.rank() != rank {
             let found = if (2..=3).contains(&rank) { lhs.rank().max(rhs.rank()) } else { rank };
-            return Err(LayoutError::Mismatch { what: "rank of a product", expected: 2, found: found as u64 });
+            return Err(LayoutError::Mismatch { what: "rank of a dot", expected: 2, found: found as u64 });
         }
         let (a, b, c) = (lhs.log2(), rhs.log2(), accumulator.log2());
         let batch = if rank == 3 { c[0] } else { 0 };
         let (row, column) = (rank - 2, rank - 1);
-        let product = Self { rank, batch, m: c[row], n: c[column], k: a[column] };
+        let dot = Self { rank, batch, m: c[row], n: c[column], k: a[column] };
         let checks = [
-            ("rows of the product", a[row], c[row]),
-            ("columns of the product", b[column], c[column]),
-            ("depth of the product", b[row], a[column]),
+            ("rows of the dot", a[row], c[row]),
+            ("columns of the dot", b[column], c[column]),
+            ("depth of the dot", b[row], a[column]),
             ("batch of lhs", if rank == 3 { a[0] } else { 0 }, batch),
             ("batch of rhs", if rank == 3 { b[0] } else { 0 }, batch),
         ];
@@ -123,11 +126,11 @@ impl DotShape {
             Some((what, found, expected)) => {
                 Err(LayoutError::Mismatch { what, expected: 1 << expected, found: 1 << found })
             }
-            None => Ok(product),
+            None => Ok(dot),
         }
     }
 
-    /// The same rows and columns with another depth: what the scales of blocks along K are.
+    /// The same rows and columns with another depth, for the scales of blocks along K.
     pub fn with_depth(self, k: u32) -> Self {
         Self { k, ..self }
     }
@@ -153,7 +156,7 @@ impl DotShape {
         if bit < self.batch { 1 << (self.n + self.m + bit) } else { 0 }
     }
 
-    /// Bit `bit` of K in an operand's index; zero beyond the depth.
+    /// Bit `bit` of K in an operand's index, or zero beyond the depth.
     fn at_k(&self, operand: Operand, bit: u32) -> u64 {
         match operand {
             _ if bit >= self.k => 0,
@@ -162,7 +165,7 @@ impl DotShape {
         }
     }
 
-    /// The index in an operand, at K zero, of the row or column that an accumulator index names.
+    /// The operand index, at K = 0, of the row or column that an accumulator index names.
     fn project(&self, operand: Operand, index: u64) -> u64 {
         let batch = index >> (self.m + self.n);
         match operand {
@@ -172,15 +175,16 @@ impl DotShape {
         }
     }
 
-    /// Shares warps (log2 of their number) so that the part of each is as large and as square as can be: batches first,
-    /// which share no operands, then the longer side. With `rows` set rows go first: then each warp holds whole rows of
-    /// the result, as a second product with the result as its left operand, or a reduction along the columns, wants it.
+    /// Divides `warps` (log2 of their number) so that the part of each warp is large and close to square. Batches are
+    /// divided first, because they share no operands, then the longer side. With `rows`, rows are divided before
+    /// columns. Each warp then holds whole rows of the result, which suits a reduction along the columns or a second
+    /// dot that takes the result as its left operand.
     ///
-    /// Warps that execute an instruction together are no part of the grid: it is of warpgroups then.
+    /// If several warps execute an instruction together, the grid counts warpgroups.
     pub fn arrange(&self, multiplier: Multiplier, warps: u32, rows: bool) -> WarpGrid {
         let (fm, fn_, _) = multiplier.log2();
         let (mut batch, mut m, mut n) = (self.batch, self.m, self.n);
-        // Scalar arithmetic spreads a warp over eight by four lanes, each with four columns.
+        // Scalar arithmetic uses a warp as eight by four lanes, with four columns each.
         let (least_m, least_n) = if multiplier == Multiplier::Scalar { (2, 5) } else { (fm, fn_) };
         let mut grid = WarpGrid::default();
         for _ in multiplier.group()..warps {
@@ -201,12 +205,13 @@ impl DotShape {
         grid
     }
 
-    /// The layout of the accumulator. Low bits of the warp's number go to rows, then columns, then batches.
+    /// The layout of the accumulator. The low bits of the warp number select rows, the next ones columns, then
+    /// batches.
     ///
-    /// Which rows and columns of the tile an instruction takes together is free. With `apart` they lie `2^apart` from
-    /// each other, as far as the warp's part allows, and the ones between belong to the same thread: it then reads that
-    /// many neighbours of an operand that is contiguous along M or N at once, and writes as many neighbours of the
-    /// result.
+    /// An instruction may take any rows and columns of the tile together. With `apart`, they are `2^apart` from each
+    /// other, as far as the warp's part allows, and the rows and columns between them belong to the same thread. The
+    /// thread then reads that many neighbors at once from an operand that is contiguous along M or N, and writes as
+    /// many neighbors of the result.
     pub fn accumulator(&self, multiplier: Multiplier, grid: WarpGrid, apart: FragmentStride) -> Result<Layout> {
         let (fm, fn_, _) = multiplier.log2();
         let (mut register, mut lane, mut warp) = (Vec::new(), Vec::new(), Vec::new());
@@ -232,7 +237,7 @@ impl DotShape {
                 (fm + dm, fn_ + dn)
             }
             Multiplier::Scalar => {
-                // Four neighbours a thread, eight lanes along the columns, the others along the rows.
+                // Four neighbors per thread, eight lanes along the columns, the other lanes along the rows.
                 let vector = self.n.min(2);
                 let mut columns = (self.n - vector).min(3);
                 let rows = self.m.min(LANE_BITS - columns);
@@ -261,7 +266,7 @@ impl DotShape {
 
     /// The layout of an operand for an accumulator in `layout`.
     ///
-    /// Errors: B of a warpgroup, which is never in registers.
+    /// Errors: operand B of a warpgroup instruction, which is never in registers.
     pub fn operand(&self, multiplier: Multiplier, layout: &Layout, operand: Operand) -> Result<Layout> {
         if let (Multiplier::Matrix(shape), Operand::B) = (multiplier, operand) {
             shape.in_registers(operand)?;
@@ -284,7 +289,8 @@ impl DotShape {
                 let (_, _, depth) = multiplier.log2();
                 register.extend(along_k(word + 2..depth.min(self.k)));
                 if operand == Operand::B {
-                    // `ldmatrix` takes four matrices, two bits of a register's number: those of one step along K.
+                    // `ldmatrix` loads four matrices, two bits of a register number: the matrices of one step along
+                    // K.
                     let columns = fragment.copies.iter().map(project).filter(|&b| b != 0);
                     register.extend(columns.take((word + 4).saturating_sub(depth) as usize));
                 }
@@ -302,8 +308,9 @@ impl DotShape {
         Layout::new(register, lane, outer(Input::Warp), outer(Input::Block))
     }
 
-    /// The layout of the scales of an operand for instructions that scale: `self` has the number of scales as its
-    /// depth. Four along K share a register; lane 4g supplies those of row or column g, lane 4g + 1 those of row g + 8.
+    /// The layout of an operand's scales, for block-scaled instructions; the depth of `self` is the number of scales
+    /// along K. Four scales along K share a register. Lane 4g supplies the scales of row or column g, and lane 4g + 1
+    /// the scales of row g + 8.
     pub fn scales(&self, multiplier: Multiplier, layout: &Layout, operand: Operand) -> Result<Layout> {
         let fragment = self.fragment(multiplier, layout);
         let project = |v: &u64| self.project(operand, *v);
@@ -320,7 +327,7 @@ impl DotShape {
         Layout::new(register, lane, outer(Input::Warp), outer(Input::Block))
     }
 
-    /// The parts of an accumulator layout that is made of fragments.
+    /// Splits an accumulator layout into the bits of its fragment and the copies of the fragment.
     fn fragment(&self, multiplier: Multiplier, layout: &Layout) -> FragmentBits {
         let mut registers = layout.register().iter().copied();
         let mut take = |there: bool| if there { registers.next().unwrap_or(0) } else { 0 };
@@ -336,9 +343,9 @@ impl DotShape {
         }
     }
 
-    /// Whether `layout` may be an accumulator's: for a matrix instruction, whether its low bits are those of a
-    /// fragment. Each of them stands on rows or on columns, as it must, and stands on some if the tile has that many;
-    /// which ones is free (see [`DotShape::accumulator`]).
+    /// Whether `layout` is a valid accumulator layout. For a matrix instruction, its low bits must form a fragment:
+    /// each must move along rows or along columns as the fragment requires, and must not be zero if the tile has that
+    /// bit. Which row or column it selects is free (see [`DotShape::accumulator`]).
     pub fn is_accumulator(&self, multiplier: Multiplier, layout: &Layout) -> bool {
         let Multiplier::Matrix(shape) = multiplier else { return true };
         let (eighth, group) = (shape.m > 8, multiplier.group());
@@ -358,7 +365,8 @@ impl DotShape {
             && rows.enumerate().all(|(i, &v)| on_rows(v) && (v != 0) == (self.m > i as u32))
     }
 
-    /// Lanes that must supply zeros to both operands: those with one of these bits set.
+    /// The lane bits that select elements beyond K. A lane with one of these bits set must supply zeros in both
+    /// operands.
     pub fn zero_lanes(&self, multiplier: Multiplier) -> u32 {
         match multiplier {
             Multiplier::Scalar => 0,
@@ -369,18 +377,18 @@ impl DotShape {
         }
     }
 
-    /// All instructions of a thread, or all multiplications, in an order that needs few operand registers at a time:
+    /// Returns all instructions, or all scalar multiply-adds, in an order that needs few operand registers at a time:
     /// batches, then K, then rows, then columns.
     ///
-    /// Errors: layouts that do not belong together.
+    /// Errors: layouts that do not belong to the same dot.
     pub fn steps(&self, multiplier: Multiplier, acc: &Layout, lhs: &Layout, rhs: &Layout) -> Result<Vec<DotStep>> {
         let map = |l: &Layout| LinearMap::new(l.register().to_vec(), 64);
         let (acc_map, a, b) = (map(acc)?, map(lhs)?, map(rhs)?);
-        let wrong = LayoutError::Mismatch { what: "registers of a product", expected: 1, found: 0 };
+        let wrong = LayoutError::Mismatch { what: "registers of a dot", expected: 1, found: 0 };
         let find = |map: &LinearMap, index: u64| map.solve(index).map(|r| r as u32).ok_or_else(|| wrong.clone());
         let (_, _, fk) = multiplier.log2();
         let word = multiplier.word();
-        // Offsets of the elements of one instruction, low positions first; `None` for a bit that the tile lacks.
+        // The offsets of the elements of one instruction, low positions first; `None` for a bit that the tile lacks.
         let bit = |v: u64| (v != 0).then_some(v);
         let k_bit = |operand, i| bit(self.at_k(operand, i));
         let (in_acc, in_lhs, in_rhs, copies): (Vec<_>, Vec<_>, Vec<_>, Vec<u64>) = match multiplier {
@@ -416,7 +424,7 @@ impl DotShape {
                 })
                 .collect()
         };
-        // Copies in order of batch, rows, columns: a batch's instructions are together.
+        // Copies in the order of batch, rows, columns, so that the instructions of a batch are adjacent.
         let batch_of = |v: u64| v >> (self.m + self.n) != 0;
         let (batches, within): (Vec<u64>, Vec<u64>) = copies.into_iter().partition(|&v| batch_of(v));
         let depth = self.k.saturating_sub(fk);
@@ -443,14 +451,15 @@ impl DotShape {
         Ok(steps)
     }
 
-    /// Where the scale of an operand's block `block` is for each register of the accumulator, when scales lie as scalar
-    /// arithmetic takes operands. `self` has the number of scales as its depth.
+    /// Returns, for each register of the accumulator, the register with the scale of the operand's block `block`. The
+    /// scales must have the layout of an operand of scalar arithmetic; the depth of `self` is the number of scales
+    /// along K.
     pub fn scale_registers(&self, acc: &Layout, scales: &Layout, operand: Operand, block: u32) -> Result<Vec<u32>> {
         (0..acc.registers()).map(|r| self.scale_register(acc, scales, operand, block, r)).collect()
     }
 
-    /// Where that scale is for one register of the accumulator. Where instructions scale, lanes tell the rows and
-    /// columns of a fragment apart: there only the first register of a fragment has an answer.
+    /// Returns the register with the scale for one accumulator register. With block-scaled instructions, lanes
+    /// distinguish the rows and columns of a fragment; only the first register of a fragment then has an answer.
     pub fn scale_register(
         &self,
         acc: &Layout,
@@ -468,10 +477,10 @@ impl DotShape {
 }
 
 struct FragmentBits {
-    /// Vectors of the three column bits and the four row bits of a fragment; zero for those that the tile lacks.
+    /// The vectors of the three column bits and the four row bits of a fragment; zero for bits that the tile lacks.
     columns: [u64; 3],
     rows: [u64; 4],
-    /// Column bits of an instruction beyond eight columns.
+    /// The column bits of an instruction that is wider than eight columns.
     wide: Vec<u64>,
     copies: Vec<u64>,
 }

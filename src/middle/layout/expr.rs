@@ -1,13 +1,13 @@
-//! Thread indices as short expressions.
+//! Short expressions for thread-dependent indices.
 //!
-//! A code generator needs, once per thread, the value of a linear map of the lane, warp and block number: a coordinate
-//! of the thread's first element, or an offset into shared memory. Evaluating the map bit by bit would cost three
-//! instructions per bit. Runs of input bits that move by the same distance need only one mask and one shift, and masks
-//! that the width of the input or the shift already implies can be left out: the usual coordinate is one or two
+//! Once per thread, generated code needs the value of a linear map of the lane, warp and block number: a coordinate
+//! of the thread's first element, or an offset into shared memory. Evaluating the map bit by bit would take three
+//! instructions per bit. A run of input bits that move by the same distance needs only one mask and one shift. The
+//! mask is redundant if the width of the input or the shift already implies it. A typical coordinate takes one or two
 //! instructions.
 //!
-//! Registers add a constant. When no bit can be set both by the thread and by a register, XOR is addition, and the
-//! constant can go into the immediate of an address.
+//! Registers add a constant. If no bit can be set by both the thread and a register, XOR equals addition, and the
+//! constant can be an immediate offset of the address.
 
 use std::fmt;
 
@@ -23,11 +23,12 @@ pub struct Term {
     pub source: Input,
     pub mask: u64,
     pub shift: i32,
-    /// False when the shift and the width of the source make the mask redundant.
+    /// Whether the mask is needed. The shift and the width of the source can make it redundant.
     pub needs_mask: bool,
 }
 
 impl Term {
+    /// The value of the term when the source is `x`.
     pub fn eval(&self, x: u64) -> u64 {
         let masked = if self.needs_mask { x & self.mask } else { x };
         if self.shift >= 0 { masked << self.shift } else { masked >> -self.shift }
@@ -39,26 +40,27 @@ impl Term {
     }
 }
 
-/// A linear function of the thread, as terms to be combined by XOR.
+/// A linear function of the thread: the XOR of its terms.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct LinearExpr {
     pub terms: Vec<Term>,
-    /// No two terms can set the same bit: OR and addition give the same as XOR.
+    /// Whether no two terms can set the same bit. OR and addition then give the same result as XOR.
     pub disjoint: bool,
 }
 
-/// A tile coordinate: the thread's part, and the constant of every register.
+/// A tile coordinate: the thread's part and a constant for each register.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Coordinate {
     pub thread: LinearExpr,
-    /// Contribution of register `r`, to be combined with the thread's part by XOR.
+    /// The contribution of register `r`, to be XORed with the thread's part.
     pub registers: Vec<u64>,
-    /// No register sets a bit that the thread's part can set: OR and addition give the same as XOR.
+    /// Whether no register sets a bit that the thread's part can set. OR and addition then give the same result as
+    /// XOR.
     pub disjoint: bool,
 }
 
 impl LinearExpr {
-    /// The function that maps bit `i` of the lane to `lane[i]`, and so on, as few terms.
+    /// Creates the function that maps bit `i` of the lane to `lane[i]`, and so on, with as few terms as possible.
     pub fn new(lane: &[u64], warp: &[u64], block: &[u64]) -> Self {
         let mut terms: Vec<Term> = Vec::new();
         for (source, bases) in [(Input::Lane, lane), (Input::Warp, warp), (Input::Block, block)] {
@@ -73,7 +75,7 @@ impl LinearExpr {
                 }
             }
             for term in &mut terms[first..] {
-                // A right shift drops the bits below; the source has no bits above its width.
+                // A right shift drops the low bits, and bits above the source's width are zero.
                 let dropped = if term.shift < 0 { low_mask(-term.shift as u32) } else { 0 };
                 term.needs_mask = term.mask != low_mask(bases.len() as u32) & !dropped;
             }
@@ -124,7 +126,7 @@ impl LinearExpr {
     }
 }
 
-/// An expression of the thread's numbers. Operations act on unsigned integers.
+/// An expression over the lane, warp and block number. Operations act on unsigned integers.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum BitExpr {
     Constant(u64),
@@ -132,7 +134,7 @@ pub enum BitExpr {
     And(Box<Self>, u64),
     Shl(Box<Self>, u32),
     Shr(Box<Self>, u32),
-    /// The operands have no common bit: OR, XOR and addition agree.
+    /// The operands share no bit, so OR, XOR and addition agree.
     Or(Box<Self>, Box<Self>),
     Xor(Box<Self>, Box<Self>),
 }
@@ -154,7 +156,7 @@ impl BitExpr {
         }
     }
 
-    /// Number of machine operations.
+    /// The number of machine operations.
     pub fn operations(&self) -> u32 {
         match self {
             Self::Constant(_) | Self::Source(_) => 0,
@@ -182,14 +184,14 @@ impl fmt::Display for BitExpr {
 }
 
 impl Layout {
-    /// The coordinate of a place along dimension `dim`, as a function of the thread and a constant per register.
+    /// The coordinate of a slot along dimension `dim`, as a function of the thread and a constant for each register.
     pub fn coordinate_expr(&self, shape: &Shape, dim: usize) -> Result<Coordinate> {
         let (low, width) = shape.field(dim)?;
         let part = |bases: &[u64]| -> Vec<u64> { bases.iter().map(|&b| b >> low & low_mask(width)).collect() };
         Ok(self.expression(part))
     }
 
-    /// The flattened row-major index of a place, as a function of the thread and a constant per register.
+    /// The flattened row-major index of a slot, as a function of the thread and a constant for each register.
     pub fn index_expr(&self) -> Coordinate {
         self.expression(<[u64]>::to_vec)
     }

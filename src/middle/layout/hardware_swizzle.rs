@@ -1,41 +1,40 @@
-//! The arrangements of a tile in shared memory that the asynchronous hardware of sm_90 understands, and their
-//! descriptors.
+//! The shared-memory layouts that the asynchronous hardware of sm_90 supports, and their descriptors.
 //!
-//! `wgmma` reads operands from shared memory, and the tensor memory accelerator (TMA) writes them there. Both know a
-//! small family of arrangements. All of them are linear over F2, so a [`SharedLayout`] can express them, and the
-//! question *is this layout one of them, and which* is a comparison of basis vectors.
+//! `wgmma` reads operands from shared memory, and the tensor memory accelerator (TMA) writes them there. Both support
+//! a small family of layouts. All are linear over F2, so a [`SharedLayout`] can express them. Comparing basis vectors
+//! tells whether a layout belongs to the family, and which member it is.
 //!
 //! # The family
 //!
-//! Memory is divided in *chunks* of 16 bytes. A chunk holds neighbours along one dimension of the tile, the
-//! *contiguous* one. A row of `S` bytes along that dimension, `S` one of 16, 32, 64 and 128 (the *span* of the swizzle;
-//! 16 is none), times eight lines along a second dimension is an *atom* of `8 * S` bytes. Inside an atom, line after
-//! line is stored, and then chunk numbers are permuted: address bit `4 + i` is flipped by address bit `7 + i`, for the
-//! `log2(S / 16)` bits of a chunk number. Atoms follow each other in any order of the remaining bits of the
-//! coordinates. So from low to high the byte offset is
+//! Memory is divided into *chunks* of 16 bytes. A chunk holds neighbors along one dimension of the tile, the
+//! *contiguous* dimension. The *span* of the swizzle is `S` = 16, 32, 64 or 128 bytes along that dimension; 16 means
+//! no swizzle. One span times eight lines along a second dimension is an *atom* of `8 * S` bytes. An atom stores its
+//! lines one after another and then permutes their chunks: address bit `7 + i` flips address bit `4 + i`, for the
+//! `log2(S / 16)` bits of a chunk number. Atoms follow each other in any order of the remaining coordinate bits. From
+//! low to high, the byte offset is
 //!
 //! ```text
 //!    bits 0..4            chunk: the low bits of the contiguous coordinate
 //!    bits 4..4+s          chunk number, s = log2(S / 16): its next bits, each flipped by a line bit
 //!    bits 4+s..7+s        the three low bits of the line
-//!    bits 7+s..           the order of atoms: the remaining bits of all dimensions, each one's in ascending order
+//!    bits 7+s..           the order of atoms: the remaining bits of all dimensions, ascending within each dimension
 //! ```
 //!
-//! *Worked example.* A 64x64 tile of bf16, rows contiguous, 128-byte swizzle: `s = 3`. Element (row 3, column 20) is
-//! byte 40 of its row: chunk 2, byte 8 in it. Line 3 flips the chunk to `2 ^ 3 = 1`, so it lies at `3 * 128 + 1 * 16 +
-//! 8 = 0x198`.
+//! *Worked example.* A 64x64 tile of bf16 with contiguous rows and the 128-byte swizzle: `s = 3`. Element (row 3,
+//! column 20) is byte 40 of its row, which is byte 8 of chunk 2. Line 3 flips the chunk to `2 ^ 3 = 1`, so the
+//! element is at `3 * 128 + 1 * 16 + 8 = 0x198`.
 //!
 //! # Alignment
 //!
-//! The hardware takes the line number from the *address*, not from the distance to the tile's start. The start must
-//! therefore be a multiple of the atom's size: 1024 bytes for the 128-byte swizzle, 512 for 64, 256 for 32, and 128
-//! without swizzle.
+//! The hardware takes the line number from the *address*, not from the distance to the start of the tile. The start
+//! must therefore be a multiple of the atom size: 1024 bytes for the 128-byte swizzle, 512 for 64, 256 for 32, and
+//! 128 without a swizzle.
 //!
 //! # Descriptors
 //!
-//! One `wgmma` multiplies 64 x `k` by `k` x `n`, `k` worth 32 bytes. It finds an operand through 64 bits: a start
-//! address, two strides and the swizzle. What a stride means depends on which dimension is contiguous. Let an operand
-//! have `mn` rows (M of A, N of B) and depth K:
+//! One `wgmma` multiplies 64 x `k` by `k` x `n`, where `k` elements are 32 bytes. A 64-bit descriptor tells it where
+//! an operand is: a start address, two strides and the swizzle. The meaning of the strides depends on the contiguous
+//! dimension. Let an operand have `mn` rows (M of A, N of B) and depth K:
 //!
 //! | contiguous | swizzle | leading offset | stride offset |
 //! |---|---|---|---|
@@ -44,12 +43,12 @@
 //! | MN | none | between the two groups of eight along K | between chunks along MN |
 //! | MN | 32 to 128 | between spans along MN | between the two groups of eight along K |
 //!
-//! Rows contiguous along MN exist for 16-bit elements only. A stride is applied to a number, so the bits of the
-//! coordinate that it covers must lie at consecutive doublings: 256 rows of a K-contiguous operand need their bits 3 to
-//! 7 next to each other in the order of atoms. Everything else is reached by moving the start address: 32 bytes further
-//! inside a span for the next step along K, or whatever the order of atoms says. The bits that a start address moves
-//! are never bits that the instruction covers itself, so additions carry nothing and the swizzle, a function of the
-//! final address, stays right.
+//! Only 16-bit elements may be contiguous along MN. The hardware multiplies a stride by a number, so the coordinate
+//! bits that a stride covers must be at consecutive powers of two: 256 rows of a K-contiguous operand need their bits
+//! 3 to 7 next to each other in the order of atoms. Everything else is reached by moving the start address: by 32
+//! bytes within a span for the next step along K, or by whatever the order of atoms says. The bits by which a start
+//! address moves are never bits that the instruction covers itself. The additions therefore never carry, and the
+//! swizzle, a function of the final address, stays correct.
 #![deny(missing_docs)]
 
 use thiserror::Error;
@@ -64,15 +63,15 @@ const CHUNK_LOG2: u32 = 4;
 const LINES_LOG2: u32 = 3;
 /// Address bit `LINE_BIT + i` flips address bit `CHUNK_LOG2 + i`.
 const LINE_BIT: u32 = 7;
-/// Bytes of one operand row that an instruction multiplies.
+/// log2 of the bytes of an operand row that one instruction multiplies.
 const STEP_LOG2: u32 = 5;
-/// Addresses and strides of a descriptor are below this and a multiple of 16.
+/// Addresses and strides in a descriptor are less than this and multiples of 16.
 const DESCRIPTOR_LIMIT: u64 = 1 << 18;
 
-/// The permutation of 16-byte chunks within a span of bytes.
+/// The permutation of 16-byte chunks within a span.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum HardwareSwizzle {
-    /// Chunks stay where they are.
+    /// No permutation.
     None,
     /// Spans of 32 bytes.
     Bytes32,
@@ -83,7 +82,7 @@ pub enum HardwareSwizzle {
 }
 
 impl HardwareSwizzle {
-    /// All of them, from the narrowest span.
+    /// All swizzles, from the narrowest span.
     pub const ALL: [Self; 4] = [Self::None, Self::Bytes32, Self::Bytes64, Self::Bytes128];
 
     /// Bits of a chunk number within a span.
@@ -91,12 +90,12 @@ impl HardwareSwizzle {
         self as u32
     }
 
-    /// Bytes over which chunks are permuted; 16 for none.
+    /// The bytes within which chunks are permuted; 16 without a swizzle.
     pub const fn span(self) -> u32 {
         16 << self.chunk_bits()
     }
 
-    /// Bytes of eight lines of one span, which is the alignment that a tile needs. 128 without a swizzle.
+    /// The bytes of an atom, which is also the alignment of a tile; 128 without a swizzle.
     pub const fn atom_bytes(self) -> u32 {
         8 * self.span()
     }
@@ -116,29 +115,29 @@ impl HardwareSwizzle {
         self as u32
     }
 
-    /// The widest swizzle whose span is not wider than `bytes`.
+    /// The widest swizzle with a span of at most `bytes`.
     pub fn widest(bytes: u64) -> Self {
         let fits = |s: &&Self| u64::from(s.span()) <= bytes;
         Self::ALL.iter().rev().find(fits).copied().unwrap_or(Self::None)
     }
 
-    /// Which byte-offset bit is flipped by bit `bit` of the byte offset.
+    /// The byte-offset bit that bit `bit` of the byte offset flips, if any.
     pub(crate) const fn flipped_by(self, bit: u32) -> Option<u32> {
         if bit >= LINE_BIT && bit < LINE_BIT + self.chunk_bits() { Some(bit - LINE_BIT + CHUNK_LOG2) } else { None }
     }
 }
 
-/// Why a tile in shared memory cannot be an operand of an asynchronous instruction.
+/// The reasons why a tile in shared memory cannot be an operand of an asynchronous instruction.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum HardwareError {
     /// The element is not one of 8, 16, 32 or 64 bits.
-    #[error("elements of {bits} bits have no hardware arrangement")]
+    #[error("elements of {bits} bits have no hardware layout; supported are 8, 16, 32 and 64 bits")]
     Element {
         /// Size of the element.
         bits: u32,
     },
-    /// The tile has an extent that does not fill an atom.
-    #[error("dimension {dim} has {extent} elements, and an atom needs {needed}")]
+    /// An extent of the tile does not fill an atom.
+    #[error("dimension {dim} has {extent} elements, but an atom needs {needed}")]
     TooSmall {
         /// Dimension of the tile.
         dim: usize,
@@ -147,39 +146,39 @@ pub enum HardwareError {
         /// The least extent.
         needed: u64,
     },
-    /// A bit of the byte offset is not what any member of the family has there.
-    #[error("bit {bit} of the byte offset leads to element {element:#x}, which no hardware arrangement has there")]
+    /// A bit of the byte offset does not fit any member of the family.
+    #[error("bit {bit} of the byte offset selects element {element:#x}, as in no hardware layout")]
     NoAtom {
         /// Bit of the byte offset.
         bit: u32,
-        /// Flattened index that it contributes.
+        /// The flattened index that it contributes.
         element: u64,
     },
-    /// The layout does not store every element of the tile once.
-    #[error("the layout has {found} offset bits for a tile of {expected}")]
+    /// The layout does not store every element of the tile exactly once.
+    #[error("the layout has {found} offset bits, but the tile has {expected} index bits")]
     NotDense {
         /// Bits of the tile's index.
         expected: u32,
         /// Bits of the layout's offset.
         found: u32,
     },
-    /// The dimensions named for an operand are not the two that make up the atom.
-    #[error("dimensions {mn} and {k} of the tile are not the two that its atoms consist of")]
+    /// The dimensions named for an operand are not the two dimensions of the atom.
+    #[error("dimensions {mn} and {k} of the tile are not the two dimensions of its atoms")]
     NotTheAtom {
-        /// Dimension of rows.
+        /// The dimension of the rows.
         mn: usize,
-        /// Dimension of the depth.
+        /// The dimension of the depth.
         k: usize,
     },
-    /// The instruction reads this operand with K contiguous only.
-    #[error("elements of {bits} bits must be contiguous along K; here they are contiguous along M or N")]
+    /// The instruction reads this operand only with K contiguous.
+    #[error("elements of {bits} bits must be contiguous along K, but they are contiguous along M or N")]
     MustBeKMajor {
         /// Size of the element.
         bits: u32,
     },
-    /// One stride has to serve several bits of a coordinate that do not lie next to each other.
+    /// One stride must cover several coordinate bits that are not adjacent.
     #[error(
-        "groups of dimension {dim} do not lie at equal distances: \
+        "the groups of dimension {dim} are not evenly spaced: \
          bit {bit} of its coordinate is at byte {found}, not {expected}"
     )]
     UnevenStride {
@@ -187,37 +186,37 @@ pub enum HardwareError {
         dim: usize,
         /// Bit of its coordinate.
         bit: u32,
-        /// Where an equal distance would put it.
+        /// Its byte offset if the distances were equal.
         expected: u64,
-        /// Where it is.
+        /// Its actual byte offset.
         found: u64,
     },
-    /// An extent of the instruction is not a power of two within its range.
-    #[error("an instruction does not take {rows} rows of this operand")]
+    /// The row count is not a power of two within the range of the instruction.
+    #[error("no instruction takes {rows} rows of this operand: the count must be a power of two from 8 to 256")]
     Rows {
-        /// Rows asked for.
+        /// The requested rows.
         rows: u32,
     },
-    /// An address or stride that 14 bits of 16-byte units cannot express.
-    #[error("{bytes} bytes do not fit a field of the descriptor")]
+    /// An address or stride that does not fit 14 bits of 16-byte units.
+    #[error("{bytes} bytes do not fit a descriptor field: it holds multiples of 16 below 2^18")]
     OutOfRange {
         /// Address or stride.
         bytes: u64,
     },
-    /// An address that is not aligned as the swizzle needs.
+    /// An address without the alignment of the swizzle.
     #[error("address {address:#x} is not a multiple of {alignment}")]
     Misaligned {
         /// Address of the tile in shared memory.
         address: u32,
-        /// What it must be a multiple of.
+        /// The required alignment.
         alignment: u32,
     },
-    /// An error of the algebra, for shapes and dimensions that do not exist.
+    /// An error of the layout algebra: a shape or dimension that does not exist.
     #[error(transparent)]
     Layout(#[from] LayoutError),
 }
 
-/// A member of the family.
+/// A layout of the family.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct HardwareLayout {
     shape: Shape,
@@ -225,16 +224,16 @@ pub struct HardwareLayout {
     swizzle: HardwareSwizzle,
     contiguous: usize,
     lines: usize,
-    /// The order of atoms: dimension of each offset bit above the atom, from low to high.
+    /// The order of atoms: the dimension of each offset bit above the atom, from low to high.
     atoms: Vec<usize>,
 }
 
 impl HardwareLayout {
-    /// The member with the given order of atoms: `atoms[i]` is the dimension whose next bit is bit `i` of the atom's
-    /// number.
+    /// Creates the layout with the given order of atoms. `atoms[i]` is the dimension that contributes its next bit as
+    /// bit `i` of the atom number.
     ///
-    /// Errors: an element of another size, a tile smaller than one atom, or an order that does not name every remaining
-    /// bit.
+    /// Errors: an unsupported element size, a tile smaller than one atom, or an order that does not name every
+    /// remaining bit.
     pub fn new(
         shape: &Shape,
         (contiguous, lines): (usize, usize),
@@ -269,7 +268,7 @@ impl HardwareLayout {
         }
     }
 
-    /// The arrangement that TMA fills with the fewest boxes: the widest swizzle that the contiguous extent allows, and
+    /// The layout that TMA fills with the fewest boxes: the widest swizzle that the contiguous extent allows, and
     /// whole panels of one span, each with all its lines, one after another. Other dimensions are slowest.
     pub fn panels(shape: &Shape, (contiguous, lines): (usize, usize), elem_bits: u32) -> Result<Self, HardwareError> {
         let bytes = shape.extents().get(contiguous).copied().unwrap_or(0) << element(elem_bits)?;
@@ -279,7 +278,7 @@ impl HardwareLayout {
         Self::with_atom_order(shape, (contiguous, lines), elem_bits, swizzle, &order)
     }
 
-    /// The member whose atoms run through whole dimensions, in the given order from the fastest.
+    /// The layout whose atoms cover whole dimensions in the given order, from the fastest.
     pub fn with_atom_order(
         shape: &Shape,
         (contiguous, lines): (usize, usize),
@@ -298,16 +297,17 @@ impl HardwareLayout {
         Self::new(shape, (contiguous, lines), elem_bits, swizzle, atoms)
     }
 
-    /// Which member of the family `shared` is. At most one is: bits 0 to 6 of the offset tell them apart.
+    /// Returns the member of the family that equals `shared`. There is at most one, because bits 0 to 6 of the offset
+    /// distinguish all members.
     ///
-    /// Errors: the first bit of the offset that belongs to none.
+    /// Errors: the first offset bit that fits no member.
     pub fn recognise(shared: &SharedLayout, shape: &Shape, elem_bits: u32) -> Result<Self, HardwareError> {
         let elem_log2 = element(elem_bits)?;
         let bases = shared.bases();
         if shared.offset_bits() != shape.bits() {
             return Err(HardwareError::NotDense { expected: shape.bits(), found: shared.offset_bits() });
         }
-        // The dimension and the bit of its coordinate that a unit vector stands for.
+        // The dimension and coordinate bit of a unit vector.
         let fields = shape.fields();
         let coordinate = |element: u64| {
             let bit = element.trailing_zeros();
@@ -320,7 +320,7 @@ impl HardwareLayout {
             HardwareError::NoAtom { bit, element }
         };
         let Some((contiguous, 0)) = bases.first().and_then(|&b| coordinate(b)) else { return Err(no_atom(elem_log2)) };
-        // The span ends where another dimension begins.
+        // The span ends at the first bit of another dimension.
         let run = bases.iter().zip(0..).take_while(|&(&b, i)| coordinate(b) == Some((contiguous, i))).count() as u32;
         let chunks = (run + elem_log2).saturating_sub(CHUNK_LOG2).min(3);
         let swizzle = HardwareSwizzle::ALL[chunks as usize];
@@ -349,7 +349,7 @@ impl HardwareLayout {
         Self::new(shape, (contiguous, lines), elem_bits, swizzle, atoms)
     }
 
-    /// The layout as bases of offsets, for the rest of the algebra.
+    /// The layout as offset bases, for use with the rest of the algebra.
     pub fn shared_layout(&self) -> Result<SharedLayout, HardwareError> {
         let fields = self.shape.fields();
         let inner = CHUNK_LOG2 + self.swizzle.chunk_bits();
@@ -388,17 +388,17 @@ impl HardwareLayout {
         8 << self.elem_log2
     }
 
-    /// The dimension whose neighbours are neighbours in memory.
+    /// The dimension with neighbors that are adjacent in memory.
     pub fn contiguous(&self) -> usize {
         self.contiguous
     }
 
-    /// The dimension that steps from line to line of an atom.
+    /// The dimension that numbers the lines of an atom.
     pub fn lines(&self) -> usize {
         self.lines
     }
 
-    /// What the tile's address must be a multiple of.
+    /// The required alignment of the tile's address, in bytes.
     pub fn alignment(&self) -> u32 {
         self.swizzle.atom_bytes()
     }
@@ -408,7 +408,7 @@ impl HardwareLayout {
         self.shape.elements() << self.elem_log2
     }
 
-    /// Bits of a dimension's coordinate that lie inside an atom.
+    /// The coordinate bits of a dimension that are inside an atom.
     fn bits_inside(&self, dim: usize) -> u32 {
         if dim == self.contiguous {
             CHUNK_LOG2 + self.swizzle.chunk_bits() - self.elem_log2
@@ -419,7 +419,7 @@ impl HardwareLayout {
         }
     }
 
-    /// Byte offset of bit `bit` of the coordinate of `dim`, before the swizzle. `None` beyond the extent.
+    /// The byte offset of bit `bit` of the coordinate of `dim`, before the swizzle; `None` beyond the extent.
     pub fn bit_offset(&self, dim: usize, bit: u32) -> Option<u64> {
         let inside = self.bits_inside(dim);
         if bit >= *self.shape.log2().get(dim)? {
@@ -434,17 +434,18 @@ impl HardwareLayout {
         }
     }
 
-    /// Byte offset of `coordinate` along one dimension, before the swizzle. Offsets of several dimensions add up.
+    /// The byte offset of `coordinate` along one dimension, before the swizzle. The offsets of several dimensions add
+    /// up.
     pub fn linear_offset(&self, dim: usize, coordinate: u64) -> u64 {
         let bits = (0..u64::BITS).filter(|&bit| coordinate >> bit & 1 == 1);
         bits.filter_map(|bit| self.bit_offset(dim, bit)).sum()
     }
 
-    /// The tile as an operand with its rows (M of A, N of B) along `mn` and its depth along `k`, of an instruction that
-    /// takes `rows` of them: 64 for A, a power of two from 8 to 256 for B.
+    /// The tile as an operand with its rows (M of A, N of B) along `mn` and its depth along `k`. `rows` is the number
+    /// of rows per instruction: 64 for A, a power of two from 8 to 256 for B.
     ///
-    /// Errors: the two dimensions are not those of the atom, the tile is smaller than the instruction, elements that
-    /// are not 16 bits wide are contiguous along `mn`, or strides that are not even.
+    /// Errors: dimensions other than the two of the atom, a tile smaller than the instruction, elements contiguous
+    /// along `mn` that are not 16 bits wide, or uneven strides.
     pub fn operand(&self, mn: usize, k: usize, rows: u32) -> Result<WarpgroupOperand, HardwareError> {
         let major = match (self.contiguous, self.lines) {
             dims if dims == (k, mn) => Major::K,
@@ -471,7 +472,7 @@ impl HardwareLayout {
         let span = chunk + self.swizzle.chunk_bits();
         let (rows_log2, depth_log2) = (rows.ilog2(), depth.ilog2());
         let none = self.swizzle == HardwareSwizzle::None;
-        // The leading and the stride offset: which bits of which dimension each one covers.
+        // The coordinate bits that the leading offset and the stride offset cover.
         let (leading, stride) = match (major, none) {
             (Major::K, true) => ((k, chunk..depth_log2), (mn, LINES_LOG2..rows_log2)),
             (Major::K, false) => ((k, 0..0), (mn, LINES_LOG2..rows_log2)),
@@ -487,7 +488,7 @@ impl HardwareLayout {
         Ok(WarpgroupOperand { major, descriptor, rows, k_offsets: steps(k, depth), mn_offsets: steps(mn, rows.into()) })
     }
 
-    /// The distance of the groups that `bits` of a coordinate number; 0 where there is one group only.
+    /// The distance between the groups that `bits` of a coordinate number; 0 for a single group.
     fn even_stride(&self, dim: usize, bits: std::ops::Range<u32>) -> Result<u64, HardwareError> {
         let Some(first) = self.bit_offset(dim, bits.start).filter(|_| !bits.is_empty()) else { return Ok(0) };
         for (bit, i) in bits.zip(0..) {
@@ -501,36 +502,36 @@ impl HardwareLayout {
     }
 }
 
-/// Which dimension of an operand is contiguous.
+/// The contiguous dimension of an operand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Major {
-    /// Neighbours along K: `imm-trans` is 0.
+    /// Contiguous along K: `imm-trans` is 0.
     K,
-    /// Neighbours along M or N: `imm-trans` is 1.
+    /// Contiguous along M or N: `imm-trans` is 1.
     Mn,
 }
 
-/// The part of a `wgmma` matrix descriptor that does not depend on where the tile is.
+/// The part of a `wgmma` matrix descriptor that does not depend on the tile's address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct MatrixDescriptor {
     /// Swizzle of the tile.
     pub swizzle: HardwareSwizzle,
-    /// Leading offset in bytes; 0 where it is not used.
+    /// Leading offset in bytes; 0 if unused.
     pub leading: u64,
-    /// Stride offset in bytes; 0 where it is not used.
+    /// Stride offset in bytes; 0 if unused.
     pub stride: u64,
 }
 
 impl MatrixDescriptor {
-    /// The descriptor with a start address of zero. The start address in units of 16 bytes is added to it.
+    /// The descriptor with a start address of zero. Add the start address in units of 16 bytes.
     pub fn constant(&self) -> u64 {
-        // An unused leading offset is given as one unit, as the instruction set assumes.
+        // An unused leading offset is encoded as one unit, as the instruction set assumes.
         self.leading.max(16) >> 4 << 16 | self.stride >> 4 << 32 | self.swizzle.descriptor_code() << 62
     }
 
-    /// The descriptor of a tile at `tile`, for the part of it that begins `offset` bytes further on.
+    /// The descriptor for the part of a tile at address `tile` that starts `offset` bytes into the tile.
     ///
-    /// Errors: a tile that is not aligned as its swizzle needs, or that ends beyond the reach of a descriptor.
+    /// Errors: a tile without the alignment of its swizzle, or an end beyond the reach of a descriptor.
     pub fn at(&self, tile: u32, offset: u64) -> Result<u64, HardwareError> {
         let alignment = self.swizzle.atom_bytes();
         if !tile.is_multiple_of(alignment) {
@@ -540,25 +541,25 @@ impl MatrixDescriptor {
     }
 }
 
-/// A tile as `wgmma` takes it.
+/// A tile as an operand of `wgmma`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct WarpgroupOperand {
     /// The contiguous dimension.
     pub major: Major,
-    /// Strides and swizzle, the same for all parts of the tile.
+    /// Strides and swizzle, which are the same for all parts of the tile.
     pub descriptor: MatrixDescriptor,
     /// Rows of one instruction.
     pub rows: u32,
-    /// Byte offset of each step of 32 bytes' worth of elements along K.
+    /// The byte offset of each step along K, 32 bytes of elements each.
     pub k_offsets: Vec<u64>,
-    /// Byte offset of each group of `rows` rows.
+    /// The byte offset of each group of `rows` rows.
     pub mn_offsets: Vec<u64>,
 }
 
 impl WarpgroupOperand {
-    /// Byte offset of the part of the tile that instruction `k` along K and `mn` along the rows reads.
+    /// The byte offset of the part of the tile that instruction `k` along K and `mn` along the rows reads.
     pub fn offset(&self, mn: usize, k: usize) -> Option<u64> {
-        // The two are made of different bits of the offset.
+        // The two use different bits of the offset.
         Some(self.mn_offsets.get(mn)? + self.k_offsets.get(k)?)
     }
 }

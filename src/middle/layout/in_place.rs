@@ -1,18 +1,18 @@
-//! Changing a tile in shared memory where it lies: all threads read it, and write it back into the same bytes, perhaps
-//! in another order.
+//! In-place transposes and conversions of tiles in shared memory: all threads read the tile and write it back to the
+//! same bytes, possibly in another order.
 //!
-//! Tensor copies bring a tile as memory has it. If an instruction wants the other dimension to be contiguous, threads
-//! have to turn it. A thread reads words along the one dimension and writes words along the other, so of elements of
-//! one byte it holds squares of four by four. All lanes of a warp should be in different banks both times: the
-//! arrangement has to spread the lines *and* the columns of the tile over the lanes, which takes lanes that go along a
-//! diagonal.
+//! TMA loads a tile in the order of global memory. If an instruction needs the other dimension contiguous, threads
+//! have to transpose the tile. A thread reads words along one dimension and writes words along the other, so with
+//! 1-byte elements it holds squares of 4x4. To avoid bank conflicts, the lanes of a warp should access different
+//! banks both times. The lanes must therefore spread over the lines *and* the columns of the tile, which takes lanes
+//! that move along a diagonal.
 //!
-//! *Worked example.* 128x128 bytes, rows of 128 bytes, bits 4 to 6 of the offset flipped by bits 7 to 9. Bits `n0 n1`
-//! and `k0 k1` of the column and of the line are in a thread's registers. Banks are told apart by `n2..n6`, or once the
-//! tile is turned by `k2..k6`. Lane bit `i` therefore moves by `n(2+i)` and `k(2+i)` at once.
+//! *Worked example.* A tile of 128x128 bytes in rows of 128 bytes, with bits 4 to 6 of the offset flipped by bits 7
+//! to 9. Bits `n0 n1` of the column and `k0 k1` of the line are in a thread's registers. The bank depends on `n2..n6`
+//! before the transpose and on `k2..k6` after it. Lane bit `i` therefore moves by `n(2+i)` and `k(2+i)` at once.
 //!
-//! The tile is cut into *parts* as long as a part takes the same bytes in both arrangements: a thread then holds fewer
-//! elements at a time.
+//! The tile is divided into *parts* as long as a part occupies the same bytes in both layouts. A thread then holds
+//! fewer elements at a time.
 
 use crate::access::{SharedLayout, elem_log2_bytes};
 use crate::bank::{BANK_BITS, WORD_LOG2};
@@ -22,16 +22,16 @@ use crate::map::low_mask;
 use crate::shape::Shape;
 use crate::subspace::Subspace;
 
-/// Bits of a row of a panel, and of the rows of one.
+/// log2 of the bytes of a panel row, and of the rows of a panel.
 const PANEL: usize = 7;
-/// Low bits of a row's number, by which its parts of 16 bytes are flipped.
+/// The number of low bits of a row number that flip the row's 16-byte chunks.
 const FLIPPED: usize = 3;
-/// The first bit of a byte's place in its row that is flipped.
+/// The lowest bit of the byte offset within a row that is flipped.
 const FLIPPED_FROM: usize = 4;
 
-/// The number of panels, if two arrangements of a tile of bytes are panels of 128 rows of 128 bytes each, one behind
-/// the other, that differ by what is a row and what is a column of each. The 16 bytes at `c` of row `r` lie at
-/// `c ^ (r & 7)`. Squares of 16x16 bytes then change places by two, or are turned in their own place.
+/// Returns the number of panels if both layouts consist of consecutive panels of 128 rows of 128 bytes each, and
+/// differ only in that the rows and columns of each panel are exchanged. The 16 bytes at `c` of row `r` are at `c ^
+/// (r & 7)`. The transpose then exchanges pairs of 16x16-byte squares, or transposes a square in its place.
 pub fn transposed_panels(from: &SharedLayout, to: &SharedLayout) -> Option<u64> {
     let (a, b) = (from.bases(), to.bases());
     let (inside, outside) = (a.get(..2 * PANEL)?, a.get(2 * PANEL..)?);
@@ -41,27 +41,27 @@ pub fn transposed_panels(from: &SharedLayout, to: &SharedLayout) -> Option<u64> 
     };
     let (x, y) = (&inside[..PANEL], b.get(..PANEL)?);
     let is_unit = |v: &u64| v.is_power_of_two();
-    let is_turned = x.iter().chain(y).all(is_unit)
+    let is_transposed = x.iter().chain(y).all(is_unit)
         && inside[PANEL..] == rows_of(x, y)
         && b[PANEL..2 * PANEL] == rows_of(y, x)
         && b.get(2 * PANEL..) == Some(outside);
-    is_turned.then(|| 1 << outside.len())
+    is_transposed.then(|| 1 << outside.len())
 }
 
-/// log2 of the bytes that a thread reads at once where the order stays.
+/// log2 of the bytes that a thread reads at once if the order does not change.
 const VECTOR_LOG2: u32 = 4;
 
-/// How a tile is changed in place.
+/// A plan that changes a tile in place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InPlace {
-    /// Parts of the tile, one behind the other in shared memory, and what each is.
+    /// The number of parts of the tile, which are consecutive in shared memory.
     pub parts: u64,
     pub part: Part,
-    /// What the threads hold of a part in between.
+    /// The registers that hold a part between the loads and the stores.
     pub registers: Layout,
 }
 
-/// A tile, and how it lies before and after.
+/// A tile and its layouts before and after the change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Part {
     pub shape: Shape,
@@ -70,10 +70,11 @@ pub struct Part {
 }
 
 impl InPlace {
-    /// For a tile of `shape` that `warps` warps read as `from` says and write as `to` says, `most` elements a thread at
-    /// a time if it can be cut so far. Where the order stays the same the tile is taken as a row of elements.
+    /// Plans the change of a tile of `shape` by `warps` warps that read it in layout `from` and write it in layout
+    /// `to`. Each thread holds at most `most` elements at a time if the tile can be divided that far. If the layouts
+    /// are equal, the tile is treated as one row of elements.
     ///
-    /// Errors: elements without an arrangement, or a number of warps that is no power of two.
+    /// Errors: an unsupported element size, or a number of warps that is not a power of two.
     pub fn new(
         shape: &Shape,
         from: &SharedLayout,
@@ -107,12 +108,12 @@ impl InPlace {
 }
 
 impl Part {
-    /// Whether each thread writes just the bytes that it has read.
+    /// Whether each thread writes exactly the bytes that it has read.
     pub fn keeps_order(&self) -> bool {
         self.from == self.to
     }
 
-    /// The first half; none if both arrangements do not have the same halves.
+    /// The first half, or `None` if the layouts do not have the same halves.
     fn half(&self) -> Result<Option<Self>> {
         let (Some(&last), Some(&other)) = (self.from.bases().last(), self.to.bases().last()) else { return Ok(None) };
         let fields = self.shape.fields();
@@ -123,7 +124,7 @@ impl Part {
         let shape = Shape::from_log2(log2)?;
         let without = |layout: &SharedLayout| {
             let kept = &layout.bases()[..layout.bases().len() - 1];
-            // The index without the bit that is gone.
+            // The index without the removed bit.
             let bases = kept.iter().map(|&b| b & (last - 1) | (b & !(last | (last - 1))) >> 1);
             SharedLayout::new(bases.collect(), shape.bits())
         };
@@ -131,7 +132,7 @@ impl Part {
         Ok(Some(Self { shape, from, to }))
     }
 
-    /// Shares the elements out among threads.
+    /// Distributes the elements over the threads.
     fn arrange(&self, eb: u32, warps: u32) -> Result<Layout> {
         let vector = |bytes_log2: u32| bytes_log2.saturating_sub(eb) as usize;
         let (before, after) =
@@ -153,7 +154,8 @@ impl Part {
         Layout::new(registers, lanes, warp, vec![])
     }
 
-    /// What lanes move by: independent of what is taken, and in different banks both times as far as possible.
+    /// Chooses the vectors of the lanes: independent of `taken`, and in different banks for both the loads and the
+    /// stores as far as possible.
     fn lanes(&self, eb: u32, taken: &mut Subspace, is_start: &dyn Fn(u64) -> bool) -> Vec<u64> {
         let bits = self.shape.bits();
         let bank = |layout: &SharedLayout, v: u64| (layout.offset(v) << eb >> WORD_LOG2) & low_mask(BANK_BITS);
@@ -168,7 +170,7 @@ impl Part {
                 u32::from(is_new(&before, &self.from)) + u32::from(is_new(&after, &self.to))
             };
             let free = candidates.iter().copied().filter(|&v| !taken.contains(v));
-            // The first of the best: units before diagonals.
+            // The first of the best candidates, so units win over diagonals.
             let Some(v) = free.rev().max_by_key(|&v| new(v)) else { break };
             taken.insert(v);
             before.insert(bank(&self.from, v));

@@ -8,7 +8,7 @@ use crate::map::{LinearMap, combine, low_mask};
 use crate::shape::Shape;
 use crate::subspace::Subspace;
 
-/// Bits of a lane number: a warp has 32 lanes.
+/// The bits of a lane number; a warp has 32 lanes.
 pub const LANE_BITS: u32 = 5;
 /// Lanes of a warp.
 pub const WARP_SIZE: u32 = 1 << LANE_BITS;
@@ -16,21 +16,22 @@ pub const WARP_SIZE: u32 = 1 << LANE_BITS;
 /// The input dimensions of a distributed layout, in their fixed order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Input {
-    /// Index of a value that the thread holds.
+    /// Index of one of the values that a thread holds.
     Register,
-    /// Lane in the warp.
+    /// Lane within the warp.
     Lane,
-    /// Warp in the block (or in the agent that owns the tile).
+    /// Warp within the block, or within the agent that owns the tile.
     Warp,
-    /// Block in the cluster.
+    /// Block (CTA) within the cluster.
     Block,
 }
 
 impl Input {
+    /// All input dimensions, in order.
     pub const ALL: [Self; 4] = [Self::Register, Self::Lane, Self::Warp, Self::Block];
 }
 
-/// One thread of the grid's cluster.
+/// A thread of a cluster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Thread {
     pub lane: u32,
@@ -38,14 +39,14 @@ pub struct Thread {
     pub block: u32,
 }
 
-/// A register of a thread.
+/// One register of one thread: the location of one element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Slot {
     pub register: u32,
     pub thread: Thread,
 }
 
-/// One mask of input bits for each input dimension.
+/// A mask of input bits for each input dimension.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct InputMasks {
     pub register: u64,
@@ -54,19 +55,19 @@ pub struct InputMasks {
     pub block: u64,
 }
 
-/// A distributed layout: for every bit of the register, lane, warp and block number, the basis vector (an XOR of
-/// flattened element indices) that the bit contributes. The element in a place is the XOR of the vectors of its set
-/// bits.
+/// A distributed layout. For every bit of the register, lane, warp and block number it has a basis vector: the XOR of
+/// flattened element indices that the bit contributes. The element in a slot is the XOR of the vectors of the slot's
+/// set bits.
 ///
-/// A layout does not repeat the shape of its tile; operations that need the coordinates take it as an argument. The
-/// lane dimension always has five bits. Two layouts are equal when they are the same map.
+/// A layout does not store the shape of its tile; operations that need coordinates take it as an argument. The lane
+/// dimension always has five bits. Two layouts are equal if they are the same map.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Layout {
     bases: [Vec<u64>; 4],
 }
 
 impl Layout {
-    /// The layout with the given basis vectors.
+    /// Creates the layout with the given basis vectors.
     ///
     /// Errors: `lane` does not have five vectors, there are more than 31 bits of registers, warps or blocks, or more
     /// than 64 input bits in all.
@@ -87,7 +88,8 @@ impl Layout {
         Ok(Self { bases: [register, lane, warp, block] })
     }
 
-    /// As [`Layout::new`] for vectors that are valid by construction: the callers inside the crate keep five lanes.
+    /// Like [`Layout::new`], for vectors that are valid by construction. Callers inside the crate always pass five
+    /// lane bits.
     pub(crate) fn from_bases(bases: [Vec<u64>; 4]) -> Self {
         debug_assert_eq!(bases[1].len(), LANE_BITS as usize);
         Self { bases }
@@ -114,7 +116,7 @@ impl Layout {
         self.bases(Input::Block)
     }
 
-    /// Registers, and so values of the tile, per thread.
+    /// The registers per thread, and so the values of the tile that a thread holds.
     pub fn registers(&self) -> u32 {
         1 << self.register().len()
     }
@@ -132,9 +134,9 @@ impl Layout {
         self.warps() * WARP_SIZE
     }
 
-    /// The flattened index of the element in a place.
-    pub fn element(&self, place: Slot) -> u64 {
-        combine(self.register(), place.register.into()) ^ self.thread_base(place.thread)
+    /// The flattened index of the element in a slot.
+    pub fn element(&self, slot: Slot) -> u64 {
+        combine(self.register(), slot.register.into()) ^ self.thread_base(slot.thread)
     }
 
     /// The flattened index of the element in register 0 of a thread.
@@ -163,24 +165,26 @@ impl Layout {
         self.bases.iter().flatten().copied()
     }
 
-    /// The layout as one map; input bits in the order register, lane, warp, block.
+    /// The layout as one map, with the input bits in the order register, lane, warp, block.
     pub fn to_map(&self, shape: &Shape) -> Result<LinearMap> {
         LinearMap::new(self.all_bases().collect(), shape.bits())
     }
 
-    /// Checks that the layout covers the tile: every vector within it, every element held by some thread.
+    /// Checks that the layout covers the tile.
+    ///
+    /// Errors: a vector outside the tile, or an element that no thread holds.
     pub fn validate(&self, shape: &Shape) -> Result<()> {
         let (reached, total) = (self.to_map(shape)?.rank(), shape.bits());
         if reached == total { Ok(()) } else { Err(LayoutError::NotSurjective { reached, total }) }
     }
 
-    /// The map from elements to places: for each element one of its holders, the first in the order of input bits, as
-    /// the packed input index register, lane, warp, block from the low end.
+    /// The map from each element to the first slot that holds it, in the order of input bits. The slot is packed as
+    /// register, lane, warp, block from the low end.
     pub fn owner_map(&self, shape: &Shape) -> Result<LinearMap> {
         self.to_map(shape)?.right_inverse()
     }
 
-    /// The first holder of an element.
+    /// The first slot that holds an element.
     pub fn owner(&self, shape: &Shape, element: u64) -> Result<Slot> {
         let mut packed = self.owner_map(shape)?.apply(element);
         let mut take = |input| {
@@ -193,7 +197,7 @@ impl Layout {
         Ok(Slot { register, thread: Thread { lane, warp, block } })
     }
 
-    /// Input bits with a zero vector: flipping one does not change the element.
+    /// The input bits with a zero vector. Flipping one does not change the element.
     pub fn zero_bits(&self) -> InputMasks {
         let mask = |input| {
             let bases = self.bases(input).iter().enumerate();
@@ -203,11 +207,12 @@ impl Layout {
         InputMasks { register, lane, warp, block }
     }
 
-    /// The free variables: a set of input bits without which every element keeps exactly one holder. The places where
-    /// all of them are zero hold each element once, so a store or an atomic guarded by them happens once.
+    /// The free variables: input bits to fix at zero so that every element has exactly one holder. A store or an
+    /// atomic guarded by them happens once per element.
     ///
-    /// Bits with a zero vector are always free. Where vectors depend on each other across dimensions, lanes are kept
-    /// before warps, warps before blocks, and blocks before registers: work stays spread over the machine.
+    /// Bits with a zero vector are always free. If vectors of different dimensions depend on each other, lanes are
+    /// kept before warps, warps before blocks, and blocks before registers, so that the work stays spread over the
+    /// machine.
     pub fn free_variables(&self) -> InputMasks {
         let mut seen = Subspace::default();
         let mut free = |input| {
@@ -218,8 +223,9 @@ impl Layout {
         InputMasks { register: free(Input::Register), lane, warp, block }
     }
 
-    /// The layout without the registers that are free variables, and the old number of each register. Threads whose
-    /// free lane, warp and block bits are zero hold each element once in it: they *own* it there.
+    /// Returns the layout without the registers that are free variables, and the old number of each remaining
+    /// register. In it, the threads whose free lane, warp and block bits are zero hold each element once: they *own*
+    /// it.
     pub fn owned(&self) -> (Self, Vec<u32>) {
         let free = self.free_variables().register;
         let bits: Vec<usize> = (0..self.register().len()).filter(|i| free >> i & 1 == 0).collect();
@@ -228,9 +234,9 @@ impl Layout {
         (self.with(Input::Register, bases), (0..1u32 << bits.len()).map(old).collect())
     }
 
-    /// As [`Layout::free_variables`], but registers are kept before lanes: the threads in which all free bits are zero
-    /// hold each element once, whichever of their registers they store, as long as none repeats an element of the
-    /// thread.
+    /// Like [`Layout::free_variables`], but registers are kept before lanes. The threads whose free bits are all zero
+    /// hold each element once. They may store any of their registers, as long as no two of those repeat an element of
+    /// the thread.
     pub fn free_threads(&self) -> InputMasks {
         let mut seen = Subspace::default();
         let mut free = |input| {
@@ -241,7 +247,7 @@ impl Layout {
         InputMasks { register, lane, warp, block }
     }
 
-    /// Whether both layouts give every thread the same set of elements, in whatever registers.
+    /// Whether both layouts give every thread the same set of elements, regardless of the register order.
     pub fn same_ownership(&self, other: &Self) -> bool {
         let span = Subspace::span(self.register().iter().copied());
         span == Subspace::span(other.register().iter().copied())
@@ -252,26 +258,26 @@ impl Layout {
             })
     }
 
-    /// The layout whose registers hold each element of the thread once, and the map from old register numbers to new
-    /// ones. Registers whose vectors are independent of those before them stay, in order.
+    /// Returns the layout with each element once per thread, and the map from old register numbers to new ones.
+    /// Registers with vectors that are independent of the earlier ones stay, in order.
     pub fn squeeze_registers(&self) -> (Self, LinearMap) {
         let mut seen = Subspace::default();
         let kept: Vec<u64> = self.register().iter().copied().filter(|&b| seen.insert(b)).collect();
         let as_map = |columns: Vec<u64>| LinearMap::new(columns, 64).unwrap_or_else(|_| LinearMap::zero(0, 64));
-        // Every old vector is a sum of kept ones, so the equation always has its (unique) solution.
+        // Every old vector is a sum of kept ones, so the equation has exactly one solution.
         let (old, new) = (as_map(self.register().to_vec()), as_map(kept.clone()));
         let map = new.solve_map(&old).unwrap_or_else(|| LinearMap::zero(old.in_bits(), new.in_bits()));
         (self.with(Input::Register, kept), map)
     }
 
-    /// The representative of all layouts that differ by a renumbering of registers: each element of a thread once, in
-    /// ascending order of the part of its index that varies within the thread.
+    /// The canonical form of all layouts that differ only by a renumbering of registers. Each thread holds each of
+    /// its elements once, in ascending order of the part of the index that varies within the thread.
     pub fn canonicalise(&self) -> Self {
         let span = Subspace::span(self.register().iter().copied());
         self.with(Input::Register, span.basis().to_vec())
     }
 
-    /// The same layout with other vectors for one input dimension other than the lane.
+    /// Returns the layout with other vectors for one input dimension, which must not be the lane.
     pub(crate) fn with(&self, input: Input, bases: Vec<u64>) -> Self {
         let mut result = self.clone();
         result.bases[input as usize] = bases;
@@ -285,7 +291,7 @@ impl Layout {
 }
 
 impl fmt::Display for Layout {
-    /// The body of the attribute: `register = [1, 2], lane = [4, 8, 16, 32, 64], warp = [], block = []`.
+    /// Prints the body of the attribute: `register = [1, 2], lane = [4, 8, 16, 32, 64], warp = [], block = []`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (i, name) in NAMES.into_iter().enumerate() {
             let separator = if i == 0 { "" } else { ", " };
@@ -300,7 +306,7 @@ const NAMES: [&str; 4] = ["register", "lane", "warp", "block"];
 impl FromStr for Layout {
     type Err = LayoutError;
 
-    /// Parses what [`Layout`] prints, with free white space.
+    /// Parses the printed form of a [`Layout`]. White space between tokens is optional.
     fn from_str(text: &str) -> Result<Self> {
         let mut cursor = Cursor { text, at: 0 };
         let mut bases: [Vec<u64>; 4] = Default::default();

@@ -1,33 +1,35 @@
-//! Linear layouts over F2: where the elements of a tile live.
+//! Linear layouts over F2: which register of which thread, or which address in shared memory, holds each element of a
+//! tile.
 //!
-//! # The question
+//! # The problem
 //!
-//! A tile program works on whole tiles; a GPU has registers of lanes of warps of blocks, and shared memory with banks.
-//! Code generation answers one question over and over: *which element of the tile is in which place*, and its converse.
-//! Every good answer (coalesced loads, tensor-core fragments, swizzled shared memory) turns out to have one property in
-//! common, and this crate is what follows from it.
+//! A tile program operates on whole tiles. A GPU has registers in lanes, lanes in warps, warps in blocks (CTAs), and
+//! shared memory divided into banks. Code generation keeps asking one question: *which element does this register
+//! hold*, and the converse. Coalesced loads, tensor-core fragments and swizzled shared memory are all answers to it.
+//! They have one property in common, and everything in this crate follows from that property.
 //!
 //! # The property
 //!
-//! Extents of tiles are powers of two, so a coordinate is a field of bits, and the row-major index of an element is the
-//! concatenation of these fields. Register, lane, warp and block numbers are fields of bits too. A layout is *linear
-//! over F2* when flipping one bit of the place always flips the same bits of the element's index, whatever the other
-//! bits are. Then
+//! Tile extents are powers of two. Each coordinate is therefore a bit field, and the row-major index of an element is
+//! the concatenation of these fields. Register, lane, warp and block numbers are bit fields too; together they name a
+//! *slot*, one register of one thread. A layout maps slots to elements. It is *linear over F2* if flipping one bit of
+//! the slot always flips the same bits of the element's index, whatever the other bits are:
 //!
 //! ```text
-//! element(place ^ other) = element(place) ^ element(other)
+//! element(a ^ b) = element(a) ^ element(b)
 //! ```
 //!
-//! and it suffices to write down one *basis vector* for each bit of the place: the index that this bit contributes.
+//! One *basis vector* for each bit of the slot then describes the whole layout: the index that this bit contributes.
+//! The element in a slot is the XOR of the basis vectors of the bits that are set.
 //!
 //! # A worked example
 //!
-//! Take a 4x4 tile. The index of element `(row, column)` is `4 * row + column`, four bits `r1 r0 c1 c0`. Let each
-//! thread hold two neighbouring elements of a row, in two registers; let lane bit 0 step along the row, and lane bits 1
-//! and 2 along the rows. A warp has 32 lanes but 8 would do: lane bits 3 and 4 have nothing left to say, so the lanes
-//! from 8 on hold replicas.
+//! Take a 4x4 tile. The index of element `(row, column)` is `4 * row + column`, the four bits `r1 r0 c1 c0`. Each
+//! thread holds two neighboring elements of a row in two registers. Lane bit 0 selects the left or right half of a row;
+//! lane bits 1 and 2 select the row. Eight lanes hold the whole tile, but a warp has 32. Lane bits 3 and 4 therefore
+//! contribute nothing, and lanes 8 to 31 hold replicas.
 //!
-//! | bit of the place | moves the element by | basis vector |
+//! | bit of the slot | moves the element by | basis vector |
 //! |---|---|---|
 //! | register 0 | one column | 1 |
 //! | lane 0 | two columns | 2 |
@@ -35,8 +37,8 @@
 //! | lane 2 | two rows | 8 |
 //! | lane 3, lane 4 | nothing | 0 |
 //!
-//! Register 1 of lane 5 (binary 00101) holds element `1 ^ 2 ^ 8 = 11`, which is row 2, column 3. The whole tile, as
-//! `lane:register`:
+//! Register 1 of lane 5 (binary 00101) holds element `1 ^ 2 ^ 8 = 11`, which is row 2, column 3. The whole tile, with
+//! each slot written as `lane:register`:
 //!
 //! ```text
 //!          column 0  1    2  3
@@ -47,81 +49,92 @@
 //! ```
 //!
 //! ```
-//! use tile_layout::{Layout, Slot, Shape, Thread};
+//! use tile_layout::{Layout, Shape, Slot, Thread};
 //!
 //! let tile = Shape::new(&[4, 4])?;
 //! let layout: Layout = "register = [1], lane = [2, 4, 8, 0, 0], warp = [], block = []".parse()?;
 //! layout.validate(&tile)?;
 //!
-//! let place = Slot { register: 1, thread: Thread { lane: 5, ..Thread::default() } };
-//! assert_eq!(layout.element(place), 11);
+//! let slot = Slot { register: 1, thread: Thread { lane: 5, ..Thread::default() } };
+//! assert_eq!(layout.element(slot), 11);
 //! assert_eq!(tile.unflatten(11), [2, 3]);
-//! assert_eq!(layout.owner(&tile, 11)?, place);
+//! assert_eq!(layout.owner(&tile, 11)?, slot);
 //!
-//! // Lanes 3 and 4 are free variables: a store is guarded by `lane & 24 == 0`.
+//! // Lane bits 3 and 4 are free variables: guard a store with `lane & 24 == 0`.
 //! assert_eq!(layout.free_variables().lane, 24);
 //!
-//! // The column of a thread's first element is one operation away from the lane number.
+//! // The column of a thread's first element takes one mask and one shift of the lane number.
 //! let column = layout.coordinate_expr(&tile, 1)?;
 //! assert_eq!(column.thread.to_bit_expr().to_string(), "((lane & 1) << 1)");
 //! assert_eq!(column.registers, [0, 1]);
 //!
-//! // The transposed tile has the same registers; two bit fields of every vector changed places.
+//! // Transposing the tile moves no data: it swaps two bit fields of every basis vector.
 //! let (transposed, _) = layout.permute(&tile, &[1, 0])?;
 //! assert_eq!(transposed.to_string(), "register = [4], lane = [8, 1, 2, 0, 0], warp = [], block = []");
 //! # Ok::<(), tile_layout::LayoutError>(())
 //! ```
 //!
-//! # What follows
+//! # Consequences
 //!
-//! Collect the basis vectors as the columns of a matrix of bits; questions about layouts become linear algebra, exact
-//! and fast.
+//! Write the basis vectors as the columns of a bit matrix. Questions about layouts become linear algebra over F2, with
+//! exact answers and no enumeration of the tile.
 //!
-//! 1. *Who holds an element?* Solve a linear system ([`LinearMap::right_inverse`], [`Layout::owner`]).
-//! 2. *Is every element held?* The matrix has full row rank ([`Layout::validate`]). *Is some element held twice?* The
-//!    kernel is the set of bit flips that do not change the element ([`LinearMap::kernel`],
-//!    [`Layout::free_variables`]). A zero vector is the plain case: broadcast.
-//! 3. *What does a reshape, a transpose, a reduction or a broadcast do?* It changes the index linearly, so it acts on
-//!    the vectors one by one ([`Layout::permute`], [`Layout::reduce`], ...).
-//! 4. *Can a thread use a vector access?* The unit vectors of the fastest dimension lie in the span of the registers
+//! 1. *Which slot holds an element?* Solve a linear system ([`LinearMap::right_inverse`], [`Layout::owner`]).
+//! 2. *Does the layout cover the tile?* It does if the matrix has full row rank ([`Layout::validate`]). *Which slots
+//!    are replicas?* The kernel is the set of bit flips that do not change the element ([`LinearMap::kernel`],
+//!    [`Layout::free_variables`]). A zero column is the simplest case: a broadcast.
+//! 3. *What do a reshape, a transpose, a reduction and a broadcast do?* Each changes the index linearly, so it maps the
+//!    basis vectors one by one ([`Layout::permute`], [`Layout::reduce`], ...).
+//! 4. *Can a thread use a vector access?* It can if the registers span the low unit vectors of the fastest dimension
 //!    ([`Layout::vector_width`]).
-//! 5. *How to compute the address?* Evaluate the columns; runs of columns that are consecutive powers of two are one
-//!    shift and one mask ([`Layout::coordinate_expr`]).
-//! 6. *How to convert?* The map from target places to source places is `src⁻¹ · dst`. Where it leaves lanes and warps
-//!    alone, nothing moves; where it leaves warps alone, shuffles do ([`ShufflePlan`]); otherwise the tile goes through
-//!    shared memory ([`plan_shared`]).
-//! 7. *Are there bank conflicts?* The words of one phase of an access and the banks are both spans, and the degree is a
-//!    power of two read off their ranks ([`conflict_degree`]). A conflict-free swizzle is a common complement of two
-//!    subspaces.
-//! 8. *Does a matrix instruction apply?* Its fragment divides the layout on the left ([`LinearMap::left_divide`],
-//!    [`SharedAccess`], [`MmaShape`]).
+//! 5. *How is an address computed?* Evaluate the columns. A run of columns that are consecutive powers of two needs one
+//!    mask and one shift ([`Layout::coordinate_expr`]).
+//! 6. *How is a tile converted?* The map from target slots to source slots is `src⁻¹ · dst`. If it keeps every element
+//!    in its thread, the conversion renumbers registers. If it keeps every element in its warp, shuffles suffice
+//!    ([`ShufflePlan`]). Otherwise the tile goes through shared memory ([`plan_shared`]).
+//! 7. *Does an access have bank conflicts?* The words of one phase of the access and the banks they hit both form
+//!    subspaces, and the conflict degree is a power of two that follows from their dimensions ([`conflict_degree`]). A
+//!    conflict-free swizzle is a common complement of two subspaces.
+//! 8. *Does a matrix instruction apply?* It does if its fragment divides the layout on the left
+//!    ([`LinearMap::left_divide`], [`SharedAccess`], [`MmaShape`]).
 //!
-//! # A catalogue
+//! # Examples of layouts
 //!
-//! All are layouts of a 16x16 tile (index bits: four of the row above four of the column) for one warp.
+//! All are layouts of a 16x16 tile for one warp. The index has eight bits: the row in the high four, the column in the
+//! low four.
 //!
-//! * Row per lane pair, eight columns per thread, as a 16-byte load of 16-bit elements wants it:
-//!   `register = [1, 2, 4], lane = [8, 16, 32, 64, 128]`.
-//! * The accumulator of `mma.sync` m16n8, twice: `register = [1, 128, 8], lane = [2, 4, 16, 32, 64]`.
-//! * Its row sums: columns are forgotten, `register = [8], lane = [0, 0, 1, 2, 4]`. All four lanes of a group hold the
-//!   sum of the group's row: replicas are not a special case.
-//! * In shared memory, an offset takes the place of register, lane and warp: `[1, 2, 4, 8, 16, 32, 64, 128]` is
-//!   row-major storage; `[1, 2, 4, 8, 16, 32, 64 ^ 1, 128 ^ 2]` XORs the two low column bits with the two high row
-//!   bits, a swizzle.
+//! * One row per pair of lanes and eight columns per thread, for 16-byte loads of 16-bit elements: `register = [1, 2,
+//!   4], lane = [8, 16, 32, 64, 128]`.
+//! * The accumulators of two `mma.sync` m16n8 side by side: `register = [1, 128, 8], lane = [2, 4, 16, 32, 64]`.
+//! * The row sums of that accumulator. The reduction drops the column bits: `register = [8], lane = [0, 0, 1, 2, 4]`.
+//!   All four lanes of a group hold the sum of the group's row. Replicas need no special case.
+//! * A tile in shared memory, where the element offset takes the role of the slot. `[1, 2, 4, 8, 16, 32, 64,
+//!   128]` is row-major storage. `[1, 2, 4, 8, 16, 32, 64 ^ 1, 128 ^ 2]` is a swizzle: it XORs the two high row bits
+//!   into the two low column bits.
 //!
-//! # What is not linear
+//! # Limits
 //!
-//! Extents that are not powers of two (global arrays), addresses with runtime strides, and padding by other than powers
-//! of two. They stay ordinary arithmetic on the coordinates that a layout provides.
+//! Three things are not linear over F2: extents that are not powers of two (global arrays), addresses with runtime
+//! strides, and padding by amounts that are not powers of two. They remain ordinary arithmetic on the coordinates that
+//! a layout provides.
 //!
 //! # Map of the crate
 //!
-//! `map` and `subspace` are the algebra; `shape` numbers elements; `layout` and `ops` are distributed layouts and what
-//! tile operations do to them; `reduction` plans reductions and scans; `blocked`, `mma` and `dot` build them; `expr`
-//! turns them into index arithmetic; `bank` counts conflicts; `access`, `swizzle`, `shuffle` and `convert` move data
-//! between layouts; `hardware_swizzle` and `warpgroup` are the arrangements of shared memory, descriptors and fragments
-//! of asynchronous products, `in_place` turns tiles that these cannot take, `tensor_copy` are the boxes of the tensor
-//! memory accelerator. Every plan is an executable description, and the tests execute plans on all threads.
+//! | modules | contents |
+//! |---|---|
+//! | `map`, `subspace` | the algebra: linear maps and subspaces over F2 |
+//! | `shape` | tile shapes and the numbering of elements |
+//! | `layout`, `ops` | distributed layouts, and how tile operations change them |
+//! | `blocked`, `mma`, `dot` | constructors: coalesced layouts, matrix fragments, the operands of a dot |
+//! | `reduction` | plans for reductions and scans |
+//! | `expr` | layouts as index arithmetic |
+//! | `bank` | bank conflicts and memory sectors |
+//! | `convert`, `shuffle`, `access`, `swizzle`, `parts` | moving data between layouts |
+//! | `hardware_swizzle`, `warpgroup` | shared-memory layouts, descriptors and fragments of `wgmma` |
+//! | `in_place` | transposes of tiles in shared memory, for operands that `wgmma` cannot read as stored |
+//! | `tensor_copy` | tensor maps and boxes of TMA loads and stores |
+//!
+//! Every plan is data that an interpreter can execute, and the tests execute plans for all threads.
 #![forbid(unsafe_code)]
 
 mod access;

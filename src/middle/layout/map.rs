@@ -1,9 +1,8 @@
-//! Linear maps over F2, by columns.
+//! Linear maps over F2, stored by columns.
 //!
-//! A map from `n` input bits to `m` output bits is an m x n matrix of bits. Column `i`, a `u64`, is the image of the
-//! input that has only bit `i` set; the image of any other input is the XOR of the columns of its set bits. Both sides
-//! have at most 64 bits, which lets one machine word stand for one vector and elimination run without allocation per
-//! row.
+//! A map from `n` input bits to `m` output bits is an m x n bit matrix. Column `i`, a `u64`, is the image of the
+//! input with only bit `i` set. The image of any other input is the XOR of the columns of its set bits. Both sides
+//! have at most 64 bits, so a vector is one machine word and elimination does not allocate per row.
 
 use crate::error::{LayoutError, Result};
 use crate::subspace::Subspace;
@@ -15,7 +14,7 @@ pub struct LinearMap {
     out_bits: u32,
 }
 
-/// XOR of the `columns` whose bit is set in `x`; bits of `x` beyond the columns are ignored.
+/// The XOR of the `columns` whose bit is set in `x`. Bits of `x` beyond the columns are ignored.
 pub fn combine(columns: &[u64], x: u64) -> u64 {
     columns.iter().enumerate().fold(0, |sum, (i, &c)| if x >> i & 1 == 1 { sum ^ c } else { sum })
 }
@@ -25,10 +24,10 @@ pub fn low_mask(n: u32) -> u64 {
     if n >= 64 { u64::MAX } else { (1 << n) - 1 }
 }
 
-/// Gaussian elimination on a list of columns that remembers which columns make up each reduced vector.
+/// Gaussian elimination on a list of columns. It records which columns make up each reduced vector.
 struct Elimination {
-    /// Reduced vectors by descending leading bit, each with the mask of the columns that sum to it. Only the first
-    /// columns of the list that are independent take part, which makes every solution below deterministic.
+    /// The reduced vectors by descending leading bit, each with the mask of the columns that sum to it. Only the
+    /// first independent columns of the list take part, which makes every solution below deterministic.
     rows: Vec<(u64, u64)>,
     /// Masks of columns that sum to zero, one for each dependent column.
     kernel: Vec<u64>,
@@ -49,7 +48,7 @@ impl Elimination {
         result
     }
 
-    /// What remains of `v` after subtracting rows, and the mask of the columns subtracted.
+    /// Returns the remainder of `v` after subtracting rows, and the mask of the subtracted columns.
     fn reduce(&self, mut v: u64) -> (u64, u64) {
         let mut mask = 0;
         for &(row, columns) in &self.rows {
@@ -64,10 +63,10 @@ impl Elimination {
 }
 
 impl LinearMap {
-    /// Both sides of a map have at most this many bits.
+    /// The most bits on each side of a map.
     pub const MAX_BITS: usize = 64;
 
-    /// The map whose column `i` is the image of input bit `i`.
+    /// Creates the map with the given columns; column `i` is the image of input bit `i`.
     ///
     /// Errors: more than 64 bits on a side, or a column with a bit at or above `out_bits`.
     pub fn new(columns: Vec<u64>, out_bits: u32) -> Result<Self> {
@@ -84,7 +83,7 @@ impl LinearMap {
         }
     }
 
-    /// The identity on `bits` bits (at most 64; more are cut to 64).
+    /// The identity on `bits` bits, at most 64.
     pub fn identity(bits: u32) -> Self {
         let bits = bits.min(64);
         Self { columns: (0..bits).map(|i| 1 << i).collect(), out_bits: bits }
@@ -103,6 +102,7 @@ impl LinearMap {
         self.out_bits
     }
 
+    /// The images of the input bits.
     pub fn columns(&self) -> &[u64] {
         &self.columns
     }
@@ -136,13 +136,13 @@ impl LinearMap {
         Self::new(self.columns.iter().copied().chain(lifted).collect(), out_bits)
     }
 
-    /// `[self | right]`: the input bits of `right` follow those of `self`; outputs are added.
+    /// `[self | right]`: the input bits of `right` follow the input bits of `self`; outputs are added.
     pub fn concat(&self, right: &Self) -> Result<Self> {
         self.same_output(right)?;
         Self::new(self.columns.iter().chain(&right.columns).copied().collect(), self.out_bits)
     }
 
-    /// Both maps of one input: the output of `high` above that of `self`.
+    /// Both maps applied to the same input, with the output of `high` above the output of `self`.
     pub fn stack(&self, high: &Self) -> Result<Self> {
         if self.in_bits() != high.in_bits() {
             let (expected, found) = (self.in_bits().into(), high.in_bits().into());
@@ -172,7 +172,7 @@ impl LinearMap {
         Ok(())
     }
 
-    /// Rows and columns exchanged.
+    /// The transposed matrix.
     pub fn transpose(&self) -> Self {
         let row = |j: u32| self.columns.iter().enumerate().fold(0, |row, (i, &c)| row | (c >> j & 1) << i);
         Self { columns: (0..self.out_bits).map(row).collect(), out_bits: self.in_bits() }
@@ -190,6 +190,7 @@ impl LinearMap {
         Self::new(inputs.iter().map(|&i| pick(self.columns[i as usize])).collect(), outputs.len() as u32)
     }
 
+    /// The dimension of the image.
     pub fn rank(&self) -> u32 {
         self.image().dim() as u32
     }
@@ -199,8 +200,8 @@ impl LinearMap {
         Subspace::span(self.columns.iter().copied())
     }
 
-    /// A basis of the inputs that the map sends to zero. Vector `k` belongs to the `k`-th input bit whose column
-    /// depends on the columns before it: that bit, and the earlier independent ones that cancel it.
+    /// A basis of the inputs that the map sends to zero. Each vector belongs to an input bit whose column depends on
+    /// the columns before it: that bit, and the earlier independent bits that cancel it.
     pub fn kernel(&self) -> Vec<u64> {
         Elimination::new(&self.columns).kernel
     }
@@ -217,14 +218,14 @@ impl LinearMap {
         self.is_injective() && self.is_surjective()
     }
 
-    /// Some `x` with `apply(x) == y`, or `None` when the map does not reach `y`. Among the solutions it is the one that
-    /// uses only input bits whose columns are independent of the columns before them.
+    /// Some `x` with `apply(x) == y`, or `None` if the map does not reach `y`. The solution uses only input bits with
+    /// columns that are independent of the columns before them.
     pub fn solve(&self, y: u64) -> Option<u64> {
         let (rest, x) = Elimination::new(&self.columns).reduce(y);
         (rest == 0).then_some(x)
     }
 
-    /// A map `x` with `self.compose(x) == target`, column by column as [`LinearMap::solve`].
+    /// A map `x` with `self.compose(x) == target`, solved column by column as in [`LinearMap::solve`].
     pub fn solve_map(&self, target: &Self) -> Option<Self> {
         if self.out_bits != target.out_bits {
             return None;
@@ -242,22 +243,22 @@ impl LinearMap {
         if self.is_bijective() { self.right_inverse() } else { Err(self.not_invertible()) }
     }
 
-    /// A map `r` with `self` after `r` the identity; exists when the map is surjective. Output bits are made from the
-    /// first independent input bits, the others stay zero: of several holders of an element it names the first.
+    /// A map `r` such that `self` after `r` is the identity. It exists if `self` is surjective. It uses the first
+    /// independent input bits and leaves the others zero: among several holders of an element it names the first.
     pub fn right_inverse(&self) -> Result<Self> {
         self.solve_map(&Self::identity(self.out_bits)).ok_or_else(|| self.not_invertible())
     }
 
-    /// A map `l` with `l` after `self` the identity; exists when the map is injective.
+    /// A map `l` such that `l` after `self` is the identity. It exists if `self` is injective.
     pub fn left_inverse(&self) -> Result<Self> {
         if self.is_injective() { Ok(self.pseudo_inverse()) } else { Err(self.not_invertible()) }
     }
 
-    /// A generalised inverse `p`: `self.p.self == self` always. It solves for every output that the map reaches, and is
-    /// zero on the unit vectors that complete the image to the whole space.
+    /// A generalized inverse `p`, for which `self.p.self == self` always holds. It solves for every output that the
+    /// map reaches, and is zero on the unit vectors that complete the image to the whole space.
     pub fn pseudo_inverse(&self) -> Self {
-        // Extending the columns by unit vectors reaches every output; dropping the units from the solution afterwards
-        // projects the outside part away.
+        // Unit vectors extend the columns so that every output is reached. Dropping the units from the solution
+        // afterwards projects the part outside the image away.
         let mut columns = self.columns.clone();
         let units = self.image().extend((0..self.out_bits).map(|i| 1 << i));
         columns.retain({
@@ -277,8 +278,8 @@ impl LinearMap {
         Self { columns: (0..self.out_bits).map(|j| back(1 << j)).collect(), out_bits: self.in_bits() }
     }
 
-    /// The quotient `q` with `self == tile.product(q)`, or `None` when `self` does not start with `tile`: the low input
-    /// bits must act as `tile` on the low output bits, and the other input bits must leave those output bits alone.
+    /// The quotient `q` with `self == tile.product(q)`, or `None` if `self` does not start with `tile`: the low input
+    /// bits must act as `tile` on the low output bits, and the other input bits must not affect those output bits.
     pub fn left_divide(&self, tile: &Self) -> Option<Self> {
         let (n, m) = (tile.columns.len(), tile.out_bits);
         if n > self.columns.len() || m > self.out_bits || self.columns[..n] != tile.columns {
@@ -292,8 +293,8 @@ impl LinearMap {
         Some(Self { columns, out_bits: self.out_bits - m })
     }
 
-    /// Reduced row echelon form and the input bits of its pivots in ascending order. Output bit `k` of the result is
-    /// the row of the `k`-th pivot; rows beyond the rank are zero.
+    /// The reduced row echelon form, and the input bits of its pivots in ascending order. Output bit `k` of the
+    /// result is the row of the `k`-th pivot; rows beyond the rank are zero.
     pub fn reduced_row_echelon(&self) -> (Self, Vec<u32>) {
         let mut rows = self.transpose().columns;
         let mut pivots = Vec::new();

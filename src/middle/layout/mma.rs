@@ -1,18 +1,18 @@
-//! Fragments of the matrix instructions, and tilings of large tiles by them.
+//! Fragments of the matrix instructions, and tilings of larger tiles by them.
 //!
-//! Every fragment of `mma.sync`, `wgmma` and `tcgen05.ld` is a linear layout. They share one idea: a *group* of four
-//! lanes holds a row of 32-bit words, eight groups hold eight rows. Let `p` be the elements of a word. Then, for an
-//! operand whose rows run along the reduction dimension, the low `log2 p` column bits are registers, the next two are
-//! lanes 0 and 1, the row bits 1, 2 and 4 are lanes 2 to 4, row bit 8 is the next register bit, and the remaining
-//! column bits are registers above it. The A operand has this form over (m, k), the B operand over (n, k) transposed;
-//! the accumulator over (m, n), with two elements per lane and row whatever their size. In `wgmma` the four warps stand
-//! on the row bits 16 and 32.
+//! Every fragment of `mma.sync`, `wgmma` and `tcgen05.ld` is a linear layout, and all share one structure: a *group*
+//! of four lanes holds a row of 32-bit words, and eight groups hold eight rows. Let `p` be the number of elements in
+//! a word. For an operand with rows along the reduction dimension, the low `log2 p` column bits are registers and the
+//! next two are lane bits 0 and 1. Row bits 1, 2 and 4 are lane bits 2 to 4, row bit 8 is the next register bit, and
+//! the remaining column bits are the register bits above it. Operand A has this form over (m, k), operand B over (n,
+//! k) transposed. The accumulator has it over (m, n), with two elements per lane and row whatever their size. In
+//! `wgmma` the four warps are row bits 16 and 32.
 
 use crate::error::{LayoutError, Result};
 use crate::layout::Layout;
 use crate::shape::Shape;
 
-/// The matrices of `d = a * b + c`; `c` and `d` have one layout.
+/// The matrices of `d = a * b + c`. `c` and `d` have the same layout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Operand {
     /// m x k.
@@ -23,23 +23,23 @@ pub enum Operand {
     Accumulator,
 }
 
-/// What the fragments of a matrix instruction follow from: its extents, the width of its elements, and the warps that
-/// execute it together.
+/// The parameters that determine the fragments of a matrix instruction: its extents, the width of its elements, and
+/// the number of warps that execute it together.
 ///
-/// Which of these the hardware has is not known here: any shape of the form above has fragments. The table of
-/// instructions is the crate `tile-mma`.
+/// This type does not know which instructions the hardware has: any shape of the form above has fragments. The table
+/// of instructions is in the crate `tile-mma`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct MmaShape {
     pub m: u32,
     pub n: u32,
     pub k: u32,
-    /// Bits that an element of A or B takes in a register: 1, 4, 8, 16, 32 or 64.
+    /// The bits that an element of A or B takes in a register: 1, 4, 8, 16, 32 or 64.
     pub operand_bits: u32,
     /// One for `mma.sync`, four for `wgmma`.
     pub warps: u32,
 }
 
-/// The part of a matrix that one instruction takes, in a layout over its two dimensions.
+/// The part of a matrix that one instruction processes, with a layout over its two dimensions.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Fragment {
     pub layout: Layout,
@@ -62,18 +62,18 @@ impl MmaShape {
         (self.m, self.n, self.k)
     }
 
-    /// Elements of A or B that share a register.
+    /// The number of elements of A or B that share a register.
     pub fn per_word(&self) -> u32 {
         (32 / self.operand_bits.max(1)).max(1)
     }
 
-    /// Checks that the fragments are linear layouts: extents are powers of two, a warp has eight or sixteen rows and a
-    /// warpgroup 64, and a row of A has a word for each lane of a group.
+    /// Checks that the fragments are linear layouts: the extents are powers of two, a warp has eight or sixteen rows
+    /// and a warpgroup 64, and a row of A has a word for each lane of a group.
     pub fn check(&self) -> Result<()> {
         let powers = [self.m, self.n, self.k, self.operand_bits].iter().all(|e| e.is_power_of_two());
         let rows = matches!((self.warps, self.m), (1, 8 | 16) | (4, 64));
         let deep = powers && self.operand_bits <= 64 && self.k >= 4 * self.per_word();
-        // The accumulator of one warp is eight columns wide: what is wider are several instructions.
+        // The accumulator of one warp is eight columns wide; a wider tile takes several instructions.
         let wide = if self.warps == 1 { self.n == 8 } else { (8..=256).contains(&self.n) };
         let expected = "extents of a matrix instruction";
         if rows && deep && wide {
@@ -83,7 +83,7 @@ impl MmaShape {
         }
     }
 
-    /// Fails for operands that are never in registers.
+    /// Checks that an operand may be in registers.
     pub(crate) fn in_registers(&self, operand: Operand) -> Result<()> {
         if operand == Operand::B && self.warps > 1 {
             let expected = "an operand that may be in registers; B of a warpgroup is in shared memory";
@@ -94,7 +94,7 @@ impl MmaShape {
 
     /// The fragment of one operand.
     ///
-    /// Errors: those of [`MmaShape::check`], and B of a warpgroup, which is never in registers.
+    /// Errors: as in [`MmaShape::check`], and operand B of a warpgroup, which is never in registers.
     pub fn fragment(&self, operand: Operand) -> Result<Fragment> {
         self.check()?;
         let Self { m, n, k, .. } = *self;
@@ -125,12 +125,12 @@ impl Fragment {
         Ok(Self { layout, shape })
     }
 
-    /// The layout of a tile covered by copies of the fragment along its last two dimensions.
+    /// The layout of a tile that copies of the fragment cover along its last two dimensions.
     ///
-    /// `warps[i]` says where bit `i` of the number of the warp (or warpgroup, above the fragment's own warp bits) goes:
-    /// to a dimension of the tile, which it splits in contiguous parts, or nowhere (`None`): those warps hold replicas.
-    /// Warps beyond the extent of their dimension hold replicas as well. Registers are those of the fragment, then
-    /// copies along the last dimension, then along the one before, and so on.
+    /// `warps[i]` is the dimension that bit `i` of the warp number splits into contiguous parts; for a warpgroup
+    /// fragment, the bit is above the fragment's own warp bits. `None` means that the bit selects replicas. Warps
+    /// beyond the extent of their dimension hold replicas as well. The registers are the fragment's registers, then
+    /// the copies along the last dimension, then along the one before it, and so on.
     ///
     /// Errors: a tile of rank below two, or smaller than the fragment.
     pub fn tiled(&self, tile: &Shape, warps: &[Option<usize>]) -> Result<Layout> {
@@ -148,7 +148,7 @@ impl Fragment {
             taken[dim] = self.shape.log2()[i];
         }
         let (columns, row_at) = (self.shape.log2()[1], fields[rank - 2].0);
-        // The fragment's own index is (row, column); its columns are already in place.
+        // The fragment's own index is (row, column), so its column bits are already in place.
         let placed = self.layout.map_bases(|v| v & crate::map::low_mask(columns) | v >> columns << row_at);
         let mut warp = placed.warp().to_vec();
         // Contiguous parts: warps take the highest bits of a dimension, in ascending order.
@@ -182,7 +182,7 @@ impl Fragment {
 pub struct MmaTiling {
     pub instruction: MmaShape,
     /// Warps (or warpgroups, for [`MmaShape::warpgroup`]) along batch, m and n; powers of two. The low bits of the
-    /// number go to m, then n, then batch.
+    /// warp number select m, the next ones n, then batch.
     pub batch_warps: u32,
     pub m_warps: u32,
     pub n_warps: u32,
@@ -217,7 +217,7 @@ impl MmaTiling {
         self.instruction.fragment(operand)?.tiled(tile, &warps)
     }
 
-    /// Warps in all.
+    /// The total number of warps.
     pub fn warps(&self) -> u32 {
         self.batch_warps * self.m_warps * self.n_warps * self.instruction.warps
     }
@@ -238,36 +238,37 @@ pub fn mma_tiled(instruction: MmaShape, operand: Operand, tile: &Shape, warps_pe
     instruction.fragment(operand)?.tiled(tile, &warps)
 }
 
-/// Shapes of `tcgen05.ld` and `tcgen05.st`: TMEM lanes by bits, before the repetition along the columns.
+/// The shapes of `tcgen05.ld` and `tcgen05.st`: lanes of tensor memory by bits, before the repetition along the
+/// columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TmemShape {
-    /// One TMEM lane per thread.
+    /// One lane of tensor memory per thread.
     Lanes32Bits32,
     Lanes16Bits64,
     Lanes16Bits128,
     /// The accumulator fragment of `mma.sync`.
     Lanes16Bits256,
-    /// Two blocks of columns, half the width apart: lanes 16 to 31 read the second.
+    /// Two groups of columns, half the width apart; lanes 16 to 31 access the second.
     Lanes16Bits32x2,
 }
 
-/// How an accumulator tile of one block of the cluster lies in tensor memory.
+/// How tensor memory stores the accumulator tile of one CTA of the cluster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TmemTile {
     /// 128 rows on 128 lanes.
     Rows128,
-    /// 64 rows of a single-block instruction: 16 on each 32-lane quarter.
+    /// 64 rows of a `cta_group::1` instruction: 16 on each 32-lane quarter.
     Rows64,
-    /// 64 rows, the block's half of a two-block instruction with m = 128: rows on lanes 0 to 63 for the left half of
-    /// the columns, on lanes 64 to 127 for the right half.
+    /// 64 rows, the CTA's half of a `cta_group::2` instruction with m = 128. The rows are on lanes 0 to 63 for the
+    /// left half of the columns and on lanes 64 to 127 for the right half.
     Rows64Halves,
 }
 
-/// The registers of a tensor-memory access to a tile of 32-bit columns: four warps, each on its 32-lane quarter, times
-/// `warpgroups` that share the columns in contiguous parts. `columns` is the width of the tile.
+/// The registers of a tensor-memory access to a tile of 32-bit columns. Four warps access their 32-lane quarters, and
+/// `warpgroups` share the columns in contiguous parts. `columns` is the width of the tile.
 ///
-/// Errors: `columns` or `warpgroups` is not a power of two or the tile is narrower than one access, and 32-lane
-/// accesses to tiles that fill only half of each quarter.
+/// Errors: `columns` or `warpgroups` is not a power of two, the tile is narrower than one access, or a 32-lane access
+/// to a tile that fills only half of each quarter.
 pub fn tmem_layout(access: TmemShape, tile: TmemTile, columns: i64, warpgroups: u32) -> Result<Fragment> {
     let rows = if tile == TmemTile::Rows128 { 128 } else { 64 };
     let shape = Shape::new(&[rows, columns])?;
@@ -276,8 +277,8 @@ pub fn tmem_layout(access: TmemShape, tile: TmemTile, columns: i64, warpgroups: 
     if !warpgroups.is_power_of_two() {
         return Err(LayoutError::Mismatch { what: "warpgroups", expected: 1, found: warpgroups.into() });
     }
-    // Column bits that the access may use, from the low end: the half of `Rows64Halves` and the warpgroups take the
-    // top.
+    // The column bits that the access may use, from the low end. The halves of `Rows64Halves` and the warpgroups take
+    // the top bits.
     let halves = u32::from(tile == TmemTile::Rows64Halves);
     let own = width.saturating_sub(halves + warpgroups.ilog2());
     let column: Vec<u64> = (0..own).map(|i| 1 << i).collect();
@@ -291,7 +292,7 @@ pub fn tmem_layout(access: TmemShape, tile: TmemTile, columns: i64, warpgroups: 
         let (extent, needed) = (columns as u64, 1 << (needed + halves + warpgroups.ilog2()));
         return Err(LayoutError::TileTooSmall { what: "the tensor-memory access", dim: 1, extent, needed });
     }
-    // Each warp sees 32 lanes of tensor memory; of `Rows64` tiles only the first 16 of them hold rows.
+    // Each warp accesses 32 lanes of tensor memory. In `Rows64` tiles only the first 16 hold rows.
     let rows_in_quarter = if tile == TmemTile::Rows64 { 4 } else { 5 };
     let (mut register, lane): (Vec<u64>, Vec<u64>) = match access {
         TmemShape::Lanes32Bits32 => (column.clone(), (0..5).map(row).collect()),

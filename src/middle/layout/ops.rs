@@ -1,7 +1,7 @@
-//! What shape-changing tile operations do to a layout.
+//! How shape-changing tile operations change a layout.
 //!
-//! Each operation is a linear (or affine) change of the flattened index, so the layout of the result follows from that
-//! of the operand without moving data: values stay in their registers, apart from the renumbering that an operation
+//! Each operation is a linear (or affine) change of the flattened index, so the layout of the result follows from the
+//! layout of the operand. No data moves: values stay in their registers, except for the renumbering that an operation
 //! states.
 
 use crate::error::{LayoutError, Result};
@@ -25,7 +25,8 @@ fn insert_field(v: u64, low: u32, width: u32) -> u64 {
 }
 
 impl Layout {
-    /// The layout after a reshape: row-major reshapes keep the flattened index, so only the count is checked.
+    /// The layout after a reshape. A row-major reshape keeps the flattened index, so only the element count is
+    /// checked.
     pub fn reshape(&self, from: &Shape, to: &Shape) -> Result<Self> {
         if from.bits() != to.bits() {
             return Err(mismatch("elements of the reshaped tile", from.elements(), to.elements()));
@@ -56,12 +57,12 @@ impl Layout {
         Ok((self.clone(), Shape::from_log2(log2)?))
     }
 
-    /// The layout and shape after stretching dimension `dim` from 1 to `extent`: every thread holds all copies of its
+    /// The layout and shape after stretching dimension `dim` from 1 to `extent`. Every thread holds all copies of its
     /// elements. Register `r` of the result is register `r % self.registers()` of the operand.
     ///
-    /// When the layout `l` of the result is given, converting this one to it would treat the copies as different
-    /// elements. Instead, convert the operand to the layout of `l.reduce(result shape, dim)`: register `r` of `l` is
-    /// then register `registers.apply(r)` of the operand.
+    /// Do not convert this layout to a given result layout `l`: the conversion would treat the copies as different
+    /// elements. Instead, convert the operand to the layout that `l.reduce(result shape, dim)` returns. Register `r`
+    /// of `l` is then register `registers.apply(r)` of the operand.
     pub fn broadcast(&self, shape: &Shape, dim: usize, extent: i64) -> Result<(Self, Shape)> {
         let (low, width) = shape.field(dim)?;
         if width != 0 {
@@ -76,9 +77,9 @@ impl Layout {
         Ok((stretched.with(Input::Register, register), Shape::from_log2(log2)?))
     }
 
-    /// The layout of the tile without dimension `dim`, as a reduction along `dim` or the operand of a broadcast has it:
-    /// coordinates along `dim` are forgotten. The result keeps all registers; lanes and warps that only spanned `dim`
-    /// hold replicas. See [`Layout::reduce`] for the layout without duplicate registers.
+    /// The layout of the tile without dimension `dim`: the result of a reduction along `dim`, or the operand of a
+    /// broadcast. Coordinates along `dim` are dropped. The result keeps all registers, and lanes and warps that only
+    /// spanned `dim` hold replicas. [`Layout::reduce`] returns the layout without duplicate registers.
     pub fn slice(&self, shape: &Shape, dim: usize) -> Result<(Self, Shape)> {
         let (low, width) = shape.field(dim)?;
         let mut log2 = shape.log2().to_vec();
@@ -86,17 +87,17 @@ impl Layout {
         Ok((self.map_bases(|v| remove_field(v, low, width)), Shape::from_log2(log2)?))
     }
 
-    /// The result of a reduction along `dim`: its layout with each element once per thread, its shape, and the map from
-    /// operand registers to result registers (the registers of one fibre are those that map to one result register).
-    /// [`Layout::reduction`] is the whole plan.
+    /// The result of a reduction along `dim`: its layout with each element once per thread, its shape, and the map
+    /// from operand registers to result registers. All operand registers that map to one result register are
+    /// combined. [`Layout::reduction`] returns the whole plan.
     pub fn reduce(&self, shape: &Shape, dim: usize) -> Result<(Self, Shape, LinearMap)> {
         let (sliced, shape) = self.slice(shape, dim)?;
         let (layout, registers) = sliced.squeeze_registers();
         Ok((layout, shape, registers))
     }
 
-    /// The layout and shape of two tiles of this layout joined along `dim`, which doubles: the registers of the second
-    /// operand follow those of the first.
+    /// The layout and shape of two tiles of this layout joined along `dim`, which doubles. The registers of the
+    /// second operand follow the registers of the first.
     pub fn cat(&self, shape: &Shape, dim: usize) -> Result<(Self, Shape)> {
         let (low, width) = shape.field(dim)?;
         let at = low + width;
@@ -107,10 +108,10 @@ impl Layout {
         Ok((widened.with(Input::Register, register), Shape::from_log2(log2)?))
     }
 
-    /// The layout of the operands of a [`Layout::cat`] along `dim` whose result, of shape `shape`, has this layout. Let
-    /// `b` be the bit of the index that tells the halves apart. Every vector loses `b`; a register whose vector is
-    /// nothing but `b` is left out, the first if there are several. Without such a register the place decides which
-    /// operand it takes, and register `r` of the result is register `r` of either operand.
+    /// The layout of the operands of a [`Layout::cat`] along `dim` with a result of shape `shape` in this layout. Let
+    /// `b` be the index bit that tells the halves apart. Every vector loses `b`. The first register with exactly the
+    /// vector `b` is removed. Without such a register, the slot decides which operand it takes, and register `r` of
+    /// the result is register `r` of either operand.
     pub fn uncat(&self, shape: &Shape, dim: usize) -> Result<(Self, Shape)> {
         let (low, width) = shape.field(dim)?;
         if width == 0 {
@@ -127,13 +128,13 @@ impl Layout {
         Ok((narrowed.with(Input::Register, register), Shape::from_log2(log2)?))
     }
 
-    /// The register bit that does nothing but choose between the halves told apart by bit `at` of the index.
+    /// The register bit that only selects between the halves that bit `at` of the index tells apart.
     pub fn half_register(&self, at: u32) -> Option<usize> {
         self.register().iter().position(|&b| b == 1 << at)
     }
 
-    /// As [`Layout::cat`], but a lane or warp that holds a replica takes over one half where there is one, so that
-    /// threads are not left to do the same work.
+    /// Like [`Layout::cat`], but if a lane or warp bit holds replicas, it takes over one half. Otherwise those
+    /// threads would repeat the work of others.
     pub fn cat_over_replicas(&self, shape: &Shape, dim: usize) -> Result<(Self, Shape)> {
         let (low, width) = shape.field(dim)?;
         let at = low + width;
@@ -150,16 +151,16 @@ impl Layout {
         self.cat(shape, dim)
     }
 
-    /// The layout of a tile of rank 1 after each element is split in `2^log2` parts that stay with their thread, in its
-    /// first registers.
+    /// The layout of a tile of rank 1 after each element is split into `2^log2` parts. The parts stay in their
+    /// thread, in its lowest register bits.
     pub fn split_elements(&self, log2: u32) -> Self {
         let scaled = self.map_bases(|v| v << log2);
         let register = (0..log2).map(|i| 1 << i).chain(scaled.register().iter().copied()).collect();
         scaled.with(Input::Register, register)
     }
 
-    /// The layout of a tile of rank 1 after `2^log2` consecutive elements become one; none when they are not all in one
-    /// thread, or when a thread's place within a group depends on more than those registers.
+    /// The layout of a tile of rank 1 after `2^log2` consecutive elements become one. Returns `None` if they are not
+    /// all in one thread, or if the position within a group depends on anything but their registers.
     pub fn merge_elements(&self, log2: u32) -> Option<Self> {
         let part = low_mask(log2);
         let register: Vec<u64> = self.register().iter().copied().filter(|b| b & part == 0).collect();
@@ -175,8 +176,8 @@ impl Layout {
         })
     }
 
-    /// As [`Layout::over_blocks`] with all dimensions in order, but every thread holds all parts of the larger tile:
-    /// the bits that number the parts become the last register bits, those of dimension 0 first.
+    /// Like [`Layout::over_blocks`] with all dimensions in order, but every thread holds all parts of the larger
+    /// tile. The bits that number the parts become the last register bits, starting with the bits of dimension 0.
     pub fn over_registers(&self, part: &Shape, whole: &Shape) -> Result<Self> {
         let order: Vec<usize> = (0..whole.rank()).collect();
         let over = self.over_blocks(part, whole, &order)?;
@@ -185,9 +186,9 @@ impl Layout {
         Self::new(register, over.lane().to_vec(), over.warp().to_vec(), kept.to_vec())
     }
 
-    /// The layout in which the last `count` register bits are the last bits of the warp's number, behind `warps` bits
-    /// of actual warps: how a tile lies for one of `2^count` passes over its registers, with the pass as the number of
-    /// a virtual warp.
+    /// Moves the last `count` register bits to the end of the warp number, after `warps` bits of actual warps. The
+    /// result describes one of `2^count` passes over the tile's registers, with the pass as the number of a virtual
+    /// warp.
     pub fn registers_as_warps(&self, count: usize, warps: usize) -> Self {
         let (kept, moved) = self.register().split_at(self.register().len() - count.min(self.register().len()));
         let mut warp = self.warp().to_vec();
@@ -196,8 +197,8 @@ impl Layout {
         self.with(Input::Register, kept.to_vec()).with(Input::Warp, warp)
     }
 
-    /// Inverse of [`Layout::registers_as_warps`]: all bits of the warp's number from `warps` on become the last
-    /// register bits.
+    /// The inverse of [`Layout::registers_as_warps`]: moves all bits of the warp number from `warps` on to the end of
+    /// the register number.
     pub fn warps_as_registers(&self, warps: usize) -> Self {
         let (kept, moved) = self.warp().split_at(warps.min(self.warp().len()));
         let register = self.register().iter().chain(moved).copied().collect();
@@ -210,9 +211,9 @@ impl Layout {
         layout.cat(&shape, shape.rank() - 1)
     }
 
-    /// The layout of an aligned sub-tile of extents `sub` that every thread of `self` takes part in: threads and
-    /// registers outside the sub-tile hold the elements at the same place modulo `sub`. Data moves unless the sub-tile
-    /// repeats within the thread; the result serves as a target for a conversion.
+    /// The layout of an aligned sub-tile of extents `sub` in which every thread of `self` takes part. Threads and
+    /// registers outside the sub-tile hold the elements at the same coordinates modulo `sub`. Data moves unless the
+    /// sub-tile repeats within the thread; use the result as the target of a conversion.
     pub fn truncate(&self, shape: &Shape, sub: &Shape) -> Result<Self> {
         if sub.rank() != shape.rank() {
             return Err(mismatch("rank of the sub-tile", shape.rank() as u64, sub.rank() as u64));
@@ -228,9 +229,9 @@ impl Layout {
         Ok(self.map_bases(moved).squeeze_registers().0)
     }
 
-    /// Splits a larger tile over the blocks of a cluster: `self` lays out the part of one block, of shape `part`; the
-    /// result lays out the tile of shape `whole`. Block bits go to the dimensions of `order`, first come first, until
-    /// each has reached its extent in `whole`.
+    /// Splits a larger tile over the blocks of a cluster. `self` is the layout of the part of one block, of shape
+    /// `part`; the result is the layout of the tile of shape `whole`. Block bits go to the dimensions in the order of
+    /// `order`, until each has reached its extent in `whole`.
     pub fn over_blocks(&self, part: &Shape, whole: &Shape, order: &[usize]) -> Result<Self> {
         whole.check_order(order)?;
         let (from, to) = (part.fields(), whole.fields());
@@ -252,15 +253,16 @@ impl Layout {
     }
 
     /// log2 of the longest run of consecutive elements along dimension `dim` that every thread holds, aligned to its
-    /// own length, up to `max_log2`. Whatever the order of the registers; see [`Layout::vectors`] for the groups.
+    /// own length, up to `max_log2`. The order of the registers does not matter; [`Layout::vectors`] returns the
+    /// groups.
     pub fn contiguity(&self, shape: &Shape, dim: usize, max_log2: u32) -> Result<u32> {
         let (low, width) = shape.field(dim)?;
         let span = Subspace::span(self.register().iter().copied());
         Ok((0..width.min(max_log2)).take_while(|&i| span.contains(1 << (low + i))).count() as u32)
     }
 
-    /// The widest vector, in elements and at most `max`, of consecutive elements along the fastest dimension `order[0]`
-    /// that every thread holds.
+    /// The width, in elements and at most `max`, of the widest vector of consecutive elements along the fastest
+    /// dimension `order[0]` that every thread holds.
     pub fn vector_width(&self, shape: &Shape, order: &[usize], max: u64) -> Result<u64> {
         shape.check_order(order)?;
         let Some(&fastest) = order.first() else { return Ok(1) };
@@ -268,10 +270,11 @@ impl Layout {
     }
 
     /// The registers in groups of `width` (a power of two within [`Layout::vector_width`]) that hold consecutive
-    /// elements along `dim`. Within a group, the register of the element with the lowest coordinate comes first *for
-    /// threads whose base has zeros in the low bits of that coordinate*, which the second result states: when false, a
-    /// thread finds its group rotated by the XOR of those bits, and wide accesses must not be used. Registers that
-    /// repeat an element of the thread are left out.
+    /// elements along `dim`. Registers that repeat an element of the thread are left out.
+    ///
+    /// Within a group, the register with the lowest coordinate comes first, *provided that the thread's base has
+    /// zeros in the low bits of that coordinate*. The second result says whether all threads satisfy this. If it is
+    /// false, some thread finds its group rotated by the XOR of those bits, and wide accesses must not be used.
     pub fn vectors(&self, shape: &Shape, dim: usize, width: u64) -> Result<(Vec<Vec<u32>>, bool)> {
         let (low, _) = shape.field(dim)?;
         let log2 = self.contiguity(shape, dim, width.max(1).ilog2())?;
@@ -282,17 +285,17 @@ impl Layout {
         let threads = [Input::Lane, Input::Warp, Input::Block];
         let aligned = threads.iter().all(|&i| self.bases(i).iter().all(|&b| b & field == 0));
         let registers = LinearMap::new(self.register().to_vec(), 64)?;
-        // `slots[k]` flips coordinate bit k and nothing else.
-        let slots: Option<Vec<u64>> = (0..log2).map(|i| registers.solve(1 << (low + i))).collect();
-        let slots = slots.unwrap_or_default();
+        // `flips[k]` flips coordinate bit k and nothing else.
+        let flips: Option<Vec<u64>> = (0..log2).map(|i| registers.solve(1 << (low + i))).collect();
+        let flips = flips.unwrap_or_default();
         let mut seen: Subspace = (0..log2).map(|i| 1u64 << (low + i)).collect();
         let free: Vec<u64> =
             (0..self.register().len()).filter(|&i| seen.insert(self.register()[i])).map(|i| 1 << i).collect();
         let group = |g: u64| {
             let start = crate::map::combine(&free, g);
             let rotation = registers.apply(start) >> low & low_mask(log2);
-            let slot = |s: u64| (start ^ crate::map::combine(&slots, s ^ rotation)) as u32;
-            (0..width).map(slot).collect()
+            let register = |s: u64| (start ^ crate::map::combine(&flips, s ^ rotation)) as u32;
+            (0..width).map(register).collect()
         };
         Ok(((0..1u64 << free.len()).map(group).collect(), aligned))
     }

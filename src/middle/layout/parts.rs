@@ -1,27 +1,30 @@
-//! Conversion of a tile through a buffer that is much smaller, part by part, with registers in memory.
+//! Conversion of a tile through a buffer that is much smaller than the tile, one part at a time, with the registers
+//! in memory.
 //!
-//! [`plan_shared`] can split a conversion over rounds, but it lists every register of every round, and threads may have
-//! nothing to do in some rounds. That is wrong for large tiles, whose registers are arrays that a loop walks. Here each
-//! part is the same small conversion, of which only the starting points change.
+//! [`plan_shared`] can also divide a conversion into rounds, but it lists every register of every round, and threads
+//! may be idle in some rounds. That does not suit large tiles, which keep their registers in arrays that a loop
+//! walks. Here every part is the same small conversion, and only the starting points change.
 //!
-//! Let the tile's index space have `n` bits, and the number of parts be `2^r`. Choose a subspace `V` of dimension `n -
-//! r` and let the parts be its cosets. In every part every thread shall have the same number of registers, on both
-//! sides. That holds when `V` is a complement of some `A` in the span of the source's registers and of some `B` in that
-//! of the target's, both of dimension `r`. Such a `V` exists whenever both sides have `r` register bits: take common
-//! vectors as long as there are some; of further pairs `a, b` put the sum `a + b` into `V`, so that `a` and `b` lead to
-//! the same coset; then complete `V` by any vectors that stay clear of `A`, lanes and warps first.
+//! Let the tile's index space have `n` bits and let there be `2^r` parts. Choose a subspace `V` of dimension `n - r`
+//! and let the parts be its cosets. In every part, every thread must have the same number of registers on both sides.
+//! This holds if `V` is a complement of some `A` in the span of the source's registers, and of some `B` in the span
+//! of the target's registers, both of dimension `r`. Such a `V` exists whenever both sides have `r` register bits.
+//! Take vectors common to both sides as long as there are some. For each further pair `a, b`, put the sum `a + b`
+//! into `V`, so that `a` and `b` select the same coset. Then complete `V` with any vectors that are independent of
+//! `A`, lanes and warps first.
 //!
-//! A vector `v` outside `V` has one `a(v)` in `A` with `v + a(v)` in `V`. So in part `p` a thread `t` whose lane and
-//! warp contribute `t` holds the elements of the part in the registers of `a(t) + a(p)`, plus those that stay in `V`:
-//! the number of its first register is a linear function of thread and part, and from there on all threads and parts
-//! are alike. Replacing the vectors of lanes and warps by `v + a(v)`, and numbering `V`, gives two layouts of one part,
-//! which [`plan_shared`] converts. The parts as the target sees them start at `b(p)` and not at `a(p)`; the difference
-//! lies in `V` and goes into the address of the load as the vectors of a block, whose number is the part.
+//! Every vector `v` outside `V` has exactly one `a(v)` in `A` with `v + a(v)` in `V`. In part `p`, a thread whose
+//! lane and warp contribute `t` therefore holds its elements in the registers `a(t) + a(p)`, combined with the
+//! registers in `V`. The number of its first register is a linear function of thread and part, and from there on all
+//! threads and parts are alike. Replacing the lane and warp vectors by `v + a(v)`, and numbering `V`, gives two
+//! layouts of one part, which [`plan_shared`] converts. For the target, the parts start at `b(p)` instead of `a(p)`.
+//! The difference is in `V`; it goes into the address of the load, as the block vectors of a layout in which the
+//! block number is the part.
 //!
-//! *Worked example.* 4 registers a thread hold rows on one side (`register = [r0, r1]`, lanes along columns) and
-//! columns on the other. With two parts there is no common vector. `a = r1`, `b = c1`, and `r1 + c1` is in `V`: the
-//! first part has the two blocks on the diagonal of the tile, the second the other two. Lanes with `c1` are outside of
-//! `V`, so they start at register `a`.
+//! *Worked example.* Each thread has 4 registers, which hold rows on one side (`register = [r0, r1]`, lanes along
+//! columns) and columns on the other. The two sides do not have a common vector. For two parts, take `a = r1` and `b
+//! = c1`, and put `r1 + c1` into `V`. The first part has the two blocks on the diagonal of the tile, the second part
+//! the other two. Lanes with `c1` are outside `V`, so they start at register `a`.
 
 use crate::access::{SharedAccess, SharedLayout, ThreadBases};
 use crate::error::{LayoutError, Result};
@@ -31,8 +34,8 @@ use crate::shape::Shape;
 use crate::subspace::Subspace;
 use crate::swizzle::{SharedOptions, plan_shared};
 
-/// Registers that take part in one part of a conversion: register `combine(inner, i)` XOR the first one, which is
-/// `combine(parts, part) ^ thread`.
+/// The registers of one part of a conversion. Register `i` of the part is `combine(inner, i)` XOR the first register,
+/// which is `combine(parts, part) ^ thread`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct PartRegisters {
     pub inner: Vec<u64>,
@@ -41,18 +44,18 @@ pub struct PartRegisters {
 }
 
 impl PartRegisters {
-    /// The first register as a function of lane, warp, and the part as the number of the block.
+    /// The first register, as a function of lane, warp and part; the part takes the role of the block number.
     pub fn first(&self) -> ThreadBases {
         ThreadBases { block: self.parts.clone(), ..self.thread.clone() }
     }
 
-    /// Number of the `i`-th register of a part, relative to the first.
+    /// The number of the `i`-th register of a part, relative to the first.
     pub fn register(&self, i: u32) -> u64 {
         combine(&self.inner, i.into())
     }
 }
 
-/// A conversion part by part. For each part: barrier, store, barrier, load.
+/// A conversion in parts. For each part: barrier, store, barrier, load.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct PartsPlan {
     /// log2 of the number of parts.
@@ -63,18 +66,19 @@ pub struct PartsPlan {
     pub bytes: u64,
     pub source: PartRegisters,
     pub target: PartRegisters,
-    /// Registers in the plans are those of one part. The load's address depends on the part, as the number of the
-    /// block.
+    /// The register numbers in both plans count within one part. The address of the load depends on the part, which
+    /// takes the role of the block number.
     pub store: SharedAccess,
     pub load: SharedAccess,
 }
 
 impl PartsPlan {
-    /// The conversion of a tile of `shape` from `src` to `dst` in parts of at most `options.max_bytes`. No register of
-    /// either side may repeat an element of its thread (see [`Layout::squeeze_registers`]), and `src` must hold every
-    /// element.
+    /// Plans the conversion of a tile of `shape` from `src` to `dst` in parts of at most `options.max_bytes`. No
+    /// register of either side may repeat an element of its thread (see [`Layout::squeeze_registers`]), and `src`
+    /// must hold every element.
     ///
-    /// Errors: those of [`plan_shared`]; registers that repeat; a tile that has blocks; fewer registers than parts.
+    /// Errors: as in [`plan_shared`]; also registers that repeat elements, layouts with block bits, and fewer
+    /// registers than parts.
     pub fn new(src: &Layout, dst: &Layout, shape: &Shape, options: &SharedOptions) -> Result<Self> {
         src.validate(shape)?;
         dst.to_map(shape)?;
@@ -97,6 +101,7 @@ impl PartsPlan {
         Ok(Self { log2, layout: plan.layout, bytes: plan.bytes, source, target, store: plan.store, load: plan.load })
     }
 
+    /// The number of parts.
     pub fn parts(&self) -> u64 {
         1 << self.log2
     }
@@ -104,10 +109,10 @@ impl PartsPlan {
 
 /// The division of the index space.
 struct Cut {
-    /// A basis of A, and of B: the i-th of each lead to the same part.
+    /// Bases of A and B. The i-th vectors of both select the same part.
     a: Vec<u64>,
     b: Vec<u64>,
-    /// A basis of V, whose order numbers the elements of a part.
+    /// A basis of V. Its order numbers the elements of a part.
     v: Vec<u64>,
 }
 
@@ -126,7 +131,7 @@ impl Cut {
                 return Err(LayoutError::Mismatch { what, expected: r as u64, found: space.dim() as u64 });
             }
         }
-        // Common vectors, the last registers first: the first ones are likely to be vectors.
+        // Common vectors, the last registers first, because the first ones are likely to form vector accesses.
         let common = from.intersect(&to);
         let last = |l: &Layout| l.register().iter().rev().copied().filter(|&v| common.contains(v)).collect::<Vec<_>>();
         let mut chosen = Subspace::default();
@@ -146,7 +151,8 @@ impl Cut {
         a.extend(own_a);
         b.extend(own_b);
 
-        // V: the sums of the pairs, then whatever keeps clear of A, threads first so that most stay where they are.
+        // V: the sums of the pairs, then vectors that are independent of A. Threads come first, so that most stay
+        // where they are.
         let mut clear: Subspace = a.iter().copied().collect();
         let inputs = [Input::Lane, Input::Warp, Input::Register].into_iter();
         let natural = inputs.flat_map(|i| [src, dst].into_iter().flat_map(move |l| l.bases(i))).copied();
@@ -156,9 +162,10 @@ impl Cut {
         Ok(Self { a, b, v })
     }
 
-    /// The registers of one side, and its layout of a part. `lift` spans the complement of V in the side's registers.
+    /// Returns the registers of one side and its layout of a part. `lift` spans the complement of V in the side's
+    /// registers.
     fn side(&self, layout: &Layout, lift: &[u64], starts: Option<&[u64]>) -> Result<(PartRegisters, Layout)> {
-        // Coordinates: a vector is a sum of V's basis and of `lift`.
+        // Coordinates in a frame of V's basis and `lift`.
         let columns: Vec<u64> = self.v.iter().chain(lift).copied().collect();
         let frame = LinearMap::new(columns, 64)?;
         let n = self.v.len();
@@ -170,13 +177,13 @@ impl Cut {
         let number = |x: u64| registers.solve(x).unwrap_or_default();
         let parts: Vec<u64> = lift.iter().map(|&x| number(x)).collect();
 
-        // Registers that stay in V: combinations without a part.
+        // Registers in V: combinations without a part.
         let part_of: Vec<u64> = layout.register().iter().map(|&x| split(x).1).collect();
         let inner = LinearMap::new(part_of, lift.len() as u32)?.kernel();
         let sub = |x: u64| split(x).0;
         let register = inner.iter().map(|&r| sub(registers.apply(r))).collect();
         let of_thread = |bases: &[u64]| -> (Vec<u64>, Vec<u64>) {
-            // In the frame of A a vector outside of V is moved by a vector of A: its V part is that of the frame.
+            // A vector of A moves a vector outside V into V, so the V part is the one that the frame gives.
             bases.iter().map(|&x| split(x)).map(|(v, p)| (v, combine(&parts, p))).unzip()
         };
         let (lane, lane_first) = of_thread(layout.lane());

@@ -2,22 +2,25 @@
 //!
 //! # Reductions
 //!
-//! A reduction forgets the coordinate along a dimension. The basis vectors of a layout fall into three classes: those
-//! that lose everything (flipping the bit moves along the dimension only), those that lose nothing, and zero vectors,
-//! which stay replicas. Bits of the first class are what a reduction combines over: registers first, since that costs
-//! nothing but the combination, then lanes, by one butterfly exchange for each bit, then warps, through memory.
-//! Afterwards every thread along the dimension holds the result: the vector of its bit has become zero.
+//! A reduction drops the coordinate along a dimension. The basis vectors of a layout fall into three classes: vectors
+//! that become zero (flipping the bit moves only along the dimension), vectors that do not change, and zero vectors,
+//! which stay replicas. The reduction combines over the bits of the first class. It starts with registers, which
+//! costs only the combining operations. Lanes follow, with one butterfly exchange per bit, then warps, through
+//! memory. Afterwards every thread along the dimension holds the result, because the vector of its bit has become
+//! zero.
 //!
-//! Across warps the reduction is done twice: the first one *keeps* the bits of the coordinate that warps hold, so that
-//! one element for each warp is left, and after those have been sent to all warps the second one combines them. What is
-//! kept is a property of coordinates, not of places, and so the two reductions together are one whatever the layouts.
+//! A reduction across warps takes two reductions. The first *keeps* the coordinate bits that warps hold, which leaves
+//! one element per warp. After these elements have been sent to all warps, the second reduction combines them. The
+//! kept bits are bits of coordinates, not of slots, so the two reductions compute the full reduction whatever the
+//! layouts are.
 //!
 //! # Scans
 //!
-//! A scan needs order. The bits of the coordinate are taken from the lowest: first those that registers hold, which a
-//! thread scans alone, then those that lanes hold. These bits together number the elements of a *segment*, which a warp
-//! scans without help; the bits above number the segments. When all of a segment's bits are below all others, splitting
-//! the dimension into two turns the scan into one of segments plus the carries between them, wherever the segments are.
+//! A scan depends on the order of elements. It takes the coordinate bits from the lowest: first the bits that
+//! registers hold, which a thread scans alone, then the bits that lanes hold. Together these bits number the elements
+//! of a *segment*, which a warp scans on its own; the bits above number the segments. If all bits of a segment are
+//! below all others, splitting the dimension into two turns the scan into a scan of segments plus the carries between
+//! them, wherever the segments are.
 
 use crate::error::{LayoutError, Result};
 use crate::layout::{Input, InputMasks, LANE_BITS, Layout};
@@ -25,31 +28,33 @@ use crate::map::{LinearMap, combine, low_mask};
 use crate::shape::Shape;
 use crate::subspace::Subspace;
 
-/// How to reduce a tile along a dimension.
+/// A plan for reducing a tile along a dimension.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Reduction {
-    /// The layout of the result: each element once per thread, and replicas in all threads along the dimension.
+    /// The layout of the result. It has each element once per thread, and replicas in all threads along the
+    /// dimension.
     pub layout: Layout,
     pub shape: Shape,
-    /// For every register of the result the registers of the operand that the thread combines, each element once, by
-    /// rising coordinate (in threads whose own part of the coordinate is zero).
+    /// For every register of the result, the registers of the operand that the thread combines. Each element occurs
+    /// once, by ascending coordinate (in threads with zero in their own part of the coordinate).
     pub registers: Vec<Vec<u32>>,
-    /// The lane, warp and block bits to combine across afterwards, one exchange each.
+    /// The lane, warp and block bits to combine across afterwards, with one exchange each.
     pub across: InputMasks,
 }
 
-/// How a warp scans a tile along a dimension.
+/// A plan by which a warp scans a tile along a dimension.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct WarpScan {
-    /// Runs of registers of a thread, each by rising coordinate; runs differ in other coordinates.
+    /// Runs of a thread's registers, each by ascending coordinate along the dimension. Runs differ in the other
+    /// coordinates.
     pub runs: Vec<Vec<u32>>,
-    /// For every register the one among the runs that holds the same element.
+    /// For every register, the register in the runs that holds the same element.
     pub same: Vec<u32>,
-    /// The lane bits that number the runs of the lanes, from the lowest bit of the coordinate.
+    /// The lane bits that select the part of the coordinate above the registers, from the lowest coordinate bit.
     pub lanes: Vec<u32>,
 }
 
-/// `v` without the bits of the field at `low` that are not in `kept`; what is left moves together.
+/// `v` without the bits of the field at `low` that are not in `kept`. The remaining bits move together.
 fn project(v: u64, low: u32, width: u32, kept: u64) -> u64 {
     let mut at = low;
     let mut result = v & low_mask(low);
@@ -61,10 +66,9 @@ fn project(v: u64, low: u32, width: u32, kept: u64) -> u64 {
 }
 
 impl Layout {
-    /// The layout and shape after a reduction along `dim` of elements that agree in the bits `kept` of their
-    /// coordinate. Without kept bits the dimension is gone, otherwise it has an element for each of their values. The
-    /// result holds each element once per thread; the map leads from registers of the operand to registers of the
-    /// result.
+    /// The layout and shape after a reduction along `dim` of the elements that agree in the coordinate bits `kept`.
+    /// Without kept bits the dimension disappears; otherwise it has one element for each value of those bits. The
+    /// result holds each element once per thread. The map takes registers of the operand to registers of the result.
     pub fn reduce_keeping(&self, shape: &Shape, dim: usize, kept: u64) -> Result<(Self, Shape, LinearMap)> {
         let (low, width) = shape.field(dim)?;
         let mut log2 = shape.log2().to_vec();
@@ -76,15 +80,15 @@ impl Layout {
         Ok((layout, Shape::from_log2(log2)?, registers))
     }
 
-    /// The plan of a reduction along `dim` that keeps the bits `kept` of the coordinate. `None` when a lane, warp or
-    /// block bit moves along the dimension and elsewhere at once, or along it by what other bits move by too: the tile
-    /// must be converted to another layout first.
+    /// Plans a reduction along `dim` that keeps the bits `kept` of the coordinate. Returns `None` if a lane, warp or
+    /// block bit moves along the dimension and elsewhere at once, or is not independent of the other bits along the
+    /// dimension. The tile must then be converted to another layout first.
     pub fn reduction(&self, shape: &Shape, dim: usize, kept: u64) -> Result<Option<Reduction>> {
         let (low, width) = shape.field(dim)?;
         let kept = kept & low_mask(width);
         let (layout, result, to) = self.reduce_keeping(shape, dim, kept)?;
         let forgotten = |v: u64| project(v, low, width, kept) == 0;
-        // Registers that repeat an element of the thread would count it twice.
+        // A register that repeats an element of the thread would count it twice.
         let once = self.distinct_registers();
         let mut registers = vec![vec![]; layout.registers() as usize];
         for &r in &once {
@@ -93,7 +97,7 @@ impl Layout {
         for list in &mut registers {
             list.sort_by_key(|&r| combine(self.register(), r.into()) >> low & low_mask(width));
         }
-        // The positions that one thread combines, and then those that each further bit adds.
+        // The positions that one thread combines, then the positions that each further bit adds.
         let fibre = registers[0].iter().map(|&r| combine(self.register(), r.into()));
         let mut covered: Subspace = fibre.collect();
         let mut independent = true;
@@ -118,9 +122,9 @@ impl Layout {
         (0..1u64 << free.len()).map(|x| combine(&free, x) as u32).collect()
     }
 
-    /// Bits of the coordinate along `dim` that number the elements of a segment which a warp can scan: the low ones
-    /// that registers hold, then those that lanes hold. `None` when the coordinate's bits are not each held by one bit
-    /// of a place: the tile must be converted to another layout first.
+    /// The number of coordinate bits along `dim` that form a segment: the low ones that registers hold, then those
+    /// that lanes hold. Returns `None` if some coordinate bit is not held by exactly one bit of the slot. The tile
+    /// must then be converted to another layout first.
     pub fn segment_bits(&self, shape: &Shape, dim: usize) -> Result<Option<u32>> {
         let (low, width) = shape.field(dim)?;
         let Some(holders) = self.holders(low, width) else { return Ok(None) };
@@ -129,8 +133,8 @@ impl Layout {
         Ok(Some((registers + lanes) as u32))
     }
 
-    /// The bit of a place that holds each bit of a coordinate; `None` when one has no holder, or several, or when a
-    /// holder moves by more than the bit.
+    /// The slot bit that holds each bit of a coordinate. Returns `None` if a coordinate bit has several holders or
+    /// none, or if a holder also moves elsewhere.
     fn holders(&self, low: u32, width: u32) -> Option<Vec<(Input, u32)>> {
         let field = low_mask(width) << low;
         let mut holders = vec![None; width as usize];
@@ -141,7 +145,7 @@ impl Layout {
                     return None;
                 }
                 match holder {
-                    // A register that repeats another holds nothing new; a thread that does so would be a replica.
+                    // A register that repeats another one is harmless; a thread bit that does so would be a replica.
                     Some((Input::Register, _)) if input == Input::Register => {}
                     Some(_) => return None,
                     None => *holder = Some((input, i as u32)),
@@ -151,8 +155,7 @@ impl Layout {
         holders.into_iter().collect()
     }
 
-    /// The plan for scanning along `dim` within warps; `None` when more or other bits than those of one segment hold
-    /// it.
+    /// Plans a scan along `dim` within warps. Returns `None` unless the bits of one segment hold the whole dimension.
     pub fn warp_scan(&self, shape: &Shape, dim: usize) -> Result<Option<WarpScan>> {
         let (low, width) = shape.field(dim)?;
         if self.segment_bits(shape, dim)? != Some(width) {
@@ -177,8 +180,8 @@ impl Layout {
         Ok(Some(WarpScan { runs, same, lanes }))
     }
 
-    /// A layout in which a scan along `dim` is cheap: its coordinate goes to registers first, then to lanes, then to
-    /// warps. Where the other dimensions are large enough, the whole of `dim` lies in the registers of one thread.
+    /// A layout in which a scan along `dim` is cheap: the coordinate goes to registers first, then to lanes, then to
+    /// warps. If the other dimensions are large enough, the registers of one thread hold the whole of `dim`.
     ///
     /// Errors: `warps` is not a power of two.
     pub fn ordered(shape: &Shape, dim: usize, warps: u64) -> Result<Self> {

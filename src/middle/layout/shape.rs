@@ -1,19 +1,21 @@
-//! Tile shapes: extents that are powers of two, and the row-major numbering of their elements.
+//! Tile shapes with power-of-two extents, and the row-major numbering of their elements.
 
 use crate::error::{LayoutError, Result};
 use crate::map::low_mask;
 
-/// The shape of a tile. Element `(i0, i1, ...)` has the flattened row-major index whose low bits are the last
-/// coordinate, so every coordinate is a field of consecutive bits of the index.
+/// The shape of a tile. The last coordinate of element `(i0, i1, ...)` is the low bits of its flattened row-major
+/// index, so every coordinate is a field of consecutive index bits.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Shape {
     log2: Vec<u32>,
 }
 
 impl Shape {
-    /// Tiles have at most `2^MAX_BITS` elements; leaves room for replicated thread bits in 64-bit maps.
+    /// Tiles have at most `2^MAX_BITS` elements, which leaves room for replicated thread bits in 64-bit maps.
     pub const MAX_BITS: usize = 32;
 
+    /// Creates a shape with the given extents.
+    ///
     /// Errors: an extent that is not a positive power of two, or more than `2^32` elements in all.
     pub fn new(extents: &[i64]) -> Result<Self> {
         let mut log2 = Vec::with_capacity(extents.len());
@@ -39,17 +41,17 @@ impl Shape {
         self.log2.len()
     }
 
-    /// Bits of the flattened index.
+    /// The number of bits of the flattened index.
     pub fn bits(&self) -> u32 {
         self.log2.iter().sum()
     }
 
-    /// Number of elements.
+    /// The number of elements.
     pub fn elements(&self) -> u64 {
         1 << self.bits()
     }
 
-    /// Bits of each coordinate.
+    /// The number of bits of each coordinate.
     pub fn log2(&self) -> &[u32] {
         &self.log2
     }
@@ -58,7 +60,7 @@ impl Shape {
         self.log2.iter().map(|&b| 1 << b).collect()
     }
 
-    /// Position and width of the field of dimension `dim` in the flattened index.
+    /// The position and width of the field of dimension `dim` in the flattened index.
     pub fn field(&self, dim: usize) -> Result<(u32, u32)> {
         match self.log2.get(dim) {
             Some(&width) => Ok((self.log2[dim + 1..].iter().sum(), width)),
@@ -76,7 +78,7 @@ impl Shape {
         self.log2.iter().map(field).collect()
     }
 
-    /// The flattened index of a point; coordinates beyond the extents wrap.
+    /// The flattened index of a point. Coordinates beyond the extents wrap.
     pub fn flatten(&self, point: &[u64]) -> u64 {
         let fields = self.fields().into_iter().zip(point);
         fields.fold(0, |index, ((low, width), &x)| index | (x & low_mask(width)) << low)

@@ -1,33 +1,35 @@
 //! Layout conversion inside a warp.
 //!
-//! Let the target want, in register `d` of lane `l` of warp `w`, an element that the source holds in register `s` of
-//! lane `l'` of the same warp. When such a holder exists for every place, there is a linear choice of it:
+//! Suppose the target needs, in register `d` of lane `l` of warp `w`, an element that the source holds in register
+//! `s` of lane `l'` of the same warp. If every slot has such a holder, there is a linear choice of holders:
 //!
 //! ```text
 //! l' = L d + M l + N w          s = P d + Q l + R w
 //! ```
 //!
-//! One shuffle instruction gives every lane one value, and every lane publishes one. So let round `D` deliver to lane
-//! `l` the register `d = D + A l + B w`, for matrices `A` and `B` that we may choose; over all `D` every place is
-//! served once. Substituted, the source lane is `l' = L D + M' l + N' w` with `M' = M + L A` and `N' = N + L B`, and
-//! the published register is `s = P D + Q' l + R' w`. The publisher must be able to compute `s` from its own number:
-//! `Q'` must be a function `U` of `M'`, which holds whenever `M'` is invertible. If `M'` is the identity the round is a
-//! butterfly (`shfl.bfly` by the constant `L D`), and rounds with `L D = 0` do not leave the lane. `A` is therefore
-//! chosen so that `M' = 1` in as many columns as possible, and otherwise so that its columns are independent.
+//! In one shuffle instruction every lane publishes one value and receives one. Let round `D` deliver to lane `l` its
+//! register `d = D + A l + B w`, for matrices `A` and `B` that we may choose; over all `D`, every slot is served
+//! once. By substitution, the source lane is `l' = L D + M' l + N' w` with `M' = M + L A` and `N' = N + L B`, and the
+//! published register is `s = P D + Q' l + R' w`. The publisher must be able to compute `s` from its own lane: `Q'`
+//! must equal `U M'` for some `U`, which is always possible if `M'` is invertible. If `M'` is the identity, the round
+//! is a butterfly (`shfl.bfly` by the constant `L D`), and rounds with `L D = 0` stay within the lane. `A` is
+//! therefore chosen to make `M'` the identity in as many columns as possible, and to make the other columns
+//! independent.
 //!
-//! In terms of the publisher `l'`: `s = (P D + U L D) + U l' + (R' + U N') w`. The part that depends on the thread is
-//! the same in all rounds. So a plan has three steps:
+//! In terms of the publisher `l'`, `s = (P D + U L D) + U l' + (R' + U N') w`. The part that depends on the thread is
+//! the same in all rounds. A plan therefore has three steps:
 //!
-//! 1. *rotate* the source registers: `a[r] = src[r ^ rotation(lane, warp)]`, one conditional swap of all registers per
-//!    bit;
+//! 1. *rotate* the source registers: `a[r] = src[r ^ rotation(lane, warp)]`, with one conditional swap of all
+//!    registers per bit;
 //! 2. *rounds*: `v[D] = shfl(a[publish(D)], lane(D))`, or a plain copy;
-//! 3. *place*: `dst[d] = v[d ^ placement(lane, warp)]`, again one conditional swap per bit.
+//! 3. *place*: `dst[d] = v[d ^ placement(lane, warp)]`, again with one conditional swap per bit.
 //!
-//! Registers of the target that repeat an element of the thread are left out of all this and copied at the end.
+//! Target registers that repeat an element of the thread are excluded from these steps and copied at the end.
 //!
-//! *Worked example.* Lane bit 0 and register bit 0 change places: `L = e0`, `Q = e0`, `M` is the identity but for `M e0
-//! = 0`. `A e0 = e0` gives `M' = 1`. The rotation swaps the two registers in odd lanes, round 0 copies `a[0]`, round 1
-//! is a butterfly by 1 of `a[1]`, and the placement swaps again in odd lanes: half as many shuffles as registers.
+//! *Worked example.* Lane bit 0 and register bit 0 are exchanged: `L = e0`, `Q = e0`, and `M` is the identity except
+//! for `M e0 = 0`. `A e0 = e0` makes `M'` the identity. The rotation swaps the two registers in odd lanes, round 0
+//! copies `a[0]`, round 1 is a butterfly by 1 of `a[1]`, and the placement swaps again in odd lanes. This takes half
+//! as many shuffles as there are registers.
 
 use crate::access::ThreadBases;
 use crate::layout::{Input, LANE_BITS, Layout};
@@ -45,41 +47,41 @@ pub enum Exchange {
     Indexed { xor_lane: u32 },
 }
 
-/// One round: some registers travel together, so that elements narrower than 32 bits can share a shuffle.
+/// One round. Several registers travel together, so that elements narrower than 32 bits can share a shuffle.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ShuffleRound {
     pub exchange: Exchange,
-    /// Registers of the rotated source that each lane publishes.
+    /// The registers of the rotated source that each lane publishes.
     pub publish: Vec<u32>,
-    /// Registers, before the placement, that receive them.
+    /// The registers, before the placement, that receive them.
     pub receive: Vec<u32>,
 }
 
-/// A conversion inside warps, as three steps; see the module's documentation.
+/// A conversion inside warps, in the three steps of the module's documentation.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ShufflePlan {
-    /// `a[r] = src[r ^ rotation]`: XOR of the register number for each bit of the thread.
+    /// `a[r] = src[r ^ rotation]`: the XOR of the register number that each bit of the thread contributes.
     pub rotation: ThreadBases,
     pub rounds: Vec<ShuffleRound>,
-    /// Source lane of [`Exchange::Indexed`], before the round's constant.
+    /// The source lane of [`Exchange::Indexed`], before the round's constant.
     pub source: ThreadBases,
     /// `w[d] = v[d ^ placement]`.
     pub placement: ThreadBases,
     /// `dst[r] = w[result[r]]`: the identity unless the target repeats elements within a thread.
     pub result: Vec<u32>,
-    /// 32-bit shuffles per round: more than one for elements wider than a word.
+    /// The 32-bit shuffles per round: more than one for elements wider than a word.
     pub words: u32,
     source_registers: u32,
     target_registers: u32,
 }
 
 impl ShufflePlan {
-    /// Shuffle instructions per warp.
+    /// The number of shuffle instructions per warp.
     pub fn shuffles(&self) -> u32 {
         self.words * self.rounds.iter().filter(|r| r.exchange != Exchange::Stay).count() as u32
     }
 
-    /// Conditional selects per thread of both dependent_dots, in elements.
+    /// The number of conditional selects per thread, in elements, for the rotation and the placement.
     pub fn selects(&self) -> u32 {
         let bits = |bases: &ThreadBases| {
             let all = bases.lane.iter().chain(&bases.warp).chain(&bases.block);
@@ -88,8 +90,8 @@ impl ShufflePlan {
         bits(&self.rotation) * self.source_registers + bits(&self.placement) * self.target_registers
     }
 
-    /// The conversion of a tile whose every element has a holder in the warp that wants it, or `None` when it has not,
-    /// or when replicas make the published register depend on the reader. Elements have `elem_bits` bits.
+    /// Plans a conversion between layouts of elements of `elem_bits` bits. Returns `None` if some element has no
+    /// holder in the warp that needs it, or if replicas make the published register depend on the reader.
     pub fn new(src: &Layout, dst: &Layout, elem_bits: u32) -> Option<Self> {
         let (squeezed, renumber) = dst.squeeze_registers();
         let mut plan = Problem::new(src, &squeezed)?.plan(elem_bits)?;
@@ -98,35 +100,35 @@ impl ShufflePlan {
     }
 }
 
-/// A place of the source inside the warp: register number and lane.
+/// A source slot within the warp: the register number and lane of the holder of an element.
 #[derive(Clone, Copy, Default)]
-struct Source {
+struct Holder {
     register: u64,
     lane: u64,
 }
 
-impl Source {
+impl Holder {
     fn add(self, other: Self) -> Self {
         Self { register: self.register ^ other.register, lane: self.lane ^ other.lane }
     }
 }
 
-fn sum(list: &[Source], bits: u64) -> Source {
+fn sum(list: &[Holder], bits: u64) -> Holder {
     let chosen = list.iter().enumerate().filter(|&(i, _)| bits >> i & 1 == 1);
-    chosen.fold(Source::default(), |total, (_, &s)| total.add(s))
+    chosen.fold(Holder::default(), |total, (_, &s)| total.add(s))
 }
 
-/// The linear choice of holders for each bit of the target's place.
+/// The linear choice of holders for each bit of the target slot.
 struct Problem {
     /// Columns of P and L.
-    register: Vec<Source>,
+    register: Vec<Holder>,
     /// Columns of Q and M.
-    lane: Vec<Source>,
+    lane: Vec<Holder>,
     /// Columns of R and N, for warps and blocks.
-    outer: Vec<Source>,
+    outer: Vec<Holder>,
     warp_bits: usize,
-    /// Changes of the source place that do not change the element.
-    replicas: Vec<Source>,
+    /// Changes of the source slot that do not change the element.
+    replicas: Vec<Holder>,
     source_registers: u32,
     target_registers: u32,
 }
@@ -136,17 +138,17 @@ impl Problem {
         let registers = LinearMap::new(src.register().to_vec(), 64).ok()?;
         let places = registers.concat(&LinearMap::new(src.lane().to_vec(), 64).ok()?).ok()?;
         let n = registers.in_bits();
-        let split = |x: u64| Source { register: x & crate::map::low_mask(n), lane: x >> n };
-        // A holder in the same lane is preferred to one elsewhere.
+        let split = |x: u64| Holder { register: x & crate::map::low_mask(n), lane: x >> n };
+        // Prefer a holder in the same lane.
         let find = |element: u64| match registers.solve(element) {
-            Some(register) => Some(Source { register, lane: 0 }),
+            Some(register) => Some(Holder { register, lane: 0 }),
             None => places.solve(element).map(split),
         };
         let register = dst.register().iter().map(|&e| find(e)).collect::<Option<_>>()?;
         let lane = dst.lane().iter().zip(src.lane()).enumerate().map(|(i, (&to, &from))| {
-            let own = Source { register: 0, lane: 1 << i };
-            // The same lane if the difference is a matter of registers.
-            registers.solve(to ^ from).map(|register| Source { register, ..own }).or_else(|| find(to))
+            let own = Holder { register: 0, lane: 1 << i };
+            // The same lane, if the difference is within its registers.
+            registers.solve(to ^ from).map(|register| Holder { register, ..own }).or_else(|| find(to))
         });
         let lane = lane.collect::<Option<_>>()?;
         let at = |bases: &[u64], i: usize| bases.get(i).copied().unwrap_or(0);
@@ -168,9 +170,9 @@ impl Problem {
         })
     }
 
-    /// Ways to change the source of a place: another target register, or another holder. `target[i]` is the change of
-    /// the target register that goes with `moves[i]`.
-    fn moves(&self) -> (Vec<Source>, Vec<u64>) {
+    /// The ways to change the source of a slot: another target register, or another holder. `target[i]` is the change
+    /// of the target register for `moves[i]`.
+    fn moves(&self) -> (Vec<Holder>, Vec<u64>) {
         let by_register = self.register.iter().enumerate().map(|(i, &s)| (s, 1 << i));
         by_register.chain(self.replicas.iter().map(|&s| (s, 0))).unzip()
     }
@@ -178,29 +180,29 @@ impl Problem {
     fn plan(&self, elem_bits: u32) -> Option<ShufflePlan> {
         let (moves, targets) = self.moves();
         let move_lanes = LinearMap::new(moves.iter().map(|m| m.lane).collect(), LANE_BITS).ok()?;
-        // Adds to `s` the moves of the set `x`; returns the target register change with it.
-        let shift = |s: Source, x: u64| (s.add(sum(&moves, x)), combine(&targets, x));
+        // Adds the moves of the set `x` to `s`. Returns the change of the target register with it.
+        let shift = |s: Holder, x: u64| (s.add(sum(&moves, x)), combine(&targets, x));
 
-        // First the lanes that can become the identity, then the others so that M' becomes regular.
-        let mut lanes: Vec<Option<(Source, u64)>> = self
+        // First make lanes the identity where possible, then choose the others so that M' is invertible.
+        let mut lanes: Vec<Option<(Holder, u64)>> = self
             .lane
             .iter()
             .enumerate()
             .map(|(i, &s)| move_lanes.solve(s.lane ^ 1 << i).map(|x| shift(s, x)))
             .collect();
         let mut seen: Subspace = lanes.iter().flatten().map(|(s, _)| s.lane).collect();
-        for (slot, &s) in lanes.iter_mut().zip(&self.lane) {
-            if slot.is_none() {
+        for (entry, &s) in lanes.iter_mut().zip(&self.lane) {
+            if entry.is_none() {
                 let options = std::iter::once(0).chain((0..moves.len()).map(|i| 1 << i));
                 let chosen = options.map(|x| shift(s, x)).find(|(s, _)| seen.insert(s.lane));
-                *slot = Some(chosen.unwrap_or((s, 0)));
+                *entry = Some(chosen.unwrap_or((s, 0)));
             }
         }
-        let lanes: Vec<(Source, u64)> = lanes.into_iter().flatten().collect();
-        let outer: Vec<(Source, u64)> =
+        let lanes: Vec<(Holder, u64)> = lanes.into_iter().flatten().collect();
+        let outer: Vec<(Holder, u64)> =
             self.outer.iter().map(|&s| move_lanes.solve(s.lane).map_or((s, 0), |x| shift(s, x))).collect();
 
-        // U M' = Q': the published register as a function of the publisher.
+        // Solve U M' = Q': the published register as a function of the publisher.
         let m = LinearMap::new(lanes.iter().map(|(s, _)| s.lane).collect(), LANE_BITS).ok()?;
         let q: Vec<u64> = lanes.iter().map(|(s, _)| s.register).collect();
         if m.kernel().iter().any(|&k| combine(&q, k) != 0) {

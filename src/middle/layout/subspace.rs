@@ -1,8 +1,8 @@
 //! Subspaces of F2^64: spans, sums, intersections and complements of sets of bit vectors.
 //!
-//! A subspace is kept as its *reduced* basis: every basis vector has a leading (highest) bit that no other basis vector
-//! contains, and the basis is sorted by that bit. The reduced basis of a subspace is unique, so equality of subspaces
-//! is equality of the structures, and [`Subspace::reduce`] picks one representative for every coset.
+//! A subspace is stored as its *reduced* basis, sorted by leading (highest) bit: no other basis vector contains the
+//! leading bit of a basis vector. The reduced basis is unique, so equal subspaces are equal structures, and
+//! [`Subspace::reduce`] picks one representative of every coset.
 
 /// A linear subspace of F2^64 in reduced form.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
@@ -22,7 +22,7 @@ impl Subspace {
         result
     }
 
-    /// Dimension over F2; the subspace has `2^dim` members.
+    /// The dimension over F2; the subspace has `2^dim` members.
     pub fn dim(&self) -> usize {
         self.basis.len()
     }
@@ -32,9 +32,9 @@ impl Subspace {
         &self.basis
     }
 
-    /// The representative of the coset `v + self` that has no leading bit of the basis.
+    /// The representative of the coset `v + self` without any leading bit of the basis.
     pub fn reduce(&self, v: u64) -> u64 {
-        // Leading bits are absent from all other basis vectors, so the order of the steps does not matter.
+        // No other basis vector contains a leading bit, so the order of the steps does not matter.
         self.basis.iter().fold(v, |v, &b| if v >> leading(b) & 1 == 1 { v ^ b } else { v })
     }
 
@@ -46,7 +46,7 @@ impl Subspace {
         vectors.into_iter().all(|&v| self.contains(v))
     }
 
-    /// Adds a vector; false when it was already a member.
+    /// Adds a vector. Returns false if it was already a member.
     pub fn insert(&mut self, v: u64) -> bool {
         let v = self.reduce(v);
         if v == 0 {
@@ -63,15 +63,15 @@ impl Subspace {
         true
     }
 
-    /// Adds vectors and returns those that enlarged the subspace, in order: a basis of the new part.
+    /// Adds vectors and returns the ones that enlarged the subspace, in order: a basis of the new part.
     pub fn extend<I: IntoIterator<Item = u64>>(&mut self, vectors: I) -> Vec<u64> {
         vectors.into_iter().filter(|&v| self.insert(v)).collect()
     }
 
     /// The members of both subspaces.
     pub fn intersect(&self, other: &Self) -> Self {
-        // Zassenhaus: eliminate on pairs (x, x) for x of self and (y, 0) for y of other. A pair whose first half
-        // vanishes has in its second half a sum of self's vectors that is also a sum of other's.
+        // Zassenhaus: eliminate on pairs (x, x) for x of self and (y, 0) for y of other. If the first half of a pair
+        // vanishes, its second half is a sum of vectors of self that is also a sum of vectors of other.
         let mut rows: Vec<(u64, u64)> = Vec::new();
         let mut result = Self::default();
         let pairs = self.basis.iter().map(|&x| (x, x)).chain(other.basis.iter().map(|&y| (y, 0)));
@@ -93,7 +93,7 @@ impl Subspace {
         result
     }
 
-    /// All members, in the order of the binary count over the basis.
+    /// All members, in the order of binary counting over the basis.
     pub fn members(&self) -> impl Iterator<Item = u64> + '_ {
         (0..1u64 << self.dim()).map(|i| crate::map::combine(&self.basis, i))
     }

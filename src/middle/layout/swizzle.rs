@@ -1,36 +1,37 @@
 //! Layout conversion through shared memory with an optimal swizzle.
 //!
-//! One side stores the tile with layout `src`, a barrier, the other loads it with layout `dst`. The order of the
-//! elements in between is ours: any basis of the tile's index space will do. Let an element take `e` bytes, so that a
-//! 128-byte row of all banks holds `2^q` elements, `q = 7 - log2(e)`. The basis has three parts, from low to high
-//! offset bits:
+//! The conversion stores the tile from layout `src`, waits at a barrier, and loads it into layout `dst`. The order of
+//! the elements in shared memory is a free choice: any basis of the tile's index space will do. If an element takes
+//! `e` bytes, a 128-byte row of all banks holds `2^q` elements with `q = 7 - log2(e)`. The basis has three parts,
+//! from low to high offset bits:
 //!
-//! * `low`: what one instruction moves. Vectors common to the register spans of both sides make both accesses wide; a
-//!   side whose registers cover only a prefix of `low` uses narrower vectors. For `ldmatrix` it is a matrix row. `low`
-//!   covers at least one 4-byte word, since sub-words of a word never conflict.
+//! * `low`: the elements that one instruction moves. Vectors in the register spans of both sides make both accesses
+//!   wide. A side with registers that cover only a prefix of `low` uses narrower vectors. For `ldmatrix`, `low` is a
+//!   matrix row. `low` covers at least one 4-byte word, because accesses within a word never conflict.
 //! * `bank`: completes `low` to `q` bits.
-//! * `segment`: the rest. Two elements whose difference has a segment part and no other lie in the same bank.
+//! * `segment`: the rest. Two elements that differ only in their segment part are in the same bank.
 //!
-//! One phase of an access touches the elements `W`, the span of the phase's lanes, the vector and the word: at most `q`
-//! dimensions. It is free of conflicts when `segment` meets `W` in zero only. So `segment` must be a common complement
-//! of `W` of the store and `W'` of the load, and over any field two subspaces of equal dimension have one: take all
-//! vectors outside `W + W'`; and if that is not enough, sums `a + b` of an `a` in `W` but not `W'` and a `b` in `W'`
-//! but not `W`. A combination of those that lies in `W` would have its `b` part in `W` as well, so it is zero. The sums
-//! `a + b` are the familiar XOR swizzle. Hence both accesses can always be made free of conflicts when `low` is common
-//! to both sides. When one side uses wider vectors than the other, the sums may need an `a` inside the vector, and then
-//! a lane of the wide side whose index contains that sum would find its vector rotated: narrower vectors must do. So
-//! `low` is a choice to be made case by case. All sensible candidates are built, measured, and compared by instructions
-//! and turns of shared memory. Narrow elements that share a word in shared memory but not in registers count as the
-//! instructions that rearrange them.
+//! One phase of an access touches the elements `W`, the span of the phase's lanes, the vector and the word: at most
+//! `q` dimensions. The phase is free of conflicts if `segment` and `W` intersect only in zero. `segment` should
+//! therefore be a common complement of `W` of the store and `W'` of the load. Two subspaces of equal dimension have a
+//! common complement over any field. Take all vectors outside `W + W'`. If that is not enough, take sums `a + b` of
+//! an `a` in `W` but not `W'` and a `b` in `W'` but not `W`. A combination of such sums that is in `W` would also
+//! have its `b` part in `W`, so it is zero. The sums `a + b` are the familiar XOR swizzle.
 //!
-//! *Worked example.* Transpose a 32x32 tile of 4-byte elements: warps aside, the store has the lanes on the column bits
-//! `c`, the load on the row bits `r`. No register is common, so `low` is empty and `q = 5`. `W = span(c)`, `W' =
-//! span(r)`; nothing lies outside `W + W'`, so `segment = {c0 + r0, ..., c4 + r4}` and `bank = c`. Element `(r, c)`
-//! lands at row `r`, bank `c ^ r`: the textbook answer.
+//! Both accesses can therefore be free of conflicts whenever `low` is common to both sides. If one side uses wider
+//! vectors than the other, the sums may need an `a` inside the vector. A lane of the wide side with that sum in its
+//! index would then find its vector rotated, so narrower vectors must be used. `low` has to be chosen case by case.
+//! All plausible candidates are built and compared by instructions and shared-memory wavefronts. For narrow elements
+//! that share a word in shared memory but not in registers, the instructions that rearrange them are counted as well.
 //!
-//! When the buffer may only have part of the tile's size, the tile goes through it in rounds. The number of the round
-//! is a linear function of the element, chosen to vanish on the vectors, then on the lanes, then on the warps of both
-//! sides where possible, so that a round is a subset of the registers of every thread.
+//! *Worked example.* Transpose a 32x32 tile of 4-byte elements. Leaving warps aside, the store has its lanes on the
+//! column bits `c` and the load has them on the row bits `r`. No register is common, so `low` is empty and `q = 5`.
+//! `W = span(c)` and `W' = span(r)`. Nothing is outside `W + W'`, so `segment = {c0 + r0, ..., c4 + r4}` and `bank =
+//! c`. Element `(r, c)` is stored at row `r`, bank `c ^ r`: the textbook swizzle.
+//!
+//! If the buffer is smaller than the tile, the tile passes through it in rounds. The round number is a linear
+//! function of the element. It is chosen to vanish on the vectors, then on the lanes, then on the warps of both sides
+//! if possible, so that a round is a subset of every thread's registers.
 
 use crate::access::{Direction, SharedAccess, SharedLayout, elem_log2_bytes};
 use crate::bank::{PHASE_LOG2, WORD_LOG2, phase_lane_bits};
@@ -41,12 +42,12 @@ use crate::subspace::Subspace;
 
 /// A conversion through shared memory.
 ///
-/// For each round in turn: store, barrier, load, and a barrier before the next round overwrites the buffer.
+/// For each round: store, barrier, load, and a barrier before the next round overwrites the buffer.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct SharedPlan {
-    /// The order of the elements; offsets beyond the buffer's size are rounds.
+    /// The order of the elements. Offset bits beyond the buffer's size number the rounds.
     pub layout: SharedLayout,
-    /// Size of the buffer in bytes. It must be aligned to 128 bytes, or to its size when smaller.
+    /// Size of the buffer in bytes. The buffer must be aligned to 128 bytes, or to its size if it is smaller.
     pub bytes: u64,
     pub rounds: u32,
     pub store: SharedAccess,
@@ -59,29 +60,29 @@ impl SharedPlan {
         self.bytes.clamp(1, 128)
     }
 
-    /// Issue slots plus shared-memory turns per warp.
+    /// Issue slots plus shared-memory wavefronts, per warp.
     pub fn cost(&self) -> u64 {
         self.store.cost() + self.load.cost()
     }
 }
 
-/// What the target and the allocation allow.
+/// The capabilities of the target and the limit on shared memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SharedOptions {
-    /// Size of an element; a power of two. Elements below 8 bits are stored as bytes.
+    /// Size of an element in bits; a power of two. Elements below 8 bits are stored as bytes.
     pub elem_bits: u32,
-    /// Largest buffer in bytes.
+    /// The largest buffer, in bytes.
     pub max_bytes: u64,
-    /// `ldmatrix` may be used (sm_75 and later).
+    /// Whether `ldmatrix` may be used (sm_75 and later).
     pub ldmatrix: bool,
-    /// `stmatrix` may be used (sm_90 and later).
+    /// Whether `stmatrix` may be used (sm_90 and later).
     pub stmatrix: bool,
-    /// Elements that must be neighbours in shared memory as they are along a dimension of the tile: those that an
-    /// asynchronous copy moves at once.
+    /// Elements that must be contiguous in shared memory as they are along a dimension of the tile, because one
+    /// asynchronous copy moves them together.
     pub run: Option<Run>,
 }
 
-/// `2^log2` neighbours along the dimension whose field starts at bit `low` of the tile's index.
+/// `2^log2` neighbors along the dimension with a field that starts at bit `low` of the tile's index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Run {
     pub low: u32,
@@ -89,19 +90,19 @@ pub struct Run {
 }
 
 impl SharedOptions {
-    /// No matrix instructions and no limit on the buffer.
+    /// Options without matrix instructions and without a limit on the buffer.
     pub fn new(elem_bits: u32) -> Self {
         Self { elem_bits, max_bytes: u64::MAX, ldmatrix: false, stmatrix: false, run: None }
     }
 }
 
-/// What one side offers to the choice of a swizzle.
+/// One side of a conversion: the store or the load.
 struct Side<'a> {
     layout: &'a Layout,
     registers: Subspace,
 }
 
-/// The part of the index space that one phase of an access touches, given how the access will be made.
+/// The kind of access, which determines the part of the index space that one phase touches.
 #[derive(Clone, Copy)]
 enum Form {
     Vector,
@@ -114,7 +115,7 @@ impl<'a> Side<'a> {
         Self { layout, registers: layout.register().iter().copied().collect() }
     }
 
-    /// The elements of a thread block, apart from the block's own part.
+    /// The elements of a block, without the block's own part.
     fn span(&self) -> Subspace {
         let inputs = [Input::Register, Input::Lane, Input::Warp];
         inputs.into_iter().flat_map(|i| self.layout.bases(i)).copied().collect()
@@ -124,7 +125,7 @@ impl<'a> Side<'a> {
     fn matrix_row(&self, eb: u32, transposed: bool) -> Option<Vec<u64>> {
         let lane = self.layout.lane();
         let row: Vec<u64> = if transposed {
-            // A word is made of two registers.
+            // A word consists of two registers.
             if eb != 1 || self.layout.register().is_empty() {
                 return None;
             }
@@ -157,7 +158,7 @@ impl<'a> Side<'a> {
     }
 }
 
-/// Extends `low` within `limit` vectors by the reduced basis of `more`.
+/// Extends `low` by the reduced basis of `more`, up to `limit` vectors.
 fn extended(low: &[u64], more: &Subspace, limit: usize) -> Vec<u64> {
     let mut seen: Subspace = low.iter().copied().collect();
     let mut result = low.to_vec();
@@ -166,11 +167,11 @@ fn extended(low: &[u64], more: &Subspace, limit: usize) -> Vec<u64> {
     result
 }
 
-/// The conversion of a tile from `src` to `dst` through shared memory.
+/// Plans the conversion of a tile from `src` to `dst` through shared memory.
 ///
-/// Errors: vectors outside the tile, elements that `src` holds in another block of the cluster than `dst` wants them
-/// in, an element size that is not a power of two, a limit below the size of one element, or a run that is not in the
-/// tile or longer than a round.
+/// Errors: vectors outside the tile, elements that `src` and `dst` hold in different blocks of the cluster, an
+/// element size that is not a power of two, a limit below the size of one element, or a run that is not in the tile
+/// or is longer than a round.
 pub fn plan_shared(src: &Layout, dst: &Layout, shape: &Shape, options: &SharedOptions) -> Result<SharedPlan> {
     src.to_map(shape)?;
     dst.to_map(shape)?;
@@ -218,7 +219,7 @@ pub fn plan_shared(src: &Layout, dst: &Layout, shape: &Shape, options: &SharedOp
                 candidates.push(problem.basis(&low, form, form));
             }
         }
-        // A transposing conversion can use both kinds: rows of one side are columns of the other.
+        // A transposing conversion can use both kinds, because the rows of one side are the columns of the other.
         let other = if transposed { Form::Matrix } else { Form::MatrixTransposed };
         let crossed = problem.to.matrix_row(eb, !transposed);
         if let Some(low) =
@@ -238,9 +239,9 @@ pub fn plan_shared(src: &Layout, dst: &Layout, shape: &Shape, options: &SharedOp
     let mut best: Option<([u64; 3], SharedPlan)> = None;
     for bases in candidates {
         let layout = SharedLayout::new(bases, problem.tile_bits)?;
-        // The load's block part is relative to what the same block stored.
+        // The load's block part is relative to the elements that the same block stored.
         let relative = (0..blocks).map(|i| block(src, i) ^ block(dst, i)).collect();
-        // A side with fewer warps is repeated by the others: they must know that they hold replicas.
+        // If one side has fewer warps, its extra warps hold replicas, which must be explicit in the layout.
         let warps = src.warp().len().max(dst.warp().len());
         let padded = |l: &Layout, block| {
             let warp = (0..warps).map(|i| l.warp().get(i).copied().unwrap_or(0)).collect();
@@ -252,7 +253,7 @@ pub fn plan_shared(src: &Layout, dst: &Layout, shape: &Shape, options: &SharedOp
         let store = access(&source, Direction::Store, options.stmatrix)?;
         let load = access(&target, Direction::Load, options.ldmatrix)?;
         let plan = SharedPlan { bytes: 1 << (within + eb), rounds: 1 << round_bits, layout, store, load };
-        // Conflicts and address arithmetic decide between plans of equal cost.
+        // Conflicts and address arithmetic break ties between plans of equal cost.
         let addresses =
             |a: &SharedAccess| u64::from(a.address.expr().to_bit_expr().operations()) + a.distinct_xors() as u64;
         let degree = plan.store.conflict_degree.max(plan.load.conflict_degree);
@@ -262,7 +263,7 @@ pub fn plan_shared(src: &Layout, dst: &Layout, shape: &Shape, options: &SharedOp
             best = Some((cost, plan));
         }
     }
-    // The common vectors always give a candidate: only a run may be impossible.
+    // The common vectors always give a candidate, so only a run can be impossible.
     let (found, expected) = (0, 1 << run.len());
     best.map(|(_, plan)| plan).ok_or(LayoutError::Mismatch {
         what: "length of a run in shared memory",
@@ -276,7 +277,7 @@ struct Problem<'a> {
     to: Side<'a>,
     eb: u32,
     space: Subspace,
-    /// Offset bits of one round.
+    /// The offset bits of one round.
     within: u32,
     tile_bits: u32,
 }
@@ -284,8 +285,8 @@ struct Problem<'a> {
 impl Problem<'_> {
     /// The offset basis with the given low vectors, for accesses of the given forms.
     fn basis(&self, low: &[u64], store: Form, load: Form) -> Vec<u64> {
-        // A basis of the whole space by falling reluctance to be split over rounds. The vectors past `within` number
-        // the rounds, so the round function vanishes on all earlier ones.
+        // A basis of the whole space. The vectors that should stay within a round come first. The vectors past
+        // `within` number the rounds, so the round function vanishes on all earlier ones.
         let layouts = [self.from.layout, self.to.layout];
         let natural = [Input::Lane, Input::Warp, Input::Register].into_iter();
         let natural = natural.flat_map(|input| layouts.into_iter().flat_map(move |l| l.bases(input))).copied();
@@ -295,7 +296,7 @@ impl Problem<'_> {
         let rounds = natural.split_off(self.within as usize);
         let round: Subspace = natural.iter().copied().collect();
 
-        // Complete the low vectors to a word, out of the lanes of the store.
+        // Complete the low vectors to a word, with lanes of the store.
         let mut low = low.to_vec();
         let word = (WORD_LOG2.saturating_sub(self.eb)).min(self.within) as usize;
         if low.len() < word {
@@ -311,7 +312,7 @@ impl Problem<'_> {
         sum.extend(w2.basis().iter().chain(&low).copied());
         let mut segment = sum.extend(natural.iter().copied());
         if segment.len() >= segments {
-            // The last vectors are registers: as segments they are plain additions to the address.
+            // The last vectors are registers. As segments, they are plain additions to the address.
             segment.drain(..segment.len() - segments);
         } else {
             let common = w.intersect(&w2);
@@ -324,7 +325,7 @@ impl Problem<'_> {
             let missing = segments - segment.len();
             segment.extend(pairs.map(|(a, b)| a ^ b).take(missing));
         }
-        // If one side's phase is not a full complement, fewer segments may have been found; natural vectors follow.
+        // If the phase of one side is not a full complement, there may be too few segments; natural vectors follow.
         let mut seen: Subspace = low.iter().chain(&segment).copied().collect();
         let banks = seen.extend(natural.iter().copied());
         low.into_iter().chain(banks).chain(segment).chain(rounds).collect()

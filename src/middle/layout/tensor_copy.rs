@@ -1,36 +1,35 @@
-//! Copies of tiles by the tensor memory accelerator: the tensor map of a view, and the boxes that make up a tile.
+//! TMA loads and stores of tiles: the tensor map of a view, and the boxes that make up a tile.
 //!
 //! A *tensor map* describes an array in global memory and a *box*, the part that one instruction copies. In shared
-//! memory the box is dense: dimension 0 of the map innermost, its lines one after another, then chunks of 16 bytes
-//! permuted by the swizzle. A tile whose layout in shared memory is given is copied by as many boxes as it takes. This
-//! file finds the largest box that fits the layout, and says under which conditions the hardware takes it.
+//! memory a box is dense: dimension 0 of the map is innermost, lines are consecutive, and the swizzle permutes
+//! 16-byte chunks. A tile with a given layout in shared memory may take several boxes. This module finds the largest
+//! box that fits the layout, and the conditions under which the hardware accepts it.
 //!
 //! # From a layout to a box
 //!
-//! Undo the swizzle in the bases of the layout (address bit `7 + i` flips bit `4 + i`). If what is left are single bits
-//! of coordinates, read them from the low end: bits 0, 1, 2, ... of the innermost dimension as long as they come in
-//! order, then bits 0, 1, ... of a second dimension, and so on. That is the box. The order in which dimensions come is
-//! the order of the map's dimensions: a map may list them as it likes, but for the innermost, whose stride must be one
-//! element. Where the sequence breaks (a dimension comes a second time), or a limit of the hardware is met, the box
-//! ends, and each further bit doubles the number of boxes. All swizzles are tried, and the one with the largest box is
-//! taken.
+//! Undo the swizzle in the bases of the layout (address bit `7 + i` flips bit `4 + i`). If every remaining vector is
+//! a single coordinate bit, read them from the low end: bits 0, 1, 2, ... of the innermost dimension as long as they
+//! are in order, then bits 0, 1, ... of a second dimension, and so on. They form the box. The dimensions of the map
+//! are in the order in which they occur; a map may list its dimensions in any order, except that the innermost must
+//! have a stride of one element. The box ends when a dimension occurs a second time or a hardware limit is reached.
+//! Each further bit doubles the number of boxes. All swizzles are tried, and the one with the largest box is taken.
 //!
-//! *Worked example.* A 128x128 tile of bf16 in two panels of 64 columns with the 128-byte swizzle. Straightened bases:
-//! column bits 0 to 5, row bits 0 to 6, column bit 6. The box is 64 columns by 128 rows, 16 KB; column bit 6 makes two
-//! boxes, at columns 0 and 64, at bytes 0 and 16384. A mbarrier that waits for both expects 32768 bytes, since a box
-//! counts whole even where it is clipped by the array's bounds.
+//! *Worked example.* A 128x128 tile of bf16 in two panels of 64 columns with the 128-byte swizzle. The bases without
+//! the swizzle are column bits 0 to 5, row bits 0 to 6, column bit 6. The box is 64 columns by 128 rows, 16 KB.
+//! Column bit 6 makes two boxes, at columns 0 and 64 and at bytes 0 and 16384. An mbarrier that waits for both
+//! expects 32768 bytes, because a box counts in full even if the bounds of the array clip it.
 //!
-//! # What is known, and what remains to be tested
+//! # Static and runtime conditions
 //!
-//! Extents, strides and base addresses are often run-time values of which only a divisor is known. A limit that is
-//! violated for sure makes the copy impossible ([`Ineligible`]). A limit that is not proved becomes a [`Condition`], to
-//! be tested once before the copies; where it fails, ordinary loads have to do.
+//! Extents, strides and base addresses are often runtime values with only a divisor known. A limit that is certainly
+//! violated makes the copy impossible ([`Ineligible`]). A limit that cannot be proved becomes a [`Condition`], which
+//! generated code tests once before the copies; if it fails, ordinary loads are used instead.
 //!
-//! Along a dimension of one element no address uses the stride. Its stride has no conditions, and who makes the map
-//! gives it a legal one ([`SINGLE_STRIDE`]), also where only the kernel knows that the extent is 1.
+//! No address uses the stride of a dimension with one element. Such a stride is unconstrained, and the code that
+//! builds the map substitutes a legal one ([`SINGLE_STRIDE`]), even if only the kernel knows that the extent is 1.
 //!
-//! Coordinates are 32-bit numbers of elements. A tile that begins outside of the array is filled, but a coordinate that
-//! overflows comes back in: who computes coordinates must saturate them.
+//! Coordinates are 32-bit element counts. The parts of a tile outside the array are filled, but a coordinate that
+//! overflows wraps back into the array. The code that computes coordinates must therefore saturate them.
 #![deny(missing_docs)]
 
 use thiserror::Error;
@@ -40,32 +39,32 @@ use crate::error::{LayoutError, Result as LayoutResult};
 use crate::hardware_swizzle::HardwareSwizzle;
 use crate::shape::Shape;
 
-/// Most elements of a box along one dimension.
+/// The most elements of a box along one dimension.
 const MAX_BOX: u64 = 256;
-/// Dimensions of a tensor map.
+/// The most dimensions of a tensor map.
 const MAX_RANK: usize = 5;
-/// Addresses, strides, inner boxes and the start of a row are multiples of this many bytes.
+/// Addresses, strides, the innermost extent of a box and the start of a row are multiples of this many bytes.
 pub const MAP_UNIT: u64 = 16;
-/// Boxes start in shared memory at a multiple of this.
+/// The alignment of a box in shared memory, in bytes.
 const BOX_ALIGNMENT: u64 = 128;
-/// Strides are below this many bytes.
+/// Strides are less than this many bytes.
 pub const MAP_STRIDE_LIMIT: u64 = 1 << 40;
-/// The stride, in bytes, of a map's dimension that has a single element: the smallest legal one.
+/// The stride, in bytes, of a map dimension with a single element: the smallest legal one.
 pub const SINGLE_STRIDE: u64 = MAP_UNIT;
-/// What one phase of a mbarrier can count.
+/// The most bytes that one phase of an mbarrier can count.
 const MAX_TRANSACTION: u64 = (1 << 20) - 1;
 
-/// An integer of a view.
+/// The compile-time knowledge about an integer of a view.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Known {
-    /// Known when compiling.
+    /// A compile-time constant.
     Constant(u64),
-    /// A run-time value that is a multiple of this.
+    /// A runtime value that is a multiple of this.
     Multiple(u64),
 }
 
 impl Known {
-    /// Whether the value is known to be a multiple of `unit`; `None` when it is not known.
+    /// Whether the value is a multiple of `unit`; `None` if unknown.
     fn is_multiple_of(self, unit: u64) -> Option<bool> {
         match self {
             Self::Constant(value) => Some(value.is_multiple_of(unit)),
@@ -86,13 +85,13 @@ pub enum TensorElement {
     F16,
     Bf16,
     F32,
-    /// Elements of f32 in memory, rounded to the nearest tf32 as they are copied, ties to even.
+    /// f32 in memory, rounded to the nearest tf32 (ties to even) during the copy.
     Tf32,
     F64,
 }
 
 impl TensorElement {
-    /// Bytes of an element, as log2.
+    /// log2 of the bytes of an element.
     pub const fn log2_bytes(self) -> u32 {
         match self {
             Self::U8 => 0,
@@ -102,12 +101,12 @@ impl TensorElement {
         }
     }
 
-    /// Whether there is a NaN to fill with.
+    /// Whether the type has a NaN to fill with.
     pub const fn is_float(self) -> bool {
         matches!(self, Self::F16 | Self::Bf16 | Self::F32 | Self::Tf32 | Self::F64)
     }
 
-    /// The code of `tensormap.replace.elemtype`.
+    /// The code for `tensormap.replace.elemtype`.
     pub const fn code(self) -> u32 {
         match self {
             Self::U8 => 0,
@@ -123,25 +122,25 @@ impl TensorElement {
     }
 }
 
-/// What a tile holds where it leaves the array.
+/// The value of the tile's elements outside the array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Outside {
-    /// It never leaves the array, or nobody reads what is there.
+    /// The tile never leaves the array, or the elements outside it are never read.
     Anything,
     /// Zeros.
     Zero,
     /// NaNs.
     Nan,
-    /// Another value, which no tensor map can fill with.
+    /// Another value, with which no tensor map can fill.
     Other,
 }
 
-/// One dimension of a view; sizes count elements.
+/// One dimension of a view, in elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ViewDim {
-    /// Its extent.
+    /// The extent.
     pub extent: Known,
-    /// Distance of neighbours.
+    /// The distance between neighbors.
     pub stride: Known,
 }
 
@@ -150,154 +149,154 @@ pub struct ViewDim {
 pub struct GlobalView {
     /// Element type.
     pub element: TensorElement,
-    /// What the base address is known to be a multiple of, in bytes.
+    /// A known divisor of the base address, in bytes.
     pub alignment: u64,
-    /// Dimensions in the order of the view.
+    /// The dimensions in the order of the view.
     pub dims: Vec<ViewDim>,
 }
 
 /// One dimension of a tile in a view.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct TileDim {
-    /// The dimension of the view that it runs along.
+    /// The corresponding dimension of the view.
     pub view: usize,
-    /// Distance of neighbours of the tile, in elements along the view's dimension; 1 to 8.
+    /// The distance between neighbors of the tile, in elements along the view's dimension; 1 to 8.
     pub step: u32,
-    /// First coordinate of the tile.
+    /// The first coordinate of the tile.
     pub origin: Known,
 }
 
-/// A tile in a view and in shared memory.
+/// A tile of a view and its copy in shared memory.
 #[derive(Debug, Clone, Copy)]
 pub struct TileCopy<'a> {
-    /// Shape of the tile.
+    /// The shape of the tile.
     pub shape: &'a Shape,
-    /// Where its dimensions lie in the view: each dimension of the view once.
+    /// The view dimension of each tile dimension; each view dimension occurs once.
     pub dims: &'a [TileDim],
-    /// How it lies in shared memory.
+    /// The layout in shared memory.
     pub shared: &'a SharedLayout,
     /// [`Direction::Load`] writes shared memory, [`Direction::Store`] reads it.
     pub direction: Direction,
-    /// What a load leaves for elements outside of the array.
+    /// The value that a load writes for elements outside the array.
     pub outside: Outside,
-    /// No coordinate of the tile is negative.
+    /// Whether no coordinate of the tile is negative.
     pub nonnegative: bool,
 }
 
-/// Why a tile cannot be copied by tensor maps.
+/// The reasons why tensor maps cannot copy a tile.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum Ineligible {
-    #[error("the view has {rank} dimensions, and a tensor map has at most 5")]
+    #[error("the view has {rank} dimensions, but a tensor map has 1 to 5")]
     Rank { rank: usize },
     #[error("dimension {dim} of the view, which the tile stores contiguously, has stride {stride} instead of 1")]
     InnerStride { dim: usize, stride: u64 },
-    #[error("dimension {dim} of the view has a stride of {bytes} bytes, which is no multiple of 16")]
+    #[error("dimension {dim} of the view has a stride of {bytes} bytes, which is not a multiple of 16")]
     Stride { dim: usize, bytes: u64 },
-    #[error("dimension {dim} of the view has a stride of {bytes} bytes, and the limit is 2^40")]
+    #[error("dimension {dim} of the view has a stride of {bytes} bytes, but strides must be less than 2^40")]
     StrideTooLarge { dim: usize, bytes: u64 },
-    #[error("dimension {dim} of the view has extent {extent}, outside of 1 to 2^31 - 1")]
+    #[error("dimension {dim} of the view has extent {extent}, but extents must be from 1 to 2^31 - 1")]
     Extent { dim: usize, extent: u64 },
-    #[error("elements are {step} apart along dimension {dim}: at most 8, and 1 along the contiguous dimension")]
+    #[error("the step along dimension {dim} is {step}, but it must be at most 8, and 1 along the contiguous dimension")]
     Step { dim: usize, step: u32 },
     #[error("elements outside of the view have a value that tensor maps cannot fill with")]
     Padding,
-    #[error("tiles do not begin at multiples of 16 bytes along the contiguous dimension {dim}")]
+    #[error("tiles do not start at multiples of 16 bytes along the contiguous dimension {dim}")]
     Origin { dim: usize },
-    #[error("a store may begin before the view, which the hardware refuses")]
+    #[error("a store may start before the view, which the hardware rejects")]
     NegativeStore,
-    #[error("bit {bit} of the byte offset in shared memory does not belong to a box of any swizzle")]
+    #[error("bit {bit} of the byte offset in shared memory does not fit a box with any swizzle")]
     Arrangement { bit: u32 },
-    #[error("neighbours in shared memory make up {bytes} bytes, and the least is 16")]
+    #[error("only {bytes} bytes are contiguous in shared memory, but a box needs at least 16")]
     InnerBox { bytes: u64 },
-    #[error("a tile of {bytes} bytes is more than a mbarrier can count")]
+    #[error("the tile has {bytes} bytes, more than an mbarrier can count")]
     TooManyBytes { bytes: u64 },
     #[error(transparent)]
     Layout(#[from] LayoutError),
 }
 
-/// A test on run-time values. Dimensions are those of the view.
+/// A test on runtime values. Dimensions are dimensions of the view.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Condition {
     /// The base address is a multiple of 16.
     Base,
     /// The stride is 1.
     UnitStride {
-        /// Dimension of the view.
+        /// The dimension of the view.
         dim: usize,
     },
-    /// The stride is a multiple of so many elements, which are 16 bytes, unless the extent is 1.
+    /// The stride is a multiple of `multiple` elements (16 bytes), unless the extent is 1.
     Stride {
-        /// Dimension of the view.
+        /// The dimension of the view.
         dim: usize,
-        /// Elements.
+        /// The number of elements.
         multiple: u64,
     },
-    /// The stride is below so many elements, which are 2^40 bytes, unless the extent is 1.
+    /// The stride is less than `limit` elements (2^40 bytes), unless the extent is 1.
     StrideBelow {
-        /// Dimension of the view.
+        /// The dimension of the view.
         dim: usize,
-        /// Elements.
+        /// The number of elements.
         limit: u64,
     },
-    /// The extent is from 1 to 2^31 - 1. An extent of zero means 2^32 in a tensor map.
+    /// The extent is from 1 to 2^31 - 1. A tensor map interprets an extent of zero as 2^32.
     Extent {
-        /// Dimension of the view.
+        /// The dimension of the view.
         dim: usize,
     },
 }
 
-/// The fields of a tensor map; addresses, extents and strides are those of the view.
+/// The fields of a tensor map. The address, extents and strides come from the view.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct TensorMapPlan {
     /// Element type.
     pub element: TensorElement,
-    /// The view's dimension of each dimension of the map, innermost first. Its length is the rank.
+    /// The view dimension of each map dimension, innermost first. Its length is the rank.
     pub dims: Vec<usize>,
-    /// Extents of the box.
+    /// The extents of the box.
     pub box_dims: Vec<u32>,
-    /// Distance of the elements copied, for each dimension.
+    /// The distance between copied elements, for each dimension.
     pub element_strides: Vec<u32>,
-    /// Swizzle of the box.
+    /// The swizzle of the box.
     pub swizzle: HardwareSwizzle,
-    /// Fill with NaNs instead of zeros.
+    /// Whether to fill with NaNs instead of zeros.
     pub nan: bool,
 }
 
-/// One instruction.
+/// The box that one instruction copies.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct TensorBox {
-    /// What is added to the tile's first coordinates, for each dimension of the map.
+    /// The offset from the tile's first coordinates, for each dimension of the map.
     pub coordinates: Vec<u64>,
     /// Offset from the tile's start in shared memory, in bytes.
     pub offset: u64,
 }
 
-/// How a tile is copied.
+/// A plan for copying a tile.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct TensorCopyPlan {
-    /// The map.
+    /// The tensor map.
     pub map: TensorMapPlan,
-    /// Its boxes, by ascending offset.
+    /// The boxes, by ascending offset.
     pub boxes: Vec<TensorBox>,
-    /// Bytes of one box in shared memory.
+    /// The bytes of one box in shared memory.
     pub box_bytes: u32,
-    /// Bytes of all boxes: what a mbarrier expects.
+    /// The bytes of all boxes, which an mbarrier expects.
     pub bytes: u32,
-    /// What the tile's address in shared memory must be a multiple of.
+    /// The alignment of the tile in shared memory, in bytes.
     pub alignment: u32,
-    /// What must hold at run time.
+    /// The conditions that must hold at run time.
     pub conditions: Vec<Condition>,
 }
 
 /// Plans the copy of a tile.
 ///
-/// Errors: the first reason why tensor maps cannot copy it, whatever run-time values are.
+/// Errors: the first reason why tensor maps cannot copy the tile, whatever the runtime values are.
 pub fn plan_tensor_copy(view: &GlobalView, tile: &TileCopy) -> Result<TensorCopyPlan, Ineligible> {
     check_dims(view, tile)?;
     let elem_log2 = view.element.log2_bytes();
     let candidates = HardwareSwizzle::ALL.map(|swizzle| find_box(tile, elem_log2, swizzle));
-    // The largest box; among equals the first, which has the narrower swizzle.
+    // The largest box. Among equals the first, which has the narrowest swizzle.
     let mut best: Result<FoundBox, Ineligible> = Err(Ineligible::Arrangement { bit: 0 });
     for candidate in candidates {
         best = match (best, candidate) {
@@ -315,7 +314,7 @@ pub fn plan_tensor_copy(view: &GlobalView, tile: &TileCopy) -> Result<TensorCopy
     if bytes > MAX_TRANSACTION {
         return Err(Ineligible::TooManyBytes { bytes });
     }
-    // Dimensions of the tile in the order of the map: those of the box, then the others.
+    // The tile dimensions in the order of the map: first the dimensions of the box, then the others.
     let others = (0..tile.shape.rank()).filter(|d| found.dims.iter().all(|(dim, _)| dim != d)).map(|d| (d, 0));
     let order: Vec<(usize, u32)> = found.dims.iter().copied().chain(others).collect();
     let box_extent = |&(dim, log2): &(usize, u32)| ((1 << log2) - 1) * tile.dims[dim].step + 1;
@@ -345,7 +344,7 @@ pub fn plan_tensor_copy(view: &GlobalView, tile: &TileCopy) -> Result<TensorCopy
     })
 }
 
-/// How far the search for a box came before it failed, so that the most telling failure is reported.
+/// How far the search for a box got before it failed. The failure that got furthest is reported.
 fn progress(error: &Ineligible) -> u32 {
     match error {
         Ineligible::Arrangement { bit } => *bit,
@@ -356,11 +355,11 @@ fn progress(error: &Ineligible) -> u32 {
 /// The box that a swizzle allows.
 struct FoundBox {
     swizzle: HardwareSwizzle,
-    /// Dimensions of the tile and log2 of the box's elements along them, innermost first.
+    /// The tile dimensions and log2 of the box's extents along them, innermost first.
     dims: Vec<(usize, u32)>,
-    /// log2 of its elements.
+    /// log2 of the elements of the box.
     log2: u32,
-    /// Dimension and bit of the coordinate for each bit of the box's number.
+    /// The dimension and coordinate bit of each bit of the box number.
     rest: Vec<(usize, u32)>,
 }
 
@@ -368,7 +367,7 @@ fn find_box(tile: &TileCopy, elem_log2: u32, swizzle: HardwareSwizzle) -> Result
     let bits = straight_bits(tile, elem_log2, swizzle)?;
     let limit = |dim: usize, innermost: bool| {
         let span = if swizzle == HardwareSwizzle::None { MAX_BOX } else { u64::from(swizzle.span()) >> elem_log2 };
-        // `(count - 1) * step + 1` elements of the view at most.
+        // A box spans `(count - 1) * step + 1` elements of the view.
         let count = (MAX_BOX - 1) / u64::from(tile.dims[dim].step) + 1;
         if innermost { count.min(span).ilog2() } else { count.ilog2() }
     };
@@ -384,7 +383,7 @@ fn find_box(tile: &TileCopy, elem_log2: u32, swizzle: HardwareSwizzle) -> Result
         }
         used += 1;
     }
-    // A tile of one element has no bits at all.
+    // A tile of one element does not have any bits.
     let inner = dims.first().map_or(0, |(_, log2)| *log2);
     if 1u64 << (inner + elem_log2) < MAP_UNIT {
         return Err(Ineligible::InnerBox { bytes: 1 << (inner + elem_log2) });
@@ -395,7 +394,7 @@ fn find_box(tile: &TileCopy, elem_log2: u32, swizzle: HardwareSwizzle) -> Result
     Ok(FoundBox { swizzle, dims, log2: used as u32, rest: bits[used..].to_vec() })
 }
 
-/// Dimension and bit of the coordinate for each bit of the offset, with the swizzle undone.
+/// The dimension and coordinate bit of each offset bit, with the swizzle undone.
 fn straight_bits(tile: &TileCopy, elem_log2: u32, swizzle: HardwareSwizzle) -> Result<Vec<(usize, u32)>, Ineligible> {
     let fields = tile.shape.fields();
     let bases = tile.shared.bases();
@@ -437,7 +436,7 @@ fn is_order(order: &[usize], rank: usize) -> LayoutResult<()> {
     Shape::from_log2(vec![0; rank])?.check_order(order)
 }
 
-/// What depends on the tile and its innermost dimension.
+/// Checks the limits that depend on the tile and its innermost dimension.
 fn check_tile(view: &GlobalView, tile: &TileCopy, inner: usize) -> Result<(), Ineligible> {
     let innermost = tile.dims[inner];
     if innermost.step != 1 {
@@ -457,7 +456,7 @@ fn check_tile(view: &GlobalView, tile: &TileCopy, inner: usize) -> Result<(), In
     }
 }
 
-/// What is not known of the view, or the first limit that it violates.
+/// Returns the conditions on the view that are not known to hold, or the first limit that it violates.
 fn conditions(view: &GlobalView, inner: usize) -> Result<Vec<Condition>, Ineligible> {
     let elem_log2 = view.element.log2_bytes();
     let multiple = (MAP_UNIT >> elem_log2).max(1);
@@ -482,7 +481,7 @@ fn conditions(view: &GlobalView, inner: usize) -> Result<Vec<Condition>, Ineligi
             }
             continue;
         }
-        // No address uses the stride of a single element, so the map may have any.
+        // No address uses the stride of a single element, so the map may have any stride.
         if extent == Known::Constant(1) {
             continue;
         }

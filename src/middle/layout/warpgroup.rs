@@ -1,12 +1,12 @@
-//! A product of tiles by `wgmma`: which instructions, on which registers and which parts of shared memory.
+//! Dots by `wgmma`: the instructions of a tile, with their registers and their parts of shared memory.
 //!
-//! The fragments are those of [`MmaShape::warpgroup`]; this file says how a tile is made of them. The tile's rows
-//! are shared out among warpgroups, and its columns if there are warpgroups to spare. A warpgroup's part is cut in
-//! blocks of 64 rows by `n` columns. The accumulator of a block is a run of registers, and one block's instructions
-//! along K form a *chain*: they add to the same registers and need no wait between them.
+//! This module builds a tile from the fragments of [`MmaShape::warpgroup`]. Warpgroups divide the tile's rows, and
+//! its columns if there are more warpgroups than rows to divide. The part of a warpgroup is divided into blocks of 64
+//! rows by `n` columns. The accumulator of a block is a run of registers, and the block's instructions along K form a
+//! *chain*: they accumulate into the same registers and need no wait between them.
 //!
-//! *Worked example.* 128x256x64 of bf16 by two warpgroups, `n = 256`: each warpgroup has 64 rows, one block, 128
-//! accumulator registers, and a chain of four instructions, `k = 16` each. With `n = 128` it has two blocks of 64
+//! *Worked example.* 128x256x64 of bf16 by two warpgroups with `n = 256`. Each warpgroup has 64 rows, one block, 128
+//! accumulator registers, and a chain of four instructions with `k = 16`. With `n = 128` it has two blocks of 64
 //! registers each.
 
 use crate::error::{LayoutError, Result};
@@ -14,13 +14,14 @@ use crate::layout::Layout;
 use crate::mma::{MmaShape, MmaTiling, Operand};
 use crate::shape::Shape;
 
-/// Rows of every `wgmma`.
+/// The rows of every `wgmma`.
 pub const WARPGROUP_ROWS: u32 = 64;
 
-/// The accumulator of an M x N tile by instructions of `n` columns, on `groups` warpgroups along rows and columns.
+/// The accumulator layout of an M x N tile, by instructions of `n` columns, on `groups` warpgroups along rows and
+/// columns.
 ///
-/// A warpgroup has contiguous rows and contiguous columns; the low bits of its number go to the rows. Its registers are
-/// one fragment after the other: of a block of 64 rows first those of each `n` columns, then those of the next block.
+/// A warpgroup has contiguous rows and contiguous columns; the low bits of its number select the rows. Its registers
+/// hold one fragment after another: for each block of 64 rows, the fragments of `n` columns each.
 ///
 /// Errors: another rank, an `n` without a fragment, counts that are not powers of two, or a tile that does not divide
 /// into whole fragments for every warpgroup.
@@ -29,14 +30,13 @@ pub fn warpgroup_accumulator(shape: &Shape, groups: (u32, u32), n: u32) -> Resul
         let found = shape.rank() as u64;
         return Err(LayoutError::Mismatch { what: "rank of a matrix tile", expected: 2, found });
     };
-    // The depth and the elements of the operands do not matter to the accumulator.
+    // The accumulator does not depend on the depth or on the operands' elements.
     let tiling =
         MmaTiling { instruction: MmaShape::warpgroup(n, 16, 16), batch_warps: 1, m_warps: groups.0, n_warps: groups.1 };
     tiling.instruction.check()?;
-    for (what, dim, extent, unit, parts) in [
-        ("rows for each warpgroup", 0, rows, WARPGROUP_ROWS, groups.0),
-        ("columns for each warpgroup", 1, columns, n, groups.1),
-    ] {
+    for (what, dim, extent, unit, parts) in
+        [("each warpgroup", 0, rows, WARPGROUP_ROWS, groups.0), ("each warpgroup", 1, columns, n, groups.1)]
+    {
         let needed = u64::from(unit) * u64::from(parts);
         if extent < needed {
             return Err(LayoutError::TileTooSmall { what, dim, extent, needed });
@@ -45,9 +45,9 @@ pub fn warpgroup_accumulator(shape: &Shape, groups: (u32, u32), n: u32) -> Resul
     tiling.layout(Operand::Accumulator, shape)
 }
 
-/// The left operand of such products, an M x K tile of elements of `bits`, where it comes from registers. Warpgroups
-/// that share rows hold the same. Registers are one fragment after the other: those of each step along K, then those of
-/// the next block of 64 rows.
+/// The layout of the left operand of such a dot in registers: an M x K tile of elements of `bits`. Warpgroups with
+/// the same rows hold the same elements. The registers hold one fragment after another: for each block of 64 rows,
+/// the fragments of each step along K.
 ///
 /// Errors: another rank, or a tile that does not divide into whole fragments for every warpgroup.
 pub fn warpgroup_left(shape: &Shape, groups: (u32, u32), bits: u32) -> Result<Layout> {
@@ -58,11 +58,11 @@ pub fn warpgroup_left(shape: &Shape, groups: (u32, u32), bits: u32) -> Result<La
     if !matches!(bits, 8 | 16 | 32) {
         return Err(LayoutError::UnsupportedElement { bits, expected: "operands of 8, 16 or 32 bits" });
     }
-    // The columns of the product do not matter to its left operand.
+    // The left operand does not depend on the columns of the dot.
     let instruction = MmaShape::warpgroup(8, 256 / bits, bits);
     for (what, dim, extent, needed) in [
-        ("rows for each warpgroup", 0, rows, u64::from(WARPGROUP_ROWS * groups.0)),
-        ("depth of one instruction", 1, depth, u64::from(instruction.k)),
+        ("each warpgroup", 0, rows, u64::from(WARPGROUP_ROWS * groups.0)),
+        ("one instruction", 1, depth, u64::from(instruction.k)),
     ] {
         if extent < needed {
             return Err(LayoutError::TileTooSmall { what, dim, extent, needed });
@@ -72,10 +72,10 @@ pub fn warpgroup_left(shape: &Shape, groups: (u32, u32), bits: u32) -> Result<La
     tiling.layout(Operand::A, shape)
 }
 
-/// The warpgroups along rows and columns whose accumulator by instructions of `n` columns lies like this, as
-/// [`warpgroup_accumulator`] puts it.
+/// Returns the warpgroups along rows and columns for which [`warpgroup_accumulator`] gives this layout, with
+/// instructions of `n` columns.
 ///
-/// Errors: the layout is not such a one.
+/// Errors: no division into warpgroups gives this layout.
 pub fn warpgroups_of(accumulator: &Layout, shape: &Shape, n: u32) -> Result<(u32, u32)> {
     let groups = accumulator.warps() / 4;
     let mut last =
@@ -91,7 +91,7 @@ pub fn warpgroups_of(accumulator: &Layout, shape: &Shape, n: u32) -> Result<(u32
     Err(last)
 }
 
-/// A product of `m x k` by `k x n` tiles, shared out among warpgroups.
+/// A dot of `m x k` by `k x n` tiles, divided among warpgroups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct WarpgroupDot {
     m: u32,
@@ -105,21 +105,21 @@ pub struct WarpgroupDot {
 /// One instruction of one warpgroup.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct WarpgroupStep {
-    /// Block of 64 rows, counted over the whole tile.
+    /// The block of 64 rows, counted over the whole tile.
     pub m: u32,
-    /// Block of the instruction's columns, counted over the whole tile.
+    /// The block of the instruction's columns, counted over the whole tile.
     pub n: u32,
-    /// Step along K.
+    /// The step along K.
     pub k: u32,
-    /// First register of the accumulator.
+    /// The first register of the accumulator.
     pub accumulator: u32,
-    /// First element of A in the thread's registers, where A comes from there.
+    /// The first element of A in the thread's registers, if A is in registers.
     pub a: u32,
 }
 
 impl WarpgroupDot {
-    /// The product of tiles of the given extents by instructions of `n` columns, on `m_groups` times `n_groups`
-    /// warpgroups.
+    /// Creates the dot of tiles of the given extents, by instructions of `columns` columns, on `groups` warpgroups
+    /// along rows and columns.
     ///
     /// Errors: an instruction that does not exist, or a tile that does not divide into whole blocks for every
     /// warpgroup.
@@ -132,9 +132,9 @@ impl WarpgroupDot {
         instruction.check()?;
         let (m_groups, n_groups) = groups;
         for (what, dim, extent, unit, parts) in [
-            ("rows for each warpgroup", 0, m, WARPGROUP_ROWS, m_groups),
-            ("columns for each warpgroup", 1, n, columns, n_groups),
-            ("depth of one instruction", 2, k, 256 / operand_bits, 1),
+            ("each warpgroup", 0, m, WARPGROUP_ROWS, m_groups),
+            ("each warpgroup", 1, n, columns, n_groups),
+            ("one instruction", 2, k, 256 / operand_bits, 1),
         ] {
             let needed = u64::from(unit) * u64::from(parts);
             if !extent.is_power_of_two() || !parts.is_power_of_two() || u64::from(extent) < needed {
@@ -149,12 +149,12 @@ impl WarpgroupDot {
         self.instruction
     }
 
-    /// Columns of one instruction.
+    /// The columns of one instruction.
     pub fn columns(&self) -> u32 {
         self.instruction.extents().1
     }
 
-    /// Warpgroups that share the tile.
+    /// The number of warpgroups that share the tile.
     pub fn groups(&self) -> u32 {
         self.m_groups * self.n_groups
     }
@@ -164,25 +164,25 @@ impl WarpgroupDot {
         MmaTiling { instruction, batch_warps: 1, m_warps, n_warps }
     }
 
-    /// The accumulator in registers, over (m, n).
+    /// The accumulator layout, over (m, n).
     pub fn accumulator(&self) -> Result<Layout> {
         self.tiling().layout(Operand::Accumulator, &Shape::new(&[self.m.into(), self.n.into()])?)
     }
 
-    /// A in registers, over (m, k). Warpgroups that share rows hold the same.
+    /// The layout of A in registers, over (m, k). Warpgroups with the same rows hold the same elements.
     pub fn a_registers(&self) -> Result<Layout> {
         let shape = Shape::new(&[self.m.into(), self.k.into()])?;
         warpgroup_left(&shape, (self.m_groups, self.n_groups), self.instruction.operand_bits)
     }
 
-    /// The instructions of a warpgroup, chain by chain. Warpgroups count along m first.
+    /// The instructions of a warpgroup, chain by chain. Warpgroups are numbered along m first.
     pub fn steps(&self, group: u32) -> Vec<WarpgroupStep> {
         let (_, columns, depth) = self.instruction.extents();
         let (m_group, n_group) = (group % self.m_groups, group / self.m_groups % self.n_groups);
         let m_blocks = self.m / WARPGROUP_ROWS / self.m_groups;
         let n_blocks = self.n / columns / self.n_groups;
         let k_steps = self.k / depth;
-        // Registers of a thread: a fragment, its copies along the last dimension, then those along m.
+        // The registers of a thread: a fragment, its copies along the last dimension, then the copies along m.
         let a_elements = WARPGROUP_ROWS * depth / 128;
         let mut steps = Vec::new();
         for m in 0..m_blocks {

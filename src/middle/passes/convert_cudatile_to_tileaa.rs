@@ -1,14 +1,14 @@
-//! `convert-cudatile-to-tileaa`: the public language to alias-aware tiles.
+//! `convert-cudatile-to-tileaa` converts the public language to alias-aware tiles.
 //!
-//! A rebuild, not a rewrite: for each `cuda_tile.module` a `gpu.module` is built beside it, op by op, with a map from
-//! old values to new ones, and the old one is erased at the end. Nothing is ever half converted, and [`Translator::op`]
-//! is an exhaustive match over the dialect, so an op without a case does not compile.
+//! The pass rebuilds modules instead of rewriting them. For each `cuda_tile.module` it builds a `gpu.module` next to
+//! it, op by op, with a map from old values to new ones, and finally erases the old module. No module is ever partly
+//! converted. [`Translator::op`] is an exhaustive match over the dialect, so an op without a case does not compile.
 //!
-//! * Tiles of rank zero become scalars, others tensors ([`types`]).
-//! * Ops that `arith` and `math` know in exactly the same meaning become theirs ([`arith`], [`convert`]), others
+//! * Tiles of rank zero become scalars, other tiles become tensors ([`types`]).
+//! * Ops with an exact equivalent in `arith` or `math` become that op ([`arith`], [`convert`]); others become
 //!   `nv_tileaa` ops.
-//! * Early exits become structured control flow ([`exits`] is the idea, [`control`] its use on IR).
-//! * Tokens map one to one: an access without a token operand is ordered after nothing.
+//! * Early exits become structured control flow ([`exits`] has the algorithm, [`control`] applies it to IR).
+//! * Tokens map one to one: an access without a token operand is not ordered after any other.
 //! * Locations are kept.
 
 mod aggregate;
@@ -66,21 +66,21 @@ impl RustPass for ConvertCudaTileToTileAA {
     }
 }
 
-/// Builds the new module while it walks the old one.
+/// Builds the new module while walking the old one.
 struct Translator<'c> {
     context: &'c Context,
     b: Builder<'c>,
-    /// New value of each old one, by its storage.
+    /// The new value of each old value, by the old value's key.
     values: FxHashMap<usize, Val<'c>>,
-    /// The op that is being translated: errors are reported at it.
+    /// The op being translated, at which errors are reported.
     current: OpRef<'c>,
-    /// `arith` overflow flags by [`ct::IntegerOverflow`].
+    /// The `arith` overflow flags by [`ct::IntegerOverflow`].
     overflow: [Option<Attribute<'c>>; 4],
     token: Type<'c>,
     relaxed: Relaxed,
 }
 
-/// What all f32 arithmetic of the module may do, whatever its operations say.
+/// Relaxations of all f32 arithmetic of the module, in addition to those on its operations.
 #[derive(Clone, Copy)]
 struct Relaxed {
     approx: bool,
@@ -118,7 +118,7 @@ impl<'c> Translator<'c> {
         self.b.set_end(body);
         let translated = self.module_body(module);
         if translated.is_err() {
-            // What was built so far would clash with the source, whose symbol it has.
+            // The unfinished module would clash with the source module, which has the same symbol.
             erase(new);
         }
         translated
@@ -164,7 +164,7 @@ impl<'c> Translator<'c> {
 
     //===-- one op ----------------------------------------------------------//
 
-    /// Builds what stands for one op. Terminators belong to what they end and never come here.
+    /// Translates one op. Terminators are translated with their blocks and never reach this function.
     fn op(&mut self, op: OpRef<'c>) -> Result<(), Failed> {
         self.at(op);
         let Some(any) = AnyOp::cast(op) else { return Err(self.no_conversion(op)) };
@@ -214,7 +214,7 @@ impl<'c> Translator<'c> {
             CosHOp(o) => self.plain("math.cosh", &[o.source()], &[], o.result()),
             FPowIOp(o) => self.integer_power(o),
             PowOp(o) => self.plain("math.powf", &[o.source(), o.exponent()], &[], o.result()),
-            // Both name the numerator first.
+            // Both operations take the numerator first.
             Atan2Op(o) => self.angle(o),
             RemFOp(o) => self.plain("arith.remf", &[o.lhs(), o.rhs()], &[], o.result()),
             CmpFOp(o) => self.compare_float(o),
@@ -319,7 +319,7 @@ impl<'c> Translator<'c> {
             ForOp(o) => self.counted_loop(o),
             LoopOp(o) => self.endless_loop(o),
 
-            // The first four end blocks, the others stand in modules.
+            // The first four terminate blocks; the others appear in modules.
             BreakOp(_) | ContinueOp(_) | ReturnOp(_) | YieldOp(_) | EntryOp(_) | GlobalOp(_) | ModuleOp(_)
             | TestingFuncOp(_) => Err(self.no_conversion(op)),
         }
@@ -327,7 +327,7 @@ impl<'c> Translator<'c> {
 
     //===-- helpers of all families -----------------------------------------//
 
-    /// What is built from here on has the location of `op`, and errors are reported there.
+    /// Sets the location of the following ops, and of errors, to the location of `op`.
     fn at(&mut self, op: OpRef<'c>) {
         self.current = op;
         self.b.set_location(op.location());
@@ -341,7 +341,7 @@ impl<'c> Translator<'c> {
     fn set(&mut self, old: Val<'c>, new: Val<'c>) {
         self.values.insert(key(old), new);
     }
-    /// The new type of an old value.
+    /// Returns the new type of an old value.
     fn result_type(&self, old: Val<'c>) -> Result<Type<'c>, Failed> {
         self.convert_type(ty(old))
     }
@@ -349,7 +349,7 @@ impl<'c> Translator<'c> {
         types::convert(self.context, t)
             .ok_or_else(|| fail(self.current, format!("type {t} has no conversion to nv_tileaa")))
     }
-    /// Builds op `name` for an op with one result.
+    /// Translates an op with one result to op `name`.
     fn plain(
         &mut self,
         name: &str,
@@ -368,7 +368,7 @@ impl<'c> Translator<'c> {
     fn no_conversion(&self, op: OpRef<'c>) -> Failed {
         fail(op, format!("'{}' op has no conversion to nv_tileaa", op_name(op)))
     }
-    /// Builds a region of one block; `body` fills it and ends it. The insertion point comes back.
+    /// Builds a region of one block, which `body` fills and terminates. Restores the insertion point.
     fn in_region(
         &mut self,
         arguments: &[Type<'c>],
@@ -383,7 +383,7 @@ impl<'c> Translator<'c> {
         self.b.set_end(outer);
         done.map(|()| region)
     }
-    /// A constant of integer type `t`, all of whose elements are `v`.
+    /// Returns a constant of integer type `t` with all elements equal to `v`.
     fn int_constant(&self, t: Type<'c>, v: i64) -> Val<'c> {
         // SAFETY: the types are alive; `v` is truncated to the width.
         let value = unsafe {
@@ -409,7 +409,7 @@ fn by_sign(s: ct::Signedness, signed: &'static str, unsigned: &'static str) -> &
     }
 }
 
-/// The dictionary inside an optimisation-hints attribute.
+/// Returns the dictionary of an optimization-hints attribute.
 fn hints<'c>(a: Option<Attribute<'c>>) -> Option<Attribute<'c>> {
     ct::OptimizationHintsAttr::cast(a?)?.value()
 }

@@ -1,7 +1,7 @@
-//! `convert-target-to-nvvm`: every `gpu.module` says what it is compiled for, in LLVM's terms.
+//! `convert-target-to-nvvm` attaches the target in LLVM's terms to each `gpu.module`.
 //!
-//! A target of ours is a row of the table of targets; LLVM knows a processor and features. Names differ where LLVM 21
-//! lacks a target and a relative of it generates the code.
+//! Our target table describes a target by one row; LLVM describes it by a processor and features. The names differ
+//! where LLVM 21 does not know a target and a related one generates the code.
 
 use crate::{
     dialect::{
@@ -31,7 +31,8 @@ impl RustPass for ConvertTarget {
             target.llvm_cpu,
             target.llvm_features()
         );
-        let targets = Attribute::parse(context, &text).ok_or_else(|| fail(op, "the target has no attribute"))?;
+        let targets = Attribute::parse(context, &text)
+            .ok_or_else(|| fail(op, "the target cannot be expressed as an attribute"))?;
         gpu_modules(op).into_iter().for_each(|module| set_attr(module, "targets", targets));
         Ok(())
     }

@@ -1,9 +1,10 @@
-//! `convert-tileaa-to-tileas`: every tensor gets a layout, every op that moves elements becomes one that says how.
+//! `convert-tileaa-to-tileas` assigns layouts to tensors and makes the movement of elements explicit.
 //!
-//! Tensors start in the default layout of their shape: row-major, lanes along the last dimension. Elementwise ops and
-//! structured control flow keep their form, since one shape means one layout. Ops that relate two shapes (`view`,
-//! `permute`, `broadcast`) fix the layout of the other side, so a `convert_layout` to the default stands behind them.
-//! The layout passes choose again; what this pass guarantees is a valid program.
+//! Tensors start in the default layout of their shape: row-major, with lanes along the last dimension. Elementwise
+//! ops and structured control flow keep their form, because equal shapes have equal layouts. Ops that relate two
+//! shapes (`view`, `permute`, `broadcast`) determine the layout of the other side, so they get a `convert_layout` to
+//! or from the default layout. The layout passes choose better layouts later; this pass only guarantees a valid
+//! program.
 
 mod expand;
 mod owner_ops;
@@ -71,7 +72,7 @@ impl<'c> Convert<'c> {
         Ok(())
     }
 
-    /// The same for the threads that run `op`.
+    /// Returns the conversion for the threads that run `op`.
     fn at(&self, op: OpRef<'c>) -> Self {
         let warps = ThreadScope::of(op).and_then(|s| s.warps).map_or(self.warps, |w| w as u64);
         Self { context: self.context, warps }
@@ -84,7 +85,7 @@ impl<'c> Convert<'c> {
         t.with_layout(self.context, &self.layout(&t.shape))
     }
 
-    /// Retypes the results and block arguments of `op`, and the value of a constant.
+    /// Assigns layouts to the results and block arguments of `op`, and to the value of a constant.
     fn give_layouts(&self, op: OpRef<'c>) {
         for v in results(op) {
             if let Some(t) = Tensor::of_value(v) {
@@ -114,7 +115,7 @@ impl<'c> Convert<'c> {
             AnyOp::SplatOp(x) => build(nv_tileas::SplatOp::build(&b, ty(x.result()), x.source()).map(OpView::op))?,
             AnyOp::UnsplatOp(x) => build(nv_tileas::UnsplatOp::build(&b, ty(x.result()), x.source()).map(OpView::op))?,
             AnyOp::BroadcastOp(x) => {
-                // The source must lie where the result's layout projects to.
+                // The source needs the layout that the result's layout projects to.
                 let (from, to) = (tensor(x.source()), tensor(x.result()));
                 let layout = project(&self.layout(&to.shape), &to.shape, &from.shape);
                 let source = converted(&b, op, x.source(), &layout)?;
@@ -248,7 +249,7 @@ impl<'c> Convert<'c> {
                 let build = nv_tileas::ScanOp::build(&b, &types, &operands, dim, x.reverse(), x.identities(), body);
                 build.map(OpView::op).map_err(|e| fail(op, e.to_string()))?
             }
-            // Its body has moved to the new op already, and the terminator goes with it.
+            // The body has already moved to the new op, and the terminator moves with it.
             AnyOp::YieldOp(x) => {
                 build(nv_tileas::YieldOp::build(&b, &x.operands().collect::<Vec<_>>()).map(OpView::op))?
             }
@@ -260,7 +261,7 @@ impl<'c> Convert<'c> {
             AnyOp::MultimemStoreOp(x) => return self.multimem_store(x),
             AnyOp::AllocaOp(x) => return self.alloca(x),
             AnyOp::PrintOp(x) => return self.print(x),
-            // Scalars, views, tokens, and elementwise ops that keep their form.
+            // Scalars, views, tokens, and elementwise ops keep their form.
             _ => return Ok(()),
         };
         for (old, new) in results(op).zip(results(new)) {
@@ -271,7 +272,7 @@ impl<'c> Convert<'c> {
         self.share_strong(new)
     }
 
-    /// A change of the element width between conversions: a thread must hold all parts of an element.
+    /// Builds a change of element width between layout conversions: each thread must hold all parts of an element.
     fn packing(
         &self,
         b: &Builder<'c>,
@@ -288,7 +289,7 @@ impl<'c> Convert<'c> {
         Ok(defining_op(back).expect("the op or its conversion"))
     }
 
-    /// Operands of a product by scalar arithmetic whose accumulator is in the default layout.
+    /// Returns the operands of a scalar dot with its accumulator in the default layout.
     fn dot_operands(
         &self,
         b: &Builder<'c>,
@@ -304,7 +305,8 @@ impl<'c> Convert<'c> {
         Ok([converted(b, op, lhs, &left)?, converted(b, op, rhs, &right)?, acc])
     }
 
-    /// A reduction whose results lie where the operands say; conversions bring them to the default.
+    /// Builds a reduction with result layouts that follow from the operands; conversions bring the results to the
+    /// default.
     fn reduce(&self, b: &Builder<'c>, x: nv_tileaa::ReduceOp<'c>) -> Result<OpRef<'c>, Failed> {
         let (op, c) = (x.op(), self.context);
         let operands: Vec<Val<'c>> = x.operands().collect();
@@ -329,14 +331,14 @@ impl<'c> Convert<'c> {
     }
 }
 
-/// Only tiles have layouts: what the public language cannot say, text of this level can.
+/// Rejects tensors that are not tiles. The public language cannot express them, but textual input of this level can.
 fn check_extents(op: OpRef<'_>) -> Result<(), Failed> {
     let inner = (0..region_count(op)).filter_map(|i| entry_block(region(op, i))).flat_map(args);
     for v in results(op).chain(inner) {
         if let Some(t) = Tensor::of_value(v)
             && let Err(e) = Shape::new(&t.shape)
         {
-            return Err(fail(op, format!("{} is no tile: {e}", ty(v))));
+            return Err(fail(op, format!("{} is not a tile: {e}", ty(v))));
         }
     }
     Ok(())

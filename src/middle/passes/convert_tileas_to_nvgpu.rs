@@ -1,7 +1,7 @@
-//! `convert-tileas-to-nvgpu`: what the threads of a block do together, as instructions.
+//! `convert-tileas-to-nvgpu` lowers barriers and async copy groups.
 //!
-//! `convert-tileas-to-llvm` turns tiles into registers and leaves alone what has none: barriers, and the groups of
-//! asynchronous copies. They become a barrier of NVVM and the group ops of NVGPU.
+//! `convert-tileas-to-llvm` turns tiles into registers and leaves ops without registers alone: barriers and groups of
+//! asynchronous copies. They become NVVM barriers and the group ops of NVGPU.
 //!
 //! ```text
 //! nv_tileas.barrier                  nvvm.barrier0
@@ -9,8 +9,8 @@
 //! nv_tileas.async.wait pending n     nvgpu.device_async_wait %token {numGroups = n}
 //! ```
 //!
-//! Groups complete in order and a wait counts them, so a token carries nothing at run time: every op gets one made of a
-//! constant, which `convert-nvgpu-to-nvvm` and `reconcile-unrealized-casts` take away.
+//! Groups complete in order and a wait counts them, so a token carries no value at run time. Each op gets a token
+//! cast from a constant; `convert-nvgpu-to-nvvm` and `reconcile-unrealized-casts` remove it.
 
 use crate::{
     dialect::{
@@ -69,7 +69,7 @@ impl RustPass for ConvertTileASToNVGPU {
             }
             erase(barrier.op());
         }
-        // Waits first: they name groups, which then have no other use.
+        // Lower waits first: they use groups, which then have no other use.
         for wait in &waits {
             let b = Builder::before(context, wait.op());
             let pending = IntegerAttribute::new(i32, wait.pending()).into();
@@ -78,7 +78,7 @@ impl RustPass for ConvertTileASToNVGPU {
         }
         for commit in &commits {
             if let Some((user, _)) = uses(commit.group()).first() {
-                return Err(fail(*user, "a group of copies can be waited for and nothing else"));
+                return Err(fail(*user, "a group of copies can only be waited for"));
             }
             let b = Builder::before(context, commit.op());
             b.create("nvgpu.device_async_create_group", &[token_type], &[token(&b)], &[]);
@@ -93,7 +93,7 @@ impl RustPass for ConvertTileASToNVGPU {
     }
 }
 
-/// Whether the op stands in the program of one thread.
+/// Whether the op is in the program of a single thread.
 fn in_function_of_llvm(mut op: OpRef<'_>) -> bool {
     while let Some(parent) = parent_op(op) {
         if is_llvm_func(parent) {

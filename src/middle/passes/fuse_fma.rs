@@ -1,12 +1,12 @@
-//! `fuse-fma`: products that are added or subtracted become fused multiply-adds.
+//! `fuse-fma` fuses multiplications with the additions and subtractions that use them.
 //!
-//! The law is `a*b + c = fma(a, b, c)` over the reals; in floating point the fused form rounds once where the other
-//! rounds twice, so results differ and users have to ask for the pass. What keeps the difference to that:
+//! Over the reals, `a*b + c = fma(a, b, c)`. In floating point the fused form rounds once and the separate form
+//! twice, so results differ and users must request the pass. Two conditions limit the difference to that rounding:
 //!
-//! * both operations round in the same direction and both flush subnormal numbers or neither does;
-//! * the product has no other use: it would be computed twice, once rounded and once not.
+//! * Both operations have the same rounding mode and the same subnormal flushing.
+//! * The product has no other use; otherwise it would be computed twice, once rounded and once not.
 //!
-//! `c - a*b` stays: it would need the product negated, which is no single operation.
+//! `c - a*b` is not fused: it would need a negated product, which takes an additional operation.
 
 use crate::{
     dialect::{
@@ -28,7 +28,7 @@ impl RustPass for FuseFMA {
         let mut sums = vec![];
         walk(op, &mut |op| sums.extend(Sum::of(op)));
         let mut fused = 0;
-        // In the order of the program: the result of one fusion is no product, so no fusion makes another possible.
+        // In program order. A fusion does not produce a multiplication, so it never enables another fusion.
         for sum in sums {
             let Some((product, addend)) = sum.product() else { continue };
             let b = Builder::before(context, sum.op);
@@ -65,7 +65,7 @@ impl<'c> Sum<'c> {
         Some(Sum { op, subtract: true, rounding: sub.rounding_mode(), flush: sub.flush_to_zero() })
     }
 
-    /// The product to fuse, and the other operand.
+    /// Returns the multiplication to fuse and the other operand.
     fn product(&self) -> Option<(MulFOp<'c>, Val<'c>)> {
         let (lhs, rhs) = (operand(self.op, 0), operand(self.op, 1));
         let fits = |v: Val<'c>| {
@@ -75,7 +75,7 @@ impl<'c> Sum<'c> {
         };
         match fits(lhs) {
             Some(mul) => Some((mul, rhs)),
-            // A sum whose left operand is a product keeps its order, as canonicalisation leaves it.
+            // If the left operand is a product too, the sum keeps its order, as canonicalization leaves it.
             None if !self.subtract && !is_product(lhs) => fits(rhs).map(|mul| (mul, lhs)),
             None => None,
         }

@@ -1,4 +1,4 @@
-//! `loop-split`: loops whose branches depend on where the induction variable is become two loops without the branch.
+//! `loop-split` splits a loop on a branch over its induction variable into two loops without the branch.
 //!
 //! ```text
 //! for i in (lb to ub, step d) {        s = split point
@@ -7,11 +7,11 @@
 //! }
 //! ```
 //!
-//! The second loop continues with the values that the first one carries. How the split point is computed, and why
-//! nothing overflows, is in [`point`].
+//! The second loop starts with the values carried by the first one. [`point`] documents the split point and why its
+//! computation does not overflow.
 //!
-//! Only branches directly in the body are resolved; the condition becomes a constant for every other use, such as an
-//! `if` inside of another `if`, and canonicalisation does the rest.
+//! Only branches directly in the body are resolved. For other uses, such as an `if` nested in another `if`, the
+//! condition becomes a constant, and canonicalization does the rest.
 
 mod point;
 
@@ -38,7 +38,7 @@ impl RustPass for LoopSplit {
 
     fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, cx: &PassContext) -> Result<(), Failed> {
         let default = options::Options(cx).split_threshold();
-        // Inner loops first, each once: loops that a split makes are not looked at.
+        // Visit inner loops first, each loop once; loops created by a split are not visited.
         let mut loops = vec![];
         collect(op, &mut loops);
         for for_op in loops {
@@ -50,7 +50,7 @@ impl RustPass for LoopSplit {
     }
 }
 
-/// The loops in `op`, inner ones before those around them.
+/// Collects the loops in `op`, inner loops before outer ones.
 fn collect<'c>(op: OpRef<'c>, loops: &mut Vec<ForOp<'c>>) {
     for i in 0..region_count(op) {
         if let Some(block) = entry_block(region(op, i)) {
@@ -62,16 +62,16 @@ fn collect<'c>(op: OpRef<'c>, loops: &mut Vec<ForOp<'c>>) {
     }
 }
 
-/// Attribute that says for an `if`, a `for` or a function how large a branch must be.
+/// The attribute of an `if`, a `for` or a function that sets the minimum size of a branch.
 const ATTRIBUTE: &str = "cuda_tile.loop_split";
 
 /// A loop and the comparison on which it is split.
 struct Split<'c> {
     op: ForOp<'c>,
     condition: CmpIOp<'c>,
-    /// What the induction variable is compared with.
+    /// The value that the induction variable is compared with.
     bound: Val<'c>,
-    /// With the induction variable on the left.
+    /// The predicate, with the induction variable on the left.
     predicate: ComparisonPredicate,
 }
 
@@ -129,7 +129,7 @@ impl<'c> Split<'c> {
         Known { lower: value(self.op.lower_bound()), step: value(self.op.step()), bound: value(self.bound), width }
     }
 
-    /// Value of the condition in the first loop.
+    /// The value of the condition in the first loop.
     fn first_value(&self) -> bool {
         matches!(self.predicate, ComparisonPredicate::LessThan | ComparisonPredicate::LessThanOrEqual)
     }
@@ -161,10 +161,10 @@ impl<'c> Split<'c> {
     }
 }
 
-/// Operations in front of the loop.
+/// Builds operations before the loop.
 struct Built<'b, 'c> {
     b: &'b Builder<'c>,
-    /// Type of the induction variable.
+    /// The type of the induction variable.
     t: Type<'c>,
 }
 
@@ -209,7 +209,7 @@ fn signedness(signed: bool) -> Signedness {
     if signed { Signedness::Signed } else { Signedness::Unsigned }
 }
 
-/// Width of the integers of a tile.
+/// Returns the integer width of a tile's elements.
 fn width(t: Type<'_>) -> u32 {
     // SAFETY: the type is alive, and an induction variable is a tile of integers.
     TileType::cast(t).map_or(0, |t| unsafe { mlirIntegerTypeGetWidth(t.element_type().to_raw()) })
@@ -220,10 +220,10 @@ fn bool_tile(context: &Context) -> Type<'_> {
     TileType::get(Location::unknown(context), &[], element).expect("a tile of rank 0 can hold any number").into()
 }
 
-/// Value of a constant, signed or not.
+/// Returns the value of a constant, as a signed or unsigned number.
 fn constant_value(v: Val<'_>, width: u32, signed: bool) -> Option<i128> {
     let value = ConstantOp::cast(defining_op(v)?)?.value().to_raw();
-    // SAFETY: the attribute is alive, and each accessor is called on what it is for.
+    // SAFETY: the attribute is alive, and each accessor matches its kind.
     let element = unsafe {
         let is_splat = mlirAttributeIsADenseElements(value) && mlirDenseElementsAttrIsSplat(value);
         is_splat.then(|| Attribute::from_raw(mlirDenseElementsAttrGetSplatValue(value)))?
@@ -232,10 +232,10 @@ fn constant_value(v: Val<'_>, width: u32, signed: bool) -> Option<i128> {
     Some(if signed { value } else { value & ((1 << width) - 1) })
 }
 
-/// Operands of a `for` in front of the values that it carries.
+/// The number of operands of a `for` before its initial values.
 const INITIAL: usize = 3;
 
-/// `n` as a tile of type `t`, which is of rank 0.
+/// Returns `n` as an attribute of type `t`, a tile of rank 0.
 fn number<'c>(t: Type<'c>, n: i64) -> Attribute<'c> {
     // SAFETY: the type is alive, and a tile of integers.
     unsafe {
@@ -245,7 +245,7 @@ fn number<'c>(t: Type<'c>, n: i64) -> Attribute<'c> {
     }
 }
 
-/// How large a branch of `branch` must be for a split; 0 for never.
+/// Returns the minimum size of a branch of `branch` for a split; 0 for never.
 fn threshold<'c>(branch: IfOp<'c>, op: ForOp<'c>, default: i64) -> i64 {
     let mut function = parent_op(op.op());
     while let Some(f) = function.filter(|f| !AnyOp::is_function(*f)) {
@@ -259,7 +259,7 @@ fn threshold<'c>(branch: IfOp<'c>, op: ForOp<'c>, default: i64) -> i64 {
     [Some(branch.op()), Some(op.op()), function].into_iter().flatten().find_map(said).unwrap_or(default)
 }
 
-/// Whether a branch is large enough, or holds an operation that makes up for the second loop by itself.
+/// Whether a branch is large enough, or contains an operation expensive enough to pay for the second loop.
 fn is_worth(branch: IfOp<'_>, threshold: i64) -> bool {
     if threshold <= 1 {
         return threshold == 1;
@@ -299,7 +299,7 @@ fn is_inside<'c>(v: Val<'c>, op: OpRef<'c>) -> bool {
         let parent = mlirBlockGetParentOperation(block);
         (!parent.ptr.is_null()).then(|| op_ref(parent))
     });
-    // The argument of a region belongs to it; the result of an operation to what is around it.
+    // A block argument belongs to the op of its region; a result belongs to the op around its definition.
     if defining_op(v).is_some() {
         at = at.and_then(parent_op);
     }
@@ -312,7 +312,7 @@ fn is_inside<'c>(v: Val<'c>, op: OpRef<'c>) -> bool {
     false
 }
 
-/// Region and position of each operation on the way from `root` to `op`.
+/// Collects the region and position of each operation on the path from `root` to `op`.
 fn path_to<'c>(op: OpRef<'c>, root: OpRef<'c>, path: &mut Vec<(usize, usize)>) -> bool {
     for r in 0..region_count(root) {
         let Some(block) = entry_block(region(root, r)) else { continue };
@@ -334,12 +334,13 @@ fn follow<'c>(root: OpRef<'c>, path: &[(usize, usize)]) -> OpRef<'c> {
     })
 }
 
-/// Makes `condition` the constant `value` in the loop `op`: its branches in the body are replaced by what they do then.
+/// Replaces `condition` by the constant `value` in the loop `op`, and its branches in the body by the region they
+/// take.
 fn resolve<'c>(context: &'c Context, op: OpRef<'c>, condition: OpRef<'c>, value: bool) -> Result<(), BuildError> {
     let body = entry_block(region(op, 0)).expect("a loop has a body");
     let v = result(condition, 0);
     let is_branch = |op: &OpRef<'c>| IfOp::cast(*op).is_some_and(|branch| branch.condition() == v);
-    // In their order: one that goes on with the next iteration takes those after it away.
+    // In program order: a branch that continues with the next iteration removes the branches after it.
     let branches: Vec<IfOp<'c>> = ops_of(body).filter(is_branch).filter_map(IfOp::cast).collect();
     for branch in branches {
         if !take(branch, value) {
@@ -364,13 +365,13 @@ fn truth<'c>(context: &'c Context, t: Type<'c>, value: bool) -> Attribute<'c> {
     }
 }
 
-/// Replaces `branch` by the operations of one of its regions; whether what follows is still there.
+/// Replaces `branch` by the operations of one of its regions. Returns whether the code after it is still reachable.
 fn take(branch: IfOp<'_>, value: bool) -> bool {
     let op = branch.op();
     let block = entry_block(if value { branch.then_region() } else { branch.else_region() });
     let inner: Vec<OpRef<'_>> = block.into_iter().flat_map(ops_of).collect();
     let Some((last, rest)) = inner.split_last() else {
-        // Without an else there are no results.
+        // Without an else region, the branch does not have results.
         erase(op);
         return true;
     };
@@ -382,7 +383,7 @@ fn take(branch: IfOp<'_>, value: bool) -> bool {
         erase(op);
         return true;
     }
-    // It goes on with the loop's next iteration: what follows is never reached.
+    // The region continues with the next iteration, so the code after it is unreachable.
     move_before(*last, op);
     let mut doomed = vec![op];
     // SAFETY: the operation is alive.

@@ -1,4 +1,4 @@
-//! The passes, one per file, named as on the command line.
+//! The passes, one per file. Each file has the pass's command-line name.
 
 pub mod convert_cudatile_to_tileaa;
 pub mod convert_target_to_nvvm;
@@ -50,11 +50,11 @@ pub mod tileir_verify_ops_analysis;
 use crate::dialect::pass::{register, register_analysis};
 use std::sync::Once;
 
-/// Puts every pass, ours and the upstream ones that pipelines use, in MLIR's global registry. Later calls do nothing.
+/// Registers all passes, including the upstream passes that pipelines use, with MLIR. Later calls do nothing.
 pub fn register_all() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        // SAFETY: plain registration, once a process.
+        // SAFETY: plain registration, once per process.
         unsafe {
             mlir_sys::mlirRegisterTransformsPasses();
             mlir_sys::mlirRegisterConversionConvertNVGPUToNVVMPass();
@@ -66,12 +66,12 @@ pub fn register_all() {
     });
 }
 
-/// The analyses that passes of this library ask for. Once for each library of a process.
+/// Registers the analyses that passes of this library request. Call once per library in a process.
 pub(crate) fn register_analyses() {
     register_analysis::<crate::analysis::schedule::ScheduleAnalysis>();
 }
 
-/// The passes and pipelines of this compiler. Once a process.
+/// Registers the passes and pipelines of this compiler. Call once per process.
 pub(crate) fn register_own() {
     register_analyses();
     register::<fuse_fma::FuseFMA>();

@@ -1,7 +1,7 @@
-//! `synthesize-debug-info-scopes`: a debug scope for each function that has none.
+//! `synthesize-debug-info-scopes` creates a debug scope for each function without one.
 //!
-//! A producer that writes only file locations gives line tables nothing to hang on: they need a subprogram. One is made
-//! for each function from what its location says:
+//! Line tables require a subprogram, but some producers write only file locations. The pass creates a subprogram for
+//! each function from the function's location:
 //!
 //! ```text
 //! entry @k { ... loc("a/b.py":7:1) } loc("a/b.py":5:0)
@@ -10,12 +10,12 @@
 //!   locations   di_loc<"a/b.py":7:1 in that subprogram>
 //! ```
 //!
-//! A place in a file is looked for through names, opaque locations (their fallback), call sites (the caller, which is
-//! in the function) and fusions (the first that is a place itself). Where there is none, the function's is taken, and
-//! where that has none either, line 1 of the file.
+//! A file location is found through names, opaque locations (their fallback), call sites (the caller, which is in the
+//! function) and fusions (the first part that is a file location). If an op does not have one, it takes the
+//! function's; if the function does not have one either, line 1 of the file.
 //!
-//! On a module of the LLVM dialect the pass does the same in LLVM's terms: passes that came after
-//! `tileir-insert-debug-scope` may have made functions, and ops without a place.
+//! On a module of the LLVM dialect the pass does the same with LLVM's attributes, because passes after
+//! `tileir-insert-debug-scope` may have created functions, and ops without a location.
 
 use crate::{
     dialect::{
@@ -63,7 +63,7 @@ fn is_function(op: OpRef<'_>) -> bool {
     cuda_tile::AnyOp::is_function(op)
 }
 
-/// Gives `function` a subprogram, unless it has one.
+/// Attaches a subprogram to `function`, unless it has one.
 fn scope<'c>(
     context: &'c Context,
     function: OpRef<'c>,
@@ -104,7 +104,7 @@ fn scope<'c>(
 
 const UNKNOWN: &str = "<unknown>";
 
-/// A place in a file.
+/// A location in a file.
 struct Place {
     file: String,
     line: u32,
@@ -117,7 +117,7 @@ impl Place {
     }
 }
 
-/// Name and folder of a file.
+/// Returns the name and directory of a file.
 fn file_attr<'c>(context: &'c Context, place: Option<&Place>) -> Option<Attribute<'c>> {
     let (name, folder) = match place {
         Some(place) => {
@@ -132,7 +132,7 @@ fn file_attr<'c>(context: &'c Context, place: Option<&Place>) -> Option<Attribut
 }
 
 fn place(mut location: Location<'_>) -> Option<Place> {
-    // Each step goes one level in, and locations are finite trees.
+    // Each step goes one level deeper, and locations are finite trees.
     loop {
         let raw = location.to_raw();
         // SAFETY: the kind is asked before each accessor; locations live as long as their context.
@@ -159,7 +159,7 @@ fn place(mut location: Location<'_>) -> Option<Place> {
     }
 }
 
-/// The start of a file location.
+/// Returns the start of a file location.
 ///
 /// # Safety
 /// The location's context is alive.

@@ -1,4 +1,4 @@
-//! `tileaa-hoist-views`: views of memory that are made in branches and loops are made in front of them.
+//! `tileaa-hoist-views` hoists views of memory out of branches and loops.
 //!
 //! ```text
 //! if row < length {                              %base = addptr %q, %start * %stride
@@ -6,15 +6,15 @@
 //!   %view = make_memref %base, ..                if row < length {
 //! ```
 //!
-//! A tensor map of a view that stands there is made once, before everything else; of one that a loop makes it is
-//! looked up again for each loop of copies. Kernels over sequences of their own lengths make views in the branch of
-//! blocks that have rows.
+//! The tensor map of a hoisted view is created once, at the start of the kernel. The tensor map of a view created in
+//! a loop is looked up again for each loop of copies. For example, kernels over sequences of different lengths create
+//! views in the branch taken by CTAs that have rows.
 //!
-//! Only what can be computed anywhere moves: the ops between values of the function's outermost block and the view, if
-//! none of them loads, divides by what may be zero, or takes what differs from iteration to iteration. Promises move
-//! too. They are facts about accesses, which stay where they are, and no code is made of them.
+//! The pass moves only computations that are safe to speculate: the ops between values of the function's outermost
+//! block and the view, if none of them loads, divides by a value that may be zero, or depends on a loop-carried
+//! value. Assumptions move too. They are facts about accesses, which stay in place, and emit no code.
 //!
-//! Functions without products, and targets whose products take no copies, stay as they are.
+//! Functions without dots, and targets whose dots do not read copied tiles, do not change.
 
 use crate::{
     dialect::{
@@ -29,7 +29,7 @@ use crate::{
 };
 use melior::Context;
 use rustc_hash::FxHashSet;
-use tile_targets::Feature;
+use tile_mma::{Unit, has_unit};
 
 #[derive(Clone, Default)]
 pub struct HoistViews;
@@ -38,7 +38,7 @@ impl RustPass for HoistViews {
     pass_descriptor!(tileaa_hoist_views);
     fn run<'c>(&mut self, op: OpRef<'c>, _: &'c Context, cx: &PassContext) -> Result<(), Failed> {
         use descriptors::tileaa_hoist_views::{Options, stat};
-        if !target(op, Options(cx).compute_capability())?.has(Feature::Wgmma) {
+        if !has_unit(Unit::Warpgroup, target(op, Options(cx).compute_capability())?) {
             return Ok(());
         }
         for function in collect_ops(op, nv_tileaa::FuncOp::cast) {
@@ -55,15 +55,15 @@ impl RustPass for HoistViews {
     }
 }
 
-/// Moves what views inside of an op need in front of it, with the views; says how many views these are.
+/// Moves views inside an op before it, with the ops that they need. Returns the number of views.
 fn hoist_from(outermost: OpRef<'_>) -> i64 {
-    // Ops inside that can be computed in front, in their order: an operand is a result of one, or comes from outside.
+    // Speculatable ops in program order: each operand is the result of such an op or is defined outside.
     let (mut free, mut inside, mut arguments) = (vec![], FxHashSet::default(), FxHashSet::default());
     let mut is_free = FxHashSet::default();
     walk(outermost, &mut |op| {
         inside.insert(op_key(op));
         for r in 0..region_count(op) {
-            // An argument is another value each time.
+            // An argument's value differs at each entry of its block.
             arguments.extend(entry_block(region(op, r)).into_iter().flat_map(args).map(key));
         }
         let is_known = |v: Val<'_>| match defining_op(v) {

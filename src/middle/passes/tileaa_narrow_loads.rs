@@ -1,21 +1,23 @@
-//! `tileaa-narrow-loads`: elements that are taken out of a loaded tile one by one are loaded one by one.
+//! `tileaa-narrow-loads` loads single elements of a tile instead of the whole tile.
 //!
 //! ```text
 //! %tile = tiled_load %view[%g, 0] -> tensor<1x8xi64>         %one = tiled_load %elements[%g, 2] -> tensor<1x1xi64>
 //! %one = extract_slice %tile[0, 2] -> tensor<1x1xi64>   =>
 //! ```
 //!
-//! Front ends hand over lists of arrays as records in memory: address, extents, strides. A record comes as a tile, out
-//! of which each field is taken. All threads can load a field, while elements of a tile are in single ones; so agents
-//! can do it each for itself, and views of such arrays are copied by tensor maps.
+//! Front ends pass lists of arrays as records in memory: address, extents, strides. A record is loaded as a tile and
+//! its fields are extracted. The elements of a tile are held by single threads, whereas all threads can load a
+//! scalar. With scalar loads, each agent loads the fields itself, and views of such arrays can use tensor maps.
 //!
-//! A weak load changes if nothing is ordered behind it and all that is done with its tile is to take out elements by
-//! constant numbers. Where the tile has more than one element along a dimension, its own number there must be constant
-//! too: the numbers of elements are then, and none is too large for its type. And there the element must be known to
-//! lie in the view, by a constant extent or a promise of the program: no test is made for a tile of one element, which
-//! lies inside as its number does, while an element of a larger tile may be behind the end of the view.
+//! The pass rewrites a weak load if no op is ordered after it and its tile is only used to extract elements at
+//! constant indices. Along each dimension where the tile has several elements, two more conditions hold:
 //!
-//! Functions without products, and targets whose products take no copies, stay as they are.
+//! * The tile's index is constant, so the element's index is known and fits its type.
+//! * The element is known to be inside the view, by a constant extent or an assumption of the program. A
+//!   single-element tile inside the grid of tiles needs no bounds check, whereas an element of a larger tile may be
+//!   past the end of the view.
+//!
+//! Functions without dots, and targets whose dots do not read copied tiles, do not change.
 
 use crate::{
     analysis::access::View,
@@ -31,7 +33,7 @@ use crate::{
     pass_descriptor,
 };
 use melior::{Context, ir::attribute::IntegerAttribute};
-use tile_targets::Feature;
+use tile_mma::{Unit, has_unit};
 
 #[derive(Clone, Default)]
 pub struct NarrowLoads;
@@ -40,7 +42,7 @@ impl RustPass for NarrowLoads {
     pass_descriptor!(tileaa_narrow_loads);
     fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, cx: &PassContext) -> Result<(), Failed> {
         use descriptors::tileaa_narrow_loads::{Options, stat};
-        if !target(op, Options(cx).compute_capability())?.has(Feature::Wgmma) {
+        if !has_unit(Unit::Warpgroup, target(op, Options(cx).compute_capability())?) {
             return Ok(());
         }
         for function in collect_ops(op, nv_tileaa::FuncOp::cast) {
@@ -64,8 +66,8 @@ impl RustPass for NarrowLoads {
     }
 }
 
-/// The ops that take elements out of a loaded tile, each with the element's number along the dimensions whose numbers
-/// are constant; none if the tile is needed otherwise.
+/// Returns the ops that extract elements of a loaded tile, each with its element index along the dimensions with
+/// constant indices. Returns `None` if the tile has other uses.
 fn taken_out(load: TiledLoadOp<'_>) -> Option<Vec<(ExtractSliceOp<'_>, Vec<Option<i64>>)>> {
     let view = View::of(load.view())?;
     let (tile, steps) = (view.ty.tile(), view.ty.steps());
@@ -82,7 +84,7 @@ fn taken_out(load: TiledLoadOp<'_>) -> Option<Vec<(ExtractSliceOp<'_>, Vec<Optio
         }
         let number = |(d, (index, inside)): (usize, (Val<'_>, Val<'_>))| {
             let inside = behaviour::int_constant(inside)?;
-            // A slice that is not there may be anything, and is not read.
+            // An out-of-range slice is undefined; do not load it.
             if !(0..tile[d]).contains(&inside) {
                 return None;
             }
@@ -100,7 +102,7 @@ fn taken_out(load: TiledLoadOp<'_>) -> Option<Vec<(ExtractSliceOp<'_>, Vec<Optio
     (!taken.is_empty()).then_some(taken)
 }
 
-/// Loads what is taken out, in front of the load of the whole tile.
+/// Loads one extracted element, before the load of the whole tile.
 fn load_one<'c>(
     load: TiledLoadOp<'c>,
     element: ExtractSliceOp<'c>,
@@ -109,7 +111,7 @@ fn load_one<'c>(
 ) -> Result<Val<'c>, BuildError> {
     let b = Builder::before(context, load.op());
     b.set_location(element.op().location());
-    let not = || BuildError("the view of a tile is not of a form that is known".into());
+    let not = || BuildError("the form of the tile's view is not supported".into());
     let old = TiledViewType::cast(ty(load.view())).ok_or_else(not)?;
     let memref = defining_op(load.view()).and_then(MakeTiledViewOp::cast).ok_or_else(not)?.memref();
     let ones = vec![1; numbers.len()];

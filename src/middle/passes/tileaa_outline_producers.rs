@@ -1,16 +1,16 @@
-//! `tileaa-outline-producers`: the programs that make operands of products go to the warps that will run them.
+//! `tileaa-outline-producers` outlines the computation of producer-computed operands.
 //!
-//! `tileaa-plan-dots` marks operands that no tensor copy brings. For each, the ops that make it
-//! (`analysis::tile_programs`) are copied into a region of the producer's warps, in front of the product:
+//! `tileaa-plan-dots` marks the operands that TMA cannot load. For each of them, this pass copies the ops that
+//! compute it (`analysis::tile_programs`) into a producer region before the dot:
 //!
 //! ```text
 //! %p = nv_tileas.async.pipeline.produce_one warps 4 fast 1 { rows, addresses, loads, conversions; yield %tile }
 //! dot %p, ..
 //! ```
 //!
-//! So the layouts that later passes choose are those of the producer's warps. The program still does one thing after
-//! the other; `tileas-materialize-async` lets the tile go through a ring, and `tileas-specialize-agents` runs the
-//! region beside the products. What only led to the operand is erased.
+//! Later passes therefore choose layouts for the producer's warps. The program still runs sequentially:
+//! `tileas-materialize-async` passes the tile through a ring, and `tileas-specialize-agents` runs the region
+//! concurrently with the dots. Ops that only computed the operand are erased.
 
 use crate::{
     analysis::tile_programs::{Mark, TileProgram, take_mark},
@@ -47,7 +47,7 @@ impl RustPass for OutlineProducers {
     }
 }
 
-/// Outlines the program of operand `i` of a product.
+/// Outlines the program that computes operand `i` of a dot.
 fn outline<'c>(
     dot: OpRef<'c>,
     (i, how): (usize, Mark),

@@ -36,7 +36,7 @@ use crate::{
     dialect::{
         behaviour::{self, LayoutRelation},
         dot_plan::{DotPlan, WARPGROUP},
-        dots::{element_of, operand_type, promotes},
+        dots::{element_of, operand_format, promotes},
         fallback::Fallback,
         hints::{bool_hint, int_hint},
         layouts::{Tensor, storage_bits},
@@ -54,9 +54,9 @@ use crate::{
 };
 use melior::{Context, ir::Attribute};
 use rustc_hash::FxHashSet;
-use tile_mma::Element;
-use tile_plan::{AStorage, DotLoop, Hints, Machine, Major, NoPlan, OperandType, Plan};
-use tile_targets::{Feature, Target};
+use tile_mma::{Major, Unit};
+use tile_plan::{AStorage, DotLoop, Hints, Machine, NoPlan, Plan};
+use tile_targets::Target;
 
 #[derive(Clone, Default)]
 pub struct PlanDots;
@@ -66,7 +66,7 @@ impl RustPass for PlanDots {
     fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, cx: &PassContext) -> Result<(), Failed> {
         use descriptors::tileaa_plan_dots::{Options, stat};
         let target = target(op, Options(cx).compute_capability())?;
-        if !target.has(Feature::Wgmma) {
+        if !tile_mma::has_unit(Unit::Warpgroup, target) {
             return Ok(());
         }
         for function in collect_ops(op, nv_tileaa::FuncOp::cast) {
@@ -85,7 +85,7 @@ impl RustPass for PlanDots {
                     plan.attach(function.op(), context);
                 }
                 Err((op, reason)) => {
-                    let reason = format!("products are those of single warps: {reason}");
+                    let reason = format!("dots use single-warp instructions instead of wgmma: {reason}");
                     remark(op, remark::NO_WARPGROUPS, reason, "");
                 }
             }
@@ -198,11 +198,11 @@ fn plan<'c>(
     while scratch > SCRATCH_BYTES as u32 && fit(scratch).is_none_or(|s| s < plan.stages.min(HIDING_STAGES)) {
         scratch /= 2;
     }
-    let stages = fit(scratch).ok_or_else(|| (op, "shared memory holds no two stages of the operands".to_string()))?;
+    let stages = fit(scratch).ok_or_else(|| (op, "two stages of the operands do not fit shared memory".to_string()))?;
     let mut reasons = plan.reasons.clone();
     reasons.extend(products.iter().flat_map(|p| &p.no_copies).map(|(_, reason)| reason.clone()));
     if stages < plan.stages {
-        reasons.push(format!("{stages} stages beside {scratch} bytes for what else goes through shared memory"));
+        reasons.push(format!("{stages} stages, next to {scratch} bytes for other uses of shared memory"));
     }
     remark(op, remark::WARPGROUP_PLAN, reasons.join("; "), "");
     let registers = plan.registers;
@@ -341,21 +341,16 @@ fn product<'c>(
 ) -> Result<Found<'c>, Obstacle<'c>> {
     let op = dot.op();
     let not = |reason: &str| (op, reason.to_string());
-    let tensor = |v| Tensor::of_value(v).ok_or_else(|| not("operand is no tensor"));
+    let tensor = |v| Tensor::of_value(v).ok_or_else(|| not("operand is not a tensor"));
     let (lhs, rhs, acc) = (tensor(dot.lhs())?, tensor(dot.rhs())?, tensor(dot.acc())?);
     let [m, k] = lhs.shape[..] else { return Err(not("it has a batch dimension")) };
     let n = rhs.shape[1];
-    let operand = operand_type([(dot.lhs(), dot.lhs_unsigned()), (dot.rhs(), dot.rhs_unsigned())])
+    let operand = operand_format([(dot.lhs(), dot.lhs_unsigned()), (dot.rhs(), dot.rhs_unsigned())])
+        .filter(|o| {
+            let acc = element_of(acc.element, false);
+            acc.is_some_and(|a| tile_mma::generated(Unit::Warpgroup, *o).any(|r| r.accumulators.contains(&a)))
+        })
         .ok_or_else(|| not("no warpgroup instruction multiplies these types"))?;
-    let sums = element_of(acc.element, false);
-    let instruction_exists = match operand {
-        OperandType::S8 | OperandType::U8 => sums == Some(Element::S32),
-        OperandType::F16 => matches!(sums, Some(Element::F32 | Element::F16)),
-        _ => sums == Some(Element::F32),
-    };
-    if !instruction_exists {
-        return Err(not("no warpgroup instruction multiplies these types"));
-    }
     let extent = |e: i64| u32::try_from(e).unwrap_or(u32::MAX);
     let mut product = DotLoop::new((extent(m), extent(n), extent(k)), operand);
     product.exact_accumulation = element_of(lhs.element, false)
@@ -386,7 +381,7 @@ fn product<'c>(
                     // Programs of warps make one operand each.
                     let as_loaded = found.computed.is_empty() && found.moved.is_empty() && !found.shared;
                     if_ready = Some(desc).filter(|_| as_loaded && !is_inside(view.make.op()));
-                    (found.load, format!("no tensor map copies it: {reason}"))
+                    (found.load, format!("TMA cannot load it: {reason}"))
                 }
                 Err(obstacle) => obstacle,
             },
@@ -400,7 +395,7 @@ fn product<'c>(
                 sides.push(Side::Registers(v));
                 continue;
             }
-            Source::Computed | Source::ProducerComputed(_) => not("it is not a tile that is loaded for products alone"),
+            Source::Computed | Source::ProducerComputed(_) => not("it is not a tile that is loaded only for dots"),
         };
         let (stage, made) = match made(v, dot, depth, (function, facts), loads) {
             Ok(made) => made,
@@ -410,8 +405,8 @@ fn product<'c>(
         };
         // Both fill one stage in one way, and all that the warps do is to load the tile.
         let or_copy = if_ready == Some(stage) && made.is_load;
-        let when = if or_copy { " where a test at run time says so" } else { "" };
-        no_copies.push((obstacle.0, format!("{name} is made by warps{when}: {}", obstacle.1)));
+        let when = if or_copy { " if a run-time test requires it" } else { "" };
+        no_copies.push((obstacle.0, format!("producer warps compute {name}{when}: {}", obstacle.1)));
         if made.fast != depth {
             *[&mut product.a_major, &mut product.b_major][i] = Major::Mn;
         }
@@ -424,7 +419,7 @@ fn product<'c>(
         }
         sides.push(Side::ProducerComputed { stage, how: Mark { fast: made.fast, or_copy } });
     }
-    let sides: [Side<'c>; 2] = sides.try_into().map_err(|_| not("it has no two operands"))?;
+    let sides: [Side<'c>; 2] = sides.try_into().map_err(|_| not("it does not have two operands"))?;
     Ok(Found { op, product, sides, stage: vec![], no_copies })
 }
 
@@ -447,22 +442,22 @@ fn copied<'c>(
     let load = TiledLoadOp::cast(found.load).ok_or_else(|| (op, "operand is not loaded from a view".to_string()))?;
     check_load(load, op, function)?;
     if load.hints().and_then(|h| bool_hint(h, target.name, "allow_tma")) == Some(false) {
-        return Err((load.op(), "the hint allow_tma forbids tensor copies".into()));
+        return Err((load.op(), "the hint allow_tma forbids TMA".into()));
     }
-    let view = View::of(load.view()).ok_or_else(|| (op, "its view is not made in this function".to_string()))?;
+    let view = View::of(load.view()).ok_or_else(|| (op, "its view is not created in this function".to_string()))?;
     // A map is looked up in two trips to L2, which a loop of copies is worth, but not a single one.
     if loops_around(op).next().is_some_and(|innermost| loops_around(view.make.op()).any(|o| o == innermost)) {
-        return Err((load.op(), "its tensor differs from iteration to iteration".into()));
+        return Err((load.op(), "its tensor differs between iterations".into()));
     }
     if found.shared && found.must_be_transposed(&view, depth) {
-        return Err((load.op(), "the tile must be turned for one product and is multiplied by another".into()));
+        return Err((load.op(), "one dot needs the tile transposed and another does not".into()));
     }
     let indices: Vec<Val<'c>> = load.indices().collect();
     let promised = bool_list(load.in_bounds());
     let (desc, planned) = found
         .stage(&view)
         .and_then(|stage| Ok((stage, tensor_maps::plan_copy(&view, &indices, &promised, stage, facts)?)))
-        .map_err(|reason| (load.op(), format!("no tensor map copies it: {reason}")))?;
+        .map_err(|reason| (load.op(), format!("TMA cannot load it: {reason}")))?;
     Ok(Copied { view, desc, unproved: planned.unproved })
 }
 
@@ -491,7 +486,7 @@ fn made<'c>(
     loads: &mut Loads<'c>,
 ) -> Result<(MemDescType<'c>, ComputedTile), Obstacle<'c>> {
     if comes_from_product(v) {
-        return Err((dot.op(), "the right operand is computed from a product".into()));
+        return Err((dot.op(), "the right operand is computed from a dot".into()));
     }
     check_loops(dot.op(), function)?;
     let program = TileProgram::of(v, dot.op(), function)?;
@@ -526,7 +521,7 @@ fn stored_bits(function: OpRef<'_>, elements: i64) -> Option<u32> {
 fn check_load<'c>(load: TiledLoadOp<'c>, dot: OpRef<'c>, function: OpRef<'c>) -> Result<(), Obstacle<'c>> {
     let not = |reason: &str| Err((load.op(), reason.to_string()));
     if block_of(load.op()) != block_of(dot) {
-        return not("the operand is not loaded next to the product");
+        return not("the operand is not loaded in the block of the dot");
     }
     if load.ordering() != Ordering::Weak || !is_over_for_others(load.result_token(), dot) {
         return not("other accesses are ordered after the load");
@@ -543,6 +538,6 @@ fn check_loops<'c>(op: OpRef<'c>, function: OpRef<'c>) -> Result<(), Obstacle<'c
     if around.all(|o| matches!(Scf::of(o), Some(Scf::For | Scf::If)) || only_asks(o)) {
         Ok(())
     } else {
-        Err((op, "the load is in a loop that does something behind its condition".into()))
+        Err((op, "the load is in a loop with ops after its condition".into()))
     }
 }

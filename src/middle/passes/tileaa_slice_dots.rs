@@ -1,34 +1,35 @@
-//! `tileaa-slice-dots`: loops over deep tiles become loops over slices of them.
+//! `tileaa-slice-dots` splits loops over deep tiles into loops over slices along K.
 //!
-//! A pipeline of copies keeps several tiles of both operands in shared memory. Where a block gets 48 KiB, tiles of
-//! 128x64 and 64x128 halves fit once and nothing can be copied ahead. But a loop that does nothing else than
+//! A software pipeline keeps several tiles of both operands in shared memory. With 48 KiB per CTA, 128x64 and 64x128
+//! tiles of 16-bit elements fit only once, so no tile can be copied ahead. A loop that only accumulates dots of
+//! loaded tiles can be sliced:
 //!
 //! ```text
 //! for i in l .. u { c = dot load A[.., i], load B[i, ..], c }                  tiles that are K deep
 //! ```
 //!
-//! adds up the same products as
+//! computes the same sum as
 //!
 //! ```text
 //! for i in f*l .. f*u { c = dot load A'[.., i], load B'[i, ..], c }            tiles that are K/f deep
 //! ```
 //!
-//! where tile `f*i + j` of `A'` is slice `j` of tile `i` of `A`; scales, if there are some, are sliced likewise. The
-//! order of the sum along K stays, edges and paddings are those of the same elements. The loop counts in 64 bits, which
-//! `f` times a counter of 32 bits does not leave.
+//! Tile `f*i + j` of `A'` is slice `j` of tile `i` of `A`; scales, if present, are sliced the same way. The order of
+//! the sum along K does not change, and bounds and padding apply to the same elements. The new loop counts in 64
+//! bits, because `f` times a 32-bit counter may overflow 32 bits.
 //!
-//! Of a tile at the end, whole slices may be outside of the view. They are tested element by element like any other
-//! edge, unless the extent is known to be a multiple of the slice and not of the tile: then nothing would be tested,
-//! and the loop stays.
+//! Whole slices of the last tile may be outside the view. They are tested element by element like any other edge. If
+//! the extent is known to be a multiple of the slice but not of the tile, no test would be generated, so the loop
+//! does not change.
 //!
-//! The pass slices where the target's shared memory holds fewer than [`WANTED`] tiles of both operands, by the least
-//! factor that makes them fit, as long as slices keep [`ROW_BYTES`] along K: a row of an operand that is contiguous
-//! along K should be whole sectors of memory.
+//! The pass slices if the target's shared memory holds fewer than [`WANTED`] tiles of both operands. It uses the
+//! smallest factor that makes them fit, as long as slices keep [`ROW_BYTES`] along K, so that rows that are
+//! contiguous along K cover whole memory sectors.
 //!
-//! It also slices where registers are short. What is loaded in pieces of less than [`COPIED_BYTES`] cannot be copied
-//! into shared memory and goes there through registers, one for each piece. Two tiles of 128x64 halves of unknown
-//! alignment are 128 registers of each of 128 threads, beside 128 of accumulators; slices are as many as bring that to
-//! [`HELD`].
+//! The pass also slices to reduce register pressure. Elements loaded in pieces smaller than [`COPIED_BYTES`] cannot
+//! be copied asynchronously and pass through registers, one per piece. Two 128x64 tiles of 16-bit elements with
+//! unknown alignment take 128 registers of each of 128 threads, in addition to 128 for accumulators. The factor is
+//! chosen to bring the total down to [`HELD`].
 
 use crate::{
     analysis::{
@@ -59,21 +60,21 @@ use melior::{
 };
 use mlir_sys::*;
 
-/// Stages that a pipeline should have: one is multiplied, one is on its way, one is spare.
+/// The desired number of pipeline stages: one is multiplied, one is in flight, one is spare.
 const WANTED: u64 = 3;
-/// Bytes along K that a slice keeps when it only makes a pipeline deeper, and when it makes one possible.
+/// The minimum bytes of a slice along K if slicing only deepens the pipeline, and if it makes a pipeline possible.
 const ROW_BYTES: u64 = 64;
 const LEAST_ROW_BYTES: u64 = 32;
 const FACTORS: [i64; 2] = [2, 4];
-/// What copies into shared memory move at least.
+/// The minimum size of an asynchronous copy in bytes.
 const COPIED_BYTES: u64 = 4;
-/// Registers of a thread for accumulators and for what is on its way to shared memory: the others hold addresses and
-/// what is multiplied.
+/// The registers per thread for accumulators and data on its way to shared memory. The remaining registers hold
+/// addresses and operands.
 const HELD: u64 = 192;
-/// Warps of a block with products, where nothing asks for more.
+/// The default number of warps of a CTA with dots.
 const WARPS: i64 = 4;
 
-/// Numbers of the operands that only products with scales have.
+/// Operand numbers of the scales of scaled dots.
 const LHS_SCALE: usize = 3;
 const RHS_SCALE: usize = 4;
 
@@ -94,7 +95,7 @@ impl RustPass for SliceDots {
         });
         let facts = Facts::of(op);
         for op in loops {
-            // Slices are made for rings.
+            // Slices are meant for rings.
             if DotPlan::around(op).is_some() || Fallback::around(op) == Fallback::Synchronous {
                 continue;
             }
@@ -110,7 +111,7 @@ impl RustPass for SliceDots {
     }
 }
 
-/// An operand of a product: a load, and what stands between it and the product, from the load on.
+/// An operand of a dot: the load, and the ops between the load and the dot, in program order.
 struct Operand<'c> {
     load: TiledLoadOp<'c>,
     view: MakeTiledViewOp<'c>,
@@ -119,13 +120,13 @@ struct Operand<'c> {
     dim: usize,
 }
 
-struct Product<'c> {
+struct Dot<'c> {
     op: OpRef<'c>,
-    /// Operands with a part of K in each slice, by their numbers: both sides, and their scales if there are some.
+    /// The operands that are sliced along K, by number: both sides, and their scales if present.
     operands: Vec<(usize, Operand<'c>)>,
 }
 
-impl<'c> Product<'c> {
+impl<'c> Dot<'c> {
     fn sides(&self) -> impl Iterator<Item = &Operand<'c>> {
         self.operands.iter().filter(|(i, _)| [LHS, RHS].contains(i)).map(|(_, o)| o)
     }
@@ -133,11 +134,11 @@ impl<'c> Product<'c> {
 
 struct Loop<'c> {
     op: OpRef<'c>,
-    products: Vec<Product<'c>>,
+    dots: Vec<Dot<'c>>,
 }
 
 impl<'c> Loop<'c> {
-    /// None when the loop does anything but add up products of what it loads.
+    /// Returns the loop if it does nothing but accumulate dots of tiles that it loads.
     fn find(op: OpRef<'c>) -> Option<Self> {
         let body = entry_block(region(op, 0))?;
         let counter = arg(body, 0);
@@ -147,10 +148,10 @@ impl<'c> Loop<'c> {
             return None;
         }
         let last = ops_of(body).last()?;
-        let mut products = vec![];
+        let mut dots = vec![];
         for (i, v) in operands(last).enumerate() {
             let dot = defining_op(v)?;
-            // Along the last dimension of lhs and its scales, the one before of rhs and its scales.
+            // K is the last dimension of lhs and its scales, and the second to last of rhs and its scales.
             let along: &[(usize, usize)] = match () {
                 _ if DotOp::cast(dot).is_some() => &[(LHS, 1), (RHS, 2)],
                 _ if DotScaledOp::cast(dot).is_some() => &[(LHS, 1), (RHS, 2), (LHS_SCALE, 1), (RHS_SCALE, 2)],
@@ -163,12 +164,12 @@ impl<'c> Loop<'c> {
             let rank = Tensor::of_value(acc)?.shape.len();
             let find =
                 |&(i, back): &(usize, usize)| Some((i, Operand::find(operand(dot, i), rank - back, op, counter)?));
-            products.push(Product { op: dot, operands: along.iter().map(find).collect::<Option<_>>()? });
+            dots.push(Dot { op: dot, operands: along.iter().map(find).collect::<Option<_>>()? });
         }
-        // Nothing else may be done in an iteration, and nothing else may depend on its number.
+        // The body must not contain other ops, and no other op may depend on the induction variable.
         let mut expected = 1;
         let mut loads = vec![];
-        for p in &products {
+        for p in &dots {
             for (_, o) in &p.operands {
                 expected += 1 + o.chain.len();
                 loads.push(o.load.op());
@@ -177,12 +178,12 @@ impl<'c> Loop<'c> {
         }
         let views = ops_of(body).filter(|o| MakeTiledViewOp::cast(*o).is_some()).count();
         let known = uses(counter).iter().all(|(user, _)| loads.contains(user)) && uses(counter).len() == loads.len();
-        (!products.is_empty() && known && ops_of(body).count() == expected + views).then_some(Self { op, products })
+        (!dots.is_empty() && known && ops_of(body).count() == expected + views).then_some(Self { op, dots })
     }
 
-    /// The least number of slices that lets enough tiles into shared memory.
+    /// Returns the smallest number of slices for which enough tiles fit shared memory.
     fn factor(&self, shared: u64, facts: &Facts) -> Option<i64> {
-        let stage: u64 = self.products.iter().flat_map(Product::sides).map(Operand::bytes).sum();
+        let stage: u64 = self.dots.iter().flat_map(Dot::sides).map(Operand::bytes).sum();
         let stages = |factor: i64| shared * factor as u64 / stage.max(1);
         if stages(1) >= WANTED {
             return None;
@@ -192,24 +193,25 @@ impl<'c> Loop<'c> {
         enough(WANTED, ROW_BYTES).or_else(|| if stages(1) < 2 { enough(2, LEAST_ROW_BYTES) } else { None })
     }
 
-    /// Whether the tiles can be sliced, with so many bytes along K in each slice at least.
+    /// Whether the tiles can be sliced, with at least `row_bytes` along K in each slice.
     fn has_slices(&self, factor: i64, row_bytes: u64, facts: &Facts) -> bool {
-        let mut rows = self.products.iter().filter_map(|p| p.sides().next()).map(Operand::depth_bytes);
-        let mut all = self.products.iter().flat_map(|p| &p.operands).map(|(_, o)| o);
-        // A slice has whole blocks of what one scale is for.
+        let mut rows = self.dots.iter().filter_map(|p| p.sides().next()).map(Operand::depth_bytes);
+        let mut all = self.dots.iter().flat_map(|p| &p.operands).map(|(_, o)| o);
+        // Each slice must contain whole scale blocks.
         rows.all(|bytes| bytes / factor as u64 >= row_bytes)
             && all.all(|o| o.depth() % factor == 0 && o.is_tested(factor, facts))
     }
 
-    /// The least number of slices with which the registers of a thread suffice; none if they do anyway or never do.
+    /// Returns the smallest number of slices for which a thread's registers suffice, or `None` if they suffice
+    /// without slicing or never do.
     fn factor_for_registers(&self, threads: u64, facts: &Facts) -> Option<i64> {
         let held = |factor: i64| {
-            let products = self.products.iter().map(|p| {
+            let dots = self.dots.iter().map(|p| {
                 let sums = Tensor::of_value(operand(p.op, ACC)).map_or(0, |t| t.elements() as u64);
                 let pieces: u64 = p.sides().map(|o| o.pieces_through_registers(facts)).sum();
                 sums / threads + pieces / factor as u64 / threads
             });
-            products.sum::<u64>()
+            dots.sum::<u64>()
         };
         let suffices = |f: &i64| held(*f) <= HELD && self.has_slices(*f, LEAST_ROW_BYTES, facts);
         if held(1) > HELD { FACTORS.into_iter().find(suffices) } else { None }
@@ -248,13 +250,13 @@ impl<'c> Loop<'c> {
 
         b.set_end(body);
         let mut yields = vec![];
-        for (i, p) in self.products.iter().enumerate() {
+        for (i, p) in self.dots.iter().enumerate() {
             let slices: Vec<(usize, Val<'c>)> = p
                 .operands
                 .iter()
                 .map(|(n, o)| Ok((*n, o.sliced(&b, factor, arg(body, 0))?)))
                 .collect::<Result<_, Failed>>()?;
-            // SAFETY: the product is alive; the clone is owned by the block it goes into.
+            // SAFETY: the dot is alive; the clone is owned by the block it goes into.
             let dot = op_ref(unsafe { mlirOperationClone(p.op.to_raw()) });
             slices.into_iter().for_each(|(n, v)| set_operand(dot, n, v));
             set_operand(dot, ACC, arg(body, i + 1));
@@ -273,8 +275,8 @@ impl<'c> Loop<'c> {
 }
 
 impl<'c> Operand<'c> {
-    /// `v` as an operand whose dimension `dim` is K; none when it is no load of a tile whose number along K is the
-    /// counter.
+    /// Interprets `v` as an operand with K along dimension `dim`. Returns `None` unless it is loaded from a tile
+    /// whose index along K is the induction variable.
     fn find(v: Val<'c>, mut dim: usize, parent: OpRef<'c>, counter: Val<'c>) -> Option<Self> {
         let body = entry_block(region(parent, 0))?;
         let (mut at, mut chain) = (v, vec![]);
@@ -307,7 +309,7 @@ impl<'c> Operand<'c> {
                 LayoutRelation::Same if behaviour::widens(op) => dim,
                 LayoutRelation::Permute => PermuteOp::cast(op)?.order()[dim] as usize,
                 LayoutRelation::Reshape => {
-                    // The dimension with the same extent and the same elements behind it.
+                    // The dimension with the same extent and the same elements per index.
                     let behind = |t: &Tensor<'_>, d: usize| (t.shape[d], t.shape[d + 1..].iter().product::<i64>());
                     (0..from.shape.len()).find(|&d| behind(&from, d) == behind(&to, dim))?
                 }
@@ -318,7 +320,7 @@ impl<'c> Operand<'c> {
         }
     }
 
-    /// Whether accesses of slices outside of the view are tested for that.
+    /// Whether accesses to slices outside the view are bounds-checked.
     fn is_tested(&self, factor: i64, facts: &Facts) -> bool {
         View::of(self.load.view()).is_some_and(|view| view.tests_slices(self.dim, factor, facts))
     }
@@ -327,12 +329,12 @@ impl<'c> Operand<'c> {
         Tensor::of_value(self.load.result())
     }
 
-    /// Bytes of the loaded tile.
+    /// Returns the size of the loaded tile in bytes.
     fn bytes(&self) -> u64 {
         self.tensor().map_or(0, |t| t.elements() as u64 * u64::from(storage_bits(t.element)) / 8)
     }
 
-    /// Pieces of the loaded tile that are loaded on their own, where they are too small to be copied.
+    /// Returns the number of pieces that are loaded individually because they are too small for an asynchronous copy.
     fn pieces_through_registers(&self, facts: &Facts) -> u64 {
         let Some(view) = View::of(self.load.view()) else { return 0 };
         let indices: Vec<Val<'c>> = self.load.indices().collect();
@@ -341,21 +343,21 @@ impl<'c> Operand<'c> {
         if access.vector * access.element_bytes < COPIED_BYTES { elements / access.vector.max(1) } else { 0 }
     }
 
-    /// Elements of the loaded tile along K.
+    /// Returns the elements of the loaded tile along K.
     fn depth(&self) -> i64 {
         self.tensor().map_or(0, |t| t.shape[self.dim])
     }
 
-    /// Bytes of the loaded tile along K.
+    /// Returns the bytes of the loaded tile along K.
     fn depth_bytes(&self) -> u64 {
         self.tensor().map_or(0, |t| self.depth() as u64 * u64::from(storage_bits(t.element)) / 8)
     }
 
-    /// Slice number `index` of the operand.
+    /// Builds slice number `index` of the operand.
     fn sliced(&self, b: &Builder<'c>, factor: i64, index: Val<'c>) -> Result<Val<'c>, Failed> {
         let op = self.load.op();
         let error = |e: BuildError| fail(op, e.to_string());
-        let unexpected = || fail(op, "the operand of a product is loaded in an unexpected form");
+        let unexpected = || fail(op, "the operand of a dot is loaded in an unexpected form");
         b.set_location(op.location());
         let t = TiledViewType::cast(ty(self.load.view())).ok_or_else(unexpected)?;
         let mut tile = t.tile().to_vec();

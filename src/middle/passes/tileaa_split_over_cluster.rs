@@ -1,7 +1,7 @@
-//! `tileaa-split-over-cluster`: the thread blocks of a cluster share a tile block.
+//! `tileaa-split-over-cluster` splits tiles over the CTAs of a cluster.
 //!
-//! Sums of 256x256 elements of f32 are 65536 registers, which is all that a multiprocessor has: no arrangement of
-//! warpgroups holds them. Two thread blocks that have half of the rows each do, and multiply as fast as others:
+//! An f32 accumulator of 256x256 elements takes 65536 registers, the whole register file of an SM, so no arrangement
+//! of warpgroups can hold it. Two CTAs with half of the rows each can, and multiply at full speed:
 //!
 //! ```text
 //! %a = tiled_load %A[%x, %k] : 256x64       %r = get_cta_rank            %a = tiled_load %A'[2 * %x + %r, %k] : 128x64
@@ -10,30 +10,30 @@
 //! tiled_store %d, %C[%x, %y]                                             tiled_store %d, %C'[2 * %x + %r, %y]
 //! ```
 //!
-//! where `A'` and `C'` are the same views in tiles of 128 rows. Nothing is communicated: each thread block has the
-//! *whole* of a tensor, or the *slice* of it along one dimension that belongs to its rank.
+//! `A'` and `C'` are the same views in tiles of 128 rows. The CTAs do not communicate: each has either the *whole* of
+//! a tensor, or the *slice* along one dimension that belongs to its rank.
 //!
-//! * `demand` finds what is needed of each value, from the stores backwards. A store writes slices; a slice of a sum
-//!   needs slices of its operands; a slice of a product's rows needs these rows of the left operand and the whole right
-//!   one; a reduction needs slices along a dimension that it does not reduce. What does not depend on products may be
-//!   needed whole, and slices of it can be taken out of the whole. A product that is needed whole, or both by rows and
-//!   by columns, is in the way.
-//! * `order` looks at tokens: an access that is ordered after another one must not need what another rank did there.
-//! * `rebuild` writes the function anew with what is needed.
+//! * `demand` propagates the needed parts of each value backward from the stores. A store writes slices. A slice of
+//!   a sum needs slices of its operands. A slice of a dot's rows needs the same rows of the left operand and the
+//!   whole right operand. A reduction needs slices along a dimension that it does not reduce. Values that do not
+//!   depend on dots can be computed whole and sliced afterward. A dot cannot be split if it is needed whole, or both
+//!   by rows and by columns.
+//! * `order` checks tokens: an access ordered after another one must not depend on the other rank's part of it.
+//! * `rebuild` rewrites the function with the needed parts.
 //!
-//! Programs stay as they are that do something once for a tile block which no rank can do for itself: atomic updates,
-//! accesses that order others, output. What is in the way is said by a remark.
+//! Functions do not change if an op must run once per tile and no rank can do it alone: atomic updates, accesses that
+//! order others, and output. A remark names the obstacle.
 //!
-//! A store of what all ranks have whole is done by rank 0 alone: if all did it, nothing would order writes to the same
-//! place.
+//! If all ranks hold the whole of a stored value, rank 0 alone stores it; otherwise unordered writes would target the
+//! same location.
 //!
-//! # How many
+//! # Choosing the number of CTAs
 //!
-//! `num-ctas` says it, or else the least predicted time. Without a plan of warpgroups for one thread block any number
-//! with a plan is better. With one, several thread blocks would load what they share several times; they are taken
-//! where the program's hint `num_cta_in_cga` asks for as many and the prediction is about as good, since a hint is a
-//! cost and not an order. The number becomes an attribute of the function, which `convert-tileas-to-llvm` makes a
-//! cluster of; launches count tile blocks as before.
+//! `num-ctas` sets the number of CTAs; without it the pass minimizes the predicted time. If one CTA does not have a
+//! warpgroup plan, any number with a plan is better. Otherwise, several CTAs would load shared data several times.
+//! They are used only if the hint `num_cta_in_cga` requests them and the predicted time is about as good, since a
+//! hint is a cost, not an order. The number becomes an attribute of the function, and `convert-tileas-to-llvm` turns
+//! it into a cluster size. The grid of a launch still counts tiles.
 
 mod demand;
 mod order;
@@ -42,7 +42,7 @@ mod rebuild;
 use crate::{
     analysis::facts::Facts,
     dialect::{
-        dots::{element_of, operand_type, promotes},
+        dots::{element_of, operand_format, promotes},
         fallback::Fallback,
         gpu_module::NUM_CTAS,
         hints::int_hint,
@@ -57,8 +57,9 @@ use crate::{
 };
 use demand::{Demands, Obstacle, Prefer};
 use melior::Context;
+use tile_mma::{Unit, has_unit};
 use tile_plan::{DotLoop, Machine};
-use tile_targets::{Feature, Target};
+use tile_targets::Target;
 
 #[derive(Clone, Default)]
 pub struct SplitOverCluster;
@@ -79,7 +80,7 @@ impl RustPass for SplitOverCluster {
                 continue;
             }
             if asked > most {
-                let text = format!("{} has no clusters of {asked} thread blocks", target.name);
+                let text = format!("{} does not support clusters of {asked} CTAs", target.name);
                 remark(function.op(), remark::NOT_SPLIT, text, "");
                 continue;
             }
@@ -92,13 +93,13 @@ impl RustPass for SplitOverCluster {
                 Ok(None) => {}
                 Ok(Some(demands)) => {
                     cx.stat_add(stat::NUM_SLICED, 1);
-                    let text = format!("{} thread blocks share a tile block: {}", demands.count, demands.summary());
+                    let text = format!("{} CTAs split each tile: {}", demands.count, demands.summary());
                     remark(function.op(), remark::SPLIT_TILE, text, "");
                     set_discardable_attr(function.op(), NUM_CTAS, i64_attr(context, demands.count));
                     rebuild::rebuild(function, &demands, &facts, context)?;
                 }
                 Err((count, (at, reason))) => {
-                    let text = format!("{count} thread blocks cannot share the tile block: {reason}");
+                    let text = format!("{count} CTAs cannot split the tile: {reason}");
                     remark(at, remark::NOT_SPLIT, text, "");
                 }
             }
@@ -107,7 +108,7 @@ impl RustPass for SplitOverCluster {
     }
 }
 
-/// What is needed if `count` thread blocks share the tile block.
+/// Returns the parts that each CTA needs if `count` CTAs split the tile.
 fn slice<'c>(function: nv_tileaa::FuncOp<'c>, count: i64, facts: &Facts) -> Result<Demands<'c>, Obstacle<'c>> {
     [Prefer::Rows, Prefer::Columns]
         .into_iter()
@@ -125,18 +126,18 @@ fn sliced_by<'c>(
     demand::find(function, count, prefer, facts, &|demands| order::check(function, demands))
 }
 
-/// What a plan is charged for a hint that it does not follow.
+/// The cost factor of a plan that ignores a hint.
 const IGNORED_HINT: f64 = 1.03;
 
-/// The number of thread blocks with the least predicted time: none where one is best, or where no number has a plan;
-/// an error where several would have one and something is in the way.
+/// Returns the demands for the number of CTAs with the least predicted time. Returns `None` if one CTA is best or no
+/// number has a plan, and an error if only several CTAs would have a plan but an obstacle prevents the split.
 fn choose<'c>(
     function: nv_tileaa::FuncOp<'c>,
     facts: &Facts,
     target: &Target,
     most: i64,
 ) -> Result<Option<Demands<'c>>, (i64, Obstacle<'c>)> {
-    if !target.has(Feature::Wgmma) {
+    if !has_unit(Unit::Warpgroup, target) {
         return Ok(None);
     }
     let dots = collect_ops(function.op(), |o| match AnyOp::cast(o) {
@@ -163,7 +164,7 @@ fn choose<'c>(
     let mut obstacle = None;
     for count in [2, 4, 8].into_iter().filter(valid) {
         for prefer in [Prefer::Rows, Prefer::Columns] {
-            // A number without a plan is not worth a look.
+            // Skip numbers without a plan.
             let fits = clocks(&products.iter().map(|p| part(p, count, prefer)).collect::<Vec<_>>());
             if fits.is_none() {
                 continue;
@@ -174,7 +175,7 @@ fn choose<'c>(
                         Some(by) => part(p, count, by),
                         None => *p,
                     });
-                    // Each of them takes a multiprocessor.
+                    // Each CTA takes an SM.
                     let cost = clocks(&parts.collect::<Vec<_>>()).map(|c| c * count as f64 * charge(count));
                     let least = best.as_ref().map(|(c, _)| *c).or(alone);
                     if let Some(cost) = cost.filter(|c| least.is_none_or(|least| *c < least)) {
@@ -192,7 +193,7 @@ fn choose<'c>(
     }
 }
 
-/// The part of a product that one of `count` thread blocks computes.
+/// Returns the part of a dot that one of `count` CTAs computes.
 fn part(product: &DotLoop, count: i64, by: Prefer) -> DotLoop {
     let count = count as u32;
     match by {
@@ -201,17 +202,16 @@ fn part(product: &DotLoop, count: i64, by: Prefer) -> DotLoop {
     }
 }
 
-/// The product as the planner knows it before anybody has looked where its operands come from; none if warpgroups
-/// cannot multiply such elements.
+/// Returns the dot as the planner sees it before its operands are analyzed, or `None` if `wgmma` does not support its
+/// element types.
 fn product_of(dot: DotOp<'_>) -> Option<DotLoop> {
     let (lhs, rhs) = (Tensor::of_value(dot.lhs())?, Tensor::of_value(dot.rhs())?);
     let [.., m, k] = lhs.shape[..] else { return None };
     let extent = |e: i64| u32::try_from(e).ok();
     let n = *rhs.shape.last()?;
-    let mut product = DotLoop::new(
-        (extent(m)?, extent(n)?, extent(k)?),
-        operand_type([(dot.lhs(), dot.lhs_unsigned()), (dot.rhs(), dot.rhs_unsigned())])?,
-    );
+    let operand = operand_format([(dot.lhs(), dot.lhs_unsigned()), (dot.rhs(), dot.rhs_unsigned())])?;
+    tile_mma::generated(Unit::Warpgroup, operand).next()?;
+    let mut product = DotLoop::new((extent(m)?, extent(n)?, extent(k)?), operand);
     product.exact_accumulation = element_of(lhs.element, false)
         .is_some_and(|e| promotes(e, dot.fast_acc(), (dot.acc(), k), tile_plan::PROMOTION));
     Some(product)

@@ -1,18 +1,18 @@
-//! `tileas-assign-dot-layouts`: what multiplies matrices, and where its operands lie.
+//! `tileas-assign-dot-layouts` selects the instruction of each dot and the layouts of its operands.
 //!
-//! 1. The instruction follows from the target and the element types, by the table in `tile_mma`. Narrow floats that no
-//!    instruction of the target takes are widened to f16, which holds every value of them.
-//!    Products with scales take the instruction that scales where there is one; elsewhere they are sums of products of
-//!    blocks.
-//! 2. Warps are spread over batch, M and N so that each has as large and as square a part as can be: a warp reads
-//!    `(m + n) k` elements from shared memory for `m n k` products. A product whose result is, without leaving its
-//!    place, the left operand of another one, or is reduced along its rows, is split by rows alone: then a warp has
-//!    whole rows and neither the second product nor the reduction needs other warps.
-//! 3. `ldmatrix` transposes elements of 16 bits on the way from shared memory. Operands of other widths that are
-//!    contiguous along M or N would be read one element at a time, unless the rows or columns of an instruction lie
-//!    apart: then a thread owns the neighbours in between too, and reads them at once ([`FragmentStride`]).
-//! 4. The layouts of the accumulator and the operands follow from that. Conversions join them to the rest of the
-//!    program; `tileas-remove-layout-conversions` keeps the layouts of products.
+//! 1. The instruction follows from the target and the element types, by the table in `tile_mma`. Narrow floats
+//!    without an instruction on the target are widened to f16, which holds all their values. Scaled dots use an
+//!    instruction with block scales if there is one; otherwise they become sums of per-block dots.
+//! 2. Warps are distributed over batch, M and N so that each has a part that is as large and as square as possible: a
+//!    warp reads `(m + n) k` elements from shared memory for `m n k` multiplications. A dot is split only by rows if
+//!    its result, without moving between threads, is the left operand of another dot or is reduced along its rows. A
+//!    warp then has whole rows, and neither the second dot nor the reduction needs other warps.
+//! 3. `ldmatrix` transposes 16-bit elements on the way from shared memory. Operands of other widths that are
+//!    contiguous along M or N would be read one element at a time. To avoid that, the rows or columns of an
+//!    instruction are spaced apart: a thread then owns the neighbors in between too and reads them at once
+//!    ([`FragmentStride`]).
+//! 4. The layouts of the accumulator and the operands follow. Conversions connect them to the rest of the program;
+//!    `tileas-remove-layout-conversions` keeps the layouts of dots.
 
 use crate::{
     analysis::{
@@ -41,9 +41,7 @@ use melior::{
 };
 use mlir_sys::*;
 use rustc_hash::FxHashSet;
-use tile_layout::{
-    DotShape, FragmentStride, Multiplier, Operand, WARPGROUP_ROWS, warpgroup_accumulator, warpgroup_left,
-};
+use tile_layout::{DotShape, FragmentStride, Multiplier, Operand, warpgroup_accumulator, warpgroup_left};
 use tile_targets::Target;
 
 #[derive(Clone, Default)]
@@ -58,7 +56,7 @@ impl RustPass for AssignDotLayouts {
             warps_of(function)?;
             let mut dots = vec![];
             walk(function.op(), &mut |o| dots.extend(AnyDot::cast(o)));
-            // Chains are looked for before anything is in their way.
+            // Look for chains of dots before inserting conversions.
             let facts = Facts::of(function.op());
             let known: Vec<(bool, FragmentStride)> = dots.iter().map(|d| (keeps_rows(*d), apart(*d, &facts))).collect();
             for (dot, (rows, apart)) in dots.into_iter().zip(known) {
@@ -74,18 +72,20 @@ impl RustPass for AssignDotLayouts {
     }
 }
 
-/// The accumulator lies in the fragments of warpgroups, and so does a left operand that is computed next to the
-/// product. Other operands stay where they are until they go to shared memory.
+/// Assigns the layout of `wgmma` fragments to the accumulator, and to a left operand that consumers compute. Other
+/// operands keep their layouts until they go to shared memory.
 fn by_warpgroups<'c>(dot: AnyDot<'c>, plan: DotPlan, context: &'c Context) -> Result<(), Failed> {
     let op = dot.op();
-    let tensor = |v| Tensor::of_value(v).ok_or_else(|| fail(op, "operand is no tensor"));
+    let tensor = |v| Tensor::of_value(v).ok_or_else(|| fail(op, "operand is not a tensor"));
     let error = |e: tile_layout::LayoutError| fail(op, e.to_string());
     let (lhs, acc) = (tensor(dot.lhs())?, tensor(dot.acc())?);
     let bits = storage_bits(lhs.element);
     let groups = (plan.groups[0], plan.groups[1]);
     let columns = acc.shape.last().and_then(|&n| u32::try_from(n).ok()).map_or(plan.columns, |n| n / groups.1);
     let columns = columns.min(plan.columns);
-    let instruction = Instruction { kind: MmaKind::Warpgroup, shape: [WARPGROUP_ROWS, columns, 256 / bits] };
+    let row = element_of(lhs.element, false).and_then(|e| tile_mma::generated(tile_mma::Unit::Warpgroup, e).next());
+    let row = row.ok_or_else(|| fail(op, "no `wgmma` instruction multiplies elements of this type"))?;
+    let instruction = Instruction { kind: MmaKind::Warpgroup, shape: [row.m, columns, row.k] };
     let layout = warpgroup_accumulator(&acc.tile_shape(), groups, columns).map_err(error)?;
     set_attr(op, "instruction", instruction.to_attr(context));
     let b = Builder::before(context, op);
@@ -104,14 +104,14 @@ struct Assign<'c> {
     warps: u32,
 }
 
-/// What multiplies elements of a type on a target, and what they must be made first.
+/// How elements of a type are multiplied on a target.
 enum Choice {
     Use(Instruction),
-    /// Widened to f16 first.
+    /// Widen to f16 first.
     Widen,
 }
 
-/// The instruction for a depth of `k` elements. Types that only scalar arithmetic has come to it last.
+/// Selects the instruction for a depth of `k` elements. Types without matrix instructions use scalar arithmetic.
 fn choose(element: Type<'_>, k: i64, target: &Target) -> Choice {
     let depth = k.clamp(0, u32::MAX.into()) as u32;
     let rows = element_of(element, false).map(|e| tile_mma::candidates(e, depth, false, target)).unwrap_or_default();
@@ -132,7 +132,7 @@ impl<'c> Assign<'c> {
         let op = dot.op();
         let error = |e: tile_layout::LayoutError| fail(op, e.to_string());
         let b = Builder::before(self.context, op);
-        let tensor = |v| Tensor::of_value(v).ok_or_else(|| fail(op, "operand is no tensor"));
+        let tensor = |v| Tensor::of_value(v).ok_or_else(|| fail(op, "operand is not a tensor"));
         let (mut lhs, acc) = (tensor(dot.lhs())?, tensor(dot.acc())?);
         let depth = lhs.shape[lhs.shape.len() - 1];
         let choice = match dot {
@@ -140,7 +140,7 @@ impl<'c> Assign<'c> {
                 match Instruction::block_scaled(lhs.element, tensor(o.lhs_scale())?.element, self.target) {
                     Some(instruction) => Choice::Use(instruction),
                     None => {
-                        let reason = "scales are applied in registers, to the sum of each block: the target has no `mma` that scales";
+                        let reason = "the target has no `mma` with block scales: the scales are applied in registers to each block's sum";
                         remark(op, remark::SCALES_IN_REGISTERS, reason, "");
                         choose(lhs.element, self.block(dot, depth), self.target)
                     }
@@ -169,7 +169,7 @@ impl<'c> Assign<'c> {
         let rhs = tensor(dot.rhs())?;
         let multiplier = instruction
             .multiplier(lhs.element)
-            .ok_or_else(|| fail(op, "the instruction leaves its sums outside of registers"))?;
+            .ok_or_else(|| fail(op, "the instruction does not accumulate in registers"))?;
         let product = DotShape::new(&lhs.tile_shape(), &rhs.tile_shape(), &acc.tile_shape()).map_err(error)?;
         let grid = product.arrange(multiplier, self.warps, rows);
         let layout = product.accumulator(multiplier, grid, apart).map_err(error)?;
@@ -199,7 +199,7 @@ impl<'c> Assign<'c> {
         relayout_result(&b, op, dot.result(), &layout)
     }
 
-    /// The depth that one instruction may cover: that of a block with one scale.
+    /// Returns the depth that one instruction may cover: the depth of a block with one scale.
     fn block(&self, dot: AnyDot<'c>, depth: i64) -> i64 {
         match dot {
             AnyDot::Plain(_) => depth,
@@ -211,10 +211,10 @@ impl<'c> Assign<'c> {
     }
 }
 
-/// How far apart rows and columns should lie for operands that are contiguous along them in memory.
+/// Returns the spacing of rows and columns for operands that are contiguous along them in memory.
 fn apart(dot: AnyDot<'_>, facts: &Facts) -> FragmentStride {
     let neighbours = |v: Val<'_>, dim: usize| match contiguous(v, facts) {
-        // Sixteen bytes of neighbours, or a word of bytes, which is what a transposition of 4x4 bytes wants.
+        // Sixteen bytes of neighbors, or a word of bytes, as needed to transpose 4x4 bytes.
         Some((d, 8)) if d == dim => 2,
         Some((d, bits @ (32 | 64))) if d == dim => (128 / bits).ilog2(),
         _ => 0,
@@ -223,7 +223,8 @@ fn apart(dot: AnyDot<'_>, facts: &Facts) -> FragmentStride {
     FragmentStride { m: neighbours(dot.lhs(), rank - 2), n: neighbours(dot.rhs(), rank - 1) }
 }
 
-/// The dimension along which the elements of a loaded tensor are neighbours in memory, and their bits there.
+/// Returns the dimension along which a loaded tensor is contiguous in memory, and the element width in memory in
+/// bits.
 fn contiguous(v: Val<'_>, facts: &Facts) -> Option<(usize, u32)> {
     let t = Tensor::of_value(v)?;
     let dim_of =
@@ -232,7 +233,7 @@ fn contiguous(v: Val<'_>, facts: &Facts) -> Option<(usize, u32)> {
     dim_of(unit).map(|d| (d, bits))
 }
 
-/// The bit of the row-major index that moves by one element in memory.
+/// Returns the bit of the row-major index that corresponds to one element in memory.
 fn unit_of(v: Val<'_>, facts: &Facts) -> Option<(u32, u32)> {
     let (t, op) = (Tensor::of_value(v)?, defining_op(v)?);
     if let Some(access) = access_of(op, facts) {
@@ -253,13 +254,13 @@ fn unit_of(v: Val<'_>, facts: &Facts) -> Option<(u32, u32)> {
     if keeps { unit_of(operand(op, 0), facts) } else { None }
 }
 
-/// Whether whole rows of the result should stay in one warp: it becomes the left operand of another product, or is
-/// reduced along the columns, or its left operand is the result of another product.
+/// Whether whole rows of the result should stay in one warp: it becomes the left operand of another dot, it is
+/// reduced along the columns, or the left operand is the result of another dot.
 fn keeps_rows(dot: AnyDot<'_>) -> bool {
     leads_to_rows(dot.result()) || comes_from_dot(dot.lhs())
 }
 
-/// Values that lie as `v` does, forwards; whether one of them is used by row.
+/// Follows values with the same layout as `v` forward. Returns whether one of them is used by row.
 fn leads_to_rows(v: Val<'_>) -> bool {
     let (mut work, mut seen) = (vec![v], FxHashSet::default());
     while let Some(v) = work.pop() {
@@ -293,7 +294,7 @@ fn comes_from_dot(v: Val<'_>) -> bool {
     false
 }
 
-/// Ops whose results lie as their operands do.
+/// Whether an op's results have the layout of its operands.
 fn passes_on(op: OpRef<'_>) -> bool {
     let alike = behaviour::layout_relation(op) == LayoutRelation::Same;
     alike && result_count(op) > 0 && Tensor::of_value(result(op, 0)).is_some()

@@ -1,9 +1,10 @@
-//! `tileas-assign-load-store-layouts`: every access of global memory in the layout that suits it best.
+//! `tileas-assign-load-store-layouts` gives each global memory access the layout that suits it best.
 //!
-//! The access moves to its own layout and layout conversions join it to the rest; `tileas-remove-layout-conversions`
-//! decides which of them stay. The vector width and the bounds check recorded here follow from facts about addresses
-//! and hold in any layout; a layout with shorter runs takes shorter vectors. Where several layouts are equally good for
-//! memory, a load takes the one in which the reductions and scans that follow are cheapest.
+//! The access moves to its own layout, and layout conversions connect it to the rest of the program.
+//! `tileas-remove-layout-conversions` decides which of them stay. The vector width and the bounds check recorded here
+//! follow from facts about addresses and hold in any layout; a layout with shorter runs uses shorter vectors. If
+//! several layouts are equally good for memory, a load takes the one in which the reductions and scans that follow
+//! are cheapest.
 
 use crate::{
     analysis::{
@@ -53,7 +54,7 @@ impl RustPass for AssignLoadStoreLayouts {
     }
 }
 
-/// Gathers and scatters by offsets become loads and stores through pointers.
+/// Rewrites gathers and scatters by offsets to loads and stores through pointers.
 fn expand_gathers<'c>(function: OpRef<'c>, context: &'c Context) -> Result<(), Failed> {
     let mut found = vec![];
     walk(function, &mut |o| {
@@ -90,7 +91,7 @@ fn expand_gathers<'c>(function: OpRef<'c>, context: &'c Context) -> Result<(), F
     Ok(())
 }
 
-/// A pointer for each offset, in the layout of the offsets.
+/// Computes a pointer for each offset, in the layout of the offsets.
 fn pointers<'c>(b: &Builder<'c>, base: Val<'c>, offsets: Val<'c>) -> Result<Val<'c>, BuildError> {
     let Some(t) = Tensor::of_value(offsets) else { return Err(BuildError("nv_tileaa.addptr".into())) };
     let t = tensor_type(&t.shape, ty(base), t.encoding);
@@ -98,7 +99,7 @@ fn pointers<'c>(b: &Builder<'c>, base: Val<'c>, offsets: Val<'c>) -> Result<Val<
     Ok(nv_tileaa::AddPtrOp::build(b, t, start, offsets)?.result())
 }
 
-/// Elements that one instruction of an atomic update takes at most; none for other accesses.
+/// Returns the maximum number of elements that one atomic instruction updates; `None` for other accesses.
 fn update_width(op: OpRef<'_>, target: &Target) -> Option<u64> {
     let width = |kind, v| Update::of(kind, Tensor::of_value(v)?.element, target).map(|u| u.width);
     match AnyOp::cast(op)? {
@@ -113,7 +114,7 @@ fn assign<'c>(op: OpRef<'c>, access: &AccessPlan, warps: u64, context: &'c Conte
     let loaded = results(op).find(|r| Tensor::of_value(*r).is_some());
     let combined = loaded.map(Combined::of).unwrap_or_default();
     let layout = access.layout_for(&tile.tile_shape(), warps, &combined);
-    // A swap is of one element at a time.
+    // Compare-and-swap handles one element at a time.
     if AtomicCasOp::cast(op).is_none() {
         set_attr(op, "vector", i64_attr(context, access.vector as i64));
         if attr(op, "bounds").is_some() {

@@ -63,31 +63,33 @@ fn check(
     target: &Target,
 ) -> Result<(), String> {
     if !target.has(Feature::RegisterReallocation) {
-        return Err(format!("{} does not move registers between warps", target.name));
+        return Err(format!("{} does not support setmaxnreg", target.name));
     }
     let warps = switch.warps();
     if warps.len() != registers.len() {
-        return Err(format!("{} agents have {} numbers of registers", warps.len(), registers.len()));
+        return Err(format!("{} agents but {} register counts", warps.len(), registers.len()));
     }
     let launch = discardable_attr(function.op(), MAX_REGISTERS).map(int_attr);
-    let launch = launch.ok_or_else(|| format!("the kernel does not say '{MAX_REGISTERS}'"))?;
+    let launch = launch.ok_or_else(|| format!("the kernel lacks the attribute '{MAX_REGISTERS}'"))?;
     if let Some(wrong) = registers.iter().find(|&&r| !(LEAST..=MOST).contains(&r) || r % STEP != 0) {
-        return Err(format!("an agent has {LEAST} to {MOST} registers, a multiple of {STEP}, and not {wrong}"));
+        return Err(format!(
+            "an agent's register count must be a multiple of {STEP} from {LEAST} to {MOST}, got {wrong}"
+        ));
     }
     if let Some(partial) = warps.iter().find(|&&w| w % i64::from(WARPGROUP) != 0) {
-        return Err(format!("registers are moved between whole warpgroups, and an agent has {partial} warps"));
+        return Err(format!("setmaxnreg applies to whole warpgroups, but an agent has {partial} warps"));
     }
     let agents: i64 = warps.iter().sum();
     let block = function.num_warps().unwrap_or(agents);
     let at_launch = block * WARP * launch;
     let most = i64::from(target.limits.registers_per_sm);
     if at_launch > most {
-        return Err(format!("the block starts with {at_launch} registers, and a multiprocessor has {most}"));
+        return Err(format!("the block starts with {at_launch} registers, but an SM has only {most}"));
     }
     let asked: i64 = warps.iter().zip(registers).map(|(w, r)| w * WARP * r).sum();
     let there = agents * WARP * launch;
     if asked > there {
-        return Err(format!("agents ask for {asked} registers and would wait for ever: they have {there} at launch"));
+        return Err(format!("agents request {asked} registers but have {there} at launch: setmaxnreg would deadlock"));
     }
     Ok(())
 }

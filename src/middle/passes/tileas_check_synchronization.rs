@@ -1,18 +1,18 @@
-//! `tileas-check-synchronization`: barriers separate what must not meet in shared memory.
+//! `tileas-check-synchronization` proves that barriers separate conflicting shared-memory accesses.
 //!
-//! Runs on the final program of a thread block, after storage got its offsets. What is proved: no two threads touch one
-//! byte, one of them writing, without a barrier in between, on any path and around any loop ([`Races`] says how). Each
-//! pair for which that fails is an error at the later access with a note at the earlier one.
+//! The pass runs on the final program of a CTA, after storage has its offsets. It proves that no two threads access
+//! the same byte, at least one of them writing, without a barrier in between, on any path and around any loop (see
+//! [`Races`]). Each pair without such a proof is an error at the later access with a note at the earlier one.
 //!
-//! Stages of pipelines are ordered by their own barriers: what agents do with them is checked by itself, for all
+//! Pipeline stages are ordered by their own barriers. Agents' use of stages is checked separately, for all
 //! interleavings and small trip counts (`analysis::pipelines`).
 //!
-//! A function with nothing left to give up (`dialect::fallback`) is not rejected: each access that conflicts with an
-//! earlier one gets a barrier in front of it.
+//! A function at the last level of fallback (`dialect::fallback`) is not rejected. Instead, the pass inserts a
+//! barrier before each access that conflicts with an earlier one.
 //!
-//! With `remove-redundant-barriers`, barriers that only guard the reuse of storage (they carry the attribute
-//! `nv_tileas.reuse`) go when the proof succeeds without them. Others stay: they may order accesses of global memory.
-//! Barriers are tried in program order, each against the program without those that went before.
+//! With `remove-redundant-barriers`, the pass erases barriers that only guard the reuse of storage (attribute
+//! `nv_tileas.reuse`) if the proof succeeds without them. Other barriers stay, because they may order accesses of
+//! global memory. Barriers are tried in program order, each against the program without the barriers already erased.
 
 use crate::{
     analysis::{
@@ -63,8 +63,8 @@ impl RustPass for CheckSynchronization {
     }
 }
 
-/// Puts a barrier in front of each access that conflicts with an earlier one, until none does. There is one for each
-/// access at most: the last form of a program is not rejected, whatever a pass has left out.
+/// Inserts a barrier before each access that conflicts with an earlier one, until no conflict is left. Inserts at
+/// most one barrier per access, so the loop ends, and the last fallback is never rejected.
 fn separate<'c>(function: OpRef<'c>, context: &'c Context) -> Result<(), Failed> {
     let mut separated = FxHashSet::default();
     loop {
@@ -87,7 +87,10 @@ fn separate<'c>(function: OpRef<'c>, context: &'c Context) -> Result<(), Failed>
 fn report(conflict: &Conflict<'_>) -> Failed {
     let (earlier, later, around_loop, between_agents, under_way) = match conflict {
         Conflict::Wait { wait, pending } => {
-            return fail(*wait, format!("leaves {pending} groups pending, one of which may be a group that it names"));
+            return fail(
+                *wait,
+                format!("leaves {pending} groups pending, which may include a group that it waits for"),
+            );
         }
         Conflict::Accesses { earlier, later, around_loop, between_agents, under_way } => {
             (earlier, later, around_loop, between_agents, under_way)
@@ -96,7 +99,7 @@ fn report(conflict: &Conflict<'_>) -> Failed {
     let when = if *around_loop && !between_agents { " of an earlier iteration" } else { "" };
     let kind = if earlier.write { "write" } else { "read" };
     let (by, missing) = match (between_agents, under_way) {
-        (_, true) if earlier.work == Some(Work::Product) => (" by a product", "no wait and barrier separate them"),
+        (_, true) if earlier.work == Some(Work::Product) => (" by a dot", "no wait and barrier separate them"),
         (_, true) => (" by an asynchronous copy", "no wait and barrier separate them"),
         (true, false) => (" by another agent", "nothing separates them"),
         (false, false) => (" by other threads", "no barrier separates them"),
@@ -105,7 +108,7 @@ fn report(conflict: &Conflict<'_>) -> Failed {
     fail_with_note(later.op, &message, earlier.op, &format!("the earlier access: {}", earlier.describe()))
 }
 
-/// Erases the barriers that guard nothing; how many.
+/// Erases the barriers that guard nothing. Returns how many.
 fn remove_redundant<'c>(function: OpRef<'c>, races: &mut Races<'c>) -> usize {
     let guards_reuse = |o| BarrierOp::cast(o).filter(|_| discardable_attr(o, REUSE).is_some()).map(|b| b.op());
     let mut removed = 0;

@@ -1,9 +1,9 @@
-//! `tileas-delay-loads`: a block loads no more than registers hold before it uses what it has loaded.
+//! `tileas-delay-loads` limits the registers that hold loaded but unused tiles of a block.
 //!
-//! Loads that come first in the text come first in the code. Where a program loads hundreds of tiles and then adds them
-//! up, all of them live until then, in memory to which the assembler spills them; and LLVM lists for each of these
-//! values the blocks through which it lives, which are as many as there are loads. In such a block a load moves down,
-//! until what is loaded and not used up fits into [`WINDOW`] registers, or until it is used itself:
+//! Loads early in the program are also early in the code. If a program loads hundreds of tiles and then adds them up,
+//! all of them are live until then, and the assembler spills them. In addition, LLVM records each block that such a
+//! value lives through, and there are as many blocks as loads. In such a block the pass moves loads down, until the
+//! tiles in use fit [`WINDOW`] registers or the load reaches its first use:
 //!
 //! ```text
 //! a = load; b = load; c = load; d = load           a = load; b = load
@@ -11,13 +11,13 @@
 //! t = s + c; u = t + d                             t = s + c; u = t + d
 //! ```
 //!
-//! So as many loads as registers have room for stay under way. Blocks that never hold more than [`MOST`] registers stay
-//! as they are: the order of the program is as good as any, and the assembler moves loads further ahead by itself.
+//! As many loads as registers have room for stay in flight. Blocks that never hold more than [`MOST`] registers do
+//! not change: the program order is as good as any, and the assembler moves loads further ahead by itself.
 //!
-//! A load moves if no token orders it, past ops that write nothing, wait for nothing and have no regions. Scalars that
-//! are computed for it alone, as its index, move with it: they would take registers in its place. Loads through
-//! pointers stay, because the pointers of a tile take more registers than what they point to. So do tiles of which a
-//! thread has so much that `tileas-materialize-register-loops` works on them in passes.
+//! A load moves if no token orders it, and only past ops that write nothing, wait for nothing and have no regions.
+//! Scalars computed only for the load, such as its index, move with it; otherwise they would occupy registers
+//! instead. Loads through pointers stay, because the pointers of a tile take more registers than its elements. Tiles
+//! that `tileas-materialize-register-loops` will process in passes stay too.
 
 use crate::{
     analysis::{
@@ -38,12 +38,13 @@ use melior::Context;
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 
-/// Registers of a thread in which a block may hold loaded tiles in the order of the program. A thread has 255.
+/// The maximum number of registers per thread for loaded tiles in a block that keeps its order. A thread has 255
+/// registers.
 const MOST: u64 = 256;
-/// Registers for loaded tiles in a block that would hold more: with 256 threads, 64 KiB are under way. Addresses,
-/// bounds and what is computed take registers besides.
+/// The registers for loaded tiles in any other block: with 256 threads, 64 KiB are in flight. Addresses, bounds and
+/// computed values take additional registers.
 const WINDOW: u64 = 64;
-/// How long a chain of scalars is that moves with a load.
+/// The maximum length of a chain of scalars that moves with a load.
 const DEEPEST: u32 = 8;
 
 #[derive(Clone, Default)]
@@ -74,16 +75,16 @@ impl RustPass for DelayLoads {
 struct Load<'c> {
     op: OpRef<'c>,
     may_move: bool,
-    /// Registers of what it loads.
+    /// The registers of the loaded tile.
     words: u64,
-    /// The places of the first and the last op that use it.
+    /// The positions of the first and the last op that use it.
     users: (usize, usize),
 }
 
-/// The ops of a block, and the loads among them.
+/// The ops of a block, and its loads.
 struct Loads<'c> {
     ops: Vec<OpRef<'c>>,
-    /// By the place of the load.
+    /// The loads by position.
     loads: FxHashMap<usize, Load<'c>>,
 }
 
@@ -93,7 +94,7 @@ impl<'c> Loads<'c> {
         let mut loads = FxHashMap::default();
         if ops.iter().any(|op| TiledLoadOp::cast(*op).is_some()) {
             let places: FxHashMap<usize, usize> = ops.iter().enumerate().map(|(i, op)| (op_key(*op), i)).collect();
-            // An op that holds a user counts as the user.
+            // An op whose region contains a user counts as the user.
             let place =
                 |user| std::iter::successors(Some(user), |o| parent_op(*o)).find_map(|o| places.get(&op_key(o)));
             for (at, &op) in ops.iter().enumerate() {
@@ -110,7 +111,7 @@ impl<'c> Loads<'c> {
         Self { ops, loads }
     }
 
-    /// Registers of loaded tiles at the place where they are most.
+    /// Returns the maximum number of registers that loaded tiles occupy at any point.
     fn most(&self) -> u64 {
         let mut used_up = vec![0; self.ops.len()];
         let (mut live, mut most) = (0, 0);
@@ -125,7 +126,7 @@ impl<'c> Loads<'c> {
         most
     }
 
-    /// Moves loads down. How many have moved.
+    /// Moves loads down. Returns how many moved.
     fn delay(&self) -> i64 {
         let mut held = Held { live: 0, used_up: vec![0; self.ops.len()] };
         let mut wanted: Vec<Vec<usize>> = vec![vec![]; self.ops.len()];
@@ -162,11 +163,11 @@ impl<'c> Loads<'c> {
     }
 }
 
-/// The loaded tiles at a place of a block.
+/// The loaded tiles at a point of a block.
 struct Held {
-    /// Registers that they take.
+    /// The registers that they take.
     live: u64,
-    /// How many of these are free after each op.
+    /// The registers freed after each op.
     used_up: Vec<u64>,
 }
 
@@ -181,7 +182,7 @@ impl Held {
     }
 }
 
-/// The registers of the tile that an op loads through a view, if it does, and whether it may move.
+/// Returns the registers of the tile that an op loads through a view, and whether the load may move.
 fn words_of_load(op: OpRef<'_>) -> Option<(u64, bool)> {
     let tile = TiledLoadOp::cast(op)?.result();
     let bits = register_bits(tile).filter(|bits| *bits <= MAX_REGISTER_BITS)?;
@@ -189,7 +190,7 @@ fn words_of_load(op: OpRef<'_>) -> Option<(u64, bool)> {
     Some((words(Tensor::of_value(tile)?.element, bits), is_unordered_load(op) && operands(op).all(is_scalar)))
 }
 
-/// Moves an op down in front of another one, with the scalars that are computed for it alone.
+/// Moves an op down before another one, with the scalars computed only for it.
 fn move_down<'c>(op: OpRef<'c>, before: OpRef<'c>, deepest: u32) {
     for v in operands(op) {
         let is_own = |o: &OpRef<'c>| block_of(*o) == block_of(op) && region_count(*o) == 0 && result_count(*o) == 1;
@@ -203,7 +204,7 @@ fn move_down<'c>(op: OpRef<'c>, before: OpRef<'c>, deepest: u32) {
     move_before(op, before);
 }
 
-/// Whether a load may move from one side of an op to the other.
+/// Whether a load may move past an op.
 fn may_be_passed(op: OpRef<'_>) -> bool {
     let writes = || effects(op).is_none_or(|list| list.iter().any(|effect| !effect.reads()));
     region_count(op) == 0 && sync_kind(op) == SyncKind::None && !writes()

@@ -1,8 +1,9 @@
-//! `tileas-generate-schedule-constraints`: what the modulo scheduler must know of loops.
+//! `tileas-generate-schedule-constraints` generates the modulo scheduler's input.
 //!
-//! In each function, operations of loops that have products, or loads that can be copied ahead, get numbers
-//! (`tileas.schedule.constraint.gid`), each its own, unless the program has given them: operations with one number are
-//! done in one stage. `ScheduleAnalysis` (`analysis::schedule`) then holds what they cost on the target.
+//! It numbers the operations of loops that contain dots, or loads that can be copied ahead
+//! (`tileas.schedule.constraint.gid`). Each operation gets a unique number unless the program already numbers it;
+//! operations with the same number are scheduled in the same stage. `ScheduleAnalysis` (`analysis::schedule`) then
+//! holds their costs on the target.
 
 use crate::{
     analysis::{
@@ -30,7 +31,7 @@ impl RustPass for GenerateScheduleConstraints {
         let name = Options(cx).compute_capability();
         let target = target(op, name)?;
         for function in collect_ops(op, nv_tileaa::FuncOp::cast) {
-            // Costs are counted in warps.
+            // Costs depend on the number of warps.
             warps_of(function)?;
             set_discardable_attr(function.op(), constraint::MACHINE, StringAttribute::new(context, name).into());
             for around in schedule::loops_in(function.op()) {

@@ -1,11 +1,13 @@
-//! `tileas-keep-addresses-in-loops`: loops that multiply tiles compute their addresses themselves.
+//! `tileas-keep-addresses-in-loops` keeps address arithmetic inside loops that contain dots.
 //!
-//! LLVM moves what does not change out of loops, however many registers that takes: one or two for every address of a
-//! tile. Around matrix products there are none to spare, and a sum an iteration costs nothing there. Nor have warps
-//! that change stages for products registers for more than what they hold of one. Loops with a product in them, or with
-//! such a change, get the unit attribute `nv_tileas.addresses_in_loop`, with which `convert-tileas-to-llvm` hides the
-//! part of an address that depends on the thread behind an empty instruction that LLVM cannot see through. Loops inside
-//! such a loop need no attribute of their own.
+//! LLVM hoists invariant code out of loops regardless of register pressure: one or two registers for each address of
+//! a tile. Loops around dots cannot spare these registers, while one addition per iteration is almost free there.
+//! Converter warps, which rewrite pipeline stages in place, have the same problem: they have few registers beyond the
+//! part of a stage that they hold.
+//!
+//! The pass sets the unit attribute `nv_tileas.addresses_in_loop` on the outermost loop around a dot or an in-place
+//! conversion. `convert-tileas-to-llvm` then hides the thread-dependent part of an address with an empty instruction
+//! that is opaque to LLVM. The attribute covers nested loops.
 
 use crate::{
     dialect::{

@@ -1,4 +1,4 @@
-//! `tileas-lower-tma-load-store-to-async`: agents store tiles by tensor copies.
+//! `tileas-lower-tma-load-store-to-async` gives agents a TMA store epilogue.
 //!
 //! ```text
 //! for .. { x = ..; y = convert_layout x; tiled_store y, view[i, j] }
@@ -17,14 +17,15 @@
 //! tma_store_wait s read
 //! ```
 //!
-//! Threads need no addresses and no predicates of their own, and the conversion to a layout that stores well goes.
+//! Threads then need neither addresses nor predicates for the store, and the conversion to a layout that stores well
+//! is removed.
 //!
-//! A copy writes whole units of 16 bytes. Where it is not known whether rows of the view are such, the store as it was
-//! is in the other branch of a test.
+//! A TMA store writes whole units of 16 bytes. If the rows of the view might not consist of whole units, a run-time
+//! test selects between the TMA store and the original store.
 //!
-//! A store stays as it is if it is ordered with other accesses of global memory: what a tensor copy writes is there
-//! only behind a wait, and another proxy writes it. Only stores that are changed themselves may come before and after
-//! it, by tokens, and each waits for those before.
+//! Only weak stores change, because TMA writes through another proxy and the data arrives only after a wait. Tokens
+//! may order such a store only before and after other stores that the pass changes; each of them waits for the
+//! previous ones.
 
 use crate::{
     analysis::{
@@ -63,7 +64,7 @@ use rustc_hash::FxHashSet;
 use tile_layout::{Direction, SharedAccess};
 use tile_targets::{Feature, Target};
 
-/// Of `arith.cmpi`.
+/// The `arith.cmpi` predicate for equality.
 const EQUAL: i64 = 0;
 
 #[derive(Clone, Default)]
@@ -92,22 +93,22 @@ impl RustPass for LowerTmaLoadStoreToAsync {
     }
 }
 
-/// A store that can be a tensor copy.
+/// A store that can become a TMA store.
 struct Store<'c> {
     op: TiledStoreOp<'c>,
-    /// What is stored, as threads have it.
+    /// The stored value, in the layout that threads hold.
     value: Val<'c>,
     storage: MemDescType<'c>,
-    /// Elements that an instruction moves to the storage.
+    /// The number of elements that one instruction writes to the storage.
     vector: i64,
     planned: PlannedStore<'c>,
 }
 
-/// The stores of an agent that can be tensor copies.
+/// Returns the stores of an agent that can become TMA stores.
 fn stores_of<'c>(agent: Blk<'c>, agents: OpRef<'c>, facts: &Facts, target: &Target) -> Vec<Store<'c>> {
     let all: Vec<TiledStoreOp<'c>> = ops_of(agent).flat_map(|op| collect_ops(op, TiledStoreOp::cast)).collect();
     let mut stores: Vec<Store<'c>> = all.into_iter().filter_map(|op| Store::of(op, agents, facts, target)).collect();
-    // Memory: storage of stores in loops is theirs all the time.
+    // Limit shared memory: storage of stores in loops is in use all the time.
     let (mut lasting, mut passing) = (0, 0);
     stores.retain(|s| {
         let used = if is_in_loop(s.op.op()) { &mut lasting } else { &mut passing };
@@ -115,8 +116,8 @@ fn stores_of<'c>(agent: Blk<'c>, agents: OpRef<'c>, facts: &Facts, target: &Targ
         *used += if fits { memdesc_bytes(s.storage) } else { 0 };
         fits
     });
-    // One that goes may keep others from going. One that threads may have to do is ordered with itself alone: it takes
-    // the same side of its branch each time.
+    // Removing one store may disqualify others. A store with a run-time test may only be ordered with itself, because
+    // it takes the same side of its branch each time.
     loop {
         let copied = stores.iter().filter(|s| s.planned.whole.is_none());
         let copied: FxHashSet<usize> = copied.map(|s| op_key(s.op.op())).collect();
@@ -139,7 +140,7 @@ impl<'c> Store<'c> {
             return None;
         }
         let view = View::of(op.view())?;
-        // The map is made once, in front of everything else.
+        // The map is created once, before everything else.
         if parent_op(view.make.op()) != Some(agents) {
             return None;
         }
@@ -154,13 +155,14 @@ impl<'c> Store<'c> {
             Direction::Store,
             target.has(Feature::Stmatrix),
         );
-        // Elements of 32 bits lie so that threads would get in each other's way; stored one by one they fill sectors.
+        // Reject conflicting accesses. 32-bit elements would have bank conflicts here, and direct stores of them
+        // already fill whole sectors.
         let access = access.ok().filter(|a| a.conflict_degree == 1)?;
         Some(Self { op, value, storage, vector: vector_of(&access), planned })
     }
 
-    /// A branch in front of the store, if rows may end within a unit: one side is for the copy, and lacks its
-    /// terminator; in the other one is the store as it was. It gives the token.
+    /// Builds a branch before the store if rows may end within a unit. The first side is for the TMA store and lacks
+    /// a terminator; the other contains the original store. The branch yields the token.
     fn branch(&self, context: &'c Context) -> Result<Option<(OpRef<'c>, Blk<'c>)>, BuildError> {
         let Some((extent, unit)) = self.planned.whole else { return Ok(None) };
         let (op, t) = (self.op.op(), ty(extent));
@@ -188,7 +190,7 @@ impl<'c> Store<'c> {
     }
 }
 
-/// Whether a token stands for nothing but stores of a set, and grids before this one that have been waited for.
+/// Whether a token only orders after stores of a set, and after earlier grids that have been waited for.
 fn follows_only(token: Val<'_>, chosen: &FxHashSet<usize>) -> bool {
     let (mut work, mut seen) = (vec![token], FxHashSet::default());
     while let Some(token) = work.pop() {
@@ -206,12 +208,12 @@ fn follows_only(token: Val<'_>, chosen: &FxHashSet<usize>) -> bool {
     true
 }
 
-/// Whether nothing but stores of a set is ordered behind a store.
+/// Whether only stores of a set are ordered after a store.
 fn precedes_only(store: TiledStoreOp<'_>, chosen: &FxHashSet<usize>) -> bool {
     tokens::users(store.result_token()).is_some_and(|all| all.iter().all(|user| chosen.contains(&op_key(user.op))))
 }
 
-/// Changes stores of an agent, in the order of the program.
+/// Rewrites the stores of an agent, in program order.
 fn rewrite<'c>(agent: Blk<'c>, stores: &[Store<'c>], context: &'c Context) -> Result<(), Failed> {
     let Some(first) = stores.first().and_then(|_| ops_of(agent).next()) else { return Ok(()) };
     let top = Builder::before(context, first);
@@ -253,8 +255,9 @@ fn rewrite<'c>(agent: Blk<'c>, stores: &[Store<'c>], context: &'c Context) -> Re
         erase(op);
         erase_conversions(stored);
     }
-    // Other storage may have been where maps are built. The first warp makes them, and takes its time: behind a barrier
-    // ptxas knows again that all go together, which keeps the addresses of the loops' products in uniform registers.
+    // Other storage may have occupied the memory where maps are built, so a barrier comes first. Only the first warp
+    // builds the maps. After the second barrier ptxas knows that the threads have reconverged, which keeps the
+    // addresses of the loops' dots in uniform registers.
     let made: Vec<OpRef<'c>> = ops_of(agent).filter(|o| maps.has(*o)).collect();
     for map in &made {
         top.set_before(*map);
@@ -265,7 +268,7 @@ fn rewrite<'c>(agent: Blk<'c>, stores: &[Store<'c>], context: &'c Context) -> Re
         top.set_after(*last);
         BarrierOp::build(&top, None, None).map_err(|e| fail(first, e.to_string()))?;
     }
-    // The last store is what is waited for, in the branch where all of them are: behind it the storage is free.
+    // Wait for the last store in the innermost block that contains all stores; afterward the storage is free.
     let last = innermost_block(agent, &copies);
     let end = match ops_of(last).last().filter(|_| block_key(last) != block_key(agent)) {
         Some(leave) => Builder::before(context, leave),
@@ -281,7 +284,7 @@ fn yields<'c>(b: &Builder<'c>, value: Option<Val<'c>>) -> Result<OpRef<'c>, Buil
     b.insert(state)
 }
 
-/// Erases conversions that nothing uses any more, from `v` up.
+/// Erases conversions without uses, starting at `v`.
 fn erase_conversions(mut v: Val<'_>) {
     while let Some(convert) = defining_op(v).and_then(ConvertLayoutOp::cast).filter(|_| uses(v).is_empty()) {
         v = convert.source();

@@ -1,13 +1,13 @@
-//! `tileas-materialize-convert-layout`: how each layout conversion, and each extraction of a slice, is done.
+//! `tileas-materialize-convert-layout` decides how each layout conversion and slice extraction is carried out.
 //!
-//! A slice in a thread's registers is numbered by its indices as a block of a cluster is by its rank: with the slice
-//! number as the block number, an extraction is a conversion to the layout that spreads the whole tensor over the
-//! slices (`Layout::over_blocks`). So both are one problem for the layout algebra, and there are four answers, cheapest
-//! first:
+//! A slice in a thread's registers is numbered by its indices, like a CTA of a cluster by its rank. With the slice
+//! number in place of the CTA number, an extraction is a conversion to the layout that spreads the whole tensor over
+//! the slices (`Layout::over_blocks`). Both are thus one problem for the layout algebra, with four solutions,
+//! cheapest first:
 //!
-//! * Every thread has what it needs: the op stays, and only renames registers.
-//! * Every warp has what its threads need: `shuffle`, when shuffles and selects are few enough.
-//! * Through shared memory:
+//! * Every thread already holds the elements it needs: the op stays and only renames registers.
+//! * Every warp holds the elements that its threads need: `shuffle`, if it takes few enough shuffles and selects.
+//! * Otherwise the elements go through shared memory:
 //!
 //!   ```text
 //!   %m = alloc_tensor            in a swizzle that both sides access without bank conflicts, where there is one
@@ -17,14 +17,15 @@
 //!   %r = local_load %m           local_load_slice for a slice
 //!   ```
 //!
-//!   The first barrier is left out where no earlier access of shared memory can still be under way: at the first
-//!   conversion of a function outside of loops. Round trips that follow each other are joined.
-//! * When the tensor is larger than the storage that a conversion may take: `exchange`, part by part.
+//!   The first barrier is omitted if no earlier access to shared memory can be in flight: at the first conversion of
+//!   a function, outside loops. Consecutive round trips are merged.
+//! * A tensor larger than the storage available to a conversion uses `exchange`, part by part.
 //!
-//! A tensor with too many registers for a thread is worked on in passes, which is as if there were more warps
-//! (`Layout::registers_as_warps`). Its conversion may stay or be a shuffle when that moves nothing between passes; else
-//! it is an `exchange`. A slice of such a tensor is taken in steps: first, out of a layout in which threads hold whole
-//! slices, one that has an element for every thread; then what is wanted out of that.
+//! A tensor with too many registers for a thread is processed in passes, as if there were more warps
+//! (`Layout::registers_as_warps`). Its conversion may stay, or become a shuffle, if no element moves between passes;
+//! otherwise it is an `exchange`. A slice of such a tensor is extracted in two steps. The first step extracts a
+//! larger slice, with one element per thread, from a layout in which threads hold whole slices; the second step
+//! extracts the wanted slice from it.
 
 mod merge;
 mod replicate;
@@ -93,7 +94,7 @@ impl RustPass for MaterializeConvertLayout {
     }
 }
 
-/// Copies between registers and shared memory say what is done.
+/// Lowers copies between registers and shared memory to loads and stores.
 fn lower_copies<'c>(function: OpRef<'c>, context: &'c Context) -> Result<(), Failed> {
     let copies = collect_ops(function, CopyOp::cast);
     for copy in copies {
@@ -122,12 +123,12 @@ struct Move<'c> {
     context: &'c Context,
     source: Val<'c>,
     result: Val<'c>,
-    /// Of an extraction.
+    /// The indices of an extraction.
     indices: Vec<Val<'c>>,
     whole: Tensor<'c>,
     from: Layout,
     to: Layout,
-    /// Some register of the same thread holds each element of the result.
+    /// Whether each element of the result is in a register of the same thread.
     stays: bool,
 }
 
@@ -139,7 +140,7 @@ impl<'c> Move<'c> {
             _ => return Err(fail(op, "neither a conversion nor an extraction")),
         };
         let error = |e: tile_layout::LayoutError| fail(op, e.to_string());
-        let tensor = |v| Tensor::of_value(v).ok_or_else(|| fail(op, "operand is no tensor"));
+        let tensor = |v| Tensor::of_value(v).ok_or_else(|| fail(op, "operand is not a tensor"));
         let (whole, part) = (tensor(source)?, tensor(result)?);
         let (Some(from), Some(to)) = (whole.layout(), part.layout()) else {
             return Err(fail(op, "tensor has no layout"));
@@ -150,9 +151,9 @@ impl<'c> Move<'c> {
         Ok(Move { op, context, source, result, indices, whole, from, to, stays })
     }
 
-    /// Whether the move goes through shared memory.
+    /// Materializes the move. Returns whether it goes through shared memory.
     ///
-    /// Moves that it leaves to be materialized are added to `more`.
+    /// Moves that it creates and that still need to be materialized are added to `more`.
     fn materialize(
         self,
         barrier_first: bool,
@@ -168,7 +169,7 @@ impl<'c> Move<'c> {
         let error = |e: &dyn std::fmt::Display| fail(self.op, e.to_string());
         let mut options = ConvertOptions::new(storage_bits(self.whole.element));
         options.shared.max_bytes = scratch_bytes(self.op);
-        // Every target loads matrices; a slice that is known at run time only is loaded element by element.
+        // Every target has `ldmatrix`; a dynamic slice is loaded element by element.
         options.shared.ldmatrix = self.indices.is_empty();
         let plan = convert(&self.from, &self.to, &self.whole.tile_shape(), &options).map_err(|e| error(&e))?;
         let b = Builder::before(self.context, self.op);
@@ -195,7 +196,7 @@ impl<'c> Move<'c> {
         Ok(true)
     }
 
-    /// A move of a tensor that is too large for registers, or for its storage.
+    /// Materializes a move of a tensor that is too large for registers or for its storage.
     fn of_many(self, warps: u64, more: &mut Vec<OpRef<'c>>) -> Result<bool, Failed> {
         let error = |e: &dyn std::fmt::Display| fail(self.op, e.to_string());
         let b = Builder::before(self.context, self.op);
@@ -209,7 +210,7 @@ impl<'c> Move<'c> {
             self.replace(new.result());
             return Ok(false);
         }
-        // Registers that repeat an element of their thread are renamed apart from the exchange.
+        // Registers that repeat an element of their thread are renamed separately from the exchange.
         let (from, to) = (self.from.squeeze_registers().0, self.to.squeeze_registers().0);
         let bits = storage_bits(self.whole.element);
         let mut options = SharedOptions::new(bits);
@@ -240,7 +241,7 @@ impl<'c> Move<'c> {
         Ok(true)
     }
 
-    /// Whether shuffles do it when passes are virtual warps.
+    /// Whether shuffles suffice if passes are treated as virtual warps.
     fn shuffles_in_passes(&self, warps: u64) -> bool {
         let (n, m) = (self.from.register().len(), self.to.register().len());
         let Some(passes) = n.checked_sub(PASS_REGISTERS as usize).filter(|_| n == m) else { return false };
@@ -252,15 +253,15 @@ impl<'c> Move<'c> {
         })
     }
 
-    /// A slice of a large tensor: one that has an element for each thread, out of the registers of a suitable layout,
-    /// then the wanted one out of that. The first index is the high part of the wanted one.
+    /// Extracts a slice of a large tensor in two steps: first a slice with one element per thread, from the registers
+    /// of a suitable layout, then the wanted slice from it. The first index is the high part of the wanted index.
     fn in_steps(&self, b: &Builder<'c>, warps: u64, more: &mut Vec<OpRef<'c>>) -> Result<Val<'c>, Failed> {
         let error = |e: &dyn std::fmt::Display| fail(self.op, e.to_string());
-        let wanted = Tensor::of_value(self.result).ok_or_else(|| fail(self.op, "result is no tensor"))?;
+        let wanted = Tensor::of_value(self.result).ok_or_else(|| fail(self.op, "result is not a tensor"))?;
         let whole = self.whole.tile_shape();
         let mut log2 = wanted.tile_shape().log2().to_vec();
         let enough = 5 + warps.ilog2();
-        // Grow the slice from the last dimension on.
+        // Grow the slice, starting with the last dimension.
         for d in (0..log2.len()).rev() {
             let missing = enough.saturating_sub(log2.iter().sum::<u32>());
             log2[d] += missing.min(whole.log2()[d] - log2[d]);

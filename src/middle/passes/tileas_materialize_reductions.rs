@@ -1,8 +1,8 @@
-//! `tileas-materialize-reductions`: reductions and scans across warps become steps within warps.
+//! `tileas-materialize-reductions` splits reductions and scans across warps into steps within warps.
 //!
-//! A reduction along a dimension that several warps share is done twice. The first one keeps the bits of the coordinate
-//! that warps hold, so that it stays within warps; what it finds goes to all warps through shared memory, and the
-//! second one combines it, in every warp alike:
+//! A reduction along a dimension that several warps share is done in two steps. The first step keeps the coordinate
+//! bits held by warps, so it stays within warps. Its results go to all warps through shared memory, and every warp
+//! combines them in the second step:
 //!
 //! ```text
 //! %p = reduce %x dim 1 kept 768           tensor<1x4096xf32> -> tensor<1x4xf32>
@@ -14,8 +14,8 @@
 //! %r = reduce %q dim 1                    tensor<1x4xf32> -> tensor<1xf32>
 //! ```
 //!
-//! A scan is split where its coordinate leaves the warp. A view makes two dimensions of one, segments and what is in
-//! them; a warp scans its segments, and `carry` adds to each what is before it:
+//! A scan is split if its coordinate crosses warps. A view splits the dimension into segments and positions within a
+//! segment; a warp scans its segments, and `carry` adds the preceding total to each:
 //!
 //! ```text
 //! %v = view %x                            tensor<1x1024xf32> -> tensor<1x4x256xf32>
@@ -26,12 +26,12 @@
 //! %r = view %c
 //! ```
 //!
-//! A tensor that is worked on in passes over a thread's registers is reduced as if there were a warp for each pass
-//! (`Layout::registers_as_warps`): the first reduction keeps the bits that passes tell apart, so that every pass leaves
-//! few elements, and what all of them leave is reduced again.
+//! A tensor that is processed in passes over a thread's registers is reduced as if each pass were a warp
+//! (`Layout::registers_as_warps`): the first reduction keeps the bits that distinguish passes, so every pass leaves
+//! few elements, and a second reduction combines them.
 //!
-//! Where a layout makes neither possible, the operands are converted first: for a reduction to the default layout of
-//! the shape, for a scan to one in which its coordinate goes from registers to lanes to warps.
+//! If neither is possible in the operands' layout, they are converted first: for a reduction to the default layout of
+//! the shape, and for a scan to a layout whose coordinate goes from registers to lanes to warps.
 
 use crate::{
     analysis::{
@@ -58,9 +58,9 @@ use tile_layout::{Layout, Shape, register_permutation};
 #[derive(Clone, Default)]
 pub struct MaterializeReductions;
 
-/// Totals that a thread may hold for one scan: beyond, another layout makes fewer segments.
+/// The maximum number of totals that a thread holds for one scan; above it, another layout gives fewer segments.
 const MAX_TOTALS: u64 = 64;
-/// Bits of the warps' number that a thread combines alone; the other bits go to lanes, where some are free.
+/// The number of warp number bits that each thread combines alone; the other bits go to free lanes.
 const BITS_IN_REGISTERS: usize = 3;
 
 impl RustPass for MaterializeReductions {
@@ -69,7 +69,7 @@ impl RustPass for MaterializeReductions {
         for function in collect_ops(op, nv_tileaa::FuncOp::cast) {
             let warps = warps_of(function)?;
             let mut ops = vec![];
-            // Bodies go where their ops go.
+            // Bodies move with their ops.
             let in_body = |o| parent_op(o).is_some_and(|p| ReduceOp::cast(p).is_some() || ScanOp::cast(p).is_some());
             walk(function.op(), &mut |o| ops.extend((!in_body(o)).then_some(o)));
             let limit = Limit::of(function.op());
@@ -94,29 +94,29 @@ struct Materialize<'c, 'p> {
     cx: &'p PassContext,
     warps: u64,
     limit: Limit,
-    /// An earlier access of shared memory may still be under way.
+    /// Whether an earlier access to shared memory may still be in flight.
     touched: bool,
 }
 
-/// The operands of a reduction or scan: all have one shape and layout.
+/// The operands of a reduction or scan, which all have the same shape and layout.
 struct Operands {
     shape: Shape,
     layout: Layout,
     dim: usize,
-    /// Position and mask of the dimension in the index.
+    /// The position and mask of the dimension in the index.
     low: u32,
     mask: u64,
 }
 
 impl Operands {
     fn of(op: OpRef<'_>, dim: i64) -> Result<Self, Failed> {
-        let tensor = Tensor::of_value(operand(op, 0)).ok_or_else(|| fail(op, "operand is no tensor"))?;
+        let tensor = Tensor::of_value(operand(op, 0)).ok_or_else(|| fail(op, "operand is not a tensor"))?;
         let layout = tensor.layout().ok_or_else(|| fail(op, "tensor has no layout"))?;
         let (shape, dim) = (tensor.tile_shape(), dim as usize);
         let (low, width) = shape.field(dim).map_err(|e| fail(op, e.to_string()))?;
         Ok(Operands { shape, layout, dim, low, mask: (1 << width) - 1 })
     }
-    /// The part of a basis along the dimension.
+    /// Returns the part of a basis along the dimension.
     fn along(&self, basis: u64) -> u64 {
         basis >> self.low & self.mask
     }
@@ -162,7 +162,7 @@ impl<'c> Materialize<'c, '_> {
         Ok(())
     }
 
-    /// A reduction of operands that are worked on in passes.
+    /// Reduces operands that are processed in passes.
     fn reduce_in_passes(&mut self, x: ReduceOp<'c>, all: &Operands) -> Result<(), Failed> {
         use descriptors::tileas_materialize_reductions::stat;
         let op = x.op();
@@ -173,7 +173,7 @@ impl<'c> Materialize<'c, '_> {
             Operands { layout: all.layout.registers_as_warps(passes, warp_bits), shape: all.shape.clone(), ..*all };
         let to = match kept_by_warps(op, &each, 0)? {
             Some(0) => return Ok(()),
-            // Some elements meet within a pass.
+            // Some elements are combined within a pass.
             Some(kept) if kept != all.mask => {
                 let plan = each.layout.reduction(&all.shape, all.dim, kept).map_err(error)?;
                 let plan = plan.ok_or_else(|| fail(op, "layout cannot be reduced within passes"))?;
@@ -187,7 +187,8 @@ impl<'c> Materialize<'c, '_> {
                 }
                 return self.reduce(x);
             }
-            // No two do: registers along the dimension come first, so that passes have them.
+            // No two elements are combined within a pass: move registers along the dimension first, so that passes
+            // contain them.
             Some(_) => {
                 let (along, others): (Vec<u64>, Vec<u64>) =
                     all.layout.register().iter().partition(|b| all.along(**b) != 0);
@@ -197,7 +198,7 @@ impl<'c> Materialize<'c, '_> {
             }
             None => default_layout(&all.shape, self.warps),
         };
-        // Only warps hold the dimension, when registers have nothing to be put in order.
+        // If registers cannot be reordered, only warps hold the dimension.
         let to =
             if to == all.layout { spread_over_threads(&all.layout, &all.shape, all.dim).map_err(error)? } else { to };
         if to == all.layout {
@@ -208,7 +209,7 @@ impl<'c> Materialize<'c, '_> {
         self.reduce(new)
     }
 
-    /// The same reduction of operands in another layout. Its results are brought to where they were.
+    /// Rebuilds the reduction with operands in another layout. Its results are converted back.
     fn reduce_in(&mut self, x: ReduceOp<'c>, all: &Operands, to: &Layout) -> Result<ReduceOp<'c>, Failed> {
         let op = x.op();
         let b = Builder::before(self.context, op);
@@ -268,7 +269,7 @@ impl<'c> Materialize<'c, '_> {
         let build = |r: Result<Val<'c>, BuildError>| r.map_err(|e| fail(op, e.to_string()));
         let context = self.context;
         let view = |v: Val<'c>, shape: &Shape| {
-            let t = Tensor::of_value(v).ok_or_else(|| fail(op, "operand is no tensor"))?;
+            let t = Tensor::of_value(v).ok_or_else(|| fail(op, "operand is not a tensor"))?;
             build(ViewOp::build(&b, tile_type(context, shape, t.element, &all.layout), v).map(|o| o.result()))
         };
         let inputs = operands(op).map(|v| view(v, &split)).collect::<Result<Vec<_>, _>>()?;
@@ -281,7 +282,7 @@ impl<'c> Materialize<'c, '_> {
         let (found, totals_shape, _) = all.layout.reduce(&split, all.dim + 1).map_err(error)?;
         let mut totals = vec![];
         for &v in &scanned {
-            let t = Tensor::of_value(v).ok_or_else(|| fail(op, "operand is no tensor"))?;
+            let t = Tensor::of_value(v).ok_or_else(|| fail(op, "operand is not a tensor"))?;
             let to = tile_type(self.context, &totals_shape, t.element, &found);
             totals.push(build(PickOp::build(&b, to, v, dim, i64_attr(self.context, at)).map(|o| o.result()))?);
         }
@@ -301,7 +302,7 @@ impl<'c> Materialize<'c, '_> {
         Ok(())
     }
 
-    /// `values` through shared memory, in the layout `to`.
+    /// Moves `values` through shared memory to the layout `to`.
     fn share_with_all_warps(
         &mut self,
         b: &Builder<'c>,
@@ -327,7 +328,7 @@ impl<'c> Materialize<'c, '_> {
     ) -> Result<Vec<Val<'c>>, Failed> {
         let mut list = vec![];
         for &v in values {
-            let t = Tensor::of_value(v).ok_or_else(|| fail(op, "operand is no tensor"))?;
+            let t = Tensor::of_value(v).ok_or_else(|| fail(op, "operand is not a tensor"))?;
             let conversion = ConvertLayoutOp::build(b, t.with_layout(self.context, to), v);
             let conversion = conversion.map_err(|e| fail(op, e.to_string()))?;
             self.touched |= behaviour::uses_shared_memory(conversion.op());
@@ -336,7 +337,7 @@ impl<'c> Materialize<'c, '_> {
         Ok(list)
     }
 
-    /// A copy of `op` with other operands; `retype` makes a result's type from its element type.
+    /// Copies `op` with other operands; `retype` maps an element type to a result type.
     fn clone_before(
         &self,
         b: &Builder<'c>,
@@ -361,7 +362,7 @@ fn bytes_of(t: &Tensor<'_>) -> u64 {
     t.elements() as u64 * u64::from(storage_bits(t.element) / 8)
 }
 
-/// The type of a tile; without dimensions it is a scalar.
+/// Returns the type of a tile, or of a scalar if the shape has rank zero.
 fn tile_type<'c>(context: &'c Context, shape: &Shape, element: Type<'c>, layout: &Layout) -> Type<'c> {
     if shape.rank() == 0 {
         return element;
@@ -370,7 +371,7 @@ fn tile_type<'c>(context: &'c Context, shape: &Shape, element: Type<'c>, layout:
     tensor_type(&extents, element, Some(layout_attr(context, layout)))
 }
 
-/// The bits of the coordinate that warps hold; none when the layout does not say so bit by bit.
+/// Returns the coordinate bits that warps hold, or `None` if warps do not hold single bits.
 fn kept_by_warps(op: OpRef<'_>, all: &Operands, kept: u64) -> Result<Option<u64>, Failed> {
     let plan = all.layout.reduction(&all.shape, all.dim, kept).map_err(|e| fail(op, e.to_string()))?;
     let Some(plan) = plan else { return Ok(None) };
@@ -383,13 +384,13 @@ fn kept_by_warps(op: OpRef<'_>, all: &Operands, kept: u64) -> Result<Option<u64>
     if !parts.iter().all(|p| p.is_power_of_two()) {
         return Ok(None);
     }
-    // What is kept must not be held by others as well.
+    // The kept elements must not be held by other threads as well.
     let within = all.layout.reduction(&all.shape, all.dim, kept | bits).map_err(|e| fail(op, e.to_string()))?;
     Ok(within.filter(|p| p.across.warp == 0).map(|_| bits))
 }
 
-/// Where the elements along `dim` go so that each thread, or each group of lanes, has all of them: some to registers,
-/// the rest to lanes that hold replicas.
+/// Returns a layout in which each thread, or each group of lanes, holds all elements along `dim`: some in registers,
+/// the rest in lanes that hold replicas.
 fn spread_over_threads(layout: &Layout, shape: &Shape, dim: usize) -> tile_layout::Result<Layout> {
     let (low, width) = shape.field(dim)?;
     let field = ((1u64 << width) - 1) << low;
@@ -406,7 +407,7 @@ fn spread_over_threads(layout: &Layout, shape: &Shape, dim: usize) -> tile_layou
     Layout::new(register, lane, clear(layout.warp()), clear(layout.block()))
 }
 
-/// Where totals go so that each thread has all along `dim`.
+/// Returns a layout in which each thread holds all totals along `dim`.
 fn in_every_thread(layout: &Layout, shape: &Shape, dim: usize) -> tile_layout::Result<Layout> {
     let (low, width) = shape.field(dim)?;
     let field = ((1u64 << width) - 1) << low;

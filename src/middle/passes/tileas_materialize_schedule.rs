@@ -1,24 +1,22 @@
-//! `tileas-materialize-schedule`: the modulo scheduler's answer, as attributes.
+//! `tileas-materialize-schedule` runs the modulo scheduler and attaches the schedules as attributes.
 //!
-//! Each loop with constraints is scheduled by `tile_schedule`. It gets its interval and the number of its stages,
-//! `tileas.schedule.interval` and `.stages`; each operation its stage and the clock in the interval,
-//! `tileas.schedule.stage` and `.clock`. Loads that can be copied ahead get `nv_tileas.ahead`, the iterations from the
-//! copy to its first user, which `tileas-unspecialized-pipeline` follows.
+//! `tile_schedule` schedules each loop with constraints. The loop gets its initiation interval and number of stages,
+//! `tileas.schedule.interval` and `.stages`. Each operation gets its stage and its clock within the interval,
+//! `tileas.schedule.stage` and `.clock`. Loads that can be copied ahead get `nv_tileas.ahead`, the number of
+//! iterations from the copy to its first user, which `tileas-unspecialized-pipeline` follows.
 //!
-//! A loop whose products are those of warpgroups is scheduled for agents (`analysis::schedule::agents`), unless
-//! `use-single-agent` says that none is. Each operation then gets its agent, `tileas.schedule.agent`, and each product
-//! the stages of its ring, `nv_tileas.stages`: those that the schedule takes, and those of one iteration more for loads
-//! that are late.
+//! A loop with warpgroup dots is scheduled for agents (`analysis::schedule::agents`), unless `use-single-agent` is
+//! set. Each operation then gets its agent, `tileas.schedule.agent`, and each dot the number of stages of its ring,
+//! `nv_tileas.stages`: the stages that the schedule uses plus the stages of one more iteration, for late loads.
 //!
-//! Overlapped iterations may hold as many registers as a thread has, or as many as one iteration after the other holds
-//! if that is more. Where the scheduler finds no overlap, iterations are one after the other, which a remark tells; an
-//! error it is only where `largest-interval` bounds the search.
+//! Overlapped iterations may hold as many registers as a thread has, or as many as a single iteration holds if that
+//! is more. If the scheduler finds no overlap, iterations are not overlapped and a remark says so; it is an error
+//! only if `largest-interval` bounds the search.
 //!
-//! Rings take shared memory that the scheduler does not know. Where they take more than there is, the deepest copy may
-//! start one iteration less ahead of its user, and the loop is scheduled again, as often as `max-constraint-iterations`
-//! says; after that iterations are one after the other, with the same remark. The plan of products says how many stages
-//! the rings of agents can have: where a schedule takes more, copies wait for the stages that there are, and it is made
-//! again.
+//! Rings take shared memory that the scheduler does not know about. If they take more than is available, the deepest
+//! copy is limited to one iteration less, and the loop is scheduled again, at most `max-constraint-iterations` times;
+//! after that iterations are not overlapped, with the same remark. The dot plan limits the stages of agents' rings.
+//! If a schedule uses more, constraints make copies wait for the available stages and the loop is scheduled again.
 
 use crate::{
     analysis::{
@@ -44,7 +42,7 @@ use std::fmt::Display;
 use tile_schedule::{Bound, Failure, Group, Method, Schedule, Settings, report, rings};
 use tile_targets::Target;
 
-/// What `tileas-unspecialized-pipeline` follows.
+/// The attribute that `tileas-unspecialized-pipeline` follows.
 const AHEAD: &str = "nv_tileas.ahead";
 
 #[derive(Clone, Default)]
@@ -63,7 +61,7 @@ impl RustPass for MaterializeSchedule {
                     f.op(),
                     "cleanup pass invalidated ScheduleAnalysis; rerun constraint generation or remove the pass",
                 ),
-                None => fail(op, "there is no ScheduleAnalysis; tileas-generate-schedule-constraints builds it"),
+                None => fail(op, "no ScheduleAnalysis is available; run tileas-generate-schedule-constraints first"),
             });
         };
         let natural = |n: i64, name: &str| {
@@ -94,7 +92,7 @@ impl RustPass for MaterializeSchedule {
             };
             annotate(context, around, &answer);
             if let Bound::NoOverlap { obstacle, .. } = &answer.schedule.reason {
-                remark_serial(around, format_args!("overlapped, {obstacle}"));
+                remark_serial(around, format_args!("with overlap, {obstacle}"));
             }
             cx.stat_add(stat::NUM_SCHEDULED, 1);
             let name = function.map(|f| f.sym_name().to_owned()).unwrap_or_default();
@@ -113,14 +111,13 @@ struct Answer<'c> {
     graph: tile_schedule::Graph,
     schedule: Schedule,
     nodes: Vec<OpRef<'c>>,
-    /// Loads that can be copied ahead, and how many iterations each is.
+    /// Loads that can be copied ahead, with the number of iterations.
     ahead: Vec<(OpRef<'c>, i64)>,
-    /// Products of agents, with the stages of their rings.
+    /// Dots of agents, with the stages of their rings.
     rings: Vec<(OpRef<'c>, u32)>,
 }
 
-/// The loop as the scheduler takes it. Its agents have the registers that one iteration after the other takes, if that
-/// is more than their own.
+/// Builds the scheduler's graph of the loop. Each agent has at least as many registers as a single iteration holds.
 fn graph_of(around: OpRef<'_>, costs: &LoopCosts) -> Result<tile_schedule::Graph, Failed> {
     let mut graph = costs.graph(around).ok_or_else(|| fail(around, NOT_DESCRIBED))?;
     let alone = tile_schedule::serial(&graph).map_err(|e| fail(around, e.to_string()))?;
@@ -130,18 +127,18 @@ fn graph_of(around: OpRef<'_>, costs: &LoopCosts) -> Result<tile_schedule::Graph
     Ok(graph)
 }
 
-const NOT_DESCRIBED: &str = "loop is not the one that was described";
+const NOT_DESCRIBED: &str = "the loop has changed since its constraints were generated";
 
 fn is_serial(around: OpRef<'_>) -> bool {
     discardable_attr(around, constraint::FORCE_SERIAL_EXECUTION).is_some()
 }
 
-/// Schedules a loop of agents, in the order of their programs that takes the shorter interval.
+/// Schedules a loop of agents, with the order of their programs that gives the shortest interval.
 fn share<'c>(around: OpRef<'c>, costs: &LoopCosts, settings: Settings, rounds: u32) -> Result<Answer<'c>, Failed> {
     let (rings, orders) = costs.rings(around).ok_or_else(|| fail(around, NOT_DESCRIBED))?;
     let graph = graph_of(around, costs)?;
     let (mut best, mut first_failure): (Option<Answer<'c>>, Option<Failure>) = (None, None);
-    // Where iterations are one after the other there is nothing to choose.
+    // Without overlap all orders are equal.
     let orders = if is_serial(around) { &orders[..1] } else { &orders[..] };
     for order in orders {
         match share_in_order(around, graph.clone(), (&rings, order), settings, rounds) {
@@ -156,8 +153,7 @@ fn share<'c>(around: OpRef<'c>, costs: &LoopCosts, settings: Settings, rounds: u
     best.ok_or_else(|| fail(around, why()))
 }
 
-/// Schedules a loop of agents until the stages of its rings are enough. What agents do is overlapped, whatever the size
-/// of the loop.
+/// Schedules a loop of agents until its rings have enough stages. Agents overlap regardless of the size of the loop.
 fn share_in_order<'c>(
     around: OpRef<'c>,
     mut graph: tile_schedule::Graph,
@@ -190,11 +186,11 @@ fn share_in_order<'c>(
     }
 }
 
-/// Stages for each step of a ring beside those that a schedule takes: what is loaded does not always come in time. A
-/// ring that has as many stages for each step ends where an iteration does, which makes its stages easy to count.
+/// Extra stages per step of a ring, because loads do not always arrive in time. With equal numbers of stages per
+/// step, a ring wraps around at the end of an iteration, which keeps its stage numbers simple.
 const SPARE_TURNS: u32 = 1;
 
-/// Schedules a loop until its rings fit.
+/// Schedules a loop until its rings fit shared memory.
 fn solve<'c>(
     around: OpRef<'c>,
     costs: &LoopCosts,
@@ -232,8 +228,8 @@ fn solve<'c>(
     Ok(Answer { graph, schedule, nodes, ahead, rings: vec![] })
 }
 
-/// How many iterations before its first user's a copy must begin, so that it is under way as long as in the schedule:
-/// copies begin where iterations do.
+/// Returns how many iterations before its first user a copy must start to be in flight as long as in the schedule.
+/// Copies start at the beginning of an iteration.
 fn ahead(graph: &tile_schedule::Graph, schedule: &Schedule, load: usize) -> i64 {
     let interval = i64::from(schedule.interval);
     let begin = |node: usize| i64::from(schedule.times[node]);
@@ -242,8 +238,8 @@ fn ahead(graph: &tile_schedule::Graph, schedule: &Schedule, load: usize) -> i64 
     (gap + interval - 1) / interval
 }
 
-/// A copy may begin at most `most` iterations ahead of its users: they are at most so many stages behind it, less the
-/// one that both have a part of.
+/// Limits a copy to start at most `most` iterations before its users: they are at most that many stages after it,
+/// minus the stage that both occupy partly.
 fn limit(graph: &mut tile_schedule::Graph, load: usize, most: i64) {
     let group = |graph: &mut tile_schedule::Graph, node: usize| match graph.nodes[node].group {
         Some(group) => group,
@@ -280,21 +276,21 @@ fn annotate<'c>(context: &'c Context, around: OpRef<'c>, answer: &Answer<'c>) {
         }
     }
     rings.iter().for_each(|(dot, stages)| set(*dot, solved::RING_STAGES, (*stages).into()));
-    // One iteration after the other says nothing of copies, unless that was asked for.
+    // A serial schedule does not say anything about copies, unless it was requested.
     let forced = is_serial(around);
     if schedule.method != Method::Serial || forced {
         ahead.iter().for_each(|(load, n)| set(*load, AHEAD, if forced { 0 } else { *n }));
     }
 }
 
-/// Tells that an overlap of iterations was looked for in vain, and why.
+/// Reports that iterations are not overlapped, and why.
 fn remark_serial(around: OpRef<'_>, why: impl Display) {
-    let reason = format!("iterations are scheduled one after the other: {why}");
+    let reason = format!("iterations are not overlapped: {why}");
     remark(around, remark::NOT_OVERLAPPED, reason, "take smaller tiles");
 }
 
-/// Writes the schedules where `schedule-trace-file` says: a page if the name ends in `.html`, text if in `.txt`, and
-/// otherwise a trace, of which each loop is a process.
+/// Writes the schedules to the `schedule-trace-file`: a page if its name ends in `.html`, text if in `.txt`, and
+/// otherwise a trace in which each loop is a process.
 fn write_reports(op: OpRef<'_>, file: &str, answers: &[(String, Answer<'_>)]) -> Result<(), Failed> {
     if file.is_empty() {
         return Ok(());

@@ -1,17 +1,18 @@
-//! `tileas-optimize-alloc-tensor`: byte offsets in shared memory.
+//! `tileas-optimize-alloc-tensor` assigns byte offsets in shared memory.
 //!
-//! Ops are numbered in program order. Storage lives from its first to its last access; an access inside a loop, a
-//! branch or an agent that the allocation is outside of counts as the whole op, unless all accesses are in one side of
-//! the branch: then their places in there count. Storages of different agents of one
-//! `agent_switch` are in use at the same time, whatever the order of the text. Storages whose lives do not meet may
-//! share bytes: a barrier stands before such a byte is written again, which `tileas-materialize-convert-layout` puts
-//! before every store but the first. The rings of pipelines are free when the consumer has emptied them for the last
-//! time: what follows may lie there. Placement is first fit, largest first, at multiples of the alignment of the
-//! descriptor.
+//! Ops are numbered in program order. Storage is live from its first to its last access. An access inside a loop,
+//! branch or agent that does not contain the allocation counts as the whole op. If all accesses are in one side of a
+//! branch, their positions there count instead. Storages of different agents of one `agent_switch` are live at the
+//! same time, regardless of program order.
 //!
-//! As long as that does not take more than [`BARRIER_SAVING_BUDGET`] bytes, storages live on to the next barrier that
-//! is there for another reason: then the next storage lies elsewhere, and the barrier that would guard reuse has
-//! nothing to guard. `tileas-check-synchronization` removes it.
+//! Storages with disjoint live ranges may share bytes. A barrier precedes each write that reuses bytes:
+//! `tileas-materialize-convert-layout` inserts one before every store except the first. The ring of a pipeline is
+//! dead once the consumer has emptied it for the last time, so later storage may reuse it. Placement is first fit,
+//! largest first, at multiples of the descriptor's alignment.
+//!
+//! If the result takes at most [`BARRIER_SAVING_BUDGET`] bytes, live ranges extend to the next barrier that exists
+//! for another reason. The next storage is then placed elsewhere, and the barrier that would guard the reuse becomes
+//! redundant; `tileas-check-synchronization` removes it.
 
 use crate::{
     analysis::branches::innermost_block,
@@ -31,7 +32,7 @@ use crate::{
 use melior::Context;
 use rustc_hash::FxHashMap;
 
-/// Bytes of shared memory that a block may take to save barriers. Eight such blocks fit on the smallest multiprocessor.
+/// Bytes of shared memory that a CTA may use to save barriers. Eight such CTAs fit on the smallest SM.
 const BARRIER_SAVING_BUDGET: u64 = 12 << 10;
 
 #[derive(Clone, Default)]
@@ -41,12 +42,13 @@ struct Storage<'c> {
     op: AllocTensorOp<'c>,
     bytes: u64,
     alignment: u64,
-    /// The op with regions that run at the same time, and the number of the one that the allocation is in.
+    /// The op whose regions run concurrently, and the region that contains the allocation.
     agent: Option<(usize, usize)>,
-    /// Of a ring, the agent that empties it.
+    /// For a ring, the agent that empties it.
     consumer: Option<(usize, usize)>,
     live: (usize, usize),
-    /// Number of the first barrier behind its life that guards more than reuse, or of the end of its life.
+    /// The position of the first barrier after the live range that guards more than reuse, or the end of the live
+    /// range.
     settled: usize,
 }
 
@@ -55,7 +57,7 @@ impl RustPass for OptimizeAllocTensor {
     fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, _: &PassContext) -> Result<(), Failed> {
         for function in collect_ops(op, nv_tileaa::FuncOp::cast) {
             let mut storages = collect(function.op())?;
-            // Program order breaks ties, so the result does not depend on anything else.
+            // Program order breaks ties, so the result is deterministic.
             storages.sort_by_key(|s| (std::cmp::Reverse(s.bytes), s.live));
             let tight = place(&storages, |s| s.live);
             let roomy = place(&storages, |s| (s.live.0, s.settled));
@@ -68,7 +70,8 @@ impl RustPass for OptimizeAllocTensor {
     }
 }
 
-/// Every access of a storage, also through views of it, and of barriers through their pipeline.
+/// Returns all accesses of a storage, including accesses through views of it and accesses of barriers through their
+/// pipeline.
 fn accesses<'c>(storage: Val<'c>) -> Vec<OpRef<'c>> {
     let (mut list, mut work) = (vec![], vec![storage]);
     while let Some(v) = work.pop() {
@@ -105,13 +108,13 @@ fn collect<'c>(function: OpRef<'c>) -> Result<Vec<Storage<'c>>, Failed> {
     allocations
         .into_iter()
         .map(|op| {
-            let desc = MemDescType::cast(ty(op.result())).ok_or_else(|| fail(op.op(), "result is no memdesc"))?;
+            let desc = MemDescType::cast(ty(op.result())).ok_or_else(|| fail(op.op(), "result is not a memdesc"))?;
             let accesses = accesses(op.result());
-            let home = block_around(op.op()).ok_or_else(|| fail(op.op(), "it is in no block"))?;
+            let home = block_around(op.op()).ok_or_else(|| fail(op.op(), "the op is not in a block"))?;
             let home = block_key(innermost_block(home, &accesses));
             let mut live = (usize::MAX, 0);
             for user in accesses {
-                // The ancestor of the access in the block where the storage is used: a loop counts as a whole.
+                // The ancestor of the access in the block that uses the storage: a loop counts as a whole.
                 let mut at = user;
                 while block_of(at) != home {
                     let Some(parent) = parent_op(at) else { break };
@@ -137,8 +140,8 @@ fn collect<'c>(function: OpRef<'c>) -> Result<Vec<Storage<'c>>, Failed> {
         .collect()
 }
 
-/// Where the life of a ring of a pipeline ends, though producers of later text use it: with the last op of the consumer
-/// that uses pipelines, and the consumer. None for other storage.
+/// Returns the consumer of a ring, and its last op that uses pipelines, which ends the ring's live range even if
+/// producers use the ring later in program order. Returns `None` for other storage.
 fn end_of_ring(op: AllocTensorOp<'_>) -> Option<((usize, usize), OpRef<'_>)> {
     let numbered = |user: OpRef<'_>| {
         MemDescSlotOp::cast(user).is_some_and(|s| defining_op(s.index()).is_some_and(|i| StageOp::cast(i).is_some()))
@@ -157,19 +160,19 @@ fn end_of_ring(op: AllocTensorOp<'_>) -> Option<((usize, usize), OpRef<'_>)> {
     Some(((op_key(consumer.op), consumer.region), last))
 }
 
-/// Bytes that storages at these offsets take.
+/// Returns the bytes that storages at these offsets take.
 fn end(storages: &[Storage<'_>], offsets: &[u64]) -> u64 {
     storages.iter().zip(offsets).map(|(s, offset)| offset + s.bytes).max().unwrap_or(0)
 }
 
-/// Offset of each storage, in order: the lowest that no storage alive at the same time holds.
+/// Returns the offset of each storage, in order: the lowest one that does not overlap storage live at the same time.
 fn place<'c>(storages: &[Storage<'c>], live: impl Fn(&Storage<'c>) -> (usize, usize)) -> Vec<u64> {
     let mut offsets: Vec<u64> = vec![];
     for (i, s) in storages.iter().enumerate() {
         let mine = live(s);
         let concurrent = |o: &Storage<'c>| match (o.agent, s.agent) {
             (Some((op, region)), Some((other, mine))) => op == other && region != mine,
-            // A ring is in use as long as agents other than its consumer are at work, wherever their text stands.
+            // A ring is in use as long as agents other than its consumer run, regardless of program order.
             (Some(agent), None) => s.consumer.is_some_and(|consumer| consumer != agent),
             (None, Some(agent)) => o.consumer.is_some_and(|consumer| consumer != agent),
             (None, None) => false,

@@ -1,38 +1,41 @@
-//! `tileas-order-memory`: barriers where tokens order accesses of different threads.
+//! `tileas-order-memory` inserts barriers where tokens order accesses of different threads.
 //!
-//! Within a thread program order stands. Between threads of a block, a token means that what it comes from is
-//! done: if an access that follows touches bytes that another thread wrote (or writes bytes that another thread read),
-//! the threads must meet in between. Which bytes a thread touches depends on layouts and addresses, and arguments of a
-//! kernel may alias, so the pass assumes the worst of any two accesses of which one writes.
+//! Within a thread, program order suffices. Between threads of a CTA, a token means that the access it comes from is
+//! done: if a later access touches bytes that another thread wrote (or writes bytes that another thread read), the
+//! threads must synchronize in between. The bytes that a thread touches depend on layouts and addresses, and kernel
+//! arguments may alias. The pass therefore assumes that any two accesses conflict if one of them writes.
 //!
-//! An update in place is the exception: a load and a store of the same tile of the same view, in the same layout, touch
-//! each element in one thread, and program order is enough. This holds where elements are known to be apart in memory
-//! and no thread has a copy of another's. It is not carried around loops, where the same indices mean another tile.
+//! Updates in place are an exception. A load and a store of the same tile of the same view in the same layout touch
+//! each element in the same thread, and program order suffices. This requires that elements are known to be distinct
+//! in memory and that no thread holds a copy of another thread's element. It does not hold across loop iterations,
+//! where the same indices denote another tile.
 //!
-//! Ordered accesses of global memory are ordered for the thread that makes them; the block follows by barriers:
+//! Ordered accesses to global memory are ordered for the thread that executes them; barriers extend the order to the
+//! CTA:
 //!
-//! * *Acquire.* One thread has seen what another block released. Whatever a token puts behind that needs a barrier,
-//!   be it a read: after the barrier the other threads see it too.
-//! * *Release.* One thread publishes what the block did before: all of it must have happened, reads too, so that there
-//!   is a barrier in front. The release of the one thread covers what it learned at the barrier.
+//! * *Acquire.* One thread has observed a release by another CTA. Any access that a token orders after it needs a
+//!   barrier, even a read; after the barrier the other threads observe the release too.
+//! * *Release.* One thread publishes the CTA's earlier accesses. All of them must be complete, including reads, so a
+//!   barrier precedes it. The thread's release covers the accesses that it observed at the barrier.
 //!
-//! Example, a lock that four warps hold together, the accesses by one thread marked with a star:
+//! For example, a lock that four warps hold together, with a star for accesses by one thread:
 //!
 //! ```text
 //! cas* acquire   barrier   load, store   barrier   xchg* release
 //! ```
 //!
-//! Accesses that only the first thread makes (a scalar store, an update of one element) are in order among themselves.
+//! Accesses that only the first thread executes (a scalar store, an update of one element) are ordered among
+//! themselves.
 //!
-//! The walk carries, for every token, which accesses stand behind it that no barrier has settled yet; a barrier, its
-//! own or one that is there already, settles all of them. Branches are joined, loops iterated until nothing is added.
-//! It carries no more than what is still asked for: a token is forgotten behind its last use, so that a branch copies
-//! few of them; a loop is walked with what is used inside of it, and one that is met again as it was met before gives
-//! what it gave then. Otherwise a long program would cost the square of its length, and loops inside of each other its
-//! third power or a power of two.
+//! The walk tracks, for every token, the accesses it covers that no barrier has settled yet. A barrier, inserted or
+//! already present, settles all of them. Branches are joined, and loops are iterated to a fixed point. To bound the
+//! work, the walk tracks only live tokens: it drops a token after its last use, so branches copy few tokens. A loop
+//! is walked with only the tokens used inside it, and a loop that is reached again in the same state reuses its
+//! earlier result. Otherwise the cost would be quadratic in the length of a program, and cubic or exponential for
+//! nested loops.
 //!
-//! At last the pass weakens orders that cannot be observed. An update whose token and result are unused has no acquire
-//! effect. A release with no access behind its token publishes nothing.
+//! Finally, the pass weakens orders that cannot be observed. An update with unused token and result does not have an
+//! acquire effect. A release whose token does not cover any access publishes nothing.
 
 use crate::dialect::{
     layouts::Tensor,
@@ -73,18 +76,18 @@ impl RustPass for OrderMemory {
     }
 }
 
-/// Whether the op orders accesses with those outside of the grid, each thread for itself.
+/// Whether the op orders accesses with accesses outside the grid, for each thread separately.
 fn is_token_order(op: OpRef<'_>) -> bool {
     use nv_tileaa::AnyOp::*;
     matches!(nv_tileaa::AnyOp::cast(op), Some(LaunchDependentsOp(_) | WaitForGridsOp(_) | FenceAliasOp(_)))
 }
 
-/// A set of kinds of accesses, those of the first thread alone apart from the others.
+/// A set of access kinds; accesses by the first thread alone are kept separate from the others.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 struct Kinds(u8);
 const READ: Kinds = Kinds(1);
 const WRITE: Kinds = Kinds(2);
-/// Accesses that acquired for the thread that made them.
+/// Accesses that acquired for the thread that executed them.
 const ACQUIRE: Kinds = Kinds(4);
 
 impl Kinds {
@@ -94,11 +97,11 @@ impl Kinds {
     fn meets(self, other: Self) -> bool {
         self.0 & other.0 != 0
     }
-    /// The same kinds, made by the first thread alone.
+    /// Returns the same kinds, executed by the first thread alone.
     fn of_first(self) -> Self {
         Kinds(self.0 << 4)
     }
-    /// Those that other threads than the first had a part in.
+    /// Returns the kinds that threads other than the first took part in.
     fn of_others(self) -> Self {
         Kinds(self.0 & 15)
     }
@@ -107,7 +110,7 @@ impl Kinds {
     }
 }
 
-/// Where accesses are: the number of one [`Place`], or more than that.
+/// The location of accesses: the number of one [`Place`], or several.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum Where {
     #[default]
@@ -126,7 +129,7 @@ impl Where {
     }
 }
 
-/// A tile of a view, and which thread has which of its elements.
+/// A tile of a view, and the distribution of its elements over threads.
 #[derive(PartialEq, Eq, Hash)]
 struct Place {
     view: usize,
@@ -135,7 +138,7 @@ struct Place {
 }
 
 impl Place {
-    /// None unless each element is known to be touched by one thread, and to be apart from all others.
+    /// Returns `None` unless each element is known to be accessed by one thread and to be distinct from all others.
     fn of<'c>(view: Val<'c>, indices: impl Iterator<Item = Val<'c>>, moved: Val<'c>) -> Option<Place> {
         let layout = Tensor::of_value(moved)?.layout()?;
         let free = layout.free_variables();
@@ -148,7 +151,7 @@ impl Place {
     }
 }
 
-/// Whether no two elements of a tile can be in the same place of memory.
+/// Whether all elements of a tile are at distinct addresses.
 fn elements_are_apart(view: &TiledViewType<'_>) -> Option<bool> {
     let memref = StridedMemRefType::cast(view.memref())?;
     let along = view.tile().iter().zip(view.dim_map()).filter(|(extent, _)| **extent > 1);
@@ -156,7 +159,7 @@ fn elements_are_apart(view: &TiledViewType<'_>) -> Option<bool> {
     steps.sort();
     let mut reach = 0i64;
     for (stride, extent) in steps {
-        // What is not known is the smallest number.
+        // Dynamic strides are encoded as the smallest number.
         if stride <= reach {
             return Some(false);
         }
@@ -165,13 +168,13 @@ fn elements_are_apart(view: &TiledViewType<'_>) -> Option<bool> {
     Some(true)
 }
 
-/// What stands behind a token.
+/// The accesses that a token covers.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 struct Behind {
-    /// Accesses that no barrier has settled, and where they are.
+    /// Accesses that no barrier has settled, and their location.
     open: Kinds,
     place: Where,
-    /// Whether there is any access, settled or not.
+    /// Whether the token covers any access, settled or not.
     any: bool,
 }
 
@@ -181,7 +184,7 @@ impl Behind {
         Behind { open: self.open.join(other.open), place, any: self.any || other.any }
     }
 
-    /// As another iteration knows it.
+    /// Returns the value as seen from another iteration.
     fn elsewhere(self) -> Self {
         let place = if self.place == Where::Nowhere { Where::Nowhere } else { Where::Anywhere };
         Behind { place, ..self }
@@ -192,7 +195,7 @@ fn is_token(v: Val<'_>) -> bool {
     MemTokenType::cast(ty(v)).is_some()
 }
 
-/// What stands behind each token at one point of the program: those that are used behind it.
+/// The accesses covered by each token that is still live at one point of the program.
 #[derive(Clone, Default, PartialEq)]
 struct State(FxHashMap<usize, Behind>);
 
@@ -214,7 +217,7 @@ impl State {
             *here = here.join(behind);
         }
     }
-    /// Adds what is behind each first value, as `from` knows it, to the second.
+    /// Joins the accesses of each source token, taken from `from`, into its target token.
     fn carry<'c>(&mut self, from: &State, pairs: impl Iterator<Item = (Val<'c>, Val<'c>)>) {
         for (source, target) in pairs {
             let behind = self.behind(target).join(from.behind(source).elsewhere());
@@ -225,32 +228,32 @@ impl State {
 
 #[derive(Default)]
 struct Order<'c> {
-    /// Ops that need a barrier before them, in the order of their discovery, and by key.
+    /// Ops that need a barrier before them, in the order of discovery, and by key.
     barriers: Vec<OpRef<'c>>,
     needed: FxHashSet<usize>,
-    /// Ordered accesses in program order, and what has been found behind their tokens.
+    /// Ordered accesses in program order, and the accesses that their tokens cover.
     ordered: Vec<OpRef<'c>>,
     found: FxHashMap<usize, Behind>,
-    /// Tokens that nothing behind an op uses, by the op.
+    /// The tokens that are last used by each op.
     last_used: FxHashMap<usize, Vec<usize>>,
-    /// Tokens from outside of each loop that its body uses, by the loop.
+    /// The tokens from outside each loop that its body uses.
     reach_into: FxHashMap<usize, FxHashSet<usize>>,
-    /// Places of accesses, by number.
+    /// The places of accesses, by number.
     places: FxHashMap<Place, usize>,
-    /// What each loop made of what, with as many barriers as there were then.
+    /// Cached results of walking each loop, valid for the number of barriers at the time.
     loops: FxHashMap<usize, Walked>,
-    /// How often the body of a loop was walked through.
+    /// How often a loop body was walked.
     walks: i64,
 }
 
-/// What a loop that has been walked made of what.
+/// The input and output states of a loop that has been walked.
 #[derive(Default)]
 struct Walked {
     barriers: usize,
     cases: Vec<(State, State)>,
 }
 
-/// The tokens of a function by the last op of their block that uses them, itself or inside of it.
+/// Maps each op to the tokens of its block that it is the last to use, directly or in a region.
 fn last_used(function: OpRef<'_>) -> FxHashMap<usize, Vec<usize>> {
     let mut last = FxHashMap::default();
     let mut tokens = vec![];
@@ -273,7 +276,7 @@ fn last_used(function: OpRef<'_>) -> FxHashMap<usize, Vec<usize>> {
     by_user
 }
 
-/// The tokens from outside of each loop that its body uses, by the loop.
+/// Returns the tokens from outside each loop that its body uses.
 fn reach_into(function: OpRef<'_>) -> FxHashMap<usize, FxHashSet<usize>> {
     let mut reached: FxHashMap<usize, FxHashSet<usize>> = FxHashMap::default();
     walk(function, &mut |op| {
@@ -289,15 +292,15 @@ fn reach_into(function: OpRef<'_>) -> FxHashMap<usize, FxHashSet<usize>> {
     reached
 }
 
-/// An access of global memory.
+/// A global memory access.
 struct GlobalAccess<'c> {
     token: Option<Val<'c>>,
     out: Val<'c>,
     kinds: Kinds,
     releases: bool,
-    /// Whether the first thread alone makes it.
+    /// Whether only the first thread executes it.
     first: bool,
-    /// Where it is, if that is known and it has no order.
+    /// Its location, if known and if the access is weak.
     place: Option<Place>,
 }
 
@@ -309,7 +312,7 @@ impl<'c> GlobalAccess<'c> {
             TiledStoreOp(x) => (x.token(), x.result_token(), x.ordering(), WRITE, x.value()),
             TiledAtomicRmwOp(x) => (x.token(), x.result_token(), x.ordering(), WRITE, x.value()),
             MultimemLoadReduceOp(x) => {
-                // Its owners make it, be it weak.
+                // Owners execute it, even if it is weak.
                 let owned = first_owns(x.result());
                 return Some(Self::new(x.token(), x.result_token(), x.ordering(), READ, owned));
             }
@@ -323,7 +326,7 @@ impl<'c> GlobalAccess<'c> {
             AtomicCasOp(x) => (x.token(), x.result_token(), x.ordering(), WRITE, x.ptr()),
             _ => return None,
         };
-        // A weak load is made by every thread that wants the value, all else by owners.
+        // Every thread that needs the value executes a weak load; owners execute all other accesses.
         let owned = kinds == WRITE || ordering != Ordering::Weak;
         let place = match AnyOp::cast(op)? {
             TiledLoadOp(x) => Place::of(x.view(), x.indices(), moved),
@@ -341,14 +344,14 @@ impl<'c> GlobalAccess<'c> {
         GlobalAccess { token, out, kinds, releases, first, place: None }
     }
 
-    /// Whether a barrier must stand between what is open and this access.
+    /// Whether a barrier is required between the open accesses and this access.
     fn conflicts(&self, open: Kinds) -> bool {
         let open = if self.first { open.of_others() } else { open.of_all() };
         open.meets(WRITE.join(ACQUIRE)) || open.meets(READ) && (self.kinds.meets(WRITE) || self.releases)
     }
 }
 
-/// Whether the first thread is the owner of every element.
+/// Whether the first thread owns every element.
 fn first_owns(moved: Val<'_>) -> bool {
     let Some(tensor) = Tensor::of_value(moved) else { return true };
     tensor.layout().is_some_and(|l| {
@@ -362,21 +365,21 @@ impl<'c> Order<'c> {
         let mut ops = ops_of(block).peekable();
         while let Some(op) = ops.next() {
             self.op(op, state);
-            // What the terminator uses is carried on: see `leave`.
+            // The terminator's operands are carried on; see `leave`.
             if ops.peek().is_some() {
                 self.forget(op, state);
             }
         }
     }
 
-    /// Drops the tokens that nothing behind an op uses.
+    /// Drops the tokens that are not used after an op.
     fn forget(&self, op: OpRef<'c>, state: &mut State) {
         self.last_used.get(&op_key(op)).into_iter().flatten().for_each(|token| {
             state.0.remove(token);
         });
     }
 
-    /// Drops the tokens of a block behind its end: its arguments, and what its terminator used.
+    /// Drops the tokens of a block at its end: its arguments, and the operands of its terminator.
     fn leave(&self, block: Blk<'c>, state: &mut State) {
         args(block).for_each(|a| {
             state.0.remove(&key(a));
@@ -386,8 +389,8 @@ impl<'c> Order<'c> {
         }
     }
 
-    /// Walks a loop, unless it was walked in the same state before. What nothing inside uses stays outside, and one
-    /// token, which is the loop's own, says what becomes of it.
+    /// Walks a loop, unless it was already walked in the same state. Tokens that are not used inside are set aside. A
+    /// pseudo token, keyed by the loop itself, records whether the loop settles them.
     fn cyclic(&mut self, op: OpRef<'c>, state: &mut State, walk: impl FnOnce(&mut Self, &mut State)) {
         let mut wanted = self.reach_into.get(&op_key(op)).cloned().unwrap_or_default();
         wanted.extend(operands(op).map(key));
@@ -436,12 +439,13 @@ impl<'c> Order<'c> {
             let all = operands(op).map(|v| state.behind(v)).fold(Behind::default(), Behind::join);
             state.set(result(op, 0), all);
         } else if BarrierOp::cast(op).is_some() {
-            // A barrier that only guards the reuse of shared storage may go when nothing is there to be guarded.
+            // A barrier that only guards the reuse of shared storage may be removed later, so it cannot be relied
+            // upon.
             if discardable_attr(op, REUSE).is_none() {
                 state.barrier();
             }
         } else if is_token_order(op) {
-            // Each thread orders its own accesses; what other threads did still needs a barrier.
+            // Each thread orders its own accesses; accesses of other threads still need a barrier.
             let behind = operands(op).next().map(|t| state.behind(t)).unwrap_or_default();
             state.set(result(op, 0), behind);
         } else if let Some(print) = PrintOp::cast(op) {
@@ -500,8 +504,8 @@ impl<'c> Order<'c> {
         *state = after.unwrap_or(before);
     }
 
-    /// Programs of agents. A barrier in one of them is for its own threads, so what all threads did before and a token
-    /// of which leads into an agent is settled in front of them.
+    /// Handles the programs of agents. Barriers in an agent only synchronize its own threads, so earlier accesses of
+    /// all threads are settled before the agents if one of their tokens is used in an agent.
     fn agents(&mut self, op: OpRef<'c>, state: &mut State) {
         let mut open = false;
         walk(op, &mut |inner| {
@@ -523,8 +527,8 @@ impl<'c> Order<'c> {
         }
     }
 
-    /// Iterates `once`, which takes the state at a loop's head around the loop, until head and barriers stay the same.
-    /// Returns the state at the head.
+    /// Iterates `once`, which maps the state at a loop's head to the state at its back edge, until the state and the
+    /// barriers do not change. Returns the state at the head.
     fn fix_point(&mut self, mut head: State, mut once: impl FnMut(&mut Self, &State) -> State) -> State {
         loop {
             let barriers = self.barriers.len();
@@ -563,7 +567,7 @@ impl<'c> Order<'c> {
         let (Some(before), Some(after)) = (entry_block(region(op, 0)), entry_block(region(op, 1))) else { return };
         let mut head = state.clone();
         head.carry(state, operands(op).zip(args(before)));
-        // The loop is left where the condition is known: after the first region.
+        // The loop exits after its first region, which computes the condition.
         let mut left = State::default();
         self.fix_point(head, |this, head| {
             let mut inside = head.clone();

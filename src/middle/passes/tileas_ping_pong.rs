@@ -1,30 +1,31 @@
-//! `tileas-ping-pong`: warpgroups take turns with the tensor cores.
+//! `tileas-ping-pong` ping-pongs warpgroups between the tensor cores and arithmetic.
 //!
-//! Warpgroups that run one program, such as those of attention,
+//! Warpgroups that run the same program, such as attention,
 //!
 //! ```text
 //! for i { start s = q k[i+1] and o += p v[i];  wait for s;  compute with s;  wait for o }
 //! ```
 //!
-//! may all compute at the same time, while the tensor cores have nothing to do, and then all multiply, one behind the
-//! other. With turns
+//! may all compute at the same time, while the tensor cores idle, and then all multiply back to back. The pass adds a
+//! ping-pong:
 //!
 //! ```text
-//! for i { take turn;  start s = q k[i+1] and o += p v[i];  give turn;  wait for s;  compute with s;  wait for o }
+//! for i { wait for turn;  start s = q k[i+1] and o += p v[i];  pass turn;  wait for s;  compute with s;  wait for o }
 //! ```
 //!
-//! they start one after the other, in the same order in every iteration, and stay apart: while one computes, the
-//! products of another are under way. So do products that stand beside the loop, such as those of iterations that have
-//! been moved out of it: they say from the beginning who is first.
+//! Warpgroups then start their dots one after another, in the same order in every iteration, and stay out of phase:
+//! while one computes, the dots of another are in flight. The ping-pong also covers dots next to the loop, such as
+//! dots of iterations peeled from it, which fixes the order from the start.
 //!
-//! A turn has a price. Who has computed faster than the others must wait for them, and where the tensor cores wait for
-//! what is computed anyway, that time is lost. So there are turns where the tensor cores bound an iteration, or nearly:
-//! where the products of all warpgroups keep them busy for most of the time that it takes at least. That is as long as
-//! the products last, and as long as the busiest pipe then still has to compute. Both are counted by the measured
-//! numbers of the machine, as the scheduler and the planner of products do; a pipe is slower beside products.
+//! Ping-pong has a cost: a warpgroup that computes faster than the others must wait for them. If the tensor cores
+//! wait for arithmetic anyway, that time is lost. The pass therefore ping-pongs only loops that are bound by the
+//! tensor cores, or nearly so: the dots of all warpgroups must keep the tensor cores busy for most of an iteration's
+//! lower bound. The lower bound is the time of the dots plus the remaining time of the busiest pipe. Both come from
+//! the machine's measured costs, as in the scheduler and the dot planner; pipes are slower while dots run.
 //!
-//! Possible are turns in loops whose products are all started before the first of them is waited for, and before
-//! threads of the agent meet. Where no sums are computed with in the loop the tensor cores are kept busy anyway.
+//! A loop is eligible if it starts all its dots before it waits for the first one and before the agent's threads
+//! synchronize. Loops without arithmetic on the accumulators do not change, because they keep the tensor cores busy
+//! anyway.
 
 use crate::{
     analysis::{
@@ -34,7 +35,7 @@ use crate::{
     },
     dialect::{
         dot_plan::WARPGROUP,
-        dots::{Instruction, SharedDot, element_of, operand_of},
+        dots::{Instruction, SharedDot, element_of},
         layouts::Tensor,
         nv_tileaa,
         nv_tileas::{
@@ -56,10 +57,10 @@ use tile_plan::{AStorage, DotLoop, Numbers};
 #[derive(Clone, Default)]
 pub struct PingPong;
 
-/// The share of an iteration in which products keep the tensor cores busy, from which on these bound it.
+/// The minimum fraction of an iteration in which dots keep the tensor cores busy for these to bound the loop.
 const BOUND: f64 = 0.9;
 
-/// What the option says.
+/// The value of the option `when`.
 #[derive(Clone, Copy, PartialEq)]
 enum When {
     Always,
@@ -67,7 +68,7 @@ enum When {
     IfFaster,
 }
 
-/// Numbers of a machine that products of warpgroups were measured on.
+/// The costs of a machine on which warpgroup dots were measured.
 struct Costs {
     machine: Machine,
     numbers: Numbers,
@@ -82,7 +83,7 @@ impl RustPass for PingPong {
             "always" => When::Always,
             "never" => When::Never,
             "if-faster" => When::IfFaster,
-            other => return Err(fail(op, format!("when: '{other}' is not always, never or if-faster"))),
+            other => return Err(fail(op, format!("when must be always, never or if-faster, got '{other}'"))),
         };
         if when == When::Never {
             return Ok(());
@@ -100,7 +101,7 @@ impl RustPass for PingPong {
     }
 }
 
-/// Lets the warpgroups of an agent take turns, and says in how many loops.
+/// Ping-pongs the warpgroups of an agent. Returns the number of loops.
 fn divide<'c>(
     switch: OpRef<'c>,
     agent: usize,
@@ -124,7 +125,7 @@ fn divide<'c>(
         loops += 1;
         let beside = block_around(around).map(runs_of).unwrap_or_default();
         for run in beside.into_iter().chain([run]) {
-            // Loops of one block have the same products beside them.
+            // Loops of one block have the same dots next to them.
             if runs.iter().all(|other| other.first != run.first) {
                 runs.push(run);
             }
@@ -134,7 +135,7 @@ fn divide<'c>(
     let mut tops = ops_of(block).filter(has_turns);
     let Some(first) = tops.next() else { return Ok(0) };
     let last = tops.last().unwrap_or(first);
-    // A run may end behind the op that it begins with.
+    // A run may end after the op that it begins with.
     let last = runs
         .iter()
         .map(|run| run.last)
@@ -159,7 +160,7 @@ fn divide<'c>(
     Ok(loops)
 }
 
-/// Products of a block that are started one behind the other, with nothing that waits between them.
+/// Dots of a block that are started back to back, without waits in between.
 #[derive(Clone, Copy)]
 struct Run<'c> {
     first: OpRef<'c>,
@@ -183,7 +184,7 @@ fn runs_of(block: Blk<'_>) -> Vec<Run<'_>> {
     runs
 }
 
-/// Whether threads wait in an op for each other, or for products.
+/// Whether threads wait in an op for each other or for dots.
 fn keeps_waiting(op: OpRef<'_>) -> bool {
     let mut waits = meets(op);
     walk(op, &mut |o| {
@@ -193,7 +194,7 @@ fn keeps_waiting(op: OpRef<'_>) -> bool {
     waits
 }
 
-/// The products of a loop, if they are all started together and some of the sums are computed with.
+/// Returns the dots of a loop if they are all started together and the loop computes with some of the accumulators.
 fn only_run(around: OpRef<'_>) -> Option<Run<'_>> {
     let body = entry_block(region(around, 0))?;
     let (mut others, mut computed) = (false, false);
@@ -208,7 +209,7 @@ fn only_run(around: OpRef<'_>) -> Option<Run<'_>> {
     }
 }
 
-/// Whether an iteration is expected to be faster with turns. Says so.
+/// Whether ping-pong is expected to make an iteration faster. Reports the decision in a remark.
 fn pays(around: OpRef<'_>, groups: i64, costs: Option<&Costs>) -> bool {
     let body = entry_block(region(around, 0));
     let products = body.into_iter().flat_map(ops_of).filter_map(AsyncDotOp::cast);
@@ -218,33 +219,33 @@ fn pays(around: OpRef<'_>, groups: i64, costs: Option<&Costs>) -> bool {
         Some((tensor, busiest_pipe(around, warps, &costs.machine)?))
     });
     let Some((tensor, (pipe, [alone, beside]))) = known else { return false };
-    // What is left when the products are done goes at the pipe's own rate.
+    // After the dots are done, the rest runs at the pipe's full rate.
     let left = if beside > tensor { (1.0 - tensor / beside) * alone } else { 0.0 };
     let pays = beside > 0.0 && tensor >= BOUND * (tensor + left);
-    let so = if pays { "warpgroups take turns" } else { "warpgroups do not take turns" };
+    let so = if pays { "warpgroups are ping-ponged" } else { "warpgroups are not ping-ponged" };
     let text = format!(
-        "{so}: in an iteration the products of all take the tensor cores {tensor:.0} clocks, beside which pipe '{pipe}' \
-         is busy for {beside:.0}; what is left of these takes {left:.0} more"
+        "{so}: per iteration, the dots of all warpgroups keep the tensor cores busy for {tensor:.0} clocks and pipe \
+         '{pipe}' is busy for {beside:.0} clocks, of which {left:.0} remain after the dots"
     );
     remark(around, remark::PING_PONG, text, "");
     pays
 }
 
 impl Costs {
-    /// None for machines without such numbers.
+    /// Returns the costs of a target, or `None` if they are unknown.
     fn of(target: &str) -> Option<Self> {
         let machine = Machine::of_target(target).ok()?;
         let numbers = Numbers::new(&tile_plan::Machine::named(&machine.name).ok()?).ok()?;
         Some(Self { machine, numbers })
     }
 
-    /// Clocks of the tensor cores for a product of all warpgroups.
+    /// Returns the tensor core clocks of a dot in all warpgroups.
     fn tensor(&self, dot: AsyncDotOp<'_>) -> Option<f64> {
         let by = attr(dot.op(), "instruction").and_then(Instruction::of).filter(|by| by.kind == MmaKind::Warpgroup)?;
         let (right, sums) = (MemDescType::cast(ty(dot.rhs()))?, Tensor::of_value(dot.result())?);
         let extent = |e: &i64| u32::try_from(*e).ok();
         let shape = (extent(sums.shape.first()?)?, extent(sums.shape.last()?)?, extent(right.shape().first()?)?);
-        let operand = operand_of(element_of(right.element_type(), dot.rhs_unsigned())?)?;
+        let operand = element_of(right.element_type(), dot.rhs_unsigned())?;
         let mut product = DotLoop::new(shape, operand);
         if MemDescType::cast(ty(dot.lhs())).is_none() {
             product.a_storage = AStorage::Registers { extra: 0 };

@@ -1,12 +1,13 @@
-//! `tileas-pipeline-dots`: a loop does the last product of an iteration beside the first one of the next.
+//! `tileas-pipeline-dots` software-pipelines dependent dots: the last dot of an iteration overlaps the first dot of
+//! the next.
 //!
-//! In a function with a plan of products (`dialect::dot_plan`), a loop such as attention's,
+//! In a function with a dot plan (`dialect::dot_plan`), a loop such as attention's,
 //!
 //! ```text
 //! for i (o) { s = dot q, k[i], 0;  p, w = softmax s;  o = dot p, v[i], o * w }
 //! ```
 //!
-//! keeps a warpgroup either multiplying or computing. It becomes
+//! makes a warpgroup alternate between multiplying and computing. The pass turns it into
 //!
 //! ```text
 //! if there are iterations {
@@ -18,13 +19,13 @@
 //! }
 //! ```
 //!
-//! The results are the same: each product is computed from the same values. Once products are asynchronous, both are
-//! under way together, and the *late* one, of which the sums are not needed before the scores have been computed with,
-//! still is meanwhile. It takes no more registers: the scores of an iteration have become the left operand when those
-//! of the next are computed.
+//! The results are identical, because each dot is computed from the same values. Once dots are asynchronous, both are
+//! in flight together. The *late* dot stays in flight while the warpgroup computes with the scores, since its
+//! accumulator is needed only afterward. The pipelined loop does not need more registers: the scores of one
+//! iteration have become the left operand before the scores of the next are computed.
 //!
-//! Which loops can be changed `analysis::dependent_dots` says. Of those that are scheduled, the ones are whose schedules do
-//! the late product behind the early one of the next iteration.
+//! `analysis::dependent_dots` decides which loops are eligible. A scheduled loop is pipelined only if its schedule
+//! places the late dot after the early dot of the next iteration.
 
 use crate::{
     analysis::{
@@ -60,8 +61,8 @@ impl RustPass for PipelineDots {
                 continue;
             }
             let loops = collect_ops(function.op(), |o| (Scf::of(o) == Some(Scf::For)).then_some(o));
-            for rotation in loops.into_iter().filter_map(DependentDots::of).filter(is_wanted) {
-                rotation.run(context)?;
+            for dots in loops.into_iter().filter_map(DependentDots::of).filter(is_wanted) {
+                dots.run(context)?;
                 cx.stat_add(stat::NUM_PIPELINED, 1);
             }
         }
@@ -69,10 +70,10 @@ impl RustPass for PipelineDots {
     }
 }
 
-/// Whether the schedule of the loop, if it has one, begins the late product behind the early one of the next iteration.
-fn is_wanted(rotation: &DependentDots<'_>) -> bool {
-    let times = [rotation.early, rotation.late].map(|dot| schedule::time(dot.op(), rotation.around));
-    match (times, schedule::number(rotation.around, solved::INTERVAL)) {
+/// Whether the loop's schedule, if any, places the late dot after the early dot of the next iteration.
+fn is_wanted(dots: &DependentDots<'_>) -> bool {
+    let times = [dots.early, dots.late].map(|dot| schedule::time(dot.op(), dots.around));
+    match (times, schedule::number(dots.around, solved::INTERVAL)) {
         ([Some(early), Some(late)], Some(interval)) => late >= early + interval,
         _ => true,
     }
@@ -105,7 +106,7 @@ impl<'c> DependentDots<'c> {
         let branch = b.insert(state).map_err(error)?;
         give(&Builder::at_end(context, otherwise, location), &inits).map_err(error)?;
 
-        // The first iteration, but for its late product.
+        // The first iteration, without its late dot.
         let b = Builder::at_end(context, inside, location);
         let last = self.last(&b, (first, end, step));
         let mut map = Map::default();
@@ -114,7 +115,7 @@ impl<'c> DependentDots<'c> {
         self.iteration(&b, &mut map, &mut |_| None);
         let mut carried = self.carried(yielded, &map);
 
-        // All others, each with the late product of the one before.
+        // All other iterations, each with the late dot of the previous one.
         let mut types: Vec<_> = carried.iter().map(|v| ty(*v)).collect();
         let mut state = b.state("scf.for");
         state.results(&types);
@@ -134,12 +135,12 @@ impl<'c> DependentDots<'c> {
         map.insert(key(arg(self.body, 0)), now);
         map.extend((0..number).map(|i| (key(arg(self.body, i + 1)), arg(body, i + 1))));
         let (lhs, acc) = (arg(body, number + 1), arg(body, self.index + 1));
-        self.iteration(&within, &mut map, &mut |b| Some(self.product(b, counter, lhs, acc)));
+        self.iteration(&within, &mut map, &mut |b| Some(self.late_dot(b, counter, lhs, acc)));
         give(&within, &self.carried(yielded, &map)).map_err(error)?;
 
         carried = results(new).collect();
         let lhs = carried.pop().ok_or_else(|| fail(op, "loop carries nothing"))?;
-        carried[self.index] = self.product(&b, last, lhs, carried[self.index]);
+        carried[self.index] = self.late_dot(&b, last, lhs, carried[self.index]);
         give(&b, &carried).map_err(error)?;
         for (old, new) in results(op).zip(results(branch)) {
             replace_all_uses(old, new);
@@ -148,13 +149,13 @@ impl<'c> DependentDots<'c> {
         Ok(())
     }
 
-    /// Copies the body but for the late product; what `behind_early` gives stands for the sum that the body gets. All
-    /// that needs the sum comes last, so that it is waited for when everything else is done.
+    /// Copies the body without the late dot; the value returned by `after_early` replaces the incoming accumulator.
+    /// Ops that need the accumulator come last, so that everything else is done before the wait.
     fn iteration(
         &self,
         b: &Builder<'c>,
         map: &mut Map<'c>,
-        behind_early: &mut dyn FnMut(&Builder<'c>) -> Option<Val<'c>>,
+        after_early: &mut dyn FnMut(&Builder<'c>) -> Option<Val<'c>>,
     ) {
         let sum = arg(self.body, self.index + 1);
         let mut dependent: FxHashSet<usize> = [key(sum)].into_iter().collect();
@@ -171,13 +172,13 @@ impl<'c> DependentDots<'c> {
                 at_last.push(op);
                 continue;
             }
-            // An access keeps its place, and so does what it needs.
+            // An access stays in place, and so do the ops that it depends on.
             if needs {
                 at_last.drain(..).for_each(|op| copy(b, op, map));
             }
             copy(b, op, map);
             if op == self.early.op()
-                && let Some(sum) = behind_early(b)
+                && let Some(sum) = after_early(b)
             {
                 map.insert(key(arg(self.body, self.index + 1)), sum);
             }
@@ -185,14 +186,15 @@ impl<'c> DependentDots<'c> {
         at_last.into_iter().for_each(|op| copy(b, op, map));
     }
 
-    /// What an iteration passes on: instead of the late product's result what it adds to, and its left operand.
+    /// Returns the values carried to the next iteration: the late dot's accumulator operand instead of its result,
+    /// and its left operand.
     fn carried(&self, yielded: OpRef<'c>, map: &Map<'c>) -> Vec<Val<'c>> {
         let value = |(i, v)| if i == self.index { self.late.acc() } else { v };
         operands(yielded).enumerate().map(value).chain([self.late.lhs()]).map(|v| mapped(map, v)).collect()
     }
 
-    /// The late product of the iteration that counts `at`.
-    fn product(&self, b: &Builder<'c>, at: Val<'c>, lhs: Val<'c>, acc: Val<'c>) -> Val<'c> {
+    /// Builds the late dot of the iteration with induction variable `at`.
+    fn late_dot(&self, b: &Builder<'c>, at: Val<'c>, lhs: Val<'c>, acc: Val<'c>) -> Val<'c> {
         let mut map = Map::default();
         map.insert(key(arg(self.body, 0)), at);
         for op in &self.needed {
@@ -204,8 +206,8 @@ impl<'c> DependentDots<'c> {
         mapped(&map, self.late.result())
     }
 
-    /// What the last iteration counts: `first + (end - first - 1) / step * step`, where there is one. The difference
-    /// is right without a sign in either order.
+    /// Computes the induction variable of the last iteration: `first + (end - first - 1) / step * step`. The loop has
+    /// at least one iteration, so the difference is correct as an unsigned number for both signednesses.
     fn last(&self, b: &Builder<'c>, (first, end, step): (Val<'c>, Val<'c>, Val<'c>)) -> Val<'c> {
         let t = ty(first);
         let one = b.value("arith.constant", t, &[], &[("value", IntegerAttribute::new(t, 1).into())]);
@@ -234,14 +236,14 @@ fn give<'c>(b: &Builder<'c>, values: &[Val<'c>]) -> Result<(), BuildError> {
     b.insert(state).map(drop)
 }
 
-/// What values of the loop have become.
+/// Maps values of the original loop to their copies.
 type Map<'c> = FxHashMap<usize, Val<'c>>;
 
 fn mapped<'c>(map: &Map<'c>, v: Val<'c>) -> Val<'c> {
     map.get(&key(v)).copied().unwrap_or(v)
 }
 
-/// A copy of an op with all that is in it, at the insertion point.
+/// Copies an op with its regions to the insertion point.
 fn copy<'c>(b: &Builder<'c>, op: OpRef<'c>, map: &mut Map<'c>) {
     let new = clone_detached(op);
     walk(new, &mut |inner| {

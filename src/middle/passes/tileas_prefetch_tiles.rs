@@ -1,7 +1,7 @@
-//! `tileas-prefetch-tiles`: warps that make tiles load for the next one before they make this one.
+//! `tileas-prefetch-tiles` makes producer warps load the inputs of the next tile before they compute the current one.
 //!
-//! A producer's loop over tiles waits for memory in each iteration, unless what it loads has been under way since the
-//! iteration before:
+//! A producer's loop over tiles waits for memory in each iteration, unless its loads were started in the previous
+//! iteration:
 //!
 //! ```text
 //! for i { x = load f(i); t = g(x); acquire; store t; commit }
@@ -14,11 +14,11 @@
 //! for i iter_args(x) { y = load f(min(i + 1, last)); t = g(x); acquire; store t; commit; yield y }
 //! ```
 //!
-//! The last iteration loads its own tile once more, which nobody waits for. The copies are of iterations that there
-//! are, so what is known of addresses and bounds holds for them.
+//! The last iteration reloads its own inputs, and no op uses the result. Only existing iterations are loaded, so
+//! known facts about addresses and bounds still hold.
 //!
-//! Loops change in agents alone, where loads are ordered by nothing, if the agent's registers hold what is loaded
-//! twice. Addresses may depend on the loop's counter, but on nothing else that the loop carries.
+//! The pass changes only loops of agents whose loads are unordered, if the agent's registers hold the loaded values
+//! twice. Addresses may depend on the induction variable but not on other loop-carried values.
 
 use crate::{
     analysis::{clones::clone_op, registers::register_bits, tile_programs::is_unordered_load},
@@ -40,7 +40,7 @@ use melior::{
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Registers of a thread that a producer needs for other things: addresses, bounds, what it computes.
+/// Registers per thread that a producer needs for other purposes: addresses, bounds, computed values.
 const OTHER_REGISTERS: u64 = 48;
 
 #[derive(Clone, Default)]
@@ -72,18 +72,18 @@ impl RustPass for PrefetchTiles {
     }
 }
 
-/// Whether an op is a loop, each iteration of which stores a tile to a stage.
+/// Whether an op is a loop that stores a tile to a stage in each iteration.
 fn makes_tiles(op: OpRef<'_>) -> bool {
     Scf::of(op) == Some(Scf::For)
         && entry_block(region(op, 0)).is_some_and(|b| ops_of(b).any(|o| ProducerCommitOp::cast(o).is_some()))
 }
 
-/// What a loop can load ahead.
+/// The loads that a loop can start ahead.
 struct Ahead<'c> {
     op: OpRef<'c>,
     body: Blk<'c>,
     loads: Vec<OpRef<'c>>,
-    /// The loads and what leads to them, in the order of the body.
+    /// The loads and the ops that they depend on, in program order.
     slice: Vec<OpRef<'c>>,
 }
 
@@ -121,7 +121,7 @@ impl<'c> Ahead<'c> {
         (!loads.is_empty()).then_some(Self { op, body, loads, slice })
     }
 
-    /// Whether a thread has registers for what is loaded, twice.
+    /// Whether a thread has enough registers to hold the loaded values twice.
     fn fits(&self, registers: u64) -> bool {
         let words = |load: &OpRef<'c>| {
             let v = result(*load, 0);
@@ -146,7 +146,8 @@ impl<'c> Ahead<'c> {
         let first = self.first(&b, any, lower)?;
         let (new, carried) = extend_for(&b, self.op, &first)?;
 
-        // The counter of the next iteration, or of this one where there is none: what is left is more than a step.
+        // The next induction variable, or the current one in the last iteration: there is a next iteration if the
+        // remaining distance exceeds one step.
         let counter = arg(self.body, 0);
         let top = ops_of(self.body).next().expect("a body has a terminator");
         b.set_before(top);
@@ -165,7 +166,7 @@ impl<'c> Ahead<'c> {
         extend_yield(&b, self.body, &loaded)
     }
 
-    /// What the loop loads where its counter is `counter`.
+    /// Emits the loop's loads for induction variable `counter`.
     fn at(&self, b: &Builder<'c>, counter: Val<'c>) -> Vec<Val<'c>> {
         let mut map = FxHashMap::default();
         map.insert(key(arg(self.body, 0)), counter);
@@ -176,7 +177,7 @@ impl<'c> Ahead<'c> {
         self.loads.iter().map(|load| map[&key(result(*load, 0))]).collect()
     }
 
-    /// What is loaded for the first iteration, if `any` says that there is one.
+    /// Emits the loads of the first iteration, if `any` says that there is one.
     fn first(&self, b: &Builder<'c>, any: Val<'c>, lower: Val<'c>) -> Result<Vec<Val<'c>>, BuildError> {
         let types: Vec<Type<'c>> = self.loads.iter().map(|load| ty(result(*load, 0))).collect();
         let (op, blocks) = new_if(b, any, &types)?;

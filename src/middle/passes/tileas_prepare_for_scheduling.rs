@@ -1,11 +1,11 @@
-//! `tileas-prepare-for-scheduling`: loops that the modulo scheduler will see hold what each iteration has to do.
+//! `tileas-prepare-for-scheduling` hoists invariant tensor computations before the modulo scheduler sees a loop.
 //!
-//! A tensor that is computed from values of before the loop alone is the same in each iteration. The scheduler would
-//! count its instructions every time, and LLVM moves them out in the end. So it is computed in front of the loop, from
-//! inner loops to outer ones. What is computed again at next to no cost stays, since it would hold registers all the
-//! time.
+//! A tensor computed only from values defined outside the loop is the same in each iteration. The scheduler would
+//! count its instructions in each iteration, although LLVM hoists them later. The pass therefore moves such
+//! computations before the loop, from inner loops to outer ones. Ops that are almost free to recompute stay in the
+//! loop, because their results would occupy registers across it.
 //!
-//! Kernels with a plan of products stay as they are: the plan says where each operand comes from.
+//! Kernels with a dot plan do not change: the plan says where each operand comes from.
 
 use crate::{
     analysis::schedule,
@@ -41,7 +41,8 @@ impl RustPass for PrepareForScheduling {
     }
 }
 
-/// Whether an op of a loop's body gives the same tensors in each iteration, and may be done where there is none.
+/// Whether an op of a loop's body computes the same tensors in each iteration and may run even if the loop has no
+/// iterations.
 fn is_the_same_each_time<'c>(op: OpRef<'c>, around: OpRef<'c>) -> bool {
     let from_outside = |v: Val<'c>| {
         let place = defining_op(v).or_else(|| parent_of_block(owner_of(v)));

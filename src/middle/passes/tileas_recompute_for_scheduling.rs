@@ -1,11 +1,11 @@
-//! `tileas-recompute-for-scheduling`: what costs next to nothing is computed next to each user.
+//! `tileas-recompute-for-scheduling` recomputes cheap values next to each user.
 //!
-//! A value that is used in several stages of a schedule holds its registers from the first to the last of them, and
-//! once for each iteration under way. Where it is a number that is repeated, or a row or column of such, each user gets
-//! one of its own, directly in front of it: the scheduler can then put each beside its user. The copies are apart for
-//! cleanups, since `tileas-generate-schedule-constraints` gives each op a number.
+//! A value used in several stages of a schedule occupies registers from the first stage to the last, once for each
+//! iteration in flight. If the value is a splat, or a broadcast row or column, each user gets a separate copy
+//! directly before it, and the scheduler can place each copy next to its user. Cleanups cannot merge the copies,
+//! because `tileas-generate-schedule-constraints` numbers each op.
 //!
-//! Kernels with a plan of products stay as they are: the plan says what each agent computes.
+//! Kernels with a dot plan do not change: the plan says which values each agent computes.
 
 use crate::{
     analysis::{clones::clone_op, schedule},
@@ -30,7 +30,7 @@ impl RustPass for RecomputeForScheduling {
         let target = target(op, Options(cx).compute_capability())?;
         for around in schedule::loops_to_shape(op, target) {
             let body: Vec<OpRef<'c>> = entry_block(region(around, 0)).into_iter().flat_map(ops_of).collect();
-            // Users first: what a copy is computed from is copied for the copy.
+            // Visit users first, so that the operands of a copy are copied for it too.
             for cheap in body.into_iter().rev().filter(|o| behaviour::is_cheap(*o)) {
                 cx.stat_add(stat::NUM_COPIES, one_for_each_user(cheap, context));
             }
@@ -39,10 +39,10 @@ impl RustPass for RecomputeForScheduling {
     }
 }
 
-/// Gives each user of a cheap op but the first a copy of it; how many there are.
+/// Gives each user of a cheap op except the first a copy of it. Returns the number of copies.
 fn one_for_each_user<'c>(cheap: OpRef<'c>, context: &'c Context) -> i64 {
     let home = block_of(cheap);
-    // What uses it in a region is a user where the region's op stands.
+    // A use inside a region counts as a use by the region's op.
     let here = |user| std::iter::successors(Some(user), |o| parent_op(*o)).find(|o| block_of(*o) == home);
     let mut users: Vec<(OpRef<'c>, Vec<(OpRef<'c>, usize)>)> = vec![];
     for (user, at) in uses(result(cheap, 0)) {

@@ -1,29 +1,29 @@
-//! `tileas-remove-layout-conversions`: one layout for as much of the program as possible.
+//! `tileas-remove-layout-conversions` assigns one layout to as much of the program as possible.
 //!
 //! Layout conversions cost shuffles or a round trip through shared memory. The pass drops all of them and assigns
 //! layouts again:
 //!
-//! 1. *Anchors* are matrix products, and the accesses of global memory, heaviest first (bytes moved times an assumed
-//!    trip count of eight for every loop around), in the layouts they have now. A product never changes its layouts; an
-//!    access may. The left and right operands of a product are wanted there only: their layouts repeat elements in many
-//!    warps. They flood nothing but widening casts and changes of shape that stand before the product, so that narrow
-//!    elements are moved.
-//! 2. An anchor's layout *floods* over the def-use graph, forwards and backwards, through every op for which the layout
-//!    on one side determines that on the other: elementwise ops, scans, loop-carried values, `view`, `permute`, `cat`,
-//!    `pack` and `unpack`, `broadcast` towards its source, and `reduce` towards its results. Through `extract_slice` it
-//!    flows forwards: every thread keeps a part of what it had. It enters only values that have no layout yet, and an
-//!    access only when that access stays efficient in it (within a factor of the sectors that its own layout touches).
-//! 3. What is left gets the default layout of its shape.
-//! 4. Where an operand now lies in another layout than its user needs, cheap producers (ranges, splats, constants and
-//!    short chains of arithmetic on them) are computed again in the layout that is needed; the rest is converted.
+//! 1. *Anchors* are dots, and global memory accesses, heaviest first (bytes moved times an assumed trip count of
+//!    eight for each enclosing loop), in their current layouts. A dot never changes its layouts; an access may. The
+//!    layouts of a dot's left and right operands are only useful for the dot, because they replicate elements in many
+//!    warps. They flood only the widening casts and shape changes before the dot, so that narrow elements are moved.
+//! 2. An anchor's layout *floods* the def-use graph, forward and backward, through every op for which the layout on
+//!    one side determines the layout on the other: elementwise ops, scans, loop-carried values, `view`, `permute`,
+//!    `cat`, `pack` and `unpack`, `broadcast` toward its source, and `reduce` toward its results. It flows forward
+//!    through `extract_slice`, where every thread keeps a part of its elements. It enters only values that do not
+//!    have a layout yet. It enters an access only if the access stays efficient, within a factor of the sectors that
+//!    the access's own layout touches.
+//! 3. The remaining values get the default layout of their shape.
+//! 4. If an operand's layout differs from the layout that its user needs, cheap producers (ranges, splats, constants
+//!    and short chains of arithmetic on them) are recomputed in the needed layout; other operands are converted.
 //!
-//! The result is valid whatever the choice: step 4 mends every disagreement, except between `replicate` and its
-//! operand, which lie alike: there the access decides. A conversion of what a loop does not change stands in front of
+//! The result is valid for any choice, because step 4 fixes every mismatch. The exception is `replicate`, which has
+//! the same layout as its operand; there the access decides. Conversions of loop-invariant values are placed before
 //! the loop.
 //!
-//! A tensor that does not fit into registers is an array, out of which slices are best taken where threads hold whole
-//! slices: in front of the loop that takes them it is converted to such a layout. Tensors that are put together slice
-//! by slice keep the layout that they were given for that.
+//! A tensor that does not fit into registers is an array. Slices are best extracted from a layout in which threads
+//! hold whole slices, so the tensor is converted to such a layout before the loop that extracts slices. Tensors that
+//! are assembled slice by slice keep the layout assigned for that purpose.
 
 use crate::{
     analysis::{
@@ -76,13 +76,13 @@ impl RustPass for RemoveLayoutConversions {
     }
 }
 
-/// How many times more sectors than in its own layout a load or a store may touch to avoid a conversion.
+/// The maximum factor of sectors, relative to its own layout, that a load or a store may touch to avoid a conversion.
 const LOAD_SLACK: u64 = 4;
 const STORE_SLACK: u64 = 2;
-/// Ops that step 4 computes again at most for one operand.
+/// The maximum number of ops that step 4 recomputes for one operand.
 const RECOMPUTE_LIMIT: usize = 12;
 
-/// Whether an operand is that of a product of warpgroups and goes to shared memory from wherever it lies.
+/// Whether an operand belongs to a warpgroup dot and goes to shared memory from any layout.
 fn goes_to_memory(op: OpRef<'_>, i: usize) -> bool {
     let by_warpgroups =
         || AnyDot::cast(op).and_then(|d| d.instruction()).is_some_and(|by| by.kind == MmaKind::Warpgroup);
@@ -94,12 +94,12 @@ struct Anchor<'c> {
     access: AccessPlan,
     layout: Layout,
     weight: u64,
-    /// Why even the best layout has narrow accesses, if they are.
+    /// The reason why even the best layout has narrow accesses, if it does.
     narrow: Option<Narrow>,
 }
 
 impl<'c> Anchor<'c> {
-    /// Tells why the access moves `vector` elements at a time and not 16 bytes, when that is worth knowing.
+    /// Reports why the access moves only `vector` elements at a time instead of 16 bytes, if it is worth reporting.
     fn remark_on_width(&self, tile: &Tensor<'c>, vector: u64) {
         if vector >= tile.elements().unsigned_abs() {
             return;
@@ -111,7 +111,7 @@ impl<'c> Anchor<'c> {
         if let Some(Narrow { reason, suggestion }) = &self.narrow {
             remark(self.op, remark::NARROW_ACCESS, format!("{what}: {reason}"), suggestion);
         } else if vector < own {
-            let reason = format!("{what}: the tile lies as a heavier access needs it");
+            let reason = format!("{what}: the tile has the layout that a heavier access needs");
             remark(self.op, remark::NARROW_ACCESS, reason, "");
         }
     }
@@ -123,19 +123,20 @@ struct Assignment<'c> {
     warps: u64,
     limit: Limit,
     anchors: Vec<Anchor<'c>>,
-    /// Anchor of an access, by op.
+    /// The anchor of each access, by op.
     anchor_of: FxHashMap<usize, usize>,
-    /// Chosen layouts, by value.
+    /// The assigned layouts, by value.
     layouts: FxHashMap<usize, Layout>,
-    /// Chosen layouts of stores, by op.
+    /// The assigned layouts of stores, by op.
     stores: FxHashMap<usize, Layout>,
-    /// Products in program order.
+    /// Dots in program order.
     dots: Vec<AnyDot<'c>>,
-    /// Layouts of the operands of a product, by op.
+    /// The layouts of the operands of dots, by op.
     dot_operands: FxHashMap<usize, Vec<Layout>>,
-    /// Layouts of the operands of ops whose layouts are never changed, by op; none for what is no tensor.
+    /// The layouts of the operands of ops whose layouts never change, by op; `None` for operands that are not
+    /// tensors.
     fixed_operands: FxHashMap<usize, Vec<Option<Layout>>>,
-    /// Chosen layouts of the operands of reductions, by op.
+    /// The assigned layouts of the operands of reductions, by op.
     reductions: FxHashMap<usize, Layout>,
 }
 
@@ -163,7 +164,7 @@ impl<'c> Assignment<'c> {
             let Some(mut access) = access_of(op, &facts) else { return };
             let Some(tile) = tile_of(op) else { return };
             if is_update(op) {
-                // What one instruction of the target updates is known to the pass that chose the layout.
+                // The pass that assigned the layout knows how many elements one instruction of the target updates.
                 access.narrow(attr(op, "vector").map_or(1, |a| int_attr(a) as u64));
             }
             let Some(layout) = tile.layout() else {
@@ -195,7 +196,7 @@ impl<'c> Assignment<'c> {
         })
     }
 
-    /// Removes every conversion; the types are wrong until [`Self::rewrite`].
+    /// Removes every conversion; types are inconsistent until [`Self::rewrite`]. Returns the number of conversions.
     fn strip(&self) -> usize {
         let mut conversions = vec![];
         walk(self.function, &mut |o| conversions.extend(ConvertLayoutOp::cast(o)));
@@ -208,7 +209,7 @@ impl<'c> Assignment<'c> {
 
     fn assign(&mut self) {
         self.fix();
-        // Results before operands: what stands between two products belongs to the first.
+        // Results before operands: values between two dots belong to the first one.
         let mut inserts = vec![];
         walk(self.function, &mut |o| inserts.extend(InsertSliceOp::cast(o)));
         for insert in inserts {
@@ -243,10 +244,11 @@ impl<'c> Assignment<'c> {
                 let chosen = self.layouts.get(&key(result(op, 0))).cloned().unwrap_or(layout);
                 self.flood_operands(op, &chosen);
             } else {
-                // A store takes its value as it comes when that is good enough.
+                // A store accepts its value's layout if it is good enough.
                 let value = operands(op).find(|v| Tensor::of_value(*v).is_some()).expect("a store of a tensor");
                 self.flood(value, layout.clone());
-                // A value that cannot lie so, such as a result of a reduction, is left without a layout here.
+                // A value that cannot have this layout, such as the result of a reduction, stays without a layout
+                // here.
                 let found = self.layouts.get(&key(value)).cloned();
                 let takes = |f: &Layout| self.accepts(i, f, STORE_SLACK) && !self.scatters(i, f);
                 let chosen = found.filter(takes).unwrap_or(layout);
@@ -268,8 +270,8 @@ impl<'c> Assignment<'c> {
                 self.flood(v, self.fallback(v, &t));
             }
         }
-        // What an access leaves in the owners of elements alone is in no other thread before `replicate` has been
-        // there, so that a conversion must come behind it.
+        // After an access that leaves results only in the owners of elements, other threads get them from
+        // `replicate`, so a conversion must come after it.
         walk(self.function, &mut |op| {
             if let Some(x) = ReplicateOp::cast(op)
                 && let Some(layout) = self.layouts.get(&key(x.source())).cloned()
@@ -279,7 +281,7 @@ impl<'c> Assignment<'c> {
         });
     }
 
-    /// Gives the operands and results of ops whose layouts must not change those that they have.
+    /// Keeps the layouts of the operands and results of ops whose layouts must not change.
     fn fix(&mut self) {
         let layout_of = |v: Val<'c>| Tensor::of_value(v).and_then(|t| t.layout());
         let mut fixed = vec![];
@@ -298,7 +300,7 @@ impl<'c> Assignment<'c> {
         }
     }
 
-    /// The layout of a value that no anchor reaches.
+    /// Returns the layout of a value that no anchor reaches.
     fn fallback(&self, v: Val<'c>, t: &Tensor<'c>) -> Layout {
         let place = defining_op(v).or_else(|| parent_of_block(owner_of(v)));
         let warps = place.and_then(ThreadScope::of).and_then(|s| s.warps).map_or(self.warps, |w| w as u64);
@@ -311,7 +313,7 @@ impl<'c> Assignment<'c> {
         }
     }
 
-    /// Gives the operands of an access whose tile lies in `layout` what they need.
+    /// Gives the operands of an access whose tile has `layout` the layouts they need.
     fn flood_operands(&mut self, op: OpRef<'c>, layout: &Layout) {
         let Some(tile) = tile_of(op) else { return };
         for (i, v) in operands(op).enumerate() {
@@ -320,7 +322,8 @@ impl<'c> Assignment<'c> {
     }
 
     /// Whether a store in the layout of an accumulator would take at least four times as many instructions as in its
-    /// own: each has an address and a test of its own, and half of every sector that it touches belongs to another one.
+    /// own layout. Each instruction has a separate address and test, and half of every sector that it touches belongs
+    /// to another instruction.
     fn scatters(&self, anchor: usize, layout: &Layout) -> bool {
         let a = &self.anchors[anchor];
         let Some(tile) = tile_of(a.op) else { return false };
@@ -336,7 +339,7 @@ impl<'c> Assignment<'c> {
             && a.access.sectors(layout, &shape) <= slack * a.access.sectors(&a.layout, &shape)
     }
 
-    /// Gives an operand of a product the layout that the product needs, and what widens it the layout before.
+    /// Gives an operand of a dot the layout that the dot needs, and propagates it to the ops that widen the operand.
     fn flood_operand(&mut self, v: Val<'c>, layout: Layout) {
         let (Some(t), Some(op)) = (Tensor::of_value(v), defining_op(v)) else { return };
         let shapes = matches!(
@@ -354,7 +357,7 @@ impl<'c> Assignment<'c> {
         }
     }
 
-    /// Gives `v` a layout and follows it as far as it determines others.
+    /// Gives `v` a layout and propagates it to the values whose layouts follow from it.
     fn flood(&mut self, v: Val<'c>, layout: Layout) {
         let mut work = vec![(v, layout)];
         while let Some((v, layout)) = work.pop() {
@@ -371,14 +374,14 @@ impl<'c> Assignment<'c> {
             if !producible(v, &t, &layout) {
                 continue;
             }
-            // The results of a reduction lie where its operands say, and nowhere else.
+            // The layout of a reduction's results follows from its operands.
             if let Some(op) = defining_op(v).filter(|op| layout_relation(*op) == LayoutRelation::Reduce)
                 && self.reduced(op).is_none_or(|l| l != layout)
             {
                 continue;
             }
-            // A conversion cannot mend a loop whose result lies otherwise than its argument. They get the layout
-            // together, since another way through the program may lead to one of them with another layout.
+            // A conversion cannot fix a loop whose result and argument have different layouts. Both get the layout
+            // together, since another path through the program may reach one of them with another layout.
             let both = [Some(v), of_one_type(v)];
             both.iter().flatten().for_each(|v| _ = self.layouts.insert(key(*v), layout.clone()));
             for v in both.into_iter().flatten() {
@@ -394,7 +397,7 @@ impl<'c> Assignment<'c> {
         }
     }
 
-    /// What follows for others from operand `i` of `user`, `t`, lying in `layout`.
+    /// Propagates the layout of `t`, operand `i` of `user`.
     fn follow(
         &mut self,
         user: OpRef<'c>,
@@ -410,7 +413,8 @@ impl<'c> Assignment<'c> {
         }
     }
 
-    /// The first operand of a reduction that gets a layout decides for the others and for the results.
+    /// The first operand of a reduction that gets a layout determines the layouts of the other operands and the
+    /// results.
     fn reduce(&mut self, op: OpRef<'c>, layout: &Layout, work: &mut Vec<(Val<'c>, Layout)>) {
         if self.reductions.contains_key(&op_key(op)) {
             return;
@@ -422,7 +426,7 @@ impl<'c> Assignment<'c> {
         }
     }
 
-    /// Where the results of a reduction lie, once its operands have a layout.
+    /// Returns the layout of the results of a reduction, once its operands have a layout.
     fn reduced(&self, op: OpRef<'c>) -> Option<Layout> {
         let reduce = ReduceOp::cast(op)?;
         let operand = Tensor::of_value(operand(op, 0))?;
@@ -457,7 +461,7 @@ impl<'c> Assignment<'c> {
 
     fn forward(&self, op: OpRef<'c>, i: usize, t: &Tensor<'c>, layout: &Layout, work: &mut Vec<(Val<'c>, Layout)>) {
         match layout_relation(op) {
-            // A store decides for itself, and the result of a broadcast has more than one layout that fits.
+            // A store decides for itself, and several layouts fit the result of a broadcast.
             LayoutRelation::Same | LayoutRelation::Access
                 if self.stores.contains_key(&op_key(op)) || result_count(op) == 0 => {}
             LayoutRelation::Same | LayoutRelation::Access => {
@@ -502,7 +506,7 @@ impl<'c> Assignment<'c> {
         }
     }
 
-    /// Sets types, and mends operands that lie otherwise than needed. Returns the number of conversions made.
+    /// Sets types and fixes operands with mismatched layouts. Returns the number of conversions created.
     fn rewrite(&mut self) -> Result<usize, Failed> {
         let mut ops = vec![];
         walk(self.function, &mut |o| ops.push(o));
@@ -524,7 +528,7 @@ impl<'c> Assignment<'c> {
                 let b = Builder::before(self.context, outside_of_loops(op, v));
                 let Some(t) = Tensor::of_value(v) else { continue };
                 let Some(want) = self.wanted(op, i) else { continue };
-                // A broadcast picks registers as it needs them.
+                // A broadcast can read its source's registers in any order.
                 let order_matters = layout_relation(op) != LayoutRelation::Broadcast;
                 let lies = |l: &Layout| *l == want || !order_matters && same_up_to_registers(l, &want);
                 if !self.layouts.get(&key(v)).is_some_and(lies) {
@@ -556,7 +560,7 @@ impl<'c> Assignment<'c> {
         Ok(made)
     }
 
-    /// Layout that operand `i` of `op` must have; none when it does not matter.
+    /// Returns the layout that operand `i` of `op` must have; `None` if any layout works.
     fn wanted(&self, op: OpRef<'c>, i: usize) -> Option<Layout> {
         let v = operand(op, i);
         let of = |v: Val<'c>| self.layouts.get(&key(v)).cloned();
@@ -607,7 +611,7 @@ impl<'c> Assignment<'c> {
         }
     }
 
-    /// `v` computed again in `want`, when that is cheap.
+    /// Recomputes `v` in the layout `want`, if that is cheap.
     fn recompute(&mut self, b: &Builder<'c>, v: Val<'c>, want: &Layout, budget: &mut usize) -> Option<Val<'c>> {
         if self.layouts.get(&key(v)) == Some(want) {
             return Some(v);
@@ -640,7 +644,7 @@ impl<'c> Assignment<'c> {
         Some(r)
     }
 
-    /// Producers that were computed again may have lost their last use.
+    /// Erases recomputed producers that lost their last use.
     fn erase_dead(&self) {
         loop {
             let mut dead = vec![];
@@ -666,7 +670,7 @@ fn same_shape(v: Val<'_>, t: &Tensor<'_>) -> bool {
     Tensor::of_value(v).is_some_and(|o| o.shape == t.shape)
 }
 
-/// Layout that operand `i` must have for the result `t` of `op` to lie in `layout`.
+/// Returns the layout that operand `i` needs if the result `t` of `op` has `layout`.
 fn needed<'c>(op: OpRef<'c>, i: usize, t: &Tensor<'c>, layout: &Layout) -> Option<Layout> {
     let from = Tensor::of_value(operand(op, i))?;
     match layout_relation(op) {
@@ -683,7 +687,7 @@ fn needed<'c>(op: OpRef<'c>, i: usize, t: &Tensor<'c>, layout: &Layout) -> Optio
         }
         LayoutRelation::Broadcast => {
             BroadcastOp::cast(op)?;
-            // Repeated elements need no registers of their own.
+            // Repeated elements do not need separate registers.
             Some(project(layout, &t.shape, &from.shape).squeeze_registers().0)
         }
         LayoutRelation::Cat => {
@@ -707,7 +711,7 @@ fn needed<'c>(op: OpRef<'c>, i: usize, t: &Tensor<'c>, layout: &Layout) -> Optio
     }
 }
 
-/// Whether every thread holds the same elements in both layouts, in whatever registers.
+/// Whether every thread holds the same elements in both layouts, in any registers.
 fn same_up_to_registers(a: &Layout, b: &Layout) -> bool {
     (a.lane(), a.warp(), a.block()) == (b.lane(), b.warp(), b.block()) && {
         let span = |l: &Layout| Subspace::span(l.register().iter().copied());
@@ -715,7 +719,7 @@ fn same_up_to_registers(a: &Layout, b: &Layout) -> bool {
     }
 }
 
-/// Whether the op that makes `v` can leave it in `layout`: a change of the element width leaves the parts of an element
+/// Whether the op that defines `v` can produce `layout`: a change of the element width leaves the parts of an element
 /// in the first registers.
 fn producible<'c>(v: Val<'c>, t: &Tensor<'c>, layout: &Layout) -> bool {
     let Some(op) = defining_op(v).filter(|op| layout_relation(*op) == LayoutRelation::Packing) else { return true };
@@ -726,7 +730,7 @@ fn producible<'c>(v: Val<'c>, t: &Tensor<'c>, layout: &Layout) -> bool {
     layout.merge_elements(ratio).is_some_and(|whole| whole.split_elements(ratio) == *layout)
 }
 
-/// The outermost loop around `op` in which `v` does not change, or `op` itself.
+/// Returns the outermost loop around `op` in which `v` is invariant, or `op` itself.
 fn outside_of_loops<'c>(op: OpRef<'c>, v: Val<'c>) -> OpRef<'c> {
     let home = home_of(v);
     let (mut at, mut place) = (op, op);

@@ -1,18 +1,19 @@
-//! `tileas-skip-rescale`: attention does not multiply its sums by one.
+//! `tileas-skip-rescale` skips the rescale of attention's accumulators when the factor is one.
 //!
-//! An online softmax scales its sums by how much the maximum of a row has grown:
+//! An online softmax rescales its accumulators by the growth of the row maximum:
 //!
 //! ```text
 //! for .. (top, sum) { next = max(top, ..);  factor = exp2(top - next);  sum' = dot p, v, sum * factor }
 //! ```
 //!
-//! Maxima grow often at first and rarely later, and where they do not, the factor is one. The multiplication gets the
-//! unit attribute `nv_tileas.often_one`, with which `convert-tileas-to-llvm` lets each warp look whether all its
-//! factors are one, and leaves the multiplications out if so. The result is the same to the bit: `x * 1` is `x`, also
-//! where that is infinite, a zero with its sign, or subnormal.
+//! Maxima grow often at first and rarely later. If a maximum does not grow, the factor is one. The pass marks the
+//! multiplication with the unit attribute `nv_tileas.often_one`. `convert-tileas-to-llvm` then makes each warp test
+//! whether all its factors are one and skip the multiplications if so. The result is bit-identical: `x * 1` is `x`,
+//! also for infinities, signed zeros and subnormals.
 //!
-//! This pays where a warp has many elements for each factor, and where other warps need its issue slots: in functions
-//! with a plan of products (`dialect::dot_plan`), whose consumers compute while products are under way.
+//! The test pays off where a warp has many elements per factor and where other warps need its issue slots. The pass
+//! therefore handles only functions with a dot plan (`dialect::dot_plan`), whose consumers compute while dots are in
+//! flight.
 
 use crate::{
     analysis::producers::behind_conversions,
@@ -31,7 +32,7 @@ use crate::{
 };
 use melior::{Context, ir::Attribute};
 
-/// Elements of a thread for each of its factors, at least: what the look at a factor costs must be little beside them.
+/// The minimum number of elements per factor in a thread: the test of a factor must be cheap in comparison.
 const ELEMENTS: usize = 8;
 
 #[derive(Clone, Default)]
@@ -62,8 +63,8 @@ impl RustPass for SkipRescale {
     }
 }
 
-/// Whether a value is, for many elements each, by how much a maximum has grown: `exp(a - max(a, b))`, or that of a
-/// multiple of the difference.
+/// Whether a value, broadcast to many elements, is the growth of a maximum: `exp(a - max(a, b))`, or the exponential
+/// of a multiple of the difference.
 fn is_growth(factor: Val<'_>, product: OpRef<'_>) -> bool {
     let registers = |v: Val<'_>| Some(Tensor::of_value(v)?.layout()?.register().len());
     let Some(broadcast) = defining_op(factor).and_then(BroadcastOp::cast) else { return false };
@@ -84,7 +85,7 @@ fn is_growth(factor: Val<'_>, product: OpRef<'_>) -> bool {
     })
 }
 
-/// The op that computes a value, behind what only arranges it.
+/// Returns the op that computes a value, looking through layout conversions and views.
 fn through(v: Val<'_>) -> Option<OpRef<'_>> {
     let op = defining_op(behind_conversions(v))?;
     match ViewOp::cast(op) {

@@ -1,8 +1,8 @@
-//! `tileas-slicing`: scans and matrix products of large tiles, slice by slice.
+//! `tileas-slicing` splits scans and dots of large tiles into loops over slices.
 //!
-//! Most ops on a tensor that does not fit into registers are done in loops over chunks of a thread's registers, which
-//! `tileas-materialize-register-loops` builds at the end. Scans and matrix products relate elements of different
-//! chunks, so they become loops over slices that fit, before layouts are chosen:
+//! Most ops on a tensor that does not fit into registers become loops over chunks of a thread's registers, which
+//! `tileas-materialize-register-loops` builds at the end. Scans and dots relate elements of different chunks, so they
+//! become loops over slices that fit, before layouts are assigned:
 //!
 //! ```text
 //! %r = scan %x dim 1                 %r, %c = for %j iter_args(%out = poison, %carry = poison) {
@@ -20,8 +20,8 @@
 //!                                    }
 //! ```
 //!
-//! The slices of a scan follow each other along its dimension before they move on in the others, so that a carry
-//! belongs to the slice before. Splats are sliced by making a smaller one.
+//! The slices of a scan advance along its dimension first, so that a carry belongs to the previous slice. Splats are
+//! not sliced but rebuilt with a smaller shape.
 
 use crate::{
     analysis::{
@@ -47,12 +47,12 @@ use melior::{
 use rustc_hash::FxHashMap;
 use tile_layout::{DotShape, Layout, Multiplier, Operand, Shape};
 
-/// Words of a thread for the slice of an accumulator.
+/// Words per thread of a slice of an accumulator.
 const ACCUMULATOR_WORDS: i64 = 32;
-/// Elements along K of a slice of a product, unless a scale covers more.
+/// Elements along K of a slice of a dot, unless a scale covers more.
 const DEPTH: i64 = 32;
-/// Words of a tile of a product that a thread may hold when the tile is spread over the threads without copies. As many
-/// as there are registers: what is a little too large for them is better spilled than taken apart.
+/// The maximum number of words per thread of a dot's tile, distributed without copies: as many as there are
+/// registers. A tile that is slightly too large is better spilled than sliced.
 const TILE_WORDS: u64 = 256;
 
 #[derive(Clone, Default)]
@@ -90,9 +90,9 @@ struct Slices<'c> {
     warps: u64,
 }
 
-/// A loop that is being built.
+/// A loop under construction.
 struct Loop<'c> {
-    /// Builds in the body.
+    /// The builder in the body.
     b: Builder<'c>,
     counter: Val<'c>,
     carried: Vec<Val<'c>>,
@@ -118,7 +118,8 @@ impl<'c> Slices<'c> {
     fn tile(&self, shape: &[i64], element: Type<'c>) -> Type<'c> {
         tensor_type(shape, element, Some(layout_attr(self.context, &self.layout(shape))))
     }
-    /// Where a tensor lies whose slices lie as usual, all of them in the same threads.
+    /// Returns the layout of a tensor in which each slice has the default layout, with all slices in the same
+    /// threads.
     fn spread(&self, part: &[i64], whole: &[i64]) -> Layout {
         let shape = |s: &[i64]| Shape::new(s).expect("extents are powers of two");
         self.layout(part).over_registers(&shape(part), &shape(whole)).expect("slices tile the whole")
@@ -129,7 +130,7 @@ impl<'c> Slices<'c> {
 
     //===-- loops -----------------------------------------------------------===//
 
-    /// The body of a loop that runs `count` times and carries values of these types.
+    /// Starts a loop that runs `count` times and carries values of these types.
     fn begin(&self, op: OpRef<'c>, count: i64, types: &[Type<'c>]) -> Loop<'c> {
         let region = Region::new();
         let mut all = vec![self.i32()];
@@ -143,7 +144,7 @@ impl<'c> Slices<'c> {
             count,
         }
     }
-    /// Ends the body and builds the loop; gives its results.
+    /// Ends the body and builds the loop. Returns its results.
     fn end(
         &self,
         b: &Builder<'c>,
@@ -166,7 +167,8 @@ impl<'c> Slices<'c> {
 
     //===-- slices ----------------------------------------------------------===//
 
-    /// Slice numbers of part `number` of the `whole`: the dimensions of `order` count, the first one fastest.
+    /// Returns the slice indices of part `number` of the `whole`. The dimensions of `order` are counted, the first
+    /// one fastest.
     fn indices(&self, b: &Builder<'c>, number: Val<'c>, part: &[i64], whole: &[i64], order: &[usize]) -> Vec<Val<'c>> {
         let zero = self.constant(b, 0);
         let mut list = vec![zero; whole.len()];
@@ -188,19 +190,19 @@ impl<'c> Slices<'c> {
         part: &[i64],
         indices: &[Val<'c>],
     ) -> Result<Val<'c>, BuildError> {
-        // Where the whole was to lie does not matter to its slices.
+        // The layout of the whole does not matter for its slices.
         let mut source = source;
         while let Some(conversion) = defining_op(source).and_then(ConvertLayoutOp::cast) {
             source = conversion.source();
         }
-        let t = Tensor::of_value(source).ok_or_else(|| BuildError("slice of no tensor".into()))?;
+        let t = Tensor::of_value(source).ok_or_else(|| BuildError("the sliced value is not a tensor".into()))?;
         let to = self.tile(part, t.element);
         if let Some(same) = self.smaller_splat(b, source, to)? {
             return Ok(same);
         }
         Ok(ExtractSliceOp::build(b, to, source, indices)?.result())
     }
-    /// A splat or a constant of equal elements, of another type.
+    /// Rebuilds a splat or a constant with equal elements with another type.
     fn smaller_splat(&self, b: &Builder<'c>, v: Val<'c>, to: Type<'c>) -> Result<Option<Val<'c>>, BuildError> {
         let Some(op) = defining_op(v) else { return Ok(None) };
         if let Some(splat) = SplatOp::cast(op) {
@@ -208,7 +210,7 @@ impl<'c> Slices<'c> {
         }
         let Some(value) = attr(op, "value").filter(|_| behaviour::is_constant(op)) else { return Ok(None) };
         use melior::ir::{Attribute, AttributeLike};
-        // SAFETY: the attribute is alive and asked for its kind; the new one has the same element.
+        // SAFETY: the attribute is alive and its kind is checked; the new one has the same element.
         unsafe {
             if !mlir_sys::mlirAttributeIsADenseElements(value.to_raw())
                 || !mlir_sys::mlirDenseElementsAttrIsSplat(value.to_raw())
@@ -220,7 +222,7 @@ impl<'c> Slices<'c> {
             Ok(Some(b.value("arith.constant", to, &[], &[("value", new)])))
         }
     }
-    /// A result whose slices are inserted one after the other: its type while they are.
+    /// Returns the type of a result while slices are inserted into it one by one.
     fn collecting(&self, part: &[i64], whole: &Tensor<'c>) -> Type<'c> {
         whole.with_layout(self.context, &self.spread(part, &whole.shape))
     }
@@ -237,7 +239,7 @@ impl<'c> Slices<'c> {
         let dim = x.dim() as usize;
         let tensors: Vec<Tensor<'c>> = x.operands().filter_map(Tensor::of_value).collect();
         let whole = tensors[0].shape.clone();
-        // One element of another row for each thread first, then a run along the dimension.
+        // First one element in another row for each thread, then a run along the dimension.
         let mut part = vec![1; whole.len()];
         let mut room = self.threads() << PASS_REGISTERS;
         let mut grow = |part: &mut Vec<i64>, d: usize, most: i64| {
@@ -324,7 +326,7 @@ impl<'c> Slices<'c> {
         Ok(())
     }
 
-    /// The body of a scan on whole tensors: what comes before, and what follows it.
+    /// Applies the body of a scan to whole tensors: the values before, and the values after them.
     fn combine(
         &self,
         b: &Builder<'c>,
@@ -344,7 +346,7 @@ impl<'c> Slices<'c> {
             for v in operands(inner) {
                 inputs.push(match values.get(&key(v)) {
                     Some(v) => *v,
-                    // A scalar from outside of the body.
+                    // A scalar from outside the body.
                     None => SplatOp::build(b, lifted(ty(v)), v)?.result(),
                 });
             }
@@ -373,7 +375,7 @@ impl<'c> Slices<'c> {
 
     //===-- matrix products -------------------------------------------------===//
 
-    /// Whether a tile of the product is too large even when it is spread over the threads without copies.
+    /// Whether a tile of the dot is too large even if it is distributed over the threads without copies.
     fn is_large_product(&self, dot: AnyDot<'c>) -> bool {
         let op = dot.op();
         [LHS, RHS, ACC].into_iter().filter_map(|i| Tensor::of_value(operand(op, i))).any(|t| {
@@ -388,14 +390,14 @@ impl<'c> Slices<'c> {
     }
 
     fn sliced_dot(&self, op: OpRef<'c>) -> Result<(), BuildError> {
-        let no_tensor = || BuildError("product of no tensors".into());
+        let no_tensor = || BuildError("an operand of the dot is not a tensor".into());
         let tensors: Vec<Tensor<'c>> =
             operands(op).map(|v| Tensor::of_value(v).ok_or_else(no_tensor)).collect::<Result<_, _>>()?;
         let (lhs, acc) = (&tensors[LHS], &tensors[ACC]);
         let rank = acc.shape.len();
         let (m, n) = (rank - 2, rank - 1);
         let depth = lhs.shape[n];
-        // As square as can be; a tile of a batch that is small itself may go on with others.
+        // As square as possible; small tiles of a batch may be combined with others.
         let mut part = vec![1; rank];
         let mut room = self.threads() * ACCUMULATOR_WORDS;
         while room > 1 && (part[m] < acc.shape[m] || part[n] < acc.shape[n]) {
@@ -439,12 +441,12 @@ impl<'c> Slices<'c> {
                 set_operand(product, o, inner.carried[0]);
                 continue;
             }
-            // Scales lie along K as their operands do.
+            // Scales have the same orientation along K as their operands.
             let left = o == LHS || o == 3;
             let mut at = place.clone();
             at[if left { n } else { m }] = inner.counter;
             let slice = self.extract(j, v, &extents(o), &at)?;
-            // By scalar arithmetic, until an instruction is chosen.
+            // Scalar arithmetic, until an instruction is selected.
             let (l, r) = if o < 3 { (LHS, RHS) } else { (3, 4) };
             let invalid = |e: tile_layout::LayoutError| BuildError(e.to_string());
             let of_slices = DotShape::new(&shape(&extents(l)), &shape(&extents(r)), &shape(&part)).map_err(invalid)?;

@@ -163,7 +163,7 @@ impl<'c> Program<'c, '_> {
         let slice = Slice::of(self.function, roots, self.given, skip);
         slice
             .map(|slice| slice.for_warps(self.warps.into()))
-            .map_err(|(at, reason)| fail(at, format!("the program of an agent cannot be told apart: {reason}")))
+            .map_err(|(at, reason)| fail(at, format!("the program of an agent cannot be separated: {reason}")))
     }
 
     /// Grids that the loads wait for are waited for by both agents.

@@ -1,15 +1,16 @@
-//! `tileir-emit-host-wrapper`: the host's side of a launch.
+//! `tileir-emit-host-wrapper` generates the host side of a launch.
 //!
-//! For each `gpu.module @m` a module `@m_host` of the LLVM dialect is made, with a function for each kernel:
+//! For each `gpu.module @m` the pass creates a module `@m_host` in the LLVM dialect, with one function for each
+//! kernel:
 //!
 //! ```c
 //! CUresult k_launch(CUfunction kernel, unsigned x, unsigned y, unsigned z, CUstream stream, ARGUMENTS);
 //! ```
 //!
-//! It packs the arguments, of the kernel's own types, and calls `cuLaunchKernel` with a grid of `x * y * z` tile blocks
-//! of as many threads as the kernel has. Pointers are addresses of the device, 64-bit integers; numbers of formats that
-//! the host lacks are their bits. With `dump-host` the module is also written to a file, as LLVM IR: `clang -c` makes
-//! an object of it that programs link with `-lcuda`.
+//! The function packs its arguments, which have the kernel's types, and calls `cuLaunchKernel` with a grid of `x * y
+//! * z` tiles and the kernel's number of threads per block. Pointers are device addresses, passed as 64-bit integers;
+//! numbers in formats that the host lacks are passed as their bits. With `dump-host` the module is also written to a
+//! file as LLVM IR. `clang -c` compiles it to an object that programs link with `-lcuda`.
 
 use crate::{
     analysis::warps::warps_of,
@@ -58,7 +59,7 @@ impl RustPass for EmitHostWrapper {
     }
 }
 
-/// The new module, behind that of the kernels.
+/// Builds the new module, after the kernels' module.
 fn host_module<'c>(
     module: OpRef<'c>,
     kernels: &[nv_tileaa::FuncOp<'c>],
@@ -76,11 +77,11 @@ fn host_module<'c>(
         wrapper(&mut text, *kernel, &quoted(&format!("{}_launch", kernel.sym_name())), context)?;
     }
     text.push_str("}\n");
-    let parsed = Module::parse(context, &text).ok_or_else(|| fail(module, "the host wrapper is no valid module"))?;
-    // The text is a module of its own, which the parser does not wrap into another.
+    let parsed = Module::parse(context, &text).ok_or_else(|| fail(module, "the host wrapper is not a valid module"))?;
+    // The text is a complete module, which the parser does not wrap in another one.
     // SAFETY: the copy is detached, and the insertion point takes it over.
     let host = op_ref(unsafe { mlirOperationClone(parsed.as_operation().to_raw()) });
-    // Each wrapper stands where its kernel does, and the declaration in front of them where the first does.
+    // Each wrapper has the location of its kernel; the declaration before them has the location of the first kernel.
     let places: Vec<_> = kernels.iter().map(|k| location::leaf(k.op().location())).collect();
     let functions = entry_block(region(host, 0)).into_iter().flat_map(ops_of);
     for (function, place) in functions.zip(places.first().into_iter().chain(&places)) {
@@ -96,7 +97,7 @@ fn host_module<'c>(
 const LAUNCH: &str = "llvm.func @cuLaunchKernel(!llvm.ptr, i32, i32, i32, i32, i32, i32, i32, !llvm.ptr, !llvm.ptr, \
                       !llvm.ptr) -> i32\n";
 
-/// One wrapper as text.
+/// Appends one wrapper as text.
 fn wrapper<'c>(
     text: &mut String,
     kernel: nv_tileaa::FuncOp<'c>,
@@ -108,7 +109,7 @@ fn wrapper<'c>(
     let mut types = vec![];
     for a in args(entry) {
         let t = host_type(context, ty(a))
-            .ok_or_else(|| fail(kernel.op(), format!("argument type {} has no form on the host", ty(a))))?;
+            .ok_or_else(|| fail(kernel.op(), format!("argument type {} cannot be passed from the host", ty(a))))?;
         types.push(t);
     }
     let parameters: String = types.iter().enumerate().map(|(i, t)| format!(", %a{i}: {t}")).collect();
@@ -134,7 +135,7 @@ fn wrapper<'c>(
     Ok(())
 }
 
-/// The type of an argument on the host.
+/// Returns the type of an argument on the host.
 fn host_type<'c>(context: &'c Context, t: Type<'c>) -> Option<Type<'c>> {
     use melior::ir::r#type::IntegerType;
     let lowered = element_type(context, t)?;

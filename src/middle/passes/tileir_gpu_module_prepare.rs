@@ -1,7 +1,7 @@
-//! `tileir-gpu-module-prepare`: what the launch of a kernel is like, in NVVM's terms.
+//! `tileir-gpu-module-prepare` translates a kernel's launch parameters to NVVM attributes.
 //!
-//! `convert-tileas-to-llvm` leaves facts about a kernel on its function; here they become what LLVM makes directives
-//! of.
+//! `convert-tileas-to-llvm` leaves launch parameters as attributes on the kernel. This pass translates them to the
+//! attributes that LLVM prints as directives.
 //!
 //! ```text
 //! nv_tileas.num_warps = 4     nvvm.reqntid = [128, 1, 1]     .reqntid 128, 1, 1
@@ -11,7 +11,7 @@
 //!                             nvvm.blocksareclusters         .blocksareclusters
 //! ```
 //!
-//! Functions that are not kernels become internal to the module, so that LLVM may change and drop them.
+//! Functions that are not kernels become internal to the module, so that LLVM may change or drop them.
 
 use crate::{
     dialect::{
@@ -55,10 +55,13 @@ fn kernel<'c>(function: OpRef<'c>, context: &'c Context) -> Result<(), Failed> {
         set_discardable_attr(function, "nvvm.reqntid", block.into());
         remove_discardable_attr(function, NUM_WARPS);
     } else if discardable_attr(function, "nvvm.reqntid").is_none() {
-        return Err(fail(function, "the kernel does not say how many warps its blocks have"));
+        return Err(fail(
+            function,
+            "the kernel has neither 'nv_tileas.num_warps' nor 'nvvm.reqntid', so its block size is unknown",
+        ));
     }
     if let Some(blocks) = discardable_attr(function, NUM_CTAS) {
-        // Launches count tile blocks, which are clusters here.
+        // The grid of a launch counts tiles, and each tile is a cluster here.
         let cluster = DenseI32ArrayAttribute::new(context, &[int_attr(blocks) as i32, 1, 1]);
         set_discardable_attr(function, "nvvm.cluster_dim", cluster.into());
         let counted = Attribute::parse(context, &format!("[\"{BLOCKS_ARE_CLUSTERS}\"]"));
@@ -69,7 +72,7 @@ fn kernel<'c>(function: OpRef<'c>, context: &'c Context) -> Result<(), Failed> {
         set_discardable_attr(function, "nvvm.maxnreg", i32_attr(context, int_attr(registers) as i32));
         remove_discardable_attr(function, MAX_REGISTERS);
         remove_discardable_attr(function, MULTIPLIES);
-        // The plan of the kernel knows how many blocks these leave room for.
+        // The kernel's plan already accounts for the CTAs per SM that these registers allow.
         remove_discardable_attr(function, MIN_BLOCKS);
     }
     if let Some(blocks) = discardable_attr(function, MIN_BLOCKS) {
@@ -78,7 +81,7 @@ fn kernel<'c>(function: OpRef<'c>, context: &'c Context) -> Result<(), Failed> {
         remove_discardable_attr(function, MULTIPLIES);
     }
     if discardable_attr(function, MULTIPLIES).is_some() {
-        // Left alone, ptxas may spill accumulators for the sake of more blocks on a multiprocessor.
+        // Otherwise ptxas may spill accumulators to fit more CTAs on an SM.
         set_discardable_attr(function, "nvvm.minctasm", i32_attr(context, 1));
         remove_discardable_attr(function, MULTIPLIES);
     }

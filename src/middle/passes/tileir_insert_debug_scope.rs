@@ -1,10 +1,10 @@
-//! `tileir-insert-debug-scope`: every kernel has a scope of debug information, and every op in it a place in a file.
+//! `tileir-insert-debug-scope` gives each kernel a debug scope and each op in it a file location.
 //!
-//! Afterwards messages, remarks and line tables can rely on both. The scope is made of what the public language says of
-//! the kernel, else of its symbol and the place of its head. Where lines are to be written, scopes and call sites of
-//! the public language become LLVM's on every op ([`debug_scope`]); else they stay until the program of one thread
-//! begins. Kernels that have a scope keep it, so the pass may stand behind every pass that gives new places, such as a
-//! snapshot.
+//! Messages, remarks and line tables rely on both afterward. The scope comes from the scope in the public language
+//! if there is one; otherwise it is built from the kernel's symbol and location. If line information is requested,
+//! the scopes and call sites of the public language become LLVM scopes on every op ([`debug_scope`]). Otherwise they
+//! are kept until the program is lowered to a single thread. Kernels that have a scope keep it, so the pass can run
+//! after any pass that assigns new locations, such as a snapshot.
 
 use crate::{
     dialect::{
@@ -36,7 +36,7 @@ impl RustPass for InsertDebugScope {
     }
 }
 
-/// The functions of host code have no source.
+/// Excludes host functions, which have no source.
 fn inside_gpu_module(op: OpRef<'_>) -> bool {
     parent_op(op).is_some_and(is_gpu_module)
 }

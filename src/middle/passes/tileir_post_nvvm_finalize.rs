@@ -1,10 +1,10 @@
-//! `tileir-post-nvvm-finalize`: the module is one that LLVM IR can be made of, and holds nothing more.
+//! `tileir-post-nvvm-finalize` makes sure that a module can be translated to LLVM IR, and drops leftovers.
 //!
-//! * Data and declarations that nothing in the module uses any more go: optimisation may have taken the last use.
-//! * Attributes of the tile dialects go.
-//! * What is called and defined nowhere is an error here rather than one of the assembler's: a program may call the
-//!   device library, LLVM's intrinsics, and the few functions that the driver supplies.
-//! * So is an op that has no translation to LLVM IR.
+//! * Removes data and declarations without uses; earlier optimizations may have removed the last use.
+//! * Removes attributes of the tile dialects.
+//! * Reports calls of undefined functions here rather than in the assembler. A program may call the device library,
+//!   LLVM's intrinsics, and the few functions that the driver supplies.
+//! * Reports ops that cannot be translated to LLVM IR.
 
 use crate::{
     dialect::{
@@ -58,7 +58,7 @@ impl RustPass for PostNvvmFinalize {
             let supplied =
                 SUPPLIED.contains(&name) || name.starts_with("llvm.") || name.starts_with(tile_rtlib::PREFIX);
             if !defined && !supplied {
-                return Err(fail(function, format!("'{name}' is called and defined nowhere")));
+                return Err(fail(function, format!("'{name}' is called but not defined")));
             }
         }
         Ok(())
@@ -66,14 +66,14 @@ impl RustPass for PostNvvmFinalize {
 }
 
 fn symbol(a: melior::ir::Attribute<'_>) -> Option<String> {
-    // SAFETY: the attribute is alive, and asked for its kind before its name.
+    // SAFETY: the attribute is alive, and its kind is checked before its name.
     unsafe {
         mlirAttributeIsAFlatSymbolRef(a.to_raw())
             .then(|| raw_to_str(mlirFlatSymbolRefAttrGetValue(a.to_raw())).to_owned())
     }
 }
 
-/// Erases internal data and declared functions that are not in `used`; how many.
+/// Erases internal data and declared functions that are not in `used`. Returns how many.
 fn remove_unused(module: OpRef<'_>, used: &BTreeSet<String>) -> i64 {
     let Some(body) = entry_block(region(module, 0)) else { return 0 };
     let unused: Vec<OpRef<'_>> = ops_of(body)
@@ -91,7 +91,7 @@ fn remove_unused(module: OpRef<'_>, used: &BTreeSet<String>) -> i64 {
     n
 }
 
-/// Takes the tile dialects' own attributes off a function.
+/// Removes the tile dialects' attributes from a function.
 fn drop_attributes(function: OpRef<'_>) {
     // SAFETY: the function is alive; the names are copied before any attribute goes.
     let names: Vec<String> = unsafe {

@@ -1,7 +1,7 @@
-//! `tileir-print-snapshot`: the program as text on standard error, with the place of each op.
+//! `tileir-print-snapshot` prints the program with op locations on standard error.
 //!
-//! For those who want to follow a line of the source through the compiler: the text names, op by op, the line that it
-//! comes from. Nothing is changed, so line information leads to the source as without it.
+//! The snapshot lets users follow a source line through the compiler: each op is printed with the line it comes from.
+//! The program does not change, so line information still refers to the source.
 
 use crate::{
     dialect::{
@@ -25,11 +25,11 @@ impl RustPass for PrintSnapshot {
     fn run<'c>(&mut self, op: OpRef<'c>, _: &'c Context, cx: &PassContext) -> Result<(), Failed> {
         use descriptors::tileir_print_snapshot::Options;
         let after = Options(cx).after();
-        // Places stand behind their ops instead of in a list of their own.
+        // Print locations inline, after their ops, instead of in a separate list.
         let flags = OperationPrintingFlags::new().enable_debug_info(true, false).use_local_scope();
         let text = op.to_string_with_flags(flags).map_err(|e| fail(op, format!("no snapshot: {e}")))?;
-        // One write, so that snapshots of programs that are compiled at the same time do not mix. Nobody who compiles
-        // depends on the text: a closed standard error is no failure.
+        // Use a single write, so that snapshots of programs compiled concurrently do not mix. Compilation does not
+        // depend on the text: a closed standard error is not a failure.
         let _ = std::io::stderr().write_all(format!("// ----- snapshot after {after} ----- //\n{text}\n").as_bytes());
         Ok(())
     }

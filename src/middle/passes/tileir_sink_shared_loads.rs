@@ -1,9 +1,9 @@
-//! `tileir-sink-shared-loads`: reads of shared memory stand where their values are used.
+//! `tileir-sink-shared-loads` sinks reads of shared memory to their uses.
 //!
-//! `convert-tileas-to-llvm` reads a tile whole before anything is computed from it. A product of large tiles would hold
-//! all of both operands in registers at once, next to its accumulator. So in kernels with products of tiles what is
-//! read from shared memory, and what is computed from that alone, moves down to its first user; the instructions of a
-//! product then alternate with the reads of the fragments that they multiply:
+//! `convert-tileas-to-llvm` reads a whole tile before anything is computed from it. A dot of large tiles would hold
+//! both operands in registers at once, in addition to its accumulator. In kernels with dots, the pass therefore sinks
+//! reads of shared memory, and values computed only from them, to their first user. The instructions of a dot then
+//! alternate with the reads of the fragments that they multiply:
 //!
 //! ```text
 //! %a0 = ldmatrix; %a1 = ldmatrix                 %a0 = ldmatrix
@@ -13,12 +13,12 @@
 //!                                                mma %a1, %b
 //! ```
 //!
-//! Nothing moves out of its block, and no read moves past what might write to shared memory or wait for other threads.
-//! The order of the matrix instructions stays: it is the schedule.
+//! No op leaves its block, and no read moves past an op that may write shared memory or synchronize threads. The
+//! matrix instructions keep their order, which is the schedule.
 //!
-//! The pass works on the LLVM dialect because the unit that moves is one instruction, of which an op of `nv_tileas`
-//! stands for many. It runs before anything else looks at that program, so that common subexpressions do not tie reads
-//! together.
+//! The pass works on the LLVM dialect because it moves single instructions, many of which come from one op of
+//! `nv_tileas`. It runs first on that program, before common subexpression elimination can merge parts of different
+//! reads.
 
 use crate::{
     dialect::{
@@ -63,19 +63,19 @@ impl RustPass for SinkSharedLoads {
 
 #[derive(Clone, Copy, PartialEq)]
 enum Role {
-    /// A read of shared memory.
+    /// Reads shared memory.
     Read,
-    /// Computes its results from its operands and nothing else.
+    /// Computes its results only from its operands.
     Pure,
-    /// Reads must not pass it.
+    /// Reads must not move past it.
     Fence,
-    /// Touches nothing that reads could see, but stays.
+    /// Is not visible to reads, but does not move.
     Other,
 }
 
 fn role(op: OpRef<'_>) -> Role {
     let shared = |v: Val<'_>| {
-        // SAFETY: the type is alive, and asked for its kind before its address space.
+        // SAFETY: the type is alive, and its kind is checked before its address space.
         unsafe {
             let t = ty(v).to_raw();
             mlirTypeIsALLVMPointerType(t) && mlirLLVMPointerTypeGetAddressSpace(t) == SHARED
@@ -89,7 +89,7 @@ fn role(op: OpRef<'_>) -> Role {
             _ => Role::Fence,
         },
         Some(Llvm::Call) => match attr(op, "callee").map(|a| a.to_string()) {
-            // The device library computes and does nothing else.
+            // Device library functions are pure.
             Some(name) if name.trim_start_matches('@').starts_with(tile_rtlib::PREFIX) => Role::Pure,
             _ => Role::Fence,
         },
@@ -102,30 +102,31 @@ fn role(op: OpRef<'_>) -> Role {
     }
 }
 
-/// The place of an op that has been erased.
+/// The position of an erased op.
 const GONE: usize = usize::MAX;
 
-/// Sinks what is read in one block; how many ops moved.
+/// Sinks the reads of one block. Returns the number of ops that moved.
 fn sink_in(block: Blk<'_>) -> usize {
     let ops: Vec<OpRef<'_>> = ops_of(block).collect();
     let roles: Vec<Role> = ops.iter().map(|o| role(*o)).collect();
     if !roles.contains(&Role::Read) || !ops.iter().any(|o| is_instruction(*o)) {
         return 0;
     }
-    // Ops that depend on a read and on nothing else that could not move.
+    // Find ops that depend on a read and on no op that must stay.
     let number: FxHashMap<usize, usize> = ops.iter().enumerate().map(|(i, o)| (op_key(*o), i)).collect();
     let mut from_read = vec![false; ops.len()];
     for (i, op) in ops.iter().enumerate() {
         let mut producers = operands(*op).filter_map(|v| defining_op(v).and_then(|p| number.get(&op_key(p))));
         from_read[i] = roles[i] == Role::Read || roles[i] == Role::Pure && producers.any(|&p| from_read[p]);
     }
-    // For each op the op before which it will stand, its own place if it stays. Users are seen before their producers,
-    // so a producer goes to the least place of its users. Ops that go to one place keep their order among themselves.
+    // For each op, the op that it moves before, or its own position if it stays. Users are visited before their
+    // producers, so a producer moves to the lowest position of its users. Ops that move to the same position keep
+    // their relative order.
     let mut place: Vec<usize> = (0..ops.len()).collect();
     let mut fence = ops.len();
     for i in (0..ops.len()).rev() {
         if from_read[i] && !is_instruction(ops[i]) {
-            // Elements that were taken out of a word and never used would hold the word back.
+            // Unused elements extracted from a word would hold the word back.
             if results(ops[i]).all(|r| !has_uses(r)) {
                 erase(ops[i]);
                 place[i] = GONE;
@@ -145,7 +146,7 @@ fn sink_in(block: Blk<'_>) -> usize {
     moved.map(|(i, &to)| move_before(ops[i], ops[to])).count()
 }
 
-/// The instructions of products, whose order is the schedule.
+/// Whether an op is an instruction of a dot; their order is the schedule.
 fn is_instruction(op: OpRef<'_>) -> bool {
     let text = match Llvm::of(op) {
         Some(Llvm::CallIntrinsic) => attr(op, "intrin").map(string_attr),

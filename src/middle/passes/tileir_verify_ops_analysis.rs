@@ -1,14 +1,14 @@
-//! `tileir-verify-ops-analysis`: the program of one thread is one that the target can run.
+//! `tileir-verify-ops-analysis` checks that the program of one thread can run on the target.
 //!
-//! Checked here, for every `gpu.module`:
+//! It checks for each `gpu.module` that
 //!
-//! * Nothing of the tile dialects is left: an op that no pass lowers is an error at its place.
-//! * Blocks have no more threads than the target allows.
-//! * The block's shared memory fits what a kernel may declare on the target.
-//! * The parameters of a kernel fit the space that the PTX version has for them.
+//! * no op of the tile dialects is left; an op that no pass lowers is an error at its location;
+//! * CTAs have at most as many threads as the target allows;
+//! * the shared memory of a CTA fits the target's limit for a kernel;
+//! * kernel parameters fit the parameter space of the PTX version.
 //!
-//! Not checked here: registers, which ptxas allocates, and whether barriers stand where they must
-//! (`tileas-check-synchronization`).
+//! Register counts are not checked, because ptxas allocates registers. `tileas-check-synchronization` checks
+//! barriers.
 
 use crate::{
     dialect::{
@@ -44,7 +44,7 @@ impl RustPass for VerifyOpsAnalysis {
             }
         });
         if let Some(o) = left {
-            return Err(fail(o, format!("'{}' is left over: no pass before this one lowers it", op_name(o))));
+            return Err(fail(o, format!("'{}' was not lowered by any earlier pass", op_name(o))));
         }
         for module in gpu_modules(op) {
             shared_memory(module, target, Options(cx).extended_smem())?;
@@ -69,7 +69,10 @@ fn threads(kernel: OpRef<'_>, target: &Target) -> Result<(), Failed> {
     };
     let most = i64::from(target.limits.threads_per_block);
     if threads > most {
-        return Err(fail(kernel, format!("a block of {threads} threads is more than the {most} of {}", target.name)));
+        return Err(fail(
+            kernel,
+            format!("a block of {threads} threads exceeds the limit of {most} on {}", target.name),
+        ));
     }
     Ok(())
 }
@@ -86,16 +89,17 @@ fn shared_memory(module: OpRef<'_>, target: &Target, extended: bool) -> Result<(
     let most = shared_limit(target, extended);
     match first {
         Some(global) if bytes > most => {
-            // Whoever runs the passes can try with less.
+            // The caller can retry with smaller requirements.
             set_discardable_attr(module, SHARED_EXCEEDED, i64_attr(context_of(module), bytes as i64));
-            let text = format!("tiles take {bytes} bytes of shared memory, and a block has {most} on {}", target.name);
+            let text =
+                format!("tiles take {bytes} bytes of shared memory, but a block has only {most} on {}", target.name);
             Err(fail(global, text))
         }
         _ => Ok(()),
     }
 }
 
-/// PTX 8.1 made room for more parameters.
+/// PTX 8.1 raised the limit on kernel parameters.
 const LARGE_PARAMETERS: PtxVersion = PtxVersion { major: 8, minor: 1 };
 
 fn parameters(kernel: OpRef<'_>, target: &Target) -> Result<(), Failed> {
@@ -103,15 +107,15 @@ fn parameters(kernel: OpRef<'_>, target: &Target) -> Result<(), Failed> {
     let bytes = args(entry).map(|a| size_of(ty(a))).fold(0u64, |end, size| end.next_multiple_of(size.max(1)) + size);
     let most = if target.llvm_ptx >= LARGE_PARAMETERS { 32_764 } else { 4_096 };
     if bytes > most {
-        let text = format!("parameters take {bytes} bytes, and kernels for {} have room for {most}", target.name);
+        let text = format!("parameters take {bytes} bytes, but kernels for {} can take at most {most}", target.name);
         return Err(fail(kernel, text));
     }
     Ok(())
 }
 
-/// Bytes of a type that tiles are lowered to: numbers, pointers, arrays and vectors of them.
+/// Returns the size in bytes of a lowered type: a number, a pointer, or an array or vector of them.
 fn size_of(t: Type<'_>) -> u64 {
-    // SAFETY: the type is alive, and asked for its kind before each accessor.
+    // SAFETY: the type is alive, and its kind is checked before each accessor.
     unsafe {
         let raw = t.to_raw();
         if let Some(count) = array_count(t) {
@@ -132,7 +136,7 @@ fn size_of(t: Type<'_>) -> u64 {
     }
 }
 
-/// Elements of an array type, which MLIR's C interface does not tell.
+/// Returns the element count of an array type, which MLIR's C API does not expose.
 fn array_count(t: Type<'_>) -> Option<u64> {
     t.to_string().strip_prefix("!llvm.array<")?.split_once(" x ")?.0.parse().ok()
 }

@@ -1,4 +1,4 @@
-//! Pass pipelines: one options struct, one function that builds the text from it.
+//! Pass pipelines: one options struct, and the function that builds the pipeline text from it.
 
 mod old_names;
 pub mod options;

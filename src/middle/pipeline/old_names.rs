@@ -1,4 +1,4 @@
-//! Old names of passes.
+//! Deprecated names of passes.
 //!
 //! Pass pipelines and `disable-pass` accept them for one release, with a note on standard error.
 
@@ -7,17 +7,17 @@ use crate::dialect::{ffi, rt::raw_to_str};
 use mlir_sys::{MlirOpPassManager, MlirStringRef};
 use std::ffi::{CStr, c_void};
 
-/// The present name of a pass, given a present or an old one.
+/// Returns the current name of a pass, given its current or deprecated name.
 pub(super) fn present(name: &str) -> &str {
     let Some(renamed) = RENAMED.iter().find(|r| r.old.to_str() == Ok(name)) else { return name };
     note(renamed);
     renamed.new
 }
 
-/// Registers the old names as pipelines of one pass. Once a process, after the passes.
+/// Registers each deprecated name as a pipeline of one pass. Call once per process, after the passes are registered.
 pub(super) fn register() {
     for renamed in &RENAMED {
-        // SAFETY: the names are static; the callbacks have the shape that is asked for.
+        // SAFETY: the names are static; the callbacks have the signature that MLIR requires.
         unsafe {
             ffi::mlirxPipelineRegisterWithOptions(
                 renamed.old.as_ptr(),
@@ -55,7 +55,7 @@ static RENAMED: [Renamed; 6] = [
 ];
 
 /// # Safety
-/// The arguments are those of a pipeline callback.
+/// Call only from a pipeline callback, with its arguments.
 unsafe fn add_renamed(
     renamed: &Renamed,
     manager: MlirOpPassManager,
@@ -65,7 +65,7 @@ unsafe fn add_renamed(
     note(renamed);
     // SAFETY: the text lives during the call.
     let options = unsafe { raw_to_str(options) };
-    // The one option that was renamed with its pass.
+    // `turns` is the only option that was renamed together with its pass.
     let options: Vec<String> = options
         .split_whitespace()
         .map(|o| o.strip_prefix("turns=").map_or_else(|| o.to_owned(), |value| format!("when={value}")))
@@ -74,7 +74,7 @@ unsafe fn add_renamed(
     match append_pipeline(manager, &format!("{}{braces}", renamed.new)) {
         Ok(()) => true,
         Err(message) => {
-            // SAFETY: `error` is the callback's own.
+            // SAFETY: MLIR passed `error` to the callback.
             unsafe { pipeline_error(error, &message) };
             false
         }

@@ -1,38 +1,40 @@
-//! Options of the `tileir` pipeline, their text form, and the passes that they select.
+//! The options of the `tileir` pipeline, their text form, and the passes that they select.
 
 use super::old_names::present;
 use crate::dialect::debug_scope::Emission;
 use std::{fmt::Write, sync::LazyLock};
-use tile_interface::{DebugInfo, Insertion, Level, Place};
-use tile_targets::{Feature, Target};
+use tile_interface::{DebugInfo, Insertion, Level, Position};
+use tile_mma::{Unit, has_unit};
+use tile_targets::Target;
 
-/// Which strategy pipelines loops.
+/// How loops are pipelined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Strategy {
     None,
-    /// Asynchronous copies ahead of the products that use them, all by the same warps.
+    /// Copies tiles asynchronously ahead of the dots that use them. The same warps copy and compute.
     Unspecialize,
-    /// Agents: warps that copy, and warps that multiply by warpgroups. What has none is as with `Unspecialize`.
+    /// Splits kernels into agents: producer warps that copy and consumer warpgroups that run `wgmma` dots. Loops
+    /// without agents are pipelined as with `Unspecialize`.
     WarpSpecialize,
 }
 
 impl Strategy {
-    /// What the command takes when nothing is asked for: agents where the target multiplies by warpgroups.
+    /// Returns the command's default strategy: warp specialization where the target has `wgmma`.
     pub fn strongest(target: &Target) -> Self {
-        if target.has(Feature::Wgmma) { Strategy::WarpSpecialize } else { Strategy::Unspecialize }
+        if has_unit(Unit::Warpgroup, target) { Strategy::WarpSpecialize } else { Strategy::Unspecialize }
     }
 }
 
-/// A program on the way from the public language to the LLVM dialect.
+/// A form of the program between the public language and the LLVM dialect that can be printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Snapshot {
     None,
-    /// What the compiler was given.
+    /// The compiler's input.
     InputIr,
     TileAa,
-    /// With layouts, storage and barriers.
+    /// After layouts, shared memory and barriers are assigned.
     TileAs,
-    /// The program of one thread.
+    /// The program of a single thread.
     PostTileAs,
 }
 
@@ -44,7 +46,7 @@ impl Snapshot {
         Self::ALL.into_iter().find(|s| s.name() == name)
     }
 
-    /// The value of the options.
+    /// The spelling of the snapshot as an option value.
     pub fn name(self) -> &'static str {
         match self {
             Self::None => "none",
@@ -56,7 +58,7 @@ impl Snapshot {
     }
 }
 
-/// The level of the program after a pass.
+/// The dialect level of the program after a pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stage {
     TileAa,
@@ -79,75 +81,75 @@ impl Stage {
 /// One pass of the pipeline.
 #[derive(Clone, Debug)]
 pub struct Step {
-    /// The pass with its options, as text.
+    /// The pass and its options, as text.
     pub pass: String,
     pub stage: Stage,
-    /// The lowest level whose tier has the pass.
+    /// The lowest optimization level whose tier includes the pass.
     pub tier: u8,
-    /// Whether programs are compiled without it too: it makes them faster, or better to read.
+    /// Whether programs compile without the pass. Such a pass only makes code faster or more readable.
     pub optional: bool,
 }
 
 impl Step {
-    /// The argument of the pass.
+    /// The pass name without options.
     pub fn name(&self) -> &str {
         self.pass.split('{').next().unwrap_or_default()
     }
 }
 
-/// Every option of the pipeline, in the order of its text form.
+/// All options of the pipeline, in the order of the text form.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Tier of passes and level of code generation, 0 to 3.
+    /// The tier of passes and the optimization level of code generation, 0 to 3.
     pub opt_level: u8,
     /// How loops are pipelined at levels 2 and 3.
     pub strategy: Strategy,
-    /// Most stages of a pipeline in shared memory.
+    /// The maximum number of stages of a shared-memory pipeline.
     pub stages: u32,
-    /// Scheduling: 0 none, 1 by the modulo scheduler, 2 also for agents, where the strategy has some, 3 also by
-    /// exhaustive search.
+    /// Scheduling: 0 off; 1 the modulo scheduler with a single agent; 2 also with agents if the strategy uses them; 3
+    /// also exhaustive search.
     pub v2_opt_level: u8,
-    /// Most rows of the scheduler's tables; 0: without tables.
+    /// The maximum number of rows in the scheduler's resource tables; 0 schedules without tables.
     pub table_rows: u32,
-    /// How often constraints of a schedule are made tighter.
+    /// The maximum number of times the constraints of a schedule are tightened.
     pub constraint_iterations: u32,
-    /// File for the schedules; empty for none.
+    /// The file that schedules are written to; empty for none.
     pub schedule_trace: String,
-    /// Run only so many of the optional passes, the first ones: a wrong result is traced to its pass with it.
+    /// Run only the first N optional passes. Bisects a wrong result to its pass.
     pub pass_limit: Option<usize>,
-    /// Optional passes that are left out: what each of them is worth is measured with it.
+    /// Optional passes to leave out, for measuring the benefit of each.
     pub disabled: Vec<&'static str>,
-    /// Warps of a block unless the entry says otherwise: a power of two up to 32. Without it, each kernel's tiles
-    /// decide.
+    /// Warps per CTA, a power of two up to 32, unless the entry sets it. If unset, the tiles of each kernel decide.
     pub num_warps: Option<u32>,
-    /// Thread blocks that share a tile block, a power of two; 0 to choose.
+    /// CTAs of a cluster that split one tile, a power of two; 0 lets the compiler choose.
     pub num_ctas: u32,
     pub target: &'static Target,
-    /// Kernels may take all the shared memory of a block that their target has, which ptxas grants when it is told to
-    /// (`--enable-extended-smem`). Without it, what PTX promises.
+    /// Kernels may use all the shared memory that the target provides per CTA. ptxas grants it with
+    /// `--enable-extended-smem`. If unset, the limit is the amount that PTX guarantees.
     pub extended_smem: bool,
-    /// Bits of address arithmetic, 32 or 64. Without it, 32 where offsets provably fit.
+    /// Width of address arithmetic, 32 or 64 bits. If unset, 32 bits where offsets provably fit.
     pub index_bits: Option<u8>,
     /// All f32 arithmetic may be approximate.
     pub approx: bool,
     /// All f32 arithmetic flushes subnormals.
     pub ftz: bool,
-    /// Types are refused that NVIDIA's compiler refuses for the target.
+    /// Reject the types that NVIDIA's compiler rejects for the target.
     pub strict_types: bool,
-    /// `emit-line-info`, of which every value but `none` means the same: the program is printed behind the conversion
-    /// of the public language and at the boundary to LLVM, with the places of its ops, and lines are written.
+    /// `emit-line-info`; all values except `none` have the same effect. The program is printed with op locations
+    /// after the conversion from the public language and again at the boundary to LLVM, and line information is
+    /// emitted.
     pub print_snapshots: bool,
-    /// The program whose text line information leads to instead of the source; `None`: the source.
+    /// The snapshot whose text line information refers to; `None` refers to the source.
     pub snapshot_lines: Snapshot,
-    /// File of that program; without it, `tileir-snapshot.STAGE.mlir` in the current folder.
+    /// The file of that snapshot; the default is `tileir-snapshot.STAGE.mlir` in the current directory.
     pub snapshot_file: Option<String>,
-    /// Target triple of the host; empty for the native one.
+    /// The host's target triple; empty for the native one.
     pub host_triple: String,
-    /// File for the host's side of a launch; empty for none.
+    /// The file for the host side of a launch; empty for none.
     pub dump_host: String,
-    /// Source lines in the PTX, or all of DWARF.
+    /// Whether the PTX carries source lines, or full DWARF.
     pub debug: DebugInfo,
-    /// Passes of the user. They have no text form.
+    /// Passes that the user inserted. They have no text form.
     pub insertions: Vec<Insertion>,
 }
 
@@ -196,7 +198,7 @@ impl Default for Options {
     }
 }
 
-/// Names that the text form knows.
+/// The option names of the text form.
 const NAMES: &[&str] = &[
     "opt-level",
     "v2-opt-level",
@@ -223,8 +225,8 @@ const NAMES: &[&str] = &[
     "dump-host",
 ];
 
-/// Passes that nothing depends on: what they decide is not missed where they do not run. The plan of products is one of
-/// them, and those that carry it out are not.
+/// Passes that can be left out, because later passes do not rely on their decisions. `tileaa-plan-dots` is optional;
+/// the passes that carry out the plan are not.
 const OPTIONAL: &[&str] = &[
     "canonicalize",
     "cse",
@@ -250,16 +252,16 @@ const OPTIONAL: &[&str] = &[
 ];
 
 static OPTIONAL_LIST: LazyLock<String> =
-    LazyLock::new(|| format!("a list of optional passes with commas between them, which are {}", OPTIONAL.join(", ")));
+    LazyLock::new(|| format!("a comma-separated list of optional passes, which are {}", OPTIONAL.join(", ")));
 
-/// Passes that may stand between the making of a schedule's constraints and their use. Each takes away operations at
-/// most, so that `ScheduleAnalysis` stays what it is.
+/// Passes that may run after the constraints of a schedule are generated and before they are used. They only erase
+/// operations, so `ScheduleAnalysis` remains valid.
 const PRESERVE_SCHEDULE: [&str; 2] = ["canonicalize", "cse"];
 const GENERATE_CONSTRAINTS: &str = "tileas-generate-schedule-constraints";
 const MATERIALIZE_SCHEDULE: &str = "tileas-materialize-schedule";
 
 impl Options {
-    /// The options that the text between the braces of `tileir{...}` sets: `name=value`, separated by blanks.
+    /// Parses the text between the braces of `tileir{...}`: `name=value` pairs separated by spaces.
     pub fn parse(text: &str) -> Result<Self, OptionError> {
         let mut options = Options::default();
         for part in text.split_whitespace() {
@@ -278,7 +280,7 @@ impl Options {
             "false" | "0" => Ok(false),
             _ => Err(bad(name, "true or false")),
         };
-        let natural = |name| value.parse::<u32>().map_err(|_| bad(name, "a number that is not negative"));
+        let natural = |name| value.parse::<u32>().map_err(|_| bad(name, "a non-negative number"));
         match name {
             "opt-level" => {
                 self.opt_level =
@@ -362,7 +364,7 @@ impl Options {
         Ok(())
     }
 
-    /// What is written of debug information: what was asked for, and lines at least where there are snapshots.
+    /// The kind of debug information to emit: the requested kind, but at least lines if snapshots are enabled.
     pub fn emission(&self) -> Emission {
         match self.debug {
             DebugInfo::Full => Emission::Full,
@@ -372,8 +374,9 @@ impl Options {
         }
     }
 
-    /// Every pass from the public language to the LLVM dialect, in order. The tier table says which belong to the
-    /// level's tier; the others are needed at every level and run afterwards, so the order of the whole never changes.
+    /// Returns every pass from the public language to the LLVM dialect, in order. The tier table says which passes
+    /// belong to the level's tier. The others are needed at every level and run afterward, so the overall order
+    /// never changes.
     pub fn steps(&self) -> Vec<Step> {
         let mut list = Steps { list: vec![], target: format!("compute-capability={}", self.target.name) };
         self.to_tileaa(&mut list);
@@ -385,10 +388,10 @@ impl Options {
             .collect();
         let with = |(step, last): (Step, bool)| {
             let inserted = |before: bool| -> Vec<Step> {
-                let here = self.insertions.iter().filter(|i| match &i.place {
-                    Place::Before(pass) => before && pass == step.name(),
-                    Place::After(pass) => !before && pass == step.name(),
-                    Place::End(level) => !before && last && *level == step.stage.level(),
+                let here = self.insertions.iter().filter(|i| match &i.position {
+                    Position::Before(pass) => before && pass == step.name(),
+                    Position::After(pass) => !before && pass == step.name(),
+                    Position::End(level) => !before && last && *level == step.stage.level(),
                 });
                 here.map(|i| Step { pass: i.pipeline.clone(), optional: true, ..step.clone() }).collect()
             };
@@ -405,11 +408,11 @@ impl Options {
         list.list.into_iter().zip(last).flat_map(with).filter(|step| is_run(step)).collect()
     }
 
-    /// The stages that run the passes of an insertion; an error where the pipeline has no such place.
+    /// Returns the stages that run an insertion's passes, or an error if the pipeline lacks the insertion point.
     pub fn stages_of(&self, insertion: &Insertion) -> Result<Vec<Stage>, OptionError> {
-        let pass = match &insertion.place {
-            Place::End(level) => return Ok(Stage::ALL.into_iter().filter(|s| s.level() == *level).collect()),
-            Place::Before(pass) | Place::After(pass) => pass,
+        let pass = match &insertion.position {
+            Position::End(level) => return Ok(Stage::ALL.into_iter().filter(|s| s.level() == *level).collect()),
+            Position::Before(pass) | Position::After(pass) => pass,
         };
         let steps = Options { insertions: vec![], pass_limit: None, ..self.clone() }.steps();
         self.check_schedule(insertion, pass, &steps)?;
@@ -424,13 +427,13 @@ impl Options {
         Err(OptionError::NoSuchPass { pass: pass.clone(), valid: valid.join(", ") })
     }
 
-    /// Whether passes of the user that would run between the making of constraints and their use preserve them.
+    /// Checks that user passes inserted between generating and using schedule constraints preserve the constraints.
     fn check_schedule(&self, insertion: &Insertion, pass: &str, steps: &[Step]) -> Result<(), OptionError> {
         let place = |name: &str| steps.iter().position(|s| s.name() == name);
         let (Some(first), Some(last)) = (place(GENERATE_CONSTRAINTS), place(MATERIALIZE_SCHEDULE)) else {
             return Ok(());
         };
-        let before = matches!(insertion.place, Place::Before(_));
+        let before = matches!(insertion.position, Position::Before(_));
         let between = |at: usize| if before { first < at && at <= last } else { first <= at && at < last };
         let here = (first..=last).any(|at| steps[at].name() == pass && between(at));
         let inserted = insertion.pipeline.split(',').map(|p| p.split('{').next().unwrap_or_default().trim());
@@ -494,13 +497,14 @@ impl Options {
             options.extend((self.v2_opt_level == 3).then(|| option("exhaustive", &true)));
             let trace = (!self.schedule_trace.is_empty()).then(|| option("schedule-trace-file", &self.schedule_trace));
             options.extend(trace);
-            // Without tables the scheduler takes loops as they are.
+            // Without resource tables the scheduler does not need reshaped loops.
             if self.table_rows > 0 {
                 add("tileas-prepare-for-scheduling", std::slice::from_ref(&target));
                 add("tileas-recompute-for-scheduling", std::slice::from_ref(&target));
             }
             add(GENERATE_CONSTRAINTS, std::slice::from_ref(&target));
-            // Programs of the producer's warps have constants of their own, which cleanups would share with the others.
+            // Each program of a producer warp has separate constants, which cleanups would merge with the other
+            // warps' constants.
             if !specialized {
                 PRESERVE_SCHEDULE.iter().for_each(|pass| add(pass, &[]));
             }
@@ -580,7 +584,7 @@ impl Options {
         }
     }
 
-    /// Writes the program to a file whose lines the places of its ops then are, if it is the one that is asked for.
+    /// Writes the program to a file and points op locations at its lines, if `which` is the requested snapshot.
     fn lead_to_snapshot(&self, list: &mut Steps, stage: Stage, tier: u8, which: Snapshot) {
         if self.snapshot_lines == which {
             let default = || format!("tileir-snapshot.{}.mlir", which.name());
@@ -589,17 +593,17 @@ impl Options {
         }
     }
 
-    /// Passes of the tier, as text: what `tileir` stands for.
+    /// Returns the passes of the tier as text: the expansion of `tileir`.
     pub fn tier(&self) -> String {
         self.text(|step| step.tier <= self.opt_level)
     }
 
-    /// Passes that are still needed after the tier, as text: what `tileir-finish` stands for.
+    /// Returns the passes that are still needed after the tier as text: the expansion of `tileir-finish`.
     pub fn finish(&self) -> String {
         self.text(|step| step.tier > self.opt_level)
     }
 
-    /// The parts of both pipelines whose result is of a stage, as MLIR parses them, in order.
+    /// Returns the parts of both pipelines that produce the given stage, in order and in MLIR's syntax.
     pub fn pipelines(&self, stage: Stage) -> Vec<String> {
         let steps = self.steps();
         let part = |finish: bool| -> Vec<&str> {
@@ -615,7 +619,7 @@ impl Options {
         passes.join(",")
     }
 
-    /// Both pipelines as MLIR parses them.
+    /// Returns both pipelines in MLIR's syntax.
     pub fn dump(&self) -> String {
         let mut text = String::new();
         for (name, passes) in [("tileir", self.tier()), ("tileir-finish", self.finish())] {
@@ -626,10 +630,10 @@ impl Options {
     }
 }
 
-/// The list while it is made.
+/// The pass list under construction.
 struct Steps {
     list: Vec<Step>,
-    /// The option of passes that ask for the target.
+    /// The `compute-capability` option of passes that need the target.
     target: String,
 }
 
@@ -642,10 +646,10 @@ impl Steps {
     }
 }
 
-/// A file name that the text of a pipeline can hold.
+/// Validates that a file name can be part of a pipeline's text.
 fn path(name: &'static str, value: &str) -> Result<String, OptionError> {
     if value.chars().any(|c| c.is_whitespace() || c.is_control() || "{}(),'\"".contains(c)) {
-        let expected = "a file name without blanks, quotes, braces, parentheses and commas";
+        let expected = "a file name without spaces, quotes, braces, parentheses or commas";
         return Err(OptionError::Value { name, value: value.to_string(), expected });
     }
     Ok(value.to_string())

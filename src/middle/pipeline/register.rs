@@ -1,4 +1,4 @@
-//! `tileir{...}` and `tileir-finish{...}` in MLIR's registry: pass pipelines can name them.
+//! Registers `tileir{...}` and `tileir-finish{...}` with MLIR, so that textual pipelines can name them.
 
 use super::{Options, old_names};
 use crate::dialect::{
@@ -8,18 +8,18 @@ use crate::dialect::{
 use mlir_sys::*;
 use std::ffi::c_void;
 
-/// Once a process, after the passes.
+/// Registers the pipelines. Call once per process, after the passes are registered.
 pub(crate) fn register() {
-    // SAFETY: the names are static; the callbacks have the shape that is asked for.
+    // SAFETY: the names are static; the callbacks have the signature that MLIR requires.
     unsafe {
         ffi::mlirxPipelineRegisterWithOptions(
             c"tileir".as_ptr(),
-            c"the passes of an optimisation level's tier".as_ptr(),
+            c"the passes of an optimization level's tier".as_ptr(),
             Some(tier),
         );
         ffi::mlirxPipelineRegisterWithOptions(
             c"tileir-finish".as_ptr(),
-            c"the lowering that the tier leaves to do".as_ptr(),
+            c"the lowering that is left after the tier".as_ptr(),
             Some(finish),
         );
     }
@@ -37,7 +37,7 @@ unsafe extern "C" fn finish(manager: MlirOpPassManager, options: MlirStringRef, 
 }
 
 /// # Safety
-/// The arguments are those of a pipeline callback.
+/// Call only from a pipeline callback, with its arguments.
 unsafe fn add(
     manager: MlirOpPassManager,
     options: MlirStringRef,
@@ -51,12 +51,12 @@ unsafe fn add(
         if passes.is_empty() { Ok(()) } else { append_pipeline(manager, &passes) }
     });
     let Err(message) = added else { return true };
-    // SAFETY: `error` is the callback's own.
+    // SAFETY: MLIR passed `error` to the callback.
     unsafe { pipeline_error(error, &message) };
     false
 }
 
-/// Adds the passes of a text to a pass manager. The error is MLIR's message.
+/// Adds the passes of a textual pipeline to a pass manager. The error is MLIR's message.
 pub(super) fn append_pipeline(manager: MlirOpPassManager, passes: &str) -> Result<(), String> {
     let mut message = String::new();
     // SAFETY: `manager` is alive; `message` outlives the call that appends to it.
@@ -65,10 +65,10 @@ pub(super) fn append_pipeline(manager: MlirOpPassManager, passes: &str) -> Resul
     if added.value != 0 { Ok(()) } else { Err(message) }
 }
 
-/// Reports why a pipeline callback fails.
+/// Reports why a pipeline callback failed.
 ///
 /// # Safety
-/// `error` is what MLIR has passed to the callback.
+/// `error` is the pointer that MLIR passed to the callback.
 pub(super) unsafe fn pipeline_error(error: *mut c_void, message: &str) {
     // SAFETY: by the caller; the message is copied.
     unsafe { ffi::mlirxPipelineError(error, raw_str(message)) };

@@ -48,4 +48,4 @@ mod product;
 pub use kernel::{Kernel, KernelPlan, MAX_STAGES, Ring, plan_kernel};
 pub use machine::{Entry, Machine, MachineError};
 pub use model::{Numbers, PROMOTION};
-pub use product::{AStorage, DotLoop, Epilogue, Hints, Major, NoPlan, OperandType, Plan, Prediction, Registers, plan};
+pub use product::{AStorage, DotLoop, Epilogue, Hints, NoPlan, Plan, Prediction, Registers, plan};

@@ -2,41 +2,10 @@
 
 use thiserror::Error;
 
+use tile_mma::{Element, Major, Unit};
+
 use crate::machine::{Machine, MachineError};
 use crate::model::{ASSUMED_TRIPS, CONVERTER_REGISTERS, Candidate, Numbers, PROMOTION};
-
-/// Element types of operands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum OperandType {
-    F16,
-    Bf16,
-    Tf32,
-    E4m3,
-    E5m2,
-    S8,
-    U8,
-}
-
-impl OperandType {
-    pub fn bits(self) -> u32 {
-        match self {
-            Self::F16 | Self::Bf16 => 16,
-            Self::Tf32 => 32,
-            Self::E4m3 | Self::E5m2 | Self::S8 | Self::U8 => 8,
-        }
-    }
-
-    fn is_small_float(self) -> bool {
-        matches!(self, Self::E4m3 | Self::E5m2)
-    }
-}
-
-/// The dimension along which an operand is contiguous in memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Major {
-    K,
-    Mn,
-}
 
 /// Where A is when it is multiplied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -54,7 +23,7 @@ pub struct DotLoop {
     pub m: u32,
     pub n: u32,
     pub k: u32,
-    pub operand: OperandType,
+    pub operand: Element,
     pub a_major: Major,
     pub b_major: Major,
     pub a_storage: AStorage,
@@ -86,7 +55,7 @@ pub struct DotLoop {
 
 impl DotLoop {
     /// A product with operands contiguous along K and 16-bit results.
-    pub fn new((m, n, k): (u32, u32, u32), operand: OperandType) -> Self {
+    pub fn new((m, n, k): (u32, u32, u32), operand: Element) -> Self {
         Self {
             m,
             n,
@@ -158,7 +127,7 @@ impl DotLoop {
 
     /// The tensor cores add 8-bit floats with fewer bits than f32 has, so sums go to a second accumulator now and then.
     pub fn promoted(&self) -> bool {
-        self.operand.is_small_float() && self.exact_accumulation
+        matches!(self.operand, Element::E4m3 | Element::E5m2) && self.exact_accumulation
     }
 
     /// Registers of a thread for what instructions of so many columns sum up beside the accumulator; one chain is under
@@ -333,7 +302,8 @@ impl DotLoop {
     /// Errors: its shape, if they do not.
     pub fn check_shape(&self) -> Result<(), NoPlan> {
         let &Self { m, n, k, .. } = self;
-        let whole = m >= 64 && n >= 8 && k >= 256 / self.operand.bits();
+        let mut rows = tile_mma::generated(Unit::Warpgroup, self.operand);
+        let whole = rows.any(|r| m >= r.m && r.n.iter().next().is_some_and(|least| n >= least) && k >= r.k);
         if !whole || ![m, n, k].into_iter().all(|e| e.is_power_of_two() && e <= 1 << 12) {
             return Err(NoPlan::Shape { m, n, k });
         }

@@ -1,16 +1,16 @@
-//! Vector clocks: what an agent knows to have happened.
+//! Vector clocks: the events that an agent knows to have happened.
 
 use smallvec::{SmallVec, smallvec};
 
-/// One entry for each agent, the number of its operations that are known to be done, then one for each barrier, the
-/// number of its phases that are known to be complete.
+/// One entry for each agent, the number of its operations known to be done, followed by one for each barrier, the
+/// number of its phases known to be complete.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Clock(SmallVec<[u32; USUAL]>);
 
-/// Entries of most programs: two agents, and two rings of four stages with two barriers each.
+/// Number of entries in most programs: two agents, and two rings of four stages with two barriers each.
 const USUAL: usize = 18;
 
-/// An operation: the agent and its number.
+/// An operation, as its agent and its number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Event {
     pub agent: usize,
@@ -36,7 +36,7 @@ impl Clock {
         self.0[entry] = self.0[entry].max(to);
     }
 
-    /// Counts one more operation of an agent.
+    /// Counts one more operation of an agent, and returns its event.
     pub fn tick(&mut self, agent: usize) -> Event {
         self.0[agent] += 1;
         Event { agent, time: self.0[agent] }

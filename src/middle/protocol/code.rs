@@ -46,7 +46,7 @@ fn append<'a>(body: &'a [Op], code: &mut Vec<Inst<'a>>) {
     }
 }
 
-/// Parameters that anything but jumps depends on, by number.
+/// The numbers of the parameters that affect anything other than jumps.
 pub fn needed_parameters(code: &[Vec<Inst<'_>>]) -> Vec<usize> {
     let mut needed = vec![];
     for inst in code.iter().flatten() {
@@ -59,7 +59,7 @@ pub fn needed_parameters(code: &[Vec<Inst<'_>>]) -> Vec<usize> {
     needed
 }
 
-/// Where an agent is.
+/// The position of an agent, with its variables.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Cursor {
     pub pc: usize,
@@ -71,14 +71,16 @@ impl Cursor {
         Self { pc: 0, variables: vec![0; variables] }
     }
 
-    /// Runs to the next operation that others can see; `None` at the end.
+    /// Advances to the next operation visible to other agents; returns `None` at the end.
     pub fn next<'a>(&mut self, code: &[Inst<'a>], parameters: &[i64]) -> Option<&'a Op> {
         self.next_within(code, parameters, parameters).unwrap_or_default()
     }
 
-    /// The same where parameters lie between two values.
+    /// Like [`Cursor::next`], for parameters within a range of values.
     ///
-    /// Errors: the number of a parameter that a jump depends on. The cursor is left in front of it.
+    /// # Errors
+    ///
+    /// The number of a parameter that a jump depends on. The cursor stays before the jump.
     pub fn next_within<'a>(&mut self, code: &[Inst<'a>], least: &[i64], most: &[i64]) -> Result<Option<&'a Op>, usize> {
         loop {
             match code.get(self.pc) {

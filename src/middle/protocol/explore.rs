@@ -1,13 +1,14 @@
-//! All interleavings, one by one: what [`Program::check`] is tested against.
+//! Explores all interleavings one by one; the oracle that tests [`Program::check`].
 //!
-//! Nothing here is clever. A state is where every agent is, what every barrier and every stage holds, and which copies
-//! are under way; a step is one operation of one agent, the end of one copy, or of copies that arrivals wait for.
-//! Faults are what a run would show: a read of a stage that is being written or holds another iteration's data, a write
-//! into a stage that is in use, too many arrivals, an agent that waits while the phase that would let it pass comes and
-//! goes, no step left before the end. Proxy fences have no effect here.
+//! The exploration is deliberately naive. A state consists of the position of every agent, the contents of every
+//! barrier and stage, and the copies in flight. A step is one operation of one agent, the completion of one copy, or
+//! the delivery of an arrival that waited for copies. Faults are what an execution would show: a read of a stage that
+//! is being written or holds data of another iteration, a write to a stage in use, too many arrivals, an agent that
+//! waits while the phase that would release it comes and goes, or no possible step before the end. Proxy fences have
+//! no effect here.
 //!
-//! Operations that are waited for by group end when they are waited for. To let them end earlier would allow more, and
-//! a fault that happens although they ended early happens all the more when they are late.
+//! Operations that are waited for by group complete at the wait. Earlier completion would allow more steps, but any
+//! fault that it exposes also occurs with late completion.
 
 use rustc_hash::FxHashSet;
 
@@ -15,18 +16,18 @@ use crate::code::{Cursor, Inst, flatten};
 use crate::program::{Expr, Op, Place, Program, StageAccess};
 use crate::violation::ViolationKind;
 
-/// What the exploration found.
+/// The result of an exploration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
     /// No interleaving goes wrong.
     Right,
-    /// One does.
+    /// Some interleaving goes wrong.
     Wrong(ViolationKind),
-    /// There are more states than allowed.
+    /// The number of states exceeds the limit.
     TooLarge,
 }
 
-/// Explores a program for all values of its parameters, up to `limit` states for each.
+/// Explores a program for all values of its parameters, with up to `limit` states for each.
 pub fn explore(program: &Program, limit: usize) -> Outcome {
     let result = program.for_all_parameters(|parameters| match Explorer::new(program, parameters).run(limit) {
         Outcome::Right => Ok(()),
@@ -38,25 +39,25 @@ pub fn explore(program: &Program, limit: usize) -> Outcome {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct State {
     agents: Vec<Cursor>,
-    /// Arrived at a named barrier in a generation of this parity.
+    /// The parity of the generation of the named barrier at which the agent has arrived.
     syncing: Vec<Option<bool>>,
-    open: Vec<[Vec<Using>; 3]>,
-    committed: Vec<[Vec<Vec<Using>>; 3]>,
+    open: Vec<[Vec<StageUse>; 3]>,
+    committed: Vec<[Vec<Vec<StageUse>>; 3]>,
     barriers: Vec<BarrierState>,
     cells: Vec<CellState>,
     copies: Vec<CopyState>,
     arrivals: Vec<ArrivalState>,
 }
 
-/// Arrivals that wait for what an agent had started.
+/// An arrival that waits for operations an agent had started.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 struct ArrivalState {
     slot: usize,
     count: u32,
-    using: Vec<Using>,
+    using: Vec<StageUse>,
 }
 
-type Using = (usize, StageAccess, (usize, i64));
+type StageUse = (usize, StageAccess, (usize, i64));
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct BarrierState {
@@ -114,7 +115,7 @@ impl<'a> Explorer<'a> {
         let mut seen = FxHashSet::default();
         let mut work = vec![start];
         while let Some(mut state) = work.pop() {
-            // Up to the next visible operation, so that equal states look equal.
+            // Advances to the next visible operation, so that equivalent states compare equal.
             for (cursor, code) in state.agents.iter_mut().zip(&self.code) {
                 cursor.next(code, self.parameters);
             }
@@ -143,7 +144,7 @@ impl<'a> Explorer<'a> {
         Outcome::Right
     }
 
-    /// The state after an agent's next operation; `None` if it has to wait or is done.
+    /// The state after an agent's next operation, or `None` if the agent has to wait or is done.
     fn agent_step(&self, state: &State, agent: usize) -> Result<Option<State>, ViolationKind> {
         let mut cursor = state.agents[agent].clone();
         let Some(op) = cursor.next(&self.code[agent], self.parameters) else { return Ok(None) };
@@ -200,7 +201,7 @@ impl<'a> Explorer<'a> {
                 next.copies.sort();
             }
             Op::ArriveAfter { engine, barrier: b, count } => {
-                let mut using: Vec<Using> = next.committed[agent][*engine as usize].drain(..).flatten().collect();
+                let mut using: Vec<StageUse> = next.committed[agent][*engine as usize].drain(..).flatten().collect();
                 using.append(&mut next.open[agent][*engine as usize]);
                 next.arrivals.push(ArrivalState { slot: barrier(b)?, count: *count, using });
                 next.arrivals.sort();
@@ -245,7 +246,7 @@ impl<'a> Explorer<'a> {
             finish(&mut next.cells[cell], StageAccess::Write, done.contents);
         }
         next.barriers[done.slot].bytes -= done.bytes;
-        self.turn(&mut next, done.slot)?;
+        self.complete_phase(&mut next, done.slot)?;
         Ok(next)
     }
 
@@ -262,15 +263,15 @@ impl<'a> Explorer<'a> {
     fn arrive(&self, state: &mut State, slot: usize, count: u32) -> Result<(), ViolationKind> {
         let pending = &mut state.barriers[slot].pending;
         *pending = pending.checked_sub(count).ok_or(ViolationKind::TooManyArrivals)?;
-        self.turn(state, slot)
+        self.complete_phase(state, slot)
     }
 
-    fn turn(&self, state: &mut State, slot: usize) -> Result<(), ViolationKind> {
+    fn complete_phase(&self, state: &mut State, slot: usize) -> Result<(), ViolationKind> {
         let barrier = state.barriers[slot];
         if barrier.pending > 0 || barrier.bytes != 0 {
             return Ok(());
         }
-        // An agent that stands before a wait that it could pass, and cannot any more.
+        // Detects an agent at a wait that it could have passed and no longer can.
         for (agent, cursor) in state.agents.iter().enumerate() {
             let mut cursor = cursor.clone();
             if let Some(Op::Wait { barrier: b, parity }) = cursor.next(&self.code[agent], self.parameters) {
@@ -286,7 +287,7 @@ impl<'a> Explorer<'a> {
         Ok(())
     }
 
-    /// What is wrong with a state that nothing leads out of.
+    /// Returns what is wrong with a state without successors.
     fn end(&self, state: &State) -> Option<ViolationKind> {
         let done = state.agents.iter().zip(&self.code).all(|(c, code)| c.pc >= code.len());
         let whole = state.barriers.iter().zip(&self.counts).all(|(b, &count)| b.pending == count && b.bytes == 0);

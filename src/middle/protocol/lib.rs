@@ -1,59 +1,60 @@
-//! A checker for the synchronisation of pipelined kernels.
+//! A checker for the synchronization of pipelined kernels.
 //!
-//! A kernel with asynchronous copies and products is a handful of *agents* (a producer warp, two consumer warpgroups)
-//! that pass stages of shared memory to each other through mbarriers. A forgotten arrival hangs the GPU; an arrival
-//! that comes one instruction early corrupts one result in a million. Neither shows in a compiler's tests. So every
-//! generated kernel has its protocol extracted as a [`Program`], the agents' operations on barriers and stages without
-//! the arithmetic, and [`Program::check`] decides whether *any* interleaving of the agents can go wrong, for all small
-//! trip counts of its loops (a sample of their combinations in programs with many loops). A [`Violation`] comes with an
-//! interleaving that shows it.
+//! A kernel with asynchronous copies and MMAs consists of a few *agents* (a producer warp, two consumer warpgroups)
+//! that pass stages of shared memory to each other through mbarriers. A missing arrival hangs the GPU; an arrival one
+//! instruction too early corrupts one result in a million. A compiler's tests show neither. The compiler therefore
+//! extracts the protocol of every generated kernel as a [`Program`]: the agents' operations on barriers and stages,
+//! without the arithmetic. [`Program::check`] decides whether *any* interleaving of the agents can go wrong, for all
+//! small trip counts of its loops (for a sample of their combinations in programs with many loops). A [`Violation`]
+//! contains an interleaving that demonstrates it.
 //!
-//! # What is checked
+//! # Checks
 //!
 //! 1. No deadlock.
-//! 2. No stage is overwritten while a read or another write of it may be under way; this includes asynchronous
-//!    operations that nobody has waited for.
-//! 3. No stage is read before it is full, and it holds what the reader expects: each write carries a *tag* (the
-//!    iteration that it is for), and each read names the tag that it wants.
-//! 4. No phase of a barrier gets more arrivals than its count, and no arrival can fall into an earlier phase than it
-//!    does.
-//! 5. No phase is missed: a wait on a parity cannot pass on an older phase, and the barrier cannot turn twice before a
-//!    waiter has seen the first turn.
-//! 6. No phase can complete before the bytes that it should wait for are announced and copied.
-//! 7. An ordinary write that an asynchronous operation reads has a proxy fence on the way.
-//! 8. At the end no barrier is halfway through a phase, and no asynchronous operation is under way.
+//! 2. No stage is overwritten while a read or another write of it may be in flight. This includes asynchronous
+//!    operations that no agent has waited for.
+//! 3. No stage is read before it is full, and it holds the data that the reader expects: each write carries a *tag*
+//!    (the iteration that it belongs to), and each read names the tag that it expects.
+//! 4. No phase of a barrier receives more arrivals than its count, and no arrival can fall into an earlier phase than
+//!    intended.
+//! 5. No phase is missed: a parity wait cannot pass on an older phase, and a barrier cannot advance by two phases
+//!    before a waiting agent has seen the first.
+//! 6. No phase can complete before the bytes that it waits for are announced and copied.
+//! 7. A proxy fence separates every ordinary write from an asynchronous operation that reads it.
+//! 8. At the end no barrier is in the middle of a phase, and no asynchronous operation is in flight.
 //!
-//! Not checked: the contents of registers, order of global memory, and which thread of an agent does what. An agent is
-//! one sequence of operations; what holds between its warps is the business of the pass that writes barriers into it.
+//! The checker ignores the contents of registers, the order of global memory accesses, and the division of work among
+//! the threads of an agent. An agent is a single sequence of operations; the pass that inserts barriers within an
+//! agent is responsible for its warps.
 //!
-//! # One run stands for all interleavings
+//! # One run represents all interleavings
 //!
 //! Two agents and a ring of four stages have millions of interleavings, and exploring them one by one takes seconds.
-//! But barrier programs have a property that makes one run enough. A phase ends when *all* its arrivals and bytes are
-//! in, in whatever order they come. So if it is certain which arrivals belong to which phase, what has happened before
-//! a wait passes does not depend on the interleaving: the program is a fixed partial order of events
-//! (*happens-before*), and every interleaving is one of its linear extensions. A partial order is described by vector
-//! clocks, which one run computes: each agent carries, for every agent, the number of its operations that it knows to
-//! be done, and for every barrier the number of phases that it knows to be complete. Two accesses to a stage can meet
-//! in some interleaving exactly if neither knows of the other.
+//! Barrier programs have a property that makes one run sufficient. A phase ends when *all* its arrivals and bytes are
+//! in, regardless of their order. If the assignment of arrivals to phases is fixed, the events before a wait passes do
+//! not depend on the interleaving. The program is then a fixed partial order of events (*happens-before*), and every
+//! interleaving is one of its linear extensions. One run computes this partial order with vector clocks. Each agent
+//! carries, for every agent, the number of its operations known to be done, and for every barrier, the number of its
+//! phases known to be complete. Two accesses to a stage can overlap in some interleaving exactly if neither knows of
+//! the other.
 //!
-//! It remains to make sure that the partial order *is* fixed. That is what checks 4 to 6 are for:
+//! Checks 4 to 6 ensure that the partial order *is* fixed:
 //!
-//! * an arrival (or announcement of bytes, or copy) in phase `p` must know that phase `p - 1` is complete, so that it
-//!   cannot come earlier; and since phase `p` needs it, it cannot come later;
-//! * a wait that passes on phase `p` must know that phase `p - 1` is complete before it starts, since a parity does not
-//!   tell phase `p` from phase `p - 2`; and the end of phase `p + 1` must know that the wait has passed;
+//! * an arrival (or announcement of bytes, or copy) in phase `p` must know that phase `p - 1` is complete, so it
+//!   cannot come earlier; since phase `p` needs it, it cannot come later either;
+//! * a wait that passes on phase `p` must know that phase `p - 1` is complete before it starts, because a parity does
+//!   not distinguish phase `p` from phase `p - 2`; and the end of phase `p + 1` must know that the wait has passed;
 //! * the end of a phase must know of every announcement of bytes for it, and all its copies must be done.
 //!
 //! By induction over the length of a run, any two runs of a program that passes these checks have the same events in
-//! the same partial order. The checks are sufficient, not necessary: a program may be refused though its result does
-//! not depend on the ambiguity. The protocols that the compiler generates are not of that kind, and the tests show it:
-//! an explorer of all interleavings by brute force ([`explore`]) never finds fault with a program that
-//! [`Program::check`] accepts, over thousands of random mutations.
+//! the same partial order. The checks are sufficient but not necessary: they can reject a program whose result does
+//! not depend on the ambiguity. The compiler does not generate such protocols. The tests support the claim: over
+//! thousands of random mutations, a brute-force explorer of all interleavings ([`explore`]) never finds a fault in a
+//! program that [`Program::check`] accepts.
 //!
-//! # Worked example
+//! # Example
 //!
-//! A ring of two stages, one copy an iteration:
+//! A ring of two stages, with one copy per iteration:
 //!
 //! ```
 //! use tile_protocol::{Expr, Op, Program};
@@ -63,17 +64,17 @@
 //! let (full, empty) = (p.barrier("full", 2, 1), p.barrier("empty", 2, 1));
 //! let a = p.storage("A", 2);
 //! let i = p.variable();
-//! let (slot, turn) = (Expr::from(i) % 2, Expr::from(i) / 2 % 2);
+//! let (slot, parity) = (Expr::from(i) % 2, Expr::from(i) / 2 % 2);
 //! p.agent("producer", 32, vec![Op::Loop { var: i, trips: trips.clone(), body: vec![
 //!     // A fresh barrier is in phase 0, and a wait on parity 1 passes.
-//!     Op::Wait { barrier: empty.at(&slot), parity: !turn.clone() },
+//!     Op::Wait { barrier: empty.at(&slot), parity: !parity.clone() },
 //!     Op::Expect { barrier: full.at(&slot), bytes: 4096 },
 //!     Op::Arrive { barrier: full.at(&slot), count: 1 },
 //!     Op::Copy { into: a.at(&slot), tag: i.into(), bytes: 4096, barrier: full.at(&slot) },
 //! ] }]);
 //! let consumer = |release: bool| {
 //!     let mut body = vec![
-//!         Op::Wait { barrier: full.at(&slot), parity: turn.clone() },
+//!         Op::Wait { barrier: full.at(&slot), parity: parity.clone() },
 //!         Op::Read { from: a.at(&slot), tag: i.into() },
 //!     ];
 //!     if release {

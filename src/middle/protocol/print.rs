@@ -1,10 +1,10 @@
-//! Operations in words, with the values that they have in a run.
+//! Describes operations in words, with the values that they have in a run.
 
 use crate::code::Cursor;
 use crate::program::{Engine, Op, Place, Program, StageAccess};
 
 impl Program {
-    /// A barrier of either kind.
+    /// The name of a barrier of either kind, as `name[slot]`.
     pub(crate) fn slot_name(&self, slot: usize) -> String {
         let mut arrays =
             self.barriers.iter().map(|b| (&b.slots, &b.name)).chain(self.named.iter().map(|n| (&n.slots, &n.name)));
@@ -13,7 +13,7 @@ impl Program {
             .map_or_else(String::new, |(slots, name)| format!("{name}[{}]", slot - slots.start))
     }
 
-    /// `name[slot]`.
+    /// Formats `name[slot]`.
     fn member(&self, name: &str, place: &Place, cursor: &Cursor, parameters: &[i64]) -> String {
         format!("{name}[{}]", place.slot.eval(&cursor.variables, parameters))
     }
@@ -50,12 +50,12 @@ impl Program {
             }
             Op::Commit(engine) => format!("commits its {}", group(*engine)),
             Op::WaitGroups { engine, pending } => {
-                format!("waits until {pending} groups of its {} are left", group(*engine))
+                format!("waits until at most {pending} groups of its {} are in flight", group(*engine))
             }
             Op::Read { from, tag } => format!("reads {} for {}", stage(from), value(tag)),
             Op::Write { into, tag } => format!("writes {} for {}", stage(into), value(tag)),
             Op::Fence => "fences the asynchronous proxy".to_owned(),
-            Op::Sync(place) => format!("synchronises at {}", named(place)),
+            Op::Sync(place) => format!("synchronizes at {}", named(place)),
             Op::Post(place) => format!("arrives at {}", named(place)),
             Op::Set(..) | Op::Loop { .. } | Op::If { .. } => "computes".to_owned(),
         }

@@ -15,18 +15,18 @@ pub struct Var(pub(crate) usize);
 pub enum Expr {
     Constant(i64),
     Variable(Var),
-    /// The value of a parameter of the program.
+    /// A parameter of the program, by its number.
     Parameter(usize),
     Add(Box<Expr>, Box<Expr>),
     Sub(Box<Expr>, Box<Expr>),
     Mul(Box<Expr>, Box<Expr>),
     /// Division by a positive constant, rounding down.
     Div(Box<Expr>, i64),
-    /// Its remainder, never negative.
+    /// Remainder of that division, never negative.
     Rem(Box<Expr>, i64),
-    /// 1 or 0.
+    /// 1 if the first operand is less than the second, else 0.
     Less(Box<Expr>, Box<Expr>),
-    /// 1 if the operand is 0, else 0: the other parity.
+    /// 1 if the operand is 0, else 0; inverts a parity.
     Not(Box<Expr>),
 }
 
@@ -51,9 +51,11 @@ impl Expr {
         }
     }
 
-    /// Whether a condition holds, where parameters lie between two values.
+    /// Decides a condition for parameters within a range of values.
     ///
-    /// Errors: the number of a parameter that it depends on.
+    /// # Errors
+    ///
+    /// The number of a parameter that the condition depends on.
     pub(crate) fn decide(&self, variables: &[i64], least: &[i64], most: &[i64]) -> Result<bool, usize> {
         if let Self::Less(a, b) = self
             && let (Some(a), Some(b)) = (a.range(variables, least, most), b.range(variables, least, most))
@@ -69,7 +71,7 @@ impl Expr {
         }
     }
 
-    /// The least and the greatest value, where that is simple to say.
+    /// The minimum and maximum value, if they are simple to determine.
     fn range(&self, variables: &[i64], least: &[i64], most: &[i64]) -> Option<(i64, i64)> {
         match self {
             Self::Constant(value) => Some((*value, *value)),
@@ -83,7 +85,7 @@ impl Expr {
         }
     }
 
-    /// Adds the parameters that it depends on to a list.
+    /// Adds the parameters that the expression depends on to a list.
     pub(crate) fn parameters(&self, list: &mut Vec<usize>) {
         match self {
             Self::Constant(_) | Self::Variable(_) => {}
@@ -156,7 +158,7 @@ impl Not for Expr {
 pub struct Array(pub(crate) usize);
 
 impl Array {
-    /// Its member with the given number.
+    /// The member with the given number.
     pub fn at(self, slot: &Expr) -> Place {
         Place { array: self, slot: slot.clone() }
     }
@@ -169,12 +171,12 @@ pub struct Place {
     pub slot: Expr,
 }
 
-/// What carries out operations that are committed in groups and waited for by group.
+/// The unit that executes operations which are committed in groups and waited for by group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Engine {
     /// `wgmma`: reads through the asynchronous proxy.
     Product,
-    /// `cp.async`: writes as ordinary stores do.
+    /// `cp.async`: writes through the generic proxy, like ordinary stores.
     Copy,
     /// Bulk and tensor stores: read through the asynchronous proxy.
     Store,
@@ -184,7 +186,7 @@ impl Engine {
     pub const ALL: [Self; 3] = [Self::Product, Self::Copy, Self::Store];
 }
 
-/// What an operation does with a stage.
+/// The kind of access to a stage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum StageAccess {
     Read,
@@ -195,7 +197,7 @@ pub enum StageAccess {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Op {
     Set(Var, Expr),
-    /// `var` counts from 0 to `trips`.
+    /// Runs `body` with `var` counting from 0 to `trips`.
     Loop {
         var: Var,
         trips: Expr,
@@ -215,20 +217,20 @@ pub enum Op {
         barrier: Place,
         count: u32,
     },
-    /// Arrives by itself once all operations of the engine that the agent has started are done:
-    /// `cp.async.mbarrier.arrive.noinc`. It comes behind all that the agent did before, but does not publish what that
-    /// stored, which is not checked here.
+    /// Arrives on its own when all operations of the engine that the agent has started are done, like
+    /// `cp.async.mbarrier.arrive.noinc`. The arrival follows everything that the agent did before. It does not publish
+    /// the agent's own stores, which is not checked here.
     ArriveAfter {
         engine: Engine,
         barrier: Place,
         count: u32,
     },
-    /// Adds bytes to what the current phase waits for. `arrive.expect_tx` is this and then [`Op::Arrive`].
+    /// Adds bytes to those that the current phase waits for. `arrive.expect_tx` is this followed by [`Op::Arrive`].
     Expect {
         barrier: Place,
         bytes: u32,
     },
-    /// A copy that counts its bytes on a mbarrier when it is done.
+    /// A copy that reports its bytes to an mbarrier when it is done.
     Copy {
         into: Place,
         tag: Expr,
@@ -243,12 +245,12 @@ pub enum Op {
         tag: Expr,
     },
     Commit(Engine),
-    /// Waits until at most `pending` of the committed groups are under way.
+    /// Waits until at most `pending` of the committed groups are in flight.
     WaitGroups {
         engine: Engine,
         pending: u32,
     },
-    /// Ordinary accesses.
+    /// An ordinary access.
     Read {
         from: Place,
         tag: Expr,
@@ -257,15 +259,15 @@ pub enum Op {
         into: Place,
         tag: Expr,
     },
-    /// `fence.proxy.async`: what is known to be written may be read by asynchronous operations.
+    /// `fence.proxy.async`: lets asynchronous operations read the writes known so far.
     Fence,
-    /// `bar.sync` and `bar.arrive` of all threads of the agent.
+    /// `bar.sync` and `bar.arrive` by all threads of the agent.
     Sync(Place),
     Post(Place),
 }
 
 impl Op {
-    /// What it computes, without what is inside of it.
+    /// The operands of the operation, without nested operations.
     pub(crate) fn exprs(&self) -> Vec<&Expr> {
         match self {
             Self::Set(_, value) => vec![value],
@@ -285,7 +287,7 @@ impl Op {
     }
 }
 
-/// A sequence of operations that warps carry out together.
+/// A sequence of operations that a group of warps executes together.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Agent {
     pub name: String,
@@ -297,13 +299,13 @@ pub struct Agent {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Barrier {
     pub name: String,
-    /// Arrivals that complete a phase.
+    /// Number of arrivals that complete a phase.
     pub count: u32,
     pub(crate) slots: Range<usize>,
 }
 
 impl Barrier {
-    /// Members of the array.
+    /// The number of members of the array.
     #[expect(clippy::len_without_is_empty, reason = "an array of barriers is never empty")]
     pub fn len(&self) -> usize {
         self.slots.len()
@@ -314,19 +316,19 @@ impl Barrier {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Named {
     pub name: String,
-    /// Threads that complete it.
+    /// Number of threads that complete it.
     pub threads: u32,
     pub(crate) slots: Range<usize>,
 }
 
-/// An array of stages in shared memory. Stages that share memory share cells.
+/// An array of stages in shared memory. Stages with common memory share cells.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Storage {
     pub name: String,
     pub(crate) cells: Vec<Range<usize>>,
 }
 
-/// A trip count that is not known, checked for 0 to `max`.
+/// An unknown trip count, checked for 0 to `max`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Parameter {
     pub name: String,
@@ -362,7 +364,7 @@ impl Program {
         }
     }
 
-    /// A trip count; for a ring of `S` stages `max` should be `2 S + 2`, after which everything repeats.
+    /// Adds a trip count. For a ring of `S` stages, `max` should be `2 S + 2`, after which the behavior repeats.
     pub fn parameter(&mut self, name: &str, max: i64) -> Expr {
         self.parameters.push(Parameter { name: name.to_owned(), max });
         Expr::Parameter(self.parameters.len() - 1)
@@ -373,14 +375,14 @@ impl Program {
         Var(self.variables - 1)
     }
 
-    /// `n` mbarriers whose phases have `count` arrivals.
+    /// Adds `n` mbarriers whose phases complete after `count` arrivals.
     pub fn barrier(&mut self, name: &str, n: usize, count: u32) -> Array {
         let slots = self.new_slots(n);
         self.barriers.push(Barrier { name: name.to_owned(), count, slots });
         Array(self.barriers.len() - 1)
     }
 
-    /// `n` named barriers for so many threads.
+    /// Adds `n` named barriers, each for `threads` threads.
     pub fn named(&mut self, name: &str, n: usize, threads: u32) -> Array {
         let slots = self.new_slots(n);
         self.named.push(Named { name: name.to_owned(), threads, slots });
@@ -392,7 +394,7 @@ impl Program {
         self.slots - n..self.slots
     }
 
-    /// `n` stages with memory of their own.
+    /// Adds `n` stages with separate memory.
     pub fn storage(&mut self, name: &str, n: usize) -> Array {
         self.cells += n;
         let first = self.cells - n;
@@ -400,7 +402,7 @@ impl Program {
         Array(self.storages.len() - 1)
     }
 
-    /// `n` stages that lie in the memory of others: stage `i` covers `per` stages of `of` from number `i * per` on.
+    /// Adds `n` stages that alias others: stage `i` covers `per` stages of `of`, starting with number `i * per`.
     pub fn storage_inside(&mut self, name: &str, n: usize, of: Array, per: usize) -> Array {
         let whole = &self.storages[of.0].cells;
         let end = whole.len();
@@ -417,11 +419,11 @@ impl Program {
         self.agents.push(Agent { name: name.to_owned(), threads, body });
     }
 
-    /// Checks all interleavings for all values of the parameters, from the smallest; for a sample of them where there
-    /// are more than [`MOST_COMBINATIONS`].
+    /// Checks all interleavings for all values of the parameters, from the smallest; or for a sample of the values if
+    /// there are more than [`MOST_COMBINATIONS`].
     ///
-    /// Parameters that decide jumps alone are not chosen before a jump needs them: what comes before, such as the
-    /// iterations of a loop that is left sooner or later, is gone through once.
+    /// A parameter that only affects jumps is not fixed until a jump depends on it. The operations before that jump,
+    /// such as the iterations common to all trip counts of a loop, run only once.
     pub fn check(&self) -> Result<(), Box<Violation>> {
         let code: Vec<_> = self.agents.iter().map(|a| flatten(&a.body)).collect();
         let needed = needed_parameters(&code);
@@ -434,17 +436,17 @@ impl Program {
         })
     }
 
-    /// How many lists of values the parameters have.
+    /// The number of combinations of parameter values.
     pub fn combinations(&self) -> u64 {
         self.parameters.iter().fold(1, |product: u64, p| product.saturating_mul(p.max.unsigned_abs() + 1))
     }
 
-    /// The least and the greatest values of the parameters in each check.
+    /// The minimum and maximum values of the parameters in each check.
     ///
-    /// One check has them all, unless there are too many. What a loop does depends most on the loops next to it, in
-    /// which a ring is filled before and after. So the sample has, where all other parameters are 0, 1 or 2, all small
-    /// values of each two neighbours, and where the others are 1, all values of each one. That is linear in the
-    /// parameters, and so is the length of a run.
+    /// A single check covers all values unless there are too many. The behavior of a loop depends most on the
+    /// neighboring loops, in which a ring is filled before and after. The sample therefore contains all small values
+    /// of every two neighbors while the other parameters are 0, 1 or 2, and all values of each parameter while the
+    /// others are 1. The size of the sample is linear in the number of parameters, as is the length of a run.
     fn boxes(&self) -> Vec<(Vec<i64>, Vec<i64>)> {
         let most: Vec<i64> = self.parameters.iter().map(|p| p.max).collect();
         if self.combinations() <= MOST_COMBINATIONS {
@@ -475,18 +477,18 @@ impl Program {
     }
 }
 
-/// All combinations of the parameters are checked up to this many.
+/// Up to this number, all combinations of parameter values are checked.
 pub const MOST_COMBINATIONS: u64 = 20_000;
 
-/// The greatest value of a parameter that is combined with others where there are more.
+/// Maximum value of a parameter that is combined with others in a sample.
 const SMALL: i64 = 2;
 
-/// Carries out `check` for all lists of numbers from those of `least` up to those of `most`.
+/// Calls `check` for all lists of numbers between `least` and `most`, inclusive.
 fn for_all<E>(least: &[i64], most: &[i64], mut check: impl FnMut(&[i64]) -> Result<(), E>) -> Result<(), E> {
     let mut values = least.to_vec();
     loop {
         check(&values)?;
-        // Count up, the first fastest.
+        // Counts up, the first number fastest.
         let Some(at) = (0..values.len()).find(|&i| values[i] < most[i]) else { return Ok(()) };
         values[..at].copy_from_slice(&least[..at]);
         values[at] += 1;

@@ -1,7 +1,7 @@
-//! One run of a program with vector clocks. It stands for all interleavings: see the essay of the crate.
+//! One run of a program with vector clocks, which represents all interleavings; see the crate documentation.
 //!
-//! Agents run as far as they get, one after another; copies are finished only when no agent can go on. Any order would
-//! do, and this one makes copies late.
+//! Agents run one at a time, each as far as possible. Copies complete only when no agent can proceed. Any order would
+//! do; this one makes copies late.
 
 use std::collections::VecDeque;
 
@@ -14,18 +14,19 @@ use crate::violation::{Violation, ViolationKind};
 #[derive(Clone)]
 pub struct Run<'a> {
     program: &'a Program,
-    /// Of each agent.
+    /// The code of each agent.
     code: &'a [Vec<Inst<'a>>],
-    /// The least and the greatest values of the parameters that lead to where the run is.
+    /// The minimum and maximum values of the parameters that reach this point of the run.
     least: Vec<i64>,
     most: Vec<i64>,
     agents: Vec<AgentState>,
-    slots: Vec<Slot>,
+    slots: Vec<BarrierSlot>,
     cells: Vec<Cell>,
-    copies: VecDeque<Flight>,
-    /// What says that each operation of an engine is done, by its number: a wait, or the phase that it counts on.
+    copies: VecDeque<InFlight>,
+    /// For each operation of an engine, by number, what implies that it is done: a wait, or the phase that it counts
+    /// on.
     groups: Vec<Option<End>>,
-    /// Kept in the second run only, which explains a fault.
+    /// Recorded only in the second run, which explains a fault.
     trace: Option<Vec<Traced>>,
 }
 
@@ -33,26 +34,26 @@ pub struct Run<'a> {
 struct AgentState {
     cursor: Cursor,
     clock: Clock,
-    /// What had happened before the last proxy fence that the agent knows of.
+    /// The events before the last proxy fence that the agent knows of.
     fenced: Clock,
     open: [Vec<usize>; 3],
     committed: [VecDeque<Vec<usize>>; 3],
-    /// The generation of a named barrier that the agent has arrived at and waits for.
+    /// The generation of the named barrier at which the agent has arrived and waits.
     syncing: Option<u32>,
 }
 
 /// A barrier of either kind.
 #[derive(Clone)]
-struct Slot {
+struct BarrierSlot {
     count: u32,
     pending: u32,
     bytes: i64,
-    /// Phases that are complete.
+    /// Number of complete phases.
     phase: u32,
-    /// What the arrivals of the current phase know.
+    /// Knowledge of the arrivals of the current phase.
     arrived: Clock,
     arrived_fenced: Clock,
-    /// What is known once the last phase is complete.
+    /// Knowledge available once the last phase is complete.
     done: Clock,
     done_fenced: Clock,
     announced: Vec<Event>,
@@ -60,9 +61,9 @@ struct Slot {
     waits: Vec<Event>,
 }
 
-/// A copy under way, or arrivals that wait for some.
+/// A copy in flight, or an arrival that waits for copies.
 #[derive(Clone)]
-struct Flight {
+struct InFlight {
     slot: usize,
     bytes: i64,
     arrivals: u32,
@@ -74,7 +75,7 @@ struct Flight {
 #[derive(Clone)]
 struct Traced {
     event: Option<Event>,
-    /// For the end of a copy: the entry and the number of phases whose completion needs it.
+    /// For the end of a copy: the barrier's clock entry, and the number of phases whose completion needs it.
     phase: Option<(usize, u32)>,
     clock: Clock,
     text: String,
@@ -84,7 +85,7 @@ struct Traced {
 struct Fault {
     kind: ViolationKind,
     message: String,
-    /// What has to happen before.
+    /// Events that must happen before.
     pasts: Vec<Clock>,
     /// The operations that then go wrong, in this order.
     order: Vec<Event>,
@@ -97,12 +98,12 @@ impl Fault {
     }
 }
 
-type Step<T> = Result<T, Box<Fault>>;
+type StepResult<T> = Result<T, Box<Fault>>;
 
-/// Why a run does not go on.
+/// Why a run stops.
 enum Stop {
     Fault(Box<Fault>),
-    /// It depends on a parameter, by its number.
+    /// The run depends on a parameter, given by its number.
     Open(usize),
 }
 
@@ -124,7 +125,7 @@ impl<'a> Run<'a> {
             committed: Default::default(),
             syncing: None,
         };
-        let slot = |count: u32| Slot {
+        let slot = |count: u32| BarrierSlot {
             count,
             pending: count,
             bytes: 0,
@@ -136,7 +137,7 @@ impl<'a> Run<'a> {
             announced: Vec::new(),
             waits: Vec::new(),
         };
-        // In the order in which the program numbers them.
+        // In the order of the program's numbering.
         let mut arrays: Vec<_> = program.barriers.iter().map(|b| (&b.slots, b.count)).collect();
         arrays.extend(program.named.iter().map(|n| (&n.slots, n.threads)));
         arrays.sort_by_key(|(slots, _)| slots.start);
@@ -155,7 +156,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Runs to the end, and where it depends on a parameter, once for each of its values, from the least.
+    /// Runs to the end. When the run depends on a parameter, continues once for each value, from the smallest.
     pub fn check(self) -> Result<(), Box<Violation>> {
         let mut runs = vec![self];
         while let Some(mut run) = runs.pop() {
@@ -173,7 +174,7 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Once more from the start, to keep what happens. The run is the same, and so is its fault.
+    /// Repeats the run from the start with tracing. The run and its fault are the same.
     fn explained(self, fault: Fault) -> Violation {
         let mut again = Run::new(self.program, self.code, self.least.clone(), self.least.clone());
         again.trace = Some(Vec::new());
@@ -200,7 +201,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Carries out an agent's next operation; false if it has to wait or is done.
+    /// Executes an agent's next operation; returns false if the agent has to wait or is done.
     fn step(&mut self, agent: usize) -> Result<bool, Stop> {
         let next = self.agents[agent].cursor.next_within(&self.code[agent], &self.least, &self.most);
         let Some(op) = next.map_err(Stop::Open)? else { return Ok(false) };
@@ -219,7 +220,7 @@ impl<'a> Run<'a> {
                     Some(generation) if self.slots[slot].phase == generation => return Ok(false),
                     Some(_) => {
                         self.agents[agent].syncing = None;
-                        self.learn(agent, slot);
+                        self.receive(agent, slot);
                     }
                     None => {
                         let event = self.begin(agent, op);
@@ -238,8 +239,8 @@ impl<'a> Run<'a> {
         Ok(true)
     }
 
-    /// The operations that never wait.
-    fn execute(&mut self, agent: usize, op: &Op, event: Event) -> Step<()> {
+    /// Executes an operation that never waits.
+    fn execute(&mut self, agent: usize, op: &Op, event: Event) -> StepResult<()> {
         match op {
             Op::Arrive { barrier, count } => {
                 let slot = self.barrier(agent, barrier)?;
@@ -266,7 +267,7 @@ impl<'a> Run<'a> {
                     None => String::new(),
                 };
                 let clock = self.agents[agent].clock.clone();
-                self.copies.push_back(Flight { slot, bytes: i64::from(*bytes), arrivals: 0, clock, event, text });
+                self.copies.push_back(InFlight { slot, bytes: i64::from(*bytes), arrivals: 0, clock, event, text });
                 Ok(())
             }
             Op::ArriveAfter { engine, barrier, count } => {
@@ -276,7 +277,7 @@ impl<'a> Run<'a> {
                 let state = &self.agents[agent];
                 let started = state.committed[*engine as usize].iter().flatten().chain(&state.open[*engine as usize]);
                 for &id in started {
-                    // The first that says so is enough.
+                    // The first such phase is enough.
                     self.groups[id].get_or_insert(end);
                 }
                 let text = match &self.trace {
@@ -284,7 +285,7 @@ impl<'a> Run<'a> {
                     None => String::new(),
                 };
                 let clock = state.clock.clone();
-                self.copies.push_back(Flight { slot, bytes: 0, arrivals: *count, clock, event, text });
+                self.copies.push_back(InFlight { slot, bytes: 0, arrivals: *count, clock, event, text });
                 Ok(())
             }
             Op::Begin { engine, access, place, tag } => {
@@ -322,29 +323,29 @@ impl<'a> Run<'a> {
                 state.fenced.join(&state.clock);
                 Ok(())
             }
-            // Control flow is code by now, and what waits is handled by `step`.
+            // Control flow has become jumps, and `step` handles waits.
             Op::Wait { .. } | Op::Sync(_) | Op::Set(..) | Op::Loop { .. } | Op::If { .. } => Ok(()),
         }
     }
 
-    /// A wait passes: it sees the end of the last complete phase.
-    fn pass(&mut self, agent: usize, slot: usize, event: Event) -> Step<()> {
+    /// Passes a wait, which observes the end of the last complete phase.
+    fn pass(&mut self, agent: usize, slot: usize, event: Event) -> StepResult<()> {
         let (entry, state) = (self.entry(slot), &self.slots[slot]);
         if self.agents[agent].clock.get(entry) + 1 < state.phase {
             let (name, phase) = (self.name(slot), state.phase - 1);
             let message = format!(
-                "a wait for phase {phase} of {name} may pass at once, on an older phase: phase {} need not be complete",
+                "a wait for phase {phase} of {name} may pass too early, on an older phase: phase {} may be incomplete",
                 phase - 1
             );
             return Err(Box::new(Fault::new(ViolationKind::StaleWait, message, vec![event])));
         }
         self.slots[slot].waits.push(event);
-        self.learn(agent, slot);
+        self.receive(agent, slot);
         Ok(())
     }
 
-    /// Takes over what is known at the end of the last phase of a barrier.
-    fn learn(&mut self, agent: usize, slot: usize) {
+    /// Receives the knowledge at the end of a barrier's last phase.
+    fn receive(&mut self, agent: usize, slot: usize) {
         let state = &mut self.agents[agent];
         state.clock.join(&self.slots[slot].done);
         state.fenced.join(&self.slots[slot].done_fenced);
@@ -353,18 +354,18 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn must_know_last_phase(&self, agent: usize, slot: usize, event: Event) -> Step<()> {
+    fn must_know_last_phase(&self, agent: usize, slot: usize, event: Event) -> StepResult<()> {
         let state = &self.slots[slot];
         if self.agents[agent].clock.get(self.entry(slot)) >= state.phase {
             return Ok(());
         }
         let (name, phase) = (self.name(slot), state.phase);
         let message =
-            format!("what belongs to phase {phase} of {name} may come before phase {} is complete", phase - 1);
+            format!("an operation for phase {phase} of {name} may come before phase {} is complete", phase - 1);
         Err(Box::new(Fault::new(ViolationKind::EarlyArrival, message, vec![event])))
     }
 
-    fn arrive(&mut self, agent: usize, slot: usize, count: u32, event: Event) -> Step<()> {
+    fn arrive(&mut self, agent: usize, slot: usize, count: u32, event: Event) -> StepResult<()> {
         if count > self.slots[slot].pending {
             return Err(self.too_many(count, slot, event));
         }
@@ -373,10 +374,10 @@ impl<'a> Run<'a> {
         state.pending -= count;
         state.arrived.join(&from.clock);
         state.arrived_fenced.join(&from.fenced);
-        self.turn(slot)
+        self.complete_phase(slot)
     }
 
-    fn finish_copy(&mut self, copy: Flight) -> Step<()> {
+    fn finish_copy(&mut self, copy: InFlight) -> StepResult<()> {
         if copy.arrivals > self.slots[copy.slot].pending {
             return Err(self.too_many(copy.arrivals, copy.slot, copy.event));
         }
@@ -389,11 +390,11 @@ impl<'a> Run<'a> {
             let text = format!("(done: {})", copy.text);
             trace.push(Traced { event: None, phase, clock: copy.clock, text });
         }
-        self.turn(copy.slot)
+        self.complete_phase(copy.slot)
     }
 
     /// Completes the phase of a barrier if nothing is missing.
-    fn turn(&mut self, slot: usize) -> Step<()> {
+    fn complete_phase(&mut self, slot: usize) -> StepResult<()> {
         let entry = self.entry(slot);
         let program = self.program;
         let name = || program.slot_name(slot);
@@ -411,13 +412,15 @@ impl<'a> Run<'a> {
             return fault(ViolationKind::LateAnnouncement, message, late);
         }
         if let Some(copy) = self.copies.iter().find(|c| c.slot == slot) {
-            let message = format!("phase {phase} of {} ends while a copy that counts on it is under way", name());
+            let message = format!("phase {phase} of {} ends while a copy that counts on it is in flight", name());
             return fault(ViolationKind::CopyNotAwaited, message, copy.event);
         }
         if let Some(&wait) = state.waits.iter().find(|&&e| !state.arrived.knows(e)) {
             let before = phase.checked_sub(1).map_or("the start".to_owned(), |p| format!("phase {p}"));
-            let message =
-                format!("{} may complete phase {phase} before a wait for {before} has passed: it then hangs", name());
+            let message = format!(
+                "{} may complete phase {phase} before a wait for {before} has passed: the wait would hang",
+                name()
+            );
             return fault(ViolationKind::MissedPhase, message, wait);
         }
         state.phase += 1;
@@ -441,7 +444,7 @@ impl<'a> Run<'a> {
         access: StageAccess,
         proxy: Proxy,
         span: Span,
-    ) -> Step<()> {
+    ) -> StepResult<()> {
         let storage = &self.program.storages[place.array.0];
         let index = self.index(agent, place, storage.cells.len(), &storage.name)?;
         let contents = (place.array.0, self.value(agent, tag));
@@ -463,7 +466,7 @@ impl<'a> Run<'a> {
         let name = |event: Event| &self.program.agents[event.agent].name;
         let agent = name(event);
         let message = match clash.kind {
-            ViolationKind::NeverWritten => format!("{agent} reads {stage}, which nobody has written"),
+            ViolationKind::NeverWritten => format!("{agent} reads {stage}, which was never written"),
             ViolationKind::ReadBeforeFull => format!("{agent} may read {stage} before its write is done"),
             ViolationKind::WrongContents => format!("{agent} reads {stage}, which holds the data of another iteration"),
             ViolationKind::MissingFence => {
@@ -476,7 +479,7 @@ impl<'a> Run<'a> {
             }
         };
         let order = match clash.other {
-            // What ends with the operation that starts it is not under way before: here it comes too late.
+            // An operation that ends when it starts cannot be in flight earlier; here it comes too late.
             Some(Span { start, end: End::At(_) }) => vec![event, start],
             Some(Span { start, .. }) => vec![start, event],
             None => vec![event],
@@ -484,8 +487,8 @@ impl<'a> Run<'a> {
         Box::new(Fault::new(clash.kind, message, order))
     }
 
-    /// Nothing can move any more.
-    fn check_end(&mut self) -> Step<()> {
+    /// Checks the final state, when no agent can proceed.
+    fn check_end(&mut self) -> StepResult<()> {
         let mut waiting = Vec::new();
         for agent in 0..self.agents.len() {
             let code = &self.code[agent];
@@ -521,7 +524,10 @@ impl<'a> Run<'a> {
         let known = Knowledge { clock: &all, fenced: &all, groups: &self.groups };
         match self.cells.iter().find_map(|cell| cell.unfinished(&known)) {
             Some(span) => {
-                let message = format!("{} never waits for what it started", self.program.agents[span.start.agent].name);
+                let message = format!(
+                    "{} never waits for an operation that it started",
+                    self.program.agents[span.start.agent].name
+                );
                 Err(Box::new(Fault::new(ViolationKind::UnfinishedAtExit, message, vec![span.start])))
             }
             None => Ok(()),
@@ -540,29 +546,29 @@ impl<'a> Run<'a> {
         e.eval(&self.agents[agent].cursor.variables, &self.least)
     }
 
-    fn barrier(&self, agent: usize, place: &Place) -> Step<usize> {
+    fn barrier(&self, agent: usize, place: &Place) -> StepResult<usize> {
         let array = &self.program.barriers[place.array.0];
         Ok(array.slots.start + self.index(agent, place, array.slots.len(), &array.name)?)
     }
 
-    fn named(&self, agent: usize, place: &Place) -> Step<usize> {
+    fn named(&self, agent: usize, place: &Place) -> StepResult<usize> {
         let array = &self.program.named[place.array.0];
         Ok(array.slots.start + self.index(agent, place, array.slots.len(), &array.name)?)
     }
 
-    fn index(&self, agent: usize, place: &Place, len: usize, name: &str) -> Step<usize> {
+    fn index(&self, agent: usize, place: &Place, len: usize, name: &str) -> StepResult<usize> {
         let slot = self.value(agent, &place.slot);
         match usize::try_from(slot) {
             Ok(index) if index < len => Ok(index),
             _ => {
                 let (kind, message) =
-                    (ViolationKind::NoSuchSlot, format!("{name} has {len} members, and no number {slot}"));
+                    (ViolationKind::NoSuchSlot, format!("{name} has {len} members, so {name}[{slot}] does not exist"));
                 Err(Box::new(Fault { kind, message, pasts: Vec::new(), order: Vec::new(), everything: true }))
             }
         }
     }
 
-    /// Counts an operation, and keeps it if faults are explained.
+    /// Counts an operation, and traces it if faults are explained.
     fn begin(&mut self, agent: usize, op: &Op) -> Event {
         let event = self.agents[agent].clock.tick(agent);
         if let Some(trace) = &mut self.trace {
@@ -577,7 +583,7 @@ impl<'a> Run<'a> {
     fn too_many(&self, count: u32, slot: usize, event: Event) -> Box<Fault> {
         let state = &self.slots[slot];
         let name = self.name(slot);
-        let message = format!("{count} arrivals at {name}, and phase {} waits for {} only", state.phase, state.pending);
+        let message = format!("{count} arrivals at {name}, but phase {} expects only {}", state.phase, state.pending);
         Box::new(Fault::new(ViolationKind::TooManyArrivals, message, vec![event]))
     }
 

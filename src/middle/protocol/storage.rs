@@ -1,23 +1,23 @@
-//! A cell of shared memory: who wrote it last, who has read it since, and whether they are known to be done.
+//! A cell of shared memory: its last write, the reads since then, and whether they are known to be done.
 
 use crate::clock::{Clock, Event};
 use crate::violation::ViolationKind;
 
-/// When an access is done.
+/// When an access ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
-    /// With an operation of an agent.
+    /// At an operation of an agent.
     At(Event),
-    /// When a barrier, by its entry in clocks, has completed so many phases.
+    /// When a barrier, given by its clock entry, has completed `count` phases.
     Phase { entry: usize, count: u32 },
-    /// When the group of this number has been waited for, or a phase ends that waits for it.
+    /// When this group has been waited for, or a phase ends that waits for it.
     Group(usize),
 }
 
-/// What is read and written: the array and the tag.
+/// The accessed contents: the array and the tag.
 pub type Contents = (usize, i64);
 
-/// An access under way or done.
+/// An access, in flight or done.
 #[derive(Debug, Clone, Copy)]
 pub struct Span {
     pub start: Event,
@@ -30,24 +30,24 @@ pub struct Cell {
     reads: Vec<Span>,
 }
 
-/// How memory is accessed.
+/// The proxy of a memory access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Proxy {
     Ordinary,
     Asynchronous,
 }
 
-/// An access that may go wrong, with the access that it meets.
+/// An access that may go wrong, with the access that it conflicts with.
 pub struct Clash {
     pub kind: ViolationKind,
     pub other: Option<Span>,
 }
 
-/// What an agent knows when it starts an access.
+/// The knowledge of an agent when it starts an access.
 pub struct Knowledge<'a> {
     pub clock: &'a Clock,
     pub fenced: &'a Clock,
-    /// What says that each group is done.
+    /// What implies that each group is done.
     pub groups: &'a [Option<End>],
 }
 
@@ -74,7 +74,7 @@ impl Cell {
         let clash = |kind, other| Err(Clash { kind, other });
         let Some((write, contents, wrote)) = self.write else { return clash(ViolationKind::NeverWritten, None) };
         if !known.done(write.end) {
-            // Either the data that it wants is on the way, or other data is.
+            // Either the expected data is in flight, or other data is.
             return clash(
                 if contents == wanted { ViolationKind::ReadBeforeFull } else { ViolationKind::Overwritten },
                 Some(write),
@@ -101,7 +101,7 @@ impl Cell {
         }
     }
 
-    /// An access that is not known to be done.
+    /// Returns an access that is not known to be done.
     pub fn unfinished(&self, known: &Knowledge) -> Option<Span> {
         let write = self.write.iter().map(|(span, _, _)| *span);
         write.chain(self.reads.iter().copied()).find(|span| !known.done(span.end))

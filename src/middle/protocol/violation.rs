@@ -1,4 +1,4 @@
-//! What can go wrong, and how it is told.
+//! The kinds of violations, and their description.
 
 use std::fmt;
 
@@ -7,19 +7,19 @@ use std::fmt;
 pub enum ViolationKind {
     /// Agents wait for each other.
     Deadlock,
-    /// A phase gets more arrivals than its count.
+    /// A phase receives more arrivals than its count.
     TooManyArrivals,
     /// An arrival, an announcement or a copy may fall into an earlier phase.
     EarlyArrival,
     /// A wait may pass on an older phase of the same parity.
     StaleWait,
-    /// A barrier may turn twice before a waiter has seen the first turn.
+    /// A barrier may advance by two phases before a waiting agent has seen the first.
     MissedPhase,
     /// A phase may end before bytes of it are announced.
     LateAnnouncement,
-    /// A phase ends though a copy that counts on it is under way.
+    /// A phase ends while a copy that counts on it is in flight.
     CopyNotAwaited,
-    /// A stage is read that nobody has written.
+    /// A stage is read that was never written.
     NeverWritten,
     /// A stage may be read before its write is done.
     ReadBeforeFull,
@@ -27,25 +27,25 @@ pub enum ViolationKind {
     WrongContents,
     /// A stage may be overwritten while it is read or written.
     Overwritten,
-    /// An ordinary write is read by an asynchronous operation with no fence between.
+    /// An asynchronous operation reads an ordinary write without a fence between them.
     MissingFence,
-    /// A barrier is halfway through a phase at the end.
+    /// A barrier is in the middle of a phase at the end.
     NotQuiescent,
-    /// An operation is under way at the end.
+    /// An operation is in flight at the end.
     UnfinishedAtExit,
     /// A barrier or stage that does not exist.
     NoSuchSlot,
 }
 
-/// A violation with an interleaving that shows it.
+/// A violation, with an interleaving that demonstrates it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Violation {
     pub program: String,
     pub kind: ViolationKind,
-    /// The trip counts for which it happens.
+    /// The trip counts for which it occurs.
     pub parameters: Vec<(String, i64)>,
     pub message: String,
-    /// What the agents do, one operation a line, up to the violation. Operations that do not matter to it are left out.
+    /// The operations of the agents up to the violation, one per line. Operations that do not matter are omitted.
     pub interleaving: Vec<String>,
 }
 

@@ -1,25 +1,27 @@
-//! Lower bounds of the *initiation interval*, the clocks from the beginning of an iteration to that of the next.
+//! Lower bounds of the *initiation interval*, the clocks from the start of an iteration to the start of the next.
 
 use crate::{graph::Graph, solve::Obstacle};
 
-/// Why the interval cannot be smaller, or was not made smaller.
+/// The reason why the interval cannot be smaller, or was not made smaller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Bound {
-    /// The units of a pool are busy for so long.
+    /// The units of a pool are busy for `clocks`.
     Pool { pool: usize, clocks: u32 },
-    /// The agents are, with issuing.
+    /// The agents issue for `clocks`.
     Agents { clocks: u32 },
-    /// A value comes round: these nodes, in order, wait for each other across iterations.
+    /// A recurrence: these nodes, in order, wait for each other across iterations.
     Recurrence { nodes: Vec<usize>, clocks: u32 },
-    /// Iterations are done one after the other.
+    /// Iterations do not overlap.
     Serial { clocks: u32 },
-    /// They are, since no overlap was found; this stood in the way at the largest interval.
+    /// Iterations do not overlap, because no overlapped schedule was found. `obstacle` is the one at the largest
+    /// interval tried.
     NoOverlap { clocks: u32, obstacle: Obstacle },
-    /// No placement was found at smaller ones.
+    /// No placement was found at smaller intervals.
     Placement { clocks: u32 },
 }
 
 impl Bound {
+    /// The interval that the bound gives, in clocks.
     pub fn clocks(&self) -> u32 {
         match self {
             Self::Pool { clocks, .. }
@@ -32,7 +34,7 @@ impl Bound {
     }
 }
 
-/// The interval that the pools and the agents allow at best.
+/// The smallest interval that the pools and the agents allow.
 pub fn resources(graph: &Graph) -> Bound {
     let mut best = Bound::Agents { clocks: 1 };
     let mut raise = |bound: Bound| {
@@ -42,11 +44,11 @@ pub fn resources(graph: &Graph) -> Bound {
     };
     for (pool, p) in graph.pools.iter().enumerate() {
         let uses = || graph.nodes.iter().flat_map(|n| &n.footprint).filter(|u| u.pool == pool).map(|u| u.clocks);
-        // A use is not divided among units.
+        // A reservation cannot be divided among units.
         let shared = u32::try_from(uses().map(u64::from).sum::<u64>().div_ceil(p.units.into())).unwrap_or(u32::MAX);
         raise(Bound::Pool { pool, clocks: shared.max(uses().max().unwrap_or(0)) });
     }
-    // What only some agents may do, and everything.
+    // The operations of each set of agents, and of all agents.
     let mut sets: Vec<Vec<usize>> = (0..graph.nodes.len()).map(|n| graph.agents_of(n)).collect();
     sets.push((0..graph.agents.len()).collect());
     sets.iter_mut().for_each(|s| s.sort_unstable());
@@ -62,12 +64,12 @@ pub fn resources(graph: &Graph) -> Bound {
     best
 }
 
-/// The interval that values which come round allow at best: the largest quotient of latency and distance of a cycle.
-/// None if nothing comes round.
+/// The smallest interval that the recurrences allow: the largest ratio of latency to distance over all cycles. `None`
+/// if there is no recurrence.
 pub fn recurrences(graph: &Graph) -> Option<Bound> {
     let most = graph.edges.iter().map(|e| u64::from(e.latency)).sum::<u64>();
     let (mut low, mut high) = (0u64, u32::try_from(most).unwrap_or(u32::MAX).into());
-    // Without a cycle there is none of positive length even at 0.
+    // Without a recurrence, there is no positive cycle even at interval 0.
     let mut cycle = positive_cycle(graph, 0)?;
     while low < high {
         let middle = (low + high) / 2;
@@ -82,7 +84,7 @@ pub fn recurrences(graph: &Graph) -> Option<Bound> {
     Some(Bound::Recurrence { nodes: cycle, clocks: (low as u32).max(1) })
 }
 
-/// A cycle whose latencies are more than `interval` for each iteration that it takes, found by longest paths.
+/// Finds a cycle with latencies of more than `interval` per iteration of its distance, by longest paths.
 fn positive_cycle(graph: &Graph, interval: i64) -> Option<Vec<usize>> {
     let n = graph.nodes.len();
     let mut length = vec![0i64; n];
@@ -100,7 +102,8 @@ fn positive_cycle(graph: &Graph, interval: i64) -> Option<Vec<usize>> {
         }
         changed?;
     }
-    // Still longer after as many rounds as there are nodes: going back that often ends in the cycle.
+    // If a path still grows after as many rounds as there are nodes, following it back that many times ends in the
+    // cycle.
     let mut node = changed?;
     for _ in 0..n {
         node = before[node]?;
@@ -115,7 +118,7 @@ fn positive_cycle(graph: &Graph, interval: i64) -> Option<Vec<usize>> {
     Some(cycle)
 }
 
-/// The larger of both bounds.
+/// The larger of the two bounds.
 pub fn minimum(graph: &Graph) -> Bound {
     let resources = resources(graph);
     match recurrences(graph) {
@@ -124,8 +127,8 @@ pub fn minimum(graph: &Graph) -> Bound {
     }
 }
 
-/// Longest paths from each node to the end of its iteration, at an interval that has no positive cycle: what waits
-/// longest is placed first.
+/// The longest path from each node to the end of its iteration, at an interval without positive cycles. The nodes
+/// with the longest paths are placed first.
 pub fn heights(graph: &Graph, interval: u32) -> Vec<i64> {
     let mut height = vec![0i64; graph.nodes.len()];
     let order = graph.order().unwrap_or_default();

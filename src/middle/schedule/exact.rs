@@ -1,17 +1,18 @@
-//! Exhaustive search for small loops: row, agent and stage of every operation, decided together.
+//! Exhaustive search for small loops, over the row, agent and stage of every operation together.
 //!
-//! What keeps units busy depends on the *row* of an operation alone, its clock modulo the interval. So rows and agents
-//! are enumerated, with the tables refusing what does not fit, and stages follow: with rows `r`, an edge says that
-//! `stage(to) - stage(from)` is at least `(latency - interval * distance + r(from) - r(to)) / interval`, rounded up,
-//! and stages exist if no cycle of such differences is positive. Longest paths through operations that have no row yet
-//! give differences too, which cut branches early.
+//! The units that an operation occupies depend only on its *row*, the clock modulo the interval. The search therefore
+//! enumerates rows and agents, and the reservation tables reject conflicts. Stages follow: with rows `r`, an edge
+//! requires `stage(to) - stage(from)` to be at least `(latency - interval * distance + r(from) - r(to)) / interval`,
+//! rounded up. Stages exist if no cycle of such differences is positive. Longest paths through operations without a
+//! row also give differences, which prune branches early.
 //!
-//! Which unit of a pool an operation gets matters to nothing else. So units are no choice of the search: an operation
-//! takes the first that is free, and if none is, those of all operations so far are handed out anew, in every way.
+//! The choice of a unit within a pool affects nothing else, so it is not a dimension of the search. An operation
+//! takes the first free unit. If all are taken, the units of all operations so far are assigned again, in every
+//! possible way.
 //!
-//! The interval that comes out is the least that there is, if the search ended within its budget of visits. Among the
-//! stages of a choice of rows the earliest and the latest are tried against the budget of registers; that a schedule
-//! between them would have needed fewer is possible.
+//! If the search completes within its budget of visits, the interval is the smallest possible. For each choice of
+//! rows, only the earliest and the latest stages are tried against the register budget, so the search can miss a
+//! schedule between them that needs fewer registers.
 
 use crate::{
     bounds,
@@ -21,23 +22,24 @@ use crate::{
     table::{self, Conflict, Tables, Units},
 };
 
-/// Loops of more operations are not searched.
+/// Loops with more operations are not searched.
 pub const MAX_NODES: usize = 20;
 
-/// How a search ended.
+/// The outcome of a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Search {
     Found(Placement),
-    /// There is no schedule with this interval.
+    /// No schedule with this interval exists.
     None,
-    /// The budget was used up.
+    /// The search ran out of budget.
     GaveUp,
 }
 
 /// No path.
 const NEVER: i64 = i64::MIN / 4;
 
-/// Searches for a schedule at an interval. It visits `visits` partial ones at most, and takes as many from them.
+/// Searches for a schedule at an interval. The search visits at most `visits` partial schedules and subtracts the
+/// number it has visited.
 pub fn search(graph: &Graph, interval: u32, visits: &mut u64) -> Search {
     let n = graph.nodes.len();
     let wide = i64::from(interval);
@@ -58,8 +60,8 @@ pub fn search(graph: &Graph, interval: u32, visits: &mut u64) -> Search {
     if (0..n).any(|i| paths[i][i] > 0) {
         return Search::None;
     }
-    // What comes round within an iteration or less of room goes first: each has few rows beside the others. Then what
-    // takes most, and of the rest what the most waits for.
+    // Order of the search. Nodes on recurrences with little slack come first, because few rows are possible for them.
+    // Then come the nodes that occupy a unit longest, then those with the greatest height.
     let heights = bounds::heights(graph, interval);
     let size =
         |i: usize| graph.nodes[i].footprint.iter().map(|u| u.clocks).max().unwrap_or(0).max(graph.nodes[i].issue);
@@ -76,7 +78,7 @@ pub fn search(graph: &Graph, interval: u32, visits: &mut u64) -> Search {
         units: vec![vec![]; n],
         left: *visits,
     };
-    // A schedule can be turned so that any operation is in row 0, unless stages have borders that matter.
+    // A schedule can be rotated to put any operation into row 0, unless groups make stage boundaries matter.
     let any = graph.groups.is_empty();
     let found = s.from(0, &vec![vec![NEVER; n]; n], any);
     *visits = s.left;
@@ -90,7 +92,7 @@ pub fn search(graph: &Graph, interval: u32, visits: &mut u64) -> Search {
 struct Searcher<'a> {
     graph: &'a Graph,
     interval: i64,
-    /// Longest paths in clocks, without the cost of crossing.
+    /// Longest paths in clocks, without crossing costs.
     paths: Vec<Vec<i64>>,
     order: Vec<usize>,
     tables: Tables,
@@ -101,8 +103,8 @@ struct Searcher<'a> {
 }
 
 impl Searcher<'_> {
-    /// Gives rows to the nodes of the order from `depth` on; `stages` are the least differences between those that
-    /// have one.
+    /// Assigns rows to the nodes from `depth` on. `stages` holds the minimum stage differences between the nodes that
+    /// have rows.
     fn from(&mut self, depth: usize, stages: &[Vec<i64>], any: bool) -> Option<Placement> {
         let Some(&node) = self.order.get(depth) else { return self.leaf(stages) };
         let rows = if depth == 0 && any { 1 } else { self.interval };
@@ -134,8 +136,8 @@ impl Searcher<'_> {
         None
     }
 
-    /// Reserves what the node at `depth` of the order keeps busy: these units, or some after others have moved. Earlier
-    /// nodes may have other units after it; they stay valid when this node goes again.
+    /// Reserves the footprint of the node at `depth`: these units, or others after earlier nodes have changed units.
+    /// Earlier nodes may keep their changed units, which stay valid when this node is removed.
     fn reserve(&mut self, depth: usize, units: Option<Units>) -> bool {
         let node = self.order[depth];
         if let Some(units) = units {
@@ -161,12 +163,12 @@ impl Searcher<'_> {
                 (start as u32, u.clocks)
             });
             let spans: Vec<_> = spans.collect();
-            let handed = table::hand_out(&spans, self.interval as u32, graph.pools[pool].units, &mut self.left);
-            let Some(handed) = handed else { return false };
-            for ((n, i, _), unit) in uses.iter().zip(handed) {
+            let assigned = table::assign_units(&spans, self.interval as u32, graph.pools[pool].units, &mut self.left);
+            let Some(assigned) = assigned else { return false };
+            for ((n, i, _), unit) in uses.iter().zip(assigned) {
                 all[*n][*i] = unit;
             }
-            // What takes no clocks is a part of the use before it.
+            // A reservation of zero clocks is part of the one before it.
             for &n in &self.order[..=depth] {
                 let mut last = 0;
                 for (i, u) in graph.nodes[n].footprint.iter().enumerate().filter(|(_, u)| u.pool == pool) {
@@ -187,7 +189,7 @@ impl Searcher<'_> {
         true
     }
 
-    /// The least difference of stages between two nodes with rows.
+    /// The minimum stage difference between two nodes with rows.
     fn difference(&self, from: usize, to: usize) -> i64 {
         let mut clocks = self.paths[from][to];
         if self.agents[from] != self.agents[to] {
@@ -215,7 +217,7 @@ impl Searcher<'_> {
         stages
     }
 
-    /// The differences with one node more; none if a cycle is positive.
+    /// Returns the differences with one more node, or `None` if a cycle is positive.
     fn with(&self, depth: usize, stages: &[Vec<i64>]) -> Option<Vec<Vec<i64>>> {
         let (placed, x) = (&self.order[..depth], self.order[depth]);
         let mut all = stages.to_vec();
@@ -242,7 +244,7 @@ impl Searcher<'_> {
         Some(all)
     }
 
-    /// All have rows: the stages, the earliest or the latest, whichever holds fewer registers.
+    /// All nodes have rows: returns the earliest or the latest stages, whichever needs fewer registers.
     fn leaf(&self, stages: &[Vec<i64>]) -> Option<Placement> {
         let n = self.rows.len();
         let early: Vec<i64> = (0..n).map(|v| (0..n).map(|u| stages[u][v].max(0)).max().unwrap_or(0)).collect();

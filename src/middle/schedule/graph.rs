@@ -1,17 +1,16 @@
-//! What is scheduled: the operations of a loop's body, what each keeps busy, and what waits for what.
+//! The input of the scheduler: the operations of a loop body, the units they occupy, and their dependences.
 
 use thiserror::Error;
 
-/// Units of one kind that operations share: a tensor core, the ports of shared memory, the slots of an instruction
-/// issuer.
+/// Units of one kind that operations share: tensor cores, the ports of shared memory, issue slots.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pool {
     pub name: String,
-    /// Units that can work at the same time, each on an operation of its own.
+    /// The number of units. Each can work on a different operation at the same time.
     pub units: u32,
 }
 
-/// A unit of a pool is busy for `clocks`, from `start` clocks behind the beginning of the operation.
+/// An operation occupies a unit of a pool for `clocks`, from `start` clocks after the operation begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reservation {
     pub pool: usize,
@@ -24,14 +23,14 @@ impl Reservation {
         (self.start..self.start + self.clocks).contains(&clock)
     }
 
-    /// Whether both are busy in some clock.
+    /// Whether the two overlap in some clock.
     pub fn meets(&self, other: &Self) -> bool {
         self.start.max(other.start) < (self.start + self.clocks).min(other.start + other.clocks)
     }
 }
 
-/// Uses of one unit, one behind the other, may share a coarse clock: the first then takes the time of both, and the
-/// other none.
+/// Back-to-back reservations of one unit may share a coarse clock. The first then takes the time of both, and the
+/// second takes none.
 fn join_touching(fine: &[Reservation], coarse: &mut [Reservation]) {
     for i in 0..coarse.len() {
         for j in i + 1..coarse.len() {
@@ -46,50 +45,51 @@ fn join_touching(fine: &[Reservation], coarse: &mut [Reservation]) {
     }
 }
 
-/// A part of the threads with a program of its own. It issues one operation at a time.
+/// A group of threads that runs a separate program. It issues one operation at a time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Agent {
     pub name: String,
-    /// Registers that each of its threads may hold for values of the loop; none: as many as they like.
+    /// The registers that each thread may use for values of the loop; `None` for no limit.
     pub registers: Option<u32>,
 }
 
-/// An operation.
+/// An operation of the loop body.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Node {
     pub name: String,
     pub footprint: Vec<Reservation>,
-    /// Clocks for which its agent does nothing else.
+    /// The clocks for which the operation blocks its agent.
     pub issue: u32,
-    /// Registers of each thread that hold its results until their last use.
+    /// The registers per thread that hold its results until their last use.
     pub registers: u32,
-    /// A copy or a product that works on while its agent does something else.
+    /// Whether the operation continues while its agent does something else, like an asynchronous copy or a dot.
     pub asynchronous: bool,
-    /// Agents that may do it, by number; empty: any.
+    /// The numbers of the agents that may issue it; empty for any agent.
     pub agents: Vec<usize>,
-    /// The group it belongs to, if any: an index of [`Graph::groups`].
+    /// Its group, if any: an index into [`Graph::groups`].
     pub group: Option<usize>,
 }
 
-/// `to` begins `latency` clocks after the beginning of `from` or later, `distance` iterations after it.
+/// A dependence: `to` begins at least `latency` clocks after `from` begins, `distance` iterations later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Edge {
     pub from: usize,
     pub to: usize,
     pub latency: u32,
     pub distance: u32,
-    /// Clocks more where the two are done by different agents: a barrier, and the way of a value through memory.
+    /// Additional clocks if the two run on different agents: a barrier, and the transfer of a value through memory.
     pub crossing: u32,
-    /// Whether a result of `from` is held until `to` begins. Otherwise this is only an order.
+    /// Whether a result of `from` stays in registers until `to` begins. Otherwise the edge is only an ordering
+    /// constraint.
     pub value: bool,
 }
 
-/// Operations that are done in one stage.
+/// Operations that must be in the same stage.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Group {
-    /// The group whose stage this one's is counted from.
+    /// The group relative to which this group's stage is limited.
     pub leader: Option<usize>,
-    /// Most stages that lie between the leader's and this one's; 0 is no limit.
+    /// The most stages between the leader's and this group's; 0 for no limit.
     pub max_depth: u32,
 }
 
@@ -103,27 +103,27 @@ pub struct Graph {
     pub groups: Vec<Group>,
 }
 
-/// What is wrong with a graph.
+/// An error in a graph.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum GraphError {
-    #[error("there is no agent that could do anything")]
+    #[error("the graph has no agents")]
     NoAgent,
     #[error("'{node}' names {what} {number}, which does not exist")]
     OutOfRange { node: String, what: &'static str, number: usize },
     #[error("pool '{0}' has no units")]
     EmptyPool(String),
-    #[error("'{node}' keeps more units of pool '{pool}' busy at a time than there are")]
+    #[error("'{node}' reserves more units of pool '{pool}' at once than the pool has")]
     TooFewUnits { node: String, pool: String },
-    #[error("an edge leads from node {from} to node {to}, and there are {nodes} nodes")]
+    #[error("the edge from node {from} to node {to} is out of range: the graph has {nodes} nodes")]
     Edge { from: usize, to: usize, nodes: usize },
-    #[error("'{0}' waits for itself within one iteration")]
+    #[error("'{0}' depends on itself within one iteration")]
     Cycle(String),
-    #[error("group {group} has the leader {leader}, which does not exist or follows it")]
+    #[error("the leader {leader} of group {group} does not exist or follows the group")]
     Leader { group: usize, leader: usize },
 }
 
 impl Graph {
-    /// Whether everything that is named exists, and no iteration waits for itself.
+    /// Checks that every index is in range and that no iteration depends on itself.
     pub fn check(&self) -> Result<(), GraphError> {
         if self.agents.is_empty() {
             return Err(GraphError::NoAgent);
@@ -166,7 +166,8 @@ impl Graph {
         self.order().map(drop)
     }
 
-    /// The nodes, each behind those that it waits for in its iteration; of several that could be next, the first.
+    /// The nodes in dependence order within an iteration. If several nodes are ready, the one with the smallest
+    /// number is next.
     pub fn order(&self) -> Result<Vec<usize>, GraphError> {
         let mut waits = vec![0usize; self.nodes.len()];
         let mut next: Vec<Vec<usize>> = vec![vec![]; self.nodes.len()];
@@ -191,7 +192,7 @@ impl Graph {
         }
     }
 
-    /// The agents that may do a node.
+    /// The agents that may issue a node.
     pub fn agents_of(&self, node: usize) -> Vec<usize> {
         match &self.nodes[node].agents[..] {
             [] => (0..self.agents.len()).collect(),
@@ -199,7 +200,7 @@ impl Graph {
         }
     }
 
-    /// Clocks of an iteration that ends before the next one begins, one operation after the other.
+    /// An upper bound on the clocks of an iteration without any overlap, with operations one at a time.
     pub fn serial_length(&self) -> u32 {
         let clocks = |i: usize| {
             let node = &self.nodes[i];
@@ -210,8 +211,8 @@ impl Graph {
         (0..self.nodes.len()).map(clocks).sum::<u32>().max(1)
     }
 
-    /// The same loop in coarser clocks: everything that takes a part of one takes all of it, so that a schedule of the
-    /// coarse loop is one of the fine loop when its times are multiplied.
+    /// The same loop in coarser clocks. Every duration is rounded up, so multiplying the times of a coarse schedule
+    /// gives a schedule of the fine loop.
     pub fn in_units_of(&self, clocks: u32) -> Self {
         let mut coarse = self.clone();
         for node in &mut coarse.nodes {

@@ -1,11 +1,11 @@
-//! Registers of a schedule: sums over what is alive in each clock of the interval, from all iterations under way.
+//! Register pressure of a schedule: the live values in each clock of the interval, over all iterations in flight.
 
 use crate::graph::Graph;
 
-/// Most registers that each agent holds at a time.
+/// The most registers that each agent holds at a time.
 ///
-/// A value lives from the beginning of its operation to the beginning of its last user, on the agent of its operation
-/// and of each user. One that lives longer than an interval is there once for each iteration.
+/// A value is live from the start of its operation to the start of its last user, on the agent of its operation and
+/// on the agent of each user. A live range longer than an interval is counted once for each iteration in flight.
 pub fn peaks(graph: &Graph, interval: u32, times: &[i64], agents: &[usize]) -> Vec<u32> {
     let wide = i64::from(interval);
     let mut held = vec![vec![0i64; interval as usize + 1]; graph.agents.len()];
@@ -16,7 +16,7 @@ pub fn peaks(graph: &Graph, interval: u32, times: &[i64], agents: &[usize]) -> V
         for agent in 0..graph.agents.len() {
             let ends = users[node].iter().filter(|e| agents[e.to] == agent);
             let end = ends.map(|e| times[e.to] + wide * i64::from(e.distance)).max();
-            // On its own agent for a clock at least.
+            // At least one clock on its own agent.
             let end = if agents[node] == agent { Some(end.unwrap_or(0).max(times[node] + 1)) } else { end };
             let Some(end) = end else { continue };
             let (registers, length) = (i64::from(n.registers), end - times[node]);
@@ -45,7 +45,7 @@ pub fn peaks(graph: &Graph, interval: u32, times: &[i64], agents: &[usize]) -> V
     held.iter().zip(&base).map(most).collect()
 }
 
-/// An agent that holds more than it may, with what it holds.
+/// Returns an agent that exceeds its registers, with the number that it holds.
 pub fn over_budget(graph: &Graph, peaks: &[u32]) -> Option<(usize, u32)> {
     let over =
         |(agent, held): (usize, &u32)| graph.agents[agent].registers.filter(|most| held > most).map(|_| (agent, *held));

@@ -1,17 +1,16 @@
-//! Placement at a given interval, in the manner of Rau's iterative modulo scheduling.
+//! Placement at a given interval, by a variant of Rau's iterative modulo scheduling.
 //!
-//! Groups of operations are placed one at a time, the one that the most waits for first. Four *strategies* try it in their
-//! order, until one succeeds:
+//! Groups of operations are placed one at a time, the group with the greatest height first. Four *strategies* are
+//! tried in order until one succeeds:
 //!
-//! 1. *permutation*: the operations of the group one after the other, in every order of them, each where all that is
-//!    placed lets it be;
-//! 2. *fusion*: an operation that is placed, and that the group waits for or is waited for by, is lifted, and both are
-//!    placed together;
-//! 3. *ejection*: the group goes to its earliest place, and later each time that it comes back; what is in the way is
-//!    ejected and placed again;
-//! 4. *cost*: for a group that has been ejected often, the place from which least is ejected.
+//! 1. *permutation*: place the operations of the group one at a time, in every order, each where all placed
+//!    operations allow it;
+//! 2. *fusion*: remove a placed neighbor in the dependence graph, and place it together with the group;
+//! 3. *ejection*: put the group at its earliest time, later each time it returns; eject the conflicting operations,
+//!    which are placed again;
+//! 4. *cost*: put a group that has been ejected often at the time that ejects the least.
 //!
-//! Everything is bounded by a budget of placements.
+//! The total number of placements is bounded by a budget.
 
 use crate::{
     bounds,
@@ -31,6 +30,7 @@ pub enum Strategy {
 }
 
 impl Strategy {
+    /// All strategies, in the order in which they are tried.
     pub const ALL: [Self; 4] = [Self::Permutation, Self::Fusion, Self::Ejection, Self::Cost];
 
     pub fn name(self) -> &'static str {
@@ -43,42 +43,45 @@ impl Strategy {
     }
 }
 
-/// Where everything is.
+/// A complete placement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Placement {
     pub interval: u32,
-    /// Clock at which each node begins; those of one iteration are counted through all stages.
+    /// The clock at which each node begins, counted through all stages of an iteration.
     pub times: Vec<i64>,
     pub agents: Vec<usize>,
-    /// Units of the pools that each node has, in the order of its footprint.
+    /// The units of each node, in the order of its footprint.
     pub units: Vec<Units>,
-    /// How many groups each arm placed.
+    /// The number of groups that each strategy placed, as in [`Strategy::ALL`].
     pub strategies: [u32; 4],
 }
 
-/// Why there is none.
+/// The reason why no placement was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PlacementError {
-    /// A node found no place within the budget: the last thing that was in its way.
+    /// A node could not be placed within the budget. `conflict` is the last conflict.
     Node { node: usize, conflict: Option<Conflict> },
-    /// An agent would hold more registers than it has.
+    /// An agent needs more registers than it has.
     Registers { agent: usize, held: u32 },
 }
 
-/// What a node that comes back is charged before the arm of costs takes over.
+/// The number of ejections of a node after which the cost strategy replaces the ejection strategy.
 const EJECTIONS: u32 = 3;
-/// Orders of a group that are tried.
+/// The most orders of a group that are tried.
 const ORDERS: usize = 24;
-/// Places among which the cheapest is looked for.
-const PLACES: i64 = 24;
-/// Placed neighbours that are lifted in turn.
+/// The number of times among which the cost strategy chooses.
+const CANDIDATE_TIMES: i64 = 24;
+/// The most neighbors that fusion tries.
 const NEIGHBOURS: usize = 6;
 
-/// Places all nodes at an interval, or says what did not fit. Nodes are placed at most `budget` times in all.
+/// Places all nodes at an interval, with at most `budget` placements of nodes in all.
+///
+/// Errors: the node or the agent for which the first priority order failed.
 pub fn place(graph: &Graph, interval: u32, budget: usize) -> Result<Placement, PlacementError> {
     let heights = bounds::heights(graph, interval);
     let mut first = None;
-    // What takes most of a unit is hard to place late; what the most waits for should not be late.
+    // Nodes that occupy a unit for long are hard to place late. Nodes of great height should not be placed late. Both
+    // orders are tried.
     let sizes: Vec<i64> = graph.nodes.iter().map(|n| n.footprint.iter().map(|u| i64::from(u.clocks)).sum()).collect();
     let by_height: Vec<(i64, i64)> = heights.iter().copied().zip(sizes.iter().copied()).collect();
     let by_size: Vec<(i64, i64)> = sizes.into_iter().zip(heights).collect();
@@ -91,9 +94,9 @@ pub fn place(graph: &Graph, interval: u32, budget: usize) -> Result<Placement, P
     Err(first.unwrap_or(PlacementError::Node { node: 0, conflict: None }))
 }
 
-/// A place in the tables.
+/// The time, agent and units of a placed node.
 #[derive(Clone, Debug)]
-struct Spot {
+struct Slot {
     time: i64,
     agent: usize,
     units: Units,
@@ -104,10 +107,10 @@ struct Placer<'a> {
     interval: i64,
     priority: Vec<(i64, i64)>,
     tables: Tables,
-    spots: Vec<Option<Spot>>,
-    /// Edges that touch each node, but those from a node to itself, which the interval satisfies.
+    slots: Vec<Option<Slot>>,
+    /// The edges of each node, without self-edges, which the interval satisfies.
     edges: Vec<Vec<Edge>>,
-    /// The last place that a node was forced to.
+    /// The last time to which a node was forced.
     forced: Vec<Option<i64>>,
     ejected: Vec<u32>,
     unplaced: std::collections::BTreeSet<((i64, i64), std::cmp::Reverse<usize>)>,
@@ -115,7 +118,7 @@ struct Placer<'a> {
     strategies: [u32; 4],
 }
 
-/// First and last time at which a node may begin, as far as placed ones say.
+/// The first and last time at which a node may begin, as far as placed nodes restrict it.
 #[derive(Clone, Copy)]
 struct Window {
     first: Option<i64>,
@@ -136,7 +139,7 @@ impl<'a> Placer<'a> {
             unplaced: (0..n).map(|i| (priority[i], std::cmp::Reverse(i))).collect(),
             priority,
             tables: Tables::new(graph, interval),
-            spots: vec![None; n],
+            slots: vec![None; n],
             edges,
             forced: vec![None; n],
             ejected: vec![0; n],
@@ -153,14 +156,14 @@ impl<'a> Placer<'a> {
                 return Err(PlacementError::Node { node, conflict: self.conflict });
             }
             left -= group.len();
-            let placed = Strategy::ALL.into_iter().position(|arm| match arm {
+            let placed = Strategy::ALL.into_iter().position(|strategy| match strategy {
                 Strategy::Permutation => self.permute(&group),
                 Strategy::Fusion => self.fuse(&group),
                 Strategy::Ejection => self.eject(&group),
                 Strategy::Cost => self.cheapest(&group),
             });
             match placed {
-                Some(arm) => self.strategies[arm] += 1,
+                Some(strategy) => self.strategies[strategy] += 1,
                 None => return Err(PlacementError::Node { node, conflict: self.conflict }),
             }
         }
@@ -176,16 +179,16 @@ impl<'a> Placer<'a> {
         if let Some((agent, held)) = lifetimes::over_budget(self.graph, &peaks) {
             return Err(PlacementError::Registers { agent, held });
         }
-        // Stages are counted from 0; whole intervals keep everything in its row.
+        // Stages count from 0. Shifting by whole intervals keeps every node in its row.
         let (mut times, agents) = self.times();
         let least = times.iter().map(|t| t.div_euclid(self.interval)).min().unwrap_or(0) * self.interval;
         times.iter_mut().for_each(|t| *t -= least);
-        let units = self.spots.into_iter().map(|s| s.map(|s| s.units).unwrap_or_default()).collect();
+        let units = self.slots.into_iter().map(|s| s.map(|s| s.units).unwrap_or_default()).collect();
         Ok(Placement { interval: self.interval as u32, times, agents, units, strategies: self.strategies })
     }
 
     fn times(&self) -> (Vec<i64>, Vec<usize>) {
-        self.spots.iter().map(|s| s.as_ref().map_or((0, 0), |s| (s.time, s.agent))).unzip()
+        self.slots.iter().map(|s| s.as_ref().map_or((0, 0), |s| (s.time, s.agent))).unzip()
     }
 
     fn peaks(&self) -> Vec<u32> {
@@ -193,41 +196,41 @@ impl<'a> Placer<'a> {
         lifetimes::peaks(self.graph, self.interval as u32, &times, &agents)
     }
 
-    /// The nodes of the group of one that are to be placed, the most urgent first.
+    /// The unplaced nodes of the node's group, the most urgent first.
     fn group_around(&self, node: usize) -> Vec<usize> {
         let Some(group) = self.graph.nodes[node].group else { return vec![node] };
-        let mut all: Vec<usize> = (0..self.spots.len())
-            .filter(|n| self.spots[*n].is_none() && self.graph.nodes[*n].group == Some(group))
+        let mut all: Vec<usize> = (0..self.slots.len())
+            .filter(|n| self.slots[*n].is_none() && self.graph.nodes[*n].group == Some(group))
             .collect();
         all.sort_by_key(|n| std::cmp::Reverse((self.priority[*n], std::cmp::Reverse(*n))));
         all
     }
 
-    fn put(&mut self, node: usize, spot: Spot) {
-        self.tables.commit(self.graph, node, spot.agent, spot.time, &spot.units);
-        self.spots[node] = Some(spot);
+    fn insert(&mut self, node: usize, slot: Slot) {
+        self.tables.commit(self.graph, node, slot.agent, slot.time, &slot.units);
+        self.slots[node] = Some(slot);
         self.unplaced.remove(&(self.priority[node], std::cmp::Reverse(node)));
     }
 
-    fn lift(&mut self, node: usize) -> Option<Spot> {
-        let spot = self.spots[node].take()?;
-        self.tables.release(self.graph, node, spot.agent, spot.time, &spot.units);
+    fn remove(&mut self, node: usize) -> Option<Slot> {
+        let slot = self.slots[node].take()?;
+        self.tables.release(self.graph, node, slot.agent, slot.time, &slot.units);
         self.unplaced.insert((self.priority[node], std::cmp::Reverse(node)));
-        Some(spot)
+        Some(slot)
     }
 
-    fn throw_out(&mut self, node: usize) {
-        if self.lift(node).is_some() {
+    fn eject_node(&mut self, node: usize) {
+        if self.remove(node).is_some() {
             self.ejected[node] += 1;
         }
     }
 
     /// The stage of a placed node.
     fn stage(&self, node: usize) -> Option<i64> {
-        self.spots[node].as_ref().map(|s| s.time.div_euclid(self.interval))
+        self.slots[node].as_ref().map(|s| s.time.div_euclid(self.interval))
     }
 
-    /// First and last stage that the groups allow a node.
+    /// The first and last stage that each placed node of a related group allows a node.
     fn stages(&self, node: usize) -> Vec<(usize, i64, i64)> {
         let Some(group) = self.graph.nodes[node].group else { return vec![] };
         let mut bounds = vec![];
@@ -248,7 +251,7 @@ impl<'a> Placer<'a> {
         bounds
     }
 
-    /// How far behind the beginning of `edge.from` that of `edge.to` must be.
+    /// The clocks from the start of `edge.from` to the start of `edge.to`, at least.
     fn gap(&self, edge: &Edge, from: usize, to: usize) -> i64 {
         let crossing = if from == to { 0 } else { edge.crossing };
         i64::from(edge.latency) + i64::from(crossing) - self.interval * i64::from(edge.distance)
@@ -258,7 +261,7 @@ impl<'a> Placer<'a> {
         let mut w = Window { first: None, last: None };
         let mut after = |t: i64| w.first = Some(w.first.map_or(t, |f| f.max(t)));
         for e in self.edges[node].iter().filter(|e| e.to == node) {
-            if let Some(s) = &self.spots[e.from] {
+            if let Some(s) = &self.slots[e.from] {
                 after(s.time + self.gap(e, s.agent, agent));
             }
         }
@@ -266,7 +269,7 @@ impl<'a> Placer<'a> {
         stages.iter().for_each(|(_, first, _)| after(first * self.interval));
         let mut before = |t: i64| w.last = Some(w.last.map_or(t, |l| l.min(t)));
         for e in self.edges[node].iter().filter(|e| e.from == node) {
-            if let Some(s) = &self.spots[e.to] {
+            if let Some(s) = &self.slots[e.to] {
                 before(s.time - self.gap(e, agent, s.agent));
             }
         }
@@ -274,10 +277,9 @@ impl<'a> Placer<'a> {
         w
     }
 
-    /// The best place of a node that nothing needs to leave for: the earliest, or, where only later ones are placed,
-    /// the latest; on the agent on which that is best.
-    fn free_spot(&mut self, node: usize) -> Option<Spot> {
-        let mut best: Option<(i64, Spot)> = None;
+    /// The best free slot of a node: the earliest, or the latest if only later nodes are placed, on the best agent.
+    fn free_slot(&mut self, node: usize) -> Option<Slot> {
+        let mut best: Option<(i64, Slot)> = None;
         for agent in self.graph.agents_of(node) {
             let w = self.window(node, agent);
             let down = w.first.is_none() && w.last.is_some();
@@ -286,22 +288,22 @@ impl<'a> Placer<'a> {
                 (None, Some(l)) => (l - self.interval + 1, l),
                 (None, None) => (0, self.interval - 1),
             };
-            if let Some(spot) = self.scan(node, agent, first..=last, down) {
-                let cost = if down { -spot.time } else { spot.time };
+            if let Some(slot) = self.scan(node, agent, first..=last, down) {
+                let cost = if down { -slot.time } else { slot.time };
                 if best.as_ref().is_none_or(|(c, _)| cost < *c) {
-                    best = Some((cost, spot));
+                    best = Some((cost, slot));
                 }
             }
         }
-        best.map(|(_, spot)| spot)
+        best.map(|(_, slot)| slot)
     }
 
-    /// The first free place in a span of times, or the last.
-    fn scan(&mut self, node: usize, agent: usize, times: RangeInclusive<i64>, down: bool) -> Option<Spot> {
+    /// The first free slot in a span of times, or the last if `down`.
+    fn scan(&mut self, node: usize, agent: usize, times: RangeInclusive<i64>, down: bool) -> Option<Slot> {
         let mut time = if down { *times.end() } else { *times.start() };
         while times.contains(&time) {
             match self.tables.probe(self.graph, node, agent, time) {
-                Ok(units) => return Some(Spot { time, agent, units }),
+                Ok(units) => return Some(Slot { time, agent, units }),
                 Err(conflict) => {
                     time += if down { -i64::from(conflict.sooner) } else { i64::from(conflict.later) };
                     self.conflict = Some(conflict);
@@ -311,14 +313,14 @@ impl<'a> Placer<'a> {
         None
     }
 
-    /// Places nodes in the order given; none of them if one has no place.
+    /// Places nodes in the given order, or none of them if one has no slot.
     fn place_all(&mut self, nodes: &[usize]) -> bool {
         for (i, &node) in nodes.iter().enumerate() {
-            match self.free_spot(node) {
-                Some(spot) => self.put(node, spot),
+            match self.free_slot(node) {
+                Some(slot) => self.insert(node, slot),
                 None => {
                     for done in &nodes[..i] {
-                        self.lift(*done);
+                        self.remove(*done);
                     }
                     return false;
                 }
@@ -355,18 +357,18 @@ impl<'a> Placer<'a> {
         let mut neighbours: Vec<usize> = vec![];
         for e in group.iter().flat_map(|n| &self.edges[*n]) {
             for other in [e.from, e.to] {
-                if self.spots[other].is_some() && !group.contains(&other) && !neighbours.contains(&other) {
+                if self.slots[other].is_some() && !group.contains(&other) && !neighbours.contains(&other) {
                     neighbours.push(other);
                 }
             }
         }
         for other in neighbours.into_iter().take(NEIGHBOURS) {
-            let Some(old) = self.lift(other) else { continue };
+            let Some(old) = self.remove(other) else { continue };
             let nodes = [group, &[other]].concat();
             if self.place_all(&nodes) {
                 return true;
             }
-            self.put(other, old);
+            self.insert(other, old);
         }
         false
     }
@@ -385,27 +387,28 @@ impl<'a> Placer<'a> {
         true
     }
 
-    /// Places a node where it has no place: what is in the way leaves.
+    /// Places a node at a time that is not free, and ejects the nodes in conflict.
     fn force(&mut self, node: usize, agent: usize, time: i64) {
-        for other in self.tables.in_the_way(self.graph, node, agent, time) {
-            self.throw_out(other);
+        for other in self.tables.conflicting(self.graph, node, agent, time) {
+            self.eject_node(other);
         }
         self.forced[node] = Some(time);
-        for other in self.contradicting(node, agent, time) {
-            self.throw_out(other);
+        for other in self.violated(node, agent, time) {
+            self.eject_node(other);
         }
-        // With all in the way gone only the node's own uses could be.
+        // Once the conflicting nodes are gone, only the node's own reservations can conflict.
         if let Ok(units) = self.tables.probe(self.graph, node, agent, time) {
-            self.put(node, Spot { time, agent, units });
+            self.insert(node, Slot { time, agent, units });
         }
     }
 
-    /// Placed nodes that may not be where they are if a node begins at `time`. One may come several times.
-    fn contradicting(&self, node: usize, agent: usize, time: i64) -> Vec<usize> {
+    /// The placed nodes with dependences or stages that are violated if a node begins at `time`. A node may occur
+    /// several times.
+    fn violated(&self, node: usize, agent: usize, time: i64) -> Vec<usize> {
         let mut found = vec![];
         for e in &self.edges[node] {
             let other = if e.from == node { e.to } else { e.from };
-            let Some(s) = &self.spots[other] else { continue };
+            let Some(s) = &self.slots[other] else { continue };
             let ahead = if e.from == node {
                 s.time - time - self.gap(e, agent, s.agent)
             } else {
@@ -428,11 +431,11 @@ impl<'a> Placer<'a> {
                 let early = w.first.or(w.last.map(|l| l - self.interval + 1)).unwrap_or(0);
                 let early =
                     self.forced[node].filter(|t| *t < early + self.interval).map_or(early, |t| early.max(t + 1));
-                // Many places are alike.
-                let step = (self.interval / PLACES).max(1) as usize;
+                // Many times are equivalent, so only some are tried.
+                let step = (self.interval / CANDIDATE_TIMES).max(1) as usize;
                 for time in (early..early + self.interval).step_by(step) {
-                    let mut leave = self.tables.in_the_way(self.graph, node, agent, time);
-                    leave.extend(self.contradicting(node, agent, time));
+                    let mut leave = self.tables.conflicting(self.graph, node, agent, time);
+                    leave.extend(self.violated(node, agent, time));
                     leave.sort_unstable();
                     leave.dedup();
                     let cost = leave.iter().map(|n| 1 + self.ejected[*n] as usize).sum();
@@ -443,16 +446,16 @@ impl<'a> Placer<'a> {
             }
             let Some((_, time, agent)) = best else { return false };
             self.force(node, agent, time);
-            if self.spots[node].is_none() {
+            if self.slots[node].is_none() {
                 return false;
             }
         }
         true
     }
 
-    /// Moves operations towards their users, where that shortens the lives of more registers than it lengthens.
+    /// Moves operations towards their users if this shortens the live ranges of more registers than it lengthens.
     fn shorten_lives(&mut self) {
-        let mut order: Vec<usize> = (0..self.spots.len()).collect();
+        let mut order: Vec<usize> = (0..self.slots.len()).collect();
         let (times, _) = self.times();
         order.sort_by_key(|n| std::cmp::Reverse(times[*n]));
         for node in order {
@@ -463,10 +466,10 @@ impl<'a> Placer<'a> {
             if held > self.graph.nodes[node].registers {
                 continue;
             }
-            let Some(old) = self.lift(node) else { continue };
+            let Some(old) = self.remove(node) else { continue };
             let last = self.window(node, old.agent).last;
             let later = last.and_then(|last| self.scan(node, old.agent, old.time..=last, true));
-            self.put(node, later.unwrap_or(old));
+            self.insert(node, later.unwrap_or(old));
         }
     }
 }

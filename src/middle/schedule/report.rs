@@ -1,4 +1,4 @@
-//! What a schedule looks like: a table in text, a page, a trace.
+//! Reports of a schedule: text, an HTML page, and a trace.
 
 use crate::{
     bounds::Bound,
@@ -7,14 +7,14 @@ use crate::{
 };
 use std::fmt::Write;
 
-/// What is busy: a row of the table.
+/// A unit or an agent: one row of the chart.
 struct Lane {
     name: String,
-    /// Node, first clock of its iteration, clocks.
+    /// For each busy span: the node, its first clock within its iteration, and its length in clocks.
     spans: Vec<(usize, u32, u32)>,
 }
 
-/// The agents, then the units of all pools that anything uses.
+/// The agents, followed by the units of all pools that are in use.
 fn lanes(graph: &Graph, schedule: &Schedule) -> Vec<Lane> {
     let nodes = || graph.nodes.iter().enumerate();
     let mut lanes: Vec<Lane> = vec![];
@@ -44,24 +44,24 @@ fn lanes(graph: &Graph, schedule: &Schedule) -> Vec<Lane> {
     lanes
 }
 
-/// Why the interval is what it is, in words.
+/// Explains the interval in words.
 pub fn reason(graph: &Graph, schedule: &Schedule) -> String {
     let bound = |b: &Bound| match b {
         Bound::Pool { pool, clocks } => format!("'{}' is busy for {clocks} clocks", graph.pools[*pool].name),
         Bound::Agents { clocks } => format!("the agents issue for {clocks} clocks"),
         Bound::Recurrence { nodes, clocks } => {
             let names: Vec<String> = nodes.iter().map(|n| format!("'{}'", graph.nodes[*n].name)).collect();
-            format!("{} wait for each other, {clocks} clocks an iteration", names.join(", "))
+            format!("{} wait for each other: {clocks} clocks per iteration", names.join(", "))
         }
-        Bound::Serial { clocks } => format!("iterations are done one after the other, {clocks} clocks each"),
+        Bound::Serial { clocks } => format!("iterations do not overlap, {clocks} clocks each"),
         Bound::NoOverlap { clocks, obstacle } => {
-            format!("iterations are done one after the other, {clocks} clocks each: overlapped, {obstacle}")
+            format!("iterations do not overlap, {clocks} clocks each: overlapped, {obstacle}")
         }
         Bound::Placement { clocks } => format!("no placement was found below {clocks} clocks"),
     };
     let mut text = bound(&schedule.reason);
     if schedule.reason != schedule.minimum {
-        let least = format!("; at least {}, since {}", schedule.minimum.clocks(), bound(&schedule.minimum));
+        let least = format!("; the lower bound is {}, because {}", schedule.minimum.clocks(), bound(&schedule.minimum));
         text += &least;
     }
     if schedule.optimal && schedule.reason != schedule.minimum {
@@ -70,7 +70,7 @@ pub fn reason(graph: &Graph, schedule: &Schedule) -> String {
     text
 }
 
-/// The schedule as text: what it is, the operations in their order, and how busy everything is.
+/// The schedule as text: its properties, the operations in order, and the utilization of every unit.
 pub fn text(graph: &Graph, schedule: &Schedule) -> String {
     let mut out = String::new();
     let interval = schedule.interval;
@@ -110,8 +110,8 @@ fn method(schedule: &Schedule) -> String {
     }
 }
 
-/// Some intervals of each schedule in the format of Chrome's trace viewer: a loop is a process, an agent or unit a
-/// thread, a clock a microsecond.
+/// Some intervals of each schedule in the format of Chrome's trace viewer. A loop is a process, an agent or unit is a
+/// thread, and a clock is a microsecond.
 pub fn trace(loops: &[(String, &Graph, &Schedule)]) -> String {
     let mut events = vec![];
     for (pid, (title, graph, schedule)) in loops.iter().enumerate() {
@@ -153,8 +153,7 @@ fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
-/// A page of its own with the scheduled loop of each title: agents and units as lanes, one interval wide, stages as
-/// colours.
+/// An HTML page with a chart of one interval for each loop. Agents and units are lanes, and colors are stages.
 pub fn page(loops: &[(String, &Graph, &Schedule)]) -> String {
     let mut body = String::new();
     for (title, graph, schedule) in loops {
@@ -163,14 +162,14 @@ pub fn page(loops: &[(String, &Graph, &Schedule)]) -> String {
     }
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<title>Schedules</title>\n<style>{STYLE}</style>\n\
-         <h1>Schedules</h1>\n<p>Each chart is one interval; what reaches over its end goes on at its beginning. \
-         Colours are stages: a later stage belongs to an earlier iteration.</p>\n{body}</html>\n"
+         <h1>Schedules</h1>\n<p>Each chart shows one interval; a span that crosses its end continues at its start. \
+         Colors are stages: a later stage belongs to an earlier iteration.</p>\n{body}</html>\n"
     )
 }
 
 const STYLE: &str = "body{font:14px/1.4 sans-serif;margin:2em;max-width:72em}pre{overflow-x:auto}\
                      svg{display:block;width:100%;height:auto}text{font:11px sans-serif}";
-/// Of the stages, from the first.
+/// The colors of the stages, from the first.
 const COLOURS: [&str; 6] = ["#9ecae1", "#fdae6b", "#a1d99b", "#bcbddc", "#fc9272", "#bdbdbd"];
 
 fn chart(graph: &Graph, schedule: &Schedule) -> String {
@@ -198,7 +197,7 @@ fn chart(graph: &Graph, schedule: &Schedule) -> String {
                      width=\"{wide:.1}\" height=\"{}\" fill=\"{colour}\" stroke=\"#555\" stroke-width=\".5\"/>",
                     HEIGHT - 4
                 );
-                // Names that have room.
+                // Print only names that fit.
                 if wide > 6.5 * name.chars().count() as f64 {
                     let _ = writeln!(out, "<text x=\"{:.1}\" y=\"{}\">{name}</text>", x + 3.0, y + 14);
                 }

@@ -1,4 +1,4 @@
-//! From a loop to its schedule.
+//! The solver: finds the schedule of a loop.
 
 use crate::{
     bounds::{self, Bound},
@@ -11,18 +11,18 @@ use crate::{
 use std::fmt;
 use thiserror::Error;
 
-/// What is asked for.
+/// Options of the solver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// Also search exhaustively where the loop is small.
+    /// Whether to search small loops exhaustively as well.
     pub exhaustive: bool,
-    /// 0: the light path, without tables. Otherwise most rows of the tables: where the least interval has more clocks,
-    /// a row is several of them.
+    /// The most rows of the tables, or 0 for the light method, which uses no tables. If the minimum interval has more
+    /// clocks, a row covers several clocks.
     pub rows: u32,
-    /// Iterations one after the other, whatever the loop.
+    /// Whether to schedule the loop without overlap.
     pub serial: bool,
-    /// The largest interval to try; none: that of iterations one after the other, which are the schedule if no overlap
-    /// is found.
+    /// The largest interval to try. With `None`, it is the length of an iteration without overlap, and the schedule
+    /// is serial if no overlap is found.
     pub max_interval: Option<u32>,
 }
 
@@ -32,17 +32,17 @@ impl Default for Settings {
     }
 }
 
-/// How a schedule came about.
+/// The method that found a schedule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
-    /// One iteration after the other: asked for, there is too little to gain, or no overlap was found that the
-    /// registers allow.
+    /// Iterations do not overlap. This was requested, there is too little to gain, or the registers allow no overlap
+    /// that was found.
     Serial,
-    /// As early as the values allow; units are counted, not reserved.
+    /// Operations start as early as their inputs allow. The use of units is counted, not reserved.
     Light,
     /// Placed in reservation tables.
     Placed,
-    /// Found by the exhaustive search, at a smaller interval than the placement's.
+    /// Found by the exhaustive search, at a smaller interval than the placement.
     Searched,
 }
 
@@ -51,46 +51,49 @@ pub enum Method {
 pub struct Schedule {
     /// Clocks between iterations.
     pub interval: u32,
-    /// Clock at which each node begins.
+    /// The clock at which each node begins, within its iteration.
     pub times: Vec<u32>,
     pub agents: Vec<usize>,
-    /// Units of the pools that each node has, in the order of its footprint; none in a light schedule.
+    /// The units of each node, in the order of its footprint; empty in a light schedule.
     pub units: Vec<Vec<usize>>,
     pub method: Method,
-    /// Why the interval is not smaller.
+    /// The reason why the interval is not smaller.
     pub reason: Bound,
-    /// Least interval that units and values that come round allow.
+    /// The lower bound from units and recurrences.
     pub minimum: Bound,
-    /// Whether nothing smaller exists: the interval is the minimum, or all smaller ones were searched.
+    /// Whether the interval is proved optimal: it equals the minimum, or all smaller intervals were searched.
     pub optimal: bool,
-    /// Clocks of a row of the tables.
+    /// The clocks of a row of the tables.
     pub row: u32,
-    /// Most registers that each agent holds at a time.
+    /// The most registers that each agent holds at a time.
     pub registers: Vec<u32>,
-    /// How many groups each arm placed, as in [`Strategy::ALL`].
+    /// The number of groups that each strategy placed, as in [`Strategy::ALL`].
     pub strategies: [u32; 4],
 }
 
 impl Schedule {
+    /// The stage of a node: the number of whole intervals after the start of its iteration.
     pub fn stage(&self, node: usize) -> u32 {
         self.times[node] / self.interval
     }
 
-    /// Iterations that are under way together.
+    /// The number of iterations in flight at once.
     pub fn stages(&self) -> u32 {
         (0..self.times.len()).map(|n| self.stage(n) + 1).max().unwrap_or(0)
     }
 
-    /// The nodes in the order in which an iteration of the scheduled loop does them, with their stages: those of a
-    /// later stage belong to an earlier iteration, and go first where both begin in the same clock.
+    /// The nodes in the order in which an iteration of the scheduled loop issues them. A node of a later stage
+    /// belongs to an earlier iteration, and comes first if both begin in the same clock.
     pub fn order(&self) -> Vec<usize> {
         let mut all: Vec<usize> = (0..self.times.len()).collect();
         all.sort_by_key(|n| (self.times[*n] % self.interval, std::cmp::Reverse(self.stage(*n)), *n));
         all
     }
 
-    /// Checks a schedule against the loop, independently of how it was found: values arrive, groups keep together,
-    /// no unit and no agent does two things at a time, registers are enough.
+    /// Checks the schedule against the loop, independently of how it was found: values arrive in time, groups are in
+    /// one stage, no unit and no agent does two things at once, and registers suffice.
+    ///
+    /// Errors: a sentence that names the violation.
     pub fn check(&self, graph: &Graph) -> Result<(), String> {
         let name = |n: usize| &graph.nodes[n].name;
         let wide = i64::from(self.interval);
@@ -103,7 +106,7 @@ impl Schedule {
         }
         for (n, node) in graph.nodes.iter().enumerate() {
             if !graph.agents_of(n).contains(&self.agents[n]) {
-                return Err(format!("'{}' is done by an agent that must not", name(n)));
+                return Err(format!("'{}' is on an agent that may not issue it", name(n)));
             }
             let Some(group) = node.group else { continue };
             for (o, other) in graph.nodes.iter().enumerate() {
@@ -111,7 +114,7 @@ impl Schedule {
                 let Some(its) = other.group else { continue };
                 let most = graph.groups[group].max_depth;
                 if its == group && depth != 0 {
-                    return Err(format!("'{}' and '{}' are of one group and not of one stage", name(n), name(o)));
+                    return Err(format!("'{}' and '{}' are in one group but in different stages", name(n), name(o)));
                 }
                 if graph.groups[group].leader == Some(its) && (depth < 0 || most > 0 && depth > most.into()) {
                     return Err(format!("'{}' is too far from its leader '{}'", name(n), name(o)));
@@ -121,7 +124,7 @@ impl Schedule {
         if matches!(self.method, Method::Light) {
             return Ok(());
         }
-        // Who is where, counted out clock by clock.
+        // Count the occupant of every unit, clock by clock.
         let mut busy = std::collections::BTreeMap::new();
         for (n, node) in graph.nodes.iter().enumerate() {
             let own = (0..node.issue).map(|c| ((usize::MAX, self.agents[n]), c));
@@ -129,7 +132,7 @@ impl Schedule {
             let uses = uses.flat_map(|(u, unit)| (u.start..u.start + u.clocks).map(move |c| ((u.pool, *unit), c)));
             for (unit, c) in own.chain(uses) {
                 if let Some(other) = busy.insert((unit, (self.times[n] + c) % self.interval), n) {
-                    return Err(format!("'{}' and '{}' use one unit at a time", name(other), name(n)));
+                    return Err(format!("'{}' and '{}' use one unit at the same time", name(other), name(n)));
                 }
             }
         }
@@ -142,7 +145,7 @@ impl Schedule {
     }
 }
 
-/// Why there is no schedule.
+/// The reason why no schedule was found.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Failure {
     #[error(transparent)]
@@ -151,23 +154,23 @@ pub enum Failure {
     Infeasible(#[from] Box<Infeasible>),
 }
 
-/// No interval up to the largest is feasible; this is what stood in the way last.
+/// No interval up to the largest is feasible. `obstacle` is the one at the last interval tried.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("modulo scheduler returned no feasible II: the largest tried is {max_interval}, where {obstacle}")]
+#[error("modulo scheduler returned no feasible II: the largest tried is {max_interval}: {obstacle}")]
 pub struct Infeasible {
     pub max_interval: u32,
     pub obstacle: Obstacle,
 }
 
-/// What stood in the way.
+/// An obstacle to a schedule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Obstacle {
-    /// An operation had no place.
+    /// An operation could not be placed.
     Node {
         node: String,
-        /// What it keeps busy, as `pool:start+clocks`.
+        /// The reservations of the operation, as `pool:start+clocks`.
         footprint: Vec<String>,
-        /// The pool that refused it, or its agents.
+        /// The pool in conflict; `None` for its agents.
         pool: Option<String>,
         row: Option<u32>,
     },
@@ -176,7 +179,7 @@ pub enum Obstacle {
         held: u32,
         most: u32,
     },
-    /// Values that come round take longer than the largest interval, or a unit is busy for longer.
+    /// A recurrence or a unit needs more clocks than the largest interval.
     Bound {
         clocks: u32,
     },
@@ -189,39 +192,41 @@ impl fmt::Display for Obstacle {
                 let rows = row.map_or(String::new(), |r| format!(" in row {r}"));
                 let pool = pool.as_deref().map_or("its agents".into(), |p| format!("pool '{p}'"));
                 let footprint = if footprint.is_empty() { "nothing".to_owned() } else { footprint.join(", ") };
-                write!(f, "'{node}', which takes {footprint}, is refused by {pool}{rows}")
+                write!(f, "'{node}', which reserves {footprint}, conflicts on {pool}{rows}")
             }
-            Self::Registers { agent, held, most } => write!(f, "'{agent}' would hold {held} registers of {most}"),
-            Self::Bound { clocks } => write!(f, "the least possible is {clocks}"),
+            Self::Registers { agent, held, most } => {
+                write!(f, "'{agent}' would hold {held} registers, more than its {most}")
+            }
+            Self::Bound { clocks } => write!(f, "the lower bound is {clocks}"),
         }
     }
 }
 
-/// Loops of fewer operations are not worth a schedule.
+/// Loops with fewer operations are not worth a schedule.
 pub const MIN_NODES: usize = 8;
-/// Placements at one interval: so many for each node, and at least so many in all.
+/// The budget of placements at one interval: this many per node, and at least [`LEAST_BUDGET`] in all.
 const BUDGET: usize = 3;
 const LEAST_BUDGET: usize = 64;
-/// By how much of itself an interval grows that will not do, at most.
+/// An infeasible interval grows by this fraction of itself at most.
 const FINE: u32 = 64;
-/// Partial schedules of eight operations that the exhaustive search may visit at one interval, and at all intervals of
-/// a loop. Of larger ones it visits fewer, with the cube of their size: what a visit costs grows with the square, and
-/// the search ends less often.
+/// The partial schedules that the exhaustive search may visit at one interval, and at all intervals of a loop, for a
+/// loop of [`VISITED`] operations. Larger loops get fewer visits, by the cube of their size: the cost of a visit
+/// grows with the square, and the search completes less often.
 const VISITS: u64 = 50_000;
 const ALL_VISITS: u64 = 2 * VISITS;
 const VISITED: u64 = 8;
-/// Rows up to which it is tried: it enumerates them.
+/// The most rows for which the search is tried, because it enumerates them.
 const SEARCHED_ROWS: u32 = 64;
 
-/// Schedules a loop: one iteration after the other where that is asked for, where there are fewer than [`MIN_NODES`]
-/// operations, or where none is asynchronous, and overlapped otherwise.
+/// Schedules a loop. Iterations overlap unless the settings ask for a serial schedule, there are fewer than
+/// [`MIN_NODES`] operations, or none is asynchronous.
 pub fn solve(graph: &Graph, settings: &Settings) -> Result<Schedule, Failure> {
     graph.check()?;
     let gain = graph.nodes.len() >= MIN_NODES && graph.nodes.iter().any(|n| n.asynchronous);
     if settings.serial || !gain { serial(graph) } else { overlap(graph, settings) }
 }
 
-/// One iteration after the other.
+/// Schedules a loop without overlap.
 pub fn serial(graph: &Graph) -> Result<Schedule, Failure> {
     let order = graph.order()?;
     let interval = graph.serial_length();
@@ -241,7 +246,7 @@ pub fn serial(graph: &Graph) -> Result<Schedule, Failure> {
         ends[node] = times[node] + busy;
         now = ends[node];
     }
-    // The next iteration begins when all has arrived.
+    // The next iteration begins when all values have arrived.
     let interval = interval.max(now).max(times.iter().max().map_or(0, |last| last + 1));
     let reason = Bound::Serial { clocks: interval };
     let units = graph.nodes.iter().map(|n| first_units(&n.footprint)).collect();
@@ -250,7 +255,8 @@ pub fn serial(graph: &Graph) -> Result<Schedule, Failure> {
     Ok(finish(graph, placement, Method::Serial, reason, 1, false))
 }
 
-/// Units of a node that has all for itself: the first of each pool, or one beside it for a use at the same time.
+/// The units of a node that does not share any: the first of each pool, or the next one for an overlapping
+/// reservation.
 fn first_units(footprint: &[crate::graph::Reservation]) -> Vec<usize> {
     let mut units: Vec<usize> = vec![];
     for (i, u) in footprint.iter().enumerate() {
@@ -262,14 +268,14 @@ fn first_units(footprint: &[crate::graph::Reservation]) -> Vec<usize> {
     units
 }
 
-/// Iterations overlapped, whatever the size of the loop, if there is an overlap.
+/// Schedules a loop with overlapped iterations if possible, whatever its size.
 pub fn overlap(graph: &Graph, settings: &Settings) -> Result<Schedule, Failure> {
     graph.check()?;
     let minimum = bounds::minimum(graph);
     if settings.rows == 0 {
         return light(graph);
     }
-    // So many clocks in a row that the tables stay small.
+    // Choose the clocks per row to keep the tables small.
     let row = minimum.clocks().div_ceil(settings.rows).max(1);
     let coarse = if row > 1 { graph.in_units_of(row) } else { graph.clone() };
     let least = bounds::minimum(&coarse).clocks();
@@ -289,7 +295,7 @@ pub fn overlap(graph: &Graph, settings: &Settings) -> Result<Schedule, Failure> 
         let step = row.max(minimum.clocks().div_ceil(SEARCHED_ROWS));
         let small = if step > row { graph.in_units_of(step) } else { coarse.clone() };
         let step = step.max(1);
-        // Only what is better than the placement.
+        // Only intervals smaller than that of the placement.
         let end = (u64::from(found_at) * u64::from(row)).div_ceil(step.into()) as u32;
         let fewer = (small.nodes.len() as u64).pow(3).div_ceil(VISITED.pow(3));
         let (mut complete, mut left) = (true, ALL_VISITS / fewer);
@@ -308,7 +314,7 @@ pub fn overlap(graph: &Graph, settings: &Settings) -> Result<Schedule, Failure> 
                 Search::GaveUp => complete = false,
             }
         }
-        // In coarser clocks it proves nothing about the fine ones.
+        // A search in coarser clocks proves nothing about the fine ones.
         optimal = complete && step == 1;
     }
     if let Some((p, step)) = searched {
@@ -318,8 +324,8 @@ pub fn overlap(graph: &Graph, settings: &Settings) -> Result<Schedule, Failure> 
         Ok(p) => return Ok(fine(graph, p, Method::Placed, minimum, row, optimal)),
         Err(refusal) => refusal,
     };
-    // The placement starts operations as early as it can and shortens lives afterwards, and may hold more at any
-    // interval than iterations one after the other do.
+    // The placement starts operations as early as possible and shortens live ranges afterwards. At any interval, it
+    // may hold more registers than a serial schedule does.
     let refused = infeasible(&coarse, largest * row, row, refusal);
     if settings.max_interval.is_none() {
         let mut alone = serial(graph)?;
@@ -331,8 +337,8 @@ pub fn overlap(graph: &Graph, settings: &Settings) -> Result<Schedule, Failure> 
     Err(Box::new(refused).into())
 }
 
-/// The first interval at which everything is placed. Long ones grow by more than one, and what has been left out below
-/// the first that will do is halved until there is nothing between.
+/// Finds the smallest interval at which the placement succeeds. Long intervals grow by more than one clock; bisection
+/// then covers the skipped intervals.
 fn heuristic(graph: &Graph, least: u32, largest: u32) -> Result<Placement, PlacementError> {
     let budget = LEAST_BUDGET.max(BUDGET * graph.nodes.len());
     let (mut failed, mut interval) = (least.saturating_sub(1), least);
@@ -377,7 +383,7 @@ fn infeasible(graph: &Graph, largest: u32, row: u32, refusal: PlacementError) ->
     Infeasible { max_interval: largest, obstacle }
 }
 
-/// A schedule in rows of so many clocks becomes one in clocks.
+/// Converts a placement in rows of `row` clocks into a schedule in clocks.
 fn fine(graph: &Graph, mut p: Placement, method: Method, minimum: Bound, row: u32, optimal: bool) -> Schedule {
     p.interval *= row;
     p.times.iter_mut().for_each(|t| *t *= i64::from(row));
@@ -387,7 +393,7 @@ fn fine(graph: &Graph, mut p: Placement, method: Method, minimum: Bound, row: u3
 
 fn light(graph: &Graph) -> Result<Schedule, Failure> {
     let agents: Vec<usize> = (0..graph.nodes.len()).map(|n| graph.agents_of(n)[0]).collect();
-    // Who does what is settled, and so is what crosses.
+    // The agents are fixed, so crossing costs are part of the latencies.
     let mut settled = graph.clone();
     for e in settled.edges.iter_mut().filter(|e| agents[e.from] != agents[e.to]) {
         e.latency += e.crossing;
@@ -414,7 +420,7 @@ fn light(graph: &Graph) -> Result<Schedule, Failure> {
         }
     }
     if changed {
-        // Groups that contradict what comes round.
+        // The groups contradict the recurrences.
         return serial(graph);
     }
     let units = vec![vec![]; agents.len()];
@@ -422,8 +428,8 @@ fn light(graph: &Graph) -> Result<Schedule, Failure> {
     Ok(finish(graph, placement, Method::Light, minimum, 1, false))
 }
 
-/// Nodes that may be at most so many stages ahead of another one, as their groups say: first the one that must not be
-/// earlier than that.
+/// Pairs of nodes with a limit on their stages: the first may be at most that many stages ahead of (earlier than) the
+/// second.
 fn together(graph: &Graph) -> Vec<(usize, usize, i64)> {
     let grouped = || graph.nodes.iter().enumerate().filter_map(|(i, n)| Some((i, n.group?)));
     let mut all = vec![];
@@ -455,8 +461,8 @@ fn finish(graph: &Graph, p: Placement, method: Method, reason: Bound, row: u32, 
     }
 }
 
-/// How many groups each arm placed, in words.
+/// The number of groups that each strategy placed, in words.
 pub fn strategies(counts: &[u32; 4]) -> String {
     let parts = Strategy::ALL.iter().zip(counts).filter(|(_, n)| **n > 0);
-    parts.map(|(arm, n)| format!("{} {n}", arm.name())).collect::<Vec<_>>().join(", ")
+    parts.map(|(strategy, n)| format!("{} {n}", strategy.name())).collect::<Vec<_>>().join(", ")
 }

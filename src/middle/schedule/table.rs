@@ -1,18 +1,18 @@
-//! Reservation tables: who keeps which unit busy, in each clock of the interval.
+//! Reservation tables: the occupant of every unit in each clock of the interval.
 
 use crate::graph::{Graph, Reservation};
 
-/// One row: a unit, or an agent, clock by clock.
+/// One row: the clocks of a unit or an agent.
 #[derive(Clone, Debug)]
 struct Row {
     interval: u32,
-    /// A bit for each clock that is taken.
+    /// One bit per clock, set if the clock is taken.
     taken: Vec<u64>,
-    /// By whom, in the order of their starts: much fewer than there are clocks.
+    /// The occupants, in the order of their starts. There are far fewer of them than clocks.
     spans: Vec<Span>,
 }
 
-/// Clocks that follow each other, modulo the interval, and have one owner.
+/// Consecutive clocks, modulo the interval, with one owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Span {
     start: u32,
@@ -25,7 +25,7 @@ impl Row {
         Self { interval, taken: vec![0; (interval as usize).div_ceil(64)], spans: vec![] }
     }
 
-    /// How far behind `clock` the first of the next `clocks` clocks is that is taken.
+    /// The distance from `clock` to the first taken clock among the next `clocks` clocks.
     fn first_taken(&self, clock: u32, clocks: u32) -> Option<u32> {
         let mut done = 0;
         while done < clocks {
@@ -40,11 +40,11 @@ impl Row {
         None
     }
 
-    /// How far behind `clock` the last of them is.
+    /// The distance from `clock` to the last taken clock among the next `clocks` clocks.
     fn last_taken(&self, clock: u32, clocks: u32) -> Option<u32> {
         let mut left = clocks;
         while left > 0 {
-            // From the end, a word at a time.
+            // Backwards, one word at a time.
             let at = (clock + left - 1) % self.interval;
             let bits = (at % 64 + 1).min(left);
             let word = self.taken[at as usize / 64] << (63 - at % 64);
@@ -72,12 +72,12 @@ impl Row {
         }
     }
 
-    /// How many spans start before a clock.
+    /// The number of spans that start before a clock.
     fn starting_before(&self, clock: u32) -> usize {
         self.spans.partition_point(|s| s.start < clock)
     }
 
-    /// Clocks of a span are all free or all taken.
+    /// Flips the clocks of a span, which are all free or all taken.
     fn flip(&mut self, span: Span) {
         let (mut at, mut left) = (span.start, span.clocks);
         while left > 0 {
@@ -88,38 +88,38 @@ impl Row {
         }
     }
 
-    /// Who has some of the next `clocks` clocks; one that has several spans of them comes several times.
+    /// The owners of the next `clocks` clocks. An owner of several spans occurs several times.
     fn owners(&self, clock: u32, clocks: u32) -> impl Iterator<Item = usize> {
         let end = clock + clocks;
         let (from, to) = (self.starting_before(clock), self.starting_before(end));
         let around = &self.spans[..self.starting_before(end.saturating_sub(self.interval)).min(from)];
-        // The one before them may reach into them.
+        // The preceding span may extend into the range.
         let before = self.spans[..from].last().or(self.spans[to..].last());
         let before = before.filter(|s| meet(self.interval, (s.start, s.clocks), (clock, clocks)));
         before.into_iter().chain(&self.spans[from..to]).chain(around).map(|s| s.owner)
     }
 }
 
-/// Whether two spans of clocks, each with its start within the interval and its length, meet modulo the interval.
+/// Whether two spans, given as start and length, overlap modulo the interval.
 fn meet(interval: u32, a: (u32, u32), b: (u32, u32)) -> bool {
     let behind = |x: u32, y: u32| if x < y { x + interval - y } else { x - y };
     a.1 > 0 && b.1 > 0 && (behind(b.0, a.0) < a.1 || behind(a.0, b.0) < b.1)
 }
 
-/// A refused reservation.
+/// A failed reservation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Conflict {
-    /// The pool without a free unit; none: the agent is busy.
+    /// The pool without a free unit; `None` if the agent is busy.
     pub pool: Option<usize>,
-    /// Clock of the interval.
+    /// The clock within the interval.
     pub row: u32,
-    /// By how many clocks more the node may begin at the earliest, as far as this unit says, and by how many fewer at
-    /// the latest.
+    /// The clocks by which the node must move at least, as far as this unit is concerned: to a later time, or to an
+    /// earlier one.
     pub later: u32,
     pub sooner: u32,
 }
 
-/// The units that a node got, in the order of its footprint.
+/// The units of a node, in the order of its footprint.
 pub type Units = Vec<usize>;
 
 /// The tables of all pools and agents at one interval.
@@ -144,7 +144,7 @@ impl Tables {
         time.rem_euclid(i64::from(self.interval)) as u32
     }
 
-    /// Whether a node could begin at `time`: all its rows are probed, and nothing is reserved.
+    /// Whether a node could begin at `time`. Returns the units it would get, without reserving them.
     pub fn probe(&self, graph: &Graph, node: usize, agent: usize, time: i64) -> Result<Units, Conflict> {
         let n = &graph.nodes[node];
         if n.issue > self.interval {
@@ -163,20 +163,21 @@ impl Tables {
         Ok(units)
     }
 
-    /// Whether two uses of one node meet.
+    /// Whether two reservations of one node overlap.
     fn uses_meet(&self, a: &Reservation, b: &Reservation) -> bool {
         meet(self.interval, (a.start % self.interval, a.clocks), (b.start % self.interval, b.clocks))
     }
 
-    /// There is no place, whatever the time.
+    /// The conflict of a node that does not fit at any time.
     fn full(&self, pool: Option<usize>, time: i64) -> Conflict {
         Conflict { pool, row: self.clock(time), later: self.interval, sooner: self.interval }
     }
 
-    /// A unit for one use, beside the earlier ones of the node, which are not in the table yet.
+    /// Finds a unit for one reservation. `earlier` are the node's previous reservations, which are not in the table
+    /// yet.
     fn unit(&self, earlier: &[Reservation], units: &[usize], u: Reservation, time: i64) -> Result<usize, Conflict> {
         if u.clocks == 0 {
-            // A part of an earlier one.
+            // Part of an earlier reservation.
             let same = earlier.iter().zip(units).rev().find(|(e, _)| e.pool == u.pool);
             return Ok(same.map_or(0, |(_, unit)| *unit));
         }
@@ -202,12 +203,12 @@ impl Tables {
         Err(least)
     }
 
-    /// Reserves what [`Tables::probe`] found.
+    /// Reserves the units that [`Tables::probe`] returned.
     pub fn commit(&mut self, graph: &Graph, node: usize, agent: usize, time: i64, units: &[usize]) {
         self.for_each_span(graph, node, agent, time, units, Row::reserve);
     }
 
-    /// Gives it back.
+    /// Releases the units that [`Tables::commit`] reserved.
     pub fn release(&mut self, graph: &Graph, node: usize, agent: usize, time: i64, units: &[usize]) {
         self.for_each_span(graph, node, agent, time, units, Row::release);
     }
@@ -230,12 +231,13 @@ impl Tables {
         }
     }
 
-    /// The nodes that must go if `node` is to begin at `time`: those on its agent, and of each pool those on the unit
-    /// on which least of them are. One may come several times.
-    pub fn in_the_way(&self, graph: &Graph, node: usize, agent: usize, time: i64) -> Vec<usize> {
+    /// The nodes that must be ejected before `node` can begin at `time`: the nodes on its agent and, for each pool,
+    /// the nodes on the unit with the fewest conflicts. A node may occur several times.
+    pub fn conflicting(&self, graph: &Graph, node: usize, agent: usize, time: i64) -> Vec<usize> {
         let n = &graph.nodes[node];
         let mut all: Vec<usize> = self.agents[agent].owners(self.clock(time), n.issue).collect();
-        // Each use takes a unit of its own; two uses of one node may share one only if they do not meet.
+        // Each reservation takes a separate unit. Two reservations of one node may share a unit only if they do not
+        // overlap.
         let mut chosen: Vec<(Reservation, usize)> = vec![];
         for u in &n.footprint {
             let clock = self.clock(time + i64::from(u.start));
@@ -251,9 +253,9 @@ impl Tables {
     }
 }
 
-/// A unit of a pool for each use, given as its first clock and its clocks, so that no unit has two at a time; none if
-/// there is no way, or if `left` tries are not enough to find one.
-pub fn hand_out(uses: &[(u32, u32)], interval: u32, units: u32, left: &mut u64) -> Option<Vec<usize>> {
+/// Assigns a unit of a pool to each reservation, given as its first clock and its length, such that no unit is
+/// reserved twice in a clock. Returns `None` if this is impossible, or if `left` attempts do not suffice.
+pub fn assign_units(uses: &[(u32, u32)], interval: u32, units: u32, left: &mut u64) -> Option<Vec<usize>> {
     let mut busy = vec![0; interval as usize];
     for (start, clocks) in uses {
         if *clocks > interval {
@@ -261,19 +263,19 @@ pub fn hand_out(uses: &[(u32, u32)], interval: u32, units: u32, left: &mut u64) 
         }
         (*start..start + clocks).for_each(|c| busy[(c % interval) as usize] += 1);
     }
-    // Most of what cannot be is seen by counting.
+    // Counting detects most impossible cases.
     if busy.iter().any(|n| *n > units) {
         return None;
     }
     let mut rows = vec![Row::new(interval); units as usize];
-    let mut handed = vec![0; uses.len()];
-    hand_out_rest(uses, &mut rows, &mut handed, left).then_some(handed)
+    let mut assigned = vec![0; uses.len()];
+    assign_rest(uses, &mut rows, &mut assigned, left).then_some(assigned)
 }
 
-fn hand_out_rest(uses: &[(u32, u32)], rows: &mut [Row], handed: &mut [usize], left: &mut u64) -> bool {
+fn assign_rest(uses: &[(u32, u32)], rows: &mut [Row], assigned: &mut [usize], left: &mut u64) -> bool {
     let Some(((start, clocks), rest)) = uses.split_first() else { return true };
     for unit in 0..rows.len() {
-        // Of units that are busy in the same clocks one stands for all.
+        // Units that are busy in the same clocks are equivalent; try one of them.
         let same = rows[..unit].iter().any(|r| r.taken == rows[unit].taken);
         if same || rows[unit].last_taken(*start, *clocks).is_some() {
             continue;
@@ -284,8 +286,8 @@ fn hand_out_rest(uses: &[(u32, u32)], rows: &mut [Row], handed: &mut [usize], le
         *left -= 1;
         let span = Span { start: start % rows[unit].interval, clocks: *clocks, owner: 0 };
         rows[unit].reserve(span);
-        handed[0] = unit;
-        if hand_out_rest(rest, rows, &mut handed[1..], left) {
+        assigned[0] = unit;
+        if assign_rest(rest, rows, &mut assigned[1..], left) {
             return true;
         }
         rows[unit].release(span);
@@ -323,7 +325,7 @@ mod tests {
         assert_eq!(t.probe(&g, 2, 0, 35 + 140), Ok(vec![0]));
         let refused = t.probe(&g, 2, 0, 41).unwrap_err();
         assert_eq!((refused.later, refused.sooner), (60, 1));
-        let owners = |node, time| t.in_the_way(&g, node, 0, time);
+        let owners = |node, time| t.conflicting(&g, node, 0, time);
         for (node, time, there) in
             [(1, 20, 1), (1, 30, 0), (1, 90, 0), (1, 95, 1), (1, 135, 1), (2, 130, 1), (2, 35, 0)]
         {
@@ -343,19 +345,19 @@ mod tests {
             t.commit(&g, node, 0, 2, &units);
         }
         assert!(t.probe(&g, 2, 0, 0).is_err());
-        assert_eq!(t.in_the_way(&g, 2, 0, 0), [0]);
+        assert_eq!(t.conflicting(&g, 2, 0, 0), [0]);
     }
 
     #[test]
-    fn units_are_handed_out_in_every_way() {
-        // If the second gets the first unit too, which is free, nothing is left for the last.
+    fn units_are_assigned_in_every_way() {
+        // If the second also got the first unit, which is free, nothing would remain for the last.
         let uses = [(0, 2), (3, 2), (2, 3), (5, 4)];
-        assert_eq!(hand_out(&uses, 6, 2, &mut 100), Some(vec![0, 1, 0, 1]));
-        // Two in each clock, and yet no unit holds two of them.
-        assert_eq!(hand_out(&[(0, 2), (1, 2), (2, 2)], 3, 2, &mut 100), None);
-        assert_eq!(hand_out(&[(0, 2), (1, 2), (2, 2)], 3, 3, &mut 100), Some(vec![0, 1, 2]));
+        assert_eq!(assign_units(&uses, 6, 2, &mut 100), Some(vec![0, 1, 0, 1]));
+        // Two in each clock, but no unit can hold two of them.
+        assert_eq!(assign_units(&[(0, 2), (1, 2), (2, 2)], 3, 2, &mut 100), None);
+        assert_eq!(assign_units(&[(0, 2), (1, 2), (2, 2)], 3, 3, &mut 100), Some(vec![0, 1, 2]));
         let mut left = 1;
-        assert_eq!((hand_out(&[(0, 2), (1, 2), (2, 2)], 3, 3, &mut left), left), (None, 0));
+        assert_eq!((assign_units(&[(0, 2), (1, 2), (2, 2)], 3, 3, &mut left), left), (None, 0));
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! The settings of `docs/clients.md`: each is taken from the page, the compiler is found by it as the front end does,
-//! and called as the front end calls it.
+//! The settings of `docs/clients.md`: each is taken from the page, finds the compiler as the front end does, and
+//! calls it as the front end does.
 
 use super::{folder, programs, run, said, text};
 use std::{
@@ -10,7 +10,7 @@ use std::{
 };
 use tile_test_support::{Trial, functions, root};
 
-/// A folder `bin` with the commands of this build, which stands for that of the page, and a folder to work in.
+/// A folder `bin` with the commands of this build, in place of the folder in the page, and a working folder.
 struct Place {
     prefix: PathBuf,
     work: PathBuf,
@@ -29,7 +29,7 @@ impl Place {
         place
     }
 
-    /// The block of this name in the page, with the folder of the commands filled in.
+    /// Returns the block with this name from the page, with the folder of the commands filled in.
     fn setting(&self, name: &str) -> String {
         let page = fs::read_to_string(root().join("docs/clients.md")).unwrap();
         let (_, block) = page.split_once(&format!(" file={name}\n")).unwrap_or_else(|| panic!("no block of {name}"));
@@ -38,7 +38,7 @@ impl Place {
         block.replace("/usr/bin", &self.prefix.join("bin").display().to_string())
     }
 
-    /// What a shell has in its environment behind such a block.
+    /// Returns a shell's environment after such a block.
     fn variables(&self, name: &str) -> BTreeMap<String, String> {
         let script = format!("{}\nenv -0", self.setting(name));
         let environment = said(Command::new("/bin/bash").args(["-euc", &script]).env_clear());
@@ -46,7 +46,7 @@ impl Place {
         pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
     }
 
-    /// A call in the folder to work in, with ptxas on `PATH` and these variables.
+    /// Builds a call in the working folder, with ptxas on `PATH` and these variables.
     fn call(&self, program: &Path, variables: &[(&str, &Path)]) -> Command {
         let mut command = Command::new(program);
         command.current_dir(&self.work).env_clear().envs(variables.iter().copied());

@@ -1,8 +1,8 @@
-//! `contrib/editors`: Neovim with its settings opens files; the server that the setting of VS Code names is driven as
-//! VS Code does.
+//! `contrib/editors`: Neovim opens files with its settings; the server named by the VS Code setting is driven like VS
+//! Code does.
 //!
-//! Neovim is looked for on `PATH`, and its tests do nothing without it. The continuous integration brings one and sets
-//! `TILEIRAS_NEOVIM=required`, so that it cannot be missing there.
+//! Neovim is searched on `PATH`; its tests are skipped without it. Continuous integration provides it and sets
+//! `TILEIRAS_NEOVIM=required`, so that the tests cannot be skipped there.
 
 use super::{folder, on_path, path_variable, programs, run, text};
 use std::{
@@ -12,7 +12,7 @@ use std::{
 };
 use tile_test_support::{Trial, functions, lsp, root};
 
-/// The text of an example with an operand that is defined nowhere, and its line.
+/// Returns the text of an example with an undefined operand, and its line.
 fn broken() -> String {
     let program = fs::read_to_string(root().join("examples/twice.mlir")).unwrap();
     let broken = program.replace("addf %a, %a", "addf %a, %q");
@@ -20,7 +20,7 @@ fn broken() -> String {
     broken
 }
 
-/// The first block of a language in the page.
+/// Returns the first code block in a language from the page.
 fn block(language: &str) -> String {
     let page = fs::read_to_string(root().join("contrib/editors/README.md")).unwrap();
     let (_, block) = page.split_once(&format!("```{language}\n")).unwrap_or_else(|| panic!("no block of {language}"));
@@ -37,12 +37,12 @@ fn neovim() -> Option<PathBuf> {
     found
 }
 
-/// What Neovim shows of a file, with the settings of `contrib/editors/neovim` and nothing else.
+/// Returns Neovim's state after opening a file with only the settings of `contrib/editors/neovim`.
 fn opened(nvim: &Path, file: &Path, position: &str) -> serde_json::Value {
     waited(nvim, file, position, 60)
 }
 
-/// The same, after a number of seconds where nothing happens.
+/// Like `opened`, after a number of seconds without any activity.
 fn waited(nvim: &Path, file: &Path, position: &str, seconds: u32) -> serde_json::Value {
     let home = folder(&format!("neovim-home-{}", file.file_stem().unwrap().to_string_lossy()));
     let mut command = Command::new(nvim);
@@ -79,7 +79,7 @@ fn neovim_knows_operations_and_values() {
     let Some(nvim) = neovim() else { return };
     let file = folder("neovim-good").join("good.mlir");
     fs::copy(root().join("examples/twice.mlir"), &file).unwrap();
-    // The operation of line 8, and the value that it takes, of line 7.
+    // The operation in line 8, and its operand, defined in line 7.
     let on_operation = opened(&nvim, &file, "8:11");
     assert_eq!(on_operation["diagnostics"], serde_json::json!([]), "{on_operation}");
     assert!(on_operation["hover"].as_str().unwrap().contains("cuda_tile.addf"), "{on_operation}");
@@ -87,7 +87,7 @@ fn neovim_knows_operations_and_values() {
     assert_eq!(on_value["definition"], 7, "{on_value}");
 }
 
-/// Bytecode is shown as the text that the server understands, and cannot be changed.
+/// Bytecode is shown as text that the server understands and is read-only.
 fn neovim_shows_bytecode_as_text() {
     let Some(nvim) = neovim() else { return };
     let report = opened(&nvim, &root().join("tests/corpus/vadd_f32.13.1.tileirbc"), "4:13");
@@ -98,19 +98,19 @@ fn neovim_shows_bytecode_as_text() {
     let damaged = folder("neovim-damaged").join("damaged.tileirbc");
     let whole = fs::read(root().join("tests/corpus/vadd_f32.13.1.tileirbc")).unwrap();
     fs::write(&damaged, &whole[..whole.len() / 2]).unwrap();
-    // No server is what is waited for in vain.
+    // Wait in vain for a server.
     let report = waited(&nvim, &damaged, "1:1", 1);
     assert_eq!((&report["filetype"], &report["server"]), (&"".into(), &serde_json::Value::Null), "{report}");
 }
 
-/// The program that the setting names, started and spoken to as the extension for MLIR does in VS Code: no arguments,
-/// the requests of its client, a file of the language `mlir`.
+/// Starts the program named by the setting and talks to it like the MLIR extension of VS Code: no arguments, the
+/// requests of its client, a file of the language `mlir`.
 fn vs_code_finds_its_server() {
     let settings = fs::read_to_string(root().join("contrib/editors/vscode/settings.json")).unwrap();
     assert_eq!(settings, block("json"), "the page shows the file");
     let settings: serde_json::Value = serde_json::from_str(&settings).unwrap();
     let server = Path::new(settings["mlir.server_path"].as_str().unwrap());
-    // The extension looks into the workspace for what is no whole path, and never on PATH.
+    // The extension searches relative paths in the workspace, never on PATH.
     assert!(server.is_absolute(), "{settings}");
     let mut server = lsp::Server::start(&programs().join(server.file_name().unwrap()));
     let initialize = fs::read_to_string(root().join("tests/clients/contrib/vscode-initialize.json")).unwrap();

@@ -1,4 +1,4 @@
-//! The Debian package: dpkg installs it into a root of its own, where it works and from which it goes without a trace.
+//! The Debian package: dpkg installs it into a separate root, where it works, and removes it without leftovers.
 
 use super::{folder, on_path, programs, run, said, text};
 use std::{
@@ -8,8 +8,8 @@ use std::{
 };
 use tile_test_support::{Trial, functions, root};
 
-/// dpkg on a root of its own, which knows the packages of this machine as installed, so that what the package depends
-/// on is looked for among them.
+/// dpkg with a separate root, in which the packages of this machine count as installed, so that the package's
+/// dependencies can be satisfied.
 struct Root(PathBuf);
 
 impl Root {
@@ -24,16 +24,16 @@ impl Root {
     }
 
     fn dpkg(&self, arguments: &[&str]) -> Command {
-        // A user who is not root is one in a namespace of their own.
+        // A non-root user becomes root in a user namespace.
         let mut command = Command::new("unshare");
         command.args(["--map-root-user", "dpkg", "--force-script-chrootless"]);
-        // Locks and scripts are of the root alone; PATH must have what root's has.
+        // Locks and scripts are confined to the root; PATH must contain root's directories.
         command.arg(format!("--root={}", self.0.display())).args(arguments);
         command.env("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
         command
     }
 
-    /// A program of the package, in an empty environment.
+    /// Returns a program of the package, in an empty environment.
     fn program(&self, name: &str) -> Command {
         let mut command = Command::new(self.0.join("usr/bin").join(name));
         command.env_clear().env("PATH", "/usr/bin:/bin").current_dir(&self.0);
@@ -56,7 +56,8 @@ impl Root {
     }
 }
 
-/// A tree like that of `scripts/dist.sh`: one program under all names, the library. It is linked as this build is.
+/// Builds a tree like that of `scripts/dist.sh`: one program under all names, and the library. It is linked like this
+/// build.
 fn release() -> PathBuf {
     let tree = folder("release");
     let mut install = Command::new(root().join("scripts/install.sh"));
@@ -68,7 +69,7 @@ fn release() -> PathBuf {
     for name in ["tileirdisasm", "tile-run", "tileiras-lsp-server"] {
         std::os::unix::fs::symlink("tileiras", bin.join(name)).unwrap();
     }
-    // These the package makes itself.
+    // The package generates these.
     fs::remove_dir_all(tree.join("share")).unwrap();
     tree
 }
@@ -117,7 +118,7 @@ fn the_debian_package_installs_works_and_goes() {
         eprintln!("no ptxas in .tools/cuda: no cubin is made");
     }
 
-    // The library, by its package file.
+    // The library, found by its package file.
     let program = here.0.join("version");
     fs::write(here.0.join("version.c"), VERSION).unwrap();
     let mut find = Command::new("pkg-config");
@@ -125,18 +126,18 @@ fn the_debian_package_installs_works_and_goes() {
     let flags = said(find.env("PKG_CONFIG_SYSROOT_DIR", &here.0));
     let mut compiler = Command::new("cc");
     compiler.arg("-o").arg(&program).arg(here.0.join("version.c")).args(flags.split_whitespace());
-    // What the library itself needs is found when it is loaded.
+    // The library's own dependencies are resolved when it is loaded.
     said(compiler.arg("-Wl,--allow-shlib-undefined"));
     let version = said(Command::new(&program).env("LD_LIBRARY_PATH", here.0.join("usr/lib")));
     assert!(version.starts_with(&format!("tileiras {}", env!("CARGO_PKG_VERSION"))), "{version}");
 
-    // No file names the tree that the package was made from.
+    // No file contains the path of the tree that the package was built from.
     for file in ["pkgconfig/tileiras.pc", "cmake/Tileiras/TileirasConfig.cmake"] {
         let text = fs::read_to_string(here.0.join("usr/lib").join(file)).unwrap();
         assert!(!text.contains("contrib/release"), "{file}: {text}");
     }
 
-    // What shells and man read.
+    // The files that shells and man read.
     let completions = here.0.join("usr/share/bash-completion/completions/tileiras");
     let script = format!("source '{}'; complete -p tileiras", completions.display());
     assert!(said(Command::new("bash").args(["-euc", &script])).contains("-F _tileiras"));
@@ -153,7 +154,7 @@ fn the_debian_package_installs_works_and_goes() {
     assert_eq!(here.files(), Vec::<PathBuf>::new());
 }
 
-/// What a builder of images is called with; that of the machine, if any, may not reach a registry.
+/// Checks the arguments of the image builder with a fake one, because a real builder may not reach a registry.
 fn builds_an_image(package: &Path) {
     let seen = folder("image");
     let builder = seen.join("builder");
@@ -182,15 +183,15 @@ fn builds_an_image(package: &Path) {
 const VERSION: &str = "#include <stdio.h>\n#include <tileiras.h>\n\
                        int main(void) { puts(tileirasVersionString()); return 0; }\n";
 
-/// What cannot be done says why.
+/// Failing scripts say why they fail.
 fn scripts_of_packages_refuse_what_is_wrong() {
     for (script, arguments, says) in [
-        ("deb.sh", ["--from", "/no/such/folder"], "there are no tileiras and tileiras-core in '/no/such/folder'"),
+        ("deb.sh", ["--from", "/no/such/folder"], "'/no/such/folder' does not contain tileiras and tileiras-core"),
         ("deb.sh", ["--to", "x"], "usage: scripts/deb.sh [--from DIR | --dist DIR]"),
-        ("deb.sh", ["--dist", "/no/such/folder"], "there is no release in '/no/such/folder'"),
-        ("wheel.sh", ["--dist", "/no/such/folder"], "there is no release in '/no/such/folder'"),
+        ("deb.sh", ["--dist", "/no/such/folder"], "'/no/such/folder' does not contain a release"),
+        ("wheel.sh", ["--dist", "/no/such/folder"], "'/no/such/folder' does not contain a release"),
         ("wheel.sh", ["--from", "/no/such/folder"], "there is no tileiras in '/no/such/folder'"),
-        ("image.sh", ["--deb", "/no/such/package.deb"], "there is no package '/no/such/package.deb'"),
+        ("image.sh", ["--deb", "/no/such/package.deb"], "package '/no/such/package.deb' does not exist"),
         ("image.sh", ["--to", "x"], "usage: scripts/image.sh [--deb FILE]"),
     ] {
         let mut command = Command::new(root().join("scripts").join(script));
@@ -199,7 +200,7 @@ fn scripts_of_packages_refuse_what_is_wrong() {
         let error = text(&output.stderr);
         assert!(error.contains(says), "{script}: {error}");
     }
-    // A docker without a daemon is no builder.
+    // docker without a daemon does not count as a builder.
     let bin = folder("no-daemon");
     fs::write(bin.join("docker"), "#!/bin/sh\nexit 1\n").unwrap();
     said(Command::new("chmod").arg("755").arg(bin.join("docker")));
@@ -208,7 +209,7 @@ fn scripts_of_packages_refuse_what_is_wrong() {
     }
     let mut command = Command::new(root().join("scripts/image.sh"));
     let output = run(command.args(["--deb", "x"]).env("PATH", &bin).env_remove("BUILDER"));
-    assert!(text(&output.stderr).contains("there is no docker with a daemon"), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("found no docker with a daemon"), "{}", text(&output.stderr));
 }
 
 pub fn trials() -> Vec<Trial> {

@@ -51,7 +51,7 @@ cuda_tile.module @m {
   }
 }
 
-// Numbers win over NaN only in the dialect's own op, which also orders the zeros.
+// Only the dialect's own op prefers numbers over NaN and orders the zeros.
 // CHECK-LABEL: nv_tileaa.func @max_min(
 cuda_tile.module @m1 {
   entry @max_min(%a: tile<f32>, %b: tile<f32>) {

@@ -64,7 +64,7 @@ cuda_tile.module @m1 {
   }
 }
 
-// The lowest integer modulo -1 is zero here and undefined there.
+// The smallest integer modulo -1 is zero in cuda_tile and undefined in arith.
 // CHECK-LABEL: nv_tileaa.func @signed_remainder(
 cuda_tile.module @m2 {
   entry @signed_remainder(%a: tile<i32>, %b: tile<i32>) {
@@ -109,7 +109,7 @@ cuda_tile.module @m3 {
   }
 }
 
-// Single bits: -1 is its own absolute value, and divides everything.
+// i1: -1 is its own absolute value and divides everything.
 // CHECK-LABEL: nv_tileaa.func @bits(
 cuda_tile.module @m4 {
   entry @bits(%a: tile<i1>, %b: tile<i1>) {

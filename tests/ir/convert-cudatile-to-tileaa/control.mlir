@@ -65,7 +65,7 @@ cuda_tile.module @m2 {
     for unsigned %i in (%z to %b, step %one) : tile<i8> {
       %u = print_tko "%i", %i : tile<i8> -> token
     }
-    // No promise makes a constant another one.
+    // An assumption does not replace one constant by another.
     // CHECK: xori
     // CHECK: scf.for %{{.*}} = %{{.*}} to %{{.*}} step %{{.*}} : i8
     %high = constant <i8: -56> : tile<i8>
@@ -97,7 +97,7 @@ cuda_tile.module @m4 {
   entry @endless(%n: tile<i32>, %p: tile<ptr<i32>>) {
     %z = constant <i32: 0> : tile<i32>
     %one = constant <i32: 1> : tile<i32>
-    // What continue carries comes first, then what break carries.
+    // The operands of continue come first, then the operands of break.
     // CHECK: %[[R:.*]]:2 = scf.while (%[[I:.*]] = %c0_i32) : (i32) -> (i32, f32) {
     // CHECK-NEXT: %[[C:.*]] = arith.cmpi slt, %[[I]], %arg0
     // CHECK-NEXT: %[[O:.*]]:3 = scf.if %[[C]] -> (i1, i32, f32) {

@@ -47,7 +47,7 @@ cuda_tile.module @m2 {
     // CHECK: %[[W:.*]] = nv_tileaa.fp_cast %arg1 : f8E5M2 -> f32
     // CHECK: arith.fptosi %[[W]] : f32 to i32
     %2 = ftoi %n signed : tile<f8E5M2> -> tile<i32>
-    // A truth value is whether the number differs from zero.
+    // The conversion to i1 gives whether the number differs from zero.
     // CHECK: %[[Z:.*]] = arith.constant 0.000000e+00 : f32
     // CHECK: arith.cmpf une, %arg0, %[[Z]] : f32
     %3 = ftoi %f unsigned : tile<f32> -> tile<i1>
@@ -65,11 +65,11 @@ cuda_tile.module @m3 {
     // CHECK: %[[E:.*]] = arith.extsi %arg0 : i1 to i32
     // CHECK: arith.sitofp %[[E]] : i32 to f32
     %2 = itof %b signed : tile<i1> -> tile<f32>
-    // f64 holds every i32.
+    // f64 represents every i32.
     // CHECK: %[[W:.*]] = arith.sitofp %arg1 : i32 to f64
     // CHECK: nv_tileaa.fp_cast %[[W]] : f64 -> f8E5M2
     %3 = itof %i signed : tile<i32> -> tile<f8E5M2>
-    // Limiting keeps what overflows beyond every f8.
+    // Saturation keeps numbers that overflow out of the range of every f8.
     // CHECK: arith.constant 1048576 : i64
     // CHECK: %[[MIN:.*]] = arith.minsi %arg2
     // CHECK: %[[MAX:.*]] = arith.maxsi %[[MIN]]

@@ -1,6 +1,6 @@
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(convert-cudatile-to-tileaa)' | tileiras-opt | FileCheck %s
 
-// What follows an early return moves into the other branch.
+// The code after an early return moves to the other branch.
 // CHECK-LABEL: nv_tileaa.func @early_return(
 cuda_tile.module @m {
   entry @early_return(%c: tile<i1>) {
@@ -19,7 +19,7 @@ cuda_tile.module @m {
   }
 }
 
-// Nothing is reached after an if whose branches both return.
+// Code after an if whose branches both return is unreachable.
 // CHECK-LABEL: nv_tileaa.func @both_return(
 // CHECK-NOT: nv_tileaa.print
 cuda_tile.module @m1 {
@@ -34,7 +34,7 @@ cuda_tile.module @m1 {
   }
 }
 
-// The results of an if with one leaving branch are the operands of the other's yield.
+// If one branch leaves, the results of the if are the operands of the other branch's yield.
 // CHECK-LABEL: nv_tileaa.func @continue_in_for(
 cuda_tile.module @m2 {
   entry @continue_in_for(%n: tile<i32>, %x: tile<f32>) {
@@ -64,7 +64,7 @@ cuda_tile.module @m2 {
   }
 }
 
-// Both branches may fall through and one may leave: a flag decides.
+// If both branches can fall through and one can leave, a flag decides.
 // CHECK-LABEL: nv_tileaa.func @join(
 cuda_tile.module @m3 {
   entry @join(%a: tile<i1>, %b: tile<i1>, %n: tile<i32>, %x: tile<f32>, %t: tile<ptr<f32>>) {
@@ -108,7 +108,7 @@ cuda_tile.module @m3 {
   }
 }
 
-// A break inside of nested ifs, and a return that does not cross a loop.
+// A break inside nested ifs, and a return that does not cross a loop.
 // CHECK-LABEL: nv_tileaa.func @nested(
 cuda_tile.module @m4 {
   entry @nested(%a: tile<i1>, %b: tile<i1>, %n: tile<i32>) {

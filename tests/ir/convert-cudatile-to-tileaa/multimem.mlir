@@ -1,7 +1,7 @@
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(convert-cudatile-to-tileaa)' | FileCheck %s
 
-// What the public language tells apart by the attribute of pointers, the ops tell here. The addition of floating-point
-// numbers is another kind than that of integers.
+// The public language distinguishes multicast accesses by an attribute of the pointer; here they are separate ops.
+// The additions of floating-point numbers and of integers are different kinds.
 cuda_tile.module @m {
   // CHECK-LABEL: nv_tileaa.func @floats(
   // CHECK-SAME: !nv_tileaa.ptr<f16>

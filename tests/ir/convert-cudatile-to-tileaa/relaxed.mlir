@@ -3,7 +3,7 @@
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(convert-cudatile-to-tileaa{approx=true})' | FileCheck %s --check-prefix=APPROX
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileir{opt-level=1 approx=true ftz=true})' | FileCheck %s --check-prefix=BOTH
 
-// Relaxations are for f32, for operations that have the form, and never undo what an operation says.
+// Relaxations apply to f32 and to operations that have a relaxed form, and never override an operation's own flags.
 cuda_tile.module @m {
   entry @k(%x: tile<f32>, %h: tile<f64>) {
     // EXACT: arith.addf %arg0, %arg0 : f32

@@ -1,7 +1,7 @@
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(convert-tileaa-to-tileas{num-warps=1})' | FileCheck %s
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(convert-tileaa-to-tileas{num-warps=1},tileas-assign-load-store-layouts,tileas-remove-layout-conversions,tileas-materialize-convert-layout,tileas-optimize-alloc-tensor,convert-tileas-to-llvm)' | FileCheck %s --check-prefix=LLVM
 
-// Ops that stand for simpler ones are gone, and what they became has a lowering.
+// Ops that abbreviate simpler ones are expanded, and the results can be lowered.
 // CHECK-LABEL: nv_tileaa.func @k
 // CHECK-NOT: {{nv_tileaa.(gather_load|scatter_store|expand_dims|execute|mark_for_reuse)}}
 // CHECK: %[[O:.*]] = nv_tileas.make_range

@@ -1,6 +1,6 @@
 // RUN: tileiras-opt %s --split-input-file --verify-diagnostics --pass-pipeline='builtin.module(convert-tileaa-to-tileas{num-warps=1})' | FileCheck %s
 
-// Elements along one dimension, numbers along the other; ones are added along the first.
+// Elements are along one dimension and numbers along the other; ones are added along the first.
 // CHECK-LABEL: nv_tileaa.func @narrow(
 // CHECK: %[[X:.*]] = arith.extui %{{.*}} : tensor<32xi8, {{.*}}> to tensor<32xi32
 // CHECK: %[[R:.*]] = nv_tileas.make_range : tensor<16xi32
@@ -22,7 +22,7 @@ nv_tileaa.func @narrow(%p: !nv_tileaa.ptr<i64>) {
 // -----
 nv_tileaa.func @huge() {
   %x = nv_tileaa.make_range : tensor<65536xi32>
-  // expected-error @below {{a histogram compares each element with each number: 33554432 pairs, and a tensor has at most 16777216 elements}}
+  // expected-error @below {{a histogram compares each element with each bin, and these 33554432 pairs exceed the limit of 16777216 elements per tensor}}
   %h = nv_tileaa.histogram %x : tensor<65536xi32> -> tensor<512xi32>
   nv_tileaa.return
 }

@@ -1,7 +1,7 @@
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(convert-tileaa-to-tileas)' | FileCheck %s
 
-// Accesses keep ordering, scope, token and hints. They get the choice that is always right: one element at a time,
-// every bound checked.
+// Accesses keep ordering, scope, token and hints. They get the configuration that is always correct: one element at a
+// time, with every bound checked.
 
 // CHECK-LABEL: nv_tileaa.func @views(
 // CHECK: %[[X:.*]], %[[T:.*]] = nv_tileas.tiled_load <weak> %{{.*}}[%arg2] token %{{.*}} hints {latency = 3 : i32} vector 1 bounds <split> : {{.*}} -> tensor<1024xf32, #nv_tileas.layout<{{.*}}>>

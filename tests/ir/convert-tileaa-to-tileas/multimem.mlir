@@ -1,6 +1,7 @@
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(convert-tileaa-to-tileas{num-warps=4})' | FileCheck %s
 
-// Each element of multicast memory is read once, be it weakly: two reads of it may be combined in different orders.
+// Each element of multicast memory is read once, even by weak loads, because two reads of it may be combined in
+// different orders.
 // CHECK-LABEL: nv_tileaa.func @f(
 // CHECK: %[[X:.*]], %[[T:.*]] = nv_tileas.multimem_load_reduce <addf> <weak> %[[V:.*]][%arg1] vector 1 bounds <split> in_bounds [false] :
 // CHECK: %[[ALL:.*]] = nv_tileas.replicate %[[X]]
@@ -15,7 +16,7 @@ nv_tileaa.func @f(%p: !nv_tileaa.ptr<f32>, %i: i32) {
   nv_tileaa.return
 }
 
-// A promise about an update is kept.
+// An assumption on an update is kept.
 // CHECK-LABEL: nv_tileaa.func @update(
 // CHECK: nv_tileas.tiled_atomic_rmw <addf> {{.*}} bounds <split> in_bounds [true] :
 nv_tileaa.func @update(%p: !nv_tileaa.ptr<f32>, %i: i32, %x: f32) {

@@ -1,6 +1,7 @@
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(convert-tileaa-to-tileas{num-warps=4})' | FileCheck %s
 
-// What happens once for each element gives its result to the owners, who pass it on where it is used.
+// An op that is executed once per element gives its result to the owners, and then the result is distributed to its
+// users.
 
 // CHECK-LABEL: nv_tileaa.func @updates(
 // CHECK: %[[OLD:.*]], %[[T:.*]] = nv_tileas.atomic_rmw <add> <acq_rel> <device> %{{.*}}, %{{.*}} mask %{{.*}} : {{.*}} vector 1 :
@@ -21,7 +22,7 @@ nv_tileaa.func @updates(%p: !nv_tileaa.ptr<i32>) {
   nv_tileaa.return
 }
 
-// A scalar is a tensor of one element, of which all threads hold copies.
+// A scalar is a tensor of one element, and all threads hold copies of it.
 // CHECK-LABEL: nv_tileaa.func @scalars(
 // CHECK: %[[P:.*]] = nv_tileas.splat %arg0 : !nv_tileaa.ptr<i32> -> tensor<1x!nv_tileaa.ptr<i32>, #nv_tileas.layout<register = [], lane = [0, 0, 0, 0, 0], warp = [0, 0]>>
 // CHECK: %[[V:.*]] = nv_tileas.splat %arg1 : i32
@@ -33,7 +34,7 @@ nv_tileaa.func @updates(%p: !nv_tileaa.ptr<i32>) {
 // CHECK: %[[XALL:.*]] = nv_tileas.replicate %[[X]]
 // CHECK: %[[XS:.*]] = nv_tileas.unsplat %[[XALL]]
 // CHECK: arith.addi %[[S]], %[[XS]] : i32
-// A weak load is made by every thread: nobody may change what it reads.
+// Every thread executes a weak load, because its memory cannot be changed concurrently.
 // CHECK: nv_tileas.load <weak> %arg0 token %[[T2]] vector 1 : !nv_tileaa.ptr<i32> -> i32
 nv_tileaa.func @scalars(%p: !nv_tileaa.ptr<i32>, %v: i32, %k: i1) {
   %x, %t1 = nv_tileaa.atomic_rmw <add> <acquire> <device> %p, %v mask %k : i1 : !nv_tileaa.ptr<i32>, i32
@@ -56,7 +57,7 @@ nv_tileaa.func @views(%p: !nv_tileaa.ptr<f32>, %i: i32) {
   nv_tileaa.return
 }
 
-// The index of a sparse dimension lies where the tile's rows are.
+// The index of a sparse dimension has the layout of the tile's rows.
 // CHECK-LABEL: nv_tileaa.func @sparse(
 // CHECK: %[[R:.*]] = nv_tileas.make_range
 // CHECK: %[[C:.*]] = nv_tileas.convert_layout %[[R]] : tensor<16xi32, {{.*}}> -> tensor<16xi32, #nv_tileas.layout<register = [0, 0, 0], lane = [0, 0, 0, 1, 2], warp = [4, 8]>>
@@ -72,7 +73,7 @@ nv_tileaa.func @sparse(%p: !nv_tileaa.ptr<f32>, %i: i32) {
   nv_tileaa.return
 }
 
-// Scratch memory is given back where its block ends. The heap aligns to 16 bytes.
+// Scratch memory is freed at the end of its block. The heap aligns to 16 bytes.
 // CHECK-LABEL: nv_tileaa.func @scratch(
 // CHECK: scf.for
 // CHECK: %[[H:.*]] = nv_tileas.heap_alloc 304 : tensor<1x!nv_tileaa.ptr<f32>,

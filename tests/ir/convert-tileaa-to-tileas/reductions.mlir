@@ -1,6 +1,6 @@
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(convert-tileaa-to-tileas)' | FileCheck %s
 
-// The results of a reduction lie where the operand leaves them; a conversion brings them to the default.
+// The layout of a reduction's result follows from the operand; a conversion changes it to the default layout.
 // CHECK-LABEL: nv_tileaa.func @rows(
 // CHECK: %[[R:.*]]:2 = nv_tileas.reduce %{{.*}}, %{{.*}} dim 1 identities [0 : i32, 1 : i32]
 // CHECK-SAME: tensor<32x16xi32, #nv_tileas.layout<register = [1, 2], lane = [4, 8, 16, 32, 64], warp = [128, 256]>>
@@ -22,7 +22,7 @@ nv_tileaa.func @rows() {
   nv_tileaa.return
 }
 
-// Of one dimension a scalar is left. A scan changes no layout.
+// A reduction of a rank-1 tensor leaves a scalar. A scan does not change the layout.
 // CHECK-LABEL: nv_tileaa.func @one(
 // CHECK: nv_tileas.reduce %{{.*}} dim 0 identities [0 : i32] : {{.*}} -> i32 {
 // CHECK: nv_tileas.scan %[[V:.*]] dim 0 reverse identities [0 : i32] : tensor<512xi32, [[L:#nv_tileas.layout<.*>]]> -> tensor<512xi32, [[L]]> {

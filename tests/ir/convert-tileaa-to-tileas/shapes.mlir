@@ -1,7 +1,7 @@
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(convert-tileaa-to-tileas)' | FileCheck %s
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(convert-tileaa-to-tileas{num-warps=1})' | FileCheck %s --check-prefix=ONE
 
-// Without other knowledge a tensor lies in rows: up to four elements a thread, lanes along the last dimension.
+// By default, a tensor is laid out row by row: up to four elements per thread, and lanes along the last dimension.
 // ONE-LABEL: @elementwise
 // ONE-SAME: numWarps = 1
 // ONE: make_range : tensor<1024xi32, #nv_tileas.layout<register = [1, 2, 128, 256, 512], lane = [4, 8, 16, 32, 64], warp = []>>
@@ -25,14 +25,14 @@ nv_tileaa.func @elementwise(%x: f32) {
   %z = arith.mulf %f, %y : tensor<1024xf32>
   nv_tileaa.return
 }
-// Fewer elements than threads: bits of lane and warp without an element select copies.
+// If there are fewer elements than threads, lane and warp bits without an element select replicas.
 // CHECK-LABEL: nv_tileaa.func @small(
 // CHECK: nv_tileas.make_range : tensor<16xi32, #nv_tileas.layout<register = [], lane = [1, 2, 4, 8, 0], warp = [0, 0]>>
 nv_tileaa.func @small() {
   %r = nv_tileaa.make_range : tensor<16xi32>
   nv_tileaa.return
 }
-// The result of a permutation has the default layout; a conversion brings the source to where that puts it.
+// The result of a permutation has the default layout; a conversion changes the source to the matching layout.
 // CHECK-LABEL: nv_tileaa.func @permute(
 // CHECK: nv_tileas.convert_layout
 // CHECK: nv_tileas.view
@@ -44,7 +44,7 @@ nv_tileaa.func @permute() {
   %p = nv_tileaa.permute %v [1, 0] : tensor<32x64xi32> -> tensor<64x32xi32>
   nv_tileaa.return
 }
-// The source of a broadcast is the projection of the result: all columns of a row in the thread of that row.
+// The layout of a broadcast's source is the projection of the result's layout: a thread has all columns of its row.
 // CHECK-LABEL: nv_tileaa.func @broadcast(
 // CHECK: %[[C:.*]] = nv_tileas.convert_layout %{{.*}} -> tensor<32x1xi32, #nv_tileas.layout<register = [0, 0], lane = [0, 0, 1, 2, 4], warp = [8, 16]>>
 // CHECK: nv_tileas.broadcast %[[C]] : {{.*}} -> tensor<32x16xi32, #nv_tileas.layout<register = [1, 2], lane = [4, 8, 16, 32, 64], warp = [128, 256]>>
@@ -54,7 +54,7 @@ nv_tileaa.func @broadcast() {
   %b = nv_tileaa.broadcast %v : tensor<32x1xi32> -> tensor<32x16xi32>
   nv_tileaa.return
 }
-// Carried values are retyped with their initial values.
+// Loop-carried values get the types of their initial values.
 // CHECK-LABEL: nv_tileaa.func @loop(
 // CHECK: scf.for {{.*}} iter_args(%[[A:.*]] = %{{.*}}) -> (tensor<1024xf32, [[L:#nv_tileas.layout<.*>]]>)
 // CHECK: %[[S:.*]] = arith.addf %[[A]], %[[A]] : tensor<1024xf32, [[L]]>
@@ -69,7 +69,7 @@ nv_tileaa.func @loop(%n: i32) {
   }
   nv_tileaa.return
 }
-// The function's own number of warps wins over the option.
+// The function's number of warps has priority over the option.
 // CHECK-LABEL: nv_tileaa.func @own_warps(
 // CHECK-SAME: numWarps = 8
 // CHECK: nv_tileas.make_range : tensor<1024xi32, #nv_tileas.layout<register = [1, 2], lane = [4, 8, 16, 32, 64], warp = [128, 256, 512]>>

@@ -2,7 +2,7 @@
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(convert-tileaa-to-tileas{compute-capability=sm_90})' | FileCheck %s --check-prefix=SM90
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(convert-tileaa-to-tileas{num-warps=2})' | FileCheck %s --check-prefix=OPTION
 
-// Without hints the largest tile decides: sixteen elements a thread, on 4 to 16 warps.
+// Without hints, the largest tile decides: 16 elements per thread, with 4 to 16 warps.
 // CHECK-LABEL: @small(
 // CHECK-SAME: numWarps = 4
 // OPTION-LABEL: @small(
@@ -34,7 +34,7 @@ nv_tileaa.func @huge() {
   }
   nv_tileaa.return
 }
-// Products get as many as hold their accumulators.
+// Dots get as many warps as are needed to hold their accumulators.
 // CHECK-LABEL: @product(
 // CHECK-SAME: numWarps = 8
 nv_tileaa.func @product(%p: !nv_tileaa.ptr<f16>) {
@@ -44,7 +44,7 @@ nv_tileaa.func @product(%p: !nv_tileaa.ptr<f16>) {
   %d = nv_tileaa.dot %a, %b, %c : tensor<128x64xf16>, tensor<64x128xf16>, tensor<128x128xf32>
   nv_tileaa.return
 }
-// The hint for the target comes before the one by default, and both before the option.
+// The hint for the target has priority over the default hint, and both over the option.
 // CHECK-LABEL: @hinted(
 // CHECK-SAME: numWarps = 16
 // SM90-LABEL: @hinted(
@@ -54,7 +54,7 @@ nv_tileaa.func @product(%p: !nv_tileaa.ptr<f16>) {
 nv_tileaa.func @hinted() attributes {hints = {default = {num_worker_warps_per_cta = 16 : i32}, sm_90 = {num_worker_warps_per_cta = 8 : i32}}} {
   nv_tileaa.return
 }
-// What is no number of warps is no hint.
+// Hints that are not a valid number of warps are ignored.
 // CHECK-LABEL: @odd(
 // CHECK-SAME: numWarps = 1 :
 nv_tileaa.func @odd() attributes {hints = {default = {num_worker_warps_per_cta = 1 : i32}, sm_100 = {num_worker_warps_per_cta = 5 : i32}}} {

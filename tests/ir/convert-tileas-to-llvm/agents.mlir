@@ -1,5 +1,6 @@
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(convert-tileas-to-llvm{compute-capability=sm_90},convert-tileas-to-nvgpu)' | FileCheck %s
-// Agents branch on the number of the warp; inside, warps and threads count from the agent's first, and each has a barrier.
+// Agents branch on the warp number. Inside, warps and threads are numbered from the agent's first, and each agent has
+// its own barrier.
 #l = #nv_tileas.layout<register = [1, 2], lane = [4, 8, 16, 32, 64], warp = []>
 #two = #nv_tileas.layout<register = [1], lane = [2, 4, 8, 16, 32], warp = [64]>
 #s = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 64]>

@@ -8,7 +8,7 @@
 #copies = #nv_tileas.layout<register = [0], lane = [1, 2, 4, 0, 0], warp = [8, 16]>
 #swapped = #nv_tileas.layout<register = [1], lane = [1, 2, 4, 8, 16], warp = [32, 64]>
 gpu.module @kernels {
-  // An old value that nobody wants needs no waiting. One instruction carries its order itself.
+  // An unused old value needs no wait. A single instruction has the ordering itself.
   // CHECK-LABEL: llvm.func @reduce(
   // CHECK: llvm.inline_asm has_side_effects "red.release.gpu.global.add.u32 [$0], $1;", "l,r,~{memory}"
   // CHECK: llvm.inline_asm has_side_effects "@$2 red.relaxed.cta.global.max.s64 [$0], $1;", "l,l,b,~{memory}"
@@ -24,7 +24,7 @@ gpu.module @kernels {
     %z, %t3 = nv_tileas.atomic_rmw <umin> <relaxed> <system> %a, %r vector 1 : tensor<128x!nv_tileaa.ptr<i32>, #l>, tensor<128xi32, #l>
     nv_tileaa.return
   }
-  // `red` cannot acquire, and there is none that exchanges.
+  // `red` cannot acquire, and there is no `red` that exchanges.
   // CHECK-LABEL: llvm.func @no_reduction(
   // CHECK: "atom.acquire.gpu.global.xor.b32 $0, [$1], $2;", "=r,l,r,~{memory}"
   // CHECK: "atom.acq_rel.gpu.global.and.b32 $0, [$1], $2;"
@@ -53,7 +53,8 @@ gpu.module @kernels {
     %y, %t2 = nv_tileas.atomic_rmw <or> <release> <device> %a, %r vector 1 : tensor<256x!nv_tileaa.ptr<i32>, #two>, tensor<256xi32, #two>
     nv_tileaa.return
   }
-  // The masks of elements and of owners are one predicate. Where it is false, a swap gives what was compared.
+  // The masks of elements and owners are combined in one predicate. If it is false, a swap returns the compared
+  // value.
   // CHECK-LABEL: llvm.func @swap(
   // CHECK: %[[K:.*]] = llvm.and %arg3, %{{.*}} : i1
   // CHECK: %[[C:.*]] = llvm.bitcast %arg1 : f32 to i32
@@ -87,7 +88,7 @@ gpu.module @kernels {
     %o, %t3 = nv_tileas.atomic_rmw <addf> <relaxed> <device> %b, %zz vector 1 : tensor<128x!nv_tileaa.ptr<f64>, #l>, tensor<128xf64, #l>
     nv_tileaa.return
   }
-  // Addition of bf16 is a loop where there is no instruction for it: of one element, or of a pair at once.
+  // If there is no instruction for an addition of bf16, it is a loop, for one element or for a pair.
   // CHECK-LABEL: llvm.func @bf16(
   // NEW: "red.relaxed.gpu.global.add.noftz.bf16x2 [$0], $1;"
   // OLD: llvm.inline_asm has_side_effects "ld.relaxed.gpu.global.b32 $0, [$1];"
@@ -112,7 +113,7 @@ gpu.module @kernels {
     %u = nv_tileas.replicate %o : tensor<128xbf16, #l>
     nv_tileaa.return
   }
-  // Copies do not update: neither those in other lanes nor those in other registers. They get the old value.
+  // Replicas in other lanes or registers do not update; they get the old value.
   // CHECK-LABEL: llvm.func @copies(
   // CHECK: %[[OWNER:.*]] = llvm.icmp "eq" %{{.*}}, %{{.*}} : i32
   // CHECK: %[[OLD:.*]] = llvm.inline_asm has_side_effects "@$3 atom.relaxed.gpu.global.add.u32 $0, [$1], $2;", "=r,l,r,b,~{memory}" %arg0, %{{.*}}, %[[OWNER]]
@@ -128,7 +129,7 @@ gpu.module @kernels {
     %t1 = nv_tileas.store <weak> %a, %y token %t vector 1 : tensor<32x!nv_tileaa.ptr<i32>, #copies>, tensor<32xi32, #copies>
     nv_tileaa.return
   }
-  // Lane 0 has in register 1 what lane 1 has in register 0, which owns it.
+  // Lane 0 has in register 1 the element that lane 1 owns in register 0.
   // CHECK-LABEL: llvm.func @swapped(
   // CHECK: "red.relaxed.gpu.global.add.u32 [$0], $1;"
   // CHECK-NOT: inline_asm

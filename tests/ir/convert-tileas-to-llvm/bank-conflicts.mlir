@@ -1,7 +1,7 @@
 // RUN: tileiras-opt %s --remarks --verify-diagnostics --pass-pipeline='builtin.module(convert-tileas-to-llvm)'
 
-// Neighbouring lanes read vectors that are 32 words apart, which all lie in the same banks, and eight lanes take part in a turn; those of #rows lie in all banks. Outside of
-// loops it does not matter enough to be told.
+// Neighboring lanes read vectors that are 32 words apart, which are all in the same banks, and eight lanes take part
+// in each pass. The vectors of #rows are in different banks. Outside loops, no remark is emitted.
 #columns = #nv_tileas.layout<register = [1, 2, 4, 8, 16], lane = [32, 64, 128, 256, 512], warp = []>
 #rows = #nv_tileas.layout<register = [32, 64, 128, 256, 512], lane = [1, 2, 4, 8, 16], warp = []>
 #s = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512]>
@@ -15,7 +15,7 @@ gpu.module @kernels {
     nv_tileas.barrier
     %w = nv_tileas.local_load %a vector 1 : !nv_tileas.memdesc<1024xf32, #s> -> tensor<1024xf32, #columns>
     scf.for %i = %zero to %n step %one : i32 {
-      // expected-remark @+1 {{BankConflicts: 8 threads want the same bank of shared memory: an access takes 8 turns}}
+      // expected-remark @+1 {{BankConflicts: 8-way bank conflict in shared memory: each access takes 8 passes}}
       %y = nv_tileas.local_load %a vector 1 : !nv_tileas.memdesc<1024xf32, #s> -> tensor<1024xf32, #columns>
       %z = nv_tileas.local_load %a vector 1 : !nv_tileas.memdesc<1024xf32, #s> -> tensor<1024xf32, #rows>
     }

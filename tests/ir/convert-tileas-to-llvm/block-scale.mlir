@@ -13,7 +13,7 @@
 #s1 = #nv_tileas.layout<register = [], lane = [8, 0, 1, 2, 4], warp = []>
 #t1 = #nv_tileas.layout<register = [], lane = [0, 0, 1, 2, 4], warp = []>
 gpu.module @kernels {
-  // Two blocks share a word of scales: the second instruction takes the next byte of it.
+  // Two blocks share a word of scales: the second instruction uses the next byte.
   // CHECK-LABEL: llvm.func @bytes(
   // CHECK: llvm.inline_asm "mma.sync.aligned.m16n8k32.row.col.kind::mxf8f6f4.block_scale.scale_vec::1X.f32.e5m2.e5m2.f32.ue8m0 {$0, $1, $2, $3}, {$4, $5, $6, $7}, {$8, $9}, {$12, $13, $14, $15}, $10, {0, 0}, $11, {0, 0};", "=f,=f,=f,=f,r,r,r,r,r,r,r,r,f,f,f,f" %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %[[S:.*]], %[[T:.*]], %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} :
   // CHECK: llvm.inline_asm {{.*}}, $10, {1, 0}, $11, {1, 0};", {{.*}} %[[S]], %[[T]], %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} :
@@ -26,7 +26,7 @@ gpu.module @kernels {
     %0 = nv_tileas.block_scaled_mma %x scale %s, %y scale %t, %z by <block_scale, [16, 8, 32]> : tensor<16x64xf8E5M2, #a8>, tensor<16x2xf8E8M0FNU, #s2>, tensor<64x8xf8E5M2, #b8>, tensor<2x8xf8E8M0FNU, #t2>, tensor<16x8xf32, #c>
     nv_tileaa.return
   }
-  // Nibbles that have a byte each: two words become one, in the same order on both sides.
+  // 4-bit elements stored in a byte each: two words are packed into one, in the same order for both operands.
   // CHECK-LABEL: llvm.func @nibbles(
   // CHECK: %[[LOW:.*]] = llvm.mlir.constant(252645135 : i32) : i32
   // CHECK: %[[EVEN:.*]] = llvm.and %[[W:.*]], %[[LOW]] : i32
@@ -60,7 +60,7 @@ gpu.module @kernels {
     %1 = nv_tileas.block_scaled_mma %x scale %s, %y scale %t, %0 by <block_scale, [16, 8, 64]> : tensor<16x64xf4E2M1FN, #a4>, tensor<16x4xf8E8M0FNU, #s4>, tensor<64x8xf4E2M1FN, #b4>, tensor<4x8xf8E8M0FNU, #t4>, tensor<16x8xf32, #c>
     nv_tileaa.return
   }
-  // Half of the depth is not there: its elements and its scales are zero.
+  // Half of the depth is padding: its elements and scales are zero.
   // CHECK-LABEL: llvm.func @shallow(
   // CHECK: %[[ZERO:.*]] = llvm.mlir.constant(0 : i32) : i32
   // CHECK: kind::mxf4.block_scale.scale_vec::2X{{.*}}" %{{[^,]*}}, %{{[^,]*}}, %[[ZERO]], %[[ZERO]], %{{[^,]*}}, %[[ZERO]], %{{.*}} :

@@ -1,7 +1,7 @@
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(convert-tileas-to-llvm{compute-capability=sm_90})' | FileCheck %s
 
 gpu.module @m {
-  // Where a cluster shares a tile block, places in the grid are those of clusters.
+  // If a tile block is split over a cluster, grid indices are those of clusters.
   // CHECK-LABEL: llvm.func @shared(
   // CHECK-SAME: nv_tileas.num_ctas = 2 : i64
   // CHECK: nvvm.read.ptx.sreg.clusterid.x
@@ -17,7 +17,7 @@ gpu.module @m {
     %t = nv_tileas.store <weak> %p, %q vector 1 : !nv_tileaa.ptr<i32>, i32
     nv_tileaa.return
   }
-  // A thread block that has a tile block for itself is the first of it.
+  // A tile block that is not split is computed by rank 0.
   // CHECK-LABEL: llvm.func @alone(
   // CHECK: %[[X:.*]] = nvvm.read.ptx.sreg.ctaid.x
   // CHECK: %[[ZERO:.*]] = llvm.mlir.constant(0 : i32)

@@ -4,7 +4,7 @@
 #small = #nv_tileas.layout<register = [1], lane = [2, 4, 8, 16, 32], warp = [64, 128]>
 #tiny = #nv_tileas.layout<register = [], lane = [1, 2, 4, 8, 16], warp = [0, 0]>
 gpu.module @kernels {
-  // Bounds are tested before each round; a carried tensor is one block argument for each register.
+  // Bounds are tested before each iteration. A carried tensor becomes one block argument per register.
   // CHECK-LABEL: llvm.func @for(
   // CHECK: llvm.br ^[[H:.*]](%{{.*}}, %arg1, %arg1 : i32, f32, f32)
   // CHECK-NEXT: ^[[H]](%[[I:.*]]: i32, %[[A:.*]]: f32, %[[B:.*]]: f32):
@@ -67,7 +67,7 @@ gpu.module @kernels {
     }
     nv_tileaa.return
   }
-  // A token of either of two branches, as canonicalization leaves it, stands for no value.
+  // A token from either of two branches, as canonicalization leaves it, has no value in LLVM.
   // CHECK-LABEL: llvm.func @tokens(
   // CHECK-NOT: llvm.select
   // CHECK: llvm.return

@@ -5,11 +5,11 @@
 #wide = #nv_tileas.layout<register = [1, 2], lane = [4, 8, 0, 0, 0], warp = [0, 0]>
 #half = #nv_tileas.layout<register = [8], lane = [1, 2, 4, 0, 0], warp = [0, 0]>
 gpu.module @kernels {
-  // A table is made once, whatever reads it.
+  // A table is created once, even if several ops read it.
   // CHECK: llvm.mlir.global internal constant @__tileir_data_0(dense<[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 99]> : tensor<16xi32>) {addr_space = 1 : i32, alignment = 16 : i64} : !llvm.array<16 x i32>
   // CHECK-NOT: @__tileir_data_1
 
-  // Globals keep their names and start at multiples of 16 bytes. An i1 is a byte, tf32 has the four bytes of an f32.
+  // Globals keep their names and are aligned to 16 bytes. An i1 is a byte, and a tf32 has the four bytes of an f32.
   // CHECK: llvm.mlir.global external @ints(dense<[1, -1]> : tensor<2xi32>) {addr_space = 1 : i32, alignment = 16 : i64} : !llvm.array<2 x i32>
   nv_tileaa.global @ints = dense<[1, -1]> : tensor<2xi32>
   // CHECK: llvm.mlir.global internal constant @bits(dense<[1, 0, 1]> : tensor<3xi8>) {addr_space = 1 : i32, alignment = 64 : i64}
@@ -31,7 +31,7 @@ gpu.module @kernels {
     %x, %t = nv_tileas.load <weak> %p vector 1 : !nv_tileaa.ptr<i32> -> i32
     nv_tileaa.return
   }
-  // Every register knows its element.
+  // Every register has a constant element.
   // CHECK-LABEL: llvm.func @registers(
   // CHECK-DAG: llvm.mlir.constant(7 : i32) : i32
   // CHECK-DAG: llvm.mlir.constant(-8 : i32) : i32
@@ -43,7 +43,7 @@ gpu.module @kernels {
     %c = arith.constant dense<[7, -8, 9, 10]> : tensor<4xi32, #regs>
     nv_tileaa.return
   }
-  // All elements fit one number, which is shifted by the lane.
+  // All elements fit into one integer, which is shifted by the lane.
   // CHECK-LABEL: llvm.func @shifted(
   // CHECK: %[[ALL:.*]] = llvm.mlir.constant(1125912791875585 : i64) : i64
   // CHECK: %[[LANE:.*]] = llvm.zext %{{.*}} : i32 to i64
@@ -55,7 +55,7 @@ gpu.module @kernels {
     %c = arith.constant dense<[1, 2, 3, 4]> : tensor<4xi16, #lanes>
     nv_tileaa.return
   }
-  // More of them are loaded, as many at a time as lie side by side.
+  // Larger tables are loaded, with as many contiguous elements per load as possible.
   // CHECK-LABEL: llvm.func @table(
   // CHECK: %[[T:.*]] = llvm.mlir.addressof @__tileir_data_0 : !llvm.ptr<1>
   // CHECK: %[[P:.*]] = llvm.getelementptr %[[T]][%{{.*}}] : (!llvm.ptr<1>, i64) -> !llvm.ptr<1>, i8
@@ -67,7 +67,7 @@ gpu.module @kernels {
     %d = arith.constant dense<[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 99]> : tensor<16xi32, #half>
     nv_tileaa.return
   }
-  // Narrow formats are bytes, tf32 an f32. Bits stay as they are, those of a NaN too.
+  // Narrow formats are bytes, and tf32 is an f32. The bits are kept unchanged, also those of a NaN.
   // CHECK-LABEL: llvm.func @narrow(
   // CHECK: llvm.mlir.constant(60 : i8) : i8
   // CHECK: llvm.mlir.constant(125 : i8) : i8
@@ -85,7 +85,7 @@ gpu.module @kernels {
     %f = arith.constant -2.0 : f8E4M3FN
     nv_tileaa.return
   }
-  // The owner of the one pointer allocates, and traps when there is nothing left.
+  // The owner of the pointer allocates, and traps if there is no memory left.
   // CHECK-LABEL: llvm.func @heap(
   // CHECK: llvm.cond_br %{{.*}}, ^[[ALLOCATE:.*]], ^
   // CHECK: ^[[ALLOCATE]]:

@@ -2,14 +2,14 @@
 
 #small = #nv_tileas.layout<register = [1], lane = [2, 4, 8, 16, 32], warp = [64, 128]>
 gpu.module @kernels {
-  // Pointers are global; a promise about an argument becomes its alignment.
+  // Pointers are global. An assumption on an argument becomes its alignment.
   // CHECK-LABEL: llvm.func @signature(
   // CHECK-SAME: %arg0: !llvm.ptr<1> {llvm.align = 16 : i64}, %arg1: i32, %arg2: f16) attributes {nv_tileas.num_warps = 4 : i64, nvvm.kernel}
   nv_tileaa.func @signature(%p: !nv_tileaa.ptr<f32>, %n: i32, %x: f16) attributes {numWarps = 4 : i64} {
     %q = nv_tileaa.assume #cuda_tile.div_by<16>, %p : !nv_tileaa.ptr<f32>
     nv_tileaa.return
   }
-  // A scalar store is the work of one thread.
+  // A scalar store is executed by one thread.
   // CHECK-LABEL: llvm.func @program(
   // CHECK-SAME: nv_tileas.num_warps = 1 : i64
   // CHECK: %[[T:.*]] = nvvm.read.ptx.sreg.tid.x
@@ -25,7 +25,7 @@ gpu.module @kernels {
     %t = nv_tileas.store <weak> %p, %s vector 1 : !nv_tileaa.ptr<i32>, i32
     nv_tileaa.return
   }
-  // Element 2 * lane + 64 * warp + register, which is 2 * thread + register: two values a thread.
+  // Element 2 * lane + 64 * warp + register, which is 2 * thread + register: two values per thread.
   // CHECK-LABEL: llvm.func @range(
   // CHECK: %[[T:.*]] = nvvm.read.ptx.sreg.tid.x : i32
   // CHECK: %[[E0:.*]] = llvm.shl %[[T]], %{{.*}} : i32
@@ -42,7 +42,7 @@ gpu.module @kernels {
     %m = arith.select %k, %a, %s : tensor<256xi1, #small>, tensor<256xi32, #small>
     nv_tileaa.return
   }
-  // Equal elements are one value until an op has side effects; rounding is part of the intrinsic.
+  // Equal elements are one value until an op has side effects. The rounding mode is part of the intrinsic.
   // CHECK-LABEL: llvm.func @floats(
   // CHECK: %[[C:.*]] = llvm.mlir.constant(2.000000e+00 : f32) : f32
   // CHECK: %[[A:.*]] = llvm.fadd %arg0, %[[C]] : f32

@@ -3,7 +3,7 @@
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(convert-tileas-to-llvm{index-bitwidth=64})' | FileCheck %s --check-prefixes=CHECK,WIDE
 // RUN: not tileiras-opt %s --pass-pipeline='builtin.module(convert-tileas-to-llvm{index-bitwidth=16})' 2>&1 | FileCheck %s --check-prefix=BITS
 
-// Offsets are products of 32-bit numbers where the view's type bounds them, or by the option; else of 64-bit ones.
+// Offsets are computed in 32 bits if the view's type bounds them or the option says so, and otherwise in 64 bits.
 // BITS: error: index-bitwidth must be 32 or 64, or 0 to choose, got 16
 #l = #nv_tileas.layout<register = [], lane = [1, 2, 4, 8, 16], warp = []>
 gpu.module @kernels {

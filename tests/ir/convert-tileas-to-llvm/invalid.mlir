@@ -43,7 +43,7 @@ gpu.module @kernels {
 gpu.module @kernels {
   nv_tileaa.func @copies(%x: i32) attributes {numWarps = 4 : i64} {
     %s = nv_tileas.splat %x : i32 -> tensor<1xi32, #one>
-    // expected-error @+1 {{copies lie in other warps; run tileas-materialize-convert-layout first}}
+    // expected-error @+1 {{copies are in other warps; run tileas-materialize-convert-layout first}}
     %r = nv_tileas.replicate %s : tensor<1xi32, #one>
     nv_tileaa.return
   }
@@ -65,7 +65,7 @@ gpu.module @kernels {
 
 gpu.module @kernels {
   nv_tileaa.func @conversion(%x: i32) attributes {numWarps = 4 : i64} {
-    // expected-error @+1 {{'%*' is no conversion that can be printed}}
+    // expected-error @+1 {{'%*' is not a supported conversion}}
     %t = nv_tileas.print "%*d", %x : i32
     nv_tileaa.return
   }
@@ -75,7 +75,7 @@ gpu.module @kernels {
 
 gpu.module @kernels {
   nv_tileaa.func @text(%x: i32) attributes {numWarps = 4 : i64} {
-    // expected-error @+1 {{'%s' prints the text at a pointer, not i32}}
+    // expected-error @+1 {{'%s' prints the string at a pointer, not i32}}
     %t = nv_tileas.print "%s", %x : i32
     nv_tileaa.return
   }

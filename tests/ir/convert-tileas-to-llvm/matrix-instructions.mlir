@@ -1,6 +1,6 @@
 // RUN: tileiras-opt %s --split-input-file --pass-pipeline='builtin.module(convert-tileas-to-llvm{compute-capability=sm_80})' --verify-diagnostics
 
-// Instructions that are not generated say so at their place, and so do those that the target lacks.
+// Instructions that are not implemented, and instructions that the target lacks, cause an error at the op.
 #c = #nv_tileas.layout<register = [1, 64], lane = [2, 4, 8, 16, 32], warp = []>
 #a = #nv_tileas.layout<register = [64, 4], lane = [1, 2, 8, 16, 32], warp = []>
 #b = #nv_tileas.layout<register = [32], lane = [8, 16, 1, 2, 4], warp = []>

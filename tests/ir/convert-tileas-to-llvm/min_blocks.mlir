@@ -1,6 +1,6 @@
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(convert-tileas-to-llvm{compute-capability=sm_90})' | FileCheck %s
 
-// Room for several blocks at once, where their threads fit: 2048 on a multiprocessor of this target.
+// Several blocks per multiprocessor are requested if their threads fit into the 2048 of this target.
 gpu.module @kernels {
   // CHECK: llvm.func @fits()
   // CHECK-SAME: nv_tileas.min_blocks = 16 : i64
@@ -17,7 +17,7 @@ gpu.module @kernels {
   nv_tileaa.func @too_many() attributes {numWarps = 4 : i64, hints = {sm_90 = {min_ctas_per_sm = 17 : i64}}} {
     nv_tileaa.return
   }
-  // Zero is no wish.
+  // Zero requests nothing.
   // CHECK: llvm.func @none()
   nv_tileaa.func @none() attributes {numWarps = 4 : i64, hints = {sm_90 = {min_ctas_per_sm = 0 : i64}}} {
     nv_tileaa.return

@@ -8,7 +8,8 @@
 #b8 = #nv_tileas.layout<register = [1, 2, 4], lane = [8, 16, 32, 64, 128], warp = []>
 #c8 = #nv_tileas.layout<register = [1, 2, 8], lane = [4, 16, 32, 64, 128], warp = []>
 gpu.module @kernels {
-  // Half of the registers cross lanes: one shuffle by an exclusive or of the lane with 1, between conditional swaps.
+  // Half of the registers are exchanged between lanes: one shuffle with an exclusive or of the lane with 1, between
+  // conditional swaps.
   // CHECK-LABEL: llvm.func @exchange(
   // CHECK: llvm.select
   // CHECK: llvm.call_intrinsic "llvm.nvvm.shfl.sync.bfly.i32"
@@ -22,7 +23,7 @@ gpu.module @kernels {
     %t = nv_tileas.store <weak> %q, %y vector 1 : tensor<64x!nv_tileaa.ptr<i32>, #b>, tensor<64xi32, #b>
     nv_tileaa.return
   }
-  // Two halves share a word.
+  // Two 16-bit elements share a word.
   // CHECK-LABEL: llvm.func @narrow(
   // CHECK: llvm.bitcast %{{.*}} : vector<2xi16> to i32
   // CHECK: llvm.call_intrinsic "llvm.nvvm.shfl.sync.idx.i32"
@@ -36,7 +37,7 @@ gpu.module @kernels {
     %t = nv_tileas.store <weak> %q, %y vector 1 : tensor<64x!nv_tileaa.ptr<i16>, #nv_tileas.layout<register = [1], lane = [4, 2, 8, 16, 32], warp = []>>, tensor<64xi16, #nv_tileas.layout<register = [1], lane = [4, 2, 8, 16, 32], warp = []>>
     nv_tileaa.return
   }
-  // Bytes that share words are chosen and sent as words, and nothing takes them apart on the way to the next word.
+  // Bytes that share words are selected and shuffled as words, and are not unpacked before the next use as words.
   // CHECK-LABEL: llvm.func @bytes(
   // CHECK: llvm.select %{{.*}}, %{{.*}}, %{{.*}} : i1, i32
   // CHECK: llvm.select %{{.*}}, %{{.*}}, %{{.*}} : i1, i32
@@ -52,7 +53,7 @@ gpu.module @kernels {
     %t = nv_tileas.store <weak> %r, %y vector 4 : tensor<256x!nv_tileaa.ptr<i8>, #c8>, tensor<256xi8, #c8>
     nv_tileaa.return
   }
-  // A slice by a register that is known: no instruction. One that is not: a select.
+  // A slice with a known register index needs no instruction. An unknown one needs a select.
   // CHECK-LABEL: llvm.func @known(
   // CHECK-NOT: llvm.select
   // CHECK: llvm.return
@@ -78,7 +79,7 @@ gpu.module @kernels {
     %t = nv_tileas.store <weak> %q, %y vector 1 : tensor<64x!nv_tileaa.ptr<i32>, #a>, tensor<64xi32, #a>
     nv_tileaa.return
   }
-  // The halves are told apart by a lane: one select by its parity, no second register.
+  // A lane bit selects the half: one select by its parity, without a second register.
   // CHECK-LABEL: llvm.func @lanes(
   // CHECK: %[[LANE:.*]] = llvm.and %{{.*}}, %{{.*}} : i32
   // CHECK: llvm.trunc %{{.*}} : i32 to i1

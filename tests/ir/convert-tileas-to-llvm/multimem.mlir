@@ -10,7 +10,7 @@ gpu.module @kernels {
   // CHECK-LABEL: llvm.func @vectors(
   // CHECK: "multimem.ld_reduce.weak.global.add.v4.f32 {$0, $1, $2, $3}, [$4];", "=r,=r,=r,=r,l,~{memory}"
   // CHECK: "multimem.red.relaxed.sys.global.add.v4.f32 [$0], {$1, $2, $3, $4};", "l,r,r,r,r,~{memory}"
-  // One instruction carries its order itself.
+  // A single instruction has the ordering itself.
   // CHECK: "multimem.st.release.gpu.global.v4.f32 [$0], {$1, $2, $3, $4};", "l,r,r,r,r,~{memory}"
   nv_tileaa.func @vectors(%p: !nv_tileaa.ptr<f32>, %i: i32) attributes {numWarps = 4 : i64} {
     %m = nv_tileaa.make_memref %p, shape = [], strides = [] : <f32> -> <512xf32, strides = [1]>
@@ -20,8 +20,8 @@ gpu.module @kernels {
     %t3 = nv_tileas.multimem_store <release> scope <device> %x, %v[%i] vector 4 bounds <none> : tensor<512xf32, #four>, <tile = [512], memref<512xf32, strides = [1]>>[i32]
     nv_tileaa.return
   }
-  // Halves are summed in f32 where the instruction can. At an edge each is accessed by the word around it: the other one
-  // is left out, gets -0.0 added, or keeps its bits.
+  // 16-bit elements are summed in f32 if the instruction can do that. At an edge, each element is accessed through
+  // its word: the other half is ignored, gets -0.0 added, or keeps its bits.
   // CHECK-LABEL: llvm.func @halves(
   // CHECK: "multimem.ld_reduce.weak.global.add.acc::f32.v4.f16x2 {$0, $1, $2, $3}, [$4];"
   // CHECK: "@$2 multimem.ld_reduce.weak.global.add.acc::f32.f16x2 $0, [$1];", "=r,l,b,0,~{memory}"
@@ -41,7 +41,7 @@ gpu.module @kernels {
     %y, %t4 = nv_tileas.multimem_load_reduce <max> <weak> %v[%i] vector 8 bounds <none> : <tile = [1024], memref<?xf16, strides = [1]>>[i32] -> tensor<1024xf16, #eight>
     nv_tileaa.return
   }
-  // Several instructions share a fence, before a release and behind an acquire.
+  // Several instructions share a fence, before them for a release and after them for an acquire.
   // CHECK-LABEL: llvm.func @fences(
   // CHECK: "fence.acq_rel.sys;", "~{memory}"
   // CHECK-COUNT-4: "multimem.red.relaxed.sys.global.min.s32 [$0], $1;", "l,r,~{memory}"
@@ -55,7 +55,7 @@ gpu.module @kernels {
     %y, %t2 = nv_tileas.multimem_load_reduce <xor> <acquire> scope <device> %v[%i] vector 1 bounds <none> : <tile = [512], memref<512xi32, strides = [1]>>[i32] -> tensor<512xi32, #four>
     nv_tileaa.return
   }
-  // Only the owners of copies access memory.
+  // Only the owners of replicated elements access memory.
   // CHECK-LABEL: llvm.func @owners(
   // CHECK: "@$2 multimem.ld_reduce.weak.global.add.f64 $0, [$1];", "=l,l,b,0,~{memory}"
   // CHECK-NOT: multimem.ld_reduce

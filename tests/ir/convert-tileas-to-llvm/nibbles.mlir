@@ -2,7 +2,8 @@
 #l = #nv_tileas.layout<register = [1, 2, 4], lane = [8, 16, 32, 64, 128], warp = []>
 #s = #nv_tileas.layout<register = [], lane = [1, 2, 4, 8, 16], warp = []>
 gpu.module @kernels {
-  // Eight elements are a word: the distance from the base is halved, the elements come out as the bytes of two words.
+  // Eight elements are a word: the offset from the base is halved, and the elements are expanded to the bytes of two
+  // words.
   // CHECK-LABEL: llvm.func @words(
   // CHECK: %[[D:.*]] = llvm.sub %{{.*}}, %{{.*}} : i64
   // CHECK: %[[BYTE:.*]] = llvm.lshr %[[D]], %{{.*}} : i64
@@ -24,7 +25,7 @@ gpu.module @kernels {
     %u = nv_tileas.tiled_store <weak> %x, %w[%i] vector 8 bounds <none> : tensor<256xf4E2M1FN, #l>, <tile = [256], memref<1024xf4E2M1FN, strides = [1]>, steps = [256]>[i32]
     nv_tileaa.return
   }
-  // The other half of a byte may be somebody else's: bits are cleared and set in place.
+  // Another thread may own the other half of a byte, so bits are cleared and set atomically.
   // CHECK-LABEL: llvm.func @halves(
   // CHECK: %[[H:.*]] = llvm.lshr %{{.*}}, %{{.*}} : i64
   // CHECK: %[[BYTE:.*]] = llvm.getelementptr %arg0[%[[H]]] : (!llvm.ptr<1>, i64) -> !llvm.ptr<1>, i8
@@ -40,7 +41,7 @@ gpu.module @kernels {
     %u = nv_tileas.tiled_store <weak> %c, %v[%i] vector 1 bounds <none> : tensor<32xf4E2M1FN, #s>, <tile = [32], memref<1024xf4E2M1FN, strides = [1]>, steps = [1]>[i32]
     nv_tileaa.return
   }
-  // A pointer leads to a low half. Nobody has the high one, which keeps its bits.
+  // A pointer points to a low half. No thread has the high half, which keeps its bits.
   // CHECK-LABEL: llvm.func @pointers(
   // CHECK: %[[I:.*]] = llvm.sext %{{.*}} : i32 to i64
   // CHECK: %[[H:.*]] = llvm.ashr %[[I]], %{{.*}} : i64

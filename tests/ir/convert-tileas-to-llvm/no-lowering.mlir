@@ -1,9 +1,9 @@
 // RUN: tileiras-opt %s --split-input-file --pass-pipeline='builtin.module(tileas-materialize-convert-layout,convert-tileas-to-llvm)' --verify-diagnostics
 
-// Ops without a lowering say so at their place.
+// Ops without a lowering cause an error at the op.
 gpu.module @kernels {
   nv_tileaa.func @f(%x: i32) -> i32 attributes {numWarps = 1 : i64} {
-    // expected-error @below {{a function with results has no lowering to LLVM: it is no kernel}}
+    // expected-error @below {{a function with results has no lowering to LLVM: it is not a kernel}}
     nv_tileaa.return %x : i32
   }
 }
@@ -65,13 +65,13 @@ gpu.module @kernels {
 gpu.module @kernels {
   nv_tileaa.func @f(%p: !nv_tileaa.ptr<i32>) attributes {numWarps = 1 : i64} {
     %x = nv_tileas.make_range : tensor<32xi32, #l>
-    // expected-error @below {{'nv_tileas.gather_load' is lowered by tileas-assign-load-store-layouts}}
+    // expected-error @below {{'nv_tileas.gather_load' must be lowered first; run tileas-assign-load-store-layouts}}
     %y, %t = nv_tileas.gather_load <weak> %p[%x] : !nv_tileaa.ptr<i32>[tensor<32xi32, #l>] -> tensor<32xi32, #l>
     nv_tileaa.return
   }
 }
 // -----
-// A launch is the host's: the wrapper of a kernel makes it.
+// A launch is done on the host, by the wrapper of a kernel.
 nv_tileaa.func @f(%n: i32) attributes {numWarps = 1 : i64} {
   // expected-error @below {{'nv_tileaa.launch_func' has no lowering to LLVM}}
   nv_tileaa.launch_func @other::@k grid(%n, %n, %n)
@@ -95,7 +95,7 @@ gpu.module @kernels {
     %u = nv_tileas.splat %q : f8E8M0FNU -> tensor<16x1xf8E8M0FNU, #s>
     %v = nv_tileas.splat %q : f8E8M0FNU -> tensor<1x8xf8E8M0FNU, #t>
     %z = nv_tileas.splat %r : f32 -> tensor<16x8xf32, #c>
-    // expected-error @below {{no instruction scales these elements by these blocks}}
+    // expected-error @below {{no instruction supports these elements with scales of these blocks}}
     %0 = nv_tileas.block_scaled_mma %x scale %u, %y scale %v, %z by <block_scale, [16, 8, 32]> : tensor<16x64xf8E5M2, #a>, tensor<16x1xf8E8M0FNU, #s>, tensor<64x8xf8E5M2, #b>, tensor<1x8xf8E8M0FNU, #t>, tensor<16x8xf32, #c>
     nv_tileaa.return
   }

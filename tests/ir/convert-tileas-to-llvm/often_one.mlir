@@ -3,7 +3,7 @@
 #m = #nv_tileas.layout<register = [1, 8], lane = [2, 4, 16, 32, 64], warp = []>
 #c = #nv_tileas.layout<register = [1], lane = [0, 0, 2, 4, 8], warp = []>
 gpu.module @kernels {
-  // A warp looks whether all its factors are one, each once, and multiplies if not.
+  // A warp checks whether all its distinct factors are one, and multiplies only if they are not.
   // CHECK-LABEL: llvm.func @scaled(
   // CHECK: %[[A:.*]] = llvm.fcmp "oeq" %[[F:.*]], %{{.*}} : f32
   // CHECK: %[[B:.*]] = llvm.fcmp "oeq" %[[G:.*]], %{{.*}} : f32

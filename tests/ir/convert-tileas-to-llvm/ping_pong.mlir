@@ -1,5 +1,5 @@
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(convert-tileas-to-llvm{compute-capability=sm_90},convert-tileas-to-nvgpu)' | FileCheck %s
-// Turns have barriers behind that of the agent, and agents behind it come after them.
+// The ping-pong barriers come after the barrier of their agent, and later agents have barriers after them.
 
 gpu.module @m {
   // CHECK-LABEL: llvm.func @k

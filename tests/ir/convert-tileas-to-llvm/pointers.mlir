@@ -4,7 +4,7 @@
 #small = #nv_tileas.layout<register = [1], lane = [2, 4, 8, 16, 32], warp = [64, 128]>
 #tiny = #nv_tileas.layout<register = [], lane = [1, 2, 4, 8, 16], warp = [0, 0]>
 gpu.module @kernels {
-  // Each register has its own address and mask; a vector takes those of its first element.
+  // Each register has its own address and mask. A vector uses those of its first element.
   // CHECK-LABEL: llvm.func @masked(
   // CHECK: %[[K0:.*]] = llvm.icmp "slt" %[[E0:.*]], %arg1 : i32
   // CHECK: %[[K1:.*]] = llvm.icmp "slt" %[[E1:.*]], %arg1 : i32
@@ -25,8 +25,8 @@ gpu.module @kernels {
     %t2 = nv_tileas.store <weak> %a, %v mask %k : tensor<256xi1, #small> vector 2 : tensor<256x!nv_tileaa.ptr<f32>, #small>, tensor<256xf32, #small>
     nv_tileaa.return
   }
-  // Ordering and scope become qualifiers of one access, a fence around several. The first warp loads, since the others hold
-  // copies that could read another value.
+  // Ordering and scope become qualifiers of a single access, and fences around several accesses. The first warp
+  // loads, because the replicas of other warps could read a different value.
   // CHECK-LABEL: llvm.func @ordered(
   // CHECK: %[[W:.*]] = llvm.and %{{.*}}, %{{.*}} : i32
   // CHECK: %[[OWNER:.*]] = llvm.icmp "eq" %[[W]], %{{.*}} : i32

@@ -6,7 +6,7 @@
 gpu.module @kernels {
   // CHECK-DAG: llvm.func @vprintf(!llvm.ptr, !llvm.ptr) -> i32
   // CHECK-DAG: llvm.func @__assertfail(!llvm.ptr, !llvm.ptr, i32, !llvm.ptr, i64)
-  // One thread prints scalars with one call; its arguments lie in local memory at their natural alignment.
+  // One thread prints scalars with one call. Its arguments are in local memory at their natural alignment.
   // CHECK-LABEL: llvm.func @scalars(
   // CHECK: %[[B:.*]] = llvm.alloca %{{.*}} x !llvm.array<256 x i8> {alignment = 8 : i64} : (i32) -> !llvm.ptr
   // CHECK: %[[FIRST:.*]] = llvm.icmp "eq" %{{.*}}, %{{.*}} : i32
@@ -26,7 +26,7 @@ gpu.module @kernels {
     %t = nv_tileas.print "%d %f %d\n", %i, %f, %n : i16, f16, i64
     nv_tileaa.return
   }
-  // A few elements are collected, and printed with one call.
+  // A few elements are collected and printed with one call.
   // CHECK-LABEL: llvm.func @few(
   // CHECK: nv_tileas.barrier
   // CHECK: llvm.store %{{.*}}, %{{.*}} {alignment = 4 : i64} : i32, !llvm.ptr<3>
@@ -41,7 +41,8 @@ gpu.module @kernels {
     %t = nv_tileas.print "%d\n", %r : tensor<4xi32, #four> scratch %m : !nv_tileas.memdesc<4xi32, #s4>
     nv_tileaa.return
   }
-  // Many are printed in turn, by parts for which there is room: a loop over the parts, one over the elements of a part.
+  // Many elements are printed in parts that fit into shared memory: a loop over the parts, and a loop over the
+  // elements of a part.
   // CHECK-LABEL: llvm.func @many(
   // CHECK: llvm.call @vprintf(
   // CHECK: llvm.br ^[[PART:.*]](
@@ -72,7 +73,7 @@ gpu.module @kernels {
     nv_tileaa.assert %c, "no" : i1
     nv_tileaa.return
   }
-  // Every thread tells of its elements, then all decide.
+  // Every thread reports its elements, then all threads decide together.
   // CHECK-LABEL: llvm.func @assert_tile(
   // CHECK: "llvm.intr.cttz"(%{{.*}}) <{is_zero_poison = true}> : (i32) -> i32
   // CHECK: llvm.call @vprintf(

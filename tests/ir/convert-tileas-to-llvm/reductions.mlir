@@ -6,7 +6,7 @@
 #row = #nv_tileas.layout<register = [1], lane = [0, 0, 2, 4, 0], warp = []>
 #half = #nv_tileas.layout<register = [], lane = [1, 2, 4, 8, 0], warp = []>
 gpu.module @kernels {
-  // Four registers as a balanced tree, and what a warp reduces in one instruction.
+  // A balanced tree over four registers, then one instruction that reduces across the warp.
   // CHECK-LABEL: llvm.func @sum(
   // CHECK: %[[A:.*]] = llvm.add
   // CHECK: %[[B:.*]] = llvm.add
@@ -25,7 +25,7 @@ gpu.module @kernels {
     %t = nv_tileas.store <weak> %p, %z vector 1 : !nv_tileaa.ptr<i32>, i32
     nv_tileaa.return
   }
-  // Floats take part where the target has it; five exchanges elsewhere.
+  // The same for floats if the target supports it, and otherwise five shuffles.
   // CHECK-LABEL: llvm.func @max(
   // CHECK-COUNT-5: llvm.call_intrinsic "llvm.nvvm.shfl.sync.bfly.i32"
   // CHECK-NOT: shfl
@@ -45,7 +45,7 @@ gpu.module @kernels {
     %t = nv_tileas.store <weak> %p, %z vector 1 : !nv_tileaa.ptr<f32>, f32
     nv_tileaa.return
   }
-  // Sixteen lanes hold elements, the others copies: counted twice in a sum, which must not be, and in a maximum, which may.
+  // Sixteen lanes hold elements, and the others hold replicas. A sum must not count them twice, but a maximum may.
   // CHECK-LABEL: llvm.func @replicas(
   // CHECK-COUNT-4: llvm.call_intrinsic "llvm.nvvm.shfl.sync.bfly.i32"
   // CHECK-NOT: shfl
@@ -68,8 +68,8 @@ gpu.module @kernels {
     %t = nv_tileas.store <weak> %p, %s vector 1 : !nv_tileaa.ptr<i32>, i32
     nv_tileaa.return
   }
-  // Columns in one register bit and in the lane bits 0, 1 and 4; two rows of halves share the word that is exchanged. The
-  // body is not the same from both sides: the lane that combined in order tells the others.
+  // Columns are in one register bit and in lane bits 0, 1 and 4. Two rows of 16-bit elements share the shuffled word.
+  // The body is not commutative, so the lane that combined in order sends its result to the other lane.
   // CHECK-LABEL: llvm.func @ordered(
   // CHECK: %[[L:.*]] = llvm.and
   // CHECK: %[[A:.*]] = llvm.sub %{{.*}}, %{{.*}} : i16

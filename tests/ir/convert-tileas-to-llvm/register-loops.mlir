@@ -1,6 +1,6 @@
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(convert-tileas-to-llvm)' | FileCheck %s
 
-// 32 registers in two chunks of 16; the last warp bit of a chunk's layout numbers the chunks.
+// 32 registers in two chunks of 16. The last warp bit of a chunk's layout is the number of the chunk.
 #l = #nv_tileas.layout<register = [1, 2, 128, 256, 512], lane = [4, 8, 16, 32, 64], warp = [1024]>
 #c = #nv_tileas.layout<register = [1, 2, 128, 256], lane = [4, 8, 16, 32, 64], warp = [1024, 512]>
 #o = #nv_tileas.layout<register = [512, 256, 128, 2], lane = [4, 8, 16, 32, 64], warp = [1024, 1]>
@@ -41,7 +41,7 @@ gpu.module @kernels {
     nv_tileaa.return
   }
 
-  // A source in registers gives each register of the chunk without an instruction.
+  // A source in registers provides the registers of the chunk without an instruction.
   // CHECK-LABEL: llvm.func @renamed
   nv_tileaa.func @renamed(%p: !nv_tileaa.ptr<f32>, %f: f32) attributes {numWarps = 2 : i64} {
     // CHECK-NOT: llvm.alloca

@@ -1,6 +1,6 @@
 // RUN: tileiras-opt %s --remarks --verify-diagnostics --pass-pipeline='builtin.module(convert-tileaa-to-tileas{num-warps=4},tileas-assign-dot-layouts{compute-capability=sm_80},tileas-assign-load-store-layouts,tileas-remove-layout-conversions,tileas-materialize-convert-layout,tileas-optimize-alloc-tensor,convert-tileas-to-llvm{compute-capability=sm_80})'
 
-// What the program does without, and why.
+// Optimizations that are not applied, with the reasons.
 !view = !nv_tileaa.tiled_view<tile = [16, 16], memref<16x16xf32, strides = [16, 1]>>
 !ragged = !nv_tileaa.tiled_view<tile = [512], memref<?xf32, strides = [1]>>
 !sums = !nv_tileaa.tiled_view<tile = [512], memref<512xbf16, strides = [1]>>
@@ -13,7 +13,7 @@ gpu.module @kernels {
     %m = nv_tileaa.make_memref %p, shape = [], strides = [] : <f32> -> <16x16xf32, strides = [16, 1]>
     %v = nv_tileaa.make_tiled_view %m : <16x16xf32, strides = [16, 1]> -> !view
     %x, %t0 = nv_tileaa.tiled_load <weak> %v[%c0, %c0] : !view[i32, i32] -> tensor<16x16xf32>
-    // expected-remark @+1 {{NoTensorCore: operands of type f32 have no matrix instruction on sm_80, only scalar ones; round the operands to tf32, or to bf16, where that is accurate enough}}
+    // expected-remark @+1 {{NoTensorCore: sm_80 has no matrix instruction for operands of type f32: the dot uses scalar instructions; round the operands to tf32 or bf16 if that is accurate enough}}
     %y = nv_tileaa.dot %x, %x, %x : tensor<16x16xf32>, tensor<16x16xf32>, tensor<16x16xf32>
     %t1 = nv_tileaa.tiled_store <weak> %y, %v[%c0, %c0] : tensor<16x16xf32>, !view[i32, i32]
 
@@ -35,13 +35,13 @@ gpu.module @kernels {
     %c0 = arith.constant 0 : i32
     %m = nv_tileaa.make_memref %p, shape = [%n : i32], strides = [] : <f32> -> <?xf32, strides = [1]>
     %v = nv_tileaa.make_tiled_view %m : <?xf32, strides = [1]> -> !ragged
-    // expected-remark @+2 {{MaskedEdge: tiles at the edge are accessed one element at a time: the view's extent need not be a multiple of the vector; promise the divisibility of the extent with assume div_by, or pad the tensor}}
-    // expected-remark @+1 {{WideOffsets: offsets take 64 bits: elements of the view may be 4 GiB away from its start; give the view constant extents and strides where they are known, or set index-bitwidth to 32}}
+    // expected-remark @+2 {{MaskedEdge: tiles at the edge are accessed one element at a time: the view's extent is not known to be a multiple of the vector width; promise the divisibility of the extent with assume div_by, or pad the tensor}}
+    // expected-remark @+1 {{WideOffsets: offsets need 64 bits: the view may span 4 GiB or more; give the view constant extents and strides if they are known, or set index-bitwidth to 32}}
     %x, %t0 = nv_tileaa.tiled_load <weak> %v[%i] : !ragged[i32] -> tensor<512xf32>
     %ms = nv_tileaa.make_memref %q, shape = [], strides = [] : <bf16> -> <512xbf16, strides = [1]>
     %vs = nv_tileaa.make_tiled_view %ms : <512xbf16, strides = [1]> -> !sums
     %h = arith.truncf %x : tensor<512xf32> to tensor<512xbf16>
-    // expected-remark @+1 {{AtomicLoop: sm_80 has no atomic addition of bf16: a loop around compare and swap does it; add in f32 where memory allows}}
+    // expected-remark @+1 {{AtomicLoop: sm_80 has no atomic addition of bf16: a compare-and-swap loop emulates it; accumulate in f32 if memory allows}}
     %t1 = nv_tileaa.tiled_atomic_rmw <addf> <relaxed> <device> %h, %vs[%c0] : tensor<512xbf16>, !sums[i32]
     nv_tileaa.return
   }

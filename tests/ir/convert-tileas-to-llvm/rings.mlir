@@ -1,6 +1,5 @@
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(convert-tileas-to-llvm{compute-capability=sm_90})' | FileCheck %s
-// Iterators step from stage to stage. Only a step that may be the one from the last stage to the first asks whether it
-// is.
+// Iterators step from stage to stage. Only a step that can go from the last stage to the first tests for this.
 
 #two = #nv_tileas.shared_layout<offset = [1, 2]>
 #four = #nv_tileas.shared_layout<offset = [1, 2, 4]>
@@ -16,7 +15,7 @@
 !c = tensor<64x8xf32, #c>
 
 gpu.module @steps {
-  // The loop begins at the first or the third stage.
+  // The loop starts at the first or the third stage.
   // CHECK-LABEL: llvm.func @two_of_four
   // CHECK: try_wait
   // CHECK-NOT: around
@@ -36,7 +35,7 @@ gpu.module @steps {
     nv_tileaa.return
   }
 
-  // Behind one step the loop begins at the second or the fourth: its first step may be the one.
+  // After one step, the loop starts at the second or the fourth stage, so its first step may wrap around.
   // CHECK-LABEL: llvm.func @behind_a_step
   // CHECK-NOT: around
   // CHECK: try_wait
@@ -59,7 +58,7 @@ gpu.module @steps {
     nv_tileaa.return
   }
 
-  // A whole round: each step is known.
+  // A full round: the stage of each step is known.
   // CHECK-LABEL: llvm.func @two_of_two
   // CHECK-NOT: around
   // CHECK: try_wait
@@ -83,7 +82,7 @@ gpu.module @steps {
     nv_tileaa.return
   }
 
-  // One side of a branch takes a step more, so that nothing is known behind it.
+  // One branch has one more step, so nothing is known after it.
   // CHECK-LABEL: llvm.func @branch
   // CHECK: try_wait
   // CHECK: @around
@@ -109,8 +108,8 @@ gpu.module @steps {
   }
 }
 
-// A lane tells that the whole warp has read a stage. Products read it for all lanes, other lanes' loads have to be
-// waited for.
+// One lane signals that the whole warp has read a stage. Dots read the stage for all lanes, but loads of other lanes
+// must be waited for.
 gpu.module @releases {
   // CHECK-LABEL: llvm.func @products
   // CHECK: wgmma.wait_group

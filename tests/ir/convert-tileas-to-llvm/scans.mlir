@@ -5,8 +5,9 @@
 #totals = #nv_tileas.layout<register = [1, 2], lane = [0, 0, 0, 0, 0], warp = [0]>
 #picked = #nv_tileas.layout<register = [], lane = [0, 0, 1, 2, 0], warp = []>
 gpu.module @kernels {
-  // Sixteen columns: a register bit, and lane bits 0, 1 and 4. First a thread's own pair; then blocks of two, four and eight
-  // lanes, of which the upper half takes in the last of the lower; then what is before the thread goes into its first element.
+  // Sixteen columns: a register bit, and lane bits 0, 1 and 4. First, each thread scans its own pair. Then, for
+  // blocks of two, four and eight lanes, the upper half adds the last value of the lower half. Last, the prefix of
+  // the thread is combined with its first element.
   // CHECK-LABEL: llvm.func @forward(
   // CHECK: %[[L:.*]] = llvm.and %{{.*}}, %{{.*}} : i32
   // CHECK: %[[T:.*]] = llvm.add %[[X:.*]], %[[Y:.*]] : i32
@@ -33,7 +34,7 @@ gpu.module @kernels {
     %t = nv_tileas.store <weak> %q, %y vector 1 : tensor<4x16x!nv_tileaa.ptr<i32>, #lanes>, tensor<4x16xi32, #lanes>
     nv_tileaa.return
   }
-  // The last element of each segment, from the lane that has it.
+  // The last element of each segment is read from the lane that has it.
   // CHECK-LABEL: llvm.func @pick(
   // CHECK: %[[LAST:.*]] = llvm.mlir.constant(19 : i32) : i32
   // CHECK: %[[S:.*]] = llvm.or disjoint %{{.*}}, %[[LAST]] : i32
@@ -48,8 +49,8 @@ gpu.module @kernels {
     %t = nv_tileas.store <weak> %q, %y vector 1 : tensor<4x!nv_tileaa.ptr<i32>, #picked>, tensor<4xi32, #picked>
     nv_tileaa.return
   }
-  // Four segments of sixteen, two in registers and two in warps: register 0 has segment 0 or 2, register 1 segment 1 or 3.
-  // Only segment 0 has nothing before it.
+  // Four segments of sixteen, two in registers and two in warps: register 0 has segment 0 or 2, and register 1 has
+  // segment 1 or 3. Only segment 0 has no prefix.
   // CHECK-LABEL: llvm.func @carry(
   // CHECK: %[[P2:.*]] = llvm.mul %[[T0:.*]], %[[T1:.*]] : i32
   // CHECK: %[[P3:.*]] = llvm.mul %[[P2]], %[[T2:.*]] : i32

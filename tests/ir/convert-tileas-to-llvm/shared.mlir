@@ -1,6 +1,6 @@
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(convert-tileas-to-llvm,cse)' | FileCheck %s
 
-// One array for all storage of a kernel, as large as the last byte in use: 512 + 256 * 4.
+// One array holds all shared memory of a kernel. Its size is the end of the last allocation: 512 + 256 * 4.
 // CHECK: llvm.mlir.global internal @__tileir_shared() {addr_space = 3 : i32, alignment = 128 : i64} : !llvm.array<1536 x i8>
 
 #l = #nv_tileas.layout<register = [1, 2, 512], lane = [4, 8, 16, 32, 64], warp = [128, 256]>
@@ -16,7 +16,7 @@ gpu.module @kernels {
   // CHECK: llvm.store %{{.*}}, %[[P]] {alignment = 8 : i64} : vector<2xi32>, !llvm.ptr<3>
   // CHECK: nv_tileas.barrier
   // CHECK: %[[Q:.*]] = llvm.getelementptr %[[A]][%{{.*}}] :
-  // Rows of four words for eight lanes each: one instruction loads both registers.
+  // Eight lanes each have a row of four words: one instruction loads both registers.
   // CHECK: llvm.inline_asm has_side_effects "ldmatrix.sync.aligned.m8n8.x2.shared.b16 {$0, $1}, [$2];", "=r,=r,r" %[[Q]]
   nv_tileaa.func @exchange(%x: f32) attributes {numWarps = 4 : i64} {
     %v = nv_tileas.splat %x : f32 -> tensor<256xf32, #small>

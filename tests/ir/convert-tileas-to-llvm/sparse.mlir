@@ -2,7 +2,8 @@
 #l = #nv_tileas.layout<register = [1, 2, 256], lane = [4, 8, 16, 32, 64], warp = [128, 512]>
 #r = #nv_tileas.layout<register = [0, 0, 4], lane = [0, 0, 0, 0, 1], warp = [2, 8]>
 gpu.module @kernels {
-  // A thread has elements of two rows. For each it computes the place and the test once; columns add to that.
+  // A thread has elements of two rows. It computes the address and the bounds check once per row, and adds the
+  // columns to them.
   // CHECK-LABEL: llvm.func @gather(
   // CHECK: %[[N:.*]] = llvm.zext %arg1 : i32 to i64
   // CHECK: %[[ROW:.*]] = llvm.zext %{{.*}} : i32 to i64
@@ -24,7 +25,7 @@ gpu.module @kernels {
     %x, %t = nv_tileas.tiled_load <weak> %v[%r, %i] vector 4 bounds <vector> in_bounds [false, true] : <tile = [16, 64], memref<?x64xf32, strides = [64, 1]>, steps = [1, 1], padding = zero, sparse_dim = 0>[tensor<16xi32, #r>, i32] -> tensor<16x64xf32, #l>
     nv_tileaa.return
   }
-  // Indices are unsigned, whatever their width. Rows outside take no store.
+  // Indices are unsigned for each width. Rows out of bounds are not stored.
   // CHECK-LABEL: llvm.func @scatter(
   // CHECK: %[[N:.*]] = llvm.trunc %{{.*}} : i32 to i8
   // CHECK: %[[ROW:.*]] = llvm.zext %[[N]] : i8 to i64

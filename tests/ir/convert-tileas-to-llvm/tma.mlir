@@ -1,5 +1,5 @@
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(convert-tileas-to-llvm{compute-capability=sm_90},cse)' | FileCheck %s
-// Maps are found in a table or built there, and tiles are copied by them, box by box.
+// Tensor maps are found in a table or created, and TMA loads tiles with them, box by box.
 #x = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 64]>
 #s = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 136, 272, 544, 64]>
 #b = #nv_tileas.shared_layout<offset = [1]>
@@ -15,19 +15,19 @@ gpu.module @kernels {
   // CHECK: llvm.mlir.global internal @__tileir_tensor_maps(dense<0> : tensor<262144xi8>) {addr_space = 1 : i32, alignment = 128 : i64}
   // CHECK-LABEL: llvm.func @copy(
   // CHECK: %[[BORROWED:.*]] = llvm.alloca %{{.*}} x i64
-  // Empty views are one element of zeros.
+  // Empty views become a view of one element of zeros.
   // CHECK: %[[EMPTY:.*]] = llvm.or %{{.*}}, %{{.*}} : i1
   // CHECK: %[[BASE:.*]] = llvm.select %[[EMPTY]], %{{.*}}, %{{.*}} : i1, i64
   // CHECK: llvm.select %[[EMPTY]], %{{.*}}, %[[COLS:.*]] : i1, i32
-  // Lanes look whether the map has been made, each at a slot: all words of the key at once.
+  // Each lane compares one slot of the table with all words of the key at once.
   // CHECK: %[[TABLE:.*]] = llvm.mlir.addressof @__tileir_tensor_maps
   // CHECK: llvm.inline_asm has_side_effects "{{.*}}ld.acquire.gpu.global.b32 s, [a+128];{{.*}}@p ld.global.v2.b64 {k0, k1}, [a+144]; @p ld.global.v2.b64 {k2, k3}, [a+160]; @p setp{{.*}}", "=&r,l,r,l,l,l,l,~{memory}" %[[TABLE]], %{{.*}}, %[[BASE]]
   // CHECK: "redux.sync.max.s32 $0, $1, $2;"
   // CHECK: llvm.call_intrinsic "llvm.nvvm.shfl.sync.idx.i32"
-  // If not, one lane searches for it, and waits where somebody makes it.
+  // If the map is not found, one lane searches for a free slot, and waits if another block is creating the map.
   // CHECK: llvm.inline_asm has_side_effects "{{.*}}ld.acquire.gpu.global.b32 s, [a+128];{{.*}}atom.relaxed.gpu.global.cas.b32 s, [a+128], 0, 1;{{.*}}", "=&r,l,r,l,l,l,l,~{memory}" %[[TABLE]], %{{.*}}, %[[BASE]]
   // CHECK: llvm.call_intrinsic "llvm.nvvm.shfl.sync.idx.i32"
-  // It is built in shared memory.
+  // The map is created in shared memory.
   // CHECK: "tensormap.replace.tile.global_address.shared::cta.b1024.b64 [$0], $1;", "r,l,~{memory}" %[[SCRATCH:.*]], %[[BASE]]
   // CHECK: "tensormap.replace.tile.rank.shared::cta.b1024.b32 [$0], $1;"
   // CHECK: "tensormap.replace.tile.box_dim.shared::cta.b1024.b32 [$0], 0, $1;"
@@ -38,11 +38,11 @@ gpu.module @kernels {
   // CHECK: "tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [$0], 3;"
   // CHECK: "tensormap.replace.tile.fill_mode.shared::cta.b1024.b32 [$0], 0;"
   // CHECK: "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [$0], [$1], 128;"
-  // No copy has the memory of the draft later.
+  // No copy still uses the memory in which the map was created.
   // CHECK-NOT: fence.proxy.async
   // CHECK: "st.release.gpu.global.b32 [$0+128], 2;"
   // CHECK: "fence.proxy.tensormap::generic.acquire.gpu [$0], 128;"
-  // Coordinates stay behind the end of every view, and the two boxes are 64 columns apart.
+  // Coordinates are clamped to just after the end of every view, and the two boxes are 64 columns apart.
   // CHECK: %[[J:.*]] = llvm.intr.umin(%{{.*}}, %[[MAX:.*]]) : (i64, i64) -> i64
   // CHECK: %[[COL:.*]] = llvm.mul %[[J]], %{{.*}} : i64
   // CHECK: %[[ROW:.*]] = llvm.mul %{{.*}}, %{{.*}} : i64
@@ -56,7 +56,7 @@ gpu.module @kernels {
   // CHECK: %[[CMIN:.*]] = llvm.intr.umin(%[[C64]], %[[MAX]])
   // CHECK: %[[C1:.*]] = llvm.trunc %[[CMIN]] : i64 to i32
   // CHECK: "cp.async.bulk.tensor.2d.{{.*}} %[[NEXT]], %[[MAP]], %[[BAR]], %[[C1]], %[[R0]]
-  // What has been borrowed is given back when all are done.
+  // Borrowed maps are returned when all copies are done.
   // CHECK: nv_tileas.barrier
   // CHECK: llvm.load %[[BORROWED]]
   // CHECK: "st.release.gpu.global.b32 [$0], 0;"
@@ -76,8 +76,8 @@ gpu.module @kernels {
     nv_tileaa.return
   }
 
-  // The address is a multiple of 16, and so is the stride in bytes, below 2^40: of bits 4 to 39, which are 3 to 38 of its
-  // elements, any may be one. The stride of a single row is not looked at.
+  // The address is a multiple of 16, and so is the stride in bytes, which is below 2^40: only bits 4 to 39 of it can
+  // be one, which are bits 3 to 38 of the stride in elements. The stride of a single row is ignored.
   // CHECK-LABEL: llvm.func @ready(
   // CHECK-SAME: %[[P:[a-z0-9]+]]: !llvm.ptr<1>{{.*}}, %[[N:[a-z0-9]+]]: i32{{.*}}, %[[TO:[a-z0-9]+]]: !llvm.ptr<1>
   // CHECK-DAG: %[[BASE:.*]] = llvm.ptrtoint %[[P]]
@@ -100,7 +100,7 @@ gpu.module @kernels {
     nv_tileaa.return
   }
 
-  // Two maps are looked up together, by lanes of their own.
+  // Two maps are looked up together by different lanes.
   // CHECK-LABEL: llvm.func @two_maps(
   // CHECK: redux.sync
   // CHECK-NOT: redux.sync
@@ -132,8 +132,8 @@ gpu.module @kernels {
     nv_tileaa.return
   }
 
-  // A borrowed map that a loop makes is written over when the copies before are done: stages below the iterator's are
-  // waited for in its round, the others in the round before. Only what is borrowed waits.
+  // A borrowed map that is created in a loop is overwritten when the previous copies are done. Stages before the
+  // iterator's are waited for in its own round, and the others in the round before. Only borrowed maps wait.
   // CHECK-LABEL: llvm.func @again(
   // CHECK: atom.relaxed.gpu.global.cas
   // CHECK: %[[BEFORE:.*]] = llvm.xor %[[NOW:.*]], %{{.*}} : i32

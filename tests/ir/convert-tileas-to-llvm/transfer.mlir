@@ -1,8 +1,8 @@
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileas-assign-load-store-layouts,tileas-materialize-convert-layout,tileas-optimize-alloc-tensor)' | FileCheck %s
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileas-assign-load-store-layouts,tileas-materialize-convert-layout,tileas-optimize-alloc-tensor,convert-tileas-to-llvm)' | FileCheck %s --check-prefix=LLVM
 
-// Copies become loads and stores of shared memory, gathers accesses through pointers; new dimensions and reinterpretations take the
-// registers as they are.
+// Copies become loads and stores of shared memory, and gathers become accesses through pointers. New dimensions and
+// reinterpretations keep the registers.
 #l = #nv_tileas.layout<register = [], lane = [1, 2, 4, 8, 16], warp = []>
 #m = #nv_tileas.layout<register = [], lane = [16, 8, 4, 2, 1], warp = []>
 #s = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16]>

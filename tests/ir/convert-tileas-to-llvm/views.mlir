@@ -4,7 +4,8 @@
 #small = #nv_tileas.layout<register = [1], lane = [2, 4, 8, 16, 32], warp = [64, 128]>
 #tiny = #nv_tileas.layout<register = [], lane = [1, 2, 4, 8, 16], warp = [0, 0]>
 gpu.module @kernels {
-  // Start of the tile and start of the thread once, registers as constant offsets, plain vector accesses.
+  // The starts of the tile and of the thread are computed once, registers are constant offsets, and accesses are
+  // plain vectors.
   // CHECK-LABEL: llvm.func @none(
   // CHECK: %[[TILE:.*]] = llvm.getelementptr %arg0[%{{.*}}] : (!llvm.ptr<1>, i64) -> !llvm.ptr<1>, i8
   // CHECK: %[[P:.*]] = llvm.getelementptr %[[TILE]][%{{.*}}] : (!llvm.ptr<1>, i64) -> !llvm.ptr<1>, i8
@@ -22,8 +23,8 @@ gpu.module @kernels {
     %t2 = nv_tileas.tiled_store <weak> %x, %v[%i] vector 4 bounds <none> in_bounds [true] : tensor<1024xf32, #l>, <tile = [1024], memref<4096xf32, strides = [1]>>[i32]
     nv_tileaa.return
   }
-  // What is left of the view from the start of the tile, in 64 bits; then one 32-bit test and one predicated access for each
-  // vector. What is outside keeps the padding that it was given.
+  // The remaining extents of the view, from the start of the tile, are computed in 64 bits. Then each vector has one
+  // 32-bit test and one predicated access. Elements out of bounds keep the padding value.
   // CHECK-LABEL: llvm.func @vector(
   // CHECK: %[[LEFT:.*]] = llvm.sub %{{.*}}, %{{.*}} : i64
   // CHECK: %[[MIN:.*]] = llvm.intr.smin(%[[LEFT]], %{{.*}}) : (i64, i64) -> i64
@@ -40,7 +41,8 @@ gpu.module @kernels {
     %t2 = nv_tileas.tiled_store <weak> %x, %v[%i] vector 2 bounds <vector> in_bounds [false] : tensor<256xf32, #small>, <tile = [256], memref<?xf32, strides = [1]>, padding = neg_inf>[i32]
     nv_tileaa.return
   }
-  // A tile that is inside as a whole takes vectors, another one element at a time. The store repeats the question.
+  // A tile that is entirely in bounds is accessed with vectors, and otherwise one element at a time. The store tests
+  // this again.
   // CHECK-LABEL: llvm.func @split(
   // CHECK: %[[N:.*]] = llvm.trunc %{{.*}} : i64 to i32
   // CHECK: %[[ALL:.*]] = llvm.icmp "eq" %[[N]], %{{.*}} : i32
@@ -62,7 +64,7 @@ gpu.module @kernels {
     %t2 = nv_tileas.tiled_store <weak> %x, %v[%i] vector 2 bounds <split> in_bounds [false] : tensor<256xf32, #small>, <tile = [256], memref<?xf32, strides = [1]>>[i32]
     nv_tileaa.return
   }
-  // All four warps hold the tile; the first one stores it.
+  // All four warps hold the tile, and the first one stores it.
   // CHECK-LABEL: llvm.func @copies(
   // CHECK: %[[W:.*]] = llvm.lshr
   // CHECK: %[[C:.*]] = llvm.and %[[W]], %{{.*}} : i32

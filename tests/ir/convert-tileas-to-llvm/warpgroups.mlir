@@ -1,6 +1,6 @@
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(convert-tileas-to-llvm{compute-capability=sm_90})' | FileCheck %s
-// Products of warpgroups are one group of instructions between a fence and a commit. The registers of the accumulator
-// are tied to the operands of each.
+// A dot of warpgroups is one group of instructions between a fence and a commit. The accumulator registers are tied
+// to the operands of each instruction.
 
 #a = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 72, 128, 256, 512]>
 #b = #nv_tileas.shared_layout<offset = [8, 16, 32, 64, 1, 2, 68]>
@@ -15,8 +15,8 @@
 #rows = #nv_tileas.layout<register = [1, 2, 4, 1024, 2048], lane = [8, 16, 32, 64, 128], warp = [256, 512]>
 !a_ring = !nv_tileas.memdesc<64x16xf16, #a, stages = 3, align = 256>
 
-// Four registers; the first product of a sum from zero takes no accumulator. Address, leading offset of one unit,
-// stride of 256 bytes, swizzle of 32, in one value that LLVM does not take apart.
+// Four registers. The first instruction of a dot from zero has no accumulator operand. Address, leading offset of one
+// unit, stride of 256 bytes, and swizzle of 32 are in one value that LLVM does not take apart.
 // CHECK-LABEL: llvm.func @one
 // CHECK: llvm.inline_asm has_side_effects {{.*}}"fence.proxy.async.shared::cta;", "~{memory}"
 // CHECK: %[[A:.*]] = llvm.ptrtoint %{{.*}} : !llvm.ptr<3> to i32
@@ -49,7 +49,7 @@ gpu.module @m {
   }
 }
 
-// Two warpgroups one below the other with two blocks of 64 rows each. Lane zero tells which warpgroup it is.
+// Two warpgroups, one below the other, with two blocks of 64 rows each. The warpgroup number is read from lane zero.
 #wide_a = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 64, 144, 256, 512, 1024, 2048, 4096]>
 #wide_b = #nv_tileas.shared_layout<offset = [8, 16, 32, 64, 128, 1, 2, 132]>
 #wide_c = #nv_tileas.layout<register = [1, 64, 512], lane = [2, 4, 8, 16, 32], warp = [128, 256, 1024]>
@@ -75,12 +75,12 @@ gpu.module @n {
   }
 }
 
-// Sums of f16 stay in pairs, around loops too.
+// f16 accumulators stay packed in pairs, also around loops.
 // CHECK-LABEL: llvm.func @pairs
 // CHECK: llvm.br ^bb[[HEAD:[0-9]+]](%{{.*}} : i32, i32, i32)
 // CHECK: ^bb[[HEAD]](%{{.*}}: i32, %[[P:.*]]: i32, %[[Q:.*]]: i32):
 // CHECK: wgmma.mma_async.sync.aligned.m64n8k16.f16.f16.f16 {$0, $1}, $4, $5, sum, 1, 1, 0, 0; }", "=r,=r,0,1,l,l,~{memory}" %[[P]], %[[Q]],
-// The loop stays one: an iteration apart would copy sums that are being written.
+// The loop is not unrolled or peeled, because that would copy accumulators that are being written.
 // CHECK: llvm.br ^bb[[HEAD]]({{.*}}) {loop_annotation =
 // CHECK: "wgmma.wait_group.sync.aligned 0;"
 // CHECK: "", "=r,=r,0,1"
@@ -101,8 +101,8 @@ gpu.module @o {
     nv_tileaa.return
   }
 
-  // The left operand from registers: four words, and no flag for its order. What comes behind the release waits for
-  // what has been computed: the highest bit of a barrier's address is never set.
+  // The left operand comes from registers: four words, and no transpose flag. Code after the release waits for the
+  // computed values: the highest bit of a barrier's address is never set.
   // CHECK-LABEL: llvm.func @from_registers
   // CHECK-COUNT-4: llvm.bitcast %{{.*}} : vector<2xf16> to i32
   // CHECK: llvm.inline_asm has_side_effects {{.*}}"{ .reg .pred sum; setp.ne.b32 sum, 0, 0; wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {$0, $1, $2, $3}, {$4, $5, $6, $7}, $8, sum, 1, 1, 0; }", "=f,=f,=f,=f,r,r,r,r,l,~{memory}"
@@ -120,7 +120,7 @@ gpu.module @o {
     nv_tileaa.return
   }
 
-  // Copies of the threads' own: each thread arrives when its copies are done, by an arrival that the barrier expects.
+  // Threads copy by themselves: each thread arrives when its copies are done, and the barrier expects this arrival.
   // CHECK-LABEL: llvm.func @copied
   // CHECK: "mbarrier.init.shared::cta.b64 [$0], 128;"
   // CHECK-COUNT-4: llvm.inline_asm has_side_effects {{.*}}"cp.async.cg.shared.global.L2::128B [$0], [$1], 16;"
@@ -142,8 +142,9 @@ gpu.module @o {
     nv_tileaa.return
   }
 
-  // An iterator is the address of its stage's barrier and the parity of its round, which loops carry. The descriptor of
-  // a stage is one multiplication and addition from the barrier's address: 128 units of 16 bytes for each eight.
+  // An iterator is the address of its stage's barrier and the parity of its round, and loops carry both. The
+  // descriptor of a stage is computed from the barrier's address with one multiplication and one addition: 128 units
+  // of 16 bytes per 8 bytes.
   // CHECK-LABEL: llvm.func @around_a_ring
   // CHECK: %[[FIRST:.*]] = llvm.inline_asm {{.*}}"", "=r,0" %{{.*}} : (i32) -> i32
   // CHECK: llvm.br ^bb[[HEAD:[0-9]+]](%{{.*}}, %{{.*}}, %[[FIRST]], %{{.*}} : i32, f32, i32, i32)
@@ -179,11 +180,11 @@ gpu.module @o {
   }
 }
 
-// The first sums of a loop are moved to registers that are no others': LLVM would take a zero's register for one of
-// them, and copy it where the loop ends, while the product is under way.
+// The initial accumulators of a loop are moved to registers that nothing else uses. Otherwise LLVM would use a
+// register that also holds a zero, and would copy it at the end of the loop while the dot is in flight.
 // CHECK-LABEL: llvm.func @carried
 // CHECK: llvm.inline_asm has_side_effects {{.*}}"mov.b32 $0, $4; mov.b32 $1, $5; mov.b32 $2, $6; mov.b32 $3, $7;", "=&f,=&f,=&f,=&f,f,f,f,f"
-// Both sides of a branch use the words of what is rounded in front of it.
+// Both branches use the words of the value that is rounded before them.
 // CHECK: llvm.inline_asm has_side_effects {{.*}}"wgmma.wait_group.sync.aligned 0;"
 // CHECK-COUNT-2: llvm.fptrunc %{{.*}} : vector<2xf32> to vector<2xbf16>
 // CHECK: llvm.cond_br
@@ -212,13 +213,13 @@ gpu.module @p {
   }
 }
 
-// The sum of an inner loop is under way when that ends, and the loop around carries it. LLVM would copy it to the other
-// value's registers in front of the wait: it is moved to registers of its own after the wait.
+// The accumulator of an inner loop is in flight when that loop ends, and the outer loop carries it. LLVM would copy
+// it to the registers of the carried value before the wait, so it is moved to its own registers after the wait.
 // CHECK-LABEL: llvm.func @passed_on
 // CHECK: "wgmma.wait_group.sync.aligned 1;"
 // CHECK: "wgmma.wait_group.sync.aligned 0;"
 // CHECK: llvm.inline_asm has_side_effects {{.*}}"mov.b32 $0, $4; mov.b32 $1, $5; mov.b32 $2, $6; mov.b32 $3, $7;", "=&f,=&f,=&f,=&f,f,f,f,f"
-// A branch gives another value in its other side.
+// One side of a branch yields another value.
 // CHECK: "wgmma.wait_group.sync.aligned 0;"
 // CHECK: llvm.inline_asm has_side_effects {{.*}}"mov.b32 $0, $4; mov.b32 $1, $5; mov.b32 $2, $6; mov.b32 $3, $7;", "=&f,=&f,=&f,=&f,f,f,f,f"
 gpu.module @passed_on {
@@ -248,7 +249,7 @@ gpu.module @passed_on {
   }
 }
 
-// A loop that waits for the product that adds to its sum has one value for both.
+// A loop that waits for the dot that updates its accumulator uses one value for both.
 // CHECK-LABEL: llvm.func @in_place
 // CHECK: "wgmma.wait_group.sync.aligned 0;"
 // CHECK-NOT: mov.b32

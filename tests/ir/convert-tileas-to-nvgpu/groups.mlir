@@ -20,7 +20,7 @@ gpu.module @m {
     nv_tileas.barrier
     llvm.return
   }
-  // Tiles are not this pass's affair.
+  // This pass ignores tiles.
   // CHECK: nv_tileaa.func @tiles
   // CHECK: nv_tileas.barrier
   nv_tileaa.func @tiles() {

@@ -4,7 +4,7 @@ gpu.module @m {
   llvm.func @k() {
     %g = nv_tileas.async.commit
     nv_tileas.barrier
-    // expected-error @below {{a group of copies can be waited for and nothing else}}
+    // expected-error @below {{a group of copies can only be waited for}}
     %h = nv_tileas.async.commit of %g
     llvm.return
   }

@@ -1,4 +1,4 @@
-// Arithmetic, comparisons and elementary functions. Printed once in custom and once by way of generic form.
+// Arithmetic, comparisons and elementary functions. Printed once in the custom form and once via the generic form.
 //
 // RUN: tileiras-opt %s | tileiras-opt | FileCheck %s --strict-whitespace
 // RUN: tileiras-opt %s -mlir-print-op-generic | tileiras-opt | FileCheck %s --strict-whitespace

@@ -1,4 +1,4 @@
-// One function for each law that the folds and patterns use.
+// One function for each rule that the folds and patterns use.
 //
 // RUN: tileiras-opt %s --cuda-tile-testing-ops --canonicalize | FileCheck %s
 
@@ -15,7 +15,7 @@ cuda_tile.module @m {
     return %1 : tile<f32>
   }
 
-  // the same promise twice is one promise; another one stays.
+  // repeated assumptions are merged; different ones are kept.
   // CHECK-LABEL: testing$func @assume(
   // CHECK-NEXT:    %assume = assume bounded<0, ?>, %arg0 : tile<i32>
   // CHECK-NEXT:    %assume_assume = assume bounded<1, ?>, %assume : tile<i32>
@@ -63,7 +63,7 @@ cuda_tile.module @m {
     return %0, %1 : tile<4xi1>, tile<4xi1>
   }
 
-  // (a == b) ? a : b == b; other comparisons stay.
+  // (a == b) ? a : b == b; other comparisons are kept.
   // CHECK-LABEL: testing$func @select_compared(
   // CHECK-NEXT:    %0 = cmpi less_than %arg0, %arg1, signed : tile<i32> -> tile<i1>
   // CHECK-NEXT:    %1 = select %0, %arg0, %arg1 : tile<i1>, tile<i32>
@@ -91,7 +91,7 @@ cuda_tile.module @m {
     return %0 : tile<i32>
   }
 
-  // an arm that selects on the same condition is the inner arm.
+  // an arm that selects on the same condition is replaced by its own arm.
   // CHECK-LABEL: testing$func @select_nested(
   // CHECK-NEXT:    %0 = select %arg0, %arg1, %arg3 : tile<i1>, tile<i32>
   // CHECK-NEXT:    %1 = select %arg0, %arg3, %arg2 : tile<i1>, tile<i32>
@@ -104,7 +104,7 @@ cuda_tile.module @m {
     return %1, %2 : tile<i32>, tile<i32>
   }
 
-  // constants are chosen lane by lane.
+  // constants are selected element by element.
   // CHECK-LABEL: testing$func @select_constants(
   // CHECK-NEXT:    %cst_i32 = constant <i32: [1, 9]> : tile<2xi32>
   // CHECK-NEXT:    %cst_f32 = constant <f32: [1.000000e+00, 4.000000e+00]> : tile<2xf32>
@@ -157,7 +157,7 @@ cuda_tile.module @m {
     return
   }
 
-  // results that nobody uses are not yielded.
+  // unused results are not yielded.
   // CHECK-LABEL: testing$func @if_unused(
   // CHECK-NEXT:    %0 = if %arg0 -> (token) {
   // CHECK-NEXT:      %1 = print_tko "a" -> token
@@ -228,7 +228,7 @@ cuda_tile.module @m {
     return %x : tile<i32>
   }
 
-  // known values are selected.
+  // constants are selected.
   // CHECK-LABEL: testing$func @if_select(
   // CHECK-NEXT:    %reshape = reshape %arg0 : tile<i1> -> tile<1xi1>
   // CHECK-NEXT:    %bcast = broadcast %reshape : tile<1xi1> -> tile<4xi1>
@@ -250,7 +250,7 @@ cuda_tile.module @m {
     return %0#0, %0#1 : tile<4xi32>, tile<f32>
   }
 
-  // a branch that exits has no say in the result.
+  // a branch that exits does not affect the result.
   // CHECK-LABEL: testing$func @if_one_yield(
   // CHECK-NEXT:    if %arg0 {
   // CHECK-NEXT:    } else {
@@ -269,7 +269,7 @@ cuda_tile.module @m {
     return %1 : tile<i32>
   }
 
-  // an else branch that does nothing goes.
+  // an empty else branch is removed.
   // CHECK-LABEL: testing$func @if_empty_else(
   // CHECK-NEXT:    if %arg0 {
   // CHECK-NEXT:      %0 = print_tko "t" -> token
@@ -284,7 +284,7 @@ cuda_tile.module @m {
     return
   }
 
-  // neighbours on one condition are merged.
+  // adjacent ifs with the same condition are merged.
   // CHECK-LABEL: testing$func @if_combine(
   // CHECK-NEXT:    %0 = if %arg0 -> (token) {
   // CHECK-NEXT:      %1 = print_tko "1" -> token
@@ -388,7 +388,7 @@ cuda_tile.module @m {
     return
   }
 
-  // the else branch moves behind the if.
+  // the else branch moves after the if.
   // CHECK-LABEL: testing$func @if_both_exit(
   // CHECK-NEXT:    loop {
   // CHECK-NEXT:      if %arg0 {

@@ -1,4 +1,4 @@
-// Raw bytes of i1: eight elements in each, as we print them, or one, as later versions of MLIR do.
+// Raw bytes of i1: eight elements per byte, as we print them, or one element per byte, as later versions of MLIR do.
 //
 // RUN: not tileiras-opt %s --split-input-file 2>&1 | FileCheck %s
 // RUN: not tileiras-opt %s --split-input-file 2>&1 | FileCheck %s --check-prefix=SIZE

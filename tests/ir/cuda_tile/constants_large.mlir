@@ -1,5 +1,5 @@
-// MLIR prints more than 100 different elements as a string of raw bytes, which the
-// parser takes back. Elements of i1 are bytes in it, as in the text of other readers.
+// MLIR prints more than 100 different elements as a string of raw bytes, which the parser reads back. Elements of i1
+// are bytes in it, as other readers expect.
 //
 // RUN: tileiras-opt %s | FileCheck %s
 // RUN: tileiras-opt %s | tileiras-opt | FileCheck %s

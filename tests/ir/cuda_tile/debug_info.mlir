@@ -1,4 +1,4 @@
-// Attributes of debug information, their aliases, and locations with a scope.
+// Debug information attributes, their aliases, and locations with a scope.
 //
 // RUN: tileiras-opt %s --mlir-print-debuginfo | tileiras-opt --mlir-print-debuginfo | FileCheck %s
 

@@ -1,4 +1,4 @@
-// Scopes of functions, of what is inside them, and of what must have none.
+// Scopes of functions, scopes of their operations, and operations that must not have a scope.
 //
 // RUN: not tileiras-opt %s --split-input-file 2>&1 | FileCheck %s
 

@@ -1,10 +1,10 @@
-// Purity: what may be moved, merged or removed.
+// Purity: which operations may be moved, merged or removed.
 //
 // RUN: tileiras-opt %s --loop-invariant-code-motion | FileCheck %s --check-prefix=LICM
 // RUN: tileiras-opt %s --cse --canonicalize | FileCheck %s --check-prefix=CSE
 
 cuda_tile.module @m {
-  // A division may trap on zero, so it stays in the loop, which may run zero times.
+  // A division may trap on zero, so it stays in the loop, which may have zero iterations.
   // LICM-LABEL: entry @hoist
   // LICM: remi
   // LICM-NEXT: for
@@ -32,7 +32,7 @@ cuda_tile.module @m {
     }
   }
 
-  // Loads, promises and printing have unknown effects; arithmetic has none.
+  // Loads, assumptions and prints have unknown effects; arithmetic has none.
   // CSE-LABEL: entry @merge
   // CSE-NEXT: load_ptr_tko
   // CSE-NEXT: load_ptr_tko
@@ -50,7 +50,7 @@ cuda_tile.module @m {
     %5 = divi %a, %a signed : tile<i32>
   }
 
-  // An `if` that exits is not dead, however empty it looks.
+  // An `if` that exits is not dead, even if it looks empty.
   // CSE-LABEL: entry @exit
   // CSE-NEXT: if
   // CSE-NEXT: return

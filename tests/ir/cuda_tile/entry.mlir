@@ -1,4 +1,4 @@
-// Implicit terminators, attributes of arguments, arguments of other dialects.
+// Implicit terminators, argument attributes, and arguments of other dialects.
 //
 // RUN: tileiras-opt %s | FileCheck %s
 

@@ -1,5 +1,5 @@
-// A constant slice that does not exist is undefined behaviour if it is reached, which
-// is worth a warning.
+// A constant index of a slice that does not exist is undefined behavior if the operation is reached, so there is a
+// warning.
 //
 // RUN: tileiras-opt %s --verify-diagnostics
 // RUN: tileiras-opt %s --canonicalize --verify-diagnostics

@@ -1,4 +1,4 @@
-// The 8-bit format without sign, which MLIR does not have: literals, names, types and the ops that take it.
+// The unsigned 8-bit format, which MLIR does not have: literals, names, types, and the ops that accept it.
 //
 // RUN: tileiras-opt %s | FileCheck %s
 // RUN: tileiras-opt %s | tileiras-opt | FileCheck %s
@@ -23,7 +23,7 @@ cuda_tile.module @m {
     %one = constant <fnv8E5M3FNU: 1.0> : tile<4xfnv8E5M3FNU>
     // CHECK: %cst_NaN_fnv8E5M3FNU = constant <fnv8E5M3FNU: 0xFF> : tile<2xfnv8E5M3FNU>
     %nan = constant <fnv8E5M3FNU: 0xFF> : tile<2xfnv8E5M3FNU>
-    // The smallest number and the largest subnormal one, and what rounds to the even one of two.
+    // The smallest number, the largest subnormal number, and ties that round to even.
     // CHECK: constant <fnv8E5M3FNU: {{\[}}[7.629390e-06, 5.340580e-05], [1.000000e+00, 1.250000e+00]]> : tile<2x2xfnv8E5M3FNU>
     %list = constant <fnv8E5M3FNU: [[0x01, 0x07], [1.0625, 1.1875]]> : tile<2x2xfnv8E5M3FNU>
     // CHECK: constant <fnv8E5M3FNU: "0x787878{{[0-9A-F]+}}79"> : tile<128xfnv8E5M3FNU>

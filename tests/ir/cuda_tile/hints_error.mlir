@@ -1,4 +1,4 @@
-// With -Werr-hints a warning about a hint is followed by an error.
+// With -Werr-hints, a warning about a hint is followed by an error.
 //
 // RUN: tileiras-opt %s -Wunsupported-hints -Werr-hints --split-input-file --verify-diagnostics
 

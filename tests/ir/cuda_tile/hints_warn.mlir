@@ -1,4 +1,4 @@
-// Unknown hints are reported only if that is asked for, and then as warnings.
+// Unknown hints are reported only on request, as warnings.
 //
 // RUN: tileiras-opt %s -Wunsupported-hints --split-input-file --verify-diagnostics
 // RUN: tileiras-opt %s --split-input-file -o /dev/null
@@ -75,7 +75,7 @@ cuda_tile.module @m {
 
 // -----
 
-// Legal hints are silent.
+// Valid hints cause no message.
 cuda_tile.module @m {
   entry @legal() optimization_hints=<sm_100 = {num_cta_in_cga = 16, num_worker_warps_per_cta = 32, occupancy = 32}, sm_89 = {num_cta_in_cga = 1}, default = {}> {
   }

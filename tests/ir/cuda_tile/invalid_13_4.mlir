@@ -1,4 +1,4 @@
-// What the operations and modes of version 13.4 do not take.
+// Invalid uses of the operations and modes of version 13.4.
 //
 // RUN: tileiras-opt %s --cuda-tile-testing-ops --allow-unregistered-dialect \
 // RUN:   --split-input-file --verify-diagnostics

@@ -1,4 +1,4 @@
-// What the operations of version 13.5 and the attributes of pointers do not take.
+// Invalid uses of the operations of version 13.5 and of pointer attributes.
 //
 // RUN: tileiras-opt %s --cuda-tile-testing-ops --allow-unregistered-dialect \
 // RUN:   --split-input-file --verify-diagnostics

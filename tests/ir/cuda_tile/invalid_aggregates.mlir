@@ -1,4 +1,4 @@
-// Reductions and scans: both kinds, rule by rule.
+// Errors of reductions and scans, rule by rule.
 //
 // RUN: tileiras-opt %s --cuda-tile-testing-ops --allow-unregistered-dialect \
 // RUN:   --split-input-file --verify-diagnostics

@@ -1,4 +1,4 @@
-// What the parser and the verifier reject in arithmetic and comparisons.
+// Errors of the parser and the verifier for arithmetic and comparisons.
 //
 // RUN: tileiras-opt %s --cuda-tile-testing-ops --allow-unregistered-dialect \
 // RUN:   --split-input-file --verify-diagnostics

@@ -1,4 +1,4 @@
-// Promises, printing and assertions.
+// Assumptions, prints and assertions.
 //
 // RUN: tileiras-opt %s --cuda-tile-testing-ops --allow-unregistered-dialect \
 // RUN:   --split-input-file --verify-diagnostics

@@ -1,4 +1,4 @@
-// Structure of optimisation hints, which is always checked.
+// The structure of optimization hints, which is always checked.
 //
 // RUN: tileiras-opt %s --cuda-tile-testing-ops --allow-unregistered-dialect \
 // RUN:   --split-input-file --verify-diagnostics

@@ -1,4 +1,4 @@
-// Access through pointers, the memory model, atomics and globals.
+// Pointer accesses, the memory model, atomics and globals.
 //
 // RUN: tileiras-opt %s --cuda-tile-testing-ops --allow-unregistered-dialect \
 // RUN:   --split-input-file --verify-diagnostics
@@ -519,7 +519,7 @@ cuda_tile.module @m {
 
 // -----
 
-// Accesses through pointers parse their ordering and scope as MLIR parses enumerations.
+// Pointer accesses parse their ordering and scope like MLIR enumerations.
 cuda_tile.module @m {
   testing$func @f(%p: tile<ptr<f32>>) {
     // expected-error @below {{expected string or keyword containing one of the following enum values for attribute 'memory_ordering_semantics' [weak, relaxed, acquire, release, acq_rel]}}

@@ -1,4 +1,4 @@
-// Operations whose shapes do not fit.
+// Operations whose shapes do not match.
 //
 // RUN: tileiras-opt %s --cuda-tile-testing-ops --allow-unregistered-dialect \
 // RUN:   --split-input-file --verify-diagnostics

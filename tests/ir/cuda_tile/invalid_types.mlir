@@ -1,4 +1,4 @@
-// Types that break the rules of Types.cpp, in the order of the rules.
+// Invalid types, in the order of the rules in Types.cpp.
 //
 // RUN: tileiras-opt %s --cuda-tile-testing-ops --allow-unregistered-dialect \
 // RUN:   --split-input-file --verify-diagnostics

@@ -1,4 +1,4 @@
-// Views, access through them, atomic updates and queries.
+// Views, view accesses, atomic updates and queries.
 //
 // RUN: tileiras-opt %s --cuda-tile-testing-ops --allow-unregistered-dialect \
 // RUN:   --split-input-file --verify-diagnostics

@@ -1,6 +1,5 @@
-// The prefix of the dialect may be left out of types and operations inside an
-// operation of the dialect, and is left out when printing. Outside, and in generic
-// form, only the outermost prefix is written.
+// Inside an operation of the dialect, the dialect prefix of types and operations is optional when parsing and omitted
+// when printing. Outside, and in the generic form, only the outermost prefix is printed.
 //
 // RUN: tileiras-opt %s | FileCheck %s
 // RUN: tileiras-opt %s -mlir-print-op-generic | FileCheck %s --check-prefix=GENERIC

@@ -1,6 +1,6 @@
 // RUN: tileiras-opt %s | FileCheck %s
 
-// The specification's name of the op is read too.
+// The op name from the specification is accepted too.
 cuda_tile.module @m {
   entry @k(%x: tile<i32>) {
     // CHECK: %{{.*}} = print_tko "%d\0A", %{{.*}} : tile<i32> -> token

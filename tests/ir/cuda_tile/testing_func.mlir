@@ -1,4 +1,4 @@
-// The function for tests takes and gives any types. Without the option it does not
+// The function for tests takes and returns any types. Without the option, it does not
 // exist.
 //
 // RUN: tileiras-opt %s --cuda-tile-testing-ops | FileCheck %s

@@ -1,4 +1,4 @@
-// What version 13.4 has beyond 13.3.
+// Additions of version 13.4.
 //
 // RUN: tileiras-opt %s | tileiras-opt | FileCheck %s
 // RUN: tileiras-translate --mlir-to-tileirbc %s | tileiras-translate --tileirbc-to-mlir | FileCheck %s

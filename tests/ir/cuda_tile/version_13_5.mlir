@@ -1,4 +1,4 @@
-// What versions 13.4 and 13.5 have about pointers, and the operations of multicast memory.
+// Additions of versions 13.4 and 13.5 for pointers, and the multicast memory operations.
 //
 // RUN: tileiras-opt %s | tileiras-opt | FileCheck %s
 // RUN: tileiras-translate --mlir-to-tileirbc --bytecode-version=13.5 %s | tileiras-translate --tileirbc-to-mlir | FileCheck %s

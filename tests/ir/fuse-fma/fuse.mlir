@@ -81,7 +81,7 @@ cuda_tile.module @m {
     return %2 : tile<4xf32>
   }
 
-  // A chain, as of a polynomial, and inside of a region.
+  // A chain, as in a polynomial, and inside a region.
   // CHECK-LABEL: @horner
   // CHECK: if %arg0
   // CHECK-NEXT: %[[F:.*]] = fma %arg1, %arg1, %arg2

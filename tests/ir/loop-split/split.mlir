@@ -1,10 +1,11 @@
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(cuda_tile.module(cuda_tile.entry(loop-split)))' | FileCheck %s
 // RUN: tileiras-opt %s --loop-split --canonicalize | FileCheck %s --check-prefix=CANONICAL
 
-// Nothing of the condition is left after canonicalisation, wherever it was used.
+// After canonicalization, no use of the condition is left.
 // CANONICAL-NOT: cmpi {{less|greater}}
 cuda_tile.module @m {
-  // Below the bound and above it. The second loop goes on with what the first one carries.
+  // First the iterations below the bound, then those above it. The second loop continues with the values that the
+  // first one carries.
   // CHECK-LABEL: entry @less
   // CHECK: %[[END:.*]] = mini %arg0, %arg1 signed : tile<i32>
   // CHECK-NEXT: %[[START:.*]] = maxi %arg0, %[[LOWER:.*]] signed : tile<i32>
@@ -33,7 +34,7 @@ cuda_tile.module @m {
     return
   }
 
-  // The other way round, after the bound, and the bound is known: bound + 1 cannot overflow.
+  // The reverse order with a strict comparison and a constant bound: bound + 1 cannot overflow.
   // CHECK-LABEL: entry @greater_mirrored
   // CHECK: %[[S:.*]] = addi %[[SEVEN:.*]], %{{.*}} : tile<i32>
   // CHECK-NEXT: mini %[[S]], %arg0 signed
@@ -58,7 +59,7 @@ cuda_tile.module @m {
     return
   }
 
-  // A bound of which nothing is known: one more than it is only taken where it is less than the loop's end.
+  // An unknown bound: bound + 1 is used only if the bound is less than the loop's end.
   // CHECK-LABEL: entry @unknown_bound
   // CHECK: %[[ONE:.*]] = constant <i32: 1> : tile<i32>
   // CHECK: %[[LAST:.*]] = subi %arg1, %[[ONE_AGAIN:.*]] : tile<i32>
@@ -80,7 +81,7 @@ cuda_tile.module @m {
     return
   }
 
-  // The split point is a value that the induction variable takes.
+  // The split point is a value of the induction variable.
   // CHECK-LABEL: entry @known_step
   // CHECK: %[[D:.*]] = subi %[[BOUND:.*]], %[[LOWER:.*]] : tile<i32>
   // CHECK-NEXT: %[[K:.*]] = divi %[[D]], %[[STEP:.*]] signed rounding<positive_inf> : tile<i32>
@@ -124,7 +125,8 @@ cuda_tile.module @m {
     return
   }
 
-  // A branch that goes on with the next iteration: what follows it is gone from its loop, and stays in the other.
+  // A branch that continues with the next iteration: the code after it is removed from its loop and stays in the
+  // other one.
   // CHECK-LABEL: entry @continue
   // CHECK: for
   // CHECK-NEXT: print_tko "skip"
@@ -149,7 +151,7 @@ cuda_tile.module @m {
     return
   }
 
-  // Other uses of the condition, and branches inside of other operations, see a constant.
+  // Other uses of the condition, and branches in nested operations, use a constant.
   // CHECK-LABEL: entry @other_uses
   // CHECK: for
   // CHECK: %[[TRUE:.*]] = constant <i1: true> : tile<i1>
@@ -176,7 +178,7 @@ cuda_tile.module @m {
     return
   }
 
-  // An inner loop is split before the outer one, which then has two copies of both.
+  // An inner loop is split before the outer one, so the outer one has two copies of both.
   // CHECK-LABEL: entry @nested
   // CHECK-COUNT-6: for %loopIdx
   // CHECK-NOT: for %loopIdx

@@ -1,4 +1,4 @@
-// Loops that stay in one piece.
+// Loops that are not split.
 //
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(cuda_tile.module(cuda_tile.entry(loop-split)))' | FileCheck %s
 // RUN: tileiras-opt %s --loop-split=split-threshold=0 | FileCheck %s --check-prefix=NEVER
@@ -54,7 +54,7 @@ cuda_tile.module @m {
     return
   }
 
-  // Nothing is greater than the greatest number.
+  // No number is greater than the maximum.
   // CHECK-LABEL: entry @always
   // CHECK: for
   // CHECK-NOT: for
@@ -72,7 +72,7 @@ cuda_tile.module @m {
     return
   }
 
-  // The nearest attribute counts: on the branch, else the loop, else the function.
+  // The innermost attribute has priority: on the branch, then the loop, then the function.
   // CHECK-LABEL: entry @attributes
   // CHECK-COUNT-4: for %loopIdx
   // CHECK-NOT: for %loopIdx
@@ -138,7 +138,7 @@ cuda_tile.module @m {
         print_tko "three" -> token
       }
     }
-    // A load is worth it by itself.
+    // A load in the branch alone justifies a split.
     for %i in (%zero to %n, step %one) : tile<i32> {
       %c = cmpi less_than %i, %bound, signed : tile<i32> -> tile<i1>
       if %c {

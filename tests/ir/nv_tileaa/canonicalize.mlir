@@ -1,6 +1,6 @@
 // RUN: tileiras-opt %s --canonicalize | FileCheck %s
 
-// A batch dimension of one is as good as none: products lose it, and the views that this takes leave loops and branches.
+// A batch dimension of 1 is removed from dots, and the views that this needs are moved out of loops and branches.
 
 // CHECK-LABEL: @views
 func.func @views(%a: tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<2x16xf32>, tensor<1x8xf32>) {
@@ -35,7 +35,7 @@ func.func @scales(%a: tensor<1x16x64xf8E4M3FN>, %b: tensor<1x64x8xf8E4M3FN>, %c:
   return %d : tensor<1x16x8xf32>
 }
 
-// Batches of several stay.
+// Larger batch dimensions are kept.
 // CHECK-LABEL: @two
 func.func @two(%a: tensor<2x16x32xf16>, %b: tensor<2x32x8xf16>, %c: tensor<2x16x8xf32>) -> tensor<2x16x8xf32> {
   // CHECK-NEXT: nv_tileaa.dot
@@ -68,7 +68,7 @@ func.func @loop(%a: tensor<16x32xf16>, %b: tensor<32x8xf16>, %n: index) -> (inde
   return %j, %sum : index, tensor<1x16x8xf32>
 }
 
-// A product in a branch of the loop.
+// A dot in a branch of the loop.
 // CHECK-LABEL: @branch
 // CHECK-SAME: (%[[A:.*]]: tensor<16x32xf16>, %[[B:.*]]: tensor<32x8xf16>, %[[N:.*]]: index, %[[IF:.*]]: i1)
 func.func @branch(%a: tensor<16x32xf16>, %b: tensor<32x8xf16>, %n: index, %if: i1) -> tensor<1x16x8xf32> {
@@ -97,7 +97,7 @@ func.func @branch(%a: tensor<16x32xf16>, %b: tensor<32x8xf16>, %n: index, %if: i
   return %sum : tensor<1x16x8xf32>
 }
 
-// Views that do more than to add dimensions of one stay where they are.
+// Views that do more than add dimensions of 1 are not moved.
 // CHECK-LABEL: @other_shapes
 func.func @other_shapes(%n: index, %init: tensor<4x8xf32>) -> tensor<4x8xf32> {
   // CHECK: scf.for {{.*}} -> (tensor<4x8xf32>)

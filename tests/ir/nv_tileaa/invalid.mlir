@@ -16,7 +16,7 @@ func.func @dynamic(%p: !nv_tileaa.ptr<f32>) {
 // -----
 
 func.func @index_types(%p: !nv_tileaa.ptr<f32>, %a: i32, %b: i64) {
-  // expected-error @+1 {{dynamic extents and strides must have one type}}
+  // expected-error @+1 {{dynamic extents and strides must have the same type}}
   %0 = nv_tileaa.make_memref %p, shape = [%a : i32], strides = [%b : i64] : <f32> -> <?xf32, strides = [?]>
   return
 }
@@ -117,7 +117,7 @@ func.func @sparse_index(%v: !nv_tileaa.tiled_view<tile = [4], memref<8xf32, stri
 // -----
 
 func.func @load_shape(%p: tensor<4x!nv_tileaa.ptr<f32>>) {
-  // expected-error @+1 {{pointers, values and mask must have one shape}}
+  // expected-error @+1 {{pointers, values and mask must have the same shape}}
   %0, %t = nv_tileaa.load <weak> %p : tensor<4x!nv_tileaa.ptr<f32>> -> tensor<8xf32>
   return
 }
@@ -141,7 +141,7 @@ func.func @load_other(%p: tensor<4x!nv_tileaa.ptr<f32>>, %k: tensor<4xi1>, %o: t
 // -----
 
 func.func @store_mask(%p: tensor<4x!nv_tileaa.ptr<f32>>, %x: tensor<4xf32>, %k: tensor<8xi1>) {
-  // expected-error @+1 {{pointers, values and mask must have one shape}}
+  // expected-error @+1 {{pointers, values and mask must have the same shape}}
   %t = nv_tileaa.store <weak> %p, %x mask %k : tensor<8xi1> : tensor<4x!nv_tileaa.ptr<f32>>, tensor<4xf32>
   return
 }
@@ -165,7 +165,7 @@ func.func @unsplat(%x: tensor<2xf32>) {
 // -----
 
 func.func @broadcast(%x: tensor<2xf32>) {
-  // expected-error @+1 {{only extents of one can be repeated}}
+  // expected-error @+1 {{only dimensions of extent one can be repeated}}
   %0 = nv_tileaa.broadcast %x : tensor<2xf32> -> tensor<4xf32>
   return
 }
@@ -173,7 +173,7 @@ func.func @broadcast(%x: tensor<2xf32>) {
 // -----
 
 func.func @reshape(%x: tensor<2xf32>) {
-  // expected-error @+1 {{source and result must have one element count and element type}}
+  // expected-error @+1 {{source and result must have the same element count and element type}}
   %0 = nv_tileaa.view %x : tensor<2xf32> -> tensor<4xf32>
   return
 }
@@ -205,7 +205,7 @@ func.func @cat(%x: tensor<2x4xf32>) {
 // -----
 
 func.func @slice(%x: tensor<8xf32>, %i: i32) {
-  // expected-error @+1 {{source, result and indices must have one rank}}
+  // expected-error @+1 {{source, result and indices must have the same rank}}
   %0 = nv_tileaa.extract_slice %x[%i, %i] : tensor<8xf32> -> tensor<4xf32>
   return
 }
@@ -237,7 +237,7 @@ func.func @atomic(%p: !nv_tileaa.ptr<f32>, %x: f32) {
 // -----
 
 func.func @pack(%x: tensor<4xf32>) {
-  // expected-error @+1 {{operand and result must have as many bits}}
+  // expected-error @+1 {{operand and result must have the same number of bits}}
   %0 = nv_tileaa.pack %x : tensor<4xf32> -> tensor<8xi8>
   return
 }

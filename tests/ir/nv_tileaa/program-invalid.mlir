@@ -1,12 +1,12 @@
 // RUN: tileiras-opt %s --split-input-file --verify-diagnostics
 
 nv_tileaa.func @f(%x: i32) {
-  // expected-error @below {{returns other types than function 'f' has results}}
+  // expected-error @below {{returned types differ from the results of function 'f'}}
   nv_tileaa.return %x : i32
 }
 // -----
 nv_tileaa.func @f() -> i32 {
-  // expected-error @below {{returns other types than function 'f' has results}}
+  // expected-error @below {{returned types differ from the results of function 'f'}}
   nv_tileaa.return
 }
 // -----
@@ -74,14 +74,14 @@ nv_tileaa.func @f() {
 }
 // -----
 nv_tileaa.func @f() {
-  // expected-error @below {{expected a result: a region that gives nothing needs no op around it}}
+  // expected-error @below {{expected at least one result}}
   nv_tileaa.execute : () -> () {
     "nv_tileaa.yield"() : () -> ()
   }
   nv_tileaa.return
 }
 // -----
-// expected-error @below {{a queue has room for at least one value, got depth 0}}
+// expected-error @below {{the depth of a queue must be at least 1, got 0}}
 nv_tileaa.func @f(%q: !nv_tileaa.queue<depth = 0, i32>) {
   nv_tileaa.return
 }
@@ -121,7 +121,7 @@ nv_tileaa.func @f() {
 }
 // -----
 nv_tileaa.func @f(%p: !nv_tileaa.ptr<f32>, %o: tensor<8xi32>) {
-  // expected-error @below {{value, offsets and mask must have one shape}}
+  // expected-error @below {{value, offsets and mask must have the same shape}}
   %v, %t = nv_tileaa.gather_load <weak> %p[%o] : !nv_tileaa.ptr<f32>[tensor<8xi32>] -> tensor<16xf32>
   nv_tileaa.return
 }
@@ -139,7 +139,7 @@ nv_tileaa.func @f(%p: !nv_tileaa.ptr<f32>, %o: tensor<8xi32>, %x: tensor<8xi32>)
 }
 // -----
 nv_tileaa.func @f(%p: !nv_tileaa.ptr<f32>, %o: tensor<8xi32>, %x: tensor<8xf32>, %m: tensor<4xi1>) {
-  // expected-error @below {{value, offsets and mask must have one shape}}
+  // expected-error @below {{value, offsets and mask must have the same shape}}
   %t = nv_tileaa.scatter_store <weak> %x, %p[%o] mask %m : tensor<4xi1> : tensor<8xf32>, !nv_tileaa.ptr<f32>[tensor<8xi32>]
   nv_tileaa.return
 }

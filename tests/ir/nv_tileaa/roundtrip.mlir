@@ -1,6 +1,6 @@
 // RUN: tileiras-opt %s | tileiras-opt | FileCheck %s
 // RUN: tileiras-opt %s --mlir-print-op-generic | tileiras-opt | FileCheck %s
-// What the parser reads the printer writes, in the same form.
+// Round trip through the parser and the printer.
 
 // CHECK-LABEL: nv_tileaa.func @views(%arg0: !nv_tileaa.ptr<f32>, %arg1: i32, %arg2: tensor<8xi32>) attributes {hints = {sm_90 = {occupancy = 2 : i32}}, numWarps = 8 : i64} {
 nv_tileaa.func @views(%p: !nv_tileaa.ptr<f32>, %n: i32, %rows: tensor<8xi32>) attributes {hints = {sm_90 = {occupancy = 2 : i32}}, numWarps = 8 : i64} {

@@ -1,6 +1,6 @@
 // RUN: tileiras-opt %s --canonicalize | FileCheck %s
 
-// Constants stay in the agent that uses them: no tensor in registers crosses into one.
+// Constants stay in the agent that uses them, because tensors in registers must not cross into an agent.
 #l = #nv_tileas.layout<register = [1, 2], lane = [4, 8, 16, 32, 64], warp = []>
 #s = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 64]>
 !s = !nv_tileas.memdesc<128xf32, #s>

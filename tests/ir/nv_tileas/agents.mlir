@@ -1,6 +1,6 @@
 // RUN: tileiras-opt %s | tileiras-opt | FileCheck %s
 // RUN: tileiras-opt %s --mlir-print-op-generic | tileiras-opt | FileCheck %s
-// Agents, their barriers, tokens of no work, and storage with an alignment.
+// Agents, their barriers, tokens without an operation, and aligned storage.
 #s = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 64]>
 
 // CHECK-LABEL: nv_tileaa.func @agents

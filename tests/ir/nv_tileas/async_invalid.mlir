@@ -1,5 +1,5 @@
 // RUN: tileiras-opt %s --split-input-file --verify-diagnostics
-// expected-error @+1 {{there must be a stage, got 0}}
+// expected-error @+1 {{expected at least one stage, got 0}}
 func.func private @stages(!nv_tileas.memdesc<4xf32, #nv_tileas.shared_layout<offset = [1, 2]>, stages = 0>)
 
 // -----
@@ -26,7 +26,7 @@ func.func @view(%m: !nv_tileas.memdesc<8xf32, #s>) {
 #s = #nv_tileas.shared_layout<offset = [1, 2, 4]>
 #small = #nv_tileas.shared_layout<offset = [1, 2]>
 func.func @count(%m: !nv_tileas.memdesc<8xf32, #s>) {
-  // expected-error @+1 {{source and result must have one element count, element type and number of stages}}
+  // expected-error @+1 {{source and result must have the same element count, element type and number of stages}}
   %0 = nv_tileas.memdesc_view %m : !nv_tileas.memdesc<8xf32, #s> -> !nv_tileas.memdesc<4xf32, #small>
   return
 }

@@ -1,8 +1,8 @@
 // RUN: tileiras-opt %s | tileiras-opt | FileCheck %s
 // RUN: tileiras-opt %s --mlir-print-op-generic | tileiras-opt | FileCheck %s
-// Products and their layouts: what the parser reads the printer writes.
+// Dots and their layouts: round trip through the parser and the printer.
 
-// One instruction, one warp: the fragments of m16n8k16.
+// One instruction in one warp: the fragments of m16n8k16.
 #c = #nv_tileas.layout<register = [1, 64], lane = [2, 4, 8, 16, 32], warp = []>
 #a = #nv_tileas.layout<register = [1, 128, 8], lane = [2, 4, 16, 32, 64], warp = []>
 #b = #nv_tileas.layout<register = [8, 64], lane = [16, 32, 1, 2, 4], warp = []>
@@ -15,7 +15,7 @@ nv_tileaa.func @sync(%x: tensor<16x16xf16, #a>, %y: tensor<16x8xf16, #b>, %z: te
   nv_tileaa.return
 }
 
-// Scalar arithmetic: a thread holds the rows and columns of its accumulators, all of K.
+// Scalar arithmetic: a thread holds the rows and columns of its accumulators, and all of K.
 #scalar_c = #nv_tileas.layout<register = [1, 2], lane = [4, 8, 16, 32, 64], warp = []>
 #scalar_a = #nv_tileas.layout<register = [1, 2], lane = [0, 4, 8, 16, 32], warp = []>
 #scalar_b = #nv_tileas.layout<register = [8, 16, 1, 2], lane = [4, 0, 0, 0, 0], warp = []>
@@ -26,7 +26,7 @@ nv_tileaa.func @fma(%x: tensor<16x4xi8, #scalar_a>, %y: tensor<4x8xi8, #scalar_b
   nv_tileaa.return
 }
 
-// Smaller than the instruction: lanes repeat rows, lanes beyond K hold copies that count for nothing.
+// Smaller than the instruction: lanes repeat rows, and lanes outside K hold copies that do not contribute.
 #small_c = #nv_tileas.layout<register = [1], lane = [2, 4, 8, 16, 32], warp = []>
 #small_a = #nv_tileas.layout<register = [1], lane = [2, 0, 4, 8, 16], warp = []>
 #small_b = #nv_tileas.layout<register = [8], lane = [16, 0, 1, 2, 4], warp = []>
@@ -37,7 +37,7 @@ nv_tileaa.func @small(%x: tensor<8x4xf16, #small_a>, %y: tensor<4x8xf16, #small_
   nv_tileaa.return
 }
 
-// Columns two apart: the accumulator holds four neighbours, the right operand two.
+// Columns are two apart: the accumulator holds four adjacent elements, and the right operand two.
 #apart_c = #nv_tileas.layout<register = [2, 128, 1], lane = [4, 8, 16, 32, 64], warp = []>
 #apart_b = #nv_tileas.layout<register = [16, 128, 1], lane = [32, 64, 2, 4, 8], warp = []>
 // CHECK-LABEL: nv_tileaa.func @apart
@@ -47,7 +47,7 @@ nv_tileaa.func @apart(%x: tensor<16x16xf16, #a>, %y: tensor<16x16xf16, #apart_b>
   nv_tileaa.return
 }
 
-// A scale for each 32 elements of K, where the rows and columns of the accumulator are.
+// One scale per 32 elements of K, in the threads that have the rows and columns of the accumulator.
 #bytes_a = #nv_tileas.layout<register = [1, 2, 512, 16, 32], lane = [4, 8, 64, 128, 256], warp = []>
 #bytes_b = #nv_tileas.layout<register = [8, 16, 128, 256], lane = [32, 64, 1, 2, 4], warp = []>
 #scale_a = #nv_tileas.layout<register = [1, 16], lane = [0, 0, 2, 4, 8], warp = []>
@@ -59,7 +59,7 @@ nv_tileaa.func @scaled(%x: tensor<16x64xf8E4M3FN, #bytes_a>, %y: tensor<64x8xf8E
   nv_tileaa.return
 }
 
-// The instruction scales: the scales of row g are in lane 4g and those of row g + 8 in lane 4g + 1.
+// The instruction scales: the scales of row g are in lane 4g, and those of row g + 8 in lane 4g + 1.
 #lane_a = #nv_tileas.layout<register = [1], lane = [16, 0, 2, 4, 8], warp = []>
 #lane_b = #nv_tileas.layout<register = [8], lane = [0, 0, 1, 2, 4], warp = []>
 // CHECK-LABEL: nv_tileaa.func @scaled_by_instruction
@@ -69,7 +69,7 @@ nv_tileaa.func @scaled_by_instruction(%x: tensor<16x64xf8E4M3FN, #bytes_a>, %y: 
   nv_tileaa.return
 }
 
-// Every unit has a name, whether it is generated or not.
+// Every unit has a name, even if it is not implemented.
 // CHECK: #nv_tileas.mma<warpgroup, [64, 256, 16]>
 func.func private @warpgroup() attributes {by = #nv_tileas.mma<warpgroup, [64, 256, 16]>}
 // CHECK: #nv_tileas.mma<tensor, [128, 256, 16]>
@@ -77,7 +77,7 @@ func.func private @tensor() attributes {by = #nv_tileas.mma<tensor, [128, 256, 1
 // CHECK: #nv_tileas.mma<tensor_pair, [256, 128, 32]>
 func.func private @tensor_pair() attributes {by = #nv_tileas.mma<tensor_pair, [256, 128, 32]>}
 
-// Instructions that are not generated are products like others.
+// Dots with unimplemented instructions are valid.
 #double_a = #nv_tileas.layout<register = [64, 4], lane = [1, 2, 8, 16, 32], warp = []>
 #double_b = #nv_tileas.layout<register = [32], lane = [8, 16, 1, 2, 4], warp = []>
 // CHECK-LABEL: nv_tileaa.func @double

@@ -39,7 +39,7 @@ func.func @view(%x: tensor<32xi32, #a>) {
 
 #a = #nv_tileas.layout<register = [], lane = [1, 2, 4, 8, 16], warp = []>
 func.func @convert(%x: tensor<32xi32, #a>) {
-  // expected-error @+1 {{source and result must differ in layout only}}
+  // expected-error @+1 {{source and result must differ only in layout}}
   %0 = nv_tileas.convert_layout %x : tensor<32xi32, #a> -> tensor<4x8xi32, #a>
   return
 }
@@ -103,7 +103,7 @@ func.func @vector(%p: tensor<32x!nv_tileaa.ptr<i32>, #a>) {
 #a = #nv_tileas.layout<register = [], lane = [1, 2, 4, 8, 16], warp = []>
 #b = #nv_tileas.layout<register = [], lane = [16, 8, 4, 2, 1], warp = []>
 func.func @agree(%p: tensor<32x!nv_tileaa.ptr<i32>, #a>, %x: tensor<32xi32, #b>) {
-  // expected-error @+1 {{pointers and values must have one shape and layout}}
+  // expected-error @+1 {{pointers and values must have the same shape and layout}}
   %t = nv_tileas.store <weak> %p, %x vector 1 : tensor<32x!nv_tileaa.ptr<i32>, #a>, tensor<32xi32, #b>
   return
 }
@@ -113,7 +113,7 @@ func.func @agree(%p: tensor<32x!nv_tileaa.ptr<i32>, #a>, %x: tensor<32xi32, #b>)
 #a = #nv_tileas.layout<register = [], lane = [1, 2, 4, 8, 16], warp = []>
 #s = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16]>
 func.func @local(%x: tensor<32xi32, #a>, %m: !nv_tileas.memdesc<32xf32, #s>) {
-  // expected-error @+1 {{tensor and storage must have one shape and element type}}
+  // expected-error @+1 {{tensor and storage must have the same shape and element type}}
   nv_tileas.local_store %x, %m vector 1 : tensor<32xi32, #a>, !nv_tileas.memdesc<32xf32, #s>
   return
 }

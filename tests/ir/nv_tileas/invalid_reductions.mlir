@@ -128,7 +128,7 @@ func.func @registers(%x: tensor<4x64xf32, #l>) {
 #rows = #nv_tileas.layout<register = [], lane = [0, 0, 0, 0, 0], warp = [1, 2]>
 #other = #nv_tileas.layout<register = [1], lane = [4, 2, 8, 16, 32], warp = [64, 128]>
 func.func @operands(%x: tensor<4x64xf32, #l>, %y: tensor<4x64xf32, #other>) {
-  // expected-error @+1 {{operands must have one shape and layout}}
+  // expected-error @+1 {{operands must have the same shape and layout}}
   %0:2 = nv_tileas.reduce %x, %y dim 1 identities [0.0 : f32, 0.0 : f32] : tensor<4x64xf32, #l>, tensor<4x64xf32, #other> -> tensor<4xf32, #rows>, tensor<4xf32, #rows> {
   ^bb0(%p: f32, %q: f32, %r: f32, %s: f32):
     nv_tileas.yield %p, %r : f32, f32
@@ -241,7 +241,7 @@ func.func @carry_dim(%y: tensor<4x4xf32, #segments>, %t: tensor<4x4xf32, #segmen
 #l = #nv_tileas.layout<register = [1], lane = [2, 4, 8, 16, 32], warp = [64, 128]>
 #segments = #nv_tileas.layout<register = [1, 2], lane = [0, 0, 0, 0, 0], warp = [4, 8]>
 func.func @carry_totals(%y: tensor<4x4x16xf32, #l>, %t: tensor<2x8xf32, #segments>) {
-  // expected-error @+1 {{totals must lack the dimension behind dim and have the element type of the scanned tensors}}
+  // expected-error @+1 {{totals must lack the dimension after dim and have the element type of the scanned tensors}}
   %0 = nv_tileas.carry %y totals %t dim 1 : tensor<4x4x16xf32, #l> totals tensor<2x8xf32, #segments> -> tensor<4x4x16xf32, #l> {
   ^bb0(%p: f32, %q: f32):
     nv_tileas.yield %p : f32

@@ -1,6 +1,6 @@
 // RUN: tileiras-opt %s | tileiras-opt | FileCheck %s
 // RUN: tileiras-opt %s --mlir-print-op-generic | tileiras-opt | FileCheck %s
-// What the parser reads the printer writes, in the same form.
+// Round trip through the parser and the printer.
 #l = #nv_tileas.layout<register = [1], lane = [2, 4, 8, 16, 32], warp = [64, 128]>
 #row = #nv_tileas.layout<register = [0], lane = [0, 0, 0, 1, 2], warp = [4, 8]>
 #one = #nv_tileas.layout<register = [], lane = [0, 0, 0, 0, 0], warp = [0, 0]>

@@ -2,7 +2,7 @@
 #a = #nv_tileas.layout<register = [], lane = [1, 2, 4, 8, 16], warp = []>
 #b = #nv_tileas.layout<register = [], lane = [16, 8, 4, 2, 1], warp = []>
 func.func @agree(%p: tensor<32x!nv_tileaa.ptr<i32>, #a>, %x: tensor<32xi32, #b>) {
-  // expected-error @+1 {{pointers and values must have one shape and layout}}
+  // expected-error @+1 {{pointers and values must have the same shape and layout}}
   %0, %t = nv_tileas.atomic_rmw <add> <relaxed> <device> %p, %x vector 1 : tensor<32x!nv_tileaa.ptr<i32>, #a>, tensor<32xi32, #b>
   return
 }
@@ -74,7 +74,7 @@ func.func @swap(%p: tensor<32x!nv_tileaa.ptr<f16>, #a>, %x: tensor<32xf16, #a>) 
 
 #a = #nv_tileas.layout<register = [], lane = [1, 2, 4, 8, 16], warp = []>
 func.func @tiled(%v: !nv_tileaa.tiled_view<tile = [32], memref<64xi32, strides = [1]>>, %i: i32, %x: tensor<32xi32, #a>) {
-  // expected-error @+1 {{an exchange without a result is a store}}
+  // expected-error @+1 {{'xchg' needs a result; use a store instead}}
   %t = nv_tileas.tiled_atomic_rmw <xchg> <relaxed> <device> %x, %v[%i] vector 1 bounds <none> : tensor<32xi32, #a>, <tile = [32], memref<64xi32, strides = [1]>>[i32]
   return
 }
@@ -83,7 +83,7 @@ func.func @tiled(%v: !nv_tileaa.tiled_view<tile = [32], memref<64xi32, strides =
 
 #a = #nv_tileas.layout<register = [], lane = [1, 2, 4, 8, 16], warp = []>
 func.func @sparse_update(%v: !nv_tileaa.tiled_view<tile = [32], memref<64xi32, strides = [1]>, sparse_dim = 0>, %x: tensor<32xi32, #a>) {
-  // expected-error @+1 {{a view with a sparse dimension has no atomic updates}}
+  // expected-error @+1 {{atomic updates do not support views with a sparse dimension}}
   %t = nv_tileas.tiled_atomic_rmw <add> <relaxed> <device> %x, %v[%x] vector 1 bounds <none> : tensor<32xi32, #a>, <tile = [32], memref<64xi32, strides = [1]>, sparse_dim = 0>[tensor<32xi32, #a>]
   return
 }
@@ -130,7 +130,7 @@ func.func @pieces(%x: tensor<32xi32, #a>, %m: !nv_tileas.memdesc<32xi32, #s>) {
 #a = #nv_tileas.layout<register = [], lane = [1, 2, 4, 8, 16], warp = []>
 #s = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16]>
 func.func @piece(%x: tensor<32xi32, #a>, %m: !nv_tileas.memdesc<32xf32, #s>) {
-  // expected-error @+1 {{scratch of a tensor must have rank one and its element type}}
+  // expected-error @+1 {{scratch must have rank one and the tensor's element type}}
   %t = nv_tileas.print "%d", %x : tensor<32xi32, #a> scratch %m : !nv_tileas.memdesc<32xf32, #s>
   return
 }

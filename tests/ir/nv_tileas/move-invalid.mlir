@@ -21,7 +21,7 @@ func.func @extent(%x: tensor<64xi16, #l>) {
 #l = #nv_tileas.layout<register = [1], lane = [2, 4, 8, 16, 32], warp = []>
 #c = #nv_tileas.layout<register = [64, 2], lane = [1, 4, 8, 16, 32], warp = []>
 func.func @other_lanes(%x: tensor<64xi16, #l>) {
-  // expected-error @+1 {{layout of the operands must be the result's without the bit of the half}}
+  // expected-error @+1 {{layout of the operands must be the result's without the bit that selects the half}}
   %0 = nv_tileas.cat %x, %x, 0 : tensor<64xi16, #l> -> tensor<128xi16, #c>
   return
 }
@@ -51,7 +51,7 @@ func.func @larger(%x: tensor<64xi16, #l>, %i: i32) {
 #l = #nv_tileas.layout<register = [1], lane = [2, 4, 8, 16, 32], warp = []>
 #w = #nv_tileas.layout<register = [], lane = [1, 2, 4, 8, 16], warp = []>
 func.func @element(%x: tensor<64xi16, #l>, %i: i32) {
-  // expected-error @+1 {{source and result must have one rank and element type}}
+  // expected-error @+1 {{source and result must have the same rank and element type}}
   %0 = nv_tileas.shuffle %x[%i] : tensor<64xi16, #l> -> tensor<32xi8, #w>
   return
 }
@@ -60,7 +60,7 @@ func.func @element(%x: tensor<64xi16, #l>, %i: i32) {
 
 #l = #nv_tileas.layout<register = [1], lane = [2, 4, 8, 16, 32], warp = []>
 func.func @conversion(%x: tensor<64xi16, #l>) {
-  // expected-error @+1 {{source and result must differ in layout only}}
+  // expected-error @+1 {{source and result must differ only in layout}}
   %0 = nv_tileas.shuffle %x : tensor<64xi16, #l> -> tensor<8x8xi16, #l>
   return
 }
@@ -79,7 +79,7 @@ func.func @parts(%x: tensor<64xi16, #l>) {
 
 #l = #nv_tileas.layout<register = [1], lane = [2, 4, 8, 16, 32], warp = []>
 func.func @bits(%x: tensor<64xi8, #l>) {
-  // expected-error @+1 {{source and result must have as many bits}}
+  // expected-error @+1 {{source and result must have the same number of bits}}
   %0 = nv_tileas.unpack %x : tensor<64xi8, #l> -> tensor<64xi16, #l>
   return
 }
@@ -88,7 +88,7 @@ func.func @bits(%x: tensor<64xi8, #l>) {
 
 #l = #nv_tileas.layout<register = [1], lane = [2, 4, 8, 16, 32], warp = []>
 func.func @bytes(%x: tensor<64xi16, #l>) {
-  // expected-error @+1 {{expected numbers and bytes of rank one}}
+  // expected-error @+1 {{expected a tensor of numbers and a tensor of bytes, both of rank one}}
   %0 = nv_tileas.unpack %x : tensor<64xi16, #l> -> tensor<64xi16, #l>
   return
 }

@@ -1,6 +1,6 @@
 // RUN: tileiras-opt %s | tileiras-opt | FileCheck %s
 // RUN: tileiras-opt %s --mlir-print-op-generic | tileiras-opt | FileCheck %s
-// Ops that move elements: what the parser reads the printer writes.
+// Ops that move elements: round trip through the parser and the printer.
 #l = #nv_tileas.layout<register = [1], lane = [2, 4, 8, 16, 32], warp = []>
 #b = #nv_tileas.layout<register = [1, 2, 4], lane = [8, 16, 32, 64, 128], warp = []>
 #n = #nv_tileas.layout<register = [1, 2], lane = [4, 8, 16, 32, 64], warp = []>

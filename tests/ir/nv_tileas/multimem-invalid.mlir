@@ -10,7 +10,7 @@ nv_tileaa.func @kind_of_load(%v: !nv_tileaa.tiled_view<tile = [32], memref<64xf6
 
 #a = #nv_tileas.layout<register = [], lane = [1, 2, 4, 8, 16], warp = []>
 nv_tileaa.func @order_of_update(%v: !nv_tileaa.tiled_view<tile = [32], memref<64xi32, strides = [1]>>, %x: tensor<32xi32, #a>, %i: i32) {
-  // expected-error @+1 {{an update of multicast memory is relaxed or release}}
+  // expected-error @+1 {{multicast updates must be relaxed or release}}
   %t = nv_tileas.multimem_reduce <add> <acquire> <system> %x, %v[%i] vector 1 bounds <none> : tensor<32xi32, #a>, <tile = [32], memref<64xi32, strides = [1]>>[i32]
   nv_tileaa.return
 }

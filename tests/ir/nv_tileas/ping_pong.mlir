@@ -1,6 +1,6 @@
 // RUN: tileiras-opt %s | tileiras-opt | FileCheck %s
 // RUN: tileiras-opt %s --mlir-print-op-generic | tileiras-opt | FileCheck %s
-// Warpgroups of an agent take turns.
+// Ping-ponged warpgroups of an agent.
 
 // CHECK-LABEL: nv_tileaa.func @turns
 nv_tileaa.func @turns(%n: i32) attributes {numWarps = 12 : i64} {

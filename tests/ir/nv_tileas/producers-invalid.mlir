@@ -149,7 +149,7 @@ nv_tileaa.func @makes_and_changes(%p: !nv_tileas.pipeline<2>, %it: !nv_tileas.pi
 !stage = !nv_tileas.memdesc<128x128xi8, #from>
 !turned = !nv_tileas.memdesc<128x128xi8, #to>
 nv_tileaa.func @elsewhere(%x: !stage, %y: !turned) attributes {numWarps = 4 : i64} {
-  // expected-error @below {{has a destination that is not its source under another type}}
+  // expected-error @below {{destination must be the source's storage under another type}}
   nv_tileas.local_transpose %x, %y : !stage, !turned
   nv_tileaa.return
 }
@@ -161,7 +161,7 @@ nv_tileaa.func @elsewhere(%x: !stage, %y: !turned) attributes {numWarps = 4 : i6
 !turned = !nv_tileas.memdesc<128x128xi8, #to>
 nv_tileaa.func @words(%x: !nv_tileas.memdesc<4xi32, #words>) attributes {numWarps = 4 : i64} {
   %y = nv_tileas.memdesc_reinterpret %x : !nv_tileas.memdesc<4xi32, #words> -> !nv_tileas.memdesc<4xi32, #words>
-  // expected-error @below {{turns tiles of bytes, got 'i32'}}
+  // expected-error @below {{transposes only tiles of bytes, got 'i32'}}
   nv_tileas.local_transpose %x, %y : !nv_tileas.memdesc<4xi32, #words>, !nv_tileas.memdesc<4xi32, #words>
   nv_tileaa.return
 }

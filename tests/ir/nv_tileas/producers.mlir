@@ -1,5 +1,5 @@
 // RUN: tileiras-opt %s | tileiras-opt | FileCheck %s
-// Programs of a producer's warps, and their part in a pipeline.
+// Programs of producer warps, and their part in a pipeline.
 
 #l = #nv_tileas.layout<register = [1, 2, 4, 1024, 2048], lane = [8, 16, 32, 64, 128], warp = [256, 512]>
 #words = #nv_tileas.shared_layout<offset = [1, 2]>
@@ -37,7 +37,7 @@ nv_tileaa.func @producers(%x: f16) attributes {numWarps = 8 : i64} {
 !stage = !nv_tileas.memdesc<128x128xi8, #from>
 !turned = !nv_tileas.memdesc<128x128xi8, #to>
 
-// Warps that change what others have filled.
+// Converter warps, which change stages that others have filled.
 // CHECK-LABEL: @converters
 nv_tileaa.func @converters(%x: !stage) attributes {numWarps = 8 : i64} {
   // CHECK: nv_tileas.async.pipeline.create_pipeline %{{.*}} consumers 8 converters 4 :

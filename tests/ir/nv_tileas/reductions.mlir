@@ -1,6 +1,6 @@
 // RUN: tileiras-opt %s | tileiras-opt | FileCheck %s
 // RUN: tileiras-opt %s --mlir-print-op-generic | tileiras-opt | FileCheck %s
-// What the parser reads the printer writes, in the same form.
+// Round trip through the parser and the printer.
 #l = #nv_tileas.layout<register = [1], lane = [2, 4, 8, 16, 32], warp = [64, 128]>
 #rows = #nv_tileas.layout<register = [], lane = [0, 0, 0, 0, 0], warp = [1, 2]>
 #copies = #nv_tileas.layout<register = [0], lane = [0, 0, 0, 0, 0], warp = [1, 2]>
@@ -18,7 +18,7 @@ func.func @reduce(%x: tensor<4x64xf32, #l>, %i: tensor<4x64xi32, #l>, %v: tensor
     %s = arith.addf %p, %q : f32
     nv_tileas.yield %s : f32
   }
-  // A thread may hold its results in more registers than it needs.
+  // A thread may hold its results in more registers than needed.
   %b = nv_tileas.reduce %x dim 1 identities [0.0 : f32] : tensor<4x64xf32, #l> -> tensor<4xf32, #copies> {
   ^bb0(%p: f32, %q: f32):
     %s = arith.addf %p, %q : f32
@@ -30,7 +30,7 @@ func.func @reduce(%x: tensor<4x64xf32, #l>, %i: tensor<4x64xi32, #l>, %v: tensor
   ^bb0(%p: f32, %q: f32, %m: i32, %n: i32):
     nv_tileas.yield %p, %m : f32, i32
   }
-  // Nothing but a scalar is left of rank one.
+  // A rank-1 tensor is reduced to a scalar.
   // CHECK: nv_tileas.reduce %arg2 dim 0 identities [false] : tensor<256xi1, {{.*}}> -> i1 {
   %d = nv_tileas.reduce %v dim 0 identities [false] : tensor<256xi1, #l> -> i1 {
   ^bb0(%p: i1, %q: i1):

@@ -1,6 +1,6 @@
 // RUN: tileiras-opt %s | tileiras-opt | FileCheck %s
 
-// Loops over chunks of registers and arrays in local memory, there and back.
+// Loops over chunks of registers and arrays in local memory: round trip.
 #l = #nv_tileas.layout<register = [1, 2, 128, 256], lane = [4, 8, 16, 32, 64], warp = [512]>
 #c = #nv_tileas.layout<register = [1, 2], lane = [4, 8, 16, 32, 64], warp = [512, 128, 256]>
 #s = #nv_tileas.layout<register = [1, 2, 128], lane = [4, 8, 16, 32, 64], warp = [0]>

@@ -32,7 +32,7 @@ func.func @tokens(%t: !nv_tileaa.mem_token) {
 // -----
 #l = #nv_tileas.layout<register = [1, 2], lane = [4, 8, 16, 32, 64], warp = []>
 func.func @element(%a: !nv_tileas.register_array<tensor<128xf32, #l>>) {
-  // expected-error @below {{tensor and array must have one shape and element type}}
+  // expected-error @below {{tensor and array must have the same shape and element type}}
   %x = nv_tileas.array_load %a : !nv_tileas.register_array<tensor<128xf32, #l>> -> tensor<128xi32, #l>
   return
 }
@@ -40,13 +40,13 @@ func.func @element(%a: !nv_tileas.register_array<tensor<128xf32, #l>>) {
 #l = #nv_tileas.layout<register = [1, 2], lane = [4, 8, 16, 32, 64], warp = []>
 #m = #nv_tileas.layout<register = [2, 1], lane = [4, 8, 16, 32, 64], warp = []>
 func.func @whole(%a: !nv_tileas.register_array<tensor<128xf32, #l>>) {
-  // expected-error @below {{without a chunk, tensor and array must have one layout}}
+  // expected-error @below {{without a chunk, tensor and array must have the same layout}}
   %x = nv_tileas.array_load %a : !nv_tileas.register_array<tensor<128xf32, #l>> -> tensor<128xf32, #m>
   return
 }
 // -----
 #l = #nv_tileas.layout<register = [1, 2], lane = [4, 8, 16, 32, 64], warp = []>
-// The chunk has the first register bit as a warp, not the last.
+// The chunk numbers the first register bit, instead of the last one, with a warp bit.
 #c = #nv_tileas.layout<register = [2], lane = [4, 8, 16, 32, 64], warp = [1]>
 func.func @chunk(%x: tensor<128xf32, #c>, %a: !nv_tileas.register_array<tensor<128xf32, #l>>, %k: i32) {
   // expected-error @below {{layout of a chunk must have the array's last register bits as its last warp bits}}
@@ -57,14 +57,14 @@ func.func @chunk(%x: tensor<128xf32, #c>, %a: !nv_tileas.register_array<tensor<1
 #l = #nv_tileas.layout<register = [1, 2], lane = [4, 8, 16, 32, 64], warp = []>
 #s = #nv_tileas.layout<register = [], lane = [1, 2, 4, 8, 16], warp = []>
 func.func @gather(%a: tensor<128xf32, #l>) {
-  // expected-error @below {{only extents of one can be repeated}}
+  // expected-error @below {{only dimensions of extent one can be repeated}}
   %x = nv_tileas.gather_registers %a : tensor<128xf32, #l> -> tensor<32xf32, #s>
   return
 }
 // -----
 #l = #nv_tileas.layout<register = [1, 2], lane = [4, 8, 16, 32, 64], warp = []>
 func.func @rank(%a: tensor<128xf32, #l>) {
-  // expected-error @below {{source and result must have one rank and element type}}
+  // expected-error @below {{source and result must have the same rank and element type}}
   %x = nv_tileas.gather_registers %a : tensor<128xf32, #l> -> tensor<128x1xf32, #l>
   return
 }
@@ -85,7 +85,7 @@ func.func @gather_slice(%a: tensor<128xf32, #l>, %i: i32) {
 // -----
 #l = #nv_tileas.layout<register = [1, 2], lane = [4, 8, 16, 32, 64], warp = []>
 func.func @insert_rank(%x: tensor<128x1xf32, #l>, %a: !nv_tileas.register_array<tensor<128xf32, #l>>, %i: i32) {
-  // expected-error @below {{slice and array must have one rank and element type}}
+  // expected-error @below {{slice and array must have the same rank and element type}}
   nv_tileas.array_insert %x into %a[%i] : tensor<128x1xf32, #l> into !nv_tileas.register_array<tensor<128xf32, #l>>
   return
 }
@@ -121,7 +121,7 @@ func.func @cat(%a: !nv_tileas.register_array<tensor<128xf32, #l>>, %k: i32) {
 #l = #nv_tileas.layout<register = [1, 2], lane = [4, 8, 16, 32, 64], warp = []>
 !m = !nv_tileas.memdesc<4xf32, #nv_tileas.shared_layout<offset = [1, 2]>>
 func.func @exchange(%a: !nv_tileas.register_array<tensor<128xf32, #l>>, %b: !nv_tileas.register_array<tensor<128xi32, #l>>, %m: !m) {
-  // expected-error @below {{source and destination must differ in layout only}}
+  // expected-error @below {{source and destination must differ only in layout}}
   nv_tileas.array_exchange %a into %b, %m : !nv_tileas.register_array<tensor<128xf32, #l>> into !nv_tileas.register_array<tensor<128xi32, #l>>, !m
   return
 }

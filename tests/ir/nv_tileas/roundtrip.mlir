@@ -1,6 +1,6 @@
 // RUN: tileiras-opt %s | tileiras-opt | FileCheck %s
 // RUN: tileiras-opt %s --mlir-print-op-generic | tileiras-opt | FileCheck %s
-// What the parser reads the printer writes, in the same form.
+// Round trip through the parser and the printer.
 #l = #nv_tileas.layout<register = [1], lane = [2, 4, 8, 16, 32], warp = [64, 128]>
 #two_blocks = #nv_tileas.layout<register = [], lane = [2, 4, 8, 16, 32], warp = [64, 128], block = [1]>
 #s = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 64, 130]>

@@ -72,7 +72,7 @@ nv_tileaa.func @twice(%v: !view, %x: !scratch) attributes {numWarps = 1 : i64} {
 !desc = !nv_tileas.tma_desc<bf16, dims = [1, 0], box = [64, 8], steps = [1, 1], swizzle = 128, fill = zero>
 
 nv_tileaa.func @sparse(%v: !sparse, %x: !scratch) attributes {numWarps = 1 : i64} {
-  // expected-error @+1 {{tensor maps have no dimension that a tensor of rows indexes}}
+  // expected-error @+1 {{tensor maps do not support a sparse dimension}}
   %d = nv_tileas.make_tiled_tma_desc %v scratch %x : !sparse, !scratch -> !desc
   nv_tileaa.return
 }
@@ -113,7 +113,7 @@ nv_tileaa.func @scratch(%v: !view, %x: !small) attributes {numWarps = 1 : i64} {
 
 nv_tileaa.func @loop(%v: !view, %x: !scratch, %n: i32) attributes {numWarps = 1 : i64} {
   scf.for %i = %n to %n step %n : i32 {
-    // expected-error @+1 {{stands in a loop, and does not say behind which copies a borrowed map may be written over}}
+    // expected-error @+1 {{is in a loop, but lists no pipelines whose copies must end before the map is overwritten}}
     %d = nv_tileas.make_tiled_tma_desc %v scratch %x : !view, !scratch -> !desc
   }
   nv_tileaa.return
@@ -135,7 +135,7 @@ nv_tileaa.func @loop(%v: !view, %x: !scratch, %n: i32) attributes {numWarps = 1 
 
 nv_tileaa.func @pairs(%v: !view, %x: !scratch, %p: !nv_tileas.pipeline<2>) attributes {numWarps = 1 : i64} {
   %it = nv_tileas.async.pipeline.create_iterator %p : !nv_tileas.pipeline<2>
-  // expected-error @+1 {{names 1 pipelines and 2 iterators}}
+  // expected-error @+1 {{lists 1 pipelines and 2 iterators}}
   %d = "nv_tileas.make_tiled_tma_desc"(%v, %x, %p, %it, %it) <{operandSegmentSizes = array<i32: 1, 1, 1, 2>}> : (!view, !scratch, !nv_tileas.pipeline<2>, !nv_tileas.pipeline_iterator, !nv_tileas.pipeline_iterator) -> !desc
   nv_tileaa.return
 }
@@ -156,7 +156,7 @@ nv_tileaa.func @pairs(%v: !view, %x: !scratch, %p: !nv_tileas.pipeline<2>) attri
 
 nv_tileaa.func @thread(%v: !view, %x: !scratch) attributes {numWarps = 1 : i64} {
   nv_tileas.async.elect {
-    // expected-error @+1 {{is done by a whole warp, and stands in the program of one thread}}
+    // expected-error @+1 {{needs a whole warp, but is in the program of one thread}}
     %d = nv_tileas.make_tiled_tma_desc %v scratch %x : !view, !scratch -> !desc
   }
   nv_tileaa.return
@@ -177,7 +177,7 @@ nv_tileaa.func @thread(%v: !view, %x: !scratch) attributes {numWarps = 1 : i64} 
 !desc = !nv_tileas.tma_desc<bf16, dims = [1, 0], box = [64, 8], steps = [1, 1], swizzle = 128, fill = zero>
 
 nv_tileaa.func @alone(%v: !view, %d: !desc, %m: !stage, %t: !nv_tileas.producer_token, %i: i32) attributes {numWarps = 1 : i64} {
-  // expected-error @+1 {{stands in the program of one thread, 'nv_tileas.async.elect'}}
+  // expected-error @+1 {{must be inside 'nv_tileas.async.elect'}}
   nv_tileas.async.tiled_tma_load %v[%i, %i] by %d into %m arrive %t : !view[i32, i32], !desc -> !stage
   nv_tileaa.return
 }
@@ -290,7 +290,7 @@ nv_tileaa.func @others(%v: !view, %x: !scratch, %m: !stage, %t: !nv_tileas.produ
     nv_tileas.barrier
   }, {
     nv_tileas.async.elect {
-      // expected-error @+1 {{map is made by other warps, and valid in those only}}
+      // expected-error @+1 {{map is built by other warps and valid only in those}}
       nv_tileas.async.tiled_tma_load %v[%i, %i] by %d into %m arrive %t : !view[i32, i32], !desc -> !stage
     }
   }
@@ -311,7 +311,7 @@ nv_tileaa.func @others(%v: !view, %x: !scratch, %m: !stage, %t: !nv_tileas.produ
 !sparse = !nv_tileaa.tiled_view<tile = [8, 64], memref<64x64xbf16, strides = [64, 1]>, padding = zero, sparse_dim = 0>
 !desc = !nv_tileas.tma_desc<bf16, dims = [1, 0], box = [64, 8], steps = [1, 1], swizzle = 128, fill = zero>
 
-// expected-error @+1 {{a tensor map has 1 to 5 dimensions, and as many extents of the box and steps}}
+// expected-error @+1 {{a tensor map has 1 to 5 dimensions, with one box extent and one step each}}
 nv_tileaa.func @lists(%d: !nv_tileas.tma_desc<bf16, dims = [1, 0], box = [64], steps = [1, 1], swizzle = 128, fill = zero>) attributes {numWarps = 1 : i64} {
   nv_tileaa.return
 }
@@ -349,7 +349,7 @@ nv_tileaa.func @swizzle(%d: !nv_tileas.tma_desc<bf16, dims = [0], box = [64], st
 !sparse = !nv_tileaa.tiled_view<tile = [8, 64], memref<64x64xbf16, strides = [64, 1]>, padding = zero, sparse_dim = 0>
 !desc = !nv_tileas.tma_desc<bf16, dims = [1, 0], box = [64, 8], steps = [1, 1], swizzle = 128, fill = zero>
 
-// expected-error @+1 {{extents of a box are 1 to 256, got 257}}
+// expected-error @+1 {{box extents are 1 to 256, got 257}}
 nv_tileaa.func @box(%d: !nv_tileas.tma_desc<bf16, dims = [0], box = [257], steps = [1], swizzle = 16, fill = zero>) attributes {numWarps = 1 : i64} {
   nv_tileaa.return
 }
@@ -384,7 +384,7 @@ nv_tileaa.func @steps(%d: !nv_tileas.tma_desc<bf16, dims = [0], box = [64], step
 
 nv_tileaa.func @store_by_one(%v: !view, %d: !desc, %m: !stage, %i: i32) attributes {numWarps = 1 : i64} {
   nv_tileas.async.elect {
-    // expected-error @+1 {{elects its thread, and stands in the program of one}}
+    // expected-error @+1 {{elects a thread itself, but is in the program of one thread}}
     nv_tileas.async.tiled_tma_store %m to %v[%i, %i] by %d : !stage -> !view[i32, i32], !desc
   }
   nv_tileaa.return
@@ -400,7 +400,7 @@ nv_tileaa.func @store_by_one(%v: !view, %d: !desc, %m: !stage, %i: i32) attribut
 !wide = !nv_tileas.tma_desc<bf16, dims = [1, 0], box = [64, 8], steps = [2, 1], swizzle = 128, fill = zero>
 
 nv_tileaa.func @store_with_steps(%v: !view, %d: !wide, %m: !stage, %i: i32) attributes {numWarps = 1 : i64} {
-  // expected-error @+1 {{writes elements that are next to each other, and the map has steps}}
+  // expected-error @+1 {{writes contiguous elements, but the map has steps larger than 1}}
   nv_tileas.async.tiled_tma_store %m to %v[%i, %i] by %d : !stage -> !view[i32, i32], !wide
   nv_tileaa.return
 }

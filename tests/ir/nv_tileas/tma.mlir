@@ -1,5 +1,5 @@
 // RUN: tileiras-opt %s | tileiras-opt | FileCheck %s
-// Maps of views, and copies by them.
+// Tensor maps of views, and TMA copies.
 #x = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 64]>
 #s = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 72, 144, 288]>
 #b = #nv_tileas.shared_layout<offset = [1]>
@@ -29,7 +29,7 @@ nv_tileaa.func @copy(%p: !nv_tileaa.ptr<bf16>, %n: i32, %i: i32, %j: i64) attrib
   nv_tileaa.return
 }
 
-// A map of a view that a loop makes comes behind the copies by the one before.
+// A map of a view that is created in a loop is ordered after the copies that use the previous map.
 // CHECK-LABEL: nv_tileaa.func @again
 // CHECK: nv_tileas.make_tiled_tma_desc %{{.*}} scratch %{{.*}} behind %[[P:.*]], %[[Q:.*]] at %[[I:.*]], %[[J:.*]] : !nv_tileas.pipeline<1>, !nv_tileas.pipeline<2> : <tile = [8, 64], {{.*}}>, <128xi8, {{.*}}> -> <bf16,
 nv_tileaa.func @again(%p: !nv_tileaa.ptr<bf16>, %n: i32, %x: !nv_tileas.pipeline<1>, %y: !nv_tileas.pipeline<2>) attributes {numWarps = 1 : i64} {

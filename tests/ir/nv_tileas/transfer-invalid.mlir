@@ -3,7 +3,7 @@
 #l = #nv_tileas.layout<register = [], lane = [1, 2, 4, 8, 16], warp = []>
 #s = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16]>
 nv_tileaa.func @k(%a: !nv_tileas.memdesc<32xf32, #s>) {
-  // expected-error @below {{goes to a storage or has a result}}
+  // expected-error @below {{needs either a destination or a result}}
   nv_tileas.copy %a : !nv_tileas.memdesc<32xf32, #s>
   nv_tileaa.return
 }
@@ -25,7 +25,7 @@ nv_tileaa.func @k(%x: tensor<32xf32, #l>) {
 #l = #nv_tileas.layout<register = [], lane = [1, 2, 4, 8, 16], warp = []>
 #s = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16]>
 nv_tileaa.func @k(%x: tensor<32xi32, #l>, %a: !nv_tileas.memdesc<32xf32, #s>) {
-  // expected-error @below {{source and destination must have one shape and element type}}
+  // expected-error @below {{source and destination must have the same shape and element type}}
   nv_tileas.copy %x into %a : tensor<32xi32, #l> into !nv_tileas.memdesc<32xf32, #s>
   nv_tileaa.return
 }
@@ -67,7 +67,7 @@ nv_tileaa.func @k(%p: !nv_tileaa.ptr<f32>, %o: tensor<32xi32, #l>) {
 #l = #nv_tileas.layout<register = [], lane = [1, 2, 4, 8, 16], warp = []>
 #m = #nv_tileas.layout<register = [], lane = [16, 8, 4, 2, 1], warp = []>
 nv_tileaa.func @k(%p: !nv_tileaa.ptr<f32>, %o: tensor<32xi32, #l>) {
-  // expected-error @below {{value, offsets and mask must have one shape and layout}}
+  // expected-error @below {{value, offsets and mask must have the same shape and layout}}
   %v, %t = nv_tileas.gather_load <weak> %p[%o] : !nv_tileaa.ptr<f32>[tensor<32xi32, #l>] -> tensor<32xf32, #m>
   nv_tileaa.return
 }
@@ -110,7 +110,7 @@ nv_tileaa.func @k(%o: tensor<32xi32, #l>) {
 // -----
 #l = #nv_tileas.layout<register = [], lane = [1, 2, 4, 8, 16], warp = []>
 nv_tileaa.func @k(%o: tensor<32xi32, #l>) {
-  // expected-error @below {{source and result must have one element type}}
+  // expected-error @below {{source and result must have the same element type}}
   %t = nv_tileas.reinterpret %o : tensor<32xi32, #l> -> tensor<32xf32, #l>
   nv_tileaa.return
 }
@@ -118,7 +118,7 @@ nv_tileaa.func @k(%o: tensor<32xi32, #l>) {
 #l = #nv_tileas.layout<register = [], lane = [1, 2, 4, 8, 16], warp = []>
 #m = #nv_tileas.layout<register = [1], lane = [2, 4, 8, 16, 32], warp = []>
 nv_tileaa.func @k(%o: tensor<32xi32, #l>) {
-  // expected-error @below {{source and result must have as many registers, warps and blocks}}
+  // expected-error @below {{source and result must have the same numbers of registers, warps and CTAs}}
   %t = nv_tileas.reinterpret %o : tensor<32xi32, #l> -> tensor<64xi32, #m>
   nv_tileaa.return
 }

@@ -25,7 +25,7 @@ nv_tileaa.func @k(%x: tensor<256xf32, #l>, %p: !nv_tileaa.ptr<f32>, %o: tensor<2
   %e = nv_tileas.expand_dims %x, 0 : tensor<256xf32, #l> -> tensor<1x256xf32, #l>
   // CHECK: nv_tileas.reinterpret %{{.*}} : tensor<256xf32, #{{[^>]*}}>> -> tensor<2x128xf32, #{{[^>]*}}>>
   %r = nv_tileas.reinterpret %x : tensor<256xf32, #l> -> tensor<2x128xf32, #m>
-  // Groups without copies stand in front of anything.
+  // A group may have no copies.
   // CHECK: %[[G:.*]] = nv_tileas.async.commit{{$}}
   %group = nv_tileas.async.commit
   // CHECK-NEXT: %{{.*}} = nv_tileas.async.commit of %[[G]]

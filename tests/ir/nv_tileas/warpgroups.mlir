@@ -1,8 +1,8 @@
 // RUN: tileiras-opt %s | tileiras-opt | FileCheck %s
 // RUN: tileiras-opt %s --mlir-print-op-generic | tileiras-opt | FileCheck %s
-// Products of warpgroups: what the parser reads the printer writes.
+// Dots of warpgroups: round trip through the parser and the printer.
 
-// 32 bytes of a row side by side, chunks swapped in every second four of eight rows.
+// 32 contiguous bytes per row; chunks are swapped in every second four of eight rows.
 #a = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 72, 128, 256, 512]>
 #b = #nv_tileas.shared_layout<offset = [8, 16, 32, 64, 1, 2, 68]>
 #c = #nv_tileas.layout<register = [1, 64], lane = [2, 4, 8, 16, 32], warp = [128, 256]>
@@ -33,7 +33,7 @@ nv_tileaa.func @from_registers(%x: tensor<64x16xf16, #left>, %y: !b, %z: !c) -> 
   nv_tileaa.return %s : !c
 }
 
-// A release that comes behind what is computed.
+// A release that is ordered after computed values.
 // CHECK-LABEL: nv_tileaa.func @release
 nv_tileaa.func @release(%p: !nv_tileas.pipeline<2>, %i: !nv_tileas.pipeline_iterator, %done: i1, %z: !c) {
   // CHECK: consumer_release %arg0[%arg1] if %arg2 after %arg3 : tensor<64x8xf32, #{{.*}}>, : <2>
@@ -43,7 +43,7 @@ nv_tileaa.func @release(%p: !nv_tileas.pipeline<2>, %i: !nv_tileas.pipeline_iter
   nv_tileaa.return
 }
 
-// Carried by a loop, and the accumulator of another product behind it.
+// An accumulator that a loop carries, followed by the accumulator of another dot.
 // CHECK-LABEL: nv_tileaa.func @carried
 nv_tileaa.func @carried(%x: !a, %y: !b, %z: !c, %n: i32) -> !c {
   %c0 = arith.constant 0 : i32
@@ -59,7 +59,7 @@ nv_tileaa.func @carried(%x: !a, %y: !b, %z: !c, %n: i32) -> !c {
   nv_tileaa.return %s : !c
 }
 
-// Two warpgroups one below the other, each with two blocks of 64 rows; bytes with and without signs.
+// Two warpgroups, one below the other, with two blocks of 64 rows each; signed and unsigned bytes.
 #wide_a = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 64, 144, 256, 512, 1024, 2048, 4096]>
 #wide_b = #nv_tileas.shared_layout<offset = [8, 16, 32, 64, 128, 1, 2, 132]>
 #wide_c = #nv_tileas.layout<register = [1, 64, 512], lane = [2, 4, 8, 16, 32], warp = [128, 256, 1024]>
@@ -73,7 +73,7 @@ nv_tileaa.func @bytes(%x: !wide_a, %y: !wide_b, %z: tensor<256x8xi32, #wide_c>) 
   nv_tileaa.return %s : tensor<256x8xi32, #wide_c>
 }
 
-// Sums of 8-bit floats, promoted; the result is there at once.
+// Promoted accumulators of 8-bit floats; the result is available at once.
 !float_a = !nv_tileas.memdesc<256x32xf8E4M3FN, #wide_a, align = 256>
 !float_b = !nv_tileas.memdesc<32x8xf8E4M3FN, #wide_b, align = 256>
 // CHECK-LABEL: nv_tileaa.func @promoted
@@ -83,7 +83,7 @@ nv_tileaa.func @promoted(%x: !float_a, %y: !float_b, %z: tensor<256x8xf32, #wide
   nv_tileaa.return %r : tensor<256x8xf32, #wide_c>
 }
 
-// A stage by other types: as a row of elements in two parts, and as words of another kind.
+// A stage viewed with other types: as a row of elements in two parts, and as words of another type.
 #row = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 64, 128, 256]>
 // CHECK-LABEL: nv_tileaa.func @reinterpreted
 nv_tileaa.func @reinterpreted(%x: !a) {

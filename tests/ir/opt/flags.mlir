@@ -1,4 +1,4 @@
-// The flags of mlir-opt that people type from memory, and ours beside them.
+// The most used flags of mlir-opt, next to our own.
 //
 // RUN: tileiras-opt %s --split-input-file | FileCheck %s --check-prefix=SPLIT
 // RUN: not tileiras-opt %s 2>&1 | FileCheck %s --check-prefix=TWICE

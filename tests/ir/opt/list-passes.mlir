@@ -1,11 +1,12 @@
-// Every pass of this compiler with its anchor, options and statistics; then MLIR's list, which has the upstream ones too.
+// Every pass of this compiler with its anchor, options and statistics, followed by MLIR's list, which also has the
+// upstream passes.
 //
 // RUN: tileiras-opt --list-passes | FileCheck %s
 
 // CHECK: Passes of this compiler:
-// CHECK: --convert-tileaa-to-tileas: alias-aware tiles to assembler-near tiles in default layouts
+// CHECK: --convert-tileaa-to-tileas: convert nv_tileaa to nv_tileas with default layouts
 // CHECK-NEXT: runs on builtin.module
-// CHECK-NEXT: option num-warps=0: warps of a block
+// CHECK-NEXT: option num-warps=0: warps per CTA
 // CHECK-NEXT: option compute-capability=sm_100: target, sm_NN
 // CHECK: --loop-split:
 // CHECK-NEXT: runs on any operation

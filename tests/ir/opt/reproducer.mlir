@@ -1,4 +1,4 @@
-// A pass that fails leaves a file that says how to fail again.
+// If a pass fails, a file is written that reproduces the failure.
 //
 // RUN: not tileiras-opt %s --pass-pipeline='builtin.module(cse,convert-tileaa-to-tileas{num-warps=3})' \
 // RUN:   --mlir-pass-pipeline-crash-reproducer=%t.mlir 2>&1 | FileCheck %s

@@ -1,5 +1,5 @@
-// `emit-line-info` prints the program behind the conversion of the public language and at the boundary to LLVM, with
-// the places of its ops, and changes nothing: what the pipeline leaves has the places of the source.
+// `emit-line-info` prints the program after the conversion of the public language and before LLVM, with the locations
+// of its ops. It does not change the program: the output of the pipeline has the locations of the source.
 //
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileir{opt-level=3 emit-line-info=tileas})' --mlir-print-debuginfo -o %t.with 2>&1 | FileCheck %s
 // RUN: FileCheck %s --check-prefix=WITH --input-file=%t.with

@@ -8,7 +8,7 @@
 // RUN: FileCheck %s --check-prefix=IN-FILE --input-file=%t.in.mlir
 // RUN: not tileiras-opt %s --pass-pipeline='builtin.module(tileir{snapshot-lines=ptx})' 2>&1 | FileCheck %s --check-prefix=BAD
 
-// The program of the stage is in the file, and the scopes and places of the kernel are in that file.
+// The file contains the program at this stage, and the scopes and locations of the kernel refer to this file.
 // AA-DAG: #llvm.di_subprogram<{{.*}}file = #di_file{{.*}}
 // AA-DAG: #llvm.di_file<"{{.*}}.aa.mlir" in
 // AA-DAG: emissionKind = DebugDirectivesOnly

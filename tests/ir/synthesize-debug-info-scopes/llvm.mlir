@@ -1,7 +1,7 @@
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(synthesize-debug-info-scopes)' --mlir-print-debuginfo | FileCheck %s
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(synthesize-debug-info-scopes{emission-kind=DebugDirectivesOnly})' --mlir-print-debuginfo | FileCheck %s --check-prefix=KIND
 
-// On the LLVM dialect, functions of the host get a scope too.
+// In the LLVM dialect, host functions get a scope too.
 gpu.module @m {
   llvm.func @k() {
     %0 = llvm.mlir.constant(1 : i32) : i32 loc(unknown)

@@ -1,7 +1,7 @@
 // RUN: tileiras-opt %s --split-input-file --mlir-print-debuginfo \
 // RUN:   --pass-pipeline='builtin.module(cuda_tile.module(synthesize-debug-info-scopes))' | FileCheck %s
 
-// Nothing is known: everything is made up, on line 1.
+// No location is known: all debug information is made up, on line 1.
 // CHECK-LABEL: entry @nothing()
 // CHECK: return loc(#[[HERE:.*]])
 // CHECK: } loc(#[[HERE]])
@@ -18,7 +18,8 @@ cuda_tile.module @m {
 
 // -----
 
-// File and line of the function; its file is not that of the module. An operation without a place is where the function is.
+// File and line come from the function, whose file is not the module's. An operation without a location gets the
+// function's.
 // CHECK-LABEL: entry @places
 // CHECK: make_token : token loc(#[[TOKEN:.*]])
 // CHECK: make_token : token loc(#[[FUNCTION:.*]])
@@ -47,7 +48,8 @@ cuda_tile.module @m {
 
 // -----
 
-// Where a place is looked for: in a name, in the caller, and of a fusion the first place that stands in it itself.
+// Where a location is searched: in a name, in the caller, and in a fused location the first one that is itself a file
+// location.
 // CHECK-LABEL: entry @inside
 // CHECK: make_token : token loc(#[[NAME:.*]])
 // CHECK: make_token : token loc(#[[CALL:.*]])
@@ -76,7 +78,7 @@ cuda_tile.module @m {
 
 // -----
 
-// What there is stays.
+// Existing scopes are kept.
 // CHECK-LABEL: entry @known
 // CHECK: make_token : token loc(#[[HERE:.*]])
 // CHECK: } loc(#[[HERE]])

@@ -1,7 +1,8 @@
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileaa-hoist-views{compute-capability=sm_90})' | FileCheck %s
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileaa-hoist-views{compute-capability=sm_80})' | FileCheck %s --check-prefix=OTHERS
 
-// A view and what its base is computed from go in front of the branch, with promises; what else stands there stays.
+// A view and the ops that compute its base, with their assumptions, are moved before the branch; other ops in the
+// branch are not.
 // CHECK-LABEL: nv_tileaa.func @packed(
 // CHECK: %[[O:.*]] = arith.muli %arg1, %arg2
 // CHECK-NEXT: %[[P:.*]] = nv_tileaa.addptr %arg0, %[[O]]
@@ -28,8 +29,8 @@ nv_tileaa.func @packed(%p: !nv_tileaa.ptr<f16>, %n: i32, %s: i32, %c: i1) {
   nv_tileaa.return
 }
 
-// What differs from iteration to iteration, is loaded, or divides by what may be zero stays. A view in a loop that
-// needs none of it goes.
+// Ops that depend on the iteration, load, or divide by a value that may be zero are not moved. A view in a loop that
+// needs none of them is.
 // CHECK-LABEL: nv_tileaa.func @stays(
 // CHECK: nv_tileaa.make_memref %arg0, shape = [%arg1 : i32]
 // CHECK-NEXT: scf.for
@@ -61,7 +62,7 @@ nv_tileaa.func @stays(%p: !nv_tileaa.ptr<f16>, %n: i32, %s: i32) {
   nv_tileaa.return
 }
 
-// Nothing is multiplied here.
+// There are no dots here.
 // CHECK-LABEL: nv_tileaa.func @rows(
 // CHECK: scf.if
 // CHECK-NEXT: nv_tileaa.make_memref

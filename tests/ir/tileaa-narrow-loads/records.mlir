@@ -5,8 +5,8 @@
 !rows = !nv_tileaa.tiled_view<tile = [2, 4], memref<8x7xi64, strides = [7, 1]>, padding = zero>
 !edge = !nv_tileaa.tiled_view<tile = [2, 4], memref<?x5xi64, strides = [5, 1]>, padding = zero>
 
-// The fields of a record are loaded each for itself. Where the tile has one element its number stays, and elsewhere
-// the number of the element is that of the tile's first and that in the tile.
+// Each field of a record is loaded separately. In dimensions where the tile has one element, the index stays the
+// same; in others, it is the tile's start plus the index in the tile.
 // CHECK-LABEL: nv_tileaa.func @fields(
 // CHECK: %[[V:.*]] = nv_tileaa.make_tiled_view %[[M:.*]] : {{.*}} -> <tile = [1, 1], memref<?x5xi64, strides = [5, 1]>>
 // CHECK-NEXT: %[[C3:.*]] = arith.constant 3 : i32
@@ -43,8 +43,9 @@ nv_tileaa.func @fields(%list: !nv_tileaa.ptr<i64>, %g: i32, %zero: tensor<64x64x
   nv_tileaa.return %x, %y, %z : i64, i64, i64
 }
 
-// A tile stays whole if its number is not constant where it has several elements, if another access is ordered behind
-// its load, if it is needed as a whole too, or if the number of an element is none of the tile's or of its type's.
+// A tile is loaded whole if its index is not constant in a dimension with several elements, if another access is
+// ordered after the load, if the whole tile is used too, or if an element's index is out of the tile or does not fit
+// its type.
 // CHECK-LABEL: nv_tileaa.func @whole(
 // CHECK-NOT: tensor<1x1xi64>, !nv_tileaa
 // CHECK-COUNT-5: nv_tileaa.tiled_load {{.*}} -> tensor<1x8xi64>
@@ -69,7 +70,7 @@ nv_tileaa.func @whole(%list: !nv_tileaa.ptr<i64>, %g: i32, %zero: tensor<64x64xf
   nv_tileaa.return %a0, %a1, %a2, %a3, %a4, %l1, %t2 : tensor<1x1xi64>, tensor<1x1xi64>, tensor<1x1xi64>, tensor<1x1xi64>, tensor<1x1xi64>, tensor<1x8xi64>, !nv_tileaa.mem_token
 }
 
-// So does one of which an element may be behind the end of the view, unless the program promises that none is.
+// The same if an element may be after the end of the view, unless the program guarantees that none is.
 // CHECK-LABEL: nv_tileaa.func @edge(
 // CHECK-COUNT-2: nv_tileaa.tiled_load {{.*}} -> tensor<2x4xi64>
 // CHECK: nv_tileaa.tiled_load {{.*}} in_bounds [true, false] {{.*}} -> tensor<1x1xi64>

@@ -1,6 +1,6 @@
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileaa-plan-dots{compute-capability=sm_90},tileaa-outline-producers)' | FileCheck %s
-// What makes an operand goes to the producer's warps, with what comes from outside of the loop; nothing of it stays with
-// the product, and the mark is gone.
+// The ops that compute an operand move to the producer's warps together with their inputs from outside the loop. None
+// of them stays with the dot, and the marker attribute is removed.
 
 // CHECK-LABEL: nv_tileaa.func @scaled(
 // CHECK: scf.for %[[K:[a-z0-9_]+]] =
@@ -28,7 +28,7 @@ nv_tileaa.func @scaled(%p0: !nv_tileaa.ptr<f16>, %q0: !nv_tileaa.ptr<i8>, %r: !n
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
   %zero = arith.constant dense<0.0> : tensor<128x128xf32>
-  // One scale of each row for the whole loop.
+  // One scale per row for the whole loop.
   %column, %t0 = nv_tileaa.tiled_load <weak> %s[%x, %c0] : !scales[i32, i32] -> tensor<128x1xf32>
   %all = nv_tileaa.broadcast %column : tensor<128x1xf32> -> tensor<128x64xf32>
   %sum = scf.for %k = %c0 to %n step %c1 iter_args(%acc = %zero) -> (tensor<128x128xf32>) : i32 {

@@ -24,7 +24,7 @@ nv_tileaa.func @loop(%p0: !nv_tileaa.ptr<f16>, %n: i32, %m0: i32) {
   nv_tileaa.return
 }
 
-// Two products whose operands are alike share one ring; 128 rows are for two warpgroups.
+// Two dots with operands of the same kind share a ring; 128 rows need two warpgroups.
 // CHECK-LABEL: nv_tileaa.func @two_loops(
 // CHECK-SAME: nv_tileas.dot_plan = {columns = 128 : i64, groups = array<i64: 2, 1>,
 // CHECK-SAME: stages = {{[4-7]}} : i64}
@@ -53,7 +53,7 @@ nv_tileaa.func @two_loops(%p0: !nv_tileaa.ptr<f16>, %n: i32, %m0: i32) {
   nv_tileaa.return
 }
 
-// Elements of eight bits, where sums need not be exact.
+// 8-bit elements whose accumulators need not be exact.
 // CHECK-LABEL: nv_tileaa.func @bytes(
 // CHECK-SAME: nv_tileas.dot_plan =
 !bytes = !nv_tileaa.tiled_view<tile = [64, 64], memref<?x256xf8E4M3FN, strides = [256, 1]>, padding = zero>
@@ -68,7 +68,7 @@ nv_tileaa.func @bytes(%p0: !nv_tileaa.ptr<f8E4M3FN>, %n: i32, %zero: tensor<64x6
   nv_tileaa.return
 }
 
-// Sums that must be exact, of operands one of which threads turn; and rounded operands.
+// Exact accumulators, with one operand that threads transpose; and operands that are rounded.
 // CHECK-LABEL: nv_tileaa.func @exact(
 // CHECK-SAME: nv_tileas.dot_plan =
 nv_tileaa.func @exact(%p0: !nv_tileaa.ptr<f8E4M3FN>, %n: i32, %zero: tensor<64x64xf32>) {
@@ -95,7 +95,7 @@ nv_tileaa.func @rounded(%p0: !nv_tileaa.ptr<f32>, %n: i32, %zero: tensor<64x64xf
   nv_tileaa.return
 }
 
-// Two blocks on a multiprocessor, as asked for: they share registers and shared memory.
+// Two blocks per multiprocessor, as the program requests: they share registers and shared memory.
 // CHECK-LABEL: nv_tileaa.func @two_blocks(
 // CHECK-SAME: nv_tileas.dot_plan = {columns = 64 : i64, groups = array<i64: 2, 1>, registers = array<i64: 80, {{[0-9]+, [0-9]+}}>, scratch = {{[0-9]+}} : i64, stages = {{[23]}} : i64}
 nv_tileaa.func @two_blocks(%p0: !nv_tileaa.ptr<f16>, %n: i32, %m0: i32) attributes {hints = {sm_90 = {occupancy = 2 : i32}}} {

@@ -1,5 +1,5 @@
 // RUN: tileiras-opt %s --split-input-file --remarks --verify-diagnostics --pass-pipeline='builtin.module(tileaa-plan-dots{compute-capability=sm_90})' | FileCheck %s
-// Operands that warps of a producer make, because no tensor copies bring them.
+// Operands that producer warps compute because TMA cannot load them.
 
 // CHECK-LABEL: @base
 // CHECK: nv_tileaa.dot {{.*}} {nv_tileas.or_copied = array<i64: 0, 1>, nv_tileas.producer_computed = array<i64: 1, 1>}
@@ -9,7 +9,7 @@ nv_tileaa.func @base(%p: !nv_tileaa.ptr<f16>, %n: i32, %zero: tensor<64x64xf32>)
   %v = nv_tileaa.make_tiled_view %m : <?x256xf16, strides = [256, 1]> -> !view
   %a, %t1 = nv_tileaa.tiled_load <weak> %v[%n, %n] : !view[i32, i32] -> tensor<64x64xf16>
   %b, %t2 = nv_tileaa.tiled_load <weak> %v[%n, %n] : !view[i32, i32] -> tensor<64x64xf16>
-  // expected-remark @below {{lhs is made by warps where a test at run time says so: no tensor map copies it: the base address is not known to be a multiple of 16 bytes; rhs is made by warps where a test}}
+  // expected-remark @below {{producer warps compute lhs if a run-time test requires it: TMA cannot load it: the base address is not known to be a multiple of 16 bytes; producer warps compute rhs if a run-time test}}
   %d = nv_tileaa.dot %a, %b, %zero : tensor<64x64xf16>, tensor<64x64xf16>, tensor<64x64xf32>
   nv_tileaa.return
 }
@@ -21,12 +21,12 @@ nv_tileaa.func @stride(%p0: !nv_tileaa.ptr<f16>, %n: i32, %zero: tensor<64x64xf3
   %v = nv_tileaa.make_tiled_view %m : <?x256xf16, strides = [?, 1]> -> !view
   %a, %t1 = nv_tileaa.tiled_load <weak> %v[%n, %n] : !view[i32, i32] -> tensor<64x64xf16>
   %b, %t2 = nv_tileaa.tiled_load <weak> %v[%n, %n] : !view[i32, i32] -> tensor<64x64xf16>
-  // expected-remark @below {{lhs is made by warps where a test at run time says so: no tensor map copies it: the stride of dimension 0 is not known to be a multiple of 8 elements; rhs is made by warps where a test}}
+  // expected-remark @below {{producer warps compute lhs if a run-time test requires it: TMA cannot load it: the stride of dimension 0 is not known to be a multiple of 8 elements; producer warps compute rhs if a run-time test}}
   %d = nv_tileaa.dot %a, %b, %zero : tensor<64x64xf16>, tensor<64x64xf16>, tensor<64x64xf32>
   nv_tileaa.return
 }
 // -----
-// Rows that a list names: the tile is contiguous along K, and a load of 16 bytes leads to it.
+// Rows that a list selects: the tile is contiguous along K, and is computed from a 16-byte load.
 // CHECK-LABEL: @gathered
 // CHECK-SAME: nv_tileas.dot_plan = {columns = 128 : i64, groups = array<i64: 2, 1>, registers
 // CHECK: nv_tileaa.dot {{.*}} {nv_tileas.producer_computed = array<i64: 1, -1>}
@@ -82,7 +82,7 @@ nv_tileaa.func @between(%p0: !nv_tileaa.ptr<f16>, %n: i32, %zero: tensor<64x64xf
   nv_tileaa.return
 }
 // -----
-// No tensor map, but copies of threads, for tensors that differ from iteration to iteration.
+// Tensors that change in each iteration have no tensor map; threads copy them.
 // CHECK-LABEL: @tensor_in_loop
 // CHECK: nv_tileaa.dot {{.*}} {nv_tileas.producer_computed = array<i64: 1, 1>}
 !view = !nv_tileaa.tiled_view<tile = [64, 64], memref<?x256xf16, strides = [256, 1]>, padding = zero>
@@ -103,8 +103,8 @@ nv_tileaa.func @tensor_in_loop(%p0: !nv_tileaa.ptr<f16>, %n: i32, %zero: tensor<
 }
 
 // -----
-// Each conversion takes a quarter of the lanes at a time, those of narrow floats too: one warpgroup would be slower than
-// what comes from L2.
+// Each conversion processes a quarter of the lanes at a time, also from narrow floats: one warpgroup would be slower
+// than the loads from L2.
 // CHECK-LABEL: @weights
 // CHECK: nv_tileaa.dot {{.*}} {nv_tileas.producer_computed = array<i64: 1, -1>}
 !weights = !nv_tileaa.tiled_view<tile = [128, 128], memref<?x256xf8E4M3FN, strides = [256, 1]>, padding = zero>
@@ -131,7 +131,7 @@ nv_tileaa.func @weights(%p0: !nv_tileaa.ptr<f8E4M3FN>, %q0: !nv_tileaa.ptr<bf16>
   nv_tileaa.return
 }
 // -----
-// Several products multiply one tile only where nothing but adding up is done with their sums in the loop.
+// Several dots use one tile only if the loop does nothing with their accumulators except add to them.
 !view = !nv_tileaa.tiled_view<tile = [64, 64], memref<?x256xf16, strides = [256, 1]>, padding = zero>
 // CHECK-LABEL: @sum_is_used
 // CHECK: nv_tileaa.dot {{.*}} {nv_tileas.producer_computed = array<i64: 1, -1>
@@ -145,7 +145,7 @@ nv_tileaa.func @sum_is_used(%p0: !nv_tileaa.ptr<f16>, %n: i32, %zero: tensor<64x
   %sums:2 = scf.for %k = %c0 to %n step %c1 iter_args(%x = %zero, %y = %zero) -> (tensor<64x64xf32>, tensor<64x64xf32>) : i32 {
     %a, %t1 = nv_tileaa.tiled_load <weak> %v[%n, %k] : !view[i32, i32] -> tensor<64x64xf16>
     %b, %t2 = nv_tileaa.tiled_load <weak> %v[%k, %n] : !view[i32, i32] -> tensor<64x64xf16>
-    // expected-remark @below {{lhs is made by warps: it is not a tile that is loaded for products alone}}
+    // expected-remark @below {{producer warps compute lhs: it is not a tile that is loaded only for dots}}
     %d = nv_tileaa.dot %a, %b, %x : tensor<64x64xf16>, tensor<64x64xf16>, tensor<64x64xf32>
     %c, %t3 = nv_tileaa.tiled_load <weak> %v[%k, %k] : !view[i32, i32] -> tensor<64x64xf16>
     %e = nv_tileaa.dot %a, %c, %y : tensor<64x64xf16>, tensor<64x64xf16>, tensor<64x64xf32>
@@ -155,8 +155,8 @@ nv_tileaa.func @sum_is_used(%p0: !nv_tileaa.ptr<f16>, %n: i32, %zero: tensor<64x
   nv_tileaa.return
 }
 // -----
-// What a loop carries is made from its first value and a step, and only if each iteration passes on such a sum. It may
-// pass on the result of any op: of one operand, of a branch, of none.
+// A carried value is computed from its initial value and a step, but only if each iteration yields such a sum. It may
+// yield the result of another op: of one operand, of a branch, or of no operand.
 // CHECK-LABEL: @carried
 // CHECK-NOT: nv_tileas.dot_plan
 !view = !nv_tileaa.tiled_view<tile = [64, 64], memref<?x256xf16, strides = [256, 1]>, padding = zero>
@@ -168,7 +168,7 @@ nv_tileaa.func @carried(%p0: !nv_tileaa.ptr<f16>, %n: i32, %q: i1, %zero: tensor
   %c1 = arith.constant 1 : i32
   %one = scf.for %k = %c0 to %n step %c1 iter_args(%a = %h) -> (tensor<64x64xf16>) : i32 {
     %b, %t = nv_tileaa.tiled_load <weak> %v[%k, %c0] : !view[i32, i32] -> tensor<64x64xf16>
-    // expected-remark @below {{lhs: it is not a tile that is loaded for products alone; a tensor that leads to it is carried from iteration to iteration}}
+    // expected-remark @below {{lhs: it is not a tile that is loaded only for dots; a tensor that leads to it is carried from iteration to iteration}}
     %d = nv_tileaa.dot %a, %b, %zero : tensor<64x64xf16>, tensor<64x64xf16>, tensor<64x64xf32>
     %next = arith.negf %a : tensor<64x64xf16>
     scf.yield %next : tensor<64x64xf16>

@@ -1,5 +1,5 @@
 // RUN: tileiras-opt %s --split-input-file --remarks --verify-diagnostics --pass-pipeline='builtin.module(tileaa-plan-dots{compute-capability=sm_90})' | FileCheck %s
-// What keeps products with single warps.
+// Reasons why dots use single-warp instructions.
 // CHECK-NOT: nv_tileas.dot_plan
 
 !view = !nv_tileaa.tiled_view<tile = [64, 64], memref<?x256xf16, strides = [256, 1]>, padding = neg_inf>
@@ -7,7 +7,7 @@ nv_tileaa.func @padding(%p0: !nv_tileaa.ptr<f16>, %n: i32, %zero: tensor<64x64xf
   %p = nv_tileaa.assume #cuda_tile.div_by<16>, %p0 : !nv_tileaa.ptr<f16>
   %m = nv_tileaa.make_memref %p, shape = [%n : i32], strides = [] : <f16> -> <?x256xf16, strides = [256, 1]>
   %v = nv_tileaa.make_tiled_view %m : <?x256xf16, strides = [256, 1]> -> !view
-  // expected-remark @below {{lhs is made by warps: no tensor map copies it: elements outside of the view have a value that tensor maps cannot fill with; a producer's warps would take 530 clocks to make a stage, and those that multiply 312}}
+  // expected-remark @below {{producer warps compute lhs: TMA cannot load it: elements outside of the view have a value that tensor maps cannot fill with; a producer's warps would take 530 clocks to make a stage, and those that multiply 312}}
   %a, %t1 = nv_tileaa.tiled_load <weak> %v[%n, %n] : !view[i32, i32] -> tensor<64x64xf16>
   %b, %t2 = nv_tileaa.tiled_load <weak> %v[%n, %n] : !view[i32, i32] -> tensor<64x64xf16>
   %d = nv_tileaa.dot %a, %b, %zero : tensor<64x64xf16>, tensor<64x64xf16>, tensor<64x64xf32>
@@ -20,7 +20,7 @@ nv_tileaa.func @used_otherwise(%p0: !nv_tileaa.ptr<f16>, %n: i32, %zero: tensor<
   %m = nv_tileaa.make_memref %p, shape = [%n : i32], strides = [] : <f16> -> <?x256xf16, strides = [256, 1]>
   %v = nv_tileaa.make_tiled_view %m : <?x256xf16, strides = [256, 1]> -> !view
   %a, %t1 = nv_tileaa.tiled_load <weak> %v[%n, %n] : !view[i32, i32] -> tensor<64x64xf16>
-  // expected-remark @below {{it is not a tile that is loaded for products alone; }}
+  // expected-remark @below {{it is not a tile that is loaded only for dots; }}
   %d = nv_tileaa.dot %a, %a, %zero : tensor<64x64xf16>, tensor<64x64xf16>, tensor<64x64xf32>
   %b = arith.negf %a : tensor<64x64xf16>
   nv_tileaa.return
@@ -36,7 +36,7 @@ nv_tileaa.func @computed(%p0: !nv_tileaa.ptr<f16>, %n: i32, %zero: tensor<64x64x
   %sum = scf.for %k = %c0 to %n step %c1 iter_args(%acc = %zero) -> (tensor<64x64xf32>) : i32 {
     %a = arith.addf %x, %x : tensor<64x64xf16>
     %b, %t2 = nv_tileaa.tiled_load <weak> %v[%n, %k] : !view[i32, i32] -> tensor<64x64xf16>
-    // expected-remark @below {{it is not a tile that is loaded for products alone; }}
+    // expected-remark @below {{it is not a tile that is loaded only for dots; }}
     %d = nv_tileaa.dot %a, %b, %acc : tensor<64x64xf16>, tensor<64x64xf16>, tensor<64x64xf32>
     scf.yield %d : tensor<64x64xf32>
   }
@@ -88,7 +88,7 @@ nv_tileaa.func @two(%p0: !nv_tileaa.ptr<tf32>, %n: i32, %zero: tensor<64x64xf32>
   %v = nv_tileaa.make_tiled_view %m : <?x256xtf32, strides = [256, 1]> -> !view
   %a, %t1 = nv_tileaa.tiled_load <weak> %v[%n, %n] : !view[i32, i32] -> tensor<64x64xtf32>
   %b, %t2 = nv_tileaa.tiled_load <weak> %v[%n, %n] : !view[i32, i32] -> tensor<64x64xtf32>
-  // expected-remark @below {{products of 32-bit elements depend on each other or share a block}}
+  // expected-remark @below {{dots of 32-bit elements depend on each other or are in the same block}}
   %d = nv_tileaa.dot %a, %b, %zero : tensor<64x64xtf32>, tensor<64x64xtf32>, tensor<64x64xf32>
   %e, %t3 = nv_tileaa.tiled_load <weak> %v[%n, %n] : !view[i32, i32] -> tensor<64x64xtf32>
   %f, %t4 = nv_tileaa.tiled_load <weak> %v[%n, %n] : !view[i32, i32] -> tensor<64x64xtf32>
@@ -105,7 +105,7 @@ nv_tileaa.func @while(%p0: !nv_tileaa.ptr<f16>, %n: i32, %zero: tensor<64x64xf32
     scf.condition(%go) %acc : tensor<64x64xf32>
   } do {
   ^bb0(%acc: tensor<64x64xf32>):
-    // expected-remark @below {{the load is in a loop that does something behind its condition}}
+    // expected-remark @below {{the load is in a loop with ops after its condition}}
     %a, %t1 = nv_tileaa.tiled_load <weak> %v[%n, %n] : !view[i32, i32] -> tensor<64x64xf16>
     %b, %t2 = nv_tileaa.tiled_load <weak> %v[%n, %n] : !view[i32, i32] -> tensor<64x64xf16>
     %d = nv_tileaa.dot %a, %b, %acc : tensor<64x64xf16>, tensor<64x64xf16>, tensor<64x64xf32>
@@ -114,7 +114,7 @@ nv_tileaa.func @while(%p0: !nv_tileaa.ptr<f16>, %n: i32, %zero: tensor<64x64xf32
   nv_tileaa.return
 }
 // -----
-// Nor can copies of threads fill with this.
+// Copies by threads cannot fill this padding either.
 !view = !nv_tileaa.tiled_view<tile = [64, 64], memref<?x256xf16, strides = [256, 1]>, padding = neg_inf>
 nv_tileaa.func @tensor_in_loop(%p0: !nv_tileaa.ptr<f16>, %n: i32, %zero: tensor<64x64xf32>) {
   %p = nv_tileaa.assume #cuda_tile.div_by<16>, %p0 : !nv_tileaa.ptr<f16>
@@ -123,7 +123,7 @@ nv_tileaa.func @tensor_in_loop(%p0: !nv_tileaa.ptr<f16>, %n: i32, %zero: tensor<
   %sum = scf.for %k = %c0 to %n step %c1 iter_args(%acc = %zero) -> (tensor<64x64xf32>) : i32 {
     %m = nv_tileaa.make_memref %p, shape = [%k : i32], strides = [] : <f16> -> <?x256xf16, strides = [256, 1]>
     %v = nv_tileaa.make_tiled_view %m : <?x256xf16, strides = [256, 1]> -> !view
-    // expected-remark @below {{its tensor differs from iteration to iteration}}
+    // expected-remark @below {{its tensor differs between iterations}}
     %a, %t1 = nv_tileaa.tiled_load <weak> %v[%n, %k] : !view[i32, i32] -> tensor<64x64xf16>
     %b, %t2 = nv_tileaa.tiled_load <weak> %v[%k, %n] : !view[i32, i32] -> tensor<64x64xf16>
     %d = nv_tileaa.dot %a, %b, %acc : tensor<64x64xf16>, tensor<64x64xf16>, tensor<64x64xf32>
@@ -132,7 +132,7 @@ nv_tileaa.func @tensor_in_loop(%p0: !nv_tileaa.ptr<f16>, %n: i32, %zero: tensor<
   nv_tileaa.return
 }
 // -----
-// Products of one size are planned together, and each must be as deep as an instruction.
+// Dots of the same size are planned together, and each must be at least as deep as an instruction.
 nv_tileaa.func @shallow(%p0: !nv_tileaa.ptr<f8E4M3FN>, %n: i32, %zero: tensor<64x16xf32>) {
   %p = nv_tileaa.assume #cuda_tile.div_by<16>, %p0 : !nv_tileaa.ptr<f8E4M3FN>
   %m = nv_tileaa.make_memref %p, shape = [%n : i32], strides = [] : <f8E4M3FN> -> <?x256xf8E4M3FN, strides = [256, 1]>

@@ -1,7 +1,8 @@
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileaa-slice-dots{compute-capability=sm_80})' | FileCheck %s --check-prefixes=CHECK,SMALL
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileaa-slice-dots{compute-capability=sm_90})' | FileCheck %s --check-prefixes=CHECK,LARGE
 
-// 32 KiB of both operands fit once into 48 KiB, halves of them three times. They are aligned, so that they can be copied.
+// 48 KiB hold the 32 KiB of both operands once, and halves of them three times. They are aligned, so they can be
+// copied asynchronously.
 // CHECK-LABEL: nv_tileaa.func @halves(
 // LARGE: scf.for {{.*}} : i32 {
 // LARGE: tile = [128, 64]
@@ -33,7 +34,7 @@ nv_tileaa.func @halves(%p: !nv_tileaa.ptr<f16>, %n: i32, %j: i32) {
   nv_tileaa.return
 }
 
-// Scales go along, whole blocks of them: two of four scales are for 64 of 128 elements.
+// Scales are sliced too, in whole blocks: two of four scales cover 64 of 128 elements.
 // CHECK-LABEL: nv_tileaa.func @scaled(
 // LARGE: scf.for {{.*}} : i32 {
 // LARGE: nv_tileaa.dot_scaled {{.*}} tensor<128x128xf8E4M3FN>
@@ -66,7 +67,7 @@ nv_tileaa.func @scaled(%p: !nv_tileaa.ptr<f8E4M3FN>, %q: !nv_tileaa.ptr<f8E8M0FN
   nv_tileaa.return
 }
 
-// Through changes of shape, order and type on the way to the product.
+// Changes of shape, order and type between the load and the dot.
 // CHECK-LABEL: nv_tileaa.func @through(
 // SMALL: -> tensor<1x128x32xf16>
 // SMALL: nv_tileaa.view {{.*}} -> tensor<128x32xf16>
@@ -92,7 +93,7 @@ nv_tileaa.func @through(%p: !nv_tileaa.ptr<f16>, %n: i32, %j: i32) {
   nv_tileaa.return
 }
 
-// The number of the tile is used for something else: the loop stays.
+// The tile index has another use, so the loop is unchanged.
 // CHECK-LABEL: nv_tileaa.func @counted(
 // CHECK: scf.for {{.*}} : i32 {
 // CHECK: tile = [128, 64]
@@ -113,7 +114,7 @@ nv_tileaa.func @counted(%p: !nv_tileaa.ptr<f16>, %n: i32, %j: i32) {
   nv_tileaa.return
 }
 
-// Tiles that overlap are no slices of each other.
+// Slices of overlapping tiles are not tiles.
 // CHECK-LABEL: nv_tileaa.func @overlapping(
 // CHECK: scf.for {{.*}} : i32 {
 nv_tileaa.func @overlapping(%p: !nv_tileaa.ptr<f16>, %n: i32, %j: i32) {
@@ -132,7 +133,7 @@ nv_tileaa.func @overlapping(%p: !nv_tileaa.ptr<f16>, %n: i32, %j: i32) {
   nv_tileaa.return
 }
 
-// An extent of three slices: the second half of the second tile would be read behind the end without a test.
+// An extent of three slices: the second half of the second tile would be read out of bounds without a check.
 // CHECK-LABEL: nv_tileaa.func @half_a_tile_behind_the_end(
 // CHECK: scf.for {{.*}} : i32 {
 // CHECK: tile = [128, 64]
@@ -153,8 +154,8 @@ nv_tileaa.func @half_a_tile_behind_the_end(%p: !nv_tileaa.ptr<f16>, %n: i32, %j:
   nv_tileaa.return
 }
 
-// Halves of unknown alignment are loaded one by one, and cannot be copied: 128 registers of each of 128 threads beside 128
-// of accumulators, if tiles were not sliced.
+// Unaligned halves are loaded element by element and cannot be copied asynchronously. Without slices, they would need
+// 128 registers in each of 128 threads, in addition to 128 accumulators.
 // CHECK-LABEL: nv_tileaa.func @through_registers(
 // CHECK: scf.for {{.*}} : i64 {
 // CHECK: nv_tileaa.tiled_load {{.*}} -> tensor<128x32xf16>
@@ -175,7 +176,7 @@ nv_tileaa.func @through_registers(%p: !nv_tileaa.ptr<f16>, %s: i32, %n: i32, %j:
   nv_tileaa.return
 }
 
-// With fewer accumulators there is room: nothing is gained by slices where shared memory suffices.
+// With fewer accumulators, the registers suffice: slices gain nothing if shared memory is large enough.
 // CHECK-LABEL: nv_tileaa.func @small(
 // LARGE: tensor<64x64xf16>
 nv_tileaa.func @small(%p: !nv_tileaa.ptr<f16>, %s: i32, %n: i32, %j: i32) {

@@ -6,7 +6,7 @@
 
 // WRONG: num-ctas must be 1, 2, 4 or 8, or 0 to choose, got 3
 
-// One thread block holds it.
+// One CTA can hold the tile.
 // CHECK-LABEL: nv_tileaa.func @fits(
 // CHECK-NOT: num_ctas
 // CHECK: tensor<128x256xf32>
@@ -35,7 +35,7 @@ nv_tileaa.func @fits(%a: !nv_tileaa.ptr<f16>, %b: !nv_tileaa.ptr<f16>, %c: !nv_t
   nv_tileaa.return
 }
 
-// Two thread blocks of half the size would load the right operand twice: the hint is not worth it.
+// Two CTAs with half the tile would load the right operand twice, so the hint is not followed.
 // CHECK-LABEL: nv_tileaa.func @hinted(
 // CHECK-NOT: num_ctas
 // CHECK: tensor<128x256xf32>
@@ -60,7 +60,7 @@ nv_tileaa.func @hinted(%a: !nv_tileaa.ptr<f16>, %b: !nv_tileaa.ptr<f16>, %c: !nv
   nv_tileaa.return
 }
 
-// Two hold it.
+// Two CTAs can hold the tile.
 // CHECK-LABEL: nv_tileaa.func @large(
 // HOPPER-SAME: nv_tileas.num_ctas = 2
 // OTHER-NOT: num_ctas
@@ -87,7 +87,7 @@ nv_tileaa.func @large(%a: !nv_tileaa.ptr<f16>, %b: !nv_tileaa.ptr<f16>, %c: !nv_
   nv_tileaa.return
 }
 
-// The hint asks for two, which do not hold it: four do.
+// The hint asks for two CTAs, which cannot hold the tile; four can.
 // CHECK-LABEL: nv_tileaa.func @larger(
 // HOPPER-SAME: nv_tileas.num_ctas = 4
 // HOPPER: nv_tileaa.dot {{.*}} tensor<128x256xf32>
@@ -112,7 +112,7 @@ nv_tileaa.func @larger(%a: !nv_tileaa.ptr<f16>, %b: !nv_tileaa.ptr<f16>, %c: !nv
   nv_tileaa.return
 }
 
-// Columns are sliced where that is faster.
+// Columns are sliced if that is faster.
 // CHECK-LABEL: nv_tileaa.func @wide(
 // HOPPER-SAME: nv_tileas.num_ctas = 2
 // HOPPER: nv_tileaa.dot {{.*}} tensor<128x256xf32>

@@ -1,6 +1,6 @@
 // RUN: tileiras-opt %s --split-input-file --remarks --verify-diagnostics --pass-pipeline='builtin.module(tileaa-split-over-cluster{num-ctas=2 compute-capability=sm_90})'
 
-// Rows would be combined across thread blocks, and columns too.
+// Both rows and columns would have to be combined across CTAs.
 nv_tileaa.func @combined(%a: !nv_tileaa.ptr<f16>, %b: !nv_tileaa.ptr<f16>, %c: !nv_tileaa.ptr<f32>, %n: i32, %q: !nv_tileaa.ptr<f32>) {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
@@ -18,7 +18,7 @@ nv_tileaa.func @combined(%a: !nv_tileaa.ptr<f16>, %b: !nv_tileaa.ptr<f16>, %c: !
     %d = nv_tileaa.dot %l, %r, %acc : tensor<256x64xf16>, tensor<64x256xf16>, tensor<256x256xf32>
     scf.yield %d : tensor<256x256xf32>
   }
-  // expected-remark @below {{NotSplit: 2 thread blocks cannot share the tile block: 'nv_tileaa.reduce' needs a whole product}}
+  // expected-remark @below {{NotSplit: 2 CTAs cannot split the tile: 'nv_tileaa.reduce' needs the whole result of a dot}}
   %s = nv_tileaa.reduce %sum dim 0 identities [0.0 : f32] : tensor<256x256xf32> -> tensor<256xf32> {
   ^bb0(%e: f32, %f: f32):
     %g = arith.addf %e, %f : f32
@@ -35,7 +35,7 @@ nv_tileaa.func @combined(%a: !nv_tileaa.ptr<f16>, %b: !nv_tileaa.ptr<f16>, %c: !
 
 // -----
 
-// Prefix sums of rows and of columns.
+// Scans along rows and along columns.
 nv_tileaa.func @scanned(%a: !nv_tileaa.ptr<f16>, %b: !nv_tileaa.ptr<f16>, %c: !nv_tileaa.ptr<f32>, %n: i32) {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
@@ -53,7 +53,7 @@ nv_tileaa.func @scanned(%a: !nv_tileaa.ptr<f16>, %b: !nv_tileaa.ptr<f16>, %c: !n
     %d = nv_tileaa.dot %l, %r, %acc : tensor<256x64xf16>, tensor<64x256xf16>, tensor<256x256xf32>
     scf.yield %d : tensor<256x256xf32>
   }
-  // expected-remark @below {{'nv_tileaa.scan' needs a whole product}}
+  // expected-remark @below {{'nv_tileaa.scan' needs the whole result of a dot}}
   %s = nv_tileaa.scan %sum dim 0 identities [0.0 : f32] : tensor<256x256xf32> -> tensor<256x256xf32> {
   ^bb0(%e: f32, %f: f32):
     %g = arith.addf %e, %f : f32
@@ -70,7 +70,7 @@ nv_tileaa.func @scanned(%a: !nv_tileaa.ptr<f16>, %b: !nv_tileaa.ptr<f16>, %c: !n
 
 // -----
 
-// An update is done once.
+// An atomic update must be done once.
 nv_tileaa.func @atomic(%a: !nv_tileaa.ptr<f16>, %b: !nv_tileaa.ptr<f16>, %c: !nv_tileaa.ptr<f32>, %n: i32, %q: !nv_tileaa.ptr<i32>) {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
@@ -89,14 +89,14 @@ nv_tileaa.func @atomic(%a: !nv_tileaa.ptr<f16>, %b: !nv_tileaa.ptr<f16>, %c: !nv
     scf.yield %d : tensor<256x256xf32>
   }
   %done = nv_tileaa.tiled_store <weak> %sum, %vc[%x, %y] : tensor<256x256xf32>, <tile = [256, 256], memref<?x?xf32, strides = [?, 1]>>[i32, i32]
-  // expected-remark @below {{'nv_tileaa.atomic_rmw' is done once for a tile block}}
+  // expected-remark @below {{'nv_tileaa.atomic_rmw' must run once per tile}}
   %old, %t = nv_tileaa.atomic_rmw <add> <relaxed> <device> %q, %x : !nv_tileaa.ptr<i32>, i32
   nv_tileaa.return
 }
 
 // -----
 
-// So is output.
+// Output must be printed once.
 nv_tileaa.func @printed(%a: !nv_tileaa.ptr<f16>, %b: !nv_tileaa.ptr<f16>, %c: !nv_tileaa.ptr<f32>, %n: i32) {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
@@ -115,14 +115,14 @@ nv_tileaa.func @printed(%a: !nv_tileaa.ptr<f16>, %b: !nv_tileaa.ptr<f16>, %c: !n
     scf.yield %d : tensor<256x256xf32>
   }
   %done = nv_tileaa.tiled_store <weak> %sum, %vc[%x, %y] : tensor<256x256xf32>, <tile = [256, 256], memref<?x?xf32, strides = [?, 1]>>[i32, i32]
-  // expected-remark @below {{'nv_tileaa.print' is done once for a tile block}}
+  // expected-remark @below {{'nv_tileaa.print' must run once per tile}}
   %t = nv_tileaa.print "%d", %x : i32
   nv_tileaa.return
 }
 
 // -----
 
-// Other threads see what was stored before.
+// Other threads see earlier stores.
 nv_tileaa.func @ordered(%a: !nv_tileaa.ptr<f16>, %b: !nv_tileaa.ptr<f16>, %c: !nv_tileaa.ptr<f32>, %n: i32, %q: !nv_tileaa.ptr<i32>) {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
@@ -148,7 +148,7 @@ nv_tileaa.func @ordered(%a: !nv_tileaa.ptr<f16>, %b: !nv_tileaa.ptr<f16>, %c: !n
 
 // -----
 
-// What another rank has stored is loaded.
+// Memory that another rank has stored to is loaded.
 nv_tileaa.func @loaded_back(%a: !nv_tileaa.ptr<f16>, %b: !nv_tileaa.ptr<f16>, %c: !nv_tileaa.ptr<f32>, %n: i32) {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
@@ -168,7 +168,7 @@ nv_tileaa.func @loaded_back(%a: !nv_tileaa.ptr<f16>, %b: !nv_tileaa.ptr<f16>, %c
   }
   %done = nv_tileaa.tiled_store <weak> %sum, %vc[%x, %y] : tensor<256x256xf32>, <tile = [256, 256], memref<?x?xf32, strides = [?, 1]>>[i32, i32]
   %v2 = nv_tileaa.make_tiled_view %mc : <?x?xf32, strides = [?, 1]> -> <tile = [256, 256], memref<?x?xf32, strides = [?, 1]>, dim_map = [1, 0]>
-  // expected-remark @below {{'nv_tileaa.tiled_load' is ordered after an access of another thread block}}
+  // expected-remark @below {{'nv_tileaa.tiled_load' is ordered after an access of another CTA}}
   %l, %t = nv_tileaa.tiled_load <weak> %v2[%x, %y] token %done : <tile = [256, 256], memref<?x?xf32, strides = [?, 1]>, dim_map = [1, 0]>[i32, i32] -> tensor<256x256xf32>
   %l2 = nv_tileaa.permute %l [1, 0] : tensor<256x256xf32> -> tensor<256x256xf32>
   %w = nv_tileaa.make_tiled_view %mc : <?x?xf32, strides = [?, 1]> -> <tile = [256, 256], memref<?x?xf32, strides = [?, 1]>, dim_map = [1, 0]>
@@ -178,7 +178,7 @@ nv_tileaa.func @loaded_back(%a: !nv_tileaa.ptr<f16>, %b: !nv_tileaa.ptr<f16>, %c
 
 // -----
 
-// A store in place of an operand that all ranks read whole.
+// A store that overwrites an operand that all ranks read in whole.
 nv_tileaa.func @in_place(%a: !nv_tileaa.ptr<f16>, %b: !nv_tileaa.ptr<f16>, %c: !nv_tileaa.ptr<f32>, %n: i32) {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
@@ -193,38 +193,38 @@ nv_tileaa.func @in_place(%a: !nv_tileaa.ptr<f16>, %b: !nv_tileaa.ptr<f16>, %c: !
   %l, %t1 = nv_tileaa.tiled_load <weak> %va[%x, %c0] : <tile = [256, 64], memref<?x?xf16, strides = [?, 1]>, padding = zero>[i32, i32] -> tensor<256x64xf16>
   %r, %t2 = nv_tileaa.tiled_load <weak> %vb[%c0, %y] : <tile = [64, 64], memref<?x?xf16, strides = [?, 1]>, padding = zero>[i32, i32] -> tensor<64x64xf16>
   %sum = nv_tileaa.dot %l, %r, %zero : tensor<256x64xf16>, tensor<64x64xf16>, tensor<256x64xf32>
-  // expected-remark @below {{'nv_tileaa.tiled_store' is ordered after an access of another thread block}}
+  // expected-remark @below {{'nv_tileaa.tiled_store' is ordered after an access of another CTA}}
   %done = nv_tileaa.tiled_store <weak> %sum, %vc[%x, %y] token %t2 : tensor<256x64xf32>, <tile = [256, 64], memref<?x?xf32, strides = [?, 1]>>[i32, i32]
   nv_tileaa.return
 }
 
 // -----
 
-// Half a tile behind the end would be written without a test: the extent is three halves.
+// Half a tile after the end would be written without a check: the extent is three halves.
 nv_tileaa.func @half_behind_the_end(%c: !nv_tileaa.ptr<f32>, %x: i32) {
   %zero = arith.constant dense<0.0> : tensor<256x64xf32>
   %mc = nv_tileaa.make_memref %c, shape = [], strides = [] : <f32> -> <384x96xf32, strides = [96, 1]>
   %vc = nv_tileaa.make_tiled_view %mc : <384x96xf32, strides = [96, 1]> -> <tile = [256, 64], memref<384x96xf32, strides = [96, 1]>>
-  // expected-remark @below {{a slice would not be tested for being outside of the view}}
+  // expected-remark @below {{a slice could be out of bounds without a check}}
   %done = nv_tileaa.tiled_store <weak> %zero, %vc[%x, %x] : tensor<256x64xf32>, <tile = [256, 64], memref<384x96xf32, strides = [96, 1]>>[i32, i32]
   nv_tileaa.return
 }
 
 // -----
 
-// Tiles that overlap have no slices that are tiles.
+// Slices of overlapping tiles are not tiles.
 nv_tileaa.func @overlapping(%c: !nv_tileaa.ptr<f32>, %n: i32, %x: i32) {
   %zero = arith.constant dense<0.0> : tensor<256x64xf32>
   %mc = nv_tileaa.make_memref %c, shape = [%n, %n : i32, i32], strides = [%n : i32] : <f32> -> <?x?xf32, strides = [?, 1]>
   %vc = nv_tileaa.make_tiled_view %mc : <?x?xf32, strides = [?, 1]> -> <tile = [256, 64], memref<?x?xf32, strides = [?, 1]>, steps = [128, 32]>
-  // expected-remark @below {{its tiles are not next to each other}}
+  // expected-remark @below {{its tiles overlap or have gaps}}
   %done = nv_tileaa.tiled_store <weak> %zero, %vc[%x, %x] : tensor<256x64xf32>, <tile = [256, 64], memref<?x?xf32, strides = [?, 1]>, steps = [128, 32]>[i32, i32]
   nv_tileaa.return
 }
 
 // -----
 
-// Stores through pointers may go to the same place in the next iteration, and would be in no order.
+// Stores through pointers may access the same memory in the next iteration, and would be unordered.
 nv_tileaa.func @scattered(%q: !nv_tileaa.ptr<f32>, %n: i32) {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
@@ -236,7 +236,7 @@ nv_tileaa.func @scattered(%q: !nv_tileaa.ptr<f32>, %n: i32) {
     %by = nv_tileaa.splat %i : i32 -> tensor<256xi32>
     %at = arith.addi %range, %by : tensor<256xi32>
     %ptrs = nv_tileaa.addptr %base, %at : tensor<256x!nv_tileaa.ptr<f32>>, tensor<256xi32>
-    // expected-remark @below {{'nv_tileaa.store' is ordered after an access of another thread block}}
+    // expected-remark @below {{'nv_tileaa.store' is ordered after an access of another CTA}}
     %done = nv_tileaa.store <weak> %ptrs, %zero token %t : tensor<256x!nv_tileaa.ptr<f32>>, tensor<256xf32>
     scf.yield %done : !nv_tileaa.mem_token
   }

@@ -1,6 +1,6 @@
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileaa-split-over-cluster{num-ctas=2 compute-capability=sm_90})' | FileCheck %s
 
-// Rows of sums need rows of the left operand and the whole right one.
+// Rows of the accumulator need rows of the left operand and the whole right operand.
 // CHECK-LABEL: nv_tileaa.func @rows(
 // CHECK-SAME: attributes {nv_tileas.num_ctas = 2 : i64}
 // CHECK: %[[R:.*]] = nv_tileaa.get_cta_rank
@@ -38,7 +38,7 @@ nv_tileaa.func @rows(%a: !nv_tileaa.ptr<f16>, %b: !nv_tileaa.ptr<f16>, %c: !nv_t
   nv_tileaa.return
 }
 
-// Sums of columns, which rows would have to be added up for: columns are sliced.
+// A sum over columns would have to be combined across row slices, so columns are sliced.
 // CHECK-LABEL: nv_tileaa.func @columns(
 // CHECK: %[[R:.*]] = nv_tileaa.get_cta_rank
 // CHECK: scf.for
@@ -83,7 +83,7 @@ nv_tileaa.func @columns(%a: !nv_tileaa.ptr<f16>, %b: !nv_tileaa.ptr<f16>, %c: !n
   nv_tileaa.return
 }
 
-// An operand whose rows and columns are exchanged, in another shape in memory.
+// An operand that is transposed, and has another shape in memory.
 // CHECK-LABEL: nv_tileaa.func @permuted(
 // CHECK: nv_tileaa.tiled_load <weak> %{{.*}}[%c0_i32, %c1_i32, %{{.*}}] : <tile = [1, 64, 128], {{.*}} -> tensor<1x64x128xf16>
 // CHECK: nv_tileaa.view {{.*}} -> tensor<64x128xf16>
@@ -111,7 +111,7 @@ nv_tileaa.func @permuted(%a: !nv_tileaa.ptr<f16>, %b: !nv_tileaa.ptr<f16>, %c: !
   nv_tileaa.return
 }
 
-// A bias for each column is needed whole, one for each row in slices.
+// A bias for each column is loaded in whole, and a bias for each row in slices.
 // CHECK-LABEL: nv_tileaa.func @epilogue(
 // CHECK: %[[WHOLE:.*]], %{{.*}} = nv_tileaa.load <weak> {{.*}} -> tensor<256xf32>
 // CHECK: %[[SLICE:.*]], %{{.*}} = nv_tileaa.load <weak> {{.*}} -> tensor<128xf32>
@@ -154,7 +154,7 @@ nv_tileaa.func @epilogue(%a: !nv_tileaa.ptr<f16>, %b: !nv_tileaa.ptr<f16>, %c: !
   nv_tileaa.return
 }
 
-// What does not depend on products may be made whole, and slices are taken out of it.
+// Values that do not depend on dots may be computed in whole and then sliced.
 // CHECK-LABEL: nv_tileaa.func @taken_out(
 // CHECK: %[[R:.*]] = nv_tileaa.get_cta_rank
 // CHECK: %[[S:.*]] = nv_tileaa.scan {{.*}} : tensor<256xi32> -> tensor<256xi32>
@@ -191,7 +191,7 @@ nv_tileaa.func @taken_out(%a: !nv_tileaa.ptr<f16>, %b: !nv_tileaa.ptr<f16>, %c: 
   nv_tileaa.return
 }
 
-// All ranks have a scalar, and one stores it.
+// All ranks have the scalar, and one stores it.
 // CHECK-LABEL: nv_tileaa.func @scalar(
 // CHECK: %[[R:.*]] = nv_tileaa.get_cta_rank
 // CHECK: %[[FIRST:.*]] = arith.cmpi eq, %[[R]], %{{.*}} : i32
@@ -220,7 +220,7 @@ nv_tileaa.func @scalar(%a: !nv_tileaa.ptr<f16>, %b: !nv_tileaa.ptr<f16>, %c: !nv
   nv_tileaa.return
 }
 
-// Tiles of one partition, one after the other: slices of all of them are apart. Numbers of tiles are of any size.
+// Consecutive tiles of a partition: their slices do not overlap. Tile indices can have any integer type.
 // CHECK-LABEL: nv_tileaa.func @persistent(
 // CHECK: %[[R:.*]] = nv_tileaa.get_cta_rank
 // CHECK: scf.for %[[I:.*]] = %x to %arg4 step %{{.*}} iter_args(%[[T:.*]] = %{{.*}}) -> (!nv_tileaa.mem_token)
@@ -257,7 +257,7 @@ nv_tileaa.func @persistent(%a: !nv_tileaa.ptr<f16>, %b: !nv_tileaa.ptr<f16>, %c:
   nv_tileaa.return
 }
 
-// One tile is the left operand of a product and the right one of another.
+// One tile is the left operand of one dot and the right operand of another.
 // CHECK-LABEL: nv_tileaa.func @both(
 // CHECK: %[[WHOLE:.*]], %{{.*}} = nv_tileaa.tiled_load <weak> %{{.*}}[%x, %x] : {{.*}} -> tensor<64x64xf16>
 // CHECK: %[[SLICE:.*]], %{{.*}} = nv_tileaa.tiled_load <weak> %{{.*}}[%{{.*}}, %x] : {{.*}} -> tensor<32x64xf16>

@@ -2,11 +2,11 @@
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(convert-tileaa-to-tileas{num-warps=1},tileas-assign-dot-layouts{compute-capability=sm_90})' | FileCheck %s --check-prefixes=CHECK,SUMS
 // RUN: tileiras-opt %s --remarks --pass-pipeline='builtin.module(convert-tileaa-to-tileas{num-warps=1},tileas-assign-dot-layouts{compute-capability=sm_90})' 2>&1 | FileCheck %s --check-prefix=REMARK
 // RUN: tileiras-opt %s --remarks --pass-pipeline='builtin.module(convert-tileaa-to-tileas{num-warps=1},tileas-assign-dot-layouts{compute-capability=sm_120})' 2>&1 | FileCheck %s --check-prefix=NONE
-// REMARK-COUNT-2: ScalesInRegisters: scales are applied in registers, to the sum of each block: the target has no `mma` that scales
+// REMARK-COUNT-2: ScalesInRegisters: the target has no `mma` with block scales: the scales are applied in registers to each block's sum
 // NONE-NOT: ScalesInRegisters
 
-// The scales of row g are in lane 4g, those of row g + 8 in lane 4g + 1, those of column g in lane 4g; scales along K are neighbours.
-// Eight nibbles are a word of the deeper instruction.
+// The scales of row g are in lane 4g, those of row g + 8 in lane 4g + 1, and those of column g in lane 4g. Scales
+// along K are contiguous. A word of the deeper instruction has eight 4-bit elements.
 
 // CHECK-LABEL: nv_tileaa.func @bytes(
 // NATIVE: nv_tileas.block_scaled_mma {{.*}} by <block_scale, [16, 8, 32]> : tensor<32x64xf8E4M3FN, {{.*}}>, tensor<32x2xf8E8M0FNU, #nv_tileas.layout<register = [1, 32], lane = [16, 0, 2, 4, 8], warp = []>>, tensor<64x8xf8E4M3FN, {{.*}}>, tensor<2x8xf8E8M0FNU, #nv_tileas.layout<register = [8], lane = [0, 0, 1, 2, 4], warp = []>>

@@ -1,7 +1,7 @@
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(convert-tileaa-to-tileas{num-warps=4},tileas-assign-dot-layouts{compute-capability=sm_80})' | FileCheck %s --check-prefixes=CHECK,SM80
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(convert-tileaa-to-tileas{num-warps=4},tileas-assign-dot-layouts{compute-capability=sm_89})' | FileCheck %s --check-prefixes=CHECK,SM89
 // RUN: not tileiras-opt %s --pass-pipeline='builtin.module(convert-tileaa-to-tileas{num-warps=4},tileas-assign-dot-layouts{compute-capability=sm_75})' 2>&1 | FileCheck %s --check-prefix=UNKNOWN
-// The instruction follows from the types, the depth and the target.
+// The types, the depth and the target determine the instruction.
 // UNKNOWN: unknown target 'sm_75'
 
 // CHECK-LABEL: nv_tileaa.func @f16(
@@ -13,7 +13,7 @@ nv_tileaa.func @f16() {
   nv_tileaa.return
 }
 
-// Eight deep, or less: the shallower form.
+// A depth of eight or less: the shallower form.
 // CHECK-LABEL: nv_tileaa.func @shallow(
 // CHECK: nv_tileas.dot {{.*}} by <sync, [16, 8, 8]> : tensor<64x4xbf16,
 nv_tileaa.func @shallow() {
@@ -33,7 +33,7 @@ nv_tileaa.func @tf32() {
   nv_tileaa.return
 }
 
-// All the bits of f32 take part: no tensor core does that.
+// All bits of f32 are significant, which tensor cores do not support.
 // CHECK-LABEL: nv_tileaa.func @f32(
 // CHECK: nv_tileas.dot {{.*}} by <fma> : tensor<64x64xf32,
 nv_tileaa.func @f32() {
@@ -59,7 +59,7 @@ nv_tileaa.func @i8() {
   nv_tileaa.return
 }
 
-// Where no instruction multiplies eight-bit floats they are widened, which loses nothing.
+// If no instruction multiplies 8-bit floats, they are widened without loss.
 // CHECK-LABEL: nv_tileaa.func @f8(
 // SM80-COUNT-2: nv_tileaa.fp_cast {{.*}} : tensor<64x64xf8E5M2, {{.*}} -> tensor<64x64xf16,
 // SM80: nv_tileas.dot {{.*}} by <sync, [16, 8, 16]> : tensor<64x64xf16,
@@ -72,7 +72,7 @@ nv_tileaa.func @f8() {
   nv_tileaa.return
 }
 
-// The depth of an instruction ends where a scale does.
+// An instruction is not deeper than the block of a scale.
 // CHECK-LABEL: nv_tileaa.func @scaled(
 // CHECK-COUNT-2: nv_tileaa.fp_cast {{.*}} : tensor<64x64xf4E2M1FN, {{.*}} -> tensor<64x64xf16,
 // CHECK: nv_tileas.block_scaled_mma {{.*}} by <sync, [16, 8, 16]> : tensor<64x64xf16,

@@ -1,7 +1,8 @@
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(convert-tileaa-to-tileas{num-warps=4},tileas-assign-dot-layouts{compute-capability=sm_80})' | FileCheck %s
-// Where warps and columns go. Bases of a 64x64 accumulator: 1 to 32 are columns, 64 to 2048 rows.
+// The distribution of warps and columns. In the bases of a 64x64 accumulator, 1 to 32 are columns and 64 to 2048 are
+// rows.
 
-// Two by two: parts of 32x32.
+// Two by two warps: parts of 32x32.
 // CHECK-LABEL: nv_tileaa.func @square(
 // CHECK: nv_tileas.dot {{.*}} tensor<64x64xf32, #nv_tileas.layout<register = [1, 512, 8, 16, 1024], lane = [2, 4, 64, 128, 256], warp = [2048, 32]>>
 nv_tileaa.func @square() {
@@ -11,8 +12,8 @@ nv_tileaa.func @square() {
   nv_tileaa.return
 }
 
-// What becomes the left operand of another product keeps its rows in one warp, and so does that other product: the
-// conversion between them, from accumulator to operand, stays within threads.
+// If the result becomes the left operand of another dot, both dots keep a row in one warp, so the conversion from
+// accumulator to operand stays within threads.
 // CHECK-LABEL: nv_tileaa.func @chain(
 // CHECK: nv_tileas.dot {{.*}} tensor<64x64xf32, #nv_tileas.layout<register = [1, 512, 8, 16, 32], lane = [2, 4, 64, 128, 256], warp = [1024, 2048]>>
 // CHECK: nv_tileas.dot {{.*}} : tensor<64x64xf16, #nv_tileas.layout<register = [1, 512, 8, 16, 32], lane = [2, 4, 64, 128, 256], warp = [1024, 2048]>>
@@ -26,7 +27,7 @@ nv_tileaa.func @chain() {
   nv_tileaa.return
 }
 
-// And so does what is reduced along its rows.
+// The same if the result is reduced along its rows.
 // CHECK-LABEL: nv_tileaa.func @reduced(
 // CHECK: nv_tileas.dot {{.*}} warp = [1024, 2048]>>
 nv_tileaa.func @reduced() {
@@ -41,7 +42,7 @@ nv_tileaa.func @reduced() {
   nv_tileaa.return
 }
 
-// Batches share no operands: they are split first.
+// Batches share no operands, so they are split first.
 // CHECK-LABEL: nv_tileaa.func @batch(
 // CHECK: nv_tileas.dot {{.*}} tensor<2x32x32xf32, #nv_tileas.layout<register = [1, 256, 8, 16], lane = [2, 4, 32, 64, 128], warp = [512, 1024]>>
 nv_tileaa.func @batch() {
@@ -51,7 +52,7 @@ nv_tileaa.func @batch() {
   nv_tileaa.return
 }
 
-// More warps than the tile has fragments: the others hold replicas.
+// If there are more warps than fragments, the other warps hold replicas.
 // CHECK-LABEL: nv_tileaa.func @replicas(
 // CHECK: nv_tileas.dot {{.*}} tensor<16x16xf32, #nv_tileas.layout<register = [1, 128], lane = [2, 4, 16, 32, 64], warp = [8, 0]>>
 nv_tileaa.func @replicas() {
@@ -61,8 +62,8 @@ nv_tileaa.func @replicas() {
   nv_tileaa.return
 }
 
-// Bytes that are contiguous along the columns in memory: columns of an instruction lie four apart, so that a thread reads
-// a word of neighbours. Contiguous along K they stay together.
+// Bytes that are contiguous along the columns in memory: the columns of an instruction are four apart, so a thread
+// reads a word of adjacent bytes. Bytes that are contiguous along K stay together.
 // CHECK-LABEL: nv_tileaa.func @apart(
 // CHECK: nv_tileas.dot {{.*}} tensor<64x64xi32, #nv_tileas.layout<register = [4, 512, 1, 2, 1024], lane = [8, 16, 64, 128, 256], warp = [2048, 32]>>
 // CHECK: nv_tileas.dot {{.*}} tensor<64x64xi32, #nv_tileas.layout<register = [1, 512, 8, 16, 1024], lane = [2, 4, 64, 128, 256], warp = [2048, 32]>>

@@ -4,7 +4,8 @@
 
 // TARGET: error: unknown target 'sm_1'
 
-// An update takes as many neighbours as one instruction of the target does. Where that is one, the lanes lie side by side.
+// An update takes as many adjacent elements as an instruction of the target supports. If that is one, adjacent lanes
+// have adjacent elements.
 
 // CHECK-LABEL: nv_tileaa.func @f32(
 // NEW: nv_tileas.tiled_atomic_rmw <addf> {{.*}} vector 4 bounds <none> in_bounds [true] : tensor<1024xf32, #nv_tileas.layout<register = [1, 2, 512], lane = [4, 8, 16, 32, 64], warp = [128, 256]>>
@@ -17,7 +18,8 @@ nv_tileaa.func @f32(%p: !nv_tileaa.ptr<f32>, %i: i32, %x: f32) {
   %t = nv_tileaa.tiled_atomic_rmw <addf> <relaxed> <device> %s, %v[%i] : tensor<1024xf32>, <tile = [1024], memref<4096xf32, strides = [1]>>[i32]
   nv_tileaa.return
 }
-// Pairs of halves are one word everywhere. Bounds that a vector straddles are tested one by one.
+// Pairs of 16-bit elements are one word on all targets. If a vector can cross a bound, elements are checked one by
+// one.
 // CHECK-LABEL: nv_tileaa.func @f16(
 // NEW: nv_tileas.tiled_atomic_rmw <addf> {{.*}} vector 8 bounds <split> in_bounds [false]
 // OLD: nv_tileas.tiled_atomic_rmw <addf> {{.*}} vector 2 bounds <split> in_bounds [false]
@@ -29,7 +31,7 @@ nv_tileaa.func @f16(%p: !nv_tileaa.ptr<f16>, %n: i32, %i: i32, %x: f16) {
   %t = nv_tileaa.tiled_atomic_rmw <addf> <relaxed> <device> %s, %v[%i] : tensor<1024xf16>, <tile = [1024], memref<?xf16, strides = [1]>>[i32]
   nv_tileaa.return
 }
-// Integers go one by one, and one by one their bounds need no split.
+// Integers are updated one by one, and checked one by one without a split.
 // CHECK-LABEL: nv_tileaa.func @i32(
 // CHECK: nv_tileas.tiled_atomic_rmw <umax> {{.*}} vector 1 bounds <vector> in_bounds [false]
 nv_tileaa.func @i32(%p: !nv_tileaa.ptr<i32>, %n: i32, %i: i32, %x: i32) {
@@ -54,7 +56,7 @@ nv_tileaa.func @pointers(%p: !nv_tileaa.ptr<f32>, %x: f32) {
   %c, %t1 = nv_tileaa.atomic_cas <relaxed> <device> %q, %s, %s : tensor<1024x!nv_tileaa.ptr<f32>>, tensor<1024xf32>
   nv_tileaa.return
 }
-// Rows are anywhere, but within a row vectors are wide. The index of the rows follows the tile.
+// Rows can be anywhere, but vectors within a row are wide. The index of the rows has the layout of the tile.
 // CHECK-LABEL: nv_tileaa.func @rows(
 // CHECK: nv_tileas.tiled_load <weak> {{.*}} vector 8 bounds <vector> in_bounds [false, false] : {{.*}}[tensor<16xi32, #nv_tileas.layout<register = [0, 0, 0], lane = [0, 0, 0, 1, 2], warp = [4, 8]>>, i32] -> tensor<16x64xf16, #nv_tileas.layout<register = [1, 2, 4], lane = [8, 16, 32, 64, 128], warp = [256, 512]>>
 nv_tileaa.func @rows(%p: !nv_tileaa.ptr<f16>, %i: i32) {
@@ -66,7 +68,7 @@ nv_tileaa.func @rows(%p: !nv_tileaa.ptr<f16>, %i: i32) {
   %x, %t = nv_tileaa.tiled_load <weak> %v[%r, %j] : <tile = [16, 64], memref<64x112xf16, strides = [112, 1]>, steps = [1, 1], sparse_dim = 0>[tensor<16xi32>, i32] -> tensor<16x64xf16>
   nv_tileaa.return
 }
-// Along a sparse dimension there are no neighbours.
+// Elements are not adjacent along a sparse dimension.
 // CHECK-LABEL: nv_tileaa.func @columns(
 // CHECK: nv_tileas.tiled_load <weak> {{.*}} vector 1 bounds <vector> in_bounds [false, false]
 nv_tileaa.func @columns(%p: !nv_tileaa.ptr<f16>, %i: i32) {

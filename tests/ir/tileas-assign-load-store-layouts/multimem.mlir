@@ -1,6 +1,6 @@
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(convert-tileaa-to-tileas,tileas-assign-load-store-layouts{compute-capability=sm_90})' | FileCheck %s
 
-// Vectors are those that the instructions of multicast memory have: four f32, eight halves, integers one by one.
+// The vectors are those of the multicast memory instructions: four f32, eight 16-bit floats, or single integers.
 // CHECK-LABEL: nv_tileaa.func @f32(
 // CHECK: nv_tileas.multimem_load_reduce <addf> <weak> {{.*}} vector 4 bounds <none> in_bounds [true] : {{.*}} -> tensor<1024xf32, #nv_tileas.layout<register = [1, 2, 512], lane = [4, 8, 16, 32, 64], warp = [128, 256]>>
 // CHECK: nv_tileas.multimem_store <weak> {{.*}} vector 4 bounds <none> in_bounds [true] :
@@ -34,7 +34,7 @@ nv_tileaa.func @i32(%p: !nv_tileaa.ptr<i32>, %n: i32, %i: i32, %x: i32) {
   %t = nv_tileaa.multimem_reduce <umin> <relaxed> <system> %s, %v[%i] : tensor<1024xi32>, <tile = [1024], memref<?xi32, strides = [1]>>[i32]
   nv_tileaa.return
 }
-// What an update promises drops its checks.
+// An assumption on an update removes its checks.
 // CHECK-LABEL: nv_tileaa.func @update(
 // CHECK: nv_tileas.tiled_atomic_rmw <addf> {{.*}} vector 4 bounds <none> in_bounds [true] :
 nv_tileaa.func @update(%p: !nv_tileaa.ptr<f32>, %n: i32, %i: i32, %x: f32) {

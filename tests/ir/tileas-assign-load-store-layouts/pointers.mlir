@@ -1,6 +1,6 @@
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(convert-tileaa-to-tileas,tileas-assign-load-store-layouts)' | FileCheck %s
 
-// Vector width and layout of accesses through tensors of pointers, for four warps.
+// Vector width and layout of accesses through tensors of pointers, with four warps.
 
 // CHECK-LABEL: nv_tileaa.func @contiguous(
 // CHECK: nv_tileas.load {{.*}} vector 4 : {{.*}} -> tensor<1024xf32, #nv_tileas.layout<register = [1, 2, 512],
@@ -28,7 +28,7 @@ nv_tileaa.func @any_mask(%p0: !nv_tileaa.ptr<f32>, %n: i32) {
   %x, %t1 = nv_tileaa.load <weak> %a mask %k : tensor<1024xi1> : tensor<1024x!nv_tileaa.ptr<f32>> -> tensor<1024xf32>
   nv_tileaa.return
 }
-// A mask that changes at multiples of two only.
+// A mask that changes only at multiples of two.
 // CHECK-LABEL: nv_tileaa.func @even_mask(
 // CHECK: nv_tileas.store {{.*}} vector 2 :
 nv_tileaa.func @even_mask(%p0: !nv_tileaa.ptr<f32>, %n0: i32) {
@@ -43,7 +43,7 @@ nv_tileaa.func @even_mask(%p0: !nv_tileaa.ptr<f32>, %n0: i32) {
   %t1 = nv_tileaa.store <weak> %a, %f mask %k : tensor<1024xi1> : tensor<1024x!nv_tileaa.ptr<f32>>, tensor<1024xf32>
   nv_tileaa.return
 }
-// One mask for all elements.
+// One mask value for all elements.
 // CHECK-LABEL: nv_tileaa.func @uniform_mask(
 // CHECK: nv_tileas.load {{.*}} vector 4 :
 nv_tileaa.func @uniform_mask(%p0: !nv_tileaa.ptr<f32>, %c: i1) {
@@ -77,7 +77,8 @@ nv_tileaa.func @gather(%p0: !nv_tileaa.ptr<f32>) {
   %x, %t1 = nv_tileaa.load <weak> %a : tensor<1024x!nv_tileaa.ptr<f32>> -> tensor<1024xf32>
   nv_tileaa.return
 }
-// Addresses run along the first dimension, so `along` is 0 and the registers too go down a column of 32 steps.
+// Addresses are contiguous along the first dimension, so `along` is 0, and the registers are also along a column,
+// with steps of 32.
 // CHECK-LABEL: nv_tileaa.func @columns(
 // CHECK: nv_tileas.load {{.*}} vector 8 : {{.*}} -> tensor<64x32xf16, #nv_tileas.layout<register = [32, 64, 128, 16], lane = [256, 512, 1024, 1, 2], warp = [4, 8]>>
 nv_tileaa.func @columns(%p0: !nv_tileaa.ptr<f16>) {

@@ -1,8 +1,8 @@
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(convert-tileaa-to-tileas,tileas-assign-load-store-layouts)' | FileCheck %s
 
-// What promises say of accesses, and when they are not believed.
+// What assumptions mean for accesses, and when they are ignored.
 
-// A promise about what the kernel is given is believed.
+// An assumption on a kernel parameter is used.
 // CHECK-LABEL: nv_tileaa.func @argument(
 // CHECK: tiled_load {{.*}} vector 4 bounds
 nv_tileaa.func @argument(%p0: !nv_tileaa.ptr<f32>, %n: i32, %s0: i32, %i: i32) {
@@ -13,7 +13,7 @@ nv_tileaa.func @argument(%p0: !nv_tileaa.ptr<f32>, %n: i32, %s0: i32, %i: i32) {
   %x, %t1 = nv_tileaa.tiled_load <weak> %v[%i, %i] : <tile = [2, 1024], memref<?x1024xf32, strides = [?, 1]>>[i32, i32] -> tensor<2x1024xf32>
   nv_tileaa.return
 }
-// A promise about a constant that is not so, is not.
+// A false assumption on a constant is ignored.
 // CHECK-LABEL: nv_tileaa.func @constant(
 // CHECK: tiled_load {{.*}} vector 1 bounds
 nv_tileaa.func @constant(%p0: !nv_tileaa.ptr<f32>, %n: i32, %i: i32) {
@@ -26,7 +26,7 @@ nv_tileaa.func @constant(%p0: !nv_tileaa.ptr<f32>, %n: i32, %i: i32) {
   %x, %t1 = nv_tileaa.tiled_load <weak> %v[%i, %i] : <tile = [2, 1024], memref<?x1024xf32, strides = [?, 1]>>[i32, i32] -> tensor<2x1024xf32>
   nv_tileaa.return
 }
-// Pointers at offsets that are constants: 4 is a multiple of 4, one of 4 and 5 is not.
+// Pointers at constant offsets: 4 is a multiple of 4, but 4 and 5 are not both.
 // CHECK-LABEL: nv_tileaa.func @offsets(
 // CHECK: nv_tileas.load {{.*}} vector 4
 // CHECK: nv_tileas.load {{.*}} vector 1

@@ -1,8 +1,8 @@
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(convert-tileaa-to-tileas{num-warps=4},tileas-assign-load-store-layouts)' | FileCheck %s
 
-// Where memory has no preference, loads lie so that what follows is cheap.
+// If memory has no preference, loads get the layout that makes the following ops cheap.
 
-// Rows of 4096 that are reduced: one row for each warp, instead of four rows for all.
+// Rows of 4096 elements that are reduced: each warp has one row, instead of a part of all four rows.
 // CHECK-LABEL: @rows(
 // CHECK: nv_tileas.load {{.*}} vector 8 along 1 {{.*}} -> tensor<4x4096xf16, #nv_tileas.layout<register = [1, 2, 4, 256, 512, 1024, 2048], lane = [8, 16, 32, 64, 128], warp = [4096, 8192]>>
 nv_tileaa.func @rows(%p0: !nv_tileaa.ptr<f16>) {
@@ -20,7 +20,8 @@ nv_tileaa.func @rows(%p0: !nv_tileaa.ptr<f16>) {
   }
   nv_tileaa.return
 }
-// Columns that are reduced: threads side by side, rows in registers. The view drops a dimension of one.
+// Columns that are reduced: adjacent threads have adjacent columns, and rows are in registers. The view drops a
+// dimension of 1.
 // CHECK-LABEL: @columns(
 // CHECK: nv_tileas.load {{.*}} -> tensor<1x64x512xf32, #nv_tileas.layout<register = [1, 2, 512, 1024, 2048, 4096, 8192, 16384], lane = [4, 8, 16, 32, 64], warp = [128, 256]>>
 nv_tileaa.func @columns(%p0: !nv_tileaa.ptr<f32>) {
@@ -56,7 +57,7 @@ nv_tileaa.func @transposed(%p0: !nv_tileaa.ptr<f32>) {
   }
   nv_tileaa.return
 }
-// Without a reduction lanes fill a line of memory and go on in the next row.
+// Without a reduction, lanes fill a line of memory and continue in the next row.
 // CHECK-LABEL: @plain(
 // CHECK: nv_tileas.load {{.*}} -> tensor<4x4096xf16, #nv_tileas.layout<register = [1, 2, 4, 256, 512, 1024, 2048], lane = [8, 16, 32, 4096, 8192], warp = [64, 128]>>
 nv_tileaa.func @plain(%p0: !nv_tileaa.ptr<f16>) {

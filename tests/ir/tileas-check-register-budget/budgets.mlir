@@ -1,6 +1,6 @@
 // RUN: tileiras-opt %s --split-input-file --verify-diagnostics --pass-pipeline='builtin.module(tileas-check-register-budget{compute-capability=sm_90})'
 
-// What the producer gives back is what the consumers get: 128 * 40 + 256 * 232 = 384 * 168.
+// The consumers get the registers that the producer releases: 128 * 40 + 256 * 232 = 384 * 168.
 nv_tileaa.func @fits() attributes {numWarps = 12 : i64, nv_tileas.max_registers = 168 : i64} {
   nv_tileas.async.pipeline.agent_switch warps [8, 4] registers [232, 40] {
     nv_tileas.barrier
@@ -11,7 +11,7 @@ nv_tileaa.func @fits() attributes {numWarps = 12 : i64, nv_tileas.max_registers 
 }
 // -----
 nv_tileaa.func @more_than_there_are() attributes {numWarps = 12 : i64, nv_tileas.max_registers = 168 : i64} {
-  // expected-error @below {{agents ask for 66560 registers and would wait for ever: they have 64512 at launch}}
+  // expected-error @below {{agents request 66560 registers but have 64512 at launch: setmaxnreg would deadlock}}
   nv_tileas.async.pipeline.agent_switch warps [8, 4] registers [240, 40] {
     nv_tileas.barrier
   }, {
@@ -20,9 +20,9 @@ nv_tileaa.func @more_than_there_are() attributes {numWarps = 12 : i64, nv_tileas
   nv_tileaa.return
 }
 // -----
-// The four warps that are in no agent keep their registers.
+// The four warps that belong to no agent keep their registers.
 nv_tileaa.func @others() attributes {numWarps = 16 : i64, nv_tileas.max_registers = 96 : i64} {
-  // expected-error @below {{agents ask for 39936 registers and would wait for ever: they have 36864 at launch}}
+  // expected-error @below {{agents request 39936 registers but have 36864 at launch: setmaxnreg would deadlock}}
   nv_tileas.async.pipeline.agent_switch warps [8, 4] registers [136, 40] {
     nv_tileas.barrier
   }, {
@@ -32,7 +32,7 @@ nv_tileaa.func @others() attributes {numWarps = 16 : i64, nv_tileas.max_register
 }
 // -----
 nv_tileaa.func @launch() attributes {numWarps = 12 : i64, nv_tileas.max_registers = 176 : i64} {
-  // expected-error @below {{the block starts with 67584 registers, and a multiprocessor has 65536}}
+  // expected-error @below {{the block starts with 67584 registers, but an SM has only 65536}}
   nv_tileas.async.pipeline.agent_switch warps [8, 4] registers [232, 24] {
     nv_tileas.barrier
   }, {
@@ -42,7 +42,7 @@ nv_tileaa.func @launch() attributes {numWarps = 12 : i64, nv_tileas.max_register
 }
 // -----
 nv_tileaa.func @step() attributes {numWarps = 8 : i64, nv_tileas.max_registers = 128 : i64} {
-  // expected-error @below {{an agent has 24 to 256 registers, a multiple of 8, and not 100}}
+  // expected-error @below {{an agent's register count must be a multiple of 8 from 24 to 256, got 100}}
   nv_tileas.async.pipeline.agent_switch warps [4, 4] registers [100, 40] {
     nv_tileas.barrier
   }, {
@@ -52,7 +52,7 @@ nv_tileaa.func @step() attributes {numWarps = 8 : i64, nv_tileas.max_registers =
 }
 // -----
 nv_tileaa.func @few() attributes {numWarps = 8 : i64, nv_tileas.max_registers = 128 : i64} {
-  // expected-error @below {{an agent has 24 to 256 registers, a multiple of 8, and not 16}}
+  // expected-error @below {{an agent's register count must be a multiple of 8 from 24 to 256, got 16}}
   nv_tileas.async.pipeline.agent_switch warps [4, 4] registers [232, 16] {
     nv_tileas.barrier
   }, {
@@ -62,7 +62,7 @@ nv_tileaa.func @few() attributes {numWarps = 8 : i64, nv_tileas.max_registers = 
 }
 // -----
 nv_tileaa.func @warp() attributes {numWarps = 5 : i64, nv_tileas.max_registers = 128 : i64} {
-  // expected-error @below {{registers are moved between whole warpgroups, and an agent has 1 warps}}
+  // expected-error @below {{setmaxnreg applies to whole warpgroups, but an agent has 1 warps}}
   nv_tileas.async.pipeline.agent_switch warps [4, 1] registers [128, 40] {
     nv_tileas.barrier
   }, {
@@ -72,7 +72,7 @@ nv_tileaa.func @warp() attributes {numWarps = 5 : i64, nv_tileas.max_registers =
 }
 // -----
 nv_tileaa.func @missing() attributes {numWarps = 8 : i64, nv_tileas.max_registers = 128 : i64} {
-  // expected-error @below {{2 agents have 1 numbers of registers}}
+  // expected-error @below {{2 agents but 1 register counts}}
   nv_tileas.async.pipeline.agent_switch warps [4, 4] registers [128] {
     nv_tileas.barrier
   }, {
@@ -82,7 +82,7 @@ nv_tileaa.func @missing() attributes {numWarps = 8 : i64, nv_tileas.max_register
 }
 // -----
 nv_tileaa.func @unsaid() attributes {numWarps = 8 : i64} {
-  // expected-error @below {{the kernel does not say 'nv_tileas.max_registers'}}
+  // expected-error @below {{the kernel lacks the attribute 'nv_tileas.max_registers'}}
   nv_tileas.async.pipeline.agent_switch warps [4, 4] registers [128, 40] {
     nv_tileas.barrier
   }, {
@@ -91,7 +91,7 @@ nv_tileaa.func @unsaid() attributes {numWarps = 8 : i64} {
   nv_tileaa.return
 }
 // -----
-// Without registers nothing is moved.
+// Agents without a register count change nothing.
 nv_tileaa.func @free() attributes {numWarps = 5 : i64} {
   nv_tileas.async.pipeline.agent_switch warps [4, 1] {
     nv_tileas.barrier

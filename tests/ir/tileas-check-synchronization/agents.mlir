@@ -1,12 +1,12 @@
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileas-check-synchronization)' --split-input-file --verify-diagnostics
-// Groups of warps that run different programs: barriers belong to the agent.
+// Groups of warps that run different programs: barriers belong to an agent.
 #l = #nv_tileas.layout<register = [1, 2], lane = [4, 8, 16, 32, 64], warp = []>
 #two = #nv_tileas.layout<register = [1], lane = [2, 4, 8, 16, 32], warp = [64]>
 #turned = #nv_tileas.layout<register = [64], lane = [1, 2, 4, 8, 16], warp = [32]>
 #s = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 64]>
 !m = !nv_tileas.memdesc<128xf32, #s>
 
-// Each agent has storage of its own, and its barrier settles its own accesses.
+// Each agent has its own storage, and its barrier orders its own accesses.
 nv_tileaa.func @apart() attributes {numWarps = 4 : i64} {
   %a = nv_tileas.alloc_tensor offset 0 : !m
   %b = nv_tileas.alloc_tensor offset 512 : !m
@@ -32,7 +32,7 @@ nv_tileaa.func @apart() attributes {numWarps = 4 : i64} {
 #s = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 64]>
 !m = !nv_tileas.memdesc<128xf32, #s>
 
-// A barrier of one agent orders nothing between two.
+// A barrier in one agent does not order accesses of two agents.
 nv_tileaa.func @between() attributes {numWarps = 4 : i64} {
   %a = nv_tileas.alloc_tensor offset 0 : !m
   nv_tileas.async.pipeline.agent_switch warps [1, 2] {
@@ -55,7 +55,7 @@ nv_tileaa.func @between() attributes {numWarps = 4 : i64} {
 #s = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 64]>
 !m = !nv_tileas.memdesc<128xf32, #s>
 
-// Nor does it settle what all threads did before.
+// It does not order accesses that all threads did before, either.
 nv_tileaa.func @before(%x: tensor<128xf32, #two>) attributes {numWarps = 2 : i64} {
   %a = nv_tileas.alloc_tensor offset 0 : !m
   // expected-note @below {{the earlier access: write of shared bytes [0, 512)}}
@@ -76,7 +76,7 @@ nv_tileaa.func @before(%x: tensor<128xf32, #two>) attributes {numWarps = 2 : i64
 #s = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 64]>
 !m = !nv_tileas.memdesc<128xf32, #s>
 
-// Agents do not meet at the end.
+// There is no barrier at the end of agents.
 nv_tileaa.func @behind() attributes {numWarps = 2 : i64} {
   %a = nv_tileas.alloc_tensor offset 0 : !m
   nv_tileas.async.pipeline.agent_switch warps [1] {

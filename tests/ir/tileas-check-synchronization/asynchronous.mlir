@@ -1,5 +1,5 @@
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileas-check-synchronization)' --split-input-file --verify-diagnostics
-// Rings of asynchronous copies: stages and groups are values that the loop carries.
+// Rings of asynchronous copies: stages and groups are loop-carried values.
 #l = #nv_tileas.layout<register = [1, 2], lane = [4, 8, 16, 32, 64], warp = []>
 #s = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 64]>
 !view = !nv_tileaa.tiled_view<tile = [128], memref<?xf32, strides = [1]>>
@@ -7,7 +7,7 @@
 !stage = !nv_tileas.memdesc<128xf32, #s>
 !group = !nv_tileas.async_token
 
-// The pipeline as tileas-unspecialized-pipeline makes it: nothing meets.
+// The pipeline as tileas-unspecialized-pipeline creates it: no conflict.
 nv_tileaa.func @ring(%v: !view, %n: i32) attributes {numWarps = 1 : i64} {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
@@ -36,7 +36,7 @@ nv_tileaa.func @ring(%v: !view, %n: i32) attributes {numWarps = 1 : i64} {
     %next_w = arith.select %w_end, %c0, %w1 : i32
     scf.yield %next_r, %next_w, %g1, %h : i32, i32, !group, !group
   }
-  // Other storage in the same bytes, behind a wait for all and a barrier.
+  // Other storage in the same bytes, after a wait for all groups and a barrier.
   nv_tileas.async.wait %out#2, %out#3 pending 0
   nv_tileas.barrier
   %o = nv_tileas.alloc_tensor offset 0 : !stage
@@ -54,7 +54,7 @@ nv_tileaa.func @ring(%v: !view, %n: i32) attributes {numWarps = 1 : i64} {
 !stage = !nv_tileas.memdesc<128xf32, #s>
 !group = !nv_tileas.async_token
 
-// Without the wait a copy may be under way when its stage is read.
+// Without the wait, a copy may be in flight when its stage is read.
 nv_tileaa.func @no_wait(%v: !view, %n: i32) attributes {numWarps = 1 : i64} {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
@@ -101,7 +101,7 @@ nv_tileaa.func @no_wait(%v: !view, %n: i32) attributes {numWarps = 1 : i64} {
 !stage = !nv_tileas.memdesc<128xf32, #s>
 !group = !nv_tileas.async_token
 
-// A wait that leaves too many groups pending does not cover the one that it names.
+// A wait that leaves too many groups pending does not wait for the group that it names.
 nv_tileaa.func @weak_wait(%v: !view, %n: i32) attributes {numWarps = 1 : i64} {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
@@ -117,7 +117,7 @@ nv_tileaa.func @weak_wait(%v: !view, %n: i32) attributes {numWarps = 1 : i64} {
   %d1, %t1 = nv_tileas.async.tiled_load %v[%c1] into %s1 layout #l vector 4 bounds <none> : <tile = [128], memref<?xf32, strides = [1]>>[i32] -> !stage
   %b = nv_tileas.async.commit of %d1
   %out:4 = scf.for %k = %c0 to %n step %c1 iter_args(%read = %c0, %write = %c2, %g0 = %a, %g1 = %b) -> (i32, i32, !group, !group) : i32 {
-  // expected-error @below {{leaves 2 groups pending, one of which may be a group that it names}}
+  // expected-error @below {{leaves 2 groups pending, which may include a group that it waits for}}
     nv_tileas.async.wait %g0 pending 2
     nv_tileas.barrier
     %w = nv_tileas.memdesc_slot %r[%write] : !ring -> !stage
@@ -148,7 +148,7 @@ nv_tileaa.func @weak_wait(%v: !view, %n: i32) attributes {numWarps = 1 : i64} {
 !stage = !nv_tileas.memdesc<128xf32, #s>
 !group = !nv_tileas.async_token
 
-// Without the barrier other threads may not see the copy, and may still read the stage that is filled next.
+// Without the barrier, other threads may not see the copy, and may still read the stage that is filled next.
 nv_tileaa.func @no_barrier(%v: !view, %n: i32) attributes {numWarps = 1 : i64} {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
@@ -197,7 +197,7 @@ nv_tileaa.func @no_barrier(%v: !view, %n: i32) attributes {numWarps = 1 : i64} {
 !stage = !nv_tileas.memdesc<128xf32, #s>
 !group = !nv_tileas.async_token
 
-// A barrier behind the start of the copy does not protect the readers of its stage.
+// A barrier after the start of a copy does not protect the readers of its stage.
 nv_tileaa.func @late_barrier(%v: !view, %n: i32) attributes {numWarps = 1 : i64} {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
@@ -241,7 +241,7 @@ nv_tileaa.func @late_barrier(%v: !view, %n: i32) attributes {numWarps = 1 : i64}
 !stage = !nv_tileas.memdesc<128xf32, #s>
 !group = !nv_tileas.async_token
 
-// A copy that is started behind the commit belongs to the next group, which the wait does not cover.
+// A copy that starts after the commit belongs to the next group, for which the wait does not wait.
 nv_tileaa.func @early_commit(%v: !view, %n: i32) attributes {numWarps = 1 : i64} {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32

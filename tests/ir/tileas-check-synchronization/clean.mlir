@@ -6,7 +6,7 @@
 #columns = #nv_tileas.layout<register = [64], lane = [1, 2, 4, 8, 16], warp = [32]>
 #s = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 64]>
 !m = !nv_tileas.memdesc<128xf32, #s>
-// Every thread loads what it stored: no barrier is needed.
+// Every thread loads what it stored, so no barrier is needed.
 // CHECK-LABEL: nv_tileaa.func @own(
 nv_tileaa.func @own(%x: tensor<128xf32, #rows>) attributes {numWarps = 2 : i64} {
   %m = nv_tileas.alloc_tensor offset 0 : !m
@@ -14,7 +14,8 @@ nv_tileaa.func @own(%x: tensor<128xf32, #rows>) attributes {numWarps = 2 : i64} 
   %y = nv_tileas.local_load %m vector 2 : !m -> tensor<128xf32, #rows>
   nv_tileaa.return
 }
-// Other bytes: the barrier that guards their reuse goes, the other one stays, and so does one that may order global memory.
+// Different bytes: the barrier that guards their reuse is removed. The other barrier stays, and so does one that may
+// order global memory.
 // CHECK-LABEL: nv_tileaa.func @other_bytes(
 // KEEP-COUNT-5: nv_tileas.barrier
 // DROP-NOT: nv_tileas.reuse
@@ -35,7 +36,7 @@ nv_tileaa.func @other_bytes(%x: tensor<128xf32, #rows>) attributes {numWarps = 2
   %z = nv_tileas.local_load %n vector 1 : !m -> tensor<128xf32, #columns>
   nv_tileaa.return
 }
-// Two storages in turn: the barrier between store and load of the one guards the reuse of the other.
+// Alternating between two allocations: the barrier between store and load of one guards the reuse of the other.
 // CHECK-LABEL: nv_tileaa.func @in_turn(
 // DROP: scf.for
 // DROP-NEXT: alloc_tensor
@@ -64,7 +65,7 @@ nv_tileaa.func @in_turn(%x: tensor<128xf32, #rows>, %n: i32) attributes {numWarp
   }
   nv_tileaa.return
 }
-// One storage around a loop: the guard is needed.
+// One allocation around a loop: the guard is needed.
 // CHECK-LABEL: nv_tileaa.func @guarded(
 // CHECK: nv_tileas.barrier {nv_tileas.reuse}
 nv_tileaa.func @guarded(%x: tensor<128xf32, #rows>, %n: i32) attributes {numWarps = 2 : i64} {
@@ -79,7 +80,7 @@ nv_tileaa.func @guarded(%x: tensor<128xf32, #rows>, %n: i32) attributes {numWarp
   }
   nv_tileaa.return
 }
-// Of several threads that hold an element, one stores it: its register's copies in other lanes do not count.
+// If several threads hold an element, one of them stores it. Replicas of its register in other lanes do not store.
 // CHECK-LABEL: nv_tileaa.func @one_of_several(
 nv_tileaa.func @one_of_several(%x: tensor<32xf32, #nv_tileas.layout<register = [], lane = [1, 2, 4, 8, 16], warp = [0]>>) attributes {numWarps = 2 : i64} {
   %a = nv_tileas.alloc_tensor offset 0 : !nv_tileas.memdesc<32xf32, #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16]>>

@@ -1,5 +1,5 @@
 // RUN: tileiras-opt %s --split-input-file --verify-diagnostics --pass-pipeline='builtin.module(tileas-check-synchronization)'
-// Programs that lack a barrier: each conflict is reported at the later access, with the earlier one.
+// Programs that lack a barrier: each conflict is reported at the later access, with a note at the earlier one.
 
 #rows = #nv_tileas.layout<register = [1], lane = [2, 4, 8, 16, 32], warp = [64]>
 #columns = #nv_tileas.layout<register = [64], lane = [1, 2, 4, 8, 16], warp = [32]>
@@ -20,7 +20,7 @@ nv_tileaa.func @no_barrier(%x: tensor<128xf32, #rows>) attributes {numWarps = 2 
 #columns = #nv_tileas.layout<register = [64], lane = [1, 2, 4, 8, 16], warp = [32]>
 #s = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 64]>
 !m = !nv_tileas.memdesc<128xf32, #s>
-// Storages that share bytes: the second store may overwrite what slow threads have still to read.
+// Allocations that share bytes: the second store may overwrite bytes that slow threads have not read yet.
 nv_tileaa.func @reuse(%x: tensor<128xf32, #rows>) attributes {numWarps = 2 : i64} {
   %m = nv_tileas.alloc_tensor offset 0 : !m
   nv_tileas.local_store %x, %m vector 2 : tensor<128xf32, #rows>, !m
@@ -41,7 +41,7 @@ nv_tileaa.func @reuse(%x: tensor<128xf32, #rows>) attributes {numWarps = 2 : i64
 #columns = #nv_tileas.layout<register = [64], lane = [1, 2, 4, 8, 16], warp = [32]>
 #s = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 64]>
 !m = !nv_tileas.memdesc<128xf32, #s>
-// The next iteration stores while others still load.
+// The next iteration stores while other threads still load.
 nv_tileaa.func @around(%x: tensor<128xf32, #rows>, %n: i32) attributes {numWarps = 2 : i64} {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
@@ -62,7 +62,7 @@ nv_tileaa.func @around(%x: tensor<128xf32, #rows>, %n: i32) attributes {numWarps
 #columns = #nv_tileas.layout<register = [64], lane = [1, 2, 4, 8, 16], warp = [32]>
 #s = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 64]>
 !m = !nv_tileas.memdesc<128xf32, #s>
-// A barrier in one branch is none in the other.
+// A barrier in one branch does not synchronize the other branch.
 nv_tileaa.func @branch(%x: tensor<128xf32, #rows>, %c: i1) attributes {numWarps = 2 : i64} {
   %m = nv_tileas.alloc_tensor offset 0 : !m
   // expected-note @+1 {{the earlier access: write of shared bytes [0, 512)}}
@@ -80,7 +80,7 @@ nv_tileaa.func @branch(%x: tensor<128xf32, #rows>, %c: i1) attributes {numWarps 
 #rows = #nv_tileas.layout<register = [1], lane = [2, 4, 8, 16, 32], warp = [64]>
 #s = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 64]>
 !m = !nv_tileas.memdesc<128xf32, #s>
-// What is left of a loop: the condition's accesses stand before both the body and what follows.
+// A while loop: the accesses of the condition come before both the body and the code after the loop.
 nv_tileaa.func @while(%x: tensor<128xf32, #rows>, %c: i1, %i: i32) attributes {numWarps = 2 : i64} {
   %m = nv_tileas.alloc_tensor offset 0 : !m
   scf.while : () -> () {
@@ -92,7 +92,7 @@ nv_tileaa.func @while(%x: tensor<128xf32, #rows>, %c: i1, %i: i32) attributes {n
     nv_tileas.barrier
     scf.yield
   }
-  // A slice may lie in any thread.
+  // A slice may be in any thread.
   // expected-error @+1 {{read of shared bytes [0, 512) conflicts with a write by other threads: no barrier separates them}}
   %y = nv_tileas.local_load_slice %m[%i] vector 1 : !m -> tensor<64xf32, #nv_tileas.layout<register = [], lane = [1, 2, 4, 8, 16], warp = [32]>>
   nv_tileaa.return
@@ -135,7 +135,7 @@ nv_tileaa.func @exchange(%x: tensor<128xf32, #rows>, %z: tensor<64xf32, #nv_tile
 #rows = #nv_tileas.layout<register = [1], lane = [2, 4, 8, 16, 32], warp = [64]>
 #s = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 64]>
 !m = !nv_tileas.memdesc<128xf32, #s>
-// Storage without an offset could be anywhere.
+// Storage without an offset can be anywhere.
 nv_tileaa.func @anywhere(%x: tensor<128xf32, #rows>) attributes {numWarps = 2 : i64} {
   %m = nv_tileas.alloc_tensor : !m
   %n = nv_tileas.alloc_tensor : !m

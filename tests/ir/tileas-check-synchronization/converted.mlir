@@ -1,5 +1,5 @@
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileas-check-synchronization)' --split-input-file --verify-diagnostics
-// Stages that an agent of its own turns: the protocol as it is written, and what is found where it is broken.
+// Stages that a converter agent transposes: the correct protocol, and the reports if it is broken.
 
 #registers = #nv_tileas.layout<register = [1, 2, 4, 8, 16, 32, 64], lane = [128, 256, 512, 1024, 2048], warp = [4096, 8192]>
 #from = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 64, 144, 288, 576, 1024, 2048, 4096, 8192]>
@@ -62,7 +62,7 @@ nv_tileaa.func @kept(%n: i32) attributes {numWarps = 12 : i64} {
 
 // -----
 
-// The consumer has the stage as soon as it is full, and the converter turns it meanwhile.
+// The consumer takes the stage as soon as it is full, while the converter transposes it.
 #registers = #nv_tileas.layout<register = [1, 2, 4, 8, 16, 32, 64], lane = [128, 256, 512, 1024, 2048], warp = [4096, 8192]>
 #from = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 64, 144, 288, 576, 1024, 2048, 4096, 8192]>
 #to = #nv_tileas.shared_layout<offset = [128, 256, 512, 1024, 2048, 4096, 8192, 2049, 4098, 8196, 8, 16, 32, 64]>
@@ -125,7 +125,7 @@ nv_tileaa.func @early(%n: i32) attributes {numWarps = 12 : i64} {
 
 // -----
 
-// Nobody says that a stage has been turned.
+// The converter never signals that a stage has been transposed.
 #registers = #nv_tileas.layout<register = [1, 2, 4, 8, 16, 32, 64], lane = [128, 256, 512, 1024, 2048], warp = [4096, 8192]>
 #from = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 64, 144, 288, 576, 1024, 2048, 4096, 8192]>
 #to = #nv_tileas.shared_layout<offset = [128, 256, 512, 1024, 2048, 4096, 8192, 2049, 4098, 8196, 8, 16, 32, 64]>
@@ -188,7 +188,7 @@ nv_tileaa.func @silent(%n: i32) attributes {numWarps = 12 : i64} {
 
 // -----
 
-// A stage is turned that need not be full.
+// A stage is transposed that may not be full.
 #registers = #nv_tileas.layout<register = [1, 2, 4, 8, 16, 32, 64], lane = [128, 256, 512, 1024, 2048], warp = [4096, 8192]>
 #from = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 64, 144, 288, 576, 1024, 2048, 4096, 8192]>
 #to = #nv_tileas.shared_layout<offset = [128, 256, 512, 1024, 2048, 4096, 8192, 2049, 4098, 8196, 8, 16, 32, 64]>

@@ -1,5 +1,5 @@
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileas-check-synchronization)' --split-input-file --verify-diagnostics
-// Rings that the threads of a producer fill by copies of their own, and what is found where the protocol is broken.
+// Rings that producer threads fill with their own copies: the correct protocol, and the reports if it is broken.
 
 #registers = #nv_tileas.layout<register = [1, 2, 4, 1024, 2048], lane = [8, 16, 32, 64, 128], warp = [256, 512]>
 #shared = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 72, 144, 288, 512, 1024, 2048]>
@@ -51,7 +51,7 @@ nv_tileaa.func @kept(%n: i32, %q0: !nv_tileaa.ptr<f16>) attributes {numWarps = 8
 
 // -----
 
-// Copies write as threads do: without a fence products do not see it.
+// Copies by threads are like their stores: without a fence, dots do not see them.
 #registers = #nv_tileas.layout<register = [1, 2, 4, 1024, 2048], lane = [8, 16, 32, 64, 128], warp = [256, 512]>
 #shared = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 72, 144, 288, 512, 1024, 2048]>
 #sums = #nv_tileas.layout<register = [1, 512, 8, 16, 32], lane = [2, 4, 64, 128, 256], warp = [1024, 2048]>
@@ -102,7 +102,7 @@ nv_tileaa.func @no_fence(%n: i32, %q0: !nv_tileaa.ptr<f16>) attributes {numWarps
 
 // -----
 
-// Warps arrive, but their copies are not done.
+// Warps arrive, but their copies are not complete.
 #registers = #nv_tileas.layout<register = [1, 2, 4, 1024, 2048], lane = [8, 16, 32, 64, 128], warp = [256, 512]>
 #shared = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 72, 144, 288, 512, 1024, 2048]>
 #sums = #nv_tileas.layout<register = [1, 512, 8, 16, 32], lane = [2, 4, 64, 128, 256], warp = [1024, 2048]>
@@ -154,7 +154,7 @@ nv_tileaa.func @at_once(%n: i32, %q0: !nv_tileaa.ptr<f16>) attributes {numWarps 
 
 // -----
 
-// Each thread arrives, and not each warp.
+// Each thread arrives, instead of each warp.
 #registers = #nv_tileas.layout<register = [1, 2, 4, 1024, 2048], lane = [8, 16, 32, 64, 128], warp = [256, 512]>
 #shared = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 72, 144, 288, 512, 1024, 2048]>
 #sums = #nv_tileas.layout<register = [1, 512, 8, 16, 32], lane = [2, 4, 64, 128, 256], warp = [1024, 2048]>
@@ -168,7 +168,7 @@ nv_tileaa.func @at_once(%n: i32, %q0: !nv_tileaa.ptr<f16>) attributes {numWarps 
 nv_tileaa.func @of_warps(%n: i32, %q0: !nv_tileaa.ptr<f16>) attributes {numWarps = 8 : i64, nv_tileas.max_registers = 240 : i64} {
   %a = nv_tileas.alloc_tensor offset 0 : !ring
   %w = nv_tileas.alloc_tensor offset 32768 : !words
-  // expected-error @below {{128 arrivals at full0[0], and phase 0 waits for 4 only}}
+  // expected-error @below {{128 arrivals at full0[0], but phase 0 expects only 4}}
   %p = nv_tileas.async.pipeline.create_pipeline %w consumers 4 arrivals 4 : <4xi64, #words> -> <2>
   %first = nv_tileas.async.pipeline.create_iterator %p : <2>
   nv_tileas.barrier
@@ -206,7 +206,7 @@ nv_tileaa.func @of_warps(%n: i32, %q0: !nv_tileaa.ptr<f16>) attributes {numWarps
 
 // -----
 
-// What is stored beside the copies is not published by their arrival.
+// The arrival of copies does not publish other stores.
 #registers = #nv_tileas.layout<register = [1, 2, 4, 1024, 2048], lane = [8, 16, 32, 64, 128], warp = [256, 512]>
 #shared = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 72, 144, 288, 512, 1024, 2048]>
 #sums = #nv_tileas.layout<register = [1, 512, 8, 16, 32], lane = [2, 4, 64, 128, 256], warp = [1024, 2048]>

@@ -1,5 +1,6 @@
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileas-check-synchronization)' --split-input-file --verify-diagnostics
-// Loops around loops: tiles of a list and lists are one loop where iterators go on from one list to the next.
+// Nested loops: a loop over lists and a loop over the tiles of a list act as one loop if iterators continue from one
+// list to the next.
 
 #shared = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 72, 144, 288, 512, 1024, 2048]>
 #sums = #nv_tileas.layout<register = [1, 512, 8, 16, 32], lane = [2, 4, 64, 128, 256], warp = [1024, 2048]>
@@ -12,7 +13,7 @@
 !view = !nv_tileaa.tiled_view<tile = [64, 64], memref<64x64xf16, strides = [64, 1]>>
 !desc = !nv_tileas.tma_desc<f16, dims = [1, 0], box = [64, 64], steps = [1, 1], swizzle = 128, fill = zero>
 
-// Tiles of one list after the other.
+// The tiles of one list after those of another.
 nv_tileaa.func @lists(%view: !view, %desc: !desc, %n: i32, %m: i32) attributes {numWarps = 8 : i64, nv_tileas.max_registers = 240 : i64} {
   %a = nv_tileas.alloc_tensor offset 0 : !ring
   %b = nv_tileas.alloc_tensor offset 16384 : !ring
@@ -93,7 +94,7 @@ nv_tileaa.func @lists(%view: !view, %desc: !desc, %n: i32, %m: i32) attributes {
 !view = !nv_tileaa.tiled_view<tile = [64, 64], memref<64x64xf16, strides = [64, 1]>>
 !desc = !nv_tileas.tma_desc<f16, dims = [1, 0], box = [64, 64], steps = [1, 1], swizzle = 128, fill = zero>
 
-// What is missing shows with the third tile, of whatever list: the two loops have one number of trips.
+// The error shows at the third tile, in whichever list it is: the two loops are counted as one.
 nv_tileaa.func @lists_without_release(%view: !view, %desc: !desc, %n: i32, %m: i32) attributes {numWarps = 8 : i64, nv_tileas.max_registers = 240 : i64} {
   %a = nv_tileas.alloc_tensor offset 0 : !ring
   %b = nv_tileas.alloc_tensor offset 16384 : !ring
@@ -173,7 +174,7 @@ nv_tileaa.func @lists_without_release(%view: !view, %desc: !desc, %n: i32, %m: i
 !view = !nv_tileaa.tiled_view<tile = [64, 64], memref<64x64xf16, strides = [64, 1]>>
 !desc = !nv_tileas.tma_desc<f16, dims = [1, 0], box = [64, 64], steps = [1, 1], swizzle = 128, fill = zero>
 
-// Iterators that start over with each list are another protocol, in which the second list goes wrong.
+// Iterators that start over for each list are another protocol, in which the second list fails.
 nv_tileaa.func @lists_from_the_start(%view: !view, %desc: !desc, %n: i32, %m: i32) attributes {numWarps = 8 : i64, nv_tileas.max_registers = 240 : i64} {
   %a = nv_tileas.alloc_tensor offset 0 : !ring
   %b = nv_tileas.alloc_tensor offset 16384 : !ring

@@ -1,5 +1,5 @@
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileas-check-synchronization)' --split-input-file --verify-diagnostics
-// Warpgroups that take turns, and what is found where they would wait for ever.
+// Ping-ponged warpgroups, and the reports if they would wait forever.
 
 nv_tileaa.func @kept(%n: i32) attributes {numWarps = 8 : i64} {
   %c0 = arith.constant 0 : i32
@@ -42,7 +42,7 @@ nv_tileaa.func @meet() attributes {numWarps = 8 : i64} {
 
 // -----
 
-// Two turns are taken, and one is given.
+// There are two waits but one arrival.
 nv_tileaa.func @twice() attributes {numWarps = 8 : i64} {
   // expected-error @+1 {{deadlock}}
   %t = nv_tileas.async.pipeline.create_ping_pong : <2>
@@ -55,7 +55,7 @@ nv_tileaa.func @twice() attributes {numWarps = 8 : i64} {
 
 // -----
 
-// One turn is given twice: it may be taken by who comes too early.
+// There are two arrivals for one wait, so a warpgroup that comes early could pass.
 nv_tileaa.func @too_many() attributes {numWarps = 8 : i64} {
   // expected-error @+1 {{turn0}}
   %t = nv_tileas.async.pipeline.create_ping_pong : <2>

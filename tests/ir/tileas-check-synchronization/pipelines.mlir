@@ -1,5 +1,5 @@
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileas-check-synchronization)' --split-input-file --verify-diagnostics
-// The protocol of a ring between a producer and a consumer, and what is found where it is broken.
+// The protocol of a ring between a producer and a consumer, and the reports if it is broken.
 
 #shared = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 72, 144, 288, 512, 1024, 2048]>
 #sums = #nv_tileas.layout<register = [1, 512, 8, 16, 32], lane = [2, 4, 64, 128, 256], warp = [1024, 2048]>
@@ -12,7 +12,7 @@
 !view = !nv_tileaa.tiled_view<tile = [64, 64], memref<64x64xf16, strides = [64, 1]>>
 !desc = !nv_tileas.tma_desc<f16, dims = [1, 0], box = [64, 64], steps = [1, 1], swizzle = 128, fill = zero>
 
-// The protocol as tileas-materialize-async and tileas-specialize-agents write it, tile after tile.
+// The protocol as tileas-materialize-async and tileas-specialize-agents create it, tile after tile.
 nv_tileaa.func @kept(%view: !view, %desc: !desc, %n: i32, %m: i32) attributes {numWarps = 8 : i64, nv_tileas.max_registers = 240 : i64} {
   %a = nv_tileas.alloc_tensor offset 0 : !ring
   %b = nv_tileas.alloc_tensor offset 16384 : !ring
@@ -77,7 +77,7 @@ nv_tileaa.func @kept(%view: !view, %desc: !desc, %n: i32, %m: i32) attributes {n
 !view = !nv_tileaa.tiled_view<tile = [64, 64], memref<64x64xf16, strides = [64, 1]>>
 !desc = !nv_tileas.tma_desc<f16, dims = [1, 0], box = [64, 64], steps = [1, 1], swizzle = 128, fill = zero>
 
-// A stage that is never free again stops the producer.
+// A stage that is never released stops the producer.
 nv_tileaa.func @no_release(%view: !view, %desc: !desc, %n: i32, %m: i32) attributes {numWarps = 8 : i64, nv_tileas.max_registers = 240 : i64} {
   %a = nv_tileas.alloc_tensor offset 0 : !ring
   %b = nv_tileas.alloc_tensor offset 16384 : !ring
@@ -142,7 +142,7 @@ nv_tileaa.func @no_release(%view: !view, %desc: !desc, %n: i32, %m: i32) attribu
 !view = !nv_tileaa.tiled_view<tile = [64, 64], memref<64x64xf16, strides = [64, 1]>>
 !desc = !nv_tileas.tma_desc<f16, dims = [1, 0], box = [64, 64], steps = [1, 1], swizzle = 128, fill = zero>
 
-// The last stage of a tile is released behind the loop, or the next tile waits for it in vain.
+// The last stage of a tile must be released after the loop, or the next tile waits for it forever.
 nv_tileaa.func @no_last_release(%view: !view, %desc: !desc, %n: i32, %m: i32) attributes {numWarps = 8 : i64, nv_tileas.max_registers = 240 : i64} {
   %a = nv_tileas.alloc_tensor offset 0 : !ring
   %b = nv_tileas.alloc_tensor offset 16384 : !ring
@@ -207,7 +207,7 @@ nv_tileaa.func @no_last_release(%view: !view, %desc: !desc, %n: i32, %m: i32) at
 !view = !nv_tileaa.tiled_view<tile = [64, 64], memref<64x64xf16, strides = [64, 1]>>
 !desc = !nv_tileas.tma_desc<f16, dims = [1, 0], box = [64, 64], steps = [1, 1], swizzle = 128, fill = zero>
 
-// A stage is free when the product that reads it is done, not before.
+// A stage is free only when the dot that reads it is complete.
 nv_tileaa.func @release_before_the_product(%view: !view, %desc: !desc, %n: i32, %m: i32) attributes {numWarps = 8 : i64, nv_tileas.max_registers = 240 : i64} {
   %a = nv_tileas.alloc_tensor offset 0 : !ring
   %b = nv_tileas.alloc_tensor offset 16384 : !ring
@@ -273,7 +273,7 @@ nv_tileaa.func @release_before_the_product(%view: !view, %desc: !desc, %n: i32, 
 !view = !nv_tileaa.tiled_view<tile = [64, 64], memref<64x64xf16, strides = [64, 1]>>
 !desc = !nv_tileas.tma_desc<f16, dims = [1, 0], box = [64, 64], steps = [1, 1], swizzle = 128, fill = zero>
 
-// Two products may be under way, and the stage of the first is released.
+// Two dots may be in flight, and the stage of the first is released.
 nv_tileaa.func @too_many_pending(%view: !view, %desc: !desc, %n: i32, %m: i32) attributes {numWarps = 8 : i64, nv_tileas.max_registers = 240 : i64} {
   %a = nv_tileas.alloc_tensor offset 0 : !ring
   %b = nv_tileas.alloc_tensor offset 16384 : !ring
@@ -339,7 +339,7 @@ nv_tileaa.func @too_many_pending(%view: !view, %desc: !desc, %n: i32, %m: i32) a
 !view = !nv_tileaa.tiled_view<tile = [64, 64], memref<64x64xf16, strides = [64, 1]>>
 !desc = !nv_tileas.tma_desc<f16, dims = [1, 0], box = [64, 64], steps = [1, 1], swizzle = 128, fill = zero>
 
-// The stage of the product that was just started is released.
+// The stage of the dot that has just started is released.
 nv_tileaa.func @release_of_its_own(%view: !view, %desc: !desc, %n: i32, %m: i32) attributes {numWarps = 8 : i64, nv_tileas.max_registers = 240 : i64} {
   %a = nv_tileas.alloc_tensor offset 0 : !ring
   %b = nv_tileas.alloc_tensor offset 16384 : !ring
@@ -410,7 +410,7 @@ nv_tileaa.func @no_wait(%view: !view, %desc: !desc, %n: i32, %m: i32) attributes
   %a = nv_tileas.alloc_tensor offset 0 : !ring
   %b = nv_tileas.alloc_tensor offset 16384 : !ring
   %w = nv_tileas.alloc_tensor offset 32768 : !words
-  // expected-error @below {{reads ring0[0], which nobody has written}}
+  // expected-error @below {{reads ring0[0], which was never written}}
   %p = nv_tileas.async.pipeline.create_pipeline %w consumers 4 : <4xi64, #words> -> <2>
   %first = nv_tileas.async.pipeline.create_iterator %p : <2>
   nv_tileas.barrier
@@ -470,7 +470,7 @@ nv_tileaa.func @no_wait(%view: !view, %desc: !desc, %n: i32, %m: i32) attributes
 !view = !nv_tileaa.tiled_view<tile = [64, 64], memref<64x64xf16, strides = [64, 1]>>
 !desc = !nv_tileas.tma_desc<f16, dims = [1, 0], box = [64, 64], steps = [1, 1], swizzle = 128, fill = zero>
 
-// Waiting for the stage of the iteration before says nothing of this one.
+// A wait for the stage of the previous iteration does not cover this one.
 nv_tileaa.func @wait_for_the_last(%view: !view, %desc: !desc, %n: i32, %m: i32) attributes {numWarps = 8 : i64, nv_tileas.max_registers = 240 : i64} {
   %a = nv_tileas.alloc_tensor offset 0 : !ring
   %b = nv_tileas.alloc_tensor offset 16384 : !ring
@@ -536,7 +536,7 @@ nv_tileaa.func @wait_for_the_last(%view: !view, %desc: !desc, %n: i32, %m: i32) 
 !view = !nv_tileaa.tiled_view<tile = [64, 64], memref<64x64xf16, strides = [64, 1]>>
 !desc = !nv_tileas.tma_desc<f16, dims = [1, 0], box = [64, 64], steps = [1, 1], swizzle = 128, fill = zero>
 
-// What is multiplied is not what was waited for.
+// The dot reads another stage than the one that was waited for.
 nv_tileaa.func @other_stage(%view: !view, %desc: !desc, %n: i32, %m: i32) attributes {numWarps = 8 : i64, nv_tileas.max_registers = 240 : i64} {
   %a = nv_tileas.alloc_tensor offset 0 : !ring
   %b = nv_tileas.alloc_tensor offset 16384 : !ring
@@ -668,7 +668,7 @@ nv_tileaa.func @no_step(%view: !view, %desc: !desc, %n: i32, %m: i32) attributes
 !view = !nv_tileaa.tiled_view<tile = [64, 64], memref<64x64xf16, strides = [64, 1]>>
 !desc = !nv_tileas.tma_desc<f16, dims = [1, 0], box = [64, 64], steps = [1, 1], swizzle = 128, fill = zero>
 
-// Each tile begins with the first stage, where the ring runs on.
+// Each tile starts with the first stage, but the ring continues.
 nv_tileaa.func @iterator_of_the_tile(%view: !view, %desc: !desc, %n: i32, %m: i32) attributes {numWarps = 8 : i64, nv_tileas.max_registers = 240 : i64} {
   %a = nv_tileas.alloc_tensor offset 0 : !ring
   %b = nv_tileas.alloc_tensor offset 16384 : !ring
@@ -734,7 +734,7 @@ nv_tileaa.func @iterator_of_the_tile(%view: !view, %desc: !desc, %n: i32, %m: i3
 !view = !nv_tileaa.tiled_view<tile = [64, 64], memref<64x64xf16, strides = [64, 1]>>
 !desc = !nv_tileas.tma_desc<f16, dims = [1, 0], box = [64, 64], steps = [1, 1], swizzle = 128, fill = zero>
 
-// The sums are read while a product is under way.
+// The accumulator is read while a dot is in flight.
 nv_tileaa.func @never_done(%view: !view, %desc: !desc, %n: i32, %m: i32) attributes {numWarps = 8 : i64, nv_tileas.max_registers = 240 : i64} {
   %a = nv_tileas.alloc_tensor offset 0 : !ring
   %b = nv_tileas.alloc_tensor offset 16384 : !ring
@@ -800,12 +800,12 @@ nv_tileaa.func @never_done(%view: !view, %desc: !desc, %n: i32, %m: i32) attribu
 !view = !nv_tileaa.tiled_view<tile = [64, 64], memref<64x64xf16, strides = [64, 1]>>
 !desc = !nv_tileas.tma_desc<f16, dims = [1, 0], box = [64, 64], steps = [1, 1], swizzle = 128, fill = zero>
 
-// The phase ends before all copies are there.
+// The phase completes before all copies have arrived.
 nv_tileaa.func @few_bytes(%view: !view, %desc: !desc, %n: i32, %m: i32) attributes {numWarps = 8 : i64, nv_tileas.max_registers = 240 : i64} {
   %a = nv_tileas.alloc_tensor offset 0 : !ring
   %b = nv_tileas.alloc_tensor offset 16384 : !ring
   %w = nv_tileas.alloc_tensor offset 32768 : !words
-  // expected-error @below {{ends while a copy that counts on it is under way}}
+  // expected-error @below {{ends while a copy that counts on it is in flight}}
   %p = nv_tileas.async.pipeline.create_pipeline %w consumers 4 : <4xi64, #words> -> <2>
   %first = nv_tileas.async.pipeline.create_iterator %p : <2>
   nv_tileas.barrier
@@ -866,7 +866,7 @@ nv_tileaa.func @few_bytes(%view: !view, %desc: !desc, %n: i32, %m: i32) attribut
 !view = !nv_tileaa.tiled_view<tile = [64, 64], memref<64x64xf16, strides = [64, 1]>>
 !desc = !nv_tileas.tma_desc<f16, dims = [1, 0], box = [64, 64], steps = [1, 1], swizzle = 128, fill = zero>
 
-// The phase never ends.
+// The phase never completes.
 nv_tileaa.func @many_bytes(%view: !view, %desc: !desc, %n: i32, %m: i32) attributes {numWarps = 8 : i64, nv_tileas.max_registers = 240 : i64} {
   %a = nv_tileas.alloc_tensor offset 0 : !ring
   %b = nv_tileas.alloc_tensor offset 16384 : !ring
@@ -932,7 +932,7 @@ nv_tileaa.func @many_bytes(%view: !view, %desc: !desc, %n: i32, %m: i32) attribu
 !view = !nv_tileaa.tiled_view<tile = [64, 64], memref<64x64xf16, strides = [64, 1]>>
 !desc = !nv_tileas.tma_desc<f16, dims = [1, 0], box = [64, 64], steps = [1, 1], swizzle = 128, fill = zero>
 
-// Each warp of the agent arrives, and the barrier waits for fewer.
+// Each warp of the agent arrives, but the barrier expects fewer arrivals.
 nv_tileaa.func @fewer_consumers(%view: !view, %desc: !desc, %n: i32, %m: i32) attributes {numWarps = 8 : i64, nv_tileas.max_registers = 240 : i64} {
   %a = nv_tileas.alloc_tensor offset 0 : !ring
   %b = nv_tileas.alloc_tensor offset 16384 : !ring

@@ -1,5 +1,5 @@
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileas-check-synchronization)' --split-input-file --verify-diagnostics
-// Rings that warps of a producer fill: the protocol as it is written, and what is found where it is broken.
+// Rings that producer warps fill: the correct protocol, and the reports if it is broken.
 
 #registers = #nv_tileas.layout<register = [1, 2, 4, 1024, 2048], lane = [8, 16, 32, 64, 128], warp = [256, 512]>
 #shared = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 72, 144, 288, 512, 1024, 2048]>
@@ -50,7 +50,7 @@ nv_tileaa.func @kept(%n: i32) attributes {numWarps = 8 : i64, nv_tileas.max_regi
 
 // -----
 
-// Nobody says that a stage is full, so that nobody fills it.
+// No one signals that a stage is full.
 #registers = #nv_tileas.layout<register = [1, 2, 4, 1024, 2048], lane = [8, 16, 32, 64, 128], warp = [256, 512]>
 #shared = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 72, 144, 288, 512, 1024, 2048]>
 #sums = #nv_tileas.layout<register = [1, 512, 8, 16, 32], lane = [2, 4, 64, 128, 256], warp = [1024, 2048]>
@@ -64,7 +64,7 @@ nv_tileaa.func @kept(%n: i32) attributes {numWarps = 8 : i64, nv_tileas.max_regi
 nv_tileaa.func @no_commit(%n: i32) attributes {numWarps = 8 : i64, nv_tileas.max_registers = 240 : i64} {
   %a = nv_tileas.alloc_tensor offset 0 : !ring
   %w = nv_tileas.alloc_tensor offset 32768 : !words
-  // expected-error @below {{reads ring0[0], which nobody has written}}
+  // expected-error @below {{reads ring0[0], which was never written}}
   %p = nv_tileas.async.pipeline.create_pipeline %w consumers 4 arrivals 4 : <4xi64, #words> -> <2>
   %first = nv_tileas.async.pipeline.create_iterator %p : <2>
   nv_tileas.barrier
@@ -100,7 +100,7 @@ nv_tileaa.func @no_commit(%n: i32) attributes {numWarps = 8 : i64, nv_tileas.max
 
 // -----
 
-// More arrivals than there are: a stage is never full.
+// The barrier expects more arrivals than there are, so a stage is never full.
 #registers = #nv_tileas.layout<register = [1, 2, 4, 1024, 2048], lane = [8, 16, 32, 64, 128], warp = [256, 512]>
 #shared = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 72, 144, 288, 512, 1024, 2048]>
 #sums = #nv_tileas.layout<register = [1, 512, 8, 16, 32], lane = [2, 4, 64, 128, 256], warp = [1024, 2048]>
@@ -151,7 +151,7 @@ nv_tileaa.func @too_few(%n: i32) attributes {numWarps = 8 : i64, nv_tileas.max_r
 
 // -----
 
-// A stage is filled while products read it.
+// A stage is filled while dots read it.
 #registers = #nv_tileas.layout<register = [1, 2, 4, 1024, 2048], lane = [8, 16, 32, 64, 128], warp = [256, 512]>
 #shared = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 72, 144, 288, 512, 1024, 2048]>
 #sums = #nv_tileas.layout<register = [1, 512, 8, 16, 32], lane = [2, 4, 64, 128, 256], warp = [1024, 2048]>

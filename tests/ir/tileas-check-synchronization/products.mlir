@@ -1,5 +1,5 @@
 // RUN: tileiras-opt %s --split-input-file --verify-diagnostics --pass-pipeline='builtin.module(tileas-check-synchronization)'
-// A product reads its operands until it has been waited for: barriers before that say nothing about it.
+// A dot reads its operands until it has been waited for; earlier barriers do not change that.
 #b = #nv_tileas.shared_layout<offset = [8, 16, 32, 64, 1, 2, 68]>
 #c = #nv_tileas.layout<register = [1, 64], lane = [2, 4, 8, 16, 32], warp = [128, 256]>
 #left = #nv_tileas.layout<register = [1, 128, 8], lane = [2, 4, 16, 32, 64], warp = [256, 512]>
@@ -57,7 +57,7 @@ nv_tileaa.func @barrier_before_the_wait(%x: !left, %z: !c, %v: !v) attributes {n
 !c = tensor<64x8xf32, #c>
 !v = tensor<128xf16, #v>
 
-// The younger of two is still under way.
+// The later of two dots is still in flight.
 nv_tileaa.func @younger(%x: !left, %z: !c, %v: !v) attributes {numWarps = 4 : i64} {
   %y = nv_tileas.alloc_tensor offset 0 : !b
   %w = nv_tileas.alloc_tensor offset 256 : !b
@@ -69,7 +69,7 @@ nv_tileaa.func @younger(%x: !left, %z: !c, %v: !v) attributes {numWarps = 4 : i6
   nv_tileas.async.dot_wait pending 1
   nv_tileas.barrier
   nv_tileas.local_store %v, %s vector 2 : !v, !s
-  // expected-error @below {{write of shared bytes [256, 512) conflicts with a read by a product: no wait and barrier separate them}}
+  // expected-error @below {{write of shared bytes [256, 512) conflicts with a read by a dot: no wait and barrier separate them}}
   nv_tileas.local_store %v, %t vector 2 : !v, !s
   %d = nv_tileas.async.dot_wait %q pending 0 : !c -> !c
   nv_tileaa.return

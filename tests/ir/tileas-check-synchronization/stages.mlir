@@ -1,5 +1,5 @@
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileas-check-synchronization)' --split-input-file --verify-diagnostics
-// What threads do to a stage of a pipeline between the wait and the product.
+// Accesses of threads to a stage of a pipeline between the wait and the dot.
 
 #shared = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 72, 144, 288, 512, 1024, 2048]>
 #sums = #nv_tileas.layout<register = [1, 512, 8, 16, 32], lane = [2, 4, 64, 128, 256], warp = [1024, 2048]>
@@ -20,7 +20,7 @@
 !halves = !nv_tileas.memdesc<2048xf16, #half, stages = 2>
 !half = !nv_tileas.memdesc<2048xf16, #half>
 
-// Each thread writes what it has read, by whatever type; products wait for all.
+// Each thread writes the elements that it has read, with any type, and dots wait for all threads.
 nv_tileaa.func @kept(%view: !view, %desc: !desc, %n: i32, %m: i32) attributes {numWarps = 8 : i64, nv_tileas.max_registers = 240 : i64} {
   %a = nv_tileas.alloc_tensor offset 0 : !ring
   %b = nv_tileas.alloc_tensor offset 16384 : !ring
@@ -99,7 +99,7 @@ nv_tileaa.func @kept(%view: !view, %desc: !desc, %n: i32, %m: i32) attributes {n
 !halves = !nv_tileas.memdesc<2048xf16, #half, stages = 2>
 !half = !nv_tileas.memdesc<2048xf16, #half>
 
-// Parts of a stage are apart.
+// Parts of a stage do not overlap.
 nv_tileaa.func @parts(%view: !view, %desc: !desc, %n: i32, %m: i32) attributes {numWarps = 8 : i64, nv_tileas.max_registers = 240 : i64} {
   %a = nv_tileas.alloc_tensor offset 0 : !ring
   %b = nv_tileas.alloc_tensor offset 16384 : !ring
@@ -181,7 +181,7 @@ nv_tileaa.func @parts(%view: !view, %desc: !desc, %n: i32, %m: i32) attributes {
 !halves = !nv_tileas.memdesc<2048xf16, #half, stages = 2>
 !half = !nv_tileas.memdesc<2048xf16, #half>
 
-// Others read what a thread writes: they meet in between.
+// Other threads read what a thread writes, so a barrier is needed in between.
 nv_tileaa.func @moved(%view: !view, %desc: !desc, %n: i32, %m: i32) attributes {numWarps = 8 : i64, nv_tileas.max_registers = 240 : i64} {
   %a = nv_tileas.alloc_tensor offset 0 : !ring
   %b = nv_tileas.alloc_tensor offset 16384 : !ring

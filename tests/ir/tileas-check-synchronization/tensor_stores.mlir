@@ -1,5 +1,5 @@
 // RUN: tileiras-opt %s --split-input-file --verify-diagnostics --pass-pipeline='builtin.module(tileas-check-synchronization)'
-// A tensor copy to a view reads its storage until it has been waited for: barriers before that say nothing about it.
+// A TMA store reads its storage until it has been waited for; earlier barriers do not change that.
 #s = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 72, 144, 288]>
 #l = #nv_tileas.layout<register = [1, 2, 4, 256], lane = [8, 16, 32, 64, 128], warp = [0, 0]>
 !s = !nv_tileas.memdesc<8x64xbf16, #s, align = 1024>
@@ -56,7 +56,7 @@ nv_tileaa.func @not_waited(%x: !x, %v: !view, %d: !desc, %n: i32) attributes {nu
 !view = !nv_tileaa.tiled_view<tile = [8, 64], memref<64x64xbf16, strides = [64, 1]>>
 !desc = !nv_tileas.tma_desc<bf16, dims = [1, 0], box = [64, 8], steps = [1, 1], swizzle = 128, fill = zero>
 
-// The thread that started the copy knows that it is done; the others learn it at the barrier.
+// The thread that started the store knows that it is complete; the others know it after the barrier.
 nv_tileaa.func @not_told(%x: !x, %v: !view, %d: !desc, %n: i32) attributes {numWarps = 4 : i64} {
   %s = nv_tileas.alloc_tensor offset 0 : !s
   %c0 = arith.constant 0 : i32

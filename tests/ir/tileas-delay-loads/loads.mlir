@@ -4,12 +4,12 @@
 #l = #nv_tileas.layout<register = [1, 2, 128, 256, 512, 1024, 2048], lane = [4, 8, 16, 32, 64], warp = []>
 !view = !nv_tileaa.tiled_view<tile = [4096], memref<?xf32, strides = [1]>>
 !tile = tensor<4096xf32, #l>
-// And 32 of each of these.
+// A thread has 32 registers of each of these tiles.
 #s = #nv_tileas.layout<register = [1, 2, 128, 256, 512], lane = [4, 8, 16, 32, 64], warp = []>
 !small_view = !nv_tileaa.tiled_view<tile = [1024], memref<?xf32, strides = [1]>>
 !small = tensor<1024xf32, #s>
 gpu.module @kernels {
-  // A load moves behind what uses up the tile before.
+  // A load moves after the last use of the previous tile.
   // CHECK-LABEL: @three
   // CHECK: %[[A:.*]], %{{.*}} = nv_tileas.tiled_load {{.*}}[%arg1]
   // CHECK-NEXT: %[[S:.*]] = arith.negf %[[A]]
@@ -26,7 +26,7 @@ gpu.module @kernels {
     %u = arith.addf %t, %c : !tile
     nv_tileaa.return
   }
-  // An index that is computed for a load moves with it, and one that others use stays.
+  // An index that is computed only for a load moves with it; one with other uses does not.
   // CHECK-LABEL: @indices
   // CHECK: %[[X:.*]] = arith.addi
   // CHECK-NEXT: arith.addi %[[X]]
@@ -48,7 +48,7 @@ gpu.module @kernels {
     %w = arith.addf %u, %d : !tile
     nv_tileaa.return
   }
-  // Two fit.
+  // Two tiles fit.
   // CHECK-LABEL: @two
   // CHECK: nv_tileas.tiled_load
   // CHECK-NEXT: nv_tileas.tiled_load
@@ -60,7 +60,7 @@ gpu.module @kernels {
     %t = arith.addf %s, %b : !tile
     nv_tileaa.return
   }
-  // The order of use counts, not that of the loads.
+  // The order of the uses matters, not the order of the loads.
   // CHECK-LABEL: @last_first
   // CHECK: nv_tileas.tiled_load {{.*}}[%arg3]
   // CHECK-NEXT: arith.negf
@@ -76,7 +76,7 @@ gpu.module @kernels {
     %u = arith.addf %t, %a : !tile
     nv_tileaa.return
   }
-  // No load passes a store or an op with regions.
+  // No load moves past a store or an op with regions.
   // CHECK-LABEL: @stores
   // CHECK: arith.negf
   // CHECK-NEXT: nv_tileas.tiled_load {{.*}}[%arg2]
@@ -95,7 +95,7 @@ gpu.module @kernels {
     %w = arith.addf %u, %d : !tile
     nv_tileaa.return
   }
-  // A load that a token orders stays. It counts all the same.
+  // A load that a token orders does not move, but its registers are counted.
   // CHECK-LABEL: @ordered
   // CHECK: nv_tileas.tiled_load {{.*}}[%arg2]
   // CHECK-NEXT: nv_tileas.tiled_load {{.*}}[%arg1]
@@ -112,7 +112,7 @@ gpu.module @kernels {
     %z = nv_tileas.tiled_store <weak> %u, %v[%i] token %tb vector 4 bounds <split> : !tile, !view[i32]
     nv_tileaa.return
   }
-  // Two small ones are under way at a time.
+  // Two small loads can be in flight at a time.
   // CHECK-LABEL: @window
   // CHECK: nv_tileas.tiled_load
   // CHECK-NEXT: nv_tileas.tiled_load

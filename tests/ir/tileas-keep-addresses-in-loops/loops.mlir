@@ -4,7 +4,7 @@
 #m = #nv_tileas.layout<register = [1, 2, 4, 8], lane = [0, 16, 32, 64, 0], warp = []>
 #n = #nv_tileas.layout<register = [8, 16, 32, 64, 1, 2], lane = [4, 0, 0, 0, 0], warp = []>
 gpu.module @kernels {
-  // The outermost loop around a product is marked, those inside are not.
+  // The outermost loop around a dot is marked, and the loops inside it are not.
   // CHECK-LABEL: @nested
   nv_tileaa.func @nested(%a: tensor<8x16xf32, #m>, %b: tensor<16x8xf32, #n>, %c: tensor<8x8xf32, #l>, %k: i32, %pipeline: !nv_tileas.pipeline<2>, %it: !nv_tileas.pipeline_iterator) attributes {numWarps = 1 : i64} {
     %c0 = arith.constant 0 : i32
@@ -23,7 +23,7 @@ gpu.module @kernels {
     // CHECK: scf.yield
     // CHECK-NEXT: } {nv_tileas.addresses_in_loop}
     }
-    // So is a loop of warps that change stages for products.
+    // The loop of converter warps is marked too.
     // CHECK: producer_commit %{{.*}}[%{{.*}}] converted :
     // CHECK-NEXT: }{{$}}
     // CHECK-NEXT: } {nv_tileas.addresses_in_loop}
@@ -32,7 +32,7 @@ gpu.module @kernels {
         nv_tileas.async.pipeline.producer_commit %pipeline[%it] converted : <2>
       }
     }
-    // A loop without a product leaves LLVM its freedom.
+    // A loop without a dot is not marked, and LLVM may optimize it freely.
     // CHECK: scf.for
     %t = scf.for %i = %c0 to %k step %c1 iter_args(%x = %c) -> (tensor<8x8xf32, #l>) : i32 {
       %y = arith.addf %x, %x : tensor<8x8xf32, #l>

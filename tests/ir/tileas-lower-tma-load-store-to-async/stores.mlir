@@ -4,9 +4,9 @@
 !any = !nv_tileaa.tiled_view<tile = [64, 64], memref<?x?xf16, strides = [256, 1]>>
 !words = !nv_tileaa.tiled_view<tile = [64, 64], memref<?x256xf32, strides = [256, 1]>>
 
-// A tile after the other: storage and map stand in front, each copy waits for the one before, and the agent for the last.
-// Whoever used the memory of the map's scratch before is done with it; behind the second barrier all warps go together
-// again.
+// Tile after tile: storage and map are created before the loop, each store waits for the previous one, and the agent
+// waits for the last one. The first barrier ends earlier uses of the map's scratch memory; after the second, all
+// warps continue together.
 // CHECK-LABEL: nv_tileaa.func @tiles(
 // CHECK: agent_switch warps [4, 4]
 // CHECK-DAG: %[[X:.*]] = nv_tileas.alloc_tensor : <128xi8,
@@ -53,8 +53,8 @@ nv_tileaa.func @tiles(%p0: !nv_tileaa.ptr<f16>, %q0: !nv_tileaa.ptr<f16>, %n: i3
   nv_tileaa.return
 }
 
-// A copy writes eight elements at a time: where rows may end within eight, threads store on the other side of a test. The
-// order of the stores stays that of the tokens.
+// A store writes eight elements at a time. If rows can end within these eight, a test selects stores by threads
+// instead. The tokens keep the order of the stores.
 // CHECK-LABEL: nv_tileaa.func @tiles_of_any_width(
 // CHECK: agent_switch warps [4, 4]
 // CHECK: scf.for {{.*}} iter_args(%[[BEFORE:.*]] = %{{[a-z0-9]*}}, {{.*}}) -> (!nv_tileaa.mem_token,
@@ -94,7 +94,7 @@ nv_tileaa.func @tiles_of_any_width(%p0: !nv_tileaa.ptr<f16>, %q0: !nv_tileaa.ptr
   nv_tileaa.return
 }
 
-// The first copy of all waits for nothing. The second one does: it may write the same elements.
+// The first store waits for nothing. The second one waits, because it may write the same elements.
 // CHECK-LABEL: nv_tileaa.func @two(
 // CHECK: agent_switch
 // CHECK: scf.for
@@ -125,7 +125,7 @@ nv_tileaa.func @two(%p0: !nv_tileaa.ptr<f16>, %q0: !nv_tileaa.ptr<f16>, %n: i32,
   nv_tileaa.return
 }
 
-// Others read what is stored, behind it by tokens; so the store before that stays too.
+// A later access reads the stored elements, ordered by tokens, so the previous store is not replaced either.
 // CHECK-LABEL: nv_tileaa.func @ordered(
 // CHECK-NOT: tma_store
 // CHECK: nv_tileas.tiled_store
@@ -156,8 +156,8 @@ nv_tileaa.func @ordered(%p0: !nv_tileaa.ptr<f16>, %q0: !nv_tileaa.ptr<f16>, %n: 
   nv_tileaa.return
 }
 
-// The program forbids it; and threads that store f32 from a product's result fill whole sectors, while in shared memory
-// they would meet in one bank.
+// The program forbids it. Also, threads that store f32 results of a dot fill whole sectors, but in shared memory they
+// would conflict in one bank.
 // CHECK-LABEL: nv_tileaa.func @forbidden(
 // CHECK-NOT: tma_store
 // CHECK: nv_tileas.tiled_store
@@ -189,7 +189,7 @@ nv_tileaa.func @forbidden(%p0: !nv_tileaa.ptr<f16>, %q0: !nv_tileaa.ptr<f16>, %r
   nv_tileaa.return
 }
 
-// In a branch with its loop: the storage may lie where the ring was, and is waited for in the branch.
+// In a branch with its loop: the storage may reuse the bytes of the ring, and the store is waited for in the branch.
 // CHECK-LABEL: nv_tileaa.func @branch(
 // CHECK: nv_tileas.async.pipeline.agent_switch
 // CHECK: scf.if

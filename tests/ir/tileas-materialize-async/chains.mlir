@@ -1,9 +1,9 @@
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileaa-plan-dots{compute-capability=sm_90},convert-tileaa-to-tileas{compute-capability=sm_90},tileas-assign-dot-layouts{compute-capability=sm_90},tileas-assign-load-store-layouts{compute-capability=sm_90},tileas-remove-layout-conversions,tileas-pipeline-dots,tileas-materialize-async)' | FileCheck %s
 !view = !nv_tileaa.tiled_view<tile = [64, 64], memref<?x256xf16, strides = [256, 1]>, padding = zero>
 
-// What the loop does not change is stored once, in an order that products read. Both products of an iteration are
-// under way together: the first is waited for with the second behind it, which is waited for when everything else has
-// been computed; the finaliser keeps to that because the release in between depends on it.
+// A loop-invariant operand is stored once, in a layout that dots read. Both dots of an iteration are in flight
+// together: the first is waited for while the second is in flight, and the second after everything else has been
+// computed. ptxas keeps this order because the release in between depends on it.
 // CHECK-LABEL: nv_tileaa.func @chain(
 // CHECK: %[[RING:.*]] = nv_tileas.alloc_tensor : <64x64xf16, {{.*}}, stages =
 // CHECK: %[[P:.*]] = nv_tileas.async.pipeline.create_pipeline

@@ -1,8 +1,8 @@
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileaa-plan-dots{compute-capability=sm_90},convert-tileaa-to-tileas{compute-capability=sm_90},tileas-assign-dot-layouts{compute-capability=sm_90},tileas-assign-load-store-layouts{compute-capability=sm_90},tileas-remove-layout-conversions,tileas-materialize-async)' | FileCheck %s
 !view = !nv_tileaa.tiled_view<tile = [64, 64], memref<?x256xf32, strides = [256, 1]>, padding = zero>
 
-// Copies round f32 to tf32, so the left operand is multiplied as it comes. The right one is turned where it lies, which
-// takes a barrier between reads and writes. Then a fence, since products read by a proxy of their own.
+// TMA rounds f32 to tf32, so the left operand is used directly. The right operand is transposed in place, which needs
+// a barrier between reads and writes, and then a fence because dots read through another proxy.
 // CHECK-LABEL: nv_tileaa.func @rounded(
 // CHECK: nv_tileas.async.tiled_tma_load {{.*}}, <tf32, {{.*}} -> <64x64xtf32,
 // CHECK: nv_tileas.async.pipeline.consumer_wait
@@ -34,7 +34,7 @@ nv_tileaa.func @rounded(%p0: !nv_tileaa.ptr<f32>, %n: i32, %m0: i32) {
   nv_tileaa.return
 }
 
-// What copies cannot do each thread does to what it has read.
+// If TMA cannot convert, each thread converts the elements that it reads.
 // CHECK-LABEL: nv_tileaa.func @negated(
 // CHECK: nv_tileas.async.tiled_tma_load {{.*}}, <f32, {{.*}} -> <64x64xf32,
 // CHECK: nv_tileas.async.pipeline.consumer_wait
@@ -71,7 +71,7 @@ nv_tileaa.func @negated(%p0: !nv_tileaa.ptr<f32>, %n: i32, %m0: i32) {
   nv_tileaa.return
 }
 
-// Sums of 8-bit floats that must be exact: the product is waited for, and its stage released at once.
+// Exact accumulators of 8-bit floats: the dot is waited for, and its stage is released at once.
 // CHECK-LABEL: nv_tileaa.func @exact(
 // CHECK: %[[D:.*]] = nv_tileas.promoted_dot %{{.*}}, %{{.*}}, %{{.*}} by <warpgroup, [64, {{[0-9]+}}, 32]> depth 64
 // CHECK-NEXT: nv_tileas.async.pipeline.consumer_release %{{[0-9a-z]*}}[%{{[0-9a-z]*}}] :

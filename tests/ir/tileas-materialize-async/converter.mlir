@@ -1,6 +1,6 @@
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileaa-plan-dots{compute-capability=sm_90},convert-tileaa-to-tileas{compute-capability=sm_90},tileas-assign-dot-layouts{compute-capability=sm_90},tileas-assign-load-store-layouts{compute-capability=sm_90},tileas-remove-layout-conversions,tileas-materialize-async)' | FileCheck %s
-// Warps that do nothing else turn the right operand, between the copies and the product: sums that must be exact leave
-// consumers no product to hide it behind. The consumers wait for these warps, and for nobody else.
+// Converter warps transpose the right operand between the copies and the dot. With exact accumulators, the consumers
+// have no dot in flight behind which the transposition could be hidden. The consumers wait only for the converter.
 
 // CHECK: nv_tileas.dot_plan = {{.*}}converter = 40
 // CHECK: %[[P:.*]] = nv_tileas.async.pipeline.create_pipeline %{{.*}} consumers 8 converters 4 :

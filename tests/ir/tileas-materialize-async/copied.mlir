@@ -1,8 +1,8 @@
 // RUN: tileiras-opt %s --split-input-file --pass-pipeline='builtin.module(tileaa-plan-dots{compute-capability=sm_90},tileaa-outline-producers,convert-tileaa-to-tileas{compute-capability=sm_90},tileas-assign-dot-layouts{compute-capability=sm_90},tileas-assign-load-store-layouts{compute-capability=sm_90},tileas-remove-layout-conversions,tileas-materialize-async,tileas-specialize-agents,tileas-prefetch-tiles)' | FileCheck %s
-// What a producer's warps only load they copy to the stage themselves: a thread arrives when its copies are done, and
-// whoever multiplies fences behind the wait. The addresses are there before the stage is empty; nothing is loaded ahead.
+// Producer warps copy what they only load directly to the stage: a thread arrives when its copies are complete, and
+// the consumer fences after the wait. The addresses are computed before the stage is free; nothing is loaded ahead.
 
-// 128 threads that copy, and one that announces what the tensor copy brings.
+// 128 threads that copy, and one arrival for the bytes of the TMA load.
 // CHECK-LABEL: nv_tileaa.func @gathered(
 // CHECK: create_pipeline {{.*}} consumers 8 arrivals 129 :
 // CHECK: agent_switch warps [8, 4]
@@ -59,8 +59,8 @@ nv_tileaa.func @gathered(%p0: !nv_tileaa.ptr<f16>, %q: !nv_tileaa.ptr<i32>, %n: 
   nv_tileaa.return
 }
 // -----
-// Rows of a view that begin at multiples of 8 bytes: no tensor copy brings them, and copies of 8 bytes do. What is computed
-// goes through registers, and both say so.
+// Rows of a view that start at multiples of 8 bytes cannot be loaded by TMA, but by 8-byte copies. Computed elements
+// go through registers, and both kinds signal their completion.
 // CHECK-LABEL: nv_tileaa.func @both(
 // CHECK: create_pipeline {{.*}} consumers {{.*}} arrivals 132 :
 // CHECK: }, {
@@ -96,7 +96,7 @@ nv_tileaa.func @both(%p0: !nv_tileaa.ptr<f16>, %q0: !nv_tileaa.ptr<f16>, %n0: i3
   nv_tileaa.return
 }
 // -----
-// Elements of two bytes each by themselves are no copies.
+// Single 2-byte elements cannot be copied asynchronously.
 // CHECK-LABEL: nv_tileaa.func @single(
 // CHECK: create_pipeline
 // CHECK-NOT: async.tiled_load

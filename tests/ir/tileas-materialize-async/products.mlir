@@ -1,7 +1,7 @@
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileaa-plan-dots{compute-capability=sm_90},convert-tileaa-to-tileas{compute-capability=sm_90},tileas-assign-dot-layouts{compute-capability=sm_90},tileas-assign-load-store-layouts{compute-capability=sm_90},tileas-remove-layout-conversions,tileas-materialize-async)' | FileCheck %s
 !view = !nv_tileaa.tiled_view<tile = [64, 64], memref<?x256xf16, strides = [256, 1]>, padding = zero>
 
-// One product is under way while the next one starts; its stage is released when it is done.
+// One dot is in flight while the next one starts; its stage is released when it is complete.
 // CHECK-LABEL: nv_tileaa.func @carried(
 // CHECK: %[[A:.*]] = nv_tileas.alloc_tensor : <64x64xf16, {{.*}}, stages = [[S:[0-9]+]], align = 1024>
 // CHECK: %[[B:.*]] = nv_tileas.alloc_tensor : <64x64xf16, {{.*}}, stages = [[S]], align = 1024>
@@ -51,7 +51,7 @@ nv_tileaa.func @carried(%p0: !nv_tileaa.ptr<f16>, %q: !nv_tileaa.ptr<f32>, %n: i
   nv_tileaa.return
 }
 
-// In no loop: it is waited for where it is used. The right operand is read as its transpose.
+// Outside a loop, the dot is waited for before its use. The right operand is read as its transpose.
 // CHECK-LABEL: nv_tileaa.func @once(
 // CHECK: nv_tileas.async.pipeline.consumer_wait %[[P:.*]][%[[IT:.*]]]
 // CHECK: %[[TURNED:.*]] = nv_tileas.memdesc_permute %{{.*}} [1, 0]
@@ -75,7 +75,7 @@ nv_tileaa.func @once(%p0: !nv_tileaa.ptr<f16>, %q: !nv_tileaa.ptr<f32>, %n: i32,
   nv_tileaa.return
 }
 
-// A loop in a branch: the iterator is a result of both arms.
+// A loop in a branch: the iterator is a result of both branches.
 // CHECK-LABEL: nv_tileaa.func @branch(
 // CHECK: %[[FIRST:.*]] = nv_tileas.async.pipeline.create_iterator
 // CHECK: scf.if %arg4 -> ({{.*}}, !nv_tileas.pipeline_iterator) {

@@ -1,7 +1,8 @@
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileaa-plan-dots{compute-capability=sm_90},convert-tileaa-to-tileas{compute-capability=sm_90},tileas-assign-dot-layouts{compute-capability=sm_90},tileas-assign-load-store-layouts{compute-capability=sm_90},tileas-remove-layout-conversions,tileas-materialize-async)' --split-input-file | FileCheck %s
 !view = !nv_tileaa.tiled_view<tile = [64, 64], memref<?x256xf16, strides = [256, 1]>, padding = zero>
 
-// Products of one left tile take a stage together, which has it once. Both are under way while the next ones start.
+// Dots that use the same left tile share a stage, which has the tile once. Both are in flight while the next ones
+// start.
 // CHECK-LABEL: nv_tileaa.func @two_sums(
 // CHECK: %[[A:.*]] = nv_tileas.alloc_tensor : <64x64xf16, {{.*}}, stages = [[S:[0-9]+]], align = 1024>
 // CHECK: %[[B:.*]] = nv_tileas.alloc_tensor : <64x64xf16, {{.*}}, stages = [[S]], align = 1024>
@@ -37,7 +38,7 @@ nv_tileaa.func @two_sums(%p0: !nv_tileaa.ptr<f16>, %q: !nv_tileaa.ptr<f32>, %n: 
     %a, %t1 = nv_tileaa.tiled_load <weak> %v[%c0, %k] : !view[i32, i32] -> tensor<64x64xf16>
     %b, %t2 = nv_tileaa.tiled_load <weak> %v[%k, %c0] : !view[i32, i32] -> tensor<64x64xf16>
     %d = nv_tileaa.dot %a, %b, %x : tensor<64x64xf16>, tensor<64x64xf16>, tensor<64x64xf32>
-    // Where the tile is follows from what stands behind the first product.
+    // The tile index is computed from ops after the first dot.
     %next = arith.addi %k, %c1 : i32
     %c, %t3 = nv_tileaa.tiled_load <weak> %v[%c1, %next] : !view[i32, i32] -> tensor<64x64xf16>
     %ct = nv_tileaa.permute %c [1, 0] : tensor<64x64xf16> -> tensor<64x64xf16>
@@ -53,7 +54,7 @@ nv_tileaa.func @two_sums(%p0: !nv_tileaa.ptr<f16>, %q: !nv_tileaa.ptr<f32>, %n: 
 // -----
 !view = !nv_tileaa.tiled_view<tile = [64, 64], memref<?x256xf16, strides = [256, 1]>, padding = zero>
 
-// A tile by itself: one copy, read in two ways.
+// A tile times itself: one copy, read in two ways.
 // CHECK-LABEL: nv_tileaa.func @by_itself(
 // CHECK: %[[A:.*]] = nv_tileas.alloc_tensor : <64x64xf16, {{.*}}, stages = {{[0-9]+}}, align = 1024>
 // CHECK: producer_acquire {{.*}} bytes 8192
@@ -83,7 +84,7 @@ nv_tileaa.func @by_itself(%p0: !nv_tileaa.ptr<f16>, %q: !nv_tileaa.ptr<f32>, %n:
 // -----
 !bytes = !nv_tileaa.tiled_view<tile = [64, 128], memref<?x256xf8E4M3FN, strides = [256, 1]>, padding = zero>
 
-// Sums that are added up beside the tensor cores are complete before the stage is released.
+// Accumulators that are promoted outside the tensor cores are complete before the stage is released.
 // CHECK-LABEL: nv_tileaa.func @promoted(
 // CHECK: producer_acquire {{.*}} bytes 24576
 // CHECK: nv_tileas.async.pipeline.consumer_wait %[[P:.*]][%[[IT:.*]]]

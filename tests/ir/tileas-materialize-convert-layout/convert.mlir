@@ -3,7 +3,7 @@
 #rows = #nv_tileas.layout<register = [1, 2, 512], lane = [4, 8, 16, 32, 64], warp = [128, 256]>
 #swapped = #nv_tileas.layout<register = [2, 1, 512], lane = [4, 8, 16, 32, 64], warp = [128, 256]>
 #columns = #nv_tileas.layout<register = [32, 64, 16], lane = [128, 256, 512, 1, 2], warp = [4, 8]>
-// Only registers change places: the conversion stays and costs nothing.
+// Only registers are exchanged: the conversion stays and costs nothing.
 // CHECK-LABEL: nv_tileaa.func @registers(
 // CHECK: nv_tileas.convert_layout
 // CHECK-NOT: alloc_tensor
@@ -13,8 +13,8 @@ nv_tileaa.func @registers(%x: f32) attributes {numWarps = 4 : i64} {
   %b = nv_tileas.convert_layout %a : tensor<32x32xf32, #rows> -> tensor<32x32xf32, #swapped>
   nv_tileaa.return
 }
-// Nothing used shared memory before the first trip, so it needs no barrier in front; the second does. The storage is
-// swizzled (bases with several bits), and the side that can moves vectors.
+// Shared memory was not used before the first conversion, so it needs no barrier before it; the second one does. The
+// storage is swizzled (bases with several bits), and the side that can use vectors does.
 // CHECK-LABEL: nv_tileaa.func @first(
 // CHECK-NOT: convert_layout
 // CHECK: %[[A:.*]] = nv_tileas.alloc_tensor : <32x32xf32, #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 64, 132, 264, 528]>>
@@ -34,7 +34,7 @@ nv_tileaa.func @first(%x: f32) attributes {numWarps = 4 : i64} {
   %d = nv_tileas.convert_layout %c : tensor<32x32xf32, #columns> -> tensor<32x32xf32, #rows>
   nv_tileaa.return
 }
-// The round before may still be reading.
+// Threads may still be reading in the previous iteration.
 // CHECK-LABEL: nv_tileaa.func @in_a_loop(
 // CHECK: scf.for
 // CHECK: nv_tileas.alloc_tensor

@@ -3,7 +3,7 @@
 #rows = #nv_tileas.layout<register = [1, 2, 4, 1024, 2048], lane = [8, 16, 32, 64, 128], warp = [256, 512]>
 #columns = #nv_tileas.layout<register = [64, 128, 256, 16, 32], lane = [512, 1024, 2048, 1, 2], warp = [4, 8]>
 
-// Both go together: one barrier before the stores, one behind them.
+// Both conversions are merged: one barrier before the stores, and one after them.
 // CHECK-LABEL: nv_tileaa.func @two(
 // CHECK: scf.for
 // CHECK: %[[M:.*]] = nv_tileas.alloc_tensor
@@ -30,7 +30,7 @@ nv_tileaa.func @two(%n: i32) attributes {numWarps = 4 : i64} {
   nv_tileaa.return
 }
 
-// What is computed from the first between the two stands behind both.
+// Uses of the first conversion between the two come after both.
 // CHECK-LABEL: nv_tileaa.func @computed(
 // CHECK: nv_tileas.local_store %{{.*}}, %[[M:.*]] vector
 // CHECK-NEXT: %[[N:.*]] = nv_tileas.alloc_tensor
@@ -52,7 +52,7 @@ nv_tileaa.func @computed() attributes {numWarps = 4 : i64} {
   nv_tileaa.return
 }
 
-// The second conversion needs what the first gives.
+// The second conversion needs the result of the first.
 // CHECK-LABEL: nv_tileaa.func @dependent(
 // CHECK: nv_tileas.local_store
 // CHECK-NEXT: nv_tileas.barrier
@@ -68,7 +68,7 @@ nv_tileaa.func @dependent() attributes {numWarps = 4 : i64} {
   nv_tileaa.return
 }
 
-// Or what is computed from that.
+// The second conversion needs a value that is computed from the first.
 // CHECK-LABEL: nv_tileaa.func @dependent_computation(
 // CHECK: nv_tileas.local_load
 // CHECK-NEXT: arith.extf
@@ -82,7 +82,7 @@ nv_tileaa.func @dependent_computation() attributes {numWarps = 4 : i64} {
   nv_tileaa.return
 }
 
-// More than the storage that conversions may take together.
+// Together, they exceed the storage limit of conversions.
 // CHECK-LABEL: nv_tileaa.func @large(
 // CHECK: nv_tileas.local_load
 // CHECK: nv_tileas.barrier {nv_tileas.reuse}

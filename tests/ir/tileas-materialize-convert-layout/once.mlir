@@ -6,22 +6,22 @@
 
 // CHECK-LABEL: nv_tileaa.func @kinds(
 nv_tileaa.func @kinds(%a: tensor<128xi32, #full>, %b: tensor<128xi32, #half>, %c: tensor<1xi64, #one>, %d: tensor<32xi8, #odd>) attributes {numWarps = 4 : i64} {
-  // Owners are the only holders.
+  // The owners are the only holders.
   // CHECK-NOT: replicate
   // CHECK: arith.addi %arg0, %arg0
   %a1 = nv_tileas.replicate %a : tensor<128xi32, #full>
   %a2 = arith.addi %a1, %a1 : tensor<128xi32, #full>
-  // The upper half of each warp has copies of the lower: shuffles will do.
+  // The upper half of each warp has replicas of the lower half, so shuffles suffice.
   // CHECK-NEXT: %[[B:.*]] = nv_tileas.replicate %arg1
   // CHECK-NEXT: arith.addi %[[B]], %[[B]]
   %b1 = nv_tileas.replicate %b : tensor<128xi32, #half>
   %b2 = arith.addi %b1, %b1 : tensor<128xi32, #half>
-  // The first thread tells all warps. Nobody has used shared memory yet.
+  // The first thread sends the value to all warps. Shared memory has not been used before.
   // CHECK-NEXT: %[[M:.*]] = nv_tileas.alloc_tensor : <1xi64, #nv_tileas.shared_layout<offset = []>>
   // CHECK-NEXT: nv_tileas.local_store %arg2, %[[M]] vector 1
   %c1 = nv_tileas.replicate %c : tensor<1xi64, #one>
   %c2 = arith.addi %c1, %c1 : tensor<1xi64, #one>
-  // Lanes that are sums of others are no plain copies. Both go at once.
+  // Lanes whose basis is a sum of others are not simple replicas. Both values are sent at once.
   // CHECK-NEXT: %[[N:.*]] = nv_tileas.alloc_tensor : <32xi8,
   // CHECK-NEXT: nv_tileas.local_store %arg3, %[[N]]
   // CHECK-NEXT: nv_tileas.barrier

@@ -2,7 +2,7 @@
 
 #rows = #nv_tileas.layout<register = [1, 2, 512], lane = [4, 8, 16, 32, 64], warp = [128, 256]>
 #columns = #nv_tileas.layout<register = [32, 64, 16], lane = [128, 256, 512, 1, 2], warp = [4, 8]>
-// Outside of the loop nothing is said.
+// No remark is emitted outside loops.
 nv_tileaa.func @loop(%x: f32, %n: i32) attributes {numWarps = 4 : i64} {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32

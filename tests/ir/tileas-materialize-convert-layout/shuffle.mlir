@@ -2,7 +2,7 @@
 
 #a = #nv_tileas.layout<register = [1, 2], lane = [4, 8, 16, 32, 64], warp = [128]>
 #b = #nv_tileas.layout<register = [4, 2], lane = [1, 8, 16, 32, 64], warp = [128]>
-// A lane bit and a register bit change places: shuffles, and no shared memory.
+// A lane bit and a register bit are exchanged: shuffles, without shared memory.
 // CHECK-LABEL: nv_tileaa.func @inside_a_warp(
 // CHECK: nv_tileas.shuffle %{{.*}} : tensor<256xf32, {{.*}}> -> tensor<256xf32, #nv_tileas.layout<register = [4, 2], lane = [1, 8, 16, 32, 64], warp = [128]>>
 // CHECK-NOT: alloc_tensor
@@ -27,7 +27,7 @@ nv_tileaa.func @copies(%x: f32) attributes {numWarps = 4 : i64} {
 #slice = #nv_tileas.layout<register = [1], lane = [2, 4, 8, 16, 32], warp = [64, 128]>
 #half = #nv_tileas.layout<register = [1], lane = [2, 4, 8, 16, 0], warp = [32, 64]>
 #other = #nv_tileas.layout<register = [64], lane = [1, 2, 4, 8, 16], warp = [128, 32]>
-// Slices of rows 0 to 3 and 4 to 7 by a register: the op stays. By a lane: shuffles. Across warps: shared memory.
+// Slices of rows 0 to 3 and 4 to 7: by a register, the op stays; by a lane, shuffles; by a warp, shared memory.
 // CHECK-LABEL: nv_tileaa.func @slices(
 // CHECK: nv_tileas.extract_slice %{{.*}}[%{{.*}}, %arg1] : tensor<4x128xf32, {{.*}}> -> tensor<4x64xf32, {{.*}}>
 // CHECK-NEXT: nv_tileas.shuffle %{{.*}}[%{{.*}}, %arg1] : tensor<4x64xf32, {{.*}}> -> tensor<4x32xf32, {{.*}}>

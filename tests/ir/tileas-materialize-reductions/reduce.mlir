@@ -5,7 +5,7 @@
 #warps = #nv_tileas.layout<register = [], lane = [1, 2, 4, 8, 16], warp = [32, 64, 128, 256, 512]>
 #mixed = #nv_tileas.layout<register = [1, 2], lane = [4, 8, 16, 32, 192], warp = [128, 256]>
 
-// Each warp's part of a row, one store for each warp, and all four parts in every thread.
+// Each warp stores its part of a row, and every thread loads all four parts.
 // CHECK-LABEL: @across(
 // CHECK: %[[P:.*]] = nv_tileas.reduce %arg0 dim 1 kept 384 identities [0.000000e+00 : f32]
 // CHECK-SAME: -> tensor<1x4xf32, #nv_tileas.layout<register = [], lane = [0, 0, 0, 0, 0], warp = [1, 2]>> {
@@ -18,7 +18,7 @@
 // CHECK-NEXT: nv_tileas.reduce %[[Q]] dim 1 identities
 // CHECK-SAME: -> tensor<1xf32, #nv_tileas.layout<register = [], lane = [0, 0, 0, 0, 0], warp = [0, 0]>> {
 // CHECK: arith.addf
-// The next exchange may find warps that still read.
+// At the next exchange, warps may still be reading.
 // CHECK: nv_tileas.reduce %arg0, %arg0 dim 1 kept 384
 // CHECK: %[[A:.*]] = nv_tileas.alloc_tensor
 // CHECK: %[[B:.*]] = nv_tileas.alloc_tensor
@@ -42,7 +42,7 @@ nv_tileaa.func @across(%x: tensor<1x512xf32, #row>) attributes {numWarps = 4 : i
   nv_tileaa.return
 }
 
-// 32 warps: a thread combines eight of their results, and lanes the rest.
+// 32 warps: a thread combines eight of their results, and lanes combine the rest.
 // CHECK-LABEL: @many(
 // CHECK: nv_tileas.local_load %{{.*}} -> tensor<32xi32, #nv_tileas.layout<register = [1, 2, 4], lane = [16, 8, 0, 0, 0], warp = [0, 0, 0, 0, 0]>>
 // CHECK: nv_tileas.reduce %{{.*}} dim 0 {{.*}} -> i32 {
@@ -55,7 +55,7 @@ nv_tileaa.func @many(%x: tensor<1024xi32, #warps>) attributes {numWarps = 32 : i
   nv_tileaa.return
 }
 
-// What stays in a warp stays as it is.
+// Reductions within a warp are unchanged.
 // CHECK-LABEL: @within(
 // CHECK-NEXT: nv_tileas.reduce %arg0 dim 1 identities [0.000000e+00 : f32] : tensor<4x128xf32
 // CHECK-NOT: nv_tileas.barrier
@@ -69,7 +69,7 @@ nv_tileaa.func @within(%x: tensor<4x128xf32, #row>) attributes {numWarps = 4 : i
   nv_tileaa.return
 }
 
-// In a loop the storage is used again.
+// In a loop, the storage is used again.
 // CHECK-LABEL: @loop(
 // CHECK: scf.for
 // CHECK: nv_tileas.barrier
@@ -88,7 +88,7 @@ nv_tileaa.func @loop(%x: tensor<1x512xf32, #row>, %n: i32) attributes {numWarps 
   nv_tileaa.return
 }
 
-// A lane that moves along both dimensions: the operand goes to the default layout, and the result back.
+// A lane bit that is along both dimensions: the operand is converted to the default layout, and the result back.
 // CHECK-LABEL: @convert(
 // CHECK: %[[C:.*]] = nv_tileas.convert_layout %arg0 : {{.*}} -> tensor<4x128xf32, [[D:#nv_tileas.layout<register = .1, 2., lane = .4, 8, 16, 128, 256., warp = .32, 64.>]]>
 // CHECK: nv_tileas.reduce %[[C]] dim 1 kept 96 identities [0.000000e+00 : f32] : tensor<4x128xf32, [[D]]>

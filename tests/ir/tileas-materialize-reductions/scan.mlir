@@ -4,8 +4,8 @@
 #row = #nv_tileas.layout<register = [1, 2, 128], lane = [4, 8, 16, 32, 64], warp = [256, 512]>
 #tall = #nv_tileas.layout<register = [4, 8, 16, 32, 64, 128, 256], lane = [512, 1024, 2048, 4096, 8192], warp = [1, 2]>
 
-// Lanes hold the low bits of the coordinate: 16 segments of 32 elements, whose totals all threads get. Backwards, the total of a
-// segment is its first element.
+// Lanes have the low bits of the coordinate: 16 segments of 32 elements, whose totals are sent to all threads. In
+// reverse, the total of a segment is its first element.
 // CHECK-LABEL: @segments(
 // CHECK: %[[V:.*]] = nv_tileas.view %arg0 : {{.*}} -> tensor<16x32xf32
 // CHECK: %[[S:.*]] = nv_tileas.scan %[[V]] dim 1 reverse identities [0.000000e+00 : f32]
@@ -26,7 +26,7 @@ nv_tileaa.func @segments(%x: tensor<512xf32, #lanes>) attributes {numWarps = 4 :
   nv_tileaa.return
 }
 
-// Two segments in registers of one thread: every thread has their totals, and nothing goes through shared memory.
+// Two segments are in registers of one thread: every thread has their totals, and shared memory is not used.
 // CHECK-LABEL: @in_registers(
 // CHECK: nv_tileas.view %arg0 : {{.*}} -> tensor<4x2x128xi32
 // CHECK: %[[S:.*]]:2 = nv_tileas.scan %{{.*}}, %{{.*}} dim 2 identities
@@ -42,7 +42,7 @@ nv_tileaa.func @in_registers(%x: tensor<4x256xi32, #row>) attributes {numWarps =
   nv_tileaa.return
 }
 
-// Warps hold the lowest bits: so many segments that the operand is brought into order first.
+// Warps have the lowest bits, which gives so many segments that the operand is converted first.
 // CHECK-LABEL: @convert(
 // CHECK: nv_tileas.convert_layout %arg0 : {{.*}} -> tensor<16384xf32, [[O:#nv_tileas.layout<register = .1, 2, 4, 8, 16, 32, 64., lane = .128, 256, 512, 1024, 2048., warp = .4096, 8192.>]]>
 // CHECK: nv_tileas.scan %{{.*}} dim 1 identities [0.000000e+00 : f32] : tensor<4x4096xf32, [[O]]>

@@ -1,7 +1,7 @@
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileas-materialize-register-loops)' | FileCheck %s
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileas-materialize-register-loops)' | tileiras-opt --pass-pipeline='builtin.module(tileas-materialize-register-loops)' | FileCheck %s
 
-// 256 elements a thread: eight chunks of 32 registers, which virtual warps number. A second run finds nothing to do.
+// 256 elements per thread: eight chunks of 32 registers, numbered by virtual warps. A second run changes nothing.
 #l = #nv_tileas.layout<register = [1, 2, 128, 256, 512, 1024, 2048, 4096], lane = [4, 8, 16, 32, 64], warp = []>
 #m = #nv_tileas.layout<register = [128, 256, 512, 1024, 2048, 4096, 1, 2], lane = [4, 8, 16, 32, 64], warp = []>
 #s = #nv_tileas.layout<register = [1, 2, 128, 256, 512], lane = [4, 8, 16, 32, 64], warp = []>
@@ -15,8 +15,8 @@
 !s = tensor<1024xf32, #s>
 !h = tensor<4096xf32, #h>
 gpu.module @kernels {
-  // Load, compute and store share a loop, and nothing goes to memory in between. The constant is made in it. The token of the
-  // store leaves the loop.
+  // Load, computation and store share a loop, and nothing is stored to memory in between. The constant is created in
+  // the loop. The token of the store leaves the loop.
   // CHECK-LABEL: @one_loop
   nv_tileaa.func @one_loop(%v: !view, %i: i32) attributes {numWarps = 1 : i64} {
     // CHECK: %[[T0:.*]] = nv_tileaa.create_mem_token
@@ -38,8 +38,8 @@ gpu.module @kernels {
     nv_tileaa.return
   }
 
-  // A store that must follow the loads has a loop of its own. What it stores waits in an array, and the join of the loads'
-  // tokens, which stood in front of the store, follows their loop.
+  // A store that must come after the loads has its own loop. The stored value waits in an array. The join of the
+  // loads' tokens, which came before the store, comes after their loop.
   // CHECK-LABEL: @ordered
   nv_tileaa.func @ordered(%v: !view, %w: !view, %i: i32) attributes {numWarps = 1 : i64} {
     // CHECK: %[[A:.*]] = nv_tileas.alloc_array slot 0
@@ -63,7 +63,7 @@ gpu.module @kernels {
     nv_tileaa.return
   }
 
-  // Loads that depend on each other's tokens share a loop, and so does a join in between.
+  // Loads that depend on each other's tokens share a loop, together with a join between them.
   // CHECK-LABEL: @joined
   nv_tileaa.func @joined(%v: !view, %w: !view, %i: i32) attributes {numWarps = 1 : i64} {
     // CHECK: nv_tileas.register_loop 8
@@ -81,7 +81,7 @@ gpu.module @kernels {
     nv_tileaa.return
   }
 
-  // What is cheap is computed in every loop that uses it.
+  // Cheap ops are computed in every loop that uses them.
   // CHECK-LABEL: @lazy
   nv_tileaa.func @lazy(%v: !view, %i: i32, %f: f32) attributes {numWarps = 1 : i64} {
     // CHECK: nv_tileas.register_loop
@@ -98,7 +98,7 @@ gpu.module @kernels {
     nv_tileaa.return
   }
 
-  // A tensor that a loop carries is an array, in which slices are replaced where they are. Other carried values stay.
+  // A loop-carried tensor is an array whose slices are replaced in place. Other carried values are unchanged.
   // CHECK-LABEL: @carried
   nv_tileaa.func @carried(%v: !view, %p: !part, %i: i32, %n: i32, %f: f32) attributes {numWarps = 1 : i64} {
     %c0 = arith.constant 0 : i32
@@ -129,7 +129,7 @@ gpu.module @kernels {
     nv_tileaa.return
   }
 
-  // Tensors that change places around a loop are read before either is written.
+  // Tensors that a loop swaps are both read before either is written.
   // CHECK-LABEL: @swapped
   nv_tileaa.func @swapped(%v: !view, %n: i32, %f: f32, %g: f32) attributes {numWarps = 1 : i64} {
     %c0 = arith.constant 0 : i32
@@ -199,7 +199,7 @@ gpu.module @kernels {
     nv_tileaa.return
   }
 
-  // Arrays that are not in use at the same time share a slot.
+  // Arrays that are not live at the same time share a slot.
   // CHECK-LABEL: @reused
   nv_tileaa.func @reused(%v: !view, %i: i32) attributes {numWarps = 1 : i64} {
     // CHECK: alloc_array slot 0
@@ -214,7 +214,7 @@ gpu.module @kernels {
     nv_tileaa.return
   }
 
-  // Registers that change places are read from an array, at a number that is a linear function of the chunk.
+  // Permuted registers are read from an array, at an index that is a linear function of the chunk.
   // CHECK-LABEL: @renamed
   nv_tileaa.func @renamed(%v: !view, %i: i32) attributes {numWarps = 1 : i64} {
     // CHECK: %[[A:.*]] = nv_tileas.alloc_array slot 0
@@ -257,7 +257,7 @@ gpu.module @kernels {
     nv_tileaa.return
   }
 
-  // Small tensors are exchanged through arrays too, and come back to registers.
+  // Small tensors are exchanged through arrays too, and are loaded back to registers.
   // CHECK-LABEL: @small_exchange
   nv_tileaa.func @small_exchange(%p: !part, %i: i32) attributes {numWarps = 1 : i64} {
     // CHECK: %[[X:[a-z0-9_]+]], %{{.*}} = nv_tileas.tiled_load

@@ -5,8 +5,8 @@
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileaa-plan-dots{compute-capability=sm_90},convert-tileaa-to-tileas{compute-capability=sm_90},tileas-assign-dot-layouts{compute-capability=sm_90},tileas-assign-load-store-layouts{compute-capability=sm_90},tileas-remove-layout-conversions,tileas-generate-schedule-constraints{compute-capability=sm_90},tileas-materialize-schedule{use-single-agent=true})' | FileCheck %s --check-prefix=SINGLE
 !view = !nv_tileaa.tiled_view<tile = [64, 64], memref<?x256xf16, strides = [256, 1]>, padding = zero>
 
-// Copies are the producer's, and the rest is the consumers'. The late product begins behind the early one of the next
-// iteration. A ring has the stages that the schedule takes, and those of one iteration more.
+// Copies belong to the producer, and the rest to the consumers. The late dot starts after the early dot of the next
+// iteration. A ring has the stages that the schedule needs, plus those of one iteration.
 // CHECK-LABEL: nv_tileaa.func @chain(
 // CHECK-SAME: stages = 8 : i64
 // CHECK-NOT: tileas.schedule.constraint
@@ -31,7 +31,7 @@
 // AGENTS: scf.for
 // AGENTS: nv_tileas.async.dot
 // AGENTS: nv_tileas.async.dot
-// Of agents nothing is scheduled for one.
+// Nothing of the agents is scheduled for a single agent.
 // SINGLE-LABEL: nv_tileaa.func @chain(
 // SINGLE-NOT: tileas.schedule
 // SINGLE-NOT: nv_tileas.stages
@@ -62,7 +62,7 @@ nv_tileaa.func @chain(%p0: !nv_tileaa.ptr<f16>, %n: i32, %m0: i32) {
   nv_tileaa.return
 }
 
-// Iterations one after the other: the late product stays in its own.
+// The iterations are not overlapped: the late dot stays in its own iteration.
 // CHECK-LABEL: nv_tileaa.func @serial(
 // AGENTS-LABEL: nv_tileaa.func @serial(
 // AGENTS-NOT: scf.if

@@ -17,7 +17,7 @@
 // CONSTRAINTS: nv_tileas.tiled_load {{.*}}tileas.schedule.constraint.gid = 1
 // CONSTRAINTS: arith.maximumf {{.*}}tileas.schedule.constraint.gid = 7
 
-// Cleanups keep the analysis. Copies start ahead of what uses them.
+// Cleanup passes keep the analysis. Copies start before their uses.
 // CHECK: nv_tileas.tiled_load {{.*}}nv_tileas.ahead = 2 : i64, tileas.schedule.clock = 0 : i64, tileas.schedule.stage = 0
 // CHECK: nv_tileas.dot {{.*}}tileas.schedule.stage = 2
 // CHECK: tileas.schedule.interval = [[#]]
@@ -34,9 +34,9 @@
 // LIGHT: tileas.schedule.interval
 // TRACE: "name":"4 nv_tileas.dot"
 
-// What is described must be what is there, and nothing is described twice.
+// The description must match the loop and describe each operation once.
 // INVALID: cleanup pass invalidated ScheduleAnalysis; rerun constraint generation or remove the pass
-// NONE: there is no ScheduleAnalysis; tileas-generate-schedule-constraints builds it
+// NONE: no ScheduleAnalysis is available; run tileas-generate-schedule-constraints first
 #l0 = #nv_tileas.layout<register = [1, 512, 8, 16, 1024], lane = [2, 4, 64, 128, 256], warp = [2048, 32]>
 #l1 = #nv_tileas.layout<register = [1, 2, 4, 1024, 2048], lane = [8, 16, 32, 64, 128], warp = [256, 512]>
 #l2 = #nv_tileas.layout<register = [1, 512, 8, 16, 32, 1024], lane = [2, 4, 64, 128, 256], warp = [2048, 0]>

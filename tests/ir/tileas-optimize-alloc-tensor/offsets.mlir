@@ -5,7 +5,7 @@
 #s = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512]>
 #t = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 64, 128]>
 
-// The first is dead when the second is written: both have the same bytes.
+// The first allocation is dead when the second is written, so both have the same bytes.
 // CHECK-LABEL: nv_tileaa.func @one_after_the_other(
 // CHECK: nv_tileas.alloc_tensor offset 0 :
 // CHECK: nv_tileas.alloc_tensor offset 0 :
@@ -19,7 +19,7 @@ nv_tileaa.func @one_after_the_other(%x: f32) {
   nv_tileas.local_store %w, %b vector 4 : tensor<1024xf32, #l>, !nv_tileas.memdesc<1024xf32, #s>
   nv_tileaa.return
 }
-// The larger one is placed first.
+// The larger allocation is placed first.
 // CHECK-LABEL: nv_tileaa.func @together(
 // CHECK: nv_tileas.alloc_tensor offset 4096 : <256xf16
 // CHECK: nv_tileas.alloc_tensor offset 0 : <1024xf32
@@ -34,7 +34,7 @@ nv_tileaa.func @together(%x: f32, %y: f16) {
   %v2 = nv_tileas.local_load %b vector 4 : !nv_tileas.memdesc<1024xf32, #s> -> tensor<1024xf32, #l>
   nv_tileaa.return
 }
-// Read in a loop and allocated outside of it: alive for all rounds.
+// Allocated outside a loop and read in it: live for all iterations.
 // CHECK-LABEL: nv_tileaa.func @alive_in_a_loop(
 // CHECK: nv_tileas.alloc_tensor offset 0 :
 // CHECK: scf.for
@@ -58,7 +58,7 @@ nv_tileaa.func @unused() {
   %a = nv_tileas.alloc_tensor : !nv_tileas.memdesc<1024xf32, #s>
   nv_tileaa.return
 }
-// Barriers are in use as long as their pipeline.
+// Barriers are live as long as their pipeline.
 // CHECK-LABEL: nv_tileaa.func @barriers(
 // CHECK: nv_tileas.alloc_tensor offset 4096 : <2xi64
 // CHECK: nv_tileas.alloc_tensor offset 0 : <1024xf32
@@ -72,8 +72,8 @@ nv_tileaa.func @barriers(%x: f32) {
   %t = nv_tileas.async.pipeline.consumer_wait %pipe[%it] : !nv_tileas.pipeline<1>
   nv_tileaa.return
 }
-// Both are allocated in front of the branch and used in one side of it, one behind the other. What is also used behind
-// the branch lives as long as the whole branch.
+// Both are allocated before the branch and used one after the other in one side of it. An allocation that is also
+// used after the branch is live for the whole branch.
 // CHECK-LABEL: nv_tileaa.func @in_a_branch(
 // CHECK: nv_tileas.alloc_tensor offset 4096 :
 // CHECK: nv_tileas.alloc_tensor offset 4096 :

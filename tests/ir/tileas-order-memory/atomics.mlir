@@ -6,7 +6,7 @@
 !p1 = tensor<1x!nv_tileaa.ptr<i32>, #one>
 !v1 = tensor<1xi32, #one>
 
-// What one thread acquired the others see after a barrier, even those that only read.
+// After a barrier, the other threads see what one thread acquired, even if they only read.
 // CHECK-LABEL: nv_tileaa.func @acquire(
 // CHECK: nv_tileas.atomic_rmw <add> <acquire>
 // CHECK-NEXT: nv_tileas.barrier
@@ -16,7 +16,7 @@ nv_tileaa.func @acquire(%f: !p1, %o: !v1, %p: !p) {
   %y, %t2 = nv_tileas.load <weak> %p token %t1 vector 1 : !p -> !v
   nv_tileaa.return
 }
-// So it is with a load that acquires.
+// The same for a load that acquires.
 // CHECK-LABEL: nv_tileaa.func @acquiring_load(
 // CHECK: nv_tileas.load <acquire>
 // CHECK-NEXT: nv_tileas.barrier
@@ -26,7 +26,7 @@ nv_tileaa.func @acquiring_load(%f: !p1, %p: !p) {
   %y, %t2 = nv_tileas.load <weak> %p token %t1 vector 1 : !p -> !v
   nv_tileaa.return
 }
-// A relaxed load brings nothing along.
+// A relaxed load acquires nothing.
 // CHECK-LABEL: nv_tileaa.func @relaxed_load(
 // CHECK-NOT: barrier
 // CHECK: nv_tileaa.return
@@ -35,7 +35,7 @@ nv_tileaa.func @relaxed_load(%f: !p1, %p: !p) {
   %y, %t2 = nv_tileas.load <weak> %p token %t1 vector 1 : !p -> !v
   nv_tileaa.return
 }
-// What is published must have happened in all threads, be it that they only read.
+// What is released must have happened in all threads, even if they only read.
 // CHECK-LABEL: nv_tileaa.func @release(
 // CHECK: nv_tileas.load <weak>
 // CHECK-NEXT: nv_tileas.barrier
@@ -60,7 +60,7 @@ nv_tileaa.func @lock(%f: !p1, %o: !v1, %p: !p) {
   %z, %t4 = nv_tileas.atomic_rmw <xchg> <release> <device> %f, %o token %t3 vector 1 : !p1, !v1
   nv_tileaa.return
 }
-// The first thread makes all of these, in its own order.
+// The first thread makes all of these accesses, in program order.
 // CHECK-LABEL: nv_tileaa.func @first_thread(
 // CHECK-NOT: barrier
 // CHECK: nv_tileaa.return
@@ -81,7 +81,7 @@ nv_tileaa.func @scalar_load(%q: !nv_tileaa.ptr<i32>, %s: i32) {
   %y, %t2 = nv_tileas.load <weak> %q token %t1 vector 1 : !nv_tileaa.ptr<i32> -> i32
   nv_tileaa.return
 }
-// One barrier does for both uses of a token.
+// One barrier suffices for both uses of a token.
 // CHECK-LABEL: nv_tileaa.func @two_users(
 // CHECK: nv_tileas.store <weak>
 // CHECK-NEXT: nv_tileas.barrier
@@ -94,7 +94,8 @@ nv_tileaa.func @two_users(%p: !p, %x: !v) {
   %b, %t3 = nv_tileas.load <weak> %p token %t1 vector 1 : !p -> !v
   nv_tileaa.return
 }
-// A barrier that is there anyway does too, unless all it guards is the reuse of shared storage: it may yet go.
+// An existing barrier suffices too, unless it guards only the reuse of shared storage, because then it may be removed
+// later.
 // CHECK-LABEL: nv_tileaa.func @there_already(
 // CHECK: nv_tileas.store <weak>
 // CHECK-NEXT: nv_tileas.barrier
@@ -110,7 +111,7 @@ nv_tileaa.func @there_already(%p: !p, %x: !v) {
   %t3 = nv_tileas.store <weak> %p, %x token %t2 vector 1 : !p, !v
   nv_tileaa.return
 }
-// In one branch only, it settles nothing for the other.
+// A barrier in only one branch does not order accesses in the other.
 // CHECK-LABEL: nv_tileaa.func @branch(
 // CHECK: scf.if
 // CHECK-NEXT: nv_tileas.barrier
@@ -126,7 +127,8 @@ nv_tileaa.func @branch(%p: !p, %x: !v, %c: i1) {
   %b, %t3 = nv_tileas.load <weak> %p token %t1 vector 1 : !p -> !v
   nv_tileaa.return
 }
-// A lock is tried by the first thread, and its outcome passed on between barriers, which make the lock known to all.
+// The first thread tries the lock and distributes the result between barriers, which make the acquired memory visible
+// to all.
 // CHECK-LABEL: nv_tileaa.func @spin(
 // CHECK: scf.while
 // CHECK-NEXT: nv_tileas.atomic_cas <acquire>
@@ -154,8 +156,8 @@ nv_tileaa.func @spin(%f: !p1, %o: !v1, %p: !p) {
   %z, %t2 = nv_tileas.load <weak> %p token %r vector 1 : !p -> !v
   nv_tileaa.return
 }
-// Order that nobody can observe is dropped: an update that tells nobody acquires nothing, and where nothing was done before there
-// is nothing to be published.
+// Ordering that nobody can observe is removed: an update whose result is not distributed need not acquire, and if
+// nothing was done before it, it need not release.
 // CHECK-LABEL: nv_tileaa.func @weaker(
 // CHECK: nv_tileas.atomic_rmw <add> <relaxed>
 // CHECK: %{{.*}}, %[[T:.*]] = nv_tileas.atomic_rmw <add> <acquire>

@@ -1,6 +1,7 @@
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileas-order-memory)' | FileCheck %s
 
-// A barrier stands where a token leads from an access to another of which one writes, and no barrier is in between.
+// A barrier is inserted if a token leads from an access to another, at least one of them writes, and there is no
+// barrier between them.
 
 // CHECK-LABEL: nv_tileaa.func @write_then_read(
 // CHECK: nv_tileas.store
@@ -39,7 +40,7 @@ nv_tileaa.func @unordered(%p: !nv_tileaa.ptr<i32>, %v: i32) {
   %x, %t2 = nv_tileas.load <weak> %p token %t vector 1 : !nv_tileaa.ptr<i32> -> i32
   nv_tileaa.return
 }
-// What stands before the barrier is done for those who come later.
+// Accesses before the barrier are complete for accesses after it.
 // CHECK-LABEL: nv_tileaa.func @settled(
 // CHECK: nv_tileas.barrier
 // CHECK-NEXT: nv_tileas.load
@@ -62,7 +63,7 @@ nv_tileaa.func @joined(%p: !nv_tileaa.ptr<i32>, %v: i32) {
   %y, %t4 = nv_tileas.load <weak> %p token %t3 vector 1 : !nv_tileaa.ptr<i32> -> i32
   nv_tileaa.return
 }
-// The store of one round is before the load of the next.
+// The store of one iteration comes before the load of the next.
 // CHECK-LABEL: nv_tileaa.func @around_a_loop(
 // CHECK: scf.for
 // CHECK-NEXT: nv_tileas.barrier
@@ -104,7 +105,7 @@ nv_tileaa.func @out_of_an_if(%p: !nv_tileaa.ptr<i32>, %c: i1, %v: i32) {
 !w1 = !nv_tileaa.tiled_view<tile = [128], memref<?xf32, strides = [1]>>
 !t1 = tensor<128xf32, #own>
 
-// An update in place: each thread stores where only it has loaded.
+// An update in place: each thread stores only elements that it alone has loaded.
 // CHECK-LABEL: nv_tileaa.func @in_place(
 // CHECK-NOT: barrier
 // CHECK: nv_tileaa.return
@@ -124,7 +125,7 @@ nv_tileaa.func @another_tile(%v: !w1, %i: i32, %j: i32) {
   %u = nv_tileas.tiled_store <weak> %x, %v[%j] token %t vector 1 bounds <vector> : !t1, !w1[i32]
   nv_tileaa.return
 }
-// Two threads have each element, of which one stores it.
+// Two threads have each element, and one of them stores it.
 // CHECK-LABEL: nv_tileaa.func @copies(
 // CHECK: nv_tileas.tiled_load
 // CHECK-NEXT: nv_tileas.barrier
@@ -134,7 +135,7 @@ nv_tileaa.func @copies(%v: !w1, %i: i32) {
   %u = nv_tileas.tiled_store <weak> %x, %v[%i] token %t vector 1 bounds <vector> : tensor<128xf32, #two>, !w1[i32]
   nv_tileaa.return
 }
-// Elements may lie on each other: nobody knows the stride.
+// Elements may overlap, because the stride is unknown.
 // CHECK-LABEL: nv_tileaa.func @any_stride(
 // CHECK: nv_tileas.tiled_load
 // CHECK-NEXT: nv_tileas.barrier
@@ -146,7 +147,7 @@ nv_tileaa.func @any_stride(%v: !nv_tileaa.tiled_view<tile = [128], memref<?xf32,
     : !t1, !nv_tileaa.tiled_view<tile = [128], memref<?xf32, strides = [?]>>[i32]
   nv_tileaa.return
 }
-// In the next iteration the same index is another tile.
+// In the next iteration, the same index is another tile.
 // CHECK-LABEL: nv_tileaa.func @next_iteration(
 // CHECK: scf.for
 // CHECK: nv_tileas.barrier

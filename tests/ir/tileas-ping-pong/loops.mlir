@@ -1,8 +1,8 @@
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileas-ping-pong{compute-capability=sm_90})' | FileCheck %s
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileas-ping-pong{compute-capability=sm_90 when=always})' | FileCheck %s --check-prefix=ALWAYS
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileas-ping-pong{compute-capability=sm_90 when=never})' | FileCheck %s --check-prefix=NEVER
-// Loops whose warpgroups multiply and then compute, all together or by turns.
-// NEVER-NOT: _turn
+// Loops whose warpgroups compute dots and then other ops, all together or ping-ponged.
+// NEVER-NOT: ping_pong
 #shared = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 136, 272, 544, 1024, 2048, 4096, 8192, 64]>
 #sums = #nv_tileas.layout<register = [1, 1024, 8, 16, 32, 64], lane = [2, 4, 128, 256, 512], warp = [2048, 4096, 8192]>
 !tile = !nv_tileas.memdesc<128x128xbf16, #shared, align = 1024>
@@ -11,7 +11,7 @@
 
 gpu.module @m {
 
-  // The tensor cores are the bound. Products beside the loop take turns too.
+  // The tensor cores are the bottleneck. Dots outside the loop are ping-ponged too.
   // CHECK-LABEL: @bound_by_products
   // CHECK: %[[T:.*]] = nv_tileas.async.pipeline.create_ping_pong : <2>
   // CHECK-NEXT: ping_pong_wait %[[T]]
@@ -52,7 +52,7 @@ gpu.module @m {
     nv_tileaa.return
   }
 
-  // Exponentials take longer than products: turns would be waited for.
+  // Exponentials take longer than dots, so warpgroups would wait for each other.
   // CHECK-LABEL: @bound_by_exponentials
   // CHECK-NOT: turn %
   // CHECK: nv_tileaa.return
@@ -86,7 +86,7 @@ gpu.module @m {
     nv_tileaa.return
   }
 
-  // Products that wait for each other have no turn in common.
+  // Dots that wait for each other cannot be ping-ponged together.
   // CHECK-LABEL: @one_by_one
   // CHECK-NOT: turn %
   // CHECK: nv_tileaa.return

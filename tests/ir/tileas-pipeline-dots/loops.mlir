@@ -1,8 +1,8 @@
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileaa-plan-dots{compute-capability=sm_90},convert-tileaa-to-tileas{compute-capability=sm_90},tileas-assign-dot-layouts{compute-capability=sm_90},tileas-assign-load-store-layouts{compute-capability=sm_90},tileas-remove-layout-conversions,tileas-pipeline-dots)' | FileCheck %s
 !view = !nv_tileaa.tiled_view<tile = [64, 64], memref<?x256xf16, strides = [256, 1]>, padding = zero>
 
-// The late product goes to the next iteration, behind the early one; the first iteration has none, and the last one
-// stands behind the loop.
+// The late dot moves to the next iteration, after the early dot. The first iteration has no late dot, and the last
+// one is after the loop.
 // CHECK-LABEL: nv_tileaa.func @chain(
 // CHECK: %[[SOME:.*]] = arith.cmpi slt, %[[ZERO:.*]], %arg1
 // CHECK: scf.if %[[SOME]] -> (tensor<64x64xf32, #{{.*}}>) {
@@ -16,7 +16,7 @@
 // CHECK: %[[S:.*]] = nv_tileas.dot
 // CHECK: %[[V:.*]], %{{.*}} = nv_tileas.tiled_load <weak> %{{.*}}[%[[I]], %{{.*}}]
 // CHECK: %[[O:.*]] = nv_tileas.dot %[[P]], %{{.*}}, %[[A]]
-// What does not need the sum comes first.
+// Ops that do not need the accumulator come first.
 // CHECK: %[[NEXT:.*]] = arith.truncf
 // CHECK: %[[KEPT:.*]] = arith.mulf %[[O]],
 // CHECK-NEXT: scf.yield %[[KEPT]], %[[NEXT]]
@@ -50,7 +50,7 @@ nv_tileaa.func @chain(%p0: !nv_tileaa.ptr<f16>, %n: i32, %m0: i32) {
   nv_tileaa.return
 }
 
-// A step that may miss the end: the last iteration is counted.
+// A step that may miss the upper bound: the last iteration is computed.
 // CHECK-LABEL: nv_tileaa.func @steps(
 // CHECK: arith.cmpi slt, %arg2, %arg1
 // CHECK: %[[D:.*]] = arith.subi %arg1, %arg2
@@ -78,7 +78,7 @@ nv_tileaa.func @steps(%p0: !nv_tileaa.ptr<f16>, %n: i32, %from: i32, %step: i32,
   nv_tileaa.return
 }
 
-// The late product's result is used in the iteration: left alone.
+// The late dot's result is used in the iteration, so the loop is unchanged.
 // CHECK-LABEL: nv_tileaa.func @used(
 // CHECK-NOT: scf.if
 // CHECK: scf.for
@@ -103,7 +103,7 @@ nv_tileaa.func @used(%p0: !nv_tileaa.ptr<f16>, %n: i32, %m0: i32) {
   nv_tileaa.return
 }
 
-// So is a sum of both, of which the late product is the second part.
+// The same if the result is a sum of both dots, of which the late dot is the second.
 // CHECK-LABEL: nv_tileaa.func @both(
 // CHECK-NOT: scf.if
 // CHECK: scf.for

@@ -4,7 +4,7 @@
 #right = #nv_tileas.layout<register = [64, 128, 256, 512, 1024, 2048, 1, 2, 32], lane = [4, 8, 16, 0, 0], warp = [0, 0]>
 !view = !nv_tileaa.tiled_view<tile = [64, 64], memref<?x256xf16, strides = [256, 1]>, padding = zero>
 
-// The schedule begins the late product 20 clocks behind the early one of the next iteration.
+// The schedule starts the late dot 20 clocks after the early dot of the next iteration.
 // CHECK-LABEL: nv_tileaa.func @behind(
 // CHECK: scf.if
 // CHECK: scf.for
@@ -29,7 +29,7 @@ nv_tileaa.func @behind(%p0: !nv_tileaa.ptr<f16>, %n: i32, %m0: i32) attributes {
   nv_tileaa.return
 }
 
-// In the next stage, but in front of the early one: that is the end of its own iteration.
+// In the next stage, but before the early dot: that is the end of its own iteration.
 // CHECK-LABEL: nv_tileaa.func @in_front(
 // CHECK-NOT: scf.if
 // CHECK: scf.for
@@ -55,7 +55,7 @@ nv_tileaa.func @in_front(%p0: !nv_tileaa.ptr<f16>, %n: i32, %m0: i32) attributes
   nv_tileaa.return
 }
 
-// A product that has no schedule is done an iteration later, as any other.
+// A dot without a schedule is computed an iteration later, as by default.
 // CHECK-LABEL: nv_tileaa.func @unscheduled(
 // CHECK: scf.if
 nv_tileaa.func @unscheduled(%p0: !nv_tileaa.ptr<f16>, %n: i32, %m0: i32) attributes {numWarps = 4 : i64, nv_tileas.dot_plan = {columns = 64 : i64, groups = array<i64: 1, 1>, registers = array<i64: 128, 40, 216>, scratch = 32768 : i64, stages = 8 : i64}} {

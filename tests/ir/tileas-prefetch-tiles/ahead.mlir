@@ -1,5 +1,5 @@
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileaa-plan-dots{compute-capability=sm_90},tileaa-outline-producers,convert-tileaa-to-tileas{compute-capability=sm_90},tileas-assign-dot-layouts{compute-capability=sm_90},tileas-assign-load-store-layouts{compute-capability=sm_90},tileas-remove-layout-conversions,tileas-materialize-async,tileas-specialize-agents,tileas-prefetch-tiles)' | FileCheck %s
-// What a producer loads is under way an iteration ahead. The last iteration loads its own tile again; a loop without
+// Producer loads are in flight one iteration ahead. The last iteration loads its own tile again; a loop without
 // iterations loads nothing.
 
 // CHECK-LABEL: nv_tileaa.func @scaled(
@@ -37,7 +37,7 @@ nv_tileaa.func @scaled(%p0: !nv_tileaa.ptr<f16>, %q0: !nv_tileaa.ptr<i8>, %r: !n
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
   %zero = arith.constant dense<0.0> : tensor<128x128xf32>
-  // One scale of each row for the whole loop.
+  // One scale per row for the whole loop.
   %column, %t0 = nv_tileaa.tiled_load <weak> %s[%x, %c0] : !scales[i32, i32] -> tensor<128x1xf32>
   %all = nv_tileaa.broadcast %column : tensor<128x1xf32> -> tensor<128x64xf32>
   %sum = scf.for %k = %c0 to %n step %c1 iter_args(%acc = %zero) -> (tensor<128x128xf32>) : i32 {

@@ -1,6 +1,6 @@
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileas-prepare-for-scheduling{compute-capability=sm_80})' | FileCheck %s
 
-// What is the same in each iteration is computed in front of the loop, in its order, unless it costs nothing.
+// Loop-invariant ops are moved before the loop in their order, unless they cost nothing.
 // CHECK-LABEL: nv_tileaa.func @chain(
 // CHECK: %[[SAME:.*]] = nv_tileas.splat
 // CHECK-NEXT: %[[SQUARE:.*]] = arith.mulf %[[SAME]], %[[SAME]]
@@ -11,7 +11,7 @@
 // CHECK: arith.addf %{{.*}}, %[[MORE]]
 // CHECK-NOT: arith.mulf %[[SAME]]
 
-// A loop without products and copies is no matter of the scheduler.
+// The scheduler ignores a loop without dots and copies.
 // CHECK-LABEL: nv_tileaa.func @plain(
 // CHECK: scf.for
 // CHECK-NEXT: arith.mulf

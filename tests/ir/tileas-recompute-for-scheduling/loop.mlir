@@ -1,8 +1,8 @@
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileas-recompute-for-scheduling{compute-capability=sm_80})' | FileCheck %s
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileas-recompute-for-scheduling{compute-capability=sm_80},tileas-generate-schedule-constraints{compute-capability=sm_80},cse)' | FileCheck %s
 
-// Each user of a repeated number has one of its own in front of it, a branch one for all that is in it. Cleanups behind
-// the making of constraints leave them apart.
+// Each user of a repeated value has its own copy before it, and a branch has one copy for all its ops. Cleanup passes
+// after the pass that creates the constraints do not merge them.
 // CHECK-LABEL: nv_tileaa.func @chain(
 // CHECK: %[[SUM:.*]] = nv_tileas.dot
 // CHECK-NEXT: %[[A:.*]] = nv_tileas.splat

@@ -1,7 +1,7 @@
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(convert-tileaa-to-tileas{num-warps=4},tileas-assign-dot-layouts{compute-capability=sm_80},tileas-assign-load-store-layouts,tileas-remove-layout-conversions)' | FileCheck %s
 
-// The accumulator stays in the layout of the product all around the loop, what follows takes it from there, and each operand
-// is converted once.
+// The accumulator keeps the layout of the dot around the whole loop, its later users take that layout, and each
+// operand is converted once.
 // CHECK-LABEL: nv_tileaa.func @loop(
 // CHECK-NOT: convert_layout
 // CHECK: %[[Z:.*]] = arith.constant dense<0.000000e+00> : tensor<64x64xf32, [[ACC:#nv_tileas.layout<register = .1, 512, 8, 16, 1024., lane = .2, 4, 64, 128, 256., warp = .2048, 32.>]]>
@@ -37,8 +37,8 @@ nv_tileaa.func @loop(%p0: !nv_tileaa.ptr<f16>, %q0: !nv_tileaa.ptr<f32>, %n: i32
   nv_tileaa.return
 }
 
-// Narrow elements are moved and then widened: the conversion stands before the cast. Columns of an instruction lie apart
-// here, so that the accumulator can be stored as it is.
+// Narrow elements are moved and then widened: the conversion comes before the cast. The columns of an instruction are
+// not adjacent here, so the accumulator can be stored without a conversion.
 // CHECK-LABEL: nv_tileaa.func @widened(
 // CHECK: nv_tileas.convert_layout {{.*}} : tensor<64x64xf8E4M3FN,
 // CHECK: nv_tileas.convert_layout {{.*}} : tensor<64x64xf8E4M3FN,
@@ -65,7 +65,8 @@ nv_tileaa.func @widened(%p0: !nv_tileaa.ptr<f8E4M3FN>, %q0: !nv_tileaa.ptr<f16>)
   nv_tileaa.return
 }
 
-// Halves next to each other in an accumulator would be stored in pieces of four bytes: they change their layout first.
+// Adjacent 16-bit elements of an accumulator would be stored in pieces of four bytes, so their layout is converted
+// first.
 // CHECK-LABEL: nv_tileaa.func @pieces(
 // CHECK: nv_tileas.dot
 // CHECK: %[[H:.*]] = arith.truncf

@@ -1,6 +1,6 @@
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(convert-tileaa-to-tileas,tileas-assign-load-store-layouts,tileas-remove-layout-conversions)' | FileCheck %s
 
-// The layout of the widest access floods the program, forwards and backwards, and no conversion is left.
+// The layout of the widest access is propagated forward and backward through the program, and no conversion is left.
 // CHECK-LABEL: nv_tileaa.func @elementwise(
 // CHECK-NOT: convert_layout
 // CHECK: %[[X:.*]], %{{.*}} = nv_tileas.tiled_load {{.*}} vector 8 {{.*}} -> tensor<1024xf16, [[L:#nv_tileas.layout<register = .1, 2, 4., lane = .8, 16, 32, 64, 128., warp = .256, 512.>]]>
@@ -17,7 +17,7 @@ nv_tileaa.func @elementwise(%p0: !nv_tileaa.ptr<f16>, %i: i32) {
   %t2 = nv_tileaa.tiled_store <weak> %y, %v[%i] : tensor<1024xf16>, <tile = [1024], memref<4096xf16, strides = [1]>>[i32]
   nv_tileaa.return
 }
-// Through addresses and masks to the range that both come from.
+// Through addresses and masks to the range that both are computed from.
 // CHECK-LABEL: nv_tileaa.func @range(
 // CHECK-NOT: convert_layout
 // CHECK: nv_tileas.make_range : tensor<1024xi32, [[L:#nv_tileas.layout<register = .128, 256, 512., .*>]]>

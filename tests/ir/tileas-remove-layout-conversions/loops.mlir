@@ -1,6 +1,6 @@
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(convert-tileaa-to-tileas,tileas-assign-load-store-layouts,tileas-remove-layout-conversions)' | FileCheck %s
 
-// The layout of the load goes around the loop into the initial value, and out of it to the store.
+// The layout of the load is propagated around the loop to the initial value, and out of the loop to the store.
 // CHECK-LABEL: nv_tileaa.func @for(
 // CHECK-NOT: convert_layout
 // CHECK: %[[Z:.*]] = arith.constant dense<0.000000e+00> : tensor<1024xf16, [[L:#nv_tileas.layout<register = .1, 2, 4., lane = .8, 16, 32, 64, 128., warp = .256, 512.>]]>
@@ -48,7 +48,7 @@ nv_tileaa.func @while(%p0: !nv_tileaa.ptr<f16>, %n: i32) {
   %t2 = nv_tileaa.tiled_store <weak> %y, %v[%c0] : tensor<1024xf16>, <tile = [1024], memref<4096xf16, strides = [1]>>[i32]
   nv_tileaa.return
 }
-// The other branch follows.
+// The other branch gets the same layout.
 // CHECK-LABEL: nv_tileaa.func @if(
 // CHECK-NOT: convert_layout
 // CHECK: %[[R:.*]] = scf.if %arg1 -> (tensor<1024xf16, [[L:#nv_tileas.layout<register = .1, 2, 4., lane = .8, 16, 32, 64, 128., warp = .256, 512.>]]>)

@@ -1,6 +1,7 @@
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(convert-tileaa-to-tileas,tileas-assign-load-store-layouts{compute-capability=sm_90},tileas-remove-layout-conversions)' | FileCheck %s
 
-// An update takes the layout of what it adds: nothing is converted, and vectors are as wide as layout and target allow.
+// An update takes the layout of its operand: nothing is converted, and vectors are as wide as the layout and the
+// target allow.
 // CHECK-LABEL: nv_tileaa.func @update(
 // CHECK: nv_tileas.tiled_load {{.*}} vector 4 {{.*}} -> tensor<1024xf32, #nv_tileas.layout<register = [1, 2, 512], lane = [4, 8, 16, 32, 64], warp = [128, 256]>>
 // CHECK-NOT: convert_layout
@@ -13,7 +14,7 @@ nv_tileaa.func @update(%p: !nv_tileaa.ptr<f32>, %i: i32) {
   %t1 = nv_tileaa.tiled_atomic_rmw <addf> <relaxed> <device> %x, %v[%i] token %t : tensor<1024xf32>, <tile = [1024], memref<4096xf32, strides = [1]>>[i32]
   nv_tileaa.return
 }
-// Old values flow on in the update's layout, through their distribution.
+// Old values keep the layout of the update through their distribution.
 // CHECK-LABEL: nv_tileaa.func @old(
 // CHECK-NOT: convert_layout
 // CHECK: %[[O:.*]], %{{.*}} = nv_tileas.atomic_rmw <add> {{.*}} vector 1 :
@@ -32,8 +33,8 @@ nv_tileaa.func @old(%p: !nv_tileaa.ptr<i32>, %q: !nv_tileaa.ptr<i32>, %x: i32) {
   %t1 = nv_tileaa.store <weak> %qq, %o : tensor<64x!nv_tileaa.ptr<i32>>, tensor<64xi32>
   nv_tileaa.return
 }
-// A tile that is loaded by rows and stored as a whole stays where it is; the rows' numbers come to it, computed again where that
-// is cheap.
+// A tile that is loaded by rows and stored as a whole keeps its layout. The row indices take it too, and are
+// recomputed if that is cheap.
 // CHECK-LABEL: nv_tileaa.func @rows(
 // CHECK: %[[R:.*]] = nv_tileas.make_range : tensor<16xi32, #nv_tileas.layout<register = [0, 0, 0], lane = [0, 0, 0, 1, 2], warp = [4, 8]>>
 // CHECK-NOT: convert_layout
@@ -51,7 +52,7 @@ nv_tileaa.func @rows(%p: !nv_tileaa.ptr<f16>, %i: i32) {
   %t1 = nv_tileaa.tiled_store <weak> %x, %w[%i, %i] token %t : tensor<16x64xf16>, <tile = [16, 64], memref<64x128xf16, strides = [128, 1]>>[i32, i32]
   nv_tileaa.return
 }
-// Numbers of rows are loaded where the rows are: copies cost no sectors.
+// Row indices are loaded in the layout of the rows: replicas cost no extra sectors.
 // CHECK-LABEL: nv_tileaa.func @scatter(
 // CHECK: %[[I:.*]], %{{.*}} = nv_tileas.load {{.*}} -> tensor<16xi32, #nv_tileas.layout<register = [0, 0, 0], lane = [0, 0, 0, 1, 2], warp = [4, 8]>>
 // CHECK-NOT: convert_layout

@@ -3,8 +3,8 @@
 #l = #nv_tileas.layout<register = [], lane = [1, 2, 4, 8, 16], warp = []>
 #d = #nv_tileas.layout<register = [1], lane = [2, 4, 8, 16, 32], warp = []>
 #h = #nv_tileas.layout<register = [], lane = [1, 2, 4, 8, 0], warp = []>
-// Every lane keeps a part of what it had: the lane bit that told the slices apart holds replicas. Putting two slices together
-// again, that lane bit tells the halves apart, and the store finds its own layout: no conversion is left.
+// Every lane keeps a part of its elements: the lane bit that selected the slice holds replicas. When two slices are
+// concatenated again, that lane bit selects the half, and the store gets its own layout: no conversion is left.
 // CHECK-LABEL: nv_tileaa.func @butterfly(
 // CHECK-NOT: convert_layout
 // CHECK: nv_tileas.extract_slice {{.*}} -> tensor<16x1xf32, #nv_tileas.layout<register = [], lane = [0, 1, 2, 4, 8], warp = []>>
@@ -28,7 +28,8 @@ nv_tileaa.func @butterfly(%p: tensor<16x2x!nv_tileaa.ptr<f32>, #l>, %c0: i32, %c
 #w = #nv_tileas.layout<register = [], lane = [1, 2, 4, 8, 16], warp = []>
 #b = #nv_tileas.layout<register = [1, 2], lane = [4, 8, 16, 32, 64], warp = []>
 #o = #nv_tileas.layout<register = [64, 32], lane = [1, 2, 4, 8, 16], warp = []>
-// The bytes of an element stay with it, and what is made of four neighbours again lies as the load does.
+// The bytes of an element stay in its thread, and when four adjacent bytes are packed again, the layout is that of
+// the load.
 // CHECK-LABEL: nv_tileaa.func @bytes(
 // CHECK-NOT: convert_layout
 // CHECK: nv_tileas.pack {{.*}} -> tensor<128xi8, #nv_tileas.layout<register = [1, 2], lane = [4, 8, 16, 32, 64], warp = []>>
@@ -45,7 +46,8 @@ nv_tileaa.func @bytes(%p: tensor<32x!nv_tileaa.ptr<i32>, #w>, %q: tensor<32x!nv_
   %u = nv_tileas.store <weak> %q, %z vector 1 : tensor<32x!nv_tileaa.ptr<f32>, #w>, tensor<32xf32, #w>
   nv_tileaa.return
 }
-// A layout that scatters the parts of an element cannot be the result of unpack: a conversion stands behind it.
+// A layout that splits the parts of an element between threads cannot be the result of unpack, so a conversion comes
+// after it.
 // CHECK-LABEL: nv_tileaa.func @scattered(
 // CHECK: nv_tileas.unpack {{.*}} -> tensor<64xi4, #nv_tileas.layout<register = [1], lane = [2, 4, 8, 16, 32], warp = []>>
 // CHECK-NEXT: nv_tileas.convert_layout

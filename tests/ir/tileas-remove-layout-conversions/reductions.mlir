@@ -1,7 +1,7 @@
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(convert-tileaa-to-tileas{num-warps=4},tileas-assign-load-store-layouts,tileas-remove-layout-conversions)' | FileCheck %s
 
-// A softmax row: the layout of the load is that of everything of its shape, the results of the reductions follow from it, and no
-// conversion is left. The row is read once and stays in registers.
+// A softmax row: everything of its shape has the layout of the load, the layouts of the reductions' results follow
+// from it, and no conversion is left. The row is read once and stays in registers.
 // CHECK-LABEL: nv_tileaa.func @softmax(
 // CHECK-NOT: convert_layout
 // CHECK: nv_tileas.load {{.*}} vector 8 along 1 {{.*}} -> tensor<1x4096xbf16, [[L:#nv_tileas.layout<register = .1, 2, 4, 1024, 2048., lane = .8, 16, 32, 64, 128., warp = .256, 512.>]]>
@@ -9,7 +9,7 @@
 // CHECK: nv_tileas.view %{{.*}} : tensor<1xf32, [[R]]> -> tensor<1x1xf32, [[R]]>
 // CHECK: nv_tileas.broadcast %{{.*}} : tensor<1x1xf32, [[R]]> -> tensor<1x4096xf32, [[L]]>
 // CHECK: nv_tileas.reduce %{{.*}} dim 1 {{.*}} : tensor<1x4096xf32, [[L]]> -> tensor<1xf32, [[R]]>
-// One division for the row.
+// One division per row.
 // CHECK: arith.divf %{{.*}} : tensor<1x1xf32, [[R]]>
 // CHECK: nv_tileas.store {{.*}} vector 8 along 1
 // CHECK-NOT: convert_layout
@@ -49,12 +49,12 @@ nv_tileaa.func @softmax(%p0: !nv_tileaa.ptr<bf16>, %q0: !nv_tileaa.ptr<bf16>) {
   nv_tileaa.return
 }
 
-// The operands of an argmax: the loaded values decide, the places are made where they are needed.
+// The operands of an argmax: the loaded values determine the layout, and the indices are computed in it.
 // CHECK-LABEL: nv_tileaa.func @argmax(
 // CHECK: nv_tileas.load {{.*}} -> tensor<64x64xf32, [[L:#nv_tileas.layout<.*>]]>
 // CHECK: nv_tileas.make_range : tensor<64xi32, #nv_tileas.layout<register = [1, 2, 32], lane = [4, 8, 16, 0, 0], warp = [0, 0]>>
 // CHECK: nv_tileas.reduce %{{.*}}, %{{.*}} dim 1 {{.*}} : tensor<64x64xf32, [[L]]>, tensor<64x64xi32, [[L]]> -> tensor<64xf32, [[R:#nv_tileas.layout<.*>]]>, tensor<64xi32, [[R]]>
-// What combines results of both lies as they do.
+// Ops on the results of both have the same layout.
 // CHECK-NOT: convert_layout
 // CHECK: arith.addi %{{.*}} : tensor<64xi32, [[R]]>
 nv_tileaa.func @argmax(%p0: !nv_tileaa.ptr<f32>, %q: !nv_tileaa.ptr<i32>) {
@@ -82,7 +82,7 @@ nv_tileaa.func @argmax(%p0: !nv_tileaa.ptr<f32>, %q: !nv_tileaa.ptr<i32>) {
   nv_tileaa.return
 }
 
-// A scan lies as what it scans.
+// A scan has the layout of its operand.
 // CHECK-LABEL: nv_tileaa.func @scan(
 // CHECK: nv_tileas.load {{.*}} -> tensor<64x64xf32, [[L:#nv_tileas.layout<.*>]]>
 // CHECK: nv_tileas.scan %{{.*}} dim 0 {{.*}} : tensor<64x64xf32, [[L]]> -> tensor<64x64xf32, [[L]]>

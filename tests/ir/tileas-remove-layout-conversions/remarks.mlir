@@ -1,6 +1,6 @@
 // RUN: tileiras-opt %s --remarks --verify-diagnostics --pass-pipeline='builtin.module(convert-tileaa-to-tileas,tileas-assign-load-store-layouts,tileas-remove-layout-conversions)'
 
-// What keeps an access from moving 16 bytes at a time, and what can be done about it.
+// Reasons why an access does not move 16 bytes at a time, and remedies.
 !aligned = !nv_tileaa.tiled_view<tile = [512], memref<?xf32, strides = [1]>>
 !strided = !nv_tileaa.tiled_view<tile = [512], memref<?xf32, strides = [?]>>
 !rows = !nv_tileaa.tiled_view<tile = [4, 128], memref<?x?xf32, strides = [?, 1]>>

@@ -1,6 +1,6 @@
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(convert-tileaa-to-tileas,tileas-assign-load-store-layouts,tileas-remove-layout-conversions)' | FileCheck %s
 
-// One range serves accesses in two layouts: it is computed twice, which is cheaper than a conversion.
+// One range is used by accesses in two layouts: it is computed twice, which is cheaper than a conversion.
 // CHECK-LABEL: nv_tileaa.func @two_layouts(
 // CHECK-NOT: convert_layout
 // CHECK: nv_tileas.make_range : tensor<1024xi32, #nv_tileas.layout<register = [1, 2, 512],
@@ -20,7 +20,8 @@ nv_tileaa.func @two_layouts(%p0: !nv_tileaa.ptr<f32>, %q: !nv_tileaa.ptr<f16>) {
   %t2 = nv_tileaa.store <weak> %d, %two : tensor<1024x!nv_tileaa.ptr<f16>>, tensor<1024xf16>
   nv_tileaa.return
 }
-// Rows and columns of an outer sum: ranges in the layouts that the broadcasts need, each element in one register.
+// Rows and columns of an outer sum: ranges have the layouts that the broadcasts need, with each element in one
+// register.
 // CHECK-LABEL: nv_tileaa.func @outer(
 // CHECK-NOT: convert_layout
 // CHECK: nv_tileas.make_range : tensor<32xi32, #nv_tileas.layout<register = [16], lane = [0, 0, 0, 1, 2], warp = [4, 8]>>

@@ -1,8 +1,8 @@
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(convert-tileaa-to-tileas,tileas-assign-load-store-layouts,tileas-remove-layout-conversions)' | FileCheck %s
-// Loads along rows and stores along columns want different layouts. A store takes its value as it comes while it touches
-// at most twice the sectors that its own layout would.
+// Loads along rows and stores along columns prefer different layouts. A store takes its value without a conversion if
+// it accesses at most twice as many sectors as with its own layout.
 
-// Words of four bytes, vectors of four: half of each sector is the price, and no conversion is made.
+// Words of four bytes in vectors of four: half of each sector is wasted, but no conversion is needed.
 // CHECK-LABEL: nv_tileaa.func @words(
 // CHECK-NOT: convert_layout
 // CHECK: nv_tileas.tiled_store {{.*}} vector 1
@@ -19,7 +19,7 @@ nv_tileaa.func @words(%p0: !nv_tileaa.ptr<f32>, %q0: !nv_tileaa.ptr<f32>, %i: i3
   %t2 = nv_tileaa.tiled_store <weak> %z, %u[%j, %i] : tensor<64x32xf32>, <tile = [64, 32], memref<128x128xf32, strides = [128, 1]>>[i32, i32]
   nv_tileaa.return
 }
-// Here it would be worse, and one conversion stays, in front of the store.
+// Here it would be worse, so one conversion stays, before the store.
 // CHECK-LABEL: nv_tileaa.func @halves(
 // CHECK-NOT: convert_layout
 // CHECK: %[[X:.*]], %{{.*}} = nv_tileas.tiled_load {{.*}} vector 8

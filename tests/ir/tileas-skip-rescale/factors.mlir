@@ -8,7 +8,7 @@
 !column = tensor<32x1xf32, #c>
 !small = tensor<32x8xf32, #few>
 gpu.module @kernels {
-  // By how much a maximum has grown: as a difference, and as a multiple of one.
+  // The factor by which a maximum has increased, as the exponential of a difference or of a multiple of it.
   // CHECK-LABEL: @growth
   nv_tileaa.func @growth(%x: !sums, %t: !column, %s: !column, %n: i32) attributes {numWarps = 4 : i64, nv_tileas.dot_plan = {columns = 64 : i64, groups = array<i64: 1, 1>, registers = array<i64: 240, 40, 240>, scratch = 1024 : i64, stages = 4 : i64}} {
     %c0 = arith.constant 0 : i32
@@ -32,7 +32,7 @@ gpu.module @kernels {
       %b = arith.mulf %f2, %a : !sums
       scf.yield %b, %next : !sums, !column
     }
-    // Behind the loop it is done once.
+    // After the loop, scaling is done once.
     %d3 = arith.subf %t, %r#1 : !column
     %e3 = math.exp %d3 : !column
     %f3 = nv_tileas.broadcast %e3 : !column -> !sums
@@ -42,7 +42,7 @@ gpu.module @kernels {
     nv_tileaa.return
   }
 
-  // The exponential of any difference is not often one.
+  // The exponential of an arbitrary difference is rarely one.
   // CHECK-LABEL: @any_difference
   // CHECK-NOT: often_one
   nv_tileaa.func @any_difference(%x: !sums, %t: !column, %s: !column, %n: i32) attributes {numWarps = 4 : i64, nv_tileas.dot_plan = {columns = 64 : i64, groups = array<i64: 1, 1>, registers = array<i64: 240, 40, 240>, scratch = 1024 : i64, stages = 4 : i64}} {
@@ -59,7 +59,7 @@ gpu.module @kernels {
     nv_tileaa.return
   }
 
-  // Without a plan of products nothing changes.
+  // Without a dot plan, nothing changes.
   // CHECK-LABEL: @no_plan
   // CHECK-NOT: often_one
   nv_tileaa.func @no_plan(%x: !sums, %t: !column, %s: !column, %n: i32) attributes {numWarps = 4 : i64} {

@@ -1,13 +1,15 @@
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(convert-tileaa-to-tileas{num-warps=4},tileas-slicing)' | FileCheck %s
 
-// A slice of the accumulator takes 32 words of a thread, 64x64 in four warps, and a slice of the operands 32 elements along K.
+// A slice of the accumulator has 32 words per thread, which is 64x64 with four warps, and a slice of the operands has
+// 32 elements along K.
 !a = !nv_tileaa.tiled_view<tile = [256, 64], memref<4096x4096xf16, strides = [4096, 1]>>
 !b = !nv_tileaa.tiled_view<tile = [64, 256], memref<4096x4096xf16, strides = [4096, 1]>>
 !c = !nv_tileaa.tiled_view<tile = [256, 256], memref<4096x4096xf32, strides = [4096, 1]>>
 !n = !nv_tileaa.tiled_view<tile = [128, 128], memref<4096x4096xf32, strides = [4096, 1]>>
 !h = !nv_tileaa.tiled_view<tile = [128, 128], memref<4096x4096xf16, strides = [4096, 1]>>
 gpu.module @kernels {
-  // 256x256 sums take 512 words of a thread: 16 slices of the result, each a loop over two slices along K.
+  // A 256x256 accumulator has 512 words per thread: 16 slices of the result, each with a loop over two slices along
+  // K.
   // CHECK-LABEL: nv_tileaa.func @loaded(
   // CHECK: %[[A:.*]], %{{.*}} = nv_tileas.tiled_load {{.*}} -> tensor<256x64xf16
   // CHECK: %[[B:.*]], %{{.*}} = nv_tileas.tiled_load {{.*}} -> tensor<64x256xf16
@@ -58,7 +60,7 @@ gpu.module @kernels {
     nv_tileaa.return
   }
 
-  // 128 words of a thread are left alone, as is a product whose operands repeat in registers.
+  // Accumulators of 128 words per thread are not sliced, nor is a dot whose operands are replicated in registers.
   // CHECK-LABEL: nv_tileaa.func @fits(
   // CHECK-NOT: scf.for
   // CHECK: nv_tileas.dot {{.*}} : tensor<128x128xf16

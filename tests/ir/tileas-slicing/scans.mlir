@@ -6,7 +6,7 @@
 !h = !nv_tileaa.tiled_view<tile = [64, 64], memref<64x64xf16, strides = [64, 1]>>
 !f = !nv_tileaa.tiled_view<tile = [64, 64], memref<64x64xf32, strides = [64, 1]>>
 gpu.module @kernels {
-  // 256 elements of a thread: eight slices of 32. The last element of a slice is carried to the next one; the first
+  // 256 elements per thread: eight slices of 32. The last element of a slice is carried to the next one. The first
   // slice is combined with nothing.
   // CHECK-LABEL: nv_tileaa.func @sum(
   // CHECK: %[[X:.*]], %{{.*}} = nv_tileas.tiled_load {{.*}} -> tensor<32768xf32
@@ -40,7 +40,7 @@ gpu.module @kernels {
     nv_tileaa.return
   }
 
-  // Backwards from the last slice, with the first element of each as the carry.
+  // Backward from the last slice, with the first element of each slice as the carry.
   // CHECK-LABEL: nv_tileaa.func @reverse(
   // CHECK: %[[X:.*]], %{{.*}} = nv_tileas.tiled_load
   // CHECK: scf.for %[[I:.*]] = %{{.*}} iter_args(%[[OUT:.*]] = %{{.*}}, %{{.*}} = %{{.*}})
@@ -63,7 +63,7 @@ gpu.module @kernels {
     nv_tileaa.return
   }
 
-  // Along the rows of a matrix: whole rows in a slice, and a row as the carry.
+  // Along the rows of a matrix: a slice has whole rows, and the carry is a row.
   // CHECK-LABEL: nv_tileaa.func @columns(
   // CHECK: ub.poison : tensor<1x128xf32
   // CHECK: scf.for
@@ -83,7 +83,7 @@ gpu.module @kernels {
     nv_tileaa.return
   }
 
-  // 32 elements of a thread need no loop.
+  // 32 elements per thread need no loop.
   // CHECK-LABEL: nv_tileaa.func @fits(
   // CHECK-NOT: scf.for
   // CHECK: nv_tileas.scan %{{.*}} dim 0
@@ -101,7 +101,7 @@ gpu.module @kernels {
     nv_tileaa.return
   }
 
-  // A small product in the same function changes nothing, though its operands repeat in the registers of scalar
+  // A small dot in the same function changes nothing, although its operands are replicated in the registers of scalar
   // arithmetic until it has an instruction.
   // CHECK-LABEL: nv_tileaa.func @beside_product(
   // CHECK: scf.for

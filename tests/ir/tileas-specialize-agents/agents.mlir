@@ -1,8 +1,8 @@
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileaa-plan-dots{compute-capability=sm_90},convert-tileaa-to-tileas{compute-capability=sm_90},tileas-assign-dot-layouts{compute-capability=sm_90},tileas-assign-load-store-layouts{compute-capability=sm_90},tileas-remove-layout-conversions,tileas-materialize-async,tileas-specialize-agents)' | FileCheck %s
 !view = !nv_tileaa.tiled_view<tile = [64, 64], memref<?x256xf16, strides = [256, 1]>, padding = zero>
 
-// The producer has the loops and the copies, and nothing of the sums; the consumer the rest. Storage, pipelines and the
-// barrier behind them are for both.
+// The producer has the loops and the copies, but nothing of the accumulators; the consumer has the rest. Storage,
+// pipelines and the barrier after them are shared.
 // CHECK-LABEL: nv_tileaa.func @tiles(
 // CHECK-SAME: numWarps = 8 : i64, {{.*}}nv_tileas.max_registers = 240 : i64
 // CHECK: %[[P:.*]] = nv_tileas.async.pipeline.create_pipeline
@@ -53,14 +53,14 @@ nv_tileaa.func @tiles(%p0: !nv_tileaa.ptr<f16>, %q: !nv_tileaa.ptr<f32>, %n: i32
   nv_tileaa.return
 }
 
-// A kernel without products has no agents.
+// A kernel without dots has no agents.
 // CHECK-LABEL: nv_tileaa.func @none(
 // CHECK-NOT: agent_switch
 nv_tileaa.func @none() {
   nv_tileaa.return
 }
 
-// Both agents wait for grids that the loads wait for: the producer's thread before it copies.
+// If the loads wait for previous grids, both agents do: the producer's thread waits before it copies.
 // CHECK-LABEL: nv_tileaa.func @dependent(
 // CHECK: agent_switch
 // CHECK: %[[T:.*]] = nv_tileaa.wait_for_grids token

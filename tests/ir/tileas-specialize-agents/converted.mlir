@@ -1,5 +1,5 @@
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileaa-plan-dots{compute-capability=sm_90},convert-tileaa-to-tileas{compute-capability=sm_90},tileas-assign-dot-layouts{compute-capability=sm_90},tileas-assign-load-store-layouts{compute-capability=sm_90},tileas-remove-layout-conversions,tileas-materialize-async,tileas-specialize-agents)' | FileCheck %s
-// Warps that change stages are an agent of their own, with the loop that leads to them and nothing of what is copied.
+// Converter warps are a separate agent, with the loops around the conversion and none of the copies.
 
 // CHECK: attributes {numWarps = 16 : i64, {{.*}}nv_tileas.max_registers = 128 : i64
 // CHECK: nv_tileas.async.pipeline.agent_switch warps [8, 4, 4] registers [216, 40, 40] {

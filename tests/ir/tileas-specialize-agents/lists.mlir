@@ -1,9 +1,9 @@
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileaa-plan-dots{compute-capability=sm_90},convert-tileaa-to-tileas{compute-capability=sm_90},tileas-assign-dot-layouts{compute-capability=sm_90},tileas-assign-load-store-layouts{compute-capability=sm_90},tileas-remove-layout-conversions,tileas-materialize-async,tileas-specialize-agents)' | FileCheck %s
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileaa-plan-dots{compute-capability=sm_90},convert-tileaa-to-tileas{compute-capability=sm_90},tileas-assign-dot-layouts{compute-capability=sm_90},tileas-assign-load-store-layouts{compute-capability=sm_90},tileas-remove-layout-conversions,tileas-materialize-async,tileas-specialize-agents,tileas-optimize-alloc-tensor,tileas-check-synchronization)' -o /dev/null
 
-// A kernel that goes over a list of matrices: each agent loads where a matrix begins, and asks for itself whether there
-// is one more tile. The map of the matrix is looked up by the producer in front of the copies of a tile, behind those
-// of the tile before; that of the other operand once, in front of everything.
+// A kernel that processes a list of matrices: each agent loads the start of a matrix and checks itself whether there
+// is another tile. The producer looks up the map of the matrix before the copies of a tile and after those of the
+// previous tile, and the map of the other operand once at the start.
 // CHECK-LABEL: nv_tileaa.func @list(
 // CHECK: agent_switch
 // CHECK: scf.for {{.*}} iter_args({{.*}} = %[[FIRST:[0-9]+]])

@@ -1,6 +1,6 @@
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileaa-plan-dots{compute-capability=sm_90},tileaa-outline-producers,convert-tileaa-to-tileas{compute-capability=sm_90},tileas-assign-dot-layouts{compute-capability=sm_90},tileas-assign-load-store-layouts{compute-capability=sm_90},tileas-remove-layout-conversions,tileas-materialize-async,tileas-specialize-agents)' | FileCheck %s
-// A producer whose warps make a tile: all of them run its program, one thread alone starts copies, and what comes from
-// outside of the loop is done in front of it, in layouts of the producer's warps.
+// A producer whose warps compute a tile: all warps run its program, only one thread starts copies, and values from
+// outside the loop are computed before it, in layouts of the producer's warps.
 
 // CHECK-LABEL: nv_tileaa.func @scaled(
 // CHECK: create_pipeline {{.*}} consumers 8 arrivals [[ARRIVALS:5|9]] :
@@ -38,7 +38,7 @@ nv_tileaa.func @scaled(%p0: !nv_tileaa.ptr<f16>, %q0: !nv_tileaa.ptr<i8>, %r: !n
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
   %zero = arith.constant dense<0.0> : tensor<128x128xf32>
-  // One scale of each row for the whole loop.
+  // One scale per row for the whole loop.
   %column, %t0 = nv_tileaa.tiled_load <weak> %s[%x, %c0] : !scales[i32, i32] -> tensor<128x1xf32>
   %all = nv_tileaa.broadcast %column : tensor<128x1xf32> -> tensor<128x64xf32>
   %sum = scf.for %k = %c0 to %n step %c1 iter_args(%acc = %zero) -> (tensor<128x128xf32>) : i32 {

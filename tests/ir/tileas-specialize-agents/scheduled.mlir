@@ -4,7 +4,7 @@
 #right = #nv_tileas.layout<register = [64, 128, 256, 512, 1024, 2048, 1, 2, 32], lane = [4, 8, 16, 0, 0], warp = [0, 0]>
 !view = !nv_tileaa.tiled_view<tile = [64, 64], memref<?x256xf16, strides = [256, 1]>, padding = zero>
 
-// The producer has what the schedule gives it, and the ring as many stages as the schedule takes.
+// The producer has the ops that the schedule assigns to it, and the ring has as many stages as the schedule needs.
 // CHECK-LABEL: nv_tileaa.func @apart(
 // CHECK: create_pipeline {{.*}} -> <3>
 // CHECK: agent_switch
@@ -29,7 +29,7 @@ nv_tileaa.func @apart(%p0: !nv_tileaa.ptr<f16>, %n: i32, %m0: i32) attributes {n
   nv_tileaa.return
 }
 
-// What it gives to those who multiply they do: there is no other agent.
+// Consumers execute the ops that it assigns to consumers; there is no other agent.
 // CHECK-LABEL: nv_tileaa.func @together(
 // CHECK-SAME: numWarps = 4 : i64
 // CHECK: create_pipeline {{.*}} -> <2>
@@ -56,7 +56,7 @@ nv_tileaa.func @together(%p0: !nv_tileaa.ptr<f16>, %n: i32, %m0: i32) attributes
   nv_tileaa.return
 }
 
-// Where a product that shares the ring has no schedule, the plan holds.
+// If a dot that shares the ring has no schedule, the plan is used.
 // CHECK-LABEL: nv_tileaa.func @unscheduled(
 // CHECK: create_pipeline {{.*}} -> <8>
 // CHECK-NOT: create_pipeline

@@ -1,7 +1,7 @@
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileaa-plan-dots{compute-capability=sm_90},tileaa-outline-producers,convert-tileaa-to-tileas{compute-capability=sm_90},tileas-assign-dot-layouts{compute-capability=sm_90},tileas-assign-load-store-layouts{compute-capability=sm_90},tileas-remove-layout-conversions,tileas-materialize-async)' | FileCheck %s --check-prefix=ASYNC
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileaa-plan-dots{compute-capability=sm_90},tileaa-outline-producers,convert-tileaa-to-tileas{compute-capability=sm_90},tileas-assign-dot-layouts{compute-capability=sm_90},tileas-assign-load-store-layouts{compute-capability=sm_90},tileas-remove-layout-conversions,tileas-materialize-async,tileas-specialize-agents)' | FileCheck %s
-// Nothing is known of the left view's stride. One test decides between copies and loads, for the whole producer: the map
-// is made behind it, and the consumers do not know which it was.
+// The left view's stride is unknown. One test selects copies or loads for the whole producer. The map is created
+// after the test, and the consumers do not depend on the outcome.
 
 // ASYNC-LABEL: nv_tileaa.func @tested(
 // ASYNC: %[[READY:.*]] = nv_tileas.tma_ready

@@ -1,6 +1,6 @@
 // RUN: tileiras-opt %s --split-input-file --remarks --verify-diagnostics --pass-pipeline='builtin.module(convert-tileaa-to-tileas{num-warps=4},tileas-assign-dot-layouts{compute-capability=sm_80},tileas-assign-load-store-layouts,tileas-remove-layout-conversions,tileas-unspecialized-pipeline{compute-capability=sm_80 extended-smem=true})'
 
-// All the shared memory of a block: a stage of 64 KiB fits twice.
+// All the shared memory of a block holds a stage of 64 KiB twice.
 !out = !nv_tileaa.tiled_view<tile = [128, 128], memref<128x128xf32, strides = [128, 1]>>
 !view = !nv_tileaa.tiled_view<tile = [128, 128], memref<?x256xf16, strides = [256, 1]>, padding = zero>
 nv_tileaa.func @two(%p0: !nv_tileaa.ptr<f16>, %n: i32, %m0: i32, %o0: !nv_tileaa.ptr<f32>) {
@@ -20,7 +20,7 @@ nv_tileaa.func @two(%p0: !nv_tileaa.ptr<f16>, %n: i32, %m0: i32, %o0: !nv_tileaa
     %d = nv_tileaa.dot %a, %b, %acc : tensor<128x128xf16>, tensor<128x128xf16>, tensor<128x128xf32>
     scf.yield %d : tensor<128x128xf32>
   }
-  // expected-remark @+1 {{NarrowAccess: 8 bytes at a time instead of 16: the tile lies as a heavier access needs it}}
+  // expected-remark @+1 {{NarrowAccess: 8 bytes at a time instead of 16: the tile has the layout that a heavier access needs}}
   %done = nv_tileaa.tiled_store <weak> %sum, %o[%c0, %c0] : tensor<128x128xf32>, !out[i32, i32]
   nv_tileaa.return
 }

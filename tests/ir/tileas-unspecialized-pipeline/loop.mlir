@@ -3,16 +3,16 @@
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(convert-tileaa-to-tileas{num-warps=4},tileas-assign-dot-layouts{compute-capability=sm_80},tileas-assign-load-store-layouts,tileas-remove-layout-conversions,tileas-unspecialized-pipeline{compute-capability=sm_80 unspecialized-pipeline-num-stages=1})' | FileCheck %s --check-prefix=ONE
 // RUN: not tileiras-opt %s --pass-pipeline='builtin.module(tileas-unspecialized-pipeline{unspecialized-pipeline-num-stages=0})' 2>&1 | FileCheck %s --check-prefix=ZERO
 // ZERO: unspecialized-pipeline-num-stages must be positive, got 0
-// With one stage nothing runs ahead.
+// With one stage, no copy starts ahead.
 // ONE-NOT: async
 
-// Two operands of 8 KiB each: three stages fill the 48 KiB that a block of sm_80 gets.
+// Two operands of 8 KiB each: three stages fill the 48 KiB of a block of sm_80.
 // FITS: nv_tileas.alloc_tensor : <64x64xf16, {{.*}}, stages = 3>
 
 // CHECK-LABEL: nv_tileaa.func @loop(
 // CHECK: %[[A:.*]] = nv_tileas.alloc_tensor : <64x64xf16, {{.*}}, stages = 3>
 // CHECK: %[[B:.*]] = nv_tileas.alloc_tensor : <64x64xf16, {{.*}}, stages = 3>
-// Nothing was in shared memory before: no barrier.
+// Shared memory was not used before, so no barrier is needed.
 // CHECK-NOT: nv_tileas.barrier
 // CHECK: %[[ANY:.*]] = arith.cmpi slt, {{.*}} : i64
 // CHECK: nv_tileas.memdesc_slot %[[A]]

@@ -1,8 +1,8 @@
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(convert-tileaa-to-tileas{num-warps=4},tileas-assign-dot-layouts{compute-capability=sm_90},tileas-assign-load-store-layouts,tileas-remove-layout-conversions,tileas-unspecialized-pipeline{compute-capability=sm_90 unspecialized-pipeline-num-stages=3})' | FileCheck %s
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(convert-tileaa-to-tileas{num-warps=4},tileas-assign-dot-layouts{compute-capability=sm_80},tileas-assign-load-store-layouts,tileas-remove-layout-conversions,tileas-unspecialized-pipeline{compute-capability=sm_80})' | FileCheck %s --check-prefix=FULL
 
-// 128 registers of accumulators, and 64 of a left operand that the loop does not change: it stays in shared memory and is read for the
-// product, behind the barrier of the iteration.
+// 128 accumulator registers, and 64 registers of a loop-invariant left operand: the operand stays in shared memory
+// and is read for the dot, after the barrier of the iteration.
 // CHECK-LABEL: nv_tileaa.func @large(
 // CHECK: %[[RING:.*]] = nv_tileas.alloc_tensor : <64x128xf16, {{.*}}, stages = 3>
 // CHECK: %[[Q:.*]] = nv_tileas.alloc_tensor : <128x64xf16, {{.*}}>
@@ -13,7 +13,7 @@
 // CHECK: %[[A:.*]] = nv_tileas.local_load %[[Q]]
 // CHECK: nv_tileas.dot %[[A]],
 
-// Beside 16 KiB of it two stages of 16 KiB fit into 48 KiB too; three do not.
+// With its 16 KiB, 48 KiB also hold two stages of 16 KiB, but not three.
 // FULL-LABEL: nv_tileaa.func @large(
 // FULL: nv_tileas.alloc_tensor : <64x128xf16, {{.*}}, stages = 2>
 // FULL: nv_tileas.local_store
@@ -37,7 +37,7 @@ nv_tileaa.func @large(%p0: !nv_tileaa.ptr<f16>, %q: !nv_tileaa.ptr<f32>, %n: i32
   nv_tileaa.return
 }
 
-// Half of the accumulators: registers will do.
+// Half as many accumulators: the operand stays in registers.
 // CHECK-LABEL: nv_tileaa.func @small(
 // CHECK: nv_tileas.convert_layout
 // CHECK: scf.for

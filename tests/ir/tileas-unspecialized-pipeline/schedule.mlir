@@ -1,9 +1,9 @@
 // RUN: tileiras-opt %s --split-input-file --verify-diagnostics --pass-pipeline='builtin.module(tileas-unspecialized-pipeline{compute-capability=sm_90})' | FileCheck %s
 // RUN: tileiras-opt %s --split-input-file --verify-diagnostics --pass-pipeline='builtin.module(tileas-unspecialized-pipeline{compute-capability=sm_90},tileas-materialize-convert-layout{compute-capability=sm_90},tileas-order-memory,tileas-optimize-alloc-tensor,tileas-check-synchronization)' -o /dev/null
 
-// A schedule that loads carry is carried out as it is: copies of the left operand start three iterations ahead, those
-// of the right one two. The first group has no copy of the right operand. An iteration waits for its own copies, the
-// later of which are in the second of three groups.
+// A schedule that loads have is followed exactly: copies of the left operand start three iterations ahead, and those
+// of the right operand two. The first group has no copy of the right operand. An iteration waits for its own copies,
+// the later of which are in the second of three groups.
 // CHECK-LABEL: nv_tileaa.func @uneven(
 // CHECK: %[[A:.*]] = nv_tileas.alloc_tensor : <64x64xf16, {{.*}}, stages = 4>
 // CHECK: %[[B:.*]] = nv_tileas.alloc_tensor : <64x64xf16, {{.*}}, stages = 3>
@@ -53,7 +53,7 @@ nv_tileaa.func @uneven(%arg0: !nv_tileaa.ptr<f16>, %arg1: !nv_tileaa.ptr<f32>, %
   nv_tileaa.return
 }
 
-// A load with distance 0 stays where it is.
+// A load with distance 0 stays in its place.
 // CHECK-LABEL: nv_tileaa.func @one(
 // CHECK: nv_tileas.alloc_tensor : <64x64xf16, {{.*}}, stages = 2>
 // CHECK-NOT: nv_tileas.alloc_tensor
@@ -144,8 +144,8 @@ nv_tileaa.func @too_deep(%arg0: !nv_tileaa.ptr<f16>, %arg1: !nv_tileaa.ptr<f32>,
 #l1 = #nv_tileas.layout<register = [1, 2, 4, 1024, 2048], lane = [8, 16, 32, 64, 128], warp = [256, 512]>
 #l2 = #nv_tileas.layout<register = [1, 512, 8, 16, 32, 1024], lane = [2, 4, 64, 128, 256], warp = [2048, 0]>
 #l3 = #nv_tileas.layout<register = [64, 512, 8, 1024, 2048, 16], lane = [128, 256, 1, 2, 4], warp = [0, 32]>
-// The scheduler looks at each loop by itself. The rings of an inner loop are there already, and copies of the outer one
-// start less early, so that all of them fit.
+// The scheduler considers each loop separately. The rings of an inner loop already exist, so copies of the outer loop
+// start fewer iterations ahead, so that all rings fit.
 // CHECK-LABEL: nv_tileaa.func @beside_an_inner_ring(
 // CHECK: nv_tileas.alloc_tensor : <64x64xf16, {{.*}}, stages = 3>
 // CHECK: nv_tileas.alloc_tensor : <64x64xf16, {{.*}}, stages = 3>

@@ -2,8 +2,8 @@
 !view = !nv_tileaa.tiled_view<tile = [64, 64], memref<?x256xf16, strides = [256, 1]>, padding = zero>
 !out = !nv_tileaa.tiled_view<tile = [64, 64], memref<64x64xf32, strides = [64, 1]>>
 
-// Copies have arrived when what is ordered behind them comes: an iteration begins with the wait for its copies. What is
-// left of a token is what the load was ordered behind.
+// Ops that are ordered after copies come after the copies have arrived: an iteration starts with the wait for its
+// copies. The token is replaced by the token that the load was ordered after.
 // CHECK-LABEL: nv_tileaa.func @ordered_behind(
 // CHECK: %[[NONE:.*]] = nv_tileaa.create_mem_token
 // CHECK: nv_tileas.async.tiled_load

@@ -3,7 +3,8 @@
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileir-emit-host-wrapper)' | FileCheck %s --check-prefix=NATIVE
 // RUN: not tileiras-opt %s --pass-pipeline='builtin.module(tileir-emit-host-wrapper{dump-host=/nowhere/at/all.ll})' 2>&1 | FileCheck %s --check-prefix=FILE
 
-// The kernels stay; their arguments are packed in the host's types, and the grid's blocks have the kernel's threads.
+// The kernels are unchanged. Their arguments are packed with the host's types, and the blocks of the grid have the
+// kernel's number of threads.
 // CHECK: gpu.module @kernels
 // CHECK: nv_tileaa.func @scale
 // CHECK: module @kernels_host attributes {llvm.target_triple = "aarch64-linux-gnu"}

@@ -9,7 +9,7 @@ gpu.module @m {
   llvm.func @product() attributes {nvvm.kernel, nv_tileas.multiplies, nv_tileas.num_warps = 8 : i64} {
     llvm.return
   }
-  // Room for several blocks is asked for by the program, unless a plan has given out the registers.
+  // The program asks for several blocks per multiprocessor, unless a plan has assigned the registers.
   // CHECK: llvm.func @wish() attributes {nvvm.kernel, nvvm.minctasm = 3 : i32, nvvm.reqntid = array<i32: 128, 1, 1>}
   llvm.func @wish() attributes {nvvm.kernel, nv_tileas.min_blocks = 3 : i64, nv_tileas.multiplies, nv_tileas.num_warps = 4 : i64} {
     llvm.return
@@ -23,7 +23,7 @@ gpu.module @m {
   llvm.func @shared() attributes {nvvm.kernel, nv_tileas.num_ctas = 2 : i64, nv_tileas.num_warps = 4 : i64} {
     llvm.return
   }
-  // What a kernel says in NVVM's terms stays.
+  // Existing NVVM attributes of a kernel are kept.
   // CHECK: llvm.func @own() attributes {nvvm.kernel, nvvm.reqntid = array<i32: 32, 2, 1>}
   llvm.func @own() attributes {nvvm.kernel, nvvm.reqntid = array<i32: 32, 2, 1>} {
     llvm.return
@@ -35,14 +35,14 @@ gpu.module @m {
   // CHECK: llvm.func @declared()
   llvm.func @declared()
 }
-// The host's functions are none of a GPU module's.
+// Host functions do not belong in a GPU module.
 // CHECK: llvm.func @host()
 llvm.func @host() {
   llvm.return
 }
 // -----
 gpu.module @m {
-  // expected-error @below {{the kernel does not say how many warps its blocks have}}
+  // expected-error @below {{the kernel has neither 'nv_tileas.num_warps' nor 'nvvm.reqntid', so its block size is unknown}}
   llvm.func @unknown() attributes {nvvm.kernel} {
     llvm.return
   }

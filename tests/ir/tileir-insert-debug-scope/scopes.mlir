@@ -3,8 +3,8 @@
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileir-insert-debug-scope,tileir-insert-debug-scope{emission-kind=Full})' --mlir-print-debuginfo | FileCheck %s --check-prefix=TWICE
 // RUN: not tileiras-opt %s --pass-pipeline='builtin.module(tileir-insert-debug-scope{emission-kind=some})' 2>&1 | FileCheck %s --check-prefix=KIND
 
-// Kernels at both levels get a subprogram of their own, in the producer's unit or in one for the module; ops without a
-// place get that of their kernel. The name in the source comes first. Declarations and functions of the host have no
+// Kernels at both levels get their own subprogram, in the producer's unit or in one for the module; ops without a
+// location get that of their kernel. The name in the source has priority. Declarations and host functions have no
 // source.
 gpu.module @kernels {
   nv_tileaa.func @tiles(%x: i32) {

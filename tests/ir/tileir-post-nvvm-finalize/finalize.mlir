@@ -1,6 +1,6 @@
 // RUN: tileiras-opt %s --split-input-file --pass-pipeline='builtin.module(tileir-post-nvvm-finalize)' --verify-diagnostics | FileCheck %s
 
-// What nothing uses goes, but for what the host may look up.
+// Unused symbols are removed, except those that the host may look up.
 // CHECK: gpu.module @m
 // CHECK-NOT: @unused
 // CHECK: llvm.mlir.global internal @used
@@ -24,7 +24,7 @@ gpu.module @m {
 }
 // -----
 gpu.module @m {
-  // expected-error @below {{'elsewhere' is called and defined nowhere}}
+  // expected-error @below {{'elsewhere' is called but not defined}}
   llvm.func @elsewhere()
   llvm.func @k() attributes {nvvm.kernel} {
     llvm.call @elsewhere() : () -> ()

@@ -1,7 +1,7 @@
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileir-sink-shared-loads)' | FileCheck %s
 
 gpu.module @m {
-  // Both values are read before the first product; afterwards each is read where it is multiplied.
+  // Both values are read before the first dot; after the pass, each is read just before its dot.
   // CHECK-LABEL: @product
   llvm.func @product(%p: !llvm.ptr<3>, %c: f32) -> f32 attributes {nv_tileas.multiplies} {
     // CHECK: %[[Q:.*]] = llvm.getelementptr
@@ -19,7 +19,7 @@ gpu.module @m {
     llvm.return %e : f32
   }
 
-  // A store to shared memory, which might change what is read, is not passed, and neither is a barrier.
+  // Loads do not move past a store to shared memory, which may change the loaded memory, or past a barrier.
   // CHECK-LABEL: @fences
   llvm.func @fences(%p: !llvm.ptr<3>, %c: f32) -> f32 attributes {nv_tileas.multiplies} {
     // CHECK: %[[X:.*]] = llvm.load
@@ -35,7 +35,7 @@ gpu.module @m {
     llvm.return %d : f32
   }
 
-  // Global memory is not read later than the program says: only reads of shared memory sink.
+  // Only loads of shared memory are moved. Global memory is not read later than the program says.
   // CHECK-LABEL: @global
   llvm.func @global(%p: !llvm.ptr<1>, %s: !llvm.ptr<3>, %c: f32) -> f32 attributes {nv_tileas.multiplies} {
     // CHECK: %[[G:.*]] = llvm.load %{{.*}} : !llvm.ptr<1>
@@ -49,7 +49,7 @@ gpu.module @m {
     llvm.return %e : f32
   }
 
-  // Kernels without products of tiles stay as they are.
+  // Kernels without tile dots are unchanged.
   // CHECK-LABEL: @plain
   llvm.func @plain(%p: !llvm.ptr<3>, %c: f32) -> f32 {
     // CHECK: llvm.load

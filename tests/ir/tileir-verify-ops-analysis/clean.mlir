@@ -1,7 +1,7 @@
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileir-verify-ops-analysis{compute-capability=sm_90})' | FileCheck %s
 // RUN: not tileiras-opt %s --pass-pipeline='builtin.module(tileir-verify-ops-analysis{compute-capability=sm_75})' 2>&1 | FileCheck %s --check-prefix=TARGET
 
-// What is too much for one target is not for another; other functions take any parameters.
+// A limit of one target may not apply to another; functions that are not kernels can have any parameters.
 // CHECK: llvm.func @k
 // TARGET: error: unknown target 'sm_75'
 gpu.module @m {

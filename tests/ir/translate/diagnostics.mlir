@@ -1,4 +1,4 @@
-// Errors of the writer are reported at the operation that they are about.
+// The writer reports errors at the operation that causes them.
 //
 // RUN: tileiras-translate --mlir-to-tileirbc --bytecode-version=13.1 -no-implicit-module -allow-unregistered-dialect \
 // RUN:   -split-input-file -verify-diagnostics %s

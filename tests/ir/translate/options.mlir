@@ -1,15 +1,16 @@
-// Both spellings of both directions, and what they print: the cuda_tile.module alone, which the bytecode calls @kernels.
+// Both spellings of both directions, and the printed text: only the cuda_tile.module, which the bytecode calls
+// @kernels.
 //
 // RUN: tileiras-translate --mlir-to-tileirbc %s | tileiras-translate --tileirbc-to-mlir | FileCheck %s
 // RUN: tileiras-translate -mlir-to-cudatilebc -no-implicit-module %s | tileiras-translate -cudatilebc-to-mlir | FileCheck %s
 // RUN: tileiras-translate --mlir-to-cudatilebc %s -o %t.tileirbc
 // RUN: tileiras-translate --tileirbc-to-mlir %t.tileirbc -no-implicit-module | FileCheck %s
 //
-// What is printed parses, with a builtin.module around it or not.
+// The printed text parses with or without a builtin.module around it.
 // RUN: tileiras-translate --tileirbc-to-mlir %t.tileirbc | tileiras-opt --no-implicit-module | FileCheck %s
 // RUN: tileiras-translate --tileirbc-to-mlir %t.tileirbc | tileiras-opt | FileCheck %s --check-prefix=WRAPPED
 //
-// Every version and container holds this program.
+// Every version and container can hold this program.
 // RUN: tileiras-translate --mlir-to-tileirbc --bytecode-version=13.1 %s | tileiras-translate --tileirbc-to-mlir | FileCheck %s
 // RUN: tileiras-translate --mlir-to-tileirbc --bytecode-version 13.2 %s | tileiras-translate --tileirbc-to-mlir | FileCheck %s
 // RUN: tileiras-translate --mlir-to-tileirbc -bytecode-version=13.3.7 %s | tileiras-translate --tileirbc-to-mlir | FileCheck %s

@@ -1,8 +1,8 @@
-//! Atomic updates: a table of kinds, types, orders, scopes and masks against a model on the host.
+//! Atomic updates: a table of modes, types, orders, scopes and masks, compared with a model on the host.
 //!
-//! A kernel of three blocks updates slots of memory. Every slot holds one value in the beginning; what it holds in the
-//! end, and the old values that the kernel got, must follow from some order of its updates, which the model searches
-//! for. Floating-point sums are of small integers, exact in every order.
+//! A kernel of three blocks updates slots of memory. All slots start with one value. The final values and the old
+//! values that the kernel got must result from some order of the updates, which the model searches for.
+//! Floating-point sums are sums of small integers, which are exact in every order.
 
 use ptx_sim::Module;
 use std::collections::{BTreeMap, HashSet};
@@ -42,7 +42,7 @@ impl Element {
     fn is_float(self) -> bool {
         !matches!(self, I32 | I64)
     }
-    /// Bits of a small integer.
+    /// Encodes a small integer.
     fn encode(self, v: i64) -> u64 {
         match self {
             I32 => v as u32 as u64,
@@ -58,7 +58,7 @@ impl Element {
             }
         }
     }
-    /// The small integer that the bits stand for.
+    /// Decodes a small integer.
     fn decode(self, bits: u64) -> i64 {
         match self {
             I32 => i64::from(bits as i32),
@@ -76,14 +76,14 @@ impl Element {
     }
 }
 
-/// Where the updates of the kernel go.
+/// Which slots the updates of the kernel access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Spread {
-    /// Each to a slot of its own.
+    /// Each update its own slot.
     Apart,
-    /// Eight to each slot.
+    /// Eight updates per slot.
     Together,
-    /// One for each block, all to one slot.
+    /// One scalar update per block, all to one slot.
     Scalar,
 }
 
@@ -223,7 +223,7 @@ impl Row {
         let t = self.element;
         let (n, slots) = (self.count(), self.slots());
         let mut numbers = Numbers(n as u64 + u64::from(t.bits()) + self.mode.len() as u64);
-        // Sums of a slot's nine numbers stay within the eight bits of a bf16.
+        // Sums of the nine numbers of a slot fit into the 8 significand bits of a bf16.
         let mut number = || {
             if t.is_float() {
                 t.encode(numbers.below(27) as i64 - 13)
@@ -234,7 +234,7 @@ impl Row {
         let memory: Vec<u64> = (0..slots).map(|_| number()).collect();
         let values: Vec<u64> = (0..n).map(|_| number()).collect();
         let slot = |i: usize| if self.spread == Spread::Scalar { 0 } else { i % slots };
-        // Half of the comparisons hold, if nothing else has changed the slot.
+        // Half of the comparisons succeed, unless another update has changed the slot.
         let compares: Vec<u64> = (0..n).map(|i| if i % 2 == 0 { memory[slot(i)] } else { values[i] }).collect();
         let mask: Vec<u64> = (0..n).map(|i| u64::from(i % 3 != 1) * (1 + i as u64 % 2)).collect();
         let mut run = Run::default();
@@ -269,8 +269,8 @@ impl Row {
     }
 }
 
-/// Whether some order of the updates leads from `start` to `end` through the old values that they got. At most 64
-/// updates.
+/// Whether some order of the updates leads from `start` to `end` and gives the updates the old values that they got.
+/// Takes at most 64 updates.
 fn in_some_order(
     start: u64,
     end: u64,
@@ -279,8 +279,8 @@ fn in_some_order(
     got: &dyn Fn(usize) -> Option<u64>,
 ) -> bool {
     assert!(updates.len() <= 64);
-    // What a slot may hold once some of the updates are done. Of the orders that lead to the same value with the same
-    // updates left one is followed, else a slot with eight updates would have 40 320 of them.
+    // The values that a slot can hold when some of the updates are done. Orders that lead to the same value with the
+    // same remaining updates are followed only once; otherwise a slot with eight updates would have 40 320 orders.
     let mut reached = HashSet::new();
     let mut open = vec![(start, 0u64)];
     while let Some((value, done)) = open.pop() {
@@ -302,7 +302,7 @@ fn in_some_order(
     false
 }
 
-/// Kinds with the element types that the language allows them.
+/// Modes with the element types that the language allows for them.
 fn kinds() -> Vec<(&'static str, Element)> {
     let integer = ["and", "or", "xor", "add", "max", "min", "umax", "umin"];
     let mut list: Vec<_> = integer.iter().flat_map(|m| [(*m, I32), (*m, I64)]).collect();
@@ -352,7 +352,7 @@ fn rows() -> Vec<Row> {
     rows
 }
 
-/// As many kernels as one module gets.
+/// The maximum number of kernels in a module.
 const CHUNK: usize = 40;
 
 fn modules() -> Vec<(String, Vec<Row>)> {
@@ -364,7 +364,7 @@ fn modules() -> Vec<(String, Vec<Row>)> {
     rows.chunks(CHUNK).map(module).collect()
 }
 
-/// Runs the table.
+/// Runs one part of the table.
 pub fn table(part: usize) -> Result<(), String> {
     let Some((text, rows)) = modules().into_iter().nth(part) else { return Err("no such part".into()) };
     let mut problems = vec![];
@@ -386,14 +386,14 @@ pub fn parts() -> usize {
     modules().len()
 }
 
-/// Every kernel of the table on every target.
+/// Assembles every kernel of the table for every target.
 pub fn assembles(part: usize) -> Result<(), String> {
     let Some((text, _)) = modules().into_iter().nth(part) else { return Err("no such part".into()) };
     assemble_everywhere(&text, 3)
 }
 
-/// Sums that leave the finite numbers, and those that are small. `addf` rounds to nearest even; on f32 alone the memory
-/// unit flushes subnormals to zero.
+/// Sums that overflow or are subnormal. `addf` rounds to nearest even. For f32 only, the memory unit flushes
+/// subnormals to zero.
 pub fn special_sums() -> Result<(), String> {
     type Case = (u64, u64, u64);
     let f16: &[Case] = &[

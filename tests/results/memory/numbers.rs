@@ -1,22 +1,22 @@
-//! Arithmetic of sixteen bits over all operands, and conversions of integers around every tie, bit by bit.
+//! 16-bit arithmetic on all operands, and integer conversions around every tie, compared bit by bit.
 //!
-//! Every number of a format meets some partners; the partners are the edges of the format. What is computed is compared
-//! with a model that decodes, compares and rounds exactly.
+//! Every number of a format is combined with some partners, which are the edge cases of the format. The results are
+//! compared with a model that decodes, compares and rounds exactly.
 
 use ptx_sim::Module;
 use tile_test_support::device::*;
 
-/// Elements of a tile; each block takes one.
+/// Elements of a tile. Each block processes one tile.
 const TILE: usize = 1024;
 
-/// A float format: bits of the exponent and of the fraction. One with infinities overflows to them, another to NaN.
+/// A float format. Overflow gives infinity if the format has infinities, and NaN otherwise.
 #[derive(Clone, Copy)]
 struct Format {
     name: &'static str,
     exponent: u32,
     fraction: u32,
     infinities: bool,
-    /// The bits below the fraction, which are zero in memory.
+    /// The number of bits below the fraction, which are zero in memory.
     unused: u32,
 }
 
@@ -35,7 +35,7 @@ impl Format {
     fn sign(self) -> u64 {
         1 << (self.exponent + self.fraction)
     }
-    /// Sign and magnitude of infinity, or of the NaN where there is none.
+    /// Exponent and fraction bits of infinity, or of NaN if there is no infinity.
     fn top(self) -> u64 {
         let ones = (1 << self.exponent) - 1;
         if self.infinities { ones << self.fraction } else { self.sign() - 1 }
@@ -44,11 +44,11 @@ impl Format {
         let magnitude = bits & (self.sign() - 1);
         if self.infinities { magnitude > self.top() } else { magnitude == self.top() }
     }
-    /// What the machine makes of an operation without a result.
+    /// The NaN that the machine returns.
     fn canonical(self) -> u64 {
         if self.name == "f64" { 0xfff8 << 48 } else { self.sign() - 1 }
     }
-    /// A place in the order of all numbers, where zeros differ.
+    /// A key that orders all numbers and distinguishes the two zeros.
     fn key(self, bits: u64) -> i64 {
         let magnitude = (bits & (self.sign() - 1)) as i64;
         if bits & self.sign() != 0 { -magnitude - 1 } else { magnitude }
@@ -56,13 +56,13 @@ impl Format {
     fn edges(self) -> Vec<u64> {
         let infinity = self.top();
         let one = ((1 << (self.exponent - 1)) - 1) << self.fraction;
-        // Zero, the least numbers, one, the largest, infinity, a signalling and a quiet NaN.
+        // Zero, the smallest numbers, one, the largest, infinity, a signaling and a quiet NaN.
         let magnitudes =
             [0, 1, 1 << self.fraction, one, infinity - 1, infinity, infinity + 1, infinity | 1 << (self.fraction - 1)];
         magnitudes.iter().flat_map(|m| [*m, m | self.sign()]).collect()
     }
 
-    /// An integer, rounded to nearest even.
+    /// Rounds an integer to nearest even.
     fn round(self, n: i128) -> u64 {
         let sign = if n < 0 { self.sign() } else { 0 };
         let magnitude = n.unsigned_abs();
@@ -71,7 +71,7 @@ impl Format {
         }
         let top = 127 - magnitude.leading_zeros();
         let bias = (1i64 << (self.exponent - 1)) - 1;
-        // With the leading one; the carry of rounding falls into the exponent.
+        // Includes the leading one. A carry from rounding goes into the exponent.
         let mantissa = if top <= self.fraction {
             (magnitude << (self.fraction - top)) as u64
         } else {
@@ -86,7 +86,7 @@ impl Format {
     }
 }
 
-/// Runs `entry` over `operands` and compares what each element gives with `want`.
+/// Runs `entry` over `operands` and compares each resulting element with `want`.
 fn check(
     module: &Module,
     entry: &str,
@@ -144,7 +144,7 @@ fn entry(name: &str, operands: &[&str], result: &str, body: &str) -> String {
     s + "    return\n  }\n"
 }
 
-/// Compiles `entries` for the targets of this run and lets `test` look at each.
+/// Compiles `entries` for the targets of this run and calls `test` with each module.
 fn each(entries: &str, mut test: impl FnMut(&Module) -> Result<(), String>) -> Result<(), String> {
     let text = format!("cuda_tile.module @m {{\n{entries}}}\n");
     let mut problems = vec![];
@@ -157,7 +157,8 @@ fn each(entries: &str, mut test: impl FnMut(&Module) -> Result<(), String>) -> R
     if problems.is_empty() { Ok(()) } else { Err(problems.join("\n")) }
 }
 
-/// Maxima and minima of every half with the edges of its format, and of the edges of the wider formats.
+/// Maxima and minima of all 16-bit numbers with the edge cases of their format, and of the edge cases of the wider
+/// formats.
 pub fn extremes() -> Result<(), String> {
     const FORMATS: [Format; 4] = [F16, BF16, F32, F64];
     let entries: String = FORMATS
@@ -176,7 +177,7 @@ pub fn extremes() -> Result<(), String> {
             let all: Vec<u64> = if f.bits() == 16 { (0..1 << 16).collect() } else { edges.clone() };
             for (n, e) in edges.iter().enumerate() {
                 for a in &all {
-                    // From both sides in turns.
+                    // Alternate the order of the operands.
                     let (a, b) = if n % 2 == 0 { (*a, *e) } else { (*e, *a) };
                     left.push(a);
                     right.push(b);
@@ -207,7 +208,7 @@ pub fn extremes() -> Result<(), String> {
     })
 }
 
-/// Integers to floats: all of 8 and 16 bits, and the neighbourhood of every tie of the wider ones.
+/// Integers to floats: all 8-bit and 16-bit integers, and the neighborhood of every tie for the wider ones.
 pub fn conversions() -> Result<(), String> {
     const FORMATS: [Format; 7] = [F16, BF16, F32, F64, TF32, F8E4M3, F8E5M2];
     const INTEGERS: [(&str, u32); 4] = [("i8", 8), ("i16", 16), ("i32", 32), ("i64", 64)];
@@ -237,8 +238,8 @@ pub fn conversions() -> Result<(), String> {
     })
 }
 
-/// Numbers of `bits` bits whose first bits are a significand of `fraction` bits and some more, and whose last say on
-/// which side of a tie they are: of both signs, and of every magnitude.
+/// Numbers of `bits` bits, of both signs and of every magnitude. The first bits are a significand of `fraction` bits
+/// plus a few more bits, and the last bits say on which side of a tie the number is.
 fn ties(bits: u32, fraction: u32) -> Vec<u64> {
     let mut numbers = Numbers(bits.into());
     let all = u64::MAX >> (64 - bits);
@@ -252,7 +253,7 @@ fn ties(bits: u32, fraction: u32) -> Vec<u64> {
                 continue;
             };
             let last = 1u64 << cut;
-            // The kept bits are random, all ones, or end in either digit.
+            // The kept bits are random, all ones, or end in 0 or 1.
             let kept = match odd {
                 0 => leading | (leading - 1) & !(last - 1),
                 1 => leading | random & (leading - 1) & !(last - 1) & !last,

@@ -23,7 +23,7 @@ fn same(what: &str, got: &str, want: &str) -> Result<(), String> {
     if got == want { Ok(()) } else { Err(format!("{what}:\n{got}\nexpected:\n{want}")) }
 }
 
-/// What a print prints: one kernel of one block, so that lines come in order.
+/// The output of prints. The kernel has one block, so that the order of the lines is fixed.
 pub fn prints() -> Result<(), String> {
     let text = r#"cuda_tile.module @m {
   entry @k(%n: tile<i32>) {
@@ -89,7 +89,7 @@ pub fn prints() -> Result<(), String> {
     })
 }
 
-/// Every element that is false is told of, then the kernel stops.
+/// Every false element is reported, then the kernel stops.
 pub fn assertions() -> Result<(), String> {
     let text = r#"cuda_tile.module @m {
   entry @tile(%n: tile<i32>) {
@@ -145,7 +145,7 @@ pub fn assertions() -> Result<(), String> {
     })
 }
 
-/// Variables have their initial values, in the formats of memory, and keep what was stored from launch to launch.
+/// Variables have their initial values in the memory format, and stored values persist across launches.
 pub fn globals() -> Result<(), String> {
     let text = r#"cuda_tile.module @m {
   global @counter <i32: 5> : tile<1xi32>
@@ -234,7 +234,7 @@ COPIES
             (8, [0x3c, 0xc0, 0x38, 0x44, 0x7d, 0x3e, 0, 0x80]),
             (32, [1.0f32, -2.0, 0.5, 4.0, 8.0, 1.5, 0.0, -0.0].map(|f| f.to_bits().into())),
             (16, [0x3400; 8]),
-            // The fifth and the seventh, which pointers pick, replace the first and the third.
+            // Pointers select the fifth and the seventh element, which replace the first and the third.
             (4, [8, 15, 4, 0, 8, 6, 4, 11]),
         ];
         for (p, (bits, want)) in outs.iter().zip(wants) {
@@ -247,8 +247,7 @@ COPIES
     })
 }
 
-/// Scratch memory belongs to its block of threads and of the program: in a loop each round has its own, and so has each
-/// tile block.
+/// Each tile block has its own scratch memory, and an allocation in a loop gets new memory in each iteration.
 pub fn scratch() -> Result<(), String> {
     let text = r#"cuda_tile.module @m {
   entry @k(%out: tile<ptr<i32>>, %rounds: tile<i32>) {
@@ -320,7 +319,7 @@ pub fn scratch() -> Result<(), String> {
     })
 }
 
-/// Stores the tile `%f` to the memory at `%p`.
+/// Stores the tile `%f` to the memory at `%p` through pointers.
 fn stored_by_pointers(t: &str, count: usize) -> String {
     format!(
         "    %i = iota : tile<{count}xi32>
@@ -330,7 +329,7 @@ fn stored_by_pointers(t: &str, count: usize) -> String {
     %t = store_ptr_tko weak %q, %f : tile<{count}xptr<{t}>>, tile<{count}x{t}> -> token"
     )
 }
-/// The same for elements that pointers do not reach.
+/// As [`stored_by_pointers`], for element types that pointers cannot access.
 fn stored_by_view(t: &str, count: usize) -> String {
     let memory = format!("tensor_view<{count}x{t}, strides=[1]>");
     let view = format!("partition_view<tile=({count}), {memory}>");
@@ -342,7 +341,7 @@ fn stored_by_view(t: &str, count: usize) -> String {
     )
 }
 
-/// Constants of every type and of several shapes, stored as they are.
+/// Constants of every type and of several shapes are stored unchanged.
 pub fn constants() -> Result<(), String> {
     // Type, bits in memory, literals and their bits.
     type Row = (&'static str, u32, &'static [(&'static str, u64)]);
@@ -376,7 +375,7 @@ pub fn constants() -> Result<(), String> {
     for (t, bits, literals) in rows {
         for (n, shape) in shapes.iter().enumerate() {
             let count: usize = shape.iter().product();
-            // Patterns of different periods, so that no two registers are alike.
+            // Patterns with different periods, so that no two registers are equal.
             let literal = |i: usize| literals[(i * 7 + i / 5 + i / 64) % 4].0;
             let list = |from: usize, len: usize| {
                 let items: Vec<&str> = (from..from + len).map(literal).collect();
@@ -401,7 +400,7 @@ pub fn constants() -> Result<(), String> {
                 if *bits < 8 { stored_by_view(t, count) } else { stored_by_pointers(t, count) }
             );
         }
-        // A scalar, as one number prints it. Bytes are not halved.
+        // A scalar, which is printed as one number. Types smaller than a byte are skipped.
         if *bits < 8 {
             continue;
         }
@@ -421,7 +420,7 @@ pub fn constants() -> Result<(), String> {
         for (t, bits, literals) in rows {
             let check = |entry: String, count: usize, want: &dyn Fn(usize) -> u64| {
                 let mut run = Run::default();
-                // Halves of bytes are set in whole words.
+                // Types smaller than a byte are stored as whole words.
                 let bytes = (count * *bits as usize).div_ceil(32) * 4;
                 let p = run.memory(&vec![0; bytes]);
                 run.launch(module, &entry, 1, schedule).map_err(|e| format!("{entry}: {e}"))?;

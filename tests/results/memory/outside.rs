@@ -1,17 +1,17 @@
-//! Tiles that lie outside of the tensor as a whole.
+//! Tiles that lie entirely outside the tensor.
 //!
-//! The language leaves an index outside of the index space without a meaning; the programs that clients have all the
-//! same, such as one tile more in a loop, count on padding and on stores that do nothing. So no access may leave the
-//! tensor because of it.
+//! The language does not define an index outside the index space, but programs of clients rely on it, for example
+//! loops with one tile too many: loads must give the padding value and stores must do nothing. So no access may leave
+//! the tensor because of such an index.
 
 use ptx_sim::Module;
 use tile_test_support::device::*;
 
-/// Extents of the memory, and of the tile.
+/// Extents of the memory and of the tile.
 const MEMORY: [usize; 2] = [6, 10];
 const TILE: [usize; 2] = [4, 8];
 
-/// Extents that the compiler knows, and extents that it is given with what a client promises of them.
+/// Both static extents and dynamic extents with the assumptions that clients make about them.
 fn module() -> String {
     let [h, w] = MEMORY;
     let [a, b] = TILE;

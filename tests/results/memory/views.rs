@@ -1,13 +1,14 @@
-//! Accesses of views: rows picked by a sparse dimension, and atomic updates of tiles.
+//! View accesses: rows selected by a sparse dimension, and atomic updates of tiles.
 //!
-//! The model on the host moves bits, so that every element type takes the same code; an i1 is a byte that is not zero.
+//! The model on the host moves raw bits, so the same code handles every element type. An i1 is a byte that is true if
+//! it is not zero.
 
 use ptx_sim::Module;
 use tile_test_support::device::*;
 
 const NONE: &[&str] = &[];
 const ALL: &[&str] = &["neg_zero", "nan", "pos_inf", "neg_inf"];
-/// Element types with the bits that they take in memory, and the special values that they have.
+/// Element types with their size in memory in bits and their special values.
 const ELEMENTS: &[(&str, u32, &[&str])] = &[
     ("i1", 8, NONE),
     ("i8", 8, NONE),
@@ -25,7 +26,7 @@ const ELEMENTS: &[(&str, u32, &[&str])] = &[
     ("f4E2M1FN", 4, &["neg_zero"]),
 ];
 
-/// Bits of a padding value.
+/// The bits of a padding value.
 fn padding_bits(element: &str, padding: &str) -> u64 {
     let (sign, nan, infinity) = match element {
         "f16" => (0x8000, 0x7e00, 0x7c00),
@@ -46,7 +47,7 @@ fn padding_bits(element: &str, padding: &str) -> u64 {
     }
 }
 
-/// A kernel that reads or writes one tile by rows.
+/// A kernel that reads or writes one tile through a sparse dimension.
 struct Sparse {
     element: &'static str,
     bits: u32,
@@ -54,10 +55,10 @@ struct Sparse {
     dim: usize,
     padding: Option<&'static str>,
     gather: bool,
-    /// Extents of the memory, and of the tile.
+    /// Extents of the memory and of the tile.
     extents: [usize; 2],
     tile: [usize; 2],
-    /// Where the tile starts along the dense dimension.
+    /// The start of the tile along the dense dimension.
     start: usize,
 }
 
@@ -131,7 +132,7 @@ impl Sparse {
         };
         let mut memory: Vec<u64> = (0..h * w).map(|_| element()).collect();
         let mut tile: Vec<u64> = (0..a * b).map(|_| element()).collect();
-        // Rows in no order, each once, some of them outside.
+        // Distinct rows in random order, some of them out of bounds.
         let index_bits: u32 = self.index[1..].parse().expect("i and a number");
         let limit = self.extents[self.dim];
         let numbers = self.rows().max(limit + 4);
@@ -166,7 +167,7 @@ impl Sparse {
                 if what == "memory" || self.padding.is_some() || !self.gather {
                     return true;
                 }
-                // Without padding, what is outside is anything.
+                // Without padding, elements out of bounds are undefined.
                 let (i, j) = (i / b, i % b);
                 let (row, column) = match self.dim {
                     0 => (rows[i] as usize, self.start + j),
@@ -201,7 +202,7 @@ fn sparse_kernels() -> Vec<Sparse> {
         for padding in special.iter().chain(&["zero"]) {
             list.push(Sparse { padding: Some(padding), ..base(0) });
         }
-        // Ragged at the other end, where vectors straddle the bound.
+        // Ragged at the other end, where vectors cross the bound.
         list.push(Sparse { padding: Some("zero"), start: 21, ..base(0) });
         list.push(Sparse { padding: Some("zero"), tile: [32, 32], start: 11, ..base(1) });
         list.push(Sparse { gather: false, ..base(0) });
@@ -238,13 +239,13 @@ pub fn sparse_assembles() -> Result<(), String> {
 
 //===-- atomic updates of tiles ---------------------------------------------------===//
 
-/// A kernel of several blocks that adds tiles of ones, or takes maxima, through a view.
+/// A kernel of several blocks that adds tiles of ones, or computes maxima, through a view.
 struct Update {
     name: &'static str,
     mode: &'static str,
     element: &'static str,
     bits: u32,
-    /// The view over a memory of 37 x 41 elements, whose rows are 48 elements apart.
+    /// The view of a memory of 37 x 41 elements, whose rows are 48 elements apart.
     view: &'static str,
     make: &'static str,
     tile: [usize; 2],
@@ -378,7 +379,7 @@ impl Update {
 
     fn run(&self, module: &Module, schedule: Option<u64>) -> Result<(), String> {
         let ([a, b], [da, db]) = (self.tile, self.steps);
-        // Dimension 0 of the tile walks the columns when it is transposed.
+        // If the view is transposed, dimension 0 of the tile is along the columns.
         let (along, across) = if self.transposed { (COLUMNS, ROWS) } else { (ROWS, COLUMNS) };
         let (tiles, tiles_across) = (along.div_ceil(da), across.div_ceil(db));
         let mut want = vec![0u64; ROWS * STRIDE];
@@ -418,7 +419,8 @@ pub fn updates() -> Result<(), String> {
         let module = Module::parse(&compile(&text, target, level)?).map_err(|e| e.to_string())?;
         for update in UPDATES {
             for schedule in schedules() {
-                // Blocks do not see what others do at their own scope, but the simulator does not tell scopes apart.
+                // At block scope, blocks do not see each other's updates, but the simulator does not distinguish
+                // scopes.
                 if let Err(e) = update.run(&module, *schedule) {
                     problems.push(format!("{target} -O{level} {schedule:?} {}: {e}", update.name));
                 }

@@ -1,4 +1,4 @@
-//! Arguments at which functions are measured.
+//! Arguments for measuring functions.
 
 use crate::Stream;
 use tile_rtlib::Math;
@@ -12,7 +12,7 @@ pub fn pair(operation: Math, index: u32, stream: &mut Stream, low: i32, high: i3
             2 => 1.0 + stream.spread(-bits, -1),
             _ => stream.between(0.0, 20.0),
         };
-        // The limits of the range are approached from both sides.
+        // Approach the limits of the range from both sides.
         let log = x.log2();
         let y = if log == 0.0 { 1.0 } else { stream.between(1.05 * f64::from(low), 1.05 * f64::from(high)) / log };
         return (x, y);
@@ -25,11 +25,11 @@ pub fn pair(operation: Math, index: u32, stream: &mut Stream, low: i32, high: i3
     }
 }
 
-/// Arguments of one-argument f64 functions: half from the range where the function varies, half of any size.
+/// Arguments of one-argument f64 functions: half from the range in which the function varies, half of any size.
 pub fn argument(operation: Math, index: u32, stream: &mut Stream) -> f64 {
     let positive = matches!(operation, Math::Log | Math::Log2 | Math::Rsqrt);
     let wide = match operation {
-        // The oracle takes long for huge arguments.
+        // The oracle is slow for huge arguments.
         Math::Sin | Math::Cos | Math::Tan => (-40, if index.is_multiple_of(64) { 1023 } else { 80 }),
         Math::Exp | Math::Exp2 | Math::Sinh | Math::Cosh | Math::Tanh => (-60, 11),
         _ => (-1074, 1024),
@@ -40,7 +40,7 @@ pub fn argument(operation: Math, index: u32, stream: &mut Stream) -> f64 {
         (Math::Rsqrt, 0 | 1) => stream.between(0.25, 4.0),
         (Math::Sin | Math::Cos | Math::Tan, 0) => stream.between(-4.0, 4.0),
         (Math::Sin | Math::Cos | Math::Tan, 1) => {
-            // The double nearest to a multiple of pi/2, where the reduction cancels most.
+            // The double nearest to a multiple of pi/2, where the reduction cancels the most.
             (stream.between(0.0, 600_000.0)).floor() * std::f64::consts::FRAC_PI_2
         }
         (Math::Exp | Math::Sinh | Math::Cosh, 0 | 1) => stream.between(-750.0, 720.0),

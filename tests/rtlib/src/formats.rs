@@ -1,13 +1,14 @@
-//! Narrow floating-point formats by their definition: every code's value, and rounding by search among them.
+//! Narrow floating-point formats by their definition: the value of every code, and rounding by search among the
+//! values.
 
 use tile_rtlib::{Direction, Format, Overflow};
 
-/// Sign-magnitude formats as parameters; e8m0 has functions of its own.
+/// The parameters of a sign-magnitude format. e8m0 has separate functions.
 #[derive(Clone, Copy, Debug)]
 pub struct Layout {
     pub exponent_bits: u32,
     pub mantissa_bits: u32,
-    /// Whether the top exponent holds infinity and NaNs only.
+    /// Whether the top exponent holds only infinity and NaNs.
     pub ieee: bool,
     /// Whether the code with all bits set is a NaN (in formats that are not `ieee`).
     pub has_nan: bool,
@@ -35,7 +36,7 @@ impl Layout {
         1 << (self.exponent_bits + self.mantissa_bits)
     }
 
-    /// The largest finite magnitude's code.
+    /// The code of the largest finite magnitude.
     pub fn largest(&self) -> u32 {
         if self.ieee {
             (((1 << self.exponent_bits) - 1) << self.mantissa_bits) - 1
@@ -44,7 +45,7 @@ impl Layout {
         }
     }
 
-    /// The value that a code above `largest` continues to: a magnitude's code read without regard to specials.
+    /// The value of a magnitude code, ignoring special values; also for codes above `largest`.
     pub fn magnitude(&self, code: u32) -> f64 {
         let mantissa = f64::from(code & ((1 << self.mantissa_bits) - 1)) / f64::from(1u32 << self.mantissa_bits);
         let exponent = (code >> self.mantissa_bits) as i32;
@@ -68,11 +69,11 @@ impl Layout {
         if code & self.sign_bit() != 0 { -value } else { value }
     }
 
-    /// The magnitude code just at or below |x| (x finite), and whether |x| is more than it.
+    /// The largest magnitude code at or below |x| (x finite), and whether |x| is greater than its value.
     fn below(&self, x: f64) -> (u32, bool) {
         let magnitude = x.abs();
         let (mut low, mut high) = (0, self.largest() + 1);
-        // The invariant: magnitude(low) <= |x|, and |x| < magnitude(high) or high is beyond the format.
+        // Invariant: magnitude(low) <= |x|, and |x| < magnitude(high) or high is beyond the format.
         while high - low > 1 {
             let middle = (low + high) / 2;
             if self.magnitude(middle) <= magnitude { low = middle } else { high = middle }
@@ -91,12 +92,13 @@ impl Layout {
         if x.is_sign_negative() { code | self.sign_bit() } else { code }
     }
 
-    /// Nearest, ties to even, of a value that f64 holds; `None` for NaN.
+    /// Rounds an f64 to nearest, ties to even; `None` for NaN.
     pub fn nearest(&self, x: f64, overflow: Overflow) -> Option<u32> {
         self.nearest_with(x, 0.0, overflow)
     }
 
-    /// The same for x + rest with rest far below x's last place: what an integer conversion to f64 lost.
+    /// The same for x + rest, with rest far below the last place of x: the rounding error of an integer conversion to
+    /// f64.
     pub fn nearest_with(&self, x: f64, rest: f64, overflow: Overflow) -> Option<u32> {
         if x.is_nan() {
             return None;
@@ -111,7 +113,7 @@ impl Layout {
         Some(self.finish(x, low + u32::from(up), overflow))
     }
 
-    /// Rounded to one side; `None` for NaN. Overflow gives what the side says.
+    /// Rounds in one direction; `None` for NaN. The direction determines the result of an overflow.
     pub fn directed(&self, x: f64, direction: Direction) -> Option<u32> {
         if x.is_nan() {
             return None;
@@ -130,7 +132,7 @@ impl Layout {
     }
 }
 
-/// The magnitude of x as a power of two by definition: code k stands for 2^(k - 127), 255 for NaN.
+/// The magnitude of x as a power of two by definition: code k is 2^(k - 127), and 255 is NaN.
 pub fn scale_factor(x: f64, direction: Direction, overflow: Overflow) -> u8 {
     if x.is_nan() {
         return 255;
@@ -143,7 +145,7 @@ pub fn scale_factor(x: f64, direction: Direction, overflow: Overflow) -> u8 {
     } else if magnitude.is_infinite() {
         over
     } else {
-        // Towards zero no finite number overflows.
+        // Towards zero, finite numbers do not overflow.
         (0..=254).rev().find(|k| value(*k) <= magnitude).map_or(0, |k| k as u8)
     }
 }

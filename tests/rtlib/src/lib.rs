@@ -1,4 +1,4 @@
-//! The device library on the host: calls by registry entry, error measures, oracles.
+//! The device library on the host: calls by registry entry, error measures, and oracles.
 
 pub mod arguments;
 pub mod formats;
@@ -14,7 +14,7 @@ mod ffi {
     }
 }
 
-/// How approximate instructions behave in this thread from now on.
+/// The behavior of approximate instructions in this thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Model {
     /// Correctly rounded.
@@ -37,7 +37,7 @@ pub fn set_model(model: Model) {
     unsafe { ffi::tl_set_host_model(code) }
 }
 
-/// A Rust type that stands for one of the registry's.
+/// A Rust type that corresponds to a type of the registry.
 pub trait Value {
     const TYPE: tile_rtlib::Type;
 }
@@ -79,8 +79,8 @@ pub fn ternary<A: Value, R: Value>(function: Function) -> impl Fn(A, A, A) -> R 
     move |a, b, c| call(a, b, c)
 }
 
-/// Distance of an f32 from the exact value in units in the last place of the latter. An infinity counts as the number
-/// after the largest. Infinite for a NaN where there should be none, or the other way round.
+/// The distance of an f32 from the exact value, in units in the last place of the exact value. An infinity counts as
+/// the number after the largest. Infinite if exactly one of the two is NaN.
 pub fn error_f32(got: f32, exact: f64) -> f64 {
     const BEYOND: f64 = 340282366920938463463374607431768211456.0; // 2^128
     if got.is_nan() || exact.is_nan() {
@@ -119,13 +119,13 @@ impl Stream {
     pub fn spread(&mut self, low: i32, high: i32) -> f64 {
         let exponent = self.between(f64::from(low), f64::from(high)).floor() as i32;
         let mantissa = 1.0 + (self.word() >> 12) as f64 * (0.5f64).powi(52);
-        // In two steps, so that subnormals come out rounded and not flushed.
+        // In two steps, so that subnormals are rounded instead of flushed.
         let value = mantissa * (2f64).powi(exponent / 2) * (2f64).powi(exponent - exponent / 2);
         if self.word() & 1 == 0 { value } else { -value }
     }
 }
 
-/// Whether the long versions of the tests were asked for.
+/// Whether the long versions of the tests are requested.
 pub fn full() -> bool {
     std::env::var_os("TILEIR_FULL").is_some_and(|v| v == "1")
 }

@@ -1,9 +1,10 @@
-//! Exact values of the elementary functions: f64 arithmetic for f32 results, arbitrary precision for f64 results.
+//! Exact values of the elementary functions: in f64 arithmetic for f32 results, in arbitrary precision for f64
+//! results.
 
 use astro_float::{BigFloat, Consts, RoundingMode, Sign};
 use tile_rtlib::Math;
 
-/// The function in f64, good to about one unit in its last place: 2^29 times finer than f32.
+/// The function in f64, accurate to about one unit in the last place: 2^29 times finer than f32.
 pub fn exact_f32(operation: Math, x: f64, y: f64) -> f64 {
     match operation {
         Math::Exp => x.exp(),
@@ -25,21 +26,21 @@ pub fn exact_f32(operation: Math, x: f64, y: f64) -> f64 {
     }
 }
 
-/// Judges f64 results. Holds the constants that the arbitrary-precision functions share.
-pub struct Judge {
+/// The oracle for f64 results. Holds the constants of the arbitrary-precision functions.
+pub struct Oracle {
     constants: Consts,
 }
 
 const PRECISION: usize = 192;
 const ROUNDING: RoundingMode = RoundingMode::None;
 
-impl Judge {
+impl Oracle {
     pub fn new() -> Result<Self, astro_float::Error> {
-        Ok(Judge { constants: Consts::new()? })
+        Ok(Oracle { constants: Consts::new()? })
     }
 
-    /// Units in the last place between `got` and the function's value at finite arguments; infinite on a NaN or an
-    /// infinity where the value is well inside the range.
+    /// The error of `got` at finite arguments, in units in the last place. Infinite for a NaN, or for an infinity
+    /// where the value is well inside the range.
     pub fn error(&mut self, operation: Math, x: f64, y: f64, got: f64) -> f64 {
         let exact = self.value(operation, x, y);
         if exact.is_nan() || got.is_nan() {
@@ -53,7 +54,7 @@ impl Judge {
         }
         let exponent = if exact.is_zero() { -1021 } else { exponent };
         let difference = if got.is_infinite() || exponent > 1024 {
-            // 2^1024 stands for infinity, after the largest number, and for every value beyond it.
+            // 2^1024 represents infinity, after the largest number, and every value beyond it.
             let beyond = big(2f64.powi(1023)).mul(&big(2.0), PRECISION, ROUNDING);
             let limit = |value: BigFloat| if value.abs() > beyond { beyond.clone() } else { value.abs() };
             let got = if got.is_infinite() { beyond.clone() } else { limit(big(got)) };
@@ -79,7 +80,7 @@ impl Judge {
             Math::Cosh => a.cosh(p, rm, cc),
             Math::Tanh => a.tanh(p, rm, cc),
             Math::Pow => {
-                // The magnitude; a negative base is left to the tables of special values.
+                // The magnitude only; the tables of special values cover negative bases.
                 a.abs().pow(&b, p, rm, cc)
             }
             Math::Atan2 => {
@@ -98,7 +99,7 @@ impl Judge {
     }
 }
 
-/// The number itself. Subnormals go in scaled, since the conversion takes their exponent field at its word.
+/// Converts a number. Subnormals are scaled first, because the conversion takes their exponent field literally.
 fn big(x: f64) -> BigFloat {
     if x != 0.0 && x.abs() < f64::MIN_POSITIVE {
         let mut value = BigFloat::from_f64(x * 2f64.powi(200), PRECISION);

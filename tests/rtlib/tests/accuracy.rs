@@ -1,10 +1,10 @@
-//! Measures every elementary function against an oracle and compares the largest errors with the registry's bounds and
-//! with the figures in `measured.tsv`, from which the table of `docs/math.md` is made.
+//! Measures every elementary function against an oracle, and compares the largest errors with the registry's bounds
+//! and with the figures in `measured.tsv`, from which the table in `docs/math.md` is generated.
 //!
-//! The default run takes samples: strides through all f32, random points with the interesting ranges favoured. With
-//! TILEIR_FULL=1 the f32 functions of one argument see all 2^32 values, and the others a hundred times more points.
-//! TILEIR_FUNCTION=log_f32,sin_f64 restricts a run to the functions whose symbols end so.
-//! With TILEIR_UPDATE=1 the file and the document are rewritten with what was measured.
+//! The default run samples: strides through all f32, and random points with more in the interesting ranges. With
+//! TILEIR_FULL=1, the f32 functions of one argument are tested on all 2^32 values, and the others on a hundred times
+//! more points. TILEIR_FUNCTION=log_f32,sin_f64 restricts a run to functions with these symbol suffixes. With
+//! TILEIR_UPDATE=1, the measurements are written to the file and to the document.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -12,10 +12,10 @@ use std::path::{Path, PathBuf};
 
 use tile_rtlib::{Float, Function, Math, Mode};
 use tile_rtlib_tests::arguments::{argument, pair};
-use tile_rtlib_tests::oracle::{Judge, exact_f32};
+use tile_rtlib_tests::oracle::{Oracle, exact_f32};
 use tile_rtlib_tests::{MODELS, Model, Stream, binary, error_f32, full, set_model, unary};
 
-/// Largest error with the exact hardware model and with the worst documented one.
+/// The largest error with the exact hardware model and with the worst documented one.
 #[derive(Clone, Copy, Default)]
 struct Measured {
     exact: (f64, f64, f64),
@@ -51,7 +51,7 @@ fn flush(x: f64) -> f64 {
     if x.abs() < f64::from(f32::MIN_POSITIVE) { 0f64.copysign(x) } else { x }
 }
 
-/// What the function should give, before its rounding.
+/// The exact value of the function, before rounding.
 fn wanted(operation: Math, mode: Mode, x: f32, y: f32) -> f64 {
     let (x, y) = (f64::from(x), f64::from(y));
     match mode {
@@ -66,7 +66,7 @@ fn one_f32(function: Function, operation: Math, mode: Mode) -> Measured {
         let x = f32::from_bits(bits);
         let exact = wanted(operation, mode, x, 0.0);
         let got = call(x);
-        // At the edge of flushing either side is right.
+        // At the threshold of flushing, both results are correct.
         let flushing = matches!(mode, Mode::FullFlush | Mode::ApproximateFlush);
         let tiny = 1.0001 * f64::from(f32::MIN_POSITIVE);
         if flushing && exact.abs().max(f64::from(got.abs())) < tiny {
@@ -85,7 +85,7 @@ fn one_f32(function: Function, operation: Math, mode: Mode) -> Measured {
             let near = (f64::from(k) * std::f64::consts::FRAC_PI_2) as f32;
             check(&mut measured, model, near.to_bits());
         }
-        // The deviating models change the result too little from one argument to the next to need them all.
+        // With the deviating models, the result changes too little from one argument to the next to need all of them.
         let stride: u64 = match (full(), model) {
             (false, _) => 3001,
             (true, Model::Exact) => 1,
@@ -140,7 +140,7 @@ fn two_f32(function: Function, operation: Math, mode: Mode) -> Measured {
     measured
 }
 
-fn f64_function(function: Function, operation: Math, judge: &mut Judge) -> Measured {
+fn f64_function(function: Function, operation: Math, oracle: &mut Oracle) -> Measured {
     set_model(Model::Exact);
     let mut measured = Measured::default();
     let count = if full() { 100_000 } else { 2_000 };
@@ -159,7 +159,7 @@ fn f64_function(function: Function, operation: Math, judge: &mut Judge) -> Measu
             y = 0.0;
             got = unary::<f64, f64>(function)(x);
         }
-        measured.take(Model::Exact, judge.error(operation, x, y, got), x, y);
+        measured.take(Model::Exact, oracle.error(operation, x, y, got), x, y);
     }
     measured
 }
@@ -168,7 +168,7 @@ fn data(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
 }
 
-/// Symbol to columns: exact model and worst model of the sampled run, the same of the full run.
+/// From symbol to columns: exact and worst model of the sampled run, then of the full run.
 type Table = BTreeMap<String, [String; 4]>;
 
 fn read_table() -> Table {
@@ -195,14 +195,14 @@ fn measured_functions() -> Vec<(Function, Math, Float, Mode)> {
         .collect()
 }
 
-/// The bound under the worst model is the registry's plus what reduction and scaling add to an instruction that
-/// already used up its own allowance.
+/// The bound under the worst model: the registry's bound, plus the errors of reduction and scaling on top of an
+/// instruction that already uses its whole allowance.
 const WORST_MODEL_SLACK: f64 = 0.55;
 
 #[test]
 fn errors_stay_within_bounds() {
     let update = std::env::var_os("TILEIR_UPDATE").is_some_and(|v| v == "1");
-    let mut judge = Judge::new().expect("constants of the oracle");
+    let mut oracle = Oracle::new().expect("constants of the oracle");
     let mut table = read_table();
     let mut failures = String::new();
     let only = std::env::var("TILEIR_FUNCTION").unwrap_or_default();
@@ -214,7 +214,7 @@ fn errors_stay_within_bounds() {
         let measured = match (float, function.signature().parameters.len()) {
             (Float::F32, 1) => one_f32(function, operation, mode),
             (Float::F32, _) => two_f32(function, operation, mode),
-            (Float::F64, _) => f64_function(function, operation, &mut judge),
+            (Float::F64, _) => f64_function(function, operation, &mut oracle),
         };
         let (exact, worst) = (format!("{:.3}", measured.exact.0), format!("{:.3}", measured.worst.0));
         println!(
@@ -236,7 +236,7 @@ fn errors_stay_within_bounds() {
             (row[at], row[at + 1]) = (exact, worst);
             write_table(&table);
         } else {
-            // The oracle's own last place may differ between C libraries; it shows far behind this.
+            // The last place of the oracle may differ between C libraries, which affects only later digits.
             for (recorded, now) in [(&row[at], &exact), (&row[at + 1], &worst)] {
                 let near = match (recorded.parse::<f64>(), now.parse::<f64>()) {
                     (Ok(a), Ok(b)) => (a - b).abs() < 0.002,

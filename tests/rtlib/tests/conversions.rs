@@ -1,5 +1,5 @@
-//! Conversions and directed arithmetic against the definitions of the formats: exhaustive where the source has 8 or 16
-//! bits, at every rounding boundary of the target (and one step to both sides) where it is wider, and by samples.
+//! Compares conversions and directed arithmetic with the definitions of the formats: exhaustively if the source has 8
+//! or 16 bits, otherwise at every rounding boundary of the target (and one step to both sides) and on samples.
 
 use tile_rtlib::{Arithmetic, Direction, Float, Format, Function, Half, Number, Overflow, Wide};
 use tile_rtlib_tests::formats::{Layout, layout, scale_factor};
@@ -7,7 +7,7 @@ use tile_rtlib_tests::{Stream, binary, ternary, unary};
 
 const NARROW: [Format; 6] = [Format::F16, Format::Bf16, Format::Tf32, Format::E4m3, Format::E5m2, Format::E2m1];
 
-/// A conversion's result as a code of the format, tf32 taken out of its word.
+/// The result of a conversion as a code of the format, with tf32 extracted from its word.
 fn narrow<A: tile_rtlib_tests::Value + Copy + 'static>(function: Function, to: Format) -> Box<dyn Fn(A) -> u32> {
     match to {
         Format::F16 | Format::Bf16 => {
@@ -30,7 +30,7 @@ fn narrow<A: tile_rtlib_tests::Value + Copy + 'static>(function: Function, to: F
 }
 
 fn is_nan(to: Format, shape: Layout, code: u32) -> bool {
-    // e2m1 has no NaN: hardware gives its largest number.
+    // e2m1 lacks NaN, and hardware gives its largest number instead.
     if to == Format::E2m1 { code == shape.largest() } else { shape.value(code).is_nan() }
 }
 
@@ -43,7 +43,8 @@ fn assert_code(function: Function, to: Format, x: f64, got: u32, wanted: Option<
     assert!(right, "{function} of {x:e}: {got:#x}, not {wanted:#x?}");
 }
 
-/// Every representable magnitude of the format, every middle between two, and what lies beyond the largest, both signs.
+/// Every representable magnitude of the format, every midpoint between two, and values beyond the largest, with both
+/// signs.
 fn boundaries(to: Format) -> Vec<f64> {
     let shape = layout(to);
     let mut points = Vec::new();
@@ -93,7 +94,7 @@ fn narrowing_from_f64() {
             let call = narrow::<f64>(function, to);
             let check = |x: f64| assert_code(function, to, x, call(x), shape.nearest(x, overflow));
             for point in boundaries(to) {
-                // One step of f64 beside a tie is far below f32: a double rounding would fail here.
+                // One f64 step from a tie is far below f32 precision: double rounding would fail here.
                 (0..=2u64).for_each(|i| check(f64::from_bits(point.to_bits().wrapping_add(i).wrapping_sub(1))));
             }
             let mut stream = Stream::new(5);
@@ -103,7 +104,7 @@ fn narrowing_from_f64() {
     }
 }
 
-/// Integers near every boundary and of every size; f64 and the remainder it lost give the exact value.
+/// Integers near every boundary and of every size. An f64 and its rounding error give the exact value.
 #[test]
 fn narrowing_from_integers() {
     for to in NARROW {
@@ -130,7 +131,7 @@ fn narrowing_from_integers() {
                     if (low..=high).contains(&x) {
                         let near = x as f64;
                         let rest = (x - near as i128) as f64;
-                        // Zero has no sign here.
+                        // Zero is unsigned here.
                         let wanted = shape.nearest_with(near, rest, overflow);
                         assert_code(function, to, near, call(x), wanted);
                     }
@@ -162,7 +163,7 @@ fn tf32_ties_away() {
             continue;
         }
         assert_eq!(got & 0x1fff, 0);
-        // Ties to even differs from ties away at ties only, where the code is the one above.
+        // Ties to even differs from ties away only at ties, where the code is the next one.
         let even = shape.nearest(f64::from(x), Overflow::Infinite);
         let wanted = if bits & 0x1fff == 0x1000 { (bits >> 13) + 1 } else { even.unwrap_or(0) };
         assert_eq!(got >> 13, wanted, "{x:e}");
@@ -265,7 +266,7 @@ fn widening_every_code() {
     }
 }
 
-/// Pairs hold what the single conversions give, element 0 in the low bits.
+/// Pairs equal two single conversions, with element 0 in the low bits.
 #[test]
 fn pairs_are_two_singles() {
     for from in [Format::E4m3, Format::E5m2] {
@@ -326,17 +327,17 @@ fn directed_narrowing() {
     }
 }
 
-/// x + rest rounded to one side, rest being nonzero only where x was itself rounded, and far below its last place.
+/// x + rest, rounded in one direction. rest is nonzero only if x was itself rounded, and is far below its last place.
 fn directed(shape: Layout, x: f64, rest: f64, direction: Direction) -> Option<u32> {
     let on_grid = shape.directed(x, Direction::Zero).is_some_and(|code| shape.value(code) == x);
-    // What is missing matters only beside a number of the format: between two of them the side is plain.
+    // rest matters only next to a number of the format; between two numbers the direction decides.
     let adjusted = match rest {
         _ if rest == 0.0 || !x.is_finite() || !on_grid => x,
         _ if rest > 0.0 => x.next_up(),
         _ => x.next_down(),
     };
     let code = shape.directed(adjusted, direction)?;
-    // A finite result that overflows stops at the largest number where the direction points inwards.
+    // A finite result that overflows becomes the largest number if the direction points inwards.
     let negative = adjusted.is_sign_negative();
     let inwards = match direction {
         Direction::Zero => true,
@@ -347,7 +348,7 @@ fn directed(shape: Layout, x: f64, rest: f64, direction: Direction) -> Option<u3
     if adjusted.is_finite() && magnitude > shape.largest() && inwards { Some(code - 1) } else { Some(code) }
 }
 
-/// The exact result as an f64 and the sign of what is missing.
+/// The exact result as an f64, and the sign of its rounding error.
 fn exact(operation: Arithmetic, a: f64, b: f64, c: f64, direction: Direction) -> (f64, f64) {
     let zero = if direction == Direction::Down { -0.0 } else { 0.0 };
     // The sum of two numbers, its rounding error, and the sign of an exact zero.
@@ -361,7 +362,7 @@ fn exact(operation: Arithmetic, a: f64, b: f64, c: f64, direction: Direction) ->
     match operation {
         Arithmetic::Add => sum(a, b),
         Arithmetic::Sub => sum(a, -b),
-        // Products of two numbers with at most 11 bits are exact in f64.
+        // Products of two numbers of at most 11 bits are exact in f64.
         Arithmetic::Mul => (a * b, 0.0),
         Arithmetic::Fma => sum(a * b, c),
         Arithmetic::Div => {

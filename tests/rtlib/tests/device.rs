@@ -1,13 +1,13 @@
-//! Takes the embedded bitcode through LLVM 21 as the compiler does: linked into a module with one kernel for each
-//! function, internalised, optimised and translated for every target family. On the result it checks that
+//! Compiles the embedded bitcode with LLVM 21 as the compiler does: linked into a module with one kernel for each
+//! function, internalized, optimized and translated for every target family. The test checks that
 //!
 //! * the registry and the bitcode agree on names and types;
 //! * linking gives no warning, with 64-bit and with short pointers;
-//! * nothing of the library is left but code inside the kernels and the functions for rare arguments;
+//! * nothing of the library remains except code inside the kernels and the functions for rare arguments;
 //! * sines, cosines and tangents branch once, around the call of such a function;
 //! * no kernel uses local memory;
-//! * no product or sum may be fused by the assembler (each states its rounding);
-//! * `ptxas`, where there is one, takes the result and needs no stack.
+//! * the assembler cannot fuse a multiplication and an addition (each states its rounding);
+//! * `ptxas`, if present, accepts the result without using a stack.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -24,7 +24,7 @@ fn tool(name: &str) -> PathBuf {
     Path::new(&prefix).join("bin").join(name)
 }
 
-/// Runs a tool that must succeed and say nothing; returns what it wrote to standard output.
+/// Runs a tool that must succeed without messages. Returns its standard output.
 fn run(command: &mut Command) -> String {
     let output = command.output().unwrap_or_else(|e| panic!("{command:?}: {e}"));
     let complaints = String::from_utf8_lossy(&output.stderr);
@@ -38,7 +38,7 @@ fn directory(name: &str) -> PathBuf {
     path
 }
 
-/// The library with the data layout of the module it goes into, as `set_data_layout` would make it.
+/// The library with the data layout of the kernel's module, as `set_data_layout` would set it.
 fn library(directory: &Path, layout: Option<&str>) -> PathBuf {
     let path = directory.join("rtlib.bc");
     std::fs::write(&path, bitcode()).expect("the bitcode can be written");
@@ -78,7 +78,7 @@ fn kernels(layout: Option<&str>) -> String {
     text
 }
 
-/// PTX of all kernels for one target.
+/// The PTX of all kernels for one target.
 fn translate(name: &str, target: (&str, &str), layout: Option<&str>, short_pointers: bool) -> String {
     translate_with(name, target, layout, short_pointers, "default<O3>", "-O3")
 }
@@ -112,7 +112,7 @@ fn translate_with(
     run(llc.arg(&inlined).args(["-o", "-"]))
 }
 
-/// The instructions of each kernel: lines that end in a semicolon and are no directive.
+/// The instructions of each kernel: lines that end in a semicolon and are not directives.
 fn bodies(ptx: &str) -> BTreeMap<String, Vec<&str>> {
     let mut bodies = BTreeMap::new();
     let mut current = None;
@@ -133,7 +133,7 @@ fn bodies(ptx: &str) -> BTreeMap<String, Vec<&str>> {
     bodies
 }
 
-/// How the functions for rare arguments are named, which kernels call.
+/// The prefix of the functions for rare arguments, which kernels call.
 const FAR: &str = "tl_far_";
 
 fn check(ptx: &str, target: &str) {
@@ -197,7 +197,7 @@ fn every_function_survives_every_target() {
     }
 }
 
-/// What a debug build does: inlining by attribute and nothing else.
+/// As in a debug build: inlining by attribute and nothing else.
 #[test]
 fn unoptimised_kernels_inline_too() {
     check(&translate_with("debug", TARGETS[2], None, false, "always-inline", "-O0"), "O0");
@@ -211,7 +211,7 @@ fn links_into_modules_with_a_layout() {
     check(&translate("short", TARGETS[2], Some(short), true), "short pointers");
 }
 
-/// A kernel branches around the call and has at most two jumps more, to the call and back.
+/// A kernel branches around the call, and has at most two more jumps, to the call and back.
 #[test]
 fn trigonometry_branches_once() {
     let rare = |line: &&&str| line.contains("call.uni");
@@ -235,7 +235,7 @@ fn trigonometry_branches_once() {
     assert!(failures.is_empty(), "{failures}");
 }
 
-/// The two functions that decide the speed of softmax and gelu stay as short as they are.
+/// The two functions that determine the speed of softmax and gelu stay as short as they are.
 #[test]
 fn hot_functions_are_short() {
     let ptx = translate("count", TARGETS[2], None, false);
@@ -255,7 +255,7 @@ fn hot_functions_are_short() {
     assert!(failures.is_empty(), "{failures}");
 }
 
-/// `ptxas` of the project's tool directory or of the search path.
+/// `ptxas` from the project's tool directory or the search path.
 fn ptxas() -> Option<PathBuf> {
     let local = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.tools/cuda/bin/ptxas");
     let paths = std::env::var_os("PATH").unwrap_or_default();
@@ -289,7 +289,7 @@ fn assemble(ptx: &str, target: &str) {
     }
 }
 
-/// `Type` names are LLVM's.
+/// LLVM's names of types.
 #[test]
 fn type_names() {
     let names = [Type::I8, Type::I16, Type::I32, Type::I64, Type::F32, Type::F64].map(Type::llvm);

@@ -1,5 +1,5 @@
-//! Special arguments of the elementary functions: the values of IEEE 754 and C99 Annex F, and for `remf` those of the
-//! language. NaN stands for any NaN; zeros are compared with their sign.
+//! Special arguments of the elementary functions: the values of IEEE 754 and C99 Annex F, and of the Tile IR
+//! specification for `remf`. NaN matches any NaN; zeros are compared with their sign.
 
 use tile_rtlib::{Float, Function, Math, Mode};
 use tile_rtlib_tests::{MODELS, binary, set_model, unary};
@@ -11,7 +11,7 @@ fn same(got: f64, wanted: f64) -> bool {
     if wanted.is_nan() { got.is_nan() } else { got == wanted && got.is_sign_negative() == wanted.is_sign_negative() }
 }
 
-/// Calls the f32 or f64 version on arguments that both types hold.
+/// Calls the f32 or f64 version on arguments that both types can represent.
 fn call(operation: Math, float: Float, mode: Mode, x: f64, y: f64) -> f64 {
     let function = Function::Math { operation, float, mode };
     match (float, function.signature().parameters.len()) {
@@ -245,7 +245,7 @@ fn approximations() {
         let got = call(operation, Float::F32, Mode::Approximate, x, y);
         assert!(same(got, wanted), "{operation:?} of {x:e}, {y:e}: {got:e}");
     }
-    // A subnormal goes through the ordinary forms and is flushed by the others, with its sign.
+    // A subnormal passes the ordinary forms and is flushed by the others, keeping its sign.
     let subnormal = -1e-40;
     for (operation, mode, wanted) in [
         (Math::Exp, Mode::ApproximateFlush, 1.0),

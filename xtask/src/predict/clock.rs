@@ -1,8 +1,8 @@
-//! The clock that the device had during each short timing, as the log of the run implies.
+//! Derives the device's clock during each short timing from the log of the run.
 //!
-//! The log says when each timing ended and how long a launch took, so also what ran just before. What ours draw is
-//! predicted; what others draw follows from the rate at which they multiply. The device takes the mean over a window
-//! and keeps it within its limit by its clock: `ptx_sim::timing::PowerModel`.
+//! The log says when each timing ended and how long a launch took, and therefore which kernels ran just before. The
+//! power of our kernels is predicted. The power of other kernels follows from their rate of operations. The device
+//! averages power over a window and lowers its clock to stay within its limit: see `ptx_sim::timing::PowerModel`.
 
 use anyhow::Context;
 use ptx_sim::timing::PowerModel;
@@ -10,12 +10,12 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use tile_machine::Machine;
 
-/// How the GPU kit times (`gpu/kit/peers/backend.py`): replays of a graph of launches, as many as fit.
+/// The GPU kit (`gpu/kit/peers/backend.py`) times replays of a graph with as many launches as fit into this time.
 const REPLAY_US: f64 = 40_000.0;
-/// Short: a launch that is checked, one that says how large the graph may be, a first replay, and three that count.
+/// Short timing: a checked launch, a launch that determines the graph's size, a first replay, and three timed replays.
 const SHORT: Way = Way { most: 4.0, single: 2.0, replays: 4.0 };
 const SHORT_COUNTED: f64 = 3.0;
-/// Precise, by turns with others.
+/// Precise timing, interleaved with competitors.
 const PRECISE: Way = Way { most: 10.0, single: 1.0, replays: 15.0 };
 
 struct Way {
@@ -29,16 +29,16 @@ impl Way {
         (REPLAY_US / us.max(1.0)).floor().clamp(2.0, self.most)
     }
 
-    /// Seconds that the device works.
+    /// Returns how long the device works, in seconds.
     fn seconds(&self, us: f64) -> f64 {
         (self.single + self.replays * self.per_replay(us)) * us * 1e-6
     }
 }
 
-/// Points of a timing at which the clock is looked at.
+/// The number of points of a timing at which the clock is computed.
 const LOOKS: u32 = 4;
 
-/// A time in which the device drew so many watts more than idle, at its highest clock.
+/// A period in which the device drew `added` watts above idle, at its highest clock.
 #[derive(Debug, PartialEq)]
 struct Stretch {
     from: f64,
@@ -59,7 +59,7 @@ struct Entry {
 /// Case and variant.
 pub type Key = (String, String);
 
-/// Clocks in MHz by case and variant, of those in `demands`: watts at the highest clock, as they are predicted.
+/// Returns the clocks in MHz of the kernels in `demands`, which gives their predicted watts at the highest clock.
 pub fn clocks(
     log: &str,
     who: &str,
@@ -74,7 +74,7 @@ pub fn clocks(
     let (mut stretches, mut wanted): (Vec<Stretch>, Vec<(Key, f64, f64)>) = (Vec::new(), Vec::new());
     let mut before = 0.0;
     let entries = entries(log)?;
-    // Those that were timed by turns end together.
+    // Interleaved timings end together.
     for together in entries.chunk_by(|a, b| a.precise && b.precise && a.case == b.case) {
         let to = together[0].at;
         let way = if together[0].precise { PRECISE } else { SHORT };
@@ -101,13 +101,14 @@ pub fn clocks(
     Ok(wanted.into_iter().map(|(key, from, to)| (key, clock((from, to)))).collect())
 }
 
-/// The mean of what was drawn over a window that ends at `at`.
+/// Returns the mean power above idle over a window that ends at `at`.
 fn mean(stretches: &[Stretch], at: f64, window: f64) -> f64 {
     let overlap = |s: &Stretch| (s.to.min(at) - s.from.max(at - window)).max(0.0);
     stretches.iter().map(|s| overlap(s) * s.added).sum::<f64>() / window
 }
 
-/// What a kernel draws of which only its time is known: products by their rate, others as what streams.
+/// Estimates the power above idle of a kernel of which only the time is known: from the rate of its operations for
+/// matmuls and attention, as memory-bound for others.
 fn others(e: &Entry, machine: &Machine, model: &PowerModel) -> anyhow::Result<f64> {
     let words: Vec<&str> = e.case.split(' ').collect();
     let field = |letter: char| words.iter().skip(2).find_map(|w| w.strip_prefix(letter)?.parse::<f64>().ok());
@@ -120,18 +121,18 @@ fn others(e: &Entry, machine: &Machine, model: &PowerModel) -> anyhow::Result<f6
         }
         _ => return Ok(model.memory),
     };
-    // 64x256x16 of 16 bits an instruction and multiprocessor.
+    // 16-bit multiply-adds per clock: one 64x256x16 instruction per interval and SM.
     let rate = 64.0 * 256.0 * 16.0 / machine.get("wgmma.f16.n256.interval")? * machine.get("sm.count")?;
     let (watts, width) = match words[1] {
         "fp8" | "int8" => (model.wgmma_8bit, 2.0),
         "tf32" => (model.wgmma, 0.5),
         _ => (model.wgmma, 1.0),
     };
-    // The fast ones use L2 for about as large a share of the time.
+    // Fast kernels use L2 for about the same share of the time.
     Ok((watts + model.l2) * products / (rate * width * machine.get("clock.max")? * e.us))
 }
 
-/// The log's timings of competitors; other records only say until when something else went on, and are of nobody.
+/// Returns the timed kernels of the log. Other records only say when other work ended; their `who` is empty.
 fn entries(log: &str) -> anyhow::Result<Vec<Entry>> {
     let mut found = Vec::new();
     for line in log.lines() {
@@ -163,7 +164,7 @@ mod tests {
         )
     }
 
-    /// What draws more than the limit lowers the clock of what follows at once, and not of what follows later.
+    /// A kernel above the power limit lowers the clock of the next kernel, but not after a pause.
     #[test]
     fn others_leave_their_clock() {
         let machine = Machine::named("sm_90").unwrap();
@@ -177,7 +178,7 @@ mod tests {
         };
         assert!(at(0.0, 600.0) < 1900.0, "{}", at(0.0, 600.0));
         assert_eq!(at(1.0, 600.0), 1980.0);
-        // A short one ends before the device sees what it draws.
+        // A short kernel ends before the window reflects its power.
         assert_eq!(at(1.0, 900.0), 1980.0);
     }
 

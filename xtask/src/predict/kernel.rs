@@ -1,4 +1,4 @@
-//! A timed kernel: its PTX, and its prediction on a case.
+//! The PTX of a timed kernel, and its prediction on a case.
 
 use super::launches::{Case, Launches, Step};
 use anyhow::{Context, bail};
@@ -8,19 +8,20 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use tile_machine::Machine;
 
-/// Where kernels come from, and for what they are predicted.
+/// The kernels' files and launches, and the machine to predict for.
 pub struct Source<'a> {
-    /// Folder with `VARIANT.ptx`, `VARIANT.ours.ptx` as the GPU kit's pack has them, or `VARIANT.tileirbc`.
+    /// Folder with `VARIANT.ptx`, `VARIANT.ours.ptx` as packed by the GPU kit, or `VARIANT.tileirbc`.
     pub kernels: &'a Path,
-    /// How they are launched.
+    /// The launches of the variants.
     pub launches: &'a Launches,
-    /// Options for the compiler of bytecode.
+    /// Options for the compiler that compiles bytecode.
     pub compile: &'a [String],
     pub ptxas: Option<&'a Path>,
     pub machine: &'a Machine,
 }
 
-/// What the assembler makes of a kernel: registers of a thread, and the image as `nvdisasm` beside it lists it.
+/// Assembles a kernel. Returns its registers per thread, and the listing of the image by the `nvdisasm` next to
+/// `ptxas`.
 pub fn assembled(ptxas: &Path, path: &Path, target: &str) -> anyhow::Result<timing::Options> {
     let arch = format!("-arch={target}");
     let name = path.file_stem().unwrap_or_default().to_string_lossy();
@@ -36,8 +37,8 @@ pub fn assembled(ptxas: &Path, path: &Path, target: &str) -> anyhow::Result<timi
 }
 
 impl Source<'_> {
-    /// The prediction of a variant on a case, at the machine's highest clock or another. `grid` is that of its own
-    /// kernel; those behind it add their time, and everything else is said of the first.
+    /// Predicts a variant on a case, at the machine's highest clock or at `mhz`. `grid` is the grid of the first
+    /// kernel. The times of further kernels are added; the rest of the prediction describes the first.
     pub fn prediction(
         &self,
         variant: &str,
@@ -70,16 +71,16 @@ impl Source<'_> {
         Ok(predict(&mut device, &module, &entry, &launch, self.machine, &options)?)
     }
 
-    /// What tells a variant's code from that of others: the PTX without its name.
+    /// Returns the PTX of a variant without its name, to compare the code of variants.
     pub fn code(&self, variant: &str) -> anyhow::Result<String> {
         Ok(self.ptx(variant)?.0.replace(variant, "KERNEL"))
     }
 
-    /// The PTX of a variant, and a file that holds it.
+    /// Returns the PTX of a variant, and a file that contains it.
     fn ptx(&self, variant: &str) -> anyhow::Result<(String, PtxFile)> {
         let found = [".ptx", ".ours.ptx", ".tileirbc"].map(|ending| self.kernels.join(format!("{variant}{ending}")));
         let Some(path) = found.iter().find(|p| p.is_file()) else {
-            bail!("there is neither {} nor the like", found[0].display());
+            bail!("there is no {}, .ours.ptx or .tileirbc", found[0].display());
         };
         let file = if path.extension().is_some_and(|e| e == "tileirbc") {
             self.compiled(path)?
@@ -90,7 +91,7 @@ impl Source<'_> {
         Ok((text, file))
     }
 
-    /// The PTX that the compiler beside this program makes of bytecode.
+    /// Compiles bytecode to PTX with the `tileiras` next to this program.
     fn compiled(&self, bytecode: &Path) -> anyhow::Result<PtxFile> {
         let tileiras = std::env::current_exe()?.with_file_name("tileiras");
         let name = bytecode.file_stem().unwrap_or_default().to_string_lossy();
@@ -98,16 +99,17 @@ impl Source<'_> {
         let mut command = Command::new(&tileiras);
         command.arg(format!("--gpu-name={}", self.machine.name)).args(["-O3", "--emit=ptx"]).args(self.compile);
         let done = command.arg(bytecode).arg("-o").arg(file.path()).output();
-        let done = done.with_context(|| format!("{} (cargo build --workspace --bins makes it)", tileiras.display()))?;
+        let done =
+            done.with_context(|| format!("{} (build it: cargo build --workspace --bins)", tileiras.display()))?;
         if !done.status.success() {
             let said = String::from_utf8_lossy(&done.stderr);
-            bail!("the compiler refuses it: {}", said.lines().next().unwrap_or_default());
+            bail!("the compiler rejects it: {}", said.lines().next().unwrap_or_default());
         }
         Ok(file)
     }
 }
 
-/// A file of PTX: one that was there, or one that goes when nobody needs it.
+/// A PTX file: one that was given, or a temporary one that is deleted when it is dropped.
 enum PtxFile {
     Given(PathBuf),
     Scratch(PathBuf),
@@ -124,13 +126,13 @@ impl PtxFile {
 impl Drop for PtxFile {
     fn drop(&mut self) {
         if let PtxFile::Scratch(path) = self {
-            // It lies among temporary files: one that stays is a nuisance at most.
+            // A leftover temporary file does no harm.
             let _ = std::fs::remove_file(path);
         }
     }
 }
 
-/// A place of this thread's own among the temporary files.
+/// Returns a path in the temporary folder that no other thread or process uses.
 fn scratch(name: &str) -> PathBuf {
     let thread = std::thread::current().id();
     std::env::temp_dir().join(format!("predict-{}-{thread:?}-{name}", std::process::id()))

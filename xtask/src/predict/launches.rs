@@ -1,5 +1,5 @@
-//! How the GPU kit launches this compiler's kernels on its cases: `launches.json`, which `gpu/packer/launches.py`
-//! writes.
+//! Reads `launches.json`, which says how the GPU kit launches this compiler's kernels on its cases.
+//! `gpu/packer/launches.py` writes it.
 
 use anyhow::{Context, bail};
 use ptx_sim::{Arg, Device};
@@ -7,19 +7,19 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// A launch of a variant: the first is that of its own kernel.
+/// A launch of a variant. The first launch is the variant's own kernel.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Step {
     pub kernel: String,
     pub grid: [u32; 3],
-    /// By their names.
+    /// Names of the parameters, in order.
     pub parameters: Vec<String>,
 }
 
 /// A case of the kit.
 pub struct Case {
     pub name: String,
-    /// Operations, or 0 where bytes are the measure.
+    /// Floating-point operations, or 0 for cases measured in bytes.
     pub flop: f64,
     pub bytes: f64,
     parameters: BTreeMap<String, Value>,
@@ -82,8 +82,8 @@ impl Case {
         steps.with_context(|| format!("'{variant}' is not for '{}'", self.name))
     }
 
-    /// The arguments of a launch by the tile convention. Arrays are zeros, since the time of these kernels does not
-    /// depend on their values, but for those that say how much work there is.
+    /// Returns the arguments of a launch by the kernel launch ABI. Arrays are zeros, because the time of these kernels
+    /// does not depend on their values. Arrays that determine the amount of work have their contents.
     pub fn arguments(&self, device: &mut Device, step: &Step) -> anyhow::Result<Vec<Arg>> {
         let mut out = Vec::new();
         for name in &step.parameters {
@@ -93,7 +93,7 @@ impl Case {
         Ok(out)
     }
 
-    /// What a time means: its rate, with the unit.
+    /// Returns the rate for a time, with its unit.
     pub fn rate(&self, microseconds: f64) -> String {
         if self.flop > 0.0 {
             format!("{:.0} TFLOP/s", self.flop / microseconds * 1e-6)
@@ -124,19 +124,20 @@ fn parameter(device: &mut Device, about: &Value, out: &mut Vec<Arg>) -> anyhow::
             out.push(Arg::Ptr(device.alloc_from(&bytes)));
             out.push(Arg::I32(i32::try_from(items.len())?));
         }
-        _ => bail!("a parameter of no known kind"),
+        _ => bail!("a parameter of unknown kind"),
     }
     Ok(())
 }
 
-/// An array in memory, with its extents and strides in elements.
+/// Allocates an array. Returns its address, and its extents and strides in elements.
 fn array(device: &mut Device, about: &Value) -> anyhow::Result<(ptx_sim::DevicePtr, Vec<u64>)> {
     let shape = about["shape"].as_array().context("no extents")?;
-    let shape: Vec<u64> = shape.iter().map(Value::as_u64).collect::<Option<_>>().context("an extent is no number")?;
+    let shape: Vec<u64> =
+        shape.iter().map(Value::as_u64).collect::<Option<_>>().context("an extent is not a number")?;
     let address = match about["values"].as_array() {
         Some(values) => {
             let values = values.iter().map(|v| v.as_i64().and_then(|v| i32::try_from(v).ok()));
-            let values: Vec<i32> = values.collect::<Option<_>>().context("contents are not of 32 bits")?;
+            let values: Vec<i32> = values.collect::<Option<_>>().context("the contents are not 32-bit integers")?;
             device.alloc_from(&values.into_iter().flat_map(i32::to_le_bytes).collect::<Vec<u8>>())
         }
         None => device.alloc_zeroed(about["bytes"].as_u64().context("no size")?),

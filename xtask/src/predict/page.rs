@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use tile_machine::Machine;
 
-/// Spearman's rank correlation; equal values share their rank.
+/// Returns Spearman's rank correlation. Equal values share their rank.
 fn rank_correlation(pairs: &[(f64, f64)]) -> f64 {
     let ranks = |values: Vec<f64>| -> Vec<f64> {
         let below = |v: f64| values.iter().filter(|x| **x < v).count() as f64;
@@ -22,8 +22,8 @@ fn rank_correlation(pairs: &[(f64, f64)]) -> f64 {
     if sx * sy > 0.0 { product(&x, mx, &y, my) / (sx * sy).sqrt() } else { f64::NAN }
 }
 
-/// Rank correlation by pairs: of the pairs whose measured times differ by more than `spread`, those in the same order
-/// less those in the other, as a share. `None` where there are no such pairs.
+/// Returns the rank correlation by pairs. It counts pairs with measured times that differ by more than `spread`: the
+/// share in the right order minus the share in the wrong order. `None` if there are no such pairs.
 fn pair_correlation(pairs: &[(f64, f64)], spread: f64) -> Option<f64> {
     let (mut right, mut wrong) = (0.0, 0.0);
     for (i, a) in pairs.iter().enumerate() {
@@ -47,12 +47,12 @@ pub fn median(mut values: Vec<f64>) -> f64 {
     }
 }
 
-/// Whose kernels a page is about.
+/// The kernels that a page is about.
 pub struct Subject {
     title: String,
-    /// Cases that were looked at while the model's form was found; the others are held out.
+    /// Cases examined during the model's development; the others are held out.
     looked_at: &'static [&'static str],
-    /// What is said of the kernels.
+    /// A paragraph about the kernels.
     about: String,
 }
 
@@ -76,7 +76,7 @@ impl Subject {
     }
 }
 
-/// The families of kernels that a row belongs to: what is computed, in what type, and how Triton goes about it.
+/// Returns the families that a row belongs to: the operation, its type, and Triton's variant of the algorithm.
 fn families(timed: &Timed) -> Vec<String> {
     let mut words = timed.case.split(' ');
     let kind = words.next().unwrap_or_default();
@@ -84,14 +84,14 @@ fn families(timed: &Timed) -> Vec<String> {
     if kind == "mm" {
         found.push(format!("{kind} {}", words.next().unwrap_or_default()));
     }
-    // Our names are one word.
+    // Names of our variants are one word.
     if let Some(way) = timed.variant.split(' ').nth(1).filter(|_| matches!(kind, "mm" | "attention")) {
         found.push(format!("{kind}, {way}"));
     }
     found
 }
 
-/// Number of kernels, median and largest error of each family.
+/// Returns a table with the number of kernels and the median and largest error of each family.
 fn by_family(rows: &[(Timed, Prediction)]) -> String {
     let mut all: BTreeMap<String, Vec<f64>> = BTreeMap::new();
     for (timed, p) in rows {
@@ -109,7 +109,7 @@ fn by_family(rows: &[(Timed, Prediction)]) -> String {
     out
 }
 
-/// A kernel at the clock that the device had.
+/// A kernel predicted at the device's clock.
 pub struct AtClock {
     case: String,
     variant: String,
@@ -123,7 +123,7 @@ impl AtClock {
     }
 }
 
-/// Kernels whose precise timing is known, predicted at the clock that was seen meanwhile.
+/// Returns the table of kernels with a precise timing, predicted at the clock sampled during it.
 fn at_clocks(rows: &[AtClock]) -> String {
     let ratio = |r: &AtClock| r.predicted / r.at.us;
     let errors: Vec<f64> = rows.iter().map(|r| 100.0 * (ratio(r) - 1.0).abs()).collect();
@@ -153,7 +153,8 @@ fn at_clocks(rows: &[AtClock]) -> String {
     out
 }
 
-/// A prediction at another clock: what memory bounds takes as long, everything else as many clocks.
+/// Scales a prediction to another clock: a memory-bound kernel takes the same time, any other the same number of
+/// clocks.
 fn at(p: &Prediction, mhz: f64) -> f64 {
     if p.busy.first().is_some_and(|(name, _)| *name == "memory") {
         p.microseconds
@@ -162,10 +163,10 @@ fn at(p: &Prediction, mhz: f64) -> f64 {
     }
 }
 
-/// Clocks that are less than this part of the highest are told of.
+/// Clocks below this fraction of the highest clock are reported.
 const LOWER: f64 = 0.995;
 
-/// The comparison at the clocks that the run's log implies.
+/// Returns the comparison at the clocks derived from the run's log.
 fn with_clocks(rows: &[(Timed, Prediction)], clocks: &BTreeMap<super::clock::Key, f64>) -> String {
     struct Row<'a> {
         timed: &'a Timed,
@@ -235,7 +236,7 @@ fn with_clocks(rows: &[(Timed, Prediction)], clocks: &BTreeMap<super::clock::Key
     out
 }
 
-/// The page. `picture` is the name of the file beside it that [`picture`] makes.
+/// Returns the page. `picture` is the file name of the picture written by [`picture`], in the same folder.
 pub fn page(
     rows: &[(Timed, Prediction)],
     at_clock: &[AtClock],
@@ -340,7 +341,7 @@ pub fn page(
     out
 }
 
-/// Predicted over measured time, both logarithmic, with lines at 25 % above and below.
+/// Draws predicted over measured time on logarithmic axes, with lines at 25 % above and below.
 pub fn picture(rows: &[(Timed, Prediction)]) -> String {
     const SIZE: f64 = 480.0;
     const EDGE: f64 = 56.0;
@@ -429,7 +430,7 @@ mod tests {
     fn kernels_at_their_clock() {
         let at = crate::predict::AtClock { us: 200.0, mhz: 1500.0 };
         let page = at_clocks(&[AtClock::new(&timed("mm", "a"), at, 190.0)]);
-        assert!(page.contains("1 kernels; error: median 5.0 %, most 5.0 %."), "{page}");
+        assert!(page.contains("1 kernels, error 5.0 % in the median, 5.0 % at most."), "{page}");
         assert!(page.ends_with("| mm | a | 1500 | 200.0 | 190.0 | 0.95 |\n"), "{page}");
     }
 

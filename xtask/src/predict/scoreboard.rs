@@ -1,5 +1,5 @@
-//! The scoreboard as predicted: for each case of the GPU kit the best variant of this compiler's kernels, beside what
-//! others took on a device, where they have been measured.
+//! The predicted scoreboard: the best variant of this compiler for each case of the GPU kit, next to the measured
+//! times of competitors.
 
 use super::kernel::Source;
 use super::launches::Launches;
@@ -10,7 +10,7 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-/// Who else was measured: column, and names in the records of which the fastest counts.
+/// Competitors: column title, and names in the records; the fastest of them counts.
 const PEERS: [(&str, &[&str]); 3] = [
     ("library", &["cublas", "cudnn", "torch", "torch-flash", "torch-efficient", "torch-varlen", "torch-flex"]),
     ("NVIDIA's tileiras", &["tileiras-vendor"]),
@@ -23,16 +23,16 @@ struct Case {
     name: String,
     /// Microseconds of the peers, in the order of [`PEERS`].
     peers: [Option<f64>; PEERS.len()],
-    /// This compiler's best kernel of that time.
+    /// This compiler's best kernel at the time of the run.
     before: Option<f64>,
-    /// The clock while they were measured, where somebody looked.
+    /// The clock during the measurement, if it was sampled.
     mhz: Option<f64>,
     /// Variants with their grids.
     variants: BTreeMap<String, [u32; 3]>,
 }
 
-/// The cases of a run, in its order: peers by their precise measurement, variants by whoever has run them. Variants for
-/// clusters are left out: their grids count otherwise.
+/// Returns the cases of a run, in order: peers with their precise timing, and variants that this compiler or NVIDIA's
+/// has run. Variants for clusters are left out, because their grids count CTAs differently.
 fn cases(results: &str) -> anyhow::Result<Vec<Case>> {
     let mut found: Vec<Case> = Vec::new();
     for line in results.lines() {
@@ -63,12 +63,12 @@ fn cases(results: &str) -> anyhow::Result<Vec<Case>> {
         }
         case.mhz = r["clocks"]["sm_mhz"]["median"].as_f64().or(case.mhz);
     }
-    // What was only copied to see how fast memory is has no variants.
+    // Copies that only measure memory bandwidth have no variants.
     found.retain(|c| !c.variants.is_empty() && c.peers.iter().any(Option::is_some));
     Ok(found)
 }
 
-/// The kit's cases that a run has not measured, with all variants that can be launched on them.
+/// Returns the kit's cases that a run has not measured, with all their variants.
 fn unmeasured(measured: &[Case], launches: &Launches) -> Vec<Case> {
     let new = launches.0.iter().filter(|c| measured.iter().all(|m| m.name != c.name));
     let case = |c: &super::launches::Case| Case {
@@ -79,17 +79,17 @@ fn unmeasured(measured: &[Case], launches: &Launches) -> Vec<Case> {
     new.map(case).collect()
 }
 
-/// Whether a variant's name says that its blocks form clusters: `_c2` and the like.
+/// Whether a variant's name says that its CTAs form clusters (`_c2` and similar).
 fn clustered(variant: &str) -> bool {
     variant.split('_').any(|part| part.strip_prefix('c').is_some_and(|n| n.parse::<u32>().is_ok()))
 }
 
-/// The page, and the kernels that could not be predicted.
+/// Returns the page, and the kernels that could not be predicted.
 pub fn page(results: &str, source: &Source<'_>, only: &str) -> anyhow::Result<(String, Vec<String>)> {
     let mut cases = cases(results)?;
     cases.extend(unmeasured(&cases, source.launches));
     cases.retain(|c| c.name.contains(only));
-    // Hints that change nothing make the same code under several names: the first of them stands for all.
+    // Hints without effect give the same code under several names: predict only the first of them.
     let names: Vec<&String> =
         cases.iter().flat_map(|c| c.variants.keys()).collect::<BTreeSet<_>>().into_iter().collect();
     let codes: BTreeMap<&String, String> =
@@ -210,7 +210,7 @@ mod tests {
         assert_eq!(found, [expected]);
     }
 
-    /// They are on the page, with "-" for what is not known, and no part of the means.
+    /// They are on the page, with "-" for unknown values, and do not count in the means.
     #[test]
     fn cases_that_nobody_has_measured() {
         let launches = crate::predict::launches::tests::sample();

@@ -1,5 +1,5 @@
-//! Triton's kernels: PTX, and beside each a file that says how it is launched. `gpu/packer/triton_export.py` writes
-//! both.
+//! Reads Triton's kernels: PTX, and for each a JSON file that describes its launch. `gpu/packer/triton_export.py`
+//! writes both.
 
 use super::kernel::assembled;
 use anyhow::{Context, bail};
@@ -19,9 +19,9 @@ pub struct Launch {
     args: Vec<Value>,
 }
 
-/// What a folder holds.
+/// The kernels of a folder.
 pub struct Folder {
-    /// By case and variant.
+    /// Launches by case and variant.
     pub launches: BTreeMap<(String, String), Launch>,
     /// Triton's version.
     pub version: String,
@@ -49,7 +49,7 @@ impl Folder {
 }
 
 fn launch(about: &Value, ptx: PathBuf) -> anyhow::Result<Launch> {
-    let number = |v: &Value| v.as_u64().and_then(|n| u32::try_from(n).ok()).context("no number");
+    let number = |v: &Value| v.as_u64().and_then(|n| u32::try_from(n).ok()).context("not a number");
     let kernel = about["kernel"].as_str().context("no kernel")?.to_owned();
     let mut grid = [1; 3];
     for (i, n) in grid.iter_mut().enumerate() {
@@ -60,7 +60,7 @@ fn launch(about: &Value, ptx: PathBuf) -> anyhow::Result<Launch> {
 }
 
 impl Launch {
-    /// The prediction at the machine's highest clock or another.
+    /// Predicts the kernel at the machine's highest clock or at `mhz`.
     pub fn prediction(&self, ptxas: Option<&Path>, machine: &Machine, mhz: Option<f64>) -> anyhow::Result<Prediction> {
         let text = std::fs::read_to_string(&self.ptx).with_context(|| self.ptx.display().to_string())?;
         let module = Module::parse(&text)?;
@@ -78,7 +78,7 @@ impl Launch {
     }
 }
 
-/// An argument: arrays are zeros, since the time of these kernels does not depend on values.
+/// Returns an argument. Arrays are zeros, because the time of these kernels does not depend on their values.
 fn argument(device: &mut Device, value: &Value) -> anyhow::Result<Arg> {
     let kind = value["kind"].as_str().unwrap_or_default();
     let number = &value["value"];
@@ -86,13 +86,13 @@ fn argument(device: &mut Device, value: &Value) -> anyhow::Result<Arg> {
     Ok(match kind {
         "array" | "scratch" => {
             let bytes = value["bytes"].as_u64().with_context(missing)?;
-            // Nobody asks for memory that is not needed.
+            // A kernel that needs no scratch memory gets a null pointer.
             if bytes == 0 { Arg::U64(0) } else { Arg::Ptr(device.alloc_zeroed(bytes)) }
         }
         "i32" => Arg::I32(i32::try_from(number.as_i64().with_context(missing)?)?),
         "i64" => Arg::I64(number.as_i64().with_context(missing)?),
         "fp32" => Arg::F32(number.as_f64().with_context(missing)? as f32),
-        _ => bail!("argument {value} is of no known kind"),
+        _ => bail!("argument {value} is of unknown kind"),
     })
 }
 

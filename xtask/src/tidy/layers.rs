@@ -1,25 +1,25 @@
-//! Which part of the compiler may import which.
+//! Checks which parts of the compiler import which.
 //!
-//! The parts of the crate `tileiras` form layers: `dialect`, `analysis`, `passes`, `pipeline`. A part imports what is
-//! below it. Passes stand beside each other: what two of them need lives in `dialect` (attributes, types, descriptors,
-//! builders) or in `analysis` (facts that are computed from a program). Submodules of one pass import each other
-//! freely.
+//! The parts of the crate `tileiras` form layers: `dialect`, `analysis`, `passes`, `pipeline`. A part imports only
+//! layers below it. Passes do not import each other: code that two passes share belongs in `dialect` (attributes,
+//! types, descriptors, builders) or in `analysis` (facts computed from a program). Submodules of one pass import each
+//! other freely.
 //!
-//! The compiler does not import the command, `tile_driver`: what both know is in `tile_interface`.
+//! The compiler does not import the command, `tile_driver`; `tile_interface` holds the types that both use.
 
-/// Parts of the crate from the lowest; a file of one names none of those after it.
+/// Parts of the crate, lowest first. A file of one part does not name a later part.
 const LAYERS: &[&str] = &["dialect", "analysis", "passes", "pipeline"];
 
-/// Parts that are above the layers and still do not know the command.
+/// Parts above the layers that still must not import the command.
 const COMPILER: &[&str] = &["codegen", "translate", "compile"];
 
 /// Folders of `src/` that group parts.
 const GROUPS: &[&str] = &["input/", "middle/", "command/", "execution/"];
 
-/// The file that compares names of ops.
+/// The only compiler file that may compare names of ops.
 const NAMES: &str = "src/middle/dialect/upstream.rs";
 
-/// The passes among the files of the repository, by module name.
+/// Returns the module names of the passes among the repository's files.
 pub fn passes(files: &[String]) -> Vec<String> {
     let module = |file: &String| {
         let rest = file.strip_prefix("src/middle/passes/")?;
@@ -29,28 +29,25 @@ pub fn passes(files: &[String]) -> Vec<String> {
     files.iter().filter_map(module).collect()
 }
 
-/// What is wrong with the imports of a file, by line. `lines` are without comments and literals.
+/// Reports forbidden imports of a file by line. `lines` exclude comments and literals.
 pub fn check(file: &str, lines: &[String], passes: &[String], report: &mut impl FnMut(usize, &str)) {
     let Some(path) = file.strip_prefix("src/") else { return };
     let path = GROUPS.iter().find_map(|g| path.strip_prefix(g)).unwrap_or(path);
     let (part, rest) = path.split_once(['/', '.']).unwrap_or_default();
     if LAYERS.contains(&part) || COMPILER.contains(&part) {
         for (i, _) in lines.iter().enumerate().filter(|(_, line)| words(line, "tile_driver").next().is_some()) {
-            report(i + 1, "the compiler imports the command; move what both need to tile-interface");
+            report(i + 1, "the compiler must not import the command; move the shared code to tile-interface");
         }
     }
     let known_by_name = file == NAMES || !LAYERS.contains(&part) && !COMPILER.contains(&part);
     for (i, _) in lines.iter().enumerate().filter(|(_, line)| !known_by_name && compares_name(line)) {
-        report(
-            i + 1,
-            &format!("ops are told apart by their interfaces; what has none is known by name in {NAMES} alone"),
-        );
+        report(i + 1, &format!("distinguish ops by interface; only {NAMES} compares names, for ops without one"));
     }
     let Some(layer) = LAYERS.iter().position(|l| *l == part) else { return };
     let own = rest.split(['/', '.']).next().unwrap_or_default();
     for (i, line) in lines.iter().enumerate() {
         for above in &LAYERS[layer + 1..] {
-            // The module file of the passes registers all of them, and the pipelines with them.
+            // The module file of the passes registers all passes and the pipelines.
             if own != "mod" && words(line, above).any(|at| is_module(line, at, above)) {
                 report(i + 1, &format!("'{part}' must not import '{above}', which is above it"));
             }
@@ -60,7 +57,9 @@ pub fn check(file: &str, lines: &[String], passes: &[String], report: &mut impl 
                 if words(line, pass).any(|at| !is_descriptor(line, at)) {
                     report(
                         i + 1,
-                        &format!("a pass imports the pass '{pass}'; move what both need to dialect or analysis"),
+                        &format!(
+                            "a pass must not import the pass '{pass}'; move the shared code to dialect or analysis"
+                        ),
                     );
                 }
             }
@@ -68,7 +67,7 @@ pub fn check(file: &str, lines: &[String], passes: &[String], report: &mut impl 
     }
 }
 
-/// Whether the name of an op is compared, and not printed or copied.
+/// Whether the line compares the name of an op, rather than printing or copying it.
 fn compares_name(line: &str) -> bool {
     words(line, "op_name").any(|at| {
         let (before, after) = (&line[..at], &line[at..]);
@@ -81,7 +80,7 @@ fn compares_name(line: &str) -> bool {
     })
 }
 
-/// Where `word` stands in `line` as a whole identifier.
+/// Returns the offsets of `word` in `line` as a whole identifier.
 fn words<'a>(line: &'a str, word: &'a str) -> impl Iterator<Item = usize> + 'a {
     let part_of_word = |c: char| c.is_alphanumeric() || c == '_';
     line.match_indices(word)
@@ -89,13 +88,13 @@ fn words<'a>(line: &'a str, word: &'a str) -> impl Iterator<Item = usize> + 'a {
         .filter(move |&at| !line[..at].ends_with(part_of_word) && !line[at + word.len()..].starts_with(part_of_word))
 }
 
-/// Whether the name at `at` is that of a part of the crate: `crate::NAME`, or the start of a path in a list of imports.
+/// Whether the name at `at` is a part of the crate: `crate::NAME`, or the start of a path in a list of imports.
 fn is_module(line: &str, at: usize, name: &str) -> bool {
     let (before, after) = (&line[..at], &line[at + name.len()..]);
     before.ends_with("crate::") || after.starts_with("::") && (before.trim().is_empty() || before.ends_with(['{', ' ']))
 }
 
-/// The generated description of a pass, which is named as the pass is.
+/// Whether the name at `at` is the generated descriptor of a pass, which has the same name as the pass.
 fn is_descriptor(line: &str, at: usize) -> bool {
     line[..at].ends_with("descriptors::") || line[..at].ends_with("pass_descriptor!(")
 }

@@ -1,11 +1,12 @@
-//! The page of compatibility names the test behind each promise: here is looked whether there is such a test.
+//! Checks that the tests named on the compatibility page exist.
 //!
-//! In the last column of a table, what stands in backticks behind a name and a colon is a test: a function, a trial by
-//! its name, or a file below `tests/ir`.
+//! In the last column of a table, names in backticks after a colon are tests: a function, a trial, or a file below
+//! `tests/ir`.
 
 pub const PAGE: &str = "docs/compatibility.md";
 
-/// The tests of the page that do not exist, as `PAGE:LINE: TEXT`. `sources` is all Rust.
+/// Returns the tests that the page names and that do not exist, as `PAGE:LINE: TEXT`. `sources` is the text of all
+/// Rust files.
 pub fn missing(page: &str, files: &[String], sources: &str) -> Vec<String> {
     let mut problems = vec![];
     for (i, line) in page.lines().enumerate().filter(|(_, line)| line.starts_with('|')) {
@@ -15,7 +16,7 @@ pub fn missing(page: &str, files: &[String], sources: &str) -> Vec<String> {
                 name.ends_with('/') && files.iter().any(|f| f.starts_with(&path))
                     || files.iter().any(|f| *f == path || *f == format!("tests/ir/pipeline/{name}") || f == name)
             } else {
-                // Trials of the table of probes have a word in front.
+                // Names of probes are prefixed with a word.
                 let plain = name.strip_prefix("probe ").unwrap_or(name);
                 sources.contains(&format!("fn {name}(")) || sources.contains(&format!("\"{plain}\""))
             };
@@ -27,11 +28,11 @@ pub fn missing(page: &str, files: &[String], sources: &str) -> Vec<String> {
     problems
 }
 
-/// The names of tests in a row: those in backticks after the first colon of the last column.
+/// Returns the names of tests in a row: those in backticks after the first colon of the last column.
 fn named(row: &str) -> impl Iterator<Item = &str> {
     let last = row.trim_end_matches(['|', ' ']).rsplit(" | ").next().unwrap_or_default();
     let tests = last.split_once(": ").map_or("", |(_, tests)| tests);
-    // Every other piece between backticks is inside of them.
+    // Every other piece between backticks is inside them.
     tests.split('`').skip(1).step_by(2).filter(|name| !name.contains("--") && !name.contains("::"))
 }
 

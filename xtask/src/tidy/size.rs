@@ -1,20 +1,20 @@
-//! How long lines and functions may be.
+//! Checks the length of lines and functions.
 //!
-//! Lines: [`MAX_COLUMNS`] in Rust and in prose, that is in Markdown outside of tables, fenced text and links that have
-//! no blank. Functions: [`MAX_FUNCTION`] lines from the head to the closing brace, except for those in [`TABLES`],
-//! which list one thing after another.
+//! Lines: at most [`MAX_COLUMNS`] in Rust and in Markdown prose. Tables, fenced text and links without a space are
+//! exempt. Functions: at most [`MAX_FUNCTION`] lines from the head to the closing brace, except for the tables in
+//! [`TABLES`].
 
 pub const MAX_COLUMNS: usize = 120;
 pub const MAX_FUNCTION: usize = 120;
 
-/// Longer functions that are tables: file, function and what they list.
+/// Longer functions that are tables: file, function and contents.
 const TABLES: &[(&str, &str, &str)] = &[
     ("ptx-sim/src/exec/units/alu_int.rs", "int", "integer instructions"),
     ("ptx-sim/src/exec/units/builtins.rs", "format_printf", "conversions of printf"),
     ("ptx-sim/src/exec/step.rs", "step", "instructions"),
     ("ptx-sim/src/exec/units/tcgen05.rs", "tcgen05_op", "instructions of tensor memory"),
     ("ptx-sim/src/parse/tensor_ops.rs", "tcgen05", "instructions of tensor memory"),
-    ("src/middle/analysis/facts.rs", "transfer", "what ops do to facts"),
+    ("src/middle/analysis/facts.rs", "transfer", "transfer functions of ops"),
     ("src/execution/interp/text.rs", "body", "ops of the language"),
     ("src/middle/passes/convert_cudatile_to_tileaa.rs", "op", "ops of the language"),
     ("src/middle/passes/convert_tileaa_to_tileas.rs", "op", "ops of nv_tileaa"),
@@ -24,10 +24,10 @@ const TABLES: &[(&str, &str, &str)] = &[
     ("tests/bytecode/diagnostics.rs", "cases", "messages"),
 ];
 
-/// Long lines of a Rust file; `code` are its lines without comments and literals.
+/// Reports long lines of a Rust file. `code` is its lines without comments and literals.
 pub fn check_columns(lines: &[&str], code: &[String], report: &mut impl FnMut(usize, &str)) {
     for (i, line) in lines.iter().enumerate().filter(|(_, line)| is_long(line)) {
-        // Without a quotation mark the line is code, a comment, or inside of a literal that spans lines.
+        // Without a quotation mark the line is code, a comment, or inside a literal that spans lines.
         let literal = line.contains('"') || code[i].is_empty() && !line.trim_start().starts_with("//");
         if literal && !is_long(&code[i]) {
             continue;
@@ -36,7 +36,7 @@ pub fn check_columns(lines: &[&str], code: &[String], report: &mut impl FnMut(us
     }
 }
 
-/// Long lines of a Markdown file.
+/// Reports long lines of a Markdown file.
 pub fn check_prose(lines: &[&str], report: &mut impl FnMut(usize, &str)) {
     let mut fenced = false;
     for (i, line) in lines.iter().enumerate() {
@@ -55,7 +55,7 @@ fn is_long(line: &str) -> bool {
     line.len() > MAX_COLUMNS && line.chars().count() > MAX_COLUMNS
 }
 
-/// Long functions of a Rust file; `code` are its lines without comments and literals.
+/// Reports long functions of a Rust file. `code` is its lines without comments and literals.
 pub fn check_functions(file: &str, code: &[String], report: &mut impl FnMut(usize, &str)) {
     for (name, start, length) in functions(code) {
         if length > MAX_FUNCTION && !TABLES.iter().any(|(f, n, _)| *f == file && *n == name) {
@@ -64,14 +64,14 @@ pub fn check_functions(file: &str, code: &[String], report: &mut impl FnMut(usiz
     }
 }
 
-/// Name, number of the first line and number of lines of each function with a body.
+/// Returns the name, first line (from 0) and number of lines of each function with a body.
 fn functions(code: &[String]) -> Vec<(String, usize, usize)> {
     let mut found = vec![];
-    // A head whose body has not begun, and bodies with the depth at which they stand.
+    // A head before its body, and open bodies with the brace depth of each.
     let mut head: Option<(String, usize)> = None;
     let mut open: Vec<(String, usize, usize)> = vec![];
     let mut depth = 0usize;
-    // Brackets around the parameters and types of a head, in which a semicolon is that of an array type.
+    // Depth of brackets in a head, where a semicolon belongs to an array type.
     let mut nested = 0usize;
     for (i, line) in code.iter().enumerate() {
         let mut rest = line.as_str();
@@ -108,7 +108,7 @@ fn functions(code: &[String]) -> Vec<(String, usize, usize)> {
     found
 }
 
-/// The name behind `fn`, if `rest` begins with it, and how far the name reaches. Types of function pointers have no
+/// Returns the name after `fn` and its end, if `rest` begins with a function head. Types of function pointers have no
 /// name.
 fn function_head(line: &str, rest: &str) -> Option<(String, usize)> {
     let after = rest.strip_prefix("fn ")?;

@@ -1,12 +1,11 @@
-//! `cargo xtask tidy --wrap`: comments and prose that are too wide, wrapped.
+//! `cargo xtask tidy --wrap`: wraps comments and prose that are too wide.
 //!
-//! Only paragraphs with a line that is too wide change, from that line on: what does not fit goes to the front of the
-//! next line, and so on to the end of the paragraph. Tables, headings and fenced text stay. rustfmt's own
-//! `wrap_comments` is not stable.
+//! A paragraph is rewrapped from its first line that is too wide to its end; other paragraphs do not change. Tables,
+//! headings and fenced text are kept. rustfmt's own `wrap_comments` is not stable.
 
 use super::size::MAX_COLUMNS;
 
-/// The text of a file, wrapped.
+/// Returns the wrapped text of a file.
 pub fn wrap(name: &str, text: &str) -> String {
     let is_rust = name.ends_with(".rs");
     let lines: Vec<&str> = text.lines().collect();
@@ -21,7 +20,7 @@ pub fn wrap(name: &str, text: &str) -> String {
             continue;
         };
         fenced ^= line.text.trim_start().starts_with("```");
-        // Four blanks after an empty line are preformatted text.
+        // Lines indented by four spaces after an empty line are preformatted.
         let is_code =
             line.text.starts_with("    ") && i > 0 && Line::of(lines[i - 1], is_rust).is_some_and(|l| l.is_blank());
         if fenced || is_code || line.is_fixed() || lines[i].chars().count() <= MAX_COLUMNS {
@@ -41,7 +40,7 @@ pub fn wrap(name: &str, text: &str) -> String {
     out.join("\n") + if text.ends_with('\n') { "\n" } else { "" }
 }
 
-/// A line of prose: what is in front of it, and its text.
+/// A line of prose.
 struct Line<'a> {
     /// The comment's indentation and slashes.
     prefix: &'a str,
@@ -65,13 +64,13 @@ impl<'a> Line<'a> {
         self.text.trim().is_empty()
     }
 
-    /// Headings, tables, markup and rulers are not wrapped.
+    /// Whether the line is never wrapped: a heading, table, markup or ruler.
     fn is_fixed(&self) -> bool {
         let text = self.text.trim_start();
         text.is_empty() || ["#", "|", "```", "<", "==="].iter().any(|mark| text.starts_with(mark))
     }
 
-    /// Blanks, and the mark of an item of a list.
+    /// Returns the indentation and the marker of a list item.
     fn indent(&self) -> &'a str {
         let blanks = self.text.len() - self.text.trim_start().len();
         let text = &self.text[blanks..];
@@ -90,7 +89,7 @@ impl<'a> Line<'a> {
         self.text[self.indent().len()..].split_whitespace()
     }
 
-    /// Whether this line goes on with the paragraph that `first` begins.
+    /// Whether this line continues the paragraph that `first` begins.
     fn continues(&self, first: &Line<'_>) -> bool {
         let indent = self.indent();
         self.prefix == first.prefix
@@ -101,7 +100,7 @@ impl<'a> Line<'a> {
 }
 
 struct Paragraph {
-    /// In front of the first line and of the others.
+    /// Prefixes of the first line and of the others.
     fronts: [String; 2],
     words: Vec<String>,
 }
@@ -157,7 +156,7 @@ mod tests {
                 &full[..109]
             )
         );
-        // An item keeps its indentation, and the next one stays.
+        // An item keeps its indentation, and the next item is not joined to it.
         let wrapped = wrap("a.md", &format!("* {long}\n  end\n* other\n"));
         assert_eq!(wrapped, format!("* {full}\n  word word word word word word word end\n* other\n"));
         for kept in [

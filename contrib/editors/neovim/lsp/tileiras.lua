@@ -1,4 +1,4 @@
--- The language server of Tile IR, for vim.lsp.enable('tileiras') of Neovim 0.11; plugin/tileiras.lua starts it in 0.10 too.
+-- The language server of Tile IR, for vim.lsp.enable('tileiras') in Neovim 0.11. plugin/tileiras.lua starts it in 0.10.
 return {
   cmd = { 'tileiras-lsp-server' },
   filetypes = { 'mlir' },

@@ -1,4 +1,4 @@
--- Tile IR in Neovim 0.10 and newer: the filetype, the language server, and a look into bytecode.
+-- Tile IR in Neovim 0.10 and newer: the filetype, the language server, and a view of bytecode.
 vim.filetype.add({ extension = { mlir = 'mlir' } })
 
 if vim.lsp.enable then

@@ -1,4 +1,4 @@
-" MLIR as Tile IR is written: enough to tell values, types, attributes and names apart.
+" Syntax of Tile IR in MLIR text: distinguishes values, types, attributes and names.
 if exists('b:current_syntax')
   finish
 endif

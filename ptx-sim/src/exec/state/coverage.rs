@@ -1,29 +1,29 @@
-//! Which instructions a launch executes, and digests of what they gave.
+//! Which instructions a launch executes, and digests of their results.
 //!
-//! Two launches of the same code on the same schedule that differ in one instruction are the same launch if that
-//! instruction had the same lanes and gave them the same values each time: then nothing else can differ either. The
-//! digests say whether it did. They are in order of execution, so they compare runs of one schedule only.
+//! Take two launches of the same code on the same schedule that differ in one instruction. They behave identically if
+//! that instruction had the same active lanes and produced the same values each time; the digests show whether it did.
+//! Digests depend on execution order, so they are comparable only between runs of one schedule.
 
 use super::lanes::lanes;
-use super::program::{Arg, DInst, Program};
+use super::program::{DArg, DInst, Program};
 use super::warp::Warp;
 use rustc_hash::FxHasher;
 use std::hash::{Hash, Hasher};
 
-/// How an instruction was executed.
+/// The execution record of one instruction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Executed {
-    /// How often a warp came to it.
+    /// Number of times that a warp reached it.
     pub reached: u64,
-    /// How often it did so with a lane for which the guard holds.
+    /// Number of times that the guard held for at least one lane.
     pub effective: u64,
-    /// Digest of the lanes of each time.
+    /// Digest of the active lanes of each execution.
     pub lanes: u64,
-    /// Digest of the lanes and of what they got in the destination registers.
+    /// Digest of the active lanes and of their values in the destination registers.
     pub values: u64,
 }
 
-/// How each instruction of a module was executed.
+/// The execution record of every instruction of a module.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Coverage {
     /// By function, then by instruction, in the order of [`crate::ir::Function::body`].
@@ -35,12 +35,12 @@ impl Coverage {
         Coverage { functions: program.funcs.iter().map(|f| vec![Executed::default(); f.code.len()]).collect() }
     }
 
-    /// How an instruction was executed; indices that do not exist have never been.
+    /// Returns the record of an instruction; an all-zero one for indices out of range.
     pub fn of(&self, function: usize, at: usize) -> Executed {
         self.functions.get(function).and_then(|f| f.get(at)).copied().unwrap_or_default()
     }
 
-    /// Notes that a warp comes to an instruction with these lanes.
+    /// Records that a warp reaches an instruction with the active lanes `mask`.
     pub(crate) fn reach(&mut self, func: u32, pc: u32, warp: u32, mask: u32) {
         let Some(e) = self.functions.get_mut(func as usize).and_then(|f| f.get_mut(pc as usize)) else { return };
         e.reached += 1;
@@ -49,7 +49,7 @@ impl Coverage {
         e.values = digest(e.values, &(warp, mask));
     }
 
-    /// Notes what an instruction gave.
+    /// Records the values that an instruction wrote.
     pub(crate) fn result(&mut self, w: &Warp, func: u32, pc: u32, frame: u32, inst: &DInst, mask: u32) {
         let Some(e) = self.functions.get_mut(func as usize).and_then(|f| f.get_mut(pc as usize)) else { return };
         for (i, arg) in inst.args.iter().enumerate().filter(|(i, _)| inst.defs >> i & 1 != 0) {
@@ -65,16 +65,16 @@ fn digest(seed: u64, what: &impl Hash) -> u64 {
     hasher.finish()
 }
 
-fn destination(w: &Warp, frame: u32, arg: &Arg, mask: u32, out: &mut u64) {
+fn destination(w: &Warp, frame: u32, arg: &DArg, mask: u32, out: &mut u64) {
     match arg {
-        Arg::P(_) => *out = digest(*out, &(w.src_pred(frame, arg) & mask)),
-        Arg::R(..) => {
+        DArg::P(_) => *out = digest(*out, &(w.src_pred(frame, arg) & mask)),
+        DArg::R(..) => {
             let planes = w.src128(frame, arg);
             for lane in lanes(mask) {
                 *out = digest(*out, &planes.map(|p| p[lane]));
             }
         }
-        Arg::Vec(parts) => parts.iter().for_each(|part| destination(w, frame, part, mask, out)),
+        DArg::Vec(parts) => parts.iter().for_each(|part| destination(w, frame, part, mask, out)),
         _ => {}
     }
 }

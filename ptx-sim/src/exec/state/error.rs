@@ -1,8 +1,8 @@
-//! What can go wrong in a launch.
+//! Errors of a launch.
 
 use super::program::LoadError;
 
-/// Where an error happened.
+/// The location of an error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Site {
     pub function: String,
@@ -11,7 +11,7 @@ pub struct Site {
     /// The instruction as written.
     pub text: String,
     pub cta: [u32; 3],
-    /// A thread of the warp that executed the instruction; the failing one where it is known.
+    /// A thread of the warp that executed the instruction; the failing one if known.
     pub thread: [u32; 3],
 }
 
@@ -60,18 +60,18 @@ pub enum SimErrorKind {
     #[error("misaligned: {access} of {bytes} bytes at {space} address {address:#x}")]
     Misaligned { access: &'static str, space: &'static str, address: u64, bytes: u32 },
     #[error(
-        "uninitialised read of {bytes} bytes at {space} address {address:#x} (byte {address_of_byte:#x}{name} {why})"
+        "uninitialized read of {bytes} bytes at {space} address {address:#x} (byte {address_of_byte:#x}{name} {why})"
     )]
     Uninitialised {
         space: &'static str,
         address: u64,
         bytes: u32,
         address_of_byte: u64,
-        /// The shared variable at the byte, as ` (name+offset)`, or nothing.
+        /// The shared variable that contains the byte, as ` (name+offset)`, or empty.
         name: String,
         why: String,
     },
-    #[error("undefined register: nobody has written {0}, or what it was computed from")]
+    #[error("undefined register: {0} was never written, or was computed from a register that was not")]
     UndefinedRegister(String),
     #[error("write to read-only memory at address {address:#x}")]
     ReadOnly { address: u64 },
@@ -111,23 +111,23 @@ pub enum SimErrorKind {
     InvalidOperand(String),
 }
 
-/// Two accesses to the same bytes without an order between them.
+/// Two unordered accesses to the same bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RaceReport {
     pub space: &'static str,
     pub address: u64,
-    /// The shared variable at the address, as ` (name+offset)`, or nothing.
+    /// The shared variable at the address, as ` (name+offset)`, or empty.
     pub name: String,
     pub first: AccessReport,
     pub second: AccessReport,
-    /// What would order them.
+    /// The synchronization that would order them.
     pub advice: String,
 }
 
 /// One side of a race.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AccessReport {
-    /// "read", "write", "atomic", or the same by the asynchronous proxy.
+    /// "read", "write", "atomic", or one of these by the asynchronous proxy.
     pub what: String,
     pub line: u32,
     pub text: String,

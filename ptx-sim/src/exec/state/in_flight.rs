@@ -1,14 +1,14 @@
-//! Asynchronous operations in flight: what they do, what they signal, and what they have read already.
+//! Asynchronous operations in flight: their effects, their signals, and the data that they have already read.
 
+use super::location::Location;
 use super::phases::Phases;
-use super::place::Place;
 use super::race::Origin;
 use crate::ir::{AtomOp, Type};
 use crate::units::{Coordinates, ReduceOp, ReduceType, TensorMap};
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
 
-/// What an operation signals when it has been applied: CTA slot and shared offset of an mbarrier.
+/// The signal that an operation sends when it has been applied: CTA slot and shared offset of an mbarrier.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Signal {
     pub cta: usize,
@@ -45,26 +45,26 @@ impl Coords {
 /// One element copy of `cp.async`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LaneCopy {
-    pub src: Place,
-    pub dst: Place,
+    pub src: Location,
+    pub dst: Location,
     pub bytes: u32,
-    /// Bytes read; the rest is zero.
+    /// Bytes read; the rest of the destination is filled with zeros.
     pub src_bytes: u32,
 }
 
-/// What an operation does.
+/// The effect of an operation.
 #[derive(Clone, Debug)]
 pub(crate) enum Work {
     Lanes(Vec<LaneCopy>),
     Copy {
-        src: Place,
-        dsts: SmallVec<[Place; 2]>,
+        src: Location,
+        dsts: SmallVec<[Location; 2]>,
         bytes: u32,
         byte_mask: Option<u16>,
     },
     BulkReduce {
-        src: Place,
-        dst: Place,
+        src: Location,
+        dst: Location,
         bytes: u32,
         op: ReduceOp,
         ty: ReduceType,
@@ -81,25 +81,25 @@ pub(crate) enum Work {
         reduce: Option<ReduceOp>,
     },
     Store {
-        dst: Place,
+        dst: Location,
         bytes: Vec<u8>,
     },
     Reduce {
-        dst: Place,
+        dst: Location,
         op: AtomOp,
         ty: Type,
         value: u64,
     },
-    /// The end of the `tcgen05` operations that a thread has started so far: warp and lane.
+    /// The completion of the `tcgen05` operations that a thread has started so far: warp and lane.
     Commit(u32, u8),
 }
 
-/// A write that has been read from its source already.
+/// A write whose source has already been read.
 #[derive(Clone, Debug)]
 pub(crate) enum Staged {
-    Write(Place, Vec<u8>),
-    Reduce(Place, ReduceOp, ReduceType, u64),
-    Atomic(Place, AtomOp, Type, u64),
+    Write(Location, Vec<u8>),
+    Reduce(Location, ReduceOp, ReduceType, u64),
+    Atomic(Location, AtomOp, Type, u64),
 }
 
 /// An operation in flight.
@@ -117,13 +117,13 @@ pub(crate) struct AsyncOp {
     pub staged: Option<Vec<Staged>>,
 }
 
-/// The operations in flight, by number of issue.
+/// The operations in flight, by issue number.
 #[derive(Debug)]
 pub(crate) struct AsyncEngine {
     pub late: bool,
     pub next: u64,
     pub pending: BTreeMap<u64, AsyncOp>,
-    /// Arrivals that wait for the operations listed.
+    /// Arrivals that wait for the listed operations.
     pub arrivals: Vec<(Vec<u64>, Signal)>,
     pub phases: Phases,
 }
@@ -133,12 +133,12 @@ impl AsyncEngine {
         AsyncEngine { late, next: 1, pending: BTreeMap::new(), arrivals: Vec::new(), phases: Phases::default() }
     }
 
-    /// The operation in flight that is going to write a place.
-    pub fn writer(&self, target: Place) -> Option<&AsyncOp> {
+    /// The operation in flight that will write `target`.
+    pub fn writer(&self, target: Location) -> Option<&AsyncOp> {
         self.pending.values().find(|op| op.covers(target))
     }
 
-    /// Whether an operation in flight concerns the shared memory of these CTA slots.
+    /// Whether an operation in flight accesses the shared memory of these CTA slots.
     pub fn uses_ctas(&self, ctas: &std::ops::Range<usize>) -> bool {
         self.pending.values().any(|op| op.touches(ctas))
     }
@@ -150,7 +150,7 @@ impl AsyncEngine {
             .collect()
     }
 
-    /// A number for an operation that is done at once, in the order of those in flight.
+    /// Returns a number for an operation that completes immediately, in the issue order of the others.
     pub fn number(&mut self) -> u64 {
         self.next += 1;
         self.next - 1
@@ -162,12 +162,12 @@ impl AsyncEngine {
 }
 
 impl AsyncOp {
-    fn covers(&self, target: Place) -> bool {
-        let within = |start: Place, len: u64| match (start, target) {
-            (Place::Shared { cta: a, offset: s }, Place::Shared { cta: b, offset: t }) => {
+    fn covers(&self, target: Location) -> bool {
+        let within = |start: Location, len: u64| match (start, target) {
+            (Location::Shared { cta: a, offset: s }, Location::Shared { cta: b, offset: t }) => {
                 a == b && t >= s && u64::from(t - s) < len
             }
-            (Place::Global(s), Place::Global(t)) => t >= s && t - s < len,
+            (Location::Global(s), Location::Global(t)) => t >= s && t - s < len,
             _ => false,
         };
         match &self.work {
@@ -175,7 +175,7 @@ impl AsyncOp {
             Work::Copy { dsts, bytes, .. } => dsts.iter().any(|d| within(*d, u64::from(*bytes))),
             Work::TensorLoad { map, coords, dsts } => {
                 let len = u64::from(map.box_bytes(&coords.borrow()));
-                dsts.iter().any(|(cta, offset)| within(Place::Shared { cta: *cta, offset: *offset }, len))
+                dsts.iter().any(|(cta, offset)| within(Location::Shared { cta: *cta, offset: *offset }, len))
             }
             Work::Store { dst, bytes } => within(*dst, bytes.len() as u64),
             _ => false,
@@ -183,7 +183,7 @@ impl AsyncOp {
     }
 
     fn touches(&self, ctas: &std::ops::Range<usize>) -> bool {
-        let shared = |p: &Place| matches!(p, Place::Shared { cta, .. } if ctas.contains(cta));
+        let shared = |p: &Location| matches!(p, Location::Shared { cta, .. } if ctas.contains(cta));
         let signals = self.signals.iter().any(|s| ctas.contains(&s.cta));
         signals
             || match &self.work {

@@ -1,6 +1,6 @@
-//! The machine that runs one launch: everything that instructions read and change.
+//! The machine that runs one launch: all state that instructions read and change.
 //!
-//! Units add instructions to it, each through a trait of its own; this module knows none of them.
+//! Units add instructions through their traits; this module depends on none of them.
 
 use super::coverage::Coverage;
 use super::error::{SimError, SimErrorKind};
@@ -16,7 +16,7 @@ use super::tensor::TmemState;
 use super::warp::{Wait, Warp};
 use std::time::Instant;
 
-/// A failure of one instruction, with the lane where it is known.
+/// The failure of one instruction, with the lane if known.
 #[derive(Debug)]
 pub(crate) struct Fail {
     pub kind: Box<SimErrorKind>,
@@ -34,7 +34,7 @@ impl Fail {
         Fail { kind: Box::new(kind), lane: Some(lane) }
     }
 
-    /// A completed operation's error becomes that of the instruction that waited for it.
+    /// Turns the error of a completed operation into an error of the instruction that waited for it.
     pub fn of_operation(e: SimError) -> Fail {
         let at = e.at.as_ref().map(|s| format!(" (issued at line {}: `{}`)", s.line, s.text)).unwrap_or_default();
         match e.kind {
@@ -44,17 +44,17 @@ impl Fail {
     }
 }
 
-/// What happens after an instruction.
+/// How execution continues after an instruction.
 #[derive(Debug)]
 pub(crate) enum Flow {
     Next,
-    /// The instruction has set the part's program counter itself, or changed the set of parts.
+    /// The instruction has set the program counter of the part, or changed the set of parts.
     Moved,
     /// Execute the instruction again once the wait is over; the handler finds the wait in `Machine::resumed`.
     Wait(Wait),
 }
 
-pub(crate) type Step = Result<Flow, Fail>;
+pub(crate) type StepResult = Result<Flow, Fail>;
 
 /// A named barrier of a CTA.
 #[derive(Clone, Debug, Default)]
@@ -63,7 +63,7 @@ pub(crate) struct Barrier {
     /// Explicit thread count; 0 for the whole CTA.
     pub expected: u32,
     pub generation: u64,
-    /// Reduction in progress: lanes with a true predicate, and all lanes that gave one.
+    /// Reduction in progress: lanes with a true predicate, and all lanes that supplied one.
     pub ones: u32,
     pub voters: u32,
     /// Result of the last generation.
@@ -73,7 +73,7 @@ pub(crate) struct Barrier {
 
 pub(crate) struct Cta {
     pub id: [u32; 3],
-    /// Number of the CTA in order of admission.
+    /// Number of the CTA, in order of admission.
     pub uid: u32,
     /// Cluster slot.
     pub cluster: usize,
@@ -133,7 +133,7 @@ pub(crate) struct Machine<'a> {
     /// Value of `executed` at the last effect on memory or barriers.
     pub progress: u64,
     pub stall_rounds: u32,
-    /// Polls of memory that found nothing new to act on: strong loads, failed compare-and-swaps, tests of barriers.
+    /// Polls of memory that found no change: strong loads, failed compare-and-swaps, tests of barriers.
     pub spin_hints: u64,
     pub stats: Stats,
     pub output: String,
@@ -143,14 +143,14 @@ pub(crate) struct Machine<'a> {
     pub recorder: Option<Recorder>,
     pub coverage: Option<Coverage>,
     pub engine: AsyncEngine,
-    /// The warp that executes an instruction now, by its number for race detection.
+    /// The warp that is executing an instruction, by its race-detection number.
     pub running: Option<u32>,
-    /// The wait that the instruction being executed again was parked with.
+    /// The wait that suspended the instruction now being executed again.
     pub resumed: Option<Wait>,
     pub next_agent: u32,
     pub heap: Vec<u64>,
     pub started: Instant,
-    /// Whether CTAs that have exited since the last round are to be retired.
+    /// Whether some CTA may have exited since the last round and must be retired.
     pub exited: bool,
     pub grid_id: u64,
 }
@@ -196,7 +196,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Notes an effect that other threads can see.
+    /// Records an effect that other threads can observe.
     #[inline]
     pub fn mark_progress(&mut self) {
         self.progress = self.executed;
@@ -212,17 +212,17 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
-    /// Makes the next round look for CTAs that can be retired.
+    /// Makes the next round look for CTAs to retire.
     pub fn recheck_exits(&mut self) {
         self.exited |= self.ctas.iter().any(|c| c.active && c.live_threads == 0);
     }
 
-    /// An `.aligned` instruction needs all live lanes of the warp: otherwise the part waits for the others.
+    /// Requires all live lanes of the warp, as `.aligned` instructions do; otherwise the part waits for the others.
     pub fn converged(&self, w: &Warp, mask: u32) -> Option<Flow> {
         (mask != w.live).then_some(Flow::Wait(Wait::Converge))
     }
 
-    /// What a matrix instruction asks for: all live lanes together, and these all 32.
+    /// Requires all live lanes of the warp, and all 32 lanes live, as matrix instructions do.
     pub fn whole_warp(&self, w: &Warp, mask: u32) -> Result<Option<Flow>, Fail> {
         if mask != w.live {
             return Ok(Some(Flow::Wait(Wait::Converge)));
@@ -233,7 +233,7 @@ impl<'a> Machine<'a> {
         Ok(None)
     }
 
-    /// After synchronisation with others than the warp's own lanes.
+    /// Records a synchronization with threads outside the warp, which also orders the warp's lanes.
     pub fn all_lanes_meet(&mut self, w: &Warp) {
         if let Some(race) = &mut self.race {
             race.lanes_meet(w.agent, u32::MAX, w.live, w.steps);

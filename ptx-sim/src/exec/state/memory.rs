@@ -1,11 +1,10 @@
-//! Memory with a shadow that knows which bytes were written.
+//! Memory with a shadow that tracks which bytes were written.
 //!
 //! # The generic address space
 //!
-//! Global memory lies at its own addresses. The other spaces appear in windows of 4 GiB, whose bases are the constants
-//! here; within its window an address equals the address in the space itself. A shared address carries the rank of
-//! its CTA in the cluster in bits 24 and up, so that a `shared::cta` address is also the right `shared::cluster`
-//! address.
+//! Global memory is at its own addresses. Each other space appears in a window of 4 GiB, at one of the bases below;
+//! the offset in the window equals the address in the space. Bits 24 and up of a shared address hold the rank of its
+//! CTA in the cluster, so a `shared::cta` address is also a valid `shared::cluster` address.
 
 use std::cell::Cell;
 
@@ -25,28 +24,28 @@ pub(crate) const LOCAL_BASE: u64 = 0x7f80_0000_0000;
 /// Size of each window.
 pub(crate) const WINDOW: u64 = 1 << 32;
 
-/// Local memory of a thread, in bytes: what the hardware has.
+/// Local memory of a thread, in bytes, as on the hardware.
 pub(crate) const MAX_LOCAL: u32 = 512 << 10;
 
-/// Why an access to memory is wrong.
+/// Why a memory access is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
     OutOfBounds,
-    /// The first byte that was never written.
+    /// Offset of the first byte that was never written.
     Uninitialised(u64),
     ReadOnly,
 }
 
-/// Bytes with one "was written" bit each.
+/// Bytes, each with a "was written" bit.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Bytes {
     data: Vec<u8>,
-    /// Nothing at all where every byte was written, as in most arrays.
+    /// `None` if every byte was written, as in most arrays.
     init: Option<Vec<u64>>,
 }
 
 impl Bytes {
-    /// `len` bytes that count as never written.
+    /// Creates `len` bytes that count as never written.
     pub fn new(len: usize) -> Bytes {
         Bytes { data: vec![0; len], init: Some(vec![0; len.div_ceil(64)]) }
     }
@@ -80,7 +79,7 @@ impl Bytes {
         (at..at + len).find(|i| init[i / 64] >> (i % 64) & 1 == 0)
     }
 
-    /// The bits; made where `len` bytes have all been written so far.
+    /// The written bits; created on demand for `len` written bytes.
     fn bits(&mut self, len: usize) -> &mut Vec<u64> {
         self.init.get_or_insert_with(|| {
             let mut bits = vec![u64::MAX; len.div_ceil(64)];
@@ -113,7 +112,7 @@ impl Bytes {
         }
     }
 
-    /// Copies out; with `check`, all bytes must have been written.
+    /// Copies bytes out; with `check`, all of them must have been written.
     #[inline]
     pub fn read(&self, at: usize, out: &mut [u8], check: bool) -> Result<(), Fault> {
         let Some(src) = self.slice(at, out.len()) else { return Err(Fault::OutOfBounds) };
@@ -132,7 +131,7 @@ impl Bytes {
         Ok(())
     }
 
-    /// Makes a range count as never written, with bytes that are unlikely to be mistaken for data.
+    /// Marks a range as never written and fills it with a recognizable pattern.
     pub fn poison(&mut self, at: usize, len: usize) {
         let end = at.saturating_add(len).min(self.data.len());
         if at < end {
@@ -141,7 +140,7 @@ impl Bytes {
         }
     }
 
-    /// Copies a range with its shadow; ranges outside are cut off.
+    /// Copies a range with its shadow; does nothing if either range is out of bounds.
     pub fn copy_within(&mut self, from: usize, to: usize, len: usize) {
         if from.max(to).saturating_add(len) > self.data.len() {
             return;
@@ -162,12 +161,12 @@ pub(crate) struct Allocation {
     pub read_only: bool,
 }
 
-/// A range of addresses each of which stands for a place in several allocations.
+/// A range of addresses, each of which refers to one location in each of several allocations.
 #[derive(Clone, Debug)]
 pub(crate) struct Multicast {
     base: u64,
     bytes: u64,
-    /// Where the members begin.
+    /// Start addresses of the members.
     members: Vec<u64>,
 }
 
@@ -176,7 +175,7 @@ pub(crate) struct Multicast {
 pub(crate) struct GlobalMemory {
     allocations: Vec<Allocation>,
     multicast: Vec<Multicast>,
-    /// Index of the allocation found last; accesses cluster.
+    /// Index of the most recently found allocation, because accesses cluster.
     last: Cell<usize>,
     next: u64,
 }
@@ -186,7 +185,7 @@ impl GlobalMemory {
         GlobalMemory { allocations: Vec::new(), multicast: Vec::new(), last: Cell::new(0), next: GLOBAL_BASE }
     }
 
-    /// Allocates global memory, with an unmapped gap behind it so that overruns are seen.
+    /// Allocates global memory, followed by an unmapped gap so that overruns are detected.
     pub fn allocate(&mut self, bytes: u64, align: u64) -> u64 {
         let align = align.max(256);
         let base = self.next.div_ceil(align) * align;
@@ -195,7 +194,7 @@ impl GlobalMemory {
         base
     }
 
-    /// Addresses, which no allocation has, that stand for `bytes` bytes of each of several allocations.
+    /// Reserves a range of multicast addresses for `bytes` bytes of each member.
     pub fn multicast(&mut self, members: Vec<u64>, bytes: u64) -> u64 {
         let base = self.next.next_multiple_of(256);
         self.next = base + bytes + 4096;
@@ -203,19 +202,19 @@ impl GlobalMemory {
         base
     }
 
-    /// The places that a multicast address stands for; none if it is not one.
+    /// The member addresses of a multicast address; `None` if it is not one.
     pub fn members(&self, address: u64) -> Option<impl Iterator<Item = u64>> {
         let of = self.multicast.iter().find(|m| address.checked_sub(m.base).is_some_and(|at| at < m.bytes))?;
         Some(of.members.iter().map(move |m| m + (address - of.base)))
     }
 
-    /// Maps memory at a fixed place.
+    /// Maps memory at a fixed address.
     pub fn insert(&mut self, base: u64, bytes: u64, read_only: bool) {
         let at = self.allocations.partition_point(|a| a.base < base);
         self.allocations.insert(at, Allocation { base, bytes: Bytes::new(bytes as usize), read_only });
     }
 
-    /// Unmaps the allocation at `base`; false if there is none.
+    /// Unmaps the allocation at `base`; returns false if there is none.
     pub fn remove(&mut self, base: u64) -> bool {
         match self.allocations.binary_search_by_key(&base, |a| a.base) {
             Ok(i) => {
@@ -244,7 +243,7 @@ impl GlobalMemory {
         Some(i)
     }
 
-    /// The allocation that holds an address.
+    /// The allocation that contains an address.
     pub fn allocation(&self, address: u64) -> Option<&Allocation> {
         self.find(address).map(|i| &self.allocations[i])
     }
@@ -265,7 +264,7 @@ impl GlobalMemory {
         a.bytes.write((address - a.base) as usize, bytes)
     }
 
-    /// Writes without regard to protection, for the host and for loading.
+    /// Writes regardless of protection, for the host and the loader.
     pub fn host_write(&mut self, address: u64, bytes: &[u8]) -> Result<(), Fault> {
         if bytes.is_empty() {
             return Ok(());
@@ -275,7 +274,7 @@ impl GlobalMemory {
         a.bytes.write((address - a.base) as usize, bytes)
     }
 
-    /// Makes memory count as written, with what it holds.
+    /// Marks memory as written without changing its contents.
     pub fn mark_written(&mut self, address: u64, len: usize) {
         if let Some(i) = self.find(address) {
             let a = &mut self.allocations[i];
@@ -292,7 +291,7 @@ impl GlobalMemory {
         }
     }
 
-    /// For messages: the allocation closest to an address that is not mapped.
+    /// Returns the allocation closest to an unmapped address, for messages.
     pub fn nearest(&self, address: u64) -> Option<(u64, u64)> {
         let i = self.allocations.partition_point(|a| a.base <= address);
         let before = i.checked_sub(1).map(|i| &self.allocations[i]);

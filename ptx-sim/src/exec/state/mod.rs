@@ -1,15 +1,15 @@
-//! What a launch consists of while it runs. No module here knows an instruction's effect.
+//! The state of a running launch. No module here implements an instruction.
 
 pub mod coverage;
 pub mod error;
 pub mod in_flight;
 pub mod lane_order;
 pub mod lanes;
+pub mod location;
 pub mod machine;
 pub mod memory;
 pub mod options;
 pub mod phases;
-pub mod place;
 pub mod program;
 pub mod race;
 pub mod record;

@@ -1,4 +1,4 @@
-//! What a launch is told: properties of the device and how to run.
+//! Options of a launch: properties of the device and how to run.
 
 use super::record::{ClockReads, RecordOptions};
 use std::sync::Arc;
@@ -8,13 +8,13 @@ use std::time::Duration;
 /// Properties of the simulated device.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// Number of multiprocessors that `%nsmid` reports.
+    /// Number of SMs, as reported by `%nsmid`.
     pub sms: u32,
-    /// The most CTAs that run at the same time.
+    /// The maximum number of CTAs that run at the same time.
     pub max_resident_ctas: u32,
-    /// Shared memory that a CTA may use, static and dynamic together, in bytes.
+    /// Shared memory that a CTA may use, in bytes, static and dynamic together.
     pub max_shared: u32,
-    /// Whether reading a byte that nobody wrote is an error.
+    /// Whether reading a byte that was never written is an error.
     pub trap_uninitialised: bool,
     /// Device heap for `malloc`, in bytes.
     pub heap_bytes: u64,
@@ -36,15 +36,15 @@ impl Default for Config {
 /// How a launch is run and what is recorded.
 #[derive(Clone, Debug)]
 pub struct RunOptions {
-    /// Runs under an adversarial schedule with this seed, with race detection: warps in any order, asynchronous
-    /// operations as late as is legal and their destinations poisoned meanwhile.
+    /// Runs with race detection under an adversarial schedule with this seed: warps run in random order, and
+    /// asynchronous operations complete as late as is legal, with their destinations poisoned until then.
     pub adversarial: Option<u64>,
-    /// Under an adversarial schedule, whether using a register that nobody has written is an error. Instructions that
-    /// throw a part of a register away, such as `prmt` and shifts, count as using all of it.
+    /// Under an adversarial schedule, whether using a register that was never written is an error. Instructions that
+    /// discard part of a register, such as `prmt` and shifts, count as using all of it.
     pub undefined: bool,
-    /// Takes what one instruction gives for undefined: the launch ends with [`SimErrorKind::UndefinedRegister`] where
-    /// that may matter to anything but registers. If it does not end so, the launch does the same whatever the
-    /// instruction gives.
+    /// Treats the results of one instruction as undefined. The launch fails with [`SimErrorKind::UndefinedRegister`]
+    /// if they may affect anything other than registers. If it does not fail, the instruction's results do not affect
+    /// the launch.
     ///
     /// [`SimErrorKind::UndefinedRegister`]: super::error::SimErrorKind::UndefinedRegister
     pub arbitrary: Option<Arbitrary>,
@@ -53,17 +53,18 @@ pub struct RunOptions {
     /// Records executed instructions in the report, up to `trace_limit` lines.
     pub trace: bool,
     pub trace_limit: usize,
-    /// Notes in the report how each instruction was executed.
+    /// Records in the report how each instruction was executed.
     pub coverage: bool,
-    /// The most warp instructions that may be executed.
+    /// The maximum number of warp instructions to execute.
     pub max_instructions: Option<u64>,
-    /// The longest time that the launch may take.
+    /// The maximum duration of the launch.
     pub max_time: Option<Duration>,
-    /// Runs only some clusters and records what they execute; matrix products are not computed meanwhile.
+    /// Runs only some clusters and records their instructions, without computing matrix products.
     pub record: Option<RecordOptions>,
-    /// What reads of `%clock`, `%clock_hi` and `%clock64` give; without it, instructions that the warp has executed.
+    /// The values that `%clock`, `%clock_hi` and `%clock64` return; if `None`, the number of instructions the warp
+    /// executed.
     pub clocks: Option<Arc<ClockReads>>,
-    /// Counts CTAs that ran to their end while the launch goes on, for a progress display.
+    /// Counts the CTAs that have finished, updated during the launch for a progress display.
     pub finished: Option<Arc<AtomicU64>>,
 }
 
@@ -86,7 +87,7 @@ impl Default for RunOptions {
     }
 }
 
-/// An instruction whose results are taken for undefined.
+/// An instruction whose results are treated as undefined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arbitrary {
     /// Index into the functions of the module.
@@ -96,13 +97,13 @@ pub struct Arbitrary {
     pub lanes: ArbitraryLanes,
 }
 
-/// In which lanes of those that come to the instruction.
+/// Selects among the lanes that reach the instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ArbitraryLanes {
     All,
-    /// Those for which the guard holds.
+    /// Lanes for which the guard holds.
     Executed,
-    /// Those for which it does not.
+    /// Lanes for which it does not hold.
     Skipped,
 }
 

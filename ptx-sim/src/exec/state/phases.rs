@@ -1,38 +1,38 @@
-//! Which phases of mbarriers were waited for, so that a report about data of an asynchronous copy can tell a wait for
-//! the wrong phase from a missing one.
+//! The mbarrier phases that each warp waited for, so that a report about the data of an asynchronous copy can tell a
+//! wait for the wrong phase from a missing wait.
 //!
-//! A wait with a parity passes when the *previous* phase has that parity. Waiting with the wrong one therefore passes
-//! at once, on a phase that ended long ago: on a fresh mbarrier a wait for parity 1 passes although nothing has
-//! happened, and one that should have turned its parity passes again on the phase of its last round. Neither is wrong
-//! as such (producers wait for empty buffers so), which is why it is told only when something else went wrong.
+//! A parity wait passes when the *previous* phase has that parity. A wait with the wrong parity therefore passes
+//! immediately, on a phase that ended long ago. On a fresh mbarrier a wait for parity 1 passes although nothing has
+//! happened; a wait that forgot to flip its parity passes again on the phase of its last iteration. Neither is an
+//! error in itself (producers wait for empty buffers this way), so it is only reported together with another error.
 //!
-//! Phases are counted from 0 here, as in messages: an mbarrier with `completed` = 2 has its third phase, phase 2, open.
+//! Phases are numbered from 0 here and in messages: an mbarrier with `completed` = 2 is in its third phase, phase 2.
 
 use super::race::Origin;
 use rustc_hash::FxHashMap;
 
-/// CTA (its number in order of admission) and offset of an mbarrier.
+/// CTA number, in order of admission, and offset of an mbarrier.
 pub(crate) type BarrierKey = (u32, u32);
 
 /// A wait that passed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PassedWait {
     pub barrier: BarrierKey,
-    /// Phases that were complete.
+    /// Number of completed phases.
     pub completed: u64,
-    /// Whether the same lanes had passed on this phase before.
+    /// Whether the same lanes had already passed a wait on this phase.
     pub again: bool,
     lanes: u32,
     pub origin: Origin,
 }
 
 impl PassedWait {
-    /// Whether it passed on a phase that was old news to the lanes.
+    /// Whether the wait passed on a phase that the lanes had already seen, or on no phase at all.
     pub fn is_suspicious(&self) -> bool {
         self.completed == 0 || self.again
     }
 
-    /// "phase 3", or what stands for the phase before the first one.
+    /// Names the phase, as in "phase 3".
     pub fn phase(&self) -> String {
         match self.completed.checked_sub(1) {
             Some(phase) if self.again => format!("phase {phase} again"),
@@ -43,7 +43,7 @@ impl PassedWait {
     }
 }
 
-/// What an asynchronous operation signals: the mbarrier and the phase that was open when it was issued.
+/// The mbarrier that an asynchronous operation signals, and its open phase when the operation was issued.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Completion {
     pub barrier: BarrierKey,
@@ -54,11 +54,11 @@ pub(crate) struct Completion {
 
 #[derive(Debug, Default)]
 pub(crate) struct Phases {
-    /// Phases completed since the initialisation.
+    /// Number of completed phases since initialization.
     completed: FxHashMap<BarrierKey, u64>,
-    /// The last waits of each warp, one for each mbarrier, the latest at the end.
+    /// The last wait of each warp on each mbarrier, most recent last.
     waits: FxHashMap<u32, Vec<PassedWait>>,
-    /// By the race detector's number of the operation.
+    /// By the operation's race-detection number.
     completions: FxHashMap<u32, Completion>,
 }
 
@@ -74,19 +74,19 @@ impl Phases {
         *self.completed.entry(barrier).or_default() += 1;
     }
 
-    /// A wait of `lanes` of a warp has passed.
+    /// Records that `lanes` of a warp passed a wait.
     pub fn passed(&mut self, warp: u32, barrier: BarrierKey, lanes: u32, origin: Origin) {
         let completed = self.completed.get(&barrier).copied().unwrap_or(0);
         let list = self.waits.entry(warp).or_default();
         let before = list.iter().position(|w| w.barrier == barrier).map(|i| list.remove(i));
         let same = before.filter(|w| w.completed == completed);
         let again = same.is_some_and(|w| w.again || w.lanes & lanes != 0);
-        // Lanes that pass one after the other are one wait.
+        // Lanes of a warp that pass separately count as one wait.
         let lanes = lanes | same.filter(|w| w.origin == origin && !again).map_or(0, |w| w.lanes);
         list.push(PassedWait { barrier, completed, again, lanes, origin });
     }
 
-    /// An operation that signals `barrier` was issued by a warp.
+    /// Records that a warp issued an operation that signals `barrier`.
     pub fn issued(&mut self, operation: u32, barrier: BarrierKey, warp: u32) {
         let phase = self.completed.get(&barrier).copied().unwrap_or(0);
         self.completions.insert(operation, Completion { barrier, phase, issuer: self.last(warp).copied() });
@@ -101,7 +101,7 @@ impl Phases {
         self.waits.get(&warp)?.iter().find(|w| w.barrier == barrier)
     }
 
-    /// The last wait of each warp on each mbarrier, if it passed on a phase for the second time.
+    /// For each warp and mbarrier, the last wait if it passed on the same phase a second time.
     pub fn repeated(&self) -> Vec<PassedWait> {
         let mut list: Vec<PassedWait> = self.waits.values().flatten().filter(|w| w.again).copied().collect();
         list.sort_by_key(|w| (w.origin.warp, w.barrier));

@@ -9,23 +9,24 @@
 //! # Convergence order
 //!
 //! Divergent parts of a warp are scheduled by the order numbers computed in [`crate::exec::flow_order`]. Blocks are
-//! numbered in a weak topological order: loops are contiguous, and a loop's exits come after the whole loop. Running
-//! the part with the lowest number first makes parts meet at the post-dominator of their branch, because every block
-//! between the branch and its post-dominator has a lower number. A back edge would break this (the header's number is
-//! low), so a part that takes a back edge waits with the number of the loop's end until nobody is left in the body.
+//! numbered in a weak topological order: loops are contiguous, and the exits of a loop follow the whole loop. The part
+//! with the lowest number runs first. Parts therefore meet at the post-dominator of their branch, because every block
+//! between the branch and its post-dominator has a lower number. A back edge would break this, since the loop header
+//! has a low number. A part that takes a back edge therefore waits with the number of the loop's end until no other
+//! part is in the body.
 
 use crate::ir::*;
 
-/// Bit of the `.param` address of a kernel parameter. Parameters and `.param` variables of device functions lie in
-/// local memory and have local addresses there, as compilers assume.
+/// Bit that marks the `.param` address of a kernel parameter. Parameters and `.param` variables of device functions
+/// are in local memory and have local addresses, as compilers assume.
 pub(crate) const ENTRY_PARAM: u64 = 1 << 40;
 
-/// Start of a CTA's usable shared memory; the bytes below are reserved, so that no variable has address 0.
+/// Start of the shared memory available to a CTA. The bytes below are reserved, so no variable has address 0.
 pub(crate) const SHARED_START: u32 = 1024;
 
 /// A resolved operand.
 #[derive(Clone, Debug)]
-pub(crate) enum Arg {
+pub(crate) enum DArg {
     /// First plane and width in bits.
     R(u32, u8),
     P(u32),
@@ -38,7 +39,7 @@ pub(crate) enum Arg {
     Local(u32),
     Mem(MemBase, i64),
     Tensor(Box<TensorArg>),
-    Vec(Box<[Arg]>),
+    Vec(Box<[DArg]>),
     Target(u32),
     Targets(Box<[u32]>),
     Sink,
@@ -48,8 +49,8 @@ pub(crate) enum Arg {
 pub(crate) struct TensorArg {
     pub map: MemBase,
     pub offset: i64,
-    pub coords: Box<[Arg]>,
-    pub im2col: Box<[Arg]>,
+    pub coords: Box<[DArg]>,
+    pub im2col: Box<[DArg]>,
 }
 
 /// The base of an address.
@@ -62,7 +63,7 @@ pub(crate) enum MemBase {
     Local(u32),
 }
 
-/// Counters of executed instructions are kept by class.
+/// Classes of instructions; counters of executed instructions are kept for each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Class {
     Move,
@@ -136,7 +137,7 @@ pub(crate) struct DInst {
     pub op: Op,
     /// Predicate and whether it is negated.
     pub guard: Option<(u32, bool)>,
-    pub args: Box<[Arg]>,
+    pub args: Box<[DArg]>,
     /// Which of `args` are destinations, bit by index.
     pub defs: u32,
     pub line: u32,
@@ -144,15 +145,15 @@ pub(crate) struct DInst {
     pub class: Class,
     /// Convergence order of the block.
     pub order: u32,
-    /// For the first instruction of a loop header: the order with which parts wait that came by a back edge.
+    /// For the first instruction of a loop header: the order number of parts that wait after taking a back edge.
     pub loop_order: u32,
-    /// Whether a basic block starts here.
+    /// Whether the instruction starts a basic block.
     pub leader: bool,
 }
 
-/// Where a device function finds a parameter or result.
+/// Location of a parameter or result of a device function.
 #[derive(Clone, Debug)]
-pub(crate) struct Slot {
+pub(crate) struct ParamSlot {
     /// Offset in the frame's local memory.
     pub offset: u32,
     pub size: u32,
@@ -168,11 +169,11 @@ pub(crate) struct Func {
     pub code: Vec<DInst>,
     pub planes: u32,
     pub preds: u32,
-    /// Bytes of local memory that a frame takes.
+    /// Bytes of local memory in a frame.
     pub local_bytes: u32,
     /// For device functions.
-    pub params: Vec<Slot>,
-    pub results: Vec<Slot>,
+    pub params: Vec<ParamSlot>,
+    pub results: Vec<ParamSlot>,
     /// For entries: offset and size of each parameter.
     pub entry_params: Vec<(u32, u32)>,
     pub param_bytes: u32,
@@ -188,12 +189,12 @@ pub(crate) struct Program {
     pub source: std::sync::Arc<str>,
     /// The compute capability, as [`crate::Module::sm`] gives it.
     pub sm: u32,
-    /// Shared variables: offset, size, name; by offset.
+    /// Shared variables as (offset, size, name), sorted by offset.
     pub shared: Vec<(u32, u64, String)>,
 }
 
 impl Program {
-    /// For messages: the shared variable at an offset, as ` (name+4)`.
+    /// The shared variable at an offset, as ` (name+4)`, for messages.
     pub fn shared_name(&self, offset: u32) -> String {
         let at = self.shared.partition_point(|(start, ..)| *start <= offset);
         match at.checked_sub(1).map(|i| &self.shared[i]) {
@@ -211,13 +212,13 @@ impl Program {
     }
 }
 
-/// A module that cannot be loaded.
+/// Why a module cannot be loaded.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoadError {
     #[error("shared variables take more than 4 GiB")]
     SharedTooLarge,
-    #[error("'{function}' has {bytes} bytes of {what}, {limit} are possible")]
+    #[error("'{function}' has {bytes} bytes of {what}, but at most {limit} are possible")]
     TooMuch { function: String, what: &'static str, bytes: u64, limit: u64 },
     #[error("the module's variables take more than {} GiB", MAX_VARIABLES >> 30)]
     VariablesTooLarge,
@@ -227,5 +228,5 @@ pub enum LoadError {
     Unresolved(String),
 }
 
-/// Global and constant variables of a module, together.
+/// Limit on the total size of a module's global and constant variables, in bytes.
 pub(crate) const MAX_VARIABLES: u64 = 4 << 30;

@@ -1,31 +1,31 @@
-//! Data races between warps, found by vector clocks.
+//! Detects data races with vector clocks.
 //!
-//! Every warp and every asynchronous copy is an *agent* with a logical clock. An agent knows, for each other agent,
-//! up to which time that agent's accesses happened before its own; barriers, mbarriers, and atomics with fences pass
-//! this knowledge on. For every four bytes of memory the last writes and the reads since then are remembered; an
-//! access that conflicts with one it does not know of is a race.
+//! Every warp and every asynchronous copy is an *agent* with a logical clock. For each other agent, an agent knows up
+//! to which time that agent's accesses happened before its own. Barriers, mbarriers, and atomics with fences pass this
+//! knowledge on. The detector keeps the last writes, and the reads since then, of every four bytes of memory. An
+//! access that conflicts with one that its agent does not know of is a race.
 //!
-//! Releases, acquires and strong accesses have a scope, and order only threads that are within each other's. Scopes
+//! Releases, acquires and strong accesses have a scope, and order only threads within each other's scopes. Scopes
 //! nest: two threads are within each other's scopes exactly if they are in the same CTA, cluster or device, whichever
-//! the narrower of the two scopes says. A release at a location is therefore kept for each [`Domain`] up to its scope,
-//! and an acquire takes over those of the reader's own domains up to its own.
+//! the narrower of the two scopes names. A release at a location is therefore recorded for each [`Domain`] up to its
+//! scope. An acquire receives the releases in the reader's own domains up to its scope.
 //!
-//! Within a warp the lanes are told apart by [`LaneOrder`]. Where only some of them release, they pass on what they
-//! know themselves: of their own warp all accesses up to when all lanes met last, and behind that lane by lane those
-//! that they made or have met since. Example: all lanes store, and lane 0 releases a flag behind that. Without
-//! `bar.warp.sync` before it, who acquires the flag knows of lane 0's store only.
+//! Within a warp, [`LaneOrder`] distinguishes the lanes. If only some lanes release, they pass on only what they know
+//! themselves: all accesses of the warp up to the last time that all lanes met and, after that, the accesses that each
+//! lane made or has learned of. For example, all lanes store, and then lane 0 releases a flag. Without `bar.warp.sync`
+//! between them, a thread that acquires the flag knows only of lane 0's store.
 //!
-//! An agent has a second clock for the *asynchronous proxy*: which ordinary writes have been made visible to it by
-//! `fence.proxy.async`. An asynchronous copy takes over its issuer's clocks and judges ordinary writes by the second
-//! one. Example: warp 1 stores to shared memory, all warps meet at `bar.sync 0`, warp 0 starts a bulk store of it.
-//! The barrier orders the store before the copy, but without a proxy fence between them the copy's proxy clock does
-//! not contain the store: a missing proxy fence is reported.
+//! An agent has a second clock for the *asynchronous proxy*: the ordinary writes that `fence.proxy.async` has made
+//! visible to it. An asynchronous copy inherits both clocks of its issuer and checks ordinary writes against the
+//! second. For example, warp 1 stores to shared memory, all warps meet at `bar.sync 0`, and warp 0 starts a bulk store
+//! of the data. The barrier orders the store before the copy, but without a proxy fence between them the copy's proxy
+//! clock does not contain the store. The detector then reports a missing proxy fence.
 //!
-//! The initialisation of an mbarrier is such a write too, for copies that arrive there; for it alone
-//! `fence.mbarrier_init` does as well. It is kept apart from the cells, because arrivals of threads write over it.
+//! Initializing an mbarrier is also such a write, for copies that arrive on it; for this write `fence.mbarrier_init`
+//! suffices too. It is recorded separately from the cells, because arrivals of threads overwrite them.
 //!
-//! Tensor maps are read by a third proxy. What it sees is kept by map ([`Maps`]), because the fence that makes it see,
-//! `fence.proxy.tensormap::generic.acquire`, names one; `fence.proxy.async` is none for it.
+//! A third proxy reads tensor maps. Its clock is kept for each map ([`MapClock`]), because
+//! `fence.proxy.tensormap::generic.acquire` names one map; `fence.proxy.async` has no effect on it.
 
 use super::lane_order::LaneOrder;
 use super::lanes::lanes;
@@ -35,7 +35,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-/// For each agent, a time; absent means 0.
+/// A time for each agent; absent means 0.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Clock(Vec<(u32, u32)>);
 
@@ -51,7 +51,7 @@ impl Clock {
         }
     }
 
-    /// Sets the time of an agent, if that is later.
+    /// Raises the time of an agent to `time`.
     fn raise(&mut self, agent: u32, time: u32) {
         match self.0.binary_search_by_key(&agent, |e| e.0) {
             Ok(i) => self.0[i].1 = self.0[i].1.max(time),
@@ -59,7 +59,7 @@ impl Clock {
         }
     }
 
-    /// The later time of each agent.
+    /// Takes the later time of each agent.
     fn join(&mut self, other: &Clock) {
         if other.0.is_empty() {
             return;
@@ -90,12 +90,12 @@ impl Clock {
     }
 }
 
-/// How far the lanes of other agents are known, where they release one by one.
+/// What is known of the lanes of other agents that release individually.
 #[derive(Clone, Debug, Default)]
 struct LaneClock {
     /// All lanes of an agent, up to this time.
     all: Clock,
-    /// One lane, up to this step of the warp; by [`LaneClock::key`].
+    /// Single lanes, up to this step of the warp; keyed by [`LaneClock::key`].
     one: Clock,
 }
 
@@ -109,8 +109,8 @@ impl LaneClock {
         self.one.join(&other.one);
     }
 
-    /// A lane that made the access and is not known so far; `None` in it stands for the whole warp.
-    fn unknown(&self, seen: &Seen) -> Option<Option<u8>> {
+    /// A lane that made the access and is not known; the inner `None` denotes the whole warp.
+    fn unknown(&self, seen: &PastAccess) -> Option<Option<u8>> {
         if seen.time <= self.all.get(seen.agent) {
             return None;
         }
@@ -122,7 +122,7 @@ impl LaneClock {
     }
 }
 
-/// Lanes of a warp that release, those that have not exited, and the warp's count of instructions.
+/// The releasing lanes of a warp, its live lanes, and its instruction count.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Releasing {
     pub lanes: u32,
@@ -130,11 +130,12 @@ pub(crate) struct Releasing {
     pub step: u32,
 }
 
-/// Ordinary writes that copies by a tensor map see: address of the map, agent, time; sorted. The latest of each agent.
+/// The ordinary writes visible to copies through a tensor map, as sorted (map address, agent, time). Keeps the latest
+/// time of each agent.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Maps(Vec<(u64, u32, u32)>);
+pub(crate) struct MapClock(Vec<(u64, u32, u32)>);
 
-impl Maps {
+impl MapClock {
     fn get(&self, map: u64, agent: u32) -> u32 {
         self.0.binary_search_by_key(&(map, agent), |e| (e.0, e.1)).map_or(0, |i| self.0[i].2)
     }
@@ -146,62 +147,62 @@ impl Maps {
         }
     }
 
-    fn join(&mut self, other: &Maps) {
+    fn join(&mut self, other: &MapClock) {
         for (map, agent, time) in &other.0 {
             self.raise(*map, *agent, *time);
         }
     }
 }
 
-/// What two agents may synchronise through.
+/// An object that two agents may synchronize through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum SyncKey {
     /// CTA, barrier, generation.
     Barrier(u32, u32, u64),
     /// First CTA of the cluster, generation.
     Cluster(u32, u64),
-    /// A memory location used with strong operations, for the threads of a domain.
+    /// A memory location accessed by strong operations, for the threads of a domain.
     Location(MemKey, u64, Domain),
     /// CTA and offset of an mbarrier: what its completed phases release.
     Mbarrier(u32, u32),
-    /// What the arrivals of its open phase release, once that is complete.
+    /// What the arrivals of the open phase release once the phase completes.
     OpenPhase(u32, u32),
     /// Completion of an asynchronous operation.
     Operation(u64),
-    /// Arrival of a warp at its own barrier.
+    /// Arrival of a warp at its own warp barrier.
     Warp(u32),
     /// The `tcgen05` operations of a thread: warp and lane.
     Thread(u32, u8),
 }
 
-/// Threads that a release reaches.
+/// The threads that a release reaches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Domain {
     Cta(u32),
-    /// By a number that no other cluster of the launch has.
+    /// Identified by a number unique among the clusters of the launch.
     Cluster(u32),
-    /// One device is all there is, so that `.sys` is no more than `.gpu`.
+    /// The whole device. There is only one, so `.sys` is equivalent to `.gpu`.
     Device,
 }
 
-/// Where an agent runs.
+/// The CTA and cluster of an agent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Home {
     pub cta: u32,
     pub cluster: u32,
 }
 
-/// How many kinds of domains there are.
+/// Number of kinds of domains.
 const LEVELS: usize = 3;
 
 impl Home {
-    /// The domains of a thread here, narrowest first, as far as a scope reaches.
+    /// The domains of a thread here, narrowest first, up to `scope`.
     fn domains(self, scope: Scope) -> impl Iterator<Item = Domain> {
         let all: [Domain; LEVELS] = [Domain::Cta(self.cta), Domain::Cluster(self.cluster), Domain::Device];
         all.into_iter().take(reach(scope))
     }
 
-    /// Whether threads here and there are in one domain of a scope.
+    /// Whether the threads of both share a domain of `scope`.
     fn shares(self, other: Home, scope: Scope) -> bool {
         match scope {
             Scope::Cta => self.cta == other.cta,
@@ -211,7 +212,7 @@ impl Home {
     }
 }
 
-/// How many kinds of domains are within a scope.
+/// Number of kinds of domains within a scope.
 fn reach(scope: Scope) -> usize {
     match scope {
         Scope::Cta => 1,
@@ -220,7 +221,7 @@ fn reach(scope: Scope) -> usize {
     }
 }
 
-/// A memory: global, or the shared memory of a CTA.
+/// A memory: global memory or the shared memory of a CTA.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum MemKey {
     Global,
@@ -232,11 +233,11 @@ pub(crate) enum MemKey {
 pub(crate) struct Origin {
     pub line: u32,
     pub span: (u32, u32),
-    /// The warp that executed it.
+    /// The warp that executed the instruction.
     pub warp: u32,
-    /// The lane, where one lane made the access.
+    /// The lane, if a single lane made the access.
     pub lane: Option<u8>,
-    /// The warp's count of instructions.
+    /// The warp's instruction count.
     pub step: u32,
 }
 
@@ -247,15 +248,15 @@ impl Origin {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Seen {
+struct PastAccess {
     agent: u32,
     time: u32,
-    /// Lanes of the warp that made the access, in one instruction; none where it was no lane's own.
+    /// Lanes of the warp that made the access in one instruction; 0 if no lane made it.
     lanes: u32,
     /// Which of the four bytes.
     bytes: u8,
     strong: bool,
-    /// Of a strong access.
+    /// The scope of a strong access.
     scope: Scope,
     home: Home,
     asynchronous: bool,
@@ -265,21 +266,21 @@ struct Seen {
 
 #[derive(Clone, Debug, Default)]
 struct Cell {
-    writes: SmallVec<[Seen; 1]>,
-    reads: SmallVec<[Seen; 2]>,
+    writes: SmallVec<[PastAccess; 1]>,
+    reads: SmallVec<[PastAccess; 2]>,
 }
 
-/// What synchronisation passes on.
+/// The knowledge that synchronization passes on.
 #[derive(Clone, Debug, Default)]
 struct View {
     known: Clock,
     lanes: LaneClock,
-    /// Ordinary writes that the asynchronous proxy sees.
+    /// Ordinary writes visible to the asynchronous proxy.
     proxy: Clock,
-    /// Initialisations of mbarriers that the asynchronous proxy sees because of `fence.mbarrier_init`.
+    /// Initializations of mbarriers visible to the asynchronous proxy because of `fence.mbarrier_init`.
     barriers: Clock,
-    maps: Maps,
-    /// Accesses of tensor memory that `tcgen05.fence::before_thread_sync` has published.
+    maps: MapClock,
+    /// Accesses to tensor memory published by `tcgen05.fence::before_thread_sync`.
     tensor: Clock,
 }
 
@@ -295,88 +296,94 @@ impl View {
 }
 
 #[derive(Clone, Debug, Default)]
-struct Agent {
+struct AgentState {
     known: Clock,
-    /// Of what is known of other warps, what is known of each of their lanes.
+    /// Of the knowledge about other warps, what is known of each lane.
     known_lanes: LaneClock,
-    /// The time of the last accesses that all lanes of the warp know of.
+    /// The time up to which all lanes of the warp know the warp's accesses.
     met: u32,
     proxy: Clock,
     barriers: Clock,
-    maps: Maps,
+    maps: MapClock,
     home: Home,
-    /// What was known at the last fence that reaches a domain; released by later relaxed writes.
+    /// What was known at the last fence that reaches each domain; later relaxed writes release it.
     fenced: [Arc<View>; LEVELS],
-    /// What strong reads have seen in each domain; acquired by the next fence that reaches it.
+    /// What strong reads have seen in each domain; the next fence that reaches the domain acquires it.
     pending: [View; LEVELS],
-    /// Accesses of tensor memory that later `tcgen05` instructions come after.
+    /// Accesses to tensor memory that precede later `tcgen05` instructions.
     tensor: Clock,
-    /// Those that have been published to this agent, but before a `tcgen05.fence::after_thread_sync`.
+    /// Accesses published to this agent that no `tcgen05.fence::after_thread_sync` has received yet.
     tensor_received: Clock,
-    /// Those that this agent has published.
+    /// Accesses that this agent has published.
     tensor_published: Clock,
-    /// What a warp's lanes know of each other.
+    /// What the lanes of the warp know of each other.
     lanes: LaneOrder,
-    /// For an asynchronous operation: the warp and the lane that started it.
+    /// For an asynchronous operation, the warp and lane that started it.
     issuer: Option<(u32, u8)>,
 }
 
-/// How an access is made.
+/// The kind of an access.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct How {
+pub(crate) struct AccessKind {
     pub write: bool,
     /// Atomic or otherwise strong: does not race with other strong accesses.
     pub strong: bool,
-    /// Of a strong access.
+    /// The scope of a strong access.
     pub scope: Scope,
     pub asynchronous: bool,
     /// Whether a copy reads the tensor map here.
     pub map: bool,
-    /// Whether it is a write of what is there already.
+    /// Whether the access writes the value that the memory already holds.
     pub unchanged: bool,
 }
 
-impl How {
-    pub const READ: How =
-        How { write: false, strong: false, scope: Scope::Sys, asynchronous: false, map: false, unchanged: false };
-    pub const WRITE: How = How { write: true, ..How::READ };
-    pub const STRONG_READ: How = How { strong: true, ..How::READ };
-    pub const ATOMIC: How = How { strong: true, ..How::WRITE };
-    pub const ASYNC_READ: How = How { asynchronous: true, ..How::READ };
-    pub const MAP_READ: How = How { map: true, ..How::ASYNC_READ };
+impl AccessKind {
+    pub const READ: AccessKind = AccessKind {
+        write: false,
+        strong: false,
+        scope: Scope::Sys,
+        asynchronous: false,
+        map: false,
+        unchanged: false,
+    };
+    pub const WRITE: AccessKind = AccessKind { write: true, ..AccessKind::READ };
+    pub const STRONG_READ: AccessKind = AccessKind { strong: true, ..AccessKind::READ };
+    pub const ATOMIC: AccessKind = AccessKind { strong: true, ..AccessKind::WRITE };
+    pub const ASYNC_READ: AccessKind = AccessKind { asynchronous: true, ..AccessKind::READ };
+    pub const MAP_READ: AccessKind = AccessKind { map: true, ..AccessKind::ASYNC_READ };
 }
 
-/// What is missing between two accesses.
+/// The synchronization missing between two accesses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Missing {
     /// Any order between warps, or between a warp and an asynchronous operation.
     Order,
-    /// They are ordered, but only for the generic proxy.
+    /// A proxy fence: the accesses are ordered, but only for the generic proxy.
     ProxyFence,
-    /// They are ordered, but a copy does not see the tensor map that was written.
+    /// A tensor-map fence: the accesses are ordered, but the copy does not see the written map.
     MapFence,
     /// Order between the lanes of a warp.
     LaneOrder,
-    /// Anything: lanes of one instruction write different values.
+    /// Nothing can order them: lanes of one instruction write different values.
     OneWriter,
-    /// They are ordered, but not for `tcgen05` instructions.
+    /// A tensor fence: the accesses are ordered, but not for `tcgen05` instructions.
     TensorFence,
-    /// Scopes that include the other thread.
+    /// Wider scopes: those of both accesses must include the other thread.
     Scope,
 }
 
-/// A conflict without order.
+/// Two conflicting accesses without an order between them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Conflict {
     pub address: u64,
     /// The agent of the first access.
     pub first_agent: u32,
-    pub first: (Origin, How),
+    pub first: (Origin, AccessKind),
     pub missing: Missing,
 }
 
-impl Agent {
-    /// What a release passes on: by all lanes, or only by these.
+impl AgentState {
+    /// The knowledge that a release passes on, by all lanes or only by `by`.
     fn view(&self, agent: u32, by: Option<Releasing>) -> View {
         let mut tensor = self.tensor_published.clone();
         tensor.join(&self.tensor_received);
@@ -393,7 +400,7 @@ impl Agent {
                 }
             }
         }
-        let Agent { known, proxy, barriers, maps, .. } = self;
+        let AgentState { known, proxy, barriers, maps, .. } = self;
         let (known, proxy, barriers, maps) = (known.clone(), proxy.clone(), barriers.clone(), maps.clone());
         View { known, lanes, proxy, barriers, maps, tensor }
     }
@@ -407,17 +414,18 @@ impl Agent {
         self.tensor_received.join(&view.tensor);
     }
 
-    /// Whether an ordinary write has been made visible to the proxy of an asynchronous access that begins at `address`.
-    fn sees(&self, seen: &Seen, mem: MemKey, address: u64, how: How) -> bool {
+    /// Whether an ordinary write is visible to the proxy of an asynchronous access that begins at `address`.
+    fn sees(&self, seen: &PastAccess, mem: MemKey, address: u64, how: AccessKind) -> bool {
         let map = how.map && mem == MemKey::Global;
         let until = if map { self.maps.get(address, seen.agent) } else { self.proxy.get(seen.agent) };
         seen.time <= until
     }
 
-    /// An access of a lane after one of other lanes of the same warp: what is missing, and between whom.
-    fn between_lanes(&self, seen: &Seen, how: How, origin: Origin) -> Option<(Missing, Option<u8>)> {
+    /// Checks an access of a lane after one by other lanes of the same warp. Returns the missing synchronization and
+    /// the lane.
+    fn between_lanes(&self, seen: &PastAccess, how: AccessKind, origin: Origin) -> Option<(Missing, Option<u8>)> {
         let lane = usize::from(origin.lane?);
-        // A write that changes nothing harms nobody, and a lane that has written the same as the others may read it.
+        // A write that changes nothing is harmless. A lane that wrote the same value as the other lanes may read it.
         let own = seen.write && !how.write && seen.lanes >> lane & 1 != 0;
         if !seen.write && !how.write || how.unchanged || own {
             return None;
@@ -428,8 +436,9 @@ impl Agent {
         Some((missing, Some(other as u8)))
     }
 
-    /// An access of an asynchronous operation after one of its warp: the lane that started it must know of the access.
-    fn before_issue(&self, seen: &Seen) -> Option<(Missing, Option<u8>)> {
+    /// Checks an access of an asynchronous operation after one by its issuing warp: the issuing lane must know of the
+    /// access.
+    fn before_issue(&self, seen: &PastAccess) -> Option<(Missing, Option<u8>)> {
         let (_, lane) = self.issuer.filter(|(warp, _)| *warp == seen.agent)?;
         let step = seen.origin.step;
         let other = lanes(seen.lanes).find(|b| !self.lanes.knows(usize::from(lane), *b, step))?;
@@ -440,10 +449,10 @@ impl Agent {
 /// The detector's state.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Race {
-    agents: FxHashMap<u32, Agent>,
+    agents: FxHashMap<u32, AgentState>,
     cells: Shadow<MemKey, Cell>,
     syncs: FxHashMap<SyncKey, View>,
-    /// Who has initialised the mbarrier at a CTA's offset, and when.
+    /// For the mbarrier at a CTA's offset, the agent that initialized it and the time.
     initialised: FxHashMap<(u32, u32), (u32, u32, Origin)>,
     next_async: u32,
 }
@@ -451,48 +460,49 @@ pub(crate) struct Race {
 /// Bytes of a tensor map.
 const MAP_BYTES: u64 = 128;
 
-/// Agents from here on are asynchronous operations.
+/// Numbers from here on denote asynchronous operations.
 const ASYNC: u32 = 1 << 31;
 
 impl Race {
     pub fn new_agent(&mut self, agent: u32, home: Home) {
-        let mut a = Agent { home, ..Agent::default() };
+        let mut a = AgentState { home, ..AgentState::default() };
         a.known.tick(agent);
         self.agents.insert(agent, a);
     }
 
-    /// A new asynchronous operation started by `agent`: it knows what its issuer knows; what the issuing lane knows of
-    /// the others, if one lane has started it.
+    /// Adds an asynchronous operation started by `agent`, with the knowledge of its issuer. If one lane started it, it
+    /// has only that lane's knowledge of the other lanes.
     pub fn fork(&mut self, agent: u32, lane: Option<u8>) -> u32 {
         let id = ASYNC | self.next_async;
         self.next_async += 1;
         let mut child = self.agents.get(&agent).cloned().unwrap_or_default();
-        // Its issuer's lanes are told apart by `before_issue`.
+        // `before_issue` distinguishes the lanes of the issuer.
         child.known_lanes.all.raise(agent, child.known.get(agent));
         child.known.tick(id);
         child.proxy.tick(id);
         child.issuer = lane.map(|lane| (agent, lane));
         self.agents.insert(id, child);
-        // Later accesses of the issuer are not known to the operation.
+        // The operation does not know later accesses of the issuer.
         if let Some(a) = self.agents.get_mut(&agent) {
             a.known.tick(agent);
         }
         id
     }
 
-    /// An operation writes as warps do (`cp.async`): the asynchronous proxy sees nothing of it without a fence.
+    /// Marks an operation that writes through the generic proxy (`cp.async`): the asynchronous proxy needs a fence to
+    /// see it.
     pub fn writes_ordinarily(&mut self, operation: u32) {
         if let Some(a) = self.agents.get_mut(&operation) {
             a.proxy.0.retain(|e| e.0 != operation);
         }
     }
 
-    /// Forgets an asynchronous operation that has been completed.
+    /// Drops an asynchronous operation that has completed.
     pub fn retire(&mut self, agent: u32) {
         self.agents.remove(&agent);
     }
 
-    /// Lanes of a warp have met.
+    /// Records that lanes of a warp synchronized.
     pub fn lanes_meet(&mut self, agent: u32, together: u32, live: u32, step: u32) {
         if let Some(a) = self.agents.get_mut(&agent) {
             a.lanes.meet(together, live, step);
@@ -503,26 +513,26 @@ impl Race {
         }
     }
 
-    /// Passes what `agent` knows to `key`.
+    /// Passes the knowledge of `agent` to `key`.
     pub fn release(&mut self, agent: u32, key: SyncKey) {
         self.release_by(agent, key, None);
     }
 
-    /// Passes what these lanes of `agent` know to `key`.
+    /// Passes the knowledge of these lanes of `agent` to `key`.
     pub fn release_by(&mut self, agent: u32, key: SyncKey, by: Option<Releasing>) {
         let Some(a) = self.agents.get_mut(&agent) else { return };
         self.syncs.entry(key).or_default().join(&a.view(agent, by));
         a.known.tick(agent);
     }
 
-    /// Takes over what `key` holds.
+    /// Receives the knowledge stored at `key`.
     pub fn acquire(&mut self, agent: u32, key: SyncKey) {
         if let (Some(view), Some(a)) = (self.syncs.get(&key), self.agents.get_mut(&agent)) {
             a.receive(view);
         }
     }
 
-    /// Adds what one key holds to another.
+    /// Adds the knowledge stored at one key to another.
     pub fn pass(&mut self, from: SyncKey, to: SyncKey) {
         if let Some(view) = self.syncs.get(&from).cloned() {
             self.syncs.entry(to).or_default().join(&view);
@@ -533,8 +543,8 @@ impl Race {
         self.syncs.remove(&key);
     }
 
-    /// A memory fence: what strong reads saw is acquired, and later relaxed writes release all that is known, both as
-    /// far as the scope reaches.
+    /// A memory fence: acquires what strong reads have seen, and makes later relaxed writes release everything known,
+    /// both up to `scope`.
     pub fn fence(&mut self, agent: u32, scope: Scope) {
         let Some(a) = self.agents.get_mut(&agent) else { return };
         for level in 0..reach(scope) {
@@ -546,14 +556,14 @@ impl Race {
         a.known.tick(agent);
     }
 
-    /// `fence.proxy.async`: all ordinary writes known so far become visible to the asynchronous proxy.
+    /// `fence.proxy.async`: makes all ordinary writes known so far visible to the asynchronous proxy.
     pub fn proxy_fence(&mut self, agent: u32) {
         let Some(a) = self.agents.get_mut(&agent) else { return };
         a.proxy = a.known.clone();
         a.known.tick(agent);
     }
 
-    /// `fence.mbarrier_init`: a fence in the cluster, and initialisations known so far become visible to the
+    /// `fence.mbarrier_init`: a fence at cluster scope that also makes the initializations known so far visible to the
     /// asynchronous proxy.
     pub fn barrier_fence(&mut self, agent: u32) {
         self.fence(agent, Scope::Cluster);
@@ -562,12 +572,12 @@ impl Race {
         a.known.tick(agent);
     }
 
-    /// `agent` initialises an mbarrier.
+    /// Records that `agent` initializes an mbarrier.
     pub fn barrier_initialised(&mut self, agent: u32, (cta, offset): (u32, u32), origin: Origin) {
         self.initialised.insert((cta, offset), (agent, self.now(agent), origin));
     }
 
-    /// What is missing between the initialisation of an mbarrier and the arrival of an asynchronous operation.
+    /// Checks the arrival of an asynchronous operation against the initialization of its mbarrier.
     pub fn arrival(&self, agent: u32, (cta, offset): (u32, u32)) -> Option<Conflict> {
         let a = self.agents.get(&agent)?;
         let (first_agent, time, origin) = *self.initialised.get(&(cta, offset))?;
@@ -578,16 +588,15 @@ impl Race {
         } else {
             return None;
         };
-        Some(Conflict { address: offset.into(), first_agent, first: (origin, How::WRITE), missing })
+        Some(Conflict { address: offset.into(), first_agent, first: (origin, AccessKind::WRITE), missing })
     }
 
-    /// `fence.proxy.tensormap::generic.acquire`: ordinary writes of the map that are known so far become visible to
-    /// copies.
+    /// `fence.proxy.tensormap::generic.acquire`: makes the ordinary writes of the map known so far visible to copies.
     pub fn map_fence(&mut self, agent: u32, map: u64) {
         let Some(a) = self.agents.get_mut(&agent) else { return };
         for granule in map / 4..(map + MAP_BYTES) / 4 {
             let writes = self.cells.get(MemKey::Global, granule).map_or(&[][..], |cell| &cell.writes);
-            let known = |seen: &&Seen| {
+            let known = |seen: &&PastAccess| {
                 let lanes = || seen.agent == agent || a.known_lanes.unknown(seen).is_none();
                 seen.time <= a.known.get(seen.agent) && lanes()
             };
@@ -597,7 +606,7 @@ impl Race {
         }
     }
 
-    /// `tcgen05.fence::before_thread_sync`: what the agent did with tensor memory goes with its next release.
+    /// `tcgen05.fence::before_thread_sync`: publishes the agent's accesses to tensor memory with its next release.
     pub fn tensor_publish(&mut self, agent: u32) {
         let Some(a) = self.agents.get_mut(&agent) else { return };
         let tensor = a.tensor.clone();
@@ -606,7 +615,8 @@ impl Race {
         a.known.tick(agent);
     }
 
-    /// `tcgen05.fence::after_thread_sync`: later `tcgen05` instructions come after what was published to the agent.
+    /// `tcgen05.fence::after_thread_sync`: orders the accesses published to the agent before its later `tcgen05`
+    /// instructions.
     pub fn tensor_receive(&mut self, agent: u32) {
         let Some(a) = self.agents.get_mut(&agent) else { return };
         let received = a.tensor_received.clone();
@@ -618,8 +628,8 @@ impl Race {
         self.agents.get(&agent).map_or(0, |a| a.known.get(agent))
     }
 
-    /// What is missing between an access of tensor memory by `first`, at `time`, and one by `second` now, if anything
-    /// is. `warp` is the warp that made or issued the first one.
+    /// Returns the synchronization missing between an access to tensor memory by `first` at `time` and one by `second`
+    /// now. `warp` made or issued the first access.
     pub fn tensor_order(&self, (first, warp, time): (u32, u32, u32), second: u32) -> Option<Missing> {
         let a = self.agents.get(&second)?;
         let own = first == second || a.issuer.is_some_and(|(issuer, _)| issuer == first);
@@ -628,13 +638,13 @@ impl Race {
         } else if time > a.known.get(first) {
             Some(Missing::Order)
         } else {
-            // The issuer of an operation that it has waited for needs no fence.
+            // The warp that issued an operation and waited for it needs no fence.
             let issuer = a.issuer.map_or(second, |(issuer, _)| issuer) == warp;
             (time > a.tensor.get(first) && !issuer).then_some(Missing::TensorFence)
         }
     }
 
-    /// A strong write to a location, and who releases by it.
+    /// Records a strong write to a location; `by` holds the releasing lanes.
     pub fn strong_write(&mut self, agent: u32, (mem, address): (MemKey, u64), by: Option<Releasing>, scope: Scope) {
         let Some(a) = self.agents.get_mut(&agent) else { return };
         let own = by.map(|by| a.view(agent, Some(by)));
@@ -647,7 +657,7 @@ impl Race {
         }
     }
 
-    /// A strong read of a location.
+    /// Records a strong read of a location.
     pub fn strong_read(&mut self, agent: u32, (mem, address): (MemKey, u64), acquire: bool, scope: Scope) {
         let Some(a) = self.agents.get_mut(&agent) else { return };
         for (level, domain) in a.home.domains(scope).enumerate() {
@@ -667,7 +677,7 @@ impl Race {
         mem: MemKey,
         address: u64,
         len: u64,
-        how: How,
+        how: AccessKind,
         origin: Origin,
     ) -> Option<Conflict> {
         let a = self.agents.get(&agent)?;
@@ -679,7 +689,7 @@ impl Race {
             let end = (granule * 4 + 4).min(address + len);
             let bytes = (at..end).fold(0u8, |m, b| m | 1 << (b % 4));
             let cell = self.cells.at(mem, granule);
-            let against = |seen: &Seen| -> Option<Conflict> {
+            let against = |seen: &PastAccess| -> Option<Conflict> {
                 let both_strong = seen.strong && how.strong;
                 let in_scope = seen.home.shares(a.home, seen.scope.min(how.scope));
                 if seen.bytes & bytes == 0 || both_strong && in_scope {
@@ -696,8 +706,8 @@ impl Race {
                 } else {
                     a.before_issue(seen)?
                 };
-                let Seen { write, strong, scope, asynchronous, .. } = *seen;
-                let first = How { write, strong, scope, asynchronous, map: false, unchanged: false };
+                let PastAccess { write, strong, scope, asynchronous, .. } = *seen;
+                let first = AccessKind { write, strong, scope, asynchronous, map: false, unchanged: false };
                 let byte = granule * 4 + u64::from((seen.bytes & bytes).trailing_zeros());
                 let at = Origin { lane: lane.or(seen.origin.lane), ..seen.origin };
                 Some(Conflict { address: byte, first_agent: seen.agent, first: (at, first), missing })
@@ -708,7 +718,7 @@ impl Race {
                     conflict = cell.reads.iter().find_map(against);
                 }
             }
-            let seen = Seen {
+            let seen = PastAccess {
                 agent,
                 time,
                 lanes: origin.lane.map_or(0, |lane| 1 << lane),
@@ -721,9 +731,10 @@ impl Race {
                 origin,
             };
             if how.write {
-                let same = |s: &&mut Seen| s.agent == agent && s.bytes == bytes && s.origin.step == origin.step;
+                let same = |s: &&mut PastAccess| s.agent == agent && s.bytes == bytes && s.origin.step == origin.step;
                 let joined = cell.writes.iter_mut().find(same).filter(|_| how.unchanged).map(|s| s.lanes |= seen.lanes);
-                // A later write hides what it covers; what it was ordered after is ordered before its successors too.
+                // A later write replaces the ones it covers: whatever they were ordered before is also ordered before
+                // its successors.
                 if joined.is_some() {
                     at = end;
                     continue;
@@ -741,7 +752,7 @@ impl Race {
                         s.lanes |= seen.lanes;
                         merged = true;
                     }
-                    // The latest read of a warp stands for the earlier ones of the same bytes.
+                    // The latest read of a warp replaces its earlier ones of the same bytes.
                     s.origin.step == origin.step || s.bytes & !bytes != 0
                 });
                 if !merged {

@@ -1,18 +1,18 @@
-//! What a launch leaves behind for the timing model: for each warp of the chosen blocks the instructions that it
-//! executed, with what their cost depends on, and how much of the global memory that they name was touched before.
+//! The record of a launch for the timing model: for each warp of the chosen CTAs the executed instructions with the
+//! quantities that determine their cost, and the share of global memory accessed for the first time.
 
 use super::program::Program;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
-/// What is recorded of a launch.
+/// What to record of a launch.
 #[derive(Clone, Debug, Default)]
 pub struct RecordOptions {
-    /// Clusters to run, by their number in the grid; the others are left out.
+    /// Clusters to run, by their number in the grid; the others are skipped.
     pub clusters: Vec<u64>,
-    /// Warp instructions of each warp after which its cluster is abandoned, where only the start matters.
+    /// Warp instructions per warp after which a cluster is abandoned, if only the start of the kernel matters.
     pub budget: Option<u64>,
-    /// Keeps instructions, not only the footprint.
+    /// Whether to record instructions; the footprint is always recorded.
     pub instructions: bool,
     /// Bytes of a sector and of a line of the machine's caches.
     pub sector: u64,
@@ -25,38 +25,38 @@ pub struct Event {
     pub func: u32,
     pub pc: u32,
     pub lanes: u32,
-    /// What the cost depends on, by instruction:
-    /// shared memory: passes; global memory: sectors; barriers: number; mbarriers: shared offset; bulk copies: bytes;
-    /// waits for groups: groups that may stay; tensor memory: columns that are allocated, or that a product writes.
+    /// The main cost parameter, by instruction. Shared memory: passes. Global memory: sectors. Barriers: number.
+    /// mbarriers: shared offset. Bulk copies: bytes. Waits for groups: groups that may remain in flight. Tensor
+    /// memory: columns allocated, or columns that an MMA writes.
     pub a: u32,
-    /// Global memory: lines in the low half and sectors that are only partly written in the high half; local memory:
-    /// bytes of a lane (and no sectors in `a`); barriers: threads (0 for all); mbarriers: count, bytes or parity; bulk
-    /// copies: shared offset of the mbarrier, or `u32::MAX`; the tensor core's work on tensor memory: bytes that it
-    /// reads from shared memory.
+    /// The second cost parameter. Global memory: lines in the low half, and partly written sectors in the high half.
+    /// Local memory: bytes per lane, with 0 sectors in `a`. Barriers: threads (0 for all). mbarriers: count, bytes or
+    /// parity. Bulk copies: shared offset of the mbarrier, or `u32::MAX`. `tcgen05` MMAs and copies: bytes read from
+    /// shared memory.
     pub b: u32,
-    /// Global memory: the sectors that the block had not named before; bulk copies: such bytes; local memory: where the
-    /// first lane's access begins.
+    /// The third cost parameter. Global memory: sectors that the CTA accesses for the first time. Bulk copies: such
+    /// bytes. Local memory: start of the first lane's access.
     pub c: u32,
 }
 
-/// The events of a block.
+/// The events of a CTA.
 #[derive(Clone, Debug, Default)]
 pub struct BlockTrace {
     pub id: [u32; 3],
     pub warps: Vec<Vec<Event>>,
 }
 
-/// What the warps of a launch read from their clock, in the order in which they read it. Known are some of the blocks;
-/// all others read what the first of them does.
+/// The values that the warps of a launch read from their clocks, in program order. CTAs not listed read the values of
+/// the first listed CTA.
 #[derive(Clone, Debug, Default)]
 pub struct ClockReads {
     pub blocks: Vec<BlockClocks>,
 }
 
-/// What the warps of a block read.
+/// The values that the warps of a CTA read.
 #[derive(Clone, Debug, Default)]
 pub struct BlockClocks {
-    /// The block's place in the grid.
+    /// The position of the CTA in the grid.
     pub id: [u32; 3],
     pub warps: Vec<Arc<[u64]>>,
 }
@@ -69,8 +69,8 @@ impl ClockReads {
     }
 }
 
-/// How often instructions named lines of global memory that their block had not named before, and how often as the
-/// first of all.
+/// For each instruction, the number of global-memory lines that its CTA accessed for the first time, and how many of
+/// these no CTA had accessed before.
 #[derive(Clone, Debug, Default)]
 pub struct Footprint {
     seen: FxHashSet<u64>,
@@ -79,8 +79,8 @@ pub struct Footprint {
 }
 
 impl Footprint {
-    /// An instruction of a block, by the block's number in the grid, names something of `weight` lines. Whether the
-    /// block names it for the first time.
+    /// Records that an instruction of a CTA accesses an object of `weight` lines. Returns whether it is the first
+    /// access by the CTA. `block` is the number of the CTA in the grid.
     pub fn touch(&mut self, block: u32, (func, pc): (u32, u32), what: u64, weight: u64) -> bool {
         let (all, first) = self.by_instruction.entry((func, pc)).or_default();
         let is_new = self.seen_by_block.insert((block, what));
@@ -91,8 +91,8 @@ impl Footprint {
         is_new
     }
 
-    /// Of the lines that an instruction's block names for the first time, the share that no block had named before; 1
-    /// for an instruction that was not seen.
+    /// The share of lines no other CTA had accessed before, among those that the instruction's CTA accessed for the
+    /// first time; 1 for an instruction that was not recorded.
     pub fn first_share(&self, func: u32, pc: u32) -> f64 {
         match self.by_instruction.get(&(func, pc)) {
             Some((all, first)) if *all > 0 => *first as f64 / *all as f64,
@@ -107,7 +107,7 @@ pub struct Recording {
     pub(crate) program: Arc<Program>,
     pub blocks: Vec<BlockTrace>,
     pub footprint: Footprint,
-    /// Static and dynamic shared memory of a block, in bytes.
+    /// Static and dynamic shared memory of a CTA, in bytes.
     pub shared_bytes: u64,
     pub threads: u32,
     pub blocks_per_cluster: u32,

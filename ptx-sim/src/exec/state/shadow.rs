@@ -1,13 +1,13 @@
-//! State that is kept for each four bytes of memory, where few of all the bytes are ever accessed.
+//! A sparse map with one entry for every four bytes of memory.
 
 use rustc_hash::FxHashMap;
 use std::hash::Hash;
 
-/// Granules of a page. Accesses of a warp are mostly of neighbours: a page is looked up once for all of them, and its
+/// Granules per page. The accesses of a warp are mostly adjacent, so one lookup serves all of them, and neighboring
 /// granules share cache lines.
 const PAGE: usize = 16;
 
-/// One `T` for each granule of four bytes of a memory `M` that was accessed, and for its neighbours.
+/// Holds one `T` for each four-byte granule of a memory `M` that was accessed, and for the rest of its page.
 #[derive(Clone, Debug)]
 pub(super) struct Shadow<M, T> {
     numbers: FxHashMap<(M, u64), usize>,
@@ -16,7 +16,7 @@ pub(super) struct Shadow<M, T> {
     last: Option<(M, u64, usize)>,
 }
 
-// Derived, it would ask the same of `M` and `T`.
+// Not derived, because deriving would require `M: Default` and `T: Default`.
 impl<M, T> Default for Shadow<M, T> {
     fn default() -> Self {
         Shadow { numbers: FxHashMap::default(), pages: vec![], last: None }
@@ -42,7 +42,7 @@ impl<M: Copy + Eq + Hash, T: Default> Shadow<M, T> {
         &mut self.pages[number][granule as usize % PAGE]
     }
 
-    /// The state of a granule, if it or a neighbour of its was accessed.
+    /// The state of a granule, if its page was accessed.
     pub fn get(&self, mem: M, granule: u64) -> Option<&T> {
         let number = *self.numbers.get(&(mem, granule / PAGE as u64))?;
         Some(&self.pages[number][granule as usize % PAGE])
@@ -56,14 +56,14 @@ mod tests {
     #[test]
     fn granules_are_told_apart() {
         let mut shadow = Shadow::<u8, u64>::default();
-        let places = [0, 1, 2];
+        let locations = [0, 1, 2];
         let granules = [0, 1, 15, 16, 17, 255, 1 << 40, u64::MAX / 4];
-        for (m, mem) in places.into_iter().enumerate() {
+        for (m, mem) in locations.into_iter().enumerate() {
             for (g, granule) in granules.into_iter().enumerate() {
                 *shadow.at(mem, granule) += (10 * m + g) as u64;
             }
         }
-        for (m, mem) in places.into_iter().enumerate() {
+        for (m, mem) in locations.into_iter().enumerate() {
             for (g, granule) in granules.into_iter().enumerate() {
                 assert_eq!(shadow.get(mem, granule), Some(&((10 * m + g) as u64)));
             }

@@ -11,14 +11,15 @@ pub struct Stats {
     /// Bytes loaded and stored, by space in the order of [`Stats::SPACES`].
     bytes_read: [u64; 5],
     bytes_written: [u64; 5],
-    /// Extra passes of shared-memory accesses beyond one each; kept with [`RunOptions::stats`].
+    /// Passes of shared-memory accesses beyond the first; counted only with
+    /// [`RunOptions::stats`](crate::RunOptions::stats).
     pub bank_conflicts: u64,
     /// Arrivals of warps at CTA barriers.
     pub barrier_arrivals: u64,
-    /// Waits on mbarriers that did not find the phase complete.
+    /// Waits on mbarriers whose phase was not complete.
     pub mbarrier_waits: u64,
     pub divergent_branches: u64,
-    /// CTAs that ran to their end.
+    /// CTAs that finished.
     pub ctas: u64,
     /// Bytes moved by asynchronous copies.
     pub async_bytes: u64,
@@ -27,7 +28,7 @@ pub struct Stats {
 }
 
 impl Stats {
-    /// Names of the spaces in which bytes are counted.
+    /// Names of the spaces for which bytes are counted.
     pub const SPACES: [&'static str; 5] = ["global", "shared", "local", "param", "const"];
 
     #[inline]
@@ -57,7 +58,7 @@ impl Stats {
         self.warp_instructions[class as usize]
     }
 
-    /// Thread instructions of a class: a warp instruction counts its active lanes.
+    /// Thread instructions of a class: a warp instruction counts once for each active lane.
     pub fn thread_instructions(&self, class: Class) -> u64 {
         self.thread_instructions[class as usize]
     }

@@ -1,57 +1,57 @@
-//! State of the tensor cores: multiplications of warpgroups in flight, tensor memory, and who uses which part of it.
+//! State of the tensor cores: `wgmma` operations in flight, tensor memory, and the accesses to it.
 
 use super::lanes::Lanes;
-use super::program::Arg;
+use super::program::DArg;
 use super::race::Origin;
 use crate::tensor::{TensorMemory, Wgmma};
 use std::collections::VecDeque;
 
-/// Where A is.
+/// The source of operand A.
 #[derive(Clone, Debug)]
-pub(crate) enum SourceA {
+pub(crate) enum PendingA {
     Shared(u64),
     Registers(Box<[Lanes; 4]>),
 }
 
-/// A multiplication that was issued.
+/// A multiplication in flight.
 #[derive(Clone, Debug)]
-pub(crate) struct Pending {
+pub(crate) struct PendingWgmma {
     pub unit: Wgmma,
-    pub a: SourceA,
+    pub a: PendingA,
     pub b: u64,
     /// The accumulator registers, with their frame.
     pub frame: u32,
-    pub dst: Vec<Arg>,
+    pub dst: Vec<DArg>,
     pub group: u64,
     pub agent: Option<u32>,
     pub origin: Origin,
 }
 
-/// The multiplications of one warp in flight.
+/// The `wgmma` operations of one warp in flight.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct WgmmaState {
-    pub queue: VecDeque<Pending>,
+    pub queue: VecDeque<PendingWgmma>,
     pub next_group: u64,
     /// Accumulators whose registers hold noise: first plane, frame, true values.
     pub held: Vec<(u32, u32, Vec<Lanes>)>,
-    /// Whether `wgmma.fence` has been executed since the start.
+    /// Whether the warp has executed a `wgmma.fence`.
     pub fenced: bool,
 }
 
-/// The tensor memory of a CTA, made when it is first used.
+/// The tensor memory of a CTA, created on first use.
 #[derive(Debug, Default)]
 pub(crate) struct TmemState {
     pub memory: Option<Box<TensorMemory>>,
-    /// Uses that later ones are checked against, under adversarial schedules.
+    /// Earlier accesses to check later ones against, under adversarial schedules.
     pub touches: Vec<Touch>,
     pub trap_unwritten: bool,
 }
 
-/// A load whose registers are not there yet.
+/// A load whose registers do not hold their values yet.
 #[derive(Clone, Debug)]
 pub(crate) struct PendingLoad {
     pub frame: u32,
-    pub dst: Vec<Arg>,
+    pub dst: Vec<DArg>,
     pub values: Vec<Lanes>,
 }
 
@@ -69,13 +69,13 @@ impl TmemState {
         })
     }
 
-    /// Columns that were allocated and not freed.
+    /// Number of columns allocated and not freed.
     pub fn leaked(&self) -> u32 {
         self.memory.as_ref().map_or(0, |m| m.allocated_columns())
     }
 }
 
-/// Lanes, as a bit mask, and columns from the first to before the last.
+/// A region of tensor memory: lanes as a bit mask, columns as a half-open range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Region {
     pub lanes: u128,
@@ -91,14 +91,14 @@ impl Region {
         other.lanes & !self.lanes == 0 && self.columns.0 <= other.columns.0 && other.columns.1 <= self.columns.1
     }
 
-    /// The address of the first place that two regions share.
+    /// The address of the first location that both regions contain.
     pub fn first_shared(&self, other: &Region) -> u64 {
         let lane = (self.lanes & other.lanes).trailing_zeros();
         u64::from(lane << 16 | self.columns.0.max(other.columns.0))
     }
 }
 
-/// Why an access is not over yet.
+/// Why an access has not completed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Flight {
     /// A load or store of a warp.
@@ -115,7 +115,7 @@ pub(crate) struct Touch {
     pub agent: u32,
     /// The warp that made the access or started it.
     pub warp: u32,
-    /// The lane that started it, for operations that follow each other within a thread.
+    /// The lane that started it, for operations that are ordered within a thread.
     pub lane: Option<u8>,
     pub time: u32,
     pub origin: Origin,

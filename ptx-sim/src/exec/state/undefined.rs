@@ -1,14 +1,14 @@
-//! Which bits of registers nobody has written, as [`crate::exec::units::defined`] keeps them.
+//! Tracks which bits of registers were never written, for [`crate::exec::units::defined`].
 
 use super::{
     lanes::{Lanes, store},
-    program::{Arg, MemBase},
+    program::{DArg, MemBase},
 };
 use crate::ir::Type;
 
 pub(crate) const NONE: [Lanes; 4] = [[0; 32]; 4];
 
-/// Which bits of the entry's registers are undefined.
+/// The undefined bits of the entry's registers.
 #[derive(Clone, Debug)]
 pub(crate) struct Undefined {
     pub(crate) planes: Vec<Lanes>,
@@ -16,21 +16,21 @@ pub(crate) struct Undefined {
 }
 
 impl Undefined {
-    /// Of registers that nobody has written.
+    /// All registers undefined.
     pub(crate) fn new(planes: u32, preds: u32) -> Undefined {
         Undefined { planes: vec![[u32::MAX; 32]; planes as usize], preds: vec![u32::MAX; preds as usize] }
     }
 
-    /// Of registers whose content counts as defined.
+    /// All registers defined.
     pub(crate) fn nothing(planes: u32, preds: u32) -> Undefined {
         Undefined { planes: vec![[0; 32]; planes as usize], preds: vec![0; preds as usize] }
     }
 
-    /// The undefined bits of an operand; all bits of a predicate's lane.
-    pub(crate) fn bits(&self, arg: &Arg) -> [Lanes; 4] {
+    /// The undefined bits of an operand; for a predicate, all bits of each undefined lane.
+    pub(crate) fn bits(&self, arg: &DArg) -> [Lanes; 4] {
         let mut out = NONE;
         match arg {
-            Arg::R(slot, bits) => {
+            DArg::R(slot, bits) => {
                 for (i, plane) in out.iter_mut().take(usize::from(*bits).div_ceil(32)).enumerate() {
                     *plane = self.planes[*slot as usize + i];
                 }
@@ -38,61 +38,61 @@ impl Undefined {
                     out[0] = out[0].map(|v| v & ((1 << *bits) - 1));
                 }
             }
-            Arg::P(p) | Arg::NotP(p) => out[0] = spread(self.preds[*p as usize]),
+            DArg::P(p) | DArg::NotP(p) => out[0] = spread(self.preds[*p as usize]),
             _ => {}
         }
         out
     }
 
     /// The lanes in which any bit of an operand is undefined.
-    pub(crate) fn lanes(&self, arg: &Arg) -> u32 {
+    pub(crate) fn lanes(&self, arg: &DArg) -> u32 {
         match arg {
-            Arg::R(..) => gather(&self.bits(arg)),
-            Arg::P(p) | Arg::NotP(p) => self.preds[*p as usize],
-            Arg::Mem(base, _) => self.base(*base),
-            Arg::Tensor(t) => {
+            DArg::R(..) => gather(&self.bits(arg)),
+            DArg::P(p) | DArg::NotP(p) => self.preds[*p as usize],
+            DArg::Mem(base, _) => self.base(*base),
+            DArg::Tensor(t) => {
                 t.coords.iter().chain(&t.im2col).fold(self.base(t.map), |lanes, arg| lanes | self.lanes(arg))
             }
-            Arg::Vec(items) => items.iter().fold(0, |lanes, arg| lanes | self.lanes(arg)),
+            DArg::Vec(items) => items.iter().fold(0, |lanes, arg| lanes | self.lanes(arg)),
             _ => 0,
         }
     }
 
     fn base(&self, base: MemBase) -> u32 {
         match base {
-            MemBase::R32(slot) => self.lanes(&Arg::R(slot, 32)),
-            MemBase::R64(slot) => self.lanes(&Arg::R(slot, 64)),
+            MemBase::R32(slot) => self.lanes(&DArg::R(slot, 32)),
+            MemBase::R64(slot) => self.lanes(&DArg::R(slot, 64)),
             _ => 0,
         }
     }
 
-    pub(crate) fn set(&mut self, arg: &Arg, value: &[Lanes; 4], mask: u32) {
+    pub(crate) fn set(&mut self, arg: &DArg, value: &[Lanes; 4], mask: u32) {
         match arg {
-            Arg::R(slot, bits) => {
+            DArg::R(slot, bits) => {
                 for (i, plane) in value.iter().take(usize::from(*bits).div_ceil(32)).enumerate() {
                     store(&mut self.planes[*slot as usize + i], plane, mask);
                 }
             }
-            Arg::P(p) => {
+            DArg::P(p) => {
                 let p = &mut self.preds[*p as usize];
                 *p = *p & !mask | gather(value) & mask;
             }
-            Arg::Vec(items) => items.iter().for_each(|item| self.set(item, value, mask)),
+            DArg::Vec(items) => items.iter().for_each(|item| self.set(item, value, mask)),
             _ => {}
         }
     }
 
-    /// A move, which may pack or unpack.
-    pub(crate) fn mov(&mut self, ty: Type, args: &[Arg], mask: u32) {
+    /// Propagates through a move, which may pack or unpack.
+    pub(crate) fn mov(&mut self, ty: Type, args: &[DArg], mask: u32) {
         let parts = |n: usize| ty.bits() as usize / n.max(1);
         match (&args[0], &args[1]) {
-            (Arg::Vec(items), source) => {
+            (DArg::Vec(items), source) => {
                 let (value, bits) = (self.bits(source), parts(items.len()));
                 for (i, item) in items.iter().enumerate() {
                     self.set(item, &shifted_down(&value, i * bits), mask);
                 }
             }
-            (target, Arg::Vec(items)) => {
+            (target, DArg::Vec(items)) => {
                 let (mut value, bits) = (NONE, parts(items.len()));
                 for (i, item) in items.iter().enumerate() {
                     let (part, at) = (self.bits(item), i * bits);
@@ -116,7 +116,7 @@ pub(crate) fn gather(planes: &[Lanes; 4]) -> u32 {
     (0..32).filter(|l| planes.iter().any(|p| p[*l] != 0)).fold(0, |lanes, l| lanes | 1 << l)
 }
 
-/// The bits from `at` on.
+/// Drops the bits below `at`.
 fn shifted_down(value: &[Lanes; 4], at: usize) -> [Lanes; 4] {
     let mut out = NONE;
     for (i, plane) in out.iter_mut().enumerate().take(4 - at / 32) {

@@ -1,8 +1,8 @@
-//! A warp: its register planes, its divergent parts, and reading and writing of operands.
+//! A warp: its register planes, its divergent parts, and operand access.
 
 use super::lanes::{Lanes, Lanes64, lane_mask, mask_lanes, store};
 use super::memory::{Bytes, MAX_LOCAL};
-use super::program::{Arg, DInst, MemBase, SHARED_START};
+use super::program::{DArg, DInst, MemBase, SHARED_START};
 use super::race::{Origin, Releasing};
 use super::record::Event;
 use super::tensor::{PendingLoad, WgmmaState};
@@ -12,14 +12,14 @@ use smallvec::SmallVec;
 use std::cell::Cell;
 use std::sync::Arc;
 
-/// What a part of a warp waits for.
+/// The condition that a part of a warp waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Wait {
-    /// The rest of the warp must arrive at the same instruction (`.aligned`).
+    /// The rest of the warp must reach the same instruction (`.aligned`).
     Converge,
-    /// These lanes must arrive at the same instruction.
+    /// These lanes must reach the same instruction.
     Lanes(u32),
-    /// These lanes must arrive at any `bar.warp.sync`.
+    /// These lanes must reach any `bar.warp.sync`.
     WarpBarrier(u32),
     Barrier {
         id: u32,
@@ -28,7 +28,7 @@ pub(crate) enum Wait {
     Cluster {
         generation: u64,
     },
-    /// An mbarrier phase: CTA slot, shared offset, parity or full phase. `polls` allows giving up.
+    /// An mbarrier phase. A `timed` wait may give up.
     Mbarrier {
         cta: usize,
         offset: u32,
@@ -41,7 +41,7 @@ pub(crate) enum Wait {
     },
     /// A timed wait that may report failure.
     TimedOut,
-    /// Let others run once.
+    /// Lets other parts run once.
     Yield,
 }
 
@@ -64,9 +64,9 @@ pub(crate) struct Split {
     pub stack: SmallVec<[Return; 2]>,
     /// Convergence order; the lowest runs first.
     pub order: u32,
-    /// Grows when the part used its time while others waited, so that spinning parts give way.
+    /// Raised when the part used its time slice while others waited, so that spinning parts yield.
     pub penalty: u32,
-    /// Time used since the penalty last grew.
+    /// Time used since the penalty was last raised.
     pub spent: u64,
     pub wait: Option<Wait>,
 }
@@ -108,7 +108,7 @@ pub(crate) struct Env {
 /// A group of `cp.async` or bulk copies of one lane.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LaneGroups {
-    /// Identifiers of operations that are not committed yet.
+    /// Operations that are not committed yet.
     pub open: Vec<u64>,
     pub committed: std::collections::VecDeque<Vec<u64>>,
 }
@@ -127,27 +127,27 @@ pub(crate) struct Warp {
     /// Local memory of the kernel itself.
     pub kernel_local: u32,
     pub env: Env,
-    /// What `%clock` shows: executed instructions, and time slept.
+    /// The value of `%clock`: executed instructions plus time slept.
     pub clock: u64,
-    /// What it shows instead, and how often it has been read, where readings are given.
+    /// Prescribed clock readings, and how many have been read.
     pub clock_reads: Option<(Arc<[u64]>, Cell<usize>)>,
-    /// Executed instructions.
+    /// Number of executed instructions.
     pub steps: u32,
     /// Register count set by `setmaxnreg`.
     pub maxnreg: Option<u32>,
     pub setmaxnreg_count: u32,
-    /// Outstanding `cp.async` groups (a warp's lanes commit together or apart).
+    /// Outstanding `cp.async` groups. Lanes of a warp may commit together or separately.
     pub cp_async: Vec<LaneGroups>,
     pub bulk: Vec<LaneGroups>,
     pub wgmma: WgmmaState,
-    /// Loads of tensor memory without a `tcgen05.wait::ld` yet.
+    /// Loads of tensor memory that no `tcgen05.wait::ld` has covered yet.
     pub tensor_loads: Vec<PendingLoad>,
-    /// Number of this warp for race detection, unique in the launch.
+    /// Race-detection number of the warp, unique in the launch.
     pub agent: u32,
     pub cluster_phase: [u64; 32],
-    /// Registers that nobody has written, if they are told apart.
+    /// The undefined registers, if tracked.
     pub undefined: Option<Box<Undefined>>,
-    /// What it has executed, if that is recorded.
+    /// The executed instructions, if recorded.
     pub events: Vec<Event>,
 }
 
@@ -208,7 +208,7 @@ impl Warp {
         readings.get(at).or(readings.last()).copied().unwrap_or(self.clock)
     }
 
-    /// The shared-window address of an own shared variable.
+    /// The shared-window address of a shared variable of this CTA.
     #[inline]
     pub fn shared_address(&self, offset: u32) -> u32 {
         self.env.rank << 24 | offset
@@ -216,20 +216,20 @@ impl Warp {
 
     /// A source operand of up to 32 bits.
     #[inline]
-    pub fn src32(&self, frame: u32, arg: &Arg) -> Lanes {
+    pub fn src32(&self, frame: u32, arg: &DArg) -> Lanes {
         match arg {
-            Arg::R(slot, _) => self.frames[frame as usize].planes[*slot as usize],
-            Arg::Imm(v) => [*v as u32; 32],
+            DArg::R(slot, _) => self.frames[frame as usize].planes[*slot as usize],
+            DArg::Imm(v) => [*v as u32; 32],
             _ => self.src64(frame, arg).map(|v| v as u32),
         }
     }
 
     /// A source operand, zero-extended to 64 bits.
     #[inline]
-    pub fn src64(&self, frame: u32, arg: &Arg) -> Lanes64 {
+    pub fn src64(&self, frame: u32, arg: &DArg) -> Lanes64 {
         let f = &self.frames[frame as usize];
         match arg {
-            Arg::R(slot, bits) => {
+            DArg::R(slot, bits) => {
                 let lo = &f.planes[*slot as usize];
                 if *bits > 32 {
                     let hi = &f.planes[*slot as usize + 1];
@@ -238,20 +238,20 @@ impl Warp {
                     lo.map(u64::from)
                 }
             }
-            Arg::Imm(v) => [*v; 32],
-            Arg::Special(s) => self.special(*s, self.clock),
-            Arg::Shared(offset) => [u64::from(self.shared_address(*offset)); 32],
-            Arg::Local(offset) => [u64::from(f.local.wrapping_add(*offset)); 32],
-            Arg::P(p) => mask_lanes(f.preds[*p as usize]),
-            Arg::NotP(p) => mask_lanes(!f.preds[*p as usize]),
+            DArg::Imm(v) => [*v; 32],
+            DArg::Special(s) => self.special(*s, self.clock),
+            DArg::Shared(offset) => [u64::from(self.shared_address(*offset)); 32],
+            DArg::Local(offset) => [u64::from(f.local.wrapping_add(*offset)); 32],
+            DArg::P(p) => mask_lanes(f.preds[*p as usize]),
+            DArg::NotP(p) => mask_lanes(!f.preds[*p as usize]),
             _ => [0; 32],
         }
     }
 
     /// A source operand of 128 bits, as four planes.
-    pub fn src128(&self, frame: u32, arg: &Arg) -> [Lanes; 4] {
+    pub fn src128(&self, frame: u32, arg: &DArg) -> [Lanes; 4] {
         match arg {
-            Arg::R(slot, 128) => {
+            DArg::R(slot, 128) => {
                 let planes = &self.frames[frame as usize].planes;
                 std::array::from_fn(|i| planes[*slot as usize + i])
             }
@@ -264,21 +264,21 @@ impl Warp {
 
     /// A predicate operand as a lane mask.
     #[inline]
-    pub fn src_pred(&self, frame: u32, arg: &Arg) -> u32 {
+    pub fn src_pred(&self, frame: u32, arg: &DArg) -> u32 {
         let f = &self.frames[frame as usize];
         match arg {
-            Arg::P(p) => f.preds[*p as usize],
-            Arg::NotP(p) => !f.preds[*p as usize],
-            Arg::Imm(v) if *v != 0 => u32::MAX,
-            Arg::Special(s) => lane_mask(&self.special(*s, 0)),
+            DArg::P(p) => f.preds[*p as usize],
+            DArg::NotP(p) => !f.preds[*p as usize],
+            DArg::Imm(v) if *v != 0 => u32::MAX,
+            DArg::Special(s) => lane_mask(&self.special(*s, 0)),
             _ => 0,
         }
     }
 
     /// Writes the lanes of `mask`. A 64-bit destination is zero-extended.
     #[inline]
-    pub fn set32(&mut self, frame: u32, arg: &Arg, value: &Lanes, mask: u32) {
-        if let Arg::R(slot, bits) = arg {
+    pub fn set32(&mut self, frame: u32, arg: &DArg, value: &Lanes, mask: u32) {
+        if let DArg::R(slot, bits) = arg {
             let planes = &mut self.frames[frame as usize].planes;
             match *bits {
                 8 | 16 => {
@@ -296,10 +296,10 @@ impl Warp {
         }
     }
 
-    /// Writes the lanes of `mask`, cut to the destination's width.
+    /// Writes the lanes of `mask`, truncated to the destination's width.
     #[inline]
-    pub fn set64(&mut self, frame: u32, arg: &Arg, value: &Lanes64, mask: u32) {
-        if let Arg::R(slot, bits) = arg {
+    pub fn set64(&mut self, frame: u32, arg: &DArg, value: &Lanes64, mask: u32) {
+        if let DArg::R(slot, bits) = arg {
             if *bits <= 32 {
                 return self.set32(frame, arg, &value.map(|v| v as u32), mask);
             }
@@ -313,8 +313,8 @@ impl Warp {
         }
     }
 
-    pub fn set128(&mut self, frame: u32, arg: &Arg, value: &[Lanes; 4], mask: u32) {
-        if let Arg::R(slot, bits) = arg {
+    pub fn set128(&mut self, frame: u32, arg: &DArg, value: &[Lanes; 4], mask: u32) {
+        if let DArg::R(slot, bits) = arg {
             let planes = &mut self.frames[frame as usize].planes;
             for i in 0..(*bits as usize).div_ceil(32).min(4) {
                 store(&mut planes[*slot as usize + i], &value[i], mask);
@@ -324,14 +324,14 @@ impl Warp {
 
     /// Writes a predicate in the lanes of `mask`.
     #[inline]
-    pub fn set_pred(&mut self, frame: u32, arg: &Arg, value: u32, mask: u32) {
-        if let Arg::P(p) = arg {
+    pub fn set_pred(&mut self, frame: u32, arg: &DArg, value: u32, mask: u32) {
+        if let DArg::P(p) = arg {
             let p = &mut self.frames[frame as usize].preds[*p as usize];
             *p = (*p & !mask) | (value & mask);
         }
     }
 
-    /// The instruction as the source of accesses.
+    /// The instruction, as the origin of accesses.
     pub fn origin(&self, inst: &DInst) -> Origin {
         Origin { line: inst.line, span: inst.span, warp: self.agent, lane: None, step: self.steps }
     }
@@ -361,13 +361,13 @@ impl Warp {
         }
     }
 
-    /// The one value of a warp-uniform operand: that of the first active lane.
-    pub fn uniform(&self, frame: u32, arg: &Arg, mask: u32) -> u64 {
+    /// The value of a warp-uniform operand, taken from the first active lane.
+    pub fn uniform(&self, frame: u32, arg: &DArg, mask: u32) -> u64 {
         let lane = mask.trailing_zeros().min(31) as usize;
         self.src64(frame, arg)[lane]
     }
 
-    /// Takes local memory from the stack; the address of its start, or `None` if there is no room.
+    /// Pushes `bytes` bytes of local memory. Returns the start address, or `None` if there is no room.
     pub fn push_local(&mut self, bytes: u32, align: u32) -> Option<u32> {
         let start = self.local_top.checked_next_multiple_of(align.max(1))?;
         self.local_top = start.checked_add(bytes).filter(|top| *top <= MAX_LOCAL)?;
@@ -378,7 +378,7 @@ impl Warp {
         Some(start)
     }
 
-    /// Allocates a frame; `None` if its local memory has no room.
+    /// Allocates a frame; returns `None` if its local memory does not fit.
     pub fn new_frame(&mut self, planes: u32, preds: u32, local_bytes: u32, fill: u32) -> Option<u32> {
         let local = self.push_local(local_bytes, 16)?;
         let frame = Frame {
@@ -400,7 +400,7 @@ impl Warp {
         })
     }
 
-    /// Releases frames that no part refers to any more.
+    /// Releases frames that no part refers to.
     pub fn collect_frames(&mut self) {
         let mut used = vec![false; self.frames.len()];
         for s in &self.splits {
@@ -414,13 +414,13 @@ impl Warp {
                 f.free = true;
             }
         }
-        // Local memory is a stack: without any called function, all of it above the kernel's frame is free.
+        // Local memory is a stack: if no function call is active, everything above the kernel's frame is free.
         if self.splits.iter().all(|s| s.stack.is_empty()) {
             self.local_top = self.kernel_local;
         }
     }
 
-    /// Joins parts that stand at the same place.
+    /// Joins parts that are at the same instruction.
     pub fn merge(&mut self) {
         let mut i = 0;
         while i < self.splits.len() {
@@ -429,7 +429,7 @@ impl Warp {
                 let (a, b) = (&self.splits[i], &self.splits[j]);
                 let meet = a.pc == b.pc && a.frame == b.frame && a.func == b.func && a.stack == b.stack;
                 let waiting = |w: &Option<Wait>| matches!(w, None | Some(Wait::Converge | Wait::Lanes(_)));
-                // Groups that wait for different lanes stay apart, or they would be told apart again at once.
+                // Parts that wait for different lanes stay separate; otherwise they would be split again immediately.
                 if meet && waiting(&a.wait) && a.wait == b.wait {
                     let other = self.splits.swap_remove(j);
                     let a = &mut self.splits[i];

@@ -1,16 +1,16 @@
 //! Floating-point arithmetic, comparison and conversion, lane by lane on top of [`crate::num`].
 //!
-//! Only round-to-nearest f32 and f64 arithmetic without flushing has its own loops here; everything else goes
-//! through the exact routines.
+//! Round-to-nearest f32 and f64 arithmetic without flushing has its own loops here; everything else uses the exact
+//! routines.
 
 use crate::exec::state::lanes::{Lanes, Lanes64, lanes};
-use crate::exec::state::program::Arg;
+use crate::exec::state::program::DArg;
 use crate::exec::state::warp::Warp;
 use crate::ir::*;
 use crate::num::{self, CvtOpts, Flags, Format, IntType, MinMax, Rounding};
 use std::cmp::Ordering;
 
-/// The numeric format of a scalar type; packed types give that of their elements.
+/// The numeric format of a scalar type, or of the elements of a packed type.
 fn format(ty: Type) -> Format {
     match ty {
         Type::F16 | Type::F16x2 => Format::F16,
@@ -38,8 +38,8 @@ fn rounding(rnd: Rnd) -> Rounding {
     }
 }
 
-/// Applies `f` to each lane of `mask` on values of 64 bits.
-fn each(w: &mut Warp, frame: u32, args: &[Arg], mask: u32, f: impl Fn(u64, u64, u64) -> u64) {
+/// Applies `f` to 64-bit values in each lane of `mask`.
+fn each(w: &mut Warp, frame: u32, args: &[DArg], mask: u32, f: impl Fn(u64, u64, u64) -> u64) {
     let a = w.src64(frame, &args[1]);
     let b = args.get(2).map_or([0; 32], |x| w.src64(frame, x));
     let c = args.get(3).map_or([0; 32], |x| w.src64(frame, x));
@@ -82,9 +82,9 @@ fn fast_f32(op: FloatOp, a: &Lanes, b: &Lanes, c: &Lanes) -> Option<Lanes> {
     })
 }
 
-/// Fused multiply-add of 32 lanes. In f64 the product of two f32 is exact, so only the addition rounds; when that
-/// rounding could disagree with a single rounding to f32 (the result lies near a tie or is subnormal), the exact
-/// routine decides.
+/// Fused multiply-add of 32 lanes. The product of two f32 values is exact in f64, so only the addition rounds. If that
+/// rounding could differ from a single rounding to f32 (the result is near a tie, or subnormal), the exact routine
+/// computes the result.
 fn fma_lanes(a: &Lanes, b: &Lanes, c: &Lanes) -> Lanes {
     let f = |v: u32| f64::from(f32::from_bits(v));
     let wide: [f64; 32] = std::array::from_fn(|i| f(a[i]) * f(b[i]) + f(c[i]));
@@ -105,7 +105,7 @@ fn fma_lanes(a: &Lanes, b: &Lanes, c: &Lanes) -> Lanes {
 }
 
 /// Arithmetic, roots and transcendentals.
-pub(crate) fn float(w: &mut Warp, frame: u32, op: FloatOp, ty: Type, m: &FloatMods, args: &[Arg], mask: u32) {
+pub(crate) fn float(w: &mut Warp, frame: u32, op: FloatOp, ty: Type, m: &FloatMods, args: &[DArg], mask: u32) {
     let plain = m.rnd == Rnd::Rn && !m.ftz && !m.sat && !m.relu;
     if ty == Type::F32 && plain && matches!(op, FloatOp::Add | FloatOp::Sub | FloatOp::Mul | FloatOp::Fma) {
         let a = w.src32(frame, &args[1]);
@@ -177,7 +177,7 @@ pub(crate) fn float(w: &mut Warp, frame: u32, op: FloatOp, ty: Type, m: &FloatMo
 }
 
 /// `add.f32.bf16 d, a, c` and `fma.rn.f32.f16 d, a, b, c`: the narrow operands are widened exactly.
-pub(crate) fn mixed(w: &mut Warp, frame: u32, op: FloatOp, src: Type, m: &FloatMods, args: &[Arg], mask: u32) {
+pub(crate) fn mixed(w: &mut Warp, frame: u32, op: FloatOp, src: Type, m: &FloatMods, args: &[DArg], mask: u32) {
     let rnd = rounding(m.rnd);
     let widen = |v: u64| num::convert(format(src), v & 0xffff, Format::F32, &CvtOpts::default()) as u32;
     each(w, frame, args, mask, |a, b, c| {
@@ -190,7 +190,7 @@ pub(crate) fn mixed(w: &mut Warp, frame: u32, op: FloatOp, src: Type, m: &FloatM
 }
 
 /// `testp`; zeros count as normal numbers.
-pub(crate) fn testp(w: &mut Warp, frame: u32, prop: TestProp, ty: Type, args: &[Arg], mask: u32) {
+pub(crate) fn testp(w: &mut Warp, frame: u32, prop: TestProp, ty: Type, args: &[DArg], mask: u32) {
     let a = w.src64(frame, &args[1]);
     let test = |v: u64| {
         let (nan, inf, normal, subnormal) = if ty == Type::F64 {
@@ -213,7 +213,7 @@ pub(crate) fn testp(w: &mut Warp, frame: u32, prop: TestProp, ty: Type, args: &[
     w.set_pred(frame, &args[0], p, mask);
 }
 
-/// Whether a comparison holds for an ordering; `None` is unordered.
+/// Whether a comparison holds for an ordering; `None` means unordered.
 #[inline]
 fn holds(cmp: Cmp, order: Option<Ordering>) -> bool {
     use Ordering::*;
@@ -235,8 +235,8 @@ fn holds(cmp: Cmp, order: Option<Ordering>) -> bool {
     }
 }
 
-/// The lanes (and for packed types the upper elements) for which a comparison holds.
-fn compare(w: &Warp, frame: u32, cmp: Cmp, ty: Type, ftz: bool, a: &Arg, b: &Arg) -> (u32, u32) {
+/// The lanes for which a comparison holds, and for packed types those for which it holds in the upper elements.
+fn compare(w: &Warp, frame: u32, cmp: Cmp, ty: Type, ftz: bool, a: &DArg, b: &DArg) -> (u32, u32) {
     let collect = |f: &dyn Fn(usize) -> bool| (0..32).fold(0u32, |m, i| m | u32::from(f(i)) << i);
     if ty.bits() == 32 && !ty.is_float() {
         let (a, b) = (w.src32(frame, a), w.src32(frame, b));
@@ -310,12 +310,12 @@ pub(crate) fn setp(
     ty: Type,
     ftz: bool,
     combine: Option<BoolOp>,
-    args: &[Arg],
+    args: &[DArg],
     mask: u32,
 ) {
     let (lower, upper) = compare(w, frame, cmp, ty, ftz, &args[2], &args[3]);
     let c = args.get(4).map_or(0, |c| w.src_pred(frame, c));
-    // For packed types the second destination is the upper element, else the complement.
+    // For packed types the second destination receives the upper element, otherwise the complement.
     let second = if matches!(ty, Type::F16x2 | Type::BF16x2) { upper } else { !lower };
     w.set_pred(frame, &args[0], combined(lower, combine, c), mask);
     w.set_pred(frame, &args[1], combined(second, combine, c), mask);
@@ -329,7 +329,7 @@ pub(crate) fn set(
     (dty, ty): (Type, Type),
     ftz: bool,
     combine: Option<BoolOp>,
-    args: &[Arg],
+    args: &[DArg],
     mask: u32,
 ) {
     let (lower, upper) = compare(w, frame, cmp, ty, ftz, &args[1], &args[2]);
@@ -343,7 +343,7 @@ pub(crate) fn set(
         Type::BF16 => value(lower, i, 0x3f80),
         Type::F16x2 => value(lower, i, 0x3c00) | value(upper, i, 0x3c00 << 16),
         Type::BF16x2 => value(lower, i, 0x3f80) | value(upper, i, 0x3f80 << 16),
-        // A packed comparison with an integer destination gives a mask of 16 bits for each element.
+        // A packed comparison with an integer destination produces a 16-bit mask for each element.
         _ if packed_source => value(lower, i, 0xffff) | value(upper, i, 0xffff_0000),
         _ => value(lower, i, u32::MAX),
     });
@@ -381,9 +381,9 @@ fn is_pair(ty: Type) -> bool {
 }
 
 /// `cvt` of every kind.
-pub(crate) fn cvt(w: &mut Warp, frame: u32, m: &CvtMods, args: &[Arg], mask: u32) {
+pub(crate) fn cvt(w: &mut Warp, frame: u32, m: &CvtMods, args: &[DArg], mask: u32) {
     let rnd = m.rnd.map_or(Rounding::NearestEven, rounding);
-    // The narrow formats saturate whether or not `.satfinite` is written where the instruction demands it.
+    // The narrow formats saturate even if `.satfinite` is omitted where the instruction requires it.
     let opts = CvtOpts { rounding: rnd, ftz: m.ftz, sat: m.sat, satfinite: m.satfinite, relu: m.relu };
     let (sf, df) = (format(m.sty), format(m.dty));
     if is_pair(m.dty) || is_pair(m.sty) {
@@ -409,7 +409,7 @@ pub(crate) fn cvt(w: &mut Warp, frame: u32, m: &CvtMods, args: &[Arg], mask: u32
         let sbits = element_bits(m.sty);
         let skeep = (1u64 << sbits) - 1;
         if m.scaled {
-            // Each element has an exponent of its own; all ones stands for NaN.
+            // Each element has its own exponent; all ones encodes NaN.
             let element = |v: u64, scale: u64| match scale & 0xff {
                 0xff => df.nan(),
                 scale => num::scaled_from(sf, v & skeep, scale as i32 - 127, df, &opts),
@@ -422,7 +422,7 @@ pub(crate) fn cvt(w: &mut Warp, frame: u32, m: &CvtMods, args: &[Arg], mask: u32
             hi << bits | lo
         });
     }
-    // Integer destinations narrower than their register are extended to it.
+    // Integer results narrower than their register are extended to it.
     let widen = |v: u64, t: IntType| t.value(v) as u64;
     match (int_type(m.sty), int_type(m.dty)) {
         (Some(s), Some(d)) => each(w, frame, args, mask, |a, _, _| widen(num::int_to_int(s, a, d, m.sat), d)),
@@ -441,13 +441,13 @@ pub(crate) fn cvt(w: &mut Warp, frame: u32, m: &CvtMods, args: &[Arg], mask: u32
     }
 }
 
-/// The bits of a format in a register that may be wider.
+/// The low bits of a register that hold a value of format `f`.
 fn narrow(f: Format, v: u64) -> u64 {
     let bits = f.container_bits();
     if bits >= 64 { v } else { v & ((1 << bits) - 1) }
 }
 
-pub(crate) fn cvt_pack(w: &mut Warp, frame: u32, dty: Type, args: &[Arg], mask: u32) {
+pub(crate) fn cvt_pack(w: &mut Warp, frame: u32, dty: Type, args: &[DArg], mask: u32) {
     let Some(element) = int_type(dty) else { return };
     let a: Lanes64 = w.src64(frame, &args[1]);
     let b = w.src64(frame, &args[2]);

@@ -3,7 +3,7 @@
 use crate::exec::state::error::SimErrorKind;
 use crate::exec::state::lanes::{Lanes, Lanes64, lane_mask, lanes};
 use crate::exec::state::machine::Fail;
-use crate::exec::state::program::Arg;
+use crate::exec::state::program::DArg;
 use crate::exec::state::warp::Warp;
 use crate::ir::*;
 
@@ -38,12 +38,12 @@ pub(crate) fn int(
     op: IntOp,
     ty: Type,
     sat: bool,
-    args: &[Arg],
+    args: &[DArg],
     mask: u32,
 ) -> Result<(), Fail> {
     let signed = ty.is_signed();
     let bits = ty.bits();
-    // The common 32-bit operations run without widening, which the compiler vectorises.
+    // The common 32-bit operations run without widening, so that the Rust compiler can vectorize them.
     if bits == 32 && !sat && !matches!(ty, Type::U16x2 | Type::S16x2) {
         let a = w.src32(frame, &args[1]);
         let unary = matches!(op, IntOp::Abs | IntOp::Neg);
@@ -131,7 +131,7 @@ pub(crate) fn int(
             IntOp::Mad24Lo => x24() * y24() + z(32),
             IntOp::Mad24Hi => clamp(((x24() * y24()) >> 16) + z(32)),
             IntOp::Sad => z(bits) + (x - y).abs(),
-            // Division by zero has a machine-dependent result; all ones is what current devices give.
+            // PTX leaves the result of a division by zero to the machine; current devices return all ones.
             IntOp::Div => {
                 if y == 0 {
                     -1
@@ -158,7 +158,7 @@ pub(crate) fn int(
     if bits == 0 {
         return Err(SimErrorKind::InvalidOperand("integer type without width".into()).into());
     }
-    // Results narrower than their register are cut to the type (the register of a 16-bit type has 16 bits).
+    // Truncates results narrower than their register. The register of a 16-bit type has 16 bits.
     w.set64(frame, &args[0], &out, mask);
     Ok(())
 }
@@ -168,9 +168,9 @@ fn high(x: i128, y: i128, bits: u32, signed: bool) -> i128 {
     if bits == 64 && !signed { ((x as u128).wrapping_mul(y as u128) >> 64) as i128 } else { (x * y) >> bits }
 }
 
-/// `add.cc` and its kin: the carry lives in the frame, one bit for each lane.
+/// `add.cc` and related instructions. The frame holds the carry flag, one bit for each lane.
 #[allow(clippy::too_many_arguments, reason = "the operands of one instruction family")]
-pub(crate) fn carry(w: &mut Warp, frame: u32, op: CarryOp, ty: Type, cin: bool, cout: bool, args: &[Arg], mask: u32) {
+pub(crate) fn carry(w: &mut Warp, frame: u32, op: CarryOp, ty: Type, cin: bool, cout: bool, args: &[DArg], mask: u32) {
     let bits = ty.bits();
     let limit = 1u128 << bits;
     let a = w.src64(frame, &args[1]);
@@ -212,7 +212,7 @@ pub(crate) fn carry(w: &mut Warp, frame: u32, op: CarryOp, ty: Type, cin: bool, 
     }
 }
 
-pub(crate) fn dot(w: &mut Warp, frame: u32, op: DotOp, a_signed: bool, b_signed: bool, args: &[Arg], mask: u32) {
+pub(crate) fn dot(w: &mut Warp, frame: u32, op: DotOp, a_signed: bool, b_signed: bool, args: &[DArg], mask: u32) {
     let a = w.src32(frame, &args[1]);
     let b = w.src32(frame, &args[2]);
     let c = w.src32(frame, &args[3]);
@@ -229,7 +229,7 @@ pub(crate) fn dot(w: &mut Warp, frame: u32, op: DotOp, a_signed: bool, b_signed:
     w.set32(frame, &args[0], &out, mask);
 }
 
-/// `lop3`: the table's bit for each combination of the three inputs.
+/// `lop3`: looks up the table's bit for each combination of the three inputs.
 #[inline]
 fn lop3(a: u32, b: u32, c: u32, table: u32) -> u32 {
     let mut out = 0;
@@ -302,7 +302,7 @@ fn bfind(a: u64, bits: u32, signed: bool, shiftamt: bool) -> u32 {
     if shiftamt { bits - 1 - position } else { position }
 }
 
-/// `fns`: the position of the n-th set bit from a base, or all ones.
+/// `fns`: the position of the n-th set bit counted from a base, or all ones.
 fn fns(mask: u32, base: u32, offset: i32) -> u32 {
     let set = |i: i32| (0..32).contains(&i) && mask >> i & 1 != 0;
     let base = (base & 31) as i32;
@@ -325,7 +325,7 @@ fn fns(mask: u32, base: u32, offset: i32) -> u32 {
 }
 
 /// Logic, shifts and bit fields.
-pub(crate) fn bits(w: &mut Warp, frame: u32, op: BitOp, ty: Type, args: &[Arg], mask: u32) {
+pub(crate) fn bits(w: &mut Warp, frame: u32, op: BitOp, ty: Type, args: &[DArg], mask: u32) {
     if ty == Type::Pred {
         let a = w.src_pred(frame, &args[1]);
         let b = args.get(2).map_or(0, |x| w.src_pred(frame, x));

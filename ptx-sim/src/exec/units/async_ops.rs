@@ -5,11 +5,11 @@ use super::completion::Operations;
 use crate::exec::state::error::SimErrorKind;
 use crate::exec::state::in_flight::{Coords, LaneCopy, Signal, SignalKind, Work};
 use crate::exec::state::lanes::lanes;
-use crate::exec::state::machine::{Fail, Flow, Machine, Step};
+use crate::exec::state::location::Location;
+use crate::exec::state::machine::{Fail, Flow, Machine, StepResult};
 use crate::exec::state::phases::BarrierKey;
-use crate::exec::state::place::Place;
-use crate::exec::state::program::{Arg, DInst, TensorArg};
-use crate::exec::state::race::{How, Origin, SyncKey};
+use crate::exec::state::program::{DArg, DInst, TensorArg};
+use crate::exec::state::race::{AccessKind, Origin, SyncKey};
 use crate::exec::state::warp::{Wait, Warp};
 use crate::ir::*;
 use crate::units::tensor_map::TensorMapField;
@@ -53,14 +53,14 @@ fn reduce_type(ty: Type) -> Option<ReduceType> {
 
 /// mbarrier instructions, asynchronous copies, tensor maps and proxy fences.
 pub(crate) trait AsyncOps {
-    fn async_op(&mut self, w: &mut Warp, si: usize, inst: &DInst, mask: u32) -> Step;
+    fn async_op(&mut self, w: &mut Warp, si: usize, inst: &DInst, mask: u32) -> StepResult;
 
-    /// Proxy fences. They matter to race detection only: see [`crate::exec::state::race`].
-    fn fence_proxy(&mut self, w: &mut Warp, frame: u32, f: ProxyFence, args: &[Arg], mask: u32) -> Result<(), Fail>;
+    /// Proxy fences. They only affect race detection; see [`crate::exec::state::race`].
+    fn fence_proxy(&mut self, w: &mut Warp, frame: u32, f: ProxyFence, args: &[DArg], mask: u32) -> Result<(), Fail>;
 }
 
 impl AsyncOps for Machine<'_> {
-    fn async_op(&mut self, w: &mut Warp, si: usize, inst: &DInst, mask: u32) -> Step {
+    fn async_op(&mut self, w: &mut Warp, si: usize, inst: &DInst, mask: u32) -> StepResult {
         let frame = w.splits[si].frame;
         let func = w.splits[si].func;
         let args = &inst.args;
@@ -128,10 +128,11 @@ impl AsyncOps for Machine<'_> {
                 let address = Self::addresses(w, frame, &args[0]);
                 let bar = Self::addresses(w, frame, &args[2]);
                 for lane in lanes(mask) {
-                    let dst = self.place(w.cta, Space::SharedCluster, address[lane]).map_err(|e| Fail::at(e, lane))?;
+                    let dst =
+                        self.resolve(w.cta, Space::SharedCluster, address[lane]).map_err(|e| Fail::at(e, lane))?;
                     let mut bytes = Vec::new();
-                    let items: &[Arg] = match &args[1] {
-                        Arg::Vec(v) => v,
+                    let items: &[DArg] = match &args[1] {
+                        DArg::Vec(v) => v,
                         single => std::slice::from_ref(single),
                     };
                     for item in items.iter().take(usize::from(*vec)) {
@@ -148,7 +149,8 @@ impl AsyncOps for Machine<'_> {
                 let value = w.src64(frame, &args[1]);
                 let bar = Self::addresses(w, frame, &args[2]);
                 for lane in lanes(mask) {
-                    let dst = self.place(w.cta, Space::SharedCluster, address[lane]).map_err(|e| Fail::at(e, lane))?;
+                    let dst =
+                        self.resolve(w.cta, Space::SharedCluster, address[lane]).map_err(|e| Fail::at(e, lane))?;
                     let kind = SignalKind::Bytes(ty.bytes());
                     let signal = self.signal_at(w, Space::SharedCluster, bar[lane], kind, lane)?;
                     let work = Work::Reduce { dst, op: *op, ty: *ty, value: value[lane] };
@@ -168,14 +170,14 @@ impl AsyncOps for Machine<'_> {
         Ok(Flow::Next)
     }
 
-    fn fence_proxy(&mut self, w: &mut Warp, frame: u32, f: ProxyFence, args: &[Arg], mask: u32) -> Result<(), Fail> {
-        // An acquire names the tensor map; lanes may name several.
+    fn fence_proxy(&mut self, w: &mut Warp, frame: u32, f: ProxyFence, args: &[DArg], mask: u32) -> Result<(), Fail> {
+        // An acquire names a tensor map; the lanes may name different ones.
         let mut maps: SmallVec<[u64; 1]> = SmallVec::new();
         if let (ProxyFence::Tensormap { acquire: true, .. }, Some(arg)) = (f, args.first()) {
             let address = Self::addresses(w, frame, arg);
             for lane in lanes(mask) {
-                let place = self.place(w.cta, Space::Generic, address[lane]).map_err(|e| Fail::at(e, lane))?;
-                if let Place::Global(map) = place
+                let location = self.resolve(w.cta, Space::Generic, address[lane]).map_err(|e| Fail::at(e, lane))?;
+                if let Location::Global(map) = location
                     && !maps.contains(&map)
                 {
                     maps.push(map);
@@ -211,8 +213,8 @@ impl Machine<'_> {
 
     /// The mbarrier at a shared address.
     fn barrier_at(&self, w: &Warp, space: Space, address: u64, lane: usize) -> Result<(usize, u32), Fail> {
-        match self.place(w.cta, space, address).map_err(|e| Fail::at(e, lane))? {
-            Place::Shared { cta, offset } => Ok((cta, offset)),
+        match self.resolve(w.cta, space, address).map_err(|e| Fail::at(e, lane))? {
+            Location::Shared { cta, offset } => Ok((cta, offset)),
             _ => Err(Fail::at(SimErrorKind::Mbarrier(format!("address {address:#x} is not in shared memory")), lane)),
         }
     }
@@ -223,11 +225,11 @@ impl Machine<'_> {
         Ok(Signal { cta, offset, kind })
     }
 
-    fn mbarrier(&mut self, w: &mut Warp, frame: u32, op: MbarrierOp, inst: &DInst, mask: u32) -> Step {
+    fn mbarrier(&mut self, w: &mut Warp, frame: u32, op: MbarrierOp, inst: &DInst, mask: u32) -> StepResult {
         let args = &inst.args;
         let from = origin(w, inst);
-        let plain = How::WRITE;
-        let atomic = How::ATOMIC;
+        let plain = AccessKind::WRITE;
+        let atomic = AccessKind::ATOMIC;
         match op {
             MbarrierOp::Init { space } | MbarrierOp::Inval { space } => {
                 let address = Self::addresses(w, frame, &args[0]);
@@ -235,7 +237,7 @@ impl Machine<'_> {
                 let count = if init { w.src32(frame, &args[1]) } else { [0; 32] };
                 for lane in lanes(mask) {
                     let (cta, offset) = self.barrier_at(w, space, address[lane], lane)?;
-                    let place = Place::Shared { cta, offset };
+                    let location = Location::Shared { cta, offset };
                     let word = if init {
                         let b = Mbarrier::init(count[lane]);
                         b.map_err(|e| Fail::at(SimErrorKind::Mbarrier(e.to_string()), lane))?.encode()
@@ -248,9 +250,9 @@ impl Machine<'_> {
                         let kind = SimErrorKind::Misaligned { access: "mbarrier", space, address, bytes: 8 };
                         return Err(Fail::at(kind, lane));
                     }
-                    self.note(w.agent, place, 8, plain, from.of_lane(lane)).map_err(|e| Fail::at(e, lane))?;
-                    self.write_place(w, lane, place, &word.to_le_bytes())
-                        .map_err(|f| Fail::at(self.fault(f, "mbarrier access", place, 8), lane))?;
+                    self.note(w.agent, location, 8, plain, from.of_lane(lane)).map_err(|e| Fail::at(e, lane))?;
+                    self.write_location(w, lane, location, &word.to_le_bytes())
+                        .map_err(|f| Fail::at(self.fault(f, "mbarrier access", location, 8), lane))?;
                     self.mbarrier_forget(cta, offset);
                     let key = self.barrier_key(cta, offset);
                     if let Some(race) = self.race.as_mut().filter(|_| init) {
@@ -265,7 +267,7 @@ impl Machine<'_> {
                 let expect = matches!(op, MbarrierOp::ExpectTx { .. });
                 for lane in lanes(mask) {
                     let (cta, offset) = self.barrier_at(w, space, address[lane], lane)?;
-                    self.note(w.agent, Place::Shared { cta, offset }, 8, atomic, from.of_lane(lane))
+                    self.note(w.agent, Location::Shared { cta, offset }, 8, atomic, from.of_lane(lane))
                         .map_err(|e| Fail::at(e, lane))?;
                     let n = bytes[lane];
                     self.mbarrier_update(cta, offset, |b| if expect { b.expect_tx(n) } else { b.complete_tx(n) })
@@ -273,14 +275,14 @@ impl Machine<'_> {
                 }
             }
             MbarrierOp::Arrive { space, drop, expect_tx, no_complete, sem, .. } => {
-                let has_state = !matches!(args[0], Arg::Mem(..));
+                let has_state = !matches!(args[0], DArg::Mem(..));
                 let base = usize::from(has_state);
                 let address = Self::addresses(w, frame, &args[base]);
                 let count = args.get(base + 1).map_or([1; 32], |c| w.src32(frame, c));
                 let mut state = [0u64; 32];
                 for lane in lanes(mask) {
                     let (cta, offset) = self.barrier_at(w, space, address[lane], lane)?;
-                    self.note(w.agent, Place::Shared { cta, offset }, 8, atomic, from.of_lane(lane))
+                    self.note(w.agent, Location::Shared { cta, offset }, 8, atomic, from.of_lane(lane))
                         .map_err(|e| Fail::at(e, lane))?;
                     if sem != Sem::Relaxed {
                         let uid = self.ctas[cta].uid;
@@ -333,7 +335,7 @@ impl Machine<'_> {
         sem: Sem,
         inst: &DInst,
         mask: u32,
-    ) -> Step {
+    ) -> StepResult {
         let args = &inst.args;
         let address = Self::addresses(w, frame, &args[1]);
         let phase = w.src64(frame, &args[2]);
@@ -345,8 +347,8 @@ impl Machine<'_> {
         let from = origin(w, inst);
         for lane in lanes(mask) {
             let (cta, offset) = self.barrier_at(w, space, address[lane], lane)?;
-            let how = How::STRONG_READ;
-            self.note(w.agent, Place::Shared { cta, offset }, 8, how, from.of_lane(lane))
+            let how = AccessKind::STRONG_READ;
+            self.note(w.agent, Location::Shared { cta, offset }, 8, how, from.of_lane(lane))
                 .map_err(|e| Fail::at(e, lane))?;
             let b = self.mbarrier_read(cta, offset).map_err(|e| Fail::at(e, lane))?;
             let asked = if parity {
@@ -400,7 +402,7 @@ impl Machine<'_> {
             return Err(SimErrorKind::AsyncCopy(format!("cp.async of {bytes} bytes")).into());
         }
         let size: [u32; 32] = match args.get(3) {
-            Some(Arg::P(_) | Arg::NotP(_)) => {
+            Some(DArg::P(_) | DArg::NotP(_)) => {
                 let ignore = w.src_pred(frame, &args[3]);
                 std::array::from_fn(|l| if ignore >> l & 1 != 0 { 0 } else { bytes })
             }
@@ -409,11 +411,11 @@ impl Machine<'_> {
         };
         let mut list = Vec::new();
         for lane in lanes(mask) {
-            let to = self.place(w.cta, Space::SharedCta, dst[lane]).map_err(|e| Fail::at(e, lane))?;
-            let from = self.place(w.cta, Space::Global, src[lane]).map_err(|e| Fail::at(e, lane))?;
-            for place in [to, from] {
-                if place.address() % u64::from(bytes) != 0 && (place == to || size[lane] > 0) {
-                    let (space, address) = (place.space(), place.address());
+            let to = self.resolve(w.cta, Space::SharedCta, dst[lane]).map_err(|e| Fail::at(e, lane))?;
+            let from = self.resolve(w.cta, Space::Global, src[lane]).map_err(|e| Fail::at(e, lane))?;
+            for location in [to, from] {
+                if location.address() % u64::from(bytes) != 0 && (location == to || size[lane] > 0) {
+                    let (space, address) = (location.space(), location.address());
                     return Err(Fail::at(SimErrorKind::Misaligned { access: "cp.async", space, address, bytes }, lane));
                 }
             }
@@ -431,7 +433,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// An arrival that happens when all earlier `cp.async` of the thread are complete.
+    /// An arrival that takes effect when all earlier `cp.async` of the thread are complete.
     #[allow(clippy::too_many_arguments, reason = "the operands of one instruction family")]
     fn cp_async_arrive(
         &mut self,
@@ -444,10 +446,10 @@ impl Machine<'_> {
         mask: u32,
     ) -> Result<(), Fail> {
         let address = Self::addresses(w, frame, &inst.args[0]);
-        let how = How::ATOMIC;
+        let how = AccessKind::ATOMIC;
         for lane in lanes(mask) {
             let (cta, offset) = self.barrier_at(w, space, address[lane], lane)?;
-            self.note(w.agent, Place::Shared { cta, offset }, 8, how, origin(w, inst).of_lane(lane))
+            self.note(w.agent, Location::Shared { cta, offset }, 8, how, origin(w, inst).of_lane(lane))
                 .map_err(|e| Fail::at(e, lane))?;
             if !noinc {
                 self.mbarrier_update(cta, offset, |b| b.add_pending(1)).map_err(|e| Fail::at(e, lane))?;
@@ -461,7 +463,8 @@ impl Machine<'_> {
                 .filter(|id| self.engine.is_pending(*id))
                 .collect();
             let signal = Signal { cta, offset, kind: SignalKind::Arrivals(1) };
-            // What the completed copies wrote is released by the arrival, although the thread itself has not waited.
+            // The arrival releases the writes of the completed copies, although the thread itself has not waited for
+            // them.
             let done: Vec<u64> =
                 w.cp_async[lane].committed.iter().flatten().chain(&w.cp_async[lane].open).copied().collect();
             self.engine_arrive_after(ids, &done, signal, w.agent).map_err(|e| Fail::at(e, lane))?;
@@ -499,17 +502,17 @@ impl Machine<'_> {
             let n = size[lane];
             let tma = |e: crate::units::TmaError| Fail::at(SimErrorKind::AsyncCopy(e.to_string()), lane);
             check_bulk(dst[lane], src[lane], n.into()).map_err(tma)?;
-            let to = self.place(w.cta, m.dst, dst[lane]).map_err(|e| Fail::at(e, lane))?;
-            let from = self.place(w.cta, m.src, src[lane]).map_err(|e| Fail::at(e, lane))?;
+            let to = self.resolve(w.cta, m.dst, dst[lane]).map_err(|e| Fail::at(e, lane))?;
+            let from = self.resolve(w.cta, m.src, src[lane]).map_err(|e| Fail::at(e, lane))?;
             let mut signals: SmallVec<[Signal; 2]> = SmallVec::new();
-            let mut dsts: SmallVec<[Place; 2]> = smallvec![to];
+            let mut dsts: SmallVec<[Location; 2]> = smallvec![to];
             if let Some(bar) = &bar {
                 let signal = self.signal_at(w, Space::SharedCluster, bar[lane], SignalKind::Bytes(n), lane)?;
                 signals.push(signal);
             }
-            if let (Some(cast), Place::Shared { offset, .. }) = (&cast, to) {
+            if let (Some(cast), Location::Shared { offset, .. }) = (&cast, to) {
                 let targets = self.multicast_targets(w, cast[lane], lane)?;
-                dsts = targets.iter().map(|cta| Place::Shared { cta: *cta, offset }).collect();
+                dsts = targets.iter().map(|cta| Location::Shared { cta: *cta, offset }).collect();
                 let own = signals.pop();
                 signals.extend(targets.iter().filter_map(|cta| own.map(|s| Signal { cta: *cta, ..s })));
             }
@@ -534,12 +537,12 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// CTA slots that a multicast mask names.
+    /// The CTA slots that a multicast mask selects.
     fn multicast_targets(&self, w: &Warp, cast: u32, lane: usize) -> Result<Vec<usize>, Fail> {
         let cluster = self.ctas[w.cta].cluster;
         let cast = cast & 0xffff;
         if cast == 0 {
-            return Err(Fail::at(SimErrorKind::AsyncCopy("multicast to no CTA".into()), lane));
+            return Err(Fail::at(SimErrorKind::AsyncCopy("the multicast mask selects no CTA".into()), lane));
         }
         lanes(cast).map(|rank| self.remote(cluster, rank as u32, 0).map_err(|e| Fail::at(e, lane))).collect()
     }
@@ -554,16 +557,16 @@ impl Machine<'_> {
         from: Origin,
     ) -> Result<TensorMap, Fail> {
         let address = w.address(frame, t.map, t.offset)[lane];
-        let place = self.place(w.cta, Space::Generic, address).map_err(|e| Fail::at(e, lane))?;
+        let location = self.resolve(w.cta, Space::Generic, address).map_err(|e| Fail::at(e, lane))?;
         if !address.is_multiple_of(64) {
-            let kind = SimErrorKind::Misaligned { access: "tensor map", space: place.space(), address, bytes: 64 };
+            let kind = SimErrorKind::Misaligned { access: "tensor map", space: location.space(), address, bytes: 64 };
             return Err(Fail::at(kind, lane));
         }
-        let how = How::MAP_READ;
-        self.note_async(w.agent, &[(place, 128)], how, from.of_lane(lane)).map_err(|e| Fail::at(e, lane))?;
+        let how = AccessKind::MAP_READ;
+        self.note_async(w.agent, &[(location, 128)], how, from.of_lane(lane)).map_err(|e| Fail::at(e, lane))?;
         let mut raw = [0u8; 128];
-        self.read_place(w, lane, place, &mut raw)
-            .map_err(|f| Fail::at(self.fault(f, "tensor map read", place, 128), lane))?;
+        self.read_location(w, lane, location, &mut raw)
+            .map_err(|f| Fail::at(self.fault(f, "tensor map read", location, 128), lane))?;
         let refuse = |why: String| Fail::at(SimErrorKind::AsyncCopy(why), lane);
         let map = TensorMap::decode(&raw).map_err(|e| refuse(e.to_string()))?;
         if map.swizzle_atomicity > 0 && self.prog.sm < 100 {
@@ -584,7 +587,7 @@ impl Machine<'_> {
         let args = &inst.args;
         let load = m.kind == TensorCopyKind::Load;
         let tensor_at = usize::from(load);
-        let Arg::Tensor(t) = &args[tensor_at] else {
+        let DArg::Tensor(t) = &args[tensor_at] else {
             return Err(SimErrorKind::InvalidOperand("no tensor operand".into()).into());
         };
         let coords: Vec<[u32; 32]> = t.coords.iter().map(|c| w.src32(frame, c)).collect();
@@ -628,13 +631,13 @@ impl Machine<'_> {
                     let cast = w.src32(frame, &args[3])[lane];
                     let targets = self.multicast_targets(w, cast, lane)?;
                     let base = self.ctas[w.cta].cluster * self.shape.cluster_size();
-                    // In a CTA pair the signal goes to the CTA of the pair that the barrier's address names.
+                    // In a CTA pair, the signal goes to the CTA that the barrier's address selects.
                     let bar_rank = self.ctas[signal.cta].rank as usize;
-                    let place =
+                    let signaled =
                         |cta: usize| if m.cta_group == 2 { base + ((cta - base) & !1 | bar_rank & 1) } else { cta };
                     (
                         targets.iter().map(|c| (*c, offset)).collect(),
-                        targets.iter().map(|c| Signal { cta: place(*c), ..signal }).collect(),
+                        targets.iter().map(|c| Signal { cta: signaled(*c), ..signal }).collect(),
                     )
                 } else {
                     (smallvec![(cta, offset)], smallvec![signal])
@@ -682,16 +685,16 @@ impl Machine<'_> {
             TensormapField::FillMode => TensorMapField::FillMode,
         };
         for lane in lanes(mask) {
-            let place = self.place(w.cta, space, address[lane]).map_err(|e| Fail::at(e, lane))?;
+            let location = self.resolve(w.cta, space, address[lane]).map_err(|e| Fail::at(e, lane))?;
             let mut raw = [0u8; 128];
-            let how = How::WRITE;
-            self.note(w.agent, place, 128, how, origin(w, inst).of_lane(lane)).map_err(|e| Fail::at(e, lane))?;
-            self.read_place(w, lane, place, &mut raw)
-                .map_err(|f| Fail::at(self.fault(f, "tensor map read", place, 128), lane))?;
+            let how = AccessKind::WRITE;
+            self.note(w.agent, location, 128, how, origin(w, inst).of_lane(lane)).map_err(|e| Fail::at(e, lane))?;
+            self.read_location(w, lane, location, &mut raw)
+                .map_err(|f| Fail::at(self.fault(f, "tensor map read", location, 128), lane))?;
             TensorMap::replace(&mut raw, field, ordinal, value[lane])
                 .map_err(|e| Fail::at(SimErrorKind::AsyncCopy(e.to_string()), lane))?;
-            self.write_place(w, lane, place, &raw)
-                .map_err(|f| Fail::at(self.fault(f, "tensor map write", place, 128), lane))?;
+            self.write_location(w, lane, location, &raw)
+                .map_err(|f| Fail::at(self.fault(f, "tensor map write", location, 128), lane))?;
             self.mark_progress();
         }
         Ok(())
@@ -702,15 +705,15 @@ impl Machine<'_> {
         let (dst, src) = (Self::addresses(w, frame, &inst.args[0]), Self::addresses(w, frame, &inst.args[1]));
         let lane = mask.trailing_zeros() as usize;
         let mut bytes = [0u8; 128];
-        let from = self.place(w.cta, Space::SharedCta, src[lane])?;
-        // The warp reads as a whole, so what one lane has written must be ordered for all of them.
+        let from = self.resolve(w.cta, Space::SharedCta, src[lane])?;
+        // The whole warp reads, so the writes of one lane must be ordered before the reads of all lanes.
         for reader in lanes(mask) {
-            self.note(w.agent, from, 128, How::READ, origin(w, inst).of_lane(reader))?;
+            self.note(w.agent, from, 128, AccessKind::READ, origin(w, inst).of_lane(reader))?;
         }
-        self.read_place(w, lane, from, &mut bytes).map_err(|f| self.fault(f, "load", from, 128))?;
-        let to = self.place(w.cta, Space::Global, dst[lane])?;
-        self.note(w.agent, to, 128, How::WRITE, origin(w, inst))?;
-        self.write_place(w, lane, to, &bytes).map_err(|f| self.fault(f, "store", to, 128))?;
+        self.read_location(w, lane, from, &mut bytes).map_err(|f| self.fault(f, "load", from, 128))?;
+        let to = self.resolve(w.cta, Space::Global, dst[lane])?;
+        self.note(w.agent, to, 128, AccessKind::WRITE, origin(w, inst))?;
+        self.write_location(w, lane, to, &bytes).map_err(|f| self.fault(f, "store", to, 128))?;
         if let Some(race) = &mut self.race {
             race.fence(w.agent, scope);
         }
@@ -718,7 +721,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// `clusterlaunchcontrol`: this device never cancels a cluster, so every request is answered with "not canceled".
+    /// `clusterlaunchcontrol`: the simulator never cancels a cluster, so it answers every request with "not canceled".
     fn cluster_control(
         &mut self,
         w: &mut Warp,
@@ -738,7 +741,7 @@ impl Machine<'_> {
                     let base = self.ctas[w.cta].cluster * size;
                     let targets = if multicast { (base..base + size).collect::<Vec<_>>() } else { vec![cta] };
                     for target in targets {
-                        let dst = Place::Shared { cta: target, offset };
+                        let dst = Location::Shared { cta: target, offset };
                         let work = Work::Store { dst, bytes: vec![0; 16] };
                         let signal = Signal { cta: target, ..signal };
                         self.issue(w, lane, 0, origin(w, inst), work, smallvec![signal])?;
@@ -757,7 +760,7 @@ impl Machine<'_> {
                     return Err(SimErrorKind::InvalidOperand(what).into());
                 }
                 match &args[0] {
-                    Arg::Vec(items) => {
+                    DArg::Vec(items) => {
                         for (i, item) in items.iter().enumerate().take(4) {
                             let value = if i < 3 { response[i] } else { [0; 32] };
                             w.set32(frame, item, &value, mask);

@@ -3,23 +3,23 @@
 use super::access::MemoryAccess;
 use crate::exec::state::error::SimErrorKind;
 use crate::exec::state::lanes::{Lanes64, lanes};
+use crate::exec::state::location::Location;
 use crate::exec::state::machine::{Fail, Machine};
-use crate::exec::state::place::Place;
-use crate::exec::state::program::Arg;
+use crate::exec::state::program::DArg;
 use crate::exec::state::warp::Warp;
 use crate::ir::Space;
 
-/// More text than this is taken for a mistake.
+/// Output beyond this size, in bytes, is reported as an error.
 const MAX_OUTPUT: usize = 64 << 20;
 
-/// Calls an undefined function by name.
+/// Calls a function without a body, by name.
 pub(crate) fn call(
     m: &mut Machine<'_>,
     w: &mut Warp,
     frame: u32,
     name: &str,
-    results: &[Arg],
-    arguments: &[Arg],
+    results: &[DArg],
+    arguments: &[DArg],
     mask: u32,
 ) -> Result<(), Fail> {
     let values: Vec<Lanes64> = arguments.iter().map(|a| read_argument(w, frame, a)).collect();
@@ -82,7 +82,7 @@ pub(crate) fn call(
     }
     if let Some(dst) = results.first() {
         match dst {
-            Arg::Local(offset) => {
+            DArg::Local(offset) => {
                 let at = w.frames[frame as usize].local.wrapping_add(*offset) as usize;
                 let n = if name == "malloc" { 8 } else { 4 };
                 for lane in lanes(mask) {
@@ -96,13 +96,13 @@ pub(crate) fn call(
     Ok(())
 }
 
-fn read_argument(w: &Warp, frame: u32, arg: &Arg) -> Lanes64 {
+fn read_argument(w: &Warp, frame: u32, arg: &DArg) -> Lanes64 {
     match arg {
-        Arg::Local(offset) => {
+        DArg::Local(offset) => {
             let at = w.frames[frame as usize].local.wrapping_add(*offset) as usize;
             std::array::from_fn(|lane| {
                 let mut raw = [0u8; 8];
-                // A 32-bit argument at the end of the frame has only four bytes behind it.
+                // A 32-bit argument at the end of the frame is followed by fewer than four bytes.
                 if w.local[lane].read(at, &mut raw, false).is_err() {
                     let mut half = [0u8; 4];
                     let _ = w.local[lane].read(at, &mut half, false);
@@ -115,17 +115,17 @@ fn read_argument(w: &Warp, frame: u32, arg: &Arg) -> Lanes64 {
     }
 }
 
-fn place(m: &Machine<'_>, w: &Warp, lane: usize, address: u64) -> Result<Place, Fail> {
-    m.place(w.cta, Space::Generic, address).map_err(|e| Fail::at(e, lane))
+fn resolve(m: &Machine<'_>, w: &Warp, lane: usize, address: u64) -> Result<Location, Fail> {
+    m.resolve(w.cta, Space::Generic, address).map_err(|e| Fail::at(e, lane))
 }
 
 fn read(m: &Machine<'_>, w: &Warp, lane: usize, address: u64, out: &mut [u8]) -> Result<(), Fail> {
-    let place = place(m, w, lane, address)?;
+    let location = resolve(m, w, lane, address)?;
     let bytes = out.len() as u32;
-    m.read_place(w, lane, place, out).map_err(|f| Fail::at(m.fault(f, "load", place, bytes), lane))
+    m.read_location(w, lane, location, out).map_err(|f| Fail::at(m.fault(f, "load", location, bytes), lane))
 }
 
-/// A zero-terminated string of at most 64 KiB.
+/// Reads a zero-terminated string of at most 64 KiB.
 fn c_bytes(m: &Machine<'_>, w: &Warp, lane: usize, mut address: u64) -> Result<Vec<u8>, Fail> {
     let mut out = Vec::new();
     while out.len() < 1 << 16 {
@@ -146,7 +146,7 @@ fn c_string(m: &Machine<'_>, w: &Warp, lane: usize, address: u64) -> Result<Stri
 
 /// One conversion specification.
 #[derive(Default)]
-struct Spec {
+struct Conversion {
     minus: bool,
     plus: bool,
     space: bool,
@@ -154,12 +154,12 @@ struct Spec {
     zero: bool,
     width: usize,
     precision: Option<usize>,
-    /// Argument width in bytes for integers.
+    /// Width of an integer argument in bytes.
     bytes: usize,
 }
 
-/// Formats as C's printf does. Arguments are packed with their natural alignment: 4 bytes for int, 8 for double,
-/// long long and pointers. Returns the text and the number of arguments.
+/// Formats like C's `printf`. Arguments are packed with their natural alignment: 4 bytes for int, 8 for double, long
+/// long and pointers. Returns the text and the number of arguments.
 fn format_printf(m: &Machine<'_>, w: &Warp, lane: usize, format: u64, args: u64) -> Result<(String, u64), Fail> {
     let format = c_bytes(m, w, lane, format)?;
     let mut out = Vec::new();
@@ -181,7 +181,7 @@ fn format_printf(m: &Machine<'_>, w: &Warp, lane: usize, format: u64, args: u64)
         }
         let start = i;
         i += 1;
-        let mut spec = Spec { bytes: 4, ..Spec::default() };
+        let mut spec = Conversion { bytes: 4, ..Conversion::default() };
         while let Some(c) = format.get(i) {
             match c {
                 b'-' => spec.minus = true,
@@ -253,7 +253,7 @@ fn format_printf(m: &Machine<'_>, w: &Warp, lane: usize, format: u64, args: u64)
                     b'X' => (format!("{v:X}"), if spec.hash && v != 0 { "0X" } else { "" }),
                     _ => (format!("{v:o}"), if spec.hash { "0" } else { "" }),
                 };
-                integer(&Spec { plus: false, space: false, ..spec }, false, digits, prefix)
+                integer(&Conversion { plus: false, space: false, ..spec }, false, digits, prefix)
             }
             b'c' => {
                 let v = take(&mut offset, 4)? as u8;
@@ -284,7 +284,7 @@ fn format_printf(m: &Machine<'_>, w: &Warp, lane: usize, format: u64, args: u64)
     Ok((String::from_utf8_lossy(&out).into_owned(), count))
 }
 
-fn pad(spec: &Spec, mut text: Vec<u8>) -> Vec<u8> {
+fn pad(spec: &Conversion, mut text: Vec<u8>) -> Vec<u8> {
     let missing = spec.width.saturating_sub(text.len());
     if spec.minus {
         text.extend(std::iter::repeat_n(b' ', missing));
@@ -295,8 +295,8 @@ fn pad(spec: &Spec, mut text: Vec<u8>) -> Vec<u8> {
     out
 }
 
-/// Sign or prefix, then zeros, then digits, in the field's width.
-fn signed_field(spec: &Spec, sign: &str, body: String, zero: bool) -> Vec<u8> {
+/// Pads a sign or prefix followed by digits to the field's width, with zeros between them if `zero` is set.
+fn signed_field(spec: &Conversion, sign: &str, body: String, zero: bool) -> Vec<u8> {
     if zero && !spec.minus {
         let missing = spec.width.saturating_sub(sign.len() + body.len());
         return format!("{sign}{}{body}", "0".repeat(missing)).into_bytes();
@@ -304,7 +304,7 @@ fn signed_field(spec: &Spec, sign: &str, body: String, zero: bool) -> Vec<u8> {
     pad(spec, format!("{sign}{body}").into_bytes())
 }
 
-fn sign_of(spec: &Spec, negative: bool) -> &'static str {
+fn sign_of(spec: &Conversion, negative: bool) -> &'static str {
     if negative {
         "-"
     } else if spec.plus {
@@ -316,7 +316,7 @@ fn sign_of(spec: &Spec, negative: bool) -> &'static str {
     }
 }
 
-fn integer(spec: &Spec, negative: bool, mut digits: String, prefix: &str) -> Vec<u8> {
+fn integer(spec: &Conversion, negative: bool, mut digits: String, prefix: &str) -> Vec<u8> {
     if let Some(p) = spec.precision {
         if p == 0 && digits == "0" {
             digits.clear();
@@ -327,7 +327,7 @@ fn integer(spec: &Spec, negative: bool, mut digits: String, prefix: &str) -> Vec
     signed_field(spec, &sign, digits, spec.zero && spec.precision.is_none())
 }
 
-fn float(spec: &Spec, conversion: u8, v: f64) -> Vec<u8> {
+fn float(spec: &Conversion, conversion: u8, v: f64) -> Vec<u8> {
     let upper = conversion.is_ascii_uppercase();
     let sign = sign_of(spec, v.is_sign_negative());
     let a = v.abs();
@@ -391,7 +391,7 @@ fn hexadecimal(a: f64, precision: Option<usize>) -> String {
     let exp = if a == 0.0 { 0 } else { biased.max(1) - 1023 };
     let mut digits = 13usize;
     if let Some(p) = precision.filter(|p| *p < 13) {
-        // Round to nearest even at the last hexadecimal digit kept.
+        // Rounds to nearest even at the last hexadecimal digit kept.
         let drop = 4 * (13 - p);
         let whole = lead << 52 | fraction;
         let half = 1u64 << (drop - 1);

@@ -4,7 +4,7 @@ use crate::exec::state::lanes::Lanes64;
 use crate::ir::*;
 use crate::num::{self, Flags, Format, MinMax, Rounding};
 
-/// The new value of a read-modify-write. f32 addition in global memory flushes subnormals, as the ISA says.
+/// The new value of a read-modify-write. f32 addition in global memory flushes subnormals, as the PTX ISA specifies.
 pub(crate) fn combine(op: AtomOp, ty: Type, old: u64, b: u64, global: bool) -> u64 {
     let bits = ty.bits();
     let cut = |v: u64| if bits >= 64 { v } else { v & ((1 << bits) - 1) };
@@ -56,8 +56,8 @@ pub(crate) fn combine(op: AtomOp, ty: Type, old: u64, b: u64, global: bool) -> u
     }
 }
 
-/// Extra passes that a shared-memory access takes: 32 banks of four bytes; 8-byte accesses go by half warps, 16-byte
-/// accesses by quarters.
+/// The number of passes beyond the first that a shared-memory access takes. There are 32 banks of four bytes; 8-byte
+/// accesses proceed by half warps and 16-byte accesses by quarter warps.
 pub(crate) fn bank_conflicts(address: &Lanes64, mask: u32, bytes: u32) -> u64 {
     let words = u64::from(bytes.div_ceil(4).max(1));
     let group = (32 / words.clamp(1, 8)) as usize;

@@ -1,9 +1,9 @@
-//! Asynchronous operations in flight.
+//! Issue and completion of asynchronous operations.
 //!
-//! An operation is issued by an instruction and takes effect in two steps: it *stages*, that is it reads its source,
-//! and it *applies*, that is it writes its destination and signals its mbarrier. Ordinarily both happen at once when
-//! the operation is issued. Under an adversarial schedule they happen as late as is legal: when a wait demands it, at
-//! a random moment, or when nothing else can run; meanwhile the destination is poisoned, so that a read of it traps.
+//! An instruction issues an operation, which takes effect in two steps: it *stages*, that is, reads its source; then
+//! it *applies*, that is, writes its destination and signals its mbarrier. By default both steps happen at issue.
+//! Under an adversarial schedule they happen as late as is legal: when a wait requires them, at a random time, or when
+//! nothing else can run. Until then the destination is poisoned, so that a read of it fails.
 
 use super::access::MemoryAccess;
 use super::combine::combine;
@@ -11,21 +11,21 @@ use super::report::Reports;
 use super::tensor_touch::TensorTouch;
 use crate::exec::state::error::{SimError, SimErrorKind, Site};
 use crate::exec::state::in_flight::{AsyncOp, Signal, SignalKind, Staged, Work};
+use crate::exec::state::location::Location;
 use crate::exec::state::machine::{Fail, Machine};
 use crate::exec::state::memory::Fault;
 use crate::exec::state::phases::BarrierKey;
-use crate::exec::state::place::Place;
-use crate::exec::state::race::{How, Origin, SyncKey};
+use crate::exec::state::race::{AccessKind, Origin, SyncKey};
 use crate::exec::state::warp::Warp;
 use crate::units::{Mbarrier, TmaError};
 use smallvec::SmallVec;
 
-/// Error of a callback: a fault at a place.
-struct Bad(Place, Fault, u32);
+/// A fault at a location, as the error of a callback.
+struct CopyFault(Location, Fault, u32);
 
 enum CopyError {
     Tma(TmaError),
-    Bad(Bad),
+    CopyFault(CopyFault),
 }
 
 impl From<TmaError> for CopyError {
@@ -34,9 +34,9 @@ impl From<TmaError> for CopyError {
     }
 }
 
-/// Issue and completion of asynchronous operations, and the mbarriers that they signal.
+/// Issue and completion of asynchronous operations, and updates of their mbarriers.
 pub(crate) trait Operations {
-    /// Starts an operation. Returns its number, with which groups refer to it.
+    /// Starts an operation. Returns its number, by which groups refer to it.
     fn issue(
         &mut self,
         w: &mut Warp,
@@ -50,7 +50,7 @@ pub(crate) trait Operations {
     /// Delivers a signal to an mbarrier.
     fn signal(&mut self, s: Signal, agent: Option<u32>) -> Result<(), SimErrorKind>;
 
-    /// Changes the mbarrier object at a shared offset.
+    /// Updates the mbarrier object at a shared offset.
     fn mbarrier_update<T>(
         &mut self,
         cta: usize,
@@ -60,7 +60,7 @@ pub(crate) trait Operations {
 
     fn barrier_key(&self, cta: usize, offset: u32) -> BarrierKey;
 
-    /// A fresh mbarrier, or the end of one: nothing of what was there before counts.
+    /// Discards the history of an mbarrier that is initialized or invalidated.
     fn mbarrier_forget(&mut self, cta: usize, offset: u32);
 
     /// The mbarrier object at a shared offset.
@@ -73,22 +73,22 @@ pub(crate) trait Operations {
     /// Completes an operation now, because a wait demands it.
     fn complete(&mut self, id: u64) -> Result<(), SimError>;
 
-    /// Makes an operation read its source now (`wait_group.read`).
+    /// Makes an operation read its source now, for `wait_group.read`.
     fn stage_now(&mut self, id: u64) -> Result<(), SimError>;
 
-    /// After a wait: what the operations did is known to the warp.
+    /// Orders the effects of completed operations before what the warp does next.
     fn acquire_operations(&mut self, agent: u32, ids: &[u64]);
 
-    /// Lets one random operation complete; false if none is in flight.
+    /// Lets one random operation make progress; returns false if none is in flight.
     fn engine_advance(&mut self, stalled: bool) -> Result<bool, SimError>;
 
-    /// At the end of the grid.
+    /// Completes all operations at the end of the grid.
     fn engine_drain(&mut self) -> Result<(), SimError>;
 
     /// The race-detection agent of an operation in flight.
     fn engine_race_agent(&self, id: u64) -> Option<u32>;
 
-    /// Arrives on an mbarrier when the operations `ids` are complete; `done` are all that the arrival speaks for.
+    /// Arrives on an mbarrier when the operations `ids` are complete. The arrival releases the effects of `done`.
     fn engine_arrive_after(
         &mut self,
         ids: Vec<u64>,
@@ -97,7 +97,7 @@ pub(crate) trait Operations {
         agent: u32,
     ) -> Result<(), SimErrorKind>;
 
-    /// Threads of a CTA have exited; a copy that still reads its shared memory would read freed memory.
+    /// Checks, after threads of a CTA have exited, that no copy still reads its shared memory.
     fn check_exit(&self, cta: usize) -> Result<(), SimError>;
 }
 
@@ -172,7 +172,7 @@ impl Operations for Machine<'_> {
         if b.parity != open && self.race.is_some() {
             self.phase_ended(cta, offset);
         }
-        // The object was just read from there.
+        // The object was just read from this location.
         let _ = self.ctas[cta].shared.write(offset as usize, &b.encode().to_le_bytes());
         self.mark_progress();
         Ok(out)
@@ -201,14 +201,14 @@ impl Operations for Machine<'_> {
             Ok(()) => Mbarrier::decode(u64::from_le_bytes(raw))
                 .map_err(|e| SimErrorKind::Mbarrier(format!("{e} at shared offset {offset:#x}"))),
             Err(Fault::Uninitialised(_)) => {
-                Err(SimErrorKind::Mbarrier(format!("no mbarrier was initialised at shared offset {offset:#x}")))
+                Err(SimErrorKind::Mbarrier(format!("no mbarrier was initialized at shared offset {offset:#x}")))
             }
-            Err(f) => Err(self.fault(f, "mbarrier access", Place::Shared { cta, offset }, 8)),
+            Err(f) => Err(self.fault(f, "mbarrier access", Location::Shared { cta, offset }, 8)),
         }
     }
 
     fn mbarrier_ready(&self, cta: usize, offset: u32, parity: u32) -> bool {
-        // An object that has become invalid wakes the waiter, whose instruction then reports it.
+        // An object that has become invalid wakes the waiting warp, whose instruction then reports the error.
         self.mbarrier_read(cta, offset).map_or(true, |b| b.test_wait_parity(parity & 1 != 0))
     }
 
@@ -222,13 +222,13 @@ impl Operations for Machine<'_> {
                     let signalled = self.barrier_key(s.cta, s.offset);
                     signalled == key
                 });
-                // Nothing will change the counts any more if no copy is on its way and nobody else arrives.
+                // The counts are final if no copy is in flight and no other thread arrives.
                 let verdict = match (b.pending, b.transactions) {
                     (0, n) if n > 0 && !coming => {
-                        format!(": {n} bytes more were expected than copies brought (wrong expect_tx?)")
+                        format!(": {n} bytes were expected but not copied (wrong expect_tx?)")
                     }
                     (_, n) if n < 0 => {
-                        format!(": copies brought {} bytes more than were expected (wrong expect_tx?)", -n)
+                        format!(": {} bytes were copied but not expected (wrong expect_tx?)", -n)
                     }
                     _ => String::new(),
                 };
@@ -276,13 +276,13 @@ impl Operations for Machine<'_> {
         }
         let pick = self.rng.below(n);
         let Some(id) = self.engine.pending.keys().nth(pick as usize).copied() else { return Ok(false) };
-        // Unless everything waits, an operation may also only read its source.
+        // Unless all warps are stalled, an operation may also only read its source.
         if !stalled && self.rng.below(4) == 0 {
             self.stage_now(id)?
         } else {
             self.complete(id)?
         }
-        // CTAs that had only this operation left can go.
+        // A CTA that was waiting only for this operation can now be retired.
         self.recheck_exits();
         Ok(true)
     }
@@ -305,7 +305,7 @@ impl Operations for Machine<'_> {
     ) -> Result<(), SimErrorKind> {
         let uid = self.ctas[signal.cta].uid;
         if let Some(race) = &mut self.race {
-            // The arrival carries what the copies did, but the issuing thread learns nothing from it.
+            // The arrival releases the effects of the copies, but does not order them for the issuing thread.
             let proxy = race.fork(agent, None);
             for id in done {
                 race.acquire(proxy, SyncKey::Operation(*id));
@@ -326,8 +326,8 @@ impl Operations for Machine<'_> {
         }
         for op in self.engine.pending.values().filter(|op| op.staged.is_none()) {
             let reads = match &op.work {
-                Work::Copy { src: Place::Shared { cta: c, .. }, .. }
-                | Work::BulkReduce { src: Place::Shared { cta: c, .. }, .. } => *c == cta,
+                Work::Copy { src: Location::Shared { cta: c, .. }, .. }
+                | Work::BulkReduce { src: Location::Shared { cta: c, .. }, .. } => *c == cta,
                 Work::TensorStore { src, .. } => src.0 == cta,
                 _ => false,
             };
@@ -341,19 +341,19 @@ impl Operations for Machine<'_> {
 }
 
 impl Machine<'_> {
-    /// Poisons what the operation is going to overwrite.
+    /// Poisons the bytes that the operation will overwrite.
     fn poison(&mut self, op: &AsyncOp) {
-        let mut wipe = |place: Place, len: u32| match place {
-            Place::Shared { cta, offset } => self.ctas[cta].shared.poison(offset as usize, len as usize),
-            Place::Global(a) => self.mem.poison(a, len as usize),
-            Place::Local(_) => {}
+        let mut wipe = |location: Location, len: u32| match location {
+            Location::Shared { cta, offset } => self.ctas[cta].shared.poison(offset as usize, len as usize),
+            Location::Global(a) => self.mem.poison(a, len as usize),
+            Location::Local(_) => {}
         };
         match &op.work {
             Work::Lanes(list) => list.iter().for_each(|l| wipe(l.dst, l.bytes)),
             Work::Copy { dsts, bytes, byte_mask: None, .. } => dsts.iter().for_each(|d| wipe(*d, *bytes)),
             Work::TensorLoad { map, coords, dsts } => {
                 let len = map.box_bytes(&coords.borrow());
-                dsts.iter().for_each(|(cta, offset)| wipe(Place::Shared { cta: *cta, offset: *offset }, len));
+                dsts.iter().for_each(|(cta, offset)| wipe(Location::Shared { cta: *cta, offset: *offset }, len));
             }
             Work::Store { dst, bytes } => wipe(*dst, bytes.len() as u32),
             _ => {}
@@ -372,25 +372,25 @@ impl Machine<'_> {
         SimError { kind, at: Some(Box::new(site)) }
     }
 
-    fn raw_read(&self, place: Place, out: &mut [u8]) -> Result<(), Bad> {
+    fn raw_read(&self, location: Location, out: &mut [u8]) -> Result<(), CopyFault> {
         let check = self.config.trap_uninitialised;
         let n = out.len() as u32;
-        let result = match place {
-            Place::Global(a) => self.mem.read(a, out, check),
-            Place::Shared { cta, offset } => self.ctas[cta].shared.read(offset as usize, out, check),
-            Place::Local(_) => Err(Fault::OutOfBounds),
+        let result = match location {
+            Location::Global(a) => self.mem.read(a, out, check),
+            Location::Shared { cta, offset } => self.ctas[cta].shared.read(offset as usize, out, check),
+            Location::Local(_) => Err(Fault::OutOfBounds),
         };
-        result.map_err(|f| Bad(place, f, n))
+        result.map_err(|f| CopyFault(location, f, n))
     }
 
-    fn raw_write(&mut self, place: Place, bytes: &[u8]) -> Result<(), Bad> {
+    fn raw_write(&mut self, location: Location, bytes: &[u8]) -> Result<(), CopyFault> {
         let n = bytes.len() as u32;
-        let result = match place {
-            Place::Global(a) => self.mem.write(a, bytes),
-            Place::Shared { cta, offset } => self.ctas[cta].shared.write(offset as usize, bytes),
-            Place::Local(_) => Err(Fault::OutOfBounds),
+        let result = match location {
+            Location::Global(a) => self.mem.write(a, bytes),
+            Location::Shared { cta, offset } => self.ctas[cta].shared.write(offset as usize, bytes),
+            Location::Local(_) => Err(Fault::OutOfBounds),
         };
-        result.map_err(|f| Bad(place, f, n))
+        result.map_err(|f| CopyFault(location, f, n))
     }
 
     /// Reads the operation's source.
@@ -398,34 +398,34 @@ impl Machine<'_> {
         if op.staged.is_some() {
             return Ok(());
         }
-        let mut reads: Vec<(Place, u64)> = Vec::new();
+        let mut reads: Vec<(Location, u64)> = Vec::new();
         let result = self.stage_work(&op.work, &mut reads);
         let staged = match result {
             Ok(staged) => staged,
             Err(CopyError::Tma(e)) => return Err(self.op_error(op, SimErrorKind::AsyncCopy(e.to_string()))),
-            Err(CopyError::Bad(Bad(place, fault, n))) => {
-                let kind = self.fault(fault, "asynchronous read", place, n);
+            Err(CopyError::CopyFault(CopyFault(location, fault, n))) => {
+                let kind = self.fault(fault, "asynchronous read", location, n);
                 return Err(self.op_error(op, kind));
             }
         };
         if let Some(agent) = op.race_agent {
-            let how = How { asynchronous: op.proxy, ..How::READ };
-            for (place, len) in reads {
-                self.note(agent, place, len, how, op.origin).map_err(|k| self.op_error(op, k))?;
+            let how = AccessKind { asynchronous: op.proxy, ..AccessKind::READ };
+            for (location, len) in reads {
+                self.note(agent, location, len, how, op.origin).map_err(|k| self.op_error(op, k))?;
             }
         }
         op.staged = Some(staged);
         Ok(())
     }
 
-    fn stage_work(&self, work: &Work, reads: &mut Vec<(Place, u64)>) -> Result<Vec<Staged>, CopyError> {
+    fn stage_work(&self, work: &Work, reads: &mut Vec<(Location, u64)>) -> Result<Vec<Staged>, CopyError> {
         let mut out = Vec::new();
         match work {
             Work::Lanes(list) => {
                 for l in list {
                     let mut bytes = vec![0; l.bytes as usize];
                     if l.src_bytes > 0 {
-                        self.raw_read(l.src, &mut bytes[..l.src_bytes as usize]).map_err(CopyError::Bad)?;
+                        self.raw_read(l.src, &mut bytes[..l.src_bytes as usize]).map_err(CopyError::CopyFault)?;
                         reads.push((l.src, l.src_bytes.into()));
                     }
                     out.push(Staged::Write(l.dst, bytes));
@@ -434,7 +434,7 @@ impl Machine<'_> {
             Work::Copy { src, dsts, bytes, byte_mask } => {
                 let mut data = vec![0; *bytes as usize];
                 if !data.is_empty() {
-                    self.raw_read(*src, &mut data).map_err(CopyError::Bad)?;
+                    self.raw_read(*src, &mut data).map_err(CopyError::CopyFault)?;
                     reads.push((*src, u64::from(*bytes)));
                 }
                 for dst in dsts {
@@ -450,7 +450,7 @@ impl Machine<'_> {
             }
             Work::BulkReduce { src, dst, bytes, op, ty } => {
                 let mut data = vec![0; *bytes as usize];
-                self.raw_read(*src, &mut data).map_err(CopyError::Bad)?;
+                self.raw_read(*src, &mut data).map_err(CopyError::CopyFault)?;
                 reads.push((*src, u64::from(*bytes)));
                 for (i, e) in data.chunks(ty.size()).enumerate() {
                     let value = e.iter().rev().fold(0u64, |v, b| v << 8 | u64::from(*b));
@@ -461,12 +461,12 @@ impl Machine<'_> {
                 for (index, (cta, offset)) in dsts.iter().enumerate() {
                     let read = |address: u64, buffer: &mut [u8]| {
                         if index == 0 {
-                            reads.push((Place::Global(address), buffer.len() as u64));
+                            reads.push((Location::Global(address), buffer.len() as u64));
                         }
-                        self.raw_read(Place::Global(address), buffer).map_err(CopyError::Bad)
+                        self.raw_read(Location::Global(address), buffer).map_err(CopyError::CopyFault)
                     };
                     let write = |offset: u32, bytes: &[u8]| {
-                        out.push(Staged::Write(Place::Shared { cta: *cta, offset }, bytes.to_vec()));
+                        out.push(Staged::Write(Location::Shared { cta: *cta, offset }, bytes.to_vec()));
                         Ok(())
                     };
                     map.load::<CopyError>(&coords.borrow(), *offset, read, write)?;
@@ -474,18 +474,18 @@ impl Machine<'_> {
             }
             Work::TensorStore { map, coords, src: (cta, offset), reduce } => {
                 let read = |offset: u32, buffer: &mut [u8]| {
-                    let place = Place::Shared { cta: *cta, offset };
-                    reads.push((place, buffer.len() as u64));
-                    self.raw_read(place, buffer).map_err(CopyError::Bad)
+                    let location = Location::Shared { cta: *cta, offset };
+                    reads.push((location, buffer.len() as u64));
+                    self.raw_read(location, buffer).map_err(CopyError::CopyFault)
                 };
                 match reduce {
                     None => map.store::<CopyError>(&coords.borrow(), *offset, read, |address, bytes| {
-                        out.push(Staged::Write(Place::Global(address), bytes.to_vec()));
+                        out.push(Staged::Write(Location::Global(address), bytes.to_vec()));
                         Ok(())
                     })?,
                     Some(op) => {
                         map.reduce::<CopyError>(&coords.borrow(), *offset, *op, read, |address, ty, value| {
-                            out.push(Staged::Reduce(Place::Global(address), *op, ty, value));
+                            out.push(Staged::Reduce(Location::Global(address), *op, ty, value));
                             Ok(())
                         })?
                     }
@@ -498,23 +498,23 @@ impl Machine<'_> {
         Ok(out)
     }
 
-    /// Stages if necessary, applies and signals.
+    /// Stages the operation if necessary, then applies it and sends its signals.
     fn finish(&mut self, id: u64, mut op: AsyncOp) -> Result<(), SimError> {
         self.stage(&mut op)?;
         let staged = op.staged.take().unwrap_or_default();
         for s in staged {
-            let (place, len, strong) = match &s {
+            let (location, len, strong) = match &s {
                 Staged::Write(p, bytes) => (*p, bytes.len(), false),
                 Staged::Reduce(p, _, ty, _) => (*p, ty.size(), true),
                 Staged::Atomic(p, _, ty, _) => (*p, ty.bytes() as usize, true),
             };
             if let Some(agent) = op.race_agent {
-                let how = How { strong, asynchronous: op.proxy, ..How::WRITE };
-                self.note(agent, place, len as u64, how, op.origin).map_err(|k| self.op_error(&op, k))?;
+                let how = AccessKind { strong, asynchronous: op.proxy, ..AccessKind::WRITE };
+                self.note(agent, location, len as u64, how, op.origin).map_err(|k| self.op_error(&op, k))?;
             }
             self.stats.async_bytes += len as u64;
-            self.apply(s).map_err(|Bad(place, fault, n)| {
-                let kind = self.fault(fault, "asynchronous write", place, n);
+            self.apply(s).map_err(|CopyFault(location, fault, n)| {
+                let kind = self.fault(fault, "asynchronous write", location, n);
                 self.op_error(&op, kind)
             })?;
         }
@@ -522,11 +522,11 @@ impl Machine<'_> {
             self.land_operations((warp, lane), id);
         }
         for signal in std::mem::take(&mut op.signals) {
-            // Of `tcgen05.commit` nobody says that it arrives by way of a proxy.
+            // The PTX ISA does not say that `tcgen05.commit` arrives through a proxy.
             let copies = op.proxy && !matches!(op.work, Work::Commit(..));
             if let Some(agent) = op.race_agent.filter(|_| copies) {
-                let place = Place::Shared { cta: signal.cta, offset: signal.offset };
-                self.note_arrival(agent, place, op.origin).map_err(|k| self.op_error(&op, k))?;
+                let location = Location::Shared { cta: signal.cta, offset: signal.offset };
+                self.note_arrival(agent, location, op.origin).map_err(|k| self.op_error(&op, k))?;
             }
             self.signal(signal, op.race_agent).map_err(|k| self.op_error(&op, k))?;
         }
@@ -539,27 +539,27 @@ impl Machine<'_> {
         Ok(())
     }
 
-    fn apply(&mut self, s: Staged) -> Result<(), Bad> {
+    fn apply(&mut self, s: Staged) -> Result<(), CopyFault> {
         match s {
-            Staged::Write(place, bytes) => self.raw_write(place, &bytes),
-            Staged::Reduce(place, op, ty, value) => {
+            Staged::Write(location, bytes) => self.raw_write(location, &bytes),
+            Staged::Reduce(location, op, ty, value) => {
                 let mut raw = [0u8; 8];
-                self.raw_read(place, &mut raw[..ty.size()])?;
+                self.raw_read(location, &mut raw[..ty.size()])?;
                 let old = u64::from_le_bytes(raw);
                 let new = op.apply(ty, old, value).unwrap_or(old);
-                self.raw_write(place, &new.to_le_bytes()[..ty.size()])
+                self.raw_write(location, &new.to_le_bytes()[..ty.size()])
             }
-            Staged::Atomic(place, op, ty, value) => {
+            Staged::Atomic(location, op, ty, value) => {
                 let mut raw = [0u8; 8];
                 let n = ty.bytes() as usize;
-                self.raw_read(place, &mut raw[..n])?;
+                self.raw_read(location, &mut raw[..n])?;
                 let new = combine(op, ty, u64::from_le_bytes(raw), value, false);
-                self.raw_write(place, &new.to_le_bytes()[..n])
+                self.raw_write(location, &new.to_le_bytes()[..n])
             }
         }
     }
 
-    /// What the phase's arrivals released can now be acquired by waits.
+    /// Makes what the phase's arrivals released available to waits.
     fn phase_ended(&mut self, cta: usize, offset: u32) {
         let key = self.barrier_key(cta, offset);
         self.engine.phases.phase_ended(key);
@@ -569,7 +569,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Delivers the arrivals whose copies are complete.
+    /// Delivers the arrivals for which this was the last copy to complete.
     fn deliver_arrivals(&mut self, id: u64) -> Result<(), SimErrorKind> {
         let mut ready = Vec::new();
         let mut tracked = Vec::new();
@@ -584,7 +584,7 @@ impl Machine<'_> {
             }
             !ids.is_empty()
         });
-        // Every copy that an arrival waits for, not only the last one, is released by it.
+        // The arrival releases every copy that it waits for, not only the last one.
         for signal in tracked {
             let uid = self.ctas[signal.cta].uid;
             if let Some(race) = &mut self.race {

@@ -1,15 +1,17 @@
-//! Registers that nobody has written.
+//! Detection of registers that were never written.
 //!
-//! A launch under an adversarial schedule that is told to keeps for each bit of an entry's registers whether it is
-//! *undefined*. Moves, selects and arithmetic pass that on, because a compiler may compute with what it then throws
-//! away. It is an error where it matters: in an address, in the guard of a branch or of an effect, in what is stored,
-//! and in an operand of a copy or of a matrix instruction.
+//! With [`RunOptions::undefined`], an adversarial launch tracks for each bit of the entry's registers whether it is
+//! *undefined*. Moves, selects and arithmetic propagate undefined bits, because a compiler may compute with values
+//! that it later discards. An undefined bit is an error where it matters: in an address, in the guard of a branch or
+//! of an instruction with effects, in a stored value, and in an operand of a copy or matrix instruction.
 //!
-//! What shuffles, votes and calls give counts as defined, and so do all registers of called functions.
+//! The results of shuffles, votes and calls count as defined, and so do all registers of called functions.
 //!
-//! With [`RunOptions::arbitrary`] the registers are defined at first, and what one instruction gives is not. There,
-//! shuffles, votes and calls of something undefined are errors too, so that a launch without an error proves that it
-//! does not matter what the instruction gives.
+//! With [`RunOptions::arbitrary`], registers are defined at first, and the results of one instruction are not.
+//! Shuffles, votes and calls with undefined operands are then errors too, so a launch without an error proves that the
+//! results of the instruction do not matter.
+//!
+//! [`RunOptions::undefined`]: crate::RunOptions::undefined
 //!
 //! [`RunOptions::arbitrary`]: crate::RunOptions::arbitrary
 
@@ -17,7 +19,7 @@ use crate::exec::state::error::SimErrorKind;
 use crate::exec::state::lanes::Lanes;
 use crate::exec::state::machine::Fail;
 use crate::exec::state::options::ArbitraryLanes;
-use crate::exec::state::program::{Arg, Class, DInst};
+use crate::exec::state::program::{Class, DArg, DInst};
 use crate::exec::state::undefined::{NONE, Undefined, spread};
 use crate::exec::state::warp::Warp;
 use crate::ir::*;
@@ -30,31 +32,31 @@ fn is_pure(inst: &DInst) -> bool {
     matches!(inst.class, Class::Move | Class::Integer | Class::Float | Class::Convert | Class::Compare)
 }
 
-/// The sources of an instruction that must be defined, beside addresses.
+/// Whether the data sources of an instruction must be defined, in addition to its addresses.
 fn uses_data(op: &Op, class: Class) -> bool {
     match op {
-        // Arguments of calls may have padding.
+        // Arguments of calls may contain padding.
         Op::St(a) => !matches!(a.space, Space::Param | Space::ParamFunc),
         Op::StBulk { .. } | Op::BrxIdx => true,
         _ => matches!(class, Class::Atomic | Class::Async | Class::Tensor),
     }
 }
 
-/// What is looked at beside the registers of an entry that nobody has written.
+/// The source of undefined bits.
 #[derive(Clone, Copy)]
 pub(crate) enum Watch {
     Unwritten,
-    /// What one instruction gives; `here` if this is it, with the lanes.
+    /// The results of one instruction. `here` is set, with the lanes, at that instruction.
     Arbitrary {
         here: Option<ArbitraryLanes>,
     },
 }
 
-/// Checks an instruction before it is executed, and records which registers it defines. `lanes` come to it; `mask` are
-/// those of them that execute it.
+/// Checks an instruction before it executes, and records which registers it defines. `lanes` reach the instruction;
+/// `mask` are the lanes that execute it.
 pub(crate) fn check(w: &mut Warp, frame: u32, inst: &DInst, lanes: u32, mask: u32, watch: Watch) -> Result<(), Fail> {
     if frame != ENTRY {
-        // What leaves a called function is not followed.
+        // Undefined bits are not tracked inside a called function.
         return match watch {
             Watch::Arbitrary { here: Some(_) } => refuse("a register of a called function", lanes),
             _ => Ok(()),
@@ -73,7 +75,7 @@ pub(crate) fn check(w: &mut Warp, frame: u32, inst: &DInst, lanes: u32, mask: u3
 }
 
 /// The destination registers.
-fn targets(inst: &DInst) -> impl Iterator<Item = &Arg> {
+fn targets(inst: &DInst) -> impl Iterator<Item = &DArg> {
     inst.args.iter().enumerate().filter(|(i, _)| inst.defs >> i & 1 != 0).map(|(_, arg)| arg)
 }
 
@@ -90,7 +92,7 @@ impl Undefined {
         refuse("the guard", guard)?;
         for (i, arg) in inst.args.iter().enumerate().filter(|(i, _)| inst.defs >> i & 1 == 0) {
             let what = match arg {
-                Arg::Mem(..) | Arg::Tensor(_) => "the address".to_string(),
+                DArg::Mem(..) | DArg::Tensor(_) => "the address".to_string(),
                 _ if strict || uses_data(&inst.op, inst.class) => format!("operand {}", i + 1),
                 _ => continue,
             };
@@ -105,7 +107,7 @@ impl Undefined {
         Ok(())
     }
 
-    /// Passes on what is undefined in the sources of an instruction.
+    /// Propagates undefined source bits to the destinations of an instruction.
     fn compute(&mut self, w: &Warp, inst: &DInst, mask: u32) {
         let args = &inst.args;
         match &inst.op {
@@ -117,11 +119,11 @@ impl Undefined {
                 self.set(&args[0], &b, mask & !p & !condition);
                 self.set(&args[0], &[[u32::MAX; 32]; 4], mask & condition);
             }
-            // A defined bit that decides the result alone defines it.
+            // If a defined bit alone determines the result, the result is defined.
             Op::Bits { op: op @ (BitOp::And | BitOp::Or), .. } => {
-                let decides = |arg: &Arg| -> [Lanes; 4] {
+                let decides = |arg: &DArg| -> [Lanes; 4] {
                     let value = match arg {
-                        Arg::P(_) | Arg::NotP(_) => [spread(w.src_pred(ENTRY, arg)), [0; 32], [0; 32], [0; 32]],
+                        DArg::P(_) | DArg::NotP(_) => [spread(w.src_pred(ENTRY, arg)), [0; 32], [0; 32], [0; 32]],
                         _ => w.src128(ENTRY, arg),
                     };
                     if *op == BitOp::And { value } else { value.map(|p| p.map(|v| !v)) }

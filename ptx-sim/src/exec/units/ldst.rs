@@ -4,10 +4,10 @@ use super::access::MemoryAccess;
 use super::combine::{bank_conflicts, combine};
 use crate::exec::state::error::SimErrorKind;
 use crate::exec::state::lanes::{Lanes, lanes};
+use crate::exec::state::location::Location;
 use crate::exec::state::machine::{Fail, Machine};
-use crate::exec::state::place::Place;
-use crate::exec::state::program::{Arg, DInst};
-use crate::exec::state::race::{How, MemKey, Releasing};
+use crate::exec::state::program::{DArg, DInst};
+use crate::exec::state::race::{AccessKind, MemKey, Releasing};
 use crate::exec::state::warp::Warp;
 use crate::ir::*;
 
@@ -18,7 +18,7 @@ pub(crate) trait LoadStore {
         w: &mut Warp,
         frame: u32,
         a: &LoadStoreMods,
-        args: &[Arg],
+        args: &[DArg],
         mask: u32,
         inst: &DInst,
     ) -> Result<(), Fail>;
@@ -28,18 +28,18 @@ pub(crate) trait LoadStore {
         w: &mut Warp,
         frame: u32,
         a: &LoadStoreMods,
-        args: &[Arg],
+        args: &[DArg],
         mask: u32,
         inst: &DInst,
     ) -> Result<(), Fail>;
 
-    /// `st.bulk`: zeros of any length.
+    /// `st.bulk`: writes zeros to a range of any length.
     fn store_bulk(
         &mut self,
         w: &mut Warp,
         frame: u32,
         space: Space,
-        args: &[Arg],
+        args: &[DArg],
         mask: u32,
         inst: &DInst,
     ) -> Result<(), Fail>;
@@ -51,19 +51,19 @@ pub(crate) trait LoadStore {
         frame: u32,
         m: &AtomMods,
         returns: bool,
-        args: &[Arg],
+        args: &[DArg],
         mask: u32,
         inst: &DInst,
     ) -> Result<(), Fail>;
 
-    /// `fence` and `membar`. Memory is sequentially consistent here; the fence matters to race detection.
+    /// `fence` and `membar`. Simulated memory is sequentially consistent, so they only affect race detection.
     fn fence(&mut self, w: &Warp, scope: Scope);
 
-    /// For race detection: what a strong read at a place, behind the access itself, orders.
-    fn strong_read(&mut self, agent: u32, place: Place, acquire: bool, scope: Scope);
+    /// Records for race detection what a strong read orders, after the access itself was recorded.
+    fn strong_read(&mut self, agent: u32, location: Location, acquire: bool, scope: Scope);
 
-    /// The same for a strong write.
-    fn strong_write(&mut self, agent: u32, place: Place, by: Option<Releasing>, scope: Scope);
+    /// Records for race detection what a strong write orders.
+    fn strong_write(&mut self, agent: u32, location: Location, by: Option<Releasing>, scope: Scope);
 }
 
 impl LoadStore for Machine<'_> {
@@ -72,7 +72,7 @@ impl LoadStore for Machine<'_> {
         w: &mut Warp,
         frame: u32,
         a: &LoadStoreMods,
-        args: &[Arg],
+        args: &[DArg],
         mask: u32,
         inst: &DInst,
     ) -> Result<(), Fail> {
@@ -81,7 +81,7 @@ impl LoadStore for Machine<'_> {
         let total = element * usize::from(a.vec);
         let strong = !matches!(a.sem, Sem::Weak);
         self.spin_hints += u64::from(strong);
-        // Values by element, up to four planes for each.
+        // Values by element, with up to four planes for each.
         let mut values = [[0u64; 32]; 8];
         let mut high = [[0u64; 32]; 2];
         let origin = w.origin(inst);
@@ -89,20 +89,24 @@ impl LoadStore for Machine<'_> {
         for lane in lanes(mask) {
             let mut raw = [0u8; 32];
             let at = address[lane];
-            let place = self.place(w.cta, a.space, at).map_err(|e| Fail::at(e, lane))?;
+            let location = self.resolve(w.cta, a.space, at).map_err(|e| Fail::at(e, lane))?;
             if at % total as u64 != 0 {
-                let kind =
-                    SimErrorKind::Misaligned { access: "load", space: place.space(), address: at, bytes: total as u32 };
+                let kind = SimErrorKind::Misaligned {
+                    access: "load",
+                    space: location.space(),
+                    address: at,
+                    bytes: total as u32,
+                };
                 return Err(Fail::at(kind, lane));
             }
-            self.read_place(w, lane, place, &mut raw[..total])
-                .map_err(|f| Fail::at(self.fault(f, "load", place, total as u32), lane))?;
-            shared |= matches!(place, Place::Shared { .. });
+            self.read_location(w, lane, location, &mut raw[..total])
+                .map_err(|f| Fail::at(self.fault(f, "load", location, total as u32), lane))?;
+            shared |= matches!(location, Location::Shared { .. });
             if self.race.is_some() {
-                let how = How { strong, scope: a.scope, ..How::READ };
-                self.note(w.agent, place, total as u64, how, origin.of_lane(lane)).map_err(|e| Fail::at(e, lane))?;
+                let how = AccessKind { strong, scope: a.scope, ..AccessKind::READ };
+                self.note(w.agent, location, total as u64, how, origin.of_lane(lane)).map_err(|e| Fail::at(e, lane))?;
                 if strong {
-                    self.strong_read(w.agent, place, matches!(a.sem, Sem::Acquire), a.scope);
+                    self.strong_read(w.agent, location, matches!(a.sem, Sem::Acquire), a.scope);
                 }
             }
             for v in 0..usize::from(a.vec) {
@@ -124,7 +128,7 @@ impl LoadStore for Machine<'_> {
         }
         for v in 0..usize::from(a.vec) {
             let dst = match &args[0] {
-                Arg::Vec(items) => &items[v],
+                DArg::Vec(items) => &items[v],
                 other => other,
             };
             if element == 16 {
@@ -153,7 +157,7 @@ impl LoadStore for Machine<'_> {
         w: &mut Warp,
         frame: u32,
         a: &LoadStoreMods,
-        args: &[Arg],
+        args: &[DArg],
         mask: u32,
         inst: &DInst,
     ) -> Result<(), Fail> {
@@ -165,7 +169,7 @@ impl LoadStore for Machine<'_> {
         let mut high = [[0u64; 32]; 2];
         for v in 0..usize::from(a.vec) {
             let src = match &args[1] {
-                Arg::Vec(items) => &items[v],
+                DArg::Vec(items) => &items[v],
                 other => other,
             };
             if element == 16 {
@@ -180,11 +184,11 @@ impl LoadStore for Machine<'_> {
         let mut shared = false;
         for lane in lanes(mask) {
             let at = address[lane];
-            let place = self.place(w.cta, a.space, at).map_err(|e| Fail::at(e, lane))?;
+            let location = self.resolve(w.cta, a.space, at).map_err(|e| Fail::at(e, lane))?;
             if at % total as u64 != 0 {
                 let kind = SimErrorKind::Misaligned {
                     access: "store",
-                    space: place.space(),
+                    space: location.space(),
                     address: at,
                     bytes: total as u32,
                 };
@@ -199,19 +203,19 @@ impl LoadStore for Machine<'_> {
                     raw[v * element + 8..(v + 1) * element].copy_from_slice(&high[v][lane].to_le_bytes());
                 }
             }
-            shared |= matches!(place, Place::Shared { .. });
+            shared |= matches!(location, Location::Shared { .. });
             if self.race.is_some() {
                 let mut old = [0u8; 32];
-                let unchanged = self.read_place(w, lane, place, &mut old[..total]).is_ok() && old == raw;
-                let how = How { strong, scope: a.scope, unchanged, ..How::WRITE };
-                self.note(w.agent, place, total as u64, how, origin.of_lane(lane)).map_err(|e| Fail::at(e, lane))?;
+                let unchanged = self.read_location(w, lane, location, &mut old[..total]).is_ok() && old == raw;
+                let how = AccessKind { strong, scope: a.scope, unchanged, ..AccessKind::WRITE };
+                self.note(w.agent, location, total as u64, how, origin.of_lane(lane)).map_err(|e| Fail::at(e, lane))?;
                 if strong {
                     let by = matches!(a.sem, Sem::Release).then(|| w.releasing(mask));
-                    self.strong_write(w.agent, place, by, a.scope);
+                    self.strong_write(w.agent, location, by, a.scope);
                 }
             }
-            self.write_place(w, lane, place, &raw[..total])
-                .map_err(|f| Fail::at(self.fault(f, "store", place, total as u32), lane))?;
+            self.write_location(w, lane, location, &raw[..total])
+                .map_err(|f| Fail::at(self.fault(f, "store", location, total as u32), lane))?;
         }
         self.mark_progress();
         self.stats.memory(a.space, shared, false, total as u64 * u64::from(mask.count_ones()));
@@ -226,7 +230,7 @@ impl LoadStore for Machine<'_> {
         w: &mut Warp,
         frame: u32,
         space: Space,
-        args: &[Arg],
+        args: &[DArg],
         mask: u32,
         inst: &DInst,
     ) -> Result<(), Fail> {
@@ -239,8 +243,8 @@ impl LoadStore for Machine<'_> {
         }
         let origin = w.origin(inst);
         for lane in lanes(mask) {
-            let place = self.place(w.cta, space, address[lane]).map_err(|e| Fail::at(e, lane))?;
-            let Place::Shared { .. } = place else {
+            let location = self.resolve(w.cta, space, address[lane]).map_err(|e| Fail::at(e, lane))?;
+            let Location::Shared { .. } = location else {
                 let what = format!("st.bulk to address {:#x}, which is not in shared memory", address[lane]);
                 return Err(Fail::at(SimErrorKind::InvalidOperand(what), lane));
             };
@@ -252,9 +256,9 @@ impl LoadStore for Machine<'_> {
             let mut at = 0;
             while at < size[lane] {
                 let n = PIECE.min(size[lane] - at);
-                let here = place.plus(at);
-                self.note(w.agent, here, n, How::WRITE, origin.of_lane(lane)).map_err(|e| Fail::at(e, lane))?;
-                self.write_place(w, lane, here, &[0; PIECE as usize][..n as usize])
+                let here = location.plus(at);
+                self.note(w.agent, here, n, AccessKind::WRITE, origin.of_lane(lane)).map_err(|e| Fail::at(e, lane))?;
+                self.write_location(w, lane, here, &[0; PIECE as usize][..n as usize])
                     .map_err(|f| Fail::at(self.fault(f, "store", here, n as u32), lane))?;
                 at += n;
             }
@@ -271,7 +275,7 @@ impl LoadStore for Machine<'_> {
         frame: u32,
         m: &AtomMods,
         returns: bool,
-        args: &[Arg],
+        args: &[DArg],
         mask: u32,
         inst: &DInst,
     ) -> Result<(), Fail> {
@@ -281,8 +285,8 @@ impl LoadStore for Machine<'_> {
         let element = m.ty.bytes() as usize;
         let n = usize::from(m.vec);
         let total = element * n;
-        let item = |arg: &Arg, v: usize| match arg {
-            Arg::Vec(items) => items[v].clone(),
+        let item = |arg: &DArg, v: usize| match arg {
+            DArg::Vec(items) => items[v].clone(),
             other => other.clone(),
         };
         let b: Vec<[Lanes; 4]> = (0..n).map(|v| w.src128(frame, &item(&rest[0], v))).collect();
@@ -294,26 +298,26 @@ impl LoadStore for Machine<'_> {
         let mut shared = false;
         for lane in lanes(mask) {
             let at = address[lane];
-            let place = self.place(w.cta, m.space, at).map_err(|e| Fail::at(e, lane))?;
+            let location = self.resolve(w.cta, m.space, at).map_err(|e| Fail::at(e, lane))?;
             if at % total as u64 != 0 {
                 let kind = SimErrorKind::Misaligned {
                     access: "atomic",
-                    space: place.space(),
+                    space: location.space(),
                     address: at,
                     bytes: total as u32,
                 };
                 return Err(Fail::at(kind, lane));
             }
-            shared |= matches!(place, Place::Shared { .. });
+            shared |= matches!(location, Location::Shared { .. });
             if self.race.is_some() {
-                let how = How { scope: m.scope, ..How::ATOMIC };
-                self.note(w.agent, place, total as u64, how, origin.of_lane(lane)).map_err(|e| Fail::at(e, lane))?;
-                self.strong_read(w.agent, place, matches!(m.sem, Sem::Acquire | Sem::AcqRel), m.scope);
+                let how = AccessKind { scope: m.scope, ..AccessKind::ATOMIC };
+                self.note(w.agent, location, total as u64, how, origin.of_lane(lane)).map_err(|e| Fail::at(e, lane))?;
+                self.strong_read(w.agent, location, matches!(m.sem, Sem::Acquire | Sem::AcqRel), m.scope);
             }
             for v in 0..n {
-                let here = place.plus((v * element) as u64);
+                let here = location.plus((v * element) as u64);
                 let mut raw = [0u8; 16];
-                self.read_place(w, lane, here, &mut raw[..element])
+                self.read_location(w, lane, here, &mut raw[..element])
                     .map_err(|f| Fail::at(self.fault(f, "atomic", here, element as u32), lane))?;
                 let before = u128::from_le_bytes(raw);
                 let operand = wide(&b[v], lane);
@@ -324,23 +328,23 @@ impl LoadStore for Machine<'_> {
                     }
                     (None, AtomOp::Exch) => operand,
                     (None, op) => {
-                        let global = matches!(place, Place::Global(_));
+                        let global = matches!(location, Location::Global(_));
                         u128::from(combine(op, m.ty, before as u64, operand as u64, global))
                     }
                 };
-                self.write_place(w, lane, here, &after.to_le_bytes()[..element])
+                self.write_location(w, lane, here, &after.to_le_bytes()[..element])
                     .map_err(|f| Fail::at(self.fault(f, "atomic", here, element as u32), lane))?;
                 for (i, plane) in old[v].iter_mut().enumerate() {
                     plane[lane] = (before >> (32 * i)) as u32;
                 }
-                // A failed compare-and-swap has no effect: a spin on it is not progress.
+                // A failed compare-and-swap has no effect, so spinning on it is not progress.
                 if after != before || m.op != AtomOp::Cas && m.op != AtomOp::Exch {
                     self.mark_progress();
                 }
             }
             if self.race.is_some() {
                 let by = matches!(m.sem, Sem::Release | Sem::AcqRel).then(|| w.releasing(mask));
-                self.strong_write(w.agent, place, by, m.scope);
+                self.strong_write(w.agent, location, by, m.scope);
             }
         }
         if matches!(m.sem, Sem::Acquire | Sem::AcqRel) {
@@ -363,16 +367,16 @@ impl LoadStore for Machine<'_> {
         self.all_lanes_meet(w);
     }
 
-    fn strong_read(&mut self, agent: u32, place: Place, acquire: bool, scope: Scope) {
-        if let Some(location) = self.location(place)
+    fn strong_read(&mut self, agent: u32, location: Location, acquire: bool, scope: Scope) {
+        if let Some(location) = self.location(location)
             && let Some(race) = &mut self.race
         {
             race.strong_read(agent, location, acquire, scope);
         }
     }
 
-    fn strong_write(&mut self, agent: u32, place: Place, by: Option<Releasing>, scope: Scope) {
-        if let Some(location) = self.location(place)
+    fn strong_write(&mut self, agent: u32, location: Location, by: Option<Releasing>, scope: Scope) {
+        if let Some(location) = self.location(location)
             && let Some(race) = &mut self.race
         {
             race.strong_write(agent, location, by, scope);
@@ -381,11 +385,11 @@ impl LoadStore for Machine<'_> {
 }
 
 impl Machine<'_> {
-    fn location(&self, place: Place) -> Option<(MemKey, u64)> {
-        match place {
-            Place::Global(a) => Some((MemKey::Global, a)),
-            Place::Shared { cta, offset } => Some((MemKey::Shared(self.ctas[cta].uid), u64::from(offset))),
-            Place::Local(_) => None,
+    fn location(&self, location: Location) -> Option<(MemKey, u64)> {
+        match location {
+            Location::Global(a) => Some((MemKey::Global, a)),
+            Location::Shared { cta, offset } => Some((MemKey::Shared(self.ctas[cta].uid), u64::from(offset))),
+            Location::Local(_) => None,
         }
     }
 }

@@ -1,17 +1,18 @@
-//! `multimem`: accesses of multicast addresses, each of which stands for a place in every member of an object.
+//! `multimem`: accesses to multicast addresses, each of which refers to one location in every member of an object.
 //!
-//! An access is one access of each member, in their order. For races it is as strong as the instruction says, and an
-//! update is atomic in each member. No fence is asked for between it and accesses by the members' own addresses.
+//! An access accesses each member once, in order. For race detection each of these accesses is as strong as the
+//! instruction specifies, and an update is atomic in each member. No fence is required between these accesses and
+//! accesses by the members' own addresses.
 
 use super::access::MemoryAccess;
 use super::combine::combine;
 use super::ldst::LoadStore;
 use crate::exec::state::error::SimErrorKind;
 use crate::exec::state::lanes::lanes;
+use crate::exec::state::location::Location;
 use crate::exec::state::machine::{Fail, Machine};
-use crate::exec::state::place::Place;
-use crate::exec::state::program::{Arg, DInst};
-use crate::exec::state::race::{How, Origin, Releasing};
+use crate::exec::state::program::{DArg, DInst};
+use crate::exec::state::race::{AccessKind, Origin, Releasing};
 use crate::exec::state::warp::Warp;
 use crate::ir::*;
 use crate::num::{self, CvtOpts, Format, Rounding};
@@ -22,7 +23,7 @@ pub(crate) trait MulticastAccess {
         w: &mut Warp,
         frame: u32,
         m: &MultimemMods,
-        args: &[Arg],
+        args: &[DArg],
         mask: u32,
         inst: &DInst,
     ) -> Result<(), Fail>;
@@ -34,7 +35,7 @@ impl MulticastAccess for Machine<'_> {
         w: &mut Warp,
         frame: u32,
         m: &MultimemMods,
-        args: &[Arg],
+        args: &[DArg],
         mask: u32,
         inst: &DInst,
     ) -> Result<(), Fail> {
@@ -44,7 +45,7 @@ impl MulticastAccess for Machine<'_> {
         let (element, n) = (m.ty.bytes() as usize, usize::from(m.vec));
         let total = (element * n) as u64;
         let item = |v: usize| match data {
-            Arg::Vec(items) => items[v].clone(),
+            DArg::Vec(items) => items[v].clone(),
             other => other.clone(),
         };
         let mut values = [[0u64; 32]; 8];
@@ -57,18 +58,20 @@ impl MulticastAccess for Machine<'_> {
         for lane in lanes(mask) {
             let members = self.members_of(m, address[lane], total).map_err(|e| Fail::at(e, lane))?;
             for (v, value) in values.iter_mut().enumerate().take(n) {
-                let places: Vec<Place> = members.iter().map(|at| Place::Global(at + (v * element) as u64)).collect();
+                let locations: Vec<Location> =
+                    members.iter().map(|at| Location::Global(at + (v * element) as u64)).collect();
                 match m.kind {
                     MultimemKind::LdReduce { op, wide } => {
-                        value[lane] = self.combined(w, lane, &places, m.ty, op, wide).map_err(|e| Fail::at(e, lane))?;
+                        value[lane] =
+                            self.combined(w, lane, &locations, m.ty, op, wide).map_err(|e| Fail::at(e, lane))?;
                     }
-                    _ => self.written(w, lane, &places, m, value[lane]).map_err(|e| Fail::at(e, lane))?,
+                    _ => self.written(w, lane, &locations, m, value[lane]).map_err(|e| Fail::at(e, lane))?,
                 }
             }
             for member in &members {
                 self.multimem_order(
                     w.agent,
-                    Place::Global(*member),
+                    Location::Global(*member),
                     total,
                     m,
                     (origin.of_lane(lane), w.releasing(mask)),
@@ -94,7 +97,7 @@ impl MulticastAccess for Machine<'_> {
 }
 
 impl Machine<'_> {
-    /// The places that an address stands for.
+    /// The locations to which a multicast address refers.
     fn members_of(&self, m: &MultimemMods, address: u64, bytes: u64) -> Result<Vec<u64>, SimErrorKind> {
         let access = match m.kind {
             MultimemKind::LdReduce { .. } => "multimem load",
@@ -106,27 +109,27 @@ impl Machine<'_> {
         }
         let members = self.mem.members(address).map(Iterator::collect);
         members.ok_or_else(|| {
-            let hint = " (no multicast address)".to_string();
+            let hint = " (not a multicast address)".to_string();
             SimErrorKind::OutOfBounds { access, space: "global", address, bytes: bytes as u32, hint }
         })
     }
 
-    /// One element of all members, combined in their order; halves in f32 and rounded once where the sum is `wide`.
+    /// Combines one element of all members, in order. With `wide`, halves are combined in f32 and rounded once.
     fn combined(
         &self,
         w: &Warp,
         lane: usize,
-        places: &[Place],
+        locations: &[Location],
         ty: Type,
         op: AtomOp,
         wide: bool,
     ) -> Result<u64, SimErrorKind> {
         let bytes = ty.bytes() as usize;
         let mut all = vec![];
-        for place in places {
+        for location in locations {
             let mut raw = [0u8; 8];
-            self.read_place(w, lane, *place, &mut raw[..bytes])
-                .map_err(|f| self.fault(f, "multimem load", *place, bytes as u32))?;
+            self.read_location(w, lane, *location, &mut raw[..bytes])
+                .map_err(|f| self.fault(f, "multimem load", *location, bytes as u32))?;
             all.push(u64::from_le_bytes(raw));
         }
         if !wide {
@@ -148,29 +151,29 @@ impl Machine<'_> {
         &mut self,
         w: &mut Warp,
         lane: usize,
-        places: &[Place],
+        locations: &[Location],
         m: &MultimemMods,
         operand: u64,
     ) -> Result<(), SimErrorKind> {
         let bytes = m.ty.bytes() as usize;
-        for &place in places {
-            let fault = |this: &Self, f| this.fault(f, "multimem access", place, bytes as u32);
+        for &location in locations {
+            let fault = |this: &Self, f| this.fault(f, "multimem access", location, bytes as u32);
             let mut new = operand;
             if let MultimemKind::Red(op) = m.kind {
                 let mut raw = [0u8; 8];
-                self.read_place(w, lane, place, &mut raw[..bytes]).map_err(|f| fault(self, f))?;
+                self.read_location(w, lane, location, &mut raw[..bytes]).map_err(|f| fault(self, f))?;
                 new = combine(op, m.ty, u64::from_le_bytes(raw), operand, true);
             }
-            self.write_place(w, lane, place, &new.to_le_bytes()[..bytes]).map_err(|f| fault(self, f))?;
+            self.write_location(w, lane, location, &new.to_le_bytes()[..bytes]).map_err(|f| fault(self, f))?;
         }
         Ok(())
     }
 
-    /// What the access of one member means to races.
+    /// Records the access to one member for race detection.
     fn multimem_order(
         &mut self,
         agent: u32,
-        place: Place,
+        location: Location,
         bytes: u64,
         m: &MultimemMods,
         (origin, by): (Origin, Releasing),
@@ -180,11 +183,11 @@ impl Machine<'_> {
         }
         let (strong, scope) = (m.sem != Sem::Weak, m.scope);
         let loads = matches!(m.kind, MultimemKind::LdReduce { .. });
-        self.note(agent, place, bytes, How { write: !loads, strong, scope, ..How::READ }, origin)?;
+        self.note(agent, location, bytes, AccessKind { write: !loads, strong, scope, ..AccessKind::READ }, origin)?;
         if strong && loads {
-            self.strong_read(agent, place, m.sem == Sem::Acquire, scope);
+            self.strong_read(agent, location, m.sem == Sem::Acquire, scope);
         } else if strong {
-            self.strong_write(agent, place, (m.sem == Sem::Release).then_some(by), scope);
+            self.strong_write(agent, location, (m.sem == Sem::Release).then_some(by), scope);
         }
         Ok(())
     }

@@ -1,13 +1,13 @@
-//! What the cost of an instruction depends on, for a record of the launch.
+//! Extracts the quantities that determine an instruction's cost, for the record of a launch.
 
 use super::access::MemoryAccess;
 use super::combine::bank_conflicts;
 use super::tcgen05::kind;
 use crate::exec::state::lanes::{Lanes64, lanes};
+use crate::exec::state::location::Location;
 use crate::exec::state::machine::Machine;
 use crate::exec::state::memory::FUNCTION_BASE;
-use crate::exec::state::place::Place;
-use crate::exec::state::program::{Arg, DInst, TensorArg};
+use crate::exec::state::program::{DArg, DInst, TensorArg};
 use crate::exec::state::record::Event;
 use crate::exec::state::warp::Warp;
 use crate::ir::*;
@@ -17,7 +17,8 @@ use rustc_hash::FxHasher;
 use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};
 
-/// Memory that has been read is as new as before to one who writes it. The value marks the names of what is touched.
+/// The kind of an access. A write to memory that was only read before counts as a first access, so the value also tags
+/// the object's key in the footprint.
 #[derive(Clone, Copy)]
 #[repr(u64)]
 enum Access {
@@ -25,15 +26,15 @@ enum Access {
     Write = 1 << 62,
 }
 
-/// The block's number in the grid.
+/// The number of the CTA in the grid.
 fn block_number(w: &Warp) -> u32 {
     let ([x, y, z], [nx, ny, _]) = (w.env.ctaid, w.env.nctaid);
     x.wrapping_add(nx.wrapping_mul(y.wrapping_add(ny.wrapping_mul(z))))
 }
 
-/// Notes instructions before they are executed.
+/// Records instructions before they execute.
 pub(crate) trait Observe {
-    /// The event of an instruction; what it touches in global memory is entered into the footprint.
+    /// Returns the event of an instruction, and enters its global-memory accesses into the footprint.
     fn observe(&mut self, w: &Warp, si: usize, inst: &DInst, mask: u32) -> Event;
 }
 
@@ -111,7 +112,7 @@ impl Observe for Machine<'_> {
                 let load = m.kind == TensorCopyKind::Load;
                 let access = if load { Access::Read } else { Access::Write };
                 event.b = if load { self.barrier_offset(w, frame, &args[2], mask) } else { u32::MAX };
-                if let Arg::Tensor(t) = &args[usize::from(load)] {
+                if let DArg::Tensor(t) = &args[usize::from(load)] {
                     for lane in lanes(mask) {
                         let (bytes, key) = self.tensor_box(w, frame, t, lane);
                         event.a += bytes;
@@ -126,16 +127,16 @@ impl Observe for Machine<'_> {
 }
 
 impl Machine<'_> {
-    /// Bytes of a sector and of a line of the caches; 1 where nobody asked for more than instructions.
+    /// Bytes of a sector and of a line of the caches; at least 1.
     fn grain(&self) -> (u64, u64) {
         self.recorder.as_ref().map_or((1, 1), |r| (r.options.sector.max(1), r.options.line.max(1)))
     }
 
     fn memory(&mut self, w: &Warp, event: &mut Event, space: Space, address: &Lanes64, bytes: u32, access: Access) {
         let first = address[event.lanes.trailing_zeros() as usize & 31];
-        match self.place(w.cta, space, first) {
-            Ok(Place::Shared { .. }) => event.a = passes(address, event.lanes, bytes),
-            Ok(Place::Global(a)) if a < FUNCTION_BASE => {
+        match self.resolve(w.cta, space, first) {
+            Ok(Location::Shared { .. }) => event.a = passes(address, event.lanes, bytes),
+            Ok(Location::Global(a)) if a < FUNCTION_BASE => {
                 let (bytes_of_sector, bytes_of_line) = self.grain();
                 let mut sectors: SmallVec<[(u64, u32); 64]> = SmallVec::new();
                 for lane in lanes(event.lanes) {
@@ -169,13 +170,14 @@ impl Machine<'_> {
                     }
                 }
             }
-            Ok(Place::Local(at)) => (event.b, event.c) = (bytes, at),
-            // Parameters and constants; an invalid address is reported when the instruction is executed.
+            Ok(Location::Local(at)) => (event.b, event.c) = (bytes, at),
+            // Parameters and constants. Executing the instruction reports invalid addresses.
             _ => {}
         }
     }
 
-    /// A copy of the copy engine. Its source counts as one thing: tiles of different blocks are the same or apart.
+    /// Records a copy by the copy engine. Its source counts as one object: tiles of different CTAs are identical or
+    /// disjoint.
     fn touch_copy(&mut self, w: &Warp, event: &mut Event, key: u64, bytes: u32, access: Access) {
         let (sector, _) = self.grain();
         let lines = u64::from(bytes).div_ceil(sector);
@@ -191,29 +193,29 @@ impl Machine<'_> {
         }
     }
 
-    /// The bytes of a tensor copy, and a name for the box that it copies.
+    /// The number of bytes of a tensor copy, and a key for its box.
     fn tensor_box(&self, w: &Warp, frame: u32, t: &TensorArg, lane: usize) -> (u32, u64) {
         let address = w.address(frame, t.map, t.offset)[lane];
         let coords: SmallVec<[i32; 5]> = t.coords.iter().map(|c| w.src32(frame, c)[lane] as i32).collect();
         let mut raw = [0u8; 128];
-        let place = self.place(w.cta, Space::Generic, address);
-        let map = place
+        let location = self.resolve(w.cta, Space::Generic, address);
+        let map = location
             .ok()
-            .and_then(|p| self.read_place(w, lane, p, &mut raw).ok())
+            .and_then(|p| self.read_location(w, lane, p, &mut raw).ok())
             .and_then(|()| TensorMap::decode(&raw).ok());
         let bytes = map.map_or(0, |map| map.box_bytes(&Coordinates::Tile(&coords)));
-        // By what the map says, not where it lies: blocks that have built the same map for themselves share its boxes.
+        // The key depends on the map's contents, not its address: CTAs that build identical maps share the boxes.
         let mut hash = FxHasher::default();
         (raw, &coords).hash(&mut hash);
         (bytes, hash.finish())
     }
 
     /// The shared offset of the mbarrier that the first lane names.
-    fn barrier_offset(&self, w: &Warp, frame: u32, arg: &Arg, mask: u32) -> u32 {
+    fn barrier_offset(&self, w: &Warp, frame: u32, arg: &DArg, mask: u32) -> u32 {
         Self::addresses(w, frame, arg)[mask.trailing_zeros() as usize & 31] as u32 & 0xff_ffff
     }
 
-    fn tensor_memory_event(&self, w: &Warp, frame: u32, op: &Tcgen05Op, args: &[Arg], event: &mut Event) {
+    fn tensor_memory_event(&self, w: &Warp, frame: u32, op: &Tcgen05Op, args: &[DArg], event: &mut Event) {
         let first = event.lanes.trailing_zeros() as usize & 31;
         match op {
             Tcgen05Op::Alloc { .. } | Tcgen05Op::Dealloc { .. } => event.a = w.src32(frame, &args[1])[first],
@@ -222,7 +224,7 @@ impl Machine<'_> {
             Tcgen05Op::Mma { cta_group, kind: k, a_tmem, ws, .. } => {
                 let (descriptors, group) = (w.src32(frame, &args[3]), u32::from(*cta_group));
                 for lane in lanes(event.lanes) {
-                    // A wrong descriptor is reported when the instruction is executed.
+                    // Executing the instruction reports an invalid descriptor.
                     let Ok(d) = InstructionDescriptor::decode(kind(*k), descriptors[lane]) else { continue };
                     let rows = if *a_tmem { 0 } else { d.m / group };
                     event.a += d.columns_of_d(group, *ws);
@@ -233,7 +235,7 @@ impl Machine<'_> {
         }
     }
 
-    fn mbarrier_event(&self, w: &Warp, frame: u32, op: MbarrierOp, args: &[Arg], event: &mut Event) {
+    fn mbarrier_event(&self, w: &Warp, frame: u32, op: MbarrierOp, args: &[DArg], event: &mut Event) {
         let first = event.lanes.trailing_zeros() as usize & 31;
         let lanes = event.lanes.count_ones();
         match op {
@@ -246,7 +248,7 @@ impl Machine<'_> {
                 (event.a, event.b) = (self.barrier_offset(w, frame, &args[0], event.lanes), bytes * lanes);
             }
             MbarrierOp::Arrive { .. } => {
-                let base = usize::from(!matches!(args[0], Arg::Mem(..)));
+                let base = usize::from(!matches!(args[0], DArg::Mem(..)));
                 let count = args.get(base + 1).map_or(1, |c| w.src32(frame, c)[first]);
                 (event.a, event.b) = (self.barrier_offset(w, frame, &args[base], event.lanes), count * lanes);
             }
@@ -261,7 +263,7 @@ impl Machine<'_> {
     }
 }
 
-/// Bytes of shared memory that `tcgen05.cp` reads: lanes, and bits of each.
+/// Bytes of shared memory that `tcgen05.cp` reads: lanes times bits per lane.
 fn copied_bytes(shape: CpShape) -> u32 {
     let (lanes, bits) = match shape {
         CpShape::S128x256b => (128, 256),
@@ -273,7 +275,7 @@ fn copied_bytes(shape: CpShape) -> u32 {
     lanes * bits / 8
 }
 
-/// Passes of an access to shared memory: one for each group of lanes that goes at once, and those of conflicts.
+/// Passes of a shared-memory access: one for each group of lanes that proceeds together, plus one for each conflict.
 fn passes(address: &Lanes64, mask: u32, bytes: u32) -> u32 {
     let words = bytes.div_ceil(4).clamp(1, 8);
     let group = 32 / words;

@@ -1,33 +1,33 @@
-//! Words for reports: who did what, why a byte is empty, what would have ordered two accesses.
+//! Text for reports: the accesses involved, why a byte is unwritten, and the synchronization that is missing.
 
 use crate::exec::state::error::{AccessReport, RaceReport, SimErrorKind};
+use crate::exec::state::location::Location;
 use crate::exec::state::machine::Machine;
 use crate::exec::state::phases::PassedWait;
-use crate::exec::state::place::Place;
-use crate::exec::state::race::{How, Missing, Origin};
+use crate::exec::state::race::{AccessKind, Missing, Origin};
 
-/// Words for reports of races and of waits.
+/// Text for reports of races and waits.
 pub(crate) trait Reports {
-    /// The error of two accesses to one place between which something is missing.
+    /// The error for two accesses to one location that lack some synchronization.
     #[allow(clippy::too_many_arguments, reason = "all that a report consists of")]
     fn race_error(
         &self,
         space: &'static str,
         address: u64,
         name: String,
-        first: (Origin, How),
-        second: (Origin, How),
+        first: (Origin, AccessKind),
+        second: (Origin, AccessKind),
         missing: Missing,
         hint: Option<String>,
     ) -> SimErrorKind;
 
-    /// Why a byte holds nothing yet, as far as asynchronous copies have to do with it.
-    fn why_unwritten(&self, target: Place) -> String;
+    /// Explains why a byte is unwritten, with the asynchronous copy that will write it, if any.
+    fn why_unwritten(&self, target: Location) -> String;
 
     /// Describes a wait that passed.
     fn passed_wait(&self, wait: &PassedWait) -> String;
 
-    /// How the waits of a warp fit the phase with which an operation says that it is complete.
+    /// Compares the waits of a warp with the phase that an operation completes.
     fn phase_hint(&self, operation: u32, warp: u32) -> Option<String>;
 
     fn quote(&self, origin: Origin) -> &str;
@@ -42,12 +42,12 @@ impl Reports for Machine<'_> {
         space: &'static str,
         address: u64,
         name: String,
-        first: (Origin, How),
-        second: (Origin, How),
+        first: (Origin, AccessKind),
+        second: (Origin, AccessKind),
         missing: Missing,
         hint: Option<String>,
     ) -> SimErrorKind {
-        let access = |(origin, how): (Origin, How)| {
+        let access = |(origin, how): (Origin, AccessKind)| {
             let what = match (how.write, how.strong) {
                 (true, true) => "atomic",
                 (false, true) => "strong read",
@@ -69,22 +69,22 @@ impl Reports for Machine<'_> {
         };
         let advice = match missing {
             Missing::ProxyFence => {
-                "fence.proxy.async must stand between the ordinary write and the asynchronous access"
+                "a fence.proxy.async is needed between the ordinary write and the asynchronous access"
             }
             Missing::MapFence => {
-                "fence.proxy.tensormap::generic.acquire of this tensor map must stand between the write of it and the copy"
+                "a fence.proxy.tensormap::generic.acquire of this tensor map is needed between its write and the copy"
             }
             Missing::TensorFence => {
-                "tcgen05.fence::before_thread_sync must stand behind the first and tcgen05.fence::after_thread_sync before the \
-                 second, with the synchronisation between them"
+                "a tcgen05.fence::before_thread_sync is needed after the first, and a tcgen05.fence::after_thread_sync before the \
+                 second, with the synchronization between them"
             }
-            Missing::LaneOrder => "nothing orders the lanes of a warp but bar.warp.sync (__syncwarp), which is missing",
-            Missing::OneWriter => "which of the lanes wins is open",
+            Missing::LaneOrder => "nothing orders the lanes of a warp: a bar.warp.sync (__syncwarp) is missing",
+            Missing::OneWriter => "it is unspecified which lane wins",
             Missing::Scope => {
-                "one is outside of the other's scope: strong accesses do not race where both scopes include both"
+                "one is outside the other's scope: strong accesses race unless each scope includes both threads"
             }
             Missing::Order if space == "shared" => "no barrier orders them",
-            Missing::Order => "no synchronisation orders them",
+            Missing::Order => "no synchronization orders them",
         };
         let advice = hint.map_or(advice.to_string(), |hint| format!("{advice}; {hint}"));
         let (first, second) = (access(first), access(second));
@@ -96,7 +96,7 @@ impl Reports for Machine<'_> {
         }
     }
 
-    fn why_unwritten(&self, target: Place) -> String {
+    fn why_unwritten(&self, target: Location) -> String {
         let reader = self.running;
         match self.engine.writer(target) {
             Some(op) => {

@@ -1,10 +1,10 @@
 //! `tcgen05`: tensor memory and the matrix instructions that work on it.
 //!
-//! Everything is executed when it is issued, in order, as one thread's operations are ordered among themselves. Under
-//! an adversarial schedule a result counts as in flight until the wait for it, and its use before is an error (see
-//! [`super::tensor_touch`]): the registers of a load hold noise until `tcgen05.wait::ld`, a store lasts until
-//! `tcgen05.wait::st`, and other operations until a commit, whose arrival is an operation in flight itself and comes
-//! late.
+//! Every instruction executes at issue, in order, because the operations of one thread are ordered among themselves.
+//! Under an adversarial schedule a result counts as in flight until the wait for it, and an earlier use is an error
+//! (see [`super::tensor_touch`]). The registers of a load hold noise until `tcgen05.wait::ld`, and a store is in
+//! flight until `tcgen05.wait::st`. Other operations are in flight until a commit, whose arrival is itself an
+//! asynchronous operation that completes late.
 
 use super::access::MemoryAccess;
 use super::completion::Operations;
@@ -13,10 +13,10 @@ use super::tensor_touch::TensorTouch;
 use crate::exec::state::error::SimErrorKind;
 use crate::exec::state::in_flight::{Signal, SignalKind, Work};
 use crate::exec::state::lanes::{Lanes, lanes};
-use crate::exec::state::machine::{Fail, Flow, Machine, Step};
-use crate::exec::state::place::Place;
-use crate::exec::state::program::{Arg, DInst};
-use crate::exec::state::race::{How, Origin, SyncKey};
+use crate::exec::state::location::Location;
+use crate::exec::state::machine::{Fail, Flow, Machine, StepResult};
+use crate::exec::state::program::{DArg, DInst};
+use crate::exec::state::race::{AccessKind, Origin, SyncKey};
 use crate::exec::state::tensor::{Flight, PendingLoad, Region, TmemState, Touch};
 use crate::exec::state::warp::{Wait, Warp};
 use crate::ir::*;
@@ -44,19 +44,19 @@ pub(super) fn kind(k: MmaKind) -> Tcgen05Kind {
 pub(crate) trait TensorMemoryOps {
     fn tmem_available(&self, cta: usize, columns: u32) -> bool;
 
-    fn tcgen05_op(&mut self, w: &mut Warp, si: usize, op: &Tcgen05Op, inst: &DInst, mask: u32) -> Step;
+    fn tcgen05_op(&mut self, w: &mut Warp, si: usize, op: &Tcgen05Op, inst: &DInst, mask: u32) -> StepResult;
 }
 
 impl TensorMemoryOps for Machine<'_> {
     fn tmem_available(&self, cta: usize, columns: u32) -> bool {
-        // The attempt is made on a copy: it tells whether a range is free without taking it.
+        // The attempt works on a copy, so it does not allocate.
         match &self.ctas[cta].tmem.memory {
             Some(m) => !matches!(m.clone().allocate(columns), Ok(None)),
             None => true,
         }
     }
 
-    fn tcgen05_op(&mut self, w: &mut Warp, si: usize, op: &Tcgen05Op, inst: &DInst, mask: u32) -> Step {
+    fn tcgen05_op(&mut self, w: &mut Warp, si: usize, op: &Tcgen05Op, inst: &DInst, mask: u32) -> StepResult {
         let frame = w.splits[si].frame;
         let func = w.splits[si].func;
         let args = &inst.args;
@@ -78,16 +78,16 @@ impl TensorMemoryOps for Machine<'_> {
         match op {
             Tcgen05Op::Alloc { cta_group, space } => {
                 let columns = w.uniform(frame, &args[1], mask) as u32;
-                // For a pair, each CTA executes the instruction and takes its own columns.
+                // For a CTA pair, each CTA executes the instruction and allocates its own columns.
                 self.tcgen05_group(w, *cta_group)?;
                 let Some(address) = self.ctas[w.cta].tmem.get().allocate(columns).map_err(tensor)? else {
                     return Ok(Flow::Wait(Wait::TmemAlloc { columns }));
                 };
                 let target = Self::addresses(w, frame, &args[0])[first];
-                let place = self.place(w.cta, *space, target)?;
-                self.note(w.agent, place, 4, How::WRITE, from)?;
-                self.write_place(w, first, place, &address.to_le_bytes())
-                    .map_err(|f| self.fault(f, "store", place, 4))?;
+                let location = self.resolve(w.cta, *space, target)?;
+                self.note(w.agent, location, 4, AccessKind::WRITE, from)?;
+                self.write_location(w, first, location, &address.to_le_bytes())
+                    .map_err(|f| self.fault(f, "store", location, 4))?;
                 self.mark_progress();
             }
             Tcgen05Op::Dealloc { .. } => {
@@ -108,7 +108,7 @@ impl TensorMemoryOps for Machine<'_> {
                 let shape = data_shape(*shape, split);
                 let memory = self.ctas[w.cta].tmem.get();
                 let out = memory.load(w.index % 4, address, shape, u32::from(*num), *pack16).map_err(tensor)?;
-                let Arg::Vec(dst) = &args[0] else {
+                let DArg::Vec(dst) = &args[0] else {
                     return Err(SimErrorKind::InvalidOperand("registers of tcgen05.ld".into()).into());
                 };
                 let count = out.len() / 32;
@@ -132,7 +132,7 @@ impl TensorMemoryOps for Machine<'_> {
             Tcgen05Op::St { shape, num, unpack16 } => {
                 let split = if args.len() > 2 { w.uniform(frame, &args[1], mask) as u32 } else { 0 };
                 let address = Self::addresses(w, frame, &args[0])[first] as u32;
-                let Arg::Vec(src) = &args[args.len() - 1] else {
+                let DArg::Vec(src) = &args[args.len() - 1] else {
                     return Err(SimErrorKind::InvalidOperand("registers of tcgen05.st".into()).into());
                 };
                 let regs: Vec<Lanes> = src.iter().map(|r| w.src32(frame, r)).collect();
@@ -171,8 +171,8 @@ impl TensorMemoryOps for Machine<'_> {
                 let address = Self::addresses(w, frame, &args[0]);
                 let cast = if *multicast { Some(w.src32(frame, &args[1])) } else { None };
                 for lane in lanes(mask) {
-                    let place = self.place(w.cta, *space, address[lane]).map_err(|e| Fail::at(e, lane))?;
-                    let Place::Shared { cta, offset } = place else {
+                    let location = self.resolve(w.cta, *space, address[lane]).map_err(|e| Fail::at(e, lane))?;
+                    let Location::Shared { cta, offset } = location else {
                         let what = format!("address {:#x} is not in shared memory", address[lane]);
                         return Err(Fail::at(SimErrorKind::Mbarrier(what), lane));
                     };
@@ -190,7 +190,7 @@ impl TensorMemoryOps for Machine<'_> {
                     }
                     let id = self.issue(w, lane, func, from, Work::Commit(w.agent, lane as u8), signals)?;
                     if let (Some(agent), Some(race)) = (self.engine_race_agent(id), &mut self.race) {
-                        // Its arrival says what the thread's operations have done; the fence is part of it.
+                        // The arrival releases the thread's operations; it includes the fence.
                         race.acquire(agent, SyncKey::Thread(w.agent, lane as u8));
                         race.tensor_receive(agent);
                         race.tensor_publish(agent);
@@ -253,7 +253,7 @@ impl TensorMemoryOps for Machine<'_> {
 }
 
 impl Machine<'_> {
-    /// The CTA slots that an instruction with this `cta_group` concerns, in rank order.
+    /// The slots, in rank order, of the CTAs affected by an instruction with this `cta_group`.
     fn tcgen05_group(&self, w: &Warp, group: u8) -> Result<SmallVec<[usize; 2]>, SimErrorKind> {
         if group != 2 {
             return Ok(smallvec![w.cta]);
@@ -265,12 +265,12 @@ impl Machine<'_> {
         Ok(smallvec![even, even + 1])
     }
 
-    /// Sixteen bytes of shared memory for the tensor core.
+    /// Reads 16 bytes of shared memory for the tensor core.
     fn tcgen05_read(&self, cta: usize, address: u32) -> Result<[u8; 16], UnitError> {
         let offset = address & 0x3_ffff;
         let mut out = [0u8; 16];
         let read = self.ctas[cta].shared.read(offset as usize, &mut out, self.config.trap_uninitialised);
-        read.map_err(|f| UnitError::Sim(self.fault(f, "tensor core read", Place::Shared { cta, offset }, 16)))?;
+        read.map_err(|f| UnitError::Sim(self.fault(f, "tensor core read", Location::Shared { cta, offset }, 16)))?;
         Ok(out)
     }
 
@@ -288,8 +288,8 @@ impl Machine<'_> {
         lane: usize,
     ) -> Result<(), SimErrorKind> {
         let args = &inst.args;
-        let value = |arg: &Arg| match arg {
-            Arg::Mem(base, offset) => w.address(frame, *base, *offset)[lane],
+        let value = |arg: &DArg| match arg {
+            DArg::Mem(base, offset) => w.address(frame, *base, *offset)[lane],
             other => w.src64(frame, other)[lane],
         };
         let kind = kind(k);
@@ -300,7 +300,7 @@ impl Machine<'_> {
             (value(&args[4]) as u32, value(&args[5]) as u32)
         });
         let mut disabled_lanes = [0u32; 8];
-        if let Some(Arg::Vec(words)) = args.get(next) {
+        if let Some(DArg::Vec(words)) = args.get(next) {
             for (slot, word) in disabled_lanes.iter_mut().zip(words.iter()) {
                 *slot = value(word) as u32;
             }
@@ -356,7 +356,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Checks what an operation of a thread uses, and remembers it until a commit.
+    /// Checks the accesses of an operation of a thread, and keeps them until a commit.
     fn tensor_operation(
         &mut self,
         w: &Warp,
@@ -373,7 +373,7 @@ impl Machine<'_> {
         reads.sort_unstable();
         reads.dedup();
         for (cta, offset) in reads {
-            self.note(agent, Place::Shared { cta, offset }, 16, How::ASYNC_READ, origin)?;
+            self.note(agent, Location::Shared { cta, offset }, 16, AccessKind::ASYNC_READ, origin)?;
         }
         for (cta, region, write) in uses {
             let lane = origin.lane;
@@ -387,14 +387,15 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// A use of tensor memory by a whole warp.
+    /// An access to tensor memory by a whole warp.
     fn warp_touch(&self, w: &Warp, origin: Origin, region: Region, write: bool, flight: Option<Flight>) -> Touch {
         let time = self.race.as_ref().map_or(0, |r| r.now(w.agent));
         Touch { region, write, agent: w.agent, warp: w.agent, lane: None, time, origin, flight }
     }
 }
 
-/// What an operation uses: tensor memory of CTAs, with whether it writes, and 16-byte pieces of their shared memory.
+/// The accesses of an operation: regions of the tensor memory of CTAs, with whether they are written, and 16-byte
+/// pieces of their shared memory.
 #[derive(Default)]
 struct Operation {
     uses: Vec<(usize, Region, bool)>,
@@ -423,7 +424,7 @@ fn uses_of_mma(unit: &Tcgen05Mma, group: &[usize]) -> Vec<(usize, Region, bool)>
     uses
 }
 
-/// Where a load or store goes, `repeat` times its shape.
+/// The regions that a load or store of `repeat` times its shape accesses.
 fn data_regions(address: u32, shape: DataShape, repeat: u32) -> SmallVec<[Region; 2]> {
     let (lane, column) = (address >> 16, address & 0xffff);
     let lanes = lane_range(lane, shape.lanes());

@@ -1,23 +1,23 @@
-//! `ldmatrix`, `stmatrix`, `movmatrix`, `mma.sync`: from registers and shared memory to the units of
+//! `ldmatrix`, `stmatrix`, `movmatrix` and `mma.sync`: connects registers and shared memory to the units of
 //! [`crate::tensor`].
 
 use super::access::MemoryAccess;
 use super::combine::bank_conflicts;
 use crate::exec::state::error::SimErrorKind;
 use crate::exec::state::lanes::Lanes64;
-use crate::exec::state::machine::{Fail, Flow, Machine, Step};
-use crate::exec::state::place::Place;
-use crate::exec::state::program::{Arg, DInst};
-use crate::exec::state::race::How;
+use crate::exec::state::location::Location;
+use crate::exec::state::machine::{Fail, Flow, Machine, StepResult};
+use crate::exec::state::program::{DArg, DInst};
+use crate::exec::state::race::AccessKind;
 use crate::exec::state::warp::Warp;
 use crate::ir::*;
 use crate::num::Format;
 use crate::tensor::{
-    Accumulator, BitOp as MmaBitOp, BlockScale, Element, LoadMatrix, MatrixFormat, MmaSync, ScaleOperand, StoreMatrix,
+    Accumulator, BlockScale, Element, LoadMatrix, MatrixFormat, MmaBitOp, MmaSync, ScaleOperand, StoreMatrix,
     TensorError, movmatrix,
 };
 
-/// An error of a unit or of a memory access that it made.
+/// An error of a unit, or of a memory access that it made.
 pub(crate) enum UnitError {
     Tensor(TensorError),
     Sim(SimErrorKind),
@@ -67,20 +67,20 @@ pub(crate) fn accumulator(ty: Type, saturate: bool) -> Accumulator {
     }
 }
 
-fn items(arg: &Arg) -> &[Arg] {
+fn items(arg: &DArg) -> &[DArg] {
     match arg {
-        Arg::Vec(v) => v,
+        DArg::Vec(v) => v,
         single => std::slice::from_ref(single),
     }
 }
 
 /// Matrix moves and `mma.sync`.
 pub(crate) trait MatrixOps {
-    fn tensor_op(&mut self, w: &mut Warp, si: usize, inst: &DInst, mask: u32) -> Step;
+    fn tensor_op(&mut self, w: &mut Warp, si: usize, inst: &DInst, mask: u32) -> StepResult;
 }
 
 impl MatrixOps for Machine<'_> {
-    fn tensor_op(&mut self, w: &mut Warp, si: usize, inst: &DInst, mask: u32) -> Step {
+    fn tensor_op(&mut self, w: &mut Warp, si: usize, inst: &DInst, mask: u32) -> StepResult {
         if let Some(flow) = self.whole_warp(w, mask)? {
             return Ok(flow);
         }
@@ -101,16 +101,16 @@ impl MatrixOps for Machine<'_> {
 }
 
 impl Machine<'_> {
-    fn matrix_row(&self, w: &Warp, space: Space, address: u64, lane: usize) -> Result<Place, Fail> {
-        let place = self.place(w.cta, space, address).map_err(|e| Fail::at(e, lane))?;
-        if !matches!(place, Place::Shared { .. }) {
+    fn matrix_row(&self, w: &Warp, space: Space, address: u64, lane: usize) -> Result<Location, Fail> {
+        let location = self.resolve(w.cta, space, address).map_err(|e| Fail::at(e, lane))?;
+        if !matches!(location, Location::Shared { .. }) {
             return Err(Fail::at(SimErrorKind::Tensor(format!("address {address:#x} is not in shared memory")), lane));
         }
         if !address.is_multiple_of(16) {
             let kind = SimErrorKind::Misaligned { access: "matrix row", space: "shared", address, bytes: 16 };
             return Err(Fail::at(kind, lane));
         }
-        Ok(place)
+        Ok(location)
     }
 
     fn ldmatrix(&mut self, w: &mut Warp, frame: u32, m: &MatrixMods, inst: &DInst) -> Result<(), Fail> {
@@ -124,11 +124,12 @@ impl Machine<'_> {
         let address = Self::addresses(w, frame, &inst.args[1]);
         let from = w.origin(inst);
         let mut rows = [[0u8; 16]; 32];
-        let how = How::READ;
+        let how = AccessKind::READ;
         for (lane, row) in rows.iter_mut().enumerate().take(unit.address_lanes()) {
-            let place = self.matrix_row(w, m.space, address[lane], lane)?;
-            self.note(w.agent, place, 16, how, from.of_lane(lane)).map_err(|e| Fail::at(e, lane))?;
-            self.read_place(w, lane, place, row).map_err(|f| Fail::at(self.fault(f, "load", place, 16), lane))?;
+            let location = self.matrix_row(w, m.space, address[lane], lane)?;
+            self.note(w.agent, location, 16, how, from.of_lane(lane)).map_err(|e| Fail::at(e, lane))?;
+            self.read_location(w, lane, location, row)
+                .map_err(|f| Fail::at(self.fault(f, "load", location, 16), lane))?;
         }
         let out = unit.execute::<std::convert::Infallible>(|lane| Ok(rows[lane & 31]));
         let Ok(out) = out;
@@ -159,11 +160,12 @@ impl Machine<'_> {
             Ok(())
         });
         let from = w.origin(inst);
-        let how = How::WRITE;
+        let how = AccessKind::WRITE;
         for (lane, row) in rows {
-            let place = self.matrix_row(w, m.space, address[lane], lane)?;
-            self.note(w.agent, place, 16, how, from.of_lane(lane)).map_err(|e| Fail::at(e, lane))?;
-            self.write_place(w, lane, place, &row).map_err(|f| Fail::at(self.fault(f, "store", place, 16), lane))?;
+            let location = self.matrix_row(w, m.space, address[lane], lane)?;
+            self.note(w.agent, location, 16, how, from.of_lane(lane)).map_err(|e| Fail::at(e, lane))?;
+            self.write_location(w, lane, location, &row)
+                .map_err(|f| Fail::at(self.fault(f, "store", location, 16), lane))?;
         }
         self.mark_progress();
         self.stats.memory(m.space, true, false, 16 * unit.address_lanes() as u64);
@@ -173,7 +175,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    fn mma(&mut self, w: &mut Warp, frame: u32, m: &MmaMods, args: &[Arg]) -> Result<(), Fail> {
+    fn mma(&mut self, w: &mut Warp, frame: u32, m: &MmaMods, args: &[DArg]) -> Result<(), Fail> {
         if self.recorder.is_some() {
             return Ok(());
         }
@@ -185,7 +187,7 @@ impl Machine<'_> {
             vector: vector.into(),
             format: if ty == Type::UE4M3 { Format::Ue4m3 } else { Format::Ue8m0 },
         });
-        let gather = |arg: &Arg| -> Vec<u64> {
+        let gather = |arg: &DArg| -> Vec<u64> {
             let regs: Vec<Lanes64> = items(arg).iter().map(|r| w.src64(frame, r)).collect();
             (0..32).flat_map(|lane| regs.iter().map(move |r| r[lane])).collect()
         };
@@ -216,7 +218,7 @@ impl Machine<'_> {
     }
 }
 
-/// Conflicts of matrix rows: eight rows of 16 bytes go at once.
+/// Bank conflicts of matrix rows; eight rows of 16 bytes are accessed at once.
 fn matrix_conflicts(address: &Lanes64, lanes: usize) -> u64 {
     let mask = if lanes >= 32 { u32::MAX } else { (1 << lanes) - 1 };
     bank_conflicts(address, mask, 16)

@@ -1,32 +1,33 @@
-//! Who uses which part of tensor memory, for the checks of adversarial schedules.
+//! Tracks accesses to tensor memory, for the checks of adversarial schedules.
 //!
-//! `tcgen05` instructions only start something: a load is over at `tcgen05.wait::ld`, a store at `tcgen05.wait::st`, a
-//! multiplication, copy or shift when an mbarrier that a later `tcgen05.commit` of the same thread signals has
-//! completed its phase. Until then what they write is nobody else's to touch, and what they read is nobody's to
-//! overwrite; except that multiplications, copies and shifts of one thread follow each other as if they were done one
-//! by one. Once over, they are ordered like other accesses, with fences of their own between threads.
+//! A `tcgen05` instruction only starts an operation. A load completes at `tcgen05.wait::ld` and a store at
+//! `tcgen05.wait::st`. A multiplication, copy or shift completes when a later `tcgen05.commit` of the same thread has
+//! signaled an mbarrier and that mbarrier's phase has completed. Until then no other operation may access what it
+//! writes, or overwrite what it reads. The exception is that multiplications, copies and shifts of one thread execute
+//! in order. Completed operations are ordered like other accesses, except that ordering between threads takes the
+//! `tcgen05` fences.
 //!
-//! A touch is a set of lanes by a range of columns. The list of a CTA stays short, because a later write takes the
-//! place of what it covers.
+//! A touch is a set of lanes and a range of columns. The list of a CTA stays short, because a later write replaces the
+//! touches that it covers.
 
 use super::report::Reports;
 use crate::exec::state::error::SimErrorKind;
 use crate::exec::state::machine::Machine;
-use crate::exec::state::race::{How, Missing};
+use crate::exec::state::race::{AccessKind, Missing};
 use crate::exec::state::tensor::{Flight, Touch};
 
-/// Checks of uses of tensor memory.
+/// Checks of accesses to tensor memory.
 pub(crate) trait TensorTouch {
-    /// Checks an access of tensor memory against all earlier ones, and remembers it.
+    /// Checks an access to tensor memory against all earlier ones, and records it.
     fn touch(&mut self, cta: usize, touch: Touch) -> Result<(), SimErrorKind>;
 
-    /// The warp's loads or stores of tensor memory are over.
+    /// Marks the warp's loads or stores of tensor memory as complete.
     fn land(&mut self, cta: usize, warp: u32, flight: Flight);
 
-    /// Operations of a thread, up to a number, are complete.
+    /// Marks the operations of a thread, up to a number, as complete.
     fn land_operations(&mut self, thread: (u32, u8), up_to: u64);
 
-    /// Columns are given back: `touch` is all of them, and all uses must be over.
+    /// Checks that all accesses to freed columns are complete; `touch` is all of the columns.
     fn release_columns(&mut self, cta: usize, touch: Touch) -> Result<(), SimErrorKind>;
 }
 
@@ -37,7 +38,7 @@ impl TensorTouch for Machine<'_> {
                 continue;
             }
             match (other.flight, touch.flight) {
-                // Operations of a thread follow each other, and stores of a warp do.
+                // Operations of one thread are ordered, and so are stores of one warp.
                 _ if other.lane.is_some() && (other.warp, other.lane) == (touch.warp, touch.lane) => {}
                 (Some(Flight::Store), Some(Flight::Store)) if other.warp == touch.warp => {}
                 (Some(flight), _) => return Err(self.in_flight(other, &touch, flight)),
@@ -85,7 +86,7 @@ impl TensorTouch for Machine<'_> {
             }
             let order =
                 self.race.as_ref().and_then(|r| r.tensor_order((other.agent, other.warp, other.time), touch.agent));
-            // Freeing is no access, so that the fence for accesses is not needed.
+            // Deallocation is not an access, so it needs no `tcgen05` fence.
             if order == Some(Missing::Order) {
                 return Err(self.tensor_race(other, &touch, Missing::Order));
             }
@@ -114,7 +115,7 @@ impl Machine<'_> {
     }
 
     fn tensor_race(&self, other: &Touch, touch: &Touch, missing: Missing) -> SimErrorKind {
-        let how = |t: &Touch| if t.write { How::WRITE } else { How::READ };
+        let how = |t: &Touch| if t.write { AccessKind::WRITE } else { AccessKind::READ };
         let address = touch.region.first_shared(&other.region);
         let first = (other.origin, how(other));
         self.race_error("tensor", address, String::new(), first, (touch.origin, how(touch)), missing, None)

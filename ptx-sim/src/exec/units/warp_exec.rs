@@ -2,17 +2,17 @@
 
 use crate::exec::state::error::SimErrorKind;
 use crate::exec::state::lanes::{Lanes, lane_mask, lanes};
-use crate::exec::state::machine::{Fail, Flow, Machine, Step};
+use crate::exec::state::machine::{Fail, Flow, Machine, StepResult};
 use crate::exec::state::program::DInst;
 use crate::exec::state::race::SyncKey;
 use crate::exec::state::warp::{Split, Wait, Warp};
 use crate::ir::*;
 use crate::num::{self, Format, MinMax};
 
-/// The lanes that name the same member mask as the first lane.
+/// The lanes that specify the same member mask as the first lane.
 ///
-/// Lanes with other member masks form groups of their own, such as the tiles of a warp: they are split off and
-/// execute the instruction afterwards.
+/// Lanes with other member masks, such as those of other tiles of the warp, are split off and execute the instruction
+/// later.
 fn same_members(w: &mut Warp, si: usize, inst: &DInst, mask: u32) -> u32 {
     let index = match &inst.op {
         Op::Shfl { .. } => 5,
@@ -35,17 +35,17 @@ fn same_members(w: &mut Warp, si: usize, inst: &DInst, mask: u32) -> u32 {
 
 /// Instructions across a warp or a CTA.
 pub(crate) trait WarpOps {
-    fn warp_op(&mut self, w: &mut Warp, si: usize, inst: &DInst, mask: u32) -> Step;
+    fn warp_op(&mut self, w: &mut Warp, si: usize, inst: &DInst, mask: u32) -> StepResult;
 
-    /// `bar.warp.sync` orders memory among the lanes of a warp; between warps it has no effect.
+    /// Orders memory accesses among the lanes of a warp, for `bar.warp.sync`.
     fn warp_synchronised(&mut self, w: &Warp, lanes: u32);
 
-    /// Threads have exited: barriers of the whole CTA or cluster may now be complete.
+    /// Completes barriers of the CTA or cluster that were only waiting for threads that have exited.
     fn barriers_after_exit(&mut self, cta: usize);
 }
 
 impl WarpOps for Machine<'_> {
-    fn warp_op(&mut self, w: &mut Warp, si: usize, inst: &DInst, mask: u32) -> Step {
+    fn warp_op(&mut self, w: &mut Warp, si: usize, inst: &DInst, mask: u32) -> StepResult {
         let frame = w.splits[si].frame;
         let args = &inst.args;
         let mask = same_members(w, si, inst, mask);
@@ -116,7 +116,7 @@ impl WarpOps for Machine<'_> {
                 };
                 let mut values = lanes(members & mask).map(|l| a[l]);
                 if let Some(first) = values.next() {
-                    // A single float value still takes its magnitude when `.abs` is given.
+                    // With `.abs`, a single float value must still be reduced to its magnitude.
                     let start = if float { join(first, first) } else { first };
                     let out = values.fold(start, join);
                     w.set32(frame, &args[0], &[out; 32], mask);
@@ -150,7 +150,7 @@ impl WarpOps for Machine<'_> {
                 }
                 return self.setmaxnreg(w, *inc, w.uniform(frame, &args[0], mask) as u32);
             }
-            // Grids run one after another, so the grids that this one depends on have finished.
+            // Grids run one at a time, so the grids that this one depends on have finished.
             Op::Griddepcontrol { .. } => {}
             _ => return Err(SimErrorKind::Unsupported(self.prog.text(inst)).into()),
         }
@@ -184,13 +184,13 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// All lanes of the member mask that have not exited must be at the instruction.
+    /// Waits until all lanes of the member mask that have not exited are at the instruction.
     fn members(&self, w: &Warp, members: u32, mask: u32) -> Result<Option<Flow>, Fail> {
         self.check_members(members, mask)?;
         Ok((members & w.live & !mask != 0).then_some(Flow::Wait(Wait::Lanes(members))))
     }
 
-    fn bar(&mut self, w: &mut Warp, si: usize, kind: BarKind, aligned: bool, inst: &DInst, mask: u32) -> Step {
+    fn bar(&mut self, w: &mut Warp, si: usize, kind: BarKind, aligned: bool, inst: &DInst, mask: u32) -> StepResult {
         let frame = w.splits[si].frame;
         let args = &inst.args;
         let red = matches!(kind, BarKind::RedPopc | BarKind::RedAnd | BarKind::RedOr);
@@ -225,7 +225,7 @@ impl Machine<'_> {
             let what = format!("barrier {id}: the thread count {count} is not a positive multiple of 32");
             return Err(SimErrorKind::Barrier(what).into());
         }
-        // A barrier with a count works by warps: a warp that arrives with all its live lanes counts in full.
+        // A barrier with a count works by warps: a warp that arrives with all its live lanes counts as 32 threads.
         let arriving = if count != 0 && mask == w.live { 32 } else { mask.count_ones() };
         let cta = &mut self.ctas[w.cta];
         let b = &mut cta.barriers[id as usize];
@@ -260,7 +260,7 @@ impl Machine<'_> {
         Ok(Flow::Wait(Wait::Barrier { id, generation }))
     }
 
-    /// Ends the barrier's phase if everybody has arrived.
+    /// Ends the barrier's phase if all threads have arrived.
     fn complete_barrier(&mut self, cta: usize, id: usize) {
         let live = self.ctas[cta].live_threads;
         let b = &mut self.ctas[cta].barriers[id];
@@ -278,7 +278,7 @@ impl Machine<'_> {
         }
     }
 
-    fn cluster_barrier(&mut self, w: &mut Warp, arrive: bool, aligned: bool, mask: u32) -> Step {
+    fn cluster_barrier(&mut self, w: &mut Warp, arrive: bool, aligned: bool, mask: u32) -> StepResult {
         let cluster = self.ctas[w.cta].cluster;
         let first = self.ctas[cluster * self.shape.cluster_size()].uid;
         if aligned && let Some(wait) = self.converged(w, mask) {
@@ -291,7 +291,7 @@ impl Machine<'_> {
                     let what = "barrier.cluster.arrive twice without barrier.cluster.wait".to_string();
                     return Err(Fail::at(SimErrorKind::Barrier(what), lane));
                 }
-                // Stored with an offset of one, so that zero means "never arrived".
+                // Stored plus one, so that zero means "never arrived".
                 w.cluster_phase[lane] = generation + 1;
             }
             if let Some(race) = &mut self.race {
@@ -330,8 +330,8 @@ impl Machine<'_> {
         }
     }
 
-    /// `setmaxnreg`: all warps of a warpgroup must agree, and the count must be a legal one.
-    fn setmaxnreg(&mut self, w: &mut Warp, inc: bool, count: u32) -> Step {
+    /// `setmaxnreg`: all warps of a warpgroup must specify the same count, and it must be legal.
+    fn setmaxnreg(&mut self, w: &mut Warp, inc: bool, count: u32) -> StepResult {
         if !(24..=256).contains(&count) || !count.is_multiple_of(8) {
             let what = format!("setmaxnreg {count}: the count must be a multiple of 8 from 24 to 256");
             return Err(SimErrorKind::InvalidOperand(what).into());
@@ -344,7 +344,7 @@ impl Machine<'_> {
         }
         w.setmaxnreg_count += 1;
         w.maxnreg = Some(count);
-        // Warps of the group that have executed as many of these instructions must have the same count.
+        // Warps of the group that have executed the same number of these instructions must have the same count.
         let group = w.index / 4 * 4;
         for other in self.ctas[w.cta].warps.iter().skip(group as usize).take(4).flatten() {
             if other.setmaxnreg_count == w.setmaxnreg_count && other.maxnreg != w.maxnreg {
@@ -361,7 +361,7 @@ impl Machine<'_> {
     }
 }
 
-/// `shfl.sync`: the segment mask and clamp are packed in operand c.
+/// `shfl.sync`: operand c packs the segment mask and the clamp value.
 fn shfl(w: &mut Warp, frame: u32, mode: ShflMode, inst: &DInst, mask: u32) {
     let args = &inst.args;
     let (a, b, c) = (w.src32(frame, &args[2]), w.src32(frame, &args[3]), w.src32(frame, &args[4]));
@@ -384,7 +384,7 @@ fn shfl(w: &mut Warp, frame: u32, mode: ShflMode, inst: &DInst, mask: u32) {
             }
         };
         let source = if ok { source & 31 } else { lane };
-        // Reading a lane that does not take part gives an undefined value; zero shows it.
+        // Reading a lane that does not participate is undefined in PTX; here it returns zero.
         out[i] = if mask >> source & 1 != 0 { a[source as usize] } else { 0 };
         valid[i] = u64::from(ok);
     }

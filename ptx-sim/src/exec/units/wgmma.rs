@@ -1,38 +1,39 @@
 //! `wgmma`: matrix multiplication by a warpgroup, with deferred completion.
 //!
-//! Each of the four warps computes its own 16 rows of the result, which depend only on its own registers and on
-//! shared memory; so warps need no meeting point here. Under an adversarial schedule a multiplication is executed when
-//! a `wait_group` demands it; until then the accumulator registers hold noise, and the values are kept aside.
+//! Each of the four warps computes its own 16 rows of the result, which depend only on its own registers and on shared
+//! memory, so the simulator does not synchronize the warps. Under an adversarial schedule a multiplication executes
+//! when a `wait_group` requires it. Until then the accumulator registers hold noise, and the true values are kept
+//! separately.
 
 use super::access::MemoryAccess;
 use super::tensor_ops::{UnitError, accumulator, element};
 use crate::exec::state::error::SimErrorKind;
 use crate::exec::state::lanes::{Lanes, lanes};
-use crate::exec::state::machine::{Flow, Machine, Step};
+use crate::exec::state::location::Location;
+use crate::exec::state::machine::{Flow, Machine, StepResult};
 use crate::exec::state::memory::Fault;
-use crate::exec::state::place::Place;
-use crate::exec::state::program::{Arg, DInst};
-use crate::exec::state::race::{How, SyncKey};
-use crate::exec::state::tensor::{Pending, SourceA};
+use crate::exec::state::program::{DArg, DInst};
+use crate::exec::state::race::{AccessKind, SyncKey};
+use crate::exec::state::tensor::{PendingA, PendingWgmma};
 use crate::exec::state::warp::Warp;
 use crate::ir::*;
 use crate::tensor::smem::read_matrix;
 use crate::tensor::{Accumulator, Major, SmemDescriptor, Wgmma, fragment};
 
-fn first_plane(dst: &[Arg]) -> u32 {
+fn first_plane(dst: &[DArg]) -> u32 {
     match dst.first() {
-        Some(Arg::R(slot, _)) => *slot,
+        Some(DArg::R(slot, _)) => *slot,
         _ => u32::MAX,
     }
 }
 
 /// `wgmma`.
 pub(crate) trait WarpgroupOps {
-    fn wgmma_op(&mut self, w: &mut Warp, si: usize, inst: &DInst, mask: u32) -> Step;
+    fn wgmma_op(&mut self, w: &mut Warp, si: usize, inst: &DInst, mask: u32) -> StepResult;
 }
 
 impl WarpgroupOps for Machine<'_> {
-    fn wgmma_op(&mut self, w: &mut Warp, si: usize, inst: &DInst, mask: u32) -> Step {
+    fn wgmma_op(&mut self, w: &mut Warp, si: usize, inst: &DInst, mask: u32) -> StepResult {
         if let Some(flow) = self.whole_warp(w, mask)? {
             return Ok(flow);
         }
@@ -67,7 +68,7 @@ impl Machine<'_> {
             return Err(SimErrorKind::Unsupported(self.prog.text(inst)));
         };
         let immediate = |i: usize| match args.get(i) {
-            Some(Arg::Imm(v)) => Some(*v as i64),
+            Some(DArg::Imm(v)) => Some(*v as i64),
             _ => None,
         };
         let mut unit = Wgmma::new(m.n.into(), m.k.into(), a, b, accumulator(m.dty, m.satfinite));
@@ -78,7 +79,7 @@ impl Machine<'_> {
         unit.scale_d = scale != 0;
         unit.negate_a = immediate(4) == Some(-1);
         unit.negate_b = immediate(5) == Some(-1);
-        let a_registers = matches!(args[1], Arg::Vec(_));
+        let a_registers = matches!(args[1], DArg::Vec(_));
         let transpose = |i: usize| if immediate(i) == Some(1) { Major::Mn } else { Major::K };
         if a_registers {
             unit.b_major = transpose(6);
@@ -88,15 +89,15 @@ impl Machine<'_> {
         }
         unit.validate().map_err(|e| SimErrorKind::Tensor(e.to_string()))?;
         let source = match &args[1] {
-            Arg::Vec(regs) => SourceA::Registers(Box::new(std::array::from_fn(|i| w.src32(frame, &regs[i])))),
-            desc => SourceA::Shared(w.uniform(frame, desc, u32::MAX)),
+            DArg::Vec(regs) => PendingA::Registers(Box::new(std::array::from_fn(|i| w.src32(frame, &regs[i])))),
+            desc => PendingA::Shared(w.uniform(frame, desc, u32::MAX)),
         };
-        let Arg::Vec(dst) = &args[0] else {
+        let DArg::Vec(dst) = &args[0] else {
             return Err(SimErrorKind::InvalidOperand("accumulators of wgmma".into()));
         };
         let origin = w.origin(inst);
         let agent = self.race.as_mut().map(|r| r.fork(w.agent, None));
-        let pending = Pending {
+        let pending = PendingWgmma {
             unit,
             a: source,
             b: w.uniform(frame, &args[2], u32::MAX),
@@ -106,7 +107,7 @@ impl Machine<'_> {
             agent,
             origin,
         };
-        // The four warps together do m64; each counts its share.
+        // The four warps together compute m64; each counts its share.
         self.stats.tensor_macs += 16 * u64::from(m.n) * u64::from(m.k);
         self.mark_progress();
         if self.recorder.is_some() {
@@ -133,7 +134,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Executes the oldest multiplication of a warp.
+    /// Executes the oldest multiplication in flight.
     fn wgmma_complete(&mut self, w: &mut Warp) -> Result<(), SimErrorKind> {
         let Some(p) = w.wgmma.queue.pop_front() else { return Ok(()) };
         let key = (first_plane(&p.dst), p.frame);
@@ -163,7 +164,7 @@ impl Machine<'_> {
     }
 
     /// Computes the warp's 16 rows.
-    fn wgmma_execute(&mut self, w: &Warp, p: &Pending, d: &mut [Lanes]) -> Result<(), SimErrorKind> {
+    fn wgmma_execute(&mut self, w: &Warp, p: &PendingWgmma, d: &mut [Lanes]) -> Result<(), SimErrorKind> {
         let (n, k) = (p.unit.n as usize, p.unit.k as usize);
         let warp = (w.index % 4) as usize;
         let mut touched = Vec::new();
@@ -186,11 +187,11 @@ impl Machine<'_> {
         };
         let bits = |e: crate::tensor::Element| e.bits();
         let left = match &p.a {
-            SourceA::Shared(raw) => {
+            PendingA::Shared(raw) => {
                 let desc = SmemDescriptor::wgmma(*raw);
                 read_matrix(&desc, p.unit.a_major, p.unit.a, bits(p.unit.a), (64, k), &mut read)
             }
-            SourceA::Registers(regs) => {
+            PendingA::Registers(regs) => {
                 let width = p.unit.a.bits() as usize;
                 let per = 32 / width;
                 let mut left = vec![0.0; 64 * k];
@@ -213,7 +214,7 @@ impl Machine<'_> {
             Ok(pair) => pair,
             Err(e) => {
                 return Err(match fault {
-                    Some((offset, f)) => self.fault(f, "wgmma read", Place::Shared { cta: w.cta, offset }, 16),
+                    Some((offset, f)) => self.fault(f, "wgmma read", Location::Shared { cta: w.cta, offset }, 16),
                     None => e.into(),
                 });
             }
@@ -239,9 +240,9 @@ impl Machine<'_> {
         if let Some(agent) = p.agent {
             touched.sort_unstable();
             touched.dedup();
-            let how = How::ASYNC_READ;
+            let how = AccessKind::ASYNC_READ;
             for offset in touched {
-                self.note(agent, Place::Shared { cta: w.cta, offset }, 16, how, p.origin)?;
+                self.note(agent, Location::Shared { cta: w.cta, offset }, 16, how, p.origin)?;
             }
         }
         Ok(())

@@ -1,16 +1,16 @@
-//! Accesses of memory in time: what shared memory, L2 and memory serve, and when.
+//! Memory accesses over time: when shared memory, L2 and memory serve them.
 
-use super::super::costs::Engine;
-use super::{Event, Reason, Share, Sm};
+use super::super::costs::{Bandwidth, Engine};
+use super::{Event, Reason, Sm};
 
 impl Sm<'_> {
-    /// Shared memory serves `passes` of one clock each.
+    /// Serves `passes` passes of shared memory, one clock each; returns when the last pass starts.
     pub(super) fn shared(&mut self, time: f64, passes: f64) -> f64 {
         self.operands_until(time);
         let start = self.shared_free.max(time);
         self.shared_free = start + passes;
         self.out.busy.shared += passes;
-        // The latency contains the first pass.
+        // The latency includes the first pass.
         self.shared_free - 1.0
     }
 
@@ -41,14 +41,14 @@ impl Sm<'_> {
         let partial = f64::from(partial);
         let sectors = whole + partial * costs.store_partial;
         self.store(at, start, costs.sector * sectors);
-        // What is written once more has not left L2 yet.
+        // Data that is written again has not left L2 yet.
         let new = f64::from(event.c) / f64::from(event.a);
         let written = new * (costs.sector * whole + costs.store_partial_bytes * partial);
         self.write(at, start, written);
         (time, Reason::GlobalMemory)
     }
 
-    /// Local memory lies in the first level as far as that has room; what is written goes on to L2 in any case.
+    /// An access to local memory, which L1 holds as far as it has room; stores always continue to L2.
     fn local(&mut self, at: usize, event: &Event, load: bool, time: f64) -> (f64, Reason) {
         let costs = self.input.costs;
         let w = &self.warps[at];
@@ -71,15 +71,16 @@ impl Sm<'_> {
         (time, Reason::GlobalMemory)
     }
 
-    /// Of what an instruction loads, the share that nobody has loaded before.
+    /// The share of an instruction's loaded data that no CTA has loaded before.
     fn first(&self, event: &Event) -> f64 {
         let new = f64::from(event.c) / f64::from(event.a.max(1));
         new * self.input.first[event.func as usize][event.pc as usize]
     }
 
-    /// Bytes that come from L2, a share of them from memory; returns when the last has come, without the latency.
+    /// Requests bytes from L2, with the share `first` from memory; returns when the last has arrived, without the
+    /// latency.
     fn request(&mut self, time: f64, bytes: f64, first: f64) -> f64 {
-        let Share { l2, dram, .. } = self.input.share;
+        let Bandwidth { l2, dram, .. } = self.input.bandwidth;
         self.l2_free = self.l2_free.max(time) + bytes / l2;
         self.out.busy.l2 += bytes / l2;
         if first > 0.0 {
@@ -90,26 +91,26 @@ impl Sm<'_> {
         self.l2_free
     }
 
-    /// Bytes that go to L2.
+    /// Stores bytes to L2.
     fn store(&mut self, at: usize, time: f64, bytes: f64) {
-        let share = self.input.share;
-        let share = Share { store_all: self.part_of_stores(at, share.store_all), ..share };
-        let clocks = self.in_step.clocks(bytes, share, self.input.costs, self.store_free, time);
+        let bandwidth = self.input.bandwidth;
+        let bandwidth = Bandwidth { store_all: self.part_of_stores(at, bandwidth.store_all), ..bandwidth };
+        let clocks = self.contention.clocks(bytes, bandwidth, self.input.costs, self.store_free, time);
         self.store_free = self.store_free.max(time) + clocks;
     }
 
-    /// Bytes that go on to memory.
+    /// Writes bytes to memory.
     fn write(&mut self, at: usize, time: f64, bytes: f64) {
-        let clocks = bytes / self.part_of_stores(at, self.input.share.dram_write);
+        let clocks = bytes / self.part_of_stores(at, self.input.bandwidth.dram_write);
         self.dram_free = self.dram_free.max(time) + clocks;
         self.out.busy.dram += clocks;
     }
 
-    /// The rate that a warp's block has of one that is shared by all that store: a block with more than others has it
-    /// to itself for a part of the time.
+    /// The share of a common store rate that a warp's CTA gets. A CTA that stores more than others has the whole rate
+    /// for part of the time.
     fn part_of_stores(&self, at: usize, rate: f64) -> f64 {
         let more = self.blocks[self.warps[at].block].as_ref().map_or(1.0, |b| b.stores_more);
-        if more > 1.0 { (rate * more).min(self.input.share.store.max(rate)) } else { rate }
+        if more > 1.0 { (rate * more).min(self.input.bandwidth.store.max(rate)) } else { rate }
     }
 
     pub(super) fn bulk(
@@ -124,7 +125,8 @@ impl Sm<'_> {
         let first = self.first(event);
         self.warps[at].earliest = time + engine.issue;
         let (read, done) = if load {
-            // Alone, a copy takes its latency, which contains its bytes; after others it ends when the way is free.
+            // In isolation a copy takes its latency, which includes the transfer; after others it ends when the path
+            // is free.
             let end = self.request(time, bytes, first);
             let alone = time + engine.latency(bytes, first);
             let queued = end + engine.latency(0.0, first);
@@ -133,7 +135,7 @@ impl Sm<'_> {
             self.store(at, time, bytes);
             self.write(at, time, f64::from(event.c));
             let alone = time + engine.store.min(bytes / costs.store_rate + engine.issue);
-            // What L2 has taken need not be in memory to have been read.
+            // Data accepted by L2 counts as read before it reaches memory.
             let read = alone.max(self.store_free);
             (read, read.max(self.dram_free))
         };

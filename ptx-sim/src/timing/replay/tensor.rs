@@ -1,22 +1,15 @@
-//! `tcgen05` in time: the tensor core of a multiprocessor, and tensor memory.
+//! `tcgen05` over time: the tensor core of an SM, and tensor memory.
 //!
-//! The tensor core does what it is given in order. A product takes the longer of two times: that of its
-//! multiplications, and that in which shared memory gives the operands that lie there. What is read for a product that
-//! waits in the queue is read later, so it must not hold up accesses that warps make meanwhile: products are noted, and
-//! what they have read until a time is charged when somebody uses shared memory at that time.
+//! The tensor core executes in order. An MMA takes the longer of two times: the multiplications, and reading its
+//! operands from shared memory. The operands of a queued MMA are read later and must not delay accesses that warps
+//! make in the meantime. MMAs are therefore recorded, and their reads up to a time are charged when shared memory is
+//! next used.
 
-use super::{Blocked, Event, Reason, Sm};
-
-/// What a product reads from shared memory while it is executed, evenly.
-pub(super) struct Operands {
-    start: f64,
-    end: f64,
-    passes: f64,
-}
+use super::{Blocked, Event, Operands, Reason, Sm};
 
 impl Sm<'_> {
-    /// Charges shared memory with what products have read until a time. While these read, at most as fast as shared
-    /// memory gives it, a backlog of others stays by as much as they read.
+    /// Charges shared memory with the operand reads of MMAs until a time. These reads are at most as fast as shared
+    /// memory, and extend a backlog of other accesses by their own length.
     pub(super) fn operands_until(&mut self, time: f64) {
         while let Some(o) = self.operands.front_mut().filter(|o| o.start < time) {
             let until = o.end.min(time);
@@ -30,7 +23,7 @@ impl Sm<'_> {
         }
     }
 
-    /// The tensor core multiplies for `math` clocks, and reads as many bytes as the event says.
+    /// Executes an MMA of `math` clocks that reads the event's number of bytes.
     pub(super) fn tensor_core(
         &mut self,
         at: usize,
@@ -55,7 +48,8 @@ impl Sm<'_> {
         (time, Reason::AsyncProducts)
     }
 
-    /// An mbarrier hears of the end of what the thread has given to the tensor core. A warp stands for its thread.
+    /// Arrives on an mbarrier when the operations that the thread gave to the tensor core end. Tracked by warp, not by
+    /// thread.
     pub(super) fn tensor_commit(&mut self, at: usize, event: &Event, time: f64) -> (f64, Reason) {
         let (done, last) = self.warps[at].tensor;
         let by = if done > time { last } else { (event.func, event.pc) };
@@ -63,7 +57,7 @@ impl Sm<'_> {
         (time, Reason::Mbarrier)
     }
 
-    /// A warp moves words between its registers and its lanes of tensor memory, which takes their port some clocks.
+    /// Moves words between a warp's registers and its lanes of tensor memory, which occupies their port.
     pub(super) fn tensor_memory(
         &mut self,
         at: usize,
@@ -82,7 +76,7 @@ impl Sm<'_> {
         (if load { done } else { time }, Reason::TensorMemory)
     }
 
-    /// Gives columns of tensor memory to warps that wait for some, as far as there are any.
+    /// Gives free columns of tensor memory to waiting warps.
     pub(super) fn give_columns(&mut self, time: f64) {
         let latency = self.input.costs.tcgen05.as_ref().map_or(0.0, |t| t.alloc);
         for w in &mut self.warps {

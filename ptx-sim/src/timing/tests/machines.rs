@@ -1,19 +1,19 @@
-//! Each machine by the rates that are published of it: loops of one instruction come out as fast as the tables say.
+//! Checks each machine against published rates: loops of one instruction run as fast as the tables say.
 
 use super::*;
 
 /// The machines of the columns below.
 const NAMES: [&str; 4] = ["sm_80", "sm_90", "sm_100", "sm_120"];
 
-/// What a warp's instruction does, in units, and how many units are published for a clock and multiprocessor of each
-/// machine; 0 where the machine does not have it, or where nothing is published.
+/// Units of work of a warp's instruction, and published units per clock and SM for each machine. 0 means that the
+/// machine lacks the instruction or that no figure is published.
 struct Rate {
     instruction: &'static str,
     units: f64,
     published: [f64; 4],
 }
 
-/// `D`, `E`, `F` and `G` are four registers by turns, so that no instruction needs what another one has made.
+/// `D`, `E`, `F` and `G` rotate over four registers, so that no instruction depends on another.
 const RATES: &[Rate] = &[
     Rate { instruction: "fma.rn.f32 %fD, %f1, %f2, %f3;", units: 32.0, published: [64.0, 128.0, 128.0, 128.0] },
     Rate { instruction: "fma.rn.f64 %rdD, %rd6, %rd6, %rd6;", units: 32.0, published: [32.0, 64.0, 64.0, 2.0] },
@@ -62,9 +62,9 @@ const RATES: &[Rate] = &[
     },
 ];
 
-/// Registers that are read, and the word of shared memory.
+/// Initializes the registers that are read, and the word in shared memory.
 const SETUP: &str = "mov.b32 %r5, 0; mov.b32 %r6, s; mov.b64 %rd6, 0; st.shared.b32 [%r6], %r5; bar.sync 0;";
-/// Instructions of a loop's body.
+/// Number of instructions in the loop body.
 const BODY: usize = 512;
 
 fn body(instruction: &str) -> String {
@@ -75,7 +75,7 @@ fn body(instruction: &str) -> String {
             ["%f", "%rd", "%r"].iter().fold(text, |t, r| t.replace(&format!("{r}{letter}"), &format!("{r}{number}")))
         })
     };
-    // What goes through shared memory keeps nobody from going on, until a result is read.
+    // Accesses to shared memory do not block the warp until a result is read.
     (0..BODY).map(at).collect::<String>() + "xor.b32 %r31, %r8, %r12;"
 }
 
@@ -102,7 +102,7 @@ fn loops_of_one_instruction_have_the_published_rate() {
             let text = kernel_of(name, SETUP, &body(rate.instruction));
             let at = |n| predicted_as(name, &text, 1, n, 1 << 16).unwrap().clocks;
             let clocks = (at(8) - at(4)) / 4.0;
-            // Four warps, one for each scheduler.
+            // Four warps, one per scheduler.
             let found = 4.0 * BODY as f64 * rate.units / clocks;
             assert!((found / published - 1.0).abs() < 0.03, "{name}: {found} of {published}: {}", rate.instruction);
             compared += 1;
@@ -113,7 +113,7 @@ fn loops_of_one_instruction_have_the_published_rate() {
     assert_eq!(known, NAMES, "a machine without a column");
 }
 
-/// Peaks of whole devices, as their makers publish them: dense, in 1000 products and sums a nanosecond.
+/// Published peak rates of whole devices: dense, in 1000 multiply-adds per nanosecond counted as two operations.
 #[test]
 fn peaks_of_devices() {
     for (name, key, work, published) in [
@@ -136,7 +136,7 @@ fn peaks_of_devices() {
     }
 }
 
-/// A sum of two arrays takes as long as memory needs to read and to write.
+/// Adding two arrays takes as long as memory needs for the reads and writes.
 #[test]
 fn sums_of_arrays_are_bound_by_memory() {
     let setup = "mov.u32 %r12, %ctaid.x; mul.wide.u32 %rd4, %r12, 2048; add.s64 %rd3, %rd3, %rd4;
@@ -156,7 +156,7 @@ fn sums_of_arrays_are_bound_by_memory() {
     }
 }
 
-/// How many blocks are resident follows from each machine's own limits.
+/// The number of resident CTAs follows from the limits of each machine.
 #[test]
 fn resident_blocks_of_each_machine() {
     let small = |threads: u32| {
@@ -179,7 +179,7 @@ fn resident_blocks_of_each_machine() {
     }
 }
 
-/// What a machine does not have is refused by the number that is missing; without it the same machine has a time.
+/// An unsupported instruction is rejected with the name of the missing number; without it the machine has a time.
 #[test]
 fn missing_numbers_are_named() {
     let copy = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r4], [%rd1], 1024, [%r4];";
@@ -197,14 +197,14 @@ fn missing_numbers_are_named() {
         ("sm_120", "tcgen05.wait::ld.sync.aligned;", "machine sm_120 has no number 'tcgen05."),
         ("sm_80", "setmaxnreg.dec.sync.aligned.u32 24;", "machine sm_80 has no number 'setmaxnreg."),
     ] {
-        // The program is for a machine that has the instruction; it is not run, because the guard is false.
+        // The program targets a machine that has the instruction; a false guard keeps it from being executed.
         let text = kernel("", &format!("setp.ne.u32 %p2, %r2, %r2; @!%p2 bra J; {body} J:"));
         let target = if body.starts_with("tcgen05") { "sm_100a" } else { "sm_90a" };
         let text = text.replace(".version 8.3", ".version 8.8").replace("sm_90a", target);
         let error = predicted_as(name, &text, 1, 1, 1 << 16).unwrap_err().to_string();
         assert!(error.contains(expected) && error.contains("has no time") && error.starts_with("line "), "{error}");
     }
-    // Copies without an engine, and loads of matrices, are timed on all.
+    // Copies without an engine, and loads of matrices, can be timed on all machines.
     for name in NAMES {
         let body = "cp.async.cg.shared.global [%r4], [%rd3], 16; cp.async.commit_group; cp.async.wait_group 0;
             ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r8, %r9, %r10, %r11}, [%r4];";

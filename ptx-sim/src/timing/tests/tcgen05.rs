@@ -1,9 +1,9 @@
-//! `tcgen05` and tensor memory on sm_100, by what is published of them: rates, what waits take, and what has to wait
-//! for what.
+//! `tcgen05` and tensor memory on sm_100, checked against published figures: rates, latencies of waits, and
+//! dependences.
 
 use super::*;
 
-/// An instruction of the tensor core: its kind, rows and columns of D, and how it is executed.
+/// An MMA: its kind, rows and columns of D, and how it executes.
 #[derive(Clone, Copy)]
 struct Product {
     kind: &'static str,
@@ -17,7 +17,7 @@ struct Product {
 const F16: Product = Product { kind: "f16", m: 128, n: 256, a_tmem: false, ws: false, pair: false };
 
 impl Product {
-    /// The instruction's descriptor. Types are the first of each kind, sums are in f32 or s32.
+    /// The instruction descriptor. Operand types are the first of each kind; accumulators are f32 or s32.
     fn descriptor(self) -> u32 {
         let (types, sum) = match self.kind {
             "tf32" => (2 << 7 | 2 << 10, 1),
@@ -34,7 +34,7 @@ impl Product {
         if self.pair { 2 } else { 1 }
     }
 
-    /// Into the accumulator at a register's address, by the threads in which a predicate is true.
+    /// The MMA into the accumulator at a register's address, by the threads in which a predicate is true.
     fn text(self, d: &str, by: &str) -> String {
         let (ws, a) = (if self.ws { ".ws" } else { "" }, if self.a_tmem { "[%r5]" } else { "%rd5" });
         let scales = if self.kind.starts_with("mx") { "[%r5], [%r5], " } else { "" };
@@ -48,9 +48,9 @@ impl Product {
     }
 }
 
-/// A kernel whose body is `n` turns of a loop. The first warp has allocated tensor memory at `%r5`; `%p1` is true in
-/// that warp and `%p2` in its first thread, of a pair that of the first block. `bar` has eight mbarriers, each for as
-/// many arrivals as `counts` says.
+/// A kernel whose body is a loop of `n` iterations. The first warp has allocated tensor memory at `%r5`. `%p1` is true
+/// in that warp and `%p2` in its first thread; in a pair, in those of the first CTA. `bar` has eight mbarriers, each
+/// expecting the number of arrivals that `counts` gives.
 fn kernel(threads: u32, group: u32, columns: u32, counts: [u32; 8], setup: &str, body: &str) -> String {
     let init: String =
         (0..8).map(|i| format!("@%p3 mbarrier.init.shared::cta.b64 [bar+{}], {};\n", 8 * i, counts[i])).collect();
@@ -98,7 +98,7 @@ fn wait(bar: &str, parity: &str) -> String {
     )
 }
 
-/// Products of one thread, of which its warp awaits the last. A block of a pair waits for the other one as well.
+/// MMAs of one thread, whose warp waits for the last. The CTAs of a pair also wait for each other.
 fn chain(p: Product, count: usize) -> String {
     let both = if p.pair { "barrier.cluster.arrive; barrier.cluster.wait;" } else { "" };
     let (cast, mask) = if p.pair { (".multicast::cluster", ", %rs1") } else { ("", "") };
@@ -112,13 +112,13 @@ fn chain(p: Product, count: usize) -> String {
     kernel(32, p.group(), 512, [1; 8], &setup, &body)
 }
 
-/// Clocks of one product in a long chain.
+/// Clocks of one MMA in a long chain.
 fn interval(p: Product) -> f64 {
     let grid = p.group();
     (turn_of(&chain(p, 48), grid) - turn_of(&chain(p, 16), grid)) / 32.0
 }
 
-/// Multiply-adds a clock and multiprocessor as published, for each kind.
+/// Published multiply-adds per clock and SM, for each kind.
 #[test]
 fn chains_have_the_published_rate_of_their_kind() {
     for (kind, k, published) in [
@@ -136,8 +136,8 @@ fn chains_have_the_published_rate_of_their_kind() {
     }
 }
 
-/// Half of the rows use half of the tensor core, unless the columns are split; few columns wait for shared memory,
-/// which gives 128 bytes a clock, but not where A is in tensor memory. Of a pair each multiprocessor does half.
+/// Half of the rows use half of the tensor core, unless the columns are split. With few columns, reading operands from
+/// shared memory at 128 bytes per clock is the limit, except when A is in tensor memory. In a pair each SM does half.
 #[test]
 fn shapes_and_where_operands_lie() {
     let of = |m, n| Product { m, n, ..F16 };
@@ -158,8 +158,8 @@ fn shapes_and_where_operands_lie() {
     }
 }
 
-/// Of a pair the block that issues nothing would wait forever for its mbarrier, which the other one's commit tells.
-/// That one stands for both, and takes as long as a block that multiplies half as many rows by itself.
+/// The CTA of a pair that issues nothing would wait forever for its mbarrier, which the other CTA's commit signals.
+/// The other CTA represents both, and takes as long as a single CTA that multiplies half as many rows.
 #[test]
 fn one_block_of_a_pair_stands_for_both() {
     let clocks = |p: Product| predicted(&chain(p, 16), 4 * number("sm.count") as u32, 10).clocks;
@@ -167,19 +167,19 @@ fn one_block_of_a_pair_stands_for_both() {
     assert!((pair / alone - 1.0).abs() < 0.02, "{pair} {alone}");
 }
 
-/// One product that is awaited takes its own time, the way to the mbarrier, and the waking of the warps.
+/// Waiting for one MMA takes its duration, the latency to the mbarrier, and the wake-up of the warps.
 #[test]
 fn a_commit_takes_the_latency() {
     let found = turn_of(&chain(F16, 1), 1);
     let least = number("tcgen05.f16.n256.interval") + number("tcgen05.completion") + number("mbarrier.edge");
     assert!((least..least + 40.0).contains(&found), "{found} of {least}");
-    // Nothing is left to wait for: the mbarrier hears of it at once.
+    // With nothing to wait for, the commit signals the mbarrier at once.
     let none = turn_of(&chain(F16, 0), 1);
     assert!(none < number("mbarrier.edge") + 40.0, "{none}");
 }
 
-/// Products that are awaited after every few reach the shares of the peak that SemiAnalysis measured: 78 to 80 % for
-/// four in flight and 90 % for ten. No number of the machine was taken from these.
+/// Waiting after every few MMAs reaches the shares of the peak that SemiAnalysis measured: 78 to 80 % with four in
+/// flight and 90 % with ten. None of the machine's numbers was derived from these.
 #[test]
 fn few_products_in_flight() {
     for (count, share) in [(4, 0.79), (10, 0.90)] {
@@ -189,10 +189,10 @@ fn few_products_in_flight() {
     }
 }
 
-/// Copies and shifts are done in order with products, and a commit waits for them too.
+/// Copies and shifts execute in order with MMAs, and a commit waits for them too.
 #[test]
 fn copies_and_shifts_of_tensor_memory() {
-    // What is copied has to be written.
+    // The copied data must be initialized.
     let setup = "mov.b64 %rd7, 0; M: st.shared.b64 [%r6], %rd7; add.u32 %r6, %r6, 8; setp.lt.u32 %p5, %r6, %r11;
         @%p5 bra M; mov.b32 %r6, s; shr.u32 %r11, %r6, 4; cvt.u64.u32 %rd6, %r11; or.b64 %rd6, %rd6, %rd5;";
     let with = |text: &str| {
@@ -213,7 +213,7 @@ fn copies_and_shifts_of_tensor_memory() {
     assert!((found - number("tcgen05.shift.interval")).abs() < 0.1, "{found}");
 }
 
-/// Each scheduler's warps share one quarter of tensor memory.
+/// The warps of each scheduler share one quarter of tensor memory.
 #[test]
 fn loads_and_stores_have_the_bandwidth_of_tensor_memory() {
     let registers = (16..48).map(|i| format!("%r{i}")).collect::<Vec<_>>().join(", ");
@@ -244,7 +244,7 @@ fn loads_and_stores_have_the_bandwidth_of_tensor_memory() {
     }
 }
 
-/// Four warps read what a fifth has multiplied; `accumulators` are used by turns.
+/// Four warps read the results of a fifth, which rotates over `accumulators` accumulators.
 fn epilogue(accumulators: u32) -> String {
     let registers = (16..144).map(|i| format!("%r{i}")).collect::<Vec<_>>().join(", ");
     let load = format!("tcgen05.ld.sync.aligned.32x32b.x128.b32 {{{registers}}}, [%r14];");
@@ -266,7 +266,7 @@ fn epilogue(accumulators: u32) -> String {
     kernel(160, 1, 512, [1, 1, 1, 1, 128, 128, 128, 128], "", &body)
 }
 
-/// With one accumulator, products wait until it has been read; with two, the one is read while the other is made.
+/// With one accumulator, MMAs wait until it has been read; with two, reading one overlaps with computing the other.
 #[test]
 fn two_accumulators_overlap() {
     let (one, two) = (turn_of(&epilogue(1), 1), turn_of(&epilogue(2), 1));
@@ -276,7 +276,7 @@ fn two_accumulators_overlap() {
     assert!((products..1.05 * products).contains(&two), "{two} of {products}");
 }
 
-/// A ring of four stages that one thread fills by copies and another empties by products: the slower one decides.
+/// A ring of four stages, filled by one thread's copies and drained by another's MMAs: the slower one is the limit.
 fn ring(products: usize) -> String {
     let commit = "tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64";
     let body = format!(
@@ -299,12 +299,12 @@ fn ring(products: usize) -> String {
 fn a_ring_is_bound_by_the_slower_of_copies_and_products() {
     let (few, many) = (turn_of(&ring(1), 1), turn_of(&ring(8), 1));
     let (copies, product) = (16384.0 / number("l2.one_sm"), number("tcgen05.f16.n256.interval"));
-    // Four stages in flight hide a part of a copy's latency, and one product is faster than a copy.
+    // Four stages in flight hide part of a copy's latency, and one MMA is faster than a copy.
     assert!(few > copies.max(product) && few < 2.0 * copies, "{few} of {copies}");
     assert!((8.0 * product..8.05 * product).contains(&many), "{many} of {product}");
 }
 
-/// Where warps read shared memory too, A in tensor memory leaves them more of it.
+/// If warps read shared memory too, A in tensor memory leaves them more bandwidth.
 #[test]
 fn operands_in_shared_memory_keep_warps_from_it() {
     let turn = |a_tmem: bool| {
@@ -321,12 +321,12 @@ fn operands_in_shared_memory_keep_warps_from_it() {
         turn_of(&kernel(256, 1, 512, [1; 8], setup, &products), 1)
     };
     let (shared, tensor) = (turn(false), turn(true));
-    // Eight products of 64 clocks, which read 64 or 32 clocks of shared memory, and 8 warps with 64 clocks each.
+    // Eight MMAs of 64 clocks, which read shared memory for 64 or 32 clocks, and 8 warps with 64 clocks each.
     assert!((1023.0..1100.0).contains(&shared), "{shared}");
     assert!((767.0..900.0).contains(&tensor), "{tensor}");
 }
 
-/// Blocks that are resident together share the columns of tensor memory: one that gets none waits.
+/// Resident CTAs share the columns of tensor memory: one that gets none waits.
 #[test]
 fn columns_limit_what_runs_together() {
     let of = |columns: u32| {
@@ -341,7 +341,7 @@ fn columns_limit_what_runs_together() {
     assert!(waits(&all) > 4.0 * waits(&half), "{:?} {:?}", all.waits, half.waits);
 }
 
-/// The report shows what the tensor core and tensor memory do, and books waits on the product and on the load.
+/// The report shows the use of the tensor core and tensor memory, and charges waits to the MMA and the load.
 #[test]
 fn reports_of_tensor_memory() {
     let p = predicted(&epilogue(1), 1, 50);
@@ -351,13 +351,13 @@ fn reports_of_tensor_memory() {
     let caused = |text: &str, why: Reason| {
         p.lines.iter().filter(|l| l.text.contains(text)).map(|l| l.cost.caused[why as usize]).sum::<f64>()
     };
-    // Four warps wait for products, and one for these to arrive.
+    // Four warps wait for MMAs, and one for the arrivals of these warps.
     let [products, arrivals, all] = ["tcgen05.mma", "mbarrier.arrive", ""].map(|text| caused(text, Reason::Mbarrier));
     assert!(products > 2.0 * arrivals && arrivals > 0.0, "{products} {arrivals}");
     assert!(products + arrivals > 0.95 * all, "{products} {arrivals} {all}");
     assert!(caused("tcgen05.ld", Reason::TensorMemory) > 50.0 * 500.0 * 4.0);
     assert!(p.text().contains("tensor memory") && p.html().contains("tensor memory"));
-    // No numbers of power for this machine.
+    // This machine has no power numbers.
     assert!(p.power.is_none());
 }
 

@@ -1,16 +1,16 @@
-// Conversions between number formats, for targets whose instruction set lacks them.
+// Conversions between number formats, for targets without instructions for them.
 //
 // Formats (sign, exponent, mantissa bits): f16 (1, 5, 10), bf16 (1, 8, 7), tf32 (1, 8, 10, in the high 19 bits of a
 // word), e4m3 (1, 4, 3; no infinity, one NaN code per sign), e5m2 (1, 5, 2; IEEE), e2m1 (1, 2, 1; neither infinity
 // nor NaN), e8m0 (unsigned powers of two from 2^-127, 0xff is NaN).
 //
-// Narrowing rounds to nearest even. What lies beyond the largest number becomes infinity, or NaN where there is none;
-// the `_sat` forms give the largest number instead, as the `.satfinite` instructions do. e2m1 always saturates, and
-// its NaN is the largest number, as in hardware.
+// Narrowing rounds to nearest even. A number beyond the largest one becomes infinity, or NaN in formats without
+// infinity. The `_sat` forms give the largest number instead, like the `.satfinite` instructions. e2m1 always
+// saturates, and its NaN is the largest number, as in hardware.
 //
-// Anything wider than f32 passes through f32 rounded to odd: towards zero, and the last bit set if anything was lost.
-// That bit keeps a tie from appearing where there was none, so the second rounding gives what one rounding would, as
-// long as f32 has two bits more than the result, subnormals included. It has at least thirteen more.
+// Anything wider than f32 passes through an f32 rounded to odd: towards zero, with the last bit set if anything was
+// lost. That bit prevents false ties, so the second rounding gives the result of a single rounding, as long as f32
+// has two more bits than the result, including subnormals. It has at least thirteen more.
 
 TL_INLINE float tl_odd(float truncated, int inexact) {
   return tl_float(tl_bits32(truncated) | (tl_u32)inexact);
@@ -41,9 +41,9 @@ TL_INLINE float tl_odd_u64(tl_u64 x) {
 #define TL_ABS_MASK 0x7fffffffu
 #define TL_INF_BITS 0x7f800000u
 
-// The magnitude of x with `mantissa` bits, exponent bias `bias`, rounded to nearest even, not looking at overflow.
-// A normal result is rounded on the bits of the f32; a subnormal one by adding a number whose last place is the
-// format's smallest step, which leaves the result in its low bits.
+// The magnitude of x with `mantissa` bits and exponent bias `bias`, rounded to nearest even, ignoring overflow. A
+// normal result is rounded on the bits of the f32. For a subnormal one, adding a number with a last place equal to
+// the format's smallest step leaves the result in the low bits.
 TL_INLINE tl_u32 tl_narrow_magnitude(tl_u32 magnitude, int mantissa, int bias) {
   int drop = 23 - mantissa;
   tl_u32 odd = (magnitude >> drop) & 1u;
@@ -110,15 +110,15 @@ TL_NARROW_FROM(u32, tl_u32)
 TL_NARROW_FROM(i64, tl_i64)
 TL_NARROW_FROM(u64, tl_u64)
 
-// Ties away from zero, as the tensor cores' own conversion instruction rounds.
+// Ties away from zero, like the conversion instruction for tensor cores.
 TL_EXPORT tl_u32 __tileir_f32_to_tf32_rna(float x) {
   tl_u32 bits = tl_bits32(x);
   return (bits & TL_ABS_MASK) > TL_INF_BITS ? 0x7fffe000u : (bits + 0x1000u) & 0xffffe000u;
 }
 
-// Scale factors look at the magnitude only. Towards zero is the exponent field as it stands; upwards adds one when
-// mantissa bits are set, except below 2^-127, which is the smallest number of the format. Upwards, finite numbers
-// beyond 2^127 overflow, to NaN; towards zero only infinity does.
+// Scale factors depend only on the magnitude. Rounding towards zero takes the exponent field unchanged. Rounding up
+// adds one if mantissa bits are set, except below 2^-127, the smallest number of the format. Rounding up, finite
+// numbers beyond 2^127 overflow to NaN; rounding towards zero, only infinity does.
 TL_INLINE tl_u8 tl_scale_factor(float x, int up, int saturate) {
   tl_u32 magnitude = tl_bits32(x) & TL_ABS_MASK;
   tl_u32 code = magnitude >> 23;
@@ -135,7 +135,7 @@ TL_INLINE tl_u8 tl_scale_factor(float x, int up, int saturate) {
 TL_SCALE_FROM(f32, float)
 TL_SCALE_FROM(f64, double)
 
-// Two narrow numbers to two f16 in one word, element 0 in the low half.
+// Converts two narrow numbers to two f16 in one word, with element 0 in the low half.
 typedef _Float16 tl_f16x2 __attribute__((ext_vector_type(2)));
 TL_INLINE tl_u32 tl_mul_f16x2(tl_u32 x, float factor) {
   tl_f16x2 v = __builtin_bit_cast(tl_f16x2, x) * (_Float16)factor;
@@ -143,8 +143,9 @@ TL_INLINE tl_u32 tl_mul_f16x2(tl_u32 x, float factor) {
 }
 TL_INLINE tl_u32 tl_spread(tl_u16 x) { return ((tl_u32)(x & 0xff00u) << 16) | ((tl_u32)x << 8 & 0xff00u); }
 
-// The bits moved to the f16 positions stand for the number divided by 2^8, the difference of the biases; the product
-// also makes subnormals normal. A NaN would come out as 480, and adding one to its mantissa carries into bit 14.
+// Moved to the f16 positions, the bits represent the number divided by 2^8, the difference of the biases. The
+// multiplication also makes subnormals normal. A NaN would come out as 480; adding one to its mantissa carries into
+// bit 14.
 TL_INLINE tl_u32 tl_e4m3x2_to_f16x2(tl_u16 x) {
   tl_u32 wide = tl_spread(x);
   tl_u32 magnitude = (wide & 0x7f007f00u) >> 1;
@@ -152,7 +153,7 @@ TL_INLINE tl_u32 tl_e4m3x2_to_f16x2(tl_u16 x) {
   return tl_mul_f16x2(magnitude | (wide & 0x80008000u), 256.0f) | nan * 0x7f00u;
 }
 TL_INLINE tl_u32 tl_e5m2x2_to_f16x2(tl_u16 x) { return tl_spread(x); }
-// e2m1 comes packed, element 0 in the low four bits of the byte.
+// e2m1 is packed, with element 0 in the low four bits of the byte.
 TL_INLINE tl_u32 tl_e2m1x2_to_f16x2(tl_u8 x) {
   tl_u32 wide = ((tl_u32)x << 12 & 0xf000u) | ((tl_u32)x << 24 & 0xf0000000u);
   return tl_mul_f16x2((wide & 0x80008000u) | ((wide & 0x70007000u) >> 3), 16384.0f);
@@ -170,9 +171,10 @@ TL_EXPORT float __tileir_e5m2_to_f32(tl_u8 x) { return tl_widen_f16((tl_u16)((tl
 TL_EXPORT float __tileir_e2m1_to_f32(tl_u8 x) { return tl_widen_f16((tl_u16)tl_e2m1x2_to_f16x2(x & 0xfu)); }
 TL_EXPORT float __tileir_f16_to_f32(tl_u16 x) { return tl_widen_f16(x); }
 TL_EXPORT float __tileir_bf16_to_f32(tl_u16 x) { return tl_float((tl_u32)x << 16); }
-// Rounds nothing; clears what is not part of the format.
+// Exact; clears the bits outside the format.
 TL_EXPORT float __tileir_tf32_to_f32(tl_u32 x) { return tl_float(x & 0xffffe000u); }
-// Zero is the subnormal 2^-127. 0xff is the exponent of infinity here, which times zero is NaN; no other value changes.
+// Code 0 is the subnormal 2^-127. Code 0xff has the exponent of infinity here, and infinity times zero is NaN; the
+// fused operation changes no other value.
 TL_EXPORT float __tileir_e8m0_to_f32(tl_u8 x) {
   float power = tl_float(__builtin_elementwise_max((tl_u32)x << 23, 0x00400000u));
   return __builtin_fmaf(power, 0.0f, power);

@@ -19,7 +19,7 @@ TL_INLINE double tl_rsqrt_seed(double x) {
   return y;
 }
 
-// No intrinsic of LLVM 21 stands for these; the assembly has no side effects, so it is scheduled and removed freely.
+// LLVM 21 lacks intrinsics for these. The assembly has no side effects, so LLVM can schedule and remove it freely.
 TL_INLINE float tl_div_full(float a, float b) {
   float q;
   __asm__("div.full.f32 %0, %1, %2;" : "=f"(q) : "f"(a), "f"(b));

@@ -1,11 +1,12 @@
-// Arithmetic of f16 and bf16 rounded towards zero, down or up.
+// f16 and bf16 arithmetic rounded towards zero, down or up.
 //
-// The instruction sets round these types to nearest only, but f32 in every direction. Rounding in one direction to a
-// fine grid and then in the same direction to a coarser grid within it is the same as rounding once, and every number
-// of both types is an f32; so the operation is done in f32 and the result narrowed, both with the wanted rounding.
-// Overflow follows: the f32 operation gives infinity or the largest f32, as the direction says, and so does narrowing.
+// Instructions round these types only to nearest, but round f32 in every direction. Rounding in one direction to a
+// fine grid, and then in the same direction to a coarser grid within it, equals rounding once. Every number of both
+// types is an f32, so the operation is computed in f32 and the result narrowed, both with the requested rounding.
+// Overflow follows: the f32 operation gives infinity or the largest f32, depending on the direction, and so does
+// narrowing.
 
-// bf16 is the upper half of an f32; away from zero means adding everything that is cut off.
+// bf16 is the upper half of an f32. Rounding away from zero adds all of the truncated bits first.
 TL_INLINE tl_u16 tl_bf16_directed(float x, int up, int down) {
   tl_u32 bits = tl_bits32(x);
   int away = bits >> 31 ? down : up;

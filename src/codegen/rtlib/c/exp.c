@@ -1,9 +1,9 @@
 // Exponentials.
 
-// e^x = 2^n * 2^f, where n is x * log2(e) rounded and clamped to [-126, 127]. Two properties keep this short:
-// the clamp is the saturation of one fused multiply-add on a scaled argument, and whatever the clamp leaves to f
-// (an argument that overflows, or whose result is subnormal) still goes the right way, because 2^f is taken by the
-// hardware over its whole range and the last product rounds once into the subnormals.
+// e^x = 2^n * 2^f, where n is x * log2(e) rounded and clamped to [-126, 127]. Two properties keep this short. The
+// clamp is the saturation of a fused multiply-add on a scaled argument. If the clamp leaves a large f (the result
+// overflows or is subnormal), the result is still correct, because the hardware computes 2^f over its whole range and
+// the last multiplication rounds once into the subnormals.
 TL_EXPORT float __tileir_exp_f32(float x) {
   float s = tl_fma_sat(x, LOG2E_F32_HI / 253.0f, 126.0f / 253.0f);  // (n + 126) / 253
   float t = tl_fmaf(s, 253.0f, TL_ROUND_F32 + 1.0f);                // Its low bits hold n + 127.
@@ -13,14 +13,15 @@ TL_EXPORT float __tileir_exp_f32(float x) {
   return tl_ex2_approx_ftz(f) * tl_float(tl_bits32(t) << 23);
 }
 
-// The instruction's own error grows with |x|, since the product with log2(e) is rounded before the power is taken.
+// The error grows with |x|, because the product with log2(e) is rounded before the power is taken.
 TL_EXPORT float __tileir_exp_f32_approx(float x) { return tl_ex2_approx(x * LOG2E_F32_HI); }
 TL_EXPORT float __tileir_exp_f32_approx_ftz(float x) { return tl_ex2_approx_ftz(x * LOG2E_F32_HI); }
 
 TL_EXPORT float __tileir_exp2_f32(float x) { return tl_ex2_approx(x); }
 TL_EXPORT float __tileir_exp2_f32_ftz(float x) { return tl_ex2_approx_ftz(x); }
 
-// e^x of a clamped argument as 2^n * (hi + lo), lo below half a unit in the last place of hi, hi in [0.7, 1.42].
+// e^x of a clamped argument as 2^n * (hi + lo), with lo below half a unit in the last place of hi and hi in [0.7,
+// 1.42].
 typedef struct {
   float hi, lo;
   tl_i32 n;
@@ -61,7 +62,7 @@ TL_INLINE tl_exp_parts_f64 tl_exp_split_f64(double x) {
   return parts;
 }
 
-// Without the special function unit: for machines where that unit is the bottleneck.
+// Without the special function unit, for machines on which that unit is the bottleneck.
 TL_EXPORT float __tileir_exp_f32_poly(float x) {
   float c = x < -105.0f ? -105.0f : x;
   c = c > 90.0f ? 90.0f : c;

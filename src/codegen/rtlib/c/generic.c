@@ -1,6 +1,6 @@
-// The functions whose text is the same for both types: pow, atan2 and the remainder.
+// The functions with the same source for both types: pow, atan2 and the remainder.
 
-// log2 of a positive number, rounded down; any k >= 0 for which x * 2^k does not overflow.
+// log2 of a positive number, rounded down.
 TL_INLINE tl_i32 tl_remf_exponent_f32(float x) {
   tl_u32 bits = tl_bits32(x);
   return bits >= 0x00800000u ? (tl_i32)(bits >> 23) - 127 : -118 - __builtin_clz(bits | 1);
@@ -9,6 +9,7 @@ TL_INLINE tl_i32 tl_remf_exponent_f64(double x) {
   tl_u64 bits = tl_bits64(x);
   return bits >> 52 ? (tl_i32)(bits >> 52) - 1023 : -1011 - (tl_i32)__builtin_clzll(bits | 1);
 }
+// x * 2^k, for any k >= 0 for which the result does not overflow.
 TL_INLINE float tl_remf_scale_f32(float x, tl_i32 k) {
   tl_i32 half = k >> 1;
   return x * tl_pow2_f32(half) * tl_pow2_f32(k - half);

@@ -1,4 +1,4 @@
-// Models of the hardware operations. See host.h.
+// Models of the hardware operations; see host.h.
 #include <fenv.h>
 #include <math.h>
 
@@ -9,7 +9,7 @@ void tl_set_host_model(int model) { tl_host_model = model; }
 
 static float flushed(float x) { return fabsf(x) < 0x1p-126f ? copysignf(0.0f, x) : x; }
 
-// The float farthest from `exact` in the model's direction that is within `ulps` units in the last place of it.
+// The float farthest from `exact` in the model's direction that is within `ulps` units in the last place.
 static float deviated(double exact, double ulps) {
   if (tl_host_model == 0 || !(fabs(exact) < 0x1p+128) || exact == 0.0) return (float)exact;
   int exponent = ilogb(exact) < -126 ? -126 : ilogb(exact);
@@ -19,7 +19,7 @@ static float deviated(double exact, double ulps) {
   return y;
 }
 
-// 2^0 is among the documented exact cases.
+// 2^0 is documented to be exact.
 float tl_ex2_approx(float x) { return x == 0.0f ? 1.0f : deviated(exp2((double)x), 2.0); }
 float tl_ex2_approx_ftz(float x) { return flushed(tl_ex2_approx(flushed(x))); }
 float tl_rcp_approx_ftz(float x) { return flushed(deviated(1.0 / (double)flushed(x), 1.0)); }
@@ -60,7 +60,7 @@ double tl_rsqrt_seed(double x) {
   fesetround(saved);                                                                                                   \
   return y;
 
-// Nearest even, then one step where that went to the wrong side.
+// Rounds to nearest even, then corrects by one step if that was the wrong direction.
 static tl_u16 f16_directed(float x, int rounding) {
   _Float16 nearest = (_Float16)x;
   tl_u16 bits = __builtin_bit_cast(tl_u16, nearest);

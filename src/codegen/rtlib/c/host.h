@@ -1,6 +1,7 @@
-// Hardware operations on the host, for the tests: exact where the hardware is exact, and where it approximates, a model
-// that the tests set. `tl_host_model` 0 gives the correctly rounded result, 1 and -1 the largest deviation up and down
-// that the instruction set's documentation allows. The bodies are in host.c, which is compiled for dynamic rounding.
+// Hardware operations on the host, for the tests. They are exact where the hardware is exact. For approximate
+// instructions, the tests select a model: `tl_host_model` 0 gives the correctly rounded result, 1 and -1 the largest
+// deviation up and down that the documentation of the instruction set allows. The bodies are in host.c, which is
+// compiled for dynamic rounding.
 #pragma once
 
 #define TL_TABLE static const

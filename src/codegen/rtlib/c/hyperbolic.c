@@ -1,7 +1,7 @@
-// Hyperbolic functions. All are computed for |x| and take the sign back at the end.
+// Hyperbolic functions. All are computed for |x|; the sign is restored at the end.
 
 // Below 1 an odd polynomial; above, 1 - 2 / (e^2x + 1), where the errors of both approximate instructions shrink with
-// the distance from 1. Both paths are evaluated: together they cost less than a divergent branch.
+// the distance from 1. Both paths are evaluated, which costs less than a divergent branch.
 TL_EXPORT float __tileir_tanh_f32(float x) {
   float a = tl_fabsf(x);
   float t = tl_ex2_approx_ftz(a * (2.0f * LOG2E_F32_HI));
@@ -13,8 +13,8 @@ TL_EXPORT float __tileir_tanh_f32(float x) {
 
 TL_EXPORT float __tileir_tanh_f32_approx(float x) { return tl_tanh_approx(x); }
 
-// With e^a = 2^n (hi + lo): sinh a and cosh a are 2^(n-1) (hi + lo -/+ 2^-2n / hi). Beyond n = 60 the last term is
-// far below the result, and its exponent is held there. A NaN passes the comparison of the clamp.
+// With e^a = 2^n (hi + lo), sinh a and cosh a are 2^(n-1) (hi + lo -/+ 2^-2n / hi). Beyond n = 60 the last term is
+// far below the result, and its exponent is clamped. A NaN passes the comparison of the clamp.
 TL_EXPORT float __tileir_sinh_f32(float x) {
   float a = tl_fabsf(x), c = a > 95.0f ? 95.0f : a;
   tl_exp_parts_f32 e = tl_exp_split_f32(c);
@@ -53,14 +53,14 @@ TL_EXPORT double __tileir_cosh_f64(double x) {
   return tl_scale_f64(e.hi + (e.lo + inverse), e.n - 1);
 }
 
-// As in f32, with e^2a + 1 kept as a sum of two and the quotient corrected, so that only the last sum rounds.
+// As in f32, with e^2a + 1 as a sum of two and the quotient corrected, so that only the last addition rounds.
 TL_EXPORT double __tileir_tanh_f64(double x) {
   double a = tl_fabs(x), c = a > 20.0 ? 20.0 : a;
   tl_exp_parts_f64 e = tl_exp_split_f64(c + c);
   double scale = tl_pow2_f64(e.n & 0x3ff);
   double t = e.hi * scale;
   double below = t + 1.0;
-  // t may be below 1 only where the polynomial is taken.
+  // t can be below 1 only where the polynomial is used.
   double below_lo = tl_fma(e.lo, scale, (t - below) + 1.0);
   double quotient = 2.0 / below;
   double residual = tl_fma(-quotient, below_lo, tl_fma(-quotient, below, 2.0));

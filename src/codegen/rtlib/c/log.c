@@ -1,4 +1,4 @@
-// Logarithms. The argument is written 2^e * m with m around one, so that results near log(1) keep their accuracy.
+// Logarithms. The argument is split into 2^e * m with m near one, so that results near log(1) keep their accuracy.
 
 typedef struct {
   float m, e;
@@ -25,7 +25,8 @@ TL_EXPORT float __tileir_log_f32(float x) {
   tl_log_parts_f32 parts = tl_log_split_f32(x);
   float f = parts.m - 1.0f;
   float tail = tl_poly_log_f32(f) * (f * f);
-  // The large part of e * log(2) is exact and exceeds f unless both are alone; what their sum loses joins the tail.
+  // The large part of e * log(2) is exact and exceeds f unless it is zero. The rounding error of their sum is added
+  // to the tail.
   float large = parts.e * LN2_SHORT_F32_HI;
   float sum = large + f, lost = (large - sum) + f;
   tail = tl_fmaf(parts.e, LN2_SHORT_F32_LO, tail);
@@ -63,7 +64,7 @@ TL_INLINE double tl_log_special_f64(double x, double result) {
 }
 
 // log(1 + f) = 2 atanh(s) with s = f / (2 + f), arranged as f - (f^2/2 - s (f^2/2 + R)), where f is exact and the
-// bracket is small beside it.
+// bracket is small compared with it.
 TL_EXPORT double __tileir_log_f64(double x) {
   tl_log_parts_f64 parts = tl_log_split_f64(x);
   double f = parts.m - 1.0;

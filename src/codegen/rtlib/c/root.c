@@ -1,4 +1,4 @@
-// Roots and quotients, for the most part single instructions under one name.
+// Roots and quotients, most of them single instructions.
 
 TL_EXPORT float __tileir_rsqrt_f32(float x) { return tl_rsqrt_approx(x); }
 TL_EXPORT float __tileir_rsqrt_f32_ftz(float x) { return tl_rsqrt_approx_ftz(x); }
@@ -9,8 +9,8 @@ TL_EXPORT float __tileir_div_f32_ftz(float a, float b) { return tl_div_full_ftz(
 TL_EXPORT float __tileir_div_f32_approx(float a, float b) { return tl_div_approx(a, b); }
 TL_EXPORT float __tileir_div_f32_approx_ftz(float a, float b) { return tl_div_approx_ftz(a, b); }
 
-// The hardware's first guess y has 20 bits or so, whose square is exact when the rest is cut off. Then
-// e = 1 - x y^2 has one rounding, and 1/sqrt(x) = y (1 - e)^(-1/2) = y (1 + e/2 + 3/8 e^2 + 5/16 e^3 + ...).
+// The hardware's estimate y has about 20 bits, and its square is exact if the remaining bits are cleared. Then e = 1
+// - x y^2 has one rounding, and 1/sqrt(x) = y (1 - e)^(-1/2) = y (1 + e/2 + 3/8 e^2 + 5/16 e^3 + ...).
 TL_EXPORT double __tileir_rsqrt_f64(double x) {
   int tiny = x < 0x1p-1022;
   double scaled = tiny ? x * 0x1p+108 : x;

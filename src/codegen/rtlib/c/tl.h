@@ -1,12 +1,12 @@
-// Common ground of the device library: types, bit casts and the operations that exist on both compile targets.
+// Common definitions of the device library: types, bit casts, and the operations that exist on both targets.
 //
-// The same sources are compiled twice: for nvptx64, where the library is embedded in the compiler, and for the host,
-// where the tests measure it. `device.h` maps the hardware operations to NVVM intrinsics, `host.h` to models of them.
+// The sources are compiled twice: for nvptx64, where the library is embedded in the compiler, and for the host, where
+// the tests measure it. `device.h` maps the hardware operations to NVVM intrinsics, `host.h` to models of them.
 //
-// Three rules hold for every function here, because each becomes part of a kernel:
-//   * no memory: no arrays on the stack; tables are constants;
-//   * the straight path has no branches where a select will do; only rare slow paths branch, and long ones are calls;
-//   * rounding is spelled out: contraction is off, and a fused operation is written as one.
+// Three rules apply to every function here, because it becomes part of a kernel:
+//   * No memory: no arrays on the stack; tables are constants.
+//   * The common path uses selects instead of branches. Only rare slow paths branch, and long ones are calls.
+//   * Rounding is explicit: contraction is off, and fused operations are written as such.
 #pragma once
 
 typedef unsigned char tl_u8;
@@ -18,7 +18,7 @@ typedef long long tl_i64;
 
 #define TL_INLINE static inline __attribute__((always_inline))
 #define TL_EXPORT __attribute__((always_inline))
-// What a kernel calls where a rare argument wants much code.
+// A function that a kernel calls when a rare argument needs long code.
 #define TL_FAR static __attribute__((noinline))
 #define TL_RARE(condition) __builtin_expect(!!(condition), 0)
 
@@ -53,8 +53,8 @@ TL_INLINE double tl_trunc(double x) { return __builtin_trunc(x); }
 TL_INLINE float tl_pow2_f32(tl_i32 n) { return tl_float((tl_u32)(n + 127) << 23); }
 TL_INLINE double tl_pow2_f64(tl_i32 n) { return tl_double((tl_u64)(n + 1023) << 52); }
 
-// x * 2^n with one rounding, for x in [1/4, 4] and a result that may overflow or be subnormal. The exponent is applied
-// in halves: the first product is exact, so only the second one rounds.
+// x * 2^n with one rounding, for x in [1/4, 4] and a result that may overflow or be subnormal. The exponent is
+// applied in halves: the first multiplication is exact, so only the second one rounds.
 TL_INLINE float tl_scale_f32(float x, tl_i32 n) {
   tl_i32 half = n >> 1;
   return x * tl_pow2_f32(half) * tl_pow2_f32(n - half);
@@ -64,6 +64,6 @@ TL_INLINE double tl_scale_f64(double x, tl_i32 n) {
   return x * tl_pow2_f64(half) * tl_pow2_f64(n - half);
 }
 
-// Adding and subtracting this constant rounds to an integer, which stands in the low bits of the sum meanwhile.
+// Adding and subtracting this constant rounds to an integer, which is in the low bits of the intermediate sum.
 #define TL_ROUND_F32 0x1.8p+23f
 #define TL_ROUND_F64 0x1.8p+52

@@ -1,17 +1,17 @@
 // Sine, cosine and tangent over the whole range.
 //
-// The argument is brought to r in [-pi/4, pi/4] by subtracting the nearest multiple q of pi/2. Up to a limit this is
-// Cody and Waite's method: pi/2 stands as a sum of three numbers, and fused multiply-adds make the first difference
-// exact. Beyond it (rare, so in a function of its own) it is Payne and Hanek's: x = m * 2^k with an integer m, and only those
-// bits of 2/pi matter in x * 2/pi that neither give a multiple of four quadrants nor are too small to see. They are
-// cut out of a table as an integer and multiplied by m modulo 2^96 (f32) or 2^192 (f64); the top two bits of the
-// product are the quadrant, the others the position within it.
+// The argument is reduced to r in [-pi/4, pi/4] by subtracting the nearest multiple q of pi/2. Up to a limit this is
+// Cody and Waite's method: pi/2 is represented as a sum of three numbers, and fused multiply-adds make the first
+// difference exact. Beyond the limit (rare, so in a separate function) it is Payne and Hanek's method: x = m * 2^k
+// with an integer m. In x * 2/pi, some bits of 2/pi contribute a multiple of four quadrants and some are too small to
+// affect the result. The other bits are extracted from a table as an integer and multiplied by m modulo 2^96 (f32) or
+// 2^192 (f64). The top two bits of the product are the quadrant, the others the position within it.
 //
-// An example with f32: x = 2^30, so m = 2^31 (the top bit always set) and x * 2/pi = m * (2/pi * 2^-1). Modulo four
-// quadrants only 2/pi * 2^-1 modulo 2^-29 counts: the window of 96 bits starts at bit 29 of the table, whose first 32
-// bits are zero and stand for the weights 2^31 to 2^0.
+// An example with f32: x = 2^30, so m = 2^31 (the top bit is always set) and x * 2/pi = m * (2/pi * 2^-1). Modulo
+// four quadrants, only 2/pi * 2^-1 modulo 2^-29 matters: the window of 96 bits starts at bit 29 of the table. The
+// first 32 bits of the table are zero and have the weights 2^31 to 2^0.
 
-// r + lo, lo below half a unit in the last place of r, and the quadrant, of which the low two bits count.
+// r + lo, with lo below half a unit in the last place of r, and the quadrant, of which only the low two bits matter.
 typedef struct {
   float r, lo;
   tl_i32 q;
@@ -51,7 +51,7 @@ TL_INLINE tl_quadrant_f32 tl_trig_reduce_near_f32(float x) {
   float head = tl_fmaf(n, -HALF_PI_F32_HI, x);  // Exact.
   float middle = tl_fmaf(n, -HALF_PI_F32_MID, head);
   reduced.r = tl_fmaf(n, -HALF_PI_F32_LO, middle);
-  // The exact difference as a sum of three, less r. Sine and cosine do without it.
+  // The exact difference as a sum of three, minus r. Sine and cosine do not need it.
   float p = n * HALF_PI_F32_MID, p_lo = tl_fmaf(n, HALF_PI_F32_MID, -p);
   float sum = head - p, back = head - sum;
   float lost = (head - (sum + back)) + (back - p);
@@ -60,9 +60,9 @@ TL_INLINE tl_quadrant_f32 tl_trig_reduce_near_f32(float x) {
   return reduced;
 }
 
-// The sine after q quadrants; the cosine is the sine one quadrant further. Both polynomials have the form
-// b + (b * u) * p(u), with b = r or 1, so that their coefficients are selected and not their values: the sine's first
-// one is zero.
+// The sine after q quadrants; the cosine is the sine one quadrant further. Both polynomials have the form b + (b * u)
+// * p(u) with b = r or 1, so the coefficients are selected instead of the values. The first coefficient of the sine
+// is zero.
 TL_INLINE float tl_sin_quadrant_f32(float r, tl_i32 q) {
   int odd = q & 1;
   float u = r * r;
@@ -73,20 +73,21 @@ TL_INLINE float tl_sin_quadrant_f32(float r, tl_i32 q) {
 
 TL_INLINE float tl_tan_quadrant_f32(tl_quadrant_f32 reduced) {
   float r = reduced.r, u = r * r;
-  // tan(r + lo) = r + tail, the derivative taking up lo; the sum of two keeps the reciprocal within its own rounding.
+  // tan(r + lo) = r + tail, where the derivative accounts for lo. The sum of two keeps the error of the reciprocal
+  // within its own rounding.
   float tail = (r * u) * tl_poly_tan_f32(u);
   float slope = r + tail;
   tail += tl_fmaf(slope * slope, reduced.lo, reduced.lo);
   float hi = r + tail, lo = (r - hi) + tail;
-  // An approximation will do, because the residual corrects it. r = 0 occurs only for x = 0, in quadrant 0, where the
-  // reciprocal is dropped.
+  // An approximation suffices, because the residual corrects it. r = 0 occurs only for x = 0, in quadrant 0, where
+  // the reciprocal is not used.
   float inverse = tl_rcp_approx_ftz(-hi);
   float residual = tl_fmaf(inverse, lo, tl_fmaf(inverse, hi, 1.0f));
   return reduced.q & 1 ? tl_fmaf(inverse, residual, inverse) : hi;
 }
 
-// Huge arguments are so rare that they get functions of their own: a branch around a call is all that they cost the
-// others, in instructions and in registers.
+// Huge arguments are rare, so they have separate functions: the other arguments only pay for a branch around a call,
+// in instructions and in registers.
 TL_FAR float tl_far_sin_f32(float x) {
   tl_quadrant_f32 reduced = tl_trig_reduce_far_f32(x);
   return tl_sin_quadrant_f32(reduced.r, reduced.q);
@@ -176,7 +177,7 @@ TL_INLINE tl_quadrant_f64 tl_trig_reduce_near_f64(double x) {
   double p = n * HALF_PI_F64_MID;
   double p_lo = tl_fma(n, HALF_PI_F64_MID, -p);
   double r = head - p;
-  // What the difference lost, whichever of the two is larger.
+  // The rounding error of the difference, whichever operand is larger.
   double back = head - r;
   double lost = (head - (r + back)) + (back - p);
   tl_quadrant_f64 reduced;
@@ -242,7 +243,7 @@ TL_FAR double tl_far_tan_f64(double x) { return tl_tan_quadrant_f64(tl_trig_redu
 TL_EXPORT double __tileir_sin_f64(double x) {
   tl_quadrant_f64 reduced = tl_trig_reduce_near_f64(x);
   double value = tl_sin_quadrant_f64(reduced.r, reduced.lo, reduced.q);
-  // Keeps the sign of zero.
+  // Preserve the sign of zero.
   value = tl_fabs(x) < 0x1p-27 ? x : value;
   return TL_RARE(tl_fabs(x) > TL_NEAR_F64) ? tl_far_sin_f64(x) : value;
 }

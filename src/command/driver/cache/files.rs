@@ -1,8 +1,8 @@
 //! Digests of tools and libraries.
 //!
-//! ptxas has fifty megabytes, and to read it for every compilation would take longer than to find a result. So its
-//! digest is remembered with its state: name, place on the disk, size and times. What was changed a moment ago is not
-//! remembered, for another change in the same tick of the clock would show in none of them.
+//! ptxas is fifty megabytes: reading it for every compilation would take longer than a cache hit. Its digest is
+//! therefore remembered together with the file's name, device, inode, size and times. A recently changed file is not
+//! remembered, because a second change within the same clock tick would go unnoticed.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -14,44 +14,44 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use sha2::{Digest, Sha256};
 
-use super::{Entry, Key, Local, Messages, Name, Store};
+use super::{Entry, KeyHasher, LocalStore, Messages, Name, Store};
 
-/// Ticks of file systems are finer than these seconds.
+/// Seconds after a change during which a file is not remembered. The timestamps of file systems are finer than this.
 const FRESH: i64 = 2;
 
-/// Digests of files by the name of their state, in this process.
+/// Digests of files in this process, by the name of the file's state.
 static REMEMBERED: Mutex<BTreeMap<Name, Name>> = Mutex::new(BTreeMap::new());
 
-/// Digests, remembered in a directory beside the entries where there is one.
+/// Computes digests. Remembers them next to the cache entries if there is a cache directory.
 pub(super) struct Digests {
-    directory: Option<Local>,
+    directory: Option<LocalStore>,
 }
 
 impl Digests {
-    /// Without a directory of its own, a compilation of a batch has that of the batch.
-    pub(super) fn new(cache: Option<Local>) -> Digests {
-        let batch = || std::env::var_os(crate::batch::COMMON).map(|directory| Local::new(directory.into(), false));
+    /// If there is no cache directory, a compilation of a batch uses the directory of the batch.
+    pub(super) fn new(cache: Option<LocalStore>) -> Digests {
+        let batch = || std::env::var_os(crate::batch::COMMON).map(|directory| LocalStore::new(directory.into(), false));
         Digests { directory: cache.or_else(batch) }
     }
 
-    /// The digest of a file; `None` if it cannot be read.
+    /// The digest of a file. `None` if it cannot be read.
     pub(super) fn of(&self, file: &Path) -> Option<Vec<u8>> {
         let file = fs::canonicalize(file).ok()?;
-        let state = State::of(&file)?;
+        let state = FileState::of(&file)?;
         if let Some(digest) = self.recall(&state.name) {
             return Some(digest.to_vec());
         }
         let mut hash = Sha256::new();
         io::copy(&mut File::open(&file).ok()?, &mut hash).ok()?;
         let digest: Name = hash.finalize().into();
-        if state.is_settled && State::of(&file)?.name == state.name {
+        if state.is_settled && FileState::of(&file)?.name == state.name {
             self.remember(state.name, digest);
         }
         Some(digest.to_vec())
     }
 
-    /// The digests of files of which the first that does is used: each once, since what one cannot do its copy cannot.
-    /// `None` if one cannot be read.
+    /// The distinct digests of alternative files, of which the first usable one is used. Copies of a file behave the
+    /// same, so each digest appears once. `None` if a file cannot be read.
     pub(super) fn of_all(&self, files: &[PathBuf]) -> Option<Vec<Vec<u8>>> {
         let mut digests: Vec<Vec<u8>> = vec![];
         for file in files {
@@ -71,23 +71,23 @@ impl Digests {
     fn remember(&self, state: Name, digest: Name) {
         REMEMBERED.lock().unwrap_or_else(PoisonError::into_inner).insert(state, digest);
         if let Some(directory) = &self.directory {
-            // The entry of the compilation itself is written soon, and says what is wrong with the directory.
+            // A failure is ignored: storing the compilation's own entry follows and reports it.
             let _ = directory.store(&state, &Entry { messages: Messages::default(), output: digest.to_vec() });
         }
     }
 }
 
-/// What of a file changes when its bytes do.
-struct State {
+/// The state of a file, which changes whenever its bytes do.
+struct FileState {
     name: Name,
-    /// The last change is long enough ago.
+    /// Whether the last change is long enough ago.
     is_settled: bool,
 }
 
-impl State {
-    fn of(file: &Path) -> Option<State> {
+impl FileState {
+    fn of(file: &Path) -> Option<FileState> {
         let m = fs::metadata(file).ok()?;
-        let mut key = Key(Sha256::new());
+        let mut key = KeyHasher(Sha256::new());
         key.add(b"the digest of a file").add(file.as_os_str().as_encoded_bytes());
         for number in [m.dev(), m.ino(), m.len()] {
             key.add(&number.to_le_bytes());
@@ -97,7 +97,7 @@ impl State {
         }
         let now = SystemTime::now().duration_since(UNIX_EPOCH).ok()?.as_secs();
         let is_settled = m.mtime().max(m.ctime()).saturating_add(FRESH) < i64::try_from(now).ok()?;
-        Some(State { name: key.finish(), is_settled })
+        Some(FileState { name: key.finish(), is_settled })
     }
 }
 
@@ -109,12 +109,12 @@ mod tests {
     fn digests_are_those_of_the_bytes() {
         let root = tempfile::tempdir().unwrap();
         let file = root.path().join("tool");
-        let digests = Digests { directory: Some(Local::new(root.path().join("cache"), false)) };
+        let digests = Digests { directory: Some(LocalStore::new(root.path().join("cache"), false)) };
         for bytes in [&b"one"[..], b"two", b"", b"one"] {
             fs::write(&file, bytes).unwrap();
             assert_eq!(digests.of(&file), Some(Sha256::digest(bytes).to_vec()));
         }
-        // The same size and time, at once: nothing was remembered.
+        // The changes are too recent, so nothing was remembered.
         assert!(!root.path().join("cache").exists());
         assert_eq!(digests.of(&root.path().join("none")), None);
         let link = root.path().join("link");
@@ -130,10 +130,10 @@ mod tests {
     #[test]
     fn what_has_settled_is_read_once() {
         let root = tempfile::tempdir().unwrap();
-        // It was installed a while ago.
+        // This file was installed a while ago.
         let program = std::path::PathBuf::from("/bin/sh").canonicalize().unwrap();
-        let Some(State { name, is_settled: true }) = State::of(&program) else { panic!("a settled file") };
-        let directory = Local::new(root.path().join("cache"), false);
+        let Some(FileState { name, is_settled: true }) = FileState::of(&program) else { panic!("a settled file") };
+        let directory = LocalStore::new(root.path().join("cache"), false);
         let digests = Digests { directory: Some(directory.clone()) };
         let digest = digests.of(&program).unwrap();
         assert_eq!(digests.recall(&name).unwrap().to_vec(), digest);

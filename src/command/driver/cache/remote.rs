@@ -1,9 +1,9 @@
-//! Entries on a server of the Remote Execution API.
+//! Cache entries on a server of the Remote Execution API.
 //!
-//! A server may delay a compilation by the patience of its user, once for the look and once for what is kept, and can
-//! do it no other harm: what it gives is an entry of the right name, or a miss. One that was of no use is left alone
-//! for a while, and then tried again by one who pays for it. That it was of no use is said once: by a process, or, in a
-//! batch, where each compilation is a process, by the batch, whose processes leave each other a note.
+//! A server may delay a compilation by the configured time once for the lookup and once for the store. It can do no
+//! other harm: its answer is either an entry of the right name or a miss. After a failed call the server is not used
+//! for a while; then a single process tries it again. A failure is reported once per process. In a batch, where each
+//! compilation is a process, it is reported once per batch: the processes share a note.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -13,72 +13,73 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use sha2::{Digest, Sha256};
-use tile_remote::{Address, Trouble};
+use tile_remote::{Address, CallError};
 
-use super::{Entry, Name, Remote, Store};
+use super::{Entry, Name, Store};
 use crate::options::Options;
+use crate::shared::RemoteUse;
 
-/// How long a server may delay a compilation, where nothing else is asked for.
-const PATIENCE: Duration = Duration::from_secs(1);
-/// The most that can be asked for.
+/// The default limit on the delay of a compilation by a server.
+const TIMEOUT: Duration = Duration::from_secs(1);
+/// The largest limit that can be requested.
 const MOST_MILLISECONDS: u64 = 600_000;
-/// How long a server is left alone that was of no use.
+/// The time for which a server is not used after a failure.
 const PAUSE: Duration = Duration::from_secs(30);
 
-/// The servers that this process knows, by address: a connection serves all compilations.
+/// The servers of this process, by address. One connection serves all compilations.
 static SERVERS: Mutex<BTreeMap<String, Arc<tile_remote::Server>>> = Mutex::new(BTreeMap::new());
 
-pub(super) struct Server {
+pub(super) struct RemoteStore {
     address: String,
     server: Arc<tile_remote::Server>,
-    patience: Duration,
-    note: Note,
-    /// It was asked already.
+    timeout: Duration,
+    note: PauseNote,
+    /// Whether the entry is known to be missing.
     missed: bool,
 }
 
-impl Server {
-    /// The server that the options name, unless it is to be left alone.
+impl RemoteStore {
+    /// The server that the options name, unless it must not be used.
     ///
     /// # Errors
-    /// What is wrong with its address, or with the time that it is granted.
-    pub(super) fn of(options: &Options) -> Result<Option<Server>, String> {
+    /// What is wrong with its address or time limit.
+    pub(super) fn of(options: &Options) -> Result<Option<RemoteStore>, String> {
         let Some(text) = &options.remote_cache else { return Ok(None) };
         let text = text.to_string_lossy();
         let address: Address = text.parse().map_err(|why| format!("the remote cache '{text}' {why}"))?;
-        let patience = match &options.remote_cache_timeout {
-            None => PATIENCE,
+        let timeout = match &options.remote_cache_timeout {
+            None => TIMEOUT,
             Some(value) => match value.to_str().and_then(|v| v.parse().ok()) {
                 Some(n @ 1..=MOST_MILLISECONDS) => Duration::from_millis(n),
                 _ => {
                     let value = value.to_string_lossy();
                     return Err(format!(
-                        "the time for the remote cache is a number of milliseconds from 1 to {MOST_MILLISECONDS}, not '{value}'"
+                        "the timeout of the remote cache must be from 1 to {MOST_MILLISECONDS} milliseconds, not '{value}'"
                     ));
                 }
             },
         };
-        if options.remote == Remote::LeftAlone {
+        if options.remote == RemoteUse::Off {
             return Ok(None);
         }
         let name = address.to_string();
         let mut servers = SERVERS.lock().unwrap_or_else(PoisonError::into_inner);
         let server = servers.entry(name.clone()).or_insert_with(|| Arc::new(tile_remote::Server::new(address)));
         let note = match std::env::var_os(crate::batch::COMMON) {
-            Some(directory) => Note::File(PathBuf::from(directory).join(file_name(&name))),
-            None => Note::Here(name.clone()),
+            Some(directory) => PauseNote::File(PathBuf::from(directory).join(file_name(&name))),
+            None => PauseNote::Here(name.clone()),
         };
-        let missed = options.remote == Remote::Missed;
-        Ok(Some(Server { address: name, server: server.clone(), patience, note, missed }))
+        let missed = options.remote == RemoteUse::StoreOnly;
+        Ok(Some(RemoteStore { address: name, server: server.clone(), timeout, note, missed }))
     }
 
-    /// Does `work` with the server, unless it is left alone. Of its troubles the first is an error.
-    fn ask<T: Default>(&self, work: impl FnOnce() -> Result<T, Trouble>) -> Result<T, String> {
+    /// Does `work` with the server, unless the server is paused. Only the first failure is an error.
+    fn ask<T: Default>(&self, work: impl FnOnce() -> Result<T, CallError>) -> Result<T, String> {
         let before = self.note.read();
         match before {
             Some(until) if until > now() => return Ok(T::default()),
-            // Who tries again keeps others from it.
-            Some(until) if until > 0 => _ = self.note.write(later(self.patience)),
+            // The process that retries extends the pause for others.
+            Some(until) if until > 0 => _ = self.note.write(later(self.timeout)),
             _ => {}
         }
         match work() {
@@ -89,64 +90,66 @@ impl Server {
                 Ok(done)
             }
             Err(trouble) if self.note.write(later(Duration::ZERO)) => {
-                Err(format!("the remote cache '{}' {trouble}; compilation goes on without it", self.address))
+                Err(format!("the remote cache '{}' {trouble}; compiling without it", self.address))
             }
             Err(_) => Ok(T::default()),
         }
     }
 }
 
-impl Store for Server {
+impl Store for RemoteStore {
     fn load(&self, name: &Name) -> Result<Option<Entry>, String> {
         if self.missed {
             return Ok(None);
         }
-        self.ask(|| match self.server.find(name, self.patience)? {
+        self.ask(|| match self.server.find(name, self.timeout)? {
             None => Ok(None),
             Some(bytes) => match Entry::read(name, &bytes) {
                 Some(entry) => Ok(Some(entry)),
-                None => Err(Trouble::Lies("it gave another entry than it was asked for".into())),
+                None => Err(CallError::Untrusted("it returned a different entry than the requested one".into())),
             },
         })
     }
 
     fn store(&self, name: &Name, entry: &Entry) -> Result<(), String> {
-        self.ask(|| self.server.keep(name, entry.bytes(name), self.patience))
+        self.ask(|| self.server.keep(name, entry.bytes(name), self.timeout))
     }
 }
 
-/// Until when a server is left alone, in milliseconds of the epoch; zero once it was of use again. There is none before
-/// the first trouble.
-enum Note {
+/// The end of a server's pause, in milliseconds since the epoch. Zero after the server has recovered; absent before
+/// the first failure.
+enum PauseNote {
     /// In this process, by address.
     Here(String),
-    /// In a file that the processes of a batch have in common.
+    /// In a file that the processes of a batch share.
     File(PathBuf),
 }
 
 static NOTES: Mutex<BTreeMap<String, u64>> = Mutex::new(BTreeMap::new());
 
-impl Note {
+impl PauseNote {
     fn read(&self) -> Option<u64> {
         match self {
-            Note::Here(address) => NOTES.lock().unwrap_or_else(PoisonError::into_inner).get(address).copied(),
-            // One that is just being written says that there is trouble.
-            Note::File(file) => fs::read_to_string(file).ok().map(|text| text.parse().unwrap_or(later(Duration::ZERO))),
+            PauseNote::Here(address) => NOTES.lock().unwrap_or_else(PoisonError::into_inner).get(address).copied(),
+            // An unreadable note is being written, so a call has just failed.
+            PauseNote::File(file) => {
+                fs::read_to_string(file).ok().map(|text| text.parse().unwrap_or(later(Duration::ZERO)))
+            }
         }
     }
 
-    /// Whether this is the first note.
+    /// Writes the note. Returns whether it is the first one.
     fn write(&self, until: u64) -> bool {
         match self {
-            Note::Here(address) => {
+            PauseNote::Here(address) => {
                 let mut notes = NOTES.lock().unwrap_or_else(PoisonError::into_inner);
                 notes.insert(address.clone(), until).is_none()
             }
-            Note::File(file) => {
+            PauseNote::File(file) => {
                 let text = until.to_string();
                 match File::options().write(true).create_new(true).open(file) {
                     Ok(mut file) => {
-                        // A note that cannot be written is one that is being written.
+                        // If this fails, the file stays empty and readers take it for a note in progress.
                         let _ = file.write_all(text.as_bytes());
                         true
                     }
@@ -165,12 +168,12 @@ fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |t| t.as_millis() as u64)
 }
 
-/// The end of a pause that begins after `delay`.
+/// The end of a pause that starts after `delay`.
 fn later(delay: Duration) -> u64 {
     now() + (PAUSE + delay).as_millis() as u64
 }
 
-/// The file of a note about a server.
+/// The name of a server's note file.
 fn file_name(address: &str) -> String {
     Sha256::digest(address).iter().take(8).fold("server-".to_owned(), |name, byte| format!("{name}{byte:02x}"))
 }
@@ -180,13 +183,13 @@ mod tests {
     use super::*;
     use tile_remote_tests::{Fake, Fault};
 
-    fn server(fake: &Fake, note: Note) -> Server {
+    fn server(fake: &Fake, note: PauseNote) -> RemoteStore {
         let address: Address = fake.address().parse().unwrap();
         let server = Arc::new(tile_remote::Server::new(address));
-        Server { address: fake.address(), server, patience: Duration::from_secs(20), note, missed: false }
+        RemoteStore { address: fake.address(), server, timeout: Duration::from_secs(20), note, missed: false }
     }
 
-    /// Trouble is said once, the server left alone for a pause, and then tried by one alone.
+    /// A failure is reported once, the server is paused, and then a single caller retries it.
     #[test]
     fn a_server_is_tried_again_after_a_pause() {
         let root = tempfile::tempdir().unwrap();
@@ -194,7 +197,7 @@ mod tests {
         let end = || fs::read_to_string(&file).unwrap().parse::<u64>().unwrap();
         for in_file in [true, false] {
             let fake = Fake::start();
-            let note = || if in_file { Note::File(file.clone()) } else { Note::Here(fake.address()) };
+            let note = || if in_file { PauseNote::File(file.clone()) } else { PauseNote::Here(fake.address()) };
             let (one, other) = (server(&fake, note()), server(&fake, note()));
             let name = [3; 32];
             let entry = Entry { messages: Default::default(), output: b"output".to_vec() };
@@ -203,16 +206,16 @@ mod tests {
 
             fake.fail(Fault::Refuses);
             let text = one.load(&name).unwrap_err();
-            assert!(text.contains(" refuses: PermissionDenied"), "{text}");
+            assert!(text.contains(" cannot be used: PermissionDenied"), "{text}");
             let calls = fake.all_calls();
-            // Neither of them asks again, or says anything.
+            // Neither of them calls the server or reports anything.
             assert_eq!((one.load(&name), other.load(&name), one.store(&name, &entry)), (Ok(None), Ok(None), Ok(())));
             assert_eq!(fake.all_calls(), calls);
-            // The pause is over: one tries in vain, and says nothing more.
+            // The pause is over: one caller retries without success, and reports nothing more.
             note().write(1);
             assert_eq!(other.load(&name), Ok(None));
             assert!(fake.all_calls() > calls && note().read().unwrap() > now());
-            // While one tries, others do not.
+            // During the retry, others do not call the server.
             note().write(1);
             let meanwhile = one.ask(|| Ok(note().read().unwrap() > now()));
             assert_eq!((meanwhile, note().read()), (Ok(true), Some(0)));
@@ -222,7 +225,7 @@ mod tests {
             assert_eq!((one.load(&name), note().read().unwrap() > now()), (Ok(None), true));
             if in_file {
                 assert!(end() > now());
-                // A note that is being written keeps others away.
+                // An incomplete note counts as a pause.
                 fs::write(&file, "").unwrap();
                 assert!(note().read().unwrap() > now());
             }
@@ -231,7 +234,7 @@ mod tests {
 
     #[test]
     fn a_note_that_cannot_be_left_is_said_each_time() {
-        let nowhere = Note::File("/nonexistent/directory/note".into());
+        let nowhere = PauseNote::File("/nonexistent/directory/note".into());
         assert_eq!((nowhere.write(1), nowhere.write(2), nowhere.read()), (true, true, None));
     }
 }

@@ -1,36 +1,36 @@
 //! `tileiras explore`: a page that shows a program at every level.
 //!
-//! The compilation runs in processes of its own, as a user would start them: bytecode becomes text first, so that there
-//! is a source whose lines everything else can name, and the text is compiled with line information. `--explore-data`
-//! has the compilation leave what it knows; the listing of the machine code and the page are made here.
+//! The compilation runs in child processes, started as a user would start them. Bytecode is first converted to text,
+//! so that everything else can refer to lines of one source. The text is then compiled with line information.
+//! `--explore-data` makes the compilation write its data; this process adds the SASS listing and renders the page.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use tile_diag::{Code, Diagnostic};
-use tile_explore::{Exploration, Kernel, Listing, Remark, Step as Pass, lines};
+use tile_explore::{Exploration, Kernel, Listing, Pass, Remark, lines};
 use tile_interface::{CompileOutput, Emit, InputKind, RemarkSort, input_kind};
 
-use super::{Exit, Session, Step, schedules};
+use super::{Exit, Result, Session, schedules};
 use crate::cl::{self, Parsed};
 use crate::options::{self, Options, SPECS};
 use crate::resources::KernelResources;
 use crate::toolchain::{self, Surroundings};
 use crate::{Identity, files, io_text, output};
 
-/// The option of the compilation, see [`super::options`].
+/// The option that makes the compilation write its data, see [`super::options`].
 const DATA: &str = "--explore-data=";
 const TRACE: &str = "--pipeline-option=schedule-trace-file=";
-/// A source above this is not quoted.
+/// Source files larger than this many bytes are not quoted.
 const LARGEST_ORIGIN: u64 = 4 << 20;
 
-/// What is asked for.
+/// The parsed arguments of `explore`.
 struct Call {
     input: PathBuf,
-    /// Arguments of the compilation, without its input and output.
+    /// The compiler options, without input and output.
     arguments: Vec<OsString>,
-    /// What they say.
+    /// The parsed form of `arguments`.
     options: Options,
     output: PathBuf,
 }
@@ -42,17 +42,17 @@ impl Call {
             cl::parse(SPECS, &all, 1)
         };
         let Some(schedules::Call { arguments, output }) = schedules::call(arguments) else {
-            return Err(vec!["tileiras: explore: -o takes the name of a file".to_owned()]);
+            return Err(vec!["tileiras: explore: -o needs a file name".to_owned()]);
         };
         let parsed: Parsed = parse(&arguments);
         if !parsed.errors.is_empty() {
             return Err(parsed.errors);
         }
         let Some(input) = parsed.positionals.first() else { return Err(vec![]) };
-        // The input may look like a value of an option; what is left without it has none.
+        // The input may be spelled like an option's value. Removing the right argument leaves no positional argument.
         let rest = (0..arguments.len()).rev().filter(|i| arguments[*i] == *input).find_map(|i| {
             let mut rest = [&arguments[..i], &arguments[i + 1..]].concat();
-            // What follows it is no option, and ours are.
+            // `--` no longer precedes anything, and would end the options that are added later.
             rest.retain(|a| a != "--");
             let parsed = parse(&rest);
             (parsed.errors.is_empty() && parsed.positionals.is_empty()).then_some(rest)
@@ -65,8 +65,8 @@ impl Call {
 }
 
 impl Session<'_> {
-    /// Compiles, and writes the page, or the data of one.
-    pub(super) fn explore(&mut self, arguments: &[OsString], identity: &Identity) -> Step<()> {
+    /// Compiles, then writes the page or its data.
+    pub(super) fn explore(&mut self, arguments: &[OsString], identity: &Identity) -> Result<()> {
         let call = Call::new(arguments).map_err(|errors| match &errors[..] {
             [] => self.command_line_error("tileiras: explore: no input file provided"),
             errors => errors.iter().map(|e| self.command_line_error(e)).last().unwrap_or(Exit(1)),
@@ -74,7 +74,7 @@ impl Session<'_> {
         output::check(&call.output).map_err(|e| self.output_failed(&e))?;
         let scratch = self.private_scratch()?;
         let explored = self.explored(&call, &scratch, identity);
-        // Whatever is left is in a directory for temporary files.
+        // Leftovers are in a directory for temporary files.
         let _ = std::fs::remove_dir_all(&scratch);
         let exploration = explored?;
         let is_data = call.output.extension().is_some_and(|e| e == "json");
@@ -82,7 +82,7 @@ impl Session<'_> {
         self.write(&call.output, text.as_bytes())
     }
 
-    fn explored(&mut self, call: &Call, scratch: &Path, identity: &Identity) -> Step<Exploration> {
+    fn explored(&mut self, call: &Call, scratch: &Path, identity: &Identity) -> Result<Exploration> {
         let name = call.input.display();
         let bytes = files::read_or_stdin(&call.input).map_err(|e| {
             let text = format!("unable to read input file '{name}': {}", io_text(&e));
@@ -90,12 +90,12 @@ impl Session<'_> {
         })?;
         let kind = input_kind(&call.input, &bytes);
         if kind == Ok(InputKind::LlvmIr) {
-            let text = format!("'{name}' is LLVM IR: explore shows Tile IR, and MLIR that comes from it");
+            let text = format!("'{name}' is LLVM IR; 'tileiras explore' needs Tile IR, or MLIR lowered from it");
             return Err(self.fail(Diagnostic::error(Code::BadConfiguration, text)));
         }
         let mut input = call.input.clone();
         if !input.is_file() {
-            // It can be read once.
+            // A pipe can be read only once.
             input = scratch.join("input");
             self.keep(&input, &bytes)?;
         }
@@ -117,7 +117,7 @@ impl Session<'_> {
         let has_assembler =
             !toolchain::search("ptxas", call.options.ptxas.path.as_deref(), &surroundings).found.is_empty();
         if call.options.emit >= Emit::Cubin && !has_assembler {
-            self.report(&Diagnostic::warning("there is no ptxas, so the page ends with PTX"));
+            self.report(&Diagnostic::warning("ptxas was not found, so the page stops at PTX"));
             more.push("--emit=ptx");
         }
         let image = scratch.join("image");
@@ -128,7 +128,7 @@ impl Session<'_> {
                     level: "sass".to_owned(),
                     program: lines::of_sass(&text, &input.to_string_lossy()),
                 }),
-                Err(why) => self.report(&Diagnostic::warning(format!("no machine code is shown: {why}"))),
+                Err(why) => self.report(&Diagnostic::warning(format!("machine code cannot be shown: {why}"))),
             }
         }
         exploration.schedules = std::fs::read_to_string(scratch.join("schedules.txt")).ok().filter(|s| !s.is_empty());
@@ -141,21 +141,21 @@ impl Session<'_> {
         Ok(exploration)
     }
 
-    fn keep(&mut self, file: &Path, bytes: &[u8]) -> Step<()> {
+    fn keep(&mut self, file: &Path, bytes: &[u8]) -> Result<()> {
         std::fs::write(file, bytes).map_err(|e| {
             let text = format!("Failed to write temporary file: {}", io_text(&e));
             self.fail(Diagnostic::error(Code::TemporaryFile, text))
         })
     }
 
-    /// Compiles an input, and reads what the compilation says of itself.
-    fn compiled(&mut self, call: &Call, input: &Path, to: &Path, scratch: &Path, more: &[&str]) -> Step<Exploration> {
+    /// Compiles an input and reads the data that the compilation wrote.
+    fn compiled(&mut self, call: &Call, input: &Path, to: &Path, scratch: &Path, more: &[&str]) -> Result<Exploration> {
         let file = scratch.join("data.json");
         let mut data = OsString::from(DATA);
         data.push(&file);
         let mut trace = OsString::from(TRACE);
         trace.push(scratch.join("schedules.txt"));
-        self.compile_apart(|command| {
+        self.compile_in_child(|command| {
             command.args([trace, data]).args(&call.arguments).args(more).arg("-o").arg(to).arg("--").arg(input);
         })?;
         let read = std::fs::read(&file).map_err(|e| io_text(&e)).and_then(|text| Exploration::from_json(&text));
@@ -163,10 +163,10 @@ impl Session<'_> {
     }
 }
 
-/// The listing of an image, with comments that name lines.
+/// The disassembly of an image, with comments that give line numbers.
 fn disassembled(image: &Path, surroundings: &Surroundings) -> Result<String, String> {
     let Some(program) = toolchain::search("nvdisasm", None, surroundings).found.into_iter().next() else {
-        return Err("there is no nvdisasm beside ptxas or on PATH".to_owned());
+        return Err("nvdisasm was found neither next to ptxas nor on PATH".to_owned());
     };
     let run = Command::new(&program).args(["-g", "-c"]).arg(image).stdin(Stdio::null()).output();
     let Output { status, stdout, stderr } = run.map_err(|e| format!("'{}': {}", program.display(), io_text(&e)))?;
@@ -177,7 +177,7 @@ fn disassembled(image: &Path, surroundings: &Surroundings) -> Result<String, Str
     Err(format!("'{}' failed: {}", program.display(), tile_diag::render::harmless(&said)))
 }
 
-/// A place as `file:line`, with the text of that line where the file is at hand.
+/// Formats a location as `file:line`, followed by the text of that line if the file can be read.
 fn quoted(place: &str) -> String {
     let text = || {
         let (file, line) = place.rsplit_once(':')?;
@@ -191,7 +191,7 @@ fn quoted(place: &str) -> String {
     text().map_or_else(|| short.to_owned(), |text| format!("{short}  {text}"))
 }
 
-/// What a compilation knows, for the page.
+/// The data of a compilation, for the page.
 pub(super) fn exploration(
     options: &Options,
     source: Option<&str>,
@@ -207,7 +207,7 @@ pub(super) fn exploration(
                 Some((file, line)) if listing.files[*file] == input => *line,
                 _ => 0,
             };
-            Listing { text: listing.text.clone(), lines: listing.places.iter().map(own).collect() }
+            Listing { text: listing.text.clone(), lines: listing.locations.iter().map(own).collect() }
         });
         if let (Some(listing), true) = (&snapshot.program, origins.is_empty()) {
             let other = |place: &Option<(usize, u32)>| {
@@ -215,11 +215,11 @@ pub(super) fn exploration(
                 let file = &listing.files[file];
                 (*file != input && !file.is_empty()).then(|| format!("{file}:{line}"))
             };
-            origins = listing.places.iter().map(other).collect();
+            origins = listing.locations.iter().map(other).collect();
         }
         steps.push(Pass { pass: snapshot.pass.clone(), level: snapshot.stage.name().to_owned(), program });
     }
-    // Of text the user's own, with its comments.
+    // If the source is text, show it as the user wrote it, with comments.
     if let (Some(text), Some(first)) = (source, steps.first_mut()) {
         let lines = (1..).take(text.lines().count()).collect();
         first.program = Some(Listing { text: text.to_owned(), lines });
@@ -300,7 +300,7 @@ mod tests {
     #[test]
     fn wrong_arguments_are_said() {
         assert_eq!(call("--gpu-name sm_90").err(), Some(vec![]));
-        assert!(call("k.mlir -o").err().is_some_and(|e| e[0].ends_with("-o takes the name of a file")));
+        assert!(call("k.mlir -o").err().is_some_and(|e| e[0].ends_with("-o needs a file name")));
         assert!(call("k.mlir --no-such-option").err().is_some_and(|e| e[0].contains("no-such-option")));
     }
 

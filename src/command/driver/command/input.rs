@@ -1,6 +1,6 @@
-//! What the bytes that a compilation starts from are, where no magic says it.
+//! Recognizes inputs without a magic number.
 
-/// Whether bytes without a magic are a module in text, by their first word: names of inputs may say nothing.
+/// Whether the bytes look like a textual module, judging by the first word. The file name may not tell.
 pub(super) fn is_module(bytes: &[u8]) -> bool {
     const WORDS: [&str; 8] = [
         "module",

@@ -1,4 +1,4 @@
-//! Writing reproducers, and running them again.
+//! Writes and replays reproducers.
 
 use std::ffi::OsString;
 use std::io;
@@ -7,33 +7,33 @@ use std::process::Command;
 
 use tile_diag::{Code, Diagnostic, Severity};
 
-use super::{Exit, Session, Step, scratch_directory, version_text};
+use super::{Exit, Result, Session, scratch_directory, version_text};
 use crate::options::Options;
 use crate::repro::Reproducer;
 use crate::{Identity, files, io_text};
 
 impl Session<'_> {
-    /// After an internal error, writes a reproducer if one is wanted.
-    pub(super) fn keep_reproducer(
+    /// Writes a reproducer after an internal error if `--crash-dir` is given.
+    pub(super) fn write_reproducer(
         &mut self,
-        done: Step<()>,
+        done: Result<()>,
         options: &Options,
         arguments: &[OsString],
         identity: &Identity,
-    ) -> Step<()> {
+    ) -> Result<()> {
         let (Err(Exit(70)), Some(directory)) = (&done, &options.crash_dir) else { return done };
         let version = version_text(identity);
         let compiler = version.lines().next().unwrap_or_default();
-        // What is no file has been read already, and would be waited for.
-        let is_gone = || Err(io::Error::other("the input is no file, and cannot be read again"));
+        // A pipe has been read already; reading it again would block.
+        let is_gone = || Err(io::Error::other("the input is not a regular file and cannot be read again"));
         let input = if options.input.is_file() { files::read(&options.input) } else { is_gone() };
         let written = input.and_then(|input| {
-            let ended = self.last_words.clone().unwrap_or_else(|| "internal error".to_owned());
+            let ended = self.last_error.clone().unwrap_or_else(|| "internal error".to_owned());
             let whole = Reproducer::new(compiler, &arguments[1..], &options.input, &input, 70, ended);
             let (reproducer, hint) = if options.anonymize {
                 whole.anonymise()
             } else {
-                (whole, "it holds the input as it is; --anonymize takes names out")
+                (whole, "it contains the input unchanged; --anonymize removes names")
             };
             Ok((reproducer.write(directory)?, hint))
         });
@@ -42,13 +42,13 @@ impl Session<'_> {
                 Severity::Note,
                 format!("a reproducer was written to '{}': 'tileiras replay' runs it; {hint}", file.display()),
             ),
-            Err(e) => Diagnostic::warning(format!("no reproducer could be written: {}", io_text(&e))),
+            Err(e) => Diagnostic::warning(format!("cannot write a reproducer: {}", io_text(&e))),
         };
         self.report(&note);
         done
     }
 
-    pub(super) fn replay(&mut self, file: &OsString) -> Step<()> {
+    pub(super) fn replay(&mut self, file: &OsString) -> Result<()> {
         let name = Path::new(file).display();
         let unreadable = |text| Diagnostic::error(Code::UnreadableInput, format!("the reproducer '{name}': {text}"));
         let reproducer = Reproducer::read(Path::new(file)).map_err(|e| self.fail(unreadable(e)))?;
@@ -58,10 +58,10 @@ impl Session<'_> {
         };
         let (arguments, left_out) = reproducer.harmless();
         if !left_out.is_empty() {
-            let text = format!("not used, for a reproducer may only say how code is made: {}", left_out.join(" "));
+            let text = format!("ignored, because a replay only uses options that affect code: {}", left_out.join(" "));
             self.report(&Diagnostic::warning(text));
         }
-        // A directory of its own, so that the input keeps its name, which locations repeat.
+        // In a directory of its own, the input keeps its name, which appears in locations.
         let directory = crate::output::private_directory(&scratch_directory()).map_err(|e| self.fail(scratch(e)))?;
         let path = directory.join(reproducer.base_name());
         let program = std::env::current_exe();
@@ -70,13 +70,13 @@ impl Session<'_> {
             command.args(&arguments).args(["-o", "/dev/null", "--"]).arg(&path);
             crate::child::run_as_part(command)
         });
-        // Whatever is left is in a directory for temporary files.
+        // Leftovers are in a directory for temporary files.
         let _ = std::fs::remove_dir_all(&directory);
         let code = status.map_err(|e| self.fail(scratch(e)))?.code().unwrap_or(70);
         let words = match u8::try_from(code) {
-            Ok(0) => "not reproduced: it compiles".to_owned(),
+            Ok(0) => "not reproduced: the input compiles".to_owned(),
             Ok(code) if code == reproducer.status => format!("reproduced: status {code} ({})", reproducer.ended),
-            _ => format!("not reproduced: status {code}, it was {}", reproducer.status),
+            _ => format!("not reproduced: status {code}, expected {}", reproducer.status),
         };
         self.inform(&format!("{words}\n"))?;
         if code == 0 { Ok(()) } else { Err(Exit(u8::try_from(code).unwrap_or(70))) }

@@ -1,28 +1,29 @@
-//! `tileiras explain-schedule`: what the modulo scheduler makes of the loops of a program.
+//! `tileiras explain-schedule`: shows the modulo schedules of a program's loops.
 
 use std::ffi::OsString;
 use std::path::Path;
 
 use tile_diag::{Code, Diagnostic};
 
-use super::{Session, Step};
+use super::{Result, Session};
 use crate::io_text;
 
-/// The option that turns the scheduler on, and where it leaves its schedules.
+/// The option that enables the scheduler, and the option for the file of its schedules.
 const LEVEL: &str = "--pipeline-option=v2-opt-level=";
 const TRACE: &str = "--pipeline-option=schedule-trace-file=";
 
-/// What is said of a program without scheduled loops.
-const NONE: &str = "no loop was scheduled: the scheduler takes loops that multiply tiles, or load what is multiplied\n";
+/// The text for a program without scheduled loops.
+const NONE: &str =
+    "no loop was scheduled: the modulo scheduler handles loops that contain a dot or load its operands\n";
 
-/// The arguments of a compilation, and the file for the schedules, if one is named.
+/// The compiler options, and the file for the schedules if one is named.
 #[derive(Debug, PartialEq)]
 pub(super) struct Call {
     pub(super) arguments: Vec<OsString>,
     pub(super) output: Option<OsString>,
 }
 
-/// Takes the output out of the arguments; none where its name is missing.
+/// Separates the output from the other arguments. `None` if its name is missing.
 pub(super) fn call(arguments: &[OsString]) -> Option<Call> {
     let mut call = Call { arguments: vec![], output: None };
     let mut rest = arguments.iter();
@@ -40,24 +41,24 @@ pub(super) fn call(arguments: &[OsString]) -> Option<Call> {
 }
 
 impl Session<'_> {
-    /// Compiles up to the schedules, with the scheduler on, and shows them.
-    pub(super) fn explain_schedule(&mut self, arguments: &[OsString]) -> Step<()> {
+    /// Compiles up to the schedules with the scheduler enabled, and shows them.
+    pub(super) fn explain_schedule(&mut self, arguments: &[OsString]) -> Result<()> {
         let Some(Call { arguments, output }) = call(arguments) else {
-            return Err(self.command_line_error("tileiras: explain-schedule: -o takes the name of a file"));
+            return Err(self.command_line_error("tileiras: explain-schedule: -o needs a file name"));
         };
         let directory = self.private_scratch()?;
-        // The name's ending says what is written: a page, a trace, or text.
+        // The extension selects the format: a page, a trace or text.
         let kind = output.as_ref().and_then(|o| Path::new(o).extension()?.to_str()).unwrap_or("txt");
         let file = directory.join(format!("schedules.{kind}"));
         let mut trace = OsString::from(TRACE);
         trace.push(&file);
         let is_set = arguments.iter().any(|a| a.to_string_lossy().starts_with(LEVEL));
-        let compiled = self.compile_apart(|command| {
+        let compiled = self.compile_in_child(|command| {
             command.args((!is_set).then(|| format!("{LEVEL}2"))).arg(trace);
             command.args(["--emit=tileas", "-o", "/dev/null"]).args(&arguments);
         });
         let schedules = std::fs::read(&file);
-        // Whatever is left is in a directory for temporary files.
+        // Leftovers are in a directory for temporary files.
         let _ = std::fs::remove_dir_all(&directory);
         compiled?;
         let schedules = schedules.unwrap_or_default();

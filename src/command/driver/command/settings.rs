@@ -1,6 +1,6 @@
-//! What the grammar of the command line cannot check.
+//! Checks of options beyond the command-line grammar.
 
-use super::{Session, Step};
+use super::{Result, Session};
 use crate::{
     hostobj::{HostArch, HostOs},
     libraries,
@@ -11,7 +11,7 @@ use std::{path::PathBuf, time::Duration};
 use tile_diag::{Code, Diagnostic};
 use tile_interface::{Backend, Emit, Insertion};
 
-/// Checked settings that [`Options`] holds as they were written.
+/// Checked settings that [`Options`] holds as written.
 pub(super) struct Settings {
     pub(super) opt_level: u8,
     pub(super) pipeline_options: Vec<(String, String)>,
@@ -23,8 +23,8 @@ pub(super) struct Settings {
 }
 
 impl Session<'_> {
-    /// Checks what the grammar of the command line cannot, in the order in which the C interface checks it.
-    pub(super) fn check(&mut self, options: &Options) -> Step<Settings> {
+    /// Checks the options beyond the command-line grammar, in the same order as the C interface.
+    pub(super) fn check(&mut self, options: &Options) -> Result<Settings> {
         let opt_level = match options.opt_level {
             level @ 0..=3 => level as u8,
             level => {
@@ -38,7 +38,7 @@ impl Session<'_> {
             return Err(self.fail(Diagnostic::error(Code::OptimizedDebugging, text)));
         }
         if options.sanitize.is_some() && options.emit < Emit::Cubin {
-            let text = "--sanitize changes nothing here: it is ptxas that puts the checks into the code";
+            let text = "--sanitize has no effect here: ptxas inserts the checks, and this stage does not run it";
             self.report(&Diagnostic::warning(text));
         }
         let mut pipeline_options = Vec::new();
@@ -57,7 +57,7 @@ impl Session<'_> {
             .map_err(|why| self.fail(Diagnostic::error(Code::BadConfiguration, format!("--insert-pass: {why}"))))?;
         if (options.emit, options.host_arch, options.host_os) == (Emit::Obj, HostArch::Arm64Ec, HostOs::Linux) {
             let d = Diagnostic::error(Code::BadConfiguration, "unsupported host architecture");
-            return Err(self.fail(d.note("arm64ec exists on windows only: add --host-os=windows")));
+            return Err(self.fail(d.note("arm64ec requires --host-os=windows")));
         }
         let timeout = self.timeout(options)?;
         let backend = libraries::backend(options).map_err(|d| self.fail(d))?;
@@ -73,8 +73,8 @@ impl Session<'_> {
         Ok(Settings { opt_level, pipeline_options, insertions, timeout, backend, libdevice, output })
     }
 
-    /// The option wins over the environment; zero is no limit.
-    fn timeout(&mut self, options: &Options) -> Step<Option<Duration>> {
+    /// The ptxas timeout: the option overrides the environment. Zero means no limit.
+    fn timeout(&mut self, options: &Options) -> Result<Option<Duration>> {
         if options.ptxas.timeout.is_some() {
             return Ok(options.ptxas.timeout);
         }
@@ -83,7 +83,7 @@ impl Session<'_> {
             Some(seconds) => Ok(Some(Duration::from_secs(seconds))),
             None => {
                 let value = value.to_string_lossy();
-                let text = format!("TILEIRAS_PTXAS_TIMEOUT is '{value}', which is no number of seconds");
+                let text = format!("TILEIRAS_PTXAS_TIMEOUT is '{value}', which is not a number of seconds");
                 Err(self.fail(Diagnostic::error(Code::BadConfiguration, text)))
             }
         }

@@ -1,40 +1,43 @@
-//! `tileiras tune`: reading what is asked for, and saying what came out.
+//! `tileiras tune`: reads the request and prints the results.
 
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use tile_diag::{Code, Diagnostic};
+use tile_diag::{Code, Diagnostic, Severity};
 use tile_machine::Machine;
 
-use super::{Session, Step};
+use super::{Result, Session};
 use crate::options::{self, SPECS};
 use crate::toolchain::{self, Surroundings};
-use crate::tune::call::{Call, Judge, Source};
+use crate::tune::call::{Call, ProgramSource, TimeSource};
 use crate::tune::search::{Search, Tools};
 use crate::tune::space::{Point, Template, mentions, points};
 use crate::tune::{picture, table};
 use crate::{Core, Identity, cl, files, io_text, output};
 
-/// Folders of a search.
+/// The subdirectories of a search.
 const FOLDERS: [&str; 4] = ["programs", "ptx", "cubin", "judged"];
 
 impl Session<'_> {
-    /// Judges all variants, and shows the table.
-    pub(super) fn tune(&mut self, arguments: &[OsString], identity: &Identity, core: &Core<'_>) -> Step<()> {
+    /// Evaluates all variants and prints the table.
+    pub(super) fn tune(&mut self, arguments: &[OsString], identity: &Identity, core: &Core<'_>) -> Result<()> {
         let wrong = |why: String| format!("tileiras: tune: {why}");
         let call = Call::parse(arguments).map_err(|why| self.command_line_error(&wrong(why)))?;
+        for text in &call.deprecations {
+            self.report(&Diagnostic::new(Severity::Note, text.as_str()));
+        }
         for file in [&call.table, &call.picture].into_iter().flatten() {
             output::check(file).map_err(|e| self.output_failed(&e))?;
         }
         let (bytes, template) = match &call.source {
-            Source::File(file) => self.program_of(file)?,
-            Source::Command(_) => (vec![], None),
+            ProgramSource::File(file) => self.program_of(file)?,
+            ProgramSource::Command(_) => (vec![], None),
         };
         call.check_names(template.as_ref()).map_err(|why| self.command_line_error(&wrong(why)))?;
         let points = points(&call.parameters, &call.conditions).map_err(|why| self.command_line_error(&wrong(why)))?;
         if points.is_empty() {
-            return Err(self.command_line_error("tileiras: tune: no variant fulfils the conditions"));
+            return Err(self.command_line_error("tileiras: tune: no variant satisfies the conditions"));
         }
         let machine = self.machine_of(&call, &points[0])?;
         let tools = self.tools(identity, core, &call, &points[0])?;
@@ -44,21 +47,22 @@ impl Session<'_> {
         };
         let made = FOLDERS.iter().try_for_each(|f| std::fs::create_dir_all(directory.join(f)));
         let unusable = |e: io::Error| {
-            let text = format!("the directory '{}' cannot be used: {}", directory.display(), io_text(&e));
+            let text = format!("cannot use the directory '{}': {}", directory.display(), io_text(&e));
             Diagnostic::error(Code::UnopenableOutput, text)
         };
         made.map_err(|e| self.fail(unusable(e)))?;
         let search = Search { call: &call, template, bytes, tools: &tools, directory: &directory, machine };
         let (mut rows, counts) = search.run(&points);
         if call.directory.is_none() {
-            // Whatever is left is in a directory for temporary files.
+            // Leftovers are in a directory for temporary files.
             let _ = std::fs::remove_dir_all(&directory);
             for row in &mut rows {
                 (row.program, row.image) = (None, None);
             }
         }
-        // The column's head, and what is behind a number.
-        let (head, unit) = if matches!(call.judge, Judge::Predicted(_)) { ("us", "us") } else { ("time", "") };
+        // The heading of the column, and the unit printed after a number.
+        let (head, unit) =
+            if matches!(call.time_source, TimeSource::Predicted(_)) { ("us", "us") } else { ("time", "") };
         let shown = format!("{}\n{}", table::text(&rows, head), table::summary(&rows, unit, counts));
         self.inform(&shown)?;
         if let Some(file) = &call.table {
@@ -68,20 +72,20 @@ impl Session<'_> {
         }
         if let Some(file) = &call.picture {
             let title = match &call.source {
-                Source::File(file) => file.file_name().unwrap_or_default().to_string_lossy().into_owned(),
-                Source::Command(command) => command.clone(),
+                ProgramSource::File(file) => file.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+                ProgramSource::Command(command) => command.clone(),
             };
             self.write(file, picture::svg(&rows, &format!("{title}: {head}"), unit).as_bytes())?;
         }
         if rows.iter().any(|r| r.result.is_ok()) {
             Ok(())
         } else {
-            Err(self.fail(Diagnostic::error(Code::CompileFailed, "no variant could be judged")))
+            Err(self.fail(Diagnostic::error(Code::CompileFailed, "no variant has a time: all of them failed")))
         }
     }
 
-    /// The bytes of a program, and its text with holes where it is text.
-    fn program_of(&mut self, file: &Path) -> Step<(Vec<u8>, Option<Template>)> {
+    /// The bytes of a program, and its template if it is text.
+    fn program_of(&mut self, file: &Path) -> Result<(Vec<u8>, Option<Template>)> {
         let name = file.display();
         let bytes = files::read_or_stdin(file).map_err(|e| {
             let text = format!("unable to read input file '{name}': {}", io_text(&e));
@@ -96,9 +100,9 @@ impl Session<'_> {
         Ok((bytes, template))
     }
 
-    /// The machine to predict for.
-    fn machine_of(&mut self, call: &Call, first: &Point) -> Step<String> {
-        let Judge::Predicted(named) = &call.judge else { return Ok(String::new()) };
+    /// The machine to predict times for.
+    fn machine_of(&mut self, call: &Call, first: &Point) -> Result<String> {
+        let TimeSource::Predicted(named) = &call.time_source else { return Ok(String::new()) };
         let machine = match named {
             Some(name) => Machine::named(name),
             None => Machine::of_target(options_of(call, first).target.name),
@@ -107,23 +111,24 @@ impl Session<'_> {
             Ok(machine) => Ok(machine.name),
             Err(e) => {
                 let d = Diagnostic::error(Code::BadConfiguration, format!("{e}"));
-                Err(self.fail(d.note("--machine says which to predict for, and --gpu-name which to compile for")))
+                Err(self
+                    .fail(d.note("--machine selects the machine to predict for, --gpu-name the GPU to compile for")))
             }
         }
     }
 
-    fn tools(&mut self, identity: &Identity, core: &Core<'_>, call: &Call, first: &Point) -> Step<Tools> {
+    fn tools(&mut self, identity: &Identity, core: &Core<'_>, call: &Call, first: &Point) -> Result<Tools> {
         let here = std::env::current_exe().map_err(|e| {
-            let text = format!("the place of this program is not known: {}", io_text(&e));
+            let text = format!("the path of this program is unknown: {}", io_text(&e));
             self.fail(Diagnostic::error(Code::CoreNotFound, text))
         })?;
         let simulator: (PathBuf, Vec<OsString>) = match core {
-            // One program is all of them.
+            // This program contains the simulator.
             Core::Guarded(_) => (here.clone(), vec!["--called-as=tile-run".into()]),
             Core::Program(_) | Core::InProcess(_) => (here.with_file_name("tile-run"), vec![]),
         };
-        if (matches!(call.judge, Judge::Predicted(_)) || call.check.is_some()) && !simulator.0.is_file() {
-            let text = format!("the simulator '{}' is not there", simulator.0.display());
+        if (matches!(call.time_source, TimeSource::Predicted(_)) || call.check.is_some()) && !simulator.0.is_file() {
+            let text = format!("the simulator '{}' was not found", simulator.0.display());
             return Err(self.fail(Diagnostic::error(Code::CoreNotFound, text)));
         }
         let surroundings = Surroundings::of_process();
@@ -133,13 +138,13 @@ impl Session<'_> {
             self.report(&Diagnostic::warning(text.clone()));
         }
         let has_assembler = !found.found.is_empty();
-        match &call.judge {
-            Judge::Command(text) if !has_assembler && mentions(text, "cubin") => {
-                let text = "the judge wants cubins, and there is no ptxas to make them";
+        match &call.time_source {
+            TimeSource::Benchmark(text) if !has_assembler && mentions(text, "cubin") => {
+                let text = "the benchmark command uses '$cubin', but ptxas was not found";
                 return Err(self.fail(Diagnostic::error(Code::PtxasNotFound, text)));
             }
-            Judge::Predicted(_) if !has_assembler => {
-                let text = "there is no ptxas, so the number of registers is estimated";
+            TimeSource::Predicted(_) if !has_assembler => {
+                let text = "ptxas was not found, so register counts are estimated";
                 self.report(&Diagnostic::warning(text));
             }
             _ => {}
@@ -150,7 +155,7 @@ impl Session<'_> {
     }
 }
 
-/// What the options of the compilation say for a variant, as far as they can be read.
+/// The compiler options of a variant, as far as they can be parsed.
 fn options_of(call: &Call, point: &Point) -> options::Options {
     let filled = call.compile.iter().filter_map(|t| t.fill(point).ok());
     let all: Vec<OsString> =

@@ -10,102 +10,106 @@ use super::space::{Parameter, Template, mentions};
 use crate::cl::{Glue, Spec};
 use crate::options::SPECS;
 
-/// What follows the summary in `tileiras tune --help`.
+/// The details in `tileiras tune --help`.
 pub const HELP: &str = "\
-KERNEL is a program in text or bytecode. In text, in --launch and --check, and in options of the compilation, which may
-all be given, ${NAME} is the value of a parameter and ${EXPRESSION} a whole number: + - * / %, comparisons, && || !,
+KERNEL is a program, as text or bytecode. Textual programs, --launch, --check and compiler options, which are all accepted,
+may contain ${NAME}, the value of a parameter, and ${EXPRESSION}, an integer computed with + - * / %, comparisons, && || !,
 ceil, floor, log2, min, max.
 
   tileiras tune k.mlir.in --gpu-name=sm_90 --set T=64:512:*2 --set WARPS=4,8 --pipeline-option=num-warps=${WARPS} \\
       --launch '--grid ${ceil(4096 / T)} zeros:f32:4096:ptr'
 
-  --set NAME=LIST        a parameter: values with commas between them, of which each may be a range FROM:TO:STEP or
+  --set NAME=LIST        a parameter and its values, separated by commas; each may be a range FROM:TO:STEP or
                          FROM:TO:*FACTOR; may be repeated
-  --where EXPRESSION     only variants for which this is true; may be repeated
-  --generate COMMAND     in place of KERNEL: prints the program; parameters that it names are variables for it
-  --launch WORDS         how the kernel is launched, as for tile-run: --grid ${ceil(8192 / TM)} zeros:f32:8192
-  --judge COMMAND        its last line of output is how long the variant takes; other than 0, its exit status says that
-                         it cannot be used. For it, as variables: the parameters that it names, and program, ptx,
-                         cubin, registers and launch. Without it, the time is predicted by tile-run
-  --machine NAME         machine to predict for (that of --gpu-name)
-  --check WORDS          run each variant in this launch as well, which needs real arrays, and compare what it writes
-                         with what the reference interpreter computes
-  -j N, --jobs N         processes at a time (one for each processor)
-  --timeout SECONDS      for one process (600)
-  -o FILE                the table, as JSON where the name ends in .json, else with tabs
-  --picture FILE         the table as a picture, in SVG: a heat map of two parameters, bars of others
-  --dir DIR              keep programs, PTX and cubins here, and do nothing again that was done for what is here
-  --quiet                no progress
+  --where EXPRESSION     skip variants for which this is false; may be repeated
+  --generate COMMAND     print the program, instead of KERNEL; parameters named in COMMAND are environment variables
+  --launch WORDS         the launch, as for tile-run: --grid ${ceil(8192 / TM)} zeros:f32:8192
+  --benchmark COMMAND    time a variant: the last line of output is the time, and a nonzero exit status rejects the
+                         variant. Environment variables: the parameters named in COMMAND, and program, ptx, cubin,
+                         registers and launch. By default, the time is predicted by tile-run
+  --machine NAME         the machine to predict for (default: that of --gpu-name)
+  --check WORDS          also run each variant with this launch, which needs real arrays, and compare its output with
+                         the reference interpreter
+  -j N, --jobs N         number of concurrent processes (default: the number of processors)
+  --timeout SECONDS      time limit for each process (default 600)
+  -o FILE                write the table to FILE: as JSON if the name ends in .json, otherwise tab-separated
+  --picture FILE         write the table as an SVG picture: a heat map of two parameters, otherwise bars
+  --dir DIR              keep programs, PTX and cubins in DIR, and reuse earlier results found there
+  --quiet                do not show progress
 
-Variants whose programs are equal are compiled once, and equal PTX is judged once. A variant that fails is a row with the
-reason. Exit status: 5 if none could be judged.";
+Equal programs are compiled once, and equal PTX is timed once. A failed variant is listed with the reason. The exit status
+is 5 if every variant failed.";
 
-/// Variables that a command gets beside the parameters.
+/// Environment variables of a benchmark command, in addition to the parameters.
 pub const VARIABLES: [&str; 5] = ["program", "ptx", "cubin", "registers", "launch"];
 
-/// Where programs come from.
+/// The source of programs.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Source {
+pub enum ProgramSource {
     File(PathBuf),
     Command(String),
 }
 
-/// Who says how long a variant takes.
+/// The source of times.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Judge {
-    /// For this machine, or that of the target.
+pub enum TimeSource {
+    /// Predicted for this machine, or for the machine of the target.
     Predicted(Option<String>),
-    Command(String),
+    /// Measured by this shell command.
+    Benchmark(String),
 }
 
-/// What is asked for.
+/// The parsed arguments of `tune`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Call {
-    pub source: Source,
+    pub source: ProgramSource,
     pub parameters: Vec<Parameter>,
     pub conditions: Vec<Expression>,
-    /// Arguments of the compilation.
+    /// Compiler options.
     pub compile: Vec<Template>,
     pub launch: Option<Template>,
     pub check: Option<Template>,
-    pub judge: Judge,
+    pub time_source: TimeSource,
     pub jobs: usize,
-    /// Of one process.
+    /// The time limit of each process.
     pub timeout: Duration,
     pub table: Option<PathBuf>,
     pub picture: Option<PathBuf>,
     pub directory: Option<PathBuf>,
     pub is_quiet: bool,
+    /// Deprecated options in the arguments, with their replacements.
+    pub deprecations: Vec<String>,
 }
 
-/// The longest time that is taken for one, in seconds.
+/// The maximum of `--timeout` in seconds.
 const LONGEST: u64 = 1_000_000;
 
-/// Options of a compilation that a search gives itself.
+/// Compiler options that a search sets itself.
 const TAKEN: [&str; 2] = ["emit", "resource-usage-file"];
 
 impl Call {
-    /// Reads the arguments behind the word.
+    /// Parses the arguments after the word `tune`.
     ///
     /// # Errors
-    /// What is wrong with them.
+    /// The first error in the arguments.
     pub fn parse(arguments: &[OsString]) -> Result<Call, String> {
         let mut call = Call {
-            source: Source::File(PathBuf::new()),
+            source: ProgramSource::File(PathBuf::new()),
             parameters: vec![],
             conditions: vec![],
             compile: vec![],
             launch: None,
             check: None,
-            judge: Judge::Predicted(None),
+            time_source: TimeSource::Predicted(None),
             jobs: std::thread::available_parallelism().map_or(1, usize::from),
             timeout: Duration::from_secs(600),
             table: None,
             picture: None,
             directory: None,
             is_quiet: false,
+            deprecations: vec![],
         };
-        let (mut files, mut generate, mut judge, mut machine) = (vec![], None, None, None);
+        let (mut files, mut generate, mut benchmark, mut machine) = (vec![], None, None, None);
         let mut words = arguments.iter();
         while let Some(argument) = words.next() {
             let word = argument.to_str().ok_or_else(|| format!("the argument {argument:?} is not UTF-8"))?;
@@ -129,7 +133,10 @@ impl Call {
                 "--set" => {
                     let parameter = Parameter::parse(&value()?).map_err(|why| format!("{name}: {why}"))?;
                     if VARIABLES.contains(&parameter.name.as_str()) {
-                        return Err(format!("'{}' is what commands find a file in, not a parameter", parameter.name));
+                        return Err(format!(
+                            "'{}' is a variable of benchmark commands and cannot be a parameter",
+                            parameter.name
+                        ));
                     }
                     if call.parameters.iter().any(|p| p.name == parameter.name) {
                         return Err(format!("{} is set twice", parameter.name));
@@ -142,7 +149,11 @@ impl Call {
                 "--generate" => generate = Some(value()?),
                 "--launch" => call.launch = Some(template(value()?)?),
                 "--check" => call.check = Some(template(value()?)?),
-                "--judge" => judge = Some(value()?),
+                "--benchmark" => benchmark = Some(value()?),
+                "--judge" => {
+                    benchmark = Some(value()?);
+                    call.deprecations.push("'--judge' is deprecated; use '--benchmark'".to_owned());
+                }
                 "--machine" => machine = Some(value()?),
                 "-j" | "--jobs" => call.jobs = number(name, &value()?, 4096)? as usize,
                 "--timeout" => call.timeout = Duration::from_secs(number(name, &value()?, LONGEST)?),
@@ -153,7 +164,7 @@ impl Call {
                 _ => {
                     let (spec, is_whole) = of_compilation(name).ok_or_else(|| format!("unknown option '{word}'"))?;
                     if TAKEN.contains(&spec.name) {
-                        return Err(format!("{name} is not for a search, which says it itself"));
+                        return Err(format!("{name} cannot be given: the search sets it"));
                     }
                     let mut text = word.to_owned();
                     if inline.take().is_none() && is_whole && spec.value.is_required() {
@@ -167,40 +178,42 @@ impl Call {
             }
         }
         call.source = match (generate, files.as_slice()) {
-            (Some(command), []) => Source::Command(command),
-            (None, [file]) => Source::File(file.clone()),
-            (Some(_), _) => return Err("there are a program and --generate: one of them".to_owned()),
-            (None, []) => return Err("no program: a file, or --generate".to_owned()),
-            (None, [_, more, ..]) => return Err(format!("'{}' is one file too many", more.display())),
+            (Some(command), []) => ProgramSource::Command(command),
+            (None, [file]) => ProgramSource::File(file.clone()),
+            (Some(_), _) => return Err("a program file and --generate exclude each other".to_owned()),
+            (None, []) => return Err("no program: give a file or --generate".to_owned()),
+            (None, [_, more, ..]) => {
+                return Err(format!("unexpected argument '{}': the program is already given", more.display()));
+            }
         };
-        call.judge = match (judge, machine) {
-            (Some(_), Some(_)) => return Err("--machine is for predictions, and there is a --judge".to_owned()),
-            (Some(command), None) => Judge::Command(command),
-            (None, machine) => Judge::Predicted(machine),
+        call.time_source = match (benchmark, machine) {
+            (Some(_), Some(_)) => return Err("--machine is for predictions and excludes --benchmark".to_owned()),
+            (Some(command), None) => TimeSource::Benchmark(command),
+            (None, machine) => TimeSource::Predicted(machine),
         };
-        if call.launch.is_none() && matches!(call.judge, Judge::Predicted(_)) {
+        if call.launch.is_none() && matches!(call.time_source, TimeSource::Predicted(_)) {
             return Err("no --launch: a prediction needs the grid and the arguments".to_owned());
         }
         Ok(call)
     }
 
-    /// The commands in it.
+    /// The shell commands of the call.
     fn commands(&self) -> impl Iterator<Item = &str> {
         let source = match &self.source {
-            Source::Command(command) => Some(command.as_str()),
-            Source::File(_) => None,
+            ProgramSource::Command(command) => Some(command.as_str()),
+            ProgramSource::File(_) => None,
         };
-        let judge = match &self.judge {
-            Judge::Command(command) => Some(command.as_str()),
-            Judge::Predicted(_) => None,
+        let benchmark = match &self.time_source {
+            TimeSource::Benchmark(command) => Some(command.as_str()),
+            TimeSource::Predicted(_) => None,
         };
-        [source, judge].into_iter().flatten()
+        [source, benchmark].into_iter().flatten()
     }
 
-    /// Whether every name has values, and every parameter is used, by the program or beside it.
+    /// Checks that every name in a template is a parameter, and that every parameter is used.
     ///
     /// # Errors
-    /// The first of which that is not so.
+    /// The first violation.
     pub fn check_names(&self, program: Option<&Template>) -> Result<(), String> {
         let holes = [&self.launch, &self.check].into_iter().flatten().chain(&self.compile).chain(program);
         let used: BTreeSet<&str> = holes.flat_map(Template::names).collect();
@@ -208,16 +221,16 @@ impl Call {
         let mut asked = used.clone();
         self.conditions.iter().for_each(|c| c.names(&mut |name| _ = asked.insert(name)));
         if let Some(name) = asked.into_iter().find(|name| !is_known(name)) {
-            return Err(format!("there is no parameter {name}: --set {name}=..."));
+            return Err(format!("unknown parameter {name}: define it with --set {name}=..."));
         }
         for Parameter { name, .. } in &self.parameters {
             let in_commands = self.commands().any(|command| mentions(command, name));
             if !used.contains(name.as_str()) && !in_commands {
-                return Err(format!("nothing uses the parameter {name}: there is no ${{{name}}}"));
+                return Err(format!("unused parameter {name}: nothing contains ${{{name}}}"));
             }
             if in_commands && std::env::var_os(name).is_some() {
                 return Err(format!(
-                    "a command would not find its own variable {name}: give the parameter another name"
+                    "the parameter {name} would hide the environment variable of that name from commands: rename it"
                 ));
             }
         }
@@ -225,7 +238,7 @@ impl Call {
     }
 }
 
-/// The option of a compilation that an argument names, and whether its value is not glued to it.
+/// The compiler option that an argument names, and whether its value is not glued to it.
 fn of_compilation(dashed: &str) -> Option<(&'static Spec, bool)> {
     let name = dashed.strip_prefix("--").or_else(|| dashed.strip_prefix('-'))?;
     let whole = SPECS.iter().find(|s| s.name == name).map(|s| (s, s.glue != Glue::Prefix));
@@ -237,7 +250,7 @@ fn of_compilation(dashed: &str) -> Option<(&'static Spec, bool)> {
 
 fn number(name: &str, text: &str, most: u64) -> Result<u64, String> {
     let number = text.parse().ok().filter(|n| (1..=most).contains(n));
-    number.ok_or_else(|| format!("{name} takes a number from 1 to {most}, not '{text}'"))
+    number.ok_or_else(|| format!("{name} must be a number from 1 to {most}, not '{text}'"))
 }
 
 #[cfg(test)]
@@ -258,13 +271,24 @@ mod tests {
     fn arguments_are_told_apart() {
         let words = ["k.mlir", "--set", "TM=1,2", "--set=TN=3", "--launch", "--grid ${TM}", "-j3", "-o", "t.json"];
         let found = call(&words).unwrap();
-        assert_eq!(found.source, Source::File("k.mlir".into()));
+        assert_eq!(found.source, ProgramSource::File("k.mlir".into()));
         assert_eq!(found.parameters.len(), 2);
         assert_eq!((found.jobs, found.table), (3, Some("t.json".into())));
-        assert_eq!(found.judge, Judge::Predicted(None));
-        let found = call(&["--generate", "make $TM", "--judge=run $cubin", "--set", "TM=1"]).unwrap();
-        assert_eq!(found.source, Source::Command("make $TM".into()));
-        assert_eq!(found.judge, Judge::Command("run $cubin".into()));
+        assert_eq!(found.time_source, TimeSource::Predicted(None));
+        let found = call(&["--generate", "make $TM", "--benchmark=run $cubin", "--set", "TM=1"]).unwrap();
+        assert_eq!(found.source, ProgramSource::Command("make $TM".into()));
+        assert_eq!(found.time_source, TimeSource::Benchmark("run $cubin".into()));
+        assert_eq!(found.deprecations, Vec::<String>::new());
+    }
+
+    #[test]
+    fn the_old_name_of_benchmark_is_a_deprecated_alias() {
+        for words in [&["k.mlir", "--judge", "run"][..], &["k.mlir", "--judge=run"]] {
+            let found = call(words).unwrap();
+            assert_eq!(found.time_source, TimeSource::Benchmark("run".into()));
+            assert_eq!(found.deprecations, ["'--judge' is deprecated; use '--benchmark'"]);
+        }
+        assert!(!HELP.contains("--judge"));
     }
 
     #[test]
@@ -279,22 +303,22 @@ mod tests {
     #[test]
     fn wrong_arguments_are_said() {
         for (words, expected) in [
-            (&[][..], "no program: a file, or --generate"),
-            (&["a", "b"], "'b' is one file too many"),
-            (&["a", "--generate", "b"], "there are a program and --generate: one of them"),
+            (&[][..], "no program: give a file or --generate"),
+            (&["a", "b"], "unexpected argument 'b': the program is already given"),
+            (&["a", "--generate", "b"], "a program file and --generate exclude each other"),
             (&["a"], "no --launch: a prediction needs the grid and the arguments"),
-            (&["a", "--judge", "b", "--machine", "c"], "--machine is for predictions, and there is a --judge"),
+            (&["a", "--benchmark", "b", "--machine", "c"], "--machine is for predictions and excludes --benchmark"),
             (&["a", "--set"], "--set needs a value"),
             (&["a", "--set", "T"], "--set: 'T' is not NAME=VALUE,..."),
             (&["a", "--set", "T=1", "--set", "T=1"], "T is set twice"),
-            (&["a", "--set", "ptx=1"], "'ptx' is what commands find a file in, not a parameter"),
-            (&["a", "--where", "1 +"], "--where: it ends too early"),
+            (&["a", "--set", "ptx=1"], "'ptx' is a variable of benchmark commands and cannot be a parameter"),
+            (&["a", "--where", "1 +"], "--where: unexpected end of the expression"),
             (&["a", "--launch", "${"], "--launch: line 1: '${' without '}'"),
-            (&["a", "-j0"], "-j takes a number from 1 to 4096, not '0'"),
-            (&["a", "--jobs", "x"], "--jobs takes a number from 1 to 4096, not 'x'"),
-            (&["a", "--timeout=0"], "--timeout takes a number from 1 to 1000000, not '0'"),
+            (&["a", "-j0"], "-j must be a number from 1 to 4096, not '0'"),
+            (&["a", "--jobs", "x"], "--jobs must be a number from 1 to 4096, not 'x'"),
+            (&["a", "--timeout=0"], "--timeout must be a number from 1 to 1000000, not '0'"),
             (&["a", "--quiet=1"], "--quiet takes no value, got '1'"),
-            (&["a", "--emit=ptx"], "--emit is not for a search, which says it itself"),
+            (&["a", "--emit=ptx"], "--emit cannot be given: the search sets it"),
             (&["a", "--gpu-name"], "--gpu-name needs a value"),
             (&["a", "--no-such"], "unknown option '--no-such'"),
         ] {
@@ -309,24 +333,26 @@ mod tests {
             call(&[&["k.mlir"], words].concat()).unwrap().check_names(Some(&program))
         };
         assert_eq!(check(&["--set", "A=1", "--launch", "x"], "${A}"), Ok(()));
-        assert_eq!(check(&["--set", "A=1", "--judge", "run $A"], ""), Ok(()));
-        assert_eq!(check(&["--launch", "${A}"], ""), Err("there is no parameter A: --set A=...".into()));
-        assert_eq!(check(&["--where", "B", "--launch", "x"], ""), Err("there is no parameter B: --set B=...".into()));
-        let unused = "nothing uses the parameter A: there is no ${A}";
+        assert_eq!(check(&["--set", "A=1", "--benchmark", "run $A"], ""), Ok(()));
+        let unknown = |name| Err(format!("unknown parameter {name}: define it with --set {name}=..."));
+        assert_eq!(check(&["--launch", "${A}"], ""), unknown("A"));
+        assert_eq!(check(&["--where", "B", "--launch", "x"], ""), unknown("B"));
+        let unused = "unused parameter A: nothing contains ${A}";
         assert_eq!(check(&["--set", "A=1", "--where", "A", "--launch", "x"], ""), Err(unused.into()));
-        let taken = "a command would not find its own variable PATH: give the parameter another name";
-        assert_eq!(check(&["--set", "PATH=1", "--judge", "run $PATH"], ""), Err(taken.into()));
+        let taken = "the parameter PATH would hide the environment variable of that name from commands: rename it";
+        assert_eq!(check(&["--set", "PATH=1", "--benchmark", "run $PATH"], ""), Err(taken.into()));
     }
 
-    /// Every option that is read is explained.
+    /// The help describes every option.
     #[test]
     fn help_has_all_options() {
         let source = include_str!("call.rs");
         let arms = source.lines().map(str::trim).filter(|l| l.starts_with("\"-") && l.contains("=>"));
         let names: Vec<&str> = arms.flat_map(|l| l.split(" => ").next().unwrap_or_default().split(" | ")).collect();
         assert!(names.len() > 12, "{names:?}");
-        // The long form of -o is that of a compilation.
-        for name in names.into_iter().map(|n| n.trim_matches('"')).filter(|n| *n != "--output-file") {
+        // --output-file is the long form of -o that the compiler has, too. --judge is deprecated.
+        for name in names.into_iter().map(|n| n.trim_matches('"')).filter(|n| !["--output-file", "--judge"].contains(n))
+        {
             assert!(HELP.contains(&format!("{name} ")), "{name}");
         }
     }

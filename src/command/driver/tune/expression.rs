@@ -1,23 +1,23 @@
 //! Expressions over the parameters of a search: `ceil(8192 / TM) * 2`, `TM * TN <= 32768 && MODE == 'plain'`.
 //!
-//! Numbers are doubles, so that `/` is the division of arithmetic and `ceil(8192 / 96)` is 86: in the integers of most
-//! languages it would be 85. Where a whole number is wanted, one that is none is an error, not rounded.
+//! Numbers are doubles, so `/` is real division and `ceil(8192 / 96)` is 86; with integer division it would be 85. A
+//! non-integer where an integer is required is an error, not rounded.
 //!
-//! | binds | operators |
+//! | precedence | operators |
 //! |---|---|
-//! | strongest | `-x` `!x` |
+//! | highest | `-x` `!x` |
 //! | | `*` `/` `%` |
 //! | | `+` `-` |
 //! | | `==` `!=` `<` `<=` `>` `>=` |
 //! | | `&&` |
-//! | weakest | `||` |
+//! | lowest | `||` |
 //!
-//! Functions: `ceil`, `floor`, `log2` of one number, `min` and `max` of one or more. What is true is 1, and zero is
-//! false. A word in single quotes is a word, which can be compared with `==` and `!=` only.
+//! Functions: `ceil`, `floor` and `log2` of one number, `min` and `max` of one or more. True is 1 and false is 0.
+//! Single quotes enclose a word, which can only be compared with `==` and `!=`.
 
 use std::fmt;
 
-/// How deep parentheses and signs may be nested: more is no formula of a person.
+/// The maximum nesting depth of parentheses and signs.
 const DEEPEST: u32 = 64;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -27,7 +27,7 @@ pub enum Value {
 }
 
 impl Value {
-    /// A number where the text is one, a word otherwise.
+    /// A number if the text is one, otherwise a word.
     pub fn of(text: &str) -> Value {
         let numeric = text.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '-' | '.'));
         match text.parse::<f64>() {
@@ -46,7 +46,7 @@ impl fmt::Display for Value {
     }
 }
 
-/// An expression that was read.
+/// A parsed expression.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Expression {
     Constant(Value),
@@ -57,28 +57,28 @@ pub enum Expression {
     Call(&'static str, Vec<Expression>),
 }
 
-/// Operators by what binds them, weakest first. Longer ones come before those that they begin with.
+/// Binary operators by precedence, lowest first. An operator precedes its prefixes.
 const LEVELS: [&[&str]; 5] = [&["||"], &["&&"], &["==", "!=", "<=", ">=", "<", ">"], &["+", "-"], &["*", "/", "%"]];
 
-/// Functions with the number of their arguments; none where it is one or more.
+/// Functions and the number of their arguments. `None` means one or more.
 const FUNCTIONS: [(&str, Option<usize>); 5] =
     [("ceil", Some(1)), ("floor", Some(1)), ("log2", Some(1)), ("min", None), ("max", None)];
 
 impl Expression {
-    /// Reads an expression.
+    /// Parses an expression.
     ///
     /// # Errors
-    /// What is wrong, as a half sentence.
+    /// The first error.
     pub fn parse(text: &str) -> Result<Expression, String> {
         let mut reader = Reader { rest: text, depth: 0 };
         let expression = reader.binary(0)?;
         match reader.peek() {
             None => Ok(expression),
-            Some(_) => Err(format!("'{}' is one too many", reader.rest.trim())),
+            Some(_) => Err(format!("unexpected '{}'", reader.rest.trim())),
         }
     }
 
-    /// Gives `f` each name in it.
+    /// Calls `f` with each name in the expression.
     pub fn names<'a>(&'a self, f: &mut dyn FnMut(&'a str)) {
         match self {
             Expression::Constant(_) => {}
@@ -89,23 +89,23 @@ impl Expression {
         }
     }
 
-    /// Its value, with those of the names in it.
+    /// Evaluates the expression. `of` returns the values of names.
     ///
     /// # Errors
-    /// A name without a value, a word where a number is wanted, a result that is not finite.
+    /// A name without a value, a word instead of a number, or a result that is not finite.
     pub fn value(&self, of: &dyn Fn(&str) -> Option<Value>) -> Result<Value, String> {
         let number = |e: &Expression| match e.value(of)? {
             Value::Number(number) => Ok(number),
-            Value::Word(word) => Err(format!("'{word}' is no number")),
+            Value::Word(word) => Err(format!("'{word}' is not a number")),
         };
         let result = match self {
             Expression::Constant(value) => return Ok(value.clone()),
-            Expression::Name(name) => return of(name).ok_or_else(|| format!("there is no parameter {name}")),
+            Expression::Name(name) => return of(name).ok_or_else(|| format!("unknown parameter {name}")),
             Expression::Negated(x) => -number(x)?,
             Expression::Not(x) => f64::from(number(x)? == 0.0),
             Expression::Binary("==", x, y) => f64::from(x.value(of)? == y.value(of)?),
             Expression::Binary("!=", x, y) => f64::from(x.value(of)? != y.value(of)?),
-            // What stands behind may have no value, where the question is decided already.
+            // The right operand is not evaluated if the left one decides the result.
             Expression::Binary("&&", x, y) => f64::from(number(x)? != 0.0 && number(y)? != 0.0),
             Expression::Binary("||", x, y) => f64::from(number(x)? != 0.0 || number(y)? != 0.0),
             Expression::Binary(operator, x, y) => {
@@ -149,7 +149,7 @@ impl<'a> Reader<'a> {
         self.rest.chars().next()
     }
 
-    /// Takes a text if it comes next.
+    /// Consumes a text if it comes next.
     fn take(&mut self, text: &str) -> bool {
         self.peek();
         match self.rest.strip_prefix(text) {
@@ -168,7 +168,7 @@ impl<'a> Reader<'a> {
         word
     }
 
-    /// Operators of this level and of those that bind more strongly.
+    /// Parses operators of this level and of higher precedence.
     fn binary(&mut self, level: usize) -> Result<Expression, String> {
         let Some(operators) = LEVELS.get(level) else { return self.unary() };
         let mut left = self.binary(level + 1)?;
@@ -209,7 +209,7 @@ impl<'a> Reader<'a> {
             }
             Some(c) if c.is_ascii_digit() || c == '.' => {
                 let word = self.word(|c| c.is_ascii_alphanumeric() || c == '.');
-                let number = word.parse::<f64>().map_err(|_| format!("'{word}' is no number"))?;
+                let number = word.parse::<f64>().map_err(|_| format!("'{word}' is not a number"))?;
                 Ok(Expression::Constant(Value::Number(number)))
             }
             Some(c) if is_name_start(c) => {
@@ -219,16 +219,16 @@ impl<'a> Reader<'a> {
                 }
                 self.call(name)
             }
-            Some(c) => Err(format!("'{c}' cannot stand there")),
-            None => Err("it ends too early".to_owned()),
+            Some(c) => Err(format!("unexpected '{c}'")),
+            None => Err("unexpected end of the expression".to_owned()),
         }
     }
 
-    /// What is behind the parenthesis of a call.
+    /// Parses the rest of a call after the opening parenthesis.
     fn call(&mut self, name: &str) -> Result<Expression, String> {
         let Some((function, count)) = FUNCTIONS.iter().find(|(function, _)| *function == name) else {
             let known: Vec<&str> = FUNCTIONS.iter().map(|(name, _)| *name).collect();
-            return Err(format!("there is no function '{name}'; there are {}", known.join(", ")));
+            return Err(format!("unknown function '{name}'; the functions are {}", known.join(", ")));
         };
         let mut list = vec![self.binary(0)?];
         while self.take(",") {
@@ -244,12 +244,12 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Whether a name may begin with this.
+/// Whether a name may start with this character.
 pub fn is_name_start(c: char) -> bool {
     c.is_ascii_alphabetic() || c == '_'
 }
 
-/// Whether a name may go on with this.
+/// Whether a name may contain this character after the first.
 pub fn is_name_part(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
 }
@@ -290,7 +290,7 @@ mod tests {
             ("MODE == 'plain'", 1.0),
             ("MODE != 'plain'", 0.0),
             ("1 + 1 == 2", 1.0),
-            // Decided by the left side.
+            // The left operand decides the result.
             ("TM == 0 && 1 / 0 > 2", 0.0),
         ] {
             assert_eq!(value(text), Ok(Value::Number(expected)), "{text}");
@@ -302,18 +302,18 @@ mod tests {
     fn wrong_ones_say_what_is_wrong() {
         let deep = format!("{}1", "(".repeat(1000));
         for (text, expected) in [
-            ("", "it ends too early"),
-            ("1 +", "it ends too early"),
-            ("1 2", "'2' is one too many"),
+            ("", "unexpected end of the expression"),
+            ("1 +", "unexpected end of the expression"),
+            ("1 2", "unexpected '2'"),
             ("(1", "a ')' is missing"),
             ("ceil(1", "a ')' is missing"),
             ("'x", "a quote is not closed"),
-            ("1x", "'1x' is no number"),
-            ("$", "'$' cannot stand there"),
-            ("round(1)", "there is no function 'round'; there are ceil, floor, log2, min, max"),
+            ("1x", "'1x' is not a number"),
+            ("$", "unexpected '$'"),
+            ("round(1)", "unknown function 'round'; the functions are ceil, floor, log2, min, max"),
             ("ceil(1, 2)", "'ceil' takes 1 number"),
-            ("TN", "there is no parameter TN"),
-            ("MODE + 1", "'plain' is no number"),
+            ("TN", "unknown parameter TN"),
+            ("MODE + 1", "'plain' is not a number"),
             ("1 / 0", "the result is inf"),
             (deep.as_str(), "it is nested too deeply"),
         ] {

@@ -1,23 +1,23 @@
-//! The result of a search as a picture: a heat map where two parameters vary, bars otherwise.
+//! The results of a search as a picture: a heat map if two parameters vary, bars otherwise.
 //!
-//! Colours go from the best time to the worst along one scale, by the logarithm, so that the differences among good
-//! variants are seen beside bad ones that are ten times as slow. They differ in lightness too, for those who do not see
-//! hues and for print.
+//! Colors follow the logarithm of the time from best to worst, so that differences among good variants remain visible
+//! next to variants that are ten times slower. Colors also differ in lightness, for color-blind readers and for
+//! print.
 
 use std::fmt::Write;
 
 use super::search::Row;
 use super::table::{order, shown};
 
-/// Bars of a picture: more are no picture any more.
+/// The maximum number of bars in a picture.
 const MOST_BARS: usize = 60;
 const LINE: usize = 20;
 const FONT: &str = "font-family=\"sans-serif\" font-size=\"12\"";
-/// From the best to the worst.
+/// Colors from the best time to the worst.
 const SCALE: [[f64; 3]; 4] = [[26.0, 120.0, 84.0], [122.0, 196.0, 122.0], [246.0, 216.0, 128.0], [214.0, 96.0, 77.0]];
 const NONE: &str = "#e4e4e4";
 
-/// The picture; `title` is above it, and `unit` behind numbers that have one.
+/// Draws the picture with `title` above it. `unit` follows numbers if it is not empty.
 pub fn svg(rows: &[Row], title: &str, unit: &str) -> String {
     match varying(rows)[..] {
         [y, x] => heat_map(rows, (x, y), title, unit),
@@ -25,14 +25,14 @@ pub fn svg(rows: &[Row], title: &str, unit: &str) -> String {
     }
 }
 
-/// The parameters that have more than one value.
+/// The parameters with more than one value.
 fn varying(rows: &[Row]) -> Vec<usize> {
     let count = rows.first().map_or(0, |r| r.point.0.len());
     let value = |row: &Row, i: usize| row.point.0[i].1.clone();
     (0..count).filter(|i| rows.iter().any(|r| value(r, *i) != value(&rows[0], *i))).collect()
 }
 
-/// Where a time is between the best (0) and the worst (1) of all.
+/// Maps times to colors between the best and the worst.
 struct Colours {
     best: f64,
     worst: f64,
@@ -50,7 +50,7 @@ impl Colours {
         if high > low { ((at - low) / (high - low)).clamp(0.0, 1.0) } else { 0.0 }
     }
 
-    /// The colour of a field and that of a text on it.
+    /// The color of a cell, and the color of text on it.
     fn of_time(&self, time: f64) -> (String, &'static str) {
         let place = self.place(time) * (SCALE.len() - 1) as f64;
         let left = (place.floor() as usize).min(SCALE.len() - 2);
@@ -62,12 +62,12 @@ impl Colours {
     }
 }
 
-/// What is said of a row when the pointer rests on it.
+/// The tooltip of a row.
 fn tip(row: &Row, unit: &str) -> String {
     let point = row.point.shown();
     match &row.result {
-        Ok(judged) => format!("{point}: {} {unit}", shown(judged.time)).trim_end().to_owned(),
-        Err(failure) => format!("{point}: {}: {}", failure.stage.name(), failure.reason),
+        Ok(measured) => format!("{point}: {} {unit}", shown(measured.time)).trim_end().to_owned(),
+        Err(failure) => format!("{point}: {}: {}", failure.stage.label(), failure.reason),
     }
 }
 
@@ -114,11 +114,11 @@ fn heat_map(rows: &[Row], (x, y): (usize, usize), title: &str, unit: &str) -> St
         let (Some(column), Some(line)) = (place(&columns, x), place(&lines, y)) else { continue };
         let (at_x, at_y) = (left + column * cell, top + line * height);
         let (fill, ink, text) = match &row.result {
-            Ok(judged) => {
-                let (fill, ink) = colours.of_time(judged.time);
-                (fill, ink, shown(judged.time))
+            Ok(measured) => {
+                let (fill, ink) = colours.of_time(measured.time);
+                (fill, ink, shown(measured.time))
             }
-            Err(failure) => (NONE.to_owned(), "#777", failure.stage.name().to_owned()),
+            Err(failure) => (NONE.to_owned(), "#777", failure.stage.label().to_owned()),
         };
         let is_best = Some(n) == best && row.result.is_ok();
         let (stroke, bold) = if is_best { ("#000\" stroke-width=\"2", " font-weight=\"bold\"") } else { ("#fff", "") };
@@ -139,7 +139,7 @@ fn heat_map(rows: &[Row], (x, y): (usize, usize), title: &str, unit: &str) -> St
     out + "</svg>\n"
 }
 
-/// What the colours mean.
+/// Draws the color scale.
 fn legend(out: &mut String, colours: &Colours, left: usize, top: usize, unit: &str) {
     if !colours.best.is_finite() {
         return;
@@ -147,7 +147,7 @@ fn legend(out: &mut String, colours: &Colours, left: usize, top: usize, unit: &s
     const STEPS: usize = 24;
     const STEP: usize = 6;
     for i in 0..STEPS {
-        // The same steps on the scale that times are placed on.
+        // Equal steps on the scale that `Colours::place` uses.
         let share = i as f64 / (STEPS - 1) as f64;
         let time = if colours.best > 0.0 {
             colours.best * (colours.worst / colours.best).powf(share)
@@ -167,8 +167,8 @@ fn legend(out: &mut String, colours: &Colours, left: usize, top: usize, unit: &s
 
 fn bars(rows: &[Row], title: &str, unit: &str) -> String {
     let order = order(rows);
-    let judged = order.iter().filter(|i| rows[**i].result.is_ok()).count();
-    let drawn = judged.min(MOST_BARS);
+    let measured = order.iter().filter(|i| rows[**i].result.is_ok()).count();
+    let drawn = measured.min(MOST_BARS);
     let parameters = varying(rows);
     let name = |row: &Row| {
         let parts = parameters.iter().map(|i| &row.point.0[*i]);
@@ -181,7 +181,7 @@ fn bars(rows: &[Row], title: &str, unit: &str) -> String {
     let full_width = (left + LENGTH + 90).max(width_of(title) + 32);
     let mut out = head(full_width, top + (drawn + 1) * LINE + 16, title);
     let colours = Colours::of(rows);
-    // Bars begin at zero: their lengths are times.
+    // Bars start at zero, so their lengths are proportional to times.
     let longest = order[..drawn].iter().filter_map(|i| Some(rows[*i].result.as_ref().ok()?.time)).fold(0.0, f64::max);
     for (line, at) in order[..drawn].iter().enumerate() {
         let row = &rows[*at];
@@ -206,13 +206,13 @@ fn bars(rows: &[Row], title: &str, unit: &str) -> String {
             escaped(&shown(result.time)),
         );
     }
-    let (more, failed) = (judged - drawn, rows.len() - judged);
+    let (more, failed) = (measured - drawn, rows.len() - measured);
     let mut below = "shorter is better".to_owned();
     if !unit.is_empty() {
         below += &format!("; {unit}");
     }
     if more > 0 {
-        below += &format!("; {more} slower ones are not drawn");
+        below += &format!("; {more} slower variants are not shown");
     }
     if failed > 0 {
         below += &format!("; {failed} failed");
@@ -231,14 +231,14 @@ fn head(width: usize, height: usize, title: &str) -> String {
     )
 }
 
-/// About how wide a text is, in pixels.
+/// The approximate width of a text in pixels.
 fn width_of(text: &str) -> usize {
     text.chars().count() * 8
 }
 
 fn escaped(text: &str) -> String {
     let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;");
-    // What no document of XML may hold.
+    // XML documents cannot contain control characters.
     text.chars().filter(|c| !c.is_control()).collect()
 }
 
@@ -257,11 +257,11 @@ mod tests {
         }
         let svg = svg(&rows, "k <1>", "us");
         assert!(svg.contains("k &lt;1&gt;") && svg.ends_with("</svg>\n"));
-        // Four fields, and the steps of the legend.
+        // Four cells, and the steps of the legend.
         assert_eq!(svg.matches("<g><title>").count(), 4);
         assert_eq!(svg.matches("stroke-width=\"2\"").count(), 1);
         assert!(svg.contains("<title>T=128 F=1 U=1: 10.00 us</title>") && svg.contains(">compile</text>"));
-        // The best, the worst, and nothing.
+        // The best time, the worst time, and a failure.
         for colour in ["#1a7854", "#d6604d", NONE] {
             assert!(svg.contains(&format!("fill=\"{colour}\"")), "{colour}");
         }
@@ -273,8 +273,8 @@ mod tests {
         let rows: Vec<Row> = (1..100).map(|i| row(&format!("T={i}"), (i != 5).then_some(f64::from(i)))).collect();
         let svg = svg(&rows, "k", "us");
         assert_eq!(svg.matches("<g><title>").count(), MOST_BARS);
-        assert!(svg.contains("shorter is better; us; 38 slower ones are not drawn; 1 failed"));
-        // The longest one that is drawn.
+        assert!(svg.contains("shorter is better; us; 38 slower variants are not shown; 1 failed"));
+        // The longest bar shown.
         assert!(svg.contains("width=\"420\"") && svg.contains(">61.00</text>"));
         assert!(svg.contains("T=1</text>"));
     }

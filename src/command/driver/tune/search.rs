@@ -1,9 +1,9 @@
-//! Carrying a search out.
+//! Runs a search.
 //!
-//! In four rounds, so that nothing is done twice: programs are made; those that differ are compiled; PTX that differs
-//! is assembled; and each launch of different PTX is judged. What fails in a round is out of the next ones, with its
-//! reason. All work is done by processes, `jobs` at a time; what is equal is found by digests, so that the result does
-//! not depend on who was first.
+//! The work is done in rounds, without duplicates: generate the programs, compile the distinct ones, assemble the
+//! distinct PTX, and time each distinct pair of PTX and launch. A variant that fails in a round is left out of later
+//! ones, with its reason. Processes do the work, `jobs` at a time. Duplicates are detected by digests, so results do
+//! not depend on the order in which processes finish.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use tile_interface::{Emit, InputKind, input_kind};
 
-use super::call::{Call, Judge, Source};
+use super::call::{Call, ProgramSource, TimeSource};
 use super::space::{Point, Template, mentions};
 use crate::options::{self, Options, SPECS};
 use crate::progress::Progress;
@@ -24,65 +24,65 @@ use crate::resources::KernelResources;
 use crate::toolchain::Surroundings;
 use crate::{child, cl, io_text, output};
 
-/// What a search works with.
+/// The programs that a search runs.
 pub struct Tools {
     pub compiler: PathBuf,
-    /// `tile-run`, and what stands before its arguments.
+    /// `tile-run`, and arguments to put before its own.
     pub simulator: (PathBuf, Vec<OsString>),
-    /// Of this build: another one may judge otherwise.
+    /// The identity of this build, because another build may predict other times.
     pub identity: String,
-    /// Whether there is an assembler.
+    /// Whether ptxas was found.
     pub has_assembler: bool,
     pub surroundings: Surroundings,
 }
 
-/// What is searched, and where its files are.
+/// A search and its directory.
 pub struct Search<'a> {
     pub call: &'a Call,
-    /// The program, where it is text, and its bytes otherwise.
+    /// The program if it is text; otherwise `bytes` holds it.
     pub template: Option<Template>,
     pub bytes: Vec<u8>,
     pub tools: &'a Tools,
     pub directory: &'a Path,
-    /// Machine to predict for.
+    /// The machine to predict for.
     pub machine: String,
 }
 
-/// What became of a variant.
+/// The result for a variant.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
     pub point: Point,
-    /// Names of files below the directory, as far as they were made.
+    /// Paths of the files relative to the directory, if they exist.
     pub program: Option<String>,
     pub image: Option<String>,
-    /// The earlier row with which this one shares PTX and launch.
+    /// The earlier row with the same PTX and launch.
     pub same_as: Option<usize>,
     pub resources: Option<KernelResources>,
-    pub result: Result<Judged, Failure>,
+    pub result: Result<Measurement, Failure>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Judged {
-    /// Microseconds, where predicted; what the user's command says otherwise.
+pub struct Measurement {
+    /// In microseconds if predicted; in the unit of the benchmark command otherwise.
     pub time: f64,
     pub prediction: Option<Prediction>,
     pub is_checked: bool,
 }
 
-/// What `tile-run --timing` says beside the time.
+/// The other results of `tile-run --timing`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Prediction {
     pub clocks: f64,
     pub registers: u64,
-    /// Blocks of a multiprocessor at a time, and what limits them.
+    /// CTAs resident on an SM, and the resource that limits their number.
     pub resident: u64,
     pub limited_by: String,
-    /// The busiest part of the machine, and the share of the time that it is.
+    /// The busiest unit of the machine, and the fraction of time for which it is busy.
     pub busiest: String,
     pub busy: f64,
 }
 
-/// Why a variant has no time.
+/// The reason why a variant has no time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
     pub stage: Stage,
@@ -94,7 +94,7 @@ pub enum Stage {
     Program,
     Compile,
     Assemble,
-    Judge,
+    Time,
     Check,
 }
 
@@ -104,9 +104,15 @@ impl Stage {
             Stage::Program => "program",
             Stage::Compile => "compile",
             Stage::Assemble => "assemble",
-            Stage::Judge => "judge",
+            Stage::Time => "judge",
             Stage::Check => "check",
         }
+    }
+
+    /// The name in texts for people. Differs from the name in files for [`Stage::Time`], which files still call by its
+    /// old name.
+    pub fn label(self) -> &'static str {
+        if self == Stage::Time { "timing" } else { self.name() }
     }
 
     fn failed(self, reason: impl Into<String>) -> Failure {
@@ -114,43 +120,43 @@ impl Stage {
     }
 }
 
-/// How much was done.
+/// The amount of work done.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
     pub programs: usize,
     pub images: usize,
-    pub judgements: usize,
+    pub timings: usize,
 }
 
-/// A program with the arguments of its compilation.
-struct Program {
-    /// Names the two.
+/// A program with its compiler options.
+struct Compilation {
+    /// The digest of program and options.
     digest: String,
     file: String,
     arguments: Vec<String>,
     options: Options,
 }
 
-/// PTX, assembled where that can be.
+/// PTX, assembled if ptxas was found.
 struct Image {
     file: String,
     cubin: Option<String>,
     resources: Vec<KernelResources>,
 }
 
-/// A launch of an image.
+/// A launch of a PTX image.
 struct Trial {
     digest: String,
     words: Vec<String>,
     image: String,
 }
 
-/// Options of `tile-run` that say how a kernel is launched, and those that say how it is checked.
+/// Options of `tile-run` that define a launch, and options that define a check.
 const OF_LAUNCHES: [&str; 6] = ["--entry", "--grid", "--block", "--dynamic-shared", "--launch", "--max-time"];
 const OF_CHECKS: [&str; 3] = ["--tolerance", "--adversarial", "--undefined"];
 
 impl Search<'_> {
-    /// Judges all points. What is wrong with one ends nothing.
+    /// Times all points. A failure of one does not stop the others.
     pub fn run(&self, points: &[Point]) -> (Vec<Row>, Counts) {
         let programs = self.each("tune: programs", points, |point| self.program(point));
         let unique = Unique::of(programs.iter().map(|p| p.as_ref().ok().map(|p| p.digest.as_str())));
@@ -158,7 +164,7 @@ impl Search<'_> {
             Ok(program) => self.compile(program),
             Err(failure) => Err(failure.clone()),
         });
-        // By point: the digest of its PTX.
+        // The digest of each point's PTX.
         let ptx: Vec<Option<&String>> =
             (0..points.len()).map(|i| unique.of_index(i).and_then(|n| compiled[n].as_ref().ok())).collect();
         let images = Unique::of(ptx.iter().map(|digest| digest.map(String::as_str)));
@@ -177,16 +183,16 @@ impl Search<'_> {
             Some(Ok(trial)) => Some(trial.digest.as_str()),
             _ => None,
         }));
-        let judged =
-            self.each("tune: judge", &launches.firsts, |at| match (&trials[*at], image(*at), &programs[*at]) {
-                (Some(Ok(trial)), Some(Ok(image)), Ok(program)) => self.judge(&points[*at], trial, image, program),
-                _ => Err(Stage::Judge.failed("there is no image")),
+        let measured =
+            self.each("tune: timing", &launches.firsts, |at| match (&trials[*at], image(*at), &programs[*at]) {
+                (Some(Ok(trial)), Some(Ok(image)), Ok(program)) => self.time(&points[*at], trial, image, program),
+                _ => Err(Stage::Time.failed("there is no image")),
             });
-        // What programs mean may differ although their PTX is equal.
+        // Programs with equal PTX may still have different semantics, so each is checked.
         let launched = |i: usize| {
             let (launch, program) = (self.call.check.as_ref()?, programs[i].as_ref().ok()?);
-            judged[launches.of_index(i)?].as_ref().ok()?;
-            // A launch that cannot be read fails in the check.
+            measured[launches.of_index(i)?].as_ref().ok()?;
+            // A launch that cannot be filled in fails in the check.
             let words = launch.fill(&points[i]).unwrap_or_else(|why| format!("{i}: {why}"));
             Some(digest([program.digest.as_bytes(), words.as_bytes()]))
         };
@@ -197,7 +203,7 @@ impl Search<'_> {
             _ => Err(Stage::Check.failed("there is no image")),
         });
         let counts =
-            Counts { programs: unique.firsts.len(), images: images.firsts.len(), judgements: launches.firsts.len() };
+            Counts { programs: unique.firsts.len(), images: images.firsts.len(), timings: launches.firsts.len() };
         let row = |i: usize| {
             let program = programs[i].as_ref();
             let resources = match image(i) {
@@ -212,13 +218,13 @@ impl Search<'_> {
                     (Some(Err(failure)), _) | (_, Some(Err(failure))) => return Err(failure.clone()),
                     _ => {}
                 }
-                let Some(n) = launches.of_index(i) else { return Err(Stage::Judge.failed("there is no launch")) };
-                let mut judged = judged[n].clone()?;
+                let Some(n) = launches.of_index(i) else { return Err(Stage::Time.failed("there is no launch")) };
+                let mut measured = measured[n].clone()?;
                 if let Some(n) = checks.of_index(i) {
                     checked[n].clone()?;
-                    judged.is_checked = true;
+                    measured.is_checked = true;
                 }
-                Ok(judged)
+                Ok(measured)
             });
             Row {
                 point: points[i].clone(),
@@ -232,7 +238,7 @@ impl Search<'_> {
         ((0..points.len()).map(row).collect(), counts)
     }
 
-    /// Does something with each item, `jobs` at a time.
+    /// Applies `work` to all items, `jobs` at a time.
     fn each<T: Sync, R: Send>(&self, what: &str, items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
         let progress = Progress::start(what, items.len() as u64, !self.call.is_quiet);
         let next = AtomicUsize::new(0);
@@ -254,11 +260,11 @@ impl Search<'_> {
         all.into_iter().map(|(_, result)| result).collect()
     }
 
-    /// Runs a process to its end. `Err` is its first error.
+    /// Runs a process to completion. `Err` is its first error.
     fn finish(&self, command: Command) -> Result<(), String> {
         let done = child::run(command, &[], Some(self.call.timeout)).map_err(|e| io_text(&e))?;
         if done.timed_out {
-            return Err(format!("not done after {} s", self.call.timeout.as_secs()));
+            return Err(format!("not finished after {} s", self.call.timeout.as_secs()));
         }
         if done.status.success() {
             return Ok(());
@@ -266,7 +272,7 @@ impl Search<'_> {
         Err(first_error(&String::from_utf8_lossy(&done.output)).unwrap_or_else(|| done.status.to_string()))
     }
 
-    /// Runs a command of the user's; returns what it printed.
+    /// Runs a shell command of the user. Returns its standard output.
     fn shell(
         &self,
         text: &str,
@@ -276,13 +282,13 @@ impl Search<'_> {
     ) -> Result<Vec<u8>, String> {
         let answer = self.directory.join(answer);
         let mut command = Command::new("/bin/sh");
-        // What it prints must not be mixed with what it complains about.
+        // Redirect standard output to a file, to separate it from standard error.
         command.args(["-c", &format!("exec > \"$0\"\n{text}")]).arg(&answer);
         command.envs(point.0.iter().filter(|(name, _)| mentions(text, name)).map(|(name, value)| (name, value)));
         command.envs(variables.iter().map(|(name, value)| (name, value)));
         let finished = self.finish(command);
         let printed = std::fs::read(&answer);
-        // Whatever is left is in a directory for such files.
+        // Leftovers are in a directory for temporary files.
         let _ = std::fs::remove_file(&answer);
         finished?;
         printed.map_err(|e| io_text(&e))
@@ -292,19 +298,19 @@ impl Search<'_> {
         output::write(&self.directory.join(file), bytes, &mut std::io::sink()).map_err(|e| e.to_string())
     }
 
-    fn program(&self, point: &Point) -> Result<Program, Failure> {
+    fn program(&self, point: &Point) -> Result<Compilation, Failure> {
         let failed = |why: String| Stage::Program.failed(why);
         let bytes = match (&self.call.source, &self.template) {
-            (Source::Command(command), _) => {
+            (ProgramSource::Command(command), _) => {
                 let answer = format!("answer-{}", digest([point.shown().as_bytes()]));
                 let printed = self.shell(command, point, &[], &answer).map_err(failed)?;
                 if printed.is_empty() {
-                    return Err(failed("the command printed no program".to_owned()));
+                    return Err(failed("the command printed nothing".to_owned()));
                 }
                 printed
             }
-            (Source::File(_), Some(template)) => template.fill(point).map_err(failed)?.into_bytes(),
-            (Source::File(_), None) => self.bytes.clone(),
+            (ProgramSource::File(_), Some(template)) => template.fill(point).map_err(failed)?.into_bytes(),
+            (ProgramSource::File(_), None) => self.bytes.clone(),
         };
         let mut arguments = vec![];
         for template in &self.call.compile {
@@ -325,11 +331,11 @@ impl Search<'_> {
         };
         let file = format!("programs/{digest}.{ending}");
         self.keep(&file, &bytes).map_err(failed)?;
-        Ok(Program { digest, file, arguments, options })
+        Ok(Compilation { digest, file, arguments, options })
     }
 
-    /// The digest of the PTX, by which its file is named.
-    fn compile(&self, program: &Program) -> Result<String, Failure> {
+    /// Compiles to PTX. Returns the digest of the PTX, which is also the name of its file.
+    fn compile(&self, program: &Compilation) -> Result<String, Failure> {
         let failed = |why: String| Stage::Compile.failed(why);
         let (input, to) = (self.directory.join(&program.file), format!("ptx/{}.part", program.digest));
         let made = self.directory.join(&to);
@@ -346,7 +352,7 @@ impl Search<'_> {
         Ok(digest)
     }
 
-    fn assemble(&self, program: &Program, digest: &str) -> Result<Image, Failure> {
+    fn assemble(&self, program: &Compilation, digest: &str) -> Result<Image, Failure> {
         let failed = |why: String| Stage::Assemble.failed(why);
         let file = image_file(digest);
         if !self.tools.has_assembler {
@@ -357,7 +363,7 @@ impl Search<'_> {
         let job = Job {
             ptx: &ptx,
             target: options.target,
-            // The compilation has said whether it is one.
+            // The compilation has already rejected invalid levels.
             opt_level: u8::try_from(options.opt_level).unwrap_or(3),
             debug: options.debug(),
             extended_shared: ptxas::extends_shared(options.target, Emit::Cubin),
@@ -378,17 +384,17 @@ impl Search<'_> {
     }
 
     fn trial(&self, point: &Point, image: &Image) -> Result<Trial, Failure> {
-        let failed = |why: String| Stage::Judge.failed(why);
+        let failed = |why: String| Stage::Time.failed(why);
         let words = match &self.call.launch {
             Some(launch) => words(launch, point, &OF_LAUNCHES).map_err(failed)?,
             None => vec![],
         };
         let mut fields: Vec<Vec<u8>> = vec![image.file.clone().into_bytes()];
         fields.extend(words.iter().map(|w| w.clone().into_bytes()));
-        match &self.call.judge {
-            // An array may be another one under the same name.
-            Judge::Predicted(_) => fields.extend(words.iter().map(|w| contents_of(w))),
-            Judge::Command(text) => {
+        match &self.call.time_source {
+            // The contents of an array file may change under the same name.
+            TimeSource::Predicted(_) => fields.extend(words.iter().map(|w| contents_of(w))),
+            TimeSource::Benchmark(text) => {
                 let seen = point.0.iter().filter(|(name, _)| mentions(text, name));
                 fields.extend(seen.map(|(name, value)| format!("{name}={value}").into_bytes()));
             }
@@ -401,7 +407,7 @@ impl Search<'_> {
         Ok(Trial { digest, words, image: image.file.clone() })
     }
 
-    /// What the kernel of the launch takes.
+    /// The resources of the launched kernel.
     fn resources<'i>(&self, point: &Point, image: &'i Image) -> Option<&'i KernelResources> {
         let words = self.call.launch.as_ref().and_then(|launch| words(launch, point, &OF_LAUNCHES).ok());
         let words = words.unwrap_or_default();
@@ -416,16 +422,17 @@ impl Search<'_> {
         }
     }
 
-    fn judge(&self, point: &Point, trial: &Trial, image: &Image, program: &Program) -> Result<Judged, Failure> {
-        let failed = |why: String| Stage::Judge.failed(why);
+    fn time(&self, point: &Point, trial: &Trial, image: &Image, program: &Compilation) -> Result<Measurement, Failure> {
+        let failed = |why: String| Stage::Time.failed(why);
         let registers = self.resources(point, image).map(|r| r.registers);
-        match &self.call.judge {
-            Judge::Predicted(_) => {
+        match &self.call.time_source {
+            TimeSource::Predicted(_) => {
                 let told = self.predict(trial, registers).map_err(failed)?;
-                let (time, prediction) = prediction(&told).ok_or_else(|| failed("tile-run gave no time".to_owned()))?;
-                Ok(Judged { time, prediction: Some(prediction), is_checked: false })
+                let (time, prediction) =
+                    prediction(&told).ok_or_else(|| failed("tile-run reported no time".to_owned()))?;
+                Ok(Measurement { time, prediction: Some(prediction), is_checked: false })
             }
-            Judge::Command(text) => {
+            TimeSource::Benchmark(text) => {
                 let path = |file: &str| self.directory.join(file).into_os_string();
                 let mut variables = vec![("program", path(&program.file)), ("ptx", path(&image.file))];
                 variables.extend(image.cubin.as_deref().map(|file| ("cubin", path(file))));
@@ -434,12 +441,12 @@ impl Search<'_> {
                 let answer = format!("answer-{}", trial.digest);
                 let printed = self.shell(text, point, &variables, &answer).map_err(failed)?;
                 let time = last_number(&String::from_utf8_lossy(&printed)).map_err(failed)?;
-                Ok(Judged { time, prediction: None, is_checked: false })
+                Ok(Measurement { time, prediction: None, is_checked: false })
             }
         }
     }
 
-    /// What `tile-run --timing` tells of a launch, or told of it before.
+    /// The report of `tile-run --timing` on a launch, possibly from an earlier run.
     fn predict(&self, trial: &Trial, registers: Option<u32>) -> Result<Value, String> {
         let kept = format!("judged/{}.json", trial.digest);
         let before = std::fs::read(self.directory.join(&kept)).ok();
@@ -457,11 +464,11 @@ impl Search<'_> {
         command.arg(self.directory.join(&trial.image)).args(&trial.words);
         self.finish(command)?;
         let told = std::fs::read(&report).map_err(|e| io_text(&e))?;
-        // Whatever is left is in a directory for such files.
+        // Leftovers are in a directory for temporary files.
         let _ = std::fs::remove_file(&report);
         let mut told: Value = serde_json::from_slice(&told).map_err(|e| e.to_string())?;
         if let Some(fields) = told.as_object_mut() {
-            // A line for each instruction is no part of the result.
+            // Per-instruction data are not part of the result.
             for long in ["lines", "sources", "agents"] {
                 fields.remove(long);
             }
@@ -470,8 +477,8 @@ impl Search<'_> {
         Ok(told)
     }
 
-    /// Runs a variant and compares.
-    fn check(&self, point: &Point, program: &Program, image: &Image) -> Result<(), Failure> {
+    /// Runs a variant and compares its output with the reference interpreter's.
+    fn check(&self, point: &Point, program: &Compilation, image: &Image) -> Result<(), Failure> {
         let failed = |why: String| Stage::Check.failed(why);
         let Some(launch) = &self.call.check else { return Ok(()) };
         let allowed: Vec<&str> = OF_LAUNCHES.into_iter().chain(OF_CHECKS).collect();
@@ -490,11 +497,11 @@ impl Search<'_> {
     }
 }
 
-/// Which of many things are equal, by their digests.
+/// Groups items by digest.
 struct Unique {
-    /// Where each was seen first, in order.
+    /// The index of the first item of each group, in order.
     firsts: Vec<usize>,
-    /// For each thing its place in `firsts`.
+    /// For each item, the index of its group.
     places: Vec<Option<usize>>,
 }
 
@@ -523,36 +530,36 @@ fn image_file(digest: &str) -> String {
     format!("ptx/{digest}.ptx")
 }
 
-/// What arguments of a compilation say.
+/// Parses compiler options.
 fn parsed(arguments: &[String]) -> Result<Options, String> {
     let all: Vec<OsString> =
         ["tileiras", "program"].into_iter().chain(arguments.iter().map(String::as_str)).map(OsString::from).collect();
     let parsed = cl::parse(SPECS, &all, 1);
     match (parsed.errors.first(), parsed.action) {
         (Some(error), _) => Err(error.strip_prefix("tileiras: ").unwrap_or(error).to_owned()),
-        (None, Some(action)) => Err(format!("--{action} is for no compilation")),
+        (None, Some(action)) => Err(format!("--{action} cannot be used in a search")),
         (None, None) => Ok(options::options(&parsed, "program".into())),
     }
 }
 
-/// The words of a launch.
+/// Splits a launch into words.
 fn words(launch: &Template, point: &Point, allowed: &[&str]) -> Result<Vec<String>, String> {
     let text = launch.fill(point)?;
-    let words = shlex::split(&text).ok_or("the launch has a quote that is not closed")?;
+    let words = shlex::split(&text).ok_or("the launch contains an unclosed quote")?;
     let name = |word: &str| word.split('=').next().unwrap_or_default().to_owned();
     match words.iter().find(|w| w.starts_with("--") && !allowed.contains(&name(w).as_str())) {
-        Some(word) => Err(format!("'{word}' does not say how a kernel is launched")),
+        Some(word) => Err(format!("'{word}' is not an option of a launch")),
         None => Ok(words),
     }
 }
 
-/// The bytes of the file that a word of a launch names, if it names one.
+/// The digest of the file that a word of a launch names; empty if it names none.
 fn contents_of(word: &str) -> Vec<u8> {
     let file = word.split(':').next().unwrap_or_default();
     std::fs::read(file).map(|bytes| digest([bytes.as_slice()]).into_bytes()).unwrap_or_default()
 }
 
-/// The first half of a SHA-256 of fields, in hexadecimal.
+/// The first half of the SHA-256 of fields, in hexadecimal.
 fn digest<'b>(fields: impl IntoIterator<Item = &'b [u8]>) -> String {
     let mut hash = Sha256::new();
     for field in fields {
@@ -562,7 +569,7 @@ fn digest<'b>(fields: impl IntoIterator<Item = &'b [u8]>) -> String {
     hash.finalize().iter().take(16).map(|b| format!("{b:02x}")).collect()
 }
 
-/// The first error among messages, or what was said last.
+/// The first error among messages, or the last message.
 fn first_error(text: &str) -> Option<String> {
     const LONGEST: usize = 300;
     let text = tile_diag::render::harmless(text);
@@ -572,14 +579,17 @@ fn first_error(text: &str) -> Option<String> {
     Some(line.chars().take(LONGEST).collect())
 }
 
-/// The number that is the last line.
+/// Parses the last nonempty line as a number.
 fn last_number(text: &str) -> Result<f64, String> {
-    let last = text.lines().map(str::trim).rfind(|line| !line.is_empty()).ok_or("the judge printed nothing")?;
+    let last =
+        text.lines().map(str::trim).rfind(|line| !line.is_empty()).ok_or("the benchmark command printed nothing")?;
     let number = last.parse::<f64>().ok().filter(|n| n.is_finite());
-    number.ok_or_else(|| format!("the judge's last line is no number: {}", tile_diag::render::harmless(last)))
+    number.ok_or_else(|| {
+        format!("the benchmark command's last line is not a number: {}", tile_diag::render::harmless(last))
+    })
 }
 
-/// Of what `tile-run --timing-json` writes.
+/// Extracts the time and the prediction from the output of `tile-run --timing-json`.
 fn prediction(told: &Value) -> Option<(f64, Prediction)> {
     let (busiest, busy) = told["busy"]
         .as_object()?
@@ -597,7 +607,7 @@ fn prediction(told: &Value) -> Option<(f64, Prediction)> {
     Some((told["us"].as_f64()?, prediction))
 }
 
-/// A prediction for programs.
+/// A prediction as JSON.
 pub fn prediction_json(p: &Prediction) -> Value {
     json!({
         "clocks": p.clocks, "registers": p.registers, "resident": p.resident, "limited_by": p.limited_by,
@@ -632,10 +642,10 @@ mod tests {
     }
 
     #[test]
-    fn judges_end_with_a_number() {
+    fn benchmarks_end_with_a_number() {
         assert_eq!(last_number("warm\n 12.5 \n\n"), Ok(12.5));
-        assert_eq!(last_number(""), Err("the judge printed nothing".into()));
-        assert_eq!(last_number("1\nfast"), Err("the judge's last line is no number: fast".into()));
+        assert_eq!(last_number(""), Err("the benchmark command printed nothing".into()));
+        assert_eq!(last_number("1\nfast"), Err("the benchmark command's last line is not a number: fast".into()));
         assert!(last_number("inf").is_err() && last_number("nan").is_err());
     }
 
@@ -645,8 +655,8 @@ mod tests {
         let of = |text: &str| words(&Template::parse(text).unwrap(), &point, &OF_LAUNCHES);
         assert_eq!(of("--grid ${8192 / T} 'my x.npy' i32:-1").unwrap(), ["--grid", "128", "my x.npy", "i32:-1"]);
         assert_eq!(of("--grid=1 --entry f").unwrap().len(), 3);
-        assert_eq!(of("--save-ptx x"), Err("'--save-ptx' does not say how a kernel is launched".into()));
-        assert_eq!(of("'x"), Err("the launch has a quote that is not closed".into()));
+        assert_eq!(of("--save-ptx x"), Err("'--save-ptx' is not an option of a launch".into()));
+        assert_eq!(of("'x"), Err("the launch contains an unclosed quote".into()));
     }
 
     #[test]

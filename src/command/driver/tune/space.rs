@@ -1,13 +1,13 @@
-//! What is searched: parameters with their values, conditions, and texts that hold `${...}`.
+//! The search space: parameters with their values, conditions, and templates that contain `${...}`.
 
 use std::collections::BTreeSet;
 
 use super::expression::{Expression, Value, is_name_part, is_name_start};
 
-/// Points of a search: who wants more means something else.
+/// The maximum number of points of a search. A larger number is taken for a mistake.
 pub const MOST_POINTS: usize = 100_000;
 
-/// A parameter with all its values, as they were written.
+/// A parameter with all of its values, as written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Parameter {
     pub name: String,
@@ -15,14 +15,14 @@ pub struct Parameter {
 }
 
 impl Parameter {
-    /// Reads `NAME=VALUE,...`; a value may be a range, `FROM:TO:STEP` or `FROM:TO:*FACTOR`, of whole numbers.
+    /// Parses `NAME=VALUE,...`. A value may be a range of integers, `FROM:TO:STEP` or `FROM:TO:*FACTOR`.
     ///
     /// # Errors
-    /// What is wrong.
+    /// The first error in the text.
     pub fn parse(text: &str) -> Result<Parameter, String> {
         let (name, list) = text.split_once('=').ok_or_else(|| format!("'{text}' is not NAME=VALUE,..."))?;
         if !name.starts_with(is_name_start) || !name.chars().all(is_name_part) {
-            return Err(format!("'{name}' is no name: letters, digits and '_'"));
+            return Err(format!("'{name}' is not a name: use letters, digits and '_'"));
         }
         let mut values: Vec<String> = vec![];
         for item in list.split(',').map(str::trim) {
@@ -30,7 +30,7 @@ impl Parameter {
                 [""] => return Err(format!("{name} has an empty value")),
                 [word] => values.push(word.to_owned()),
                 [from, to, step] => values.extend(range(from, to, step).ok_or_else(|| {
-                    format!("{name}: '{item}' is no range FROM:TO:STEP or FROM:TO:*FACTOR of whole numbers that rise")
+                    format!("{name}: '{item}' is not a range FROM:TO:STEP or FROM:TO:*FACTOR of increasing integers")
                 })?),
                 _ => return Err(format!("{name}: '{item}' is neither a value nor a range FROM:TO:STEP")),
             }
@@ -45,7 +45,7 @@ impl Parameter {
     }
 }
 
-/// Whole numbers from one to another, both included.
+/// The integers of a range, which includes both ends.
 fn range(from: &str, to: &str, step: &str) -> Option<Vec<String>> {
     let (from, to): (i64, i64) = (from.parse().ok()?, to.parse().ok()?);
     let (add, times) = match step.strip_prefix('*') {
@@ -58,12 +58,12 @@ fn range(from: &str, to: &str, step: &str) -> Option<Vec<String>> {
     (!list.is_empty()).then_some(list)
 }
 
-/// One variant: a value for each parameter, in their order.
+/// One variant: a value for each parameter, in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Point(pub Vec<(String, String)>);
 
 impl Point {
-    /// The value of a parameter as it was written.
+    /// The value of a parameter, as written.
     pub fn text(&self, name: &str) -> Option<&str> {
         self.0.iter().find(|(n, _)| n == name).map(|(_, value)| value.as_str())
     }
@@ -78,7 +78,7 @@ impl Point {
     }
 }
 
-/// All combinations that fulfil the conditions; the last parameter changes fastest.
+/// All combinations that satisfy the conditions. The last parameter changes fastest.
 ///
 /// # Errors
 /// A condition without a value, or too many combinations.
@@ -98,8 +98,8 @@ pub fn points(parameters: &[Parameter], conditions: &[Expression]) -> Result<Vec
         for condition in conditions {
             match condition.value(&|name| point.value(name)) {
                 Ok(Value::Number(number)) => wanted &= number != 0.0,
-                Ok(Value::Word(word)) => return Err(format!("a condition is the word '{word}'")),
-                Err(why) => return Err(format!("a condition has no value for {}: {why}", point.shown())),
+                Ok(Value::Word(word)) => return Err(format!("a condition evaluates to the word '{word}'")),
+                Err(why) => return Err(format!("cannot evaluate a condition for {}: {why}", point.shown())),
             }
         }
         if wanted {
@@ -115,15 +115,15 @@ enum Piece {
     Hole(Expression),
 }
 
-/// A text with holes: `${NAME}` is the value of a parameter as it was written, `${EXPRESSION}` a whole number.
+/// A text with placeholders: `${NAME}` is the value of a parameter as written, `${EXPRESSION}` an integer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Template(Vec<Piece>);
 
 impl Template {
-    /// Reads a text.
+    /// Parses a template.
     ///
     /// # Errors
-    /// What is wrong with an expression, and in which line.
+    /// The first invalid expression, with its line.
     pub fn parse(text: &str) -> Result<Template, String> {
         let mut pieces = vec![];
         let mut rest = text;
@@ -140,7 +140,7 @@ impl Template {
         Ok(Template(pieces))
     }
 
-    /// The names in its holes.
+    /// The parameters in its placeholders.
     pub fn names(&self) -> BTreeSet<&str> {
         let mut names = BTreeSet::new();
         for piece in &self.0 {
@@ -151,25 +151,25 @@ impl Template {
         names
     }
 
-    /// The text for a point.
+    /// Fills in the values of a point.
     ///
     /// # Errors
-    /// A hole without a value, or with a number that is not whole.
+    /// A placeholder that cannot be evaluated or is not an integer.
     pub fn fill(&self, point: &Point) -> Result<String, String> {
         let mut out = String::new();
         for piece in &self.0 {
             match piece {
                 Piece::Text(text) => out += text,
                 Piece::Hole(Expression::Name(name)) => {
-                    out += point.text(name).ok_or_else(|| format!("there is no parameter {name}"))?;
+                    out += point.text(name).ok_or_else(|| format!("unknown parameter {name}"))?;
                 }
                 Piece::Hole(hole) => match hole.value(&|name| point.value(name))? {
                     Value::Word(word) => out += &word,
-                    // Doubles hold all whole numbers up to here.
+                    // Doubles represent all integers up to this bound.
                     Value::Number(n) if n.fract() == 0.0 && n.abs() <= 9_007_199_254_740_992.0 => {
                         out += &format!("{n:.0}");
                     }
-                    Value::Number(n) => return Err(format!("an expression is {n}, which is no whole number")),
+                    Value::Number(n) => return Err(format!("an expression evaluates to {n}, which is not an integer")),
                 },
             }
         }
@@ -177,7 +177,7 @@ impl Template {
     }
 }
 
-/// Whether a name stands in a text as a word of its own.
+/// Whether a text contains a name as a separate word.
 pub fn mentions(text: &str, name: &str) -> bool {
     text.match_indices(name)
         .any(|(at, _)| !text[..at].ends_with(is_name_part) && !text[at + name.len()..].starts_with(is_name_part))
@@ -202,8 +202,8 @@ mod tests {
         assert_eq!(values("N=9223372036854775806:9223372036854775807:1").map(|v| v.len()), Ok(39));
         for (text, expected) in [
             ("TM", "'TM' is not NAME=VALUE,..."),
-            ("2M=1", "'2M' is no name: letters, digits and '_'"),
-            ("=1", "'' is no name: letters, digits and '_'"),
+            ("2M=1", "'2M' is not a name: use letters, digits and '_'"),
+            ("=1", "'' is not a name: use letters, digits and '_'"),
             ("T=", "T has an empty value"),
             ("T=1,,2", "T has an empty value"),
             ("T=1,1", "T has the value 1 twice"),
@@ -214,7 +214,7 @@ mod tests {
             assert_eq!(values(text), Err(expected.into()), "{text}");
         }
         for range in ["1:8:0", "1:8:-1", "8:1:1", "a:8:1", "0:8:*2", "1:8:*1"] {
-            assert!(values(&format!("T={range}")).unwrap_err().contains("is no range"), "{range}");
+            assert!(values(&format!("T={range}")).unwrap_err().contains("is not a range"), "{range}");
         }
     }
 
@@ -227,8 +227,8 @@ mod tests {
         };
         assert_eq!(of(&[]), Ok("A=1 B=x; A=1 B=y; A=2 B=x; A=2 B=y".into()));
         assert_eq!(of(&["A < 2 || B == 'y'", "A > 1"]), Ok("A=2 B=y".into()));
-        assert_eq!(of(&["C"]), Err("a condition has no value for A=1 B=x: there is no parameter C".into()));
-        assert_eq!(of(&["B"]), Err("a condition is the word 'x'".into()));
+        assert_eq!(of(&["C"]), Err("cannot evaluate a condition for A=1 B=x: unknown parameter C".into()));
+        assert_eq!(of(&["B"]), Err("a condition evaluates to the word 'x'".into()));
         let many: Vec<_> = (0..3).map(|i| Parameter::parse(&format!("P{i}=1:100:1")).unwrap()).collect();
         assert_eq!(points(&many, &[]), Err("there are more than 100000 combinations".into()));
         assert_eq!(points(&[], &[]), Ok(vec![Point(vec![])]));
@@ -239,10 +239,13 @@ mod tests {
         let fill = |text: &str| Template::parse(text)?.fill(&point("TM=064 MODE=on"));
         assert_eq!(fill("tile<${TM}x${ TM*2 }xf32> // $x {}"), Ok("tile<064x128xf32> // $x {}".into()));
         assert_eq!(fill("${ceil(8192/TM)},${MODE}"), Ok("128,on".into()));
-        assert_eq!(fill("${TM/3}"), Err("an expression is 21.333333333333332, which is no whole number".into()));
+        assert_eq!(
+            fill("${TM/3}"),
+            Err("an expression evaluates to 21.333333333333332, which is not an integer".into())
+        );
         assert_eq!(fill("a\nb ${TM"), Err("line 2: '${' without '}'".into()));
-        assert_eq!(fill("a\nb\n${TM+}"), Err("line 3: '${TM+}': it ends too early".into()));
-        assert_eq!(fill("${TN}"), Err("there is no parameter TN".into()));
+        assert_eq!(fill("a\nb\n${TM+}"), Err("line 3: '${TM+}': unexpected end of the expression".into()));
+        assert_eq!(fill("${TN}"), Err("unknown parameter TN".into()));
         let names = Template::parse("${A} ${max(B, 2*C)} ${A}").unwrap();
         assert_eq!(names.names().into_iter().collect::<String>(), "ABC");
     }

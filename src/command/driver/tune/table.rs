@@ -1,18 +1,18 @@
-//! The result of a search as a table: for people, with tabs, and as JSON.
+//! The results of a search as a table: for people, tab-separated, and as JSON.
 
 use serde_json::{Map, Value, json};
 
 use super::search::{Counts, Row, prediction_json};
 
-/// Rows in the order in which they are shown: the fastest first, what has no time last; of equals the first.
+/// The order of rows in all outputs: the fastest first, failures last. Ties keep their order.
 pub fn order(rows: &[Row]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..rows.len()).collect();
-    let time = |i: &usize| rows[*i].result.as_ref().map_or(f64::INFINITY, |judged| judged.time);
+    let time = |i: &usize| rows[*i].result.as_ref().map_or(f64::INFINITY, |measured| measured.time);
     order.sort_by(|a, b| time(a).total_cmp(&time(b)));
     order
 }
 
-/// Digits behind the point where a number is small, and none where it is large, or whole and not small.
+/// Formats a time: small numbers with more decimals than large ones.
 pub fn shown(time: f64) -> String {
     match time.abs() {
         t if t >= 100.0 && t.fract() == 0.0 => format!("{time:.0}"),
@@ -23,13 +23,13 @@ pub fn shown(time: f64) -> String {
     }
 }
 
-/// The head and the cells of a table, for both forms of text.
+/// The header and the cells of a table, for both text forms.
 struct Cells {
     head: Vec<String>,
     rows: Vec<Vec<String>>,
 }
 
-/// For people: columns under each other, reasons behind what failed.
+/// The table for people: aligned columns, with reasons for failures.
 pub fn text(rows: &[Row], unit: &str) -> String {
     let predicted = rows.iter().any(|r| r.result.as_ref().is_ok_and(|j| j.prediction.is_some()));
     let assembled = rows.iter().any(|r| r.resources.is_some());
@@ -41,10 +41,10 @@ pub fn text(rows: &[Row], unit: &str) -> String {
     for at in order(rows) {
         let row = &rows[at];
         let mut line: Vec<String> = row.point.0.iter().map(|(_, value)| value.clone()).collect();
-        let judged = row.result.as_ref().ok();
-        let prediction = judged.and_then(|j| j.prediction.as_ref());
+        let measured = row.result.as_ref().ok();
+        let prediction = measured.and_then(|j| j.prediction.as_ref());
         let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
-        line.push(or_dash(judged.map(|j| shown(j.time))));
+        line.push(or_dash(measured.map(|j| shown(j.time))));
         if predicted {
             line.push(or_dash(prediction.map(|p| format!("{:.0}", p.clocks))));
             line.push(or_dash(prediction.map(|p| p.resident.to_string())));
@@ -54,7 +54,7 @@ pub fn text(rows: &[Row], unit: &str) -> String {
             line.push(or_dash(row.resources.as_ref().map(|r| (r.spill_stores + r.spill_loads).to_string())));
         }
         line.push(match &row.result {
-            Err(failure) => format!("{}: {}", failure.stage.name(), failure.reason),
+            Err(failure) => format!("{}: {}", failure.stage.label(), failure.reason),
             Ok(_) => prediction.map(|p| format!("{} {:.0} %", p.busiest, p.busy * 100.0)).unwrap_or_default(),
         });
         cells.rows.push(line);
@@ -62,7 +62,7 @@ pub fn text(rows: &[Row], unit: &str) -> String {
     aligned(&cells)
 }
 
-/// Columns to the right, but for the last one, which is text.
+/// Aligns columns to the right, except for the last one, which is text.
 fn aligned(cells: &Cells) -> String {
     let all = || std::iter::once(&cells.head).chain(&cells.rows);
     let width = |column: usize| all().map(|row| row[column].chars().count()).max().unwrap_or(0);
@@ -87,7 +87,7 @@ fn names(rows: &[Row]) -> Vec<String> {
     rows.first().map(|r| r.point.0.iter().map(|(name, _)| name.clone()).collect()).unwrap_or_default()
 }
 
-/// With tabs between all that is known, a line for each variant, the fastest first.
+/// The table as tab-separated values with all data, one line per variant, the fastest first.
 pub fn tabs(rows: &[Row], unit: &str) -> String {
     let mut cells = Cells { head: names(rows), rows: vec![] };
     let fixed = [
@@ -110,13 +110,13 @@ pub fn tabs(rows: &[Row], unit: &str) -> String {
     cells.head.extend(fixed.iter().map(|s| (*s).to_owned()));
     for at in order(rows) {
         let row = &rows[at];
-        let judged = row.result.as_ref().ok();
+        let measured = row.result.as_ref().ok();
         let failure = row.result.as_ref().err();
-        let prediction = judged.and_then(|j| j.prediction.as_ref());
+        let prediction = measured.and_then(|j| j.prediction.as_ref());
         let resources = row.resources.as_ref();
         let mut line: Vec<String> = row.point.0.iter().map(|(_, value)| value.clone()).collect();
         let texts = [
-            judged.map(|j| j.time.to_string()),
+            measured.map(|j| j.time.to_string()),
             prediction.map(|p| p.clocks.to_string()),
             prediction.map(|p| p.resident.to_string()),
             prediction.map(|p| p.limited_by.clone()),
@@ -125,7 +125,7 @@ pub fn tabs(rows: &[Row], unit: &str) -> String {
             resources.map(|r| r.registers.to_string()),
             resources.map(|r| (r.spill_stores + r.spill_loads).to_string()),
             resources.map(|r| r.shared_memory.to_string()),
-            judged.map(|j| j.is_checked.to_string()),
+            measured.map(|j| j.is_checked.to_string()),
             row.same_as.map(|n| rows[n].point.shown()),
             failure.map(|f| f.stage.name().to_owned()),
             failure.map(|f| f.reason.replace('\t', " ")),
@@ -139,7 +139,7 @@ pub fn tabs(rows: &[Row], unit: &str) -> String {
     lines.collect()
 }
 
-/// For programs: `{"format": 1, "unit": ..., "variants": [...]}`, the fastest first.
+/// The table as JSON: `{"format": 1, "unit": ..., "variants": [...]}`, the fastest first.
 pub fn json(rows: &[Row], unit: &str, counts: Counts) -> String {
     let variant = |at: usize| {
         let row = &rows[at];
@@ -148,10 +148,10 @@ pub fn json(rows: &[Row], unit: &str, counts: Counts) -> String {
         let mut fields = Map::new();
         fields.insert("parameters".into(), parameters.into());
         match &row.result {
-            Ok(judged) => {
-                fields.insert("time".into(), json!(judged.time));
-                fields.insert("checked".into(), json!(judged.is_checked));
-                fields.extend(judged.prediction.as_ref().map(|p| ("prediction".into(), prediction_json(p))));
+            Ok(measured) => {
+                fields.insert("time".into(), json!(measured.time));
+                fields.insert("checked".into(), json!(measured.is_checked));
+                fields.extend(measured.prediction.as_ref().map(|p| ("prediction".into(), prediction_json(p))));
             }
             Err(failure) => {
                 fields.insert("failed_in".into(), json!(failure.stage.name()));
@@ -173,22 +173,22 @@ pub fn json(rows: &[Row], unit: &str, counts: Counts) -> String {
     let variants: Vec<Value> = order(rows).into_iter().map(variant).collect();
     let table = json!({
         "format": 1, "unit": unit, "programs": counts.programs, "images": counts.images,
-        "judgements": counts.judgements, "variants": variants,
+        "judgements": counts.timings, "variants": variants,
     });
     format!("{table:#}\n")
 }
 
-/// The last lines on a search; `unit` is empty where there is none.
+/// The last lines of the report. `unit` may be empty.
 pub fn summary(rows: &[Row], unit: &str, counts: Counts) -> String {
     let failed = rows.iter().filter(|r| r.result.is_err()).count();
     let number = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
     let done = format!(
-        "{}, {} failed; {}, {} of PTX, {}",
+        "{}, {} failed; {}, {}, {}",
         number(rows.len(), "variant"),
         failed,
-        number(counts.programs, "program"),
-        number(counts.images, "text"),
-        number(counts.judgements, "judgement")
+        number(counts.programs, "distinct program"),
+        number(counts.images, "distinct PTX file"),
+        number(counts.timings, "timing")
     );
     let best = order(rows).into_iter().find_map(|at| Some((at, rows[at].result.as_ref().ok()?.time)));
     match best {
@@ -202,7 +202,7 @@ pub fn summary(rows: &[Row], unit: &str, counts: Counts) -> String {
 
 #[cfg(test)]
 pub(super) mod tests {
-    use super::super::search::{Failure, Judged, Prediction, Stage};
+    use super::super::search::{Failure, Measurement, Prediction, Stage};
     use super::super::space::Point;
     use super::*;
     use crate::resources::KernelResources;
@@ -219,14 +219,14 @@ pub(super) mod tests {
             busy: 0.75,
         };
         let failure = Failure { stage: Stage::Compile, reason: "program:1:2: error: no\tway".into() };
-        let judged = |time| Judged { time, prediction: Some(prediction), is_checked: false };
+        let measured = |time| Measurement { time, prediction: Some(prediction), is_checked: false };
         Row {
             point: Point(point.map(|(name, value)| (name.into(), value.into())).collect()),
             program: Some("programs/a.mlir".into()),
             image: time.map(|_| "ptx/b.ptx".into()),
             same_as: None,
             resources: time.map(|_| KernelResources { registers: 40, spill_loads: 8, ..KernelResources::default() }),
-            result: time.map(judged).ok_or(failure),
+            result: time.map(measured).ok_or(failure),
         }
     }
 
@@ -243,7 +243,7 @@ pub(super) mod tests {
 
     #[test]
     fn people_read_it() {
-        // The first line begins with blanks.
+        // The first line starts with blanks.
         let expected = "  T  M     us  clocks  blocks  registers  spills
 128  a   8.25   16335       4         40       8  memory 75 %
 128  b   8.25   16335       4         40       8  memory 75 %
@@ -251,8 +251,8 @@ pub(super) mod tests {
  64  a      -       -       -          -       -  compile: program:1:2: error: no\tway
 ";
         assert_eq!(text(&rows(), "us"), expected);
-        let counts = Counts { programs: 4, images: 2, judgements: 1 };
-        let done = "4 variants, 1 failed; 4 programs, 2 texts of PTX, 1 judgement\n";
+        let counts = Counts { programs: 4, images: 2, timings: 1 };
+        let done = "4 variants, 1 failed; 4 distinct programs, 2 distinct PTX files, 1 timing\n";
         assert_eq!(summary(&rows(), "us", counts), format!("best: T=128 M=a with 8.25 us\n{done}"));
         assert!(summary(&rows()[..1], "us", counts).starts_with("1 variant, 1 failed;"));
     }

@@ -1,13 +1,13 @@
-//! Fingerprints the files that the compiler is built from, and asks git and LLVM for their versions.
+//! Computes a fingerprint of the compiler's sources, and asks git and LLVM for their versions.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What generated code can depend on. Tests, documentation and tools are not in the list.
+/// The files that generated code can depend on. Tests, documentation and tools are not in the list.
 const SOURCES: &[&str] = &["src", "dialects-td", "build", "build.rs", "Cargo.toml", "Cargo.lock", ".cargo/config.toml"];
 
-/// Folders that it cannot depend on: tests, and programs, which only call the library.
+/// Directories that generated code cannot depend on: tests, and binaries, which only call the library.
 const NOT_SOURCES: &[&str] = &["tests", "snapshots", "bin"];
 
 fn main() {
@@ -17,8 +17,8 @@ fn main() {
         collect(&root.join(source), &mut files);
     }
     files.sort();
-    // One by one, since a folder would stand for what is left out of it as well. A file that is added comes with a
-    // change of one that is there.
+    // List files, not directories, which would include the directories excluded above. A commit that adds a file also
+    // changes an existing one.
     for file in &files {
         println!("cargo::rerun-if-changed={}", file.display());
     }
@@ -48,7 +48,7 @@ fn collect(path: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-/// The last commit that touched the sources, so that a commit to the documentation changes nothing.
+/// The last commit that changed the sources, so that a commit to the documentation has no effect.
 fn revision(root: &Path) -> String {
     let output = Command::new("git")
         .args(["log", "-1", "--format=%h", "--abbrev=12", "--"])
@@ -61,7 +61,7 @@ fn revision(root: &Path) -> String {
     }
 }
 
-/// What `llvm-config` says, or the release that the bindings are for.
+/// The version that `llvm-config` prints, or else the release that the bindings support.
 fn llvm_version() -> String {
     let prefix = std::env::var("LLVM_SYS_211_PREFIX").unwrap_or_else(|_| "/usr/lib/llvm-21".to_owned());
     match Command::new(Path::new(&prefix).join("bin/llvm-config")).arg("--version").output() {
@@ -70,7 +70,7 @@ fn llvm_version() -> String {
     }
 }
 
-/// 64-bit FNV-1a with lengths, enough to tell builds apart.
+/// 64-bit FNV-1a over length-prefixed fields. Good enough to distinguish builds.
 struct Fnv(u64);
 
 impl Default for Fnv {

@@ -1,14 +1,14 @@
 //! The identity of this build.
 //!
-//! Clients store the text of `--version` in their cache keys, so it has to change with every build that can generate
-//! different code, and with no other. The version number and the revision alone do not do that while somebody works
-//! on the compiler; the fingerprint of the sources does.
+//! Clients store the text of `--version` in their cache keys. It must therefore change with every build that can
+//! generate different code, and with no other. During development the version number and the revision are not enough;
+//! the fingerprint of the sources is.
 
 #![deny(unsafe_code)]
 
 use tile_driver::Identity;
 
-/// What `--version` says about this build.
+/// The identity that `--version` prints for this build.
 pub const IDENTITY: Identity = Identity {
     version: env!("CARGO_PKG_VERSION"),
     revision: env!("TILE_REVISION"),

@@ -1,9 +1,10 @@
 "use strict";
-// Layouts of tensors: which lane holds which element, and where an element is in shared memory. Both are linear over
-// F2: an element is the XOR of the bases of the bits that are set in its place (src/middle/layout/lib.rs).
+// Tensor layouts: which lane holds which element, and the offset of an element in shared memory. Both are linear over
+// F2:
+// an element is the XOR of the bases of the bits that are set in its coordinates (src/middle/layout/lib.rs).
 
 const Layouts = (() => {
-  // A shape, a type of elements and a layout, as they stand in a type.
+  // A shape, an element type and a layout, as printed in a type.
   const TYPE = /<((?:\d+x)*)([!\w.]+(?:<[^<>]*>)?), #nv_tileas\.(layout|shared_layout)<([^<>]*)>/g;
 
   function parse(text) {
@@ -18,7 +19,7 @@ const Layouts = (() => {
     return { text: found[0].slice(1), shape, element: found[2], bits: bitsOf(found[2]), shared: found[3] === "shared_layout", bases };
   }
 
-  // Of a pointer or an index, those of an address; a bit takes a byte.
+  // The size of an element in bits. Pointers and indices have the size of an address; an i1 takes a byte.
   function bitsOf(element) {
     const number = /^(?:bf|tf|f|i|si|ui)(\d+)/.exec(element);
     return number ? (number[1] === "1" ? 8 : Number(number[1])) : 64;
@@ -26,14 +27,14 @@ const Layouts = (() => {
 
   const size = (list) => 1 << (list || []).length;
 
-  // The XOR of the bases of the bits of `index`.
+  // The XOR of the bases of the bits that are set in `index`.
   function at(list, index) {
     let element = 0;
     for (let bit = 0; bit < list.length; bit++) if (index >> bit & 1) element ^= list[bit];
     return element;
   }
 
-  // For each element, in row-major order, all places that hold it.
+  // For each element, in row-major order, all registers or offsets that hold it.
   function holders(layout) {
     const count = layout.shape.reduce((a, b) => a * b, 1);
     const held = Array.from({ length: count }, () => []);
@@ -55,26 +56,27 @@ const Layouts = (() => {
     return held;
   }
 
-  // Where a byte of shared memory is: 32 banks of four bytes.
+  // The bank of an offset in shared memory: there are 32 banks of four bytes.
   const bank = (layout, offset) => Math.floor(offset * layout.bits / 32) % 32;
 
   function describe(layout, held, coordinates) {
     const index = coordinates.reduce((sum, c, d) => sum * layout.shape[d] + c, 0);
     const places = held[index] || [];
     const where = `element (${coordinates.join(", ")})`;
-    if (!places.length) return `${where}: nowhere`;
+    if (!places.length) return `${where}: not stored`;
     const first = places[0];
     if (layout.shared) {
       return `${where}: offset ${first.offset}, byte ${Math.floor(first.offset * layout.bits / 8)}, bank ${bank(layout, first.offset)}`;
     }
-    const block = size(layout.bases.block) > 1 ? `block ${first.block}, ` : "";
-    const copies = places.length > 1 ? `, and ${places.length - 1} more hold it` : "";
+    const block = size(layout.bases.block) > 1 ? `CTA ${first.block}, ` : "";
+    const copies = places.length > 1 ? `, and ${places.length - 1} more ${places.length > 2 ? "copies" : "copy"}` : "";
     return `${where}: ${block}warp ${first.warp}, lane ${first.lane}, register ${first.register}${copies}`;
   }
 
   const hue = (n, of) => Math.round(360 * n / of);
 
-  // Draws the tensor as rows and columns; leading dimensions are rows too. Returns the element under a point.
+  // Draws the tensor as rows and columns; leading dimensions become rows. Returns a function from a point to its
+  // element.
   function draw(canvas, layout, held) {
     const columns = layout.shape.at(-1) || 1;
     const rows = held.length / columns;

@@ -1,5 +1,5 @@
 "use strict";
-// Shows the object in #data: programs in columns, whose lines are linked by the line of the source that they come from.
+// Shows the object in #data: programs in columns. Lines that come from the same source line are linked.
 
 (() => {
   const D = JSON.parse(document.getElementById("data").textContent);
@@ -16,9 +16,9 @@
     return element;
   }
 
-  // What is shown: a column is "l3", the program of a level, "s3", what a pass changed, "p3", the program behind it, or
-  // "schedules". It is all in the address, so
-  // that a view can be sent to others.
+  // The view. A column is "l3", the program at a level; "s3", the changes of a pass; "p3", the program after a pass;
+  // or
+  // "schedules". The view is stored in the URL, so that it can be shared.
   const levels = D.listings.map((l, i) => [l.title, i]).filter(([title]) => title);
   const state = { panes: [], line: 0, layout: "", at: "" };
 
@@ -37,7 +37,7 @@
     return pane[0] === "l" ? D.listings[number]?.title : "sp".includes(pane[0]) && D.steps[number]?.runs.length;
   }
 
-  // The source, what was decided, and what came out.
+  // The default columns: the source, the tileas level and the last output.
   function usual() {
     const of = (title) => levels.find(([t]) => t === title);
     const found = [levels[0], of("nv_tileas"), of("PTX") || levels.at(-1)].filter(Boolean).map(([, i]) => `l${i}`);
@@ -50,10 +50,10 @@
     history.replaceState(null, "", `#${parts}`);
   }
 
-  // Lines of the source that something else comes from: only these have a colour.
+  // Source lines that some other line comes from. Only these are colored.
   const used = new Set(D.listings.slice(1).flatMap((l) => l.lines));
 
-  // Layouts have short names in lines, which are often made of little else.
+  // Short names of layouts. Without them, layouts would dominate most lines.
   const names = new Map();
 
   function nameOf(layout) {
@@ -61,7 +61,7 @@
     return names.get(layout);
   }
 
-  // A line of text: values can be clicked, and layouts.
+  // A line of text with clickable values and layouts.
   const TOKEN = new RegExp(`${Layouts.TYPE.source}|%[\\w$.-]+(?:#\\d+)?`, "g");
 
   function decorated(text) {
@@ -96,7 +96,7 @@
     const rows = text.map((t, i) => row(i + 1, D.strings[t], lines[i]));
     if (index === 0) {
       D.origins.forEach((origin, i) => origin && rows[i]?.append(make("em", {}, origin)));
-      // The source is line by line the place of others.
+      // A source line that nothing refers to is its own location.
       rows.forEach((r, i) => { if (!r.dataset.line) r.dataset.line = i + 1; });
     }
     const all = make("div");
@@ -107,7 +107,7 @@
     return all;
   }
 
-  // Lines around a change that are shown.
+  // The number of unchanged lines to show around a change.
   const CONTEXT = 3;
 
   function changed(index) {
@@ -122,7 +122,7 @@
       const rows = Array.from({ length: same }, (_, n) => row(j + n + 1, D.strings[now.text[j + n]], now.lines[j + n]));
       if (same > first + last + 1) {
         const hidden = rows.splice(first, same - first - last);
-        const fold = make("div", { class: "fold", onclick: () => fold.replaceWith(...hidden) }, `${hidden.length} lines that stay`);
+        const fold = make("div", { class: "fold", onclick: () => fold.replaceWith(...hidden) }, `${hidden.length} unchanged lines`);
         rows.splice(first, 0, fold);
       }
       all.append(...rows);
@@ -142,15 +142,15 @@
 
   function chooser(position) {
     const option = (value, text) => make("option", { value, ...(state.panes[position] === value ? { selected: "" } : {}) }, text);
-    const choose = make("select", { title: "what this column shows", onchange: () => {
+    const choose = make("select", { title: "the contents of this column", onchange: () => {
       state.panes[position] = choose.value;
       show();
     } });
     const programs = make("optgroup", { label: "programs" }, ...levels.map(([title, i]) => option(`l${i}`, title)));
-    if (D.schedules) programs.append(option("schedules", "schedules of the loops"));
+    if (D.schedules) programs.append(option("schedules", "loop schedules"));
     const passes = D.steps.map((s, i) => [s, i]).filter(([s]) => s.runs.length);
     const group = (label, kind) => make("optgroup", { label }, ...passes.map(([s, i]) => option(`${kind}${i}`, s.pass)));
-    choose.append(programs, group("what a pass changed", "s"), group("the program behind a pass", "p"));
+    choose.append(programs, group("changes of a pass", "s"), group("program after a pass", "p"));
     return choose;
   }
 
@@ -169,7 +169,7 @@
     write();
   }
 
-  // Lines that come from one line of the source.
+  // Marks the lines that come from a source line.
   function mark(kind, line) {
     document.querySelectorAll(`.l.${kind}`).forEach((l) => l.classList.remove(kind));
     if (line) document.querySelectorAll(`.l[data-line="${line}"]`).forEach((l) => l.classList.add(kind));
@@ -195,8 +195,8 @@
     const text = make("p", { id: "held" });
     const say = (coordinates) => { text.textContent = Layouts.describe(layout, held, coordinates); };
     const meaning = layout.shared
-      ? "Colours are banks of shared memory, numbers offsets in elements."
-      : "Hues are warps, shades lanes: T is the thread, r the register.";
+      ? "Colors show banks of shared memory, numbers show offsets in elements."
+      : "Hues show warps and shades show lanes; T is the thread, r the register.";
     const close = make("button", { onclick: () => dialog.close() }, "close");
     dialog.replaceChildren(make("p", { class: "type" }, layout.text), make("p", {}, meaning), make("div", { class: "scroll" }, canvas), text, close);
     const under = Layouts.draw(canvas, layout, held);

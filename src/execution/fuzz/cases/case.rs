@@ -122,7 +122,7 @@ impl Case {
         match first {
             // LLVM may widen a load within known memory and discard the extra bytes. If they do matter, the results
             // will differ.
-            Err(e) if e.contains("uninitialised read") => {
+            Err(e) if e.contains("uninitialized read") => {
                 self.run(&module, seed, limit, Config { trap_uninitialised: false, ..Config::default() })
             }
             other => other,

@@ -1,7 +1,7 @@
-//! Every row against the assembler: on each target that has it, in the version of PTX that the table of requirements
-//! names, and on no other target.
+//! Assembles every row on each target that has it, with the PTX version from the table of requirements, and checks
+//! that no other target accepts it.
 //!
-//! The shape of `tcgen05.mma` is in a descriptor that ptxas does not see: there the kind is what is assembled.
+//! The shape of `tcgen05.mma` is in a descriptor that ptxas does not see, so only its kind is tested.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -34,7 +34,7 @@ fn assemble(ptx: &str, target: &Target) -> Result<(), String> {
     Err(String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned())
 }
 
-/// Registers of a thread that hold a fragment of `elements`, each in `bits`, of `lanes` threads.
+/// The registers of a thread for a fragment of `elements` elements of `bits` bits over `lanes` threads.
 fn registers(elements: u32, bits: u32, lanes: u32) -> usize {
     (elements * bits / lanes).div_ceil(bits.max(32)) as usize
 }
@@ -44,7 +44,7 @@ fn list(class: char, from: usize, count: usize) -> String {
     format!("{{{}}}", names.join(","))
 }
 
-/// The instruction with operands, once for each place that A may be in.
+/// The instruction with operands, once for each storage of A.
 fn statements(i: &Instruction) -> Vec<String> {
     let Row { unit, m, k, container, .. } = *i.row;
     let lanes = if unit == Unit::Warpgroup { 128 } else { 32 };
@@ -54,21 +54,21 @@ fn statements(i: &Instruction) -> Vec<String> {
         _ => 'r',
     };
     let operand = if i.a == Element::F64 { 'g' } else { 'a' };
-    let sums = list(class, 0, registers(m * i.n, i.accumulator.bits(), lanes));
+    let acc = list(class, 0, registers(m * i.n, i.accumulator.bits(), lanes));
     let a = list(operand, 0, registers(m * k, container, lanes));
     let name = i.ptx();
     match unit {
         Unit::Sync | Unit::BlockScale => {
             let b = list(operand, 0, registers(i.n * k, container, lanes));
             let scales = if i.scale.is_some() { ",r0,{0,0},r1,{0,0}" } else { "" };
-            vec![format!("{name} {sums},{a},{b},{sums}{scales};")]
+            vec![format!("{name} {acc},{a},{b},{acc}{scales};")]
         }
         Unit::Warpgroup => {
             let signs = if i.accumulator == Element::S32 { "" } else { ",1,1" };
             let majors = if container == 16 { (",0,0", ",0") } else { ("", "") };
             vec![
-                format!("{name} {sums},d0,d1,p{signs}{};", majors.0),
-                format!("{name} {sums},{a},d1,p{signs}{};", majors.1),
+                format!("{name} {acc},d0,d1,p{signs}{};", majors.0),
+                format!("{name} {acc},{a},d1,p{signs}{};", majors.1),
             ]
         }
         Unit::Tensor | Unit::TensorPair => {
@@ -78,7 +78,7 @@ fn statements(i: &Instruction) -> Vec<String> {
     }
 }
 
-/// A module with a kernel for each statement: what one does to registers or to tensor memory is nothing to the next.
+/// A module with one kernel per statement, so that statements do not share registers or tensor memory.
 fn module(version: PtxVersion, target: &Target, statements: &[String]) -> String {
     let mut text = format!(".version {version}\n.target {}\n.address_size 64\n", target.ptx_target);
     for (i, statement) in statements.iter().enumerate() {
@@ -90,7 +90,7 @@ fn module(version: PtxVersion, target: &Target, statements: &[String]) -> String
     text
 }
 
-/// Instructions of a row that PTX tells apart: all of the narrowest, and of each pair of formats the widest.
+/// The instructions of a row that differ in PTX: all of the narrowest, and the widest for each pair of formats.
 fn samples(row: &'static Row) -> Vec<Instruction> {
     let in_name = !matches!(row.unit, Unit::Tensor | Unit::TensorPair);
     let (first, last) = (row.n.iter().next(), row.n.iter().last());
@@ -113,8 +113,8 @@ fn every_row_assembles_where_the_table_says() {
                 }
                 continue;
             }
-            // A target without the feature refuses every form alike. The last is of the narrowest elements:
-            // `kind::f8f6f4` of 8-bit floats is another name for the form without a kind.
+            // A target without the feature rejects every form alike. The last form has the narrowest elements: with
+            // 8-bit floats, `kind::f8f6f4` is another name for the form without a kind.
             let last = samples.last().unwrap();
             let statements = &statements(last)[..1];
             if assemble(&module(last.version().max(target.ptx_floor), target, statements), target).is_ok() {
@@ -123,7 +123,7 @@ fn every_row_assembles_where_the_table_says() {
         }
         for (version, statements) in by_version {
             if let Err(e) = assemble(&module(version, target, &statements), target) {
-                // Which ones, which the message says by line.
+                // The messages name the rejected lines.
                 let fails = |s: &&String| assemble(&module(version, target, &[s.to_string()]), target).is_err();
                 let failing: Vec<_> = statements.iter().filter(fails).cloned().collect();
                 failures.push(format!("{} at {version}: {e}\n{}", target.name, failing.join("\n")));
@@ -141,7 +141,7 @@ fn every_row_assembles_where_the_table_says() {
     assert!(failures.is_empty(), "{} failures\n{}", failures.len(), failures.join("\n"));
 }
 
-/// Columns that a row does not have are refused, where they are in the name.
+/// ptxas rejects column counts that a row lacks, if they are part of the name.
 #[test]
 fn other_columns_do_not_assemble() {
     let target = Target::by_name("sm_90").unwrap();
@@ -155,6 +155,6 @@ fn other_columns_do_not_assemble() {
             refused += 1;
         }
     }
-    // 264 of every row, and the odd multiples of eight from 40 on of the two rows of integers.
+    // 264 for every row, and odd multiples of eight from 40 on for the two rows of integers.
     assert_eq!(refused, 6 + 2 * 14);
 }

@@ -1,4 +1,4 @@
-//! What the table promises its readers.
+//! Invariants of the table.
 
 use std::collections::BTreeSet;
 use tile_layout::{MmaShape, Operand};
@@ -48,7 +48,7 @@ fn candidates_are_generated_and_on_the_target() {
             for (k, scaled) in [(4, false), (64, false), (64, true)] {
                 for row in candidates(element, k, scaled, t) {
                     assert!(row.is_on(t) && row.is_lowered(element, element) && row.scales.is_some() == scaled);
-                    // What reads shared memory is chosen elsewhere.
+                    // Instructions that read shared memory are chosen elsewhere.
                     assert!(row.storage(Operand::B).contains(&Storage::Register));
                 }
             }
@@ -56,7 +56,7 @@ fn candidates_are_generated_and_on_the_target() {
     }
 }
 
-/// What a product names is one instruction: a shape with types belongs to one row, or to one that is generated.
+/// A dot names exactly one instruction: a shape with types belongs to one row, or to one that is generated.
 #[test]
 fn names_are_unambiguous() {
     let mut seen = BTreeSet::new();
@@ -69,7 +69,7 @@ fn names_are_unambiguous() {
                 (i.n, i.a, i.b, i.accumulator, i.scale)
             );
             let same = found.row == row;
-            // Twice in the table: fp8 by 32 with and without a kind, and mxf4 as mxf4nvf4 with larger blocks.
+            // In the table twice: fp8 by 32 with and without a kind, and mxf4 as mxf4nvf4 with larger blocks.
             let twin =
                 row.kind == "f8f6f4" && row.unit == Unit::Sync || row.kind == "mxf4nvf4" && scale.unwrap().1 == 32;
             assert!(same || twin && found.row.kind < row.kind, "{}", i.ptx());
@@ -91,7 +91,7 @@ fn names_are_unambiguous() {
     }
 }
 
-/// The feature of a row is the one that the table of requirements finds in its name.
+/// The feature of a row is the feature that the table of requirements finds in its name.
 #[test]
 fn features_agree_with_the_requirements_of_ptx() {
     for row in ROWS {
@@ -101,7 +101,7 @@ fn features_agree_with_the_requirements_of_ptx() {
                 Some(feature) => assert!(required.contains(&feature), "{}: {required:?}", i.ptx()),
                 None => assert!(required.is_empty(), "{}: {required:?}", i.ptx()),
             }
-            // Whatever else is required, targets that have the row have as well.
+            // Targets with the row also have all other required features.
             for t in TARGETS.iter().filter(|t| row.is_on(t)) {
                 assert!(required.iter().all(|f| t.has(*f)), "{} on {}", i.ptx(), t.name);
             }
@@ -125,11 +125,11 @@ fn operands_are_where_the_unit_has_them() {
     assert_eq!(wgmma.storage(Operand::A), [Storage::Register, Storage::Shared]);
     assert_eq!(wgmma.majors, [Major::K, Major::Mn]);
     assert_eq!(wgmma.n.iter().collect::<Vec<_>>(), (8..=256).step_by(8).collect::<Vec<_>>());
-    // 24 columns exist and are no linear layout.
+    // 24 columns exist but are not a linear layout.
     assert!(wgmma.fragment(24, Operand::Accumulator).is_err());
 }
 
-/// Rates follow from the published figures, to the next power of two.
+/// The rates follow from the published figures, rounded to a power of two.
 #[test]
 fn peaks_follow_from_their_products() {
     for peak in PEAKS {

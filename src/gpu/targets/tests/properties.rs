@@ -1,10 +1,10 @@
-//! Properties of the finaliser on generated PTX texts.
+//! Properties of the finalizer on generated PTX.
 
 use proptest::prelude::*;
 use tile_targets::finalise::BASED_ON;
 use tile_targets::{Directive, EntryDirectives, Feature, TARGETS, Target, finalise, requirements, scan};
 
-/// A statement together with what it needs to be legal.
+/// A statement with its requirements.
 fn statement(target: &'static Target) -> impl Strategy<Value = String> {
     let rows: Vec<&str> =
         requirements().iter().filter(|r| r.feature.is_none_or(|f| target.has(f))).map(|r| r.sample).collect();
@@ -89,7 +89,7 @@ proptest! {
         prop_assert!(out.version >= case.target.ptx_floor && out.version >= case.target.llvm_ptx);
         prop_assert_eq!(&out.entries, &case.entries);
 
-        // Undoing the three edits gives the input back, byte for byte.
+        // Undoing the three edits restores the input exactly.
         let mut undone = out.text.clone();
         for directive in &case.directives {
             undone = undone.replacen(&format!("{directive}\n"), "", 1);
@@ -114,7 +114,7 @@ proptest! {
 
     #[test]
     fn no_text_makes_it_panic(text in "(\\.version 8\\.3\n\\.target sm_90a\n\\.address_size 64\n)?[ -~\n]{0,200}", index in 0..TARGETS.len()) {
-        // An error is as good as a result; a panic is neither.
+        // Errors are acceptable; panics are not.
         let _ = finalise(&text, &TARGETS[index], &[]);
     }
 

@@ -1,7 +1,7 @@
-//! The tables against the assembler that they describe.
+//! Checks the tables against ptxas.
 //!
-//! Each row is assembled on each target: with the version it names and with the version before it, with and without
-//! the feature it names. ptxas comes from `scripts/setup.sh`, or from the toolkit that `CUDA_HOME` or PATH names.
+//! Assembles each row on each target, with the version that it names and with the previous one, and with and without
+//! its feature. ptxas comes from `scripts/setup.sh`, or from the toolkit in `CUDA_HOME` or PATH.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -17,7 +17,7 @@ fn ptxas() -> PathBuf {
     toolkit.into_iter().chain([checkout]).find(|p| p.is_file()).unwrap_or_else(|| PathBuf::from("ptxas"))
 }
 
-/// Assembles the text; the messages if ptxas refuses.
+/// Assembles the text. Returns the messages if ptxas rejects it.
 fn assemble(ptx: &str, target: &str) -> Result<(), String> {
     assemble_with(ptx, target, &[])
 }
@@ -52,7 +52,7 @@ fn before(version: PtxVersion) -> Option<PtxVersion> {
     PtxVersion::KNOWN.iter().copied().rfind(|v| *v < version)
 }
 
-/// Runs `check` on every item with two threads; the failures.
+/// Runs `check` on every item with two threads and returns the failures.
 fn in_parallel<T: Sync>(items: &[T], check: impl Fn(&T) -> Vec<String> + Sync) -> Vec<String> {
     let (left, right) = items.split_at(items.len() / 2);
     let run = |part: &[T]| part.iter().flat_map(&check).collect::<Vec<_>>();
@@ -69,7 +69,7 @@ fn the_version_floor_of_each_target_is_exact() {
     let failures = in_parallel(TARGETS, |t| {
         let mut failures = Vec::new();
         if let Err(e) = assemble(&kernel(t.ptx_floor, t.ptx_target, "", ""), t.ptx_target) {
-            failures.push(format!("{} refuses {}: {e}", t.name, t.ptx_floor));
+            failures.push(format!("{} rejects {}: {e}", t.name, t.ptx_floor));
         }
         if before(t.ptx_floor).is_some_and(|v| assemble(&kernel(v, t.ptx_target, "", ""), t.ptx_target).is_ok()) {
             failures.push(format!("{} accepts less than {}", t.name, t.ptx_floor));
@@ -109,7 +109,7 @@ fn each_instruction_needs_exactly_what_its_row_says() {
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
-/// Features that no mnemonic shows: three-input forms look like two-input ones.
+/// Features that no mnemonic reveals: three-input forms look like two-input ones.
 #[test]
 fn features_without_a_row() {
     let samples = [(Feature::MinMax3, PtxVersion { major: 8, minor: 8 }, "max.f32 f0,f1,f2,f3;")];

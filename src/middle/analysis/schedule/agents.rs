@@ -27,14 +27,15 @@ use crate::analysis::{
 };
 use crate::dialect::{
     dot_plan::DotPlan,
-    dots::{AnyDot, element_of, operand_type, promotes},
+    dots::{AnyDot, element_of, operand_format, promotes},
     layouts::Tensor,
     nv_tileas::{DotOp, MemDescType, MmaKind, TiledLoadOp},
     rt::*,
 };
 use rustc_hash::FxHashMap;
 use tile_machine::Machine;
-use tile_plan::{AStorage, DotLoop, Major, Numbers, PROMOTION};
+use tile_mma::Major;
+use tile_plan::{AStorage, DotLoop, Numbers, PROMOTION};
 use tile_schedule::{Edge, Graph, Reservation, Schedule, rings::RingTile};
 
 /// The agents, by number, and what they are called.
@@ -252,7 +253,7 @@ impl<'c> Fed<'c> {
     /// None where no ring can hold an operand; the roles of what stands in front of the product are added.
     fn of(dot: DotOp<'c>, roles: &mut FxHashMap<usize, Role>) -> Option<Self> {
         let (lhs, rhs) = (Tensor::of_value(dot.lhs())?, Tensor::of_value(dot.rhs())?);
-        let operand = operand_type([(dot.lhs(), dot.lhs_unsigned()), (dot.rhs(), dot.rhs_unsigned())])?;
+        let operand = operand_format([(dot.lhs(), dot.lhs_unsigned()), (dot.rhs(), dot.rhs_unsigned())])?;
         let extent = |e: i64| u32::try_from(e).ok();
         let (m, n, k) = (*lhs.shape.first()?, *rhs.shape.get(1)?, *lhs.shape.get(1)?);
         let mut product = DotLoop::new((extent(m)?, extent(n)?, extent(k)?), operand);

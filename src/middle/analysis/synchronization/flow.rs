@@ -1,13 +1,14 @@
-//! Which pending accesses may reach which nodes.
+//! Propagates pending accesses through the flow graph.
 //!
-//! A [`Flow`] answers for one kind of pair: two accesses of one ring, or two accesses of anything else. A *fact* says
-//! that a node may be reached with certain scalars known, and perhaps with one access pending. What a node does to a
-//! fact depends on no other fact, so facts are carried through the graph one by one, each through each node once.
+//! A [`Flow`] handles one kind of pair: two accesses of the same ring, or any other two accesses. A *fact* says that
+//! a node may be reached with certain scalar values, and possibly with one pending access. The effect of a node on a
+//! fact depends on no other fact, so each fact is propagated through each node once.
 //!
-//! *Work.* A node has at most one fact for each of at most [`MAX_STATES`] states and each pending access: the accesses
-//! that this flow is about, times the stages of the ring, times the ages of a group ([`MAX_AGE`]). Facts end at
-//! barriers, and scalars are forgotten after their last use. The number of facts is therefore linear in the nodes,
-//! whatever loops they are in. A flow about a ring stays within the outermost ops that use the ring.
+//! *Bound on the work.* A node has at most one fact per combination of a state, of which there are at most
+//! [`MAX_STATES`], and a pending access: the accesses of the flow, times the stages of the ring, times the ages of a
+//! group ([`MAX_AGE`]). Facts end at barriers, and scalars are dropped after their last use. The number of facts is
+//! therefore linear in the number of nodes, whatever the loops around them. The flow of a ring is confined to the
+//! outermost ops that use the ring.
 
 use super::{
     Judge, MAX_AGE, Pending, Progress,
@@ -16,43 +17,43 @@ use super::{
 use crate::dialect::{rt::*, upstream::Arith};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// A ring whose scalars take more combinations than these at one node is followed without any.
+/// If the scalars of a ring take more combinations than this at a node, the ring is followed without scalars.
 pub(super) const MAX_STATES: u32 = 256;
 
-/// The known scalars, by number.
+/// The known scalars, sorted by number.
 type Scalars = Vec<(u32, i64)>;
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Fact {
-    /// Number of the scalars.
+    /// The number of the scalar state.
     state: u32,
-    /// None: the node can be reached.
+    /// `None` if the fact only says that the node is reachable.
     pending: Option<Pending>,
 }
 
-/// What the pairs of a flow have in common.
+/// The kind of pairs of a flow.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Pairs {
-    /// Both are accesses of the ring.
+    /// Both accesses are of this ring.
     OfRing(usize),
-    /// They are not accesses of one ring that has a flow of its own.
+    /// Any two accesses that are not of the same ring with its own flow.
     Others,
 }
 
 pub(super) struct Flow {
     pairs: Pairs,
-    /// Scalars that this flow follows.
+    /// The scalars that this flow follows.
     scalars: FxHashSet<u32>,
-    /// The first and the last node that matter.
+    /// The first and the last relevant node.
     extent: (u32, u32),
     states: Vec<Scalars>,
     numbers: FxHashMap<Scalars, u32>,
-    /// Facts of each node of the extent.
+    /// The facts of each node of the extent.
     facts: Vec<FxHashSet<Fact>>,
-    /// States of each node of the extent.
+    /// The number of states of each node of the extent.
     reached: Vec<u32>,
     work: Vec<(u32, Fact)>,
-    /// Facts since the last barrier was taken away.
+    /// The facts since the last barrier was removed tentatively.
     tentative: Option<Vec<(u32, Fact)>>,
     overflowed: bool,
 }
@@ -77,7 +78,8 @@ impl Flow {
         flow
     }
 
-    /// Carries all facts on. False if there are too many states; then what has been found is no answer.
+    /// Propagates all facts. Returns false if there are too many states; the conflicts found so far are then
+    /// meaningless.
     pub fn run<'c>(&mut self, graph: &Graph<'c>, judge: &mut Judge<'c>) -> bool {
         while let Some((node, fact)) = self.work.pop() {
             if self.overflowed {
@@ -92,12 +94,12 @@ impl Flow {
         self.pairs
     }
 
-    /// The number of facts, which is the work that was done.
+    /// Returns the number of facts, which measures the work done.
     pub fn size(&self) -> usize {
         self.facts.iter().map(FxHashSet::len).sum()
     }
 
-    /// Carries on what a barrier stops, until [`Flow::settle`] decides whether that stays.
+    /// Propagates the facts that a barrier stops, until [`Flow::settle`] decides whether to keep them.
     pub fn open<'c>(&mut self, graph: &Graph<'c>, judge: &mut Judge<'c>, barrier: u32) {
         self.tentative = Some(vec![]);
         if !(self.extent.0..=self.extent.1).contains(&barrier) {
@@ -112,7 +114,7 @@ impl Flow {
         self.run(graph, judge);
     }
 
-    /// Keeps what [`Flow::open`] has found, or forgets it.
+    /// Keeps or forgets the facts that [`Flow::open`] found.
     pub fn settle(&mut self, keep: bool) {
         self.work.clear();
         for (node, fact) in self.tentative.take().into_iter().flatten().filter(|_| !keep) {
@@ -149,7 +151,7 @@ impl Flow {
         self.work.push((node, fact));
     }
 
-    /// A fact holds after `node`: it does so before each node that follows, as far as its scalars are of use there.
+    /// Sends the fact that holds after `node` to each successor, without the scalars that are dead there.
     fn send(&mut self, graph: &Graph<'_>, node: u32, state: u32, pending: Option<Pending>) {
         for &next in &graph.nodes[node as usize].next {
             if !(self.extent.0..=self.extent.1).contains(&next) {
@@ -205,7 +207,7 @@ impl Flow {
         graph.tracked[number as usize].constant.or_else(value)
     }
 
-    /// The state after a node, for any next node.
+    /// Returns the state after a node.
     fn after(&mut self, graph: &Graph<'_>, node: u32, state: u32) -> u32 {
         let changes: Vec<(u32, Option<i64>)> = match &graph.nodes[node as usize].action {
             Action::Compute(op, kind) => {
@@ -228,13 +230,13 @@ impl Flow {
     }
 }
 
-/// Whether a barrier of threads of `scope` stops an access: one of the block joins all agents, one of an agent its own
-/// threads only.
+/// Whether a barrier of the threads of `scope` stops an access. A barrier of the CTA joins all agents, a barrier of
+/// an agent only its own threads.
 fn is_stopped(pending: &Pending, scope: u32) -> bool {
     pending.progress == Progress::Done && (scope == BLOCK || pending.scope == scope)
 }
 
-/// How far an access has come after the threads that made it have done `action`.
+/// Returns the progress of an access after its threads have executed `action`.
 fn after_sync(action: &Action<'_>, progress: Progress) -> Progress {
     let older = |age: i64| (age + 1).min(MAX_AGE);
     match (action, progress) {
@@ -249,7 +251,7 @@ fn after_sync(action: &Action<'_>, progress: Progress) -> Progress {
     }
 }
 
-/// The result of an op of `arith`, as far as its operands are known.
+/// Evaluates an `arith` op, if enough of its operands are known.
 fn computed<'c>(op: OpRef<'c>, kind: Arith, known: impl Fn(Val<'c>) -> Option<i64>) -> Option<i64> {
     let int = |i: usize| known(operand(op, i));
     Some(match kind {
@@ -263,7 +265,7 @@ fn computed<'c>(op: OpRef<'c>, kind: Arith, known: impl Fn(Val<'c>) -> Option<i6
     })
 }
 
-/// The outcome of `arith.cmpi`; none for a comparison that depends on the width.
+/// Evaluates `arith.cmpi`. Returns `None` if the result depends on the width.
 fn compare(predicate: i64, a: i64, b: i64) -> Option<bool> {
     Some(match predicate {
         0 => a == b,

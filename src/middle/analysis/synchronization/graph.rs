@@ -1,8 +1,8 @@
 //! The flow graph of a function: the ops that matter to shared memory, and the moves of tracked values between them.
 //!
-//! Structured control flow becomes edges. A loop has one node that moves its initial values, a head, the nodes of its
-//! body, and a node that moves the yielded values back to the head. Ops that touch neither shared memory nor a tracked
-//! value have no node, so the graph is at most linear in the program.
+//! Structured control flow becomes edges. A loop has a node that moves its initial values, a head, the nodes of its
+//! body, and a node that moves the yielded values back to the head. Ops that affect neither shared memory nor a
+//! tracked value have no node, so the size of the graph is at most linear in the program.
 
 use super::steps::{SharedAccess, Step, Work, steps};
 use crate::analysis::carried;
@@ -16,26 +16,26 @@ use crate::dialect::{
 use melior::ir::{Attribute, AttributeLike};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// The scope of all threads of a block.
+/// The scope of all threads of a CTA.
 pub(super) const BLOCK: u32 = 0;
 
 pub(super) enum Action<'c> {
-    /// A place where paths part or meet.
+    /// A point where paths fork or join.
     Pass,
     /// An access, by its number in [`Graph::accesses`].
     Access(u32),
     Barrier(OpRef<'c>),
-    /// Copies since the last commit become a group, which this value stands for.
+    /// The copies since the last commit become a group, represented by this value.
     Commit(u32),
-    /// The groups of at least this age complete. The values stand for the groups that the wait is for.
+    /// All groups of at least this age complete. `Waits` names the groups that the wait is for.
     Wait(i64, Option<Waits<'c>>),
     CommitWork(Work),
     WaitForWork(Work, i64),
-    /// An arithmetic op gives a tracked value.
+    /// An arithmetic op defines a tracked value.
     Compute(OpRef<'c>, Arith),
-    /// Tracked values (second) become what the first ones are, all at once.
+    /// Parallel assignment of values (first) to tracked values (second).
     Move(Vec<(Val<'c>, u32)>),
-    /// The end of an agent's program. Groups of its threads mean nothing to others.
+    /// The end of an agent's program. The groups of its threads are unknown to others.
     LeaveAgent,
 }
 
@@ -47,12 +47,12 @@ pub(super) struct Waits<'c> {
 
 pub(super) struct Node<'c> {
     pub action: Action<'c>,
-    /// The thread scope that runs it.
+    /// The thread scope that runs the node.
     pub scope: u32,
     pub next: Vec<u32>,
-    /// The innermost loop around it.
+    /// The innermost loop that contains the node.
     inner: Option<u32>,
-    /// The op of the function's or the agents' outermost block that it belongs to, by number.
+    /// The number of the op in the outermost block of the function or agent that contains the node.
     top: u32,
 }
 
@@ -63,9 +63,9 @@ struct Loop {
     outer: Option<u32>,
 }
 
-/// A value that numbers a stage or leads to such a number, or a token.
+/// A stage number or a value that a stage number is computed from, or a token.
 pub(super) struct Tracked {
-    /// The nodes at which it may be of use: from its definition to its last use, around loops too.
+    /// The nodes at which the value may be live: from its definition to its last use, including loops around the use.
     pub live: (u32, u32),
     pub constant: Option<i64>,
 }
@@ -78,15 +78,15 @@ pub(super) struct Graph<'c> {
     /// The number of each tracked value.
     pub numbers: FxHashMap<usize, u32>,
     pub tracked: Vec<Tracked>,
-    /// The accesses of regions that run at the same time, as ranges; those of one list are of one op.
+    /// Per op with concurrent regions, the range of accesses of each region.
     pub concurrent: Vec<Vec<std::ops::Range<u32>>>,
     /// The first and the last node of each outermost op.
     pub tops: Vec<(u32, u32)>,
     loops: Vec<Loop>,
     uses: Vec<(u32, u32)>,
-    /// Ops that have nodes, or hold some that do, with the steps of those without regions.
+    /// Ops that have nodes or contain such ops, with the steps of those without regions.
     busy: FxHashMap<usize, Vec<Step<'c>>>,
-    /// The nodes from which the next one is reached.
+    /// The nodes whose successor is the next node.
     ends: Vec<u32>,
     scope: u32,
     scopes: u32,
@@ -126,18 +126,18 @@ impl<'c> Graph<'c> {
         graph
     }
 
-    /// The number of a value whose content is followed.
+    /// Returns the number of a tracked value.
     pub fn number(&self, v: Val<'c>) -> Option<u32> {
         self.numbers.get(&key(v)).copied()
     }
 
-    /// Whether a value is of use at a node.
+    /// Whether a value may be live at a node.
     pub fn is_live(&self, value: u32, node: u32) -> bool {
         let (first, last) = self.tracked[value as usize].live;
         (first..=last).contains(&node)
     }
 
-    /// All values that `roots` are computed from or may be a copy of, by number.
+    /// Returns the numbers of all values that `roots` are computed from or may be copies of.
     pub fn sources_of(&self, roots: impl Iterator<Item = Val<'c>>) -> FxHashSet<u32> {
         let mut work: Vec<Val<'c>> = roots.collect();
         let mut found = FxHashSet::default();
@@ -149,13 +149,13 @@ impl<'c> Graph<'c> {
         found
     }
 
-    /// The first and the last node of the outermost ops that hold the nodes.
+    /// Returns the first and the last node of the outermost ops that contain the nodes.
     pub fn extent(&self, nodes: impl Iterator<Item = u32>) -> Option<(u32, u32)> {
         let tops = nodes.map(|n| self.tops[self.nodes[n as usize].top as usize]);
         tops.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
     }
 
-    /// Numbers scalars that number stages, with all that they are computed from, and tokens of asynchronous work.
+    /// Numbers the stage numbers and all values that they are computed from, and the tokens of asynchronous work.
     fn track(&mut self, function: OpRef<'c>) {
         let mut work = vec![];
         walk(function, &mut |op| {
@@ -189,7 +189,7 @@ impl<'c> Graph<'c> {
             of_op = steps(op);
             self.is_computed(op).is_some() || !of_op.is_empty()
         } else {
-            // What a branch gives may number a stage.
+            // The result of a branch may be a stage number.
             let mut busy = results(op).any(|r| self.is_tracked(r));
             for i in 0..region_count(op) {
                 for inner in entry_block(region(op, i)).into_iter().flat_map(ops_of) {
@@ -204,7 +204,7 @@ impl<'c> Graph<'c> {
         busy
     }
 
-    /// Adds a node after all that the graph ends with.
+    /// Adds a node as the successor of all current ends.
     fn add(&mut self, action: Action<'c>) -> u32 {
         let number = self.nodes.len() as u32;
         for end in std::mem::replace(&mut self.ends, vec![number]) {
@@ -221,7 +221,7 @@ impl<'c> Graph<'c> {
         self.uses.extend(values.filter_map(|v| Some((*numbers.get(&key(v))?, node))));
     }
 
-    /// The values are there from the next node on.
+    /// Records that the values are live from the next node on.
     fn defines(&mut self, values: impl Iterator<Item = Val<'c>>) {
         let next = self.nodes.len() as u32;
         for v in values {
@@ -231,7 +231,7 @@ impl<'c> Graph<'c> {
         }
     }
 
-    /// Adds a node at which `to` become `from`.
+    /// Adds a node that assigns `from` to `to`.
     fn moves(&mut self, from: Vec<Val<'c>>, to: &[Val<'c>]) {
         let moved: Vec<(Val<'c>, u32)> =
             from.iter().zip(to).filter_map(|(f, t)| Some((*f, self.number(*t)?))).collect();
@@ -301,7 +301,7 @@ impl<'c> Graph<'c> {
         (number, head)
     }
 
-    /// Leads back to the head, from which the graph goes on if `from_head`.
+    /// Adds the back edges to the head and closes the loop.
     fn close_loop(&mut self, (number, head): (u32, u32)) {
         for end in std::mem::take(&mut self.ends) {
             self.nodes[end as usize].next.push(head);
@@ -364,7 +364,7 @@ impl<'c> Graph<'c> {
         self.add(Action::Pass);
     }
 
-    /// Regions that run one after the other, or at the same time by different threads.
+    /// Regions that run consecutively, or concurrently on different threads.
     fn regions(&mut self, op: OpRef<'c>) {
         let around = self.scope;
         let fork = self.add(Action::Pass);
@@ -394,7 +394,8 @@ impl<'c> Graph<'c> {
         self.add(Action::Pass);
     }
 
-    /// Extends what values live for: what is defined in front of a loop and used inside lives until the loop ends.
+    /// Extends live ranges to the last uses. A value defined before a loop and used inside it is live until the loop
+    /// ends.
     fn find_last_uses(&mut self) {
         for (value, node) in std::mem::take(&mut self.uses) {
             let (first, mut last) = self.tracked[value as usize].live;
@@ -423,7 +424,7 @@ fn constant(v: Val<'_>) -> Option<i64> {
     attr(op, "value").filter(|a| is_int_attr(*a)).map(int_attr)
 }
 
-/// The values that `v` is computed from or may be a copy of.
+/// Returns the values that `v` is computed from or may be a copy of.
 fn sources<'c>(v: Val<'c>) -> Vec<Val<'c>> {
     match defining_op(v).filter(|op| Arith::of(*op).is_some()) {
         Some(op) => operands(op).collect(),

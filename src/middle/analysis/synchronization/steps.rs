@@ -1,7 +1,7 @@
-//! What one op does to the order of accesses: its accesses of shared memory, and how it synchronises.
+//! The effects of a single op on the order of accesses: its accesses of shared memory, and its synchronization.
 //!
-//! All of it follows from the interfaces of the op. Where a tensor goes from or to the whole of a storage, layouts tell
-//! which thread touches which element.
+//! All of it follows from the interfaces of the op. If a tensor is moved to or from an entire storage, the layouts
+//! determine which thread touches which element.
 
 use crate::dialect::{
     behaviour::{self, Memory, SyncKind},
@@ -17,12 +17,12 @@ use crate::dialect::{
 };
 use tile_layout::{Layout, LinearMap};
 
-/// What reads shared memory by itself, in groups that are waited for by their number.
+/// Asynchronous work that reads shared memory, in groups that are awaited by number.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Work {
-    /// A product of a warpgroup.
+    /// A warpgroup dot.
     Product,
-    /// A copy of a tile to global memory.
+    /// A TMA store of a tile.
     Store,
 }
 
@@ -31,31 +31,31 @@ pub enum Work {
 pub struct SharedAccess<'c> {
     pub op: OpRef<'c>,
     pub write: bool,
-    /// First byte, and the byte behind the last, of all stages.
+    /// The first byte, and the byte after the last one, of all stages.
     pub bytes: (u64, u64),
-    /// By threads, not by an asynchronous unit.
+    /// Whether threads access the memory, rather than the async proxy.
     pub(super) by_threads: bool,
-    /// The storage, and where the elements lie in registers; none when any thread may touch any byte. Of a stage of a
-    /// pipeline, or a part of one, elements are numbered as they lie.
+    /// The storage, and the layout of its elements in registers; `None` if any thread may touch any byte. For a stage
+    /// of a pipeline, or a part of one, elements are numbered by their offset.
     pub(super) place: Option<(usize, Layout)>,
-    /// The part of a stage that it touches.
+    /// The part of a stage that is accessed.
     pub(super) part: Option<Part>,
-    /// The storage with stages, and the value that numbers the stage; none when it may be any.
+    /// The multi-stage storage, and the value that numbers the stage; `None` if it may be any.
     pub(super) ring: Option<(usize, Option<Val<'c>>)>,
-    /// Under way until a wait.
+    /// Whether the access is in flight until a wait.
     pub asynchronous: bool,
-    /// By work that is under way until a wait for such work.
+    /// The kind of work that is in flight until a wait for such work.
     pub work: Option<Work>,
-    /// Ordered with the others of its pipeline by barriers of the pipeline, which [`crate::analysis::pipelines`]
-    /// checks.
+    /// Whether the barriers of the access's pipeline order it with the pipeline's other accesses, which
+    /// [`crate::analysis::pipelines`] checks.
     pub(super) pipelined: bool,
-    /// By warps that fill stages or change them for others, in their turn at the stage that this op begins.
+    /// For warps that fill stages or convert them for others: the op at which they take ownership of the stage.
     pub(super) turn: Option<usize>,
-    /// By the first warp of the scope alone, whose lanes meet behind it.
+    /// Whether only the first warp of the scope makes the access, and its lanes synchronize afterwards.
     pub(super) by_first_warp: bool,
 }
 
-/// One of several parts of a storage that lie one behind the other.
+/// One of several consecutive parts of a storage.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Part {
     whole: usize,
@@ -64,7 +64,7 @@ pub(super) struct Part {
 }
 
 impl Part {
-    /// The part that a descriptor stands for: a slot with a constant number of a storage under another type.
+    /// Returns the part that a descriptor denotes: a slot with a constant number of a reinterpreted storage.
     fn of(mut memory: Val<'_>) -> Option<Self> {
         loop {
             let op = defining_op(memory).filter(|o| operand_count(*o) > 0)?;
@@ -91,22 +91,22 @@ impl SharedAccess<'_> {
     }
 }
 
-/// What an op does to the order of accesses, step by step.
+/// An elementary effect of an op on the order of accesses.
 pub(super) enum Step<'c> {
     Access(SharedAccess<'c>),
-    /// Threads of the scope meet.
+    /// Barrier of the threads of the scope.
     Barrier,
-    /// Copies since the last one become a group.
+    /// The copies since the last commit become a group.
     Commit(Val<'c>),
     /// The thread's groups of at least this age are complete.
     Wait(i64),
-    /// Work of this kind since the last one becomes a group.
+    /// The work of this kind since the last commit becomes a group.
     CommitWork(Work),
-    /// Groups of this kind of at least this age are complete.
+    /// The groups of this kind of at least this age are complete.
     WaitForWork(Work, i64),
 }
 
-/// The steps of one op, without those of its regions.
+/// Returns the steps of an op, excluding its regions.
 pub(super) fn steps<'c>(op: OpRef<'c>) -> Vec<Step<'c>> {
     let layout = |v: Val<'c>| Tensor::of_value(v).and_then(|t| t.layout());
     let is_asynchronous = results(op).any(|r| AsyncTokenType::cast(ty(r)).is_some());
@@ -123,7 +123,7 @@ pub(super) fn steps<'c>(op: OpRef<'c>) -> Vec<Step<'c>> {
         if MemDescType::cast(ty(memory)).is_none() || !(effect.reads() || effect.writes()) {
             continue;
         }
-        // Layouts tell who touches what when one tensor goes from or to the whole of the storage.
+        // The layouts determine the threads if a single tensor is moved to or from the entire storage.
         let tensors: Vec<Val<'c>> =
             operands(op).chain(results(op)).filter(|v| Tensor::of_value(*v).is_some()).collect();
         let whole = match tensors[..] {
@@ -135,7 +135,7 @@ pub(super) fn steps<'c>(op: OpRef<'c>) -> Vec<Step<'c>> {
         let part = Part::of(memory);
         let place = match ring {
             None => whole.map(|l| (key(root_of(memory)), l)),
-            // Stages go by several types: bytes are what they have in common.
+            // Stages are accessed through several types, so elements are numbered by bytes.
             Some(_) if pipelined => whole.and_then(|l| Some((key(below_types(memory)), in_bytes(&l, memory)?))),
             Some(_) => None,
         };
@@ -155,7 +155,7 @@ pub(super) fn steps<'c>(op: OpRef<'c>) -> Vec<Step<'c>> {
         });
     }
     if LocalTransposeOp::cast(op).is_some() {
-        // Each warp reads just the bytes that it writes.
+        // Each warp reads exactly the bytes that it writes.
         accesses.retain(|a| a.write);
     }
     if let Some(wait) = AsyncDotWaitOp::cast(op) {
@@ -183,8 +183,8 @@ pub(super) fn steps<'c>(op: OpRef<'c>) -> Vec<Step<'c>> {
     }
 }
 
-/// What gives the threads around `op` a stage to fill, or to change for others: the last op before it in its block for
-/// which all of them wait.
+/// Returns the op that gives the threads around `op` ownership of a stage, to fill it or to convert it for others:
+/// the last op before it in its block at which all of them wait.
 fn turn_of(op: OpRef<'_>) -> Option<usize> {
     let block = block_around(op)?;
     let converts = ops_of(block).any(|o| ProducerCommitOp::cast(o).is_some_and(|c| c.converted()));
@@ -195,12 +195,12 @@ fn turn_of(op: OpRef<'_>) -> Option<usize> {
     ops_of(block).take_while(|o| *o != op).filter(gives).last().map(op_key)
 }
 
-/// Whether a stage is that of a pipeline's iterator.
+/// Whether a stage number comes from a pipeline's iterator.
 fn is_of_pipeline(slot: Val<'_>) -> bool {
     defining_op(slot).is_some_and(|op| StageOp::cast(op).is_some())
 }
 
-/// Whether a tensor has as many elements as a storage: a slice of one does not tell which it reads.
+/// Whether a tensor has as many elements as a storage. The type of a slice does not tell which elements it reads.
 fn same_elements(tensor: Val<'_>, memory: Val<'_>) -> bool {
     let count = |shape: &[i64]| shape.iter().product::<i64>();
     match (Tensor::of_value(tensor), MemDescType::cast(ty(memory))) {
@@ -209,7 +209,7 @@ fn same_elements(tensor: Val<'_>, memory: Val<'_>) -> bool {
     }
 }
 
-/// The allocation that a view of storage leads to.
+/// Returns the allocation that a view of storage refers to.
 fn root_of(mut memory: Val<'_>) -> Val<'_> {
     while let Some(op) = defining_op(memory).filter(|o| AllocTensorOp::cast(*o).is_none() && operand_count(*o) > 0) {
         memory = operand(op, 0);
@@ -217,7 +217,7 @@ fn root_of(mut memory: Val<'_>) -> Val<'_> {
     memory
 }
 
-/// The storage that another type, or a part of it, is a view of.
+/// Returns the storage under reinterpretations of it and of its parts.
 fn below_types(mut memory: Val<'_>) -> Val<'_> {
     while let Some(op) = defining_op(memory) {
         let is_part = MemDescSlotOp::cast(op).is_some() && Part::of(memory).is_some();
@@ -229,7 +229,7 @@ fn below_types(mut memory: Val<'_>) -> Val<'_> {
     memory
 }
 
-/// A layout with elements numbered by their place in the storage.
+/// Returns the layout with elements numbered by their offset in the storage.
 fn in_bytes(layout: &Layout, memory: Val<'_>) -> Option<Layout> {
     let shared = shared_layout(MemDescType::cast(ty(memory))?)?;
     let offsets = |bases: &[u64]| bases.iter().map(|&b| shared.offset(b)).collect();
@@ -237,8 +237,8 @@ fn in_bytes(layout: &Layout, memory: Val<'_>) -> Option<Layout> {
     Layout::new(register, lane, warp, block).ok()
 }
 
-/// Bytes of a storage, all of its stages; all of shared memory when its place is not known. And the storage, when it
-/// has stages, with the value that numbers the stage.
+/// Returns the bytes of all stages of a storage, or all of shared memory if its offset is unknown. For multi-stage
+/// storage, also returns the storage and the value that numbers the stage.
 #[allow(clippy::type_complexity)]
 fn bytes_of<'c>(memory: Val<'c>) -> ((u64, u64), Option<(usize, Option<Val<'c>>)>) {
     let root = root_of(memory);
@@ -259,7 +259,7 @@ fn bytes_of<'c>(memory: Val<'c>) -> ((u64, u64), Option<(usize, Option<Val<'c>>)
     }
 }
 
-/// Whether each element is touched by one and the same thread in both accesses.
+/// Whether the same single thread touches each element in both accesses.
 pub(super) fn same_threads(a: (&Layout, bool), b: (&Layout, bool)) -> bool {
     let (Some(from), Some(to)) = (Owners::of(a), Owners::of(b)) else { return false };
     to.columns.iter().all(|&e| matches!((from.thread(e), to.thread(e)), (Some(x), Some(y)) if x == y))
@@ -267,15 +267,16 @@ pub(super) fn same_threads(a: (&Layout, bool), b: (&Layout, bool)) -> bool {
 
 /// The only thread that touches each element.
 struct Owners {
-    /// Vectors of lanes and warps, then of registers, that take part.
+    /// The basis vectors of lanes and warps, then of registers, that take part.
     columns: Vec<u64>,
-    /// Bit of the thread's number for each of the first columns; lanes below warps.
+    /// The bit of the thread's number for each of the first columns; lanes come before warps.
     bits: Vec<u32>,
     map: LinearMap,
 }
 
 impl Owners {
-    /// None when several threads touch an element: of threads that hold replicas, one writes and all read.
+    /// Returns `None` if several threads touch an element. Of the threads that hold replicas, one writes and all
+    /// read.
     fn of((layout, write): (&Layout, bool)) -> Option<Self> {
         let free = if write { layout.free_variables() } else { Default::default() };
         let numbered = |bases: &[u64], mask: u64, from: u32| -> Vec<(u32, u64)> {

@@ -1,9 +1,9 @@
-//! Whether waits cover the groups of copies that they name.
+//! Checks that waits cover the groups of copies that they name.
 //!
-//! A token stands for a group, which is described by its *age*: the number of groups closed after it. A wait that
-//! leaves `n` groups pending covers a token of age `n` or more. Of all ages that a token may have, the least decides.
-//! So each node keeps one number for each live token, and it only falls: the work is at most nodes, times live tokens,
-//! times [`MAX_AGE`].
+//! A token represents a group, which is characterized by its *age*: the number of groups closed after it. A wait that
+//! leaves `n` groups pending covers tokens of age `n` or more. If a token may have several ages, the lowest decides.
+//! Each node therefore stores one number per live token, which only decreases, so the work is at most nodes times
+//! live tokens times [`MAX_AGE`].
 
 use super::{
     MAX_AGE,
@@ -16,11 +16,11 @@ use crate::dialect::{
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// The age of a token of which nothing is known: only a wait for all groups covers it.
+/// The age of an unknown token: only a wait for all groups covers it.
 const UNKNOWN: i64 = -1;
 
-/// The waits that leave a group pending that they name, with the number of groups that they leave; and how many facts
-/// were looked at.
+/// Returns the waits that leave a group pending that they name, with the number of groups that they leave, and the
+/// number of facts processed.
 pub(super) fn uncovered<'c>(graph: &Graph<'c>) -> (Vec<(OpRef<'c>, i64)>, usize) {
     let mut ages = Ages { graph, followed: FxHashSet::default(), found: vec![], work: vec![], facts: 0 };
     ages.found.resize_with(graph.nodes.len(), FxHashMap::default);
@@ -41,7 +41,7 @@ pub(super) fn uncovered<'c>(graph: &Graph<'c>) -> (Vec<(OpRef<'c>, i64)>, usize)
     (uncovered, ages.facts)
 }
 
-/// The tokens that a node waits for.
+/// Returns the tokens that a node waits for.
 fn tokens<'a, 'c>(node: &'a super::graph::Node<'c>) -> impl Iterator<Item = Val<'c>> + 'a {
     let waits = if let Action::Wait(_, Some(waits)) = &node.action { Some(waits) } else { None };
     waits.into_iter().flat_map(|w| w.tokens.iter().copied())
@@ -51,21 +51,22 @@ struct Ages<'g, 'c> {
     graph: &'g Graph<'c>,
     /// The values that may be tokens of a wait.
     followed: FxHashSet<u32>,
-    /// The least age of each live token at each node.
+    /// The lowest age of each live token at each node.
     found: Vec<FxHashMap<u32, i64>>,
     work: Vec<(u32, u32)>,
     facts: usize,
 }
 
 impl<'c> Ages<'_, 'c> {
-    /// The least age of a value at a node; of a value that is not followed the op that defines it tells.
+    /// Returns the lowest age of a value at a node. For a value that is not followed, its defining op determines the
+    /// age.
     fn age(&self, node: u32, v: Val<'c>) -> i64 {
         let number = self.graph.number(v);
         let found = number.and_then(|n| self.found[node as usize].get(&n)).copied();
         found.unwrap_or_else(|| origin(v))
     }
 
-    /// Ages that arise at a node, whatever comes to it.
+    /// Sends the ages that originate at a node, independent of its predecessors.
     fn begin(&mut self) {
         let graph = self.graph;
         for (node, here) in graph.nodes.iter().enumerate() {
@@ -88,7 +89,7 @@ impl<'c> Ages<'_, 'c> {
         }
     }
 
-    /// Whether nodes give the value its age: it is that of a commit, or of a move or a selection.
+    /// Whether a node determines the age of the value: a commit, a move or a selection.
     fn is_carried(&self, v: Val<'c>) -> bool {
         self.graph.number(v).is_some_and(|n| self.followed.contains(&n)) && is_given(v)
     }
@@ -99,7 +100,7 @@ impl<'c> Ages<'_, 'c> {
         }
     }
 
-    /// A value has this age after a node.
+    /// Records that a value has this age after a node.
     fn send(&mut self, node: u32, value: u32, age: i64) {
         if !self.followed.contains(&value) {
             return;
@@ -142,14 +143,14 @@ impl<'c> Ages<'_, 'c> {
     }
 }
 
-/// The age of a value that is not carried: a token of no work is as old as can be.
+/// Returns the age of a value that is not carried. A token of no work has the maximal age.
 fn origin(v: Val<'_>) -> i64 {
     let is_of_no_work =
         |op: OpRef<'_>| operand_count(op) == 0 && region_count(op) == 0 && sync_kind(op) == SyncKind::None;
     if defining_op(v).is_some_and(is_of_no_work) { MAX_AGE } else { UNKNOWN }
 }
 
-/// Whether a commit, control flow or a selection gives the value.
+/// Whether a commit, control flow or a selection defines the value.
 fn is_given(v: Val<'_>) -> bool {
     match defining_op(v) {
         None => parent_of_block(owner_of(v)).is_some_and(|op| Scf::of(op).is_some()),

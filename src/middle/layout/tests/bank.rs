@@ -1,5 +1,5 @@
-//! Bank conflicts and accesses to given shared-memory layouts: the rank formula against enumeration, hardware swizzles,
-//! and matrix instructions.
+//! Bank conflicts, and accesses to given shared-memory layouts: the rank formula against enumeration, hardware
+//! swizzles, and matrix instructions.
 
 mod common;
 
@@ -7,7 +7,7 @@ use common::*;
 use proptest::prelude::*;
 use tile_layout::*;
 
-/// Degree of the access with the given byte contribution of each lane bit, by enumeration of all lanes.
+/// The conflict degree of an access with the given byte contribution of each lane bit, by enumeration of all lanes.
 fn enumerated(lane: &[u64], vec: u64) -> Vec<u32> {
     let addresses: Vec<Option<u64>> = (0..32).map(|l| Some(combine(lane, l))).collect();
     phase_wavefronts(&addresses, vec).unwrap()
@@ -80,8 +80,8 @@ fn shared_layouts_number_elements() {
     assert!(SharedLayout::strided(&s, &[0, 0]).is_err());
 }
 
-/// The swizzle that the tensor memory accelerator applies, from its definition on byte addresses: within a pattern of
-/// 1024, 512 or 256 bytes, the number of the 16-byte chunk is XORed with the number of the 128-byte line.
+/// The TMA swizzle, from its definition on byte addresses: within a pattern of 1024, 512 or 256 bytes, the number of
+/// the 16-byte chunk is XORed with the number of the 128-byte line.
 fn hardware_swizzle(byte: u64, span: u64) -> u64 {
     let chunks = span / 16;
     let (line, chunk) = (byte / 128 % chunks, byte / 16 % chunks);
@@ -131,12 +131,12 @@ fn swizzled_panels() {
     assert!(SharedLayout::swizzled_panels(&shape(&[]), &[], 16, 128).is_ok());
 }
 
-/// Checks an access against its layouts by running it: a store must put every element at its offset, a load must find
-/// it.
+/// Checks an access against its layouts by running it: a store must write every element to its offset, and a load
+/// must read it from there.
 fn check_access(l: &Layout, shared: &SharedLayout, elem_bits: u32, direction: Direction, matrix: bool) -> SharedAccess {
     let access = SharedAccess::new(l, shared, elem_bits, direction, matrix).unwrap();
     let bytes = 1 << (shared.offset_bits() + elem_log2_bytes(elem_bits).unwrap());
-    // The other side is a plain access with one register per element of a simple layout, checked elsewhere.
+    // The other side is a simple access with one register per element, which is tested elsewhere.
     let plain = |direction| {
         let bits = shared.offset_bits();
         let units: Vec<u64> = (0..bits).map(|i| shared.bases()[i as usize]).collect();
@@ -159,7 +159,7 @@ fn check_access(l: &Layout, shared: &SharedLayout, elem_bits: u32, direction: Di
     access
 }
 
-/// A operand of m16n8k16 on one 16x16 tile of halves.
+/// Operand A of m16n8k16 on one 16x16 tile of halves.
 fn operand_a() -> Layout {
     layout(&[1, 128, 8], &[2, 4, 16, 32, 64], &[])
 }
@@ -174,7 +174,7 @@ fn ldmatrix_reads_an_operand() {
     assert_eq!(access.address.lane, [32, 64, 128, 256, 16]);
     assert_eq!(access.instructions.len(), 1);
     assert_eq!(access.instructions[0].registers, [0, 1, 2, 3, 4, 5, 6, 7]);
-    // Rows of 32 bytes: eight of them span 256, so two share their banks.
+    // Eight rows of 32 bytes span 256 bytes, so two share each bank.
     assert_eq!((access.conflict_degree, access.wavefronts), (2, 8));
     // Without matrix instructions: pairs.
     let plain = check_access(&operand_a(), &shared, 16, Direction::Load, false);
@@ -247,7 +247,7 @@ fn matrix_instructions_of_other_widths() {
     let shared = SharedLayout::strided(&s, &[1, 0]).unwrap();
     let access = check_access(&a, &shared, 32, Direction::Load, true);
     assert_eq!(access.mode, AccessMode::Matrix { matrices: 4, elements: 1, transposed: false });
-    // 64-bit elements do not fit the word of a fragment.
+    // 64-bit elements do not fit in the word of a fragment.
     let instruction = MmaShape::warp(16, 8, 64);
     let a = mma_tiled(instruction, Operand::A, &s, [1, 1]).unwrap();
     let access = check_access(&a, &shared, 64, Direction::Load, true);
@@ -265,7 +265,7 @@ fn matrix_instructions_of_other_widths() {
 
 #[test]
 fn registers_along_the_row_rule_out_the_transposed_fragment() {
-    // A transposed fragment whose second register bit repeats what lane 2 holds: the instruction would leave it out.
+    // A transposed fragment with a second register bit that repeats lane bit 2: the instruction would skip it.
     let l = layout(&[8, 1], &[16, 32, 1, 2, 4], &[]);
     let shared = SharedLayout::strided(&shape(&[8, 8]), &[1, 0]).unwrap();
     let access = check_access(&l, &shared, 16, Direction::Load, true);
@@ -273,7 +273,7 @@ fn registers_along_the_row_rule_out_the_transposed_fragment() {
     let without = layout(&[8], &[16, 32, 1, 2, 4], &[]);
     let access = check_access(&without, &shared, 16, Direction::Load, true);
     assert_eq!(access.mode, AccessMode::Matrix { matrices: 1, elements: 2, transposed: true });
-    // The same along the row of a plain fragment, where lane 0 stands.
+    // The same along the row of a plain fragment, at lane bit 0.
     let l = layout(&[1, 2], &[2, 4, 8, 16, 32], &[]);
     let access = check_access(&l, &shared, 16, Direction::Load, true);
     assert!(matches!(access.mode, AccessMode::Vector { .. }));
@@ -285,7 +285,7 @@ fn stores_of_replicas_are_guarded() {
     let shared = SharedLayout::strided(&s, &[0]).unwrap();
     let l = layout(&[1, 1], &[2, 4, 8, 16, 0], &[0, 1]);
     let access = check_access(&l, &shared, 32, Direction::Store, false);
-    // Lane 4 and warp 0 replicate; warp 1 holds what the registers repeat, so no register bit is left.
+    // Lane bit 4 and warp bit 0 are replicas, and warp bit 1 repeats the registers, so no register bit is left.
     assert_eq!(access.guard, InputMasks { register: 3, lane: 16, warp: 1, block: 0 });
     assert_eq!(access.instructions.len(), 1);
     let access = check_access(&l, &shared, 32, Direction::Load, false);
@@ -295,7 +295,7 @@ fn stores_of_replicas_are_guarded() {
 
 #[test]
 fn immediates_and_xors() {
-    // A lane that owns a row of a swizzled tile: the column constants meet the lane's bits.
+    // Lanes that own a row of a swizzled tile: the column constants overlap with the lane's bits.
     let s = shape(&[32, 32]);
     let shared = SharedLayout::new((0..5).map(|i| 1 << i).chain((0..5).map(|i| 33 << i)).collect(), 10).unwrap();
     let rows = layout(&[1, 2, 4, 8, 16], &[32, 64, 128, 256, 512], &[]);
@@ -303,7 +303,7 @@ fn immediates_and_xors() {
     assert_eq!(access.mode, AccessMode::Vector { elements: 1 });
     assert_eq!(access.distinct_xors(), 32);
     assert!(access.instructions.iter().all(|i| i.add == 0));
-    // A lane that owns a column: rows are immediates, but for the swizzle.
+    // Lanes that own a column: rows are immediates, except for the swizzle.
     let dense = SharedLayout::strided(&s, &[1, 0]).unwrap();
     let columns = layout(&[32, 64, 128, 256, 512], &[1, 2, 4, 8, 16], &[]);
     let access = check_access(&columns, &dense, 32, Direction::Load, false);
@@ -322,7 +322,7 @@ proptest! {
         let lane: Vec<u64> = lane.into_iter().map(|b| b >> vec_log2 << vec_log2).collect();
         let degree = conflict_degree(&lane, 1 << vec_log2).unwrap();
         let turns = enumerated(&lane, 1 << vec_log2);
-        // Linear maps treat all phases alike.
+        // For linear maps, all phases are alike.
         prop_assert!(turns.iter().all(|&t| t == degree), "{turns:?} is not {degree}");
     }
 

@@ -59,13 +59,13 @@ fn coalesced_layouts_literally() {
         coalesced(&[64, 64], 32, &[0, 1], 4, 4),
         layout(&[64, 128, 2048, 16, 32], &[256, 512, 1024, 1, 2], &[4, 8])
     );
-    // A vector of 1024 f32: no other dimension, so lanes go on along the only one.
+    // A vector of 1024 f32: lanes continue along the only dimension.
     assert_eq!(coalesced(&[1024], 32, &[0], 4, 4), layout(&[1, 2, 512], &[4, 8, 16, 32, 64], &[128, 256]));
     // 256 f32 on 128 threads: vectors of two keep all threads busy.
     assert_eq!(coalesced(&[256], 32, &[0], 4, 4), layout(&[1], &[2, 4, 8, 16, 32], &[64, 128]));
     // 16 elements on 128 threads: the rest are replicas.
     assert_eq!(coalesced(&[16], 32, &[0], 4, 4), layout(&[], &[1, 2, 4, 8, 0], &[0, 0]));
-    // A least vector stays together, though threads go idle.
+    // A minimum vector is kept even if threads go idle.
     let pairs =
         |extents: &[i64], vec| Layout::coalesced_over(&shape(extents), 16, &[0], [2, vec], 4, [&[0], &[0]]).unwrap();
     assert_eq!(pairs(&[64], 8), layout(&[1], &[2, 4, 8, 16, 32], &[0, 0]));
@@ -74,7 +74,7 @@ fn coalesced_layouts_literally() {
     // Scalars.
     assert_eq!(coalesced(&[], 32, &[], 4, 4), layout(&[], &[0; 5], &[0, 0]));
     assert_eq!(coalesced(&[1, 1, 1], 64, &[2, 1, 0], 2, 1), layout(&[], &[0; 5], &[]));
-    // Unknown alignment: single elements, lanes still next to each other up to a line.
+    // Unknown alignment: single elements; lanes are still adjacent, up to a line.
     assert_eq!(coalesced(&[64, 64], 32, &[1, 0], 1, 1).lane(), [1, 2, 4, 8, 16]);
     assert_eq!(coalesced(&[64, 64], 64, &[1, 0], 1, 1).lane(), [1, 2, 4, 8, 64]);
     // Bytes and narrower: 16 per thread.
@@ -125,7 +125,7 @@ proptest! {
         let l = Layout::coalesced(&s, 1 << elem_log2, &order, 1 << vec_log2, 1 << warps_log2).unwrap();
         prop_assert_eq!(l.validate(&s), Ok(()));
         prop_assert_eq!(l.warps(), 1 << warps_log2);
-        // Only zero vectors replicate, and only when there are more threads than elements.
+        // Only zero vectors are replicas, and only if there are more threads than elements.
         let zero = l.zero_bits();
         prop_assert_eq!(l.free_variables(), zero);
         prop_assert_eq!(zero.register, 0);
@@ -169,7 +169,7 @@ proptest! {
         let l = Layout::blocked(&s, &size, &order, &lanes, &warps).unwrap();
         prop_assert_eq!(l.validate(&s), Ok(()));
         prop_assert_eq!(u64::from(l.warps()), warps.iter().product::<u64>());
-        // Every thread's first elements are the whole box of `size_per_thread`, cut to the tile.
+        // The first elements of every thread are the whole box of `size_per_thread`, clipped to the tile.
         for (d, &n) in size.iter().enumerate() {
             let expected = n.ilog2().min(s.log2()[d]);
             prop_assert!(l.contiguity(&s, d, 32).unwrap() >= expected);

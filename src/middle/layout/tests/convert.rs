@@ -1,4 +1,4 @@
-//! Conversions: classification on literal layouts, and execution of random plans on all threads.
+//! Conversions: classification on literal layouts, and execution of random plans for all threads.
 
 mod common;
 
@@ -46,7 +46,8 @@ proptest! {
     ) {
         let elem_bits = 1 << elem_log2;
         let plan = plan_shared(&src, &dst, &shape(&[2048]), &shared(elem_bits)).unwrap();
-        // Words never conflict. Sub-words may, when a wide vector with conflicts still beats narrow ones without.
+        // Words never conflict. Sub-words may, if a wide vector with conflicts is still cheaper than narrow ones
+        // without.
         if elem_bits >= 32 {
             prop_assert_eq!(plan.store.conflict_degree, 1);
             prop_assert_eq!(plan.load.conflict_degree, 1);
@@ -104,8 +105,8 @@ proptest! {
         outer in proptest::collection::vec(0u64..64, 2),
         block in any::<bool>(),
     ) {
-        // A target whose warps hold what those of the source hold: a random bijection of registers and lanes, and warps
-        // that shift it by elements of the warp.
+        // A target whose warps hold the same elements as the source's: a random bijection of registers and lanes, and
+        // warps that shift it by elements of the warp.
         let own: Vec<u64> = src.register().iter().chain(src.lane()).copied().collect();
         let mut span = Subspace::default();
         let mut basis: Vec<u64> = mix.into_iter().filter(|&v| span.insert(v)).collect();
@@ -113,7 +114,7 @@ proptest! {
         let bases: Vec<u64> = basis.into_iter().map(|v| combine(&own, v)).collect();
         let warp: Vec<u64> = src.warp().iter().zip(outer).map(|(&w, shift)| w ^ combine(&own, shift)).collect();
         let (register, lane) = (bases[5..].to_vec(), bases[..5].to_vec());
-        // The second warp bit may as well be a block.
+        // The second warp bit may also be a block bit.
         let split = |warp: &[u64]| {
             if block { (warp[..1].to_vec(), warp[1..].to_vec()) } else { (warp.to_vec(), vec![]) }
         };
@@ -125,7 +126,7 @@ proptest! {
         let plan = plan.unwrap();
         prop_assert!(plan.shuffles() <= src.registers());
         check_conversion(&src, &dst, &Conversion::WarpShuffle(plan.into()), 32);
-        // The same move through shared memory.
+        // The same conversion through shared memory.
         let plan = plan_shared(&src, &dst, &shape(&[256]), &shared(32)).unwrap();
         check_conversion(&src, &dst, &Conversion::SharedMemory(plan.into()), 32);
     }
@@ -176,7 +177,7 @@ fn register_permutations() {
     // Registers may be dropped, repeated and mixed.
     let dst = layout(&[0, 1 ^ 128], &[4, 8, 16, 32, 64], &[0]);
     assert_eq!(register_permutation(&src, &dst), Some(vec![0, 0, 5, 5]));
-    // A lane that differs by what registers hold needs a select, not a permutation.
+    // A lane that differs by elements in registers needs a select, not a permutation.
     let dst = layout(&[1, 2, 128], &[4 ^ 1, 8, 16, 32, 64], &[]);
     assert_eq!(register_permutation(&src, &dst), None);
     let Conversion::WarpShuffle(selects) = plan(&src, &dst, &s, &options(32)) else { panic!("selects suffice") };
@@ -215,7 +216,7 @@ fn permuted_lanes_take_indexed_shuffles() {
     assert!(shuffle.rotation.is_zero() && shuffle.placement.is_zero());
     assert!(shuffle.rounds.iter().all(|r| r.exchange == Exchange::Indexed { xor_lane: 0 }));
     assert_eq!(shuffle.shuffles(), 2);
-    // Halves share a word: both registers travel at once.
+    // Halves share a word: both registers travel together.
     let narrow = ShufflePlan::new(&src, &dst, 16).unwrap();
     assert_eq!(narrow.shuffles(), 1);
     assert_eq!((&narrow.rounds[0].publish, &narrow.rounds[0].receive), (&vec![0, 1], &vec![0, 1]));
@@ -223,13 +224,13 @@ fn permuted_lanes_take_indexed_shuffles() {
 
 #[test]
 fn broadcasts_from_few_lanes() {
-    // Row sums in groups of four lanes, wanted by the lane with the number of the row.
+    // Row sums in groups of four lanes, needed by the lane with the number of the row.
     let s = shape(&[16]);
     let src = layout(&[8], &[0, 0, 1, 2, 4], &[]);
     let dst = layout(&[], &[1, 2, 4, 8, 0], &[]);
     let Conversion::WarpShuffle(shuffle) = plan(&src, &dst, &s, &options(32)) else { panic!("inside the warp") };
     assert!(shuffle.shuffles() <= 1);
-    // And back: every lane of a group reads two rows.
+    // The reverse: every lane of a group reads two rows.
     let Conversion::WarpShuffle(back) = plan(&dst, &src, &s, &options(32)) else { panic!("inside the warp") };
     assert_eq!(back.shuffles(), 2);
 }
@@ -267,7 +268,8 @@ fn the_essay_s_transposition() {
     let p = shared_plan(&src, &dst, &s, &shared(32));
     assert_eq!((p.store.conflict_degree, p.load.conflict_degree), (1, 1));
     assert_eq!((p.bytes, p.rounds, p.alignment()), (4096, 1, 128));
-    // Vectors on one side make fewer instructions than scalars on both; the turns are those of 4 KiB at 128 bytes each.
+    // Vectors on one side take fewer instructions than scalars on both. The wavefronts are the minimum for 4 KiB at
+    // 128 bytes each.
     assert_eq!((p.store.wavefronts, p.load.wavefronts), (32, 32));
     assert!(p.store.instructions.len() + p.load.instructions.len() <= 40);
 }
@@ -287,7 +289,7 @@ fn wide_vectors_on_both_sides() {
 
 #[test]
 fn operands_come_by_ldmatrix() {
-    // A loaded row by row, wanted as the A operand of four warps.
+    // A is loaded row by row and needed as operand A of four warps.
     let s = shape(&[64, 64]);
     let src = Layout::coalesced(&s, 16, &[1, 0], 8, 4).unwrap();
     let a = mma_tiled(halves(), Operand::A, &s, [4, 1]).unwrap();
@@ -296,7 +298,7 @@ fn operands_come_by_ldmatrix() {
     assert_eq!(p.load.mode, AccessMode::Matrix { matrices: 4, elements: 2, transposed: false });
     assert_eq!((p.store.conflict_degree, p.load.conflict_degree), (1, 1));
     assert_eq!((p.store.instructions.len(), p.load.instructions.len()), (4, 4));
-    // Without ldmatrix the load takes pairs.
+    // Without ldmatrix, the load reads pairs.
     let plain = shared_plan(&src, &a, &s, &shared(16));
     assert!(matches!(plain.load.mode, AccessMode::Vector { .. }));
     assert!(plain.cost() > p.cost());
@@ -321,7 +323,7 @@ fn accumulators_leave_by_stmatrix() {
     // Only ldmatrix allowed: plain stores.
     let older = SharedOptions { stmatrix: false, ..matrix(16) };
     assert!(matches!(shared_plan(&c, &dst, &s, &older).store.mode, AccessMode::Vector { .. }));
-    // Transposed on the way out.
+    // Transposed by the store.
     let columns = Layout::coalesced(&s, 16, &[0, 1], 8, 4).unwrap();
     let p = shared_plan(&c, &columns, &s, &matrix(16));
     assert_eq!(p.store.mode, AccessMode::Matrix { matrices: 4, elements: 2, transposed: true });
@@ -347,7 +349,7 @@ fn typical_conversions_are_conflict_free_at_full_width() {
                 for dst in &list {
                     let p = shared_plan(src, dst, &s, &matrix(elem_bits));
                     let turns = s.elements() * u64::from(elem_bits / 8) / 128 / 4;
-                    // Sub-words that share no register pair with the other side move singly on that side.
+                    // Sub-words that do not share a register pair with the other side move one by one on that side.
                     let single = if elem_bits == 16 { 2 } else { 1 };
                     assert!(p.store.wavefronts <= turns * single, "{src}\n{dst}\n{:?}", p.store.mode);
                     assert!(p.load.wavefronts <= turns * single, "{src}\n{dst}\n{:?}", p.load.mode);
@@ -394,7 +396,7 @@ fn a_buffer_for_one_element_is_enough() {
 
 #[test]
 fn replicas_store_once_and_load_everywhere() {
-    // A row vector held by all rows of a slice goes to a layout with other replicas.
+    // A row vector in all rows of a slice is converted to a layout with other replicas.
     let s = shape(&[64]);
     let tile = shape(&[64, 64]);
     let c = mma_tiled(halves(), Operand::Accumulator, &tile, [2, 2]).unwrap();
@@ -472,8 +474,8 @@ fn narrow_elements_are_stored_as_bytes() {
 
 #[test]
 fn warps_may_read_different_lanes() {
-    // Both warps hold the same 64 elements; the second warp wants them in reverse lanes, and registers exchanged with
-    // lanes.
+    // Both warps hold the same 64 elements. The second warp needs them in reverse lane order, with registers and
+    // lanes exchanged.
     let s = shape(&[64]);
     let src = layout(&[1], &[2, 4, 8, 16, 32], &[0]);
     let dst = layout(&[1], &[2, 4, 8, 16, 32], &[62]);
@@ -490,7 +492,7 @@ fn warps_may_read_different_lanes() {
 
 #[test]
 fn shuffle_counts_of_exchanged_bits() {
-    // Exchanging k lane bits with k register bits keeps one of 2^k elements at home.
+    // Exchanging k lane bits with k register bits keeps one of 2^k elements in its lane.
     let s = shape(&[1024]);
     let register: Vec<u64> = (0..5).map(|i| 1 << i).collect();
     let lane: Vec<u64> = (5..10).map(|i| 1 << i).collect();
@@ -508,7 +510,7 @@ fn shuffle_counts_of_exchanged_bits() {
         let expected = if k < 5 { (32 - (32 >> k)) / 2 } else { 31 };
         assert_eq!(pairs.shuffles(), expected);
         check_conversion(&src, &dst, &Conversion::WarpShuffle(pairs.into()), 16);
-        // Past two exchanged bits the selects cost more than a round trip through shared memory.
+        // Beyond two exchanged bits, the selects cost more than a round trip through shared memory.
         let chosen = plan(&src, &dst, &s, &options(32));
         match k {
             0 => assert_eq!(chosen, Conversion::Identity),
@@ -518,7 +520,7 @@ fn shuffle_counts_of_exchanged_bits() {
     }
 }
 
-/// A thread with one element has no word for a transposed matrix.
+/// A thread with one element cannot fill a word of a transposed matrix.
 #[test]
 fn matrices_need_a_register() {
     let s = shape(&[16, 8]);
@@ -531,7 +533,7 @@ fn matrices_need_a_register() {
     }
 }
 
-/// Asynchronous copies move neighbours in memory; operands that are read across them take what is left.
+/// Asynchronous copies move contiguous elements; operands that are read across them use the remaining freedom.
 #[test]
 fn runs_stay_together() {
     let s = shape(&[64, 64]);
@@ -559,7 +561,7 @@ fn runs_stay_together() {
     assert!(matches!(plan_shared(&src, &dst, &s, &options), Err(LayoutError::Mismatch { .. })));
 }
 
-/// Operands of every element size come from runs of 16 bytes without bank conflicts, along either dimension.
+/// Operands of every element size are read from runs of 16 bytes without bank conflicts, along either dimension.
 #[test]
 fn operands_from_runs_are_free_of_conflicts() {
     let fragments = [(16, 16, 16), (16, 32, 8), (16, 8, 32), (8, 4, 64)];
@@ -567,16 +569,16 @@ fn operands_from_runs_are_free_of_conflicts() {
         let instruction = MmaShape::warp(m, k, bits);
         let multiplier = Multiplier::Matrix(instruction);
         let s = shape(&[64, 64]);
-        let product = DotShape::new(&s, &s, &s).unwrap();
-        let grid = product.arrange(multiplier, 2, false);
+        let dot = DotShape::new(&s, &s, &s).unwrap();
+        let grid = dot.arrange(multiplier, 2, false);
         let apart = match bits {
             16 => 0,
             8 => 2,
             _ => (128u32 / bits).ilog2(),
         };
-        let acc = product.accumulator(multiplier, grid, FragmentStride { m: apart, n: apart }).unwrap();
+        let acc = dot.accumulator(multiplier, grid, FragmentStride { m: apart, n: apart }).unwrap();
         for (operand, along) in [(Operand::A, 1), (Operand::A, 0), (Operand::B, 1), (Operand::B, 0)] {
-            let to = product.operand(multiplier, &acc, operand).unwrap();
+            let to = dot.operand(multiplier, &acc, operand).unwrap();
             let vector = u64::from(128 / bits);
             let from = Layout::coalesced(&s, bits, &[along, 1 - along], vector, 4).unwrap();
             let (low, _) = s.field(along).unwrap();

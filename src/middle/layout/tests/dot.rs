@@ -1,6 +1,6 @@
-//! Products of tiles on layouts, by an interpreter of `mma.sync` that knows only the fragments of the PTX ISA:
-//! gathering the registers that the steps name, multiplying and scattering gives the product of the tiles, whatever
-//! their extents.
+//! Dots on layouts, by an interpreter of `mma.sync` that knows only the fragments of the PTX ISA. Gathering the
+//! registers that the steps name, multiplying, and scattering must compute the dot of the tiles, whatever their
+//! extents.
 
 mod common;
 
@@ -16,9 +16,9 @@ fn sync((m, k, operand_bits): (u32, u32, u32)) -> Multiplier {
     Multiplier::Matrix(MmaShape::warp(m, k, operand_bits))
 }
 
-/// A product with its layouts.
+/// A dot with its layouts.
 struct Case {
-    product: DotShape,
+    dot: DotShape,
     multiplier: Multiplier,
     extents: [i64; 4],
     acc: Layout,
@@ -40,33 +40,33 @@ fn case(multiplier: Multiplier, extents: [i64; 4], warps: u32, rows: bool) -> Ca
 
 fn case_apart(multiplier: Multiplier, extents: [i64; 4], warps: u32, rows: bool, apart: FragmentStride) -> Case {
     let (a, b, c) = shapes(extents);
-    let product = DotShape::new(&a, &b, &c).unwrap();
-    let grid = product.arrange(multiplier, warps, rows);
+    let dot = DotShape::new(&a, &b, &c).unwrap();
+    let grid = dot.arrange(multiplier, warps, rows);
     assert_eq!(grid.batch + grid.m + grid.n + grid.replicas, warps);
-    let acc = product.accumulator(multiplier, grid, apart).unwrap();
+    let acc = dot.accumulator(multiplier, grid, apart).unwrap();
     assert_eq!(acc.warps(), 1 << warps);
     acc.validate(&c).unwrap();
-    let lhs = product.operand(multiplier, &acc, Operand::A).unwrap();
-    let rhs = product.operand(multiplier, &acc, Operand::B).unwrap();
-    // Scalar arithmetic may keep only a part of the operand in each warp, but the whole tile is there.
+    let lhs = dot.operand(multiplier, &acc, Operand::A).unwrap();
+    let rhs = dot.operand(multiplier, &acc, Operand::B).unwrap();
+    // With scalar arithmetic, a warp may hold only a part of the operand, but all warps together hold the whole tile.
     lhs.validate(&a).unwrap();
     rhs.validate(&b).unwrap();
-    Case { product, multiplier, extents, acc, lhs, rhs }
+    Case { dot, multiplier, extents, acc, lhs, rhs }
 }
 
 fn value(operand: i64, index: u64) -> i64 {
     (((index as i64 + 1) * (7919 + 31 * operand)) >> 3) % 19 - 9
 }
 
-/// The product, element by element.
+/// The expected result, element by element.
 fn reference([_, m, n, k]: [i64; 4], index: u64) -> i64 {
     let (row, column, batch) = (index as i64 / n % m, index as i64 % n, index as i64 / (m * n));
     (0..k).map(|i| value(0, ((batch * m + row) * k + i) as u64) * value(1, ((batch * k + i) * n + column) as u64)).sum()
 }
 
-/// Multiplies as the steps say; every accumulator register must end as the product.
+/// Executes the steps; every accumulator register must end with the expected result.
 fn run(c: &Case) {
-    let steps = c.product.steps(c.multiplier, &c.acc, &c.lhs, &c.rhs).unwrap();
+    let steps = c.dot.steps(c.multiplier, &c.acc, &c.lhs, &c.rhs).unwrap();
     let (m, n, k, word) = match c.multiplier {
         Multiplier::Scalar => (1, 1, 1, 1),
         Multiplier::Matrix(i) => {
@@ -74,7 +74,7 @@ fn run(c: &Case) {
             (m, n, k, i.per_word())
         }
     };
-    let zero = c.product.zero_lanes(c.multiplier);
+    let zero = c.dot.zero_lanes(c.multiplier);
     for warp in 0..c.acc.warps() {
         let mut acc = vec![vec![0i64; c.acc.registers() as usize]; 32];
         for step in &steps {
@@ -91,7 +91,7 @@ fn run(c: &Case) {
                 }
                 continue;
             }
-            // Registers of A alternate between rows g and g + 8 when the instruction has sixteen rows.
+            // Registers of A alternate between rows g and g + 8 if the instruction has sixteen rows.
             let tall = m / 8;
             let mut a = vec![0; (m * k) as usize];
             let mut b = vec![0; (k * n) as usize];
@@ -149,8 +149,8 @@ proptest! {
 fn warps_take_square_parts() {
     let grid = |m, n, warps, rows| {
         let (a, b, c) = (shape(&[m, 64]), shape(&[64, n]), shape(&[m, n]));
-        let product = DotShape::new(&a, &b, &c).unwrap();
-        let grid = product.arrange(sync((16, 16, 16)), warps, rows);
+        let dot = DotShape::new(&a, &b, &c).unwrap();
+        let grid = dot.arrange(sync((16, 16, 16)), warps, rows);
         (grid.m, grid.n, grid.replicas)
     };
     assert_eq!(grid(128, 128, 2, false), (1, 1, 0));
@@ -162,20 +162,20 @@ fn warps_take_square_parts() {
     assert_eq!(grid(32, 256, 3, true), (1, 2, 0));
     // Batches share nothing, so they go first.
     let (a, b, c) = shapes([2, 32, 32, 32]);
-    let product = DotShape::new(&a, &b, &c).unwrap();
-    assert_eq!(product.arrange(sync((16, 16, 16)), 2, false), WarpGrid { batch: 1, m: 1, n: 0, replicas: 0 });
+    let dot = DotShape::new(&a, &b, &c).unwrap();
+    assert_eq!(dot.arrange(sync((16, 16, 16)), 2, false), WarpGrid { batch: 1, m: 1, n: 0, replicas: 0 });
 }
 
-/// The accumulator of one product is the left operand of the next without leaving its thread: only registers are
+/// The accumulator of one dot becomes the left operand of the next without leaving its thread: the registers are only
 /// renumbered.
 #[test]
-fn chained_products_need_no_exchange() {
+fn chained_dots_need_no_exchange() {
     let first = case(sync((16, 16, 16)), [1, 128, 64, 64], 2, true);
     let second = case(sync((16, 16, 16)), [1, 128, 64, 64], 2, true);
     assert!(register_permutation(&first.acc, &second.lhs).is_some());
 }
 
-/// Columns four apart: a thread holds eight neighbours of the result, and reads four neighbours of a right operand that
+/// Columns four apart: a thread holds eight neighbors of the result, and reads four neighbors of a right operand that
 /// is contiguous along its columns.
 #[test]
 fn columns_apart_give_vectors() {
@@ -184,7 +184,7 @@ fn columns_apart_give_vectors() {
     let (a, b) = (shape(&[64, 64]), shape(&[32, 64]));
     assert_eq!(c.acc.vector_width(&a, &[1, 0], 16), Ok(8));
     assert_eq!(c.rhs.vector_width(&b, &[1, 0], 16), Ok(4));
-    // No farther than the warp's part allows.
+    // Not further apart than the warp's part allows.
     let narrow = case_apart(bytes, [1, 64, 16, 32], 2, true, FragmentStride { m: 0, n: 2 });
     assert_eq!(narrow.acc.vector_width(&shape(&[64, 16]), &[1, 0], 16), Ok(4));
 }
@@ -195,15 +195,15 @@ fn small_tiles_repeat_rows_and_fill_depth() {
     let c = case(sync((16, 16, 16)), [1, 8, 8, 4], 0, false);
     assert_eq!(c.acc, layout(&[1], &[2, 4, 8, 16, 32], &[]));
     assert_eq!(c.lhs, layout(&[1], &[2, 0, 4, 8, 16], &[]));
-    assert_eq!(c.product.zero_lanes(c.multiplier), 2);
-    let steps = c.product.steps(c.multiplier, &c.acc, &c.lhs, &c.rhs).unwrap();
+    assert_eq!(c.dot.zero_lanes(c.multiplier), 2);
+    let steps = c.dot.steps(c.multiplier, &c.acc, &c.lhs, &c.rhs).unwrap();
     assert_eq!(steps.len(), 1);
     assert_eq!(steps[0].accumulator, [Some(0), Some(1), None, None]);
     assert_eq!(steps[0].lhs, [Some(0), Some(1), None, None, None, None, None, None]);
 }
 
-/// Four matrices of one `ldmatrix` belong to one step along K, so that no word waits for the next step while others are
-/// loaded.
+/// The four matrices of an `ldmatrix` belong to one step along K, so that no word waits for the next step while
+/// others are loaded.
 #[test]
 fn what_is_loaded_together_is_multiplied_together() {
     for instruction in INSTRUCTIONS.into_iter().filter(|i| (8..=32).contains(&i.2)) {
@@ -219,7 +219,7 @@ fn what_is_loaded_together_is_multiplied_together() {
                 let element = |&register: &u32| layout.element(Slot { register, thread: Thread::default() });
                 let k = |index: u64| if operand == Operand::A { index % 128 } else { index / 128 };
                 let step = |r: &u32| k(element(r)) / u64::from(depth);
-                // A has two matrices in a step half as deep, and goes on along K there.
+                // A has two matrices in a step of half the depth, and continues along K there.
                 let half = depth * bits == 128 && operand == Operand::A;
                 let steps = if half { 2 } else { 1 };
                 assert_eq!(i.registers.iter().map(step).collect::<BTreeSet<_>>().len(), steps, "{instruction:?}");
@@ -231,7 +231,7 @@ fn what_is_loaded_together_is_multiplied_together() {
 #[test]
 fn scales_of_scalar_operands_are_those_of_the_row() {
     let c = case(sync((16, 16, 16)), [1, 64, 32, 128], 2, false);
-    let blocks = c.product.with_depth(2);
+    let blocks = c.dot.with_depth(2);
     let scales = blocks.operand(Multiplier::Scalar, &c.acc, Operand::A).unwrap();
     for block in 0..4 {
         let registers = blocks.scale_registers(&c.acc, &scales, Operand::A, block).unwrap();
@@ -244,36 +244,36 @@ fn scales_of_scalar_operands_are_those_of_the_row() {
     }
 }
 
-/// The instruction takes the scales of row g from lane 4g and of row g + 8 from lane 4g + 1, four along K in a
+/// The instruction reads the scales of row g from lane 4g and of row g + 8 from lane 4g + 1, four along K in a
 /// register.
 #[test]
 fn scales_of_instructions() {
     let multiplier = sync((16, 32, 8));
     let c = case(multiplier, [1, 32, 16, 128], 0, false);
-    let blocks = c.product.with_depth(2);
+    let blocks = c.dot.with_depth(2);
     let left = blocks.scales(multiplier, &c.acc, Operand::A).unwrap();
     let right = blocks.scales(multiplier, &c.acc, Operand::B).unwrap();
     for lane in 0..32 {
         for register in 0..4 {
-            let place = Slot { register, thread: Thread { lane, ..Thread::default() } };
+            let slot = Slot { register, thread: Thread { lane, ..Thread::default() } };
             let row = u64::from(lane / 4 + 8 * (lane % 2));
-            assert_eq!(left.element(place), row * 4 + u64::from(register));
-            assert_eq!(right.element(place), u64::from(register) * 16 + u64::from(lane / 4));
+            assert_eq!(left.element(slot), row * 4 + u64::from(register));
+            assert_eq!(right.element(slot), u64::from(register) * 16 + u64::from(lane / 4));
         }
     }
 }
 
-/// Scales of a product, where the instruction asks for them. `block` elements along K share one.
+/// The scales of a dot, in the layout that the instruction requires. `block` elements along K share one.
 fn check_scales(multiplier: Multiplier, extents: [i64; 4], warps: u32, apart: FragmentStride, block: u32) {
     let c = case_apart(multiplier, extents, warps, false, apart);
     let [_, m, n, k] = extents.map(|e| e as u64);
     let Multiplier::Matrix(instruction) = multiplier else { unreachable!("scalars have no scales of their own") };
     let count = (k as u32).min(instruction.extents().2) / block;
-    let blocks = c.product.with_depth((k as u32 / block).ilog2());
+    let blocks = c.dot.with_depth((k as u32 / block).ilog2());
     let scales = k / u64::from(block);
     let left = blocks.scales(multiplier, &c.acc, Operand::A).unwrap();
     let right = blocks.scales(multiplier, &c.acc, Operand::B).unwrap();
-    for step in c.product.steps(multiplier, &c.acc, &c.lhs, &c.rhs).unwrap() {
+    for step in c.dot.steps(multiplier, &c.acc, &c.lhs, &c.rhs).unwrap() {
         let origin = step.accumulator[0].unwrap();
         let register = |layout, side, block| blocks.scale_register(&c.acc, layout, side, block, origin).unwrap();
         let first = step.k / block;
@@ -286,7 +286,7 @@ fn check_scales(multiplier: Multiplier, extents: [i64; 4], warps: u32, apart: Fr
                     layout.element(Slot { register, thread: Thread { lane, warp, ..Thread::default() } })
                 };
                 for g in 0..8 {
-                    // Row g, row g + 8 and column g of the fragment, by the accumulator.
+                    // Row g, row g + 8 and column g of the fragment, according to the accumulator.
                     let in_left = |index: u64| index / n * scales + along;
                     assert_eq!(at(&left, a + i, 4 * g), in_left(at(&c.acc, origin, 4 * g)));
                     if let Some(below) = step.accumulator[2] {
@@ -320,64 +320,64 @@ fn scales_are_where_instructions_ask_for_them() {
 }
 
 #[test]
-fn what_is_no_product_is_refused() {
+fn invalid_dots_are_rejected() {
     let error = |a: &[i64], b: &[i64], c: &[i64]| DotShape::new(&shape(a), &shape(b), &shape(c)).unwrap_err();
-    assert!(matches!(error(&[4], &[4], &[4]), LayoutError::Mismatch { what: "rank of a product", .. }));
-    assert!(matches!(error(&[4, 8], &[4, 8], &[4, 8]), LayoutError::Mismatch { what: "depth of the product", .. }));
-    assert!(matches!(error(&[4, 8], &[8, 8], &[8, 8]), LayoutError::Mismatch { what: "rows of the product", .. }));
+    assert!(matches!(error(&[4], &[4], &[4]), LayoutError::Mismatch { what: "rank of a dot", .. }));
+    assert!(matches!(error(&[4, 8], &[4, 8], &[4, 8]), LayoutError::Mismatch { what: "depth of the dot", .. }));
+    assert!(matches!(error(&[4, 8], &[8, 8], &[8, 8]), LayoutError::Mismatch { what: "rows of the dot", .. }));
     assert!(matches!(error(&[2, 4, 8], &[1, 8, 8], &[2, 4, 8]), LayoutError::Mismatch { what: "batch of rhs", .. }));
     // Layouts that do not belong together.
     let c = case(sync((16, 16, 16)), [1, 64, 64, 64], 2, false);
-    let steps = c.product.steps(c.multiplier, &c.acc, &c.rhs, &c.lhs);
-    assert!(matches!(steps, Err(LayoutError::Mismatch { what: "registers of a product", .. })));
+    let steps = c.dot.steps(c.multiplier, &c.acc, &c.rhs, &c.lhs);
+    assert!(matches!(steps, Err(LayoutError::Mismatch { what: "registers of a dot", .. })));
 }
 
 #[test]
-fn products_of_a_warpgroup() {
+fn dots_of_a_warpgroup() {
     for (n, warps, grid) in [(64, 2, [0, 0]), (64, 3, [1, 0]), (128, 3, [1, 0]), (256, 2, [0, 0])] {
         let shape = MmaShape::warpgroup(n, 16, 16);
         let multiplier = Multiplier::Matrix(shape);
         let (a, b, c) = shapes([1, 128, 256, 64]);
-        let product = DotShape::new(&a, &b, &c).unwrap();
-        let found = product.arrange(multiplier, warps, true);
+        let dot = DotShape::new(&a, &b, &c).unwrap();
+        let found = dot.arrange(multiplier, warps, true);
         assert_eq!([found.m, found.n], grid);
-        let acc = product.accumulator(multiplier, found, FragmentStride::default()).unwrap();
-        assert!(product.is_accumulator(multiplier, &acc));
-        // The tiling by fragments, which is tested by itself, has the same registers, lanes and warps.
+        let acc = dot.accumulator(multiplier, found, FragmentStride::default()).unwrap();
+        assert!(dot.is_accumulator(multiplier, &acc));
+        // The tiling by fragments, which has separate tests, has the same registers, lanes and warps.
         let tiling = MmaTiling { instruction: shape, batch_warps: 1, m_warps: 1 << grid[0], n_warps: 1 };
         assert_eq!(acc, tiling.layout(Operand::Accumulator, &c).unwrap());
-        let lhs = product.operand(multiplier, &acc, Operand::A).unwrap();
+        let lhs = dot.operand(multiplier, &acc, Operand::A).unwrap();
         lhs.validate(&a).unwrap();
         assert_eq!(lhs, tiling.layout(Operand::A, &a).unwrap());
-        let rhs = product.operand(multiplier, &acc, Operand::B);
+        let rhs = dot.operand(multiplier, &acc, Operand::B);
         assert_eq!(rhs.unwrap_err().code(), "layout-unsupported-element");
     }
 }
 
 #[test]
 fn what_may_be_an_accumulator() {
-    let product = |extents| {
+    let dot = |extents| {
         let (a, b, c) = shapes(extents);
         DotShape::new(&a, &b, &c).unwrap()
     };
-    let (tall, multiplier) = (product([1, 16, 8, 16]), sync((16, 16, 16)));
+    let (tall, multiplier) = (dot([1, 16, 8, 16]), sync((16, 16, 16)));
     let good = |register: &[u64], lane: &[u64]| tall.is_accumulator(multiplier, &layout(register, lane, &[]));
     assert!(good(&[1, 64], &[2, 4, 8, 16, 32]));
-    // Rows in another order are rows; columns are none, and neither is a sum of both.
+    // Rows in another order are valid; columns, and sums of rows and columns, are not.
     assert!(good(&[1, 32], &[2, 4, 8, 16, 64]));
     assert!(!good(&[8, 64], &[2, 4, 1, 16, 32]));
     assert!(!good(&[1, 64], &[10, 4, 8, 16, 32]));
-    // A coordinate that the tile has must be there.
+    // A coordinate of the tile must not be missing.
     assert!(!good(&[1], &[2, 4, 8, 16, 32]));
     assert!(!good(&[1, 64], &[2, 0, 8, 16, 32]));
-    // One that it lacks must not.
-    let small = product([1, 8, 8, 16]);
+    // A coordinate that the tile lacks must not occur.
+    let small = dot([1, 8, 8, 16]);
     assert!(small.is_accumulator(multiplier, &layout(&[1], &[2, 4, 8, 16, 32], &[])));
     assert!(!small.is_accumulator(multiplier, &layout(&[1], &[2, 4, 8, 16, 0], &[])));
     assert!(small.is_accumulator(Multiplier::Scalar, &layout(&[], &[8, 4, 1, 2, 16], &[])));
-    // Rows of a warpgroup go on in its warps.
+    // The rows of a warpgroup continue in its warps.
     let group = Multiplier::Matrix(MmaShape::warpgroup(16, 16, 16));
-    let wide = product([1, 64, 16, 16]);
+    let wide = dot([1, 64, 16, 16]);
     let good = |warp: &[u64]| wide.is_accumulator(group, &layout(&[1, 128, 8], &[2, 4, 16, 32, 64], warp));
     assert!(good(&[256, 512]));
     assert!(!good(&[256]));

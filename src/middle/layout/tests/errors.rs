@@ -1,4 +1,4 @@
-//! Every kind of error: its code is unique and stable, and its message names the offending quantity.
+//! Every kind of error has a unique, stable code and a message that names the offending quantity.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ fn codes_and_messages() {
         (
             LayoutError::TooManyBits { what: "registers", bits: 40, limit: 31 },
             "layout-too-many-bits",
-            "registers needs 40 bits, more than the limit of 31",
+            "registers: 40 bits exceed the limit of 31",
         ),
         (
             LayoutError::Mismatch { what: "input bits", expected: 4, found: 5 },
@@ -45,7 +45,7 @@ fn codes_and_messages() {
         (
             LayoutError::NotInvertible { rank: 2, in_bits: 3, out_bits: 4 },
             "layout-not-invertible",
-            "the map of rank 2 from 3 to 4 bits has no such inverse",
+            "the map from 3 to 4 bits has rank 2 and cannot be inverted",
         ),
         (
             LayoutError::CrossBlock,
@@ -55,17 +55,17 @@ fn codes_and_messages() {
         (
             LayoutError::ScratchTooSmall { needed: 4, available: 3 },
             "layout-scratch-too-small",
-            "the conversion needs at least 4 bytes of shared memory, 3 are available",
+            "the conversion needs at least 4 bytes of shared memory, but only 3 are available",
         ),
         (
             LayoutError::UnsupportedElement { bits: 24, expected: "a power of two up to 128 bits" },
             "layout-unsupported-element",
-            "elements of 24 bits cannot be used here: a power of two up to 128 bits",
+            "elements of 24 bits are not supported here: expected a power of two up to 128 bits",
         ),
         (
             LayoutError::TileTooSmall { what: "the matrix instruction", dim: 0, extent: 8, needed: 16 },
             "layout-tile-too-small",
-            "dimension 0 of the tile has extent 8, less than the 16 that the matrix instruction needs",
+            "dimension 0 of the tile has extent 8, but the matrix instruction needs at least 16",
         ),
         (
             LayoutError::NotInFragments { columns: 128, groups: 2 },

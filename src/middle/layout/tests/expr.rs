@@ -1,4 +1,4 @@
-//! Index expressions: they evaluate to the map, and they are short.
+//! Index expressions evaluate to the map and are short.
 
 mod common;
 
@@ -20,7 +20,7 @@ fn coordinates_of_a_coalesced_tile() {
     assert!(column.disjoint && column.thread.disjoint);
     assert_eq!(column.registers[..8], [0, 1, 2, 3, 32, 33, 34, 35]);
     let row = l.coordinate_expr(&s, 0).unwrap();
-    // Lanes 3 and 4 make row bits 0 and 1: the shift makes the mask redundant.
+    // Lane bits 3 and 4 are row bits 0 and 1: the shift makes the mask redundant.
     assert_eq!(text(&row), "((lane >> 3) | (warp << 2))");
     assert_eq!(row.registers[127], 0b1110000);
     assert!(row.disjoint);
@@ -56,7 +56,7 @@ fn whole_inputs_need_no_mask() {
 
 #[test]
 fn swizzles_combine_by_xor() {
-    // Lane bits 3 and 4 flip what lane bits 0 and 1 set.
+    // Lane bits 3 and 4 flip bits that lane bits 0 and 1 set.
     let e = LinearExpr::new(&[1, 2, 4, 8 | 1, 16 | 2], &[], &[]);
     assert!(!e.disjoint);
     assert_eq!(e.to_bit_expr().to_string(), "((lane >> 3) ^ lane)");

@@ -1,5 +1,5 @@
-//! Hardware arrangements of shared memory: recognition, descriptors against the simulator's decoder element by element,
-//! and whole products by `wgmma`.
+//! Hardware layouts of shared memory: recognition, descriptors compared element by element with the simulator's
+//! decoder, and whole dots by `wgmma`.
 
 mod common;
 #[path = "common/wgmma.rs"]
@@ -9,9 +9,9 @@ use common::shape;
 use proptest::prelude::*;
 use ptx_sim::tensor::{self, SmemDescriptor};
 use tile_layout::*;
-use wgmma::{Left, Type, check_product};
+use wgmma::{Left, Type, check_dot};
 
-/// A member of the family for a tile of rank 2, or of rank 3 with a slow dimension of stages.
+/// A layout of the family for a tile of rank 2, or of rank 3 with a slow dimension of stages.
 fn any_member() -> impl Strategy<Value = HardwareLayout> {
     let element = prop_oneof![Just(8u32), Just(16), Just(32)];
     (element, 0u32..4, 3u32..9, 0u32..4, any::<bool>(), 0u32..3, any::<u64>()).prop_map(
@@ -35,7 +35,7 @@ fn any_member() -> impl Strategy<Value = HardwareLayout> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
-    /// A member is recognised as itself, and its bases store every element once.
+    /// A layout of the family is recognized as itself, and its bases store every element once.
     #[test]
     fn members_are_recognised(layout in any_member()) {
         let shared = layout.shared_layout().unwrap();
@@ -44,7 +44,7 @@ proptest! {
         prop_assert_eq!(found, layout);
     }
 
-    /// No other layout is taken for a member: whatever is recognised has the same bases again.
+    /// No other layout is recognized: a recognized layout has the same bases.
     #[test]
     fn recognition_is_exact(layout in any_member(), at in 0usize..32, other in 0usize..32, swap in any::<bool>()) {
         let mut bases = layout.shared_layout().unwrap().bases().to_vec();
@@ -57,8 +57,7 @@ proptest! {
         }
     }
 
-    /// Every element of an operand is where the simulator's decoder of the descriptor looks for it, for all rows and
-    /// steps.
+    /// Every element of an operand is where the simulator's descriptor decoder looks for it, for all rows and steps.
     #[test]
     fn descriptors_point_at_every_element(
         layout in any_member(), rows_log2 in 3u32..9, stage in 0u64..4, tile in 0u32..8,
@@ -102,7 +101,7 @@ proptest! {
     }
 }
 
-/// The two forms of a B tile (k x n) for a type: contiguous along K, and along N where the instruction has it.
+/// The forms of a B tile (k x n) for a type: contiguous along K and, if the instruction supports it, along N.
 fn b_layouts(ty: Type, k: i64, n: i64, swizzle: HardwareSwizzle) -> Vec<HardwareLayout> {
     let tile = shape(&[k, n]);
     let fits = |extent: i64| extent as u64 * u64::from(ty.bits() / 8) >= swizzle.span().into();
@@ -117,14 +116,14 @@ fn b_layouts(ty: Type, k: i64, n: i64, swizzle: HardwareSwizzle) -> Vec<Hardware
 
 /// Every swizzle, both majors of both operands and both orders of atoms, two warpgroups, several steps along K.
 #[test]
-fn products_of_halves() {
+fn dots_of_halves() {
     for swizzle in HardwareSwizzle::ALL {
         for b in b_layouts(Type::F16, 64, 32, swizzle) {
-            check_product(Type::F16, (128, 32, 64), 32, (2, 1), Left::Registers, &b);
+            check_dot(Type::F16, (128, 32, 64), 32, (2, 1), Left::Registers, &b);
             let tile = shape(&[128, 64]);
             for (dims, order) in [((1, 0), [0, 1]), ((1, 0), [1, 0]), ((0, 1), [0, 1]), ((0, 1), [1, 0])] {
                 let a = HardwareLayout::with_atom_order(&tile, dims, 16, swizzle, &order).unwrap();
-                check_product(Type::F16, (128, 32, 64), 32, (2, 1), Left::Shared(&a), &b);
+                check_dot(Type::F16, (128, 32, 64), 32, (2, 1), Left::Shared(&a), &b);
             }
         }
     }
@@ -135,31 +134,31 @@ fn products_of_halves() {
 fn steps_across_atoms() {
     let a = HardwareLayout::panels(&shape(&[64, 128]), (1, 0), 16).unwrap();
     for b in b_layouts(Type::Bf16, 128, 128, HardwareSwizzle::Bytes128) {
-        check_product(Type::Bf16, (64, 128, 128), 64, (1, 1), Left::Shared(&a), &b);
-        check_product(Type::Bf16, (64, 128, 128), 64, (1, 2), Left::Shared(&a), &b);
+        check_dot(Type::Bf16, (64, 128, 128), 64, (1, 1), Left::Shared(&a), &b);
+        check_dot(Type::Bf16, (64, 128, 128), 64, (1, 2), Left::Shared(&a), &b);
     }
     // Columns of an instruction that are half a span.
     let b = HardwareLayout::panels(&shape(&[32, 64]), (1, 0), 16).unwrap();
     assert_eq!(b.swizzle(), HardwareSwizzle::Bytes128);
-    check_product(Type::Bf16, (64, 64, 32), 32, (1, 1), Left::Registers, &b);
+    check_dot(Type::Bf16, (64, 64, 32), 32, (1, 1), Left::Registers, &b);
 }
 
 #[test]
-fn products_of_other_widths() {
+fn dots_of_other_widths() {
     for ty in [Type::Tf32, Type::E4m3, Type::S8] {
         let k = 512 / i64::from(ty.bits());
         for swizzle in HardwareSwizzle::ALL {
             for b in b_layouts(ty, 2 * k, 32, swizzle) {
                 let tile = shape(&[64, 2 * k]);
                 let a = HardwareLayout::with_atom_order(&tile, (1, 0), ty.bits(), swizzle, &[0, 1]).unwrap();
-                check_product(ty, (64, 32, 2 * k as u32), 16, (1, 1), Left::Shared(&a), &b);
-                check_product(ty, (64, 32, 2 * k as u32), 32, (1, 1), Left::Registers, &b);
+                check_dot(ty, (64, 32, 2 * k as u32), 16, (1, 1), Left::Shared(&a), &b);
+                check_dot(ty, (64, 32, 2 * k as u32), 32, (1, 1), Left::Registers, &b);
             }
         }
     }
 }
 
-/// The tile of the fastest products as it is used: one n256 instruction, descriptors as literals.
+/// The tile of the fastest dots: one n256 instruction, with literal descriptors.
 #[test]
 fn literal_descriptors() {
     let b = HardwareLayout::panels(&shape(&[256, 64]), (1, 0), 16).unwrap();
@@ -181,44 +180,44 @@ fn refusals_say_why() {
     let panels = |extents: &[i64], dims, bits| HardwareLayout::panels(&shape(extents), dims, bits).unwrap();
     assert_eq!(
         text(panels(&[64, 128], (0, 1), 8).operand(0, 1, 64)),
-        "elements of 8 bits must be contiguous along K; here they are contiguous along M or N"
+        "elements of 8 bits must be contiguous along K, but they are contiguous along M or N"
     );
     assert_eq!(
         text(panels(&[32, 64], (1, 0), 16).operand(0, 1, 64)),
-        "dimension 0 has 32 elements, and an atom needs 64"
+        "dimension 0 has 32 elements, but an atom needs 64"
     );
     assert_eq!(
         text(panels(&[64, 64], (1, 0), 16).operand(0, 1, 48)),
-        "an instruction does not take 48 rows of this operand"
+        "no instruction takes 48 rows of this operand: the count must be a power of two from 8 to 256"
     );
     assert_eq!(
         text(panels(&[64, 8], (1, 0), 16).operand(0, 1, 64)),
-        "dimension 1 has 8 elements, and an atom needs 16"
+        "dimension 1 has 8 elements, but an atom needs 16"
     );
     // Row bits 3 and 4 with a panel bit between them.
     let atoms = vec![0, 1, 0, 0];
     let torn = HardwareLayout::new(&shape(&[64, 128]), (1, 0), 16, HardwareSwizzle::Bytes128, atoms).unwrap();
     assert_eq!(
         text(torn.operand(0, 1, 64)),
-        "groups of dimension 0 do not lie at equal distances: bit 4 of its coordinate is at byte 4096, not 2048"
+        "the groups of dimension 0 are not evenly spaced: bit 4 of its coordinate is at byte 4096, not 2048"
     );
     assert!(torn.operand(0, 1, 16).is_ok());
     let operand = panels(&[64, 64], (1, 0), 16).operand(0, 1, 64).unwrap();
     assert_eq!(operand.descriptor.at(0x200, 0).unwrap_err().to_string(), "address 0x200 is not a multiple of 1024");
     assert_eq!(operand.descriptor.at(1 << 18, 0), Err(HardwareError::OutOfRange { bytes: 1 << 18 }));
-    // Plain row-major storage is no arrangement of the hardware, and the message names the first wrong bit.
+    // Plain row-major storage is not a hardware layout, and the message names the first wrong bit.
     let plain = SharedLayout::strided(&shape(&[64, 64]), &[1, 0]).unwrap();
     assert_eq!(
         HardwareLayout::recognise(&plain, &shape(&[64, 64]), 16).unwrap_err().to_string(),
-        "bit 7 of the byte offset leads to element 0x40, which no hardware arrangement has there"
+        "bit 7 of the byte offset selects element 0x40, as in no hardware layout"
     );
     assert_eq!(
         HardwareLayout::panels(&shape(&[64, 64]), (1, 0), 4).unwrap_err().to_string(),
-        "elements of 4 bits have no hardware arrangement"
+        "elements of 4 bits have no hardware layout; supported are 8, 16, 32 and 64 bits"
     );
 }
 
-/// The swizzles that exist for other uses are members, when their tile fills an atom.
+/// The swizzled layouts of this crate belong to the family if their tile fills an atom.
 #[test]
 fn panels_of_the_algebra_are_members() {
     for (extents, order) in [([128, 64], [1, 0]), ([64, 256], [1, 0]), ([64, 64], [0, 1])] {
@@ -229,7 +228,7 @@ fn panels_of_the_algebra_are_members() {
     }
 }
 
-/// Accumulators go out through `stmatrix` without conflicts into 64 columns of the 128-byte swizzle.
+/// `stmatrix` stores accumulators without conflicts into 64 columns with the 128-byte swizzle.
 #[test]
 fn accumulators_in_epilogues() {
     let chunk = shape(&[64, 64]);

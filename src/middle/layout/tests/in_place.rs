@@ -1,4 +1,4 @@
-//! Tiles turned and rewritten in shared memory, on all threads.
+//! Tiles that are transposed or rewritten in shared memory, executed for all threads.
 
 use tile_layout::{Direction, HardwareLayout, InPlace, Layout, Shape, SharedAccess, SharedLayout, transposed_panels};
 
@@ -10,7 +10,7 @@ fn access(layout: &Layout, shared: &SharedLayout, bits: u32, direction: Directio
     SharedAccess::new(layout, shared, bits, direction, false).unwrap()
 }
 
-/// Every element is held, and parts lie behind each other in both arrangements.
+/// Every element is held, and parts are consecutive in both layouts.
 fn check(tile: &InPlace, shape: &Shape, from: &SharedLayout, to: &SharedLayout, warps: u32) {
     let part = &tile.part;
     assert_eq!(tile.parts * part.shape.elements(), shape.elements());
@@ -18,13 +18,13 @@ fn check(tile: &InPlace, shape: &Shape, from: &SharedLayout, to: &SharedLayout, 
         .flat_map(|warp| (0..32).map(move |lane| (lane, warp)))
         .flat_map(|(lane, warp)| {
             (0..tile.registers.registers()).map(move |register| {
-                let place = tile_layout::Slot { register, thread: tile_layout::Thread { lane, warp, block: 0 } };
-                tile.registers.element(place)
+                let slot = tile_layout::Slot { register, thread: tile_layout::Thread { lane, warp, block: 0 } };
+                tile.registers.element(slot)
             })
         })
         .collect();
     assert_eq!(held.len() as u64, part.shape.elements());
-    // An element of a part, found by its offset before, lies where the whole tile wants it afterwards.
+    // An element of a part, found by its offset before the change, is at its offset in the whole tile afterwards.
     for number in 0..tile.parts {
         for offset in 0..part.shape.elements() {
             let inside = part.from.element(offset);
@@ -39,7 +39,7 @@ fn check(tile: &InPlace, shape: &Shape, from: &SharedLayout, to: &SharedLayout, 
 }
 
 #[test]
-fn turned_without_conflicts() {
+fn transposed_without_conflicts() {
     for (rows, columns) in [(128, 256), (128, 128), (64, 256), (256, 64), (32, 128), (128, 32)] {
         for (bits, warps) in [(8, 8), (8, 4), (32, 8), (32, 4)] {
             let shape = Shape::new(&[rows, columns]).unwrap();
@@ -51,7 +51,7 @@ fn turned_without_conflicts() {
                 let plan = access(&tile.registers, layout, bits, direction);
                 let what = format!("{rows}x{columns} of {bits} bits, {warps} warps, {direction:?}");
                 assert_eq!(plan.instructions[0].registers.len() as u32, word, "{what}");
-                // Two lines share a bank where rows are shorter than the banks: 32 bytes in 128.
+                // Two lines share a bank if rows are shorter than the banks: 32 bytes of 128.
                 let narrow = rows.min(columns) * i64::from(bits / 8) < 128;
                 assert!(plan.conflict_degree <= if narrow { 4 } else { 1 }, "{what}: {}", plan.conflict_degree);
             }
@@ -66,7 +66,7 @@ fn cut_into_parts_that_lie_apart() {
     let tile = InPlace::new(&shape, &from, &to, 8, 8, 64).unwrap();
     assert_eq!((tile.parts, tile.part.shape.extents()), (2, vec![128, 128]));
     assert_eq!(tile.registers.registers(), 64);
-    // What cannot be cut further stays whole.
+    // A tile that cannot be divided further stays whole.
     let tile = InPlace::new(&shape, &from, &to, 8, 8, 1).unwrap();
     assert_eq!(tile.part.shape.extents(), vec![128, 128]);
 }
@@ -91,16 +91,16 @@ fn errors() {
     assert!(InPlace::new(&shape, &layout, &layout, 24, 4, 8).is_err());
 }
 
-/// Squares of 16x16 bytes of a panel change places by two.
+/// Pairs of 16x16-byte squares of a panel are exchanged.
 #[test]
-fn panels_are_turned_square_by_square() {
+fn panels_are_transposed_square_by_square() {
     for (rows, columns, fast, expected) in
         [(128, 128, 1, 1), (128, 256, 1, 2), (128, 512, 1, 4), (128, 128, 0, 1), (256, 128, 0, 2), (256, 128, 1, 2)]
     {
         let shape = Shape::new(&[rows, columns]).unwrap();
         let (from, to) = (panels(&shape, fast, 1 - fast, 8), panels(&shape, 1 - fast, fast, 8));
         assert_eq!(transposed_panels(&from, &to), Some(expected), "{rows}x{columns}");
-        // A byte's panel, square and place in that, as rows and columns.
+        // The panel, the square, and the position within the square of a byte, as rows and columns.
         let place = |offset: u64| {
             let (panel, row, column) = (offset >> 14, offset >> 7 & 127, offset & 127);
             let column = column ^ (row & 7) << 4;
@@ -111,7 +111,7 @@ fn panels_are_turned_square_by_square() {
             assert_eq!(after, (before.0, (before.1.1, before.1.0), (before.2.1, before.2.0)));
         }
     }
-    // Other rows, other elements, and what is not turned.
+    // Other rows, other elements, and layouts that are not transposed.
     for (rows, columns, bits) in [(64, 256, 8), (128, 64, 8), (256, 256, 8), (128, 128, 32), (128, 128, 16)] {
         let shape = Shape::new(&[rows, columns]).unwrap();
         assert_eq!(

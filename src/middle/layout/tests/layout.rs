@@ -1,4 +1,4 @@
-//! Distributed layouts: places and elements, printing, replicas, and what tile operations do.
+//! Distributed layouts: slots and elements, printing, replicas, and the effects of tile operations.
 
 mod common;
 
@@ -6,8 +6,8 @@ use common::*;
 use proptest::prelude::*;
 use tile_layout::*;
 
-/// Every place of a layout with its element.
-fn places(layout: &Layout) -> Vec<(Slot, u64)> {
+/// Every slot of a layout with its element.
+fn slots(layout: &Layout) -> Vec<(Slot, u64)> {
     let all = layout.all_threads();
     all.flat_map(|thread| {
         layout
@@ -25,9 +25,9 @@ fn the_essay_s_example() {
     let layout = layout(&[1], &[2, 4, 8, 0, 0], &[]);
     let drawn = [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11], [12, 13, 14, 15]];
     for (lane, register, row, column) in [(0, 0, 0, 0), (1, 1, 0, 3), (3, 0, 1, 2), (5, 1, 2, 3), (6, 0, 3, 0)] {
-        let place = Slot { register, thread: Thread { lane, ..Thread::default() } };
-        assert_eq!(layout.element(place), drawn[row][column]);
-        assert_eq!(layout.owner(&tile, drawn[row][column]).unwrap(), place);
+        let slot = Slot { register, thread: Thread { lane, ..Thread::default() } };
+        assert_eq!(layout.element(slot), drawn[row][column]);
+        assert_eq!(layout.owner(&tile, drawn[row][column]).unwrap(), slot);
         // The upper lanes hold replicas.
         for replica in [8, 16, 24] {
             let thread = Thread { lane: lane + replica, ..Thread::default() };
@@ -118,7 +118,7 @@ fn free_variables_of_replicas() {
     // Lane 4 is a plain replica; warp 0 repeats lane 0, warp 1 repeats register 0 xor lane 1.
     let l = layout(&[1, 2], &[4, 8, 16, 32, 0], &[4, 1 ^ 8, 64]);
     assert_eq!(l.zero_bits(), InputMasks { lane: 16, ..InputMasks::default() });
-    // Warp 1 is kept (lanes and warps first), so register 0 is the one that is free.
+    // Warp bit 1 is kept (lanes and warps first), so register bit 0 is free.
     assert_eq!(l.free_variables(), InputMasks { register: 1, lane: 16, warp: 1, block: 0 });
     let none = layout(&[], &[0; 5], &[0, 0]);
     assert_eq!(none.free_variables(), InputMasks { register: 0, lane: 31, warp: 3, block: 0 });
@@ -126,7 +126,7 @@ fn free_variables_of_replicas() {
 
 #[test]
 fn owners_of_replicas() {
-    // Register 0 holds what a warp holds, register 2 repeats registers 0 and 1.
+    // Register bit 0 repeats a warp bit, and register bit 2 repeats register bits 0 and 1.
     let l = layout(&[1, 2, 3, 4], &[8, 16, 32, 64, 0], &[1]);
     let (owned, old) = l.owned();
     assert_eq!(owned.register(), [2, 4]);
@@ -144,11 +144,11 @@ fn squeezing_and_canonical_form() {
     assert_eq!(l.canonicalise().register(), [1, 2, 8]);
     assert!(l.same_ownership(&squeezed));
     assert!(l.same_ownership(&l.canonicalise()));
-    // A lane vector may differ by what its registers span.
+    // A lane vector may differ by a vector in the span of the registers.
     assert!(l.same_ownership(&layout(&[1, 2, 8], &[4 ^ 3, 16, 32, 64, 128], &[])));
     assert!(!l.same_ownership(&layout(&[1, 2, 8], &[4, 32, 16, 64, 128], &[])));
     assert!(!l.same_ownership(&layout(&[1, 2], &[4, 16, 32, 64, 128], &[])));
-    // Missing warps repeat: the same as warps with zero vectors.
+    // Missing warps are the same as warps with zero vectors.
     assert!(l.same_ownership(&layout(&[1, 2, 8], &[4, 16, 32, 64, 128], &[0])));
     assert!(!l.same_ownership(&layout(&[1, 2, 8], &[4, 16, 32, 64, 128], &[256])));
 }
@@ -222,7 +222,7 @@ fn splitting_over_blocks() {
 fn sub_tiles() {
     let l = layout(&[1, 2, 256], &[4, 8, 16, 32, 64], &[128]);
     let sub = l.truncate(&shape(&[32, 16]), &shape(&[16, 8])).unwrap();
-    // Columns of 16 shrink to 8 (bit 8 vanishes), rows of 32 to 16 (bit 256 vanishes).
+    // 16 columns shrink to 8 (bit 8 vanishes), 32 rows to 16 (bit 256 vanishes).
     assert_eq!(sub, layout(&[1, 2], &[4, 0, 8, 16, 32], &[64]));
     assert!(l.truncate(&shape(&[32, 16]), &shape(&[16, 32])).is_err());
     assert!(l.truncate(&shape(&[32, 16]), &shape(&[512])).is_err());
@@ -244,7 +244,7 @@ fn vectors_in_registers() {
     assert_eq!(accumulator.vector_width(&tile, &[1, 0], 16).unwrap(), 2);
     assert_eq!(accumulator.vectors(&tile, 1, 2).unwrap().0, [[0, 1], [2, 3], [4, 5], [6, 7]]);
     assert_eq!(accumulator.vectors(&tile, 1, 4).unwrap_err().code(), "layout-mismatch");
-    // Permuted and mixed registers still make vectors.
+    // Permuted and mixed registers still form vectors.
     let mixed = layout(&[2, 1 ^ 2, 16], &[4, 8, 32, 64, 128], &[]);
     let (groups, aligned) = mixed.vectors(&tile, 1, 4).unwrap();
     assert!(aligned);
@@ -267,12 +267,12 @@ proptest! {
     fn maps_agree_with_places(l in any_layout(8, 1, 2)) {
         let tile = shape(&[256]);
         let map = l.to_map(&tile).unwrap();
-        for (place, element) in places(&l) {
+        for (slot, element) in slots(&l) {
             let registers = l.register().len();
-            let packed = u64::from(place.register) | u64::from(place.thread.lane) << registers
-                | u64::from(place.thread.warp) << (registers + 5);
+            let packed = u64::from(slot.register) | u64::from(slot.thread.lane) << registers
+                | u64::from(slot.thread.warp) << (registers + 5);
             prop_assert_eq!(map.apply(packed), element);
-            prop_assert_eq!(l.element(place), element);
+            prop_assert_eq!(l.element(slot), element);
         }
     }
 
@@ -288,7 +288,7 @@ proptest! {
     fn guarded_places_hold_each_element_once(l in any_layout(8, 2, 3)) {
         let free = l.free_variables();
         let mut held = vec![0; 256];
-        for (p, element) in places(&l) {
+        for (p, element) in slots(&l) {
             let guarded = u64::from(p.register) & free.register == 0
                 && u64::from(p.thread.lane) & free.lane == 0
                 && u64::from(p.thread.warp) & free.warp == 0;
@@ -301,16 +301,16 @@ proptest! {
     fn guarded_threads_hold_each_element_once(l in any_layout(8, 2, 3)) {
         let free = l.free_threads();
         let mut seen = std::collections::BTreeSet::new();
-        for (place, element) in places(&l) {
-            let Thread { lane, warp, block } = place.thread;
+        for (slot, element) in slots(&l) {
+            let Thread { lane, warp, block } = slot.thread;
             let zero = |bits: u32, mask: u64| u64::from(bits) & mask == 0;
-            let in_thread = zero(place.register, free.register);
+            let in_thread = zero(slot.register, free.register);
             if in_thread && zero(lane, free.lane) && zero(warp, free.warp) && zero(block, free.block) {
                 prop_assert!(seen.insert(element), "element {} twice", element);
             }
         }
         prop_assert_eq!(seen.len(), 256);
-        // A register that is left out repeats an element of the same thread.
+        // A removed register repeats an element of the same thread.
         let bound = (0..l.register().len()).filter(|i| free.register >> i & 1 == 0);
         let kept = Subspace::span(bound.map(|i| l.register()[i]));
         prop_assert!(kept.contains_all(l.register()));
@@ -322,7 +322,7 @@ proptest! {
         let (owned, old) = l.owned();
         prop_assert_eq!(owned.registers() as usize, old.len());
         let mut held = vec![0; 256];
-        for (p, element) in places(&owned) {
+        for (p, element) in slots(&owned) {
             prop_assert_eq!(l.element(Slot { register: old[p.register as usize], ..p }), element);
             let owner = u64::from(p.thread.lane) & free.lane == 0 && u64::from(p.thread.warp) & free.warp == 0;
             held[element as usize] += usize::from(owner);
@@ -334,7 +334,7 @@ proptest! {
     fn permuting_moves_coordinates(l in any_layout(9, 1, 1), order in Just(vec![0usize, 1, 2]).prop_shuffle()) {
         let tile = shape(&[4, 8, 16]);
         let (moved, result) = l.permute(&tile, &order).unwrap();
-        for ((_, from), (_, to)) in places(&l).into_iter().zip(places(&moved)) {
+        for ((_, from), (_, to)) in slots(&l).into_iter().zip(slots(&moved)) {
             let (from, to) = (tile.unflatten(from), result.unflatten(to));
             for (i, &d) in order.iter().enumerate() {
                 prop_assert_eq!(to[i], from[d]);
@@ -354,7 +354,7 @@ proptest! {
     fn slices_forget_a_coordinate(l in any_layout(9, 1, 1), dim in 0usize..3) {
         let tile = shape(&[4, 8, 16]);
         let (sliced, result) = l.slice(&tile, dim).unwrap();
-        for ((_, from), (_, to)) in places(&l).into_iter().zip(places(&sliced)) {
+        for ((_, from), (_, to)) in slots(&l).into_iter().zip(slots(&sliced)) {
             let mut expected = tile.unflatten(from);
             expected.remove(dim);
             prop_assert_eq!(result.unflatten(to), expected);
@@ -365,11 +365,11 @@ proptest! {
     fn reductions_map_fibres_to_registers(l in any_layout(9, 1, 1), dim in 0usize..3) {
         let tile = shape(&[4, 8, 16]);
         let (reduced, result, registers) = l.reduce(&tile, dim).unwrap();
-        for (place, element) in places(&l) {
+        for (slot, element) in slots(&l) {
             let mut expected = tile.unflatten(element);
             expected.remove(dim);
-            let register = registers.apply(place.register.into()) as u32;
-            let found = reduced.element(Slot { register, ..place });
+            let register = registers.apply(slot.register.into()) as u32;
+            let found = reduced.element(Slot { register, ..slot });
             prop_assert_eq!(result.unflatten(found), expected);
         }
         // No element twice in a thread.
@@ -391,11 +391,11 @@ proptest! {
     fn broadcast_registers_are_copies(l in any_layout(7, 1, 1), dim in 0usize..3) {
         let (expanded, narrow) = l.expand_dims(&shape(&[8, 16]), dim).unwrap();
         let (wide, result) = expanded.broadcast(&narrow, dim, 4).unwrap();
-        for (place, element) in places(&wide) {
+        for (slot, element) in slots(&wide) {
             let mut point = result.unflatten(element);
             prop_assert!(point[dim] < 4);
             point[dim] = 0;
-            let source = Slot { register: place.register % l.registers(), ..place };
+            let source = Slot { register: slot.register % l.registers(), ..slot };
             prop_assert_eq!(narrow.unflatten(expanded.element(source)), point);
         }
         prop_assert!(wide.validate(&result).is_ok());
@@ -406,13 +406,13 @@ proptest! {
     fn concatenation_puts_the_second_operand_behind(l in any_layout(7, 1, 1), dim in 0usize..2) {
         let tile = shape(&[8, 16]);
         let (wide, result) = l.cat(&tile, dim).unwrap();
-        for (place, element) in places(&wide) {
+        for (slot, element) in slots(&wide) {
             let mut point = result.unflatten(element);
-            let second = place.register / l.registers();
+            let second = slot.register / l.registers();
             let extent = tile.extents()[dim];
             prop_assert_eq!(point[dim] / extent, u64::from(second));
             point[dim] %= extent;
-            let source = Slot { register: place.register % l.registers(), ..place };
+            let source = Slot { register: slot.register % l.registers(), ..slot };
             prop_assert_eq!(tile.unflatten(l.element(source)), point);
         }
     }
@@ -422,11 +422,11 @@ proptest! {
         let (part, whole) = (shape(&[8, 16]), shape(&[32, 32]));
         let split = l.over_blocks(&part, &whole, &[1, 0]).unwrap();
         prop_assert_eq!(split.blocks(), 8);
-        for (place, element) in places(&split) {
+        for (slot, element) in slots(&split) {
             let point = whole.unflatten(element);
-            let block = u64::from(place.thread.block);
+            let block = u64::from(slot.thread.block);
             prop_assert_eq!((point[1] / 16, point[0] / 8), (block % 2, block / 2));
-            let local = Slot { register: place.register, thread: Thread { block: 0, ..place.thread } };
+            let local = Slot { register: slot.register, thread: Thread { block: 0, ..slot.thread } };
             prop_assert_eq!(part.unflatten(l.element(local)), [point[0] % 8, point[1] % 16]);
         }
     }
@@ -445,9 +445,9 @@ proptest! {
         let padded = Layout::new(register, l.lane().to_vec(), l.warp().to_vec(), vec![]).unwrap();
         let (squeezed, renumber) = padded.squeeze_registers();
         prop_assert_eq!(squeezed.registers(), l.squeeze_registers().0.registers());
-        for (place, element) in places(&padded) {
-            let register = renumber.apply(place.register.into()) as u32;
-            prop_assert_eq!(squeezed.element(Slot { register, ..place }), element);
+        for (slot, element) in slots(&padded) {
+            let register = renumber.apply(slot.register.into()) as u32;
+            prop_assert_eq!(squeezed.element(Slot { register, ..slot }), element);
         }
         prop_assert!(padded.same_ownership(&squeezed));
         prop_assert_eq!(padded.canonicalise(), squeezed.canonicalise());
@@ -512,7 +512,7 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 100, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Every place of the result finds its element in the operand that its half names, in the same thread.
+    /// Every slot of the result finds its element in the operand of its half, in the same thread.
     #[test]
     fn operands_of_a_concatenation_hold_what_the_result_needs(l in any_layout(8, 1, 1), dim in 0usize..2) {
         let s = shape(&[16, 16]);
@@ -520,19 +520,19 @@ proptest! {
         operand.validate(&half).unwrap();
         let at = s.fields()[dim].0 + s.fields()[dim].1 - 1;
         let left_out = l.half_register(at);
-        for (place, element) in places(&l) {
+        for (slot, element) in slots(&l) {
             let coordinates = s.unflatten(element);
             let extent = half.extents()[dim];
             let mut inner = coordinates.clone();
             inner[dim] %= extent;
             let register = match left_out {
                 Some(bit) => {
-                    let r = u64::from(place.register);
+                    let r = u64::from(slot.register);
                     (r & low_mask(bit as u32) | r >> (bit + 1) << bit) as u32
                 }
-                None => place.register,
+                None => slot.register,
             };
-            let found = operand.element(Slot { register, ..place });
+            let found = operand.element(Slot { register, ..slot });
             prop_assert_eq!(half.unflatten(found), inner);
         }
     }
@@ -550,22 +550,22 @@ proptest! {
     fn merging_undoes_splitting(l in any_layout(7, 1, 2), q in 0u32..4) {
         let split = l.split_elements(q);
         split.validate(&shape(&[128 << q])).unwrap();
-        for (place, element) in places(&split) {
-            let whole = l.element(Slot { register: place.register >> q, ..place });
-            prop_assert_eq!(element, whole << q | u64::from(place.register) & low_mask(q));
+        for (slot, element) in slots(&split) {
+            let whole = l.element(Slot { register: slot.register >> q, ..slot });
+            prop_assert_eq!(element, whole << q | u64::from(slot.register) & low_mask(q));
         }
         prop_assert_eq!(split.merge_elements(q), Some(l));
     }
 
-    /// Part `k` of a tile is in the registers whose last bits are `k`.
+    /// Part `k` of a tile is in the registers with the last bits `k`.
     #[test]
     fn parts_in_registers(l in any_layout(6, 1, 1)) {
         let (part, whole) = (shape(&[4, 16]), shape(&[16, 32]));
         let over = l.over_registers(&part, &whole).unwrap();
         over.validate(&whole).unwrap();
-        for (place, element) in places(&over) {
-            let k = u64::from(place.register >> l.register().len());
-            let own = l.element(Slot { register: place.register & (l.registers() - 1), ..place });
+        for (slot, element) in slots(&over) {
+            let k = u64::from(slot.register >> l.register().len());
+            let own = l.element(Slot { register: slot.register & (l.registers() - 1), ..slot });
             let inner = part.unflatten(own);
             prop_assert_eq!(whole.unflatten(element), [inner[0] + 4 * (k & 3), inner[1] + 16 * (k >> 2)]);
         }
@@ -574,7 +574,7 @@ proptest! {
 
 #[test]
 fn elements_in_several_threads_do_not_merge() {
-    // Registers hold elements 0 and 2, lanes 1: no byte of two nibbles is in one thread.
+    // Registers hold elements 0 and 2, and lanes hold 1: no thread has both nibbles of a byte.
     let l = layout(&[2], &[1, 4, 8, 16, 32], &[]);
     assert_eq!(l.merge_elements(1), None);
     // The vector of a lane reaches into the group.
@@ -606,7 +606,7 @@ fn passes_over_registers_as_warps() {
     let virtual_warps = l.registers_as_warps(2, 2);
     assert_eq!(virtual_warps, layout(&[1, 2], &[4, 8, 16, 32, 64], &[512, 0, 128, 256]));
     // Register 1 of pass 2 is register 1 + (2 << 2).
-    let place = |register, warp| Slot { register, thread: Thread { warp, ..Thread::default() } };
-    assert_eq!(virtual_warps.element(place(1, 2 << 2)), l.element(place(1 + (2 << 2), 0)));
+    let slot = |register, warp| Slot { register, thread: Thread { warp, ..Thread::default() } };
+    assert_eq!(virtual_warps.element(slot(1, 2 << 2)), l.element(slot(1 + (2 << 2), 0)));
     assert_eq!(l.registers_as_warps(2, 1).warps_as_registers(1), l);
 }

@@ -1,4 +1,4 @@
-//! The algebra: subspaces and linear maps, as laws on random instances and as literal examples.
+//! The algebra: subspaces and linear maps, tested with laws on random instances and with literal examples.
 
 use proptest::prelude::*;
 use tile_layout::*;
@@ -332,7 +332,7 @@ fn division_by_an_instruction_tile() {
     assert_eq!(map(&[2, 1, 8, 4], 4).left_divide(&tile), None);
     // The tile is larger than the layout.
     assert_eq!(map(&[1], 1).left_divide(&tile), None);
-    // Everything divides by itself, and by nothing.
+    // Every map is divisible by itself and by the empty map.
     assert_eq!(layout.left_divide(&layout), Some(LinearMap::zero(0, 0)));
     assert_eq!(layout.left_divide(&LinearMap::zero(0, 0)), Some(layout));
 }

@@ -1,7 +1,7 @@
 //! Fragments of the matrix instructions against the formulas of the PTX ISA, and tilings by them.
 //!
-//! The ISA gives, for element `i` of a thread's fragment, the row and column as functions of `groupID = lane >> 2` and
-//! `threadID_in_group = lane % 4`; the closures below restate those formulas one by one.
+//! For element `i` of a thread's fragment, the ISA gives the row and column as functions of `groupID = lane >> 2` and
+//! `threadID_in_group = lane % 4`. The closures below restate those formulas one by one.
 
 mod common;
 
@@ -172,7 +172,7 @@ fn warpgroup_operands_in_registers() {
 #[test]
 fn shapes_without_fragments() {
     let none = [
-        // Rows of fewer than four words, other numbers of rows or of columns, extents that are no powers of two.
+        // Rows of fewer than four words, other numbers of rows or columns, and extents that are not powers of two.
         sync(16, 8, 8),
         sync(8, 2, 64),
         sync(32, 16, 16),
@@ -210,7 +210,7 @@ fn a_tiled_accumulator_literally() {
 
 #[test]
 fn operands_agree_with_their_accumulator() {
-    // In the product, the rows of a warp's A are the rows of its accumulator, the columns of its B the columns.
+    // In the dot, the rows of a warp's A are the rows of its accumulator, and the columns of its B are its columns.
     let tilings = [
         (sync(16, 16, 16), 2, 2),
         (sync(16, 16, 16), 4, 1),
@@ -233,7 +233,7 @@ fn operands_agree_with_their_accumulator() {
             };
             assert_eq!(coordinates(&a, &m, 0), coordinates(&c, &k, 0));
             assert_eq!(coordinates(&b, &n, 1), coordinates(&c, &k, 1));
-            // Every warp sees the whole reduction dimension.
+            // Every warp has the whole reduction dimension.
             assert_eq!(coordinates(&a, &m, 1).len(), 32);
             assert_eq!(coordinates(&b, &n, 0).len(), 32);
         }
@@ -265,7 +265,7 @@ fn batches_and_replicas() {
     // m takes warp bit 0, n replicates on bit 1, batch takes bit 2 (its high bit); the low batch bit is a register.
     assert_eq!(a, layout(&[1, 128, 8, 512], &[2, 4, 16, 32, 64], &[256, 0, 1024]));
     a.validate(&s).unwrap();
-    // More warps than fragments: the surplus replicates.
+    // More warps than fragments: the surplus warps hold replicas.
     let small = mma_tiled(instruction, Operand::Accumulator, &shape(&[16, 16]), [4, 2]).unwrap();
     assert_eq!(small, layout(&[1, 128], &[2, 4, 16, 32, 64], &[0, 0, 8]));
     assert_eq!(small.free_variables().warp, 3);
@@ -369,8 +369,8 @@ fn tensor_memory_misuse() {
 
 #[test]
 fn probabilities_are_operands_for_free() {
-    // In attention the accumulator of the first product is the A operand of the second. For 16-bit operands the two
-    // layouts agree up to a permutation of registers, on both generations.
+    // In attention, the accumulator of the first dot is operand A of the second. For 16-bit operands the two layouts
+    // agree up to a permutation of registers, on both generations.
     let s = shape(&[64, 128]);
     for (instruction, m_warps) in [(MmaShape::warpgroup(128, 16, 16), 1), (sync(16, 16, 16), 4)] {
         let tiling = MmaTiling { instruction, batch_warps: 1, m_warps, n_warps: 1 };
@@ -379,7 +379,7 @@ fn probabilities_are_operands_for_free() {
         assert!(matches!(plan, Conversion::Identity | Conversion::RegisterPermute { .. }), "{plan:?}");
         check_conversion(&c, &a, &plan, 16);
     }
-    // For bytes they do not: lanes of a group exchange words.
+    // For bytes they do not: the lanes of a group exchange words.
     let instruction = MmaShape::warpgroup(128, 32, 8);
     let tiling = MmaTiling { instruction, batch_warps: 1, m_warps: 1, n_warps: 1 };
     let (c, a) = (tiling.layout(Operand::Accumulator, &s).unwrap(), tiling.layout(Operand::A, &s).unwrap());

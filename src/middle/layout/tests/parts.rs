@@ -1,4 +1,4 @@
-//! Conversions part by part: run on all threads, with registers as arrays.
+//! Conversions in parts, executed for all threads with registers as arrays.
 
 mod common;
 
@@ -6,8 +6,8 @@ use common::*;
 use proptest::prelude::*;
 use tile_layout::*;
 
-/// Runs the plan as its documentation says and checks what every thread ends up with, and that parts are alike: every
-/// thread stores and loads as many registers in each.
+/// Runs the plan as documented, and checks the final registers of every thread. Also checks that parts are alike:
+/// every thread stores and loads the same number of registers in each.
 fn check(src: &Layout, dst: &Layout, s: &Shape, options: &SharedOptions) -> PartsPlan {
     let plan = PartsPlan::new(src, dst, s, options).unwrap();
     let bytes = u64::from(options.elem_bits.max(8) / 8);
@@ -42,7 +42,7 @@ fn check(src: &Layout, dst: &Layout, s: &Shape, options: &SharedOptions) -> Part
             }
             for (i, v) in part_values.into_iter().enumerate() {
                 let register = first(&plan.target, *t) ^ plan.target.register(i as u32);
-                assert!(v.is_some(), "part {part} reads what nobody wrote");
+                assert!(v.is_some(), "part {part} reads data that was not written");
                 assert_eq!(std::mem::replace(&mut mine[register as usize], v), None, "loaded twice");
             }
         }
@@ -55,7 +55,7 @@ fn check(src: &Layout, dst: &Layout, s: &Shape, options: &SharedOptions) -> Part
 }
 
 fn accesses(access: &SharedAccess, t: Thread, block: u32, bytes: u64) -> Vec<(u64, u32)> {
-    let AccessMode::Vector { .. } = access.mode else { panic!("no matrices were asked for") };
+    let AccessMode::Vector { .. } = access.mode else { panic!("no matrices were requested") };
     let mut list = vec![];
     for i in &access.instructions {
         assert_eq!(i.round, 0);
@@ -106,7 +106,7 @@ fn the_essay_s_transpose() {
     let options = SharedOptions { max_bytes: 32, ..SharedOptions::new(32) };
     let plan = check(&rows, &columns, &s, &options);
     assert_eq!(plan.log2, 1);
-    // Lanes of one column bit start at another register.
+    // Lanes with one column bit start at another register.
     assert_eq!(plan.source.parts, [2]);
     assert_eq!(plan.source.thread.lane.iter().filter(|&&r| r != 0).count(), 1);
 }

@@ -1,6 +1,6 @@
-//! Whole kernels on layouts: tiles are loaded, converted, multiplied by the fragments of an instruction, reduced,
+//! Whole kernels on layouts: tiles are loaded, converted, multiplied with the fragments of an instruction, reduced,
 //! broadcast and stored, thread by thread, and the result is compared with plain arithmetic on the tile. These tests
-//! show how the parts of the crate are meant to be combined, and that they agree on the numbering of registers.
+//! show how to combine the parts of the crate, and check that they agree on the numbering of registers.
 
 mod common;
 
@@ -12,12 +12,12 @@ use tile_layout::*;
 /// The values that every thread holds, register by register.
 type Values = BTreeMap<Thread, Vec<i64>>;
 
-/// A tile in a layout, as a load leaves it.
+/// A tile in a layout, as after a load.
 fn load(l: &Layout, tile: &[i64]) -> Values {
     l.all_threads().map(|t| (t, l.elements_of(t).map(|e| tile[e as usize]).collect())).collect()
 }
 
-/// A tile collected from a layout by the guarded places; every element must come from exactly one.
+/// A tile collected from the guarded slots of a layout; every element must come from exactly one slot.
 fn store(l: &Layout, values: &Values, elements: u64) -> Vec<i64> {
     let free = l.free_variables();
     let mut tile = vec![None; elements as usize];
@@ -34,8 +34,8 @@ fn store(l: &Layout, values: &Values, elements: u64) -> Vec<i64> {
     tile.into_iter().map(|v| v.expect("every element is stored")).collect()
 }
 
-/// Moves values as a conversion says. The interpreters of plans move element numbers; a first run on those tells where
-/// each value goes, so that nothing but the plan decides.
+/// Moves values as a conversion specifies. The interpreters of plans move element numbers. A first run with them
+/// tells where each value goes, so that only the plan decides.
 fn converted(src: &Layout, dst: &Layout, s: &Shape, elem_bits: u32, values: &Values) -> Values {
     let shared = SharedOptions { ldmatrix: true, stmatrix: true, ..SharedOptions::new(elem_bits) };
     let plan = convert(src, dst, s, &ConvertOptions { shared, ..ConvertOptions::new(elem_bits) }).unwrap();
@@ -76,7 +76,7 @@ fn multiply(
     (0..instruction.warps).map(lanes).collect()
 }
 
-/// Registers of a tiling that belong to the copy of the fragment number `(outer, inner)` along the last two dimensions.
+/// The registers of a tiling for copy `(outer, inner)` of the fragment along the last two dimensions.
 fn copy_of(registers: &[i64], fragment: u32, inner_copies: u64, outer: u64, inner: u64) -> Vec<i64> {
     let start = (outer * inner_copies + inner) as usize * fragment as usize;
     registers[start..start + fragment as usize].to_vec()
@@ -90,7 +90,7 @@ fn matmul(instruction: MmaShape, operand_bits: u32, m: i64, n: i64, k: i64, m_wa
         [(Operand::A, &sa), (Operand::B, &sb), (Operand::Accumulator, &sc)].map(|(o, s)| tiling.layout(o, s).unwrap());
     let warps = u64::from(tiling.warps());
     let vec = u64::from(128 / operand_bits);
-    // Operands come from coalesced loads and change layout.
+    // Operands are loaded coalesced and then converted.
     let operand = |s: &Shape, l: &Layout, tile: &[i64]| {
         let loaded = Layout::coalesced(s, operand_bits, &[1, 0], vec, warps).unwrap();
         converted(&loaded, l, s, operand_bits, &load(&loaded, tile))
@@ -126,7 +126,7 @@ fn matmul(instruction: MmaShape, operand_bits: u32, m: i64, n: i64, k: i64, m_wa
             }
         }
     }
-    // The accumulator leaves in coalesced form.
+    // The accumulator is stored coalesced.
     let out = Layout::coalesced(&sc, 32, &[1, 0], 4, warps).unwrap();
     let result = store(&out, &converted(&lc, &out, &sc, 32, &vc), sc.elements());
     for row in 0..m {
@@ -138,7 +138,7 @@ fn matmul(instruction: MmaShape, operand_bits: u32, m: i64, n: i64, k: i64, m_wa
 }
 
 #[test]
-fn matrix_products_by_warps() {
+fn matrix_dots_by_warps() {
     let sync = |m, k, operand_bits| MmaShape::warp(m, k, operand_bits);
     matmul(sync(16, 16, 16), 16, 64, 32, 32, 2, 2);
     matmul(sync(16, 8, 16), 16, 32, 32, 16, 1, 4);
@@ -183,15 +183,15 @@ fn rows_minus_their_sums() {
         let x = load(l, &tile);
         for dim in 0..2 {
             let (sums_layout, sums_shape, sums) = reduced(l, &s, dim, &x);
-            // The operand of the broadcast is wanted in the layout of the row's sum, where it already is: register `r`
-            // of the wide tile is the register of its fibre.
+            // The operand of the broadcast is needed in the layout of the row's sum, which it already has: register
+            // `r` of the wide tile is the register of its row.
             let (wanted, _, registers) = l.reduce(&s, dim).unwrap();
             assert_eq!(wanted, sums_layout);
             let spread = |held: &Vec<i64>| -> Vec<i64> {
                 (0..l.registers()).map(|r| held[registers.apply(r.into()) as usize]).collect()
             };
             let back: Values = sums.iter().map(|(&t, held)| (t, spread(held))).collect();
-            // The same by way of the shape: every thread holds all copies.
+            // The same through the shape: every thread holds all copies.
             let (expanded, narrow) = sums_layout.expand_dims(&sums_shape, dim).unwrap();
             let (copies, wide) = expanded.broadcast(&narrow, dim, s.extents()[dim] as i64).unwrap();
             assert_eq!(wide, s);
@@ -214,7 +214,7 @@ fn rows_minus_their_sums() {
 
 #[test]
 fn transposes_on_the_way() {
-    // permute is free in registers; the store in the new memory order takes one conversion.
+    // permute is free in registers; storing in the new memory order takes one conversion.
     let s = shape(&[16, 8, 32]);
     let tile = pseudo_random(s.elements(), 5);
     let src = Layout::coalesced(&s, 16, &[2, 1, 0], 8, 4).unwrap();
@@ -236,8 +236,8 @@ fn transposes_on_the_way() {
 
 #[test]
 fn shared_tiles_written_by_one_layout_and_read_by_another() {
-    // A tile that arrives in the hardware swizzle (as a bulk copy leaves it) is read by every fragment without
-    // conflicts, and an accumulator staged for a bulk copy is written without conflicts.
+    // Every fragment reads a tile in the hardware swizzle (as after a bulk copy) without conflicts, and an
+    // accumulator staged for a bulk copy is written without conflicts.
     let s = shape(&[64, 64]);
     let shared = SharedLayout::swizzled(&s, &[1, 0], 16, 128).unwrap();
     let instruction = MmaShape::warp(16, 16, 16);
@@ -254,7 +254,7 @@ fn shared_tiles_written_by_one_layout_and_read_by_another() {
         let access = SharedAccess::new(&l, &shared, 16, direction, true).unwrap();
         assert_eq!(access.conflict_degree, 1, "{direction:?} {l}");
         assert_eq!(access.wavefronts, s.elements() * 2 / 128 / u64::from(l.warps()), "{direction:?} {l}");
-        // Immediates serve all but the swizzled bits.
+        // Immediates cover all bits except the swizzled ones.
         assert!(access.distinct_xors() <= 8);
         assert!(access.address.expr().to_bit_expr().operations() <= 14, "{}", access.address.expr().to_bit_expr());
     }

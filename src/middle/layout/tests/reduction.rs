@@ -1,7 +1,7 @@
 //! Plans of reductions and scans, executed on all threads of a block.
 //!
-//! The value of an element is a word that names it, and combining is joining words. Nothing is less forgiving: an
-//! element left out, counted twice or out of order shows.
+//! The value of an element is a word that names it, and combining means joining words. An element that is omitted,
+//! counted twice or out of order is always detected.
 
 mod common;
 
@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use std::collections::BTreeMap;
 use tile_layout::*;
 
-/// What every thread holds in every register.
+/// The words in every register of every thread.
 type Words = BTreeMap<Thread, Vec<Vec<u64>>>;
 
 /// The bits of `mask` as flips of a thread.
@@ -22,7 +22,7 @@ fn flips(mask: InputMasks) -> Vec<Thread> {
     lanes.chain(warps).chain(blocks).collect()
 }
 
-/// Reduces as the plan says, one word of elements for each register of the result.
+/// Reduces according to the plan, with one word of elements for each register of the result.
 fn run_reduction(l: &Layout, plan: &Reduction) -> Words {
     let own = |t: Thread| -> Vec<Vec<u64>> {
         let held: Vec<u64> = l.elements_of(t).collect();
@@ -39,7 +39,7 @@ fn run_reduction(l: &Layout, plan: &Reduction) -> Words {
     words
 }
 
-/// Coordinates of `index` without those bits along `dim` that are not kept.
+/// The coordinates of `index` without the bits along `dim` that are not kept.
 fn group(tile: &Shape, dim: usize, kept: u64, index: u64) -> Vec<u64> {
     let mut point = tile.unflatten(index);
     let coordinate = point[dim];
@@ -83,24 +83,25 @@ fn reductions_literally() {
     // Replicas on lane 4 and warp 0; warp 1 along the columns.
     let replicated = layout(&[1, 2, 4], &[16, 32, 64, 128, 0], &[0, 8]);
     assert_eq!(across(&replicated, 1), Some(InputMasks { warp: 0b10, ..InputMasks::default() }));
-    // The bit that the warp holds is kept: nothing is left to combine across threads.
+    // The bit that the warp holds is kept, so nothing is combined across threads.
     let kept = replicated.reduction(&tile, 1, 8).unwrap().unwrap();
     assert_eq!(kept.across, InputMasks::default());
     assert_eq!((kept.layout, kept.shape), (layout(&[], &[2, 4, 8, 16, 0], &[0, 1]), shape(&[16, 2])));
-    // A lane that moves along a diagonal: no exchange of whole results.
+    // A lane that moves along a diagonal cannot exchange whole results.
     let diagonal = layout(&[1, 2, 4], &[8 ^ 16, 16, 32, 64, 128], &[]);
     assert_eq!(across(&diagonal, 1), None);
     // A register that repeats another counts once.
     let repeated = layout(&[1, 2, 4, 8, 8], &[16, 32, 64, 128, 0], &[]);
     assert_eq!(repeated.reduction(&tile, 1, 0).unwrap().unwrap().registers, [(0..16).collect::<Vec<u32>>()]);
-    // Two threads that hold one part of a row in different orders would disagree about an order-dependent combination.
+    // Two threads that hold one part of a row in different orders would disagree about an order-dependent
+    // combination.
     let turned = layout(&[1, 2, 4, 8], &[16, 32, 64, 128, 1], &[]);
     assert_eq!(across(&turned, 1), None);
     assert!(diagonal.reduction(&tile, 2, 0).is_err());
 }
 
-/// Scans as the plan says: runs in order, then blocks of lanes of doubling size, each taking in the last word of the
-/// block before it.
+/// Scans according to the plan: runs in order, then blocks of lanes of doubling size, each including the last word of
+/// the block before it.
 fn run_scan(l: &Layout, plan: &WarpScan) -> Words {
     let own = |t: Thread| -> Vec<Vec<u64>> {
         let mut held: Vec<Vec<u64>> = l.elements_of(t).map(|e| vec![e]).collect();
@@ -160,14 +161,14 @@ fn scans_literally() {
     let plan = l.warp_scan(&split, 2).unwrap().unwrap();
     assert_eq!(plan, WarpScan { runs: vec![vec![0, 1, 2, 3]], same: vec![0, 1, 2, 3], lanes: vec![1, 0] });
     assert!(check_scan(&l, &split, 2));
-    // Registers above lanes: each register is a segment of its own.
+    // Registers above lanes: each register is a separate segment.
     let high = layout(&[16], &[1, 2, 4, 8, 32], &[64, 128]);
     assert_eq!(high.segment_bits(&tile, 1), Ok(Some(4)));
-    // A lane in the middle, one that moves diagonally, and none at all.
+    // A lane in the middle, one that moves diagonally, and a bit without a holder.
     assert_eq!(layout(&[1, 4], &[2, 8, 16, 32, 64], &[128]).segment_bits(&tile, 1), Ok(Some(2)));
     assert_eq!(layout(&[1, 4], &[2, 8 ^ 32, 16, 32, 64], &[128]).segment_bits(&tile, 1), Ok(None));
     assert_eq!(layout(&[4], &[2, 8, 16, 32, 64], &[128]).segment_bits(&tile, 1), Ok(None));
-    // One register twice is no more than one; one element in two lanes has no place of its own.
+    // A repeated register is harmless; one element in two lanes does not have a unique holder.
     let twice = layout(&[1, 1, 2], &[4, 8, 16, 32, 64], &[128]);
     assert!(check_scan(&twice, &tile, 1));
     assert_eq!(layout(&[1, 2], &[4, 8, 16, 1, 64], &[32, 128]).segment_bits(&tile, 1), Ok(None));
@@ -176,7 +177,7 @@ fn scans_literally() {
 #[test]
 fn ordered_layouts() {
     let cases: &[(&[i64], usize, u64, Layout)] = &[
-        // The whole dimension in a thread, since rows are enough for the threads.
+        // The whole dimension in a thread, because there are enough rows for the threads.
         (&[256, 8], 1, 4, layout(&[1, 2, 4, 1 << 10], &[8, 16, 32, 64, 128], &[256, 512])),
         (&[8, 128], 0, 1, layout(&[128, 256, 512, 32, 64], &[1, 2, 4, 8, 16], &[])),
         // Registers, lanes, warps in the order of the coordinate.
@@ -237,7 +238,7 @@ proptest! {
         let tile = Shape::from_log2(log2.clone()).unwrap();
         let l = Layout::ordered(&tile, dim, 1 << warps).unwrap();
         l.validate(&tile).unwrap();
-        // Only bits that warps hold are outside of the segment.
+        // Only bits that warps hold are outside the segment.
         let along = |b: &&u64| tile.unflatten(**b)[dim] != 0;
         let bits = l.segment_bits(&tile, dim).unwrap();
         let in_warps = l.warp().iter().filter(along).count() as u32;

@@ -1,5 +1,5 @@
-//! Tensor copies: the boxes of a plan, executed by the simulator's copy engine, bring every element of the tile to the
-//! place that the layout in shared memory gives it, and back.
+//! TMA loads and stores: the boxes of a plan, executed by the simulator's copy engine, move every element of the tile
+//! to its position in the shared-memory layout, and back.
 
 use std::collections::HashSet;
 use std::fmt::Write as _;
@@ -9,18 +9,18 @@ use ptx_sim::units::{Coordinates, ElementType, Fill, TensorMap, TileParams, TmaE
 use ptx_sim::{Arg, Config, Device, LaunchConfig, Module, RunOptions};
 use tile_layout::*;
 
-/// An array in memory whose strides are known here, and not to the plan.
+/// An array in memory. The test knows its strides; the plan does not.
 #[derive(Debug, Clone)]
 struct Array {
     element: TensorElement,
-    /// Slowest dimension first, as views have them.
+    /// Slowest dimension first, as in views.
     extents: Vec<u64>,
     /// In elements.
     strides: Vec<u64>,
 }
 
 impl Array {
-    /// Row-major; rows are padded to 16 bytes, and by 16 bytes more where `gap` is set.
+    /// Row-major. Rows are padded to 16 bytes, plus another 16 bytes if `gap` is set.
     fn new(element: TensorElement, extents: &[u64], gap: bool) -> Self {
         let unit = 16 >> element.log2_bytes();
         let mut strides = vec![1; extents.len()];
@@ -61,13 +61,14 @@ impl Array {
     }
 }
 
-/// Coordinates of a box in the map's order, for a tile whose first coordinates are `origin` in the order of the view.
+/// The coordinates of a box in the map's order, for a tile with the first coordinates `origin` in the order of the
+/// view.
 fn coordinates(plan: &TensorCopyPlan, part: &TensorBox, origin: &[i64]) -> Vec<i32> {
     let at = plan.map.dims.iter().zip(&part.coordinates);
     at.map(|(&dim, &offset)| (origin[dim] + offset as i64) as i32).collect()
 }
 
-/// What is checked of one tile: a load, element by element, then a store of it, into a second array.
+/// Checks one tile: a load, element by element, then a store into a second array.
 fn check_tile(
     array: &Array,
     shape: &Shape,
@@ -126,7 +127,7 @@ fn check_tile(
         }
     }
     let plan = plan_tensor_copy(&array.view(true), &copy(Direction::Store)).unwrap();
-    // A store writes units of 16 bytes, also what is left of one behind a row.
+    // A store writes units of 16 bytes, including the rest of a unit after the end of a row.
     let unit = (16 / size) as u64;
     let mut written = vec![None; (array.elements().next_multiple_of(unit)) as usize * size];
     for part in &plan.boxes {
@@ -152,7 +153,7 @@ fn check_tile(
             assert_eq!(bytes, value(i));
         } else {
             let begin = i - i % unit;
-            assert!((begin..i).any(|before| stored.contains(&before)), "element {i} lies in no unit of a row");
+            assert!((begin..i).any(|before| stored.contains(&before)), "element {i} is not in a unit of a row");
         }
     }
     assert!(stored.iter().all(|&i| written[i as usize * size].is_some()));
@@ -173,7 +174,7 @@ const ELEMENTS: [TensorElement; 8] = [
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Hardware arrangements of a random order of atoms, in views of up to five dimensions, also where tiles leave
+    /// Hardware layouts with a random order of atoms, in views of up to five dimensions, including tiles that leave
     /// them.
     #[test]
     fn arrangements(
@@ -200,7 +201,7 @@ proptest! {
         }
         let bits = 8 << element.log2_bytes();
         let layout = HardwareLayout::new(&shape, (contiguous, line_dim), bits, swizzle, atoms).unwrap();
-        // The contiguous dimension of the tile runs along the last one of the view.
+        // The contiguous dimension of the tile is the last one of the view.
         let to_view = |d: usize| if transposed && d >= rank - 2 { 2 * rank - 3 - d } else { d };
         let mut dims = Vec::new();
         let mut extents = vec![0; rank];
@@ -208,7 +209,7 @@ proptest! {
         for d in 0..rank {
             let step = if d == contiguous { 1 } else { steps[d] };
             let (view, tile) = (to_view(d), 1u64 << log2[d]);
-            // Up to two tiles in front, and the last one sticks out by some elements.
+            // Up to two tiles before, and the last tile extends beyond the view by some elements.
             extents[view] = (2 * tile + 1) * u64::from(step);
             origin[view] = shift[d] * tile as i64 * i64::from(step);
             dims.push(TileDim { view, step, origin: Known::Multiple(tile) });
@@ -241,7 +242,7 @@ proptest! {
         let dims: Vec<TileDim> =
             (0..rank).map(|view| TileDim { view, step: 1, origin: Known::Multiple(1 << shape.log2()[view]) }).collect();
         let boxes = check_tile(&Array::new(element, &extents, false), &shape, &dims, &shared, &vec![0; rank], false);
-        // Rows beyond 256 elements are interrupted: every piece is a box of its own.
+        // Rows of more than 256 elements are split: every piece is a separate box.
         prop_assert_eq!(boxes, if inner > 8 { 1 << (shape.bits() - 8) } else { 1 });
     }
 }
@@ -323,7 +324,7 @@ mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r2], {bytes};\n",
     }
 }
 
-/// The plan of the example in the essay, in full.
+/// The full plan of the example in the module documentation.
 #[test]
 fn literal_plan() {
     let (shape, shared, dims) = rows(&[128, 128], 16);
@@ -389,9 +390,9 @@ fn reasons() {
     );
     assert_eq!(
         with(&|v| v.dims[0].stride = Known::Constant(1001)),
-        "dimension 0 of the view has a stride of 2002 bytes, which is no multiple of 16"
+        "dimension 0 of the view has a stride of 2002 bytes, which is not a multiple of 16"
     );
-    // Along a dimension of one element no address uses the stride.
+    // No address uses the stride of a dimension with one element.
     for stride in [Known::Constant(1001), Known::Constant(1 << 39), Known::Multiple(1)] {
         let mut view = good.clone();
         view.dims[0] = ViewDim { extent: Known::Constant(1), stride };
@@ -400,17 +401,17 @@ fn reasons() {
     }
     assert_eq!(
         with(&|v| v.dims[0].stride = Known::Constant(1 << 39)),
-        "dimension 0 of the view has a stride of 1099511627776 bytes, and the limit is 2^40"
+        "dimension 0 of the view has a stride of 1099511627776 bytes, but strides must be less than 2^40"
     );
     assert_eq!(
         with(&|v| v.dims[0].extent = Known::Constant(1 << 31)),
-        "dimension 0 of the view has extent 2147483648, outside of 1 to 2^31 - 1"
+        "dimension 0 of the view has extent 2147483648, but extents must be from 1 to 2^31 - 1"
     );
     assert_eq!(
         with(&|v| v.dims[0].extent = Known::Constant(0)),
-        "dimension 0 of the view has extent 0, outside of 1 to 2^31 - 1"
+        "dimension 0 of the view has extent 0, but extents must be from 1 to 2^31 - 1"
     );
-    assert_eq!(with(&|v| v.dims = vec![v.dims[0]; 6]), "the view has 6 dimensions, and a tensor map has at most 5");
+    assert_eq!(with(&|v| v.dims = vec![v.dims[0]; 6]), "the view has 6 dimensions, but a tensor map has 1 to 5");
     assert_eq!(
         why(&good, &TileCopy { outside: Outside::Other, ..copy }),
         "elements outside of the view have a value that tensor maps cannot fill with"
@@ -419,19 +420,19 @@ fn reasons() {
     assert!(plan_tensor_copy(&bytes, &TileCopy { outside: Outside::Nan, ..copy }).is_err());
     assert!(plan_tensor_copy(&good, &TileCopy { outside: Outside::Nan, ..copy }).is_ok());
     let store = TileCopy { direction: Direction::Store, nonnegative: false, ..copy };
-    assert_eq!(why(&good, &store), "a store may begin before the view, which the hardware refuses");
-    // What is outside does not matter to a store.
+    assert_eq!(why(&good, &store), "a store may start before the view, which the hardware rejects");
+    // Elements outside the view do not matter to a store.
     let store = TileCopy { direction: Direction::Store, outside: Outside::Other, ..copy };
     assert!(plan_tensor_copy(&good, &store).is_ok());
     let shifted = [dims[0], TileDim { origin: Known::Multiple(4), ..dims[1] }];
     assert_eq!(
         why(&good, &TileCopy { dims: &shifted, ..copy }),
-        "tiles do not begin at multiples of 16 bytes along the contiguous dimension 1"
+        "tiles do not start at multiples of 16 bytes along the contiguous dimension 1"
     );
     let stepped = [dims[0], TileDim { step: 2, ..dims[1] }];
     assert_eq!(
         why(&good, &TileCopy { dims: &stepped, ..copy }),
-        "elements are 2 apart along dimension 1: at most 8, and 1 along the contiguous dimension"
+        "the step along dimension 1 is 2, but it must be at most 8, and 1 along the contiguous dimension"
     );
     let swapped = SharedLayout::strided(&shape, &[0, 1]).unwrap();
     assert_eq!(
@@ -442,7 +443,7 @@ fn reasons() {
     let plain = SharedLayout::strided(&narrow, &[1, 0]).unwrap();
     assert_eq!(
         why(&good, &TileCopy { shape: &narrow, shared: &plain, ..copy }),
-        "neighbours in shared memory make up 8 bytes, and the least is 16"
+        "only 8 bytes are contiguous in shared memory, but a box needs at least 16"
     );
     // A swizzle of another unit: 32-byte pieces.
     let mut bases = SharedLayout::strided(&shape, &[1, 0]).unwrap().bases().to_vec();
@@ -450,12 +451,12 @@ fn reasons() {
     let odd = SharedLayout::new(bases, shape.bits()).unwrap();
     assert_eq!(
         why(&good, &TileCopy { shared: &odd, ..copy }),
-        "bit 7 of the byte offset in shared memory does not belong to a box of any swizzle"
+        "bit 7 of the byte offset in shared memory does not fit a box with any swizzle"
     );
     let huge = Shape::new(&[1 << 13, 64]).unwrap();
     let panels = HardwareLayout::panels(&huge, (1, 0), 16).unwrap().shared_layout().unwrap();
     assert_eq!(
         why(&good, &TileCopy { shape: &huge, shared: &panels, ..copy }),
-        "a tile of 1048576 bytes is more than a mbarrier can count"
+        "the tile has 1048576 bytes, more than an mbarrier can count"
     );
 }

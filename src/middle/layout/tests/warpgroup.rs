@@ -1,22 +1,22 @@
-//! Tiles of products by `wgmma`. `hardware_swizzle.rs` runs them; here is what needs no memory.
+//! Tiles of dots by `wgmma`. `hardware_swizzle.rs` executes them; these tests need no memory.
 
 use tile_layout::*;
 
-/// The accumulator of one product is the A operand of the next by a renaming of registers.
+/// The accumulator of one dot is operand A of the next after a renaming of registers.
 #[test]
-fn chained_products() {
-    let product = WarpgroupDot::new((128, 128, 64), 16, 128, (2, 1)).unwrap();
-    let accumulator = product.accumulator().unwrap();
+fn chained_dots() {
+    let dot = WarpgroupDot::new((128, 128, 64), 16, 128, (2, 1)).unwrap();
+    let accumulator = dot.accumulator().unwrap();
     assert_eq!(accumulator.registers(), 64);
     let second = WarpgroupDot::new((128, 64, 128), 16, 64, (2, 1)).unwrap();
     let permutation = register_permutation(&accumulator, &second.a_registers().unwrap()).expect("no data moves");
     assert_eq!(permutation.len(), 64);
-    // For 8-bit operands the fragments differ in lanes: a renaming is not enough.
+    // For 8-bit operands the fragments differ in lanes, so a renaming does not suffice.
     let bytes = WarpgroupDot::new((128, 64, 128), 8, 64, (2, 1)).unwrap();
     assert!(register_permutation(&accumulator, &bytes.a_registers().unwrap()).is_none());
 }
 
-/// The registers that a step names are those that the layout puts into the step's block.
+/// The registers of a step are the registers in which the layout has the step's block.
 #[test]
 fn steps_name_the_registers_of_their_block() {
     for (extents, columns, groups) in [
@@ -26,22 +26,22 @@ fn steps_name_the_registers_of_their_block() {
         ((64, 256, 64), 128, (1, 2)),
         ((128, 64, 32), 8, (1, 4)),
     ] {
-        let product = WarpgroupDot::new(extents, 16, columns, groups).unwrap();
+        let dot = WarpgroupDot::new(extents, 16, columns, groups).unwrap();
         let (_, n, k) = extents;
-        let (accumulator, a) = (product.accumulator().unwrap(), product.a_registers().unwrap());
+        let (accumulator, a) = (dot.accumulator().unwrap(), dot.a_registers().unwrap());
         let mut written = vec![0; accumulator.elements_of(Thread::default()).count()];
-        for group in 0..product.groups() {
-            for step in product.steps(group) {
+        for group in 0..dot.groups() {
+            for step in dot.steps(group) {
                 for warp in 4 * group..4 * group + 4 {
-                    let place = |register| Slot { register, thread: Thread { lane: 9, warp, block: 0 } };
+                    let slot = |register| Slot { register, thread: Thread { lane: 9, warp, block: 0 } };
                     for register in step.accumulator..step.accumulator + columns / 2 {
-                        let element = accumulator.element(place(register));
+                        let element = accumulator.element(slot(register));
                         let block = (element / u64::from(n) / 64, element % u64::from(n) / u64::from(columns));
                         assert_eq!(block, (step.m.into(), step.n.into()));
                         written[register as usize] += u32::from(warp % 4 == 0);
                     }
                     for register in step.a..step.a + 8 {
-                        let element = a.element(place(register));
+                        let element = a.element(slot(register));
                         let block = (element / u64::from(k) / 64, element % u64::from(k) / 16);
                         assert_eq!(block, (step.m.into(), step.k.into()));
                     }
@@ -49,12 +49,12 @@ fn steps_name_the_registers_of_their_block() {
             }
         }
         let depth = k / 16;
-        assert!(written.iter().all(|&count| count == depth * product.groups()));
+        assert!(written.iter().all(|&count| count == depth * dot.groups()));
     }
 }
 
 #[test]
-fn products_that_do_not_divide() {
+fn dots_that_do_not_divide() {
     assert!(WarpgroupDot::new((64, 256, 64), 16, 256, (2, 1)).is_err());
     assert!(WarpgroupDot::new((64, 256, 8), 16, 256, (1, 1)).is_err());
     assert!(WarpgroupDot::new((64, 128, 64), 16, 256, (1, 1)).is_err());
@@ -65,7 +65,7 @@ fn products_that_do_not_divide() {
     assert_eq!(steps[5], WarpgroupStep { m: 1, n: 1, k: 1, accumulator: 64, a: 8 });
 }
 
-/// The accumulator of a tile is that of the product, and the layout tells how warpgroups share the tile.
+/// The accumulator layout of a tile equals the dot's, and the layout tells how warpgroups share the tile.
 #[test]
 fn accumulators_name_their_warpgroups() {
     for (rows, columns, groups, n) in [

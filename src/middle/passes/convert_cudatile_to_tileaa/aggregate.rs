@@ -1,4 +1,4 @@
-//! Matrix products, reductions and scans.
+//! Dots, reductions and scans.
 
 use super::{Translator, ct, types};
 use crate::dialect::{
@@ -67,7 +67,7 @@ impl<'c> Translator<'c> {
         Ok(())
     }
 
-    /// The parts that reductions and scans share: operands, result types, identities, body.
+    /// Translates the parts that reductions and scans share: operands, result types, identities, and the body.
     #[allow(clippy::type_complexity)]
     fn aggregate(
         &mut self,
@@ -103,11 +103,11 @@ impl<'c> Translator<'c> {
         Ok((operands, types, identities, region))
     }
 
-    /// Identities of exactly the element types: the public language lets f16 stand for bf16 and the reverse.
+    /// Converts identities to the exact element types: the public language accepts f16 for bf16 and vice versa.
     fn identities(&self, list: Attribute<'c>, elements: &[Type<'c>]) -> Attribute<'c> {
         let mut new = vec![];
         for (i, element) in elements.iter().enumerate() {
-            // SAFETY: the verifier of the op wants an array with an attribute for each operand; the value is read from
+            // SAFETY: the op's verifier requires an array with an attribute for each operand; the value is read from
             // a float attribute.
             new.push(unsafe {
                 let a = mlir_sys::mlirArrayAttrGetElement(list.to_raw(), i as isize);

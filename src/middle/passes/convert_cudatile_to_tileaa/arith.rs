@@ -1,19 +1,20 @@
 //! Elementwise arithmetic.
 //!
-//! `arith` and `math` ops mean the same as the public ones except in these places:
+//! `arith` and `math` ops have the same semantics as the public ones, with these exceptions:
 //!
-//! * Rounding other than to nearest even, flushing of subnormals, and approximations are `nv_tileaa.fp`.
-//! * `maxf` and `minf` order -0 below +0. `arith.maximumf` does, `arith.maxnumf` leaves the choice open, so the form
-//!   that prefers numbers over NaN is `nv_tileaa.fp <max>`.
-//! * Signed `remi` is undefined for a zero divisor only; `arith.remsi` may not be given the lowest integer and -1
-//!   either. The remainder by -1 is the remainder by 1, so that -1 is replaced unless the divisor is a constant.
+//! * Rounding modes other than nearest even, flushing of subnormals, and approximations use `nv_tileaa.fp`.
+//! * `maxf` and `minf` order -0 below +0. `arith.maximumf` does too, but `arith.maxnumf` leaves the choice open, so
+//!   the form that prefers numbers over NaN is `nv_tileaa.fp <max>`.
+//! * Signed `remi` is undefined only for a zero divisor, whereas `arith.remsi` is also undefined for the minimum
+//!   integer and -1. The remainder by -1 equals the remainder by 1, so -1 is replaced by 1 unless the divisor is a
+//!   constant.
 
 use super::{Translator, by_sign, ct, types};
 use crate::dialect::{behaviour, nv_tileaa as aa, pass::Failed, rt::*};
 use ct::{ComparisonOrdering, ComparisonPredicate, IntegerOverflow, RoundingMode, Signedness};
 use melior::ir::{Attribute, AttributeLike, TypeLike};
 
-/// Numbering of `arith.cmpi`: signed order, then unsigned order where it differs.
+/// Returns the predicate number of `arith.cmpi`: signed order, then unsigned order where it differs.
 pub(super) fn int_predicate(p: ComparisonPredicate, s: Signedness) -> i64 {
     let signed = s == Signedness::Signed;
     match p {
@@ -26,7 +27,7 @@ pub(super) fn int_predicate(p: ComparisonPredicate, s: Signedness) -> i64 {
     }
 }
 
-/// Numbering of `arith.cmpf`: ordered predicates, `ord`, unordered predicates.
+/// Returns the predicate number of `arith.cmpf`: ordered predicates, `ord`, unordered predicates.
 pub(super) fn float_predicate(p: ComparisonPredicate, o: ComparisonOrdering) -> i64 {
     let ordered = o == ComparisonOrdering::Ordered;
     match p {
@@ -42,7 +43,7 @@ pub(super) fn float_predicate(p: ComparisonPredicate, o: ComparisonOrdering) -> 
 impl<'c> Translator<'c> {
     //===-- floating point --------------------------------------------------//
 
-    /// `nv_tileaa.fp` for an op with one result.
+    /// Translates an op with one result to `nv_tileaa.fp`.
     fn fp(
         &mut self,
         kind: aa::FpKind,
@@ -58,7 +59,8 @@ impl<'c> Translator<'c> {
         Ok(())
     }
 
-    /// An op of `arith` or `math` when it rounds to nearest even and keeps subnormals.
+    /// Translates to an op of `arith` or `math` if the op rounds to nearest even and keeps subnormals, and to
+    /// `nv_tileaa.fp` otherwise.
     pub(super) fn rounded(
         &mut self,
         name: &str,
@@ -120,8 +122,8 @@ impl<'c> Translator<'c> {
         };
         self.fp(kind, &[lhs, rhs], RoundingMode::NearestEven, ftz, result)
     }
-    /// MLIR folds `math.atan2` of two constant zeros to NaN; the language wants an angle by the signs. A maximum with
-    /// itself, which MLIR does not see through, keeps the operand from it and is gone after LLVM.
+    /// Translates `atan2`. MLIR folds `math.atan2` of two constant zeros to NaN, but the language requires an angle
+    /// based on the signs. A maximum of the operand with itself hides the constant from MLIR, and LLVM removes it.
     pub(super) fn angle(&mut self, o: ct::Atan2Op<'c>) -> Result<(), Failed> {
         let (t, y) = (self.result_type(o.result())?, self.get(o.y()));
         let built = aa::FpOp::build(&self.b, t, &[y, y], aa::FpKind::Max, None, false);
@@ -131,8 +133,8 @@ impl<'c> Translator<'c> {
         self.set(o.result(), new);
         Ok(())
     }
-    /// A power with an integer exponent. Some constant ones are products; for the others the exponent becomes a float,
-    /// and its parity the sign of the result.
+    /// Translates a power with an integer exponent. Some constant exponents become products. Otherwise the exponent
+    /// becomes a float and its parity determines the result's sign.
     pub(super) fn integer_power(&mut self, o: ct::FPowIOp<'c>) -> Result<(), Failed> {
         let (source, exponent) = (self.get(o.source()), self.get(o.exponent()));
         let own = ty(source);
@@ -154,7 +156,7 @@ impl<'c> Translator<'c> {
         Ok(())
     }
 
-    /// `x`, f32 or f64, to the power of integers of up to 32 bits.
+    /// Raises `x`, f32 or f64, to an integer power of up to 32 bits.
     fn general_power(&self, x: Val<'c>, exponent: Val<'c>) -> Val<'c> {
         let t = ty(x);
         let i1 = types::with_element(t, types::int(self.context, 1));
@@ -176,8 +178,9 @@ impl<'c> Translator<'c> {
         let magnitude = float("math.absf", &[x]);
         let mut result = float("math.powf", &[magnitude, power]);
         if !narrow {
-            // Beyond 2^24 the float is not the exponent. What is lacking is a small number, and only bases next to one
-            // have a power that is neither zero nor infinite: to the lacking part it is 1 + part * (base - 1).
+            // Above 2^24 the float differs from the exponent by a small number. Only bases close to one have a power
+            // that is neither zero nor infinite; their power with the missing part as exponent is 1 + part * (base -
+            // 1).
             let masked = |mask| self.b.value("arith.andi", i32, &[n, self.int_constant(i32, mask)], &[]);
             let (high, low) = (to_float(masked(!0xFF)), to_float(masked(0xFF)));
             let part = float("arith.subf", &[low, float("arith.subf", &[power, high])]);
@@ -191,7 +194,7 @@ impl<'c> Translator<'c> {
             let is_lacking = both(compare(ComparisonPredicate::NotEqual, part, 0.0), is_between);
             result = self.b.value("arith.select", t, &[is_lacking, corrected, result], &[]);
         }
-        // Zero may have a sign too.
+        // Test the sign bit, since zero may be negative too.
         let bits = self.b.value("arith.bitcast", i32, &[x], &[]);
         let less = self.i64_attr(int_predicate(ComparisonPredicate::LessThan, Signedness::Signed));
         let zero = self.int_constant(i32, 0);
@@ -205,7 +208,7 @@ impl<'c> Translator<'c> {
     fn flushes(&self, result: Val<'c>) -> bool {
         self.relaxed.ftz && self.is_f32(result)
     }
-    /// The rounding of an operation that has an approximate form; one that says how it rounds keeps its word.
+    /// Returns the rounding of an operation with an approximate form; an explicit rounding mode is kept.
     fn relaxed_rounding(&self, rounding: RoundingMode, default: RoundingMode, result: Val<'c>) -> RoundingMode {
         if self.relaxed.approx && rounding == default && self.is_f32(result) { RoundingMode::Approx } else { rounding }
     }
@@ -220,7 +223,7 @@ impl<'c> Translator<'c> {
 
     //===-- integers --------------------------------------------------------//
 
-    /// The attribute list that carries overflow promises; empty for none.
+    /// Returns the attribute list for overflow flags; empty for none.
     pub(super) fn overflow_flags(&self, overflow: IntegerOverflow) -> Vec<(&'static str, Attribute<'c>)> {
         self.overflow[overflow as usize].map(|a| ("overflowFlags", a)).into_iter().collect()
     }
@@ -239,7 +242,7 @@ impl<'c> Translator<'c> {
         let predicate = self.i64_attr(int_predicate(o.comparison_predicate(), o.signedness()));
         self.plain("arith.cmpi", &[o.lhs(), o.rhs()], &[("predicate", predicate)], o.result())
     }
-    /// `0 - x`. The operand is signed, so of the promises only the signed one means anything.
+    /// Translates to `0 - x`. The operand is signed, so only the signed overflow flag applies.
     pub(super) fn negate(&mut self, o: ct::NegIOp<'c>) -> Result<(), Failed> {
         let t = self.result_type(o.result())?;
         let zero = self.int_constant(t, 0);
@@ -253,7 +256,7 @@ impl<'c> Translator<'c> {
         self.set(o.result(), new);
         Ok(())
     }
-    /// For i1, whose values are 0 and -1, the result 1 has the bits of -1.
+    /// For i1, with values 0 and -1, the result 1 has the same bits as -1.
     pub(super) fn absolute(&mut self, o: ct::AbsIOp<'c>) -> Result<(), Failed> {
         let source = self.get(o.source());
         if types::width(types::element_of(source)) == 1 {
@@ -284,7 +287,7 @@ impl<'c> Translator<'c> {
             return self.plain("arith.remui", &[o.lhs(), o.rhs()], &[], o.result());
         }
         if types::width(types::element(t)) == 1 {
-            // The only divisor is -1, and everything is a multiple of it.
+            // The only divisor is -1, which divides every value.
             let zero = self.int_constant(t, 0);
             self.set(o.result(), zero);
             return Ok(());
@@ -302,7 +305,7 @@ impl<'c> Translator<'c> {
     }
 }
 
-/// The `nv_tileaa` rounding; none for the default.
+/// Returns the `nv_tileaa` rounding mode; `None` is the default.
 pub(super) fn rounding_attr(r: RoundingMode) -> Option<aa::Rounding> {
     match r {
         RoundingMode::NearestEven | RoundingMode::NearestIntToZero | RoundingMode::NearestAway => None,
@@ -314,7 +317,7 @@ pub(super) fn rounding_attr(r: RoundingMode) -> Option<aa::Rounding> {
     }
 }
 
-/// The value of a new integer that is constant and the same in all elements, sign-extended.
+/// Returns the value of a new integer constant with equal elements, sign-extended.
 pub(super) fn splat_constant(v: Val<'_>) -> Option<i64> {
     let op = defining_op(v).filter(|op| behaviour::is_constant(*op))?;
     let value = attr(op, "value")?;

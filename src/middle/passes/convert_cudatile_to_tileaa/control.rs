@@ -1,4 +1,4 @@
-//! Control flow: `if`, `for`, `loop` and their exits as `scf`. The idea is in [`super::exits`].
+//! Lowers `if`, `for`, `loop` and their exits to `scf`. [`super::exits`] describes the algorithm.
 //!
 //! The *outcome* of a body depends on what it belongs to:
 //!
@@ -8,12 +8,12 @@
 //! | `for` | what `continue` carries | `scf.yield` |
 //! | `loop` | whether to go on, what `continue` carries, what `break` carries | `scf.condition` |
 //!
-//! A `loop` is an `scf.while` all of whose work is in the region that decides whether to go on. Where an outcome has
-//! parts that do not apply, these are poison, or for tokens, which have no run-time value, new ones.
+//! A `loop` becomes an `scf.while` with all of its work in the condition region. Parts of an outcome that do not
+//! apply are poison, or new tokens, since tokens have no run-time value.
 //!
-//! A `for` that compares unsigned becomes an `scf.for`, which compares signed, over bounds with the sign bit flipped:
-//! that maps the unsigned order onto the signed one and commutes with adding the step. Where both bounds are known not
-//! to be negative the orders agree and nothing is flipped.
+//! A `for` with an unsigned comparison becomes an `scf.for`, which compares signed, over bounds with the sign bit
+//! flipped. Flipping maps the unsigned order to the signed one and commutes with adding the step. If both bounds are
+//! known to be non-negative, the two orders agree and no bit is flipped.
 
 use super::{
     Translator, ct,
@@ -30,14 +30,14 @@ use crate::dialect::{
 use melior::ir::{Location, Type, ValueLike};
 use mlir_sys::mlirValueGetLocation;
 
-/// What the outcome of a body consists of.
+/// The values that the outcome of a body consists of.
 enum Body<'c> {
     Function,
     For(Vec<Type<'c>>),
     Loop { continued: Vec<Type<'c>>, broken: Vec<Type<'c>> },
 }
 
-/// A body with the joins around the current block, outermost first: the result types of their `if`s.
+/// A body and the joins around the current block, outermost first, with the result types of their `if`s.
 struct Frame<'c> {
     body: Body<'c>,
     joins: Vec<Vec<Type<'c>>>,
@@ -47,7 +47,7 @@ impl<'c> Frame<'c> {
     fn new(body: Body<'c>) -> Self {
         Frame { body, joins: vec![] }
     }
-    /// Types of what a block inside `depth` joins produces.
+    /// Returns the types of the values that a block inside `depth` joins produces.
     fn types(&self, i1: Type<'c>, depth: usize) -> Vec<Type<'c>> {
         let mut types = vec![];
         for join in self.joins[..depth].iter().rev() {
@@ -67,7 +67,7 @@ impl<'c> Frame<'c> {
     }
 }
 
-/// The tree of a source block for [`structure`].
+/// Builds the tree of a source block for [`structure`].
 fn tree<'c>(block: Blk<'c>) -> Block<OpRef<'c>> {
     let mut items = vec![];
     for op in ops_of(block) {
@@ -100,7 +100,7 @@ impl<'c> Translator<'c> {
     fn convert_types(&self, list: impl Iterator<Item = Val<'c>>) -> Result<Vec<Type<'c>>, Failed> {
         list.map(|v| self.result_type(v)).collect()
     }
-    /// Values that nothing reads.
+    /// Returns placeholder values that are never read.
     fn meaningless(&self, types: &[Type<'c>]) -> Vec<Val<'c>> {
         types
             .iter()
@@ -119,14 +119,14 @@ impl<'c> Translator<'c> {
         Ok(())
     }
 
-    /// Translates a body into the current block and gives its outcome.
+    /// Translates a body into the current block and returns its outcome.
     fn body(&mut self, source: Blk<'c>, body: Body<'c>) -> Result<Vec<Val<'c>>, Failed> {
         let owner = self.current;
         let seq = structure(&tree(source)).map_err(|e| fail(owner, e.to_string()))?;
         self.sequence(&seq, &mut Frame::new(body))
     }
 
-    /// Translates a restructured block and gives what it produces.
+    /// Translates a restructured block and returns the values that it produces.
     fn sequence(&mut self, seq: &Seq<OpRef<'c>>, frame: &mut Frame<'c>) -> Result<Vec<Val<'c>>, Failed> {
         for step in &seq.steps {
             match step {
@@ -171,7 +171,7 @@ impl<'c> Translator<'c> {
         }
     }
 
-    /// The outcome of `break`, `continue` or `return`, in all the joins around it.
+    /// Returns the outcome of `break`, `continue` or `return`, for all joins around it.
     fn leave(&mut self, op: OpRef<'c>, frame: &Frame<'c>) -> Result<Vec<Val<'c>>, Failed> {
         self.at(op);
         let carried = self.get_all(operands(op));
@@ -217,7 +217,7 @@ impl<'c> Translator<'c> {
         )
     }
 
-    /// An `scf.if` at the current location, and its results.
+    /// Builds an `scf.if` at the current location and returns its results.
     fn choose(
         &mut self,
         condition: Val<'c>,
@@ -248,7 +248,7 @@ impl<'c> Translator<'c> {
 
     //===-- ops -------------------------------------------------------------//
 
-    /// An `if` that no path leaves.
+    /// Translates an `if` that no path leaves.
     pub(super) fn plain_if(&mut self, o: ct::IfOp<'c>) -> Result<(), Failed> {
         let types = self.convert_types(o.results())?;
         let condition = self.get(o.condition());
@@ -345,7 +345,7 @@ impl<'c> Translator<'c> {
     }
 }
 
-/// Location of the arguments of a loop's body.
+/// Returns the location of the arguments of a loop's body.
 fn argument_location<'c>(block: Blk<'c>, owner: OpRef<'c>) -> Location<'c> {
     match args(block).next() {
         // SAFETY: the argument is alive.
@@ -354,13 +354,13 @@ fn argument_location<'c>(block: Blk<'c>, owner: OpRef<'c>) -> Location<'c> {
     }
 }
 
-/// How the induction variable of a `for` is counted by a loop that compares signed.
+/// How a loop that compares signed counts the induction variable of a `for`.
 #[derive(Clone, Copy)]
 enum Counter {
     AsIs,
     /// With the sign bit flipped.
     Flipped,
-    /// One bit does not hold a positive step in a signed type: counted in 32 bits.
+    /// In 32 bits, because a signed 1-bit type cannot hold a positive step.
     Widened {
         signed: bool,
     },
@@ -375,7 +375,7 @@ impl Counter {
         let both = || not_negative(t, o.lower_bound()) && not_negative(t, o.upper_bound());
         if unsigned && !both() { Counter::Flipped } else { Counter::AsIs }
     }
-    /// Bounds and step as the new loop counts them.
+    /// Returns the bounds and step of the new loop.
     fn bounds<'c>(self, t: &Translator<'c>, [lower, upper, step]: [Val<'c>; 3]) -> Vec<Val<'c>> {
         match self {
             Counter::AsIs => vec![lower, upper, step],
@@ -388,7 +388,7 @@ impl Counter {
             }
         }
     }
-    /// The induction variable of the source.
+    /// Returns the induction variable of the source loop.
     fn value<'c>(self, t: &Translator<'c>, counted: Val<'c>, index: Type<'c>) -> Val<'c> {
         match self {
             Counter::AsIs => counted,
@@ -405,7 +405,7 @@ impl<'c> Translator<'c> {
     }
 }
 
-/// Whether a source scalar is known to be at least zero when read as signed.
+/// Whether a source scalar is known to be non-negative as a signed number.
 fn not_negative<'c>(t: &Translator<'c>, mut v: Val<'c>) -> bool {
     let mut promised = false;
     loop {
@@ -415,9 +415,9 @@ fn not_negative<'c>(t: &Translator<'c>, mut v: Val<'c>) -> bool {
                 promised |= bounded.is_some_and(|lower| lower >= 0);
                 v = o.value();
             }
-            // No promise changes a constant.
+            // Assumptions do not change a constant.
             Some(AnyOp::ConstantOp(_)) => return super::arith::splat_constant(t.get(v)).is_some_and(|n| n >= 0),
-            // Grid coordinates and extents stay below 2^24.
+            // Grid coordinates and extents are below 2^24.
             Some(AnyOp::GetTileBlockIdOp(_) | AnyOp::GetNumTileBlocksOp(_)) => return true,
             _ => return promised,
         }

@@ -1,17 +1,17 @@
 //! Conversions between element types.
 //!
-//! `arith` converts between integers, f16, bf16, f32 and f64. The other formats (tf32, f8, f4, e8m0) exist in memory
-//! and in matrix products only; `nv_tileaa.fp_cast` converts between floats when one of them is such a format, but for
-//! fnv8E5M3FNU, which is bytes from here on. A conversion between a narrow format and integers goes through a wider
-//! float, in such a way that it rounds once:
+//! `arith` converts between integers, f16, bf16, f32 and f64. The other formats (tf32, f8, f4, e8m0) exist only in
+//! memory and in dots; `nv_tileaa.fp_cast` converts between floats if one of them has such a format. fnv8E5M3FNU is
+//! an exception, since it is represented as bytes. A conversion between a narrow format and an integer goes through a
+//! wider float chosen so that it rounds once:
 //!
-//! * From a narrow format: f32 holds every value of each of them.
+//! * From a narrow format: f32 holds every value of all of them.
 //! * From i1, i8, i16: f32 holds every value. From i32: f64 does.
-//! * From i64 to f8 and f4, whose values stay below 2^17: values are first limited to 2^20 in magnitude, which changes
-//!   only some that overflow into others that do, and then fit f32.
-//! * From i64 to tf32, which has 11 significant bits: when the magnitude needs more than 53 bits, the lowest 11 bits
-//!   are replaced by one sticky bit above them (round to odd), so that f64 holds the value and rounding it gives
-//!   the same as rounding the original.
+//! * From i64 to f8 and f4, whose values stay below 2^17: values are first clamped to a magnitude of 2^20, which only
+//!   changes values that overflow in any case, and then fit f32.
+//! * From i64 to tf32, which has 11 significant bits: if the magnitude needs more than 53 bits, the lowest 11 bits
+//!   are replaced by one sticky bit above them (round to odd). f64 then holds the value, and rounding it gives the
+//!   same result as rounding the original.
 
 use super::{
     Translator,
@@ -58,7 +58,7 @@ impl<'c> Translator<'c> {
         Ok(())
     }
 
-    /// The numbers as f32; those that lie between two of them as the odd one, which rounds to fewer bits as they do.
+    /// Converts to f32, rounding to odd. A later rounding to fewer bits then gives the correctly rounded result.
     fn odd_f32(&self, source: Val<'c>) -> Result<Val<'c>, Failed> {
         let f32 = types::f32(self.context);
         let from = types::element_of(source);
@@ -81,7 +81,7 @@ impl<'c> Translator<'c> {
         Ok(self.cast_op("arith.bitcast", f32, odd))
     }
 
-    /// A constant of float type `t`, all of whose elements are `v`, rounded.
+    /// Returns a constant of float type `t` with all elements equal to `v`, rounded.
     pub(super) fn float_constant(&self, t: Type<'c>, v: f64) -> Val<'c> {
         // SAFETY: the types are alive, and the element type is a float.
         let value = unsafe {
@@ -95,13 +95,14 @@ impl<'c> Translator<'c> {
         self.b.value("arith.constant", t, &[], &[("value", value)])
     }
 
-    /// Between formats of which one is none of `arith`'s.
+    /// Converts between formats if `arith` lacks one of them.
     fn other_float(&mut self, to: Type<'c>, source: Val<'c>, mode: RoundingMode) -> Result<Val<'c>, Failed> {
         let f32 = types::f32(self.context);
         if mode == RoundingMode::NearestEven || types::is_scale(to) {
             return self.fp_cast(to, source, mode);
         }
-        // f32 holds every value of the other formats but f64's, which are rounded to zero twice as they are once.
+        // f32 holds every value of the other formats except f64. Rounding f64 to zero twice equals rounding it to
+        // zero once.
         let from = types::element_of(source);
         let wide = match types::is_base_float(from) {
             true if types::width(from) == 64 => self.narrowed(f32, source, RoundingMode::Zero),
@@ -120,8 +121,8 @@ impl<'c> Translator<'c> {
         })
     }
 
-    /// A float of fewer bits. One that lies on the wrong side of the source is moved by one unit in the last place:
-    /// floats of a sign are in the order of their bits.
+    /// Narrows a float. If the nearest result is on the wrong side of the source, moves it by one unit in the last
+    /// place: floats of one sign are ordered like their bits.
     fn narrowed(&self, to: Type<'c>, source: Val<'c>, mode: RoundingMode) -> Val<'c> {
         let nearest = self.cast_op("arith.truncf", to, source);
         if mode == RoundingMode::NearestEven {
@@ -138,7 +139,7 @@ impl<'c> Translator<'c> {
             self.b.value("arith.cmpf", i1, &[a, b], &[("predicate", predicate)])
         };
         let value = |name: &str, a, b| self.b.value(name, int, &[a, b], &[]);
-        // Away from zero is up in the bits.
+        // Adding one to the bits moves away from zero.
         let (wrong, step) = match mode {
             RoundingMode::Zero => {
                 let magnitude = |v| self.b.value("math.absf", t, &[v], &[]);
@@ -148,7 +149,7 @@ impl<'c> Translator<'c> {
                 let down = mode == RoundingMode::NegativeInf;
                 let predicate =
                     if down { ct::ComparisonPredicate::GreaterThan } else { ct::ComparisonPredicate::LessThan };
-                // -1 for negative numbers, 1 for others, or the other way round.
+                // -1 for negative numbers and 1 for others, or the reverse.
                 let sign = value("arith.shrsi", bits, constant(i64::from(types::width(to)) - 1));
                 let up = value("arith.ori", sign, constant(1));
                 let step = if down { value("arith.subi", constant(0), up) } else { up };
@@ -160,7 +161,7 @@ impl<'c> Translator<'c> {
         self.b.value("arith.bitcast", types::with_element(t, to), &[chosen], &[])
     }
 
-    /// An f32 rounded to the 11 significant bits of tf32, towards zero or to the nearest with ties away from it.
+    /// Rounds f32 to the 11 significant bits of tf32, toward zero or to nearest with ties away from zero.
     fn rounded_to_tf32(&self, source: Val<'c>, mode: RoundingMode) -> Val<'c> {
         const DROPPED: i64 = 13;
         let t = ty(source);
@@ -172,19 +173,20 @@ impl<'c> Translator<'c> {
         let sum = value("arith.addi", bits, self.int_constant(int, half));
         let kept = value("arith.andi", sum, self.int_constant(int, -1 << DROPPED));
         let rounded = self.b.value("arith.bitcast", t, &[kept], &[]);
-        // The bits that tell a NaN may be those that are dropped.
+        // The dropped bits may be the bits that distinguish a NaN from an infinity.
         let same = self.i64_attr(float_predicate(ct::ComparisonPredicate::Equal, ct::ComparisonOrdering::Ordered));
         let is_number = self.b.value("arith.cmpf", i1, &[source, source], &[("predicate", same)]);
         self.b.value("arith.select", t, &[is_number, rounded, source], &[])
     }
 
-    /// The language rounds to zero; NVIDIA's assembler and its clients take a conversion to i1 as one to a truth value,
-    /// which is the same but for magnitudes below one.
+    /// Converts to i1 by comparing with zero. The language rounds toward zero, but NVIDIA's assembler and its
+    /// clients treat a conversion to i1 as a conversion to a truth value. The two differ only for magnitudes below
+    /// one.
     fn is_not_zero(&self, source: Val<'c>) -> Val<'c> {
         let t = ty(source);
         let zero = self.float_constant(t, 0.0);
         let truth = types::with_element(t, types::int(self.context, 1));
-        // NaN is no zero.
+        // NaN is not zero.
         let differs =
             self.i64_attr(float_predicate(ct::ComparisonPredicate::NotEqual, ct::ComparisonOrdering::Unordered));
         self.b.value("arith.cmpf", truth, &[source, zero], &[("predicate", differs)])
@@ -207,13 +209,13 @@ impl<'c> Translator<'c> {
         Ok(())
     }
 
-    /// An integer, the nearest end of its range for what is outside, and zero for NaN.
+    /// Converts to an integer; out-of-range values saturate and NaN becomes zero.
     fn saturated(&self, to: Type<'c>, source: Val<'c>, signedness: Signedness) -> Val<'c> {
         let t = ty(source);
         let (int, i1) = (types::with_element(t, to), types::with_element(t, types::int(self.context, 1)));
         let width = types::width(to);
         let (low, high) = match signedness {
-            // One is the end of the range, and there is nothing inside.
+            // One is the end of the range, and no value lies inside.
             Signedness::Unsigned if width == 1 => (0.0, 1.0),
             Signedness::Unsigned => (0.0, f64::from(width).exp2()),
             Signedness::Signed => (-(f64::from(width) - 1.0).exp2(), (f64::from(width) - 1.0).exp2()),
@@ -234,7 +236,7 @@ impl<'c> Translator<'c> {
         let predicate =
             self.i64_attr(float_predicate(ct::ComparisonPredicate::NotEqual, ct::ComparisonOrdering::Unordered));
         let is_nan = self.b.value("arith.cmpf", i1, &[source, source], &[("predicate", predicate)]);
-        // What is outside may be anything here.
+        // Out-of-range values may give any result here.
         let inside = if width == 1 {
             self.int_constant(int, 0)
         } else {
@@ -276,7 +278,7 @@ impl<'c> Translator<'c> {
         Ok(())
     }
 
-    /// Limits integers to a magnitude of 2^20.
+    /// Clamps integers to a magnitude of 2^20.
     fn limit(&self, v: Val<'c>, sign: Signedness) -> Val<'c> {
         let t = ty(v);
         let top = self.int_constant(t, 1 << 20);
@@ -287,7 +289,8 @@ impl<'c> Translator<'c> {
         }
     }
 
-    /// 64-bit integers with at most 53 significant bits that round to 51 bits and fewer as the given ones do.
+    /// Rounds 64-bit integers to at most 53 significant bits (round to odd), so that rounding the result to 51 or
+    /// fewer bits equals rounding the original.
     fn round_to_odd(&self, v: Val<'c>, sign: Signedness) -> Val<'c> {
         let t = ty(v);
         let i1 = types::with_element(t, types::int(self.context, 1));
@@ -306,7 +309,7 @@ impl<'c> Translator<'c> {
             Signedness::Unsigned => choose(compare(ugt, v, exact), odd, v),
             Signedness::Signed => {
                 let magnitude = self.b.value("math.absi", t, &[v], &[]);
-                // The magnitude of the lowest integer is negative; its low bits are zero, so either form will do.
+                // The magnitude of the minimum integer is negative; its low bits are zero, so both forms are equal.
                 choose(compare(sgt, magnitude, exact), odd, v)
             }
         }
@@ -314,7 +317,7 @@ impl<'c> Translator<'c> {
 
     pub(super) fn bitcast(&mut self, o: ct::BitcastOp<'c>) -> Result<(), Failed> {
         let (source, t) = (self.get(o.source()), self.result_type(o.result())?);
-        // Only tf32, 19 bits wide, has no integer of its width, and is then cast to itself.
+        // Only tf32, which is 19 bits wide, lacks an integer type of the same width; it can only be cast to itself.
         let new = if ty(source) == t { source } else { self.b.value("arith.bitcast", t, &[source], &[]) };
         self.set(o.result(), new);
         Ok(())

@@ -1,17 +1,17 @@
-//! Early exits as structured control flow.
+//! Converts early exits to structured control flow.
 //!
-//! In the public language an `if` may hold `continue`, `break` and `return`: its branches then *leave* instead of
-//! *falling through* to what follows the `if`. `scf` has no such thing; every branch there ends at the end of its `if`.
-//! This file turns the one into the other. It knows nothing of MLIR: blocks are trees of opaque ops `O`, which makes
-//! it testable by running both forms.
+//! In the public language an `if` may contain `continue`, `break` and `return`: its branches then *leave* instead of
+//! *falling through* to the code after the `if`. In `scf`, every branch ends at the end of its `if`. This module
+//! converts the first form to the second. It is independent of MLIR: blocks are trees of opaque ops `O`, so tests can
+//! run both forms.
 //!
-//! A body (of a function or a loop) always leaves in the end, and what it leaves with, its *outcome*, is all that its
-//! surroundings see. So the task is to compute one outcome without jumps. Three cases, by which branches of an `if`
-//! can fall through:
+//! A body (of a function or a loop) always leaves in the end. The values it leaves with, its *outcome*, are all that
+//! the surrounding code sees. The task is therefore to compute one outcome without jumps. There are three cases,
+//! depending on which branches of an `if` can fall through:
 //!
-//! 1. No branch leaves. The `if` stays as it is and never shows up here: for this file it is an ordinary op.
-//! 2. At most one branch can fall through. What follows the `if` moves to the end of that branch, and the `if` gives
-//!    the outcome ([`Tail::Branch`]). Nothing is duplicated and no run-time value is added.
+//! 1. No branch leaves. The `if` does not change; this module treats it as an ordinary op.
+//! 2. At most one branch can fall through. The code after the `if` moves to the end of that branch, and the `if`
+//!    yields the outcome ([`Tail::Branch`]). No code is duplicated and no run-time value is added.
 //!
 //!    ```text
 //!    x                      x
@@ -19,9 +19,9 @@
 //!    y
 //!    continue b
 //!    ```
-//! 3. Both branches can fall through, and one may leave. What follows would have to be duplicated, so a flag is made
-//!    instead ([`Tail::Join`]): the `if` gives whether it left, its own results, and the outcome; of the last two one
-//!    is always meaningless. A second `if` selects the outcome or computes what follows.
+//! 3. Both branches can fall through, and one may leave. To avoid duplicating the code after the `if`, a flag is
+//!    introduced ([`Tail::Join`]): the `if` yields whether it left, its own results, and the outcome. Either the
+//!    results or the outcome are meaningless. A second `if` selects the outcome or runs the code after the first one.
 //!
 //!    ```text
 //!    if c {                     left, r, o = if c {
@@ -32,19 +32,19 @@
 //!    continue b
 //!    ```
 //!
-//! Both cases nest: the inner `if d` above is of case 2 in a block that produces the triple of case 3. Every op of the
-//! source occurs at most once in the result, so the size stays linear; code that nothing reaches is dropped. Only
-//! nesting grows, by one or two levels for each `if` that leaves, and is limited to [`MAX_DEPTH`].
+//! The cases nest: the inner `if d` above is case 2 in a block that produces the triple of case 3. Every op of the
+//! source occurs at most once in the result, so the size stays linear; unreachable code is dropped. Only the nesting
+//! grows, by one or two levels for each `if` that leaves, and is limited to [`MAX_DEPTH`].
 
-/// Deepest nesting that is produced; a body needs hundreds of early exits in one block to get there.
+/// The maximum nesting of the result. A body reaches it only with hundreds of early exits in one block.
 pub const MAX_DEPTH: usize = 256;
 
-/// A body has more early exits in sequence than can be nested.
+/// The error for a body with more early exits in sequence than can be nested.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("more than {MAX_DEPTH} early exits follow one another in one body")]
 pub struct TooDeep;
 
-/// A source block: ops, and how it ends.
+/// A source block: its ops, and how it ends.
 pub struct Block<O> {
     items: Vec<Item<O>>,
     end: End<O>,
@@ -52,16 +52,17 @@ pub struct Block<O> {
 }
 
 pub enum Item<O> {
-    /// An op through which control always passes.
+    /// An op that control always passes through.
     Op(O),
-    /// A branch op, at least one of whose blocks may leave: then-block and else-block.
+    /// A branch op with its then-block and else-block, at least one of which may leave.
     If(O, Block<O>, Block<O>),
 }
 
 pub enum End<O> {
-    /// To what follows the `if` that owns the block, with the operands of this op; none for a missing else-block.
+    /// Falls through to the code after the `if` that owns the block, with the operands of this op; `None` for a
+    /// missing else-block.
     Fall(Option<O>),
-    /// Out of the body, by `continue`, `break` or `return`.
+    /// Leaves the body by `continue`, `break` or `return`.
     Leave(O),
 }
 
@@ -71,7 +72,7 @@ impl<O> Block<O> {
         let falls = matches!(end, End::Fall(_)) && items.iter().all(passes);
         Block { items, end, falls }
     }
-    /// Whether some path leaves.
+    /// Whether any path leaves.
     pub fn leaves(&self) -> bool {
         matches!(self.end, End::Leave(_)) || self.items.iter().any(|i| matches!(i, Item::If(..)))
     }
@@ -87,7 +88,7 @@ pub struct Seq<O> {
 #[derive(Debug)]
 pub enum Step<O> {
     Op(O),
-    /// From here on the results of branch op `branch` are the operands of `yielded`.
+    /// From here on, the results of branch op `branch` are the operands of `yielded`.
     Bind {
         branch: O,
         yielded: Option<O>,
@@ -96,23 +97,23 @@ pub enum Step<O> {
 
 #[derive(Debug)]
 pub enum Tail<O> {
-    /// The outcome is the one of this op.
+    /// The outcome consists of this op's operands.
     Leave(O),
-    /// In the branches of a [`Tail::Join`]: not left, results are the operands of this op.
+    /// In a branch of a [`Tail::Join`]: the branch did not leave, and its results are the operands of this op.
     Fall(Option<O>),
-    /// The outcome is the one of the chosen branch.
+    /// The outcome of the selected branch.
     Branch { branch: O, then: Box<Seq<O>>, other: Box<Seq<O>> },
-    /// The outcome is the one of the chosen branch if it left, else of `rest`, which sees the results of `branch`.
+    /// The outcome of the selected branch if it left, and otherwise of `rest`, which sees the results of `branch`.
     Join { branch: O, then: Box<Seq<O>>, other: Box<Seq<O>>, rest: Box<Seq<O>> },
 }
 
-/// What a block that falls through continues with.
+/// The continuation of a block that falls through.
 enum Next<'a, O> {
-    /// Nothing: the body itself.
+    /// None: this is the body itself.
     Body,
     /// The end of a branch of a join.
     Join,
-    /// The items of `block` from `from` on, after binding the results of `branch`.
+    /// The items of `block` starting at `from`, after binding the results of `branch`.
     Rest { branch: O, block: &'a Block<O>, from: usize, next: &'a Next<'a, O> },
 }
 
@@ -175,10 +176,10 @@ mod tests {
 
     type Tree = Block<u32>;
 
-    /// What a run shows: ops run, results bound, and what the body left with.
+    /// The observable behavior of a run: ops run, results bound, and the op that left the body.
     type Trace = Vec<(char, u32, Option<u32>)>;
 
-    /// Which branch is taken depends on everything that happened before.
+    /// Selects a branch depending on everything that happened before.
     fn choose(branch: u32, trace: &Trace, seed: u64) -> bool {
         let mut h = seed ^ u64::from(branch);
         for (kind, op, other) in trace {
@@ -190,7 +191,7 @@ mod tests {
         (h ^ (h >> 29)).wrapping_mul(0xBF58_476D_1CE4_E5B9) >> 63 == 1
     }
 
-    /// Some when the block fell through.
+    /// Returns `Some` if the block fell through.
     fn run_source(block: &Tree, trace: &mut Trace, seed: u64) -> Option<Option<u32>> {
         for item in &block.items {
             match item {
@@ -236,7 +237,7 @@ mod tests {
         }
     }
 
-    /// Ops of the result; panics when one occurs twice, as duplicated code would.
+    /// Collects the ops of the result; panics if one occurs twice, as it would in duplicated code.
     fn collect(seq: &Seq<u32>, seen: &mut BTreeSet<u32>) {
         for step in &seq.steps {
             if let Step::Op(op) = step {
@@ -291,7 +292,7 @@ mod tests {
                 Shape::Op => Item::Op(op),
                 Shape::If(a, x, b, y) => {
                     let (then, other) = (build(a, *x, counter), build(b, *y, counter));
-                    // As the caller does: an `if` that never leaves is an ordinary op.
+                    // As in the caller, an `if` that never leaves is an ordinary op.
                     if then.leaves() || other.leaves() { Item::If(op, then, other) } else { Item::Op(op) }
                 }
             });

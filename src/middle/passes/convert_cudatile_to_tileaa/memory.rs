@@ -1,4 +1,4 @@
-//! Globals, accesses through pointers and views, tokens, the grid, printing.
+//! Globals, accesses through pointers and views, tokens, the grid, and printing.
 
 use super::{Translator, ct, hints, shape::constant_value, types};
 use crate::dialect::{nv_tileaa as aa, pass::Failed, rt::*};
@@ -35,7 +35,7 @@ fn kind(m: ct::AtomicRMWMode) -> aa::AtomicKind {
     }
 }
 
-/// The update that combines multicast memory of such elements.
+/// Returns the update that a multicast memory access applies to elements of this type.
 fn multimem_kind(k: ct::MultimemReductionKind, element: Type<'_>) -> aa::AtomicKind {
     use ct::MultimemReductionKind::*;
     match k {
@@ -287,7 +287,7 @@ impl<'c> Translator<'c> {
         Ok(())
     }
 
-    /// One query op for each of the old results.
+    /// Builds one query op for each of the old results.
     pub(super) fn extents(
         &mut self,
         name: &str,

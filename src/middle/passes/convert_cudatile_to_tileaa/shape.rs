@@ -1,13 +1,13 @@
-//! Creation and shape of tiles.
+//! Creation and reshaping of tiles.
 //!
-//! Two shortcuts save the passes that follow a pattern match: a splat or a splat constant that is broadcast or
-//! reshaped is made in its final shape, since `reshape` to `1x1` and `broadcast` is how producers spell a splat.
+//! Two shortcuts save later passes a pattern match: a broadcast or reshaped splat, or splat constant, is created
+//! directly in its final shape. Producers express a splat as a `reshape` to `1x1` followed by a `broadcast`.
 
 use super::{Translator, arith::int_predicate, ct, types};
 use crate::dialect::{behaviour, nv_tileaa as aa, pass::Failed, rt::*};
 use melior::ir::{Attribute, AttributeLike, Type, TypeLike};
 
-/// A dense attribute of type `tile` as the value of a constant of type `t`.
+/// Converts a dense attribute of a tile type to the value of a constant of type `t`.
 pub(super) fn constant_value<'c>(dense: Attribute<'c>, t: Type<'c>) -> Attribute<'c> {
     // SAFETY: the attribute is dense, has as many elements as `t`, and its element type.
     unsafe {
@@ -19,7 +19,7 @@ pub(super) fn constant_value<'c>(dense: Attribute<'c>, t: Type<'c>) -> Attribute
     }
 }
 
-/// What a new value repeats in all elements.
+/// The element that a splat repeats.
 enum Splat<'c> {
     Scalar(Val<'c>),
     Constant(Attribute<'c>),
@@ -46,7 +46,7 @@ impl<'c> Translator<'c> {
         Ok(())
     }
 
-    /// The splat in shape `t`, if `v` is one.
+    /// Rebuilds a splat in shape `t`; returns `None` if `v` is not a splat.
     fn splat_as(&mut self, v: Val<'c>, t: Type<'c>) -> Result<Option<Val<'c>>, Failed> {
         Ok(match splat_source(v) {
             None => None,
@@ -105,13 +105,13 @@ impl<'c> Translator<'c> {
         self.plain(aa::CatOp::NAME, &[o.lhs(), o.rhs()], &[("dim", dim)], o.result())
     }
 
-    /// The slice is repeated to the size of the whole, from which it is chosen where its number is that of the indices.
+    /// Broadcasts the slice to the size of the whole tensor and selects it where the indices match.
     pub(super) fn insert(&mut self, o: ct::InsertOp<'c>) -> Result<(), Failed> {
         let (mut slice, whole) = (self.get(o.source()), self.get(o.destination()));
         let (from, t) = (types::shape(ty(slice)), ty(whole));
         let to = types::shape(t);
         if from == to {
-            // One slice, whose index can be zero only.
+            // There is only one slice, and its index must be zero.
             self.set(o.result(), slice);
             return Ok(());
         }
@@ -123,7 +123,7 @@ impl<'c> Translator<'c> {
             if slices == 1 {
                 continue;
             }
-            // 4x8 becomes 4x1x8, that 4x2x8, and that 4x16.
+            // For example, 4x8 becomes 4x1x8, then 4x2x8, then 4x16.
             let mut split = shape.clone();
             split.insert(d, 1);
             slice = self.built(aa::ViewOp::build(&self.b, types::tensor(&split, element), slice))?.result();

@@ -1,4 +1,4 @@
-//! Refuses the types that NVIDIA's compiler refuses for a target, where the caller relies on that.
+//! Rejects the types that NVIDIA's compiler rejects for a target, if the caller requests this check.
 
 use crate::dialect::{
     cuda_tile::GlobalOp,
@@ -9,10 +9,10 @@ use melior::ir::TypeLike;
 use rustc_hash::FxHashSet;
 use tile_targets::Target;
 
-/// An error at the first op that has such a type: of a result, of an argument of a block in it, or in an attribute,
-/// which is where globals have theirs.
+/// Reports an error at the first op with such a type. Checks the types of results, of block arguments in the op's
+/// regions, and of attributes, which hold the types of globals.
 pub fn check(root: OpRef<'_>, target: &Target) -> Result<(), Failed> {
-    // Types are unique in a context, so that each of them is looked at once.
+    // Types are uniqued in a context; check each only once.
     let mut sound: FxHashSet<usize> = FxHashSet::default();
     let mut refused = None;
     walk(root, &mut |op| {

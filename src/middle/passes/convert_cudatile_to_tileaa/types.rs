@@ -1,4 +1,4 @@
-//! Types of the public language as types of `nv_tileaa`, and questions about the latter.
+//! Converts types of the public language to types of `nv_tileaa`, and classifies the latter.
 
 use super::e5m3;
 use crate::dialect::{
@@ -11,7 +11,7 @@ use melior::{
 };
 use mlir_sys::*;
 
-/// The type that stands for `t`; none when there is none.
+/// Returns the `nv_tileaa` type for `t`, or `None` if it is not supported.
 ///
 /// | `cuda_tile` | result |
 /// |---|---|
@@ -71,7 +71,7 @@ pub fn convert<'c>(context: &'c Context, t: Type<'c>) -> Option<Type<'c>> {
     if let Some(v) = ct::GatherScatterViewType::cast(t) {
         let (tile, memref) = (wide(v.tile_shape()), convert(context, v.tensor_view())?);
         let identity: Vec<i64> = (0..tile.len() as i64).collect();
-        // Every index counts elements, those of the dense dimensions too.
+        // All indices count elements, also those of dense dimensions.
         let steps = vec![1; tile.len()];
         let (padding, sparse) = (padding(v.padding_value(), v.tensor_view()), Some(v.sparse_dim()));
         return Some(aa::TiledViewType::get(at, &tile, memref, &identity, &steps, padding, sparse)?.into());
@@ -100,7 +100,7 @@ pub fn is_tensor(t: Type<'_>) -> bool {
     // SAFETY: `t` is alive.
     unsafe { mlirTypeIsARankedTensor(t.to_raw()) }
 }
-/// The type of the elements; of a scalar, its own type.
+/// Returns the element type of a tensor, or a scalar's own type.
 pub fn element<'c>(t: Type<'c>) -> Type<'c> {
     // SAFETY: `t` is alive.
     if is_tensor(t) { unsafe { Type::from_raw(mlirShapedTypeGetElementType(t.to_raw())) } } else { t }
@@ -114,11 +114,11 @@ pub fn shape(t: Type<'_>) -> Vec<i64> {
         (0..mlirShapedTypeGetRank(t.to_raw())).map(|d| mlirShapedTypeGetDimSize(t.to_raw(), d as isize)).collect()
     }
 }
-/// The shape of `t` with elements of another type.
+/// Returns a type with the shape of `t` and another element type.
 pub fn with_element<'c>(t: Type<'c>, element: Type<'c>) -> Type<'c> {
     if is_tensor(t) { tensor(&shape(t), element) } else { element }
 }
-/// Type of the elements of a value.
+/// Returns the element type of a value.
 pub fn element_of<'c>(v: Val<'c>) -> Type<'c> {
     element(ty(v))
 }
@@ -143,7 +143,7 @@ pub fn is_float(t: Type<'_>) -> bool {
     // SAFETY: `t` is alive.
     unsafe { mlirTypeIsAFloat(t.to_raw()) }
 }
-/// f16, bf16, f32, f64: the formats that `arith` and the hardware compute in.
+/// Whether `t` is f16, bf16, f32 or f64, the formats that `arith` and the hardware compute in.
 pub fn is_base_float(t: Type<'_>) -> bool {
     let t = t.to_raw();
     // SAFETY: `t` is alive.
@@ -153,7 +153,7 @@ pub fn is_tf32(t: Type<'_>) -> bool {
     // SAFETY: `t` is alive.
     unsafe { mlirTypeIsATF32(t.to_raw()) }
 }
-/// The format of scales, which holds powers of two alone.
+/// Whether `t` is the scale format, which only has powers of two.
 pub fn is_scale(t: Type<'_>) -> bool {
     // SAFETY: `t` is alive.
     unsafe { mlirTypeIsAFloat8E8M0FNU(t.to_raw()) }
@@ -161,9 +161,9 @@ pub fn is_scale(t: Type<'_>) -> bool {
 pub fn is_token(t: Type<'_>) -> bool {
     aa::MemTokenType::cast(t).is_some()
 }
-/// Bits of an integer or float type.
+/// Returns the width of an integer or float type in bits.
 pub fn width(t: Type<'_>) -> u32 {
-    // SAFETY: `t` is alive and of the class that each accessor asks for.
+    // SAFETY: `t` is alive and of the class that each accessor requires.
     unsafe {
         if mlirTypeIsAInteger(t.to_raw()) {
             mlirIntegerTypeGetWidth(t.to_raw())

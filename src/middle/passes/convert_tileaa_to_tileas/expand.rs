@@ -1,4 +1,4 @@
-//! Ops that stand for simpler ones become those, before any layout is chosen.
+//! Expands compound ops to simpler ones before layouts are assigned.
 //!
 //! ```text
 //! gather_load %p[%i]       load (addptr (splat %p), %i)
@@ -30,10 +30,10 @@ use melior::{
 };
 use mlir_sys::*;
 
-/// Elements of the largest tensor.
+/// The maximum number of elements of a tensor.
 const MAX_ELEMENTS: i64 = 1 << 24;
 
-/// Expands every such op of the function.
+/// Expands all compound ops of the function.
 pub(super) fn expand<'c>(function: FuncOp<'c>, context: &'c Context) -> Result<(), Failed> {
     let mut found = vec![];
     walk(function.op(), &mut |o| {
@@ -64,8 +64,8 @@ pub(super) fn expand<'c>(function: FuncOp<'c>, context: &'c Context) -> Result<(
                 let pairs = elements(x.source()) * elements(x.result());
                 if pairs > MAX_ELEMENTS {
                     let text = format!(
-                        "a histogram compares each element with each number: {pairs} pairs, and a tensor has at most \
-                         {MAX_ELEMENTS} elements"
+                        "a histogram compares each element with each bin, and these {pairs} pairs exceed the limit of \
+                         {MAX_ELEMENTS} elements per tensor"
                     );
                     return Err(fail(op, text));
                 }
@@ -84,7 +84,7 @@ pub(super) fn expand<'c>(function: FuncOp<'c>, context: &'c Context) -> Result<(
     Ok(())
 }
 
-/// A pointer for each offset.
+/// Computes a pointer for each offset.
 fn pointers<'c>(b: &Builder<'c>, base: Val<'c>, offsets: Val<'c>) -> Result<Val<'c>, BuildError> {
     let shape = Tensor::of_value(offsets).map(|t| t.shape).unwrap_or_default();
     let t = tensor_type(&shape, ty(base), None);
@@ -107,7 +107,7 @@ fn scatter<'c>(b: &Builder<'c>, x: ScatterStoreOp<'c>) -> Result<Vec<Val<'c>>, B
     Ok(vec![store.result_token()])
 }
 
-/// Every element is compared with every number, and for each number the ones that are equal are counted.
+/// Compares every element with every bin and counts the matches of each bin.
 fn histogram<'c>(b: &Builder<'c>, x: HistogramOp<'c>) -> Result<Vec<Val<'c>>, BuildError> {
     let c = b.context();
     let int = |width: u32| -> Type<'c> { IntegerType::new(c, width).into() };
@@ -122,7 +122,7 @@ fn histogram<'c>(b: &Builder<'c>, x: HistogramOp<'c>) -> Result<Vec<Val<'c>>, Bu
         let one = ViewOp::build(b, tensor_type(&shape, element, None), v)?.result();
         Ok(BroadcastOp::build(b, tensor_type(&[n, numbers], element, None), one)?.result())
     };
-    // So many bits that each of the numbers has a place.
+    // Wide enough to represent every bin number.
     let wide = int(width.max(32));
     let source =
         if width < 32 { b.value("arith.extui", tensor_type(&[n], wide, None), &[x.source()], &[]) } else { x.source() };
@@ -147,7 +147,7 @@ fn histogram<'c>(b: &Builder<'c>, x: HistogramOp<'c>) -> Result<Vec<Val<'c>>, Bu
     Ok(reduced.results().collect())
 }
 
-/// Moves the ops of the region in front of it; the values that it yields.
+/// Moves the ops of the region before the op. Returns the values that the region yields.
 fn inline<'c>(x: ExecuteOp<'c>) -> Vec<Val<'c>> {
     let ops: Vec<OpRef<'c>> = entry_block(x.body()).into_iter().flat_map(ops_of).collect();
     let Some((terminator, ops)) = ops.split_last() else { return vec![] };

@@ -1,10 +1,10 @@
-//! Ops that happen once for each element, and the indices of sparse dimensions.
+//! Ops that execute once per element, and the indices of sparse dimensions.
 //!
-//! An atomic update must not be repeated by every thread that holds a copy of an element. Nor may a load that other
-//! threads' stores can race with: copies that read at different times could differ, and with them the control flow of
-//! threads that must go the same way; copies of what multicast memory holds could be combined in different orders. So
-//! all of them happen in the owner of each element, and `replicate` gives the other holders what it got. A scalar is a
-//! tensor of one element here, whose owner is the first thread.
+//! Threads that hold a copy of an element must not repeat an atomic update. The same applies to loads that race with
+//! stores of other threads. Copies read at different times could differ, and the control flow of threads that must
+//! stay uniform could diverge; copies of multicast memory could be combined in different orders. These ops therefore
+//! run in the owner of each element, and `replicate` copies the result to the other holders. A scalar is treated as a
+//! tensor of one element, owned by the first thread.
 
 use super::{Convert, tensor};
 use crate::{
@@ -20,7 +20,8 @@ use crate::{
 use melior::ir::{Attribute, Type, attribute::IntegerAttribute, r#type::IntegerType};
 
 impl<'c> Convert<'c> {
-    /// Indices of an access of `view` whose tile is `tile`: that of a sparse dimension lies as the tile needs it.
+    /// Returns the indices of an access of `view` with tile `tile`; the index of a sparse dimension gets the layout
+    /// that the tile requires.
     pub(super) fn indices(
         &self,
         b: &Builder<'c>,
@@ -166,7 +167,7 @@ impl<'c> Convert<'c> {
         Ok(())
     }
 
-    /// A load through pointers that is not weak.
+    /// Converts a load through pointers that is not weak.
     pub(super) fn strong_load(&self, x: nv_tileaa::LoadOp<'c>) -> Result<(), Failed> {
         let b = Builder::before(self.context, x.op());
         let ptr = self.as_tensor(&b, x.op(), x.ptr())?;
@@ -191,7 +192,7 @@ impl<'c> Convert<'c> {
         self.replace(&b, x.op(), new.op())
     }
 
-    /// Puts the result of a new load of a tile that is not weak behind `replicate`.
+    /// Adds a `replicate` to the result of a new tile load that is not weak.
     pub(super) fn share_strong(&self, op: OpRef<'c>) -> Result<(), Failed> {
         let Some(load) = nv_tileas::TiledLoadOp::cast(op) else { return Ok(()) };
         if load.ordering() == Ordering::Weak {
@@ -205,18 +206,18 @@ impl<'c> Convert<'c> {
         Ok(())
     }
 
-    /// Scratch memory lives on the heap until the end of its block. The heap aligns to 16 bytes; for more there are
-    /// bytes to spare in front.
+    /// Allocates scratch memory on the heap and frees it at the end of its block. The heap aligns to 16 bytes; larger
+    /// alignments allocate spare bytes for padding.
     pub(super) fn alloca(&self, x: nv_tileaa::AllocaOp<'c>) -> Result<(), Failed> {
         const HEAP_ALIGNMENT: i64 = 16;
         let (op, c) = (x.op(), self.context);
         let error = |e: BuildError| fail(op, e.to_string());
         let b = Builder::before(c, op);
         let t = ty(x.result());
-        let pointee = nv_tileaa::PtrType::cast(t).ok_or_else(|| fail(op, "result is no pointer"))?.pointee();
+        let pointee = nv_tileaa::PtrType::cast(t).ok_or_else(|| fail(op, "result is not a pointer"))?.pointee();
         let bits = i64::from(memory_bits(pointee));
         let spare = if x.alignment() > HEAP_ALIGNMENT { x.alignment() - HEAP_ALIGNMENT } else { 0 };
-        // Halves of bytes are set in whole words.
+        // Stores of half a byte access whole words.
         let unit = if bits < 8 { 32 } else { bits };
         let bytes = x.count().checked_mul(bits).and_then(|n| n.checked_add(unit - 1));
         let bytes = bytes.and_then(|n| (n / unit * (unit / 8)).checked_add(spare));
@@ -256,7 +257,7 @@ impl<'c> Convert<'c> {
 
     //===-- scalars as tensors ----------------------------------------------===//
 
-    /// The type of a tensor of one element for a scalar type; tensors stay.
+    /// Returns a one-element tensor type for a scalar type; tensor types do not change.
     fn tensor_of(&self, t: Type<'c>) -> Type<'c> {
         if Tensor::of(t).is_some() {
             return t;
@@ -272,8 +273,8 @@ impl<'c> Convert<'c> {
         SplatOp::build(b, self.tensor_of(ty(v)), v).map(|s| s.result()).map_err(|e| fail(op, e.to_string()))
     }
 
-    /// Replaces `old` by `new`, whose first result only the owners hold, and which is a tensor where that of `old` may
-    /// be a scalar; the second result of both is a token.
+    /// Replaces `old` by `new`. Only the owners hold the first result of `new`, which is a tensor even if the result
+    /// of `old` is a scalar. The second result of both ops is a token.
     fn replace(&self, b: &Builder<'c>, old: OpRef<'c>, new: OpRef<'c>) -> Result<(), Failed> {
         let value = result(old, 0);
         if has_uses(value) {
@@ -292,7 +293,7 @@ impl<'c> Convert<'c> {
 }
 
 fn next_op<'c>(op: OpRef<'c>) -> Option<OpRef<'c>> {
-    // SAFETY: `op` is alive and stands in a block.
+    // SAFETY: `op` is alive and in a block.
     let next = unsafe { mlir_sys::mlirOperationGetNextInBlock(melior::ir::operation::OperationLike::to_raw(&op)) };
     (!next.ptr.is_null()).then(|| op_ref(next))
 }

@@ -1,11 +1,11 @@
-//! How many warps a tile block gets.
+//! Chooses the number of warps of a CTA.
 //!
-//! The entry's hint `num_worker_warps_per_cta` decides, then the pass option, then the largest tile: a thread should
-//! hold few enough elements that several blocks share a multiprocessor, and have two or more wide accesses under way.
-//! Sixteen elements a thread are 32 to 64 bytes of the usual types. A row of 4096 therefore goes to 8 warps: with 4, a
-//! thread would hold 32 elements of each value that is alive, and only half the registers' worth of blocks would hide
-//! the latency of memory. More than 16 warps wait for each other too long at barriers. Kernels with matrix products
-//! have rules of their own ([`crate::analysis::dot_warps`]), and those with a plan have the warps that it says.
+//! The entry's hint `num_worker_warps_per_cta` has priority, then the pass option, then the largest tile. A thread
+//! should hold few enough elements that several CTAs share an SM, and should have two or more wide accesses in
+//! flight. Sixteen elements per thread are 32 to 64 bytes of the usual types. For example, a row of 4096 elements
+//! gets 8 warps. With 4 warps, a thread would hold 32 elements of each live value, and register pressure would halve
+//! the number of CTAs that hide memory latency. Beyond 16 warps, barriers become too expensive. Kernels with dots
+//! follow separate rules ([`crate::analysis::dot_warps`]), and kernels with a dot plan use the plan's number.
 
 use crate::{
     analysis::dot_warps::for_products,
@@ -23,12 +23,12 @@ const USUAL: i64 = 4;
 const MOST: i64 = 16;
 const ELEMENTS_PER_THREAD: i64 = 16;
 
-/// Whether a block can have this many warps.
+/// Whether a CTA can have this number of warps.
 pub fn valid(warps: i64) -> bool {
     matches!(warps, 1 | 2 | 4 | 8 | 16 | 32)
 }
 
-/// Warps of `function` on the target of this name; `option` is what the pipeline asks for, zero for nothing.
+/// Returns the number of warps for `function` on the named target. `option` is the pipeline's request, or zero.
 pub fn choose(function: FuncOp<'_>, target: &str, option: i64) -> i64 {
     let hint = function.hints().and_then(|h| int_hint(h, target, "num_worker_warps_per_cta", valid));
     let option = (option != 0).then_some(option);
@@ -41,7 +41,7 @@ pub fn choose(function: FuncOp<'_>, target: &str, option: i64) -> i64 {
         .unwrap_or_else(|| by_tiles(function.op(), Target::by_name(target)))
 }
 
-/// What the largest tile that is moved or combined asks for.
+/// Returns the number of warps for the largest tile that is moved or combined.
 fn by_tiles(function: OpRef<'_>, target: Option<&Target>) -> i64 {
     let (mut largest, mut product) = (1, false);
     walk(function, &mut |op| match AnyOp::cast(op) {
@@ -63,16 +63,16 @@ fn by_tiles(function: OpRef<'_>, target: Option<&Target>) -> i64 {
         _ => {}
     });
     if product {
-        // What is far too large for registers is taken apart; its slices are small for any number of warps.
+        // Tiles that are far too large for registers are sliced, and the slices are small for any number of warps.
         enough(function, for_products(function, target, USUAL), &[(32, 1024)])
     } else {
         enough(function, (largest / (32 * ELEMENTS_PER_THREAD)).clamp(USUAL, MOST), &[(16, 128), (32, 4096)])
     }
 }
 
-/// At least `least` warps, and more when a thread would hold too much of a tile: up to so many warps where that is more
-/// than so many words. From 128 words on registers run out, and from some thousands on the local memory that takes
-/// their place.
+/// Returns at least `least` warps, and more if a thread would hold too much of a tile. Each limit is a maximum number
+/// of warps and the number of words per thread above which the number of warps doubles. Above 128 words registers run
+/// out; above several thousand, so does the local memory that replaces them.
 fn enough(function: OpRef<'_>, least: i64, limits: &[(i64, i64)]) -> i64 {
     let mut words = 0;
     walk(function, &mut |op| {

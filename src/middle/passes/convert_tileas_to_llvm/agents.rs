@@ -37,7 +37,8 @@ impl<'c> Lower<'c, '_> {
             self.l.b.set_end(program);
             self.barriers_used += 1;
             if self.barriers_used >= BARRIERS {
-                let text = format!("a block has {} barriers for agents and turns, and this is one more", BARRIERS - 1);
+                let text =
+                    format!("agents and ping-pong need more than the {} named barriers of a block", BARRIERS - 1);
                 return Err(fail(op.op(), text));
             }
             let outside = (self.warp, self.warp_bits, self.thread, self.warps, self.barrier_id);
@@ -48,7 +49,7 @@ impl<'c> Lower<'c, '_> {
             self.barrier_id = Some(self.barriers_used);
             if let Some(registers) = op.registers() {
                 let launched = self.launched_registers.ok_or_else(|| {
-                    let text = format!("the kernel does not say '{}'", gpu_module::MAX_REGISTERS);
+                    let text = format!("the kernel lacks the attribute '{}'", gpu_module::MAX_REGISTERS);
                     fail(op.op(), text)
                 })?;
                 let (count, way) = (registers[i], if registers[i] < launched { "dec" } else { "inc" });

@@ -1,7 +1,7 @@
-//! Loops over chunks of registers, and arrays in local memory: what `tileas-materialize-register-loops` decided.
+//! Loops over chunks of registers and arrays in local memory, as decided by `tileas-materialize-register-loops`.
 //!
-//! Register `r` of a tensor is element `r` of its array. In the body of a loop the thread plays its part of a virtual
-//! warp, so `Lower::warp` is that warp's number there; all else follows from the layouts.
+//! Register `r` of a tensor is element `r` of its array. In the body of a loop the thread acts as a thread of a
+//! virtual warp, so `Lower::warp` is the virtual warp's number there; the rest follows from the layouts.
 
 use super::{Lower, Lowered, llvm::Cmp};
 use crate::{
@@ -23,25 +23,25 @@ use melior::ir::{
 use rustc_hash::FxHashMap;
 use tile_layout::{Layout, LinearExpr, combine};
 
-/// Bytes of the widest access of local memory.
+/// The widest local memory access in bytes.
 const VECTOR_BYTES: u64 = 16;
 
 /// An array of a thread's registers.
 #[derive(Clone, Copy)]
 pub(super) struct Array<'c> {
     base: Val<'c>,
-    /// log2 of the number of registers.
+    /// Log2 of the number of registers.
     pub bits: u32,
     element: Type<'c>,
 }
 
-/// The bytes that the arrays of a slot share, and where they are once one has been allocated.
+/// The size of a slot that arrays share, and its address once one of them has been allocated.
 pub(super) struct Slot<'c> {
     bytes: u64,
     base: Option<Val<'c>>,
 }
 
-/// The slots of a function, by their numbers.
+/// Returns the slots of a function by number.
 pub(super) fn slots<'c>(function: OpRef<'c>) -> FxHashMap<i64, Slot<'c>> {
     let mut slots: FxHashMap<i64, Slot<'c>> = FxHashMap::default();
     walk(function, &mut |op| {
@@ -55,7 +55,7 @@ pub(super) fn slots<'c>(function: OpRef<'c>) -> FxHashMap<i64, Slot<'c>> {
     slots
 }
 
-/// The tensor whose registers an array holds.
+/// Returns the tensor whose registers an array holds.
 pub(super) fn tensor_of<'c>(array: Val<'c>) -> Option<Tensor<'c>> {
     Tensor::of(RegisterArrayType::cast(ty(array))?.tensor())
 }
@@ -86,7 +86,7 @@ impl<'c> Lower<'c, '_> {
         })
     }
 
-    /// A loop over `0 .. 2^bits`, which is not unrolled. `body` gets the counter.
+    /// Emits a loop over `0 .. 2^bits` that LLVM does not unroll. `body` receives the counter.
     pub(super) fn counted(
         &mut self,
         bits: u32,
@@ -123,7 +123,7 @@ impl<'c> Lower<'c, '_> {
         Ok(())
     }
 
-    /// Uninitialised memory of the thread, for the whole kernel.
+    /// Allocates uninitialized memory of the thread for the whole kernel.
     fn local_memory(&self, bytes: u64) -> Val<'c> {
         let context = self.l.context();
         let b = Builder::at_end(context, self.entry, self.l.location());
@@ -139,11 +139,11 @@ impl<'c> Lower<'c, '_> {
     pub(super) fn array(&self, op: OpRef<'c>, v: Val<'c>) -> Result<Array<'c>, Failed> {
         match self.values.get(&key(v)) {
             Some(Lowered::Array(array)) => Ok(*array),
-            _ => Err(fail(op, "operand is no array here")),
+            _ => Err(fail(op, "operand is not an array")),
         }
     }
 
-    /// Number of the first register of a chunk of `2^inner` registers; none for all registers.
+    /// Returns the number of the first register of a chunk of `2^inner` registers; `None` for all registers.
     fn first_register(&self, op: OpRef<'c>, chunk: Option<Val<'c>>, inner: u32) -> Result<Option<Val<'c>>, Failed> {
         let Some(number) = chunk.map(|chunk| self.scalar(op, chunk)).transpose()? else { return Ok(None) };
         Ok(Some(match inner {
@@ -169,7 +169,7 @@ impl<'c> Lower<'c, '_> {
         Ok(())
     }
 
-    /// Address of register `first`.
+    /// Returns the address of register `first`.
     fn array_address(&self, array: Array<'c>, first: Option<Val<'c>>) -> Val<'c> {
         let l = &self.l;
         let Some(first) = first else { return array.base };
@@ -178,7 +178,7 @@ impl<'c> Lower<'c, '_> {
         l.byte_offset(array.base, offset)
     }
 
-    /// `2^bits` consecutive registers from a multiple of that number on.
+    /// Reads `2^bits` consecutive registers, starting at a multiple of that number.
     pub(super) fn read_array(&self, array: Array<'c>, first: Option<Val<'c>>, bits: u32) -> Vec<Val<'c>> {
         let bytes = element_bytes(array.element);
         let per_access = (VECTOR_BYTES / bytes).min(1 << bits);
@@ -199,7 +199,7 @@ impl<'c> Lower<'c, '_> {
         }
     }
 
-    /// Register `first ^ offset`; `disjoint` when the two have no common bit.
+    /// Returns the address of register `first ^ offset`; `disjoint` if the two have no common bits.
     fn element_address(&self, array: Array<'c>, first: Val<'c>, offset: u64, disjoint: bool) -> Val<'c> {
         if disjoint {
             let bytes = element_bytes(array.element);
@@ -222,7 +222,7 @@ impl<'c> Lower<'c, '_> {
 
     //===-- renamed registers -----------------------------------------------===//
 
-    /// The layout of the whole tensor of which `v` is a chunk, and log2 of the number of chunks.
+    /// Returns the layout of the whole tensor that `v` is a chunk of, and log2 of the number of chunks.
     fn whole_layout(&self, op: OpRef<'c>, v: Val<'c>, chunk: Option<Val<'c>>) -> Result<(Layout, usize), Failed> {
         let layout = self.layout(op, v)?;
         let warps = self.warp_bits as usize;
@@ -234,7 +234,7 @@ impl<'c> Lower<'c, '_> {
 
     pub(super) fn gather_registers(&mut self, x: GatherRegistersOp<'c>) -> Result<(), Failed> {
         let op = x.op();
-        let no_tensor = || fail(op, "operand is no tensor");
+        let no_tensor = || fail(op, "operand is not a tensor");
         let from = Tensor::of_value(x.source()).or_else(|| tensor_of(x.source())).ok_or_else(no_tensor)?;
         let to = Tensor::of_value(x.result()).ok_or_else(no_tensor)?;
         let (whole, chunk_bits) = self.whole_layout(op, x.result(), x.chunk())?;
@@ -267,7 +267,7 @@ impl<'c> Lower<'c, '_> {
         Ok(())
     }
 
-    /// XOR of linear functions of numbers.
+    /// Computes the XOR of linear functions of numbers.
     fn sum_of(&self, parts: &[(Val<'c>, &[u64])]) -> Val<'c> {
         let terms = parts.iter().map(|(number, columns)| {
             let expr = LinearExpr::new(&[], &[], columns);
@@ -278,13 +278,13 @@ impl<'c> Lower<'c, '_> {
 
     pub(super) fn array_cat(&mut self, x: ArrayCatOp<'c>) -> Result<(), Failed> {
         let op = x.op();
-        let to = Tensor::of_value(x.result()).ok_or_else(|| fail(op, "result is no tensor"))?;
+        let to = Tensor::of_value(x.result()).ok_or_else(|| fail(op, "result is not a tensor"))?;
         let (whole, _) = self.whole_layout(op, x.result(), Some(x.chunk()))?;
         let maps = register_maps::half_bit(&to, x.dim() as usize)
             .and_then(|at| Some((at, register_maps::halves(&to, &whole, x.dim() as usize)?)));
         let (at, columns) = maps.ok_or_else(|| fail(op, "no such dimension"))?;
         let (left, right) = (self.array(op, x.lhs())?, self.array(op, x.rhs())?);
-        // Which half a place belongs to: by the thread, by the chunk, and by the register.
+        // The half that an element belongs to depends on the thread, the chunk and the register.
         let half = |bases: &[u64]| bases.iter().map(|b| b >> at & 1).collect::<Vec<u64>>();
         let chunk = self.layout(op, x.result())?;
         let inner = chunk.register().len();
@@ -312,7 +312,7 @@ impl<'c> Lower<'c, '_> {
     pub(super) fn array_insert(&mut self, x: ArrayInsertOp<'c>) -> Result<(), Failed> {
         let op = x.op();
         let (Some(part), Some(whole)) = (Tensor::of_value(x.slice()), tensor_of(x.dest())) else {
-            return Err(fail(op, "operand is no tensor"));
+            return Err(fail(op, "operand is not a tensor"));
         };
         let columns = register_maps::insertion(&part, &whole).ok_or_else(|| fail(op, "slices cross threads"))?;
         let array = self.array(op, x.dest())?;

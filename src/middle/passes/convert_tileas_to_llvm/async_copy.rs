@@ -1,7 +1,7 @@
 //! Asynchronous copies from global to shared memory by `cp.async`, and views of storage.
 //!
-//! One instruction copies 4, 8 or 16 bytes that are neighbours on both sides. What is outside of the view, or masked,
-//! is written as zeros: the instruction reads only as many bytes as it is told and fills up the rest.
+//! One instruction copies 4, 8 or 16 bytes that are contiguous on both sides. Elements that are outside the view or
+//! masked off are written as zeros: the instruction reads only the requested number of bytes and zero-fills the rest.
 
 use super::{
     Lower, Lowered,
@@ -22,10 +22,10 @@ use crate::{
 };
 use tile_layout::{Direction, Layout, Shape, SharedAccess};
 
-/// What a copy reads.
+/// The source of a copy.
 struct Source<'c> {
     address: Val<'c>,
-    /// Bytes to read; all when nothing is said.
+    /// The number of bytes to read; `None` for all.
     bytes: Option<Val<'c>>,
 }
 
@@ -60,7 +60,7 @@ impl<'c> Lower<'c, '_> {
         let pointers = self.fragment(op.op(), op.ptr())?;
         let masks = op.mask().map(|m| self.fragment(op.op(), m)).transpose()?;
         let layout = self.layout(op.op(), op.ptr())?;
-        let tensor = Tensor::of_value(op.ptr()).ok_or_else(|| fail(op.op(), "pointers are no tensor"))?;
+        let tensor = Tensor::of_value(op.ptr()).ok_or_else(|| fail(op.op(), "pointers are not a tensor"))?;
         let element = i64::from(storage_bits(pointee(op.ptr())) / 8);
         let source = |this: &Self, registers: &[u32]| {
             let first = registers[0] as usize;
@@ -79,8 +79,8 @@ impl<'c> Lower<'c, '_> {
         )
     }
 
-    /// Groups and waits are the whole block's: `convert-tileas-to-nvgpu` lowers them. What they name is a matter of
-    /// order only.
+    /// Groups and waits concern the whole CTA; `convert-tileas-to-nvgpu` lowers them. Their operands only express
+    /// order.
     pub(super) fn async_commit(&self, op: OpRef<'c>) -> Result<(), Failed> {
         let token = ty(result(op, 0));
         AsyncCommitOp::build(&self.l.b, token, &[]).map_err(|e| fail(op, e.to_string()))?;
@@ -93,12 +93,12 @@ impl<'c> Lower<'c, '_> {
         Ok(())
     }
 
-    /// Of this thread's accesses of the block's shared memory, whose asynchronous accesses are ordered behind them.
+    /// Orders this thread's accesses to shared memory before later asynchronous accesses.
     pub(super) fn async_fence(&self) {
         self.l.asm("fence.proxy.async.shared::cta;", "~{memory}", None, &[], false);
     }
 
-    /// The address of a stage.
+    /// Computes the address of a stage.
     pub(super) fn memdesc_slot(&mut self, op: MemDescSlotOp<'c>) -> Result<(), Failed> {
         let memory = self.shared_address(op.op(), op.source())?;
         let desc = MemDescType::cast(ty(op.source())).ok_or_else(|| fail(op.op(), "not a memdesc"))?;
@@ -145,11 +145,11 @@ impl<'c> Lower<'c, '_> {
         let bytes = vector as u64 * u64::from(storage_bits(desc.element_type()) / 8);
         let runs = plan
             .runs(layout, shape, fast, vector as u32, bytes)
-            .ok_or_else(|| fail(op, "the copy's vectors are not neighbours in shared memory"))?;
+            .ok_or_else(|| fail(op, "the copy's vectors are not contiguous in shared memory"))?;
         if !matches!(bytes, 4 | 8 | 16) {
-            return Err(fail(op, format!("a copy moves 4, 8 or 16 bytes at once, not {bytes}")));
+            return Err(fail(op, format!("a copy must move 4, 8 or 16 bytes at a time, got {bytes}")));
         }
-        // Of threads that hold copies one does the work.
+        // If several threads hold the same data, only one of them copies it.
         let guard = |v: Val<'c>, mask: u64| {
             (mask != 0).then(|| {
                 let bits = l.bin("and", v, l.i32c(mask as i64));
@@ -170,7 +170,7 @@ impl<'c> Lower<'c, '_> {
     }
 
     fn copy_run(&self, to: Val<'c>, source: &Source<'c>, bytes: u64, predicate: Option<Val<'c>>) {
-        // Only copies of 16 bytes may leave the first cache level out.
+        // Only 16-byte copies may bypass L1.
         let kind = if bytes == 16 { "cg.shared.global.L2::128B" } else { "ca.shared.global" };
         let (mut constraints, mut args) = (vec!["r", "l"], vec![to, source.address]);
         let mut operand = |class, v| {
@@ -189,7 +189,7 @@ impl<'c> Lower<'c, '_> {
         inside.map(|inside| l.select(inside, l.i32c(bytes), l.i32c(0)))
     }
 
-    /// Bytes of a vector that are inside the view when its end may cut the vector.
+    /// Returns the number of bytes of a vector that are inside the view, if the view's end may cut the vector.
     fn part_inside(&self, tile: &Tile<'c>, fast: usize, registers: &[u32], element: i64) -> Option<Val<'c>> {
         let l = &self.l;
         let others = (0..tile.left.len()).filter(|d| *d != fast).fold(None, |all, d| match tile.left[d] {

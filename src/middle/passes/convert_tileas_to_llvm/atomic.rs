@@ -1,11 +1,11 @@
-//! Atomic updates of global memory, and what their owners tell other threads of the warp.
+//! Atomic updates of global memory, and the broadcast of results from owners to other threads of the warp.
 //!
-//! An update is inline PTX, predicated by the mask and by ownership: LLVM's own atomics know neither predicates nor
-//! vectors. An unused result makes it `red`, which does not wait. The order is kept where it is cheapest: on
-//! the instruction when a thread makes one, else by a fence in front of all of them (release), behind them (acquire),
-//! or both.
+//! An update is inline PTX predicated by the mask and by ownership, because LLVM's atomics support neither predicates
+//! nor vectors. If the result is unused, the update is a `red`, which does not wait. Memory order is enforced where
+//! it is cheapest: on the instruction if a thread executes only one, and otherwise by a fence before all of them
+//! (release), after them (acquire), or both.
 //!
-//! `red` cannot acquire. Addition of bf16 without an instruction for it is a loop around compare and swap:
+//! `red` cannot acquire. An addition of bf16 without a native instruction is a compare-and-swap loop:
 //!
 //! ```text
 //! old = load;  do { got = cas(old, old + value);  done = got == old;  old = got } while (!done)
@@ -33,15 +33,15 @@ use crate::{
 };
 use melior::ir::Type;
 
-/// All instructions of one op in one thread.
+/// The instructions of one op in one thread.
 struct Updates<'c> {
     update: Update,
     element: Type<'c>,
     scope: &'static str,
     strength: Strength,
-    /// Whether the old values are wanted.
+    /// Whether the old values are used.
     returns: bool,
-    /// Whether the instruction must be `atom` all the same.
+    /// Whether the ordering requires `atom` even if the result is unused.
     acquires: bool,
 }
 
@@ -133,13 +133,13 @@ impl<'c> Lower<'c, '_> {
         Ok(())
     }
 
-    /// The owners' values in all lanes that hold the element.
+    /// Copies the owners' values to all lanes that hold the element.
     pub(super) fn replicate(&mut self, x: ReplicateOp<'c>) -> Result<(), Failed> {
         let op = x.op();
         let layout = self.layout(op, x.source())?;
         let values = self.fragment(op, x.source())?;
         if !within_warps(&layout) {
-            return Err(fail(op, "copies lie in other warps; run tileas-materialize-convert-layout first"));
+            return Err(fail(op, "copies are in other warps; run tileas-materialize-convert-layout first"));
         }
         let free = layout.free_variables();
         if free.lane == 0 {
@@ -174,7 +174,7 @@ impl<'c> Lower<'c, '_> {
         let acquires = matches!(ordering, Ordering::Acquire | Ordering::AcqRel);
         let releases = matches!(ordering, Ordering::Release | Ordering::AcqRel);
         let words = groups.first().map_or(1, |g| self.words(element, g.len() as u64).count);
-        // An instruction can be ordered itself when it is the only one and has one address.
+        // An instruction can carry the ordering itself if it is the only one and has a single address.
         let alone = groups.len() <= 1 && words == 1 && matches!(update.form, Form::Native(_));
         let order = if alone { ordering.keyword() } else { Ordering::Relaxed.keyword() };
         let fence = |wanted: bool| (wanted && !alone).then(|| fence_text(scope));
@@ -183,7 +183,7 @@ impl<'c> Lower<'c, '_> {
         Updates { update, element, scope, strength, returns, acquires }
     }
 
-    /// Updates neighbours at `address`; gives the old values where they are wanted, else poison.
+    /// Updates neighbors at `address`. Returns the old values if they are used, and poison otherwise.
     fn run_update(&self, u: &Updates<'c>, address: Val<'c>, values: &[Val<'c>], mask: Option<Val<'c>>) -> Vec<Val<'c>> {
         match u.update.form {
             Form::Native(op) => self.native(u, op, address, values, mask),
@@ -203,12 +203,12 @@ impl<'c> Lower<'c, '_> {
         let words = self.words(u.element, values.len() as u64);
         let n = words.count as usize;
         let operands = self.pack_words(u.element, words, values);
-        // Several halves of a word are updated as a pair.
+        // Two halves of a word are updated as a pair.
         let paired = values.len() > n;
         let (operation, kind) = name.rsplit_once('.').expect("operation and type");
         let kind = if paired { format!("{kind}x2") } else { kind.to_string() };
         let vector = if n > 1 { format!(".v{n}") } else { String::new() };
-        // An exchange has no `red`.
+        // `red` does not support an exchange.
         let atom = u.returns || u.acquires || operation == "exch";
         let outputs = if atom { n } else { 0 };
         let list = |from: usize| {
@@ -246,7 +246,7 @@ impl<'c> Lower<'c, '_> {
         self.unpack_words(u.element, words, &fields, values.len() as u64)
     }
 
-    /// Compare and swap of one word; where the mask is false, `compare` comes back.
+    /// Emits compare-and-swap of one word; returns `compare` where the mask is false.
     #[allow(clippy::too_many_arguments, reason = "the parts of one instruction")]
     fn compare_and_swap(
         &self,
@@ -308,7 +308,7 @@ impl<'c> Lower<'c, '_> {
 
     //===-- bits ------------------------------------------------------------===//
 
-    /// The scalar of type `t` that has the bits of the integer `v`.
+    /// Returns the scalar of type `t` with the bits of the integer `v`.
     pub(super) fn of_bits(&self, v: Val<'c>, t: Type<'c>) -> Val<'c> {
         match () {
             _ if ty(v) == t => v,

@@ -1,16 +1,15 @@
-//! Products whose instruction scales blocks of its operands: `mma.sync` with `.block_scale`.
+//! Dots whose instruction applies block scales: `mma.sync` with `.block_scale`.
 //!
-//! Beside each operand the instruction takes a word of four bytes from some lanes, which are the scales of the rows of
-//! A or of the columns of B. For thread number zero the row `g` below eight has its scales in lane `4g`, row `g + 8` in
-//! lane `4g + 1`, and column `g` in lane `4g`; [`DotShape::scales`] is that as a layout. The number of the first byte
-//! says which one, two or four bytes of the word are meant: one for each block of the instruction's depth. So a word
-//! serves several instructions, those of four blocks along K or those of several fragments, and nothing is moved in
-//! between.
+//! For each operand, the instruction reads a word of four bytes from some lanes: the scales of the rows of A or the
+//! columns of B. With thread selector zero, row `g` below eight takes its scales from lane `4g`, row `g + 8` from
+//! lane `4g + 1`, and column `g` from lane `4g`; [`DotShape::scales`] returns this as a layout. The byte selector
+//! chooses one, two or four bytes of the word, one for each block of the instruction's depth. A word therefore serves
+//! several instructions, for four blocks along K or for several fragments, without moving scales in between.
 //!
-//! Which formats, scales and blocks there are is in the table of `tile_mma`.
+//! The table in `tile_mma` lists the supported formats, scales and blocks.
 //!
-//! Elements of four bits take a byte each in registers and in shared memory; the instruction wants eight in a word,
-//! which are made of two words of bytes.
+//! 4-bit elements take a byte each in registers and in shared memory. The instruction takes eight per word, which are
+//! packed from two words of bytes.
 
 use super::{
     Lower,
@@ -27,7 +26,7 @@ use rustc_hash::FxHashMap;
 use tile_layout::{DotShape, DotStep, Layout, LayoutError, Operand};
 use tile_mma::Instruction;
 
-/// The scales of one operand: where they are, and the words that were made of them.
+/// The scales of one operand: their registers, and the words packed from them.
 struct Scales<'c> {
     side: Operand,
     element: Type<'c>,
@@ -44,7 +43,7 @@ impl<'c> Lower<'c, '_> {
         instruction: Instruction,
     ) -> Result<(), Failed> {
         let error = |e: LayoutError| fail(op.op(), e.to_string());
-        let tensor = |v| Tensor::of_value(v).ok_or_else(|| fail(op.op(), "operand is no tensor"));
+        let tensor = |v| Tensor::of_value(v).ok_or_else(|| fail(op.op(), "operand is not a tensor"));
         let (element, scale) = (tensor(op.lhs())?.element, tensor(op.lhs_scale())?.element);
         let blocks = tensor(op.lhs_scale())?.tile_shape().log2().last().copied().unwrap_or(0);
         let (_, _, _, depth) = job.product.log2();
@@ -57,7 +56,7 @@ impl<'c> Lower<'c, '_> {
         };
         let mut scales = [scales(Operand::A, op.lhs_scale())?, scales(Operand::B, op.rhs_scale())?];
         let acc = self.layout(op.op(), op.acc())?;
-        let mut sums = self.fragment(op.op(), op.acc())?;
+        let mut accumulators = self.fragment(op.op(), op.acc())?;
         let outside = self.outside(job);
         let mut packed: [FxHashMap<Vec<Option<u32>>, Val<'c>>; 2] = Default::default();
         let per_word = (32 / instruction.row.container) as usize;
@@ -86,14 +85,14 @@ impl<'c> Lower<'c, '_> {
                 args.push(word);
                 *byte = first;
             }
-            self.scaled_instruction(&name, args, first_bytes, step, &mut sums);
+            self.scaled_instruction(&name, args, first_bytes, step, &mut accumulators);
         }
-        self.set_all(op.result(), sums);
+        self.set_all(op.result(), accumulators);
         Ok(())
     }
 
-    /// The word with the scales of `count` blocks from `block` on for the rows or columns of an instruction, and the
-    /// number of the first byte.
+    /// Returns the word with the scales of `count` blocks from `block` on, for the rows or columns of an instruction,
+    /// and the number of its first byte.
     fn scale_word(
         &self,
         scales: &mut Scales<'c>,
@@ -107,8 +106,8 @@ impl<'c> Lower<'c, '_> {
         let register = per_block.scale_register(acc, &scales.layout, scales.side, block, origin)?;
         let (_, _, _, blocks) = per_block.log2();
         let values = &scales.values;
-        // Blocks that the tile lacks have elements of zero; their scales must be numbers, which those of another row
-        // need not be.
+        // Blocks that the tile lacks have zero elements. Their scales must be finite numbers, which the scales of
+        // another row might not be.
         let (start, end) = if 1 << blocks < count {
             (register, register + (1 << blocks))
         } else {
@@ -123,9 +122,8 @@ impl<'c> Lower<'c, '_> {
         Ok((word, register - start))
     }
 
-    /// Eight elements of four bits, each in a byte, in one word: byte `i` has element `i` of both words. Both operands
-    /// have their elements in this order, and no word has those of two blocks, so the products and their scales are the
-    /// same as in order.
+    /// Packs eight 4-bit elements, each in a byte, into one word: byte `i` holds element `i` of both words. Both
+    /// operands use this order and no word spans two blocks, so products and scales still match.
     fn nibbles_of_bytes(&self, low: Val<'c>, high: Val<'c>) -> Val<'c> {
         let l = &self.l;
         let even = l.bin("and", low, l.i32c(0x0f0f_0f0f));
@@ -133,20 +131,21 @@ impl<'c> Lower<'c, '_> {
         l.bin("or", even, odd)
     }
 
-    /// One instruction. `args`: words of both operands, then of both scales. LLVM has no intrinsic for it.
+    /// Emits one instruction. `args` holds the words of both operands and then of both scales. LLVM has no intrinsic
+    /// for it.
     fn scaled_instruction(
         &self,
         name: &str,
         mut args: Vec<Val<'c>>,
         first_bytes: [u32; 2],
         step: &DotStep,
-        sums: &mut [Val<'c>],
+        accumulators: &mut [Val<'c>],
     ) {
         let l = &self.l;
         let (count, words) = (step.accumulator.len(), args.len() - 2);
         let zero = l.float(l.f32, 0.0);
-        args.extend(step.accumulator.iter().map(|r| r.map_or(zero, |r| sums[r as usize])));
-        // A has twice the words of B.
+        args.extend(step.accumulator.iter().map(|r| r.map_or(zero, |r| accumulators[r as usize])));
+        // A has twice as many words as B.
         let (lhs, rhs) = (words / 3 * 2, words / 3);
         let [left, right] = [count + words, count + words + 1];
         let text = format!(
@@ -163,7 +162,7 @@ impl<'c> Lower<'c, '_> {
         let result = l.asm(&text, &constraints, Some(fields), &args, true).expect("an instruction with a result");
         for (i, r) in step.accumulator.iter().enumerate() {
             if let Some(r) = r {
-                sums[*r as usize] = l.field(result, l.f32, i as i64);
+                accumulators[*r as usize] = l.field(result, l.f32, i as i64);
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Bodies of reductions and scans, and the values of other lanes that they are applied to.
+//! Applies the bodies of reductions and scans, and moves values between lanes for them.
 
 use super::Lower;
 use crate::dialect::{
@@ -10,16 +10,16 @@ use crate::dialect::{
 };
 use mlir_sys::*;
 
-/// The lane whose values are wanted.
+/// The lane to read from.
 #[derive(Clone, Copy)]
 pub(super) enum From<'c> {
-    /// The own number with some bits flipped.
+    /// The own lane number with these bits flipped.
     Flip(u32),
     Lane(Val<'c>),
 }
 
 impl<'c> Lower<'c, '_> {
-    /// The body of `op` applied to one value of each operand on both sides: `earlier` stands before `later` along the
+    /// Applies the body of `op` to one value of each operand on both sides. `earlier` precedes `later` along the
     /// dimension, in the direction of the op.
     pub(super) fn combine(
         &mut self,
@@ -41,18 +41,18 @@ impl<'c> Lower<'c, '_> {
         Err(fail(op, "body does not yield"))
     }
 
-    /// `v` of another lane.
+    /// Returns `v` of another lane.
     pub(super) fn value_of_lane(&self, v: Val<'c>, from: From<'c>) -> Val<'c> {
         self.rows_from_lane(&[vec![v]], from)[0][0]
     }
 
-    /// Rows of values from another lane; every row has values of the same types.
+    /// Returns rows of values from another lane. All rows have the same types.
     pub(super) fn rows_from_lane(&self, rows: &[Vec<Val<'c>>], from: From<'c>) -> Vec<Vec<Val<'c>>> {
         let (kind, lane) = match from {
             From::Flip(mask) => ("bfly", self.l.i32c(mask.into())),
             From::Lane(lane) => ("idx", lane),
         };
-        // Values of one operand have one type, and narrow ones share words.
+        // The values of one operand have one type, so narrow values can share words.
         let operands = rows.first().map_or(0, Vec::len);
         let columns: Vec<Vec<Val<'c>>> = (0..operands)
             .map(|i| {
@@ -64,7 +64,7 @@ impl<'c> Lower<'c, '_> {
     }
 }
 
-/// The ops that combine operand `i` and nothing else, one for each operand: none when a body does more.
+/// Returns the op that combines operand `i`, for each operand; `None` if the body does anything else.
 pub(super) fn simple_ops<'c>(op: OpRef<'c>) -> Option<Vec<OpRef<'c>>> {
     let body = entry_block(region(op, 0))?;
     let end = ops_of(body).last().and_then(YieldOp::cast)?;
@@ -79,7 +79,7 @@ pub(super) fn simple_ops<'c>(op: OpRef<'c>) -> Option<Vec<OpRef<'c>>> {
         .collect()
 }
 
-/// Whether the body of `op` gives the same bits when the two sides change places, as far as its form shows.
+/// Whether the body of `op` visibly gives the same bits when its two sides are swapped.
 pub(super) fn is_symmetric(op: OpRef<'_>) -> bool {
     let Some(body) = entry_block(region(op, 0)) else { return false };
     let Some(end) = ops_of(body).last() else { return false };
@@ -87,7 +87,7 @@ pub(super) fn is_symmetric(op: OpRef<'_>) -> bool {
     operands(end).all(|v| mirrored(body, v, v, &mut budget))
 }
 
-/// Whether `a` computes from the sides of `body` what `b` computes when they change places.
+/// Whether `a` computes the same function of the sides of `body` as `b` does with the sides swapped.
 fn mirrored<'c>(body: Blk<'c>, a: Val<'c>, b: Val<'c>, budget: &mut u32) -> bool {
     if *budget == 0 {
         return false;
@@ -114,7 +114,7 @@ fn mirrored<'c>(body: Blk<'c>, a: Val<'c>, b: Val<'c>, budget: &mut u32) -> bool
         && operands(x).zip(operands(y)).skip(2).all(|(a, b)| mirrored(body, a, b, budget))
 }
 
-/// Whether the first two operands of an op may change places without changing a bit of the result.
+/// Whether swapping the first two operands of an op keeps every bit of the result.
 fn commutes(op: OpRef<'_>) -> bool {
     if let Some(fp) = FpOp::cast(op) {
         return !matches!(fp.kind(), FpKind::Sub | FpKind::Div);

@@ -1,5 +1,5 @@
-//! Constants. A register whose element has the same value in every thread is an immediate. Otherwise the elements are
-//! looked up: in a 64-bit immediate that is shifted when all of them fit, else in a table in global memory.
+//! Lowers constants. A register whose element has the same value in every thread is an immediate. Other elements are
+//! looked up: in a shifted 64-bit immediate if they all fit, and otherwise in a table in global memory.
 
 use super::{
     Lower,
@@ -41,7 +41,7 @@ impl<'c> Lower<'c, '_> {
         Ok(())
     }
 
-    /// A scalar constant in its register type.
+    /// Lowers a scalar constant to its register type.
     fn constant_of(&self, op: OpRef<'c>, value: Attribute<'c>) -> Result<Val<'c>, Failed> {
         // SAFETY: the attribute is typed: integer or float.
         let source = unsafe { Type::from_raw(mlirAttributeGetType(value.to_raw())) };
@@ -53,7 +53,7 @@ impl<'c> Lower<'c, '_> {
         Ok(self.immediate(to, scalar_bits(op, value)?))
     }
 
-    /// The value of register type `t` that has the given bits.
+    /// Returns the value of register type `t` with the given bits.
     fn immediate(&self, t: Type<'c>, bits: u64) -> Val<'c> {
         let l = &self.l;
         let int = match () {
@@ -63,14 +63,14 @@ impl<'c> Lower<'c, '_> {
             _ if unsafe { mlirTypeIsAFloat(t.to_raw()) } => l.i16,
             _ => t,
         };
-        // Sign extension makes the number one of the type.
+        // Sign-extend to a number that the type can represent.
         let width = l.width(int);
         let signed = (bits << (64 - width)) as i64 >> (64 - width);
         let signed = if width == 1 { (bits & 1) as i64 } else { signed };
         self.of_bits(l.int(int, signed), t)
     }
 
-    /// Registers of elements that are not all equal.
+    /// Returns the registers of elements that are not all equal.
     fn different(
         &self,
         op: OpRef<'c>,
@@ -121,7 +121,7 @@ impl<'c> Lower<'c, '_> {
         }))
     }
 
-    /// Elements of `width` bits out of one 64-bit number.
+    /// Extracts elements of `width` bits from one 64-bit number.
     fn shifted(&self, t: Type<'c>, layout: &Layout, bits: &[u64], width: u32) -> Vec<Val<'c>> {
         let l = &self.l;
         let all = bits.iter().rev().fold(0u64, |v, b| if width < 64 { v << width | b } else { *b });
@@ -147,7 +147,7 @@ impl<'c> Lower<'c, '_> {
 }
 
 impl<'c> super::llvm::Llvm<'c> {
-    /// Bits of an integer type.
+    /// Returns the width of an integer type in bits.
     pub fn width(&self, t: Type<'c>) -> u32 {
         // SAFETY: callers pass integer types.
         unsafe { mlirIntegerTypeGetWidth(t.to_raw()) }

@@ -1,6 +1,4 @@
-//! Structured control flow to blocks.
-//!
-//! Carried registers are arguments of blocks.
+//! Lowers structured control flow to blocks. Loop-carried registers become block arguments.
 
 use super::{Lower, Lowered, llvm::Cmp};
 use crate::dialect::{
@@ -14,7 +12,7 @@ use crate::dialect::{
 use melior::ir::Type;
 
 impl<'c> Lower<'c, '_> {
-    /// Types of the registers of `values`; tokens take none.
+    /// Returns the types of the registers of `values`; tokens have no registers.
     fn flat_types(&self, op: OpRef<'c>, values: impl Iterator<Item = Val<'c>>) -> Result<Vec<Type<'c>>, Failed> {
         let mut types = vec![];
         for v in values {
@@ -27,7 +25,7 @@ impl<'c> Lower<'c, '_> {
         }
         Ok(types)
     }
-    /// The registers of `values`, in the form in which those of `to` are carried.
+    /// Returns the registers of `values` in the form in which the registers of `to` are carried.
     fn flat_values(
         &self,
         op: OpRef<'c>,
@@ -65,9 +63,9 @@ impl<'c> Lower<'c, '_> {
         Ok(())
     }
 
-    /// How many elements a register holds in which a loop or a branch gives `v` on. Bytes that have been loaded stay in
-    /// the words in which they came until they are used: LLVM would take them apart and put them together in each
-    /// iteration. Halves it leaves alone.
+    /// Returns the number of elements per register when a loop or branch carries `v`. Loaded bytes stay packed in
+    /// their words until they are used; otherwise LLVM would unpack and repack them in each iteration. It does not do
+    /// that to 16-bit halves.
     fn carried_together(&self, v: Val<'c>) -> usize {
         let each = self.elements_of_words(v);
         let Some(tensor) = Tensor::of_value(v).filter(|_| each == 1) else { return each };
@@ -79,13 +77,13 @@ impl<'c> Lower<'c, '_> {
         if bits == 8 && yielded_as(v).any(is_loaded) { 4 } else { 1 }
     }
 
-    /// The registers of `v`, in the form in which those of `to` are carried.
+    /// Returns the registers of `v` in the form in which the registers of `to` are carried.
     fn carried_as(&self, op: OpRef<'c>, v: Val<'c>, to: Val<'c>) -> Result<Vec<Val<'c>>, Failed> {
         if self.carried_together(to) > 1 { self.register_words(op, v) } else { self.fragment(op, v) }
     }
 
-    /// Head that tests, body, exit:
-    /// `head(iv, carried..): iv < ub ? body : exit(carried..)`, `body: ... head(iv + step, next..)`.
+    /// Lowers to a testing head, a body and an exit: `head(iv, carried..): iv < ub ? body : exit(carried..)`, `body:
+    /// ... head(iv + step, next..)`.
     pub(super) fn scf_for(&mut self, op: OpRef<'c>) -> Result<(), Failed> {
         let source = entry_block(region(op, 0)).ok_or_else(|| fail(op, "loop has no body"))?;
         let iv_type = ty(arg(source, 0));
@@ -125,7 +123,7 @@ impl<'c> Lower<'c, '_> {
         next.extend(self.flat_values(op, operands(yielded), results(op))?);
         self.l.b.set_location(debug_scope::lowered(op.location()));
         self.l.br(head, &next);
-        // LLVM copies the sums where it peels an iteration off, while the instruction still writes them.
+        // Peeling an iteration would copy the accumulators while the instruction still writes them.
         let in_flight = operands(yielded).filter_map(defining_op).any(|o| AsyncDotOp::cast(o).is_some());
         if let Some(branch) = ops_of(self.l.b.block()).last().filter(|_| in_flight) {
             set_attr(branch, "loop_annotation", self.l.rolled());
@@ -196,7 +194,7 @@ impl<'c> Lower<'c, '_> {
         self.bind(op, results(op), &values)
     }
 
-    /// Emits a block of the source up to its terminator, which is returned.
+    /// Emits a source block without its terminator, and returns the terminator.
     fn body(&mut self, source: Blk<'c>) -> Result<OpRef<'c>, Failed> {
         let mut ops: Vec<OpRef<'c>> = ops_of(source).collect();
         let last = ops.pop().expect("the verifier wants a terminator");
@@ -205,13 +203,14 @@ impl<'c> Lower<'c, '_> {
     }
 }
 
-/// What the regions of a loop or of a branch yield as `v`, which is a result of it, or an argument of a loop's body.
+/// Returns the values that the regions of a loop or branch yield for `v`, a result of the op or an argument of the
+/// loop's body.
 pub(super) fn yielded_as<'c>(v: Val<'c>) -> impl Iterator<Item = Val<'c>> {
     let place = match defining_op(v) {
         Some(op) => results(op).position(|r| r == v).map(|i| (op, i)),
         None => {
             let block = owner_of(v);
-            // In front of what a loop carries is its counter.
+            // The induction variable precedes the loop-carried arguments.
             let at = args(block).position(|a| a == v).and_then(|i| i.checked_sub(1));
             parent_of_block(block).zip(at)
         }

@@ -1,4 +1,4 @@
-//! Memory that outlives a thread's registers: globals with their initial values, constant tables and texts, the heap.
+//! Memory that outlives a thread's registers: initialized globals, constant tables and strings, and the heap.
 
 use super::{Lower, i32_array, llvm::Cmp, parse};
 use crate::dialect::{
@@ -20,14 +20,13 @@ use melior::{
 };
 use mlir_sys::*;
 
-/// Globals start at multiples of this many bytes, so that vectors of any width may be loaded from their starts.
+/// The minimum alignment of globals in bytes, so that vectors of any width can be loaded from their start.
 const ALIGNMENT: i64 = 16;
 
-/// The elements of a dense attribute as the bits that they have in memory, each in [`storage_bits`]. One for equal
-/// elements.
+/// Returns the elements of a dense attribute as bits, in the in-memory form of [`storage_bits`]; a splat gives one.
 pub(super) fn element_bits(op: OpRef<'_>, value: Attribute<'_>) -> Result<Vec<u64>, Failed> {
-    // SAFETY: the attribute is alive and checked to be dense elements of numbers; the raw data of `n` elements, or one
-    // for a splat, has `bytes` bytes each, but for i1.
+    // SAFETY: the attribute is alive and checked to be dense elements of numbers; the raw data of `n` elements, or of
+    // one for a splat, has `bytes` bytes per element, except for i1.
     unsafe {
         let raw = value.to_raw();
         if !mlirAttributeIsADenseElements(raw) {
@@ -53,14 +52,14 @@ pub(super) fn element_bits(op: OpRef<'_>, value: Attribute<'_>) -> Result<Vec<u6
         }
         let bytes = width.div_ceil(8) as usize;
         let data = std::slice::from_raw_parts(mlirDenseElementsAttrGetRawData(raw) as *const u8, n * bytes);
-        // tf32 is an f32 in memory whose low bits are zero.
+        // In memory, tf32 is an f32 with zero low bits.
         let shift = if mlirTypeIsATF32(element.to_raw()) { 32 - width } else { 0 };
         let whole = |c: &[u8]| c.iter().rev().fold(0u64, |v, b| v << 8 | u64::from(*b)) << shift;
         Ok(data.chunks(bytes).map(whole).collect())
     }
 }
 
-/// The bits of a typed scalar attribute.
+/// Returns the bits of a typed scalar attribute.
 pub(super) fn scalar_bits(op: OpRef<'_>, value: Attribute<'_>) -> Result<u64, Failed> {
     let t = attr_type(value);
     let shape = crate::dialect::layouts::tensor_type(&[1], t, None);
@@ -69,13 +68,13 @@ pub(super) fn scalar_bits(op: OpRef<'_>, value: Attribute<'_>) -> Result<u64, Fa
     Ok(element_bits(op, dense)?[0])
 }
 
-/// How a symbol of data is declared.
+/// The declaration of a data symbol.
 struct Data<'a> {
     name: &'a str,
     linkage: &'a str,
     constant: bool,
     alignment: i64,
-    /// Bits of an element: 8, 16, 32 or 64.
+    /// The width of an element in bits: 8, 16, 32 or 64.
     width: u32,
 }
 
@@ -103,7 +102,7 @@ fn define<'c>(b: &Builder<'c>, data: Data<'_>, bits: &[u64]) -> Result<(), Build
     Ok(())
 }
 
-/// A variable of the module. Those that are not private can be found by the host under their names.
+/// Lowers a module variable. The host can find variables that are not private by name.
 pub(super) fn global<'c>(x: GlobalOp<'c>, context: &'c Context) -> Result<(), Failed> {
     let op = x.op();
     let value = x.value();
@@ -118,7 +117,7 @@ pub(super) fn global<'c>(x: GlobalOp<'c>, context: &'c Context) -> Result<(), Fa
     }
     if memory_bits(element) == 4 {
         bits = bits.chunks(2).map(|pair| pair[0] & 15 | pair.get(1).map_or(0, |high| (high & 15) << 4)).collect();
-        // Halves of bytes are set in whole words.
+        // Stores of half a byte access whole words.
         bits.resize(bits.len().next_multiple_of(4), 0);
     }
     let private = discardable_attr(op, "sym_visibility").is_some_and(|v| string_attr(v) == "private");
@@ -144,7 +143,7 @@ impl<'c> Lower<'c, '_> {
         Ok(())
     }
 
-    /// Address of data in global memory.
+    /// Returns the address of data in global memory.
     fn address_of(&self, name: &str) -> Val<'c> {
         let l = &self.l;
         let symbol = FlatSymbolRefAttribute::new(l.context(), name).into();
@@ -152,7 +151,7 @@ impl<'c> Lower<'c, '_> {
         l.b.value("llvm.mlir.addressof", t, &[], &[("global_name", symbol)])
     }
 
-    /// Address of constant elements of `width` bits, which the module holds once.
+    /// Returns the address of constant elements of `width` bits. The module holds equal tables once.
     pub(super) fn table(&self, bits: &[u64], width: u32) -> Val<'c> {
         let mut data: Vec<u8> = vec![width as u8];
         data.extend(bits.iter().flat_map(|v| v.to_le_bytes()[..width as usize / 8].to_vec()));
@@ -170,7 +169,7 @@ impl<'c> Lower<'c, '_> {
         self.address_of(&name)
     }
 
-    /// Address of a variable of the module that is zero when the module is loaded, and outlives kernels.
+    /// Returns the address of a module variable that is zero-initialized at load time and outlives kernels.
     pub(super) fn zeros(&self, name: &str, bytes: i64, alignment: i64) -> Val<'c> {
         if self.declared.borrow_mut().insert(name.to_string()) {
             let c = self.l.context();
@@ -190,13 +189,13 @@ impl<'c> Lower<'c, '_> {
         self.address_of(name)
     }
 
-    /// Generic address of a text that ends in zero.
+    /// Returns the generic address of a null-terminated string.
     pub(super) fn text(&self, text: &str) -> Val<'c> {
         let bits: Vec<u64> = text.bytes().chain([0]).map(u64::from).collect();
         self.generic(self.table(&bits, 8))
     }
 
-    /// The same place by its generic address.
+    /// Converts a pointer to a generic address.
     pub(super) fn generic(&self, p: Val<'c>) -> Val<'c> {
         self.l.b.value("llvm.addrspacecast", llvm::r#type::pointer(self.l.context(), 0), &[p], &[])
     }

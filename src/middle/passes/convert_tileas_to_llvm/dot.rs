@@ -1,6 +1,7 @@
-//! Matrix products: the instructions of a thread, as the layout algebra lists them.
+//! Dots: emits a thread's instructions in the order given by the layout algebra.
 //!
-//! Operands travel in words: elements that came out of one word of memory go back into an instruction as that word.
+//! Operands are passed in words: elements extracted from one word of memory are passed to an instruction as that
+//! word.
 
 use super::{Lower, element_type, llvm::Cmp};
 use crate::dialect::{
@@ -17,14 +18,14 @@ use std::collections::BTreeSet;
 use tile_layout::{DotShape, DotStep, LayoutError, MmaShape, Multiplier, Operand};
 use tile_mma::{Element, Emission};
 
-/// A product with everything that its instructions are made from.
+/// A dot and the data that its instructions are built from.
 pub(super) struct Job<'c> {
     op: OpRef<'c>,
     pub product: DotShape,
     multiplier: Multiplier,
-    /// None for scalar arithmetic.
+    /// `None` for scalar arithmetic.
     pub instruction: Option<tile_mma::Instruction>,
-    /// Element types of lhs, rhs and accumulator.
+    /// The element types of lhs, rhs and accumulator.
     elements: [Type<'c>; 3],
     unsigned: [bool; 2],
     pub steps: Vec<DotStep>,
@@ -37,8 +38,8 @@ impl<'c> Lower<'c, '_> {
         let job = self.job(AnyDot::Plain(op))?;
         let start = self.fragment(op.op(), op.acc())?;
         self.multiplies = true;
-        let sums = self.multiply(&job, start, &job.steps)?;
-        self.set_all(op.result(), sums);
+        let accumulators = self.multiply(&job, start, &job.steps)?;
+        self.set_all(op.result(), accumulators);
         Ok(())
     }
 
@@ -48,25 +49,25 @@ impl<'c> Lower<'c, '_> {
             return self.block_scaled(op, &job, instruction);
         }
         let error = |e: LayoutError| fail(op.op(), e.to_string());
-        let scale_tile = Tensor::of_value(op.lhs_scale()).ok_or_else(|| fail(op.op(), "scales are no tensor"))?;
+        let scale_tile = Tensor::of_value(op.lhs_scale()).ok_or_else(|| fail(op.op(), "scales are not a tensor"))?;
         let blocks = scale_tile.tile_shape().log2().last().copied().unwrap_or(0);
         let (_, _, _, depth) = job.product.log2();
         let acc = self.layout(op.op(), op.acc())?;
         let per_block = job.product.with_depth(blocks);
         let scales = self.scales(op.op(), [op.lhs_scale(), op.rhs_scale()])?;
-        let mut sums = self.fragment(op.op(), op.acc())?;
+        let mut accumulators = self.fragment(op.op(), op.acc())?;
         self.multiplies = true;
         let zero = self.l.float(self.l.f32, 0.0);
         let size = 1u32 << (depth - blocks);
         for block in 0..1u32 << blocks {
             let rows = per_block.scale_registers(&acc, &scales.layouts[0], Operand::A, block).map_err(error)?;
             let columns = per_block.scale_registers(&acc, &scales.layouts[1], Operand::B, block).map_err(error)?;
-            // The block's sum unscaled, then times both scales; few accumulators at a time, for the sake of
-            // registers.
+            // Compute the block's sum unscaled, then apply both scales. Handle few accumulators at a time to limit
+            // register pressure.
             let mut steps: Vec<DotStep> = job.steps.iter().filter(|s| s.k / size == block).cloned().collect();
             steps.sort_by(|a, b| a.accumulator.cmp(&b.accumulator));
             let mut groups: Vec<&[DotStep]> = steps.chunk_by(|a, b| a.accumulator == b.accumulator).collect();
-            // The operand with fewer fragments stays in registers, those of the other come and go.
+            // Keep the fragments of the operand with fewer of them in registers and iterate over the other's.
             let fragments = |side: fn(&DotStep) -> &Vec<Option<u32>>| {
                 groups.iter().map(|g| side(&g[0])).collect::<BTreeSet<_>>().len()
             };
@@ -76,26 +77,26 @@ impl<'c> Lower<'c, '_> {
                 groups.sort_by(|a, b| (&a[0].lhs, &a[0].rhs).cmp(&(&b[0].lhs, &b[0].rhs)))
             }
             for group in groups {
-                let part = self.multiply(&job, vec![zero; sums.len()], group)?;
+                let part = self.multiply(&job, vec![zero; accumulators.len()], group)?;
                 for r in group[0].accumulator.iter().flatten().map(|&r| r as usize) {
-                    sums[r] = self.scaled(part[r], &scales, [rows[r], columns[r]], sums[r]);
+                    accumulators[r] = self.scaled(part[r], &scales, [rows[r], columns[r]], accumulators[r]);
                 }
             }
         }
-        self.set_all(op.result(), sums);
+        self.set_all(op.result(), accumulators);
         Ok(())
     }
 
     fn job(&self, dot: AnyDot<'c>) -> Result<Job<'c>, Failed> {
         let op = dot.op();
         let error = |e: LayoutError| fail(op, e.to_string());
-        let tensor = |v| Tensor::of_value(v).ok_or_else(|| fail(op, "operand is no tensor"));
+        let tensor = |v| Tensor::of_value(v).ok_or_else(|| fail(op, "operand is not a tensor"));
         let [lhs, rhs, acc] = [tensor(dot.lhs())?, tensor(dot.rhs())?, tensor(dot.acc())?];
         let product = DotShape::new(&lhs.tile_shape(), &rhs.tile_shape(), &acc.tile_shape()).map_err(error)?;
         let (instruction, multiplier) = self.generated(dot)?;
-        let [left, right, sums] =
+        let [left, right, accumulators] =
             [self.layout(op, dot.lhs())?, self.layout(op, dot.rhs())?, self.layout(op, dot.acc())?];
-        let steps = product.steps(multiplier, &sums, &left, &right).map_err(error)?;
+        let steps = product.steps(multiplier, &accumulators, &left, &right).map_err(error)?;
         Ok(Job {
             op,
             product,
@@ -109,7 +110,8 @@ impl<'c> Lower<'c, '_> {
         })
     }
 
-    /// What multiplies. Fails for instructions of the table that are not generated, or that the target lacks.
+    /// Returns the multiplier of a dot. Fails for table instructions that are not implemented or that the target
+    /// lacks.
     fn generated(&self, dot: AnyDot<'c>) -> Result<(Option<tile_mma::Instruction>, Multiplier), Failed> {
         let op = dot.op();
         let by = dot.instruction().ok_or_else(|| fail(op, "the instruction has no lowering to LLVM"))?;
@@ -125,11 +127,11 @@ impl<'c> Lower<'c, '_> {
         if let Some(feature) = i.row.feature.filter(|f| !self.target.has(*f)) {
             return Err(wrong(&format!("needs {feature}, which {} does not have", self.target.name)));
         }
-        let shape = i.row.fragments(i.n).ok_or_else(|| wrong("leaves its sums outside of registers"))?;
+        let shape = i.row.fragments(i.n).ok_or_else(|| wrong("does not accumulate in registers"))?;
         Ok((Some(i), Multiplier::Matrix(shape)))
     }
 
-    /// `start` plus the products of `steps`.
+    /// Computes `start` plus the products of `steps`.
     fn multiply(&self, job: &Job<'c>, start: Vec<Val<'c>>, steps: &[DotStep]) -> Result<Vec<Val<'c>>, Failed> {
         match job.multiplier {
             Multiplier::Scalar => self.multiply_scalars(job, start, steps),
@@ -139,7 +141,7 @@ impl<'c> Lower<'c, '_> {
 
     //===-- scalar arithmetic -----------------------------------------------===//
 
-    /// Formats narrower than f32 are multiplied and summed in f32, which rounds less often than they would.
+    /// Formats narrower than f32 are multiplied and accumulated in f32, which rounds less often.
     fn multiply_scalars(&self, job: &Job<'c>, start: Vec<Val<'c>>, steps: &[DotStep]) -> Result<Vec<Val<'c>>, Failed> {
         let l = &self.l;
         let widen = |values: &[Val<'c>], side: usize| -> Result<Vec<Val<'c>>, Failed> {
@@ -155,24 +157,24 @@ impl<'c> Lower<'c, '_> {
                 })
                 .collect()
         };
-        let (lhs, rhs, mut sums) = (widen(&job.lhs, 0)?, widen(&job.rhs, 1)?, widen(&start, 2)?);
+        let (lhs, rhs, mut accumulators) = (widen(&job.lhs, 0)?, widen(&job.rhs, 1)?, widen(&start, 2)?);
         let wrong = || fail(job.op, "a multiplication has no registers");
         for step in steps {
             let [Some(c), Some(a), Some(b)] = [step.accumulator[0], step.lhs[0], step.rhs[0]] else {
                 return Err(wrong());
             };
             let (a, b, c) = (lhs[a as usize], rhs[b as usize], c as usize);
-            sums[c] = if is_integer(job.elements[2]) {
-                l.add(sums[c], l.mul(a, b))
+            accumulators[c] = if is_integer(job.elements[2]) {
+                l.add(accumulators[c], l.mul(a, b))
             } else {
-                l.b.value("llvm.intr.fma", ty(a), &[a, b, sums[c]], &[])
+                l.b.value("llvm.intr.fma", ty(a), &[a, b, accumulators[c]], &[])
             };
         }
         let to = element_type(l.context(), job.elements[2]).ok_or_else(wrong)?;
-        Ok(sums.into_iter().map(|v| l.cast("fptrunc", v, to)).collect())
+        Ok(accumulators.into_iter().map(|v| l.cast("fptrunc", v, to)).collect())
     }
 
-    /// A float as f32, or as f64 when it is one; exact.
+    /// Widens a float exactly to f32; f64 stays f64.
     pub(super) fn widened(&self, op: OpRef<'c>, v: Val<'c>, element: Type<'c>) -> Result<Val<'c>, Failed> {
         let l = &self.l;
         match storage_bits(element) {
@@ -192,7 +194,7 @@ impl<'c> Lower<'c, '_> {
         steps: &[DotStep],
     ) -> Result<Vec<Val<'c>>, Failed> {
         let instruction = job.instruction.ok_or_else(|| fail(job.op, "no instruction multiplies these elements"))?;
-        let mut sums = start;
+        let mut accumulators = start;
         let outside = self.outside(job);
         let mut packed: [FxHashMap<Vec<Option<u32>>, Val<'c>>; 2] = Default::default();
         let name = Name::of(&instruction);
@@ -211,12 +213,12 @@ impl<'c> Lower<'c, '_> {
                     args.push(v);
                 }
             }
-            self.accumulate(&name, &instruction, args, &step.accumulator, &mut sums)?;
+            self.accumulate(&name, &instruction, args, &step.accumulator, &mut accumulators)?;
         }
-        Ok(sums)
+        Ok(accumulators)
     }
 
-    /// Whether the lane is beyond the depth of the tile and supplies zeros; none if no lane is.
+    /// Whether the lane is beyond the depth of the tile and supplies zeros; `None` if no lane is.
     pub(super) fn outside(&self, job: &Job<'c>) -> Option<Val<'c>> {
         let lanes = job.product.zero_lanes(job.multiplier);
         (lanes != 0).then(|| {
@@ -225,7 +227,7 @@ impl<'c> Lower<'c, '_> {
         })
     }
 
-    /// A word of an operand; elements that the tile lacks are zero.
+    /// Packs a word of an operand; elements that the tile lacks are zero.
     pub(super) fn operand_word(
         &self,
         element: Type<'c>,
@@ -255,7 +257,7 @@ impl<'c> Lower<'c, '_> {
         }
     }
 
-    /// One instruction: `registers` of the accumulator plus the product of the words in `args`.
+    /// Emits one instruction, which adds the product of the words in `args` to `registers` of the accumulator.
     fn accumulate(
         &self,
         name: &Name,
@@ -273,23 +275,24 @@ impl<'c> Lower<'c, '_> {
         let held = accumulator.iter().flatten().next().map(|&r| ty(registers[r as usize]));
         let element = held.expect("an instruction has an accumulator");
         let fill = || if is_integer(element) { l.int(element, 0) } else { l.float(element, 0.0) };
-        let mut sums: Vec<Val<'c>> =
+        let mut accumulators: Vec<Val<'c>> =
             accumulator.iter().map(|r| r.map_or_else(fill, |r| registers[r as usize])).collect();
         if half {
-            sums = sums.chunks(2).map(|two| l.insert(l.insert(l.poison(pair), two[0], 0), two[1], 1)).collect();
+            accumulators =
+                accumulators.chunks(2).map(|two| l.insert(l.insert(l.poison(pair), two[0], 0), two[1], 1)).collect();
         }
-        let (count, first) = (sums.len(), args.len());
+        let (count, first) = (accumulators.len(), args.len());
         let result = match name {
             Name::Intrinsic(name) => {
-                let fields = l.structure(&vec![ty(sums[0]); count]);
-                args.extend(sums);
+                let fields = l.structure(&vec![ty(accumulators[0]); count]);
+                args.extend(accumulators);
                 l.intrinsic(name, Some(fields), &args)
             }
             Name::Asm(name) => {
-                // Words of halves travel as 32-bit registers.
+                // Packed f16 pairs use 32-bit registers.
                 let (class, carrier) = if half { ("r", l.i32) } else { ("f", l.f32) };
-                args.extend(sums.into_iter().map(|v| l.cast("bitcast", v, carrier)));
-                // A has twice the words of B.
+                args.extend(accumulators.into_iter().map(|v| l.cast("bitcast", v, carrier)));
+                // A has twice as many words as B.
                 let (lhs, rhs) = (first / 3 * 2, first / 3);
                 let text = format!(
                     "{name} {}, {}, {}, {};",
@@ -324,7 +327,7 @@ impl<'c> Lower<'c, '_> {
     }
 }
 
-/// The intrinsic, or the inline PTX of what LLVM has no intrinsic for.
+/// The intrinsic, or inline PTX where LLVM lacks an intrinsic.
 enum Name {
     Intrinsic(String),
     Asm(String),
@@ -336,8 +339,8 @@ impl Name {
         if assembly {
             return Name::Asm(i.ptx());
         }
-        // LLVM's names have the types that do not follow from the others: of halves those of the sums, of integers both
-        // operands' where they differ.
+        // LLVM's names list only the types that others do not imply: the accumulator types for f16, and both operand
+        // types for integers if they differ.
         let types = match (i.a, i.b) {
             (Element::F16, _) => format!("{0}.{0}", i.accumulator.name()),
             (a, b) if a != b => format!("{}.{}", a.name(), b.name()),
@@ -347,7 +350,7 @@ impl Name {
     }
 }
 
-/// Operands `from` to `from + n` of inline assembly as PTX groups registers.
+/// Returns operands `from` to `from + n` of inline assembly, grouped as a PTX vector.
 pub(super) fn operand_list(from: usize, n: usize) -> String {
     let names: Vec<String> = (from..from + n).map(|i| format!("${i}")).collect();
     format!("{{{}}}", names.join(", "))

@@ -1,4 +1,4 @@
-//! Layout conversions of tensors that are larger than their storage, part by part: `tile_layout::PartsPlan`.
+//! Converts the layout of tensors larger than their storage, part by part (`tile_layout::PartsPlan`).
 
 use super::{Lower, array::tensor_of, llvm::Cmp};
 use crate::dialect::{
@@ -18,7 +18,7 @@ impl<'c> Lower<'c, '_> {
             Some((tensor.layout()?, tensor))
         };
         let (Some((from, tensor)), Some((to, _))) = (side(x.source()), side(x.dest())) else {
-            return Err(fail(op, "operand is no array"));
+            return Err(fail(op, "operand is not an array"));
         };
         let desc = MemDescType::cast(ty(x.storage())).ok_or_else(|| fail(op, "not a memdesc"))?;
         let mut options = SharedOptions::new(storage_bits(tensor.element));
@@ -34,7 +34,8 @@ impl<'c> Lower<'c, '_> {
         })
     }
 
-    /// First register of a part, and whether the others differ from it in bits that it does not have.
+    /// Returns the first register of a part, and whether the offsets of the part's other registers share no bits with
+    /// it.
     fn first_of_part(&self, side: &PartRegisters, part: Val<'c>) -> (Val<'c>, bool) {
         let expr = side.first().expr();
         let reach = expr.reach();

@@ -1,15 +1,15 @@
-//! Accesses of global memory.
+//! Accesses to global memory.
 //!
-//! A tile of a view starts at `base + sum(index[d] * step[d] * stride[d])`, computed once in 64 bits. Each thread adds
-//! the offset of its coordinates, each register a constant. What is left of the view from the start of the tile is
-//! clamped to the tile's extent, so that bounds are checked with 32-bit compares of coordinates:
+//! A tile of a view starts at `base + sum(index[d] * step[d] * stride[d])`, computed once in 64 bits. Each thread
+//! adds the offset of its coordinates, and each register a constant. The part of the view that remains from the start
+//! of the tile is clamped to the tile's extent, so bounds checks are 32-bit compares of coordinates:
 //!
 //! ```text
 //! inside(d) = coordinate[d] < min(extent[d] - index[d] * step[d], tile[d])
 //! ```
 //!
-//! Unmasked accesses are plain LLVM loads and stores. Masked ones are predicated inline PTX: LLVM has no predicated
-//! accesses for this target, and a branch for each would hide from ptxas that they can be in flight together.
+//! Unmasked accesses are plain LLVM loads and stores. Masked accesses are predicated inline PTX: LLVM does not have
+//! predicated accesses for this target, and a branch around each access would keep ptxas from overlapping them.
 
 use super::{
     Lower,
@@ -34,22 +34,22 @@ use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use tile_layout::{Coordinate, InputMasks, Layout};
 
-/// A tile of a view, ready for addresses and bounds of registers.
+/// A tile of a view, prepared to compute addresses and bounds of registers.
 pub(super) struct Tile<'c> {
     base: Val<'c>,
     coordinates: Vec<Coordinate>,
-    /// The thread's part of each coordinate.
+    /// The thread's contribution to each coordinate.
     thread: Vec<Val<'c>>,
-    /// Bytes from one element to the next along each dimension.
+    /// The distance in bytes between neighboring elements along each dimension.
     strides: Vec<Stride<'c>>,
-    /// Elements inside the view along each dimension; none where all are.
+    /// The number of elements inside the view along each dimension; `None` if no check is needed.
     pub left: Vec<Option<Val<'c>>>,
-    /// Address of the thread's first element, when registers add to it.
+    /// The address of the thread's first element, if registers only add to it.
     thread_base: Option<Val<'c>>,
-    /// Products of run-time strides and register coordinates.
+    /// Products of dynamic strides and register coordinates.
     products: RefCell<FxHashMap<(usize, u64), Val<'c>>>,
     sparse: Option<Rows<'c>>,
-    /// Offsets along a dimension are less than 2^32 bytes, wherever an element is inside the view.
+    /// Whether offsets along each dimension are below 2^32 bytes for all elements inside the view.
     narrow: bool,
 }
 enum Stride<'c> {
@@ -57,28 +57,29 @@ enum Stride<'c> {
     Dynamic(Val<'c>),
 }
 
-/// The places of a tile's registers along its sparse dimension.
+/// The positions of a tile's registers along its sparse dimension.
 struct Rows<'c> {
     dim: usize,
-    /// Bytes from the tile's base.
+    /// The offsets in bytes from the tile's base.
     offsets: Vec<Val<'c>>,
-    /// Whether they are inside the view; empty when no check is needed.
+    /// Whether each row is inside the view; empty if no check is needed.
     inside: Vec<Val<'c>>,
 }
 
-/// How an access keeps its order: qualifiers of each instruction, and fences around all of them.
+/// How an access enforces its ordering: a qualifier for each instruction, and fences around all of them.
 pub(super) struct Strength {
     pub qualifier: String,
     pub before: Option<String>,
     pub after: Option<String>,
 }
 
-/// Accesses of views that are checked element by element and have two forms, at most: one for tiles that lie in bounds
-/// as a whole, without checks. Beyond it those of single elements have the checked form alone, which is one predicated
-/// instruction as well; a branch around each of thousands would cost ptxas and LLVM more than the checks cost a thread.
+/// The maximum number of element-wise checked view accesses in a function for which each access gets two forms; the
+/// second is an unchecked fast path for tiles that are entirely in bounds. Above this limit, single-element accesses
+/// only get the checked form, which is also one predicated instruction. Branches around thousands of accesses would
+/// cost ptxas and LLVM more than the checks cost at run time.
 const MOST_IN_TWO_FORMS: usize = 256;
 
-/// Whether the function has more accesses than have two forms.
+/// Whether the function has too many checked accesses to emit two forms of each.
 pub(super) fn has_many_checked(function: OpRef<'_>) -> bool {
     let mut count = 0;
     walk(function, &mut |op| {
@@ -238,7 +239,7 @@ impl<'c> Lower<'c, '_> {
         self.fence(&before);
         let owner = match Tensor::of_value(op.ptr()) {
             Some(_) => self.storer(&self.layout(op.op(), op.ptr())?),
-            // A scalar is every thread's; one of them stores it.
+            // All threads have the scalar; one of them stores it.
             None => Some(self.l.icmp(Cmp::Eq, self.thread, self.l.i32c(0))),
         };
         for g in &groups {
@@ -257,10 +258,10 @@ impl<'c> Lower<'c, '_> {
     //===-- addresses and bounds --------------------------------------------===//
 
     pub(super) fn view(&self, op: OpRef<'c>, v: Val<'c>) -> Result<View<'c>, Failed> {
-        View::of(v).ok_or_else(|| fail(op, "view is not made in this function"))
+        View::of(v).ok_or_else(|| fail(op, "view is not created in this function"))
     }
 
-    /// Dimensions that need no check.
+    /// Returns the dimensions that need no check.
     pub(super) fn in_bounds(&self, op: OpRef<'c>, rank: usize, bounds: Bounds) -> Vec<bool> {
         let list = bool_list(attr(op, "inBounds"));
         (0..rank).map(|d| bounds == Bounds::None || list.get(d) == Some(&true)).collect()
@@ -317,7 +318,7 @@ impl<'c> Lower<'c, '_> {
                     Ok(e) => l.i64c(e),
                     Err(v) => l.zext64(self.scalar(op, v)?),
                 };
-                // Of a tile behind the end, such as a slice of one at the end, less than nothing is left.
+                // If the tile starts past the end, like a slice of the last tile, the remainder is negative.
                 let rest = l.bin("sub", extent, start);
                 let clamped = l.bin("intr.smin", rest, l.i64c(view.ty.tile()[d]));
                 Some(l.cast("trunc", clamped, l.i32))
@@ -336,14 +337,15 @@ impl<'c> Lower<'c, '_> {
                 let constant = coordinates[d].thread.is_zero() || matches!(strides[d], Stride::Bytes(0));
                 if constant { p } else { self.along(p, thread[d], &strides[d], narrow) }
             });
-            // What registers add is the same in all threads; what is left in front of the loop is not the thread's.
+            // The registers' offsets are the same in all threads. Hide the thread's part so that LLVM does not hoist
+            // the sums.
             self.hide_from_licm(op, p)
         });
         Ok(Tile { base, coordinates, thread, strides, left, thread_base, products: RefCell::default(), sparse, narrow })
     }
 
-    /// The stride of a view's dimension whose elements have this many bytes. It is taken modulo 2^64, as addresses are:
-    /// no memory has elements so far apart, but a program may name such a view.
+    /// Returns a view dimension's stride in bytes, given the element size. The stride wraps modulo 2^64, as addresses
+    /// do. Elements cannot actually be that far apart, but a program may describe such a view.
     fn byte_stride(&self, op: OpRef<'c>, view: &View<'c>, dim: usize, bytes: i64) -> Result<Stride<'c>, Failed> {
         let l = &self.l;
         Ok(match view.stride(dim) {
@@ -352,7 +354,7 @@ impl<'c> Lower<'c, '_> {
         })
     }
 
-    /// Where the rows of the index `v` of dimension `d` lie, once for each that differs.
+    /// Computes the offsets of the rows selected by the index `v` of dimension `d`, once for each distinct row.
     fn rows(
         &self,
         op: OpRef<'c>,
@@ -378,7 +380,7 @@ impl<'c> Lower<'c, '_> {
             let (offset, inside) = *known.entry(key(row)).or_insert_with(|| {
                 let wide = l.zext64(row);
                 let inside = (!in_bounds).then(|| l.icmp(Cmp::Ult, wide, extent));
-                // A row outside is not accessed, whatever its offset.
+                // A row outside the view is not accessed, so its offset does not matter.
                 (self.product(wide, stride, narrow), inside)
             });
             rows.offsets.push(offset);
@@ -387,7 +389,7 @@ impl<'c> Lower<'c, '_> {
         Ok(rows)
     }
 
-    /// `p` moved by `coordinate` elements of a dimension.
+    /// Advances `p` by `coordinate` elements along a dimension.
     fn along(&self, p: Val<'c>, coordinate: Val<'c>, stride: &Stride<'c>, narrow: bool) -> Val<'c> {
         let l = &self.l;
         let wide = l.zext64(coordinate);
@@ -399,7 +401,7 @@ impl<'c> Lower<'c, '_> {
         l.byte_offset(p, offset)
     }
 
-    /// Product of 64-bit numbers; a narrow one is known to fit into 32 bits and is computed in them.
+    /// Multiplies 64-bit numbers. If `narrow`, the product is known to fit 32 bits and is computed in 32 bits.
     fn product(&self, a: Val<'c>, b: Val<'c>, narrow: bool) -> Val<'c> {
         let l = &self.l;
         if !narrow {
@@ -408,8 +410,8 @@ impl<'c> Lower<'c, '_> {
         l.zext64(l.mul(l.cast("trunc", a, l.i32), l.cast("trunc", b, l.i32)))
     }
 
-    /// Whether no element inside the view is 2^32 bytes or more away from its start, along any one dimension: by the
-    /// option, else by the view's type.
+    /// Whether all elements inside the view are less than 2^32 bytes from its start along each dimension, according
+    /// to the option if it is set and to the view's type otherwise.
     pub(super) fn has_narrow_offsets(&self, view: &View<'c>, bytes: i64) -> bool {
         if let Some(bits) = self.index_bits {
             return bits == 32;
@@ -454,8 +456,8 @@ impl<'c> Lower<'c, '_> {
                 Stride::Bytes(s) => constant = constant.wrapping_add(s.wrapping_mul(r as i64)),
                 Stride::Dynamic(_) if r == 0 => {}
                 Stride::Dynamic(s) => {
-                    // One product for each distinct coordinate. A product made in one arm of a branch must not be used
-                    // in the other, so only the current block's are shared.
+                    // Compute each distinct product once. A product computed in one arm of a branch must not be used
+                    // in the other, so share only products of the current block.
                     let block = melior::ir::BlockLike::to_raw(&l.b.block()).ptr as u64;
                     let at = (d, r ^ block.rotate_left(32));
                     let product = *tile
@@ -470,7 +472,7 @@ impl<'c> Lower<'c, '_> {
         l.const_offset(p, constant)
     }
 
-    /// Whether the register's element is inside the view; none when it always is.
+    /// Whether the register's element is inside the view; `None` if it always is.
     pub(super) fn inside(&self, tile: &Tile<'c>, register: u32) -> Option<Val<'c>> {
         let row = tile.sparse.as_ref().and_then(|rows| rows.inside.get(register as usize).copied());
         (0..tile.left.len()).fold(row, |all, d| match tile.left[d] {
@@ -479,7 +481,7 @@ impl<'c> Lower<'c, '_> {
         })
     }
 
-    /// Whether the whole tile is inside the view, as far as the thread has part in it.
+    /// Whether all elements of the tile that the thread holds are inside the view.
     pub(super) fn whole(&self, view: &View<'c>, tile: &Tile<'c>) -> Val<'c> {
         let checks = tile
             .left
@@ -498,14 +500,14 @@ impl<'c> Lower<'c, '_> {
         }
     }
 
-    /// True in the threads that own elements; none when every thread does. They do so in the registers of
-    /// [`Layout::owned`].
+    /// Returns the condition that a thread owns elements, in the registers of [`Layout::owned`]; `None` if every
+    /// thread does.
     pub(super) fn owner(&self, layout: &Layout) -> Option<Val<'c>> {
         self.where_zero(layout.free_variables())
     }
 
-    /// True in the threads that store. Of a thread's registers as many as possible take part, which makes vectors wide;
-    /// the others store nothing that these do not.
+    /// Returns the condition that a thread stores. As many registers as possible take part, for wide vectors; the
+    /// registers of other threads are copies.
     fn storer(&self, layout: &Layout) -> Option<Val<'c>> {
         self.where_zero(layout.free_threads())
     }
@@ -522,8 +524,8 @@ impl<'c> Lower<'c, '_> {
 
     //===-- order -----------------------------------------------------------===//
 
-    /// How `instructions` loads or stores of a thread keep an order; weak accesses have none. The order of several is
-    /// kept by one fence: it costs what that of each of them would.
+    /// Returns the qualifiers and fences that enforce the ordering of `instructions` loads or stores in a thread;
+    /// weak accesses need none. Several instructions share one fence, which costs as much as ordering one of them.
     pub(super) fn strength(
         &self,
         op: OpRef<'c>,
@@ -555,7 +557,7 @@ impl<'c> Lower<'c, '_> {
     }
 }
 
-/// The threads that an ordered access synchronises with, in PTX.
+/// Returns the PTX scope of an ordered access.
 pub(super) fn scope_name(scope: Scope) -> &'static str {
     match scope {
         Scope::Block => "cta",

@@ -1,4 +1,4 @@
-//! Registers of a tile in groups that one access moves.
+//! Groups the registers of a tile by the access that moves them.
 
 use super::{Lower, shape::shape_of};
 use crate::{
@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 use tile_layout::Layout;
 
 impl<'c> Lower<'c, '_> {
-    /// Registers of a tile in groups of neighbours, those of the elements that the thread owns or all.
+    /// Groups neighboring registers of a tile: all registers, or only the registers of elements that the thread owns.
     pub(super) fn groups(
         &self,
         op: OpRef<'c>,
@@ -27,7 +27,7 @@ impl<'c> Lower<'c, '_> {
         if owned { owned_vectors(op, layout, &shape, fast, width) } else { vectors(op, layout, &shape, fast, width) }
     }
 
-    /// The same for an access through pointers.
+    /// Like [`Lower::groups`], for an access through pointers.
     pub(super) fn pointer_groups(
         &self,
         op: OpRef<'c>,
@@ -45,8 +45,8 @@ impl<'c> Lower<'c, '_> {
         }
     }
 
-    /// Registers of a tile from reads of groups; registers that repeat an element of the thread take the value of the
-    /// first, and those whose element no group has are poison.
+    /// Assembles a tile's registers from reads of groups. Registers that repeat an element of the thread take the
+    /// value of the first one; registers whose element is in no group are poison.
     pub(super) fn gather(
         &self,
         layout: &Layout,
@@ -69,7 +69,7 @@ impl<'c> Lower<'c, '_> {
     }
 }
 
-/// Registers in groups of at most `width` neighbours along `dim`.
+/// Groups registers into runs of at most `width` neighbors along `dim`.
 pub(super) fn vectors(
     op: OpRef<'_>,
     layout: &Layout,
@@ -84,7 +84,7 @@ pub(super) fn vectors(
     if aligned || width == 1 { Ok(groups) } else { Ok(layout.vectors(shape, dim, 1).map_err(error)?.0) }
 }
 
-/// Registers of the elements that a thread owns, in groups of at most `width` neighbours along `dim`.
+/// Groups the registers of elements that a thread owns into runs of at most `width` neighbors along `dim`.
 pub(super) fn owned_vectors(
     op: OpRef<'_>,
     layout: &Layout,

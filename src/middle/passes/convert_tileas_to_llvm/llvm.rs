@@ -1,4 +1,4 @@
-//! Short names for building LLVM dialect ops.
+//! Shorthands for building LLVM dialect ops.
 
 use crate::dialect::{llvm_types::SHARED, rt::*};
 use melior::{
@@ -12,7 +12,7 @@ use melior::{
 };
 use mlir_sys::*;
 
-/// `llvm.icmp` predicates.
+/// Predicates of `llvm.icmp`.
 #[derive(Clone, Copy)]
 pub enum Cmp {
     Eq = 0,
@@ -21,7 +21,7 @@ pub enum Cmp {
     Ult = 6,
 }
 
-/// Types of a context, and a builder.
+/// A builder with the common types of its context.
 pub struct Llvm<'c> {
     pub b: Builder<'c>,
     pub i1: Type<'c>,
@@ -79,7 +79,7 @@ impl<'c> Llvm<'c> {
     pub fn poison(&self, ty: Type<'c>) -> Val<'c> {
         self.b.value("llvm.mlir.poison", ty, &[], &[])
     }
-    /// `llvm.<op>` of operands of one type, which the result has too.
+    /// Builds `llvm.<op>` of two operands; the result has the operands' type.
     pub fn bin(&self, op: &str, a: Val<'c>, b: Val<'c>) -> Val<'c> {
         self.b.value(&format!("llvm.{op}"), ty(a), &[a, b], &[])
     }
@@ -98,7 +98,7 @@ impl<'c> Llvm<'c> {
     pub fn icmp(&self, predicate: Cmp, a: Val<'c>, b: Val<'c>) -> Val<'c> {
         self.icmp_raw(predicate as i64, a, b)
     }
-    /// With the number that both `llvm.icmp` and `arith.cmpi` give the predicate.
+    /// Compares with a raw predicate number, which `llvm.icmp` and `arith.cmpi` share.
     pub fn icmp_raw(&self, predicate: i64, a: Val<'c>, b: Val<'c>) -> Val<'c> {
         let p = IntegerAttribute::new(self.i64, predicate).into();
         self.b.value("llvm.icmp", self.i1, &[a, b], &[("predicate", p)])
@@ -110,11 +110,11 @@ impl<'c> Llvm<'c> {
     pub fn select(&self, c: Val<'c>, a: Val<'c>, b: Val<'c>) -> Val<'c> {
         self.b.value("llvm.select", ty(a), &[c, a, b], &[])
     }
-    /// Value of an unsigned scalar as i64.
+    /// Zero-extends a scalar to i64.
     pub fn zext64(&self, v: Val<'c>) -> Val<'c> {
         self.cast("zext", v, self.i64)
     }
-    /// `ptr + offset` in bytes.
+    /// Computes `ptr + offset`, in bytes.
     pub fn byte_offset(&self, ptr: Val<'c>, offset: Val<'c>) -> Val<'c> {
         let dynamic = DenseI32ArrayAttribute::new(self.context(), &[i32::MIN]).into();
         let elem = TypeAttribute::new(self.i8).into();
@@ -125,7 +125,7 @@ impl<'c> Llvm<'c> {
             &[("elem_type", elem), ("rawConstantIndices", dynamic)],
         )
     }
-    /// `ptr + offset` in bytes, a constant that addressing modes absorb.
+    /// Computes `ptr + offset`, in bytes; addressing modes absorb the constant.
     pub fn const_offset(&self, ptr: Val<'c>, offset: i64) -> Val<'c> {
         if offset == 0 {
             return ptr;
@@ -153,13 +153,13 @@ impl<'c> Llvm<'c> {
     fn alignment(&self, align: u64) -> Attribute<'c> {
         IntegerAttribute::new(self.i64, align as i64).into()
     }
-    /// A variable of the thread, at the start of a function.
+    /// Allocates a variable of the thread. Call at the start of a function.
     pub fn variable(&self, ty: Type<'c>, align: u64) -> Val<'c> {
         let pointer = llvm::r#type::pointer(self.context(), 0);
         let attributes = [("elem_type", TypeAttribute::new(ty).into()), ("alignment", self.alignment(align))];
         self.b.value("llvm.alloca", pointer, &[self.i32c(1)], &attributes)
     }
-    /// Fixed vector of a scalar type.
+    /// Returns the type of a fixed-size vector.
     pub fn vector(&self, elements: u64, ty: Type<'c>) -> Type<'c> {
         // SAFETY: the element type is alive.
         unsafe { Type::from_raw(mlirVectorTypeGet(1, &(elements as i64), ty.to_raw())) }
@@ -191,7 +191,8 @@ impl<'c> Llvm<'c> {
         let op = self.b.insert(s).expect("no inference asked for");
         result.map(|_| crate::dialect::rt::result(op, 0))
     }
-    /// Inline PTX with side effects unless `pure`. Several results come as a struct, taken apart by [`Self::field`].
+    /// Emits inline PTX, with side effects unless `pure`. Several results form a struct; [`Self::field`] extracts
+    /// them.
     pub fn asm(
         &self,
         text: &str,
@@ -219,7 +220,7 @@ impl<'c> Llvm<'c> {
     pub fn structure(&self, fields: &[Type<'c>]) -> Type<'c> {
         llvm::r#type::r#struct(self.context(), fields, false)
     }
-    /// A special register, read once a use: LLVM merges the reads.
+    /// Reads a special register at each use; LLVM merges the reads.
     pub fn sreg(&self, name: &str) -> Val<'c> {
         self.b.value(&format!("nvvm.read.ptx.sreg.{name}"), self.i32, &[], &[])
     }
@@ -238,12 +239,12 @@ impl<'c> Llvm<'c> {
         s.segments(&[1, yes.1.len() as i32, no.1.len() as i32]);
         self.b.insert(s).expect("no inference asked for")
     }
-    /// On the branch back: the loop is neither unrolled nor peeled.
+    /// Returns the annotation for a back edge that prevents unrolling and peeling.
     pub fn rolled(&self) -> Attribute<'c> {
         let text = "#llvm.loop_annotation<unroll = <disable = true>>";
         Attribute::parse(self.context(), text).expect("a well-formed attribute")
     }
-    /// A new block with arguments behind the current one.
+    /// Creates a block with arguments after the given one.
     pub fn new_block(&self, types: &[Type<'c>], after: Blk<'c>) -> Blk<'c> {
         let args: Vec<_> = types.iter().map(|t| (*t, self.location())).collect();
         let block = melior::ir::Block::new(&args).into_raw();
@@ -253,7 +254,7 @@ impl<'c> Llvm<'c> {
             Blk::from_raw(block)
         }
     }
-    /// Splits control flow around `then`, which runs where `c` holds.
+    /// Executes `then` if `c` holds.
     pub fn when(&self, c: Val<'c>, then: impl FnOnce()) {
         let here = self.b.block();
         let body = self.new_block(&[], here);
@@ -264,7 +265,7 @@ impl<'c> Llvm<'c> {
         self.br(exit, &[]);
         self.b.set_end(exit);
     }
-    /// Values that `yes` or `no` computes, depending on `c`; both give values of `types`.
+    /// Returns the values computed by `yes` or `no`, depending on `c`; both return values of `types`.
     pub fn either(
         &self,
         c: Val<'c>,

@@ -1,8 +1,8 @@
-//! Remarks on what the chosen program does without: fast paths that an op cannot take, and why.
+//! Remarks on missed optimizations of the final program.
 //!
-//! Passes that decide tell of their decisions themselves. What several of them have a part in is only clear when all is
-//! decided, and is told here: products without matrix instructions, tiles at the edge, updates and offsets that could
-//! be cheaper, and accesses of shared memory that take turns.
+//! Passes report their own decisions. This module reports outcomes that depend on several passes and are only known
+//! at the end: dots without matrix instructions, masked tiles at the edge of a view, updates and offsets that could
+//! be cheaper, and shared-memory bank conflicts.
 
 use super::Lower;
 use crate::{
@@ -55,17 +55,18 @@ impl<'c> Lower<'c, '_> {
         }
     }
 
-    /// A product by scalar instructions, or by matrix instructions of a wider type than its operands have.
+    /// Reports a dot that uses scalar instructions, or matrix instructions of a wider type than its operands.
     fn without_matrices(&self, dot: AnyDot<'c>, instruction: Attribute<'c>) {
         let Some(instruction) = Instruction::of(instruction) else { return };
         let Some(lhs) = Tensor::of_value(dot.lhs()) else { return };
         let (element, target) = (lhs.element, self.target.name);
         if instruction.kind == MmaKind::Fma {
-            let reason = format!("operands of type {element} have no matrix instruction on {target}, only scalar ones");
+            let reason = format!(
+                "{target} has no matrix instruction for operands of type {element}: the dot uses scalar instructions"
+            );
             // SAFETY: the type is alive.
             let single = unsafe { mlirTypeIsAF32(element.to_raw()) };
-            let suggestion =
-                if single { "round the operands to tf32, or to bf16, where that is accurate enough" } else { "" };
+            let suggestion = if single { "round the operands to tf32 or bf16 if that is accurate enough" } else { "" };
             remark(dot.op(), remark::NO_TENSOR_CORE, reason, suggestion);
         } else if let Some(from) = widened(dot.lhs()) {
             let reason = format!(
@@ -81,7 +82,7 @@ impl<'c> Lower<'c, '_> {
             remark(
                 op,
                 remark::MASKED_EDGE,
-                "tiles at the edge are accessed one element at a time: the view's extent need not be a multiple of the vector",
+                "tiles at the edge are accessed one element at a time: the view's extent is not known to be a multiple of the vector width",
                 "promise the divisibility of the extent with assume div_by, or pad the tensor",
             );
         }
@@ -90,33 +91,33 @@ impl<'c> Lower<'c, '_> {
             remark(
                 op,
                 remark::WIDE_OFFSETS,
-                "offsets take 64 bits: elements of the view may be 4 GiB away from its start",
-                "give the view constant extents and strides where they are known, or set index-bitwidth to 32",
+                "offsets need 64 bits: the view may span 4 GiB or more",
+                "give the view constant extents and strides if they are known, or set index-bitwidth to 32",
             );
         }
     }
 
-    /// An update of one element at a time where one instruction could do several.
+    /// Reports an update of one element at a time where one instruction could update several.
     fn update_of_one(&self, op: OpRef<'c>, kind: AtomicKind, value: Option<Tensor<'c>>, vector: i64) {
         use crate::analysis::atomics::{Form, Update};
         let Some(value) = value else { return };
         let Some(update) = Update::of(kind, value.element, self.target) else { return };
         if update.form == Form::Loop {
             let reason = format!(
-                "{} has no atomic addition of {}: a loop around compare and swap does it",
+                "{} has no atomic addition of {}: a compare-and-swap loop emulates it",
                 self.target.name, value.element
             );
-            remark(op, remark::ATOMIC_LOOP, reason, "add in f32 where memory allows");
+            remark(op, remark::ATOMIC_LOOP, reason, "accumulate in f32 if memory allows");
         } else if update.width > 1 && vector == 1 {
             let reason = format!(
-                "elements are updated one at a time, where one instruction could do {}: they are not known to be aligned neighbours",
+                "elements are updated one at a time although one instruction could update {}: they are not known to be contiguous and aligned",
                 update.width
             );
             remark(op, remark::NARROW_ATOMIC, reason, "promise the alignment of base and strides with assume div_by");
         }
     }
 
-    /// An access of shared memory in a loop that the banks do not serve at once, or an operand without `ldmatrix`.
+    /// Reports bank conflicts of a shared-memory access in a loop, and operands that are loaded without `ldmatrix`.
     fn shared_access(&self, op: OpRef<'c>, value: Val<'c>, memory: Val<'c>, direction: Direction) {
         let layout = Tensor::of_value(value).and_then(|t| t.layout());
         let (Some(layout), Some(desc)) = (layout, MemDescType::cast(ty(memory))) else { return };
@@ -126,22 +127,21 @@ impl<'c> Lower<'c, '_> {
         let Ok(plan) = self.plan(op, &layout, desc, direction) else { return };
         if plan.conflict_degree > 1 {
             let degree = plan.conflict_degree;
-            let reason =
-                format!("{degree} threads want the same bank of shared memory: an access takes {degree} turns");
+            let reason = format!("{degree}-way bank conflict in shared memory: each access takes {degree} passes");
             remark(op, remark::BANK_CONFLICTS, reason, "");
         }
         let multiplied = direction == Direction::Load && uses(value).iter().any(|(user, _)| is_matrix_product(*user));
         let bits = storage_bits(desc.element_type());
-        // Operands of 64 bits have no faster way.
+        // 64-bit operands have no faster path.
         if multiplied && bits < 64 && !matches!(plan.mode, AccessMode::Matrix { .. }) {
             let reason = format!(
-                "an operand of {bits}-bit elements is read from shared memory without ldmatrix: its elements do not lie there as matrices of 16 bits do"
+                "an operand of {bits}-bit elements is read from shared memory without ldmatrix: its layout there does not match 8x8 matrices of 16-bit elements"
             );
             remark(op, remark::NO_LDMATRIX, reason, "keep the inner dimension contiguous in memory");
         }
     }
 
-    /// A conversion that the target has no instruction for.
+    /// Reports a conversion that the target has no instruction for.
     fn emulated(&self, cast: nv_tileaa::FpCastOp<'c>) {
         let element = |v: Val<'c>| Tensor::of_value(v).map_or(ty(v), |t| t.element);
         let types = [element(cast.source()), element(cast.result())];
@@ -152,7 +152,7 @@ impl<'c> Lower<'c, '_> {
     }
 }
 
-/// f8 and smaller.
+/// Whether the type is f8 or narrower.
 fn is_narrow(t: Type<'_>) -> bool {
     let raw = t.to_raw();
     // SAFETY: the type is alive.
@@ -164,7 +164,7 @@ fn is_narrow(t: Type<'_>) -> bool {
     }
 }
 
-/// The type that an operand of a product was widened from.
+/// Returns the narrow type that a dot's operand was widened from.
 fn widened(mut v: Val<'_>) -> Option<Type<'_>> {
     loop {
         let op = defining_op(v)?;

@@ -1,9 +1,10 @@
-//! `convert-tileas-to-llvm`: the program of one thread.
+//! `convert-tileas-to-llvm` lowers a tile program to the program of one thread.
 //!
-//! A rebuild: the new function is written beside the old one, which is then dropped whole, so nothing is ever half
-//! converted. A tensor becomes one SSA value for each register of its layout; a scalar stays one value; views and
-//! tokens become nothing but facts of the translation. Structured control flow becomes blocks whose arguments are the
-//! flattened values. One match over the ops is the whole of it: an op without an arm is an error at its location.
+//! The pass builds a new function next to the old one and then erases the old one, so no function is ever partly
+//! converted. A tensor becomes one SSA value for each register of its layout. A scalar stays one value. Views and
+//! tokens have no values at run time; the translation only records facts about them. Structured control flow becomes
+//! blocks whose arguments are the flattened values. One match over the ops drives the translation; an op without an
+//! arm is an error at its location.
 
 mod agents;
 mod array;
@@ -87,7 +88,7 @@ impl RustPass for ConvertTileASToLLVM {
         let functions = collect_ops(op, nv_tileaa::FuncOp::cast);
         let mut declared: FxHashMap<usize, Symbols> = FxHashMap::default();
         for function in functions {
-            let module = parent_op(function.op()).ok_or_else(|| fail(function.op(), "function stands in no module"))?;
+            let module = parent_op(function.op()).ok_or_else(|| fail(function.op(), "function is not in a module"))?;
             let known = declared.entry(op_key(module)).or_default();
             Lower::function(function, module, (target, index_bits), known)?;
             erase(function.op());
@@ -97,38 +98,38 @@ impl RustPass for ConvertTileASToLLVM {
     }
 }
 
-/// What a module has got besides its functions.
+/// The symbols that a module gains besides its functions.
 #[derive(Default)]
 struct Symbols {
     declared: FxHashSet<String>,
-    /// Numbers of constant data, by their content.
+    /// The number of each constant data table, by content.
     data: FxHashMap<Vec<u8>, usize>,
 }
 
-/// What a value of the source became.
+/// The lowered form of a value.
 #[derive(Clone)]
 enum Lowered<'c> {
     Scalar(Val<'c>),
     /// One value for each register.
     Fragment(Vec<Val<'c>>),
-    /// One word for each two registers of 16 bits, or four of 8: sums of a product of warpgroups that may be under way,
-    /// or a left operand on its way to one.
+    /// One word for every two 16-bit or four 8-bit registers: the accumulators of a `wgmma` dot that may be in
+    /// flight, or a left operand on its way to one.
     Words(Vec<Val<'c>>),
-    /// Words of elements of a type, which are taken apart where they are used.
+    /// Words of packed elements of the given type, which users unpack.
     Packed(Vec<Val<'c>>, Type<'c>),
     /// An array in local memory.
     Array(array::Array<'c>),
     /// A tensor in shared memory: the address of its first byte.
     Shared(Val<'c>),
-    /// Views and tokens: nothing at run time.
+    /// Views and tokens, which have no value at run time.
     Nothing,
 }
 
-/// Translation of one function.
+/// The translation of one function.
 struct Lower<'c, 'm> {
     l: Llvm<'c>,
     target: &'static Target,
-    /// Bits of address arithmetic when they are not left to choose.
+    /// The requested width of address arithmetic in bits, if any.
     index_bits: Option<i64>,
     module: OpRef<'c>,
     /// External functions already declared in the module.
@@ -136,44 +137,44 @@ struct Lower<'c, 'm> {
     data: RefCell<&'m mut FxHashMap<Vec<u8>, usize>>,
     values: FxHashMap<usize, Lowered<'c>>,
     ring_positions: RingPositions,
-    /// Of the storage that is a stage of a ring, which one.
+    /// The ring stage of each stage storage.
     stages: FxHashMap<usize, rings::Stage<'c>>,
-    /// First block of the function.
+    /// The function's entry block.
     entry: Blk<'c>,
     lane: Val<'c>,
-    /// Number of the warp; in a loop over chunks of registers, of the virtual warp.
+    /// The warp number; in a loop over chunks of registers, the number of the virtual warp.
     warp: Val<'c>,
-    /// Bits of the actual warp's number.
+    /// The number of bits of the physical warp's number.
     warp_bits: u32,
     thread: Val<'c>,
     warps: u64,
-    /// A cluster shares each tile block.
+    /// Whether a cluster splits each tile.
     clustered: bool,
-    /// The hardware's barrier of an agent; none for that of the block.
+    /// The hardware barrier of the current agent; `None` uses the CTA's barrier.
     barrier_id: Option<u64>,
-    /// Registers of each thread at launch, where the kernel says so.
+    /// Registers per thread at launch, if the kernel sets them.
     launched_registers: Option<i64>,
-    /// Barriers that agents and turns have been given.
+    /// The number of hardware barriers assigned to agents and ping-pong so far.
     barriers_used: u64,
-    /// Local memory that arrays share.
+    /// Local memory slots that arrays share.
     slots: FxHashMap<i64, array::Slot<'c>>,
-    /// First byte of the block's shared memory, once something uses it.
+    /// The first byte of the CTA's shared memory, once it is used.
     shared: Option<Val<'c>>,
-    /// The word that an element was taken out of, and its number in it, by element.
+    /// For each element extracted from a word: the word and the element's position in it.
     origins: RefCell<FxHashMap<usize, (Val<'c>, u32)>>,
-    /// Number of a thread's warpgroup, by the number of its warp.
+    /// A thread's warpgroup number, by its warp number.
     warpgroups: FxHashMap<usize, Val<'c>>,
-    /// Those who take turns, by the value that the turns are.
+    /// The state of each ping-pong, by its value.
     ping_pong: FxHashMap<usize, ping_pong::PingPong<'c>>,
-    /// Whether the function has products of tiles.
+    /// Whether the function contains dots.
     multiplies: bool,
-    /// Whether it has so many accesses that each has one form only.
+    /// Whether the function has so many bounds-checked accesses that each gets a single form, without a fast path.
     one_form: bool,
-    /// Name of the function in the source.
+    /// The function's name in the source.
     name: &'c str,
-    /// Where arguments of a print go, once there is one.
+    /// The buffer for the arguments of a print, once there is one.
     print_buffer: Option<Val<'c>>,
-    /// Address of the borrowed entry for tensor maps, once the function makes maps.
+    /// The address of the borrowed entry for tensor maps, once the function creates maps.
     borrowed: Option<Val<'c>>,
 }
 
@@ -208,7 +209,7 @@ impl<'c, 'm> Lower<'c, 'm> {
         s.attr("linkage", parse(context, "#llvm.linkage<external>"));
         s.attr("visibility_", i64_attr(context, 0));
         s.attr("nvvm.kernel", b.unit());
-        // What the launch is like: `tileir-gpu-module-prepare` says it in NVVM's terms.
+        // Launch parameters; `tileir-gpu-module-prepare` translates them to NVVM attributes.
         s.attr(gpu_module::NUM_WARPS, i64_attr(context, warps as i64));
         if let Some(registers) = discardable_attr(f.op(), gpu_module::MAX_REGISTERS) {
             s.attr(gpu_module::MAX_REGISTERS, registers);
@@ -216,7 +217,7 @@ impl<'c, 'm> Lower<'c, 'm> {
         if let Some(blocks) = discardable_attr(f.op(), gpu_module::NUM_CTAS) {
             s.attr(gpu_module::NUM_CTAS, blocks);
         }
-        // A wish that the threads of a multiprocessor do not allow is none.
+        // Ignore an occupancy hint that the SM's thread limit rules out.
         let most = i64::from(target.limits.threads_per_sm) / (32 * warps as i64);
         let wish = f.hints().and_then(|h| int_hint(h, target.name, "min_ctas_per_sm", |n| (1..=most).contains(&n)));
         if let Some(blocks) = wish {
@@ -278,7 +279,7 @@ impl<'c, 'm> Lower<'c, 'm> {
         done
     }
 
-    /// Emits every op of a block of the source at the insertion point.
+    /// Emits all ops of a source block at the insertion point.
     fn block(&mut self, source: Blk<'c>) -> Result<(), Failed> {
         ops_of(source).try_for_each(|op| self.op(op))
     }
@@ -306,7 +307,7 @@ impl<'c, 'm> Lower<'c, 'm> {
         }
         match Arith::of(op) {
             Some(Arith::Constant) => self.constant(op),
-            // Canonicalization makes these of branches.
+            // Canonicalization turns branches into selects of tokens.
             Some(Arith::Select) if MemTokenType::cast(ty(result(op, 0))).is_some() => Ok(()),
             Some(Arith::TruncF) if self.rounded_pairs(op)? => Ok(()),
             Some(_) => self.elementwise(op),
@@ -319,7 +320,7 @@ impl<'c, 'm> Lower<'c, 'm> {
         use nv_tileaa::AnyOp::*;
         match typed {
             ReturnOp(x) if x.operands().len() > 0 => {
-                return Err(fail(op, "a function with results has no lowering to LLVM: it is no kernel"));
+                return Err(fail(op, "a function with results has no lowering to LLVM: it is not a kernel"));
             }
             ReturnOp(_) => {
                 self.give_back_maps();
@@ -337,9 +338,9 @@ impl<'c, 'm> Lower<'c, 'm> {
                 let v = self.values.get(&key(x.value())).cloned().unwrap_or(Lowered::Nothing);
                 self.values.insert(key(x.result()), v);
             }
-            // Views and tokens are looked through where they are used.
+            // Users look through views and tokens.
             MakeMemRefOp(_) | MakeTiledViewOp(_) | CreateMemTokenOp(_) | JoinMemTokenOp(_) => {}
-            // Below sm_90 a grid starts when those that it depends on have ended.
+            // Before sm_90, a grid starts after the grids that it depends on have ended.
             LaunchDependentsOp(_) | WaitForGridsOp(_) if !self.target.has(Feature::DependentLaunch) => {}
             LaunchDependentsOp(_) => self.order("griddepcontrol.launch_dependents;"),
             WaitForGridsOp(_) => self.order("griddepcontrol.wait;"),
@@ -376,14 +377,14 @@ impl<'c, 'm> Lower<'c, 'm> {
                 self.values.insert(key(x.result()), Lowered::Scalar(v));
                 Ok(())
             }
-            // One layout of row-major indices: the same registers.
+            // These ops keep the row-major index, so the registers stay the same.
             ViewOp(x) => self.same_registers(op, x.source(), x.result()),
             PermuteOp(x) => self.same_registers(op, x.source(), x.result()),
             ExpandDimsOp(x) => self.same_registers(op, x.source(), x.result()),
             ReinterpretOp(x) => self.same_registers(op, x.source(), x.result()),
-            CopyOp(_) => Err(fail(op, "a copy is lowered by tileas-materialize-convert-layout")),
+            CopyOp(_) => Err(fail(op, "a copy must be lowered first; run tileas-materialize-convert-layout")),
             GatherLoadOp(_) | ScatterStoreOp(_) => {
-                Err(fail(op, format!("'{}' is lowered by tileas-assign-load-store-layouts", op_name(op))))
+                Err(fail(op, format!("'{}' must be lowered first; run tileas-assign-load-store-layouts", op_name(op))))
             }
             BroadcastOp(x) => self.broadcast(x),
             ConvertLayoutOp(x) => self.convert_registers(x),
@@ -394,7 +395,7 @@ impl<'c, 'm> Lower<'c, 'm> {
             UnpackOp(x) => self.unpack(x),
             ShuffleOp(x) => self.shuffle(x),
             LocalLoadSliceOp(x) => self.local_load_slice(x),
-            ExchangeOp(_) => Err(fail(op, "an exchange is lowered by tileas-materialize-register-loops")),
+            ExchangeOp(_) => Err(fail(op, "an exchange must be lowered first; run tileas-materialize-register-loops")),
             RegisterLoopOp(x) => self.register_loop(x),
             GatherRegistersOp(x) => self.gather_registers(x),
             AllocArrayOp(x) => self.alloc_array(x),
@@ -453,9 +454,10 @@ impl<'c, 'm> Lower<'c, 'm> {
             ConsumerWaitOp(x) => self.consumer_wait(x),
             ConsumerReleaseOp(x) => self.consumer_release(x),
             ElectOp(x) => self.elect(x),
-            ProduceOneOp(_) => {
-                Err(fail(op, "what other warps do has no place here; run tileas-specialize-agents first"))
-            }
+            ProduceOneOp(_) => Err(fail(
+                op,
+                "a region for producer warps cannot be lowered in place; run tileas-specialize-agents first",
+            )),
             MakeTiledTmaDescOp(x) => self.make_tiled_tma_desc(x),
             TmaReadyOp(x) => self.tma_ready(x),
             AsyncTiledTmaLoadOp(x) => self.async_tiled_tma_load(x),
@@ -474,19 +476,19 @@ impl<'c, 'm> Lower<'c, 'm> {
         }
     }
 
-    /// Stays what it is, with the barrier that the threads of the scope meet at: `convert-tileas-to-nvgpu` lowers it.
+    /// Emits the same op with the barrier number of the current agent; `convert-tileas-to-nvgpu` lowers it.
     fn barrier(&self) {
         let int = |v: u64| i64_attr(self.l.context(), v as i64);
         let (id, threads) = self.barrier_id.map_or((None, None), |id| (Some(int(id)), Some(int(self.warps * 32))));
         nv_tileas::BarrierOp::build(&self.l.b, id, threads).expect("an op without operands and results");
     }
 
-    /// An instruction that every thread executes where it stands among its accesses of memory.
+    /// Emits an instruction that all threads execute, ordered with their memory accesses.
     fn order(&self, instruction: &str) {
         self.l.asm(instruction, "~{memory}", None, &[], false);
     }
 
-    /// Whether each coordinate, taken as unsigned, is less than the grid's extent.
+    /// Whether each coordinate, as an unsigned number, is less than the grid's extent.
     fn is_valid_program_id(&mut self, x: nv_tileaa::IsValidProgramIdOp<'c>) -> Result<(), Failed> {
         let mut valid = None;
         for (v, extent) in [x.x(), x.y(), x.z()].into_iter().zip(self.grid("nctaid", "nclusterid")) {
@@ -498,7 +500,8 @@ impl<'c, 'm> Lower<'c, 'm> {
         Ok(())
     }
 
-    /// Registers of a tile block's place in the grid: that of the thread block, or of the cluster that shares it.
+    /// Returns the special registers of a tile's grid position: the CTA's, or the cluster's if a cluster splits the
+    /// tile.
     fn grid(&self, of_block: &str, of_cluster: &str) -> [String; 3] {
         ["x", "y", "z"].map(|d| format!("{}.{d}", if self.clustered { of_cluster } else { of_block }))
     }
@@ -518,7 +521,7 @@ impl<'c, 'm> Lower<'c, 'm> {
             _ => Err(fail(op, "operand is not a scalar here")),
         }
     }
-    /// The registers of a tensor; a scalar is one register.
+    /// Returns the registers of a tensor, or the single register of a scalar.
     fn fragment(&self, op: OpRef<'c>, v: Val<'c>) -> Result<Vec<Val<'c>>, Failed> {
         match self.values.get(&key(v)) {
             Some(Lowered::Scalar(x)) => Ok(vec![*x]),
@@ -538,11 +541,11 @@ impl<'c, 'm> Lower<'c, 'm> {
         };
         self.values.insert(key(v), lowered);
     }
-    /// Where the elements of `v` lie.
+    /// Returns the layout of `v`.
     fn layout(&self, op: OpRef<'c>, v: Val<'c>) -> Result<Layout, Failed> {
         Tensor::of_value(v).and_then(|t| t.layout()).ok_or_else(|| fail(op, "tensor has no layout"))
     }
-    /// Registers that `v` takes in a thread.
+    /// Returns the number of registers that `v` takes in each thread.
     fn registers(&self, op: OpRef<'c>, v: Val<'c>) -> Result<usize, Failed> {
         match Tensor::of_value(v) {
             Some(_) => Ok(self.layout(op, v)?.registers() as usize),
@@ -550,19 +553,19 @@ impl<'c, 'm> Lower<'c, 'm> {
             None => Ok(1),
         }
     }
-    /// LLVM type of a scalar or of a tensor's element.
+    /// Returns the LLVM type of a scalar or of a tensor's element.
     fn element_of(&self, op: OpRef<'c>, v: Val<'c>) -> Result<Type<'c>, Failed> {
         let element = Tensor::of_value(v).map_or(ty(v), |t| t.element);
         element_type(self.l.context(), element).ok_or_else(|| fail(op, format!("type {element} has no LLVM form")))
     }
 
-    /// `expr` of this thread's lane and warp.
+    /// Evaluates `expr` for this thread's lane and warp.
     fn linear(&self, expr: &LinearExpr) -> Val<'c> {
         self.linear_in_block(expr, None)
     }
 
-    /// In a loop that keeps its addresses a copy of `v` of which LLVM knows nothing, so that LLVM cannot hoist what
-    /// depends on it; elsewhere `v`. `tileas-keep-addresses-in-loops` says which loops those are.
+    /// Returns a copy of `v` that is opaque to LLVM in a loop that keeps its addresses, so that LLVM cannot hoist
+    /// dependent code; elsewhere returns `v`. `tileas-keep-addresses-in-loops` marks these loops.
     fn hide_from_licm(&self, op: OpRef<'c>, v: Val<'c>) -> Val<'c> {
         if !loops_around(op).any(|l| discardable_attr(l, ADDRESSES_IN_LOOP).is_some()) {
             return v;
@@ -572,12 +575,13 @@ impl<'c, 'm> Lower<'c, 'm> {
         self.l.asm(&text, &format!("={class},{class}"), Some(ty(v)), &[v], false).expect("asm with a result")
     }
 
-    /// `expr` of this thread's lane and warp, and of `block` as the number of the block. A cluster of one block has
-    /// block number zero.
+    /// Evaluates `expr` for this thread's lane and warp, with `block` as the CTA number. In a cluster of one CTA the
+    /// number is zero.
     fn linear_in_block(&self, expr: &LinearExpr, block: Option<Val<'c>>) -> Val<'c> {
         let l = &self.l;
         let mut sum: Option<Val<'c>> = None;
-        // All lanes and, five bits above them, all warps: together they are the number of the thread.
+        // If the expression has all lane bits and, five bits above, all warp bits, together they form the thread
+        // number.
         let all = |t: &Term, source, mask| t.source == source && t.mask == mask && !t.needs_mask && t.shift >= 0;
         let lanes = expr.terms.iter().find(|t| all(t, Input::Lane, 31));
         let warps = lanes.and_then(|lanes| {
@@ -609,12 +613,12 @@ impl<'c, 'm> Lower<'c, 'm> {
         }
         sum.unwrap_or_else(|| l.i32c(0))
     }
-    /// Sum of values without common bits.
+    /// Adds values that have no bits in common.
     fn or_disjoint(&self, a: Val<'c>, b: Val<'c>) -> Val<'c> {
         self.l.b.value("llvm.or", ty(a), &[a, b], &[("isDisjoint", self.l.b.unit())])
     }
 
-    /// Declares an external function of the module once.
+    /// Declares an external function in the module, once.
     fn declare(&self, name: &str, result: Type<'c>, arguments: &[Type<'c>]) {
         if !self.declared.borrow_mut().insert(name.to_string()) {
             return;
@@ -647,7 +651,8 @@ fn i32_array<'c>(context: &'c Context, values: &[i32]) -> Attribute<'c> {
     melior::ir::attribute::DenseI32ArrayAttribute::new(context, values).into()
 }
 
-/// Alignment that `assume` promises for pointer arguments: it becomes part of the kernel's signature.
+/// Returns the attributes of pointer arguments with the alignment promised by `assume`, which becomes part of the
+/// kernel's signature.
 fn argument_attributes<'c>(context: &'c Context, entry: Blk<'c>, types: &[Type<'c>]) -> Option<Attribute<'c>> {
     let mut any = false;
     let list: Vec<Attribute<'c>> = args(entry)

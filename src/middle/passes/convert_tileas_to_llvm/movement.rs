@@ -1,7 +1,7 @@
-//! Ops that move elements between registers and lanes, or cut them in parts.
+//! Ops that move elements between registers and lanes, or split them into parts.
 //!
-//! The number of a slice takes the place of the number of the block: what the layout algebra says about a tile that is
-//! spread over a cluster holds for a slice that is chosen at run time.
+//! A dynamic slice is modeled as the part of a tile that a CTA of a cluster holds: the slice number takes the place
+//! of the CTA number in the layout algebra.
 
 use super::{Lower, llvm::Cmp};
 use crate::{
@@ -27,7 +27,7 @@ use tile_layout::{Exchange, ShufflePlan, ThreadBases, combine};
 impl<'c> Lower<'c, '_> {
     //===-- registers -------------------------------------------------------===//
 
-    /// A conversion that moves nothing between threads.
+    /// Lowers a conversion that does not move elements between threads.
     pub(super) fn convert_registers(&mut self, op: ConvertLayoutOp<'c>) -> Result<(), Failed> {
         let permutation = self.kept(op.op(), op.source(), op.result())?;
         let values = self.fragment(op.op(), op.source())?;
@@ -35,14 +35,14 @@ impl<'c> Lower<'c, '_> {
         Ok(())
     }
 
-    /// A slice of what the thread holds: one of several registers for each of the result's.
+    /// Extracts a slice held by the thread: selects one of several source registers for each result register.
     pub(super) fn extract_slice(&mut self, op: ExtractSliceOp<'c>) -> Result<(), Failed> {
         let permutation = self.kept(op.op(), op.source(), op.result())?;
         let values = self.fragment(op.op(), op.source())?;
         let count = self.registers(op.op(), op.result())?;
         let mut candidates: Vec<Val<'c>> = permutation.into_iter().map(|r| values[r as usize]).collect();
         let slice = self.slice_number(op.op(), op.indices(), op.source(), op.result())?;
-        // The highest bit of the slice's number chooses between the halves of what is left.
+        // The highest bit of the slice number selects between the halves of the remaining candidates.
         while candidates.len() > count {
             let upper = candidates.split_off(candidates.len() / 2);
             let bit = (upper.len() / count).ilog2();
@@ -56,7 +56,7 @@ impl<'c> Lower<'c, '_> {
         Ok(())
     }
 
-    /// Register of the source for each register of the result, then of the next slice, and so on.
+    /// Returns the source register for each result register of the first slice, then of the second, and so on.
     fn kept(&self, op: OpRef<'c>, source: Val<'c>, result: Val<'c>) -> Result<Vec<u32>, Failed> {
         let (from, to) = (self.layout(op, source)?, self.layout(op, result)?);
         let (whole, part) = (tensor(source), tensor(result));
@@ -65,7 +65,7 @@ impl<'c> Lower<'c, '_> {
             .ok_or_else(|| fail(op, "elements cross threads; run tileas-materialize-convert-layout first"))
     }
 
-    /// A tensor with a slice replaced: a choice between old and new for each register.
+    /// Replaces a slice of a tensor: selects the old or new value for each register.
     pub(super) fn insert_slice(&mut self, op: InsertSliceOp<'c>) -> Result<(), Failed> {
         let columns = register_maps::insertion(&tensor(op.slice()), &tensor(op.dest()))
             .ok_or_else(|| fail(op.op(), "slices cross threads"))?;
@@ -89,7 +89,7 @@ impl<'c> Lower<'c, '_> {
         Ok(())
     }
 
-    /// Two tensors side by side. The bit of the index that tells the halves apart is a function of register and thread.
+    /// Concatenates two tensors. The index bit that distinguishes the halves is a function of register and thread.
     pub(super) fn cat(&mut self, op: CatOp<'c>) -> Result<(), Failed> {
         let layout = self.layout(op.op(), op.result())?;
         let shape = tensor(op.result()).tile_shape();
@@ -156,18 +156,18 @@ impl<'c> Lower<'c, '_> {
         Ok(())
     }
 
-    /// A `tf32` of any 32 bits: the low ones mean nothing, and everybody expects zeros there.
+    /// Clears the low bits of a `tf32`. They are not significant, and all users expect zeros there.
     fn without_low_bits(&self, v: Val<'c>) -> Val<'c> {
         let l = &self.l;
         let bits = l.bin("and", l.cast("bitcast", v, l.i32), l.int(l.i32, -1 << 13));
         l.cast("bitcast", bits, ty(v))
     }
 
-    /// The parts of a value, from its low end.
+    /// Splits a value into parts, from its low end.
     pub(super) fn cut(&self, v: Val<'c>, parts: usize, part: Type<'c>) -> Vec<Val<'c>> {
         let l = &self.l;
         if parts == 2 && part == l.i8 {
-            // LLVM 21 cannot select the vector of halves that it makes of bytes that were cast from one.
+            // LLVM 21 cannot select the vector of halves that it forms from bytes cast from one half.
             let bits = l.cast("bitcast", v, l.i16);
             return (0..parts)
                 .map(|i| l.cast("trunc", l.bin("lshr", bits, l.int(l.i16, 8 * i as i64)), part))
@@ -176,14 +176,14 @@ impl<'c> Lower<'c, '_> {
         let vector = l.cast("bitcast", v, l.vector(parts as u64, part));
         (0..parts).map(|i| l.extract(vector, part, i)).collect()
     }
-    /// Inverse of [`Self::cut`].
+    /// The inverse of [`Self::cut`].
     fn glue(&self, parts: &[Val<'c>], whole: Type<'c>) -> Val<'c> {
         let l = &self.l;
         let empty = l.poison(l.vector(parts.len() as u64, ty(parts[0])));
         let vector = parts.iter().enumerate().fold(empty, |vector, (i, &p)| l.insert(vector, p, i));
         l.cast("bitcast", vector, whole)
     }
-    /// A byte of elements of `bits` bits, the first in its low end.
+    /// Packs elements of `bits` bits into a byte, the first in the low bits.
     fn join_bits(&self, elements: &[Val<'c>], bits: u32) -> Val<'c> {
         let l = &self.l;
         let mask = (1 << bits) - 1;
@@ -191,7 +191,7 @@ impl<'c> Lower<'c, '_> {
             if self.is_narrow_int(ty(v)) {
                 l.cast("zext", v, l.i8)
             } else {
-                // A narrow float is a byte already.
+                // A narrow float is already a byte.
                 l.bin("and", v, l.int(l.i8, mask))
             }
         };
@@ -201,7 +201,7 @@ impl<'c> Lower<'c, '_> {
         });
         shifted.reduce(|a, b| self.or_disjoint(a, b)).expect("a byte has a first element")
     }
-    /// Inverse of [`Self::join_bits`].
+    /// The inverse of [`Self::join_bits`].
     fn split_bits(&self, byte: Val<'c>, parts: usize, element: Type<'c>) -> Vec<Val<'c>> {
         let l = &self.l;
         let bits = 8 / parts as i64;
@@ -219,7 +219,8 @@ impl<'c> Lower<'c, '_> {
 
     //===-- lanes -----------------------------------------------------------===//
 
-    /// A conversion inside warps: rotate, exchange, place, as the plan of the layout algebra says.
+    /// Converts a layout within warps as planned by the layout algebra: rotate registers, exchange between lanes,
+    /// place.
     pub(super) fn shuffle(&mut self, op: ShuffleOp<'c>) -> Result<(), Failed> {
         let (whole, part) = (tensor(op.source()), tensor(op.result()));
         let (from, to) = (self.layout(op.op(), op.source())?, self.layout(op.op(), op.result())?);
@@ -264,7 +265,7 @@ impl<'c> Lower<'c, '_> {
         plan.result.iter().map(|&r| placed[r as usize]).collect()
     }
 
-    /// `out[r] = values[r ^ by(thread)]`.
+    /// Returns `out[r] = values[r ^ by(thread)]`.
     fn rotated(&self, values: &[Val<'c>], by: &ThreadBases, block: Option<Val<'c>>) -> Vec<Val<'c>> {
         let mut out = values.to_vec();
         let inputs = [(Some(self.lane), &by.lane), (Some(self.warp), &by.warp), (block, &by.block)];
@@ -282,7 +283,8 @@ impl<'c> Lower<'c, '_> {
         out
     }
 
-    /// Each of `yes` if `c`, or else that of `no`. Elements at the same place of two words are chosen by whole words.
+    /// Selects `yes` if `c` holds and `no` otherwise, element by element. Elements at the same position of two words
+    /// are selected as whole words.
     fn chosen_words(&self, c: Val<'c>, yes: &[Val<'c>], no: &[Val<'c>]) -> Vec<Val<'c>> {
         let l = &self.l;
         let mut parts: FxHashMap<(usize, usize), Vec<Val<'c>>> = FxHashMap::default();
@@ -306,7 +308,8 @@ impl<'c> Lower<'c, '_> {
         l.intrinsic(&name, Some(l.i32), &[l.i32c(-1), word, by, l.i32c(31)]).expect("a shuffle has a result")
     }
 
-    /// Applies `f` to the 32-bit words of values of one type: several narrow values share a word, a wide one takes two.
+    /// Applies `f` to the 32-bit words of values of one type: several narrow values share a word, and a wide value
+    /// takes two.
     pub(super) fn through_words(&self, values: &[Val<'c>], f: impl Fn(Val<'c>) -> Val<'c>) -> Vec<Val<'c>> {
         let l = &self.l;
         let t = ty(values[0]);
@@ -323,7 +326,7 @@ impl<'c> Lower<'c, '_> {
         if bits == 32 {
             return values.iter().map(|&v| self.reinterpret(f(self.reinterpret(v, l.i32)), t)).collect();
         }
-        // Integers below a byte travel as bytes.
+        // Integers narrower than a byte are passed as bytes.
         let width = bits.max(8);
         let int = self.int(width);
         let per_word = (32 / width) as usize;
@@ -358,7 +361,7 @@ impl<'c> Lower<'c, '_> {
         melior::ir::r#type::IntegerType::new(self.l.context(), bits).into()
     }
 
-    /// Bits of an LLVM scalar.
+    /// Returns the width of an LLVM scalar in bits.
     pub(super) fn register_bits(&self, t: Type<'c>) -> u32 {
         // SAFETY: the type is alive; widths are asked of integers and floats only.
         unsafe {
@@ -396,8 +399,8 @@ impl<'c> Lower<'c, '_> {
         self.number(op, indices, &tensor(source), &tensor(result))
     }
 
-    /// The indices side by side, that of dimension 0 in the low bits. The result of an index outside the tensor is
-    /// undefined, but it must not lead outside the tensor's storage.
+    /// Packs the indices into one number, dimension 0 in the low bits. An index outside the tensor has an undefined
+    /// result but must not access memory outside the tensor's storage.
     pub(super) fn number(
         &self,
         op: OpRef<'c>,
@@ -440,7 +443,7 @@ impl<'c> Lower<'c, '_> {
     }
 }
 
-/// A bit of a number that may be known when the code is made.
+/// A bit that may be known at compile time.
 enum Bit<'c> {
     Known(bool),
     Value(Val<'c>),

@@ -1,13 +1,13 @@
-//! Accesses of multicast memory: `multimem` instructions, which only sm_90 and later have.
+//! Accesses to multicast memory: `multimem` instructions, which require sm_90 or later.
 //!
-//! The least that they move is 32 bits, so that f16 and bf16 come in pairs. A single half, at an edge of the view or
-//! where pairs are not known to be aligned, is accessed through the aligned word around it: no such memory ends inside
-//! of a word, for it is made of pages.
+//! The smallest access is 32 bits, so f16 and bf16 elements are accessed in pairs. A single half, at an edge of the
+//! view or where pairs are not known to be aligned, is accessed through the aligned word around it. This is safe
+//! because multicast memory consists of whole pages and never ends inside a word.
 //!
-//! * A load takes its half of the word.
-//! * An addition adds -0.0 to the other half, which changes nothing.
-//! * A store clears and sets the bits of its half by two updates, since another thread may own the other one. In
-//!   between the element is neither old nor new, which only a weak store may show: others are an error.
+//! * A load extracts its half of the word.
+//! * An addition adds -0.0 to the other half, which leaves it unchanged.
+//! * A store clears and sets the bits of its half by two updates, since another thread may own the other half. In
+//!   between, the element is neither old nor new, which only a weak store may expose; other orderings are an error.
 
 use super::{
     Lower,
@@ -40,20 +40,20 @@ struct Access<'c> {
     layout: Layout,
     tile: Tile<'c>,
     bounds: Bounds,
-    /// Neighbours that one instruction takes.
+    /// Groups of neighbors, each accessed by one instruction.
     groups: Vec<Vec<u32>>,
     singles: Vec<Vec<u32>>,
     strength: Strength,
     owner: Option<Val<'c>>,
 }
 
-/// What the ops have in common.
+/// The operands and attributes that the ops have in common.
 struct Parts<'c> {
     op: OpRef<'c>,
     action: Action,
     view: Val<'c>,
     indices: Vec<Val<'c>>,
-    /// The tile.
+    /// The tile that is loaded or stored.
     moved: Val<'c>,
     ordering: Ordering,
     scope: Option<Scope>,
@@ -109,7 +109,7 @@ impl<'c> Lower<'c, '_> {
         })?;
         let values = self.fragment(x.op(), x.value())?;
         self.multimem_write(&a, "red", &values, |this, word, value, mask| {
-            // -0.0 is the number that changes no other.
+            // -0.0 is the neutral element of addition.
             let lower = this.l.bin("or", value, this.l.i32c(0x8000_0000));
             let upper = this.l.bin("or", this.l.bin("shl", value, this.l.i32c(16)), this.l.i32c(0x8000));
             let operand = this.l.select(word.is_lower, lower, upper);
@@ -136,8 +136,8 @@ impl<'c> Lower<'c, '_> {
         if a.instruction.is_paired() && single && x.ordering() != Ordering::Weak {
             let (element, ordering, target) = (a.element, x.ordering().keyword(), self.target.name);
             let text = format!(
-                "no {ordering} store of a single {element} to multicast memory on {target}: promise that pairs are \
-                 aligned and inside of the view, with assume div_by and inbounds"
+                "{target} has no {ordering} store of a single {element} to multicast memory: promise that pairs are \
+                 aligned and inside the view, with assume div_by and inbounds"
             );
             return Err(fail(op, text));
         }
@@ -163,7 +163,7 @@ impl<'c> Lower<'c, '_> {
             return Err(fail(op, text));
         }
         let instruction = Multimem::of(p.action, element).ok_or_else(|| {
-            fail(op, format!("no instruction of {target} does this to multicast memory of {element}"))
+            fail(op, format!("{target} has no instruction for this access to multicast memory of {element}"))
         })?;
         let in_bounds = self.in_bounds(op, p.indices.len(), p.bounds);
         let tile = self.tile(op, &view, &p.indices, &layout, p.moved, &in_bounds)?;
@@ -180,7 +180,7 @@ impl<'c> Lower<'c, '_> {
 
     //===-- instructions ----------------------------------------------------===//
 
-    /// The combined values of neighbours; `fill` outside of the view.
+    /// Reads the combined values of neighbors; elements outside the view are `fill`.
     fn multimem_read(&self, a: &Access<'c>, group: &[u32], checked: bool, fill: Val<'c>) -> Vec<Val<'c>> {
         let l = &self.l;
         let address = self.address(&a.tile, &a.layout, group[0]);
@@ -223,7 +223,7 @@ impl<'c> Lower<'c, '_> {
         }
     }
 
-    /// Updates or stores the tile; `single` is what happens to one half of a word, whose bits are the low ones.
+    /// Updates or stores the tile. `single` handles one half of a word; the value is in its low bits.
     fn multimem_write(
         &self,
         a: &Access<'c>,
@@ -281,7 +281,7 @@ impl<'c> Lower<'c, '_> {
         self.l.asm(&text, &constraints.join(","), None, &args, false);
     }
 
-    /// One instruction on a word.
+    /// Emits one instruction on a word.
     fn multimem_word(&self, instruction: &str, address: Val<'c>, operand: Val<'c>, mask: Option<Val<'c>>) {
         let (guard, predicate) = if mask.is_some() { ("@$2 ", ",b") } else { ("", "") };
         let mut args = vec![address, operand];
@@ -301,7 +301,7 @@ impl<'c> Lower<'c, '_> {
     }
 }
 
-/// A half of an aligned word.
+/// One half of an aligned word.
 struct HalfOfWord<'c> {
     address: Val<'c>,
     is_lower: Val<'c>,

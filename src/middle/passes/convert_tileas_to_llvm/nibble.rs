@@ -1,28 +1,28 @@
-//! Formats of four bits in global memory: two elements share a byte, that of the even number in the low half.
+//! 4-bit formats in global memory: two elements share a byte, the even-numbered one in the low half.
 //!
-//! Addresses are computed as if elements were bytes, and the distance from the base of the view is halved. What an
-//! access moves starts at an even distance when it has two elements or more, and is then whole bytes. A single element
-//! is half of a byte: a load picks it, a store clears and sets its bits by two reductions on the word around it, since
-//! another thread may own the other half. The word may reach over the end of the memory by three bytes, which keep
-//! their values; no allocation of the driver ends inside a word. A pointer always leads to a low half, and no thread
-//! owns the high one.
+//! Addresses are computed as if elements were bytes, and the distance from the base of the view is halved. An access
+//! of two or more elements starts at an even distance and covers whole bytes. A single element is half a byte. A load
+//! extracts it. A store clears and sets its bits by two reductions on the containing word, since another thread may
+//! own the other half. The word may extend up to three bytes past the end of the data; these bytes keep their values,
+//! and no driver allocation ends inside a word. A pointer always refers to a low half, and no thread owns the high
+//! one.
 
 use super::{Lower, transfer::Words};
 use crate::dialect::rt::*;
 use melior::ir::Type;
 
-/// How an access is made: where, by which elements, in which threads, and how strongly.
+/// The location, mask and qualifier of an access.
 pub(super) struct Nibbles<'c, 'q> {
-    /// Address of the first byte of the view.
+    /// The address of the view's first byte.
     pub origin: Val<'c>,
-    /// `origin` plus the number of the first element.
+    /// `origin` plus the index of the first element.
     pub element: Val<'c>,
     pub mask: Option<Val<'c>>,
     pub qualifier: &'q str,
 }
 
 impl<'c> Lower<'c, '_> {
-    /// Bytes in words of one access.
+    /// Returns the words that hold the bytes of one access.
     fn byte_words(&self, bytes: u64) -> Words<'c> {
         let l = &self.l;
         match bytes {
@@ -32,7 +32,7 @@ impl<'c> Lower<'c, '_> {
         }
     }
 
-    /// Byte of an element and whether it has the high half.
+    /// Returns the byte of an element and whether the element is in the high half.
     fn place_of_nibble(&self, origin: Val<'c>, element: Val<'c>) -> (Val<'c>, Val<'c>) {
         let l = &self.l;
         let address = |p: Val<'c>| l.cast("ptrtoint", p, l.i64);
@@ -41,13 +41,13 @@ impl<'c> Lower<'c, '_> {
         (byte, l.bin("and", l.cast("trunc", distance, l.i32), l.i32c(1)))
     }
 
-    /// `count` neighbours; `fill` where the mask is false.
+    /// Reads `count` neighboring elements; the result is `fill` if the mask is false.
     pub(super) fn read_nibbles(&self, at: &Nibbles<'c, '_>, count: u64, fill: Val<'c>) -> Vec<Val<'c>> {
         let l = &self.l;
         let (byte, half) = self.place_of_nibble(at.origin, at.element);
         let words = self.byte_words(count.div_ceil(2));
         let per_word = words.bits / 4;
-        // The filling in every half.
+        // The fill value in every half.
         let wide = l.cast("zext", fill, l.i32);
         let all = l.cast("trunc", l.mul(wide, l.i32c(0x1111_1111)), words.ty);
         let loaded = self.read_words(byte, words, at.mask, &vec![all; words.count as usize], at.qualifier);
@@ -66,7 +66,8 @@ impl<'c> Lower<'c, '_> {
             .collect()
     }
 
-    /// The eight elements of a word, as the bytes of two words: where they stay neighbours, the words stay together.
+    /// Unpacks the eight elements of a word into the bytes of two words. If the elements stay neighbors, later
+    /// packing reuses the words.
     fn bytes_of_nibbles(&self, word: Val<'c>) -> Vec<Val<'c>> {
         let l = &self.l;
         let every_other = |v: Val<'c>| l.bin("and", v, l.i32c(0x0f0f_0f0f));
@@ -107,8 +108,8 @@ impl<'c> Lower<'c, '_> {
         self.write_words(byte, words, &packed, at.mask, at.qualifier);
     }
 
-    /// Half of a byte by two reductions. No other access of the element may come between them, and those of its
-    /// neighbours do not matter.
+    /// Writes half a byte by two reductions. No other access of the same element may come between them; accesses of
+    /// neighbors are harmless.
     fn write_half(&self, byte: Val<'c>, half: Val<'c>, v: Val<'c>, mask: Option<Val<'c>>, qualifier: &str) {
         let l = &self.l;
         let address = l.cast("ptrtoint", byte, l.i64);
@@ -118,7 +119,7 @@ impl<'c> Lower<'c, '_> {
         let bits = |n: Val<'c>| l.bin("shl", n, shift);
         let keep = l.bin("xor", bits(l.i32c(15)), l.i32c(-1));
         let set = bits(l.bin("and", l.cast("zext", v, l.i32), l.i32c(15)));
-        // Whoever else writes to the word may belong to another block.
+        // Other writers of the word may be in another CTA.
         let scope = if qualifier.ends_with(".sys") { "sys" } else { "gpu" };
         let (guard, predicate) = if mask.is_some() { ("@$2 ", ",b") } else { ("", "") };
         for (operation, operand) in [("and", keep), ("or", set)] {
@@ -129,7 +130,7 @@ impl<'c> Lower<'c, '_> {
         }
     }
 
-    /// The element at a pointer.
+    /// Reads the element at a pointer.
     pub(super) fn read_low_half(&self, p: Val<'c>, mask: Option<Val<'c>>, fill: Val<'c>, qualifier: &str) -> Val<'c> {
         let l = &self.l;
         let byte = self.read_words(p, self.byte_words(1), mask, &[fill], qualifier)[0];
@@ -146,7 +147,7 @@ impl<'c> Lower<'c, '_> {
     }
 }
 
-/// Whether two elements of a type share a byte of global memory.
+/// Whether two elements of a type share a byte in global memory.
 pub(super) fn is_nibble(element: Type<'_>) -> bool {
     crate::dialect::layouts::memory_bits(element) < 8
 }

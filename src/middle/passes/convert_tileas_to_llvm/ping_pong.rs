@@ -1,7 +1,7 @@
-//! Turns of warpgroups, by the barriers that a block has by number.
+//! Lowers ping-pong between warpgroups to named barriers.
 //!
-//! Each warpgroup has a barrier, at which two meet: the one that it belongs to waits there (`bar.sync`), and the one
-//! before arrives without waiting (`bar.arrive`). So a phase is a turn that is given and taken.
+//! Each warpgroup has a barrier. The warpgroup waits at its own barrier (`bar.sync`), and the previous warpgroup
+//! arrives there without waiting (`bar.arrive`). Each phase of a barrier hands the tensor cores on once.
 //!
 //! ```text
 //! create_ping_pong   the last one:   bar.arrive barrier 0
@@ -18,10 +18,10 @@ use crate::dialect::{
     rt::*,
 };
 
-/// Threads that meet at a barrier: those of two warpgroups.
+/// The threads that meet at a barrier: two warpgroups.
 const MEET: u32 = 2 * WARPGROUP * 32;
 
-/// The barriers of those who take turns.
+/// The barriers of one ping-pong.
 #[derive(Clone, Copy)]
 pub(super) struct PingPong<'c> {
     first: u64,
@@ -32,11 +32,12 @@ pub(super) struct PingPong<'c> {
 
 impl<'c> Lower<'c, '_> {
     pub(super) fn create_ping_pong(&mut self, op: CreatePingPongOp<'c>) -> Result<(), Failed> {
-        let groups = PingPongType::cast(ty(op.ping_pong())).ok_or_else(|| fail(op.op(), "no turns"))?.groups();
+        let groups =
+            PingPongType::cast(ty(op.ping_pong())).ok_or_else(|| fail(op.op(), "operand is not a ping-pong"))?.groups();
         let first = self.barriers_used + 1;
         self.barriers_used += groups as u64;
         if self.barriers_used >= BARRIERS {
-            let text = format!("a block has {} barriers for agents and turns, and these are more", BARRIERS - 1);
+            let text = format!("agents and ping-pong need more than the {} named barriers of a block", BARRIERS - 1);
             return Err(fail(op.op(), text));
         }
         let group = self.warpgroup(op.op())?;
@@ -76,6 +77,9 @@ impl<'c> Lower<'c, '_> {
     }
 
     fn ping_pong_of(&self, op: OpRef<'c>, ping_pong: Val<'c>) -> Result<PingPong<'c>, Failed> {
-        self.ping_pong.get(&key(ping_pong)).copied().ok_or_else(|| fail(op, "turns that are not made here"))
+        self.ping_pong
+            .get(&key(ping_pong))
+            .copied()
+            .ok_or_else(|| fail(op, "the ping-pong is not created in this function"))
     }
 }

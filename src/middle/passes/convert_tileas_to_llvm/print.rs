@@ -1,7 +1,7 @@
-//! Printing and assertions, by the functions that the driver provides: `vprintf` and `__assertfail`.
+//! Printing and assertions, with the driver's functions `vprintf` and `__assertfail`.
 //!
-//! One thread of a block prints. A print of up to 32 numbers, which is what one call takes, is one call, so that blocks
-//! do not interleave within it. The elements of a larger tile are printed one call each:
+//! One thread of a CTA prints. A print of up to 32 numbers, the limit of one call, is a single call, so CTAs do not
+//! interleave within it. A larger tile is printed one call per element:
 //!
 //! ```text
 //! %d of 5                       ->  5
@@ -9,11 +9,12 @@
 //! %.1f of [[1, 2], [3, 4]]      ->  [[1.0, 2.0], [3.0, 4.0]]
 //! ```
 //!
-//! Numbers are converted to what their conversion prints, so that a format need not know the width of an integer: `%d`
-//! of an i64 is `%lld`, `%f` of an f16 gets a double, `%d` of a float its integer part. An i1 prints as 0 or 1.
+//! Numbers are converted to the type that their conversion prints, so formats are independent of integer widths: `%d`
+//! of an i64 becomes `%lld`, `%f` of an f16 receives a double, and `%d` of a float prints its integer part. An i1
+//! prints as 0 or 1.
 //!
-//! A failed assertion prints a line for each element that is false, then stops the kernel. In a tile, all threads wait
-//! for each other before, so that every line is printed; afterwards they go no further.
+//! A failed assertion prints a line for each false element and then stops the kernel. For a tile, all threads
+//! synchronize first so that every line is printed; afterward no thread continues.
 
 use super::{
     Lower, Lowered,
@@ -38,18 +39,18 @@ use melior::{
 use mlir_sys::*;
 use tile_layout::{Layout, LinearExpr, Shape};
 
-/// Arguments that one call of `vprintf` takes.
+/// The maximum number of arguments of one call of `vprintf`.
 const MAX_ARGUMENTS: usize = 32;
 
-/// A part of a format.
+/// A piece of a format.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Piece {
-    /// Literal text, `%%` for a percent sign.
+    /// Literal text, with `%%` for a percent sign.
     Text(String),
     Expression(Expression),
 }
 
-/// An expression of a format without the length of its argument, which follows from the argument's type.
+/// A conversion specification without a length modifier, which follows from the argument's type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Expression {
     /// `%`, flags, width and precision.
@@ -57,7 +58,7 @@ struct Expression {
     conversion: char,
 }
 
-/// Takes a format apart. An expression runs from `%` to the next conversion character.
+/// Parses a format. A conversion specification runs from `%` to the next conversion character.
 fn parse_format(format: &str) -> Result<Vec<Piece>, String> {
     let mut pieces = vec![];
     let mut text = String::new();
@@ -93,8 +94,8 @@ fn parse_format(format: &str) -> Result<Vec<Piece>, String> {
                 }
                 pieces.push(Piece::Expression(Expression { head, conversion }));
             }
-            Some(other) => return Err(format!("'{head}{length}{other}' is no conversion that can be printed")),
-            None => return Err(format!("'{head}{length}' does not end")),
+            Some(other) => return Err(format!("'{head}{length}{other}' is not a supported conversion")),
+            None => return Err(format!("'{head}{length}' is an incomplete conversion")),
         }
     }
     if !text.is_empty() {
@@ -103,7 +104,7 @@ fn parse_format(format: &str) -> Result<Vec<Piece>, String> {
     Ok(pieces)
 }
 
-/// What stands before element `index` of a tensor.
+/// Returns the text before element `index` of a tensor.
 fn separator(shape: &[i64], index: u64) -> String {
     if index == 0 {
         return "[".repeat(shape.len());
@@ -112,7 +113,7 @@ fn separator(shape: &[i64], index: u64) -> String {
     format!("{}, {}", "]".repeat(levels), "[".repeat(levels))
 }
 
-/// Elements in each of the brackets but the outermost, from the inside.
+/// Returns the number of elements in each pair of brackets except the outermost, from the inside out.
 fn closed(shape: &[i64]) -> Vec<u64> {
     let volumes = shape.iter().rev().scan(1, |n, e| {
         *n *= *e as u64;
@@ -131,15 +132,15 @@ struct Tile<'c> {
     tensor: Tensor<'c>,
     layout: Layout,
     registers: Registers<'c>,
-    /// Shared memory for `room` elements.
+    /// Shared memory with room for `room` elements.
     memory: Val<'c>,
     room: u64,
 }
 
-/// Where a thread's elements of a tile are.
+/// The storage of a thread's elements of a tile.
 enum Registers<'c> {
     Few(Vec<Val<'c>>),
-    /// A big tensor's, in local memory.
+    /// A large tensor's registers, in local memory.
     Many(Array<'c>),
 }
 
@@ -247,7 +248,7 @@ impl<'c> Lower<'c, '_> {
         mut arguments: impl Iterator<Item = Argument<'c>>,
         buffer: Val<'c>,
     ) -> Result<(), Failed> {
-        // What the next call prints: parts of the format, with scalars.
+        // Pieces that the next call prints, with their scalars.
         let mut pending: Vec<(Piece, Option<(Type<'c>, Val<'c>)>)> = vec![];
         for piece in pieces {
             let Piece::Expression(e) = piece else {
@@ -296,7 +297,7 @@ impl<'c> Lower<'c, '_> {
         outcome
     }
 
-    /// Prints all elements but the closing brackets: as many as there is room for at a time.
+    /// Prints all elements except the closing brackets, as many at a time as fit in scratch memory.
     fn print_tile(&self, op: OpRef<'c>, e: &Expression, t: &Tile<'c>, buffer: Val<'c>) -> Result<(), Failed> {
         let l = &self.l;
         let elements = t.tensor.elements() as u64;
@@ -330,7 +331,7 @@ impl<'c> Lower<'c, '_> {
         outcome
     }
 
-    /// Stores elements into scratch: from `base` on as many as it has room for, or all.
+    /// Stores elements to scratch memory: as many as fit, starting at `base`, or all.
     fn share_part(&self, t: &Tile<'c>, base: Option<Val<'c>>) {
         let l = &self.l;
         let owner = self.owner(&t.layout);
@@ -358,7 +359,8 @@ impl<'c> Lower<'c, '_> {
         match &t.registers {
             Registers::Few(registers) => owned.into_iter().for_each(|r| share(thread, r, registers[r as usize])),
             Registers::Many(array) => {
-                // In passes: the last bits of a register's number are the pass, which adds to the index as they do.
+                // Iterate in passes: the high bits of a register number are the pass number, and they contribute to
+                // the index linearly.
                 let inner = array.bits.min(PASS_REGISTERS);
                 let of_pass = LinearExpr::new(&[], &[], &t.layout.register()[inner as usize..]);
                 self.repeat(1 << (array.bits - inner), |pass| {
@@ -372,7 +374,7 @@ impl<'c> Lower<'c, '_> {
         }
     }
 
-    /// Element `i` of the scratch of a tile.
+    /// Loads element `i` from the scratch memory of a tile.
     fn shared_element(&self, t: &Tile<'c>, i: Val<'c>) -> Val<'c> {
         let l = &self.l;
         let words = self.words(t.tensor.element, 1);
@@ -381,7 +383,7 @@ impl<'c> Lower<'c, '_> {
         self.unpack_words(t.tensor.element, words, &[l.load(words.ty, address, bytes)], 1)[0]
     }
 
-    /// The value of an expression as `vprintf` takes it; its format is appended.
+    /// Converts the value of an expression for `vprintf` and appends its format.
     fn printed(
         &self,
         op: OpRef<'c>,
@@ -402,7 +404,7 @@ impl<'c> Lower<'c, '_> {
         let bit = integer && ty(number) == l.i1;
         let (length, conversion, value) = match e.conversion {
             's' if pointer => ("", 's', number),
-            's' => return Err(fail(op, format!("'%s' prints the text at a pointer, not {element}"))),
+            's' => return Err(fail(op, format!("'%s' prints the string at a pointer, not {element}"))),
             'p' if float => return Err(fail(op, format!("'%p' prints a pointer, not {element}"))),
             'p' => ("", 'p', l.cast("zext", number, l.i64)),
             c if "eEfFgGaA".contains(c) => {
@@ -413,7 +415,7 @@ impl<'c> Lower<'c, '_> {
                 } else {
                     l.cast("sitofp", number, l.f64)
                 };
-                // The driver's printf has no `F`, which differs from `f` in the case of infinities only.
+                // The driver's printf does not support `F`, which differs from `f` only in the case of infinities.
                 ("", if c == 'F' { 'f' } else { c }, value)
             }
             c => {
@@ -448,7 +450,7 @@ impl<'c> Lower<'c, '_> {
         self.narrow_cast(op, v, element, f64, nv_tileaa::Rounding::NearestEven)
     }
 
-    /// Calls `vprintf` with values of 32 or 64 bits at their natural alignment.
+    /// Calls `vprintf` with 32-bit or 64-bit values at their natural alignment.
     fn vprintf(&self, format: &str, values: &[Val<'c>], buffer: Val<'c>) {
         let l = &self.l;
         let generic = llvm::r#type::pointer(l.context(), 0);
@@ -464,14 +466,14 @@ impl<'c> Lower<'c, '_> {
         l.call("vprintf", l.i32, &[self.text(format), arguments]);
     }
 
-    /// Local memory for the arguments of a call of `vprintf`.
+    /// Returns local memory for the arguments of `vprintf`.
     fn print_buffer(&mut self) -> Val<'c> {
         if let Some(v) = self.print_buffer {
             return v;
         }
         let l = &self.l;
         let here = l.b.block();
-        // Where the function starts: an allocation anywhere else would not be static.
+        // Allocate at the function's entry; any other allocation would be dynamic.
         l.b.set_before(defining_op(self.thread).expect("a special register is read"));
         let array = llvm::r#type::array(l.i8, MAX_ARGUMENTS as u32 * 8);
         let attributes: [(&str, Attribute<'c>); 2] =
@@ -483,7 +485,7 @@ impl<'c> Lower<'c, '_> {
         v
     }
 
-    /// `body` for 0, 1, ... `count` - 1.
+    /// Executes `body` for 0, 1, ... `count` - 1.
     fn repeat(&self, count: u64, body: impl FnOnce(Val<'c>)) {
         let l = &self.l;
         if count == 1 {
@@ -522,7 +524,7 @@ impl<'c> Lower<'c, '_> {
         };
         let layout = self.layout(op, x.condition())?;
         let (owned, registers) = layout.owned();
-        // One bit for each register whose element is false, in words of 32.
+        // One bit for each register whose element is false, in 32-bit words.
         let words: Vec<Val<'c>> = registers
             .chunks(32)
             .map(|chunk| {
@@ -554,7 +556,7 @@ impl<'c> Lower<'c, '_> {
         });
         let mine = l.cast("zext", bad, l.i32);
         let any = match self.barrier_id {
-            // An agent's threads meet at a barrier of their own: the others do something else.
+            // The threads of an agent use the agent's barrier, since other agents run different code.
             Some(id) => {
                 let text = format!(
                     "{{ .reg .pred p; setp.ne.b32 p, $1, 0; bar.red.or.pred p, {id}, {}, p; selp.b32 $0, 1, 0, p; }}",
@@ -569,7 +571,7 @@ impl<'c> Lower<'c, '_> {
         Ok(())
     }
 
-    /// The coordinates of an element, and how they are printed.
+    /// Returns the coordinates of an element and their format.
     fn coordinates(&self, shape: &Shape, element: Val<'c>) -> (String, Vec<Val<'c>>) {
         let l = &self.l;
         let values: Vec<Val<'c>> = shape
@@ -583,7 +585,7 @@ impl<'c> Lower<'c, '_> {
         (format!("[{}]", vec!["%u"; values.len()].join(", ")), values)
     }
 
-    /// `body` for the number of each set bit of `word`, which has one.
+    /// Executes `body` for the number of each set bit of `word`, which is not zero.
     fn for_each_bit(&self, word: Val<'c>, body: impl FnOnce(Val<'c>)) {
         let l = &self.l;
         let here = l.b.block();
@@ -599,7 +601,7 @@ impl<'c> Lower<'c, '_> {
         l.b.set_end(exit);
     }
 
-    /// The first thread stops the kernel, the others wait for that.
+    /// The first thread stops the kernel; the others wait for it.
     fn stop(&self, message: &str, file: &str, line: u32) {
         self.l.when(self.first_thread(), || self.assertion_failed(message, file, line));
         self.barrier();
@@ -641,10 +643,10 @@ mod tests {
             assert_eq!(parse_format(format).as_deref(), Ok(*pieces), "{format}");
         }
         for (format, error) in [
-            ("%n", "'%n' is no conversion that can be printed"),
-            ("%*d", "'%*' is no conversion that can be printed"),
-            ("%5S", "'%5S' is no conversion that can be printed"),
-            ("%l", "'%l' does not end"),
+            ("%n", "'%n' is not a supported conversion"),
+            ("%*d", "'%*' is not a supported conversion"),
+            ("%5S", "'%5S' is not a supported conversion"),
+            ("%l", "'%l' is an incomplete conversion"),
         ] {
             assert_eq!(parse_format(format), Err(error.to_string()), "{format}");
         }

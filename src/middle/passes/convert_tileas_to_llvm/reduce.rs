@@ -1,14 +1,13 @@
 //! Reductions within warps.
 //!
-//! A thread combines its own elements first, as a balanced tree over the registers in the order of the coordinate,
-//! which is as many operations as one after the other and leaves independent work to overlap. Each lane bit along the
-//! dimension is then one butterfly exchange; where a warp is one group and the hardware reduces what is asked for, one
-//! `redux.sync` takes the place of five exchanges.
+//! A thread first combines its own elements, as a balanced tree over the registers in coordinate order. The tree has
+//! as many operations as a chain but leaves independent operations to overlap. Each lane bit along the dimension then
+//! takes one butterfly exchange. If the reduction covers a whole warp and the hardware supports it, one `redux.sync`
+//! replaces the five exchanges.
 //!
-//! All threads that hold an element of the result must hold the same bits: control flow may depend on it. A butterfly
-//! combines `a, b` in one lane and `b, a` in the other. When the form of the body does not show that this is the same,
-//! the lane with zeros in the bits of the dimension, which combined everything in order, gives its result to the
-//! others.
+//! All threads that hold an element of the result must hold the same bits, because control flow may depend on it. A
+//! butterfly combines `a, b` in one lane and `b, a` in the other. If the body is not visibly symmetric, the lane with
+//! zeros in the dimension's bits, which combined everything in order, broadcasts its result to the others.
 
 use super::{
     Lower,
@@ -27,12 +26,12 @@ use tile_targets::Feature;
 
 const EVERY_LANE: u64 = 31;
 
-/// What `redux.sync` can do for a body.
+/// How `redux.sync` implements a body.
 struct Redux {
-    /// The end of the intrinsic's name.
+    /// The suffix of the intrinsic's name.
     name: &'static str,
     signed: bool,
-    /// Counting an element twice does not matter.
+    /// Whether counting an element twice leaves the result unchanged.
     idempotent: bool,
 }
 
@@ -40,7 +39,7 @@ impl<'c> Lower<'c, '_> {
     pub(super) fn reduce(&mut self, x: ReduceOp<'c>) -> Result<(), Failed> {
         let op = x.op();
         let operands: Vec<Val<'c>> = x.operands().collect();
-        let tensor = Tensor::of_value(operands[0]).ok_or_else(|| fail(op, "operand is no tensor"))?;
+        let tensor = Tensor::of_value(operands[0]).ok_or_else(|| fail(op, "operand is not a tensor"))?;
         let layout = self.layout(op, operands[0])?;
         let kept = x.kept().unwrap_or(0) as u64;
         let plan = plan(op, &layout, &tensor, x.dim() as usize, kept)?;
@@ -60,7 +59,7 @@ impl<'c> Lower<'c, '_> {
         Ok(())
     }
 
-    /// All operands at `registers` combined: halves first, so that operations do not wait for each other.
+    /// Combines all operands at `registers` as a balanced tree, so that operations do not wait for each other.
     fn in_thread(&mut self, op: OpRef<'c>, inputs: &[Vec<Val<'c>>], registers: &[u32]) -> Result<Vec<Val<'c>>, Failed> {
         match registers {
             [r] => Ok(inputs.iter().map(|i| i[*r as usize]).collect()),
@@ -92,7 +91,7 @@ impl<'c> Lower<'c, '_> {
         let bits: Vec<u32> = (0..5).filter(|i| plan.across.lane >> i & 1 == 1).map(|i| 1 << i).collect();
         let mut found = found;
         for bit in bits {
-            // All exchanges of a step before its combinations: they overlap.
+            // Emit all exchanges of a step before its combinations, so that they overlap.
             let others = self.rows_from_lane(&found, From::Flip(bit));
             for (mine, other) in found.iter_mut().zip(others) {
                 *mine = self.combine(op, mine, &other)?;
@@ -105,7 +104,7 @@ impl<'c> Lower<'c, '_> {
         Ok(found)
     }
 
-    /// What reduces values like `v` with the two-sided `op` in one instruction of the target.
+    /// Returns the instruction that reduces values like `v` with the binary `op`, if the target has one.
     fn redux(&self, op: OpRef<'c>, v: Val<'c>) -> Option<Redux> {
         let l = &self.l;
         let (name, signed, idempotent) = match Arith::of(op) {
@@ -148,7 +147,7 @@ impl<'c> Lower<'c, '_> {
         l.cast("trunc", all, t)
     }
 
-    /// Binds `to` to values that lie as `layout` says.
+    /// Binds `to` to values distributed by `layout`.
     fn set_reduced(&mut self, op: OpRef<'c>, to: Val<'c>, layout: &Layout, values: &[Val<'c>]) -> Result<(), Failed> {
         if Tensor::of_value(to).is_none() {
             self.set_all(to, vec![values[0]]);
@@ -161,10 +160,10 @@ impl<'c> Lower<'c, '_> {
         Ok(())
     }
 
-    /// Every lane along the dimension gets what the lane of the coordinate holds.
+    /// Broadcasts the value at one coordinate to all lanes along the dimension.
     pub(super) fn pick(&mut self, x: PickOp<'c>) -> Result<(), Failed> {
         let op = x.op();
-        let tensor = Tensor::of_value(x.source()).ok_or_else(|| fail(op, "operand is no tensor"))?;
+        let tensor = Tensor::of_value(x.source()).ok_or_else(|| fail(op, "operand is not a tensor"))?;
         let layout = self.layout(op, x.source())?;
         let dim = x.dim() as usize;
         let plan = plan(op, &layout, &tensor, dim, 0)?;
@@ -183,7 +182,7 @@ impl<'c> Lower<'c, '_> {
                 along.solve(rest).map(|lane| (r, lane))
             });
             let (register, solution) = held.ok_or_else(|| fail(op, "no thread of the warp holds the coordinate"))?;
-            // The same lanes for every register of the result: registers differ in other coordinates.
+            // All registers of the result come from the same lanes: they differ in other coordinates.
             holder = lanes.iter().enumerate().filter(|(k, _)| solution >> k & 1 == 1).fold(0, |m, (_, i)| m | 1 << i);
             found.push(vec![values[register as usize]]);
         }
@@ -197,11 +196,11 @@ impl<'c> Lower<'c, '_> {
     }
 }
 
-/// The plan of a reduction that does not leave the warp.
+/// Plans a reduction within a warp.
 fn plan(op: OpRef<'_>, layout: &Layout, tensor: &Tensor<'_>, dim: usize, kept: u64) -> Result<Reduction, Failed> {
     let plan = layout.reduction(&tensor.tile_shape(), dim, kept).map_err(|e| fail(op, e.to_string()))?;
     match plan {
         Some(plan) if plan.across.warp == 0 && plan.across.block == 0 => Ok(plan),
-        _ => Err(fail(op, format!("'{}' leaves the warp; run tileas-materialize-reductions first", op_name(op)))),
+        _ => Err(fail(op, format!("'{}' reduces across warps; run tileas-materialize-reductions first", op_name(op)))),
     }
 }

@@ -1,4 +1,4 @@
-//! Elementwise ops: one register at a time.
+//! Elementwise ops, lowered one register at a time.
 
 use super::{Lower, element_type, llvm::Cmp};
 use crate::dialect::{
@@ -14,11 +14,11 @@ use mlir_sys::*;
 use tile_rtlib as lib;
 use tile_targets::Feature;
 
-/// The predicate of `llvm.fcmp` that two numbers are equal.
+/// The `llvm.fcmp` predicate for equal numbers.
 const OEQ: i64 = 1;
 
 impl<'c> Lower<'c, '_> {
-    /// Applies a scalar op to every register of its operands; scalars among tensors are the same for every register.
+    /// Applies a scalar op to every register of its operands. Scalar operands apply to all registers.
     pub(super) fn elementwise(&mut self, op: OpRef<'c>) -> Result<(), Failed> {
         let inputs: Vec<Vec<Val<'c>>> = operands(op).map(|v| self.fragment(op, v)).collect::<Result<_, _>>()?;
         let count = self.registers(op, result(op, 0))?;
@@ -40,7 +40,7 @@ impl<'c> Lower<'c, '_> {
         Ok(())
     }
 
-    /// Products with factors that often are one: where all factors of a warp are, the values as they are.
+    /// Multiplies by factors that are often one: if all factors of a warp are one, returns the values unchanged.
     fn unless_one(&self, values: &[Val<'c>], factors: &[Val<'c>]) -> Vec<Val<'c>> {
         let l = &self.l;
         let mut different: Vec<Val<'c>> = vec![];
@@ -57,7 +57,7 @@ impl<'c> Lower<'c, '_> {
         l.either(all, &types, || values.to_vec(), scaled)
     }
 
-    /// One register of an elementwise op.
+    /// Lowers one register of an elementwise op.
     fn scalar_op(&self, op: OpRef<'c>, a: &[Val<'c>]) -> Result<Vec<Val<'c>>, Failed> {
         if let Some(kind) = Arith::of(op) {
             return self.arith_op(op, kind, a);
@@ -77,7 +77,7 @@ impl<'c> Lower<'c, '_> {
                 let bytes = crate::analysis::facts::pointee_bytes(r);
                 let offset = if self.int_width(ty(a[1])) < 64 { l.cast("sext", a[1], l.i64) } else { a[1] };
                 if super::nibble::is_nibble(super::global::pointee(r)) {
-                    // Two elements make a byte, and pointers lead to bytes.
+                    // Pointers address bytes, each of which holds two elements.
                     return one(l.byte_offset(a[0], l.bin("ashr", offset, l.i64c(1))));
                 }
                 one(l.byte_offset(a[0], l.mul(offset, l.i64c(bytes.into()))))
@@ -88,7 +88,7 @@ impl<'c> Lower<'c, '_> {
             FpOp(x) => one(self.modified(x, a)?),
             FpCastOp(x) => one(self.narrow_cast(op, a[0], element(x.source()), element(x.result()), x.rounding())?),
             BitcastOp(_) if ty(a[0]) == to => one(a[0]),
-            // A four-bit float is the low half of a byte.
+            // A 4-bit float is stored in the low half of a byte.
             BitcastOp(_) if self.is_narrow_int(to) => one(l.cast("trunc", a[0], to)),
             BitcastOp(_) if self.is_narrow_int(ty(a[0])) => one(l.cast("zext", a[0], to)),
             BitcastOp(_) => one(l.cast("bitcast", a[0], to)),
@@ -110,7 +110,7 @@ impl<'c> Lower<'c, '_> {
             OrI => one(l.bin("or", a[0], a[1])),
             XOrI => one(l.bin("xor", a[0], a[1])),
             ShRSI => {
-                // By the width or more is as by one less: signs only.
+                // A shift by the width or more equals a shift by the width minus one: all sign bits.
                 let most = l.int(ty(a[1]), i64::from(self.int_width(ty(a[1]))) - 1);
                 one(l.bin("ashr", a[0], l.bin("intr.umin", a[1], most)))
             }
@@ -122,7 +122,7 @@ impl<'c> Lower<'c, '_> {
             FloorDivSI => one(self.rounded_division(a[0], a[1], true)),
             CeilDivSI => one(self.rounded_division(a[0], a[1], false)),
             CeilDivUI => {
-                // a / b, plus one when there is a rest: a + b - 1 may wrap.
+                // Compute a / b plus one if there is a remainder, because a + b - 1 may wrap.
                 let q = l.bin("udiv", a[0], a[1]);
                 let rest = l.bin("urem", a[0], a[1]);
                 let some = l.icmp(Cmp::Ne, rest, l.int(ty(rest), 0));
@@ -202,8 +202,8 @@ impl<'c> Lower<'c, '_> {
         }
     }
 
-    /// A shift that brings zeros in. The language shifts by any amount; LLVM's instructions are poison from the width
-    /// on. Where the amount is known to be less, LLVM drops the comparison.
+    /// Fixes a shift that shifts in zeros. The language allows any shift amount; LLVM's instructions are poison from
+    /// the width on. LLVM drops the comparison if the amount is known to be smaller.
     fn shifted_out(&self, a: &[Val<'c>], shifted: Val<'c>) -> Val<'c> {
         let l = &self.l;
         let t = ty(a[1]);
@@ -211,7 +211,7 @@ impl<'c> Lower<'c, '_> {
         l.select(fits, shifted, l.int(ty(shifted), 0))
     }
 
-    /// Integer arithmetic with the overflow promises of the source.
+    /// Emits integer arithmetic with the overflow flags of the source.
     fn wrapping(&self, op: OpRef<'c>, name: &str, a: &[Val<'c>]) -> Val<'c> {
         let promises = attr(op, "overflowFlags").map(|f| f.to_string()).unwrap_or_default();
         let flags = match (promises.contains("nsw"), promises.contains("nuw")) {
@@ -232,7 +232,7 @@ impl<'c> Lower<'c, '_> {
         unsafe { mlirIntegerTypeGetWidth(t.to_raw()) }
     }
 
-    /// Truncated quotient, one less (floor) or more (ceiling) when there is a rest on that side.
+    /// Truncated quotient, adjusted by one down (floor) or up (ceiling) if there is a remainder on that side.
     fn rounded_division(&self, a: Val<'c>, b: Val<'c>, floor: bool) -> Val<'c> {
         let l = &self.l;
         let zero = l.int(ty(a), 0);
@@ -242,14 +242,14 @@ impl<'c> Lower<'c, '_> {
         let opposite = l.icmp(Cmp::Slt, l.bin("xor", a, b), zero);
         let side = if floor { opposite } else { l.bin("xor", opposite, l.int(l.i1, 1)) };
         let adjust = l.bin("and", inexact, side);
-        // Sign extension of true is minus one.
+        // The sign extension of true is minus one.
         let delta = l.cast(if floor { "sext" } else { "zext" }, adjust, ty(a));
         l.add(q, delta)
     }
 
-    /// Integer to float, rounded once to nearest even. Targets without a conversion to bf16 take the way over f32,
-    /// where the first step rounds to odd: it truncates, and sets the last bit when something was cut off. Twenty-four
-    /// bits are enough for the second rounding to eight to see what a single one would.
+    /// Converts an integer to a float, rounding once to nearest even. Targets without a conversion to bf16 convert to
+    /// f32 first, rounding to odd: the step truncates and sets the last bit if the result is inexact. The 24 bits of
+    /// f32 are enough for the second rounding, to 8 bits, to give the correctly rounded result.
     fn int_to_float(&self, a: Val<'c>, to: Type<'c>, signed: bool) -> Val<'c> {
         let l = &self.l;
         let convert = if signed { "sitofp" } else { "uitofp" };
@@ -275,13 +275,13 @@ impl<'c> Lower<'c, '_> {
         l.cast("fptrunc", l.cast("bitcast", odd, l.f32), to)
     }
 
-    /// Maximum or minimum that is NaN when an operand is. The NaN is the one that the machine itself makes.
+    /// Maximum or minimum that is NaN if an operand is NaN. The result is the hardware's canonical NaN.
     fn max_or_min(&self, a: &[Val<'c>], max: bool) -> Val<'c> {
         let l = &self.l;
         if ty(a[0]) != l.f64 {
             return l.bin(if max { "intr.maximum" } else { "intr.minimum" }, a[0], a[1]);
         }
-        // There is no instruction for f64.
+        // f64 lacks an instruction for this.
         let name = if max { "llvm.nvvm.fmax.d" } else { "llvm.nvvm.fmin.d" };
         let number = l.intrinsic(name, Some(l.f64), a).expect("an intrinsic with a result");
         let unordered = 14;
@@ -289,7 +289,8 @@ impl<'c> Lower<'c, '_> {
         l.select(l.fcmp(unordered, a[0], a[1]), canonical, number)
     }
 
-    /// A bf16 is the upper half of an f32: said in integers, it stays in the word that it was loaded in.
+    /// Extends a float. A bf16 is the upper half of an f32; with integer ops it stays in the word that it was loaded
+    /// in.
     fn extend(&self, a: Val<'c>, to: Type<'c>) -> Val<'c> {
         let l = &self.l;
         // SAFETY: the type is alive.
@@ -301,12 +302,12 @@ impl<'c> Lower<'c, '_> {
         l.cast("fpext", wide, to)
     }
 
-    /// Rounds to nearest even; f64 to a half format must not round twice, which LLVM's `fptrunc` guarantees.
+    /// Rounds to nearest even. f64 to a half format must not round twice; LLVM's `fptrunc` guarantees that.
     fn truncate(&self, a: Val<'c>, to: Type<'c>) -> Val<'c> {
         self.l.cast("fptrunc", a, to)
     }
 
-    /// Elementary function of the device library. Half formats are evaluated in f32.
+    /// Calls an elementary function of the device library. Half formats are evaluated in f32.
     fn math(&self, op: OpRef<'c>, operation: lib::Math, mode: lib::Mode, a: &[Val<'c>]) -> Result<Val<'c>, Failed> {
         let l = &self.l;
         let t = ty(a[0]);
@@ -325,12 +326,12 @@ impl<'c> Lower<'c, '_> {
 
     fn square_root(&self, _op: OpRef<'c>, a: Val<'c>) -> Result<Val<'c>, Failed> {
         let (l, t) = (&self.l, ty(a));
-        // The root of a half in f32 rounds to the right half.
+        // The f32 root of a half rounds to the correct half.
         let wide = if t == l.f64 || t == l.f32 { t } else { l.f32 };
         Ok(l.cast("fptrunc", l.un("intr.sqrt", l.cast("fpext", a, wide)), t))
     }
 
-    /// Operations with a rounding mode or flush to zero.
+    /// Lowers operations with a rounding mode or flush-to-zero.
     fn modified(&self, op: FpOp<'c>, a: &[Val<'c>]) -> Result<Val<'c>, Failed> {
         use FpKind::*;
         let (l, kind, ftz, rounding) = (&self.l, op.kind(), op.ftz(), op.rounding());
@@ -370,7 +371,7 @@ impl<'c> Lower<'c, '_> {
             Div => direct("div").ok_or(()).or_else(|()| self.directed_half(op, lib::Arithmetic::Div, a)),
             Fma => direct("fma").ok_or(()).or_else(|()| self.directed_half(op, lib::Arithmetic::Fma, a)),
             Sqrt => direct("sqrt").ok_or(()).or_else(|()| self.directed_half(op, lib::Arithmetic::Sqrt, a)),
-            // Negation is exact, so a - b is a + (-b) in every rounding.
+            // Negation is exact, so a - b equals a + (-b) in every rounding mode.
             Sub if t == l.f32 || t == l.f64 => {
                 let negated = [a[0], l.un("fneg", a[1])];
                 let suffix = if t == l.f32 { "f" } else { "d" };
@@ -406,7 +407,7 @@ impl<'c> Lower<'c, '_> {
         }
     }
 
-    /// f16 and bf16 arithmetic rounded in one direction.
+    /// Lowers f16 and bf16 arithmetic with directed rounding.
     fn directed_half(&self, op: FpOp<'c>, operation: lib::Arithmetic, a: &[Val<'c>]) -> Result<Val<'c>, Failed> {
         let (l, t) = (&self.l, ty(a[0]));
         let direction = match op.rounding() {
@@ -426,7 +427,7 @@ impl<'c> Lower<'c, '_> {
         Ok(l.cast("bitcast", l.call(&symbol, l.i16, &args), t))
     }
 
-    /// Conversions with a format below sixteen bits, or tf32, on one side.
+    /// Lowers conversions from or to a format narrower than 16 bits, or tf32.
     pub(super) fn narrow_cast(
         &self,
         op: OpRef<'c>,
@@ -445,7 +446,7 @@ impl<'c> Lower<'c, '_> {
             self.declare(&symbol, result, &[ty(v)]);
             Ok(l.call(&symbol, result, &[v]))
         };
-        // To f32 or f64 first: exact from every narrow format.
+        // Convert to f32 or f64 first, which is exact for every narrow format.
         let wide = match narrow(from) {
             Some(lib::Format::Tf32) => a,
             Some(format) => call(lib::Function::Widen { from: format, to: lib::Wide::F32 }, l.f32, a)?,
@@ -490,7 +491,7 @@ impl<'c> Lower<'c, '_> {
     }
 }
 
-/// The library's name for a narrow format; none for those with LLVM types of their own.
+/// Returns the library's name for a narrow format; `None` for formats with LLVM types.
 fn narrow(t: Type<'_>) -> Option<lib::Format> {
     // SAFETY: the type is alive.
     unsafe {

@@ -1,11 +1,11 @@
 //! Scans within warps, and the carries between their segments.
 //!
-//! A thread scans its runs of registers one after the other. The last elements of the runs are then scanned over the
-//! lanes by the scheme of Sklansky (1960): in step `k` every block of `2^(k+1)` lanes, in the order of the coordinate,
-//! takes in the last value of its lower half in all lanes of its upper half. The lanes of a step are found by setting
-//! and clearing bits of the own number, so the bits of the coordinate may lie in the lane number in any order. At last
-//! each thread takes the value of the lane before it into the run. Nothing is combined with the identity: where there
-//! is nothing before, the value stays.
+//! A thread first scans each of its runs of registers sequentially. The last elements of the runs are then scanned
+//! across the lanes with Sklansky's scheme (1960): in step `k`, each block of `2^(k+1)` lanes in coordinate order
+//! combines the last value of its lower half into all lanes of its upper half. A lane finds its source in a step by
+//! setting and clearing bits of its own number, so the bits of the coordinate may be in the lane number in any order.
+//! Finally each thread combines the value of the previous lane into its run. No identity element is needed: values
+//! without predecessors stay unchanged.
 
 use super::{Lower, combine::From, llvm::Cmp};
 use crate::dialect::{
@@ -22,12 +22,12 @@ impl<'c> Lower<'c, '_> {
     pub(super) fn scan(&mut self, x: ScanOp<'c>) -> Result<(), Failed> {
         let op = x.op();
         let operands: Vec<Val<'c>> = x.operands().collect();
-        let tensor = Tensor::of_value(operands[0]).ok_or_else(|| fail(op, "operand is no tensor"))?;
+        let tensor = Tensor::of_value(operands[0]).ok_or_else(|| fail(op, "operand is not a tensor"))?;
         let layout = self.layout(op, operands[0])?;
         let plan = layout
             .warp_scan(&tensor.tile_shape(), x.dim() as usize)
             .map_err(|e| fail(op, e.to_string()))?
-            .ok_or_else(|| fail(op, "'nv_tileas.scan' leaves the warp; run tileas-materialize-reductions first"))?;
+            .ok_or_else(|| fail(op, "'nv_tileas.scan' spans several warps; run tileas-materialize-reductions first"))?;
         let mut values: Vec<Vec<Val<'c>>> = operands.iter().map(|v| self.fragment(op, *v)).collect::<Result<_, _>>()?;
         let runs: Vec<Vec<u32>> = if x.reverse() {
             plan.runs.iter().map(|run| run.iter().rev().copied().collect()).collect()
@@ -47,8 +47,8 @@ impl<'c> Lower<'c, '_> {
         Ok(())
     }
 
-    /// Scans the runs of all lanes, each of which its thread has scanned. Registers of a run are in the direction of
-    /// the scan.
+    /// Scans runs across all lanes; each thread has scanned its own runs. The registers of a run are in scan
+    /// direction.
     fn scan_lanes(
         &mut self,
         op: OpRef<'c>,
@@ -60,7 +60,7 @@ impl<'c> Lower<'c, '_> {
         let last = |run: &Vec<u32>| run[run.len() - 1];
         let mut totals: Vec<Vec<Val<'c>>> = runs.iter().map(|run| at(values, last(run))).collect();
         for (source, upper) in &steps.blocks {
-            // All exchanges of a step before its combinations: they overlap.
+            // Emit all exchanges of a step before its combinations, so that they overlap.
             let others = self.rows_from_lane(&totals, From::Lane(*source));
             for (total, other) in totals.iter_mut().zip(others) {
                 *total = self.combine_where(op, *upper, &other, total)?;
@@ -81,7 +81,7 @@ impl<'c> Lower<'c, '_> {
         Ok(())
     }
 
-    /// `later` combined with `earlier` where `takes` holds, and as it is elsewhere.
+    /// Combines `later` with `earlier` where `takes` holds, and keeps `later` elsewhere.
     fn combine_where(
         &mut self,
         op: OpRef<'c>,
@@ -93,17 +93,17 @@ impl<'c> Lower<'c, '_> {
         Ok(both.iter().zip(later).map(|(b, l)| self.l.select(takes, *b, *l)).collect())
     }
 
-    /// Each element with the totals of all segments before its own. A thread computes the prefixes of all segments, and
-    /// takes the one of its element's segment.
+    /// Combines each element with the totals of all segments before its own. A thread computes the prefixes of all
+    /// segments and selects the one for its element's segment.
     pub(super) fn carry(&mut self, x: CarryOp<'c>) -> Result<(), Failed> {
         let op = x.op();
         let error = |e: tile_layout::LayoutError| fail(op, e.to_string());
         let scanned: Vec<Val<'c>> = x.scanned().collect();
         let totals: Vec<Val<'c>> = x.totals().collect();
-        let tensor = Tensor::of_value(scanned[0]).ok_or_else(|| fail(op, "operand is no tensor"))?;
+        let tensor = Tensor::of_value(scanned[0]).ok_or_else(|| fail(op, "operand is not a tensor"))?;
         let (layout, totals_layout) = (self.layout(op, scanned[0])?, self.layout(op, totals[0])?);
         let dim = x.dim() as usize;
-        // Where the elements of each place are in the totals' numbering.
+        // The index of each element in the numbering of the totals.
         let (places, shape) = layout.slice(&tensor.tile_shape(), dim + 1).map_err(error)?;
         let segments = Segments::new(&places, &shape, dim).map_err(error)?;
         let holders = LinearMap::new(totals_layout.register().to_vec(), 64).map_err(error)?;
@@ -111,7 +111,8 @@ impl<'c> Lower<'c, '_> {
         let mut values: Vec<Vec<Val<'c>>> = scanned.iter().map(|v| self.fragment(op, *v)).collect::<Result<_, _>>()?;
         let sums: Vec<Vec<Val<'c>>> = totals.iter().map(|v| self.fragment(op, *v)).collect::<Result<_, _>>()?;
         let own = self.linear(&segments.thread);
-        // Prefixes by segment, for each set of other coordinates; the carry of each such set and segment of a register.
+        // The prefixes by segment, for each set of other coordinates; and the carry for each such set and register
+        // segment.
         let mut prefixes: FxHashMap<u64, Vec<Option<Vec<Val<'c>>>>> = FxHashMap::default();
         let mut carries: FxHashMap<(u64, u64), Carry<'c>> = FxHashMap::default();
         for r in 0..layout.registers() {
@@ -145,7 +146,7 @@ impl<'c> Lower<'c, '_> {
         Ok(())
     }
 
-    /// For every segment the combination of all totals before it; none for the first in the direction.
+    /// For each segment, computes the combination of all earlier totals; `None` for the first one in scan direction.
     #[allow(clippy::type_complexity, reason = "a list of optional lists")]
     fn prefixes(
         &mut self,
@@ -170,7 +171,7 @@ impl<'c> Lower<'c, '_> {
         Ok(list)
     }
 
-    /// The candidate whose number `own` is.
+    /// Selects the candidate whose number equals `own`.
     fn choose(&self, own: Val<'c>, candidates: &[(u64, Option<Vec<Val<'c>>>)]) -> Carry<'c> {
         let l = &self.l;
         let compare = |predicate, number: u64| l.icmp(predicate, own, l.i32c(number as i64));
@@ -197,7 +198,7 @@ impl<'c> Lower<'c, '_> {
     }
 }
 
-/// Register `r` of every operand.
+/// Returns register `r` of every operand.
 fn at<'c>(values: &[Vec<Val<'c>>], r: u32) -> Vec<Val<'c>> {
     values.iter().map(|v| v[r as usize]).collect()
 }
@@ -206,23 +207,23 @@ fn put<'c>(values: &mut [Vec<Val<'c>>], r: u32, new: Vec<Val<'c>>) {
     values.iter_mut().zip(new).for_each(|(v, n)| v[r as usize] = n);
 }
 
-/// What an element is combined with.
+/// The prefix that an element is combined with.
 #[derive(Clone)]
 enum Carry<'c> {
     None,
     Always(Vec<Val<'c>>),
-    /// In threads where the condition holds.
+    /// Only in threads where the condition holds.
     Where(Val<'c>, Vec<Val<'c>>),
 }
 
-/// The segment of a place, and the other coordinates.
+/// Splits an index into its segment and the other coordinates.
 struct Segments {
     low: u32,
     mask: u64,
     count: u64,
-    /// The thread's part of the segment's number.
+    /// The thread's contribution to the segment number.
     thread: LinearExpr,
-    /// All values of that part, zero first.
+    /// All values of this contribution, starting with zero.
     offsets: Vec<u64>,
 }
 
@@ -236,17 +237,17 @@ impl Segments {
         let thread = LinearExpr::new(&lane, &warp, &block);
         Ok(Segments { low, mask, count: mask + 1, thread, offsets: reach.members().collect() })
     }
-    /// The other coordinates of an index, and its segment.
+    /// Returns the other coordinates of an index, and its segment.
     fn split(&self, index: u64) -> (u64, u64) {
         (index & !(self.mask << self.low), index >> self.low & self.mask)
     }
 }
 
-/// Where the lanes of a warp read from, the same for all runs.
+/// The lanes that a lane reads from, the same for all runs.
 struct Steps<'c> {
-    /// For each doubling of blocks the lane to read from, and whether this lane is in an upper half.
+    /// For each doubling step, the source lane and whether this lane is in an upper half.
     blocks: Vec<(Val<'c>, Val<'c>)>,
-    /// The lane just before this one, and whether there is one; none when lanes do not take part.
+    /// The previous lane and whether there is one; `None` if the scan does not cross lanes.
     before: Option<(Val<'c>, Val<'c>)>,
 }
 
@@ -257,7 +258,7 @@ impl<'c> Steps<'c> {
         let mut blocks = vec![];
         let mut below = 0u32;
         for bit in plan.lanes.iter().map(|b| 1u32 << b) {
-            // Backwards, every bit of the coordinate counts as its complement.
+            // In reverse, each bit of the coordinate is complemented.
             let (set, clear) = if reverse { (bit, below) } else { (below, bit) };
             let cleared = l.bin("and", lower.lane, constant(!(clear | set)));
             let source = if set == 0 { cleared } else { lower.or_disjoint(cleared, constant(set)) };
@@ -276,20 +277,20 @@ impl<'c> Steps<'c> {
 }
 
 impl<'c> Lower<'c, '_> {
-    /// The lane whose coordinate, which the bits `lanes` of the lane number hold, is one less than this lane's, or one
-    /// more.
+    /// Returns the lane whose coordinate is one less than this lane's, or one more if `up`. The bits `lanes` of the
+    /// lane number hold the coordinate.
     fn neighbour(&self, lanes: &[u32], mask: u32, up: bool) -> Val<'c> {
         let l = &self.l;
         let constant = |v: u32| l.i32c(i64::from(v as i32));
         if lanes.is_sorted() {
-            // With all other bits set (or cleared), a carry (or borrow) runs through them.
+            // Setting (or clearing) all other bits lets a carry (or borrow) propagate through them.
             let (name, others) = if up { ("add", !mask) } else { ("sub", 0) };
             let own =
                 if up { l.bin("or", self.lane, constant(others)) } else { l.bin("and", self.lane, constant(mask)) };
             let moved = l.bin("and", l.bin(name, own, constant(1 << lanes[0])), constant(mask));
             return self.or_disjoint(moved, l.bin("and", self.lane, constant(!mask)));
         }
-        // A coordinate's bits in another order than the lane's: bit by bit, each flips when all below it carry.
+        // The coordinate's bits are in a different order than the lane's: each bit flips if all bits below it carry.
         let mut result = self.lane;
         let mut carries: Option<Val<'c>> = None;
         for &bit in lanes {

@@ -1,4 +1,4 @@
-//! Ops that relate shapes: they rename registers.
+//! Shape ops, which only rename registers.
 
 use super::{Lower, Lowered};
 use crate::{
@@ -13,7 +13,7 @@ use crate::{
 };
 
 impl<'c> Lower<'c, '_> {
-    /// Index of each register's element.
+    /// Computes the index of each register's element.
     pub(super) fn make_range(&mut self, op: MakeRangeOp<'c>) -> Result<(), Failed> {
         let layout = self.layout(op.op(), op.result())?;
         let element = self.element_of(op.op(), op.result())?;
@@ -42,7 +42,7 @@ impl<'c> Lower<'c, '_> {
         Ok(())
     }
 
-    /// The result's layout is the image of the source's, register by register.
+    /// The layout of the result maps each register to the same register of the source.
     pub(super) fn same_registers(&mut self, op: OpRef<'c>, from: Val<'c>, to: Val<'c>) -> Result<(), Failed> {
         let values = self.fragment(op, from)?;
         if values.len() != self.registers(op, to)? {
@@ -52,13 +52,13 @@ impl<'c> Lower<'c, '_> {
         Ok(())
     }
 
-    /// Each register of the result is that of the element which it repeats.
+    /// Each register of the result takes the register of the element that it repeats.
     pub(super) fn broadcast(&mut self, op: BroadcastOp<'c>) -> Result<(), Failed> {
         let (from, to) = (self.layout(op.op(), op.source())?, self.layout(op.op(), op.result())?);
         let shape = |v| Tensor::of_value(v).map(|t| t.shape).unwrap_or_default();
         let wanted = project(&to, &shape(op.result()), &shape(op.source()));
         let order = tile_layout::register_permutation(&from, &wanted)
-            .ok_or_else(|| fail(op.op(), "source does not lie as the result wants"))?;
+            .ok_or_else(|| fail(op.op(), "the source's layout does not match the result's"))?;
         let values = self.fragment(op.op(), op.source())?;
         self.set_all(op.result(), order.into_iter().map(|r| values[r as usize]).collect());
         Ok(())
@@ -66,7 +66,7 @@ impl<'c> Lower<'c, '_> {
 
     pub(super) fn dim(&mut self, op: DimOp<'c>) -> Result<(), Failed> {
         let make = defining_op(op.memref()).and_then(crate::dialect::nv_tileaa::MakeMemRefOp::cast);
-        let make = make.ok_or_else(|| fail(op.op(), "memref is not made in this function"))?;
+        let make = make.ok_or_else(|| fail(op.op(), "memref is not created in this function"))?;
         let memref = crate::dialect::nv_tileaa::StridedMemRefType::cast(ty(op.memref())).expect("a memref");
         let d = op.index() as usize;
         let Some(&extent) = memref.shape().get(d) else { return Err(fail(op.op(), "no such dimension")) };
@@ -85,7 +85,7 @@ impl<'c> Lower<'c, '_> {
 
     /// ceil(extent / step).
     pub(super) fn num_tiles(&mut self, op: NumTilesOp<'c>) -> Result<(), Failed> {
-        let view = View::of(op.view()).ok_or_else(|| fail(op.op(), "view is not made in this function"))?;
+        let view = View::of(op.view()).ok_or_else(|| fail(op.op(), "view is not created in this function"))?;
         let t = op.index() as usize;
         let (Some(&m), Some(&step)) = (view.ty.dim_map().get(t), view.ty.steps().get(t)) else {
             return Err(fail(op.op(), "no such dimension"));
@@ -113,7 +113,7 @@ impl<'c> Lower<'c, '_> {
     }
 }
 
-/// Shape of a tensor value for the algebra.
+/// Returns the shape of a tensor value, for the layout algebra.
 pub(super) fn shape_of(v: Val<'_>) -> Option<tile_layout::Shape> {
     Tensor::of_value(v).map(|t| t.tile_shape())
 }

@@ -1,5 +1,5 @@
-//! Shared memory. Addresses of a thread are one linear function of its number; each instruction flips or adds
-//! constants, as the layout algebra plans them.
+//! Shared memory accesses. A thread's addresses are one linear function of its number; each instruction flips bits or
+//! adds a constant, as planned by the layout algebra.
 
 use super::{Lower, Lowered, llvm::Cmp};
 use crate::dialect::{
@@ -16,7 +16,7 @@ use melior::ir::{
 use tile_layout::{AccessMode, Direction, Instruction, Layout, SharedAccess};
 use tile_targets::Feature;
 
-/// Symbol of the block's shared memory.
+/// The symbol of the CTA's shared memory.
 pub(super) const SHARED_SYMBOL: &str = "__tileir_shared";
 
 impl<'c> Lower<'c, '_> {
@@ -83,7 +83,7 @@ impl<'c> Lower<'c, '_> {
         Ok(())
     }
 
-    /// What a thread holds in `layout` of a tensor in shared memory. `block` takes the place of the block's number.
+    /// Reads the elements that a thread holds of a shared-memory tensor in `layout`. `block` replaces the CTA number.
     pub(super) fn read_shared(
         &mut self,
         op: OpRef<'c>,
@@ -133,16 +133,17 @@ impl<'c> Lower<'c, '_> {
         direction: Direction,
     ) -> Result<SharedAccess, Failed> {
         let shared = shared_layout(desc).ok_or_else(|| fail(op, "storage has no valid layout"))?;
-        // Every target loads matrices.
+        // Every target has `ldmatrix`.
         let matrix = direction == Direction::Load || self.target.has(Feature::Stmatrix);
         SharedAccess::new(layout, &shared, storage_bits(desc.element_type()), direction, matrix)
             .map_err(|e| fail(op, e.to_string()))
     }
 
-    /// 8x8 matrices of 16 bits (or rows of 16 bytes of other elements): a word of each for every lane.
+    /// Loads 8x8 matrices of 16-bit elements, or rows of 16 bytes of other elements; each lane gets a word of each
+    /// matrix.
     ///
-    /// The constant part of the address is an immediate. As a sum in front of an intrinsic it would be moved out of
-    /// loops and take a register for each instruction all through them.
+    /// The constant part of the address is an immediate of the instruction. If it were added before an intrinsic,
+    /// LLVM would hoist the sums out of loops, at the cost of a register per instruction throughout the loop.
     pub(super) fn load_matrices(&self, rows: Val<'c>, add: u64, count: usize, transposed: bool) -> Vec<Val<'c>> {
         let l = &self.l;
         let trans = if transposed { ".trans" } else { "" };
@@ -186,7 +187,8 @@ impl<'c> Lower<'c, '_> {
         }
     }
 
-    /// Address of the block's shared memory. The symbol is declared without a size; the module's is known at the end.
+    /// Returns the address of the CTA's shared memory. The symbol is declared once per module, large enough for all
+    /// its functions.
     fn shared_base(&mut self) -> Val<'c> {
         if let Some(v) = self.shared {
             return v;
@@ -210,7 +212,7 @@ impl<'c> Lower<'c, '_> {
             b.insert(s).expect("no inference asked for");
         }
         let name: Attribute<'c> = FlatSymbolRefAttribute::new(context, SHARED_SYMBOL).into();
-        // Where it is seen by all uses.
+        // In the entry block, which dominates all uses.
         let b = Builder::at_end(context, self.entry, self.l.location());
         b.set_start(self.entry);
         let v = b.value("llvm.mlir.addressof", self.l.shared_ptr, &[], &[("global_name", name)]);
@@ -219,7 +221,8 @@ impl<'c> Lower<'c, '_> {
     }
 }
 
-/// Bytes of shared memory that the functions of a module use, the largest end of an allocation, and their alignment.
+/// Returns the bytes of shared memory that the functions of a module use (the largest end of an allocation), and the
+/// alignment.
 fn shared_bytes(module: OpRef<'_>) -> (u64, i64) {
     let (mut end, mut alignment) = (0, ALIGNMENT);
     walk(module, &mut |op| {

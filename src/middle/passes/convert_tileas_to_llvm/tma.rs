@@ -1,32 +1,34 @@
-//! Tensor maps and copies of tiles by them.
+//! Tensor maps, and TMA copies of tiles.
 //!
-//! The hardware reads a tensor map from global memory, so a map that is built on the device must have a place there
-//! that no other block changes while copies use it. The module has a table of maps. A slot belongs to the first map
-//! that asks for it, for ever: what a map says follows from its key, and is right for any later launch, in any stream.
+//! The hardware reads a tensor map from global memory, so a map that is built on the device needs a location that no
+//! other CTA changes while copies use it. The module has a table of maps. A slot permanently belongs to the first map
+//! that claims it: the content of a map follows from its key and stays valid for any later launch, in any stream.
 //!
 //! ```text
 //! slot, 256 bytes:    0 map      128 state: empty, busy, ready      144 key: base, static fields, extents, strides
 //! ```
 //!
-//! A map may lie in [`PROBES`] slots from its hash on. Each block pays for the search before its first copy, so what is
-//! there is found in two trips to L2: maps that are made one behind the other are looked up together, and each lane of
-//! the warp looks at one slot for one of them, first at its state, then at its whole key. No lane waits for anything
-//! here, nor takes a slot, so that lanes cannot keep each other waiting.
+//! A map can be in any of [`PROBES`] slots starting at its hash. Each CTA pays for the search before its first copy,
+//! so an existing map is found in two trips to L2: the kernel looks up consecutively created maps together, and each
+//! lane of the warp checks one slot for one of them, first its state and then its whole key. Lanes neither wait nor
+//! claim slots during this step, so they cannot block each other.
 //!
-//! A map that has not been seen so is searched for by one thread, slot by slot. One that is *busy* is being filled
-//! by a running block, and waited for. One that is *empty* is taken by an atomic exchange. Whoever has taken a slot
-//! builds the map in shared memory, copies it, writes the key, and says *ready* with release. Who sees *ready* does so
-//! with acquire, and the fence of the tensor map's proxy follows in every user.
+//! A map that this step does not find is then searched by one thread, slot by slot. A *busy* slot is being filled by
+//! a running CTA, and the thread waits for it. An *empty* slot is claimed by an atomic exchange. The thread that
+//! claims a slot builds the map in shared memory, copies it, writes the key, and sets the state to *ready* with
+//! release semantics. Threads that read *ready* do so with acquire semantics, and every user executes the tensor map
+//! proxy fence afterward.
 //!
-//! Where all slots belong to others, the warp borrows an entry of a pool, which has room for all maps of the function,
-//! and gives it back at the end of the kernel, when the copies of the whole block are done. One entry is enough for all
-//! maps of an agent, so no warp waits for a second while it holds the first. A map that a loop makes anew is written
-//! over there, when the copies by the one before have filled their stages.
+//! If all slots belong to other maps, the warp borrows an entry of a pool. An entry has room for all maps of the
+//! function. The warp returns it at the end of the kernel, when the copies of the whole CTA are done. One entry
+//! suffices for all maps of an agent, so no warp waits for a second entry while it holds the first. A map that is
+//! created in a loop overwrites its predecessor in the entry once the copies by the predecessor have filled their
+//! stages.
 //!
-//! A view with an extent of zero has no element that may be read. Its map is that of one element of zeros.
+//! A view with an extent of zero does not have readable elements. Its map describes one element of zeros.
 //!
-//! A dimension of one element has the stride that maps of such dimensions have, not the view's, which no address uses
-//! and which may be illegal in a map.
+//! A dimension with one element uses a fixed stride instead of the view's. No address depends on the view's stride,
+//! which may be illegal in a map.
 
 use super::{Lower, Lowered, llvm::Cmp, rings::Filled};
 use crate::{
@@ -47,81 +49,82 @@ use crate::{
 use melior::dialect::llvm;
 use tile_layout::{MAP_STRIDE_LIMIT, MAP_UNIT, SINGLE_STRIDE, TensorCopyPlan, TensorMapPlan};
 
-/// Slots of the table, and their bytes.
+/// The number of slots of the table, and the size of a slot in bytes.
 const SLOTS: i64 = 1024;
 const SLOT: i64 = 256;
-/// Where a slot, or an entry of the pool, has its state.
+/// The offset of the state in a slot or pool entry.
 const STATE: i64 = MAP;
-/// Where a slot has its key: at a multiple of 16, since words are read in pairs. What is behind a short key is zero.
+/// The offset of the key in a slot: a multiple of 16, since words are read in pairs. A short key is followed by
+/// zeros.
 const KEY: i64 = 144;
-/// Slots that may hold a key; a power of two, as many as lanes look at.
+/// The number of slots that may hold a key: a power of two, and the number of lanes that search for one map.
 const PROBES: i64 = 8;
-/// Entries of the pool: more than agents that copy run at once on any target. A block of two has 256 threads and more
-/// accumulators than let four of them share a multiprocessor, so no agent waits for an entry while the other one of its
-/// block has one.
+/// The number of pool entries: more than the number of copying agents that run at once on any target. A CTA with two
+/// such agents has 256 threads and too many accumulators for four CTAs to share an SM, so no agent waits for an entry
+/// that the other agent of its CTA holds.
 const ENTRIES: i64 = 2048;
-/// Bytes of a map.
+/// The size of a map in bytes.
 const MAP: i64 = 128;
-/// States of a slot. An entry of the pool is empty or busy.
+/// The states of a slot. A pool entry is empty or busy.
 const BUSY: i64 = 1;
 const READY: i64 = 2;
-/// What the search found: the key's slot, a slot to fill, or nothing. The slot's number is above these bits.
+/// The results of a search: the key's slot, a slot to fill, or no slot. The slot number is in the bits above.
 const FOUND: i64 = 0;
 const TAKEN: i64 = 1;
 const FULL: i64 = 2;
-/// Largest coordinate, and largest extent of a map's dimension.
+/// The largest coordinate, and the largest extent of a map's dimension.
 const LARGEST: i64 = i32::MAX as i64;
 
-/// What a map is built from, at run time.
+/// The run-time values that a map is built from.
 struct Fields<'c> {
     map: TensorMapPlan,
-    /// Address of the first element.
+    /// The address of the first element.
     base: Val<'c>,
-    /// Extents in the order of the map, 32 bits.
+    /// The extents in map order, in 32 bits.
     extents: Vec<Val<'c>>,
-    /// Bytes from one element to the next along dimensions 1 and up of the map.
+    /// The strides in bytes of the map's dimensions 1 and up.
     strides: Vec<Val<'c>>,
 }
 
-/// Shared memory in which a map is built.
+/// The shared memory in which a map is built.
 #[derive(Clone, Copy)]
 struct Scratch<'c> {
     address: Val<'c>,
-    /// Whether copies write to it at other times.
+    /// Whether TMA loads write to it at other times.
     reused: bool,
 }
 
-/// A map that is asked for.
+/// A requested map.
 struct Wanted<'c> {
     op: MakeTiledTmaDescOp<'c>,
     fields: Fields<'c>,
     scratch: Scratch<'c>,
-    /// Its number among the maps of its function.
+    /// The map's number among the maps of its function.
     number: i64,
-    /// Pipelines whose stages copies by the map before have filled.
-    behind: Vec<Filled<'c>>,
+    /// The pipelines whose stages are filled by copies that use the previous map.
+    filled_before: Vec<Filled<'c>>,
 }
 
-/// A tile on its way between a view and shared memory.
+/// A copy of a tile between a view and shared memory.
 struct Copy<'c> {
     view: View<'c>,
     plan: TensorCopyPlan,
-    /// Address of the map.
+    /// The address of the map.
     map: Val<'c>,
     memory: Val<'c>,
-    /// Of the tile, in the order of the map, 64 bits.
+    /// The coordinates of the tile in map order, in 64 bits.
     starts: Vec<Val<'c>>,
 }
 
 impl Copy<'_> {
-    /// Coordinates as operands of the instruction, from a number on.
+    /// Returns the coordinates as operands of the instruction, numbered from `first`.
     fn coordinates(&self, first: usize) -> String {
         let list: Vec<String> = (0..self.starts.len()).map(|d| format!("${}", d + first)).collect();
         list.join(", ")
     }
 }
 
-/// The function around an op.
+/// Returns the function around an op.
 fn function_of(op: MakeTiledTmaDescOp<'_>) -> OpRef<'_> {
     let mut function = op.op();
     while let Some(outer) = parent_op(function).filter(|_| FuncOp::cast(function).is_none()) {
@@ -130,7 +133,7 @@ fn function_of(op: MakeTiledTmaDescOp<'_>) -> OpRef<'_> {
     function
 }
 
-/// Whether tensor copies write to the memory of a map's scratch at other times.
+/// Whether TMA loads write to the memory of a map's scratch at other times.
 fn is_copied_over(op: MakeTiledTmaDescOp<'_>) -> bool {
     let place = |storage: AllocTensorOp<'_>| {
         let desc = MemDescType::cast(ty(storage.result()))?;
@@ -146,7 +149,7 @@ fn is_copied_over(op: MakeTiledTmaDescOp<'_>) -> bool {
         .any(|other| place(other).is_none_or(|other| other.start < at.end && at.start < other.end))
 }
 
-/// Whether a tensor copy writes to storage, or a part of it.
+/// Whether a TMA load writes to the storage or a part of it.
 fn is_copied_to(storage: Val<'_>) -> bool {
     uses(storage).into_iter().any(|(user, at)| match AsyncTiledTmaLoadOp::cast(user) {
         Some(copy) => key(copy.dest()) == key(operand(user, at)),
@@ -155,18 +158,18 @@ fn is_copied_to(storage: Val<'_>) -> bool {
 }
 
 impl<'c> Lower<'c, '_> {
-    /// Makes the map of an op, and those of the ops behind it that make others.
+    /// Creates the map of an op together with the maps of the ops directly after it.
     pub(super) fn make_tiled_tma_desc(&mut self, op: MakeTiledTmaDescOp<'c>) -> Result<(), Failed> {
         if self.values.contains_key(&key(op.desc())) {
             return Ok(());
         }
-        let block = block_around(op.op()).ok_or_else(|| fail(op.op(), "stands in no block"))?;
+        let block = block_around(op.op()).ok_or_else(|| fail(op.op(), "the op is not in a block"))?;
         let together: Vec<_> = ops_of(block)
             .skip_while(|o| *o != op.op())
             .map_while(MakeTiledTmaDescOp::cast)
             .take((32 / PROBES) as usize)
             .collect();
-        // Errors of the operands are found before there are branches.
+        // Check the operands before creating branches.
         let wanted: Vec<Wanted<'c>> = together.into_iter().map(|op| self.wanted(op)).collect::<Result<_, _>>()?;
         let borrowed = (self.borrowed_entry(), collect_ops(function_of(op), MakeTiledTmaDescOp::cast).len() as i64);
         let pointer = llvm::r#type::pointer(self.l.context(), GLOBAL);
@@ -193,13 +196,13 @@ impl<'c> Lower<'c, '_> {
         let view = self.view(op.op(), op.view())?;
         let desc = TmaDescType::cast(ty(op.desc())).ok_or_else(|| fail(op.op(), "not a tensor map"))?;
         let map =
-            tensor_maps::map_of(desc).ok_or_else(|| fail(op.op(), "a tensor map has no elements of this type"))?;
+            tensor_maps::map_of(desc).ok_or_else(|| fail(op.op(), "a tensor map cannot have elements of this type"))?;
         let scratch = Scratch { address: self.shared_address(op.op(), op.scratch())?, reused: is_copied_over(op) };
         let all = collect_ops(function_of(op), MakeTiledTmaDescOp::cast);
         let number = all.iter().take_while(|x| op_key(x.op()) != op_key(op.op())).count() as i64;
-        let behind = op.pipelines().zip(op.iterators()).map(|(p, at)| self.filled(op.op(), p, at));
-        let behind = behind.collect::<Result<_, _>>()?;
-        Ok(Wanted { op, fields: self.fields(op.op(), &view, map)?, scratch, number, behind })
+        let filled_before = op.pipelines().zip(op.iterators()).map(|(p, at)| self.filled(op.op(), p, at));
+        let filled_before = filled_before.collect::<Result<_, _>>()?;
+        Ok(Wanted { op, fields: self.fields(op.op(), &view, map)?, scratch, number, filled_before })
     }
 
     pub(super) fn tma_ready(&mut self, op: TmaReadyOp<'c>) -> Result<(), Failed> {
@@ -209,7 +212,7 @@ impl<'c> Lower<'c, '_> {
         let bytes = (storage_bits(view.memref.element_type()) / 8).ilog2();
         let l = &self.l;
         let base = l.cast("ptrtoint", self.scalar(op.op(), view.make.base())?, l.i64);
-        // Bits that must be zero.
+        // The bits that must be zero.
         let mut wrong = l.bin("and", base, l.i64c(MAP_UNIT as i64 - 1));
         for &dim in &map.dims[1..] {
             let stride = match view.stride(dim) {
@@ -250,7 +253,7 @@ impl<'c> Lower<'c, '_> {
         let indices: Vec<Val<'c>> = op.indices().collect();
         let copy = self.tile_copy(op.op(), (op.view(), &indices), op.desc(), op.source())?;
         let l = &self.l;
-        // The map of a view without elements has one, which nobody may write.
+        // The map of a view without elements has one element, which must not be written.
         let mut writes = l.icmp(Cmp::Eq, self.thread, l.i32c(0));
         for (&dim, &start) in copy.plan.map.dims.iter().zip(&copy.starts) {
             if let Err(extent) = copy.view.extent(dim) {
@@ -270,7 +273,7 @@ impl<'c> Lower<'c, '_> {
         Ok(())
     }
 
-    /// Threads that have started no copies do not wait.
+    /// Threads that have not started copies do not wait.
     pub(super) fn async_tma_store_wait(&mut self, op: AsyncTmaStoreWaitOp<'c>) {
         let until = if op.read() { ".read" } else { "" };
         self.l.asm(&format!("cp.async.bulk.wait_group{until} 0;"), "~{memory}", None, &[], false);
@@ -295,8 +298,8 @@ impl<'c> Lower<'c, '_> {
         Ok(Copy { view, plan, map, memory, starts })
     }
 
-    /// One instruction for each box: operands are the place in shared memory, the map, the barrier if there is one, and
-    /// the coordinates.
+    /// Emits one instruction for each box. The operands are the shared-memory address, the map, the barrier if there
+    /// is one, and the coordinates.
     fn start_boxes(&self, copy: &Copy<'c>, text: &str, barrier: Option<Val<'c>>) {
         let l = &self.l;
         let registers = ",r".repeat(copy.starts.len() + usize::from(barrier.is_some()));
@@ -312,7 +315,8 @@ impl<'c> Lower<'c, '_> {
         }
     }
 
-    /// The first coordinate of a tile along a dimension of its view, in 64 bits. What is behind every view stays there.
+    /// Returns the first coordinate of a tile along a dimension of its view, in 64 bits. A coordinate past the end of
+    /// every view stays past the end.
     fn first_coordinate(
         &self,
         op: OpRef<'c>,
@@ -358,7 +362,7 @@ impl<'c> Lower<'c, '_> {
             strides.push(match (view.extent(dim), view.stride(dim)) {
                 (Ok(1), _) => l.i64c(SINGLE_STRIDE as i64),
                 (_, Ok(stride)) => l.i64c(stride * bytes),
-                // What is promised of a stride does not hold where no address uses it.
+                // Assumptions about a stride do not hold if no address depends on it.
                 (of_view, Err(v)) => {
                     let mut stride = self.scalar(op, v)?;
                     if ty(stride) != l.i32 {
@@ -375,7 +379,7 @@ impl<'c> Lower<'c, '_> {
         Ok(Fields { map, base, extents, strides })
     }
 
-    /// Where maps lie, in all lanes of the warp that calls this.
+    /// Returns the addresses of maps, in all lanes of the calling warp.
     fn interned(&self, wanted: &[Wanted<'c>], borrowed: (Val<'c>, i64)) -> Vec<Val<'c>> {
         let l = &self.l;
         let table = self.zeros("__tileir_tensor_maps", SLOTS * SLOT, MAP);
@@ -391,8 +395,8 @@ impl<'c> Lower<'c, '_> {
         wanted.iter().zip(&keys).enumerate().map(place).collect()
     }
 
-    /// The number of the slot that is ready with a key, or -1 where none has been seen: that of key `i` in the lanes
-    /// from `i * PROBES` on.
+    /// Returns the number of the slot that is ready with a key, or -1 if the search does not find it. Lanes from `i *
+    /// PROBES` on have the result for key `i`.
     fn seen(&self, table: Val<'c>, keys: &[Vec<Val<'c>>]) -> Val<'c> {
         let l = &self.l;
         let length = keys.iter().map(Vec::len).max().unwrap_or(0);
@@ -411,8 +415,8 @@ impl<'c> Lower<'c, '_> {
             .expect("asm with a result")
     }
 
-    /// The number of the slot that a lane looks at, if it is ready with a key, or -1. All words of the slot's key are
-    /// under way at once.
+    /// Checks one slot per lane: returns its number if it is ready with a key, and -1 otherwise. All words of the
+    /// slot's key are loaded at once.
     fn glance(&self, table: Val<'c>, key: &[Val<'c>]) -> Val<'c> {
         let l = &self.l;
         let (mut loads, mut compares) = (String::new(), String::new());
@@ -443,7 +447,7 @@ impl<'c> Lower<'c, '_> {
         self.asm_of_key(&text, table, (l.add(self.hash(key), probe), key))
     }
 
-    /// Where a map lies that has not been seen.
+    /// Returns the address of a map that the first search did not find.
     fn searched(
         &self,
         map: &Wanted<'c>,
@@ -461,8 +465,8 @@ impl<'c> Lower<'c, '_> {
         let build = || {
             let is_mine = l.icmp(Cmp::Eq, kind, l.i32c(TAKEN));
             let borrow = || {
-                // Copies by what it held before read it until they are done.
-                map.behind.iter().for_each(|done| self.wait_for_filled(done));
+                // Copies that use the previous content read it until they are done.
+                map.filled_before.iter().for_each(|done| self.wait_for_filled(done));
                 vec![l.const_offset(self.borrow_entry(borrowed, count), MAP * (map.number + 1))]
             };
             let to = l.either(is_mine, &[pointer], || vec![slot], borrow)[0];
@@ -480,7 +484,7 @@ impl<'c> Lower<'c, '_> {
         l.either(is_there, &[pointer], || vec![slot], build)[0]
     }
 
-    /// The fields of a map as words. Static fields say how many words there are.
+    /// Returns the fields of a map as words. The static fields determine the number of words.
     fn key_words(&self, fields: &Fields<'c>) -> Vec<Val<'c>> {
         let l = &self.l;
         let map = &fields.map;
@@ -508,8 +512,8 @@ impl<'c> Lower<'c, '_> {
         words
     }
 
-    /// Finds the slot of a key, or takes one for it. One thread does this. What others have written is read only where
-    /// a slot is ready, so only that is acquired.
+    /// Finds the slot of a key or claims one for it, with one thread. Data written by other threads is read only from
+    /// slots that are ready, so acquire semantics are only needed there.
     fn look_up(&self, table: Val<'c>, key: &[Val<'c>]) -> Val<'c> {
         let compare: String = (0..key.len())
             .map(|i| {
@@ -549,7 +553,7 @@ impl<'c> Lower<'c, '_> {
         self.asm_of_key(&text, table, (self.hash(key), key))
     }
 
-    /// Code that finds `$0`: from the table's address `$1`, a number of a slot `$2`, and the words of a key.
+    /// Emits code that computes `$0` from the table's address `$1`, a slot number `$2`, and the words of a key.
     fn asm_of_key(&self, text: &str, table: Val<'c>, (slot, key): (Val<'c>, &[Val<'c>])) -> Val<'c> {
         let l = &self.l;
         let constraints = format!("=&r,l,r{},~{{memory}}", ",l".repeat(key.len()));
@@ -557,8 +561,8 @@ impl<'c> Lower<'c, '_> {
         l.asm(text, &constraints, Some(l.i32), &args, false).expect("asm with a result")
     }
 
-    /// The slot at which the search for a key begins: the highest bits of a sum of products, of which none waits for
-    /// another. Zeros at the end of a key change nothing.
+    /// Returns the slot at which the search for a key begins: the highest bits of a sum of independent products.
+    /// Zeros at the end of a key do not change it.
     fn hash(&self, key: &[Val<'c>]) -> Val<'c> {
         let l = &self.l;
         let odd = |i: usize| 0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(2 * i as u64 + 1) as i64;
@@ -584,7 +588,7 @@ impl<'c> Lower<'c, '_> {
                 let constraints = if bits == 64 { "r,l,~{memory}" } else { "r,r,~{memory}" };
                 l.asm(&text, constraints, None, &[scratch, value], false);
             };
-            // The codes must be constants of the instruction.
+            // The codes must be immediate operands.
             let set_code = |field: &str, code: u32| {
                 let text = format!("tensormap.replace.tile.{field}.shared::cta.b1024.b32 [$0], {code};");
                 l.asm(&text, "r,~{memory}", None, &[scratch], false);
@@ -610,7 +614,7 @@ impl<'c> Lower<'c, '_> {
         );
         l.asm(&text, "l,r,~{memory}", None, &[to, scratch], false);
         if reused {
-            // Later users of the memory may be copies.
+            // Later users of the memory may be TMA loads.
             l.asm("fence.proxy.async.shared::cta;", "~{memory}", None, &[], false);
         }
         together();
@@ -622,7 +626,7 @@ impl<'c> Lower<'c, '_> {
         MAP * (count + 1)
     }
 
-    /// A variable for the address of the entry that this thread's scope has borrowed, or zero.
+    /// Returns a variable with the address of the entry that this thread's scope has borrowed, or zero.
     fn borrowed_entry(&mut self) -> Val<'c> {
         if let Some(v) = self.borrowed {
             return v;
@@ -637,7 +641,7 @@ impl<'c> Lower<'c, '_> {
         v
     }
 
-    /// The entry that the scope has borrowed; it borrows one where it has none.
+    /// Returns the entry that the scope has borrowed, borrowing one if necessary.
     fn borrow_entry(&self, borrowed: Val<'c>, count: i64) -> Val<'c> {
         let l = &self.l;
         let pool = self.zeros(&format!("__tileir_borrowed_maps_{count}"), ENTRIES * Self::entry_bytes(count), MAP);
@@ -661,7 +665,7 @@ impl<'c> Lower<'c, '_> {
                     last = ENTRIES - 1,
                     bytes = Self::entry_bytes(count),
                 );
-                // Blocks begin in places of their own.
+                // Spread the starting points of CTAs.
                 let start = l.mul(l.sreg("ctaid.x"), l.i32c(0x9e37_79b1));
                 let start = l.bin("lshr", start, l.i32c(16));
                 vec![l.asm(&text, "=&r,l,r,~{memory}", Some(l.i32), &[pool, start], false).expect("asm with a result")]
@@ -677,7 +681,7 @@ impl<'c> Lower<'c, '_> {
         l.cast("inttoptr", entry[0], ty(pool))
     }
 
-    /// At the end of a kernel: gives back what its scopes have borrowed, when copies of the whole block are done.
+    /// Returns the borrowed entries at the end of a kernel, when the copies of the whole CTA are done.
     pub(super) fn give_back_maps(&self) {
         let Some(borrowed) = self.borrowed else { return };
         self.barrier();

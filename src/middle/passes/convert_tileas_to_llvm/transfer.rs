@@ -1,4 +1,4 @@
-//! Loads and stores of global memory: elements in words, masks, and what a masked element is.
+//! Global memory loads and stores: packing into words, masks, and the values of masked elements.
 
 use super::{Lower, element_type, llvm::Cmp};
 use crate::dialect::{
@@ -9,7 +9,7 @@ use crate::dialect::{
 };
 use melior::ir::{Type, TypeLike};
 
-/// Words of one access: how many, of which width, and the register class of inline PTX.
+/// The words of one access: their count, width, and register class in inline PTX.
 #[derive(Clone, Copy)]
 pub(super) struct Words<'c> {
     pub count: u64,
@@ -19,7 +19,7 @@ pub(super) struct Words<'c> {
 }
 
 impl<'c> Lower<'c, '_> {
-    /// Words that `count` elements of `element` travel in.
+    /// Returns the words that hold `count` elements of type `element`.
     pub(super) fn words(&self, element: Type<'c>, count: u64) -> Words<'c> {
         let l = &self.l;
         let bits = u64::from(storage_bits(element)) * count;
@@ -48,17 +48,17 @@ impl<'c> Lower<'c, '_> {
         self.unpack_words(element, words, &loaded, count)
     }
 
-    /// Stores neighbours at `address`, in program order only.
+    /// Stores neighbors at `address` without ordering or scope.
     pub(super) fn write_plain(&self, address: Val<'c>, element: Type<'c>, values: &[Val<'c>]) {
         self.write(address, element, values, None, "");
     }
 
-    /// Neighbours at `address`, in program order only.
+    /// Loads neighbors at `address` without ordering or scope.
     pub(super) fn read_plain(&self, address: Val<'c>, element: Type<'c>, count: u64) -> Vec<Val<'c>> {
         self.read(address, element, count, None, Fill::Values(vec![]), "")
     }
 
-    /// Words at `address`; `fill` where the mask is false.
+    /// Loads words at `address`; the result is `fill` where the mask is false.
     pub(super) fn read_words(
         &self,
         address: Val<'c>,
@@ -89,7 +89,7 @@ impl<'c> Lower<'c, '_> {
     ) -> Vec<Val<'c>> {
         let l = &self.l;
         let n = words.count as usize;
-        // 8-bit words travel in 16-bit registers.
+        // 8-bit words use 16-bit registers.
         let carrier = if words.bits == 8 { l.i16 } else { words.ty };
         let guard = if mask.is_some() { format!("@${} ", n + 1) } else { String::new() };
         let list: Vec<String> = (0..n).map(|i| format!("${i}")).collect();
@@ -172,7 +172,7 @@ impl<'c> Lower<'c, '_> {
         l.asm(&text, &constraints.join(","), None, &args, false);
     }
 
-    /// Elements out of words.
+    /// Unpacks the elements of words.
     pub(super) fn unpack_words(
         &self,
         element: Type<'c>,
@@ -223,7 +223,7 @@ impl<'c> Lower<'c, '_> {
             .collect()
     }
 
-    /// Type of an element in memory: that of its register, but a byte for integers below eight bits.
+    /// Returns the in-memory type of an element: its register type, or a byte for integers narrower than eight bits.
     fn memory_type(&self, element: Type<'c>) -> Type<'c> {
         let to = element_type(self.l.context(), element).expect("checked with the tensor");
         if self.is_narrow_int(to) { self.l.i8 } else { to }
@@ -243,7 +243,7 @@ impl<'c> Lower<'c, '_> {
         // SAFETY: the type is alive.
         unsafe { mlir_sys::mlirTypeIsAInteger(t.to_raw()) && mlir_sys::mlirIntegerTypeGetWidth(t.to_raw()) < 8 }
     }
-    /// Same bits in another type of the same width.
+    /// Reinterprets the bits as another type of the same width.
     pub(super) fn reinterpret(&self, v: Val<'c>, to: Type<'c>) -> Val<'c> {
         let l = &self.l;
         let is_pointer = |t: Type<'c>| {
@@ -265,7 +265,7 @@ impl<'c> Lower<'c, '_> {
         }
     }
 
-    /// Value of elements outside a view; zero when any will do.
+    /// Returns the value of elements outside a view; zero if the view does not define one.
     pub(super) fn padding(
         &self,
         op: OpRef<'c>,
@@ -301,16 +301,17 @@ impl<'c> Lower<'c, '_> {
     }
 }
 
-/// What masked lanes give.
+/// The values of masked elements.
 #[derive(Clone)]
 pub(super) enum Fill<'c> {
     Value(Val<'c>),
     Values(Vec<Val<'c>>),
 }
 
-/// Bits of a special value in a format that LLVM does not know. A format without infinities gives its NaN, one without
-/// NaNs its largest value for infinities and zero for NaN, one without negative values zero: nothing says what such a
-/// padding is.
+/// Returns the bits of a special value in a format that LLVM does not know. The language does not define padding that
+/// a format cannot represent. This function then substitutes: NaN for infinities in a format without infinities; the
+/// largest value for infinities and zero for NaN in a format without NaN; zero for negative values in an unsigned
+/// format.
 fn narrow_bits(element: Type<'_>, padding: Padding) -> Option<i64> {
     let t = element.to_raw();
     // SAFETY: the type is alive.
@@ -326,7 +327,7 @@ fn narrow_bits(element: Type<'_>, padding: Padding) -> Option<i64> {
         } else if mlir_sys::mlirTypeIsATF32(t) {
             [0, 0x8000_0000, 0x7fc0_0000, 0x7f80_0000, 0xff80_0000]
         } else {
-            // Integers have no special values.
+            // Integers do not have special values.
             return None;
         }
     };

@@ -1,27 +1,27 @@
-//! Tiles of bytes that are turned where they lie.
+//! Transposes tiles of bytes in place in shared memory.
 //!
-//! A panel is 128 rows of 128 bytes: 8x8 squares of 16x16. Turned, square `(y, x)` lies where `(x, y)` did. A warp
-//! takes two such squares, or two of the diagonal, and writes them to each other's place; nobody else touches these. So
-//! no thread has to wait for another one, whatever the order.
+//! A panel has 128 rows of 128 bytes, or 8x8 squares of 16x16 bytes. The transpose moves square `(y, x)` to `(x, y)`.
+//! A warp loads such a pair of squares, or two squares of the diagonal, and writes each to the other's location. No
+//! other warp accesses these squares, so warps need not synchronize.
 //!
-//! `ldmatrix.trans` gives a lane two neighbouring columns of two rows. Of squares that is
+//! `ldmatrix.trans` gives a lane two neighboring columns of two rows:
 //!
 //! ```text
 //! a = bytes (r, c) (r, c+1) (r+1, c) (r+1, c+1)      b = the same of rows r+2 and r+3
 //! c:   a0 a2 b0 b2                                   c+1: a1 a3 b1 b3
 //! ```
 //!
-//! and a lane has four rows of two columns. As rows of the turned square these are what `stmatrix` takes.
+//! A lane thus has four rows of two columns, which `stmatrix` takes as rows of the transposed square.
 //!
-//! *Banks.* The 16 bytes at `c` of row `r` lie at `c ^ (r & 7)`, so the eight rows of a matrix must differ in their low
-//! three bits. Of rows `{0, 1, 4, 5, 8, 9, 12, 13}` they do not. Half of the lanes therefore have rows `r` in `b` and
-//! `r+2` in `a`: of 8 to 15 the other four. The same is done to columns when they are written. So which bytes a lane
-//! takes depends on the lane, by the selector of `prmt`.
+//! *Bank conflicts.* The 16 bytes at column `c` of row `r` are stored at `c ^ (r & 7)`, so the eight rows of a matrix
+//! must differ in their low three bits. Rows `{0, 1, 4, 5, 8, 9, 12, 13}` do not. Half of the lanes therefore load
+//! rows `r` into `b` and `r+2` into `a`, which replaces rows 8 to 15 by the other four. Columns are swapped the same
+//! way when they are written. The bytes that a lane selects depend on the lane, through the selector of `prmt`.
 //!
-//! *Who does what.* The pairs `(y, x)`, `(x, y)` with `d = x ^ y` other than zero are four for each `d`: `y` and
-//! `y ^ d` are in the same. Two bits of the warp's number say which of them, as sums of two bits that are not the
-//! highest of `d`. For `d = 0` they say `y`, without its lowest bit. The other bits of the warp say which panel, and
-//! then `d`; all that is left the warp does one after another.
+//! *Work distribution.* For each `d = x ^ y` other than zero there are four pairs `(y, x)`, `(x, y)`, because `y` and
+//! `y ^ d` are in the same pair. Two bits of the warp number select the pair: they are the bits of `y`
+//! other than the highest bit of `d`. For `d = 0` they are `y` without its lowest bit. The remaining bits of the warp
+//! number select the panel and then `d`. The warp iterates over the rest.
 
 use super::{Lower, llvm::Cmp};
 use crate::dialect::{
@@ -32,16 +32,16 @@ use crate::dialect::{
 };
 use tile_layout::transposed_panels;
 
-/// Bytes of a panel.
+/// The bytes of a panel.
 const PANEL: u64 = 128 * 128;
-/// How far a square moves from the first by a step down and one to the right: 16 rows, and 16 bytes.
+/// The offset of a square from its neighbor one step down and one to the right: 16 rows plus 16 bytes.
 const STEP: i64 = 16 * 128 + 16;
-/// Squares of a row of a panel, as bits.
+/// Log2 of the number of squares in a row of a panel.
 const SQUARES_LOG2: u32 = 3;
-/// Pairs of squares that a warp has in registers at a time.
+/// The number of pairs of squares that a warp holds in registers at a time.
 const BATCH: usize = 2;
 
-/// Where a warp reads and writes its pair of squares, from the beginning of a panel.
+/// The offsets at which a warp reads and writes its pair of squares, from the start of a panel.
 struct Pair<'c> {
     from: Val<'c>,
     to: Val<'c>,
@@ -51,22 +51,23 @@ impl<'c> Lower<'c, '_> {
     pub(super) fn local_transpose(&mut self, op: LocalTransposeOp<'c>) -> Result<(), Failed> {
         let layout = |v: Val<'c>| MemDescType::cast(ty(v)).and_then(shared_layout);
         let panels = layout(op.source()).zip(layout(op.dest())).and_then(|(from, to)| transposed_panels(&from, &to));
-        let panels = panels.ok_or_else(|| fail(op.op(), "the tile is not made of panels that are turned"))?;
+        let panels =
+            panels.ok_or_else(|| fail(op.op(), "the tile does not consist of panels that can be transposed"))?;
         let memory = self.shared_address(op.op(), op.source())?;
         let panel_bits = panels.ilog2();
-        // Bits of the warp's number: which of four pairs, which panel, and the highest bits of d.
+        // The bits of the warp number that select one of four pairs, the panel, and the highest bits of `d`.
         let of_pair = self.warp_bits.min(2);
         let of_panel = (self.warp_bits - of_pair).min(panel_bits);
         let of_d = self.warp_bits - of_pair - of_panel;
         if of_d > SQUARES_LOG2 {
-            return Err(fail(op.op(), format!("{} warps are more than a tile has pairs of squares", self.warps)));
+            return Err(fail(op.op(), format!("{} warps exceed the number of pairs of squares in a tile", self.warps)));
         }
         let l = &self.l;
         let and = |v: Val<'c>, mask: i64| l.bin("and", v, l.i32c(mask));
         let shifted = |v: Val<'c>, by: u32| l.bin("lshr", v, l.i32c(by.into()));
         let xor = |a: Val<'c>, b: Val<'c>| l.bin("xor", a, b);
 
-        // Rows of a square whose addresses a lane gives: for the matrices read, and for those written.
+        // The rows of a square whose addresses a lane supplies: for the matrices read and for the matrices written.
         let odd = and(xor(shifted(self.lane, 3), shifted(self.lane, 2)), 1);
         let read = {
             let high = l.bin("shl", and(self.lane, 6), l.i32c(1));
@@ -75,14 +76,14 @@ impl<'c> Lower<'c, '_> {
         let written = l.bin("or", odd, l.bin("shl", and(self.lane, 7), l.i32c(1)));
         let row = |i: Val<'c>| l.bin("or", l.bin("shl", i, l.i32c(7)), l.bin("shl", and(i, 7), l.i32c(4)));
         let (read, written) = (row(read), row(written));
-        // Half of the addresses are kept in registers, and the other half are made of them.
+        // Keep half of the addresses in registers and compute the other half from them.
         let delta = self.hide_from_licm(op.op(), xor(read, written));
-        // All bits of the lanes that have the second square of a pair.
+        // A mask of all ones in lanes that hold the second square of a pair.
         let second = l.bin("sub", l.i32c(0), and(shifted(self.lane, 4), 1));
         let bit = |i: u32| l.bin("sub", l.i32c(0), and(shifted(self.warp, i), 1));
         let of_warp: Vec<Val<'c>> = (0..of_pair).map(bit).collect();
 
-        // Selectors: which row is in which matrix, and which column goes to which.
+        // `prmt` selectors: which row is in which matrix, and which column goes to which.
         let swapped = l.icmp(Cmp::Ne, and(self.lane, 2), l.i32c(0));
         let even = l.select(swapped, l.i32c(0x2064), l.i32c(0x6420));
         let odd = l.add(even, l.i32c(0x1111));
@@ -95,7 +96,7 @@ impl<'c> Lower<'c, '_> {
             base = l.byte_offset(base, l.bin("shl", panel, l.i32c(PANEL.ilog2().into())));
         }
         let pair = |d: i64, number: i64| {
-            // Bits that tell pairs apart, and how the second square of one differs from the first.
+            // The bits that distinguish pairs, and the difference between the first and second square of a pair.
             let (low, high) = if d > 3 {
                 (1, 2)
             } else if d > 1 {
@@ -136,7 +137,7 @@ impl<'c> Lower<'c, '_> {
         for batch in all.chunks(BATCH) {
             let read: Vec<Vec<Val<'c>>> =
                 batch.iter().map(|(from, _, panel)| self.load_matrices(*from, *panel, 4, true)).collect();
-            // All lanes have read, by what memory is promised to be. It costs nothing: a warp reads at once.
+            // Wait until all lanes have read, as the memory model requires. It is free: a warp's lanes read together.
             l.asm("bar.warp.sync -1;", "~{memory}", None, &[], false);
             for ((_, to, panel), words) in batch.iter().zip(read) {
                 let transposed = words.chunks(2).flat_map(|w| {

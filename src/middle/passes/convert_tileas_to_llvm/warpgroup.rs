@@ -1,21 +1,21 @@
-//! Products of warpgroups: `wgmma`.
+//! Lowers warpgroup dots to `wgmma`.
 //!
-//! An op is one group of instructions:
+//! An op becomes one group of instructions:
 //!
 //! ```text
-//! wgmma.fence                                    what threads have done to the accumulators is done
-//! wgmma.mma_async {registers}, a, b              for every fragment of the warpgroup, for every step along K
+//! wgmma.fence                                    orders the threads' earlier accesses to the accumulators
+//! wgmma.mma_async {registers}, a, b              for each fragment of the warpgroup and each step along K
 //! wgmma.commit_group
 //! ```
 //!
-//! The registers of a fragment are results of the instruction that are tied to its operands. So its accumulators go
-//! from one instruction to the next, and around loops, as values that nothing else touches, and the finaliser leaves
-//! the instructions asynchronous. Pairs of f16 stay in one value for the same reason: taking them apart would read
-//! them. A wait passes its sources through inline assembly without text, above which LLVM cannot move what reads them.
+//! The registers of a fragment are results of the instruction that are tied to its operands. Accumulators thus flow
+//! from one instruction to the next, and around loops, as values without other uses, and ptxas keeps the instructions
+//! asynchronous. Pairs of f16 stay in one value for the same reason: unpacking would read them. A wait passes its
+//! sources through empty inline assembly, so that LLVM cannot move their readers above it.
 //!
-//! Descriptors of the tiles are made once for each op, from addresses and from a number of the warpgroup that is known
-//! to be the same in all lanes; each instruction adds a constant to them. A left operand in registers has no
-//! descriptor: its words are operands of the instruction.
+//! Each op computes the descriptors of its tiles once, from addresses and from a warpgroup number that is known to be
+//! warp-uniform; each instruction adds a constant. A left operand in registers does not need a descriptor: its words
+//! are operands of the instruction.
 
 use super::{Lower, Lowered, control::yielded_as, llvm::Llvm, rings::BARRIER};
 use crate::dialect::{
@@ -32,9 +32,9 @@ use std::ops::Range;
 use tile_layout::Major;
 use tile_mma::Element;
 
-/// Warps of a warpgroup.
+/// Warps per warpgroup.
 const WARPS: i64 = 4;
-/// Bits of an address in shared memory that a descriptor has, and the bytes of its unit.
+/// The bits of a shared-memory address that a descriptor holds, and its unit in bytes.
 const ADDRESS: i64 = 0x3ffff;
 const UNIT: i64 = 16;
 
@@ -45,7 +45,7 @@ fn wait_for(pending: i64) -> String {
     format!("wgmma.wait_group.sync.aligned {pending};")
 }
 
-/// A product, and the descriptors of this warpgroup's parts of its operands.
+/// A dot, and the descriptors of this warpgroup's parts of its operands.
 struct Tiles<'c> {
     op: OpRef<'c>,
     dot: WarpgroupDot,
@@ -53,16 +53,16 @@ struct Tiles<'c> {
     b: Descriptor<'c>,
 }
 
-/// The left operand: this warpgroup's part of a tile, or the words of a thread's fragments.
+/// The left operand: this warpgroup's part of a tile in memory, or the words of the thread's fragments.
 enum Left<'c> {
     Memory(Descriptor<'c>),
     Registers(Vec<Val<'c>>),
 }
 
-/// Words of the left operand that an instruction takes from a thread.
+/// Words of the left operand that each thread passes to an instruction.
 const LEFT_WORDS: usize = 4;
 
-/// What one instruction multiplies into, in each step along K.
+/// The accumulator block of an instruction, the same for each step along K.
 struct Block {
     m: usize,
     n: usize,
@@ -70,7 +70,7 @@ struct Block {
 }
 
 impl Tiles<'_> {
-    /// The blocks of an accumulator of so many registers, in their order.
+    /// Returns the blocks of an accumulator of `registers` registers, in order.
     fn blocks(&self, registers: usize) -> Vec<Block> {
         let [rows, columns, _] = self.dot.blocks;
         let count = registers / (rows * columns);
@@ -79,11 +79,11 @@ impl Tiles<'_> {
     }
 }
 
-/// The registers that an accumulator takes, each one value.
+/// The type of each accumulator register.
 #[derive(Clone, Copy)]
 struct Carrier<'c> {
     ty: Type<'c>,
-    /// The letter of inline assembly.
+    /// The constraint letter of inline assembly.
     class: &'static str,
 }
 
@@ -91,26 +91,26 @@ impl<'c> Lower<'c, '_> {
     pub(super) fn async_dot(&mut self, op: AsyncDotOp<'c>) -> Result<(), Failed> {
         let tiles = self.warpgroup_tiles(SharedDot::Async(op))?;
         let from_zero = is_zero(op.acc());
-        let mut sums = self.accumulators(op.op(), op.acc())?;
+        let mut accumulators = self.accumulators(op.op(), op.acc())?;
         self.synchronise(FENCE);
-        for block in tiles.blocks(sums.len()) {
-            self.chain(&tiles, &block, 0..tiles.dot.blocks[2], &mut sums[block.registers.clone()], from_zero)?;
+        for block in tiles.blocks(accumulators.len()) {
+            self.chain(&tiles, &block, 0..tiles.dot.blocks[2], &mut accumulators[block.registers.clone()], from_zero)?;
         }
         self.synchronise(COMMIT);
-        self.bind_accumulators(op.result(), sums);
+        self.bind_accumulators(op.result(), accumulators);
         Ok(())
     }
 
-    /// A chain from zero for each block and each part of the depth, which is waited for and added to the sums. Chains
-    /// of a warpgroup come one after the other, so that one set of registers serves all; while one warpgroup adds, the
-    /// tensor cores are busy with the chains of others.
+    /// Computes a chain of `wgmma` from zero for each block and each part of the depth, waits for it, and adds it to
+    /// the accumulator. The chains of a warpgroup run sequentially and share one set of registers. While one
+    /// warpgroup adds, the tensor cores run the chains of other warpgroups.
     pub(super) fn promoted_dot(&mut self, op: PromotedDotOp<'c>) -> Result<(), Failed> {
         let tiles = self.warpgroup_tiles(SharedDot::Promoted(op))?;
         let step = tiles.dot.instruction.row.k as usize;
         let steps = usize::try_from(op.depth()).map_err(|_| fail(op.op(), "a chain has no depth"))? / step;
         let carrier = self.carrier(tiles.dot.instruction.accumulator);
-        let mut sums = self.accumulators(op.op(), op.acc())?;
-        for block in tiles.blocks(sums.len()) {
+        let mut accumulators = self.accumulators(op.op(), op.acc())?;
+        for block in tiles.blocks(accumulators.len()) {
             for first in (0..tiles.dot.blocks[2]).step_by(steps) {
                 let mut chain = vec![self.l.poison(carrier.ty); block.registers.len()];
                 self.synchronise(FENCE);
@@ -118,16 +118,16 @@ impl<'c> Lower<'c, '_> {
                 self.synchronise(COMMIT);
                 self.synchronise(&wait_for(0));
                 let chain = self.tied("", "", carrier, &chain, &[], false);
-                for (sum, part) in sums[block.registers.clone()].iter_mut().zip(chain) {
+                for (sum, part) in accumulators[block.registers.clone()].iter_mut().zip(chain) {
                     *sum = self.l.bin("fadd", *sum, part);
                 }
             }
         }
-        self.set_all(op.result(), sums);
+        self.set_all(op.result(), accumulators);
         Ok(())
     }
 
-    /// The operands of a product as its instructions name them.
+    /// Returns the operands of a dot as its instructions name them.
     fn warpgroup_tiles(&mut self, op: SharedDot<'c>) -> Result<Tiles<'c>, Failed> {
         let dot = WarpgroupDot::of(op).map_err(|e| fail(op.op(), e))?;
         let i = dot.instruction;
@@ -141,7 +141,7 @@ impl<'c> Lower<'c, '_> {
         if ThreadScope::of(op.op()).is_some_and(|s| s.first_warp % WARPS != 0) {
             return Err(fail(
                 op.op(),
-                "the first warp of a warpgroup is one whose number in the block divides by four",
+                "a warpgroup must start at a warp whose number in the block is a multiple of four",
             ));
         }
         self.multiplies = true;
@@ -162,19 +162,19 @@ impl<'c> Lower<'c, '_> {
         Ok(Tiles { op: op.op(), dot, a, b })
     }
 
-    /// The left operand's registers as words, in the order in which instructions take them.
+    /// Returns the left operand's registers as words, in the order in which instructions take them.
     fn left_words(&self, op: SharedDot<'c>) -> Result<Vec<Val<'c>>, Failed> {
         if let Some(Lowered::Words(words)) = self.values.get(&key(op.lhs())) {
             return Ok(words.clone());
         }
-        let tensor = Tensor::of_value(op.lhs()).ok_or_else(|| fail(op.op(), "lhs is no tensor"))?;
+        let tensor = Tensor::of_value(op.lhs()).ok_or_else(|| fail(op.op(), "lhs is not a tensor"))?;
         let values = self.fragment(op.op(), op.lhs())?;
         let registers: Vec<Option<u32>> = (0..values.len() as u32).map(Some).collect();
         let words = registers.chunks((32 / storage_bits(tensor.element)) as usize);
         Ok(words.map(|word| self.operand_word(tensor.element, &values, word, None)).collect())
     }
 
-    /// The instructions of some steps along K of a block, which add to the same registers.
+    /// Emits the instructions of some steps along K of a block, which accumulate in the same registers.
     fn chain(
         &self,
         tiles: &Tiles<'c>,
@@ -207,24 +207,25 @@ impl<'c> Lower<'c, '_> {
         for (source, result) in op.sources().zip(op.results()) {
             let element = Tensor::of_value(source).and_then(|t| element_of(t.element, false));
             let element = element.filter(|e| matches!(e, Element::F16 | Element::F32 | Element::S32));
-            let element = element.ok_or_else(|| fail(op.op(), "source is no accumulator of a product"))?;
-            let sums = self.accumulators(op.op(), source)?;
-            let sums = self.tied("", "", self.carrier(element), &sums, &[], false);
-            // LLVM gives these sums and the value that they become one register. Where it cannot do so it copies the
-            // sums, and it may do that before the wait, while the product still writes them.
-            let sums = if is_passed_on(result) { self.pinned(&sums) } else { sums };
-            let sums = if element == Element::F16 { self.halves(&sums) } else { sums };
-            self.set_all(result, sums);
+            let element = element.ok_or_else(|| fail(op.op(), "source is not the accumulator of a dot"))?;
+            let accumulators = self.accumulators(op.op(), source)?;
+            let accumulators = self.tied("", "", self.carrier(element), &accumulators, &[], false);
+            // LLVM must assign these accumulators and the loop-carried or yielded value the same register. Otherwise
+            // it copies the accumulators, possibly before the wait, while the dot still writes them.
+            let accumulators = if is_passed_on(result) { self.pinned(&accumulators) } else { accumulators };
+            let accumulators = if element == Element::F16 { self.halves(&accumulators) } else { accumulators };
+            self.set_all(result, accumulators);
         }
         Ok(())
     }
 
-    /// What all threads of a warp execute together and LLVM must not move accesses of memory across.
+    /// Emits an instruction that all threads of a warp execute together and that LLVM must not move memory accesses
+    /// across.
     fn synchronise(&self, text: &str) {
         self.l.asm(text, "~{memory}", None, &[], false);
     }
 
-    /// One instruction: `registers` plus the product, or the product alone. `left` is a descriptor or words.
+    /// Emits one instruction: the product plus `registers`, or the product alone. `left` is a descriptor or words.
     fn multiply_async(
         &self,
         dot: &WarpgroupDot,
@@ -258,11 +259,11 @@ impl<'c> Lower<'c, '_> {
         );
         let others = format!("{}l,~{{memory}}", format!("{class},").repeat(left.len()));
         let more: Vec<Val<'c>> = left.iter().copied().chain([right]).collect();
-        let sums = self.tied(&before, &others, carrier, registers, &more, from_zero);
-        registers.copy_from_slice(&sums);
+        let accumulators = self.tied(&before, &others, carrier, registers, &more, from_zero);
+        registers.copy_from_slice(&accumulators);
     }
 
-    /// Values after inline assembly that reads and writes them; with `fresh` it only writes them.
+    /// Returns values after inline assembly that reads and writes them; with `fresh` it only writes them.
     fn tied(
         &self,
         text: &str,
@@ -286,7 +287,7 @@ impl<'c> Lower<'c, '_> {
         self.registers_of_asm(text, &constraints, carrier, count, &args)
     }
 
-    /// The registers that inline assembly writes.
+    /// Returns the registers that inline assembly writes.
     fn registers_of_asm(
         &self,
         text: &str,
@@ -302,18 +303,19 @@ impl<'c> Lower<'c, '_> {
         if single { vec![v] } else { (0..count).map(|i| l.field(v, carrier.ty, i as i64)).collect() }
     }
 
-    /// The first sums of a loop. As constants LLVM would make them again where a loop of no iterations ends, and the
-    /// finaliser takes what is written there for a change of sums under way. Inline assembly moves them to new
-    /// registers: LLVM might give a sum the register of a zero that something else uses too, and would then copy the
-    /// sum where the loop ends, while its product is under way.
-    pub(super) fn pinned(&self, sums: &[Val<'c>]) -> Vec<Val<'c>> {
-        let Some(first) = sums.first() else { return vec![] };
+    /// Copies the initial accumulators of a loop to new registers with inline assembly.
+    ///
+    /// LLVM would rematerialize constants where a loop without iterations exits, and ptxas would take that for a
+    /// write to accumulators in flight. LLVM might also assign an accumulator the register of a zero that has other
+    /// uses; it would then copy the accumulator at the loop's exit, while the dot is in flight.
+    pub(super) fn pinned(&self, accumulators: &[Val<'c>]) -> Vec<Val<'c>> {
+        let Some(first) = accumulators.first() else { return vec![] };
         let carrier = self.carrier(if ty(*first) == self.l.f32 { Element::F32 } else { Element::S32 });
-        let count = sums.len();
+        let count = accumulators.len();
         let moves: Vec<String> = (0..count).map(|i| format!("mov.b32 ${i}, ${};", count + i)).collect();
         let constraints =
             [vec![format!("=&{}", carrier.class); count], vec![carrier.class.to_string(); count]].concat();
-        self.registers_of_asm(&moves.join(" "), &constraints, carrier, count, sums)
+        self.registers_of_asm(&moves.join(" "), &constraints, carrier, count, accumulators)
     }
 
     //===-- accumulators ----------------------------------------------------===//
@@ -325,24 +327,24 @@ impl<'c> Lower<'c, '_> {
         }
     }
 
-    /// The registers of an accumulator.
+    /// Returns the registers of an accumulator.
     fn accumulators(&self, op: OpRef<'c>, v: Val<'c>) -> Result<Vec<Val<'c>>, Failed> {
         let of_halves = Tensor::of_value(v).is_some_and(|t| t.element == self.l.f16);
         if of_halves { self.register_words(op, v) } else { self.fragment(op, v) }
     }
 
-    /// The registers of a tensor of 16-bit or 8-bit elements as words.
+    /// Returns the registers of a tensor of 16-bit or 8-bit elements as words.
     pub(super) fn register_words(&self, op: OpRef<'c>, v: Val<'c>) -> Result<Vec<Val<'c>>, Failed> {
         if let Some(Lowered::Words(words) | Lowered::Packed(words, _)) = self.values.get(&key(v)) {
             return Ok(words.clone());
         }
-        let tensor = Tensor::of_value(v).ok_or_else(|| fail(op, "a value in words is no tensor"))?;
+        let tensor = Tensor::of_value(v).ok_or_else(|| fail(op, "a value in words is not a tensor"))?;
         let elements: Vec<Option<Val<'c>>> = self.fragment(op, v)?.into_iter().map(Some).collect();
         let each = (32 / storage_bits(tensor.element)) as usize;
         Ok(elements.chunks(each).map(|word| self.pack_word(tensor.element, word)).collect())
     }
 
-    /// The registers of a product that is under way.
+    /// Binds the accumulator registers of a dot in flight.
     fn bind_accumulators(&mut self, v: Val<'c>, registers: Vec<Val<'c>>) {
         let in_words = self.elements_of_words(v) > 1;
         let lowered = if in_words { Lowered::Words(registers) } else { Lowered::Fragment(registers) };
@@ -359,12 +361,12 @@ impl<'c> Lower<'c, '_> {
         pairs.iter().flat_map(two).collect()
     }
 
-    /// How many elements a register of `v` holds: more than one, where they fill words, of a product of f16 sums that
-    /// may be under way and of a left operand that a loop carries to its product.
+    /// Returns the number of elements in each register of `v`. It is more than one for f16 accumulators of a dot that
+    /// may be in flight, and for a left operand that a loop carries to its dot.
     pub(super) fn elements_of_words(&self, v: Val<'c>) -> usize {
         let Some(tensor) = Tensor::of_value(v) else { return 1 };
         match storage_bits(tensor.element) {
-            16 if tensor.element == self.l.f16 && is_under_way(v) => 2,
+            16 if tensor.element == self.l.f16 && is_in_flight(v) => 2,
             bits @ (8 | 16) if is_carried_left(v) => (32 / bits) as usize,
             _ => 1,
         }
@@ -372,13 +374,13 @@ impl<'c> Lower<'c, '_> {
 
     //===-- descriptors -----------------------------------------------------===//
 
-    /// The number of this thread's warpgroup, of which the finaliser knows that it is the same in all lanes.
+    /// Returns the number of this thread's warpgroup, in a form that ptxas knows to be warp-uniform.
     pub(super) fn warpgroup(&mut self, op: OpRef<'c>) -> Result<Val<'c>, Failed> {
         if let Some(v) = self.warpgroups.get(&key(self.warp)) {
             return Ok(*v);
         }
-        // Where the warp's number is, which all threads pass: not in a loop.
-        let source = defining_op(self.warp).ok_or_else(|| fail(op, "the number of the warp has no place"))?;
+        // Insert it after the definition of the warp number, which all threads execute and which is outside loops.
+        let source = defining_op(self.warp).ok_or_else(|| fail(op, "the warp number is not the result of an op"))?;
         let b = Builder::before(self.l.context(), source);
         b.set_after(source);
         let l = Llvm::new(b);
@@ -389,8 +391,8 @@ impl<'c> Lower<'c, '_> {
         Ok(v)
     }
 
-    /// The descriptor of this warpgroup's part of a tile: of `part.1` parts of dimension `dim` the one numbered
-    /// `part.0`.
+    /// Returns the descriptor of this warpgroup's part of a tile: part number `part.0` of `part.1` along dimension
+    /// `dim`.
     fn descriptor(
         &self,
         op: OpRef<'c>,
@@ -399,7 +401,7 @@ impl<'c> Lower<'c, '_> {
         dim: usize,
         part: Option<(Val<'c>, u32)>,
     ) -> Result<Descriptor<'c>, Failed> {
-        // In a ring, of the first stage, and then so much further on for each stage.
+        // In a ring, start from the first stage and add a constant for each further stage.
         let stage = self.stages.get(&key(memory)).copied().filter(|s| s.bytes % (UNIT * BARRIER) == 0);
         let address = match stage {
             Some(stage) => stage.first,
@@ -418,8 +420,8 @@ impl<'c> Lower<'c, '_> {
         let units = l.bin("lshr", l.bin("and", at, l.i32c(ADDRESS)), l.i32c(4));
         let constant = tile.operand.descriptor.constant();
         let whole = self.or_disjoint(l.zext64(units), l.i64c(constant as i64));
-        // LLVM does not know their bits: else it makes each instruction's descriptor in two parts instead of by one
-        // addition.
+        // Hide the bits from LLVM; otherwise it computes each instruction's descriptor in two halves instead of by
+        // one addition.
         Ok(Descriptor(match stage {
             Some(stage) => self.linear_in_stage(op, stage, stage.bytes / (UNIT * BARRIER), whole)?,
             None => l.asm("", "=l,0", Some(l.i64), &[whole], true).expect("asm with a result"),
@@ -427,17 +429,17 @@ impl<'c> Lower<'c, '_> {
     }
 }
 
-/// A descriptor whose address is not known before the program runs.
+/// A descriptor whose address is only known at run time.
 struct Descriptor<'c>(Val<'c>);
 
 impl<'c> Descriptor<'c> {
-    /// The descriptor of what begins so many units of 16 bytes further on. An address stays in its field.
+    /// Returns the descriptor `units` times 16 bytes further on. The addition does not overflow the address field.
     fn at(&self, l: &Llvm<'c>, units: i64) -> Val<'c> {
         if units == 0 { self.0 } else { l.add(self.0, l.i64c(units)) }
     }
 }
 
-/// Whether a loop carries `v`, and only products take it from there, as their left operand.
+/// Whether a loop carries `v` and its only uses are as the left operand of dots.
 fn is_carried_left(v: Val<'_>) -> bool {
     let (op, i) = match defining_op(v) {
         Some(op) => (op, results(op).position(|r| r == v)),
@@ -453,8 +455,8 @@ fn is_carried_left(v: Val<'_>) -> bool {
     !users.is_empty() && users.iter().all(|(user, at)| *at == LHS && SharedDot::cast(*user).is_some())
 }
 
-/// Whether a loop or branch gives a sum, or carries it to the next iteration, as a value other than the one that the
-/// product has added to in place.
+/// Whether a loop or branch yields an accumulator, or carries it to the next iteration, other than as the value that
+/// the dot updates in place.
 fn is_passed_on(sum: Val<'_>) -> bool {
     uses(sum).into_iter().any(|(user, i)| match (Scf::of(user), parent_op(user)) {
         (Some(Scf::Yield), Some(around)) if Scf::of(around) == Some(Scf::For) => {
@@ -466,7 +468,7 @@ fn is_passed_on(sum: Val<'_>) -> bool {
     })
 }
 
-/// Whether `sum` is `carried` after products that are all that use it on the way.
+/// Whether `sum` is `carried` after dots that are its only uses on the way.
 fn adds_in_place<'c>(mut sum: Val<'c>, carried: Val<'c>) -> bool {
     while sum != carried {
         let Some(op) = defining_op(sum) else { return false };
@@ -483,14 +485,14 @@ fn adds_in_place<'c>(mut sum: Val<'c>, carried: Val<'c>) -> bool {
     true
 }
 
-/// Whether `v` is the result of a product that nothing has waited for, or is carried from one by a loop or a branch.
-fn is_under_way(v: Val<'_>) -> bool {
-    // What loops pass around among themselves for so many rounds comes from no product.
-    comes_from_product(v, 16)
+/// Whether `v` is the result of a dot that has not been waited for, or is carried from one by a loop or a branch.
+fn is_in_flight(v: Val<'_>) -> bool {
+    // The bound ends the search in nested loops that only pass values around.
+    comes_from_dot(v, 16)
 }
 
-fn comes_from_product(v: Val<'_>, rounds: u32) -> bool {
+fn comes_from_dot(v: Val<'_>, rounds: u32) -> bool {
     rounds > 0
         && (defining_op(v).is_some_and(|op| AsyncDotOp::cast(op).is_some())
-            || yielded_as(v).filter(|y| *y != v).any(|y| comes_from_product(y, rounds - 1)))
+            || yielded_as(v).filter(|y| *y != v).any(|y| comes_from_dot(y, rounds - 1)))
 }

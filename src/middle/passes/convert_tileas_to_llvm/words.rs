@@ -1,7 +1,7 @@
 //! Elements that share a 32-bit register.
 //!
-//! Every element is a value of its own, but memory and matrix instructions move words. Where elements leave a word and
-//! meet again in the same order, the word itself is used; bytes that come from several words are gathered by `prmt`.
+//! Each element is a separate value, but memory and matrix instructions move words. If elements extracted from a word
+//! are packed again in the same order, the word itself is reused. `prmt` gathers bytes that come from several words.
 
 use super::{Lower, element_type, llvm::Llvm};
 use crate::dialect::{
@@ -15,22 +15,22 @@ use mlir_sys::*;
 use tile_rtlib as lib;
 use tile_targets::Feature;
 
-/// Predicates of comparisons that are false for NaN: more, and at least.
+/// Comparison predicates that are false for NaN: greater than, and greater or equal.
 const OGT: i64 = 2;
 const OGE: i64 = 3;
 
 impl<'c> Lower<'c, '_> {
-    /// Notes that `element` is number `index` of the equal parts of `word`.
+    /// Records that `element` is part number `index` of `word`, split into equal parts.
     pub(super) fn note_origin(&self, element: Val<'c>, word: Val<'c>, index: u32) {
         self.origins.borrow_mut().insert(key(element), (word, index));
     }
 
-    /// The word that an element came out of, and its number among the parts.
+    /// Returns the word that an element was extracted from and the number of its part.
     pub(super) fn origin(&self, element: Val<'c>) -> Option<(Val<'c>, u32)> {
         self.origins.borrow().get(&key(element)).copied()
     }
 
-    /// The word that `elements` came out of, in this order and all of it.
+    /// Returns the word that consists of exactly `elements`, in this order.
     pub(super) fn common_word(&self, elements: &[Val<'c>], to: Type<'c>) -> Option<Val<'c>> {
         let origins = self.origins.borrow();
         let (word, _) = *origins.get(&key(*elements.first()?))?;
@@ -38,7 +38,7 @@ impl<'c> Lower<'c, '_> {
         (ty(word) == to && elements.iter().enumerate().all(same)).then_some(word)
     }
 
-    /// A 32-bit word of elements of 8 or 16 bits; missing ones are zero.
+    /// Packs 8-bit or 16-bit elements into a 32-bit word; missing elements are zero.
     pub(super) fn pack_word(&self, element: Type<'c>, elements: &[Option<Val<'c>>]) -> Val<'c> {
         let l = &self.l;
         let register = element_type(l.context(), element).expect("checked with the tensor");
@@ -51,7 +51,7 @@ impl<'c> Lower<'c, '_> {
         l.cast("bitcast", vector, l.i32)
     }
 
-    /// The 32-bit word that values of one type of 8 or 16 bits fill.
+    /// Packs values of one 8-bit or 16-bit type into a full 32-bit word.
     pub(super) fn join_word(&self, values: &[Val<'c>]) -> Val<'c> {
         let l = &self.l;
         self.common_word(values, l.i32).or_else(|| self.gathered_bytes(values)).unwrap_or_else(|| {
@@ -61,7 +61,7 @@ impl<'c> Lower<'c, '_> {
         })
     }
 
-    /// Inverse of [`Self::join_word`]: `count` values of type `t`.
+    /// The inverse of [`Self::join_word`]: extracts `count` values of type `t`.
     pub(super) fn part_word(&self, word: Val<'c>, count: usize, t: Type<'c>) -> Vec<Val<'c>> {
         let parts = self.cut(word, count, self.int(32 / count as u32));
         let noted = |(i, part): (usize, Val<'c>)| {
@@ -72,10 +72,11 @@ impl<'c> Lower<'c, '_> {
         parts.into_iter().enumerate().map(noted).collect()
     }
 
-    /// Four bytes out of 32-bit words.
+    /// Gathers four bytes from 32-bit words.
     ///
-    /// Two `prmt` make pairs out of two words each, a third joins the pairs. The pairs are chosen so that the words of
-    /// a transposed 4x4 block of bytes share them: eight instructions for the block.
+    /// Two `prmt` instructions each combine two words into a pair of bytes, and a third joins the pairs. The pairs
+    /// are chosen so that the words of a transposed 4x4 block of bytes share them: the block takes eight
+    /// instructions.
     fn gathered_bytes(&self, elements: &[Val<'c>]) -> Option<Val<'c>> {
         let l = &self.l;
         let [a, b, c, d] = elements else { return None };
@@ -87,7 +88,7 @@ impl<'c> Lower<'c, '_> {
             let args = [x, y, l.i32c(selector.into())];
             l.intrinsic("llvm.nvvm.prmt", Some(l.i32), &args).expect("an intrinsic with a result")
         };
-        // Both bytes, and where they are in the result.
+        // A word that contains both bytes, and their position in it.
         let pair = |x: &Val<'c>, y: &Val<'c>| {
             let ((x, i), (y, j)) = (from(x)?, from(y)?);
             Some(if x == y && j == i + 1 {
@@ -100,7 +101,7 @@ impl<'c> Lower<'c, '_> {
                 (prmt(x, y, 0x7362), 2 * i - 4)
             })
         };
-        // Nothing is built unless all four are there.
+        // Build nothing unless all four bytes come from words.
         if elements.iter().any(|e| from(e).is_none()) {
             return None;
         }
@@ -108,11 +109,11 @@ impl<'c> Lower<'c, '_> {
         Some(prmt(low, high, i | (i + 1) << 4 | (4 + j) << 8 | (5 + j) << 12))
     }
 
-    /// A cast of a tensor from an eight-bit float, two elements at a time. Whether it is one.
+    /// Lowers a cast of a tensor from an 8-bit float, two elements at a time. Returns whether it did.
     ///
-    /// Two f16 come of it, and wider formats and bf16 hold all of these: of e4m3 by the target's instruction, where it
-    /// has one; bytes of e5m2 are halves of f16. Neighbouring registers of an operand share the word of an instruction,
-    /// and so do the halves of a pair here.
+    /// Each pair converts to two f16, from which wider formats and bf16 follow exactly. e4m3 uses the target's
+    /// instruction if there is one; bytes of e5m2 are the high halves of f16. Neighboring registers of an operand
+    /// share a word of an instruction, and so do the two halves of a pair here.
     pub(super) fn widened_pairs(&mut self, op: FpCastOp<'c>) -> Result<bool, Failed> {
         let (Some(from), Some(to)) = (Tensor::of_value(op.source()), Tensor::of_value(op.result())) else {
             return Ok(false);
@@ -163,10 +164,11 @@ impl<'c> Lower<'c, '_> {
         Ok(true)
     }
 
-    /// A cast of a tensor to an eight-bit float by the target's instruction, two elements at a time. Whether it is one.
+    /// Lowers a cast of a tensor to an 8-bit float by the target's instruction, two elements at a time. Returns
+    /// whether it did.
     ///
-    /// The instruction gives the largest number for what lies beyond it, where the format's NaN or infinity is wanted.
-    /// That is rare: from some elements on, a warp looks once whether any of them is so large.
+    /// The instruction saturates to the largest number where the cast requires the format's NaN or infinity. Such
+    /// values are rare: with enough elements, a warp tests once whether any of them is that large.
     pub(super) fn narrowed_pairs(&mut self, op: FpCastOp<'c>) -> Result<bool, Failed> {
         let (Some(from), Some(to)) = (Tensor::of_value(op.source()), Tensor::of_value(op.result())) else {
             return Ok(false);
@@ -190,7 +192,7 @@ impl<'c> Lower<'c, '_> {
         let l = &self.l;
         let widened = |v: &Val<'c>| if ty(*v) == l.f32 { *v } else { l.cast("fpext", *v, l.f32) };
         let wide: Vec<Val<'c>> = values.iter().map(widened).collect();
-        // Elements of a word.
+        // The number of elements per word.
         let each = if wide.len().is_multiple_of(4) { 4 } else { 2 };
         let saturated = |group: &[Val<'c>]| {
             let halves: Vec<Val<'c>> = (group.chunks(2))
@@ -208,7 +210,7 @@ impl<'c> Lower<'c, '_> {
         let narrow = if wide.len() < FEW {
             exact(l)
         } else {
-            // NaN has its code, and is passed over.
+            // `maxnum` ignores NaN, whose code is already correct.
             let size = |v: &Val<'c>| l.un("intr.fabs", *v);
             let largest = wide.iter().map(size).reduce(|a, b| l.bin("intr.maxnum", a, b)).expect("there are some");
             let (more, limit) = beyond(e4m3);
@@ -229,11 +231,13 @@ impl<'c> Lower<'c, '_> {
         Ok(true)
     }
 
-    /// A rounding of a tensor of f32 to elements of 16 bits that a branch uses, two at a time. Whether it is one.
+    /// Lowers a rounding of an f32 tensor to 16-bit elements, two at a time, if a branch uses the result. Returns
+    /// whether it did.
     ///
-    /// Where both sides of a branch make words of the same elements, LLVM rounds these one by one in front of it, and
-    /// the finaliser in each side. If they are sums of warpgroup products, it takes that for reads of sums under way,
-    /// and waits for each product as soon as it is started (C7514). So they are words in front of the branch.
+    /// If both sides of a branch pack the same elements into words, LLVM rounds the elements one by one before the
+    /// branch, and ptxas rounds them in each side. If they are accumulators of `wgmma` dots, ptxas takes the rounding
+    /// for reads of accumulators in flight and waits for each dot as soon as it starts (C7514). The words are
+    /// therefore packed before the branch.
     pub(super) fn rounded_pairs(&mut self, op: OpRef<'c>) -> Result<bool, Failed> {
         let (source, result) = (operand(op, 0), result(op, 0));
         let (Some(from), Some(to)) = (Tensor::of_value(source), Tensor::of_value(result)) else { return Ok(false) };
@@ -264,7 +268,7 @@ impl<'c> Lower<'c, '_> {
         Ok(true)
     }
 
-    /// Two bytes that are an aligned half of one word.
+    /// Returns two bytes that form an aligned half of one word.
     fn neighbours(&self, pair: &[Val<'c>]) -> Option<Val<'c>> {
         let l = &self.l;
         let origins = self.origins.borrow();
@@ -277,17 +281,17 @@ impl<'c> Lower<'c, '_> {
     }
 }
 
-/// With fewer elements in a thread it is not worth while to ask whether all are in the range of the format.
+/// With fewer elements per thread, testing whether all are in the format's range does not pay off.
 const FEW: usize = 8;
 
-/// How to tell a number that rounds to more than the largest of an eight-bit float: the predicate, and with what it is
-/// compared. The tie above the largest number goes down in e4m3, and up in e5m2.
+/// Returns the predicate and limit that identify numbers that round above the largest number of an 8-bit float. The
+/// tie above the largest number rounds down in e4m3 and up in e5m2.
 fn beyond(e4m3: bool) -> (i64, f64) {
     if e4m3 { (OGT, 464.0) } else { (OGE, 61440.0) }
 }
 
-/// A word of eight-bit floats that have been rounded to the largest number where they lie beyond it: these become NaN
-/// or infinity, whose code is the one behind the largest number's. NaN is not more, and has its code already.
+/// Corrects a word of 8-bit floats that were saturated to the largest number: out-of-range elements become NaN or
+/// infinity, the next code after the largest number. A NaN compares false and already has its code.
 fn beyond_the_largest<'c>(l: &Llvm<'c>, wide: &[Val<'c>], word: Val<'c>, e4m3: bool) -> Val<'c> {
     let (more, limit) = beyond(e4m3);
     wide.iter().enumerate().fold(word, |word, (i, x)| {

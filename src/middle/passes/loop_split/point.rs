@@ -1,7 +1,7 @@
-//! Where a loop is split, as arithmetic that knows nothing of MLIR: the test runs it on all numbers of eight bits.
+//! Computes the point at which a loop is split. The arithmetic is independent of MLIR; the test runs it on 8-bit
+//! numbers.
 //!
-//! The split point is the first value of the induction variable, `lower + k*step`, for which the condition has its
-//! second value:
+//! The split point is the first value of the induction variable, `lower + k*step`, at which the condition changes:
 //!
 //! | condition | before the split | first value after it |
 //! |---|---|---|
@@ -10,21 +10,21 @@
 //! | `i > bound` | false | bound + 1 |
 //! | `i >= bound` | false | bound |
 //!
-//! rounded up to a value that the induction variable takes. The loops are `[lower, min(point, upper))` and
-//! `[max(point, lower), upper)`.
+//! This value is rounded up to a value that the induction variable takes. The two loops are `[lower, min(point,
+//! upper))` and `[max(point, lower), upper)`.
 //!
-//! `bound + 1` and the rounding can leave the range of the type, and would then send iterations to the wrong loop. When
-//! all that takes part is known, the numbers are checked here and the plain formulas are used. Otherwise the same point
-//! is computed inside of [lower, upper], where nothing overflows:
+//! `bound + 1` and the rounding can overflow and would then assign iterations to the wrong loop. If all inputs are
+//! constants, the ranges are checked at compile time and the plain formulas are used. Otherwise the same point is
+//! computed within [lower, upper], where nothing overflows:
 //!
 //! * `bound + 1` as `min(bound, upper - 1) + 1`;
-//! * with `s` clamped to [lower, upper] and `r = (s - lower) mod step`, unsigned, the next value is `s` if r is 0, else
-//!   `s + min(step - r, upper - s)`.
+//! * with `s` clamped to [lower, upper] and `r = (s - lower) mod step`, unsigned, the next value is `s` if r is 0,
+//!   and otherwise `s + min(step - r, upper - s)`.
 //!
-//! An empty loop (upper <= lower) makes nonsense of both, and stays empty: the `min` with `upper` and the `max` with
-//! `lower` leave nothing in either loop.
+//! For an empty loop (upper <= lower) both formulas are meaningless, but the loops stay empty: the `min` with `upper`
+//! and the `max` with `lower` leave both without iterations.
 
-/// Where integers of one width come from: operations that are built, or numbers that are computed.
+/// Arithmetic on integers of one width: builds operations, or computes numbers.
 pub trait Arithmetic {
     type Value: Copy;
     type Error;
@@ -34,25 +34,26 @@ pub trait Arithmetic {
     fn mul(&self, a: Self::Value, b: Self::Value) -> Result<Self::Value, Self::Error>;
     fn min(&self, a: Self::Value, b: Self::Value, signed: bool) -> Result<Self::Value, Self::Error>;
     fn max(&self, a: Self::Value, b: Self::Value, signed: bool) -> Result<Self::Value, Self::Error>;
-    /// Quotient, rounded up.
+    /// Divides, rounding up.
     fn ceil_div(&self, a: Self::Value, b: Self::Value, signed: bool) -> Result<Self::Value, Self::Error>;
     fn unsigned_rem(&self, a: Self::Value, b: Self::Value) -> Result<Self::Value, Self::Error>;
-    /// 0 if the first is 0, else the second.
+    /// Returns 0 if `test` is 0, and `other` otherwise.
     fn unless_zero(&self, test: Self::Value, other: Self::Value) -> Result<Self::Value, Self::Error>;
 }
 
-/// A loop, and where its condition changes.
+/// A loop and the bound at which its condition changes.
 pub struct Bounds<V> {
     pub lower: V,
     pub upper: V,
     pub step: V,
     pub bound: V,
-    /// The condition changes after the bound and not at it.
+    /// Whether the condition changes after the bound instead of at it.
     pub after: bool,
     pub signed: bool,
 }
 
-/// The values of [`Bounds`] that are constants, as the loop compares them, and the width of their type.
+/// The values of [`Bounds`] that are constants, with the signedness of the loop's comparison, and the width of their
+/// type.
 #[derive(Clone, Copy)]
 pub struct Known {
     pub lower: Option<i128>,
@@ -62,17 +63,17 @@ pub struct Known {
 }
 
 impl<V: Copy> Bounds<V> {
-    /// Greatest number of the type.
+    /// Returns the greatest number of the type.
     fn most(&self, known: &Known) -> i128 {
         (1 << (known.width - u32::from(self.signed))) - 1
     }
 
-    /// Whether the condition never has its second value, whatever the loop.
+    /// Whether the condition never changes in any loop.
     pub fn never_changes(&self, known: &Known) -> bool {
         self.after && known.bound == Some(self.most(known))
     }
 
-    /// Whether the plain formulas stay inside of the type.
+    /// Whether the plain formulas stay within the type.
     fn is_plain(&self, known: &Known) -> bool {
         let (after, most) = (i128::from(self.after), self.most(known));
         match (known.step, known.bound, known.lower) {
@@ -80,8 +81,8 @@ impl<V: Copy> Bounds<V> {
             (Some(1), None, _) => !self.after,
             (Some(step), Some(bound), Some(lower)) => {
                 let distance = bound + after - lower;
-                // The product is at most `step` more than the distance; a negative distance is only right where
-                // division is signed.
+                // The product exceeds the distance by at most `step`. A negative distance is only correct with signed
+                // division.
                 let fits = distance + step <= most && lower + distance + step <= most;
                 fits && if self.signed { distance >= -most } else { distance >= 0 }
             }
@@ -89,7 +90,7 @@ impl<V: Copy> Bounds<V> {
         }
     }
 
-    /// Ends of the first loop and start of the second.
+    /// Returns the end of the first loop and the start of the second.
     pub fn split<A: Arithmetic<Value = V>>(&self, a: &A, known: &Known) -> Result<(V, V), A::Error> {
         let Bounds { lower, upper, step, bound, after, signed } = *self;
         let mut point = bound;
@@ -122,7 +123,7 @@ mod tests {
     use super::*;
     use std::convert::Infallible;
 
-    /// Numbers of eight bits, which wrap.
+    /// 8-bit numbers, which wrap.
     struct Bits;
 
     fn compare(a: u8, b: u8, signed: bool) -> std::cmp::Ordering {
@@ -166,12 +167,12 @@ mod tests {
         if signed { i128::from(v as i8) } else { v.into() }
     }
 
-    /// Values of the induction variable; the variable itself does not overflow, as in a program that is defined.
+    /// Returns the values of the induction variable. The variable does not overflow, as in any defined program.
     fn values(lower: u8, upper: u8, step: u8, signed: bool) -> Vec<i128> {
         (value(lower, signed)..value(upper, signed)).step_by(step.into()).collect()
     }
 
-    /// Interesting numbers of eight bits: around the ends of both ranges, and some between.
+    /// Returns interesting 8-bit numbers: around the ends of both ranges, and some in between.
     fn corners() -> Vec<u8> {
         let mut list: Vec<u8> =
             [0u8, 128].iter().flat_map(|m| (0..6).flat_map(|d| [m.wrapping_add(d), m.wrapping_sub(d)])).collect();
@@ -181,7 +182,7 @@ mod tests {
         list
     }
 
-    /// With `TILEIRAS_TEST_FULL` each bound there is, otherwise the corners and what lies about the loop's ends.
+    /// Checks all bounds with `TILEIRAS_TEST_FULL`, and otherwise the corners and the values near the loop's ends.
     #[test]
     fn every_iteration_is_in_its_loop() {
         let corners = corners();
@@ -202,7 +203,7 @@ mod tests {
                     for bound in bounds {
                         for after in [false, true] {
                             let bounds = Bounds { lower, upper, step, bound, after, signed };
-                            // The constants decide on the formula, never on the result.
+                            // The constants select the formula but never change the result.
                             for what in 0..8 {
                                 let known = Known {
                                     lower: (what & 1 != 0).then(|| value(lower, signed)),

@@ -30,11 +30,11 @@ pub(super) fn plan<'c>(
 ) -> Result<DotPlan, Obstacle<'c>> {
     let op = products[0].op;
     if let Some(p) = products.iter().find(|p| p.product.operand.bits() > 16) {
-        return Err((p.op, "products of 32-bit elements depend on each other or share a block".into()));
+        return Err((p.op, "dots of 32-bit elements depend on each other or are in the same block".into()));
     }
     let rings = rings(products);
     if rings.is_empty() {
-        return Err((op, "nothing is loaded for its products".into()));
+        return Err((op, "no operand of its dots is loaded".into()));
     }
     // The block with most to multiply decides; others have the same stages.
     let work = |block: usize| {

@@ -1,7 +1,7 @@
-//! Which parts of each value a thread block needs, from the stores backwards.
+//! Computes the parts of each value that a CTA needs, backward from the stores.
 //!
-//! Several parts of one value may be needed: the whole of a tile that is the right operand of one product, and rows of
-//! it for another one. Loops and branches then carry each of them.
+//! Several parts of a value may be needed: for example, one dot needs a whole tile as its right operand and another
+//! dot needs rows of it. Loops and branches then carry each part.
 
 use crate::{
     analysis::{
@@ -21,51 +21,51 @@ use melior::ir::AttributeLike;
 use mlir_sys::*;
 use rustc_hash::FxHashMap;
 
-/// What a thread block has of a value.
+/// The part of a value that a CTA has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Part {
-    /// All of it; scalars are whole.
+    /// The whole value; scalars are always whole.
     Whole,
-    /// One of as many equal parts along this dimension as there are thread blocks, the one of its rank.
+    /// The slice of this CTA's rank: the dimension is divided into one equal part per CTA.
     Slice(usize),
 }
 
-/// Which dimension of products and of what is stored is sliced where there is a choice.
+/// The preferred dimension for slicing dots and stored values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Prefer {
     Rows,
     Columns,
 }
 
-/// The op that is in the way, and why.
+/// The op that prevents the split, and the reason.
 pub(super) type Obstacle<'c> = (OpRef<'c>, String);
 
-/// Where a part of a result comes from.
+/// The source of a part of a result.
 pub(super) enum Origin {
-    /// From these parts of operands, by their numbers.
+    /// Computed from these parts of operands, by operand number.
     Operands(Vec<(usize, Part)>),
-    /// It is a slice that is taken out of the whole result.
+    /// Extracted as a slice of the whole result.
     Whole,
 }
 
-/// How often stores are given parts before the search ends.
+/// The maximum number of assignments of parts to stores that the search tries.
 const MOST_TRIALS: u32 = 64;
 
 #[derive(Clone)]
 pub(super) struct Demands<'c> {
-    /// Thread blocks that share a tile block.
+    /// The number of CTAs that split a tile.
     pub count: i64,
-    /// By value.
+    /// The needed parts of each value.
     parts: FxHashMap<usize, Vec<Part>>,
-    /// What each store writes, in the order of the program.
+    /// The part that each store writes, in program order.
     stores: Vec<(OpRef<'c>, Part)>,
     loads: Vec<OpRef<'c>>,
-    /// The dimension along which each product is sliced.
+    /// The dimension along which each dot is sliced.
     products: FxHashMap<usize, usize>,
 }
 
-/// Finds out what is needed: for each store the first part, in the order of preference, with which the others and
-/// `accept` get on.
+/// Finds the needed parts: for each store, the first part in order of preference that is consistent with the other
+/// stores and passes `accept`.
 pub(super) fn find<'c>(
     function: nv_tileaa::FuncOp<'c>,
     count: i64,
@@ -79,7 +79,7 @@ pub(super) fn find<'c>(
     let mut stores = vec![];
     demands.roots(body, &mut stores, facts)?;
     if stores.is_empty() {
-        return Err((function.op(), "nothing is stored".into()));
+        return Err((function.op(), "the kernel stores nothing".into()));
     }
     let search = Search { stores: &stores, prefer, facts, accept };
     search.from(0, demands, &mut MOST_TRIALS.clone())
@@ -93,7 +93,7 @@ struct Search<'a, 'c> {
 }
 
 impl<'c> Search<'_, 'c> {
-    /// Gives parts to the stores from number `i` on.
+    /// Assigns parts to the stores from number `i` on.
     fn from(&self, i: usize, demands: Demands<'c>, trials: &mut u32) -> Result<Demands<'c>, Obstacle<'c>> {
         let Some(&store) = self.stores.get(i) else {
             let mut demands = demands;
@@ -122,11 +122,11 @@ impl<'c> Search<'_, 'c> {
                 Err(obstacle) => first = first.or(Some(obstacle)),
             }
         }
-        Err(first.unwrap_or((store, "there are too many stores to try all ways".into())))
+        Err(first.unwrap_or((store, "there are too many stores to try all combinations of slices".into())))
     }
 }
 
-/// The tensor that a store writes; none of a scalar.
+/// Returns the tensor that a store writes; `None` for a scalar.
 fn stored_tensor<'c>(store: OpRef<'c>) -> Option<Tensor<'c>> {
     match AnyOp::cast(store)? {
         AnyOp::TiledStoreOp(x) => Tensor::of_value(x.value()),
@@ -136,7 +136,7 @@ fn stored_tensor<'c>(store: OpRef<'c>) -> Option<Tensor<'c>> {
     }
 }
 
-/// Whether a value is a token, which orders and has no parts.
+/// Whether a value is a token, which only expresses order and cannot be sliced.
 pub(super) fn is_token(v: Val<'_>) -> bool {
     MemTokenType::cast(ty(v)).is_some()
 }
@@ -146,7 +146,7 @@ fn extents(v: Val<'_>) -> Vec<i64> {
 }
 
 impl<'c> Demands<'c> {
-    /// The parts of a value that are needed; a token always is.
+    /// Returns the needed parts of a value; a token is always needed.
     pub fn parts(&self, v: Val<'c>) -> Vec<Part> {
         if is_token(v) { vec![Part::Whole] } else { self.parts.get(&key(v)).cloned().unwrap_or_default() }
     }
@@ -155,12 +155,12 @@ impl<'c> Demands<'c> {
         &self.stores
     }
 
-    /// What a store writes; none of an op that is no store.
+    /// Returns the part that a store writes; `None` if the op is not a store.
     pub fn stored(&self, op: OpRef<'c>) -> Option<Part> {
         self.stores.iter().find(|(store, _)| *store == op).map(|(_, part)| *part)
     }
 
-    /// All loads and stores.
+    /// Returns all loads and stores.
     pub fn accesses(&self) -> impl Iterator<Item = OpRef<'c>> {
         self.loads.iter().copied().chain(self.stores.iter().map(|(op, _)| *op))
     }
@@ -169,7 +169,7 @@ impl<'c> Demands<'c> {
         self.accesses().any(|o| o == op)
     }
 
-    /// How a product is sliced.
+    /// Returns the dimension along which a dot is sliced.
     pub fn product(&self, dot: OpRef<'c>) -> Option<Prefer> {
         let rank = extents(result(dot, 0)).len();
         match rank - self.products.get(&op_key(dot))? {
@@ -179,14 +179,14 @@ impl<'c> Demands<'c> {
         }
     }
 
-    /// In words.
+    /// Describes the split for a remark.
     pub fn summary(&self) -> String {
         let slices = self.stores.iter().filter(|(_, part)| *part != Part::Whole).count();
         let (products, alone) = (self.products.len(), self.stores.len() - slices);
-        format!("products sliced: {products}; stores sliced: {slices}; stores by rank 0: {alone}")
+        format!("dots sliced: {products}; stores sliced: {slices}; stores by rank 0: {alone}")
     }
 
-    /// What is needed whatever stores write: what decides about control flow. Collects loads and stores.
+    /// Collects loads and stores, and demands the values that control flow needs regardless of the stores.
     fn roots(&mut self, block: Blk<'c>, stores: &mut Vec<OpRef<'c>>, facts: &Facts) -> Result<(), Obstacle<'c>> {
         for op in ops_of(block) {
             let whole = |range: std::ops::Range<usize>| range.map(|i| operand(op, i)).collect::<Vec<_>>();
@@ -195,10 +195,10 @@ impl<'c> Demands<'c> {
                 Some(Scf::For) => needed = whole(0..3),
                 Some(Scf::If | Scf::Condition) => needed = whole(0..1),
                 Some(Scf::While | Scf::Yield) => {}
-                Some(_) => return Err((op, format!("'{}' has no slices", op_name(op)))),
+                Some(_) => return Err((op, format!("'{}' cannot be sliced", op_name(op)))),
                 None => {
                     self.root(op, stores)?;
-                    // What decides which token it is.
+                    // Demand the values that select between tokens.
                     if result_count(op) > 0 && results(op).all(is_token) && !self.is_access(op) && !stores.contains(&op)
                     {
                         needed = operands(op).filter(|v| !is_token(*v)).collect();
@@ -229,7 +229,7 @@ impl<'c> Demands<'c> {
             Some(AnyOp::TiledStoreOp(x)) => weak(x.ordering())?,
             Some(AnyOp::StoreOp(x)) => weak(x.ordering())?,
             Some(AnyOp::ScatterStoreOp(x)) => weak(x.ordering())?,
-            // Each thread block does it for itself.
+            // Each CTA executes it separately.
             Some(
                 AnyOp::WaitForGridsOp(_)
                 | AnyOp::LaunchDependentsOp(_)
@@ -239,7 +239,7 @@ impl<'c> Demands<'c> {
             ) => return Ok(()),
             Some(AnyOp::ReturnOp(x)) if x.operands().len() == 0 => return Ok(()),
             _ if region_count(op) == 0 && effects(op).is_some_and(|list| list.is_empty()) => return Ok(()),
-            _ => return Err((op, format!("'{}' is done once for a tile block", op_name(op)))),
+            _ => return Err((op, format!("'{}' must run once per tile", op_name(op)))),
         }
         match AnyOp::cast(op) {
             Some(AnyOp::TiledStoreOp(_) | AnyOp::StoreOp(_) | AnyOp::ScatterStoreOp(_)) => stores.push(op),
@@ -248,7 +248,7 @@ impl<'c> Demands<'c> {
         Ok(())
     }
 
-    /// A store writes a part of what it stores.
+    /// Makes a store write a part of its value.
     fn store(&mut self, store: OpRef<'c>, part: Part, facts: &Facts) -> Result<(), Obstacle<'c>> {
         self.stores.push((store, part));
         for (i, part) in self.access_operands(store, part, facts)? {
@@ -257,7 +257,7 @@ impl<'c> Demands<'c> {
         Ok(())
     }
 
-    /// Loads after which something is ordered stay, even if nobody needs what they load.
+    /// Keeps loads that other accesses are ordered after, even if their values are not needed.
     fn keep_ordered_loads(&mut self, facts: &Facts) -> Result<(), Obstacle<'c>> {
         for load in self.loads.clone() {
             let value = result(load, 0);
@@ -268,17 +268,17 @@ impl<'c> Demands<'c> {
         Ok(())
     }
 
-    /// Something must be shared out.
+    /// Requires that at least one store is sliced.
     fn is_worth_it(&self) -> Result<(), Obstacle<'c>> {
         match self.stores.first() {
             Some((store, _)) if self.stores.iter().all(|(_, part)| *part == Part::Whole) => {
-                Err((*store, "no store has slices".into()))
+                Err((*store, "no store can be sliced".into()))
             }
             _ => Ok(()),
         }
     }
 
-    /// A part of a value is needed, since `user` has no use for another one.
+    /// Demands a part of a value; `user` cannot use any other part.
     fn need(&mut self, v: Val<'c>, part: Part, user: OpRef<'c>, facts: &Facts) -> Result<(), Obstacle<'c>> {
         let mut work = vec![(v, part, user)];
         while let Some((v, part, user)) = work.pop() {
@@ -291,7 +291,7 @@ impl<'c> Demands<'c> {
             if let Part::Slice(d) = part
                 && extents(v)[d] % self.count != 0
             {
-                let text = format!("{} has no {} slices along dimension {d}", ty(v), self.count);
+                let text = format!("{} cannot be divided into {} slices along dimension {d}", ty(v), self.count);
                 return Err((user, text));
             }
             match defining_op(v).filter(|op| Scf::of(*op).is_none()) {
@@ -308,7 +308,7 @@ impl<'c> Demands<'c> {
                         let reason = if combines || p == Part::Whole && part != Part::Whole { op } else { user };
                         work.push((operand(op, i), p, reason));
                     }
-                    // What bodies take from outside.
+                    // Values that regions use from outside.
                     if region_count(op) > 0 {
                         let mut inner = vec![];
                         walk(op, &mut |o| inner.extend(operands_from_outside(o, op)));
@@ -321,7 +321,7 @@ impl<'c> Demands<'c> {
         Ok(())
     }
 
-    /// Where a part of `v`, a result of `op`, comes from.
+    /// Returns the source of a part of `v`, a result of `op`.
     fn origin(
         &mut self,
         op: OpRef<'c>,
@@ -332,18 +332,18 @@ impl<'c> Demands<'c> {
     ) -> Result<Origin, Obstacle<'c>> {
         let is_product = layout_relation(op) == LayoutRelation::Product;
         match part {
-            Part::Whole if is_product => Err((user, format!("'{}' needs a whole product", op_name(user)))),
+            Part::Whole if is_product => Err((user, format!("'{}' needs the whole result of a dot", op_name(user)))),
             Part::Whole => Ok(Origin::Operands((0..operand_count(op)).map(|i| (i, Part::Whole)).collect())),
             Part::Slice(d) => {
                 if is_product && *self.products.entry(op_key(op)).or_insert(d) != d {
-                    return Err((user, format!("'{}' needs other slices of a product than another op", op_name(user))));
+                    return Err((user, format!("'{}' needs different slices of a dot than another op", op_name(user))));
                 }
                 self.sliced(op, v, d, facts)
             }
         }
     }
 
-    /// Where the slice along dimension `d` of `v` comes from. `rebuild` asks the same again.
+    /// Returns the source of the slice of `v` along dimension `d`. `rebuild` repeats this query.
     pub fn sliced(&self, op: OpRef<'c>, v: Val<'c>, d: usize, facts: &Facts) -> Result<Origin, Obstacle<'c>> {
         let all = |part: Part| {
             let of = |i: usize| if Tensor::of_value(operand(op, i)).is_some() { part } else { Part::Whole };
@@ -362,7 +362,7 @@ impl<'c> Demands<'c> {
                     2 => [slice, Part::Whole],
                     _ => [slice, slice],
                 };
-                // Operands, sums, scales.
+                // The operands, the accumulator, the scales.
                 let parts = [lhs, rhs, slice, lhs, rhs];
                 return Ok(Origin::Operands((0..operand_count(op)).map(|i| (i, parts[i])).collect()));
             }
@@ -381,7 +381,7 @@ impl<'c> Demands<'c> {
             }
             Some(AnyOp::SplatOp(_)) => return one(Part::Whole),
             Some(AnyOp::MakeRangeOp(_)) => return Ok(Origin::Operands(vec![])),
-            // A promise about all elements may say nothing of a slice.
+            // An assumption about all elements need not hold for a slice.
             Some(AnyOp::AssumeOp(_)) => return one(Part::Slice(d)),
             _ => {}
         }
@@ -397,7 +397,7 @@ impl<'c> Demands<'c> {
         }
     }
 
-    /// The operands of an access to a part of a tile, tokens left out.
+    /// Returns the operands of an access to a part of a tile, without tokens.
     pub fn access_operands(
         &self,
         op: OpRef<'c>,
@@ -414,15 +414,14 @@ impl<'c> Demands<'c> {
             let of = |i: usize| if Tensor::of_value(operand(op, i)).is_some() { part } else { Part::Whole };
             return Ok(data.map(|i| (i, of(i))).collect());
         };
-        let t = TiledViewType::cast(ty(view)).ok_or_else(|| (op, "its view is unknown".to_string()))?;
+        let t = TiledViewType::cast(ty(view)).ok_or_else(|| (op, "its view is not known".to_string()))?;
         let sparse = t.sparse_dim() == Some(d as i64);
         if t.tile()[d] != t.steps()[d] && !sparse {
-            return Err((op, "its tiles are not next to each other".into()));
+            return Err((op, "its tiles overlap or have gaps".into()));
         }
         let promised = bool_list(promised).get(d) == Some(&true);
         if !sparse && !promised && !View::of(view).is_some_and(|view| view.tests_slices(d, self.count, facts)) {
-            let text =
-                "a slice would not be tested for being outside of the view: the extent is no multiple of the tile";
+            let text = "a slice could be out of bounds without a check: the extent is not a multiple of the tile";
             return Err((op, text.into()));
         }
         let of = |i: usize| match i {
@@ -434,7 +433,7 @@ impl<'c> Demands<'c> {
     }
 }
 
-/// A constant whose elements are all the same.
+/// Whether an op is a constant with equal elements.
 fn is_splat(op: OpRef<'_>) -> bool {
     let value = attr(op, "value").filter(|_| is_constant(op));
     // SAFETY: the attribute is alive, and only dense ones are asked.
@@ -443,14 +442,14 @@ fn is_splat(op: OpRef<'_>) -> bool {
     })
 }
 
-/// The dimension of another shape of the same elements whose slices are those along dimension `d` of `shape`: the first
-/// bits of both number the same elements.
+/// Returns the dimension of another shape of the same elements whose slices equal the slices of `shape` along
+/// dimension `d`: the first bits of both select the same elements.
 fn same_dimension(shape: &[i64], d: usize, other: &[i64], count: i64) -> Option<usize> {
     let from = |shape: &[i64], d: usize| shape[d..].iter().product::<i64>();
     (0..other.len()).find(|&o| from(other, o) == from(shape, d) && other[o] % count == 0)
 }
 
-/// Operands of an op inside of `outer` that are defined outside of it.
+/// Returns the operands of an op inside `outer` that are defined outside it.
 fn operands_from_outside<'c>(op: OpRef<'c>, outer: OpRef<'c>) -> Vec<Val<'c>> {
     if op == outer {
         return vec![];
@@ -463,8 +462,8 @@ fn operands_from_outside<'c>(op: OpRef<'c>, outer: OpRef<'c>) -> Vec<Val<'c>> {
     operands(op).filter(|v| !is_inside(*v)).collect()
 }
 
-/// The values that hold the same as `v`, a result of structured control flow or an argument of its blocks: what it is
-/// before, in, and behind a loop, or in the branches.
+/// Returns the values that hold the same value as `v`, a result of structured control flow or an argument of its
+/// blocks: before, in and after a loop, or in the branches.
 fn same_slot<'c>(v: Val<'c>) -> Vec<Val<'c>> {
     let mut all = vec![];
     match defining_op(v) {

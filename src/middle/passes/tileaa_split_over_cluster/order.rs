@@ -1,9 +1,9 @@
-//! What tokens order stays in order.
+//! Checks that accesses ordered by tokens stay ordered after the split.
 //!
-//! Ranks run beside each other, and a token orders the accesses of its own rank only. So of two accesses that a token
-//! orders, at least one of them a store, none may touch what the other one touches in another rank. That holds for
-//! tiles of the same partition of the same tensor that are sliced alike: an element belongs to one tile, and to one
-//! slice of it. It also holds for stores that rank 0 does alone.
+//! Ranks run concurrently, and a token only orders accesses of its own rank. If a token orders two accesses, at least
+//! one of them a store, neither may touch elements that the other touches in another rank. This holds for tiles of
+//! the same partition of a tensor that are sliced the same way, since each element belongs to one tile and one slice
+//! of it. It also holds for stores that only rank 0 executes.
 
 use super::demand::{Demands, Obstacle, Part};
 use crate::{
@@ -26,19 +26,19 @@ pub(super) fn check<'c>(function: nv_tileaa::FuncOp<'c>, demands: &Demands<'c>) 
             let is_store = |op: OpRef<'c>| demands.stored(op).is_some();
             let matters = demands.is_access(earlier) && (is_store(access) || is_store(earlier));
             if matters && !are_apart(access, earlier, demands) {
-                return Err((access, format!("'{name}' is ordered after an access of another thread block")));
+                return Err((access, format!("'{name}' is ordered after an access of another CTA")));
             }
         }
     }
     Ok(())
 }
 
-/// All ops whose tokens order an access after them.
+/// Returns all ops whose tokens order the access after them.
 fn before<'c>(access: OpRef<'c>, function: OpRef<'c>) -> Result<Vec<OpRef<'c>>, Obstacle<'c>> {
     let (mut work, mut seen, mut found) = (vec![access], FxHashSet::default(), vec![]);
     while let Some(op) = work.pop() {
         for token in operands(op).filter(|v| MemTokenType::cast(ty(*v)).is_some()) {
-            let unknown = || (access, format!("'{}' has a token of an unknown access", op_name(access)));
+            let unknown = || (access, format!("'{}' is ordered after an unknown access", op_name(access)));
             for source in tokens::sources(token).ok_or_else(unknown)? {
                 if seen.insert(op_key(source)) && source != function {
                     found.push(source);
@@ -50,7 +50,7 @@ fn before<'c>(access: OpRef<'c>, function: OpRef<'c>) -> Result<Vec<OpRef<'c>>, 
     Ok(found)
 }
 
-/// Whether no rank touches by one access what another rank touches by the other.
+/// Whether no rank accesses through `a` an element that another rank accesses through `b`.
 fn are_apart<'c>(a: OpRef<'c>, b: OpRef<'c>, demands: &Demands<'c>) -> bool {
     let part = |op: OpRef<'c>| match TiledLoadOp::cast(op) {
         Some(load) => Some(demands.parts(load.result())).filter(|p| p.len() == 1).map(|p| p[0]),
@@ -68,7 +68,7 @@ fn are_apart<'c>(a: OpRef<'c>, b: OpRef<'c>, demands: &Demands<'c>) -> bool {
                 let view = view(op)?;
                 let t = TiledViewType::cast(ty(view)).filter(|t| t.steps() == t.tile() && t.sparse_dim().is_none())?;
                 let memref = defining_op(view).and_then(MakeTiledViewOp::cast)?.memref();
-                // In a loop it is another tensor each time.
+                // In a loop, the tensor differs in each iteration.
                 let stays = defining_op(memref).is_some_and(|make| !is_in_loop(make));
                 stays.then_some((key(memref), t.tile(), t.dim_map()))
             };

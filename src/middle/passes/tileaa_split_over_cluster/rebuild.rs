@@ -1,4 +1,4 @@
-//! Writes a function anew, with the parts of each value that a thread block needs.
+//! Rewrites a function with the parts of each value that a CTA needs.
 
 use super::demand::{Demands, Origin, Part, is_token};
 use crate::{
@@ -33,7 +33,7 @@ pub(super) fn rebuild<'c>(
     let op = function.op();
     let old = take_body(op);
     let Some(source) = old.first_block().map(|b| {
-        // SAFETY: the block lives as long as the region, which is dropped behind its last use.
+        // SAFETY: the block lives as long as the region, which is dropped after its last use.
         unsafe { Blk::from_raw(b.to_raw()) }
     }) else {
         return Ok(());
@@ -52,7 +52,7 @@ pub(super) fn rebuild<'c>(
     let mut new = Rebuild { b, demands, facts, values: FxHashMap::default(), views: vec![], rank };
     new.bind_arguments(source, entry);
     new.block(source)?;
-    // Views whose slices took their place.
+    // Erase views that sliced views replace.
     for view in new.views {
         if !has_uses(view) {
             erase(defining_op(view).expect("a view is made"));
@@ -65,16 +65,16 @@ struct Rebuild<'a, 'c> {
     b: Builder<'c>,
     demands: &'a Demands<'c>,
     facts: &'a Facts,
-    /// The new values, by the old ones and their parts.
+    /// The new values, by the original value and part.
     values: FxHashMap<(usize, Part), Val<'c>>,
     views: Vec<Val<'c>>,
-    /// Which of the thread blocks this is.
+    /// The rank of this CTA in its cluster.
     rank: Val<'c>,
 }
 
 impl<'c> Rebuild<'_, 'c> {
     fn get(&self, op: OpRef<'c>, v: Val<'c>, part: Part) -> Result<Val<'c>, Failed> {
-        let missing = || fail(op, format!("the {part:?} of an operand of '{}' has not been made", op_name(op)));
+        let missing = || fail(op, format!("the {part:?} of an operand of '{}' has not been built", op_name(op)));
         self.values.get(&(key(v), part)).copied().ok_or_else(missing)
     }
 
@@ -82,7 +82,7 @@ impl<'c> Rebuild<'_, 'c> {
         self.values.insert((key(old), part), new);
     }
 
-    /// Arguments of blocks that are not sliced.
+    /// Binds the arguments of a block that is not sliced.
     fn bind_arguments(&mut self, old: Blk<'c>, new: Blk<'c>) {
         for (old, new) in args(old).zip(args(new)) {
             self.bind(old, Part::Whole, new);
@@ -139,7 +139,7 @@ impl<'c> Rebuild<'_, 'c> {
         Ok(())
     }
 
-    /// The op again, of these parts of its operands.
+    /// Copies an op with these parts of its operands.
     fn copy(&mut self, op: OpRef<'c>, parts: &[Part]) -> Result<OpRef<'c>, Failed> {
         let new = clone_detached(op);
         self.b.insert_op(new);
@@ -148,7 +148,7 @@ impl<'c> Rebuild<'_, 'c> {
             let part = if is_token(v) { Part::Whole } else { *part };
             set_operand(new, i, self.get(op, v, part)?);
         }
-        // What bodies take from outside.
+        // Remap values that regions use from outside.
         let mut inner = vec![];
         (0..region_count(new)).filter_map(|i| entry_block(region(new, i))).flat_map(ops_of).for_each(|o| inner.push(o));
         for o in inner {
@@ -161,7 +161,7 @@ impl<'c> Rebuild<'_, 'c> {
         Ok(new)
     }
 
-    /// The slices along dimension `d` of the results.
+    /// Builds the slices of the results along dimension `d`.
     fn slice(&mut self, op: OpRef<'c>, d: usize) -> Result<(), Failed> {
         let error = |e: BuildError| fail(op, e.to_string());
         let v = result(op, 0);
@@ -191,7 +191,7 @@ impl<'c> Rebuild<'_, 'c> {
             Some(AnyOp::MakeRangeOp(_)) => {
                 let t = self.part_type(v, part);
                 let range = nv_tileaa::MakeRangeOp::build(&self.b, t).map_err(error)?.result();
-                let Some(tensor) = Tensor::of(t) else { return Err(fail(op, "a range is no tensor")) };
+                let Some(tensor) = Tensor::of(t) else { return Err(fail(op, "a range is not a tensor")) };
                 let extent = self.integer(ty(self.rank), tensor.shape[0]);
                 let start = self.b.value("arith.muli", ty(self.rank), &[self.rank, extent], &[]);
                 let start = self.resized(start, tensor.element);
@@ -227,7 +227,7 @@ impl<'c> Rebuild<'_, 'c> {
             tokens.push(result(new, 1));
         }
         let joined = match tokens[..] {
-            // Nobody needs it.
+            // The token is not used.
             [] => return Ok(()),
             [one] => one,
             [one, ..] if !has_uses(token) => one,
@@ -244,7 +244,7 @@ impl<'c> Rebuild<'_, 'c> {
             self.bind(token, Part::Whole, result(new, 0));
             return Ok(());
         }
-        // All have it, and one writes it.
+        // All ranks have the value; rank 0 writes it.
         let error = |e: BuildError| fail(op, e.to_string());
         let zero = self.integer(ty(self.rank), 0);
         let equal = IntegerAttribute::new(IntegerType::new(self.b.context(), 64).into(), 0);
@@ -272,7 +272,7 @@ impl<'c> Rebuild<'_, 'c> {
         Ok(())
     }
 
-    /// The access to a part of a tile. The type of what it loads is still that of the whole one.
+    /// Builds the access to a part of a tile. A load's result still has the type of the whole tile.
     fn access(&mut self, op: OpRef<'c>, part: Part) -> Result<OpRef<'c>, Failed> {
         let found = self.demands.access_operands(op, part, self.facts).map_err(|(at, reason)| fail(at, reason))?;
         let mut parts = vec![Part::Whole; operand_count(op)];
@@ -283,7 +283,7 @@ impl<'c> Rebuild<'_, 'c> {
             _ => None,
         };
         let (Part::Slice(d), Some((view, at))) = (part, tiled) else { return self.copy(op, &parts) };
-        let unknown = || fail(op, "the view of a tile is not of a form that is known");
+        let unknown = || fail(op, "the form of the tile's view is not supported");
         let old = TiledViewType::cast(ty(view)).ok_or_else(unknown)?;
         let memref = defining_op(view).and_then(MakeTiledViewOp::cast).ok_or_else(unknown)?.memref();
         let (mut tile, mut steps) = (old.tile().to_vec(), old.steps().to_vec());
@@ -294,7 +294,7 @@ impl<'c> Rebuild<'_, 'c> {
         let memref = self.get(op, memref, Part::Whole)?;
         let view = MakeTiledViewOp::build(&self.b, t.ok_or_else(unknown)?.into(), memref);
         let view = view.map_err(|e| fail(op, e.to_string()))?.result();
-        // Slices of rows that a list names are those of the list.
+        // Slices of a list of rows are slices of the list.
         let index = match old.sparse_dim() {
             Some(sparse) if sparse as usize == d => None,
             _ => Some(self.index(op, operand(op, at + 1 + d))?),
@@ -307,7 +307,7 @@ impl<'c> Rebuild<'_, 'c> {
         Ok(new)
     }
 
-    /// The number of this rank's slice of tile `v`, in a type that holds it. Numbers of tiles are not negative.
+    /// Returns the index of this rank's slice of tile `v`, in a type that can hold it. Tile indices are not negative.
     fn index(&self, op: OpRef<'c>, v: Val<'c>) -> Result<Val<'c>, Failed> {
         let count = self.demands.count;
         let new = self.get(op, v, Part::Whole)?;
@@ -328,7 +328,7 @@ impl<'c> Rebuild<'_, 'c> {
         self.b.value("arith.constant", t, &[], &[("value", value)])
     }
 
-    /// An integer that is not negative in another type.
+    /// Converts a non-negative integer to another type.
     fn resized(&self, v: Val<'c>, t: Type<'c>) -> Val<'c> {
         // SAFETY: both are integers.
         let [from, to] = [ty(v), t].map(|t| unsafe { mlirIntegerTypeGetWidth(t.to_raw()) });
@@ -341,7 +341,7 @@ impl<'c> Rebuild<'_, 'c> {
 
     //===-- control flow ----------------------------------------------------===//
 
-    /// Values of a loop or branch with each of their parts, by their numbers.
+    /// Lists the values of a loop or branch with each of their parts, by number.
     fn slots(&self, values: impl Iterator<Item = Val<'c>>) -> Vec<(usize, Val<'c>, Part)> {
         let parts = |(i, v): (usize, Val<'c>)| self.demands.parts(v).into_iter().map(move |p| (i, v, p));
         values.enumerate().flat_map(parts).collect()
@@ -349,7 +349,7 @@ impl<'c> Rebuild<'_, 'c> {
 
     fn control(&mut self, op: OpRef<'c>) -> Result<(), Failed> {
         let kind = Scf::of(op);
-        // Operands in front of those that are carried, and arguments and results of terminators likewise.
+        // The number of operands before the loop-carried ones; arguments and terminators have the same offset.
         let (fixed, inits) = match kind {
             Some(Scf::For) => (3, self.slots(results(op))),
             Some(Scf::If) => (1, vec![]),
@@ -378,7 +378,7 @@ impl<'c> Rebuild<'_, 'c> {
         }
         state.operands(&all);
         state.results(&out.iter().map(|(_, v, part)| self.part_type(*v, *part)).collect::<Vec<_>>());
-        // The new blocks, each with what its terminator hands on.
+        // The new blocks, each with the values that its terminator passes on.
         let mut blocks = vec![];
         for i in 0..region_count(op) {
             let new = Region::new();

@@ -1,4 +1,4 @@
-//! Round trips through shared memory that can be done together: all stores, one barrier, all loads.
+//! Merges round trips through shared memory: all stores, one barrier, all loads.
 //!
 //! ```text
 //! barrier            store a, m                       barrier            store a, m
@@ -10,13 +10,13 @@
 //!                    y = load n
 //! ```
 //!
-//! Both operands of a product make such round trips. Two barriers are left of four, and the first operand need not stay
-//! in registers while the second is moved: what is computed from `x` between the round trips, such as wider elements,
-//! moves along.
+//! Both operands of a dot make such round trips. Merging leaves two of four barriers, and the first operand does not
+//! occupy registers while the second is moved: values computed from `x` between the round trips, such as widened
+//! elements, move down with it.
 //!
-//! Joined round trips need their storage at the same time. That may take what the rings of pipelined loops leave of the
-//! shared memory that the target's table grants to exchanges (`exchange_shared_per_block`); where rings take more than
-//! that, no more than the largest round trip alone, for which they left room.
+//! Merged round trips need their storage at the same time. They may use the shared memory that the target's table
+//! grants to exchanges (`exchange_shared_per_block`) minus the rings of pipelined loops. If the rings take more than
+//! that, they may use at most the size of the largest single round trip, which the rings leave free.
 
 use crate::dialect::{
     behaviour::{self, LayoutRelation},
@@ -27,13 +27,13 @@ use crate::dialect::{
 use mlir_sys::mlirOperationMoveBefore;
 use tile_targets::Target;
 
-/// Round trips that have been joined so far.
+/// The round trips merged so far.
 struct Open<'c> {
-    /// Between stores and loads.
+    /// The barrier between the stores and the loads.
     barrier: OpRef<'c>,
-    /// What the last round trip stores.
+    /// The value stored by the last round trip.
     source: Val<'c>,
-    /// The loads, and what is computed from what they give: these move down to the loads of the next round trip.
+    /// The loads and values computed from them, which move down to the loads of the next round trip.
     late: Vec<OpRef<'c>>,
     bytes: u64,
 }
@@ -44,7 +44,7 @@ impl<'c> Open<'c> {
     }
 }
 
-/// Joins the round trips of every block in `function`.
+/// Merges the round trips of every block in `function`.
 pub fn merge(function: OpRef<'_>, target: &Target) {
     let mut blocks = vec![];
     let (mut rings, mut largest) = (0, 0);
@@ -79,8 +79,8 @@ fn merge_in(block: Blk<'_>, most: u64) {
                 i += length;
                 continue;
             }
-            // What touches no shared memory may stand between stores and loads, or, if it computes with what has been
-            // loaded, behind the loads.
+            // An op that does not touch shared memory may stay between the stores and the loads, or move after the
+            // loads if it computes with loaded values.
             None => match &mut open {
                 Some(o) if operands(op).any(|v| o.is_late(v)) => {
                     if behaviour::computes_locally(op) {
@@ -97,7 +97,8 @@ fn merge_in(block: Blk<'_>, most: u64) {
     }
 }
 
-/// A round trip at the start of `ops`: the barrier in front that only guards reuse, the round trip, and its length.
+/// Matches a round trip at the start of `ops`. Returns the preceding barrier if it only guards reuse, the round trip,
+/// and its length.
 fn round_trip<'c>(ops: &[OpRef<'c>]) -> Option<(Option<OpRef<'c>>, Open<'c>, usize)> {
     let reuse = BarrierOp::cast(ops[0]).is_some() && discardable_attr(ops[0], REUSE).is_some();
     let at = usize::from(reuse);
@@ -110,7 +111,7 @@ fn round_trip<'c>(ops: &[OpRef<'c>]) -> Option<(Option<OpRef<'c>>, Open<'c>, usi
     (plain && same).then_some((reuse.then_some(ops[0]), open, at + 3))
 }
 
-/// Two round trips as one.
+/// Merges two round trips.
 fn join<'c>(before: Open<'c>, reuse: Option<OpRef<'c>>, after: Open<'c>) -> Open<'c> {
     let first = after.late[0];
     for &op in &before.late {
@@ -123,7 +124,7 @@ fn join<'c>(before: Open<'c>, reuse: Option<OpRef<'c>>, after: Open<'c>) -> Open
     Open { barrier: after.barrier, source: after.source, late, bytes: before.bytes + after.bytes }
 }
 
-/// Whether the op may stay where it is, between the stores and the loads of joined round trips.
+/// Whether the op may stay between the stores and the loads of merged round trips.
 fn stands_between(op: OpRef<'_>) -> bool {
     let keeps_memory = || behaviour::effects(op).is_some_and(|list| list.iter().all(|e| !e.writes()));
     let relation = behaviour::layout_relation(op);

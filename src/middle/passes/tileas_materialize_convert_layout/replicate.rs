@@ -1,4 +1,4 @@
-//! What owners of elements tell the others: `replicate` across warps, and the elements that a print prints.
+//! Communication from owners of elements to other threads: `replicate` across warps, and scratch memory of prints.
 //!
 //! ```text
 //! %r = replicate %x          %m = alloc_tensor
@@ -20,15 +20,15 @@ use crate::{
 };
 use melior::Context;
 
-/// Elements of a tensor that are printed between two barriers.
+/// The number of elements of a tensor printed between two barriers.
 const PRINT_ELEMENTS: i64 = 1024;
 
-/// Whether [`materialize`] has something to do with an op.
+/// Whether [`materialize`] handles the op.
 pub fn concerns(op: OpRef<'_>) -> bool {
     ReplicateOp::cast(op).is_some() || PrintOp::cast(op).is_some()
 }
 
-/// Rewrites `op`; whether it uses shared memory afterwards.
+/// Rewrites `op`. Returns whether it uses shared memory afterward.
 pub fn materialize<'c>(op: OpRef<'c>, barrier_first: bool, context: &'c Context) -> Result<bool, Failed> {
     match (ReplicateOp::cast(op), PrintOp::cast(op)) {
         (Some(x), _) => replicate(x, barrier_first, context),
@@ -39,7 +39,7 @@ pub fn materialize<'c>(op: OpRef<'c>, barrier_first: bool, context: &'c Context)
 
 fn replicate<'c>(x: ReplicateOp<'c>, barrier_first: bool, context: &'c Context) -> Result<bool, Failed> {
     let op = x.op();
-    let tensor = Tensor::of_value(x.source()).ok_or_else(|| fail(op, "operand is no tensor"))?;
+    let tensor = Tensor::of_value(x.source()).ok_or_else(|| fail(op, "operand is not a tensor"))?;
     let layout = tensor.layout().ok_or_else(|| fail(op, "tensor has no layout"))?;
     if within_warps(&layout) {
         if layout.free_variables().lane == 0 {
@@ -55,7 +55,7 @@ fn replicate<'c>(x: ReplicateOp<'c>, barrier_first: bool, context: &'c Context) 
     Ok(true)
 }
 
-/// Gives a print of tensors its scratch.
+/// Allocates scratch memory for a print of tensors.
 fn print<'c>(x: PrintOp<'c>, context: &'c Context) -> Result<bool, Failed> {
     let op = x.op();
     let tensors: Vec<Tensor<'c>> = x.args().filter_map(Tensor::of_value).collect();

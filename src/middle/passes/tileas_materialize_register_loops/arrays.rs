@@ -1,6 +1,7 @@
 //! Arrays in local memory, and the slots that they share.
 //!
-//! Arrays of the same size share a slot when they are in use at different times; who makes one gives it back.
+//! Arrays of the same size share a slot if they are in use at different times. The code that creates an array frees
+//! it.
 
 use super::RegisterLoops;
 use crate::{
@@ -15,20 +16,20 @@ use crate::{
 };
 use melior::ir::Location;
 
-/// Local memory that the hardware gives a thread, without what the compiler of the machine's code may need itself.
+/// Local memory per thread that the hardware provides, minus a reserve for ptxas.
 const MAX_LOCAL_BYTES: u64 = (512 << 10) - (16 << 10);
 
-/// Bytes of the widest access of local memory.
+/// The widest local memory access in bytes.
 const VECTOR_BYTES: u64 = 16;
 
 /// An array of a thread's registers.
 #[derive(Clone, Copy)]
 pub(super) struct Array<'c> {
     pub value: Val<'c>,
-    /// log2 of the number of registers.
+    /// Log2 of the number of registers.
     pub bits: u32,
     slot: usize,
-    /// Somebody else gives it back.
+    /// Whether another owner frees the array.
     lent: bool,
 }
 
@@ -59,7 +60,7 @@ impl Pool {
         self.slots.iter().all(|s| !s.busy)
     }
 
-    /// A free slot of `bytes`, new if there is none; on failure the bytes that a thread would need.
+    /// Returns a free slot of `bytes`, creating one if necessary. The error is the total that a thread would need.
     fn take(&mut self, bytes: u64) -> Result<usize, u64> {
         let slot = match self.slots.iter().position(|s| !s.busy && s.bytes == bytes) {
             Some(slot) => slot,
@@ -77,19 +78,19 @@ impl Pool {
     }
 }
 
-/// Bytes of an array for a tensor like `v`.
+/// Returns the size in bytes of an array for a tensor like `v`.
 fn bytes_of(v: Val<'_>) -> Option<u64> {
     Some(u64::from(storage_bits(Tensor::of_value(v)?.element) / 8) << register_bits(v)?)
 }
 
 impl<'c> RegisterLoops<'c> {
-    /// An array for the registers of a tensor like `v`, allocated by `b` on behalf of `op`.
+    /// Creates an array for the registers of a tensor like `v`, allocated by `b` on behalf of `op`.
     pub(super) fn new_array(&mut self, b: &Builder<'c>, op: OpRef<'c>, v: Val<'c>) -> Result<Array<'c>, Failed> {
         let (Some(bytes), Some(bits)) = (bytes_of(v), register_bits(v)) else {
             return Err(fail(op, "tensor has no layout"));
         };
         let slot = self.pool.take(bytes.next_multiple_of(VECTOR_BYTES)).map_err(|total| {
-            let reason = format!("a thread would need {total} bytes of local memory, it has {MAX_LOCAL_BYTES}");
+            let reason = format!("a thread would need {total} bytes of local memory but has only {MAX_LOCAL_BYTES}");
             fail(op, format!("tile is too large: {reason}"))
         })?;
         let array_type = RegisterArrayType::get(Location::unknown(self.context), ty(v))
@@ -106,11 +107,11 @@ impl<'c> RegisterLoops<'c> {
         }
     }
 
-    /// Tells the user that `v` does not fit into registers.
+    /// Reports that `v` does not fit into registers.
     pub(super) fn remark_on_array(&self, op: OpRef<'c>, v: Val<'c>) {
         if let Some(bytes) = bytes_of(v) {
             let reason =
-                format!("{bytes} bytes a thread of a tensor do not fit into registers and lie in local memory");
+                format!("a tensor of {bytes} bytes per thread does not fit into registers and is kept in local memory");
             remark(op, remark::LOCAL_MEMORY, reason, "take smaller tiles, or loop over slices of the tile");
         }
     }

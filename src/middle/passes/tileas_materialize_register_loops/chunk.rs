@@ -1,4 +1,4 @@
-//! Loops over chunks: their bodies, and what they read and write.
+//! Builds loops over chunks: their bodies, and the arrays that they read and write.
 
 use super::{Group, RegisterLoops, State, aligned, arrays::Array, gather_map, is_token, varying};
 use crate::{
@@ -15,17 +15,17 @@ use crate::{
 use melior::ir::{Region, Type, r#type::IntegerType};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// The body of a loop that is being built.
+/// The body of a loop under construction.
 struct Chunk<'c> {
-    /// Builds in the body.
+    /// The builder in the body.
     b: Builder<'c>,
     number: Val<'c>,
-    /// log2 of the number of chunks.
+    /// Log2 of the number of chunks.
     bits: u32,
     region: Region<'c>,
-    /// What tensors and tokens from outside are in this chunk.
+    /// The chunks of tensors, and the tokens, by original value.
     bound: FxHashMap<usize, Val<'c>>,
-    /// Arrays of tensors that have none elsewhere.
+    /// Arrays of tensors that are not arrays outside the loop.
     arrays: FxHashMap<usize, Array<'c>>,
 }
 
@@ -38,7 +38,7 @@ impl<'c> RegisterLoops<'c> {
         Chunk { b, number: arg(block, 0), bits, region, bound: FxHashMap::default(), arrays: FxHashMap::default() }
     }
 
-    /// Builds the loop; gives its tokens, one for each of `tokens` of the body.
+    /// Builds the loop. Returns its tokens, one for each of `tokens` of the body.
     fn end(
         &mut self,
         b: &Builder<'c>,
@@ -54,14 +54,14 @@ impl<'c> RegisterLoops<'c> {
         Ok(RegisterLoopOp::build(b, &types, chunks, chunk.region).map_err(error)?.tokens().collect())
     }
 
-    /// The type of a chunk of a tensor like `v`.
+    /// Returns the type of a chunk of a tensor like `v`.
     fn chunk_type(&self, op: OpRef<'c>, v: Val<'c>, bits: u32) -> Result<Type<'c>, Failed> {
-        let tensor = Tensor::of_value(v).ok_or_else(|| fail(op, "value is no tensor"))?;
+        let tensor = Tensor::of_value(v).ok_or_else(|| fail(op, "value is not a tensor"))?;
         let layout = tensor.layout().ok_or_else(|| fail(op, "tensor has no layout"))?;
         Ok(tensor.with_layout(self.context, &layout.registers_as_warps(bits as usize, self.warp_bits as usize)))
     }
 
-    /// Builds the group's loop in front of `anchor`.
+    /// Builds the group's loop before `anchor`.
     pub(super) fn flush(
         &mut self,
         group: &mut Group<'c>,
@@ -73,7 +73,7 @@ impl<'c> RegisterLoops<'c> {
         self.pending.clear();
         let b = Builder::before(self.context, anchor);
         b.set_location(first.location());
-        // What is needed behind the loop.
+        // Keep the values that are used after the loop.
         let outside = |v: Val<'c>| uses(v).iter().any(|(user, _)| !members.contains(&op_key(*user)));
         let mut kept: Vec<(Val<'c>, Array<'c>)> = vec![];
         for &op in &ops {
@@ -111,7 +111,7 @@ impl<'c> RegisterLoops<'c> {
         Ok(())
     }
 
-    /// Arrays of tensors in registers, of which a chunk takes a part, and of lazy ones that are gathered from.
+    /// Creates arrays of tensors in registers that chunks read parts of, and of lazy tensors that are gathered from.
     fn arrays_for(
         &mut self,
         b: &Builder<'c>,
@@ -172,7 +172,7 @@ impl<'c> RegisterLoops<'c> {
         Ok(())
     }
 
-    /// The chunk of a tensor from outside, or of one that the loop made.
+    /// Returns the chunk of a tensor from outside the loop or from an op of the loop.
     fn fetch(&self, chunk: &mut Chunk<'c>, op: OpRef<'c>, v: Val<'c>) -> Result<Val<'c>, Failed> {
         if let Some(here) = chunk.bound.get(&key(v)) {
             return Ok(*here);
@@ -183,7 +183,7 @@ impl<'c> RegisterLoops<'c> {
                 self.in_chunk(chunk, maker, &[])?;
                 return Ok(chunk.bound[&key(v)]);
             }
-            (None, State::Registers | State::Pending) => return Err(fail(op, "operand has no chunks here")),
+            (None, State::Registers | State::Pending) => return Err(fail(op, "operand cannot be read in chunks here")),
         };
         if array.bits < chunk.bits {
             return Err(fail(op, "fewer registers than chunks"));
@@ -196,7 +196,8 @@ impl<'c> RegisterLoops<'c> {
         Ok(loaded)
     }
 
-    /// A token in the chunk: those of the group's ops are the chunk's own, and so are joins of them.
+    /// Returns a token in the chunk: tokens of the group's ops, and joins of them, are replaced by the chunk's
+    /// tokens.
     fn token(&self, chunk: &mut Chunk<'c>, v: Val<'c>, joins: &[OpRef<'c>]) -> Val<'c> {
         if let Some(here) = chunk.bound.get(&key(v)) {
             return *here;
@@ -216,14 +217,14 @@ impl<'c> RegisterLoops<'c> {
         chunk.bound.get(&key(v)).copied().unwrap_or(v)
     }
 
-    /// An op that renames registers, in the chunk.
+    /// Rebuilds an op that renames registers in the chunk.
     fn rename(&self, chunk: &mut Chunk<'c>, op: OpRef<'c>) -> Result<(), Failed> {
         let to = self.chunk_type(op, result(op, 0), chunk.bits)?;
         let array = |v: Val<'c>| match (chunk.arrays.get(&key(v)).copied(), self.state(v)) {
             (Some(array), _) | (None, State::Array(array)) => Some(array.value),
             _ => None,
         };
-        let missing = || fail(op, "operand is no array here");
+        let missing = || fail(op, "operand is not an array here");
         chunk.b.set_location(op.location());
         let source = operand(op, 0);
         let renamed = match AnyOp::cast(op) {
@@ -255,7 +256,7 @@ impl<'c> RegisterLoops<'c> {
 
     //===-- whole tensors ---------------------------------------------------===//
 
-    /// The registers of `v`, wherever it is, in a new array.
+    /// Copies the registers of `v` to a new array.
     pub(super) fn array_of(&mut self, b: &Builder<'c>, op: OpRef<'c>, v: Val<'c>) -> Result<Array<'c>, Failed> {
         let array = self.new_array(b, op, v)?;
         match self.state(v) {
@@ -267,8 +268,8 @@ impl<'c> RegisterLoops<'c> {
         Ok(array)
     }
 
-    /// Copies big tensors to arrays, side by side: each chunk reads all before it writes any, so that arrays may change
-    /// places.
+    /// Copies big tensors to arrays in parallel: each chunk reads all sources before it writes any destination, so
+    /// arrays may be swapped.
     pub(super) fn copy(
         &mut self,
         b: &Builder<'c>,
@@ -278,7 +279,7 @@ impl<'c> RegisterLoops<'c> {
         let there = |(v, to): &(Val<'c>, Array<'c>)| matches!(self.state(*v), State::Array(from) if from.is(to));
         let mut left: Vec<(Val<'c>, Array<'c>)> = pairs.iter().copied().filter(|p| !there(p)).collect();
         while let Some(&(_, Array { bits, .. })) = left.first() {
-            // Those with as many registers share a loop.
+            // Tensors with equal numbers of registers share a loop.
             let (now, rest): (Vec<_>, Vec<_>) = left.into_iter().partition(|(_, a)| a.bits == bits);
             left = rest;
             let mut chunk = self.begin(op, bits.saturating_sub(PASS_REGISTERS));

@@ -1,8 +1,8 @@
-//! Structured control flow: what would carry big tensors names arrays instead.
+//! Structured control flow: loop-carried and yielded big tensors become arrays.
 //!
-//! An op with big results is rebuilt without them, and takes over the blocks of the old one. What it would pass on
-//! is copied to an array in front of each terminator. The old op and the arguments of the blocks stay until the end, so
-//! that uses of tensors can be counted as in the program that came in.
+//! An op with big results is rebuilt without them and takes over the regions of the old op. The values that it would
+//! pass on are copied to an array before each terminator. The old op and the block arguments stay until the end, so
+//! that uses of tensors can be counted as in the original program.
 
 use super::{RegisterLoops, State, arrays::Array};
 use crate::dialect::{
@@ -12,11 +12,11 @@ use crate::dialect::{
 use melior::ir::{Attribute, Region, RegionLike, Type, ValueLike};
 use mlir_sys::*;
 
-/// Arrays of some of a list of values, by their position in it.
+/// Arrays of some of a list of values, by position in the list.
 type Arrays<'c> = Vec<(usize, Array<'c>)>;
 
 impl<'c> RegisterLoops<'c> {
-    /// An array for each big tensor of `values`.
+    /// Creates an array for each big tensor of `values`.
     fn arrays(&mut self, op: OpRef<'c>, values: impl Iterator<Item = Val<'c>>) -> Result<Arrays<'c>, Failed> {
         let b = Builder::before(self.context, op);
         let mut list = vec![];
@@ -26,7 +26,7 @@ impl<'c> RegisterLoops<'c> {
         Ok(list)
     }
 
-    /// Copies what `at` passes on, its operands from `first` on, to the arrays.
+    /// Copies the operands of `at`, starting with `first`, to their arrays.
     fn pass_on(&mut self, at: OpRef<'c>, first: usize, arrays: &Arrays<'c>) -> Result<(), Failed> {
         let pairs: Vec<_> = arrays.iter().map(|&(i, array)| (operand(at, first + i), array)).collect();
         self.copy(&Builder::before(self.context, at), at, &pairs)
@@ -35,13 +35,13 @@ impl<'c> RegisterLoops<'c> {
     fn bind_arrays(&mut self, values: impl Iterator<Item = Val<'c>>, arrays: &Arrays<'c>) {
         let values: Vec<Val<'c>> = values.collect();
         for &(i, array) in arrays {
-            // Arguments of a block belong to its op, which makes them its results.
+            // Block arguments only borrow arrays; the parent op passes them on as its results.
             let array = if defining_op(values[i]).is_some() { array } else { array.lent() };
             self.values.insert(key(values[i]), State::Array(array));
         }
     }
 
-    /// A terminator passes on only what has no array; so do the arguments of the block at the end of the pass.
+    /// Removes operands that have arrays from a terminator. The block arguments are removed at the end of the pass.
     fn shrink(&mut self, terminator: OpRef<'c>, first: usize, arrays: &Arrays<'c>) {
         if arrays.is_empty() {
             return;
@@ -51,8 +51,8 @@ impl<'c> RegisterLoops<'c> {
         unsafe { mlirOperationSetOperands(terminator.to_raw(), rest.len() as isize, rest.as_ptr()) }
     }
 
-    /// `op` without the results that have arrays, and without as many operands from `first` on. It takes the bodies
-    /// over.
+    /// Rebuilds `op` without the results that have arrays and without the corresponding operands, which start at
+    /// `first`. The new op takes over the regions.
     fn rebuilt(
         &mut self,
         op: OpRef<'c>,
@@ -72,7 +72,7 @@ impl<'c> RegisterLoops<'c> {
         }
         let new = b.insert(state).map_err(|e| fail(op, e.to_string()))?;
         for i in 0..region_count(op) {
-            // SAFETY: both ops are alive; the old one gives its body up.
+            // SAFETY: both ops are alive; the old op gives up its body.
             unsafe { mlirRegionTakeBody(region(new, i).to_raw(), region(op, i).to_raw()) }
         }
         for (old, new) in without(results(op), 0, results_in).into_iter().zip(results(new)) {
@@ -83,7 +83,7 @@ impl<'c> RegisterLoops<'c> {
         Ok(new)
     }
 
-    /// The body of `op` number `i`, and its terminator.
+    /// Returns body number `i` of `op` and its terminator.
     fn body(&self, op: OpRef<'c>, i: usize) -> Result<(Blk<'c>, OpRef<'c>), Failed> {
         let block = entry_block(region(op, i)).ok_or_else(|| fail(op, "loop has no body"))?;
         Ok((block, ops_of(block).last().ok_or_else(|| fail(op, "body has no terminator"))?))
@@ -149,13 +149,13 @@ impl<'c> RegisterLoops<'c> {
     }
 }
 
-/// `values` but those that have arrays; positions count from `first`.
+/// Returns `values` without the values that have arrays; positions count from `first`.
 fn without<'c>(values: impl Iterator<Item = Val<'c>>, first: usize, arrays: &Arrays<'c>) -> Vec<Val<'c>> {
     let kept = |i: usize| i < first || !arrays.iter().any(|(position, _)| first + position == i);
     values.enumerate().filter(|(i, _)| kept(*i)).map(|(_, v)| v).collect()
 }
 
-/// All attributes of an op, by name.
+/// Returns all attributes of an op, by name.
 fn attributes<'c>(op: OpRef<'c>) -> Vec<(&'c str, Attribute<'c>)> {
     // SAFETY: `op` is alive, and names and attributes live as long as the context.
     unsafe {

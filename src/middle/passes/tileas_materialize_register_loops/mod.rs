@@ -1,15 +1,15 @@
-//! `tileas-materialize-register-loops`: tensors with too many registers are worked on a chunk at a time.
+//! `tileas-materialize-register-loops` processes tensors with too many registers one chunk at a time.
 //!
-//! A *big* tensor gives a thread more elements than it should hold in registers (`analysis::registers` says how many).
-//! Its ops move into loops, each iteration of which works on one *chunk*: the registers whose numbers end, from the
-//! top, in the number of the iteration. The layout algebra makes that simple. A register bit is a bit of the place like
-//! any other, so the bits that number the chunks can as well be bits of the warp's number: in a chunk a warp plays one
-//! of many *virtual warps*, whose layout has few registers. A chunk is therefore a tensor like any other, and the code
+//! A *big* tensor gives a thread more elements than it should hold in registers (`analysis::registers` has the
+//! limit). Its ops move into loops, each iteration of which processes one *chunk*: the registers whose highest number
+//! bits equal the iteration number. The layout algebra makes this simple. A register bit is a bit of the position
+//! like any other, so the bits that number the chunks can also be bits of the warp number: in a chunk, a warp acts as
+//! one of many *virtual warps*, whose layout has few registers. A chunk is therefore an ordinary tensor, and the code
 //! of every op that stays within a warp works on it unchanged.
 //!
-//! Ops that follow each other share one loop, a *group*, as long as each takes from another what the same chunk has
-//! made. What lives past the loop is an array in local memory, written in its chunk and read in the same chunk of
-//! another loop. So load, compute, store goes through registers alone:
+//! Consecutive ops share one loop, a *group*, as long as each uses only results of the same chunk. Values that live
+//! past the loop are arrays in local memory, written in one chunk and read in the same chunk of another loop. A
+//! sequence of load, compute and store thus uses only registers:
 //!
 //! ```text
 //! %x = load; %y = exp %x; store %y             register_loop { x = load; y = exp x; store y }
@@ -19,19 +19,20 @@
 //!                                              register_loop { x = array_load a[k]; e = exp(x - m); store e }
 //! ```
 //!
-//! * *Aligned.* An op can be in a group when chunk `k` of its results needs nothing but chunk `k` of its operands.
-//! * *Gathering.* Ops that only rename registers read others from arrays: at a number that is a linear function of the
+//! * *Aligned.* An op can be in a group if chunk `k` of its results needs only chunk `k` of its operands.
+//! * *Gathering.* Ops that only rename registers read them from arrays, at an index that is a linear function of the
 //!   chunk.
-//! * *Lazy.* What is cheap to compute from nothing (ranges, splats, arithmetic on them) is cloned into every loop that
-//!   uses it.
+//! * *Lazy.* Values that are cheap to compute from scratch (ranges, splats, arithmetic on them) are cloned into every
+//!   loop that uses them.
 //!
-//! Accesses of global memory keep their order within a thread where a token asks for it: an access never shares a loop
-//! with one whose token it depends on when either writes. An op that is not part of a group and does not need its
-//! results stays in front of the group's loop; others end the group. Values that structured control flow carries become
-//! arrays ([`control`]).
+//! Tokens keep the order of global memory accesses within a thread: an access never shares a loop with an access
+//! whose token it depends on if either of them writes. An op that is not part of a group and does not need its
+//! results stays before the group's loop; other ops end the group. Loop-carried and yielded values become arrays
+//! ([`control`]).
 //!
-//! This is one of two steps. Scans and matrix products relate elements of different chunks; `tileas-slicing` has made
-//! them loops over slices, before layouts were chosen, and what those loops carry becomes arrays here.
+//! This is the second of two steps. Scans and dots relate elements of different chunks; `tileas-slicing` has already
+//! turned them into loops over slices, before layouts were assigned, and the values that those loops carry become
+//! arrays here.
 
 mod arrays;
 mod chunk;
@@ -62,7 +63,7 @@ use melior::Context;
 use mlir_sys::mlirBlockEraseArgument;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Lazy ops that are cloned at most for one value.
+/// The maximum number of lazy ops that are cloned for one value.
 const LAZY_LIMIT: u32 = 12;
 
 #[derive(Clone, Default)]
@@ -98,46 +99,46 @@ impl RustPass for MaterializeRegisterLoops {
     }
 }
 
-/// Where a tensor of the program that came in is.
+/// The current form of a tensor of the original program.
 #[derive(Clone, Copy)]
 enum State<'c> {
     /// In registers, as a whole.
     Registers,
-    /// Computed in the loop of a group that is not built yet.
+    /// Computed in the loop of a group that has not been built yet.
     Pending,
     /// Big, in local memory.
     Array(Array<'c>),
-    /// Big, not computed until needed, by this op and a number of others.
+    /// Big, and computed on demand by this op, at the given cost in ops.
     Lazy(OpRef<'c>, u32),
 }
 
 /// The state of one function.
 ///
-/// Loops are built in front of the ops that need their results. Ops on big tensors stay where they were, dead, until
-/// everything is built: how a tensor is used is asked of them.
+/// Loops are built before the ops that need their results. Replaced ops on big tensors stay in place, dead, until
+/// everything is built, because their use lists are still consulted.
 struct RegisterLoops<'c> {
     context: &'c Context,
     warp_bits: u32,
     limit: Limit,
     /// Big tensors that are arrays or lazy.
     values: FxHashMap<usize, State<'c>>,
-    /// Results of the ops of the present group.
+    /// Results of the ops of the current group.
     pending: FxHashSet<usize>,
     pool: Pool,
-    /// Ops whose code stands.
+    /// Ops whose code has been built.
     done: FxHashSet<usize>,
-    /// Ops and arguments of blocks that have been replaced, in program order.
+    /// Ops and block arguments that have been replaced, in program order.
     dead: Vec<OpRef<'c>>,
     dead_arguments: Vec<(Blk<'c>, Vec<usize>)>,
-    /// The ops that took the place of others with bodies.
+    /// The ops that replaced ops with regions.
     rebuilt: FxHashMap<usize, OpRef<'c>>,
     loops: i64,
     created: i64,
 }
 
-/// How an op with a big tensor is done.
+/// How an op is processed.
 enum Role {
-    /// No big tensor, or its own business.
+    /// The op has no big tensors, or handles them itself.
     Plain,
     Lazy(u32),
     /// In a loop over chunks.
@@ -150,7 +151,7 @@ struct Group<'c> {
     ops: Vec<OpRef<'c>>,
     members: FxHashSet<usize>,
     bits: u32,
-    /// Ops on tokens of the group alone: they follow the loop, and are cloned into it where it needs them.
+    /// Ops that only use tokens of the group: they follow the loop and are cloned into it where needed.
     joins: Vec<OpRef<'c>>,
 }
 
@@ -181,10 +182,10 @@ impl<'c> RegisterLoops<'c> {
         }
     }
 
-    /// The ops of one block in order, those on big tensors in loops.
+    /// Processes the ops of one block in order and moves ops on big tensors into loops.
     fn block(&mut self, block: Blk<'c>) -> Result<(), Failed> {
         let mut ops: Vec<OpRef<'c>> = ops_of(block).collect();
-        // What a terminator passes on is its op's business.
+        // The parent op handles the operands of a terminator.
         let Some(end) = ops.pop() else { return Ok(()) };
         let mut group = Group::default();
         for &op in &ops {
@@ -230,7 +231,7 @@ impl<'c> RegisterLoops<'c> {
         }
         match AnyOp::cast(op) {
             Some(AnyOp::ExchangeOp(_) | AnyOp::InsertSliceOp(_) | AnyOp::PrintOp(_)) => return Ok(Role::Plain),
-            // Renaming registers of a big tensor to few: these are read from its array.
+            // Renames registers of a big tensor to a few, which are read from its array.
             Some(AnyOp::ConvertLayoutOp(_) | AnyOp::ExtractSliceOp(_)) if !self.is_big(result(op, 0)) => {
                 return Ok(Role::Plain);
             }
@@ -243,11 +244,15 @@ impl<'c> RegisterLoops<'c> {
         let name = op_name(op);
         Err(fail(
             op,
-            format!("tile is too large: {} elements a thread, and '{name}' cannot work in parts", 1u64 << bits),
+            format!(
+                "tile is too large: each thread would hold {} elements, and '{name}' cannot be split into parts",
+                1u64 << bits
+            ),
         ))
     }
 
-    /// What it costs to compute `op` where its result is needed; none when it must be computed once, where it stands.
+    /// Returns the cost of computing `op` where its result is needed, or `None` if it must be computed once, in
+    /// place.
     fn lazy_cost(&self, op: OpRef<'c>) -> Option<u32> {
         if Ub::of(op) == Some(Ub::Poison) {
             return Some(0);
@@ -267,7 +272,7 @@ impl<'c> RegisterLoops<'c> {
                     cost += c;
                 }
                 State::Lazy(_, c) => cost += c,
-                // The same registers in every chunk.
+                // The broadcast reads the same registers in every chunk.
                 State::Registers if broadcast => {
                     if varying(op, &gather_map(op, v)?, chunk_bits(op)) != 0 {
                         return None;
@@ -284,7 +289,7 @@ impl<'c> RegisterLoops<'c> {
         let fits = aligned
             || register_bits(result_or_operand(op))
                 .is_some_and(|b| b >= group.bits && b - group.bits <= MAX_REGISTER_BITS);
-        // What is read from arrays must be there before the loop.
+        // Values read from arrays must be complete before the loop.
         let from_arrays = !aligned && operands(op).any(|v| group.made(v) && !is_token(v));
         fits && !from_arrays && !ordered_behind(op, group)
     }
@@ -303,7 +308,7 @@ impl<'c> RegisterLoops<'c> {
             for (i, warps) in agents.warps().iter().enumerate() {
                 let Some(body) = entry_block(region(op, i)) else { continue };
                 self.warp_bits = warps.ilog2();
-                // The program of an agent has no terminator, which marks the end here.
+                // An agent's program lacks a terminator, so this op marks its end temporarily.
                 let b = Builder::at_end(self.context, body, op.location());
                 let token = AsyncTokenType::get(op.location()).ok_or_else(|| fail(op, "no type of tokens"))?;
                 let end = AsyncCreateNoneOp::build(&b, token.into()).map_err(|e| fail(op, e.to_string()))?;
@@ -313,7 +318,7 @@ impl<'c> RegisterLoops<'c> {
             self.warp_bits = outside;
             return Ok(());
         }
-        // Parts of an exchange are numbered at run time, so it needs arrays however small it is.
+        // Parts of an exchange are numbered at run time, so it needs arrays even for small tensors.
         if let Some(x) = ExchangeOp::cast(op) {
             return self.exchange(x);
         }
@@ -324,11 +329,11 @@ impl<'c> RegisterLoops<'c> {
             Some(AnyOp::InsertSliceOp(x)) => self.insert(x),
             Some(AnyOp::PrintOp(_)) => self.print(op),
             Some(AnyOp::ConvertLayoutOp(_) | AnyOp::ExtractSliceOp(_)) => self.few_of_many(op),
-            _ => Err(fail(op, "a big tensor where none was expected")),
+            _ => Err(fail(op, "unexpected tensor that does not fit into registers")),
         }
     }
 
-    /// The array of `v`: its own, or a new one that it is copied to, which the caller gives back.
+    /// Returns the array of `v`: its own, or a new copy that the caller frees.
     fn array_for(&mut self, b: &Builder<'c>, op: OpRef<'c>, v: Val<'c>) -> Result<(Array<'c>, bool), Failed> {
         match self.state(v) {
             State::Array(array) => Ok((array, false)),
@@ -336,7 +341,7 @@ impl<'c> RegisterLoops<'c> {
         }
     }
 
-    /// The result `v` of an op is in `array`: it stays there if it is big.
+    /// Handles the result `v` of an op that is in `array`: it stays there if it is big and is loaded otherwise.
     fn settle(&mut self, b: &Builder<'c>, op: OpRef<'c>, v: Val<'c>, array: Array<'c>) -> Result<(), Failed> {
         if self.is_big(v) {
             self.values.insert(key(v), State::Array(array));
@@ -364,11 +369,11 @@ impl<'c> RegisterLoops<'c> {
         self.settle(&b, op, x.result(), target)
     }
 
-    /// A big tensor with a slice replaced: where it is, when nothing else uses it.
+    /// Replaces a slice of a big tensor, in place if the tensor has no other uses.
     fn insert(&mut self, x: InsertSliceOp<'c>) -> Result<(), Failed> {
         let op = x.op();
         if !matches!(self.state(x.slice()), State::Registers) {
-            return Err(fail(op, "slice of a big tensor is big itself"));
+            return Err(fail(op, "the slice does not fit into registers"));
         }
         let b = Builder::before(self.context, op);
         let alone = uses(x.dest()).len() == 1 && home_of(x.dest()) == block_of(op);
@@ -405,7 +410,7 @@ impl<'c> RegisterLoops<'c> {
         Ok(())
     }
 
-    /// An op that takes few registers of a big tensor.
+    /// Handles an op that takes few registers of a big tensor.
     fn few_of_many(&mut self, op: OpRef<'c>) -> Result<(), Failed> {
         let b = Builder::before(self.context, op);
         let (array, made) = self.array_for(&b, op, operand(op, 0))?;
@@ -421,7 +426,7 @@ impl<'c> RegisterLoops<'c> {
 
     //===-- lives of arrays ---------------------------------------------------===//
 
-    /// Gives back arrays of tensors that nothing behind `op` uses.
+    /// Frees arrays of tensors that are not used after `op`.
     fn release(&mut self, op: OpRef<'c>) {
         let now = self.rebuilt.get(&op_key(op)).copied().unwrap_or(op);
         self.done.extend([op_key(op), op_key(now)]);
@@ -442,9 +447,9 @@ impl<'c> RegisterLoops<'c> {
         }
     }
 
-    /// Whether `v` is a value of the block of `op` and all its uses are done.
+    /// Whether `v` is defined in the block of `op` and all its uses are done.
     fn is_last_use(&self, v: Val<'c>, op: OpRef<'c>) -> bool {
-        // A value from outside of the block may be used again when the block is run again.
+        // A value from outside the block may be used again when the block runs again.
         let own = defining_op(v).is_some_and(|maker| block_of(maker) == block_of(op));
         own && uses(v).iter().all(|(user, _)| {
             let mut at = *user;
@@ -456,11 +461,11 @@ impl<'c> RegisterLoops<'c> {
         })
     }
 
-    /// Erases what has been replaced.
+    /// Erases the replaced ops and arguments.
     fn clean_up(&mut self) -> Result<(), Failed> {
         for op in self.dead.drain(..).rev() {
             if results(op).any(has_uses) {
-                return Err(fail(op, "a big tensor is used where none was expected"));
+                return Err(fail(op, "unexpected use of a tensor that does not fit into registers"));
             }
             erase(op);
         }
@@ -475,7 +480,7 @@ impl<'c> RegisterLoops<'c> {
     }
 }
 
-/// log2 of the chunks that an op on its own takes.
+/// Returns log2 of the number of chunks for a single op.
 fn chunk_bits(op: OpRef<'_>) -> u32 {
     let registers = operands(op).chain(results(op)).filter_map(register_bits).max().unwrap_or(0);
     registers.saturating_sub(PASS_REGISTERS)
@@ -539,14 +544,14 @@ fn aligned(op: OpRef<'_>, bits: u32) -> bool {
     }
 }
 
-/// The bases of the last `bits` register bits of a tensor, mapped.
+/// Returns the bases of the last `bits` register bits of a tensor, mapped by `map`.
 fn last_bases(v: Val<'_>, bits: u32, map: impl Fn(u64) -> u64) -> Option<Vec<u64>> {
     let layout = Tensor::of_value(v)?.layout()?;
     Some(layout.register()[layout.register().len() - bits as usize..].iter().map(|&b| map(b)).collect())
 }
 
-/// For an op that renames registers: the register of operand `v` that each register bit of the result contributes, then
-/// those of the bits of a slice's number.
+/// For an op that renames registers, returns the register of operand `v` that each register bit of the result
+/// contributes, followed by the contributions of the bits of a slice's number.
 fn gather_map<'c>(op: OpRef<'c>, v: Val<'c>) -> Option<Vec<u64>> {
     let (from, to) = (Tensor::of_value(v)?, Tensor::of_value(result(op, 0))?);
     let whole = to.layout()?;
@@ -558,12 +563,12 @@ fn gather_map<'c>(op: OpRef<'c>, v: Val<'c>) -> Option<Vec<u64>> {
     }
 }
 
-/// The bits of an operand's register number that depend on the chunk.
+/// Returns the bits of an operand's register number that depend on the chunk.
 fn varying(op: OpRef<'_>, columns: &[u64], bits: u32) -> u64 {
     register_maps::varying(columns, register_bits(result(op, 0)).unwrap_or(0), bits)
 }
 
-/// Ops that only rename registers.
+/// Whether the op only renames registers.
 fn gathers(op: OpRef<'_>) -> bool {
     matches!(
         AnyOp::cast(op),
@@ -575,7 +580,7 @@ fn result_or_operand<'c>(op: OpRef<'c>) -> Val<'c> {
     if result_count(op) > 0 { result(op, 0) } else { operand(op, 0) }
 }
 
-/// An index without the bits of a field but those in `kept`, a mask of the coordinate; what is left moves together.
+/// Removes the bits of a field from an index, except the coordinate bits in the mask `kept`, and closes the gap.
 fn forget(index: u64, low: u32, width: u32, kept: u64) -> u64 {
     let mut out = index & ((1 << low) - 1);
     let mut at = low;
@@ -590,7 +595,7 @@ fn is_token(v: Val<'_>) -> bool {
     MemTokenType::cast(ty(v)).is_some()
 }
 
-/// Whether an op can stand before the loop of a group that comes before it; tokens of the group move it behind.
+/// Whether an op can move before the loop of a preceding group; uses of the group's tokens move it after the loop.
 fn may_pass<'c>(op: OpRef<'c>, group: &Group<'c>) -> bool {
     // SAFETY: `op` is alive.
     let movable = unsafe {
@@ -600,7 +605,7 @@ fn may_pass<'c>(op: OpRef<'c>, group: &Group<'c>) -> bool {
     movable && region_count(op) == 0 && operands(op).all(|v| is_token(v) || !group.made(v))
 }
 
-/// Whether an access must not share a loop with those whose token it depends on.
+/// Whether an access must not share a loop with group members whose tokens it depends on.
 fn ordered_behind<'c>(op: OpRef<'c>, group: &Group<'c>) -> bool {
     let mut work: Vec<Val<'c>> = operands(op).filter(|v| is_token(*v)).collect();
     let mut seen = FxHashSet::default();

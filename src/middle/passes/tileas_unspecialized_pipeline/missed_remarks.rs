@@ -54,21 +54,21 @@ fn why_not<'c>(op: OpRef<'c>, parent: OpRef<'c>, body: Blk<'c>) -> Option<(Strin
     let because = |reason: &str, suggestion: &'static str| Some((reason.to_string(), suggestion));
     match () {
         _ if gathers => because("it gathers rows", ""),
-        _ if !zeros => because("copies fill up with zeros only", "pad with zeros"),
+        _ if !zeros => because("asynchronous copies can only pad with zeros", "pad with zeros"),
         _ if uses(value).len() != 1 => because("its tile is used more than once", "load the tile for each use"),
         _ if ordering != Ordering::Weak => because("it is ordered with accesses of other threads", "make it weak"),
         _ if token_in.is_some_and(|t| is_inside(t, parent)) => {
             because("it waits for an access of the same loop", "take its token from outside of the loop")
         }
         _ if bits != storage_bits(tensor.element) || bytes < 4 => Some((
-            format!("copies move at least 4 bytes, and its vectors have {bytes}"),
+            format!("asynchronous copies move at least 4 bytes, but its vectors have only {bytes}"),
             "promise alignment and strides with assume div_by",
         )),
         _ if backward_slice(op, body).is_none() => {
-            because("its address follows from what the loop carries or loads", "compute it from the loop's counter")
+            because("its address depends on loop-carried or loaded values", "compute it from the induction variable")
         }
         // Products of scalar instructions take the tile as it was loaded.
         _ if !ConvertLayoutOp::cast(uses(value)[0].0).is_some_and(|c| behaviour::moves_between_threads(c.op())) => None,
-        _ => because("no place in shared memory suits both the copy and the product", ""),
+        _ => because("no shared-memory layout suits both the copy and the dot", ""),
     }
 }

@@ -1,4 +1,4 @@
-//! What options of the pipeline mean, and the order of its passes.
+//! Tests of the pipeline options and the order of passes.
 
 use super::*;
 
@@ -13,7 +13,7 @@ fn with(settings: &[(&str, &str)]) -> Options {
     options
 }
 
-/// The first of the optional passes stay, and all that are needed.
+/// A pass limit keeps the first optional passes and all required ones.
 #[test]
 fn a_limit_leaves_out_optional_passes() {
     let all = Options { strategy: Strategy::WarpSpecialize, opt_level: 3, ..Options::default() };
@@ -34,7 +34,7 @@ fn a_limit_leaves_out_optional_passes() {
 fn options_are_set() {
     let o = with(&[("opt-level", "1"), ("num-warps", "8"), ("compute-capability", "sm_90")]);
     assert_eq!((o.opt_level, o.num_warps, o.target.name), (1, Some(8), "sm_90"));
-    // What is built so far can be asked for by name.
+    // The available values can be set by name.
     with(&[("v2-opt-level", "0"), ("pipeline-strategy", "none"), ("num-ctas", "0")]);
     assert_eq!(with(&[("num-ctas", "4")]).num_ctas, 4);
     with(&[("pipeline-strategy", "warp-specialize")]);
@@ -109,7 +109,7 @@ fn what_is_not_built_is_said_to_be_so() {
         let text = error.to_string();
         assert!(text.contains("is not built yet; the values are"), "{text}");
     }
-    // The defaults can be spelled out.
+    // Default values can be given explicitly.
     with(&[
         ("rrt-size-threshold", "4096"),
         ("max-constraint-iterations", "10"),
@@ -128,9 +128,9 @@ fn disabled_passes_are_left_out_wherever_they_stand() {
     let expected: Vec<&String> = all.iter().filter(|n| *n != "cse" && *n != "tileas-ping-pong").collect();
     assert_eq!(rest.iter().collect::<Vec<_>>(), expected);
     assert!(rest.len() + 3 < all.len(), "cse stands in more than one place");
-    // Passes of the user stay.
-    let place = Place::After("canonicalize".to_owned());
-    options.insertions.push(Insertion { place, pipeline: "cse".to_owned() });
+    // Passes inserted by the user are kept.
+    let position = Position::After("canonicalize".to_owned());
+    options.insertions.push(Insertion { position, pipeline: "cse".to_owned() });
     assert!(names(&options).iter().any(|n| n == "cse"));
 }
 
@@ -197,7 +197,7 @@ fn passes_between_constraints_and_schedule_preserve_them() {
         names[first + 1..first + 5],
         ["canonicalize", "cse", MATERIALIZE_SCHEDULE, "tileas-unspecialized-pipeline"]
     );
-    // Agents are scheduled before their programs are made. Of one agent nothing is scheduled for several.
+    // Scheduling runs before agents are materialized. With a single agent, the scheduler does not assign agents.
     for (level, single) in [("1", true), ("2", false), ("3", false)] {
         let options = with(&[("v2-opt-level", level), ("pipeline-strategy", "warp-specialize")]);
         let steps = options.steps();
@@ -219,11 +219,11 @@ fn passes_between_constraints_and_schedule_preserve_them() {
     ] {
         assert_eq!(refused(place), None, "{place}");
     }
-    // What shapes loops comes before, and only for a scheduler with tables.
+    // Loops are reshaped before scheduling, and only if the scheduler uses resource tables.
     assert_eq!(names[first - 2..first], ["tileas-prepare-for-scheduling", "tileas-recompute-for-scheduling"]);
     let light = with(&[("v2-opt-level", "2"), ("pipeline-strategy", "unspecialize"), ("rrt-size-threshold", "0")]);
     assert!(light.steps().iter().all(|s| !s.name().ends_with("-for-scheduling")));
-    // Without a schedule nothing is between.
+    // Without a schedule, insertions are not restricted.
     assert!(Options::default().stages_of(&"after:cse:mine".parse().unwrap()).is_ok());
 }
 
@@ -232,7 +232,7 @@ fn stages_and_order_do_not_depend_on_the_level() {
     for level in 0..=3 {
         let steps = Options { opt_level: level, ..Options::default() }.steps();
         assert!(steps.is_sorted_by_key(|s| s.stage), "-O{level}");
-        // The tier is a prefix, so that running it and the rest is running all in order.
+        // The tier is a prefix of the pipeline, so running the tier and then the rest preserves the order.
         assert!(steps.is_sorted_by_key(|s| s.tier > level), "-O{level}");
     }
 }
@@ -267,7 +267,7 @@ fn the_dump_is_a_pipeline_of_the_same_passes() {
             for (pipeline, steps) in pipelines.into_iter().zip([tier, finish]) {
                 let printed = text(pipeline);
                 assert_eq!(text(&printed), printed);
-                // Printing adds options that have their defaults; names and order must be those of the steps.
+                // Printing adds options with their default values; names and order must match the steps.
                 let mut rest = printed.as_str();
                 for step in steps {
                     let name = step.name();

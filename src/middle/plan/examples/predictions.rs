@@ -1,17 +1,18 @@
 //! Prints what the planner decides and predicts for common tiles: `cargo run -p tile-plan --example predictions`.
 
-use tile_plan::{DotLoop, Hints, Machine, OperandType, plan};
+use tile_mma::Element;
+use tile_plan::{DotLoop, Hints, Machine, plan};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let machine = Machine::named("sm_90")?;
     let tiles = [
-        ((128, 256, 64), OperandType::Bf16),
-        ((128, 128, 64), OperandType::Bf16),
-        ((64, 256, 64), OperandType::Bf16),
-        ((256, 256, 64), OperandType::Bf16),
-        ((128, 256, 128), OperandType::E4m3),
-        ((128, 256, 128), OperandType::S8),
-        ((128, 256, 32), OperandType::Tf32),
+        ((128, 256, 64), Element::Bf16),
+        ((128, 128, 64), Element::Bf16),
+        ((64, 256, 64), Element::Bf16),
+        ((256, 256, 64), Element::Bf16),
+        ((128, 256, 128), Element::E4m3),
+        ((128, 256, 128), Element::S8),
+        ((128, 256, 32), Element::Tf32),
     ];
     for (tile, operand) in tiles {
         for over_tiles in [false, true] {

@@ -1,6 +1,7 @@
 //! Decisions for the tiles that matter, and what holds for all.
 
-use tile_plan::{AStorage, DotLoop, Hints, Kernel, Machine, Major, NoPlan, OperandType, Plan, Ring, plan, plan_kernel};
+use tile_mma::{Element, Major};
+use tile_plan::{AStorage, DotLoop, Hints, Kernel, Machine, NoPlan, Plan, Ring, plan, plan_kernel};
 
 fn machine() -> Machine {
     Machine::named("sm_90").expect("the file of sm_90")
@@ -21,7 +22,7 @@ fn summary(plan: &Plan) -> String {
 
 #[test]
 fn table() {
-    use OperandType::{Bf16, E4m3, E5m2, F16, S8, Tf32, U8};
+    use Element::{Bf16, E4m3, E5m2, F16, S8, Tf32, U8};
     let rows = [
         ((128, 256, 64), Bf16, "2x1 n256 stages 4 | 168 40 232 need 160 | tensor cores"),
         ((128, 256, 64), F16, "2x1 n256 stages 4 | 168 40 232 need 160 | tensor cores"),
@@ -48,7 +49,7 @@ fn table() {
 /// The reasons as a user reads them.
 #[test]
 fn reasons() {
-    let plan = decide(&DotLoop::new((128, 256, 64), OperandType::Bf16));
+    let plan = decide(&DotLoop::new((128, 256, 64), Element::Bf16));
     let expected = [
         "2 consumer warpgroups of 64 rows and 256 columns, 128 accumulators of an estimated 160 registers a thread",
         "registers: 168 at launch, then 40 for the producer and 232 for consumers",
@@ -62,7 +63,7 @@ fn reasons() {
 
 #[test]
 fn persistent_loops_keep_their_buffers_apart() {
-    let product = DotLoop { over_tiles: true, trips: Some(16), ..DotLoop::new((128, 256, 64), OperandType::Bf16) };
+    let product = DotLoop { over_tiles: true, trips: Some(16), ..DotLoop::new((128, 256, 64), Element::Bf16) };
     let plan = decide(&product);
     assert!(plan.persistent && !plan.epilogue.in_ring);
     assert_eq!((plan.stages, plan.epilogue.buffers, plan.epilogue.bytes), (4, 2, 32768));
@@ -77,20 +78,20 @@ fn persistent_loops_keep_their_buffers_apart() {
 
 #[test]
 fn operands_in_registers_and_transposed() {
-    let base = DotLoop::new((128, 128, 64), OperandType::Bf16);
+    let base = DotLoop::new((128, 128, 64), Element::Bf16);
     let in_registers = decide(&DotLoop { a_storage: AStorage::Registers { extra: 16 }, ..base });
     assert_eq!(in_registers.registers.estimate, decide(&base).registers.estimate + 16 + 16);
     // 16-bit operands may be contiguous along M and N: nothing changes.
     let transposed = DotLoop { a_major: Major::Mn, b_major: Major::Mn, ..base };
     assert_eq!(decide(&transposed).prediction, decide(&base).prediction);
-    let bytes = DotLoop { b_major: Major::Mn, ..DotLoop::new((128, 256, 128), OperandType::S8) };
+    let bytes = DotLoop { b_major: Major::Mn, ..DotLoop::new((128, 256, 128), Element::S8) };
     let plan = decide(&bytes);
     let along_k = decide(&DotLoop { b_major: Major::K, ..bytes });
     assert_eq!((plan.threads, plan.stages), (along_k.threads, along_k.stages));
     assert!(plan.registers.estimate > along_k.registers.estimate);
     assert!(plan.reasons.iter().any(|r| r.contains("32768 bytes of each stage are changed")), "{:?}", plan.reasons);
     // Elements that are computed are written once more, however they lie.
-    let rounded = DotLoop { computed: [true, false], ..DotLoop::new((128, 256, 32), OperandType::Tf32) };
+    let rounded = DotLoop { computed: [true, false], ..DotLoop::new((128, 256, 32), Element::Tf32) };
     let plan = decide(&rounded);
     assert_eq!(rounded.converted_bytes(), 16384);
     assert!(plan.prediction.conversion > 0.0 && plan.prediction.iteration >= plan.prediction.tensor);
@@ -101,7 +102,7 @@ fn operands_in_registers_and_transposed() {
 #[test]
 fn who_turns_operands() {
     let transposed = |tile, operand| DotLoop { b_major: Major::Mn, ..DotLoop::new(tile, operand) };
-    let exact = transposed((128, 256, 128), OperandType::E4m3);
+    let exact = transposed((128, 256, 128), Element::E4m3);
     let plan = decide(&exact);
     let r = plan.registers;
     assert_eq!((plan.consumers(), plan.threads, r.launch), (2, 512, 128));
@@ -111,11 +112,11 @@ fn who_turns_operands() {
     assert!(plan.reasons.iter().any(|r| r.contains("by a warpgroup of their own")), "{:?}", plan.reasons);
     assert!(plan.reasons.iter().any(|r| r.contains("40 for the converter")), "{:?}", plan.reasons);
     let by_consumers = [
-        transposed((128, 256, 128), OperandType::S8),
+        transposed((128, 256, 128), Element::S8),
         // Not in panels of 128x128 bytes, or not only turned.
-        transposed((128, 64, 128), OperandType::E4m3),
-        transposed((128, 128, 64), OperandType::E4m3),
-        transposed((128, 128, 32), OperandType::Tf32),
+        transposed((128, 64, 128), Element::E4m3),
+        transposed((128, 128, 64), Element::E4m3),
+        transposed((128, 128, 32), Element::Tf32),
         DotLoop { computed: [true, false], ..exact },
     ];
     for product in by_consumers {
@@ -127,7 +128,7 @@ fn who_turns_operands() {
 
 #[test]
 fn operands_that_producers_make() {
-    let base = DotLoop::new((128, 128, 64), OperandType::Bf16);
+    let base = DotLoop::new((128, 128, 64), Element::Bf16);
     let made = DotLoop { producer_computed: [true, false], producer_loads: 1, producer_registers: [88, 60], ..base };
     // Loads hide behind products; warps that make tiles get more than they need, and consumers the rest.
     let gathered = decide(&DotLoop { producer_instructions: 120, ..made });
@@ -151,7 +152,7 @@ fn operands_that_producers_make() {
 
 #[test]
 fn promotion_costs_registers_and_clocks() {
-    let exact = DotLoop::new((128, 256, 128), OperandType::E4m3);
+    let exact = DotLoop::new((128, 256, 128), Element::E4m3);
     let fast = DotLoop { exact_accumulation: false, ..exact };
     let (exact, fast) = (decide(&exact), decide(&fast));
     assert_eq!((exact.columns, fast.columns), (128, 256));
@@ -163,7 +164,7 @@ fn promotion_costs_registers_and_clocks() {
 
 #[test]
 fn hints_are_costs() {
-    let product = DotLoop::new((128, 128, 64), OperandType::Bf16);
+    let product = DotLoop::new((128, 128, 64), Element::Bf16);
     let machine = machine();
     let with = |hints: Hints| plan(&product, &hints, &machine).unwrap();
     let free = with(Hints::default());
@@ -172,7 +173,7 @@ fn hints_are_costs() {
     assert_eq!((free.blocks, two.blocks), (1, 2));
     assert!(free.columns == 128 && two.columns == 64 && two.registers.launch < 90, "{two:?}");
     // The largest tile has no room for a second block: the hint is set aside, and the remark says so.
-    let large = DotLoop::new((128, 256, 64), OperandType::Bf16);
+    let large = DotLoop::new((128, 256, 64), Element::Bf16);
     let plan_of_large = plan(&large, &Hints { occupancy: Some(4), ..Hints::default() }, &machine).unwrap();
     assert_eq!(plan_of_large.blocks, 1);
     assert!(plan_of_large.reasons.iter().any(|r| r.contains("occupancy = 4 is not followed")));
@@ -188,7 +189,7 @@ fn hints_are_costs() {
 fn refusals() {
     let machine = machine();
     let refuse = |p: &DotLoop| plan(p, &Hints::default(), &machine).unwrap_err();
-    let base = DotLoop::new((128, 256, 64), OperandType::Bf16);
+    let base = DotLoop::new((128, 256, 64), Element::Bf16);
     assert_eq!(refuse(&DotLoop { tensor_copies: false, ..base }), NoPlan::NoTensorCopies);
     assert_eq!(refuse(&DotLoop { m: 32, ..base }), NoPlan::Shape { m: 32, n: 256, k: 64 });
     assert_eq!(refuse(&DotLoop { k: 8, ..base }), NoPlan::Shape { m: 128, n: 256, k: 8 });
@@ -209,7 +210,7 @@ fn refusals() {
 /// Whatever is asked, what a plan says fits the machine.
 #[test]
 fn plans_fit() {
-    use OperandType::{Bf16, E4m3, S8, Tf32};
+    use Element::{Bf16, E4m3, S8, Tf32};
     let machine = machine();
     let mut plans = 0;
     for operand in [Bf16, Tf32, E4m3, S8] {
@@ -240,11 +241,11 @@ fn plans_fit() {
 
 /// Attention of so many queries and keys a block, and a depth.
 fn attention(m: u32, n: u32, d: u32) -> Kernel {
-    let scores = DotLoop::new((m, n, d), OperandType::Bf16);
+    let scores = DotLoop::new((m, n, d), Element::Bf16);
     let values = DotLoop {
         a_storage: AStorage::Registers { extra: 0 },
         b_major: Major::Mn,
-        ..DotLoop::new((m, d, n), OperandType::Bf16)
+        ..DotLoop::new((m, d, n), Element::Bf16)
     };
     Kernel {
         dots: vec![scores, values],
@@ -293,11 +294,11 @@ fn kernels_of_several_products() {
 fn narrower_instructions_save_registers() {
     let of = |n: u32, live: u32| {
         let (m, d) = (128, 128);
-        let scores = DotLoop::new((m, n, d), OperandType::E4m3);
+        let scores = DotLoop::new((m, n, d), Element::E4m3);
         let values = DotLoop {
             a_storage: AStorage::Registers { extra: 0 },
             exact_accumulation: true,
-            ..DotLoop::new((m, d, n), OperandType::E4m3)
+            ..DotLoop::new((m, d, n), Element::E4m3)
         };
         let kernel = Kernel { dots: vec![scores, values], ..attention(m, n, d) };
         plan_kernel(&kernel, &|_| live, &Hints::default(), &machine())

@@ -1,4 +1,4 @@
-//! How long the check of typical protocols takes: `cargo run --release -p tile-protocol --example times`.
+//! Measures the time to check typical protocols: `cargo run --release -p tile-protocol --example times`.
 
 #[path = "../tests/common/mod.rs"]
 mod common;

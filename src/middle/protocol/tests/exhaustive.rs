@@ -1,4 +1,4 @@
-//! The checker against the explorer of all interleavings: what the checker accepts never goes wrong.
+//! Compares the checker with the explorer of all interleavings: a program that the checker accepts never goes wrong.
 
 mod common;
 
@@ -23,8 +23,8 @@ fn protocols() -> Vec<Program> {
     all
 }
 
-/// The explorer agrees that protocols are right. `gemm(1, ..)` is not: with one stage a consumer cannot keep its
-/// product under way while it waits for the next.
+/// The explorer agrees that the protocols are right. `gemm(1, ..)` is wrong: with one stage a consumer cannot keep its
+/// MMA in flight while it waits for the next stage.
 #[test]
 fn the_explorer_agrees_on_protocols() {
     for p in protocols() {
@@ -36,7 +36,7 @@ fn the_explorer_agrees_on_protocols() {
     }
 }
 
-/// One random change.
+/// Applies one random change.
 fn change(p: &mut Program, agent: usize, at: usize, how: u8) {
     let visible = |op: &Op| !matches!(op, Op::Loop { .. } | Op::If { .. } | Op::Set(..) | Op::Fence);
     let agent = agent % p.agents.len();
@@ -66,9 +66,9 @@ fn change(p: &mut Program, agent: usize, at: usize, how: u8) {
             (1, Op::Expect { barrier, bytes }) => Some(Op::Expect { barrier, bytes: bytes / 2 }),
             (2, Op::Wait { barrier, .. }) => Some(Op::Wait { barrier, parity: 0.into() }),
             (3, Op::Wait { barrier, .. }) => Some(Op::Wait { barrier, parity: 1.into() }),
-            // Twice.
+            // Executes the operation twice.
             (4, op) => both(op.clone(), op),
-            // Only in a part of the iterations.
+            // Only in some of the iterations.
             (5, Op::Arrive { mut barrier, count }) => {
                 barrier.slot = (barrier.slot + 1).rem(2);
                 Some(Op::Arrive { barrier, count })
@@ -77,7 +77,7 @@ fn change(p: &mut Program, agent: usize, at: usize, how: u8) {
                 barrier.slot = (barrier.slot + 1).rem(2);
                 Some(Op::Wait { barrier, parity })
             }
-            // Somebody else's operation as well.
+            // Adds an operation that belongs to another agent.
             (6, Op::Wait { barrier, parity }) => {
                 both(Op::Wait { barrier: barrier.clone(), parity }, Op::Arrive { barrier, count: 1 })
             }
@@ -89,7 +89,7 @@ fn change(p: &mut Program, agent: usize, at: usize, how: u8) {
     });
 }
 
-/// Exchanges two neighbours of a body.
+/// Swaps two adjacent operations of a body.
 fn exchange(body: &mut [Op], at: usize) {
     if body.len() > 1 {
         let i = at % (body.len() - 1);
@@ -120,7 +120,7 @@ proptest! {
                 change(&mut p, agent, at, how);
             }
         }
-        // Now and then a count that is not the number of arrivals.
+        // Occasionally the count differs from the number of arrivals.
         if count == 0 && !p.barriers.is_empty() {
             let last = p.barriers.len() - 1;
             p.barriers[last].count += 1;
@@ -131,8 +131,8 @@ proptest! {
         }
     }
 
-    /// The other direction: what the checker refuses, the explorer usually finds too. Both must at least agree on
-    /// whether something hangs, which does not depend on the interleaving once the rest is right.
+    /// The other direction: the explorer usually confirms what the checker rejects. Both must at least agree on
+    /// deadlocks, which do not depend on the interleaving if everything else is right.
     #[test]
     fn single_deletions_are_judged_alike(which in 0usize..9, agent in 0usize..4, at in 0usize..64) {
         let mut p = protocols().swap_remove(which);

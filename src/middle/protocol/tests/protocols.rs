@@ -1,4 +1,4 @@
-//! Protocols of real kernels are accepted, and each of their mutations is refused with an interleaving that shows why.
+//! Protocols of real kernels are accepted, and each mutation of them is rejected with an interleaving that shows why.
 
 mod common;
 
@@ -29,14 +29,14 @@ fn rings_with_a_producer() {
             accepted(&copies_by_threads(stages, consumers));
         }
     }
-    // One stage works as well, without any overlap, when a stage is released at once.
+    // One stage works too, without overlap, if the stage is released immediately.
     for stages in 2..=6 {
         accepted(&single_agent(stages));
         accepted(&copies_in_groups(stages));
     }
 }
 
-/// Loops in a row over one ring, whose iterator goes on from loop to loop. In one of them the consumer forgets to
+/// Consecutive loops over one ring, whose iterator continues from loop to loop. In one of them the consumer forgets to
 /// release.
 fn loops_in_a_row(count: usize, forgets: Option<usize>) -> Program {
     let mut p = Program::new("loops in a row");
@@ -45,19 +45,19 @@ fn loops_in_a_row(count: usize, forgets: Option<usize>) -> Program {
     let trips: Vec<Expr> = (0..count).map(|i| p.parameter(&format!("trips{i}"), 6)).collect();
     for fills in [true, false] {
         let step = p.variable();
-        let (slot, turn) = (Expr::from(step) % 2, Expr::from(step) / 2 % 2);
+        let (slot, parity) = (Expr::from(step) % 2, Expr::from(step) / 2 % 2);
         let mut program = vec![Op::Set(step, 0.into())];
         for (i, trips) in trips.iter().enumerate() {
             let mut body = if fills {
                 vec![
-                    Op::Wait { barrier: empty.at(&slot), parity: !turn.clone() },
+                    Op::Wait { barrier: empty.at(&slot), parity: !parity.clone() },
                     Op::Expect { barrier: full.at(&slot), bytes: 64 },
                     Op::Arrive { barrier: full.at(&slot), count: 1 },
                     Op::Copy { into: ring.at(&slot), tag: step.into(), bytes: 64, barrier: full.at(&slot) },
                 ]
             } else {
                 vec![
-                    Op::Wait { barrier: full.at(&slot), parity: turn.clone() },
+                    Op::Wait { barrier: full.at(&slot), parity: parity.clone() },
                     Op::Read { from: ring.at(&slot), tag: step.into() },
                 ]
             };
@@ -72,8 +72,8 @@ fn loops_in_a_row(count: usize, forgets: Option<usize>) -> Program {
     p
 }
 
-/// Trip counts of many loops have too many combinations for all to be checked: a sample is, and it finds what is wrong
-/// in any of the loops.
+/// Many loops have too many combinations of trip counts to check all. The sample still finds a fault in any of the
+/// loops.
 #[test]
 fn many_loops_are_sampled() {
     for count in [2, 40] {
@@ -124,25 +124,25 @@ fn dropped_arrivals() {
     }
 }
 
-/// A turn that goes to the wrong consumer, a last one that nobody takes, and two for one.
+/// Ping-pong turns that go to the wrong consumer, that no consumer takes, and that are given twice.
 #[test]
 fn wrong_turns() {
     let p = attention(2);
     let is_post = |op: &Op| matches!(op, Op::Post(_));
     let is_sync = |op: &Op| matches!(op, Op::Sync(_));
     let Some(Op::Post(mine)) = p.agents[2].body.get(1) else { panic!("the first turn") };
-    // Nobody begins.
+    // No consumer starts.
     let mut wrong = p.clone();
     wrong.agents[2].body.remove(1);
     assert_eq!(refused(&wrong).kind, ViolationKind::Deadlock);
-    // The first consumer gives its turn to itself.
+    // The first consumer passes the turn to itself.
     refused(&with(&p, "consumer 0", is_post, |_| Some(Op::Post(mine.clone()))));
-    // Turns of the second one are not taken, and the last one is not.
+    // The second consumer does not take its turns; then no consumer takes the last turn.
     refused(&with(&p, "consumer 1", is_sync, |_| None));
     let mut wrong = p.clone();
     assert!(matches!(wrong.agents[1].body.pop(), Some(Op::Sync(_))));
     assert_eq!(refused(&wrong).kind, ViolationKind::NotQuiescent);
-    // A turn is given twice.
+    // A turn is passed twice.
     let mut wrong = p.clone();
     wrong.agents[2].body.insert(1, Op::Post(mine.clone()));
     refused(&wrong);
@@ -172,8 +172,8 @@ fn wrong_phases() {
     }
 }
 
-/// The phase is computed from the iteration in the tile instead of over all tiles: right for one tile only, or when the
-/// number of iterations is a multiple of two rings.
+/// The phase is computed from the iteration within the tile instead of over all tiles. This is right only for one
+/// tile, or if the number of iterations is a multiple of two rings.
 #[test]
 fn phase_that_starts_anew_with_each_tile() {
     let p = persistent(2, 1);
@@ -182,7 +182,7 @@ fn phase_that_starts_anew_with_each_tile() {
     let Some(Op::Loop { var, .. }) = body.first() else { panic!("the loop along K") };
     let i = Expr::from(*var);
     let wrong = with(&p, "consumer 0", is_wait, |op| match op {
-        Op::Wait { barrier, .. } => Some(Op::Wait { barrier, parity: turn(&i, 2) }),
+        Op::Wait { barrier, .. } => Some(Op::Wait { barrier, parity: parity(&i, 2) }),
         other => Some(other),
     });
     let violation = refused(&wrong);
@@ -191,14 +191,14 @@ fn phase_that_starts_anew_with_each_tile() {
 
 #[test]
 fn early_releases() {
-    // All products may be under way when the stage of the previous one is handed back.
+    // All MMAs may be in flight when the stage of the previous one is released.
     for p in [gemm(2, 1, false), gemm(4, 2, false), persistent(3, 2)] {
         let violation = refused(&with(&p, "consumer 0", is_wait_groups, |op| match op {
             Op::WaitGroups { engine, .. } => Some(Op::WaitGroups { engine, pending: 2 }),
             other => Some(other),
         }));
         assert_eq!(violation.kind, ViolationKind::Overwritten, "{violation}");
-        // The stage of the product that was just started instead of the one before.
+        // Releases the stage of the MMA that was just started instead of the previous one.
         let current = with(
             &p,
             "consumer 0",
@@ -251,12 +251,12 @@ fn missing_waits() {
     }
     let violation = refused(&with(&copies_in_groups(3), "block", is_wait_groups, |_| None));
     assert_eq!(violation.kind, ViolationKind::ReadBeforeFull, "{violation}");
-    // The last wait for stores.
+    // Removes the last wait for stores.
     let p = persistent(2, 1);
     let mut wrong = p.clone();
     wrong.agents[1].body.pop();
     assert_eq!(refused(&wrong).kind, ViolationKind::UnfinishedAtExit);
-    // Without the barrier between consumers one writes its result over what the other multiplies.
+    // Without the barrier between consumers, one overwrites the operands of the other with its result.
     let sync = |op: &Op| matches!(op, Op::Sync(_));
     let mut wrong = gemm(3, 2, true);
     for agent in ["consumer 0", "consumer 1"] {
@@ -283,7 +283,7 @@ fn bytes() {
         assert_eq!(scaled(3).kind, ViolationKind::Deadlock);
         assert!([ViolationKind::Deadlock, ViolationKind::CopyNotAwaited].contains(&scaled(1).kind));
     }
-    // What is announced is the first of two copies: the phase ends with it.
+    // Only the first of two copies is announced, so the phase ends with it.
     let violation = refused(&with(&gemm(2, 1, false), "producer", expect, |op| match op {
         Op::Expect { barrier, .. } => Some(Op::Expect { barrier, bytes: 16384 }),
         other => Some(other),
@@ -300,14 +300,14 @@ fn missing_fences() {
     }
 }
 
-/// What arrives when copies are done has to be there, to wait for them, and to be counted.
+/// Arrivals after copies must exist, must wait for the copies, and must be counted.
 #[test]
 fn arrivals_behind_copies() {
     let p = copies_by_threads(3, 2);
     let arrives = |op: &Op| matches!(op, Op::ArriveAfter { .. });
     let violation = refused(&with(&p, "producer", arrives, |_| None));
     assert_eq!(violation.kind, ViolationKind::Deadlock, "{violation}");
-    // An arrival at once does not wait for the copies.
+    // An immediate arrival does not wait for the copies.
     let violation = refused(&with(&p, "producer", arrives, |op| match op {
         Op::ArriveAfter { barrier, count, .. } => Some(Op::Arrive { barrier, count }),
         other => Some(other),
@@ -318,13 +318,13 @@ fn arrivals_behind_copies() {
         other => Some(other),
     }));
     assert_eq!(violation.kind, ViolationKind::Deadlock, "{violation}");
-    // The stage must be empty before.
+    // The stage must be empty first.
     let violation = refused(&with(&p, "producer", is_wait, |_| None));
     let kinds = [ViolationKind::EarlyArrival, ViolationKind::TooManyArrivals, ViolationKind::Overwritten];
     assert!(kinds.contains(&violation.kind), "{violation}");
 }
 
-/// How a violation reads.
+/// The text of a violation.
 #[test]
 fn rendered() {
     let p = gemm(2, 1, false);

@@ -1,10 +1,10 @@
-//! Loops of the literature, on the machines of their textbooks: the intervals follow from what is said there.
+//! Loops from the literature, on the machines of their textbooks, with the intervals that the texts give.
 
 use tile_schedule::{
     Agent, Bound, Edge, Failure, Graph, Group, Method, Node, Obstacle, Pool, Reservation, Settings, overlap, solve,
 };
 
-/// A machine: names and numbers of units.
+/// A machine, given as names and numbers of units.
 fn machine(pools: &[(&str, u32)]) -> Graph {
     Graph {
         pools: pools.iter().map(|(name, units)| Pool { name: (*name).into(), units: *units }).collect(),
@@ -13,7 +13,7 @@ fn machine(pools: &[(&str, u32)]) -> Graph {
     }
 }
 
-/// An operation that takes one clock of a unit.
+/// An operation that occupies a unit for one clock.
 fn op(g: &mut Graph, name: &str, pool: &str) -> usize {
     let pool = g.pools.iter().position(|p| p.name == pool).unwrap();
     let footprint = vec![Reservation { pool, start: 0, clocks: 1 }];
@@ -31,9 +31,9 @@ fn searched(g: &Graph) -> tile_schedule::Schedule {
     s
 }
 
-/// `d[i] = a[i] * b[i] + c`, with one load, one store and one arithmetic operation a clock, whose results come after
-/// two clocks (Aho, Lam, Sethi, Ullman: Compilers, section 10.5): two loads make it two clocks, and four iterations are
-/// under way.
+/// `d[i] = a[i] * b[i] + c`, with one load, one store and one arithmetic operation per clock and results after two
+/// clocks (Aho, Lam, Sethi, Ullman: Compilers, section 10.5). Two loads need two clocks, so the interval is two, and
+/// four iterations are in flight.
 #[test]
 fn two_loads_on_one_port() {
     let mut g = machine(&[("load", 1), ("arithmetic", 1), ("store", 1)]);
@@ -51,7 +51,7 @@ fn two_loads_on_one_port() {
     assert!(s.stages() >= 3, "{s:?}");
 }
 
-/// Livermore kernel 5, `x[i] = z[i] * (y[i] - x[i - 1])`: what comes round takes a subtraction and a product.
+/// Livermore kernel 5, `x[i] = z[i] * (y[i] - x[i - 1])`: the recurrence is a subtraction and a multiplication.
 #[test]
 fn tridiagonal_elimination() {
     for (sub, mul) in [(1, 2), (4, 5), (2, 7)] {
@@ -72,7 +72,7 @@ fn tridiagonal_elimination() {
     }
 }
 
-/// Livermore kernel 3, the inner product: the sum comes round once in `width` iterations when it is kept in parts.
+/// Livermore kernel 3, the inner product. With `width` partial sums, the recurrence has distance `width`.
 #[test]
 fn inner_product_in_parts() {
     for (width, interval) in [(1, 4), (2, 2), (3, 2), (4, 1)] {
@@ -88,8 +88,8 @@ fn inner_product_in_parts() {
     }
 }
 
-/// A unit that works on one operation for several clocks, beside one that starts one a clock: a division in each
-/// iteration is the interval, whatever its latency.
+/// A unit that is not pipelined, next to one that is: a division in each iteration determines the interval, whatever
+/// its latency.
 #[test]
 fn a_unit_that_is_not_pipelined() {
     let mut g = machine(&[("memory", 1), ("divider", 1)]);
@@ -101,12 +101,12 @@ fn a_unit_that_is_not_pipelined() {
     edge(&mut g, d, s, 20, 0);
     assert_eq!(searched(&g).interval, 9);
     g.pools[1].units = 3;
-    // A use stays on its unit: nine clocks even so.
+    // A reservation stays on one unit, so the interval is still nine clocks.
     assert_eq!(searched(&g).interval, 9);
 }
 
-/// Two products and a softmax between them, each waiting for the one before: one after the other they take 1500 clocks,
-/// overlapped as long as the busiest unit, with the second product an iteration behind.
+/// Two dots with a softmax between them, each waiting for the previous one. Serially they take 1500 clocks.
+/// Overlapped they take as long as the busiest unit, with the second dot one iteration later.
 #[test]
 fn attention() {
     let mut g = machine(&[("tensor", 1), ("exponentials", 1)]);
@@ -121,7 +121,7 @@ fn attention() {
     edge(&mut g, pv, pv, 500, 1);
     let s = searched(&g);
     assert_eq!((s.interval, s.stage(qk), s.stage(pv) > 0), (1000, 0, true));
-    // Few registers forbid it.
+    // With few registers this is impossible.
     g.nodes[qk].registers = 64;
     g.nodes[p].registers = 32;
     g.nodes[pv].registers = 64;
@@ -135,7 +135,7 @@ fn attention() {
 #[test]
 fn what_cannot_be_scheduled_says_why() {
     let mut g = machine(&[("tensor", 1)]);
-    let a = op(&mut g, "product", "tensor");
+    let a = op(&mut g, "dot", "tensor");
     let b = op(&mut g, "other", "tensor");
     (g.nodes[a].footprint[0].clocks, g.nodes[b].footprint[0].clocks) = (6, 6);
     let settings = Settings { max_interval: Some(11), ..Settings::default() };
@@ -143,17 +143,17 @@ fn what_cannot_be_scheduled_says_why() {
     assert!(matches!(&error, Failure::Infeasible(i) if i.obstacle == Obstacle::Bound { clocks: 12 }));
     assert_eq!(
         error.to_string(),
-        "modulo scheduler returned no feasible II: the largest tried is 11, where the least possible is 12"
+        "modulo scheduler returned no feasible II: the largest tried is 11: the lower bound is 12"
     );
-    // One stage for both, and a value that needs more than an interval between them.
+    // One stage for both, and a latency of more than an interval between them.
     g.groups = vec![Group::default()];
     (g.nodes[a].group, g.nodes[b].group) = (Some(0), Some(0));
     edge(&mut g, a, b, 40, 0);
     let settings = Settings { max_interval: Some(30), ..Settings::default() };
     let text = overlap(&g, &settings).unwrap_err().to_string();
-    assert!(text.starts_with("modulo scheduler returned no feasible II: the largest tried is 30, where '"), "{text}");
-    assert!(text.contains("which takes tensor:0+6, is refused by"), "{text}");
-    // In its own time it is serial, and fewer than eight operations always are.
+    assert!(text.starts_with("modulo scheduler returned no feasible II: the largest tried is 30: '"), "{text}");
+    assert!(text.contains("which reserves tensor:0+6, conflicts on"), "{text}");
+    // Without a limit on the interval the schedule is serial, as it always is for fewer than eight operations.
     assert_eq!(overlap(&g, &Settings::default()).unwrap().stages(), 1);
     assert_eq!(solve(&g, &Settings::default()).unwrap().method, Method::Serial);
 }
@@ -164,11 +164,14 @@ fn graphs_are_checked() {
     let [a, b] = ["a", "b"].map(|n| op(&mut g, n, "unit"));
     edge(&mut g, a, b, 1, 0);
     edge(&mut g, b, a, 1, 0);
-    assert_eq!(overlap(&g, &Settings::default()).unwrap_err().to_string(), "'a' waits for itself within one iteration");
+    assert_eq!(
+        overlap(&g, &Settings::default()).unwrap_err().to_string(),
+        "'a' depends on itself within one iteration"
+    );
     g.edges.pop();
     g.nodes[a].footprint.push(Reservation { pool: 0, start: 0, clocks: 2 });
     let text = overlap(&g, &Settings::default()).unwrap_err().to_string();
-    assert_eq!(text, "'a' keeps more units of pool 'unit' busy at a time than there are");
+    assert_eq!(text, "'a' reserves more units of pool 'unit' at once than the pool has");
     g.nodes[a].footprint[1].pool = 4;
     let text = overlap(&g, &Settings::default()).unwrap_err().to_string();
     assert_eq!(text, "'a' names pool 4, which does not exist");

@@ -1,11 +1,11 @@
-//! Random loops, against bounds, checks, and every schedule there is.
+//! Random loops, compared with bounds, checks and exhaustive enumeration.
 
 use tile_schedule::exact::{self, Search};
 use tile_schedule::{
     Agent, Bound, Edge, Graph, Group, Method, Node, Obstacle, Pool, Reservation, Settings, bounds, overlap, serial,
 };
 
-/// Numbers from a seed.
+/// Pseudo-random numbers from a seed.
 struct Draw(u64);
 
 impl Draw {
@@ -22,9 +22,9 @@ struct Shape {
     clocks: u32,
     agents: u32,
     groups: bool,
-    /// Most uses of a node.
+    /// The most reservations of a node.
     uses: u32,
-    /// Latencies are below it.
+    /// Latencies are less than this.
     latency: u32,
 }
 
@@ -90,8 +90,8 @@ fn graph(seed: u64, shape: &Shape) -> Graph {
     }
 }
 
-/// The least interval, by trying all rows and agents of all nodes, and stages by relaxation. Shares nothing with the
-/// crate's search.
+/// The smallest interval, by trying all rows and agents of all nodes, and finding stages by relaxation. This shares
+/// no code with the crate's search.
 fn least_interval(g: &Graph, from: u32) -> u32 {
     (from..).find(|ii| Trial::new(g, *ii).exists()).unwrap()
 }
@@ -99,16 +99,16 @@ fn least_interval(g: &Graph, from: u32) -> u32 {
 struct Trial<'a> {
     g: &'a Graph,
     ii: u32,
-    /// Row and agent of the first nodes.
+    /// The row and agent of the first nodes.
     chosen: Vec<(u32, usize)>,
-    /// How many uses there are in each row, of the agents and then of the pools.
+    /// The number of reservations in each row, for the agents and then for the pools.
     busy: Vec<Vec<u32>>,
-    /// What the edges say together, also through nodes that are not chosen yet: from, to, and the least clocks between
-    /// the beginnings of both.
+    /// The combined constraints of the edges, including paths through nodes that are not chosen yet: from, to, and
+    /// the minimum clocks between their starts.
     paths: Vec<(usize, usize, i64)>,
 }
 
-/// Longest paths between all nodes, without the cost of crossing.
+/// The longest paths between all nodes, without crossing costs.
 fn longest_paths(g: &Graph, ii: u32) -> Vec<(usize, usize, i64)> {
     let n = g.nodes.len();
     let mut length: Vec<Vec<Option<i64>>> = vec![vec![None; n]; n];
@@ -145,7 +145,7 @@ impl<'a> Trial<'a> {
             return self.units_can_be_handed_out();
         }
         for agent in self.g.agents_of(n) {
-            // A schedule can be turned until the first node is in row 0.
+            // A schedule can be rotated to put the first node into row 0.
             for row in 0..if n == 0 { 1 } else { self.ii } {
                 self.chosen.push((row, agent));
                 let found = self.add(1) && self.has_stages() && self.exists();
@@ -159,7 +159,7 @@ impl<'a> Trial<'a> {
         false
     }
 
-    /// Adds the newest node to the rows, or takes it away; whether nothing is used too often.
+    /// Adds the newest node to the rows, or removes it. Returns whether no unit is used too often.
     fn add(&mut self, sign: u32) -> bool {
         let (row, agent) = self.chosen[self.chosen.len() - 1];
         let (agents, node) = (self.g.agents.len(), &self.g.nodes[self.chosen.len() - 1]);
@@ -203,7 +203,7 @@ impl<'a> Trial<'a> {
         false
     }
 
-    /// Counts say how many units are needed, not which: uses that wrap around may still not fit.
+    /// Counts give the number of units, not an assignment: reservations that wrap around may still not fit.
     fn units_can_be_handed_out(&self) -> bool {
         (0..self.g.pools.len()).all(|pool| {
             let nodes = self.g.nodes.iter().zip(&self.chosen);
@@ -235,8 +235,8 @@ fn hand_out(uses: &[(u32, u32)], ii: u32, units: &mut [Vec<bool>]) -> bool {
     false
 }
 
-/// Where agents have the registers of iterations one after the other there is a schedule, though the placement does not
-/// always find one.
+/// If agents have the registers of a serial schedule, there is a schedule, though the placement does not always find
+/// an overlapped one.
 #[test]
 fn registers_for_one_iteration_are_enough() {
     let mut serial_ones = 0;
@@ -251,11 +251,11 @@ fn registers_for_one_iteration_are_enough() {
             serial_ones += 1;
             let Bound::NoOverlap { clocks, obstacle } = &s.reason else { panic!("{seed}: {:?}", s.reason) };
             assert!(*clocks == s.interval && matches!(obstacle, Obstacle::Registers { .. }), "{seed}: {obstacle}");
-            // A bound on the interval asks for an overlap.
+            // A bound on the interval rules out the serial schedule.
             let largest = Some(g.serial_length());
             let error =
                 overlap(&g, &Settings { max_interval: largest, ..Settings::default() }).unwrap_err().to_string();
-            assert!(error.contains(" registers of "), "{seed}: {error}");
+            assert!(error.contains(" registers, more than its "), "{seed}: {error}");
         }
     }
     assert!((1..200).contains(&serial_ones), "{serial_ones} loops have no overlap");
@@ -301,13 +301,14 @@ fn coarse_clocks_are_safe() {
     }
 }
 
-/// How a small random loop is solved at an interval above its bound.
+/// The result for a small random loop with an interval above its bound.
 struct Above {
     quick: u32,
     least: u32,
 }
 
-/// Solves a loop and compares with every schedule there is; none if the bound is reached, which needs no other proof.
+/// Solves a loop and compares the result with every possible schedule. Returns `None` if the interval equals its
+/// bound, which needs no further proof.
 fn beside_every_schedule(seed: u64) -> Option<Above> {
     let nodes = 2 + (seed % 7) as u32;
     let (agents, uses) = (1 + (seed % 5 / 4) as u32, if nodes > 5 { 1 } else { 2 });
@@ -318,7 +319,7 @@ fn beside_every_schedule(seed: u64) -> Option<Above> {
         return None;
     }
     let least = least_interval(&g, minimum);
-    assert!(quick >= least, "{seed}: {quick} beside {least}");
+    assert!(quick >= least, "{seed}: {quick} instead of {least}");
     let searched = overlap(&g, &Settings { exhaustive: true, ..Settings::default() }).unwrap();
     searched.check(&g).unwrap_or_else(|e| panic!("{seed}: {e}: {searched:?}"));
     assert_eq!(searched.interval, least, "{seed}: {searched:?}");
@@ -326,8 +327,8 @@ fn beside_every_schedule(seed: u64) -> Option<Above> {
     Some(Above { quick, least })
 }
 
-/// The heuristic finds the least interval of nearly all small loops, and the search that of all; a quarter of them. The
-/// full run takes minutes, for the loops that have none at the bound.
+/// The heuristic finds the smallest interval of nearly all small loops, and the search finds it for all. This runs a
+/// quarter of them. The full run takes minutes, because of the loops without a schedule at the bound.
 fn intervals_are_the_least(quarter: u64) {
     let full = std::env::var_os("TILEIRAS_TEST_FULL").is_some();
     let all = if full { 10_000 } else { 400 };
@@ -338,8 +339,8 @@ fn intervals_are_the_least(quarter: u64) {
     assert!(missed * 100 <= loops, "{missed} of {loops}");
 }
 
-/// Two units of a pool, each busy for several clocks of an interval: the units that come first are not those that leave
-/// room for the rest, and at 7 clocks they are.
+/// Two units of a pool, each busy for several clocks of an interval. Taking the first free unit leaves no room for
+/// the rest; another assignment fits in 7 clocks.
 #[test]
 fn units_move_for_those_that_follow() {
     let above = beside_every_schedule(5085).expect("a loop that does not reach its bound");
@@ -374,7 +375,7 @@ fn big_loops_are_quick() {
     println!("{} clocks, at least {}", s.interval, s.minimum.clocks());
 }
 
-/// A search takes what it visits from a budget, and gives up where nothing is left: all intervals of a loop share one.
+/// All intervals of a loop share one budget of visits, and the search gives up when it is exhausted.
 #[test]
 fn searches_share_a_budget() {
     let shape = Shape { nodes: 20, clocks: 9, agents: 2, groups: false, uses: 3, latency: 30 };

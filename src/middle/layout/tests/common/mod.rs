@@ -1,5 +1,5 @@
-//! Random layouts, and interpreters for every kind of plan: a plan is right when running it on all threads of a cluster
-//! puts the right elements in the right registers. The interpreters know nothing of how plans are made.
+//! Random layouts, and interpreters for every kind of plan. A plan is correct if executing it for all threads of a
+//! cluster puts the right elements into the right registers. The interpreters do not depend on how plans are built.
 #![allow(dead_code, reason = "every test file uses its own part")]
 
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ pub fn layout(register: &[u64], lane: &[u64], warp: &[u64]) -> Layout {
     Layout::new(register.to_vec(), lane.to_vec(), warp.to_vec(), vec![]).expect("five lanes")
 }
 
-/// What every place of a layout holds: `[block][warp][lane][register]`, each the element's index.
+/// The element index in every slot of a layout: `[block][warp][lane][register]`.
 pub type Registers = BTreeMap<Thread, Vec<u64>>;
 
 pub fn filled(layout: &Layout) -> Registers {
@@ -29,10 +29,10 @@ fn threads_of(a: &Layout, b: &Layout) -> Vec<Thread> {
     all.flat_map(|(block, warp)| (0..32).map(move |lane| Thread { lane, warp, block })).collect()
 }
 
-/// Runs a conversion and checks that every register of every thread got the element that the target wants.
+/// Runs a conversion and checks that every register of every thread has the element of the target layout.
 pub fn check_conversion(src: &Layout, dst: &Layout, conversion: &Conversion, elem_bits: u32) {
     let threads = threads_of(src, dst);
-    // Threads beyond a layout's warps repeat it: missing bits have zero vectors.
+    // Threads beyond a layout's warps hold replicas: missing bits have zero vectors.
     let before: Registers = threads.iter().map(|&t| (t, src.elements_of(t).collect())).collect();
     let after: Registers = match conversion {
         Conversion::Identity => before,
@@ -49,7 +49,7 @@ pub fn check_conversion(src: &Layout, dst: &Layout, conversion: &Conversion, ele
     }
 }
 
-/// Executes a shuffle plan as its documentation says, lane by lane.
+/// Executes a shuffle plan as documented, lane by lane.
 pub fn run_shuffle(plan: &ShufflePlan, before: &Registers) -> Registers {
     let rotated: Registers = before
         .iter()
@@ -85,9 +85,8 @@ pub fn run_shuffle(plan: &ShufflePlan, before: &Registers) -> Registers {
     after
 }
 
-/// Executes a plan through shared memory, byte by byte and block by block, and checks on the way: alignment, bounds,
-/// that no round reads what it did not write, that no two threads write different data to one byte, and the conflict
-/// degrees.
+/// Executes a plan through shared memory, byte by byte and block by block. Checks alignment, bounds, that no round
+/// reads bytes that it did not write, that no two threads write different data to one byte, and the conflict degrees.
 pub fn run_shared(plan: &SharedPlan, before: &Registers, target_registers: u32, elem_bits: u32) -> Registers {
     let bytes = u64::from(elem_bits.max(8) / 8);
     let mut after: BTreeMap<Thread, Vec<Option<u64>>> =
@@ -108,7 +107,11 @@ pub fn run_shared(plan: &SharedPlan, before: &Registers, target_registers: u32, 
             for (&t, held) in after.iter_mut().filter(|(t, _)| t.block == block) {
                 for (address, register) in element_accesses(&plan.load, t, round, bytes, plan.bytes) {
                     let value = memory[(address / bytes) as usize];
-                    assert!(value.is_some(), "round {round} of {} reads byte {address} that nobody wrote", plan.rounds);
+                    assert!(
+                        value.is_some(),
+                        "round {round} of {} reads byte {address}, which was not written",
+                        plan.rounds
+                    );
                     held[register as usize] = value;
                 }
             }
@@ -133,7 +136,7 @@ fn takes_part(access: &SharedAccess, t: Thread) -> bool {
     u64::from(t.lane) & access.guard.lane == 0 && u64::from(t.warp) & access.guard.warp == 0
 }
 
-/// (byte address, register) of every element that a thread moves in a round.
+/// The (byte address, register) of every element that a thread moves in a round.
 fn element_accesses(access: &SharedAccess, t: Thread, round: u32, bytes: u64, size: u64) -> Vec<(u64, u32)> {
     let mut result = Vec::new();
     for i in &access.instructions {
@@ -189,7 +192,7 @@ fn check_degree(access: &SharedAccess, warps: &std::collections::BTreeSet<(u32, 
     let mut worst = 0;
     let mut total = 0;
     for &(block, warp) in warps {
-        let mut turns_of_warp = 0u64;
+        let mut wavefronts_of_warp = 0u64;
         for i in &access.instructions {
             for round in 0..rounds {
                 let (width, lanes) = match access.mode {
@@ -205,16 +208,16 @@ fn check_degree(access: &SharedAccess, warps: &std::collections::BTreeSet<(u32, 
                 let addresses: Vec<Option<u64>> = (0..lanes).map(|l| active(l).then(|| at(l))).collect();
                 let turns = phase_wavefronts(&addresses, width.min(16)).expect("a legal width");
                 worst = worst.max(turns.iter().copied().max().unwrap_or(0));
-                turns_of_warp += turns.iter().map(|&t| u64::from(t)).sum::<u64>();
+                wavefronts_of_warp += turns.iter().map(|&t| u64::from(t)).sum::<u64>();
             }
         }
-        total = total.max(turns_of_warp);
+        total = total.max(wavefronts_of_warp);
     }
     assert_eq!(access.conflict_degree, worst.max(1), "{access:?}");
     assert!(total <= access.wavefronts, "{total} turns, {} claimed", access.wavefronts);
 }
 
-/// A layout that covers a tile of `bits` index bits with random invertible bases, and some replicas.
+/// A layout that covers a tile of `bits` index bits, with random invertible bases and some replicas.
 pub fn any_layout(bits: u32, warp_bits: usize, max_replicas: usize) -> impl Strategy<Value = Layout> {
     let vectors = proptest::collection::vec(0u64..1 << bits, 64);
     (vectors, any::<u64>(), 0..=max_replicas).prop_map(move |(vectors, shuffle, replicas)| {
@@ -226,7 +229,7 @@ pub fn any_layout(bits: u32, warp_bits: usize, max_replicas: usize) -> impl Stra
     })
 }
 
-/// A layout whose vectors are single bits, as most real ones are.
+/// A layout with single-bit vectors, like most real layouts.
 pub fn any_permuted_layout(bits: u32, warp_bits: usize, max_replicas: usize) -> impl Strategy<Value = Layout> {
     let order = Just((0..bits).map(|i| 1u64 << i).collect::<Vec<_>>()).prop_shuffle();
     (order, any::<u64>(), 0..=max_replicas)
@@ -239,13 +242,13 @@ fn deal(basis: Vec<u64>, mut random: u64, replicas: usize, warp_bits: usize) -> 
         (random >> 33) as usize % n
     };
     let threads = 5 + warp_bits;
-    // Thread bits that replicate, by a zero vector or by a sum of others.
+    // Thread bits that are replicas, with a zero vector or a sum of others.
     let mut slots: Vec<Option<u64>> = vec![None; threads];
     let (mut free, mut extra) = (basis, Vec::new());
     for _ in 0..replicas.min(threads) {
         let sum = if next(2) == 0 { 0 } else { free[next(free.len())] ^ free[next(free.len())] };
         match next(threads + 2) {
-            // Or a register that repeats others of the thread, or of other threads.
+            // Or a register that repeats others of the thread or of other threads.
             slot if slot >= threads => extra.push(sum),
             slot => slots[slot] = Some(sum),
         }

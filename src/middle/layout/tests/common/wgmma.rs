@@ -1,15 +1,15 @@
-//! Products by `wgmma` on the simulator, written out from the plans of the crate.
+//! Dots by `wgmma` on the simulator, generated from the plans of the crate.
 //!
-//! A kernel gets the image of shared memory, the registers of A where they are not in shared memory, and writes all
-//! accumulators, register by register. Everything that the plans claim (strides, steps, registers of a block) decides
-//! the result, and the simulator shares no code with them.
+//! A kernel gets the image of shared memory and, if A is not in shared memory, the registers of A. It writes all
+//! accumulators, register by register. Every claim of a plan (strides, steps, registers of a block) affects the
+//! result, and the simulator shares no code with the plans.
 
 use std::fmt::Write as _;
 
 use ptx_sim::{Arg, Config, Device, LaunchConfig, Module, RunOptions};
 use tile_layout::*;
 
-/// Operand types that small whole numbers are exact in.
+/// Operand types that represent small integers exactly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Type {
     F16,
@@ -38,7 +38,7 @@ impl Type {
         }
     }
 
-    /// The bits of a whole number from -3 to 3.
+    /// The bits of an integer from -3 to 3.
     pub fn encode(self, value: i32) -> u64 {
         let size = value.unsigned_abs() as usize;
         let sign = u64::from(value < 0);
@@ -58,7 +58,7 @@ pub fn value(which: u64, i: u64) -> i32 {
     ((x >> 40) % 7) as i32 - 3
 }
 
-/// Bytes of shared memory that hold a matrix in a layout.
+/// The bytes of shared memory for a matrix in a layout.
 pub fn image(layout: &HardwareLayout, ty: Type, value: impl Fn(u64) -> i32) -> Vec<u8> {
     let shared = layout.shared_layout().expect("a valid layout");
     let bytes = (ty.bits() / 8) as usize;
@@ -70,24 +70,17 @@ pub fn image(layout: &HardwareLayout, ty: Type, value: impl Fn(u64) -> i32) -> V
     image
 }
 
-/// Where A comes from.
+/// The storage of A.
 pub enum Left<'a> {
     Shared(&'a HardwareLayout),
     Registers,
 }
 
-/// Runs the product of A (m x k) and B (k x n), both of `ty`, and compares every accumulator.
-pub fn check_product(
-    ty: Type,
-    extents: (u32, u32, u32),
-    columns: u32,
-    groups: (u32, u32),
-    a: Left,
-    b: &HardwareLayout,
-) {
+/// Runs the dot of A (m x k) and B (k x n), both of type `ty`, and compares every accumulator.
+pub fn check_dot(ty: Type, extents: (u32, u32, u32), columns: u32, groups: (u32, u32), a: Left, b: &HardwareLayout) {
     let (m, n, k) = extents;
-    let product = WarpgroupDot::new(extents, ty.bits(), columns, groups).expect("a product of wgmma");
-    let accumulator = product.accumulator().unwrap();
+    let dot = WarpgroupDot::new(extents, ty.bits(), columns, groups).expect("a dot of wgmma");
+    let accumulator = dot.accumulator().unwrap();
     // B's tile is k x n.
     let right = b.operand(1, 0, columns).expect("B is an operand");
     let mut shared = image(b, ty, |e| value(2, e));
@@ -98,11 +91,11 @@ pub fn check_product(
             shared.extend(image(layout, ty, |e| value(1, e)));
             (Some((at as u64, layout.operand(0, 1, WARPGROUP_ROWS).expect("A is an operand"))), Vec::new())
         }
-        Left::Registers => (None, fragment_words(&product.a_registers().unwrap(), ty)),
+        Left::Registers => (None, fragment_words(&dot.a_registers().unwrap(), ty)),
     };
-    let threads = 128 * product.groups();
+    let threads = 128 * dot.groups();
     shared.resize(shared.len().next_multiple_of(16 * threads as usize), 0);
-    let text = kernel(&product, ty, left.as_ref(), &right, shared.len());
+    let text = kernel(&dot, ty, left.as_ref(), &right, shared.len());
     let module = Module::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
     let registers = accumulator.registers();
     for seed in [None, Some(1)] {
@@ -141,15 +134,15 @@ fn fragment_words(layout: &Layout, ty: Type) -> Vec<u8> {
 }
 
 fn kernel(
-    product: &WarpgroupDot,
+    dot: &WarpgroupDot,
     ty: Type,
     left: Option<&(u64, WarpgroupOperand)>,
     right: &WarpgroupOperand,
     bytes: usize,
 ) -> String {
-    let threads = 128 * product.groups();
-    let registers = product.accumulator().unwrap().registers();
-    let a_words = if left.is_none() { product.a_registers().unwrap().registers() * ty.bits() / 32 } else { 0 };
+    let threads = 128 * dot.groups();
+    let registers = dot.accumulator().unwrap().registers();
+    let a_words = if left.is_none() { dot.a_registers().unwrap().registers() * ty.bits() / 32 } else { 0 };
     let (d, move_zero) = if ty == Type::S8 { ("%d", "mov.b32") } else { ("%f", "mov.b32") };
     let mut text = format!(
         ".version 8.8\n.target sm_90a\n.address_size 64\n.shared .align 1024 .b8 s[{bytes}];
@@ -175,10 +168,10 @@ mul.wide.u32 %rd5, %r1, {}; add.s64 %rd5, %rd3, %rd5; mul.wide.u32 %rd6, %r1, {}
         writeln!(text, "{move_zero} {d}{r}, 0;").unwrap();
     }
     text += "shr.u32 %r9, %r1, 7;\n";
-    for group in 0..product.groups() {
+    for group in 0..dot.groups() {
         writeln!(text, "setp.ne.u32 %p2, %r9, {group}; @%p2 bra after{group}; wgmma.fence.sync.aligned;").unwrap();
-        for step in product.steps(group) {
-            writeln!(text, "{}", instruction(product, ty, d, left, right, &step)).unwrap();
+        for step in dot.steps(group) {
+            writeln!(text, "{}", instruction(dot, ty, d, left, right, &step)).unwrap();
         }
         writeln!(text, "after{group}:").unwrap();
     }
@@ -190,19 +183,19 @@ mul.wide.u32 %rd5, %r1, {}; add.s64 %rd5, %rd3, %rd5; mul.wide.u32 %rd6, %r1, {}
 }
 
 fn instruction(
-    product: &WarpgroupDot,
+    dot: &WarpgroupDot,
     ty: Type,
     d: &str,
     left: Option<&(u64, WarpgroupOperand)>,
     right: &WarpgroupOperand,
     step: &WarpgroupStep,
 ) -> String {
-    let (_, columns, depth) = product.instruction().extents();
+    let (_, columns, depth) = dot.instruction().extents();
     let list = |prefix: &str, from: u32, n: u32| {
         (from..from + n).map(|i| format!("{prefix}{i}")).collect::<Vec<_>>().join(", ")
     };
     let offset = right.offset(step.n as usize, step.k as usize).expect("a step inside of B");
-    // The array is at shared address 0 or wherever the simulator puts it; addresses are added at run time.
+    // The simulator chooses the shared address of the array; addresses are added at run time.
     let mut text = String::new();
     let mut descriptor = |to: &str, at: u64, constant: u64| {
         assert_eq!(at % 16, 0);

@@ -1,11 +1,11 @@
-//! The protocols of the kernels that the compiler is going to generate, and mutations of them.
+//! Protocols of kernels like those that the compiler generates, and mutations of them.
 #![allow(dead_code, reason = "every test file uses its own part")]
 
 use std::ops::{Div, Not, Rem};
 
 use tile_protocol::{Engine, Expr, Op, Place, Program, StageAccess, Var};
 
-pub fn turn(i: &Expr, stages: i64) -> Expr {
+pub fn parity(i: &Expr, stages: i64) -> Expr {
     i.clone().div(stages).rem(2)
 }
 
@@ -27,7 +27,7 @@ fn when(condition: Expr, then: Vec<Op>) -> Op {
     Op::If { condition, then, otherwise: vec![] }
 }
 
-/// Copies of the operands of iteration `i` into a stage.
+/// Copies the operands of iteration `i` into a stage.
 fn fill(full: &Place, slots: &[(Place, u32)], tag: &Expr) -> Vec<Op> {
     let bytes = slots.iter().map(|(_, bytes)| bytes).sum();
     let mut ops = vec![Op::Expect { barrier: full.clone(), bytes }, Op::Arrive { barrier: full.clone(), count: 1 }];
@@ -40,8 +40,8 @@ fn fill(full: &Place, slots: &[(Place, u32)], tag: &Expr) -> Vec<Op> {
     ops
 }
 
-/// A producer and consumers around a ring; `reuse` lets the epilogue write into the ring's memory, after the consumers
-/// have synchronised.
+/// A producer and consumers around a ring. With `reuse` the epilogue writes into the ring's memory, after the
+/// consumers have synchronized.
 pub fn gemm(stages: usize, consumers: u32, reuse: bool) -> Program {
     let mut p = Program::new("product with a producer");
     let s = stages as i64;
@@ -52,12 +52,12 @@ pub fn gemm(stages: usize, consumers: u32, reuse: bool) -> Program {
     let everyone = p.named("consumers", 1, 128 * consumers);
     let i = p.variable();
     let slot = Expr::from(i).rem(s);
-    let mut body = vec![Op::Wait { barrier: empty.at(&slot), parity: turn(&i.into(), s).not() }];
+    let mut body = vec![Op::Wait { barrier: empty.at(&slot), parity: parity(&i.into(), s).not() }];
     body.extend(fill(&full.at(&slot), &[(a.at(&slot), 16384), (b.at(&slot), 32768)], &i.into()));
     p.agent("producer", 32, vec![Op::Loop { var: i, trips: trips.clone(), body }]);
     for consumer in 0..consumers {
         let before = Expr::from(i) - 1;
-        let mut body = vec![Op::Wait { barrier: full.at(&slot), parity: turn(&i.into(), s) }];
+        let mut body = vec![Op::Wait { barrier: full.at(&slot), parity: parity(&i.into(), s) }];
         body.extend(product(&[(a.at(&slot), i.into()), (b.at(&slot), i.into())]));
         body.push(wait_products(1));
         let release = |slot: Expr| vec![Op::Arrive { barrier: empty.at(&slot), count: 1 }];
@@ -84,7 +84,7 @@ pub fn gemm(stages: usize, consumers: u32, reuse: bool) -> Program {
     p
 }
 
-/// One agent that copies ahead and multiplies: no barrier but `full` is needed.
+/// One agent that copies ahead and multiplies; needs no barrier other than `full`.
 pub fn single_agent(stages: usize) -> Program {
     let mut p = Program::new("product by one agent");
     let s = stages as i64;
@@ -97,7 +97,7 @@ pub fn single_agent(stages: usize) -> Program {
         fill(&full.at(&slot), &[(a.at(&slot), 8192), (b.at(&slot), 8192)], &of)
     };
     let slot = Expr::from(i).rem(s);
-    let mut body = vec![Op::Wait { barrier: full.at(&slot), parity: turn(&i.into(), s) }];
+    let mut body = vec![Op::Wait { barrier: full.at(&slot), parity: parity(&i.into(), s) }];
     body.extend(product(&[(a.at(&slot), i.into()), (b.at(&slot), i.into())]));
     body.push(wait_products(1));
     body.push(Op::Set(ahead, Expr::from(i) + (s - 1)));
@@ -115,7 +115,7 @@ pub fn single_agent(stages: usize) -> Program {
     p
 }
 
-/// `cp.async` by groups: the warps of one agent, for which a block barrier orders what each has waited for.
+/// `cp.async` by groups, by the warps of one agent. A CTA barrier orders the copies that each warp has waited for.
 pub fn copies_in_groups(stages: usize) -> Program {
     let mut p = Program::new("ring of copies in groups");
     let s = stages as i64;
@@ -133,7 +133,7 @@ pub fn copies_in_groups(stages: usize) -> Program {
     body.push(wait_products(0));
     body.push(Op::Set(ahead, Expr::from(i) + (s - 1)));
     body.push(when(Expr::from(ahead).less(trips.clone()), vec![copy(ahead.into())]));
-    // A group for each iteration, also where it is empty: the waits count groups.
+    // One group per iteration, even if it is empty, because the waits count groups.
     body.push(Op::Commit(Engine::Copy));
     let prologue = vec![when(Expr::from(i).less(trips.clone()), vec![copy(i.into())]), Op::Commit(Engine::Copy)];
     p.agent(
@@ -144,8 +144,8 @@ pub fn copies_in_groups(stages: usize) -> Program {
     p
 }
 
-/// A producer whose threads copy A by `cp.async` and arrive when their copies are done, while a tensor copy brings B.
-/// Consumers fence for their products.
+/// A producer whose threads copy A with `cp.async` and arrive when their copies are done, while a TMA load brings B.
+/// Consumers execute a proxy fence before their MMAs.
 pub fn copies_by_threads(stages: usize, consumers: u32) -> Program {
     let mut p = Program::new("ring of the threads' copies");
     let s = stages as i64;
@@ -154,14 +154,14 @@ pub fn copies_by_threads(stages: usize, consumers: u32) -> Program {
     let (a, b) = (p.storage("A", stages), p.storage("B", stages));
     let i = p.variable();
     let slot = Expr::from(i).rem(s);
-    let mut body = vec![Op::Wait { barrier: empty.at(&slot), parity: turn(&i.into(), s).not() }];
+    let mut body = vec![Op::Wait { barrier: empty.at(&slot), parity: parity(&i.into(), s).not() }];
     body.extend(fill(&full.at(&slot), &[(b.at(&slot), 8192)], &i.into()));
     let (engine, access) = (Engine::Copy, StageAccess::Write);
     body.push(Op::Begin { engine, access, place: a.at(&slot), tag: i.into() });
     body.push(Op::ArriveAfter { engine, barrier: full.at(&slot), count: 128 });
     p.agent("producer", 128, vec![Op::Loop { var: i, trips: trips.clone(), body }]);
     for consumer in 0..consumers {
-        let mut body = vec![Op::Wait { barrier: full.at(&slot), parity: turn(&i.into(), s) }, Op::Fence];
+        let mut body = vec![Op::Wait { barrier: full.at(&slot), parity: parity(&i.into(), s) }, Op::Fence];
         body.extend(product(&[(a.at(&slot), i.into()), (b.at(&slot), i.into())]));
         body.push(wait_products(0));
         body.push(Op::Arrive { barrier: empty.at(&slot), count: 1 });
@@ -170,8 +170,8 @@ pub fn copies_by_threads(stages: usize, consumers: u32) -> Program {
     p
 }
 
-/// Attention: a query tile for each of two consumers, rings of keys and values, and named barriers by which the
-/// consumers take turns at the tensor cores.
+/// Attention: a query tile for each of two consumers, rings of keys and values, and named barriers with which the
+/// consumers ping-pong on the tensor cores.
 pub fn attention(stages: usize) -> Program {
     let mut p = Program::new("attention in ping-pong");
     let s = stages as i64;
@@ -185,7 +185,7 @@ pub fn attention(stages: usize) -> Program {
     let slot = Expr::from(i).rem(s);
     let mut body = Vec::new();
     for (full, empty, ring) in [(k_full, k_empty, k), (v_full, v_empty, v)] {
-        body.push(Op::Wait { barrier: empty.at(&slot), parity: turn(&i.into(), s).not() });
+        body.push(Op::Wait { barrier: empty.at(&slot), parity: parity(&i.into(), s).not() });
         body.extend(fill(&full.at(&slot), &[(ring.at(&slot), 16384)], &i.into()));
     }
     let mut producer = Vec::new();
@@ -196,17 +196,17 @@ pub fn attention(stages: usize) -> Program {
     p.agent("producer", 32, producer);
     for c in 0..2i64 {
         let (mine, other) = (order.at(&c.into()), order.at(&(1 - c).into()));
-        let mut body = vec![Op::Wait { barrier: k_full.at(&slot), parity: turn(&i.into(), s) }, Op::Sync(mine)];
+        let mut body = vec![Op::Wait { barrier: k_full.at(&slot), parity: parity(&i.into(), s) }, Op::Sync(mine)];
         body.extend(product(&[(q.at(&c.into()), 0.into()), (k.at(&slot), i.into())]));
         body.push(Op::Post(other.clone()));
         body.push(wait_products(0));
         body.push(Op::Arrive { barrier: k_empty.at(&slot), count: 1 });
-        body.push(Op::Wait { barrier: v_full.at(&slot), parity: turn(&i.into(), s) });
+        body.push(Op::Wait { barrier: v_full.at(&slot), parity: parity(&i.into(), s) });
         body.extend(product(&[(v.at(&slot), i.into())]));
         body.push(wait_products(0));
         body.push(Op::Arrive { barrier: v_empty.at(&slot), count: 1 });
         let mut ops = vec![Op::Wait { barrier: queries.at(&c.into()), parity: 0.into() }];
-        // The first consumer's first turn comes from the second, and so does one that nothing is done in at the end.
+        // The second consumer gives the first its first turn, and also an unused turn at the end.
         ops.extend((c == 1).then_some(Op::Post(other)));
         ops.push(Op::Loop { var: i, trips: trips.clone(), body });
         ops.extend((c == 0).then(|| Op::Sync(order.at(&0.into()))));
@@ -215,7 +215,8 @@ pub fn attention(stages: usize) -> Program {
     p
 }
 
-/// A loop over tiles whose ring runs on across tiles, and whose results leave through two buffers for each consumer.
+/// A persistent loop over tiles. The ring continues across tiles, and each consumer stores its results through two
+/// buffers.
 pub fn persistent(stages: usize, consumers: u32) -> Program {
     let mut p = Program::new("persistent product");
     let s = stages as i64;
@@ -227,14 +228,14 @@ pub fn persistent(stages: usize, consumers: u32) -> Program {
     let (tile, i, it, chunk) = (p.variable(), p.variable(), p.variable(), p.variable());
     let slot = Expr::from(it).rem(s);
     let next = Op::Set(it, Expr::from(it) + 1);
-    let mut body = vec![Op::Wait { barrier: empty.at(&slot), parity: turn(&it.into(), s).not() }];
+    let mut body = vec![Op::Wait { barrier: empty.at(&slot), parity: parity(&it.into(), s).not() }];
     body.extend(fill(&full.at(&slot), &[(a.at(&slot), 16384), (b.at(&slot), 16384)], &it.into()));
     body.push(next.clone());
     let depth = Op::Loop { var: i, trips: trips.clone(), body };
     p.agent("producer", 32, vec![Op::Loop { var: tile, trips: tiles.clone(), body: vec![depth] }]);
     for c in 0..consumers {
         let buffers = p.storage(&format!("C{c}"), 2);
-        let mut body = vec![Op::Wait { barrier: full.at(&slot), parity: turn(&it.into(), s) }];
+        let mut body = vec![Op::Wait { barrier: full.at(&slot), parity: parity(&it.into(), s) }];
         body.extend(product(&[(a.at(&slot), it.into()), (b.at(&slot), it.into())]));
         body.push(wait_products(1));
         let release = |of: Expr| vec![Op::Arrive { barrier: empty.at(&of.rem(s)), count: 1 }];
@@ -269,8 +270,8 @@ pub fn persistent(stages: usize, consumers: u32) -> Program {
     p
 }
 
-/// Applies `change` to the `at`-th operation of an agent that `select` picks; `None` deletes it. False if there are
-/// fewer.
+/// Applies `change` to the `at`-th operation of an agent that `select` accepts; `None` deletes it. Returns false if
+/// there are fewer.
 pub fn mutate(
     body: &mut Vec<Op>,
     at: &mut usize,
@@ -300,7 +301,7 @@ pub fn mutate(
     false
 }
 
-/// The program with the first matching operation of an agent changed.
+/// Returns the program with the first matching operation of an agent changed.
 pub fn with(
     p: &Program,
     agent: &str,
