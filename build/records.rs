@@ -90,7 +90,7 @@ impl Records {
         })
     }
 
-    /// Panics unless an op declares its memory effects: none, those of its regions, or named resources.
+    /// Panics unless an op declares its memory effects: none, its regions' effects, or named resources.
     pub fn assert_effects(&self, op: &str) {
         // Functions, data and calls, which may have any effect.
         const ANY: &[&str] = &["CallOp", "CreateQueueOp", "FuncOp", "GlobalOp", "LaunchFuncOp"];

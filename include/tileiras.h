@@ -10,30 +10,30 @@
 // A program: opaque.
 typedef struct TileirasProgram TileirasProgram;
 
-// Version of this interface: it grows only when something is added, and stays binary compatible within it.
+// The version of this interface. It is incremented when something is added; all versions are binary compatible.
 #define TILEIRAS_API_VERSION 5
 
-// Done.
+// Success.
 #define TILEIRAS_SUCCESS 0
 
-// The memory for a handle could not be had.
+// Not enough memory for a handle.
 #define TILEIRAS_ERROR_ALLOCATION 1
 
-// The configuration is refused.
+// The configuration is invalid.
 #define TILEIRAS_ERROR_CONFIGURATION 2
 
-// The input is no Tile IR bytecode.
+// The input is not Tile IR bytecode.
 #define TILEIRAS_ERROR_INPUT 3
 
-// A null or unknown handle, a null output pointer, or output asked for before compilation.
+// The handle is null or not live, an output pointer is null, or the program has not been compiled.
 #define TILEIRAS_ERROR_HANDLE 4
 
-// Compilation failed; the diagnostics say why.
+// Compilation failed; the diagnostics give the reason.
 #define TILEIRAS_ERROR_COMPILE 5
 
-// What to compile, and how. Set everything that is not used to zero.
+// The input and settings of a compilation. Set all unused fields to zero.
 typedef struct {
-  // Tile IR bytecode. Belongs to the caller, who keeps it unchanged until `tileirasProgramCompile` has returned.
+  // Tile IR bytecode. Owned by the caller, who keeps it unchanged until `tileirasProgramCompile` has returned.
   const void *input_buffer_data;
   // Size of the bytecode in bytes.
   size_t input_buffer_size;
@@ -41,9 +41,9 @@ typedef struct {
   int32_t gpu_id;
   // 0 to 3.
   int32_t opt_level;
-  // 1 for full debug information; needs level 0.
+  // 1 for full debug information, which requires level 0.
   int32_t device_debug;
-  // 1 for source lines.
+  // 1 for line information.
   int32_t lineinfo;
   // 0 x86_64, 1 aarch64, 2 arm64ec.
   int32_t host_arch;
@@ -51,135 +51,134 @@ typedef struct {
   int32_t host_os;
   // 0 off, 1 memcheck.
   int32_t sanitize;
-  // Zero.
+  // Must be zero.
   uint32_t reserved;
-  // The name of the output, for messages; null for none. Not zero-terminated. Belongs to the caller, who may free it
-  // as soon as `tileirasProgramCreate` has returned.
+  // The name of the output, for messages; null for none. Not zero-terminated. Owned by the caller, who may free it
+  // after `tileirasProgramCreate` has returned.
   const char *output_name;
   // Length of `output_name` in bytes.
   size_t output_name_len;
-  // Root of a CUDA toolkit whose `bin/ptxas` is tried before all others; null for none. Not zero-terminated. Belongs
-  // to the caller, who keeps it until `tileirasProgramCompile` has returned.
+  // The root of a CUDA toolkit whose `bin/ptxas` is tried first; null for none. Not zero-terminated. Owned by the
+  // caller, who keeps it unchanged until `tileirasProgramCompile` has returned.
   const char *cuda_root;
   // Length of `cuda_root` in bytes.
   size_t cuda_root_len;
 } TileirasConfig;
 
-// Bytes that belong to a handle.
+// Bytes owned by a handle.
 typedef struct {
   const uint8_t *data;
   size_t length;
 } TileirasByteView;
 
-// One message. All pointers belong to the library and are valid during the callback alone.
+// A message. All pointers are owned by the library and valid only during the callback.
 typedef struct {
-  // Size of this structure in bytes: a newer library may append fields.
+  // The size of this structure in bytes. Newer libraries may append fields.
   size_t size;
-  // 259, 260 or 2563 for the messages of the four functions; 0 for messages of the compiler.
+  // 259, 260 or 2563 for messages of the four functions; 0 for messages of the compiler.
   uint32_t word;
   // 0 error, 1 warning, 2 remark, 3 note.
   uint32_t severity;
-  // The code of the error, such as `T0501`; empty for none.
+  // The error code, such as `T0501`; empty for none.
   const char *code;
   // The message, without location and severity, in UTF-8.
   const char *message;
-  // The source file; empty when the place is not known.
+  // The source file; empty if the location is unknown.
   const char *file;
-  // From 1; 0 when not known.
+  // From 1; 0 if unknown.
   uint32_t line;
-  // From 1; 0 when not known.
+  // From 1; 0 if unknown.
   uint32_t column;
-  // The program at hand; null for mistakes in a call.
+  // The program; null for errors in a call.
   const TileirasProgram *program;
 } TileirasDiagnostic;
 
-// Takes a message. May be called from any thread that calls the library, from several at once, and must not call the
+// Receives a message. May be called concurrently from all threads that call the library, and must not call the
 // library.
 typedef void (*TileirasDiagnosticCallback)(const TileirasDiagnostic *diagnostic, void *user_data);
 
-// Learns that a scope begins (`begin` is 1) or ends (0). Scopes nest properly within a thread. Their names are stable:
-// `CompileNVVM` covers the passes from Tile IR to NVVM and LLVM's optimiser; `SerializeGPUModule` covers the
-// translation to PTX and the tools behind it, and is told twice: once for PTX, once for ptxas. `name` is
-// zero-terminated and belongs to the library.
+// Called when a scope begins (`begin` is 1) or ends (0). Scopes nest properly within a thread. Their names are
+// stable: `CompileNVVM` covers the passes from Tile IR to NVVM and LLVM's optimizer. `SerializeGPUModule` covers the
+// translation to PTX and the tools after it, and occurs twice: once for PTX and once for ptxas. `name` is
+// zero-terminated and owned by the library.
 typedef void (*TileirasScopeCallback)(const char *name, int begin, void *user_data);
 
 #ifdef __cplusplus
 extern "C" {
 #endif // __cplusplus
 
-// Checks a configuration and makes a handle for it.
+// Checks a configuration and creates a handle for it.
 //
-// The checks are made in this order, and the first that fails decides: `out_program`, `config`, the input pointer and
-// size, the input's first bytes, the GPU, the level, debug information with optimization, the host's architecture, its
-// system, then `reserved` and the lengths, `device_debug`, `lineinfo` and `sanitize`, which are 0 or 1, and whether
-// the architecture exists on the system.
+// The checks are made in this order, and the first failure is reported: `out_program`, `config`, the input pointer
+// and size, the input's first bytes, the GPU, the optimization level, debug information with optimization, the
+// host's architecture, its operating system, `reserved` and the lengths, whether `device_debug`, `lineinfo` and
+// `sanitize` are 0 or 1, and whether the architecture exists on the operating system.
 //
 // Returns `TILEIRAS_SUCCESS`; `TILEIRAS_ERROR_HANDLE` for a null `out_program`; `TILEIRAS_ERROR_CONFIGURATION`,
-// `TILEIRAS_ERROR_INPUT` or `TILEIRAS_ERROR_ALLOCATION`. On failure `*out_program` is null.
-// The handle belongs to the caller, who gives it back with `tileirasProgramRelease`.
+// `TILEIRAS_ERROR_INPUT` or `TILEIRAS_ERROR_ALLOCATION`. On failure `*out_program` is null. The caller owns the
+// handle and releases it with `tileirasProgramRelease`.
 //
 // Requirements:
-// `out_program` is null or may be written; `config` is null or points to a configuration whose pointers hold what
-// their comments say.
+// `out_program` is null or writable. `config` is null or points to a configuration whose pointers are valid as
+// described there.
 int tileirasProgramCreate(TileirasProgram **out_program,
                           const TileirasConfig *config);
 
 // Compiles the program of a handle to a cubin.
 //
-// Compiling again after success does nothing: the output is there. After a failure the attempt is repeated.
+// After a success, further calls do nothing. After a failure, a call tries again.
 //
-// Returns `TILEIRAS_SUCCESS`, `TILEIRAS_ERROR_HANDLE` for a null or released handle, `TILEIRAS_ERROR_COMPILE` for
-// everything else, a missing ptxas included.
+// Returns `TILEIRAS_SUCCESS`; `TILEIRAS_ERROR_HANDLE` for a null or released handle; `TILEIRAS_ERROR_COMPILE` for
+// all other errors, including a missing ptxas.
 //
 // Requirements:
-// The input and the CUDA root of the handle's configuration are still there.
+// The input and the CUDA root of the handle's configuration are still valid.
 int tileirasProgramCompile(TileirasProgram *program);
 
-// The cubin of a compiled program.
+// Returns the cubin of a compiled program in `*output`.
 //
-// `*output` describes memory of the handle: it is valid until `tileirasProgramRelease`, and the caller must not free
-// it.
+// The bytes are owned by the handle and valid until `tileirasProgramRelease`. The caller must not free them.
 //
 // Returns `TILEIRAS_SUCCESS`; `TILEIRAS_ERROR_HANDLE` for a null or released handle, a null `output`, or a program
 // that has not been compiled.
 //
 // Requirements:
-// `output` is null or may be written.
+// `output` is null or writable.
 int tileirasProgramGetOutput(TileirasProgram *program,
                              TileirasByteView *output);
 
-// The cubin of a compiled program in a relocatable for the host that the configuration names: what `--emit=obj`
-// writes.
+// Returns the cubin of a compiled program in `*output`, embedded in a relocatable object for the configured host.
+// This is the output of `--emit=obj`.
 //
-// Its symbols are named for `output_name`, up to the first dot. `*output` describes memory of the handle: it is valid
-// until `tileirasProgramRelease`, and the caller must not free it.
+// The symbols are named after `output_name` up to its first dot. The bytes are owned by the handle and valid until
+// `tileirasProgramRelease`. The caller must not free them.
 //
-// Returns what `tileirasProgramGetOutput` returns, or `TILEIRAS_ERROR_COMPILE` when the object cannot be made.
+// Returns the same as `tileirasProgramGetOutput`, or `TILEIRAS_ERROR_COMPILE` if the object cannot be created.
 //
 // Available since version 2 of the interface.
 //
 // Requirements:
-// `output` is null or may be written.
+// `output` is null or writable.
 int tileirasProgramGetHostObject(TileirasProgram *program,
                                  TileirasByteView *output);
 
-// Lets NVIDIA's libNVVM, the library in the file `path` of `length` bytes, make PTX of LLVM IR. A null `path` goes
-// back to the generator of this library. Matters to the next `tileirasProgramCompile`, which says what is wrong with
-// the file.
+// Selects NVIDIA's libNVVM, the library file `path` of `length` bytes, as the backend that translates LLVM IR to
+// PTX. A null `path` selects the built-in backend again. Takes effect in the next `tileirasProgramCompile`, which
+// reports an unusable file.
 //
 // Returns `TILEIRAS_SUCCESS`, or `TILEIRAS_ERROR_HANDLE` for a null or released handle.
 //
 // Available since version 2 of the interface.
 //
 // Requirements:
-// `path` is null or points at `length` bytes.
+// `path` is null or points to `length` bytes.
 int tileirasProgramSetLibNvvm(TileirasProgram *program,
                               const char *path,
                               size_t length);
 
-// With `strict` 1, types are refused that NVIDIA's compiler refuses for the target, with its message: floating-point
-// numbers of eight bits below sm_90, those of four bits and scales of eight below sm_100. With 0, which is the
-// default, there is code for them everywhere. Matters to the next `tileirasProgramCompile`.
+// If `strict` is 1, rejects the types that NVIDIA's compiler rejects for the target, with the same message: 8-bit
+// floating-point numbers below sm_90, 4-bit ones and 8-bit scales below sm_100. If it is 0, the default, all targets
+// support these types. Takes effect in the next `tileirasProgramCompile`.
 //
 // Returns `TILEIRAS_SUCCESS`, `TILEIRAS_ERROR_CONFIGURATION` for another value, or `TILEIRAS_ERROR_HANDLE` for a null
 // or released handle.
@@ -188,69 +187,71 @@ int tileirasProgramSetLibNvvm(TileirasProgram *program,
 int tileirasProgramSetStrictTypes(TileirasProgram *program,
                                   int strict);
 
-// Compiles in another process: `path`, of `length` bytes, is the program `tileiras-core` or `tileiras` of the same
-// version as this library. A null `path` goes back to this process. Matters to the next `tileirasProgramCompile`.
+// Compiles in a child process: `path`, of `length` bytes, is the program `tileiras-core` or `tileiras` of the same
+// version as this library. A null `path` selects this process again. Takes effect in the next
+// `tileirasProgramCompile`.
 //
-// The compiler checks its input and reports what is wrong with it, but LLVM and MLIR end their process over what they
-// hold impossible, and no check is complete. In a process of its own that, a crash, or an exhausted stack is a failed
-// compilation whose diagnostics say what happened. A limit of memory or time that the caller's process has is
-// inherited, so `setrlimit` in between bounds what an input can take.
+// The compiler checks its input and reports errors, but no check is complete, and LLVM and MLIR abort on conditions
+// that they consider impossible. In a child process an abort, a crash or a stack overflow is a failed compilation
+// with diagnostics. The child inherits the resource limits of the caller's process, so `setrlimit` before the call
+// limits the memory and time of a compilation.
 //
-// The price is the start of a program that links MLIR, for each compilation: tens of milliseconds where MLIR is a
-// shared library. The output is the same byte by byte. The scope `SerializeGPUModule` is then told for ptxas alone.
-// The other process dies with the thread that waits for it.
+// The cost is starting a program that links MLIR for each compilation: tens of milliseconds if MLIR is a shared
+// library. The output is identical. The scope `SerializeGPUModule` is then reported only for ptxas. The child dies
+// with the thread that waits for it.
 //
-// Returns `TILEIRAS_SUCCESS`, or `TILEIRAS_ERROR_HANDLE` for a null or released handle. That there is no such program
-// is told by `tileirasProgramCompile`.
+// Returns `TILEIRAS_SUCCESS`, or `TILEIRAS_ERROR_HANDLE` for a null or released handle. `tileirasProgramCompile`
+// reports a missing program.
 //
 // Available since version 3 of the interface.
 //
 // Requirements:
-// `path` is null or points at `length` bytes.
+// `path` is null or points to `length` bytes.
 int tileirasProgramSetCore(TileirasProgram *program,
                            const char *path,
                            size_t length);
 
-// Shares cubins by content over a server of the Remote Execution API: `address`, of `length` bytes, is
-// `grpc://host:port/instance`, or `grpcs://` for an encrypted connection. A length of 0 asks for none; a null
-// `address` goes back to what the environment says: the variables `TILEIRAS_REMOTE_CACHE` and
-// `TILEIRAS_REMOTE_CACHE_TIMEOUT`, which also says how many milliseconds the server may delay the look for a cubin,
-// and the keeping of one; 1000 where it is not set. Matters to the next `tileirasProgramCompile`.
+// Shares cubins through a Remote Execution API server, keyed by content: `address`, of `length` bytes, is
+// `grpc://host:port/instance`, or `grpcs://` for TLS. A length of 0 disables sharing. A null `address` restores the
+// default, which comes from the environment variable `TILEIRAS_REMOTE_CACHE`. `TILEIRAS_REMOTE_CACHE_TIMEOUT` limits
+// the delay of a lookup and of a store in milliseconds; the default is 1000. Takes effect in the next
+// `tileirasProgramCompile`.
 //
-// The command uses the same entries. A server that is slow, absent or wrong is a warning, once in a process, and is
-// left alone for half a minute.
+// The command uses the same entries. A server that is slow, absent or faulty causes one warning per process, and is
+// not used for half a minute.
 //
-// Returns `TILEIRAS_SUCCESS`, or `TILEIRAS_ERROR_HANDLE` for a null or released handle. What is wrong with the address
-// is told by `tileirasProgramCompile`, which fails; so does one that is given to a library which was built without
-// this.
+// Returns `TILEIRAS_SUCCESS`, or `TILEIRAS_ERROR_HANDLE` for a null or released handle. With an invalid address, or
+// if the library was built without this feature, `tileirasProgramCompile` fails and reports the reason.
 //
 // Available since version 5 of the interface.
 //
 // Requirements:
-// `address` is null or points at `length` bytes.
+// `address` is null or points to `length` bytes.
 int tileirasProgramSetRemoteCache(TileirasProgram *program,
                                   const char *address,
                                   size_t length);
 
-// Gives a handle back, with its output.
+// Releases a handle and its output.
 //
-// Returns `TILEIRAS_SUCCESS`, or `TILEIRAS_ERROR_HANDLE` for a null pointer and for a handle that was released before.
+// Returns `TILEIRAS_SUCCESS`, or `TILEIRAS_ERROR_HANDLE` for a null pointer or a released handle.
 int tileirasProgramRelease(TileirasProgram *program);
 
-// Version of the library, of its sources and of LLVM, as text. Zero-terminated; belongs to the library, for ever.
+// The versions of the library, its sources and LLVM as zero-terminated text. Owned by the library and always valid.
 const char *tileirasVersionString(void);
 
-// `TILEIRAS_API_VERSION` of the library, which may be newer than that of the header.
+// The `TILEIRAS_API_VERSION` of the library, which may be newer than the header's.
 uint32_t tileirasApiVersion(void);
 
-// Sends all messages of this process to `callback`; null means standard error, where they go at first.
-// `user_data` is handed through and stays the caller's. Returns when no other thread is inside the old callback.
+// Sends all messages of this process to `callback`, or to standard error, the default, if it is null. `user_data` is
+// passed to the callback and remains owned by the caller. Returns when no other thread is executing the previous
+// callback.
 void tileirasSetDiagnosticCallback(TileirasDiagnosticCallback callback,
                                    void *user_data);
 
-// Tells `callback` of the scopes of all compilations in this process; null means nobody.
-// `user_data` is handed through and stays the caller's.
-void tileirasSetScopeCallback(TileirasScopeCallback callback, void *user_data);
+// Reports the scopes of all compilations in this process to `callback`; null disables the reports. `user_data` is
+// passed to the callback and remains owned by the caller.
+void tileirasSetScopeCallback(TileirasScopeCallback callback,
+                              void *user_data);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -3,7 +3,7 @@
 // Allows the contraction of multiplications and additions to fused
 // multiply-adds, in all operations of the LLVM dialect with fast-math flags.
 //
-// A plugin of tileiras links the dialects of MLIR but not those of Tile IR. It
+// A plugin of tileiras links the dialects of MLIR but not the dialects of Tile IR. It
 // identifies their operations by name: `op->getName().getStringRef()`.
 //
 //===----------------------------------------------------------------------===//

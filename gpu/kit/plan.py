@@ -13,7 +13,7 @@ from .peers import plan as peers
 from .work import Item
 
 # Families are the competitors' cases of the last tier: attention and matmuls as used in models and serving systems.
-# Steps are those of our compiler, each disabled once.
+# Each step of our compiler is disabled once.
 PARTS = ("launch-abi", "correctness", "concurrent", "dependent", "programs", "micro", "peers", "families", "steps",
          "tensor-copies")
 

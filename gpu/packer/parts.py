@@ -148,7 +148,7 @@ def vendor_environment() -> dict[str, str]:
     return {"CUDA_HOME": str(ROOT / ".tools" / "nvcc" / "nvidia" / "cu13")}
 
 
-# ---------------------------------------------------------------- coordinates of tensor copies
+# ---------------------------------------------------------------- coordinates of TMA copies
 
 def tensor_copies(pack: pathlib.Path) -> None:
     folder = pack / "copies"

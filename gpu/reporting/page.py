@@ -153,7 +153,7 @@ def tensor_copies(records: list[Record]) -> list[str]:
         mine = [r for r in rows if (r["op"], r["element"], r["aligned"]) == (op, element, aligned)]
         codes = sorted({r["code_name"] for r in mine if r.get("code_name")})
         listed.append([op, element, "yes" if aligned else "no", summary.tally(mine), ", ".join(codes), f"{mine[0]['line']} to {mine[-1]['line']}"])
-    return ["## Coordinates of tensor copies", "", "One copy of a box of 8 rows of 32 bytes at each of several coordinates, inside the tensor, over its borders and outside; "
+    return ["## Coordinates of TMA copies", "", "One copy of a box of 8 rows of 32 bytes at each of several coordinates, inside the tensor, over its borders and outside; "
             "*aligned*: the box begins at a multiple of 16 bytes along the innermost dimension.", "",
             *table(["copy", "element", "aligned", "outcome", "code", "lines"], listed)]
 

@@ -98,7 +98,7 @@ class Usage(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             shutil.copy(GPU / "run.py", folder)
             shutil.copytree(GPU / "kit", pathlib.Path(folder, "kit"))
-            # Neither the site's packages nor those of the environment.
+            # Neither the site's packages nor the packages of the environment.
             code, said = self.run_tool("-I", "-S", pathlib.Path(folder, "run.py"), "all")
         self.assertEqual(code, 2)
         self.assertIn("the Python package 'numpy' is missing", said)

@@ -357,7 +357,7 @@ st.global.b64 [%rd3], %rd5;"
     }
 }
 
-/// A lane releases what it knows: its own accesses, and those of lanes that it has synchronized with.
+/// A lane releases what it knows: its own accesses, and accesses of lanes that it has synchronized with.
 #[test]
 fn a_lane_releases_what_it_knows() {
     let text = |meet: &str, release: &str, acquire: &str| {

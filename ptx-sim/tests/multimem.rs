@@ -54,7 +54,7 @@ fn operand(ty: &str, vector: &str) -> String {
     if n == 1 { list[0].clone() } else { format!("{{{}}}", list.join(", ")) }
 }
 
-/// The combinations match those that ptxas 13.4 accepts, except that ptxas also accepts `red.min` and `red.max` of
+/// ptxas 13.4 accepts the same combinations, except that ptxas also accepts `red.min` and `red.max` of
 /// halves, which the manual does not list.
 #[test]
 fn forms() {

@@ -3,7 +3,7 @@
 //! A plugin written with this crate contains the dialects, the passes of this compiler, and its own passes.
 //! [`plugin!`](crate::plugin!) turns a `cdylib` crate into one. The loading process may already contain the dialects
 //! and passes: it may be a tool of this compiler, or an `mlir-opt` with another such plugin. Ops, types and
-//! attributes are identified by the names of their classes, so the plugin's passes work on those of the process.
+//! attributes are identified by the names of their classes, so the plugin's passes work on the process's dialects.
 //! Passes that are already registered are not registered again. This is sound if both were built from the same
 //! sources, which [`IDENTITY`] checks.
 //!

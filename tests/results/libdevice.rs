@@ -16,7 +16,7 @@ use tile_rtlib_tests::{
     Stream,
     arguments::{argument, pair},
     error_f32,
-    oracle::{Judge, exact_f32},
+    oracle::{Oracle, exact_f32},
 };
 use tile_targets::Target;
 use tile_test_support::{Trial, functions, root, simulate};
@@ -174,7 +174,7 @@ fn results(ptx: &str, float: Float, arguments: &[(f64, f64)]) -> Vec<f64> {
 
 /// The largest error of each function in units in the last place.
 fn errors(functions: &[(Function, Math)], float: Float, arguments: &[(f64, f64)], results: &[f64]) -> Vec<f64> {
-    let mut judge = Judge::new().expect("constants of the oracle");
+    let mut judge = Oracle::new().expect("constants of the oracle");
     let mut error = |operation, (x, y), got| match float {
         Float::F32 => error_f32(got as f32, exact_f32(operation, x, y)),
         Float::F64 => judge.error(operation, x, y, got),

@@ -177,7 +177,7 @@ pub fn run(root: &Path, words: &[&str]) -> anyhow::Result<Vec<String>> {
     Ok(problems)
 }
 
-/// Runs all readable programs on the reference interpreter. Returns those that failed.
+/// Runs all readable programs on the reference interpreter. Returns the programs that failed.
 fn reference(programs: &[corpus::Program], runner: &Runner, parallel: usize) -> Vec<String> {
     let readable = programs.iter().filter(|p| p.is_readable());
     let jobs: Vec<Job> = readable.map(|p| Job { program: p.clone(), engine: Engine::Reference }).collect();

@@ -13,6 +13,8 @@
 //! * a `SAFETY:` comment above each `unsafe` block and implementation;
 //! * parts of the compiler import only parts below them, and no pass imports a pass ([`layers`]).
 //!
+//! On comments and pages: plain English, by the rates of habits and a glossary ([`words`]).
+//!
 //! On the compatibility page: each test that it names exists ([`promises`]).
 //!
 //! In `Cargo.toml` files: a comment above each external dependency that is not [`WELL_KNOWN`] says what it is for.
@@ -22,6 +24,7 @@
 mod layers;
 mod promises;
 mod size;
+mod words;
 mod wrap;
 
 use std::path::Path;
@@ -65,17 +68,20 @@ pub fn check(root: &Path) -> anyhow::Result<Vec<String>> {
     let files = tracked_files(root)?;
     let passes = layers::passes(&files);
     let mut tests = String::new();
+    let mut prose = words::Prose::default();
     for name in &files {
         let Ok(bytes) = std::fs::read(root.join(name)) else { continue };
         // Files that are not UTF-8 are not sources.
         let Ok(text) = String::from_utf8(bytes) else { continue };
         problems.extend(check_file(name, &text, &passes));
+        prose.add(name, &text);
         if name.ends_with(".rs") {
             tests.push_str(&text);
         }
     }
     let page = std::fs::read_to_string(root.join(promises::PAGE))?;
     problems.extend(promises::missing(&page, &files, &tests));
+    problems.extend(prose.problems());
     for (name, _) in LONG_FILES {
         let lines = std::fs::read_to_string(root.join(name)).map(|t| t.lines().count()).unwrap_or(0);
         if lines <= MAX_LINES {

@@ -150,7 +150,7 @@ pub struct Function {
     pub results: Vec<Param>,
     pub params: Vec<Param>,
     pub directives: Directives,
-    /// Types of all registers, including those of inner scopes.
+    /// Types of all registers, including inner scopes.
     pub registers: Vec<Type>,
     /// Variables declared inside the body (`.local`, `.shared`, `.param`, ...).
     pub variables: Vec<Variable>,

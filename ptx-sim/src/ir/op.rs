@@ -516,7 +516,7 @@ pub struct BulkMods {
     pub reduce: Option<(AtomOp, Type)>,
 }
 
-/// Direction and kind of a tensor copy.
+/// Direction and kind of a TMA copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TensorCopyKind {
     Load,

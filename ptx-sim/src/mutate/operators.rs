@@ -239,7 +239,7 @@ fn moved(i: &Inst, by: fn(i64) -> i64) -> Option<Inst> {
     }
 }
 
-/// Increments the innermost coordinate of a tensor copy.
+/// Increments the innermost coordinate of a TMA copy.
 fn coordinate(p: &mut Patch<'_>, i: &Inst) -> Option<Inst> {
     let at = i.args.iter().position(|a| matches!(a, Operand::Tensor(_)))?;
     let Operand::Tensor(tensor) = &i.args[at] else { return None };

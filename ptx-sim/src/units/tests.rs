@@ -1,4 +1,4 @@
-//! Tensor copies compared with element-by-element references, and the published swizzle patterns as literal tables.
+//! TMA copies compared with element-by-element references, and the published swizzle patterns as literal tables.
 
 use proptest::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Tensor copies.
+//! TMA copies.
 
 use ptx_sim::units::{ElementType, Fill};
 

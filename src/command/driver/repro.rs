@@ -137,7 +137,7 @@ impl Reproducer {
         name.unwrap_or("input".as_ref())
     }
 
-    /// Creates a reproducer. `arguments` are those of the command line, without the program's name.
+    /// Creates a reproducer. `arguments` is the command line without the program's name.
     pub fn new(compiler: &str, arguments: &[OsString], input: &Path, bytes: &[u8], status: u8, ended: String) -> Self {
         Reproducer {
             compiler: compiler.to_owned(),

@@ -51,7 +51,7 @@ pub struct CompileRequest<'a> {
     /// Shared libraries with the passes that [`CompileRequest::insertions`] may name. Their code runs in this
     /// process.
     pub plugins: &'a [PathBuf],
-    /// Passes to run in addition to those of the pipeline.
+    /// Passes to run in addition to the pipeline.
     pub insertions: &'a [Insertion],
     /// The backend that translates LLVM IR to PTX.
     pub backend: Backend,

@@ -124,7 +124,7 @@ pub struct ArrayArgument {
     pub element: Element,
     /// Whether extents and strides are passed as 64-bit integers.
     pub wide_index: bool,
-    /// The passed strides, in elements; by default those of the array in memory. Other strides may make elements
+    /// The passed strides, in elements; by default the strides of the array in memory. Other strides may make elements
     /// overlap or skip some.
     pub strides: Option<Vec<u64>>,
     /// The passed extents, if only a part of the array is passed. The memory between and after the elements of the

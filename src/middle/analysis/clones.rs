@@ -5,8 +5,8 @@ use rustc_hash::FxHashMap;
 
 /// Copies an op to the insertion point, with the operands that `map` gives, and adds its results to the map.
 ///
-/// Regions of the op must use nothing from outside. A token that is not in the map is replaced by a new one: the copy is
-/// ordered after nothing.
+/// Regions of the op must use nothing from outside. A token that is not in the map is replaced by a new one: the copy
+/// is ordered after nothing.
 pub fn clone_op<'c>(b: &Builder<'c>, op: OpRef<'c>, map: &mut FxHashMap<usize, Val<'c>>) -> OpRef<'c> {
     let copy = clone_detached(op);
     for i in 0..operand_count(copy) {

@@ -91,8 +91,8 @@ pub fn within_warps(layout: &Layout) -> bool {
     free.warp == 0 && free.lane & !zero.lane == 0 && layout.squeeze_registers().0.registers() == owned.registers()
 }
 
-/// The dimension in which elements of dimension `fast` are adjacent after the ops `moved` have permuted and reshaped the
-/// tile, if there is one.
+/// The dimension in which elements of dimension `fast` are adjacent after the ops `moved` have permuted and reshaped
+/// the tile, if there is one.
 pub fn moved_dimension<'c>(mut shape: Shape, fast: usize, moved: &[OpRef<'c>]) -> Option<usize> {
     // The bit of the row-major index that moves by one element.
     let mut bit = shape.field(fast).ok()?.0;

@@ -8,9 +8,10 @@
 //! protocol is checked for all small ones. A branch is never taken, always, or by turns. Where a test of views decides
 //! which copies there are, the protocol of each answer is checked.
 //!
-//! Warpgroups that take turns (`create_ping_pong`) go through their program each for itself, so each of them is an agent of
-//! the protocol. Barriers of all threads of an agent take no part in it. They cannot stop those who take turns, because
-//! nobody may come to one with a turn that has not been given, and all come to the same ones in the same order.
+//! Warpgroups that take turns (`create_ping_pong`) go through their program each for itself, so each of them is an
+//! agent of the protocol. Barriers of all threads of an agent take no part in it. They cannot stop those who take
+//! turns, because nobody may come to one with a turn that has not been given, and all come to the same ones in the same
+//! order.
 //!
 //! What is found is a violation of the protocol with an interleaving that leads to it, or a reason why the program
 //! cannot be followed.

@@ -96,7 +96,7 @@ impl RustPass for MaterializeSchedule {
             }
             cx.stat_add(stat::NUM_SCHEDULED, 1);
             let name = function.map(|f| f.sym_name().to_owned()).unwrap_or_default();
-            // Targets without numbers of their own are scheduled with those of their family.
+            // Targets without numbers of their own are scheduled with the numbers of their family.
             let family = if machine.name == target.name { "" } else { &format!(" (clocks of {})", machine.name) };
             answers.push((format!("{name}, loop {}{family}", answers.len()), answer));
         }

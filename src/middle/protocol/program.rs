@@ -225,7 +225,7 @@ pub enum Op {
         barrier: Place,
         count: u32,
     },
-    /// Adds bytes to those that the current phase waits for. `arrive.expect_tx` is this followed by [`Op::Arrive`].
+    /// Adds bytes to the bytes that the current phase waits for. `arrive.expect_tx` is this followed by [`Op::Arrive`].
     Expect {
         barrier: Place,
         bytes: u32,

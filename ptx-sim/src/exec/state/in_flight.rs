@@ -24,7 +24,7 @@ pub(crate) enum SignalKind {
     Arrivals(u32),
 }
 
-/// Owned coordinates of a tensor copy.
+/// Owned coordinates of a TMA copy.
 #[derive(Clone, Debug)]
 pub(crate) enum Coords {
     Tile(Vec<i32>),

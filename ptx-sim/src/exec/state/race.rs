@@ -368,7 +368,7 @@ pub(crate) enum Missing {
     OneWriter,
     /// A tensor fence: the accesses are ordered, but not for `tcgen05` instructions.
     TensorFence,
-    /// Wider scopes: those of both accesses must include the other thread.
+    /// Wider scopes: the scope of each access must include the other thread.
     Scope,
 }
 

@@ -91,7 +91,7 @@ impl Footprint {
         is_new
     }
 
-    /// The share of lines no other CTA had accessed before, among those that the instruction's CTA accessed for the
+    /// The share of lines no other CTA had accessed before, among the lines that the instruction's CTA accessed for the
     /// first time; 1 for an instruction that was not recorded.
     pub fn first_share(&self, func: u32, pc: u32) -> f64 {
         match self.by_instruction.get(&(func, pc)) {

@@ -193,7 +193,7 @@ impl Machine<'_> {
         }
     }
 
-    /// The number of bytes of a tensor copy, and a key for its box.
+    /// The number of bytes of a TMA copy, and a key for its box.
     fn tensor_box(&self, w: &Warp, frame: u32, t: &TensorArg, lane: usize) -> (u32, u64) {
         let address = w.address(frame, t.map, t.offset)[lane];
         let coords: SmallVec<[i32; 5]> = t.coords.iter().map(|c| w.src32(frame, c)[lane] as i32).collect();

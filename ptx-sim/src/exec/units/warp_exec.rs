@@ -11,7 +11,7 @@ use crate::num::{self, Format, MinMax};
 
 /// The lanes that specify the same member mask as the first lane.
 ///
-/// Lanes with other member masks, such as those of other tiles of the warp, are split off and execute the instruction
+/// Lanes with other member masks, such as other tiles of the warp, are split off and execute the instruction
 /// later.
 fn same_members(w: &mut Warp, si: usize, inst: &DInst, mask: u32) -> u32 {
     let index = match &inst.op {

@@ -12,8 +12,8 @@
 //!
 //! An agent goes through its operations in the order of its program. So each operation of the consumers begins behind
 //! the one before it, and the first one behind the last one of the iteration before. There may be two such orders
-//! (`dependent_dots`): in the other one the *late* product stands behind the early one of the next iteration, and what is
-//! computed with its sums comes last. The scheduler takes the one with the smaller interval, and
+//! (`dependent_dots`): in the other one the *late* product stands behind the early one of the next iteration, and what
+//! is computed with its sums comes last. The scheduler takes the one with the smaller interval, and
 //! `tileas-pipeline-dots` follows it.
 //!
 //! A warpgroup goes on while its product is under way. Products that add to one accumulator do not wait for each other
