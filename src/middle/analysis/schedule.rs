@@ -271,7 +271,7 @@ impl LoopCosts {
 
     /// The rings of a loop of agents, and the orders of its consumers' program; none if it is not the one that was
     /// described.
-    pub fn rings<'c>(&self, around: OpRef<'c>) -> Option<(Vec<agents::Ring<'c>>, Vec<agents::Order>)> {
+    pub fn rings<'c>(&self, around: OpRef<'c>) -> Option<(Vec<agents::ScheduledRing<'c>>, Vec<agents::Order>)> {
         let costs: Vec<&Cost> = self.of_nodes(around)?.into_iter().map(|i| &self.nodes[i]).collect();
         let (division, ops) = (Division::of(around)?, nodes_of(around));
         Some((division.rings(&ops, &costs, self.crossing), division.orders(&ops)))

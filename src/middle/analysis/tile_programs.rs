@@ -37,11 +37,11 @@ use rustc_hash::{FxHashMap, FxHashSet};
 pub struct TileProgram<'c> {
     tile: Val<'c>,
     /// Each behind those that it needs.
-    steps: Vec<Step<'c>>,
+    steps: Vec<ProgramStep<'c>>,
 }
 
 #[derive(Clone, Copy)]
-enum Step<'c> {
+enum ProgramStep<'c> {
     /// An op, with the number of loops around the product that are not around it.
     Op(OpRef<'c>, usize),
     Carried(Carried<'c>),
@@ -77,14 +77,14 @@ impl<'c> TileProgram<'c> {
         let mut map: FxHashMap<usize, Val<'c>> = FxHashMap::default();
         for step in &self.steps {
             match *step {
-                Step::Op(op, outside) => {
+                ProgramStep::Op(op, outside) => {
                     b.set_location(op.location());
                     let copy = clone_op(b, op, &mut map);
                     if outside > 0 && weak_load(op).is_some() {
                         set_discardable_attr(copy, OUTSIDE, i64_attr(b.context(), outside as i64));
                     }
                 }
-                Step::Carried(carried) => {
+                ProgramStep::Carried(carried) => {
                     let v = carried.write(b, &map)?;
                     map.insert(key(carried.inside), v);
                 }
@@ -114,8 +114,8 @@ impl<'c> TileProgram<'c> {
     /// The ops with the number of loops that are not around them.
     fn placed(&self) -> impl Iterator<Item = (OpRef<'c>, usize)> {
         self.steps.iter().filter_map(|step| match step {
-            Step::Op(op, outside) => Some((*op, *outside)),
-            Step::Carried(_) => None,
+            ProgramStep::Op(op, outside) => Some((*op, *outside)),
+            ProgramStep::Carried(_) => None,
         })
     }
 
@@ -399,12 +399,12 @@ struct Search<'c> {
 
 impl<'c> Search<'c> {
     /// Adds what makes `v`, as far as tensors are concerned.
-    fn follow(&mut self, v: Val<'c>, steps: &mut Vec<Step<'c>>) -> Result<(), (OpRef<'c>, String)> {
+    fn follow(&mut self, v: Val<'c>, steps: &mut Vec<ProgramStep<'c>>) -> Result<(), (OpRef<'c>, String)> {
         if !self.comes_from_tensors(v) {
             return Ok(());
         }
         let Some(op) = defining_op(v) else {
-            let known = |step: &Step<'c>| matches!(step, Step::Carried(c) if c.inside == v);
+            let known = |step: &ProgramStep<'c>| matches!(step, ProgramStep::Carried(c) if c.inside == v);
             if steps.iter().any(known) {
                 return Ok(());
             }
@@ -412,17 +412,17 @@ impl<'c> Search<'c> {
             let carried = Carried::of(v).ok_or_else(not)?;
             self.follow(carried.first, steps)?;
             self.follow(carried.by, steps)?;
-            steps.push(Step::Carried(carried));
+            steps.push(ProgramStep::Carried(carried));
             return Ok(());
         };
-        if steps.iter().any(|step| matches!(step, Step::Op(o, _) if *o == op)) {
+        if steps.iter().any(|step| matches!(step, ProgramStep::Op(o, _) if *o == op)) {
             return Ok(());
         }
         self.check(op)?;
         for o in operands(op).filter(|o| MemTokenType::cast(ty(*o)).is_none()) {
             self.follow(o, steps)?;
         }
-        steps.push(Step::Op(op, self.depth.saturating_sub(loops_around(op).count())));
+        steps.push(ProgramStep::Op(op, self.depth.saturating_sub(loops_around(op).count())));
         Ok(())
     }
 

@@ -265,7 +265,7 @@ impl WarpgroupDot {
             return Err(format!("{name} is not a warpgroup instruction"));
         }
         let rhs = MemDescType::cast(ty(op.rhs())).ok_or("rhs is not a memdesc")?;
-        let left = Side::of(op.lhs()).ok_or("lhs is neither memdesc nor tensor")?;
+        let left = LeftOperand::of(op.lhs()).ok_or("lhs is neither memdesc nor tensor")?;
         let acc = Tensor::of_value(op.acc()).ok_or("acc is not a tensor")?;
         let missing = || {
             format!(
@@ -288,8 +288,8 @@ impl WarpgroupDot {
         let groups = warpgroups_of(&layout, &shape, n)
             .map_err(|e| format!("accumulator is not laid out in fragments of {name}: {e}"))?;
         let lhs = match left {
-            Side::Memory(desc) => Some(WarpgroupTile::of("lhs", desc, (0, 1), m)?),
-            Side::Registers(tensor) => {
+            LeftOperand::Memory(desc) => Some(WarpgroupTile::of("lhs", desc, (0, 1), m)?),
+            LeftOperand::Registers(tensor) => {
                 let needed = warpgroup_left(&tensor.tile_shape(), groups, storage_bits(tensor.element))
                     .map_err(|e| format!("lhs cannot be laid out in fragments of {name}: {e}"))?;
                 if tensor.layout() != Some(needed) {
@@ -349,12 +349,12 @@ pub fn operand_format(operands: [(Val<'_>, bool); 2]) -> Option<Element> {
 }
 
 /// The storage of the left operand of a warpgroup dot.
-enum Side<'c> {
+enum LeftOperand<'c> {
     Memory(MemDescType<'c>),
     Registers(Tensor<'c>),
 }
 
-impl<'c> Side<'c> {
+impl<'c> LeftOperand<'c> {
     fn of(v: Val<'c>) -> Option<Self> {
         MemDescType::cast(ty(v)).map(Self::Memory).or_else(|| Tensor::of_value(v).map(Self::Registers))
     }

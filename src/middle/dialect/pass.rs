@@ -166,6 +166,9 @@ pub fn fail(op: OpRef<'_>, message: impl AsRef<str>) -> Failed {
     Failed(())
 }
 
+/// The op that prevents a transformation, and the reason.
+pub type Obstacle<'c> = (OpRef<'c>, String);
+
 thread_local! {
     /// The message of the panic that ended the last pass on this thread, if any.
     static PANIC: RefCell<Option<String>> = const { RefCell::new(None) };

@@ -402,12 +402,12 @@ pub fn take_body(op: OpRef<'_>) -> Region<'_> {
 }
 
 /// The description of an op before its creation.
-pub struct State<'c> {
+pub struct OperationState<'c> {
     raw: MlirOperationState,
     context: &'c Context,
     name: String,
 }
-impl<'c> State<'c> {
+impl<'c> OperationState<'c> {
     pub fn results(&mut self, t: &[Type<'c>]) {
         // SAFETY: `Type` is a transparent handle.
         unsafe { mlirOperationStateAddResults(&mut self.raw, t.len() as isize, t.as_ptr() as *const _) }
@@ -511,13 +511,13 @@ impl<'c> Builder<'c> {
         // SAFETY: the context is alive.
         unsafe { Attribute::from_raw(mlirUnitAttrGet(self.context.to_raw())) }
     }
-    pub fn state(&self, name: &str) -> State<'c> {
+    pub fn state(&self, name: &str) -> OperationState<'c> {
         // SAFETY: MLIR copies the name.
         let raw = unsafe { mlirOperationStateGet(raw_str(name), self.location.get()) };
-        State { raw, context: self.context, name: name.to_string() }
+        OperationState { raw, context: self.context, name: name.to_string() }
     }
     /// Creates the op at the insertion point.
-    pub fn insert(&self, mut s: State<'c>) -> Result<OpRef<'c>, BuildError> {
+    pub fn insert(&self, mut s: OperationState<'c>) -> Result<OpRef<'c>, BuildError> {
         // The state holds a pointer to the name, which may have moved.
         s.raw.name = raw_str(&s.name);
         // SAFETY: the state is complete; a null result is a failed inference.

@@ -68,7 +68,7 @@ fn scope<'c>(
     context: &'c Context,
     function: OpRef<'c>,
     unit_file: Attribute<'c>,
-    module_place: Option<&Place>,
+    module_place: Option<&SourceLocation>,
     unit: Attribute<'c>,
 ) -> Option<()> {
     let location = function.location();
@@ -83,7 +83,7 @@ fn scope<'c>(
     let subprogram = DISubprogramAttr::get(location, file, line.into(), name, name, unit, line.into())?;
     let default = own.unwrap_or_else(|| {
         let file = module_place.map_or(UNKNOWN.to_owned(), |p| p.file.clone());
-        Place { file, line: 1, column: 1 }
+        SourceLocation { file, line: 1, column: 1 }
     });
     let mut failed = false;
     walk(function, &mut |op| {
@@ -105,20 +105,20 @@ fn scope<'c>(
 const UNKNOWN: &str = "<unknown>";
 
 /// A location in a file.
-struct Place {
+struct SourceLocation {
     file: String,
     line: u32,
     column: u32,
 }
 
-impl Place {
+impl SourceLocation {
     fn location<'c>(&self, context: &'c Context) -> Location<'c> {
         Location::new(context, &self.file, self.line as usize, self.column as usize)
     }
 }
 
 /// Returns the name and directory of a file.
-fn file_attr<'c>(context: &'c Context, place: Option<&Place>) -> Option<Attribute<'c>> {
+fn file_attr<'c>(context: &'c Context, place: Option<&SourceLocation>) -> Option<Attribute<'c>> {
     let (name, folder) = match place {
         Some(place) => {
             let path = Path::new(&place.file);
@@ -131,7 +131,7 @@ fn file_attr<'c>(context: &'c Context, place: Option<&Place>) -> Option<Attribut
     DIFileAttr::get(Location::unknown(context), string(&name), string(&folder)).map(Attribute::from)
 }
 
-fn place(mut location: Location<'_>) -> Option<Place> {
+fn place(mut location: Location<'_>) -> Option<SourceLocation> {
     // Each step goes one level deeper, and locations are finite trees.
     loop {
         let raw = location.to_raw();
@@ -163,10 +163,10 @@ fn place(mut location: Location<'_>) -> Option<Place> {
 ///
 /// # Safety
 /// The location's context is alive.
-unsafe fn direct_place(raw: MlirLocation) -> Option<Place> {
+unsafe fn direct_place(raw: MlirLocation) -> Option<SourceLocation> {
     // SAFETY: the accessors are called on a file location only.
     unsafe {
-        mlirLocationIsAFileLineColRange(raw).then(|| Place {
+        mlirLocationIsAFileLineColRange(raw).then(|| SourceLocation {
             file: raw_to_str(mlirIdentifierStr(mlirLocationFileLineColRangeGetFilename(raw))).to_owned(),
             line: mlirLocationFileLineColRangeGetStartLine(raw).max(0) as u32,
             column: mlirLocationFileLineColRangeGetStartColumn(raw).max(0) as u32,

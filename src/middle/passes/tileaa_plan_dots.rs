@@ -43,7 +43,7 @@ use crate::{
         loops::loops_around,
         nv_tileaa::{self, AnyOp, DotOp, MemTokenType, Ordering, TiledLoadOp, TiledStoreOp},
         nv_tileas::MemDescType,
-        pass::{Failed, PassContext, RustPass, descriptors},
+        pass::{Failed, Obstacle, PassContext, RustPass, descriptors},
         remark::{self, remark},
         rt::*,
         shared_memory::SCRATCH_BYTES,
@@ -94,14 +94,11 @@ impl RustPass for PlanDots {
     }
 }
 
-/// The op that is in the way, and why.
-type Obstacle<'c> = (OpRef<'c>, String);
-
 /// A product, and what the planner has to know of it.
 struct Found<'c> {
     op: OpRef<'c>,
     product: DotLoop,
-    sides: [Side<'c>; 2],
+    sides: [PlannedOperand<'c>; 2],
     /// Operands that a stage of its ring holds, and whether warps fill them. Of products that share tiles one has those
     /// of all, and the others none.
     stage: Vec<(MemDescType<'c>, bool)>,
@@ -110,7 +107,7 @@ struct Found<'c> {
 }
 
 /// An operand.
-enum Side<'c> {
+enum PlannedOperand<'c> {
     /// A ring of such stages holds it, which copies of what is loaded fill.
     Ring { stage: MemDescType<'c>, load: OpRef<'c> },
     /// The same, and warps of the producer fill it, or copies where the view turns out to be ready for them.
@@ -121,7 +118,7 @@ enum Side<'c> {
     Registers(Val<'c>),
 }
 
-impl<'c> Side<'c> {
+impl<'c> PlannedOperand<'c> {
     /// The stage of an operand in a ring, and whether warps fill it.
     fn stage(&self) -> Option<(MemDescType<'c>, bool)> {
         match self {
@@ -230,7 +227,9 @@ fn rings<'c>(products: &[Found<'c>]) -> Vec<Vec<(MemDescType<'c>, bool)>> {
 
 /// Finds what stages hold: of a tile that several products multiply one copy.
 fn share_stages(products: &mut [Found<'_>]) {
-    let load_of = |side: &Side<'_>| if let Side::Ring { load, .. } = side { Some(op_key(*load)) } else { None };
+    let load_of = |side: &PlannedOperand<'_>| {
+        if let PlannedOperand::Ring { load, .. } = side { Some(op_key(*load)) } else { None }
+    };
     let tiles: Vec<Vec<usize>> = products.iter().map(|p| p.sides.iter().filter_map(load_of).collect()).collect();
     for group in groups_by_tiles(&tiles) {
         let (mut stage, mut seen) = (vec![], FxHashSet::default());
@@ -253,7 +252,8 @@ fn refusal<'c>(products: &[Found<'c>], error: &NoPlan) -> Obstacle<'c> {
 /// Leaves word for `tileaa-outline-producers`.
 fn mark_computed(products: &[Found<'_>], context: &Context) {
     for p in products {
-        let made = [0, 1].map(|i| if let Side::ProducerComputed { how, .. } = p.sides[i] { Some(how) } else { None });
+        let made = [0, 1]
+            .map(|i| if let PlannedOperand::ProducerComputed { how, .. } = p.sides[i] { Some(how) } else { None });
         if made.iter().any(Option::is_some) {
             tile_programs::mark(context, p.op, made);
         }
@@ -374,7 +374,7 @@ fn product<'c>(
                     }
                     loads.computed.extend(found.rounded.into_iter().chain(found.computed));
                     loads.loads.push(found.load);
-                    sides.push(Side::Ring { stage: desc, load: found.load });
+                    sides.push(PlannedOperand::Ring { stage: desc, load: found.load });
                     continue;
                 }
                 Ok(Copied { view, desc, unproved: Some(reason) }) => {
@@ -386,13 +386,13 @@ fn product<'c>(
                 Err(obstacle) => obstacle,
             },
             Source::Resident => {
-                sides.push(Side::Resident(v));
+                sides.push(PlannedOperand::Resident(v));
                 continue;
             }
             // A tile that is loaded into the registers of those who multiply waits for memory in each iteration.
             Source::Computed if i == 0 && matches!(operand.bits(), 8 | 16) && comes_from_product(v) => {
                 product.a_storage = AStorage::Registers { extra: 0 };
-                sides.push(Side::Registers(v));
+                sides.push(PlannedOperand::Registers(v));
                 continue;
             }
             Source::Computed | Source::ProducerComputed(_) => not("it is not a tile that is loaded only for dots"),
@@ -417,9 +417,9 @@ fn product<'c>(
         for (most, registers) in product.producer_registers.iter_mut().zip(made.registers) {
             *most = registers.max(*most);
         }
-        sides.push(Side::ProducerComputed { stage, how: Mark { fast: made.fast, or_copy } });
+        sides.push(PlannedOperand::ProducerComputed { stage, how: Mark { fast: made.fast, or_copy } });
     }
-    let sides: [Side<'c>; 2] = sides.try_into().map_err(|_| not("it does not have two operands"))?;
+    let sides: [PlannedOperand<'c>; 2] = sides.try_into().map_err(|_| not("it does not have two operands"))?;
     Ok(Found { op, product, sides, stage: vec![], no_copies })
 }
 

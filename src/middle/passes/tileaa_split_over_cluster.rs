@@ -48,14 +48,14 @@ use crate::{
         hints::int_hint,
         layouts::Tensor,
         nv_tileaa::{self, AnyOp, DotOp},
-        pass::{Failed, PassContext, RustPass, descriptors, fail},
+        pass::{Failed, Obstacle, PassContext, RustPass, descriptors, fail},
         remark::{self, remark},
         rt::*,
         target::target,
     },
     pass_descriptor,
 };
-use demand::{Demands, Obstacle, Prefer};
+use demand::{Demands, Prefer};
 use melior::Context;
 use tile_mma::{Unit, has_unit};
 use tile_plan::{DotLoop, Machine};

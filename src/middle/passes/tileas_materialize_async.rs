@@ -214,16 +214,16 @@ fn tiles_of(dot: DotOp<'_>) -> Vec<usize> {
 }
 
 /// A tile that comes through a ring, as an operand of products.
-struct Side<'c> {
+struct StagedOperand<'c> {
     /// What it is an operand of. A tile that is made, or that threads change, has one place.
-    places: Vec<Place<'c>>,
+    places: Vec<OperandUse<'c>>,
     /// One stage.
     desc: MemDescType<'c>,
-    from: From<'c>,
+    from: FilledBy<'c>,
 }
 
 /// An operand of a product that takes a stage.
-struct Place<'c> {
+struct OperandUse<'c> {
     /// Which of the products that take it together.
     dot: usize,
     /// Of the left operand 0, of the right one 1.
@@ -233,7 +233,7 @@ struct Place<'c> {
 }
 
 /// Who fills a stage.
-enum From<'c> {
+enum FilledBy<'c> {
     /// Tensor copies.
     Copied(Copied<'c>),
     /// Warps of the producer.
@@ -271,25 +271,25 @@ struct TiledCopy<'c> {
 struct Product<'c> {
     dots: Vec<DotOp<'c>>,
     /// Operands that come through rings.
-    sides: Vec<Side<'c>>,
+    sides: Vec<StagedOperand<'c>>,
 }
 
 impl<'c> Product<'c> {
     fn of(dots: Vec<DotOp<'c>>, facts: &Facts) -> Result<Self, Failed> {
-        let mut sides: Vec<Side<'c>> = vec![];
+        let mut sides: Vec<StagedOperand<'c>> = vec![];
         for (i, dot) in dots.iter().enumerate() {
             for (number, v) in [dot.lhs(), dot.rhs()].into_iter().enumerate() {
                 match Source::of(v, dot.op()) {
                     Source::Loaded(operand) => {
-                        let place = Place { dot: i, number, moved: operand.moved.clone() };
+                        let place = OperandUse { dot: i, number, moved: operand.moved.clone() };
                         match sides.iter_mut().find(|s| s.is_tile_of(operand.load)) {
                             Some(side) => side.places.push(place),
-                            None => sides.push(Side::copied(dot.op(), (place, operand), facts)?),
+                            None => sides.push(StagedOperand::copied(dot.op(), (place, operand), facts)?),
                         }
                     }
                     Source::ProducerComputed(by) => {
-                        let place = Place { dot: i, number, moved: vec![] };
-                        sides.push(Side::made(dot.op(), (place, by), facts)?);
+                        let place = OperandUse { dot: i, number, moved: vec![] };
+                        sides.push(StagedOperand::made(dot.op(), (place, by), facts)?);
                     }
                     Source::Resident | Source::Computed => {}
                 }
@@ -306,17 +306,17 @@ impl<'c> Product<'c> {
 
     /// Whether the operands of another product come in the same stages, by the same means.
     fn is_like(&self, other: &Self) -> bool {
-        let by = |s: &Side<'c>| match &s.from {
-            From::Copied(_) => None,
-            From::ProducerComputed(made) => Some((made.load.is_some(), made.if_ready.is_some())),
+        let by = |s: &StagedOperand<'c>| match &s.from {
+            FilledBy::Copied(_) => None,
+            FilledBy::ProducerComputed(made) => Some((made.load.is_some(), made.if_ready.is_some())),
         };
         let stages = |p: &Self| p.sides.iter().map(|s| (s.desc, by(s))).collect::<Vec<_>>();
         stages(self) == stages(other)
     }
 
     /// The operands that copies bring.
-    fn copied(&self) -> impl Iterator<Item = (&Side<'c>, &Copied<'c>)> {
-        self.sides.iter().filter_map(|s| if let From::Copied(copied) = &s.from { Some((s, copied)) } else { None })
+    fn copied(&self) -> impl Iterator<Item = (&StagedOperand<'c>, &Copied<'c>)> {
+        self.sides.iter().filter_map(|s| if let FilledBy::Copied(copied) = &s.from { Some((s, copied)) } else { None })
     }
 
     /// Whether threads change a stage before it is multiplied.
@@ -328,15 +328,16 @@ impl<'c> Product<'c> {
     /// tested for.
     fn copies(&self, if_ready: bool) -> impl Iterator<Item = (usize, TiledCopy<'c>)> {
         self.sides.iter().enumerate().filter_map(move |(i, s)| match &s.from {
-            From::Copied(copied) => Some((i, copied.copy)),
-            From::ProducerComputed(made) => made.if_ready.filter(|_| if_ready).map(|copy| (i, copy)),
+            FilledBy::Copied(copied) => Some((i, copied.copy)),
+            FilledBy::ProducerComputed(made) => made.if_ready.filter(|_| if_ready).map(|copy| (i, copy)),
         })
     }
 
     /// The sides that warps of the producer make, with their numbers.
     fn made(&self) -> impl Iterator<Item = (usize, ProducerComputed<'c>)> {
-        let made =
-            |(i, s): (usize, &Side<'c>)| if let From::ProducerComputed(made) = s.from { Some((i, made)) } else { None };
+        let made = |(i, s): (usize, &StagedOperand<'c>)| {
+            if let FilledBy::ProducerComputed(made) = s.from { Some((i, made)) } else { None }
+        };
         self.sides.iter().enumerate().filter_map(made)
     }
 
@@ -354,19 +355,23 @@ fn is_promoted(dot: DotOp<'_>) -> bool {
     element_of(lhs.element, false).is_some_and(|e| promotes(e, dot.fast_acc(), sum, PROMOTION))
 }
 
-impl<'c> Side<'c> {
-    fn made(op: OpRef<'c>, (place, by): (Place<'c>, ProduceOneOp<'c>), facts: &Facts) -> Result<Self, Failed> {
+impl<'c> StagedOperand<'c> {
+    fn made(op: OpRef<'c>, (place, by): (OperandUse<'c>, ProduceOneOp<'c>), facts: &Facts) -> Result<Self, Failed> {
         let tile = by.tile().next().ok_or_else(|| fail(by.op(), "it makes no tile"))?;
         let desc = computed_stage(by.op(), tile, by.fast() as usize).map_err(|e| fail(op, e))?;
         let if_ready = by.or_copy().then(|| TiledCopy::of(by, desc, facts)).transpose()?;
         Ok(Self {
             places: vec![place],
             desc,
-            from: From::ProducerComputed(ProducerComputed { by, load: plain_load(by, desc), if_ready }),
+            from: FilledBy::ProducerComputed(ProducerComputed { by, load: plain_load(by, desc), if_ready }),
         })
     }
 
-    fn copied(op: OpRef<'c>, (place, operand): (Place<'c>, LoadedOperand<'c>), facts: &Facts) -> Result<Self, Failed> {
+    fn copied(
+        op: OpRef<'c>,
+        (place, operand): (OperandUse<'c>, LoadedOperand<'c>),
+        facts: &Facts,
+    ) -> Result<Self, Failed> {
         let load = TiledLoadOp::cast(operand.load).ok_or_else(|| fail(op, "operand is not loaded from a view"))?;
         let view = View::of(load.view()).ok_or_else(|| fail(load.op(), "its view is not made here"))?;
         let desc = operand.stage(&view).map_err(|e| fail(load.op(), e))?;
@@ -382,13 +387,13 @@ impl<'c> Side<'c> {
         Ok(Self {
             places: vec![place],
             desc,
-            from: From::Copied(Copied { operand, copy: TiledCopy { load, map, bytes }, converted }),
+            from: FilledBy::Copied(Copied { operand, copy: TiledCopy { load, map, bytes }, converted }),
         })
     }
 
     /// Whether it holds what an op loads.
     fn is_tile_of(&self, load: OpRef<'c>) -> bool {
-        matches!(&self.from, From::Copied(copied) if copied.operand.load == load)
+        matches!(&self.from, FilledBy::Copied(copied) if copied.operand.load == load)
     }
 }
 

@@ -63,7 +63,7 @@ impl RustPass for OrderMemory {
             let Some(body) = entry_block(function.body()) else { continue };
             let (last_used, reach_into) = (last_used(function.op()), reach_into(function.op()));
             let mut order = Order { last_used, reach_into, ..Order::default() };
-            order.block(body, &mut State::default());
+            order.block(body, &mut TokenUses::default());
             for &op in &order.barriers {
                 let b = Builder::before(context, op);
                 BarrierOp::build(&b, None, None).map_err(|e| fail(op, e.to_string()))?;
@@ -110,7 +110,7 @@ impl Kinds {
     }
 }
 
-/// The location of accesses: the number of one [`Place`], or several.
+/// The location of accesses: the number of one [`TileAccess`], or several.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum Where {
     #[default]
@@ -131,15 +131,15 @@ impl Where {
 
 /// A tile of a view, and the distribution of its elements over threads.
 #[derive(PartialEq, Eq, Hash)]
-struct Place {
+struct TileAccess {
     view: usize,
     indices: Vec<usize>,
     layout: Layout,
 }
 
-impl Place {
+impl TileAccess {
     /// Returns `None` unless each element is known to be accessed by one thread and to be distinct from all others.
-    fn of<'c>(view: Val<'c>, indices: impl Iterator<Item = Val<'c>>, moved: Val<'c>) -> Option<Place> {
+    fn of<'c>(view: Val<'c>, indices: impl Iterator<Item = Val<'c>>, moved: Val<'c>) -> Option<TileAccess> {
         let layout = Tensor::of_value(moved)?.layout()?;
         let free = layout.free_variables();
         let shared = free.lane != 0 || free.warp != 0 || !layout.block().is_empty();
@@ -147,7 +147,7 @@ impl Place {
         if shared || view_type.sparse_dim().is_some() || !elements_are_apart(&view_type)? {
             return None;
         }
-        Some(Place { view: key(view), indices: indices.map(key).collect(), layout })
+        Some(TileAccess { view: key(view), indices: indices.map(key).collect(), layout })
     }
 }
 
@@ -197,9 +197,9 @@ fn is_token(v: Val<'_>) -> bool {
 
 /// The accesses covered by each token that is still live at one point of the program.
 #[derive(Clone, Default, PartialEq)]
-struct State(FxHashMap<usize, Behind>);
+struct TokenUses(FxHashMap<usize, Behind>);
 
-impl State {
+impl TokenUses {
     fn behind(&self, token: Val<'_>) -> Behind {
         self.0.get(&key(token)).copied().unwrap_or_default()
     }
@@ -211,14 +211,14 @@ impl State {
     fn barrier(&mut self) {
         self.0.values_mut().for_each(|b| (b.open, b.place) = Default::default());
     }
-    fn join(&mut self, other: &State) {
+    fn join(&mut self, other: &TokenUses) {
         for (&token, &behind) in &other.0 {
             let here = self.0.entry(token).or_default();
             *here = here.join(behind);
         }
     }
     /// Joins the accesses of each source token, taken from `from`, into its target token.
-    fn carry<'c>(&mut self, from: &State, pairs: impl Iterator<Item = (Val<'c>, Val<'c>)>) {
+    fn carry<'c>(&mut self, from: &TokenUses, pairs: impl Iterator<Item = (Val<'c>, Val<'c>)>) {
         for (source, target) in pairs {
             let behind = self.behind(target).join(from.behind(source).elsewhere());
             self.set(target, behind);
@@ -239,7 +239,7 @@ struct Order<'c> {
     /// The tokens from outside each loop that its body uses.
     reach_into: FxHashMap<usize, FxHashSet<usize>>,
     /// The places of accesses, by number.
-    places: FxHashMap<Place, usize>,
+    places: FxHashMap<TileAccess, usize>,
     /// Cached results of walking each loop, valid for the number of barriers at the time.
     loops: FxHashMap<usize, Walked>,
     /// How often a loop body was walked.
@@ -250,7 +250,7 @@ struct Order<'c> {
 #[derive(Default)]
 struct Walked {
     barriers: usize,
-    cases: Vec<(State, State)>,
+    cases: Vec<(TokenUses, TokenUses)>,
 }
 
 /// Maps each op to the tokens of its block that it is the last to use, directly or in a region.
@@ -301,7 +301,7 @@ struct GlobalAccess<'c> {
     /// Whether only the first thread executes it.
     first: bool,
     /// Its location, if known and if the access is weak.
-    place: Option<Place>,
+    place: Option<TileAccess>,
 }
 
 impl<'c> GlobalAccess<'c> {
@@ -329,8 +329,8 @@ impl<'c> GlobalAccess<'c> {
         // Every thread that needs the value executes a weak load; owners execute all other accesses.
         let owned = kinds == WRITE || ordering != Ordering::Weak;
         let place = match AnyOp::cast(op)? {
-            TiledLoadOp(x) => Place::of(x.view(), x.indices(), moved),
-            TiledStoreOp(x) => Place::of(x.view(), x.indices(), moved),
+            TiledLoadOp(x) => TileAccess::of(x.view(), x.indices(), moved),
+            TiledStoreOp(x) => TileAccess::of(x.view(), x.indices(), moved),
             _ => None,
         };
         let place = place.filter(|_| ordering == Ordering::Weak);
@@ -361,7 +361,7 @@ fn first_owns(moved: Val<'_>) -> bool {
 }
 
 impl<'c> Order<'c> {
-    fn block(&mut self, block: Blk<'c>, state: &mut State) {
+    fn block(&mut self, block: Blk<'c>, state: &mut TokenUses) {
         let mut ops = ops_of(block).peekable();
         while let Some(op) = ops.next() {
             self.op(op, state);
@@ -373,14 +373,14 @@ impl<'c> Order<'c> {
     }
 
     /// Drops the tokens that are not used after an op.
-    fn forget(&self, op: OpRef<'c>, state: &mut State) {
+    fn forget(&self, op: OpRef<'c>, state: &mut TokenUses) {
         self.last_used.get(&op_key(op)).into_iter().flatten().for_each(|token| {
             state.0.remove(token);
         });
     }
 
     /// Drops the tokens of a block at its end: its arguments, and the operands of its terminator.
-    fn leave(&self, block: Blk<'c>, state: &mut State) {
+    fn leave(&self, block: Blk<'c>, state: &mut TokenUses) {
         args(block).for_each(|a| {
             state.0.remove(&key(a));
         });
@@ -391,16 +391,16 @@ impl<'c> Order<'c> {
 
     /// Walks a loop, unless it was already walked in the same state. Tokens that are not used inside are set aside. A
     /// pseudo token, keyed by the loop itself, records whether the loop settles them.
-    fn cyclic(&mut self, op: OpRef<'c>, state: &mut State, walk: impl FnOnce(&mut Self, &mut State)) {
+    fn cyclic(&mut self, op: OpRef<'c>, state: &mut TokenUses, walk: impl FnOnce(&mut Self, &mut TokenUses)) {
         let mut wanted = self.reach_into.get(&op_key(op)).cloned().unwrap_or_default();
         wanted.extend(operands(op).map(key));
         let (mut inside, mut aside): (FxHashMap<_, _>, FxHashMap<_, _>) =
             state.0.drain().partition(|(token, _)| wanted.contains(token));
         inside.insert(op_key(op), Behind { open: READ, place: Where::Anywhere, any: true });
-        let before = State(inside);
+        let before = TokenUses(inside);
         let mut after = self.walked(op, before, walk);
         if after.0.remove(&op_key(op)).is_some_and(|own| own.open == Kinds::default()) {
-            let mut settled = State(aside);
+            let mut settled = TokenUses(aside);
             settled.barrier();
             aside = settled.0;
         }
@@ -408,7 +408,7 @@ impl<'c> Order<'c> {
         *state = after;
     }
 
-    fn walked(&mut self, op: OpRef<'c>, before: State, walk: impl FnOnce(&mut Self, &mut State)) -> State {
+    fn walked(&mut self, op: OpRef<'c>, before: TokenUses, walk: impl FnOnce(&mut Self, &mut TokenUses)) -> TokenUses {
         let barriers = self.barriers.len();
         let known = self.loops.get(&op_key(op)).filter(|w| w.barriers == barriers);
         if let Some((_, after)) = known.and_then(|w| w.cases.iter().find(|(b, _)| *b == before)) {
@@ -425,7 +425,7 @@ impl<'c> Order<'c> {
         after
     }
 
-    fn op(&mut self, op: OpRef<'c>, state: &mut State) {
+    fn op(&mut self, op: OpRef<'c>, state: &mut TokenUses) {
         match Scf::of(op) {
             Some(Scf::For) => return self.cyclic(op, state, |this, state| this.for_loop(op, state)),
             Some(Scf::While) => return self.cyclic(op, state, |this, state| this.while_loop(op, state)),
@@ -459,11 +459,11 @@ impl<'c> Order<'c> {
         }
     }
 
-    fn access(&mut self, op: OpRef<'c>, state: &mut State) {
+    fn access(&mut self, op: OpRef<'c>, state: &mut TokenUses) {
         let Some(mut access) = GlobalAccess::of(op) else { return };
         let next = self.places.len();
         let place = access.place.take().map_or(Where::Anywhere, |p| Where::At(*self.places.entry(p).or_insert(next)));
-        let behind = |state: &State| access.token.map(|t| state.behind(t)).unwrap_or_default();
+        let behind = |state: &TokenUses| access.token.map(|t| state.behind(t)).unwrap_or_default();
         let before = behind(state);
         if !self.found.contains_key(&op_key(op)) {
             self.ordered.push(op);
@@ -483,9 +483,9 @@ impl<'c> Order<'c> {
         state.set(access.out, after);
     }
 
-    fn branch(&mut self, op: OpRef<'c>, state: &mut State) {
+    fn branch(&mut self, op: OpRef<'c>, state: &mut TokenUses) {
         let before = state.clone();
-        let mut after: Option<State> = None;
+        let mut after: Option<TokenUses> = None;
         for i in 0..2 {
             let mut inside = before.clone();
             if let Some(block) = entry_block(region(op, i)) {
@@ -506,7 +506,7 @@ impl<'c> Order<'c> {
 
     /// Handles the programs of agents. Barriers in an agent only synchronize its own threads, so earlier accesses of
     /// all threads are settled before the agents if one of their tokens is used in an agent.
-    fn agents(&mut self, op: OpRef<'c>, state: &mut State) {
+    fn agents(&mut self, op: OpRef<'c>, state: &mut TokenUses) {
         let mut open = false;
         walk(op, &mut |inner| {
             open |= operands(inner).any(|v| state.behind(v).open != Kinds::default());
@@ -529,7 +529,11 @@ impl<'c> Order<'c> {
 
     /// Iterates `once`, which maps the state at a loop's head to the state at its back edge, until the state and the
     /// barriers do not change. Returns the state at the head.
-    fn fix_point(&mut self, mut head: State, mut once: impl FnMut(&mut Self, &State) -> State) -> State {
+    fn fix_point(
+        &mut self,
+        mut head: TokenUses,
+        mut once: impl FnMut(&mut Self, &TokenUses) -> TokenUses,
+    ) -> TokenUses {
         loop {
             let barriers = self.barriers.len();
             self.walks += 1;
@@ -543,7 +547,7 @@ impl<'c> Order<'c> {
         }
     }
 
-    fn for_loop(&mut self, op: OpRef<'c>, state: &mut State) {
+    fn for_loop(&mut self, op: OpRef<'c>, state: &mut TokenUses) {
         let Some(body) = entry_block(region(op, 0)) else { return };
         let mut head = state.clone();
         head.carry(state, operands(op).skip(3).zip(args(body).skip(1)));
@@ -563,12 +567,12 @@ impl<'c> Order<'c> {
         self.leave(body, state);
     }
 
-    fn while_loop(&mut self, op: OpRef<'c>, state: &mut State) {
+    fn while_loop(&mut self, op: OpRef<'c>, state: &mut TokenUses) {
         let (Some(before), Some(after)) = (entry_block(region(op, 0)), entry_block(region(op, 1))) else { return };
         let mut head = state.clone();
         head.carry(state, operands(op).zip(args(before)));
         // The loop exits after its first region, which computes the condition.
-        let mut left = State::default();
+        let mut left = TokenUses::default();
         self.fix_point(head, |this, head| {
             let mut inside = head.clone();
             this.block(before, &mut inside);

@@ -4,5 +4,5 @@ mod old_names;
 pub mod options;
 mod register;
 
-pub use options::{OptionError, Options, Snapshot, Stage, Step, Strategy};
+pub use options::{OptionError, Options, PipelineStep, Snapshot, Stage, Strategy};
 pub(crate) use register::register;

@@ -80,7 +80,7 @@ impl Stage {
 
 /// One pass of the pipeline.
 #[derive(Clone, Debug)]
-pub struct Step {
+pub struct PipelineStep {
     /// The pass and its options, as text.
     pub pass: String,
     pub stage: Stage,
@@ -90,7 +90,7 @@ pub struct Step {
     pub optional: bool,
 }
 
-impl Step {
+impl PipelineStep {
     /// The pass name without options.
     pub fn name(&self) -> &str {
         self.pass.split('{').next().unwrap_or_default()
@@ -377,7 +377,7 @@ impl Options {
     /// Returns every pass from the public language to the LLVM dialect, in order. The tier table says which passes
     /// belong to the level's tier. The others are needed at every level and run afterward, so the overall order
     /// never changes.
-    pub fn steps(&self) -> Vec<Step> {
+    pub fn steps(&self) -> Vec<PipelineStep> {
         let mut list = Steps { list: vec![], target: format!("compute-capability={}", self.target.name) };
         self.to_tileaa(&mut list);
         self.to_tileas(&mut list);
@@ -386,19 +386,19 @@ impl Options {
         let last: Vec<bool> = (0..list.list.len())
             .map(|i| list.list.get(i + 1).is_none_or(|next| next.stage != list.list[i].stage))
             .collect();
-        let with = |(step, last): (Step, bool)| {
-            let inserted = |before: bool| -> Vec<Step> {
+        let with = |(step, last): (PipelineStep, bool)| {
+            let inserted = |before: bool| -> Vec<PipelineStep> {
                 let here = self.insertions.iter().filter(|i| match &i.position {
                     Position::Before(pass) => before && pass == step.name(),
                     Position::After(pass) => !before && pass == step.name(),
                     Position::End(level) => !before && last && *level == step.stage.level(),
                 });
-                here.map(|i| Step { pass: i.pipeline.clone(), optional: true, ..step.clone() }).collect()
+                here.map(|i| PipelineStep { pass: i.pipeline.clone(), optional: true, ..step.clone() }).collect()
             };
             [inserted(true), vec![step.clone()], inserted(false)].concat()
         };
         let mut left = self.pass_limit.unwrap_or(usize::MAX);
-        let mut is_run = |step: &Step| {
+        let mut is_run = |step: &PipelineStep| {
             if step.optional && left == 0 {
                 return false;
             }
@@ -421,14 +421,14 @@ impl Options {
         if !stages.is_empty() {
             return Ok(stages);
         }
-        let mut valid: Vec<&str> = steps.iter().map(Step::name).collect();
+        let mut valid: Vec<&str> = steps.iter().map(PipelineStep::name).collect();
         valid.sort_unstable();
         valid.dedup();
         Err(OptionError::NoSuchPass { pass: pass.clone(), valid: valid.join(", ") })
     }
 
     /// Checks that user passes inserted between generating and using schedule constraints preserve the constraints.
-    fn check_schedule(&self, insertion: &Insertion, pass: &str, steps: &[Step]) -> Result<(), OptionError> {
+    fn check_schedule(&self, insertion: &Insertion, pass: &str, steps: &[PipelineStep]) -> Result<(), OptionError> {
         let place = |name: &str| steps.iter().position(|s| s.name() == name);
         let (Some(first), Some(last)) = (place(GENERATE_CONSTRAINTS), place(MATERIALIZE_SCHEDULE)) else {
             return Ok(());
@@ -607,14 +607,14 @@ impl Options {
     pub fn pipelines(&self, stage: Stage) -> Vec<String> {
         let steps = self.steps();
         let part = |finish: bool| -> Vec<&str> {
-            let wanted = |s: &&Step| s.stage == stage && (s.tier > self.opt_level) == finish;
+            let wanted = |s: &&PipelineStep| s.stage == stage && (s.tier > self.opt_level) == finish;
             steps.iter().filter(wanted).map(|s| s.pass.as_str()).collect()
         };
         let parts = [part(false), part(true)].into_iter().filter(|passes| !passes.is_empty());
         parts.map(|passes| format!("builtin.module({})", passes.join(","))).collect()
     }
 
-    fn text(&self, keep: impl Fn(&Step) -> bool) -> String {
+    fn text(&self, keep: impl Fn(&PipelineStep) -> bool) -> String {
         let passes: Vec<String> = self.steps().into_iter().filter(keep).map(|s| s.pass).collect();
         passes.join(",")
     }
@@ -632,7 +632,7 @@ impl Options {
 
 /// The pass list under construction.
 struct Steps {
-    list: Vec<Step>,
+    list: Vec<PipelineStep>,
     /// The `compute-capability` option of passes that need the target.
     target: String,
 }
@@ -642,7 +642,7 @@ impl Steps {
         let options: Vec<String> = options.into_iter().collect();
         let braces = if options.is_empty() { String::new() } else { format!("{{{}}}", options.join(" ")) };
         let optional = OPTIONAL.contains(&name);
-        self.list.push(Step { pass: format!("{name}{braces}"), stage, tier, optional });
+        self.list.push(PipelineStep { pass: format!("{name}{braces}"), stage, tier, optional });
     }
 }
 

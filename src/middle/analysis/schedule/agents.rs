@@ -117,7 +117,7 @@ impl Order {
 }
 
 /// The turns of a ring.
-pub struct Ring<'c> {
+pub struct ScheduledRing<'c> {
     pub products: Vec<OpRef<'c>>,
     pub steps: Vec<RingTile>,
 }
@@ -225,9 +225,9 @@ impl<'c> Division<'c> {
     }
 
     /// The rings of the loop, with the numbers of their operations among `ops`.
-    pub fn rings(&self, ops: &[OpRef<'c>], costs: &[&Cost], crossing: u32) -> Vec<Ring<'c>> {
+    pub fn rings(&self, ops: &[OpRef<'c>], costs: &[&Cost], crossing: u32) -> Vec<ScheduledRing<'c>> {
         let place = |op: OpRef<'c>| ops.iter().position(|o| *o == op);
-        let mut rings: Vec<(&[(MemDescType<'c>, bool)], Ring<'c>)> = vec![];
+        let mut rings: Vec<(&[(MemDescType<'c>, bool)], ScheduledRing<'c>)> = vec![];
         for fed in self.products.iter().filter(|p| !p.fills.is_empty()) {
             let Some(reader) = place(fed.dot.op()) else { continue };
             let fills: Vec<usize> = fed.fills.iter().filter_map(|f| place(*f)).collect();
@@ -238,7 +238,7 @@ impl<'c> Division<'c> {
                     ring.products.push(fed.dot.op());
                     ring.steps.push(step);
                 }
-                None => rings.push((&fed.stages, Ring { products: vec![fed.dot.op()], steps: vec![step] })),
+                None => rings.push((&fed.stages, ScheduledRing { products: vec![fed.dot.op()], steps: vec![step] })),
             }
         }
         rings.into_iter().map(|(_, ring)| ring).collect()

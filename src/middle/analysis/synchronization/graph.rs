@@ -4,7 +4,7 @@
 //! body, and a node that moves the yielded values back to the head. Ops that affect neither shared memory nor a
 //! tracked value have no node, so the size of the graph is at most linear in the program.
 
-use super::steps::{SharedAccess, Step, Work, steps};
+use super::steps::{SharedAccess, SyncStep, Work, steps};
 use crate::analysis::carried;
 use crate::dialect::{
     behaviour::{self, SyncKind},
@@ -85,7 +85,7 @@ pub(super) struct Graph<'c> {
     loops: Vec<Loop>,
     uses: Vec<(u32, u32)>,
     /// Ops that have nodes or contain such ops, with the steps of those without regions.
-    busy: FxHashMap<usize, Vec<Step<'c>>>,
+    busy: FxHashMap<usize, Vec<SyncStep<'c>>>,
     /// The nodes whose successor is the next node.
     ends: Vec<u32>,
     scope: u32,
@@ -259,7 +259,7 @@ impl<'c> Graph<'c> {
         }
     }
 
-    fn plain(&mut self, op: OpRef<'c>, steps: Vec<Step<'c>>) {
+    fn plain(&mut self, op: OpRef<'c>, steps: Vec<SyncStep<'c>>) {
         if let Some(kind) = self.is_computed(op) {
             let node = self.add(Action::Compute(op, kind));
             self.uses(operands(op), node);
@@ -267,24 +267,24 @@ impl<'c> Graph<'c> {
         for step in steps {
             let node = self.nodes.len() as u32;
             let action = match step {
-                Step::Access(access) => {
+                SyncStep::Access(access) => {
                     self.uses(access.ring.and_then(|(_, slot)| slot).into_iter(), node);
                     self.accesses.push(access);
                     self.places.push((node, self.scope));
                     Action::Access(self.accesses.len() as u32 - 1)
                 }
-                Step::Barrier => Action::Barrier(op),
-                Step::Commit(token) => {
+                SyncStep::Barrier => Action::Barrier(op),
+                SyncStep::Commit(token) => {
                     self.defines([token].into_iter());
                     Action::Commit(self.numbers[&key(token)])
                 }
-                Step::Wait(pending) => {
+                SyncStep::Wait(pending) => {
                     let tokens: Vec<Val<'c>> = AsyncWaitOp::cast(op).into_iter().flat_map(|w| w.groups()).collect();
                     self.uses(tokens.iter().copied(), node);
                     Action::Wait(pending, (!tokens.is_empty()).then_some(Waits { op, tokens }))
                 }
-                Step::CommitWork(work) => Action::CommitWork(work),
-                Step::WaitForWork(work, pending) => Action::WaitForWork(work, pending),
+                SyncStep::CommitWork(work) => Action::CommitWork(work),
+                SyncStep::WaitForWork(work, pending) => Action::WaitForWork(work, pending),
             };
             self.add(action);
         }

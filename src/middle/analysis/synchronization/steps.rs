@@ -39,7 +39,7 @@ pub struct SharedAccess<'c> {
     /// of a pipeline, or a part of one, elements are numbered by their offset.
     pub(super) place: Option<(usize, Layout)>,
     /// The part of a stage that is accessed.
-    pub(super) part: Option<Part>,
+    pub(super) part: Option<StoragePart>,
     /// The multi-stage storage, and the value that numbers the stage; `None` if it may be any.
     pub(super) ring: Option<(usize, Option<Val<'c>>)>,
     /// Whether the access is in flight until a wait.
@@ -57,13 +57,13 @@ pub struct SharedAccess<'c> {
 
 /// One of several consecutive parts of a storage.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct Part {
+pub(super) struct StoragePart {
     whole: usize,
     parts: i64,
     number: i64,
 }
 
-impl Part {
+impl StoragePart {
     /// Returns the part that a descriptor denotes: a slot with a constant number of a reinterpreted storage.
     fn of(mut memory: Val<'_>) -> Option<Self> {
         loop {
@@ -92,7 +92,7 @@ impl SharedAccess<'_> {
 }
 
 /// An elementary effect of an op on the order of accesses.
-pub(super) enum Step<'c> {
+pub(super) enum SyncStep<'c> {
     Access(SharedAccess<'c>),
     /// Barrier of the threads of the scope.
     Barrier,
@@ -107,7 +107,7 @@ pub(super) enum Step<'c> {
 }
 
 /// Returns the steps of an op, excluding its regions.
-pub(super) fn steps<'c>(op: OpRef<'c>) -> Vec<Step<'c>> {
+pub(super) fn steps<'c>(op: OpRef<'c>) -> Vec<SyncStep<'c>> {
     let layout = |v: Val<'c>| Tensor::of_value(v).and_then(|t| t.layout());
     let is_asynchronous = results(op).any(|r| AsyncTokenType::cast(ty(r)).is_some());
     let work = if AsyncDotOp::cast(op).is_some() {
@@ -132,7 +132,7 @@ pub(super) fn steps<'c>(op: OpRef<'c>) -> Vec<Step<'c>> {
         };
         let (bytes, ring) = bytes_of(memory);
         let pipelined = ring.is_some_and(|(_, slot)| slot.is_some_and(is_of_pipeline));
-        let part = Part::of(memory);
+        let part = StoragePart::of(memory);
         let place = match ring {
             None => whole.map(|l| (key(root_of(memory)), l)),
             // Stages are accessed through several types, so elements are numbered by bytes.
@@ -159,25 +159,25 @@ pub(super) fn steps<'c>(op: OpRef<'c>) -> Vec<Step<'c>> {
         accesses.retain(|a| a.write);
     }
     if let Some(wait) = AsyncDotWaitOp::cast(op) {
-        return vec![Step::WaitForWork(Work::Product, wait.pending())];
+        return vec![SyncStep::WaitForWork(Work::Product, wait.pending())];
     }
     if AsyncTmaStoreWaitOp::cast(op).is_some() {
-        return vec![Step::WaitForWork(Work::Store, 0)];
+        return vec![SyncStep::WaitForWork(Work::Store, 0)];
     }
     match behaviour::sync_kind(op) {
-        SyncKind::None => accesses.into_iter().map(Step::Access).chain(work.map(Step::CommitWork)).collect(),
-        SyncKind::Barrier => vec![Step::Barrier],
-        SyncKind::Commit => vec![Step::Commit(result(op, 0))],
-        SyncKind::Wait => vec![Step::Wait(AsyncWaitOp::cast(op).map_or(i64::MAX, |w| w.pending()))],
+        SyncKind::None => accesses.into_iter().map(SyncStep::Access).chain(work.map(SyncStep::CommitWork)).collect(),
+        SyncKind::Barrier => vec![SyncStep::Barrier],
+        SyncKind::Commit => vec![SyncStep::Commit(result(op, 0))],
+        SyncKind::Wait => vec![SyncStep::Wait(AsyncWaitOp::cast(op).map_or(i64::MAX, |w| w.pending()))],
         SyncKind::Scratch | SyncKind::ScratchAndMeet if accesses.is_empty() => vec![],
         kind @ (SyncKind::Scratch | SyncKind::ScratchAndMeet) => {
-            let anyone = |a: SharedAccess<'c>| Step::Access(SharedAccess { place: None, ..a });
+            let anyone = |a: SharedAccess<'c>| SyncStep::Access(SharedAccess { place: None, ..a });
             let (writes, reads): (Vec<_>, Vec<_>) = accesses.into_iter().partition(|a| a.write);
-            let mut list = vec![Step::Barrier];
+            let mut list = vec![SyncStep::Barrier];
             list.extend(writes.into_iter().map(anyone));
-            list.push(Step::Barrier);
+            list.push(SyncStep::Barrier);
             list.extend(reads.into_iter().map(anyone));
-            list.extend((kind == SyncKind::ScratchAndMeet).then_some(Step::Barrier));
+            list.extend((kind == SyncKind::ScratchAndMeet).then_some(SyncStep::Barrier));
             list
         }
     }
@@ -220,7 +220,7 @@ fn root_of(mut memory: Val<'_>) -> Val<'_> {
 /// Returns the storage under reinterpretations of it and of its parts.
 fn below_types(mut memory: Val<'_>) -> Val<'_> {
     while let Some(op) = defining_op(memory) {
-        let is_part = MemDescSlotOp::cast(op).is_some() && Part::of(memory).is_some();
+        let is_part = MemDescSlotOp::cast(op).is_some() && StoragePart::of(memory).is_some();
         if !is_part && MemDescReinterpretOp::cast(op).is_none() {
             break;
         }

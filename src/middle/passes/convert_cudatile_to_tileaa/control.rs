@@ -17,7 +17,7 @@
 
 use super::{
     Translator, ct,
-    exits::{Block, End, Item, Seq, Step, Tail, structure},
+    exits::{Block, End, Item, PathStep, Seq, Tail, structure},
     types,
 };
 use crate::dialect::{
@@ -130,8 +130,8 @@ impl<'c> Translator<'c> {
     fn sequence(&mut self, seq: &Seq<OpRef<'c>>, frame: &mut Frame<'c>) -> Result<Vec<Val<'c>>, Failed> {
         for step in &seq.steps {
             match step {
-                Step::Op(op) => self.op(*op)?,
-                Step::Bind { branch, yielded } => {
+                PathStep::Op(op) => self.op(*op)?,
+                PathStep::Bind { branch, yielded } => {
                     let values = yielded.map_or(vec![], |y| self.get_all(operands(y)));
                     for (old, new) in results(*branch).zip(values) {
                         self.set(old, new);

@@ -81,12 +81,12 @@ impl<O> Block<O> {
 /// A block without jumps.
 #[derive(Debug)]
 pub struct Seq<O> {
-    pub steps: Vec<Step<O>>,
+    pub steps: Vec<PathStep<O>>,
     pub end: Tail<O>,
 }
 
 #[derive(Debug)]
-pub enum Step<O> {
+pub enum PathStep<O> {
     Op(O),
     /// From here on, the results of branch op `branch` are the operands of `yielded`.
     Bind {
@@ -132,7 +132,7 @@ fn sequence<O: Copy>(block: &Block<O>, from: usize, next: &Next<'_, O>, depth: u
         for (i, item) in block.items.iter().enumerate().skip(from) {
             let (branch, then, other) = match item {
                 Item::Op(op) => {
-                    steps.push(Step::Op(*op));
+                    steps.push(PathStep::Op(*op));
                     continue;
                 }
                 Item::If(branch, then, other) => (*branch, then, other),
@@ -161,7 +161,7 @@ fn sequence<O: Copy>(block: &Block<O>, from: usize, next: &Next<'_, O>, depth: u
         match next {
             Next::Body | Next::Join => return Ok(Seq { steps, end: Tail::Fall(yielded) }),
             Next::Rest { branch, block: b, from: f, next: n } => {
-                steps.push(Step::Bind { branch: *branch, yielded });
+                steps.push(PathStep::Bind { branch: *branch, yielded });
                 (block, from, next) = (b, *f, n);
             }
         }
@@ -215,8 +215,8 @@ mod tests {
     fn run_result(seq: &Seq<u32>, trace: &mut Trace, seed: u64) -> Option<Option<u32>> {
         for step in &seq.steps {
             match step {
-                Step::Op(op) => trace.push(('o', *op, None)),
-                Step::Bind { branch, yielded } => trace.push(('b', *branch, *yielded)),
+                PathStep::Op(op) => trace.push(('o', *op, None)),
+                PathStep::Bind { branch, yielded } => trace.push(('b', *branch, *yielded)),
             }
         }
         match &seq.end {
@@ -240,7 +240,7 @@ mod tests {
     /// Collects the ops of the result; panics if one occurs twice, as it would in duplicated code.
     fn collect(seq: &Seq<u32>, seen: &mut BTreeSet<u32>) {
         for step in &seq.steps {
-            if let Step::Op(op) = step {
+            if let PathStep::Op(op) = step {
                 assert!(seen.insert(*op), "op {op} occurs twice");
             }
         }
@@ -330,7 +330,7 @@ mod tests {
         let seq = structure(&tree).unwrap();
         let Tail::Branch { branch: 2, then, other } = &seq.end else { panic!("{seq:?}") };
         assert!(matches!(then.end, Tail::Leave(3)));
-        assert!(matches!(other.steps[..], [Step::Bind { branch: 2, yielded: None }, Step::Op(4)]));
+        assert!(matches!(other.steps[..], [PathStep::Bind { branch: 2, yielded: None }, PathStep::Op(4)]));
         assert!(matches!(other.end, Tail::Leave(5)));
     }
 

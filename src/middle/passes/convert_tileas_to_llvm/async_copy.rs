@@ -23,7 +23,7 @@ use crate::{
 use tile_layout::{Direction, Layout, Shape, SharedAccess};
 
 /// The source of a copy.
-struct Source<'c> {
+struct CopySource<'c> {
     address: Val<'c>,
     /// The number of bytes to read; `None` for all.
     bytes: Option<Val<'c>>,
@@ -43,7 +43,7 @@ impl<'c> Lower<'c, '_> {
         let tile = self.tile_of_shape(op.op(), &view, &indices, &layout, &shape, &bounds)?;
         let fast = access::fast_dimension(&view);
         let element = i64::from(storage_bits(view.memref.element_type()) / 8);
-        let source = |this: &Self, registers: &[u32]| Source {
+        let source = |this: &Self, registers: &[u32]| CopySource {
             address: this.address(&tile, &layout, registers[0]),
             bytes: match op.bounds() {
                 Bounds::None => None,
@@ -65,7 +65,7 @@ impl<'c> Lower<'c, '_> {
         let source = |this: &Self, registers: &[u32]| {
             let first = registers[0] as usize;
             let mask = masks.as_ref().map(|m| if m.len() == 1 { m[0] } else { m[first] });
-            Source { address: pointers[first], bytes: this.all_or_nothing(mask, registers.len() as i64 * element) }
+            CopySource { address: pointers[first], bytes: this.all_or_nothing(mask, registers.len() as i64 * element) }
         };
         let along = op.along().unwrap_or(0) as usize;
         self.copy_async(
@@ -133,7 +133,7 @@ impl<'c> Lower<'c, '_> {
         (shape, fast): (&Shape, usize),
         vector: usize,
         predicate: Option<Val<'c>>,
-        source: impl Fn(&Self, &[u32]) -> Source<'c>,
+        source: impl Fn(&Self, &[u32]) -> CopySource<'c>,
     ) -> Result<(), Failed> {
         let l = &self.l;
         let memory = self.shared_address(op, dest)?;
@@ -169,7 +169,7 @@ impl<'c> Lower<'c, '_> {
         Ok(())
     }
 
-    fn copy_run(&self, to: Val<'c>, source: &Source<'c>, bytes: u64, predicate: Option<Val<'c>>) {
+    fn copy_run(&self, to: Val<'c>, source: &CopySource<'c>, bytes: u64, predicate: Option<Val<'c>>) {
         // Only 16-byte copies may bypass L1.
         let kind = if bytes == 16 { "cg.shared.global.L2::128B" } else { "ca.shared.global" };
         let (mut constraints, mut args) = (vec!["r", "l"], vec![to, source.address]);

@@ -33,7 +33,7 @@ use tile_layout::Layout;
 use tile_targets::Feature;
 
 /// The instructions of one op in one thread.
-struct Access<'c> {
+struct MulticastAccess<'c> {
     instruction: Multimem,
     element: Type<'c>,
     view: View<'c>,
@@ -152,7 +152,7 @@ impl<'c> Lower<'c, '_> {
         Ok(())
     }
 
-    fn multimem(&self, p: Parts<'c>) -> Result<Access<'c>, Failed> {
+    fn multimem(&self, p: Parts<'c>) -> Result<MulticastAccess<'c>, Failed> {
         let op = p.op;
         let (view, layout) = (self.view(op, p.view)?, self.layout(op, p.moved)?);
         let element = view.memref.element_type();
@@ -175,13 +175,24 @@ impl<'c> Lower<'c, '_> {
             strength.qualifier = ".weak".into();
         }
         let owner = self.owner(&layout);
-        Ok(Access { instruction, element, view, layout, tile, bounds: p.bounds, groups, singles, strength, owner })
+        Ok(MulticastAccess {
+            instruction,
+            element,
+            view,
+            layout,
+            tile,
+            bounds: p.bounds,
+            groups,
+            singles,
+            strength,
+            owner,
+        })
     }
 
     //===-- instructions ----------------------------------------------------===//
 
     /// Reads the combined values of neighbors; elements outside the view are `fill`.
-    fn multimem_read(&self, a: &Access<'c>, group: &[u32], checked: bool, fill: Val<'c>) -> Vec<Val<'c>> {
+    fn multimem_read(&self, a: &MulticastAccess<'c>, group: &[u32], checked: bool, fill: Val<'c>) -> Vec<Val<'c>> {
         let l = &self.l;
         let address = self.address(&a.tile, &a.layout, group[0]);
         let inside = if checked { self.inside(&a.tile, group[0]) } else { None };
@@ -226,7 +237,7 @@ impl<'c> Lower<'c, '_> {
     /// Updates or stores the tile. `single` handles one half of a word; the value is in its low bits.
     fn multimem_write(
         &self,
-        a: &Access<'c>,
+        a: &MulticastAccess<'c>,
         name: &str,
         values: &[Val<'c>],
         single: impl Fn(&Self, &HalfOfWord<'c>, Val<'c>, Option<Val<'c>>),
@@ -257,7 +268,14 @@ impl<'c> Lower<'c, '_> {
         }
     }
 
-    fn multimem_vector(&self, a: &Access<'c>, name: &str, address: Val<'c>, values: &[Val<'c>], mask: Option<Val<'c>>) {
+    fn multimem_vector(
+        &self,
+        a: &MulticastAccess<'c>,
+        name: &str,
+        address: Val<'c>,
+        values: &[Val<'c>],
+        mask: Option<Val<'c>>,
+    ) {
         let words = self.words(a.element, values.len() as u64);
         let n = words.count as usize;
         let guard = mask.map(|_| format!("@${} ", n + 1)).unwrap_or_default();

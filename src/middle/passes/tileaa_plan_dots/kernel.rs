@@ -3,7 +3,7 @@
 //! Whole rows of all products are in one warpgroup. How many registers its tiles take is counted where most are held,
 //! as if each lay like an accumulator: a thread has a row of 32 and a column of four.
 
-use super::{Found, OTHER_BYTES, Obstacle, Side, least_scratch, refusal, rings};
+use super::{Found, OTHER_BYTES, Obstacle, PlannedOperand, least_scratch, refusal, rings};
 use crate::{
     analysis::{pressure::fullest, producers::LoadedOperand, tensor_map_ops::MAP_BYTES, tile_programs::TileProgram},
     dialect::{
@@ -88,7 +88,7 @@ fn resident_bytes(products: &[Found<'_>]) -> u32 {
     let sides = products.iter().flat_map(|p| &p.sides);
     sides
         .filter_map(|side| match side {
-            Side::Resident(v) if seen.insert(key(*v)) => Tensor::of_value(*v),
+            PlannedOperand::Resident(v) if seen.insert(key(*v)) => Tensor::of_value(*v),
             _ => None,
         })
         .map(|t| (t.elements() as u32 * storage_bits(t.element) / 8).next_multiple_of(1024))
@@ -156,16 +156,16 @@ impl<'c> Pressure<'c> {
             for (i, side) in p.sides.iter().enumerate() {
                 let v = operand(p.op, i);
                 match side {
-                    Side::Registers(v) => read.push(*v),
-                    Side::Resident(v) if uses(*v).iter().all(|(user, _)| DotOp::cast(*user).is_some()) => {
+                    PlannedOperand::Registers(v) => read.push(*v),
+                    PlannedOperand::Resident(v) if uses(*v).iter().all(|(user, _)| DotOp::cast(*user).is_some()) => {
                         elsewhere.insert(key(*v));
                     }
-                    Side::Resident(_) => {}
-                    Side::ProducerComputed { .. } => {
+                    PlannedOperand::Resident(_) => {}
+                    PlannedOperand::ProducerComputed { .. } => {
                         let program = TileProgram::of(v, p.op, function).ok();
                         elsewhere.extend(program.iter().flat_map(TileProgram::ops).flat_map(results).map(key));
                     }
-                    Side::Ring { .. } => {
+                    PlannedOperand::Ring { .. } => {
                         let loaded = LoadedOperand::of(v);
                         let ops = loaded.iter().flat_map(|l| l.ops().chain([l.load]));
                         elsewhere.extend(ops.flat_map(results).map(key));

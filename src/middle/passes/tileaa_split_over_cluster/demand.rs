@@ -13,6 +13,7 @@ use crate::{
         behaviour::{LayoutRelation, effects, is_constant, layout_relation},
         layouts::Tensor,
         nv_tileaa::{self, AnyOp, MemTokenType, Ordering, ReduceOp, ScanOp, TiledViewType},
+        pass::Obstacle,
         rt::*,
         upstream::{Scf, Ub},
     },
@@ -36,9 +37,6 @@ pub(super) enum Prefer {
     Rows,
     Columns,
 }
-
-/// The op that prevents the split, and the reason.
-pub(super) type Obstacle<'c> = (OpRef<'c>, String);
 
 /// The source of a part of a result.
 pub(super) enum Origin {

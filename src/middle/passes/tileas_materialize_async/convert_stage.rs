@@ -15,7 +15,7 @@
 //! it has read. A tile that must be turned is cut into parts that stay in their bytes (`tile_layout::InPlace`). One of
 //! bytes that is made of whole panels is turned by warps, each for itself (`local_transpose`).
 
-use super::{Copied, From, Product, Side};
+use super::{Copied, FilledBy, Product, StagedOperand};
 use crate::dialect::{
     layouts::{Tensor, storage_bits, tensor_type},
     nv_tileas::{
@@ -34,7 +34,7 @@ const REGISTERS: u64 = 16;
 /// Changes stages where operands ask for it, by all of `warps` warps.
 pub(super) fn change<'c>(b: &Builder<'c>, product: &Product<'c>, slots: &[Val<'c>], warps: u32) -> Result<(), Failed> {
     for (side, slot) in product.sides.iter().zip(slots) {
-        let From::Copied(copied) = &side.from else { continue };
+        let FilledBy::Copied(copied) = &side.from else { continue };
         let Some(desc) = copied.converted else { continue };
         b.set_location(copied.copy.load.op().location());
         change_one(b, copied.copy.load.op(), &copied.operand.computed, (*slot, desc), warps)?;
@@ -45,8 +45,8 @@ pub(super) fn change<'c>(b: &Builder<'c>, product: &Product<'c>, slots: &[Val<'c
 
 /// The stages as the product reads them.
 pub(super) fn changed<'c>(b: &Builder<'c>, product: &Product<'c>, slots: &[Val<'c>]) -> Result<Vec<Val<'c>>, Failed> {
-    let stage = |(side, slot): (&Side<'c>, &Val<'c>)| match &side.from {
-        From::Copied(Copied { converted: Some(desc), .. }) => {
+    let stage = |(side, slot): (&StagedOperand<'c>, &Val<'c>)| match &side.from {
+        FilledBy::Copied(Copied { converted: Some(desc), .. }) => {
             MemDescReinterpretOp::build(b, (*desc).into(), *slot).map(|op| op.result())
         }
         _ => Ok(*slot),

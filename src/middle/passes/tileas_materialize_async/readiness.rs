@@ -1,6 +1,6 @@
 //! The test whether views lie in memory as tensor maps can say.
 
-use super::{From, Product, TiledCopy};
+use super::{FilledBy, Product, TiledCopy};
 use crate::{
     analysis::access::View,
     dialect::{
@@ -29,7 +29,7 @@ pub(super) fn test<'c>(
     let first = products.iter().filter_map(|p| place(p.place())).min();
     let mut tests: Vec<(usize, OpRef<'c>, TiledCopy<'c>)> = vec![];
     for side in products.iter_mut().flat_map(|p| &mut p.sides) {
-        let From::ProducerComputed(made) = &mut side.from else { continue };
+        let FilledBy::ProducerComputed(made) = &mut side.from else { continue };
         let Some(copy) = made.if_ready else { continue };
         let make = View::of(copy.load.view()).map(|view| view.make.op());
         let make = make.filter(|make| block_of(*make) == block_key(entry));

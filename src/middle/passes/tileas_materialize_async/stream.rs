@@ -5,7 +5,7 @@
 
 use super::{
     ProducerComputed, Product, RingPlan, addresses, convert_stage, is_promoted, reshaped,
-    top::{Ring, Tile, store},
+    top::{PipelinedRing, Tile, store},
 };
 use crate::analysis::{
     clones::clone_op, producers::behind_conversions, schedule::solved, tensor_map_ops::come_behind,
@@ -65,7 +65,7 @@ impl<'c> Placed<'c> {
 /// Products whose operands have stages alike take turns with one ring.
 pub(super) struct Stream<'c> {
     /// None where no operand is loaded.
-    ring: Option<Ring<'c>>,
+    ring: Option<PipelinedRing<'c>>,
     pub products: Vec<Placed<'c>>,
     context: &'c Context,
     plan: DotPlan,
@@ -90,7 +90,7 @@ type RingIndex<'c> = Option<Val<'c>>;
 impl<'c> Stream<'c> {
     /// Products such as this one, with a ring.
     pub fn new(product: &Product<'c>, top: &Builder<'c>, plan: DotPlan, ring: RingPlan) -> Result<Self, Failed> {
-        let ring = Ring::of(product, top, plan, ring)?;
+        let ring = PipelinedRing::of(product, top, plan, ring)?;
         Ok(Self { ring, products: vec![], context: top.context(), plan })
     }
 
@@ -451,7 +451,7 @@ impl<'c> Stream<'c> {
                 operands.push(match *tile {
                     Tile::Memory(v) => v,
                     Tile::Registers => operand(dot.op(), number),
-                    Tile::Ring { side, place: at } => {
+                    Tile::PipelinedRing { side, place: at } => {
                         let stage = ready.get(side).copied();
                         let mut memory = stage.ok_or_else(|| fail(dot.op(), "an operand is in no ring"))?;
                         for op in &placed.product.sides[side].places[at].moved {
@@ -470,7 +470,7 @@ impl<'c> Stream<'c> {
     fn wait_for_stage(
         &self,
         b: &Builder<'c>,
-        (op, ring): (OpRef<'c>, &Ring<'c>),
+        (op, ring): (OpRef<'c>, &PipelinedRing<'c>),
         it: Val<'c>,
         converted: bool,
     ) -> Result<(), Failed> {
@@ -480,7 +480,13 @@ impl<'c> Stream<'c> {
     }
 
     /// The program of warps that change a stage which has been filled.
-    fn prepare(&self, b: &Builder<'c>, placed: &Placed<'c>, ring: &Ring<'c>, it: Val<'c>) -> Result<(), Failed> {
+    fn prepare(
+        &self,
+        b: &Builder<'c>,
+        placed: &Placed<'c>,
+        ring: &PipelinedRing<'c>,
+        it: Val<'c>,
+    ) -> Result<(), Failed> {
         let op = placed.product.place();
         let error = |e: BuildError| fail(op, e.to_string());
         let region = Region::new();
@@ -513,7 +519,7 @@ impl<'c> Stream<'c> {
 
     /// The program that fills a stage: of one thread, where all operands of the product are copied, or else of the
     /// producer's warps. Where it depends on a test what can be copied, there are two.
-    fn fill(&self, b: &Builder<'c>, placed: &Placed<'c>, ring: &Ring<'c>, it: Val<'c>) -> Result<(), Failed> {
+    fn fill(&self, b: &Builder<'c>, placed: &Placed<'c>, ring: &PipelinedRing<'c>, it: Val<'c>) -> Result<(), Failed> {
         let op = placed.product.place();
         if placed.product.made().next().is_none() {
             return self.copy(b, placed, ring, it, false);
@@ -534,7 +540,7 @@ impl<'c> Stream<'c> {
         &self,
         b: &Builder<'c>,
         placed: &Placed<'c>,
-        ring: &Ring<'c>,
+        ring: &PipelinedRing<'c>,
         it: Val<'c>,
         ready: bool,
     ) -> Result<(), Failed> {
@@ -602,7 +608,7 @@ impl<'c> Stream<'c> {
         &self,
         b: &Builder<'c>,
         placed: &Placed<'c>,
-        ring: &Ring<'c>,
+        ring: &PipelinedRing<'c>,
         it: Val<'c>,
         ready: bool,
     ) -> Result<(), Failed> {
@@ -637,7 +643,7 @@ impl<'c> Stream<'c> {
         &self,
         b: &Builder<'c>,
         placed: &Placed<'c>,
-        ring: &Ring<'c>,
+        ring: &PipelinedRing<'c>,
         it: Val<'c>,
     ) -> Result<Vec<Val<'c>>, Failed> {
         let error = |e: BuildError| fail(placed.product.place(), e.to_string());

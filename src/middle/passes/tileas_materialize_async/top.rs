@@ -24,7 +24,7 @@ use tile_layout::{Direction, SharedAccess};
 const THREADS: i64 = 32;
 
 /// A ring of stages with its pipeline.
-pub(super) struct Ring<'c> {
+pub(super) struct PipelinedRing<'c> {
     pub pipeline: Val<'c>,
     /// Whether others than the consumers change its stages before these have them.
     pub converted: bool,
@@ -34,7 +34,7 @@ pub(super) struct Ring<'c> {
     pub first: Val<'c>,
 }
 
-impl<'c> Ring<'c> {
+impl<'c> PipelinedRing<'c> {
     /// A ring for the operands of a product; none if it has no such operands.
     pub fn of(
         product: &Product<'c>,
@@ -81,7 +81,7 @@ impl<'c> Ring<'c> {
 #[derive(Clone, Copy)]
 pub(super) enum Tile<'c> {
     /// In the ring: which side of the stage, and which of its places this is.
-    Ring { side: usize, place: usize },
+    PipelinedRing { side: usize, place: usize },
     /// In storage of its own.
     Memory(Val<'c>),
     /// In registers, as the product has it.
@@ -100,9 +100,9 @@ impl<'c> Residents<'c> {
         (dot, number): (usize, usize),
         top: &Builder<'c>,
     ) -> Result<Tile<'c>, Failed> {
-        let is_here = |s: &super::Side<'c>| s.places.iter().position(|p| (p.dot, p.number) == (dot, number));
+        let is_here = |s: &super::StagedOperand<'c>| s.places.iter().position(|p| (p.dot, p.number) == (dot, number));
         let mut sides = product.sides.iter().enumerate();
-        if let Some(found) = sides.find_map(|(side, s)| is_here(s).map(|place| Tile::Ring { side, place })) {
+        if let Some(found) = sides.find_map(|(side, s)| is_here(s).map(|place| Tile::PipelinedRing { side, place })) {
             return Ok(found);
         }
         let dot = product.dots[dot].op();

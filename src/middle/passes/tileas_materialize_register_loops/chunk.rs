@@ -1,6 +1,6 @@
 //! Builds loops over chunks: their bodies, and the arrays that they read and write.
 
-use super::{Group, RegisterLoops, State, aligned, arrays::Array, gather_map, is_token, varying};
+use super::{Group, RegisterLoops, TensorState, aligned, arrays::Array, gather_map, is_token, varying};
 use crate::{
     analysis::registers::{PASS_REGISTERS, register_bits},
     dialect::{
@@ -129,9 +129,9 @@ impl<'c> RegisterLoops<'c> {
                 }
                 let parted = || gather_map(op, v).is_none_or(|columns| varying(op, &columns, chunk.bits) != 0);
                 let from_array = match self.state(v) {
-                    State::Registers => aligned || parted(),
-                    State::Lazy(..) => !aligned,
-                    State::Array(_) | State::Pending => false,
+                    TensorState::Registers => aligned || parted(),
+                    TensorState::Lazy(..) => !aligned,
+                    TensorState::Array(_) | TensorState::Pending => false,
                 };
                 if from_array {
                     let array = self.array_of(b, op, v)?;
@@ -178,12 +178,14 @@ impl<'c> RegisterLoops<'c> {
             return Ok(*here);
         }
         let array = match (chunk.arrays.get(&key(v)).copied(), self.state(v)) {
-            (Some(array), _) | (None, State::Array(array)) => array,
-            (None, State::Lazy(maker, _)) => {
+            (Some(array), _) | (None, TensorState::Array(array)) => array,
+            (None, TensorState::Lazy(maker, _)) => {
                 self.in_chunk(chunk, maker, &[])?;
                 return Ok(chunk.bound[&key(v)]);
             }
-            (None, State::Registers | State::Pending) => return Err(fail(op, "operand cannot be read in chunks here")),
+            (None, TensorState::Registers | TensorState::Pending) => {
+                return Err(fail(op, "operand cannot be read in chunks here"));
+            }
         };
         if array.bits < chunk.bits {
             return Err(fail(op, "fewer registers than chunks"));
@@ -221,7 +223,7 @@ impl<'c> RegisterLoops<'c> {
     fn rename(&self, chunk: &mut Chunk<'c>, op: OpRef<'c>) -> Result<(), Failed> {
         let to = self.chunk_type(op, result(op, 0), chunk.bits)?;
         let array = |v: Val<'c>| match (chunk.arrays.get(&key(v)).copied(), self.state(v)) {
-            (Some(array), _) | (None, State::Array(array)) => Some(array.value),
+            (Some(array), _) | (None, TensorState::Array(array)) => Some(array.value),
             _ => None,
         };
         let missing = || fail(op, "operand is not an array here");
@@ -237,7 +239,7 @@ impl<'c> RegisterLoops<'c> {
                 let columns = gather_map(op, source)
                     .ok_or_else(|| fail(op, "elements cross threads; run tileas-materialize-convert-layout first"))?;
                 let same = || {
-                    let whole = matches!(self.state(source), State::Registers) && operand_count(op) == 1;
+                    let whole = matches!(self.state(source), TensorState::Registers) && operand_count(op) == 1;
                     (whole && varying(op, &columns, chunk.bits) == 0).then_some(source)
                 };
                 let from = array(source).or_else(same).ok_or_else(missing)?;
@@ -260,7 +262,7 @@ impl<'c> RegisterLoops<'c> {
     pub(super) fn array_of(&mut self, b: &Builder<'c>, op: OpRef<'c>, v: Val<'c>) -> Result<Array<'c>, Failed> {
         let array = self.new_array(b, op, v)?;
         match self.state(v) {
-            State::Registers => {
+            TensorState::Registers => {
                 ArrayStoreOp::build(b, v, array.value, None).map_err(|e| fail(op, e.to_string()))?;
             }
             _ => self.copy(b, op, &[(v, array)])?,
@@ -276,7 +278,7 @@ impl<'c> RegisterLoops<'c> {
         op: OpRef<'c>,
         pairs: &[(Val<'c>, Array<'c>)],
     ) -> Result<(), Failed> {
-        let there = |(v, to): &(Val<'c>, Array<'c>)| matches!(self.state(*v), State::Array(from) if from.is(to));
+        let there = |(v, to): &(Val<'c>, Array<'c>)| matches!(self.state(*v), TensorState::Array(from) if from.is(to));
         let mut left: Vec<(Val<'c>, Array<'c>)> = pairs.iter().copied().filter(|p| !there(p)).collect();
         while let Some(&(_, Array { bits, .. })) = left.first() {
             // Tensors with equal numbers of registers share a loop.

@@ -4,7 +4,7 @@
 //! pass on are copied to an array before each terminator. The old op and the block arguments stay until the end, so
 //! that uses of tensors can be counted as in the original program.
 
-use super::{RegisterLoops, State, arrays::Array};
+use super::{RegisterLoops, TensorState, arrays::Array};
 use crate::dialect::{
     pass::{Failed, fail},
     rt::*,
@@ -37,7 +37,7 @@ impl<'c> RegisterLoops<'c> {
         for &(i, array) in arrays {
             // Block arguments only borrow arrays; the parent op passes them on as its results.
             let array = if defining_op(values[i]).is_some() { array } else { array.lent() };
-            self.values.insert(key(values[i]), State::Array(array));
+            self.values.insert(key(values[i]), TensorState::Array(array));
         }
     }
 

@@ -101,7 +101,7 @@ impl RustPass for MaterializeRegisterLoops {
 
 /// The current form of a tensor of the original program.
 #[derive(Clone, Copy)]
-enum State<'c> {
+enum TensorState<'c> {
     /// In registers, as a whole.
     Registers,
     /// Computed in the loop of a group that has not been built yet.
@@ -121,7 +121,7 @@ struct RegisterLoops<'c> {
     warp_bits: u32,
     limit: Limit,
     /// Big tensors that are arrays or lazy.
-    values: FxHashMap<usize, State<'c>>,
+    values: FxHashMap<usize, TensorState<'c>>,
     /// Results of the ops of the current group.
     pending: FxHashSet<usize>,
     pool: Pool,
@@ -174,11 +174,11 @@ impl<'c> RegisterLoops<'c> {
         self.limit.is_exceeded(v)
     }
 
-    fn state(&self, v: Val<'c>) -> State<'c> {
+    fn state(&self, v: Val<'c>) -> TensorState<'c> {
         match self.values.get(&key(v)) {
             Some(state) => *state,
-            None if self.pending.contains(&key(v)) => State::Pending,
-            None => State::Registers,
+            None if self.pending.contains(&key(v)) => TensorState::Pending,
+            None => TensorState::Registers,
         }
     }
 
@@ -191,7 +191,7 @@ impl<'c> RegisterLoops<'c> {
         for &op in &ops {
             match self.role(op)? {
                 Role::Lazy(cost) => {
-                    self.values.insert(key(result(op, 0)), State::Lazy(op, cost));
+                    self.values.insert(key(result(op, 0)), TensorState::Lazy(op, cost));
                     self.dead.push(op);
                 }
                 Role::Chunks => {
@@ -264,16 +264,16 @@ impl<'c> RegisterLoops<'c> {
         let mut cost = 1;
         for v in operands(op).filter(|v| Tensor::of_value(*v).is_some()) {
             match self.state(v) {
-                State::Lazy(_, c) if broadcast => {
+                TensorState::Lazy(_, c) if broadcast => {
                     let identity = |(i, c): (usize, &u64)| *c == 1 << i;
                     if !gather_map(op, v)?.iter().enumerate().all(identity) {
                         return None;
                     }
                     cost += c;
                 }
-                State::Lazy(_, c) => cost += c,
+                TensorState::Lazy(_, c) => cost += c,
                 // The broadcast reads the same registers in every chunk.
-                State::Registers if broadcast => {
+                TensorState::Registers if broadcast => {
                     if varying(op, &gather_map(op, v)?, chunk_bits(op)) != 0 {
                         return None;
                     }
@@ -336,7 +336,7 @@ impl<'c> RegisterLoops<'c> {
     /// Returns the array of `v`: its own, or a new copy that the caller frees.
     fn array_for(&mut self, b: &Builder<'c>, op: OpRef<'c>, v: Val<'c>) -> Result<(Array<'c>, bool), Failed> {
         match self.state(v) {
-            State::Array(array) => Ok((array, false)),
+            TensorState::Array(array) => Ok((array, false)),
             _ => Ok((self.array_of(b, op, v)?, true)),
         }
     }
@@ -344,7 +344,7 @@ impl<'c> RegisterLoops<'c> {
     /// Handles the result `v` of an op that is in `array`: it stays there if it is big and is loaded otherwise.
     fn settle(&mut self, b: &Builder<'c>, op: OpRef<'c>, v: Val<'c>, array: Array<'c>) -> Result<(), Failed> {
         if self.is_big(v) {
-            self.values.insert(key(v), State::Array(array));
+            self.values.insert(key(v), TensorState::Array(array));
             return Ok(());
         }
         let loaded = ArrayLoadOp::build(b, ty(v), array.value, None).map_err(|e| fail(op, e.to_string()))?;
@@ -372,13 +372,13 @@ impl<'c> RegisterLoops<'c> {
     /// Replaces a slice of a big tensor, in place if the tensor has no other uses.
     fn insert(&mut self, x: InsertSliceOp<'c>) -> Result<(), Failed> {
         let op = x.op();
-        if !matches!(self.state(x.slice()), State::Registers) {
+        if !matches!(self.state(x.slice()), TensorState::Registers) {
             return Err(fail(op, "the slice does not fit into registers"));
         }
         let b = Builder::before(self.context, op);
         let alone = uses(x.dest()).len() == 1 && home_of(x.dest()) == block_of(op);
         let array = match self.state(x.dest()) {
-            State::Array(array) if alone => {
+            TensorState::Array(array) if alone => {
                 self.values.remove(&key(x.dest()));
                 array
             }
@@ -386,7 +386,7 @@ impl<'c> RegisterLoops<'c> {
         };
         let indices: Vec<Val<'c>> = x.indices().collect();
         ArrayInsertOp::build(&b, x.slice(), array.value, &indices).map_err(|e| fail(op, e.to_string()))?;
-        self.values.insert(key(x.result()), State::Array(array));
+        self.values.insert(key(x.result()), TensorState::Array(array));
         self.dead.push(op);
         Ok(())
     }
@@ -438,7 +438,7 @@ impl<'c> RegisterLoops<'c> {
             walk(now, &mut |o| used.extend(operands(o)));
         }
         for v in used {
-            if let State::Array(array) = self.state(v)
+            if let TensorState::Array(array) = self.state(v)
                 && self.is_last_use(v, op)
             {
                 self.values.remove(&key(v));

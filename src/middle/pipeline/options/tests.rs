@@ -263,7 +263,8 @@ fn the_dump_is_a_pipeline_of_the_same_passes() {
             let pipelines: Vec<&str> = dump.lines().filter(|l| !l.starts_with("//")).collect();
             let steps = options.steps();
             assert_eq!(pipelines.len(), 2, "{dump}");
-            let (tier, finish): (Vec<&Step>, Vec<&Step>) = steps.iter().partition(|s| s.tier <= opt_level);
+            let (tier, finish): (Vec<&PipelineStep>, Vec<&PipelineStep>) =
+                steps.iter().partition(|s| s.tier <= opt_level);
             for (pipeline, steps) in pipelines.into_iter().zip([tier, finish]) {
                 let printed = text(pipeline);
                 assert_eq!(text(&printed), printed);
