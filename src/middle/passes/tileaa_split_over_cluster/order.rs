@@ -5,7 +5,8 @@
 //! the same partition of a tensor that are sliced the same way, since each element belongs to one tile and one slice
 //! of it. It also holds for stores that only rank 0 executes.
 
-use super::demand::{Demands, Obstacle, Part};
+use super::demand::{Demands, Part};
+use crate::dialect::pass::Obstacle;
 use crate::{
     analysis::tokens,
     dialect::{
