@@ -94,7 +94,7 @@ class Row:
 
 def numbers(machine: str) -> dict[str, dict[str, Any]]:
     """What the model knows of a machine, with sources."""
-    return json.loads((ROOT / "src" / "machine" / "data" / f"{machine}.json").read_text())["values"]
+    return json.loads((ROOT / "src" / "gpu" / "machine" / "data" / f"{machine}.json").read_text())["values"]
 
 
 def given(machine: str) -> set[str]:
@@ -129,7 +129,7 @@ def page(rows: list[Row], failed: list[tuple[str, str, str]], machine: str, resu
 
 def latest(machine: str) -> pathlib.Path:
     """The newest figures of the device that a machine's file describes."""
-    device = json.loads((ROOT / "src" / "machine" / "data" / f"{machine}.json").read_text())["device"]
+    device = json.loads((ROOT / "src" / "gpu" / "machine" / "data" / f"{machine}.json").read_text())["device"]
     found = sorted((GPU / "results").glob(f"{summary.slug(device)}-*.json"))
     if not found:
         raise OSError(f"no results of {device}")

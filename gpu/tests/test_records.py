@@ -38,7 +38,7 @@ class Log(unittest.TestCase):
             ({"record": "case", "part": "p", "name": "a"}, "'status' is missing"),
             ({"record": "case", "part": "p", "name": "a", "status": "fine"}, "status 'fine'"),
             ({"record": "case", "part": "p", "name": "a", "status": "fail"}, "without 'what'"),
-            ({**GOOD, "median": 5}, "outside of its range"),
+            ({**GOOD, "median": 5}, "outside its range"),
         ]
         for record, message in table:
             with self.assertRaisesRegex(records.BadRecord, message):

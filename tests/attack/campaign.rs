@@ -612,8 +612,13 @@ fn n08_setup_asks() {
         (said, calls, list.exists())
     };
     let installs = |calls: &str| calls.lines().any(|l| l.starts_with("install -y"));
-    let plan =
-        ["new packages: 1", "libc6 2.36-9 -> 2.41-12", "base-files 12.4 -> 13.8", "packages that go: 1", "old-thing"];
+    let plan = [
+        "new packages: 1",
+        "libc6 2.36-9 -> 2.41-12",
+        "base-files 12.4 -> 13.8",
+        "packages that are removed: 1",
+        "old-thing",
+    ];
 
     // Non-interactive: there is no user to ask.
     let (said, calls, added) = run("", None);
@@ -621,7 +626,7 @@ fn n08_setup_asks() {
     // The user declines at once, or after seeing the packages.
     let (said, calls, added) = run("", Some("n\n"));
     assert!(calls.is_empty() && !added && said.contains("nothing was changed"), "{said}{calls}");
-    assert!(said.contains("os-release will call this a Debian 13") && said.contains("LLVM_PREFIX="), "{said}");
+    assert!(said.contains("os-release will call this system Debian 13") && said.contains("LLVM_PREFIX="), "{said}");
     let (said, calls, added) = run("", Some("y\nn\n"));
     assert!(!installs(&calls) && !added && plan.iter().all(|p| said.contains(p)), "{said}{calls}");
     let (said, calls, added) = run("", Some("y\ny\n"));

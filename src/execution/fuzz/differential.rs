@@ -416,7 +416,7 @@ cuda_tile.module @m {
         let matrix = TestMatrix::new(&["sm_90".into()], &[3]).unwrap();
         assert!(check_file(&file, &matrix, 1).is_ok());
         let failure = check_file(&file, &matrix.at_most(Duration::ZERO), 1).unwrap_err();
-        assert_eq!(failure.to_string(), "slow sm_90 -O3: the compiler took 0 s of a processor");
+        assert_eq!(failure.to_string(), "slow sm_90 -O3: the compiler took 0 s of processor time");
     }
 
     #[test]

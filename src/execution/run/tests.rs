@@ -441,7 +441,7 @@ fn buffers_structures_and_how_results_match() {
     fs::write(dir.path().join("launch.json"), launch).unwrap();
     let (status, err) = tile_run(dir.path(), "--launch @launch.json");
     assert_eq!(status, 6);
-    assert!(err.contains("argument 0 has 3 bytes, the parameter 4"), "{err}");
+    assert!(err.contains("argument 0 has 3 bytes, but its parameter has 4"), "{err}");
     let map = r#"{"tensor_map": "good.npy", "element": "u32", "dims": [32], "strides": [], "box": [300]}"#;
     let launch = format!(r#"{{"kernel": "n.ptx", "args": [{map}, {{"buffer": "good.npy"}}]}}"#);
     fs::write(dir.path().join("launch.json"), launch).unwrap();
@@ -557,8 +557,8 @@ fn bad_command_lines() {
         ("@nothing.ptx --grid 1", 6, "no entry"),
         ("@k.ptx --grid 1 --entry frob", 6, "no entry 'frob' in the kernel (it has: saxpy)"),
         ("@k.ptx --grid 2 f32:2 @x.npy", 6, "4 entry parameters (f32: 1, x.npy: 3) for entry 'saxpy', which has 7"),
-        ("@k.ptx --grid 2 f64:2 @x.npy @y.npy", 6, "argument 0 has 8 bytes, the parameter 4"),
-        ("@k.ptx --grid 2 f32:2 @x.npy:i64 @y.npy", 6, "argument 2 has 8 bytes, the parameter 4"),
+        ("@k.ptx --grid 2 f64:2 @x.npy @y.npy", 6, "argument 0 has 8 bytes, but its parameter has 4"),
+        ("@k.ptx --grid 2 f32:2 @x.npy:i64 @y.npy", 6, "argument 2 has 8 bytes, but its parameter has 4"),
         ("@k.ptx --grid 1 --block 64 f32:2 @x.npy @y.npy", 6, "differs from .reqntid"),
         ("@k.ptx --grid 1 --dynamic-shared 4000000000 f32:2 @x.npy @y.npy", 6, "bytes of shared memory"),
         ("@k.ptx --grid 1 --save-ptx @no/such/file f32:2 @x.npy @y.npy", 8, "No such file"),

@@ -175,6 +175,5 @@ fn step(element: Type<'_>) -> (Multiplier, u64) {
 }
 
 fn is_float(element: Type<'_>) -> bool {
-    // SAFETY: the type is alive.
-    unsafe { mlirTypeIsAFloat(element.to_raw()) }
+    is_float(element)
 }

@@ -12,6 +12,7 @@ use super::{
     nv_tileaa::{self, BitcastOp},
     nv_tileas,
     rt::*,
+    types::is_float,
     upstream::{Arith, Math, Scf, Ub},
 };
 use melior::ir::TypeLike;
@@ -142,10 +143,7 @@ pub fn widens(op: OpRef<'_>) -> bool {
     let (Some(from), Some(to)) = (Tensor::of_value(operand(op, 0)), Tensor::of_value(result(op, 0))) else {
         return false;
     };
-    let is_float = |t: &Tensor<'_>| {
-        // SAFETY: the type is alive.
-        unsafe { mlir_sys::mlirTypeIsAFloat(t.element.to_raw()) }
-    };
+    let is_float = |t: &Tensor<'_>| is_float(t.element);
     let same_kind = is_float(&from) == is_float(&to) || BitcastOp::cast(op).is_some();
     from.element != to.element && same_kind && storage_bits(from.element) <= storage_bits(to.element) && is_pure(op)
 }

@@ -4,6 +4,7 @@ use super::{
     nv_tileas::{ConvertLayoutOp, LayoutAttr},
     pass::{Failed, fail},
     rt::*,
+    types::is_e2m1,
 };
 use melior::{
     Context,
@@ -167,6 +168,5 @@ pub fn storage_bits(element: Type<'_>) -> u32 {
 
 /// Returns the number of bits of an element in global memory: two 4-bit elements share a byte.
 pub fn memory_bits(element: Type<'_>) -> u32 {
-    // SAFETY: `element` is alive.
-    if unsafe { mlirTypeIsAFloat4E2M1FN(element.to_raw()) } { 4 } else { storage_bits(element) }
+    if is_e2m1(element) { 4 } else { storage_bits(element) }
 }

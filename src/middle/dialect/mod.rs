@@ -8,6 +8,7 @@ pub mod debug_scope;
 mod dot_check;
 pub mod dot_plan;
 pub mod dots;
+pub mod elements;
 pub mod fallback;
 pub mod gpu_module;
 pub mod hints;
@@ -22,6 +23,7 @@ pub mod rt;
 pub mod shared_memory;
 pub mod target;
 pub mod thread_scope;
+pub mod types;
 #[allow(clippy::all)]
 pub mod upstream;
 

@@ -327,6 +327,36 @@ pub fn move_before<'c>(op: OpRef<'c>, before: OpRef<'c>) {
     // SAFETY: both are alive and `before` is in a block.
     unsafe { mlirOperationMoveBefore(op.to_raw(), before.to_raw()) }
 }
+/// Returns the op after `op` in its block.
+pub fn next_op<'c>(op: OpRef<'c>) -> Option<OpRef<'c>> {
+    // SAFETY: `op` is alive and in a block.
+    let next = unsafe { mlirOperationGetNextInBlock(op.to_raw()) };
+    (!next.ptr.is_null()).then(|| op_ref(next))
+}
+/// Returns the attributes of an op with their names, inherent and discardable ones.
+pub fn named_attrs<'c>(op: OpRef<'c>) -> Vec<(&'c str, Attribute<'c>)> {
+    // SAFETY: `op` is alive; names and attributes live as long as the context.
+    unsafe {
+        let count = mlirOperationGetNumAttributes(op.to_raw());
+        let named = (0..count).map(|i| mlirOperationGetAttribute(op.to_raw(), i));
+        named.map(|a| (raw_to_str(mlirIdentifierStr(a.name)), Attribute::from_raw(a.attribute))).collect()
+    }
+}
+/// Returns the location of a value: of its op, or of the block argument.
+pub fn location_of<'c>(v: Val<'c>) -> Location<'c> {
+    // SAFETY: `v` is alive.
+    unsafe { Location::from_raw(mlirValueGetLocation(v.to_raw())) }
+}
+/// Replaces all operands of an op.
+pub fn set_operands<'c>(op: OpRef<'c>, values: &[Val<'c>]) {
+    // SAFETY: the op and the values are alive; `Value` is a transparent handle.
+    unsafe { mlirOperationSetOperands(op.to_raw(), values.len() as isize, values.as_ptr() as *const _) }
+}
+/// Moves the blocks of `from` into the empty region `to`.
+pub fn take_blocks<'c>(to: Rgn<'c>, from: Rgn<'c>) {
+    // SAFETY: both regions are alive.
+    unsafe { mlirRegionTakeBody(to.to_raw(), from.to_raw()) }
+}
 pub fn set_location<'c>(op: OpRef<'c>, location: Location<'c>) {
     // SAFETY: `op` and `location` are alive.
     unsafe { super::ffi::mlirxOperationSetLocation(op.to_raw(), location.to_raw()) }

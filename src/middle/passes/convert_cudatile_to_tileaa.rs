@@ -25,6 +25,7 @@ mod types;
 use crate::{
     dialect::{
         cuda_tile::{self as ct, AnyOp},
+        elements,
         fallback::Fallback,
         nv_tileaa as aa,
         pass::{Failed, PassContext, RustPass, descriptors, fail},
@@ -385,20 +386,11 @@ impl<'c> Translator<'c> {
     }
     /// Returns a constant of integer type `t` with all elements equal to `v`.
     fn int_constant(&self, t: Type<'c>, v: i64) -> Val<'c> {
-        // SAFETY: the types are alive; `v` is truncated to the width.
-        let value = unsafe {
-            let scalar = mlir_sys::mlirIntegerAttrGet(types::element(t).to_raw(), v);
-            Attribute::from_raw(if types::is_tensor(t) {
-                mlir_sys::mlirDenseElementsAttrSplatGet(t.to_raw(), scalar)
-            } else {
-                scalar
-            })
-        };
+        let value = elements::filled(t, elements::integer_of(types::element(t), v));
         self.b.value("arith.constant", t, &[], &[("value", value)])
     }
     fn i64_attr(&self, v: i64) -> Attribute<'c> {
-        // SAFETY: the type is alive.
-        unsafe { Attribute::from_raw(mlir_sys::mlirIntegerAttrGet(types::int(self.context, 64).to_raw(), v)) }
+        i64_attr(self.context, v)
     }
 }
 

@@ -18,8 +18,10 @@ mod point;
 use crate::{
     dialect::{
         cuda_tile::*,
+        elements,
         pass::{Failed, PassContext, RustPass, descriptors::loop_split as options, fail},
         rt::*,
+        types::{self, integer_width},
     },
     pass_descriptor,
 };
@@ -211,8 +213,7 @@ fn signedness(signed: bool) -> Signedness {
 
 /// Returns the integer width of a tile's elements.
 fn width(t: Type<'_>) -> u32 {
-    // SAFETY: the type is alive, and an induction variable is a tile of integers.
-    TileType::cast(t).map_or(0, |t| unsafe { mlirIntegerTypeGetWidth(t.element_type().to_raw()) })
+    TileType::cast(t).map_or(0, |t| integer_width(t.element_type()))
 }
 
 fn bool_tile(context: &Context) -> Type<'_> {
@@ -222,12 +223,8 @@ fn bool_tile(context: &Context) -> Type<'_> {
 
 /// Returns the value of a constant, as a signed or unsigned number.
 fn constant_value(v: Val<'_>, width: u32, signed: bool) -> Option<i128> {
-    let value = ConstantOp::cast(defining_op(v)?)?.value().to_raw();
-    // SAFETY: the attribute is alive, and each accessor matches its kind.
-    let element = unsafe {
-        let is_splat = mlirAttributeIsADenseElements(value) && mlirDenseElementsAttrIsSplat(value);
-        is_splat.then(|| Attribute::from_raw(mlirDenseElementsAttrGetSplatValue(value)))?
-    };
+    let value = ConstantOp::cast(defining_op(v)?)?.value();
+    let element = elements::splat(value)?;
     let value = i128::from(int_attr(element));
     Some(if signed { value } else { value & ((1 << width) - 1) })
 }
@@ -237,12 +234,8 @@ const INITIAL: usize = 3;
 
 /// Returns `n` as an attribute of type `t`, a tile of rank 0.
 fn number<'c>(t: Type<'c>, n: i64) -> Attribute<'c> {
-    // SAFETY: the type is alive, and a tile of integers.
-    unsafe {
-        let element = TileType::cast(t).map_or(t, |t| t.element_type());
-        let value = mlirIntegerAttrGet(element.to_raw(), n);
-        Attribute::from_raw(mlirDenseElementsAttrSplatGet(t.to_raw(), value))
-    }
+    let element = TileType::cast(t).map_or(t, |t| t.element_type());
+    elements::dense(t, elements::integer_of(element, n))
 }
 
 /// Returns the minimum size of a branch of `branch` for a split; 0 for never.
@@ -251,11 +244,7 @@ fn threshold<'c>(branch: IfOp<'c>, op: ForOp<'c>, default: i64) -> i64 {
     while let Some(f) = function.filter(|f| !AnyOp::is_function(*f)) {
         function = parent_op(f);
     }
-    let said = |op: OpRef<'c>| {
-        let a = discardable_attr(op, ATTRIBUTE)?;
-        // SAFETY: the attribute is alive.
-        unsafe { mlirAttributeIsAInteger(a.to_raw()) }.then(|| int_attr(a))
-    };
+    let said = |op: OpRef<'c>| elements::integer(discardable_attr(op, ATTRIBUTE)?);
     [Some(branch.op()), Some(op.op()), function].into_iter().flatten().find_map(said).unwrap_or(default)
 }
 
@@ -293,12 +282,7 @@ fn is_heavy(op: OpRef<'_>) -> bool {
 
 /// Whether `v` is defined in a region of `op`.
 fn is_inside<'c>(v: Val<'c>, op: OpRef<'c>) -> bool {
-    // SAFETY: `v` is alive; a block argument's block is in a region.
-    let mut at = defining_op(v).or_else(|| unsafe {
-        let block = mlirBlockArgumentGetOwner(v.to_raw());
-        let parent = mlirBlockGetParentOperation(block);
-        (!parent.ptr.is_null()).then(|| op_ref(parent))
-    });
+    let mut at = defining_op(v).or_else(|| parent_of_block(owner_of(v)));
     // A block argument belongs to the op of its region; a result belongs to the op around its definition.
     if defining_op(v).is_some() {
         at = at.and_then(parent_op);
@@ -358,11 +342,7 @@ fn resolve<'c>(context: &'c Context, op: OpRef<'c>, condition: OpRef<'c>, value:
 }
 
 fn truth<'c>(context: &'c Context, t: Type<'c>, value: bool) -> Attribute<'c> {
-    // SAFETY: context and type are alive.
-    unsafe {
-        let element = mlirIntegerAttrGet(mlirIntegerTypeGet(context.to_raw(), 1), i64::from(value));
-        Attribute::from_raw(mlirDenseElementsAttrSplatGet(t.to_raw(), element))
-    }
+    elements::dense(t, elements::integer_of(types::int(context, 1), i64::from(value)))
 }
 
 /// Replaces `branch` by the operations of one of its regions. Returns whether the code after it is still reachable.
@@ -385,14 +365,7 @@ fn take(branch: IfOp<'_>, value: bool) -> bool {
     }
     // The region continues with the next iteration, so the code after it is unreachable.
     move_before(*last, op);
-    let mut doomed = vec![op];
-    // SAFETY: the operation is alive.
-    let mut next = unsafe { mlirOperationGetNextInBlock(op.to_raw()) };
-    while !next.ptr.is_null() {
-        doomed.push(op_ref(next));
-        // SAFETY: as above.
-        next = unsafe { mlirOperationGetNextInBlock(next) };
-    }
+    let doomed: Vec<OpRef<'_>> = std::iter::successors(Some(op), |op| next_op(*op)).collect();
     doomed.into_iter().rev().for_each(erase);
     false
 }

@@ -47,6 +47,7 @@ use crate::{
         pass::{Failed, PassContext, RustPass, descriptors, fail},
         rt::*,
         target::{shared_limit, target},
+        types::integer_width,
         upstream::Scf,
     },
     pass_descriptor,
@@ -142,8 +143,7 @@ impl<'c> Loop<'c> {
     fn find(op: OpRef<'c>) -> Option<Self> {
         let body = entry_block(region(op, 0))?;
         let counter = arg(body, 0);
-        // SAFETY: loops count in integers.
-        let narrow = unsafe { mlirIntegerTypeGetWidth(ty(counter).to_raw()) } <= 32;
+        let narrow = integer_width(ty(counter)) <= 32;
         if !narrow || behaviour::int_constant(operand(op, 2)) != Some(1) {
             return None;
         }
@@ -256,8 +256,7 @@ impl<'c> Loop<'c> {
                 .iter()
                 .map(|(n, o)| Ok((*n, o.sliced(&b, factor, arg(body, 0))?)))
                 .collect::<Result<_, Failed>>()?;
-            // SAFETY: the dot is alive; the clone is owned by the block it goes into.
-            let dot = op_ref(unsafe { mlirOperationClone(p.op.to_raw()) });
+            let dot = clone_detached(p.op);
             slices.into_iter().for_each(|(n, v)| set_operand(dot, n, v));
             set_operand(dot, ACC, arg(body, i + 1));
             b.insert_op(dot);
@@ -403,8 +402,7 @@ impl<'c> Operand<'c> {
             };
             let mut shape = old.shape.clone();
             shape[dim] /= factor;
-            // SAFETY: `step` is alive; the clone is owned by the block it goes into.
-            let copy = op_ref(unsafe { mlirOperationClone(step.to_raw()) });
+            let copy = clone_detached(step);
             set_operand(copy, 0, value);
             set_ty(result(copy, 0), tensor_type(&shape, old.element, None));
             b.insert_op(copy);

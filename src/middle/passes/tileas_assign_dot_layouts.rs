@@ -32,6 +32,7 @@ use crate::{
         remark::{self, remark},
         rt::*,
         target::target,
+        types::{bit_width, is_float},
     },
     pass_descriptor,
 };
@@ -123,8 +124,7 @@ fn choose(element: Type<'_>, k: i64, target: &Target) -> Choice {
 }
 
 fn is_narrow_float(element: Type<'_>) -> bool {
-    // SAFETY: the type is alive.
-    unsafe { mlirTypeIsAFloat(element.to_raw()) && mlirFloatTypeGetWidth(element.to_raw()) <= 8 }
+    is_float(element) && bit_width(element).is_some_and(|width| width <= 8)
 }
 
 impl<'c> Assign<'c> {

@@ -345,8 +345,7 @@ impl<'c> Materialize<'c, '_> {
         operands: &[Val<'c>],
         retype: impl Fn(Type<'c>) -> Type<'c>,
     ) -> OpRef<'c> {
-        // SAFETY: `op` is alive; the clone is owned by the block it goes into.
-        let copy = op_ref(unsafe { mlir_sys::mlirOperationClone(op.to_raw()) });
+        let copy = clone_detached(op);
         for (i, v) in operands.iter().enumerate() {
             set_operand(copy, i, *v);
         }

@@ -38,6 +38,7 @@ use crate::{
         nv_tileaa,
         pass::{Failed, PassContext, RustPass, descriptors, fail},
         rt::*,
+        types::is_integer,
         upstream::Scf,
     },
     pass_descriptor,
@@ -226,8 +227,7 @@ const ULT: i64 = 6;
 
 fn is_one(v: Val<'_>) -> bool {
     let value = defining_op(v).filter(|op| is_constant(*op)).and_then(|op| attr(op, "value"));
-    // SAFETY: the attribute and the type are alive.
-    value.is_some_and(|a| unsafe { mlirTypeIsAInteger(ty(v).to_raw()) } && int_attr(a) == 1)
+    value.is_some_and(|a| is_integer(ty(v)) && int_attr(a) == 1)
 }
 
 fn give<'c>(b: &Builder<'c>, values: &[Val<'c>]) -> Result<(), BuildError> {

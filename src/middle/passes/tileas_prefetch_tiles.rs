@@ -30,6 +30,7 @@ use crate::{
         nv_tileas::{AgentSwitchOp, ProducerCommitOp, SplatOp},
         pass::{Failed, PassContext, RustPass, descriptors, fail},
         rt::*,
+        types::is_integer,
         upstream::Scf,
     },
     pass_descriptor,
@@ -90,14 +91,7 @@ struct Ahead<'c> {
 impl<'c> Ahead<'c> {
     fn of(op: OpRef<'c>) -> Option<Self> {
         let body = entry_block(region(op, 0))?;
-        let is_number = |v: Val<'c>| {
-            Tensor::of_value(v).is_some_and(|t| {
-                // SAFETY: the type is alive.
-                unsafe {
-                    mlir_sys::mlirTypeIsAInteger(t.element.to_raw()) || mlir_sys::mlirTypeIsAFloat(t.element.to_raw())
-                }
-            })
-        };
+        let is_number = |v: Val<'c>| Tensor::of_value(v).is_some_and(|t| is_integer(t.element) || is_float(t.element));
         let loads: Vec<OpRef<'c>> =
             ops_of(body).filter(|o| is_unordered_load(*o) && is_number(result(*o, 0))).collect();
         let (mut needed, mut work) = (FxHashSet::default(), loads.clone());
@@ -211,6 +205,5 @@ fn zeros<'c>(b: &Builder<'c>, types: &[Type<'c>]) -> Result<Vec<Val<'c>>, BuildE
 }
 
 fn is_float(t: Type<'_>) -> bool {
-    // SAFETY: the type is alive.
-    unsafe { mlir_sys::mlirTypeIsAFloat(t.to_raw()) }
+    is_float(t)
 }

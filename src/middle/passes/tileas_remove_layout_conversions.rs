@@ -629,8 +629,7 @@ impl<'c> Assignment<'c> {
                 _ => o,
             });
         }
-        // SAFETY: `op` is alive; the clone is owned by the block it goes into.
-        let copy = op_ref(unsafe { mlir_sys::mlirOperationClone(op.to_raw()) });
+        let copy = clone_detached(op);
         for (i, input) in inputs.into_iter().enumerate() {
             set_operand(copy, i, input);
         }

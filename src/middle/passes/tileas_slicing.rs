@@ -32,6 +32,7 @@ use crate::{
     dialect::{
         behaviour,
         dots::{ACC, AnyDot, LHS, RHS},
+        elements,
         layouts::{Tensor, layout_attr, tensor_type},
         nv_tileaa,
         nv_tileas::{BroadcastOp, ConvertLayoutOp, ExtractSliceOp, InsertSliceOp, ScanOp, SplatOp, YieldOp},
@@ -210,17 +211,8 @@ impl<'c> Slices<'c> {
         }
         let Some(value) = attr(op, "value").filter(|_| behaviour::is_constant(op)) else { return Ok(None) };
         use melior::ir::{Attribute, AttributeLike};
-        // SAFETY: the attribute is alive and its kind is checked; the new one has the same element.
-        unsafe {
-            if !mlir_sys::mlirAttributeIsADenseElements(value.to_raw())
-                || !mlir_sys::mlirDenseElementsAttrIsSplat(value.to_raw())
-            {
-                return Ok(None);
-            }
-            let element = mlir_sys::mlirDenseElementsAttrGetSplatValue(value.to_raw());
-            let new = Attribute::from_raw(mlir_sys::mlirDenseElementsAttrSplatGet(to.to_raw(), element));
-            Ok(Some(b.value("arith.constant", to, &[], &[("value", new)])))
-        }
+        let new = elements::splat(value).map(|element| elements::dense(to, element));
+        Ok(new.map(|new| b.value("arith.constant", to, &[], &[("value", new)])))
     }
     /// Returns the type of a result while slices are inserted into it one by one.
     fn collecting(&self, part: &[i64], whole: &Tensor<'c>) -> Type<'c> {
@@ -278,9 +270,7 @@ impl<'c> Slices<'c> {
             indices[dim] = i.value("arith.subi", self.i32(), &[last, step], &[]);
         }
         let slices = x.operands().map(|v| self.extract(i, v, &part, &indices)).collect::<Result<Vec<_>, _>>()?;
-        // SAFETY: `op` is alive; the clone is owned by the block it goes into.
-        let scanned =
-            op_ref(unsafe { mlir_sys::mlirOperationClone(melior::ir::operation::OperationLike::to_raw(&op)) });
+        let scanned = clone_detached(op);
         for (k, v) in slices.iter().enumerate() {
             set_operand(scanned, k, *v);
             set_ty(result(scanned, k), ty(*v));
@@ -353,9 +343,7 @@ impl<'c> Slices<'c> {
             if YieldOp::cast(inner).is_some() {
                 return Ok(inputs);
             }
-            // SAFETY: `inner` is alive; the clone is owned by the block it goes into.
-            let copy =
-                op_ref(unsafe { mlir_sys::mlirOperationClone(melior::ir::operation::OperationLike::to_raw(&inner)) });
+            let copy = clone_detached(inner);
             b.insert_op(copy);
             if behaviour::is_constant(inner) {
                 let splat = SplatOp::build(b, lifted(ty(result(copy, 0))), result(copy, 0))?;
@@ -431,9 +419,7 @@ impl<'c> Slices<'c> {
         let start = self.extract(i, operand(op, ACC), &part, &place)?;
         let inner = self.begin(op, depth / k, &[ty(start)]);
         let j = &inner.b;
-        // SAFETY: `op` is alive; the clone is owned by the block it goes into.
-        let product =
-            op_ref(unsafe { mlir_sys::mlirOperationClone(melior::ir::operation::OperationLike::to_raw(&op)) });
+        let product = clone_detached(op);
         let shape = |s: &[i64]| Shape::new(s).expect("extents are powers of two");
         let accumulator = self.layout(&part);
         for (o, v) in operands(op).enumerate() {

@@ -20,6 +20,7 @@ use crate::{
         location, nv_tileaa,
         pass::{Failed, PassContext, RustPass, descriptors, fail},
         rt::*,
+        types::{int, integer_width, is_bf16, is_f16, is_integer, is_llvm_pointer},
     },
     pass_descriptor,
 };
@@ -139,19 +140,15 @@ fn wrapper<'c>(
 fn host_type<'c>(context: &'c Context, t: Type<'c>) -> Option<Type<'c>> {
     use melior::ir::r#type::IntegerType;
     let lowered = element_type(context, t)?;
-    // SAFETY: the type is alive.
-    unsafe {
-        let raw = lowered.to_raw();
-        Some(if mlirTypeIsALLVMPointerType(raw) {
-            IntegerType::new(context, 64).into()
-        } else if mlirTypeIsAF16(raw) || mlirTypeIsABF16(raw) {
-            IntegerType::new(context, 16).into()
-        } else if mlirTypeIsAInteger(raw) && mlirIntegerTypeGetWidth(raw) < 8 {
-            IntegerType::new(context, 8).into()
-        } else {
-            lowered
-        })
-    }
+    Some(if is_llvm_pointer(lowered) {
+        int(context, 64)
+    } else if is_f16(lowered) || is_bf16(lowered) {
+        int(context, 16)
+    } else if is_integer(lowered) && integer_width(lowered) < 8 {
+        int(context, 8)
+    } else {
+        lowered
+    })
 }
 
 fn llvm_ir(host: OpRef<'_>) -> Result<String, Failed> {

@@ -8,6 +8,7 @@
 
 use crate::{
     dialect::{
+        elements,
         gpu_module::{functions, gpu_modules},
         pass::{Failed, PassContext, RustPass, descriptors, fail},
         rt::*,
@@ -66,11 +67,7 @@ impl RustPass for PostNvvmFinalize {
 }
 
 fn symbol(a: melior::ir::Attribute<'_>) -> Option<String> {
-    // SAFETY: the attribute is alive, and its kind is checked before its name.
-    unsafe {
-        mlirAttributeIsAFlatSymbolRef(a.to_raw())
-            .then(|| raw_to_str(mlirFlatSymbolRefAttrGetValue(a.to_raw())).to_owned())
-    }
+    elements::symbol(a).map(str::to_owned)
 }
 
 /// Erases internal data and declared functions that are not in `used`. Returns how many.

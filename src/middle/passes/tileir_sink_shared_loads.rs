@@ -27,6 +27,7 @@ use crate::{
         llvm_types::SHARED,
         pass::{Failed, PassContext, RustPass, descriptors},
         rt::*,
+        types::address_space,
         upstream::{Llvm, dialect_of},
     },
     pass_descriptor,
@@ -51,10 +52,7 @@ impl RustPass for SinkSharedLoads {
             let mut block = entry_block(region(function, 0));
             while let Some(b) = block {
                 cx.stat_add(stat::NUM_MOVED, sink_in(b) as i64);
-                // SAFETY: `b` is alive.
-                let next = unsafe { mlirBlockGetNextInRegion(b.to_raw()) };
-                // SAFETY: not null.
-                block = (!next.ptr.is_null()).then(|| unsafe { Blk::from_raw(next) });
+                block = next_block(b);
             }
         }
         Ok(())
@@ -74,13 +72,7 @@ enum Role {
 }
 
 fn role(op: OpRef<'_>) -> Role {
-    let shared = |v: Val<'_>| {
-        // SAFETY: the type is alive, and its kind is checked before its address space.
-        unsafe {
-            let t = ty(v).to_raw();
-            mlirTypeIsALLVMPointerType(t) && mlirLLVMPointerTypeGetAddressSpace(t) == SHARED
-        }
-    };
+    let shared = |v: Val<'_>| address_space(ty(v)) == Some(SHARED);
     let text = |name: &str| attr(op, name).map_or("", string_attr);
     match Llvm::of(op) {
         Some(Llvm::Load) if shared(operand(op, 0)) => Role::Read,

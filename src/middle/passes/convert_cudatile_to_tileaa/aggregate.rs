@@ -2,7 +2,7 @@
 
 use super::{Translator, ct, types};
 use crate::dialect::{
-    nv_tileaa as aa,
+    elements, nv_tileaa as aa,
     pass::{Failed, fail},
     rt::*,
 };
@@ -107,17 +107,10 @@ impl<'c> Translator<'c> {
     fn identities(&self, list: Attribute<'c>, elements: &[Type<'c>]) -> Attribute<'c> {
         let mut new = vec![];
         for (i, element) in elements.iter().enumerate() {
-            // SAFETY: the op's verifier requires an array with an attribute for each operand; the value is read from
-            // a float attribute.
-            new.push(unsafe {
-                let a = mlir_sys::mlirArrayAttrGetElement(list.to_raw(), i as isize);
-                Attribute::from_raw(if mlir_sys::mlirAttributeIsAFloat(a) && types::is_float(*element) {
-                    let value = mlir_sys::mlirFloatAttrGetValueDouble(a);
-                    mlir_sys::mlirFloatAttrDoubleGet(self.context.to_raw(), element.to_raw(), value)
-                } else {
-                    a
-                })
-            });
+            // SAFETY: the op's verifier requires an array with an attribute for each operand.
+            let a = unsafe { Attribute::from_raw(mlir_sys::mlirArrayAttrGetElement(list.to_raw(), i as isize)) };
+            let exact = elements::float(a).filter(|_| types::is_float(*element));
+            new.push(exact.map_or(a, |value| elements::float_of(*element, value)));
         }
         ArrayAttribute::new(self.context, &new).into()
     }

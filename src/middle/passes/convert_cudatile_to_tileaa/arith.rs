@@ -10,7 +10,7 @@
 //!   constant.
 
 use super::{Translator, by_sign, ct, types};
-use crate::dialect::{behaviour, nv_tileaa as aa, pass::Failed, rt::*};
+use crate::dialect::{behaviour, elements, nv_tileaa as aa, pass::Failed, rt::*};
 use ct::{ComparisonOrdering, ComparisonPredicate, IntegerOverflow, RoundingMode, Signedness};
 use melior::ir::{Attribute, AttributeLike, TypeLike};
 
@@ -213,8 +213,7 @@ impl<'c> Translator<'c> {
         if self.relaxed.approx && rounding == default && self.is_f32(result) { RoundingMode::Approx } else { rounding }
     }
     fn is_f32(&self, result: Val<'c>) -> bool {
-        // SAFETY: the type is alive.
-        self.result_type(result).is_ok_and(|t| unsafe { mlir_sys::mlirTypeIsAF32(types::element(t).to_raw()) })
+        self.result_type(result).is_ok_and(|t| is_f32(types::element(t)))
     }
     pub(super) fn compare_float(&mut self, o: ct::CmpFOp<'c>) -> Result<(), Failed> {
         let predicate = self.i64_attr(float_predicate(o.comparison_predicate(), o.comparison_ordering()));
@@ -321,13 +320,5 @@ pub(super) fn rounding_attr(r: RoundingMode) -> Option<aa::Rounding> {
 pub(super) fn splat_constant(v: Val<'_>) -> Option<i64> {
     let op = defining_op(v).filter(|op| behaviour::is_constant(*op))?;
     let value = attr(op, "value")?;
-    // SAFETY: the attribute is alive; a constant of integer type is an integer or dense integers.
-    unsafe {
-        let raw = value.to_raw();
-        if mlir_sys::mlirAttributeIsAInteger(raw) {
-            return Some(mlir_sys::mlirIntegerAttrGetValueInt(raw));
-        }
-        (mlir_sys::mlirAttributeIsADenseIntElements(raw) && mlir_sys::mlirDenseElementsAttrIsSplat(raw))
-            .then(|| mlir_sys::mlirIntegerAttrGetValueInt(mlir_sys::mlirDenseElementsAttrGetSplatValue(raw)))
-    }
+    elements::splat_integer(value)
 }

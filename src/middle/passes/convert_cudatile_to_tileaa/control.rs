@@ -348,8 +348,7 @@ impl<'c> Translator<'c> {
 /// Returns the location of the arguments of a loop's body.
 fn argument_location<'c>(block: Blk<'c>, owner: OpRef<'c>) -> Location<'c> {
     match args(block).next() {
-        // SAFETY: the argument is alive.
-        Some(a) => unsafe { Location::from_raw(mlirValueGetLocation(a.to_raw())) },
+        Some(a) => location_of(a),
         None => owner.location(),
     }
 }

@@ -18,7 +18,7 @@ use super::{
     arith::{float_predicate, rounding_attr},
     by_sign, ct, e5m3, types,
 };
-use crate::dialect::{nv_tileaa as aa, pass::Failed, rt::*};
+use crate::dialect::{elements, nv_tileaa as aa, pass::Failed, rt::*};
 use ct::{RoundingMode, Signedness};
 use melior::ir::{Attribute, Type, TypeLike};
 
@@ -83,15 +83,7 @@ impl<'c> Translator<'c> {
 
     /// Returns a constant of float type `t` with all elements equal to `v`, rounded.
     pub(super) fn float_constant(&self, t: Type<'c>, v: f64) -> Val<'c> {
-        // SAFETY: the types are alive, and the element type is a float.
-        let value = unsafe {
-            let scalar = mlir_sys::mlirFloatAttrDoubleGet(self.context.to_raw(), types::element(t).to_raw(), v);
-            Attribute::from_raw(if types::is_tensor(t) {
-                mlir_sys::mlirDenseElementsAttrSplatGet(t.to_raw(), scalar)
-            } else {
-                scalar
-            })
-        };
+        let value = elements::filled(t, elements::float_of(types::element(t), v));
         self.b.value("arith.constant", t, &[], &[("value", value)])
     }
 

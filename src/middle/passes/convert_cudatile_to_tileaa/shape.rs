@@ -4,19 +4,12 @@
 //! directly in its final shape. Producers express a splat as a `reshape` to `1x1` followed by a `broadcast`.
 
 use super::{Translator, arith::int_predicate, ct, types};
-use crate::dialect::{behaviour, nv_tileaa as aa, pass::Failed, rt::*};
-use melior::ir::{Attribute, AttributeLike, Type, TypeLike};
+use crate::dialect::{behaviour, elements, nv_tileaa as aa, pass::Failed, rt::*};
+use melior::ir::{Attribute, Type};
 
 /// Converts a dense attribute of a tile type to the value of a constant of type `t`.
 pub(super) fn constant_value<'c>(dense: Attribute<'c>, t: Type<'c>) -> Attribute<'c> {
-    // SAFETY: the attribute is dense, has as many elements as `t`, and its element type.
-    unsafe {
-        Attribute::from_raw(if types::is_tensor(t) {
-            mlir_sys::mlirDenseElementsAttrReshapeGet(dense.to_raw(), t.to_raw())
-        } else {
-            mlir_sys::mlirDenseElementsAttrGetSplatValue(dense.to_raw())
-        })
-    }
+    elements::reshaped(dense, t)
 }
 
 /// The element that a splat repeats.
@@ -30,12 +23,7 @@ fn splat_source<'c>(v: Val<'c>) -> Option<Splat<'c>> {
         return Some(Splat::Scalar(splat.source()));
     }
     let value = attr(op, "value").filter(|_| behaviour::is_constant(op))?;
-    // SAFETY: the attribute is alive and checked to be dense.
-    unsafe {
-        (mlir_sys::mlirAttributeIsADenseElements(value.to_raw())
-            && mlir_sys::mlirDenseElementsAttrIsSplat(value.to_raw()))
-        .then(|| Splat::Constant(Attribute::from_raw(mlir_sys::mlirDenseElementsAttrGetSplatValue(value.to_raw()))))
-    }
+    elements::splat(value).map(Splat::Constant)
 }
 
 impl<'c> Translator<'c> {
@@ -52,9 +40,7 @@ impl<'c> Translator<'c> {
             None => None,
             Some(Splat::Scalar(s)) => Some(self.built(aa::SplatOp::build(&self.b, t, s))?.result()),
             Some(Splat::Constant(a)) => {
-                // SAFETY: `t` is a static tensor of the element type of `a`.
-                let value =
-                    unsafe { Attribute::from_raw(mlir_sys::mlirDenseElementsAttrSplatGet(t.to_raw(), a.to_raw())) };
+                let value = elements::dense(t, a);
                 Some(self.b.value("arith.constant", t, &[], &[("value", value)]))
             }
         })

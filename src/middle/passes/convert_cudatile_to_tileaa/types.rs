@@ -1,15 +1,19 @@
 //! Converts types of the public language to types of `nv_tileaa`, and classifies the latter.
 
 use super::e5m3;
+use crate::dialect::types::bit_width;
+pub use crate::dialect::types::{
+    element, f32, f64, int, is_base_float, is_e8m0 as is_scale, is_float, is_signless as is_int, is_tensor, is_tf32,
+    shape, tensor, with_element,
+};
 use crate::dialect::{
     cuda_tile as ct, nv_tileaa as aa,
     rt::{Val, ty},
 };
 use melior::{
     Context,
-    ir::{Location, Type, TypeLike},
+    ir::{Location, Type},
 };
-use mlir_sys::*;
 
 /// Returns the `nv_tileaa` type for `t`, or `None` if it is not supported.
 ///
@@ -89,86 +93,14 @@ pub fn token<'c>(context: &'c Context) -> Type<'c> {
     aa::MemTokenType::get(Location::unknown(context)).expect("a type without parameters").into()
 }
 
-pub fn tensor<'c>(shape: &[i64], element: Type<'c>) -> Type<'c> {
-    // SAFETY: shape and element are alive; a null encoding is none.
-    unsafe {
-        let none = mlirAttributeGetNull();
-        Type::from_raw(mlirRankedTensorTypeGet(shape.len() as isize, shape.as_ptr(), element.to_raw(), none))
-    }
-}
-pub fn is_tensor(t: Type<'_>) -> bool {
-    // SAFETY: `t` is alive.
-    unsafe { mlirTypeIsARankedTensor(t.to_raw()) }
-}
-/// Returns the element type of a tensor, or a scalar's own type.
-pub fn element<'c>(t: Type<'c>) -> Type<'c> {
-    // SAFETY: `t` is alive.
-    if is_tensor(t) { unsafe { Type::from_raw(mlirShapedTypeGetElementType(t.to_raw())) } } else { t }
-}
-pub fn shape(t: Type<'_>) -> Vec<i64> {
-    if !is_tensor(t) {
-        return vec![];
-    }
-    // SAFETY: `t` is a ranked tensor.
-    unsafe {
-        (0..mlirShapedTypeGetRank(t.to_raw())).map(|d| mlirShapedTypeGetDimSize(t.to_raw(), d as isize)).collect()
-    }
-}
-/// Returns a type with the shape of `t` and another element type.
-pub fn with_element<'c>(t: Type<'c>, element: Type<'c>) -> Type<'c> {
-    if is_tensor(t) { tensor(&shape(t), element) } else { element }
-}
 /// Returns the element type of a value.
 pub fn element_of<'c>(v: Val<'c>) -> Type<'c> {
     element(ty(v))
 }
-
-pub fn int<'c>(context: &'c Context, width: u32) -> Type<'c> {
-    // SAFETY: the context is alive.
-    unsafe { Type::from_raw(mlirIntegerTypeGet(context.to_raw(), width)) }
-}
-pub fn f32<'c>(context: &'c Context) -> Type<'c> {
-    // SAFETY: the context is alive.
-    unsafe { Type::from_raw(mlirF32TypeGet(context.to_raw())) }
-}
-pub fn f64<'c>(context: &'c Context) -> Type<'c> {
-    // SAFETY: the context is alive.
-    unsafe { Type::from_raw(mlirF64TypeGet(context.to_raw())) }
-}
-pub fn is_int(t: Type<'_>) -> bool {
-    // SAFETY: `t` is alive.
-    unsafe { mlirTypeIsAInteger(t.to_raw()) && mlirIntegerTypeIsSignless(t.to_raw()) }
-}
-pub fn is_float(t: Type<'_>) -> bool {
-    // SAFETY: `t` is alive.
-    unsafe { mlirTypeIsAFloat(t.to_raw()) }
-}
-/// Whether `t` is f16, bf16, f32 or f64, the formats that `arith` and the hardware compute in.
-pub fn is_base_float(t: Type<'_>) -> bool {
-    let t = t.to_raw();
-    // SAFETY: `t` is alive.
-    unsafe { mlirTypeIsAF16(t) || mlirTypeIsABF16(t) || mlirTypeIsAF32(t) || mlirTypeIsAF64(t) }
-}
-pub fn is_tf32(t: Type<'_>) -> bool {
-    // SAFETY: `t` is alive.
-    unsafe { mlirTypeIsATF32(t.to_raw()) }
-}
-/// Whether `t` is the scale format, which only has powers of two.
-pub fn is_scale(t: Type<'_>) -> bool {
-    // SAFETY: `t` is alive.
-    unsafe { mlirTypeIsAFloat8E8M0FNU(t.to_raw()) }
+/// Returns the width of an integer or float type in bits.
+pub fn width(t: Type<'_>) -> u32 {
+    bit_width(t).expect("an integer or float type")
 }
 pub fn is_token(t: Type<'_>) -> bool {
     aa::MemTokenType::cast(t).is_some()
-}
-/// Returns the width of an integer or float type in bits.
-pub fn width(t: Type<'_>) -> u32 {
-    // SAFETY: `t` is alive and of the class that each accessor requires.
-    unsafe {
-        if mlirTypeIsAInteger(t.to_raw()) {
-            mlirIntegerTypeGetWidth(t.to_raw())
-        } else {
-            mlirFloatTypeGetWidth(t.to_raw())
-        }
-    }
 }

@@ -18,6 +18,7 @@ use crate::dialect::{
     },
     pass::{Failed, fail},
     rt::*,
+    types::integer_width,
 };
 use melior::ir::TypeLike;
 use melior::{
@@ -116,8 +117,7 @@ fn histogram<'c>(b: &Builder<'c>, x: HistogramOp<'c>) -> Result<Vec<Val<'c>>, Bu
         return Ok(vec![]);
     };
     let [n, numbers] = [from[0], to[0]];
-    // SAFETY: both are integers.
-    let [width, counted] = [element, count].map(|t| unsafe { mlirIntegerTypeGetWidth(t.to_raw()) });
+    let [width, counted] = [element, count].map(|t| integer_width(t));
     let over = |v: Val<'c>, element: Type<'c>, shape: [i64; 2]| -> Result<Val<'c>, BuildError> {
         let one = ViewOp::build(b, tensor_type(&shape, element, None), v)?.result();
         Ok(BroadcastOp::build(b, tensor_type(&[n, numbers], element, None), one)?.result())

@@ -291,9 +291,3 @@ impl<'c> Convert<'c> {
         Ok(())
     }
 }
-
-fn next_op<'c>(op: OpRef<'c>) -> Option<OpRef<'c>> {
-    // SAFETY: `op` is alive and in a block.
-    let next = unsafe { mlir_sys::mlirOperationGetNextInBlock(melior::ir::operation::OperationLike::to_raw(&op)) };
-    (!next.ptr.is_null()).then(|| op_ref(next))
-}

@@ -29,6 +29,7 @@ use crate::{
         nv_tileas::{AtomicCasOp, AtomicRmwOp, Bounds, ReplicateOp, TiledAtomicRmwOp},
         pass::{Failed, fail},
         rt::*,
+        types::is_llvm_pointer,
     },
 };
 use melior::ir::Type;
@@ -317,7 +318,6 @@ impl<'c> Lower<'c, '_> {
         }
     }
     fn is_pointer(&self, t: Type<'c>) -> bool {
-        // SAFETY: the type is alive.
-        unsafe { mlir_sys::mlirTypeIsALLVMPointerType(melior::ir::TypeLike::to_raw(&t)) }
+        is_llvm_pointer(t)
     }
 }

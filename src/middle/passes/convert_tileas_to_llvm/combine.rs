@@ -143,19 +143,9 @@ fn commutes(op: OpRef<'_>) -> bool {
 }
 
 fn same_attributes(a: OpRef<'_>, b: OpRef<'_>) -> bool {
-    // SAFETY: both ops are alive and the indices in range.
-    unsafe {
-        let (a, b) = (a.to_raw(), b.to_raw());
-        let n = mlirOperationGetNumAttributes(a);
-        n == mlirOperationGetNumAttributes(b)
-            && (0..n).all(|i| {
-                let (x, y) = (mlirOperationGetAttribute(a, i), mlirOperationGetAttribute(b, i));
-                mlirIdentifierEqual(x.name, y.name) && mlirAttributeEqual(x.attribute, y.attribute)
-            })
-    }
+    named_attrs(a) == named_attrs(b)
 }
 
 fn block_of<'c>(op: OpRef<'c>) -> Blk<'c> {
-    // SAFETY: ops of a body are in a block.
-    unsafe { Blk::from_raw(mlirOperationGetBlock(op.to_raw())) }
+    block_around(op).expect("an op of a body is in a block")
 }

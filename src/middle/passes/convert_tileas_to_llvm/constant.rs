@@ -7,9 +7,11 @@ use super::{
     element_type,
 };
 use crate::dialect::{
+    elements,
     layouts::{Tensor, storage_bits},
     pass::{Failed, fail},
     rt::*,
+    types::{integer_width, is_float, is_integer},
 };
 use melior::ir::{Attribute, AttributeLike, Type, TypeLike};
 use mlir_sys::*;
@@ -26,14 +28,10 @@ impl<'c> Lower<'c, '_> {
             return Ok(());
         };
         let layout = self.layout(op, r)?;
-        // SAFETY: a constant of tensor type holds dense elements.
-        unsafe {
-            if mlirDenseElementsAttrIsSplat(value.to_raw()) {
-                let v =
-                    self.constant_of(op, Attribute::from_raw(mlirDenseElementsAttrGetSplatValue(value.to_raw())))?;
-                self.set_all(r, vec![v; layout.registers() as usize]);
-                return Ok(());
-            }
+        if let Some(element) = elements::splat(value) {
+            let v = self.constant_of(op, element)?;
+            self.set_all(r, vec![v; layout.registers() as usize]);
+            return Ok(());
         }
         let bits = element_bits(op, value)?;
         let registers = self.different(op, &tensor, &layout, &bits)?;
@@ -43,8 +41,7 @@ impl<'c> Lower<'c, '_> {
 
     /// Lowers a scalar constant to its register type.
     fn constant_of(&self, op: OpRef<'c>, value: Attribute<'c>) -> Result<Val<'c>, Failed> {
-        // SAFETY: the attribute is typed: integer or float.
-        let source = unsafe { Type::from_raw(mlirAttributeGetType(value.to_raw())) };
+        let source = attr_type(value);
         let to = element_type(self.l.context(), source)
             .ok_or_else(|| fail(op, format!("type {source} has no LLVM form")))?;
         if to == source {
@@ -59,8 +56,7 @@ impl<'c> Lower<'c, '_> {
         let int = match () {
             _ if t == l.f64 => l.i64,
             _ if t == l.f32 => l.i32,
-            // SAFETY: the type is alive.
-            _ if unsafe { mlirTypeIsAFloat(t.to_raw()) } => l.i16,
+            _ if is_float(t) => l.i16,
             _ => t,
         };
         // Sign-extend to a number that the type can represent.
@@ -130,8 +126,7 @@ impl<'c> Lower<'c, '_> {
         let part = match width {
             1 => l.i1,
             // An i4 is stored as a byte.
-            // SAFETY: the type is alive.
-            8 if unsafe { mlirTypeIsAInteger(t.to_raw()) } => t,
+            8 if is_integer(t) => t,
             8 => l.i8,
             16 => l.i16,
             32 => l.i32,
@@ -149,7 +144,6 @@ impl<'c> Lower<'c, '_> {
 impl<'c> super::llvm::Llvm<'c> {
     /// Returns the width of an integer type in bits.
     pub fn width(&self, t: Type<'c>) -> u32 {
-        // SAFETY: callers pass integer types.
-        unsafe { mlirIntegerTypeGetWidth(t.to_raw()) }
+        integer_width(t)
     }
 }

@@ -2,6 +2,7 @@
 
 use super::{Lower, i32_array, llvm::Cmp, parse};
 use crate::dialect::{
+    elements,
     layouts::{memory_bits, storage_bits},
     llvm_types::GLOBAL,
     nv_tileaa::{GetGlobalOp, GlobalOp},
@@ -63,8 +64,7 @@ pub(super) fn element_bits(op: OpRef<'_>, value: Attribute<'_>) -> Result<Vec<u6
 pub(super) fn scalar_bits(op: OpRef<'_>, value: Attribute<'_>) -> Result<u64, Failed> {
     let t = attr_type(value);
     let shape = crate::dialect::layouts::tensor_type(&[1], t, None);
-    // SAFETY: the attribute has the element type of the tensor.
-    let dense = unsafe { Attribute::from_raw(mlirDenseElementsAttrSplatGet(shape.to_raw(), value.to_raw())) };
+    let dense = elements::dense(shape.into(), value);
     Ok(element_bits(op, dense)?[0])
 }
 

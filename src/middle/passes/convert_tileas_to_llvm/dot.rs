@@ -357,6 +357,5 @@ pub(super) fn operand_list(from: usize, n: usize) -> String {
 }
 
 fn is_integer(t: Type<'_>) -> bool {
-    // SAFETY: the type is alive.
-    unsafe { mlirTypeIsAInteger(t.to_raw()) }
+    is_integer(t)
 }

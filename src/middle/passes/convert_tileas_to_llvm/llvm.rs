@@ -1,6 +1,6 @@
 //! Shorthands for building LLVM dialect ops.
 
-use crate::dialect::{llvm_types::SHARED, rt::*};
+use crate::dialect::{elements, llvm_types::SHARED, rt::*};
 use melior::{
     Context,
     dialect::llvm,
@@ -72,8 +72,7 @@ impl<'c> Llvm<'c> {
         self.b.value("llvm.mlir.constant", ty, &[], &[("value", value)])
     }
     pub fn float(&self, ty: Type<'c>, value: f64) -> Val<'c> {
-        // SAFETY: the type is a float type of the context.
-        let attr = unsafe { Attribute::from_raw(mlirFloatAttrDoubleGet(self.context().to_raw(), ty.to_raw(), value)) };
+        let attr = elements::float_of(ty, value);
         self.constant(ty, attr)
     }
     pub fn poison(&self, ty: Type<'c>) -> Val<'c> {
@@ -213,8 +212,7 @@ impl<'c> Llvm<'c> {
         result.map(|_| crate::dialect::rt::result(op, 0))
     }
     pub fn field(&self, aggregate: Val<'c>, element: Type<'c>, i: i64) -> Val<'c> {
-        // SAFETY: the context is alive; MLIR copies the list.
-        let position = unsafe { Attribute::from_raw(mlirDenseI64ArrayGet(self.context().to_raw(), 1, &i)) };
+        let position = i64s_to_attr(self.context(), &[i]);
         self.b.value("llvm.extractvalue", element, &[aggregate], &[("position", position)])
     }
     pub fn structure(&self, fields: &[Type<'c>]) -> Type<'c> {

@@ -15,6 +15,7 @@ use crate::{
         nv_tileas::{AnyOp, Bounds, MemDescType, MmaKind},
         remark::{self, remark},
         rt::*,
+        types::{is_e2m1, is_e4m3, is_e5m2, is_e8m0, is_f32},
     },
 };
 use melior::ir::{Attribute, Type, TypeLike};
@@ -64,8 +65,7 @@ impl<'c> Lower<'c, '_> {
             let reason = format!(
                 "{target} has no matrix instruction for operands of type {element}: the dot uses scalar instructions"
             );
-            // SAFETY: the type is alive.
-            let single = unsafe { mlirTypeIsAF32(element.to_raw()) };
+            let single = is_f32(element);
             let suggestion = if single { "round the operands to tf32 or bf16 if that is accurate enough" } else { "" };
             remark(dot.op(), remark::NO_TENSOR_CORE, reason, suggestion);
         } else if let Some(from) = widened(dot.lhs()) {
@@ -155,13 +155,7 @@ impl<'c> Lower<'c, '_> {
 /// Whether the type is f8 or narrower.
 fn is_narrow(t: Type<'_>) -> bool {
     let raw = t.to_raw();
-    // SAFETY: the type is alive.
-    unsafe {
-        mlirTypeIsAFloat8E4M3FN(raw)
-            || mlirTypeIsAFloat8E5M2(raw)
-            || mlirTypeIsAFloat8E8M0FNU(raw)
-            || mlirTypeIsAFloat4E2M1FN(raw)
-    }
+    is_e4m3(element) || is_e5m2(element) || is_e8m0(element) || is_e2m1(element)
 }
 
 /// Returns the narrow type that a dot's operand was widened from.

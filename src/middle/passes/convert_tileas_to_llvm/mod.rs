@@ -53,6 +53,7 @@ use crate::{
         pass::{Failed, PassContext, RustPass, context_of, descriptors, fail},
         rt::*,
         target::target,
+        types::is_llvm_pointer,
         upstream::{Arith, Math, Scf, Ub},
     },
     pass_descriptor,
@@ -639,8 +640,7 @@ impl<'c, 'm> Lower<'c, 'm> {
 }
 
 fn unit<'c>(context: &'c Context) -> Attribute<'c> {
-    // SAFETY: the context is alive.
-    unsafe { Attribute::from_raw(mlirUnitAttrGet(context.to_raw())) }
+    Attribute::unit(context)
 }
 
 fn parse<'c>(context: &'c Context, text: &str) -> Attribute<'c> {
@@ -658,8 +658,7 @@ fn argument_attributes<'c>(context: &'c Context, entry: Blk<'c>, types: &[Type<'
     let list: Vec<Attribute<'c>> = args(entry)
         .zip(types)
         .map(|(a, t)| {
-            // SAFETY: the type is alive.
-            let pointer = unsafe { mlirTypeIsALLVMPointerType(t.to_raw()) };
+            let pointer = is_llvm_pointer(t);
             let align = if pointer { promised_alignment(a) } else { 1 };
             if align > 1 {
                 any = true;

@@ -17,6 +17,7 @@ use crate::{
         },
         pass::{Failed, fail},
         rt::*,
+        types::{bit_width, is_tf32},
         upstream::is_llvm_constant,
     },
 };
@@ -146,8 +147,7 @@ impl<'c> Lower<'c, '_> {
         } else {
             values.chunks(parts).map(|bytes| self.glue(bytes, element)).collect()
         };
-        // SAFETY: the type is alive.
-        let elements = if unsafe { mlir_sys::mlirTypeIsATF32(to.element.to_raw()) } {
+        let elements = if is_tf32(to.element) {
             elements.into_iter().map(|v| self.without_low_bits(v)).collect()
         } else {
             elements
@@ -363,16 +363,7 @@ impl<'c> Lower<'c, '_> {
 
     /// Returns the width of an LLVM scalar in bits.
     pub(super) fn register_bits(&self, t: Type<'c>) -> u32 {
-        // SAFETY: the type is alive; widths are asked of integers and floats only.
-        unsafe {
-            if mlir_sys::mlirTypeIsAInteger(t.to_raw()) {
-                mlir_sys::mlirIntegerTypeGetWidth(t.to_raw())
-            } else if mlir_sys::mlirTypeIsAFloat(t.to_raw()) {
-                mlir_sys::mlirFloatTypeGetWidth(t.to_raw())
-            } else {
-                64
-            }
-        }
+        bit_width(t).unwrap_or(64)
     }
 
     //===-- slices ----------------------------------------------------------===//

@@ -28,6 +28,7 @@ use crate::dialect::{
     nv_tileas::{MemDescType, PrintOp},
     pass::{Failed, fail},
     rt::*,
+    types::{is_float, is_integer},
 };
 use melior::{
     dialect::llvm,
@@ -394,8 +395,7 @@ impl<'c> Lower<'c, '_> {
     ) -> Result<Val<'c>, Failed> {
         let l = &self.l;
         let pointer = nv_tileaa::PtrType::cast(element).is_some();
-        // SAFETY: the type is alive.
-        let (integer, float) = unsafe { (mlirTypeIsAInteger(element.to_raw()), mlirTypeIsAFloat(element.to_raw())) };
+        let (integer, float) = (is_integer(element), is_float(element));
         let number = match (pointer, float) {
             (true, _) => l.cast("ptrtoint", v, l.i64),
             (_, true) => self.as_double(op, element, v)?,

@@ -7,6 +7,7 @@ use crate::dialect::{
     nv_tileaa::{self, FpKind, FpOp, Rounding},
     pass::{Failed, fail},
     rt::*,
+    types::{integer_width, is_bf16, is_e2m1, is_e4m3, is_e5m2, is_e8m0, is_tf32},
     upstream::{Arith, Math},
 };
 use melior::ir::{Type, TypeLike};
@@ -228,8 +229,7 @@ impl<'c> Lower<'c, '_> {
         attr(op, "predicate").map_or(0, int_attr)
     }
     fn int_width(&self, t: Type<'c>) -> u32 {
-        // SAFETY: callers pass integer types.
-        unsafe { mlirIntegerTypeGetWidth(t.to_raw()) }
+        integer_width(t)
     }
 
     /// Truncated quotient, adjusted by one down (floor) or up (ceiling) if there is a remainder on that side.
@@ -253,8 +253,7 @@ impl<'c> Lower<'c, '_> {
     fn int_to_float(&self, a: Val<'c>, to: Type<'c>, signed: bool) -> Val<'c> {
         let l = &self.l;
         let convert = if signed { "sitofp" } else { "uitofp" };
-        // SAFETY: the type is alive.
-        let bf16 = unsafe { mlirTypeIsABF16(to.to_raw()) };
+        let bf16 = is_bf16(to);
         if !bf16 || self.target.features.contains(Feature::Bf16Arithmetic) {
             return l.cast(convert, a, to);
         }
@@ -293,8 +292,7 @@ impl<'c> Lower<'c, '_> {
     /// in.
     fn extend(&self, a: Val<'c>, to: Type<'c>) -> Val<'c> {
         let l = &self.l;
-        // SAFETY: the type is alive.
-        if !unsafe { mlirTypeIsABF16(ty(a).to_raw()) } {
+        if !is_bf16(ty(a)) {
             return l.cast("fpext", a, to);
         }
         let bits = l.cast("zext", l.cast("bitcast", a, l.i16), l.i32);
@@ -493,18 +491,14 @@ impl<'c> Lower<'c, '_> {
 
 /// Returns the library's name for a narrow format; `None` for formats with LLVM types.
 fn narrow(t: Type<'_>) -> Option<lib::Format> {
-    // SAFETY: the type is alive.
-    unsafe {
-        let raw = t.to_raw();
-        Some(match () {
-            _ if mlirTypeIsATF32(raw) => lib::Format::Tf32,
-            _ if mlirTypeIsAFloat8E4M3FN(raw) => lib::Format::E4m3,
-            _ if mlirTypeIsAFloat8E5M2(raw) => lib::Format::E5m2,
-            _ if mlirTypeIsAFloat8E8M0FNU(raw) => lib::Format::E8m0,
-            _ if mlirTypeIsAFloat4E2M1FN(raw) => lib::Format::E2m1,
-            _ => return None,
-        })
-    }
+    Some(match t {
+        _ if is_tf32(t) => lib::Format::Tf32,
+        _ if is_e4m3(t) => lib::Format::E4m3,
+        _ if is_e5m2(t) => lib::Format::E5m2,
+        _ if is_e8m0(t) => lib::Format::E8m0,
+        _ if is_e2m1(t) => lib::Format::E2m1,
+        _ => return None,
+    })
 }
 
 fn no_lowering(op: OpRef<'_>) -> Failed {

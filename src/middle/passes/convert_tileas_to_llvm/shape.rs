@@ -9,6 +9,7 @@ use crate::{
         nv_tileas::{BroadcastOp, MakeRangeOp},
         pass::{Failed, fail},
         rt::*,
+        types::integer_width,
     },
 };
 
@@ -20,10 +21,7 @@ impl<'c> Lower<'c, '_> {
         let index = layout.index_expr();
         let thread = self.linear(&index.thread);
         let widen = |v: Val<'c>| {
-            let width = |t| {
-                // SAFETY: ranges are integers.
-                unsafe { mlir_sys::mlirIntegerTypeGetWidth(melior::ir::TypeLike::to_raw(&t)) }
-            };
+            let width = |t| integer_width(t);
             if width(element) > 32 { self.l.cast("zext", v, element) } else { self.l.cast("trunc", v, element) }
         };
         let registers = index
@@ -106,9 +104,7 @@ impl<'c> Lower<'c, '_> {
     }
 
     pub(super) fn resize_unsigned(&self, v: Val<'c>, to: melior::ir::Type<'c>) -> Val<'c> {
-        // SAFETY: both are integer types.
-        let width =
-            |t: melior::ir::Type<'c>| unsafe { mlir_sys::mlirIntegerTypeGetWidth(melior::ir::TypeLike::to_raw(&t)) };
+        let width = |t: melior::ir::Type<'c>| integer_width(t);
         if width(ty(v)) < width(to) { self.l.cast("zext", v, to) } else { self.l.cast("trunc", v, to) }
     }
 }

@@ -6,6 +6,7 @@ use crate::dialect::{
     nv_tileaa::Padding,
     pass::{Failed, fail},
     rt::*,
+    types::{integer_width, is_float, is_integer, is_llvm_pointer},
 };
 use melior::ir::{Type, TypeLike};
 
@@ -240,16 +241,12 @@ impl<'c> Lower<'c, '_> {
         if self.is_narrow_int(ty(v)) { self.l.cast("zext", v, memory) } else { v }
     }
     pub(super) fn is_narrow_int(&self, t: Type<'c>) -> bool {
-        // SAFETY: the type is alive.
-        unsafe { mlir_sys::mlirTypeIsAInteger(t.to_raw()) && mlir_sys::mlirIntegerTypeGetWidth(t.to_raw()) < 8 }
+        is_integer(t) && integer_width(t) < 8
     }
     /// Reinterprets the bits as another type of the same width.
     pub(super) fn reinterpret(&self, v: Val<'c>, to: Type<'c>) -> Val<'c> {
         let l = &self.l;
-        let is_pointer = |t: Type<'c>| {
-            // SAFETY: the type is alive.
-            unsafe { mlir_sys::mlirTypeIsALLVMPointerType(t.to_raw()) }
-        };
+        let is_pointer = |t: Type<'c>| is_llvm_pointer(t);
         match () {
             _ if ty(v) == to => v,
             _ if is_pointer(to) => l.cast("inttoptr", v, to),
@@ -274,9 +271,7 @@ impl<'c> Lower<'c, '_> {
     ) -> Result<Fill<'c>, Failed> {
         let l = &self.l;
         let to = element_type(l.context(), element).ok_or_else(|| fail(op, "element has no LLVM form"))?;
-        // SAFETY: the type is alive.
-        let (is_float, is_pointer) =
-            unsafe { (mlir_sys::mlirTypeIsAFloat(to.to_raw()), mlir_sys::mlirTypeIsALLVMPointerType(to.to_raw())) };
+        let (is_float, is_pointer) = (is_float(to), is_llvm_pointer(to));
         let value = match padding.unwrap_or(Padding::Zero) {
             _ if is_pointer => l.b.value("llvm.mlir.zero", to, &[], &[]),
             Padding::Zero if is_float => l.float(to, 0.0),

@@ -9,6 +9,7 @@ use crate::dialect::{
     nv_tileaa::{FpCastOp, Rounding},
     pass::Failed,
     rt::*,
+    types::{is_bf16, is_e4m3, is_e5m2, is_f16, is_f32},
 };
 use melior::ir::{Type, TypeLike};
 use mlir_sys::*;
@@ -118,12 +119,8 @@ impl<'c> Lower<'c, '_> {
         let (Some(from), Some(to)) = (Tensor::of_value(op.source()), Tensor::of_value(op.result())) else {
             return Ok(false);
         };
-        // SAFETY: the types are alive.
-        let (e4m3, e5m2, f16, f32, bf16) = unsafe {
-            let (source, element) = (from.element.to_raw(), to.element.to_raw());
-            let (f16, f32, bf16) = (mlirTypeIsAF16(element), mlirTypeIsAF32(element), mlirTypeIsABF16(element));
-            (mlirTypeIsAFloat8E4M3FN(source), mlirTypeIsAFloat8E5M2(source), f16, f32, bf16)
-        };
+        let (f16, f32, bf16) = (is_f16(to.element), is_f32(to.element), is_bf16(to.element));
+        let (e4m3, e5m2) = (is_e4m3(from.element), is_e5m2(from.element));
         let values = self.fragment(op.op(), op.source())?;
         if !(f16 || f32 || bf16) || !(e4m3 || e5m2) || values.len() % 2 != 0 {
             return Ok(false);
@@ -173,12 +170,8 @@ impl<'c> Lower<'c, '_> {
         let (Some(from), Some(to)) = (Tensor::of_value(op.source()), Tensor::of_value(op.result())) else {
             return Ok(false);
         };
-        // SAFETY: the types are alive.
-        let (e4m3, e5m2, exact) = unsafe {
-            let (source, element) = (from.element.to_raw(), to.element.to_raw());
-            let exact = mlirTypeIsAF32(source) || mlirTypeIsAF16(source) || mlirTypeIsABF16(source);
-            (mlirTypeIsAFloat8E4M3FN(element), mlirTypeIsAFloat8E5M2(element), exact)
-        };
+        let exact = is_f32(from.element) || is_f16(from.element) || is_bf16(from.element);
+        let (e4m3, e5m2) = (is_e4m3(to.element), is_e5m2(to.element));
         let has_instruction = self.target.has(Feature::Fp8Convert) && (e4m3 || e5m2);
         if !has_instruction || !exact || op.rounding() != Rounding::NearestEven {
             return Ok(false);
@@ -242,8 +235,7 @@ impl<'c> Lower<'c, '_> {
         let (source, result) = (operand(op, 0), result(op, 0));
         let (Some(from), Some(to)) = (Tensor::of_value(source), Tensor::of_value(result)) else { return Ok(false) };
         let l = &self.l;
-        // SAFETY: the type is alive.
-        let is_half = unsafe { mlirTypeIsAF16(to.element.to_raw()) || mlirTypeIsABF16(to.element.to_raw()) };
+        let is_half = is_f16(to.element) || is_bf16(to.element);
         let in_branch = || uses(result).iter().any(|(user, _)| block_of(*user) != block_of(op));
         if from.element != l.f32 || !is_half || !in_branch() {
             return Ok(false);

@@ -11,6 +11,7 @@ use crate::{
     },
     dialect::{
         behaviour::{LayoutRelation, effects, is_constant, layout_relation},
+        elements,
         layouts::Tensor,
         nv_tileaa::{self, AnyOp, MemTokenType, Ordering, ReduceOp, ScanOp, TiledViewType},
         pass::Obstacle,
@@ -434,10 +435,7 @@ impl<'c> Demands<'c> {
 /// Whether an op is a constant with equal elements.
 fn is_splat(op: OpRef<'_>) -> bool {
     let value = attr(op, "value").filter(|_| is_constant(op));
-    // SAFETY: the attribute is alive, and only dense ones are asked.
-    value.is_some_and(|a| unsafe {
-        mlirAttributeIsADenseElements(a.to_raw()) && mlirDenseElementsAttrIsSplat(a.to_raw())
-    })
+    value.is_some_and(|a| elements::splat(a).is_some())
 }
 
 /// Returns the dimension of another shape of the same elements whose slices equal the slices of `shape` along

@@ -11,6 +11,7 @@ use crate::{
         },
         pass::{Failed, fail},
         rt::*,
+        types::integer_width,
         upstream::Scf,
     },
 };
@@ -312,8 +313,7 @@ impl<'c> Rebuild<'_, 'c> {
         let count = self.demands.count;
         let new = self.get(op, v, Part::Whole)?;
         let t = ty(new);
-        // SAFETY: numbers of tiles are integers.
-        let bits = unsafe { mlirIntegerTypeGetWidth(t.to_raw()) };
+        let bits = integer_width(t);
         let most = |bits: u32| (1i64 << (bits - 1)) - 1;
         let fits = bits >= 64
             || self.facts.get(v).range.is_some_and(|(low, high)| low >= 0 && high <= (most(bits) - count) / count);
@@ -330,8 +330,7 @@ impl<'c> Rebuild<'_, 'c> {
 
     /// Converts a non-negative integer to another type.
     fn resized(&self, v: Val<'c>, t: Type<'c>) -> Val<'c> {
-        // SAFETY: both are integers.
-        let [from, to] = [ty(v), t].map(|t| unsafe { mlirIntegerTypeGetWidth(t.to_raw()) });
+        let [from, to] = [ty(v), t].map(|t| integer_width(t));
         match from.cmp(&to) {
             std::cmp::Ordering::Equal => v,
             std::cmp::Ordering::Less => self.b.value("arith.extui", t, &[v], &[]),
@@ -357,16 +356,7 @@ impl<'c> Rebuild<'_, 'c> {
         };
         let out = self.slots(results(op));
         let mut state = self.b.state(op_name(op));
-        // SAFETY: the op is alive.
-        for i in 0..unsafe { mlirOperationGetNumAttributes(op.to_raw()) } {
-            // SAFETY: the position is one of its attributes.
-            let named = unsafe { mlirOperationGetAttribute(op.to_raw(), i) };
-            // SAFETY: names live as long as the context.
-            let (name, value) = unsafe {
-                let name = mlirIdentifierStr(named.name);
-                let bytes = std::slice::from_raw_parts(name.data.cast::<u8>(), name.length);
-                (std::str::from_utf8(bytes).unwrap_or_default(), Attribute::from_raw(named.attribute))
-            };
+        for (name, value) in named_attrs(op) {
             state.attr(name, value);
         }
         let mut all = vec![];

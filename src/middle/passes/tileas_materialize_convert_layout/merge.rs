@@ -115,8 +115,7 @@ fn round_trip<'c>(ops: &[OpRef<'c>]) -> Option<(Option<OpRef<'c>>, Open<'c>, usi
 fn join<'c>(before: Open<'c>, reuse: Option<OpRef<'c>>, after: Open<'c>) -> Open<'c> {
     let first = after.late[0];
     for &op in &before.late {
-        // SAFETY: both ops are alive and in one block.
-        unsafe { mlirOperationMoveBefore(op.to_raw(), first.to_raw()) }
+        move_before(op, first);
     }
     reuse.into_iter().for_each(erase);
     erase(before.barrier);

@@ -47,8 +47,7 @@ impl<'c> RegisterLoops<'c> {
             return;
         }
         let rest: Vec<MlirValue> = without(operands(terminator), first, arrays).iter().map(|v| v.to_raw()).collect();
-        // SAFETY: the op and the values are alive.
-        unsafe { mlirOperationSetOperands(terminator.to_raw(), rest.len() as isize, rest.as_ptr()) }
+        set_operands(terminator, &rest);
     }
 
     /// Rebuilds `op` without the results that have arrays and without the corresponding operands, which start at
@@ -72,8 +71,7 @@ impl<'c> RegisterLoops<'c> {
         }
         let new = b.insert(state).map_err(|e| fail(op, e.to_string()))?;
         for i in 0..region_count(op) {
-            // SAFETY: both ops are alive; the old op gives up its body.
-            unsafe { mlirRegionTakeBody(region(new, i).to_raw(), region(op, i).to_raw()) }
+            take_blocks(region(new, i), region(op, i));
         }
         for (old, new) in without(results(op), 0, results_in).into_iter().zip(results(new)) {
             replace_all_uses(old, new);
@@ -157,10 +155,5 @@ fn without<'c>(values: impl Iterator<Item = Val<'c>>, first: usize, arrays: &Arr
 
 /// Returns all attributes of an op, by name.
 fn attributes<'c>(op: OpRef<'c>) -> Vec<(&'c str, Attribute<'c>)> {
-    // SAFETY: `op` is alive, and names and attributes live as long as the context.
-    unsafe {
-        let count = mlirOperationGetNumAttributes(op.to_raw());
-        let named = (0..count).map(|i| mlirOperationGetAttribute(op.to_raw(), i));
-        named.map(|a| (raw_to_str(mlirIdentifierStr(a.name)), Attribute::from_raw(a.attribute))).collect()
-    }
+    named_attrs(op)
 }

@@ -1,0 +1,74 @@
+//! Attributes of constants: scalars and dense elements, without raw handles.
+
+use super::{rt::*, types::is_tensor};
+use melior::ir::{Attribute, AttributeLike, Type, TypeLike};
+use mlir_sys::*;
+
+/// Returns the value of an integer attribute, or `None` for other attributes.
+pub fn integer(a: Attribute<'_>) -> Option<i64> {
+    // SAFETY: `a` is alive.
+    unsafe { mlirAttributeIsAInteger(a.to_raw()) }.then(|| int_attr(a))
+}
+
+/// Returns the value of a float attribute, or `None` for other attributes.
+pub fn float(a: Attribute<'_>) -> Option<f64> {
+    // SAFETY: `a` is alive.
+    unsafe { mlirAttributeIsAFloat(a.to_raw()) }.then(|| float_attr(a))
+}
+
+/// Returns the element that all elements of a dense attribute equal, or `None` for other attributes.
+pub fn splat<'c>(a: Attribute<'c>) -> Option<Attribute<'c>> {
+    let raw = a.to_raw();
+    // SAFETY: `a` is alive, and its kind is checked before its elements are read.
+    unsafe {
+        let is_splat = mlirAttributeIsADenseElements(raw) && mlirDenseElementsAttrIsSplat(raw);
+        is_splat.then(|| Attribute::from_raw(mlirDenseElementsAttrGetSplatValue(raw)))
+    }
+}
+
+/// Returns the integer that a scalar has, or that all elements of a dense attribute equal.
+pub fn splat_integer(a: Attribute<'_>) -> Option<i64> {
+    integer(a).or_else(|| splat(a).and_then(integer))
+}
+
+/// Returns the integer `value` of type `t`, truncated to the width of `t`.
+pub fn integer_of<'c>(t: Type<'c>, value: i64) -> Attribute<'c> {
+    // SAFETY: `t` is alive.
+    unsafe { Attribute::from_raw(mlirIntegerAttrGet(t.to_raw(), value)) }
+}
+
+/// Returns the float `value` rounded to the float type `t`.
+pub fn float_of<'c>(t: Type<'c>, value: f64) -> Attribute<'c> {
+    // SAFETY: `t` is alive.
+    unsafe { Attribute::from_raw(mlirFloatAttrDoubleGet(mlirTypeGetContext(t.to_raw()), t.to_raw(), value)) }
+}
+
+/// Returns a dense attribute of the shaped type `t` whose elements all equal `element`, which has its element type.
+pub fn dense<'c>(t: Type<'c>, element: Attribute<'c>) -> Attribute<'c> {
+    // SAFETY: both are alive.
+    unsafe { Attribute::from_raw(mlirDenseElementsAttrSplatGet(t.to_raw(), element.to_raw())) }
+}
+
+/// Returns `scalar` for a scalar type, and the dense attribute of that scalar for a tensor type.
+pub fn filled<'c>(t: Type<'c>, scalar: Attribute<'c>) -> Attribute<'c> {
+    if is_tensor(t) { dense(t, scalar) } else { scalar }
+}
+
+/// Returns the dense attribute `a` in the shape of the tensor `t`, which has as many elements; or its element, if `t` is a
+/// scalar.
+///
+/// # Panics
+/// `t` is a scalar and the elements of `a` differ.
+pub fn reshaped<'c>(a: Attribute<'c>, t: Type<'c>) -> Attribute<'c> {
+    if !is_tensor(t) {
+        return splat(a).expect("a scalar constant has one element");
+    }
+    // SAFETY: both are alive, and the caller passes a dense attribute with the elements of `t`.
+    unsafe { Attribute::from_raw(mlirDenseElementsAttrReshapeGet(a.to_raw(), t.to_raw())) }
+}
+
+/// Returns the symbol that a flat symbol reference names, or `None` for other attributes.
+pub fn symbol<'c>(a: Attribute<'c>) -> Option<&'c str> {
+    // SAFETY: `a` is alive, and its kind is checked before its name is read.
+    unsafe { mlirAttributeIsAFlatSymbolRef(a.to_raw()).then(|| raw_to_str(mlirFlatSymbolRefAttrGetValue(a.to_raw()))) }
+}
