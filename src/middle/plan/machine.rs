@@ -1,11 +1,11 @@
-//! The numbers of a machine, as the crate `tile-machine` has them: each has a unit, a source, a date and a kind.
+//! The numbers of a machine, from the crate `tile-machine`. Each has a unit, a source, a date and a kind.
 
 use std::collections::BTreeMap;
 
 use thiserror::Error;
 use tile_machine::Origin;
 
-/// What is wrong with a machine file, or with a request for a number.
+/// A malformed machine file, an unknown machine, or a missing number.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum MachineError {
     #[error("no machine '{0}'")]
@@ -32,13 +32,13 @@ impl MachineError {
 pub struct Entry {
     pub value: f64,
     pub unit: String,
-    /// `measured` by the GPU kit, `published`, or `derived` from such numbers as the note says.
+    /// `measured` by the GPU kit, `published`, or `derived` from other numbers as its source explains.
     pub kind: String,
     pub source: String,
     pub date: String,
 }
 
-/// The numbers of one machine, by name.
+/// The numbers of one machine by key.
 #[derive(Debug, Clone)]
 pub struct Machine {
     pub name: String,
@@ -67,7 +67,7 @@ impl Machine {
         tile_machine::Machine::named(name).map(Self::of).map_err(MachineError::of)
     }
 
-    /// Reads a machine file.
+    /// Parses a machine file.
     pub fn parse(text: &str) -> Result<Self, MachineError> {
         tile_machine::Machine::parse(text).map(Self::of).map_err(MachineError::of)
     }
