@@ -36,6 +36,7 @@ use rustc_hash::FxHashSet;
 
 /// A loop of two dependent dots, and the ops to move.
 pub struct DependentDots<'c> {
+    /// The loop.
     pub around: OpRef<'c>,
     pub body: Blk<'c>,
     pub early: DotOp<'c>,
@@ -67,9 +68,9 @@ impl<'c> DependentDots<'c> {
             return None;
         }
         // Users of the late dot's previous result must follow the early dot.
-        let sum = arg(body, index + 1);
+        let accumulator = arg(body, index + 1);
         let mut up_to_early = ops_of(body).take_while(|o| *o != early.op()).chain([early.op()]);
-        if up_to_early.any(|o| uses_inside(o, sum)) {
+        if up_to_early.any(|o| uses_inside(o, accumulator)) {
             return None;
         }
         let (needed, exclusive) = needed_by(late, body)?;

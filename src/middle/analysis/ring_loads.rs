@@ -95,9 +95,9 @@ impl<'c> Candidates<'c> {
         let loads: Vec<RingLoad<'c>> = ops_of(body).filter_map(|load| RingLoad::of(load, op, body)).collect();
         let dots: Vec<AnyDot<'c>> = ops_of(body).filter_map(AnyDot::cast).collect();
         let taken = |v: Val<'c>| Tensor::of_value(v).map_or(0, |t| words(t.element, register_bits(v).unwrap_or(0)));
-        let sums: u64 = dots.iter().map(|d| taken(d.result())).sum();
+        let accumulators: u64 = dots.iter().map(|d| taken(d.result())).sum();
         let budget = u64::from(target.limits.dot_registers);
-        let is_short = |d: &AnyDot<'c>| taken(d.lhs()) >= RESIDENT_WORDS && sums + taken(d.lhs()) > budget;
+        let is_short = |d: &AnyDot<'c>| taken(d.lhs()) >= RESIDENT_WORDS && accumulators + taken(d.lhs()) > budget;
         let residents = dots.iter().filter(|d| is_short(d)).filter_map(|d| Resident::of(*d, op)).collect();
         (!loads.is_empty()).then_some(Self { op, loads, residents })
     }

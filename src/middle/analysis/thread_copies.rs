@@ -35,6 +35,7 @@ pub struct PlainLoad<'c> {
 }
 
 impl<'c> PlainLoad<'c> {
+    /// Returns `None` if `op` is not a load that asynchronous copies can replace.
     pub fn of(op: OpRef<'c>) -> Option<Self> {
         let (value, token, ordering, vector, dim) = if let Some(x) = TiledLoadOp::cast(op) {
             let view = View::of(x.view())?;
@@ -111,7 +112,7 @@ pub fn build_copy<'c>(
         );
         return copy.map(|c| c.done()).map_err(error);
     }
-    let x = LoadOp::cast(load).ok_or_else(|| fail(load, "not a load that can be copied"))?;
+    let x = LoadOp::cast(load).ok_or_else(|| fail(load, "an asynchronous copy cannot replace this load"))?;
     let copy = AsyncLoadOp::build(
         b,
         token,
@@ -130,5 +131,7 @@ pub fn build_copy<'c>(
 
 /// The type of the token of an asynchronous copy.
 pub fn async_token(op: OpRef<'_>) -> Result<Type<'_>, Failed> {
-    AsyncTokenType::get(op.location()).map(Into::into).ok_or_else(|| fail(op, "no type of asynchronous tokens"))
+    AsyncTokenType::get(op.location())
+        .map(Into::into)
+        .ok_or_else(|| fail(op, "cannot create the type of asynchronous tokens"))
 }

@@ -17,6 +17,7 @@ const PLAN: &str = "nv_tileas.dot_plan";
 /// Warps per warpgroup.
 pub const WARPGROUP: u32 = 4;
 
+/// The plan. All numbers are positive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DotPlan {
     /// Consumer warpgroups along the rows and along the columns.
@@ -36,10 +37,12 @@ pub struct DotPlan {
 }
 
 impl DotPlan {
+    /// Warps of all consumer warpgroups.
     pub fn consumer_warps(&self) -> u32 {
         self.groups[0] * self.groups[1] * WARPGROUP
     }
 
+    /// Warps of all producer warpgroups.
     pub fn producer_warps(&self) -> u32 {
         self.producers * WARPGROUP
     }

@@ -36,6 +36,7 @@ pub struct Kernel {
     pub dots: Vec<DotLoop>,
     /// Dots of other loops and branches, which the same warpgroups issue.
     pub elsewhere: Vec<DotLoop>,
+    /// The rings through which operands come.
     pub rings: Vec<Ring>,
     /// Bytes of operands that are resident in shared memory.
     pub resident: u32,
@@ -63,6 +64,7 @@ pub struct KernelPlan {
     pub groups: u32,
     /// Maximum columns of an instruction.
     pub columns: u32,
+    /// Resident CTAs per SM.
     pub blocks: u32,
     /// Stages of each ring.
     pub stages: u32,

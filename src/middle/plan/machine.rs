@@ -34,6 +34,7 @@ pub struct Entry {
     pub unit: String,
     /// `measured` by the GPU kit, `published`, or `derived` from other numbers as its source explains.
     pub kind: String,
+    /// The measurement or publication.
     pub source: String,
     pub date: String,
 }
@@ -41,6 +42,7 @@ pub struct Entry {
 /// The numbers of one machine by key.
 #[derive(Debug, Clone)]
 pub struct Machine {
+    /// The name of the machine file.
     pub name: String,
     entries: BTreeMap<String, Entry>,
 }
@@ -63,6 +65,9 @@ impl Machine {
         Self { name: machine.name, entries }
     }
 
+    /// Returns a machine by its name, such as `sm_90`.
+    ///
+    /// Errors: no such machine, or a malformed machine file.
     pub fn named(name: &str) -> Result<Self, MachineError> {
         tile_machine::Machine::named(name).map(Self::of).map_err(MachineError::of)
     }
@@ -72,11 +77,15 @@ impl Machine {
         tile_machine::Machine::parse(text).map(Self::of).map_err(MachineError::of)
     }
 
+    /// Returns the value of `key` in the entry's unit.
+    ///
+    /// Errors: the machine lacks this number.
     pub fn get(&self, key: &str) -> Result<f64, MachineError> {
         let missing = || MachineError::Missing { machine: self.name.clone(), key: key.to_owned() };
         self.entries.get(key).map(|e| e.value).ok_or_else(missing)
     }
 
+    /// All keys with their entries, in alphabetical order.
     pub fn entries(&self) -> impl Iterator<Item = (&str, &Entry)> {
         self.entries.iter().map(|(k, e)| (k.as_str(), e))
     }

@@ -5,10 +5,15 @@ use crate::product::{AStorage, DotLoop, Prediction};
 
 /// The numbers that decisions need, looked up once.
 pub struct Numbers {
+    /// Registers per SM.
     pub registers: u32,
+    /// Bytes of shared memory per SM.
     pub shared_sm: u32,
+    /// Bytes of shared memory that each CTA reserves for the system.
     pub shared_reserved: u32,
+    /// Maximum bytes of shared memory of a CTA.
     pub shared_block: u32,
+    /// The limits of `setmaxnreg`, in registers per thread.
     pub max_registers: u32,
     pub min_registers: u32,
     /// Registers per consumer thread in addition to accumulators and operands.
@@ -16,11 +21,11 @@ pub struct Numbers {
     dot_interval: f64,
     chain_shared: f64,
     chain_registers: f64,
-    fma_beside: f64,
-    share_beside: f64,
+    fma_during_dots: f64,
+    dot_share_during_fma: f64,
     shared_rate: f64,
     shared_latency: f64,
-    meeting: f64,
+    barrier: f64,
     l2_rate: f64,
     edge: f64,
     hit: f64,
@@ -47,6 +52,9 @@ pub(crate) const CONVERTER_REGISTERS: u32 = 40;
 const HELD_BYTES: u32 = 64;
 
 impl Numbers {
+    /// Looks up the numbers of a machine.
+    ///
+    /// Errors: the machine lacks one of them.
     pub fn new(machine: &Machine) -> Result<Self, MachineError> {
         let whole = |key: &str| machine.get(key).map(|v| v as u32);
         let latency = |kb: f64| Ok((kb, machine.get(&format!("tma.dram.latency.{kb}kb"))?));
@@ -61,11 +69,11 @@ impl Numbers {
             dot_interval: machine.get("wgmma.f16.n256.interval")?,
             chain_shared: machine.get("wgmma.chain.shared")?,
             chain_registers: machine.get("wgmma.chain.registers")?,
-            fma_beside: machine.get("pipe.fma.beside_wgmma")?,
-            share_beside: machine.get("wgmma.beside_fma.share")?,
+            fma_during_dots: machine.get("pipe.fma.beside_wgmma")?,
+            dot_share_during_fma: machine.get("wgmma.beside_fma.share")?,
             shared_rate: machine.get("shared.bytes_per_clk")?,
             shared_latency: machine.get("latency.shared")?,
-            meeting: machine.get("barrier.named")?,
+            barrier: machine.get("barrier.named")?,
             l2_rate: machine.get("l2.all_shared")?,
             edge: machine.get("mbarrier.edge")?,
             hit: machine.get("mbarrier.hit")?,
@@ -99,13 +107,14 @@ impl Numbers {
         instructions * interval.max(f64::from(32 * read) / self.shared_rate)
     }
 
+    /// Predicts the clocks of a candidate. The measured latency of loads is multiplied by `latency`.
     pub fn predict(&self, product: &DotLoop, candidate: &Candidate, latency: f64) -> Prediction {
         let tensor = self.tensor(product, candidate.columns);
         let trip = self.round_trip(product, candidate.columns, latency);
         let promotion = if product.promoted() {
             // One addition per accumulator; the four warps of a warpgroup run on four schedulers.
             let additions = f64::from(product.m * product.n) / 128.0 * f64::from(product.k) / f64::from(PROMOTION);
-            additions * self.fma_beside
+            additions * self.fma_during_dots
         } else {
             0.0
         };
@@ -114,7 +123,7 @@ impl Numbers {
         let production = self.production(product, candidate.producers);
         let ring = trip / f64::from(candidate.stages);
         // Additions take issue slots from the dots.
-        let slowed = (1.0 - self.share_beside) * promotion;
+        let slowed = (1.0 - self.dot_share_during_fma) * promotion;
         let chain = tensor + slowed + self.exposed(product, candidate, tensor, promotion, conversion);
         let bounds = [
             (chain, "tensor cores"),
@@ -160,7 +169,7 @@ impl Numbers {
     pub(crate) fn conversion(&self, product: &DotLoop, warpgroups: u32) -> f64 {
         let bytes = product.converted_bytes();
         let parts = bytes.div_ceil(warpgroups * 128 * HELD_BYTES);
-        2.0 * f64::from(bytes) / self.shared_rate + f64::from(parts) * (self.shared_latency + self.meeting)
+        2.0 * f64::from(bytes) / self.shared_rate + f64::from(parts) * (self.shared_latency + self.barrier)
     }
 
     /// Clocks in which `producers` warpgroups compute their operands of a stage. Loads of the tile are issued an
@@ -224,11 +233,14 @@ pub struct Candidate {
     pub producers: u32,
     /// Whether a converter warpgroup converts operands in place of the consumers.
     pub converter: bool,
+    /// Resident CTAs per SM.
     pub blocks: u32,
+    /// Stages of the ring; 0 until it is chosen.
     pub stages: u32,
 }
 
 impl Candidate {
+    /// The number of consumer warpgroups.
     pub fn consumers(&self) -> u32 {
         self.groups.0 * self.groups.1
     }
@@ -260,7 +272,7 @@ impl Candidate {
         };
         let converted = if product.converted_bytes() > 0 && !self.converter { CONVERSION_REGISTERS } else { 0 };
         // A stage is converted while no chain is in flight, so the two needs do not add up.
-        let beside = promoted.max(converted) + operand + product.epilogue_registers + numbers.other_registers;
-        self.accumulators(product) + beside
+        let other = promoted.max(converted) + operand + product.epilogue_registers + numbers.other_registers;
+        self.accumulators(product) + other
     }
 }

@@ -20,25 +20,32 @@ pub enum AStorage {
 /// A loop `accumulator += A * B` that loads the tiles of A and B in each iteration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DotLoop {
+    /// Rows of the tile of A and of the accumulator.
     pub m: u32,
+    /// Columns of the tile of B and of the accumulator.
     pub n: u32,
+    /// Elements of K per iteration.
     pub k: u32,
+    /// The element type of A and B.
     pub operand: Element,
+    /// The dimension along which the tile of A is contiguous in memory.
     pub a_major: Major,
+    /// The dimension along which the tile of B is contiguous in memory.
     pub b_major: Major,
+    /// Shared memory or registers.
     pub a_storage: AStorage,
-    /// Whether the consumers compute the elements of A, and of B, from loaded tiles.
+    /// For A and B: whether the consumers compute its elements from a loaded tile.
     pub computed: [bool; 2],
-    /// Whether A, and B, is producer-computed because TMA cannot load it.
+    /// For A and B: whether it is producer-computed because TMA cannot load it.
     pub producer_computed: [bool; 2],
-    /// Whether the producer's threads copy A, and B, to its stage asynchronously. Only consumers wait for such a
+    /// For A and B: whether the producer's threads copy it to its stage asynchronously. Only consumers wait for the
     /// copy.
     pub copied: [bool; 2],
     /// Instructions per thread to compute the operands of an iteration, if the producer is one warpgroup.
     pub producer_instructions: u32,
-    /// The length of the longest chain of dependent loads of an iteration: loads of addresses come first.
+    /// The length of the longest chain of dependent loads of an iteration, in which addresses are loaded first.
     pub producer_loads: u32,
-    /// Registers per producer thread for this, with one warpgroup and with two.
+    /// Registers per thread to compute them, with one producer warpgroup and with two.
     pub producer_registers: [u32; 2],
     /// Whether 8-bit floats must be accumulated as exactly as with f32 accumulators.
     pub exact_accumulation: bool,
@@ -111,7 +118,7 @@ impl DotLoop {
         self.converted_bytes() > 0 && self.computed == [false; 2] && all
     }
 
-    /// Whether A, and B, must be transposed in its stage.
+    /// For A and B: whether it must be transposed in its stage.
     fn transposed(&self) -> [bool; 2] {
         let transposed = |major| major == Major::Mn && self.operand.bits() != 16;
         [self.a_storage == AStorage::Shared && transposed(self.a_major), transposed(self.b_major)]
@@ -193,7 +200,7 @@ impl Registers {
     }
 }
 
-/// Predicted clocks for one CTA while all SMs are busy.
+/// Predicted clocks for one CTA while all SMs are busy, per iteration except for [`Self::tile`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Prediction {
     pub tensor: f64,
@@ -223,13 +230,17 @@ pub struct Plan {
     pub producers: u32,
     /// Threads of a CTA.
     pub threads: u32,
+    /// Resident CTAs per SM.
     pub blocks: u32,
+    /// Stages of the ring.
     pub stages: u32,
     pub epilogue: Epilogue,
+    /// Shared memory of a CTA, in bytes.
     pub shared_bytes: u32,
     /// Shared memory available to a CTA if `blocks` of them are resident.
     pub shared_available: u32,
     pub registers: Registers,
+    /// Whether the ring continues from one tile to the next.
     pub persistent: bool,
     pub prediction: Prediction,
     /// The reasons for the choice, which remarks print.
@@ -237,6 +248,7 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// The number of consumer warpgroups.
     pub fn consumers(&self) -> u32 {
         self.groups.0 * self.groups.1
     }

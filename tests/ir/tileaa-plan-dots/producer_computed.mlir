@@ -168,7 +168,7 @@ nv_tileaa.func @carried(%p0: !nv_tileaa.ptr<f16>, %n: i32, %q: i1, %zero: tensor
   %c1 = arith.constant 1 : i32
   %one = scf.for %k = %c0 to %n step %c1 iter_args(%a = %h) -> (tensor<64x64xf16>) : i32 {
     %b, %t = nv_tileaa.tiled_load <weak> %v[%k, %c0] : !view[i32, i32] -> tensor<64x64xf16>
-    // expected-remark @below {{lhs: it is not a tile that is loaded only for dots; a tensor that leads to it is carried from iteration to iteration}}
+    // expected-remark @below {{lhs: it is not a tile that is loaded only for dots; it depends on a loop-carried tensor that does not advance by a loop-invariant step}}
     %d = nv_tileaa.dot %a, %b, %zero : tensor<64x64xf16>, tensor<64x64xf16>, tensor<64x64xf32>
     %next = arith.negf %a : tensor<64x64xf16>
     scf.yield %next : tensor<64x64xf16>
@@ -183,7 +183,7 @@ nv_tileaa.func @carried_from_a_branch(%p0: !nv_tileaa.ptr<f16>, %n: i32, %q: i1,
   %c1 = arith.constant 1 : i32
   %one = scf.for %k = %c0 to %n step %c1 iter_args(%a = %h) -> (tensor<64x64xf16>) : i32 {
     %b, %t = nv_tileaa.tiled_load <weak> %v[%k, %c0] : !view[i32, i32] -> tensor<64x64xf16>
-    // expected-remark @below {{a tensor that leads to it is carried from iteration to iteration}}
+    // expected-remark @below {{it depends on a loop-carried tensor that does not advance by a loop-invariant step}}
     %d = nv_tileaa.dot %a, %b, %zero : tensor<64x64xf16>, tensor<64x64xf16>, tensor<64x64xf32>
     %next = scf.if %q -> tensor<64x64xf16> {
       scf.yield %h : tensor<64x64xf16>
@@ -203,7 +203,7 @@ nv_tileaa.func @carried_constant(%p0: !nv_tileaa.ptr<f16>, %n: i32, %zero: tenso
   %none = arith.constant dense<0.0> : tensor<64x64xf16>
   %one = scf.for %k = %c0 to %n step %c1 iter_args(%a = %h) -> (tensor<64x64xf16>) : i32 {
     %b, %t = nv_tileaa.tiled_load <weak> %v[%k, %c0] : !view[i32, i32] -> tensor<64x64xf16>
-    // expected-remark @below {{a tensor that leads to it is carried from iteration to iteration}}
+    // expected-remark @below {{it depends on a loop-carried tensor that does not advance by a loop-invariant step}}
     %d = nv_tileaa.dot %a, %b, %zero : tensor<64x64xf16>, tensor<64x64xf16>, tensor<64x64xf32>
     scf.yield %none : tensor<64x64xf16>
   }
