@@ -168,7 +168,7 @@ fn extract<'c>(
         });
         let mut created = vec![];
         ops_of(*block).for_each(|op| walk(op, &mut |o| created.extend(CreatePingPongOp::cast(o))));
-        // All ping-pongs of an agent are among all of its warpgroups.
+        // Each ping-pong of an agent includes all of its warpgroups.
         extract.groups = created.first().map_or(1, |t| groups_of(t.ping_pong()));
         for group in 0..extract.groups {
             extract.group = group;
@@ -198,7 +198,9 @@ struct Pipeline {
 }
 
 impl Pipeline {
-    /// The barriers of full stages, or of converted ones. `op` uses them.
+    /// The barriers of full stages, or of converted stages.
+    ///
+    /// Errors: `op` refers to converters, but the pipeline has none.
     fn ready(&self, op: OpRef<'_>, converted: bool) -> Result<Array, String> {
         if !converted {
             return Ok(self.full);
@@ -213,7 +215,7 @@ struct Extract<'c> {
     /// The barriers of each ping-pong, one per warpgroup.
     ping_pong: FxHashMap<usize, Array>,
     storages: FxHashMap<usize, Array>,
-    /// The number of steps of iterators, and truth values.
+    /// The number of steps of each iterator, and the value of each boolean.
     values: FxHashMap<usize, Expr>,
     loops: Vec<loops::Common<'c>>,
     branches: Vec<loops::Common<'c>>,

@@ -11,7 +11,7 @@
 //! issue the dots. Each keeps the accumulators of its rows (or columns) in registers, and one chain of instructions
 //! in flight while it waits for the next stage. `setmaxnreg` moves registers from the producer to the consumers. The
 //! epilogue stores results through shared memory in chunks with rows of 128 bytes, in one or two buffers per
-//! consumer. A CTA that computes one tile only reuses the memory of the ring for these buffers.
+//! consumer. Unless the kernel loops over tiles, these buffers reuse the memory of the ring.
 //!
 //! An operand that TMA cannot load is *producer-computed*: warps of the producer load it, compute it, and store it to
 //! the stage. An operand that must be transposed or computed in its stage is converted by the consumers, or by a

@@ -130,23 +130,24 @@ fn converters_and_consumers_transpose() {
 #[test]
 fn producer_computed_operands() {
     let base = DotLoop::new((128, 128, 64), Element::Bf16);
-    let made = DotLoop { producer_computed: [true, false], producer_loads: 1, producer_registers: [88, 60], ..base };
+    let computed_a =
+        DotLoop { producer_computed: [true, false], producer_loads: 1, producer_registers: [88, 60], ..base };
     // The dots hide the loads. The producer gets more registers than its estimate, and the consumers the rest.
-    let gathered = decide(&DotLoop { producer_instructions: 120, ..made });
+    let gathered = decide(&DotLoop { producer_instructions: 120, ..computed_a });
     let r = gathered.registers;
     assert_eq!((gathered.producers, gathered.threads, r.launch, r.producer, r.consumer), (1, 384, 168, 152, 176));
     assert_eq!(gathered.prediction.iteration, decide(&base).prediction.iteration);
     assert!(gathered.reasons.iter().any(|r| r.contains("4 producer warps compute 16384 bytes")));
     // Long computations need two producer warpgroups, which leave fewer registers per thread at launch.
-    let computed = decide(&DotLoop { producer_instructions: 1600, ..made });
+    let computed = decide(&DotLoop { producer_instructions: 1600, ..computed_a });
     assert_eq!((computed.producers, computed.threads, computed.registers.launch), (2, 512, 128));
     assert!(computed.prediction.production > 800.0 && computed.prediction.bound == "the producer's warps");
     // A producer that waits for loaded addresses in each iteration is slower than unspecialized warps.
-    let chained = DotLoop { producer_instructions: 300, producer_loads: 3, ..made };
+    let chained = DotLoop { producer_instructions: 300, producer_loads: 3, ..computed_a };
     let refused = plan(&chained, &Hints::default(), &machine()).expect_err("no plan");
     assert!(matches!(refused, NoPlan::Production { producer, instead } if producer > instead), "{refused}");
     // Without a plan that has enough registers, the dots use instructions of single warps.
-    let large = DotLoop { producer_registers: [300, 260], producer_instructions: 300, ..made };
+    let large = DotLoop { producer_registers: [300, 260], producer_instructions: 300, ..computed_a };
     let refused = plan(&large, &Hints::default(), &machine()).expect_err("no plan");
     assert!(matches!(refused, NoPlan::Registers { .. }), "{refused}");
 }
