@@ -1,12 +1,12 @@
-//! Copies of ops.
+//! Clones ops with remapped operands.
 
 use crate::dialect::{nv_tileaa::MemTokenType, rt::*};
 use rustc_hash::FxHashMap;
 
-/// Copies an op to the insertion point, with the operands that `map` gives, and adds its results to the map.
+/// Clones `op` at the insertion point, with its operands replaced as `map` says, and adds its results to `map`.
 ///
-/// Regions of the op must use nothing from outside. A token that is not in the map is replaced by a new one: the copy
-/// is ordered after nothing.
+/// Regions of `op` must not use values defined outside of it. A token that is not in `map` is replaced by a new one,
+/// so the clone is not ordered after any other access.
 pub fn clone_op<'c>(b: &Builder<'c>, op: OpRef<'c>, map: &mut FxHashMap<usize, Val<'c>>) -> OpRef<'c> {
     let copy = clone_detached(op);
     for i in 0..operand_count(copy) {

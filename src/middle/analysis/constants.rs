@@ -1,4 +1,4 @@
-//! Values that are known when compiling.
+//! Values known at compile time.
 
 use crate::dialect::{behaviour, nv_tileaa, nv_tileas::SplatOp, rt::*};
 use melior::ir::AttributeLike;
@@ -8,7 +8,7 @@ use mlir_sys::*;
 pub fn is_all_zeros(v: Val<'_>) -> bool {
     let constant = |op: OpRef<'_>| -> bool {
         let Some(value) = attr(op, "value") else { return false };
-        // SAFETY: the attribute is asked for its kind before it is read as one.
+        // SAFETY: the attribute is alive, and its kind is tested before it is read as that kind.
         unsafe {
             let raw = value.to_raw();
             let scalar = if !mlirAttributeIsADenseElements(raw) {
@@ -21,7 +21,7 @@ pub fn is_all_zeros(v: Val<'_>) -> bool {
             if mlirAttributeIsAInteger(scalar) {
                 return mlirIntegerAttrGetValueInt(scalar) == 0;
             }
-            // The zero with a sign has another bit pattern.
+            // Negative zero has another bit pattern.
             mlirAttributeIsAFloat(scalar) && mlirFloatAttrGetValueDouble(scalar).to_bits() == 0
         }
     };

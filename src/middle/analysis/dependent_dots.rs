@@ -1,12 +1,29 @@
-//! Loops of two products, of which the second can be done an iteration later.
+//! Finds loops of two dependent dots that can be software-pipelined.
 //!
-//! In a loop such as attention's the *late* product multiplies what is computed from the result of the *early* one. Its
-//! sums are not needed before the next iteration has computed with its scores, so it can be done beside the early
-//! product of that: `tileas-pipeline-dots` has the picture.
+//! In a loop such as attention's, the left operand of the *late* dot is computed from the result of the *early* one:
 //!
-//! That is not so if the loop has other products, if the late product's right operand depends on anything that the loop
-//! carries but its counter, or is loaded in order with other accesses, if its result is used in the same iteration, or
-//! if the early product depends on it.
+//! ```text
+//! for i:
+//!   scores = dot(q, k[i], 0)            // early
+//!   weights = exp(scores - max)
+//!   acc = dot(weights, v[i], acc)       // late
+//! ```
+//!
+//! The next iteration needs the late dot's accumulator only after its own early dot. The late dot of iteration i can
+//! therefore run concurrently with the early dot of iteration i + 1. `tileas-pipeline-dots` does this and shows the
+//! resulting loop.
+//!
+//! # Conditions
+//!
+//! * The loop has exactly these two dots, including inner loops and branches.
+//! * The late dot's right operand depends only on the loop counter and on values from outside of the loop. Its loads
+//!   are not ordered with other accesses.
+//! * The iteration does not use the late dot's result but only passes it to the next.
+//! * The early dot, and the ops before it, do not depend on the late dot's result of the previous iteration.
+//!
+//! # Bound on the work
+//!
+//! Each op of the body is visited a constant number of times per use.
 
 use super::producers::{Source, comes_from_product};
 use crate::dialect::{
@@ -17,28 +34,29 @@ use crate::dialect::{
 };
 use rustc_hash::FxHashSet;
 
-/// A loop, and what changes places in it.
+/// A loop of two dependent dots, and the ops to move.
 pub struct DependentDots<'c> {
+    /// The loop.
     pub around: OpRef<'c>,
     pub body: Blk<'c>,
     pub early: DotOp<'c>,
     pub late: DotOp<'c>,
-    /// The number of the value that carries the late product's result.
+    /// The index of the iteration argument that carries the late dot's result.
     pub index: usize,
-    /// Ops of the body that the late product's right operand needs, in their order.
+    /// Ops of the body that the late dot's right operand needs, in program order.
     pub needed: Vec<OpRef<'c>>,
-    /// Those that nothing else needs.
+    /// The subset of `needed` without other users.
     pub exclusive: FxHashSet<usize>,
 }
 
 impl<'c> DependentDots<'c> {
-    /// None where nothing can change places.
+    /// Returns `None` if the dots of the loop cannot be software-pipelined.
     pub fn of(around: OpRef<'c>) -> Option<Self> {
         let body = entry_block(region(around, 0))?;
         let last = ops_of(body).last()?;
         let dots: Vec<DotOp<'c>> = ops_of(body).filter_map(DotOp::cast).collect();
         let [early, late] = dots[..] else { return None };
-        // No other products, in inner loops or branches.
+        // There must be no other dots in inner loops or branches.
         let mut products = 0;
         walk(around, &mut |o| products += usize::from(DotOp::cast(o).is_some()));
         let [(user, index)] = uses(late.result())[..] else { return None };
@@ -49,17 +67,18 @@ impl<'c> DependentDots<'c> {
         if !is_late {
             return None;
         }
-        // What uses the result of the iteration before comes behind the early product.
-        let sum = arg(body, index + 1);
+        // Users of the late dot's previous result must follow the early dot.
+        let accumulator = arg(body, index + 1);
         let mut up_to_early = ops_of(body).take_while(|o| *o != early.op()).chain([early.op()]);
-        if up_to_early.any(|o| uses_inside(o, sum)) {
+        if up_to_early.any(|o| uses_inside(o, accumulator)) {
             return None;
         }
         let (needed, exclusive) = needed_by(late, body)?;
         Some(Self { around, body, early, late, index, needed, exclusive })
     }
 
-    /// What is computed with the sums that the late product has left, in order. It can come last in an iteration.
+    /// The pure ops computed from the late dot's previous result, in program order. They may move to the end of the
+    /// iteration.
     pub fn users_of_sums(&self) -> Vec<OpRef<'c>> {
         let mut dependent: FxHashSet<usize> = [key(arg(self.body, self.index + 1))].into_iter().collect();
         let mut users = vec![];
@@ -75,8 +94,8 @@ impl<'c> DependentDots<'c> {
     }
 }
 
-/// The ops of the loop's body that the right operand of a product needs, in their order, and which of them nothing else
-/// needs; none if another iteration's cannot be computed in this one.
+/// The ops of the loop body that the late dot's right operand needs, in program order, and the subset without other
+/// users. Returns `None` if the operand of another iteration cannot be computed in this one.
 fn needed_by<'c>(late: DotOp<'c>, body: Blk<'c>) -> Option<(Vec<OpRef<'c>>, FxHashSet<usize>)> {
     let mut needed = FxHashSet::default();
     let mut work: Vec<Val<'c>> = vec![late.rhs()];
@@ -110,7 +129,7 @@ fn needed_by<'c>(late: DotOp<'c>, body: Blk<'c>) -> Option<(Vec<OpRef<'c>>, FxHa
     Some((list, exclusive))
 }
 
-/// Whether an op, or one in it, uses a value.
+/// Whether `op`, or an op nested in it, uses `v`.
 fn uses_inside<'c>(op: OpRef<'c>, v: Val<'c>) -> bool {
     let mut found = false;
     walk(op, &mut |inner| found |= operands(inner).any(|o| o == v));

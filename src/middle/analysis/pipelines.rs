@@ -1,20 +1,40 @@
-//! The protocol of a kernel's pipelines, for `tile_protocol` to check.
+//! Extracts the synchronization protocol of a kernel's pipelines and checks it with `tile_protocol`.
 //!
-//! What agents do with stages and barriers is taken out of the program: waits, arrivals, copies, products, and the
-//! loops and branches around them. An iterator becomes the number of steps that it has gone, which gives the stage, the
-//! parity, and the *tag* of what a stage holds: a product that reads with iterator `n` wants what was copied with `n`.
-//! The other values of the program are not known. Loops of different agents are taken as the same loop if they are the
-//! same one in order; their bounds must be computed alike. Each gets a parameter, its number of iterations, and the
-//! protocol is checked for all small ones. A branch is never taken, always, or by turns. Where a test of views decides
-//! which copies there are, the protocol of each answer is checked.
+//! The protocol consists of the operations on stages and barriers of each agent (waits, arrivals, copies and dots)
+//! and the loops and branches around them. For example,
 //!
-//! Warpgroups that take turns (`create_ping_pong`) go through their program each for itself, so each of them is an
-//! agent of the protocol. Barriers of all threads of an agent take no part in it. They cannot stop those who take
-//! turns, because nobody may come to one with a turn that has not been given, and all come to the same ones in the same
+//! ```text
+//! for i: wait full;  dot reads stage;  release empty          // consumer
+//! for i: acquire empty;  copy fills stage, arrives at full    // producer
+//! ```
+//!
+//! An iterator becomes the number of its steps so far. This number determines the stage, the parity, and the *tag* of
+//! the contents of a stage: a dot that reads with iterator `n` must read the copy that was issued with `n`. All other
+//! values are unknown.
+//!
+//! # Loops and branches
+//!
+//! The n-th loop of each agent is taken for the same loop, and its bounds must be computed alike in all agents. Its
+//! trip count is a parameter of the protocol. A branch is taken never, always, in odd iterations, or in even
+//! iterations. If a run-time test decides which views have tensor maps, the protocol of each outcome is checked.
+//!
+//! # Ping-pong
+//!
+//! Warpgroups that ping-pong (`create_ping_pong`) run the program independently, so each of them is an agent of the
+//! protocol. Barriers of all threads of an agent are not part of the protocol. They cannot block warpgroups that
+//! ping-pong: no warpgroup may reach one while it holds a turn, and all of them reach the same barriers in the same
 //! order.
 //!
-//! What is found is a violation of the protocol with an interleaving that leads to it, or a reason why the program
-//! cannot be followed.
+//! # Result
+//!
+//! The check reports a violation with an interleaving of agents that causes it, or the reason why the protocol cannot
+//! be extracted.
+//!
+//! # Assumptions and bound on the work
+//!
+//! The protocol is checked for trip counts up to twice the number of stages plus 2; a violation that needs longer
+//! loops would be missed. `loops` reduces these ranges if they have too many combinations, and joins nested loops
+//! into one where possible. Extraction visits each op once per agent or warpgroup.
 
 mod loops;
 
@@ -41,12 +61,12 @@ use melior::ir::AttributeLike;
 use rustc_hash::{FxHashMap, FxHashSet};
 use tile_protocol::{Array, Engine, Expr, Op, Program, StageAccess, Var};
 
-/// What is wrong with a protocol: the op, and the reason or the violation with its interleaving.
+/// A faulty op, and a reason or a violation with its interleaving.
 pub type Fault<'c> = (OpRef<'c>, String);
 
-/// Whether `op` comes when all stages of all pipelines have been filled and emptied: nothing of its agent, or of the
-/// function where there are none, uses a pipeline from there on. Copies into rings and products that read them are done
-/// then, whatever other agents are at, since each stage that is filled is also waited for.
+/// Whether all stages of all pipelines have been filled and emptied before `op`: no op of its agent, or of the
+/// function if there are no agents, uses a pipeline from there on. All copies into rings and all dots that read them
+/// are then complete, even if other agents still run, because the agent waits for each stage that is filled.
 pub fn is_behind_pipelines(op: OpRef<'_>) -> bool {
     let mut at = op;
     let mut waits = false;
@@ -54,7 +74,7 @@ pub fn is_behind_pipelines(op: OpRef<'_>) -> bool {
         let Some(block) = block_around(at) else { return false };
         let mut later = false;
         for o in ops_of(block) {
-            // What contains the op has been looked at, from inside.
+            // The op that contains the previous one has been examined from inside.
             if o != at || at == op {
                 if (later || o == op) && uses_pipelines(o) {
                     return false;
@@ -64,23 +84,23 @@ pub fn is_behind_pipelines(op: OpRef<'_>) -> bool {
             later |= o == at;
         }
         let Some(parent) = parent_op(at).filter(|p| ThreadScope::of_region(*p, 0).is_none()) else { break };
-        // Behind what stands in a loop comes all of the loop again; the other side of a branch does not come.
+        // The whole body of a loop follows each op in it, in the next iteration. The other side of a branch does not.
         if Scf::of(parent) != Some(Scf::If) && uses_pipelines(parent) {
             return false;
         }
         at = parent;
     }
-    // A producer is never behind what it fills.
+    // A producer does not wait for the stages that it fills, so their copies may still be in flight.
     waits
 }
 
 fn uses_pipelines(op: OpRef<'_>) -> bool {
     let mut any = false;
-    walk(op, &mut |inner| any |= takes_part(inner));
+    walk(op, &mut |inner| any |= is_pipeline_op(inner));
     any
 }
 
-/// Bytes of shared memory that a conversion at `op` may take: behind the pipelines their rings are free.
+/// Bytes of shared memory that a layout conversion at `op` may use. After the pipelines, their rings are free.
 pub fn scratch_bytes(op: OpRef<'_>) -> u64 {
     match DotPlan::around(op) {
         None => SCRATCH_BYTES,
@@ -89,8 +109,8 @@ pub fn scratch_bytes(op: OpRef<'_>) -> u64 {
     }
 }
 
-/// What a conversion may take where there is nothing else in shared memory: the largest accumulators, 256x256 of f16 or
-/// 128x256 of f32, go through it at once.
+/// The limit for conversions after the pipelines. It lets the largest accumulators, 256x256 of f16 or 128x256 of f32,
+/// be converted at once.
 const LAST_SCRATCH_BYTES: u64 = 128 << 10;
 
 /// Threads of a warp.
@@ -100,27 +120,27 @@ const THREADS: u32 = 32;
 pub fn check<'c>(function: OpRef<'c>) -> Result<(), Fault<'c>> {
     let pipelines = collect_ops(function, CreatePipelineOp::cast);
     let ping_pong = collect_ops(function, CreatePingPongOp::cast);
-    let mut made = pipelines.iter().map(|p| p.op()).chain(ping_pong.iter().map(|t| t.op()));
-    let Some(first) = made.next() else { return Ok(()) };
+    let mut created = pipelines.iter().map(|p| p.op()).chain(ping_pong.iter().map(|t| t.op()));
+    let Some(first) = created.next() else { return Ok(()) };
     let is_tested = !collect_ops(function, readiness).is_empty();
-    let answers: &[bool] = if is_tested { &[true, false] } else { &[true] };
-    answers.iter().try_for_each(|ready| check_one(function, &pipelines, first, *ready))
+    let outcomes: &[bool] = if is_tested { &[true, false] } else { &[true] };
+    outcomes.iter().try_for_each(|ready| check_one(function, &pipelines, first, *ready))
 }
 
-/// Checks the protocol that there is where views are `ready`, or are not.
+/// Checks the protocol for one outcome of the run-time tests of views: all are `ready`, or none is.
 fn check_one<'c>(
     function: OpRef<'c>,
     pipelines: &[CreatePipelineOp<'c>],
     first: OpRef<'c>,
     ready: bool,
 ) -> Result<(), Fault<'c>> {
-    // Whether a loop does more than go through another one is known only once its body is extracted; if one does, the
-    // protocol is extracted again with all loops as they are.
+    // Whether a loop does more than run its inner loop is known only after its body is extracted. If it does, the
+    // protocol is extracted again without joining loops.
     let program = extract(function, pipelines, ready, true).or_else(|_| extract(function, pipelines, ready, false))?;
     program.check().map_err(|violation| (first, violation.to_string()))
 }
 
-/// The protocol, with loops around others joined to these or not.
+/// Extracts the protocol. If `joins` is set, a loop that only runs another loop is joined with it.
 fn extract<'c>(
     function: OpRef<'c>,
     pipelines: &[CreatePipelineOp<'c>],
@@ -132,7 +152,7 @@ fn extract<'c>(
     let agents: Vec<Blk<'c>> = match switches[..] {
         [] => entry_block(region(function, 0)).into_iter().collect(),
         [one] => (0..region_count(one.op())).filter_map(|i| entry_block(region(one.op(), i))).collect(),
-        _ => return Err((switches[1].op(), "a second division into agents cannot be followed".into())),
+        _ => return Err((switches[1].op(), "only one 'nv_tileas.agent_switch' per function is supported".into())),
     };
     if joins {
         let of_agents = agents.iter().map(|block| extract.joins_in(*block));
@@ -146,16 +166,16 @@ fn extract<'c>(
             walk(op, &mut |o| commits |= ProducerCommitOp::cast(o).is_some());
             commits
         });
-        let mut taken = vec![];
-        ops_of(*block).for_each(|op| walk(op, &mut |o| taken.extend(CreatePingPongOp::cast(o))));
-        // All that an agent has are those of all its warpgroups.
-        extract.groups = taken.first().map_or(1, |t| groups_of(t.ping_pong()));
+        let mut created = vec![];
+        ops_of(*block).for_each(|op| walk(op, &mut |o| created.extend(CreatePingPongOp::cast(o))));
+        // Each ping-pong of an agent includes all of its warpgroups.
+        extract.groups = created.first().map_or(1, |t| groups_of(t.ping_pong()));
         for group in 0..extract.groups {
             extract.group = group;
             extract.loops_seen = 0;
             extract.branches_seen = 0;
             extract.stored = false;
-            extract.holds = false;
+            extract.has_turn = false;
             let body = extract.block(*block)?;
             let name = match extract.groups {
                 1 => format!("agent {number}"),
@@ -173,50 +193,54 @@ struct Pipeline {
     consumers: u32,
     full: Array,
     empty: Array,
-    /// Where others change stages before consumers have them.
+    /// The barriers of the converters, if there are any.
     converted: Option<Array>,
 }
 
 impl Pipeline {
-    /// The barriers that say that stages are full, or that they are prepared.
+    /// The barriers of full stages, or of converted stages.
+    ///
+    /// Errors: `op` refers to converters, but the pipeline has none.
     fn ready(&self, op: OpRef<'_>, converted: bool) -> Result<Array, String> {
         if !converted {
             return Ok(self.full);
         }
-        self.converted.ok_or_else(|| format!("'{}' is about converters, which the pipeline has not", op_name(op)))
+        self.converted.ok_or_else(|| format!("'{}' refers to converters, but the pipeline has none", op_name(op)))
     }
 }
 
 struct Extract<'c> {
     program: Program,
     pipelines: FxHashMap<usize, Pipeline>,
-    /// Barriers of those who take turns, one for each warpgroup.
+    /// The barriers of each ping-pong, one per warpgroup.
     ping_pong: FxHashMap<usize, Array>,
     storages: FxHashMap<usize, Array>,
-    /// Iterators by the number of their steps, and truth values.
+    /// The number of steps of each iterator, and the value of each boolean.
     values: FxHashMap<usize, Expr>,
     loops: Vec<loops::Common<'c>>,
     branches: Vec<loops::Common<'c>>,
     loops_seen: usize,
     branches_seen: usize,
-    /// The agent.
+    /// The index of the current agent.
     number: usize,
-    /// The warpgroup of the agent, of so many that take turns; the only one where none do.
+    /// The index of the current warpgroup of the agent, and their number. An agent without ping-pong counts as one
+    /// warpgroup.
     group: u32,
     groups: u32,
-    /// Whether it has a turn that it has not given.
-    holds: bool,
-    /// Whether its warps fill stages themselves.
+    /// Whether the warpgroup holds a ping-pong turn.
+    has_turn: bool,
+    /// Whether the agent's warps fill stages.
     fills: bool,
-    /// Whether they have stored what they have not committed.
+    /// Whether they have stored data that is not yet committed.
     stored: bool,
-    /// Counters of the loops around, from the outside.
+    /// Counters of the enclosing loops, outermost first.
     counters: Vec<Var>,
-    /// Ops that take part, or hold some that do.
+    /// Pipeline and ping-pong ops, and the ops that contain them.
     relevant: FxHashSet<usize>,
-    /// The answer of all tests of views.
+    /// The outcome of all run-time tests of views.
     ready: bool,
-    /// Whether each loop is one with the loop in it, by their order: where it can be in all agents.
+    /// For each loop in order, whether it is joined with its inner loop. A loop is joined only if it can be in all
+    /// agents.
     joined: Vec<bool>,
 }
 
@@ -235,20 +259,22 @@ impl<'c> Extract<'c> {
             let empty = program.barrier(&format!("empty{i}"), stages as usize, consumers);
             let converted = pipeline.converters().map(|warps| {
                 let warps = u32::try_from(warps).map_err(|_| (op, "too many converters".to_string()))?;
-                Ok(program.barrier(&format!("prepared{i}"), stages as usize, warps))
+                Ok(program.barrier(&format!("converted{i}"), stages as usize, warps))
             });
             let converted = converted.transpose()?;
             known.insert(key(pipeline.pipeline()), Pipeline { stages, consumers, full, empty, converted });
         }
         let mut ping_pong = FxHashMap::default();
-        for (i, made) in collect_ops(function, CreatePingPongOp::cast).into_iter().enumerate() {
-            let groups = groups_of(made.ping_pong()) as usize;
-            ping_pong
-                .insert(key(made.ping_pong()), program.named(&format!("turn{i}"), groups, 2 * WARPGROUP * THREADS));
+        for (i, create) in collect_ops(function, CreatePingPongOp::cast).into_iter().enumerate() {
+            let groups = groups_of(create.ping_pong()) as usize;
+            ping_pong.insert(
+                key(create.ping_pong()),
+                program.named(&format!("ping_pong{i}"), groups, 2 * WARPGROUP * THREADS),
+            );
         }
         let mut relevant = FxHashSet::default();
         walk(function, &mut |o| {
-            if takes_part(o) || takes_turns(o) {
+            if is_pipeline_op(o) || is_ping_pong(o) {
                 relevant.extend(std::iter::successors(Some(o), |p| parent_op(*p)).map(op_key));
             }
         });
@@ -265,7 +291,7 @@ impl<'c> Extract<'c> {
             number: 0,
             group: 0,
             groups: 1,
-            holds: false,
+            has_turn: false,
             fills: false,
             stored: false,
             counters: vec![],
@@ -277,15 +303,18 @@ impl<'c> Extract<'c> {
 
     fn block(&mut self, block: Blk<'c>) -> Result<Vec<Op>, Fault<'c>> {
         let mut ops = vec![];
-        let held = self.holds;
+        let held = self.has_turn;
         for op in ops_of(block) {
-            if self.holds && meets(op) {
-                return Err((op, "threads meet here, and one warpgroup has not given its turn".into()));
+            if self.has_turn && meets(op) {
+                return Err((
+                    op,
+                    "all threads of the agent synchronize here while a warpgroup holds its ping-pong turn".into(),
+                ));
             }
             self.op(op, &mut ops)?;
         }
-        match ops_of(block).last().filter(|_| self.holds != held) {
-            Some(last) => Err((last, "a turn that is taken before this is not given, or given and not taken".into())),
+        match ops_of(block).last().filter(|_| self.has_turn != held) {
+            Some(last) => Err((last, "a ping-pong wait in this block has no arrive, or an arrive has no wait".into())),
             None => Ok(ops),
         }
     }
@@ -322,10 +351,10 @@ impl<'c> Extract<'c> {
                 let next = self.value(op, x.iterator())? + 1;
                 self.values.insert(key(x.next()), next);
             }
-            // One thread of all.
+            // One thread of the agent executes it, so only the first warpgroup does.
             Some(ElectOp(_)) if self.group > 0 => {}
             Some(ElectOp(_)) => {
-                let body = entry_block(region(op, 0)).ok_or((op, "no program".to_string()))?;
+                let body = entry_block(region(op, 0)).ok_or((op, "elect has no body".to_string()))?;
                 out.extend(self.block(body)?);
             }
             Some(ProducerAcquireOp(x)) => self.acquire(x, out)?,
@@ -337,8 +366,10 @@ impl<'c> Extract<'c> {
             Some(ConsumerReleaseOp(x)) => self.release(x, out)?,
             Some(AsyncTiledTmaLoadOp(x)) => {
                 let acquired = defining_op(x.token()).and_then(self::ProducerAcquireOp::cast);
-                let acquired = acquired.ok_or((op, "the stage that it arrives at is not known".to_string()))?;
-                let (into, tag) = self.place(op, x.dest())?.ok_or((op, "it copies to no stage".to_string()))?;
+                let acquired =
+                    acquired.ok_or((op, "its token does not come from the acquire of a stage".to_string()))?;
+                let (into, tag) =
+                    self.place(op, x.dest())?.ok_or((op, "it does not copy to a stage of a pipeline".to_string()))?;
                 let (slot, _) = self.slot(op, acquired.pipeline(), acquired.iterator())?;
                 let barrier = self.pipeline(op, acquired.pipeline())?.full.at(&slot);
                 let bytes = bytes_of(x.dest()).ok_or((op, "not a memdesc".to_string()))?;
@@ -360,7 +391,7 @@ impl<'c> Extract<'c> {
                 out.push(Op::WaitGroups { engine: Engine::Product, pending: x.pending() as u32 });
             }
             Some(CreatePingPongOp(_) | PingPongWaitOp(_) | PingPongArriveOp(_) | EndPingPongOp(_)) => {
-                self.turn(op, out)?
+                self.ping_pong(op, out)?
             }
             Some(LocalLoadOp(x)) => self.touch(op, x.source(), out)?,
             Some(LocalStoreOp(x)) => self.store(op, x.dest(), out)?,
@@ -369,33 +400,35 @@ impl<'c> Extract<'c> {
                 self.store(op, x.dest(), out)?;
             }
             _ if self.relevant.contains(&op_key(op)) && region_count(op) > 0 => {
-                return Err((op, "a pipeline in this op cannot be followed".into()));
+                return Err((op, "pipeline ops inside of this op are not supported".into()));
             }
             _ => {}
         }
         Ok(())
     }
 
-    /// A turn of this warpgroup, or one that it gives.
-    fn turn(&mut self, op: OpRef<'c>, out: &mut Vec<Op>) -> Result<(), Fault<'c>> {
-        let made = CreatePingPongOp::cast(op).map(|c| c.ping_pong());
-        let ping_pong = made.unwrap_or_else(|| operand(op, 0));
-        let barriers =
-            *self.ping_pong.get(&key(ping_pong)).ok_or((op, "the turns are not made in this function".to_string()))?;
+    /// Extracts a ping-pong op: a wait for this warpgroup's turn, or the handover of the turn to the next warpgroup.
+    fn ping_pong(&mut self, op: OpRef<'c>, out: &mut Vec<Op>) -> Result<(), Fault<'c>> {
+        let created = CreatePingPongOp::cast(op).map(|c| c.ping_pong());
+        let ping_pong = created.unwrap_or_else(|| operand(op, 0));
+        let barriers = *self
+            .ping_pong
+            .get(&key(ping_pong))
+            .ok_or((op, "the ping-pong is not created in this function".to_string()))?;
         let of = |group: u32| barriers.at(&Expr::from(i64::from(group)));
         let next = (self.group + 1) % self.groups;
-        if made.is_some() {
+        if created.is_some() {
             out.extend((next == 0).then(|| Op::Post(of(0))));
         } else if EndPingPongOp::cast(op).is_some() {
             out.extend((self.group == 0).then(|| Op::Sync(of(0))));
         } else {
-            self.holds = PingPongWaitOp::cast(op).is_some();
-            out.push(if self.holds { Op::Sync(of(self.group)) } else { Op::Post(of(next)) });
+            self.has_turn = PingPongWaitOp::cast(op).is_some();
+            out.push(if self.has_turn { Op::Sync(of(self.group)) } else { Op::Post(of(next)) });
         }
         Ok(())
     }
 
-    /// An access by threads.
+    /// Extracts a read by threads.
     fn touch(&mut self, op: OpRef<'c>, memory: Val<'c>, out: &mut Vec<Op>) -> Result<(), Fault<'c>> {
         if let Some((from, tag)) = self.place(op, memory)? {
             out.push(Op::Read { from, tag });
@@ -403,13 +436,13 @@ impl<'c> Extract<'c> {
         Ok(())
     }
 
-    /// What threads store to a stage.
+    /// Extracts a store by threads.
     fn store(&mut self, op: OpRef<'c>, memory: Val<'c>, out: &mut Vec<Op>) -> Result<(), Fault<'c>> {
         if !self.fills {
-            // They change what they have been given: the stage must still be theirs, as for a read.
+            // A consumer that changes a stage in place must still own it, as for a read.
             return self.touch(op, memory, out);
         }
-        // They fill it, or change it for others.
+        // A producer fills the stage, and a converter changes it for the consumers.
         if let Some((into, tag)) = self.place(op, memory)? {
             out.push(Op::Write { into, tag });
             self.stored = true;
@@ -418,16 +451,20 @@ impl<'c> Extract<'c> {
     }
 
     fn value(&self, op: OpRef<'c>, v: Val<'c>) -> Result<Expr, Fault<'c>> {
-        // Values from before the agents are computed once.
+        // Iterators that are created before the agents start at zero.
         let from_outside = || match defining_op(v).and_then(AnyOp::cast)? {
             AnyOp::CreateIteratorOp(_) => Some(Expr::from(0)),
             _ => None,
         };
-        self.values.get(&key(v)).cloned().or_else(from_outside).ok_or((op, "an iterator cannot be followed".into()))
+        self.values
+            .get(&key(v))
+            .cloned()
+            .or_else(from_outside)
+            .ok_or((op, "the number of steps of an iterator is not known".into()))
     }
 
     fn pipeline(&self, op: OpRef<'c>, pipeline: Val<'c>) -> Result<&Pipeline, Fault<'c>> {
-        self.pipelines.get(&key(pipeline)).ok_or((op, "the pipeline is not made in this function".into()))
+        self.pipelines.get(&key(pipeline)).ok_or((op, "the pipeline is not created in this function".into()))
     }
 
     /// The stage of an iterator, and the parity of its round.
@@ -449,7 +486,7 @@ impl<'c> Extract<'c> {
         Ok(())
     }
 
-    /// A copy that threads start.
+    /// Extracts an asynchronous copy by threads.
     fn copy(&mut self, op: OpRef<'c>, memory: Val<'c>, out: &mut Vec<Op>) -> Result<(), Fault<'c>> {
         if let Some((place, tag)) = self.place(op, memory)? {
             out.push(Op::Begin { engine: Engine::Copy, access: StageAccess::Write, place, tag });
@@ -457,19 +494,19 @@ impl<'c> Extract<'c> {
         Ok(())
     }
 
-    /// All that the warps of the agent have stored, or what its threads copy.
+    /// Extracts the commit of all stores by the agent's warps, or of the asynchronous copies of its threads.
     fn commit(&mut self, x: ProducerCommitOp<'c>, out: &mut Vec<Op>) -> Result<(), Fault<'c>> {
         let op = x.op();
         let (slot, _) = self.slot(op, x.pipeline(), x.iterator())?;
         let pipeline = self.pipeline(op, x.pipeline())?;
         let warps = ThreadScope::of(op).and_then(|s| s.warps).and_then(|w| u32::try_from(w).ok());
-        let count = warps.ok_or((op, "the number of its warps is not known".to_string()))?;
+        let count = warps.ok_or((op, "the number of warps that commit is not known".to_string()))?;
         if self.groups > 1 {
-            return Err((op, "warpgroups that take turns fill a stage together, which cannot be followed".into()));
+            return Err((op, "warpgroups that ping-pong cannot fill a stage together".into()));
         }
         let barrier = pipeline.ready(op, x.converted()).map_err(|text| (op, text))?.at(&slot);
         if x.copies() && self.stored {
-            return Err((op, "what the warps have stored is not committed before their copies".into()));
+            return Err((op, "stores of the warps are not committed before their copies".into()));
         }
         self.stored = false;
         if x.copies() {
@@ -491,7 +528,7 @@ impl<'c> Extract<'c> {
     fn release(&mut self, x: ConsumerReleaseOp<'c>, out: &mut Vec<Op>) -> Result<(), Fault<'c>> {
         let (slot, _) = self.slot(x.op(), x.pipeline(), x.iterator())?;
         let pipeline = self.pipeline(x.op(), x.pipeline())?;
-        // Once for each warp that gets here, however many the barrier waits for.
+        // Each warp that executes the release arrives once, regardless of the number that the barrier expects.
         let warps = ThreadScope::of(x.op()).and_then(|s| s.warps).and_then(|w| u32::try_from(w).ok());
         let count = warps.unwrap_or(pipeline.consumers) / self.groups;
         let arrive = Op::Arrive { barrier: pipeline.empty.at(&slot), count };
@@ -502,18 +539,18 @@ impl<'c> Extract<'c> {
         Ok(())
     }
 
-    /// The stage that a descriptor of memory leads to, and the steps of the iterator that numbers it; none for storage
-    /// that belongs to no pipeline.
+    /// The stage to which a memory descriptor refers, and the number of steps of the iterator that selects it.
+    /// Returns `None` for storage that is not the ring of a pipeline.
     fn place(&mut self, op: OpRef<'c>, mut memory: Val<'c>) -> Result<Option<(tile_protocol::Place, Expr)>, Fault<'c>> {
         let mut steps = None;
-        while let Some(made) =
+        while let Some(from) =
             defining_op(memory).filter(|o| AllocTensorOp::cast(*o).is_none() && operand_count(*o) > 0)
         {
-            if let Some(slot) = MemDescSlotOp::cast(made) {
+            if let Some(slot) = MemDescSlotOp::cast(from) {
                 let stage = defining_op(slot.index()).and_then(StageOp::cast);
                 steps = stage.map(|s| self.value(op, s.iterator())).transpose()?;
             }
-            memory = operand(made, 0);
+            memory = operand(from, 0);
         }
         let Some(steps) = steps else { return Ok(None) };
         let stages = MemDescType::cast(ty(memory)).ok_or((op, "not a memdesc".to_string()))?.stages();
@@ -528,10 +565,10 @@ impl<'c> Extract<'c> {
 
     fn branch(&mut self, op: OpRef<'c>, out: &mut Vec<Op>) -> Result<(), Fault<'c>> {
         let pattern = self.common(op, false)?;
-        // Never, always, in odd iterations, in even ones.
-        let turn: Expr = self.counters.last().map_or(Expr::from(0), |v| (*v).into());
+        // The patterns are: never, always, in odd iterations, in even iterations.
+        let iteration: Expr = self.counters.last().map_or(Expr::from(0), |v| (*v).into());
         let is = |n: i64| !(pattern.clone() - n);
-        let condition = is(1) + is(2) * (turn.clone() % 2) + is(3) * ((turn + 1) % 2);
+        let condition = is(1) + is(2) * (iteration.clone() % 2) + is(3) * ((iteration + 1) % 2);
         let given: Vec<(usize, Var)> = (0..result_count(op))
             .filter(|&i| is_followed(result(op, i)))
             .map(|i| (i, self.program.variable()))
@@ -558,11 +595,11 @@ impl<'c> Extract<'c> {
     }
 }
 
-/// Whether the protocol depends on a value of this type that loops carry.
+/// Whether the protocol depends on a loop-carried value: an iterator, or a predicate of a release.
 fn is_followed(v: Val<'_>) -> bool {
     is_iterator(v)
         || {
-            // SAFETY: the type is alive; only integers are asked for their width.
+            // SAFETY: the type is alive; the width is read only if it is an integer type.
             unsafe {
                 let raw = melior::ir::TypeLike::to_raw(&ty(v));
                 mlir_sys::mlirTypeIsAInteger(raw) && mlir_sys::mlirIntegerTypeGetWidth(raw) == 1
@@ -575,15 +612,15 @@ fn is_iterator(v: Val<'_>) -> bool {
     PipelineIteratorType::cast(ty(v)).is_some()
 }
 
-/// The block argument of the carried value that is a result of a loop.
+/// The block argument that carries a result of a loop.
 fn inside_of<'c>(v: Val<'c>) -> Option<Val<'c>> {
     let op = defining_op(v).filter(|o| Scf::of(*o) == Some(Scf::For))?;
     let i = results(op).position(|r| r == v)?;
     Some(arg(entry_block(region(op, 0))?, i + 1))
 }
 
-/// Ops of pipelines.
-fn takes_part(op: OpRef<'_>) -> bool {
+/// Whether an op uses a pipeline.
+fn is_pipeline_op(op: OpRef<'_>) -> bool {
     ProducerAcquireOp::cast(op).is_some()
         || ProducerCommitOp::cast(op).is_some()
         || ConsumerWaitOp::cast(op).is_some()
@@ -591,20 +628,20 @@ fn takes_part(op: OpRef<'_>) -> bool {
         || IncIterOp::cast(op).is_some()
 }
 
-/// Ops by which warpgroups take turns.
-fn takes_turns(op: OpRef<'_>) -> bool {
+/// Whether an op belongs to a ping-pong.
+fn is_ping_pong(op: OpRef<'_>) -> bool {
     CreatePingPongOp::cast(op).is_some()
         || PingPongWaitOp::cast(op).is_some()
         || PingPongArriveOp::cast(op).is_some()
         || EndPingPongOp::cast(op).is_some()
 }
 
-/// Warpgroups that take turns.
+/// The number of warpgroups of a ping-pong.
 fn groups_of(ping_pong: Val<'_>) -> u32 {
     PingPongType::cast(ty(ping_pong)).and_then(|t| u32::try_from(t.groups()).ok()).unwrap_or(1)
 }
 
-/// Whether all threads of an agent meet, in an op or in those inside of it.
+/// Whether all threads of an agent synchronize in an op or in an op nested in it.
 pub fn meets(op: OpRef<'_>) -> bool {
     let mut meets = false;
     walk(op, &mut |o| {
@@ -620,11 +657,11 @@ fn bytes_of(memory: Val<'_>) -> Option<u32> {
     u32::try_from(bits / 8).ok()
 }
 
-/// Deeper trees of ops are taken as different.
+/// Values with deeper expression trees are taken to differ.
 const MOST_DEPTH: usize = 64;
 
-/// Whether two values are computed by the same ops from the same values, or from what corresponding loops count.
-/// Layouts are those of each agent's warps, and loads are ordered by tokens of each agent.
+/// Whether two values are computed by the same ops from the same values, or from the counters of corresponding loops.
+/// Differences in layouts and tokens are ignored, because each agent has its own.
 fn computed_alike<'c>(a: Val<'c>, b: Val<'c>, depth: usize) -> bool {
     let (a, b) = (behind_conversions(a), behind_conversions(b));
     if a == b {
@@ -644,7 +681,7 @@ fn computed_alike<'c>(a: Val<'c>, b: Val<'c>, depth: usize) -> bool {
         (Some(x), Some(y)) => {
             let number = |op: OpRef<'c>, v: Val<'c>| results(op).position(|r| r == v);
             if Scf::of(x).is_some() || Scf::of(y).is_some() {
-                // Copies of loops carry fewer values: which one it is cannot be told by its number.
+                // Clones of a loop carry fewer values, so the index of a result does not identify it.
                 return Scf::of(x) == Scf::of(y);
             }
             op_type_id(x) == op_type_id(y)
@@ -653,15 +690,15 @@ fn computed_alike<'c>(a: Val<'c>, b: Val<'c>, depth: usize) -> bool {
                 && same_attributes(x, y)
                 && operands(x).zip(operands(y)).all(|(a, b)| computed_alike(a, b, depth + 1))
         }
-        // Arguments of copies of one loop.
+        // Block arguments of clones of one loop.
         (None, None) => true,
         _ => false,
     }
 }
 
-/// What a constant repeats, whatever the layout of its type; other attributes as they are.
+/// The element of a splat constant, regardless of its layout. Other attributes are returned unchanged.
 fn element(a: mlir_sys::MlirAttribute) -> mlir_sys::MlirAttribute {
-    // SAFETY: the attribute is alive, and only splats are asked for what they repeat.
+    // SAFETY: the attribute is alive, and the splat value is read only from splats.
     unsafe {
         let splat = mlir_sys::mlirAttributeIsADenseElements(a) && mlir_sys::mlirDenseElementsAttrIsSplat(a);
         if splat { mlir_sys::mlirDenseElementsAttrGetSplatValue(a) } else { a }
@@ -669,7 +706,7 @@ fn element(a: mlir_sys::MlirAttribute) -> mlir_sys::MlirAttribute {
 }
 
 fn same_attributes(x: OpRef<'_>, y: OpRef<'_>) -> bool {
-    // SAFETY: both ops are alive; attributes are asked for by numbers that they have.
+    // SAFETY: both ops are alive, and the indices are below the number of attributes.
     unsafe {
         let (x, y) = (x.to_raw(), y.to_raw());
         let count = mlir_sys::mlirOperationGetNumAttributes(x);

@@ -1,8 +1,32 @@
-//! What a producer can do on its own: loads of product operands, and the part of a program that leads to them.
+//! Finds operands that a producer can load or compute, and clones the part of a program that this needs.
 //!
-//! A producer is a second program of the kernel that runs beside the one that multiplies. It goes through the same
-//! loops and branches and starts the same loads, so everything that their addresses and the control flow around them
-//! depend on is computed twice. A [`Slice`] is that part of a program; it exists if none of it has effects.
+//! A *producer* runs concurrently with the consumers, which issue the dots. It executes the same loops and branches
+//! and issues the loads of operands. All scalars on which addresses and control flow depend are therefore computed
+//! twice. The part of a program that computes them is a [`Slice`]. For example, the slice for the loads of `a` and
+//! `b` in
+//!
+//! ```text
+//! base = load p
+//! for i: x = base + i;  a = load A[x];  b = load B[i];  acc = dot(a, b, acc)
+//! ```
+//!
+//! consists of the first load, the loop without `acc`, and `x`.
+//!
+//! # Operands
+//!
+//! [`Source`] classifies an operand of a `wgmma` dot: loaded by TMA, *producer-computed*, *resident* in shared
+//! memory, or computed by the consumers. Dots may share a loaded tile if they can be issued back to back: each only
+//! adds to an accumulator that the loop carries.
+//!
+//! # Assumptions
+//!
+//! * An op of a slice has no effects, or is a weak load that may be repeated (`tile_programs`).
+//! * An op of a slice produces scalars or single elements. Larger tensors are distributed over threads differently in
+//!   each agent; `tile_programs` handles these.
+//!
+//! # Bound on the work
+//!
+//! A slice visits each op and value once. The search for shared tiles follows each use once per operand.
 
 use super::{
     access::{View, fast_dimension},
@@ -27,32 +51,33 @@ use melior::{Context, ir::Type};
 use rustc_hash::{FxHashMap, FxHashSet};
 use tile_layout::{HardwareLayout, Shape};
 
-/// Where an operand of a product of warpgroups comes from.
+/// The source of an operand of a `wgmma` dot.
 pub enum Source<'c> {
-    /// A tile that is loaded for products alone, next to them: tensor copies keep a ring of such tiles filled.
+    /// A tile that is loaded in the block of the dot and used by dots only. TMA loads it to a ring.
     Loaded(LoadedOperand<'c>),
-    /// A tile that warps of the producer make and store to a ring.
+    /// A producer-computed tile, which producer warps store to a ring.
     ProducerComputed(ProduceOneOp<'c>),
-    /// What is there before the loop or branch around the product: it goes to shared memory where it is computed.
+    /// A value from outside of the loop or branch around the dot. It is stored to shared memory where it is computed.
     Resident,
-    /// What is computed next to the product. A left operand can be taken from registers.
+    /// A value computed in the block of the dot. A left operand can be read from registers.
     Computed,
 }
 
 impl<'c> Source<'c> {
+    /// Classifies the operand `v` of `dot`.
     pub fn of(v: Val<'c>, dot: OpRef<'c>) -> Self {
         if let Some(loaded) = LoadedOperand::of(v).filter(|l| block_of(l.load) == block_of(dot)) {
             return Self::Loaded(loaded);
         }
-        let made = behind_conversions(v);
-        if home_of(made) != block_of(dot) {
+        let source = behind_conversions(v);
+        if home_of(source) != block_of(dot) {
             return Self::Resident;
         }
-        defining_op(made).and_then(ProduceOneOp::cast).map_or(Self::Computed, Self::ProducerComputed)
+        defining_op(source).and_then(ProduceOneOp::cast).map_or(Self::Computed, Self::ProducerComputed)
     }
 }
 
-/// Whether a value is computed from the result of a product in the same block.
+/// Whether a value is computed from the result of a dot in the same block.
 pub fn comes_from_product(v: Val<'_>) -> bool {
     let (mut work, mut seen) = (vec![v], FxHashSet::default());
     let home = home_of(v);
@@ -66,7 +91,7 @@ pub fn comes_from_product(v: Val<'_>) -> bool {
     false
 }
 
-/// The value that conversions of layouts lead to `v`.
+/// The source of the chain of layout conversions that ends in `v`.
 pub fn behind_conversions(mut v: Val<'_>) -> Val<'_> {
     while let Some(convert) = defining_op(v).and_then(nv_tileas::ConvertLayoutOp::cast) {
         v = convert.source();
@@ -74,23 +99,24 @@ pub fn behind_conversions(mut v: Val<'_>) -> Val<'_> {
     v
 }
 
-/// An operand of a product that is a tile of a view.
+/// An operand of a dot that is a tile of a view.
 pub struct LoadedOperand<'c> {
-    /// `tiled_load`, of either dialect.
+    /// The `tiled_load`, of either dialect.
     pub load: OpRef<'c>,
-    /// What rounds the elements that are loaded to tf32: copies do that.
+    /// The op that rounds the loaded elements to tf32, which TMA does.
     pub rounded: Option<OpRef<'c>>,
-    /// Ops that compute something of each element, from there to the product.
+    /// Element-wise ops between the load and the dot, in program order.
     pub computed: Vec<OpRef<'c>>,
-    /// Ops that give the tile another shape, likewise. They and the others can change places.
+    /// Reshapes and permutations between the load and the dot, in program order. They commute with `computed`.
     pub moved: Vec<OpRef<'c>>,
-    /// Whether it is an operand more than once: of products that go through its ring together, or both of one.
+    /// Whether the tile is more than one operand: of several dots that read its stage together, or both operands of
+    /// one dot.
     pub shared: bool,
 }
 
 impl<'c> LoadedOperand<'c> {
-    /// None when `v` is anything else, is used for something else too, or has elements of another width than those in
-    /// memory. A tile that several products multiply must be in one place when they do, unchanged ([`go_together`]).
+    /// Returns `None` if `v` is not a loaded tile, has other users, or has elements of another width than in memory.
+    /// Dots may share a tile only if they all read it unchanged and can be issued back to back ([`go_together`]).
     pub fn of(mut v: Val<'c>) -> Option<Self> {
         let (mut computed, mut moved) = (vec![], vec![]);
         let bits = |v| Tensor::of_value(v).map(|t| storage_bits(t.element));
@@ -120,13 +146,13 @@ impl<'c> LoadedOperand<'c> {
         }
     }
 
-    /// The stage that copies fill.
+    /// The type of the stage that TMA fills.
     pub fn stage(&self, view: &View<'c>) -> Result<MemDescType<'c>, String> {
         let element = view.memref.element_type();
         stage_of(self.load, view, if self.rounded.is_some() { tf32_beside(element) } else { element })
     }
 
-    /// Ops between the load and the product.
+    /// The ops between the load and the dot.
     pub fn ops(&self) -> impl Iterator<Item = OpRef<'c>> {
         self.rounded.iter().chain(&self.computed).chain(&self.moved).copied()
     }
@@ -136,14 +162,15 @@ impl<'c> LoadedOperand<'c> {
         moved_dimension(Shape::new(view.ty.tile()).ok()?, fast_dimension(view), &self.moved)
     }
 
-    /// Whether threads must turn the tile before warpgroups multiply it: instructions read elements that are
-    /// contiguous along K, dimension `depth` of the operand, and only those of 16 bits otherwise too.
+    /// Whether the tile must be transposed in its stage before the dot. `wgmma` reads operands that are contiguous
+    /// along K, which is dimension `depth`; operands of 16-bit elements may also be contiguous along the other
+    /// dimension.
     pub fn must_be_transposed(&self, view: &View<'c>, depth: usize) -> bool {
         storage_bits(view.memref.element_type()) != 16 && self.contiguous_dimension(view) != Some(depth)
     }
 }
 
-/// The products of which a tile is an operand, in another shape perhaps; none if it is used for anything else.
+/// The dots that use a tile, possibly through reshapes and conversions. Returns `None` if other ops use it.
 fn products_of(tile: Val<'_>) -> Option<Vec<OpRef<'_>>> {
     let (mut work, mut products) = (vec![tile], vec![]);
     while let Some(v) = work.pop() {
@@ -164,22 +191,22 @@ fn products_of(tile: Val<'_>) -> Option<Vec<OpRef<'_>>> {
     Some(products)
 }
 
-/// Whether products can be started one right behind the other: each adds to sums that the loop around it carries and
-/// does nothing else with, so that it may stand anywhere in an iteration. One product always can.
+/// Whether dots can be issued back to back: each of them only adds to a loop-carried accumulator, so it can move
+/// within the iteration. A single dot always qualifies.
 fn go_together(products: &[OpRef<'_>]) -> bool {
     let home = |op: &OpRef<'_>| block_of(*op);
     let [first, others @ ..] = products else { return false };
     others.is_empty() || others.iter().all(|o| home(o) == home(first)) && products.iter().all(|o| only_adds_up(*o))
 }
 
-/// Whether all that a loop does with the sums of a product is to have the product add to them.
+/// Whether the loop only adds to the accumulator of a dot, by this dot.
 fn only_adds_up(product: OpRef<'_>) -> bool {
     let Some(around) = parent_op(product).filter(|o| Scf::of(*o) == Some(Scf::For)) else { return false };
     let last = entry_block(region(around, 0)).and_then(|body| ops_of(body).last());
-    let mut sums = result(product, 0);
+    let mut accumulated = result(product, 0);
     let index = loop {
-        match uses(sums)[..] {
-            [(user, _)] if nv_tileas::ConvertLayoutOp::cast(user).is_some() => sums = result(user, 0),
+        match uses(accumulated)[..] {
+            [(user, _)] if nv_tileas::ConvertLayoutOp::cast(user).is_some() => accumulated = result(user, 0),
             [(user, index)] if Some(user) == last => break index,
             _ => return false,
         }
@@ -199,8 +226,8 @@ fn is_product(op: OpRef<'_>) -> bool {
     nv_tileaa::DotOp::cast(op).is_some() || nv_tileas::DotOp::cast(op).is_some()
 }
 
-/// Products that share loaded tiles, and so their stages, by number: a group for each that shares none. `tiles` has the
-/// keys of the loads of each.
+/// Partitions dots, by index, into groups that share loaded tiles and therefore stages. `tiles[i]` has the keys of
+/// the loads of dot `i`. A dot that shares no tile is a group by itself.
 pub fn groups_by_tiles(tiles: &[Vec<usize>]) -> Vec<Vec<usize>> {
     let mut groups: Vec<Vec<usize>> = vec![];
     for (product, own) in tiles.iter().enumerate() {
@@ -215,22 +242,23 @@ pub fn groups_by_tiles(tiles: &[Vec<usize>]) -> Vec<Vec<usize>> {
     groups
 }
 
-/// Brings products that go together to the last of them. What converts their sums goes to the end of the block.
+/// Moves the dots of a group to the last of them, and the layout conversions of their results to the end of the
+/// block.
 pub fn bring_together(products: &[OpRef<'_>]) {
     let Some((last, others)) = products.split_last() else { return };
     let Some(end) = block_around(*last).and_then(|block| ops_of(block).last()) else { return };
     for product in others {
         move_before(*product, *last);
-        let mut sums = result(*product, 0);
-        while let [(convert, _)] = uses(sums)[..] {
+        let mut accumulated = result(*product, 0);
+        while let [(convert, _)] = uses(accumulated)[..] {
             let Some(next) = nv_tileas::ConvertLayoutOp::cast(convert) else { break };
             move_before(convert, end);
-            sums = next.result();
+            accumulated = next.result();
         }
     }
 }
 
-/// Whether an op computes each element of its only operand, a tensor, from that element alone.
+/// Whether an op computes each element of its result from the same element of its only operand, a tensor.
 fn is_of_one_tile(op: OpRef<'_>) -> bool {
     operand_count(op) == 1
         && result_count(op) == 1
@@ -239,7 +267,7 @@ fn is_of_one_tile(op: OpRef<'_>) -> bool {
         && Tensor::of_value(operand(op, 0)).is_some()
 }
 
-/// Whether an op rounds f32 to tf32 as tensor copies do.
+/// Whether an op rounds f32 to tf32 as TMA does.
 fn rounds_to_tf32(op: OpRef<'_>) -> bool {
     let Some(cast) = nv_tileaa::FpCastOp::cast(op) else { return false };
     let [from, to] = [cast.source(), cast.result()].map(|v| Tensor::of_value(v).map(|t| t.element));
@@ -251,28 +279,30 @@ fn is_tiled_load(op: OpRef<'_>) -> bool {
     nv_tileaa::TiledLoadOp::cast(op).is_some() || nv_tileas::TiledLoadOp::cast(op).is_some()
 }
 
-/// Storage in which a tile of `view` lies, with elements of `element`, as tensor copies write it with the fewest boxes
-/// and, where its elements are contiguous along the right dimension, as warpgroup products take it. `op` is where it is
-/// used; the error says why there is none.
+/// The type of the stage that TMA fills with a tile of `view`, with elements of type `element`. Its layout needs the
+/// fewest TMA boxes and, if the tile is contiguous along the right dimension, is one that `wgmma` reads. `op` gives
+/// the location.
+///
+/// Errors: the reason why no layout fits.
 pub fn stage_of<'c>(op: OpRef<'c>, view: &View<'c>, element: Type<'c>) -> Result<MemDescType<'c>, String> {
     let (fast, lines) = dimensions(view)?;
     let layout = arrangement(view, fast, lines)?;
-    // Elements that may have to be turned stay where they are.
+    // The stage must also fit the tile's transpose, which replaces it in place.
     let transposed = arrangement(view, lines, fast).ok().filter(|_| storage_bits(view.memref.element_type()) != 16);
     let alignment = layout.alignment().max(transposed.map_or(0, |t| t.alignment()));
     storage(op, view.ty.tile(), element, &layout, alignment.into())
 }
 
-/// Storage in which threads leave a tile for a product, contiguous along `fast`. `op` is where it is used.
+/// The type of the stage to which threads store a tile that is contiguous along `fast`. `op` gives the location.
 pub fn computed_stage<'c>(op: OpRef<'c>, tile: Val<'c>, fast: usize) -> Result<MemDescType<'c>, String> {
-    let tensor = Tensor::of_value(tile).ok_or("operand is no tensor")?;
+    let tensor = Tensor::of_value(tile).ok_or("the operand is not a tensor")?;
     let layout = HardwareLayout::panels(&tensor.tile_shape(), (fast, 1 - fast), storage_bits(tensor.element));
     let layout = layout.map_err(|e| e.to_string())?;
     storage(op, &tensor.shape, tensor.element, &layout, layout.alignment().into())
 }
 
-/// The storage of [`stage_of`] once threads have changed it: with elements of `element`, and turned so that the other
-/// dimension is contiguous if `turned`.
+/// The type of the stage of [`stage_of`] after its conversion to elements of type `element` and, if `transposed`,
+/// after its transpose.
 pub fn converted_stage_of<'c>(
     op: OpRef<'c>,
     view: &View<'c>,
@@ -284,12 +314,13 @@ pub fn converted_stage_of<'c>(
     storage(op, view.ty.tile(), element, &layout, layout.alignment().into())
 }
 
-/// The dimension of a view's tile that is contiguous in memory, and the next one that has an extent.
+/// The dimension of a view's tile that is contiguous in memory, and the last other dimension of more than one
+/// element.
 fn dimensions(view: &View<'_>) -> Result<(usize, usize), String> {
     let shape = Shape::new(view.ty.tile()).map_err(|e| e.to_string())?;
     let fast = fast_dimension(view);
     let lines = (0..shape.rank()).rev().find(|&d| d != fast && shape.log2()[d] > 0);
-    Ok((fast, lines.ok_or("the tile has one dimension")?))
+    Ok((fast, lines.ok_or("the tile has only one dimension")?))
 }
 
 fn arrangement(view: &View<'_>, fast: usize, lines: usize) -> Result<HardwareLayout, String> {
@@ -310,24 +341,26 @@ fn storage<'c>(
     aligned_storage_type(op, shape, element, bases.bases(), alignment).map_err(|e| e.to_string())
 }
 
-/// Writes an op of a slice itself, given what values have become; false if it is an op like any other.
+/// Writes an op of a slice in a special way, with its operands mapped. Returns false if the op should simply be
+/// cloned.
 pub type WriteRoot<'a, 'c> = dyn FnMut(OpRef<'c>, &mut FxHashMap<usize, Val<'c>>) -> Result<bool, Failed> + 'a;
 
-/// The ops and values of a program that some of its ops need.
+/// The ops and values that some ops of a program depend on.
 pub struct Slice<'c> {
     function: OpRef<'c>,
     ops: FxHashSet<usize>,
     values: FxHashSet<usize>,
-    /// Warps of the agent that it is written for, where tensors have layouts.
+    /// The warps of the agent for which the slice is written, if tensors have layouts.
     warps: Option<u64>,
-    /// Conditions of branches of which one side is written.
+    /// Branch conditions that are decided, so only one side is written.
     decided: FxHashMap<usize, bool>,
 }
 
 impl<'c> Slice<'c> {
-    /// What `roots` of `function` need, besides what `given` provides. `skip` names operands that are not needed.
+    /// The slice that `roots` of `function` depend on, except ops that `given` provides and operands that `skip`
+    /// excludes.
     ///
-    /// Errors: an op that cannot be done twice, with why.
+    /// Errors: an op that cannot be repeated, with the reason.
     pub fn of(
         function: OpRef<'c>,
         roots: &[OpRef<'c>],
@@ -354,7 +387,7 @@ impl<'c> Slice<'c> {
                     Some(Scf::If) => values.push(operand(op, 0)),
                     Some(Scf::While) => values.extend(condition(op).map(|last| operand(last, 0))),
                     _ if nv_tileas::ElectOp::cast(op).is_some() || region_count(op) > 0 => {
-                        // Programs of one thread are needed as a whole.
+                        // The body of an `elect` and other regions belong to the slice as a whole.
                         walk(op, &mut |inner| {
                             slice.ops.insert(op_key(inner));
                             values.extend(operands(inner).filter(|v| !skip(*v)));
@@ -381,18 +414,18 @@ impl<'c> Slice<'c> {
                 continue;
             }
             if region_count(op) > 0 || !repeats(op, slice.function) {
-                return Err((op, format!("'{}' cannot be done twice", op_name(op))));
+                return Err((op, format!("'{}' cannot be repeated by another agent", op_name(op))));
             }
             work.push(op);
         }
     }
 
-    /// The slice as the program of an agent of so many warps.
+    /// Sets the number of warps of the agent for which the slice is written.
     pub fn for_warps(self, warps: u64) -> Self {
         Self { warps: Some(warps), ..self }
     }
 
-    /// The slice as it is where a condition holds, or does not. The branches on it give nothing.
+    /// The slice for a known outcome of `condition`. The branches on it must not have results.
     pub fn deciding(mut self, condition: Val<'c>, holds: bool) -> Self {
         self.decided.insert(key(condition), holds);
         self
@@ -402,8 +435,8 @@ impl<'c> Slice<'c> {
         self.values.contains(&key(v))
     }
 
-    /// Writes the slice of a block at the insertion point. `map` says what values became; `root` is asked for each op
-    /// first, and writes it itself if it returns true.
+    /// Writes the slice of a block at the insertion point. `map` maps old to new values. `root` is called for each op
+    /// first; if it returns true, it has written the op.
     pub fn write(
         &self,
         b: &Builder<'c>,
@@ -504,7 +537,7 @@ impl<'c> Slice<'c> {
         }
         b.set_end(new_before);
         self.write(b, before, map, root)?;
-        // The truth value, then what is given.
+        // The condition, then the results.
         let given: Vec<usize> = std::iter::once(0).chain(given.iter().map(|i| i + 1)).collect();
         self.write_yield(b, before, &given, map)?;
         b.set_end(new_after);
@@ -570,20 +603,20 @@ impl<'c> Slice<'c> {
     }
 }
 
-/// The terminator that says whether a loop goes on, and what it gives.
+/// The terminator that decides whether a `while` loop continues, and passes on its values.
 pub fn condition(op: OpRef<'_>) -> Option<OpRef<'_>> {
     entry_block(region(op, 0)).and_then(|before| ops_of(before).last())
 }
 
-/// Whether a second copy of the op gives the same and does nothing else.
+/// Whether a clone of the op gives the same result and has no other effect.
 fn repeats<'c>(op: OpRef<'c>, function: OpRef<'c>) -> bool {
-    // Which thread has which element of a larger tensor differs between agents.
+    // Agents distribute the elements of larger tensors over their threads differently.
     let single = results(op).all(|r| Tensor::of_value(r).is_none_or(|t| t.elements() == 1));
     let has_no_effects = || behaviour::effects(op).is_some_and(|list| list.is_empty());
     single && (has_no_effects() || may_be_repeated(op, function))
 }
 
-/// Gives a copied op that works on single elements the layouts of so many warps: each thread has the element.
+/// Gives a cloned op on single elements the layouts for `warps` warps, in which each thread holds the element.
 fn relayout_single<'c>(context: &'c Context, op: OpRef<'c>, warps: u64) {
     for r in results(op) {
         if let Some(t) = Tensor::of_value(r).filter(|t| t.encoding.is_some() && t.elements() == 1) {

@@ -1,16 +1,32 @@
-//! What of a loop may be pipelined.
+//! Finds the loads of a loop that can be software-pipelined without warp specialization.
 //!
-//! A load may be a copy into a ring when its only use is to become an operand of a product, through a conversion that
-//! moves elements between threads anyway. Starting it early is legal because tokens say so: its token is made outside
-//! of the loop, so no access in the loop precedes it, and nothing waits for the token that it returns. Its address must
-//! follow from the loop's counter and from what does not change in the loop; the ops that compute it are cloned for the
-//! iteration ahead.
+//! Such a load becomes an asynchronous copy into a ring of stages in shared memory, issued some iterations ahead:
 //!
-//! Loads that are no copies (`thread_copies`) stay as they are.
+//! ```text
+//! for i:
+//!   a = load A[i]                       // becomes: copy A[i + 2] to stage (i + 2) % 3,
+//!   acc = dot(convert(a), b, acc)       // then read stage i % 3
+//! ```
 //!
-//! A left operand that the loop does not change, such as the queries of attention, would live in registers next to all
-//! accumulators. Where they are short, it may stay in shared memory like a tile of the ring, and be read for each
-//! product.
+//! # Conditions on a load
+//!
+//! * It can be done as an asynchronous copy ([`super::thread_copies`]).
+//! * Its only user is a layout conversion whose result becomes an operand of a dot and that moves elements between
+//!   threads. Such a conversion uses shared memory anyway.
+//! * Its token is created outside of the loop, so no access in the loop precedes it, and no access waits for the
+//!   token that it returns. Issuing it early is therefore legal.
+//! * Its address follows from the loop counter and from loop-invariant values. The ops that compute the address are
+//!   cloned for the iteration ahead.
+//!
+//! # Resident operands
+//!
+//! A loop-invariant left operand, such as the queries of attention, would occupy registers together with all
+//! accumulators. If registers are short, it may be resident in shared memory like a stage of a ring, and be read for
+//! each dot.
+//!
+//! # Bound on the work
+//!
+//! Linear in the ops of the loop for each load.
 
 use super::{
     registers::{register_bits, words},
@@ -30,45 +46,47 @@ use rustc_hash::FxHashMap;
 use tile_layout::{AccessMode, Run, SharedOptions, plan_shared};
 use tile_targets::Target;
 
-/// What of one loop may be pipelined: an input of the schedule and of the expansion, neither of which looks for more.
+/// The loads and operands of one loop that may be pipelined. The schedule and the expansion both start from this
+/// list.
 pub struct Candidates<'c> {
     pub op: OpRef<'c>,
     pub loads: Vec<RingLoad<'c>>,
     pub residents: Vec<Resident<'c>>,
 }
 
-/// A load that can be a copy into a ring, with the conversion that is its only user.
+/// A load that can become a copy into a ring, with the conversion that is its only user.
 pub struct RingLoad<'c> {
     pub op: OpRef<'c>,
     pub convert: ConvertLayoutOp<'c>,
-    /// One stage.
+    /// The type of one stage.
     pub desc: MemDescType<'c>,
-    /// Elements that one instruction reads from it.
+    /// Elements that one instruction reads from the stage.
     pub vector: u32,
-    /// Ops of the body that compute its operands, in order.
+    /// Ops of the body that compute the operands of the load, in program order.
     pub slice: Vec<OpRef<'c>>,
 }
 
-/// A left operand from outside of the loop that is read from shared memory in it.
+/// A loop-invariant left operand that the loop reads from shared memory.
 pub struct Resident<'c> {
     pub convert: ConvertLayoutOp<'c>,
-    /// From the conversion to the product.
+    /// The reshapes between the conversion and the dot, in program order.
     pub views: Vec<OpRef<'c>>,
     pub dot: AnyDot<'c>,
     pub desc: MemDescType<'c>,
-    /// Elements that one instruction writes and reads.
+    /// Elements that one instruction writes, and reads.
     pub vectors: [u32; 2],
 }
 
-/// Words of a thread for an operand that is worth a round trip through shared memory.
+/// Registers per thread from which an operand is worth a round trip through shared memory.
 const RESIDENT_WORDS: u64 = 32;
 
 impl<'c> Candidates<'c> {
-    /// None when nothing in the loop can be copied ahead.
+    /// Returns `None` if no load of the loop can be copied ahead.
     pub fn of(op: OpRef<'c>, target: &Target) -> Option<Self> {
         let body = entry_block(region(op, 0))?;
-        // Iterations ahead are numbered in 64 bits. Counters of 64 bits need steps whose multiples do not overflow.
-        // SAFETY: loops count in integers.
+        // Future iterations are numbered in 64 bits. The step of a 64-bit counter must be small enough that its
+        // multiples do not overflow.
+        // SAFETY: the type is alive, and loops count in integers.
         let width = unsafe { mlirIntegerTypeGetWidth(ty(arg(body, 0)).to_raw()) };
         let step = defining_op(operand(op, 2)).filter(|o| behaviour::is_constant(*o)).and_then(|o| attr(o, "value"));
         if width > 32 && !step.is_some_and(|s| (1..1 << 32).contains(&int_attr(s))) {
@@ -77,19 +95,19 @@ impl<'c> Candidates<'c> {
         let loads: Vec<RingLoad<'c>> = ops_of(body).filter_map(|load| RingLoad::of(load, op, body)).collect();
         let dots: Vec<AnyDot<'c>> = ops_of(body).filter_map(AnyDot::cast).collect();
         let taken = |v: Val<'c>| Tensor::of_value(v).map_or(0, |t| words(t.element, register_bits(v).unwrap_or(0)));
-        let sums: u64 = dots.iter().map(|d| taken(d.result())).sum();
+        let accumulators: u64 = dots.iter().map(|d| taken(d.result())).sum();
         let budget = u64::from(target.limits.dot_registers);
-        let is_short = |d: &AnyDot<'c>| taken(d.lhs()) >= RESIDENT_WORDS && sums + taken(d.lhs()) > budget;
+        let is_short = |d: &AnyDot<'c>| taken(d.lhs()) >= RESIDENT_WORDS && accumulators + taken(d.lhs()) > budget;
         let residents = dots.iter().filter(|d| is_short(d)).filter_map(|d| Resident::of(*d, op)).collect();
         (!loads.is_empty()).then_some(Self { op, loads, residents })
     }
 
-    /// Bytes of shared memory that the loop takes when its copies start so many iterations ahead.
+    /// Bytes of shared memory that the loop uses if copy `i` is issued `ahead[i]` iterations ahead.
     pub fn bytes(&self, ahead: &[i64]) -> u64 {
         self.own_bytes(ahead).saturating_add(allocated(self))
     }
 
-    /// The same without what the body has allocated already, such as the rings of inner loops.
+    /// Like [`Self::bytes`], but without existing allocations of the body, such as the rings of inner loops.
     pub fn own_bytes(&self, ahead: &[i64]) -> u64 {
         let ring = |stage: MemDescType<'c>, ahead: i64| {
             if ahead > 0 { padded_bytes(stage).saturating_mul(ahead as u64 + 1) } else { 0 }
@@ -103,12 +121,13 @@ impl<'c> RingLoad<'c> {
         let load = PlainLoad::of(op)?;
         let [(user, _)] = uses(load.value)[..] else { return None };
         let convert = ConvertLayoutOp::cast(user)?;
-        // What is ordered behind the load comes when its copy has arrived: iterations begin with the wait for it.
+        // Accesses ordered after the load follow the arrival of its copy, because an iteration begins with the wait
+        // for it.
         let early = load.token.is_none_or(|t| !is_inside(t, parent));
         if !early || !behaviour::moves_between_threads(convert.op()) || !feeds_dot(convert.result()) {
             return None;
         }
-        // A ring that both sides reach without bank conflicts, by copies as wide as the load.
+        // The ring's layout must avoid bank conflicts for the copy and the reads, with copies as wide as the load.
         let tensor = &load.tensor;
         let (from, to) = (tensor.layout()?, Tensor::of_value(convert.result())?.layout()?);
         let shape = tensor.tile_shape();
@@ -125,7 +144,8 @@ impl<'c> RingLoad<'c> {
 }
 
 impl<'c> Resident<'c> {
-    /// None unless the left operand of `dot` is brought to its layout in front of the loop, for this product alone.
+    /// Returns `None` unless the left operand of `dot` is converted to its layout before the loop, for this dot
+    /// alone.
     fn of(dot: AnyDot<'c>, parent: OpRef<'c>) -> Option<Self> {
         let (mut v, mut views) = (dot.lhs(), vec![]);
         let convert = loop {
@@ -156,8 +176,8 @@ impl<'c> Resident<'c> {
     }
 }
 
-/// The ops of the body that the operands of `op` need, in order; none when one of them cannot be computed for another
-/// iteration: it has effects, or comes from a value that the loop carries.
+/// The ops of the body that the operands of `op` need, in program order. Returns `None` if one of them cannot be
+/// computed for another iteration, because it has effects or depends on a loop-carried value.
 pub fn backward_slice<'c>(op: OpRef<'c>, body: Blk<'c>) -> Option<Vec<OpRef<'c>>> {
     let mut needed: FxHashMap<usize, ()> = FxHashMap::default();
     let mut work: Vec<Val<'c>> = operands(op).collect();
@@ -170,7 +190,7 @@ pub fn backward_slice<'c>(op: OpRef<'c>, body: Blk<'c>) -> Option<Vec<OpRef<'c>>
         }
         let Some(producer) = defining_op(v) else { continue };
         if !ops_of(body).any(|o| op_key(o) == op_key(producer)) {
-            // Outside of the loop, or inside of a nested region, which cannot be seen from here.
+            // Defined outside of the loop, or in a nested region.
             continue;
         }
         if !behaviour::computes_speculatively(producer) {
@@ -183,7 +203,7 @@ pub fn backward_slice<'c>(op: OpRef<'c>, body: Blk<'c>) -> Option<Vec<OpRef<'c>>
     Some(ops_of(body).filter(|o| needed.contains_key(&op_key(*o))).collect())
 }
 
-/// Whether the value becomes an operand of a product, perhaps widened, in another shape or layout.
+/// Whether the value becomes an operand of a dot, possibly after widening, reshapes or layout conversions.
 pub fn feeds_dot(v: Val<'_>) -> bool {
     uses(v).iter().any(|(user, _)| {
         let moved = matches!(behaviour::layout_relation(*user), LayoutRelation::Reshape | LayoutRelation::Permute);
@@ -192,7 +212,7 @@ pub fn feeds_dot(v: Val<'_>) -> bool {
     })
 }
 
-/// Whether a value is computed in the op's region.
+/// Whether a value is defined inside a region of `op`.
 pub fn is_inside<'c>(v: Val<'c>, op: OpRef<'c>) -> bool {
     let mut at = match defining_op(v) {
         Some(producer) => parent_op(producer),
@@ -208,7 +228,7 @@ pub fn is_inside<'c>(v: Val<'c>, op: OpRef<'c>) -> bool {
     false
 }
 
-/// Bytes through which a reduction or scan brings what each warp has of its dimension to all warps.
+/// Bytes of shared memory through which a reduction or scan combines the parts of different warps.
 fn combined_bytes(op: OpRef<'_>) -> u64 {
     let dim = match (ReduceOp::cast(op), ScanOp::cast(op)) {
         (Some(x), _) => x.dim(),
@@ -226,7 +246,7 @@ fn combined_bytes(op: OpRef<'_>) -> u64 {
     operands(op).filter_map(|v| Tensor::of_value(v).and_then(bytes)).sum()
 }
 
-/// Bytes of shared memory that the body takes beside the rings, with those of operands that stay there.
+/// Bytes of shared memory that the body uses in addition to the rings, with `resident` bytes of resident operands.
 pub fn taken_beside(found: &Candidates<'_>, resident: u64) -> u64 {
     resident + allocated(found) + scratch(found)
 }
@@ -241,7 +261,7 @@ fn allocated(found: &Candidates<'_>) -> u64 {
     bytes
 }
 
-/// What ops of the body use for themselves, one after the other.
+/// The largest temporary allocation of an op of the body. Ops reuse this memory one by one.
 fn scratch(found: &Candidates<'_>) -> u64 {
     let mut scratch = 0;
     walk(found.op, &mut |o| {

@@ -1,16 +1,27 @@
-//! What the modulo scheduler is told of a function's loops: `ScheduleAnalysis`.
+//! The input of the modulo scheduler for a function's loops: `ScheduleAnalysis`.
 //!
-//! `tileas-generate-schedule-constraints` numbers the operations of each loop that has copies or products, and this
-//! analysis holds what each of them costs. `tileas-materialize-schedule` takes it from MLIR's analysis manager; it is
-//! never built a second time. Between the two passes the program may change as cleanups change it: operations may go,
-//! nothing may come, and nothing may leave its loop or pass another one. What waits for what is read from the program
-//! when it is scheduled.
+//! `tileas-generate-schedule-constraints` numbers the ops of each loop that contains copies or dots. This analysis
+//! holds the cost of each of them. `tileas-materialize-schedule` takes it from MLIR's analysis manager and never
+//! rebuilds it. Cleanup passes may run between the two. They may erase ops, but may not add any, move one out of its
+//! loop, or reorder two. Dependences are read from the program when it is scheduled.
 //!
-//! Costs are counted for the block as a whole, in clocks of one multiprocessor: an operation on a tile takes so many
-//! instructions of each warp, and the pipes take one in so many clocks (`tile-machine`), or in more beside products of
-//! warpgroups. They are meant for comparing orders of operations, not for predicting times.
+//! # Costs
 //!
-//! A loop whose products are those of warpgroups is shared by agents ([`agents`]).
+//! Costs are clocks of one SM for the whole CTA. An op on a tile needs a number of instructions per warp, and each
+//! pipe accepts one instruction per interval (`tile-machine`), which is longer while `wgmma` dots are in flight. For
+//! example, an `addf` of 64 elements per thread in 8 warps takes 64 * 8 / 4 = 128 instructions of each of the 4
+//! schedulers, times the interval of the `fma` pipe.
+//!
+//! # Agents
+//!
+//! A loop of `wgmma` dots is divided between a producer and consumers ([`agents`]).
+//!
+//! # Assumptions and bound on the work
+//!
+//! Costs serve to compare orders of ops, not to predict times. Elements are spread evenly over threads, and each op
+//! starts with its operands available. The cost of an op takes time linear in its nested ops. Finding the dependences
+//! of an op visits each pair of a value and an iteration distance at most once; the distance is at most the number of
+//! loop-carried values.
 
 pub mod agents;
 
@@ -38,63 +49,69 @@ use tile_plan::Numbers;
 use tile_schedule::{Agent, Edge, Graph, Group, Node, Pool, Reservation};
 use tile_targets::Target;
 
-/// Discardable attributes of operations in loops. Those that a program has are kept.
+/// Discardable attributes that constrain the ops of a loop. Attributes already in the program are kept.
 pub mod constraint {
-    /// Number of a group. Operations of one group are done in one stage.
+    /// The number of an op's group. The ops of a group are in one stage.
     pub const GID: &str = "tileas.schedule.constraint.gid";
-    /// The group from whose stage this one's is counted.
+    /// The group relative to whose stage the stage of this group is counted.
     pub const LEADER_GID: &str = "tileas.schedule.constraint.leader_gid";
-    /// Most stages between the leader and this group; 0 is no limit.
+    /// The maximum number of stages between the leader and this group; 0 means no limit.
     pub const MAX_DEPTH: &str = "tileas.schedule.constraint.max_depth";
-    /// Of a loop: iterations one after the other.
+    /// On a loop: do not overlap iterations.
     pub const FORCE_SERIAL_EXECUTION: &str = "tileas.schedule.constraint.force_serial_execution";
-    /// Of a function: its loops have constraints, for this machine.
+    /// On a function: its loops have constraints, for this target.
     pub const MACHINE: &str = "tileas.schedule.constraint.machine";
 }
 
-/// Discardable attributes that a solved schedule leaves.
+/// Discardable attributes of a solved schedule.
 pub mod solved {
-    /// Of a loop: clocks between iterations, and iterations that are under way together.
+    /// On a loop: the initiation interval in clocks, and the number of iterations in flight together.
     pub const INTERVAL: &str = "tileas.schedule.interval";
     pub const STAGES: &str = "tileas.schedule.stages";
-    /// Of an operation: the iterations that it is behind, the clock of the interval, and where there are several
-    /// agents, the one that does it.
+    /// On an op: its stage, its clock within the interval, and, if there are several agents, its agent.
     pub const STAGE: &str = "tileas.schedule.stage";
     pub const CLOCK: &str = "tileas.schedule.clock";
     pub const AGENT: &str = "tileas.schedule.agent";
-    /// Of a product: stages of the ring that brings its operands.
+    /// On a dot: the stages of the ring that brings its operands.
     pub const RING_STAGES: &str = "nv_tileas.stages";
 }
 
-/// What is known of the loops of a module.
+/// The costs of the loops of a module.
 pub struct ScheduleAnalysis {
-    /// The module, by its address: the analysis manager holds this no longer than the module lives.
+    /// The address of the module. The analysis manager does not keep the analysis longer than the module.
     module: usize,
     pub loops: Vec<LoopCosts>,
 }
 
-/// The operations of a loop's body that cost something, in their order.
+/// The ops of a loop's body that have a cost, in program order.
 #[derive(Clone, Debug)]
 pub struct LoopCosts {
     pub nodes: Vec<Cost>,
     pub pools: Vec<Pool>,
-    /// The agents that share the loop, with the registers of a thread.
+    /// The agents that share the loop, with their registers per thread.
     pub agents: Vec<Agent>,
-    /// Clocks for which one agent does not know yet what another has done.
+    /// Clocks after which one agent observes the progress of another.
     pub crossing: u32,
 }
 
-/// An operation.
+/// The cost of an op.
 #[derive(Clone, Debug)]
 pub struct Cost {
+    /// The name of the op.
     pub op: String,
+    /// The number of its group, from the attribute [`constraint::GID`].
     pub gid: i64,
+    /// The pools that it occupies, with the clocks from its start.
     pub footprint: Vec<Reservation>,
+    /// Clocks for which it occupies its agent.
     pub issue: u32,
+    /// Clocks from its start until its results are available.
     pub latency: u32,
+    /// Registers per thread of its results.
     pub registers: u32,
+    /// Whether the agent continues before the results are available.
     pub asynchronous: bool,
-    /// Who can do it.
+    /// The agent that executes the op.
     pub agent: usize,
 }
 
@@ -112,24 +129,24 @@ impl Analysis for ScheduleAnalysis {
         Self { module: op_key(op), loops }
     }
 
-    /// Cleanups of MLIR's do not say that they preserve this, so the program is looked at: what is described must be
-    /// what is there.
+    /// MLIR's cleanup passes do not declare that they preserve this analysis, so it is valid as long as it describes
+    /// the program.
     fn is_invalidated(&self, preserved: bool) -> bool {
-        // SAFETY: the analysis manager asks while the module is alive.
+        // SAFETY: the analysis manager calls this while the module is alive.
         let module = op_ref(mlir_sys::MlirOperation { ptr: self.module as *mut std::ffi::c_void });
         !preserved && !self.describes(module)
     }
 }
 
 impl ScheduleAnalysis {
-    /// Whether the loops of the module are those of the analysis, but for operations that have gone.
+    /// Whether the loops of the module are those of the analysis, possibly with some ops erased.
     pub fn describes(&self, module: OpRef<'_>) -> bool {
         let loops = loops_of(module);
         loops.len() == self.loops.len() && loops.iter().zip(&self.loops).all(|(l, costs)| costs.of_nodes(*l).is_some())
     }
 }
 
-/// The loops of a module that have constraints, in order.
+/// The loops of a module that have constraints, in program order.
 pub fn loops_of<'c>(module: OpRef<'c>) -> Vec<OpRef<'c>> {
     let functions = collect_ops(module, nv_tileaa::FuncOp::cast).into_iter().map(|f| f.op());
     functions.filter(|f| discardable_attr(*f, constraint::MACHINE).is_some()).flat_map(constrained_loops).collect()
@@ -140,27 +157,27 @@ fn constrained_loops<'c>(function: OpRef<'c>) -> Vec<OpRef<'c>> {
     loops_in(function).into_iter().filter(|l| numbered(*l)).collect()
 }
 
-/// All loops with a counter, outer ones first.
+/// All `scf.for` loops, outer loops first.
 pub fn loops_in<'c>(function: OpRef<'c>) -> Vec<OpRef<'c>> {
     collect_ops(function, |o| (Scf::of(o) == Some(Scf::For)).then_some(o))
 }
 
-/// The loops that passes shape before they are scheduled, outer ones first: those that are worth it, of functions
-/// without a plan of products. A plan says where each operand comes from and what each agent computes.
+/// The loops that passes transform before scheduling, outer loops first: those worth scheduling in functions without
+/// a dot plan. A dot plan already determines the source of each operand and the work of each agent.
 pub fn loops_to_shape<'c>(module: OpRef<'c>, target: &Target) -> Vec<OpRef<'c>> {
     let functions = collect_ops(module, nv_tileaa::FuncOp::cast).into_iter().map(|f| f.op());
     let unplanned = functions.filter(|f| DotPlan::of(*f).is_none());
     unplanned.flat_map(loops_in).filter(|l| is_worth_scheduling(*l, target)).collect()
 }
 
-/// The target of a function with constraints, and its machine: its own or its family's.
+/// The target and machine of a function with constraints. A target without a machine file uses that of its family.
 pub fn machine_of<'c>(function: OpRef<'c>) -> Option<(&'static Target, Machine)> {
     let name = discardable_attr(function, constraint::MACHINE).map(string_attr)?;
     let machine = Machine::of_target(name).ok()?;
     Some((Target::by_name(name)?, machine))
 }
 
-/// A number that an operation carries.
+/// The value of an integer attribute of an op.
 pub fn number(op: OpRef<'_>, name: &str) -> Option<i64> {
     // SAFETY: the attribute is alive.
     let is_integer =
@@ -168,19 +185,19 @@ pub fn number(op: OpRef<'_>, name: &str) -> Option<i64> {
     discardable_attr(op, name).filter(is_integer).map(int_attr)
 }
 
-/// When an operation of a loop begins, in clocks from the beginning of an iteration; none if it is not scheduled.
+/// The clock at which an op of a loop starts, from the start of its iteration; `None` if the op is not scheduled.
 pub fn time(op: OpRef<'_>, around: OpRef<'_>) -> Option<i64> {
     let stage = number(op, solved::STAGE)?.checked_mul(number(around, solved::INTERVAL)?)?;
     stage.checked_add(number(op, solved::CLOCK)?)
 }
 
-/// The operations of a loop's body that are scheduled: all that do more than scalar arithmetic.
+/// The ops of a loop's body that are scheduled: all except scalar arithmetic, constants and the terminator.
 pub fn nodes_of<'c>(around: OpRef<'c>) -> Vec<OpRef<'c>> {
     let body = entry_block(region(around, 0));
     body.into_iter().flat_map(ops_of).filter(|o| !is_free(*o)).collect()
 }
 
-/// Scalar arithmetic, constants and the end of the body take no part.
+/// Whether an op is scalar arithmetic, a constant or the terminator.
 fn is_free(op: OpRef<'_>) -> bool {
     let scalar = region_count(op) == 0 && behaviour::is_pure(op) && results(op).all(|v| Tensor::of_value(v).is_none());
     behaviour::is_constant(op) || scalar || next_is_none(op)
@@ -190,13 +207,13 @@ fn next_is_none(op: OpRef<'_>) -> bool {
     Scf::of(op) == Some(Scf::Yield)
 }
 
-/// Whether a loop has copies or products, without which there is nothing to overlap.
+/// Whether a loop has copies or dots. Other loops have nothing to overlap.
 pub fn is_worth_scheduling(around: OpRef<'_>, target: &Target) -> bool {
     Candidates::of(around, target).is_some() || nodes_of(around).iter().any(|o| AnyDot::cast(*o).is_some())
 }
 
-/// Pipes of a multiprocessor, and the machine's names for what one instruction of a warp takes of a scheduler's, alone
-/// and beside products of warpgroups.
+/// The pipes of an SM, and the keys of the clocks that one instruction of a warp occupies a scheduler's pipe, alone
+/// and while `wgmma` dots are in flight.
 const PIPES: [(&str, [&str; 2]); 4] = [
     ("fma", ["pipe.fma.interval", "pipe.fma.beside_wgmma"]),
     ("alu", ["pipe.alu.interval", "pipe.alu.beside_wgmma"]),
@@ -205,12 +222,12 @@ const PIPES: [(&str, [&str; 2]); 4] = [
 ];
 const FMA: usize = 0;
 const ALU: usize = 1;
-/// The pools behind them.
+/// The pools that follow the pipes.
 const TENSOR: usize = 4;
 const SHARED: usize = 5;
 const MEMORY: usize = 6;
 
-/// The pipe that an elementwise operation takes; what is not here takes the second.
+/// The pipes of elementwise ops. Unlisted ops of the dialect `math` use `mufu`, all others `alu`.
 const OPS: &[(&str, usize)] = &[
     ("arith.addf", 0),
     ("arith.subf", 0),
@@ -269,15 +286,15 @@ impl LoopCosts {
         self.agents.len() > 1
     }
 
-    /// The rings of a loop of agents, and the orders of its consumers' program; none if it is not the one that was
-    /// described.
+    /// The rings of a loop of agents, and the possible orders of the consumers' program. Returns `None` if the
+    /// analysis does not describe the loop.
     pub fn rings<'c>(&self, around: OpRef<'c>) -> Option<(Vec<agents::ScheduledRing<'c>>, Vec<agents::Order>)> {
         let costs: Vec<&Cost> = self.of_nodes(around)?.into_iter().map(|i| &self.nodes[i]).collect();
         let (division, ops) = (Division::of(around)?, nodes_of(around));
         Some((division.rings(&ops, &costs, self.crossing), division.orders(&ops)))
     }
 
-    /// The node of each operation of the loop that is scheduled; none if one of them is new, or not where it was.
+    /// The node of each scheduled op of the loop. Returns `None` if an op is new or was reordered.
     pub fn of_nodes(&self, around: OpRef<'_>) -> Option<Vec<usize>> {
         let mut left = self.nodes.iter().enumerate();
         let find = |op: OpRef<'_>| {
@@ -287,11 +304,11 @@ impl LoopCosts {
         nodes_of(around).into_iter().map(find).collect()
     }
 
-    /// The loop as the scheduler takes it; none if it is not the one that was described.
+    /// The graph for the scheduler. Returns `None` if the analysis does not describe the loop.
     pub fn graph(&self, around: OpRef<'_>) -> Option<Graph> {
         let ops = nodes_of(around);
         let costs: Vec<&Cost> = self.of_nodes(around)?.into_iter().map(|i| &self.nodes[i]).collect();
-        // Groups by number, with their leaders.
+        // The groups by number, with their leaders.
         let mut gids: Vec<i64> = costs.iter().map(|c| c.gid).collect();
         gids.sort_unstable();
         gids.dedup();
@@ -304,7 +321,7 @@ impl LoopCosts {
                 groups[g] = Group { leader: Some(leader), max_depth };
             }
         }
-        // Only what is kept together, or counted from, is a group to the scheduler.
+        // The scheduler only needs groups of several ops and groups that have or are leaders.
         let alone = |g: usize| {
             let members = costs.iter().filter(|c| group(c.gid) == Some(g)).count();
             members == 1 && groups[g].leader.is_none() && groups.iter().all(|o| o.leader != Some(g))
@@ -327,7 +344,7 @@ impl LoopCosts {
     }
 }
 
-/// What each operation waits for, through scalar arithmetic and through what the loop carries.
+/// The dependences of each op, through scalar arithmetic and loop-carried values.
 fn edges(around: OpRef<'_>, ops: &[OpRef<'_>], costs: &[&Cost]) -> Vec<Edge> {
     let Some(body) = entry_block(region(around, 0)) else { return vec![] };
     let node: FxHashMap<usize, usize> = ops.iter().enumerate().map(|(i, o)| (op_key(*o), i)).collect();
@@ -352,7 +369,8 @@ fn edges(around: OpRef<'_>, ops: &[OpRef<'_>], costs: &[&Cost]) -> Vec<Edge> {
                     None if block_of(from) == block_key(body) => work.extend(operands(from).map(|v| (v, distance))),
                     None => {}
                 },
-                // An argument: the counter comes first. What is carried on unchanged ends somewhere.
+                // A block argument: argument 0 is the counter. The bound on the distance ends cycles of values
+                // carried unchanged.
                 None if home_of(v) == block_key(body) && (distance as usize) < yielded.len() => {
                     let position = args(body).position(|a| a == v);
                     let before = position.and_then(|i| i.checked_sub(1)).and_then(|i| yielded.get(i));
@@ -362,7 +380,7 @@ fn edges(around: OpRef<'_>, ops: &[OpRef<'_>], costs: &[&Cost]) -> Vec<Edge> {
             }
         }
     }
-    // What has effects and no token keeps its order.
+    // Ops with effects but without tokens keep their order.
     let ordered: Vec<usize> = (0..ops.len()).filter(|i| has_untold_effects(ops[*i])).collect();
     let order =
         |pair: &[usize]| Edge { from: pair[0], to: pair[1], latency: 0, distance: 0, crossing: 0, value: false };
@@ -379,10 +397,10 @@ fn has_untold_effects(op: OpRef<'_>) -> bool {
 
 struct Model<'a, 'c> {
     machine: &'a Machine,
-    /// Warps of those who compute.
+    /// Warps that compute.
     warps: u64,
     rings: FxHashSet<usize>,
-    /// Of a loop that agents share, with the planner's numbers of the machine.
+    /// The division of a loop among agents, with the planner's numbers of the machine.
     division: Option<(Division<'c>, Numbers)>,
 }
 
@@ -390,7 +408,7 @@ impl<'c> Model<'_, 'c> {
     fn cost(&self, op: OpRef<'c>) -> Option<Cost> {
         let get = |key: &str| self.machine.get(key).ok();
         let schedulers = get("sm.schedulers")?;
-        // Instructions of all warps of a scheduler.
+        // Instructions per scheduler.
         let instructions = |elements: u64| (elements * self.warps) as f64 / schedulers;
         let held: u64 = results(op).map(|v| registers(v)).sum();
         let mut cost = Cost {
@@ -412,7 +430,7 @@ impl<'c> Model<'_, 'c> {
                 return Some(of_product);
             }
         }
-        let beside = self.division.is_some();
+        let during_dots = self.division.is_some();
         let mut busy = |pool: usize, clocks: f64| {
             let clocks = clocks.ceil() as u32;
             if clocks > 0 {
@@ -427,7 +445,7 @@ impl<'c> Model<'_, 'c> {
             let (a, c) = (Tensor::of_value(dot.lhs())?, Tensor::of_value(dot.result())?);
             let multiplications = c.elements() as f64 * *a.shape.last()? as f64;
             let clocks = match dot.matrix_instruction() {
-                // A product of m16n8k16 takes so long of a scheduler's share, with elements of 16 bits.
+                // The interval is that of m16n8k16 with 16-bit elements on one scheduler.
                 Some(_) => {
                     let bits = f64::from(storage_bits(a.element).max(8));
                     multiplications / 2048.0 / schedulers * get("mma.f16.m16n8k16.interval")? * bits / 16.0
@@ -454,18 +472,19 @@ impl<'c> Model<'_, 'c> {
             cost.latency = clocks.max(cost.issue) + get("latency.shared")? as u32;
         } else if ReduceOp::cast(op).is_some() || ScanOp::cast(op).is_some() {
             let elements: u64 = operands(op).map(|v| threads_elements(v)).sum();
-            let clocks = busy(ALU, instructions(elements) * interval(ALU, self.machine, beside)?);
+            let clocks = busy(ALU, instructions(elements) * interval(ALU, self.machine, during_dots)?);
             cost.issue = clocks;
             cost.latency = clocks + 5 * get("latency.shuffle")? as u32;
         } else {
-            // All others are counted by the tile that they work on; those with regions by what is in them.
-            let clocks = arithmetic(op, self.warps, self.machine, beside)?;
+            // The cost of other ops follows from the size of their tile, and that of ops with regions from the nested
+            // ops.
+            let clocks = arithmetic(op, self.warps, self.machine, during_dots)?;
             let total: u32 = clocks.iter().enumerate().map(|(pool, c)| busy(pool, *c)).max().unwrap_or(0);
             cost.issue = total;
             cost.latency = total + get("latency.alu")?.ceil() as u32;
         }
         if let Some((division, _)) = &self.division {
-            // All warpgroups keep units busy, each for its part of the time.
+            // The footprint covers all warpgroups; one of them issues its part only.
             let warpgroups = division.warpgroups();
             let waited = cost.latency - cost.issue.min(cost.latency);
             cost.issue = cost.issue.div_ceil(warpgroups);
@@ -474,7 +493,7 @@ impl<'c> Model<'_, 'c> {
         Some(cost)
     }
 
-    /// What brings a tile to a ring, or says how it lies there.
+    /// The cost of an op that brings a tile to a ring, or that only changes the view of the tile.
     fn for_ring(
         &self,
         op: OpRef<'c>,
@@ -505,21 +524,21 @@ impl<'c> Model<'_, 'c> {
     }
 }
 
-/// Clocks of each pipe for what an op and its regions compute, by so many warps, alone or beside products.
-fn arithmetic(op: OpRef<'_>, warps: u64, machine: &Machine, beside: bool) -> Option<[f64; PIPES.len()]> {
+/// Clocks that an op and its nested ops occupy each pipe, if run by `warps` warps, alone or with dots in flight.
+fn arithmetic(op: OpRef<'_>, warps: u64, machine: &Machine, during_dots: bool) -> Option<[f64; PIPES.len()]> {
     let schedulers = machine.get("sm.schedulers").ok()?;
     let mut clocks = [0.0; PIPES.len()];
     walk(op, &mut |inner| {
         let tile = results(inner).chain(operands(inner)).map(threads_elements).max().unwrap_or(0);
         if computes(inner) {
             let pipe = pipe_of(inner);
-            clocks[pipe] += (tile * warps) as f64 / schedulers * interval(pipe, machine, beside).unwrap_or(1.0);
+            clocks[pipe] += (tile * warps) as f64 / schedulers * interval(pipe, machine, during_dots).unwrap_or(1.0);
         }
     });
     Some(clocks)
 }
 
-/// Whether an op has instructions: what only says of which tile registers are has none.
+/// Whether an op emits instructions. Ops that only rename registers do not.
 fn computes(op: OpRef<'_>) -> bool {
     behaviour::layout_relation(op) == LayoutRelation::Same && region_count(op) == 0
 }
@@ -532,25 +551,25 @@ fn pipe_of(op: OpRef<'_>) -> usize {
     listed.unwrap_or(if math { 2 } else { ALU })
 }
 
-/// Whether a value is a tensor of bits. What is computed with these is part of comparisons and selections.
+/// Whether a value is a tensor of booleans. Ops on these are usually part of comparisons and selections.
 fn is_predicate(v: Val<'_>) -> bool {
     Tensor::of_value(v).is_some_and(|t| IntegerType::try_from(t.element).is_ok_and(|i| i.width() == 1))
 }
 
-/// Clocks of a pipe for an instruction of a warp.
-fn interval(pipe: usize, machine: &Machine, beside: bool) -> Option<f64> {
-    machine.get(PIPES[pipe].1[usize::from(beside)]).ok()
+/// Clocks that one instruction of a warp occupies a pipe.
+fn interval(pipe: usize, machine: &Machine, during_dots: bool) -> Option<f64> {
+    machine.get(PIPES[pipe].1[usize::from(during_dots)]).ok()
 }
 
-/// The pipe that the ops of a loop's body keep busy longest, with its clocks for an iteration of so many warps: alone,
-/// and all the time beside products of warpgroups.
+/// The pipe that the ops of a loop's body occupy longest, with its clocks per iteration of `warps` warps: alone, and
+/// with dots in flight all the time.
 pub fn busiest_pipe(around: OpRef<'_>, warps: u64, machine: &Machine) -> Option<(&'static str, [f64; 2])> {
     let schedulers = machine.get("sm.schedulers").ok()?;
     let mut clocks = [0.0; PIPES.len()];
     let instructions = |elements: u64| (elements * warps) as f64 / schedulers;
     for op in entry_block(region(around, 0)).into_iter().flat_map(ops_of) {
         if ReduceOp::cast(op).is_some() {
-            // Each element but the first goes through what combines two.
+            // Each element except the first goes through the combining region.
             let elements: u64 = operands(op).map(threads_elements).sum();
             let combiners = entry_block(region(op, 0)).into_iter().flat_map(ops_of).filter(|o| computes(*o));
             for pipe in combiners.map(pipe_of) {
@@ -565,12 +584,12 @@ pub fn busiest_pipe(around: OpRef<'_>, warps: u64, machine: &Machine) -> Option<
     Some((PIPES[pipe].0, [alone, clocks]))
 }
 
-/// Elements of a tile that a thread has.
+/// Elements per thread of a tile.
 fn threads_elements(v: Val<'_>) -> u64 {
     register_bits(v).map_or(0, |bits| 1 << bits)
 }
 
-/// Registers of a thread that hold a value.
+/// Registers per thread that hold a value.
 fn registers(v: Val<'_>) -> u64 {
     match (Tensor::of_value(v), register_bits(v)) {
         (Some(t), Some(bits)) => words(t.element, bits),

@@ -1,7 +1,11 @@
-//! Loads that threads can do as copies of their own to shared memory, by `cp.async`.
+//! Finds loads that threads can replace by asynchronous copies to shared memory (`cp.async`).
 //!
-//! An instruction moves 4, 8 or 16 bytes that are neighbours on both sides, and fills up with zeros. Loads of narrower
-//! vectors or with other paddings are not among them.
+//! A `cp.async` instruction moves 4, 8 or 16 bytes that are contiguous in global and in shared memory, and can fill
+//! masked elements with zeros only. A load qualifies if its vectors have one of these sizes and its padding is zero.
+//! An example is a weak tiled load of 16-byte vectors from a view padded with zeros.
+//!
+//! The analysis looks at the load, its view and its padding only, so the work is constant per load. The caller
+//! decides whether starting the copy early is legal.
 
 use super::{
     access::{View, fast_dimension},
@@ -18,19 +22,20 @@ use crate::dialect::{
 use melior::ir::Type;
 use tile_layout::{Direction, SharedAccess};
 
-/// A weak load of a tile that copies can do.
+/// A weak load of a tile that asynchronous copies can replace.
 pub struct PlainLoad<'c> {
     pub op: OpRef<'c>,
     pub value: Val<'c>,
     pub token: Option<Val<'c>>,
     pub tensor: Tensor<'c>,
-    /// Elements that an instruction moves, along which dimension, and their bytes.
+    /// Elements per instruction, the dimension along which they are contiguous, and their bytes.
     pub vector: u32,
     pub dim: usize,
     pub bytes: u64,
 }
 
 impl<'c> PlainLoad<'c> {
+    /// Returns `None` if `op` is not a load that asynchronous copies can replace.
     pub fn of(op: OpRef<'c>) -> Option<Self> {
         let (value, token, ordering, vector, dim) = if let Some(x) = TiledLoadOp::cast(op) {
             let view = View::of(x.view())?;
@@ -49,7 +54,7 @@ impl<'c> PlainLoad<'c> {
         let tensor = Tensor::of_value(value)?;
         let bits = storage_bits(tensor.element);
         let bytes = vector as u64 * u64::from(bits / 8);
-        // A copy does not take bytes apart.
+        // A copy cannot unpack elements that are smaller in memory than in shared memory.
         let fits = memory_bits(tensor.element) == bits && matches!(bytes, 4 | 8 | 16);
         (ordering == Ordering::Weak && fits).then_some(Self {
             op,
@@ -62,7 +67,7 @@ impl<'c> PlainLoad<'c> {
         })
     }
 
-    /// Whether what an instruction moves is a row of neighbours in storage like that.
+    /// Whether the elements of one instruction are contiguous in shared memory of type `desc`.
     pub fn suits(&self, desc: MemDescType<'c>) -> bool {
         let layouts = self.tensor.layout().zip(shared_layout(desc));
         layouts.is_some_and(|(layout, shared)| {
@@ -74,7 +79,8 @@ impl<'c> PlainLoad<'c> {
     }
 }
 
-/// The copy in place of `load`, to `dest`, with operands as `of` says; its token.
+/// Builds the copy that replaces `load` and writes to `dest`, with operands mapped by `of`. Returns its asynchronous
+/// token.
 pub fn build_copy<'c>(
     b: &Builder<'c>,
     load: OpRef<'c>,
@@ -106,7 +112,7 @@ pub fn build_copy<'c>(
         );
         return copy.map(|c| c.done()).map_err(error);
     }
-    let x = LoadOp::cast(load).ok_or_else(|| fail(load, "not a load that can be copied"))?;
+    let x = LoadOp::cast(load).ok_or_else(|| fail(load, "an asynchronous copy cannot replace this load"))?;
     let copy = AsyncLoadOp::build(
         b,
         token,
@@ -123,7 +129,9 @@ pub fn build_copy<'c>(
     copy.map(|c| c.done()).map_err(error)
 }
 
-/// The type of a token of asynchronous work.
+/// The type of the token of an asynchronous copy.
 pub fn async_token(op: OpRef<'_>) -> Result<Type<'_>, Failed> {
-    AsyncTokenType::get(op.location()).map(Into::into).ok_or_else(|| fail(op, "no type of asynchronous tokens"))
+    AsyncTokenType::get(op.location())
+        .map(Into::into)
+        .ok_or_else(|| fail(op, "cannot create the type of asynchronous tokens"))
 }

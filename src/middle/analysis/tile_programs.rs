@@ -1,14 +1,34 @@
-//! What other warps can do in the place of those that multiply: the ops that make a tile.
+//! Finds the ops that compute a producer-computed operand and clones them for the producer.
 //!
-//! An operand that no tensor copy can bring, because it is gathered, widened, scaled or otherwise computed, is made by
-//! the warps of a producer. They run a copy of all ops on tensors that lead to it, from scalars and memory on. The copy
-//! is right if
+//! TMA cannot load an operand that is gathered, widened, scaled or otherwise computed. The warps of a producer
+//! compute it instead. They run a clone of all tensor ops that the operand depends on, starting from scalars and
+//! memory. For example, the program of the left operand in
 //!
-//! * nothing in it has an effect, but weak loads, whose order among themselves does not matter;
-//! * no access before the loads orders them, but the grids before this one, for which every agent waits;
-//! * what is ordered behind them comes behind the product, which waits for the tile and so for the loads;
-//! * what comes from outside of the loop is computed in it once more, and tensors that the loop carries only advance by
-//!   the same steps each time: then their value follows from the loop's counter.
+//! ```text
+//! for i: w8 = load A[i];  w16 = extend w8;  s = load S[i];  a = w16 * s;  acc = dot(a, b, acc)
+//! ```
+//!
+//! is both loads, the extension and the multiplication.
+//!
+//! # Conditions
+//!
+//! * No op of the program has an effect, except weak loads, whose mutual order does not matter.
+//! * The loads are not ordered after any access, except the preceding grids, for which every agent waits.
+//! * Accesses that are ordered after the loads follow the dot, which waits for the tile and therefore for the loads.
+//! * Values from outside of the loop are recomputed in it. A loop-carried tensor must advance by the same step in
+//!   each iteration, so that its value follows from the loop counter.
+//!
+//! # Estimates
+//!
+//! The planner compares the program with unspecialized code by its instructions, its chain of dependent loads and its
+//! registers. These are estimates before layouts exist. They assume that elements are spread evenly over threads,
+//! that all loads of an iteration are in flight together, and that element-wise computations proceed element by
+//! element.
+//!
+//! # Bound on the work
+//!
+//! The search visits each op once and scans the steps so far for duplicates, so it is quadratic in the size of the
+//! program. The estimates and clones are linear.
 
 use super::{
     access::{AccessPlan, View, pointer_access, tiled_access},
@@ -33,38 +53,38 @@ use melior::{
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// The ops that make a tile.
+/// The ops that compute a tile.
 pub struct TileProgram<'c> {
     tile: Val<'c>,
-    /// Each behind those that it needs.
+    /// Each step follows the steps that it depends on.
     steps: Vec<ProgramStep<'c>>,
 }
 
 #[derive(Clone, Copy)]
 enum ProgramStep<'c> {
-    /// An op, with the number of loops around the product that are not around it.
+    /// An op, and the number of loops that contain the dot but not the op.
     Op(OpRef<'c>, usize),
     Carried(Carried<'c>),
 }
 
-/// A tensor of pointers or integers that a loop advances.
+/// A loop-carried tensor of pointers or integers that advances by a loop-invariant step.
 #[derive(Clone, Copy)]
 struct Carried<'c> {
     around: OpRef<'c>,
-    /// As the loop's body gets it, and in the first iteration.
+    /// The value at the start of an iteration, and at the start of the first iteration.
     inside: Val<'c>,
     first: Val<'c>,
-    /// What each iteration adds.
+    /// The step of an iteration.
     by: Val<'c>,
 }
 
-/// Discardable attribute of a load in a producer's program: how many loops it need not be in.
+/// The discardable attribute of a load in a producer's program: the number of enclosing loops that it may leave.
 const OUTSIDE: &str = "nv_tileas.outside";
 
 impl<'c> TileProgram<'c> {
-    /// The program that makes `tile`, an operand of `dot` in `function`.
+    /// The program that computes `tile`, an operand of `dot` in `function`.
     ///
-    /// Errors: the op that no other warps can do, with why.
+    /// Errors: an op that producer warps cannot run, with the reason.
     pub fn of(tile: Val<'c>, dot: OpRef<'c>, function: OpRef<'c>) -> Result<Self, (OpRef<'c>, String)> {
         let mut search = Search { dot, function, depth: loops_around(dot).count(), of: FxHashMap::default() };
         let mut steps = vec![];
@@ -72,7 +92,7 @@ impl<'c> TileProgram<'c> {
         Ok(Self { tile, steps })
     }
 
-    /// Writes a copy at the insertion point; the tile.
+    /// Writes a clone of the program at the insertion point and returns the tile.
     pub fn write(&self, b: &Builder<'c>) -> Result<Val<'c>, BuildError> {
         let mut map: FxHashMap<usize, Val<'c>> = FxHashMap::default();
         for step in &self.steps {
@@ -93,7 +113,7 @@ impl<'c> TileProgram<'c> {
         Ok(map.get(&key(self.tile)).copied().unwrap_or(self.tile))
     }
 
-    /// Erases what nothing needs any more.
+    /// Erases the original ops that are now unused.
     pub fn erase_dead(self, context: &'c Context) -> Result<(), (OpRef<'c>, BuildError)> {
         let is_token = |v: &Val<'c>| MemTokenType::cast(ty(*v)).is_some();
         let ops: Vec<OpRef<'c>> = self.ops().collect();
@@ -107,11 +127,12 @@ impl<'c> TileProgram<'c> {
         Ok(())
     }
 
+    /// The ops of the program, each after the ops that it depends on.
     pub fn ops(&self) -> impl Iterator<Item = OpRef<'c>> {
         self.placed().map(|(op, _)| op)
     }
 
-    /// The ops with the number of loops that are not around them.
+    /// The ops, with the number of loops that contain the dot but not the op.
     fn placed(&self) -> impl Iterator<Item = (OpRef<'c>, usize)> {
         self.steps.iter().filter_map(|step| match step {
             ProgramStep::Op(op, outside) => Some((*op, *outside)),
@@ -119,11 +140,11 @@ impl<'c> TileProgram<'c> {
         })
     }
 
-    /// The dimension of the tile along which what is loaded for most of it is contiguous, where that can be told.
+    /// The dimension of the tile along which the memory of its largest input is contiguous, if that is known.
     pub fn contiguous_dimension(&self, facts: &Facts) -> Option<usize> {
         let mut moved = vec![];
         let mut v = self.tile;
-        // What the most of the tile comes from.
+        // Follow the largest operand of each op to a load.
         while let Some(op) = defining_op(v) {
             if let Some((plan, _)) = access_of_load(op, facts) {
                 moved.reverse();
@@ -134,7 +155,7 @@ impl<'c> TileProgram<'c> {
                 moved.push(op);
             }
             let bits = |v: &Val<'c>| Tensor::of_value(*v).map_or(0, |t| bits_of(&t));
-            // The first of those that are alike.
+            // Among operands of equal size, the first is taken.
             let main = operands(op).filter(|v| bits(v) > 0).reduce(|a, b| if bits(&b) > bits(&a) { b } else { a });
             let Some(main) = main else { break };
             v = main;
@@ -142,9 +163,9 @@ impl<'c> TileProgram<'c> {
         None
     }
 
-    /// Whether copies of the threads' own (`thread_copies`) can bring the tile to a stage in which it is contiguous
-    /// along `fast`, as far as that can be told before there are layouts: it is what a load gives, elements outside are
-    /// zeros or do not matter, and what an instruction moves has 4, 8 or 16 bytes.
+    /// Whether asynchronous copies by threads (`thread_copies`) can bring the tile to a stage in which it is
+    /// contiguous along `fast`, as far as this is known before layouts are assigned. The tile must be the result of a
+    /// load, elements outside of the view must be zero or irrelevant, and an instruction must move 4, 8 or 16 bytes.
     pub fn is_copied(&self, fast: usize, facts: &Facts) -> bool {
         let Some(op) = defining_op(self.tile) else { return false };
         let zeros = match (nv_tileaa::TiledLoadOp::cast(op), nv_tileaa::LoadOp::cast(op)) {
@@ -164,12 +185,12 @@ impl<'c> TileProgram<'c> {
             })
     }
 
-    /// Instructions of a thread of `warps` warps for each turn of the loop around the product, roughly. The tile is
-    /// stored to its stage, unless it is `copied` there.
+    /// An estimate of the instructions per thread and iteration with `warps` warps. It includes stores of the tile to
+    /// its stage, unless the tile is `copied`.
     pub fn instructions(&self, warps: u32, copied: bool, facts: &Facts) -> u32 {
         let threads = u64::from(32 * warps);
         let each = |v: Val<'c>| Tensor::of_value(v).map_or(0, |t| t.elements().unsigned_abs().div_ceil(threads));
-        // What leads to addresses and masks is done once for each piece that is loaded.
+        // Addresses and masks are computed once per load instruction and counted with it.
         let (mut addresses, mut work) = (FxHashSet::default(), vec![]);
         for op in self.ops().filter(|op| weak_load(*op).is_some()) {
             work.extend(operands(op).filter_map(defining_op));
@@ -201,21 +222,21 @@ impl<'c> TileProgram<'c> {
         u32::try_from(inside + if copied { 0 } else { stored }).unwrap_or(u32::MAX)
     }
 
-    /// How many loads in the loop are waited for one after the other before the tile is there, because one says where
-    /// the next one is. Nobody waits for a tile that is `copied`.
+    /// The number of loads in the longest chain of dependent loads, because an address may be loaded itself. The
+    /// result of the last load is not waited for if the tile is `copied`.
     pub fn loads_in_a_row(&self, copied: bool) -> u32 {
-        let mut behind: FxHashMap<usize, u32> = FxHashMap::default();
+        let mut depths: FxHashMap<usize, u32> = FxHashMap::default();
         for (op, outside) in self.placed() {
-            let before = operands(op).filter_map(|v| behind.get(&key(v))).max().copied().unwrap_or(0);
+            let before = operands(op).filter_map(|v| depths.get(&key(v))).max().copied().unwrap_or(0);
             let here = before + u32::from(outside == 0 && weak_load(op).is_some());
-            behind.extend(results(op).map(|r| (key(r), here)));
+            depths.extend(results(op).map(|r| (key(r), here)));
         }
-        behind.get(&key(self.tile)).copied().unwrap_or(0).max(1) - u32::from(copied)
+        depths.get(&key(self.tile)).copied().unwrap_or(0).max(1) - u32::from(copied)
     }
 
-    /// Registers of a thread of `warps` warps that hold what is alive at the fullest place, if what comes from outside
-    /// of the loop is kept. Loads are all under way at a time, and what is computed of them is computed element by
-    /// element. A tile that is `copied` takes the registers of its addresses.
+    /// An estimate of the maximum registers per thread that are live at any point, with `warps` warps, if values from
+    /// outside of the loop stay in registers. All loads are in flight together, and element-wise results take no
+    /// registers of their own. A `copied` tile takes only the registers of its addresses.
     pub fn registers(&self, warps: u32, copied: bool, facts: &Facts) -> u32 {
         let threads = u64::from(32 * warps);
         let of = |v: Val<'c>| Tensor::of_value(v).map_or(0, |t| bits_of(&t).div_ceil(32 * threads));
@@ -239,7 +260,7 @@ impl<'c> TileProgram<'c> {
         }
         let (mut now, mut most, mut ends) = (0, 0, vec![0; self.steps.len() + 1]);
         for (place, (op, outside)) in self.placed().enumerate() {
-            // What is computed element by element keeps what it is computed from to the end.
+            // An element-wise result keeps its inputs live to the end.
             let end = if weak_load(op).is_some() { None } else { results(op).filter_map(|v| last.get(&key(v))).max() };
             let weight = held(op);
             now += weight;
@@ -260,7 +281,7 @@ impl<'c> Carried<'c> {
         let i = args(block).position(|a| a == v)?.checked_sub(1)?;
         let next = defining_op(operand(ops_of(block).last()?, i))?;
         let adds = nv_tileaa::AddPtrOp::cast(next).is_some() || Arith::of(next) == Some(Arith::AddI);
-        // An iteration may pass on the result of any op, with any number of operands.
+        // The yielded value may come from any op, with any number of operands.
         let [a, b] = adds.then(|| [operand(next, 0), operand(next, 1)])?;
         let by = if a == v { b } else { a };
         let comes_from_outside = |v: Val<'c>| {
@@ -272,7 +293,7 @@ impl<'c> Carried<'c> {
         found.then(|| Self { around, inside: v, first: operand(around, 3 + i), by })
     }
 
-    /// The value in an iteration: the first, and as many steps as there have been iterations.
+    /// Writes the value in an iteration: the first value plus the step times the number of preceding iterations.
     fn write(&self, b: &Builder<'c>, map: &FxHashMap<usize, Val<'c>>) -> Result<Val<'c>, BuildError> {
         let of = |v: Val<'c>| map.get(&key(v)).copied().unwrap_or(v);
         let (first, by) = (of(self.first), of(self.by));
@@ -283,7 +304,7 @@ impl<'c> Carried<'c> {
         let number = b.value("arith.divui", ty(counter), &[gone, step], &[]);
         let step = Tensor::of_value(by).expect("a tensor");
         let is_pointer = Tensor::of_value(first).is_some_and(|t| int_width(t.element).is_none());
-        // Pointers go further than 32 bits say; integers wrap around as they do step by step.
+        // Offsets of pointers may exceed 32 bits. Integers wrap around as in stepwise addition.
         let wide: Type<'c> = if is_pointer { IntegerType::new(b.context(), 64).into() } else { step.element };
         let to = |v: Val<'c>, sign: &str, t: Type<'c>| {
             let width = |t| int_width(Tensor::of(t).map_or(t, |t| t.element)).unwrap_or(64);
@@ -303,16 +324,16 @@ impl<'c> Carried<'c> {
     }
 }
 
-/// Bits of an integer type; none for others.
+/// The width of an integer type; `None` for other types.
 fn int_width(t: Type<'_>) -> Option<u32> {
-    // SAFETY: the type is alive; only integers are asked for their width.
+    // SAFETY: the type is alive; the width is read only if it is an integer type.
     unsafe {
         let raw = t.to_raw();
         mlir_sys::mlirTypeIsAInteger(raw).then(|| mlir_sys::mlirIntegerTypeGetWidth(raw))
     }
 }
 
-/// How a weak load of a tensor may be done, and whether it is one through pointers.
+/// The access plan of a weak load of a tensor, and whether the load is through pointers.
 fn access_of_load(op: OpRef<'_>, facts: &Facts) -> Option<(AccessPlan, bool)> {
     weak_load(op)?;
     if let Some(load) = nv_tileaa::TiledLoadOp::cast(op) {
@@ -325,31 +346,31 @@ fn access_of_load(op: OpRef<'_>, facts: &Facts) -> Option<(AccessPlan, bool)> {
     Some((pointer_access(facts, load.ptr(), load.mask()), true))
 }
 
-/// Instructions for what a thread loads at a time: address, bounds, load.
+/// Instructions per load instruction: address, bounds, load.
 const LOAD: u64 = 10;
-/// Instructions of a function or a division, of each element.
+/// Instructions per element of a math function or division.
 const SLOW: u64 = 12;
-/// What a conversion counts for: a quarter of the lanes do one at a time.
+/// The cost of a conversion: a quarter of the lanes convert one element per clock.
 const CONVERSION: u64 = 4;
 
 fn bits_of(t: &Tensor<'_>) -> u64 {
     t.elements().unsigned_abs() * u64::from(storage_bits(t.element))
 }
 
-/// Carries over from an op to what replaces it how many loops it need not be in.
+/// Copies the attribute that allows a load to leave loops to the op that replaces it.
 pub fn keep_place<'c>(from: OpRef<'c>, to: OpRef<'c>) {
     if let Some(outside) = discardable_attr(from, OUTSIDE) {
         set_discardable_attr(to, OUTSIDE, outside);
     }
 }
 
-/// Whether a load need not be in all loops around it.
+/// Whether a load may leave a loop around it.
 pub fn may_leave_loops(op: OpRef<'_>) -> bool {
     discardable_attr(op, OUTSIDE).is_some()
 }
 
-/// Moves loads out of the loops in which their program does not need them, with what leads to their addresses, once the
-/// loops are those of a producer.
+/// Hoists loads, with the computation of their addresses, out of the loops that they may leave. Called once `program`
+/// is in the loops of a producer.
 pub fn leave_loops(program: Blk<'_>) {
     let mut found = vec![];
     for op in ops_of(program) {
@@ -369,8 +390,8 @@ pub fn leave_loops(program: Blk<'_>) {
     }
 }
 
-/// The ops in a loop that lead to `load`, and the load, in their order; none if some depend on the loop, or may not be
-/// done without it.
+/// The ops in a loop on which `load` depends, and `load`, in program order. Returns `None` if one of them is not
+/// loop-invariant or cannot be hoisted.
 fn invariant<'c>(load: OpRef<'c>, around: OpRef<'c>) -> Option<Vec<OpRef<'c>>> {
     let body = entry_block(region(around, 0)).filter(|body| block_of(load) == block_key(*body))?;
     let (mut needed, mut work) = (FxHashSet::default(), vec![load]);
@@ -391,14 +412,14 @@ fn invariant<'c>(load: OpRef<'c>, around: OpRef<'c>) -> Option<Vec<OpRef<'c>>> {
 struct Search<'c> {
     dot: OpRef<'c>,
     function: OpRef<'c>,
-    /// Loops around the product.
+    /// Loops around the dot.
     depth: usize,
-    /// Whether a value is a tensor or is computed from some; none while that is found out.
+    /// Whether a value is a tensor or computed from tensors; `None` while this is being determined.
     of: FxHashMap<usize, Option<bool>>,
 }
 
 impl<'c> Search<'c> {
-    /// Adds what makes `v`, as far as tensors are concerned.
+    /// Adds the steps that compute `v`, as far as `v` depends on tensors.
     fn follow(&mut self, v: Val<'c>, steps: &mut Vec<ProgramStep<'c>>) -> Result<(), (OpRef<'c>, String)> {
         if !self.comes_from_tensors(v) {
             return Ok(());
@@ -408,7 +429,12 @@ impl<'c> Search<'c> {
             if steps.iter().any(known) {
                 return Ok(());
             }
-            let not = || (self.dot, "a tensor that leads to it is carried from iteration to iteration".to_string());
+            let not = || {
+                (
+                    self.dot,
+                    "it depends on a loop-carried tensor that does not advance by a loop-invariant step".to_string(),
+                )
+            };
             let carried = Carried::of(v).ok_or_else(not)?;
             self.follow(carried.first, steps)?;
             self.follow(carried.by, steps)?;
@@ -434,7 +460,7 @@ impl<'c> Search<'c> {
             Some(known) => return known.unwrap_or(false),
             None => self.of.insert(key(v), None),
         };
-        // What loops and branches give is a scalar like any other.
+        // Results of loops and branches count as scalars.
         let op = defining_op(v).filter(|op| Scf::of(*op).is_none() && MemTokenType::cast(ty(v)).is_none());
         let found = op.is_some_and(|op| operands(op).any(|o| self.comes_from_tensors(o)));
         self.of.insert(key(v), Some(found));
@@ -455,13 +481,13 @@ impl<'c> Search<'c> {
         let no_effects = behaviour::effects(op).is_some_and(|list| list.is_empty());
         let multiplies = behaviour::layout_relation(op) == LayoutRelation::Product;
         if region_count(op) > 0 && !folds || !no_effects || multiplies {
-            return Err((op, format!("'{}' cannot be done by other warps", op_name(op))));
+            return Err((op, format!("producer warps cannot run '{}'", op_name(op))));
         }
         Ok(())
     }
 }
 
-/// A load that is ordered by nothing but tokens.
+/// A load that only tokens order.
 struct WeakLoad<'c> {
     token: Option<Val<'c>>,
     result_token: Val<'c>,
@@ -483,14 +509,14 @@ fn weak_load(op: OpRef<'_>) -> Option<WeakLoad<'_>> {
     (ordering == Ordering::Weak).then_some(WeakLoad { token, result_token })
 }
 
-/// Whether an op is a load that nothing is ordered behind, and that is ordered after nothing in its program.
+/// Whether an op is a weak load with a new input token, or none, and an unused result token.
 pub fn is_unordered_load(op: OpRef<'_>) -> bool {
     let is_new = |token| defining_op(token).is_some_and(|op| CreateMemTokenOp::cast(op).is_some());
     weak_load(op).is_some_and(|load| load.token.is_none_or(is_new) && !has_uses(load.result_token))
 }
 
-/// Whether a load may be done by several agents, each for itself: it waits for no other access but those that it may
-/// (`is_free`), and nothing but other such loads is ordered behind it.
+/// Whether several agents may each execute a load: it is ordered only after accesses that [`is_free`] allows, and
+/// only other such loads are ordered after it.
 pub fn may_be_repeated<'c>(load: OpRef<'c>, function: OpRef<'c>) -> bool {
     let Some(first) = weak_load(load) else { return false };
     if !first.token.is_none_or(|token| is_free(token, function)) {
@@ -507,8 +533,8 @@ pub fn may_be_repeated<'c>(load: OpRef<'c>, function: OpRef<'c>) -> bool {
     true
 }
 
-/// Whether a token makes a load wait for nothing but grids before this one, at the top of the function, where all
-/// agents wait for them. Weak loads do not wait for each other.
+/// Whether a token orders a load only after preceding grids, by a wait at the top level of the function, which every
+/// agent executes. Weak loads are not ordered with each other.
 pub fn is_free<'c>(token: Val<'c>, function: OpRef<'c>) -> bool {
     let (mut work, mut seen) = (vec![token], FxHashSet::default());
     while let Some(token) = work.pop() {
@@ -529,7 +555,8 @@ pub fn is_free<'c>(token: Val<'c>, function: OpRef<'c>) -> bool {
     true
 }
 
-/// Whether what is ordered behind a load of this token comes when `dot`, which needs what was loaded, has been started.
+/// Whether all accesses that are ordered after a load with this token follow the start of `dot`, which depends on the
+/// load.
 pub fn is_over_for_others<'c>(token: Val<'c>, dot: OpRef<'c>) -> bool {
     let (mut work, mut seen) = (vec![token], FxHashSet::default());
     while let Some(token) = work.pop() {
@@ -537,7 +564,7 @@ pub fn is_over_for_others<'c>(token: Val<'c>, dot: OpRef<'c>) -> bool {
         for user in users.into_iter().filter(|user| !user.carried && seen.insert(op_key(user.op))) {
             match weak_load(user.op) {
                 Some(load) => work.push(load.result_token),
-                None if !comes_behind(user.op, dot) => return false,
+                None if !follows(user.op, dot) => return false,
                 None => {}
             }
         }
@@ -545,45 +572,45 @@ pub fn is_over_for_others<'c>(token: Val<'c>, dot: OpRef<'c>) -> bool {
     true
 }
 
-/// Whether `op` comes behind `dot` wherever both are done, once for each turn of the loops around both.
-fn comes_behind<'c>(op: OpRef<'c>, dot: OpRef<'c>) -> bool {
+/// Whether `op` follows `dot` in each iteration of the loops that contain both.
+fn follows<'c>(op: OpRef<'c>, dot: OpRef<'c>) -> bool {
     let outwards = |o| std::iter::successors(Some(o), |o| parent_op(*o));
-    // The innermost block that holds both.
+    // The innermost block that contains both.
     let pair = outwards(dot).find_map(|d| outwards(op).find(|o| block_of(*o) == block_of(d)).map(|o| (o, d)));
     let Some((op, dot)) = pair.filter(|(op, dot)| op != dot) else { return false };
     block_around(dot).is_some_and(|block| ops_of(block).take_while(|o| *o != op).any(|o| o == dot))
 }
 
-/// Discardable attribute of a product: for each operand the dimension along which warps of a producer make it, or -1.
-const MADE: &str = "nv_tileas.producer_computed";
+/// The discardable attribute of a dot: for each operand, its contiguous dimension if it is producer-computed, or -1.
+const PRODUCER_COMPUTED: &str = "nv_tileas.producer_computed";
 
-/// Likewise: the numbers of those that a tensor copy brings where the view is ready for one.
+/// The discardable attribute of a dot: the indices of operands that TMA loads instead if the view is ready for it.
 const OR_COPIED: &str = "nv_tileas.or_copied";
 
-/// How warps of a producer make an operand of a product.
+/// How producer warps compute an operand.
 #[derive(Clone, Copy)]
 pub struct Mark {
     /// The dimension along which the operand is contiguous in its stage.
     pub fast: usize,
-    /// A tensor copy brings it where `tma_ready` says so.
+    /// Whether TMA loads the operand instead if `tma_ready` holds at run time.
     pub or_copy: bool,
 }
 
-/// Says which operands of a product warps of a producer are to make.
-pub fn mark<'c>(context: &'c Context, dot: OpRef<'c>, made: [Option<Mark>; 2]) {
-    let fast = made.map(|m| m.map_or(-1, |m| m.fast as i64));
-    set_discardable_attr(dot, MADE, i64s_to_attr(context, &fast));
-    let or_copied: Vec<i64> = (0..2).filter(|&i| made[i as usize].is_some_and(|m| m.or_copy)).collect();
+/// Marks the producer-computed operands of a dot.
+pub fn mark<'c>(context: &'c Context, dot: OpRef<'c>, marks: [Option<Mark>; 2]) {
+    let fast = marks.map(|m| m.map_or(-1, |m| m.fast as i64));
+    set_discardable_attr(dot, PRODUCER_COMPUTED, i64s_to_attr(context, &fast));
+    let or_copied: Vec<i64> = (0..2).filter(|&i| marks[i as usize].is_some_and(|m| m.or_copy)).collect();
     if !or_copied.is_empty() {
         set_discardable_attr(dot, OR_COPIED, i64s_to_attr(context, &or_copied));
     }
 }
 
-/// Takes the marks off.
+/// Removes and returns the marks.
 pub fn take_mark(dot: OpRef<'_>) -> Option<[Option<Mark>; 2]> {
-    let fast = i64s_attr(discardable_attr(dot, MADE)?);
+    let fast = i64s_attr(discardable_attr(dot, PRODUCER_COMPUTED)?);
     let or_copied = discardable_attr(dot, OR_COPIED).map(i64s_attr).unwrap_or_default();
-    remove_discardable_attr(dot, MADE);
+    remove_discardable_attr(dot, PRODUCER_COMPUTED);
     remove_discardable_attr(dot, OR_COPIED);
     let of = |i: usize| {
         let fast = usize::try_from(*fast.get(i)?).ok()?;

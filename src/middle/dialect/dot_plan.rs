@@ -1,7 +1,8 @@
-//! How a kernel's matrix products are carried out by warpgroups, as an attribute of its function.
+//! The plan of a kernel's warp-specialized dots, an attribute of its function.
 //!
-//! `tileaa-plan-dots` decides; the passes that give products their layouts, make copies asynchronous and share out
-//! warps follow the attribute. Without it products are those of single warps.
+//! `tileaa-plan-dots` chooses the plan (crate `tile_plan`). The passes that assign layouts to dots, make copies
+//! asynchronous, and divide the work among agents follow it. In a function without the attribute, dots use
+//! instructions of single warps.
 
 use super::{hints::entry, rt::*};
 use melior::{
@@ -10,51 +11,53 @@ use melior::{
 };
 use mlir_sys::*;
 
-/// Discardable attribute of a function.
+/// The discardable attribute of a function.
 const PLAN: &str = "nv_tileas.dot_plan";
 
-/// Warps of a warpgroup.
+/// Warps per warpgroup.
 pub const WARPGROUP: u32 = 4;
 
+/// The plan. All numbers are positive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DotPlan {
     /// Consumer warpgroups along the rows and along the columns.
     pub groups: [u32; 2],
     /// Warpgroups of the producer.
     pub producers: u32,
-    /// Columns of an instruction.
+    /// Maximum columns of an instruction.
     pub columns: u32,
     /// Stages of each ring.
     pub stages: u32,
-    /// Registers of a thread: at launch, of the producer, of a consumer.
+    /// Registers per thread: at launch, of the producer, of a consumer.
     pub registers: [u32; 3],
-    /// Registers of a thread of the warpgroup that changes stages before they are multiplied; where there is none,
-    /// consumers change them.
+    /// Registers per thread of the converter warpgroup. Without it, consumers convert operands in their stages.
     pub converter: Option<u32>,
-    /// Bytes of shared memory that a conversion may take beside the rings.
+    /// Bytes of shared memory that a layout conversion may use in addition to the rings.
     pub scratch: u32,
 }
 
 impl DotPlan {
+    /// Warps of all consumer warpgroups.
     pub fn consumer_warps(&self) -> u32 {
         self.groups[0] * self.groups[1] * WARPGROUP
     }
 
+    /// Warps of all producer warpgroups.
     pub fn producer_warps(&self) -> u32 {
         self.producers * WARPGROUP
     }
 
-    /// Warps that change stages and do nothing else.
+    /// Warps of the converter warpgroup; 0 without one.
     pub fn converter_warps(&self) -> u32 {
         if self.converter.is_some() { WARPGROUP } else { 0 }
     }
 
-    /// Puts the plan on a function.
+    /// Sets the plan's attribute on a function.
     pub fn attach<'c>(&self, function: OpRef<'c>, context: &'c Context) {
         let Self { groups: [m, n], producers, columns, stages, registers, converter, scratch } = self;
         let [launch, producer, consumer] = registers;
         let converter = converter.map_or(String::new(), |registers| format!("converter = {registers} : i64, "));
-        // One is the rule.
+        // One producer warpgroup is the default, which is not printed.
         let producers = if *producers == 1 { String::new() } else { format!("producers = {producers} : i64, ") };
         let text = format!(
             "{{columns = {columns} : i64, groups = array<i64: {m}, {n}>, {converter}{producers}\
@@ -65,7 +68,7 @@ impl DotPlan {
         set_discardable_attr(function, PLAN, attribute);
     }
 
-    /// None where there is no plan, or none that makes sense.
+    /// The plan of a function, or `None` if the attribute is missing or malformed.
     pub fn of(function: OpRef<'_>) -> Option<Self> {
         let plan = discardable_attr(function, PLAN)?;
         let number = |a| u32::try_from(int_attr(a)).ok().filter(|n| *n > 0);
@@ -88,7 +91,7 @@ impl DotPlan {
         })
     }
 
-    /// The plan of the function around `op`.
+    /// The plan of the function that contains `op`.
     pub fn around(op: OpRef<'_>) -> Option<Self> {
         std::iter::successors(Some(op), |o| parent_op(*o)).find_map(Self::of)
     }

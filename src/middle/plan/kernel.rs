@@ -1,87 +1,99 @@
-//! Kernels whose products depend on each other: attention, rows that go through several products.
+//! Plans kernels whose dots depend on each other, such as attention or a chain of projections of the same rows.
 //!
-//! A product's result is computed with and becomes an operand of the next one, so a warpgroup keeps whole rows and no
-//! product is alone: tensor cores, arithmetic and waits of one warpgroup follow each other, and overlap with those of
-//! others. What is decided is the same as for a loop over one product, by a coarser model:
+//! In such a kernel the result of one dot is computed with and becomes an operand of the next. A warpgroup therefore
+//! keeps whole rows. Its tensor-core work, arithmetic and waits follow each other, and overlap only with the work of
+//! other warpgroups. The decisions are the same as for a loop over one dot ([`crate::plan`]), but the model is
+//! coarser. An iteration takes as long as the slowest of:
 //!
-//! * *tensor cores*: the products of an iteration, one after the other;
-//! * *arithmetic*: elements that are computed, 128 a clock, and twice as long beside products; sums that are added to
-//!   an accumulator beside the tensor cores' own are among them;
-//! * *one warpgroup*: its own share of both, where products that read registers are under way while there is
-//!   arithmetic, and what each chain costs that is waited for. All warpgroups on the multiprocessor work at a time.
+//! * *tensor cores*: all dots of the iteration, back to back;
+//! * *arithmetic*: the computed elements at 128 per clock, twice as long while dots are in flight. The additions of
+//!   promoted partial results to an f32 accumulator count as arithmetic;
+//! * *one warpgroup's chain*: its share of both, plus the cost of each chain of instructions that it waits for. Dots
+//!   whose left operand is in registers overlap with the arithmetic. The warpgroups of all resident CTAs work
+//!   concurrently;
+//! * *conversion*: the transposes and element-wise conversions of operands in shared memory.
 //!
-//! *Worked example.* Attention on an H100, 128 queries and 128 keys of depth 128 in bf16. Tensor cores: 2048 clocks.
-//! Arithmetic: eight operations for each score and one for each of the result, 147 456 elements, 2304 clocks. One of
-//! two warpgroups needs half of the first product and of the arithmetic, and two chains, about 2100 clocks: arithmetic
+//! *Example.* Attention on an H100, 128 queries and 128 keys of depth 128 in bf16. Tensor cores: 2048 clocks.
+//! Arithmetic: eight operations per score and one per element of the result, 147 456 in all, 2304 clocks. Each of the
+//! two warpgroups needs half of the first dot, half of the arithmetic, and two chains, about 2100 clocks. Arithmetic
 //! is the bound.
+//!
+//! *Assumptions.* All operands that are not resident come through rings with the same number of stages. Every dot of
+//! the kernel uses the same consumer warpgroups. The clocks serve to compare candidates and ignore the prologue and
+//! epilogue.
+//!
+//! *Bound on the work.* Three divisions into warpgroups and CTAs, each with at most two choices of the converter and
+//! three widths of an instruction; the cost of each is linear in the number of dots.
 
 use crate::machine::Machine;
 use crate::model::{Candidate, Numbers, PROMOTION};
 use crate::product::{AStorage, DotLoop, Hints, NoPlan, Registers, divide_registers};
 
-/// What the products of a kernel have in common.
+/// The dots of a kernel and the resources that they share.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Kernel {
-    /// Products of an iteration. Those whose left operand comes from registers depend on the others.
+    /// The dots of an iteration. A dot with its left operand in registers depends on the others.
     pub dots: Vec<DotLoop>,
-    /// Those of other loops and branches, which the same warpgroups carry out.
+    /// Dots of other loops and branches, which the same warpgroups issue.
     pub elsewhere: Vec<DotLoop>,
+    /// The rings through which operands come.
     pub rings: Vec<Ring>,
-    /// Bytes of operands that stay in shared memory.
+    /// Bytes of operands that are resident in shared memory.
     pub resident: u32,
-    /// Bytes for everything else that goes through shared memory.
+    /// Bytes of all other data that passes through shared memory.
     pub scratch: u32,
-    /// Registers of a producer's thread that makes tiles.
+    /// Registers per producer thread if the producer computes operands; 0 if it only issues TMA loads.
     pub producer_registers: u32,
-    /// Elements that are computed beside the products in an iteration.
+    /// Elements that an iteration computes, other than in dots.
     pub computed: u64,
 }
 
-/// A ring of stages, which products whose operands are alike take turns with.
+/// A ring of stages. Dots whose operands have the same shape and type share a ring.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ring {
     /// Bytes of a stage.
     pub stage: u32,
-    /// Products of an iteration that take a stage each; none of a ring that only products elsewhere use.
+    /// Stages that an iteration consumes; 0 if only dots outside the loop use the ring.
     pub steps: u32,
 }
 
-/// The decision.
+/// The chosen plan of a kernel.
 #[derive(Debug, Clone, PartialEq)]
 pub struct KernelPlan {
     /// Consumer warpgroups, all along the rows.
     pub groups: u32,
-    /// Columns of an instruction at most.
+    /// Maximum columns of an instruction.
     pub columns: u32,
+    /// Resident CTAs per SM.
     pub blocks: u32,
     /// Stages of each ring.
     pub stages: u32,
     pub registers: Registers,
-    /// Bytes of shared memory that nothing takes.
+    /// Bytes of shared memory that remain free.
     pub shared_left: u32,
-    /// Clocks of an iteration, for one block.
+    /// Predicted clocks of an iteration of one CTA.
     pub iteration: f64,
-    /// Why, for remarks.
+    /// The reasons for the choice, which remarks print.
     pub reasons: Vec<String>,
 }
 
-/// Rings are not deeper than this, whatever fits.
+/// The maximum number of stages of a ring.
 pub const MAX_STAGES: u32 = 8;
-/// Registers that hold what a warpgroup reads of a stage to write it back otherwise, and where it does.
+/// Extra registers of a consumer thread that converts a stage in place: the part that it holds, and addresses.
 const CONVERTING_REGISTERS: u32 = 24;
-/// Instructions are not narrower than this to save registers.
+/// Instructions are not made narrower than this to save registers.
 const LEAST_COLUMNS: u32 = 64;
-/// What a gain is worth mentioning from.
+/// A later candidate must need less than this fraction of the best iteration so far.
 const CLEARLY: f64 = 0.9;
-/// Elements that a multiprocessor computes in a clock.
+/// Elements that an SM computes per clock.
 const LANES: f64 = 128.0;
-/// By how much products slow other instructions down.
+/// The slowdown of other instructions while dots are in flight.
 const DURING_DOTS: f64 = 2.0;
 
-/// Decides how the products of a kernel are carried out. `live` says how many registers of a consumer's thread hold
-/// tiles where most do, if so many warpgroups share the rows.
+/// Chooses warpgroups, stages and registers for the dots of a kernel. `live(groups)` is the maximum number of
+/// registers per consumer thread that hold tiles at any point, if `groups` warpgroups share the rows.
 ///
-/// Errors: no way fits, with what is missing; the caller then takes instructions of single warps.
+/// Errors: no candidate fits; the error names the limit. The caller then falls back to instructions of single warps.
 pub fn plan_kernel(
     kernel: &Kernel,
     live: &dyn Fn(u32) -> u32,
@@ -96,7 +108,7 @@ pub fn plan_kernel(
     }
     let mut best: Option<KernelPlan> = None;
     let mut refusal = None;
-    // Two warpgroups of one block share what is loaded: the model must see a clear gain in anything else.
+    // Two warpgroups of one CTA share the loaded tiles, so the alternatives must be predicted to be clearly faster.
     for (groups, blocks) in [(2, 1), (1, 2), (1, 1)] {
         if groups > rows {
             continue;
@@ -113,20 +125,21 @@ pub fn plan_kernel(
         [("occupancy", hints.occupancy, plan.blocks), ("num_worker_warps", hints.worker_warps, 4 * plan.groups)];
     for (name, asked, taken) in hinted {
         if let Some(asked) = asked.filter(|&asked| asked != taken) {
-            plan.reasons.push(format!("the hint {name} = {asked} is not followed: {taken} is better or all that fits"));
+            plan.reasons.push(format!("the hint {name} = {asked} is ignored: {taken} is faster or the most that fits"));
         }
     }
     Ok(plan)
 }
 
-/// As many stages as make whole iterations, if two of them fit: each iteration then begins at the same stage modulo its
-/// steps, so that only one of its steps can be the one from the last stage to the first.
+/// Rounds the number of stages down to a multiple of the steps of each ring, if at least two iterations fit. Each
+/// iteration then begins at the same stage modulo its steps, so only one of its steps can wrap from the last stage to
+/// the first. Returns `stages` if there is no such multiple.
 fn whole_rounds(stages: u32, rings: &[Ring]) -> u32 {
     let whole = |stages: u32| rings.iter().all(|r| stages.is_multiple_of(r.steps.max(1)) && stages >= 2 * r.steps);
     (2..=stages).rev().find(|s| whole(*s)).unwrap_or(stages)
 }
 
-/// With a warpgroup of its own for stages that have to be changed, if that is faster, or else by those who multiply.
+/// Plans `candidate` with a converter warpgroup if that is faster, and otherwise with conversions by the consumers.
 fn converted(kernel: &Kernel, live: u32, numbers: &Numbers, candidate: Candidate) -> Result<KernelPlan, NoPlan> {
     let plan = widest(kernel, live, numbers, candidate);
     let mut converted = all_dots(kernel).filter(|p| p.converted_bytes() > 0).peekable();
@@ -144,8 +157,8 @@ fn all_dots(kernel: &Kernel) -> impl Iterator<Item = &DotLoop> {
     kernel.dots.iter().chain(&kernel.elsewhere)
 }
 
-/// With as many columns of an instruction as there are registers for the sums that are added to accumulators: narrower
-/// instructions need fewer at a time, for more chains that are waited for.
+/// Plans `candidate` with the widest instructions whose partial results fit in registers. If partial results are
+/// promoted, narrower instructions need fewer registers at a time, but more chains to wait for.
 fn widest(kernel: &Kernel, live: u32, numbers: &Numbers, candidate: Candidate) -> Result<KernelPlan, NoPlan> {
     let columns = candidate.columns;
     let least = if kernel.dots.iter().any(DotLoop::promoted) { LEAST_COLUMNS.min(columns) } else { columns };
@@ -183,7 +196,7 @@ fn complete(kernel: &Kernel, live: u32, numbers: &Numbers, candidate: Candidate)
     let additions = |p: &DotLoop| if p.promoted() { p.m * p.n * p.k.div_ceil(PROMOTION) } else { 0 };
     let computed = kernel.computed + kernel.dots.iter().map(|p| u64::from(additions(p))).sum::<u64>();
     let conversion: f64 = kernel.dots.iter().map(|p| numbers.conversion(p, candidate.converting())).sum();
-    // Consumers compute nothing while they change a stage.
+    // Consumers that convert a stage cannot compute meanwhile.
     let arithmetic = computed as f64 / LANES * DURING_DOTS + if converter { 0.0 } else { conversion };
     let chains = |p: &DotLoop| if p.promoted() { p.n.div_ceil(columns) * p.k.div_ceil(PROMOTION) } else { 1 };
     let waits: f64 = kernel.dots.iter().map(|p| numbers.chain(p.a_storage) * f64::from(chains(p))).sum();
@@ -200,24 +213,24 @@ fn complete(kernel: &Kernel, live: u32, numbers: &Numbers, candidate: Candidate)
     let narrow = kernel.dots.iter().any(|p| p.promoted() && columns < p.n.min(256));
     let mut reasons = vec![
         format!(
-            "{} an iteration, {from_registers} with rows from registers, by {}",
-            plural(kernel.dots.len() as u32, "product"),
+            "{} per iteration, {from_registers} with the left operand in registers, issued by {}",
+            plural(kernel.dots.len() as u32, "dot"),
             plural(groups, "consumer warpgroup")
         ),
         format!(
-            "{stages} stages of {stage} bytes beside {} bytes that stay; {live} registers of tiles, {} in all of {}",
+            "{stages} stages of {stage} bytes and {} resident bytes; {live} registers for tiles, an estimated {} of {} in all",
             kernel.resident, registers.estimate, registers.consumer
         ),
-        format!("{} of an SM; an iteration takes {iteration:.0} clocks, bound by {bound}", plural(blocks, "block")),
+        format!("{} per SM; an iteration takes {iteration:.0} clocks, bound by {bound}", plural(blocks, "CTA")),
     ];
     if let Some(registers) = registers.converter {
         reasons.push(format!(
-            "a warpgroup of {registers} registers a thread changes stages before they are multiplied, {conversion:.0} \
-             clocks"
+            "a converter warpgroup with {registers} registers per thread converts operands in place in \
+             {conversion:.0} clocks"
         ));
     }
     if narrow {
-        reasons.push(format!("instructions of {columns} columns, so that what they sum up needs fewer registers"));
+        reasons.push(format!("instructions of {columns} columns, which keep fewer partial results in registers"));
     }
     let shared_left = room - stages * stage;
     Ok(KernelPlan { groups, columns, blocks, stages, registers, shared_left, iteration, reasons })

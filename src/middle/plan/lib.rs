@@ -1,43 +1,61 @@
-//! How a loop over a matrix product is carried out on a GPU with warpgroup products and tensor copies.
+//! Plans warp-specialized dots: decides how a loop over a dot uses `wgmma` and TMA.
 //!
-//! A program says which tiles are multiplied, in which order, and nothing about warps, stages or registers. The planner
-//! chooses them: it lists the ways that fit the machine's limits, predicts the clocks of each from measured numbers,
-//! and takes the best. It knows a kernel by the numbers in [`DotLoop`] alone.
+//! A program says which tiles are multiplied and in which order. It does not mention warps, stages or registers. The
+//! planner chooses them. It enumerates the candidates that fit the machine's limits, predicts the clocks of each from
+//! measured numbers, and takes the best. It sees a kernel only as the numbers in [`DotLoop`] or [`Kernel`] and does
+//! not depend on MLIR.
 //!
-//! # The shape of the answer
+//! # The generated code
 //!
-//! A *producer* warp keeps a ring of stages in shared memory filled by tensor copies. One or more *consumer* warpgroups
-//! multiply, each with accumulators of its own rows (or columns) in registers, and keep one chain of products in flight
-//! while they wait for the next stage. `setmaxnreg` moves registers from the producer to the consumers. Results leave
-//! through shared memory in chunks of 128-byte rows, two buffers for each consumer; a block that has no next tile puts
-//! the chunks where the ring was.
+//! A *producer* warp keeps a ring of *stages* in shared memory filled by TMA loads. One or more *consumer* warpgroups
+//! issue the dots. Each keeps the accumulators of its rows (or columns) in registers, and one chain of instructions
+//! in flight while it waits for the next stage. `setmaxnreg` moves registers from the producer to the consumers. The
+//! epilogue stores results through shared memory in chunks with rows of 128 bytes, in one or two buffers per
+//! consumer. Unless the kernel loops over tiles, these buffers reuse the memory of the ring.
+//!
+//! An operand that TMA cannot load is *producer-computed*: warps of the producer load it, compute it, and store it to
+//! the stage. An operand that must be transposed or computed in its stage is converted by the consumers, or by a
+//! *converter* warpgroup between the producer and the consumers.
 //!
 //! # Clocks of an iteration
 //!
-//! The time of an iteration is the largest of what keeps a resource busy, and of the ring's round trip:
+//! An iteration takes as long as the slowest of these:
 //!
-//! * *tensor cores*: a product of 64 x n by 32 bytes of K takes n / 2 clocks, whatever the types, but no less than it
-//!   takes to read them from shared memory, which is more for n below 64; to it comes what is exposed of the time
-//!   between the end of a chain and the start of the next, if nothing else is in flight so long;
-//! * *L2*: the stage's bytes at the rate that SMs get who share operands;
-//! * *latency*: a stage is loaded, waited for, multiplied and released; with S stages one of S round trips is due for
-//!   each iteration;
-//! * *promotion*: where sums of 8-bit floats must be added to a second accumulator, the additions beside the products;
-//! * *preparation*: where an operand is computed from what is loaded, or must be turned in shared memory, it is read
-//!   and written once more, by the consumers or by a warpgroup beside them.
+//! * *tensor cores*: a dot of 64 rows, n columns and 32 bytes of K takes n / 2 clocks for all element types, but at
+//!   least the time to read it from shared memory, which dominates for n below 64. The gap between the end of a chain
+//!   and the start of the next is added as far as no other chain in flight covers it;
+//! * *L2*: the bytes of a stage at the rate of SMs that share operands;
+//! * *latency of the ring*: a stage is loaded, waited for, multiplied and released. With S stages, each iteration
+//!   pays for 1/S of this round trip;
+//! * *promotion*: the partial results of 8-bit floats that must be added to an f32 accumulator, while dots are in
+//!   flight;
+//! * *conversion*: the bytes that the consumers or the converter warpgroup read and write back in place;
+//! * *production*: the loads and instructions of producer warps that compute an operand.
 //!
-//! Measured, and therefore not in the model: shared-memory bandwidth does not slow products beside copies of up to 64
-//! bytes a clock, n128 is as fast as n256, several boxes cost no more than one.
+//! Measurements show that the model can ignore the following. Concurrent copies of up to 64 bytes per clock do not
+//! slow dots down by their shared-memory traffic. Instructions of 128 columns reach the rate of those of 256. Several
+//! TMA boxes per stage cost no more than one.
 //!
-//! *Worked example.* 128x256x64 of bf16 on an H100. Tensor cores: 2 blocks of rows, n256, 4 steps: 2 * 128 * 4 = 1024
-//! clocks. L2: 48 KB at 50 bytes a clock, 982. A round trip takes 1587 (from memory) + 2 * 51 + 1024 = 2714 clocks:
-//! three stages make 905 of it for each iteration, less than 1024; one more gives slack, and four fit. Two consumers
-//! have 128 accumulators each, 160 registers in all, of 232.
+//! *Example.* 128x256x64 of bf16 on an H100. Tensor cores: two blocks of 64 rows, n = 256, 4 steps along K: 2 * 128 *
+//! 4 = 1024 clocks. L2: 48 KB at 50 bytes per clock, 982 clocks. A round trip takes 1587 (from memory) + 2 * 51 +
+//! 1024 = 2714 clocks. Three stages reduce it to 905 clocks per iteration, less than 1024; a fourth adds slack and
+//! still fits. Two consumers hold 128 accumulators per thread, 160 of their 232 registers in all.
+//!
+//! # Assumptions
+//!
+//! * All SMs are busy, and neighboring CTAs share operands in L2.
+//! * A loop of unknown trip count runs 64 iterations.
+//! * Register estimates are rough, so the plan leaves the consumers all registers that the producer does not need.
+//!
+//! # Bound on the work
+//!
+//! [`plan`] tries at most 5 divisions into warpgroups, 4 instruction widths, 2 sizes of the producer, 2 choices of
+//! the converter and 4 occupancies. Each candidate takes constant time.
 //!
 //! # Hints
 //!
-//! A hint is a cost. A plan that does not follow it is charged a few percent, so that it decides between plans that
-//! are about as good, and never forces a ring that does not fit or registers that spill.
+//! A hint is a cost. A plan that ignores it is charged a few percent. The hint therefore decides between plans of
+//! similar speed, but never forces a ring that does not fit or registers that spill.
 #![forbid(unsafe_code)]
 
 mod kernel;

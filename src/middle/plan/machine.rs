@@ -1,11 +1,11 @@
-//! The numbers of a machine, as the crate `tile-machine` has them: each has a unit, a source, a date and a kind.
+//! The numbers of a machine, from the crate `tile-machine`. Each has a unit, a source, a date and a kind.
 
 use std::collections::BTreeMap;
 
 use thiserror::Error;
 use tile_machine::Origin;
 
-/// What is wrong with a machine file, or with a request for a number.
+/// A malformed machine file, an unknown machine, or a missing number.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum MachineError {
     #[error("no machine '{0}'")]
@@ -32,15 +32,17 @@ impl MachineError {
 pub struct Entry {
     pub value: f64,
     pub unit: String,
-    /// `measured` by the GPU kit, `published`, or `derived` from such numbers as the note says.
+    /// `measured` by the GPU kit, `published`, or `derived` from other numbers as its source explains.
     pub kind: String,
+    /// The measurement or publication.
     pub source: String,
     pub date: String,
 }
 
-/// The numbers of one machine, by name.
+/// The numbers of one machine by key.
 #[derive(Debug, Clone)]
 pub struct Machine {
+    /// The name of the machine file.
     pub name: String,
     entries: BTreeMap<String, Entry>,
 }
@@ -63,20 +65,27 @@ impl Machine {
         Self { name: machine.name, entries }
     }
 
+    /// Returns a machine by its name, such as `sm_90`.
+    ///
+    /// Errors: no such machine, or a malformed machine file.
     pub fn named(name: &str) -> Result<Self, MachineError> {
         tile_machine::Machine::named(name).map(Self::of).map_err(MachineError::of)
     }
 
-    /// Reads a machine file.
+    /// Parses a machine file.
     pub fn parse(text: &str) -> Result<Self, MachineError> {
         tile_machine::Machine::parse(text).map(Self::of).map_err(MachineError::of)
     }
 
+    /// Returns the value of `key` in the entry's unit.
+    ///
+    /// Errors: the machine lacks this number.
     pub fn get(&self, key: &str) -> Result<f64, MachineError> {
         let missing = || MachineError::Missing { machine: self.name.clone(), key: key.to_owned() };
         self.entries.get(key).map(|e| e.value).ok_or_else(missing)
     }
 
+    /// All keys with their entries, in alphabetical order.
     pub fn entries(&self) -> impl Iterator<Item = (&str, &Entry)> {
         self.entries.iter().map(|(k, e)| (k.as_str(), e))
     }

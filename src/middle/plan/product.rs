@@ -1,4 +1,4 @@
-//! The decision: what is asked, the candidates, and the answer with its reasons.
+//! Plans a loop over one dot: the description of the loop, the candidates, and the plan with its reasons.
 
 use thiserror::Error;
 
@@ -7,54 +7,62 @@ use tile_mma::{Element, Major, Unit};
 use crate::machine::{Machine, MachineError};
 use crate::model::{ASSUMED_TRIPS, CONVERTER_REGISTERS, Candidate, Numbers, PROMOTION};
 
-/// Where A is when it is multiplied.
+/// The storage of A when it is multiplied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum AStorage {
     Shared,
-    /// Computed by the consumers; `extra` registers a thread beside the fragment itself.
+    /// Registers. The consumers compute A; `extra` is the number of registers per thread in addition to the fragment.
     Registers {
         extra: u32,
     },
 }
 
-/// A loop `accumulator += A * B` with tiles loaded in each iteration.
+/// A loop `accumulator += A * B` that loads the tiles of A and B in each iteration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DotLoop {
+    /// Rows of the tile of A and of the accumulator.
     pub m: u32,
+    /// Columns of the tile of B and of the accumulator.
     pub n: u32,
+    /// Elements of K per iteration.
     pub k: u32,
+    /// The element type of A and B.
     pub operand: Element,
+    /// The dimension along which the tile of A is contiguous in memory.
     pub a_major: Major,
+    /// The dimension along which the tile of B is contiguous in memory.
     pub b_major: Major,
+    /// Shared memory or registers.
     pub a_storage: AStorage,
-    /// The consumers compute the elements of A, and of B, from what is loaded.
+    /// For A and B: whether the consumers compute its elements from a loaded tile.
     pub computed: [bool; 2],
-    /// Warps of the producer make A, and B, where no tensor copies load them.
+    /// For A and B: whether it is producer-computed because TMA cannot load it.
     pub producer_computed: [bool; 2],
-    /// Of these, what their threads copy to the stages: nobody waits until it has come but the consumers.
+    /// For A and B: whether the producer's threads copy it to its stage asynchronously. Only consumers wait for the
+    /// copy.
     pub copied: [bool; 2],
-    /// Instructions of each thread of a warpgroup that makes them alone.
+    /// Instructions per thread to compute the operands of an iteration, if the producer is one warpgroup.
     pub producer_instructions: u32,
-    /// Loads that the warps wait for one after the other in an iteration, because addresses are loaded too.
+    /// The length of the longest chain of dependent loads of an iteration, in which addresses are loaded first.
     pub producer_loads: u32,
-    /// Registers of a thread that are needed for it, by one warpgroup and by two.
+    /// Registers per thread to compute them, with one producer warpgroup and with two.
     pub producer_registers: [u32; 2],
-    /// Sums of 8-bit floats are to be as exact as those of f32.
+    /// Whether 8-bit floats must be accumulated as exactly as with f32 accumulators.
     pub exact_accumulation: bool,
-    /// Size of an element of the result in memory.
+    /// Bits of an element of the result in memory.
     pub result_bits: u32,
-    /// Registers a thread that the epilogue holds beside the accumulator: a bias, a scale.
+    /// Registers per thread that the epilogue holds in addition to the accumulator, such as a bias or scale.
     pub epilogue_registers: u32,
-    /// Iterations, where known.
+    /// The trip count, if known.
     pub trips: Option<u32>,
-    /// The program loops over tiles around this loop.
+    /// Whether the program loops over tiles around this loop (a persistent kernel).
     pub over_tiles: bool,
-    /// Tensor copies can load both operands.
+    /// Whether TMA may load both operands.
     pub tensor_copies: bool,
 }
 
 impl DotLoop {
-    /// A product with operands contiguous along K and 16-bit results.
+    /// A dot with operands contiguous along K and 16-bit results.
     pub fn new((m, n, k): (u32, u32, u32), operand: Element) -> Self {
         Self {
             m,
@@ -79,18 +87,18 @@ impl DotLoop {
         }
     }
 
-    /// Bytes that an iteration loads.
+    /// Bytes of the operands of an iteration.
     pub fn stage_bytes(&self) -> u32 {
         (self.m + self.n) * self.k * self.operand.bits() / 8
     }
 
-    /// Bytes of the result.
+    /// Bytes of the result in memory.
     pub fn result_bytes(&self) -> u32 {
         self.m * self.n * self.result_bits / 8
     }
 
-    /// Bytes of the operands that are changed in shared memory before they are multiplied, because their elements are
-    /// computed, or because they must be turned: only 16-bit operands may be contiguous along M or N.
+    /// Bytes of the operands that must be converted in shared memory before the dot, because their elements are
+    /// computed or because they must be transposed: only 16-bit operands may be contiguous along M or N.
     pub fn converted_bytes(&self) -> u32 {
         let [transposed_a, transposed_b] = self.transposed();
         let a = if self.a_storage == AStorage::Shared && (transposed_a || self.computed[0]) { self.m } else { 0 };
@@ -98,8 +106,8 @@ impl DotLoop {
         (a + b) * self.k * self.operand.bits() / 8
     }
 
-    /// Whether warps with few registers can change what must be changed: bytes that are turned in panels of 128x128
-    /// (`tile_layout::transposed_panels`), and nothing else.
+    /// Whether a converter warpgroup, which has few registers, can do all conversions of a stage. It can transpose
+    /// 8-bit operands in panels of 128x128 bytes (`tile_layout::transposed_panels`), nothing else.
     pub fn may_have_converter(&self) -> bool {
         let in_panels = |rows: u32| self.operand.bits() == 8 && self.k == PANEL && rows.is_multiple_of(PANEL);
         let all = self
@@ -110,13 +118,13 @@ impl DotLoop {
         self.converted_bytes() > 0 && self.computed == [false; 2] && all
     }
 
-    /// Whether A, and B, must be turned in its stage.
+    /// For A and B: whether it must be transposed in its stage.
     fn transposed(&self) -> [bool; 2] {
         let transposed = |major| major == Major::Mn && self.operand.bits() != 16;
         [self.a_storage == AStorage::Shared && transposed(self.a_major), transposed(self.b_major)]
     }
 
-    /// Bytes of the operands that warps of the producer make in an iteration.
+    /// Bytes of the producer-computed operands of an iteration.
     pub fn producer_bytes(&self) -> u32 {
         let rows = [self.m, self.n]
             .into_iter()
@@ -125,54 +133,55 @@ impl DotLoop {
         rows.sum::<u32>() * self.k * self.operand.bits() / 8
     }
 
-    /// The tensor cores add 8-bit floats with fewer bits than f32 has, so sums go to a second accumulator now and then.
+    /// Whether partial results are promoted to an f32 accumulator. The tensor cores accumulate 8-bit floats with
+    /// fewer bits than f32 has.
     pub fn promoted(&self) -> bool {
         matches!(self.operand, Element::E4m3 | Element::E5m2) && self.exact_accumulation
     }
 
-    /// Registers of a thread for what instructions of so many columns sum up beside the accumulator; one chain is under
-    /// way at a time.
+    /// Registers per thread for the partial results of instructions of `columns` columns before they are promoted.
+    /// One chain is in flight at a time.
     pub fn chain_registers(&self, columns: u32) -> u32 {
         if self.promoted() { 64 * columns / 128 } else { 0 }
     }
 }
 
-/// What the program asks for. Each is a cost, not an order, but for `tensor_copies: false`, which is the program's
-/// right.
+/// The program's hints. Each is a cost, not a constraint. (A program that forbids TMA sets [`DotLoop::tensor_copies`]
+/// to false, which is a constraint.)
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Hints {
-    /// 1 to 10: how long loads are expected to take.
+    /// The expected latency of loads, from 1 to 10.
     pub latency: Option<u32>,
-    /// Blocks of an SM.
+    /// Resident CTAs per SM.
     pub occupancy: Option<u32>,
     /// Warps that compute.
     pub worker_warps: Option<u32>,
 }
 
-/// How results leave.
+/// How the epilogue stores results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Epilogue {
-    /// Columns of a chunk: rows of 128 bytes.
+    /// Columns of a chunk; its rows have 128 bytes.
     pub columns: u32,
-    /// Buffers for each consumer.
+    /// Buffers per consumer.
     pub buffers: u32,
     /// Bytes of all buffers.
     pub bytes: u32,
-    /// They lie where the ring was.
+    /// Whether the buffers reuse the memory of the ring.
     pub in_ring: bool,
 }
 
-/// Registers of a thread.
+/// Registers per thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Registers {
-    /// What a consumer is estimated to need.
+    /// The estimated need of a consumer.
     pub estimate: u32,
-    /// At launch: `.maxnreg`.
+    /// At launch (`.maxnreg`).
     pub launch: u32,
     /// After `setmaxnreg`.
     pub producer: u32,
     pub consumer: u32,
-    /// Of a warpgroup that changes stages, if there is one.
+    /// Of the converter warpgroup, if there is one.
     pub converter: Option<u32>,
 }
 
@@ -191,7 +200,7 @@ impl Registers {
     }
 }
 
-/// Clocks, for one block with all SMs busy.
+/// Predicted clocks for one CTA while all SMs are busy, per iteration except for [`Self::tile`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Prediction {
     pub tensor: f64,
@@ -200,17 +209,17 @@ pub struct Prediction {
     pub promotion: f64,
     pub conversion: f64,
     pub production: f64,
-    /// The largest of them.
+    /// The largest of the above.
     pub iteration: f64,
-    /// Its name.
+    /// The name of the largest.
     pub bound: &'static str,
-    /// A whole tile.
+    /// Clocks of a whole tile.
     pub tile: f64,
-    /// The part of it in which the tensor cores are busy.
+    /// The fraction of the tile's time in which the tensor cores are busy.
     pub share: f64,
 }
 
-/// The decision.
+/// The chosen plan of a loop.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
     /// Consumer warpgroups along the rows and along the columns.
@@ -219,58 +228,66 @@ pub struct Plan {
     pub columns: u32,
     /// Warpgroups of the producer.
     pub producers: u32,
-    /// Threads of a block.
+    /// Threads of a CTA.
     pub threads: u32,
+    /// Resident CTAs per SM.
     pub blocks: u32,
+    /// Stages of the ring.
     pub stages: u32,
     pub epilogue: Epilogue,
+    /// Shared memory of a CTA, in bytes.
     pub shared_bytes: u32,
-    /// Shared memory that a block may take if all `blocks` are to have it.
+    /// Shared memory available to a CTA if `blocks` of them are resident.
     pub shared_available: u32,
     pub registers: Registers,
+    /// Whether the ring continues from one tile to the next.
     pub persistent: bool,
     pub prediction: Prediction,
-    /// Why, for remarks.
+    /// The reasons for the choice, which remarks print.
     pub reasons: Vec<String>,
 }
 
 impl Plan {
+    /// The number of consumer warpgroups.
     pub fn consumers(&self) -> u32 {
         self.groups.0 * self.groups.1
     }
 }
 
-/// Why there is no plan: other instructions have to do.
+/// Why no plan fits. The caller falls back to instructions of single warps.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum NoPlan {
-    #[error("a tile of {m} rows, {n} columns and depth {k} is not made of whole warpgroup products")]
+    #[error("warpgroup instructions cannot cover a tile of {m} rows, {n} columns and depth {k}")]
     Shape { m: u32, n: u32, k: u32 },
-    #[error("tensor copies cannot load the operands")]
+    #[error("TMA cannot load the operands")]
     NoTensorCopies,
-    #[error("no arrangement of warpgroups fits: the best needs {needed} registers a thread and gets {available}")]
+    #[error("no division into warpgroups fits: the closest needs {needed} registers per thread and gets {available}")]
     Registers { needed: u32, available: u32 },
     #[error("two stages of {stage} bytes do not fit into {available} bytes of shared memory")]
     SharedMemory { stage: u32, available: u32 },
-    #[error("a producer's warps would take {producer:.0} clocks to make a stage, and those that multiply {instead:.0}")]
+    #[error(
+        "producer warps would take {producer:.0} clocks for a stage, but an iteration without them only {instead:.0}"
+    )]
     Production { producer: f64, instead: f64 },
     #[error(transparent)]
     Machine(#[from] MachineError),
 }
 
-/// Rows, and bytes of a row, of what can be turned in few registers.
+/// Rows, and bytes of a row, of a panel that is transposed in few registers.
 const PANEL: u32 = 128;
 /// Bytes of a chunk of the epilogue: 64 rows of 128 bytes.
 const CHUNK: u32 = 64 * 128;
-/// Room for barriers and small things.
+/// Bytes reserved for barriers and other small allocations.
 const BARRIERS: u32 = 1024;
-/// What a plan is charged for each hint that it does not follow.
+/// The factor on the cost of a plan for each hint that it ignores.
 const IGNORED_HINT: f64 = 1.03;
-/// A ring is not deeper than this, whatever fits.
+/// The maximum number of stages of a ring.
 const MAX_STAGES: u32 = 8;
 
-/// Decides how a product is carried out.
+/// Chooses warpgroups, stages, registers and the epilogue of a loop over one dot.
 ///
-/// Errors: no way fits, with what is missing; the caller then takes instructions of single warps.
+/// Errors: no candidate fits; the error is that of the candidate that came closest. The caller then falls back to
+/// instructions of single warps.
 pub fn plan(product: &DotLoop, hints: &Hints, machine: &Machine) -> Result<Plan, NoPlan> {
     let numbers = Numbers::new(machine)?;
     product.check_shape()?;
@@ -278,13 +295,13 @@ pub fn plan(product: &DotLoop, hints: &Hints, machine: &Machine) -> Result<Plan,
         return Err(NoPlan::NoTensorCopies);
     }
     let mut best: Option<(f64, Plan)> = None;
-    // The refusal of the plan that came closest.
+    // The refusal of the candidate that came closest.
     let mut refusal: Option<NoPlan> = None;
     for candidate in candidates(product, hints) {
         match complete(product, hints, &numbers, candidate) {
             Ok(plan) => {
                 let cost = plan.prediction.tile * ignored(&plan, hints);
-                // Candidates come in the order of preference: a later one has to be better.
+                // Candidates are listed in order of preference, so a later one must be clearly better.
                 if best.as_ref().is_none_or(|(least, _)| cost < least * 0.995) {
                     best = Some((cost, plan));
                 }
@@ -297,9 +314,9 @@ pub fn plan(product: &DotLoop, hints: &Hints, machine: &Machine) -> Result<Plan,
 }
 
 impl DotLoop {
-    /// Whether instructions of warpgroups make up the tile.
+    /// Checks that warpgroup instructions can cover the tile.
     ///
-    /// Errors: its shape, if they do not.
+    /// Errors: the shape of the tile, if they cannot.
     pub fn check_shape(&self) -> Result<(), NoPlan> {
         let &Self { m, n, k, .. } = self;
         let mut rows = tile_mma::generated(Unit::Warpgroup, self.operand);
@@ -320,26 +337,26 @@ fn closer(old: Option<NoPlan>, new: NoPlan) -> NoPlan {
                 NoPlan::Registers { needed: n, available: a }
             }
         }
-        // Registers and memory were enough.
+        // This candidate had enough registers and memory.
         (Some(production @ NoPlan::Production { .. }), _) => production,
-        // Registers were enough: memory is what is missing.
+        // This candidate had enough registers but too little memory.
         (Some(memory @ NoPlan::SharedMemory { .. }), _) => memory,
         (_, new) => new,
     }
 }
 
-/// All ways to share out a tile, in the order of preference: two warpgroups above each other hide each other's waits; a
-/// split along the columns reads A twice; wide instructions are fewer.
+/// All candidates in order of preference. Two warpgroups along the rows hide each other's waits. A split along the
+/// columns reads A twice. Wider instructions are fewer.
 fn candidates(product: &DotLoop, hints: &Hints) -> Vec<Candidate> {
     let rows = product.m / 64;
     let mut groups: Vec<(u32, u32)> = [(2, 1), (1, 1), (1, 2), (2, 2), (4, 1)].to_vec();
     groups.retain(|&(m, n)| m <= rows && product.n / n >= 8);
     let occupancy = hints.occupancy.unwrap_or(1).clamp(1, 4);
     let mut blocks = vec![1];
-    // More warps of a producer make tiles faster.
+    // More producer warps compute operands faster.
     let producers = if product.producer_computed.contains(&true) { 1..=2 } else { 1..=1 };
     let converters: &[bool] = if product.may_have_converter() { &[false, true] } else { &[false] };
-    // One block with the whole memory is the rule; a hint makes others worth a look.
+    // One CTA with all of the shared memory is the default; an occupancy hint adds candidates.
     blocks.extend((2..=occupancy).filter(|_| !product.over_tiles));
     let mut all = Vec::new();
     for &blocks in &blocks {
@@ -357,7 +374,7 @@ fn candidates(product: &DotLoop, hints: &Hints) -> Vec<Candidate> {
     all
 }
 
-/// How much of the hints a plan leaves out, as a factor of cost.
+/// The factor on the cost of a plan for the hints that it ignores.
 fn ignored(plan: &Plan, hints: &Hints) -> f64 {
     let missed = [
         hints.occupancy.is_some_and(|o| o != plan.blocks),
@@ -366,12 +383,14 @@ fn ignored(plan: &Plan, hints: &Hints) -> f64 {
     IGNORED_HINT.powi(missed.into_iter().filter(|&m| m).count() as i32)
 }
 
-/// Registers, ring and epilogue of a candidate, or what it lacks.
+/// Completes a candidate with registers, ring and epilogue.
+///
+/// Errors: the limit that it exceeds.
 fn complete(product: &DotLoop, hints: &Hints, numbers: &Numbers, candidate: Candidate) -> Result<Plan, NoPlan> {
-    let made = product.producer_registers[candidate.producers as usize - 1];
-    let needed = [candidate.registers(product, numbers), made];
+    let producer_need = product.producer_registers[candidate.producers as usize - 1];
+    let needed = [candidate.registers(product, numbers), producer_need];
     let registers = divide_registers(needed, numbers, &candidate)?;
-    // What the hint makes of the latency; less than measured is not believed.
+    // The hint can only raise the latency above the measured one.
     let latency = if hints.latency.is_some_and(|l| l >= 7) { 2.0 } else { 1.0 };
     let per_sm = numbers.shared_sm / candidate.blocks - numbers.shared_reserved;
     let available = per_sm.min(numbers.shared_block) - BARRIERS;
@@ -383,7 +402,7 @@ fn complete(product: &DotLoop, hints: &Hints, numbers: &Numbers, candidate: Cand
     let trip = numbers.round_trip(product, candidate.columns, latency);
     let busy = numbers.predict(product, &Candidate { stages: u32::MAX, ..candidate }, latency).iteration;
     let wanted = ((trip / busy).ceil() as u32 + 1).clamp(2, MAX_STAGES);
-    // A second buffer overlaps chunks of a tile; a stage that hides latency in every iteration is worth more.
+    // A second buffer overlaps the chunks of one tile. A stage hides latency in every iteration, so it has priority.
     let buffers = if fit(2) >= wanted.min(fit(1)) { 2 } else { 1 };
     let stages = fit(buffers).min(wanted);
     if stages < 2 {
@@ -422,26 +441,26 @@ fn complete(product: &DotLoop, hints: &Hints, numbers: &Numbers, candidate: Cand
     Ok(plan)
 }
 
-/// Registers beside the accumulators of an instruction without which ptxas does not compile it: it asks for 90 in all
-/// where an instruction of 128 columns has 64 accumulators (C7602).
+/// Registers per thread in addition to the accumulators of an instruction below which ptxas rejects it (C7602): an
+/// instruction of 128 columns has 64 accumulators and needs 90 registers in all.
 const INSTRUCTION_REGISTERS: u32 = 26;
 
-/// What consumers keep beyond what they are estimated to need, when a producer could use more than it was given.
+/// Registers that consumers keep beyond their estimate while a producer could use more than its least.
 const SPARE_REGISTERS: u32 = 16;
 
-/// What a thread that makes tiles gets at most beyond its estimate.
+/// The maximum that a producer thread that computes operands gets beyond its estimate.
 const MORE_REGISTERS: u32 = 64;
 
-/// Divides an SM's registers: the producer gets little, or what it needs to make tiles, and the consumers the rest,
-/// which must be `estimate` at least.
+/// Divides an SM's registers. The producer gets few, or its need if it computes operands. The consumers get the rest,
+/// which must be at least `estimate`.
 pub(crate) fn divide_registers(
-    [estimate, made]: [u32; 2],
+    [estimate, producer_need]: [u32; 2],
     numbers: &Numbers,
     candidate: &Candidate,
 ) -> Result<Registers, NoPlan> {
     let eights = |r: u32| r / 8 * 8;
     let launch = eights(numbers.registers / (candidate.threads() * candidate.blocks)).min(numbers.max_registers);
-    // The finaliser wants an instruction's registers to be there at launch.
+    // ptxas requires the registers of an instruction to be available at launch.
     let instruction = candidate.columns / 2 + INSTRUCTION_REGISTERS;
     if launch < instruction {
         return Err(NoPlan::Registers { needed: instruction, available: launch });
@@ -452,22 +471,25 @@ pub(crate) fn divide_registers(
     let rest = |producer: u32| {
         eights(pool.saturating_sub(candidate.producers * producer) / consumers).min(numbers.max_registers)
     };
-    // A producer is comfortable with 40 registers; where consumers need more it makes do with the least.
-    if made > numbers.max_registers {
-        return Err(NoPlan::Registers { needed: made, available: numbers.max_registers });
+    // A producer that only issues loads runs well with 40 registers, and with the minimum where consumers need more.
+    if producer_need > numbers.max_registers {
+        return Err(NoPlan::Registers { needed: producer_need, available: numbers.max_registers });
     }
-    let least = made.next_multiple_of(8).clamp(numbers.min_registers, numbers.max_registers);
-    // Warps that make tiles get more than they are estimated to need, if consumers can spare it: what is loaded ahead
-    // is there twice, and estimates are rough where much is computed.
+    let least = producer_need.next_multiple_of(8).clamp(numbers.min_registers, numbers.max_registers);
+    // A producer that computes operands gets more than its estimate if the consumers can spare it: data loaded ahead
+    // is held twice, and estimates are rough where much is computed.
     let kept = consumers * (estimate + SPARE_REGISTERS).next_multiple_of(8);
     let spared = eights(pool.saturating_sub(kept) / candidate.producers);
-    let ample = if made > 0 {
-        spared.min(made + made.min(MORE_REGISTERS)).next_multiple_of(8).clamp(least, numbers.max_registers)
+    let ample = if producer_need > 0 {
+        spared
+            .min(producer_need + producer_need.min(MORE_REGISTERS))
+            .next_multiple_of(8)
+            .clamp(least, numbers.max_registers)
     } else {
         40.max(least)
     };
     let producers = [ample, least];
-    // Estimates are rough, and beside a converter there is little left of what consumers could have had otherwise.
+    // Estimates are rough, and a converter leaves the consumers few spare registers.
     let wanted = estimate + if candidate.converter { 8 } else { 0 };
     let producer = producers.into_iter().find(|&p| rest(p) >= wanted).unwrap_or(least);
     let consumer = rest(producer);
@@ -483,7 +505,7 @@ fn reasons(product: &DotLoop, hints: &Hints, plan: &Plan, (fit, wanted): (u32, u
     let warpgroups = if plan.consumers() == 1 { "warpgroup" } else { "warpgroups" };
     let mut reasons = vec![
         format!(
-            "{} consumer {warpgroups} of {} rows and {} columns, {} accumulators of an estimated {} registers a thread",
+            "{} consumer {warpgroups} of {} rows and {} columns, {} accumulators in an estimated {} registers per thread",
             plan.consumers(),
             product.m / m_groups,
             product.n / n_groups,
@@ -502,11 +524,11 @@ fn reasons(product: &DotLoop, hints: &Hints, plan: &Plan, (fit, wanted): (u32, u
         ),
     ];
     if plan.columns < (product.n / n_groups).min(256) {
-        reasons.push(format!("instructions of {} columns, so that fewer registers are in use at once", plan.columns));
+        reasons.push(format!("instructions of {} columns, which use fewer registers at a time", plan.columns));
     }
     if product.promoted() {
         reasons.push(format!(
-            "sums of 8-bit floats are added to a second accumulator after each {PROMOTION} elements of K, {:.0} clocks",
+            "8-bit floats are promoted to an f32 accumulator after every {PROMOTION} elements of K, {:.0} clocks",
             p.promotion
         ));
     }
@@ -514,32 +536,38 @@ fn reasons(product: &DotLoop, hints: &Hints, plan: &Plan, (fit, wanted): (u32, u
         let copies =
             if product.copied == product.producer_computed { 2 } else { usize::from(product.copied.contains(&true)) };
         reasons.push(format!(
-            "{} warps of the producer make {} bytes of each stage, {:.0} clocks, {}in an estimated {} registers",
+            "{} producer warps compute {} bytes of each stage in {:.0} clocks, {}with an estimated {} registers per thread",
             4 * plan.producers,
             product.producer_bytes(),
             p.production,
-            ["", "some of it by copies of their threads, ", "by copies of their threads, "][copies],
+            ["", "partly by asynchronous copies, ", "by asynchronous copies, "][copies],
             product.producer_registers[plan.producers as usize - 1]
         ));
     }
     if product.converted_bytes() > 0 {
         let computed = product.computed.contains(&true);
         let why =
-            if computed { "their elements are computed" } else { "the instruction wants them contiguous along K" };
-        let who = if plan.registers.converter.is_some() { "a warpgroup of their own" } else { "those who multiply" };
+            if computed { "their elements are computed" } else { "the instruction requires them contiguous along K" };
+        let by = if plan.registers.converter.is_some() { "a converter warpgroup" } else { "the consumers" };
         reasons.push(format!(
-            "{} bytes of each stage are changed in shared memory by {who}, {:.0} clocks: {why}",
+            "{} bytes of each stage are converted in place by {by} in {:.0} clocks: {why}",
             product.converted_bytes(),
             p.conversion
         ));
     }
-    let place =
-        if plan.epilogue.in_ring { "in the ring's memory" } else { "beside the ring, which runs on across tiles" };
+    let place = if plan.epilogue.in_ring {
+        "in the memory of the ring"
+    } else {
+        "next to the ring, which continues across tiles"
+    };
     let chunks = &plan.epilogue;
-    reasons.push(format!("results leave in chunks of {} columns, {} buffers {place}", chunks.columns, chunks.buffers));
+    reasons.push(format!(
+        "the epilogue stores chunks of {} columns from {} buffers {place}",
+        chunks.columns, chunks.buffers
+    ));
     let trips = product.trips.map_or(format!("{ASSUMED_TRIPS} iterations assumed"), |t| format!("{t} iterations"));
     reasons.push(format!(
-        "a tile takes {:.0} clocks, the tensor cores busy for {:.0} % ({trips})",
+        "a tile takes {:.0} clocks, in {:.0} % of which the tensor cores are busy ({trips})",
         p.tile,
         100.0 * p.share
     ));
@@ -547,7 +575,7 @@ fn reasons(product: &DotLoop, hints: &Hints, plan: &Plan, (fit, wanted): (u32, u
         [("occupancy", hints.occupancy, plan.blocks), ("num_worker_warps", hints.worker_warps, 4 * plan.consumers())];
     for (name, asked, taken) in hinted {
         if let Some(asked) = asked.filter(|&asked| asked != taken) {
-            reasons.push(format!("the hint {name} = {asked} is not followed: {taken} is better or all that fits"));
+            reasons.push(format!("the hint {name} = {asked} is ignored: {taken} is faster or the most that fits"));
         }
     }
     reasons

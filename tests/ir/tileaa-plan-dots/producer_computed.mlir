@@ -58,7 +58,7 @@ nv_tileaa.func @gathered(%p0: !nv_tileaa.ptr<f16>, %q: !nv_tileaa.ptr<i32>, %n: 
     %address = nv_tileaa.addptr %base, %offset : tensor<128x64x!nv_tileaa.ptr<f16>>, tensor<128x64xi32>
     %a, %t1 = nv_tileaa.load <weak> %address : tensor<128x64x!nv_tileaa.ptr<f16>> -> tensor<128x64xf16>
     %b, %t2 = nv_tileaa.tiled_load <weak> %v[%k, %c0] : !view[i32, i32] -> tensor<64x128xf16>
-    // expected-remark @below {{by copies of their threads}}
+    // expected-remark @below {{by asynchronous copies}}
     %d = nv_tileaa.dot %a, %b, %acc : tensor<128x64xf16>, tensor<64x128xf16>, tensor<128x128xf32>
     scf.yield %d : tensor<128x128xf32>
   }
@@ -95,7 +95,7 @@ nv_tileaa.func @tensor_in_loop(%p0: !nv_tileaa.ptr<f16>, %n: i32, %zero: tensor<
     %v = nv_tileaa.make_tiled_view %m : <?x256xf16, strides = [256, 1]> -> !view
     %a, %t1 = nv_tileaa.tiled_load <weak> %v[%n, %k] : !view[i32, i32] -> tensor<64x64xf16>
     %b, %t2 = nv_tileaa.tiled_load <weak> %v[%k, %n] : !view[i32, i32] -> tensor<64x64xf16>
-    // expected-remark @below {{4 warps of the producer make 16384 bytes of each stage, 132 clocks, by copies of their threads, in an estimated 40 registers}}
+    // expected-remark @below {{4 producer warps compute 16384 bytes of each stage in 132 clocks, by asynchronous copies, with an estimated 40 registers per thread}}
     %d = nv_tileaa.dot %a, %b, %acc : tensor<64x64xf16>, tensor<64x64xf16>, tensor<64x64xf32>
     scf.yield %d : tensor<64x64xf32>
   }
@@ -124,7 +124,7 @@ nv_tileaa.func @weights(%p0: !nv_tileaa.ptr<f8E4M3FN>, %q0: !nv_tileaa.ptr<bf16>
     %g = arith.addf %f, %f : tensor<128x128xf32>
     %h = arith.truncf %g : tensor<128x128xf32> to tensor<128x128xbf16>
     %b, %t2 = nv_tileaa.tiled_load <weak> %w[%k, %c0] : !rows[i32, i32] -> tensor<128x128xbf16>
-    // expected-remark @below {{8 warps of the producer}}
+    // expected-remark @below {{8 producer warps compute}}
     %d = nv_tileaa.dot %h, %b, %acc : tensor<128x128xbf16>, tensor<128x128xbf16>, tensor<128x128xf32>
     scf.yield %d : tensor<128x128xf32>
   }
@@ -168,7 +168,7 @@ nv_tileaa.func @carried(%p0: !nv_tileaa.ptr<f16>, %n: i32, %q: i1, %zero: tensor
   %c1 = arith.constant 1 : i32
   %one = scf.for %k = %c0 to %n step %c1 iter_args(%a = %h) -> (tensor<64x64xf16>) : i32 {
     %b, %t = nv_tileaa.tiled_load <weak> %v[%k, %c0] : !view[i32, i32] -> tensor<64x64xf16>
-    // expected-remark @below {{lhs: it is not a tile that is loaded only for dots; a tensor that leads to it is carried from iteration to iteration}}
+    // expected-remark @below {{lhs: it is not a tile that is loaded only for dots; it depends on a loop-carried tensor that does not advance by a loop-invariant step}}
     %d = nv_tileaa.dot %a, %b, %zero : tensor<64x64xf16>, tensor<64x64xf16>, tensor<64x64xf32>
     %next = arith.negf %a : tensor<64x64xf16>
     scf.yield %next : tensor<64x64xf16>
@@ -183,7 +183,7 @@ nv_tileaa.func @carried_from_a_branch(%p0: !nv_tileaa.ptr<f16>, %n: i32, %q: i1,
   %c1 = arith.constant 1 : i32
   %one = scf.for %k = %c0 to %n step %c1 iter_args(%a = %h) -> (tensor<64x64xf16>) : i32 {
     %b, %t = nv_tileaa.tiled_load <weak> %v[%k, %c0] : !view[i32, i32] -> tensor<64x64xf16>
-    // expected-remark @below {{a tensor that leads to it is carried from iteration to iteration}}
+    // expected-remark @below {{it depends on a loop-carried tensor that does not advance by a loop-invariant step}}
     %d = nv_tileaa.dot %a, %b, %zero : tensor<64x64xf16>, tensor<64x64xf16>, tensor<64x64xf32>
     %next = scf.if %q -> tensor<64x64xf16> {
       scf.yield %h : tensor<64x64xf16>
@@ -203,7 +203,7 @@ nv_tileaa.func @carried_constant(%p0: !nv_tileaa.ptr<f16>, %n: i32, %zero: tenso
   %none = arith.constant dense<0.0> : tensor<64x64xf16>
   %one = scf.for %k = %c0 to %n step %c1 iter_args(%a = %h) -> (tensor<64x64xf16>) : i32 {
     %b, %t = nv_tileaa.tiled_load <weak> %v[%k, %c0] : !view[i32, i32] -> tensor<64x64xf16>
-    // expected-remark @below {{a tensor that leads to it is carried from iteration to iteration}}
+    // expected-remark @below {{it depends on a loop-carried tensor that does not advance by a loop-invariant step}}
     %d = nv_tileaa.dot %a, %b, %zero : tensor<64x64xf16>, tensor<64x64xf16>, tensor<64x64xf32>
     scf.yield %none : tensor<64x64xf16>
   }

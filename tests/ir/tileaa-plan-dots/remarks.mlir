@@ -7,7 +7,7 @@ nv_tileaa.func @padding(%p0: !nv_tileaa.ptr<f16>, %n: i32, %zero: tensor<64x64xf
   %p = nv_tileaa.assume #cuda_tile.div_by<16>, %p0 : !nv_tileaa.ptr<f16>
   %m = nv_tileaa.make_memref %p, shape = [%n : i32], strides = [] : <f16> -> <?x256xf16, strides = [256, 1]>
   %v = nv_tileaa.make_tiled_view %m : <?x256xf16, strides = [256, 1]> -> !view
-  // expected-remark @below {{producer warps compute lhs: TMA cannot load it: elements outside of the view have a value that tensor maps cannot fill with; a producer's warps would take 530 clocks to make a stage, and those that multiply 312}}
+  // expected-remark @below {{producer warps compute lhs: TMA cannot load it: elements outside of the view have a value that tensor maps cannot fill with; producer warps would take 530 clocks for a stage, but an iteration without them only 312}}
   %a, %t1 = nv_tileaa.tiled_load <weak> %v[%n, %n] : !view[i32, i32] -> tensor<64x64xf16>
   %b, %t2 = nv_tileaa.tiled_load <weak> %v[%n, %n] : !view[i32, i32] -> tensor<64x64xf16>
   %d = nv_tileaa.dot %a, %b, %zero : tensor<64x64xf16>, tensor<64x64xf16>, tensor<64x64xf32>

@@ -1,18 +1,24 @@
-//! Loops of a protocol: how often agents go through them, and what they carry.
+//! Extracts the loops of a protocol: their trip counts and loop-carried iterators.
 //!
-//! A loop that does nothing but go through another one, and hands on the iterators that it gets back, is one loop with
-//! it: what agents do depends on the trips of both together. Persistent kernels over lists of arrays have such nests.
-//! Taken one by one, each of their trip counts would have to be tried with each of the others.
+//! A loop that only runs another loop, and passes the inner loop's iterators on unchanged, is *joined* with it: the
+//! protocol then depends only on the total number of inner iterations. Persistent kernels over lists of arrays have
+//! such nests:
+//!
+//! ```text
+//! for array: for tile: wait;  dot;  release
+//! ```
+//!
+//! Without joining, each trip count of one loop would have to be checked with each of the other.
 
 use super::{Extract, Fault, computed_alike, is_followed, is_iterator};
 use crate::analysis::{producers::condition, tensor_map_ops::readiness};
 use crate::dialect::{rt::*, upstream::Scf};
 use tile_protocol::{Expr, MOST_COMBINATIONS, Op, Var};
 
-/// Combinations of trip counts for which those of outer loops are cut short.
+/// The number of combinations of trip counts above which the ranges are reduced, outer loops first.
 const MANY_RUNS: u64 = 4000;
 
-/// A loop or branch that all agents go through.
+/// A loop or branch that all agents execute.
 pub(super) struct Common<'c> {
     op: OpRef<'c>,
     parameter: Expr,
@@ -24,7 +30,7 @@ impl<'c> Extract<'c> {
         let joined = self.joined.get(self.loops_seen) == Some(&true);
         let trips = self.common(op, true)?;
         let inner = self.loops_seen;
-        // Carried values that the protocol depends on have variables.
+        // Loop-carried values that the protocol depends on become variables.
         let carried: Vec<(usize, Var)> = (0..result_count(op))
             .filter(|&i| is_followed(result(op, i)))
             .map(|i| (i, self.program.variable()))
@@ -39,7 +45,7 @@ impl<'c> Extract<'c> {
         self.counters.push(counter);
         let mut inside = self.block(body)?;
         self.counters.pop();
-        // All new values are computed before any is set.
+        // All new values are computed before any variable is set.
         let last = ops_of(body).last().ok_or((op, "loop has no terminator".to_string()))?;
         let mut sets = vec![];
         for &(i, var) in carried.iter().filter(|(i, _)| self.values.contains_key(&key(result(op, *i)))) {
@@ -56,21 +62,20 @@ impl<'c> Extract<'c> {
             out.push(match inside {
                 Op::Loop { var, body, .. } => Op::Loop { var, trips: trips.clone(), body },
                 Op::Set(..) => inside,
-                _ => return Err((op, "a loop around another one does more".into())),
+                _ => return Err((op, "this loop does more than run its inner loop".into())),
             });
         }
-        // Nothing depends on how often the inner one is gone through at a time.
+        // Only the total number of iterations matters, so the inner loop's parameter is fixed.
         if let Some(Common { parameter: Expr::Parameter(number), .. }) = self.loops.get(inner) {
             self.program.parameters[*number].max = 0;
         }
         Ok(())
     }
 
-    /// A loop that asks each time whether it goes on: its first region is gone through any number of times, and nothing
-    /// happens in the second one.
+    /// Extracts a `while` loop whose body is empty after its condition. Its first region runs any number of times.
     pub(super) fn conditional(&mut self, op: OpRef<'c>, out: &mut Vec<Op>) -> Result<(), Fault<'c>> {
         if !only_asks(op) {
-            return Err((op, "a pipeline behind the condition of a loop cannot be followed".into()));
+            return Err((op, "pipeline ops after the condition of a loop are not supported".into()));
         }
         let trips = self.common(op, true)?;
         let no_block = || (op, "loop has no block".to_string());
@@ -78,7 +83,7 @@ impl<'c> Extract<'c> {
         let (before, after) = (before?, after?);
         let last = |block: Blk<'c>| ops_of(block).last().ok_or((op, "loop has no terminator".to_string()));
         let (asks, again) = (last(before)?, last(after)?);
-        // What is carried that the protocol depends on, by the number of the argument.
+        // The variables of the loop-carried iterators, by the index of the argument.
         let mut carried = vec![];
         for i in (0..arg_count(before)).filter(|&i| is_iterator(arg(before, i))) {
             let var = self.program.variable();
@@ -86,7 +91,8 @@ impl<'c> Extract<'c> {
             self.values.insert(key(arg(before, i)), var.into());
             carried.push((i, var));
         }
-        // It is gone through at least once, unless it is joined to a loop around it: then it gives what it was given.
+        // The first region runs at least once, unless the loop is joined with an outer one. Then it may pass on its
+        // initial values.
         let handed = carries(op);
         let given: Vec<(usize, Var)> = (0..result_count(op))
             .filter(|&i| is_iterator(result(op, i)))
@@ -112,7 +118,7 @@ impl<'c> Extract<'c> {
         Ok(())
     }
 
-    /// Whether each loop of a block, in the order in which they are met, can be one with the loop in it.
+    /// Whether each loop of a block, in program order, can be joined with its inner loop.
     pub(super) fn joins_in(&self, block: Blk<'c>) -> Vec<bool> {
         let mut joins = vec![];
         for op in ops_of(block).filter(|o| self.relevant.contains(&op_key(*o))) {
@@ -130,7 +136,7 @@ impl<'c> Extract<'c> {
         joins
     }
 
-    /// Whether a loop goes through another one only, which starts each time with the iterators that it ended with.
+    /// Whether a loop only runs another loop, whose initial iterators are those with which it last ended.
     fn hands_on(&self, op: OpRef<'c>) -> bool {
         let Some(body) = entry_block(region(op, 0)).filter(|_| Scf::of(op) == Some(Scf::For)) else { return false };
         let mut inside = ops_of(body).filter(|o| self.relevant.contains(&op_key(*o)));
@@ -143,7 +149,8 @@ impl<'c> Extract<'c> {
         handed.len() == followed.len() && followed.iter().all(passes)
     }
 
-    /// The parameter of a loop or branch, one for all agents: its trips, of a `while` those beyond the first.
+    /// The parameter of a loop or branch, which all agents share. For a `while` loop it counts the trips after the
+    /// first.
     pub(super) fn common(&mut self, op: OpRef<'c>, is_loop: bool) -> Result<Expr, Fault<'c>> {
         let stages = self.pipelines.values().map(|p| p.stages).max().unwrap_or(1);
         let (list, seen) = if is_loop {
@@ -163,14 +170,10 @@ impl<'c> Extract<'c> {
                 && here.len() == there.len()
                 && here.into_iter().zip(there).all(|(a, b)| computed_alike(a, b, 0));
             let parameter = other.parameter.clone();
-            return if same {
-                Ok(parameter)
-            } else {
-                Err((op, "agents go through different loops or branches".into()))
-            };
+            return if same { Ok(parameter) } else { Err((op, "agents run different loops or branches".into())) };
         }
         if self.number > 0 {
-            return Err((op, "agents go through different loops or branches".into()));
+            return Err((op, "agents run different loops or branches".into()));
         }
         let (name, most) = if is_loop { ("trips", 2 * stages + 2) } else { ("branch", 3) };
         let parameter = self.program.parameter(&format!("{name}{}", list.len()), most);
@@ -178,8 +181,8 @@ impl<'c> Extract<'c> {
         Ok(parameter)
     }
 
-    /// Cuts trip counts short, those of outer loops first, until all combinations can be checked. If there are too many
-    /// even so, the counts stay as they are, and the checker takes a sample of the combinations.
+    /// Reduces the ranges of trip counts, outer loops first, until all combinations can be checked. If there are
+    /// still too many, the ranges stay unchanged and the checker samples the combinations.
     pub(super) fn limit_runs(&mut self) {
         let whole = self.program.parameters.clone();
         for i in 0..whole.len() {
@@ -193,8 +196,8 @@ impl<'c> Extract<'c> {
     }
 }
 
-/// What a loop starts with, and what it gives in its place in the end, of all that it carries and the protocol depends
-/// on. Empty where the second is not simple to say.
+/// Pairs of the initial and final value of each iterator that a loop carries. Empty if a final value cannot be
+/// determined.
 fn carries<'c>(op: OpRef<'c>) -> Vec<(Val<'c>, Val<'c>)> {
     if Scf::of(op) == Some(Scf::For) {
         let followed = (0..result_count(op)).filter(|&i| is_followed(result(op, i)));
@@ -207,8 +210,8 @@ fn carries<'c>(op: OpRef<'c>) -> Vec<(Val<'c>, Val<'c>)> {
     iterators.map(|i| Some((operand(op, i), result(op, ends(i)?)))).collect::<Option<_>>().unwrap_or_default()
 }
 
-/// Whether all that a `while` does stands before its condition, as in the loops of the public language: agents can go
-/// through others, but their protocol cannot be followed.
+/// Whether all ops of a `while` loop precede its condition, as in loops of Tile IR. Agents can run other loops, but
+/// their protocol cannot be extracted.
 pub fn only_asks(op: OpRef<'_>) -> bool {
     Scf::of(op) == Some(Scf::While) && entry_block(region(op, 1)).is_some_and(|after| ops_of(after).count() == 1)
 }

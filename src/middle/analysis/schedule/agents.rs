@@ -1,23 +1,38 @@
-//! Loops of agents: which agent does what, in which order, and which stages of rings that takes.
+//! Divides loops between agents: the work of each agent, its order, and the stages of rings that it needs.
 //!
-//! A loop with products of warpgroups, in a function with a plan (`dialect::dot_plan`), becomes two programs. The
-//! *producer* brings tiles to rings of stages. The *consumers*, the warpgroups that multiply, do all the rest, each on
-//! rows or columns of its own. They do the same, so that one of them is an agent to the scheduler, and what it keeps
-//! busy all of them do, one behind the other: while one computes, another multiplies. So an iteration takes at least as
-//! long as all of them keep a unit busy, and as long as one of them takes to go through its program.
+//! A loop of `wgmma` dots, in a function with a plan (`dialect::dot_plan`), becomes two programs. The *producer*
+//! brings tiles to rings of stages. The *consumers*, the warpgroups that issue the dots, do everything else:
 //!
-//! Who can do an operation follows from what passes can make of it: tensor copies and the programs of `produce_one` are
-//! the producer's, because a consumer would have to wait for what it has just started. What stands between a load and
-//! its product says only how the tile lies, or is done to the stage in front of the product.
+//! ```text
+//! producer:   for i: acquire;  load a[i], b[i]
+//! consumers:  for i: wait;  s = dot(a[i], b[i]);  x = f(s);  release
+//! ```
 //!
-//! An agent goes through its operations in the order of its program. So each operation of the consumers begins behind
-//! the one before it, and the first one behind the last one of the iteration before. There may be two such orders
-//! (`dependent_dots`): in the other one the *late* product stands behind the early one of the next iteration, and what
-//! is computed with its sums comes last. The scheduler takes the one with the smaller interval, and
-//! `tileas-pipeline-dots` follows it.
+//! # The model of consumers
 //!
-//! A warpgroup goes on while its product is under way. Products that add to one accumulator do not wait for each other
-//! at all: each begins when the tensor cores are free, unless sums must be *promoted* (`tile_plan`).
+//! Each consumer computes its own rows or columns, with the same program. The scheduler therefore sees one agent. The
+//! consumers alternate: while one computes, another multiplies. An iteration takes at least the time for which all of
+//! them together occupy a unit, and at least the time in which one of them runs its program.
+//!
+//! # The agent of an op
+//!
+//! TMA loads and the bodies of `produce_one` run in the producer, because a consumer would have to wait for a load
+//! that it has just issued. Ops between a load and its dot only change the view of the tile, or are applied to the
+//! stage before the dot.
+//!
+//! # Orders
+//!
+//! An agent executes ops in program order. Each op of the consumers starts after the previous one, and the first one
+//! after the last one of the previous iteration. If the loop has dependent dots (`dependent_dots`), there is a
+//! second, software-pipelined order: the *late* dot follows the early dot of the next iteration, and the ops that use
+//! its accumulator come last. The scheduler takes the order with the smaller interval, and `tileas-pipeline-dots`
+//! implements it.
+//!
+//! # Assumptions and bound on the work
+//!
+//! A warpgroup continues while its dots are in flight. Dots that add to the same accumulator do not wait for each
+//! other; each starts when the tensor cores are free, unless partial results must be *promoted* (`tile_plan`). A loop
+//! has at most two orders. Completing the edges of its graph searches the dots once per edge.
 
 use super::{Cost, number};
 use crate::analysis::{
@@ -38,12 +53,12 @@ use tile_mma::Major;
 use tile_plan::{AStorage, DotLoop, Numbers, PROMOTION};
 use tile_schedule::{Edge, Graph, Reservation, Schedule, rings::RingTile};
 
-/// The agents, by number, and what they are called.
+/// The indices and names of the agents.
 pub const PRODUCER: usize = 0;
 pub const CONSUMERS: usize = 1;
 pub const NAMES: [&str; 2] = ["producer", "consumers"];
 
-/// A loop that agents share.
+/// A loop that a producer and consumers share.
 pub struct Division<'c> {
     pub plan: DotPlan,
     products: Vec<Fed<'c>>,
@@ -51,54 +66,54 @@ pub struct Division<'c> {
     roles: FxHashMap<usize, Role>,
 }
 
-/// What an operation becomes that is no program of the consumers.
+/// The role of an op that is not part of the consumers' program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// Tensor copies.
+    /// A TMA load.
     Copied,
-    /// A program of the producer's warps.
+    /// A program of producer warps.
     ProducerComputed,
-    /// Nothing: it stands between a load and its product.
+    /// An op between a load and its dot, which emits no code.
     View,
 }
 
-/// A product, with what brings its operands.
+/// A dot, and the ops that bring its operands.
 struct Fed<'c> {
     dot: DotOp<'c>,
     fills: Vec<OpRef<'c>>,
-    /// Its stages, and whether warps fill them. Products with equal ones take turns with one ring. Of products that
-    /// share tiles the last one has those of all, because it is the last that reads them, and the others have none.
+    /// The stages of the operands, and whether warps fill them. Dots with equal stages share a ring. When dots share
+    /// tiles, the last reader owns all their stages.
     stages: Vec<(MemDescType<'c>, bool)>,
     product: DotLoop,
 }
 
-/// An order of the consumers' operations.
+/// An order of the consumers' ops.
 pub struct Order {
     program: Vec<usize>,
-    /// Those that stand in the program of the iteration behind their own.
+    /// Ops that execute in the iteration after their own.
     late: Vec<usize>,
-    /// The early product and the late one, which is started there and then waits for the tensor cores.
-    behind: Option<(usize, usize)>,
+    /// The early dot and the late dot. The late one is issued after the early one and waits for the tensor cores.
+    pipelined: Option<(usize, usize)>,
 }
 
 impl Order {
-    /// Holds a loop to the order. Its late operations are counted with the iteration in whose program they stand.
+    /// Constrains a graph to this order. Late ops are counted with the iteration in which they execute.
     pub fn impose(&self, graph: &mut Graph) {
         self.count_late(graph, 1);
-        let behind = |from: usize, to: usize, distance: u32| {
+        let after = |from: usize, to: usize, distance: u32| {
             let latency = graph.nodes[from].issue;
             Edge { from, to, latency, distance, crossing: 0, value: false }
         };
-        let mut edges: Vec<Edge> = self.program.windows(2).map(|pair| behind(pair[0], pair[1], 0)).collect();
-        edges.extend(self.behind.map(|(early, late)| behind(early, late, 0)));
+        let mut edges: Vec<Edge> = self.program.windows(2).map(|pair| after(pair[0], pair[1], 0)).collect();
+        edges.extend(self.pipelined.map(|(early, late)| after(early, late, 0)));
         if let (Some(first), Some(last)) = (self.program.first(), self.program.last()) {
-            edges.push(behind(*last, *first, 1));
+            edges.push(after(*last, *first, 1));
         }
         graph.edges.extend(edges);
     }
 
-    /// Counts the late operations of a loop and of its schedule with their own iterations. Of edges those are left that
-    /// can be said so.
+    /// Counts the late ops of a graph and of its schedule with their own iterations again. Edges whose distance would
+    /// become negative are removed.
     pub fn give_back(&self, graph: &mut Graph, schedule: &mut Schedule) {
         self.count_late(graph, -1);
         self.late.iter().for_each(|i| schedule.times[*i] += schedule.interval);
@@ -116,14 +131,14 @@ impl Order {
     }
 }
 
-/// The turns of a ring.
+/// A ring, and the tiles that pass through it in an iteration.
 pub struct ScheduledRing<'c> {
     pub products: Vec<OpRef<'c>>,
     pub steps: Vec<RingTile>,
 }
 
 impl<'c> Division<'c> {
-    /// None for a loop that is one program.
+    /// The division of a loop, or `None` if the loop has no agents.
     pub fn of(around: OpRef<'c>) -> Option<Self> {
         let plan = DotPlan::around(around)?;
         let body = entry_block(region(around, 0))?;
@@ -137,17 +152,18 @@ impl<'c> Division<'c> {
         Some(Self { plan, products, rotation: DependentDots::of(around), roles })
     }
 
+    /// The role of an op; `None` for ops of the consumers' program.
     pub fn role(&self, op: OpRef<'_>) -> Option<Role> {
         self.roles.get(&op_key(op)).copied()
     }
 
-    /// What a product costs.
+    /// The cost of a dot.
     pub fn product_cost(&self, op: OpRef<'_>, machine: &Machine, numbers: &Numbers, cost: Cost) -> Option<Cost> {
         let fed = self.products.iter().find(|p| p.dot.op() == op)?;
         let p = &fed.product;
         let columns = self.plan.columns.min(p.n);
         let clocks = |c: f64| c.ceil() as u32;
-        // Consumers change stages before they multiply, unless others do.
+        // Consumers convert operands before the dot, unless a converter warpgroup does.
         let changed = clocks(2.0 * f64::from(p.converted_bytes()) / machine.get("shared.bytes_per_clk").ok()?);
         let start = if self.plan.converter.is_some() { 0 } else { changed };
         let tensor = clocks(numbers.tensor(p, columns));
@@ -158,11 +174,12 @@ impl<'c> Division<'c> {
         if changed > 0 {
             footprint.push(Reservation { pool: super::SHARED, start: 0, clocks: changed });
         }
-        // One warpgroup's part of it.
+        // The part of one warpgroup.
         let mut issue = start.div_ceil(warpgroups) + instructions.div_ceil(warpgroups);
         let mut latency = (start + tensor).div_ceil(warpgroups) + chain;
         if p.promoted() {
-            // Each sum of each thread once, by the warps of a warpgroup on four schedulers; all of it is waited for.
+            // One addition per accumulator, by the warps of a warpgroup on four schedulers. The warpgroup waits for
+            // all of them.
             let additions = f64::from(p.m * p.n) / 128.0 * f64::from(p.k.div_ceil(PROMOTION));
             let clocks = clocks(additions * machine.get("pipe.fma.beside_wgmma").ok()?);
             footprint.push(Reservation { pool: super::FMA, start: start + tensor, clocks });
@@ -172,8 +189,8 @@ impl<'c> Division<'c> {
         Some(Cost { footprint, issue, latency, asynchronous: true, ..cost })
     }
 
-    /// What each edge of the program is to agents: products that add to an accumulator follow each other, and what
-    /// leads to another agent takes `crossing` clocks more.
+    /// Completes the edges for several agents. A dot that adds to the accumulator of another only waits for the
+    /// tensor cores, and an edge to another agent takes `crossing` additional clocks.
     pub fn complete(&self, edges: &mut [Edge], ops: &[OpRef<'c>], costs: &[&Cost], crossing: u32) {
         for e in edges.iter_mut() {
             e.crossing = crossing;
@@ -187,44 +204,44 @@ impl<'c> Division<'c> {
         }
     }
 
-    /// Clocks from the beginning of a product until the tensor cores are free for the same warpgroup's next one.
+    /// Clocks from the start of a dot until the tensor cores can start the next one of the same warpgroup.
     fn follows(&self, cost: &Cost) -> u32 {
         let tensor = cost.footprint.iter().filter(|u| u.pool == super::TENSOR);
         tensor.map(|u| u.start + u.clocks / self.warpgroups()).max().unwrap_or(0)
     }
 
-    /// Warpgroups that do the consumers' program.
+    /// The number of consumer warpgroups.
     pub fn warpgroups(&self) -> u32 {
         self.plan.groups.iter().product()
     }
 
-    /// The orders in which consumers can go through the loop.
+    /// The possible orders of the consumers' program.
     pub fn orders(&self, ops: &[OpRef<'c>]) -> Vec<Order> {
         let own = |op: &OpRef<'c>| self.role(*op).is_none();
         let numbers: FxHashMap<usize, usize> = ops.iter().enumerate().map(|(i, o)| (op_key(*o), i)).collect();
         let number = |op: OpRef<'c>| numbers.get(&op_key(op)).copied();
         let program = (0..ops.len()).filter(|i| own(&ops[*i])).collect();
-        let mut orders = vec![Order { program, late: vec![], behind: None }];
+        let mut orders = vec![Order { program, late: vec![], pipelined: None }];
         let rotated = self.rotation.as_ref().and_then(|r| {
             let late = number(r.late.op())?;
             let last: Vec<usize> = r.users_of_sums().into_iter().filter_map(number).collect();
             let mut program = orders[0].program.clone();
             program.retain(|i| *i != late && !last.contains(i));
             program.extend(last);
-            // What brings its right operand goes with it.
+            // The ops that bring its right operand move with it.
             let own = r.needed.iter().filter(|o| r.exclusive.contains(&op_key(**o)) && self.role(**o).is_some());
             let early = number(r.early.op())?;
             Some(Order {
                 program,
                 late: own.filter_map(|o| number(*o)).chain([late]).collect(),
-                behind: Some((early, late)),
+                pipelined: Some((early, late)),
             })
         });
         orders.extend(rotated);
         orders
     }
 
-    /// The rings of the loop, with the numbers of their operations among `ops`.
+    /// The rings of the loop. Their ops are given as indices of `ops`.
     pub fn rings(&self, ops: &[OpRef<'c>], costs: &[&Cost], crossing: u32) -> Vec<ScheduledRing<'c>> {
         let place = |op: OpRef<'c>| ops.iter().position(|o| *o == op);
         let mut rings: Vec<(&[(MemDescType<'c>, bool)], ScheduledRing<'c>)> = vec![];
@@ -250,7 +267,7 @@ impl<'c> Division<'c> {
 }
 
 impl<'c> Fed<'c> {
-    /// None where no ring can hold an operand; the roles of what stands in front of the product are added.
+    /// Returns `None` if no ring can hold an operand. Adds the roles of the ops before the dot.
     fn of(dot: DotOp<'c>, roles: &mut FxHashMap<usize, Role>) -> Option<Self> {
         let (lhs, rhs) = (Tensor::of_value(dot.lhs())?, Tensor::of_value(dot.rhs())?);
         let operand = operand_format([(dot.lhs(), dot.lhs_unsigned()), (dot.rhs(), dot.rhs_unsigned())])?;
@@ -279,7 +296,7 @@ impl<'c> Fed<'c> {
                     roles.insert(op_key(by.op()), Role::ProducerComputed);
                     between(v, &|op| op == by.op(), roles);
                 }
-                // It is stored where it is computed, as it lies there.
+                // The value is stored to shared memory where it is computed.
                 Source::Resident => between(v, &|op| block_of(op) != block_of(dot.op()), roles),
                 Source::Computed if number == 0 => product.a_storage = AStorage::Registers { extra: 0 },
                 Source::Computed => {}
@@ -288,7 +305,7 @@ impl<'c> Fed<'c> {
         Some(Self { dot, fills, stages, product })
     }
 
-    /// Whether the sums of another product are what this one adds to, as they are.
+    /// Whether the dot adds directly to the result of `other`.
     fn adds_to(&self, other: &Self) -> bool {
         let acc = self.dot.acc();
         let home = home_of(acc);
@@ -297,12 +314,12 @@ impl<'c> Fed<'c> {
             let at = args(block?).position(|a| a == acc)?.checked_sub(1)?;
             ops_of(block?).last().map(|end| operand(end, at))
         };
-        let sums = if defining_op(acc).is_some() { Some(acc) } else { carried() };
-        sums == Some(other.dot.result())
+        let added = if defining_op(acc).is_some() { Some(acc) } else { carried() };
+        added == Some(other.dot.result())
     }
 }
 
-/// Gives the last of products that share tiles what fills the stages of all, each once.
+/// Gives the last of the dots that share tiles the loads and stages of all, each once.
 fn share_stages(products: &mut [Fed<'_>]) {
     let loads = |p: &Fed<'_>| p.fills.iter().map(|f| op_key(*f)).collect();
     let tiles: Vec<Vec<usize>> = products.iter().map(loads).collect();
@@ -322,7 +339,7 @@ fn share_stages(products: &mut [Fed<'_>]) {
     }
 }
 
-/// What stands between a product's operand and the op that makes it.
+/// Adds the role of the ops between an operand of a dot and the op that produces it.
 fn between<'c>(mut v: Val<'c>, is_end: &dyn Fn(OpRef<'c>) -> bool, roles: &mut FxHashMap<usize, Role>) {
     while let Some(op) = defining_op(v).filter(|op| !is_end(*op) && operand_count(*op) > 0) {
         roles.insert(op_key(op), Role::View);
@@ -330,12 +347,12 @@ fn between<'c>(mut v: Val<'c>, is_end: &dyn Fn(OpRef<'c>) -> bool, roles: &mut F
     }
 }
 
-/// The agent that an operation has been given; none if it has not been.
+/// The agent of a scheduled op.
 pub fn agent_of(op: OpRef<'_>) -> Option<&str> {
     discardable_attr(op, super::solved::AGENT).map(string_attr)
 }
 
-/// Stages of the ring that the schedule of a product asks for.
+/// The number of stages of the ring that the schedule requests for a dot.
 pub fn stages_of(dot: OpRef<'_>) -> Option<u32> {
     number(dot, super::solved::RING_STAGES).and_then(|n| u32::try_from(n).ok())
 }

@@ -1,4 +1,4 @@
-//! Prints what the planner decides and predicts for common tiles: `cargo run -p tile-plan --example predictions`.
+//! Prints the plans and predictions for common tiles: `cargo run -p tile-plan --example predictions`.
 
 use tile_mma::Element;
 use tile_plan::{DotLoop, Hints, Machine, plan};

@@ -1,4 +1,4 @@
-//! Decisions for the tiles that matter, and what holds for all.
+//! Plans of common tiles, and properties of all plans.
 
 use tile_mma::{Element, Major};
 use tile_plan::{AStorage, DotLoop, Hints, Kernel, Machine, NoPlan, Plan, Ring, plan, plan_kernel};
@@ -11,7 +11,7 @@ fn decide(product: &DotLoop) -> Plan {
     plan(product, &Hints::default(), &machine()).unwrap_or_else(|e| panic!("{product:?}: {e}"))
 }
 
-/// `groups n stages blocks | registers at launch, producer, consumer, estimate | bound`.
+/// Formats a plan as `groups n stages | registers at launch, producer, consumer, estimate | bound`.
 fn summary(plan: &Plan) -> String {
     let ((m, n), r) = (plan.groups, plan.registers);
     format!(
@@ -46,17 +46,17 @@ fn table() {
     }
 }
 
-/// The reasons as a user reads them.
+/// The reasons as a remark prints them.
 #[test]
 fn reasons() {
     let plan = decide(&DotLoop::new((128, 256, 64), Element::Bf16));
     let expected = [
-        "2 consumer warpgroups of 64 rows and 256 columns, 128 accumulators of an estimated 160 registers a thread",
+        "2 consumer warpgroups of 64 rows and 256 columns, 128 accumulators in an estimated 160 registers per thread",
         "registers: 168 at launch, then 40 for the producer and 232 for consumers",
         "4 stages of 49152 bytes: 4 hide a load from memory with one to spare, 4 fit",
         "an iteration takes 1024 clocks, bound by tensor cores: tensor cores 1024, L2 982, ring 679",
-        "results leave in chunks of 64 columns, 2 buffers in the ring's memory",
-        "a tile takes 71653 clocks, the tensor cores busy for 91 % (64 iterations assumed)",
+        "the epilogue stores chunks of 64 columns from 2 buffers in the memory of the ring",
+        "a tile takes 71653 clocks, in 91 % of which the tensor cores are busy (64 iterations assumed)",
     ];
     assert_eq!(plan.reasons, expected);
 }
@@ -70,7 +70,7 @@ fn persistent_loops_keep_their_buffers_apart() {
     assert_eq!(plan.shared_bytes, 4 * 49152 + 32768 + 1024);
     let alone = decide(&DotLoop { over_tiles: false, ..product });
     assert!(plan.prediction.tile < 0.85 * alone.prediction.tile, "the epilogue is hidden");
-    // Results of 32 bits are twice the bytes and so bound short loops.
+    // Results of 32 bits have twice the bytes, so the epilogue bounds short loops.
     let wide = decide(&DotLoop { result_bits: 32, trips: Some(8), ..product });
     assert_eq!(wide.epilogue.columns, 32);
     assert!(wide.prediction.share < 0.95);
@@ -81,7 +81,7 @@ fn operands_in_registers_and_transposed() {
     let base = DotLoop::new((128, 128, 64), Element::Bf16);
     let in_registers = decide(&DotLoop { a_storage: AStorage::Registers { extra: 16 }, ..base });
     assert_eq!(in_registers.registers.estimate, decide(&base).registers.estimate + 16 + 16);
-    // 16-bit operands may be contiguous along M and N: nothing changes.
+    // 16-bit operands may be contiguous along M and N, so nothing changes.
     let transposed = DotLoop { a_major: Major::Mn, b_major: Major::Mn, ..base };
     assert_eq!(decide(&transposed).prediction, decide(&base).prediction);
     let bytes = DotLoop { b_major: Major::Mn, ..DotLoop::new((128, 256, 128), Element::S8) };
@@ -89,18 +89,18 @@ fn operands_in_registers_and_transposed() {
     let along_k = decide(&DotLoop { b_major: Major::K, ..bytes });
     assert_eq!((plan.threads, plan.stages), (along_k.threads, along_k.stages));
     assert!(plan.registers.estimate > along_k.registers.estimate);
-    assert!(plan.reasons.iter().any(|r| r.contains("32768 bytes of each stage are changed")), "{:?}", plan.reasons);
-    // Elements that are computed are written once more, however they lie.
+    assert!(plan.reasons.iter().any(|r| r.contains("32768 bytes of each stage are converted")), "{:?}", plan.reasons);
+    // Computed elements are written back in place whatever their order in memory.
     let rounded = DotLoop { computed: [true, false], ..DotLoop::new((128, 256, 32), Element::Tf32) };
     let plan = decide(&rounded);
     assert_eq!(rounded.converted_bytes(), 16384);
     assert!(plan.prediction.conversion > 0.0 && plan.prediction.iteration >= plan.prediction.tensor);
 }
 
-/// Consumers hide it behind products under way that they turn an operand; where sums must be exact there are none, and
-/// a warpgroup of its own does it.
+/// Consumers hide the transpose of an operand if a dot is in flight. Exact accumulation leaves no dot in flight, so a
+/// converter warpgroup transposes instead.
 #[test]
-fn who_turns_operands() {
+fn converters_and_consumers_transpose() {
     let transposed = |tile, operand| DotLoop { b_major: Major::Mn, ..DotLoop::new(tile, operand) };
     let exact = transposed((128, 256, 128), Element::E4m3);
     let plan = decide(&exact);
@@ -109,11 +109,12 @@ fn who_turns_operands() {
     assert_eq!((r.producer, r.converter, r.consumer), (24, Some(40), 224));
     let along_k = decide(&DotLoop { b_major: Major::K, ..exact });
     assert_eq!(plan.prediction.iteration, along_k.prediction.iteration);
-    assert!(plan.reasons.iter().any(|r| r.contains("by a warpgroup of their own")), "{:?}", plan.reasons);
+    assert!(plan.reasons.iter().any(|r| r.contains("by a converter warpgroup")), "{:?}", plan.reasons);
     assert!(plan.reasons.iter().any(|r| r.contains("40 for the converter")), "{:?}", plan.reasons);
     let by_consumers = [
         transposed((128, 256, 128), Element::S8),
-        // Not in panels of 128x128 bytes, or not only turned.
+        // Shapes that are not panels of 128x128 bytes, an element type of other than 8 bits, or an operand that is
+        // also computed.
         transposed((128, 64, 128), Element::E4m3),
         transposed((128, 128, 64), Element::E4m3),
         transposed((128, 128, 32), Element::Tf32),
@@ -122,30 +123,31 @@ fn who_turns_operands() {
     for product in by_consumers {
         let plan = decide(&product);
         assert!(product.converted_bytes() > 0 && plan.registers.converter.is_none(), "{product:?}: {:?}", plan.reasons);
-        assert!(plan.reasons.iter().any(|r| r.contains("by those who multiply")), "{:?}", plan.reasons);
+        assert!(plan.reasons.iter().any(|r| r.contains("by the consumers")), "{:?}", plan.reasons);
     }
 }
 
 #[test]
-fn operands_that_producers_make() {
+fn producer_computed_operands() {
     let base = DotLoop::new((128, 128, 64), Element::Bf16);
-    let made = DotLoop { producer_computed: [true, false], producer_loads: 1, producer_registers: [88, 60], ..base };
-    // Loads hide behind products; warps that make tiles get more than they need, and consumers the rest.
-    let gathered = decide(&DotLoop { producer_instructions: 120, ..made });
+    let computed_a =
+        DotLoop { producer_computed: [true, false], producer_loads: 1, producer_registers: [88, 60], ..base };
+    // The dots hide the loads. The producer gets more registers than its estimate, and the consumers the rest.
+    let gathered = decide(&DotLoop { producer_instructions: 120, ..computed_a });
     let r = gathered.registers;
     assert_eq!((gathered.producers, gathered.threads, r.launch, r.producer, r.consumer), (1, 384, 168, 152, 176));
     assert_eq!(gathered.prediction.iteration, decide(&base).prediction.iteration);
-    assert!(gathered.reasons.iter().any(|r| r.contains("4 warps of the producer make 16384 bytes")));
-    // Much to compute goes to two warpgroups, whose block has fewer registers at launch.
-    let computed = decide(&DotLoop { producer_instructions: 1600, ..made });
+    assert!(gathered.reasons.iter().any(|r| r.contains("4 producer warps compute 16384 bytes")));
+    // Long computations need two producer warpgroups, which leave fewer registers per thread at launch.
+    let computed = decide(&DotLoop { producer_instructions: 1600, ..computed_a });
     assert_eq!((computed.producers, computed.threads, computed.registers.launch), (2, 512, 128));
     assert!(computed.prediction.production > 800.0 && computed.prediction.bound == "the producer's warps");
-    // Addresses that are loaded are waited for in each iteration: then the warps that multiply do as well.
-    let chained = DotLoop { producer_instructions: 300, producer_loads: 3, ..made };
+    // A producer that waits for loaded addresses in each iteration is slower than unspecialized warps.
+    let chained = DotLoop { producer_instructions: 300, producer_loads: 3, ..computed_a };
     let refused = plan(&chained, &Hints::default(), &machine()).expect_err("no plan");
     assert!(matches!(refused, NoPlan::Production { producer, instead } if producer > instead), "{refused}");
-    // What needs more registers than there are leaves the products to single warps.
-    let large = DotLoop { producer_registers: [300, 260], producer_instructions: 300, ..made };
+    // Without a plan that has enough registers, the dots use instructions of single warps.
+    let large = DotLoop { producer_registers: [300, 260], producer_instructions: 300, ..computed_a };
     let refused = plan(&large, &Hints::default(), &machine()).expect_err("no plan");
     assert!(matches!(refused, NoPlan::Registers { .. }), "{refused}");
 }
@@ -158,7 +160,7 @@ fn promotion_costs_registers_and_clocks() {
     assert_eq!((exact.columns, fast.columns), (128, 256));
     assert_eq!(fast.prediction.promotion, 0.0);
     assert!(exact.prediction.promotion > 900.0);
-    // Additions slow products down, measurably.
+    // Additions slow the dots down.
     assert!(exact.prediction.iteration > 1.05 * fast.prediction.iteration);
 }
 
@@ -168,19 +170,20 @@ fn hints_are_costs() {
     let machine = machine();
     let with = |hints: Hints| plan(&product, &hints, &machine).unwrap();
     let free = with(Hints::default());
-    // Two blocks fit, and hide each other's ends. Their registers at launch are enough for narrower instructions.
+    // Two CTAs fit and hide each other's prologue and epilogue. Their registers at launch suffice for narrower
+    // instructions.
     let two = with(Hints { occupancy: Some(2), ..Hints::default() });
     assert_eq!((free.blocks, two.blocks), (1, 2));
     assert!(free.columns == 128 && two.columns == 64 && two.registers.launch < 90, "{two:?}");
-    // The largest tile has no room for a second block: the hint is set aside, and the remark says so.
+    // The largest tile leaves no memory for a second CTA. The plan ignores the hint, and a reason says so.
     let large = DotLoop::new((128, 256, 64), Element::Bf16);
     let plan_of_large = plan(&large, &Hints { occupancy: Some(4), ..Hints::default() }, &machine).unwrap();
     assert_eq!(plan_of_large.blocks, 1);
-    assert!(plan_of_large.reasons.iter().any(|r| r.contains("occupancy = 4 is not followed")));
-    // One warpgroup is as good for this tile, if the program wants it.
+    assert!(plan_of_large.reasons.iter().any(|r| r.contains("occupancy = 4 is ignored")));
+    // One warpgroup is about as fast for this tile, so the hint decides.
     let four = with(Hints { worker_warps: Some(4), ..Hints::default() });
     assert_eq!((free.consumers(), four.consumers()), (2, 1));
-    // A longer latency asks for a deeper ring, a shorter one changes nothing.
+    // A longer latency requires a deeper ring; a shorter one changes nothing.
     assert!(with(Hints { latency: Some(10), ..Hints::default() }).stages > free.stages);
     assert_eq!(with(Hints { latency: Some(1), ..Hints::default() }).stages, free.stages);
 }
@@ -194,7 +197,7 @@ fn refusals() {
     assert_eq!(refuse(&DotLoop { m: 32, ..base }), NoPlan::Shape { m: 32, n: 256, k: 64 });
     assert_eq!(refuse(&DotLoop { k: 8, ..base }), NoPlan::Shape { m: 128, n: 256, k: 8 });
     assert_eq!(refuse(&DotLoop { n: 96, ..base }), NoPlan::Shape { m: 128, n: 96, k: 64 });
-    // Two consumers would hold 256 accumulators a thread, and four are too many threads.
+    // Two consumers would hold 256 accumulators per thread, and four consumers have too many threads.
     let square = refuse(&DotLoop { m: 256, ..base });
     assert_eq!(square, NoPlan::Registers { needed: 288, available: 240 });
     let huge = refuse(&DotLoop { m: 512, ..base });
@@ -207,7 +210,7 @@ fn refusals() {
     assert_eq!(error.to_string(), "machine none has no number 'sm.registers'");
 }
 
-/// Whatever is asked, what a plan says fits the machine.
+/// Every plan fits the machine.
 #[test]
 fn plans_fit() {
     use Element::{Bf16, E4m3, S8, Tf32};
@@ -239,7 +242,7 @@ fn plans_fit() {
     assert!(plans > 1000, "{plans}");
 }
 
-/// Attention of so many queries and keys a block, and a depth.
+/// Attention with tiles of `m` queries and `n` keys of depth `d`.
 fn attention(m: u32, n: u32, d: u32) -> Kernel {
     let scores = DotLoop::new((m, n, d), Element::Bf16);
     let values = DotLoop {
@@ -258,7 +261,7 @@ fn attention(m: u32, n: u32, d: u32) -> Kernel {
     }
 }
 
-/// Scores, weights in half as many registers, and the result, for rows of one warpgroup.
+/// The registers of scores, of weights (half as many), and of the result, for the rows of one warpgroup.
 fn live(m: u32, n: u32, d: u32) -> impl Fn(u32) -> u32 {
     move |groups| m / groups / 32 * (n / 4 + n / 8 + d / 4) + 6
 }
@@ -270,7 +273,7 @@ fn kernels_of_several_products() {
         ((128, 128, 128), "2 n128 stages 4 blocks 1 | 168 40 232"),
         ((128, 64, 128), "2 n128 stages 8 blocks 1 | 168 40 232"),
         ((128, 128, 64), "2 n128 stages 8 blocks 1 | 168 40 232"),
-        // Rows of one warpgroup: another block takes the place of the second.
+        // The rows of one warpgroup: a second CTA replaces the second warpgroup.
         ((64, 64, 64), "1 n64 stages 8 blocks 2 | 128 40 216"),
     ];
     for ((m, n, d), expected) in rows {
@@ -288,8 +291,8 @@ fn kernels_of_several_products() {
     }
 }
 
-/// Sums of floats of eight bits go to an accumulator beside the tensor cores' own. Where registers do not hold both for
-/// all columns, instructions are narrower, and where they do, they are not.
+/// Partial results of 8-bit floats are promoted to an f32 accumulator. If registers cannot hold both for all columns,
+/// the instructions are narrower.
 #[test]
 fn narrower_instructions_save_registers() {
     let of = |n: u32, live: u32| {
@@ -307,7 +310,7 @@ fn narrower_instructions_save_registers() {
     assert_eq!((wide.columns, wide.registers.estimate), (128, 120 + 64 + 32));
     let narrow = of(128, 160).expect("a plan");
     assert_eq!((narrow.columns, narrow.registers.estimate), (64, 160 + 32 + 32));
-    let reason = "instructions of 64 columns, so that what they sum up needs fewer registers";
+    let reason = "instructions of 64 columns, which keep fewer partial results in registers";
     assert!(narrow.reasons.iter().any(|r| r == reason) && !wide.reasons.iter().any(|r| r == reason));
     assert!(matches!(of(128, 230), Err(NoPlan::Registers { .. })));
 }
@@ -326,16 +329,16 @@ fn kernels_that_do_not_fit() {
     assert!(matches!(refuse(&flat, &|_| 50), NoPlan::Shape { m: 32, .. }));
 }
 
-/// The kernel's reasons, with a hint that is not followed.
+/// The reasons of a kernel's plan, with a hint that is ignored.
 #[test]
 fn kernel_reasons() {
     let hints = Hints { occupancy: Some(2), ..Hints::default() };
     let plan = plan_kernel(&attention(128, 128, 128), &live(128, 128, 128), &hints, &machine()).expect("a plan");
     let expected = [
-        "2 products an iteration, 1 with rows from registers, by 2 consumer warpgroups",
-        "4 stages of 32768 bytes beside 32768 bytes that stay; 166 registers of tiles, 198 in all of 232",
-        "1 block of an SM; an iteration takes 2304 clocks, bound by arithmetic",
-        "the hint occupancy = 2 is not followed: 1 is better or all that fits",
+        "2 dots per iteration, 1 with the left operand in registers, issued by 2 consumer warpgroups",
+        "4 stages of 32768 bytes and 32768 resident bytes; 166 registers for tiles, an estimated 198 of 232 in all",
+        "1 CTA per SM; an iteration takes 2304 clocks, bound by arithmetic",
+        "the hint occupancy = 2 is ignored: 1 is faster or the most that fits",
     ];
     assert_eq!(plan.reasons, expected);
 }
