@@ -355,7 +355,7 @@ def TileASMaterializeAsync : Pass<"tileas-materialize-async", "::mlir::ModuleOp"
     A ring is as deep as the plan says, or as deep as the schedule requires if all its dots have been scheduled.
   }];
   let statistics = [
-    Statistic<"numProducts", "num-products", "dots made asynchronous">
+    Statistic<"numDots", "num-dots", "dots made asynchronous">
   ];
   let dependentDialects = ["arith", "nv_tileaa", "nv_tileas", "scf"];
 }

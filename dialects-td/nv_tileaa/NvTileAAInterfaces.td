@@ -31,7 +31,7 @@ def NvTileAA_LayoutInsert : I32EnumAttrCase<"Insert", 8, "insert">;
 def NvTileAA_LayoutPacking : I32EnumAttrCase<"Packing", 9, "packing">;
 def NvTileAA_LayoutReduce : I32EnumAttrCase<"Reduce", 10, "reduce">;
 def NvTileAA_LayoutLeaf : I32EnumAttrCase<"Leaf", 11, "leaf">;
-def NvTileAA_LayoutProduct : I32EnumAttrCase<"Product", 12, "product">;
+def NvTileAA_LayoutDot : I32EnumAttrCase<"Dot", 12, "dot">;
 def NvTileAA_LayoutControl : I32EnumAttrCase<"Control", 13, "control">;
 def NvTileAA_LayoutRelation : NvTileAA_InterfaceEnum<"LayoutRelation",
     "relation between the layouts of an op's operands and results", [
@@ -57,7 +57,7 @@ def NvTileAA_LayoutRelation : NvTileAA_InterfaceEnum<"LayoutRelation",
     // Any layout suits the results, and the operands do not matter.
     NvTileAA_LayoutLeaf,
     // A dot: the operands have the layouts that the instruction takes.
-    NvTileAA_LayoutProduct,
+    NvTileAA_LayoutDot,
     // Carries values between regions.
     NvTileAA_LayoutControl]>;
 
@@ -109,7 +109,7 @@ def NvTileAA_Broadcasting : NvTileAA_Local<NvTileAA_LayoutBroadcast, NvTileAA_Co
 def NvTileAA_Concatenation : NvTileAA_Local<NvTileAA_LayoutCat, NvTileAA_CostHeavy>;
 def NvTileAA_Packing : NvTileAA_Local<NvTileAA_LayoutPacking, NvTileAA_CostHeavy>;
 def NvTileAA_Insertion : NvTileAA_Local<NvTileAA_LayoutInsert, NvTileAA_CostHeavy>;
-def NvTileAA_Product : NvTileAA_Local<NvTileAA_LayoutProduct, NvTileAA_CostHeavy>;
+def NvTileAA_Product : NvTileAA_Local<NvTileAA_LayoutDot, NvTileAA_CostHeavy>;
 def NvTileAA_Access : NvTileAA_Local<NvTileAA_LayoutAccess, NvTileAA_CostHeavy>;
 def NvTileAA_Slicing : NvTileAA_Behaviour<NvTileAA_LayoutSlice, NvTileAA_CostHeavy, NvTileAA_MovementThreads>;
 def NvTileAA_Reduction : NvTileAA_Behaviour<NvTileAA_LayoutReduce, NvTileAA_CostHeavy, NvTileAA_MovementThreads>;

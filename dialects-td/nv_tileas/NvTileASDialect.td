@@ -26,11 +26,11 @@ def NvTileAS_Dialect : Dialect {
     // Checks whether the instruction of a dot exists and whether its operands have the layouts that the instruction
     // takes (see capi/nv_tileas.h). Set before any program is verified; without it, the layouts of dots are not
     // checked.
-    void setProductCheck(TileirProductCheck check) { productCheck = check; }
+    void setDotCheck(TileirDotCheck check) { dotCheck = check; }
     ::mlir::LogicalResult checkProduct(::mlir::Operation *op) const;
 
   private:
-    TileirProductCheck productCheck = nullptr;
+    TileirDotCheck dotCheck = nullptr;
   }];
 }
 

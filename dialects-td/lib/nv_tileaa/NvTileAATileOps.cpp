@@ -26,12 +26,12 @@ LogicalResult UnpackOp::verify() { return verifyBytes(*this, tensor(getResult())
 
 //===-- dots ----------------------------------------------------------------//
 
-LogicalResult DotOp::verify() { return verifyProduct(*this, tensor(getLhs()), tensor(getRhs()), tensor(getAcc())); }
+LogicalResult DotOp::verify() { return verifyDot(*this, tensor(getLhs()), tensor(getRhs()), tensor(getAcc())); }
 
 // Invariants: as for a dot and its scales.
 LogicalResult DotScaledOp::verify() {
   RankedTensorType lhs = tensor(getLhs()), acc = tensor(getAcc());
-  if (failed(verifyProduct(*this, lhs, tensor(getRhs()), acc)))
+  if (failed(verifyDot(*this, lhs, tensor(getRhs()), acc)))
     return failure();
   return verifyScales(*this, lhs, acc, tensor(getLhsScale()), tensor(getRhsScale()));
 }

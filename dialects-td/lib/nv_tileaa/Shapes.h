@@ -41,7 +41,7 @@ inline mlir::LogicalResult verifyPermute(mlir::Operation *op, mlir::ArrayRef<int
 
 // Invariants: the same rank, two or three; equal batch extents; M, N and K agree; operands have the same element
 // type.
-inline mlir::LogicalResult verifyProduct(mlir::Operation *op, mlir::RankedTensorType lhs, mlir::RankedTensorType rhs,
+inline mlir::LogicalResult verifyDot(mlir::Operation *op, mlir::RankedTensorType lhs, mlir::RankedTensorType rhs,
                                          mlir::RankedTensorType acc) {
   int64_t rank = acc.getRank(), m = rank - 2, n = rank - 1;
   if (lhs.getRank() != rank || rhs.getRank() != rank || (rank != 2 && rank != 3))

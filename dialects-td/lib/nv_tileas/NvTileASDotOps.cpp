@@ -37,22 +37,22 @@ static void report(MlirStringRef message, void *data) {
 
 LogicalResult NvTileASDialect::checkProduct(Operation *op) const {
   std::optional<std::string> error;
-  if (productCheck)
-    productCheck(wrap(op), report, &error);
+  if (dotCheck)
+    dotCheck(wrap(op), report, &error);
   return error ? op->emitOpError(*error) : success();
 }
 
 namespace nv_tileas {
-struct ProductCheckExtension : DialectExtension<ProductCheckExtension, NvTileASDialect> {
-  TileirProductCheck check;
+struct DotCheckExtension : DialectExtension<DotCheckExtension, NvTileASDialect> {
+  TileirDotCheck check;
 
-  explicit ProductCheckExtension(TileirProductCheck check) : check(check) {}
-  void apply(MLIRContext *, NvTileASDialect *dialect) const final { dialect->setProductCheck(check); }
+  explicit DotCheckExtension(TileirDotCheck check) : check(check) {}
+  void apply(MLIRContext *, NvTileASDialect *dialect) const final { dialect->setDotCheck(check); }
 };
 } // namespace nv_tileas
 
-void tileirNvTileASSetDotCheck(MlirDialectRegistry registry, TileirProductCheck check) {
-  unwrap(registry)->addExtension(TypeID::get<ProductCheckExtension>(), std::make_unique<ProductCheckExtension>(check));
+void tileirNvTileASSetDotCheck(MlirDialectRegistry registry, TileirDotCheck check) {
+  unwrap(registry)->addExtension(TypeID::get<DotCheckExtension>(), std::make_unique<DotCheckExtension>(check));
 }
 
 static LogicalResult checkProduct(Operation *op) {
@@ -62,7 +62,7 @@ static LogicalResult checkProduct(Operation *op) {
 LogicalResult DotOp::verify() {
   if (getInstruction().getKind() == MmaKind::BlockScale)
     return emitOpError("'block_scale' needs scales; use 'nv_tileas.block_scaled_mma'");
-  if (failed(nv_tileaa::verifyProduct(*this, tensor(getLhs()), tensor(getRhs()), tensor(getAcc()))))
+  if (failed(nv_tileaa::verifyDot(*this, tensor(getLhs()), tensor(getRhs()), tensor(getAcc()))))
     return failure();
   return checkProduct(*this);
 }
@@ -70,7 +70,7 @@ LogicalResult DotOp::verify() {
 // Invariants: as for a dot and its scales.
 LogicalResult DotScaledOp::verify() {
   RankedTensorType lhs = tensor(getLhs()), acc = tensor(getAcc());
-  if (failed(nv_tileaa::verifyProduct(*this, lhs, tensor(getRhs()), acc)) ||
+  if (failed(nv_tileaa::verifyDot(*this, lhs, tensor(getRhs()), acc)) ||
       failed(nv_tileaa::verifyScales(*this, lhs, acc, tensor(getLhsScale()), tensor(getRhsScale()))))
     return failure();
   return checkProduct(*this);

@@ -53,7 +53,7 @@ fn worst(op: OpRef<'_>, target: Option<&Target>, depth: u64, warps: u64) -> u64 
             inner = inner.max(worst(o, target, depth + 1, warps));
             return false;
         }
-        if behaviour::layout_relation(o) == LayoutRelation::Product {
+        if behaviour::layout_relation(o) == LayoutRelation::Dot {
             dots.push(o);
         }
         true

@@ -379,16 +379,16 @@ impl<'c> Extract<'c> {
                 let tiles = SharedDot::cast(op).into_iter().flat_map(|x| [x.lhs(), x.rhs()]);
                 for memory in tiles.filter(|v| MemDescType::cast(ty(*v)).is_some()) {
                     if let Some((place, tag)) = self.place(op, memory)? {
-                        out.push(Op::Begin { engine: Engine::Product, access: StageAccess::Read, place, tag });
+                        out.push(Op::Begin { engine: Engine::Dot, access: StageAccess::Read, place, tag });
                     }
                 }
-                out.push(Op::Commit(Engine::Product));
+                out.push(Op::Commit(Engine::Dot));
                 if matches!(SharedDot::cast(op), Some(SharedDot::Promoted(_))) {
-                    out.push(Op::WaitGroups { engine: Engine::Product, pending: 0 });
+                    out.push(Op::WaitGroups { engine: Engine::Dot, pending: 0 });
                 }
             }
             Some(AsyncDotWaitOp(x)) => {
-                out.push(Op::WaitGroups { engine: Engine::Product, pending: x.pending() as u32 });
+                out.push(Op::WaitGroups { engine: Engine::Dot, pending: x.pending() as u32 });
             }
             Some(CreatePingPongOp(_) | PingPongWaitOp(_) | PingPongArriveOp(_) | EndPingPongOp(_)) => {
                 self.ping_pong(op, out)?

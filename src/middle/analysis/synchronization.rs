@@ -108,7 +108,7 @@ pub enum Conflict<'c> {
         /// The accesses belong to agents that run concurrently.
         between_agents: bool,
         /// The earlier access is asynchronous and may still be in flight.
-        under_way: bool,
+        in_flight: bool,
     },
     /// The wait leaves a group pending that it names.
     Wait { wait: OpRef<'c>, pending: i64 },
@@ -329,11 +329,11 @@ impl<'c> Judge<'c> {
         }
         let other_scope = earlier.scope != later.scope;
         let between_agents = other_scope && earlier.scope != BLOCK && later.scope != BLOCK;
-        let under_way = earlier.progress != Progress::Done;
-        if a.by_first_warp && b.by_first_warp && !other_scope && !under_way {
+        let in_flight = earlier.progress != Progress::Done;
+        if a.by_first_warp && b.by_first_warp && !other_scope && !in_flight {
             return;
         }
-        if let (false, Some((x, from)), Some((y, to))) = (other_scope || under_way, &a.place, &b.place)
+        if let (false, Some((x, from)), Some((y, to))) = (other_scope || in_flight, &a.place, &b.place)
             && x == y
             && a.part == b.part
             && same_threads((from, a.write), (to, b.write))
@@ -343,7 +343,7 @@ impl<'c> Judge<'c> {
         let around_loop = a.op == b.op || earlier.access >= later.access;
         let conflict = || {
             let (earlier, later) = (Box::new(a.clone()), Box::new(b.clone()));
-            Conflict::Accesses { earlier, later, around_loop, between_agents, under_way }
+            Conflict::Accesses { earlier, later, around_loop, between_agents, in_flight }
         };
         self.conflicts.entry((later.access, earlier.access)).or_insert_with(conflict);
     }

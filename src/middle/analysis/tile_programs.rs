@@ -479,7 +479,7 @@ impl<'c> Search<'c> {
         }
         let folds = ReduceOp::cast(op).is_some() || ScanOp::cast(op).is_some();
         let no_effects = behaviour::effects(op).is_some_and(|list| list.is_empty());
-        let multiplies = behaviour::layout_relation(op) == LayoutRelation::Product;
+        let multiplies = behaviour::layout_relation(op) == LayoutRelation::Dot;
         if region_count(op) > 0 && !folds || !no_effects || multiplies {
             return Err((op, format!("producer warps cannot run '{}'", op_name(op))));
         }

@@ -85,21 +85,21 @@ fn separate<'c>(function: OpRef<'c>, context: &'c Context) -> Result<(), Failed>
 }
 
 fn report(conflict: &Conflict<'_>) -> Failed {
-    let (earlier, later, around_loop, between_agents, under_way) = match conflict {
+    let (earlier, later, around_loop, between_agents, in_flight) = match conflict {
         Conflict::Wait { wait, pending } => {
             return fail(
                 *wait,
                 format!("leaves {pending} groups pending, which may include a group that it waits for"),
             );
         }
-        Conflict::Accesses { earlier, later, around_loop, between_agents, under_way } => {
-            (earlier, later, around_loop, between_agents, under_way)
+        Conflict::Accesses { earlier, later, around_loop, between_agents, in_flight } => {
+            (earlier, later, around_loop, between_agents, in_flight)
         }
     };
     let when = if *around_loop && !between_agents { " of an earlier iteration" } else { "" };
     let kind = if earlier.write { "write" } else { "read" };
-    let (by, missing) = match (between_agents, under_way) {
-        (_, true) if earlier.work == Some(Work::Product) => (" by a dot", "no wait and barrier separate them"),
+    let (by, missing) = match (between_agents, in_flight) {
+        (_, true) if earlier.work == Some(Work::Dot) => (" by a dot", "no wait and barrier separate them"),
         (_, true) => (" by an asynchronous copy", "no wait and barrier separate them"),
         (true, false) => (" by another agent", "nothing separates them"),
         (false, false) => (" by other threads", "no barrier separates them"),

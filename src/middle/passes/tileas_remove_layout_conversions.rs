@@ -440,7 +440,7 @@ impl<'c> Assignment<'c> {
             LayoutRelation::None
             | LayoutRelation::Leaf
             | LayoutRelation::Slice
-            | LayoutRelation::Product
+            | LayoutRelation::Dot
             | LayoutRelation::Insert => {}
             LayoutRelation::Control => {
                 let index = results(op).position(|r| r == v).expect("a result of its op");
@@ -501,7 +501,7 @@ impl<'c> Assignment<'c> {
             | LayoutRelation::Broadcast
             | LayoutRelation::Reduce
             | LayoutRelation::Leaf
-            | LayoutRelation::Product
+            | LayoutRelation::Dot
             | LayoutRelation::Insert => {}
         }
     }
@@ -706,7 +706,7 @@ fn needed<'c>(op: OpRef<'c>, i: usize, t: &Tensor<'c>, layout: &Layout) -> Optio
         | LayoutRelation::Slice
         | LayoutRelation::Insert
         | LayoutRelation::Control
-        | LayoutRelation::Product => None,
+        | LayoutRelation::Dot => None,
     }
 }
 

@@ -41,7 +41,7 @@ impl Program {
             }
             Op::Begin { engine, access, place, tag } => {
                 let what = match (engine, access) {
-                    (Engine::Product, _) => "a product",
+                    (Engine::Dot, _) => "a dot",
                     (Engine::Copy, _) => "an asynchronous copy",
                     (Engine::Store, _) => "a bulk store",
                 };
@@ -64,7 +64,7 @@ impl Program {
 
 fn group(engine: Engine) -> &'static str {
     match engine {
-        Engine::Product => "products",
+        Engine::Dot => "dots",
         Engine::Copy => "copies",
         Engine::Store => "stores",
     }

@@ -175,7 +175,7 @@ pub struct Place {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Engine {
     /// `wgmma`: reads through the asynchronous proxy.
-    Product,
+    Dot,
     /// `cp.async`: writes through the generic proxy, like ordinary stores.
     Copy,
     /// Bulk and tensor stores: read through the asynchronous proxy.
@@ -183,7 +183,7 @@ pub enum Engine {
 }
 
 impl Engine {
-    pub const ALL: [Self; 3] = [Self::Product, Self::Copy, Self::Store];
+    pub const ALL: [Self; 3] = [Self::Dot, Self::Copy, Self::Store];
 }
 
 /// The kind of access to a stage.

@@ -21,7 +21,7 @@ use tile_layout::{Layout, LinearMap};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Work {
     /// A warpgroup dot.
-    Product,
+    Dot,
     /// A TMA store of a tile.
     Store,
 }
@@ -111,7 +111,7 @@ pub(super) fn steps<'c>(op: OpRef<'c>) -> Vec<SyncStep<'c>> {
     let layout = |v: Val<'c>| Tensor::of_value(v).and_then(|t| t.layout());
     let is_asynchronous = results(op).any(|r| AsyncTokenType::cast(ty(r)).is_some());
     let work = if AsyncDotOp::cast(op).is_some() {
-        Some(Work::Product)
+        Some(Work::Dot)
     } else {
         AsyncTiledTmaStoreOp::cast(op).map(|_| Work::Store)
     };
@@ -159,7 +159,7 @@ pub(super) fn steps<'c>(op: OpRef<'c>) -> Vec<SyncStep<'c>> {
         accesses.retain(|a| a.write);
     }
     if let Some(wait) = AsyncDotWaitOp::cast(op) {
-        return vec![SyncStep::WaitForWork(Work::Product, wait.pending())];
+        return vec![SyncStep::WaitForWork(Work::Dot, wait.pending())];
     }
     if AsyncTmaStoreWaitOp::cast(op).is_some() {
         return vec![SyncStep::WaitForWork(Work::Store, 0)];

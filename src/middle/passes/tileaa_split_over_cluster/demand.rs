@@ -329,7 +329,7 @@ impl<'c> Demands<'c> {
         user: OpRef<'c>,
         facts: &Facts,
     ) -> Result<Origin, Obstacle<'c>> {
-        let is_product = layout_relation(op) == LayoutRelation::Product;
+        let is_product = layout_relation(op) == LayoutRelation::Dot;
         match part {
             Part::Whole if is_product => Err((user, format!("'{}' needs the whole result of a dot", op_name(user)))),
             Part::Whole => Ok(Origin::Operands((0..operand_count(op)).map(|i| (i, Part::Whole)).collect())),

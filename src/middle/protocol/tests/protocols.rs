@@ -352,7 +352,7 @@ in this order:
 ";
     let text = refused(&wrong).to_string();
     assert!(text.starts_with(expected), "{text}");
-    let last = "  consumer 0: starts a product that reads A[0] for 0
+    let last = "  consumer 0: starts a dot that reads A[0] for 0
   producer: starts a copy of 16384 bytes for 2 into";
     assert!(text.contains(last), "{text}");
     let wrong = with(&with(&p, "consumer 0", is_arrive, |_| None), "consumer 0", is_arrive, |_| None);

@@ -11,16 +11,16 @@ pub fn parity(i: &Expr, stages: i64) -> Expr {
 
 fn product(reads: &[(Place, Expr)]) -> Vec<Op> {
     let begin = |(place, tag): &(Place, Expr)| Op::Begin {
-        engine: Engine::Product,
+        engine: Engine::Dot,
         access: StageAccess::Read,
         place: place.clone(),
         tag: tag.clone(),
     };
-    reads.iter().map(begin).chain([Op::Commit(Engine::Product)]).collect()
+    reads.iter().map(begin).chain([Op::Commit(Engine::Dot)]).collect()
 }
 
 fn wait_products(pending: u32) -> Op {
-    Op::WaitGroups { engine: Engine::Product, pending }
+    Op::WaitGroups { engine: Engine::Dot, pending }
 }
 
 fn when(condition: Expr, then: Vec<Op>) -> Op {
