@@ -123,7 +123,7 @@ fn messages_have_marks() {
     let output = call(&explored(), &folder, &["example.mlir"]);
     assert!(!output.status.success() && text(&output.stderr).contains("--output_file is missing"));
     let absent = Command::new(explored()).arg("--version").env("TILEIRAS", "/no/such/tileiras").output().unwrap();
-    assert!(text(&absent.stderr).contains("there is no '/no/such/tileiras'"), "{}", text(&absent.stderr));
+    assert!(text(&absent.stderr).contains("'/no/such/tileiras' was not found"), "{}", text(&absent.stderr));
 }
 
 /// One side of a pass: its name and operation, and the program.

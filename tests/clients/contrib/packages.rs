@@ -190,7 +190,7 @@ fn scripts_of_packages_refuse_what_is_wrong() {
         ("deb.sh", ["--to", "x"], "usage: scripts/deb.sh [--from DIR | --dist DIR]"),
         ("deb.sh", ["--dist", "/no/such/folder"], "'/no/such/folder' does not contain a release"),
         ("wheel.sh", ["--dist", "/no/such/folder"], "'/no/such/folder' does not contain a release"),
-        ("wheel.sh", ["--from", "/no/such/folder"], "there is no tileiras in '/no/such/folder'"),
+        ("wheel.sh", ["--from", "/no/such/folder"], "'/no/such/folder' does not contain tileiras"),
         ("image.sh", ["--deb", "/no/such/package.deb"], "package '/no/such/package.deb' does not exist"),
         ("image.sh", ["--to", "x"], "usage: scripts/image.sh [--deb FILE]"),
     ] {
