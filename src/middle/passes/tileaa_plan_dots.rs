@@ -415,7 +415,7 @@ fn product<'c>(
             Source::Computed | Source::ProducerComputed(_) => not("it is not a tile that is loaded only for dots"),
         };
         let (stage, tile) = match plan_computed(v, dot, depth, (function, facts), loads) {
-Ok(planned) => planned,
+            Ok(planned) => planned,
             // The obstacle to TMA, then the obstacle to producer warps.
             Err((_, reason)) if reason == obstacle.1 => return Err((obstacle.0, format!("{name}: {reason}"))),
             Err((_, reason)) => return Err((obstacle.0, format!("{name}: {}; {reason}", obstacle.1))),

@@ -1,4 +1,4 @@
-//! The test whether views lie in memory as tensor maps can say.
+//! The run-time test whether a tensor map can describe the tested views.
 
 use super::{FilledBy, Product, TiledCopy};
 use crate::{
@@ -14,8 +14,9 @@ use melior::{
     ir::{attribute::TypeAttribute, r#type::IntegerType},
 };
 
-/// One test of all views that products want tested; none if they want none. It stands behind the views' memrefs, in
-/// front of all products. Copies of views that are made further down are given up.
+/// Builds one test of all views that products want tested, or returns `None` if there are none. The test follows the
+/// last of these views and precedes all products. Views that are created later are not tested: their operands lose the
+/// option of a TMA load.
 pub(super) fn test<'c>(
     context: &'c Context,
     entry: Blk<'c>,
@@ -29,13 +30,13 @@ pub(super) fn test<'c>(
     let first = products.iter().filter_map(|p| place(p.place())).min();
     let mut tests: Vec<(usize, OpRef<'c>, TiledCopy<'c>)> = vec![];
     for side in products.iter_mut().flat_map(|p| &mut p.sides) {
-        let FilledBy::ProducerComputed(made) = &mut side.from else { continue };
-        let Some(copy) = made.if_ready else { continue };
+        let FilledBy::ProducerComputed(tile) = &mut side.from else { continue };
+        let Some(copy) = tile.if_ready else { continue };
         let make = View::of(copy.load.view()).map(|view| view.make.op());
         let make = make.filter(|make| block_of(*make) == block_key(entry));
         match make.and_then(|make| Some((place(make)?, make))).filter(|(at, _)| Some(*at) < first) {
             Some((at, make)) => tests.push((at, make, copy)),
-            None => made.if_ready = None,
+            None => tile.if_ready = None,
         }
     }
     tests.sort_by_key(|(at, ..)| *at);
@@ -46,7 +47,7 @@ pub(super) fn test<'c>(
     let mut ready: Option<Val<'c>> = None;
     for (_, _, copy) in tests {
         let op = copy.load.op();
-        let view = defining_op(copy.load.view()).ok_or_else(|| fail(op, "its view is not made here"))?;
+        let view = defining_op(copy.load.view()).ok_or_else(|| fail(op, "its view is not created in this function"))?;
         let view = clone_detached(view);
         b.set_location(op.location());
         b.insert_op(view);
