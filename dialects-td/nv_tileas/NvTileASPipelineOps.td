@@ -155,15 +155,16 @@ def NvTileAS_ElectOp : NvTileAS_Op<"async.elect", NvTileAA_Program,
 def NvTileAS_ProduceOneOp : NvTileAS_Op<"async.pipeline.produce_one", NvTileAA_Program,
     [RecursiveMemoryEffects, NoRegionArguments, SingleBlock, ThreadScopeOpInterface]> {
   let summary = "a region of the producer's warps that fills a stage, placed where the stage is needed";
-  The region is run by `warps` warps, and layouts inside it refer to these warps. It ends with a `yield`: of the tile
-  that it computes, as an operand of a dot, or without an operand if it stores the tile to a stage of a ring. `fast` is
-  the dimension along which the tile is contiguous in its stage.
+  let description = [{
+    The region is run by `warps` warps, and layouts inside it refer to these warps. It ends with a `yield`: of the tile
+    that it computes, as an operand of a dot, or without an operand if it stores the tile to a stage of a ring. `fast`
+    is the dimension along which the tile is contiguous in its stage.
 
-  With `or_copy` the tile is a load of a view, and TMA loads it if `tma_ready` holds for the view. With `converts` the
-  warps convert a stage that others have filled, and are an agent by themselves. The region may use scalars, views and
-  memory descriptors from outside, but no tensors in registers.
+    With `or_copy` the tile is a load of a view, and TMA loads it if `tma_ready` holds for the view. With `converts`
+    the warps convert a stage that others have filled, and are an agent by themselves. The region may use scalars,
+    views and memory descriptors from outside, but no tensors in registers.
 
-  `tileas-specialize-agents` moves the region to another agent; it cannot be lowered in place.
+    `tileas-specialize-agents` moves the region to another agent; it cannot be lowered in place.
 
     ```mlir
     %a = nv_tileas.async.pipeline.produce_one warps 4 fast 1 {

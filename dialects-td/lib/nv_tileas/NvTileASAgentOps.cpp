@@ -116,7 +116,7 @@ LogicalResult CreatePingPongOp::verify() {
 // Checks an op that refers to a ping-pong: the same threads run it and the op that created the ping-pong.
 static LogicalResult verifyPingPong(Operation *op, Value pingPong) {
   if (!pingPong.getDefiningOp<CreatePingPongOp>())
-    return op->emitOpError("needs the result of an 'nv_tileas.async.pipeline.create_ping_pong'");
+    return op->emitOpError("needs the result of 'nv_tileas.async.pipeline.create_ping_pong'");
   if (op->getParentOfType<ElectOp>())
     return op->emitOpError("applies to whole warpgroups and cannot be inside 'nv_tileas.async.elect'");
   if (agentOf(op) != agentOf(pingPong.getDefiningOp()))

@@ -150,32 +150,32 @@ impl RustPass for MaterializeAsync {
             let facts = Facts::of(function.op());
             let mut residents = Residents::default();
             let tiles: Vec<Vec<usize>> = dots.iter().map(|dot| tiles_of(*dot)).collect();
-            let mut products: Vec<Product<'c>> = vec![];
+            let mut groups: Vec<DotGroup<'c>> = vec![];
             for group in groups_by_tiles(&tiles) {
-                products.push(Product::of(group.into_iter().map(|i| dots[i]).collect(), &facts)?);
+                groups.push(DotGroup::of(group.into_iter().map(|i| dots[i]).collect(), &facts)?);
             }
-            let ready = readiness::test(context, entry, &mut products)?;
+            let ready = readiness::test(context, entry, &mut groups)?;
             let mut maps = TensorMaps::default();
             let mut streams: Vec<Stream<'c>> = vec![];
-            let rings: Vec<RingPlan> = products.iter().map(|p| ring(p, &products, plan)).collect::<Result<_, _>>()?;
-            for (product, ring) in products.into_iter().zip(rings) {
-                let shared = streams.iter_mut().find(|s| s.takes(&product));
+            let rings: Vec<RingPlan> = groups.iter().map(|p| ring(p, &groups, plan)).collect::<Result<_, _>>()?;
+            for (group, ring) in groups.into_iter().zip(rings) {
+                let shared = streams.iter_mut().find(|s| s.takes(&group));
                 let stream = match shared {
                     Some(stream) => stream,
                     None => {
-                        streams.push(Stream::new(&product, &top, plan, ring)?);
+                        streams.push(Stream::new(&group, &top, plan, ring)?);
                         streams.last_mut().expect("one was added")
                     }
                 };
-                let place = product.place();
+                let place = group.place();
                 let mut map = |c: &TiledCopy<'c>| maps.of(place, c.load.view(), c.map, &top);
-                let maps = product.copies(true).map(|(_, c)| map(&c)).collect::<Result<_, _>>()?;
+                let maps = group.copies(true).map(|(_, c)| map(&c)).collect::<Result<_, _>>()?;
                 let mut tiles = vec![];
-                for dot in 0..product.dots.len() {
-                    let [lhs, rhs] = [0, 1].map(|number| residents.of(&product, (dot, number), &top));
+                for dot in 0..group.dots.len() {
+                    let [lhs, rhs] = [0, 1].map(|number| residents.of(&group, (dot, number), &top));
                     tiles.push([lhs?, rhs?]);
                 }
-                stream.products.push(Placed::new(product, tiles, (maps, ready)));
+                stream.groups.push(Placed::new(group, tiles, (maps, ready)));
             }
             BarrierOp::build(&top, None, None).map_err(|e| fail(op, e.to_string()))?;
             for stream in &streams {
@@ -194,19 +194,19 @@ struct RingPlan {
     converted: bool,
 }
 
-/// Plans the ring of a product. The number of stages is the maximum over the schedules of all products that share the
-/// ring, or the plan's. If any of these products needs conversion and the plan has a converter, the converter handles
-/// all stages of the ring.
-fn ring<'c>(product: &Product<'c>, all: &[Product<'c>], plan: DotPlan) -> Result<RingPlan, Failed> {
-    let alike = || all.iter().filter(|p| p.is_like(product));
-    let converted = plan.converter.is_some() && alike().any(Product::is_converted);
+/// Plans the ring of a dot group. The number of stages is the maximum over the schedules of all groups that share the
+/// ring, or the plan's. If any of these groups needs conversion and the plan has a converter, the converter handles all
+/// stages of the ring.
+fn ring<'c>(group: &DotGroup<'c>, all: &[DotGroup<'c>], plan: DotPlan) -> Result<RingPlan, Failed> {
+    let alike = || all.iter().filter(|p| p.is_like(group));
+    let converted = plan.converter.is_some() && alike().any(DotGroup::is_converted);
     let scheduled: Option<Vec<u32>> = alike().map(|p| p.dots.iter().find_map(|dot| stages_of(dot.op()))).collect();
     let Some(most) = scheduled.and_then(|s| s.into_iter().max()) else {
         return Ok(RingPlan { stages: plan.stages, converted });
     };
     if !(2..=plan.stages).contains(&most) {
         let text = format!("the schedule needs a ring of {most} stages, but the plan allows 2 to {}", plan.stages);
-        return Err(fail(product.place(), text));
+        return Err(fail(group.place(), text));
     }
     Ok(RingPlan { stages: most, converted })
 }
@@ -231,7 +231,7 @@ struct StagedOperand<'c> {
 
 /// An operand that reads a tile from a stage.
 struct OperandUse<'c> {
-    /// The index of the dot in its product.
+    /// The index of the dot in its group.
     dot: usize,
     /// 0 for the left operand, 1 for the right one.
     number: usize,
@@ -274,14 +274,14 @@ struct TiledCopy<'c> {
     bytes: u32,
 }
 
-/// A dot, or several dots that share tiles and therefore a stage.
-struct Product<'c> {
+/// A dot, or several dots that share tiles and therefore a stage. The dots of a group are issued back to back.
+struct DotGroup<'c> {
     dots: Vec<DotOp<'c>>,
     /// The operands that come through rings.
     sides: Vec<StagedOperand<'c>>,
 }
 
-impl<'c> Product<'c> {
+impl<'c> DotGroup<'c> {
     fn of(dots: Vec<DotOp<'c>>, facts: &Facts) -> Result<Self, Failed> {
         let mut sides: Vec<StagedOperand<'c>> = vec![];
         for (i, dot) in dots.iter().enumerate() {
@@ -311,7 +311,7 @@ impl<'c> Product<'c> {
         self.dots[self.dots.len() - 1].op()
     }
 
-    /// Whether the operands of another product have the same stages, filled in the same way.
+    /// Whether the operands of another dot group have the same stages, filled in the same way.
     fn is_like(&self, other: &Self) -> bool {
         let by = |s: &StagedOperand<'c>| match &s.from {
             FilledBy::Copied(_) => None,

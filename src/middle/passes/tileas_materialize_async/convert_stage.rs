@@ -16,7 +16,7 @@
 //! (`tile_layout::InPlace`). Warps transpose an 8-bit tile of whole panels independently of each other
 //! (`local_transpose`).
 
-use super::{Copied, FilledBy, Product, StagedOperand};
+use super::{Copied, DotGroup, FilledBy, StagedOperand};
 use crate::dialect::{
     layouts::{Tensor, storage_bits, tensor_type},
     nv_tileas::{
@@ -33,27 +33,27 @@ use tile_layout::{Direction, InPlace, Layout, Shape, SharedAccess, SharedLayout,
 const REGISTERS: u64 = 16;
 
 /// Converts the stages of the operands that need it, with all of `warps` warps.
-pub(super) fn convert<'c>(b: &Builder<'c>, product: &Product<'c>, slots: &[Val<'c>], warps: u32) -> Result<(), Failed> {
-    for (side, slot) in product.sides.iter().zip(slots) {
+pub(super) fn convert<'c>(b: &Builder<'c>, group: &DotGroup<'c>, slots: &[Val<'c>], warps: u32) -> Result<(), Failed> {
+    for (side, slot) in group.sides.iter().zip(slots) {
         let FilledBy::Copied(copied) = &side.from else { continue };
         let Some(desc) = copied.converted else { continue };
         b.set_location(copied.copy.load.op().location());
         convert_one(b, copied.copy.load.op(), &copied.operand.computed, (*slot, desc), warps)?;
     }
-    b.set_location(product.place().location());
+    b.set_location(group.place().location());
     Ok(())
 }
 
 /// Returns the stages with the types that the dots read.
-pub(super) fn converted<'c>(b: &Builder<'c>, product: &Product<'c>, slots: &[Val<'c>]) -> Result<Vec<Val<'c>>, Failed> {
+pub(super) fn converted<'c>(b: &Builder<'c>, group: &DotGroup<'c>, slots: &[Val<'c>]) -> Result<Vec<Val<'c>>, Failed> {
     let stage = |(side, slot): (&StagedOperand<'c>, &Val<'c>)| match &side.from {
         FilledBy::Copied(Copied { converted: Some(desc), .. }) => {
             MemDescReinterpretOp::build(b, (*desc).into(), *slot).map(|op| op.result())
         }
         _ => Ok(*slot),
     };
-    let stages: Result<_, BuildError> = product.sides.iter().zip(slots).map(stage).collect();
-    stages.map_err(|e| fail(product.place(), e.to_string()))
+    let stages: Result<_, BuildError> = group.sides.iter().zip(slots).map(stage).collect();
+    stages.map_err(|e| fail(group.place(), e.to_string()))
 }
 
 /// Converts a stage in place to the type `desc`. `op` is the load that filled the stage.

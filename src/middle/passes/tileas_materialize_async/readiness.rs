@@ -1,6 +1,6 @@
 //! The run-time test whether a tensor map can describe the tested views.
 
-use super::{FilledBy, Product, TiledCopy};
+use super::{DotGroup, FilledBy, TiledCopy};
 use crate::{
     analysis::access::View,
     dialect::{
@@ -14,22 +14,22 @@ use melior::{
     ir::{attribute::TypeAttribute, r#type::IntegerType},
 };
 
-/// Builds one test of all views that products want tested, or returns `None` if there are none. The test follows the
-/// last of these views and precedes all products. Views that are created later are not tested: their operands lose the
-/// option of a TMA load.
+/// Builds one test of all views with the option of a TMA load, or returns `None` if there are none. The test follows
+/// the last of these views and precedes all dots. Views that are created later are not tested: their operands lose the
+/// option.
 pub(super) fn test<'c>(
     context: &'c Context,
     entry: Blk<'c>,
-    products: &mut [Product<'c>],
+    groups: &mut [DotGroup<'c>],
 ) -> Result<Option<Val<'c>>, Failed> {
     let place = |op: OpRef<'c>| {
         let mut outwards = std::iter::successors(Some(op), |o| parent_op(*o));
         let outermost = outwards.find(|o| block_of(*o) == block_key(entry))?;
         ops_of(entry).position(|o| o == outermost)
     };
-    let first = products.iter().filter_map(|p| place(p.place())).min();
+    let first = groups.iter().filter_map(|p| place(p.place())).min();
     let mut tests: Vec<(usize, OpRef<'c>, TiledCopy<'c>)> = vec![];
-    for side in products.iter_mut().flat_map(|p| &mut p.sides) {
+    for side in groups.iter_mut().flat_map(|p| &mut p.sides) {
         let FilledBy::ProducerComputed(tile) = &mut side.from else { continue };
         let Some(copy) = tile.if_ready else { continue };
         let make = View::of(copy.load.view()).map(|view| view.make.op());

@@ -1,9 +1,9 @@
-//! Rewrites the products that share a ring.
+//! Rewrites the dot groups that share a ring.
 //!
-//! The iterator of the ring is carried through loops and branches, from one product to the next in program order.
+//! The iterator of the ring is carried through loops and branches, from one group to the next in program order.
 
 use super::{
-    ProducerComputed, Product, RingPlan, addresses, convert_stage, is_promoted, reshaped,
+    DotGroup, ProducerComputed, RingPlan, addresses, convert_stage, is_promoted, reshaped,
     top::{PipelinedRing, Tile, store},
 };
 use crate::analysis::{
@@ -33,44 +33,40 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::Cell;
 use tile_plan::PROMOTION;
 
-/// A product, with the values that were created for it at the top of the function.
+/// A dot group, with the values that were created for it at the top of the function.
 pub(super) struct Placed<'c> {
-    pub product: Product<'c>,
+    pub group: DotGroup<'c>,
     /// The locations of the operands of each dot.
     pub tiles: Vec<[Tile<'c>; 2]>,
-    /// The tensor maps of all TMA loads of the product, including those that depend on a run-time test.
+    /// The tensor maps of all TMA loads of the group, including those that depend on a run-time test.
     pub maps: Vec<Val<'c>>,
     /// The result of that test.
     ready: Option<Val<'c>>,
-    /// Whether the product has been replaced and its ops erased.
+    /// Whether the group has been replaced and its ops erased.
     done: Cell<bool>,
 }
 
 impl<'c> Placed<'c> {
-    pub fn new(
-        product: Product<'c>,
-        tiles: Vec<[Tile<'c>; 2]>,
-        (maps, ready): (Vec<Val<'c>>, Option<Val<'c>>),
-    ) -> Self {
-        Self { product, tiles, maps, ready, done: Cell::new(false) }
+    pub fn new(group: DotGroup<'c>, tiles: Vec<[Tile<'c>; 2]>, (maps, ready): (Vec<Val<'c>>, Option<Val<'c>>)) -> Self {
+        Self { group, tiles, maps, ready, done: Cell::new(false) }
     }
 
     fn erase(&self) {
         self.done.set(true);
-        self.product.dots.iter().for_each(|dot| erase(dot.op()));
+        self.group.dots.iter().for_each(|dot| erase(dot.op()));
     }
 }
 
-/// The products that share a ring, since their operands have the same stages.
+/// The dot groups that share a ring, since their operands have the same stages.
 pub(super) struct Stream<'c> {
     /// `None` if no operand is loaded.
     ring: Option<PipelinedRing<'c>>,
-    pub products: Vec<Placed<'c>>,
+    pub groups: Vec<Placed<'c>>,
     context: &'c Context,
     plan: DotPlan,
 }
 
-/// A product that is in flight at the end of its iteration.
+/// A dot group that is in flight at the end of its iteration.
 struct Flight<'c> {
     place: OpRef<'c>,
     /// The positions of the accumulators among the loop's results.
@@ -79,7 +75,7 @@ struct Flight<'c> {
     accs: Vec<Val<'c>>,
     /// Whether the next dots add to the accumulators unchanged.
     adds_on: bool,
-    /// The iterator of the stage that the previous product reads, and whether there was a previous product.
+    /// The iterator of the stage that the previous group reads, and whether there was a previous group.
     last: Option<(Val<'c>, Val<'c>)>,
 }
 
@@ -87,27 +83,27 @@ struct Flight<'c> {
 type RingIndex<'c> = Option<Val<'c>>;
 
 impl<'c> Stream<'c> {
-    /// Creates a stream, with the ring for `product` and products like it.
-    pub fn new(product: &Product<'c>, top: &Builder<'c>, plan: DotPlan, ring: RingPlan) -> Result<Self, Failed> {
-        let ring = PipelinedRing::of(product, top, plan, ring)?;
-        Ok(Self { ring, products: vec![], context: top.context(), plan })
+    /// Creates a stream, with the ring for `group` and groups like it.
+    pub fn new(group: &DotGroup<'c>, top: &Builder<'c>, plan: DotPlan, ring: RingPlan) -> Result<Self, Failed> {
+        let ring = PipelinedRing::of(group, top, plan, ring)?;
+        Ok(Self { ring, groups: vec![], context: top.context(), plan })
     }
 
-    /// Whether a product's operands come in the same stages.
-    pub fn takes(&self, product: &Product<'c>) -> bool {
-        self.products.first().is_some_and(|p| p.product.is_like(product))
+    /// Whether a group's operands come in the same stages.
+    pub fn takes(&self, group: &DotGroup<'c>) -> bool {
+        self.groups.first().is_some_and(|p| p.group.is_like(group))
     }
 
     pub fn rewrite(&self, entry: Blk<'c>) -> Result<(), Failed> {
         self.block(entry, self.ring.as_ref().map(|r| r.first), &mut vec![])?;
-        for (_, copied) in self.products.iter().flat_map(|p| p.product.copied()) {
+        for (_, copied) in self.groups.iter().flat_map(|p| p.group.copied()) {
             // Erase everything between the load and the dot.
             erase_users(copied.copy.load.result());
             let load = copied.copy.load.op();
             tokens::pass_over(self.context, load).map_err(|e| fail(load, e.to_string()))?;
             erase(load);
         }
-        for (_, tile) in self.products.iter().flat_map(|p| p.product.producer_computed()) {
+        for (_, tile) in self.groups.iter().flat_map(|p| p.group.producer_computed()) {
             erase_users(result(tile.by.op(), 0));
             erase(tile.by.op());
         }
@@ -115,16 +111,16 @@ impl<'c> Stream<'c> {
     }
 
     fn placed(&self, op: OpRef<'c>) -> Option<&Placed<'c>> {
-        self.products.iter().find(|p| !p.done.get() && p.product.place() == op)
+        self.groups.iter().find(|p| !p.done.get() && p.group.place() == op)
     }
 
-    fn holds_product(&self, op: OpRef<'c>) -> bool {
+    fn holds_dots(&self, op: OpRef<'c>) -> bool {
         let mut holds = false;
         walk(op, &mut |o| holds |= self.placed(o).is_some());
         holds
     }
 
-    /// Rewrites the products of a block in order. Returns the index after them.
+    /// Rewrites the groups of a block in order. Returns the index after them.
     fn block(
         &self,
         block: Blk<'c>,
@@ -132,7 +128,7 @@ impl<'c> Stream<'c> {
         flights: &mut Vec<Flight<'c>>,
     ) -> Result<RingIndex<'c>, Failed> {
         let mut index = index;
-        let ops: Vec<OpRef<'c>> = ops_of(block).filter(|o| self.holds_product(*o)).collect();
+        let ops: Vec<OpRef<'c>> = ops_of(block).filter(|o| self.holds_dots(*o)).collect();
         for op in ops {
             index = match (self.placed(op), Scf::of(op)) {
                 (Some(placed), _) => match flights.iter_mut().find(|f| f.place == op) {
@@ -148,7 +144,7 @@ impl<'c> Stream<'c> {
         Ok(index)
     }
 
-    /// Carries the index through a counted loop, and the state of its products in flight between iterations.
+    /// Carries the index through a counted loop, and the state of its dots in flight between iterations.
     fn counted(&self, op: OpRef<'c>, index: RingIndex<'c>) -> Result<RingIndex<'c>, Failed> {
         let error = |e: BuildError| fail(op, e.to_string());
         let b = Builder::before(self.context, op);
@@ -199,14 +195,14 @@ impl<'c> Stream<'c> {
         Ok(index.map(|_| result(new, number)))
     }
 
-    /// Returns the products of a loop's body that are in flight at the end of an iteration.
+    /// Returns the groups of a loop's body that are in flight at the end of an iteration.
     fn flights(&self, op: OpRef<'c>, body: Blk<'c>) -> Vec<Flight<'c>> {
-        let inside = self.products.iter().filter(|p| !p.done.get());
-        let inside = inside.filter(|p| block_of(p.product.place()) == block_key(body));
-        inside.filter_map(|p| Flight::of(&p.product, op, body)).filter(|f| self.has_room(f, body)).collect()
+        let inside = self.groups.iter().filter(|p| !p.done.get());
+        let inside = inside.filter(|p| block_of(p.group.place()) == block_key(body));
+        inside.filter_map(|p| Flight::of(&p.group, op, body)).filter(|f| self.has_room(f, body)).collect()
     }
 
-    /// Whether the ring has enough stages for a product in flight: from the start of the product to the release of its
+    /// Whether the ring has enough stages for a group in flight: from the start of the group to the release of its
     /// stage in the next iteration, consumers must wait for fewer stages than the ring has.
     fn has_room(&self, flight: &Flight<'c>, body: Blk<'c>) -> bool {
         let Some(stages) = self.stages() else { return true };
@@ -260,21 +256,21 @@ impl<'c> Stream<'c> {
         Ok(index.map(|_| result(new, number)))
     }
 
-    /// Starts a product that is awaited in the next iteration. Returns the next index.
+    /// Starts a group that is awaited in the next iteration. Returns the next index.
     fn in_flight(
         &self,
         placed: &Placed<'c>,
         index: RingIndex<'c>,
         flight: &mut Flight<'c>,
     ) -> Result<RingIndex<'c>, Failed> {
-        let place = placed.product.place();
+        let place = placed.group.place();
         let error = |e: BuildError| fail(place, e.to_string());
         if !flight.adds_on {
             self.wait_for_last(place, flight)?;
         }
         let b = Builder::before(self.context, place);
         let accs = self.multiply(&b, placed, index)?;
-        for (dot, acc) in placed.product.dots.iter().zip(&accs) {
+        for (dot, acc) in placed.group.dots.iter().zip(&accs) {
             replace_all_uses(dot.result(), *acc);
         }
         if flight.adds_on {
@@ -289,7 +285,7 @@ impl<'c> Stream<'c> {
         Ok(next)
     }
 
-    /// Waits for the previous iteration's product where its accumulator is first used, or with an earlier wait.
+    /// Waits for the previous iteration's dot where its accumulator is first used, or with an earlier wait.
     fn wait_for_last(&self, dot: OpRef<'c>, flight: &Flight<'c>) -> Result<(), Failed> {
         let block = block_around(dot).ok_or_else(|| fail(dot, "dot is not in a block"))?;
         let acc_before = flight.accs[0];
@@ -322,7 +318,7 @@ impl<'c> Stream<'c> {
 
     /// Starts a dot that is awaited at its first use, or where the ring needs its stage. Returns the next index.
     fn until_used(&self, placed: &Placed<'c>, index: RingIndex<'c>) -> Result<RingIndex<'c>, Failed> {
-        let [dot] = placed.product.dots[..] else { return self.until_done(placed, index) };
+        let [dot] = placed.group.dots[..] else { return self.until_done(placed, index) };
         let error = |e: BuildError| fail(dot.op(), e.to_string());
         let b = Builder::before(self.context, dot.op());
         let acc = self.multiply(&b, placed, index)?[0];
@@ -332,7 +328,7 @@ impl<'c> Stream<'c> {
         replace_all_uses(dot.result(), acc);
         if let Some(user) = user.filter(|_| !promoted) {
             // Younger dots may remain in flight.
-            let between = groups(dot.op(), user);
+            let between = dots_in_flight(dot.op(), user);
             b.set_before(user);
             self.wait_for(&b, &[acc], between.len())?;
         } else if !promoted {
@@ -341,7 +337,7 @@ impl<'c> Stream<'c> {
         if let (Some(ring), Some(it)) = (&self.ring, index) {
             // If a younger dot is in flight, the release follows the computation up to the wait for that dot.
             let after = user.and_then(|user| {
-                let younger = groups(dot.op(), user).pop()?;
+                let younger = dots_in_flight(dot.op(), user).pop()?;
                 let place = first_user(block_around(younger)?, result(younger, 0))?;
                 let last = last_between(user, place).filter(|_| self.room_until(dot.op(), place) == place)?;
                 b.set_before(place);
@@ -357,11 +353,11 @@ impl<'c> Stream<'c> {
 
     /// Starts dots that share a stage, and waits for all of them at once. Returns the next index.
     fn until_done(&self, placed: &Placed<'c>, index: RingIndex<'c>) -> Result<RingIndex<'c>, Failed> {
-        let place = placed.product.place();
+        let place = placed.group.place();
         let b = Builder::before(self.context, place);
         let accs = self.multiply(&b, placed, index)?;
         let mut awaited = vec![];
-        for (dot, acc) in placed.product.dots.iter().zip(&accs) {
+        for (dot, acc) in placed.group.dots.iter().zip(&accs) {
             replace_all_uses(dot.result(), *acc);
             awaited.extend((!is_promoted(*dot)).then_some(*acc));
         }
@@ -376,10 +372,11 @@ impl<'c> Stream<'c> {
         Ok(next)
     }
 
-    /// Orders the maps that are created before `op`, if in a loop, after the copies so far: these use earlier maps.
+    /// Orders maps that are created before `op` after the copies so far, if `op` is in a loop: these copies read the
+    /// previous contents of the maps' storage.
     fn order_maps(&self, op: OpRef<'c>, index: RingIndex<'c>) {
         let Some((ring, it)) = self.ring.as_ref().zip(index) else { return };
-        let maps: Vec<Val<'c>> = self.products.iter().flat_map(|p| p.maps.iter().copied()).collect();
+        let maps: Vec<Val<'c>> = self.groups.iter().flat_map(|p| p.maps.iter().copied()).collect();
         if is_in_loop(op) {
             come_behind(self.context, op, &maps, (ring.pipeline, it));
         }
@@ -389,7 +386,7 @@ impl<'c> Stream<'c> {
     fn wait(&self, b: &Builder<'c>, accs: &[Val<'c>], pending: usize) -> Result<OpRef<'c>, Failed> {
         let types: Vec<Type<'c>> = accs.iter().map(|v| ty(*v)).collect();
         let wait = AsyncDotWaitOp::build(b, &types, accs, i64_attr(self.context, pending as i64));
-        wait.map(|w| w.op()).map_err(|e| fail(self.products[0].product.place(), e.to_string()))
+        wait.map(|w| w.op()).map_err(|e| fail(self.groups[0].group.place(), e.to_string()))
     }
 
     /// Waits in the same way, and replaces the uses of the accumulators by the results of the wait.
@@ -417,7 +414,7 @@ impl<'c> Stream<'c> {
 
     /// Fills a stage, waits for it and starts the dots that read it. Returns their results.
     fn multiply(&self, b: &Builder<'c>, placed: &Placed<'c>, index: RingIndex<'c>) -> Result<Vec<Val<'c>>, Failed> {
-        let place = placed.product.place();
+        let place = placed.group.place();
         let error = |e: BuildError| fail(place, e.to_string());
         let mut ready = vec![];
         if let (Some(ring), Some(it)) = (&self.ring, index) {
@@ -427,23 +424,23 @@ impl<'c> Stream<'c> {
                 self.convert(b, placed, ring, it)?;
             }
             self.wait_for_stage(b, (place, ring), it, ring.converted)?;
-            if placed.product.by_threads().0 {
+            if placed.group.by_threads().0 {
                 // `cp.async` writes through the generic proxy, and no fence has ordered these writes before the dots.
                 AsyncFenceOp::build(b).map_err(error)?;
             }
             let slots = self.slots(b, placed, ring, it)?;
-            let here = !ring.converted && placed.product.is_converted();
+            let here = !ring.converted && placed.group.is_converted();
             if here {
-                convert_stage::convert(b, &placed.product, &slots, self.plan.consumer_warps())?;
+                convert_stage::convert(b, &placed.group, &slots, self.plan.consumer_warps())?;
             }
-            ready = convert_stage::converted(b, &placed.product, &slots)?;
+            ready = convert_stage::converted(b, &placed.group, &slots)?;
             if here {
                 AsyncFenceOp::build(b).map_err(error)?;
                 BarrierOp::build(b, None, None).map_err(error)?;
             }
         }
         let mut accs = vec![];
-        for (dot, tiles) in placed.product.dots.iter().zip(&placed.tiles) {
+        for (dot, tiles) in placed.group.dots.iter().zip(&placed.tiles) {
             let mut operands = vec![];
             for (number, tile) in tiles.iter().enumerate() {
                 operands.push(match *tile {
@@ -452,7 +449,7 @@ impl<'c> Stream<'c> {
                     Tile::PipelinedRing { side, place: at } => {
                         let stage = ready.get(side).copied();
                         let mut memory = stage.ok_or_else(|| fail(dot.op(), "an operand is not in a ring"))?;
-                        for op in &placed.product.sides[side].places[at].moved {
+                        for op in &placed.group.sides[side].places[at].moved {
                             memory = reshaped(b, *op, memory)?;
                         }
                         memory
@@ -464,7 +461,7 @@ impl<'c> Stream<'c> {
         Ok(accs)
     }
 
-    /// Waits, for the product at `op`, until a stage is full, or full and converted.
+    /// Waits, for the group at `op`, until a stage is full, or full and converted.
     fn wait_for_stage(
         &self,
         b: &Builder<'c>,
@@ -485,7 +482,7 @@ impl<'c> Stream<'c> {
         ring: &PipelinedRing<'c>,
         it: Val<'c>,
     ) -> Result<(), Failed> {
-        let op = placed.product.place();
+        let op = placed.group.place();
         let error = |e: BuildError| fail(op, e.to_string());
         let region = Region::new();
         let program = append_block(&region, &[], op.location());
@@ -493,7 +490,7 @@ impl<'c> Stream<'c> {
         self.wait_for_stage(&inside, (op, ring), it, false)?;
         let slots = self.slots(&inside, placed, ring, it)?;
         let warps = self.plan.converter_warps();
-        convert_stage::convert(&inside, &placed.product, &slots, warps)?;
+        convert_stage::convert(&inside, &placed.group, &slots, warps)?;
         ProducerCommitOp::build(&inside, ring.pipeline, it, false, true).map_err(error)?;
         YieldOp::build(&inside, &[]).map_err(error)?;
         let [warps, fast] = [warps.into(), 0].map(|n| i64_attr(self.context, n));
@@ -508,21 +505,21 @@ impl<'c> Stream<'c> {
         let (t, acc) = (ty(dot.result()), dot.acc());
         if is_promoted(dot) {
             let depth = Tensor::of_value(dot.lhs()).map_or(0, |t| t.shape[1]).min(PROMOTION.into());
-            let product = PromotedDotOp::build(b, t, lhs, rhs, acc, by, i64_attr(self.context, depth));
-            return Ok(product.map_err(error)?.result());
+            let built = PromotedDotOp::build(b, t, lhs, rhs, acc, by, i64_attr(self.context, depth));
+            return Ok(built.map_err(error)?.result());
         }
-        let product = AsyncDotOp::build(b, t, lhs, rhs, acc, by, dot.lhs_unsigned(), dot.rhs_unsigned());
-        Ok(product.map_err(error)?.result())
+        let built = AsyncDotOp::build(b, t, lhs, rhs, acc, by, dot.lhs_unsigned(), dot.rhs_unsigned());
+        Ok(built.map_err(error)?.result())
     }
 
     /// Writes the region that fills a stage. One thread runs it if TMA loads all operands, otherwise the producer's
     /// warps. If a run-time test decides what TMA loads, there are two regions.
     fn fill(&self, b: &Builder<'c>, placed: &Placed<'c>, ring: &PipelinedRing<'c>, it: Val<'c>) -> Result<(), Failed> {
-        let op = placed.product.place();
-        if placed.product.producer_computed().next().is_none() {
+        let op = placed.group.place();
+        if placed.group.producer_computed().next().is_none() {
             return self.copy(b, placed, ring, it, false);
         }
-        let tested = placed.product.producer_computed().any(|(_, tile)| tile.if_ready.is_some());
+        let tested = placed.group.producer_computed().any(|(_, tile)| tile.if_ready.is_some());
         let Some(ready) = placed.ready.filter(|_| tested) else { return self.compute(b, placed, ring, it, false) };
         let (_, blocks) = new_if(b, ready, &[]).map_err(|e| fail(op, e.to_string()))?;
         for (block, ready) in blocks.into_iter().zip([true, false]) {
@@ -533,7 +530,8 @@ impl<'c> Stream<'c> {
         Ok(())
     }
 
-    /// Writes the region of the producer's warps, for the case in which all tested views are `ready` or the other.
+    /// Writes the region of the producer's warps: the version for `ready` views, or the version that does not depend
+    /// on the test.
     fn compute(
         &self,
         b: &Builder<'c>,
@@ -542,21 +540,21 @@ impl<'c> Stream<'c> {
         it: Val<'c>,
         ready: bool,
     ) -> Result<(), Failed> {
-        let op = placed.product.place();
+        let op = placed.group.place();
         let error = |e: BuildError| fail(op, e.to_string());
-        let all: Vec<(usize, ProducerComputed<'c>)> = placed.product.producer_computed().collect();
+        let all: Vec<(usize, ProducerComputed<'c>)> = placed.group.producer_computed().collect();
         let Some((_, first)) = all.first() else { return Err(fail(op, "no operand is producer-computed")) };
         let computed = || all.iter().filter(|(_, one)| !(ready && one.if_ready.is_some()));
         let filled = Region::new();
         let program = append_block(&filled, &[], op.location());
         let inside = Builder::at_end(self.context, program, op.location());
-        if placed.product.copies(true).next().is_some() {
+        if placed.group.copies(true).next().is_some() {
             self.copy(&inside, placed, ring, it, ready)?;
         }
         // Loads into registers are in flight during the wait for the stage; copies need the stage first.
         let around = loops_around(op).next();
         let mut values = vec![];
-        for (_, one) in made() {
+        for (_, one) in computed() {
             let by = one.by.op();
             let body = entry_block(region(by, 0)).ok_or_else(|| fail(by, "produce_one has no body"))?;
             let mut map = FxHashMap::default();
@@ -573,7 +571,7 @@ impl<'c> Stream<'c> {
         let token = ProducerTokenType::get(op.location()).ok_or_else(|| fail(op, "cannot build the token type"))?;
         ProducerAcquireOp::build(&inside, token.into(), ring.pipeline, it, None).map_err(error)?;
         let slots = self.slots(&inside, placed, ring, it)?;
-        for ((side, one), map) in made().zip(values) {
+        for ((side, one), map) in computed().zip(values) {
             let slot = slots[*side];
             let of = |v: Val<'c>| map.get(&key(v)).copied().unwrap_or(v);
             if let Some(load) = one.load {
@@ -587,7 +585,7 @@ impl<'c> Stream<'c> {
             let tile = of(operand(last.ok_or_else(|| fail(by, "produce_one has no body"))?, 0));
             store(&inside, by, tile, slot)?;
         }
-        let (copies, stores) = placed.product.by_threads();
+        let (copies, stores) = placed.group.by_threads();
         for copies in [false, true].into_iter().zip([stores, copies]).filter(|(_, any)| *any).map(|(copies, _)| copies)
         {
             ProducerCommitOp::build(&inside, ring.pipeline, it, copies, false).map_err(error)?;
@@ -609,20 +607,20 @@ impl<'c> Stream<'c> {
         it: Val<'c>,
         ready: bool,
     ) -> Result<(), Failed> {
-        let op = placed.product.place();
+        let op = placed.group.place();
         let error = |e: BuildError| fail(op, e.to_string());
         let region = Region::new();
         let program = append_block(&region, &[], op.location());
         let inside = Builder::at_end(self.context, program, op.location());
-        let bytes: i64 = placed.product.copies(ready).map(|(_, c)| i64::from(c.bytes)).sum();
+        let bytes: i64 = placed.group.copies(ready).map(|(_, c)| i64::from(c.bytes)).sum();
         let token = ProducerTokenType::get(op.location()).ok_or_else(|| fail(op, "cannot build the token type"))?;
         let acquired =
             ProducerAcquireOp::build(&inside, token.into(), ring.pipeline, it, Some(i64_attr(self.context, bytes)))
                 .map_err(error)?;
         let slots = self.slots(&inside, placed, ring, it)?;
         // `maps` covers the loads of both cases.
-        let starts = |side: usize| placed.product.copies(ready).any(|(s, _)| s == side);
-        for ((side, copy), map) in placed.product.copies(true).zip(&placed.maps).filter(|((s, _), _)| starts(*s)) {
+        let starts = |side: usize| placed.group.copies(ready).any(|(s, _)| s == side);
+        for ((side, copy), map) in placed.group.copies(true).zip(&placed.maps).filter(|((s, _), _)| starts(*s)) {
             let slot = slots[side];
             let indices: Vec<Val<'c>> = copy.load.indices().collect();
             inside.set_location(copy.load.op().location());
@@ -630,7 +628,7 @@ impl<'c> Stream<'c> {
                 .map_err(error)?;
         }
         let elect = ElectOp::build(b, region).map_err(error)?;
-        let loads: Vec<OpRef<'c>> = placed.product.copies(ready).map(|(_, c)| c.load.op()).collect();
+        let loads: Vec<OpRef<'c>> = placed.group.copies(ready).map(|(_, c)| c.load.op()).collect();
         give_agent(&loads, elect.op());
         Ok(())
     }
@@ -643,9 +641,9 @@ impl<'c> Stream<'c> {
         ring: &PipelinedRing<'c>,
         it: Val<'c>,
     ) -> Result<Vec<Val<'c>>, Failed> {
-        let error = |e: BuildError| fail(placed.product.place(), e.to_string());
+        let error = |e: BuildError| fail(placed.group.place(), e.to_string());
         let stage = StageOp::build(b, IntegerType::new(self.context, 32).into(), it).map_err(error)?.index();
-        let sides = placed.product.sides.iter().zip(&ring.storages);
+        let sides = placed.group.sides.iter().zip(&ring.storages);
         sides
             .map(|(side, ring)| MemDescSlotOp::build(b, side.desc.into(), *ring, stage).map(|s| s.result()))
             .collect::<Result<_, _>>()
@@ -659,17 +657,18 @@ impl<'c> Stream<'c> {
 }
 
 impl<'c> Flight<'c> {
-    /// Recognizes a product in flight: the loop carries its accumulator, and nothing else uses the result. Dots that
+    /// Recognizes a group in flight: the loop carries its accumulator, and nothing else uses the result. Dots that
     /// share a stage must all be pure accumulations.
-    fn of(product: &Product<'c>, around: OpRef<'c>, body: Blk<'c>) -> Option<Self> {
+    fn of(group: &DotGroup<'c>, around: OpRef<'c>, body: Blk<'c>) -> Option<Self> {
         let last = ops_of(body).last()?;
         let (mut indices, mut accs, mut adds_on) = (vec![], vec![], true);
-        for dot in &product.dots {
+        for dot in &group.dots {
             let (user, index) = match uses(dot.result())[..] {
                 [one] => one,
                 _ => return None,
             };
-            // The end of the iteration overwrites registers of carried operands, which a dot in flight may read.
+            // The end of the iteration overwrites the registers of loop-carried operands, which a dot in flight may
+            // still read.
             let lhs = behind_conversions(dot.lhs());
             let reads_carried = defining_op(lhs).is_none() && home_of(lhs) == block_key(body);
             if is_promoted(*dot) || reads_carried || user != last || index >= result_count(around) {
@@ -681,7 +680,7 @@ impl<'c> Flight<'c> {
             // while the dot is in flight.
             let used_before = || {
                 let first = first_user(body, acc).filter(|user| region_count(*user) == 0);
-                product.dots.len() == 1 && first.is_some() && shares_registers(*dot, acc, body)
+                group.dots.len() == 1 && first.is_some() && shares_registers(*dot, acc, body)
             };
             if !this_adds_on && !used_before() {
                 return None;
@@ -690,7 +689,7 @@ impl<'c> Flight<'c> {
             indices.push(index);
             accs.push(acc);
         }
-        Some(Self { place: product.place(), indices, accs, adds_on, last: None })
+        Some(Self { place: group.place(), indices, accs, adds_on, last: None })
     }
 }
 
@@ -737,19 +736,19 @@ fn is_computed_from<'c>(v: Val<'c>, acc: Val<'c>) -> bool {
 
 /// Returns the dots between `dot` and `user` that may be in flight at `user`: those after the last one that is awaited
 /// before `user`, since dots complete in order. Dots in loops and branches do not count, as control may bypass them.
-fn groups<'c>(dot: OpRef<'c>, user: OpRef<'c>) -> Vec<OpRef<'c>> {
-    let mut groups: Vec<OpRef<'c>> = vec![];
+fn dots_in_flight<'c>(dot: OpRef<'c>, user: OpRef<'c>) -> Vec<OpRef<'c>> {
+    let mut dots: Vec<OpRef<'c>> = vec![];
     for op in ops_after(dot).take_while(|o| *o != user) {
         // A use waits for the dot.
-        let used = groups.iter().rposition(|g| operands_within(op).any(|v| defining_op(v) == Some(*g)));
-        groups.drain(..used.map_or(0, |last| last + 1));
+        let used = dots.iter().rposition(|g| operands_within(op).any(|v| defining_op(v) == Some(*g)));
+        dots.drain(..used.map_or(0, |last| last + 1));
         if PromotedDotOp::cast(op).is_some() || DotOp::cast(op).is_some_and(is_promoted) {
-            groups.clear();
+            dots.clear();
         } else if DotOp::cast(op).is_some() || AsyncDotOp::cast(op).is_some() {
-            groups.push(op);
+            dots.push(op);
         }
     }
-    groups
+    dots
 }
 
 /// Returns the last value that is computed from `from` up to `to`, if it consists of 32-bit elements.

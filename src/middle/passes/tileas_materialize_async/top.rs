@@ -1,6 +1,6 @@
 //! The top of a function with asynchronous dots: rings with their pipelines, and storage of resident operands.
 
-use super::{Product, RingPlan, iterator_type};
+use super::{DotGroup, RingPlan, iterator_type};
 use crate::{
     analysis::producers::{behind_conversions, computed_stage},
     dialect::{
@@ -34,21 +34,21 @@ pub(super) struct PipelinedRing<'c> {
 }
 
 impl<'c> PipelinedRing<'c> {
-    /// Creates the ring for the operands of a product, or returns `None` if none of its operands comes through a ring.
+    /// Creates the ring for the operands of a group, or returns `None` if none of its operands comes through a ring.
     pub fn of(
-        product: &Product<'c>,
+        group: &DotGroup<'c>,
         top: &Builder<'c>,
         plan: DotPlan,
         RingPlan { stages, converted }: RingPlan,
     ) -> Result<Option<Self>, Failed> {
-        if product.sides.is_empty() {
+        if group.sides.is_empty() {
             return Ok(None);
         }
-        let op = product.place();
+        let op = group.place();
         let error = |e: BuildError| fail(op, e.to_string());
         let stages = i64::from(stages);
         let mut storages = vec![];
-        for side in &product.sides {
+        for side in &group.sides {
             let desc = with_stages(op, side.desc, stages).ok_or_else(|| fail(op, "no ring can hold this tile"))?;
             storages.push(AllocTensorOp::build(top, desc.into(), None).map_err(error)?.result());
         }
@@ -64,11 +64,11 @@ impl<'c> PipelinedRing<'c> {
         let consumers = i64_attr(context, plan.consumer_warps().into());
         // Arrivals: one of the thread that announces TMA loads, one of each warp that stores, and one of each thread
         // that copies.
-        let announces = i64::from(product.copies(true).next().is_some());
-        let (copies, stores) = product.by_threads();
+        let announces = i64::from(group.copies(true).next().is_some());
+        let (copies, stores) = group.by_threads();
         let each = i64::from(stores) + if copies { THREADS } else { 0 };
         let arrivals =
-            product.producer_computed().next().map(|(_, tile)| i64_attr(context, tile.by.warps() * each + announces));
+            group.producer_computed().next().map(|(_, tile)| i64_attr(context, tile.by.warps() * each + announces));
         let converters = converted.then(|| i64_attr(context, plan.converter_warps().into()));
         let pipeline = CreatePipelineOp::build(top, pipeline.into(), barriers, consumers, arrivals, converters);
         let pipeline = pipeline.map_err(error)?.pipeline();
@@ -80,7 +80,7 @@ impl<'c> PipelinedRing<'c> {
 /// The location of an operand when its dot reads it.
 #[derive(Clone, Copy)]
 pub(super) enum Tile<'c> {
-    /// The ring: an index of `Product::sides`, and an index of that side's `places`.
+    /// The ring: an index of `DotGroup::sides`, and an index of that side's `places`.
     PipelinedRing { side: usize, place: usize },
     /// Storage in shared memory outside the rings.
     Memory(Val<'c>),
@@ -93,19 +93,19 @@ pub(super) enum Tile<'c> {
 pub(super) struct Residents<'c>(FxHashMap<(usize, usize), Val<'c>>);
 
 impl<'c> Residents<'c> {
-    /// Returns the location of operand `number` of a dot of `product`. Stores a resident operand after its definition.
+    /// Returns the location of operand `number` of a dot of `group`. Stores a resident operand after its definition.
     pub fn of(
         &mut self,
-        product: &Product<'c>,
+        group: &DotGroup<'c>,
         (dot, number): (usize, usize),
         top: &Builder<'c>,
     ) -> Result<Tile<'c>, Failed> {
         let is_here = |s: &super::StagedOperand<'c>| s.places.iter().position(|p| (p.dot, p.number) == (dot, number));
-        let mut sides = product.sides.iter().enumerate();
+        let mut sides = group.sides.iter().enumerate();
         if let Some(found) = sides.find_map(|(side, s)| is_here(s).map(|place| Tile::PipelinedRing { side, place })) {
             return Ok(found);
         }
-        let dot = product.dots[dot].op();
+        let dot = group.dots[dot].op();
         let v = operand(dot, number);
         if matches!(super::Source::of(v, dot), super::Source::Computed) {
             return Ok(Tile::Registers);
