@@ -33,10 +33,10 @@
 //! * The producer can repeat the computation of addresses and of the control flow around the loads
 //!   (`analysis::producers`).
 //!
-//! If all dots have the same shape, are in different blocks and read both operands from rings, each loop is planned by
-//! itself (`tile_plan::plan`). Otherwise the kernel is planned as a whole (`kernel`). A remark names the obstacle if a
-//! kernel is not planned. The pass changes no other op, except for marks of producer-computed operands, which
-//! `tileaa-outline-producers` reads.
+//! If all dots have the same M, N and element types, are in different blocks and read both operands from rings, one
+//! plan fits each of their loops (`tile_plan::plan`). Otherwise the kernel is planned as a whole (`kernel`). A remark
+//! names the obstacle if a kernel is not planned. The pass changes no ops; it only marks producer-computed operands for
+//! `tileaa-outline-producers`.
 
 mod kernel;
 
@@ -114,7 +114,7 @@ impl RustPass for PlanDots {
 /// A dot, with the planner's input for it.
 struct Found<'c> {
     op: OpRef<'c>,
-    product: DotLoop,
+    dot_loop: DotLoop,
     sides: [PlannedOperand<'c>; 2],
     /// The operands that a stage of its ring holds, and whether warps fill them. Of dots that share tiles, the first
     /// lists the operands of all, and the lists of the others are empty.
@@ -164,57 +164,57 @@ fn plan<'c>(
     context: &'c Context,
 ) -> Result<DotPlan, Obstacle<'c>> {
     let facts = Facts::of(function.op());
-    let mut products: Vec<Found<'c>> = vec![];
+    let mut found: Vec<Found<'c>> = vec![];
     let mut loads = Loads::default();
     for &op in dots {
         let dot = DotOp::cast(op).ok_or_else(|| (op, "its operands have scales".to_string()))?;
-        products.push(product(dot, function.op(), (&facts, target), &mut loads)?);
+        found.push(analyze(dot, function.op(), (&facts, target), &mut loads)?);
     }
-    share_stages(&mut products);
+    share_stages(&mut found);
     let is_token = |v: Val<'c>| MemTokenType::cast(ty(v)).is_some();
     let roots = [&*loads.loads, &loads.around_computed].concat();
     Slice::of(function.op(), &roots, &|_| false, &is_token)?;
     // Tensors that producer-computed operands depend on are part of the producer's program.
     let is_known = |v: Val<'c>| is_token(v) || Tensor::of_value(v).is_some();
     Slice::of(function.op(), &loads.producer_ops, &|_| false, &is_known)?;
-    let first = &products[0];
+    let first = &found[0];
     let machine = Machine::named(target.name).map_err(|e| (first.op, e.to_string()))?;
     let hints = hints(function, &loads.loads, target);
     let alone = |p: &Found<'c>| {
         let both = p.sides.iter().all(|s| s.stage().is_some());
-        both && products.iter().all(|o| o.op == p.op || block_of(o.op) != block_of(p.op))
+        both && found.iter().all(|o| o.op == p.op || block_of(o.op) != block_of(p.op))
     };
     let alike = |p: &Found<'c>| {
-        let of = |p: &Found<'c>| (p.product.m, p.product.n, p.product.operand);
+        let of = |p: &Found<'c>| (p.dot_loop.m, p.dot_loop.n, p.dot_loop.operand);
         of(p) == of(first)
     };
-    if !products.iter().all(|p| alone(p) && alike(p)) {
-        let plan = kernel::plan(function.op(), &products, &hints, &machine)?;
-        mark_computed(&products, context);
+    if !found.iter().all(|p| alone(p) && alike(p)) {
+        let plan = kernel::plan(function.op(), &found, &hints, &machine)?;
+        mark_computed(&found, context);
         return Ok(plan);
     }
-    for p in &products {
-        p.product.check_shape().map_err(|e| refusal(std::slice::from_ref(p), &e))?;
+    for p in &found {
+        p.dot_loop.check_shape().map_err(|e| refusal(std::slice::from_ref(p), &e))?;
     }
     let op = first.op;
     // The deepest dot has the largest stages.
-    let deepest = products.iter().map(|p| p.product).max_by_key(|p| p.k).unwrap_or(first.product);
-    let product = DotLoop { over_tiles: loops(op) > 1, ..deepest };
-    let plan = tile_plan::plan(&product, &hints, &machine).map_err(|e| refusal(&products, &e))?;
-    mark_computed(&products, context);
-    let rings = rings(&products).len() as u32;
+    let deepest = found.iter().map(|p| p.dot_loop).max_by_key(|p| p.k).unwrap_or(first.dot_loop);
+    let dot_loop = DotLoop { over_tiles: loops(op) > 1, ..deepest };
+    let plan = tile_plan::plan(&dot_loop, &hints, &machine).map_err(|e| refusal(&found, &e))?;
+    mark_computed(&found, context);
+    let rings = rings(&found).len() as u32;
     // If the producer's warps compute tiles, they need scratch memory too.
-    let movers = if product.producer_computed.contains(&true) { 2 } else { 1 };
-    let fit = |scratch: u32| stages(&plan, &product, rings, scratch * movers);
+    let movers = if dot_loop.producer_computed.contains(&true) { 2 } else { 1 };
+    let fit = |scratch: u32| stages(&plan, &dot_loop, rings, scratch * movers);
     let least = least_scratch(plan.groups.0 * plan.groups.1);
-    let mut scratch = scratch(function.op(), &product, &products, &loads.computed).max(least);
+    let mut scratch = scratch(function.op(), &dot_loop, &found, &loads.computed).max(least);
     // Move results through shared memory in parts rather than wait for loads in each iteration.
     while scratch > SCRATCH_BYTES as u32 && fit(scratch).is_none_or(|s| s < plan.stages.min(HIDING_STAGES)) {
         scratch /= 2;
     }
     let stages = fit(scratch).ok_or_else(|| (op, "two stages of the operands do not fit shared memory".to_string()))?;
     let mut reasons = plan.reasons.clone();
-    reasons.extend(products.iter().flat_map(|p| &p.no_copies).map(|(_, reason)| reason.clone()));
+    reasons.extend(found.iter().flat_map(|p| &p.no_copies).map(|(_, reason)| reason.clone()));
     if stages < plan.stages {
         reasons.push(format!("{stages} stages, next to {scratch} bytes for other uses of shared memory"));
     }
@@ -232,9 +232,9 @@ fn plan<'c>(
 }
 
 /// Returns the operands in a stage of each ring. Dots with the same list of operands share a ring.
-fn rings<'c>(products: &[Found<'c>]) -> Vec<Vec<(MemDescType<'c>, bool)>> {
+fn rings<'c>(found: &[Found<'c>]) -> Vec<Vec<(MemDescType<'c>, bool)>> {
     let mut all: Vec<Vec<(MemDescType<'c>, bool)>> = vec![];
-    for p in products {
+    for p in found {
         if !p.stage.is_empty() && !all.contains(&p.stage) {
             all.push(p.stage.clone());
         }
@@ -243,32 +243,32 @@ fn rings<'c>(products: &[Found<'c>]) -> Vec<Vec<(MemDescType<'c>, bool)>> {
 }
 
 /// Sets the stage of each dot. A tile that several dots read is in the stage once.
-fn share_stages(products: &mut [Found<'_>]) {
+fn share_stages(found: &mut [Found<'_>]) {
     let load_of = |side: &PlannedOperand<'_>| {
         if let PlannedOperand::Ring { load, .. } = side { Some(op_key(*load)) } else { None }
     };
-    let tiles: Vec<Vec<usize>> = products.iter().map(|p| p.sides.iter().filter_map(load_of).collect()).collect();
+    let tiles: Vec<Vec<usize>> = found.iter().map(|p| p.sides.iter().filter_map(load_of).collect()).collect();
     for group in groups_by_tiles(&tiles) {
         let (mut stage, mut seen) = (vec![], FxHashSet::default());
-        let sides = group.iter().flat_map(|i| &products[*i].sides);
+        let sides = group.iter().flat_map(|i| &found[*i].sides);
         for side in sides.filter(|s| load_of(s).is_none_or(|load| seen.insert(load))) {
             stage.extend(side.stage());
         }
-        products[group[0]].stage = stage;
+        found[group[0]].stage = stage;
     }
 }
 
 /// Explains why there is no plan. If an operand is producer-computed, the reason starts with the obstacle to TMA.
-fn refusal<'c>(products: &[Found<'c>], error: &NoPlan) -> Obstacle<'c> {
-    match products.iter().find_map(|p| p.no_copies.first()) {
+fn refusal<'c>(found: &[Found<'c>], error: &NoPlan) -> Obstacle<'c> {
+    match found.iter().find_map(|p| p.no_copies.first()) {
         Some((op, reason)) => (*op, format!("{reason}; {error}")),
-        None => (products[0].op, error.to_string()),
+        None => (found[0].op, error.to_string()),
     }
 }
 
 /// Marks producer-computed operands for `tileaa-outline-producers`.
-fn mark_computed(products: &[Found<'_>], context: &Context) {
-    for p in products {
+fn mark_computed(found: &[Found<'_>], context: &Context) {
+    for p in found {
         let marks = [0, 1]
             .map(|i| if let PlannedOperand::ProducerComputed { how, .. } = p.sides[i] { Some(how) } else { None });
         if marks.iter().any(Option::is_some) {
@@ -293,29 +293,29 @@ fn hints<'c>(function: nv_tileaa::FuncOp<'c>, loads: &[OpRef<'c>], target: &Targ
 
 /// Returns the number of stages of each ring that fit next to `scratch` bytes, at most the number of the plan. Returns
 /// `None` if fewer than two fit.
-fn stages(plan: &Plan, product: &DotLoop, rings: u32, scratch: u32) -> Option<u32> {
+fn stages(plan: &Plan, dot_loop: &DotLoop, rings: u32, scratch: u32) -> Option<u32> {
     let room = plan.shared_available.checked_sub(scratch + OTHER_BYTES)?;
-    let fit = room / rings / product.stage_bytes().next_multiple_of(1024);
+    let fit = room / rings / dot_loop.stage_bytes().next_multiple_of(1024);
     Some(plan.stages.min(fit)).filter(|s| *s >= 2)
 }
 
 /// Returns the bytes of shared memory for layout conversions, in addition to the rings. If tensors are computed only
-/// after all dots, they reuse the memory of the rings. In a loop over tiles, a result should be converted at once.
+/// after all dots, they reuse the memory of the rings. In a loop over tiles, a whole result should fit.
 /// `in_stages` are the ops that are computed in the stages of operands.
-fn scratch(function: OpRef<'_>, product: &DotLoop, products: &[Found<'_>], in_stages: &[OpRef<'_>]) -> u32 {
+fn scratch(function: OpRef<'_>, dot_loop: &DotLoop, found: &[Found<'_>], in_stages: &[OpRef<'_>]) -> u32 {
     let outermost = |op: OpRef<'_>| -> usize {
         let ancestors = std::iter::successors(Some(op), |o| parent_op(*o).filter(|p| op_key(*p) != op_key(function)));
         ancestors.last().map_or(0, op_key)
     };
-    let of_products: Vec<usize> = products.iter().map(|p| outermost(p.op)).collect();
+    let of_dots: Vec<usize> = found.iter().map(|p| outermost(p.op)).collect();
     let body = entry_block(region(function, 0));
     let mut before = true;
     let mut computes = false;
     for op in body.into_iter().flat_map(ops_of) {
-        let holds = of_products.contains(&op_key(op));
+        let holds = of_dots.contains(&op_key(op));
         walk(op, &mut |o| {
-            let of_product = DotOp::cast(o).is_some() || TiledLoadOp::cast(o).is_some() || in_stages.contains(&o);
-            let moves = behaviour::layout_relation(o) != LayoutRelation::Leaf && !of_product && region_count(o) == 0;
+            let of_dot = DotOp::cast(o).is_some() || TiledLoadOp::cast(o).is_some() || in_stages.contains(&o);
+            let moves = behaviour::layout_relation(o) != LayoutRelation::Leaf && !of_dot && region_count(o) == 0;
             let shape = matches!(behaviour::layout_relation(o), LayoutRelation::Reshape | LayoutRelation::Permute);
             let has_tensors = results(o).any(|r| Tensor::of_value(r).is_some());
             let stores = result_count(o) > 0 && TiledStoreOp::cast(o).is_some();
@@ -323,8 +323,8 @@ fn scratch(function: OpRef<'_>, product: &DotLoop, products: &[Found<'_>], in_st
         });
         before &= !holds;
     }
-    if product.over_tiles {
-        product.result_bytes().max(SCRATCH_BYTES as u32)
+    if dot_loop.over_tiles {
+        dot_loop.result_bytes().max(SCRATCH_BYTES as u32)
     } else if computes {
         SCRATCH_BYTES as u32
     } else {
@@ -350,7 +350,7 @@ fn loops(op: OpRef<'_>) -> usize {
 }
 
 /// Analyzes a dot for the planner. Adds its loads, and the ops that compute its operands, to `loads`.
-fn product<'c>(
+fn analyze<'c>(
     dot: DotOp<'c>,
     function: OpRef<'c>,
     (facts, target): (&Facts, &Target),
@@ -369,10 +369,10 @@ fn product<'c>(
         })
         .ok_or_else(|| not("no warpgroup instruction multiplies these types"))?;
     let extent = |e: i64| u32::try_from(e).unwrap_or(u32::MAX);
-    let mut product = DotLoop::new((extent(m), extent(n), extent(k)), operand);
-    product.exact_accumulation = element_of(lhs.element, false)
+    let mut dot_loop = DotLoop::new((extent(m), extent(n), extent(k)), operand);
+    dot_loop.exact_accumulation = element_of(lhs.element, false)
         .is_some_and(|e| promotes(e, dot.fast_acc(), (dot.acc(), k), tile_plan::PROMOTION));
-    product.result_bits = stored_bits(function, m * n).unwrap_or(storage_bits(acc.element));
+    dot_loop.result_bits = stored_bits(function, m * n).unwrap_or(storage_bits(acc.element));
     let (mut sides, mut no_copies) = (vec![], vec![]);
     for (i, (v, depth)) in [(dot.lhs(), 1), (dot.rhs(), 0)].into_iter().enumerate() {
         let name = ["lhs", "rhs"][i];
@@ -382,12 +382,12 @@ fn product<'c>(
             Source::Loaded(found) => match copied((dot, depth), &found, function, (facts, target)) {
                 Ok(Copied { view, desc, unproved: None }) => {
                     if found.contiguous_dimension(&view) != Some(depth) {
-                        *[&mut product.a_major, &mut product.b_major][i] = Major::Mn;
+                        *[&mut dot_loop.a_major, &mut dot_loop.b_major][i] = Major::Mn;
                     }
-                    product.computed[i] = !found.computed.is_empty();
+                    dot_loop.computed[i] = !found.computed.is_empty();
                     // A warp looks up its map between the loads.
                     if is_inside(view.make.op()) {
-                        product.producer_registers = product.producer_registers.map(|r| r.max(MAP_REGISTERS));
+                        dot_loop.producer_registers = dot_loop.producer_registers.map(|r| r.max(MAP_REGISTERS));
                     }
                     loads.computed.extend(found.rounded.into_iter().chain(found.computed));
                     loads.loads.push(found.load);
@@ -408,7 +408,7 @@ fn product<'c>(
             }
             // Other computed tiles are excluded: consumers would wait for global memory in each iteration.
             Source::Computed if i == 0 && matches!(operand.bits(), 8 | 16) && comes_from_product(v) => {
-                product.a_storage = AStorage::Registers { extra: 0 };
+                dot_loop.a_storage = AStorage::Registers { extra: 0 };
                 sides.push(PlannedOperand::Registers(v));
                 continue;
             }
@@ -425,19 +425,19 @@ fn product<'c>(
         let when = if or_copy { " if a run-time test requires it" } else { "" };
         no_copies.push((obstacle.0, format!("producer warps compute {name}{when}: {}", obstacle.1)));
         if tile.fast != depth {
-            *[&mut product.a_major, &mut product.b_major][i] = Major::Mn;
+            *[&mut dot_loop.a_major, &mut dot_loop.b_major][i] = Major::Mn;
         }
-        product.producer_computed[i] = true;
-        product.copied[i] = tile.copied;
-        product.producer_instructions += tile.instructions;
-        product.producer_loads = product.producer_loads.max(tile.loads);
-        for (most, registers) in product.producer_registers.iter_mut().zip(tile.registers) {
+        dot_loop.producer_computed[i] = true;
+        dot_loop.copied[i] = tile.copied;
+        dot_loop.producer_instructions += tile.instructions;
+        dot_loop.producer_loads = dot_loop.producer_loads.max(tile.loads);
+        for (most, registers) in dot_loop.producer_registers.iter_mut().zip(tile.registers) {
             *most = registers.max(*most);
         }
         sides.push(PlannedOperand::ProducerComputed { stage, how: Mark { fast: tile.fast, or_copy } });
     }
     let sides: [PlannedOperand<'c>; 2] = sides.try_into().map_err(|_| not("it does not have two operands"))?;
-    Ok(Found { op, product, sides, stage: vec![], no_copies })
+    Ok(Found { op, dot_loop, sides, stage: vec![], no_copies })
 }
 
 /// A tile that TMA loads.

@@ -437,7 +437,7 @@ fn plain_load<'c>(by: ProduceOneOp<'c>, stage: MemDescType<'c>) -> Option<OpRef<
 }
 
 fn iterator_type(op: OpRef<'_>) -> Result<Type<'_>, Failed> {
-    PipelineIteratorType::get(op.location()).map(Into::into).ok_or_else(|| fail(op, "no type of iterators"))
+    PipelineIteratorType::get(op.location()).map(Into::into).ok_or_else(|| fail(op, "cannot build the iterator type"))
 }
 
 /// Applies `op`, which reshapes or permutes a tensor, to storage of one.

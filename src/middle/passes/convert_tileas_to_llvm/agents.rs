@@ -1,5 +1,7 @@
-//! Lowers agents to branches on the warp number. Inside an agent's program, warps and threads are numbered from the
-//! agent's first.
+//! Lowers agents to branches on the warp number.
+//!
+//! Inside an agent's program, warps and threads are numbered from the agent's first. Each agent has a named barrier of
+//! its threads. An agent with `registers` starts with `setmaxnreg`.
 //!
 //! ```text
 //! warp < w0          ? agent 0

@@ -30,34 +30,34 @@ const MOST_GROUPS: u32 = 2;
 
 pub(super) fn plan<'c>(
     function: OpRef<'c>,
-    products: &[Found<'c>],
+    found: &[Found<'c>],
     hints: &Hints,
     machine: &Machine,
 ) -> Result<DotPlan, Obstacle<'c>> {
-    let op = products[0].op;
-    if let Some(p) = products.iter().find(|p| p.product.operand.bits() > 16) {
+    let op = found[0].op;
+    if let Some(p) = found.iter().find(|p| p.dot_loop.operand.bits() > 16) {
         return Err((p.op, "dots of 32-bit elements depend on each other or are in the same block".into()));
     }
-    let rings = rings(products);
+    let rings = rings(found);
     if rings.is_empty() {
         return Err((op, "no operand of its dots is loaded".into()));
     }
     // The block with the most multiplications decides; the rings of other blocks have the same number of stages.
     let work = |block: usize| {
-        let of = products.iter().filter(|p| block_of(p.op) == block).map(|p| p.product);
+        let of = found.iter().filter(|p| block_of(p.op) == block).map(|p| p.dot_loop);
         of.map(|p| u64::from(p.m) * u64::from(p.n) * u64::from(p.k)).sum::<u64>()
     };
-    let block = products.iter().map(|p| block_of(p.op)).max_by_key(|b| work(*b)).unwrap_or_default();
-    let inside = || products.iter().filter(|p| block_of(p.op) == block);
+    let block = found.iter().map(|p| block_of(p.op)).max_by_key(|b| work(*b)).unwrap_or_default();
+    let inside = || found.iter().filter(|p| block_of(p.op) == block);
     let computed = inside().next().and_then(|p| block_around(p.op)).map_or(0, elements_computed);
     // If the producer's warps compute tiles, they need scratch memory too.
-    let movers = if products.iter().any(|p| p.product.producer_computed.contains(&true)) { 2 } else { 1 };
+    let movers = if found.iter().any(|p| p.dot_loop.producer_computed.contains(&true)) { 2 } else { 1 };
     // Two barriers for each stage, or three if a converter may change the stage.
-    let converted = products.iter().any(|p| p.product.converted_bytes() > 0);
+    let converted = found.iter().any(|p| p.dot_loop.converted_bytes() > 0);
     let barriers = (if converted { 3 } else { 2 }) * rings.len() as u32 * MAX_STAGES;
     let kernel = Kernel {
-        dots: inside().map(|p| p.product).collect(),
-        elsewhere: products.iter().filter(|p| block_of(p.op) != block).map(|p| p.product).collect(),
+        dots: inside().map(|p| p.dot_loop).collect(),
+        elsewhere: found.iter().filter(|p| block_of(p.op) != block).map(|p| p.dot_loop).collect(),
         rings: rings
             .iter()
             .map(|operands| Ring {
@@ -65,15 +65,15 @@ pub(super) fn plan<'c>(
                 steps: inside().filter(|p| p.stage == *operands).count() as u32,
             })
             .collect(),
-        resident: resident_bytes(products),
+        resident: resident_bytes(found),
         scratch: least_scratch(MOST_GROUPS) * movers + other_bytes(function, barriers),
-        producer_registers: products.iter().map(|p| p.product.producer_registers[0]).max().unwrap_or(0),
+        producer_registers: found.iter().map(|p| p.dot_loop.producer_registers[0]).max().unwrap_or(0),
         computed,
     };
-    let pressure = Pressure::of(function, products);
+    let pressure = Pressure::of(function, found);
     let plan = plan_kernel(&kernel, &|groups| pressure.registers(groups), hints, machine);
-    let plan = plan.map_err(|e| refusal(products, &e))?;
-    let no_copies = products.iter().flat_map(|p| &p.no_copies).map(|(_, reason)| reason.clone());
+    let plan = plan.map_err(|e| refusal(found, &e))?;
+    let no_copies = found.iter().flat_map(|p| &p.no_copies).map(|(_, reason)| reason.clone());
     let reasons: Vec<String> = plan.reasons.iter().cloned().chain(no_copies).collect();
     remark(op, remark::WARPGROUP_PLAN, reasons.join("; "), "");
     let registers = plan.registers;
@@ -89,9 +89,9 @@ pub(super) fn plan<'c>(
 }
 
 /// Returns the bytes of the resident operands, counting each once.
-fn resident_bytes(products: &[Found<'_>]) -> u32 {
+fn resident_bytes(found: &[Found<'_>]) -> u32 {
     let mut seen = FxHashSet::default();
-    let sides = products.iter().flat_map(|p| &p.sides);
+    let sides = found.iter().flat_map(|p| &p.sides);
     sides
         .filter_map(|side| match side {
             PlannedOperand::Resident(v) if seen.insert(key(*v)) => Tensor::of_value(*v),
@@ -156,9 +156,9 @@ struct Pressure<'c> {
 }
 
 impl<'c> Pressure<'c> {
-    fn of(function: OpRef<'c>, products: &[Found<'c>]) -> Self {
+    fn of(function: OpRef<'c>, found: &[Found<'c>]) -> Self {
         let (mut read, mut elsewhere) = (vec![], FxHashSet::default());
-        for p in products {
+        for p in found {
             for (i, side) in p.sides.iter().enumerate() {
                 let v = operand(p.op, i);
                 match side {
