@@ -20,8 +20,8 @@
 //! An operand of a dot must be one of these:
 //!
 //! * **Ring.** A tile of a view that TMA can load (`analysis::tensor_maps`). It is loaded next to the dot and used by
-//!   nothing else, except by other dots that each add to an accumulator of their own. It may be reshaped, or computed
-//!   element by element in the same number of bits.
+//!   nothing else, except by other dots that add to separate accumulators. It may be reshaped, or computed element by
+//!   element in the same number of bits.
 //! * **Resident.** A value from before the loop around the dot. It is stored to shared memory once.
 //! * **Registers.** A left operand that is computed from the result of another dot.
 //! * **Producer-computed.** Any other tile that warps of the producer can load or compute (`analysis::tile_programs`).
@@ -258,7 +258,7 @@ fn share_stages(found: &mut [Found<'_>]) {
     }
 }
 
-/// Explains why there is no plan. If an operand is producer-computed, the reason starts with the obstacle to TMA.
+/// Explains why planning failed. If an operand is producer-computed, the reason starts with the obstacle to TMA.
 fn refusal<'c>(found: &[Found<'c>], error: &NoPlan) -> Obstacle<'c> {
     match found.iter().find_map(|p| p.no_copies.first()) {
         Some((op, reason)) => (*op, format!("{reason}; {error}")),

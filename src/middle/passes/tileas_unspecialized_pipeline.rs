@@ -24,8 +24,8 @@
 //! of iteration `i - 1`, whose stage is filled next. The last iterations start no copies but close empty groups, so
 //! the same count of pending groups is right in every iteration.
 //!
-//! All warps of the CTA run this loop; there is no producer. `tileas-materialize-async` has already replaced the loads
-//! of `wgmma` dots. The rings must fit into shared memory next to the other uses of the loop, otherwise they have
+//! All warps of the CTA issue the copies, instead of a producer. `tileas-materialize-async` has already replaced the
+//! loads of `wgmma` dots. The rings must fit into shared memory next to the other uses of the loop, otherwise they have
 //! fewer stages. A loop for which fewer than two stages fit is not changed. Remarks name these missed optimizations.
 //!
 //! The pass has three parts. [`Candidates`] finds the loads that may be pipelined, [`schedule`] chooses how many

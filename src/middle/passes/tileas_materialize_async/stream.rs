@@ -657,8 +657,8 @@ impl<'c> Stream<'c> {
 }
 
 impl<'c> Flight<'c> {
-    /// Recognizes a group in flight: the loop carries its accumulator, and nothing else uses the result. Dots that
-    /// share a stage must all be pure accumulations.
+    /// Returns the state of a group that can be in flight at the end of an iteration: the loop carries its
+    /// accumulators, and nothing else uses the results. Several dots must all be pure accumulations.
     fn of(group: &DotGroup<'c>, around: OpRef<'c>, body: Blk<'c>) -> Option<Self> {
         let last = ops_of(body).last()?;
         let (mut indices, mut accs, mut adds_on) = (vec![], vec![], true);
@@ -676,8 +676,8 @@ impl<'c> Flight<'c> {
             }
             let acc = arg(body, index + 1);
             let this_adds_on = dot.acc() == acc && uses(acc).len() == 1;
-            // A loop that starts with the accumulator has its own registers for it, so the accumulator would be copied
-            // while the dot is in flight.
+            // A loop as the first user has its own registers for the accumulator, which would be copied to them while
+            // the dot is in flight.
             let used_before = || {
                 let first = first_user(body, acc).filter(|user| region_count(*user) == 0);
                 group.dots.len() == 1 && first.is_some() && shares_registers(*dot, acc, body)
@@ -694,9 +694,9 @@ impl<'c> Flight<'c> {
 }
 
 /// Whether a dot's result can share the registers of `old`, the accumulator that the loop carries. It must: otherwise
-/// the end of the iteration copies the result while the dot is in flight. Nothing may read `old` once the new
-/// accumulator is written. This starts at the dot if it adds to zero or to a loop invariant. Otherwise it starts where
-/// `old` is changed, element by element, into the value to which the dot adds.
+/// the end of the iteration copies the result while the dot is in flight. Nothing may read `old` once its
+/// registers are overwritten: by the dot, if it adds to zero or to a loop invariant, otherwise by the first op of the
+/// element-wise computation from `old` to the value to which the dot adds.
 fn shares_registers<'c>(dot: DotOp<'c>, old: Val<'c>, body: Blk<'c>) -> bool {
     let users = uses(old);
     let is_before = |user: OpRef<'c>| {
@@ -751,7 +751,7 @@ fn dots_in_flight<'c>(dot: OpRef<'c>, user: OpRef<'c>) -> Vec<OpRef<'c>> {
     dots
 }
 
-/// Returns the last value that is computed from `from` up to `to`, if it consists of 32-bit elements.
+/// Returns the last value of 32-bit elements that is computed in the ops from `from` up to `to`.
 fn last_between<'c>(from: OpRef<'c>, to: OpRef<'c>) -> Option<Val<'c>> {
     let between: Vec<OpRef<'c>> = std::iter::once(from).chain(ops_after(from)).take_while(|o| *o != to).collect();
     let computed = |o: &OpRef<'c>| {

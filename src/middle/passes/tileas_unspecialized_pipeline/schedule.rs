@@ -1,4 +1,4 @@
-//! The schedule of a pipelined loop: how many iterations ahead of its own each copy starts.
+//! The schedule of a pipelined loop: how many iterations ahead each copy starts.
 //!
 //! ```text
 //! ahead = [3, 1]     the first load has a ring of 4 stages, the second of 2
