@@ -1,4 +1,5 @@
-// Ops of nv_tileas that divide a block's warps among programs. Included by NvTileASOps.td, whose classes they use.
+// Ops of nv_tileas that divide the warps of a CTA among programs. Included by NvTileASOps.td, which defines the
+// classes used here.
 #ifndef NV_TILEAS_AGENT_OPS_TD
 #define NV_TILEAS_AGENT_OPS_TD
 
@@ -6,16 +7,17 @@ def NvTileAS_AgentSwitchOp : NvTileAS_Op<"async.pipeline.agent_switch", NvTileAA
     [RecursiveMemoryEffects, NoRegionArguments, NoTerminator, ThreadScopeOpInterface]> {
   let summary = "agents: groups of warps that run different programs at the same time";
   let description = [{
-    Region `i` is run by `warps[i]` warps, counted from the first warp of the block on; warps that are left over do
-    nothing. In a region, warps, threads and barriers are numbered within the agent, layouts have the agent's warps, and
-    "uniform" means equal in all of its threads.
+    Region `i` is run by `warps[i]` warps. The regions take consecutive warps, from the first warp of the CTA;
+    remaining warps do nothing. Inside a region, warps, threads and barriers are numbered within the agent, layouts
+    refer to the agent's warps, and "uniform" means equal in all threads of the agent.
 
-    From outside come scalars, views, tokens and descriptors of memory, which are the same in all threads, but no
-    tensors in registers. Nothing comes out but through memory. Agents do not meet at the end: what follows them and
-    reads what another agent wrote needs a barrier of the block.
+    A region may use scalars, views, tokens and memory descriptors from outside, which are the same in all threads. It
+    must not use tensors in registers from outside. Results leave an agent only through memory. Agents do not
+    synchronize at the end: later code that reads what another agent wrote needs a CTA barrier.
 
-    With `registers`, threads of agent `i` have `registers[i]` registers each from the start of its region on, taken from
-    what the block was launched with. Agents are whole warpgroups then, four warps aligned.
+    With `registers`, each thread of agent `i` has `registers[i]` registers from the start of its region. They come
+    from the registers that the CTA has at launch. In this case each agent consists of whole warpgroups (four aligned
+    warps).
 
     ```mlir
     nv_tileas.async.pipeline.agent_switch warps [1, 4] {
@@ -37,28 +39,29 @@ def NvTileAS_AgentSwitchOp : NvTileAS_Op<"async.pipeline.agent_switch", NvTileAA
   let hasRegionVerifier = 1;
 }
 
-//===-- turns ---------------------------------------------------------------//
-// Warpgroups that run one program may keep what they do with a unit apart: between `ping_pong_wait` and `ping_pong_arrive` there is
-// one of them at a time, the first, the second and so on to the last, and then the first again.
+//===-- ping-pong -----------------------------------------------------------//
+// The warpgroups that run one program may alternate on a unit such as the tensor cores. Only one of them at a time is
+// between `ping_pong_wait` and `ping_pong_arrive`: the first, then the second, and so on to the last, then the first
+// again.
 //
 //   %t = create_ping_pong : <2>      the first warpgroup may begin
 //   loop {
-//     ping_pong_wait %t               until the warpgroup before has given its turn
-//     start products
-//     ping_pong_arrive %t               the warpgroup behind may start its own
-//     wait for the products, compute with them
+//     ping_pong_wait %t              wait for the arrival of the previous warpgroup
+//     issue dots
+//     ping_pong_arrive %t            the next warpgroup may issue its dots
+//     wait for the dots, compute with the results
 //   }
-//   end_ping_pong %t                 nobody's turn is left over
+//   end_ping_pong %t                 consume the last arrival
 //
-// Nothing but time depends on it. Accesses of memory are not ordered, and a program without these ops has the same
-// results. All warpgroups take turns equally often, since what an agent branches on is the same in all of its threads.
-// Threads of the agent must not meet between `ping_pong_wait` and `ping_pong_arrive`.
+// These ops affect only timing. They do not order memory accesses, and a program without them has the same results.
+// All warpgroups execute them equally often, since the branches of an agent are uniform. The agent must not contain a
+// barrier of all its threads between `ping_pong_wait` and `ping_pong_arrive`.
 
 def NvTileAS_CreatePingPongOp : NvTileAS_Op<"async.pipeline.create_ping_pong", NvTileAA_Program, [NvTileAA_TouchesAll]> {
-  let summary = "the warpgroups of the agent will take turns; the first one begins";
+  let summary = "start a ping-pong of the agent's warpgroups; the first one may begin";
   let description = [{
-    The agent, or else the block, has four warps for each of the type's `groups`. Each of these takes one of the barriers
-    that a block has by number.
+    The agent, or the CTA if there are no agents, has four warps for each of the type's `groups`. Each group takes one
+    of the CTA's named barriers.
   }];
   let results = (outs NvTileAS_PingPongType:$ping_pong);
   let assemblyFormat = "attr-dict `:` type($ping_pong)";
@@ -66,21 +69,21 @@ def NvTileAS_CreatePingPongOp : NvTileAS_Op<"async.pipeline.create_ping_pong", N
 }
 
 def NvTileAS_PingPongWaitOp : NvTileAS_Op<"async.pipeline.ping_pong_wait", NvTileAA_Program, [NvTileAA_TouchesAll]> {
-  let summary = "wait until it is the warpgroup's turn";
+  let summary = "wait until the previous warpgroup arrives";
   let arguments = (ins NvTileAS_PingPongType:$ping_pong);
   let assemblyFormat = "$ping_pong attr-dict `:` type($ping_pong)";
   let hasVerifier = 1;
 }
 
 def NvTileAS_PingPongArriveOp : NvTileAS_Op<"async.pipeline.ping_pong_arrive", NvTileAA_Program, [NvTileAA_TouchesAll]> {
-  let summary = "it is the next warpgroup's turn";
+  let summary = "let the next warpgroup begin";
   let arguments = (ins NvTileAS_PingPongType:$ping_pong);
   let assemblyFormat = "$ping_pong attr-dict `:` type($ping_pong)";
   let hasVerifier = 1;
 }
 
 def NvTileAS_EndPingPongOp : NvTileAS_Op<"async.pipeline.end_ping_pong", NvTileAA_Program, [NvTileAA_TouchesAll]> {
-  let summary = "no more turns: the first warpgroup takes the one that the last has given";
+  let summary = "end a ping-pong: the first warpgroup consumes the arrival of the last";
   let arguments = (ins NvTileAS_PingPongType:$ping_pong);
   let assemblyFormat = "$ping_pong attr-dict `:` type($ping_pong)";
   let hasVerifier = 1;

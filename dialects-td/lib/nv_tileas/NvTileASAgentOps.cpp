@@ -1,10 +1,11 @@
-// Verifiers of agents and of barriers.
+// Verifiers of agents and barriers.
 //
-// Checked here: every region has warps of its own, a power of two of them and all within the block; agents are not nested; no
-// tensor in registers crosses into an agent; a barrier names its threads if it names itself; those that take turns are
-// whole warpgroups of one agent, not one thread of it, and what they take is given and ended in the same agent.
-// Not checked here: that turns are given as often as they are taken and accesses of different agents are ordered
-// (`tileas-check-synchronization`), and registers.
+// Checked here: the warps of each region are a power of two and within the CTA; agents are not nested; no tensor in
+// registers crosses into an agent; a barrier has an id if and only if it has a thread count; the threads of a
+// ping-pong are whole warpgroups of one agent, and its ops are in that agent, outside `elect`.
+//
+// Not checked here: each `ping_pong_wait` has an arrival, accesses of different agents are ordered
+// (`tileas-check-synchronization`), and register counts (`tileas-check-register-budget`).
 #include "mlir/IR/OpImplementation.h"
 #include "nv_tileas/NvTileAS.h"
 
@@ -20,23 +21,23 @@ int64_t AgentSwitchOp::getFirstWarp(unsigned region) {
 
 LogicalResult AgentSwitchOp::verify() {
   if (getWarps().size() != getAgents().size())
-    return emitOpError("has ") << getAgents().size() << " regions and warps for " << getWarps().size();
+    return emitOpError("has ") << getAgents().size() << " regions but warp counts for " << getWarps().size();
   if (getAgents().empty())
     return emitOpError("has no regions");
   for (int64_t warps : getWarps())
     if (warps <= 0 || (warps & (warps - 1)))
-      return emitOpError("an agent has a power of two of warps, got ") << warps;
+      return emitOpError("an agent's warp count must be a power of two, got ") << warps;
   Operation *around = (*this)->getParentOp();
   while (around && !isa<nv_tileaa::ThreadScopeOpInterface>(around))
     around = around->getParentOp();
   if (!around)
     return success();
   if (isa<AgentSwitchOp>(around))
-    return emitOpError("stands inside of an agent");
+    return emitOpError("agents cannot be nested");
   int64_t block = cast<nv_tileaa::ThreadScopeOpInterface>(around).getWarpCount(0);
   int64_t needed = getFirstWarp(getWarps().size());
   if (block >= 0 && needed > block)
-    return emitOpError("needs ") << needed << " warps, and the block has " << block;
+    return emitOpError("needs ") << needed << " warps, but the CTA has " << block;
   return success();
 }
 
@@ -46,7 +47,7 @@ LogicalResult AgentSwitchOp::verifyRegions() {
       for (Value v : op->getOperands()) {
         if (!isa<RankedTensorType>(v.getType()) || agent.isAncestor(v.getParentRegion()))
           continue;
-        op->emitOpError("uses a tensor in registers from outside of its agent");
+        op->emitOpError("uses a tensor in registers from outside its agent");
         return WalkResult::interrupt();
       }
       return WalkResult::advance();
@@ -59,17 +60,17 @@ LogicalResult AgentSwitchOp::verifyRegions() {
 
 LogicalResult BarrierOp::verify() {
   if (getId().has_value() != getThreads().has_value())
-    return emitOpError("has an id without a number of threads, or the other way round");
+    return emitOpError("needs both an id and a thread count, or neither");
   if (getId().value_or(0) > 15)
-    return emitOpError("a block has barriers 0 to 15, got ") << *getId();
+    return emitOpError("a barrier id must be from 0 to 15, got ") << *getId();
   if (getThreads().value_or(32) % 32)
-    return emitOpError("whole warps meet, got ") << *getThreads() << " threads";
+    return emitOpError("the thread count must be a multiple of 32, got ") << *getThreads();
   return success();
 }
 
 LogicalResult PingPongType::verify(function_ref<InFlightDiagnostic()> emitError, int64_t groups) {
   if (groups < 2 || groups > 8)
-    return emitError() << "2 to 8 warpgroups take turns, got " << groups;
+    return emitError() << "a ping-pong has 2 to 8 warpgroups, got " << groups;
   return success();
 }
 
@@ -83,43 +84,43 @@ static Region *agentOf(Operation *op) {
 
 LogicalResult CreatePingPongOp::verify() {
   if ((*this)->getParentOfType<ElectOp>())
-    return emitOpError("is for whole warpgroups, and not for one thread");
+    return emitOpError("applies to whole warpgroups and cannot be inside 'nv_tileas.async.elect'");
   if (Region *agent = agentOf(*this)) {
     auto scope = cast<nv_tileaa::ThreadScopeOpInterface>(agent->getParentOp());
     int64_t warps = scope.getWarpCount(agent->getRegionNumber());
     int64_t groups = getPingPong().getType().getGroups();
     if (warps >= 0 && warps != 4 * groups)
-      return emitOpError("is for ") << groups << " warpgroups, and the agent has " << warps << " warps";
+      return emitOpError("is for ") << groups << " warpgroups, but the agent has " << warps << " warps";
     if (scope.getFirstWarp(agent->getRegionNumber()) % 4)
-      return emitOpError("stands in an agent that does not begin with a warpgroup");
+      return emitOpError("needs an agent that starts at a warpgroup boundary");
   }
   Block *block = (*this)->getBlock();
   EndPingPongOp end;
   for (Operation *user : getPingPong().getUsers()) {
     if (auto other = dyn_cast<EndPingPongOp>(user)) {
       if (end || other->getBlock() != block)
-        return emitOpError("has turns that end once, in the same block");
+        return emitOpError("needs exactly one 'end_ping_pong', in the same block");
       end = other;
     }
   }
   if (!end)
-    return emitOpError("has turns that end once, in the same block");
+    return emitOpError("needs exactly one 'end_ping_pong', in the same block");
   for (Operation *user : getPingPong().getUsers()) {
     Operation *here = block->findAncestorOpInBlock(*user);
     if (here && here != end && end->isBeforeInBlock(here))
-      return user->emitOpError("comes behind the end of its turns");
+      return user->emitOpError("follows the end of its ping-pong");
   }
   return success();
 }
 
-// Turns belong to the threads that run both ops.
-static LogicalResult verifyPingPong(Operation *op, Value turns) {
-  if (!turns.getDefiningOp<CreatePingPongOp>())
-    return op->emitOpError("has turns that no 'nv_tileas.async.pipeline.create_ping_pong' has made");
+// Checks an op that refers to a ping-pong: the same threads run it and the op that created the ping-pong.
+static LogicalResult verifyPingPong(Operation *op, Value pingPong) {
+  if (!pingPong.getDefiningOp<CreatePingPongOp>())
+    return op->emitOpError("needs the result of 'nv_tileas.async.pipeline.create_ping_pong'");
   if (op->getParentOfType<ElectOp>())
-    return op->emitOpError("is for whole warpgroups, and not for one thread");
-  if (agentOf(op) != agentOf(turns.getDefiningOp()))
-    return op->emitOpError("has the turns of another agent");
+    return op->emitOpError("applies to whole warpgroups and cannot be inside 'nv_tileas.async.elect'");
+  if (agentOf(op) != agentOf(pingPong.getDefiningOp()))
+    return op->emitOpError("refers to the ping-pong of another agent");
   return success();
 }
 

@@ -1,25 +1,42 @@
-//! `tileaa-plan-dots`: which kernels multiply by warpgroups, and how.
+//! `tileaa-plan-dots`: decides which kernels use `wgmma`, and how.
 //!
-//! On targets with warpgroup products (`wgmma`) a kernel whose products multiply tiles that it loads is carried out by
-//! *agents*: a warpgroup that keeps rings of tiles in shared memory filled by tensor copies, and one or more that
-//! multiply. This pass looks whether a kernel can be, and lets `tile_plan` choose warpgroups, instructions, stages and
-//! registers, by measured numbers of the machine. The answer becomes an attribute of the function
-//! (`dialect::dot_plan`), which later passes follow; a kernel without one is compiled as before.
+//! On targets with `wgmma`, a kernel whose dots read tiles that it loads runs as *agents*: a producer keeps rings of
+//! tiles in shared memory filled, and one or two consumer warpgroups multiply them. This pass checks whether a kernel
+//! can run that way. If so, `tile_plan` chooses warpgroups, instructions, stages and registers from measured numbers
+//! of the machine. The result is an attribute of the function (`dialect::dot_plan`), which later passes follow. A
+//! kernel without the attribute uses `mma.sync`.
 //!
-//! A kernel can be if
+//! ```text
+//! func @f { for i { a = tiled_load ..; b = tiled_load ..; acc = dot a, b, acc } }
+//! ```
 //!
-//! * the operands of its products are tiles of views that nothing else uses, loaded next to the product, perhaps in
-//!   another shape (several products may multiply one, if each adds to sums of its own), or computed from such tiles
-//!   element by element in as many bits, and tensor copies can load them (`analysis::tensor_maps`); or they are there
-//!   before the loop around the product, so that they go to shared memory once; or, on the left, they are computed from
-//!   another product's result, in registers; or else warps of the producer can make them (`analysis::tile_programs`).
-//!   Where all that is not known is how a view lies in memory, they do so only if a test at run time says that copies
-//!   cannot;
-//! * no access before them orders the loads, none that is ordered behind them comes before the product, and what their
-//!   addresses and the control flow around them depend on can be computed twice (`analysis::producers`).
+//! becomes, for example,
 //!
-//! Products that are alone in their blocks, all of one shape, are planned by their loop (`tile_plan::plan`); others
-//! together, as a kernel (`kernel`). What is in the way is said by a remark.
+//! ```text
+//! func @f attributes {nv_tileas.dot_plan = {columns = 128, groups = [2, 1], registers = [168, 40, 232],
+//!                                            scratch = 32768, stages = 4}} { .. unchanged .. }
+//! ```
+//!
+//! An operand of a dot must be one of these:
+//!
+//! * **Ring.** A tile of a view that TMA can load (`analysis::tensor_maps`). It is loaded next to the dot and used by
+//!   nothing else, except by other dots that add to separate accumulators. It may be reshaped, or computed element by
+//!   element in the same number of bits.
+//! * **Resident.** A value from before the loop around the dot. It is stored to shared memory once.
+//! * **Registers.** A left operand that is computed from the result of another dot.
+//! * **Producer-computed.** Any other tile that warps of the producer can load or compute (`analysis::tile_programs`).
+//!   If only the alignment or strides of a view are unknown, a run-time test chooses between TMA and these warps.
+//!
+//! Two more conditions apply:
+//!
+//! * The loads are weak and follow no other access. Accesses that are ordered after a load are after the dot.
+//! * The producer can repeat the computation of addresses and of the control flow around the loads
+//!   (`analysis::producers`).
+//!
+//! If all dots have the same M, N and element types, are in different blocks and read both operands from rings, one
+//! plan fits each of their loops (`tile_plan::plan`). Otherwise the kernel is planned as a whole (`kernel`). A remark
+//! names the obstacle if a kernel is not planned. The pass changes no ops; it only marks producer-computed operands for
+//! `tileaa-outline-producers`.
 
 mod kernel;
 
@@ -94,27 +111,27 @@ impl RustPass for PlanDots {
     }
 }
 
-/// A product, and what the planner has to know of it.
+/// A dot, with the planner's input for it.
 struct Found<'c> {
     op: OpRef<'c>,
-    product: DotLoop,
+    dot_loop: DotLoop,
     sides: [PlannedOperand<'c>; 2],
-    /// Operands that a stage of its ring holds, and whether warps fill them. Of products that share tiles one has those
-    /// of all, and the others none.
+    /// The operands that a stage of its ring holds, and whether warps fill them. Of dots that share tiles, the first
+    /// lists the operands of all, and the lists of the others are empty.
     stage: Vec<(MemDescType<'c>, bool)>,
-    /// Why no copies bring operands that warps of the producer make.
+    /// Why TMA cannot load the producer-computed operands.
     no_copies: Vec<Obstacle<'c>>,
 }
 
-/// An operand.
+/// The place from which a dot reads an operand.
 enum PlannedOperand<'c> {
-    /// A ring of such stages holds it, which copies of what is loaded fill.
+    /// A ring of such stages, filled by TMA loads that replace `load`.
     Ring { stage: MemDescType<'c>, load: OpRef<'c> },
-    /// The same, and warps of the producer fill it, or copies where the view turns out to be ready for them.
+    /// The same, filled by warps of the producer, or by TMA if a run-time test of the view allows it.
     ProducerComputed { stage: MemDescType<'c>, how: Mark },
-    /// It lies in shared memory while the loop around the product runs.
+    /// Shared memory, for as long as the loop around the dot runs.
     Resident(Val<'c>),
-    /// It comes from registers.
+    /// Registers.
     Registers(Val<'c>),
 }
 
@@ -129,14 +146,14 @@ impl<'c> PlannedOperand<'c> {
     }
 }
 
-/// Loads into rings, and what is computed on the way there or where they are.
+/// Loads into rings, and the ops that compute operands on the way or in their stages.
 #[derive(Default)]
 struct Loads<'c> {
     loads: Vec<OpRef<'c>>,
     computed: Vec<OpRef<'c>>,
-    /// What warps of the producer do to make operands.
-    made: Vec<OpRef<'c>>,
-    /// The innermost loops and branches around products with such operands.
+    /// The ops by which warps of the producer compute operands.
+    producer_ops: Vec<OpRef<'c>>,
+    /// The innermost loops and branches around dots with such operands.
     around_computed: Vec<OpRef<'c>>,
 }
 
@@ -147,57 +164,57 @@ fn plan<'c>(
     context: &'c Context,
 ) -> Result<DotPlan, Obstacle<'c>> {
     let facts = Facts::of(function.op());
-    let mut products: Vec<Found<'c>> = vec![];
+    let mut found: Vec<Found<'c>> = vec![];
     let mut loads = Loads::default();
     for &op in dots {
         let dot = DotOp::cast(op).ok_or_else(|| (op, "its operands have scales".to_string()))?;
-        products.push(product(dot, function.op(), (&facts, target), &mut loads)?);
+        found.push(analyze(dot, function.op(), (&facts, target), &mut loads)?);
     }
-    share_stages(&mut products);
+    share_stages(&mut found);
     let is_token = |v: Val<'c>| MemTokenType::cast(ty(v)).is_some();
     let roots = [&*loads.loads, &loads.around_computed].concat();
     Slice::of(function.op(), &roots, &|_| false, &is_token)?;
-    // Tensors that lead to what warps make are part of what they do.
+    // Tensors that producer-computed operands depend on are part of the producer's program.
     let is_known = |v: Val<'c>| is_token(v) || Tensor::of_value(v).is_some();
-    Slice::of(function.op(), &loads.made, &|_| false, &is_known)?;
-    let first = &products[0];
+    Slice::of(function.op(), &loads.producer_ops, &|_| false, &is_known)?;
+    let first = &found[0];
     let machine = Machine::named(target.name).map_err(|e| (first.op, e.to_string()))?;
     let hints = hints(function, &loads.loads, target);
     let alone = |p: &Found<'c>| {
         let both = p.sides.iter().all(|s| s.stage().is_some());
-        both && products.iter().all(|o| o.op == p.op || block_of(o.op) != block_of(p.op))
+        both && found.iter().all(|o| o.op == p.op || block_of(o.op) != block_of(p.op))
     };
     let alike = |p: &Found<'c>| {
-        let of = |p: &Found<'c>| (p.product.m, p.product.n, p.product.operand);
+        let of = |p: &Found<'c>| (p.dot_loop.m, p.dot_loop.n, p.dot_loop.operand);
         of(p) == of(first)
     };
-    if !products.iter().all(|p| alone(p) && alike(p)) {
-        let plan = kernel::plan(function.op(), &products, &hints, &machine)?;
-        mark_computed(&products, context);
+    if !found.iter().all(|p| alone(p) && alike(p)) {
+        let plan = kernel::plan(function.op(), &found, &hints, &machine)?;
+        mark_computed(&found, context);
         return Ok(plan);
     }
-    for p in &products {
-        p.product.check_shape().map_err(|e| refusal(std::slice::from_ref(p), &e))?;
+    for p in &found {
+        p.dot_loop.check_shape().map_err(|e| refusal(std::slice::from_ref(p), &e))?;
     }
     let op = first.op;
-    // The deepest takes the largest stages.
-    let deepest = products.iter().map(|p| p.product).max_by_key(|p| p.k).unwrap_or(first.product);
-    let product = DotLoop { over_tiles: loops(op) > 1, ..deepest };
-    let plan = tile_plan::plan(&product, &hints, &machine).map_err(|e| refusal(&products, &e))?;
-    mark_computed(&products, context);
-    let rings = rings(&products).len() as u32;
-    // Where the producer's warps make tiles, they move elements too.
-    let movers = if product.producer_computed.contains(&true) { 2 } else { 1 };
-    let fit = |scratch: u32| stages(&plan, &product, rings, scratch * movers);
+    // The deepest dot has the largest stages.
+    let deepest = found.iter().map(|p| p.dot_loop).max_by_key(|p| p.k).unwrap_or(first.dot_loop);
+    let dot_loop = DotLoop { over_tiles: loops(op) > 1, ..deepest };
+    let plan = tile_plan::plan(&dot_loop, &hints, &machine).map_err(|e| refusal(&found, &e))?;
+    mark_computed(&found, context);
+    let rings = rings(&found).len() as u32;
+    // If the producer's warps compute tiles, they need scratch memory too.
+    let movers = if dot_loop.producer_computed.contains(&true) { 2 } else { 1 };
+    let fit = |scratch: u32| stages(&plan, &dot_loop, rings, scratch * movers);
     let least = least_scratch(plan.groups.0 * plan.groups.1);
-    let mut scratch = scratch(function.op(), &product, &products, &loads.computed).max(least);
-    // Rather than wait for memory in each iteration results go through shared memory in parts.
+    let mut scratch = scratch(function.op(), &dot_loop, &found, &loads.computed).max(least);
+    // Move results through shared memory in parts rather than wait for loads in each iteration.
     while scratch > SCRATCH_BYTES as u32 && fit(scratch).is_none_or(|s| s < plan.stages.min(HIDING_STAGES)) {
         scratch /= 2;
     }
     let stages = fit(scratch).ok_or_else(|| (op, "two stages of the operands do not fit shared memory".to_string()))?;
     let mut reasons = plan.reasons.clone();
-    reasons.extend(products.iter().flat_map(|p| &p.no_copies).map(|(_, reason)| reason.clone()));
+    reasons.extend(found.iter().flat_map(|p| &p.no_copies).map(|(_, reason)| reason.clone()));
     if stages < plan.stages {
         reasons.push(format!("{stages} stages, next to {scratch} bytes for other uses of shared memory"));
     }
@@ -214,10 +231,10 @@ fn plan<'c>(
     })
 }
 
-/// The stages of each ring: products whose operands are alike take turns with one.
-fn rings<'c>(products: &[Found<'c>]) -> Vec<Vec<(MemDescType<'c>, bool)>> {
+/// Returns the operands in a stage of each ring. Dots with the same list of operands share a ring.
+fn rings<'c>(found: &[Found<'c>]) -> Vec<Vec<(MemDescType<'c>, bool)>> {
     let mut all: Vec<Vec<(MemDescType<'c>, bool)>> = vec![];
-    for p in products {
+    for p in found {
         if !p.stage.is_empty() && !all.contains(&p.stage) {
             all.push(p.stage.clone());
         }
@@ -225,42 +242,42 @@ fn rings<'c>(products: &[Found<'c>]) -> Vec<Vec<(MemDescType<'c>, bool)>> {
     all
 }
 
-/// Finds what stages hold: of a tile that several products multiply one copy.
-fn share_stages(products: &mut [Found<'_>]) {
+/// Sets the stage of each dot. A tile that several dots read is in the stage once.
+fn share_stages(found: &mut [Found<'_>]) {
     let load_of = |side: &PlannedOperand<'_>| {
         if let PlannedOperand::Ring { load, .. } = side { Some(op_key(*load)) } else { None }
     };
-    let tiles: Vec<Vec<usize>> = products.iter().map(|p| p.sides.iter().filter_map(load_of).collect()).collect();
+    let tiles: Vec<Vec<usize>> = found.iter().map(|p| p.sides.iter().filter_map(load_of).collect()).collect();
     for group in groups_by_tiles(&tiles) {
         let (mut stage, mut seen) = (vec![], FxHashSet::default());
-        let sides = group.iter().flat_map(|i| &products[*i].sides);
+        let sides = group.iter().flat_map(|i| &found[*i].sides);
         for side in sides.filter(|s| load_of(s).is_none_or(|load| seen.insert(load))) {
             stage.extend(side.stage());
         }
-        products[group[0]].stage = stage;
+        found[group[0]].stage = stage;
     }
 }
 
-/// Why there is no plan: where copies would have brought an operand, what was in their way.
-fn refusal<'c>(products: &[Found<'c>], error: &NoPlan) -> Obstacle<'c> {
-    match products.iter().find_map(|p| p.no_copies.first()) {
+/// Explains why planning failed. If an operand is producer-computed, the reason starts with the obstacle to TMA.
+fn refusal<'c>(found: &[Found<'c>], error: &NoPlan) -> Obstacle<'c> {
+    match found.iter().find_map(|p| p.no_copies.first()) {
         Some((op, reason)) => (*op, format!("{reason}; {error}")),
-        None => (products[0].op, error.to_string()),
+        None => (found[0].op, error.to_string()),
     }
 }
 
-/// Leaves word for `tileaa-outline-producers`.
-fn mark_computed(products: &[Found<'_>], context: &Context) {
-    for p in products {
-        let made = [0, 1]
+/// Marks producer-computed operands for `tileaa-outline-producers`.
+fn mark_computed(found: &[Found<'_>], context: &Context) {
+    for p in found {
+        let marks = [0, 1]
             .map(|i| if let PlannedOperand::ProducerComputed { how, .. } = p.sides[i] { Some(how) } else { None });
-        if made.iter().any(Option::is_some) {
-            tile_programs::mark(context, p.op, made);
+        if marks.iter().any(Option::is_some) {
+            tile_programs::mark(context, p.op, marks);
         }
     }
 }
 
-/// What the program asks for.
+/// Returns the hints of the program.
 fn hints<'c>(function: nv_tileaa::FuncOp<'c>, loads: &[OpRef<'c>], target: &Target) -> Hints {
     let of = |hints: Option<Attribute<'c>>, name: &str, most: i64| {
         let value = int_hint(hints?, target.name, name, |v| (1..=most).contains(&v))?;
@@ -274,31 +291,31 @@ fn hints<'c>(function: nv_tileaa::FuncOp<'c>, loads: &[OpRef<'c>], target: &Targ
     }
 }
 
-/// Stages of each ring, with room beside them for what the kernel moves through shared memory; none if fewer than two
-/// fit.
-fn stages(plan: &Plan, product: &DotLoop, rings: u32, scratch: u32) -> Option<u32> {
+/// Returns the number of stages of each ring that fit next to `scratch` bytes, at most the number of the plan. Returns
+/// `None` if fewer than two fit.
+fn stages(plan: &Plan, dot_loop: &DotLoop, rings: u32, scratch: u32) -> Option<u32> {
     let room = plan.shared_available.checked_sub(scratch + OTHER_BYTES)?;
-    let fit = room / rings / product.stage_bytes().next_multiple_of(1024);
+    let fit = room / rings / dot_loop.stage_bytes().next_multiple_of(1024);
     Some(plan.stages.min(fit)).filter(|s| *s >= 2)
 }
 
-/// Bytes that conversions need beside the rings. Where tensors are computed with only behind all products they use the
-/// rings' memory. In a loop over tiles a result should go through shared memory at once.
-/// `in_stages` is what is computed where the operands lie.
-fn scratch(function: OpRef<'_>, product: &DotLoop, products: &[Found<'_>], in_stages: &[OpRef<'_>]) -> u32 {
+/// Returns the bytes of shared memory for layout conversions, in addition to the rings. If tensors are computed only
+/// after all dots, they reuse the memory of the rings. In a loop over tiles, a whole result should fit.
+/// `in_stages` are the ops that are computed in the stages of operands.
+fn scratch(function: OpRef<'_>, dot_loop: &DotLoop, found: &[Found<'_>], in_stages: &[OpRef<'_>]) -> u32 {
     let outermost = |op: OpRef<'_>| -> usize {
         let ancestors = std::iter::successors(Some(op), |o| parent_op(*o).filter(|p| op_key(*p) != op_key(function)));
         ancestors.last().map_or(0, op_key)
     };
-    let of_products: Vec<usize> = products.iter().map(|p| outermost(p.op)).collect();
+    let of_dots: Vec<usize> = found.iter().map(|p| outermost(p.op)).collect();
     let body = entry_block(region(function, 0));
     let mut before = true;
     let mut computes = false;
     for op in body.into_iter().flat_map(ops_of) {
-        let holds = of_products.contains(&op_key(op));
+        let holds = of_dots.contains(&op_key(op));
         walk(op, &mut |o| {
-            let of_product = DotOp::cast(o).is_some() || TiledLoadOp::cast(o).is_some() || in_stages.contains(&o);
-            let moves = behaviour::layout_relation(o) != LayoutRelation::Leaf && !of_product && region_count(o) == 0;
+            let of_dot = DotOp::cast(o).is_some() || TiledLoadOp::cast(o).is_some() || in_stages.contains(&o);
+            let moves = behaviour::layout_relation(o) != LayoutRelation::Leaf && !of_dot && region_count(o) == 0;
             let shape = matches!(behaviour::layout_relation(o), LayoutRelation::Reshape | LayoutRelation::Permute);
             let has_tensors = results(o).any(|r| Tensor::of_value(r).is_some());
             let stores = result_count(o) > 0 && TiledStoreOp::cast(o).is_some();
@@ -306,8 +323,8 @@ fn scratch(function: OpRef<'_>, product: &DotLoop, products: &[Found<'_>], in_st
         });
         before &= !holds;
     }
-    if product.over_tiles {
-        product.result_bytes().max(SCRATCH_BYTES as u32)
+    if dot_loop.over_tiles {
+        dot_loop.result_bytes().max(SCRATCH_BYTES as u32)
     } else if computes {
         SCRATCH_BYTES as u32
     } else {
@@ -315,25 +332,25 @@ fn scratch(function: OpRef<'_>, product: &DotLoop, products: &[Found<'_>], in_st
     }
 }
 
-/// Stages with which loads are hidden, if barely.
+/// The smallest number of stages that hides the latency of loads.
 const HIDING_STAGES: u32 = 3;
 
-/// What every kernel may move beside the rings: an element of eight bytes of each thread of so many warpgroups. Tensors
-/// that are larger go through it in parts, in each of which every thread moves something.
+/// Returns the smallest scratch size: one element of eight bytes for each thread of `groups` warpgroups. Larger
+/// tensors are converted in parts, and each thread moves at least one element of each part.
 fn least_scratch(groups: u32) -> u32 {
     groups * 128 * 8
 }
 
-/// Barriers, tensor maps under construction, sums that warps exchange.
+/// Bytes for barriers, tensor maps under construction and the partial results of reductions that warps exchange.
 const OTHER_BYTES: u32 = 4096;
 
-/// Loops around an op.
+/// The number of loops around an op.
 fn loops(op: OpRef<'_>) -> usize {
     loops_around(op).count()
 }
 
-/// The product as the planner wants it; its loads, and what is computed of what they load, are added to the lists.
-fn product<'c>(
+/// Analyzes a dot for the planner. Adds its loads, and the ops that compute its operands, to `loads`.
+fn analyze<'c>(
     dot: DotOp<'c>,
     function: OpRef<'c>,
     (facts, target): (&Facts, &Target),
@@ -352,25 +369,25 @@ fn product<'c>(
         })
         .ok_or_else(|| not("no warpgroup instruction multiplies these types"))?;
     let extent = |e: i64| u32::try_from(e).unwrap_or(u32::MAX);
-    let mut product = DotLoop::new((extent(m), extent(n), extent(k)), operand);
-    product.exact_accumulation = element_of(lhs.element, false)
+    let mut dot_loop = DotLoop::new((extent(m), extent(n), extent(k)), operand);
+    dot_loop.exact_accumulation = element_of(lhs.element, false)
         .is_some_and(|e| promotes(e, dot.fast_acc(), (dot.acc(), k), tile_plan::PROMOTION));
-    product.result_bits = stored_bits(function, m * n).unwrap_or(storage_bits(acc.element));
+    dot_loop.result_bits = stored_bits(function, m * n).unwrap_or(storage_bits(acc.element));
     let (mut sides, mut no_copies) = (vec![], vec![]);
     for (i, (v, depth)) in [(dot.lhs(), 1), (dot.rhs(), 0)].into_iter().enumerate() {
         let name = ["lhs", "rhs"][i];
-        // The stage that copies fill, if the view is ready for them.
+        // The stage that TMA fills if a run-time test of the view allows it.
         let mut if_ready = None;
         let obstacle = match Source::of(v, op) {
             Source::Loaded(found) => match copied((dot, depth), &found, function, (facts, target)) {
                 Ok(Copied { view, desc, unproved: None }) => {
                     if found.contiguous_dimension(&view) != Some(depth) {
-                        *[&mut product.a_major, &mut product.b_major][i] = Major::Mn;
+                        *[&mut dot_loop.a_major, &mut dot_loop.b_major][i] = Major::Mn;
                     }
-                    product.computed[i] = !found.computed.is_empty();
-                    // Its map is looked up by a warp between the copies.
+                    dot_loop.computed[i] = !found.computed.is_empty();
+                    // A warp looks up its map between the loads.
                     if is_inside(view.make.op()) {
-                        product.producer_registers = product.producer_registers.map(|r| r.max(MAP_REGISTERS));
+                        dot_loop.producer_registers = dot_loop.producer_registers.map(|r| r.max(MAP_REGISTERS));
                     }
                     loads.computed.extend(found.rounded.into_iter().chain(found.computed));
                     loads.loads.push(found.load);
@@ -378,7 +395,7 @@ fn product<'c>(
                     continue;
                 }
                 Ok(Copied { view, desc, unproved: Some(reason) }) => {
-                    // Programs of warps make one operand each.
+                    // A region of producer warps computes one operand.
                     let as_loaded = found.computed.is_empty() && found.moved.is_empty() && !found.shared;
                     if_ready = Some(desc).filter(|_| as_loaded && !is_inside(view.make.op()));
                     (found.load, format!("TMA cannot load it: {reason}"))
@@ -389,49 +406,49 @@ fn product<'c>(
                 sides.push(PlannedOperand::Resident(v));
                 continue;
             }
-            // A tile that is loaded into the registers of those who multiply waits for memory in each iteration.
+            // Other computed tiles are excluded: consumers would wait for global memory in each iteration.
             Source::Computed if i == 0 && matches!(operand.bits(), 8 | 16) && comes_from_product(v) => {
-                product.a_storage = AStorage::Registers { extra: 0 };
+                dot_loop.a_storage = AStorage::Registers { extra: 0 };
                 sides.push(PlannedOperand::Registers(v));
                 continue;
             }
             Source::Computed | Source::ProducerComputed(_) => not("it is not a tile that is loaded only for dots"),
         };
-        let (stage, made) = match made(v, dot, depth, (function, facts), loads) {
-            Ok(made) => made,
-            // What is in the way of a copy, and then of warps that do it.
+        let (stage, tile) = match plan_computed(v, dot, depth, (function, facts), loads) {
+            Ok(planned) => planned,
+            // The obstacle to TMA, then the obstacle to producer warps.
             Err((_, reason)) if reason == obstacle.1 => return Err((obstacle.0, format!("{name}: {reason}"))),
             Err((_, reason)) => return Err((obstacle.0, format!("{name}: {}; {reason}", obstacle.1))),
         };
-        // Both fill one stage in one way, and all that the warps do is to load the tile.
-        let or_copy = if_ready == Some(stage) && made.is_load;
+        // TMA must fill the same stage, and the warps must do nothing but load the tile.
+        let or_copy = if_ready == Some(stage) && tile.is_load;
         let when = if or_copy { " if a run-time test requires it" } else { "" };
         no_copies.push((obstacle.0, format!("producer warps compute {name}{when}: {}", obstacle.1)));
-        if made.fast != depth {
-            *[&mut product.a_major, &mut product.b_major][i] = Major::Mn;
+        if tile.fast != depth {
+            *[&mut dot_loop.a_major, &mut dot_loop.b_major][i] = Major::Mn;
         }
-        product.producer_computed[i] = true;
-        product.copied[i] = made.copied;
-        product.producer_instructions += made.instructions;
-        product.producer_loads = product.producer_loads.max(made.loads);
-        for (most, registers) in product.producer_registers.iter_mut().zip(made.registers) {
+        dot_loop.producer_computed[i] = true;
+        dot_loop.copied[i] = tile.copied;
+        dot_loop.producer_instructions += tile.instructions;
+        dot_loop.producer_loads = dot_loop.producer_loads.max(tile.loads);
+        for (most, registers) in dot_loop.producer_registers.iter_mut().zip(tile.registers) {
             *most = registers.max(*most);
         }
-        sides.push(PlannedOperand::ProducerComputed { stage, how: Mark { fast: made.fast, or_copy } });
+        sides.push(PlannedOperand::ProducerComputed { stage, how: Mark { fast: tile.fast, or_copy } });
     }
     let sides: [PlannedOperand<'c>; 2] = sides.try_into().map_err(|_| not("it does not have two operands"))?;
-    Ok(Found { op, product, sides, stage: vec![], no_copies })
+    Ok(Found { op, dot_loop, sides, stage: vec![], no_copies })
 }
 
-/// A tile that tensor copies bring.
+/// A tile that TMA loads.
 struct Copied<'c> {
     view: View<'c>,
     desc: MemDescType<'c>,
-    /// What must be tested before.
+    /// The property that a run-time test must establish, if any.
     unproved: Option<String>,
 }
 
-/// How tensor copies bring an operand of a product, whose dimension `depth` is K; or what is in the way.
+/// Plans the TMA load of an operand whose dimension `depth` is K, or returns the obstacle.
 fn copied<'c>(
     (dot, depth): (DotOp<'c>, usize),
     found: &LoadedOperand<'c>,
@@ -445,7 +462,7 @@ fn copied<'c>(
         return Err((load.op(), "the hint allow_tma forbids TMA".into()));
     }
     let view = View::of(load.view()).ok_or_else(|| (op, "its view is not created in this function".to_string()))?;
-    // A map is looked up in two trips to L2, which a loop of copies is worth, but not a single one.
+    // Looking up a map takes two round trips to L2. This pays for a loop of loads, but not for a single one.
     if loops_around(op).next().is_some_and(|innermost| loops_around(view.make.op()).any(|o| o == innermost)) {
         return Err((load.op(), "its tensor differs between iterations".into()));
     }
@@ -461,24 +478,24 @@ fn copied<'c>(
     Ok(Copied { view, desc, unproved: planned.unproved })
 }
 
-/// A tile that warps of the producer make.
+/// A tile that warps of the producer compute.
 struct ComputedTile {
     /// The dimension along which it is contiguous in its stage.
     fast: usize,
-    /// Their threads copy it.
+    /// Whether `cp.async` copies the tile.
     copied: bool,
-    /// It is a tile of a view as it is loaded.
+    /// Whether the tile is a tile of a view, as loaded.
     is_load: bool,
-    /// Instructions of each thread of one warpgroup.
+    /// Instructions per thread, if one warpgroup computes the tile.
     instructions: u32,
-    /// Loads that are waited for one after the other.
+    /// The length of the longest chain of dependent loads.
     loads: u32,
-    /// Registers of a thread, if one warpgroup makes it, and if two do.
+    /// Registers per thread if one warpgroup computes the tile, and if two do.
     registers: [u32; 2],
 }
 
-/// How warps of the producer make an operand of a product, whose dimension `depth` is K; or what is in the way.
-fn made<'c>(
+/// Plans the program of producer warps for an operand whose dimension `depth` is K, or returns the obstacle.
+fn plan_computed<'c>(
     v: Val<'c>,
     dot: DotOp<'c>,
     depth: usize,
@@ -492,13 +509,14 @@ fn made<'c>(
     let program = TileProgram::of(v, dot.op(), function)?;
     let contiguous = program.contiguous_dimension(facts);
     let bits = Tensor::of_value(v).map_or(0, |t| storage_bits(t.element));
-    // Instructions read elements that are contiguous along K, and those of 16 bits otherwise too.
+    // `wgmma` reads elements that are contiguous along K, and 16-bit elements also if they are contiguous along M or
+    // N.
     let fast = contiguous.filter(|_| bits == 16).unwrap_or(depth);
     let stage = computed_stage(dot.op(), v, fast).map_err(|reason| (dot.op(), reason))?;
     let copied = program.is_copied(fast, facts);
-    let registers = [1, 2].map(|groups| program.registers(groups * WARPGROUP, copied, facts) + MAKER_REGISTERS);
+    let registers = [1, 2].map(|groups| program.registers(groups * WARPGROUP, copied, facts) + PRODUCER_REGISTERS);
     let instructions = program.instructions(WARPGROUP, copied, facts);
-    loads.made.extend(program.ops());
+    loads.producer_ops.extend(program.ops());
     loads.around_computed.extend(parent_op(dot.op()).filter(|around| *around != function));
     let is_load = program.ops().count() == 1;
     let loads = program.loads_in_a_row(copied);
@@ -508,16 +526,16 @@ fn made<'c>(
 /// Registers of a thread that looks up tensor maps.
 const MAP_REGISTERS: u32 = 80;
 
-/// Registers of a thread that makes tiles, beside what it has of them: addresses, bounds, counters.
-const MAKER_REGISTERS: u32 = 40;
+/// Registers of a producer thread for addresses, bounds and counters, in addition to the elements of its tiles.
+const PRODUCER_REGISTERS: u32 = 40;
 
-/// Bits of the elements of the largest tile that is stored, if it is as large as the result.
+/// The largest element size in bits among the stored tiles that have at least `elements` elements.
 fn stored_bits(function: OpRef<'_>, elements: i64) -> Option<u32> {
     let stored = collect_ops(function, |o| TiledStoreOp::cast(o).and_then(|s| Tensor::of_value(s.value())));
     stored.iter().filter(|t| t.elements() >= elements).map(|t| storage_bits(t.element)).max()
 }
 
-/// Whether a load may be started by other threads, before its turn.
+/// Checks that another agent may issue a load, ahead of its place in the program.
 fn check_load<'c>(load: TiledLoadOp<'c>, dot: OpRef<'c>, function: OpRef<'c>) -> Result<(), Obstacle<'c>> {
     let not = |reason: &str| Err((load.op(), reason.to_string()));
     if block_of(load.op()) != block_of(dot) {
@@ -532,7 +550,8 @@ fn check_load<'c>(load: TiledLoadOp<'c>, dot: OpRef<'c>, function: OpRef<'c>) ->
     check_loops(load.op(), function)
 }
 
-/// A branch or a loop can be gone through by two agents, if nothing is behind the loop's condition.
+/// Checks that two agents can pass through all branches and loops around an op. A `while` loop must not contain ops
+/// after its condition.
 fn check_loops<'c>(op: OpRef<'c>, function: OpRef<'c>) -> Result<(), Obstacle<'c>> {
     let mut around = std::iter::successors(parent_op(op), |o| parent_op(*o)).take_while(|o| *o != function);
     if around.all(|o| matches!(Scf::of(o), Some(Scf::For | Scf::If)) || only_asks(o)) {

@@ -1,16 +1,24 @@
-//! `tileas-check-register-budget`: the registers that agents ask for are there.
+//! `tileas-check-register-budget`: proves that the `setmaxnreg` of agents cannot deadlock.
 //!
-//! `setmaxnreg` takes registers from a pool and gives them back to it. The pool is what the block was launched with,
-//! and who asks for more than it holds waits until others give some back. If all agents together ask for more than
-//! there is, that is for ever. So for each `agent_switch` with registers,
+//! `setmaxnreg` takes registers from a pool or returns them to it. The pool initially holds the registers with which
+//! the CTA was launched. A warpgroup that requests more than the pool holds waits until others return some. If all
+//! agents together request more than the CTA has, that wait never ends:
 //!
-//! * the kernel says how many registers a thread has at launch, and a multiprocessor has those of a block;
-//! * the numbers are ones that the instruction can have;
-//! * agents are whole warpgroups, which is what the instruction works on;
-//! * after it, all agents together have no more than the block had at launch. Warps that are in no agent keep theirs.
+//! ```text
+//! agent_switch warps [8, 4] registers [240, 24]     launch 168: 8*32*240 + 4*32*24 = 64512 = 12*32*168, accepted
+//! agent_switch warps [8, 4] registers [240, 40]     66560 > 64512: rejected
+//! ```
 //!
-//! Plans (`tileaa-plan-dots`) are made so; this looks at what has become of them, and at programs that came as
-//! text.
+//! For each `agent_switch` with registers, the pass checks that
+//!
+//! * the target has `setmaxnreg`;
+//! * the kernel states the registers per thread at launch, and an SM has that many for the whole CTA;
+//! * each count is valid for the instruction: a multiple of 8 from 24 to 256;
+//! * each agent consists of whole warpgroups, the unit to which the instruction applies;
+//! * all agents together request no more than their warps had at launch. Warps outside the agents keep theirs.
+//!
+//! Plans of `tileaa-plan-dots` satisfy these rules. The pass checks that later passes have kept them, and checks
+//! programs that were read as text. It changes nothing.
 
 use crate::{
     dialect::{
@@ -48,12 +56,12 @@ impl RustPass for CheckRegisterBudget {
     }
 }
 
-/// What `setmaxnreg` can be given: multiples of 8 in this range.
+/// The counts that `setmaxnreg` accepts: multiples of `STEP` in this range.
 const LEAST: i64 = 24;
 const MOST: i64 = 256;
 const STEP: i64 = 8;
 
-/// Threads of a warp.
+/// The number of threads of a warp.
 const WARP: i64 = 32;
 
 fn check(
@@ -87,9 +95,9 @@ fn check(
         return Err(format!("the block starts with {at_launch} registers, but an SM has only {most}"));
     }
     let asked: i64 = warps.iter().zip(registers).map(|(w, r)| w * WARP * r).sum();
-    let there = agents * WARP * launch;
-    if asked > there {
-        return Err(format!("agents request {asked} registers but have {there} at launch: setmaxnreg would deadlock"));
+    let limit = agents * WARP * launch;
+    if asked > limit {
+        return Err(format!("agents request {asked} registers but have {limit} at launch: setmaxnreg would deadlock"));
     }
     Ok(())
 }

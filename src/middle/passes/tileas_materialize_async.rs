@@ -1,4 +1,4 @@
-//! `tileas-materialize-async`: products of warpgroups and the loads of their operands become asynchronous.
+//! `tileas-materialize-async`: replaces `wgmma` dots and the loads of their operands by asynchronous ops.
 //!
 //! In a function with a plan (`dialect::dot_plan`),
 //!
@@ -13,70 +13,77 @@
 //!   elect { acquire [it]; copy a into ring[it]; copy b into ring[it] }
 //!   wait [it]
 //!   c = async.dot ring[it], ring[it], c
-//!   dot_wait pending 1                     the product of the iteration before is done
-//!   if started: release [last]             and its stage may be filled again
+//!   dot_wait pending 1                     the dot of the previous iteration is complete
+//!   if started: release [last]             its stage may be filled again
 //!   yield c, next it, it, true
 //! }
 //! c = dot_wait c pending 0; if started: release [last]
 //! ```
 //!
-//! A product whose sum the next iteration changes before it adds to it is waited for there, together with the first
-//! product that is waited for anyway: attention's second product is under way while the next scores are computed. One
-//! whose sum is used in the same iteration, or that is in no loop, is waited for at the use, or earlier where the ring
-//! needs its stage before, and its stage is released then. One of 8-bit floats whose sums must be exact is waited for
-//! at once: `promoted_dot` adds what the tensor cores sum up, a few elements of K at a time, to an accumulator that
-//! they do not touch.
+//! The result is a sequential program: an iteration fills the stage that its dot reads. With two stages or more it
+//! never waits for itself. `tileas-specialize-agents` later moves the `elect` and `produce_one` regions to other
+//! warps. All loops and branches around a dot carry the iterator of its pipeline, so a ring continues from one tile to
+//! the next.
 //!
-//! The iterator of a pipeline is carried by all loops and branches around the product, so that a ring runs on from one
-//! tile to the next. Products whose operands have stages alike share a ring. The program is sequential: an iteration
-//! fills the stage that it multiplies. With two stages or more it never waits for itself. `tileas-specialize-agents`
-//! makes a program of its own of what `elect` does.
+//! **Waits.** A dot is in flight for as long as its accumulator allows:
 //!
-//! Products that multiply one tile take a stage together, which has it once beside their other tiles: they are started
-//! one behind the other, and all are waited for before it is released. Each of them does nothing but add up in a loop.
+//! * If the next iteration only adds to the accumulator, the dot is awaited after the next dot has been issued, as
+//!   above.
+//! * If the next iteration changes the accumulator before it adds to it, the dot is awaited at that change, together
+//!   with the first other dot that is awaited anyway. The second dot of attention is in flight while the next scores
+//!   are computed.
+//! * If the result is used in the same iteration, or the dot is not in a loop, the dot is awaited at the first use, or
+//!   earlier if the ring needs its stage before. The stage is released after the wait.
+//! * 8-bit floats that must be accumulated exactly use `promoted_dot`, which is awaited in place. It adds the partial
+//!   results of the tensor cores, over a few elements of K, to an accumulator that the tensor cores do not touch.
 //!
-//! Where an operand is computed from what is loaded, element by element, or must be turned, threads change the stage
-//! between the wait and the product (`prepare`), while the product before is under way. Where the plan has a
-//! *converter*, its warps do so, and consumers wait for them:
+//! **Rings.** Dots with the same kind of stages share a ring. Dots that read the same tile share a stage, which holds
+//! the tile once, next to their other tiles. Such dots are issued back to back, and all are awaited before the stage
+//! is released; in a loop, each of them must be a pure accumulation. A ring has the number of stages that the plan
+//! gives, or, if the loops of all its dots are scheduled, the maximum of the schedules. Stages have the layout of
+//! `tile_layout::HardwareLayout::panels`.
+//!
+//! **Conversion.** If an operand is computed element by element from the loaded tile, or must be transposed, threads
+//! convert the stage between the wait and the dot (`convert_stage`), while the previous dot is in flight. If the plan
+//! has a *converter* warpgroup, its warps do so, and the consumers wait for them:
 //!
 //! ```text
 //!   elect { acquire [it]; copy a into ring[it] .. }
-//!   produce_one prepares { wait [it]; change ring[it]; commit [it] prepared }
-//!   wait [it] prepared;  c = async.dot ..
+//!   produce_one converts { wait [it]; convert ring[it]; commit [it] converted }
+//!   wait [it] converted;  c = async.dot ..
 //! ```
 //!
-//! An operand that warps of the producer make (`produce_one`) is stored by them to its stage; they announce nothing,
-//! but each of them arrives when it has stored its part:
+//! **Producer-computed operands.** Warps of the producer store the operand to its stage (`produce_one`). They announce
+//! no bytes; each warp arrives when it has stored its part:
 //!
 //! ```text
 //!   produce_one { elect { acquire [it]; copy b .. };  a = ..;  acquire [it];  local_store a, ring[it];  commit [it] }
 //! ```
 //!
-//! A tile that is loaded and nothing else goes there by copies of their own (`cp.async`), where these can do it: each
-//! thread arrives once its copies are done, whenever that is, and all stages of the ring may be under way:
+//! A tile that is only loaded goes to its stage by `cp.async`, if that can copy it. Each thread arrives when its
+//! copies complete, so all stages of the ring can be in flight:
 //!
 //! ```text
 //!   produce_one { pointers = ..;  acquire [it];  copy pointers into ring[it];  commit [it] copies }
 //!   wait [it]; fence
 //! ```
 //!
-//! Where it is not known when compiling whether a view lies in memory as a tensor map can say, and nothing else is in
-//! the way of copies (`or_copy`), there are both programs, behind a test of all such views at the top of the function.
-//! The barriers count the same arrivals in both:
+//! If only the alignment or strides of a view prevent a TMA load (`or_copy`), the program contains both versions. One
+//! test at the top of the function covers all such views. Both versions make the same number of arrivals:
 //!
 //! ```text
 //!   if ready { produce_one { elect { acquire [it] bytes; copy b into ring[it] }  acquire [it]; commit [it] } }
 //!   else     { produce_one { elect { acquire [it] bytes 0 }  b = ..;  acquire [it]; local_store b; commit [it] } }
 //! ```
 //!
-//! An operand that the loop around the product does not change is stored to shared memory where it is computed, and one
-//! that lies in fragments of the instruction already comes from registers.
+//! **Other operands.** A resident operand is stored to shared memory after its definition. An operand that is computed
+//! in fragments of the instruction is read from registers.
 //!
-//! Rings have as many stages as the plan says. Where the loops of all their products are scheduled, they have as many
-//! as the schedules take.
+//! **Tensor maps** are created at the top of the function. The map of a view that a loop or branch creates is created
+//! before the loop of its copies.
 //!
-//! Operands lie in shared memory as `tile_layout::HardwareLayout::panels` says. Maps of the views are made at the top
-//! of the function, or, of views that a loop or branch makes, in front of the loop that copies by them.
+//! Assumptions: `tileas-assign-dot-layouts` has chosen the instructions of the dots, tensors have layouts, and the
+//! conditions of `tileaa-plan-dots` still hold. A violation is an error, not a fallback.
 
 mod addresses;
 mod convert_stage;
@@ -139,36 +146,36 @@ impl RustPass for MaterializeAsync {
             let first = ops_of(entry).next().ok_or_else(|| fail(op, "function has no terminator"))?;
             let top = Builder::before(context, first);
             top.set_location(function.op().location());
-            // Storage and pipelines stand in front of everything else, and a barrier behind them.
+            // Storage and pipelines come first, followed by a barrier.
             let facts = Facts::of(function.op());
             let mut residents = Residents::default();
             let tiles: Vec<Vec<usize>> = dots.iter().map(|dot| tiles_of(*dot)).collect();
-            let mut products: Vec<Product<'c>> = vec![];
+            let mut groups: Vec<DotGroup<'c>> = vec![];
             for group in groups_by_tiles(&tiles) {
-                products.push(Product::of(group.into_iter().map(|i| dots[i]).collect(), &facts)?);
+                groups.push(DotGroup::of(group.into_iter().map(|i| dots[i]).collect(), &facts)?);
             }
-            let ready = readiness::test(context, entry, &mut products)?;
+            let ready = readiness::test(context, entry, &mut groups)?;
             let mut maps = TensorMaps::default();
             let mut streams: Vec<Stream<'c>> = vec![];
-            let rings: Vec<RingPlan> = products.iter().map(|p| ring(p, &products, plan)).collect::<Result<_, _>>()?;
-            for (product, ring) in products.into_iter().zip(rings) {
-                let alike = streams.iter_mut().find(|s| s.takes(&product));
-                let stream = match alike {
+            let rings: Vec<RingPlan> = groups.iter().map(|p| ring(p, &groups, plan)).collect::<Result<_, _>>()?;
+            for (group, ring) in groups.into_iter().zip(rings) {
+                let shared = streams.iter_mut().find(|s| s.takes(&group));
+                let stream = match shared {
                     Some(stream) => stream,
                     None => {
-                        streams.push(Stream::new(&product, &top, plan, ring)?);
+                        streams.push(Stream::new(&group, &top, plan, ring)?);
                         streams.last_mut().expect("one was added")
                     }
                 };
-                let place = product.place();
+                let place = group.place();
                 let mut map = |c: &TiledCopy<'c>| maps.of(place, c.load.view(), c.map, &top);
-                let maps = product.copies(true).map(|(_, c)| map(&c)).collect::<Result<_, _>>()?;
+                let maps = group.copies(true).map(|(_, c)| map(&c)).collect::<Result<_, _>>()?;
                 let mut tiles = vec![];
-                for dot in 0..product.dots.len() {
-                    let [lhs, rhs] = [0, 1].map(|number| residents.of(&product, (dot, number), &top));
+                for dot in 0..group.dots.len() {
+                    let [lhs, rhs] = [0, 1].map(|number| residents.of(&group, (dot, number), &top));
                     tiles.push([lhs?, rhs?]);
                 }
-                stream.products.push(Placed::new(product, tiles, (maps, ready)));
+                stream.groups.push(Placed::new(group, tiles, (maps, ready)));
             }
             BarrierOp::build(&top, None, None).map_err(|e| fail(op, e.to_string()))?;
             for stream in &streams {
@@ -179,32 +186,32 @@ impl RustPass for MaterializeAsync {
     }
 }
 
-/// What a ring is like.
+/// The properties of a ring.
 #[derive(Clone, Copy)]
 struct RingPlan {
     stages: u32,
-    /// Whether others than the consumers change its stages before these have them.
+    /// Whether a converter warpgroup converts its stages.
     converted: bool,
 }
 
-/// The ring of a product. It has as many stages as the schedules of all products that share it take, or as the plan
-/// says; if stages of any of these are changed by others, all of them go through their hands.
-fn ring<'c>(product: &Product<'c>, all: &[Product<'c>], plan: DotPlan) -> Result<RingPlan, Failed> {
-    let alike = || all.iter().filter(|p| p.is_like(product));
-    let converted = plan.converter.is_some() && alike().any(Product::is_converted);
+/// Plans the ring of a dot group. The number of stages is the maximum over the schedules of all groups that share the
+/// ring, or the plan's. If any of these groups needs conversion and the plan has a converter, the converter handles all
+/// stages of the ring.
+fn ring<'c>(group: &DotGroup<'c>, all: &[DotGroup<'c>], plan: DotPlan) -> Result<RingPlan, Failed> {
+    let alike = || all.iter().filter(|p| p.is_like(group));
+    let converted = plan.converter.is_some() && alike().any(DotGroup::is_converted);
     let scheduled: Option<Vec<u32>> = alike().map(|p| p.dots.iter().find_map(|dot| stages_of(dot.op()))).collect();
     let Some(most) = scheduled.and_then(|s| s.into_iter().max()) else {
         return Ok(RingPlan { stages: plan.stages, converted });
     };
     if !(2..=plan.stages).contains(&most) {
-        let text =
-            format!("its schedule takes a ring of {most} stages, and the plan has room for 2 to {}", plan.stages);
-        return Err(fail(product.place(), text));
+        let text = format!("the schedule needs a ring of {most} stages, but the plan allows 2 to {}", plan.stages);
+        return Err(fail(group.place(), text));
     }
     Ok(RingPlan { stages: most, converted })
 }
 
-/// The loads whose tiles a product multiplies.
+/// Returns the keys of the loads whose tiles a dot reads.
 fn tiles_of(dot: DotOp<'_>) -> Vec<usize> {
     let load = |v| match Source::of(v, dot.op()) {
         Source::Loaded(operand) => Some(op_key(operand.load)),
@@ -213,68 +220,68 @@ fn tiles_of(dot: DotOp<'_>) -> Vec<usize> {
     [dot.lhs(), dot.rhs()].into_iter().filter_map(load).collect()
 }
 
-/// A tile that comes through a ring, as an operand of products.
+/// A tile that comes through a ring, as an operand of dots.
 struct StagedOperand<'c> {
-    /// What it is an operand of. A tile that is made, or that threads change, has one place.
+    /// The operands that read the tile. A tile that is computed or converted has exactly one.
     places: Vec<OperandUse<'c>>,
-    /// One stage.
+    /// The type of one stage.
     desc: MemDescType<'c>,
     from: FilledBy<'c>,
 }
 
-/// An operand of a product that takes a stage.
+/// An operand that reads a tile from a stage.
 struct OperandUse<'c> {
-    /// Which of the products that take it together.
+    /// The index of the dot in its group.
     dot: usize,
-    /// Of the left operand 0, of the right one 1.
+    /// 0 for the left operand, 1 for the right one.
     number: usize,
-    /// What gives the tile in the stage the operand's shape.
+    /// The ops that give the tile in the stage the operand's shape.
     moved: Vec<OpRef<'c>>,
 }
 
-/// Who fills a stage.
+/// The origin of a stage's contents.
 enum FilledBy<'c> {
-    /// Tensor copies.
+    /// TMA loads.
     Copied(Copied<'c>),
     /// Warps of the producer.
     ProducerComputed(ProducerComputed<'c>),
 }
 
-/// What warps of the producer bring.
+/// A tile that warps of the producer compute.
 #[derive(Clone, Copy)]
 struct ProducerComputed<'c> {
     by: ProduceOneOp<'c>,
-    /// The load that is all of it, where copies of the threads can do it.
+    /// The load of the tile, if the tile is only loaded and `cp.async` can copy it.
     load: Option<OpRef<'c>>,
-    /// What does it where the view is ready.
+    /// The TMA load to use if a run-time test of the view allows it.
     if_ready: Option<TiledCopy<'c>>,
 }
 
-/// What is copied into a ring.
+/// A tile that TMA loads into a ring.
 struct Copied<'c> {
     operand: LoadedOperand<'c>,
     copy: TiledCopy<'c>,
-    /// What threads make of a stage before it is multiplied, where they have to.
+    /// The type of the stage after conversion, if the tile must be converted.
     converted: Option<MemDescType<'c>>,
 }
 
-/// A tensor copy in the place of a load.
+/// A TMA load that replaces a load.
 #[derive(Clone, Copy)]
 struct TiledCopy<'c> {
     load: TiledLoadOp<'c>,
-    /// Type of the map, and bytes of the tile.
+    /// The type of the tensor map, and the size of the tile in bytes.
     map: TmaDescType<'c>,
     bytes: u32,
 }
 
-/// A product, or several that share tiles.
-struct Product<'c> {
+/// A dot, or several dots that share tiles and therefore a stage. The dots of a group are issued back to back.
+struct DotGroup<'c> {
     dots: Vec<DotOp<'c>>,
-    /// Operands that come through rings.
+    /// The operands that come through rings.
     sides: Vec<StagedOperand<'c>>,
 }
 
-impl<'c> Product<'c> {
+impl<'c> DotGroup<'c> {
     fn of(dots: Vec<DotOp<'c>>, facts: &Facts) -> Result<Self, Failed> {
         let mut sides: Vec<StagedOperand<'c>> = vec![];
         for (i, dot) in dots.iter().enumerate() {
@@ -289,7 +296,7 @@ impl<'c> Product<'c> {
                     }
                     Source::ProducerComputed(by) => {
                         let place = OperandUse { dot: i, number, moved: vec![] };
-                        sides.push(StagedOperand::made(dot.op(), (place, by), facts)?);
+                        sides.push(StagedOperand::computed(dot.op(), (place, by), facts)?);
                     }
                     Source::Resident | Source::Computed => {}
                 }
@@ -299,65 +306,65 @@ impl<'c> Product<'c> {
         Ok(Self { dots, sides })
     }
 
-    /// The last of the products: all start there, behind everything that any of them needs.
+    /// The last of the dots. All are issued there, after everything that any of them needs.
     fn place(&self) -> OpRef<'c> {
         self.dots[self.dots.len() - 1].op()
     }
 
-    /// Whether the operands of another product come in the same stages, by the same means.
+    /// Whether the operands of another dot group have the same stages, filled in the same way.
     fn is_like(&self, other: &Self) -> bool {
         let by = |s: &StagedOperand<'c>| match &s.from {
             FilledBy::Copied(_) => None,
-            FilledBy::ProducerComputed(made) => Some((made.load.is_some(), made.if_ready.is_some())),
+            FilledBy::ProducerComputed(tile) => Some((tile.load.is_some(), tile.if_ready.is_some())),
         };
         let stages = |p: &Self| p.sides.iter().map(|s| (s.desc, by(s))).collect::<Vec<_>>();
         stages(self) == stages(other)
     }
 
-    /// The operands that copies bring.
+    /// The operands that TMA loads.
     fn copied(&self) -> impl Iterator<Item = (&StagedOperand<'c>, &Copied<'c>)> {
         self.sides.iter().filter_map(|s| if let FilledBy::Copied(copied) = &s.from { Some((s, copied)) } else { None })
     }
 
-    /// Whether threads change a stage before it is multiplied.
+    /// Whether threads convert a stage before the dots read it.
     fn is_converted(&self) -> bool {
         self.copied().any(|(_, c)| c.converted.is_some())
     }
 
-    /// Tensor copies with the numbers of the sides that they fill: those of every launch, and also those that views are
-    /// tested for.
+    /// The TMA loads and the indices of the sides that they fill: unconditional ones, and with `if_ready` also those
+    /// that depend on a run-time test.
     fn copies(&self, if_ready: bool) -> impl Iterator<Item = (usize, TiledCopy<'c>)> {
         self.sides.iter().enumerate().filter_map(move |(i, s)| match &s.from {
             FilledBy::Copied(copied) => Some((i, copied.copy)),
-            FilledBy::ProducerComputed(made) => made.if_ready.filter(|_| if_ready).map(|copy| (i, copy)),
+            FilledBy::ProducerComputed(tile) => tile.if_ready.filter(|_| if_ready).map(|copy| (i, copy)),
         })
     }
 
-    /// The sides that warps of the producer make, with their numbers.
-    fn made(&self) -> impl Iterator<Item = (usize, ProducerComputed<'c>)> {
-        let made = |(i, s): (usize, &StagedOperand<'c>)| {
-            if let FilledBy::ProducerComputed(made) = s.from { Some((i, made)) } else { None }
+    /// The producer-computed operands and the indices of their sides.
+    fn producer_computed(&self) -> impl Iterator<Item = (usize, ProducerComputed<'c>)> {
+        let computed = |(i, s): (usize, &StagedOperand<'c>)| {
+            if let FilledBy::ProducerComputed(tile) = s.from { Some((i, tile)) } else { None }
         };
-        self.sides.iter().enumerate().filter_map(made)
+        self.sides.iter().enumerate().filter_map(computed)
     }
 
-    /// Whether threads of the producer copy an operand, and whether they store one.
+    /// Whether threads of the producer copy an operand by `cp.async`, and whether they store one.
     fn by_threads(&self) -> (bool, bool) {
-        let any = |copies| self.made().any(|(_, made)| made.load.is_some() == copies);
+        let any = |copies| self.producer_computed().any(|(_, tile)| tile.load.is_some() == copies);
         (any(true), any(false))
     }
 }
 
-/// Whether the sums of the tensor cores are not exact enough: those of 8-bit floats.
+/// Whether the dot of 8-bit floats must be promoted: the tensor cores do not accumulate exactly enough.
 fn is_promoted(dot: DotOp<'_>) -> bool {
     let Some(lhs) = Tensor::of_value(dot.lhs()) else { return false };
-    let sum = (behind_conversions(dot.acc()), lhs.shape[1]);
-    element_of(lhs.element, false).is_some_and(|e| promotes(e, dot.fast_acc(), sum, PROMOTION))
+    let acc = (behind_conversions(dot.acc()), lhs.shape[1]);
+    element_of(lhs.element, false).is_some_and(|e| promotes(e, dot.fast_acc(), acc, PROMOTION))
 }
 
 impl<'c> StagedOperand<'c> {
-    fn made(op: OpRef<'c>, (place, by): (OperandUse<'c>, ProduceOneOp<'c>), facts: &Facts) -> Result<Self, Failed> {
-        let tile = by.tile().next().ok_or_else(|| fail(by.op(), "it makes no tile"))?;
+    fn computed(op: OpRef<'c>, (place, by): (OperandUse<'c>, ProduceOneOp<'c>), facts: &Facts) -> Result<Self, Failed> {
+        let tile = by.tile().next().ok_or_else(|| fail(by.op(), "produce_one has no result"))?;
         let desc = computed_stage(by.op(), tile, by.fast() as usize).map_err(|e| fail(op, e))?;
         let if_ready = by.or_copy().then(|| TiledCopy::of(by, desc, facts)).transpose()?;
         Ok(Self {
@@ -373,13 +380,13 @@ impl<'c> StagedOperand<'c> {
         facts: &Facts,
     ) -> Result<Self, Failed> {
         let load = TiledLoadOp::cast(operand.load).ok_or_else(|| fail(op, "operand is not loaded from a view"))?;
-        let view = View::of(load.view()).ok_or_else(|| fail(load.op(), "its view is not made here"))?;
+        let view = View::of(load.view()).ok_or_else(|| fail(load.op(), "its view is not created in this function"))?;
         let desc = operand.stage(&view).map_err(|e| fail(load.op(), e))?;
         let (map, bytes) = tensor_maps::plan(load, desc, facts).map_err(|e| fail(load.op(), e))?;
         let transposed = operand.must_be_transposed(&view, 1 - place.number);
         let converted = if transposed || !operand.computed.is_empty() {
             let v = self::operand(op, place.number);
-            let element = Tensor::of_value(v).ok_or_else(|| fail(op, "operand is no tensor"))?.element;
+            let element = Tensor::of_value(v).ok_or_else(|| fail(op, "operand is not a tensor"))?.element;
             Some(converted_stage_of(load.op(), &view, element, transposed).map_err(|e| fail(load.op(), e))?)
         } else {
             None
@@ -391,33 +398,33 @@ impl<'c> StagedOperand<'c> {
         })
     }
 
-    /// Whether it holds what an op loads.
+    /// Whether the operand is the tile of `load`.
     fn is_tile_of(&self, load: OpRef<'c>) -> bool {
         matches!(&self.from, FilledBy::Copied(copied) if copied.operand.load == load)
     }
 }
 
 impl<'c> TiledCopy<'c> {
-    /// The copy that fills a stage where the view of the only load of a program is ready.
+    /// Plans the TMA load that replaces the only load of a producer region.
     fn of(by: ProduceOneOp<'c>, stage: MemDescType<'c>, facts: &Facts) -> Result<Self, Failed> {
         let load = computed_tile(by).map(behind_conversions).and_then(defining_op).and_then(TiledLoadOp::cast);
-        let load = load.ok_or_else(|| fail(by.op(), "what it makes is not a tile of a view"))?;
+        let load = load.ok_or_else(|| fail(by.op(), "its result is not a tile of a view"))?;
         let (map, bytes) = tensor_maps::plan_if_ready(load, stage, facts).map_err(|e| fail(load.op(), e))?;
         Ok(Self { load, map, bytes })
     }
 }
 
-/// What a producer's program makes, inside of it.
+/// Returns the value that a producer region yields.
 fn computed_tile(by: ProduceOneOp<'_>) -> Option<Val<'_>> {
     let last = entry_block(region(by.op(), 0)).and_then(|body| ops_of(body).last())?;
     operands(last).next()
 }
 
-/// The load that is all of a producer's program, if copies of the threads can bring its tile to a stage.
+/// Returns the load of a producer region that only loads, if `cp.async` can copy its tile to a stage.
 fn plain_load<'c>(by: ProduceOneOp<'c>, stage: MemDescType<'c>) -> Option<OpRef<'c>> {
     let body = entry_block(region(by.op(), 0))?;
     let mut v = computed_tile(by)?;
-    // A copy needs no other layout than that of the load.
+    // A copy works with the layout of the load.
     while uses(v).len() == 1
         && let Some(convert) = defining_op(v).and_then(ConvertLayoutOp::cast)
     {
@@ -425,19 +432,19 @@ fn plain_load<'c>(by: ProduceOneOp<'c>, stage: MemDescType<'c>) -> Option<OpRef<
     }
     let load = PlainLoad::of(defining_op(v)?)?;
     let here = block_of(load.op) == block_key(body) && uses(v).len() == 1;
-    // What need not be loaded in each iteration would be.
+    // Excludes loads that can be hoisted: a copy would repeat them in each iteration.
     (here && is_unordered_load(load.op) && !may_leave_loops(load.op) && load.suits(stage)).then_some(load.op)
 }
 
 fn iterator_type(op: OpRef<'_>) -> Result<Type<'_>, Failed> {
-    PipelineIteratorType::get(op.location()).map(Into::into).ok_or_else(|| fail(op, "no type of iterators"))
+    PipelineIteratorType::get(op.location()).map(Into::into).ok_or_else(|| fail(op, "cannot build the iterator type"))
 }
 
-/// What `op` does to a tensor, done to storage of one.
+/// Applies `op`, which reshapes or permutes a tensor, to storage of one.
 fn reshaped<'c>(b: &Builder<'c>, op: OpRef<'c>, memory: Val<'c>) -> Result<Val<'c>, Failed> {
     let error = |e: BuildError| fail(op, e.to_string());
     let from = MemDescType::cast(ty(memory)).ok_or_else(|| fail(op, "not a memdesc"))?;
-    let to = Tensor::of_value(result(op, 0)).ok_or_else(|| fail(op, "result is no tensor"))?;
+    let to = Tensor::of_value(result(op, 0)).ok_or_else(|| fail(op, "result is not a tensor"))?;
     let bases: Vec<u64> = SharedLayoutAttr::cast(from.layout().ok_or_else(|| fail(op, "storage has no layout"))?)
         .map(|l| l.offsets().iter().map(|&b| b as u64).collect())
         .ok_or_else(|| fail(op, "storage has no layout"))?;
@@ -447,7 +454,7 @@ fn reshaped<'c>(b: &Builder<'c>, op: OpRef<'c>, memory: Val<'c>) -> Result<Val<'
     };
     let order: Vec<i32> = permute.order().to_vec();
     let (source, target) = (from.shape().to_vec(), to.shape.clone());
-    // Where an element's index goes when its coordinates change places.
+    // Maps the linear index of an element to its index after the permutation.
     let moved = |index: u64| {
         let mut rest = index;
         let mut coordinates = vec![0; source.len()];

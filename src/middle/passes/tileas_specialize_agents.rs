@@ -1,34 +1,41 @@
-//! `tileas-specialize-agents`: a program that fills pipelines becomes an agent of its own.
+//! `tileas-specialize-agents`: splits a sequential program into agents: a consumer, a producer and possibly a
+//! converter.
 //!
 //! ```text
 //! storage, pipelines, barrier
-//! ... for { elect { acquire; copy .. }  wait; multiply; release } ...
+//! ... for { elect { acquire; copy .. }  wait; dot; release } ...
 //! ```
 //!
 //! becomes
 //!
 //! ```text
 //! storage, pipelines, barrier
-//! agent_switch { ... for { wait; multiply; release } ... }                  consumer
+//! agent_switch { ... for { wait; dot; release } ... }                       consumer
 //!              { maps; elect { ... for { acquire; copy .. } ... } }         producer
 //! ```
 //!
-//! The producer is the part of the program that leads to the `elect`s (`analysis::producers`), run by one thread. Where
-//! its warps make tiles (`produce_one`), all of its threads run it, and one of them alone what stands in `elect`s; what
-//! need not be in the loop around is moved out of it. Maps of views are made by its first warp, in front of that. Those
-//! of views that a loop or branch makes are made there, so all threads of the producer run the program then too. The
-//! consumer is the program without them. Each has its own iterators, which go through the same stages because both go
-//! through the same loops and branches; the barriers of the pipelines order them. A ring of S stages lets the producer
-//! be S products ahead.
+//! **Producer.** A slice of the program (`analysis::producers`): the `elect` regions, the loops and branches around
+//! them, and everything that these use. One thread runs it. If its warps compute tiles (`produce_one`), all threads
+//! run the slice and one of them runs the `elect` regions; ops that need not be in the loop are hoisted. The first
+//! warp creates the tensor maps before that. Maps of views that a loop or branch creates are created there instead;
+//! all threads of the producer then run the slice too. If the copies depend on a run-time test of views, the producer
+//! contains two programs, one for each result of the test. Maps of tested views are created only if the test succeeds.
 //!
-//! Where it depends on a test of views what is copied, the producer has a program for each answer, behind one test: the
-//! maps of those views are made if they can be.
+//! **Consumer.** The program without the `elect` and `produce_one` regions.
 //!
-//! Where the program waits for the grids before it, both agents do. A program that fills stages stays where it is if
-//! the schedule of its loop gives it to the consumers.
+//! **Converter.** The slice of the `produce_one` regions with `converts`, if the plan has a converter warpgroup.
 //!
-//! The producer is a warpgroup, so that registers can be moved: `setmaxnreg` needs all four warps of one. The plan of
-//! the products says how many registers each agent gets.
+//! Each agent has its own iterators. All agents pass through the same loops and branches, so the iterators visit the
+//! stages in the same order, and the barriers of the pipelines order the agents. With a ring of S stages, the producer
+//! can run S stages ahead.
+//!
+//! If the program waits for earlier grids, every agent waits. A region that fills stages remains with the consumers if
+//! the schedule of its loop assigns it to them.
+//!
+//! Assumptions: the function has a plan (`dialect::dot_plan`), and `tileas-materialize-async` has created its rings.
+//! If a slice cannot be separated, the pass fails; `tileaa-plan-dots` has checked that it can. A function that already
+//! contains an `agent_switch` is left unchanged. The producer is a whole warpgroup, since `setmaxnreg` applies to four
+//! warps. The plan gives the registers of each agent.
 
 use crate::{
     analysis::{
@@ -65,12 +72,12 @@ impl RustPass for SpecializeAgents {
         use descriptors::tileas_specialize_agents::stat;
         for function in collect_ops(op, nv_tileaa::FuncOp::cast) {
             let Some(plan) = DotPlan::of(function.op()) else { continue };
-            let (preparing, fills): (Vec<_>, Vec<_>) = fills(function.op()).into_iter().partition(|f| converts(*f));
+            let (conversions, fills): (Vec<_>, Vec<_>) = fills(function.op()).into_iter().partition(|f| converts(*f));
             if fills.is_empty() || !collect_ops(function.op(), AgentSwitchOp::cast).is_empty() {
                 continue;
             }
             cx.stat_add(stat::NUM_SPECIALIZED, 1);
-            specialize(function, plan, [&fills, &preparing], context)?;
+            specialize(function, plan, [&fills, &conversions], context)?;
         }
         Ok(())
     }
@@ -79,14 +86,14 @@ impl RustPass for SpecializeAgents {
 fn specialize<'c>(
     function: nv_tileaa::FuncOp<'c>,
     plan: DotPlan,
-    [fills, preparing]: [&[OpRef<'c>]; 2],
+    [fills, conversions]: [&[OpRef<'c>]; 2],
     context: &'c Context,
 ) -> Result<(), Failed> {
     let op = function.op();
     let entry = entry_block(function.body()).ok_or_else(|| fail(op, "function has no body"))?;
     let last = ops_of(entry).last().ok_or_else(|| fail(op, "function has no terminator"))?;
     let all_maps = collect_ops(op, MakeTiledTmaDescOp::cast);
-    // What stays in front of the agents, for both.
+    // Ops before the agents, which all agents use.
     let shared: Vec<OpRef<'c>> = ops_of(entry).take_while(|o| is_shared(*o)).collect();
     let is_given = |o: OpRef<'c>| shared.contains(&o);
 
@@ -95,7 +102,7 @@ fn specialize<'c>(
     if let Some((_, converter)) = &converter {
         let block = append_block(converter, &[], location);
         let (maps, inside, warps) = (vec![], vec![], plan.converter_warps());
-        Program { function: op, entry, warps, fills: preparing, maps, inside, given: &is_given, context }
+        Program { function: op, entry, warps, fills: conversions, maps, inside, given: &is_given, context }
             .write(block, None)?;
     }
     let producer = Region::new();
@@ -105,17 +112,17 @@ fn specialize<'c>(
     let program = Program { function: op, entry, warps, fills, maps, inside, given: &is_given, context };
     let mut tested: Vec<OpRef<'c>> =
         fills.iter().filter_map(|f| parent_op(*f)).filter(|o| readiness(*o).is_some()).collect();
-    // Each is met with both of its programs.
+    // Each test is found once for each of its two programs.
     tested.dedup();
     match tested.first().and_then(|branch| readiness(*branch)) {
         Some(ready) => program.write_both(producer_block, ready)?,
         None => program.write(producer_block, None)?,
     }
 
-    // The consumer takes what is left of the original.
+    // The consumer takes the rest of the original program.
     let consumer = Region::new();
     let consumer_block = append_block(&consumer, &[], location);
-    fills.iter().chain(preparing).for_each(|f| erase(*f));
+    fills.iter().chain(conversions).for_each(|f| erase(*f));
     tested.into_iter().for_each(erase);
     all_maps.iter().for_each(|m| erase(m.op()));
     let program: Vec<OpRef<'c>> = ops_of(entry).filter(|o| !is_given(*o) && *o != last).collect();
@@ -144,16 +151,16 @@ fn specialize<'c>(
     Ok(())
 }
 
-/// The program of the producer or of the converter, as a part of the function's.
+/// The program of the producer or the converter, as a slice of the function.
 struct Program<'c, 'p> {
     function: OpRef<'c>,
     entry: Blk<'c>,
     warps: u32,
     fills: &'p [OpRef<'c>],
-    /// Ops that make maps at the top of the function, and in loops and branches.
+    /// The ops that create tensor maps at the top of the function (`maps`), and in loops and branches (`inside`).
     maps: Vec<OpRef<'c>>,
     inside: Vec<OpRef<'c>>,
-    /// What stands in front of the agents.
+    /// Whether an op is before the agents.
     given: &'p dyn Fn(OpRef<'c>) -> bool,
     context: &'c Context,
 }
@@ -166,12 +173,12 @@ impl<'c> Program<'c, '_> {
             .map_err(|(at, reason)| fail(at, format!("the program of an agent cannot be separated: {reason}")))
     }
 
-    /// Grids that the loads wait for are waited for by both agents.
+    /// Whether `o` waits for earlier grids, which every agent does.
     fn waits(&self, o: OpRef<'c>) -> bool {
         WaitForGridsOp::cast(o).is_some() && parent_op(o) == Some(self.function)
     }
 
-    /// Writes a test of views and the program of each answer.
+    /// Writes a test of views, with one program for each result.
     fn write_both(&self, block: Blk<'c>, ready: Val<'c>) -> Result<(), Failed> {
         let location = self.function.location();
         let b = Builder::at_end(self.context, block, location);
@@ -189,7 +196,7 @@ impl<'c> Program<'c, '_> {
         Ok(())
     }
 
-    /// Writes the program where a test of views has this answer, or where there is none.
+    /// Writes the program for the given result of a test of views, or the only program if `test` is `None`.
     fn write(&self, block: Blk<'c>, test: Option<(Val<'c>, bool)>) -> Result<(), Failed> {
         let op = self.function;
         let location = op.location();
@@ -202,13 +209,13 @@ impl<'c> Program<'c, '_> {
             slice = slice.deciding(ready, answer);
         }
         let mut values: FxHashMap<usize, Val<'c>> = FxHashMap::default();
-        // All warps go through what the maps need; one thread through the rest.
+        // All warps run the ops that the maps need; one thread runs the rest.
         let b = Builder::at_end(self.context, block, location);
         let of_maps = self.slice(&self.maps, &|_| false)?;
         of_maps.write(&b, self.entry, &mut values, &mut |o, _| Ok((self.given)(o)))?;
-        // Side by side they are looked up together.
-        let made: Vec<OpRef<'c>> = ops_of(block).filter(|o| MakeTiledTmaDescOp::cast(*o).is_some()).collect();
-        made.iter().for_each(|map| move_to_end(*map, block));
+        // Consecutive maps are looked up together.
+        let new_maps: Vec<OpRef<'c>> = ops_of(block).filter(|o| MakeTiledTmaDescOp::cast(*o).is_some()).collect();
+        new_maps.iter().for_each(|map| move_to_end(*map, block));
         let alone = Region::new();
         let program = if by_warps { block } else { append_block(&alone, &[], location) };
         let writer = Builder::at_end(self.context, program, location);
@@ -233,8 +240,8 @@ impl<'c> Program<'c, '_> {
             b.set_end(block);
             ElectOp::build(&b, alone).map_err(|e| fail(op, e.to_string()))?;
         }
-        // Those of views that are not ready must not be made.
-        made.into_iter().filter(|map| !has_uses(result(*map, 0))).for_each(erase);
+        // Maps of views that failed the test must not be created.
+        new_maps.into_iter().filter(|map| !has_uses(result(*map, 0))).for_each(erase);
         Ok(())
     }
 }
@@ -247,7 +254,7 @@ fn move_to_end<'c>(op: OpRef<'c>, block: Blk<'c>) {
     }
 }
 
-/// The programs of a function that fill stages, the outermost ones, but for those that are another agent's.
+/// Returns the outermost regions of a function that fill stages, except those assigned to another agent.
 fn fills(function: OpRef<'_>) -> Vec<OpRef<'_>> {
     collect_ops(function, |o| {
         let inside = parent_op(o).is_some_and(|p| ProduceOneOp::cast(p).is_some());
@@ -256,7 +263,7 @@ fn fills(function: OpRef<'_>) -> Vec<OpRef<'_>> {
     })
 }
 
-/// What a program that fills stages does, as part of the producer's: run by all of its threads, or by one.
+/// Writes the body of a region that fills stages into the producer's program, for all of its threads or for one.
 fn write_fill<'c>(
     b: &Builder<'c>,
     fill: OpRef<'c>,
@@ -286,12 +293,12 @@ fn write_fill<'c>(
     Ok(())
 }
 
-/// Whether a program changes stages that others fill.
+/// Whether a region converts stages that others fill.
 fn converts(fill: OpRef<'_>) -> bool {
     ProduceOneOp::cast(fill).is_some_and(|f| f.converts())
 }
 
-/// Whether an op at the top of a function belongs to no agent: storage, pipelines, and the barrier behind them.
+/// Whether an op at the top of a function belongs to no agent: storage, pipelines, and the barrier after them.
 fn is_shared(op: OpRef<'_>) -> bool {
     AllocTensorOp::cast(op).is_some()
         || CreatePipelineOp::cast(op).is_some()

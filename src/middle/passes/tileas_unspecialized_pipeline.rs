@@ -1,6 +1,7 @@
-//! `tileas-unspecialized-pipeline`: loads of the iterations to come run while products of the present one are computed.
+//! `tileas-unspecialized-pipeline`: software-pipelines loads. Copies for later iterations are in flight during the
+//! dots of the current one.
 //!
-//! A loop is pipelined when it has loads whose only purpose is an operand of a matrix product. With `S` stages
+//! A loop is pipelined if it contains loads whose only purpose is an operand of a dot. With `S` stages
 //!
 //! ```text
 //! for i { a = load(i); x = convert_layout a; c = dot x, ..., c }
@@ -11,21 +12,24 @@
 //! ```text
 //! for s in 0 .. S-1 { if s < n { ring[s] <- load(s) }; group }                   prologue: S-1 groups
 //! for i {
-//!   wait until at most S-2 groups are pending                                    the group of iteration i is done
+//!   wait until at most S-2 groups are pending                                    the group of iteration i is complete
 //!   barrier
 //!   if i + S-1 < n { ring[(i + S-1) % S] <- load(i + S-1) }; group
 //!   x = local_load ring[i % S]; c = dot x, ..., c
 //! }
+//! wait until no group is pending
 //! ```
 //!
-//! One barrier an iteration is enough: behind it all threads see the tile of iteration `i`, and all have read the tile
-//! of iteration `i - 1`, whose place is the one that is filled next. The last iterations start no copies but close
-//! their (empty) groups, so that the same count of pending groups is right in all of them; a wait behind the loop says
-//! that nothing is left.
+//! One barrier per iteration suffices. After it, all threads see the tile of iteration `i`, and all have read the tile
+//! of iteration `i - 1`, whose stage is filled next. The last iterations start no copies but close empty groups, so
+//! the same count of pending groups is right in every iteration.
 //!
-//! Three questions, each in a file of its own: what of a loop may be pipelined ([`Candidates`]), how many iterations
-//! ahead each copy starts ([`schedule`]), and what the loop becomes ([`expansion`]), which takes the answers to the
-//! other two and decides nothing.
+//! All warps of the CTA issue the copies, instead of a producer. `tileas-materialize-async` has already replaced the
+//! loads of `wgmma` dots. The rings must fit into shared memory next to the other uses of the loop, otherwise they have
+//! fewer stages. A loop for which fewer than two stages fit is not changed. Remarks name these missed optimizations.
+//!
+//! The pass has three parts. [`Candidates`] finds the loads that may be pipelined, [`schedule`] chooses how many
+//! iterations ahead each copy starts, and [`expansion`] rewrites the loop accordingly and makes no decisions.
 
 use crate::{
     analysis::{ring_loads::Candidates, warps::warps_of},
@@ -69,7 +73,7 @@ impl RustPass for UnspecializedPipeline {
                     loops.push(o);
                 }
             });
-            // Inner loops first: outer ones must leave room for their rings.
+            // Inner loops first: outer loops must leave room for their rings.
             for op in loops.into_iter().rev() {
                 let fallback = Fallback::around(op);
                 if fallback == Fallback::Synchronous {

@@ -1,6 +1,6 @@
 // RUN: tileiras-opt %s --split-input-file --verify-diagnostics
 nv_tileaa.func @regions() attributes {numWarps = 8 : i64} {
-  // expected-error @+1 {{has 1 regions and warps for 2}}
+  // expected-error @+1 {{has 1 regions but warp counts for 2}}
   nv_tileas.async.pipeline.agent_switch warps [4, 4] {
     nv_tileas.barrier
   }
@@ -10,7 +10,7 @@ nv_tileaa.func @regions() attributes {numWarps = 8 : i64} {
 // -----
 
 nv_tileaa.func @power() attributes {numWarps = 8 : i64} {
-  // expected-error @+1 {{an agent has a power of two of warps, got 3}}
+  // expected-error @+1 {{an agent's warp count must be a power of two, got 3}}
   nv_tileas.async.pipeline.agent_switch warps [3] {
     nv_tileas.barrier
   }
@@ -20,7 +20,7 @@ nv_tileaa.func @power() attributes {numWarps = 8 : i64} {
 // -----
 
 nv_tileaa.func @room() attributes {numWarps = 8 : i64} {
-  // expected-error @+1 {{needs 12 warps, and the block has 8}}
+  // expected-error @+1 {{needs 12 warps, but the CTA has 8}}
   nv_tileas.async.pipeline.agent_switch warps [4, 8] {
     nv_tileas.barrier
   }, {
@@ -33,7 +33,7 @@ nv_tileaa.func @room() attributes {numWarps = 8 : i64} {
 
 nv_tileaa.func @nested() attributes {numWarps = 8 : i64} {
   nv_tileas.async.pipeline.agent_switch warps [4] {
-    // expected-error @+1 {{stands inside of an agent}}
+    // expected-error @+1 {{agents cannot be nested}}
     nv_tileas.async.pipeline.agent_switch warps [2] {
       nv_tileas.barrier
     }
@@ -48,7 +48,7 @@ nv_tileaa.func @nested() attributes {numWarps = 8 : i64} {
 nv_tileaa.func @tensor(%x: tensor<128xf32, #l>) attributes {numWarps = 1 : i64} {
   %m = nv_tileas.alloc_tensor : !nv_tileas.memdesc<128xf32, #s>
   nv_tileas.async.pipeline.agent_switch warps [1] {
-    // expected-error @+1 {{uses a tensor in registers from outside of its agent}}
+    // expected-error @+1 {{uses a tensor in registers from outside its agent}}
     nv_tileas.local_store %x, %m vector 4 : tensor<128xf32, #l>, !nv_tileas.memdesc<128xf32, #s>
   }
   nv_tileaa.return
@@ -57,7 +57,7 @@ nv_tileaa.func @tensor(%x: tensor<128xf32, #l>) attributes {numWarps = 1 : i64} 
 // -----
 
 nv_tileaa.func @barrier() attributes {numWarps = 8 : i64} {
-  // expected-error @+1 {{has an id without a number of threads, or the other way round}}
+  // expected-error @+1 {{needs both an id and a thread count, or neither}}
   nv_tileas.barrier id 3
   nv_tileaa.return
 }
@@ -65,7 +65,7 @@ nv_tileaa.func @barrier() attributes {numWarps = 8 : i64} {
 // -----
 
 nv_tileaa.func @number() attributes {numWarps = 8 : i64} {
-  // expected-error @+1 {{a block has barriers 0 to 15, got 16}}
+  // expected-error @+1 {{a barrier id must be from 0 to 15, got 16}}
   nv_tileas.barrier id 16 threads 64
   nv_tileaa.return
 }
@@ -73,7 +73,7 @@ nv_tileaa.func @number() attributes {numWarps = 8 : i64} {
 // -----
 
 nv_tileaa.func @threads() attributes {numWarps = 8 : i64} {
-  // expected-error @+1 {{whole warps meet, got 48 threads}}
+  // expected-error @+1 {{the thread count must be a multiple of 32, got 48}}
   nv_tileas.barrier id 1 threads 48
   nv_tileaa.return
 }

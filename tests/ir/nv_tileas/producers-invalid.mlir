@@ -2,7 +2,7 @@
 #l = #nv_tileas.layout<register = [1, 2, 4, 1024, 2048], lane = [8, 16, 32, 64, 128], warp = [256, 512]>
 #words = #nv_tileas.shared_layout<offset = [1, 2]>
 nv_tileaa.func @announces(%p: !nv_tileas.pipeline<2>, %it: !nv_tileas.pipeline_iterator, %x: f16, %y: tensor<64x64xf16, #l>) attributes {numWarps = 4 : i64} {
-  // expected-error @below {{stands in the program of one thread, 'nv_tileas.async.elect'}}
+  // expected-error @below {{must be inside 'nv_tileas.async.elect'}}
   %t = nv_tileas.async.pipeline.producer_acquire %p[%it] bytes 16 : <2>
   nv_tileaa.return
 }
@@ -11,7 +11,7 @@ nv_tileaa.func @announces(%p: !nv_tileas.pipeline<2>, %it: !nv_tileas.pipeline_i
 #words = #nv_tileas.shared_layout<offset = [1, 2]>
 nv_tileaa.func @silent(%p: !nv_tileas.pipeline<2>, %it: !nv_tileas.pipeline_iterator, %x: f16, %y: tensor<64x64xf16, #l>) attributes {numWarps = 4 : i64} {
   nv_tileas.async.elect {
-    // expected-error @below {{announces nothing, so all threads wait, and not one alone}}
+    // expected-error @below {{without 'bytes' must be outside 'nv_tileas.async.elect'}}
     %t = nv_tileas.async.pipeline.producer_acquire %p[%it] : <2>
   }
   nv_tileaa.return
@@ -21,7 +21,7 @@ nv_tileaa.func @silent(%p: !nv_tileas.pipeline<2>, %it: !nv_tileas.pipeline_iter
 #words = #nv_tileas.shared_layout<offset = [1, 2]>
 nv_tileaa.func @alone(%p: !nv_tileas.pipeline<2>, %it: !nv_tileas.pipeline_iterator, %x: f16, %y: tensor<64x64xf16, #l>) attributes {numWarps = 4 : i64} {
   nv_tileas.async.elect {
-    // expected-error @below {{is for whole warps, and not for one thread}}
+    // expected-error @below {{applies to whole warps and cannot be inside 'nv_tileas.async.elect'}}
     nv_tileas.async.pipeline.producer_commit %p[%it] : <2>
   }
   nv_tileaa.return
@@ -30,7 +30,7 @@ nv_tileaa.func @alone(%p: !nv_tileas.pipeline<2>, %it: !nv_tileas.pipeline_itera
 #l = #nv_tileas.layout<register = [1, 2, 4, 1024, 2048], lane = [8, 16, 32, 64, 128], warp = [256, 512]>
 #words = #nv_tileas.shared_layout<offset = [1, 2]>
 nv_tileaa.func @nothing(%p: !nv_tileas.pipeline<2>, %it: !nv_tileas.pipeline_iterator, %x: f16, %y: tensor<64x64xf16, #l>) attributes {numWarps = 4 : i64} {
-  // expected-error @below {{does not end with a 'nv_tileas.yield' of what it gives}}
+  // expected-error @below {{must end with a 'nv_tileas.yield' of its results}}
   %a = nv_tileas.async.pipeline.produce_one warps 4 fast 1 {
     nv_tileas.yield
   } : tensor<64x64xf16>
@@ -40,7 +40,7 @@ nv_tileaa.func @nothing(%p: !nv_tileas.pipeline<2>, %it: !nv_tileas.pipeline_ite
 #l = #nv_tileas.layout<register = [1, 2, 4, 1024, 2048], lane = [8, 16, 32, 64, 128], warp = [256, 512]>
 #words = #nv_tileas.shared_layout<offset = [1, 2]>
 nv_tileaa.func @other(%p: !nv_tileas.pipeline<2>, %it: !nv_tileas.pipeline_iterator, %x: f16, %y: tensor<64x64xf16, #l>) attributes {numWarps = 4 : i64} {
-  // expected-error @below {{and gives 'tensor<64x32xf16>'}}
+  // expected-error @below {{but its result is 'tensor<64x32xf16>'}}
   %a = nv_tileas.async.pipeline.produce_one warps 4 fast 1 {
     %t = nv_tileas.splat %x : f16 -> tensor<64x64xf16, #l>
     nv_tileas.yield %t : tensor<64x64xf16, #l>
@@ -51,7 +51,7 @@ nv_tileaa.func @other(%p: !nv_tileas.pipeline<2>, %it: !nv_tileas.pipeline_itera
 #l = #nv_tileas.layout<register = [1, 2, 4, 1024, 2048], lane = [8, 16, 32, 64, 128], warp = [256, 512]>
 #words = #nv_tileas.shared_layout<offset = [1, 2]>
 nv_tileaa.func @dimension(%p: !nv_tileas.pipeline<2>, %it: !nv_tileas.pipeline_iterator, %x: f16, %y: tensor<64x64xf16, #l>) attributes {numWarps = 4 : i64} {
-  // expected-error @below {{has no dimension 2}}
+  // expected-error @below {{'fast' is not a dimension of the tile: 2}}
   %a = nv_tileas.async.pipeline.produce_one warps 4 fast 2 {
     %t = nv_tileas.splat %x : f16 -> tensor<64x64xf16, #l>
     nv_tileas.yield %t : tensor<64x64xf16, #l>
@@ -63,7 +63,7 @@ nv_tileaa.func @dimension(%p: !nv_tileas.pipeline<2>, %it: !nv_tileas.pipeline_i
 #words = #nv_tileas.shared_layout<offset = [1, 2]>
 nv_tileaa.func @outside(%p: !nv_tileas.pipeline<2>, %it: !nv_tileas.pipeline_iterator, %x: f16, %y: tensor<64x64xf16, #l>) attributes {numWarps = 4 : i64} {
   %a = nv_tileas.async.pipeline.produce_one warps 4 fast 1 {
-    // expected-error @below {{uses a tensor in registers from outside of its producer}}
+    // expected-error @below {{uses a tensor in registers from outside its region}}
     nv_tileas.yield %y : tensor<64x64xf16, #l>
   } : tensor<64x64xf16>
   nv_tileaa.return
@@ -73,7 +73,7 @@ nv_tileaa.func @outside(%p: !nv_tileas.pipeline<2>, %it: !nv_tileas.pipeline_ite
 #words = #nv_tileas.shared_layout<offset = [1, 2]>
 nv_tileaa.func @alone_with_copies(%p: !nv_tileas.pipeline<2>, %it: !nv_tileas.pipeline_iterator, %x: f16, %y: tensor<64x64xf16, #l>) attributes {numWarps = 4 : i64} {
   nv_tileas.async.elect {
-    // expected-error @below {{is for whole warps, and not for one thread}}
+    // expected-error @below {{applies to whole warps and cannot be inside 'nv_tileas.async.elect'}}
     nv_tileas.async.pipeline.producer_commit %p[%it] copies : <2>
   }
   nv_tileaa.return
@@ -100,7 +100,7 @@ nv_tileaa.func @nobody_prepares() attributes {numWarps = 4 : i64} {
   %w = nv_tileas.alloc_tensor : <4xi64, #words>
   %p = nv_tileas.async.pipeline.create_pipeline %w consumers 4 : <4xi64, #words> -> <2>
   %it = nv_tileas.async.pipeline.create_iterator %p : <2>
-  // expected-error @below {{is about stages that are converted, and the pipeline has no converters}}
+  // expected-error @below {{refers to converters, but the pipeline has none}}
   %t = nv_tileas.async.pipeline.consumer_wait %p[%it] converted : <2>
   nv_tileaa.return
 }
@@ -114,7 +114,7 @@ nv_tileaa.func @nobody_is_told() attributes {numWarps = 4 : i64} {
   %w = nv_tileas.alloc_tensor : <4xi64, #words>
   %p = nv_tileas.async.pipeline.create_pipeline %w consumers 4 : <4xi64, #words> -> <2>
   %it = nv_tileas.async.pipeline.create_iterator %p : <2>
-  // expected-error @below {{is about stages that are converted, and the pipeline has no converters}}
+  // expected-error @below {{refers to converters, but the pipeline has none}}
   nv_tileas.async.pipeline.producer_commit %p[%it] converted : <2>
   nv_tileaa.return
 }
@@ -125,7 +125,7 @@ nv_tileaa.func @nobody_is_told() attributes {numWarps = 4 : i64} {
 !stage = !nv_tileas.memdesc<128x128xi8, #from>
 !turned = !nv_tileas.memdesc<128x128xi8, #to>
 nv_tileaa.func @both(%p: !nv_tileas.pipeline<2>, %it: !nv_tileas.pipeline_iterator) attributes {numWarps = 4 : i64} {
-  // expected-error @below {{says that copies are done, or that a stage is converted, and not both}}
+  // expected-error @below {{cannot have both 'copies' and 'converted'}}
   nv_tileas.async.pipeline.producer_commit %p[%it] copies converted : <2>
   nv_tileaa.return
 }
@@ -136,7 +136,7 @@ nv_tileaa.func @both(%p: !nv_tileas.pipeline<2>, %it: !nv_tileas.pipeline_iterat
 !stage = !nv_tileas.memdesc<128x128xi8, #from>
 !turned = !nv_tileas.memdesc<128x128xi8, #to>
 nv_tileaa.func @makes_and_changes(%p: !nv_tileas.pipeline<2>, %it: !nv_tileas.pipeline_iterator, %x: f16) attributes {numWarps = 4 : i64} {
-  // expected-error @below {{changes a stage that is filled, and makes no tile}}
+  // expected-error @below {{with 'converts' cannot have a result or 'or_copy'}}
   nv_tileas.async.pipeline.produce_one warps 4 fast 1 or_copy converts {
     nv_tileas.yield
   }

@@ -5,7 +5,7 @@
 !view = !nv_tileaa.tiled_view<tile = [64, 64], memref<?x256xf16, strides = [256, 1]>, padding = zero>
 
 // A schedule has no more stages than fit into shared memory.
-// CHECK: error: its schedule takes a ring of 9 stages, and the plan has room for 2 to 8
+// CHECK: error: the schedule needs a ring of 9 stages, but the plan allows 2 to 8
 nv_tileaa.func @deep(%p0: !nv_tileaa.ptr<f16>, %n: i32, %m0: i32) attributes {numWarps = 4 : i64, nv_tileas.dot_plan = {columns = 64 : i64, groups = array<i64: 1, 1>, registers = array<i64: 128, 40, 216>, scratch = 32768 : i64, stages = 8 : i64}} {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32

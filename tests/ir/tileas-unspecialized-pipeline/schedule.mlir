@@ -123,7 +123,7 @@ nv_tileaa.func @too_deep(%arg0: !nv_tileaa.ptr<f16>, %arg1: !nv_tileaa.ptr<f32>,
   %0 = nv_tileaa.assume #cuda_tile.div_by<16>, %arg0 : !nv_tileaa.ptr<f16>
   %1 = nv_tileaa.make_memref %0, shape = [%arg3 : i32], strides = [] : <f16> -> <?x256xf16, strides = [256, 1]>
   %2 = nv_tileaa.make_tiled_view %1 : <?x256xf16, strides = [256, 1]> -> <tile = [64, 64], memref<?x256xf16, strides = [256, 1]>, padding = zero>
-  // expected-error @+1 {{the schedule takes 352256 of 232448 bytes of shared memory}}
+  // expected-error @+1 {{the schedule needs 352256 bytes of shared memory, but only 232448 are available}}
   %3 = scf.for %arg4 = %c0_i32 to %arg2 step %c1_i32 iter_args(%arg5 = %cst) -> (tensor<64x64xf32, #l0>)  : i32 {
     %a, %ta = nv_tileas.tiled_load <weak> %2[%c0_i32, %arg4] vector 8 bounds <vector> in_bounds [false, true] {nv_tileas.ahead = 40 : i64} : <tile = [64, 64], memref<?x256xf16, strides = [256, 1]>, padding = zero>[i32, i32] -> tensor<64x64xf16, #l1>
     %b, %tb = nv_tileas.tiled_load <weak> %2[%arg4, %c0_i32] vector 8 bounds <vector> in_bounds [false, true] {nv_tileas.ahead = 1 : i64} : <tile = [64, 64], memref<?x256xf16, strides = [256, 1]>, padding = zero>[i32, i32] -> tensor<64x64xf16, #l1>

@@ -1,10 +1,12 @@
-//! Agents: a branch by the number of the warp, and programs whose warps and threads are numbered from the agent's
-//! first.
+//! Lowers agents to branches on the warp number.
+//!
+//! Inside an agent's program, warps and threads are numbered from the agent's first. Each agent has a named barrier of
+//! its threads. An agent with `registers` starts with `setmaxnreg`.
 //!
 //! ```text
 //! warp < w0          ? agent 0
 //! warp < w0 + w1     ? agent 1      warp' = warp - w0, thread' = thread - 32 w0, barrier 2 of 32 w1 threads
-//! ...                               the warps that are left go on
+//! ...                               remaining warps continue after the switch
 //! ```
 
 use super::{Lower, llvm::Cmp};
@@ -16,7 +18,7 @@ use crate::dialect::{
     thread_scope::ThreadScope,
 };
 
-/// Barriers of a block; number zero is the one of all its threads.
+/// The number of named barriers of a CTA. Barrier zero belongs to all threads of the CTA.
 pub(super) const BARRIERS: u64 = 16;
 
 impl<'c> Lower<'c, '_> {
@@ -30,9 +32,9 @@ impl<'c> Lower<'c, '_> {
             let before = self.l.b.block();
             let next = self.l.new_block(&[], before);
             let program = self.l.new_block(&[], before);
-            // Agents before this one are gone: a comparison with the last warp is enough.
-            let mine = self.l.icmp(Cmp::Ult, self.warp, self.l.i32c(scope.first_warp + warps));
-            self.l.cond_br(mine, (program, &[]), (next, &[]));
+            // Warps of earlier agents have already branched away, so comparing with the last warp suffices.
+            let is_mine = self.l.icmp(Cmp::Ult, self.warp, self.l.i32c(scope.first_warp + warps));
+            self.l.cond_br(is_mine, (program, &[]), (next, &[]));
 
             self.l.b.set_end(program);
             self.barriers_used += 1;

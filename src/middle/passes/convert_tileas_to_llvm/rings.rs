@@ -1,12 +1,21 @@
-//! Pipelines: barriers in shared memory that count arrivals and bytes (`mbarrier`), and the program of one thread.
+//! Pipelines: `mbarrier`s that count arrivals and bytes, the iterators that step through them, and the program of one
+//! thread.
 //!
-//! The barriers of a pipeline of S stages are S words that say *full*, then S that say *empty*, and where others change
-//! stages before consumers have them, S that say *prepared*. A barrier completes one phase after another; who waits
-//! names the parity of the phase. An iterator is two words, what most of its users ask for: the address of the stage's
-//! barrier that says *full*, and the parity of the round. Loops carry them, so that a step is an addition, a comparison
-//! and two predicated instructions, and where the stage itself lies is linear in the barrier's address. In round r a
-//! consumer waits for phase r of *full* or *prepared*, and a producer for phase r - 1 of *empty*, since all stages are
-//! empty at the beginning: waiting for the phase before the first returns at once.
+//! A pipeline of S stages has S 64-bit words for its *full* barriers, then S for *empty*, then, if a converter exists,
+//! S for *converted*:
+//!
+//! ```text
+//! offset in words:   0 ..             S ..             2S ..
+//!                    full[0..S]       empty[0..S]      converted[0..S]
+//! ```
+//!
+//! A barrier completes one phase after another, and a waiter names the parity of the phase. In round r a consumer
+//! waits for phase r of *full* or *converted*, and a producer for phase r - 1 of *empty*. All stages are empty at the
+//! beginning: a wait for the phase before the first returns at once.
+//!
+//! An iterator is two 32-bit words, the values that most of its users need: the address of the stage's *full* barrier
+//! and the parity of the round. Loops carry both. A step is an addition, a comparison and two predicated instructions.
+//! The address of the stage's data is linear in the address of the barrier.
 
 use super::{Lower, Lowered, llvm::Cmp};
 use crate::analysis::rings::{self, Wraps};
@@ -19,38 +28,38 @@ use crate::dialect::{
     rt::*,
 };
 
-/// The stages of a pipeline that its producer has filled, or has begun to fill.
+/// The stages of a pipeline that its producer has filled or has begun to fill.
 pub(super) struct Filled<'c> {
-    /// Address of the first stage's barrier.
+    /// The address of the first stage's *full* barrier.
     first: Val<'c>,
     stages: i64,
-    /// The first that it has not.
+    /// The first stage that the producer has not begun to fill.
     next: Position<'c>,
 }
 
-/// Bytes of a barrier.
+/// The size of a barrier in bytes.
 pub(super) const BARRIER: i64 = 8;
-/// A bit that no address of a barrier has.
+/// A bit that is never set in the address of a barrier.
 const NEVER: u32 = 1 << 31;
 
-/// Words of an iterator.
+/// The number of words of an iterator.
 pub(super) const ITERATOR_WORDS: usize = 2;
 
-/// An iterator: the address of its stage's barrier that says full, and the parity of the round.
+/// An iterator: the address of its stage's *full* barrier, and the parity of the round.
 #[derive(Clone, Copy)]
 struct Position<'c> {
     full: Val<'c>,
     parity: Val<'c>,
 }
 
-/// A stage of a ring: `bytes` for each eight of the distance of its barrier from the first.
+/// A stage of a ring. A distance of eight bytes between *full* barriers corresponds to `bytes` bytes of stages.
 #[derive(Clone, Copy)]
 pub(super) struct Stage<'c> {
-    /// The first stage.
+    /// The address of the first stage.
     pub first: Val<'c>,
     pub bytes: i64,
     pub pipeline: Val<'c>,
-    /// Address of the stage's barrier.
+    /// The address of the stage's *full* barrier.
     pub barrier: Val<'c>,
 }
 
@@ -72,10 +81,10 @@ impl<'c> Lower<'c, '_> {
                     init(2 * stages + stage, converters);
                 }
             }
-            // Copies by the tensor memory accelerator arrive at them too.
+            // TMA loads arrive at these barriers through the async proxy.
             l.asm("fence.proxy.async.shared::cta;", "~{memory}", None, &[], false);
         });
-        // Hidden from LLVM: an address that it knows it makes again wherever a ring ends.
+        // Hidden from LLVM, which would otherwise recompute the known address wherever a ring ends.
         let first = l.cast("ptrtoint", barriers, l.i32);
         let first = l.asm("", "=r,0", Some(l.i32), &[first], true).expect("asm with a result");
         self.values.insert(key(op.pipeline()), Lowered::Scalar(first));
@@ -98,8 +107,8 @@ impl<'c> Lower<'c, '_> {
             Wraps::Always => (l.add(full, l.i32c(BARRIER - bytes)), l.bin("xor", parity, l.i32c(1))),
             Wraps::Sometimes => {
                 let end = l.add(first, l.i32c(bytes));
-                // Back to the first stage, in a round of the other parity. Written by predicates: of selections LLVM
-                // and the finaliser make more instructions.
+                // Wraps to the first stage, in a round of the other parity. Written with predicates: LLVM and ptxas
+                // generate more instructions for selects.
                 let text = format!(
                     "{{ .reg .pred around; add.u32 $0, $2, {BARRIER}; mov.b32 $1, $3; setp.eq.u32 around, $0, $4; \
                      @around sub.u32 $0, $0, {bytes}; @around xor.b32 $1, $1, 1; }}"
@@ -123,7 +132,7 @@ impl<'c> Lower<'c, '_> {
         Ok(())
     }
 
-    /// The stage of a ring whose number is `index`, if an iterator says so.
+    /// Returns the stage of a ring with number `index`, or `None` if `index` does not come from an iterator.
     pub(super) fn stage_at(&self, memory: Val<'c>, bytes: i64, index: Val<'c>) -> Result<Option<Stage<'c>>, Failed> {
         let Some(op) = defining_op(index).and_then(StageOp::cast) else { return Ok(None) };
         let pipeline = pipeline_of(op.op(), op.iterator())?;
@@ -131,10 +140,10 @@ impl<'c> Lower<'c, '_> {
         Ok(Some(Stage { first: memory, bytes, pipeline, barrier }))
     }
 
-    /// `units` for each byte of the distance of a stage's barrier from the first, added to `first`.
+    /// Returns `first` plus `units` for each byte between the first barrier and the stage's barrier.
     ///
-    /// The finaliser has an instruction that multiplies and adds. LLVM would subtract the addresses before it
-    /// multiplies, or multiply where several blocks can share the product.
+    /// Written in PTX because ptxas has an instruction that multiplies and adds. LLVM would subtract the addresses
+    /// before the multiplication, or hoist the multiplication to a place where several blocks share it.
     pub(super) fn linear_in_stage(
         &self,
         op: OpRef<'c>,
@@ -163,17 +172,17 @@ impl<'c> Lower<'c, '_> {
         Ok(())
     }
 
-    /// What a warp has stored is complete when one of its lanes arrives for all; of what threads copy each arrives by
-    /// itself.
+    /// Arrives for the stores of a warp, by one lane after all lanes have stored. With `copies`, each thread arrives
+    /// separately when its copies complete.
     pub(super) fn producer_commit(&mut self, op: ProducerCommitOp<'c>) -> Result<(), Failed> {
         let Position { full, .. } = self.position(op.op(), op.iterator())?;
         let l = &self.l;
         if op.copies() {
-            // The arrival is one of those that the barrier was told of, whenever it comes.
+            // `noinc`: the barrier's count, set at initialization, already includes this arrival.
             l.asm("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [$0];", "r,~{memory}", None, &[full], false);
             return Ok(());
         }
-        // Tensor cores read through a proxy of their own.
+        // Tensor cores read the stage through the async proxy.
         l.asm("fence.proxy.async.shared::cta;", "~{memory}", None, &[], false);
         l.asm("bar.warp.sync -1;", "~{memory}", None, &[], false);
         let first = l.icmp(Cmp::Eq, self.lane, l.i32c(0));
@@ -195,7 +204,7 @@ impl<'c> Lower<'c, '_> {
         let predicate = op.predicate().map(|p| self.scalar(op.op(), p)).transpose()?;
         let l = &self.l;
         if !rings::only_multiplied(op.op(), op.pipeline()) {
-            // The other lanes have read the stage as well. Products read for all lanes at once.
+            // The other lanes must have read the stage too. Dots read it for all lanes at once.
             l.asm("bar.warp.sync -1;", "~{memory}", None, &[], false);
         }
         let first = l.icmp(Cmp::Eq, self.lane, l.i32c(0));
@@ -205,8 +214,8 @@ impl<'c> Lower<'c, '_> {
             l.asm("@$1 mbarrier.arrive.shared::cta.b64 _, [$0];", "r,b,~{memory}", None, &[empty, predicate], false);
             return Ok(());
         };
-        // The highest bit of an address in shared memory is never set, which nobody who reads the code can tell: the
-        // address depends on what has been computed.
+        // Adds zero, computed from `after`, to the address: the highest bit of a shared-memory address is never set.
+        // Neither LLVM nor ptxas knows this, so the release cannot move before the computation of `after`.
         let registers = self.fragment(op.op(), after)?;
         let word = |v: Val<'c>| if ty(v) == l.i32 { v } else { l.cast("bitcast", v, l.i32) };
         let empty = stages(op.op(), op.pipeline())? * BARRIER;
@@ -220,7 +229,7 @@ impl<'c> Lower<'c, '_> {
         Ok(())
     }
 
-    /// The first thread goes through the body, the others past it.
+    /// Lowers `elect`: the first thread runs the body, and the others branch past it.
     pub(super) fn elect(&mut self, op: ElectOp<'c>) -> Result<(), Failed> {
         let source = entry_block(region(op.op(), 0)).ok_or_else(|| fail(op.op(), "no program"))?;
         let here = self.l.b.block();
@@ -235,13 +244,13 @@ impl<'c> Lower<'c, '_> {
         Ok(())
     }
 
-    /// The stages of a pipeline before that of an iterator.
+    /// Returns the stages of a pipeline before the stage of the iterator `next`.
     pub(super) fn filled(&self, op: OpRef<'c>, pipeline: Val<'c>, next: Val<'c>) -> Result<Filled<'c>, Failed> {
         let (first, next) = (self.scalar(op, pipeline)?, self.position(op, next)?);
         Ok(Filled { first, stages: stages(op, pipeline)?, next })
     }
 
-    /// Waits until stages are full, each in the last round in which its producer has come to it.
+    /// Waits until every stage is full, each in the last round in which its producer has reached it.
     pub(super) fn wait_for_filled(&self, filled: &Filled<'c>) {
         let l = &self.l;
         let Position { full, parity } = filled.next;
@@ -264,12 +273,13 @@ impl<'c> Lower<'c, '_> {
         self.set_all(iterator, vec![position.full, position.parity]);
     }
 
-    /// Address of the barrier that says empty, of the stage whose other barrier says full.
+    /// The address of a stage's *empty* barrier, given the address of its *full* barrier.
     fn empty_of(&self, op: OpRef<'c>, pipeline: Val<'c>, full: Val<'c>) -> Result<Val<'c>, Failed> {
         Ok(self.l.add(full, self.l.i32c(stages(op, pipeline)? * BARRIER)))
     }
 
-    /// Address of the barrier that says full, or of the same stage's that says prepared.
+    /// The address of the barrier that consumers wait for: *full*, or *converted* of the same stage if `converted` is
+    /// set.
     fn ready_of(&self, op: OpRef<'c>, pipeline: Val<'c>, full: Val<'c>, converted: bool) -> Result<Val<'c>, Failed> {
         if !converted {
             return Ok(full);
@@ -277,7 +287,7 @@ impl<'c> Lower<'c, '_> {
         Ok(self.l.add(full, self.l.i32c(2 * stages(op, pipeline)? * BARRIER)))
     }
 
-    /// Waits until the phase of this parity is complete.
+    /// Waits until the phase with this parity is complete.
     fn wait_for(&self, barrier: Val<'c>, parity: Val<'c>) {
         let text = "{ .reg .pred done; \
                     again: mbarrier.try_wait.parity.shared::cta.b64 done, [$0], $1; \
@@ -291,7 +301,7 @@ fn stages<'c>(op: OpRef<'c>, pipeline: Val<'c>) -> Result<i64, Failed> {
     Ok(t.stages())
 }
 
-/// The pipeline that an iterator steps through.
+/// Returns the pipeline that an iterator steps through.
 fn pipeline_of<'c>(op: OpRef<'c>, iterator: Val<'c>) -> Result<Val<'c>, Failed> {
-    rings::pipeline_of(iterator).ok_or_else(|| fail(op, "an iterator of no pipeline"))
+    rings::pipeline_of(iterator).ok_or_else(|| fail(op, "cannot find the pipeline of the iterator"))
 }

@@ -1,7 +1,13 @@
-//! Plans of kernels whose products depend on each other, or share a block: attention, rows of several products.
+//! Plans kernels whose dots depend on each other or share a block, such as attention.
 //!
-//! Whole rows of all products are in one warpgroup. How many registers its tiles take is counted where most are held,
-//! as if each lay like an accumulator: a thread has a row of 32 and a column of four.
+//! Each warpgroup owns whole rows of all dots. The register pressure of its tiles is the maximum over all program
+//! points, as if each tile had the layout of an accumulator: a thread holds one row in 32 and one column in four.
+//!
+//! ```text
+//! warpgroups = 2, a tile of 128 x 64 f32:   128 / (32 * 2) rows * 64 / 4 columns = 32 registers of a thread
+//! ```
+//!
+//! All dots of the kernel share one plan: the block with the most multiplications decides.
 
 use super::{Found, OTHER_BYTES, Obstacle, PlannedOperand, least_scratch, refusal, rings};
 use crate::{
@@ -19,39 +25,39 @@ use crate::{
 use rustc_hash::FxHashSet;
 use tile_plan::{Hints, Kernel, MAX_STAGES, Machine, Ring, plan_kernel};
 
-/// Warpgroups that a plan of a kernel has at most.
+/// The maximum number of consumer warpgroups in a plan of a kernel.
 const MOST_GROUPS: u32 = 2;
 
 pub(super) fn plan<'c>(
     function: OpRef<'c>,
-    products: &[Found<'c>],
+    found: &[Found<'c>],
     hints: &Hints,
     machine: &Machine,
 ) -> Result<DotPlan, Obstacle<'c>> {
-    let op = products[0].op;
-    if let Some(p) = products.iter().find(|p| p.product.operand.bits() > 16) {
+    let op = found[0].op;
+    if let Some(p) = found.iter().find(|p| p.dot_loop.operand.bits() > 16) {
         return Err((p.op, "dots of 32-bit elements depend on each other or are in the same block".into()));
     }
-    let rings = rings(products);
+    let rings = rings(found);
     if rings.is_empty() {
         return Err((op, "no operand of its dots is loaded".into()));
     }
-    // The block with most to multiply decides; others have the same stages.
+    // The block with the most multiplications decides; the rings of other blocks have the same number of stages.
     let work = |block: usize| {
-        let of = products.iter().filter(|p| block_of(p.op) == block).map(|p| p.product);
+        let of = found.iter().filter(|p| block_of(p.op) == block).map(|p| p.dot_loop);
         of.map(|p| u64::from(p.m) * u64::from(p.n) * u64::from(p.k)).sum::<u64>()
     };
-    let block = products.iter().map(|p| block_of(p.op)).max_by_key(|b| work(*b)).unwrap_or_default();
-    let inside = || products.iter().filter(|p| block_of(p.op) == block);
+    let block = found.iter().map(|p| block_of(p.op)).max_by_key(|b| work(*b)).unwrap_or_default();
+    let inside = || found.iter().filter(|p| block_of(p.op) == block);
     let computed = inside().next().and_then(|p| block_around(p.op)).map_or(0, elements_computed);
-    // Where the producer's warps make tiles, they move elements too.
-    let movers = if products.iter().any(|p| p.product.producer_computed.contains(&true)) { 2 } else { 1 };
-    // Two barriers for each stage, or a third one where a converter may change it.
-    let converted = products.iter().any(|p| p.product.converted_bytes() > 0);
+    // If the producer's warps compute tiles, they need scratch memory too.
+    let movers = if found.iter().any(|p| p.dot_loop.producer_computed.contains(&true)) { 2 } else { 1 };
+    // Two barriers for each stage, or three if a converter may change the stage.
+    let converted = found.iter().any(|p| p.dot_loop.converted_bytes() > 0);
     let barriers = (if converted { 3 } else { 2 }) * rings.len() as u32 * MAX_STAGES;
     let kernel = Kernel {
-        dots: inside().map(|p| p.product).collect(),
-        elsewhere: products.iter().filter(|p| block_of(p.op) != block).map(|p| p.product).collect(),
+        dots: inside().map(|p| p.dot_loop).collect(),
+        elsewhere: found.iter().filter(|p| block_of(p.op) != block).map(|p| p.dot_loop).collect(),
         rings: rings
             .iter()
             .map(|operands| Ring {
@@ -59,15 +65,15 @@ pub(super) fn plan<'c>(
                 steps: inside().filter(|p| p.stage == *operands).count() as u32,
             })
             .collect(),
-        resident: resident_bytes(products),
+        resident: resident_bytes(found),
         scratch: least_scratch(MOST_GROUPS) * movers + other_bytes(function, barriers),
-        producer_registers: products.iter().map(|p| p.product.producer_registers[0]).max().unwrap_or(0),
+        producer_registers: found.iter().map(|p| p.dot_loop.producer_registers[0]).max().unwrap_or(0),
         computed,
     };
-    let pressure = Pressure::of(function, products);
+    let pressure = Pressure::of(function, found);
     let plan = plan_kernel(&kernel, &|groups| pressure.registers(groups), hints, machine);
-    let plan = plan.map_err(|e| refusal(products, &e))?;
-    let no_copies = products.iter().flat_map(|p| &p.no_copies).map(|(_, reason)| reason.clone());
+    let plan = plan.map_err(|e| refusal(found, &e))?;
+    let no_copies = found.iter().flat_map(|p| &p.no_copies).map(|(_, reason)| reason.clone());
     let reasons: Vec<String> = plan.reasons.iter().cloned().chain(no_copies).collect();
     remark(op, remark::WARPGROUP_PLAN, reasons.join("; "), "");
     let registers = plan.registers;
@@ -82,10 +88,10 @@ pub(super) fn plan<'c>(
     })
 }
 
-/// Bytes of operands that stay in shared memory, each once.
-fn resident_bytes(products: &[Found<'_>]) -> u32 {
+/// Returns the bytes of the resident operands, counting each once.
+fn resident_bytes(found: &[Found<'_>]) -> u32 {
     let mut seen = FxHashSet::default();
-    let sides = products.iter().flat_map(|p| &p.sides);
+    let sides = found.iter().flat_map(|p| &p.sides);
     sides
         .filter_map(|side| match side {
             PlannedOperand::Resident(v) if seen.insert(key(*v)) => Tensor::of_value(*v),
@@ -95,8 +101,8 @@ fn resident_bytes(products: &[Found<'_>]) -> u32 {
         .sum()
 }
 
-/// Barriers of rings, tensor maps under construction, and what warps exchange in reductions and scans; no more than is
-/// kept free in every kernel.
+/// Returns the bytes of barriers, tensor maps under construction, and data that warps exchange in reductions and
+/// scans, at most `OTHER_BYTES`, which every kernel reserves.
 fn other_bytes(function: OpRef<'_>, barriers: u32) -> u32 {
     let (mut maps, mut exchanged) = (0, 0);
     walk(function, &mut |op| {
@@ -112,7 +118,7 @@ fn other_bytes(function: OpRef<'_>, barriers: u32) -> u32 {
     (barriers * size_of::<u64>() as u32 + maps * MAP_BYTES as u32).saturating_add(exchanged).min(OTHER_BYTES)
 }
 
-/// Whether each warp has all of the dimension: it goes along the rows of an accumulator, or of what is computed from
+/// Whether each warp has the whole dimension `dim`: the columns of an accumulator, or of a value that is computed from
 /// one element by element.
 fn is_in_rows(v: Val<'_>, dim: usize) -> bool {
     let shape = |v: Val<'_>| Tensor::of_value(v).map(|t| t.shape);
@@ -129,7 +135,7 @@ fn is_in_rows(v: Val<'_>, dim: usize) -> bool {
     false
 }
 
-/// Elements that the ops of a block compute beside products.
+/// The number of elements that the ops of a block compute, dots excluded.
 fn elements_computed(block: Blk<'_>) -> u64 {
     let of = |op| {
         let source = ReduceOp::cast(op).map(|_| operand(op, 0));
@@ -140,19 +146,19 @@ fn elements_computed(block: Blk<'_>) -> u64 {
     ops_of(block).map(of).sum()
 }
 
-/// What consumers hold in registers.
+/// The tiles that consumers hold in registers.
 struct Pressure<'c> {
     function: OpRef<'c>,
-    /// Left operands, which products read while they are under way.
+    /// Left operands in registers, which dots read while they are in flight.
     read: Vec<Val<'c>>,
-    /// Tiles that are in shared memory.
+    /// Values that are in shared memory instead of registers.
     elsewhere: FxHashSet<usize>,
 }
 
 impl<'c> Pressure<'c> {
-    fn of(function: OpRef<'c>, products: &[Found<'c>]) -> Self {
+    fn of(function: OpRef<'c>, found: &[Found<'c>]) -> Self {
         let (mut read, mut elsewhere) = (vec![], FxHashSet::default());
-        for p in products {
+        for p in found {
             for (i, side) in p.sides.iter().enumerate() {
                 let v = operand(p.op, i);
                 match side {
@@ -176,7 +182,7 @@ impl<'c> Pressure<'c> {
         Self { function, read, elsewhere }
     }
 
-    /// Registers of a thread that hold tiles at the fullest place, if so many warpgroups share the rows.
+    /// The maximum number of registers of a thread that hold tiles, if `groups` warpgroups divide the rows.
     fn registers(&self, groups: u32) -> u32 {
         let weight = |v: Val<'c>| {
             let Some(t) = Tensor::of_value(v) else { return 0 };
@@ -186,11 +192,11 @@ impl<'c> Pressure<'c> {
     }
 }
 
-/// Ops that a tensor is followed through at most.
+/// The maximum number of ops through which a tensor is followed.
 const MOST_STEPS: u32 = 8;
 
-/// Whether a tensor repeats a few numbers, or is computed from such tensors alone: a thread keeps the numbers and
-/// computes the rest where it is used.
+/// Whether a tensor repeats a few numbers, or is computed only from such tensors. A thread keeps the numbers and
+/// computes the rest at each use.
 fn is_spread(v: Val<'_>, steps: u32) -> bool {
     let Some(op) = defining_op(v) else { return false };
     if is_cheap(op) && layout_relation(op) != LayoutRelation::Same {
@@ -201,8 +207,8 @@ fn is_spread(v: Val<'_>, steps: u32) -> bool {
     alike && steps > 0 && tensors.all(|v| is_spread(v, steps - 1))
 }
 
-/// Registers that a tensor takes where it lies as an accumulator of `groups` warpgroups; none of truth values, which
-/// are predicates for a moment. What has one dimension has a number for each row.
+/// The registers of a thread that a tensor takes in the layout of an accumulator of `groups` warpgroups. Booleans
+/// count zero: they are short-lived predicates. A one-dimensional tensor has one element per row.
 fn registers_of(t: &Tensor<'_>, groups: u32) -> u32 {
     let bits = storage_bits(t.element);
     if bits < 8 {

@@ -1,6 +1,10 @@
-//! Addresses of copies in two steps: `p + (x + y)` is `(p + x) + y`, and where `x` is the same in all iterations the
-//! first step is done in front of the loop. A thread then keeps its pointers where it kept their offsets, and adds
-//! once.
+//! Splits address computations of copies into an invariant and a varying part.
+//!
+//! ```text
+//! p + (x + y)   becomes   (p + x) + y      if x is invariant in the loop; p + x is then hoisted
+//! ```
+//!
+//! A thread keeps `p + x` in the registers that held `x`, and needs one addition per iteration.
 
 use crate::{
     analysis::tile_programs::may_leave_loops,
@@ -9,8 +13,8 @@ use crate::{
 use melior::ir::r#type::IntegerType;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Writes what `op` does in two steps, if it adds offsets of 64 bits to pointers and one part of these does not change
-/// in the loop `around`; whether it has. Offsets that are narrower are extended as a sum.
+/// Writes `op` as two additions if it adds 64-bit offsets to pointers and exactly one part of the offsets is invariant
+/// in the loop `around`. Returns whether it did. Narrower offsets are excluded: their sum is extended, not the parts.
 pub(super) fn split<'c>(
     b: &Builder<'c>,
     op: OpRef<'c>,
@@ -28,15 +32,15 @@ pub(super) fn split<'c>(
             _ => None,
         }
     });
-    let Some((add, stays, moves)) = found else { return Ok(false) };
+    let Some((add, invariant, varying)) = found else { return Ok(false) };
     let of = |v: Val<'c>| map.get(&key(v)).copied().unwrap_or(v);
-    let first = AddPtrOp::build(b, ty(add.result()), of(add.ptr()), of(stays))?.result();
-    let both = AddPtrOp::build(b, ty(add.result()), first, of(moves))?.result();
+    let first = AddPtrOp::build(b, ty(add.result()), of(add.ptr()), of(invariant))?.result();
+    let both = AddPtrOp::build(b, ty(add.result()), first, of(varying))?.result();
     map.insert(key(add.result()), both);
     Ok(true)
 }
 
-/// Whether a value may differ from iteration to iteration of a loop.
+/// Whether a value may differ between iterations of a loop.
 fn changes<'c>(v: Val<'c>, around: OpRef<'c>) -> bool {
     let inside = |op: OpRef<'c>| std::iter::successors(parent_op(op), |o| parent_op(*o)).any(|o| o == around);
     let (mut work, mut seen) = (vec![v], FxHashSet::default());

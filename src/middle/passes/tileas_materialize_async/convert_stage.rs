@@ -1,21 +1,22 @@
-//! Stages that threads change before they are multiplied.
+//! Conversion of stages in place, between the TMA load and the dot.
 //!
 //! ```text
-//! whole = memdesc_reinterpret stage                parts of the stage, one behind the other
-//! x = local_load whole[0]; y = compute x           each thread some elements
-//! barrier                                          unless all write just what they have read
-//! local_store y, turned[0]
+//! whole = memdesc_reinterpret stage                the parts of the stage
+//! x = local_load whole[0]; y = compute x           each thread converts some elements
+//! barrier                                          omitted if each thread overwrites only its own elements
+//! local_store y, transposed[0]
 //! ... the other parts
 //! ```
 //!
-//! Products read by a proxy of their own, so a fence stands behind that, and a barrier where those who change the stage
-//! multiply it. Where the plan has warps for nothing else, these arrive at a barrier of the stage.
+//! Dots read the stage through the async proxy, so a fence follows. If the consumers convert, a barrier of the
+//! consumers follows too; a converter warpgroup arrives at a barrier of the stage instead.
 //!
-//! A tile whose elements are computed (rounded to tf32, for one) is a row of elements to the threads: each writes where
-//! it has read. A tile that must be turned is cut into parts that stay in their bytes (`tile_layout::InPlace`). One of
-//! bytes that is made of whole panels is turned by warps, each for itself (`local_transpose`).
+//! An element-wise computation, such as rounding to tf32, treats the tile as a list of elements: each thread writes
+//! where it has read. A tile that must be transposed is cut into parts that each keep their bytes
+//! (`tile_layout::InPlace`). Warps transpose an 8-bit tile of whole panels independently of each other
+//! (`local_transpose`).
 
-use super::{Copied, FilledBy, Product, StagedOperand};
+use super::{Copied, DotGroup, FilledBy, StagedOperand};
 use crate::dialect::{
     layouts::{Tensor, storage_bits, tensor_type},
     nv_tileas::{
@@ -28,35 +29,35 @@ use crate::dialect::{
 use melior::ir::{Type, attribute::IntegerAttribute, r#type::IntegerType};
 use tile_layout::{Direction, InPlace, Layout, Shape, SharedAccess, SharedLayout, transposed_panels};
 
-/// Registers of a thread that hold elements at a time.
+/// The maximum number of registers of a thread that hold elements at a time.
 const REGISTERS: u64 = 16;
 
-/// Changes stages where operands ask for it, by all of `warps` warps.
-pub(super) fn change<'c>(b: &Builder<'c>, product: &Product<'c>, slots: &[Val<'c>], warps: u32) -> Result<(), Failed> {
-    for (side, slot) in product.sides.iter().zip(slots) {
+/// Converts the stages of the operands that need it, with all of `warps` warps.
+pub(super) fn convert<'c>(b: &Builder<'c>, group: &DotGroup<'c>, slots: &[Val<'c>], warps: u32) -> Result<(), Failed> {
+    for (side, slot) in group.sides.iter().zip(slots) {
         let FilledBy::Copied(copied) = &side.from else { continue };
         let Some(desc) = copied.converted else { continue };
         b.set_location(copied.copy.load.op().location());
-        change_one(b, copied.copy.load.op(), &copied.operand.computed, (*slot, desc), warps)?;
+        convert_one(b, copied.copy.load.op(), &copied.operand.computed, (*slot, desc), warps)?;
     }
-    b.set_location(product.place().location());
+    b.set_location(group.place().location());
     Ok(())
 }
 
-/// The stages as the product reads them.
-pub(super) fn changed<'c>(b: &Builder<'c>, product: &Product<'c>, slots: &[Val<'c>]) -> Result<Vec<Val<'c>>, Failed> {
+/// Returns the stages with the types that the dots read.
+pub(super) fn converted<'c>(b: &Builder<'c>, group: &DotGroup<'c>, slots: &[Val<'c>]) -> Result<Vec<Val<'c>>, Failed> {
     let stage = |(side, slot): (&StagedOperand<'c>, &Val<'c>)| match &side.from {
         FilledBy::Copied(Copied { converted: Some(desc), .. }) => {
             MemDescReinterpretOp::build(b, (*desc).into(), *slot).map(|op| op.result())
         }
         _ => Ok(*slot),
     };
-    let stages: Result<_, BuildError> = product.sides.iter().zip(slots).map(stage).collect();
-    stages.map_err(|e| fail(product.place(), e.to_string()))
+    let stages: Result<_, BuildError> = group.sides.iter().zip(slots).map(stage).collect();
+    stages.map_err(|e| fail(group.place(), e.to_string()))
 }
 
-/// Changes a stage in place to what `desc` says of it. `op` is the load that filled it.
-fn change_one<'c>(
+/// Converts a stage in place to the type `desc`. `op` is the load that filled the stage.
+fn convert_one<'c>(
     b: &Builder<'c>,
     op: OpRef<'c>,
     computed: &[OpRef<'c>],
@@ -77,10 +78,11 @@ fn change_one<'c>(
     let most = REGISTERS * u64::from(32 / bits.min(32));
     let plan = InPlace::new(&shape, &layouts.0, &layouts.1, bits, warps, most).map_err(|e| fail(op, e.to_string()))?;
     let tile: Vec<i64> = plan.part.shape.extents().iter().map(|&e| e as i64).collect();
-    // The parts of the stage as one storage, and the number of elements that an access moves.
+    // Returns the type of one part, the stage as an array of parts, and the number of elements per access.
     let parts = |element: Type<'c>, layout: &SharedLayout, direction| -> Result<_, Failed> {
         let one = aligned_storage_type(op, &tile, element, layout.bases(), ALIGNMENT).map_err(error)?;
-        let all = with_stages(op, one, plan.parts as i64).ok_or_else(|| not("no storage of so many parts"))?;
+        let all =
+            with_stages(op, one, plan.parts as i64).ok_or_else(|| not("cannot build storage of that many parts"))?;
         let all = MemDescReinterpretOp::build(b, all.into(), slot).map_err(error)?.result();
         let access = SharedAccess::new(&plan.registers, layout, bits, direction, false);
         let vector = access.map(|a| vector_of(&a)).map_err(|e| fail(op, e.to_string()))?;
@@ -97,7 +99,7 @@ fn change_one<'c>(
         let index = b.value("arith.constant", t, &[], &[("value", attribute)]);
         MemDescSlotOp::build(b, one.into(), all, index).map(|s| s.result())
     };
-    // Where there are more threads than elements several read what one writes.
+    // With more threads than elements, several threads read an element that one of them writes.
     let free = plan.registers.free_variables();
     let alone = plan.part.keeps_order() && free.lane == 0 && free.warp == 0;
     for number in 0..plan.parts {
@@ -121,7 +123,7 @@ fn in_registers<'c>(b: &Builder<'c>, shape: &[i64], element: Type<'c>, layout: &
     Tensor::of(t).expect("a tensor").with_layout(b.context(), layout)
 }
 
-/// What `op` computes of each element, for a part of the tile.
+/// Applies `op`, an element-wise computation, to a part of the tile.
 fn compute<'c>(
     b: &Builder<'c>,
     op: OpRef<'c>,
@@ -129,7 +131,7 @@ fn compute<'c>(
     shape: &[i64],
     layout: &Layout,
 ) -> Result<Val<'c>, Failed> {
-    let result_of = Tensor::of_value(result(op, 0)).ok_or_else(|| fail(op, "result is no tensor"))?;
+    let result_of = Tensor::of_value(result(op, 0)).ok_or_else(|| fail(op, "result is not a tensor"))?;
     let copy = clone_detached(op);
     set_operand(copy, 0, value);
     set_ty(result(copy, 0), in_registers(b, shape, result_of.element, layout));

@@ -1,7 +1,6 @@
-//! What stands at the top of a function with asynchronous products: rings with their pipelines, and storage of operands
-//! that stay.
+//! The top of a function with asynchronous dots: rings with their pipelines, and storage of resident operands.
 
-use super::{Product, RingPlan, iterator_type};
+use super::{DotGroup, RingPlan, iterator_type};
 use crate::{
     analysis::producers::{behind_conversions, computed_stage},
     dialect::{
@@ -20,13 +19,13 @@ use melior::ir::r#type::IntegerType;
 use rustc_hash::FxHashMap;
 use tile_layout::{Direction, SharedAccess};
 
-/// Threads of a warp.
+/// The number of threads of a warp.
 const THREADS: i64 = 32;
 
 /// A ring of stages with its pipeline.
 pub(super) struct PipelinedRing<'c> {
     pub pipeline: Val<'c>,
-    /// Whether others than the consumers change its stages before these have them.
+    /// Whether a converter warpgroup converts the stages.
     pub converted: bool,
     /// One for each operand.
     pub storages: Vec<Val<'c>>,
@@ -35,21 +34,21 @@ pub(super) struct PipelinedRing<'c> {
 }
 
 impl<'c> PipelinedRing<'c> {
-    /// A ring for the operands of a product; none if it has no such operands.
+    /// Creates the ring for the operands of a group, or returns `None` if none of its operands comes through a ring.
     pub fn of(
-        product: &Product<'c>,
+        group: &DotGroup<'c>,
         top: &Builder<'c>,
         plan: DotPlan,
         RingPlan { stages, converted }: RingPlan,
     ) -> Result<Option<Self>, Failed> {
-        if product.sides.is_empty() {
+        if group.sides.is_empty() {
             return Ok(None);
         }
-        let op = product.place();
+        let op = group.place();
         let error = |e: BuildError| fail(op, e.to_string());
         let stages = i64::from(stages);
         let mut storages = vec![];
-        for side in &product.sides {
+        for side in &group.sides {
             let desc = with_stages(op, side.desc, stages).ok_or_else(|| fail(op, "no ring can hold this tile"))?;
             storages.push(AllocTensorOp::build(top, desc.into(), None).map_err(error)?.result());
         }
@@ -60,15 +59,16 @@ impl<'c> PipelinedRing<'c> {
             aligned_storage_type(op, &[words as i64], IntegerType::new(context, 64).into(), &bases, ALIGNMENT)
                 .map_err(error)?;
         let barriers = AllocTensorOp::build(top, barriers.into(), None).map_err(error)?.result();
-        let pipeline =
-            PipelineType::get(op.location(), stages).ok_or_else(|| fail(op, "no pipeline of so many stages"))?;
+        let pipeline = PipelineType::get(op.location(), stages)
+            .ok_or_else(|| fail(op, "cannot build a pipeline of that many stages"))?;
         let consumers = i64_attr(context, plan.consumer_warps().into());
-        // One thread announces what tensor copies bring; each warp that stores says when it has, and each thread when
-        // its copies are done.
-        let announces = i64::from(product.copies(true).next().is_some());
-        let (copies, stores) = product.by_threads();
+        // Arrivals: one of the thread that announces TMA loads, one of each warp that stores, and one of each thread
+        // that copies.
+        let announces = i64::from(group.copies(true).next().is_some());
+        let (copies, stores) = group.by_threads();
         let each = i64::from(stores) + if copies { THREADS } else { 0 };
-        let arrivals = product.made().next().map(|(_, made)| i64_attr(context, made.by.warps() * each + announces));
+        let arrivals =
+            group.producer_computed().next().map(|(_, tile)| i64_attr(context, tile.by.warps() * each + announces));
         let converters = converted.then(|| i64_attr(context, plan.converter_warps().into()));
         let pipeline = CreatePipelineOp::build(top, pipeline.into(), barriers, consumers, arrivals, converters);
         let pipeline = pipeline.map_err(error)?.pipeline();
@@ -77,35 +77,35 @@ impl<'c> PipelinedRing<'c> {
     }
 }
 
-/// Where an operand is when it is multiplied.
+/// The location of an operand when its dot reads it.
 #[derive(Clone, Copy)]
 pub(super) enum Tile<'c> {
-    /// In the ring: which side of the stage, and which of its places this is.
+    /// The ring: an index of `DotGroup::sides`, and an index of that side's `places`.
     PipelinedRing { side: usize, place: usize },
-    /// In storage of its own.
+    /// Storage in shared memory outside the rings.
     Memory(Val<'c>),
-    /// In registers, as the product has it.
+    /// Registers, as the operand of the dot.
     Registers,
 }
 
-/// Storage of operands that stay, by the value and the side.
+/// The storage of resident operands, by value and operand number.
 #[derive(Default)]
 pub(super) struct Residents<'c>(FxHashMap<(usize, usize), Val<'c>>);
 
 impl<'c> Residents<'c> {
-    /// Operand `number` of one of the products. One that stays is stored behind its definition.
+    /// Returns the location of operand `number` of a dot of `group`. Stores a resident operand after its definition.
     pub fn of(
         &mut self,
-        product: &Product<'c>,
+        group: &DotGroup<'c>,
         (dot, number): (usize, usize),
         top: &Builder<'c>,
     ) -> Result<Tile<'c>, Failed> {
         let is_here = |s: &super::StagedOperand<'c>| s.places.iter().position(|p| (p.dot, p.number) == (dot, number));
-        let mut sides = product.sides.iter().enumerate();
+        let mut sides = group.sides.iter().enumerate();
         if let Some(found) = sides.find_map(|(side, s)| is_here(s).map(|place| Tile::PipelinedRing { side, place })) {
             return Ok(found);
         }
-        let dot = product.dots[dot].op();
+        let dot = group.dots[dot].op();
         let v = operand(dot, number);
         if matches!(super::Source::of(v, dot), super::Source::Computed) {
             return Ok(Tile::Registers);
@@ -120,14 +120,15 @@ impl<'c> Residents<'c> {
     }
 }
 
-/// Storage of a tile in an order that products read, filled behind the tile's definition. All threads are done with
-/// what was there before, and all wait until it is complete.
+/// Allocates storage for a tile, in a layout that dots read, and fills it after the tile's definition. One barrier
+/// orders the stores after earlier uses of the memory, and another orders later reads after the stores.
 fn stored<'c>(op: OpRef<'c>, (v, number): (Val<'c>, usize), top: &Builder<'c>) -> Result<Val<'c>, Failed> {
     let error = |e: BuildError| fail(op, e.to_string());
-    let tensor = Tensor::of_value(v).ok_or_else(|| fail(op, "operand is no tensor"))?;
+    let tensor = Tensor::of_value(v).ok_or_else(|| fail(op, "operand is not a tensor"))?;
     let layout = tensor.layout().ok_or_else(|| fail(op, "operand has no layout"))?;
     let bits = storage_bits(tensor.element);
-    // Elements are contiguous along K, unless those of 16 bits are held otherwise by threads.
+    // Elements are contiguous along K, except 16-bit elements that threads hold contiguously along the other
+    // dimension.
     let depth = 1 - number;
     let by_columns = layout.register().first() == Some(&1);
     let fast = if bits == 16 { usize::from(by_columns) } else { depth };
@@ -135,8 +136,8 @@ fn stored<'c>(op: OpRef<'c>, (v, number): (Val<'c>, usize), top: &Builder<'c>) -
     let storage = AllocTensorOp::build(top, desc.into(), None).map_err(error)?.result();
     let b = Builder::before(top.context(), op);
     match defining_op(v) {
-        Some(made) => b.set_after(made),
-        None => b.set_before(ops_of(owner_of(v)).next().ok_or_else(|| fail(op, "a block without a terminator"))?),
+        Some(definition) => b.set_after(definition),
+        None => b.set_before(ops_of(owner_of(v)).next().ok_or_else(|| fail(op, "block has no terminator"))?),
     }
     b.set_location(op.location());
     let barrier = BarrierOp::build(&b, None, None).map_err(error)?;
@@ -147,7 +148,7 @@ fn stored<'c>(op: OpRef<'c>, (v, number): (Val<'c>, usize), top: &Builder<'c>) -
     Ok(storage)
 }
 
-/// Stores a tile to storage in an order that products read. `op` is what needs it.
+/// Stores a tile to storage in a layout that dots read. `op` gives the location of errors.
 pub(super) fn store<'c>(b: &Builder<'c>, op: OpRef<'c>, tile: Val<'c>, storage: Val<'c>) -> Result<(), Failed> {
     let not = |what: &str| fail(op, what);
     let layout = Tensor::of_value(tile).and_then(|t| t.layout()).ok_or_else(|| not("its tile has no layout"))?;

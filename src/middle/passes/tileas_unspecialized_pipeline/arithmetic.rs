@@ -1,4 +1,4 @@
-//! Scalar arithmetic of a loop's control: which iteration is ahead, whether there is one, which stage is next.
+//! Scalar arithmetic for loop control: the iteration ahead, whether it exists, and the next stage.
 
 use crate::dialect::rt::*;
 use melior::{
@@ -6,7 +6,7 @@ use melior::{
     ir::{Attribute, Type, attribute::IntegerAttribute, r#type::IntegerType},
 };
 
-/// Scalar arithmetic of the loop's control.
+/// Builds scalar arithmetic at the insertion point of `b`.
 pub struct Arithmetic<'b, 'c> {
     pub b: &'b Builder<'c>,
     pub context: &'c Context,
@@ -39,7 +39,7 @@ impl<'c> Arithmetic<'_, 'c> {
     pub fn mul(&self, x: Val<'c>, y: Val<'c>) -> Val<'c> {
         self.b.value("arith.muli", ty(x), &[x, y], &[])
     }
-    /// The loop's values as the loop compares them.
+    /// Extends a value of the loop's control to 64 bits, as the loop compares it.
     pub fn extend(&self, v: Val<'c>, unsigned: bool) -> Val<'c> {
         if ty(v) == self.int(64) {
             return v;
@@ -59,7 +59,7 @@ impl<'c> Arithmetic<'_, 'c> {
     pub fn less(&self, x: Val<'c>, y: Val<'c>, unsigned: bool) -> Val<'c> {
         self.compare(if unsigned { 6 } else { 2 }, x, y)
     }
-    /// The stage after `stage`.
+    /// Returns the stage after `stage`, modulo `stages`.
     pub fn next(&self, stage: Val<'c>, stages: i64) -> Val<'c> {
         let after = self.add(stage, self.constant32(1));
         let wraps = self.compare(0, after, self.constant32(stages));

@@ -1,9 +1,9 @@
-//! The expansion: a loop with its loads as copies into rings, as a schedule says.
+//! The expansion: rewrites a loop so that its loads become copies into rings, as a schedule prescribes.
 //!
-//! It decides nothing. Loads whose copies start equally early share a [`Batch`]: one iteration ahead, one predicate,
-//! one pair of stages that are read and written. With the earliest copies `D` iterations ahead, `D` groups of copies
-//! are under way whenever an iteration begins; the copies that an iteration reads are in the groups up to that of the
-//! batch that starts latest, `a` iterations ahead, so at most `a - 1` groups may be pending behind the wait.
+//! Loads whose copies start the same number of iterations ahead form a [`Batch`]: one iteration ahead, one predicate,
+//! one pair of stages to read and write. If the earliest copies start `D` iterations ahead, `D` groups of copies are
+//! in flight at the start of each iteration. If the latest batch starts `a` iterations ahead, its group is the
+//! youngest that the iteration reads, so at most `a - 1` groups may be pending after the wait.
 //!
 //! *Worked example.* Copies of `a` start three iterations ahead, copies of `b` one:
 //!
@@ -14,8 +14,8 @@
 //! b of iteration                   0      1      2
 //! ```
 //!
-//! Iteration 0 reads what groups 0 and 2 brought. It waits for the groups 0 to 2, all that there are, and so no copy of
-//! `a` may be pending then either: groups end in order.
+//! Iteration 0 reads the tiles of groups 0 and 2. It waits for groups 0 to 2, which are all groups. Since groups
+//! complete in order, the copies of `a` in groups 1 and 2 are complete then too.
 
 use super::{arithmetic::Arithmetic, schedule::Schedule};
 use crate::analysis::{
@@ -42,10 +42,10 @@ use melior::{
 use mlir_sys::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Loads whose copies start equally early.
+/// Loads whose copies start the same number of iterations ahead.
 struct Batch<'a, 'c> {
     ahead: i64,
-    /// With their rings.
+    /// The loads, each with its ring.
     loads: Vec<(&'a RingLoad<'c>, Val<'c>)>,
 }
 
@@ -75,7 +75,7 @@ pub fn expand<'c>(found: &Candidates<'c>, schedule: &Schedule, context: &'c Cont
     }
     let before = shared_memory_before(op);
     if before != Before::Unused {
-        // The last readers of these bytes are done.
+        // All threads must have finished reading these bytes.
         let barrier = BarrierOp::build(&b, None, None).map_err(|e| fail(op, e.to_string()))?;
         if before == Before::Reduced {
             set_discardable_attr(barrier.op(), REUSE, b.unit());
@@ -85,7 +85,7 @@ pub fn expand<'c>(found: &Candidates<'c>, schedule: &Schedule, context: &'c Cont
         resident.keep(&b).map_err(|e| fail(op, e.to_string()))?;
     }
     let unsigned = attr(op, "unsignedCmp").is_some();
-    // Everything about iterations ahead is computed in 64 bits, which do not overflow.
+    // Values of iterations ahead are computed in 64 bits, which do not overflow.
     let [lower, upper, step] = [0, 1, 2].map(|i| a.extend(operand(op, i), unsigned));
     let expansion = Expansion { op, a: &a, batches: &batches, unsigned, lower, upper, step, token: async_token(op)? };
     let groups = expansion.prologue()?;
@@ -113,21 +113,22 @@ impl<'c> Expansion<'_, 'c> {
         move |e| fail(op, e.to_string())
     }
 
-    /// Groups of copies under way when an iteration begins.
+    /// The number of groups in flight at the start of an iteration.
     fn depth(&self) -> i64 {
         self.batches.iter().map(|b| b.ahead).max().unwrap_or(0)
     }
-    /// Iterations from the start of the latest copies to their use.
+    /// The number of iterations between the start of the latest copies and their use.
     fn least(&self) -> i64 {
         self.batches.iter().map(|b| b.ahead).min().unwrap_or(0)
     }
 
-    /// Whether there is an iteration at `distance` from `here`, which is before the end: how far that is has no sign.
+    /// Whether the iteration at `distance` from `here` exists. `here` is before the end, so the comparison is
+    /// unsigned.
     fn exists(&self, here: Val<'c>, distance: Val<'c>) -> Val<'c> {
         self.a.less(distance, self.a.subtract(self.upper, here), true)
     }
 
-    /// Starts the copies that are older than the loop; the tokens of their groups, oldest first.
+    /// Starts the copies of the prologue. Returns the tokens of their groups, oldest first.
     fn prologue(&self) -> Result<Vec<Val<'c>>, Failed> {
         let (a, first) = (self.a, operand(self.op, 0));
         let counter = arg(self.body(self.op)?, 0);
@@ -155,8 +156,8 @@ impl<'c> Expansion<'_, 'c> {
         Ok(groups)
     }
 
-    /// The loop again. Its carried values are those that it had; for each batch the stages that are read and written;
-    /// and the groups under way.
+    /// Creates the pipelined loop. It carries the original values, then for each batch the stages to read and to
+    /// write, then the groups in flight.
     fn main_loop(&self, groups: &[Val<'c>]) -> Result<(), Failed> {
         let (op, a, b) = (self.op, self.a, self.a.b);
         let mut extra = vec![];
@@ -201,7 +202,7 @@ impl<'c> Expansion<'_, 'c> {
         for (old, new) in results(op).zip(results(new)) {
             replace_all_uses(old, new);
         }
-        // The last groups are empty: this costs nothing and says so.
+        // The last groups are empty, so this wait costs nothing. It tells later passes that no copy is pending.
         b.set_after(new);
         b.set_location(op.location());
         let left: Vec<Val<'c>> = results(new).skip(carried + mine.len() - groups.len()).collect();
@@ -211,7 +212,7 @@ impl<'c> Expansion<'_, 'c> {
         Ok(())
     }
 
-    /// A loop in front of the old one that takes its body over and carries `extra` beside what it carried.
+    /// Creates a loop before the old one, with the old body. It carries `extra` in addition to the original values.
     fn with_carried(&self, extra: &[Val<'c>]) -> Result<(OpRef<'c>, Blk<'c>), Failed> {
         let (op, b) = (self.op, self.a.b);
         let types: Vec<Type<'c>> = extra.iter().map(|v| ty(*v)).collect();
@@ -233,7 +234,7 @@ impl<'c> Expansion<'_, 'c> {
         Ok((new, body))
     }
 
-    /// Starts the copies of a batch for the iteration numbered `ahead`, into `slot`; their tokens.
+    /// Starts the copies of a batch for the iteration `ahead`, into stage `slot`. Returns their tokens.
     fn copies(
         &self,
         batch: &Batch<'_, 'c>,
@@ -276,13 +277,13 @@ impl<'c> Expansion<'_, 'c> {
         AsyncCommitOp::build(self.a.b, self.token, copies).map(|c| c.group()).map_err(self.error())
     }
 
-    /// Reads of the rings in place of the loads.
+    /// Replaces the loads by reads of the rings.
     fn read_rings(&self, body: Blk<'c>, slots: &[[Val<'c>; 2]]) -> Result<(), Failed> {
         let b = self.a.b;
         for (batch, [read, _]) in self.batches.iter().zip(slots) {
             for (load, ring) in &batch.loads {
-                // As late as can be: operands of a product should not wait in registers for what else the iteration
-                // does.
+                // As late as possible: operands of a dot should not occupy registers during unrelated work of the
+                // iteration.
                 b.set_before(first_user(load.convert.result(), body).unwrap_or(load.convert.op()));
                 b.set_location(load.op.location());
                 let slot = MemDescSlotOp::build(b, load.desc.into(), *ring, *read).map_err(self.error())?;
@@ -297,7 +298,7 @@ impl<'c> Expansion<'_, 'c> {
         Ok(())
     }
 
-    /// What only the loads needed.
+    /// Erases the ops that only the loads needed.
     fn erase_unused(&self, body: Blk<'c>) {
         let loads = self.batches.iter().flat_map(|batch| &batch.loads);
         let keys: FxHashSet<usize> = loads.flat_map(|(load, _)| &load.slice).map(|o| op_key(*o)).collect();
@@ -312,8 +313,8 @@ impl<'c> Expansion<'_, 'c> {
 }
 
 impl<'c> Resident<'c> {
-    /// Stores the operand in front of the loop, and reads it in front of the product. The barrier at the head of an
-    /// iteration stands between them.
+    /// Stores the operand before the loop and reads it before the dot. The barrier at the start of an iteration
+    /// separates the two.
     fn keep(&self, b: &Builder<'c>) -> Result<(), BuildError> {
         let context = b.context();
         let storage = AllocTensorOp::build(b, self.desc.into(), None)?.result();
@@ -335,7 +336,7 @@ impl<'c> Resident<'c> {
     }
 }
 
-/// The first op of the block that uses the value, itself or inside of it.
+/// Returns the first op of the block that uses the value, itself or in its regions.
 fn first_user<'c>(v: Val<'c>, block: Blk<'c>) -> Option<OpRef<'c>> {
     let mut users = vec![];
     for (user, _) in uses(v) {
@@ -348,13 +349,13 @@ fn first_user<'c>(v: Val<'c>, block: Blk<'c>) -> Option<OpRef<'c>> {
     ops_of(block).find(|o| users.contains(&op_key(*o)))
 }
 
-/// How shared memory may be in use when a loop is reached.
+/// The possible uses of shared memory before a loop.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Before {
     Unused,
-    /// By a reduction or scan that stands before it, if that takes shared memory.
+    /// By an earlier reduction or scan, if that uses shared memory.
     Reduced,
-    /// By another iteration of a loop around, or by what else stands before it.
+    /// By a previous iteration of an enclosing loop, or by another earlier op.
     Used,
 }
 

@@ -1,4 +1,4 @@
-//! Why loads of operands of products are not started ahead of their iterations.
+//! Remarks on loads of dot operands that are not started ahead of their iterations.
 
 use crate::{
     analysis::{
@@ -16,7 +16,7 @@ use crate::{
     },
 };
 
-/// Tells of the operands of products whose loads stay where they are.
+/// Reports the loads of dot operands in the loop `op` that are not pipelined.
 pub(super) fn remark_on_loads<'c>(op: OpRef<'c>, found: Option<&Candidates<'c>>) {
     let Some(body) = entry_block(region(op, 0)).filter(|_| remark::wanted()) else { return };
     for load in ops_of(body) {
@@ -30,7 +30,8 @@ pub(super) fn remark_on_loads<'c>(op: OpRef<'c>, found: Option<&Candidates<'c>>)
     }
 }
 
-/// Why a load of an operand of a product cannot be a copy into a ring, and what can be done; none for other ops.
+/// Returns the reason why a load of a dot operand cannot be a copy into a ring, and a suggestion. Returns `None` for
+/// other ops.
 fn why_not<'c>(op: OpRef<'c>, parent: OpRef<'c>, body: Blk<'c>) -> Option<(String, &'static str)> {
     let (value, token_in, ordering, vector, zeros, gathers) = if let Some(x) = TiledLoadOp::cast(op) {
         let view = View::of(x.view())?;
@@ -43,7 +44,7 @@ fn why_not<'c>(op: OpRef<'c>, parent: OpRef<'c>, body: Blk<'c>) -> Option<(Strin
         (x.result(), x.token(), x.ordering(), x.vector(), zeros, false)
     };
     let tensor = Tensor::of_value(value)?;
-    // What other threads may change meanwhile is loaded by one thread for all that hold it.
+    // A value that other threads may change is loaded by one thread and replicated.
     let copies =
         |v: Val<'c>| uses(v).iter().any(|(user, _)| ReplicateOp::cast(*user).is_some_and(|r| feeds_dot(r.result())));
     if !feeds_dot(value) && !copies(value) {
@@ -58,7 +59,7 @@ fn why_not<'c>(op: OpRef<'c>, parent: OpRef<'c>, body: Blk<'c>) -> Option<(Strin
         _ if uses(value).len() != 1 => because("its tile is used more than once", "load the tile for each use"),
         _ if ordering != Ordering::Weak => because("it is ordered with accesses of other threads", "make it weak"),
         _ if token_in.is_some_and(|t| is_inside(t, parent)) => {
-            because("it waits for an access of the same loop", "take its token from outside of the loop")
+            because("it waits for an access of the same loop", "take its token from outside the loop")
         }
         _ if bits != storage_bits(tensor.element) || bytes < 4 => Some((
             format!("asynchronous copies move at least 4 bytes, but its vectors have only {bytes}"),
@@ -67,7 +68,7 @@ fn why_not<'c>(op: OpRef<'c>, parent: OpRef<'c>, body: Blk<'c>) -> Option<(Strin
         _ if backward_slice(op, body).is_none() => {
             because("its address depends on loop-carried or loaded values", "compute it from the induction variable")
         }
-        // Products of scalar instructions take the tile as it was loaded.
+        // Dots of scalar instructions use the tile in the layout of its load.
         _ if !ConvertLayoutOp::cast(uses(value)[0].0).is_some_and(|c| behaviour::moves_between_threads(c.op())) => None,
         _ => because("no shared-memory layout suits both the copy and the dot", ""),
     }

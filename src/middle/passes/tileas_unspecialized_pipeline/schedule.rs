@@ -1,9 +1,13 @@
-//! How deep a loop is pipelined: how many iterations ahead of its own each copy starts.
+//! The schedule of a pipelined loop: how many iterations ahead each copy starts.
 //!
-//! The expansion takes a [`Schedule`] and asks nothing else, so that a scheduler which knows latencies can give it
-//! another than [`Schedule::choose`] does: a load that carries [`AHEAD`] has been scheduled, and a loop with such loads
-//! is expanded as they say, as far as the rings of inner loops leave room. Loads of it that carry none stay where they
-//! are.
+//! ```text
+//! ahead = [3, 1]     the first load has a ring of 4 stages, the second of 2
+//! ahead = [2, 0]     the second load is not pipelined
+//! ```
+//!
+//! The expansion depends only on a [`Schedule`], so a scheduler with a latency model can replace [`Schedule::choose`]:
+//! it attaches [`AHEAD`] to loads. A loop with such loads follows these attributes, as far as the rings of inner loops
+//! leave room. Its loads without the attribute are not pipelined.
 
 use crate::analysis::ring_loads::{Candidates, taken_beside};
 use crate::dialect::{
@@ -14,22 +18,23 @@ use crate::dialect::{
 };
 use melior::ir::{Attribute, AttributeLike};
 
-/// Discardable attribute of a load in a loop: iterations from the start of its copy to its own.
+/// A discardable attribute of a load in a loop: the number of iterations by which its copy starts ahead.
 pub const AHEAD: &str = "nv_tileas.ahead";
 
-/// What the expansion of a loop does with its candidates.
+/// The decisions for the candidates of a loop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Schedule {
-    /// For each load, how many iterations ahead of its own the copy starts, which takes one stage more than that. A
-    /// load with 0 stays where it is.
+    /// For each load, the number of iterations by which its copy starts ahead. The ring has one stage more. A load
+    /// with 0 is not pipelined.
     pub ahead: Vec<i64>,
-    /// Whether left operands that may stay in shared memory do.
+    /// Whether left operands that can be resident in shared memory are.
     pub residents: bool,
 }
 
 impl Schedule {
-    /// The schedule that the loads carry; otherwise all copies start equally early, in as many stages as fit and at
-    /// most `most`, into so many bytes of shared memory. Left operands stay in shared memory if that leaves two stages.
+    /// Returns the schedule that the loads carry. Without one, all copies start equally far ahead, with as many stages
+    /// as fit into `shared` bytes and at most `most`. Left operands are resident in shared memory if that leaves two
+    /// stages.
     pub fn choose(found: &Candidates<'_>, shared: u64, most: i64) -> Result<Self, Failed> {
         if let Some(given) = Self::given(found) {
             return given.checked(found, shared);
@@ -42,7 +47,7 @@ impl Schedule {
         Ok(Self::uniform(found, stages_beside(found, 0, shared, most), false))
     }
 
-    /// Every ring has `stages` stages.
+    /// Gives every ring `stages` stages.
     fn uniform(found: &Candidates<'_>, stages: i64, residents: bool) -> Self {
         Self { ahead: vec![(stages - 1).max(0); found.loads.len()], residents }
     }
@@ -54,15 +59,18 @@ impl Schedule {
         given.then(|| Self { ahead: ahead.into_iter().map(|a| a.unwrap_or(0)).collect(), residents: false })
     }
 
-    /// The schedule, if it can be carried out. The scheduler takes each loop by itself, so where inner loops have rings
-    /// already, copies start less early until all rings fit.
+    /// Returns the schedule, or an error if it cannot be followed. The scheduler considers each loop separately. If
+    /// inner loops already have rings, the deepest copies start later until all rings fit.
     fn checked(mut self, found: &Candidates<'_>, shared: u64) -> Result<Self, Failed> {
         if let Some((load, ahead)) = found.loads.iter().zip(&self.ahead).find(|(_, a)| **a < 0) {
             return Err(fail(load.op, format!("a copy cannot start {ahead} iterations ahead")));
         }
         let taken = found.own_bytes(&self.ahead);
         if taken > shared {
-            return Err(fail(found.op, format!("the schedule takes {taken} of {shared} bytes of shared memory")));
+            return Err(fail(
+                found.op,
+                format!("the schedule needs {taken} bytes of shared memory, but only {shared} are available"),
+            ));
         }
         while found.bytes(&self.ahead) > shared
             && let Some(deepest) = self.ahead.iter_mut().max().filter(|a| **a > 0)
@@ -72,12 +80,12 @@ impl Schedule {
         Ok(self)
     }
 
-    /// Whether it starts any copy early.
+    /// Whether any copy starts ahead.
     pub fn is_pipelined(&self) -> bool {
         self.ahead.iter().any(|&a| a > 0)
     }
 
-    /// Tells why rings have fewer stages than they may, or why there is none.
+    /// Reports why the rings have fewer stages than allowed, or why the loop is not pipelined.
     pub fn remark_on_stages(&self, found: &Candidates<'_>, shared: u64, most: i64) {
         let stages = self.ahead.iter().max().map_or(1, |a| a + 1);
         if stages >= most || most < 2 || Self::given(found).is_some() {
@@ -101,7 +109,7 @@ fn is_integer(a: Attribute<'_>) -> bool {
     unsafe { mlir_sys::mlirAttributeIsAInteger(a.to_raw()) }
 }
 
-/// As many stages as fit beside what else the body keeps in shared memory.
+/// The number of stages that fit next to the body's other uses of shared memory.
 fn stages_beside(found: &Candidates<'_>, resident: u64, shared: u64, most: i64) -> i64 {
     let stage: u64 = found.loads.iter().map(|l| padded_bytes(l.desc)).sum();
     let left = shared.saturating_sub(taken_beside(found, resident));
