@@ -20,6 +20,7 @@ use crate::dialect::{
     layouts::{Tensor, memory_bits, storage_bits},
     nv_tileaa::{BitcastOp, DotScaledOp, FpCastOp},
     rt::*,
+    types::is_float,
     upstream::Arith,
 };
 use melior::ir::{Type, TypeLike};
@@ -172,8 +173,4 @@ fn step(element: Type<'_>) -> (Multiplier, u64) {
         Some(step) => step,
         None => (Multiplier::Scalar, 4),
     }
-}
-
-fn is_float(element: Type<'_>) -> bool {
-    is_float(element)
 }

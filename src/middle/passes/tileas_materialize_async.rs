@@ -141,7 +141,7 @@ impl RustPass for MaterializeAsync {
             if dots.is_empty() {
                 continue;
             }
-            cx.stat_add(stat::NUM_PRODUCTS, dots.len() as i64);
+            cx.stat_add(stat::NUM_DOTS, dots.len() as i64);
             let entry = entry_block(function.body()).ok_or_else(|| fail(op, "function has no body"))?;
             let first = ops_of(entry).next().ok_or_else(|| fail(op, "function has no terminator"))?;
             let top = Builder::before(context, first);

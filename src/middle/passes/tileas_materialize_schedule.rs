@@ -23,7 +23,7 @@ use crate::{
         ring_loads::Candidates,
         schedule::{
             self, LoopCosts, ScheduleAnalysis,
-            agents::{Order, Ring},
+            agents::{Order, ScheduledRing},
             constraint, solved,
         },
     },
@@ -157,7 +157,7 @@ fn share<'c>(around: OpRef<'c>, costs: &LoopCosts, settings: Settings, rounds: u
 fn share_in_order<'c>(
     around: OpRef<'c>,
     mut graph: tile_schedule::Graph,
-    (rings, order): (&[Ring<'c>], &Order),
+    (rings, order): (&[ScheduledRing<'c>], &Order),
     settings: Settings,
     rounds: u32,
 ) -> Result<Answer<'c>, Failure> {
@@ -170,7 +170,7 @@ fn share_in_order<'c>(
         let taken: Vec<u32> = rings.iter().map(|r| rings::stages(&graph, &schedule, &r.steps)).collect();
         let short: Vec<_> = rings.iter().zip(&taken).filter(|(_, stages)| **stages > most).collect();
         if short.is_empty() || left == 0 {
-            let of_ring = |(ring, taken): (&Ring<'c>, &u32)| {
+            let of_ring = |(ring, taken): (&ScheduledRing<'c>, &u32)| {
                 let turns = ring.steps.len() as u32;
                 let stages = taken.div_ceil(turns).saturating_add(SPARE_TURNS).saturating_mul(turns).min(most);
                 ring.products.iter().map(move |dot| (*dot, stages)).collect::<Vec<_>>()

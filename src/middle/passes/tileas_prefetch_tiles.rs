@@ -30,7 +30,7 @@ use crate::{
         nv_tileas::{AgentSwitchOp, ProducerCommitOp, SplatOp},
         pass::{Failed, PassContext, RustPass, descriptors, fail},
         rt::*,
-        types::is_integer,
+        types::{is_float, is_integer},
         upstream::Scf,
     },
     pass_descriptor,
@@ -202,8 +202,4 @@ fn zeros<'c>(b: &Builder<'c>, types: &[Type<'c>]) -> Result<Vec<Val<'c>>, BuildE
         SplatOp::build(b, *t, scalar).map(|s| s.result())
     };
     types.iter().map(zero).collect()
-}
-
-fn is_float(t: Type<'_>) -> bool {
-    is_float(t)
 }

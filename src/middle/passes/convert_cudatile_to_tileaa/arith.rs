@@ -213,7 +213,7 @@ impl<'c> Translator<'c> {
         if self.relaxed.approx && rounding == default && self.is_f32(result) { RoundingMode::Approx } else { rounding }
     }
     fn is_f32(&self, result: Val<'c>) -> bool {
-        self.result_type(result).is_ok_and(|t| is_f32(types::element(t)))
+        self.result_type(result).is_ok_and(|t| types::is_f32(types::element(t)))
     }
     pub(super) fn compare_float(&mut self, o: ct::CmpFOp<'c>) -> Result<(), Failed> {
         let predicate = self.i64_attr(float_predicate(o.comparison_predicate(), o.comparison_ordering()));

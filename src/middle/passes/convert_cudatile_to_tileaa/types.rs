@@ -3,8 +3,8 @@
 use super::e5m3;
 use crate::dialect::types::bit_width;
 pub use crate::dialect::types::{
-    element, f32, f64, int, is_base_float, is_e8m0 as is_scale, is_float, is_signless as is_int, is_tensor, is_tf32,
-    shape, tensor, with_element,
+    element, f32, f64, int, is_base_float, is_e8m0 as is_scale, is_f32, is_float, is_signless as is_int, is_tensor,
+    is_tf32, shape, tensor, with_element,
 };
 use crate::dialect::{
     cuda_tile as ct, nv_tileaa as aa,

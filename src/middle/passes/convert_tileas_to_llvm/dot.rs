@@ -10,6 +10,7 @@ use crate::dialect::{
     nv_tileas::{DotOp, DotScaledOp},
     pass::{Failed, fail},
     rt::*,
+    types::is_integer,
 };
 use melior::ir::{Type, TypeLike};
 use mlir_sys::*;
@@ -354,8 +355,4 @@ impl Name {
 pub(super) fn operand_list(from: usize, n: usize) -> String {
     let names: Vec<String> = (from..from + n).map(|i| format!("${i}")).collect();
     format!("{{{}}}", names.join(", "))
-}
-
-fn is_integer(t: Type<'_>) -> bool {
-    is_integer(t)
 }

@@ -154,8 +154,7 @@ impl<'c> Lower<'c, '_> {
 
 /// Whether the type is f8 or narrower.
 fn is_narrow(t: Type<'_>) -> bool {
-    let raw = t.to_raw();
-    is_e4m3(element) || is_e5m2(element) || is_e8m0(element) || is_e2m1(element)
+    is_e4m3(t) || is_e5m2(t) || is_e8m0(t) || is_e2m1(t)
 }
 
 /// Returns the narrow type that a dot's operand was widened from.

@@ -658,7 +658,7 @@ fn argument_attributes<'c>(context: &'c Context, entry: Blk<'c>, types: &[Type<'
     let list: Vec<Attribute<'c>> = args(entry)
         .zip(types)
         .map(|(a, t)| {
-            let pointer = is_llvm_pointer(t);
+            let pointer = is_llvm_pointer(*t);
             let align = if pointer { promised_alignment(a) } else { 1 };
             if align > 1 {
                 any = true;

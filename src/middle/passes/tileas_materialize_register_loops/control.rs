@@ -46,7 +46,7 @@ impl<'c> RegisterLoops<'c> {
         if arrays.is_empty() {
             return;
         }
-        let rest: Vec<MlirValue> = without(operands(terminator), first, arrays).iter().map(|v| v.to_raw()).collect();
+        let rest: Vec<Val<'c>> = without(operands(terminator), first, arrays);
         set_operands(terminator, &rest);
     }
 
