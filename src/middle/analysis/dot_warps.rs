@@ -23,8 +23,7 @@ use crate::dialect::{
     types::is_float,
     upstream::Arith,
 };
-use melior::ir::{Type, TypeLike};
-use mlir_sys::*;
+use melior::ir::Type;
 use tile_layout::{DotShape, Multiplier};
 use tile_mma::{Element, Unit};
 use tile_targets::Target;

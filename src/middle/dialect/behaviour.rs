@@ -15,7 +15,6 @@ use super::{
     types::is_float,
     upstream::{Arith, Math, Scf, Ub},
 };
-use melior::ir::TypeLike;
 use std::ffi::c_void;
 use tile_layout::register_permutation;
 

@@ -1,6 +1,5 @@
 //! Types of MLIR: predicates, widths and constructors, without raw handles.
 
-use super::rt::*;
 use melior::{
     Context,
     ir::{Type, TypeLike},

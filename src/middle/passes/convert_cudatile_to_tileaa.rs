@@ -37,7 +37,7 @@ use crate::{
 use melior::{
     Context,
     ir::{
-        Attribute, Location, Region, Type, TypeLike,
+        Attribute, Location, Region, Type,
         attribute::{StringAttribute, TypeAttribute},
         r#type::FunctionType,
     },

@@ -27,9 +27,8 @@ use crate::{
 };
 use melior::{
     Context,
-    ir::{Attribute, AttributeLike, Location, Type, TypeLike, ValueLike, r#type::IntegerType},
+    ir::{Attribute, Location, Type, r#type::IntegerType},
 };
-use mlir_sys::*;
 use point::{Arithmetic, Bounds, Known};
 
 #[derive(Clone, Default)]

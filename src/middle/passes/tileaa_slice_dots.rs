@@ -55,11 +55,9 @@ use crate::{
 use melior::{
     Context,
     ir::{
-        Attribute, Region, RegionLike, Type, TypeLike, attribute::IntegerAttribute, operation::OperationLike,
-        r#type::IntegerType,
+        Attribute, Region, RegionLike, Type, attribute::IntegerAttribute, operation::OperationLike, r#type::IntegerType,
     },
 };
-use mlir_sys::*;
 
 /// The desired number of pipeline stages: one is multiplied, one is in flight, one is spare.
 const WANTED: u64 = 3;

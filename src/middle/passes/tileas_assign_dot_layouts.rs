@@ -36,11 +36,7 @@ use crate::{
     },
     pass_descriptor,
 };
-use melior::{
-    Context,
-    ir::{Type, TypeLike},
-};
-use mlir_sys::*;
+use melior::{Context, ir::Type};
 use rustc_hash::FxHashSet;
 use tile_layout::{DotShape, FragmentStride, Multiplier, Operand, warpgroup_accumulator, warpgroup_left};
 use tile_targets::Target;

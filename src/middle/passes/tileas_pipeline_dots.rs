@@ -45,9 +45,8 @@ use crate::{
 };
 use melior::{
     Context,
-    ir::{Region, TypeLike, attribute::IntegerAttribute, r#type::IntegerType},
+    ir::{Region, attribute::IntegerAttribute, r#type::IntegerType},
 };
-use mlir_sys::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 #[derive(Clone, Default)]

@@ -37,7 +37,7 @@ use crate::{
 };
 use melior::{
     Context,
-    ir::{Attribute, Type, TypeLike},
+    ir::{Attribute, Type},
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 

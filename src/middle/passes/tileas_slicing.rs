@@ -43,7 +43,7 @@ use crate::{
 };
 use melior::{
     Context,
-    ir::{Region, Type, TypeLike, attribute::IntegerAttribute, r#type::IntegerType},
+    ir::{Region, Type, attribute::IntegerAttribute, r#type::IntegerType},
 };
 use rustc_hash::FxHashMap;
 use tile_layout::{DotShape, Layout, Multiplier, Operand, Shape};
@@ -210,7 +210,7 @@ impl<'c> Slices<'c> {
             return Ok(Some(SplatOp::build(b, to, splat.source())?.result()));
         }
         let Some(value) = attr(op, "value").filter(|_| behaviour::is_constant(op)) else { return Ok(None) };
-        use melior::ir::{Attribute, AttributeLike};
+
         let new = elements::splat(value).map(|element| elements::dense(to, element));
         Ok(new.map(|new| b.value("arith.constant", to, &[], &[("value", new)])))
     }

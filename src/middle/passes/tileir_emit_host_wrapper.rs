@@ -26,7 +26,7 @@ use crate::{
 };
 use melior::{
     Context,
-    ir::{Module, Type, TypeLike, attribute::StringAttribute},
+    ir::{Module, Type, attribute::StringAttribute},
 };
 use mlir_sys::*;
 use std::fmt::Write;
@@ -138,7 +138,6 @@ fn wrapper<'c>(
 
 /// Returns the type of an argument on the host.
 fn host_type<'c>(context: &'c Context, t: Type<'c>) -> Option<Type<'c>> {
-    use melior::ir::r#type::IntegerType;
     let lowered = element_type(context, t)?;
     Some(if is_llvm_pointer(lowered) {
         int(context, 64)

@@ -16,10 +16,7 @@ use crate::{
     },
     pass_descriptor,
 };
-use melior::{
-    Context,
-    ir::{Attribute, AttributeLike},
-};
+use melior::{Context, ir::Attribute};
 use mlir_sys::*;
 use std::collections::BTreeSet;
 

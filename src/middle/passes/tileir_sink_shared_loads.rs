@@ -32,11 +32,7 @@ use crate::{
     },
     pass_descriptor,
 };
-use melior::{
-    Context,
-    ir::{BlockLike, TypeLike},
-};
-use mlir_sys::*;
+use melior::Context;
 use rustc_hash::FxHashMap;
 
 #[derive(Clone, Default)]

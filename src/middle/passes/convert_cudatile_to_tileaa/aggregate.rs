@@ -6,7 +6,7 @@ use crate::dialect::{
     pass::{Failed, fail},
     rt::*,
 };
-use melior::ir::{Attribute, AttributeLike, Region, Type, TypeLike, attribute::ArrayAttribute};
+use melior::ir::{Attribute, AttributeLike, Region, Type, attribute::ArrayAttribute};
 
 impl<'c> Translator<'c> {
     pub(super) fn dot(&mut self, o: ct::MmaFOp<'c>) -> Result<(), Failed> {

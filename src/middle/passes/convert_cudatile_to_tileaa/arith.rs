@@ -12,7 +12,7 @@
 use super::{Translator, by_sign, ct, types};
 use crate::dialect::{behaviour, elements, nv_tileaa as aa, pass::Failed, rt::*};
 use ct::{ComparisonOrdering, ComparisonPredicate, IntegerOverflow, RoundingMode, Signedness};
-use melior::ir::{Attribute, AttributeLike, TypeLike};
+use melior::ir::Attribute;
 
 /// Returns the predicate number of `arith.cmpi`: signed order, then unsigned order where it differs.
 pub(super) fn int_predicate(p: ComparisonPredicate, s: Signedness) -> i64 {

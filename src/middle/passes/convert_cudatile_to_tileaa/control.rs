@@ -27,8 +27,7 @@ use crate::dialect::{
     pass::{Failed, fail},
     rt::*,
 };
-use melior::ir::{Location, Type, ValueLike};
-use mlir_sys::mlirValueGetLocation;
+use melior::ir::{Location, Type};
 
 /// The values that the outcome of a body consists of.
 enum Body<'c> {

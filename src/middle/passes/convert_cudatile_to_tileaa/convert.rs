@@ -20,7 +20,7 @@ use super::{
 };
 use crate::dialect::{elements, nv_tileaa as aa, pass::Failed, rt::*};
 use ct::{RoundingMode, Signedness};
-use melior::ir::{Attribute, Type, TypeLike};
+use melior::ir::Type;
 
 impl<'c> Translator<'c> {
     fn cast_op(&self, name: &str, element: Type<'c>, source: Val<'c>) -> Val<'c> {

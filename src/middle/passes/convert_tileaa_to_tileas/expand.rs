@@ -20,7 +20,6 @@ use crate::dialect::{
     rt::*,
     types::integer_width,
 };
-use melior::ir::TypeLike;
 use melior::{
     Context,
     ir::{
@@ -29,7 +28,6 @@ use melior::{
         r#type::IntegerType,
     },
 };
-use mlir_sys::*;
 
 /// The maximum number of elements of a tensor.
 const MAX_ELEMENTS: i64 = 1 << 24;

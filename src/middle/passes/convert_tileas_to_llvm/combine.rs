@@ -8,7 +8,6 @@ use crate::dialect::{
     rt::*,
     upstream::{Arith, Math},
 };
-use mlir_sys::*;
 
 /// The lane to read from.
 #[derive(Clone, Copy)]

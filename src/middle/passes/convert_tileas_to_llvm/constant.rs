@@ -13,8 +13,7 @@ use crate::dialect::{
     rt::*,
     types::{integer_width, is_float, is_integer},
 };
-use melior::ir::{Attribute, AttributeLike, Type, TypeLike};
-use mlir_sys::*;
+use melior::ir::{Attribute, Type};
 use std::collections::BTreeSet;
 use tile_layout::Layout;
 

@@ -12,8 +12,7 @@ use crate::dialect::{
     rt::*,
     types::is_integer,
 };
-use melior::ir::{Type, TypeLike};
-use mlir_sys::*;
+use melior::ir::Type;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 use tile_layout::{DotShape, DotStep, LayoutError, MmaShape, Multiplier, Operand};

@@ -18,8 +18,7 @@ use crate::{
         types::{is_e2m1, is_e4m3, is_e5m2, is_e8m0, is_f32},
     },
 };
-use melior::ir::{Attribute, Type, TypeLike};
-use mlir_sys::*;
+use melior::ir::{Attribute, Type};
 use tile_layout::{AccessMode, Direction};
 
 impl<'c> Lower<'c, '_> {

@@ -63,11 +63,10 @@ use melior::{
     Context,
     dialect::llvm as ll,
     ir::{
-        Attribute, Location, Region, Type, TypeLike,
+        Attribute, Location, Region, Type,
         attribute::{ArrayAttribute, StringAttribute, TypeAttribute},
     },
 };
-use mlir_sys::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::RefCell;
 use tile_layout::{Input, Layout, LinearExpr, Term};

@@ -21,7 +21,7 @@ use crate::{
         upstream::is_llvm_constant,
     },
 };
-use melior::ir::{Type, TypeLike};
+use melior::ir::Type;
 use rustc_hash::FxHashMap;
 use tile_layout::{Exchange, ShufflePlan, ThreadBases, combine};
 

@@ -33,11 +33,10 @@ use crate::dialect::{
 use melior::{
     dialect::llvm,
     ir::{
-        Attribute, Type, TypeLike,
+        Attribute, Type,
         attribute::{IntegerAttribute, TypeAttribute},
     },
 };
-use mlir_sys::*;
 use tile_layout::{Layout, LinearExpr, Shape};
 
 /// The maximum number of arguments of one call of `vprintf`.

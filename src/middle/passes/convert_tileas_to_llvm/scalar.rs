@@ -10,8 +10,7 @@ use crate::dialect::{
     types::{integer_width, is_bf16, is_e2m1, is_e4m3, is_e5m2, is_e8m0, is_tf32},
     upstream::{Arith, Math},
 };
-use melior::ir::{Type, TypeLike};
-use mlir_sys::*;
+use melior::ir::Type;
 use tile_rtlib as lib;
 use tile_targets::Feature;
 

@@ -11,8 +11,7 @@ use crate::dialect::{
     rt::*,
     types::{is_bf16, is_e4m3, is_e5m2, is_f16, is_f32},
 };
-use melior::ir::{Type, TypeLike};
-use mlir_sys::*;
+use melior::ir::Type;
 use tile_rtlib as lib;
 use tile_targets::Feature;
 

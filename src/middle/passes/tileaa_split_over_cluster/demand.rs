@@ -19,8 +19,6 @@ use crate::{
         upstream::{Scf, Ub},
     },
 };
-use melior::ir::AttributeLike;
-use mlir_sys::*;
 use rustc_hash::FxHashMap;
 
 /// The part of a value that a CTA has.

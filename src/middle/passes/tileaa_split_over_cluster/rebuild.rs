@@ -18,8 +18,7 @@ use crate::{
 use melior::{
     Context,
     ir::{
-        Attribute, Region, RegionLike, Type, TypeLike, attribute::IntegerAttribute, operation::OperationLike,
-        r#type::IntegerType,
+        Attribute, Region, RegionLike, Type, attribute::IntegerAttribute, operation::OperationLike, r#type::IntegerType,
     },
 };
 use mlir_sys::*;

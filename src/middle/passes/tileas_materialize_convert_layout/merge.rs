@@ -24,7 +24,6 @@ use crate::dialect::{
     rt::*,
     shared_memory::{REUSE, memdesc_bytes, padded_bytes},
 };
-use mlir_sys::mlirOperationMoveBefore;
 use tile_targets::Target;
 
 /// The round trips merged so far.

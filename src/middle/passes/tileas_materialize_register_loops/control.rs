@@ -9,8 +9,7 @@ use crate::dialect::{
     pass::{Failed, fail},
     rt::*,
 };
-use melior::ir::{Attribute, Region, RegionLike, Type, ValueLike};
-use mlir_sys::*;
+use melior::ir::{Attribute, Region, Type};
 
 /// Arrays of some of a list of values, by position in the list.
 type Arrays<'c> = Vec<(usize, Array<'c>)>;
