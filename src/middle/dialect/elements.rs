@@ -54,8 +54,8 @@ pub fn filled<'c>(t: Type<'c>, scalar: Attribute<'c>) -> Attribute<'c> {
     if is_tensor(t) { dense(t, scalar) } else { scalar }
 }
 
-/// Returns the dense attribute `a` in the shape of the tensor `t`, which has as many elements; or its element, if `t` is a
-/// scalar.
+/// Returns the dense attribute `a` in the shape of the tensor `t`, which has as many elements; or its element, if `t`
+/// is a scalar.
 ///
 /// # Panics
 /// `t` is a scalar and the elements of `a` differ.
