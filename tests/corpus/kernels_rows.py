@@ -349,7 +349,8 @@ add("softmax_masked_f16", softmax_masked, [A("f16", 3), A("i8", 2), A("f16", 3),
 add("softmax_backward_f32", softmax_backward, [F2, F2, F2, C(64)], "row softmax backward")
 add("cross_entropy_backward_bf16", cross_entropy_backward, [A("bf16", 2), A("i64", 1), F1, C(-100), C(128)],
     "cross-entropy backward, in place, with an ignored target")
-add("rope_interleaved_f16", rope_interleaved, [A("f16", 2, "strides"), A("f32", 2, "strides"), A("f32", 2, "strides"), A("f16", 2, "strides"), C(32)],
+add("rope_interleaved_f16", rope_interleaved,
+    [A("f16", 2, "strides"), A("f32", 2, "strides"), A("f32", 2, "strides"), A("f16", 2, "strides"), C(32)],
     "rotary embedding of neighbours")
 add("rope_half_pair_bf16", rope_half_pair, [A("bf16", 3), A("bf16", 3), A("i32", 1), F2, C(32)],
     "rotary embedding of queries and keys, in place")

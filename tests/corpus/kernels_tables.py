@@ -196,7 +196,8 @@ add("bincount_weights_f32", bincount, [I1, F1, F1, C(64)], "weights by bin")
 add("topk_rows_f32", topk_rows, [F2, F2, A("i32", 2), C(5), C(128)], "the five largest of a row, with indices")
 add("moe_gating_f32", moe_gating, [F2, F1, F2, A("i32", 2), C(3), C(4), C(16), C(32)], "experts of tokens, chosen with a bias")
 add("moe_align_i32", moe_align, [I1, I1, I1, I1, C(8), C(8), C(64), C(128)], "slots sorted by expert in whole blocks")
-add("moe_experts_bf16", moe_experts, [A("bf16", 2, "strides"), A("bf16", 3, "strides"), I1, I1, F1, A("bf16", 2), C(2), C(16), C(32), C(32)],
+add("moe_experts_bf16", moe_experts,
+    [A("bf16", 2, "strides"), A("bf16", 3, "strides"), I1, I1, F1, A("bf16", 2), C(2), C(16), C(32), C(32)],
     "products of sorted slots with their experts, weighted")
 add("csr_matvec_f32", csr_matvec, [I1, I1, F1, F1, F1, C(32)], "sparse rows times a vector")
 add("kmeans_assign_f16", kmeans_assign, [A("f16", 2), A("f16", 2), I1, I1, C(32), C(16), C(16)], "nearest centers by a product")
