@@ -98,6 +98,8 @@ def main() -> int:
     if not (args.corpus / "kernels.py").is_file():
         parser.error(f"{args.corpus} is not the folder of the corpus: it has no kernels.py")
     kernels, cases = load(args.corpus / "kernels.py"), load(args.corpus / "cases.py")
+    for more in sorted(args.corpus.glob("kernels_*.py")):
+        load(more)
     version = getattr(ct, "__version__", "?")
     counts: dict[str, int] = {}
     with open(args.out, "w", encoding="utf-8") as out:

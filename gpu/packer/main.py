@@ -102,7 +102,7 @@ def build(args: argparse.Namespace, wanted: list[str], lacks: dict[str, str]) ->
     if "abi" in wanted:
         if not (pack / "cases").exists():
             (pack / "cases").mkdir()
-            shutil.copyfile(ROOT / "tests" / "corpus" / "cases.py", pack / "cases" / "cases.py")
+            parts.case_files(pack / "cases")
         parts.abi(pack, args.vendor)
         if args.vendor is None:
             lacks["vendor image of the launch experiment"] = "no --vendor"

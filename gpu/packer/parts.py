@@ -61,10 +61,16 @@ def corpus_files() -> dict[str, tuple[pathlib.Path, str]]:
     return found
 
 
+def case_files(folder: pathlib.Path) -> None:
+    """The inputs and expected results of the corpus: `cases.py`, and the files that it runs at its end."""
+    for path in (ROOT / "tests" / "corpus").glob("cases*.py"):
+        shutil.copyfile(path, folder / path.name)
+
+
 def cases(pack: pathlib.Path, jobs: int, names: str = "", levels: tuple[int, ...] = (0, 3)) -> None:
     folder = pack / "cases"
     folder.mkdir(parents=True)
-    shutil.copyfile(ROOT / "tests" / "corpus" / "cases.py", folder / "cases.py")
+    case_files(folder)
     files, tileiras = corpus_files(), tools.built("tileiras")
 
     def compile_(job: tuple[str, int]) -> dict[str, Any]:

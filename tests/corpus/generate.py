@@ -3,8 +3,8 @@
 
 Needs cuda-tile 1.7.0 and NumPy. Exports the entries of `kernels.SPECS` whose names are given (all of them otherwise) to the
 folder OUT, in the lowest version that the front end takes, or those that the entry asks for, and brings `index.json` there up
-to date. Debug information in bytecode names sources by names that are the same everywhere, so that the same bytes come out
-wherever the checkout and the front end lie.
+to date. The files `kernels_*.py` add to `kernels.SPECS`. Debug information in bytecode names sources by names that are the same
+everywhere, so that the same bytes come out wherever the checkout and the front end lie.
 """
 import hashlib
 import io
@@ -17,7 +17,8 @@ import types
 import cuda.tile._stub as stub
 from cuda.tile.compilation import CallingConvention, KernelSignature, export_kernel
 
-SOURCE = "repo/corpus/kernels.py"
+FOLDER = pathlib.Path(__file__).parent
+SOURCES = ["kernels", *sorted(path.stem for path in FOLDER.glob("kernels_*.py"))]
 
 
 def remember(name, text):
@@ -35,18 +36,19 @@ def rename_stub():
                 member.__code__ = member.__code__.replace(co_filename=name)
 
 
-def load():
-    """The module of kernels."""
-    text = pathlib.Path(__file__).with_name("kernels.py").read_text()
-    remember(SOURCE, text)
-    module = types.ModuleType("kernels")
-    sys.modules[module.__name__] = module
-    exec(compile(text, SOURCE, "exec"), module.__dict__)
+def load(name):
+    """A module of kernels. Those behind the first add to its `SPECS`."""
+    source = f"repo/corpus/{name}.py"
+    text = (FOLDER / f"{name}.py").read_text()
+    remember(source, text)
+    module = types.ModuleType(name)
+    sys.modules[name] = module
+    exec(compile(text, source, "exec"), module.__dict__)
     return module
 
 
 rename_stub()
-kernels = load()
+kernels = [load(name) for name in SOURCES][0]
 VERSIONS = ("13.1", "13.2", "13.3", "13.4")
 GPU = "sm_100"
 

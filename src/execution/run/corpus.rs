@@ -1,7 +1,7 @@
 //! The corpus of bytecode files: lists its programs and the expected state of each, and runs them.
 //!
 //! A program is an entry of a file, named by entry and version: `vadd_f32.13.1`. Its inputs and expected results come
-//! from `tests/corpus/cases.py`, which `scripts/corpus_cases.py` runs with Python and NumPy. They are written under
+//! from `tests/corpus/cases*.py`, which `scripts/corpus_cases.py` runs with Python and NumPy. They are written under
 //! `target/`, and again whenever one of the scripts changes.
 //!
 //! `tests/corpus/supported.txt` lists the programs that work, one per line. `tests/corpus/pending.txt` lists the
@@ -181,8 +181,9 @@ impl Lists {
 /// Writes the cases under `target` unless they exist. Returns their folder. Concurrent processes wait for each other.
 pub fn cases(root: &Path, target: &Path) -> Result<PathBuf, Error> {
     let mut hasher = DefaultHasher::new();
-    for script in ["tests/corpus/cases.py", "scripts/corpus_cases.py"] {
-        read(&root.join(script))?.hash(&mut hasher);
+    read(&root.join("scripts/corpus_cases.py"))?.hash(&mut hasher);
+    for script in case_files(&root.join("tests/corpus"))? {
+        read(&script)?.hash(&mut hasher);
     }
     let all = target.join("corpus-cases");
     let folder = all.join(format!("{:016x}", hasher.finish()));
@@ -214,6 +215,19 @@ pub fn cases(root: &Path, target: &Path) -> Result<PathBuf, Error> {
     }
     fs::rename(&partial, &folder).map_err(|e| file_error(&folder, e))?;
     Ok(folder)
+}
+
+/// `cases.py` and the files that it runs at its end, `cases_*.py`, in order.
+fn case_files(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+    let mut files = vec![];
+    for entry in fs::read_dir(folder).map_err(|e| file_error(folder, e))?.flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if name.starts_with("cases") && name.ends_with(".py") {
+            files.push(entry.path());
+        }
+    }
+    files.sort();
+    Ok(files)
 }
 
 /// Names of the cases in a folder of [`cases`].

@@ -301,11 +301,11 @@ impl<'c> Operand<'c> {
                 return Some(Self { load, view, chain, dim });
             }
             let to = Tensor::of_value(at)?;
-            let from = Tensor::of_value(operand(op, 0))?;
             dim = match behaviour::layout_relation(op) {
                 LayoutRelation::Same if behaviour::widens(op) => dim,
                 LayoutRelation::Permute => PermuteOp::cast(op)?.order()[dim] as usize,
                 LayoutRelation::Reshape => {
+                    let from = Tensor::of_value(operand(op, 0))?;
                     // The dimension with the same extent and the same elements per index.
                     let behind = |t: &Tensor<'_>, d: usize| (t.shape[d], t.shape[d + 1..].iter().product::<i64>());
                     (0..from.shape.len()).find(|&d| behind(&from, d) == behind(&to, dim))?

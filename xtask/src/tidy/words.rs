@@ -6,7 +6,7 @@
 //! [`GLOSSARY`] are words for which the field has another; each is a problem of its own.
 //!
 //! Counted are comments of Rust, C++, C, TableGen and Python, descriptions of TableGen, and Markdown outside of fenced
-//! text. Not counted are tests, generated pages, dated results, and the files of [`LATER`].
+//! text. Not counted are tests, generated pages and dated results.
 
 use regex::Regex;
 use std::sync::LazyLock;
@@ -44,32 +44,6 @@ const GLOSSARY: &[(&str, &str)] = &[
 /// Folders whose prose is data of tests, generated, or of a date.
 const SKIPPED: &[&str] = &["tests/", "docs/reference", "docs/results"];
 
-/// Files that the list of agents replaces: their prose is written with it. A path begins with one of these.
-const LATER: &[&str] = &[
-    "src/middle/analysis/dependent_dots.rs",
-    "src/middle/analysis/pipelines.rs",
-    "src/middle/analysis/pipelines/",
-    "src/middle/analysis/producers.rs",
-    "src/middle/analysis/ring_loads.rs",
-    "src/middle/analysis/schedule.rs",
-    "src/middle/analysis/schedule/",
-    "src/middle/analysis/thread_copies.rs",
-    "src/middle/analysis/tile_programs.rs",
-    "src/middle/dialect/dot_plan.rs",
-    "src/middle/passes/convert_tileas_to_llvm/agents.rs",
-    "src/middle/passes/convert_tileas_to_llvm/rings.rs",
-    "src/middle/passes/tileaa_plan_dots",
-    "src/middle/passes/tileas_check_register_budget.rs",
-    "src/middle/passes/tileas_materialize_async",
-    "src/middle/passes/tileas_specialize_agents.rs",
-    "src/middle/passes/tileas_unspecialized_pipeline",
-    "src/middle/plan/",
-    "dialects-td/nv_tileas/NvTileASAgentOps.td",
-    "dialects-td/nv_tileas/NvTileASPipelineOps.td",
-    "dialects-td/lib/nv_tileas/NvTileASAgentOps.cpp",
-    "dialects-td/lib/nv_tileas/NvTileASPipelineOps.cpp",
-];
-
 /// A line of prose: file, number, text in lower case.
 type Line<'a> = (&'a str, usize, String);
 
@@ -83,7 +57,7 @@ pub struct Prose<'a> {
 impl<'a> Prose<'a> {
     /// Adds the comments or the page of a file.
     pub fn add(&mut self, file: &'a str, text: &str) {
-        if SKIPPED.iter().chain(LATER).any(|f| file.starts_with(f)) || file == "xtask/src/tidy/words.rs" {
+        if SKIPPED.iter().any(|f| file.starts_with(f)) || file == "xtask/src/tidy/words.rs" {
             return;
         }
         let Some((_, extension)) = file.rsplit_once('.') else { return };
@@ -171,7 +145,6 @@ mod tests {
             ("src/a.rs", "let behind = nobody;\n"),
             ("docs/a.md", "Text.\n```\nbehind\n```\n"),
             ("tests/a.rs", "// Behind.\n"),
-            ("src/middle/plan/lib.rs", "// Behind.\n"),
             ("a.td", "let description = [{\n  Text.\n}];\nlet behind = 1;\n"),
         ] {
             assert_eq!(problems(file, text), Vec::<String>::new(), "{file}");
