@@ -1,4 +1,4 @@
-// RUN: tileiras-opt %s --pass-pipeline='builtin.module(convert-cudatile-to-tileaa,tileaa-slice-dots{compute-capability=sm_90})' | FileCheck %s
+// RUN: tileiras-opt %s --pass-pipeline='builtin.module(convert-cudatile-to-tileaa,canonicalize,cse,tileaa-slice-dots{compute-capability=sm_90})' | FileCheck %s
 // An operand of a dot may be the result of a loop without initial values, as a helper with an early return becomes.
 // CHECK: scf.while : () ->
 // CHECK: nv_tileaa.dot

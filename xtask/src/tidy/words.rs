@@ -1,12 +1,11 @@
-//! Plain English in comments and pages.
+//! Checks that comments and pages are plain English.
 //!
-//! [`HABITS`] are turns of phrase that make prose hard to read in numbers. Each has a bound: twice its rate in the
-//! comments and pages of cranelift, and at least 0.3 per 10 000 words. Above the bound all places are listed.
+//! [`HABITS`] are phrases that make prose hard to read when they are frequent. The bound of each is twice its rate in
+//! the comments and pages of cranelift, and at least 0.3 per 10 000 words. If a rate exceeds its bound, the check fails
+//! and lists all lines. [`GLOSSARY`] are words that the field has another term for; each occurrence is an error.
 //!
-//! [`GLOSSARY`] are words for which the field has another; each is a problem of its own.
-//!
-//! Counted are comments of Rust, C++, C, TableGen and Python, descriptions of TableGen, and Markdown outside of fenced
-//! text. Not counted are tests, generated pages and dated results.
+//! The check reads comments of Rust, C++, C, TableGen and Python, descriptions of TableGen, and Markdown outside fenced
+//! text. It skips tests, generated pages and dated results.
 
 use regex::Regex;
 use std::sync::LazyLock;
@@ -29,7 +28,7 @@ const HABITS: &[(&str, &str, f64)] = &[
     ("'anew', 'but for', 'for ever'", r"\b(anew|but for|for ever)\b", 2.0),
 ];
 
-/// Words of this project's past, and the field's term.
+/// Former words of this project, and the field's term.
 const GLOSSARY: &[(&str, &str)] = &[
     (r"\bpreparers?\b", "converter, converter warpgroup"),
     (r"\blocal_turn\b|\bturned (tiles?|panels?|operands?)\b", "transpose, transposed"),
@@ -41,13 +40,13 @@ const GLOSSARY: &[(&str, &str)] = &[
     (r"\bplaces? of (an|the) ops?\b", "location"),
 ];
 
-/// Folders whose prose is data of tests, generated, or of a date.
+/// Folders of tests, generated pages and dated results.
 const SKIPPED: &[&str] = &["tests/", "docs/reference", "docs/results"];
 
 /// A line of prose: file, number, text in lower case.
 type Line<'a> = (&'a str, usize, String);
 
-/// What is counted, over all files.
+/// The prose of all files.
 #[derive(Default)]
 pub struct Prose<'a> {
     lines: Vec<Line<'a>>,
@@ -90,7 +89,7 @@ impl<'a> Prose<'a> {
         }
     }
 
-    /// The rates that are above their bounds, with all places, and words that are not the field's.
+    /// Returns the habits above their bounds, with all lines, and the words of the glossary.
     pub fn problems(&self) -> Vec<String> {
         let mut problems = vec![];
         for (name, pattern, bound) in HABITS {
@@ -99,7 +98,7 @@ impl<'a> Prose<'a> {
             let count: usize = found.iter().map(|(_, _, text)| pattern.find_iter(text).count()).sum();
             let rate = count as f64 / self.words.max(1) as f64 * 1e4;
             if rate > *bound {
-                problems.push(format!("{name}: {rate:.1} per 10 000 words, at most {bound}; it is in"));
+                problems.push(format!("{name}: {rate:.1} per 10 000 words, at most {bound} allowed; lines:"));
                 problems.extend(found.iter().map(|(file, line, text)| format!("  {file}:{line}: {}", text.trim())));
             }
         }
