@@ -64,7 +64,7 @@ pub(super) fn element_bits(op: OpRef<'_>, value: Attribute<'_>) -> Result<Vec<u6
 pub(super) fn scalar_bits(op: OpRef<'_>, value: Attribute<'_>) -> Result<u64, Failed> {
     let t = attr_type(value);
     let shape = crate::dialect::layouts::tensor_type(&[1], t, None);
-    let dense = elements::dense(shape.into(), value);
+    let dense = elements::dense(shape, value);
     Ok(element_bits(op, dense)?[0])
 }
 
