@@ -74,6 +74,8 @@ pub mod solved {
     pub const AGENT: &str = "tileas.schedule.agent";
     /// On a dot: the stages of the ring that brings its operands.
     pub const RING_STAGES: &str = "nv_tileas.stages";
+    /// On a load without agents: the number of iterations by which its copy starts early.
+    pub const AHEAD: &str = "nv_tileas.ahead";
 }
 
 /// The costs of the loops of a module.

@@ -12,14 +12,15 @@ use super::{
 use crate::dialect::{
     layouts::{f32_beside, memory_bits, storage_bits, tf32_beside},
     nv_tileaa::{Ordering, Padding, PtrType, TiledViewType},
-    nv_tileas::{MemDescType, MemorySpace, SharedLayoutAttr, TiledLoadOp, TiledStoreOp, TmaDescType, TmaFill},
+    nv_tileas::{MemDescType, MemorySpace, TiledLoadOp, TiledStoreOp, TmaDescType, TmaFill},
     rt::*,
+    shared_memory::shared_layout,
 };
 use melior::ir::{Location, Type, TypeLike};
 use mlir_sys::*;
 use tile_layout::{
-    Condition, Direction, GlobalView, HardwareSwizzle, Known, MAP_UNIT, Outside, Shape, SharedLayout, TensorCopyPlan,
-    TensorElement, TensorMapPlan, TileCopy, TileDim, ViewDim, plan_tensor_copy,
+    Condition, Direction, GlobalView, HardwareSwizzle, Known, MAP_UNIT, Outside, Shape, TensorCopyPlan, TensorElement,
+    TensorMapPlan, TileCopy, TileDim, ViewDim, plan_tensor_copy,
 };
 
 /// A copy, with the properties of its view that are not proved.
@@ -290,12 +291,4 @@ fn element_of(element: Type<'_>) -> Option<TensorElement> {
 fn int_width(t: Type<'_>) -> Option<u32> {
     // SAFETY: the type is alive, and its width is queried only if it is an integer.
     unsafe { mlirTypeIsAInteger(t.to_raw()).then(|| mlirIntegerTypeGetWidth(t.to_raw())) }
-}
-
-/// Returns the layout of a memdesc in the algebra.
-fn shared_layout(desc: MemDescType<'_>) -> Option<SharedLayout> {
-    let layout = SharedLayoutAttr::cast(desc.layout()?)?;
-    let bases: Vec<u64> = layout.offsets().iter().map(|&b| b as u64).collect();
-    let bits = bases.len() as u32;
-    SharedLayout::new(bases, bits).ok()
 }

@@ -86,7 +86,13 @@ impl<'c> TileProgram<'c> {
     ///
     /// Errors: an op that producer warps cannot run, with the reason.
     pub fn of(tile: Val<'c>, dot: OpRef<'c>, function: OpRef<'c>) -> Result<Self, (OpRef<'c>, String)> {
-        let mut search = Search { dot, function, depth: loops_around(dot).count(), of: FxHashMap::default() };
+        let mut search = Search {
+            dot,
+            function,
+            depth: loops_around(dot).count(),
+            of: FxHashMap::default(),
+            found: FxHashSet::default(),
+        };
         let mut steps = vec![];
         search.follow(tile, &mut steps)?;
         Ok(Self { tile, steps })
@@ -416,6 +422,8 @@ struct Search<'c> {
     depth: usize,
     /// Whether a value is a tensor or computed from tensors; `None` while this is being determined.
     of: FxHashMap<usize, Option<bool>>,
+    /// The ops and loop-carried values that are steps already.
+    found: FxHashSet<usize>,
 }
 
 impl<'c> Search<'c> {
@@ -425,8 +433,7 @@ impl<'c> Search<'c> {
             return Ok(());
         }
         let Some(op) = defining_op(v) else {
-            let known = |step: &ProgramStep<'c>| matches!(step, ProgramStep::Carried(c) if c.inside == v);
-            if steps.iter().any(known) {
+            if self.found.contains(&key(v)) {
                 return Ok(());
             }
             let not = || {
@@ -438,16 +445,18 @@ impl<'c> Search<'c> {
             let carried = Carried::of(v).ok_or_else(not)?;
             self.follow(carried.first, steps)?;
             self.follow(carried.by, steps)?;
+            self.found.insert(key(v));
             steps.push(ProgramStep::Carried(carried));
             return Ok(());
         };
-        if steps.iter().any(|step| matches!(step, ProgramStep::Op(o, _) if *o == op)) {
+        if self.found.contains(&op_key(op)) {
             return Ok(());
         }
         self.check(op)?;
         for o in operands(op).filter(|o| MemTokenType::cast(ty(*o)).is_none()) {
             self.follow(o, steps)?;
         }
+        self.found.insert(op_key(op));
         steps.push(ProgramStep::Op(op, self.depth.saturating_sub(loops_around(op).count())));
         Ok(())
     }

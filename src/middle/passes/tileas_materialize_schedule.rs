@@ -42,9 +42,6 @@ use std::fmt::Display;
 use tile_schedule::{Bound, Failure, Group, Method, Schedule, Settings, report, rings};
 use tile_targets::Target;
 
-/// The attribute that `tileas-unspecialized-pipeline` follows.
-const AHEAD: &str = "nv_tileas.ahead";
-
 #[derive(Clone, Default)]
 pub struct MaterializeSchedule;
 
@@ -279,7 +276,7 @@ fn annotate<'c>(context: &'c Context, around: OpRef<'c>, answer: &Answer<'c>) {
     // A serial schedule does not say anything about copies, unless it was requested.
     let forced = is_serial(around);
     if schedule.method != Method::Serial || forced {
-        ahead.iter().for_each(|(load, n)| set(*load, AHEAD, if forced { 0 } else { *n }));
+        ahead.iter().for_each(|(load, n)| set(*load, solved::AHEAD, if forced { 0 } else { *n }));
     }
 }
 

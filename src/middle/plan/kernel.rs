@@ -26,7 +26,7 @@
 //! three widths of an instruction; the cost of each is linear in the number of dots.
 
 use crate::machine::Machine;
-use crate::model::{Candidate, Numbers, PROMOTION};
+use crate::model::{CONVERSION_REGISTERS, Candidate, MAX_STAGES, Numbers, PROMOTION};
 use crate::product::{AStorage, DotLoop, Hints, NoPlan, Registers, divide_registers};
 
 /// The dots of a kernel and the resources that they share.
@@ -77,10 +77,6 @@ pub struct KernelPlan {
     pub reasons: Vec<String>,
 }
 
-/// The maximum number of stages of a ring.
-pub const MAX_STAGES: u32 = 8;
-/// Extra registers of a consumer thread that converts a stage in place: the part that it holds, and addresses.
-const CONVERTING_REGISTERS: u32 = 24;
 /// Instructions are not made narrower than this to save registers.
 const LEAST_COLUMNS: u32 = 64;
 /// A later candidate must need less than this fraction of the best iteration so far.
@@ -178,7 +174,7 @@ fn complete(kernel: &Kernel, live: u32, numbers: &Numbers, candidate: Candidate)
     let Candidate { groups: (groups, _), columns, converter, blocks, .. } = candidate;
     let promoted = kernel.dots.iter().map(|p| p.chain_registers(columns.min(p.n))).max();
     let converted = all_dots(kernel).any(|p| p.converted_bytes() > 0);
-    let live = live + promoted.unwrap_or(0) + if converted && !converter { CONVERTING_REGISTERS } else { 0 };
+    let live = live + promoted.unwrap_or(0) + if converted && !converter { CONVERSION_REGISTERS } else { 0 };
     let registers = divide_registers([live + numbers.other_registers, kernel.producer_registers], numbers, &candidate)?;
     let available = (numbers.shared_sm / blocks - numbers.shared_reserved).min(numbers.shared_block);
     let stage: u32 = kernel.rings.iter().map(|r| r.stage).sum();

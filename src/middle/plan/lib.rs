@@ -63,7 +63,7 @@ mod machine;
 mod model;
 mod product;
 
-pub use kernel::{Kernel, KernelPlan, MAX_STAGES, Ring, plan_kernel};
+pub use kernel::{Kernel, KernelPlan, Ring, plan_kernel};
 pub use machine::{Entry, Machine, MachineError};
-pub use model::{Numbers, PROMOTION};
+pub use model::{MAX_STAGES, Numbers, PROMOTION};
 pub use product::{AStorage, DotLoop, Epilogue, Hints, NoPlan, Plan, Prediction, Registers, plan};

@@ -42,8 +42,11 @@ const MEASURED_EPILOGUE: f64 = 128.0 * 256.0 * 2.0;
 /// The elements of K after which partial results of 8-bit floats are promoted to the f32 accumulator.
 pub const PROMOTION: u32 = 128;
 
-/// Extra registers of a consumer thread that converts a stage: the part that it holds, and addresses.
-const CONVERSION_REGISTERS: u32 = 24;
+/// The maximum number of stages of a ring.
+pub const MAX_STAGES: u32 = 8;
+
+/// Extra registers of a consumer thread that converts a stage in place: the part that it holds, and addresses.
+pub const CONVERSION_REGISTERS: u32 = 24;
 
 /// Registers per thread of the converter warpgroup.
 pub(crate) const CONVERTER_REGISTERS: u32 = 40;

@@ -5,7 +5,7 @@ use thiserror::Error;
 use tile_mma::{Element, Major, Unit};
 
 use crate::machine::{Machine, MachineError};
-use crate::model::{ASSUMED_TRIPS, CONVERTER_REGISTERS, Candidate, Numbers, PROMOTION};
+use crate::model::{ASSUMED_TRIPS, CONVERTER_REGISTERS, Candidate, MAX_STAGES, Numbers, PROMOTION};
 
 /// The storage of A when it is multiplied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -281,8 +281,6 @@ const CHUNK: u32 = 64 * 128;
 const BARRIERS: u32 = 1024;
 /// The factor on the cost of a plan for each hint that it ignores.
 const IGNORED_HINT: f64 = 1.03;
-/// The maximum number of stages of a ring.
-const MAX_STAGES: u32 = 8;
 
 /// Chooses warpgroups, stages, registers and the epilogue of a loop over one dot.
 ///

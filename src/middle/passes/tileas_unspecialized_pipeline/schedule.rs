@@ -10,6 +10,7 @@
 //! leave room. Its loads without the attribute are not pipelined.
 
 use crate::analysis::ring_loads::{Candidates, taken_beside};
+use crate::analysis::schedule::solved::AHEAD;
 use crate::dialect::{
     pass::{Failed, fail},
     remark::{self, remark},
@@ -17,9 +18,6 @@ use crate::dialect::{
     shared_memory::padded_bytes,
 };
 use melior::ir::{Attribute, AttributeLike};
-
-/// A discardable attribute of a load in a loop: the number of iterations by which its copy starts ahead.
-pub const AHEAD: &str = "nv_tileas.ahead";
 
 /// The decisions for the candidates of a loop.
 #[derive(Clone, Debug, PartialEq, Eq)]
