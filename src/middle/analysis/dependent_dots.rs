@@ -25,7 +25,7 @@
 //!
 //! Each op of the body is visited a constant number of times per use.
 
-use super::producers::{Source, comes_from_product};
+use super::producers::{Source, is_computed_from_dot};
 use crate::dialect::{
     behaviour::is_pure,
     nv_tileaa,
@@ -63,7 +63,7 @@ impl<'c> DependentDots<'c> {
         let is_late = products == 2
             && user == last
             && matches!(Source::of(late.lhs(), late.op()), Source::Computed)
-            && comes_from_product(late.lhs());
+            && is_computed_from_dot(late.lhs());
         if !is_late {
             return None;
         }
@@ -79,7 +79,7 @@ impl<'c> DependentDots<'c> {
 
     /// The pure ops computed from the late dot's previous result, in program order. They may move to the end of the
     /// iteration.
-    pub fn users_of_sums(&self) -> Vec<OpRef<'c>> {
+    pub fn users_of_accumulators(&self) -> Vec<OpRef<'c>> {
         let mut dependent: FxHashSet<usize> = [key(arg(self.body, self.index + 1))].into_iter().collect();
         let mut users = vec![];
         for op in ops_of(self.body).filter(|o| *o != self.late.op() && is_pure(*o)) {

@@ -40,7 +40,7 @@ mod loops;
 
 pub use loops::only_asks;
 
-use super::{producers::behind_conversions, tensor_map_ops::readiness};
+use super::{producers::skip_conversions, tensor_map_ops::readiness};
 use crate::dialect::{
     behaviour::{SyncKind, sync_kind},
     dot_plan::{DotPlan, WARPGROUP},
@@ -67,7 +67,7 @@ pub type Fault<'c> = (OpRef<'c>, String);
 /// Whether all stages of all pipelines have been filled and emptied before `op`: no op of its agent, or of the
 /// function if there are no agents, uses a pipeline from there on. All copies into rings and all dots that read them
 /// are then complete, even if other agents still run, because the agent waits for each stage that is filled.
-pub fn is_behind_pipelines(op: OpRef<'_>) -> bool {
+pub fn is_after_pipelines(op: OpRef<'_>) -> bool {
     let mut at = op;
     let mut waits = false;
     loop {
@@ -104,7 +104,7 @@ fn uses_pipelines(op: OpRef<'_>) -> bool {
 pub fn scratch_bytes(op: OpRef<'_>) -> u64 {
     match DotPlan::around(op) {
         None => SCRATCH_BYTES,
-        Some(_) if is_behind_pipelines(op) => LAST_SCRATCH_BYTES,
+        Some(_) if is_after_pipelines(op) => LAST_SCRATCH_BYTES,
         Some(plan) => plan.scratch.into(),
     }
 }
@@ -663,7 +663,7 @@ const MOST_DEPTH: usize = 64;
 /// Whether two values are computed by the same ops from the same values, or from the counters of corresponding loops.
 /// Differences in layouts and tokens are ignored, because each agent has its own.
 fn computed_alike<'c>(a: Val<'c>, b: Val<'c>, depth: usize) -> bool {
-    let (a, b) = (behind_conversions(a), behind_conversions(b));
+    let (a, b) = (skip_conversions(a), skip_conversions(b));
     if a == b {
         return true;
     }

@@ -69,7 +69,7 @@ impl<'c> Source<'c> {
         if let Some(loaded) = LoadedOperand::of(v).filter(|l| block_of(l.load) == block_of(dot)) {
             return Self::Loaded(loaded);
         }
-        let source = behind_conversions(v);
+        let source = skip_conversions(v);
         if home_of(source) != block_of(dot) {
             return Self::Resident;
         }
@@ -78,7 +78,7 @@ impl<'c> Source<'c> {
 }
 
 /// Whether a value is computed from the result of a dot in the same block.
-pub fn comes_from_product(v: Val<'_>) -> bool {
+pub fn is_computed_from_dot(v: Val<'_>) -> bool {
     let (mut work, mut seen) = (vec![v], FxHashSet::default());
     let home = home_of(v);
     while let Some(v) = work.pop() {
@@ -92,7 +92,7 @@ pub fn comes_from_product(v: Val<'_>) -> bool {
 }
 
 /// The source of the chain of layout conversions that ends in `v`.
-pub fn behind_conversions(mut v: Val<'_>) -> Val<'_> {
+pub fn skip_conversions(mut v: Val<'_>) -> Val<'_> {
     while let Some(convert) = defining_op(v).and_then(nv_tileas::ConvertLayoutOp::cast) {
         v = convert.source();
     }

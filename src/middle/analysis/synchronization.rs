@@ -57,7 +57,7 @@ mod graph;
 mod steps;
 mod tokens;
 
-use super::pipelines::is_behind_pipelines;
+use super::pipelines::is_after_pipelines;
 use crate::dialect::{rt::*, thread_scope::ThreadScope};
 use flow::{Flow, Pairs};
 use graph::{Action, BLOCK, Graph};
@@ -357,7 +357,7 @@ impl<'c> Judge<'c> {
         access.access.pipelined
             && !other.access.pipelined
             && agent(access.access.op) != agent(other.access.op)
-            && *other.is_behind.get_or_init(|| is_behind_pipelines(other.access.op))
+            && *other.is_behind.get_or_init(|| is_after_pipelines(other.access.op))
     }
 }
 

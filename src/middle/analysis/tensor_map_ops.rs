@@ -110,7 +110,7 @@ fn maps_before(op: OpRef<'_>) -> Vec<OpRef<'_>> {
 
 /// Makes the ops directly before `op` that create `descs` wait for the copies that filled a pipeline up to an
 /// iterator.
-pub fn come_behind<'c>(context: &'c Context, op: OpRef<'c>, descs: &[Val<'c>], (pipeline, at): (Val<'c>, Val<'c>)) {
+pub fn order_after<'c>(context: &'c Context, op: OpRef<'c>, descs: &[Val<'c>], (pipeline, at): (Val<'c>, Val<'c>)) {
     for map in maps_before(op).into_iter().filter_map(MakeTiledTmaDescOp::cast) {
         if !descs.contains(&map.desc()) || map.pipelines().any(|p| p == pipeline) {
             continue;

@@ -45,7 +45,7 @@ use crate::{
         access::View,
         facts::Facts,
         pipelines::only_asks,
-        producers::{LoadedOperand, Slice, Source, comes_from_product, computed_stage, groups_by_tiles},
+        producers::{LoadedOperand, Slice, Source, computed_stage, groups_by_tiles, is_computed_from_dot},
         tensor_map_ops::is_inside,
         tensor_maps,
         tile_programs::{self, Mark, TileProgram, is_free, is_over_for_others},
@@ -407,7 +407,7 @@ fn analyze<'c>(
                 continue;
             }
             // Other computed tiles are excluded: consumers would wait for global memory in each iteration.
-            Source::Computed if i == 0 && matches!(operand.bits(), 8 | 16) && comes_from_product(v) => {
+            Source::Computed if i == 0 && matches!(operand.bits(), 8 | 16) && is_computed_from_dot(v) => {
                 dot_loop.a_storage = AStorage::Registers { extra: 0 };
                 sides.push(PlannedOperand::Registers(v));
                 continue;
@@ -502,7 +502,7 @@ fn plan_computed<'c>(
     (function, facts): (OpRef<'c>, &Facts),
     loads: &mut Loads<'c>,
 ) -> Result<(MemDescType<'c>, ComputedTile), Obstacle<'c>> {
-    if comes_from_product(v) {
+    if is_computed_from_dot(v) {
         return Err((dot.op(), "the right operand is computed from a dot".into()));
     }
     check_loops(dot.op(), function)?;

@@ -34,7 +34,7 @@ use crate::{
         clones::clone_op,
         facts::Facts,
         pipelines::scratch_bytes,
-        producers::{behind_conversions, stage_of},
+        producers::{skip_conversions, stage_of},
         tensor_map_ops::TensorMaps,
         tensor_maps::{self, PlannedStore},
         tokens,
@@ -146,7 +146,7 @@ impl<'c> Store<'c> {
         }
         let storage = stage_of(op.op(), &view, view.memref.element_type()).ok()?;
         let planned = tensor_maps::plan_store(op, storage, facts).ok()?;
-        let value = behind_conversions(op.value());
+        let value = skip_conversions(op.value());
         let tensor = Tensor::of_value(value)?;
         let access = SharedAccess::new(
             &tensor.layout()?,

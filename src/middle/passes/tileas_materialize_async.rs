@@ -96,8 +96,8 @@ use crate::{
         access::View,
         facts::Facts,
         producers::{
-            LoadedOperand, Source, behind_conversions, bring_together, computed_stage, converted_stage_of,
-            groups_by_tiles,
+            LoadedOperand, Source, bring_together, computed_stage, converted_stage_of, groups_by_tiles,
+            skip_conversions,
         },
         schedule::agents::stages_of,
         tensor_map_ops::TensorMaps,
@@ -358,7 +358,7 @@ impl<'c> DotGroup<'c> {
 /// Whether the dot of 8-bit floats must be promoted: the tensor cores do not accumulate exactly enough.
 fn is_promoted(dot: DotOp<'_>) -> bool {
     let Some(lhs) = Tensor::of_value(dot.lhs()) else { return false };
-    let acc = (behind_conversions(dot.acc()), lhs.shape[1]);
+    let acc = (skip_conversions(dot.acc()), lhs.shape[1]);
     element_of(lhs.element, false).is_some_and(|e| promotes(e, dot.fast_acc(), acc, PROMOTION))
 }
 
@@ -407,7 +407,7 @@ impl<'c> StagedOperand<'c> {
 impl<'c> TiledCopy<'c> {
     /// Plans the TMA load that replaces the only load of a producer region.
     fn of(by: ProduceOneOp<'c>, stage: MemDescType<'c>, facts: &Facts) -> Result<Self, Failed> {
-        let load = computed_tile(by).map(behind_conversions).and_then(defining_op).and_then(TiledLoadOp::cast);
+        let load = computed_tile(by).map(skip_conversions).and_then(defining_op).and_then(TiledLoadOp::cast);
         let load = load.ok_or_else(|| fail(by.op(), "its result is not a tile of a view"))?;
         let (map, bytes) = tensor_maps::plan_if_ready(load, stage, facts).map_err(|e| fail(load.op(), e))?;
         Ok(Self { load, map, bytes })

@@ -16,7 +16,7 @@
 //! flight.
 
 use crate::{
-    analysis::producers::behind_conversions,
+    analysis::producers::skip_conversions,
     dialect::{
         behaviour::OFTEN_ONE,
         dot_plan::DotPlan,
@@ -80,14 +80,14 @@ fn is_growth(factor: Val<'_>, product: OpRef<'_>) -> bool {
     differences.into_iter().filter_map(through).any(|o| {
         Arith::of(o) == Some(Arith::SubF)
             && through(operand(o, 1)).is_some_and(|max| {
-                is_maximum(max) && operands(max).any(|v| behind_conversions(v) == behind_conversions(operand(o, 0)))
+                is_maximum(max) && operands(max).any(|v| skip_conversions(v) == skip_conversions(operand(o, 0)))
             })
     })
 }
 
 /// Returns the op that computes a value, looking through layout conversions and views.
 fn through(v: Val<'_>) -> Option<OpRef<'_>> {
-    let op = defining_op(behind_conversions(v))?;
+    let op = defining_op(skip_conversions(v))?;
     match ViewOp::cast(op) {
         Some(view) => through(view.source()),
         None => Some(op),

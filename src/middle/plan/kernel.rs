@@ -25,9 +25,9 @@
 //! *Bound on the work.* Three divisions into warpgroups and CTAs, each with at most two choices of the converter and
 //! three widths of an instruction; the cost of each is linear in the number of dots.
 
+use crate::dot::{AStorage, DotLoop, Hints, NoPlan, Registers, divide_registers};
 use crate::machine::Machine;
 use crate::model::{CONVERSION_REGISTERS, Candidate, MAX_STAGES, Numbers, PROMOTION};
-use crate::product::{AStorage, DotLoop, Hints, NoPlan, Registers, divide_registers};
 
 /// The dots of a kernel and the resources that they share.
 #[derive(Debug, Clone, PartialEq)]

@@ -58,12 +58,12 @@
 //! similar speed, but never forces a ring that does not fit or registers that spill.
 #![forbid(unsafe_code)]
 
+mod dot;
 mod kernel;
 mod machine;
 mod model;
-mod product;
 
+pub use dot::{AStorage, DotLoop, Epilogue, Hints, NoPlan, Plan, Prediction, Registers, plan};
 pub use kernel::{Kernel, KernelPlan, Ring, plan_kernel};
 pub use machine::{Entry, Machine, MachineError};
 pub use model::{MAX_STAGES, Numbers, PROMOTION};
-pub use product::{AStorage, DotLoop, Epilogue, Hints, NoPlan, Plan, Prediction, Registers, plan};

@@ -1,7 +1,7 @@
 //! Predicts clocks and registers of a candidate from the numbers of a machine.
 
+use crate::dot::{AStorage, DotLoop, Prediction};
 use crate::machine::{Machine, MachineError};
-use crate::product::{AStorage, DotLoop, Prediction};
 
 /// The numbers that decisions need, looked up once.
 pub struct Numbers {

@@ -224,7 +224,7 @@ impl<'c> Division<'c> {
         let mut orders = vec![Order { program, late: vec![], pipelined: None }];
         let rotated = self.rotation.as_ref().and_then(|r| {
             let late = number(r.late.op())?;
-            let last: Vec<usize> = r.users_of_sums().into_iter().filter_map(number).collect();
+            let last: Vec<usize> = r.users_of_accumulators().into_iter().filter_map(number).collect();
             let mut program = orders[0].program.clone();
             program.retain(|i| *i != late && !last.contains(i));
             program.extend(last);

@@ -7,7 +7,7 @@ use super::{
     top::{PipelinedRing, Tile, store},
 };
 use crate::analysis::{
-    clones::clone_op, producers::behind_conversions, schedule::solved, tensor_map_ops::come_behind,
+    clones::clone_op, producers::skip_conversions, schedule::solved, tensor_map_ops::order_after,
     thread_copies::build_copy, tokens,
 };
 use crate::dialect::{
@@ -378,7 +378,7 @@ impl<'c> Stream<'c> {
         let Some((ring, it)) = self.ring.as_ref().zip(index) else { return };
         let maps: Vec<Val<'c>> = self.groups.iter().flat_map(|p| p.maps.iter().copied()).collect();
         if is_in_loop(op) {
-            come_behind(self.context, op, &maps, (ring.pipeline, it));
+            order_after(self.context, op, &maps, (ring.pipeline, it));
         }
     }
 
@@ -669,7 +669,7 @@ impl<'c> Flight<'c> {
             };
             // The end of the iteration overwrites the registers of loop-carried operands, which a dot in flight may
             // still read.
-            let lhs = behind_conversions(dot.lhs());
+            let lhs = skip_conversions(dot.lhs());
             let reads_carried = defining_op(lhs).is_none() && home_of(lhs) == block_key(body);
             if is_promoted(*dot) || reads_carried || user != last || index >= result_count(around) {
                 return None;

@@ -2,7 +2,7 @@
 
 use super::{DotGroup, RingPlan, iterator_type};
 use crate::{
-    analysis::producers::{behind_conversions, computed_stage},
+    analysis::producers::{computed_stage, skip_conversions},
     dialect::{
         dot_plan::DotPlan,
         layouts::{Tensor, storage_bits},
@@ -110,7 +110,7 @@ impl<'c> Residents<'c> {
         if matches!(super::Source::of(v, dot), super::Source::Computed) {
             return Ok(Tile::Registers);
         }
-        let v = behind_conversions(v);
+        let v = skip_conversions(v);
         if let Some(storage) = self.0.get(&(key(v), number)) {
             return Ok(Tile::Memory(*storage));
         }
