@@ -208,7 +208,7 @@ fn an_intrinsic_without_code_is_an_error() {
                   %r = llvm.call_intrinsic "llvm.nvvm.tcgen05.ld.16x32bx2.x1"(%t, %c, %h) : (!llvm.ptr<6>, i64, i1) -> i32
                   llvm.store volatile %r, %p : i32, !llvm.ptr"#;
     let (_, messages) = compile("sm_100", call).expect_err("the offset is too wide");
-    assert!(messages.contains("takes an offset of 32 bits"), "{messages}");
+    assert!(messages.contains("requires an offset of 32 bits"), "{messages}");
     compile("sm_100", &call.replace("4294967298", "2")).expect("the offset fits");
     compile("sm_90", "%r = llvm.intr.fma(%f, %f, %f) : (f32, f32, f32) -> f32").expect("fma has code");
 }

@@ -71,7 +71,7 @@ use crate::{
 };
 use melior::{Context, ir::Attribute};
 use rustc_hash::FxHashSet;
-use tile_mma::{Major, Unit};
+use tile_mma::{Element, Major, Unit};
 use tile_plan::{AStorage, DotLoop, Hints, Machine, NoPlan, Plan};
 use tile_targets::Target;
 
@@ -364,7 +364,9 @@ fn analyze<'c>(
     let n = rhs.shape[1];
     let operand = operand_format([(dot.lhs(), dot.lhs_unsigned()), (dot.rhs(), dot.rhs_unsigned())])
         .filter(|o| {
-            let acc = element_of(acc.element, false);
+            // Partial results of 8-bit floats are promoted to f32, so f16 accumulates only f16.
+            let fits = |a: &Element| *a != Element::F16 || *o == Element::F16;
+            let acc = element_of(acc.element, false).filter(fits);
             acc.is_some_and(|a| tile_mma::generated(Unit::Warpgroup, *o).any(|r| r.accumulators.contains(&a)))
         })
         .ok_or_else(|| not("no warpgroup instruction multiplies these types"))?;
