@@ -208,5 +208,5 @@ fn a_remote_cache() {
     assert_eq!((text(&out.stderr), out.stdout == plain.stdout), (warning, true));
     let out = library("http://x:1", 1).output().unwrap();
     assert_eq!(out.status.code(), Some(5));
-    assert!(text(&out.stderr).contains("the remote cache 'http://x:1' begins with 'http'"), "{}", text(&out.stderr));
+    assert!(text(&out.stderr).contains("the remote cache 'http://x:1' has the scheme 'http'"), "{}", text(&out.stderr));
 }

@@ -224,7 +224,7 @@ fn remarks() {
     assert!(one("WideOffsets").starts_with("!Analysis\n"));
 
     let told = compile(&["--remarks=tensorcore"]);
-    assert!(told.contains(":8:") && told.contains("remark: convert-tileas-to-llvm: operands of type f32"), "{told}");
+    assert!(told.contains(":8:") && told.contains("no matrix instruction for operands of type f32"), "{told}");
     assert!(!told.contains("at a time instead of 16"), "{told}");
     assert_eq!(compile(&[]), "");
 }
@@ -393,7 +393,7 @@ fn mistaken_inputs() {
     // One error, where MLIR would print one for each registered translation.
     for none in [translate(&[]), translate(&[&vadd]), translate(&[&"-o", &"x", &text])] {
         let error = fails(&none);
-        assert!(error.contains("no translation is asked for: --tileirbc-to-mlir, --mlir-to-tileirbc"), "{error}");
+        assert!(error.contains("no translation is given: use --tileirbc-to-mlir, --mlir-to-tileirbc"), "{error}");
         assert_eq!(error.lines().count(), 1);
     }
     // Input that is not bytecode is named.

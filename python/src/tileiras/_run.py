@@ -69,7 +69,7 @@ def run(source: Source, *, grid: int | Sequence[int], args: Sequence[Any] = (), 
             command += ["--max-time", timeout]
         call = lambda suffix: _run([*map(str, command), "--", str(file), *(w + suffix if w.endswith(".npy") or ".npy:" in w else w for w in words)])
         done = call("")
-        if done.returncode == 6 and "an array that is a pointer alone" in done.stderr:
+        if done.returncode == 6 and "to pass only the pointer of an array" in done.stderr:
             done = call(":ptr")
         if done.returncode != 0:
             text = "\n".join(line.removeprefix("error: ") for line in done.stderr.splitlines())
