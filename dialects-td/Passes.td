@@ -542,6 +542,18 @@ def TileASMaterializeRegisterLoops : Pass<"tileas-materialize-register-loops", "
   let dependentDialects = ["nv_tileas", "scf"];
 }
 
+def TileASClampIndices : Pass<"tileas-clamp-indices", "::mlir::ModuleOp"> {
+  let summary = "clamp tile indices that may be negative to a tile outside the view";
+  let description = [{
+    Bounds checks compute with 32 bits, so a negative index could wrap around into the view. An index that is not known
+    to be nonnegative becomes `minui(index, extent / step + 1)` in the dimensions that are tested.
+  }];
+  let statistics = [
+    Statistic<"numClamped", "num-clamped", "indices clamped">
+  ];
+  let dependentDialects = ["nv_tileas", "arith"];
+}
+
 def TileASKeepAddressesInLoops : Pass<"tileas-keep-addresses-in-loops", "::mlir::ModuleOp"> {
   let summary = "keep address arithmetic inside loops with dots";
   let description = [{

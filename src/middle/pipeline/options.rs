@@ -531,6 +531,7 @@ impl Options {
         let redundant = (self.opt_level > 0).then(|| "remove-redundant-barriers=true".to_string());
         add("tileas-check-synchronization", redundant.as_slice());
         add("tileas-materialize-register-loops", &[]);
+        add("tileas-clamp-indices", &[]);
         add("tileas-keep-addresses-in-loops", &[]);
         if specialized {
             add("tileas-skip-rescale", &[]);

@@ -13,7 +13,7 @@ module {}
 // NONE-TIER-NEXT: builtin.module(
 // NONE-TIER: )
 
-// NONE-FINISH: Pass Manager with 28 passes:
+// NONE-FINISH: Pass Manager with 29 passes:
 // NONE-FINISH-NEXT: builtin.module(
 // NONE-FINISH-NEXT: convert-cudatile-to-tileaa{approx=false ftz=false strict-types=},
 // NONE-FINISH-NEXT: tileir-insert-debug-scope{emission-kind=None},
@@ -29,6 +29,7 @@ module {}
 // NONE-FINISH-NEXT: tileas-optimize-alloc-tensor,
 // NONE-FINISH-NEXT: tileas-check-synchronization{remove-redundant-barriers=false},
 // NONE-FINISH-NEXT: tileas-materialize-register-loops,
+// NONE-FINISH-NEXT: tileas-clamp-indices,
 // NONE-FINISH-NEXT: tileas-keep-addresses-in-loops,
 // NONE-FINISH-NEXT: tileir-emit-host-wrapper{dump-host= host-triple=},
 // NONE-FINISH-NEXT: convert-tileas-to-llvm{compute-capability=sm_90 index-bitwidth=0},
@@ -49,7 +50,7 @@ module {}
 // UNSPECIALIZE-TIER-NEXT: builtin.module(
 // UNSPECIALIZE-TIER: )
 
-// UNSPECIALIZE-FINISH: Pass Manager with 28 passes:
+// UNSPECIALIZE-FINISH: Pass Manager with 29 passes:
 // UNSPECIALIZE-FINISH-NEXT: builtin.module(
 // UNSPECIALIZE-FINISH-NEXT: convert-cudatile-to-tileaa{approx=false ftz=false strict-types=},
 // UNSPECIALIZE-FINISH-NEXT: tileir-insert-debug-scope{emission-kind=None},
@@ -65,6 +66,7 @@ module {}
 // UNSPECIALIZE-FINISH-NEXT: tileas-optimize-alloc-tensor,
 // UNSPECIALIZE-FINISH-NEXT: tileas-check-synchronization{remove-redundant-barriers=false},
 // UNSPECIALIZE-FINISH-NEXT: tileas-materialize-register-loops,
+// UNSPECIALIZE-FINISH-NEXT: tileas-clamp-indices,
 // UNSPECIALIZE-FINISH-NEXT: tileas-keep-addresses-in-loops,
 // UNSPECIALIZE-FINISH-NEXT: tileir-emit-host-wrapper{dump-host= host-triple=},
 // UNSPECIALIZE-FINISH-NEXT: convert-tileas-to-llvm{compute-capability=sm_90 index-bitwidth=0},
@@ -85,7 +87,7 @@ module {}
 // AGENTS-TIER-NEXT: builtin.module(
 // AGENTS-TIER: )
 
-// AGENTS-FINISH: Pass Manager with 28 passes:
+// AGENTS-FINISH: Pass Manager with 29 passes:
 // AGENTS-FINISH-NEXT: builtin.module(
 // AGENTS-FINISH-NEXT: convert-cudatile-to-tileaa{approx=false ftz=false strict-types=},
 // AGENTS-FINISH-NEXT: tileir-insert-debug-scope{emission-kind=None},
@@ -101,6 +103,7 @@ module {}
 // AGENTS-FINISH-NEXT: tileas-optimize-alloc-tensor,
 // AGENTS-FINISH-NEXT: tileas-check-synchronization{remove-redundant-barriers=false},
 // AGENTS-FINISH-NEXT: tileas-materialize-register-loops,
+// AGENTS-FINISH-NEXT: tileas-clamp-indices,
 // AGENTS-FINISH-NEXT: tileas-keep-addresses-in-loops,
 // AGENTS-FINISH-NEXT: tileir-emit-host-wrapper{dump-host= host-triple=},
 // AGENTS-FINISH-NEXT: convert-tileas-to-llvm{compute-capability=sm_90 index-bitwidth=0},

@@ -9,7 +9,7 @@
 // The listings are renewed by: cargo xtask bless pipelines
 module {}
 
-// NONE-TIER: Pass Manager with 35 passes:
+// NONE-TIER: Pass Manager with 36 passes:
 // NONE-TIER-NEXT: builtin.module(
 // NONE-TIER-NEXT: convert-cudatile-to-tileaa{approx=false ftz=false strict-types=},
 // NONE-TIER-NEXT: tileir-insert-debug-scope{emission-kind=None},
@@ -27,6 +27,7 @@ module {}
 // NONE-TIER-NEXT: tileas-optimize-alloc-tensor,
 // NONE-TIER-NEXT: tileas-check-synchronization{remove-redundant-barriers=true},
 // NONE-TIER-NEXT: tileas-materialize-register-loops,
+// NONE-TIER-NEXT: tileas-clamp-indices,
 // NONE-TIER-NEXT: tileas-keep-addresses-in-loops,
 // NONE-TIER-NEXT: tileir-emit-host-wrapper{dump-host= host-triple=},
 // NONE-TIER-NEXT: convert-tileas-to-llvm{compute-capability=sm_90 index-bitwidth=0},
@@ -52,7 +53,7 @@ module {}
 // NONE-FINISH-NEXT: builtin.module(
 // NONE-FINISH: )
 
-// UNSPECIALIZE-TIER: Pass Manager with 37 passes:
+// UNSPECIALIZE-TIER: Pass Manager with 38 passes:
 // UNSPECIALIZE-TIER-NEXT: builtin.module(
 // UNSPECIALIZE-TIER-NEXT: convert-cudatile-to-tileaa{approx=false ftz=false strict-types=},
 // UNSPECIALIZE-TIER-NEXT: tileir-insert-debug-scope{emission-kind=None},
@@ -72,6 +73,7 @@ module {}
 // UNSPECIALIZE-TIER-NEXT: tileas-optimize-alloc-tensor,
 // UNSPECIALIZE-TIER-NEXT: tileas-check-synchronization{remove-redundant-barriers=true},
 // UNSPECIALIZE-TIER-NEXT: tileas-materialize-register-loops,
+// UNSPECIALIZE-TIER-NEXT: tileas-clamp-indices,
 // UNSPECIALIZE-TIER-NEXT: tileas-keep-addresses-in-loops,
 // UNSPECIALIZE-TIER-NEXT: tileir-emit-host-wrapper{dump-host= host-triple=},
 // UNSPECIALIZE-TIER-NEXT: convert-tileas-to-llvm{compute-capability=sm_90 index-bitwidth=0},
@@ -97,7 +99,7 @@ module {}
 // UNSPECIALIZE-FINISH-NEXT: builtin.module(
 // UNSPECIALIZE-FINISH: )
 
-// AGENTS-TIER: Pass Manager with 50 passes:
+// AGENTS-TIER: Pass Manager with 51 passes:
 // AGENTS-TIER-NEXT: builtin.module(
 // AGENTS-TIER-NEXT: convert-cudatile-to-tileaa{approx=false ftz=false strict-types=},
 // AGENTS-TIER-NEXT: tileir-insert-debug-scope{emission-kind=None},
@@ -129,6 +131,7 @@ module {}
 // AGENTS-TIER-NEXT: tileas-optimize-alloc-tensor,
 // AGENTS-TIER-NEXT: tileas-check-synchronization{remove-redundant-barriers=true},
 // AGENTS-TIER-NEXT: tileas-materialize-register-loops,
+// AGENTS-TIER-NEXT: tileas-clamp-indices,
 // AGENTS-TIER-NEXT: tileas-keep-addresses-in-loops,
 // AGENTS-TIER-NEXT: tileas-skip-rescale,
 // AGENTS-TIER-NEXT: tileir-emit-host-wrapper{dump-host= host-triple=},
