@@ -17,7 +17,7 @@
 use crate::{
     analysis::{access::View, facts::Facts},
     dialect::{
-        nv_tileaa,
+        elements, nv_tileaa,
         nv_tileas::{AnyOp, Bounds},
         pass::{Failed, PassContext, RustPass, descriptors, fail},
         rt::*,
@@ -103,8 +103,7 @@ fn outside<'c>(b: &Builder<'c>, view: &View<'c>, d: usize, width: u32) -> Val<'c
     let context = b.context();
     let constant = |bits: u32, v: i64| {
         let t = int(context, bits);
-        let value = crate::dialect::elements::integer_of(t, v);
-        b.value("arith.constant", t, &[], &[("value", value)])
+        b.value("arith.constant", t, &[], &[("value", elements::integer_of(t, v))])
     };
     let (step, limit) = (view.ty.steps()[d].max(1), i64::MAX >> (64 - width.min(64)));
     match view.extent(view.ty.dim_map()[d] as usize) {
@@ -125,7 +124,7 @@ fn outside<'c>(b: &Builder<'c>, view: &View<'c>, d: usize, width: u32) -> Val<'c
     }
 }
 
-/// The number of ops that the search for a sign follows from an index.
+/// The depth to which the search for a sign follows operands from an index.
 const DEPTH: u32 = 8;
 
 /// Whether an integer is known not to be negative, by facts or by the ops that compute it. Results are assumed to fit
@@ -137,9 +136,9 @@ fn is_nonnegative(v: Val<'_>, facts: &Facts, depth: u32) -> bool {
     let Some(op) = defining_op(v).filter(|_| depth > 0) else { return false };
     let of = |i: usize| is_nonnegative(operand(op, i), facts, depth - 1);
     match Arith::of(op) {
-        Some(Arith::ExtUI | Arith::ShRUI) => true,
-        Some(Arith::ExtSI | Arith::TruncI | Arith::RemSI) => of(0),
-        Some(Arith::AndI | Arith::MaxSI) => of(0) || of(1),
+        // Zero extension and logical shifts make a negative number huge, which is as far outside.
+        Some(Arith::ExtSI | Arith::ExtUI | Arith::ShRUI | Arith::TruncI | Arith::RemSI) => of(0),
+        Some(Arith::AndI | Arith::MaxSI | Arith::MinUI) => of(0) || of(1),
         Some(
             Arith::AddI
             | Arith::MulI
@@ -149,7 +148,7 @@ fn is_nonnegative(v: Val<'_>, facts: &Facts, depth: u32) -> bool {
             | Arith::MinSI
             | Arith::DivUI,
         ) => of(0) && of(1),
-        Some(Arith::RemUI | Arith::MinUI) => of(1) || of(0) && Arith::of(op) == Some(Arith::MinUI),
+        Some(Arith::RemUI) => of(1),
         Some(Arith::Select) => of(1) && of(2),
         _ => false,
     }

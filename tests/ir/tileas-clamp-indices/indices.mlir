@@ -30,6 +30,19 @@ nv_tileaa.func @constant_extent(%p: !nv_tileaa.ptr<f32>, %i: i64) {
   nv_tileaa.return
 }
 
+// A negative number is huge after its zero extension.
+// CHECK-LABEL: nv_tileaa.func @extended(
+// CHECK: %[[WIDE:.*]] = arith.extui
+// CHECK: arith.minui %[[WIDE]], %c2_i64 : i64
+nv_tileaa.func @extended(%p: !nv_tileaa.ptr<f32>, %i: i32) {
+  %wide = arith.extui %i : i32 to i64
+  %m = nv_tileaa.make_memref %p, shape = [], strides = [] : <f32> -> <50xf32, strides = [1]>
+  %v = nv_tileaa.make_tiled_view %m : <50xf32, strides = [1]> -> !ragged
+  %t, %k = nv_tileaa.tiled_load <weak> %v[%wide] : !ragged[i64] -> tensor<32xf32>
+  %s = nv_tileaa.tiled_store <weak> %t, %v[%wide] token %k : tensor<32xf32>, !ragged[i64]
+  nv_tileaa.return
+}
+
 // Nothing changes where nothing is tested, for program numbers, induction variables, and sums of these.
 // CHECK-LABEL: nv_tileaa.func @known(
 // CHECK-NOT: arith.minui
