@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use libtest_mimic::{Failed, Trial};
 
-use crate::fixture::{Bench, cuda_root, sm_of};
+use crate::fixture::{Bench, cuda_root, place_program, sm_of};
 use tile_driver::Code;
 
 type Test = (&'static str, fn());
@@ -304,7 +304,7 @@ fn ptxas_is_not_found() {
     // A program outside a checkout finds no tools in parent directories.
     let away = tempfile::tempdir().unwrap();
     let program = away.path().join("tileiras");
-    std::fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
+    place_program(&program);
     let mut command = std::process::Command::new(&program);
     command.args(["ok", "-o", "x"]).current_dir(bench.dir.path()).env_clear().env("TILEIRAS_FIXTURE", "whole");
     command.env("CUDA_ROOT", "/none").env("PATH", "/nowhere:/neither");
@@ -405,7 +405,7 @@ fn wrong_cuda_variables() {
 fn empty_environment() {
     let bench = Bench::new();
     std::fs::remove_file(bench.at("tileiras")).unwrap();
-    std::fs::copy(std::env::current_exe().unwrap(), bench.at("tileiras")).unwrap();
+    place_program(&bench.at("tileiras"));
     std::os::unix::fs::symlink(cuda_root().join("bin/ptxas"), bench.at("ptxas")).unwrap();
     let mut command = bench.command(&["ok", "-o", "x"]);
     command.env_clear().env("TILEIRAS_FIXTURE", "whole");
@@ -514,7 +514,7 @@ fn with_core() -> Bench {
     let bench = Bench::new();
     std::fs::remove_file(bench.at("tileiras")).unwrap();
     for name in ["tileiras", "tileiras-core"] {
-        std::fs::copy(std::env::current_exe().unwrap(), bench.at(name)).unwrap();
+        place_program(&bench.at(name));
     }
     bench
 }

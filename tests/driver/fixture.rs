@@ -222,6 +222,13 @@ impl Bench {
     }
 }
 
+/// Puts this program at `path`. A link, because a new file that another process holds open for writing cannot be
+/// started ("Text file busy"); a copy where the file systems differ.
+pub fn place_program(path: &Path) {
+    let program = std::env::current_exe().unwrap();
+    std::fs::hard_link(&program, path).or_else(|_| std::fs::copy(&program, path).map(|_| ())).unwrap();
+}
+
 /// The architecture number in an image's ELF header.
 pub fn sm_of(image: &[u8]) -> u32 {
     assert!(image.starts_with(b"\x7fELF"), "no ELF image of {} bytes", image.len());

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use libtest_mimic::{Failed, Trial};
 use tile_remote_tests::{Fake, Fault};
 
-use crate::fixture::{Bench, Outcome, cuda_root};
+use crate::fixture::{Bench, Outcome, cuda_root, place_program};
 
 pub fn trials() -> Vec<Trial> {
     let trial = |name: &str, test: fn()| {
@@ -142,9 +142,7 @@ fn both_caches() {
 fn front_and_core() {
     let (bench, fake) = (counting(), Fake::start());
     std::os::unix::fs::symlink(std::env::current_exe().unwrap(), bench.at("link")).unwrap();
-    std::fs::hard_link(std::env::current_exe().unwrap(), bench.at("tileiras-core"))
-        .or_else(|_| std::fs::copy(std::env::current_exe().unwrap(), bench.at("tileiras-core")).map(|_| ()))
-        .unwrap();
+    place_program(&bench.at("tileiras-core"));
     // The front must be in the same directory.
     std::fs::remove_file(bench.at("tileiras")).unwrap();
     std::fs::hard_link(bench.at("tileiras-core"), bench.at("tileiras")).unwrap();

@@ -47,8 +47,8 @@ impl Configuration {
 #[derive(Clone, Default)]
 pub struct TestMatrix {
     configurations: Vec<Configuration>,
-    /// A compilation that takes longer is a failure.
-    longest: Option<Duration>,
+    /// A compilation that takes this time or more is a failure.
+    limit: Option<Duration>,
 }
 
 impl TestMatrix {
@@ -58,7 +58,7 @@ impl TestMatrix {
             let target = Target::by_name(name).ok_or_else(|| format!("unknown target '{name}'"))?;
             all.extend(levels.iter().map(|level| Configuration { target, level: *level, adversarial: *level > 0 }));
         }
-        Ok(TestMatrix { configurations: all, longest: None })
+        Ok(TestMatrix { configurations: all, limit: None })
     }
 
     /// The explicitly given configurations.
@@ -87,10 +87,10 @@ impl TestMatrix {
         if one.is_empty() { self.clone() } else { TestMatrix { configurations: one, ..self.clone() } }
     }
 
-    /// The same matrix, with a limit on the time of a compilation.
+    /// The same matrix, where a compilation that takes `limit` or more is a failure.
     #[must_use]
-    pub fn at_most(self, longest: Duration) -> TestMatrix {
-        TestMatrix { longest: Some(longest), ..self }
+    pub fn less_than(self, limit: Duration) -> TestMatrix {
+        TestMatrix { limit: Some(limit), ..self }
     }
 }
 
@@ -250,7 +250,7 @@ fn compare_all(case: &Case, program: &str, meaning: &Meaning, matrix: &TestMatri
             execute(case, &run.0, meaning, &c, seed)?;
             executed.push(run);
         }
-        if matrix.longest.is_some_and(|longest| time > longest) {
+        if matrix.limit.is_some_and(|limit| time >= limit) {
             return Err(Failure::Slow { configuration: c.to_string(), time });
         }
     }
@@ -360,8 +360,8 @@ pub fn failure_in_child(case: &Case, matrix: &TestMatrix, seed: u64, scratch: &P
     if !names.is_empty() {
         command.args(["--targets", &names.join(","), "--levels", &levels.join(",")]);
     }
-    if let Some(longest) = matrix.longest {
-        command.args(["--slow", &longest.as_secs().to_string()]);
+    if let Some(limit) = matrix.limit {
+        command.args(["--slow", &limit.as_secs().to_string()]);
     }
     let output = command.stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
     if output.status.success() {
@@ -415,7 +415,7 @@ cuda_tile.module @m {
         let file = File::parse(text).unwrap();
         let matrix = TestMatrix::new(&["sm_90".into()], &[3]).unwrap();
         assert!(check_file(&file, &matrix, 1).is_ok());
-        let failure = check_file(&file, &matrix.at_most(Duration::ZERO), 1).unwrap_err();
+        let failure = check_file(&file, &matrix.less_than(Duration::ZERO), 1).unwrap_err();
         assert_eq!(failure.to_string(), "slow sm_90 -O3: the compiler took 0 s of processor time");
     }
 

@@ -170,7 +170,7 @@ fn parse(words: &[String]) -> Result<Options, String> {
         o.matrix = TestMatrix::new(&targets, &levels.unwrap_or_else(|| vec![0, 3]))?;
     }
     if let Some(longest) = longest {
-        o.matrix = o.matrix.at_most(longest);
+        o.matrix = o.matrix.less_than(longest);
     }
     Ok(o)
 }
