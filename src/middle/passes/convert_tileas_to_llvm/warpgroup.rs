@@ -38,6 +38,9 @@ const WARPS: i64 = 4;
 const ADDRESS: i64 = 0x3ffff;
 const UNIT: i64 = 16;
 
+/// The inline assembly constraint of a 32-bit register.
+const WORD: &str = "r";
+
 const FENCE: &str = "wgmma.fence.sync.aligned;";
 const COMMIT: &str = "wgmma.commit_group.sync.aligned;";
 
@@ -97,6 +100,7 @@ impl<'c> Lower<'c, '_> {
             self.chain(&tiles, &block, 0..tiles.dot.blocks[2], &mut accumulators[block.registers.clone()], from_zero)?;
         }
         self.synchronise(COMMIT);
+        self.keep_left_words(&tiles);
         self.bind_accumulators(op.result(), accumulators);
         Ok(())
     }
@@ -156,6 +160,10 @@ impl<'c> Lower<'c, '_> {
         };
         let a = match &dot.lhs {
             Some(tile) => Left::Memory(self.descriptor(op.op(), op.lhs(), tile, 0, rows)?),
+            // The words may be the accumulators of an earlier dot. In the same registers, they would keep LLVM from
+            // assigning these to the accumulators of this dot where a loop carries them, and it would copy
+            // accumulators in flight.
+            None if dot.instruction.accumulator == Element::F16 => Left::Registers(self.pinned(&self.left_words(op)?)),
             None => Left::Registers(self.left_words(op)?),
         };
         let b = self.descriptor(op.op(), op.rhs(), &dot.rhs, 1, columns)?;
@@ -200,6 +208,17 @@ impl<'c> Lower<'c, '_> {
             self.multiply_async(dot, carrier, registers, (&left, right), from_zero && k == steps.start);
         }
         Ok(())
+    }
+
+    /// Keeps the words of a left operand in their registers up to the end of the group. Otherwise LLVM might assign
+    /// them to the accumulators of a later instruction of the group, which writes them while an earlier one reads them.
+    /// Only accumulators in registers of the same class can take them.
+    fn keep_left_words(&self, tiles: &Tiles<'c>) {
+        if let Left::Registers(words) = &tiles.a
+            && self.carrier(tiles.dot.instruction.accumulator).class == WORD
+        {
+            self.l.asm("", &vec![WORD; words.len()].join(","), None, words, false);
+        }
     }
 
     pub(super) fn async_dot_wait(&mut self, op: AsyncDotWaitOp<'c>) -> Result<(), Failed> {
@@ -249,7 +268,7 @@ impl<'c> Lower<'c, '_> {
         }
         let (a, class) = match &dot.lhs {
             Some(_) => (format!("${first}"), "l"),
-            None => (super::dot::operand_list(first, left.len()), "r"),
+            None => (super::dot::operand_list(first, left.len()), WORD),
         };
         let before = format!(
             "{{ .reg .pred sum; setp.ne.b32 sum, {}, 0; {} {list}, {a}, ${}, sum{flags}; }}",
@@ -259,6 +278,9 @@ impl<'c> Lower<'c, '_> {
         );
         let others = format!("{}l,~{{memory}}", format!("{class},").repeat(left.len()));
         let more: Vec<Val<'c>> = left.iter().copied().chain([right]).collect();
+        // The instruction reads its left operand while it writes the accumulators.
+        let apart = dot.lhs.is_none() && carrier.class == WORD;
+        let carrier = if apart { Carrier { class: "&r", ..carrier } } else { carrier };
         let accumulators = self.tied(&before, &others, carrier, registers, &more, from_zero);
         registers.copy_from_slice(&accumulators);
     }
@@ -323,7 +345,7 @@ impl<'c> Lower<'c, '_> {
     fn carrier(&self, sum: Element) -> Carrier<'c> {
         match sum {
             Element::F32 => Carrier { ty: self.l.f32, class: "f" },
-            _ => Carrier { ty: self.l.i32, class: "r" },
+            _ => Carrier { ty: self.l.i32, class: WORD },
         }
     }
 
