@@ -25,6 +25,7 @@ pub enum FieldKind {
     Enum(String),
     String,
     Ints(u32),
+    Strings,
     Type,
     Attribute,
     Optional(Box<FieldKind>),
@@ -225,6 +226,7 @@ impl Records {
             _ if storage.contains("StringAttr") => FieldKind::String,
             _ if storage.contains("DenseI32ArrayAttr") => FieldKind::Ints(32),
             _ if storage.contains("DenseI64ArrayAttr") => FieldKind::Ints(64),
+            _ if def == "StrArrayAttr" => FieldKind::Strings,
             _ => FieldKind::Other,
         }
     }

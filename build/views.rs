@@ -340,6 +340,7 @@ fn attribute_accessor(o: &mut String, Field { name, kind, optional, default, .. 
         FieldKind::String => ("&'c str".into(), "string_attr(a)".into()),
         FieldKind::Ints(32) => ("Vec<i32>".into(), "i32s_attr(a)".into()),
         FieldKind::Ints(64) => ("Vec<i64>".into(), "i64s_attr(a)".into()),
+        FieldKind::Strings => ("Vec<&'c str>".into(), "strings_attr(a)".into()),
         FieldKind::Enum(e) => {
             let e = short(e);
             (e.into(), format!("{e}::from_attr(a).or_else(|| {e}::from_i64(int_attr(a))).expect(\"verified enum\")"))

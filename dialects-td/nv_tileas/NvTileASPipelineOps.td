@@ -4,9 +4,12 @@
 #define NV_TILEAS_PIPELINE_OPS_TD
 
 //===-- pipelines -----------------------------------------------------------//
-// Stage s has two barriers. The bytes that TMA loads write complete `full`; arrivals of the consumer's warps complete
-// `empty`. An iterator holds the next stage and, as the parity of the round, the phase of its barriers. Producer and
-// consumer each have an iterator and visit the stages in the same order:
+// Each stage passes through a list of *phases*. Phase k of a stage has a barrier, which completes once per round, after
+// a fixed number of arrivals. `create_pipeline` names the phases and gives their arrivals. An iterator holds the next
+// stage and the parity of the round. Every agent has its own iterators and visits the stages in the same order.
+//
+// The simplest pipeline has the phases `full` and `empty`. The bytes that TMA loads write complete `full`; arrivals of
+// the consumer's warps complete `empty`:
 //
 //   producer                                    consumer
 //   %t = producer_acquire %p[%i] bytes 32768    consumer_wait %p[%i]
@@ -15,6 +18,19 @@
 //                                               %i = inc_iter %i of %p
 //
 // One program may do both, one stage at a time. It is then a sequential program with the same results.
+//
+// An agent waits for a phase and arrives at another. The op says how the phase is completed:
+//
+//   op                           waits for      arrives at    arrivals
+//   producer_acquire             empty (old)
+//   producer_acquire bytes N     empty (old)    full          one thread, and N bytes of copies
+//   producer_commit                             full          one thread of each warp, after the warp's stores
+//   producer_commit copies                      full          each thread, when its asynchronous copies complete
+//   consumer_wait                full
+//   consumer_release                            empty         one thread of each warp, after the warp's reads
+//
+// `at NAME` names another phase. All stages are empty at the beginning, so `producer_acquire` waits for the phase of
+// the previous round ("old").
 //
 // If TMA cannot load a tile, warps of the producer compute it and store it, and each of these warps arrives:
 //
@@ -32,35 +48,35 @@
 // These copies write through the generic proxy, and tensor cores read through the async proxy. Therefore each waiter
 // executes an `async.fence` after its wait.
 //
-// Warps between the producer and the consumer may convert a stage before a dot reads it. The stage then has a third
-// barrier, `converted`, which the arrivals of these warps complete. They own the stage from the time it is full until
-// they arrive. Only the producer waits for `empty`:
+// Agents between the producer and the consumer may change a stage before a dot reads it. Each of them waits for one
+// phase and completes the next, and owns the stage in between. Only the producer waits for `empty`:
 //
 //   producer                converter                            consumer
-//   producer_acquire %p     consumer_wait %p[%i]                 consumer_wait %p[%i] converted
+//   producer_acquire %p     consumer_wait %p[%i]                 consumer_wait %p[%i] at converted
 //   copy ... arrive         convert stage %i                     read stage %i
-//                           producer_commit %p[%i] converted     consumer_release %p[%i]
+//                           producer_commit %p[%i] at converted  consumer_release %p[%i]
 
 def NvTileAS_CreatePipelineOp : NvTileAS_Op<"async.pipeline.create_pipeline", NvTileAA_Program,
     [MemoryEffects<[NvTileAA_ReadsMachine, NvTileAA_WritesMachine]>]> {
   let summary = "initialize the barriers of a ring; all stages are empty";
   let description = [{
     One thread initializes them, so a barrier must separate this op from the first use of the pipeline in other
-    threads. `consumers` is the number of warps that release each stage.
+    threads.
 
-    `arrivals` is the number of arrivals that make a stage full, one by default: one of the thread that announces TMA
-    loads, if there are any; one of each warp that commits its stores; and one of each thread that commits its own
-    copies.
+    `phases` lists the phases of a stage, each with the number of arrivals that complete it. The arrivals at `full` are
+    one of the thread that announces TMA loads, if there are any; one of each warp that commits its stores; and one of
+    each thread that commits its own copies. `barriers` holds 64 bits for each phase of each stage.
 
-    `converters` is the number of warps that convert each stage before consumers read it, if a converter exists.
-    `barriers` holds 64 bits for each barrier: two barriers per stage, or three with `converters`.
+    ```mlir
+    %p = nv_tileas.async.pipeline.create_pipeline %b phases [full = 1, empty = 8, converted = 4]
+      : !nv_tileas.memdesc<16xi64, #s> -> !nv_tileas.pipeline<4>
+    ```
   }];
-  let arguments = (ins NvTileAS_DestStorage<NvTileAS_MemDescType>:$barriers,
-      ConfinedAttr<I64Attr, [IntPositive]>:$consumers, OptionalAttr<ConfinedAttr<I64Attr, [IntPositive]>>:$arrivals,
-      OptionalAttr<ConfinedAttr<I64Attr, [IntPositive]>>:$converters);
+  let arguments = (ins NvTileAS_DestStorage<NvTileAS_MemDescType>:$barriers, StrArrayAttr:$phases,
+      DenseI64ArrayAttr:$arrivals);
   let results = (outs NvTileAS_PipelineType:$pipeline);
   let assemblyFormat = [{
-    $barriers `consumers` $consumers (`arrivals` $arrivals^)? (`converters` $converters^)? attr-dict `:` type($barriers) `->` type($pipeline)
+    $barriers `phases` custom<Phases>($phases, $arrivals) attr-dict `:` type($barriers) `->` type($pipeline)
   }];
   let hasVerifier = 1;
 }
@@ -94,9 +110,12 @@ def NvTileAS_ProducerAcquireOp : NvTileAS_Op<"async.pipeline.producer_acquire", 
     Without `bytes`, all threads wait and none announces anything: they store to the stage themselves.
   }];
   let arguments = (ins NvTileAS_PipelineType:$pipeline, NvTileAS_PipelineIteratorType:$iterator,
-      OptionalAttr<ConfinedAttr<I64Attr, [IntNonNegative]>>:$bytes);
+      OptionalAttr<ConfinedAttr<I64Attr, [IntNonNegative]>>:$bytes, OptionalAttr<StrAttr>:$phase);
   let results = (outs NvTileAS_ProducerTokenType:$token);
-  let assemblyFormat = "$pipeline `[` $iterator `]` (`bytes` $bytes^)? attr-dict `:` type($pipeline)";
+  let assemblyFormat = [{
+    $pipeline `[` $iterator `]` (`bytes` $bytes^)? (`at` custom<Phase>($phase)^)? attr-dict `:` type($pipeline)
+  }];
+  let moreDeclarations = [{ llvm::StringRef getPhaseName() { return getPhase().value_or("empty"); } }];
   let hasVerifier = 1;
 }
 
@@ -109,21 +128,24 @@ def NvTileAS_ProducerCommitOp : NvTileAS_Op<"async.pipeline.producer_commit", Nv
     With `copies`, each thread arrives separately, at the time when all asynchronous copies that it has issued are
     complete. This does not order other accesses of the thread, and does not include a proxy fence.
 
-    With `converted`, the warp has converted a full stage instead of filling an empty one.
+    With `at`, the warp has changed a full stage for later agents instead of filling an empty one.
   }];
   let arguments = (ins NvTileAS_PipelineType:$pipeline, NvTileAS_PipelineIteratorType:$iterator, UnitAttr:$copies,
-      UnitAttr:$converted);
+      OptionalAttr<StrAttr>:$phase);
   let assemblyFormat = [{
-    $pipeline `[` $iterator `]` (`copies` $copies^)? (`converted` $converted^)? attr-dict `:` type($pipeline)
+    $pipeline `[` $iterator `]` (`copies` $copies^)? (`at` custom<Phase>($phase)^)? attr-dict `:` type($pipeline)
   }];
+  let moreDeclarations = [{ llvm::StringRef getPhaseName() { return getPhase().value_or("full"); } }];
   let hasVerifier = 1;
 }
 
 def NvTileAS_ConsumerWaitOp : NvTileAS_Op<"async.pipeline.consumer_wait", NvTileAA_Program, [NvTileAA_TouchesAll]> {
-  let summary = "wait until a stage is full, or full and converted";
-  let arguments = (ins NvTileAS_PipelineType:$pipeline, NvTileAS_PipelineIteratorType:$iterator, UnitAttr:$converted);
+  let summary = "wait until a stage is full, or for a later phase";
+  let arguments = (ins NvTileAS_PipelineType:$pipeline, NvTileAS_PipelineIteratorType:$iterator,
+      OptionalAttr<StrAttr>:$phase);
   let results = (outs NvTileAS_ConsumerTokenType:$token);
-  let assemblyFormat = "$pipeline `[` $iterator `]` (`converted` $converted^)? attr-dict `:` type($pipeline)";
+  let assemblyFormat = "$pipeline `[` $iterator `]` (`at` custom<Phase>($phase)^)? attr-dict `:` type($pipeline)";
+  let moreDeclarations = [{ llvm::StringRef getPhaseName() { return getPhase().value_or("full"); } }];
   let hasVerifier = 1;
 }
 
@@ -136,11 +158,13 @@ def NvTileAS_ConsumerReleaseOp : NvTileAS_Op<"async.pipeline.consumer_release", 
     there is other work.
   }];
   let arguments = (ins NvTileAS_PipelineType:$pipeline, NvTileAS_PipelineIteratorType:$iterator,
-      Optional<I1>:$predicate, Optional<NvTileAS_Tensor>:$after);
+      Optional<I1>:$predicate, Optional<NvTileAS_Tensor>:$after, OptionalAttr<StrAttr>:$phase);
   let assemblyFormat = [{
-    $pipeline `[` $iterator `]` (`if` $predicate^)? (`after` $after^ `:` type($after) `,`)? attr-dict
-    `:` type($pipeline)
+    $pipeline `[` $iterator `]` (`at` custom<Phase>($phase)^)? (`if` $predicate^)?
+    (`after` $after^ `:` type($after) `,`)? attr-dict `:` type($pipeline)
   }];
+  let moreDeclarations = [{ llvm::StringRef getPhaseName() { return getPhase().value_or("empty"); } }];
+  let hasVerifier = 1;
 }
 
 def NvTileAS_ElectOp : NvTileAS_Op<"async.elect", NvTileAA_Program,

@@ -12,6 +12,50 @@
 using namespace mlir;
 using namespace nv_tileas;
 
+//===-- directives of assembly formats --------------------------------------===//
+
+// `[full = 1, empty = 8]`
+static ParseResult parsePhases(OpAsmParser &parser, ArrayAttr &phases, DenseI64ArrayAttr &arrivals) {
+  SmallVector<Attribute> names;
+  SmallVector<int64_t> counts;
+  auto parsePhase = [&]() -> ParseResult {
+    std::string name;
+    if (parser.parseKeywordOrString(&name) || parser.parseEqual() || parser.parseInteger(counts.emplace_back()))
+      return failure();
+    names.push_back(parser.getBuilder().getStringAttr(name));
+    return success();
+  };
+  if (parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Square, parsePhase))
+    return failure();
+  phases = parser.getBuilder().getArrayAttr(names);
+  arrivals = parser.getBuilder().getDenseI64ArrayAttr(counts);
+  return success();
+}
+
+static void printPhases(OpAsmPrinter &printer, Operation *, ArrayAttr phases, DenseI64ArrayAttr arrivals) {
+  printer << '[';
+  llvm::interleaveComma(llvm::zip_equal(phases.getAsRange<StringAttr>(), arrivals.asArrayRef()), printer,
+                        [&](auto phase) {
+                          printer.printKeywordOrString(std::get<0>(phase).getValue());
+                          printer << " = " << std::get<1>(phase);
+                        });
+  printer << ']';
+}
+
+static ParseResult parsePhase(OpAsmParser &parser, StringAttr &phase) {
+  std::string name;
+  if (parser.parseKeywordOrString(&name))
+    return failure();
+  phase = parser.getBuilder().getStringAttr(name);
+  return success();
+}
+
+static void printPhase(OpAsmPrinter &printer, Operation *, StringAttr phase) {
+  printer.printKeywordOrString(phase.getValue());
+}
+
+//===-- generated code ------------------------------------------------------===//
+
 #define GET_OP_CLASSES
 #include "nv_tileas/NvTileASOps.cpp.inc"
 

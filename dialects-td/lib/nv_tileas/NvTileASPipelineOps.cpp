@@ -1,7 +1,7 @@
 // Verifiers of pipelines and of programs of one thread.
 //
-// Checked here: barriers are 64-bit words, two or three per stage; ops with `converted` use a pipeline that has
-// converters; a stage is acquired by one thread if its bytes are announced, and by all threads if warps commit it; a
+// Checked here: barriers are 64-bit words, one for each phase of each stage; phases have different names and at least
+// one arrival, and ops name phases of their pipeline; a stage is acquired by one thread if its bytes are announced, and by all threads if warps commit it; a
 // program of one thread does not contain barriers; the region of `produce_one` yields its tile, or nothing if it
 // converts a stage, and does not use tensors of other threads.
 //
@@ -23,19 +23,32 @@ LogicalResult CreatePipelineOp::verify() {
   MemDescType barriers = getBarriers().getType();
   if (!barriers.getElementType().isSignlessInteger(64) || barriers.getShape().size() != 1)
     return emitOpError("barriers must be a 1-D memdesc of i64, got ") << barriers;
-  int64_t each = getConverters() ? 3 : 2;
-  if (barriers.getShape()[0] < each * getPipeline().getType().getStages())
-    return emitOpError("needs ") << (each == 3 ? "three" : "two") << " barriers for each of "
+  if (getPhases().size() != getArrivals().size())
+    return emitOpError("names ") << getPhases().size() << " phases but has arrivals for " << getArrivals().size();
+  llvm::SmallDenseSet<StringAttr> names;
+  for (auto name : getPhases().getAsRange<StringAttr>())
+    if (!names.insert(name).second)
+      return emitOpError("names the phase ") << name << " twice";
+  for (StringRef needed : {"full", "empty"})
+    if (!names.contains(StringAttr::get(getContext(), needed)))
+      return emitOpError("has no phase '") << needed << "'";
+  // The largest count of an mbarrier.
+  for (int64_t count : getArrivals())
+    if (count < 1 || count >= int64_t(1) << 20)
+      return emitOpError("a phase needs from 1 to 1048575 arrivals, got ") << count;
+  int64_t needed = getPhases().size() * getPipeline().getType().getStages();
+  if (barriers.getShape()[0] < needed)
+    return emitOpError("needs ") << needed << " barriers, " << getPhases().size() << " for each of "
                                  << getPipeline().getType().getStages() << " stages";
   return success();
 }
 
-// Checks an op with `converted`. If the pipeline is a block argument, whether it has converters is unknown.
-static LogicalResult verifyConverters(Operation *op, Value pipeline) {
+// Checks that a pipeline has the phase that an op names. The phases of a block argument are unknown.
+static LogicalResult verifyPhase(Operation *op, Value pipeline, StringRef phase) {
   auto creator = pipeline.getDefiningOp<CreatePipelineOp>();
-  if (creator && !creator.getConverters())
-    return op->emitOpError("refers to converters, but the pipeline has none");
-  return success();
+  if (!creator || llvm::is_contained(creator.getPhases().getAsValueRange<StringAttr>(), phase))
+    return success();
+  return op->emitOpError("refers to the phase '") << phase << "', which the pipeline does not have";
 }
 
 LogicalResult ProducerAcquireOp::verify() {
@@ -47,20 +60,18 @@ LogicalResult ProducerAcquireOp::verify() {
   // The maximum transaction count of one phase of an mbarrier.
   if (getBytes().value_or(0) >= uint64_t(1) << 20)
     return emitOpError("announces ") << *getBytes() << " bytes, but a barrier counts at most 1048575";
-  return success();
+  return verifyPhase(*this, getPipeline(), getPhaseName());
 }
 
 LogicalResult ProducerCommitOp::verify() {
   if ((*this)->getParentOfType<ElectOp>())
     return emitOpError("applies to whole warps and cannot be inside 'nv_tileas.async.elect'");
-  if (getCopies() && getConverted())
-    return emitOpError("cannot have both 'copies' and 'converted'");
-  return getConverted() ? verifyConverters(*this, getPipeline()) : success();
+  return verifyPhase(*this, getPipeline(), getPhaseName());
 }
 
-LogicalResult ConsumerWaitOp::verify() {
-  return getConverted() ? verifyConverters(*this, getPipeline()) : success();
-}
+LogicalResult ConsumerWaitOp::verify() { return verifyPhase(*this, getPipeline(), getPhaseName()); }
+
+LogicalResult ConsumerReleaseOp::verify() { return verifyPhase(*this, getPipeline(), getPhaseName()); }
 
 LogicalResult ProduceOneOp::verifyRegions() {
   auto yield = dyn_cast<YieldOp>(getBody().front().getTerminator());

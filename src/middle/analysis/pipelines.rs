@@ -52,6 +52,7 @@ use crate::dialect::{
         EndPingPongOp, IncIterOp, MemDescSlotOp, MemDescType, PingPongArriveOp, PingPongType, PingPongWaitOp,
         PipelineIteratorType, PipelineType, ProducerAcquireOp, ProducerCommitOp, StageOp,
     },
+    phases::{self, Handover},
     rt::*,
     shared_memory::SCRATCH_BYTES,
     thread_scope::ThreadScope,
@@ -190,22 +191,18 @@ fn extract<'c>(
 
 struct Pipeline {
     stages: i64,
-    consumers: u32,
-    full: Array,
-    empty: Array,
-    /// The barriers of the converters, if there are any.
-    converted: Option<Array>,
+    /// The barriers of each phase, by name.
+    phases: Vec<(String, Array)>,
 }
 
 impl Pipeline {
-    /// The barriers of full stages, or of converted stages.
+    /// The barriers of a phase.
     ///
-    /// Errors: `op` refers to converters, but the pipeline has none.
-    fn ready(&self, op: OpRef<'_>, converted: bool) -> Result<Array, String> {
-        if !converted {
-            return Ok(self.full);
-        }
-        self.converted.ok_or_else(|| format!("'{}' refers to converters, but the pipeline has none", op_name(op)))
+    /// Errors: the pipeline does not have it.
+    fn phase(&self, op: OpRef<'_>, name: &str) -> Result<Array, String> {
+        let found = self.phases.iter().find(|(phase, _)| phase == name);
+        let missing = || format!("'{}' refers to the phase '{name}', which the pipeline does not have", op_name(op));
+        found.map(|(_, barriers)| *barriers).ok_or_else(missing)
     }
 }
 
@@ -252,17 +249,13 @@ impl<'c> Extract<'c> {
             let op = pipeline.op();
             let stages =
                 PipelineType::cast(ty(pipeline.pipeline())).ok_or((op, "not a pipeline".to_string()))?.stages();
-            let consumers = pipeline.consumers() as u32;
-            let arrivals =
-                u32::try_from(pipeline.arrivals().unwrap_or(1)).map_err(|_| (op, "too many arrivals".to_string()))?;
-            let full = program.barrier(&format!("full{i}"), stages as usize, arrivals);
-            let empty = program.barrier(&format!("empty{i}"), stages as usize, consumers);
-            let converted = pipeline.converters().map(|warps| {
-                let warps = u32::try_from(warps).map_err(|_| (op, "too many converters".to_string()))?;
-                Ok(program.barrier(&format!("converted{i}"), stages as usize, warps))
-            });
-            let converted = converted.transpose()?;
-            known.insert(key(pipeline.pipeline()), Pipeline { stages, consumers, full, empty, converted });
+            let mut phases_of = vec![];
+            for (name, arrivals) in pipeline.phases().into_iter().zip(pipeline.arrivals()) {
+                let arrivals = u32::try_from(arrivals).map_err(|_| (op, "too many arrivals".to_string()))?;
+                let barriers = program.barrier(&format!("{name}{i}"), stages as usize, arrivals);
+                phases_of.push((name.to_string(), barriers));
+            }
+            known.insert(key(pipeline.pipeline()), Pipeline { stages, phases: phases_of });
         }
         let mut ping_pong = FxHashMap::default();
         for (i, create) in collect_ops(function, CreatePingPongOp::cast).into_iter().enumerate() {
@@ -371,7 +364,8 @@ impl<'c> Extract<'c> {
                 let (into, tag) =
                     self.place(op, x.dest())?.ok_or((op, "it does not copy to a stage of a pipeline".to_string()))?;
                 let (slot, _) = self.slot(op, acquired.pipeline(), acquired.iterator())?;
-                let barrier = self.pipeline(op, acquired.pipeline())?.full.at(&slot);
+                let full = self.pipeline(op, acquired.pipeline())?.phase(op, phases::FULL);
+                let barrier = full.map_err(|text| (op, text))?.at(&slot);
                 let bytes = bytes_of(x.dest()).ok_or((op, "not a memdesc".to_string()))?;
                 out.push(Op::Copy { into, tag, bytes, barrier });
             }
@@ -474,15 +468,24 @@ impl<'c> Extract<'c> {
         Ok((steps.clone() % stages, steps / stages % 2))
     }
 
-    fn acquire(&mut self, x: ProducerAcquireOp<'c>, out: &mut Vec<Op>) -> Result<(), Fault<'c>> {
+    /// The barrier of an op's phase and stage, and the parity of the round.
+    fn barrier_of(&self, x: Handover<'c>) -> Result<(tile_protocol::Place, Expr), Fault<'c>> {
         let op = x.op();
         let (slot, parity) = self.slot(op, x.pipeline(), x.iterator())?;
-        let pipeline = self.pipeline(op, x.pipeline())?;
-        out.push(Op::Wait { barrier: pipeline.empty.at(&slot), parity: !parity });
+        let phase = self.pipeline(op, x.pipeline())?.phase(op, x.phase()).map_err(|text| (op, text))?;
+        Ok((phase.at(&slot), parity))
+    }
+
+    fn acquire(&mut self, x: ProducerAcquireOp<'c>, out: &mut Vec<Op>) -> Result<(), Fault<'c>> {
+        let op = x.op();
+        let (empty, parity) = self.barrier_of(Handover::Acquire(x))?;
+        out.push(Op::Wait { barrier: empty, parity: !parity });
         let Some(bytes) = x.bytes() else { return Ok(()) };
         let bytes = u32::try_from(bytes).map_err(|_| (op, "too many bytes".to_string()))?;
-        out.push(Op::Expect { barrier: pipeline.full.at(&slot), bytes });
-        out.push(Op::Arrive { barrier: pipeline.full.at(&slot), count: 1 });
+        let (slot, _) = self.slot(op, x.pipeline(), x.iterator())?;
+        let full = self.pipeline(op, x.pipeline())?.phase(op, phases::FULL).map_err(|text| (op, text))?;
+        out.push(Op::Expect { barrier: full.at(&slot), bytes });
+        out.push(Op::Arrive { barrier: full.at(&slot), count: 1 });
         Ok(())
     }
 
@@ -497,14 +500,12 @@ impl<'c> Extract<'c> {
     /// Extracts the commit of all stores by the agent's warps, or of the asynchronous copies of its threads.
     fn commit(&mut self, x: ProducerCommitOp<'c>, out: &mut Vec<Op>) -> Result<(), Fault<'c>> {
         let op = x.op();
-        let (slot, _) = self.slot(op, x.pipeline(), x.iterator())?;
-        let pipeline = self.pipeline(op, x.pipeline())?;
+        let (barrier, _) = self.barrier_of(Handover::Commit(x))?;
         let warps = ThreadScope::of(op).and_then(|s| s.warps).and_then(|w| u32::try_from(w).ok());
         let count = warps.ok_or((op, "the number of warps that commit is not known".to_string()))?;
         if self.groups > 1 {
             return Err((op, "warpgroups that ping-pong cannot fill a stage together".into()));
         }
-        let barrier = pipeline.ready(op, x.converted()).map_err(|text| (op, text))?.at(&slot);
         if x.copies() && self.stored {
             return Err((op, "stores of the warps are not committed before their copies".into()));
         }
@@ -518,20 +519,17 @@ impl<'c> Extract<'c> {
     }
 
     fn wait(&mut self, x: ConsumerWaitOp<'c>, out: &mut Vec<Op>) -> Result<(), Fault<'c>> {
-        let (slot, parity) = self.slot(x.op(), x.pipeline(), x.iterator())?;
-        let pipeline = self.pipeline(x.op(), x.pipeline())?;
-        let barrier = pipeline.ready(x.op(), x.converted()).map_err(|text| (x.op(), text))?.at(&slot);
+        let (barrier, parity) = self.barrier_of(Handover::Wait(x))?;
         out.push(Op::Wait { barrier, parity });
         Ok(())
     }
 
     fn release(&mut self, x: ConsumerReleaseOp<'c>, out: &mut Vec<Op>) -> Result<(), Fault<'c>> {
-        let (slot, _) = self.slot(x.op(), x.pipeline(), x.iterator())?;
-        let pipeline = self.pipeline(x.op(), x.pipeline())?;
+        let (barrier, _) = self.barrier_of(Handover::Release(x))?;
         // Each warp that executes the release arrives once, regardless of the number that the barrier expects.
         let warps = ThreadScope::of(x.op()).and_then(|s| s.warps).and_then(|w| u32::try_from(w).ok());
-        let count = warps.unwrap_or(pipeline.consumers) / self.groups;
-        let arrive = Op::Arrive { barrier: pipeline.empty.at(&slot), count };
+        let warps = warps.ok_or((x.op(), "the number of warps that release is not known".to_string()))?;
+        let arrive = Op::Arrive { barrier, count: warps / self.groups };
         out.push(match x.predicate() {
             Some(p) => Op::If { condition: self.value(x.op(), p)?, then: vec![arrive], otherwise: vec![] },
             None => arrive,
@@ -621,11 +619,7 @@ fn inside_of<'c>(v: Val<'c>) -> Option<Val<'c>> {
 
 /// Whether an op uses a pipeline.
 fn is_pipeline_op(op: OpRef<'_>) -> bool {
-    ProducerAcquireOp::cast(op).is_some()
-        || ProducerCommitOp::cast(op).is_some()
-        || ConsumerWaitOp::cast(op).is_some()
-        || ConsumerReleaseOp::cast(op).is_some()
-        || IncIterOp::cast(op).is_some()
+    Handover::cast(op).is_some() || IncIterOp::cast(op).is_some()
 }
 
 /// Whether an op belongs to a ping-pong.

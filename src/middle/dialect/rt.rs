@@ -5,6 +5,7 @@ use melior::{
     ir::{
         Attribute, AttributeLike, BlockLike, BlockRef, Location, Region, RegionLike, RegionRef, Type, TypeLike, Value,
         ValueLike,
+        attribute::{ArrayAttribute, StringAttribute},
     },
 };
 use mlir_sys::*;
@@ -221,6 +222,20 @@ pub fn i64s_attr(a: Attribute<'_>) -> Vec<i64> {
 pub fn i64s_to_attr<'c>(context: &'c Context, values: &[i64]) -> Attribute<'c> {
     // SAFETY: the context is alive; MLIR copies the list.
     unsafe { Attribute::from_raw(mlirDenseI64ArrayGet(context.to_raw(), values.len() as isize, values.as_ptr())) }
+}
+pub fn strings_attr<'c>(a: Attribute<'c>) -> Vec<&'c str> {
+    // SAFETY: `a` is an array of strings, read within its length.
+    let element = |i| unsafe { Attribute::from_raw(mlirArrayAttrGetElement(a.to_raw(), i)) };
+    // SAFETY: as above.
+    (0..unsafe { mlirArrayAttrGetNumElements(a.to_raw()) }).map(|i| string_attr(element(i))).collect()
+}
+pub fn string_to_attr<'c>(context: &'c Context, text: &str) -> Attribute<'c> {
+    StringAttribute::new(context, text).into()
+}
+/// Returns a list of strings as an array attribute.
+pub fn strings_to_attr<'c>(context: &'c Context, texts: &[&str]) -> Attribute<'c> {
+    let all: Vec<Attribute<'c>> = texts.iter().map(|text| string_to_attr(context, text)).collect();
+    ArrayAttribute::new(context, &all).into()
 }
 /// Returns the first operand number and the length of operand group `index`.
 pub fn segment(op: OpRef<'_>, index: usize) -> (usize, usize) {

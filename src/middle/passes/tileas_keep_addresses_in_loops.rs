@@ -29,7 +29,7 @@ impl RustPass for KeepAddressesInLoops {
 
     fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, cx: &PassContext) -> Result<(), Failed> {
         use descriptors::tileas_keep_addresses_in_loops::stat;
-        let converts = |o| ProducerCommitOp::cast(o).is_some_and(|c| c.converted());
+        let converts = |o| ProducerCommitOp::cast(o).is_some_and(|c| c.phase().is_some());
         for inside in collect_ops(op, |o| (AnyDot::cast(o).is_some() || converts(o)).then_some(o)) {
             let Some(outermost) = loops_around(inside).last() else { continue };
             if discardable_attr(outermost, ADDRESSES_IN_LOOP).is_none() {

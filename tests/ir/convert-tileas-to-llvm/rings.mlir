@@ -23,7 +23,7 @@ gpu.module @steps {
   // CHECK: @around
   nv_tileaa.func @two_of_four(%n: i32) attributes {numWarps = 4 : i64} {
     %bars = nv_tileas.alloc_tensor offset 0 : !four
-    %p = nv_tileas.async.pipeline.create_pipeline %bars consumers 4 : !four -> <4>
+    %p = nv_tileas.async.pipeline.create_pipeline %bars phases [full = 1, empty = 4] : !four -> <4>
     %first = nv_tileas.async.pipeline.create_iterator %p : <4>
     %end = scf.for %k = %n to %n step %n iter_args(%it = %first) -> (!nv_tileas.pipeline_iterator) : i32 {
       %t = nv_tileas.async.pipeline.consumer_wait %p[%it] : <4>
@@ -45,7 +45,7 @@ gpu.module @steps {
   // CHECK: llvm.return
   nv_tileaa.func @behind_a_step(%n: i32) attributes {numWarps = 4 : i64} {
     %bars = nv_tileas.alloc_tensor offset 0 : !four
-    %p = nv_tileas.async.pipeline.create_pipeline %bars consumers 4 : !four -> <4>
+    %p = nv_tileas.async.pipeline.create_pipeline %bars phases [full = 1, empty = 4] : !four -> <4>
     %zeroth = nv_tileas.async.pipeline.create_iterator %p : <4>
     %first = nv_tileas.async.pipeline.inc_iter %zeroth of %p : <4>
     %end = scf.for %k = %n to %n step %n iter_args(%it = %first) -> (!nv_tileas.pipeline_iterator) : i32 {
@@ -70,7 +70,7 @@ gpu.module @steps {
   // CHECK: llvm.return
   nv_tileaa.func @two_of_two(%n: i32) attributes {numWarps = 4 : i64} {
     %bars = nv_tileas.alloc_tensor offset 0 : !two
-    %p = nv_tileas.async.pipeline.create_pipeline %bars consumers 4 : !two -> <2>
+    %p = nv_tileas.async.pipeline.create_pipeline %bars phases [full = 1, empty = 4] : !two -> <2>
     %first = nv_tileas.async.pipeline.create_iterator %p : <2>
     %end = scf.for %k = %n to %n step %n iter_args(%it = %first) -> (!nv_tileas.pipeline_iterator) : i32 {
       %t = nv_tileas.async.pipeline.consumer_wait %p[%it] : <2>
@@ -90,7 +90,7 @@ gpu.module @steps {
   // CHECK: @around
   nv_tileaa.func @branch(%n: i32, %c: i1) attributes {numWarps = 4 : i64} {
     %bars = nv_tileas.alloc_tensor offset 0 : !four
-    %p = nv_tileas.async.pipeline.create_pipeline %bars consumers 4 : !four -> <4>
+    %p = nv_tileas.async.pipeline.create_pipeline %bars phases [full = 1, empty = 4] : !four -> <4>
     %first = nv_tileas.async.pipeline.create_iterator %p : <4>
     %end = scf.for %k = %n to %n step %n iter_args(%it = %first) -> (!nv_tileas.pipeline_iterator) : i32 {
       %t = nv_tileas.async.pipeline.consumer_wait %p[%it] : <4>
@@ -120,7 +120,7 @@ gpu.module @releases {
     %ring = nv_tileas.alloc_tensor offset 1024 : !a_ring
     %y = nv_tileas.alloc_tensor offset 8192 : !b
     %z = arith.constant dense<0.0> : !c
-    %p = nv_tileas.async.pipeline.create_pipeline %bars consumers 4 : !two -> <2>
+    %p = nv_tileas.async.pipeline.create_pipeline %bars phases [full = 1, empty = 4] : !two -> <2>
     %it = nv_tileas.async.pipeline.create_iterator %p : <2>
     %t = nv_tileas.async.pipeline.consumer_wait %p[%it] : <2>
     %s = nv_tileas.async.pipeline.stage %it
@@ -140,7 +140,7 @@ gpu.module @releases {
     %ring = nv_tileas.alloc_tensor offset 1024 : !a_ring
     %y = nv_tileas.alloc_tensor offset 8192 : !b
     %z = arith.constant dense<0.0> : !c
-    %p = nv_tileas.async.pipeline.create_pipeline %bars consumers 4 : !two -> <2>
+    %p = nv_tileas.async.pipeline.create_pipeline %bars phases [full = 1, empty = 4] : !two -> <2>
     %it = nv_tileas.async.pipeline.create_iterator %p : <2>
     %t = nv_tileas.async.pipeline.consumer_wait %p[%it] : <2>
     %s = nv_tileas.async.pipeline.stage %it

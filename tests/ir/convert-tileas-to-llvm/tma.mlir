@@ -66,7 +66,7 @@ gpu.module @kernels {
     %scratch = nv_tileas.alloc_tensor offset 2048 : !scratch
     %stage = nv_tileas.alloc_tensor offset 0 : !stage
     %bars = nv_tileas.alloc_tensor offset 2176 : !bars
-    %pipe = nv_tileas.async.pipeline.create_pipeline %bars consumers 1 : !bars -> !nv_tileas.pipeline<1>
+    %pipe = nv_tileas.async.pipeline.create_pipeline %bars phases [full = 1, empty = 1] : !bars -> !nv_tileas.pipeline<1>
     %it = nv_tileas.async.pipeline.create_iterator %pipe : !nv_tileas.pipeline<1>
     %desc = nv_tileas.make_tiled_tma_desc %v scratch %scratch : !view, !scratch -> !desc
     nv_tileas.async.elect {
@@ -120,7 +120,7 @@ gpu.module @kernels {
     %stage = nv_tileas.alloc_tensor offset 0 : !stage
     %stage2 = nv_tileas.alloc_tensor offset 2048 : !stage
     %bars = nv_tileas.alloc_tensor offset 4352 : !bars
-    %pipe = nv_tileas.async.pipeline.create_pipeline %bars consumers 1 : !bars -> !nv_tileas.pipeline<1>
+    %pipe = nv_tileas.async.pipeline.create_pipeline %bars phases [full = 1, empty = 1] : !bars -> !nv_tileas.pipeline<1>
     %it = nv_tileas.async.pipeline.create_iterator %pipe : !nv_tileas.pipeline<1>
     %desc = nv_tileas.make_tiled_tma_desc %v scratch %scratch : !view, !scratch -> !desc
     %desc2 = nv_tileas.make_tiled_tma_desc %w scratch %scratch2 : !view, !scratch -> !desc
@@ -147,7 +147,7 @@ gpu.module @kernels {
   nv_tileaa.func @again(%p: !nv_tileaa.ptr<bf16>, %n: i32, %i: i32) attributes {numWarps = 1 : i64} {
     %scratch = nv_tileas.alloc_tensor offset 4096 : !scratch
     %bars = nv_tileas.alloc_tensor offset 4352 : !nv_tileas.memdesc<4xi64, #b2>
-    %pipe = nv_tileas.async.pipeline.create_pipeline %bars consumers 1 : !nv_tileas.memdesc<4xi64, #b2> -> !nv_tileas.pipeline<2>
+    %pipe = nv_tileas.async.pipeline.create_pipeline %bars phases [full = 1, empty = 1] : !nv_tileas.memdesc<4xi64, #b2> -> !nv_tileas.pipeline<2>
     %first = nv_tileas.async.pipeline.create_iterator %pipe : !nv_tileas.pipeline<2>
     %end = scf.for %k = %n to %i step %n iter_args(%it = %first) -> (!nv_tileas.pipeline_iterator) : i32 {
       %m = nv_tileaa.make_memref %p, shape = [%k, %k : i32, i32], strides = [%n : i32] : <bf16> -> <?x?xbf16, strides = [?, 1]>
@@ -168,7 +168,7 @@ gpu.module @kernels {
     %v = nv_tileaa.make_tiled_view %m : <?x?xbf16, strides = [?, 1]> -> <tile = [8, 128], memref<?x?xbf16, strides = [?, 1]>, padding = zero>
     %scratch = nv_tileas.alloc_tensor offset 1024 : !scratch
     %bars = nv_tileas.alloc_tensor offset 2176 : !bars
-    %pipe = nv_tileas.async.pipeline.create_pipeline %bars consumers 1 : !bars -> !nv_tileas.pipeline<1>
+    %pipe = nv_tileas.async.pipeline.create_pipeline %bars phases [full = 1, empty = 1] : !bars -> !nv_tileas.pipeline<1>
     %it = nv_tileas.async.pipeline.create_iterator %pipe : !nv_tileas.pipeline<1>
     %desc = nv_tileas.make_tiled_tma_desc %v scratch %scratch : !view, !scratch -> !desc
     nv_tileas.barrier

@@ -110,7 +110,7 @@ gpu.module @o {
   nv_tileaa.func @from_registers() attributes {numWarps = 4 : i64} {
     %y = nv_tileas.alloc_tensor offset 2048 : !b
     %barriers = nv_tileas.alloc_tensor offset 4096 : !nv_tileas.memdesc<4xi64, #nv_tileas.shared_layout<offset = [1, 2]>>
-    %p = nv_tileas.async.pipeline.create_pipeline %barriers consumers 4 : !nv_tileas.memdesc<4xi64, #nv_tileas.shared_layout<offset = [1, 2]>> -> <2>
+    %p = nv_tileas.async.pipeline.create_pipeline %barriers phases [full = 1, empty = 4] : !nv_tileas.memdesc<4xi64, #nv_tileas.shared_layout<offset = [1, 2]>> -> <2>
     %i = nv_tileas.async.pipeline.create_iterator %p : <2>
     %x = arith.constant dense<1.0> : tensor<64x16xf16, #nv_tileas.layout<register = [1, 128, 8], lane = [2, 4, 16, 32, 64], warp = [256, 512]>>
     %z = arith.constant dense<0.0> : !c
@@ -131,7 +131,7 @@ gpu.module @o {
   nv_tileaa.func @copied(%q: !nv_tileaa.ptr<f16>) attributes {numWarps = 4 : i64} {
     %x = nv_tileas.alloc_tensor offset 0 : !nv_tileas.memdesc<64x64xf16, #panel, stages = 2, align = 1024>
     %barriers = nv_tileas.alloc_tensor offset 16384 : !nv_tileas.memdesc<4xi64, #nv_tileas.shared_layout<offset = [1, 2]>>
-    %p = nv_tileas.async.pipeline.create_pipeline %barriers consumers 4 arrivals 128 : !nv_tileas.memdesc<4xi64, #nv_tileas.shared_layout<offset = [1, 2]>> -> <2>
+    %p = nv_tileas.async.pipeline.create_pipeline %barriers phases [full = 128, empty = 4] : !nv_tileas.memdesc<4xi64, #nv_tileas.shared_layout<offset = [1, 2]>> -> <2>
     %i = nv_tileas.async.pipeline.create_iterator %p : <2>
     %a = nv_tileas.splat %q : !nv_tileaa.ptr<f16> -> tensor<64x64x!nv_tileaa.ptr<f16>, #rows>
     %t = nv_tileas.async.pipeline.producer_acquire %p[%i] : <2>
@@ -160,7 +160,7 @@ gpu.module @o {
     %ring = nv_tileas.alloc_tensor offset 0 : !a_ring
     %y = nv_tileas.alloc_tensor offset 8192 : !b
     %barriers = nv_tileas.alloc_tensor offset 9216 : !nv_tileas.memdesc<8xi64, #nv_tileas.shared_layout<offset = [1, 2, 4]>>
-    %p = nv_tileas.async.pipeline.create_pipeline %barriers consumers 4 : !nv_tileas.memdesc<8xi64, #nv_tileas.shared_layout<offset = [1, 2, 4]>> -> <3>
+    %p = nv_tileas.async.pipeline.create_pipeline %barriers phases [full = 1, empty = 4] : !nv_tileas.memdesc<8xi64, #nv_tileas.shared_layout<offset = [1, 2, 4]>> -> <3>
     %first = nv_tileas.async.pipeline.create_iterator %p : <3>
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32

@@ -86,8 +86,8 @@ nv_tileaa.func @alone_with_copies(%p: !nv_tileas.pipeline<2>, %it: !nv_tileas.pi
 !turned = !nv_tileas.memdesc<128x128xi8, #to>
 nv_tileaa.func @two_words_for_three_barriers() attributes {numWarps = 4 : i64} {
   %w = nv_tileas.alloc_tensor : <4xi64, #words>
-  // expected-error @below {{needs three barriers for each of 2 stages}}
-  %p = nv_tileas.async.pipeline.create_pipeline %w consumers 4 converters 4 : <4xi64, #words> -> <2>
+  // expected-error @below {{needs 6 barriers, 3 for each of 2 stages}}
+  %p = nv_tileas.async.pipeline.create_pipeline %w phases [full = 1, empty = 4, converted = 4] : <4xi64, #words> -> <2>
   nv_tileaa.return
 }
 // -----
@@ -98,10 +98,10 @@ nv_tileaa.func @two_words_for_three_barriers() attributes {numWarps = 4 : i64} {
 !turned = !nv_tileas.memdesc<128x128xi8, #to>
 nv_tileaa.func @nobody_prepares() attributes {numWarps = 4 : i64} {
   %w = nv_tileas.alloc_tensor : <4xi64, #words>
-  %p = nv_tileas.async.pipeline.create_pipeline %w consumers 4 : <4xi64, #words> -> <2>
+  %p = nv_tileas.async.pipeline.create_pipeline %w phases [full = 1, empty = 4] : <4xi64, #words> -> <2>
   %it = nv_tileas.async.pipeline.create_iterator %p : <2>
-  // expected-error @below {{refers to converters, but the pipeline has none}}
-  %t = nv_tileas.async.pipeline.consumer_wait %p[%it] converted : <2>
+  // expected-error @below {{refers to the phase 'converted', which the pipeline does not have}}
+  %t = nv_tileas.async.pipeline.consumer_wait %p[%it] at converted : <2>
   nv_tileaa.return
 }
 // -----
@@ -112,21 +112,44 @@ nv_tileaa.func @nobody_prepares() attributes {numWarps = 4 : i64} {
 !turned = !nv_tileas.memdesc<128x128xi8, #to>
 nv_tileaa.func @nobody_is_told() attributes {numWarps = 4 : i64} {
   %w = nv_tileas.alloc_tensor : <4xi64, #words>
-  %p = nv_tileas.async.pipeline.create_pipeline %w consumers 4 : <4xi64, #words> -> <2>
+  %p = nv_tileas.async.pipeline.create_pipeline %w phases [full = 1, empty = 4] : <4xi64, #words> -> <2>
   %it = nv_tileas.async.pipeline.create_iterator %p : <2>
-  // expected-error @below {{refers to converters, but the pipeline has none}}
-  nv_tileas.async.pipeline.producer_commit %p[%it] converted : <2>
+  // expected-error @below {{refers to the phase 'converted', which the pipeline does not have}}
+  nv_tileas.async.pipeline.producer_commit %p[%it] at converted : <2>
   nv_tileaa.return
 }
 // -----
 #words = #nv_tileas.shared_layout<offset = [1, 2]>
-#from = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 64, 144, 288, 576, 1024, 2048, 4096, 8192]>
-#to = #nv_tileas.shared_layout<offset = [128, 256, 512, 1024, 2048, 4096, 8192, 2049, 4098, 8196, 8, 16, 32, 64]>
-!stage = !nv_tileas.memdesc<128x128xi8, #from>
-!turned = !nv_tileas.memdesc<128x128xi8, #to>
-nv_tileaa.func @both(%p: !nv_tileas.pipeline<2>, %it: !nv_tileas.pipeline_iterator) attributes {numWarps = 4 : i64} {
-  // expected-error @below {{cannot have both 'copies' and 'converted'}}
-  nv_tileas.async.pipeline.producer_commit %p[%it] copies converted : <2>
+nv_tileaa.func @one_name_for_two_phases() attributes {numWarps = 4 : i64} {
+  %w = nv_tileas.alloc_tensor : <4xi64, #words>
+  // expected-error @below {{names the phase "full" twice}}
+  %p = nv_tileas.async.pipeline.create_pipeline %w phases [full = 1, full = 4] : <4xi64, #words> -> <2>
+  nv_tileaa.return
+}
+// -----
+#words = #nv_tileas.shared_layout<offset = [1, 2]>
+nv_tileaa.func @never_empty() attributes {numWarps = 4 : i64} {
+  %w = nv_tileas.alloc_tensor : <4xi64, #words>
+  // expected-error @below {{has no phase 'empty'}}
+  %p = nv_tileas.async.pipeline.create_pipeline %w phases [full = 1, read = 4] : <4xi64, #words> -> <2>
+  nv_tileaa.return
+}
+// -----
+#words = #nv_tileas.shared_layout<offset = [1, 2]>
+nv_tileaa.func @without_arrivals() attributes {numWarps = 4 : i64} {
+  %w = nv_tileas.alloc_tensor : <4xi64, #words>
+  // expected-error @below {{a phase needs from 1 to 1048575 arrivals, got 0}}
+  %p = nv_tileas.async.pipeline.create_pipeline %w phases [full = 1, empty = 0] : <4xi64, #words> -> <2>
+  nv_tileaa.return
+}
+// -----
+#words = #nv_tileas.shared_layout<offset = [1, 2]>
+nv_tileaa.func @releases_an_unknown_phase() attributes {numWarps = 4 : i64} {
+  %w = nv_tileas.alloc_tensor : <4xi64, #words>
+  %p = nv_tileas.async.pipeline.create_pipeline %w phases [full = 1, empty = 4] : <4xi64, #words> -> <2>
+  %it = nv_tileas.async.pipeline.create_iterator %p : <2>
+  // expected-error @below {{refers to the phase 'read', which the pipeline does not have}}
+  nv_tileas.async.pipeline.consumer_release %p[%it] at read : <2>
   nv_tileaa.return
 }
 // -----

@@ -6,9 +6,9 @@
 
 // CHECK-LABEL: @producers
 nv_tileaa.func @producers(%x: f16) attributes {numWarps = 8 : i64} {
-  // CHECK: nv_tileas.async.pipeline.create_pipeline %{{.*}} consumers 8 arrivals 5 :
+  // CHECK: nv_tileas.async.pipeline.create_pipeline %{{.*}} phases [full = 5, empty = 8] :
   %w = nv_tileas.alloc_tensor : <4xi64, #words>
-  %p = nv_tileas.async.pipeline.create_pipeline %w consumers 8 arrivals 5 : <4xi64, #words> -> <2>
+  %p = nv_tileas.async.pipeline.create_pipeline %w phases [full = 5, empty = 8] : <4xi64, #words> -> <2>
   %it = nv_tileas.async.pipeline.create_iterator %p : <2>
   // CHECK: nv_tileas.async.pipeline.produce_one warps 4 fast 1 {
   // CHECK: nv_tileas.yield %{{.*}} : tensor<64x64xf16, #{{.*}}>
@@ -40,23 +40,23 @@ nv_tileaa.func @producers(%x: f16) attributes {numWarps = 8 : i64} {
 // Converter warps, which change stages that others have filled.
 // CHECK-LABEL: @converters
 nv_tileaa.func @converters(%x: !stage) attributes {numWarps = 8 : i64} {
-  // CHECK: nv_tileas.async.pipeline.create_pipeline %{{.*}} consumers 8 converters 4 :
+  // CHECK: nv_tileas.async.pipeline.create_pipeline %{{.*}} phases [full = 1, empty = 8, converted = 4] :
   %w = nv_tileas.alloc_tensor : <8xi64, #more>
-  %p = nv_tileas.async.pipeline.create_pipeline %w consumers 8 converters 4 : <8xi64, #more> -> <2>
+  %p = nv_tileas.async.pipeline.create_pipeline %w phases [full = 1, empty = 8, converted = 4] : <8xi64, #more> -> <2>
   %it = nv_tileas.async.pipeline.create_iterator %p : <2>
   // CHECK: nv_tileas.async.pipeline.produce_one warps 4 fast 0 converts {
   // CHECK-NEXT: consumer_wait %{{.*}}[%{{.*}}] : <2>
   // CHECK-NEXT: %[[Y:.*]] = nv_tileas.memdesc_reinterpret %[[X:.*]] :
   // CHECK-NEXT: nv_tileas.local_transpose %[[X]], %[[Y]] : <128x128xi8, #{{.*}}>, <128x128xi8, #{{.*}}>
-  // CHECK-NEXT: producer_commit %{{.*}}[%{{.*}}] converted : <2>
+  // CHECK-NEXT: producer_commit %{{.*}}[%{{.*}}] at converted : <2>
   nv_tileas.async.pipeline.produce_one warps 4 fast 0 converts {
     %t = nv_tileas.async.pipeline.consumer_wait %p[%it] : <2>
     %y = nv_tileas.memdesc_reinterpret %x : !stage -> !turned
     nv_tileas.local_transpose %x, %y : !stage, !turned
-    nv_tileas.async.pipeline.producer_commit %p[%it] converted : <2>
+    nv_tileas.async.pipeline.producer_commit %p[%it] at converted : <2>
     nv_tileas.yield
   }
-  // CHECK: consumer_wait %{{.*}}[%{{.*}}] converted : <2>
-  %t = nv_tileas.async.pipeline.consumer_wait %p[%it] converted : <2>
+  // CHECK: consumer_wait %{{.*}}[%{{.*}}] at converted : <2>
+  %t = nv_tileas.async.pipeline.consumer_wait %p[%it] at converted : <2>
   nv_tileaa.return
 }

@@ -19,7 +19,7 @@ nv_tileaa.func @copy(%p: !nv_tileaa.ptr<bf16>, %n: i32, %i: i32, %j: i64) attrib
   %scratch = nv_tileas.alloc_tensor : !scratch
   %stage = nv_tileas.alloc_tensor : !stage
   %bars = nv_tileas.alloc_tensor : !bars
-  %pipe = nv_tileas.async.pipeline.create_pipeline %bars consumers 1 : !bars -> !nv_tileas.pipeline<1>
+  %pipe = nv_tileas.async.pipeline.create_pipeline %bars phases [full = 1, empty = 1] : !bars -> !nv_tileas.pipeline<1>
   %it = nv_tileas.async.pipeline.create_iterator %pipe : !nv_tileas.pipeline<1>
   %desc = nv_tileas.make_tiled_tma_desc %v scratch %scratch : !view, !scratch -> !desc
   nv_tileas.async.elect {

@@ -14,14 +14,14 @@
 nv_tileaa.func @kept(%n: i32) attributes {numWarps = 12 : i64} {
   %a = nv_tileas.alloc_tensor offset 0 : !ring
   %w = nv_tileas.alloc_tensor offset 32768 : <8xi64, #words>
-  %p = nv_tileas.async.pipeline.create_pipeline %w consumers 4 arrivals 4 converters 4 : <8xi64, #words> -> <2>
+  %p = nv_tileas.async.pipeline.create_pipeline %w phases [full = 4, empty = 4, converted = 4] : <8xi64, #words> -> <2>
   %first = nv_tileas.async.pipeline.create_iterator %p : <2>
   nv_tileas.barrier
   nv_tileas.async.pipeline.agent_switch warps [4, 4, 4] {
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32
     %all = scf.for %k = %c0 to %n step %c1 iter_args(%it = %first) -> (!it) : i32 {
-      %t = nv_tileas.async.pipeline.consumer_wait %p[%it] converted : <2>
+      %t = nv_tileas.async.pipeline.consumer_wait %p[%it] at converted : <2>
       %s = nv_tileas.async.pipeline.stage %it
       %x = nv_tileas.memdesc_slot %a[%s] : !ring -> !stage
       %y = nv_tileas.memdesc_reinterpret %x : !stage -> !turned
@@ -52,7 +52,7 @@ nv_tileaa.func @kept(%n: i32) attributes {numWarps = 12 : i64} {
       %x = nv_tileas.memdesc_slot %a[%s] : !ring -> !stage
       %y = nv_tileas.memdesc_reinterpret %x : !stage -> !turned
       nv_tileas.local_transpose %x, %y : !stage, !turned
-      nv_tileas.async.pipeline.producer_commit %p[%it] converted : <2>
+      nv_tileas.async.pipeline.producer_commit %p[%it] at converted : <2>
       %next = nv_tileas.async.pipeline.inc_iter %it of %p : <2>
       scf.yield %next : !it
     }
@@ -77,7 +77,7 @@ nv_tileaa.func @early(%n: i32) attributes {numWarps = 12 : i64} {
   %a = nv_tileas.alloc_tensor offset 0 : !ring
   %w = nv_tileas.alloc_tensor offset 32768 : <8xi64, #words>
   // expected-error @below {{agent 0 may read ring0[0] before its write is done}}
-  %p = nv_tileas.async.pipeline.create_pipeline %w consumers 4 arrivals 4 converters 4 : <8xi64, #words> -> <2>
+  %p = nv_tileas.async.pipeline.create_pipeline %w phases [full = 4, empty = 4, converted = 4] : <8xi64, #words> -> <2>
   %first = nv_tileas.async.pipeline.create_iterator %p : <2>
   nv_tileas.barrier
   nv_tileas.async.pipeline.agent_switch warps [4, 4, 4] {
@@ -115,7 +115,7 @@ nv_tileaa.func @early(%n: i32) attributes {numWarps = 12 : i64} {
       %x = nv_tileas.memdesc_slot %a[%s] : !ring -> !stage
       %y = nv_tileas.memdesc_reinterpret %x : !stage -> !turned
       nv_tileas.local_transpose %x, %y : !stage, !turned
-      nv_tileas.async.pipeline.producer_commit %p[%it] converted : <2>
+      nv_tileas.async.pipeline.producer_commit %p[%it] at converted : <2>
       %next = nv_tileas.async.pipeline.inc_iter %it of %p : <2>
       scf.yield %next : !it
     }
@@ -139,14 +139,14 @@ nv_tileaa.func @early(%n: i32) attributes {numWarps = 12 : i64} {
 nv_tileaa.func @silent(%n: i32) attributes {numWarps = 12 : i64} {
   %a = nv_tileas.alloc_tensor offset 0 : !ring
   %w = nv_tileas.alloc_tensor offset 32768 : <8xi64, #words>
-  %p = nv_tileas.async.pipeline.create_pipeline %w consumers 4 arrivals 4 converters 4 : <8xi64, #words> -> <2>
+  %p = nv_tileas.async.pipeline.create_pipeline %w phases [full = 4, empty = 4, converted = 4] : <8xi64, #words> -> <2>
   %first = nv_tileas.async.pipeline.create_iterator %p : <2>
   nv_tileas.barrier
   nv_tileas.async.pipeline.agent_switch warps [4, 4, 4] {
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32
     %all = scf.for %k = %c0 to %n step %c1 iter_args(%it = %first) -> (!it) : i32 {
-      %t = nv_tileas.async.pipeline.consumer_wait %p[%it] converted : <2>
+      %t = nv_tileas.async.pipeline.consumer_wait %p[%it] at converted : <2>
       %s = nv_tileas.async.pipeline.stage %it
       %x = nv_tileas.memdesc_slot %a[%s] : !ring -> !stage
       %y = nv_tileas.memdesc_reinterpret %x : !stage -> !turned
@@ -202,14 +202,14 @@ nv_tileaa.func @silent(%n: i32) attributes {numWarps = 12 : i64} {
 nv_tileaa.func @blind(%n: i32) attributes {numWarps = 12 : i64} {
   %a = nv_tileas.alloc_tensor offset 0 : !ring
   %w = nv_tileas.alloc_tensor offset 32768 : <8xi64, #words>
-  %p = nv_tileas.async.pipeline.create_pipeline %w consumers 4 arrivals 4 converters 4 : <8xi64, #words> -> <2>
+  %p = nv_tileas.async.pipeline.create_pipeline %w phases [full = 4, empty = 4, converted = 4] : <8xi64, #words> -> <2>
   %first = nv_tileas.async.pipeline.create_iterator %p : <2>
   nv_tileas.barrier
   nv_tileas.async.pipeline.agent_switch warps [4, 4, 4] {
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32
     %all = scf.for %k = %c0 to %n step %c1 iter_args(%it = %first) -> (!it) : i32 {
-      %t = nv_tileas.async.pipeline.consumer_wait %p[%it] converted : <2>
+      %t = nv_tileas.async.pipeline.consumer_wait %p[%it] at converted : <2>
       %s = nv_tileas.async.pipeline.stage %it
       %x = nv_tileas.memdesc_slot %a[%s] : !ring -> !stage
       %y = nv_tileas.memdesc_reinterpret %x : !stage -> !turned
@@ -241,7 +241,7 @@ nv_tileaa.func @blind(%n: i32) attributes {numWarps = 12 : i64} {
       // expected-error @below {{write of shared bytes [0, 32768) conflicts with a write by other threads of an earlier iteration: no barrier separates them}}
       // expected-note @below {{the earlier access}}
       nv_tileas.local_transpose %x, %y : !stage, !turned
-      nv_tileas.async.pipeline.producer_commit %p[%it] converted : <2>
+      nv_tileas.async.pipeline.producer_commit %p[%it] at converted : <2>
       %next = nv_tileas.async.pipeline.inc_iter %it of %p : <2>
       scf.yield %next : !it
     }

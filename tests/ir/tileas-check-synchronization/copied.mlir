@@ -14,7 +14,7 @@
 nv_tileaa.func @kept(%n: i32, %q0: !nv_tileaa.ptr<f16>) attributes {numWarps = 8 : i64, nv_tileas.max_registers = 240 : i64} {
   %a = nv_tileas.alloc_tensor offset 0 : !ring
   %w = nv_tileas.alloc_tensor offset 32768 : !words
-  %p = nv_tileas.async.pipeline.create_pipeline %w consumers 4 arrivals 128 : <4xi64, #words> -> <2>
+  %p = nv_tileas.async.pipeline.create_pipeline %w phases [full = 128, empty = 4] : <4xi64, #words> -> <2>
   %first = nv_tileas.async.pipeline.create_iterator %p : <2>
   nv_tileas.barrier
   nv_tileas.async.pipeline.agent_switch warps [4, 4] registers [240, 40] {
@@ -66,7 +66,7 @@ nv_tileaa.func @no_fence(%n: i32, %q0: !nv_tileaa.ptr<f16>) attributes {numWarps
   %a = nv_tileas.alloc_tensor offset 0 : !ring
   %w = nv_tileas.alloc_tensor offset 32768 : !words
   // expected-error @below {{no proxy fence after the ordinary write}}
-  %p = nv_tileas.async.pipeline.create_pipeline %w consumers 4 arrivals 128 : <4xi64, #words> -> <2>
+  %p = nv_tileas.async.pipeline.create_pipeline %w phases [full = 128, empty = 4] : <4xi64, #words> -> <2>
   %first = nv_tileas.async.pipeline.create_iterator %p : <2>
   nv_tileas.barrier
   nv_tileas.async.pipeline.agent_switch warps [4, 4] registers [240, 40] {
@@ -117,7 +117,7 @@ nv_tileaa.func @at_once(%n: i32, %q0: !nv_tileaa.ptr<f16>) attributes {numWarps 
   %a = nv_tileas.alloc_tensor offset 0 : !ring
   %w = nv_tileas.alloc_tensor offset 32768 : !words
   // expected-error @below {{may read ring0[0] before its write is done}}
-  %p = nv_tileas.async.pipeline.create_pipeline %w consumers 4 arrivals 4 : <4xi64, #words> -> <2>
+  %p = nv_tileas.async.pipeline.create_pipeline %w phases [full = 4, empty = 4] : <4xi64, #words> -> <2>
   %first = nv_tileas.async.pipeline.create_iterator %p : <2>
   nv_tileas.barrier
   nv_tileas.async.pipeline.agent_switch warps [4, 4] registers [240, 40] {
@@ -169,7 +169,7 @@ nv_tileaa.func @of_warps(%n: i32, %q0: !nv_tileaa.ptr<f16>) attributes {numWarps
   %a = nv_tileas.alloc_tensor offset 0 : !ring
   %w = nv_tileas.alloc_tensor offset 32768 : !words
   // expected-error @below {{128 arrivals at full0[0], but phase 0 expects only 4}}
-  %p = nv_tileas.async.pipeline.create_pipeline %w consumers 4 arrivals 4 : <4xi64, #words> -> <2>
+  %p = nv_tileas.async.pipeline.create_pipeline %w phases [full = 4, empty = 4] : <4xi64, #words> -> <2>
   %first = nv_tileas.async.pipeline.create_iterator %p : <2>
   nv_tileas.barrier
   nv_tileas.async.pipeline.agent_switch warps [4, 4] registers [240, 40] {
@@ -220,7 +220,7 @@ nv_tileaa.func @of_warps(%n: i32, %q0: !nv_tileaa.ptr<f16>) attributes {numWarps
 nv_tileaa.func @stored(%n: i32, %q0: !nv_tileaa.ptr<f16>) attributes {numWarps = 8 : i64, nv_tileas.max_registers = 240 : i64} {
   %a = nv_tileas.alloc_tensor offset 0 : !ring
   %w = nv_tileas.alloc_tensor offset 32768 : !words
-  %p = nv_tileas.async.pipeline.create_pipeline %w consumers 4 arrivals 128 : <4xi64, #words> -> <2>
+  %p = nv_tileas.async.pipeline.create_pipeline %w phases [full = 128, empty = 4] : <4xi64, #words> -> <2>
   %first = nv_tileas.async.pipeline.create_iterator %p : <2>
   nv_tileas.barrier
   nv_tileas.async.pipeline.agent_switch warps [4, 4] registers [240, 40] {

@@ -18,7 +18,7 @@ nv_tileaa.func @lists(%view: !view, %desc: !desc, %n: i32, %m: i32) attributes {
   %a = nv_tileas.alloc_tensor offset 0 : !ring
   %b = nv_tileas.alloc_tensor offset 16384 : !ring
   %w = nv_tileas.alloc_tensor offset 32768 : !words
-  %p = nv_tileas.async.pipeline.create_pipeline %w consumers 4 : <4xi64, #words> -> <2>
+  %p = nv_tileas.async.pipeline.create_pipeline %w phases [full = 1, empty = 4] : <4xi64, #words> -> <2>
   %first = nv_tileas.async.pipeline.create_iterator %p : <2>
   nv_tileas.barrier
   nv_tileas.async.pipeline.agent_switch warps [4, 4] registers [240, 40] {
@@ -100,7 +100,7 @@ nv_tileaa.func @lists_without_release(%view: !view, %desc: !desc, %n: i32, %m: i
   %b = nv_tileas.alloc_tensor offset 16384 : !ring
   %w = nv_tileas.alloc_tensor offset 32768 : !words
   // expected-error @below {{for trips0 = 3, trips1 = 0, trips2 = 1}}
-  %p = nv_tileas.async.pipeline.create_pipeline %w consumers 4 : <4xi64, #words> -> <2>
+  %p = nv_tileas.async.pipeline.create_pipeline %w phases [full = 1, empty = 4] : <4xi64, #words> -> <2>
   %first = nv_tileas.async.pipeline.create_iterator %p : <2>
   nv_tileas.barrier
   nv_tileas.async.pipeline.agent_switch warps [4, 4] registers [240, 40] {
@@ -180,7 +180,7 @@ nv_tileaa.func @lists_from_the_start(%view: !view, %desc: !desc, %n: i32, %m: i3
   %b = nv_tileas.alloc_tensor offset 16384 : !ring
   %w = nv_tileas.alloc_tensor offset 32768 : !words
   // expected-error @below {{for trips0 = 2, trips1 = 0, trips2 = 1}}
-  %p = nv_tileas.async.pipeline.create_pipeline %w consumers 4 : <4xi64, #words> -> <2>
+  %p = nv_tileas.async.pipeline.create_pipeline %w phases [full = 1, empty = 4] : <4xi64, #words> -> <2>
   %first = nv_tileas.async.pipeline.create_iterator %p : <2>
   nv_tileas.barrier
   nv_tileas.async.pipeline.agent_switch warps [4, 4] registers [240, 40] {

@@ -17,7 +17,7 @@ nv_tileaa.func @kept(%view: !view, %desc: !desc, %n: i32, %m: i32) attributes {n
   %a = nv_tileas.alloc_tensor offset 0 : !ring
   %b = nv_tileas.alloc_tensor offset 16384 : !ring
   %w = nv_tileas.alloc_tensor offset 32768 : !words
-  %p = nv_tileas.async.pipeline.create_pipeline %w consumers 4 : <4xi64, #words> -> <2>
+  %p = nv_tileas.async.pipeline.create_pipeline %w phases [full = 1, empty = 4] : <4xi64, #words> -> <2>
   %first = nv_tileas.async.pipeline.create_iterator %p : <2>
   nv_tileas.barrier
   nv_tileas.async.pipeline.agent_switch warps [4, 4] registers [240, 40] {
@@ -83,7 +83,7 @@ nv_tileaa.func @no_release(%view: !view, %desc: !desc, %n: i32, %m: i32) attribu
   %b = nv_tileas.alloc_tensor offset 16384 : !ring
   %w = nv_tileas.alloc_tensor offset 32768 : !words
   // expected-error @below {{deadlock}}
-  %p = nv_tileas.async.pipeline.create_pipeline %w consumers 4 : <4xi64, #words> -> <2>
+  %p = nv_tileas.async.pipeline.create_pipeline %w phases [full = 1, empty = 4] : <4xi64, #words> -> <2>
   %first = nv_tileas.async.pipeline.create_iterator %p : <2>
   nv_tileas.barrier
   nv_tileas.async.pipeline.agent_switch warps [4, 4] registers [240, 40] {
@@ -148,7 +148,7 @@ nv_tileaa.func @no_last_release(%view: !view, %desc: !desc, %n: i32, %m: i32) at
   %b = nv_tileas.alloc_tensor offset 16384 : !ring
   %w = nv_tileas.alloc_tensor offset 32768 : !words
   // expected-error @below {{deadlock}}
-  %p = nv_tileas.async.pipeline.create_pipeline %w consumers 4 : <4xi64, #words> -> <2>
+  %p = nv_tileas.async.pipeline.create_pipeline %w phases [full = 1, empty = 4] : <4xi64, #words> -> <2>
   %first = nv_tileas.async.pipeline.create_iterator %p : <2>
   nv_tileas.barrier
   nv_tileas.async.pipeline.agent_switch warps [4, 4] registers [240, 40] {
@@ -213,7 +213,7 @@ nv_tileaa.func @release_before_the_product(%view: !view, %desc: !desc, %n: i32, 
   %b = nv_tileas.alloc_tensor offset 16384 : !ring
   %w = nv_tileas.alloc_tensor offset 32768 : !words
   // expected-error @below {{may overwrite ring0[0] while it is in use}}
-  %p = nv_tileas.async.pipeline.create_pipeline %w consumers 4 : <4xi64, #words> -> <2>
+  %p = nv_tileas.async.pipeline.create_pipeline %w phases [full = 1, empty = 4] : <4xi64, #words> -> <2>
   %first = nv_tileas.async.pipeline.create_iterator %p : <2>
   nv_tileas.barrier
   nv_tileas.async.pipeline.agent_switch warps [4, 4] registers [240, 40] {
@@ -279,7 +279,7 @@ nv_tileaa.func @too_many_pending(%view: !view, %desc: !desc, %n: i32, %m: i32) a
   %b = nv_tileas.alloc_tensor offset 16384 : !ring
   %w = nv_tileas.alloc_tensor offset 32768 : !words
   // expected-error @below {{may overwrite ring0[0] while it is in use}}
-  %p = nv_tileas.async.pipeline.create_pipeline %w consumers 4 : <4xi64, #words> -> <2>
+  %p = nv_tileas.async.pipeline.create_pipeline %w phases [full = 1, empty = 4] : <4xi64, #words> -> <2>
   %first = nv_tileas.async.pipeline.create_iterator %p : <2>
   nv_tileas.barrier
   nv_tileas.async.pipeline.agent_switch warps [4, 4] registers [240, 40] {
@@ -345,7 +345,7 @@ nv_tileaa.func @release_of_its_own(%view: !view, %desc: !desc, %n: i32, %m: i32)
   %b = nv_tileas.alloc_tensor offset 16384 : !ring
   %w = nv_tileas.alloc_tensor offset 32768 : !words
   // expected-error @below {{pipelines:}}
-  %p = nv_tileas.async.pipeline.create_pipeline %w consumers 4 : <4xi64, #words> -> <2>
+  %p = nv_tileas.async.pipeline.create_pipeline %w phases [full = 1, empty = 4] : <4xi64, #words> -> <2>
   %first = nv_tileas.async.pipeline.create_iterator %p : <2>
   nv_tileas.barrier
   nv_tileas.async.pipeline.agent_switch warps [4, 4] registers [240, 40] {
@@ -411,7 +411,7 @@ nv_tileaa.func @no_wait(%view: !view, %desc: !desc, %n: i32, %m: i32) attributes
   %b = nv_tileas.alloc_tensor offset 16384 : !ring
   %w = nv_tileas.alloc_tensor offset 32768 : !words
   // expected-error @below {{reads ring0[0], which was never written}}
-  %p = nv_tileas.async.pipeline.create_pipeline %w consumers 4 : <4xi64, #words> -> <2>
+  %p = nv_tileas.async.pipeline.create_pipeline %w phases [full = 1, empty = 4] : <4xi64, #words> -> <2>
   %first = nv_tileas.async.pipeline.create_iterator %p : <2>
   nv_tileas.barrier
   nv_tileas.async.pipeline.agent_switch warps [4, 4] registers [240, 40] {
@@ -476,7 +476,7 @@ nv_tileaa.func @wait_for_the_last(%view: !view, %desc: !desc, %n: i32, %m: i32) 
   %b = nv_tileas.alloc_tensor offset 16384 : !ring
   %w = nv_tileas.alloc_tensor offset 32768 : !words
   // expected-error @below {{before its write is done}}
-  %p = nv_tileas.async.pipeline.create_pipeline %w consumers 4 : <4xi64, #words> -> <2>
+  %p = nv_tileas.async.pipeline.create_pipeline %w phases [full = 1, empty = 4] : <4xi64, #words> -> <2>
   %first = nv_tileas.async.pipeline.create_iterator %p : <2>
   nv_tileas.barrier
   nv_tileas.async.pipeline.agent_switch warps [4, 4] registers [240, 40] {
@@ -542,7 +542,7 @@ nv_tileaa.func @other_stage(%view: !view, %desc: !desc, %n: i32, %m: i32) attrib
   %b = nv_tileas.alloc_tensor offset 16384 : !ring
   %w = nv_tileas.alloc_tensor offset 32768 : !words
   // expected-error @below {{pipelines:}}
-  %p = nv_tileas.async.pipeline.create_pipeline %w consumers 4 : <4xi64, #words> -> <2>
+  %p = nv_tileas.async.pipeline.create_pipeline %w phases [full = 1, empty = 4] : <4xi64, #words> -> <2>
   %first = nv_tileas.async.pipeline.create_iterator %p : <2>
   nv_tileas.barrier
   nv_tileas.async.pipeline.agent_switch warps [4, 4] registers [240, 40] {
@@ -608,7 +608,7 @@ nv_tileaa.func @no_step(%view: !view, %desc: !desc, %n: i32, %m: i32) attributes
   %b = nv_tileas.alloc_tensor offset 16384 : !ring
   %w = nv_tileas.alloc_tensor offset 32768 : !words
   // expected-error @below {{pipelines:}}
-  %p = nv_tileas.async.pipeline.create_pipeline %w consumers 4 : <4xi64, #words> -> <2>
+  %p = nv_tileas.async.pipeline.create_pipeline %w phases [full = 1, empty = 4] : <4xi64, #words> -> <2>
   %first = nv_tileas.async.pipeline.create_iterator %p : <2>
   nv_tileas.barrier
   nv_tileas.async.pipeline.agent_switch warps [4, 4] registers [240, 40] {
@@ -674,7 +674,7 @@ nv_tileaa.func @iterator_of_the_tile(%view: !view, %desc: !desc, %n: i32, %m: i3
   %b = nv_tileas.alloc_tensor offset 16384 : !ring
   %w = nv_tileas.alloc_tensor offset 32768 : !words
   // expected-error @below {{pipelines:}}
-  %p = nv_tileas.async.pipeline.create_pipeline %w consumers 4 : <4xi64, #words> -> <2>
+  %p = nv_tileas.async.pipeline.create_pipeline %w phases [full = 1, empty = 4] : <4xi64, #words> -> <2>
   %first = nv_tileas.async.pipeline.create_iterator %p : <2>
   nv_tileas.barrier
   nv_tileas.async.pipeline.agent_switch warps [4, 4] registers [240, 40] {
@@ -740,7 +740,7 @@ nv_tileaa.func @never_done(%view: !view, %desc: !desc, %n: i32, %m: i32) attribu
   %b = nv_tileas.alloc_tensor offset 16384 : !ring
   %w = nv_tileas.alloc_tensor offset 32768 : !words
   // expected-error @below {{pipelines:}}
-  %p = nv_tileas.async.pipeline.create_pipeline %w consumers 4 : <4xi64, #words> -> <2>
+  %p = nv_tileas.async.pipeline.create_pipeline %w phases [full = 1, empty = 4] : <4xi64, #words> -> <2>
   %first = nv_tileas.async.pipeline.create_iterator %p : <2>
   nv_tileas.barrier
   nv_tileas.async.pipeline.agent_switch warps [4, 4] registers [240, 40] {
@@ -806,7 +806,7 @@ nv_tileaa.func @few_bytes(%view: !view, %desc: !desc, %n: i32, %m: i32) attribut
   %b = nv_tileas.alloc_tensor offset 16384 : !ring
   %w = nv_tileas.alloc_tensor offset 32768 : !words
   // expected-error @below {{ends while a copy that counts on it is in flight}}
-  %p = nv_tileas.async.pipeline.create_pipeline %w consumers 4 : <4xi64, #words> -> <2>
+  %p = nv_tileas.async.pipeline.create_pipeline %w phases [full = 1, empty = 4] : <4xi64, #words> -> <2>
   %first = nv_tileas.async.pipeline.create_iterator %p : <2>
   nv_tileas.barrier
   nv_tileas.async.pipeline.agent_switch warps [4, 4] registers [240, 40] {
@@ -872,7 +872,7 @@ nv_tileaa.func @many_bytes(%view: !view, %desc: !desc, %n: i32, %m: i32) attribu
   %b = nv_tileas.alloc_tensor offset 16384 : !ring
   %w = nv_tileas.alloc_tensor offset 32768 : !words
   // expected-error @below {{deadlock}}
-  %p = nv_tileas.async.pipeline.create_pipeline %w consumers 4 : <4xi64, #words> -> <2>
+  %p = nv_tileas.async.pipeline.create_pipeline %w phases [full = 1, empty = 4] : <4xi64, #words> -> <2>
   %first = nv_tileas.async.pipeline.create_iterator %p : <2>
   nv_tileas.barrier
   nv_tileas.async.pipeline.agent_switch warps [4, 4] registers [240, 40] {
@@ -938,7 +938,7 @@ nv_tileaa.func @fewer_consumers(%view: !view, %desc: !desc, %n: i32, %m: i32) at
   %b = nv_tileas.alloc_tensor offset 16384 : !ring
   %w = nv_tileas.alloc_tensor offset 32768 : !words
   // expected-error @below {{pipelines:}}
-  %p = nv_tileas.async.pipeline.create_pipeline %w consumers 2 : <4xi64, #words> -> <2>
+  %p = nv_tileas.async.pipeline.create_pipeline %w phases [full = 1, empty = 2] : <4xi64, #words> -> <2>
   %first = nv_tileas.async.pipeline.create_iterator %p : <2>
   nv_tileas.barrier
   nv_tileas.async.pipeline.agent_switch warps [4, 4] registers [240, 40] {

@@ -14,7 +14,7 @@
 nv_tileaa.func @kept(%n: i32) attributes {numWarps = 8 : i64, nv_tileas.max_registers = 240 : i64} {
   %a = nv_tileas.alloc_tensor offset 0 : !ring
   %w = nv_tileas.alloc_tensor offset 32768 : !words
-  %p = nv_tileas.async.pipeline.create_pipeline %w consumers 4 arrivals 4 : <4xi64, #words> -> <2>
+  %p = nv_tileas.async.pipeline.create_pipeline %w phases [full = 4, empty = 4] : <4xi64, #words> -> <2>
   %first = nv_tileas.async.pipeline.create_iterator %p : <2>
   nv_tileas.barrier
   nv_tileas.async.pipeline.agent_switch warps [4, 4] registers [240, 40] {
@@ -65,7 +65,7 @@ nv_tileaa.func @no_commit(%n: i32) attributes {numWarps = 8 : i64, nv_tileas.max
   %a = nv_tileas.alloc_tensor offset 0 : !ring
   %w = nv_tileas.alloc_tensor offset 32768 : !words
   // expected-error @below {{reads ring0[0], which was never written}}
-  %p = nv_tileas.async.pipeline.create_pipeline %w consumers 4 arrivals 4 : <4xi64, #words> -> <2>
+  %p = nv_tileas.async.pipeline.create_pipeline %w phases [full = 4, empty = 4] : <4xi64, #words> -> <2>
   %first = nv_tileas.async.pipeline.create_iterator %p : <2>
   nv_tileas.barrier
   nv_tileas.async.pipeline.agent_switch warps [4, 4] registers [240, 40] {
@@ -115,7 +115,7 @@ nv_tileaa.func @too_few(%n: i32) attributes {numWarps = 8 : i64, nv_tileas.max_r
   %a = nv_tileas.alloc_tensor offset 0 : !ring
   %w = nv_tileas.alloc_tensor offset 32768 : !words
   // expected-error @below {{deadlock}}
-  %p = nv_tileas.async.pipeline.create_pipeline %w consumers 4 arrivals 5 : <4xi64, #words> -> <2>
+  %p = nv_tileas.async.pipeline.create_pipeline %w phases [full = 5, empty = 4] : <4xi64, #words> -> <2>
   %first = nv_tileas.async.pipeline.create_iterator %p : <2>
   nv_tileas.barrier
   nv_tileas.async.pipeline.agent_switch warps [4, 4] registers [240, 40] {
@@ -166,7 +166,7 @@ nv_tileaa.func @no_acquire(%n: i32) attributes {numWarps = 8 : i64, nv_tileas.ma
   %a = nv_tileas.alloc_tensor offset 0 : !ring
   %w = nv_tileas.alloc_tensor offset 32768 : !words
   // expected-error @below {{ring0}}
-  %p = nv_tileas.async.pipeline.create_pipeline %w consumers 4 arrivals 4 : <4xi64, #words> -> <2>
+  %p = nv_tileas.async.pipeline.create_pipeline %w phases [full = 4, empty = 4] : <4xi64, #words> -> <2>
   %first = nv_tileas.async.pipeline.create_iterator %p : <2>
   nv_tileas.barrier
   nv_tileas.async.pipeline.agent_switch warps [4, 4] registers [240, 40] {

@@ -25,7 +25,7 @@ nv_tileaa.func @kept(%view: !view, %desc: !desc, %n: i32, %m: i32) attributes {n
   %a = nv_tileas.alloc_tensor offset 0 : !ring
   %b = nv_tileas.alloc_tensor offset 16384 : !ring
   %w = nv_tileas.alloc_tensor offset 32768 : !words
-  %p = nv_tileas.async.pipeline.create_pipeline %w consumers 4 : <4xi64, #words> -> <2>
+  %p = nv_tileas.async.pipeline.create_pipeline %w phases [full = 1, empty = 4] : <4xi64, #words> -> <2>
   %first = nv_tileas.async.pipeline.create_iterator %p : <2>
   nv_tileas.barrier
   nv_tileas.async.pipeline.agent_switch warps [4, 4] registers [240, 40] {
@@ -104,7 +104,7 @@ nv_tileaa.func @parts(%view: !view, %desc: !desc, %n: i32, %m: i32) attributes {
   %a = nv_tileas.alloc_tensor offset 0 : !ring
   %b = nv_tileas.alloc_tensor offset 16384 : !ring
   %w = nv_tileas.alloc_tensor offset 32768 : !words
-  %p = nv_tileas.async.pipeline.create_pipeline %w consumers 4 : <4xi64, #words> -> <2>
+  %p = nv_tileas.async.pipeline.create_pipeline %w phases [full = 1, empty = 4] : <4xi64, #words> -> <2>
   %first = nv_tileas.async.pipeline.create_iterator %p : <2>
   nv_tileas.barrier
   nv_tileas.async.pipeline.agent_switch warps [4, 4] registers [240, 40] {
@@ -186,7 +186,7 @@ nv_tileaa.func @moved(%view: !view, %desc: !desc, %n: i32, %m: i32) attributes {
   %a = nv_tileas.alloc_tensor offset 0 : !ring
   %b = nv_tileas.alloc_tensor offset 16384 : !ring
   %w = nv_tileas.alloc_tensor offset 32768 : !words
-  %p = nv_tileas.async.pipeline.create_pipeline %w consumers 4 : <4xi64, #words> -> <2>
+  %p = nv_tileas.async.pipeline.create_pipeline %w phases [full = 1, empty = 4] : <4xi64, #words> -> <2>
   %first = nv_tileas.async.pipeline.create_iterator %p : <2>
   nv_tileas.barrier
   nv_tileas.async.pipeline.agent_switch warps [4, 4] registers [240, 40] {
@@ -265,7 +265,7 @@ nv_tileaa.func @unread(%view: !view, %desc: !desc, %n: i32, %m: i32) attributes 
   %a = nv_tileas.alloc_tensor offset 0 : !ring
   %b = nv_tileas.alloc_tensor offset 16384 : !ring
   %w = nv_tileas.alloc_tensor offset 32768 : !words
-  %p = nv_tileas.async.pipeline.create_pipeline %w consumers 4 : <4xi64, #words> -> <2>
+  %p = nv_tileas.async.pipeline.create_pipeline %w phases [full = 1, empty = 4] : <4xi64, #words> -> <2>
   %first = nv_tileas.async.pipeline.create_iterator %p : <2>
   nv_tileas.barrier
   nv_tileas.async.pipeline.agent_switch warps [4, 4] registers [240, 40] {
@@ -345,7 +345,7 @@ nv_tileaa.func @unfinished(%view: !view, %desc: !desc, %n: i32, %m: i32) attribu
   %a = nv_tileas.alloc_tensor offset 0 : !ring
   %b = nv_tileas.alloc_tensor offset 16384 : !ring
   %w = nv_tileas.alloc_tensor offset 32768 : !words
-  %p = nv_tileas.async.pipeline.create_pipeline %w consumers 4 : <4xi64, #words> -> <2>
+  %p = nv_tileas.async.pipeline.create_pipeline %w phases [full = 1, empty = 4] : <4xi64, #words> -> <2>
   %first = nv_tileas.async.pipeline.create_iterator %p : <2>
   nv_tileas.barrier
   nv_tileas.async.pipeline.agent_switch warps [4, 4] registers [240, 40] {

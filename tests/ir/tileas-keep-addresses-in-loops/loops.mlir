@@ -24,12 +24,12 @@ gpu.module @kernels {
     // CHECK-NEXT: } {nv_tileas.addresses_in_loop}
     }
     // The loop of converter warps is marked too.
-    // CHECK: producer_commit %{{.*}}[%{{.*}}] converted :
+    // CHECK: producer_commit %{{.*}}[%{{.*}}] at converted :
     // CHECK-NEXT: }{{$}}
     // CHECK-NEXT: } {nv_tileas.addresses_in_loop}
     scf.for %i = %c0 to %k step %c1 : i32 {
       scf.for %j = %c0 to %k step %c1 : i32 {
-        nv_tileas.async.pipeline.producer_commit %pipeline[%it] converted : <2>
+        nv_tileas.async.pipeline.producer_commit %pipeline[%it] at converted : <2>
       }
     }
     // A loop without a dot is not marked, and LLVM may optimize it freely.

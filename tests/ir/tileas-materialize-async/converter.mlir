@@ -3,7 +3,7 @@
 // have no dot in flight behind which the transposition could be hidden. The consumers wait only for the converter.
 
 // CHECK: nv_tileas.dot_plan = {{.*}}converter = 40
-// CHECK: %[[P:.*]] = nv_tileas.async.pipeline.create_pipeline %{{.*}} consumers 8 converters 4 :
+// CHECK: %[[P:.*]] = nv_tileas.async.pipeline.create_pipeline %{{.*}} phases [full = 1, empty = 8, converted = 4] :
 // CHECK: scf.for
 // CHECK: nv_tileas.async.elect {
 // CHECK: producer_acquire %[[P]][%[[I:.*]]] bytes 24576
@@ -12,9 +12,9 @@
 // CHECK: %[[B:.*]] = nv_tileas.memdesc_slot %{{.*}} : <128x128xf8E4M3FN,
 // CHECK-NEXT: %[[T:.*]] = nv_tileas.memdesc_reinterpret %[[B]] :
 // CHECK-NEXT: nv_tileas.local_transpose %[[B]], %[[T]] :
-// CHECK-NEXT: producer_commit %[[P]][%[[I]]] converted :
+// CHECK-NEXT: producer_commit %[[P]][%[[I]]] at converted :
 // CHECK-NEXT: nv_tileas.yield
-// CHECK: consumer_wait %[[P]][%[[I]]] converted :
+// CHECK: consumer_wait %[[P]][%[[I]]] at converted :
 // CHECK: %[[A:.*]] = nv_tileas.memdesc_slot %{{.*}} : <64x128xf8E4M3FN,
 // CHECK: %[[R:.*]] = nv_tileas.memdesc_reinterpret %{{.*}} : <128x128xf8E4M3FN,
 // CHECK-NEXT: nv_tileas.promoted_dot %[[A]], %[[R]],

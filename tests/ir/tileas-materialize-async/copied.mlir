@@ -4,7 +4,7 @@
 
 // 128 threads that copy, and one arrival for the bytes of the TMA load.
 // CHECK-LABEL: nv_tileaa.func @gathered(
-// CHECK: create_pipeline {{.*}} consumers 8 arrivals 129 :
+// CHECK: create_pipeline {{.*}} phases [full = 129, empty = 8] :
 // CHECK: agent_switch warps [8, 4]
 // CHECK: %[[C:.*]] = nv_tileas.async.pipeline.consumer_wait
 // CHECK-NEXT: nv_tileas.async.fence
@@ -62,7 +62,7 @@ nv_tileaa.func @gathered(%p0: !nv_tileaa.ptr<f16>, %q: !nv_tileaa.ptr<i32>, %n: 
 // Rows of a view that start at multiples of 8 bytes cannot be loaded by TMA, but by 8-byte copies. Computed elements
 // go through registers, and both kinds signal their completion.
 // CHECK-LABEL: nv_tileaa.func @both(
-// CHECK: create_pipeline {{.*}} consumers {{.*}} arrivals 132 :
+// CHECK: create_pipeline {{.*}} phases [full = 132, empty = {{[0-9]+}}] :
 // CHECK: }, {
 // CHECK: scf.for
 // CHECK: %[[Y:.*]] = arith.mulf

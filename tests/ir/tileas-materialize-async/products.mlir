@@ -5,7 +5,7 @@
 // CHECK-LABEL: nv_tileaa.func @carried(
 // CHECK: %[[A:.*]] = nv_tileas.alloc_tensor : <64x64xf16, {{.*}}, stages = [[S:[0-9]+]], align = 1024>
 // CHECK: %[[B:.*]] = nv_tileas.alloc_tensor : <64x64xf16, {{.*}}, stages = [[S]], align = 1024>
-// CHECK: %[[P:.*]] = nv_tileas.async.pipeline.create_pipeline %{{.*}} consumers 4 : {{.*}} -> <[[S]]>
+// CHECK: %[[P:.*]] = nv_tileas.async.pipeline.create_pipeline %{{.*}} phases [full = 1, empty = 4] : {{.*}} -> <[[S]]>
 // CHECK: %[[FIRST:.*]] = nv_tileas.async.pipeline.create_iterator %[[P]]
 // CHECK: nv_tileas.barrier
 // CHECK-DAG: nv_tileas.make_tiled_tma_desc

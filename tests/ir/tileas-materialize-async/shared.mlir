@@ -7,7 +7,7 @@
 // CHECK: %[[A:.*]] = nv_tileas.alloc_tensor : <64x64xf16, {{.*}}, stages = [[S:[0-9]+]], align = 1024>
 // CHECK: %[[B:.*]] = nv_tileas.alloc_tensor : <64x64xf16, {{.*}}, stages = [[S]], align = 1024>
 // CHECK: %[[C:.*]] = nv_tileas.alloc_tensor : <64x64xf16, {{.*}}, stages = [[S]], align = 1024>
-// CHECK: %[[P:.*]] = nv_tileas.async.pipeline.create_pipeline %{{.*}} consumers 4 : {{.*}} -> <[[S]]>
+// CHECK: %[[P:.*]] = nv_tileas.async.pipeline.create_pipeline %{{.*}} phases [full = 1, empty = 4] : {{.*}} -> <[[S]]>
 // CHECK-NOT: create_pipeline
 // CHECK: %[[R:.*]]:5 = scf.for {{.*}} iter_args(%[[X:.*]] = %{{.*}}, %[[Y:.*]] = %{{.*}}, %[[IT:.*]] = %{{.*}}, %[[LAST:.*]] = %{{.*}}, %[[STARTED:.*]] = %{{.*}})
 // CHECK: producer_acquire %[[P]][%[[IT]]] bytes 24576

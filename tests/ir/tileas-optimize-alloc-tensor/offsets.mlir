@@ -65,7 +65,7 @@ nv_tileaa.func @unused() {
 nv_tileaa.func @barriers(%x: f32) {
   %v = nv_tileas.splat %x : f32 -> tensor<1024xf32, #l>
   %bars = nv_tileas.alloc_tensor : !nv_tileas.memdesc<2xi64, #nv_tileas.shared_layout<offset = [1]>>
-  %pipe = nv_tileas.async.pipeline.create_pipeline %bars consumers 1 : !nv_tileas.memdesc<2xi64, #nv_tileas.shared_layout<offset = [1]>> -> !nv_tileas.pipeline<1>
+  %pipe = nv_tileas.async.pipeline.create_pipeline %bars phases [full = 1, empty = 1] : !nv_tileas.memdesc<2xi64, #nv_tileas.shared_layout<offset = [1]>> -> !nv_tileas.pipeline<1>
   %a = nv_tileas.alloc_tensor : !nv_tileas.memdesc<1024xf32, #s>
   nv_tileas.local_store %v, %a vector 4 : tensor<1024xf32, #l>, !nv_tileas.memdesc<1024xf32, #s>
   %it = nv_tileas.async.pipeline.create_iterator %pipe : !nv_tileas.pipeline<1>

@@ -3,7 +3,7 @@
 
 // CHECK: attributes {numWarps = 16 : i64, {{.*}}nv_tileas.max_registers = 128 : i64
 // CHECK: nv_tileas.async.pipeline.agent_switch warps [8, 4, 4] registers [216, 40, 40] {
-// CHECK: consumer_wait {{.*}} converted :
+// CHECK: consumer_wait {{.*}} at converted :
 // CHECK-NOT: local_transpose
 // CHECK: nv_tileas.promoted_dot
 // CHECK: }, {
@@ -14,7 +14,7 @@
 // CHECK: scf.for %{{.*}} = %{{.*}} to %arg1 step
 // CHECK-NEXT: consumer_wait %{{.*}}[%[[I:.*]]] :
 // CHECK: nv_tileas.local_transpose
-// CHECK-NEXT: producer_commit %{{.*}}[%[[I]]] converted :
+// CHECK-NEXT: producer_commit %{{.*}}[%[[I]]] at converted :
 // CHECK-NEXT: nv_tileas.async.pipeline.inc_iter %[[I]] of
 // CHECK-NOT: tiled_tma_load
 !left = !nv_tileaa.tiled_view<tile = [64, 128], memref<?x256xf8E4M3FN, strides = [256, 1]>, padding = zero>

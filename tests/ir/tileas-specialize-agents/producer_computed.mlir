@@ -3,7 +3,7 @@
 // outside the loop are computed before it, in layouts of the producer's warps.
 
 // CHECK-LABEL: nv_tileaa.func @scaled(
-// CHECK: create_pipeline {{.*}} consumers 8 arrivals [[ARRIVALS:5|9]] :
+// CHECK: create_pipeline {{.*}} phases [full = {{5|9}}, empty = 8] :
 // CHECK: agent_switch warps [8, {{[48]}}]
 // CHECK: consumer_wait
 // CHECK: async.dot

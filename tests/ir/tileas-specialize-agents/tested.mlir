@@ -20,7 +20,7 @@
 // ASYNC: consumer_wait
 
 // CHECK-LABEL: nv_tileaa.func @tested(
-// CHECK: create_pipeline {{.*}} arrivals [[ARRIVALS:5|9]] :
+// CHECK: create_pipeline {{.*}} phases [full = {{5|9}}, empty = 8] :
 // CHECK: agent_switch
 // CHECK-NOT: scf.if
 // CHECK: consumer_wait

@@ -183,14 +183,14 @@ pub(super) fn steps<'c>(op: OpRef<'c>) -> Vec<SyncStep<'c>> {
     }
 }
 
-/// Returns the op that gives the threads around `op` ownership of a stage, to fill it or to convert it for others:
+/// Returns the op that gives the threads around `op` ownership of a stage, to fill it or to change it for others:
 /// the last op before it in its block at which all of them wait.
 fn turn_of(op: OpRef<'_>) -> Option<usize> {
     let block = block_around(op)?;
-    let converts = ops_of(block).any(|o| ProducerCommitOp::cast(o).is_some_and(|c| c.converted()));
+    let passes_on = ops_of(block).any(|o| ProducerCommitOp::cast(o).is_some_and(|c| c.phase().is_some()));
     let gives = |o: &OpRef<'_>| {
         let empty = ProducerAcquireOp::cast(*o).is_some_and(|a| a.bytes().is_none());
-        empty || converts && ConsumerWaitOp::cast(*o).is_some_and(|w| !w.converted())
+        empty || passes_on && ConsumerWaitOp::cast(*o).is_some()
     };
     ops_of(block).take_while(|o| *o != op).filter(gives).last().map(op_key)
 }

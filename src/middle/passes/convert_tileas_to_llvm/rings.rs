@@ -1,19 +1,18 @@
 //! Pipelines: `mbarrier`s that count arrivals and bytes, the iterators that step through them, and the program of one
 //! thread.
 //!
-//! A pipeline of S stages has S 64-bit words for its *full* barriers, then S for *empty*, then, if a converter exists,
-//! S for *converted*:
+//! A pipeline of S stages has S 64-bit words for the barriers of its first phase, then S for the second, and so on:
 //!
 //! ```text
 //! offset in words:   0 ..             S ..             2S ..
 //!                    full[0..S]       empty[0..S]      converted[0..S]
 //! ```
 //!
-//! A barrier completes one phase after another, and a waiter names the parity of the phase. In round r a consumer
-//! waits for phase r of *full* or *converted*, and a producer for phase r - 1 of *empty*. All stages are empty at the
-//! beginning: a wait for the phase before the first returns at once.
+//! A barrier completes once per round, and a waiter names the parity of the round. In round r a consumer waits for
+//! round r of *full*, and a producer for round r - 1 of *empty*. All stages are empty at the beginning: a wait for the
+//! round before the first returns at once.
 //!
-//! An iterator is two 32-bit words, the values that most of its users need: the address of the stage's *full* barrier
+//! An iterator is two 32-bit words, the values that most of its users need: the address of the stage's first barrier
 //! and the parity of the round. Loops carry both. A step is an addition, a comparison and two predicated instructions.
 //! The address of the stage's data is linear in the address of the barrier.
 
@@ -25,12 +24,13 @@ use crate::dialect::{
         ProducerAcquireOp, ProducerCommitOp, StageOp,
     },
     pass::{Failed, fail},
+    phases::{self, Handover},
     rt::*,
 };
 
 /// The stages of a pipeline that its producer has filled or has begun to fill.
 pub(super) struct Filled<'c> {
-    /// The address of the first stage's *full* barrier.
+    /// The address of the first stage's first barrier.
     first: Val<'c>,
     stages: i64,
     /// The first stage that the producer has not begun to fill.
@@ -45,21 +45,21 @@ const NEVER: u32 = 1 << 31;
 /// The number of words of an iterator.
 pub(super) const ITERATOR_WORDS: usize = 2;
 
-/// An iterator: the address of its stage's *full* barrier, and the parity of the round.
+/// An iterator: the address of its stage's first barrier, and the parity of the round.
 #[derive(Clone, Copy)]
 struct Position<'c> {
-    full: Val<'c>,
+    barrier: Val<'c>,
     parity: Val<'c>,
 }
 
-/// A stage of a ring. A distance of eight bytes between *full* barriers corresponds to `bytes` bytes of stages.
+/// A stage of a ring. A distance of eight bytes between barriers corresponds to `bytes` bytes of stages.
 #[derive(Clone, Copy)]
 pub(super) struct Stage<'c> {
     /// The address of the first stage.
     pub first: Val<'c>,
     pub bytes: i64,
     pub pipeline: Val<'c>,
-    /// The address of the stage's *full* barrier.
+    /// The address of the stage's first barrier.
     pub barrier: Val<'c>,
 }
 
@@ -75,10 +75,8 @@ impl<'c> Lower<'c, '_> {
         };
         l.when(l.icmp(Cmp::Eq, self.thread, l.i32c(0)), || {
             for stage in 0..stages {
-                init(stage, op.arrivals().unwrap_or(1));
-                init(stages + stage, op.consumers());
-                if let Some(converters) = op.converters() {
-                    init(2 * stages + stage, converters);
+                for (phase, arrivals) in op.arrivals().into_iter().enumerate() {
+                    init(phase as i64 * stages + stage, arrivals);
                 }
             }
             // TMA loads arrive at these barriers through the async proxy.
@@ -92,19 +90,19 @@ impl<'c> Lower<'c, '_> {
     }
 
     pub(super) fn create_iterator(&mut self, op: CreateIteratorOp<'c>) -> Result<(), Failed> {
-        let full = self.scalar(op.op(), op.pipeline())?;
-        self.set_position(op.iterator(), Position { full, parity: self.l.i32c(0) });
+        let barrier = self.scalar(op.op(), op.pipeline())?;
+        self.set_position(op.iterator(), Position { barrier, parity: self.l.i32c(0) });
         Ok(())
     }
 
     pub(super) fn inc_iter(&mut self, op: IncIterOp<'c>) -> Result<(), Failed> {
         let bytes = stages(op.op(), op.pipeline())? * BARRIER;
         let first = self.scalar(op.op(), op.pipeline())?;
-        let Position { full, parity } = self.position(op.op(), op.iterator())?;
+        let Position { barrier, parity } = self.position(op.op(), op.iterator())?;
         let l = &self.l;
-        let (full, parity) = match self.ring_positions.step_from(op.iterator()) {
-            Wraps::Never => (l.add(full, l.i32c(BARRIER)), parity),
-            Wraps::Always => (l.add(full, l.i32c(BARRIER - bytes)), l.bin("xor", parity, l.i32c(1))),
+        let (barrier, parity) = match self.ring_positions.step_from(op.iterator()) {
+            Wraps::Never => (l.add(barrier, l.i32c(BARRIER)), parity),
+            Wraps::Always => (l.add(barrier, l.i32c(BARRIER - bytes)), l.bin("xor", parity, l.i32c(1))),
             Wraps::Sometimes => {
                 let end = l.add(first, l.i32c(bytes));
                 // Wraps to the first stage, in a round of the other parity. Written with predicates: LLVM and ptxas
@@ -114,20 +112,20 @@ impl<'c> Lower<'c, '_> {
                      @around sub.u32 $0, $0, {bytes}; @around xor.b32 $1, $1, 1; }}"
                 );
                 let words = Some(l.structure(&[l.i32, l.i32]));
-                let next = l.asm(&text, "=&r,=&r,r,r,r", words, &[full, parity, end], true);
+                let next = l.asm(&text, "=&r,=&r,r,r,r", words, &[barrier, parity, end], true);
                 let next = next.expect("asm with a result");
                 (l.field(next, l.i32, 0), l.field(next, l.i32, 1))
             }
         };
-        self.set_position(op.next(), Position { full, parity });
+        self.set_position(op.next(), Position { barrier, parity });
         Ok(())
     }
 
     pub(super) fn stage(&mut self, op: StageOp<'c>) -> Result<(), Failed> {
         let first = self.scalar(op.op(), pipeline_of(op.op(), op.iterator())?)?;
-        let Position { full, .. } = self.position(op.op(), op.iterator())?;
+        let Position { barrier, .. } = self.position(op.op(), op.iterator())?;
         let l = &self.l;
-        let index = l.bin("lshr", l.bin("sub", full, first), l.i32c(BARRIER.ilog2().into()));
+        let index = l.bin("lshr", l.bin("sub", barrier, first), l.i32c(BARRIER.ilog2().into()));
         self.values.insert(key(op.index()), Lowered::Scalar(index));
         Ok(())
     }
@@ -136,7 +134,7 @@ impl<'c> Lower<'c, '_> {
     pub(super) fn stage_at(&self, memory: Val<'c>, bytes: i64, index: Val<'c>) -> Result<Option<Stage<'c>>, Failed> {
         let Some(op) = defining_op(index).and_then(StageOp::cast) else { return Ok(None) };
         let pipeline = pipeline_of(op.op(), op.iterator())?;
-        let Position { full: barrier, .. } = self.position(op.op(), op.iterator())?;
+        let Position { barrier, .. } = self.position(op.op(), op.iterator())?;
         Ok(Some(Stage { first: memory, bytes, pipeline, barrier }))
     }
 
@@ -159,10 +157,11 @@ impl<'c> Lower<'c, '_> {
     }
 
     pub(super) fn producer_acquire(&mut self, op: ProducerAcquireOp<'c>) -> Result<(), Failed> {
-        let Position { full, parity } = self.position(op.op(), op.iterator())?;
-        let empty = self.empty_of(op.op(), op.pipeline(), full)?;
+        let at = self.position(op.op(), op.iterator())?;
+        let empty = self.barrier_of(Handover::Acquire(op), at)?;
+        let full = self.barrier_at(op.op(), op.pipeline(), at, phases::FULL)?;
         let l = &self.l;
-        self.wait_for(empty, l.bin("xor", parity, l.i32c(1)));
+        self.wait_for(empty, l.bin("xor", at.parity, l.i32c(1)));
         if let Some(bytes) = op.bytes() {
             let text = format!("mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], {bytes};");
             l.asm(&text, "r,~{memory}", None, &[full], false);
@@ -175,32 +174,32 @@ impl<'c> Lower<'c, '_> {
     /// Arrives for the stores of a warp, by one lane after all lanes have stored. With `copies`, each thread arrives
     /// separately when its copies complete.
     pub(super) fn producer_commit(&mut self, op: ProducerCommitOp<'c>) -> Result<(), Failed> {
-        let Position { full, .. } = self.position(op.op(), op.iterator())?;
+        let at = self.position(op.op(), op.iterator())?;
         let l = &self.l;
         if op.copies() {
+            let barrier = self.barrier_of(Handover::Commit(op), at)?;
             // `noinc`: the barrier's count, set at initialization, already includes this arrival.
-            l.asm("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [$0];", "r,~{memory}", None, &[full], false);
+            l.asm("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [$0];", "r,~{memory}", None, &[barrier], false);
             return Ok(());
         }
         // Tensor cores read the stage through the async proxy.
         l.asm("fence.proxy.async.shared::cta;", "~{memory}", None, &[], false);
         l.asm("bar.warp.sync -1;", "~{memory}", None, &[], false);
         let first = l.icmp(Cmp::Eq, self.lane, l.i32c(0));
-        let barrier = self.ready_of(op.op(), op.pipeline(), full, op.converted())?;
+        let barrier = self.barrier_of(Handover::Commit(op), at)?;
         l.asm("@$1 mbarrier.arrive.shared::cta.b64 _, [$0];", "r,b,~{memory}", None, &[barrier, first], false);
         Ok(())
     }
 
     pub(super) fn consumer_wait(&mut self, op: ConsumerWaitOp<'c>) -> Result<(), Failed> {
-        let Position { full, parity } = self.position(op.op(), op.iterator())?;
-        let barrier = self.ready_of(op.op(), op.pipeline(), full, op.converted())?;
-        self.wait_for(barrier, parity);
+        let at = self.position(op.op(), op.iterator())?;
+        self.wait_for(self.barrier_of(Handover::Wait(op), at)?, at.parity);
         self.values.insert(key(op.token()), Lowered::Nothing);
         Ok(())
     }
 
     pub(super) fn consumer_release(&mut self, op: ConsumerReleaseOp<'c>) -> Result<(), Failed> {
-        let Position { full, .. } = self.position(op.op(), op.iterator())?;
+        let at = self.position(op.op(), op.iterator())?;
         let predicate = op.predicate().map(|p| self.scalar(op.op(), p)).transpose()?;
         let l = &self.l;
         if !rings::only_multiplied(op.op(), op.pipeline()) {
@@ -210,7 +209,7 @@ impl<'c> Lower<'c, '_> {
         let first = l.icmp(Cmp::Eq, self.lane, l.i32c(0));
         let predicate = self.both(predicate, Some(first)).expect("one of the two is there");
         let Some(after) = op.after() else {
-            let empty = self.empty_of(op.op(), op.pipeline(), full)?;
+            let empty = self.barrier_of(Handover::Release(op), at)?;
             l.asm("@$1 mbarrier.arrive.shared::cta.b64 _, [$0];", "r,b,~{memory}", None, &[empty, predicate], false);
             return Ok(());
         };
@@ -218,8 +217,8 @@ impl<'c> Lower<'c, '_> {
         // Neither LLVM nor ptxas knows this, so the release cannot move before the computation of `after`.
         let registers = self.fragment(op.op(), after)?;
         let word = |v: Val<'c>| if ty(v) == l.i32 { v } else { l.cast("bitcast", v, l.i32) };
-        let empty = stages(op.op(), op.pipeline())? * BARRIER;
-        let mut args = vec![full, predicate];
+        let empty = offset_of(op.op(), op.pipeline(), Handover::Release(op).phase())?;
+        let mut args = vec![at.barrier, predicate];
         args.extend([registers.first(), registers.last()].into_iter().flatten().map(|v| word(*v)));
         let text = format!(
             "{{ .reg .b32 a; or.b32 a, $2, $3; and.b32 a, a, $0; and.b32 a, a, {NEVER:#x}; add.u32 a, a, $0; \
@@ -253,47 +252,53 @@ impl<'c> Lower<'c, '_> {
     /// Waits until every stage is full, each in the last round in which its producer has reached it.
     pub(super) fn wait_for_filled(&self, filled: &Filled<'c>) {
         let l = &self.l;
-        let Position { full, parity } = filled.next;
+        let Position { barrier: next, parity } = filled.next;
         let before = l.bin("xor", parity, l.i32c(1));
         for stage in 0..filled.stages {
             let barrier = l.add(filled.first, l.i32c(stage * BARRIER));
-            let in_this_round = l.icmp(Cmp::Ult, barrier, full);
+            let in_this_round = l.icmp(Cmp::Ult, barrier, next);
             self.wait_for(barrier, l.select(in_this_round, parity, before));
         }
     }
 
     fn position(&self, op: OpRef<'c>, iterator: Val<'c>) -> Result<Position<'c>, Failed> {
         match self.fragment(op, iterator)?[..] {
-            [full, parity] => Ok(Position { full, parity }),
+            [barrier, parity] => Ok(Position { barrier, parity }),
             _ => Err(fail(op, "not an iterator")),
         }
     }
 
     fn set_position(&mut self, iterator: Val<'c>, position: Position<'c>) {
-        self.set_all(iterator, vec![position.full, position.parity]);
+        self.set_all(iterator, vec![position.barrier, position.parity]);
     }
 
-    /// The address of a stage's *empty* barrier, given the address of its *full* barrier.
-    fn empty_of(&self, op: OpRef<'c>, pipeline: Val<'c>, full: Val<'c>) -> Result<Val<'c>, Failed> {
-        Ok(self.l.add(full, self.l.i32c(stages(op, pipeline)? * BARRIER)))
+    /// The address of the barrier for which an op waits or at which it arrives.
+    fn barrier_of(&self, op: Handover<'c>, at: Position<'c>) -> Result<Val<'c>, Failed> {
+        self.barrier_at(op.op(), op.pipeline(), at, op.phase())
     }
 
-    /// The address of the barrier that consumers wait for: *full*, or *converted* of the same stage if `converted` is
-    /// set.
-    fn ready_of(&self, op: OpRef<'c>, pipeline: Val<'c>, full: Val<'c>, converted: bool) -> Result<Val<'c>, Failed> {
-        if !converted {
-            return Ok(full);
-        }
-        Ok(self.l.add(full, self.l.i32c(2 * stages(op, pipeline)? * BARRIER)))
+    /// The address of a phase's barrier of the stage at `at`.
+    fn barrier_at(&self, op: OpRef<'c>, pipeline: Val<'c>, at: Position<'c>, phase: &str) -> Result<Val<'c>, Failed> {
+        Ok(match offset_of(op, pipeline, phase)? {
+            0 => at.barrier,
+            offset => self.l.add(at.barrier, self.l.i32c(offset)),
+        })
     }
 
-    /// Waits until the phase with this parity is complete.
+    /// Waits until the round with this parity is complete.
     fn wait_for(&self, barrier: Val<'c>, parity: Val<'c>) {
         let text = "{ .reg .pred done; \
                     again: mbarrier.try_wait.parity.shared::cta.b64 done, [$0], $1; \
                     @!done bra again; }";
         self.l.asm(text, "r,r,~{memory}", None, &[barrier, parity], false);
     }
+}
+
+/// The bytes from a stage's first barrier to the barrier of a phase.
+fn offset_of<'c>(op: OpRef<'c>, pipeline: Val<'c>, phase: &str) -> Result<i64, Failed> {
+    let number = phases::number(pipeline, phase);
+    let number = number.ok_or_else(|| fail(op, format!("the pipeline has no phase '{phase}'")))?;
+    Ok(number as i64 * stages(op, pipeline)? * BARRIER)
 }
 
 fn stages<'c>(op: OpRef<'c>, pipeline: Val<'c>) -> Result<i64, Failed> {

@@ -22,12 +22,13 @@ use crate::dialect::{
         ProducerCommitOp, ProducerTokenType, PromotedDotOp, StageOp, YieldOp,
     },
     pass::{Failed, fail},
+    phases,
     rt::*,
     upstream::Scf,
 };
 use melior::{
     Context,
-    ir::{Region, Type, attribute::IntegerAttribute, r#type::IntegerType},
+    ir::{Attribute, Region, Type, attribute::IntegerAttribute, r#type::IntegerType},
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::Cell;
@@ -173,7 +174,7 @@ impl<'c> Stream<'c> {
             self.wait_for(&b, &accs, 0)?;
             if let Some(ring) = &self.ring {
                 let (last, started) = (result(new, number + 1 + 2 * i), result(new, number + 2 + 2 * i));
-                ConsumerReleaseOp::build(&b, ring.pipeline, last, Some(started), None).map_err(error)?;
+                ConsumerReleaseOp::build(&b, ring.pipeline, last, Some(started), None, None).map_err(error)?;
             }
         }
         Ok(index.map(|_| result(new, number)))
@@ -343,7 +344,7 @@ impl<'c> Stream<'c> {
                 b.set_before(place);
                 Some(last)
             });
-            ConsumerReleaseOp::build(&b, ring.pipeline, it, None, after).map_err(error)?;
+            ConsumerReleaseOp::build(&b, ring.pipeline, it, None, after, None).map_err(error)?;
         }
         b.set_before(dot.op());
         let next = self.next(&b, dot.op(), index)?;
@@ -365,7 +366,7 @@ impl<'c> Stream<'c> {
             self.wait_for(&b, &awaited, 0)?;
         }
         if let (Some(ring), Some(it)) = (&self.ring, index) {
-            ConsumerReleaseOp::build(&b, ring.pipeline, it, None, None).map_err(|e| fail(place, e.to_string()))?;
+            ConsumerReleaseOp::build(&b, ring.pipeline, it, None, None, None).map_err(|e| fail(place, e.to_string()))?;
         }
         let next = self.next(&b, place, index)?;
         placed.erase();
@@ -402,7 +403,7 @@ impl<'c> Stream<'c> {
 
     fn release(&self, b: &Builder<'c>, op: OpRef<'c>, last: Option<(Val<'c>, Val<'c>)>) -> Result<(), Failed> {
         let (Some(ring), Some((last, started))) = (&self.ring, last) else { return Ok(()) };
-        ConsumerReleaseOp::build(b, ring.pipeline, last, Some(started), None).map_err(|e| fail(op, e.to_string()))?;
+        ConsumerReleaseOp::build(b, ring.pipeline, last, Some(started), None, None).map_err(|e| fail(op, e.to_string()))?;
         Ok(())
     }
 
@@ -470,8 +471,13 @@ impl<'c> Stream<'c> {
         converted: bool,
     ) -> Result<(), Failed> {
         let waited = ConsumerTokenType::get(op.location()).ok_or_else(|| fail(op, "cannot build the token type"))?;
-        ConsumerWaitOp::build(b, waited.into(), ring.pipeline, it, converted).map_err(|e| fail(op, e.to_string()))?;
+        let phase = converted.then(|| self.converted());
+        ConsumerWaitOp::build(b, waited.into(), ring.pipeline, it, phase).map_err(|e| fail(op, e.to_string()))?;
         Ok(())
+    }
+
+    fn converted(&self) -> Attribute<'c> {
+        string_to_attr(self.context, phases::CONVERTED)
     }
 
     /// Writes the region of the converter's warps.
@@ -491,7 +497,7 @@ impl<'c> Stream<'c> {
         let slots = self.slots(&inside, placed, ring, it)?;
         let warps = self.plan.converter_warps();
         convert_stage::convert(&inside, &placed.group, &slots, warps)?;
-        ProducerCommitOp::build(&inside, ring.pipeline, it, false, true).map_err(error)?;
+        ProducerCommitOp::build(&inside, ring.pipeline, it, false, Some(self.converted())).map_err(error)?;
         YieldOp::build(&inside, &[]).map_err(error)?;
         let [warps, fast] = [warps.into(), 0].map(|n| i64_attr(self.context, n));
         ProduceOneOp::build(b, &[], warps, fast, false, true, region).map_err(error)?;
@@ -569,7 +575,7 @@ impl<'c> Stream<'c> {
         }
         inside.set_location(op.location());
         let token = ProducerTokenType::get(op.location()).ok_or_else(|| fail(op, "cannot build the token type"))?;
-        ProducerAcquireOp::build(&inside, token.into(), ring.pipeline, it, None).map_err(error)?;
+        ProducerAcquireOp::build(&inside, token.into(), ring.pipeline, it, None, None).map_err(error)?;
         let slots = self.slots(&inside, placed, ring, it)?;
         for ((side, one), map) in computed().zip(values) {
             let slot = slots[*side];
@@ -588,7 +594,7 @@ impl<'c> Stream<'c> {
         let (copies, stores) = placed.group.by_threads();
         for copies in [false, true].into_iter().zip([stores, copies]).filter(|(_, any)| *any).map(|(copies, _)| copies)
         {
-            ProducerCommitOp::build(&inside, ring.pipeline, it, copies, false).map_err(error)?;
+            ProducerCommitOp::build(&inside, ring.pipeline, it, copies, None).map_err(error)?;
         }
         YieldOp::build(&inside, &[]).map_err(error)?;
         let [warps, fast] = [first.by.warps(), first.by.fast()].map(|n| i64_attr(self.context, n));
@@ -615,7 +621,7 @@ impl<'c> Stream<'c> {
         let bytes: i64 = placed.group.copies(ready).map(|(_, c)| i64::from(c.bytes)).sum();
         let token = ProducerTokenType::get(op.location()).ok_or_else(|| fail(op, "cannot build the token type"))?;
         let acquired =
-            ProducerAcquireOp::build(&inside, token.into(), ring.pipeline, it, Some(i64_attr(self.context, bytes)))
+            ProducerAcquireOp::build(&inside, token.into(), ring.pipeline, it, Some(i64_attr(self.context, bytes)), None)
                 .map_err(error)?;
         let slots = self.slots(&inside, placed, ring, it)?;
         // `maps` covers the loads of both cases.

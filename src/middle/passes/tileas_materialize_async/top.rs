@@ -11,6 +11,7 @@ use crate::{
             PipelineType,
         },
         pass::{Failed, fail},
+        phases,
         rt::*,
         shared_memory::{ALIGNMENT, REUSE, aligned_storage_type, shared_layout, vector_of, with_stages},
     },
@@ -61,16 +62,17 @@ impl<'c> PipelinedRing<'c> {
         let barriers = AllocTensorOp::build(top, barriers.into(), None).map_err(error)?.result();
         let pipeline = PipelineType::get(op.location(), stages)
             .ok_or_else(|| fail(op, "cannot build a pipeline of that many stages"))?;
-        let consumers = i64_attr(context, plan.consumer_warps().into());
         // Arrivals: one of the thread that announces TMA loads, one of each warp that stores, and one of each thread
         // that copies.
         let announces = i64::from(group.copies(true).next().is_some());
         let (copies, stores) = group.by_threads();
         let each = i64::from(stores) + if copies { THREADS } else { 0 };
-        let arrivals =
-            group.producer_computed().next().map(|(_, tile)| i64_attr(context, tile.by.warps() * each + announces));
-        let converters = converted.then(|| i64_attr(context, plan.converter_warps().into()));
-        let pipeline = CreatePipelineOp::build(top, pipeline.into(), barriers, consumers, arrivals, converters);
+        let arrivals = group.producer_computed().next().map_or(1, |(_, tile)| tile.by.warps() * each + announces);
+        let mut phases = vec![(phases::FULL, arrivals), (phases::EMPTY, plan.consumer_warps().into())];
+        phases.extend(converted.then(|| (phases::CONVERTED, plan.converter_warps().into())));
+        let (names, arrivals): (Vec<&str>, Vec<i64>) = phases.into_iter().unzip();
+        let (names, arrivals) = (strings_to_attr(context, &names), i64s_to_attr(context, &arrivals));
+        let pipeline = CreatePipelineOp::build(top, pipeline.into(), barriers, names, arrivals);
         let pipeline = pipeline.map_err(error)?.pipeline();
         let first = CreateIteratorOp::build(top, iterator_type(op)?, pipeline).map_err(error)?.iterator();
         Ok(Some(Self { pipeline, converted, storages, first }))

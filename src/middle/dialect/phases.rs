@@ -1,0 +1,79 @@
+//! The phases of a pipeline's stages, and the ops that wait for a phase or arrive at one.
+//!
+//! A pipeline has any number of phases, named by its `create_pipeline`. An op of a pipeline refers to one of them by
+//! name, or by default to the phase in which such an op usually takes part.
+
+use super::{
+    nv_tileas::{ConsumerReleaseOp, ConsumerWaitOp, CreatePipelineOp, ProducerAcquireOp, ProducerCommitOp},
+    rt::*,
+};
+
+/// The phase that copies and stores of the producer complete.
+pub const FULL: &str = "full";
+/// The phase that the last readers of a stage complete.
+pub const EMPTY: &str = "empty";
+/// The phase that warps complete that convert a stage for the dots.
+pub const CONVERTED: &str = "converted";
+
+/// An op that waits for a phase of a stage or arrives at one.
+#[derive(Clone, Copy)]
+pub enum Handover<'c> {
+    Acquire(ProducerAcquireOp<'c>),
+    Commit(ProducerCommitOp<'c>),
+    Wait(ConsumerWaitOp<'c>),
+    Release(ConsumerReleaseOp<'c>),
+}
+
+impl<'c> Handover<'c> {
+    pub fn cast(op: OpRef<'c>) -> Option<Self> {
+        let acquire = ProducerAcquireOp::cast(op).map(Self::Acquire);
+        let commit = || ProducerCommitOp::cast(op).map(Self::Commit);
+        let wait = || ConsumerWaitOp::cast(op).map(Self::Wait);
+        let release = || ConsumerReleaseOp::cast(op).map(Self::Release);
+        acquire.or_else(commit).or_else(wait).or_else(release)
+    }
+
+    pub fn op(self) -> OpRef<'c> {
+        match self {
+            Self::Acquire(x) => x.op(),
+            Self::Commit(x) => x.op(),
+            Self::Wait(x) => x.op(),
+            Self::Release(x) => x.op(),
+        }
+    }
+
+    pub fn pipeline(self) -> Val<'c> {
+        match self {
+            Self::Acquire(x) => x.pipeline(),
+            Self::Commit(x) => x.pipeline(),
+            Self::Wait(x) => x.pipeline(),
+            Self::Release(x) => x.pipeline(),
+        }
+    }
+
+    pub fn iterator(self) -> Val<'c> {
+        match self {
+            Self::Acquire(x) => x.iterator(),
+            Self::Commit(x) => x.iterator(),
+            Self::Wait(x) => x.iterator(),
+            Self::Release(x) => x.iterator(),
+        }
+    }
+
+    /// The phase for which the op waits or at which it arrives. An acquire that announces bytes also arrives at
+    /// [`FULL`].
+    pub fn phase(self) -> &'c str {
+        match self {
+            Self::Acquire(x) => x.phase().unwrap_or(EMPTY),
+            Self::Commit(x) => x.phase().unwrap_or(FULL),
+            Self::Wait(x) => x.phase().unwrap_or(FULL),
+            Self::Release(x) => x.phase().unwrap_or(EMPTY),
+        }
+    }
+}
+
+/// The number of a phase of a pipeline, or `None` if the pipeline does not have it or is not created in this function.
+pub fn number(pipeline: Val<'_>, phase: &str) -> Option<usize> {
+    let created = defining_op(pipeline).and_then(CreatePipelineOp::cast)?;
+    created.phases().into_iter().position(|name| name == phase)
+}
