@@ -7,32 +7,32 @@ def NvTileAS_AgentSwitchOp : NvTileAS_Op<"async.pipeline.agent_switch", NvTileAA
     [RecursiveMemoryEffects, NoRegionArguments, NoTerminator, ThreadScopeOpInterface]> {
   let summary = "agents: groups of warps that run different programs at the same time";
   let description = [{
-    Region `i` is run by `warps[i]` warps. The regions take consecutive warps, from the first warp of the CTA;
-    remaining warps do nothing. Inside a region, warps, threads and barriers are numbered within the agent, layouts
+    Agent `i` runs region `i`. The agents take consecutive warps, from the first warp of the CTA; remaining warps do
+    nothing. Inside a region, warps, threads and barriers are numbered within the agent, layouts
     refer to the agent's warps, and "uniform" means equal in all threads of the agent.
 
     A region may use scalars, views, tokens and memory descriptors from outside, which are the same in all threads. It
     must not use tensors in registers from outside. Results leave an agent only through memory. Agents do not
     synchronize at the end: later code that reads what another agent wrote needs a CTA barrier.
 
-    With `registers`, each thread of agent `i` has `registers[i]` registers from the start of its region. They come
-    from the registers that the CTA has at launch. In this case each agent consists of whole warpgroups (four aligned
-    warps).
+    If the agents have `registers`, each of their threads has that many from the start of its region. They come from
+    the registers that the CTA has at launch. The hardware moves registers between warpgroups (four aligned warps). An
+    agent then consists of whole warpgroups, or is a part of one, and agents of one warpgroup have equal counts.
 
     ```mlir
-    nv_tileas.async.pipeline.agent_switch warps [1, 4] {
+    nv_tileas.async.pipeline.agent_switch agents [<"first", warps = 1>, <"others", warps = 4>] {
       nv_tileas.local_store %x, %m vector 4 : tensor<128xf32, #one_warp>, !nv_tileas.memdesc<128xf32, #s>
     }, {
       nv_tileas.barrier   // of the four warps
     }
     ```
   }];
-  let arguments = (ins DenseI64ArrayAttr:$warps, OptionalAttr<DenseI64ArrayAttr>:$registers);
-  let regions = (region VariadicRegion<SizedRegion<1>>:$agents);
-  let assemblyFormat = "`warps` $warps (`registers` $registers^)? $agents attr-dict";
+  let arguments = (ins ArrayAttr:$agents);
+  let regions = (region VariadicRegion<SizedRegion<1>>:$programs);
+  let assemblyFormat = "`agents` custom<Agents>($agents) $programs attr-dict";
   let moreDeclarations = [{
     int64_t getFirstWarp(unsigned region);
-    int64_t getWarpCount(unsigned region) { return getWarps()[region]; }
+    int64_t getWarpCount(unsigned region);
     bool runsConcurrently() { return true; }
   }];
   let hasVerifier = 1;

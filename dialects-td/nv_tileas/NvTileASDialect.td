@@ -99,6 +99,51 @@ def NvTileAS_SharedLayoutAttr : NvTileAS_Attr<"SharedLayout", "shared_layout"> {
   let genVerifyDecl = 1;
 }
 
+def NvTileAS_AgentAttr : NvTileAS_Attr<"Agent", "agent"> {
+  let summary = "an agent: a number of warps that run a program of their own";
+  let description = [{
+    With `registers`, each thread has that many registers while the agent runs.
+
+    ```mlir
+    #nv_tileas.agent<"consumers", warps = 8, registers = 240>
+    ```
+  }];
+  let parameters = (ins
+    StringRefParameter<"name, different from those of other agents">:$name,
+    "int64_t":$warps,
+    OptionalParameter<"std::optional<int64_t>">:$registers);
+  let assemblyFormat = "`<` $name `,` `warps` `=` $warps (`,` `registers` `=` $registers^)? `>`";
+  let genVerifyDecl = 1;
+}
+
+def NvTileAS_DotPlanAttr : NvTileAS_Attr<"DotPlan", "dot_plan"> {
+  let summary = "the plan of a kernel's warp-specialized dots";
+  let description = [{
+    `tileaa-plan-dots` chooses the plan, and the passes that assign layouts to dots, make copies asynchronous and
+    divide the work among agents follow it. The first agent consists of the consumers, whose warpgroups divide each
+    dot: `groups` gives their number along the rows and along the columns. Each other agent runs the regions that carry
+    its name.
+
+    `columns` is the maximum number of columns of an instruction, `stages` the number of stages of each ring,
+    `launch_registers` the number of registers of each thread at launch, and `scratch` the bytes of shared memory that
+    a layout conversion may use in addition to the rings.
+
+    ```mlir
+    #nv_tileas.dot_plan<groups = [2, 1], columns = 256, stages = 4, scratch = 8192, launch_registers = 168,
+      agents = [<"consumers", warps = 8, registers = 240>, <"producer", warps = 4, registers = 24>]>
+    ```
+  }];
+  let parameters = (ins
+    ArrayRefParameter<"int64_t", "consumer warpgroups along the rows and columns">:$groups,
+    "int64_t":$columns, "int64_t":$stages, "int64_t":$scratch, "int64_t":$launch_registers,
+    "::mlir::ArrayAttr":$agents);
+  let assemblyFormat = [{
+    `<` `groups` `=` `[` $groups `]` `,` `columns` `=` $columns `,` `stages` `=` $stages `,` `scratch` `=` $scratch
+    `,` `launch_registers` `=` $launch_registers `,` `agents` `=` custom<Agents>($agents) `>`
+  }];
+  let genVerifyDecl = 1;
+}
+
 def NvTileAS_MmaAttr : NvTileAS_Attr<"Mma", "mma"> {
   let summary = "instruction of a dot, such as `#nv_tileas.mma<sync, [16, 8, 16]>`";
   let description = [{

@@ -113,7 +113,7 @@ def NvTileAS_ProducerAcquireOp : NvTileAS_Op<"async.pipeline.producer_acquire", 
       OptionalAttr<ConfinedAttr<I64Attr, [IntNonNegative]>>:$bytes, OptionalAttr<StrAttr>:$phase);
   let results = (outs NvTileAS_ProducerTokenType:$token);
   let assemblyFormat = [{
-    $pipeline `[` $iterator `]` (`bytes` $bytes^)? (`at` custom<Phase>($phase)^)? attr-dict `:` type($pipeline)
+    $pipeline `[` $iterator `]` (`bytes` $bytes^)? (`at` custom<Name>($phase)^)? attr-dict `:` type($pipeline)
   }];
   let moreDeclarations = [{ llvm::StringRef getPhaseName() { return getPhase().value_or("empty"); } }];
   let hasVerifier = 1;
@@ -133,7 +133,7 @@ def NvTileAS_ProducerCommitOp : NvTileAS_Op<"async.pipeline.producer_commit", Nv
   let arguments = (ins NvTileAS_PipelineType:$pipeline, NvTileAS_PipelineIteratorType:$iterator, UnitAttr:$copies,
       OptionalAttr<StrAttr>:$phase);
   let assemblyFormat = [{
-    $pipeline `[` $iterator `]` (`copies` $copies^)? (`at` custom<Phase>($phase)^)? attr-dict `:` type($pipeline)
+    $pipeline `[` $iterator `]` (`copies` $copies^)? (`at` custom<Name>($phase)^)? attr-dict `:` type($pipeline)
   }];
   let moreDeclarations = [{ llvm::StringRef getPhaseName() { return getPhase().value_or("full"); } }];
   let hasVerifier = 1;
@@ -144,7 +144,7 @@ def NvTileAS_ConsumerWaitOp : NvTileAS_Op<"async.pipeline.consumer_wait", NvTile
   let arguments = (ins NvTileAS_PipelineType:$pipeline, NvTileAS_PipelineIteratorType:$iterator,
       OptionalAttr<StrAttr>:$phase);
   let results = (outs NvTileAS_ConsumerTokenType:$token);
-  let assemblyFormat = "$pipeline `[` $iterator `]` (`at` custom<Phase>($phase)^)? attr-dict `:` type($pipeline)";
+  let assemblyFormat = "$pipeline `[` $iterator `]` (`at` custom<Name>($phase)^)? attr-dict `:` type($pipeline)";
   let moreDeclarations = [{ llvm::StringRef getPhaseName() { return getPhase().value_or("full"); } }];
   let hasVerifier = 1;
 }
@@ -160,7 +160,7 @@ def NvTileAS_ConsumerReleaseOp : NvTileAS_Op<"async.pipeline.consumer_release", 
   let arguments = (ins NvTileAS_PipelineType:$pipeline, NvTileAS_PipelineIteratorType:$iterator,
       Optional<I1>:$predicate, Optional<NvTileAS_Tensor>:$after, OptionalAttr<StrAttr>:$phase);
   let assemblyFormat = [{
-    $pipeline `[` $iterator `]` (`at` custom<Phase>($phase)^)? (`if` $predicate^)?
+    $pipeline `[` $iterator `]` (`at` custom<Name>($phase)^)? (`if` $predicate^)?
     (`after` $after^ `:` type($after) `,`)? attr-dict `:` type($pipeline)
   }];
   let moreDeclarations = [{ llvm::StringRef getPhaseName() { return getPhase().value_or("empty"); } }];
@@ -170,23 +170,27 @@ def NvTileAS_ConsumerReleaseOp : NvTileAS_Op<"async.pipeline.consumer_release", 
 def NvTileAS_ElectOp : NvTileAS_Op<"async.elect", NvTileAA_Program,
     [RecursiveMemoryEffects, NoRegionArguments, NoTerminator, SingleBlock]> {
   let summary = "a region that only the first thread of the agent runs, or of the CTA without agents";
-  let description = "The region must not contain barriers. Other threads do not wait for its end.";
+  let description = [{
+    The region must not contain barriers. Other threads do not wait for its end. Before `tileas-specialize-agents`, `of`
+    names the agent that is to run the region; the default is the producer.
+  }];
+  let arguments = (ins OptionalAttr<StrAttr>:$agent);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$body attr-dict";
+  let assemblyFormat = "(`of` custom<Name>($agent)^)? $body attr-dict";
   let hasRegionVerifier = 1;
 }
 
 def NvTileAS_ProduceOneOp : NvTileAS_Op<"async.pipeline.produce_one", NvTileAA_Program,
     [RecursiveMemoryEffects, NoRegionArguments, SingleBlock, ThreadScopeOpInterface]> {
-  let summary = "a region of the producer's warps that fills a stage, placed where the stage is needed";
+  let summary = "a region of another agent's warps that fills or changes a stage, placed where the stage is needed";
   let description = [{
     The region is run by `warps` warps, and layouts inside it refer to these warps. It ends with a `yield`: of the tile
     that it computes, as an operand of a dot, or without an operand if it stores the tile to a stage of a ring. `fast`
     is the dimension along which the tile is contiguous in its stage.
 
-    With `or_copy` the tile is a load of a view, and TMA loads it if `tma_ready` holds for the view. With `converts`
-    the warps convert a stage that others have filled, and are an agent by themselves. The region may use scalars,
-    views and memory descriptors from outside, but no tensors in registers.
+    With `or_copy` the tile is a load of a view, and TMA loads it if `tma_ready` holds for the view. `of` names the
+    agent of the region; the default is the producer. Regions of other agents change stages that others have filled.
+    The region may use scalars, views and memory descriptors from outside, but no tensors in registers.
 
     `tileas-specialize-agents` moves the region to another agent; it cannot be lowered in place.
 
@@ -198,11 +202,12 @@ def NvTileAS_ProduceOneOp : NvTileAS_Op<"async.pipeline.produce_one", NvTileAA_P
     ```
   }];
   let arguments = (ins ConfinedAttr<I64Attr, [IntPositive]>:$warps, ConfinedAttr<I64Attr, [IntNonNegative]>:$fast,
-      UnitAttr:$or_copy, UnitAttr:$converts);
+      UnitAttr:$or_copy, OptionalAttr<StrAttr>:$agent);
   let results = (outs Optional<AnyRankedTensor>:$tile);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    `warps` $warps `fast` $fast (`or_copy` $or_copy^)? (`converts` $converts^)? $body attr-dict (`:` type($tile)^)?
+    `warps` $warps `fast` $fast (`or_copy` $or_copy^)? (`of` custom<Name>($agent)^)? $body attr-dict
+    (`:` type($tile)^)?
   }];
   let moreDeclarations = [{
     int64_t getFirstWarp(unsigned) { return 0; }

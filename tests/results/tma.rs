@@ -88,7 +88,7 @@ gpu.module @m {{
     %scratch = nv_tileas.alloc_tensor : !scratch
     %pipe = nv_tileas.async.pipeline.create_pipeline %bars phases [full = 1, empty = 1] : !bars -> !nv_tileas.pipeline<2>
     nv_tileas.barrier
-    nv_tileas.async.pipeline.agent_switch warps [1, 1] {{
+    nv_tileas.async.pipeline.agent_switch agents [<"consumers", warps = 1>, <"producer", warps = 1>] {{
       %desc = nv_tileas.make_tiled_tma_desc %v scratch %scratch : !in, !scratch -> !desc
       %first = nv_tileas.async.pipeline.create_iterator %pipe : !nv_tileas.pipeline<2>
       nv_tileas.async.elect {{

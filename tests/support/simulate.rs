@@ -11,7 +11,9 @@ use tileiras::{codegen, dialect, dialect::rt::*, passes, pipeline};
 pub enum From {
     /// `nv_tileaa`.
     TileAa,
-    /// `nv_tileas` with all layouts chosen.
+    /// `nv_tileas` with the rings and regions of agents, before `tileas-specialize-agents`.
+    Rings,
+    /// `nv_tileas` with all layouts chosen, and agents apart.
     Layouts,
     /// `nv_tileas` after `tileas-check-synchronization`.
     Checked,
@@ -30,8 +32,12 @@ fn steps(how: How) -> Vec<String> {
     let mut options = pipeline::Options::default();
     options.set("opt-level", &how.level.to_string()).expect("a level");
     options.set("compute-capability", how.target).expect("a target");
+    if how.from == From::Rings {
+        options.strategy = pipeline::Strategy::WarpSpecialize;
+    }
     let first = match how.from {
         From::TileAa => "convert-tileaa-to-tileas",
+        From::Rings => "tileas-specialize-agents",
         From::Layouts => "tileas-materialize-reductions",
         From::Checked => "tileas-check-synchronization",
     };

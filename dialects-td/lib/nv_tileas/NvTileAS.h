@@ -14,4 +14,11 @@
 #define GET_OP_CLASSES
 #include "nv_tileas/NvTileASOps.h.inc"
 
+namespace nv_tileas {
+/// Lists of agents, such as `[<"consumers", warps = 8>, <"producer", warps = 4>]`.
+mlir::ParseResult parseAgentList(mlir::AsmParser &parser, mlir::ArrayAttr &agents);
+void printAgentList(mlir::AsmPrinter &printer, mlir::ArrayAttr agents);
+mlir::LogicalResult verifyAgents(llvm::function_ref<mlir::InFlightDiagnostic()> emitError, mlir::ArrayAttr agents);
+} // namespace nv_tileas
+
 #endif

@@ -12,21 +12,20 @@
 using namespace mlir;
 using namespace nv_tileas;
 
+int64_t AgentSwitchOp::getWarpCount(unsigned region) { return cast<AgentAttr>(getAgents()[region]).getWarps(); }
+
 int64_t AgentSwitchOp::getFirstWarp(unsigned region) {
   int64_t first = 0;
-  for (int64_t warps : getWarps().take_front(region))
-    first += warps;
+  for (unsigned before = 0; before < region; ++before)
+    first += getWarpCount(before);
   return first;
 }
 
 LogicalResult AgentSwitchOp::verify() {
-  if (getWarps().size() != getAgents().size())
-    return emitOpError("has ") << getAgents().size() << " regions but warp counts for " << getWarps().size();
-  if (getAgents().empty())
-    return emitOpError("has no regions");
-  for (int64_t warps : getWarps())
-    if (warps <= 0 || (warps & (warps - 1)))
-      return emitOpError("an agent's warp count must be a power of two, got ") << warps;
+  if (failed(verifyAgents([&] { return emitOpError(); }, getAgents())))
+    return failure();
+  if (getAgents().size() != getPrograms().size())
+    return emitOpError("has ") << getPrograms().size() << " regions but " << getAgents().size() << " agents";
   Operation *around = (*this)->getParentOp();
   while (around && !isa<nv_tileaa::ThreadScopeOpInterface>(around))
     around = around->getParentOp();
@@ -35,14 +34,14 @@ LogicalResult AgentSwitchOp::verify() {
   if (isa<AgentSwitchOp>(around))
     return emitOpError("agents cannot be nested");
   int64_t block = cast<nv_tileaa::ThreadScopeOpInterface>(around).getWarpCount(0);
-  int64_t needed = getFirstWarp(getWarps().size());
+  int64_t needed = getFirstWarp(getAgents().size());
   if (block >= 0 && needed > block)
     return emitOpError("needs ") << needed << " warps, but the CTA has " << block;
   return success();
 }
 
 LogicalResult AgentSwitchOp::verifyRegions() {
-  for (Region &agent : getAgents()) {
+  for (Region &agent : getPrograms()) {
     WalkResult result = agent.walk([&](Operation *op) {
       for (Value v : op->getOperands()) {
         if (!isa<RankedTensorType>(v.getType()) || agent.isAncestor(v.getParentRegion()))

@@ -12,6 +12,10 @@ using namespace nv_tileas;
 
 #include "nv_tileas/NvTileASDialect.cpp.inc"
 #include "nv_tileas/NvTileASEnums.cpp.inc"
+
+static ParseResult parseAgents(AsmParser &parser, ArrayAttr &agents) { return parseAgentList(parser, agents); }
+static void printAgents(AsmPrinter &printer, ArrayAttr agents) { printAgentList(printer, agents); }
+
 #define GET_ATTRDEF_CLASSES
 #include "nv_tileas/NvTileASAttrs.cpp.inc"
 #define GET_TYPEDEF_CLASSES
@@ -126,6 +130,72 @@ void SharedLayoutAttr::print(AsmPrinter &printer) const {
 }
 LogicalResult SharedLayoutAttr::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<int64_t> offsets) {
   return verifyBases(emitError, offsets);
+}
+
+//===-- agents --------------------------------------------------------------//
+
+ParseResult nv_tileas::parseAgentList(AsmParser &parser, ArrayAttr &agents) {
+  SmallVector<Attribute> list;
+  auto parseAgent = [&]() -> ParseResult {
+    list.push_back(AgentAttr::parse(parser, Type()));
+    return success(list.back() != nullptr);
+  };
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseAgent))
+    return failure();
+  agents = ArrayAttr::get(parser.getContext(), list);
+  return success();
+}
+void nv_tileas::printAgentList(AsmPrinter &printer, ArrayAttr agents) {
+  printer << '[';
+  llvm::interleaveComma(agents.getAsRange<AgentAttr>(), printer, [&](AgentAttr agent) { agent.print(printer); });
+  printer << ']';
+}
+
+LogicalResult AgentAttr::verify(function_ref<InFlightDiagnostic()> emitError, StringRef name, int64_t warps,
+                                std::optional<int64_t> registers) {
+  if (name.empty())
+    return emitError() << "an agent needs a name";
+  if (warps <= 0 || (warps & (warps - 1)))
+    return emitError() << "an agent's warp count must be a power of two, got " << warps;
+  if (registers.value_or(1) <= 0)
+    return emitError() << "an agent's register count must be positive, got " << *registers;
+  return success();
+}
+
+// Invariants of a list of agents: there is at least one, all have different names, and all or none have registers.
+LogicalResult nv_tileas::verifyAgents(function_ref<InFlightDiagnostic()> emitError, ArrayAttr agents) {
+  llvm::SmallDenseSet<StringRef> names;
+  bool registers = false;
+  for (Attribute attribute : agents) {
+    auto agent = dyn_cast<AgentAttr>(attribute);
+    if (!agent)
+      return emitError() << "expected a list of agents, got " << attribute;
+    if (!names.insert(agent.getName()).second)
+      return emitError() << "two agents have the name '" << agent.getName() << "'";
+    if (names.size() > 1 && agent.getRegisters().has_value() != registers)
+      return emitError() << "all agents or none need a register count";
+    registers = agent.getRegisters().has_value();
+  }
+  if (names.empty())
+    return emitError() << "has no agents";
+  return success();
+}
+
+LogicalResult DotPlanAttr::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<int64_t> groups,
+                                  int64_t columns, int64_t stages, int64_t scratch, int64_t launchRegisters,
+                                  ArrayAttr agents) {
+  if (failed(verifyAgents(emitError, agents)))
+    return failure();
+  if (groups.size() != 2 || groups[0] <= 0 || groups[1] <= 0)
+    return emitError() << "groups must be two positive numbers";
+  int64_t consumers = cast<AgentAttr>(agents[0]).getWarps();
+  if (consumers != groups[0] * groups[1] * 4)
+    return emitError() << groups[0] << " x " << groups[1] << " warpgroups need " << groups[0] * groups[1] * 4
+                       << " warps, but the first agent has " << consumers;
+  for (int64_t number : {columns, stages, scratch, launchRegisters})
+    if (number <= 0)
+      return emitError() << "all numbers of a plan are positive, got " << number;
+  return success();
 }
 
 //===-- memdesc -------------------------------------------------------------//

@@ -42,17 +42,21 @@ static void printPhases(OpAsmPrinter &printer, Operation *, ArrayAttr phases, De
   printer << ']';
 }
 
-static ParseResult parsePhase(OpAsmParser &parser, StringAttr &phase) {
+// The name of a phase or of an agent.
+static ParseResult parseName(OpAsmParser &parser, StringAttr &result) {
   std::string name;
   if (parser.parseKeywordOrString(&name))
     return failure();
-  phase = parser.getBuilder().getStringAttr(name);
+  result = parser.getBuilder().getStringAttr(name);
   return success();
 }
 
-static void printPhase(OpAsmPrinter &printer, Operation *, StringAttr phase) {
-  printer.printKeywordOrString(phase.getValue());
+static void printName(OpAsmPrinter &printer, Operation *, StringAttr name) {
+  printer.printKeywordOrString(name.getValue());
 }
+
+static ParseResult parseAgents(OpAsmParser &parser, ArrayAttr &agents) { return parseAgentList(parser, agents); }
+static void printAgents(OpAsmPrinter &printer, Operation *, ArrayAttr agents) { printAgentList(printer, agents); }
 
 //===-- generated code ------------------------------------------------------===//
 

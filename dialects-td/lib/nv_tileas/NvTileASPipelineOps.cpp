@@ -3,7 +3,7 @@
 // Checked here: barriers are 64-bit words, one for each phase of each stage; phases have different names and at least
 // one arrival, and ops name phases of their pipeline; a stage is acquired by one thread if its bytes are announced, and by all threads if warps commit it; a
 // program of one thread does not contain barriers; the region of `produce_one` yields its tile, or nothing if it
-// converts a stage, and does not use tensors of other threads.
+// changes a stage, and does not use tensors of other threads.
 //
 // Not checked here: the order in which stages are acquired and released (`tileas-check-synchronization`), and that the
 // announced bytes are the bytes that copies write.
@@ -77,8 +77,8 @@ LogicalResult ProduceOneOp::verifyRegions() {
   auto yield = dyn_cast<YieldOp>(getBody().front().getTerminator());
   if (!yield || yield.getOperands().size() != getOperation()->getNumResults())
     return emitOpError("must end with a 'nv_tileas.yield' of its results");
-  if (getConverts() && (getTile() || getOrCopy()))
-    return emitOpError("with 'converts' cannot have a result or 'or_copy'");
+  if (getAgent().value_or("producer") != "producer" && (getTile() || getOrCopy()))
+    return emitOpError("of an agent other than the producer cannot have a result or 'or_copy'");
   if (Value tile = getTile()) {
     auto given = dyn_cast<RankedTensorType>(yield.getOperands().front().getType());
     auto type = cast<RankedTensorType>(tile.getType());

@@ -182,7 +182,9 @@ fn extract<'c>(
                 1 => format!("agent {number}"),
                 _ => format!("warpgroup {group} of agent {number}"),
             };
-            extract.program.agent(&name, WARPGROUP * THREADS, body);
+            let warps = ops_of(*block).next().and_then(ThreadScope::of).and_then(|scope| scope.warps);
+            let warps = if extract.groups > 1 { WARPGROUP } else { warps.map_or(WARPGROUP, |w| w as u32) };
+            extract.program.agent(&name, warps * THREADS, body);
         }
     }
     extract.limit_runs();

@@ -32,7 +32,7 @@ use super::{
 };
 use crate::dialect::{
     behaviour::{self, LayoutRelation},
-    dot_plan::DotPlan,
+    dot_plan::{DotPlan, PRODUCER},
     dots::AnyDot,
     layouts::{Tensor, memory_bits, storage_bits},
     nv_tileaa,
@@ -264,8 +264,7 @@ impl LoopCosts {
         let (agents, crossing) = match &division {
             None => (vec![agent("threads", thread)], 0),
             Some(d) => {
-                let [_, producer, consumers] = d.plan.registers;
-                let agents = agents::NAMES.iter().zip([producer, consumers]).map(|(name, r)| agent(name, r));
+                let agents = agents::NAMES.iter().map(|name| agent(name, d.plan.registers(name)));
                 (agents.collect(), machine.get("mbarrier.edge").ok()?.ceil() as u32)
             }
         };
@@ -513,7 +512,7 @@ impl<'c> Model<'_, 'c> {
         let footprint = vec![Reservation { pool: MEMORY, start: 0, clocks: moved }];
         let (issue, latency) = match role {
             Role::ProducerComputed => {
-                let clocks = arithmetic(op, division.plan.producer_warps().into(), self.machine, true)?;
+                let clocks = arithmetic(op, division.plan.warps(PRODUCER).into(), self.machine, true)?;
                 let issue = clocks.iter().fold(0.0, |most: f64, c| most.max(*c)).ceil() as u32;
                 (issue, issue + moved + self.machine.get("latency.dram").ok()?.ceil() as u32)
             }

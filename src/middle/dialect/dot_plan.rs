@@ -1,15 +1,17 @@
-//! The plan of a kernel's warp-specialized dots, an attribute of its function.
+//! The plan of a kernel's warp-specialized dots, an attribute of its function, and the agents of the plan.
 //!
 //! `tileaa-plan-dots` chooses the plan (crate `tile_plan`). The passes that assign layouts to dots, make copies
 //! asynchronous, and divide the work among agents follow it. In a function without the attribute, dots use
 //! instructions of single warps.
 
-use super::{hints::entry, rt::*};
+use super::{
+    nv_tileas::{AgentAttr, AgentSwitchOp, DotPlanAttr},
+    rt::*,
+};
 use melior::{
     Context,
-    ir::{Attribute, AttributeLike},
+    ir::{Attribute, Location, attribute::ArrayAttribute},
 };
-use mlir_sys::*;
 
 /// The discardable attribute of a function.
 const PLAN: &str = "nv_tileas.dot_plan";
@@ -17,77 +19,112 @@ const PLAN: &str = "nv_tileas.dot_plan";
 /// Warps per warpgroup.
 pub const WARPGROUP: u32 = 4;
 
+/// The agent whose warpgroups issue the dots. It is the first agent of a plan and runs what no other agent runs.
+pub const CONSUMERS: &str = "consumers";
+/// The agent that fills the stages of rings.
+pub const PRODUCER: &str = "producer";
+/// The agent that converts operands in their stages.
+pub const CONVERTER: &str = "converter";
+
+/// An agent: warps that run a program of their own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Agent {
+    pub name: String,
+    pub warps: u32,
+    /// Registers of each thread, if the agents divide the registers of the CTA.
+    pub registers: Option<u32>,
+}
+
+impl Agent {
+    pub fn new(name: &str, warps: u32, registers: u32) -> Self {
+        Self { name: name.to_string(), warps, registers: Some(registers) }
+    }
+
+    /// The agents of a list attribute.
+    fn list(agents: Attribute<'_>) -> Vec<Self> {
+        let agent = |a: AgentAttr<'_>| Self {
+            name: a.name().to_string(),
+            warps: a.warps() as u32,
+            registers: a.registers().map(|r| r as u32),
+        };
+        array_attr(agents).into_iter().filter_map(AgentAttr::cast).map(agent).collect()
+    }
+
+    /// The agents of an op, one for each region.
+    pub fn of_switch(op: AgentSwitchOp<'_>) -> Vec<Self> {
+        Self::list(op.agents())
+    }
+
+    /// The list attribute of some agents.
+    pub fn to_attr<'c>(agents: &[Self], context: &'c Context) -> Attribute<'c> {
+        let location = Location::unknown(context);
+        let attr = |a: &Self| {
+            let attr = AgentAttr::get(location, &a.name, a.warps.into(), a.registers.map(i64::from));
+            attr.expect("an agent with a name and warps").into()
+        };
+        let all: Vec<Attribute<'c>> = agents.iter().map(attr).collect();
+        ArrayAttribute::new(context, &all).into()
+    }
+}
+
 /// The plan. All numbers are positive.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DotPlan {
     /// Consumer warpgroups along the rows and along the columns.
     pub groups: [u32; 2],
-    /// Warpgroups of the producer.
-    pub producers: u32,
     /// Maximum columns of an instruction.
     pub columns: u32,
     /// Stages of each ring.
     pub stages: u32,
-    /// Registers per thread: at launch, of the producer, of a consumer.
-    pub registers: [u32; 3],
-    /// Registers per thread of the converter warpgroup. Without it, consumers convert operands in their stages.
-    pub converter: Option<u32>,
     /// Bytes of shared memory that a layout conversion may use in addition to the rings.
     pub scratch: u32,
+    /// Registers per thread at launch.
+    pub launch_registers: u32,
+    /// The consumers, and then the agents that run the regions with their names.
+    pub agents: Vec<Agent>,
 }
 
 impl DotPlan {
+    pub fn agent(&self, name: &str) -> Option<&Agent> {
+        self.agents.iter().find(|agent| agent.name == name)
+    }
+
+    /// The warps of an agent; 0 if the plan does not have it.
+    pub fn warps(&self, name: &str) -> u32 {
+        self.agent(name).map_or(0, |agent| agent.warps)
+    }
+
+    /// Registers per thread of an agent, which are those at launch if the plan does not say otherwise.
+    pub fn registers(&self, name: &str) -> u32 {
+        self.agent(name).and_then(|agent| agent.registers).unwrap_or(self.launch_registers)
+    }
+
     /// Warps of all consumer warpgroups.
     pub fn consumer_warps(&self) -> u32 {
         self.groups[0] * self.groups[1] * WARPGROUP
     }
 
-    /// Warps of all producer warpgroups.
-    pub fn producer_warps(&self) -> u32 {
-        self.producers * WARPGROUP
-    }
-
-    /// Warps of the converter warpgroup; 0 without one.
-    pub fn converter_warps(&self) -> u32 {
-        if self.converter.is_some() { WARPGROUP } else { 0 }
-    }
-
     /// Sets the plan's attribute on a function.
     pub fn attach<'c>(&self, function: OpRef<'c>, context: &'c Context) {
-        let Self { groups: [m, n], producers, columns, stages, registers, converter, scratch } = self;
-        let [launch, producer, consumer] = registers;
-        let converter = converter.map_or(String::new(), |registers| format!("converter = {registers} : i64, "));
-        // One producer warpgroup is the default, which is not printed.
-        let producers = if *producers == 1 { String::new() } else { format!("producers = {producers} : i64, ") };
-        let text = format!(
-            "{{columns = {columns} : i64, groups = array<i64: {m}, {n}>, {converter}{producers}\
-             registers = array<i64: {launch}, {producer}, {consumer}>, scratch = {scratch} : i64, \
-             stages = {stages} : i64}}"
-        );
-        let attribute = Attribute::parse(context, &text).expect("a well-formed attribute");
-        set_discardable_attr(function, PLAN, attribute);
+        let [m, n] = self.groups.map(i64::from);
+        let [columns, stages, scratch, launch] =
+            [self.columns, self.stages, self.scratch, self.launch_registers].map(i64::from);
+        let agents = Agent::to_attr(&self.agents, context);
+        let plan = DotPlanAttr::get(Location::unknown(context), &[m, n], columns, stages, scratch, launch, agents);
+        set_discardable_attr(function, PLAN, plan.expect("a valid plan").into());
     }
 
-    /// The plan of a function, or `None` if the attribute is missing or malformed.
+    /// The plan of a function, or `None` if it has none.
     pub fn of(function: OpRef<'_>) -> Option<Self> {
-        let plan = discardable_attr(function, PLAN)?;
-        let number = |a| u32::try_from(int_attr(a)).ok().filter(|n| *n > 0);
-        let list = |name| -> Option<Vec<u32>> {
-            let values = entry(plan, name).filter(|a| is(*a, mlirAttributeIsADenseI64Array)).map(i64s_attr)?;
-            values.into_iter().map(|v| u32::try_from(v).ok().filter(|n| *n > 0)).collect()
-        };
-        let whole = |name| entry(plan, name).filter(|a| is(*a, mlirAttributeIsAInteger)).and_then(number);
+        let plan = DotPlanAttr::cast(discardable_attr(function, PLAN)?)?;
+        let &[m, n] = plan.groups() else { return None };
         Some(Self {
-            groups: list("groups")?.try_into().ok()?,
-            producers: entry(plan, "producers").map_or(Some(1), |_| whole("producers"))?,
-            columns: whole("columns")?,
-            stages: whole("stages")?,
-            registers: list("registers")?.try_into().ok()?,
-            converter: match entry(plan, "converter") {
-                Some(_) => Some(whole("converter")?),
-                None => None,
-            },
-            scratch: whole("scratch")?,
+            groups: [m as u32, n as u32],
+            columns: plan.columns() as u32,
+            stages: plan.stages() as u32,
+            scratch: plan.scratch() as u32,
+            launch_registers: plan.launch_registers() as u32,
+            agents: Agent::list(plan.agents()?),
         })
     }
 
@@ -95,9 +132,4 @@ impl DotPlan {
     pub fn around(op: OpRef<'_>) -> Option<Self> {
         std::iter::successors(Some(op), |o| parent_op(*o)).find_map(Self::of)
     }
-}
-
-fn is(a: Attribute<'_>, kind: unsafe extern "C" fn(MlirAttribute) -> bool) -> bool {
-    // SAFETY: the attribute is alive.
-    unsafe { kind(a.to_raw()) }
 }

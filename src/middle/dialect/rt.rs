@@ -223,11 +223,16 @@ pub fn i64s_to_attr<'c>(context: &'c Context, values: &[i64]) -> Attribute<'c> {
     // SAFETY: the context is alive; MLIR copies the list.
     unsafe { Attribute::from_raw(mlirDenseI64ArrayGet(context.to_raw(), values.len() as isize, values.as_ptr())) }
 }
+/// The elements of an array attribute.
+pub fn array_attr<'c>(a: Attribute<'c>) -> Vec<Attribute<'c>> {
+    // SAFETY: `a` is an array, read within its length.
+    unsafe {
+        let n = mlirArrayAttrGetNumElements(a.to_raw());
+        (0..n).map(|i| Attribute::from_raw(mlirArrayAttrGetElement(a.to_raw(), i))).collect()
+    }
+}
 pub fn strings_attr<'c>(a: Attribute<'c>) -> Vec<&'c str> {
-    // SAFETY: `a` is an array of strings, read within its length.
-    let element = |i| unsafe { Attribute::from_raw(mlirArrayAttrGetElement(a.to_raw(), i)) };
-    // SAFETY: as above.
-    (0..unsafe { mlirArrayAttrGetNumElements(a.to_raw()) }).map(|i| string_attr(element(i))).collect()
+    array_attr(a).into_iter().map(string_attr).collect()
 }
 pub fn string_to_attr<'c>(context: &'c Context, text: &str) -> Attribute<'c> {
     StringAttribute::new(context, text).into()

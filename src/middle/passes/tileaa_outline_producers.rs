@@ -15,7 +15,7 @@
 use crate::{
     analysis::tile_programs::{Mark, TileProgram, take_mark},
     dialect::{
-        dot_plan::DotPlan,
+        dot_plan::{DotPlan, PRODUCER},
         nv_tileaa::{self, DotOp},
         nv_tileas::{ProduceOneOp, YieldOp},
         pass::{Failed, PassContext, RustPass, descriptors, fail},
@@ -38,7 +38,7 @@ impl RustPass for OutlineProducers {
                 for (i, how) in made.into_iter().enumerate() {
                     if let Some(how) = how {
                         cx.stat_add(stat::NUM_OUTLINED, 1);
-                        outline(dot.op(), (i, how), (function.op(), plan), context)?;
+                        outline(dot.op(), (i, how), (function.op(), &plan), context)?;
                     }
                 }
             }
@@ -51,7 +51,7 @@ impl RustPass for OutlineProducers {
 fn outline<'c>(
     dot: OpRef<'c>,
     (i, how): (usize, Mark),
-    (function, plan): (OpRef<'c>, DotPlan),
+    (function, plan): (OpRef<'c>, &DotPlan),
     context: &'c Context,
 ) -> Result<(), Failed> {
     let error = |e: BuildError| fail(dot, e.to_string());
@@ -64,9 +64,9 @@ fn outline<'c>(
     inside.set_location(dot.location());
     YieldOp::build(&inside, &[made]).map_err(error)?;
     let b = Builder::before(context, dot);
-    let warps = i64_attr(context, plan.producer_warps().into());
+    let warps = i64_attr(context, plan.warps(PRODUCER).into());
     let fast = i64_attr(context, how.fast as i64);
-    let produced = ProduceOneOp::build(&b, &[ty(tile)], warps, fast, how.or_copy, false, region).map_err(error)?;
+    let produced = ProduceOneOp::build(&b, &[ty(tile)], warps, fast, how.or_copy, None, region).map_err(error)?;
     set_operand(dot, i, result(produced.op(), 0));
     program.erase_dead(context).map_err(|(op, e)| fail(op, e.to_string()))
 }

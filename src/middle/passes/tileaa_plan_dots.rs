@@ -13,8 +13,9 @@
 //! becomes, for example,
 //!
 //! ```text
-//! func @f attributes {nv_tileas.dot_plan = {columns = 128, groups = [2, 1], registers = [168, 40, 232],
-//!                                            scratch = 32768, stages = 4}} { .. unchanged .. }
+//! func @f attributes {nv_tileas.dot_plan = #nv_tileas.dot_plan<groups = [2, 1], columns = 128, stages = 4,
+//!   scratch = 32768, launch_registers = 168,
+//!   agents = [<"consumers", warps = 8, registers = 232>, <"producer", warps = 4, registers = 40>]>} { .. unchanged .. }
 //! ```
 //!
 //! An operand of a dot must be one of these:
@@ -52,7 +53,7 @@ use crate::{
     },
     dialect::{
         behaviour::{self, LayoutRelation},
-        dot_plan::{DotPlan, WARPGROUP},
+        dot_plan::{Agent, CONSUMERS, CONVERTER, DotPlan, PRODUCER, WARPGROUP},
         dots::{element_of, operand_format, promotes},
         fallback::Fallback,
         hints::{bool_hint, int_hint},
@@ -72,7 +73,7 @@ use crate::{
 use melior::{Context, ir::Attribute};
 use rustc_hash::FxHashSet;
 use tile_mma::{Element, Major, Unit};
-use tile_plan::{AStorage, DotLoop, Hints, Machine, NoPlan, Plan};
+use tile_plan::{AStorage, DotLoop, Hints, Machine, NoPlan, Plan, Registers};
 use tile_targets::Target;
 
 #[derive(Clone, Default)]
@@ -219,16 +220,22 @@ fn plan<'c>(
         reasons.push(format!("{stages} stages, next to {scratch} bytes for other uses of shared memory"));
     }
     remark(op, remark::WARPGROUP_PLAN, reasons.join("; "), "");
-    let registers = plan.registers;
     Ok(DotPlan {
         groups: [plan.groups.0, plan.groups.1],
-        producers: plan.producers,
         columns: plan.columns,
         stages,
-        registers: [registers.launch, registers.producer, registers.consumer],
-        converter: registers.converter,
         scratch,
+        launch_registers: plan.registers.launch,
+        agents: agents(plan.groups.0 * plan.groups.1, plan.producers, &plan.registers),
     })
+}
+
+/// The agents of a plan, in the order of their warps.
+fn agents(consumers: u32, producers: u32, registers: &Registers) -> Vec<Agent> {
+    let consumers = Agent::new(CONSUMERS, consumers * WARPGROUP, registers.consumer);
+    let producer = Agent::new(PRODUCER, producers * WARPGROUP, registers.producer);
+    let converter = registers.converter.map(|count| Agent::new(CONVERTER, WARPGROUP, count));
+    [consumers, producer].into_iter().chain(converter).collect()
 }
 
 /// Returns the operands in a stage of each ring. Dots with the same list of operands share a ring.

@@ -58,7 +58,7 @@ impl RustPass for AssignDotLayouts {
             let known: Vec<(bool, FragmentStride)> = dots.iter().map(|d| (keeps_rows(*d), apart(*d, &facts))).collect();
             for (dot, (rows, apart)) in dots.into_iter().zip(known) {
                 if let Some(plan) = DotPlan::of(function.op()) {
-                    by_warpgroups(dot, plan, context)?;
+                    by_warpgroups(dot, &plan, context)?;
                     continue;
                 }
                 let warps = warps_at(dot.op())?.ilog2();
@@ -71,7 +71,7 @@ impl RustPass for AssignDotLayouts {
 
 /// Assigns the layout of `wgmma` fragments to the accumulator, and to a left operand that consumers compute. Other
 /// operands keep their layouts until they go to shared memory.
-fn by_warpgroups<'c>(dot: AnyDot<'c>, plan: DotPlan, context: &'c Context) -> Result<(), Failed> {
+fn by_warpgroups<'c>(dot: AnyDot<'c>, plan: &DotPlan, context: &'c Context) -> Result<(), Failed> {
     let op = dot.op();
     let tensor = |v| Tensor::of_value(v).ok_or_else(|| fail(op, "operand is not a tensor"));
     let error = |e: tile_layout::LayoutError| fail(op, e.to_string());

@@ -49,8 +49,8 @@
 //!
 //! ```text
 //!   elect { acquire [it]; copy a into ring[it] .. }
-//!   produce_one converts { wait [it]; convert ring[it]; commit [it] converted }
-//!   wait [it] converted;  c = async.dot ..
+//!   produce_one of converter { wait [it]; convert ring[it]; commit [it] at converted }
+//!   wait [it] at converted;  c = async.dot ..
 //! ```
 //!
 //! **Producer-computed operands.** Warps of the producer store the operand to its stage (`produce_one`). They announce
@@ -87,6 +87,7 @@
 
 mod addresses;
 mod convert_stage;
+mod flight;
 mod readiness;
 mod stream;
 mod top;
@@ -106,7 +107,7 @@ use crate::{
         tile_programs::{is_unordered_load, may_leave_loops},
     },
     dialect::{
-        dot_plan::DotPlan,
+        dot_plan::{CONVERTER, DotPlan},
         dots::{AnyDot, element_of, promotes},
         layouts::Tensor,
         nv_tileaa,
@@ -157,13 +158,13 @@ impl RustPass for MaterializeAsync {
             let ready = readiness::test(context, entry, &mut groups)?;
             let mut maps = TensorMaps::default();
             let mut streams: Vec<Stream<'c>> = vec![];
-            let rings: Vec<RingPlan> = groups.iter().map(|p| ring(p, &groups, plan)).collect::<Result<_, _>>()?;
+            let rings: Vec<RingPlan> = groups.iter().map(|p| ring(p, &groups, &plan)).collect::<Result<_, _>>()?;
             for (group, ring) in groups.into_iter().zip(rings) {
                 let shared = streams.iter_mut().find(|s| s.takes(&group));
                 let stream = match shared {
                     Some(stream) => stream,
                     None => {
-                        streams.push(Stream::new(&group, &top, plan, ring)?);
+                        streams.push(Stream::new(&group, &top, &plan, ring)?);
                         streams.last_mut().expect("one was added")
                     }
                 };
@@ -197,9 +198,9 @@ struct RingPlan {
 /// Plans the ring of a dot group. The number of stages is the maximum over the schedules of all groups that share the
 /// ring, or the plan's. If any of these groups needs conversion and the plan has a converter, the converter handles all
 /// stages of the ring.
-fn ring<'c>(group: &DotGroup<'c>, all: &[DotGroup<'c>], plan: DotPlan) -> Result<RingPlan, Failed> {
+fn ring<'c>(group: &DotGroup<'c>, all: &[DotGroup<'c>], plan: &DotPlan) -> Result<RingPlan, Failed> {
     let alike = || all.iter().filter(|p| p.is_like(group));
-    let converted = plan.converter.is_some() && alike().any(DotGroup::is_converted);
+    let converted = plan.agent(CONVERTER).is_some() && alike().any(DotGroup::is_converted);
     let scheduled: Option<Vec<u32>> = alike().map(|p| p.dots.iter().find_map(|dot| stages_of(dot.op()))).collect();
     let Some(most) = scheduled.and_then(|s| s.into_iter().max()) else {
         return Ok(RingPlan { stages: plan.stages, converted });

@@ -24,6 +24,7 @@ use crate::{
     analysis::{clones::clone_op, registers::register_bits, tile_programs::is_unordered_load},
     dialect::{
         behaviour,
+        dot_plan::Agent,
         layouts::{Tensor, storage_bits},
         loops::{extend_for, extend_yield, new_if},
         nv_tileaa,
@@ -53,9 +54,8 @@ impl RustPass for PrefetchTiles {
         use descriptors::tileas_prefetch_tiles::stat;
         for function in collect_ops(op, nv_tileaa::FuncOp::cast) {
             for switch in collect_ops(function.op(), AgentSwitchOp::cast) {
-                let registers = switch.registers().unwrap_or_default();
-                for i in 0..region_count(switch.op()) {
-                    let budget = registers.get(i).map_or(u64::MAX, |r| *r as u64);
+                for (i, agent) in Agent::of_switch(switch).into_iter().enumerate() {
+                    let budget = agent.registers.map_or(u64::MAX, u64::from);
                     let Some(program) = entry_block(region(switch.op(), i)) else { continue };
                     let mut loops = vec![];
                     for o in ops_of(program) {

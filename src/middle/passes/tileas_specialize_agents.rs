@@ -1,5 +1,4 @@
-//! `tileas-specialize-agents`: splits a sequential program into agents: a consumer, a producer and possibly a
-//! converter.
+//! `tileas-specialize-agents`: splits a sequential program into the agents of its plan.
 //!
 //! ```text
 //! storage, pipelines, barrier
@@ -10,20 +9,21 @@
 //!
 //! ```text
 //! storage, pipelines, barrier
-//! agent_switch { ... for { wait; dot; release } ... }                       consumer
+//! agent_switch { ... for { wait; dot; release } ... }                       consumers
 //!              { maps; elect { ... for { acquire; copy .. } ... } }         producer
 //! ```
 //!
-//! **Producer.** A slice of the program (`analysis::producers`): the `elect` regions, the loops and branches around
-//! them, and everything that these use. One thread runs it. If its warps compute tiles (`produce_one`), all threads
-//! run the slice and one of them runs the `elect` regions; ops that need not be in the loop are hoisted. The first
-//! warp creates the tensor maps before that. Maps of views that a loop or branch creates are created there instead;
-//! all threads of the producer then run the slice too. If the copies depend on a run-time test of views, the producer
-//! contains two programs, one for each result of the test. Maps of tested views are created only if the test succeeds.
+//! **Regions.** `elect` and `produce_one` regions name their agent, or belong to the producer. An agent runs a slice of
+//! the program (`analysis::producers`): its regions, the loops and branches around them, and everything that these use.
+//! If all regions of an agent are for one thread, one thread runs the slice. Otherwise all threads run it and one of
+//! them runs the `elect` regions; ops that need not be in the loop are hoisted.
 //!
-//! **Consumer.** The program without the `elect` and `produce_one` regions.
+//! **Tensor maps.** The first warp of an agent creates the maps of its copies before its slice. Maps of views that a
+//! loop or branch creates are created there instead; all threads of the agent then run the slice too. If the copies
+//! depend on a run-time test of views, the agent contains two programs, one for each result of the test. Maps of tested
+//! views are created only if the test succeeds.
 //!
-//! **Converter.** The slice of the `produce_one` regions with `converts`, if the plan has a converter warpgroup.
+//! **Consumers.** The first agent of the plan runs the program without the regions of the others.
 //!
 //! Each agent has its own iterators. All agents pass through the same loops and branches, so the iterators visit the
 //! stages in the same order, and the barriers of the pipelines order the agents. With a ring of S stages, the producer
@@ -34,19 +34,18 @@
 //!
 //! Assumptions: the function has a plan (`dialect::dot_plan`), and `tileas-materialize-async` has created its rings.
 //! If a slice cannot be separated, the pass fails; `tileaa-plan-dots` has checked that it can. A function that already
-//! contains an `agent_switch` is left unchanged. The producer is a whole warpgroup, since `setmaxnreg` applies to four
-//! warps. The plan gives the registers of each agent.
+//! contains an `agent_switch` is left unchanged. The plan gives the warps and registers of each agent.
 
 use crate::{
     analysis::{
         clones::clone_op,
         producers::Slice,
-        schedule::agents::{NAMES, PRODUCER, agent_of},
+        schedule::agents::agent_of,
         tensor_map_ops::{is_inside, readiness},
         tile_programs::leave_loops,
     },
     dialect::{
-        dot_plan::DotPlan,
+        dot_plan::{Agent, CONSUMERS, DotPlan, PRODUCER},
         gpu_module,
         loops::new_if,
         nv_tileaa::{self, MemTokenType, WaitForGridsOp},
@@ -72,12 +71,12 @@ impl RustPass for SpecializeAgents {
         use descriptors::tileas_specialize_agents::stat;
         for function in collect_ops(op, nv_tileaa::FuncOp::cast) {
             let Some(plan) = DotPlan::of(function.op()) else { continue };
-            let (conversions, fills): (Vec<_>, Vec<_>) = fills(function.op()).into_iter().partition(|f| converts(*f));
-            if fills.is_empty() || !collect_ops(function.op(), AgentSwitchOp::cast).is_empty() {
+            let regions = regions(function.op());
+            if regions.is_empty() || !collect_ops(function.op(), AgentSwitchOp::cast).is_empty() {
                 continue;
             }
             cx.stat_add(stat::NUM_SPECIALIZED, 1);
-            specialize(function, plan, [&fills, &conversions], context)?;
+            specialize(function, &plan, &regions, context)?;
         }
         Ok(())
     }
@@ -85,79 +84,81 @@ impl RustPass for SpecializeAgents {
 
 fn specialize<'c>(
     function: nv_tileaa::FuncOp<'c>,
-    plan: DotPlan,
-    [fills, conversions]: [&[OpRef<'c>]; 2],
+    plan: &DotPlan,
+    regions: &[OpRef<'c>],
     context: &'c Context,
 ) -> Result<(), Failed> {
     let op = function.op();
     let entry = entry_block(function.body()).ok_or_else(|| fail(op, "function has no body"))?;
     let last = ops_of(entry).last().ok_or_else(|| fail(op, "function has no terminator"))?;
-    let all_maps = collect_ops(op, MakeTiledTmaDescOp::cast);
+    let all_maps: Vec<OpRef<'c>> =
+        collect_ops(op, MakeTiledTmaDescOp::cast).into_iter().map(MakeTiledTmaDescOp::op).collect();
     // Ops before the agents, which all agents use.
     let shared: Vec<OpRef<'c>> = ops_of(entry).take_while(|o| is_shared(*o)).collect();
     let is_given = |o: OpRef<'c>| shared.contains(&o);
+    let unknown = regions.iter().find(|r| plan.agents[1..].iter().all(|agent| agent.name != name_of(**r)));
+    if let Some(region) = unknown {
+        return Err(fail(*region, format!("the plan has no agent '{}'", name_of(*region))));
+    }
 
     let location = op.location();
-    let converter = plan.converter.map(|registers| (registers, Region::new()));
-    if let Some((_, converter)) = &converter {
-        let block = append_block(converter, &[], location);
-        let (maps, inside, warps) = (vec![], vec![], plan.converter_warps());
-        Program { function: op, entry, warps, fills: conversions, maps, inside, given: &is_given, context }
-            .write(block, None)?;
-    }
-    let producer = Region::new();
-    let producer_block = append_block(&producer, &[], location);
-    let (inside, maps): (Vec<_>, Vec<_>) = all_maps.iter().map(|m| m.op()).partition(|m| is_inside(*m));
-    let warps = plan.producer_warps();
-    let program = Program { function: op, entry, warps, fills, maps, inside, given: &is_given, context };
-    let mut tested: Vec<OpRef<'c>> =
-        fills.iter().filter_map(|f| parent_op(*f)).filter(|o| readiness(*o).is_some()).collect();
-    // Each test is found once for each of its two programs.
-    tested.dedup();
-    match tested.first().and_then(|branch| readiness(*branch)) {
-        Some(ready) => program.write_both(producer_block, ready)?,
-        None => program.write(producer_block, None)?,
+    let mut programs = vec![Region::new()];
+    let rest = append_block(&programs[0], &[], location);
+    let mut tested: Vec<OpRef<'c>> = vec![];
+    for agent in &plan.agents[1..] {
+        let own: Vec<OpRef<'c>> = regions.iter().copied().filter(|r| name_of(*r) == agent.name).collect();
+        let of_own =
+            |map: &OpRef<'c>| uses(result(*map, 0)).iter().any(|(user, _)| own.iter().any(|r| is_in(*user, *r)));
+        let (inside, maps) = all_maps.iter().copied().filter(of_own).partition(|map| is_inside(*map));
+        let region = Region::new();
+        let block = append_block(&region, &[], location);
+        let program =
+            Program { function: op, entry, warps: agent.warps, fills: &own, maps, inside, given: &is_given, context };
+        let tests: Vec<OpRef<'c>> =
+            own.iter().filter_map(|f| parent_op(*f)).filter(|o| readiness(*o).is_some()).collect();
+        match tests.first().and_then(|branch| readiness(*branch)) {
+            Some(ready) => program.write_both(block, ready)?,
+            None => program.write(block, None)?,
+        }
+        tested.extend(tests);
+        programs.push(region);
     }
 
-    // The consumer takes the rest of the original program.
-    let consumer = Region::new();
-    let consumer_block = append_block(&consumer, &[], location);
-    fills.iter().chain(conversions).for_each(|f| erase(*f));
+    // The consumers take the rest of the original program.
+    regions.iter().for_each(|region| erase(*region));
+    // Each test is found once for each of its two programs.
+    tested.dedup();
     tested.into_iter().for_each(erase);
-    all_maps.iter().for_each(|m| erase(m.op()));
+    all_maps.into_iter().for_each(erase);
     let program: Vec<OpRef<'c>> = ops_of(entry).filter(|o| !is_given(*o) && *o != last).collect();
     let b = Builder::before(context, last);
     b.set_location(location);
-    let [launch, for_producer, for_consumer] = plan.registers.map(i64::from);
-    let mut warps = vec![plan.consumer_warps(), plan.producer_warps()];
-    let mut registers = vec![for_consumer, for_producer];
-    let mut state = b.state("nv_tileas.async.pipeline.agent_switch");
-    state.region(consumer);
-    state.region(producer);
-    if let Some((for_converter, converter)) = converter {
-        warps.push(plan.converter_warps());
-        registers.push(for_converter.into());
-        state.region(converter);
-    }
-    let warps: Vec<i64> = warps.into_iter().map(i64::from).collect();
-    state.attr("warps", i64s_to_attr(context, &warps));
-    state.attr("registers", i64s_to_attr(context, &registers));
+    let mut state = b.state(AgentSwitchOp::NAME);
+    state.attr("agents", Agent::to_attr(&plan.agents, context));
+    programs.into_iter().for_each(|program| state.region(program));
     b.insert(state).map_err(|e| fail(op, e.to_string()))?;
     for op in program {
-        move_to_end(op, consumer_block);
+        move_to_end(op, rest);
     }
-    set_attr(op, "numWarps", i64_attr(context, warps.iter().sum()));
-    set_discardable_attr(op, gpu_module::MAX_REGISTERS, i64_attr(context, launch));
+    let warps: u32 = plan.agents.iter().map(|agent| agent.warps).sum();
+    set_attr(op, "numWarps", i64_attr(context, warps.into()));
+    set_discardable_attr(op, gpu_module::MAX_REGISTERS, i64_attr(context, plan.launch_registers.into()));
     Ok(())
 }
 
-/// The program of the producer or the converter, as a slice of the function.
+/// Whether `op` is in a region of `around`.
+fn is_in(op: OpRef<'_>, around: OpRef<'_>) -> bool {
+    std::iter::successors(Some(op), |o| parent_op(*o)).any(|o| o == around)
+}
+
+/// The program of an agent other than the consumers, as a slice of the function.
 struct Program<'c, 'p> {
     function: OpRef<'c>,
     entry: Blk<'c>,
     warps: u32,
     fills: &'p [OpRef<'c>],
-    /// The ops that create tensor maps at the top of the function (`maps`), and in loops and branches (`inside`).
+    /// The ops that create the tensor maps of its copies, at the top of the function (`maps`), and in loops and
+    /// branches (`inside`).
     maps: Vec<OpRef<'c>>,
     inside: Vec<OpRef<'c>>,
     /// Whether an op is before the agents.
@@ -238,7 +239,7 @@ impl<'c> Program<'c, '_> {
             leave_loops(block);
         } else {
             b.set_end(block);
-            ElectOp::build(&b, alone).map_err(|e| fail(op, e.to_string()))?;
+            ElectOp::build(&b, None, alone).map_err(|e| fail(op, e.to_string()))?;
         }
         // Maps of views that failed the test must not be created.
         new_maps.into_iter().filter(|map| !has_uses(result(*map, 0))).for_each(erase);
@@ -254,16 +255,22 @@ fn move_to_end<'c>(op: OpRef<'c>, block: Blk<'c>) {
     }
 }
 
-/// Returns the outermost regions of a function that fill stages, except those assigned to another agent.
-fn fills(function: OpRef<'_>) -> Vec<OpRef<'_>> {
+/// Returns the outermost regions of a function that other agents than the consumers run.
+fn regions(function: OpRef<'_>) -> Vec<OpRef<'_>> {
     collect_ops(function, |o| {
         let inside = parent_op(o).is_some_and(|p| ProduceOneOp::cast(p).is_some());
-        let is_own = agent_of(o).is_none_or(|name| name == NAMES[PRODUCER]);
-        (is_own && (!inside && ElectOp::cast(o).is_some() || ProduceOneOp::cast(o).is_some())).then_some(o)
+        let is_own = agent_of(o).is_some_and(|name| name == CONSUMERS);
+        (!is_own && (!inside && ElectOp::cast(o).is_some() || ProduceOneOp::cast(o).is_some())).then_some(o)
     })
 }
 
-/// Writes the body of a region that fills stages into the producer's program, for all of its threads or for one.
+/// The name of the agent that runs a region.
+fn name_of<'c>(region: OpRef<'c>) -> &'c str {
+    let own = ElectOp::cast(region).and_then(|r| r.agent());
+    own.or_else(|| ProduceOneOp::cast(region)?.agent()).unwrap_or(PRODUCER)
+}
+
+/// Writes the body of a region that fills stages into the program of its agent, for all of its threads or for one.
 fn write_fill<'c>(
     b: &Builder<'c>,
     fill: OpRef<'c>,
@@ -279,7 +286,7 @@ fn write_fill<'c>(
             clone_op(&inside, op, values);
         }
         b.set_location(fill.location());
-        ElectOp::build(b, alone).map_err(|e| fail(fill, e.to_string()))?;
+        ElectOp::build(b, None, alone).map_err(|e| fail(fill, e.to_string()))?;
         return Ok(());
     }
     for op in ops_of(body) {
@@ -291,11 +298,6 @@ fn write_fill<'c>(
         }
     }
     Ok(())
-}
-
-/// Whether a region converts stages that others fill.
-fn converts(fill: OpRef<'_>) -> bool {
-    ProduceOneOp::cast(fill).is_some_and(|f| f.converts())
 }
 
 /// Whether an op at the top of a function belongs to no agent: storage, pipelines, and the barrier after them.

@@ -20,7 +20,7 @@ gpu.module @m {
   nv_tileaa.func @k() attributes {numWarps = 4 : i64} {
     %a = nv_tileas.alloc_tensor offset 0 : !m
     %b = nv_tileas.alloc_tensor offset 512 : !m
-    nv_tileas.async.pipeline.agent_switch warps [1, 2] {
+    nv_tileas.async.pipeline.agent_switch agents [<"consumers", warps = 1>, <"producer", warps = 2>] {
       %x = arith.constant dense<1.0> : tensor<128xf32, #l>
       nv_tileas.local_store %x, %a vector 4 : tensor<128xf32, #l>, !m
       nv_tileas.barrier

@@ -12,7 +12,7 @@ gpu.module @m {
   // CHECK: %[[NEXT:.*]] = llvm.mlir.constant(4 : i32)
   // CHECK: nvvm.barrier id = %[[NEXT]]
   nv_tileaa.func @k() attributes {numWarps = 12 : i64} {
-    nv_tileas.async.pipeline.agent_switch warps [8, 4] {
+    nv_tileas.async.pipeline.agent_switch agents [<"consumers", warps = 8>, <"producer", warps = 4>] {
       %t = nv_tileas.async.pipeline.create_ping_pong : <2>
       nv_tileas.async.pipeline.ping_pong_wait %t : <2>
       nv_tileas.async.pipeline.ping_pong_arrive %t : <2>

@@ -15,7 +15,7 @@
 nv_tileaa.func @agents(%n: i32) attributes {numWarps = 2 : i64} {
   %m = nv_tileas.alloc_tensor : !s
   %k = nv_tileas.alloc_tensor : !s
-  nv_tileas.async.pipeline.agent_switch warps [1, 1] {
+  nv_tileas.async.pipeline.agent_switch agents [<"consumers", warps = 1>, <"producer", warps = 1>] {
     %x = arith.constant dense<1.0> : tensor<128xf32, #l>
     nv_tileas.local_store %x, %m vector 4 : tensor<128xf32, #l>, !s
   }, {

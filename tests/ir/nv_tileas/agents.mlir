@@ -9,8 +9,8 @@ nv_tileaa.func @agents() attributes {numWarps = 12 : i64} {
   %m = nv_tileas.alloc_tensor : !nv_tileas.memdesc<128xf32, #s, stages = 2, align = 1024>
   // CHECK: nv_tileas.async.create_none
   %t = nv_tileas.async.create_none
-  // CHECK: nv_tileas.async.pipeline.agent_switch warps [4, 8] {
-  nv_tileas.async.pipeline.agent_switch warps [4, 8] {
+  // CHECK: nv_tileas.async.pipeline.agent_switch agents [<"consumers", warps = 4>, <"producer", warps = 8>] {
+  nv_tileas.async.pipeline.agent_switch agents [<"consumers", warps = 4>, <"producer", warps = 8>] {
     // CHECK: nv_tileas.async.wait %{{.*}} pending 0
     nv_tileas.async.wait %t pending 0
   // CHECK: }, {

@@ -5,7 +5,7 @@ func.func private @alone(!nv_tileas.ping_pong<1>)
 // -----
 
 nv_tileaa.func @groups() attributes {numWarps = 8 : i64} {
-  nv_tileas.async.pipeline.agent_switch warps [4, 4] {
+  nv_tileas.async.pipeline.agent_switch agents [<"consumers", warps = 4>, <"producer", warps = 4>] {
     // expected-error @+1 {{is for 2 warpgroups, but the agent has 4 warps}}
     %t = nv_tileas.async.pipeline.create_ping_pong : <2>
     nv_tileas.async.pipeline.end_ping_pong %t : <2>
@@ -18,7 +18,7 @@ nv_tileaa.func @groups() attributes {numWarps = 8 : i64} {
 // -----
 
 nv_tileaa.func @first() attributes {numWarps = 10 : i64} {
-  nv_tileas.async.pipeline.agent_switch warps [2, 8] {
+  nv_tileas.async.pipeline.agent_switch agents [<"consumers", warps = 2>, <"producer", warps = 8>] {
     nv_tileas.barrier
   }, {
     // expected-error @+1 {{needs an agent that starts at a warpgroup boundary}}
@@ -64,7 +64,7 @@ nv_tileaa.func @one_thread() attributes {numWarps = 8 : i64} {
 
 nv_tileaa.func @another() attributes {numWarps = 8 : i64} {
   %t = nv_tileas.async.pipeline.create_ping_pong : <2>
-  nv_tileas.async.pipeline.agent_switch warps [8] {
+  nv_tileas.async.pipeline.agent_switch agents [<"only", warps = 8>] {
     // expected-error @+1 {{refers to the ping-pong of another agent}}
     nv_tileas.async.pipeline.ping_pong_wait %t : <2>
   }

@@ -4,7 +4,7 @@
 
 // CHECK-LABEL: nv_tileaa.func @turns
 nv_tileaa.func @turns(%n: i32) attributes {numWarps = 12 : i64} {
-  nv_tileas.async.pipeline.agent_switch warps [8, 4] {
+  nv_tileas.async.pipeline.agent_switch agents [<"consumers", warps = 8>, <"producer", warps = 4>] {
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32
     // CHECK: %[[T:.*]] = nv_tileas.async.pipeline.create_ping_pong : <2>

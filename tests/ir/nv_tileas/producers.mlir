@@ -44,12 +44,12 @@ nv_tileaa.func @converters(%x: !stage) attributes {numWarps = 8 : i64} {
   %w = nv_tileas.alloc_tensor : <8xi64, #more>
   %p = nv_tileas.async.pipeline.create_pipeline %w phases [full = 1, empty = 8, converted = 4] : <8xi64, #more> -> <2>
   %it = nv_tileas.async.pipeline.create_iterator %p : <2>
-  // CHECK: nv_tileas.async.pipeline.produce_one warps 4 fast 0 converts {
+  // CHECK: nv_tileas.async.pipeline.produce_one warps 4 fast 0 of converter {
   // CHECK-NEXT: consumer_wait %{{.*}}[%{{.*}}] : <2>
   // CHECK-NEXT: %[[Y:.*]] = nv_tileas.memdesc_reinterpret %[[X:.*]] :
   // CHECK-NEXT: nv_tileas.local_transpose %[[X]], %[[Y]] : <128x128xi8, #{{.*}}>, <128x128xi8, #{{.*}}>
   // CHECK-NEXT: producer_commit %{{.*}}[%{{.*}}] at converted : <2>
-  nv_tileas.async.pipeline.produce_one warps 4 fast 0 converts {
+  nv_tileas.async.pipeline.produce_one warps 4 fast 0 of converter {
     %t = nv_tileas.async.pipeline.consumer_wait %p[%it] : <2>
     %y = nv_tileas.memdesc_reinterpret %x : !stage -> !turned
     nv_tileas.local_transpose %x, %y : !stage, !turned

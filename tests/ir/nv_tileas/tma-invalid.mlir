@@ -286,7 +286,7 @@ nv_tileaa.func @narrow(%v: !view, %d: !desc, %m: !stage, %t: !nv_tileas.producer
 
 nv_tileaa.func @others(%v: !view, %x: !scratch, %m: !stage, %t: !nv_tileas.producer_token, %i: i32) attributes {numWarps = 2 : i64} {
   %d = nv_tileas.make_tiled_tma_desc %v scratch %x : !view, !scratch -> !desc
-  nv_tileas.async.pipeline.agent_switch warps [1, 1] {
+  nv_tileas.async.pipeline.agent_switch agents [<"consumers", warps = 1>, <"producer", warps = 1>] {
     nv_tileas.barrier
   }, {
     nv_tileas.async.elect {

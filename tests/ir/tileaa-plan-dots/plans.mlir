@@ -7,7 +7,7 @@
 !view = !nv_tileaa.tiled_view<tile = [64, 64], memref<?x256xf16, strides = [256, 1]>, padding = zero>
 
 // CHECK-LABEL: nv_tileaa.func @loop(
-// CHECK-SAME: nv_tileas.dot_plan = {columns = 64 : i64, groups = array<i64: 1, 1>, registers = array<i64: 240, 40, 240>, scratch = {{[0-9]+}} : i64, stages = {{[4-9]|[1-9][0-9]}} : i64}
+// CHECK-SAME: nv_tileas.dot_plan = #nv_tileas.dot_plan<groups = [1, 1], columns = 64, stages = {{[4-9]|[1-9][0-9]}}, scratch = {{[0-9]+}}, launch_registers = 240, agents = [<"consumers", warps = 4, registers = 240>, <"producer", warps = 4, registers = 40>]>
 nv_tileaa.func @loop(%p0: !nv_tileaa.ptr<f16>, %n: i32, %m0: i32) {
   %p = nv_tileaa.assume #cuda_tile.div_by<16>, %p0 : !nv_tileaa.ptr<f16>
   %m = nv_tileaa.make_memref %p, shape = [%m0 : i32], strides = [] : <f16> -> <?x256xf16, strides = [256, 1]>
@@ -26,8 +26,8 @@ nv_tileaa.func @loop(%p0: !nv_tileaa.ptr<f16>, %n: i32, %m0: i32) {
 
 // Two dots with operands of the same kind share a ring; 128 rows need two warpgroups.
 // CHECK-LABEL: nv_tileaa.func @two_loops(
-// CHECK-SAME: nv_tileas.dot_plan = {columns = 128 : i64, groups = array<i64: 2, 1>,
-// CHECK-SAME: stages = {{[4-7]}} : i64}
+// CHECK-SAME: nv_tileas.dot_plan = #nv_tileas.dot_plan<groups = [2, 1], columns = 128,
+// CHECK-SAME: stages = {{[4-7]}},
 !rows = !nv_tileaa.tiled_view<tile = [128, 64], memref<?x256xf16, strides = [256, 1]>, padding = zero>
 !columns = !nv_tileaa.tiled_view<tile = [64, 128], memref<?x256xf16, strides = [256, 1]>, padding = zero>
 nv_tileaa.func @two_loops(%p0: !nv_tileaa.ptr<f16>, %n: i32, %m0: i32) {
@@ -97,7 +97,7 @@ nv_tileaa.func @rounded(%p0: !nv_tileaa.ptr<f32>, %n: i32, %zero: tensor<64x64xf
 
 // Two blocks per multiprocessor, as the program requests: they share registers and shared memory.
 // CHECK-LABEL: nv_tileaa.func @two_blocks(
-// CHECK-SAME: nv_tileas.dot_plan = {columns = 64 : i64, groups = array<i64: 2, 1>, registers = array<i64: 80, {{[0-9]+, [0-9]+}}>, scratch = {{[0-9]+}} : i64, stages = {{[23]}} : i64}
+// CHECK-SAME: nv_tileas.dot_plan = #nv_tileas.dot_plan<groups = [2, 1], columns = 64, stages = {{[23]}}, scratch = {{[0-9]+}}, launch_registers = 80,
 nv_tileaa.func @two_blocks(%p0: !nv_tileaa.ptr<f16>, %n: i32, %m0: i32) attributes {hints = {sm_90 = {occupancy = 2 : i32}}} {
   %p = nv_tileaa.assume #cuda_tile.div_by<16>, %p0 : !nv_tileaa.ptr<f16>
   %m = nv_tileaa.make_memref %p, shape = [%m0 : i32], strides = [] : <f16> -> <?x256xf16, strides = [256, 1]>

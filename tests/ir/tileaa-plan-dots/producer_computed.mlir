@@ -28,7 +28,7 @@ nv_tileaa.func @stride(%p0: !nv_tileaa.ptr<f16>, %n: i32, %zero: tensor<64x64xf3
 // -----
 // Rows that a list selects: the tile is contiguous along K, and is computed from a 16-byte load.
 // CHECK-LABEL: @gathered
-// CHECK-SAME: nv_tileas.dot_plan = {columns = 128 : i64, groups = array<i64: 2, 1>, registers
+// CHECK-SAME: nv_tileas.dot_plan = #nv_tileas.dot_plan<groups = [2, 1], columns = 128,
 // CHECK: nv_tileaa.dot {{.*}} {nv_tileas.producer_computed = array<i64: 1, -1>}
 !view = !nv_tileaa.tiled_view<tile = [64, 128], memref<?x256xf16, strides = [256, 1]>, padding = zero>
 nv_tileaa.func @gathered(%p0: !nv_tileaa.ptr<f16>, %q: !nv_tileaa.ptr<i32>, %n: i32, %zero: tensor<128x128xf32>) {

@@ -10,7 +10,7 @@
 nv_tileaa.func @apart() attributes {numWarps = 4 : i64} {
   %a = nv_tileas.alloc_tensor offset 0 : !m
   %b = nv_tileas.alloc_tensor offset 512 : !m
-  nv_tileas.async.pipeline.agent_switch warps [1, 2] {
+  nv_tileas.async.pipeline.agent_switch agents [<"consumers", warps = 1>, <"producer", warps = 2>] {
     %x = arith.constant dense<1.0> : tensor<128xf32, #l>
     nv_tileas.local_store %x, %a vector 4 : tensor<128xf32, #l>, !m
   }, {
@@ -35,7 +35,7 @@ nv_tileaa.func @apart() attributes {numWarps = 4 : i64} {
 // A barrier in one agent does not order accesses of two agents.
 nv_tileaa.func @between() attributes {numWarps = 4 : i64} {
   %a = nv_tileas.alloc_tensor offset 0 : !m
-  nv_tileas.async.pipeline.agent_switch warps [1, 2] {
+  nv_tileas.async.pipeline.agent_switch agents [<"consumers", warps = 1>, <"producer", warps = 2>] {
     %x = arith.constant dense<1.0> : tensor<128xf32, #l>
   // expected-note @below {{the earlier access: write of shared bytes [0, 512)}}
     nv_tileas.local_store %x, %a vector 4 : tensor<128xf32, #l>, !m
@@ -60,7 +60,7 @@ nv_tileaa.func @before(%x: tensor<128xf32, #two>) attributes {numWarps = 2 : i64
   %a = nv_tileas.alloc_tensor offset 0 : !m
   // expected-note @below {{the earlier access: write of shared bytes [0, 512)}}
   nv_tileas.local_store %x, %a vector 2 : tensor<128xf32, #two>, !m
-  nv_tileas.async.pipeline.agent_switch warps [2] {
+  nv_tileas.async.pipeline.agent_switch agents [<"only", warps = 2>] {
     nv_tileas.barrier
   // expected-error @below {{read of shared bytes [0, 512) conflicts with a write by other threads: no barrier separates them}}
     %y = nv_tileas.local_load %a vector 1 : !m -> tensor<128xf32, #turned>
@@ -79,7 +79,7 @@ nv_tileaa.func @before(%x: tensor<128xf32, #two>) attributes {numWarps = 2 : i64
 // There is no barrier at the end of agents.
 nv_tileaa.func @behind() attributes {numWarps = 2 : i64} {
   %a = nv_tileas.alloc_tensor offset 0 : !m
-  nv_tileas.async.pipeline.agent_switch warps [1] {
+  nv_tileas.async.pipeline.agent_switch agents [<"only", warps = 1>] {
     %x = arith.constant dense<1.0> : tensor<128xf32, #l>
   // expected-note @below {{the earlier access: write of shared bytes [0, 512)}}
     nv_tileas.local_store %x, %a vector 4 : tensor<128xf32, #l>, !m

@@ -17,7 +17,7 @@ nv_tileaa.func @kept(%n: i32) attributes {numWarps = 12 : i64} {
   %p = nv_tileas.async.pipeline.create_pipeline %w phases [full = 4, empty = 4, converted = 4] : <8xi64, #words> -> <2>
   %first = nv_tileas.async.pipeline.create_iterator %p : <2>
   nv_tileas.barrier
-  nv_tileas.async.pipeline.agent_switch warps [4, 4, 4] {
+  nv_tileas.async.pipeline.agent_switch agents [<"consumers", warps = 4>, <"producer", warps = 4>, <"converter", warps = 4>] {
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32
     %all = scf.for %k = %c0 to %n step %c1 iter_args(%it = %first) -> (!it) : i32 {
@@ -80,7 +80,7 @@ nv_tileaa.func @early(%n: i32) attributes {numWarps = 12 : i64} {
   %p = nv_tileas.async.pipeline.create_pipeline %w phases [full = 4, empty = 4, converted = 4] : <8xi64, #words> -> <2>
   %first = nv_tileas.async.pipeline.create_iterator %p : <2>
   nv_tileas.barrier
-  nv_tileas.async.pipeline.agent_switch warps [4, 4, 4] {
+  nv_tileas.async.pipeline.agent_switch agents [<"consumers", warps = 4>, <"producer", warps = 4>, <"converter", warps = 4>] {
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32
     %all = scf.for %k = %c0 to %n step %c1 iter_args(%it = %first) -> (!it) : i32 {
@@ -142,7 +142,7 @@ nv_tileaa.func @silent(%n: i32) attributes {numWarps = 12 : i64} {
   %p = nv_tileas.async.pipeline.create_pipeline %w phases [full = 4, empty = 4, converted = 4] : <8xi64, #words> -> <2>
   %first = nv_tileas.async.pipeline.create_iterator %p : <2>
   nv_tileas.barrier
-  nv_tileas.async.pipeline.agent_switch warps [4, 4, 4] {
+  nv_tileas.async.pipeline.agent_switch agents [<"consumers", warps = 4>, <"producer", warps = 4>, <"converter", warps = 4>] {
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32
     %all = scf.for %k = %c0 to %n step %c1 iter_args(%it = %first) -> (!it) : i32 {
@@ -205,7 +205,7 @@ nv_tileaa.func @blind(%n: i32) attributes {numWarps = 12 : i64} {
   %p = nv_tileas.async.pipeline.create_pipeline %w phases [full = 4, empty = 4, converted = 4] : <8xi64, #words> -> <2>
   %first = nv_tileas.async.pipeline.create_iterator %p : <2>
   nv_tileas.barrier
-  nv_tileas.async.pipeline.agent_switch warps [4, 4, 4] {
+  nv_tileas.async.pipeline.agent_switch agents [<"consumers", warps = 4>, <"producer", warps = 4>, <"converter", warps = 4>] {
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32
     %all = scf.for %k = %c0 to %n step %c1 iter_args(%it = %first) -> (!it) : i32 {

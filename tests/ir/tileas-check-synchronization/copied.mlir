@@ -17,7 +17,7 @@ nv_tileaa.func @kept(%n: i32, %q0: !nv_tileaa.ptr<f16>) attributes {numWarps = 8
   %p = nv_tileas.async.pipeline.create_pipeline %w phases [full = 128, empty = 4] : <4xi64, #words> -> <2>
   %first = nv_tileas.async.pipeline.create_iterator %p : <2>
   nv_tileas.barrier
-  nv_tileas.async.pipeline.agent_switch warps [4, 4] registers [240, 40] {
+  nv_tileas.async.pipeline.agent_switch agents [<"consumers", warps = 4, registers = 240>, <"producer", warps = 4, registers = 40>] {
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32
     %zero = arith.constant dense<0.0> : !sums
@@ -69,7 +69,7 @@ nv_tileaa.func @no_fence(%n: i32, %q0: !nv_tileaa.ptr<f16>) attributes {numWarps
   %p = nv_tileas.async.pipeline.create_pipeline %w phases [full = 128, empty = 4] : <4xi64, #words> -> <2>
   %first = nv_tileas.async.pipeline.create_iterator %p : <2>
   nv_tileas.barrier
-  nv_tileas.async.pipeline.agent_switch warps [4, 4] registers [240, 40] {
+  nv_tileas.async.pipeline.agent_switch agents [<"consumers", warps = 4, registers = 240>, <"producer", warps = 4, registers = 40>] {
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32
     %zero = arith.constant dense<0.0> : !sums
@@ -120,7 +120,7 @@ nv_tileaa.func @at_once(%n: i32, %q0: !nv_tileaa.ptr<f16>) attributes {numWarps 
   %p = nv_tileas.async.pipeline.create_pipeline %w phases [full = 4, empty = 4] : <4xi64, #words> -> <2>
   %first = nv_tileas.async.pipeline.create_iterator %p : <2>
   nv_tileas.barrier
-  nv_tileas.async.pipeline.agent_switch warps [4, 4] registers [240, 40] {
+  nv_tileas.async.pipeline.agent_switch agents [<"consumers", warps = 4, registers = 240>, <"producer", warps = 4, registers = 40>] {
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32
     %zero = arith.constant dense<0.0> : !sums
@@ -172,7 +172,7 @@ nv_tileaa.func @of_warps(%n: i32, %q0: !nv_tileaa.ptr<f16>) attributes {numWarps
   %p = nv_tileas.async.pipeline.create_pipeline %w phases [full = 4, empty = 4] : <4xi64, #words> -> <2>
   %first = nv_tileas.async.pipeline.create_iterator %p : <2>
   nv_tileas.barrier
-  nv_tileas.async.pipeline.agent_switch warps [4, 4] registers [240, 40] {
+  nv_tileas.async.pipeline.agent_switch agents [<"consumers", warps = 4, registers = 240>, <"producer", warps = 4, registers = 40>] {
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32
     %zero = arith.constant dense<0.0> : !sums
@@ -223,7 +223,7 @@ nv_tileaa.func @stored(%n: i32, %q0: !nv_tileaa.ptr<f16>) attributes {numWarps =
   %p = nv_tileas.async.pipeline.create_pipeline %w phases [full = 128, empty = 4] : <4xi64, #words> -> <2>
   %first = nv_tileas.async.pipeline.create_iterator %p : <2>
   nv_tileas.barrier
-  nv_tileas.async.pipeline.agent_switch warps [4, 4] registers [240, 40] {
+  nv_tileas.async.pipeline.agent_switch agents [<"consumers", warps = 4, registers = 240>, <"producer", warps = 4, registers = 40>] {
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32
     %zero = arith.constant dense<0.0> : !sums

@@ -21,7 +21,7 @@ nv_tileaa.func @lists(%view: !view, %desc: !desc, %n: i32, %m: i32) attributes {
   %p = nv_tileas.async.pipeline.create_pipeline %w phases [full = 1, empty = 4] : <4xi64, #words> -> <2>
   %first = nv_tileas.async.pipeline.create_iterator %p : <2>
   nv_tileas.barrier
-  nv_tileas.async.pipeline.agent_switch warps [4, 4] registers [240, 40] {
+  nv_tileas.async.pipeline.agent_switch agents [<"consumers", warps = 4, registers = 240>, <"producer", warps = 4, registers = 40>] {
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32
     %zero = arith.constant dense<0.0> : !sums
@@ -103,7 +103,7 @@ nv_tileaa.func @lists_without_release(%view: !view, %desc: !desc, %n: i32, %m: i
   %p = nv_tileas.async.pipeline.create_pipeline %w phases [full = 1, empty = 4] : <4xi64, #words> -> <2>
   %first = nv_tileas.async.pipeline.create_iterator %p : <2>
   nv_tileas.barrier
-  nv_tileas.async.pipeline.agent_switch warps [4, 4] registers [240, 40] {
+  nv_tileas.async.pipeline.agent_switch agents [<"consumers", warps = 4, registers = 240>, <"producer", warps = 4, registers = 40>] {
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32
     %zero = arith.constant dense<0.0> : !sums
@@ -183,7 +183,7 @@ nv_tileaa.func @lists_from_the_start(%view: !view, %desc: !desc, %n: i32, %m: i3
   %p = nv_tileas.async.pipeline.create_pipeline %w phases [full = 1, empty = 4] : <4xi64, #words> -> <2>
   %first = nv_tileas.async.pipeline.create_iterator %p : <2>
   nv_tileas.barrier
-  nv_tileas.async.pipeline.agent_switch warps [4, 4] registers [240, 40] {
+  nv_tileas.async.pipeline.agent_switch agents [<"consumers", warps = 4, registers = 240>, <"producer", warps = 4, registers = 40>] {
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32
     %zero = arith.constant dense<0.0> : !sums

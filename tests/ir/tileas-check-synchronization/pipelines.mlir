@@ -20,7 +20,7 @@ nv_tileaa.func @kept(%view: !view, %desc: !desc, %n: i32, %m: i32) attributes {n
   %p = nv_tileas.async.pipeline.create_pipeline %w phases [full = 1, empty = 4] : <4xi64, #words> -> <2>
   %first = nv_tileas.async.pipeline.create_iterator %p : <2>
   nv_tileas.barrier
-  nv_tileas.async.pipeline.agent_switch warps [4, 4] registers [240, 40] {
+  nv_tileas.async.pipeline.agent_switch agents [<"consumers", warps = 4, registers = 240>, <"producer", warps = 4, registers = 40>] {
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32
     %zero = arith.constant dense<0.0> : !sums
@@ -86,7 +86,7 @@ nv_tileaa.func @no_release(%view: !view, %desc: !desc, %n: i32, %m: i32) attribu
   %p = nv_tileas.async.pipeline.create_pipeline %w phases [full = 1, empty = 4] : <4xi64, #words> -> <2>
   %first = nv_tileas.async.pipeline.create_iterator %p : <2>
   nv_tileas.barrier
-  nv_tileas.async.pipeline.agent_switch warps [4, 4] registers [240, 40] {
+  nv_tileas.async.pipeline.agent_switch agents [<"consumers", warps = 4, registers = 240>, <"producer", warps = 4, registers = 40>] {
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32
     %zero = arith.constant dense<0.0> : !sums
@@ -151,7 +151,7 @@ nv_tileaa.func @no_last_release(%view: !view, %desc: !desc, %n: i32, %m: i32) at
   %p = nv_tileas.async.pipeline.create_pipeline %w phases [full = 1, empty = 4] : <4xi64, #words> -> <2>
   %first = nv_tileas.async.pipeline.create_iterator %p : <2>
   nv_tileas.barrier
-  nv_tileas.async.pipeline.agent_switch warps [4, 4] registers [240, 40] {
+  nv_tileas.async.pipeline.agent_switch agents [<"consumers", warps = 4, registers = 240>, <"producer", warps = 4, registers = 40>] {
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32
     %zero = arith.constant dense<0.0> : !sums
@@ -216,7 +216,7 @@ nv_tileaa.func @release_before_the_product(%view: !view, %desc: !desc, %n: i32, 
   %p = nv_tileas.async.pipeline.create_pipeline %w phases [full = 1, empty = 4] : <4xi64, #words> -> <2>
   %first = nv_tileas.async.pipeline.create_iterator %p : <2>
   nv_tileas.barrier
-  nv_tileas.async.pipeline.agent_switch warps [4, 4] registers [240, 40] {
+  nv_tileas.async.pipeline.agent_switch agents [<"consumers", warps = 4, registers = 240>, <"producer", warps = 4, registers = 40>] {
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32
     %zero = arith.constant dense<0.0> : !sums
@@ -282,7 +282,7 @@ nv_tileaa.func @too_many_pending(%view: !view, %desc: !desc, %n: i32, %m: i32) a
   %p = nv_tileas.async.pipeline.create_pipeline %w phases [full = 1, empty = 4] : <4xi64, #words> -> <2>
   %first = nv_tileas.async.pipeline.create_iterator %p : <2>
   nv_tileas.barrier
-  nv_tileas.async.pipeline.agent_switch warps [4, 4] registers [240, 40] {
+  nv_tileas.async.pipeline.agent_switch agents [<"consumers", warps = 4, registers = 240>, <"producer", warps = 4, registers = 40>] {
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32
     %zero = arith.constant dense<0.0> : !sums
@@ -348,7 +348,7 @@ nv_tileaa.func @release_of_its_own(%view: !view, %desc: !desc, %n: i32, %m: i32)
   %p = nv_tileas.async.pipeline.create_pipeline %w phases [full = 1, empty = 4] : <4xi64, #words> -> <2>
   %first = nv_tileas.async.pipeline.create_iterator %p : <2>
   nv_tileas.barrier
-  nv_tileas.async.pipeline.agent_switch warps [4, 4] registers [240, 40] {
+  nv_tileas.async.pipeline.agent_switch agents [<"consumers", warps = 4, registers = 240>, <"producer", warps = 4, registers = 40>] {
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32
     %zero = arith.constant dense<0.0> : !sums
@@ -414,7 +414,7 @@ nv_tileaa.func @no_wait(%view: !view, %desc: !desc, %n: i32, %m: i32) attributes
   %p = nv_tileas.async.pipeline.create_pipeline %w phases [full = 1, empty = 4] : <4xi64, #words> -> <2>
   %first = nv_tileas.async.pipeline.create_iterator %p : <2>
   nv_tileas.barrier
-  nv_tileas.async.pipeline.agent_switch warps [4, 4] registers [240, 40] {
+  nv_tileas.async.pipeline.agent_switch agents [<"consumers", warps = 4, registers = 240>, <"producer", warps = 4, registers = 40>] {
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32
     %zero = arith.constant dense<0.0> : !sums
@@ -479,7 +479,7 @@ nv_tileaa.func @wait_for_the_last(%view: !view, %desc: !desc, %n: i32, %m: i32) 
   %p = nv_tileas.async.pipeline.create_pipeline %w phases [full = 1, empty = 4] : <4xi64, #words> -> <2>
   %first = nv_tileas.async.pipeline.create_iterator %p : <2>
   nv_tileas.barrier
-  nv_tileas.async.pipeline.agent_switch warps [4, 4] registers [240, 40] {
+  nv_tileas.async.pipeline.agent_switch agents [<"consumers", warps = 4, registers = 240>, <"producer", warps = 4, registers = 40>] {
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32
     %zero = arith.constant dense<0.0> : !sums
@@ -545,7 +545,7 @@ nv_tileaa.func @other_stage(%view: !view, %desc: !desc, %n: i32, %m: i32) attrib
   %p = nv_tileas.async.pipeline.create_pipeline %w phases [full = 1, empty = 4] : <4xi64, #words> -> <2>
   %first = nv_tileas.async.pipeline.create_iterator %p : <2>
   nv_tileas.barrier
-  nv_tileas.async.pipeline.agent_switch warps [4, 4] registers [240, 40] {
+  nv_tileas.async.pipeline.agent_switch agents [<"consumers", warps = 4, registers = 240>, <"producer", warps = 4, registers = 40>] {
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32
     %zero = arith.constant dense<0.0> : !sums
@@ -611,7 +611,7 @@ nv_tileaa.func @no_step(%view: !view, %desc: !desc, %n: i32, %m: i32) attributes
   %p = nv_tileas.async.pipeline.create_pipeline %w phases [full = 1, empty = 4] : <4xi64, #words> -> <2>
   %first = nv_tileas.async.pipeline.create_iterator %p : <2>
   nv_tileas.barrier
-  nv_tileas.async.pipeline.agent_switch warps [4, 4] registers [240, 40] {
+  nv_tileas.async.pipeline.agent_switch agents [<"consumers", warps = 4, registers = 240>, <"producer", warps = 4, registers = 40>] {
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32
     %zero = arith.constant dense<0.0> : !sums
@@ -677,7 +677,7 @@ nv_tileaa.func @iterator_of_the_tile(%view: !view, %desc: !desc, %n: i32, %m: i3
   %p = nv_tileas.async.pipeline.create_pipeline %w phases [full = 1, empty = 4] : <4xi64, #words> -> <2>
   %first = nv_tileas.async.pipeline.create_iterator %p : <2>
   nv_tileas.barrier
-  nv_tileas.async.pipeline.agent_switch warps [4, 4] registers [240, 40] {
+  nv_tileas.async.pipeline.agent_switch agents [<"consumers", warps = 4, registers = 240>, <"producer", warps = 4, registers = 40>] {
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32
     %zero = arith.constant dense<0.0> : !sums
@@ -743,7 +743,7 @@ nv_tileaa.func @never_done(%view: !view, %desc: !desc, %n: i32, %m: i32) attribu
   %p = nv_tileas.async.pipeline.create_pipeline %w phases [full = 1, empty = 4] : <4xi64, #words> -> <2>
   %first = nv_tileas.async.pipeline.create_iterator %p : <2>
   nv_tileas.barrier
-  nv_tileas.async.pipeline.agent_switch warps [4, 4] registers [240, 40] {
+  nv_tileas.async.pipeline.agent_switch agents [<"consumers", warps = 4, registers = 240>, <"producer", warps = 4, registers = 40>] {
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32
     %zero = arith.constant dense<0.0> : !sums
@@ -809,7 +809,7 @@ nv_tileaa.func @few_bytes(%view: !view, %desc: !desc, %n: i32, %m: i32) attribut
   %p = nv_tileas.async.pipeline.create_pipeline %w phases [full = 1, empty = 4] : <4xi64, #words> -> <2>
   %first = nv_tileas.async.pipeline.create_iterator %p : <2>
   nv_tileas.barrier
-  nv_tileas.async.pipeline.agent_switch warps [4, 4] registers [240, 40] {
+  nv_tileas.async.pipeline.agent_switch agents [<"consumers", warps = 4, registers = 240>, <"producer", warps = 4, registers = 40>] {
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32
     %zero = arith.constant dense<0.0> : !sums
@@ -875,7 +875,7 @@ nv_tileaa.func @many_bytes(%view: !view, %desc: !desc, %n: i32, %m: i32) attribu
   %p = nv_tileas.async.pipeline.create_pipeline %w phases [full = 1, empty = 4] : <4xi64, #words> -> <2>
   %first = nv_tileas.async.pipeline.create_iterator %p : <2>
   nv_tileas.barrier
-  nv_tileas.async.pipeline.agent_switch warps [4, 4] registers [240, 40] {
+  nv_tileas.async.pipeline.agent_switch agents [<"consumers", warps = 4, registers = 240>, <"producer", warps = 4, registers = 40>] {
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32
     %zero = arith.constant dense<0.0> : !sums
@@ -941,7 +941,7 @@ nv_tileaa.func @fewer_consumers(%view: !view, %desc: !desc, %n: i32, %m: i32) at
   %p = nv_tileas.async.pipeline.create_pipeline %w phases [full = 1, empty = 2] : <4xi64, #words> -> <2>
   %first = nv_tileas.async.pipeline.create_iterator %p : <2>
   nv_tileas.barrier
-  nv_tileas.async.pipeline.agent_switch warps [4, 4] registers [240, 40] {
+  nv_tileas.async.pipeline.agent_switch agents [<"consumers", warps = 4, registers = 240>, <"producer", warps = 4, registers = 40>] {
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32
     %zero = arith.constant dense<0.0> : !sums

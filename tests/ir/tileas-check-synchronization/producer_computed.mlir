@@ -17,7 +17,7 @@ nv_tileaa.func @kept(%n: i32) attributes {numWarps = 8 : i64, nv_tileas.max_regi
   %p = nv_tileas.async.pipeline.create_pipeline %w phases [full = 4, empty = 4] : <4xi64, #words> -> <2>
   %first = nv_tileas.async.pipeline.create_iterator %p : <2>
   nv_tileas.barrier
-  nv_tileas.async.pipeline.agent_switch warps [4, 4] registers [240, 40] {
+  nv_tileas.async.pipeline.agent_switch agents [<"consumers", warps = 4, registers = 240>, <"producer", warps = 4, registers = 40>] {
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32
     %zero = arith.constant dense<0.0> : !sums
@@ -68,7 +68,7 @@ nv_tileaa.func @no_commit(%n: i32) attributes {numWarps = 8 : i64, nv_tileas.max
   %p = nv_tileas.async.pipeline.create_pipeline %w phases [full = 4, empty = 4] : <4xi64, #words> -> <2>
   %first = nv_tileas.async.pipeline.create_iterator %p : <2>
   nv_tileas.barrier
-  nv_tileas.async.pipeline.agent_switch warps [4, 4] registers [240, 40] {
+  nv_tileas.async.pipeline.agent_switch agents [<"consumers", warps = 4, registers = 240>, <"producer", warps = 4, registers = 40>] {
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32
     %zero = arith.constant dense<0.0> : !sums
@@ -118,7 +118,7 @@ nv_tileaa.func @too_few(%n: i32) attributes {numWarps = 8 : i64, nv_tileas.max_r
   %p = nv_tileas.async.pipeline.create_pipeline %w phases [full = 5, empty = 4] : <4xi64, #words> -> <2>
   %first = nv_tileas.async.pipeline.create_iterator %p : <2>
   nv_tileas.barrier
-  nv_tileas.async.pipeline.agent_switch warps [4, 4] registers [240, 40] {
+  nv_tileas.async.pipeline.agent_switch agents [<"consumers", warps = 4, registers = 240>, <"producer", warps = 4, registers = 40>] {
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32
     %zero = arith.constant dense<0.0> : !sums
@@ -169,7 +169,7 @@ nv_tileaa.func @no_acquire(%n: i32) attributes {numWarps = 8 : i64, nv_tileas.ma
   %p = nv_tileas.async.pipeline.create_pipeline %w phases [full = 4, empty = 4] : <4xi64, #words> -> <2>
   %first = nv_tileas.async.pipeline.create_iterator %p : <2>
   nv_tileas.barrier
-  nv_tileas.async.pipeline.agent_switch warps [4, 4] registers [240, 40] {
+  nv_tileas.async.pipeline.agent_switch agents [<"consumers", warps = 4, registers = 240>, <"producer", warps = 4, registers = 40>] {
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32
     %zero = arith.constant dense<0.0> : !sums

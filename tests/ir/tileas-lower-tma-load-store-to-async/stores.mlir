@@ -8,7 +8,7 @@
 // waits for the last one. The first barrier ends earlier uses of the map's scratch memory; after the second, all
 // warps continue together.
 // CHECK-LABEL: nv_tileaa.func @tiles(
-// CHECK: agent_switch warps [4, 4]
+// CHECK: agent_switch agents [<"consumers", warps = 4, {{.*}}>, <"producer", warps = 4, {{.*}}>]
 // CHECK-DAG: %[[X:.*]] = nv_tileas.alloc_tensor : <128xi8,
 // CHECK-DAG: %[[S:.*]] = nv_tileas.alloc_tensor : <64x64xf16, {{.*}}, align = 1024>
 // CHECK: nv_tileas.barrier {nv_tileas.reuse}
@@ -56,7 +56,7 @@ nv_tileaa.func @tiles(%p0: !nv_tileaa.ptr<f16>, %q0: !nv_tileaa.ptr<f16>, %n: i3
 // A store writes eight elements at a time. If rows can end within these eight, a test selects stores by threads
 // instead. The tokens keep the order of the stores.
 // CHECK-LABEL: nv_tileaa.func @tiles_of_any_width(
-// CHECK: agent_switch warps [4, 4]
+// CHECK: agent_switch agents [<"consumers", warps = 4, {{.*}}>, <"producer", warps = 4, {{.*}}>]
 // CHECK: scf.for {{.*}} iter_args(%[[BEFORE:.*]] = %{{[a-z0-9]*}}, {{.*}}) -> (!nv_tileaa.mem_token,
 // CHECK: %[[REST:.*]] = arith.andi %{{.*}}, %c7_i32
 // CHECK: %[[WHOLE:.*]] = arith.cmpi eq, %[[REST]],

@@ -2,12 +2,12 @@
 // Converter warps transpose the right operand between the copies and the dot. With exact accumulators, the consumers
 // have no dot in flight behind which the transposition could be hidden. The consumers wait only for the converter.
 
-// CHECK: nv_tileas.dot_plan = {{.*}}converter = 40
+// CHECK: nv_tileas.dot_plan = {{.*}}<"converter", warps = 4, registers = 40>
 // CHECK: %[[P:.*]] = nv_tileas.async.pipeline.create_pipeline %{{.*}} phases [full = 1, empty = 8, converted = 4] :
 // CHECK: scf.for
 // CHECK: nv_tileas.async.elect {
 // CHECK: producer_acquire %[[P]][%[[I:.*]]] bytes 24576
-// CHECK: nv_tileas.async.pipeline.produce_one warps 4 fast 0 converts {
+// CHECK: nv_tileas.async.pipeline.produce_one warps 4 fast 0 of converter {
 // CHECK-NEXT: consumer_wait %[[P]][%[[I]]] :
 // CHECK: %[[B:.*]] = nv_tileas.memdesc_slot %{{.*}} : <128x128xf8E4M3FN,
 // CHECK-NEXT: %[[T:.*]] = nv_tileas.memdesc_reinterpret %[[B]] :

@@ -5,7 +5,7 @@
 // 128 threads that copy, and one arrival for the bytes of the TMA load.
 // CHECK-LABEL: nv_tileaa.func @gathered(
 // CHECK: create_pipeline {{.*}} phases [full = 129, empty = 8] :
-// CHECK: agent_switch warps [8, 4]
+// CHECK: agent_switch agents [<"consumers", warps = 8, {{.*}}>, <"producer", warps = 4, {{.*}}>]
 // CHECK: %[[C:.*]] = nv_tileas.async.pipeline.consumer_wait
 // CHECK-NEXT: nv_tileas.async.fence
 // CHECK: nv_tileas.async.dot

@@ -6,7 +6,7 @@
 
 // A schedule has no more stages than fit into shared memory.
 // CHECK: error: the schedule needs a ring of 9 stages, but the plan allows 2 to 8
-nv_tileaa.func @deep(%p0: !nv_tileaa.ptr<f16>, %n: i32, %m0: i32) attributes {numWarps = 4 : i64, nv_tileas.dot_plan = {columns = 64 : i64, groups = array<i64: 1, 1>, registers = array<i64: 128, 40, 216>, scratch = 32768 : i64, stages = 8 : i64}} {
+nv_tileaa.func @deep(%p0: !nv_tileaa.ptr<f16>, %n: i32, %m0: i32) attributes {numWarps = 4 : i64, nv_tileas.dot_plan = #nv_tileas.dot_plan<groups = [1, 1], columns = 64, stages = 8, scratch = 32768, launch_registers = 128, agents = [<"consumers", warps = 4, registers = 216>, <"producer", warps = 4, registers = 40>]>} {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
   %zero = arith.constant dense<0.000000e+00> : tensor<64x64xf32, #sums>

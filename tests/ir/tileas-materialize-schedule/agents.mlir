@@ -8,7 +8,7 @@
 // Copies belong to the producer, and the rest to the consumers. The late dot starts after the early dot of the next
 // iteration. A ring has the stages that the schedule needs, plus those of one iteration.
 // CHECK-LABEL: nv_tileaa.func @chain(
-// CHECK-SAME: stages = 8 : i64
+// CHECK-SAME: stages = 8,
 // CHECK-NOT: tileas.schedule.constraint
 // CHECK: scf.for
 // CHECK: nv_tileas.tiled_load {{.*}}tileas.schedule.agent = "producer", tileas.schedule.clock = [[#]] : i64, tileas.schedule.stage = [[#]] : i64}

@@ -30,7 +30,7 @@ gpu.module @m {
   nv_tileaa.func @bound_by_products(%n: i32) attributes {numWarps = 12 : i64, nv_tileas.max_registers = 168 : i64} {
     %q = nv_tileas.alloc_tensor offset 0 : !tile
     %k = nv_tileas.alloc_tensor offset 32768 : !tile
-    nv_tileas.async.pipeline.agent_switch warps [8, 4] registers [232, 40] {
+    nv_tileas.async.pipeline.agent_switch agents [<"consumers", warps = 8, registers = 232>, <"producer", warps = 4, registers = 40>] {
       %c0 = arith.constant 0 : i32
       %c1 = arith.constant 1 : i32
       %zero = arith.constant dense<0.0> : !sums
@@ -62,7 +62,7 @@ gpu.module @m {
   nv_tileaa.func @bound_by_exponentials(%n: i32) attributes {numWarps = 12 : i64, nv_tileas.max_registers = 168 : i64} {
     %q = nv_tileas.alloc_tensor offset 0 : !tile
     %k = nv_tileas.alloc_tensor offset 32768 : !tile
-    nv_tileas.async.pipeline.agent_switch warps [8, 4] registers [232, 40] {
+    nv_tileas.async.pipeline.agent_switch agents [<"consumers", warps = 8, registers = 232>, <"producer", warps = 4, registers = 40>] {
       %c0 = arith.constant 0 : i32
       %c1 = arith.constant 1 : i32
       %zero = arith.constant dense<0.0> : !sums
@@ -96,7 +96,7 @@ gpu.module @m {
   nv_tileaa.func @one_by_one(%n: i32) attributes {numWarps = 12 : i64, nv_tileas.max_registers = 168 : i64} {
     %q = nv_tileas.alloc_tensor offset 0 : !tile
     %k = nv_tileas.alloc_tensor offset 32768 : !tile
-    nv_tileas.async.pipeline.agent_switch warps [8, 4] registers [232, 40] {
+    nv_tileas.async.pipeline.agent_switch agents [<"consumers", warps = 8, registers = 232>, <"producer", warps = 4, registers = 40>] {
       %c0 = arith.constant 0 : i32
       %c1 = arith.constant 1 : i32
       %zero = arith.constant dense<0.0> : !sums

@@ -8,7 +8,7 @@
 // CHECK-LABEL: nv_tileaa.func @behind(
 // CHECK: scf.if
 // CHECK: scf.for
-nv_tileaa.func @behind(%p0: !nv_tileaa.ptr<f16>, %n: i32, %m0: i32) attributes {numWarps = 4 : i64, nv_tileas.dot_plan = {columns = 64 : i64, groups = array<i64: 1, 1>, registers = array<i64: 128, 40, 216>, scratch = 32768 : i64, stages = 8 : i64}} {
+nv_tileaa.func @behind(%p0: !nv_tileaa.ptr<f16>, %n: i32, %m0: i32) attributes {numWarps = 4 : i64, nv_tileas.dot_plan = #nv_tileas.dot_plan<groups = [1, 1], columns = 64, stages = 8, scratch = 32768, launch_registers = 128, agents = [<"consumers", warps = 4, registers = 216>, <"producer", warps = 4, registers = 40>]>} {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
   %zero = arith.constant dense<0.000000e+00> : tensor<64x64xf32, #sums>
@@ -34,7 +34,7 @@ nv_tileaa.func @behind(%p0: !nv_tileaa.ptr<f16>, %n: i32, %m0: i32) attributes {
 // CHECK-NOT: scf.if
 // CHECK: scf.for
 // CHECK-NOT: scf.if
-nv_tileaa.func @in_front(%p0: !nv_tileaa.ptr<f16>, %n: i32, %m0: i32) attributes {numWarps = 4 : i64, nv_tileas.dot_plan = {columns = 64 : i64, groups = array<i64: 1, 1>, registers = array<i64: 128, 40, 216>, scratch = 32768 : i64, stages = 8 : i64}} {
+nv_tileaa.func @in_front(%p0: !nv_tileaa.ptr<f16>, %n: i32, %m0: i32) attributes {numWarps = 4 : i64, nv_tileas.dot_plan = #nv_tileas.dot_plan<groups = [1, 1], columns = 64, stages = 8, scratch = 32768, launch_registers = 128, agents = [<"consumers", warps = 4, registers = 216>, <"producer", warps = 4, registers = 40>]>} {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
   %zero = arith.constant dense<0.000000e+00> : tensor<64x64xf32, #sums>
@@ -58,7 +58,7 @@ nv_tileaa.func @in_front(%p0: !nv_tileaa.ptr<f16>, %n: i32, %m0: i32) attributes
 // A dot without a schedule is computed an iteration later, as by default.
 // CHECK-LABEL: nv_tileaa.func @unscheduled(
 // CHECK: scf.if
-nv_tileaa.func @unscheduled(%p0: !nv_tileaa.ptr<f16>, %n: i32, %m0: i32) attributes {numWarps = 4 : i64, nv_tileas.dot_plan = {columns = 64 : i64, groups = array<i64: 1, 1>, registers = array<i64: 128, 40, 216>, scratch = 32768 : i64, stages = 8 : i64}} {
+nv_tileaa.func @unscheduled(%p0: !nv_tileaa.ptr<f16>, %n: i32, %m0: i32) attributes {numWarps = 4 : i64, nv_tileas.dot_plan = #nv_tileas.dot_plan<groups = [1, 1], columns = 64, stages = 8, scratch = 32768, launch_registers = 128, agents = [<"consumers", warps = 4, registers = 216>, <"producer", warps = 4, registers = 40>]>} {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
   %zero = arith.constant dense<0.000000e+00> : tensor<64x64xf32, #sums>

@@ -10,7 +10,7 @@
 gpu.module @kernels {
   // The factor by which a maximum has increased, as the exponential of a difference or of a multiple of it.
   // CHECK-LABEL: @growth
-  nv_tileaa.func @growth(%x: !sums, %t: !column, %s: !column, %n: i32) attributes {numWarps = 4 : i64, nv_tileas.dot_plan = {columns = 64 : i64, groups = array<i64: 1, 1>, registers = array<i64: 240, 40, 240>, scratch = 1024 : i64, stages = 4 : i64}} {
+  nv_tileaa.func @growth(%x: !sums, %t: !column, %s: !column, %n: i32) attributes {numWarps = 4 : i64, nv_tileas.dot_plan = #nv_tileas.dot_plan<groups = [1, 1], columns = 64, stages = 4, scratch = 1024, launch_registers = 240, agents = [<"consumers", warps = 4, registers = 240>, <"producer", warps = 4, registers = 40>]>} {
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32
     %l = arith.constant dense<1.5> : !column
@@ -45,7 +45,7 @@ gpu.module @kernels {
   // The exponential of an arbitrary difference is rarely one.
   // CHECK-LABEL: @any_difference
   // CHECK-NOT: often_one
-  nv_tileaa.func @any_difference(%x: !sums, %t: !column, %s: !column, %n: i32) attributes {numWarps = 4 : i64, nv_tileas.dot_plan = {columns = 64 : i64, groups = array<i64: 1, 1>, registers = array<i64: 240, 40, 240>, scratch = 1024 : i64, stages = 4 : i64}} {
+  nv_tileaa.func @any_difference(%x: !sums, %t: !column, %s: !column, %n: i32) attributes {numWarps = 4 : i64, nv_tileas.dot_plan = #nv_tileas.dot_plan<groups = [1, 1], columns = 64, stages = 4, scratch = 1024, launch_registers = 240, agents = [<"consumers", warps = 4, registers = 240>, <"producer", warps = 4, registers = 40>]>} {
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32
     %r = scf.for %i = %c0 to %n step %c1 iter_args(%sum = %x) -> (!sums) : i32 {

@@ -8,7 +8,7 @@
 // CHECK: %[[P:.*]] = nv_tileas.async.pipeline.create_pipeline
 // CHECK-NEXT: %[[FIRST:.*]] = nv_tileas.async.pipeline.create_iterator %[[P]]
 // CHECK: nv_tileas.barrier
-// CHECK-NEXT: nv_tileas.async.pipeline.agent_switch warps [4, 4] registers [240, 40] {
+// CHECK-NEXT: nv_tileas.async.pipeline.agent_switch agents [<"consumers", warps = 4, registers = 240>, <"producer", warps = 4, registers = 40>] {
 // CHECK-NOT: make_tiled_tma_desc
 // CHECK-NOT: nv_tileas.async.elect
 // CHECK-NOT: producer_acquire

@@ -2,7 +2,7 @@
 // Converter warps are a separate agent, with the loops around the conversion and none of the copies.
 
 // CHECK: attributes {numWarps = 16 : i64, {{.*}}nv_tileas.max_registers = 128 : i64
-// CHECK: nv_tileas.async.pipeline.agent_switch warps [8, 4, 4] registers [216, 40, 40] {
+// CHECK: nv_tileas.async.pipeline.agent_switch agents [<"consumers", warps = 8, registers = 216>, <"producer", warps = 4, registers = 40>, <"converter", warps = 4, registers = 40>] {
 // CHECK: consumer_wait {{.*}} at converted :
 // CHECK-NOT: local_transpose
 // CHECK: nv_tileas.promoted_dot

@@ -4,7 +4,7 @@
 
 // CHECK-LABEL: nv_tileaa.func @scaled(
 // CHECK: create_pipeline {{.*}} phases [full = {{5|9}}, empty = 8] :
-// CHECK: agent_switch warps [8, {{[48]}}]
+// CHECK: agent_switch agents [<"consumers", warps = 8{{.*}}>, <"producer", warps = {{[48]}}
 // CHECK: consumer_wait
 // CHECK: async.dot
 // CHECK: }, {

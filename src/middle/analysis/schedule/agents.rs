@@ -41,7 +41,7 @@ use crate::analysis::{
     producers::{Source, computed_stage, groups_by_tiles},
 };
 use crate::dialect::{
-    dot_plan::DotPlan,
+    dot_plan::{self, CONVERTER, DotPlan},
     dots::{AnyDot, element_of, operand_format, promotes},
     layouts::Tensor,
     nv_tileas::{DotOp, MemDescType, MmaKind, TiledLoadOp},
@@ -56,7 +56,7 @@ use tile_schedule::{Edge, Graph, Reservation, Schedule, rings::RingTile};
 /// The indices and names of the agents.
 pub const PRODUCER: usize = 0;
 pub const CONSUMERS: usize = 1;
-pub const NAMES: [&str; 2] = ["producer", "consumers"];
+pub const NAMES: [&str; 2] = [dot_plan::PRODUCER, dot_plan::CONSUMERS];
 
 /// A loop that a producer and consumers share.
 pub struct Division<'c> {
@@ -165,7 +165,7 @@ impl<'c> Division<'c> {
         let clocks = |c: f64| c.ceil() as u32;
         // Consumers convert operands before the dot, unless a converter warpgroup does.
         let changed = clocks(2.0 * f64::from(p.converted_bytes()) / machine.get("shared.bytes_per_clk").ok()?);
-        let start = if self.plan.converter.is_some() { 0 } else { changed };
+        let start = if self.plan.agent(CONVERTER).is_some() { 0 } else { changed };
         let tensor = clocks(numbers.tensor(p, columns));
         let chain = clocks(numbers.chain(p.a_storage));
         let warpgroups = self.warpgroups();

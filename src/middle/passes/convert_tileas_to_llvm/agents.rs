@@ -1,71 +1,127 @@
 //! Lowers agents to branches on the warp number.
 //!
 //! Inside an agent's program, warps and threads are numbered from the agent's first. Each agent has a named barrier of
-//! its threads. An agent with `registers` starts with `setmaxnreg`.
+//! its threads.
 //!
 //! ```text
 //! warp < w0          ? agent 0
 //! warp < w0 + w1     ? agent 1      warp' = warp - w0, thread' = thread - 32 w0, barrier 2 of 32 w1 threads
 //! ...                               remaining warps continue after the switch
 //! ```
+//!
+//! With registers, warpgroups branch apart first, since `setmaxnreg` is an instruction of a whole warpgroup. The agents
+//! of one warpgroup branch apart after it.
 
 use super::{Lower, llvm::Cmp};
 use crate::dialect::{
-    debug_scope, gpu_module,
+    debug_scope,
+    dot_plan::{Agent, WARPGROUP},
+    gpu_module,
     nv_tileas::AgentSwitchOp,
     pass::{Failed, fail},
     rt::*,
     thread_scope::ThreadScope,
 };
+use std::ops::Range;
 
 /// The number of named barriers of a CTA. Barrier zero belongs to all threads of the CTA.
 pub(super) const BARRIERS: u64 = 16;
 
 impl<'c> Lower<'c, '_> {
     pub(super) fn agent_switch(&mut self, op: AgentSwitchOp<'c>) -> Result<(), Failed> {
+        let agents = Agent::of_switch(op);
         let here = self.l.b.block();
         let exit = self.l.new_block(&[], here);
-        for i in 0..region_count(op.op()) {
-            let scope = ThreadScope::of_region(op.op(), i).ok_or_else(|| fail(op.op(), "region has no warps"))?;
-            let warps = scope.warps.ok_or_else(|| fail(op.op(), "region has no warps"))?;
-            let source = entry_block(region(op.op(), i)).ok_or_else(|| fail(op.op(), "agent has no program"))?;
-            let before = self.l.b.block();
-            let next = self.l.new_block(&[], before);
-            let program = self.l.new_block(&[], before);
-            // Warps of earlier agents have already branched away, so comparing with the last warp suffices.
-            let is_mine = self.l.icmp(Cmp::Ult, self.warp, self.l.i32c(scope.first_warp + warps));
-            self.l.cond_br(is_mine, (program, &[]), (next, &[]));
-
-            self.l.b.set_end(program);
-            self.barriers_used += 1;
-            if self.barriers_used >= BARRIERS {
-                let text =
-                    format!("agents and ping-pong need more than the {} named barriers of a block", BARRIERS - 1);
-                return Err(fail(op.op(), text));
+        let mut end = 0;
+        for part in warpgroups(&agents) {
+            end += agents[part.clone()].iter().map(|agent| i64::from(agent.warps)).sum::<i64>();
+            let next = self.branch_before(end);
+            let registers = agents[part.start].registers;
+            if part.len() == 1 {
+                self.agent(op, (part.start, registers), exit)?;
+            } else {
+                self.set_registers(op.op(), registers)?;
+                for i in part {
+                    let next = self.branch_before(scope(op, i)?.first_warp + i64::from(agents[i].warps));
+                    self.agent(op, (i, None), exit)?;
+                    self.l.b.set_end(next);
+                }
+                self.l.br(exit, &[]);
             }
-            let outside = (self.warp, self.warp_bits, self.thread, self.warps, self.barrier_id);
-            let l = &self.l;
-            self.thread = l.bin("sub", self.thread, l.i32c(scope.first_warp * 32));
-            self.warp = l.bin("sub", self.warp, l.i32c(scope.first_warp));
-            (self.warps, self.warp_bits) = (warps as u64, warps.ilog2());
-            self.barrier_id = Some(self.barriers_used);
-            if let Some(registers) = op.registers() {
-                let launched = self.launched_registers.ok_or_else(|| {
-                    let text = format!("the kernel lacks the attribute '{}'", gpu_module::MAX_REGISTERS);
-                    fail(op.op(), text)
-                })?;
-                let (count, way) = (registers[i], if registers[i] < launched { "dec" } else { "inc" });
-                let text = format!("setmaxnreg.{way}.sync.aligned.u32 {count};");
-                self.l.asm(&text, "~{memory}", None, &[], false);
-            }
-            self.block(source)?;
-            (self.warp, self.warp_bits, self.thread, self.warps, self.barrier_id) = outside;
-            self.l.b.set_location(debug_scope::lowered(op.op().location()));
-            self.l.br(exit, &[]);
             self.l.b.set_end(next);
         }
         self.l.br(exit, &[]);
         self.l.b.set_end(exit);
         Ok(())
     }
+
+    /// Branches to a new block if the warp is before warp `end`, and continues there. Returns the block of the other
+    /// warps. Warps of earlier agents have already branched away, so comparing with the last warp suffices.
+    fn branch_before(&mut self, end: i64) -> Blk<'c> {
+        let before = self.l.b.block();
+        let next = self.l.new_block(&[], before);
+        let program = self.l.new_block(&[], before);
+        let is_mine = self.l.icmp(Cmp::Ult, self.warp, self.l.i32c(end));
+        self.l.cond_br(is_mine, (program, &[]), (next, &[]));
+        self.l.b.set_end(program);
+        next
+    }
+
+    fn set_registers(&mut self, op: OpRef<'c>, registers: Option<u32>) -> Result<(), Failed> {
+        let Some(registers) = registers.map(i64::from) else { return Ok(()) };
+        let launched = self.launched_registers.ok_or_else(|| {
+            let text = format!("the kernel lacks the attribute '{}'", gpu_module::MAX_REGISTERS);
+            fail(op, text)
+        })?;
+        let way = if registers < launched { "dec" } else { "inc" };
+        self.l.asm(&format!("setmaxnreg.{way}.sync.aligned.u32 {registers};"), "~{memory}", None, &[], false);
+        Ok(())
+    }
+
+    /// Lowers the program of agent `i`, which ends with a branch to `exit`. With `registers` the agent begins by
+    /// setting its registers.
+    fn agent(
+        &mut self,
+        op: AgentSwitchOp<'c>,
+        (i, registers): (usize, Option<u32>),
+        exit: Blk<'c>,
+    ) -> Result<(), Failed> {
+        let scope = scope(op, i)?;
+        let warps = scope.warps.ok_or_else(|| fail(op.op(), "region has no warps"))?;
+        let source = entry_block(region(op.op(), i)).ok_or_else(|| fail(op.op(), "agent has no program"))?;
+        self.barriers_used += 1;
+        if self.barriers_used >= BARRIERS {
+            let text = format!("agents and ping-pong need more than the {} named barriers of a block", BARRIERS - 1);
+            return Err(fail(op.op(), text));
+        }
+        let outside = (self.warp, self.warp_bits, self.thread, self.warps, self.barrier_id);
+        let l = &self.l;
+        self.thread = l.bin("sub", self.thread, l.i32c(scope.first_warp * 32));
+        self.warp = l.bin("sub", self.warp, l.i32c(scope.first_warp));
+        (self.warps, self.warp_bits) = (warps as u64, warps.ilog2());
+        self.barrier_id = Some(self.barriers_used);
+        self.set_registers(op.op(), registers)?;
+        self.block(source)?;
+        (self.warp, self.warp_bits, self.thread, self.warps, self.barrier_id) = outside;
+        self.l.b.set_location(debug_scope::lowered(op.op().location()));
+        self.l.br(exit, &[]);
+        Ok(())
+    }
+}
+
+fn scope<'c>(op: AgentSwitchOp<'c>, region: usize) -> Result<ThreadScope<'c>, Failed> {
+    ThreadScope::of_region(op.op(), region).ok_or_else(|| fail(op.op(), "region has no warps"))
+}
+
+/// Returns the agents as ranges, of which each has whole warpgroups. Agents without registers need no ranges.
+fn warpgroups(agents: &[Agent]) -> Vec<Range<usize>> {
+    let (mut parts, mut start, mut warps) = (vec![], 0, 0);
+    for (i, agent) in agents.iter().enumerate() {
+        warps += agent.warps;
+        if agent.registers.is_none() || warps.is_multiple_of(WARPGROUP) || i + 1 == agents.len() {
+            parts.push(start..i + 1);
+            start = i + 1;
+        }
+    }
+    parts
 }

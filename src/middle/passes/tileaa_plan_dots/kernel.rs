@@ -9,7 +9,7 @@
 //!
 //! All dots of the kernel share one plan: the block with the most multiplications decides.
 
-use super::{Found, OTHER_BYTES, Obstacle, PlannedOperand, least_scratch, refusal, rings};
+use super::{Found, OTHER_BYTES, Obstacle, PlannedOperand, agents, least_scratch, refusal, rings};
 use crate::{
     analysis::{pressure::fullest, producers::LoadedOperand, tensor_map_ops::MAP_BYTES, tile_programs::TileProgram},
     dialect::{
@@ -76,14 +76,12 @@ pub(super) fn plan<'c>(
     let no_copies = found.iter().flat_map(|p| &p.no_copies).map(|(_, reason)| reason.clone());
     let reasons: Vec<String> = plan.reasons.iter().cloned().chain(no_copies).collect();
     remark(op, remark::WARPGROUP_PLAN, reasons.join("; "), "");
-    let registers = plan.registers;
     Ok(DotPlan {
         groups: [plan.groups, 1],
-        producers: 1,
         columns: plan.columns,
         stages: plan.stages,
-        registers: [registers.launch, registers.producer, registers.consumer],
-        converter: registers.converter,
+        launch_registers: plan.registers.launch,
+        agents: agents(plan.groups, 1, &plan.registers),
         scratch: (least_scratch(MOST_GROUPS) + plan.shared_left / movers).min(SCRATCH_BYTES as u32),
     })
 }

@@ -3,17 +3,17 @@
 //! The iterator of the ring is carried through loops and branches, from one group to the next in program order.
 
 use super::{
-    DotGroup, ProducerComputed, RingPlan, addresses, convert_stage, is_promoted, reshaped,
+    DotGroup, ProducerComputed, RingPlan, addresses, convert_stage,
+    flight::{Flight, dots_in_flight, first_user, ops_after},
+    is_promoted, reshaped,
     top::{PipelinedRing, Tile, store},
 };
 use crate::analysis::{
-    clones::clone_op, producers::skip_conversions, schedule::solved, tensor_map_ops::order_after,
-    thread_copies::build_copy, tokens,
+    clones::clone_op, schedule::solved, tensor_map_ops::order_after, thread_copies::build_copy, tokens,
 };
 use crate::dialect::{
-    behaviour::{LayoutRelation, is_cheap, is_pure, layout_relation},
-    dot_plan::DotPlan,
-    dots::is_zero,
+    behaviour::{is_cheap, is_pure},
+    dot_plan::{CONVERTER, DotPlan},
     layouts::{Tensor, storage_bits},
     loops::{extend_for, extend_if, extend_while, extend_yield, is_in_loop, loops_around, new_if},
     nv_tileas::{
@@ -30,7 +30,7 @@ use melior::{
     Context,
     ir::{Attribute, Region, Type, attribute::IntegerAttribute, r#type::IntegerType},
 };
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use std::cell::Cell;
 use tile_plan::PROMOTION;
 
@@ -67,27 +67,14 @@ pub(super) struct Stream<'c> {
     plan: DotPlan,
 }
 
-/// A dot group that is in flight at the end of its iteration.
-struct Flight<'c> {
-    place: OpRef<'c>,
-    /// The positions of the accumulators among the loop's results.
-    indices: Vec<usize>,
-    /// The accumulators as arguments of the loop's body.
-    accs: Vec<Val<'c>>,
-    /// Whether the next dots add to the accumulators unchanged.
-    adds_on: bool,
-    /// The iterator of the stage that the previous group reads, and whether there was a previous group.
-    last: Option<(Val<'c>, Val<'c>)>,
-}
-
 /// The iterator of the current stage, if there is a ring.
 type RingIndex<'c> = Option<Val<'c>>;
 
 impl<'c> Stream<'c> {
     /// Creates a stream, with the ring for `group` and groups like it.
-    pub fn new(group: &DotGroup<'c>, top: &Builder<'c>, plan: DotPlan, ring: RingPlan) -> Result<Self, Failed> {
+    pub fn new(group: &DotGroup<'c>, top: &Builder<'c>, plan: &DotPlan, ring: RingPlan) -> Result<Self, Failed> {
         let ring = PipelinedRing::of(group, top, plan, ring)?;
-        Ok(Self { ring, groups: vec![], context: top.context(), plan })
+        Ok(Self { ring, groups: vec![], context: top.context(), plan: plan.clone() })
     }
 
     /// Whether a group's operands come in the same stages.
@@ -366,7 +353,8 @@ impl<'c> Stream<'c> {
             self.wait_for(&b, &awaited, 0)?;
         }
         if let (Some(ring), Some(it)) = (&self.ring, index) {
-            ConsumerReleaseOp::build(&b, ring.pipeline, it, None, None, None).map_err(|e| fail(place, e.to_string()))?;
+            ConsumerReleaseOp::build(&b, ring.pipeline, it, None, None, None)
+                .map_err(|e| fail(place, e.to_string()))?;
         }
         let next = self.next(&b, place, index)?;
         placed.erase();
@@ -403,7 +391,8 @@ impl<'c> Stream<'c> {
 
     fn release(&self, b: &Builder<'c>, op: OpRef<'c>, last: Option<(Val<'c>, Val<'c>)>) -> Result<(), Failed> {
         let (Some(ring), Some((last, started))) = (&self.ring, last) else { return Ok(()) };
-        ConsumerReleaseOp::build(b, ring.pipeline, last, Some(started), None, None).map_err(|e| fail(op, e.to_string()))?;
+        ConsumerReleaseOp::build(b, ring.pipeline, last, Some(started), None, None)
+            .map_err(|e| fail(op, e.to_string()))?;
         Ok(())
     }
 
@@ -495,12 +484,13 @@ impl<'c> Stream<'c> {
         let inside = Builder::at_end(self.context, program, op.location());
         self.wait_for_stage(&inside, (op, ring), it, false)?;
         let slots = self.slots(&inside, placed, ring, it)?;
-        let warps = self.plan.converter_warps();
+        let warps = self.plan.warps(CONVERTER);
         convert_stage::convert(&inside, &placed.group, &slots, warps)?;
         ProducerCommitOp::build(&inside, ring.pipeline, it, false, Some(self.converted())).map_err(error)?;
         YieldOp::build(&inside, &[]).map_err(error)?;
         let [warps, fast] = [warps.into(), 0].map(|n| i64_attr(self.context, n));
-        ProduceOneOp::build(b, &[], warps, fast, false, true, region).map_err(error)?;
+        let agent = Some(string_to_attr(self.context, CONVERTER));
+        ProduceOneOp::build(b, &[], warps, fast, false, agent, region).map_err(error)?;
         Ok(())
     }
 
@@ -598,7 +588,7 @@ impl<'c> Stream<'c> {
         }
         YieldOp::build(&inside, &[]).map_err(error)?;
         let [warps, fast] = [first.by.warps(), first.by.fast()].map(|n| i64_attr(self.context, n));
-        let program = ProduceOneOp::build(b, &[], warps, fast, false, false, filled);
+        let program = ProduceOneOp::build(b, &[], warps, fast, false, None, filled);
         let fills: Vec<OpRef<'c>> = all.iter().map(|(_, one)| one.by.op()).collect();
         give_agent(&fills, program.map_err(error)?.op());
         Ok(())
@@ -620,9 +610,15 @@ impl<'c> Stream<'c> {
         let inside = Builder::at_end(self.context, program, op.location());
         let bytes: i64 = placed.group.copies(ready).map(|(_, c)| i64::from(c.bytes)).sum();
         let token = ProducerTokenType::get(op.location()).ok_or_else(|| fail(op, "cannot build the token type"))?;
-        let acquired =
-            ProducerAcquireOp::build(&inside, token.into(), ring.pipeline, it, Some(i64_attr(self.context, bytes)), None)
-                .map_err(error)?;
+        let acquired = ProducerAcquireOp::build(
+            &inside,
+            token.into(),
+            ring.pipeline,
+            it,
+            Some(i64_attr(self.context, bytes)),
+            None,
+        )
+        .map_err(error)?;
         let slots = self.slots(&inside, placed, ring, it)?;
         // `maps` covers the loads of both cases.
         let starts = |side: usize| placed.group.copies(ready).any(|(s, _)| s == side);
@@ -633,7 +629,7 @@ impl<'c> Stream<'c> {
             AsyncTiledTmaLoadOp::build(&inside, copy.load.view(), &indices, *map, slot, acquired.token())
                 .map_err(error)?;
         }
-        let elect = ElectOp::build(b, region).map_err(error)?;
+        let elect = ElectOp::build(b, None, region).map_err(error)?;
         let loads: Vec<OpRef<'c>> = placed.group.copies(ready).map(|(_, c)| c.load.op()).collect();
         give_agent(&loads, elect.op());
         Ok(())
@@ -662,101 +658,6 @@ impl<'c> Stream<'c> {
     }
 }
 
-impl<'c> Flight<'c> {
-    /// Returns the state of a group that can be in flight at the end of an iteration: the loop carries its
-    /// accumulators, and nothing else uses the results. Several dots must all be pure accumulations.
-    fn of(group: &DotGroup<'c>, around: OpRef<'c>, body: Blk<'c>) -> Option<Self> {
-        let last = ops_of(body).last()?;
-        let (mut indices, mut accs, mut adds_on) = (vec![], vec![], true);
-        for dot in &group.dots {
-            let (user, index) = match uses(dot.result())[..] {
-                [one] => one,
-                _ => return None,
-            };
-            // The end of the iteration overwrites the registers of loop-carried operands, which a dot in flight may
-            // still read.
-            let lhs = skip_conversions(dot.lhs());
-            let reads_carried = defining_op(lhs).is_none() && home_of(lhs) == block_key(body);
-            if is_promoted(*dot) || reads_carried || user != last || index >= result_count(around) {
-                return None;
-            }
-            let acc = arg(body, index + 1);
-            let this_adds_on = dot.acc() == acc && uses(acc).len() == 1;
-            // A loop as the first user has its own registers for the accumulator, which would be copied to them while
-            // the dot is in flight.
-            let used_before = || {
-                let first = first_user(body, acc).filter(|user| region_count(*user) == 0);
-                group.dots.len() == 1 && first.is_some() && shares_registers(*dot, acc, body)
-            };
-            if !this_adds_on && !used_before() {
-                return None;
-            }
-            adds_on &= this_adds_on;
-            indices.push(index);
-            accs.push(acc);
-        }
-        Some(Self { place: group.place(), indices, accs, adds_on, last: None })
-    }
-}
-
-/// Whether a dot's result can share the registers of `old`, the accumulator that the loop carries. It must: otherwise
-/// the end of the iteration copies the result while the dot is in flight. Nothing may read `old` once its
-/// registers are overwritten: by the dot, if it adds to zero or to a loop invariant, otherwise by the first op of the
-/// element-wise computation from `old` to the value to which the dot adds.
-fn shares_registers<'c>(dot: DotOp<'c>, old: Val<'c>, body: Blk<'c>) -> bool {
-    let users = uses(old);
-    let is_before = |user: OpRef<'c>| {
-        let at = std::iter::successors(Some(user), |o| parent_op(*o)).find(|o| block_of(*o) == block_key(body));
-        at.is_some_and(|at| ops_after(at).any(|o| o == dot.op()))
-    };
-    if !users.iter().all(|(user, _)| is_before(*user)) {
-        return false;
-    }
-    let acc = dot.acc();
-    let starts = is_zero(acc) || home_of(acc) != block_key(body);
-    starts || users.iter().all(|(user, _)| *user == users[0].0) && is_computed_from(acc, old)
-}
-
-/// Whether each element of `v` is computed from the same element of `acc`, including by dots, which add in place.
-fn is_computed_from<'c>(v: Val<'c>, acc: Val<'c>) -> bool {
-    let (mut work, mut seen) = (vec![v], FxHashSet::default());
-    while let Some(v) = work.pop() {
-        if v == acc {
-            return true;
-        }
-        let Some(op) = defining_op(v).filter(|_| seen.insert(key(v))) else { continue };
-        if let Some(dot) = DotOp::cast(op) {
-            work.push(dot.acc());
-        } else if let Some(dot) = AsyncDotOp::cast(op) {
-            work.push(dot.acc());
-        } else if let Some(dot) = PromotedDotOp::cast(op) {
-            work.push(dot.acc());
-        } else if let Some(wait) = AsyncDotWaitOp::cast(op) {
-            work.extend(results(op).zip(wait.sources()).filter(|(r, _)| *r == v).map(|(_, source)| source));
-        } else if layout_relation(op) == LayoutRelation::Same {
-            work.extend(operands(op));
-        }
-    }
-    false
-}
-
-/// Returns the dots between `dot` and `user` that may be in flight at `user`: those after the last one that is awaited
-/// before `user`, since dots complete in order. Dots in loops and branches do not count, as control may bypass them.
-fn dots_in_flight<'c>(dot: OpRef<'c>, user: OpRef<'c>) -> Vec<OpRef<'c>> {
-    let mut dots: Vec<OpRef<'c>> = vec![];
-    for op in ops_after(dot).take_while(|o| *o != user) {
-        // A use waits for the dot.
-        let used = dots.iter().rposition(|g| operands_within(op).any(|v| defining_op(v) == Some(*g)));
-        dots.drain(..used.map_or(0, |last| last + 1));
-        if PromotedDotOp::cast(op).is_some() || DotOp::cast(op).is_some_and(is_promoted) {
-            dots.clear();
-        } else if DotOp::cast(op).is_some() || AsyncDotOp::cast(op).is_some() {
-            dots.push(op);
-        }
-    }
-    dots
-}
-
 /// Returns the last value of 32-bit elements that is computed in the ops from `from` up to `to`.
 fn last_between<'c>(from: OpRef<'c>, to: OpRef<'c>) -> Option<Val<'c>> {
     let between: Vec<OpRef<'c>> = std::iter::once(from).chain(ops_after(from)).take_while(|o| *o != to).collect();
@@ -773,26 +674,6 @@ fn give_agent<'c>(fills: &[OpRef<'c>], program: OpRef<'c>) {
     if let Some(agent) = fills.iter().find_map(|f| discardable_attr(*f, solved::AGENT)) {
         set_discardable_attr(program, solved::AGENT, agent);
     }
-}
-
-/// Returns the operands of an op and of the ops in its regions.
-fn operands_within<'c>(op: OpRef<'c>) -> impl Iterator<Item = Val<'c>> {
-    let mut all = vec![];
-    walk(op, &mut |o| all.extend(operands(o)));
-    all.into_iter()
-}
-
-/// Returns the ops after one in its block.
-fn ops_after<'c>(op: OpRef<'c>) -> impl Iterator<Item = OpRef<'c>> {
-    block_around(op).into_iter().flat_map(ops_of).skip_while(move |o| *o != op).skip(1)
-}
-
-/// Returns the first op of a block that uses a value, itself or in its regions.
-fn first_user<'c>(block: Blk<'c>, v: Val<'c>) -> Option<OpRef<'c>> {
-    let home = block_key(block);
-    let in_block = |user| std::iter::successors(Some(user), |o| parent_op(*o)).find(|o| block_of(*o) == home);
-    let users: Vec<OpRef<'c>> = uses(v).into_iter().filter_map(|(user, _)| in_block(user)).collect();
-    ops_of(block).find(|o| users.contains(o))
 }
 
 /// Erases the users of `v`, and transitively their users.

@@ -4,7 +4,7 @@ use super::{DotGroup, RingPlan, iterator_type};
 use crate::{
     analysis::producers::{computed_stage, skip_conversions},
     dialect::{
-        dot_plan::DotPlan,
+        dot_plan::{CONVERTER, DotPlan},
         layouts::{Tensor, storage_bits},
         nv_tileas::{
             AllocTensorOp, AsyncFenceOp, BarrierOp, CreateIteratorOp, CreatePipelineOp, LocalStoreOp, MemDescType,
@@ -39,7 +39,7 @@ impl<'c> PipelinedRing<'c> {
     pub fn of(
         group: &DotGroup<'c>,
         top: &Builder<'c>,
-        plan: DotPlan,
+        plan: &DotPlan,
         RingPlan { stages, converted }: RingPlan,
     ) -> Result<Option<Self>, Failed> {
         if group.sides.is_empty() {
@@ -69,7 +69,7 @@ impl<'c> PipelinedRing<'c> {
         let each = i64::from(stores) + if copies { THREADS } else { 0 };
         let arrivals = group.producer_computed().next().map_or(1, |(_, tile)| tile.by.warps() * each + announces);
         let mut phases = vec![(phases::FULL, arrivals), (phases::EMPTY, plan.consumer_warps().into())];
-        phases.extend(converted.then(|| (phases::CONVERTED, plan.converter_warps().into())));
+        phases.extend(converted.then(|| (phases::CONVERTED, plan.warps(CONVERTER).into())));
         let (names, arrivals): (Vec<&str>, Vec<i64>) = phases.into_iter().unzip();
         let (names, arrivals) = (strings_to_attr(context, &names), i64s_to_attr(context, &arrivals));
         let pipeline = CreatePipelineOp::build(top, pipeline.into(), barriers, names, arrivals);

@@ -46,6 +46,7 @@ use crate::{
     },
     dialect::{
         behaviour::{LayoutRelation, is_cheap, layout_relation},
+        dot_plan::Agent,
         layouts::Tensor,
         nv_tileaa::{self, MemTokenType},
         nv_tileas::{
@@ -305,9 +306,9 @@ impl<'c> RegisterLoops<'c> {
         }
         if let Some(agents) = AgentSwitchOp::cast(op) {
             let outside = self.warp_bits;
-            for (i, warps) in agents.warps().iter().enumerate() {
+            for (i, agent) in Agent::of_switch(agents).into_iter().enumerate() {
                 let Some(body) = entry_block(region(op, i)) else { continue };
-                self.warp_bits = warps.ilog2();
+                self.warp_bits = agent.warps.ilog2();
                 // An agent's program lacks a terminator, so this op marks its end temporarily.
                 let b = Builder::at_end(self.context, body, op.location());
                 let token = AsyncTokenType::get(op.location()).ok_or_else(|| fail(op, "no type of tokens"))?;
