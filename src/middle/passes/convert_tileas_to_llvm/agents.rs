@@ -56,7 +56,7 @@ impl<'c> Lower<'c, '_> {
                 })?;
                 let (count, way) = (registers[i], if registers[i] < launched { "dec" } else { "inc" });
                 let text = format!("setmaxnreg.{way}.sync.aligned.u32 {count};");
-                self.l.asm(&text, "~{memory}", None, &[], false);
+                self.l.order(&text);
             }
             self.block(source)?;
             (self.warp, self.warp_bits, self.thread, self.warps, self.barrier_id) = outside;

@@ -95,7 +95,7 @@ impl<'c> Lower<'c, '_> {
 
     /// Orders this thread's accesses to shared memory before later asynchronous accesses.
     pub(super) fn async_fence(&self) {
-        self.l.asm("fence.proxy.async.shared::cta;", "~{memory}", None, &[], false);
+        self.l.order("fence.proxy.async.shared::cta;");
     }
 
     /// Computes the address of a stage.
@@ -181,7 +181,7 @@ impl<'c> Lower<'c, '_> {
         let size = source.bytes.map(|v| format!(", {}", operand("r", v))).unwrap_or_default();
         let guard = predicate.map(|v| format!("@{} ", operand("b", v))).unwrap_or_default();
         let text = format!("{guard}cp.async.{kind} [$0], [$1], {bytes}{size};");
-        self.l.asm(&text, &constraints.join(","), None, &args, false);
+        self.l.asm(&text, &constraints.join(","), &args);
     }
 
     fn all_or_nothing(&self, inside: Option<Val<'c>>, bytes: i64) -> Option<Val<'c>> {

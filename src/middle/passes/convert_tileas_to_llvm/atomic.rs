@@ -233,18 +233,13 @@ impl<'c> Lower<'c, '_> {
             args.push(m);
         }
         constraints.push("~{memory}".into());
-        let result = match outputs {
-            0 => None,
-            1 => Some(words.ty),
-            _ => Some(l.structure(&vec![words.ty; n])),
-        };
-        let Some(v) = l.asm(&text, &constraints.join(","), result, &args, false) else {
+        if !atom {
+            l.asm(&text, &constraints.join(","), &args);
             let t = element_type(l.context(), u.element).expect("checked with the tensor");
             return vec![l.poison(t); values.len()];
-        };
-        let fields: Vec<Val<'c>> =
-            if n == 1 { vec![v] } else { (0..n).map(|i| l.field(v, words.ty, i as i64)).collect() };
-        self.unpack_words(u.element, words, &fields, values.len() as u64)
+        }
+        let old = l.asm_values(&text, &constraints.join(","), (words.ty, n), &args);
+        self.unpack_words(u.element, words, &old, values.len() as u64)
     }
 
     /// Emits compare-and-swap of one word; returns `compare` where the mask is false.
@@ -264,7 +259,7 @@ impl<'c> Lower<'c, '_> {
         let constraints = format!("={class},l,{class},{class},0{predicate},~{{memory}}");
         let mut args = vec![address, compare, value, compare];
         args.extend(mask);
-        self.l.asm(&text, &constraints, Some(ty(compare)), &args, false).expect("asm with a result")
+        self.l.asm_value(&text, &constraints, ty(compare), &args)
     }
 
     fn update_loop(
@@ -281,7 +276,7 @@ impl<'c> Lower<'c, '_> {
         let run = || {
             let load = format!("ld{relaxed}.global.b{} $0, [$1];", words.bits);
             let constraints = format!("={},l,~{{memory}}", words.class);
-            let first = l.asm(&load, &constraints, Some(words.ty), &[address], false).expect("asm with a result");
+            let first = l.asm_value(&load, &constraints, words.ty, &[address]);
             let here = l.b.block();
             let again = l.new_block(&[words.ty], here);
             let done = l.new_block(&[], again);

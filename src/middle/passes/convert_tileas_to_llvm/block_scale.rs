@@ -159,7 +159,7 @@ impl<'c> Lower<'c, '_> {
         );
         let constraints = [vec!["=f"; count], vec!["r"; words + 2], vec!["f"; count]].concat().join(",");
         let fields = l.structure(&vec![l.f32; count]);
-        let result = l.asm(&text, &constraints, Some(fields), &args, true).expect("an instruction with a result");
+        let result = l.pure_asm(&text, &constraints, fields, &args);
         for (i, r) in step.accumulator.iter().enumerate() {
             if let Some(r) = r {
                 accumulators[*r as usize] = l.field(result, l.f32, i as i64);

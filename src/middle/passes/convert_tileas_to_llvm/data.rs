@@ -219,7 +219,7 @@ impl<'c> Lower<'c, '_> {
                 &[p, null],
                 &[("predicate", melior::ir::attribute::IntegerAttribute::new(l.i64, 0).into())],
             );
-            l.when(failed, || _ = l.intrinsic("llvm.trap", None, &[]));
+            l.when(failed, || l.trap());
             vec![l.b.value("llvm.addrspacecast", global, &[p], &[])]
         };
         let p = match owner {

@@ -286,7 +286,7 @@ impl<'c> Lower<'c, '_> {
             Name::Intrinsic(name) => {
                 let fields = l.structure(&vec![ty(accumulators[0]); count]);
                 args.extend(accumulators);
-                l.intrinsic(name, Some(fields), &args)
+                l.intrinsic(name, fields, &args)
             }
             Name::Asm(name) => {
                 // Packed f16 pairs use 32-bit registers.
@@ -305,10 +305,9 @@ impl<'c> Lower<'c, '_> {
                 constraints.extend(vec!["r".to_string(); first]);
                 constraints.extend(vec![class.to_string(); count]);
                 let fields = l.structure(&vec![carrier; count]);
-                l.asm(&text, &constraints.join(","), Some(fields), &args, true)
+                l.pure_asm(&text, &constraints.join(","), fields, &args)
             }
         };
-        let result = result.expect("an instruction with a result");
         let field = match name {
             Name::Asm(_) if half => l.i32,
             _ if half => pair,

@@ -552,7 +552,7 @@ impl<'c> Lower<'c, '_> {
 
     pub(super) fn fence(&self, text: &Option<String>) {
         if let Some(text) = text {
-            self.l.asm(text, "~{memory}", None, &[], false);
+            self.l.order(text);
         }
     }
 }

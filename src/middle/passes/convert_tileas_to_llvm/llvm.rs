@@ -179,37 +179,75 @@ impl<'c> Llvm<'c> {
         s.attr("op_bundle_sizes", DenseI32ArrayAttribute::new(self.context(), &[]).into());
         crate::dialect::rt::result(self.b.insert(s).expect("no inference asked for"), 0)
     }
-    /// Calls an LLVM intrinsic.
-    pub fn intrinsic(&self, name: &str, result: Option<Type<'c>>, args: &[Val<'c>]) -> Option<Val<'c>> {
+    /// Calls an LLVM intrinsic that computes a value.
+    pub fn intrinsic(&self, name: &str, result: Type<'c>, args: &[Val<'c>]) -> Val<'c> {
+        crate::dialect::rt::result(self.any_intrinsic(name, &[result], args), 0)
+    }
+    /// Stops the kernel with an error.
+    pub fn trap(&self) {
+        self.any_intrinsic("llvm.trap", &[], &[]);
+    }
+    /// Selects four of the eight bytes of two words; each digit of the selector is the number of a byte.
+    pub fn prmt(&self, low: Val<'c>, high: Val<'c>, selector: Val<'c>) -> Val<'c> {
+        self.intrinsic("llvm.nvvm.prmt", self.i32, &[low, high, selector])
+    }
+    fn any_intrinsic(&self, name: &str, results: &[Type<'c>], args: &[Val<'c>]) -> OpRef<'c> {
         let mut s = self.b.state("llvm.call_intrinsic");
-        s.results(result.as_slice());
+        s.results(results);
         s.operands(args);
         s.attr("intrin", StringAttribute::new(self.context(), name).into());
         s.segments(&[args.len() as i32, 0]);
         s.attr("op_bundle_sizes", DenseI32ArrayAttribute::new(self.context(), &[]).into());
-        let op = self.b.insert(s).expect("no inference asked for");
-        result.map(|_| crate::dialect::rt::result(op, 0))
+        self.b.insert(s).expect("no inference asked for")
     }
-    /// Emits inline PTX, with side effects unless `pure`. Several results form a struct; [`Self::field`] extracts
-    /// them.
-    pub fn asm(
+    /// Emits inline PTX with side effects and without results.
+    pub fn asm(&self, text: &str, constraints: &str, args: &[Val<'c>]) {
+        self.any_asm(text, constraints, &[], args, false);
+    }
+    /// Emits an instruction without operands, in order with memory accesses.
+    pub fn order(&self, text: &str) {
+        self.asm(text, "~{memory}", &[]);
+    }
+    /// Emits inline PTX that computes a value and has side effects.
+    pub fn asm_value(&self, text: &str, constraints: &str, result: Type<'c>, args: &[Val<'c>]) -> Val<'c> {
+        crate::dialect::rt::result(self.any_asm(text, constraints, &[result], args, false), 0)
+    }
+    /// Emits inline PTX that computes `count` values of one type and has side effects.
+    pub fn asm_values(
         &self,
         text: &str,
         constraints: &str,
-        result: Option<Type<'c>>,
+        (t, count): (Type<'c>, usize),
+        args: &[Val<'c>],
+    ) -> Vec<Val<'c>> {
+        if count == 1 {
+            return vec![self.asm_value(text, constraints, t, args)];
+        }
+        let all = self.asm_value(text, constraints, self.structure(&vec![t; count]), args);
+        (0..count).map(|i| self.field(all, t, i as i64)).collect()
+    }
+    /// Emits inline PTX that computes a value from its operands alone. Several results form a struct; [`Self::field`]
+    /// extracts them.
+    pub fn pure_asm(&self, text: &str, constraints: &str, result: Type<'c>, args: &[Val<'c>]) -> Val<'c> {
+        crate::dialect::rt::result(self.any_asm(text, constraints, &[result], args, true), 0)
+    }
+    fn any_asm(
+        &self,
+        text: &str,
+        constraints: &str,
+        results: &[Type<'c>],
         args: &[Val<'c>],
         pure: bool,
-    ) -> Option<Val<'c>> {
+    ) -> OpRef<'c> {
         let mut s = self.b.state("llvm.inline_asm");
-        s.results(result.as_slice());
+        s.results(results);
         s.operands(args);
         s.attr("asm_string", StringAttribute::new(self.context(), text).into());
         s.attr("constraints", StringAttribute::new(self.context(), constraints).into());
         if !pure {
             s.attr("has_side_effects", self.b.unit());
         }
-        let op = self.b.insert(s).expect("no inference asked for");
-        result.map(|_| crate::dialect::rt::result(op, 0))
+        self.b.insert(s).expect("no inference asked for")
     }
     pub fn field(&self, aggregate: Val<'c>, element: Type<'c>, i: i64) -> Val<'c> {
         let position = i64s_to_attr(self.context(), &[i]);

@@ -342,9 +342,9 @@ impl<'c, 'm> Lower<'c, 'm> {
             MakeMemRefOp(_) | MakeTiledViewOp(_) | CreateMemTokenOp(_) | JoinMemTokenOp(_) => {}
             // Before sm_90, a grid starts after the grids that it depends on have ended.
             LaunchDependentsOp(_) | WaitForGridsOp(_) if !self.target.has(Feature::DependentLaunch) => {}
-            LaunchDependentsOp(_) => self.order("griddepcontrol.launch_dependents;"),
-            WaitForGridsOp(_) => self.order("griddepcontrol.wait;"),
-            FenceAliasOp(_) => self.order("fence.proxy.alias;"),
+            LaunchDependentsOp(_) => self.l.order("griddepcontrol.launch_dependents;"),
+            WaitForGridsOp(_) => self.l.order("griddepcontrol.wait;"),
+            FenceAliasOp(_) => self.l.order("fence.proxy.alias;"),
             GetGlobalOp(x) => self.get_global(x)?,
             AssertOp(x) => self.assert(x)?,
             DimOp(x) => self.dim(x)?,
@@ -483,11 +483,6 @@ impl<'c, 'm> Lower<'c, 'm> {
         nv_tileas::BarrierOp::build(&self.l.b, id, threads).expect("an op without operands and results");
     }
 
-    /// Emits an instruction that all threads execute, ordered with their memory accesses.
-    fn order(&self, instruction: &str) {
-        self.l.asm(instruction, "~{memory}", None, &[], false);
-    }
-
     /// Whether each coordinate, as an unsigned number, is less than the grid's extent.
     fn is_valid_program_id(&mut self, x: nv_tileaa::IsValidProgramIdOp<'c>) -> Result<(), Failed> {
         let mut valid = None;
@@ -572,7 +567,7 @@ impl<'c, 'm> Lower<'c, 'm> {
         }
         let (width, class) = if ty(v) == self.l.i32 { ("32", "r") } else { ("64", "l") };
         let text = format!("mov.b{width} $0, $1;");
-        self.l.asm(&text, &format!("={class},{class}"), Some(ty(v)), &[v], false).expect("asm with a result")
+        self.l.asm_value(&text, &format!("={class},{class}"), ty(v), &[v])
     }
 
     /// Evaluates `expr` for this thread's lane and warp, with `block` as the CTA number. In a cluster of one CTA the

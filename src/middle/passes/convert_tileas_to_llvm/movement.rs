@@ -305,7 +305,7 @@ impl<'c> Lower<'c, '_> {
     pub(super) fn shfl(&self, kind: &str, word: Val<'c>, by: Val<'c>) -> Val<'c> {
         let l = &self.l;
         let name = format!("llvm.nvvm.shfl.sync.{kind}.i32");
-        l.intrinsic(&name, Some(l.i32), &[l.i32c(-1), word, by, l.i32c(31)]).expect("a shuffle has a result")
+        l.intrinsic(&name, l.i32, &[l.i32c(-1), word, by, l.i32c(31)])
     }
 
     /// Applies `f` to the 32-bit words of values of one type: several narrow values share a word, and a wide value

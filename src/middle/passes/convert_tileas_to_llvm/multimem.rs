@@ -223,11 +223,8 @@ impl<'c> Lower<'c, '_> {
             }
         }
         constraints.push("~{memory}".into());
-        let result = if n == 1 { words.ty } else { l.structure(&vec![words.ty; n]) };
-        let v = l.asm(&text, &constraints.join(","), Some(result), &args, false).expect("asm with a result");
-        let fields: Vec<Val<'c>> =
-            if n == 1 { vec![v] } else { (0..n).map(|i| l.field(v, words.ty, i as i64)).collect() };
-        let values = self.unpack_words(a.element, words, &fields, count);
+        let read = l.asm_values(&text, &constraints.join(","), (words.ty, n), &args);
+        let values = self.unpack_words(a.element, words, &read, count);
         match word {
             Some(word) => vec![l.select(word.is_lower, values[0], values[1])],
             None => values,
@@ -296,7 +293,7 @@ impl<'c> Lower<'c, '_> {
             args.push(m);
         }
         constraints.push("~{memory}".into());
-        self.l.asm(&text, &constraints.join(","), None, &args, false);
+        self.l.asm(&text, &constraints.join(","), &args);
     }
 
     /// Emits one instruction on a word.
@@ -305,7 +302,7 @@ impl<'c> Lower<'c, '_> {
         let mut args = vec![address, operand];
         args.extend(mask);
         let text = format!("{guard}{instruction} [$0], $1;");
-        self.l.asm(&text, &format!("l,r{predicate},~{{memory}}"), None, &args, false);
+        self.l.asm(&text, &format!("l,r{predicate},~{{memory}}"), &args);
     }
 
     fn word_around(&self, half: Val<'c>) -> HalfOfWord<'c> {

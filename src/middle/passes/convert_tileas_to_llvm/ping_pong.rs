@@ -46,7 +46,7 @@ impl<'c> Lower<'c, '_> {
         let l = &self.l;
         let last = l.icmp(Cmp::Eq, group, l.i32c(groups - 1));
         let text = format!("@$0 bar.arrive {first}, {MEET};");
-        l.asm(&text, "b,~{memory}", None, &[last], false);
+        l.asm(&text, "b,~{memory}", &[last]);
         Ok(())
     }
 
@@ -54,7 +54,7 @@ impl<'c> Lower<'c, '_> {
         let ping_pong = self.ping_pong_of(op.op(), op.ping_pong())?;
         let l = &self.l;
         let barrier = l.add(ping_pong.group, l.i32c(ping_pong.first as i64));
-        l.asm(&format!("bar.sync $0, {MEET};"), "r,~{memory}", None, &[barrier], false);
+        l.asm(&format!("bar.sync $0, {MEET};"), "r,~{memory}", &[barrier]);
         Ok(())
     }
 
@@ -63,7 +63,7 @@ impl<'c> Lower<'c, '_> {
         let l = &self.l;
         let is_last = l.icmp(Cmp::Eq, group, l.i32c(groups - 1));
         let next = l.select(is_last, l.i32c(first as i64), l.add(group, l.i32c(first as i64 + 1)));
-        l.asm(&format!("bar.arrive $0, {MEET};"), "r,~{memory}", None, &[next], false);
+        l.asm(&format!("bar.arrive $0, {MEET};"), "r,~{memory}", &[next]);
         Ok(())
     }
 
@@ -72,7 +72,7 @@ impl<'c> Lower<'c, '_> {
         let l = &self.l;
         let is_first = l.icmp(Cmp::Eq, ping_pong.group, l.i32c(0));
         let text = format!("@$0 bar.sync {}, {MEET};", ping_pong.first);
-        l.asm(&text, "b,~{memory}", None, &[is_first], false);
+        l.asm(&text, "b,~{memory}", &[is_first]);
         Ok(())
     }
 

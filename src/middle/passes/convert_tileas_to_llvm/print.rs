@@ -422,7 +422,7 @@ impl<'c> Lower<'c, '_> {
                 let whole = if float {
                     let name = if signed { "fptosi" } else { "fptoui" };
                     let name = format!("llvm.{name}.sat.i64.f64");
-                    l.intrinsic(&name, Some(l.i64), &[number]).expect("an intrinsic with a result")
+                    l.intrinsic(&name, l.i64, &[number])
                 } else {
                     number
                 };
@@ -561,11 +561,11 @@ impl<'c> Lower<'c, '_> {
                     "{{ .reg .pred p; setp.ne.b32 p, $1, 0; bar.red.or.pred p, {id}, {}, p; selp.b32 $0, 1, 0, p; }}",
                     32 * self.warps
                 );
-                l.asm(&text, "=r,r,~{memory}", Some(l.i32), &[mine], false)
+                l.asm_value(&text, "=r,r,~{memory}", l.i32, &[mine])
             }
-            None => l.intrinsic("llvm.nvvm.barrier0.or", Some(l.i32), &[mine]),
+            None => l.intrinsic("llvm.nvvm.barrier0.or", l.i32, &[mine]),
         };
-        let any = l.icmp(Cmp::Ne, any.expect("a result"), l.i32c(0));
+        let any = l.icmp(Cmp::Ne, any, l.i32c(0));
         l.when(any, || self.stop(x.message(), &file, line));
         Ok(())
     }

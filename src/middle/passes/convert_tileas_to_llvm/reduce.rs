@@ -143,7 +143,7 @@ impl<'c> Lower<'c, '_> {
         let t = ty(v);
         let word = if t == l.f32 { v } else { l.cast(if redux.signed { "sext" } else { "zext" }, v, l.i32) };
         let name = format!("llvm.nvvm.redux.sync.{}", redux.name);
-        let all = l.intrinsic(&name, Some(ty(word)), &[word, l.i32c(-1)]).expect("a result was asked for");
+        let all = l.intrinsic(&name, ty(word), &[word, l.i32c(-1)]);
         l.cast("trunc", all, t)
     }
 

@@ -71,7 +71,7 @@ impl<'c> Lower<'c, '_> {
         let init = |at: i64, count: i64| {
             let barrier = l.const_offset(barriers, at * BARRIER);
             let text = format!("mbarrier.init.shared::cta.b64 [$0], {count};");
-            l.asm(&text, "r,~{memory}", None, &[barrier], false);
+            l.asm(&text, "r,~{memory}", &[barrier]);
         };
         l.when(l.icmp(Cmp::Eq, self.thread, l.i32c(0)), || {
             for stage in 0..stages {
@@ -82,11 +82,11 @@ impl<'c> Lower<'c, '_> {
                 }
             }
             // TMA loads arrive at these barriers through the async proxy.
-            l.asm("fence.proxy.async.shared::cta;", "~{memory}", None, &[], false);
+            l.order("fence.proxy.async.shared::cta;");
         });
         // Hidden from LLVM, which would otherwise recompute the known address wherever a ring ends.
         let first = l.cast("ptrtoint", barriers, l.i32);
-        let first = l.asm("", "=r,0", Some(l.i32), &[first], true).expect("asm with a result");
+        let first = l.pure_asm("", "=r,0", l.i32, &[first]);
         self.values.insert(key(op.pipeline()), Lowered::Scalar(first));
         Ok(())
     }
@@ -113,9 +113,8 @@ impl<'c> Lower<'c, '_> {
                     "{{ .reg .pred around; add.u32 $0, $2, {BARRIER}; mov.b32 $1, $3; setp.eq.u32 around, $0, $4; \
                      @around sub.u32 $0, $0, {bytes}; @around xor.b32 $1, $1, 1; }}"
                 );
-                let words = Some(l.structure(&[l.i32, l.i32]));
-                let next = l.asm(&text, "=&r,=&r,r,r,r", words, &[full, parity, end], true);
-                let next = next.expect("asm with a result");
+                let words = l.structure(&[l.i32, l.i32]);
+                let next = l.pure_asm(&text, "=&r,=&r,r,r,r", words, &[full, parity, end]);
                 (l.field(next, l.i32, 0), l.field(next, l.i32, 1))
             }
         };
@@ -155,7 +154,7 @@ impl<'c> Lower<'c, '_> {
         let l = &self.l;
         let origin = l.bin("sub", first, l.mul(l.zext64(from), l.i64c(units)));
         let text = format!("{{ .reg .b64 a; mul.wide.u32 a, $1, {units}; add.s64 $0, a, $2; }}");
-        Ok(l.asm(&text, "=l,r,l", Some(l.i64), &[stage.barrier, origin], true).expect("asm with a result"))
+        Ok(l.pure_asm(&text, "=l,r,l", l.i64, &[stage.barrier, origin]))
     }
 
     pub(super) fn producer_acquire(&mut self, op: ProducerAcquireOp<'c>) -> Result<(), Failed> {
@@ -165,7 +164,7 @@ impl<'c> Lower<'c, '_> {
         self.wait_for(empty, l.bin("xor", parity, l.i32c(1)));
         if let Some(bytes) = op.bytes() {
             let text = format!("mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], {bytes};");
-            l.asm(&text, "r,~{memory}", None, &[full], false);
+            l.asm(&text, "r,~{memory}", &[full]);
         }
         let full = l.b.value("llvm.inttoptr", l.shared_ptr, &[full], &[]);
         self.values.insert(key(op.token()), Lowered::Shared(full));
@@ -179,15 +178,15 @@ impl<'c> Lower<'c, '_> {
         let l = &self.l;
         if op.copies() {
             // `noinc`: the barrier's count, set at initialization, already includes this arrival.
-            l.asm("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [$0];", "r,~{memory}", None, &[full], false);
+            l.asm("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [$0];", "r,~{memory}", &[full]);
             return Ok(());
         }
         // Tensor cores read the stage through the async proxy.
-        l.asm("fence.proxy.async.shared::cta;", "~{memory}", None, &[], false);
-        l.asm("bar.warp.sync -1;", "~{memory}", None, &[], false);
+        l.order("fence.proxy.async.shared::cta;");
+        l.order("bar.warp.sync -1;");
         let first = l.icmp(Cmp::Eq, self.lane, l.i32c(0));
         let barrier = self.ready_of(op.op(), op.pipeline(), full, op.converted())?;
-        l.asm("@$1 mbarrier.arrive.shared::cta.b64 _, [$0];", "r,b,~{memory}", None, &[barrier, first], false);
+        l.asm("@$1 mbarrier.arrive.shared::cta.b64 _, [$0];", "r,b,~{memory}", &[barrier, first]);
         Ok(())
     }
 
@@ -205,13 +204,13 @@ impl<'c> Lower<'c, '_> {
         let l = &self.l;
         if !rings::only_multiplied(op.op(), op.pipeline()) {
             // The other lanes must have read the stage too. Dots read it for all lanes at once.
-            l.asm("bar.warp.sync -1;", "~{memory}", None, &[], false);
+            l.order("bar.warp.sync -1;");
         }
         let first = l.icmp(Cmp::Eq, self.lane, l.i32c(0));
         let predicate = self.both(predicate, Some(first)).expect("one of the two is there");
         let Some(after) = op.after() else {
             let empty = self.empty_of(op.op(), op.pipeline(), full)?;
-            l.asm("@$1 mbarrier.arrive.shared::cta.b64 _, [$0];", "r,b,~{memory}", None, &[empty, predicate], false);
+            l.asm("@$1 mbarrier.arrive.shared::cta.b64 _, [$0];", "r,b,~{memory}", &[empty, predicate]);
             return Ok(());
         };
         // Adds zero, computed from `after`, to the address: the highest bit of a shared-memory address is never set.
@@ -225,7 +224,7 @@ impl<'c> Lower<'c, '_> {
             "{{ .reg .b32 a; or.b32 a, $2, $3; and.b32 a, a, $0; and.b32 a, a, {NEVER:#x}; add.u32 a, a, $0; \
              @$1 mbarrier.arrive.shared::cta.b64 _, [a+{empty}]; }}"
         );
-        l.asm(&text, "r,b,r,r,~{memory}", None, &args, false);
+        l.asm(&text, "r,b,r,r,~{memory}", &args);
         Ok(())
     }
 
@@ -292,7 +291,7 @@ impl<'c> Lower<'c, '_> {
         let text = "{ .reg .pred done; \
                     again: mbarrier.try_wait.parity.shared::cta.b64 done, [$0], $1; \
                     @!done bra again; }";
-        self.l.asm(text, "r,r,~{memory}", None, &[barrier, parity], false);
+        self.l.asm(text, "r,r,~{memory}", &[barrier, parity]);
     }
 }
 

@@ -51,7 +51,7 @@ impl<'c> Lower<'c, '_> {
         }
         let one = |factor: Val<'c>| l.fcmp(OEQ, factor, l.float(ty(factor), 1.0));
         let all = different.into_iter().map(one).reduce(|a, b| l.bin("and", a, b)).expect("tensors have registers");
-        let all = l.intrinsic("llvm.nvvm.vote.all.sync", Some(l.i1), &[l.i32c(-1), all]).expect("a result");
+        let all = l.intrinsic("llvm.nvvm.vote.all.sync", l.i1, &[l.i32c(-1), all]);
         let types: Vec<_> = values.iter().map(|v| ty(*v)).collect();
         let scaled = || values.iter().zip(factors.iter().cycle()).map(|(v, f)| l.bin("fmul", *v, *f)).collect();
         l.either(all, &types, || values.to_vec(), scaled)
@@ -266,7 +266,7 @@ impl<'c> Lower<'c, '_> {
             (true, _) => "ll2f",
             (false, _) => "ull2f",
         };
-        let truncated = l.intrinsic(&format!("llvm.nvvm.{name}.rz"), Some(l.f32), &[a]).expect("it has a result");
+        let truncated = l.intrinsic(&format!("llvm.nvvm.{name}.rz"), l.f32, &[a]);
         let back = l.cast(if signed { "fptosi" } else { "fptoui" }, truncated, ty(a));
         let inexact = l.cast("zext", l.icmp(Cmp::Ne, back, a), l.i32);
         let odd = l.bin("or", l.cast("bitcast", truncated, l.i32), inexact);
@@ -281,7 +281,7 @@ impl<'c> Lower<'c, '_> {
         }
         // f64 lacks an instruction for this.
         let name = if max { "llvm.nvvm.fmax.d" } else { "llvm.nvvm.fmin.d" };
-        let number = l.intrinsic(name, Some(l.f64), a).expect("an intrinsic with a result");
+        let number = l.intrinsic(name, l.f64, a);
         let unordered = 14;
         let canonical = l.cast("bitcast", l.i64c(0xfff8_0000_0000_0000_u64 as i64), l.f64);
         l.select(l.fcmp(unordered, a[0], a[1]), canonical, number)
@@ -353,7 +353,7 @@ impl<'c> Lower<'c, '_> {
                 Rounding::PositiveInf => "rp",
                 _ => return None,
             };
-            l.intrinsic(&format!("llvm.nvvm.{name}.{mode}{flush}.{suffix}"), Some(t), a)
+            Some(l.intrinsic(&format!("llvm.nvvm.{name}.{mode}{flush}.{suffix}"), t, a))
         };
         let unsupported = || fail(op.op(), format!("no form of {kind:?} for {t} with this rounding"));
         match kind {
@@ -381,7 +381,7 @@ impl<'c> Lower<'c, '_> {
                     _ => return Err(unsupported()),
                 };
                 let name = format!("llvm.nvvm.add.{mode}{flush}.{suffix}");
-                Ok(l.intrinsic(&name, Some(t), &negated).expect("an intrinsic with a result"))
+                Ok(l.intrinsic(&name, t, &negated))
             }
             Sub => self.directed_half(op, lib::Arithmetic::Sub, a),
             Max | Min | MaxNan | MinNan => {
@@ -398,7 +398,7 @@ impl<'c> Lower<'c, '_> {
                 }
                 let args = [l.cast("fpext", a[0], wide), l.cast("fpext", a[1], wide)];
                 let name = format!("llvm.nvvm.{name}{flush}{nan}.{suffix}");
-                let v = l.intrinsic(&name, Some(wide), &args).expect("an intrinsic with a result");
+                let v = l.intrinsic(&name, wide, &args);
                 Ok(l.cast("fptrunc", v, t))
             }
         }
@@ -470,7 +470,7 @@ impl<'c> Lower<'c, '_> {
             }
             lib::Format::Tf32 if ty(wide) == l.f32 && self.target.has(Feature::Tf32RoundEven) => {
                 let bits =
-                    l.intrinsic("llvm.nvvm.f2tf32.rn", Some(l.i32), &[wide]).expect("an intrinsic with a result");
+                    l.intrinsic("llvm.nvvm.f2tf32.rn", l.i32, &[wide]);
                 Ok(l.cast("bitcast", bits, l.f32))
             }
             lib::Format::Tf32 => {

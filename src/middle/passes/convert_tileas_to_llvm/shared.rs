@@ -153,9 +153,7 @@ impl<'c> Lower<'c, '_> {
             format!("ldmatrix.sync.aligned.m8n8.x{count}{trans}.shared.b16 {{{}}}, [${count}{add}];", list.join(", "));
         let mut constraints = vec!["=r"; count];
         constraints.push("r");
-        let t = if count == 1 { l.i32 } else { l.structure(&vec![l.i32; count]) };
-        let v = l.asm(&text, &constraints.join(","), Some(t), &[rows], false).expect("asm with a result");
-        if count == 1 { vec![v] } else { (0..count).map(|i| l.field(v, l.i32, i as i64)).collect() }
+        l.asm_values(&text, &constraints.join(","), (l.i32, count), &[rows])
     }
 
     pub(super) fn store_matrices(&self, address: Val<'c>, words: &[Val<'c>], transposed: bool) {
@@ -165,7 +163,7 @@ impl<'c> Lower<'c, '_> {
             format!("stmatrix.sync.aligned.m8n8.x{}{trans}.shared.b16 [$0], {{{}}};", words.len(), list.join(", "));
         let constraints = vec!["r"; words.len() + 1].join(",");
         let args: Vec<Val<'c>> = [address].into_iter().chain(words.iter().copied()).collect();
-        self.l.asm(&text, &constraints, None, &args, false);
+        self.l.asm(&text, &constraints, &args);
     }
 
     /// `memory + ((thread ^ xor) + add)`.

@@ -179,7 +179,7 @@ impl<'c> Lower<'c, '_> {
             let addresses = self.interned(&wanted, borrowed);
             let text = format!("fence.proxy.tensormap::generic.acquire.gpu [$0], {MAP};");
             for &address in &addresses {
-                l.asm(&text, "l,~{memory}", None, &[self.generic(address)], false);
+                l.asm(&text, "l,~{memory}", &[self.generic(address)]);
             }
             addresses
         };
@@ -268,7 +268,7 @@ impl<'c> Lower<'c, '_> {
         );
         l.when(writes, || {
             self.start_boxes(&copy, &text, None);
-            l.asm("cp.async.bulk.commit_group;", "~{memory}", None, &[], false);
+            l.order("cp.async.bulk.commit_group;");
         });
         Ok(())
     }
@@ -276,7 +276,7 @@ impl<'c> Lower<'c, '_> {
     /// Threads that have not started copies do not wait.
     pub(super) fn async_tma_store_wait(&mut self, op: AsyncTmaStoreWaitOp<'c>) {
         let until = if op.read() { ".read" } else { "" };
-        self.l.asm(&format!("cp.async.bulk.wait_group{until} 0;"), "~{memory}", None, &[], false);
+        self.l.order(&format!("cp.async.bulk.wait_group{until} 0;"));
     }
 
     fn tile_copy(
@@ -311,7 +311,7 @@ impl<'c> Lower<'c, '_> {
                 let at = if offset == 0 { start } else { l.add(start, l.i64c(offset as i64)) };
                 l.cast("trunc", l.bin("intr.umin", at, l.i64c(LARGEST)), l.i32)
             }));
-            l.asm(text, &constraints, None, &args, false);
+            l.asm(text, &constraints, &args);
         }
     }
 
@@ -411,8 +411,7 @@ impl<'c> Lower<'c, '_> {
         let slot = l.either(looks, &[l.i32], || vec![self.glance(table, &own)], || vec![l.i32c(-1)])[0];
         let first = l.bin("and", self.lane, l.i32c(32 - PROBES));
         let group = l.bin("shl", l.i32c((1 << PROBES) - 1), first);
-        l.asm("redux.sync.max.s32 $0, $1, $2;", "=r,r,r", Some(l.i32), &[slot, group], false)
-            .expect("asm with a result")
+        l.asm_value("redux.sync.max.s32 $0, $1, $2;", "=r,r,r", l.i32, &[slot, group])
     }
 
     /// Checks one slot per lane: returns its number if it is ready with a key, and -1 otherwise. All words of the
@@ -477,7 +476,7 @@ impl<'c> Lower<'c, '_> {
                     l.store(word, l.const_offset(slot, KEY + 8 * i as i64), 8);
                 }
                 let text = format!("st.release.gpu.global.b32 [$0+{STATE}], {READY};");
-                l.asm(&text, "l,~{memory}", None, &[slot], false);
+                l.asm(&text, "l,~{memory}", &[slot]);
             });
             vec![to]
         };
@@ -558,7 +557,7 @@ impl<'c> Lower<'c, '_> {
         let l = &self.l;
         let constraints = format!("=&r,l,r{},~{{memory}}", ",l".repeat(key.len()));
         let args: Vec<Val<'c>> = [table, slot].into_iter().chain(key.iter().copied()).collect();
-        l.asm(text, &constraints, Some(l.i32), &args, false).expect("asm with a result")
+        l.asm_value(text, &constraints, l.i32, &args)
     }
 
     /// Returns the slot at which the search for a key begins: the highest bits of a sum of independent products.
@@ -576,7 +575,7 @@ impl<'c> Lower<'c, '_> {
         let l = &self.l;
         let Scratch { address: scratch, reused } = scratch;
         let map = &fields.map;
-        let together = || _ = l.asm("bar.warp.sync -1;", "~{memory}", None, &[], false);
+        let together = || l.order("bar.warp.sync -1;");
         let word = l.byte_offset(scratch, l.mul(self.lane, l.i32c(4)));
         l.store(l.i32c(0), word, 4);
         together();
@@ -586,12 +585,12 @@ impl<'c> Lower<'c, '_> {
                 let ordinal = ordinal.map_or(String::new(), |i| format!("{i}, "));
                 let text = format!("tensormap.replace.tile.{field}.shared::cta.b1024.b{bits} [$0], {ordinal}$1;");
                 let constraints = if bits == 64 { "r,l,~{memory}" } else { "r,r,~{memory}" };
-                l.asm(&text, constraints, None, &[scratch, value], false);
+                l.asm(&text, constraints, &[scratch, value]);
             };
             // The codes must be immediate operands.
             let set_code = |field: &str, code: u32| {
                 let text = format!("tensormap.replace.tile.{field}.shared::cta.b1024.b32 [$0], {code};");
-                l.asm(&text, "r,~{memory}", None, &[scratch], false);
+                l.asm(&text, "r,~{memory}", &[scratch]);
             };
             set("global_address", 64, None, fields.base);
             set("rank", 32, None, l.i32c(map.dims.len() as i64 - 1));
@@ -612,10 +611,10 @@ impl<'c> Lower<'c, '_> {
         let text = format!(
             "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [$0], [$1], {MAP};"
         );
-        l.asm(&text, "l,r,~{memory}", None, &[to, scratch], false);
+        l.asm(&text, "l,r,~{memory}", &[to, scratch]);
         if reused {
             // Later users of the memory may be TMA loads.
-            l.asm("fence.proxy.async.shared::cta;", "~{memory}", None, &[], false);
+            l.order("fence.proxy.async.shared::cta;");
         }
         together();
     }
@@ -668,7 +667,7 @@ impl<'c> Lower<'c, '_> {
                 // Spread the starting points of CTAs.
                 let start = l.mul(l.sreg("ctaid.x"), l.i32c(0x9e37_79b1));
                 let start = l.bin("lshr", start, l.i32c(16));
-                vec![l.asm(&text, "=&r,l,r,~{memory}", Some(l.i32), &[pool, start], false).expect("asm with a result")]
+                vec![l.asm_value(&text, "=&r,l,r,~{memory}", l.i32, &[pool, start])]
             };
             let entry = l.either(first, &[l.i32], search, || vec![l.i32c(0)]);
             let entry = self.shfl("idx", entry[0], l.i32c(0));
@@ -690,7 +689,7 @@ impl<'c> Lower<'c, '_> {
         let has_one = l.icmp(Cmp::Ne, entry, l.i64c(0));
         let first = l.icmp(Cmp::Eq, self.lane, l.i32c(0));
         l.when(l.bin("and", has_one, first), || {
-            l.asm("st.release.gpu.global.b32 [$0], 0;", "l,~{memory}", None, &[entry], false);
+            l.asm("st.release.gpu.global.b32 [$0], 0;", "l,~{memory}", &[entry]);
         });
     }
 }

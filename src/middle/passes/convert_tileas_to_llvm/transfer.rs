@@ -111,11 +111,8 @@ impl<'c> Lower<'c, '_> {
                 args.push(l.cast("zext", *f, carrier));
             }
         }
-        let result = if n == 1 { carrier } else { l.structure(&vec![carrier; n]) };
-        let v = l.asm(&text, &constraints.join(","), Some(result), &args, false).expect("asm with a result");
-        let fields: Vec<Val<'c>> =
-            if n == 1 { vec![v] } else { (0..n).map(|i| l.field(v, carrier, i as i64)).collect() };
-        fields.into_iter().map(|f| l.cast("trunc", f, words.ty)).collect()
+        let loaded = l.asm_values(&text, &constraints.join(","), (carrier, n), &args);
+        loaded.into_iter().map(|word| l.cast("trunc", word, words.ty)).collect()
     }
 
     pub(super) fn write(
@@ -170,7 +167,7 @@ impl<'c> Lower<'c, '_> {
             constraints.push(words.class.to_string());
             args.push(l.cast("zext", *w, carrier));
         }
-        l.asm(&text, &constraints.join(","), None, &args, false);
+        l.asm(&text, &constraints.join(","), &args);
     }
 
     /// Unpacks the elements of words.

@@ -138,13 +138,10 @@ impl<'c> Lower<'c, '_> {
             let read: Vec<Vec<Val<'c>>> =
                 batch.iter().map(|(from, _, panel)| self.load_matrices(*from, *panel, 4, true)).collect();
             // Wait until all lanes have read, as the memory model requires. It is free: a warp's lanes read together.
-            l.asm("bar.warp.sync -1;", "~{memory}", None, &[], false);
+            l.order("bar.warp.sync -1;");
             for ((_, to, panel), words) in batch.iter().zip(read) {
                 let transposed = words.chunks(2).flat_map(|w| {
-                    selectors.map(|s| {
-                        let four = l.intrinsic("llvm.nvvm.prmt", Some(l.i32), &[w[0], w[1], s]);
-                        four.expect("an intrinsic with a result")
-                    })
+                    selectors.map(|s| l.prmt(w[0], w[1], s))
                 });
                 self.store_matrices(l.const_offset(*to, *panel as i64), &transposed.collect::<Vec<_>>(), false);
             }

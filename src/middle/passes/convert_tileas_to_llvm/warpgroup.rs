@@ -95,11 +95,11 @@ impl<'c> Lower<'c, '_> {
         let tiles = self.warpgroup_tiles(SharedDot::Async(op))?;
         let from_zero = is_zero(op.acc());
         let mut accumulators = self.accumulators(op.op(), op.acc())?;
-        self.synchronise(FENCE);
+        self.l.order(FENCE);
         for block in tiles.blocks(accumulators.len()) {
             self.chain(&tiles, &block, 0..tiles.dot.blocks[2], &mut accumulators[block.registers.clone()], from_zero)?;
         }
-        self.synchronise(COMMIT);
+        self.l.order(COMMIT);
         self.keep_left_words(&tiles);
         self.bind_accumulators(op.result(), accumulators);
         Ok(())
@@ -117,10 +117,10 @@ impl<'c> Lower<'c, '_> {
         for block in tiles.blocks(accumulators.len()) {
             for first in (0..tiles.dot.blocks[2]).step_by(steps) {
                 let mut chain = vec![self.l.poison(carrier.ty); block.registers.len()];
-                self.synchronise(FENCE);
+                self.l.order(FENCE);
                 self.chain(&tiles, &block, first..first + steps, &mut chain, true)?;
-                self.synchronise(COMMIT);
-                self.synchronise(&wait_for(0));
+                self.l.order(COMMIT);
+                self.l.order(&wait_for(0));
                 let chain = self.tied("", "", carrier, &chain, &[], false);
                 for (sum, part) in accumulators[block.registers.clone()].iter_mut().zip(chain) {
                     *sum = self.l.bin("fadd", *sum, part);
@@ -217,12 +217,12 @@ impl<'c> Lower<'c, '_> {
         if let Left::Registers(words) = &tiles.a
             && self.carrier(tiles.dot.instruction.accumulator).class == WORD
         {
-            self.l.asm("", &vec![WORD; words.len()].join(","), None, words, false);
+            self.l.asm("", &vec![WORD; words.len()].join(","), words);
         }
     }
 
     pub(super) fn async_dot_wait(&mut self, op: AsyncDotWaitOp<'c>) -> Result<(), Failed> {
-        self.synchronise(&wait_for(op.pending()));
+        self.l.order(&wait_for(op.pending()));
         for (source, result) in op.sources().zip(op.results()) {
             let element = Tensor::of_value(source).and_then(|t| element_of(t.element, false));
             let element = element.filter(|e| matches!(e, Element::F16 | Element::F32 | Element::S32));
@@ -236,12 +236,6 @@ impl<'c> Lower<'c, '_> {
             self.set_all(result, accumulators);
         }
         Ok(())
-    }
-
-    /// Emits an instruction that all threads of a warp execute together and that LLVM must not move memory accesses
-    /// across.
-    fn synchronise(&self, text: &str) {
-        self.l.asm(text, "~{memory}", None, &[], false);
     }
 
     /// Emits one instruction: the product plus `registers`, or the product alone. `left` is a descriptor or words.
@@ -318,11 +312,7 @@ impl<'c> Lower<'c, '_> {
         count: usize,
         args: &[Val<'c>],
     ) -> Vec<Val<'c>> {
-        let l = &self.l;
-        let single = count == 1;
-        let result = if single { carrier.ty } else { l.structure(&vec![carrier.ty; count]) };
-        let v = l.asm(text, &constraints.join(","), Some(result), args, false).expect("asm with a result");
-        if single { vec![v] } else { (0..count).map(|i| l.field(v, carrier.ty, i as i64)).collect() }
+        self.l.asm_values(text, &constraints.join(","), (carrier.ty, count), args)
     }
 
     /// Copies the initial accumulators of a loop to new registers with inline assembly.
@@ -408,7 +398,7 @@ impl<'c> Lower<'c, '_> {
         let l = Llvm::new(b);
         let group = l.bin("lshr", self.warp, l.i32c(WARPS.ilog2().into()));
         let args = [l.i32c(-1), group, l.i32c(0), l.i32c(31)];
-        let v = l.intrinsic("llvm.nvvm.shfl.sync.idx.i32", Some(l.i32), &args).expect("a result");
+        let v = l.intrinsic("llvm.nvvm.shfl.sync.idx.i32", l.i32, &args);
         self.warpgroups.insert(key(self.warp), v);
         Ok(v)
     }
@@ -446,7 +436,7 @@ impl<'c> Lower<'c, '_> {
         // one addition.
         Ok(Descriptor(match stage {
             Some(stage) => self.linear_in_stage(op, stage, stage.bytes / (UNIT * BARRIER), whole)?,
-            None => l.asm("", "=l,0", Some(l.i64), &[whole], true).expect("asm with a result"),
+            None => l.pure_asm("", "=l,0", l.i64, &[whole]),
         }))
     }
 }

@@ -84,10 +84,7 @@ impl<'c> Lower<'c, '_> {
             let origin = self.origins.borrow().get(&key(*e)).copied();
             origin.filter(|(word, _)| ty(*word) == l.i32 && ty(*e) == l.i8)
         };
-        let prmt = |x: Val<'c>, y: Val<'c>, selector: u32| {
-            let args = [x, y, l.i32c(selector.into())];
-            l.intrinsic("llvm.nvvm.prmt", Some(l.i32), &args).expect("an intrinsic with a result")
-        };
+        let prmt = |x: Val<'c>, y: Val<'c>, selector: u32| l.prmt(x, y, l.i32c(selector.into()));
         // A word that contains both bytes, and their position in it.
         let pair = |x: &Val<'c>, y: &Val<'c>| {
             let ((x, i), (y, j)) = (from(x)?, from(y)?);
@@ -140,7 +137,7 @@ impl<'c> Lower<'c, '_> {
             });
             let word = if by_instruction {
                 let text = "cvt.rn.f16x2.e4m3x2 $0, $1;";
-                l.asm(text, "=r,h", Some(l.i32), &[packed], true).expect("asm with a result")
+                l.pure_asm(text, "=r,h", l.i32, &[packed])
             } else {
                 l.call(&symbol, l.i32, &[packed])
             };
@@ -188,7 +185,7 @@ impl<'c> Lower<'c, '_> {
         let each = if wide.len().is_multiple_of(4) { 4 } else { 2 };
         let saturated = |group: &[Val<'c>]| {
             let halves: Vec<Val<'c>> = (group.chunks(2))
-                .map(|pair| l.asm(&text, "=h,f,f", Some(l.i16), &[pair[1], pair[0]], true).expect("asm with a result"))
+                .map(|pair| l.pure_asm(&text, "=h,f,f", l.i16, &[pair[1], pair[0]]))
                 .collect();
             match halves[..] {
                 [one] => l.cast("zext", one, l.i32),
@@ -207,7 +204,7 @@ impl<'c> Lower<'c, '_> {
             let largest = wide.iter().map(size).reduce(|a, b| l.bin("intr.maxnum", a, b)).expect("there are some");
             let (more, limit) = beyond(e4m3);
             let is_more = l.fcmp(more, largest, l.float(l.f32, limit));
-            let any = l.intrinsic("llvm.nvvm.vote.any.sync", Some(l.i1), &[l.i32c(-1), is_more]).expect("a result");
+            let any = l.intrinsic("llvm.nvvm.vote.any.sync", l.i1, &[l.i32c(-1), is_more]);
             l.either(any, &vec![l.i32; words.len()], || exact(l), || words.clone())
         };
         let mut bytes = Vec::with_capacity(wide.len());
