@@ -9,7 +9,7 @@
 //! ...                               remaining warps continue after the switch
 //! ```
 
-use super::{Lower, llvm::Cmp};
+use super::{Lower, llvm::Cmp, state::Threads};
 use crate::dialect::{
     debug_scope, gpu_module,
     nv_tileas::AgentSwitchOp,
@@ -33,24 +33,28 @@ impl<'c> Lower<'c, '_> {
             let next = self.l.new_block(&[], before);
             let program = self.l.new_block(&[], before);
             // Warps of earlier agents have already branched away, so comparing with the last warp suffices.
-            let is_mine = self.l.icmp(Cmp::Ult, self.warp, self.l.i32c(scope.first_warp + warps));
+            let is_mine = self.l.icmp(Cmp::Ult, self.threads.warp, self.l.i32c(scope.first_warp + warps));
             self.l.cond_br(is_mine, (program, &[]), (next, &[]));
 
             self.l.b.set_end(program);
-            self.barriers_used += 1;
-            if self.barriers_used >= BARRIERS {
+            self.function.barriers_used += 1;
+            if self.function.barriers_used >= BARRIERS {
                 let text =
                     format!("agents and ping-pong need more than the {} named barriers of a block", BARRIERS - 1);
                 return Err(fail(op.op(), text));
             }
-            let outside = (self.warp, self.warp_bits, self.thread, self.warps, self.barrier_id);
+            let outside = self.threads;
             let l = &self.l;
-            self.thread = l.bin("sub", self.thread, l.i32c(scope.first_warp * 32));
-            self.warp = l.bin("sub", self.warp, l.i32c(scope.first_warp));
-            (self.warps, self.warp_bits) = (warps as u64, warps.ilog2());
-            self.barrier_id = Some(self.barriers_used);
+            self.threads = Threads {
+                thread: l.bin("sub", outside.thread, l.i32c(scope.first_warp * 32)),
+                warp: l.bin("sub", outside.warp, l.i32c(scope.first_warp)),
+                warps: warps as u64,
+                warp_bits: warps.ilog2(),
+                barrier: Some(self.function.barriers_used),
+                ..outside
+            };
             if let Some(registers) = op.registers() {
-                let launched = self.launched_registers.ok_or_else(|| {
+                let launched = self.function.launched_registers.ok_or_else(|| {
                     let text = format!("the kernel lacks the attribute '{}'", gpu_module::MAX_REGISTERS);
                     fail(op.op(), text)
                 })?;
@@ -59,7 +63,7 @@ impl<'c> Lower<'c, '_> {
                 self.l.order(&text);
             }
             self.block(source)?;
-            (self.warp, self.warp_bits, self.thread, self.warps, self.barrier_id) = outside;
+            self.threads = outside;
             self.l.b.set_location(debug_scope::lowered(op.op().location()));
             self.l.br(exit, &[]);
             self.l.b.set_end(next);

@@ -106,9 +106,9 @@ impl<'c> Lower<'c, '_> {
         let bytes = stage_bytes(desc) as i64;
         let offset = self.l.mul(index, self.l.i32c(bytes));
         let address = self.l.byte_offset(memory, offset);
-        self.values.insert(key(op.result()), Lowered::Shared(address));
+        self.set(op.result(), Lowered::Shared(address));
         if let Some(stage) = self.stage_at(memory, bytes, op.index())? {
-            self.stages.insert(key(op.result()), stage);
+            self.values.stages.insert(key(op.result()), stage);
         }
         Ok(())
     }
@@ -116,9 +116,9 @@ impl<'c> Lower<'c, '_> {
     /// The same storage under another type.
     pub(super) fn memdesc_alias(&mut self, op: OpRef<'c>) -> Result<(), Failed> {
         let memory = self.shared_address(op, operand(op, 0))?;
-        self.values.insert(key(result(op, 0)), Lowered::Shared(memory));
-        if let Some(stage) = self.stages.get(&key(operand(op, 0))).copied() {
-            self.stages.insert(key(result(op, 0)), stage);
+        self.set(result(op, 0), Lowered::Shared(memory));
+        if let Some(stage) = self.values.stages.get(&key(operand(op, 0))).copied() {
+            self.values.stages.insert(key(result(op, 0)), stage);
         }
         Ok(())
     }
@@ -156,7 +156,7 @@ impl<'c> Lower<'c, '_> {
                 l.icmp(Cmp::Eq, bits, l.i32c(0))
             })
         };
-        let guard = self.both(guard(self.lane, plan.guard.lane), guard(self.warp, plan.guard.warp));
+        let guard = self.both(guard(self.threads.lane, plan.guard.lane), guard(self.threads.warp, plan.guard.warp));
         let predicate = match predicate {
             Some(p) => self.both(Some(self.scalar(op, p)?), guard),
             None => guard,

@@ -147,7 +147,7 @@ impl<'c> Lower<'c, '_> {
             self.set_all(x.result(), values);
             return Ok(());
         }
-        let owner = self.l.bin("and", self.lane, self.l.i32c(!(free.lane as i64) & 31));
+        let owner = self.l.bin("and", self.threads.lane, self.l.i32c(!(free.lane as i64) & 31));
         let groups: Vec<Vec<u32>> = layout.owned().1.into_iter().map(|r| vec![r]).collect();
         let shared =
             self.gather(&layout, &groups, |g| vec![self.value_of_lane(values[g[0] as usize], From::Lane(owner))]);
@@ -158,7 +158,7 @@ impl<'c> Lower<'c, '_> {
     //===-- instructions ----------------------------------------------------===//
 
     fn update(&self, op: OpRef<'c>, kind: AtomicKind, element: Type<'c>) -> Result<Update, Failed> {
-        Update::of(kind, element, self.target)
+        Update::of(kind, element, self.function.target)
             .ok_or_else(|| fail(op, format!("no atomic {} of {element}", kind.keyword())))
     }
 

@@ -60,7 +60,7 @@ impl<'c> Lower<'c, '_> {
         let outside = self.outside(job);
         let mut packed: [FxHashMap<Vec<Option<u32>>, Val<'c>>; 2] = Default::default();
         let per_word = (32 / instruction.row.container) as usize;
-        self.multiplies = true;
+        self.function.multiplies = true;
         for step in &job.steps {
             let mut args = vec![];
             for (side, (list, values)) in [(&step.lhs, &job.lhs), (&step.rhs, &job.rhs)].into_iter().enumerate() {

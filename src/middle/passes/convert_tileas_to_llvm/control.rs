@@ -45,16 +45,16 @@ impl<'c> Lower<'c, '_> {
         let mut rest = flat;
         for v in values {
             if is_token(v) {
-                self.values.insert(key(v), Lowered::Nothing);
+                self.set(v, Lowered::Nothing);
                 continue;
             }
             let each = self.carried_together(v);
             let (mine, after) = rest.split_at(self.registers(op, v)? / each);
             if self.elements_of_words(v) > 1 {
-                self.values.insert(key(v), Lowered::Words(mine.to_vec()));
+                self.set(v, Lowered::Words(mine.to_vec()));
             } else if each > 1 {
                 let element = self.element_of(op, v)?;
-                self.values.insert(key(v), Lowered::Packed(mine.to_vec(), element));
+                self.set(v, Lowered::Packed(mine.to_vec(), element));
             } else {
                 self.set_all(v, mine.to_vec());
             }
@@ -116,7 +116,7 @@ impl<'c> Lower<'c, '_> {
         self.l.cond_br(more, (body, &[]), (exit, &now));
 
         self.l.b.set_end(body);
-        self.values.insert(key(arg(source, 0)), Lowered::Scalar(arg(head, 0)));
+        self.set_scalar(arg(source, 0), arg(head, 0));
         self.bind(op, args(source).skip(1), &now)?;
         let yielded = self.body(source)?;
         let mut next = vec![self.l.add(arg(head, 0), step)];

@@ -78,6 +78,15 @@ struct Data<'a> {
     width: u32,
 }
 
+/// Returns the state of an `llvm.mlir.global` without an address space, an alignment and a region.
+pub(super) fn variable_state<'c>(b: &Builder<'c>, name: &str, t: Type<'c>, linkage: &str) -> OperationState<'c> {
+    let mut s = b.state("llvm.mlir.global");
+    s.attr("sym_name", StringAttribute::new(b.context(), name).into());
+    s.attr("global_type", TypeAttribute::new(t).into());
+    s.attr("linkage", parse(b.context(), &format!("#llvm.linkage<{linkage}>")));
+    s
+}
+
 fn define<'c>(b: &Builder<'c>, data: Data<'_>, bits: &[u64]) -> Result<(), BuildError> {
     let c = b.context();
     let element: Type<'c> = IntegerType::new(c, data.width).into();
@@ -87,10 +96,7 @@ fn define<'c>(b: &Builder<'c>, data: Data<'_>, bits: &[u64]) -> Result<(), Build
     let value = unsafe {
         Attribute::from_raw(mlirDenseElementsAttrRawBufferGet(shape.to_raw(), bytes.len(), bytes.as_ptr() as *const _))
     };
-    let mut s = b.state("llvm.mlir.global");
-    s.attr("sym_name", StringAttribute::new(c, data.name).into());
-    s.attr("global_type", TypeAttribute::new(llvm::r#type::array(element, bits.len() as u32)).into());
-    s.attr("linkage", parse(c, &format!("#llvm.linkage<{}>", data.linkage)));
+    let mut s = variable_state(b, data.name, llvm::r#type::array(element, bits.len() as u32), data.linkage);
     s.attr("addr_space", parse(c, &format!("{GLOBAL} : i32")));
     s.attr("alignment", i64_attr(c, data.alignment));
     s.attr("value", value);
@@ -155,37 +161,24 @@ impl<'c> Lower<'c, '_> {
     pub(super) fn table(&self, bits: &[u64], width: u32) -> Val<'c> {
         let mut data: Vec<u8> = vec![width as u8];
         data.extend(bits.iter().flat_map(|v| v.to_le_bytes()[..width as usize / 8].to_vec()));
-        let known = self.data.borrow().len();
-        let number = *self.data.borrow_mut().entry(data).or_insert(known);
-        let name = format!("__tileir_data_{number}");
-        if number == known {
-            let body = entry_block(region(self.module, 0)).expect("a module has a body");
-            let b = Builder::at_end(self.l.context(), body, melior::ir::Location::unknown(self.l.context()));
-            b.set_start(body);
+        let name = self.module.table(data, |b, name| {
             let alignment = if width == 8 && bits.len() < ALIGNMENT as usize { 1 } else { ALIGNMENT };
-            let data = Data { name: &name, linkage: "internal", constant: true, alignment, width };
-            define(&b, data, bits).expect("no inference asked for");
-        }
+            let data = Data { name, linkage: "internal", constant: true, alignment, width };
+            define(b, data, bits).expect("no inference asked for");
+        });
         self.address_of(&name)
     }
 
     /// Returns the address of a module variable that is zero-initialized at load time and outlives kernels.
     pub(super) fn zeros(&self, name: &str, bytes: i64, alignment: i64) -> Val<'c> {
-        if self.declared.borrow_mut().insert(name.to_string()) {
-            let c = self.l.context();
-            let body = entry_block(region(self.module, 0)).expect("a module has a body");
-            let b = Builder::at_end(c, body, melior::ir::Location::unknown(c));
-            b.set_start(body);
-            let mut s = b.state("llvm.mlir.global");
-            s.attr("sym_name", StringAttribute::new(c, name).into());
-            s.attr("global_type", TypeAttribute::new(llvm::r#type::array(self.l.i8, bytes as u32)).into());
-            s.attr("linkage", parse(c, "#llvm.linkage<internal>"));
-            s.attr("addr_space", parse(c, &format!("{GLOBAL} : i32")));
-            s.attr("alignment", i64_attr(c, alignment));
-            s.attr("value", parse(c, &format!("dense<0> : tensor<{bytes}xi8>")));
+        self.module.define(name, |b| {
+            let mut s = variable_state(b, name, llvm::r#type::array(self.l.i8, bytes as u32), "internal");
+            s.attr("addr_space", parse(b.context(), &format!("{GLOBAL} : i32")));
+            s.attr("alignment", i64_attr(b.context(), alignment));
+            s.attr("value", parse(b.context(), &format!("dense<0> : tensor<{bytes}xi8>")));
             s.region(Region::new());
             b.insert(s).expect("no inference asked for");
-        }
+        });
         self.address_of(name)
     }
 
@@ -208,7 +201,7 @@ impl<'c> Lower<'c, '_> {
         let (owner, registers) = (self.owner(&layout), layout.registers() as usize);
         let generic = llvm::r#type::pointer(self.l.context(), 0);
         let global = llvm::r#type::pointer(self.l.context(), GLOBAL);
-        self.declare("malloc", generic, &[self.l.i64]);
+        self.module.declare("malloc", generic, &[self.l.i64]);
         let l = &self.l;
         let allocate = || {
             let p = l.call("malloc", generic, &[l.i64c(x.bytes())]);
@@ -233,14 +226,14 @@ impl<'c> Lower<'c, '_> {
     pub(super) fn heap_free(&mut self, x: HeapFreeOp<'c>) -> Result<(), Failed> {
         let p = self.scalar(x.op(), x.ptr())?;
         let generic = llvm::r#type::pointer(self.l.context(), 0);
-        self.declare("free", llvm::r#type::void(self.l.context()), &[generic]);
+        self.module.declare("free", llvm::r#type::void(self.l.context()), &[generic]);
         let first = self.first_thread();
         self.l.when(first, || self.l.call_void("free", &[self.generic(p)]));
         Ok(())
     }
 
     pub(super) fn first_thread(&self) -> Val<'c> {
-        self.l.icmp(Cmp::Eq, self.thread, self.l.i32c(0))
+        self.l.icmp(Cmp::Eq, self.threads.thread, self.l.i32c(0))
     }
 }
 

@@ -37,7 +37,7 @@ impl<'c> Lower<'c, '_> {
     pub(super) fn dot(&mut self, op: DotOp<'c>) -> Result<(), Failed> {
         let job = self.job(AnyDot::Plain(op))?;
         let start = self.fragment(op.op(), op.acc())?;
-        self.multiplies = true;
+        self.function.multiplies = true;
         let accumulators = self.multiply(&job, start, &job.steps)?;
         self.set_all(op.result(), accumulators);
         Ok(())
@@ -56,7 +56,7 @@ impl<'c> Lower<'c, '_> {
         let per_block = job.product.with_depth(blocks);
         let scales = self.scales(op.op(), [op.lhs_scale(), op.rhs_scale()])?;
         let mut accumulators = self.fragment(op.op(), op.acc())?;
-        self.multiplies = true;
+        self.function.multiplies = true;
         let zero = self.l.float(self.l.f32, 0.0);
         let size = 1u32 << (depth - blocks);
         for block in 0..1u32 << blocks {
@@ -124,8 +124,8 @@ impl<'c> Lower<'c, '_> {
         if !i.row.is_lowered(i.a, i.b) {
             return Err(wrong("exists for these elements, but has no lowering to LLVM yet"));
         }
-        if let Some(feature) = i.row.feature.filter(|f| !self.target.has(*f)) {
-            return Err(wrong(&format!("needs {feature}, which {} does not have", self.target.name)));
+        if let Some(feature) = i.row.feature.filter(|f| !self.function.target.has(*f)) {
+            return Err(wrong(&format!("needs {feature}, which {} does not have", self.function.target.name)));
         }
         let shape = i.row.fragments(i.n).ok_or_else(|| wrong("does not accumulate in registers"))?;
         Ok((Some(i), Multiplier::Matrix(shape)))
@@ -222,7 +222,7 @@ impl<'c> Lower<'c, '_> {
     pub(super) fn outside(&self, job: &Job<'c>) -> Option<Val<'c>> {
         let lanes = job.product.zero_lanes(job.multiplier);
         (lanes != 0).then(|| {
-            let bits = self.l.bin("and", self.lane, self.l.i32c(lanes.into()));
+            let bits = self.l.bin("and", self.threads.lane, self.l.i32c(lanes.into()));
             self.l.icmp(Cmp::Ne, bits, self.l.i32c(0))
         })
     }

@@ -57,7 +57,8 @@ impl<'c> Lower<'c, '_> {
                 self.l.icmp(Cmp::Eq, bits, self.l.i32c(0))
             })
         };
-        let guard = self.both(guard(self.lane, plan.store.guard.lane), guard(self.warp, plan.store.guard.warp));
+        let guard =
+            self.both(guard(self.threads.lane, plan.store.guard.lane), guard(self.threads.warp, plan.store.guard.warp));
         let stores = || {
             let (first, disjoint) = self.first_of_part(&plan.source, part);
             let thread = self.linear(&plan.store.address.expr());

@@ -125,7 +125,7 @@ impl<'c> Lower<'c, '_> {
         let values = match op.bounds() {
             Bounds::None => unmasked(self),
             Bounds::Vector => masked(self, &groups),
-            Bounds::Split if self.one_form && groups.len() == singles.len() => masked(self, &singles),
+            Bounds::Split if self.function.one_form && groups.len() == singles.len() => masked(self, &singles),
             Bounds::Split => {
                 let whole = self.whole(&view, &tile);
                 let types = vec![self.element_of(op.op(), op.result())?; registers];
@@ -167,7 +167,7 @@ impl<'c> Lower<'c, '_> {
         match op.bounds() {
             Bounds::None => plain(owner),
             Bounds::Vector => masked(&groups),
-            Bounds::Split if self.one_form && groups.len() == singles.len() => masked(&singles),
+            Bounds::Split if self.function.one_form && groups.len() == singles.len() => masked(&singles),
             Bounds::Split => {
                 let whole = self.whole(&view, &tile);
                 self.l.either(
@@ -240,7 +240,7 @@ impl<'c> Lower<'c, '_> {
         let owner = match Tensor::of_value(op.ptr()) {
             Some(_) => self.storer(&self.layout(op.op(), op.ptr())?),
             // All threads have the scalar; one of them stores it.
-            None => Some(self.l.icmp(Cmp::Eq, self.thread, self.l.i32c(0))),
+            None => Some(self.l.icmp(Cmp::Eq, self.threads.thread, self.l.i32c(0))),
         };
         for g in &groups {
             let mask = masks.as_ref().map(|m| if m.len() == 1 { m[0] } else { m[g[0] as usize] });
@@ -413,7 +413,7 @@ impl<'c> Lower<'c, '_> {
     /// Whether all elements inside the view are less than 2^32 bytes from its start along each dimension, according
     /// to the option if it is set and to the view's type otherwise.
     pub(super) fn has_narrow_offsets(&self, view: &View<'c>, bytes: i64) -> bool {
-        if let Some(bits) = self.index_bits {
+        if let Some(bits) = self.function.index_bits {
             return bits == 32;
         }
         (0..view.memref.shape().len()).all(|d| match (view.extent(d), view.stride(d)) {
@@ -519,7 +519,7 @@ impl<'c> Lower<'c, '_> {
                 self.l.icmp(Cmp::Eq, bits, self.l.i32c(0))
             })
         };
-        self.both(zero(self.lane, bits.lane as u32), zero(self.warp, bits.warp as u32))
+        self.both(zero(self.threads.lane, bits.lane as u32), zero(self.threads.warp, bits.warp as u32))
     }
 
     //===-- order -----------------------------------------------------------===//

@@ -154,9 +154,13 @@ impl<'c> Llvm<'c> {
     }
     /// Allocates a variable of the thread. Call at the start of a function.
     pub fn variable(&self, ty: Type<'c>, align: u64) -> Val<'c> {
+        self.variables(1, ty, align)
+    }
+    /// Allocates consecutive variables of the thread. Call at the start of a function.
+    pub fn variables(&self, count: i64, ty: Type<'c>, align: u64) -> Val<'c> {
         let pointer = llvm::r#type::pointer(self.context(), 0);
         let attributes = [("elem_type", TypeAttribute::new(ty).into()), ("alignment", self.alignment(align))];
-        self.b.value("llvm.alloca", pointer, &[self.i32c(1)], &attributes)
+        self.b.value("llvm.alloca", pointer, &[self.i32c(count)], &attributes)
     }
     /// Returns the type of a fixed-size vector.
     pub fn vector(&self, elements: u64, ty: Type<'c>) -> Type<'c> {
@@ -231,14 +235,7 @@ impl<'c> Llvm<'c> {
     pub fn pure_asm(&self, text: &str, constraints: &str, result: Type<'c>, args: &[Val<'c>]) -> Val<'c> {
         crate::dialect::rt::result(self.any_asm(text, constraints, &[result], args, true), 0)
     }
-    fn any_asm(
-        &self,
-        text: &str,
-        constraints: &str,
-        results: &[Type<'c>],
-        args: &[Val<'c>],
-        pure: bool,
-    ) -> OpRef<'c> {
+    fn any_asm(&self, text: &str, constraints: &str, results: &[Type<'c>], args: &[Val<'c>], pure: bool) -> OpRef<'c> {
         let mut s = self.b.state("llvm.inline_asm");
         s.results(results);
         s.operands(args);

@@ -59,7 +59,7 @@ impl<'c> Lower<'c, '_> {
     fn without_matrices(&self, dot: AnyDot<'c>, instruction: Attribute<'c>) {
         let Some(instruction) = Instruction::of(instruction) else { return };
         let Some(lhs) = Tensor::of_value(dot.lhs()) else { return };
-        let (element, target) = (lhs.element, self.target.name);
+        let (element, target) = (lhs.element, self.function.target.name);
         if instruction.kind == MmaKind::Fma {
             let reason = format!(
                 "{target} has no matrix instruction for operands of type {element}: the dot uses scalar instructions"
@@ -100,11 +100,11 @@ impl<'c> Lower<'c, '_> {
     fn update_of_one(&self, op: OpRef<'c>, kind: AtomicKind, value: Option<Tensor<'c>>, vector: i64) {
         use crate::analysis::atomics::{Form, Update};
         let Some(value) = value else { return };
-        let Some(update) = Update::of(kind, value.element, self.target) else { return };
+        let Some(update) = Update::of(kind, value.element, self.function.target) else { return };
         if update.form == Form::Loop {
             let reason = format!(
                 "{} has no atomic addition of {}: a compare-and-swap loop emulates it",
-                self.target.name, value.element
+                self.function.target.name, value.element
             );
             remark(op, remark::ATOMIC_LOOP, reason, "accumulate in f32 if memory allows");
         } else if update.width > 1 && vector == 1 {

@@ -268,7 +268,7 @@ impl<'c> Lower<'c, '_> {
     /// Returns `out[r] = values[r ^ by(thread)]`.
     fn rotated(&self, values: &[Val<'c>], by: &ThreadBases, block: Option<Val<'c>>) -> Vec<Val<'c>> {
         let mut out = values.to_vec();
-        let inputs = [(Some(self.lane), &by.lane), (Some(self.warp), &by.warp), (block, &by.block)];
+        let inputs = [(Some(self.threads.lane), &by.lane), (Some(self.threads.warp), &by.warp), (block, &by.block)];
         for (input, bases) in inputs {
             let Some(input) = input else { continue };
             for (i, &b) in bases.iter().enumerate().filter(|(_, b)| **b != 0) {

@@ -134,7 +134,7 @@ impl<'c> Lower<'c, '_> {
         })?;
         let single = a.bounds == Bounds::Split || a.groups.iter().any(|g| g.len() == 1);
         if a.instruction.is_paired() && single && x.ordering() != Ordering::Weak {
-            let (element, ordering, target) = (a.element, x.ordering().keyword(), self.target.name);
+            let (element, ordering, target) = (a.element, x.ordering().keyword(), self.function.target.name);
             let text = format!(
                 "{target} has no {ordering} store of a single {element} to multicast memory: promise that pairs are \
                  aligned and inside the view, with assume div_by and inbounds"
@@ -156,8 +156,8 @@ impl<'c> Lower<'c, '_> {
         let op = p.op;
         let (view, layout) = (self.view(op, p.view)?, self.layout(op, p.moved)?);
         let element = view.memref.element_type();
-        let target = self.target.name;
-        if !self.target.has(Feature::Multimem) {
+        let target = self.function.target.name;
+        if !self.function.target.has(Feature::Multimem) {
             let text =
                 format!("multicast memory of {element} needs sm_90 or newer: {target} has no instructions for it");
             return Err(fail(op, text));

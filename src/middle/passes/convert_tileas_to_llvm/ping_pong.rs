@@ -34,15 +34,15 @@ impl<'c> Lower<'c, '_> {
     pub(super) fn create_ping_pong(&mut self, op: CreatePingPongOp<'c>) -> Result<(), Failed> {
         let groups =
             PingPongType::cast(ty(op.ping_pong())).ok_or_else(|| fail(op.op(), "operand is not a ping-pong"))?.groups();
-        let first = self.barriers_used + 1;
-        self.barriers_used += groups as u64;
-        if self.barriers_used >= BARRIERS {
+        let first = self.function.barriers_used + 1;
+        self.function.barriers_used += groups as u64;
+        if self.function.barriers_used >= BARRIERS {
             let text = format!("agents and ping-pong need more than the {} named barriers of a block", BARRIERS - 1);
             return Err(fail(op.op(), text));
         }
         let group = self.warpgroup(op.op())?;
         let ping_pong = PingPong { first, groups, group };
-        self.ping_pong.insert(key(op.ping_pong()), ping_pong);
+        self.values.ping_pong.insert(key(op.ping_pong()), ping_pong);
         let l = &self.l;
         let last = l.icmp(Cmp::Eq, group, l.i32c(groups - 1));
         let text = format!("@$0 bar.arrive {first}, {MEET};");
@@ -77,7 +77,8 @@ impl<'c> Lower<'c, '_> {
     }
 
     fn ping_pong_of(&self, op: OpRef<'c>, ping_pong: Val<'c>) -> Result<PingPong<'c>, Failed> {
-        self.ping_pong
+        self.values
+            .ping_pong
             .get(&key(ping_pong))
             .copied()
             .ok_or_else(|| fail(op, "the ping-pong is not created in this function"))

@@ -30,13 +30,7 @@ use crate::dialect::{
     rt::*,
     types::{is_float, is_integer},
 };
-use melior::{
-    dialect::llvm,
-    ir::{
-        Attribute, Type,
-        attribute::{IntegerAttribute, TypeAttribute},
-    },
-};
+use melior::{dialect::llvm, ir::Type};
 use tile_layout::{Layout, LinearExpr, Shape};
 
 /// The maximum number of arguments of one call of `vprintf`.
@@ -157,11 +151,11 @@ impl<'c> Lower<'c, '_> {
                     let missing = || fail(op, "tensors need scratch; run tileas-materialize-convert-layout first");
                     let memory = scratch.next().ok_or_else(missing)?;
                     let room = MemDescType::cast(ty(memory)).map_or(1, |m| m.shape()[0] as u64);
-                    let Some(Lowered::Shared(memory)) = self.values.get(&key(memory)).cloned() else {
+                    let Some(Lowered::Shared(memory)) = self.values.lowered.get(&key(memory)).cloned() else {
                         return Err(fail(op, "scratch is not allocated here"));
                     };
                     let layout = tensor.layout().ok_or_else(|| fail(op, "tensor has no layout"))?;
-                    let registers = match self.values.get(&key(v)) {
+                    let registers = match self.values.lowered.get(&key(v)) {
                         Some(Lowered::Array(array)) => Registers::Many(*array),
                         _ => Registers::Few(self.fragment(op, v)?),
                     };
@@ -461,26 +455,22 @@ impl<'c> Lower<'c, '_> {
             offset += bytes;
         }
         let arguments = if values.is_empty() { l.b.value("llvm.mlir.zero", generic, &[], &[]) } else { buffer };
-        self.declare("vprintf", l.i32, &[generic, generic]);
+        self.module.declare("vprintf", l.i32, &[generic, generic]);
         l.call("vprintf", l.i32, &[self.text(format), arguments]);
     }
 
     /// Returns local memory for the arguments of `vprintf`.
     fn print_buffer(&mut self) -> Val<'c> {
-        if let Some(v) = self.print_buffer {
+        if let Some(v) = self.function.print_buffer {
             return v;
         }
         let l = &self.l;
         let here = l.b.block();
         // Allocate at the function's entry; any other allocation would be dynamic.
-        l.b.set_before(defining_op(self.thread).expect("a special register is read"));
-        let array = llvm::r#type::array(l.i8, MAX_ARGUMENTS as u32 * 8);
-        let attributes: [(&str, Attribute<'c>); 2] =
-            [("elem_type", TypeAttribute::new(array).into()), ("alignment", IntegerAttribute::new(l.i64, 8).into())];
-        let one = l.i32c(1);
-        let v = l.b.value("llvm.alloca", llvm::r#type::pointer(l.context(), 0), &[one], &attributes);
+        l.b.set_before(defining_op(self.threads.thread).expect("a special register is read"));
+        let v = l.variable(llvm::r#type::array(l.i8, MAX_ARGUMENTS as u32 * 8), 8);
         l.b.set_end(here);
-        self.print_buffer = Some(v);
+        self.function.print_buffer = Some(v);
         v
     }
 
@@ -554,12 +544,12 @@ impl<'c> Lower<'c, '_> {
             }
         });
         let mine = l.cast("zext", bad, l.i32);
-        let any = match self.barrier_id {
+        let any = match self.threads.barrier {
             // The threads of an agent use the agent's barrier, since other agents run different code.
             Some(id) => {
                 let text = format!(
                     "{{ .reg .pred p; setp.ne.b32 p, $1, 0; bar.red.or.pred p, {id}, {}, p; selp.b32 $0, 1, 0, p; }}",
-                    32 * self.warps
+                    32 * self.threads.warps
                 );
                 l.asm_value(&text, "=r,r,~{memory}", l.i32, &[mine])
             }
@@ -609,9 +599,14 @@ impl<'c> Lower<'c, '_> {
     fn assertion_failed(&self, message: &str, file: &str, line: u32) {
         let l = &self.l;
         let generic = llvm::r#type::pointer(l.context(), 0);
-        self.declare("__assertfail", llvm::r#type::void(l.context()), &[generic, generic, l.i32, generic, l.i64]);
+        self.module.declare(
+            "__assertfail",
+            llvm::r#type::void(l.context()),
+            &[generic, generic, l.i32, generic, l.i64],
+        );
         // The last argument is the size of a character.
-        let arguments = [self.text(message), self.text(file), l.i32c(line.into()), self.text(self.name), l.i64c(1)];
+        let arguments =
+            [self.text(message), self.text(file), l.i32c(line.into()), self.text(self.function.name), l.i64c(1)];
         l.call_void("__assertfail", &arguments);
     }
 }

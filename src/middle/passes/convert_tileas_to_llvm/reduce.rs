@@ -98,7 +98,7 @@ impl<'c> Lower<'c, '_> {
             }
         }
         if !is_symmetric(op) {
-            let leader = self.l.bin("and", self.lane, self.l.i32c(!plan.across.lane as i32 as i64));
+            let leader = self.l.bin("and", self.threads.lane, self.l.i32c(!plan.across.lane as i32 as i64));
             found = self.rows_from_lane(&found, From::Lane(leader));
         }
         Ok(found)
@@ -116,7 +116,7 @@ impl<'c> Lower<'c, '_> {
             Some(Arith::MinSI) => ("min", true, true),
             Some(Arith::MaxUI) => ("umax", false, true),
             Some(Arith::MinUI) => ("umin", false, true),
-            _ if ty(v) == l.f32 && self.target.has(Feature::ReduxF32) => {
+            _ if ty(v) == l.f32 && self.function.target.has(Feature::ReduxF32) => {
                 let name = match Arith::of(op) {
                     Some(Arith::MaxNumF) => "fmax",
                     Some(Arith::MinNumF) => "fmin",
@@ -187,7 +187,7 @@ impl<'c> Lower<'c, '_> {
             found.push(vec![values[register as usize]]);
         }
         if plan.across.lane != 0 {
-            let others = self.l.bin("and", self.lane, self.l.i32c(!plan.across.lane as i32 as i64));
+            let others = self.l.bin("and", self.threads.lane, self.l.i32c(!plan.across.lane as i32 as i64));
             let lane = self.or_disjoint(others, self.l.i32c(holder));
             found = self.rows_from_lane(&found, From::Lane(lane));
         }

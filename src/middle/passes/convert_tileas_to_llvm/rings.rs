@@ -73,7 +73,7 @@ impl<'c> Lower<'c, '_> {
             let text = format!("mbarrier.init.shared::cta.b64 [$0], {count};");
             l.asm(&text, "r,~{memory}", &[barrier]);
         };
-        l.when(l.icmp(Cmp::Eq, self.thread, l.i32c(0)), || {
+        l.when(l.icmp(Cmp::Eq, self.threads.thread, l.i32c(0)), || {
             for stage in 0..stages {
                 init(stage, op.arrivals().unwrap_or(1));
                 init(stages + stage, op.consumers());
@@ -87,7 +87,7 @@ impl<'c> Lower<'c, '_> {
         // Hidden from LLVM, which would otherwise recompute the known address wherever a ring ends.
         let first = l.cast("ptrtoint", barriers, l.i32);
         let first = l.pure_asm("", "=r,0", l.i32, &[first]);
-        self.values.insert(key(op.pipeline()), Lowered::Scalar(first));
+        self.set_scalar(op.pipeline(), first);
         Ok(())
     }
 
@@ -102,7 +102,7 @@ impl<'c> Lower<'c, '_> {
         let first = self.scalar(op.op(), op.pipeline())?;
         let Position { full, parity } = self.position(op.op(), op.iterator())?;
         let l = &self.l;
-        let (full, parity) = match self.ring_positions.step_from(op.iterator()) {
+        let (full, parity) = match self.function.ring_positions.step_from(op.iterator()) {
             Wraps::Never => (l.add(full, l.i32c(BARRIER)), parity),
             Wraps::Always => (l.add(full, l.i32c(BARRIER - bytes)), l.bin("xor", parity, l.i32c(1))),
             Wraps::Sometimes => {
@@ -127,7 +127,7 @@ impl<'c> Lower<'c, '_> {
         let Position { full, .. } = self.position(op.op(), op.iterator())?;
         let l = &self.l;
         let index = l.bin("lshr", l.bin("sub", full, first), l.i32c(BARRIER.ilog2().into()));
-        self.values.insert(key(op.index()), Lowered::Scalar(index));
+        self.set_scalar(op.index(), index);
         Ok(())
     }
 
@@ -167,7 +167,7 @@ impl<'c> Lower<'c, '_> {
             l.asm(&text, "r,~{memory}", &[full]);
         }
         let full = l.b.value("llvm.inttoptr", l.shared_ptr, &[full], &[]);
-        self.values.insert(key(op.token()), Lowered::Shared(full));
+        self.set(op.token(), Lowered::Shared(full));
         Ok(())
     }
 
@@ -184,7 +184,7 @@ impl<'c> Lower<'c, '_> {
         // Tensor cores read the stage through the async proxy.
         l.order("fence.proxy.async.shared::cta;");
         l.order("bar.warp.sync -1;");
-        let first = l.icmp(Cmp::Eq, self.lane, l.i32c(0));
+        let first = l.icmp(Cmp::Eq, self.threads.lane, l.i32c(0));
         let barrier = self.ready_of(op.op(), op.pipeline(), full, op.converted())?;
         l.asm("@$1 mbarrier.arrive.shared::cta.b64 _, [$0];", "r,b,~{memory}", &[barrier, first]);
         Ok(())
@@ -194,7 +194,7 @@ impl<'c> Lower<'c, '_> {
         let Position { full, parity } = self.position(op.op(), op.iterator())?;
         let barrier = self.ready_of(op.op(), op.pipeline(), full, op.converted())?;
         self.wait_for(barrier, parity);
-        self.values.insert(key(op.token()), Lowered::Nothing);
+        self.set(op.token(), Lowered::Nothing);
         Ok(())
     }
 
@@ -206,7 +206,7 @@ impl<'c> Lower<'c, '_> {
             // The other lanes must have read the stage too. Dots read it for all lanes at once.
             l.order("bar.warp.sync -1;");
         }
-        let first = l.icmp(Cmp::Eq, self.lane, l.i32c(0));
+        let first = l.icmp(Cmp::Eq, self.threads.lane, l.i32c(0));
         let predicate = self.both(predicate, Some(first)).expect("one of the two is there");
         let Some(after) = op.after() else {
             let empty = self.empty_of(op.op(), op.pipeline(), full)?;
@@ -234,7 +234,7 @@ impl<'c> Lower<'c, '_> {
         let here = self.l.b.block();
         let exit = self.l.new_block(&[], here);
         let body = self.l.new_block(&[], here);
-        let first = self.l.icmp(Cmp::Eq, self.thread, self.l.i32c(0));
+        let first = self.l.icmp(Cmp::Eq, self.threads.thread, self.l.i32c(0));
         self.l.cond_br(first, (body, &[]), (exit, &[]));
         self.l.b.set_end(body);
         self.block(source)?;

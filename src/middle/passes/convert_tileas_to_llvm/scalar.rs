@@ -253,7 +253,7 @@ impl<'c> Lower<'c, '_> {
         let l = &self.l;
         let convert = if signed { "sitofp" } else { "uitofp" };
         let bf16 = is_bf16(to);
-        if !bf16 || self.target.features.contains(Feature::Bf16Arithmetic) {
+        if !bf16 || self.function.target.features.contains(Feature::Bf16Arithmetic) {
             return l.cast(convert, a, to);
         }
         let width = self.int_width(ty(a));
@@ -316,7 +316,7 @@ impl<'c> Lower<'c, '_> {
         }
         let args: Vec<Val<'c>> = a.iter().map(|v| l.cast("fpext", *v, wide)).collect();
         let symbol = function.symbol();
-        self.declare(&symbol, wide, &vec![wide; args.len()]);
+        self.module.declare(&symbol, wide, &vec![wide; args.len()]);
         let v = l.call(&symbol, wide, &args);
         Ok(l.cast("fptrunc", v, t))
     }
@@ -420,7 +420,7 @@ impl<'c> Lower<'c, '_> {
         }
         let args: Vec<Val<'c>> = a.iter().map(|v| l.cast("bitcast", *v, l.i16)).collect();
         let symbol = function.symbol();
-        self.declare(&symbol, l.i16, &vec![l.i16; args.len()]);
+        self.module.declare(&symbol, l.i16, &vec![l.i16; args.len()]);
         Ok(l.cast("bitcast", l.call(&symbol, l.i16, &args), t))
     }
 
@@ -440,7 +440,7 @@ impl<'c> Lower<'c, '_> {
                 return Err(unsupported());
             }
             let symbol = function.symbol();
-            self.declare(&symbol, result, &[ty(v)]);
+            self.module.declare(&symbol, result, &[ty(v)]);
             Ok(l.call(&symbol, result, &[v]))
         };
         // Convert to f32 or f64 first, which is exact for every narrow format.
@@ -468,9 +468,8 @@ impl<'c> Lower<'c, '_> {
                 };
                 call(lib::Function::Scale { from: float, direction, overflow: lib::Overflow::Infinite }, l.i8, wide)
             }
-            lib::Format::Tf32 if ty(wide) == l.f32 && self.target.has(Feature::Tf32RoundEven) => {
-                let bits =
-                    l.intrinsic("llvm.nvvm.f2tf32.rn", l.i32, &[wide]);
+            lib::Format::Tf32 if ty(wide) == l.f32 && self.function.target.has(Feature::Tf32RoundEven) => {
+                let bits = l.intrinsic("llvm.nvvm.f2tf32.rn", l.i32, &[wide]);
                 Ok(l.cast("bitcast", bits, l.f32))
             }
             lib::Format::Tf32 => {

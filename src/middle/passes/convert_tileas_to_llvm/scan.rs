@@ -260,15 +260,15 @@ impl<'c> Steps<'c> {
         for bit in plan.lanes.iter().map(|b| 1u32 << b) {
             // In reverse, each bit of the coordinate is complemented.
             let (set, clear) = if reverse { (bit, below) } else { (below, bit) };
-            let cleared = l.bin("and", lower.lane, constant(!(clear | set)));
+            let cleared = l.bin("and", lower.threads.lane, constant(!(clear | set)));
             let source = if set == 0 { cleared } else { lower.or_disjoint(cleared, constant(set)) };
-            let own = l.bin("and", lower.lane, constant(bit));
+            let own = l.bin("and", lower.threads.lane, constant(bit));
             let upper = l.icmp(if reverse { Cmp::Eq } else { Cmp::Ne }, own, constant(0));
             blocks.push((source, upper));
             below |= bit;
         }
         let before = (below != 0).then(|| {
-            let own = l.bin("and", lower.lane, constant(below));
+            let own = l.bin("and", lower.threads.lane, constant(below));
             let end = constant(if reverse { below } else { 0 });
             (lower.neighbour(&plan.lanes, below, reverse), l.icmp(Cmp::Ne, own, end))
         });
@@ -285,16 +285,19 @@ impl<'c> Lower<'c, '_> {
         if lanes.is_sorted() {
             // Setting (or clearing) all other bits lets a carry (or borrow) propagate through them.
             let (name, others) = if up { ("add", !mask) } else { ("sub", 0) };
-            let own =
-                if up { l.bin("or", self.lane, constant(others)) } else { l.bin("and", self.lane, constant(mask)) };
+            let own = if up {
+                l.bin("or", self.threads.lane, constant(others))
+            } else {
+                l.bin("and", self.threads.lane, constant(mask))
+            };
             let moved = l.bin("and", l.bin(name, own, constant(1 << lanes[0])), constant(mask));
-            return self.or_disjoint(moved, l.bin("and", self.lane, constant(!mask)));
+            return self.or_disjoint(moved, l.bin("and", self.threads.lane, constant(!mask)));
         }
         // The coordinate's bits are in a different order than the lane's: each bit flips if all bits below it carry.
-        let mut result = self.lane;
+        let mut result = self.threads.lane;
         let mut carries: Option<Val<'c>> = None;
         for &bit in lanes {
-            let one = l.bin("and", l.bin("lshr", self.lane, constant(bit)), constant(1));
+            let one = l.bin("and", l.bin("lshr", self.threads.lane, constant(bit)), constant(1));
             let flip = carries.unwrap_or_else(|| constant(1));
             result = l.bin("xor", result, l.bin("shl", flip, constant(bit)));
             let goes_on = if up { one } else { l.bin("xor", one, constant(1)) };

@@ -1,7 +1,7 @@
 //! Shared memory accesses. A thread's addresses are one linear function of its number; each instruction flips bits or
 //! adds a constant, as planned by the layout algebra.
 
-use super::{Lower, Lowered, llvm::Cmp};
+use super::{Lower, Lowered, data::variable_state, llvm::Cmp};
 use crate::dialect::{
     layouts::storage_bits,
     nv_tileas::{AllocTensorOp, LocalLoadOp, LocalStoreOp, MemDescType, MemorySpace},
@@ -9,10 +9,7 @@ use crate::dialect::{
     rt::*,
     shared_memory::{ALIGNMENT, memdesc_bytes, shared_layout},
 };
-use melior::ir::{
-    Attribute, Location, Region, Type,
-    attribute::{FlatSymbolRefAttribute, StringAttribute, TypeAttribute},
-};
+use melior::ir::{Attribute, Region, attribute::FlatSymbolRefAttribute};
 use tile_layout::{AccessMode, Direction, Instruction, Layout, SharedAccess};
 use tile_targets::Feature;
 
@@ -30,7 +27,7 @@ impl<'c> Lower<'c, '_> {
         }
         let base = self.shared_base();
         let address = self.l.const_offset(base, offset);
-        self.values.insert(key(op.result()), Lowered::Shared(address));
+        self.set(op.result(), Lowered::Shared(address));
         Ok(())
     }
 
@@ -48,7 +45,7 @@ impl<'c> Lower<'c, '_> {
                 self.l.icmp(Cmp::Eq, bits, self.l.i32c(0))
             })
         };
-        let guard = self.both(guard(self.lane, plan.guard.lane), guard(self.warp, plan.guard.warp));
+        let guard = self.both(guard(self.threads.lane, plan.guard.lane), guard(self.threads.warp, plan.guard.warp));
         let stores = || {
             for i in &plan.instructions {
                 let address = self.instruction_address(memory, thread, i);
@@ -134,7 +131,7 @@ impl<'c> Lower<'c, '_> {
     ) -> Result<SharedAccess, Failed> {
         let shared = shared_layout(desc).ok_or_else(|| fail(op, "storage has no valid layout"))?;
         // Every target has `ldmatrix`.
-        let matrix = direction == Direction::Load || self.target.has(Feature::Stmatrix);
+        let matrix = direction == Direction::Load || self.function.target.has(Feature::Stmatrix);
         SharedAccess::new(layout, &shared, storage_bits(desc.element_type()), direction, matrix)
             .map_err(|e| fail(op, e.to_string()))
     }
@@ -179,7 +176,7 @@ impl<'c> Lower<'c, '_> {
     }
 
     pub(super) fn shared_address(&self, op: OpRef<'c>, v: Val<'c>) -> Result<Val<'c>, Failed> {
-        match self.values.get(&key(v)) {
+        match self.values.lowered.get(&key(v)) {
             Some(Lowered::Shared(address)) => Ok(*address),
             _ => Err(fail(op, "storage is not allocated here")),
         }
@@ -188,33 +185,21 @@ impl<'c> Lower<'c, '_> {
     /// Returns the address of the CTA's shared memory. The symbol is declared once per module, large enough for all
     /// its functions.
     fn shared_base(&mut self) -> Val<'c> {
-        if let Some(v) = self.shared {
+        if let Some(v) = self.function.shared {
             return v;
         }
-        let context = self.l.context();
-        if self.declared.borrow_mut().insert(SHARED_SYMBOL.to_string()) {
-            let body = entry_block(region(self.module, 0)).expect("a module has a body");
-            let b = Builder::at_end(context, body, Location::unknown(context));
-            b.set_start(body);
-            let mut s = b.state("llvm.mlir.global");
-            let (bytes, alignment) = shared_bytes(self.module);
-            // SAFETY: the element type is alive.
-            let array: Type<'c> = melior::dialect::llvm::r#type::array(self.l.i8, bytes as u32);
-            let int = |v| i64_attr(context, v);
-            s.attr("sym_name", StringAttribute::new(context, SHARED_SYMBOL).into());
-            s.attr("global_type", TypeAttribute::new(array).into());
-            s.attr("linkage", super::parse(context, "#llvm.linkage<internal>"));
-            s.attr("addr_space", super::parse(context, "3 : i32"));
-            s.attr("alignment", int(alignment));
+        self.module.define(SHARED_SYMBOL, |b| {
+            let (bytes, alignment) = shared_bytes(self.module.op);
+            let bytes = melior::dialect::llvm::r#type::array(self.l.i8, bytes as u32);
+            let mut s = variable_state(b, SHARED_SYMBOL, bytes, "internal");
+            s.attr("addr_space", super::parse(b.context(), "3 : i32"));
+            s.attr("alignment", i64_attr(b.context(), alignment));
             s.region(Region::new());
             b.insert(s).expect("no inference asked for");
-        }
-        let name: Attribute<'c> = FlatSymbolRefAttribute::new(context, SHARED_SYMBOL).into();
-        // In the entry block, which dominates all uses.
-        let b = Builder::at_end(context, self.entry, self.l.location());
-        b.set_start(self.entry);
-        let v = b.value("llvm.mlir.addressof", self.l.shared_ptr, &[], &[("global_name", name)]);
-        self.shared = Some(v);
+        });
+        let name: Attribute<'c> = FlatSymbolRefAttribute::new(self.l.context(), SHARED_SYMBOL).into();
+        let v = self.at_entry().b.value("llvm.mlir.addressof", self.l.shared_ptr, &[], &[("global_name", name)]);
+        self.function.shared = Some(v);
         v
     }
 }

@@ -30,7 +30,7 @@
 //! A dimension with one element uses a fixed stride instead of the view's. No address depends on the view's stride,
 //! which may be illegal in a map.
 
-use super::{Lower, Lowered, llvm::Cmp, rings::Filled};
+use super::{Lower, llvm::Cmp, rings::Filled};
 use crate::{
     analysis::{access::View, tensor_maps},
     dialect::{
@@ -160,7 +160,7 @@ fn is_copied_to(storage: Val<'_>) -> bool {
 impl<'c> Lower<'c, '_> {
     /// Creates the map of an op together with the maps of the ops directly after it.
     pub(super) fn make_tiled_tma_desc(&mut self, op: MakeTiledTmaDescOp<'c>) -> Result<(), Failed> {
-        if self.values.contains_key(&key(op.desc())) {
+        if self.values.lowered.contains_key(&key(op.desc())) {
             return Ok(());
         }
         let block = block_around(op.op()).ok_or_else(|| fail(op.op(), "the op is not in a block"))?;
@@ -174,7 +174,7 @@ impl<'c> Lower<'c, '_> {
         let borrowed = (self.borrowed_entry(), collect_ops(function_of(op), MakeTiledTmaDescOp::cast).len() as i64);
         let pointer = llvm::r#type::pointer(self.l.context(), GLOBAL);
         let l = &self.l;
-        let first = l.icmp(Cmp::Eq, self.warp, l.i32c(0));
+        let first = l.icmp(Cmp::Eq, self.threads.warp, l.i32c(0));
         let make = || {
             let addresses = self.interned(&wanted, borrowed);
             let text = format!("fence.proxy.tensormap::generic.acquire.gpu [$0], {MAP};");
@@ -187,7 +187,7 @@ impl<'c> Lower<'c, '_> {
         let addresses = l.either(first, &vec![pointer; wanted.len()], make, nowhere);
         for (map, address) in wanted.iter().zip(addresses) {
             let address = self.generic(address);
-            self.values.insert(key(map.op.desc()), Lowered::Scalar(address));
+            self.set_scalar(map.op.desc(), address);
         }
         Ok(())
     }
@@ -231,7 +231,7 @@ impl<'c> Lower<'c, '_> {
             };
             wrong = l.bin("or", wrong, outside);
         }
-        self.values.insert(key(op.ready()), Lowered::Scalar(l.icmp(Cmp::Eq, wrong, l.i64c(0))));
+        self.set_scalar(op.ready(), l.icmp(Cmp::Eq, wrong, l.i64c(0)));
         Ok(())
     }
 
@@ -254,7 +254,7 @@ impl<'c> Lower<'c, '_> {
         let copy = self.tile_copy(op.op(), (op.view(), &indices), op.desc(), op.source())?;
         let l = &self.l;
         // The map of a view without elements has one element, which must not be written.
-        let mut writes = l.icmp(Cmp::Eq, self.thread, l.i32c(0));
+        let mut writes = l.icmp(Cmp::Eq, self.threads.thread, l.i32c(0));
         for (&dim, &start) in copy.plan.map.dims.iter().zip(&copy.starts) {
             if let Err(extent) = copy.view.extent(dim) {
                 let is_inside = l.icmp(Cmp::Slt, start, l.zext64(self.scalar(op.op(), extent)?));
@@ -401,7 +401,7 @@ impl<'c> Lower<'c, '_> {
         let l = &self.l;
         let length = keys.iter().map(Vec::len).max().unwrap_or(0);
         let word = |i: usize, at: usize| keys[i].get(at).copied().unwrap_or_else(|| l.i64c(0));
-        let number = l.bin("lshr", self.lane, l.i32c(PROBES.ilog2().into()));
+        let number = l.bin("lshr", self.threads.lane, l.i32c(PROBES.ilog2().into()));
         let mut own: Vec<Val<'c>> = (0..length).map(|at| word(0, at)).collect();
         for i in 1..keys.len() {
             let here = l.icmp(Cmp::Eq, number, l.i32c(i as i64));
@@ -409,7 +409,7 @@ impl<'c> Lower<'c, '_> {
         }
         let looks = l.icmp(Cmp::Ult, number, l.i32c(keys.len() as i64));
         let slot = l.either(looks, &[l.i32], || vec![self.glance(table, &own)], || vec![l.i32c(-1)])[0];
-        let first = l.bin("and", self.lane, l.i32c(32 - PROBES));
+        let first = l.bin("and", self.threads.lane, l.i32c(32 - PROBES));
         let group = l.bin("shl", l.i32c((1 << PROBES) - 1), first);
         l.asm_value("redux.sync.max.s32 $0, $1, $2;", "=r,r,r", l.i32, &[slot, group])
     }
@@ -442,7 +442,7 @@ impl<'c> Lower<'c, '_> {
             words = key.len(),
             last = SLOTS - 1,
         );
-        let probe = l.bin("and", self.lane, l.i32c(PROBES - 1));
+        let probe = l.bin("and", self.threads.lane, l.i32c(PROBES - 1));
         self.asm_of_key(&text, table, (l.add(self.hash(key), probe), key))
     }
 
@@ -455,7 +455,7 @@ impl<'c> Lower<'c, '_> {
     ) -> Val<'c> {
         let l = &self.l;
         let pointer = ty(table);
-        let first = l.icmp(Cmp::Eq, self.lane, l.i32c(0));
+        let first = l.icmp(Cmp::Eq, self.threads.lane, l.i32c(0));
         let found = l.either(first, &[l.i32], || vec![self.look_up(table, key)], || vec![l.i32c(FULL)]);
         let found = self.shfl("idx", found[0], l.i32c(0));
         let slot = l.byte_offset(table, l.zext64(l.mul(l.bin("lshr", found, l.i32c(2)), l.i32c(SLOT))));
@@ -576,10 +576,10 @@ impl<'c> Lower<'c, '_> {
         let Scratch { address: scratch, reused } = scratch;
         let map = &fields.map;
         let together = || l.order("bar.warp.sync -1;");
-        let word = l.byte_offset(scratch, l.mul(self.lane, l.i32c(4)));
+        let word = l.byte_offset(scratch, l.mul(self.threads.lane, l.i32c(4)));
         l.store(l.i32c(0), word, 4);
         together();
-        let first = l.icmp(Cmp::Eq, self.lane, l.i32c(0));
+        let first = l.icmp(Cmp::Eq, self.threads.lane, l.i32c(0));
         l.when(first, || {
             let set = |field: &str, bits: u32, ordinal: Option<usize>, value: Val<'c>| {
                 let ordinal = ordinal.map_or(String::new(), |i| format!("{i}, "));
@@ -627,16 +627,13 @@ impl<'c> Lower<'c, '_> {
 
     /// Returns a variable with the address of the entry that this thread's scope has borrowed, or zero.
     fn borrowed_entry(&mut self) -> Val<'c> {
-        if let Some(v) = self.borrowed {
+        if let Some(v) = self.function.borrowed {
             return v;
         }
-        let context = self.l.context();
-        let b = Builder::at_end(context, self.entry, self.l.location());
-        b.set_start(self.entry);
-        let at_start = super::llvm::Llvm::new(b);
+        let at_start = self.at_entry();
         let v = at_start.variable(at_start.i64, 8);
         at_start.store(at_start.i64c(0), v, 8);
-        self.borrowed = Some(v);
+        self.function.borrowed = Some(v);
         v
     }
 
@@ -647,7 +644,7 @@ impl<'c> Lower<'c, '_> {
         let known = l.load(l.i64, borrowed, 8);
         let has_none = l.icmp(Cmp::Eq, known, l.i64c(0));
         let take = || {
-            let first = l.icmp(Cmp::Eq, self.lane, l.i32c(0));
+            let first = l.icmp(Cmp::Eq, self.threads.lane, l.i32c(0));
             let search = || {
                 let text = format!(
                     "{{ .reg .pred p; .reg .b32 s; .reg .b64 a; \
@@ -682,12 +679,12 @@ impl<'c> Lower<'c, '_> {
 
     /// Returns the borrowed entries at the end of a kernel, when the copies of the whole CTA are done.
     pub(super) fn give_back_maps(&self) {
-        let Some(borrowed) = self.borrowed else { return };
+        let Some(borrowed) = self.function.borrowed else { return };
         self.barrier();
         let l = &self.l;
         let entry = l.load(l.i64, borrowed, 8);
         let has_one = l.icmp(Cmp::Ne, entry, l.i64c(0));
-        let first = l.icmp(Cmp::Eq, self.lane, l.i32c(0));
+        let first = l.icmp(Cmp::Eq, self.threads.lane, l.i32c(0));
         l.when(l.bin("and", has_one, first), || {
             l.asm("st.release.gpu.global.b32 [$0], 0;", "l,~{memory}", &[entry]);
         });

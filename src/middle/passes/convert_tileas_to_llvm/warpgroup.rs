@@ -139,8 +139,11 @@ impl<'c> Lower<'c, '_> {
         if !i.row.is_lowered(i.a, i.b) {
             return Err(fail(op.op(), format!("{name} exists, but has no lowering to LLVM yet")));
         }
-        if let Some(feature) = i.row.feature.filter(|f| !self.target.has(*f)) {
-            return Err(fail(op.op(), format!("{name} needs {feature}, which {} does not have", self.target.name)));
+        if let Some(feature) = i.row.feature.filter(|f| !self.function.target.has(*f)) {
+            return Err(fail(
+                op.op(),
+                format!("{name} needs {feature}, which {} does not have", self.function.target.name),
+            ));
         }
         if ThreadScope::of(op.op()).is_some_and(|s| s.first_warp % WARPS != 0) {
             return Err(fail(
@@ -148,7 +151,7 @@ impl<'c> Lower<'c, '_> {
                 "a warpgroup must start at a warp whose number in the block is a multiple of four",
             ));
         }
-        self.multiplies = true;
+        self.function.multiplies = true;
         let (rows, columns) = match dot.groups {
             (1, 1) => (None, None),
             groups => {
@@ -172,7 +175,7 @@ impl<'c> Lower<'c, '_> {
 
     /// Returns the left operand's registers as words, in the order in which instructions take them.
     fn left_words(&self, op: SharedDot<'c>) -> Result<Vec<Val<'c>>, Failed> {
-        if let Some(Lowered::Words(words)) = self.values.get(&key(op.lhs())) {
+        if let Some(Lowered::Words(words)) = self.values.lowered.get(&key(op.lhs())) {
             return Ok(words.clone());
         }
         let tensor = Tensor::of_value(op.lhs()).ok_or_else(|| fail(op.op(), "lhs is not a tensor"))?;
@@ -347,7 +350,7 @@ impl<'c> Lower<'c, '_> {
 
     /// Returns the registers of a tensor of 16-bit or 8-bit elements as words.
     pub(super) fn register_words(&self, op: OpRef<'c>, v: Val<'c>) -> Result<Vec<Val<'c>>, Failed> {
-        if let Some(Lowered::Words(words) | Lowered::Packed(words, _)) = self.values.get(&key(v)) {
+        if let Some(Lowered::Words(words) | Lowered::Packed(words, _)) = self.values.lowered.get(&key(v)) {
             return Ok(words.clone());
         }
         let tensor = Tensor::of_value(v).ok_or_else(|| fail(op, "a value in words is not a tensor"))?;
@@ -360,7 +363,7 @@ impl<'c> Lower<'c, '_> {
     fn bind_accumulators(&mut self, v: Val<'c>, registers: Vec<Val<'c>>) {
         let in_words = self.elements_of_words(v) > 1;
         let lowered = if in_words { Lowered::Words(registers) } else { Lowered::Fragment(registers) };
-        self.values.insert(key(v), lowered);
+        self.set(v, lowered);
     }
 
     fn halves(&self, pairs: &[Val<'c>]) -> Vec<Val<'c>> {
@@ -388,18 +391,19 @@ impl<'c> Lower<'c, '_> {
 
     /// Returns the number of this thread's warpgroup, in a form that ptxas knows to be warp-uniform.
     pub(super) fn warpgroup(&mut self, op: OpRef<'c>) -> Result<Val<'c>, Failed> {
-        if let Some(v) = self.warpgroups.get(&key(self.warp)) {
+        if let Some(v) = self.values.warpgroups.get(&key(self.threads.warp)) {
             return Ok(*v);
         }
         // Insert it after the definition of the warp number, which all threads execute and which is outside loops.
-        let source = defining_op(self.warp).ok_or_else(|| fail(op, "the warp number is not the result of an op"))?;
+        let source =
+            defining_op(self.threads.warp).ok_or_else(|| fail(op, "the warp number is not the result of an op"))?;
         let b = Builder::before(self.l.context(), source);
         b.set_after(source);
         let l = Llvm::new(b);
-        let group = l.bin("lshr", self.warp, l.i32c(WARPS.ilog2().into()));
+        let group = l.bin("lshr", self.threads.warp, l.i32c(WARPS.ilog2().into()));
         let args = [l.i32c(-1), group, l.i32c(0), l.i32c(31)];
         let v = l.intrinsic("llvm.nvvm.shfl.sync.idx.i32", l.i32, &args);
-        self.warpgroups.insert(key(self.warp), v);
+        self.values.warpgroups.insert(key(self.threads.warp), v);
         Ok(v)
     }
 
@@ -414,7 +418,7 @@ impl<'c> Lower<'c, '_> {
         part: Option<(Val<'c>, u32)>,
     ) -> Result<Descriptor<'c>, Failed> {
         // In a ring, start from the first stage and add a constant for each further stage.
-        let stage = self.stages.get(&key(memory)).copied().filter(|s| s.bytes % (UNIT * BARRIER) == 0);
+        let stage = self.values.stages.get(&key(memory)).copied().filter(|s| s.bytes % (UNIT * BARRIER) == 0);
         let address = match stage {
             Some(stage) => stage.first,
             None => self.shared_address(op, memory)?,

@@ -22,17 +22,17 @@ const OGE: i64 = 3;
 impl<'c> Lower<'c, '_> {
     /// Records that `element` is part number `index` of `word`, split into equal parts.
     pub(super) fn note_origin(&self, element: Val<'c>, word: Val<'c>, index: u32) {
-        self.origins.borrow_mut().insert(key(element), (word, index));
+        self.values.origins.borrow_mut().insert(key(element), (word, index));
     }
 
     /// Returns the word that an element was extracted from and the number of its part.
     pub(super) fn origin(&self, element: Val<'c>) -> Option<(Val<'c>, u32)> {
-        self.origins.borrow().get(&key(element)).copied()
+        self.values.origins.borrow().get(&key(element)).copied()
     }
 
     /// Returns the word that consists of exactly `elements`, in this order.
     pub(super) fn common_word(&self, elements: &[Val<'c>], to: Type<'c>) -> Option<Val<'c>> {
-        let origins = self.origins.borrow();
+        let origins = self.values.origins.borrow();
         let (word, _) = *origins.get(&key(*elements.first()?))?;
         let same = |(i, e): (usize, &Val<'c>)| origins.get(&key(*e)).is_some_and(|o| o.0 == word && o.1 as usize == i);
         (ty(word) == to && elements.iter().enumerate().all(same)).then_some(word)
@@ -81,7 +81,7 @@ impl<'c> Lower<'c, '_> {
         let l = &self.l;
         let [a, b, c, d] = elements else { return None };
         let from = |e: &Val<'c>| {
-            let origin = self.origins.borrow().get(&key(*e)).copied();
+            let origin = self.values.origins.borrow().get(&key(*e)).copied();
             origin.filter(|(word, _)| ty(*word) == l.i32 && ty(*e) == l.i8)
         };
         let prmt = |x: Val<'c>, y: Val<'c>, selector: u32| l.prmt(x, y, l.i32c(selector.into()));
@@ -122,10 +122,10 @@ impl<'c> Lower<'c, '_> {
             return Ok(false);
         }
         let format = if e4m3 { lib::Format::E4m3 } else { lib::Format::E5m2 };
-        let by_instruction = e4m3 && self.target.has(Feature::Fp8Convert);
+        let by_instruction = e4m3 && self.function.target.has(Feature::Fp8Convert);
         let symbol = lib::Function::WidenPair { from: format }.symbol();
         if !by_instruction {
-            self.declare(&symbol, self.l.i32, &[self.l.i16]);
+            self.module.declare(&symbol, self.l.i32, &[self.l.i16]);
         }
         let l = &self.l;
         let (bytes, halves) = (l.vector(2, l.i8), l.vector(2, l.f16));
@@ -168,7 +168,7 @@ impl<'c> Lower<'c, '_> {
         };
         let exact = is_f32(from.element) || is_f16(from.element) || is_bf16(from.element);
         let (e4m3, e5m2) = (is_e4m3(to.element), is_e5m2(to.element));
-        let has_instruction = self.target.has(Feature::Fp8Convert) && (e4m3 || e5m2);
+        let has_instruction = self.function.target.has(Feature::Fp8Convert) && (e4m3 || e5m2);
         if !has_instruction || !exact || op.rounding() != Rounding::NearestEven {
             return Ok(false);
         }
@@ -184,9 +184,8 @@ impl<'c> Lower<'c, '_> {
         // The number of elements per word.
         let each = if wide.len().is_multiple_of(4) { 4 } else { 2 };
         let saturated = |group: &[Val<'c>]| {
-            let halves: Vec<Val<'c>> = (group.chunks(2))
-                .map(|pair| l.pure_asm(&text, "=h,f,f", l.i16, &[pair[1], pair[0]]))
-                .collect();
+            let halves: Vec<Val<'c>> =
+                (group.chunks(2)).map(|pair| l.pure_asm(&text, "=h,f,f", l.i16, &[pair[1], pair[0]])).collect();
             match halves[..] {
                 [one] => l.cast("zext", one, l.i32),
                 _ => self.join_word(&halves),
@@ -259,7 +258,7 @@ impl<'c> Lower<'c, '_> {
     /// Returns two bytes that form an aligned half of one word.
     fn neighbours(&self, pair: &[Val<'c>]) -> Option<Val<'c>> {
         let l = &self.l;
-        let origins = self.origins.borrow();
+        let origins = self.values.origins.borrow();
         let (&(word, i), &(other, j)) = (origins.get(&key(pair[0]))?, origins.get(&key(pair[1]))?);
         if word != other || ty(word) != l.i32 || i % 2 != 0 || j != i + 1 {
             return None;
