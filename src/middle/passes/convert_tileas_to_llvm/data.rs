@@ -1,6 +1,6 @@
 //! Memory that outlives a thread's registers: initialized globals, constant tables and strings, and the heap.
 
-use super::{Lower, i32_array, llvm::Cmp, parse};
+use super::{Lower, llvm::Cmp, parse};
 use crate::dialect::{
     elements,
     layouts::{memory_bits, storage_bits},
@@ -201,10 +201,9 @@ impl<'c> Lower<'c, '_> {
         let (owner, registers) = (self.owner(&layout), layout.registers() as usize);
         let generic = llvm::r#type::pointer(self.l.context(), 0);
         let global = llvm::r#type::pointer(self.l.context(), GLOBAL);
-        self.module.declare("malloc", generic, &[self.l.i64]);
         let l = &self.l;
         let allocate = || {
-            let p = l.call("malloc", generic, &[l.i64c(x.bytes())]);
+            let p = self.call("malloc", generic, &[l.i64c(x.bytes())]);
             let null = l.b.value("llvm.mlir.zero", generic, &[], &[]);
             let failed = l.b.value(
                 "llvm.icmp",
@@ -225,26 +224,11 @@ impl<'c> Lower<'c, '_> {
 
     pub(super) fn heap_free(&mut self, x: HeapFreeOp<'c>) -> Result<(), Failed> {
         let p = self.scalar(x.op(), x.ptr())?;
-        let generic = llvm::r#type::pointer(self.l.context(), 0);
-        self.module.declare("free", llvm::r#type::void(self.l.context()), &[generic]);
-        let first = self.first_thread();
-        self.l.when(first, || self.l.call_void("free", &[self.generic(p)]));
+        self.l.when(self.first_thread(), || self.call_void("free", &[self.generic(p)]));
         Ok(())
     }
 
     pub(super) fn first_thread(&self) -> Val<'c> {
         self.l.icmp(Cmp::Eq, self.threads.thread, self.l.i32c(0))
-    }
-}
-
-impl<'c> super::llvm::Llvm<'c> {
-    /// Calls a function without a result.
-    pub fn call_void(&self, callee: &str, args: &[Val<'c>]) {
-        let mut s = self.b.state("llvm.call");
-        s.operands(args);
-        s.attr("callee", FlatSymbolRefAttribute::new(self.context(), callee).into());
-        s.segments(&[args.len() as i32, 0]);
-        s.attr("op_bundle_sizes", i32_array(self.context(), &[]));
-        self.b.insert(s).expect("no inference asked for");
     }
 }

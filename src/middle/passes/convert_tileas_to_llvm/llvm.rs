@@ -175,13 +175,31 @@ impl<'c> Llvm<'c> {
     }
     /// Calls a function of the module by name.
     pub fn call(&self, callee: &str, result: Type<'c>, args: &[Val<'c>]) -> Val<'c> {
-        let mut s = self.b.state("llvm.call");
-        s.results(&[result]);
+        crate::dialect::rt::result(self.any_call(callee, &[result], args), 0)
+    }
+    /// Calls a function without a result.
+    pub fn call_void(&self, callee: &str, args: &[Val<'c>]) {
+        self.any_call(callee, &[], args);
+    }
+    fn any_call(&self, callee: &str, results: &[Type<'c>], args: &[Val<'c>]) -> OpRef<'c> {
+        let callee = ("callee", FlatSymbolRefAttribute::new(self.context(), callee).into());
+        self.variadic("llvm.call", callee, results, args)
+    }
+    /// Builds an op whose arguments may be followed by operand bundles, of which there are none.
+    fn variadic(
+        &self,
+        op: &str,
+        (name, value): (&str, Attribute<'c>),
+        results: &[Type<'c>],
+        args: &[Val<'c>],
+    ) -> OpRef<'c> {
+        let mut s = self.b.state(op);
+        s.results(results);
         s.operands(args);
-        s.attr("callee", FlatSymbolRefAttribute::new(self.context(), callee).into());
+        s.attr(name, value);
         s.segments(&[args.len() as i32, 0]);
         s.attr("op_bundle_sizes", DenseI32ArrayAttribute::new(self.context(), &[]).into());
-        crate::dialect::rt::result(self.b.insert(s).expect("no inference asked for"), 0)
+        self.b.insert(s).expect("no inference asked for")
     }
     /// Calls an LLVM intrinsic that computes a value.
     pub fn intrinsic(&self, name: &str, result: Type<'c>, args: &[Val<'c>]) -> Val<'c> {
@@ -196,13 +214,8 @@ impl<'c> Llvm<'c> {
         self.intrinsic("llvm.nvvm.prmt", self.i32, &[low, high, selector])
     }
     fn any_intrinsic(&self, name: &str, results: &[Type<'c>], args: &[Val<'c>]) -> OpRef<'c> {
-        let mut s = self.b.state("llvm.call_intrinsic");
-        s.results(results);
-        s.operands(args);
-        s.attr("intrin", StringAttribute::new(self.context(), name).into());
-        s.segments(&[args.len() as i32, 0]);
-        s.attr("op_bundle_sizes", DenseI32ArrayAttribute::new(self.context(), &[]).into());
-        self.b.insert(s).expect("no inference asked for")
+        let name = ("intrin", StringAttribute::new(self.context(), name).into());
+        self.variadic("llvm.call_intrinsic", name, results, args)
     }
     /// Emits inline PTX with side effects and without results.
     pub fn asm(&self, text: &str, constraints: &str, args: &[Val<'c>]) {

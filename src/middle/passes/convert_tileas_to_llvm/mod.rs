@@ -11,6 +11,7 @@ mod array;
 mod async_copy;
 mod atomic;
 mod block_scale;
+mod calls;
 mod combine;
 mod constant;
 mod control;
@@ -36,6 +37,7 @@ mod scan;
 mod shape;
 mod shared;
 mod state;
+mod tensor_map;
 mod tma;
 mod transfer;
 mod transpose;
@@ -186,10 +188,6 @@ fn unit<'c>(context: &'c Context) -> Attribute<'c> {
 
 fn parse<'c>(context: &'c Context, text: &str) -> Attribute<'c> {
     Attribute::parse(context, text).expect("a well-formed attribute")
-}
-
-fn i32_array<'c>(context: &'c Context, values: &[i32]) -> Attribute<'c> {
-    melior::ir::attribute::DenseI32ArrayAttribute::new(context, values).into()
 }
 
 /// Returns the attributes of pointer arguments with the alignment promised by `assume`, which becomes part of the

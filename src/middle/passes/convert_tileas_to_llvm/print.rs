@@ -31,7 +31,8 @@ use crate::dialect::{
     types::{is_float, is_integer},
 };
 use melior::{dialect::llvm, ir::Type};
-use tile_layout::{Layout, LinearExpr, Shape};
+use tile_layout::{Layout, LinearExpr};
+use tile_rtlib::Runtime;
 
 /// The maximum number of arguments of one call of `vprintf`.
 const MAX_ARGUMENTS: usize = 32;
@@ -103,7 +104,11 @@ fn separator(shape: &[i64], index: u64) -> String {
     if index == 0 {
         return "[".repeat(shape.len());
     }
-    let levels = closed(shape).iter().filter(|inner| index.is_multiple_of(**inner)).count();
+    between(closed(shape).iter().filter(|inner| index.is_multiple_of(**inner)).count())
+}
+
+/// Returns the text between two elements where pairs of brackets close and open.
+fn between(levels: usize) -> String {
     format!("{}, {}", "]".repeat(levels), "[".repeat(levels))
 }
 
@@ -303,19 +308,10 @@ impl<'c> Lower<'c, '_> {
             self.barrier();
             l.when(self.first_thread(), || {
                 self.repeat(t.room, |i| {
-                    let index = l.add(base, i);
-                    let rank = t.tensor.shape.len();
-                    let mut before = self.text(&separator(&t.tensor.shape, 1));
-                    for (level, inner) in closed(&t.tensor.shape).into_iter().enumerate() {
-                        let rest = l.bin("urem", index, l.i32c(inner as i64));
-                        let text = format!("{}, {}", "]".repeat(level + 1), "[".repeat(level + 1));
-                        before = l.select(l.icmp(Cmp::Eq, rest, l.i32c(0)), self.text(&text), before);
-                    }
-                    before = l.select(l.icmp(Cmp::Eq, index, l.i32c(0)), self.text(&"[".repeat(rank)), before);
                     let mut format = String::from("%s");
                     let v = self.shared_element(t, i);
                     match self.printed(op, e, t.tensor.element, v, &mut format) {
-                        Ok(v) => self.vprintf(&format, &[l.cast("ptrtoint", before, l.i64), v], buffer),
+                        Ok(v) => self.print_element(&format, &t.tensor.shape, l.add(base, i), v, buffer),
                         Err(e) => outcome = Err(e),
                     }
                 });
@@ -323,6 +319,22 @@ impl<'c> Lower<'c, '_> {
         });
         self.barrier();
         outcome
+    }
+
+    /// Prints element `index` of a tile and the text before it.
+    fn print_element(&self, format: &str, shape: &[i64], index: Val<'c>, v: Val<'c>, buffer: Val<'c>) {
+        let l = &self.l;
+        // Each text is padded with zeros to the length of the longest.
+        let stride = 2 * shape.len() + 1;
+        let mut texts: Vec<u64> = vec![];
+        let levels = (0..shape.len()).map(between).chain([separator(shape, 0)]);
+        levels.for_each(|text| texts.extend(text.bytes().map(u64::from).chain([0].repeat(stride)).take(stride)));
+        let texts = self.integer(self.generic(self.table(&texts, 8)));
+        let closed = self.integer(self.table(&closed(shape), 32));
+        let bits = if ty(v) == l.f64 { l.cast("bitcast", v, l.i64) } else { l.zext64(v) };
+        let (stride, rank) = (l.i32c(stride as i64), l.i32c(shape.len() as i64));
+        let (format, buffer) = (self.integer(self.text(format)), self.integer(buffer));
+        self.runtime(Runtime::PrintElement, &[format, buffer, texts, stride, closed, rank, index, bits]);
     }
 
     /// Stores elements to scratch memory: as many as fit, starting at `base`, or all.
@@ -455,8 +467,7 @@ impl<'c> Lower<'c, '_> {
             offset += bytes;
         }
         let arguments = if values.is_empty() { l.b.value("llvm.mlir.zero", generic, &[], &[]) } else { buffer };
-        self.module.declare("vprintf", l.i32, &[generic, generic]);
-        l.call("vprintf", l.i32, &[self.text(format), arguments]);
+        self.call("vprintf", l.i32, &[self.text(format), arguments]);
     }
 
     /// Returns local memory for the arguments of `vprintf`.
@@ -528,19 +539,17 @@ impl<'c> Lower<'c, '_> {
         let bad = l.icmp(Cmp::Ne, all, l.i32c(0));
         let bad = self.both(Some(bad), self.owner(&layout)).expect("one of them");
         let thread = self.linear(&layout.index_expr().thread);
+        let fields = tensor.tile_shape().fields();
+        let coordinates = vec!["%u"; fields.len()].join(", ");
+        let format = format!("{place} at [{coordinates}]{message}");
+        let fields: Vec<u64> = fields.into_iter().flat_map(|(low, width)| [low.into(), width.into()]).collect();
         l.when(bad, || {
+            let (format, buffer) = (self.integer(self.text(&format)), self.integer(buffer));
+            let bases = self.integer(self.table(owned.register(), 32));
+            let (rank, fields) = (l.i32c(fields.len() as i64 / 2), self.integer(self.table(&fields, 32)));
             for (w, &word) in words.iter().enumerate() {
-                l.when(l.icmp(Cmp::Ne, word, l.i32c(0)), || {
-                    self.for_each_bit(word, |bit| {
-                        let j = l.add(bit, l.i32c(w as i64 * 32));
-                        let element = owned.register().iter().enumerate().fold(thread, |e, (i, &base)| {
-                            let set = l.bin("and", l.bin("lshr", j, l.i32c(i as i64)), l.i32c(1));
-                            l.bin("xor", e, l.mul(set, l.i32c(base as i64)))
-                        });
-                        let (text, coordinates) = self.coordinates(&tensor.tile_shape(), element);
-                        self.vprintf(&format!("{place} at {text}{message}"), &coordinates, buffer);
-                    });
-                });
+                let first = l.i32c(w as i64 * 32);
+                self.runtime(Runtime::PrintFailures, &[format, buffer, word, first, thread, bases, fields, rank]);
             }
         });
         let mine = l.cast("zext", bad, l.i32);
@@ -560,36 +569,6 @@ impl<'c> Lower<'c, '_> {
         Ok(())
     }
 
-    /// Returns the coordinates of an element and their format.
-    fn coordinates(&self, shape: &Shape, element: Val<'c>) -> (String, Vec<Val<'c>>) {
-        let l = &self.l;
-        let values: Vec<Val<'c>> = shape
-            .fields()
-            .into_iter()
-            .map(|(low, width)| {
-                let high = l.bin("lshr", element, l.i32c(low.into()));
-                l.bin("and", high, l.i32c((1 << width) - 1))
-            })
-            .collect();
-        (format!("[{}]", vec!["%u"; values.len()].join(", ")), values)
-    }
-
-    /// Executes `body` for the number of each set bit of `word`, which is not zero.
-    fn for_each_bit(&self, word: Val<'c>, body: impl FnOnce(Val<'c>)) {
-        let l = &self.l;
-        let here = l.b.block();
-        let head = l.new_block(&[l.i32], here);
-        let exit = l.new_block(&[], head);
-        l.br(head, &[word]);
-        l.b.set_end(head);
-        let bits = arg(head, 0);
-        let sure = [("is_zero_poison", melior::ir::attribute::BoolAttribute::new(l.context(), true).into())];
-        body(l.b.value("llvm.intr.cttz", l.i32, &[bits], &sure));
-        let rest = l.bin("and", bits, l.bin("sub", bits, l.i32c(1)));
-        l.cond_br(l.icmp(Cmp::Ne, rest, l.i32c(0)), (head, &[rest]), (exit, &[]));
-        l.b.set_end(exit);
-    }
-
     /// The first thread stops the kernel; the others wait for it.
     fn stop(&self, message: &str, file: &str, line: u32) {
         self.l.when(self.first_thread(), || self.assertion_failed(message, file, line));
@@ -598,16 +577,10 @@ impl<'c> Lower<'c, '_> {
 
     fn assertion_failed(&self, message: &str, file: &str, line: u32) {
         let l = &self.l;
-        let generic = llvm::r#type::pointer(l.context(), 0);
-        self.module.declare(
-            "__assertfail",
-            llvm::r#type::void(l.context()),
-            &[generic, generic, l.i32, generic, l.i64],
-        );
         // The last argument is the size of a character.
         let arguments =
             [self.text(message), self.text(file), l.i32c(line.into()), self.text(self.function.name), l.i64c(1)];
-        l.call_void("__assertfail", &arguments);
+        self.call_void("__assertfail", &arguments);
     }
 }
 

@@ -315,9 +315,7 @@ impl<'c> Lower<'c, '_> {
             return Err(fail(op, format!("no {mode:?} form of {operation:?} for {t}")));
         }
         let args: Vec<Val<'c>> = a.iter().map(|v| l.cast("fpext", *v, wide)).collect();
-        let symbol = function.symbol();
-        self.module.declare(&symbol, wide, &vec![wide; args.len()]);
-        let v = l.call(&symbol, wide, &args);
+        let v = self.call(&function.symbol(), wide, &args);
         Ok(l.cast("fptrunc", v, t))
     }
 
@@ -419,9 +417,7 @@ impl<'c> Lower<'c, '_> {
             return Err(fail(op.op(), format!("no directed {operation:?} for {t}")));
         }
         let args: Vec<Val<'c>> = a.iter().map(|v| l.cast("bitcast", *v, l.i16)).collect();
-        let symbol = function.symbol();
-        self.module.declare(&symbol, l.i16, &vec![l.i16; args.len()]);
-        Ok(l.cast("bitcast", l.call(&symbol, l.i16, &args), t))
+        Ok(l.cast("bitcast", self.call(&function.symbol(), l.i16, &args), t))
     }
 
     /// Lowers conversions from or to a format narrower than 16 bits, or tf32.
@@ -439,9 +435,7 @@ impl<'c> Lower<'c, '_> {
             if !function.exists() {
                 return Err(unsupported());
             }
-            let symbol = function.symbol();
-            self.module.declare(&symbol, result, &[ty(v)]);
-            Ok(l.call(&symbol, result, &[v]))
+            Ok(self.call(&function.symbol(), result, &[v]))
         };
         // Convert to f32 or f64 first, which is exact for every narrow format.
         let wide = match narrow(from) {

@@ -3,7 +3,7 @@
 use super::{Lower, Lowered, element_type, rings::ITERATOR_WORDS};
 use crate::dialect::{
     layouts::Tensor,
-    nv_tileas::PipelineIteratorType,
+    nv_tileas::{MemDescType, PipelineIteratorType},
     pass::{Failed, fail},
     rt::*,
 };
@@ -59,5 +59,9 @@ impl<'c> Lower<'c, '_> {
     pub fn element_of(&self, op: OpRef<'c>, v: Val<'c>) -> Result<Type<'c>, Failed> {
         let element = Tensor::of_value(v).map_or(ty(v), |t| t.element);
         element_type(self.l.context(), element).ok_or_else(|| fail(op, format!("type {element} has no LLVM form")))
+    }
+    /// Returns the type of a memory descriptor.
+    pub fn memdesc(&self, op: OpRef<'c>, v: Val<'c>) -> Result<MemDescType<'c>, Failed> {
+        MemDescType::cast(ty(v)).ok_or_else(|| fail(op, "not a memdesc"))
     }
 }

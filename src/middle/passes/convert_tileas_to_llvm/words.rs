@@ -124,9 +124,6 @@ impl<'c> Lower<'c, '_> {
         let format = if e4m3 { lib::Format::E4m3 } else { lib::Format::E5m2 };
         let by_instruction = e4m3 && self.function.target.has(Feature::Fp8Convert);
         let symbol = lib::Function::WidenPair { from: format }.symbol();
-        if !by_instruction {
-            self.module.declare(&symbol, self.l.i32, &[self.l.i16]);
-        }
         let l = &self.l;
         let (bytes, halves) = (l.vector(2, l.i8), l.vector(2, l.f16));
         let mut wide = Vec::with_capacity(values.len());
@@ -139,7 +136,7 @@ impl<'c> Lower<'c, '_> {
                 let text = "cvt.rn.f16x2.e4m3x2 $0, $1;";
                 l.pure_asm(text, "=r,h", l.i32, &[packed])
             } else {
-                l.call(&symbol, l.i32, &[packed])
+                self.call(&symbol, l.i32, &[packed])
             };
             let vector = l.cast("bitcast", word, halves);
             for i in 0..2 {
