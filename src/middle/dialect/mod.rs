@@ -18,6 +18,7 @@ pub mod llvm_types;
 pub mod location;
 pub mod loops;
 pub mod pass;
+pub mod register_forms;
 pub mod remark;
 pub mod rt;
 pub mod shared_memory;

@@ -24,8 +24,9 @@ use crate::{
     dialect::{
         layouts::{Tensor, storage_bits},
         nv_tileaa::{Ordering, Scope},
-        nv_tileas::{AnyOp, Bounds, LoadOp, StoreOp, TiledLoadOp, TiledStoreOp},
+        nv_tileas::{Bounds, LoadOp, StoreOp, TiledLoadOp, TiledStoreOp},
         pass::{Failed, fail},
+        register_forms::{CHECKED_ONLY, is_marked},
         rt::*,
     },
 };
@@ -73,26 +74,6 @@ pub(super) struct Strength {
     pub after: Option<String>,
 }
 
-/// The maximum number of element-wise checked view accesses in a function for which each access gets two forms; the
-/// second is an unchecked fast path for tiles that are entirely in bounds. Above this limit, single-element accesses
-/// only get the checked form, which is also one predicated instruction. Branches around thousands of accesses would
-/// cost ptxas and LLVM more than the checks cost at run time.
-const MOST_IN_TWO_FORMS: usize = 256;
-
-/// Whether the function has too many checked accesses to emit two forms of each.
-pub(super) fn has_many_checked(function: OpRef<'_>) -> bool {
-    let mut count = 0;
-    walk(function, &mut |op| {
-        let bounds = match AnyOp::cast(op) {
-            Some(AnyOp::TiledLoadOp(x)) => x.bounds(),
-            Some(AnyOp::TiledStoreOp(x)) => x.bounds(),
-            _ => return,
-        };
-        count += usize::from(bounds == Bounds::Split);
-    });
-    count > MOST_IN_TWO_FORMS
-}
-
 impl<'c> Lower<'c, '_> {
     pub(super) fn tiled_load(&mut self, op: TiledLoadOp<'c>) -> Result<(), Failed> {
         let indices: Vec<Val<'c>> = op.indices().collect();
@@ -125,7 +106,9 @@ impl<'c> Lower<'c, '_> {
         let values = match op.bounds() {
             Bounds::None => unmasked(self),
             Bounds::Vector => masked(self, &groups),
-            Bounds::Split if self.function.one_form && groups.len() == singles.len() => masked(self, &singles),
+            Bounds::Split if is_marked(op.op(), CHECKED_ONLY) && groups.len() == singles.len() => {
+                masked(self, &singles)
+            }
             Bounds::Split => {
                 let whole = self.whole(&view, &tile);
                 let types = vec![self.element_of(op.op(), op.result())?; registers];
@@ -167,7 +150,7 @@ impl<'c> Lower<'c, '_> {
         match op.bounds() {
             Bounds::None => plain(owner),
             Bounds::Vector => masked(&groups),
-            Bounds::Split if self.function.one_form && groups.len() == singles.len() => masked(&singles),
+            Bounds::Split if is_marked(op.op(), CHECKED_ONLY) && groups.len() == singles.len() => masked(&singles),
             Bounds::Split => {
                 let whole = self.whole(&view, &tile);
                 self.l.either(

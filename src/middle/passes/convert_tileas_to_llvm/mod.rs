@@ -154,7 +154,6 @@ impl<'c, 'm> Lower<'c, 'm> {
                 index_bits,
                 clustered: discardable_attr(f.op(), gpu_module::NUM_CTAS).is_some(),
                 launched_registers: discardable_attr(f.op(), gpu_module::MAX_REGISTERS).map(int_attr),
-                one_form: global::has_many_checked(f.op()),
                 ring_positions: RingPositions::of(f.op()),
                 entry,
                 barriers_used: 0,

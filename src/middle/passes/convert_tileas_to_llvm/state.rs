@@ -73,8 +73,6 @@ pub(super) struct Function<'c> {
     pub barriers_used: u64,
     /// Whether dots have been lowered.
     pub multiplies: bool,
-    /// Whether the function has so many bounds-checked accesses that each gets a single form, without a fast path.
-    pub one_form: bool,
     /// The first byte of the CTA's shared memory, once it is used.
     pub shared: Option<Val<'c>>,
     /// The buffer for the arguments of a print, once there is one.

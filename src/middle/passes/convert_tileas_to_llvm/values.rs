@@ -32,6 +32,7 @@ impl<'c> Lower<'c, '_> {
                 let each = self.registers(op, v)? / words.len();
                 Ok(words.iter().flat_map(|word| self.part_word(*word, each, *element)).collect())
             }
+            Some(Lowered::Words(_)) => Err(fail(op, "operand is in words; run tileas-choose-register-forms first")),
             _ => Err(fail(op, "operand holds no values here")),
         }
     }

@@ -17,15 +17,15 @@
 //! warp-uniform; each instruction adds a constant. A left operand in registers does not need a descriptor: its words
 //! are operands of the instruction.
 
-use super::{Lower, Lowered, control::yielded_as, llvm::Llvm, rings::BARRIER};
+use super::{Lower, Lowered, llvm::Llvm, rings::BARRIER};
 use crate::dialect::{
-    dots::{LHS, SharedDot, WarpgroupDot, WarpgroupTile, element_of, is_zero},
+    dots::{SharedDot, WarpgroupDot, WarpgroupTile, element_of, is_zero},
     layouts::{Tensor, storage_bits},
     nv_tileas::{AsyncDotOp, AsyncDotWaitOp, PromotedDotOp},
     pass::{Failed, fail},
+    register_forms::{self, PINNED},
     rt::*,
     thread_scope::ThreadScope,
-    upstream::Scf,
 };
 use melior::ir::Type;
 use std::ops::Range;
@@ -226,15 +226,14 @@ impl<'c> Lower<'c, '_> {
 
     pub(super) fn async_dot_wait(&mut self, op: AsyncDotWaitOp<'c>) -> Result<(), Failed> {
         self.l.order(&wait_for(op.pending()));
-        for (source, result) in op.sources().zip(op.results()) {
+        let pinned = register_forms::numbers(op.op(), PINNED);
+        for (i, (source, result)) in (0..).zip(op.sources().zip(op.results())) {
             let element = Tensor::of_value(source).and_then(|t| element_of(t.element, false));
             let element = element.filter(|e| matches!(e, Element::F16 | Element::F32 | Element::S32));
             let element = element.ok_or_else(|| fail(op.op(), "source is not the accumulator of a dot"))?;
             let accumulators = self.accumulators(op.op(), source)?;
             let accumulators = self.tied("", "", self.carrier(element), &accumulators, &[], false);
-            // LLVM must assign these accumulators and the loop-carried or yielded value the same register. Otherwise
-            // it copies the accumulators, possibly before the wait, while the dot still writes them.
-            let accumulators = if is_passed_on(result) { self.pinned(&accumulators) } else { accumulators };
+            let accumulators = if pinned.contains(&i) { self.pinned(&accumulators) } else { accumulators };
             let accumulators = if element == Element::F16 { self.halves(&accumulators) } else { accumulators };
             self.set_all(result, accumulators);
         }
@@ -318,11 +317,7 @@ impl<'c> Lower<'c, '_> {
         self.l.asm_values(text, &constraints.join(","), (carrier.ty, count), args)
     }
 
-    /// Copies the initial accumulators of a loop to new registers with inline assembly.
-    ///
-    /// LLVM would rematerialize constants where a loop without iterations exits, and ptxas would take that for a
-    /// write to accumulators in flight. LLVM might also assign an accumulator the register of a zero that has other
-    /// uses; it would then copy the accumulator at the loop's exit, while the dot is in flight.
+    /// Copies values to new registers with inline assembly. `tileas-choose-register-forms` explains where and why.
     pub(super) fn pinned(&self, accumulators: &[Val<'c>]) -> Vec<Val<'c>> {
         let Some(first) = accumulators.first() else { return vec![] };
         let carrier = self.carrier(if ty(*first) == self.l.f32 { Element::F32 } else { Element::S32 });
@@ -361,7 +356,7 @@ impl<'c> Lower<'c, '_> {
 
     /// Binds the accumulator registers of a dot in flight.
     fn bind_accumulators(&mut self, v: Val<'c>, registers: Vec<Val<'c>>) {
-        let in_words = self.elements_of_words(v) > 1;
+        let in_words = Tensor::of_value(v).is_some_and(|t| t.element == self.l.f16);
         let lowered = if in_words { Lowered::Words(registers) } else { Lowered::Fragment(registers) };
         self.set(v, lowered);
     }
@@ -374,17 +369,6 @@ impl<'c> Lower<'c, '_> {
             [l.extract(pair, l.f16, 0), l.extract(pair, l.f16, 1)]
         };
         pairs.iter().flat_map(two).collect()
-    }
-
-    /// Returns the number of elements in each register of `v`. It is more than one for f16 accumulators of a dot that
-    /// may be in flight, and for a left operand that a loop carries to its dot.
-    pub(super) fn elements_of_words(&self, v: Val<'c>) -> usize {
-        let Some(tensor) = Tensor::of_value(v) else { return 1 };
-        match storage_bits(tensor.element) {
-            16 if tensor.element == self.l.f16 && is_in_flight(v) => 2,
-            bits @ (8 | 16) if is_carried_left(v) => (32 / bits) as usize,
-            _ => 1,
-        }
     }
 
     //===-- descriptors -----------------------------------------------------===//
@@ -453,62 +437,4 @@ impl<'c> Descriptor<'c> {
     fn at(&self, l: &Llvm<'c>, units: i64) -> Val<'c> {
         if units == 0 { self.0 } else { l.add(self.0, l.i64c(units)) }
     }
-}
-
-/// Whether a loop carries `v` and its only uses are as the left operand of dots.
-fn is_carried_left(v: Val<'_>) -> bool {
-    let (op, i) = match defining_op(v) {
-        Some(op) => (op, results(op).position(|r| r == v)),
-        None => {
-            let block = owner_of(v);
-            let Some(op) = parent_of_block(block) else { return false };
-            (op, args(block).position(|a| a == v).and_then(|i| i.checked_sub(1)))
-        }
-    };
-    let Some(i) = i.filter(|_| Scf::of(op) == Some(Scf::For)) else { return false };
-    let inside = entry_block(region(op, 0)).map(|body| arg(body, i + 1));
-    let users: Vec<_> = inside.into_iter().chain([result(op, i)]).flat_map(uses).collect();
-    !users.is_empty() && users.iter().all(|(user, at)| *at == LHS && SharedDot::cast(*user).is_some())
-}
-
-/// Whether a loop or branch yields an accumulator, or carries it to the next iteration, other than as the value that
-/// the dot updates in place.
-fn is_passed_on(sum: Val<'_>) -> bool {
-    uses(sum).into_iter().any(|(user, i)| match (Scf::of(user), parent_op(user)) {
-        (Some(Scf::Yield), Some(around)) if Scf::of(around) == Some(Scf::For) => {
-            let carried = entry_block(region(around, 0)).map(|body| arg(body, i + 1));
-            carried.is_none_or(|carried| !adds_in_place(sum, carried))
-        }
-        (Some(Scf::Yield | Scf::Condition), _) => true,
-        _ => false,
-    })
-}
-
-/// Whether `sum` is `carried` after dots that are its only uses on the way.
-fn adds_in_place<'c>(mut sum: Val<'c>, carried: Val<'c>) -> bool {
-    while sum != carried {
-        let Some(op) = defining_op(sum) else { return false };
-        let before = if let Some(wait) = AsyncDotWaitOp::cast(op) {
-            wait.results().zip(wait.sources()).find(|(r, _)| *r == sum).map(|(_, source)| source)
-        } else {
-            AsyncDotOp::cast(op).map(|dot| dot.acc())
-        };
-        match before {
-            Some(before) if uses(before).len() == 1 => sum = before,
-            _ => return false,
-        }
-    }
-    true
-}
-
-/// Whether `v` is the result of a dot that has not been waited for, or is carried from one by a loop or a branch.
-fn is_in_flight(v: Val<'_>) -> bool {
-    // The bound ends the search in nested loops that only pass values around.
-    comes_from_dot(v, 16)
-}
-
-fn comes_from_dot(v: Val<'_>, rounds: u32) -> bool {
-    rounds > 0
-        && (defining_op(v).is_some_and(|op| AsyncDotOp::cast(op).is_some())
-            || yielded_as(v).filter(|y| *y != v).any(|y| comes_from_dot(y, rounds - 1)))
 }

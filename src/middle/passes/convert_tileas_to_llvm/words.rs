@@ -8,6 +8,7 @@ use crate::dialect::{
     layouts::Tensor,
     nv_tileaa::{FpCastOp, Rounding},
     pass::Failed,
+    register_forms::{TESTED_ONCE, is_marked},
     rt::*,
     types::{is_bf16, is_e4m3, is_e5m2, is_f16, is_f32},
 };
@@ -157,8 +158,8 @@ impl<'c> Lower<'c, '_> {
     /// Lowers a cast of a tensor to an 8-bit float by the target's instruction, two elements at a time. Returns
     /// whether it did.
     ///
-    /// The instruction saturates to the largest number where the cast requires the format's NaN or infinity. Such
-    /// values are rare: with enough elements, a warp tests once whether any of them is that large.
+    /// The instruction saturates to the largest number where the cast requires the format's NaN or infinity. A marked
+    /// cast tests once in a warp whether any element is that large.
     pub(super) fn narrowed_pairs(&mut self, op: FpCastOp<'c>) -> Result<bool, Failed> {
         let (Some(from), Some(to)) = (Tensor::of_value(op.source()), Tensor::of_value(op.result())) else {
             return Ok(false);
@@ -192,7 +193,7 @@ impl<'c> Lower<'c, '_> {
         let exact = |l: &Llvm<'c>| -> Vec<Val<'c>> {
             wide.chunks(each).zip(&words).map(|(group, word)| beyond_the_largest(l, group, *word, e4m3)).collect()
         };
-        let narrow = if wide.len() < FEW {
+        let narrow = if !is_marked(op.op(), TESTED_ONCE) {
             exact(l)
         } else {
             // `maxnum` ignores NaN, whose code is already correct.
@@ -216,40 +217,24 @@ impl<'c> Lower<'c, '_> {
         Ok(true)
     }
 
-    /// Lowers a rounding of an f32 tensor to 16-bit elements, two at a time, if a branch uses the result. Returns
-    /// whether it did.
-    ///
-    /// If both sides of a branch pack the same elements into words, LLVM rounds the elements one by one before the
-    /// branch, and ptxas rounds them in each side. If they are accumulators of `wgmma` dots, ptxas takes the rounding
-    /// for reads of accumulators in flight and waits for each dot as soon as it starts (C7514). The words are
-    /// therefore packed before the branch.
-    pub(super) fn rounded_pairs(&mut self, op: OpRef<'c>) -> Result<bool, Failed> {
-        let (source, result) = (operand(op, 0), result(op, 0));
-        let (Some(from), Some(to)) = (Tensor::of_value(source), Tensor::of_value(result)) else { return Ok(false) };
+    /// Lowers a rounding of an f32 tensor to 16-bit elements, two at a time.
+    pub(super) fn rounded_pairs(&mut self, op: OpRef<'c>) -> Result<(), Failed> {
+        let values = self.fragment(op, operand(op, 0))?;
+        let element = self.element_of(op, result(op, 0))?;
         let l = &self.l;
-        let is_half = is_f16(to.element) || is_bf16(to.element);
-        let in_branch = || uses(result).iter().any(|(user, _)| block_of(*user) != block_of(op));
-        if from.element != l.f32 || !is_half || !in_branch() {
-            return Ok(false);
-        }
-        let values = self.fragment(op, source)?;
-        if values.len() % 2 != 0 {
-            return Ok(false);
-        }
-        let halves = l.vector(2, to.element);
         let mut rounded = Vec::with_capacity(values.len());
         for pair in values.chunks(2) {
             let both = l.insert(l.insert(l.poison(l.vector(2, l.f32)), pair[0], 0), pair[1], 1);
-            let vector = l.cast("fptrunc", both, halves);
+            let vector = l.cast("fptrunc", both, l.vector(2, element));
             let word = l.cast("bitcast", vector, l.i32);
             for i in 0..2 {
-                let element = l.extract(vector, to.element, i);
+                let element = l.extract(vector, element, i);
                 self.note_origin(element, word, i as u32);
                 rounded.push(element);
             }
         }
-        self.set_all(result, rounded);
-        Ok(true)
+        self.set_all(result(op, 0), rounded);
+        Ok(())
     }
 
     /// Returns two bytes that form an aligned half of one word.
@@ -264,9 +249,6 @@ impl<'c> Lower<'c, '_> {
         Some(l.cast("trunc", shifted, l.i16))
     }
 }
-
-/// With fewer elements per thread, testing whether all are in the format's range does not pay off.
-const FEW: usize = 8;
 
 /// Returns the predicate and limit that identify numbers that round above the largest number of an 8-bit float. The
 /// tie above the largest number rounds down in e4m3 and up in e5m2.
