@@ -14,6 +14,7 @@ pub mod gpu_module;
 pub mod hints;
 pub mod inlined;
 pub mod layouts;
+pub mod llvm_builder;
 pub mod llvm_types;
 pub mod location;
 pub mod loops;

@@ -267,7 +267,7 @@ impl<'c> Lower<'c, '_> {
 
     pub(super) fn array_cat(&mut self, x: ArrayCatOp<'c>) -> Result<(), Failed> {
         let op = x.op();
-        let to = Tensor::of_value(x.result()).ok_or_else(|| fail(op, "result is not a tensor"))?;
+        let to = self.tensor(op, x.result())?;
         let (whole, _) = self.whole_layout(op, x.result(), Some(x.chunk()))?;
         let maps = register_maps::half_bit(&to, x.dim() as usize)
             .and_then(|at| Some((at, register_maps::halves(&to, &whole, x.dim() as usize)?)));

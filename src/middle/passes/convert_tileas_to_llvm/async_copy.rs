@@ -11,10 +11,8 @@ use super::{
 use crate::{
     analysis::access,
     dialect::{
-        layouts::{Tensor, storage_bits, to_layout},
-        nv_tileas::{
-            AsyncCommitOp, AsyncLoadOp, AsyncTiledLoadOp, AsyncWaitOp, Bounds, LayoutAttr, MemDescSlotOp, MemDescType,
-        },
+        layouts::{storage_bits, to_layout},
+        nv_tileas::{AsyncCommitOp, AsyncLoadOp, AsyncTiledLoadOp, AsyncWaitOp, Bounds, LayoutAttr, MemDescSlotOp},
         pass::{Failed, fail},
         rt::*,
         shared_memory::{shared_layout, stage_bytes},
@@ -60,7 +58,7 @@ impl<'c> Lower<'c, '_> {
         let pointers = self.fragment(op.op(), op.ptr())?;
         let masks = op.mask().map(|m| self.fragment(op.op(), m)).transpose()?;
         let layout = self.layout(op.op(), op.ptr())?;
-        let tensor = Tensor::of_value(op.ptr()).ok_or_else(|| fail(op.op(), "pointers are not a tensor"))?;
+        let tensor = self.tensor(op.op(), op.ptr())?;
         let element = i64::from(storage_bits(pointee(op.ptr())) / 8);
         let source = |this: &Self, registers: &[u32]| {
             let first = registers[0] as usize;
@@ -101,7 +99,7 @@ impl<'c> Lower<'c, '_> {
     /// Computes the address of a stage.
     pub(super) fn memdesc_slot(&mut self, op: MemDescSlotOp<'c>) -> Result<(), Failed> {
         let memory = self.shared_address(op.op(), op.source())?;
-        let desc = MemDescType::cast(ty(op.source())).ok_or_else(|| fail(op.op(), "not a memdesc"))?;
+        let desc = self.memdesc(op.op(), op.source())?;
         let index = self.scalar(op.op(), op.index())?;
         let bytes = stage_bytes(desc) as i64;
         let offset = self.l.mul(index, self.l.i32c(bytes));
@@ -137,7 +135,7 @@ impl<'c> Lower<'c, '_> {
     ) -> Result<(), Failed> {
         let l = &self.l;
         let memory = self.shared_address(op, dest)?;
-        let desc = MemDescType::cast(ty(dest)).ok_or_else(|| fail(op, "not a memdesc"))?;
+        let desc = self.memdesc(op, dest)?;
         let shared = shared_layout(desc).ok_or_else(|| fail(op, "storage has no valid layout"))?;
         let bits = storage_bits(desc.element_type());
         let plan =

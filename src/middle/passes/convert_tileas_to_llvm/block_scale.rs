@@ -16,7 +16,6 @@ use super::{
     dot::{Job, operand_list},
 };
 use crate::dialect::{
-    layouts::Tensor,
     nv_tileas::DotScaledOp,
     pass::{Failed, fail},
     rt::*,
@@ -43,7 +42,7 @@ impl<'c> Lower<'c, '_> {
         instruction: Instruction,
     ) -> Result<(), Failed> {
         let error = |e: LayoutError| fail(op.op(), e.to_string());
-        let tensor = |v| Tensor::of_value(v).ok_or_else(|| fail(op.op(), "operand is not a tensor"));
+        let tensor = |v| self.tensor(op.op(), v);
         let (element, scale) = (tensor(op.lhs())?.element, tensor(op.lhs_scale())?.element);
         let blocks = tensor(op.lhs_scale())?.tile_shape().log2().last().copied().unwrap_or(0);
         let (_, _, _, depth) = job.product.log2();

@@ -2,7 +2,7 @@
 
 use super::{Lower, llvm::Cmp, parse};
 use crate::dialect::{
-    elements,
+    elements::element_bits,
     layouts::{memory_bits, storage_bits},
     llvm_types::GLOBAL,
     nv_tileaa::{GetGlobalOp, GlobalOp},
@@ -23,50 +23,6 @@ use mlir_sys::*;
 
 /// The minimum alignment of globals in bytes, so that vectors of any width can be loaded from their start.
 const ALIGNMENT: i64 = 16;
-
-/// Returns the elements of a dense attribute as bits, in the in-memory form of [`storage_bits`]; a splat gives one.
-pub(super) fn element_bits(op: OpRef<'_>, value: Attribute<'_>) -> Result<Vec<u64>, Failed> {
-    // SAFETY: the attribute is alive and checked to be dense elements of numbers; the raw data of `n` elements, or of
-    // one for a splat, has `bytes` bytes per element, except for i1.
-    unsafe {
-        let raw = value.to_raw();
-        if !mlirAttributeIsADenseElements(raw) {
-            return Err(fail(op, "value is not dense elements"));
-        }
-        let splat = mlirDenseElementsAttrIsSplat(raw);
-        let element = Type::from_raw(mlirShapedTypeGetElementType(mlirAttributeGetType(raw)));
-        let n = if splat { 1 } else { mlirElementsAttrGetNumElements(raw) as usize };
-        let width = if mlirTypeIsAInteger(element.to_raw()) {
-            mlirIntegerTypeGetWidth(element.to_raw())
-        } else {
-            mlirFloatTypeGetWidth(element.to_raw())
-        };
-        if width == 1 {
-            let bit = |i| {
-                if splat {
-                    mlirDenseElementsAttrGetBoolSplatValue(raw) != 0
-                } else {
-                    mlirDenseElementsAttrGetBoolValue(raw, i as isize)
-                }
-            };
-            return Ok((0..n).map(|i| u64::from(bit(i))).collect());
-        }
-        let bytes = width.div_ceil(8) as usize;
-        let data = std::slice::from_raw_parts(mlirDenseElementsAttrGetRawData(raw) as *const u8, n * bytes);
-        // In memory, tf32 is an f32 with zero low bits.
-        let shift = if mlirTypeIsATF32(element.to_raw()) { 32 - width } else { 0 };
-        let whole = |c: &[u8]| c.iter().rev().fold(0u64, |v, b| v << 8 | u64::from(*b)) << shift;
-        Ok(data.chunks(bytes).map(whole).collect())
-    }
-}
-
-/// Returns the bits of a typed scalar attribute.
-pub(super) fn scalar_bits(op: OpRef<'_>, value: Attribute<'_>) -> Result<u64, Failed> {
-    let t = attr_type(value);
-    let shape = crate::dialect::layouts::tensor_type(&[1], t, None);
-    let dense = elements::dense(shape, value);
-    Ok(element_bits(op, dense)?[0])
-}
 
 /// The declaration of a data symbol.
 struct Data<'a> {
@@ -117,7 +73,7 @@ pub(super) fn global<'c>(x: GlobalOp<'c>, context: &'c Context) -> Result<(), Fa
         let t = mlirAttributeGetType(value.to_raw());
         (Type::from_raw(mlirShapedTypeGetElementType(t)), mlirElementsAttrGetNumElements(value.to_raw()) as usize)
     };
-    let mut bits = element_bits(op, value)?;
+    let mut bits = element_bits(value).ok_or_else(|| fail(op, "value is not dense elements"))?;
     if bits.len() == 1 {
         bits = vec![bits[0]; count];
     }

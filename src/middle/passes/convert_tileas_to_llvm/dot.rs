@@ -6,7 +6,7 @@
 use super::{Lower, element_type, llvm::Cmp};
 use crate::dialect::{
     dots::{AnyDot, Instruction},
-    layouts::{Tensor, storage_bits},
+    layouts::storage_bits,
     nv_tileas::{DotOp, DotScaledOp},
     pass::{Failed, fail},
     rt::*,
@@ -49,7 +49,7 @@ impl<'c> Lower<'c, '_> {
             return self.block_scaled(op, &job, instruction);
         }
         let error = |e: LayoutError| fail(op.op(), e.to_string());
-        let scale_tile = Tensor::of_value(op.lhs_scale()).ok_or_else(|| fail(op.op(), "scales are not a tensor"))?;
+        let scale_tile = self.tensor(op.op(), op.lhs_scale())?;
         let blocks = scale_tile.tile_shape().log2().last().copied().unwrap_or(0);
         let (_, _, _, depth) = job.product.log2();
         let acc = self.layout(op.op(), op.acc())?;
@@ -90,8 +90,7 @@ impl<'c> Lower<'c, '_> {
     fn job(&self, dot: AnyDot<'c>) -> Result<Job<'c>, Failed> {
         let op = dot.op();
         let error = |e: LayoutError| fail(op, e.to_string());
-        let tensor = |v| Tensor::of_value(v).ok_or_else(|| fail(op, "operand is not a tensor"));
-        let [lhs, rhs, acc] = [tensor(dot.lhs())?, tensor(dot.rhs())?, tensor(dot.acc())?];
+        let [lhs, rhs, acc] = [self.tensor(op, dot.lhs())?, self.tensor(op, dot.rhs())?, self.tensor(op, dot.acc())?];
         let product = DotShape::new(&lhs.tile_shape(), &rhs.tile_shape(), &acc.tile_shape()).map_err(error)?;
         let (instruction, multiplier) = self.generated(dot)?;
         let [left, right, accumulators] =

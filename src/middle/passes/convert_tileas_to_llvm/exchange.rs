@@ -3,7 +3,7 @@
 use super::{Lower, array::tensor_of, llvm::Cmp};
 use crate::dialect::{
     layouts::storage_bits,
-    nv_tileas::{ArrayExchangeOp, MemDescType},
+    nv_tileas::ArrayExchangeOp,
     pass::{Failed, fail},
     rt::*,
     shared_memory::memdesc_bytes,
@@ -20,7 +20,7 @@ impl<'c> Lower<'c, '_> {
         let (Some((from, tensor)), Some((to, _))) = (side(x.source()), side(x.dest())) else {
             return Err(fail(op, "operand is not an array"));
         };
-        let desc = MemDescType::cast(ty(x.storage())).ok_or_else(|| fail(op, "not a memdesc"))?;
+        let desc = self.memdesc(op, x.storage())?;
         let mut options = SharedOptions::new(storage_bits(tensor.element));
         options.max_bytes = memdesc_bytes(desc);
         let plan = PartsPlan::new(&from, &to, &tensor.tile_shape(), &options).map_err(|e| fail(op, e.to_string()))?;

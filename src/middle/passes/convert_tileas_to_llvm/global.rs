@@ -275,7 +275,7 @@ impl<'c> Lower<'c, '_> {
         let l = &self.l;
         let bytes = i64::from(storage_bits(view.memref.element_type()) / 8);
         let rank = view.ty.tile().len();
-        let narrow = self.has_narrow_offsets(view, bytes);
+        let narrow = view.has_narrow_offsets(self.function.index_bits);
         let (mut start_offset, mut strides, mut left, mut sparse) = (None, vec![], vec![], None);
         for d in 0..rank {
             let m = view.ty.dim_map()[d] as usize;
@@ -391,22 +391,6 @@ impl<'c> Lower<'c, '_> {
             return l.mul(a, b);
         }
         l.zext64(l.mul(l.cast("trunc", a, l.i32), l.cast("trunc", b, l.i32)))
-    }
-
-    /// Whether all elements inside the view are less than 2^32 bytes from its start along each dimension, according
-    /// to the option if it is set and to the view's type otherwise.
-    pub(super) fn has_narrow_offsets(&self, view: &View<'c>, bytes: i64) -> bool {
-        if let Some(bits) = self.function.index_bits {
-            return bits == 32;
-        }
-        (0..view.memref.shape().len()).all(|d| match (view.extent(d), view.stride(d)) {
-            (Ok(extent), Ok(stride)) if stride >= 0 => (extent - 1)
-                .max(0)
-                .checked_mul(stride)
-                .and_then(|last| last.checked_mul(bytes))
-                .is_some_and(|last| last < 1 << 32),
-            _ => false,
-        })
     }
 
     pub(super) fn coordinate(&self, tile: &Tile<'c>, d: usize, register: u32) -> Val<'c> {

@@ -21,8 +21,6 @@ mod exchange;
 mod global;
 mod groups;
 mod linear;
-mod llvm;
-mod missed_remarks;
 mod movement;
 mod multimem;
 mod nibble;
@@ -46,10 +44,11 @@ mod warpgroup;
 mod words;
 
 use crate::{
-    analysis::{rings::RingPositions, warps::warps_of},
+    analysis::{missed_remarks::remark_on_missed, rings::RingPositions, warps::warps_of},
     dialect::{
         debug_scope, gpu_module,
         hints::int_hint,
+        llvm_builder::{self as llvm, Llvm},
         llvm_types::element_type,
         location, nv_tileaa,
         pass::{Failed, PassContext, RustPass, context_of, descriptors, fail},
@@ -59,7 +58,6 @@ use crate::{
     },
     pass_descriptor,
 };
-use llvm::Llvm;
 use melior::{
     Context,
     dialect::llvm as ll,
@@ -168,7 +166,7 @@ impl<'c, 'm> Lower<'c, 'm> {
         for (i, a) in args(source).enumerate() {
             lower.set_scalar(a, arg(entry, i));
         }
-        lower.remark_on_missed(f.op());
+        remark_on_missed(f.op(), target, index_bits);
         let done = lower.block(source);
         match done {
             Ok(()) if lower.function.multiplies => {

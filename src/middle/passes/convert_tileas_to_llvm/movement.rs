@@ -12,8 +12,7 @@ use crate::{
     dialect::{
         layouts::{Tensor, storage_bits},
         nv_tileas::{
-            CatOp, ConvertLayoutOp, ExtractSliceOp, InsertSliceOp, LocalLoadSliceOp, MemDescType, PackOp, ShuffleOp,
-            UnpackOp,
+            CatOp, ConvertLayoutOp, ExtractSliceOp, InsertSliceOp, LocalLoadSliceOp, PackOp, ShuffleOp, UnpackOp,
         },
         pass::{Failed, fail},
         rt::*,
@@ -369,7 +368,7 @@ impl<'c> Lower<'c, '_> {
     //===-- slices ----------------------------------------------------------===//
 
     pub(super) fn local_load_slice(&mut self, op: LocalLoadSliceOp<'c>) -> Result<(), Failed> {
-        let desc = MemDescType::cast(ty(op.source())).ok_or_else(|| fail(op.op(), "not a memdesc"))?;
+        let desc = self.memdesc(op.op(), op.source())?;
         let whole = Tensor { shape: desc.shape().to_vec(), element: desc.element_type(), encoding: None };
         let part = tensor(op.result());
         let layout = slice_over_blocks(&self.layout(op.op(), op.result())?, &part, &whole)

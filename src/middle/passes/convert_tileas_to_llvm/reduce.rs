@@ -9,10 +9,8 @@
 //! butterfly combines `a, b` in one lane and `b, a` in the other. If the body is not visibly symmetric, the lane with
 //! zeros in the dimension's bits, which combined everything in order, broadcasts its result to the others.
 
-use super::{
-    Lower,
-    combine::{From, is_symmetric, simple_ops},
-};
+use super::{Lower, combine::From};
+use crate::analysis::combiners::{is_symmetric, simple_ops};
 use crate::dialect::{
     layouts::Tensor,
     nv_tileaa::{FpKind, FpOp},
@@ -39,7 +37,7 @@ impl<'c> Lower<'c, '_> {
     pub(super) fn reduce(&mut self, x: ReduceOp<'c>) -> Result<(), Failed> {
         let op = x.op();
         let operands: Vec<Val<'c>> = x.operands().collect();
-        let tensor = Tensor::of_value(operands[0]).ok_or_else(|| fail(op, "operand is not a tensor"))?;
+        let tensor = self.tensor(op, operands[0])?;
         let layout = self.layout(op, operands[0])?;
         let kept = x.kept().unwrap_or(0) as u64;
         let plan = plan(op, &layout, &tensor, x.dim() as usize, kept)?;
@@ -163,7 +161,7 @@ impl<'c> Lower<'c, '_> {
     /// Broadcasts the value at one coordinate to all lanes along the dimension.
     pub(super) fn pick(&mut self, x: PickOp<'c>) -> Result<(), Failed> {
         let op = x.op();
-        let tensor = Tensor::of_value(x.source()).ok_or_else(|| fail(op, "operand is not a tensor"))?;
+        let tensor = self.tensor(op, x.source())?;
         let layout = self.layout(op, x.source())?;
         let dim = x.dim() as usize;
         let plan = plan(op, &layout, &tensor, dim, 0)?;

@@ -9,7 +9,6 @@
 
 use super::{Lower, combine::From, llvm::Cmp};
 use crate::dialect::{
-    layouts::Tensor,
     nv_tileas::{CarryOp, ScanOp},
     pass::{Failed, fail},
     rt::*,
@@ -22,7 +21,7 @@ impl<'c> Lower<'c, '_> {
     pub(super) fn scan(&mut self, x: ScanOp<'c>) -> Result<(), Failed> {
         let op = x.op();
         let operands: Vec<Val<'c>> = x.operands().collect();
-        let tensor = Tensor::of_value(operands[0]).ok_or_else(|| fail(op, "operand is not a tensor"))?;
+        let tensor = self.tensor(op, operands[0])?;
         let layout = self.layout(op, operands[0])?;
         let plan = layout
             .warp_scan(&tensor.tile_shape(), x.dim() as usize)
@@ -100,7 +99,7 @@ impl<'c> Lower<'c, '_> {
         let error = |e: tile_layout::LayoutError| fail(op, e.to_string());
         let scanned: Vec<Val<'c>> = x.scanned().collect();
         let totals: Vec<Val<'c>> = x.totals().collect();
-        let tensor = Tensor::of_value(scanned[0]).ok_or_else(|| fail(op, "operand is not a tensor"))?;
+        let tensor = self.tensor(op, scanned[0])?;
         let (layout, totals_layout) = (self.layout(op, scanned[0])?, self.layout(op, totals[0])?);
         let dim = x.dim() as usize;
         // The index of each element in the numbering of the totals.

@@ -1,17 +1,16 @@
 //! Shared memory accesses. A thread's addresses are one linear function of its number; each instruction flips bits or
 //! adds a constant, as planned by the layout algebra.
 
-use super::{Lower, Lowered, data::variable_state, llvm::Cmp};
+use super::{Lower, Lowered, data::variable_state, llvm::Cmp, values::planned};
 use crate::dialect::{
     layouts::storage_bits,
     nv_tileas::{AllocTensorOp, LocalLoadOp, LocalStoreOp, MemDescType, MemorySpace},
     pass::{Failed, fail},
     rt::*,
-    shared_memory::{ALIGNMENT, memdesc_bytes, shared_layout},
+    shared_memory::{ALIGNMENT, access_plan, memdesc_bytes},
 };
 use melior::ir::{Attribute, Region, attribute::FlatSymbolRefAttribute};
 use tile_layout::{AccessMode, Direction, Instruction, Layout, SharedAccess};
-use tile_targets::Feature;
 
 /// The symbol of the CTA's shared memory.
 pub(super) const SHARED_SYMBOL: &str = "__tileir_shared";
@@ -21,7 +20,7 @@ impl<'c> Lower<'c, '_> {
         let offset = op
             .offset()
             .ok_or_else(|| fail(op.op(), "storage has no offset; run tileas-optimize-alloc-tensor first"))?;
-        let desc = MemDescType::cast(ty(op.result())).ok_or_else(|| fail(op.op(), "not a memdesc"))?;
+        let desc = self.memdesc(op.op(), op.result())?;
         if desc.space() != MemorySpace::Shared {
             return Err(fail(op.op(), "tensor memory has no lowering"));
         }
@@ -33,7 +32,7 @@ impl<'c> Lower<'c, '_> {
 
     pub(super) fn local_store(&mut self, op: LocalStoreOp<'c>) -> Result<(), Failed> {
         let memory = self.shared_address(op.op(), op.dest())?;
-        let desc = MemDescType::cast(ty(op.dest())).ok_or_else(|| fail(op.op(), "not a memdesc"))?;
+        let desc = self.memdesc(op.op(), op.dest())?;
         let layout = self.layout(op.op(), op.source())?;
         let values = self.fragment(op.op(), op.source())?;
         let plan = self.plan(op.op(), &layout, desc, Direction::Store)?;
@@ -88,7 +87,7 @@ impl<'c> Lower<'c, '_> {
         layout: &Layout,
         block: Option<Val<'c>>,
     ) -> Result<Vec<Val<'c>>, Failed> {
-        let desc = MemDescType::cast(ty(memory)).ok_or_else(|| fail(op, "not a memdesc"))?;
+        let desc = self.memdesc(op, memory)?;
         let memory = self.shared_address(op, memory)?;
         let plan = self.plan(op, layout, desc, Direction::Load)?;
         let element = desc.element_type();
@@ -122,18 +121,15 @@ impl<'c> Lower<'c, '_> {
         registers.ok_or_else(|| fail(op, "plan leaves a register unset"))
     }
 
-    pub(super) fn plan(
+    fn plan(
         &self,
         op: OpRef<'c>,
         layout: &Layout,
         desc: MemDescType<'c>,
         direction: Direction,
     ) -> Result<SharedAccess, Failed> {
-        let shared = shared_layout(desc).ok_or_else(|| fail(op, "storage has no valid layout"))?;
-        // Every target has `ldmatrix`.
-        let matrix = direction == Direction::Load || self.function.target.has(Feature::Stmatrix);
-        SharedAccess::new(layout, &shared, storage_bits(desc.element_type()), direction, matrix)
-            .map_err(|e| fail(op, e.to_string()))
+        let plan = access_plan(layout, desc, direction, self.function.target);
+        planned(op, plan.ok_or_else(|| fail(op, "storage has no valid layout"))?)
     }
 
     /// Loads 8x8 matrices of 16-bit elements, or rows of 16 bytes of other elements; each lane gets a word of each

@@ -2,13 +2,14 @@
 
 use super::{Lower, element_type, llvm::Cmp};
 use crate::dialect::{
+    elements::padding_bits,
     layouts::storage_bits,
     nv_tileaa::Padding,
     pass::{Failed, fail},
     rt::*,
     types::{integer_width, is_float, is_integer, is_llvm_pointer},
 };
-use melior::ir::{Type, TypeLike};
+use melior::ir::Type;
 
 /// The words of one access: their count, width, and register class in inline PTX.
 #[derive(Clone, Copy)]
@@ -285,7 +286,7 @@ impl<'c> Lower<'c, '_> {
             ),
             special => l.int(
                 to,
-                narrow_bits(element, special)
+                padding_bits(element, special)
                     .ok_or_else(|| fail(op, format!("padding {} is not a value of {element}", special.keyword())))?,
             ),
         };
@@ -298,37 +299,4 @@ impl<'c> Lower<'c, '_> {
 pub(super) enum Fill<'c> {
     Value(Val<'c>),
     Values(Vec<Val<'c>>),
-}
-
-/// Returns the bits of a special value in a format that LLVM does not know. The language does not define padding that
-/// a format cannot represent. This function then substitutes: NaN for infinities in a format without infinities; the
-/// largest value for infinities and zero for NaN in a format without NaN; zero for negative values in an unsigned
-/// format.
-fn narrow_bits(element: Type<'_>, padding: Padding) -> Option<i64> {
-    let t = element.to_raw();
-    // SAFETY: the type is alive.
-    let [zero, negative_zero, nan, infinity, negative_infinity] = unsafe {
-        if mlir_sys::mlirTypeIsAFloat8E4M3FN(t) {
-            [0, 0x80, 0x7f, 0x7f, 0xff]
-        } else if mlir_sys::mlirTypeIsAFloat8E5M2(t) {
-            [0, 0x80, 0x7e, 0x7c, 0xfc]
-        } else if mlir_sys::mlirTypeIsAFloat8E8M0FNU(t) {
-            [0, 0, 0xff, 0xff, 0]
-        } else if mlir_sys::mlirTypeIsAFloat4E2M1FN(t) {
-            [0, 0x8, 0, 0x7, 0xf]
-        } else if mlir_sys::mlirTypeIsATF32(t) {
-            [0, 0x8000_0000, 0x7fc0_0000, 0x7f80_0000, 0xff80_0000]
-        } else {
-            // Integers do not have special values.
-            return None;
-        }
-    };
-    Some(match padding {
-        Padding::Zero => zero,
-        Padding::NegZero => negative_zero,
-        Padding::Nan => nan,
-        Padding::PosInf => infinity,
-        Padding::NegInf => negative_infinity,
-        Padding::Ones => return None,
-    })
 }

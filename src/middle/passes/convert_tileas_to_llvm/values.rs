@@ -8,7 +8,7 @@ use crate::dialect::{
     rt::*,
 };
 use melior::ir::Type;
-use tile_layout::Layout;
+use tile_layout::{Layout, LayoutError};
 
 impl<'c> Lower<'c, '_> {
     pub fn set(&mut self, v: Val<'c>, lowered: Lowered<'c>) {
@@ -65,4 +65,13 @@ impl<'c> Lower<'c, '_> {
     pub fn memdesc(&self, op: OpRef<'c>, v: Val<'c>) -> Result<MemDescType<'c>, Failed> {
         MemDescType::cast(ty(v)).ok_or_else(|| fail(op, "not a memdesc"))
     }
+    /// Returns the type of a tensor.
+    pub fn tensor(&self, op: OpRef<'c>, v: Val<'c>) -> Result<Tensor<'c>, Failed> {
+        Tensor::of_value(v).ok_or_else(|| fail(op, "operand is not a tensor"))
+    }
+}
+
+/// The answer of the layout algebra, or its error at `op`.
+pub(super) fn planned<T>(op: OpRef<'_>, answer: Result<T, LayoutError>) -> Result<T, Failed> {
+    answer.map_err(|e| fail(op, e.to_string()))
 }

@@ -178,7 +178,7 @@ impl<'c> Lower<'c, '_> {
         if let Some(Lowered::Words(words)) = self.values.lowered.get(&key(op.lhs())) {
             return Ok(words.clone());
         }
-        let tensor = Tensor::of_value(op.lhs()).ok_or_else(|| fail(op.op(), "lhs is not a tensor"))?;
+        let tensor = self.tensor(op.op(), op.lhs())?;
         let values = self.fragment(op.op(), op.lhs())?;
         let registers: Vec<Option<u32>> = (0..values.len() as u32).map(Some).collect();
         let words = registers.chunks((32 / storage_bits(tensor.element)) as usize);
@@ -348,7 +348,7 @@ impl<'c> Lower<'c, '_> {
         if let Some(Lowered::Words(words) | Lowered::Packed(words, _)) = self.values.lowered.get(&key(v)) {
             return Ok(words.clone());
         }
-        let tensor = Tensor::of_value(v).ok_or_else(|| fail(op, "a value in words is not a tensor"))?;
+        let tensor = self.tensor(op, v)?;
         let elements: Vec<Option<Val<'c>>> = self.fragment(op, v)?.into_iter().map(Some).collect();
         let each = (32 / storage_bits(tensor.element)) as usize;
         Ok(elements.chunks(each).map(|word| self.pack_word(tensor.element, word)).collect())

@@ -1,11 +1,16 @@
-//! Shorthands for building LLVM dialect ops.
+//! A builder of LLVM dialect ops: `convert-tileas-to-llvm` writes the program of a thread with it.
 
-use crate::dialect::{elements, llvm_types::SHARED, rt::*};
+use super::{
+    elements,
+    llvm_types::SHARED,
+    rt::{self, *},
+    types::integer_width,
+};
 use melior::{
     Context,
     dialect::llvm,
     ir::{
-        Attribute, Location, Type,
+        Attribute, BlockLike, Location, Type, TypeLike,
         attribute::{DenseI32ArrayAttribute, FlatSymbolRefAttribute, IntegerAttribute, StringAttribute, TypeAttribute},
         r#type::IntegerType,
     },
@@ -51,6 +56,10 @@ impl<'c> Llvm<'c> {
             shared_ptr: llvm::r#type::pointer(c, SHARED),
             b,
         }
+    }
+    /// Returns the width of an integer type in bits.
+    pub fn width(&self, t: Type<'c>) -> u32 {
+        integer_width(t)
     }
     pub fn context(&self) -> &'c Context {
         self.b.context()
@@ -175,7 +184,7 @@ impl<'c> Llvm<'c> {
     }
     /// Calls a function of the module by name.
     pub fn call(&self, callee: &str, result: Type<'c>, args: &[Val<'c>]) -> Val<'c> {
-        crate::dialect::rt::result(self.any_call(callee, &[result], args), 0)
+        rt::result(self.any_call(callee, &[result], args), 0)
     }
     /// Calls a function without a result.
     pub fn call_void(&self, callee: &str, args: &[Val<'c>]) {
@@ -203,7 +212,7 @@ impl<'c> Llvm<'c> {
     }
     /// Calls an LLVM intrinsic that computes a value.
     pub fn intrinsic(&self, name: &str, result: Type<'c>, args: &[Val<'c>]) -> Val<'c> {
-        crate::dialect::rt::result(self.any_intrinsic(name, &[result], args), 0)
+        rt::result(self.any_intrinsic(name, &[result], args), 0)
     }
     /// Stops the kernel with an error.
     pub fn trap(&self) {
@@ -227,7 +236,7 @@ impl<'c> Llvm<'c> {
     }
     /// Emits inline PTX that computes a value and has side effects.
     pub fn asm_value(&self, text: &str, constraints: &str, result: Type<'c>, args: &[Val<'c>]) -> Val<'c> {
-        crate::dialect::rt::result(self.any_asm(text, constraints, &[result], args, false), 0)
+        rt::result(self.any_asm(text, constraints, &[result], args, false), 0)
     }
     /// Emits inline PTX that computes `count` values of one type and has side effects.
     pub fn asm_values(
@@ -246,7 +255,7 @@ impl<'c> Llvm<'c> {
     /// Emits inline PTX that computes a value from its operands alone. Several results form a struct; [`Self::field`]
     /// extracts them.
     pub fn pure_asm(&self, text: &str, constraints: &str, result: Type<'c>, args: &[Val<'c>]) -> Val<'c> {
-        crate::dialect::rt::result(self.any_asm(text, constraints, &[result], args, true), 0)
+        rt::result(self.any_asm(text, constraints, &[result], args, true), 0)
     }
     fn any_asm(&self, text: &str, constraints: &str, results: &[Type<'c>], args: &[Val<'c>], pure: bool) -> OpRef<'c> {
         let mut s = self.b.state("llvm.inline_asm");
@@ -334,4 +343,3 @@ impl<'c> Llvm<'c> {
         args(exit).collect()
     }
 }
-use melior::ir::{BlockLike, TypeLike};
