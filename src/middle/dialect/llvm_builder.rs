@@ -16,6 +16,63 @@ use melior::{
     },
 };
 use mlir_sys::*;
+use std::fmt::Display;
+
+/// The operands of inline PTX: first the results, then the inputs in the order in which they are added. The methods
+/// return an operand as the text names it.
+#[derive(Default)]
+pub struct Operands<'c> {
+    constraints: Vec<String>,
+    args: Vec<Val<'c>>,
+}
+
+impl<'c> Operands<'c> {
+    /// Operands with `count` results in registers of a class.
+    pub fn results(count: usize, class: impl Display) -> Self {
+        Operands { constraints: vec![format!("={class}"); count], args: vec![] }
+    }
+    pub fn input(&mut self, class: impl Display, v: Val<'c>) -> String {
+        self.constraints.push(class.to_string());
+        self.args.push(v);
+        format!("${}", self.constraints.len() - 1)
+    }
+    /// Adds inputs that the text names as one operand.
+    pub fn inputs(&mut self, class: impl Display, values: &[Val<'c>]) -> String {
+        let first = self.constraints.len();
+        values.iter().for_each(|v| _ = self.input(&class, *v));
+        Self::list(first, values.len())
+    }
+    /// Adds an input in the register of a result.
+    pub fn tied(&mut self, result: usize, v: Val<'c>) {
+        self.input(result, v);
+    }
+    /// Adds the predicate of an instruction, if it has one.
+    pub fn guard(&mut self, predicate: Option<Val<'c>>) -> String {
+        predicate.map(|p| format!("@{} ", self.input("b", p))).unwrap_or_default()
+    }
+    /// Orders the instruction with memory accesses. Comes last.
+    pub fn memory(&mut self) {
+        self.constraints.push("~{memory}".into());
+    }
+    /// Names `count` operands from `first` on: one by itself, and several as a PTX vector.
+    pub fn list(first: usize, count: usize) -> String {
+        let names: Vec<String> = (first..first + count).map(|i| format!("${i}")).collect();
+        if count == 1 { names[0].clone() } else { format!("{{{}}}", names.join(", ")) }
+    }
+    /// Returns the suffix of an instruction that accesses `count` words.
+    pub fn vector(count: usize) -> String {
+        if count == 1 { String::new() } else { format!(".v{count}") }
+    }
+    /// Emits PTX without results.
+    pub fn emit(self, l: &Llvm<'c>, text: &str) {
+        l.asm(text, &self.constraints.join(","), &self.args);
+    }
+    /// Emits PTX and returns its results, which have type `t`.
+    pub fn emit_values(self, l: &Llvm<'c>, text: &str, t: Type<'c>) -> Vec<Val<'c>> {
+        let count = self.constraints.iter().take_while(|c| c.starts_with('=')).count();
+        l.asm_values(text, &self.constraints.join(","), (t, count), &self.args)
+    }
+}
 
 /// Predicates of `llvm.icmp`.
 #[derive(Clone, Copy)]
@@ -181,6 +238,15 @@ impl<'c> Llvm<'c> {
     }
     pub fn insert(&self, vector: Val<'c>, v: Val<'c>, i: usize) -> Val<'c> {
         self.b.value("llvm.insertelement", ty(vector), &[vector, v, self.i32c(i as i64)], &[])
+    }
+    /// Returns a vector of values of one type.
+    pub fn join(&self, values: &[Val<'c>]) -> Val<'c> {
+        let empty = self.poison(self.vector(values.len() as u64, ty(values[0])));
+        values.iter().enumerate().fold(empty, |vector, (i, v)| self.insert(vector, *v, i))
+    }
+    /// Returns the elements of a vector.
+    pub fn elements(&self, vector: Val<'c>, element: Type<'c>, count: usize) -> Vec<Val<'c>> {
+        (0..count).map(|i| self.extract(vector, element, i)).collect()
     }
     /// Calls a function of the module by name.
     pub fn call(&self, callee: &str, result: Type<'c>, args: &[Val<'c>]) -> Val<'c> {

@@ -6,7 +6,7 @@
 use super::{
     Lower, Lowered,
     global::{Tile, pointee},
-    llvm::Cmp,
+    llvm::{Cmp, Operands},
 };
 use crate::{
     analysis::access,
@@ -133,7 +133,6 @@ impl<'c> Lower<'c, '_> {
         predicate: Option<Val<'c>>,
         source: impl Fn(&Self, &[u32]) -> CopySource<'c>,
     ) -> Result<(), Failed> {
-        let l = &self.l;
         let memory = self.shared_address(op, dest)?;
         let desc = self.memdesc(op, dest)?;
         let shared = shared_layout(desc).ok_or_else(|| fail(op, "storage has no valid layout"))?;
@@ -148,13 +147,7 @@ impl<'c> Lower<'c, '_> {
             return Err(fail(op, format!("a copy must move 4, 8 or 16 bytes at a time, got {bytes}")));
         }
         // If several threads hold the same data, only one of them copies it.
-        let guard = |v: Val<'c>, mask: u64| {
-            (mask != 0).then(|| {
-                let bits = l.bin("and", v, l.i32c(mask as i64));
-                l.icmp(Cmp::Eq, bits, l.i32c(0))
-            })
-        };
-        let guard = self.both(guard(self.threads.lane, plan.guard.lane), guard(self.threads.warp, plan.guard.warp));
+        let guard = self.where_zero(plan.guard);
         let predicate = match predicate {
             Some(p) => self.both(Some(self.scalar(op, p)?), guard),
             None => guard,
@@ -170,16 +163,11 @@ impl<'c> Lower<'c, '_> {
     fn copy_run(&self, to: Val<'c>, source: &CopySource<'c>, bytes: u64, predicate: Option<Val<'c>>) {
         // Only 16-byte copies may bypass L1.
         let kind = if bytes == 16 { "cg.shared.global.L2::128B" } else { "ca.shared.global" };
-        let (mut constraints, mut args) = (vec!["r", "l"], vec![to, source.address]);
-        let mut operand = |class, v| {
-            constraints.push(class);
-            args.push(v);
-            format!("${}", args.len() - 1)
-        };
-        let size = source.bytes.map(|v| format!(", {}", operand("r", v))).unwrap_or_default();
-        let guard = predicate.map(|v| format!("@{} ", operand("b", v))).unwrap_or_default();
-        let text = format!("{guard}cp.async.{kind} [$0], [$1], {bytes}{size};");
-        self.l.asm(&text, &constraints.join(","), &args);
+        let mut operands = Operands::default();
+        let (to, from) = (operands.input("r", to), operands.input("l", source.address));
+        let size = source.bytes.map(|v| format!(", {}", operands.input("r", v))).unwrap_or_default();
+        let guard = operands.guard(predicate);
+        operands.emit(&self.l, &format!("{guard}cp.async.{kind} [{to}], [{from}], {bytes}{size};"));
     }
 
     fn all_or_nothing(&self, inside: Option<Val<'c>>, bytes: i64) -> Option<Val<'c>> {

@@ -42,9 +42,9 @@ impl<'c> Lower<'c, '_> {
         instruction: Instruction,
     ) -> Result<(), Failed> {
         let error = |e: LayoutError| fail(op.op(), e.to_string());
-        let tensor = |v| self.tensor(op.op(), v);
-        let (element, scale) = (tensor(op.lhs())?.element, tensor(op.lhs_scale())?.element);
-        let blocks = tensor(op.lhs_scale())?.tile_shape().log2().last().copied().unwrap_or(0);
+        let scales = self.tensor(op.op(), op.lhs_scale())?;
+        let (element, scale) = (self.tensor(op.op(), op.lhs())?.element, scales.element);
+        let blocks = scales.tile_shape().log2().last().copied().unwrap_or(0);
         let (_, _, _, depth) = job.product.log2();
         let block = 1u32 << (depth - blocks);
         let name = instruction.ptx();

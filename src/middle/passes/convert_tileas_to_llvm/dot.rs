@@ -277,8 +277,7 @@ impl<'c> Lower<'c, '_> {
         let mut accumulators: Vec<Val<'c>> =
             accumulator.iter().map(|r| r.map_or_else(fill, |r| registers[r as usize])).collect();
         if half {
-            accumulators =
-                accumulators.chunks(2).map(|two| l.insert(l.insert(l.poison(pair), two[0], 0), two[1], 1)).collect();
+            accumulators = accumulators.chunks(2).map(|two| l.join(two)).collect();
         }
         let (count, first) = (accumulators.len(), args.len());
         let result = match name {

@@ -1,6 +1,6 @@
 //! Converts the layout of tensors larger than their storage, part by part (`tile_layout::PartsPlan`).
 
-use super::{Lower, array::tensor_of, llvm::Cmp};
+use super::{Lower, array::tensor_of};
 use crate::dialect::{
     layouts::storage_bits,
     nv_tileas::ArrayExchangeOp,
@@ -8,7 +8,7 @@ use crate::dialect::{
     rt::*,
     shared_memory::memdesc_bytes,
 };
-use tile_layout::{Instruction, PartRegisters, PartsPlan, SharedOptions};
+use tile_layout::{PartRegisters, PartsPlan, SharedOptions};
 
 impl<'c> Lower<'c, '_> {
     pub(super) fn array_exchange(&mut self, x: ArrayExchangeOp<'c>) -> Result<(), Failed> {
@@ -51,14 +51,7 @@ impl<'c> Lower<'c, '_> {
         element: melior::ir::Type<'c>,
         part: Val<'c>,
     ) {
-        let guard = |v: Val<'c>, mask: u64| {
-            (mask != 0).then(|| {
-                let bits = self.l.bin("and", v, self.l.i32c(mask as i64));
-                self.l.icmp(Cmp::Eq, bits, self.l.i32c(0))
-            })
-        };
-        let guard =
-            self.both(guard(self.threads.lane, plan.store.guard.lane), guard(self.threads.warp, plan.store.guard.warp));
+        let guard = self.where_zero(plan.store.guard);
         let stores = || {
             let (first, disjoint) = self.first_of_part(&plan.source, part);
             let thread = self.linear(&plan.store.address.expr());
@@ -68,7 +61,7 @@ impl<'c> Lower<'c, '_> {
                     .iter()
                     .map(|&r| self.read_element(source, first, plan.source.register(r), disjoint))
                     .collect();
-                self.write_plain(self.part_address(memory, thread, i), element, &values);
+                self.write_plain(self.instruction_address(memory, thread, i), element, &values);
             }
         };
         match guard {
@@ -88,17 +81,12 @@ impl<'c> Lower<'c, '_> {
         let (first, disjoint) = self.first_of_part(&plan.target, part);
         let thread = self.linear_in_block(&plan.load.address.expr(), Some(part));
         for i in &plan.load.instructions {
-            let values = self.read_plain(self.part_address(memory, thread, i), element, i.registers.len() as u64);
+            let values =
+                self.read_plain(self.instruction_address(memory, thread, i), element, i.registers.len() as u64);
             for (&r, v) in i.registers.iter().zip(values) {
                 self.write_element(target, first, plan.target.register(r), disjoint, v);
             }
         }
         Ok(())
-    }
-
-    /// `memory + ((thread ^ xor) + add)`.
-    fn part_address(&self, memory: Val<'c>, thread: Val<'c>, i: &Instruction) -> Val<'c> {
-        let offset = if i.xor == 0 { thread } else { self.l.bin("xor", thread, self.l.i32c(i.xor as i64)) };
-        self.l.const_offset(self.l.byte_offset(memory, offset), i.add as i64)
     }
 }

@@ -1,11 +1,11 @@
 //! Linear functions of the number of the thread, and conditions on it.
 
-use super::Lower;
+use super::{Lower, llvm::Cmp};
 use crate::dialect::{
     loops::{ADDRESSES_IN_LOOP, loops_around},
     rt::*,
 };
-use tile_layout::{Input, LinearExpr, Term};
+use tile_layout::{Input, InputMasks, Layout, LinearExpr, Term};
 
 impl<'c> Lower<'c, '_> {
     /// Evaluates `expr` for this thread's lane and warp.
@@ -65,5 +65,35 @@ impl<'c> Lower<'c, '_> {
     /// Adds values that have no bits in common.
     pub fn or_disjoint(&self, a: Val<'c>, b: Val<'c>) -> Val<'c> {
         self.l.b.value("llvm.or", ty(a), &[a, b], &[("isDisjoint", self.l.b.unit())])
+    }
+
+    pub fn both(&self, a: Option<Val<'c>>, b: Option<Val<'c>>) -> Option<Val<'c>> {
+        match (a, b) {
+            (Some(a), Some(b)) => Some(self.l.bin("and", a, b)),
+            (a, b) => a.or(b),
+        }
+    }
+
+    /// Returns the condition that a thread owns elements, in the registers of [`Layout::owned`]; `None` if every
+    /// thread does.
+    pub fn owner(&self, layout: &Layout) -> Option<Val<'c>> {
+        self.where_zero(layout.free_variables())
+    }
+
+    /// Returns the condition that a thread stores. As many registers as possible take part, for wide vectors; the
+    /// registers of other threads are copies.
+    pub fn storer(&self, layout: &Layout) -> Option<Val<'c>> {
+        self.where_zero(layout.free_threads())
+    }
+
+    /// Whether the thread has zeros in these bits of its numbers; `None` if there are no such bits.
+    pub fn where_zero(&self, bits: InputMasks) -> Option<Val<'c>> {
+        let zero = |v: Val<'c>, mask: u32| {
+            (mask != 0).then(|| {
+                let bits = self.l.bin("and", v, self.l.i32c(mask.into()));
+                self.l.icmp(Cmp::Eq, bits, self.l.i32c(0))
+            })
+        };
+        self.both(zero(self.threads.lane, bits.lane as u32), zero(self.threads.warp, bits.warp as u32))
     }
 }

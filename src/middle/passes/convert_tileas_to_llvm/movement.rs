@@ -172,15 +172,12 @@ impl<'c> Lower<'c, '_> {
                 .map(|i| l.cast("trunc", l.bin("lshr", bits, l.int(l.i16, 8 * i as i64)), part))
                 .collect();
         }
-        let vector = l.cast("bitcast", v, l.vector(parts as u64, part));
-        (0..parts).map(|i| l.extract(vector, part, i)).collect()
+        l.elements(l.cast("bitcast", v, l.vector(parts as u64, part)), part, parts)
     }
     /// The inverse of [`Self::cut`].
     fn glue(&self, parts: &[Val<'c>], whole: Type<'c>) -> Val<'c> {
         let l = &self.l;
-        let empty = l.poison(l.vector(parts.len() as u64, ty(parts[0])));
-        let vector = parts.iter().enumerate().fold(empty, |vector, (i, &p)| l.insert(vector, p, i));
-        l.cast("bitcast", vector, whole)
+        l.cast("bitcast", l.join(parts), whole)
     }
     /// Packs elements of `bits` bits into a byte, the first in the low bits.
     fn join_bits(&self, elements: &[Val<'c>], bits: u32) -> Val<'c> {

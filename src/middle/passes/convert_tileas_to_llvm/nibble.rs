@@ -120,12 +120,8 @@ impl<'c> Lower<'c, '_> {
         let set = bits(l.bin("and", l.cast("zext", v, l.i32), l.i32c(15)));
         // Other writers of the word may be in another CTA.
         let scope = if qualifier.ends_with(".sys") { "sys" } else { "gpu" };
-        let (guard, predicate) = if mask.is_some() { ("@$2 ", ",b") } else { ("", "") };
         for (operation, operand) in [("and", keep), ("or", set)] {
-            let text = format!("{guard}red.relaxed.{scope}.global.{operation}.b32 [$0], $1;");
-            let mut args = vec![word, operand];
-            args.extend(mask);
-            l.asm(&text, &format!("l,r{predicate},~{{memory}}"), &args);
+            self.word_update(&format!("red.relaxed.{scope}.global.{operation}.b32"), word, operand, mask);
         }
     }
 

@@ -337,7 +337,7 @@ impl<'c> Lower<'c, '_> {
             (_, true) => lib::Mode::FullFlush,
             (_, false) => lib::Mode::Full,
         };
-        let direct = |name: &str| {
+        let direct = |name: &str, a: &[Val<'c>]| {
             let suffix = match t {
                 t if t == l.f32 => "f",
                 t if t == l.f64 => "d",
@@ -361,26 +361,13 @@ impl<'c> Lower<'c, '_> {
             Rsqrt => self.math(op.op(), lib::Math::Rsqrt, mode, a),
             Div if matches!(rounding, Rounding::Approx | Rounding::Full) => self.math(op.op(), lib::Math::Div, mode, a),
             Sqrt if rounding == Rounding::Approx => self.math(op.op(), lib::Math::Sqrt, mode, a),
-            Add => direct("add").ok_or(()).or_else(|()| self.directed_half(op, lib::Arithmetic::Add, a)),
-            Mul => direct("mul").ok_or(()).or_else(|()| self.directed_half(op, lib::Arithmetic::Mul, a)),
-            Div => direct("div").ok_or(()).or_else(|()| self.directed_half(op, lib::Arithmetic::Div, a)),
-            Fma => direct("fma").ok_or(()).or_else(|()| self.directed_half(op, lib::Arithmetic::Fma, a)),
-            Sqrt => direct("sqrt").ok_or(()).or_else(|()| self.directed_half(op, lib::Arithmetic::Sqrt, a)),
+            Add => direct("add", a).ok_or(()).or_else(|()| self.directed_half(op, lib::Arithmetic::Add, a)),
+            Mul => direct("mul", a).ok_or(()).or_else(|()| self.directed_half(op, lib::Arithmetic::Mul, a)),
+            Div => direct("div", a).ok_or(()).or_else(|()| self.directed_half(op, lib::Arithmetic::Div, a)),
+            Fma => direct("fma", a).ok_or(()).or_else(|()| self.directed_half(op, lib::Arithmetic::Fma, a)),
+            Sqrt => direct("sqrt", a).ok_or(()).or_else(|()| self.directed_half(op, lib::Arithmetic::Sqrt, a)),
             // Negation is exact, so a - b equals a + (-b) in every rounding mode.
-            Sub if t == l.f32 || t == l.f64 => {
-                let negated = [a[0], l.un("fneg", a[1])];
-                let suffix = if t == l.f32 { "f" } else { "d" };
-                let flush = if ftz { ".ftz" } else { "" };
-                let mode = match rounding {
-                    Rounding::NearestEven => "rn",
-                    Rounding::Zero => "rz",
-                    Rounding::NegativeInf => "rm",
-                    Rounding::PositiveInf => "rp",
-                    _ => return Err(unsupported()),
-                };
-                let name = format!("llvm.nvvm.add.{mode}{flush}.{suffix}");
-                Ok(l.intrinsic(&name, t, &negated))
-            }
+            Sub if t == l.f32 || t == l.f64 => direct("add", &[a[0], l.un("fneg", a[1])]).ok_or_else(unsupported),
             Sub => self.directed_half(op, lib::Arithmetic::Sub, a),
             Max | Min | MaxNan | MinNan => {
                 let (name, nan) = match kind {

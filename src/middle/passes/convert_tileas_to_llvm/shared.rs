@@ -1,9 +1,8 @@
 //! Shared memory accesses. A thread's addresses are one linear function of its number; each instruction flips bits or
 //! adds a constant, as planned by the layout algebra.
 
-use super::{Lower, Lowered, data::variable_state, llvm::Cmp, values::planned};
+use super::{Lower, Lowered, data::variable_state, dot::operand_list as braced, llvm::Operands, values::planned};
 use crate::dialect::{
-    layouts::storage_bits,
     nv_tileas::{AllocTensorOp, LocalLoadOp, LocalStoreOp, MemDescType, MemorySpace},
     pass::{Failed, fail},
     rt::*,
@@ -38,13 +37,7 @@ impl<'c> Lower<'c, '_> {
         let plan = self.plan(op.op(), &layout, desc, Direction::Store)?;
         let element = desc.element_type();
         let thread = self.linear(&plan.address.expr());
-        let guard = |v: Val<'c>, mask: u64| {
-            (mask != 0).then(|| {
-                let bits = self.l.bin("and", v, self.l.i32c(mask as i64));
-                self.l.icmp(Cmp::Eq, bits, self.l.i32c(0))
-            })
-        };
-        let guard = self.both(guard(self.threads.lane, plan.guard.lane), guard(self.threads.warp, plan.guard.warp));
+        let guard = self.where_zero(plan.guard);
         let stores = || {
             for i in &plan.instructions {
                 let address = self.instruction_address(memory, thread, i);
@@ -55,14 +48,7 @@ impl<'c> Lower<'c, '_> {
                     self.store_matrices(address, &out, transposed);
                     continue;
                 }
-                let bytes = elements.len() as u64 * u64::from(storage_bits(element) / 8);
-                let v = if out.len() == 1 {
-                    out[0]
-                } else {
-                    let empty = self.l.poison(self.l.vector(words.count, words.ty));
-                    out.iter().enumerate().fold(empty, |vector, (k, w)| self.l.insert(vector, *w, k))
-                };
-                self.l.store(v, address, bytes);
+                self.write_words(address, words, &out, None, "");
             }
         };
         match guard {
@@ -100,15 +86,7 @@ impl<'c> Lower<'c, '_> {
                 let rows = self.row_address(memory, thread, i);
                 self.load_matrices(rows, i.add, words.count as usize, transposed)
             } else {
-                let address = self.instruction_address(memory, thread, i);
-                let bytes = count * u64::from(storage_bits(element) / 8);
-                let t = if words.count == 1 { words.ty } else { self.l.vector(words.count, words.ty) };
-                let v = self.l.load(t, address, bytes);
-                if words.count == 1 {
-                    vec![v]
-                } else {
-                    (0..words.count).map(|k| self.l.extract(v, words.ty, k as usize)).collect()
-                }
+                self.read_words(self.instruction_address(memory, thread, i), words, None, &[], "")
             };
             for (&r, e) in i.registers.iter().zip(self.unpack_words(element, words, &loaded, count)) {
                 registers[r as usize] = Some(e);
@@ -140,23 +118,20 @@ impl<'c> Lower<'c, '_> {
     pub(super) fn load_matrices(&self, rows: Val<'c>, add: u64, count: usize, transposed: bool) -> Vec<Val<'c>> {
         let l = &self.l;
         let trans = if transposed { ".trans" } else { "" };
-        let list: Vec<String> = (0..count).map(|i| format!("${i}")).collect();
         let add = if add == 0 { String::new() } else { format!("+{add}") };
-        let text =
-            format!("ldmatrix.sync.aligned.m8n8.x{count}{trans}.shared.b16 {{{}}}, [${count}{add}];", list.join(", "));
-        let mut constraints = vec!["=r"; count];
-        constraints.push("r");
-        l.asm_values(&text, &constraints.join(","), (l.i32, count), &[rows])
+        let mut operands = Operands::results(count, "r");
+        let (at, list) = (operands.input("r", rows), braced(0, count));
+        let text = format!("ldmatrix.sync.aligned.m8n8.x{count}{trans}.shared.b16 {list}, [{at}{add}];");
+        operands.emit_values(l, &text, l.i32)
     }
 
     pub(super) fn store_matrices(&self, address: Val<'c>, words: &[Val<'c>], transposed: bool) {
         let trans = if transposed { ".trans" } else { "" };
-        let list: Vec<String> = (1..=words.len()).map(|i| format!("${i}")).collect();
-        let text =
-            format!("stmatrix.sync.aligned.m8n8.x{}{trans}.shared.b16 [$0], {{{}}};", words.len(), list.join(", "));
-        let constraints = vec!["r"; words.len() + 1].join(",");
-        let args: Vec<Val<'c>> = [address].into_iter().chain(words.iter().copied()).collect();
-        self.l.asm(&text, &constraints, &args);
+        let mut operands = Operands::default();
+        let at = operands.input("r", address);
+        operands.inputs("r", words);
+        let (count, list) = (words.len(), braced(1, words.len()));
+        operands.emit(&self.l, &format!("stmatrix.sync.aligned.m8n8.x{count}{trans}.shared.b16 [{at}], {list};"));
     }
 
     /// `memory + ((thread ^ xor) + add)`.

@@ -26,15 +26,17 @@
 
 use super::{Lower, llvm::Cmp, rings::Filled, tma::LARGEST};
 use crate::{
-    analysis::{access::View, tensor_maps},
+    analysis::{
+        access::View,
+        tensor_map_ops::{is_copied_over, maps_of_function},
+        tensor_maps,
+    },
     dialect::{
         layouts::storage_bits,
         llvm_types::GLOBAL,
-        nv_tileaa::FuncOp,
-        nv_tileas::{AllocTensorOp, AsyncTiledTmaLoadOp, MakeTiledTmaDescOp, MemDescType, TmaDescType},
+        nv_tileas::{MakeTiledTmaDescOp, TmaDescType},
         pass::{Failed, fail},
         rt::*,
-        shared_memory::memdesc_bytes,
     },
 };
 use melior::dialect::llvm;
@@ -77,39 +79,6 @@ struct Wanted<'c> {
     filled_before: Vec<Filled<'c>>,
 }
 
-/// Returns the function around an op.
-fn function_of(op: MakeTiledTmaDescOp<'_>) -> OpRef<'_> {
-    let mut function = op.op();
-    while let Some(outer) = parent_op(function).filter(|_| FuncOp::cast(function).is_none()) {
-        function = outer;
-    }
-    function
-}
-
-/// Whether TMA loads write to the memory of a map's scratch at other times.
-fn is_copied_over(op: MakeTiledTmaDescOp<'_>) -> bool {
-    let place = |storage: AllocTensorOp<'_>| {
-        let desc = MemDescType::cast(ty(storage.result()))?;
-        let start = storage.offset()?;
-        Some(start..start + memdesc_bytes(desc) as i64)
-    };
-    let own = defining_op(op.scratch()).and_then(AllocTensorOp::cast);
-    let Some((own, at)) = own.and_then(|own| Some((own, place(own)?))) else { return true };
-    let others = collect_ops(function_of(op), AllocTensorOp::cast);
-    others
-        .into_iter()
-        .filter(|other| op_key(other.op()) != op_key(own.op()) && is_copied_to(other.result()))
-        .any(|other| place(other).is_none_or(|other| other.start < at.end && at.start < other.end))
-}
-
-/// Whether a TMA load writes to the storage or a part of it.
-fn is_copied_to(storage: Val<'_>) -> bool {
-    uses(storage).into_iter().any(|(user, at)| match AsyncTiledTmaLoadOp::cast(user) {
-        Some(copy) => key(copy.dest()) == key(operand(user, at)),
-        None => results(user).any(|r| MemDescType::cast(ty(r)).is_some() && is_copied_to(r)),
-    })
-}
-
 impl<'c> Lower<'c, '_> {
     /// Creates the map of an op together with the maps of the ops directly after it.
     pub(super) fn make_tiled_tma_desc(&mut self, op: MakeTiledTmaDescOp<'c>) -> Result<(), Failed> {
@@ -124,7 +93,7 @@ impl<'c> Lower<'c, '_> {
             .collect();
         // Check the operands before creating branches.
         let wanted: Vec<Wanted<'c>> = together.into_iter().map(|op| self.wanted(op)).collect::<Result<_, _>>()?;
-        let borrowed = (self.borrowed_entry(), collect_ops(function_of(op), MakeTiledTmaDescOp::cast).len() as i64);
+        let borrowed = (self.borrowed_entry(), maps_of_function(op).len() as i64);
         let pointer = llvm::r#type::pointer(self.l.context(), GLOBAL);
         let l = &self.l;
         let first = l.icmp(Cmp::Eq, self.threads.warp, l.i32c(0));
@@ -151,8 +120,7 @@ impl<'c> Lower<'c, '_> {
         let map =
             tensor_maps::map_of(desc).ok_or_else(|| fail(op.op(), "a tensor map cannot have elements of this type"))?;
         let scratch = Scratch { address: self.shared_address(op.op(), op.scratch())?, reused: is_copied_over(op) };
-        let all = collect_ops(function_of(op), MakeTiledTmaDescOp::cast);
-        let number = all.iter().take_while(|x| op_key(x.op()) != op_key(op.op())).count() as i64;
+        let number = maps_of_function(op).iter().take_while(|x| op_key(x.op()) != op_key(op.op())).count() as i64;
         let filled_before = op.pipelines().zip(op.iterators()).map(|(p, at)| self.filled(op.op(), p, at));
         let filled_before = filled_before.collect::<Result<_, _>>()?;
         Ok(Wanted { op, fields: self.fields(op.op(), &view, map)?, scratch, number, filled_before })

@@ -364,11 +364,7 @@ impl<'c> Lower<'c, '_> {
     fn halves(&self, pairs: &[Val<'c>]) -> Vec<Val<'c>> {
         let l = &self.l;
         let pair = l.vector(2, l.f16);
-        let two = |v: &Val<'c>| {
-            let pair = l.cast("bitcast", *v, pair);
-            [l.extract(pair, l.f16, 0), l.extract(pair, l.f16, 1)]
-        };
-        pairs.iter().flat_map(two).collect()
+        pairs.iter().flat_map(|v| l.elements(l.cast("bitcast", *v, pair), l.f16, 2)).collect()
     }
 
     //===-- descriptors -----------------------------------------------------===//

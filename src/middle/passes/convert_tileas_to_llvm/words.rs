@@ -55,11 +55,9 @@ impl<'c> Lower<'c, '_> {
     /// Packs values of one 8-bit or 16-bit type into a full 32-bit word.
     pub(super) fn join_word(&self, values: &[Val<'c>]) -> Val<'c> {
         let l = &self.l;
-        self.common_word(values, l.i32).or_else(|| self.gathered_bytes(values)).unwrap_or_else(|| {
-            let empty = l.poison(l.vector(values.len() as u64, ty(values[0])));
-            let vector = values.iter().enumerate().fold(empty, |vector, (i, v)| l.insert(vector, *v, i));
-            l.cast("bitcast", vector, l.i32)
-        })
+        self.common_word(values, l.i32)
+            .or_else(|| self.gathered_bytes(values))
+            .unwrap_or_else(|| l.cast("bitcast", l.join(values), l.i32))
     }
 
     /// The inverse of [`Self::join_word`]: extracts `count` values of type `t`.
@@ -126,13 +124,10 @@ impl<'c> Lower<'c, '_> {
         let by_instruction = e4m3 && self.function.target.has(Feature::Fp8Convert);
         let symbol = lib::Function::WidenPair { from: format }.symbol();
         let l = &self.l;
-        let (bytes, halves) = (l.vector(2, l.i8), l.vector(2, l.f16));
+        let halves = l.vector(2, l.f16);
         let mut wide = Vec::with_capacity(values.len());
         for pair in values.chunks(2) {
-            let packed = self.neighbours(pair).unwrap_or_else(|| {
-                let both = l.insert(l.insert(l.poison(bytes), pair[0], 0), pair[1], 1);
-                l.cast("bitcast", both, l.i16)
-            });
+            let packed = self.neighbours(pair).unwrap_or_else(|| l.cast("bitcast", l.join(pair), l.i16));
             let word = if by_instruction {
                 let text = "cvt.rn.f16x2.e4m3x2 $0, $1;";
                 l.pure_asm(text, "=r,h", l.i32, &[packed])
@@ -224,8 +219,7 @@ impl<'c> Lower<'c, '_> {
         let l = &self.l;
         let mut rounded = Vec::with_capacity(values.len());
         for pair in values.chunks(2) {
-            let both = l.insert(l.insert(l.poison(l.vector(2, l.f32)), pair[0], 0), pair[1], 1);
-            let vector = l.cast("fptrunc", both, l.vector(2, element));
+            let vector = l.cast("fptrunc", l.join(pair), l.vector(2, element));
             let word = l.cast("bitcast", vector, l.i32);
             for i in 0..2 {
                 let element = l.extract(vector, element, i);
