@@ -580,6 +580,22 @@ def TileASSkipRescale : Pass<"tileas-skip-rescale", "::mlir::ModuleOp"> {
   let dependentDialects = ["arith", "nv_tileaa", "nv_tileas"];
 }
 
+def TileASChooseRegisterForms : Pass<"tileas-choose-register-forms", "::mlir::ModuleOp"> {
+  let summary = "choose the form in which threads hold and access values";
+  let description = [{
+    Sets attributes that `convert-tileas-to-llvm` follows. Loops and branches carry the values numbered in
+    `nv_tileas.words` and `nv_tileas.packed` as words of 32 bits: accumulators and left operands of dots, and loaded
+    bytes. Values numbered in `nv_tileas.pinned` of a loop or a wait for dots are copied to registers of their own, so
+    that LLVM does not copy accumulators in flight. In functions with more than 256 checked accesses of tiles, each is
+    `nv_tileas.checked_only`. Roundings for a branch are `nv_tileas.in_pairs`. Casts of eight or more registers to an
+    8-bit float are `nv_tileas.tested_once`.
+  }];
+  let statistics = [
+    Statistic<"numCarried", "num-carried", "values that loops and branches carry in words">
+  ];
+  let dependentDialects = ["arith", "nv_tileaa", "nv_tileas", "scf"];
+}
+
 def ConvertTileASToLLVM : Pass<"convert-tileas-to-llvm", "::mlir::ModuleOp"> {
   let summary = "convert nv_tileas to the LLVM dialect, one thread's program";
   let description = [{

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-use tile_rtlib::{Function, Type};
+use tile_rtlib::{Function, Runtime, Type};
 
 const SOURCES: &str = "../../src/codegen/rtlib/c";
 
@@ -48,10 +48,21 @@ fn main() {
     }
     text.push_str("}\n\n");
     table.push_str("        _ => return None,\n    })\n}\n");
+    let mut runtime = String::from("unsafe extern \"C\" {\n");
+    for function in Runtime::ALL {
+        let (parameters, result) = function.signature();
+        let parameters: Vec<String> =
+            parameters.into_iter().enumerate().map(|(i, ty)| format!("x{i}: {}", rust(ty))).collect();
+        let result = result.map(|ty| format!(" -> {}", rust(ty))).unwrap_or_default();
+        let _ = writeln!(runtime, "    pub fn {}({}){result};", function.symbol(), parameters.join(", "));
+    }
+    runtime.push_str("}\n");
     let out = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
-    if let Err(error) = fs::write(out.join("ffi.rs"), text + &table) {
-        eprintln!("error: cannot write ffi.rs: {error}");
-        std::process::exit(1);
+    for (name, text) in [("ffi.rs", text + &table), ("runtime.rs", runtime)] {
+        if let Err(error) = fs::write(out.join(name), text) {
+            eprintln!("error: cannot write {name}: {error}");
+            std::process::exit(1);
+        }
     }
 }
 

@@ -61,7 +61,8 @@ fn neutral(module: &str) -> String {
         } else if line.starts_with("attributes #") {
             // All attributes in quotes are target settings or code generation options of this compilation.
             let words: Vec<&str> = line.split(' ').filter(|w| !w.starts_with('"') && *w != "convergent").collect();
-            text.push_str(&words.join(" "));
+            // A group must not be empty. No code for a GPU unwinds.
+            text.push_str(&words.join(" ").replace("{ }", "{ nounwind }"));
         } else {
             text.push_str(line);
         }

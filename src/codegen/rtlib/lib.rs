@@ -1,5 +1,6 @@
-//! The device library: mathematical functions and number-format conversions for which NVPTX lacks instructions. It is
-//! embedded in this crate as LLVM bitcode, so no CUDA toolkit is needed.
+//! The device library: mathematical functions and number-format conversions for which NVPTX lacks instructions, and
+//! the run-time functions of kernels ([`Runtime`]). It is embedded in this crate as LLVM bitcode, so no CUDA toolkit is
+//! needed.
 //!
 //! # Linking it into a kernel
 //!
@@ -35,10 +36,12 @@
 //! * If the target has an instruction for the conversion, prefer the instruction.
 
 mod registry;
+mod runtime;
 
 pub use registry::{
     Arithmetic, Direction, Float, Format, Function, Half, Math, Mode, Number, Overflow, Signature, Type, Wide,
 };
+pub use runtime::{MapAnswer, Runtime, maps};
 
 /// The prefix of all symbols of the library.
 pub const PREFIX: &str = "__tileir_";

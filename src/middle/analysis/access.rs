@@ -55,6 +55,23 @@ impl<'c> View<'c> {
         let ty = TiledViewType::cast(ty(v))?;
         Some(View { ty, memref: StridedMemRefType::cast(ty.memref())?, make })
     }
+
+    /// Whether all elements inside the view are less than 2^32 bytes from its start along each dimension: according to
+    /// the requested width of address arithmetic, if any, and to the view's type otherwise.
+    pub fn has_narrow_offsets(&self, index_bits: Option<i64>) -> bool {
+        if let Some(bits) = index_bits {
+            return bits == 32;
+        }
+        let bytes = i64::from(storage_bits(self.memref.element_type()) / 8);
+        (0..self.memref.shape().len()).all(|d| match (self.extent(d), self.stride(d)) {
+            (Ok(extent), Ok(stride)) if stride >= 0 => (extent - 1)
+                .max(0)
+                .checked_mul(stride)
+                .and_then(|last| last.checked_mul(bytes))
+                .is_some_and(|last| last < 1 << 32),
+            _ => false,
+        })
+    }
     /// Returns the extent of dimension `d` of the memref: a constant, or the value that holds it.
     pub fn extent(&self, d: usize) -> Result<i64, Val<'c>> {
         dynamic(self.memref.shape(), d, self.make.dynamic_shape())

@@ -4,11 +4,11 @@ use super::access::View;
 use crate::dialect::{
     behaviour::is_pure,
     loops::loops_around,
-    nv_tileaa::MakeTiledViewOp,
-    nv_tileas::{AllocTensorOp, MakeTiledTmaDescOp, TmaDescType, TmaReadyOp},
+    nv_tileaa::{FuncOp, MakeTiledViewOp},
+    nv_tileas::{AllocTensorOp, AsyncTiledTmaLoadOp, MakeTiledTmaDescOp, MemDescType, TmaDescType, TmaReadyOp},
     pass::{Failed, fail},
     rt::*,
-    shared_memory::{ALIGNMENT, aligned_storage_type},
+    shared_memory::{ALIGNMENT, aligned_storage_type, memdesc_bytes},
     upstream::{Arith, Scf},
 };
 use melior::{
@@ -128,4 +128,42 @@ pub fn order_after<'c>(context: &'c Context, op: OpRef<'c>, descs: &[Val<'c>], (
             set_attr(map.op(), "operandSegmentSizes", Attribute::from_raw(sizes));
         }
     }
+}
+
+/// Returns the function around an op.
+fn function_of(op: MakeTiledTmaDescOp<'_>) -> OpRef<'_> {
+    let mut function = op.op();
+    while let Some(outer) = parent_op(function).filter(|_| FuncOp::cast(function).is_none()) {
+        function = outer;
+    }
+    function
+}
+
+/// Returns the maps that are created in the function of a map, in order.
+pub fn maps_of_function(op: MakeTiledTmaDescOp<'_>) -> Vec<MakeTiledTmaDescOp<'_>> {
+    collect_ops(function_of(op), MakeTiledTmaDescOp::cast)
+}
+
+/// Whether TMA loads write to the memory of a map's scratch at other times.
+pub fn is_copied_over(op: MakeTiledTmaDescOp<'_>) -> bool {
+    let place = |storage: AllocTensorOp<'_>| {
+        let desc = MemDescType::cast(ty(storage.result()))?;
+        let start = storage.offset()?;
+        Some(start..start + memdesc_bytes(desc) as i64)
+    };
+    let own = defining_op(op.scratch()).and_then(AllocTensorOp::cast);
+    let Some((own, at)) = own.and_then(|own| Some((own, place(own)?))) else { return true };
+    let others = collect_ops(function_of(op), AllocTensorOp::cast);
+    others
+        .into_iter()
+        .filter(|other| op_key(other.op()) != op_key(own.op()) && is_copied_to(other.result()))
+        .any(|other| place(other).is_none_or(|other| other.start < at.end && at.start < other.end))
+}
+
+/// Whether a TMA load writes to the storage or a part of it.
+fn is_copied_to(storage: Val<'_>) -> bool {
+    uses(storage).into_iter().any(|(user, at)| match AsyncTiledTmaLoadOp::cast(user) {
+        Some(copy) => key(copy.dest()) == key(operand(user, at)),
+        None => results(user).any(|r| MemDescType::cast(ty(r)).is_some() && is_copied_to(r)),
+    })
 }

@@ -1,6 +1,10 @@
 //! Attributes of constants: scalars and dense elements, without raw handles.
 
-use super::{rt::*, types::is_tensor};
+use super::{
+    nv_tileaa::Padding,
+    rt::*,
+    types::{is_e2m1, is_e4m3, is_e5m2, is_e8m0, is_tensor, is_tf32},
+};
 use melior::ir::{Attribute, AttributeLike, Type, TypeLike};
 use mlir_sys::*;
 
@@ -71,4 +75,71 @@ pub fn reshaped<'c>(a: Attribute<'c>, t: Type<'c>) -> Attribute<'c> {
 pub fn symbol<'c>(a: Attribute<'c>) -> Option<&'c str> {
     // SAFETY: `a` is alive, and its kind is checked before its name is read.
     unsafe { mlirAttributeIsAFlatSymbolRef(a.to_raw()).then(|| raw_to_str(mlirFlatSymbolRefAttrGetValue(a.to_raw()))) }
+}
+
+/// Returns the elements of a dense attribute as bits, in the in-memory form of
+/// [`storage_bits`](super::layouts::storage_bits); a splat gives one. `None` for other attributes.
+pub fn element_bits(value: Attribute<'_>) -> Option<Vec<u64>> {
+    // SAFETY: the attribute is alive and checked to be dense elements of numbers; the raw data of `n` elements, or of
+    // one for a splat, has `bytes` bytes per element, except for i1.
+    unsafe {
+        let raw = value.to_raw();
+        if !mlirAttributeIsADenseElements(raw) {
+            return None;
+        }
+        let splat = mlirDenseElementsAttrIsSplat(raw);
+        let element = Type::from_raw(mlirShapedTypeGetElementType(mlirAttributeGetType(raw)));
+        let n = if splat { 1 } else { mlirElementsAttrGetNumElements(raw) as usize };
+        let width = if mlirTypeIsAInteger(element.to_raw()) {
+            mlirIntegerTypeGetWidth(element.to_raw())
+        } else {
+            mlirFloatTypeGetWidth(element.to_raw())
+        };
+        if width == 1 {
+            let bit = |i| {
+                if splat {
+                    mlirDenseElementsAttrGetBoolSplatValue(raw) != 0
+                } else {
+                    mlirDenseElementsAttrGetBoolValue(raw, i as isize)
+                }
+            };
+            return Some((0..n).map(|i| u64::from(bit(i))).collect());
+        }
+        let bytes = width.div_ceil(8) as usize;
+        let data = std::slice::from_raw_parts(mlirDenseElementsAttrGetRawData(raw) as *const u8, n * bytes);
+        // In memory, tf32 is an f32 with zero low bits.
+        let shift = if mlirTypeIsATF32(element.to_raw()) { 32 - width } else { 0 };
+        let whole = |c: &[u8]| c.iter().rev().fold(0u64, |v, b| v << 8 | u64::from(*b)) << shift;
+        Some(data.chunks(bytes).map(whole).collect())
+    }
+}
+
+/// Returns the bits of a typed scalar attribute.
+pub fn scalar_bits(value: Attribute<'_>) -> Option<u64> {
+    let t = attr_type(value);
+    element_bits(dense(super::layouts::tensor_type(&[1], t, None), value))?.first().copied()
+}
+
+/// Returns the bits of a special value in a format that LLVM does not know. The language does not define padding that
+/// a format cannot represent. This function then substitutes: NaN for infinities in a format without infinities; the
+/// largest value for infinities and zero for NaN in a format without NaN; zero for negative values in an unsigned
+/// format.
+pub fn padding_bits(element: Type<'_>, padding: Padding) -> Option<i64> {
+    let [zero, negative_zero, nan, infinity, negative_infinity] = match element {
+        t if is_e4m3(t) => [0, 0x80, 0x7f, 0x7f, 0xff],
+        t if is_e5m2(t) => [0, 0x80, 0x7e, 0x7c, 0xfc],
+        t if is_e8m0(t) => [0, 0, 0xff, 0xff, 0],
+        t if is_e2m1(t) => [0, 0x8, 0, 0x7, 0xf],
+        t if is_tf32(t) => [0, 0x8000_0000, 0x7fc0_0000, 0x7f80_0000, 0xff80_0000],
+        // Integers do not have special values.
+        _ => return None,
+    };
+    Some(match padding {
+        Padding::Zero => zero,
+        Padding::NegZero => negative_zero,
+        Padding::Nan => nan,
+        Padding::PosInf => infinity,
+        Padding::NegInf => negative_infinity,
+        Padding::Ones => return None,
+    })
 }

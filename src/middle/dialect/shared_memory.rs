@@ -17,7 +17,8 @@ use super::{
     rt::*,
 };
 use melior::ir::Type;
-use tile_layout::{AccessMode, Layout, SharedAccess, SharedLayout, SharedOptions, plan_shared};
+use tile_layout::{AccessMode, Direction, Layout, SharedAccess, SharedLayout, SharedOptions, plan_shared};
+use tile_targets::{Feature, Target};
 
 /// Limit, in bytes, of the shared memory of one conversion, so that others fit as well.
 pub const SCRATCH_BYTES: u64 = 32 << 10;
@@ -50,6 +51,19 @@ pub fn shared_layout(desc: MemDescType<'_>) -> Option<SharedLayout> {
     let bases: Vec<u64> = layout.offsets().iter().map(|&b| b as u64).collect();
     let bits = bases.len() as u32;
     SharedLayout::new(bases, bits).ok()
+}
+
+/// Plans the accesses of a tensor in shared memory by `target`; `None` if the storage has no valid layout.
+pub fn access_plan(
+    layout: &Layout,
+    desc: MemDescType<'_>,
+    direction: Direction,
+    target: &Target,
+) -> Option<tile_layout::Result<SharedAccess>> {
+    // Every target has `ldmatrix`.
+    let matrix = direction == Direction::Load || target.has(Feature::Stmatrix);
+    let bits = storage_bits(desc.element_type());
+    Some(SharedAccess::new(layout, &shared_layout(desc)?, bits, direction, matrix))
 }
 
 /// Returns the same storage with `stages` stages.

@@ -18,6 +18,7 @@ pub mod tileas_assign_dot_layouts;
 pub mod tileas_assign_load_store_layouts;
 pub mod tileas_check_register_budget;
 pub mod tileas_check_synchronization;
+pub mod tileas_choose_register_forms;
 pub mod tileas_clamp_indices;
 pub mod tileas_delay_loads;
 pub mod tileas_generate_schedule_constraints;
@@ -112,6 +113,7 @@ pub(crate) fn register_own() {
     register::<tileas_unspecialized_pipeline::UnspecializedPipeline>();
     register::<tileas_clamp_indices::ClampIndices>();
     register::<tileas_keep_addresses_in_loops::KeepAddressesInLoops>();
+    register::<tileas_choose_register_forms::ChooseRegisterForms>();
     register::<tileas_skip_rescale::SkipRescale>();
     register::<convert_target_to_nvvm::ConvertTarget>();
     register::<convert_tileas_to_nvgpu::ConvertTileASToNVGPU>();

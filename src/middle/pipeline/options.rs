@@ -536,6 +536,7 @@ impl Options {
         if specialized {
             add("tileas-skip-rescale", &[]);
         }
+        add("tileas-choose-register-forms", &[]);
         self.lead_to_snapshot(list, Stage::TileAs, 2, Snapshot::TileAs);
     }
 

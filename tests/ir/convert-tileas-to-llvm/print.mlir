@@ -52,7 +52,7 @@ gpu.module @kernels {
   // CHECK: nv_tileas.barrier
   // CHECK: llvm.br ^[[ELEMENT:.*]](
   // CHECK: ^[[ELEMENT]](
-  // CHECK: llvm.call @vprintf(
+  // CHECK: llvm.call @__tileir_print_element(
   // CHECK: llvm.cond_br %{{.*}}, ^[[ELEMENT]](
   // CHECK: llvm.cond_br %{{.*}}, ^[[PART]](
   // CHECK: nv_tileas.barrier
@@ -75,8 +75,7 @@ gpu.module @kernels {
   }
   // Every thread reports its elements, then all threads decide together.
   // CHECK-LABEL: llvm.func @assert_tile(
-  // CHECK: "llvm.intr.cttz"(%{{.*}}) <{is_zero_poison = true}> : (i32) -> i32
-  // CHECK: llvm.call @vprintf(
+  // CHECK: llvm.call @__tileir_print_failures(
   // CHECK: %[[ANY:.*]] = llvm.call_intrinsic "llvm.nvvm.barrier0.or"(%{{.*}}) : (i32) -> i32
   // CHECK: llvm.icmp "ne" %[[ANY]],
   // CHECK: llvm.call @__assertfail(

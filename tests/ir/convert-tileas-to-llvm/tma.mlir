@@ -19,13 +19,14 @@ gpu.module @kernels {
   // CHECK: %[[EMPTY:.*]] = llvm.or %{{.*}}, %{{.*}} : i1
   // CHECK: %[[BASE:.*]] = llvm.select %[[EMPTY]], %{{.*}}, %{{.*}} : i1, i64
   // CHECK: llvm.select %[[EMPTY]], %{{.*}}, %[[COLS:.*]] : i1, i32
-  // Each lane compares one slot of the table with all words of the key at once.
+  // Each lane glances at one slot of the table.
   // CHECK: %[[TABLE:.*]] = llvm.mlir.addressof @__tileir_tensor_maps
-  // CHECK: llvm.inline_asm has_side_effects "{{.*}}ld.acquire.gpu.global.b32 s, [a+128];{{.*}}@p ld.global.v2.b64 {k0, k1}, [a+144]; @p ld.global.v2.b64 {k2, k3}, [a+160]; @p setp{{.*}}", "=&r,l,r,l,l,l,l,~{memory}" %[[TABLE]], %{{.*}}, %[[BASE]]
+  // CHECK: %[[ADDRESS:.*]] = llvm.ptrtoint %[[TABLE]]
+  // CHECK: llvm.call @__tileir_map_glance(%[[ADDRESS]], %[[LANE:[^,]*]], %{{[^,]*}}, %[[BASE]], %[[STATIC:[^,]*]], %[[EXTENTS:[^,]*]], %[[STRIDE:[^,]*]], %[[ZERO:[^,]*]], %[[ZERO]], %[[ZERO]], %[[ZERO]], %[[ZERO]], %[[ZERO]])
   // CHECK: "redux.sync.max.s32 $0, $1, $2;"
   // CHECK: llvm.call_intrinsic "llvm.nvvm.shfl.sync.idx.i32"
   // If the map is not found, one lane searches for a free slot, and waits if another block is creating the map.
-  // CHECK: llvm.inline_asm has_side_effects "{{.*}}ld.acquire.gpu.global.b32 s, [a+128];{{.*}}atom.relaxed.gpu.global.cas.b32 s, [a+128], 0, 1;{{.*}}", "=&r,l,r,l,l,l,l,~{memory}" %[[TABLE]], %{{.*}}, %[[BASE]]
+  // CHECK: llvm.call @__tileir_map_claim(%{{.*}}, %{{.*}}, %[[BASE]], %[[STATIC]], %[[EXTENTS]], %[[STRIDE]],
   // CHECK: llvm.call_intrinsic "llvm.nvvm.shfl.sync.idx.i32"
   // The map is created in shared memory.
   // CHECK: "tensormap.replace.tile.global_address.shared::cta.b1024.b64 [$0], $1;", "r,l,~{memory}" %[[SCRATCH:.*]], %[[BASE]]
@@ -40,7 +41,7 @@ gpu.module @kernels {
   // CHECK: "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [$0], [$1], 128;"
   // No copy still uses the memory in which the map was created.
   // CHECK-NOT: fence.proxy.async
-  // CHECK: "st.release.gpu.global.b32 [$0+128], 2;"
+  // CHECK: llvm.call @__tileir_map_publish(%{{.*}}, %{{.*}}, %{{.*}}, %[[BASE]], %[[STATIC]], %[[EXTENTS]], %[[STRIDE]],
   // CHECK: "fence.proxy.tensormap::generic.acquire.gpu [$0], 128;"
   // Coordinates are clamped to just after the end of every view, and the two boxes are 64 columns apart.
   // CHECK: %[[J:.*]] = llvm.intr.umin(%{{.*}}, %[[MAX:.*]]) : (i64, i64) -> i64
@@ -58,8 +59,8 @@ gpu.module @kernels {
   // CHECK: "cp.async.bulk.tensor.2d.{{.*}} %[[NEXT]], %[[MAP]], %[[BAR]], %[[C1]], %[[R0]]
   // Borrowed maps are returned when all copies are done.
   // CHECK: nv_tileas.barrier
-  // CHECK: llvm.load %[[BORROWED]]
-  // CHECK: "st.release.gpu.global.b32 [$0], 0;"
+  // CHECK: %[[ENTRY:.*]] = llvm.load %[[BORROWED]]
+  // CHECK: llvm.call @__tileir_maps_return(%[[ENTRY]])
   nv_tileaa.func @copy(%p: !nv_tileaa.ptr<bf16>, %n: i32, %i: i32, %j: i64) attributes {numWarps = 1 : i64} {
     %m = nv_tileaa.make_memref %p, shape = [%n, %i : i32, i32], strides = [%n : i32] : <bf16> -> <?x?xbf16, strides = [?, 1]>
     %v = nv_tileaa.make_tiled_view %m : <?x?xbf16, strides = [?, 1]> -> <tile = [8, 128], memref<?x?xbf16, strides = [?, 1]>, padding = zero>
@@ -104,8 +105,8 @@ gpu.module @kernels {
   // CHECK-LABEL: llvm.func @two_maps(
   // CHECK: redux.sync
   // CHECK-NOT: redux.sync
-  // CHECK: atom.relaxed.gpu.global.cas
-  // CHECK: atom.relaxed.gpu.global.cas
+  // CHECK: llvm.call @__tileir_map_claim(
+  // CHECK: llvm.call @__tileir_map_claim(
   // CHECK-NOT: redux.sync
   // CHECK: "fence.proxy.tensormap::generic.acquire.gpu [$0], 128;"
   // CHECK: "fence.proxy.tensormap::generic.acquire.gpu [$0], 128;"
@@ -135,13 +136,13 @@ gpu.module @kernels {
   // A borrowed map that is created in a loop is overwritten when the previous copies are done. Stages before the
   // iterator's are waited for in its own round, and the others in the round before. Only borrowed maps wait.
   // CHECK-LABEL: llvm.func @again(
-  // CHECK: atom.relaxed.gpu.global.cas
+  // CHECK: llvm.call @__tileir_map_claim(
   // CHECK: %[[BEFORE:.*]] = llvm.xor %[[NOW:.*]], %{{.*}} : i32
   // CHECK: %[[ROUND:.*]] = llvm.select %{{.*}}, %[[NOW]], %[[BEFORE]] : i1, i32
   // CHECK-NEXT: mbarrier.try_wait.parity{{.*}} %{{.*}}, %[[ROUND]] :
   // CHECK: %[[ROUND:.*]] = llvm.select %{{.*}}, %[[NOW]], %[[BEFORE]] : i1, i32
   // CHECK: mbarrier.try_wait.parity{{.*}} %{{.*}}, %[[ROUND]] :
-  // CHECK: atom.acquire.gpu.global.cas
+  // CHECK: llvm.call @__tileir_maps_borrow(
   // CHECK-NOT: mbarrier.try_wait
   // CHECK: tensormap.replace
   nv_tileaa.func @again(%p: !nv_tileaa.ptr<bf16>, %n: i32, %i: i32) attributes {numWarps = 1 : i64} {

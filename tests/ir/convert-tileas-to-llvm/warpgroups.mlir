@@ -1,4 +1,4 @@
-// RUN: tileiras-opt %s --pass-pipeline='builtin.module(convert-tileas-to-llvm{compute-capability=sm_90})' | FileCheck %s
+// RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileas-choose-register-forms,convert-tileas-to-llvm{compute-capability=sm_90})' | FileCheck %s
 // A dot of warpgroups is one group of instructions between a fence and a commit. The accumulator registers are tied
 // to the operands of each instruction.
 

@@ -13,7 +13,7 @@ module {}
 // NONE-TIER-NEXT: builtin.module(
 // NONE-TIER: )
 
-// NONE-FINISH: Pass Manager with 29 passes:
+// NONE-FINISH: Pass Manager with 30 passes:
 // NONE-FINISH-NEXT: builtin.module(
 // NONE-FINISH-NEXT: convert-cudatile-to-tileaa{approx=false ftz=false strict-types=},
 // NONE-FINISH-NEXT: tileir-insert-debug-scope{emission-kind=None},
@@ -31,6 +31,7 @@ module {}
 // NONE-FINISH-NEXT: tileas-materialize-register-loops,
 // NONE-FINISH-NEXT: tileas-clamp-indices,
 // NONE-FINISH-NEXT: tileas-keep-addresses-in-loops,
+// NONE-FINISH-NEXT: tileas-choose-register-forms,
 // NONE-FINISH-NEXT: tileir-emit-host-wrapper{dump-host= host-triple=},
 // NONE-FINISH-NEXT: convert-tileas-to-llvm{compute-capability=sm_90 index-bitwidth=0},
 // NONE-FINISH-NEXT: tileir-sink-shared-loads,
@@ -50,7 +51,7 @@ module {}
 // UNSPECIALIZE-TIER-NEXT: builtin.module(
 // UNSPECIALIZE-TIER: )
 
-// UNSPECIALIZE-FINISH: Pass Manager with 29 passes:
+// UNSPECIALIZE-FINISH: Pass Manager with 30 passes:
 // UNSPECIALIZE-FINISH-NEXT: builtin.module(
 // UNSPECIALIZE-FINISH-NEXT: convert-cudatile-to-tileaa{approx=false ftz=false strict-types=},
 // UNSPECIALIZE-FINISH-NEXT: tileir-insert-debug-scope{emission-kind=None},
@@ -68,6 +69,7 @@ module {}
 // UNSPECIALIZE-FINISH-NEXT: tileas-materialize-register-loops,
 // UNSPECIALIZE-FINISH-NEXT: tileas-clamp-indices,
 // UNSPECIALIZE-FINISH-NEXT: tileas-keep-addresses-in-loops,
+// UNSPECIALIZE-FINISH-NEXT: tileas-choose-register-forms,
 // UNSPECIALIZE-FINISH-NEXT: tileir-emit-host-wrapper{dump-host= host-triple=},
 // UNSPECIALIZE-FINISH-NEXT: convert-tileas-to-llvm{compute-capability=sm_90 index-bitwidth=0},
 // UNSPECIALIZE-FINISH-NEXT: tileir-sink-shared-loads,
@@ -87,7 +89,7 @@ module {}
 // AGENTS-TIER-NEXT: builtin.module(
 // AGENTS-TIER: )
 
-// AGENTS-FINISH: Pass Manager with 29 passes:
+// AGENTS-FINISH: Pass Manager with 30 passes:
 // AGENTS-FINISH-NEXT: builtin.module(
 // AGENTS-FINISH-NEXT: convert-cudatile-to-tileaa{approx=false ftz=false strict-types=},
 // AGENTS-FINISH-NEXT: tileir-insert-debug-scope{emission-kind=None},
@@ -105,6 +107,7 @@ module {}
 // AGENTS-FINISH-NEXT: tileas-materialize-register-loops,
 // AGENTS-FINISH-NEXT: tileas-clamp-indices,
 // AGENTS-FINISH-NEXT: tileas-keep-addresses-in-loops,
+// AGENTS-FINISH-NEXT: tileas-choose-register-forms,
 // AGENTS-FINISH-NEXT: tileir-emit-host-wrapper{dump-host= host-triple=},
 // AGENTS-FINISH-NEXT: convert-tileas-to-llvm{compute-capability=sm_90 index-bitwidth=0},
 // AGENTS-FINISH-NEXT: tileir-sink-shared-loads,

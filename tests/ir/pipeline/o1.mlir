@@ -17,7 +17,7 @@ module {}
 // NONE-TIER-NEXT: cse
 // NONE-TIER-NEXT: )
 
-// NONE-FINISH: Pass Manager with 27 passes:
+// NONE-FINISH: Pass Manager with 28 passes:
 // NONE-FINISH-NEXT: builtin.module(
 // NONE-FINISH-NEXT: convert-tileaa-to-tileas{compute-capability=sm_90 num-warps=0},
 // NONE-FINISH-NEXT: tileas-slicing,
@@ -33,6 +33,7 @@ module {}
 // NONE-FINISH-NEXT: tileas-materialize-register-loops,
 // NONE-FINISH-NEXT: tileas-clamp-indices,
 // NONE-FINISH-NEXT: tileas-keep-addresses-in-loops,
+// NONE-FINISH-NEXT: tileas-choose-register-forms,
 // NONE-FINISH-NEXT: tileir-emit-host-wrapper{dump-host= host-triple=},
 // NONE-FINISH-NEXT: convert-tileas-to-llvm{compute-capability=sm_90 index-bitwidth=0},
 // NONE-FINISH-NEXT: tileir-sink-shared-loads,
@@ -56,7 +57,7 @@ module {}
 // UNSPECIALIZE-TIER-NEXT: cse
 // UNSPECIALIZE-TIER-NEXT: )
 
-// UNSPECIALIZE-FINISH: Pass Manager with 27 passes:
+// UNSPECIALIZE-FINISH: Pass Manager with 28 passes:
 // UNSPECIALIZE-FINISH-NEXT: builtin.module(
 // UNSPECIALIZE-FINISH-NEXT: convert-tileaa-to-tileas{compute-capability=sm_90 num-warps=0},
 // UNSPECIALIZE-FINISH-NEXT: tileas-slicing,
@@ -72,6 +73,7 @@ module {}
 // UNSPECIALIZE-FINISH-NEXT: tileas-materialize-register-loops,
 // UNSPECIALIZE-FINISH-NEXT: tileas-clamp-indices,
 // UNSPECIALIZE-FINISH-NEXT: tileas-keep-addresses-in-loops,
+// UNSPECIALIZE-FINISH-NEXT: tileas-choose-register-forms,
 // UNSPECIALIZE-FINISH-NEXT: tileir-emit-host-wrapper{dump-host= host-triple=},
 // UNSPECIALIZE-FINISH-NEXT: convert-tileas-to-llvm{compute-capability=sm_90 index-bitwidth=0},
 // UNSPECIALIZE-FINISH-NEXT: tileir-sink-shared-loads,
@@ -95,7 +97,7 @@ module {}
 // AGENTS-TIER-NEXT: cse
 // AGENTS-TIER-NEXT: )
 
-// AGENTS-FINISH: Pass Manager with 27 passes:
+// AGENTS-FINISH: Pass Manager with 28 passes:
 // AGENTS-FINISH-NEXT: builtin.module(
 // AGENTS-FINISH-NEXT: convert-tileaa-to-tileas{compute-capability=sm_90 num-warps=0},
 // AGENTS-FINISH-NEXT: tileas-slicing,
@@ -111,6 +113,7 @@ module {}
 // AGENTS-FINISH-NEXT: tileas-materialize-register-loops,
 // AGENTS-FINISH-NEXT: tileas-clamp-indices,
 // AGENTS-FINISH-NEXT: tileas-keep-addresses-in-loops,
+// AGENTS-FINISH-NEXT: tileas-choose-register-forms,
 // AGENTS-FINISH-NEXT: tileir-emit-host-wrapper{dump-host= host-triple=},
 // AGENTS-FINISH-NEXT: convert-tileas-to-llvm{compute-capability=sm_90 index-bitwidth=0},
 // AGENTS-FINISH-NEXT: tileir-sink-shared-loads,

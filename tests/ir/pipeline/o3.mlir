@@ -9,7 +9,7 @@
 // The listings are renewed by: cargo xtask bless pipelines
 module {}
 
-// NONE-TIER: Pass Manager with 36 passes:
+// NONE-TIER: Pass Manager with 37 passes:
 // NONE-TIER-NEXT: builtin.module(
 // NONE-TIER-NEXT: convert-cudatile-to-tileaa{approx=false ftz=false strict-types=},
 // NONE-TIER-NEXT: tileir-insert-debug-scope{emission-kind=None},
@@ -29,6 +29,7 @@ module {}
 // NONE-TIER-NEXT: tileas-materialize-register-loops,
 // NONE-TIER-NEXT: tileas-clamp-indices,
 // NONE-TIER-NEXT: tileas-keep-addresses-in-loops,
+// NONE-TIER-NEXT: tileas-choose-register-forms,
 // NONE-TIER-NEXT: tileir-emit-host-wrapper{dump-host= host-triple=},
 // NONE-TIER-NEXT: convert-tileas-to-llvm{compute-capability=sm_90 index-bitwidth=0},
 // NONE-TIER-NEXT: tileir-sink-shared-loads,
@@ -53,7 +54,7 @@ module {}
 // NONE-FINISH-NEXT: builtin.module(
 // NONE-FINISH: )
 
-// UNSPECIALIZE-TIER: Pass Manager with 38 passes:
+// UNSPECIALIZE-TIER: Pass Manager with 39 passes:
 // UNSPECIALIZE-TIER-NEXT: builtin.module(
 // UNSPECIALIZE-TIER-NEXT: convert-cudatile-to-tileaa{approx=false ftz=false strict-types=},
 // UNSPECIALIZE-TIER-NEXT: tileir-insert-debug-scope{emission-kind=None},
@@ -75,6 +76,7 @@ module {}
 // UNSPECIALIZE-TIER-NEXT: tileas-materialize-register-loops,
 // UNSPECIALIZE-TIER-NEXT: tileas-clamp-indices,
 // UNSPECIALIZE-TIER-NEXT: tileas-keep-addresses-in-loops,
+// UNSPECIALIZE-TIER-NEXT: tileas-choose-register-forms,
 // UNSPECIALIZE-TIER-NEXT: tileir-emit-host-wrapper{dump-host= host-triple=},
 // UNSPECIALIZE-TIER-NEXT: convert-tileas-to-llvm{compute-capability=sm_90 index-bitwidth=0},
 // UNSPECIALIZE-TIER-NEXT: tileir-sink-shared-loads,
@@ -99,7 +101,7 @@ module {}
 // UNSPECIALIZE-FINISH-NEXT: builtin.module(
 // UNSPECIALIZE-FINISH: )
 
-// AGENTS-TIER: Pass Manager with 51 passes:
+// AGENTS-TIER: Pass Manager with 52 passes:
 // AGENTS-TIER-NEXT: builtin.module(
 // AGENTS-TIER-NEXT: convert-cudatile-to-tileaa{approx=false ftz=false strict-types=},
 // AGENTS-TIER-NEXT: tileir-insert-debug-scope{emission-kind=None},
@@ -134,6 +136,7 @@ module {}
 // AGENTS-TIER-NEXT: tileas-clamp-indices,
 // AGENTS-TIER-NEXT: tileas-keep-addresses-in-loops,
 // AGENTS-TIER-NEXT: tileas-skip-rescale,
+// AGENTS-TIER-NEXT: tileas-choose-register-forms,
 // AGENTS-TIER-NEXT: tileir-emit-host-wrapper{dump-host= host-triple=},
 // AGENTS-TIER-NEXT: convert-tileas-to-llvm{compute-capability=sm_90 index-bitwidth=0},
 // AGENTS-TIER-NEXT: tileir-sink-shared-loads,

@@ -3,6 +3,7 @@
 pub mod arguments;
 pub mod formats;
 pub mod oracle;
+pub mod runtime;
 
 use tile_rtlib::Function;
 

@@ -14,7 +14,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use tile_rtlib::{Function, PREFIX, Type, bitcode};
+use tile_rtlib::{Function, PREFIX, Runtime, Type, bitcode};
 
 const TARGETS: [(&str, &str); 5] =
     [("sm_80", "+ptx70"), ("sm_89", "+ptx78"), ("sm_90", "+ptx80"), ("sm_100", "+ptx86"), ("sm_120", "+ptx87")];
@@ -51,6 +51,26 @@ fn library(directory: &Path, layout: Option<&str>) -> PathBuf {
     path
 }
 
+/// A function, its parameters and its result.
+struct Entry {
+    symbol: String,
+    parameters: Vec<Type>,
+    result: Option<Type>,
+}
+
+/// All functions of the library.
+fn entries() -> Vec<Entry> {
+    let math = Function::all().into_iter().map(|f| {
+        let signature = f.signature();
+        Entry { symbol: f.symbol(), parameters: signature.parameters, result: Some(signature.result) }
+    });
+    let runtime = Runtime::ALL.into_iter().map(|f| {
+        let (parameters, result) = f.signature();
+        Entry { symbol: f.symbol(), parameters, result }
+    });
+    math.chain(runtime).collect()
+}
+
 /// One kernel for each function: arguments from an array of 64-bit slots, the result to another.
 fn kernels(layout: Option<&str>) -> String {
     let mut text = String::new();
@@ -58,22 +78,25 @@ fn kernels(layout: Option<&str>) -> String {
         let _ = writeln!(text, "target datalayout = \"{layout}\"");
     }
     text.push_str("target triple = \"nvptx64-nvidia-cuda\"\ndeclare i32 @llvm.nvvm.read.ptx.sreg.tid.x()\n");
-    for function in Function::all() {
-        let (symbol, signature) = (function.symbol(), function.signature());
-        let types: Vec<&str> = signature.parameters.iter().map(|ty| ty.llvm()).collect();
-        let result = signature.result.llvm();
+    for Entry { symbol, parameters, result } in entries() {
+        let types: Vec<&str> = parameters.iter().map(|ty| ty.llvm()).collect();
+        let (result, has_result) = (result.map_or("void", Type::llvm), result.is_some());
         let _ = writeln!(text, "declare {result} @{symbol}({})", types.join(", "));
         let _ = writeln!(text, "define ptx_kernel void @test{symbol}(ptr addrspace(1) %in, ptr addrspace(1) %out) {{");
         text.push_str("  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()\n");
         let mut arguments = Vec::new();
         for (index, ty) in types.iter().enumerate() {
-            let _ = writeln!(text, "  %p{index} = getelementptr [4 x i64], ptr addrspace(1) %in, i32 %t, i32 {index}");
+            let _ = writeln!(text, "  %p{index} = getelementptr [16 x i64], ptr addrspace(1) %in, i32 %t, i32 {index}");
             let _ = writeln!(text, "  %a{index} = load {ty}, ptr addrspace(1) %p{index}");
             arguments.push(format!("{ty} %a{index}"));
         }
-        let _ = writeln!(text, "  %r = call {result} @{symbol}({})", arguments.join(", "));
+        let to = if has_result { "%r = " } else { "" };
+        let _ = writeln!(text, "  {to}call {result} @{symbol}({})", arguments.join(", "));
         text.push_str("  %o = getelementptr i64, ptr addrspace(1) %out, i32 %t\n");
-        let _ = writeln!(text, "  store {result} %r, ptr addrspace(1) %o\n  ret void\n}}");
+        if has_result {
+            let _ = writeln!(text, "  store {result} %r, ptr addrspace(1) %o");
+        }
+        text.push_str("  ret void\n}\n");
     }
     text
 }
@@ -96,7 +119,7 @@ fn translate_with(
         (directory.join("kernels.ll"), directory.join("linked.bc"), directory.join("optimised.bc"));
     std::fs::write(&source, kernels(layout)).expect("the kernels can be written");
     run(Command::new(tool("llvm-link")).arg(&source).arg(library(&directory, layout)).arg("-o").arg(&linked));
-    let public: Vec<String> = Function::all().iter().map(|f| format!("test{}", f.symbol())).collect();
+    let public: Vec<String> = entries().iter().map(|f| format!("test{}", f.symbol)).collect();
     run(Command::new(tool("opt"))
         .arg(format!("-passes=internalize,{passes},globaldce"))
         .args(["-mcpu", target.0])
@@ -135,19 +158,21 @@ fn bodies(ptx: &str) -> BTreeMap<String, Vec<&str>> {
 
 /// The prefix of the functions for rare arguments, which kernels call.
 const FAR: &str = "tl_far_";
+/// The function of the driver that prints.
+const DRIVER: &str = "vprintf";
 
 fn check(ptx: &str, target: &str) {
     for forbidden in [".local", "__local_depot", ".extern", "trap"] {
-        let found =
-            ptx.lines().find(|line| line.split([' ', '\t', ';', '.']).any(|w| w == forbidden.trim_matches('.')));
+        let word = |line: &&str| line.split([' ', '\t', ';', '.']).any(|w| w == forbidden.trim_matches('.'));
+        let found = ptx.lines().filter(|line| !line.contains(DRIVER)).find(word);
         assert!(found.is_none(), "{target}: {found:?}");
     }
     for line in ptx.lines().filter(|line| line.contains(".func ") || line.contains("call")) {
-        assert!(line.contains(FAR) || line.contains("callseq"), "{target}: {line}");
+        assert!(line.contains(FAR) || line.contains("callseq") || line.contains(DRIVER), "{target}: {line}");
     }
     let bodies = bodies(ptx);
-    for function in Function::all() {
-        let body = bodies.get(&function.symbol()).unwrap_or_else(|| panic!("{target}: no kernel for {function}"));
+    for Entry { symbol: function, .. } in entries() {
+        let body = bodies.get(&function).unwrap_or_else(|| panic!("{target}: no kernel for {function}"));
         for line in body {
             let operation = line.split_whitespace().find(|w| !w.starts_with('@')).unwrap_or("");
             let fusible = ["add.f", "sub.f", "mul.f", "add.ftz", "mul.ftz"].iter().any(|p| operation.starts_with(p));
@@ -171,18 +196,17 @@ fn registry_and_bitcode_agree() {
         let (parameters, rest) = rest.split_once(')').expect("its end");
         assert!(rest.contains('#'), "{name} has attributes");
         let first = |text: &str| {
-            let words = ["i8", "i16", "i32", "i64", "float", "double"];
+            let words = ["i8", "i16", "i32", "i64", "float", "double", "void"];
             text.split_whitespace().find(|w| words.contains(w)).unwrap_or("?").to_owned()
         };
         let types: Vec<String> = parameters.split(',').map(first).collect();
         defined.insert(format!("{PREFIX}{name}"), (types, first(head)));
     }
-    let expected: BTreeMap<String, (Vec<String>, String)> = Function::all()
+    let expected: BTreeMap<String, (Vec<String>, String)> = entries()
         .into_iter()
-        .map(|function| {
-            let signature = function.signature();
-            let types = signature.parameters.iter().map(|ty| ty.llvm().to_owned()).collect();
-            (function.symbol(), (types, signature.result.llvm().to_owned()))
+        .map(|Entry { symbol, parameters, result }| {
+            let types = parameters.iter().map(|ty| ty.llvm().to_owned()).collect();
+            (symbol, (types, result.map_or("void", Type::llvm).to_owned()))
         })
         .collect();
     assert_eq!(defined, expected);

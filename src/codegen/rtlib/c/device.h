@@ -2,6 +2,7 @@
 #pragma once
 
 #define TL_TABLE static const __attribute__((address_space(4)))
+#define TL_GLOBAL __attribute__((address_space(1)))
 
 // 2^x, at most 2 units in the last place off; the ftz form flushes subnormal inputs and results.
 TL_INLINE float tl_ex2_approx(float x) { return __nvvm_ex2_approx_f(x); }
@@ -65,3 +66,29 @@ TL_INLINE float tl_u32_to_f32_rz(tl_u32 x) { return __nvvm_ui2f_rz(x); }
 TL_INLINE float tl_i64_to_f32_rz(tl_i64 x) { return __nvvm_ll2f_rz(x); }
 TL_INLINE float tl_u64_to_f32_rz(tl_u64 x) { return __nvvm_ull2f_rz(x); }
 TL_INLINE tl_u64 tl_mulhi_u64(tl_u64 a, tl_u64 b) { return __nvvm_mulhi_ull(a, b); }
+
+// The driver's function; its name belongs to another function in C.
+int tl_vprintf(const char *format, void *arguments) __asm__("vprintf");
+
+// Synchronization between CTAs. Clang 21 cannot name the scope of a GPU: its atomics would order the whole system.
+TL_INLINE tl_u32 tl_load_acquire(TL_GLOBAL tl_u32 *p) {
+  tl_u32 v;
+  __asm__ volatile("ld.acquire.gpu.global.b32 %0, [%1];" : "=r"(v) : "l"(p) : "memory");
+  return v;
+}
+TL_INLINE void tl_store_release(TL_GLOBAL tl_u32 *p, tl_u32 v) {
+  __asm__ volatile("st.release.gpu.global.b32 [%0], %1;" : : "l"(p), "r"(v) : "memory");
+}
+// Replaces a value if it is `expected`; returns the old one.
+#define TL_SWAP(order)                                                                                                 \
+  TL_INLINE tl_u32 tl_swap_##order(TL_GLOBAL tl_u32 *p, tl_u32 expected, tl_u32 v) {                                   \
+    tl_u32 old;                                                                                                        \
+    __asm__ volatile("atom." #order ".gpu.global.cas.b32 %0, [%1], %2, %3;"                                            \
+                     : "=r"(old)                                                                                       \
+                     : "l"(p), "r"(expected), "r"(v)                                                                   \
+                     : "memory");                                                                                      \
+    return old;                                                                                                        \
+  }
+TL_SWAP(relaxed)
+TL_SWAP(acquire)
+#undef TL_SWAP

@@ -117,3 +117,22 @@ TL_CONVERT_RZ(tl_u32_to_f32_rz, tl_u32)
 TL_CONVERT_RZ(tl_u64_to_f32_rz, tl_u64)
 
 tl_u64 tl_mulhi_u64(tl_u64 a, tl_u64 b) { return (tl_u64)((unsigned __int128)a * b >> 64); }
+
+// Passes each print of this thread to a function that the test has set.
+static _Thread_local void (*tl_host_print)(const char *, const void *);
+void tl_set_host_print(void (*print)(const char *, const void *)) { tl_host_print = print; }
+int tl_vprintf(const char *format, void *arguments) {
+  tl_host_print(format, arguments);
+  return 0;
+}
+
+tl_u32 tl_load_acquire(tl_u32 *p) { return __atomic_load_n(p, __ATOMIC_ACQUIRE); }
+void tl_store_release(tl_u32 *p, tl_u32 v) { __atomic_store_n(p, v, __ATOMIC_RELEASE); }
+tl_u32 tl_swap_relaxed(tl_u32 *p, tl_u32 expected, tl_u32 v) {
+  __atomic_compare_exchange_n(p, &expected, v, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+  return expected;
+}
+tl_u32 tl_swap_acquire(tl_u32 *p, tl_u32 expected, tl_u32 v) {
+  __atomic_compare_exchange_n(p, &expected, v, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+  return expected;
+}

@@ -5,6 +5,7 @@
 #pragma once
 
 #define TL_TABLE static const
+#define TL_GLOBAL
 
 float tl_ex2_approx(float x);
 float tl_ex2_approx_ftz(float x);
@@ -40,3 +41,10 @@ float tl_u32_to_f32_rz(tl_u32 x);
 float tl_i64_to_f32_rz(tl_i64 x);
 float tl_u64_to_f32_rz(tl_u64 x);
 tl_u64 tl_mulhi_u64(tl_u64 a, tl_u64 b);
+
+int tl_vprintf(const char *format, void *arguments);
+
+tl_u32 tl_load_acquire(tl_u32 *p);
+void tl_store_release(tl_u32 *p, tl_u32 v);
+tl_u32 tl_swap_relaxed(tl_u32 *p, tl_u32 expected, tl_u32 v);
+tl_u32 tl_swap_acquire(tl_u32 *p, tl_u32 expected, tl_u32 v);

@@ -9,3 +9,5 @@
 #include "root.c"
 #include "convert.c"
 #include "directed.c"
+#include "maps.c"
+#include "console.c"

@@ -4,7 +4,8 @@
 // the tests measure it. `device.h` maps the hardware operations to NVVM intrinsics, `host.h` to models of them.
 //
 // Three rules apply to every function here, because it becomes part of a kernel:
-//   * No memory: no arrays on the stack; tables are constants.
+//   * No memory of their own: no arrays on the stack; tables are constants. The run-time functions access memory of
+//     the kernel.
 //   * The common path uses selects instead of branches. Only rare slow paths branch, and long ones are calls.
 //   * Rounding is explicit: contraction is off, and fused operations are written as such.
 #pragma once
@@ -20,6 +21,7 @@ typedef long long tl_i64;
 #define TL_EXPORT __attribute__((always_inline))
 // A function that a kernel calls when a rare argument needs long code.
 #define TL_FAR static __attribute__((noinline))
+#define TL_ROLLED _Pragma("clang loop unroll(disable)")
 #define TL_RARE(condition) __builtin_expect(!!(condition), 0)
 
 #define TL_INF_F32 __builtin_inff()

@@ -1,7 +1,7 @@
 //! Tables of tensor maps as concurrent launches may have left them, and checks that a launch does not modify foreign
 //! entries.
 //!
-//! `tma.rs` of `convert-tileas-to-llvm` defines the layout. A slot of the table has a map, a state and a key. A block
+//! `c/maps.c` of `tile_rtlib` defines the layout. A slot of the table has a map, a state and a key. A block
 //! that finds no slot borrows an entry of a pool and returns it at the end. A launch that takes foreign entries fails
 //! only if the other launch runs at the same time. So the memory is compared after the launch. Foreign slots and
 //! entries must be unchanged. The head of every other entry says whether the entry is borrowed; it must be as it was

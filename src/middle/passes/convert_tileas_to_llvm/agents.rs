@@ -12,7 +12,7 @@
 //! With registers, warpgroups branch apart first, since `setmaxnreg` is an instruction of a whole warpgroup. The agents
 //! of one warpgroup branch apart after it.
 
-use super::{Lower, llvm::Cmp};
+use super::{Lower, llvm::Cmp, state::Threads};
 use crate::dialect::{
     debug_scope,
     dot_plan::{Agent, WARPGROUP},
@@ -61,7 +61,7 @@ impl<'c> Lower<'c, '_> {
         let before = self.l.b.block();
         let next = self.l.new_block(&[], before);
         let program = self.l.new_block(&[], before);
-        let is_mine = self.l.icmp(Cmp::Ult, self.warp, self.l.i32c(end));
+        let is_mine = self.l.icmp(Cmp::Ult, self.threads.warp, self.l.i32c(end));
         self.l.cond_br(is_mine, (program, &[]), (next, &[]));
         self.l.b.set_end(program);
         next
@@ -69,12 +69,12 @@ impl<'c> Lower<'c, '_> {
 
     fn set_registers(&mut self, op: OpRef<'c>, registers: Option<u32>) -> Result<(), Failed> {
         let Some(registers) = registers.map(i64::from) else { return Ok(()) };
-        let launched = self.launched_registers.ok_or_else(|| {
+        let launched = self.function.launched_registers.ok_or_else(|| {
             let text = format!("the kernel lacks the attribute '{}'", gpu_module::MAX_REGISTERS);
             fail(op, text)
         })?;
         let way = if registers < launched { "dec" } else { "inc" };
-        self.l.asm(&format!("setmaxnreg.{way}.sync.aligned.u32 {registers};"), "~{memory}", None, &[], false);
+        self.l.order(&format!("setmaxnreg.{way}.sync.aligned.u32 {registers};"));
         Ok(())
     }
 
@@ -89,20 +89,24 @@ impl<'c> Lower<'c, '_> {
         let scope = scope(op, i)?;
         let warps = scope.warps.ok_or_else(|| fail(op.op(), "region has no warps"))?;
         let source = entry_block(region(op.op(), i)).ok_or_else(|| fail(op.op(), "agent has no program"))?;
-        self.barriers_used += 1;
-        if self.barriers_used >= BARRIERS {
+        self.function.barriers_used += 1;
+        if self.function.barriers_used >= BARRIERS {
             let text = format!("agents and ping-pong need more than the {} named barriers of a block", BARRIERS - 1);
             return Err(fail(op.op(), text));
         }
-        let outside = (self.warp, self.warp_bits, self.thread, self.warps, self.barrier_id);
+        let outside = self.threads;
         let l = &self.l;
-        self.thread = l.bin("sub", self.thread, l.i32c(scope.first_warp * 32));
-        self.warp = l.bin("sub", self.warp, l.i32c(scope.first_warp));
-        (self.warps, self.warp_bits) = (warps as u64, warps.ilog2());
-        self.barrier_id = Some(self.barriers_used);
+        self.threads = Threads {
+            thread: l.bin("sub", outside.thread, l.i32c(scope.first_warp * 32)),
+            warp: l.bin("sub", outside.warp, l.i32c(scope.first_warp)),
+            warps: warps as u64,
+            warp_bits: warps.ilog2(),
+            barrier: Some(self.function.barriers_used),
+            ..outside
+        };
         self.set_registers(op.op(), registers)?;
         self.block(source)?;
-        (self.warp, self.warp_bits, self.thread, self.warps, self.barrier_id) = outside;
+        self.threads = outside;
         self.l.b.set_location(debug_scope::lowered(op.op().location()));
         self.l.br(exit, &[]);
         Ok(())

@@ -16,10 +16,7 @@ use crate::{
         rt::*,
     },
 };
-use melior::ir::{
-    Type,
-    attribute::{IntegerAttribute, TypeAttribute},
-};
+use melior::ir::Type;
 use rustc_hash::FxHashMap;
 use tile_layout::{Layout, LinearExpr, combine};
 
@@ -76,12 +73,12 @@ impl<'c> Lower<'c, '_> {
         let body = entry_block(x.body()).ok_or_else(|| fail(x.op(), "loop has no body"))?;
         let bits = (x.chunks() as u64).ilog2();
         self.counted(bits, |this, number| {
-            let actual = this.warp;
-            let shifted = this.l.bin("shl", number, this.l.i32c(this.warp_bits.into()));
-            this.warp = this.or_disjoint(actual, shifted);
-            this.values.insert(key(arg(body, 0)), Lowered::Scalar(number));
+            let actual = this.threads.warp;
+            let shifted = this.l.bin("shl", number, this.l.i32c(this.threads.warp_bits.into()));
+            this.threads.warp = this.or_disjoint(actual, shifted);
+            this.set_scalar(arg(body, 0), number);
             let done = ops_of(body).filter(|op| YieldOp::cast(*op).is_none()).try_for_each(|op| this.op(op));
-            this.warp = actual;
+            this.threads.warp = actual;
             done
         })
     }
@@ -112,32 +109,24 @@ impl<'c> Lower<'c, '_> {
     pub(super) fn alloc_array(&mut self, x: AllocArrayOp<'c>) -> Result<(), Failed> {
         let tensor = tensor_of(x.result()).ok_or_else(|| fail(x.op(), "not an array"))?;
         let layout = tensor.layout().ok_or_else(|| fail(x.op(), "tensor has no layout"))?;
-        let slot = self.slots.get(&x.slot()).ok_or_else(|| fail(x.op(), "no such slot"))?;
+        let slot = self.values.slots.get(&x.slot()).ok_or_else(|| fail(x.op(), "no such slot"))?;
         let base = match slot.base {
             Some(base) => base,
             None => self.local_memory(slot.bytes),
         };
-        self.slots.entry(x.slot()).and_modify(|slot| slot.base = Some(base));
+        self.values.slots.entry(x.slot()).and_modify(|slot| slot.base = Some(base));
         let array = Array { base, bits: layout.register().len() as u32, element: tensor.element };
-        self.values.insert(key(x.result()), Lowered::Array(array));
+        self.set(x.result(), Lowered::Array(array));
         Ok(())
     }
 
     /// Allocates uninitialized memory of the thread for the whole kernel.
     fn local_memory(&self, bytes: u64) -> Val<'c> {
-        let context = self.l.context();
-        let b = Builder::at_end(context, self.entry, self.l.location());
-        b.set_start(self.entry);
-        let int = |t: Type<'c>, v: i64| -> melior::ir::Attribute<'c> { IntegerAttribute::new(t, v).into() };
-        let count = b.value("llvm.mlir.constant", self.l.i32, &[], &[("value", int(self.l.i32, bytes as i64))]);
-        let pointer = melior::dialect::llvm::r#type::pointer(context, 0);
-        let element = TypeAttribute::new(self.l.i8).into();
-        let alignment = int(self.l.i64, VECTOR_BYTES as i64);
-        b.value("llvm.alloca", pointer, &[count], &[("elem_type", element), ("alignment", alignment)])
+        self.at_entry().variables(bytes as i64, self.l.i8, VECTOR_BYTES)
     }
 
     pub(super) fn array(&self, op: OpRef<'c>, v: Val<'c>) -> Result<Array<'c>, Failed> {
-        match self.values.get(&key(v)) {
+        match self.values.lowered.get(&key(v)) {
             Some(Lowered::Array(array)) => Ok(*array),
             _ => Err(fail(op, "operand is not an array")),
         }
@@ -225,7 +214,7 @@ impl<'c> Lower<'c, '_> {
     /// Returns the layout of the whole tensor that `v` is a chunk of, and log2 of the number of chunks.
     fn whole_layout(&self, op: OpRef<'c>, v: Val<'c>, chunk: Option<Val<'c>>) -> Result<(Layout, usize), Failed> {
         let layout = self.layout(op, v)?;
-        let warps = self.warp_bits as usize;
+        let warps = self.threads.warp_bits as usize;
         Ok(match chunk {
             Some(_) => (layout.warps_as_registers(warps), layout.warp().len().saturating_sub(warps)),
             None => (layout, 0),
@@ -244,7 +233,7 @@ impl<'c> Lower<'c, '_> {
         let n = whole.register().len();
         let inner = n - chunk_bits;
         let number = |r: u64| combine(&columns[..inner], r);
-        if let Some(Lowered::Fragment(values)) = self.values.get(&key(x.source())).cloned() {
+        if let Some(Lowered::Fragment(values)) = self.values.lowered.get(&key(x.source())).cloned() {
             if sliced || register_maps::varying(&columns, n as u32, chunk_bits as u32) != 0 {
                 return Err(fail(op, "registers that depend on the chunk or the slice must be in an array"));
             }
@@ -278,7 +267,7 @@ impl<'c> Lower<'c, '_> {
 
     pub(super) fn array_cat(&mut self, x: ArrayCatOp<'c>) -> Result<(), Failed> {
         let op = x.op();
-        let to = Tensor::of_value(x.result()).ok_or_else(|| fail(op, "result is not a tensor"))?;
+        let to = self.tensor(op, x.result())?;
         let (whole, _) = self.whole_layout(op, x.result(), Some(x.chunk()))?;
         let maps = register_maps::half_bit(&to, x.dim() as usize)
             .and_then(|at| Some((at, register_maps::halves(&to, &whole, x.dim() as usize)?)));

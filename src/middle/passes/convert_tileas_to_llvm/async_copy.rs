@@ -6,15 +6,13 @@
 use super::{
     Lower, Lowered,
     global::{Tile, pointee},
-    llvm::Cmp,
+    llvm::{Cmp, Operands},
 };
 use crate::{
     analysis::access,
     dialect::{
-        layouts::{Tensor, storage_bits, to_layout},
-        nv_tileas::{
-            AsyncCommitOp, AsyncLoadOp, AsyncTiledLoadOp, AsyncWaitOp, Bounds, LayoutAttr, MemDescSlotOp, MemDescType,
-        },
+        layouts::{storage_bits, to_layout},
+        nv_tileas::{AsyncCommitOp, AsyncLoadOp, AsyncTiledLoadOp, AsyncWaitOp, Bounds, LayoutAttr, MemDescSlotOp},
         pass::{Failed, fail},
         rt::*,
         shared_memory::{shared_layout, stage_bytes},
@@ -60,7 +58,7 @@ impl<'c> Lower<'c, '_> {
         let pointers = self.fragment(op.op(), op.ptr())?;
         let masks = op.mask().map(|m| self.fragment(op.op(), m)).transpose()?;
         let layout = self.layout(op.op(), op.ptr())?;
-        let tensor = Tensor::of_value(op.ptr()).ok_or_else(|| fail(op.op(), "pointers are not a tensor"))?;
+        let tensor = self.tensor(op.op(), op.ptr())?;
         let element = i64::from(storage_bits(pointee(op.ptr())) / 8);
         let source = |this: &Self, registers: &[u32]| {
             let first = registers[0] as usize;
@@ -95,20 +93,20 @@ impl<'c> Lower<'c, '_> {
 
     /// Orders this thread's accesses to shared memory before later asynchronous accesses.
     pub(super) fn async_fence(&self) {
-        self.l.asm("fence.proxy.async.shared::cta;", "~{memory}", None, &[], false);
+        self.l.order("fence.proxy.async.shared::cta;");
     }
 
     /// Computes the address of a stage.
     pub(super) fn memdesc_slot(&mut self, op: MemDescSlotOp<'c>) -> Result<(), Failed> {
         let memory = self.shared_address(op.op(), op.source())?;
-        let desc = MemDescType::cast(ty(op.source())).ok_or_else(|| fail(op.op(), "not a memdesc"))?;
+        let desc = self.memdesc(op.op(), op.source())?;
         let index = self.scalar(op.op(), op.index())?;
         let bytes = stage_bytes(desc) as i64;
         let offset = self.l.mul(index, self.l.i32c(bytes));
         let address = self.l.byte_offset(memory, offset);
-        self.values.insert(key(op.result()), Lowered::Shared(address));
+        self.set(op.result(), Lowered::Shared(address));
         if let Some(stage) = self.stage_at(memory, bytes, op.index())? {
-            self.stages.insert(key(op.result()), stage);
+            self.values.stages.insert(key(op.result()), stage);
         }
         Ok(())
     }
@@ -116,9 +114,9 @@ impl<'c> Lower<'c, '_> {
     /// The same storage under another type.
     pub(super) fn memdesc_alias(&mut self, op: OpRef<'c>) -> Result<(), Failed> {
         let memory = self.shared_address(op, operand(op, 0))?;
-        self.values.insert(key(result(op, 0)), Lowered::Shared(memory));
-        if let Some(stage) = self.stages.get(&key(operand(op, 0))).copied() {
-            self.stages.insert(key(result(op, 0)), stage);
+        self.set(result(op, 0), Lowered::Shared(memory));
+        if let Some(stage) = self.values.stages.get(&key(operand(op, 0))).copied() {
+            self.values.stages.insert(key(result(op, 0)), stage);
         }
         Ok(())
     }
@@ -135,9 +133,8 @@ impl<'c> Lower<'c, '_> {
         predicate: Option<Val<'c>>,
         source: impl Fn(&Self, &[u32]) -> CopySource<'c>,
     ) -> Result<(), Failed> {
-        let l = &self.l;
         let memory = self.shared_address(op, dest)?;
-        let desc = MemDescType::cast(ty(dest)).ok_or_else(|| fail(op, "not a memdesc"))?;
+        let desc = self.memdesc(op, dest)?;
         let shared = shared_layout(desc).ok_or_else(|| fail(op, "storage has no valid layout"))?;
         let bits = storage_bits(desc.element_type());
         let plan =
@@ -150,13 +147,7 @@ impl<'c> Lower<'c, '_> {
             return Err(fail(op, format!("a copy must move 4, 8 or 16 bytes at a time, got {bytes}")));
         }
         // If several threads hold the same data, only one of them copies it.
-        let guard = |v: Val<'c>, mask: u64| {
-            (mask != 0).then(|| {
-                let bits = l.bin("and", v, l.i32c(mask as i64));
-                l.icmp(Cmp::Eq, bits, l.i32c(0))
-            })
-        };
-        let guard = self.both(guard(self.lane, plan.guard.lane), guard(self.warp, plan.guard.warp));
+        let guard = self.where_zero(plan.guard);
         let predicate = match predicate {
             Some(p) => self.both(Some(self.scalar(op, p)?), guard),
             None => guard,
@@ -172,16 +163,11 @@ impl<'c> Lower<'c, '_> {
     fn copy_run(&self, to: Val<'c>, source: &CopySource<'c>, bytes: u64, predicate: Option<Val<'c>>) {
         // Only 16-byte copies may bypass L1.
         let kind = if bytes == 16 { "cg.shared.global.L2::128B" } else { "ca.shared.global" };
-        let (mut constraints, mut args) = (vec!["r", "l"], vec![to, source.address]);
-        let mut operand = |class, v| {
-            constraints.push(class);
-            args.push(v);
-            format!("${}", args.len() - 1)
-        };
-        let size = source.bytes.map(|v| format!(", {}", operand("r", v))).unwrap_or_default();
-        let guard = predicate.map(|v| format!("@{} ", operand("b", v))).unwrap_or_default();
-        let text = format!("{guard}cp.async.{kind} [$0], [$1], {bytes}{size};");
-        self.l.asm(&text, &constraints.join(","), None, &args, false);
+        let mut operands = Operands::default();
+        let (to, from) = (operands.input("r", to), operands.input("l", source.address));
+        let size = source.bytes.map(|v| format!(", {}", operands.input("r", v))).unwrap_or_default();
+        let guard = operands.guard(predicate);
+        operands.emit(&self.l, &format!("{guard}cp.async.{kind} [{to}], [{from}], {bytes}{size};"));
     }
 
     fn all_or_nothing(&self, inside: Option<Val<'c>>, bytes: i64) -> Option<Val<'c>> {

@@ -16,8 +16,7 @@ use super::{
     combine::From,
     element_type,
     global::{Strength, fence_text, pointee, scope_name},
-    groups::singles,
-    llvm::Cmp,
+    llvm::{Cmp, Operands},
 };
 use crate::{
     analysis::{
@@ -26,7 +25,7 @@ use crate::{
     },
     dialect::{
         nv_tileaa::{AtomicKind, Ordering, Scope},
-        nv_tileas::{AtomicCasOp, AtomicRmwOp, Bounds, ReplicateOp, TiledAtomicRmwOp},
+        nv_tileas::{AtomicCasOp, AtomicRmwOp, ReplicateOp, TiledAtomicRmwOp},
         pass::{Failed, fail},
         rt::*,
         types::is_llvm_pointer,
@@ -74,35 +73,23 @@ impl<'c> Lower<'c, '_> {
     pub(super) fn tiled_atomic_rmw(&mut self, x: TiledAtomicRmwOp<'c>) -> Result<(), Failed> {
         let op = x.op();
         let indices: Vec<Val<'c>> = x.indices().collect();
-        let (view, layout) = (self.view(op, x.view())?, self.layout(op, x.value())?);
-        let owner = self.owner(&layout);
-        let element = view.memref.element_type();
+        let owner = self.owner(&self.layout(op, x.value())?);
+        let element = self.view(op, x.view())?.memref.element_type();
         let update = self.update(op, x.kind(), element)?;
-        let bounds = self.in_bounds(op, indices.len(), x.bounds());
-        let tile = self.tile(op, &view, &indices, &layout, x.value(), &bounds)?;
-        let groups = self.groups(op, &view, &layout, x.value(), update.width.min(x.vector() as u64), true)?;
-        let singles = singles(&groups);
+        let what = (x.view(), x.value(), update.width.min(x.vector() as u64), true);
+        let access = self.tile_access(op, what, &indices, x.bounds())?;
         let values = self.fragment(op, x.value())?;
-        let most = if x.bounds() == Bounds::Split { &singles } else { &groups };
-        let updates = self.updates(update, element, x.ordering(), x.scope(), most, false);
-        let run = |groups: &[Vec<u32>], checked: bool| {
+        let updates = self.updates(update, element, x.ordering(), x.scope(), access.most(), false);
+        self.fence(&updates.strength.before);
+        self.by_bounds(&access, &[], |groups, checked| {
             for g in groups {
-                let address = self.address(&tile, &layout, g[0]);
-                let inside = if checked { self.inside(&tile, g[0]) } else { None };
+                let address = self.address(&access.tile, &access.layout, g[0]);
+                let inside = self.checked(&access, g, checked);
                 let operands: Vec<Val<'c>> = g.iter().map(|&r| values[r as usize]).collect();
                 self.run_update(&updates, address, &operands, self.both(inside, owner));
             }
             vec![]
-        };
-        self.fence(&updates.strength.before);
-        match x.bounds() {
-            Bounds::None => _ = run(&groups, false),
-            Bounds::Vector => _ = run(&groups, true),
-            Bounds::Split => {
-                let whole = self.whole(&view, &tile);
-                self.l.either(whole, &[], || run(&groups, false), || run(&singles, true));
-            }
-        }
+        });
         self.fence(&updates.strength.after);
         Ok(())
     }
@@ -147,7 +134,7 @@ impl<'c> Lower<'c, '_> {
             self.set_all(x.result(), values);
             return Ok(());
         }
-        let owner = self.l.bin("and", self.lane, self.l.i32c(!(free.lane as i64) & 31));
+        let owner = self.l.bin("and", self.threads.lane, self.l.i32c(!(free.lane as i64) & 31));
         let groups: Vec<Vec<u32>> = layout.owned().1.into_iter().map(|r| vec![r]).collect();
         let shared =
             self.gather(&layout, &groups, |g| vec![self.value_of_lane(values[g[0] as usize], From::Lane(owner))]);
@@ -158,7 +145,7 @@ impl<'c> Lower<'c, '_> {
     //===-- instructions ----------------------------------------------------===//
 
     fn update(&self, op: OpRef<'c>, kind: AtomicKind, element: Type<'c>) -> Result<Update, Failed> {
-        Update::of(kind, element, self.target)
+        Update::of(kind, element, self.function.target)
             .ok_or_else(|| fail(op, format!("no atomic {} of {element}", kind.keyword())))
     }
 
@@ -208,43 +195,22 @@ impl<'c> Lower<'c, '_> {
         let paired = values.len() > n;
         let (operation, kind) = name.rsplit_once('.').expect("operation and type");
         let kind = if paired { format!("{kind}x2") } else { kind.to_string() };
-        let vector = if n > 1 { format!(".v{n}") } else { String::new() };
         // `red` does not support an exchange.
         let atom = u.returns || u.acquires || operation == "exch";
-        let outputs = if atom { n } else { 0 };
-        let list = |from: usize| {
-            let names: Vec<String> = (from..from + n).map(|i| format!("${i}")).collect();
-            if n == 1 { names[0].clone() } else { format!("{{{}}}", names.join(", ")) }
-        };
-        let guard = mask.map(|_| format!("@${} ", outputs + 1 + n)).unwrap_or_default();
-        let q = &u.strength.qualifier;
-        let text = if atom {
-            format!("{guard}atom{q}.global.{operation}{vector}.{kind} {}, [${n}], {};", list(0), list(outputs + 1))
-        } else {
-            format!("{guard}red{q}.global.{operation}{vector}.{kind} [$0], {};", list(1))
-        };
-        let mut constraints: Vec<String> = vec![format!("={}", words.class); outputs];
-        constraints.push("l".into());
-        constraints.extend(vec![words.class.to_string(); n]);
-        let mut args = vec![address];
-        args.extend(&operands);
-        if let Some(m) = mask {
-            constraints.push("b".into());
-            args.push(m);
-        }
-        constraints.push("~{memory}".into());
-        let result = match outputs {
-            0 => None,
-            1 => Some(words.ty),
-            _ => Some(l.structure(&vec![words.ty; n])),
-        };
-        let Some(v) = l.asm(&text, &constraints.join(","), result, &args, false) else {
+        let mut asm = Operands::results(if atom { n } else { 0 }, words.class);
+        let at = asm.input("l", address);
+        let list = asm.inputs(words.class, &operands);
+        let guard = asm.guard(mask);
+        asm.memory();
+        let access = format!("{}.global.{operation}{}.{kind}", u.strength.qualifier, Operands::vector(n));
+        if !atom {
+            asm.emit(l, &format!("{guard}red{access} [{at}], {list};"));
             let t = element_type(l.context(), u.element).expect("checked with the tensor");
             return vec![l.poison(t); values.len()];
-        };
-        let fields: Vec<Val<'c>> =
-            if n == 1 { vec![v] } else { (0..n).map(|i| l.field(v, words.ty, i as i64)).collect() };
-        self.unpack_words(u.element, words, &fields, values.len() as u64)
+        }
+        let text = format!("{guard}atom{access} {}, [{at}], {list};", Operands::list(0, n));
+        let old = asm.emit_values(l, &text, words.ty);
+        self.unpack_words(u.element, words, &old, values.len() as u64)
     }
 
     /// Emits compare-and-swap of one word; returns `compare` where the mask is false.
@@ -259,12 +225,14 @@ impl<'c> Lower<'c, '_> {
         class: char,
         mask: Option<Val<'c>>,
     ) -> Val<'c> {
-        let (guard, predicate) = if mask.is_some() { ("@$5 ", ",b") } else { ("", "") };
-        let text = format!("{guard}atom{qualifier}.global.cas.b{bits} $0, [$1], $2, $3;");
-        let constraints = format!("={class},l,{class},{class},0{predicate},~{{memory}}");
-        let mut args = vec![address, compare, value, compare];
-        args.extend(mask);
-        self.l.asm(&text, &constraints, Some(ty(compare)), &args, false).expect("asm with a result")
+        let mut operands = Operands::results(1, class);
+        let at = operands.input("l", address);
+        let (old, new) = (operands.input(class, compare), operands.input(class, value));
+        operands.tied(0, compare);
+        let guard = operands.guard(mask);
+        operands.memory();
+        let text = format!("{guard}atom{qualifier}.global.cas.b{bits} $0, [{at}], {old}, {new};");
+        operands.emit_values(&self.l, &text, ty(compare))[0]
     }
 
     fn update_loop(
@@ -281,7 +249,7 @@ impl<'c> Lower<'c, '_> {
         let run = || {
             let load = format!("ld{relaxed}.global.b{} $0, [$1];", words.bits);
             let constraints = format!("={},l,~{{memory}}", words.class);
-            let first = l.asm(&load, &constraints, Some(words.ty), &[address], false).expect("asm with a result");
+            let first = l.asm_value(&load, &constraints, words.ty, &[address]);
             let here = l.b.block();
             let again = l.new_block(&[words.ty], here);
             let done = l.new_block(&[], again);

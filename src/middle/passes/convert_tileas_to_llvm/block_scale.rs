@@ -16,7 +16,6 @@ use super::{
     dot::{Job, operand_list},
 };
 use crate::dialect::{
-    layouts::Tensor,
     nv_tileas::DotScaledOp,
     pass::{Failed, fail},
     rt::*,
@@ -43,9 +42,9 @@ impl<'c> Lower<'c, '_> {
         instruction: Instruction,
     ) -> Result<(), Failed> {
         let error = |e: LayoutError| fail(op.op(), e.to_string());
-        let tensor = |v| Tensor::of_value(v).ok_or_else(|| fail(op.op(), "operand is not a tensor"));
-        let (element, scale) = (tensor(op.lhs())?.element, tensor(op.lhs_scale())?.element);
-        let blocks = tensor(op.lhs_scale())?.tile_shape().log2().last().copied().unwrap_or(0);
+        let scales = self.tensor(op.op(), op.lhs_scale())?;
+        let (element, scale) = (self.tensor(op.op(), op.lhs())?.element, scales.element);
+        let blocks = scales.tile_shape().log2().last().copied().unwrap_or(0);
         let (_, _, _, depth) = job.product.log2();
         let block = 1u32 << (depth - blocks);
         let name = instruction.ptx();
@@ -60,7 +59,7 @@ impl<'c> Lower<'c, '_> {
         let outside = self.outside(job);
         let mut packed: [FxHashMap<Vec<Option<u32>>, Val<'c>>; 2] = Default::default();
         let per_word = (32 / instruction.row.container) as usize;
-        self.multiplies = true;
+        self.function.multiplies = true;
         for step in &job.steps {
             let mut args = vec![];
             for (side, (list, values)) in [(&step.lhs, &job.lhs), (&step.rhs, &job.rhs)].into_iter().enumerate() {
@@ -159,7 +158,7 @@ impl<'c> Lower<'c, '_> {
         );
         let constraints = [vec!["=f"; count], vec!["r"; words + 2], vec!["f"; count]].concat().join(",");
         let fields = l.structure(&vec![l.f32; count]);
-        let result = l.asm(&text, &constraints, Some(fields), &args, true).expect("an instruction with a result");
+        let result = l.pure_asm(&text, &constraints, fields, &args);
         for (i, r) in step.accumulator.iter().enumerate() {
             if let Some(r) = r {
                 accumulators[*r as usize] = l.field(result, l.f32, i as i64);

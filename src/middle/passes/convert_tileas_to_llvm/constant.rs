@@ -1,17 +1,13 @@
 //! Lowers constants. A register whose element has the same value in every thread is an immediate. Other elements are
 //! looked up: in a shifted 64-bit immediate if they all fit, and otherwise in a table in global memory.
 
-use super::{
-    Lower,
-    data::{element_bits, scalar_bits},
-    element_type,
-};
+use super::{Lower, element_type};
 use crate::dialect::{
     elements,
     layouts::{Tensor, storage_bits},
     pass::{Failed, fail},
     rt::*,
-    types::{integer_width, is_float, is_integer},
+    types::{is_float, is_integer},
 };
 use melior::ir::{Attribute, Type};
 use std::collections::BTreeSet;
@@ -32,7 +28,7 @@ impl<'c> Lower<'c, '_> {
             self.set_all(r, vec![v; layout.registers() as usize]);
             return Ok(());
         }
-        let bits = element_bits(op, value)?;
+        let bits = elements::element_bits(value).ok_or_else(|| fail(op, "value is not dense elements"))?;
         let registers = self.different(op, &tensor, &layout, &bits)?;
         self.set_all(r, registers);
         Ok(())
@@ -46,7 +42,8 @@ impl<'c> Lower<'c, '_> {
         if to == source {
             return Ok(self.l.constant(to, value));
         }
-        Ok(self.immediate(to, scalar_bits(op, value)?))
+        let bits = elements::scalar_bits(value).ok_or_else(|| fail(op, "value is not a number"))?;
+        Ok(self.immediate(to, bits))
     }
 
     /// Returns the value of register type `t` with the given bits.
@@ -137,12 +134,5 @@ impl<'c> Lower<'c, '_> {
             self.of_bits(l.cast("trunc", l.bin("lshr", all, amount), part), t)
         };
         index.registers.iter().map(element).collect()
-    }
-}
-
-impl<'c> super::llvm::Llvm<'c> {
-    /// Returns the width of an integer type in bits.
-    pub fn width(&self, t: Type<'c>) -> u32 {
-        integer_width(t)
     }
 }

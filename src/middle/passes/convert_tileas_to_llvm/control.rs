@@ -4,82 +4,78 @@ use super::{Lower, Lowered, llvm::Cmp};
 use crate::dialect::{
     debug_scope,
     layouts::{Tensor, storage_bits},
-    nv_tileas::{AsyncDotOp, TiledLoadOp},
     pass::{Failed, fail},
+    register_forms::{self, Form, PINNED},
     rt::*,
-    upstream::Scf,
 };
 use melior::ir::Type;
 
 impl<'c> Lower<'c, '_> {
-    /// Returns the types of the registers of `values`; tokens have no registers.
-    fn flat_types(&self, op: OpRef<'c>, values: impl Iterator<Item = Val<'c>>) -> Result<Vec<Type<'c>>, Failed> {
+    /// Returns the types of the registers of `values`, which `around` carries; tokens have no registers.
+    fn flat_types(&self, around: OpRef<'c>, values: impl Iterator<Item = Val<'c>>) -> Result<Vec<Type<'c>>, Failed> {
         let mut types = vec![];
-        for v in values {
-            if !is_token(v) {
-                let registers = self.registers(op, v)?;
-                let each = self.carried_together(v);
-                let t = if each > 1 { self.l.i32 } else { self.element_of(op, v)? };
-                types.extend(std::iter::repeat_n(t, registers / each));
-            }
+        for carried in self.carried(around, values)? {
+            types.extend(std::iter::repeat_n(carried.register, carried.count));
         }
         Ok(types)
     }
-    /// Returns the registers of `values` in the form in which the registers of `to` are carried.
+    /// Returns the registers of `values` in the form in which `around` carries `to`.
     fn flat_values(
         &self,
-        op: OpRef<'c>,
+        around: OpRef<'c>,
         values: impl Iterator<Item = Val<'c>>,
         to: impl Iterator<Item = Val<'c>>,
-    ) -> Result<Vec<Val<'c>>, Failed> {
+    ) -> Result<Vec<Vec<Val<'c>>>, Failed> {
         let mut flat = vec![];
-        for (v, to) in values.zip(to) {
-            if !is_token(v) {
-                flat.extend(self.carried_as(op, v, to)?);
-            }
+        for (v, to) in values.zip(self.carried(around, to)?) {
+            flat.push(match to.form {
+                _ if is_token(v) => vec![],
+                Form::Elements => self.fragment(around, v)?,
+                Form::Words | Form::Packed => self.register_words(around, v)?,
+            });
         }
         Ok(flat)
     }
     /// Binds `values` to consecutive registers of `flat`.
-    fn bind(&mut self, op: OpRef<'c>, values: impl Iterator<Item = Val<'c>>, flat: &[Val<'c>]) -> Result<(), Failed> {
-        let mut rest = flat;
-        for v in values {
-            if is_token(v) {
-                self.values.insert(key(v), Lowered::Nothing);
-                continue;
+    fn bind(
+        &mut self,
+        around: OpRef<'c>,
+        values: impl Iterator<Item = Val<'c>>,
+        mut flat: &[Val<'c>],
+    ) -> Result<(), Failed> {
+        for Carried { value, form, count, .. } in self.carried(around, values)? {
+            let (mine, rest) = flat.split_at(count);
+            match form {
+                _ if is_token(value) => self.set(value, Lowered::Nothing),
+                Form::Elements => self.set_all(value, mine.to_vec()),
+                Form::Words => self.set(value, Lowered::Words(mine.to_vec())),
+                Form::Packed => {
+                    let element = self.element_of(around, value)?;
+                    self.set(value, Lowered::Packed(mine.to_vec(), element));
+                }
             }
-            let each = self.carried_together(v);
-            let (mine, after) = rest.split_at(self.registers(op, v)? / each);
-            if self.elements_of_words(v) > 1 {
-                self.values.insert(key(v), Lowered::Words(mine.to_vec()));
-            } else if each > 1 {
-                let element = self.element_of(op, v)?;
-                self.values.insert(key(v), Lowered::Packed(mine.to_vec(), element));
-            } else {
-                self.set_all(v, mine.to_vec());
-            }
-            rest = after;
+            flat = rest;
         }
         Ok(())
     }
 
-    /// Returns the number of elements per register when a loop or branch carries `v`. Loaded bytes stay packed in
-    /// their words until they are used; otherwise LLVM would unpack and repack them in each iteration. It does not do
-    /// that to 16-bit halves.
-    fn carried_together(&self, v: Val<'c>) -> usize {
-        let each = self.elements_of_words(v);
-        let Some(tensor) = Tensor::of_value(v).filter(|_| each == 1) else { return each };
-        let bits = storage_bits(tensor.element);
-        let is_loaded = |y: Val<'c>| {
-            let load = defining_op(y).and_then(TiledLoadOp::cast);
-            load.is_some_and(|load| load.vector() * i64::from(bits) >= 32)
+    /// Returns how `around` carries `values`, all that it carries, as `tileas-choose-register-forms` has chosen.
+    fn carried(&self, around: OpRef<'c>, values: impl Iterator<Item = Val<'c>>) -> Result<Vec<Carried<'c>>, Failed> {
+        let values: Vec<Val<'c>> = values.collect();
+        let forms = register_forms::forms(around, values.len());
+        let one = |(value, form): (Val<'c>, Form)| {
+            if is_token(value) {
+                return Ok(Carried { value, form, register: self.l.i1, count: 0 });
+            }
+            let (registers, element) = (self.registers(around, value)?, self.element_of(around, value)?);
+            let each = match (form, Tensor::of_value(value)) {
+                (Form::Words | Form::Packed, Some(tensor)) => 32 / storage_bits(tensor.element) as usize,
+                _ => 1,
+            };
+            let register = if each > 1 { self.l.i32 } else { element };
+            Ok(Carried { value, form, register, count: registers / each })
         };
-        if bits == 8 && yielded_as(v).any(is_loaded) { 4 } else { 1 }
-    }
-
-    /// Returns the registers of `v` in the form in which the registers of `to` are carried.
-    fn carried_as(&self, op: OpRef<'c>, v: Val<'c>, to: Val<'c>) -> Result<Vec<Val<'c>>, Failed> {
-        if self.carried_together(to) > 1 { self.register_words(op, v) } else { self.fragment(op, v) }
+        values.into_iter().zip(forms).map(one).collect()
     }
 
     /// Lowers to a testing head, a body and an exit: `head(iv, carried..): iv < ub ? body : exit(carried..)`, `body:
@@ -91,12 +87,10 @@ impl<'c> Lower<'c, '_> {
         let upper = self.scalar(op, operand(op, 1))?;
         let step = self.scalar(op, operand(op, 2))?;
         let carried = self.flat_types(op, results(op))?;
-        let last = ops_of(source).last().ok_or_else(|| fail(op, "loop has no terminator"))?;
-        let mut init = vec![];
-        for (i, (v, to)) in operands(op).skip(3).zip(results(op)).enumerate() {
-            let values = self.flat_values(op, [v].into_iter(), [to].into_iter())?;
-            let is_sum = defining_op(operand(last, i)).is_some_and(|o| AsyncDotOp::cast(o).is_some());
-            init.extend(if is_sum { self.pinned(&values) } else { values });
+        let mut init = self.flat_values(op, operands(op).skip(3), results(op))?;
+        let pinned = register_forms::numbers(op, PINNED);
+        for &i in &pinned {
+            init[i as usize] = self.pinned(&init[i as usize]);
         }
         let here = self.l.b.block();
         let mut head_types = vec![iv_type];
@@ -106,7 +100,7 @@ impl<'c> Lower<'c, '_> {
         let exit = self.l.new_block(&carried, body);
 
         let mut first = vec![lower];
-        first.extend(init);
+        first.extend(init.concat());
         self.l.br(head, &first);
         self.l.b.set_end(head);
         let unsigned = attr(op, "unsignedCmp").is_some();
@@ -116,16 +110,15 @@ impl<'c> Lower<'c, '_> {
         self.l.cond_br(more, (body, &[]), (exit, &now));
 
         self.l.b.set_end(body);
-        self.values.insert(key(arg(source, 0)), Lowered::Scalar(arg(head, 0)));
+        self.set_scalar(arg(source, 0), arg(head, 0));
         self.bind(op, args(source).skip(1), &now)?;
         let yielded = self.body(source)?;
         let mut next = vec![self.l.add(arg(head, 0), step)];
-        next.extend(self.flat_values(op, operands(yielded), results(op))?);
+        next.extend(self.flat_values(op, operands(yielded), results(op))?.concat());
         self.l.b.set_location(debug_scope::lowered(op.location()));
         self.l.br(head, &next);
         // Peeling an iteration would copy the accumulators while the instruction still writes them.
-        let in_flight = operands(yielded).filter_map(defining_op).any(|o| AsyncDotOp::cast(o).is_some());
-        if let Some(branch) = ops_of(self.l.b.block()).last().filter(|_| in_flight) {
+        if let Some(branch) = ops_of(self.l.b.block()).last().filter(|_| !pinned.is_empty()) {
             set_attr(branch, "loop_annotation", self.l.rolled());
         }
 
@@ -147,7 +140,7 @@ impl<'c> Lower<'c, '_> {
             match entry_block(region(op, i)) {
                 Some(source) => {
                     let yielded = self.body(source)?;
-                    let values = self.flat_values(op, operands(yielded), results(op))?;
+                    let values = self.flat_values(op, operands(yielded), results(op))?.concat();
                     self.l.b.set_location(debug_scope::lowered(op.location()));
                     self.l.br(exit, &values);
                 }
@@ -170,7 +163,7 @@ impl<'c> Lower<'c, '_> {
         let head = self.l.new_block(&entering, here);
         let body = self.l.new_block(&[], head);
         let exit = self.l.new_block(&leaving, body);
-        let init = self.flat_values(op, operands(op), args(before))?;
+        let init = self.flat_values(op, operands(op), args(before))?.concat();
         self.l.br(head, &init);
 
         self.l.b.set_end(head);
@@ -178,14 +171,14 @@ impl<'c> Lower<'c, '_> {
         self.bind(op, args(before), &now)?;
         let condition = self.body(before)?;
         let go_on = self.scalar(op, operand(condition, 0))?;
-        let out = self.flat_values(op, operands(condition).skip(1), results(op))?;
+        let out = self.flat_values(op, operands(condition).skip(1), results(op))?.concat();
         self.l.b.set_location(debug_scope::lowered(op.location()));
         self.l.cond_br(go_on, (body, &[]), (exit, &out));
 
         self.l.b.set_end(body);
         self.bind(op, args(after), &out)?;
         let yielded = self.body(after)?;
-        let next = self.flat_values(op, operands(yielded), args(before))?;
+        let next = self.flat_values(op, operands(yielded), args(before))?.concat();
         self.l.b.set_location(debug_scope::lowered(op.location()));
         self.l.br(head, &next);
 
@@ -203,26 +196,13 @@ impl<'c> Lower<'c, '_> {
     }
 }
 
-/// Returns the values that the regions of a loop or branch yield for `v`, a result of the op or an argument of the
-/// loop's body.
-pub(super) fn yielded_as<'c>(v: Val<'c>) -> impl Iterator<Item = Val<'c>> {
-    let place = match defining_op(v) {
-        Some(op) => results(op).position(|r| r == v).map(|i| (op, i)),
-        None => {
-            let block = owner_of(v);
-            // The induction variable precedes the loop-carried arguments.
-            let at = args(block).position(|a| a == v).and_then(|i| i.checked_sub(1));
-            parent_of_block(block).zip(at)
-        }
-    };
-    let place = place.filter(|(op, _)| matches!(Scf::of(*op), Some(Scf::For | Scf::If)));
-    place.into_iter().flat_map(|(op, i)| {
-        let blocks = (0..region_count(op)).filter_map(move |n| entry_block(region(op, n)));
-        blocks
-            .filter_map(|b| ops_of(b).last())
-            .filter(move |last| i < operand_count(*last))
-            .map(move |last| operand(last, i))
-    })
+/// A value that a loop or branch carries.
+struct Carried<'c> {
+    value: Val<'c>,
+    form: Form,
+    /// The type of a register, and their number.
+    register: Type<'c>,
+    count: usize,
 }
 
 fn is_token(v: Val<'_>) -> bool {

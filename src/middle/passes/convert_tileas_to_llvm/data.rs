@@ -1,8 +1,8 @@
 //! Memory that outlives a thread's registers: initialized globals, constant tables and strings, and the heap.
 
-use super::{Lower, i32_array, llvm::Cmp, parse};
+use super::{Lower, llvm::Cmp, parse};
 use crate::dialect::{
-    elements,
+    elements::element_bits,
     layouts::{memory_bits, storage_bits},
     llvm_types::GLOBAL,
     nv_tileaa::{GetGlobalOp, GlobalOp},
@@ -24,50 +24,6 @@ use mlir_sys::*;
 /// The minimum alignment of globals in bytes, so that vectors of any width can be loaded from their start.
 const ALIGNMENT: i64 = 16;
 
-/// Returns the elements of a dense attribute as bits, in the in-memory form of [`storage_bits`]; a splat gives one.
-pub(super) fn element_bits(op: OpRef<'_>, value: Attribute<'_>) -> Result<Vec<u64>, Failed> {
-    // SAFETY: the attribute is alive and checked to be dense elements of numbers; the raw data of `n` elements, or of
-    // one for a splat, has `bytes` bytes per element, except for i1.
-    unsafe {
-        let raw = value.to_raw();
-        if !mlirAttributeIsADenseElements(raw) {
-            return Err(fail(op, "value is not dense elements"));
-        }
-        let splat = mlirDenseElementsAttrIsSplat(raw);
-        let element = Type::from_raw(mlirShapedTypeGetElementType(mlirAttributeGetType(raw)));
-        let n = if splat { 1 } else { mlirElementsAttrGetNumElements(raw) as usize };
-        let width = if mlirTypeIsAInteger(element.to_raw()) {
-            mlirIntegerTypeGetWidth(element.to_raw())
-        } else {
-            mlirFloatTypeGetWidth(element.to_raw())
-        };
-        if width == 1 {
-            let bit = |i| {
-                if splat {
-                    mlirDenseElementsAttrGetBoolSplatValue(raw) != 0
-                } else {
-                    mlirDenseElementsAttrGetBoolValue(raw, i as isize)
-                }
-            };
-            return Ok((0..n).map(|i| u64::from(bit(i))).collect());
-        }
-        let bytes = width.div_ceil(8) as usize;
-        let data = std::slice::from_raw_parts(mlirDenseElementsAttrGetRawData(raw) as *const u8, n * bytes);
-        // In memory, tf32 is an f32 with zero low bits.
-        let shift = if mlirTypeIsATF32(element.to_raw()) { 32 - width } else { 0 };
-        let whole = |c: &[u8]| c.iter().rev().fold(0u64, |v, b| v << 8 | u64::from(*b)) << shift;
-        Ok(data.chunks(bytes).map(whole).collect())
-    }
-}
-
-/// Returns the bits of a typed scalar attribute.
-pub(super) fn scalar_bits(op: OpRef<'_>, value: Attribute<'_>) -> Result<u64, Failed> {
-    let t = attr_type(value);
-    let shape = crate::dialect::layouts::tensor_type(&[1], t, None);
-    let dense = elements::dense(shape, value);
-    Ok(element_bits(op, dense)?[0])
-}
-
 /// The declaration of a data symbol.
 struct Data<'a> {
     name: &'a str,
@@ -76,6 +32,15 @@ struct Data<'a> {
     alignment: i64,
     /// The width of an element in bits: 8, 16, 32 or 64.
     width: u32,
+}
+
+/// Returns the state of an `llvm.mlir.global` without an address space, an alignment and a region.
+pub(super) fn variable_state<'c>(b: &Builder<'c>, name: &str, t: Type<'c>, linkage: &str) -> OperationState<'c> {
+    let mut s = b.state("llvm.mlir.global");
+    s.attr("sym_name", StringAttribute::new(b.context(), name).into());
+    s.attr("global_type", TypeAttribute::new(t).into());
+    s.attr("linkage", parse(b.context(), &format!("#llvm.linkage<{linkage}>")));
+    s
 }
 
 fn define<'c>(b: &Builder<'c>, data: Data<'_>, bits: &[u64]) -> Result<(), BuildError> {
@@ -87,10 +52,7 @@ fn define<'c>(b: &Builder<'c>, data: Data<'_>, bits: &[u64]) -> Result<(), Build
     let value = unsafe {
         Attribute::from_raw(mlirDenseElementsAttrRawBufferGet(shape.to_raw(), bytes.len(), bytes.as_ptr() as *const _))
     };
-    let mut s = b.state("llvm.mlir.global");
-    s.attr("sym_name", StringAttribute::new(c, data.name).into());
-    s.attr("global_type", TypeAttribute::new(llvm::r#type::array(element, bits.len() as u32)).into());
-    s.attr("linkage", parse(c, &format!("#llvm.linkage<{}>", data.linkage)));
+    let mut s = variable_state(b, data.name, llvm::r#type::array(element, bits.len() as u32), data.linkage);
     s.attr("addr_space", parse(c, &format!("{GLOBAL} : i32")));
     s.attr("alignment", i64_attr(c, data.alignment));
     s.attr("value", value);
@@ -111,7 +73,7 @@ pub(super) fn global<'c>(x: GlobalOp<'c>, context: &'c Context) -> Result<(), Fa
         let t = mlirAttributeGetType(value.to_raw());
         (Type::from_raw(mlirShapedTypeGetElementType(t)), mlirElementsAttrGetNumElements(value.to_raw()) as usize)
     };
-    let mut bits = element_bits(op, value)?;
+    let mut bits = element_bits(value).ok_or_else(|| fail(op, "value is not dense elements"))?;
     if bits.len() == 1 {
         bits = vec![bits[0]; count];
     }
@@ -155,37 +117,24 @@ impl<'c> Lower<'c, '_> {
     pub(super) fn table(&self, bits: &[u64], width: u32) -> Val<'c> {
         let mut data: Vec<u8> = vec![width as u8];
         data.extend(bits.iter().flat_map(|v| v.to_le_bytes()[..width as usize / 8].to_vec()));
-        let known = self.data.borrow().len();
-        let number = *self.data.borrow_mut().entry(data).or_insert(known);
-        let name = format!("__tileir_data_{number}");
-        if number == known {
-            let body = entry_block(region(self.module, 0)).expect("a module has a body");
-            let b = Builder::at_end(self.l.context(), body, melior::ir::Location::unknown(self.l.context()));
-            b.set_start(body);
+        let name = self.module.table(data, |b, name| {
             let alignment = if width == 8 && bits.len() < ALIGNMENT as usize { 1 } else { ALIGNMENT };
-            let data = Data { name: &name, linkage: "internal", constant: true, alignment, width };
-            define(&b, data, bits).expect("no inference asked for");
-        }
+            let data = Data { name, linkage: "internal", constant: true, alignment, width };
+            define(b, data, bits).expect("no inference asked for");
+        });
         self.address_of(&name)
     }
 
     /// Returns the address of a module variable that is zero-initialized at load time and outlives kernels.
     pub(super) fn zeros(&self, name: &str, bytes: i64, alignment: i64) -> Val<'c> {
-        if self.declared.borrow_mut().insert(name.to_string()) {
-            let c = self.l.context();
-            let body = entry_block(region(self.module, 0)).expect("a module has a body");
-            let b = Builder::at_end(c, body, melior::ir::Location::unknown(c));
-            b.set_start(body);
-            let mut s = b.state("llvm.mlir.global");
-            s.attr("sym_name", StringAttribute::new(c, name).into());
-            s.attr("global_type", TypeAttribute::new(llvm::r#type::array(self.l.i8, bytes as u32)).into());
-            s.attr("linkage", parse(c, "#llvm.linkage<internal>"));
-            s.attr("addr_space", parse(c, &format!("{GLOBAL} : i32")));
-            s.attr("alignment", i64_attr(c, alignment));
-            s.attr("value", parse(c, &format!("dense<0> : tensor<{bytes}xi8>")));
+        self.module.define(name, |b| {
+            let mut s = variable_state(b, name, llvm::r#type::array(self.l.i8, bytes as u32), "internal");
+            s.attr("addr_space", parse(b.context(), &format!("{GLOBAL} : i32")));
+            s.attr("alignment", i64_attr(b.context(), alignment));
+            s.attr("value", parse(b.context(), &format!("dense<0> : tensor<{bytes}xi8>")));
             s.region(Region::new());
             b.insert(s).expect("no inference asked for");
-        }
+        });
         self.address_of(name)
     }
 
@@ -208,10 +157,9 @@ impl<'c> Lower<'c, '_> {
         let (owner, registers) = (self.owner(&layout), layout.registers() as usize);
         let generic = llvm::r#type::pointer(self.l.context(), 0);
         let global = llvm::r#type::pointer(self.l.context(), GLOBAL);
-        self.declare("malloc", generic, &[self.l.i64]);
         let l = &self.l;
         let allocate = || {
-            let p = l.call("malloc", generic, &[l.i64c(x.bytes())]);
+            let p = self.call("malloc", generic, &[l.i64c(x.bytes())]);
             let null = l.b.value("llvm.mlir.zero", generic, &[], &[]);
             let failed = l.b.value(
                 "llvm.icmp",
@@ -219,7 +167,7 @@ impl<'c> Lower<'c, '_> {
                 &[p, null],
                 &[("predicate", melior::ir::attribute::IntegerAttribute::new(l.i64, 0).into())],
             );
-            l.when(failed, || _ = l.intrinsic("llvm.trap", None, &[]));
+            l.when(failed, || l.trap());
             vec![l.b.value("llvm.addrspacecast", global, &[p], &[])]
         };
         let p = match owner {
@@ -232,26 +180,11 @@ impl<'c> Lower<'c, '_> {
 
     pub(super) fn heap_free(&mut self, x: HeapFreeOp<'c>) -> Result<(), Failed> {
         let p = self.scalar(x.op(), x.ptr())?;
-        let generic = llvm::r#type::pointer(self.l.context(), 0);
-        self.declare("free", llvm::r#type::void(self.l.context()), &[generic]);
-        let first = self.first_thread();
-        self.l.when(first, || self.l.call_void("free", &[self.generic(p)]));
+        self.l.when(self.first_thread(), || self.call_void("free", &[self.generic(p)]));
         Ok(())
     }
 
     pub(super) fn first_thread(&self) -> Val<'c> {
-        self.l.icmp(Cmp::Eq, self.thread, self.l.i32c(0))
-    }
-}
-
-impl<'c> super::llvm::Llvm<'c> {
-    /// Calls a function without a result.
-    pub fn call_void(&self, callee: &str, args: &[Val<'c>]) {
-        let mut s = self.b.state("llvm.call");
-        s.operands(args);
-        s.attr("callee", FlatSymbolRefAttribute::new(self.context(), callee).into());
-        s.segments(&[args.len() as i32, 0]);
-        s.attr("op_bundle_sizes", i32_array(self.context(), &[]));
-        self.b.insert(s).expect("no inference asked for");
+        self.l.icmp(Cmp::Eq, self.threads.thread, self.l.i32c(0))
     }
 }

@@ -6,7 +6,7 @@
 use super::{Lower, element_type, llvm::Cmp};
 use crate::dialect::{
     dots::{AnyDot, Instruction},
-    layouts::{Tensor, storage_bits},
+    layouts::storage_bits,
     nv_tileas::{DotOp, DotScaledOp},
     pass::{Failed, fail},
     rt::*,
@@ -37,7 +37,7 @@ impl<'c> Lower<'c, '_> {
     pub(super) fn dot(&mut self, op: DotOp<'c>) -> Result<(), Failed> {
         let job = self.job(AnyDot::Plain(op))?;
         let start = self.fragment(op.op(), op.acc())?;
-        self.multiplies = true;
+        self.function.multiplies = true;
         let accumulators = self.multiply(&job, start, &job.steps)?;
         self.set_all(op.result(), accumulators);
         Ok(())
@@ -49,14 +49,14 @@ impl<'c> Lower<'c, '_> {
             return self.block_scaled(op, &job, instruction);
         }
         let error = |e: LayoutError| fail(op.op(), e.to_string());
-        let scale_tile = Tensor::of_value(op.lhs_scale()).ok_or_else(|| fail(op.op(), "scales are not a tensor"))?;
+        let scale_tile = self.tensor(op.op(), op.lhs_scale())?;
         let blocks = scale_tile.tile_shape().log2().last().copied().unwrap_or(0);
         let (_, _, _, depth) = job.product.log2();
         let acc = self.layout(op.op(), op.acc())?;
         let per_block = job.product.with_depth(blocks);
         let scales = self.scales(op.op(), [op.lhs_scale(), op.rhs_scale()])?;
         let mut accumulators = self.fragment(op.op(), op.acc())?;
-        self.multiplies = true;
+        self.function.multiplies = true;
         let zero = self.l.float(self.l.f32, 0.0);
         let size = 1u32 << (depth - blocks);
         for block in 0..1u32 << blocks {
@@ -90,8 +90,7 @@ impl<'c> Lower<'c, '_> {
     fn job(&self, dot: AnyDot<'c>) -> Result<Job<'c>, Failed> {
         let op = dot.op();
         let error = |e: LayoutError| fail(op, e.to_string());
-        let tensor = |v| Tensor::of_value(v).ok_or_else(|| fail(op, "operand is not a tensor"));
-        let [lhs, rhs, acc] = [tensor(dot.lhs())?, tensor(dot.rhs())?, tensor(dot.acc())?];
+        let [lhs, rhs, acc] = [self.tensor(op, dot.lhs())?, self.tensor(op, dot.rhs())?, self.tensor(op, dot.acc())?];
         let product = DotShape::new(&lhs.tile_shape(), &rhs.tile_shape(), &acc.tile_shape()).map_err(error)?;
         let (instruction, multiplier) = self.generated(dot)?;
         let [left, right, accumulators] =
@@ -124,8 +123,8 @@ impl<'c> Lower<'c, '_> {
         if !i.row.is_lowered(i.a, i.b) {
             return Err(wrong("exists for these elements, but has no lowering to LLVM yet"));
         }
-        if let Some(feature) = i.row.feature.filter(|f| !self.target.has(*f)) {
-            return Err(wrong(&format!("needs {feature}, which {} does not have", self.target.name)));
+        if let Some(feature) = i.row.feature.filter(|f| !self.function.target.has(*f)) {
+            return Err(wrong(&format!("needs {feature}, which {} does not have", self.function.target.name)));
         }
         let shape = i.row.fragments(i.n).ok_or_else(|| wrong("does not accumulate in registers"))?;
         Ok((Some(i), Multiplier::Matrix(shape)))
@@ -222,7 +221,7 @@ impl<'c> Lower<'c, '_> {
     pub(super) fn outside(&self, job: &Job<'c>) -> Option<Val<'c>> {
         let lanes = job.product.zero_lanes(job.multiplier);
         (lanes != 0).then(|| {
-            let bits = self.l.bin("and", self.lane, self.l.i32c(lanes.into()));
+            let bits = self.l.bin("and", self.threads.lane, self.l.i32c(lanes.into()));
             self.l.icmp(Cmp::Ne, bits, self.l.i32c(0))
         })
     }
@@ -278,15 +277,14 @@ impl<'c> Lower<'c, '_> {
         let mut accumulators: Vec<Val<'c>> =
             accumulator.iter().map(|r| r.map_or_else(fill, |r| registers[r as usize])).collect();
         if half {
-            accumulators =
-                accumulators.chunks(2).map(|two| l.insert(l.insert(l.poison(pair), two[0], 0), two[1], 1)).collect();
+            accumulators = accumulators.chunks(2).map(|two| l.join(two)).collect();
         }
         let (count, first) = (accumulators.len(), args.len());
         let result = match name {
             Name::Intrinsic(name) => {
                 let fields = l.structure(&vec![ty(accumulators[0]); count]);
                 args.extend(accumulators);
-                l.intrinsic(name, Some(fields), &args)
+                l.intrinsic(name, fields, &args)
             }
             Name::Asm(name) => {
                 // Packed f16 pairs use 32-bit registers.
@@ -305,10 +303,9 @@ impl<'c> Lower<'c, '_> {
                 constraints.extend(vec!["r".to_string(); first]);
                 constraints.extend(vec![class.to_string(); count]);
                 let fields = l.structure(&vec![carrier; count]);
-                l.asm(&text, &constraints.join(","), Some(fields), &args, true)
+                l.pure_asm(&text, &constraints.join(","), fields, &args)
             }
         };
-        let result = result.expect("an instruction with a result");
         let field = match name {
             Name::Asm(_) if half => l.i32,
             _ if half => pair,

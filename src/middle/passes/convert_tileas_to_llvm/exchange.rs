@@ -1,14 +1,14 @@
 //! Converts the layout of tensors larger than their storage, part by part (`tile_layout::PartsPlan`).
 
-use super::{Lower, array::tensor_of, llvm::Cmp};
+use super::{Lower, array::tensor_of};
 use crate::dialect::{
     layouts::storage_bits,
-    nv_tileas::{ArrayExchangeOp, MemDescType},
+    nv_tileas::ArrayExchangeOp,
     pass::{Failed, fail},
     rt::*,
     shared_memory::memdesc_bytes,
 };
-use tile_layout::{Instruction, PartRegisters, PartsPlan, SharedOptions};
+use tile_layout::{PartRegisters, PartsPlan, SharedOptions};
 
 impl<'c> Lower<'c, '_> {
     pub(super) fn array_exchange(&mut self, x: ArrayExchangeOp<'c>) -> Result<(), Failed> {
@@ -20,7 +20,7 @@ impl<'c> Lower<'c, '_> {
         let (Some((from, tensor)), Some((to, _))) = (side(x.source()), side(x.dest())) else {
             return Err(fail(op, "operand is not an array"));
         };
-        let desc = MemDescType::cast(ty(x.storage())).ok_or_else(|| fail(op, "not a memdesc"))?;
+        let desc = self.memdesc(op, x.storage())?;
         let mut options = SharedOptions::new(storage_bits(tensor.element));
         options.max_bytes = memdesc_bytes(desc);
         let plan = PartsPlan::new(&from, &to, &tensor.tile_shape(), &options).map_err(|e| fail(op, e.to_string()))?;
@@ -51,13 +51,7 @@ impl<'c> Lower<'c, '_> {
         element: melior::ir::Type<'c>,
         part: Val<'c>,
     ) {
-        let guard = |v: Val<'c>, mask: u64| {
-            (mask != 0).then(|| {
-                let bits = self.l.bin("and", v, self.l.i32c(mask as i64));
-                self.l.icmp(Cmp::Eq, bits, self.l.i32c(0))
-            })
-        };
-        let guard = self.both(guard(self.lane, plan.store.guard.lane), guard(self.warp, plan.store.guard.warp));
+        let guard = self.where_zero(plan.store.guard);
         let stores = || {
             let (first, disjoint) = self.first_of_part(&plan.source, part);
             let thread = self.linear(&plan.store.address.expr());
@@ -67,7 +61,7 @@ impl<'c> Lower<'c, '_> {
                     .iter()
                     .map(|&r| self.read_element(source, first, plan.source.register(r), disjoint))
                     .collect();
-                self.write_plain(self.part_address(memory, thread, i), element, &values);
+                self.write_plain(self.instruction_address(memory, thread, i), element, &values);
             }
         };
         match guard {
@@ -87,17 +81,12 @@ impl<'c> Lower<'c, '_> {
         let (first, disjoint) = self.first_of_part(&plan.target, part);
         let thread = self.linear_in_block(&plan.load.address.expr(), Some(part));
         for i in &plan.load.instructions {
-            let values = self.read_plain(self.part_address(memory, thread, i), element, i.registers.len() as u64);
+            let values =
+                self.read_plain(self.instruction_address(memory, thread, i), element, i.registers.len() as u64);
             for (&r, v) in i.registers.iter().zip(values) {
                 self.write_element(target, first, plan.target.register(r), disjoint, v);
             }
         }
         Ok(())
-    }
-
-    /// `memory + ((thread ^ xor) + add)`.
-    fn part_address(&self, memory: Val<'c>, thread: Val<'c>, i: &Instruction) -> Val<'c> {
-        let offset = if i.xor == 0 { thread } else { self.l.bin("xor", thread, self.l.i32c(i.xor as i64)) };
-        self.l.const_offset(self.l.byte_offset(memory, offset), i.add as i64)
     }
 }

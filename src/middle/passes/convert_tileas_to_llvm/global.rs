@@ -13,7 +13,6 @@
 
 use super::{
     Lower,
-    groups::singles,
     llvm::Cmp,
     nibble::{Nibbles, is_nibble},
     shape::shape_of,
@@ -24,15 +23,16 @@ use crate::{
     dialect::{
         layouts::{Tensor, storage_bits},
         nv_tileaa::{Ordering, Scope},
-        nv_tileas::{AnyOp, Bounds, LoadOp, StoreOp, TiledLoadOp, TiledStoreOp},
+        nv_tileas::{Bounds, LoadOp, StoreOp, TiledLoadOp, TiledStoreOp},
         pass::{Failed, fail},
+        register_forms::{CHECKED_ONLY, is_marked},
         rt::*,
     },
 };
 use melior::ir::Type;
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
-use tile_layout::{Coordinate, InputMasks, Layout};
+use tile_layout::{Coordinate, Layout};
 
 /// A tile of a view, prepared to compute addresses and bounds of registers.
 pub(super) struct Tile<'c> {
@@ -73,65 +73,51 @@ pub(super) struct Strength {
     pub after: Option<String>,
 }
 
-/// The maximum number of element-wise checked view accesses in a function for which each access gets two forms; the
-/// second is an unchecked fast path for tiles that are entirely in bounds. Above this limit, single-element accesses
-/// only get the checked form, which is also one predicated instruction. Branches around thousands of accesses would
-/// cost ptxas and LLVM more than the checks cost at run time.
-const MOST_IN_TWO_FORMS: usize = 256;
+/// An access to a tile of a view, in one thread.
+pub(super) struct TileAccess<'c> {
+    pub view: View<'c>,
+    pub tile: Tile<'c>,
+    pub layout: Layout,
+    bounds: Bounds,
+    /// Groups of neighbors, each accessed by one instruction.
+    pub groups: Vec<Vec<u32>>,
+    /// The same elements in groups of one, for checks of each element.
+    pub singles: Vec<Vec<u32>>,
+    /// Whether each element is checked even if the whole tile is inside the view.
+    checked_only: bool,
+}
 
-/// Whether the function has too many checked accesses to emit two forms of each.
-pub(super) fn has_many_checked(function: OpRef<'_>) -> bool {
-    let mut count = 0;
-    walk(function, &mut |op| {
-        let bounds = match AnyOp::cast(op) {
-            Some(AnyOp::TiledLoadOp(x)) => x.bounds(),
-            Some(AnyOp::TiledStoreOp(x)) => x.bounds(),
-            _ => return,
-        };
-        count += usize::from(bounds == Bounds::Split);
-    });
-    count > MOST_IN_TWO_FORMS
+impl TileAccess<'_> {
+    /// Returns the groups of the form with the most instructions.
+    pub fn most(&self) -> &[Vec<u32>] {
+        if self.bounds == Bounds::Split { &self.singles } else { &self.groups }
+    }
 }
 
 impl<'c> Lower<'c, '_> {
     pub(super) fn tiled_load(&mut self, op: TiledLoadOp<'c>) -> Result<(), Failed> {
-        let indices: Vec<Val<'c>> = op.indices().collect();
-        let (view, layout) = (self.view(op.op(), op.view())?, self.layout(op.op(), op.result())?);
-        let element = view.memref.element_type();
-        let bounds = self.in_bounds(op.op(), indices.len(), op.bounds());
-        let tile = self.tile(op.op(), &view, &indices, &layout, op.result(), &bounds)?;
         let strong = op.ordering() != Ordering::Weak;
-        let groups = self.groups(op.op(), &view, &layout, op.result(), op.vector() as u64, strong)?;
-        let singles = singles(&groups);
-        let count = if op.bounds() == Bounds::Split { singles.len() } else { groups.len() };
-        let strength = self.strength(op.op(), op.ordering(), op.scope(), count)?;
-        let owner = if strong { self.owner(&layout) } else { None };
-        let padding = self.padding(op.op(), element, view.ty.padding())?;
-        let registers = layout.registers() as usize;
-        let origin = self.scalar(op.op(), view.make.base())?;
-        let read = |this: &Self, g: &[u32], mask| {
-            let address = this.address(&tile, &layout, g[0]);
+        let indices: Vec<Val<'c>> = op.indices().collect();
+        let what = (op.view(), op.result(), op.vector() as u64, strong);
+        let access = self.tile_access(op.op(), what, &indices, op.bounds())?;
+        let element = access.view.memref.element_type();
+        let strength = self.strength(op.op(), op.ordering(), op.scope(), access.most().len())?;
+        let owner = if strong { self.owner(&access.layout) } else { None };
+        let padding = self.padding(op.op(), element, access.view.ty.padding())?;
+        let origin = self.scalar(op.op(), access.view.make.base())?;
+        let read = |g: &[u32], mask| {
+            let address = self.address(&access.tile, &access.layout, g[0]);
             if is_nibble(element) {
                 let at = Nibbles { origin, element: address, mask, qualifier: &strength.qualifier };
                 let Fill::Value(fill) = padding else { unreachable!("a view has one padding") };
-                return this.read_nibbles(&at, g.len() as u64, fill);
+                return self.read_nibbles(&at, g.len() as u64, fill);
             }
-            this.read(address, element, g.len() as u64, mask, padding.clone(), &strength.qualifier)
+            self.read(address, element, g.len() as u64, mask, padding.clone(), &strength.qualifier)
         };
-        let unmasked = |this: &Self| this.gather(&layout, &groups, |g| read(this, g, owner));
-        let masked = |this: &Self, groups: &[Vec<u32>]| {
-            this.gather(&layout, groups, |g| read(this, g, this.both(this.inside(&tile, g[0]), owner)))
-        };
-        let values = match op.bounds() {
-            Bounds::None => unmasked(self),
-            Bounds::Vector => masked(self, &groups),
-            Bounds::Split if self.one_form && groups.len() == singles.len() => masked(self, &singles),
-            Bounds::Split => {
-                let whole = self.whole(&view, &tile);
-                let types = vec![self.element_of(op.op(), op.result())?; registers];
-                self.l.either(whole, &types, || unmasked(self), || masked(self, &singles))
-            }
-        };
+        let types = vec![self.element_of(op.op(), op.result())?; access.layout.registers() as usize];
+        let values = self.by_bounds(&access, &types, |groups, checked| {
+            self.gather(&access.layout, groups, |g| read(g, self.both(self.checked(&access, g, checked), owner)))
+        });
         self.fence(&strength.after);
         self.set_all(op.result(), values);
         Ok(())
@@ -139,52 +125,72 @@ impl<'c> Lower<'c, '_> {
 
     pub(super) fn tiled_store(&mut self, op: TiledStoreOp<'c>) -> Result<(), Failed> {
         let indices: Vec<Val<'c>> = op.indices().collect();
-        let (view, layout) = (self.view(op.op(), op.view())?, self.layout(op.op(), op.value())?);
-        let element = view.memref.element_type();
-        let bounds = self.in_bounds(op.op(), indices.len(), op.bounds());
-        let tile = self.tile(op.op(), &view, &indices, &layout, op.value(), &bounds)?;
-        let groups = self.groups(op.op(), &view, &layout, op.value(), op.vector() as u64, false)?;
-        let singles = singles(&groups);
-        let count = if op.bounds() == Bounds::Split { singles.len() } else { groups.len() };
-        let Strength { qualifier, before, .. } = self.strength(op.op(), op.ordering(), op.scope(), count)?;
+        let what = (op.view(), op.value(), op.vector() as u64, false);
+        let access = self.tile_access(op.op(), what, &indices, op.bounds())?;
+        let element = access.view.memref.element_type();
+        let Strength { qualifier, before, .. } =
+            self.strength(op.op(), op.ordering(), op.scope(), access.most().len())?;
         let values = self.fragment(op.op(), op.value())?;
-        let owner = self.storer(&layout);
-        let group = |g: &[u32]| -> Vec<Val<'c>> { g.iter().map(|&r| values[r as usize]).collect() };
-        let origin = self.scalar(op.op(), view.make.base())?;
+        let owner = self.storer(&access.layout);
+        let origin = self.scalar(op.op(), access.view.make.base())?;
         self.fence(&before);
         let write = |g: &[u32], mask: Option<Val<'c>>| {
-            let address = self.address(&tile, &layout, g[0]);
+            let address = self.address(&access.tile, &access.layout, g[0]);
+            let elements: Vec<Val<'c>> = g.iter().map(|&r| values[r as usize]).collect();
             if is_nibble(element) {
                 let at = Nibbles { origin, element: address, mask, qualifier: &qualifier };
-                return self.write_nibbles(&at, &group(g));
+                return self.write_nibbles(&at, &elements);
             }
-            self.write(address, element, &group(g), mask, &qualifier);
+            self.write(address, element, &elements, mask, &qualifier);
         };
-        let plain = |owner: Option<Val<'c>>| groups.iter().for_each(|g| write(g, owner));
-        let masked = |groups: &[Vec<u32>]| {
-            groups.iter().for_each(|g| write(g, self.both(self.inside(&tile, g[0]), owner)));
-        };
-        match op.bounds() {
-            Bounds::None => plain(owner),
-            Bounds::Vector => masked(&groups),
-            Bounds::Split if self.one_form && groups.len() == singles.len() => masked(&singles),
+        self.by_bounds(&access, &[], |groups, checked| {
+            groups.iter().for_each(|g| write(g, self.both(self.checked(&access, g, checked), owner)));
+            vec![]
+        });
+        Ok(())
+    }
+
+    /// Prepares an access to the tile of `view` at `indices`, whose elements `moved` has in registers. `width` is the
+    /// largest number of elements of an instruction. With `owned`, each element is accessed by one thread.
+    pub(super) fn tile_access(
+        &self,
+        op: OpRef<'c>,
+        (view, moved, width, owned): (Val<'c>, Val<'c>, u64, bool),
+        indices: &[Val<'c>],
+        bounds: Bounds,
+    ) -> Result<TileAccess<'c>, Failed> {
+        let (view, layout) = (self.view(op, view)?, self.layout(op, moved)?);
+        let in_bounds = self.in_bounds(op, indices.len(), bounds);
+        let shape = shape_of(moved).ok_or_else(|| fail(op, "tile is not a tensor"))?;
+        let tile = self.tile_of_shape(op, &view, indices, &layout, &shape, &in_bounds)?;
+        let groups = self.groups(op, &view, &layout, moved, width, owned)?;
+        let singles = groups.iter().flatten().map(|&r| vec![r]).collect();
+        Ok(TileAccess { view, tile, layout, bounds, groups, singles, checked_only: is_marked(op, CHECKED_ONLY) })
+    }
+
+    /// Emits an access by `run`, with or without checks. If elements are checked one by one, tiles that are entirely
+    /// inside the view have a fast path without checks. The results have these types.
+    pub(super) fn by_bounds(
+        &self,
+        access: &TileAccess<'c>,
+        types: &[Type<'c>],
+        run: impl Fn(&[Vec<u32>], bool) -> Vec<Val<'c>>,
+    ) -> Vec<Val<'c>> {
+        let TileAccess { groups, singles, .. } = access;
+        match access.bounds {
+            Bounds::None => run(groups, false),
+            Bounds::Vector => run(groups, true),
+            Bounds::Split if access.checked_only && groups.len() == singles.len() => run(singles, true),
             Bounds::Split => {
-                let whole = self.whole(&view, &tile);
-                self.l.either(
-                    whole,
-                    &[],
-                    || {
-                        plain(owner);
-                        vec![]
-                    },
-                    || {
-                        masked(&singles);
-                        vec![]
-                    },
-                );
+                let whole = self.whole(&access.view, &access.tile);
+                self.l.either(whole, types, || run(groups, false), || run(singles, true))
             }
         }
-        Ok(())
+    }
+
+    /// Returns the check of a group, if it is checked.
+    pub(super) fn checked(&self, access: &TileAccess<'c>, group: &[u32], checked: bool) -> Option<Val<'c>> {
+        if checked { self.inside(&access.tile, group[0]) } else { None }
     }
 
     pub(super) fn pointer_load(&mut self, op: LoadOp<'c>) -> Result<(), Failed> {
@@ -240,7 +246,7 @@ impl<'c> Lower<'c, '_> {
         let owner = match Tensor::of_value(op.ptr()) {
             Some(_) => self.storer(&self.layout(op.op(), op.ptr())?),
             // All threads have the scalar; one of them stores it.
-            None => Some(self.l.icmp(Cmp::Eq, self.thread, self.l.i32c(0))),
+            None => Some(self.l.icmp(Cmp::Eq, self.threads.thread, self.l.i32c(0))),
         };
         for g in &groups {
             let mask = masks.as_ref().map(|m| if m.len() == 1 { m[0] } else { m[g[0] as usize] });
@@ -267,19 +273,6 @@ impl<'c> Lower<'c, '_> {
         (0..rank).map(|d| bounds == Bounds::None || list.get(d) == Some(&true)).collect()
     }
 
-    pub(super) fn tile(
-        &self,
-        op: OpRef<'c>,
-        view: &View<'c>,
-        indices: &[Val<'c>],
-        layout: &Layout,
-        value: Val<'c>,
-        in_bounds: &[bool],
-    ) -> Result<Tile<'c>, Failed> {
-        let shape = shape_of(value).ok_or_else(|| fail(op, "tile is not a tensor"))?;
-        self.tile_of_shape(op, view, indices, layout, &shape, in_bounds)
-    }
-
     pub(super) fn tile_of_shape(
         &self,
         op: OpRef<'c>,
@@ -292,7 +285,7 @@ impl<'c> Lower<'c, '_> {
         let l = &self.l;
         let bytes = i64::from(storage_bits(view.memref.element_type()) / 8);
         let rank = view.ty.tile().len();
-        let narrow = self.has_narrow_offsets(view, bytes);
+        let narrow = view.has_narrow_offsets(self.function.index_bits);
         let (mut start_offset, mut strides, mut left, mut sparse) = (None, vec![], vec![], None);
         for d in 0..rank {
             let m = view.ty.dim_map()[d] as usize;
@@ -410,22 +403,6 @@ impl<'c> Lower<'c, '_> {
         l.zext64(l.mul(l.cast("trunc", a, l.i32), l.cast("trunc", b, l.i32)))
     }
 
-    /// Whether all elements inside the view are less than 2^32 bytes from its start along each dimension, according
-    /// to the option if it is set and to the view's type otherwise.
-    pub(super) fn has_narrow_offsets(&self, view: &View<'c>, bytes: i64) -> bool {
-        if let Some(bits) = self.index_bits {
-            return bits == 32;
-        }
-        (0..view.memref.shape().len()).all(|d| match (view.extent(d), view.stride(d)) {
-            (Ok(extent), Ok(stride)) if stride >= 0 => (extent - 1)
-                .max(0)
-                .checked_mul(stride)
-                .and_then(|last| last.checked_mul(bytes))
-                .is_some_and(|last| last < 1 << 32),
-            _ => false,
-        })
-    }
-
     pub(super) fn coordinate(&self, tile: &Tile<'c>, d: usize, register: u32) -> Val<'c> {
         let c = &tile.coordinates[d];
         match c.registers[register as usize] {
@@ -482,7 +459,7 @@ impl<'c> Lower<'c, '_> {
     }
 
     /// Whether all elements of the tile that the thread holds are inside the view.
-    pub(super) fn whole(&self, view: &View<'c>, tile: &Tile<'c>) -> Val<'c> {
+    fn whole(&self, view: &View<'c>, tile: &Tile<'c>) -> Val<'c> {
         let checks = tile
             .left
             .iter()
@@ -491,35 +468,6 @@ impl<'c> Lower<'c, '_> {
         let mut rows: Vec<Val<'c>> = tile.sparse.iter().flat_map(|rows| &rows.inside).copied().collect();
         rows.dedup();
         checks.chain(rows).reduce(|a, b| self.l.bin("and", a, b)).unwrap_or_else(|| self.l.int(self.l.i1, 1))
-    }
-
-    pub(super) fn both(&self, a: Option<Val<'c>>, b: Option<Val<'c>>) -> Option<Val<'c>> {
-        match (a, b) {
-            (Some(a), Some(b)) => Some(self.l.bin("and", a, b)),
-            (a, b) => a.or(b),
-        }
-    }
-
-    /// Returns the condition that a thread owns elements, in the registers of [`Layout::owned`]; `None` if every
-    /// thread does.
-    pub(super) fn owner(&self, layout: &Layout) -> Option<Val<'c>> {
-        self.where_zero(layout.free_variables())
-    }
-
-    /// Returns the condition that a thread stores. As many registers as possible take part, for wide vectors; the
-    /// registers of other threads are copies.
-    fn storer(&self, layout: &Layout) -> Option<Val<'c>> {
-        self.where_zero(layout.free_threads())
-    }
-
-    fn where_zero(&self, bits: InputMasks) -> Option<Val<'c>> {
-        let zero = |v: Val<'c>, mask: u32| {
-            (mask != 0).then(|| {
-                let bits = self.l.bin("and", v, self.l.i32c(mask.into()));
-                self.l.icmp(Cmp::Eq, bits, self.l.i32c(0))
-            })
-        };
-        self.both(zero(self.lane, bits.lane as u32), zero(self.warp, bits.warp as u32))
     }
 
     //===-- order -----------------------------------------------------------===//
@@ -552,7 +500,7 @@ impl<'c> Lower<'c, '_> {
 
     pub(super) fn fence(&self, text: &Option<String>) {
         if let Some(text) = text {
-            self.l.asm(text, "~{memory}", None, &[], false);
+            self.l.order(text);
         }
     }
 }

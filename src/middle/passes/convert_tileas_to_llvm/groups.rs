@@ -97,7 +97,3 @@ pub(super) fn owned_vectors(
     let groups = vectors(op, &owned, shape, dim, 1 << widest)?;
     Ok(groups.into_iter().map(|g| g.into_iter().map(|r| old[r as usize]).collect()).collect())
 }
-
-pub(super) fn singles(groups: &[Vec<u32>]) -> Vec<Vec<u32>> {
-    groups.iter().flatten().map(|&r| vec![r]).collect()
-}

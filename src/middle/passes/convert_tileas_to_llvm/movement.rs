@@ -12,8 +12,7 @@ use crate::{
     dialect::{
         layouts::{Tensor, storage_bits},
         nv_tileas::{
-            CatOp, ConvertLayoutOp, ExtractSliceOp, InsertSliceOp, LocalLoadSliceOp, MemDescType, PackOp, ShuffleOp,
-            UnpackOp,
+            CatOp, ConvertLayoutOp, ExtractSliceOp, InsertSliceOp, LocalLoadSliceOp, PackOp, ShuffleOp, UnpackOp,
         },
         pass::{Failed, fail},
         rt::*,
@@ -173,15 +172,12 @@ impl<'c> Lower<'c, '_> {
                 .map(|i| l.cast("trunc", l.bin("lshr", bits, l.int(l.i16, 8 * i as i64)), part))
                 .collect();
         }
-        let vector = l.cast("bitcast", v, l.vector(parts as u64, part));
-        (0..parts).map(|i| l.extract(vector, part, i)).collect()
+        l.elements(l.cast("bitcast", v, l.vector(parts as u64, part)), part, parts)
     }
     /// The inverse of [`Self::cut`].
     fn glue(&self, parts: &[Val<'c>], whole: Type<'c>) -> Val<'c> {
         let l = &self.l;
-        let empty = l.poison(l.vector(parts.len() as u64, ty(parts[0])));
-        let vector = parts.iter().enumerate().fold(empty, |vector, (i, &p)| l.insert(vector, p, i));
-        l.cast("bitcast", vector, whole)
+        l.cast("bitcast", l.join(parts), whole)
     }
     /// Packs elements of `bits` bits into a byte, the first in the low bits.
     fn join_bits(&self, elements: &[Val<'c>], bits: u32) -> Val<'c> {
@@ -268,7 +264,7 @@ impl<'c> Lower<'c, '_> {
     /// Returns `out[r] = values[r ^ by(thread)]`.
     fn rotated(&self, values: &[Val<'c>], by: &ThreadBases, block: Option<Val<'c>>) -> Vec<Val<'c>> {
         let mut out = values.to_vec();
-        let inputs = [(Some(self.lane), &by.lane), (Some(self.warp), &by.warp), (block, &by.block)];
+        let inputs = [(Some(self.threads.lane), &by.lane), (Some(self.threads.warp), &by.warp), (block, &by.block)];
         for (input, bases) in inputs {
             let Some(input) = input else { continue };
             for (i, &b) in bases.iter().enumerate().filter(|(_, b)| **b != 0) {
@@ -305,7 +301,7 @@ impl<'c> Lower<'c, '_> {
     pub(super) fn shfl(&self, kind: &str, word: Val<'c>, by: Val<'c>) -> Val<'c> {
         let l = &self.l;
         let name = format!("llvm.nvvm.shfl.sync.{kind}.i32");
-        l.intrinsic(&name, Some(l.i32), &[l.i32c(-1), word, by, l.i32c(31)]).expect("a shuffle has a result")
+        l.intrinsic(&name, l.i32, &[l.i32c(-1), word, by, l.i32c(31)])
     }
 
     /// Applies `f` to the 32-bit words of values of one type: several narrow values share a word, and a wide value
@@ -369,7 +365,7 @@ impl<'c> Lower<'c, '_> {
     //===-- slices ----------------------------------------------------------===//
 
     pub(super) fn local_load_slice(&mut self, op: LocalLoadSliceOp<'c>) -> Result<(), Failed> {
-        let desc = MemDescType::cast(ty(op.source())).ok_or_else(|| fail(op.op(), "not a memdesc"))?;
+        let desc = self.memdesc(op.op(), op.source())?;
         let whole = Tensor { shape: desc.shape().to_vec(), element: desc.element_type(), encoding: None };
         let part = tensor(op.result());
         let layout = slice_over_blocks(&self.layout(op.op(), op.result())?, &part, &whole)

@@ -11,16 +11,12 @@
 
 use super::{
     Lower,
-    global::{Strength, Tile},
-    groups::singles,
-    llvm::Cmp,
+    global::{Strength, TileAccess},
+    llvm::{Cmp, Operands},
     transfer::Fill,
 };
 use crate::{
-    analysis::{
-        access::View,
-        multimem::{Action, Multimem},
-    },
+    analysis::multimem::{Action, Multimem},
     dialect::{
         nv_tileaa::{Ordering, Scope},
         nv_tileas::{Bounds, MultimemLoadReduceOp, MultimemReduceOp, MultimemStoreOp},
@@ -29,22 +25,24 @@ use crate::{
     },
 };
 use melior::ir::Type;
-use tile_layout::Layout;
 use tile_targets::Feature;
 
 /// The instructions of one op in one thread.
 struct MulticastAccess<'c> {
     instruction: Multimem,
     element: Type<'c>,
-    view: View<'c>,
-    layout: Layout,
-    tile: Tile<'c>,
-    bounds: Bounds,
-    /// Groups of neighbors, each accessed by one instruction.
-    groups: Vec<Vec<u32>>,
-    singles: Vec<Vec<u32>>,
+    of_tile: TileAccess<'c>,
     strength: Strength,
     owner: Option<Val<'c>>,
+}
+
+impl MulticastAccess<'_> {
+    /// Returns the name of an instruction on `words` words.
+    fn name(&self, instruction: &str, words: usize) -> String {
+        let Multimem { operation, kind, .. } = &self.instruction;
+        let qualifier = &self.strength.qualifier;
+        format!("multimem.{instruction}{qualifier}.global{operation}{}.{kind}", Operands::vector(words))
+    }
 }
 
 /// The operands and attributes that the ops have in common.
@@ -75,21 +73,14 @@ impl<'c> Lower<'c, '_> {
             vector: x.vector(),
             bounds: x.bounds(),
         })?;
-        let Fill::Value(fill) = self.padding(op, a.element, a.view.ty.padding())? else {
+        let Fill::Value(fill) = self.padding(op, a.element, a.of_tile.view.ty.padding())? else {
             unreachable!("a view has one padding")
         };
-        let read = |this: &Self, groups: &[Vec<u32>], checked: bool| {
-            this.gather(&a.layout, groups, |g| this.multimem_read(&a, g, checked, fill))
-        };
-        let values = match a.bounds {
-            Bounds::None => read(self, &a.groups, false),
-            Bounds::Vector => read(self, &a.groups, true),
-            Bounds::Split => {
-                let whole = self.whole(&a.view, &a.tile);
-                let types = vec![self.element_of(op, x.result())?; a.layout.registers() as usize];
-                self.l.either(whole, &types, || read(self, &a.groups, false), || read(self, &a.singles, true))
-            }
-        };
+        let layout = &a.of_tile.layout;
+        let types = vec![self.element_of(op, x.result())?; layout.registers() as usize];
+        let values = self.by_bounds(&a.of_tile, &types, |groups, checked| {
+            self.gather(layout, groups, |g| self.multimem_read(&a, g, checked, fill))
+        });
         self.fence(&a.strength.after);
         self.set_all(x.result(), values);
         Ok(())
@@ -114,7 +105,7 @@ impl<'c> Lower<'c, '_> {
             let upper = this.l.bin("or", this.l.bin("shl", value, this.l.i32c(16)), this.l.i32c(0x8000));
             let operand = this.l.select(word.is_lower, lower, upper);
             let text = format!("multimem.red{}.global.add.{}", a.strength.qualifier, a.instruction.kind);
-            this.multimem_word(&text, word.address, operand, mask);
+            this.word_update(&text, word.address, operand, mask);
         });
         Ok(())
     }
@@ -132,9 +123,9 @@ impl<'c> Lower<'c, '_> {
             vector: x.vector(),
             bounds: x.bounds(),
         })?;
-        let single = a.bounds == Bounds::Split || a.groups.iter().any(|g| g.len() == 1);
+        let single = a.of_tile.most().iter().any(|g| g.len() == 1);
         if a.instruction.is_paired() && single && x.ordering() != Ordering::Weak {
-            let (element, ordering, target) = (a.element, x.ordering().keyword(), self.target.name);
+            let (element, ordering, target) = (a.element, x.ordering().keyword(), self.function.target.name);
             let text = format!(
                 "{target} has no {ordering} store of a single {element} to multicast memory: promise that pairs are \
                  aligned and inside the view, with assume div_by and inbounds"
@@ -146,18 +137,17 @@ impl<'c> Lower<'c, '_> {
             let l = &this.l;
             let keep = l.select(word.is_lower, l.i32c(0xffff_0000), l.i32c(0xffff));
             let set = l.select(word.is_lower, value, l.bin("shl", value, l.i32c(16)));
-            this.multimem_word("multimem.red.relaxed.sys.global.and.b32", word.address, keep, mask);
-            this.multimem_word("multimem.red.relaxed.sys.global.or.b32", word.address, set, mask);
+            this.word_update("multimem.red.relaxed.sys.global.and.b32", word.address, keep, mask);
+            this.word_update("multimem.red.relaxed.sys.global.or.b32", word.address, set, mask);
         });
         Ok(())
     }
 
     fn multimem(&self, p: Parts<'c>) -> Result<MulticastAccess<'c>, Failed> {
         let op = p.op;
-        let (view, layout) = (self.view(op, p.view)?, self.layout(op, p.moved)?);
-        let element = view.memref.element_type();
-        let target = self.target.name;
-        if !self.target.has(Feature::Multimem) {
+        let element = self.view(op, p.view)?.memref.element_type();
+        let target = self.function.target.name;
+        if !self.function.target.has(Feature::Multimem) {
             let text =
                 format!("multicast memory of {element} needs sm_90 or newer: {target} has no instructions for it");
             return Err(fail(op, text));
@@ -165,28 +155,14 @@ impl<'c> Lower<'c, '_> {
         let instruction = Multimem::of(p.action, element).ok_or_else(|| {
             fail(op, format!("{target} has no instruction for this access to multicast memory of {element}"))
         })?;
-        let in_bounds = self.in_bounds(op, p.indices.len(), p.bounds);
-        let tile = self.tile(op, &view, &p.indices, &layout, p.moved, &in_bounds)?;
-        let groups = self.groups(op, &view, &layout, p.moved, instruction.width.min(p.vector as u64), true)?;
-        let singles = singles(&groups);
-        let count = if p.bounds == Bounds::Split { singles.len() } else { groups.len() };
-        let mut strength = self.strength(op, p.ordering, p.scope, count)?;
+        let what = (p.view, p.moved, instruction.width.min(p.vector as u64), true);
+        let of_tile = self.tile_access(op, what, &p.indices, p.bounds)?;
+        let mut strength = self.strength(op, p.ordering, p.scope, of_tile.most().len())?;
         if p.ordering == Ordering::Weak {
             strength.qualifier = ".weak".into();
         }
-        let owner = self.owner(&layout);
-        Ok(MulticastAccess {
-            instruction,
-            element,
-            view,
-            layout,
-            tile,
-            bounds: p.bounds,
-            groups,
-            singles,
-            strength,
-            owner,
-        })
+        let owner = self.owner(&of_tile.layout);
+        Ok(MulticastAccess { instruction, element, of_tile, strength, owner })
     }
 
     //===-- instructions ----------------------------------------------------===//
@@ -194,40 +170,24 @@ impl<'c> Lower<'c, '_> {
     /// Reads the combined values of neighbors; elements outside the view are `fill`.
     fn multimem_read(&self, a: &MulticastAccess<'c>, group: &[u32], checked: bool, fill: Val<'c>) -> Vec<Val<'c>> {
         let l = &self.l;
-        let address = self.address(&a.tile, &a.layout, group[0]);
-        let inside = if checked { self.inside(&a.tile, group[0]) } else { None };
-        let mask = self.both(inside, a.owner);
+        let address = self.address(&a.of_tile.tile, &a.of_tile.layout, group[0]);
+        let mask = self.both(self.checked(&a.of_tile, group, checked), a.owner);
         let single = a.instruction.is_paired() && group.len() == 1;
         let count = if single { 2 } else { group.len() as u64 };
         let words = self.words(a.element, count);
         let word = single.then(|| self.word_around(address));
         let n = words.count as usize;
-        let guard = mask.map(|_| format!("@${} ", n + 1)).unwrap_or_default();
-        let text = format!(
-            "{guard}multimem.ld_reduce{}.global{}{}.{} {}, [${n}];",
-            a.strength.qualifier,
-            a.instruction.operation,
-            vector(n),
-            a.instruction.kind,
-            list(0, n)
-        );
-        let mut constraints = vec![format!("={}", words.class); n];
-        constraints.push("l".into());
-        let mut args = vec![word.as_ref().map_or(address, |w| w.address)];
-        if let Some(m) = mask {
-            constraints.push("b".into());
-            args.push(m);
-            for (i, f) in self.pack_words(a.element, words, &vec![fill; count as usize]).into_iter().enumerate() {
-                constraints.push(i.to_string());
-                args.push(f);
-            }
+        let mut operands = Operands::results(n, words.class);
+        let at = operands.input("l", word.as_ref().map_or(address, |w| w.address));
+        let guard = operands.guard(mask);
+        if mask.is_some() {
+            let fill = self.pack_words(a.element, words, &vec![fill; count as usize]);
+            fill.into_iter().enumerate().for_each(|(i, f)| operands.tied(i, f));
         }
-        constraints.push("~{memory}".into());
-        let result = if n == 1 { words.ty } else { l.structure(&vec![words.ty; n]) };
-        let v = l.asm(&text, &constraints.join(","), Some(result), &args, false).expect("asm with a result");
-        let fields: Vec<Val<'c>> =
-            if n == 1 { vec![v] } else { (0..n).map(|i| l.field(v, words.ty, i as i64)).collect() };
-        let values = self.unpack_words(a.element, words, &fields, count);
+        operands.memory();
+        let text = format!("{guard}{} {}, [{at}];", a.name("ld_reduce", n), Operands::list(0, n));
+        let read = operands.emit_values(l, &text, words.ty);
+        let values = self.unpack_words(a.element, words, &read, count);
         match word {
             Some(word) => vec![l.select(word.is_lower, values[0], values[1])],
             None => values,
@@ -242,11 +202,11 @@ impl<'c> Lower<'c, '_> {
         values: &[Val<'c>],
         single: impl Fn(&Self, &HalfOfWord<'c>, Val<'c>, Option<Val<'c>>),
     ) {
-        let write = |groups: &[Vec<u32>], checked: bool| {
+        self.fence(&a.strength.before);
+        self.by_bounds(&a.of_tile, &[], |groups, checked| {
             for g in groups {
-                let address = self.address(&a.tile, &a.layout, g[0]);
-                let inside = if checked { self.inside(&a.tile, g[0]) } else { None };
-                let mask = self.both(inside, a.owner);
+                let address = self.address(&a.of_tile.tile, &a.of_tile.layout, g[0]);
+                let mask = self.both(self.checked(&a.of_tile, g, checked), a.owner);
                 let operands: Vec<Val<'c>> = g.iter().map(|&r| values[r as usize]).collect();
                 if a.instruction.is_paired() && g.len() == 1 {
                     let bits = self.l.cast("bitcast", operands[0], self.l.i16);
@@ -256,16 +216,7 @@ impl<'c> Lower<'c, '_> {
                 }
             }
             vec![]
-        };
-        self.fence(&a.strength.before);
-        match a.bounds {
-            Bounds::None => _ = write(&a.groups, false),
-            Bounds::Vector => _ = write(&a.groups, true),
-            Bounds::Split => {
-                let whole = self.whole(&a.view, &a.tile);
-                self.l.either(whole, &[], || write(&a.groups, false), || write(&a.singles, true));
-            }
-        }
+        });
     }
 
     fn multimem_vector(
@@ -277,35 +228,21 @@ impl<'c> Lower<'c, '_> {
         mask: Option<Val<'c>>,
     ) {
         let words = self.words(a.element, values.len() as u64);
-        let n = words.count as usize;
-        let guard = mask.map(|_| format!("@${} ", n + 1)).unwrap_or_default();
-        let text = format!(
-            "{guard}multimem.{name}{}.global{}{}.{} [$0], {};",
-            a.strength.qualifier,
-            a.instruction.operation,
-            vector(n),
-            a.instruction.kind,
-            list(1, n)
-        );
-        let mut constraints = vec!["l".to_string()];
-        constraints.extend(vec![words.class.to_string(); n]);
-        let mut args = vec![address];
-        args.extend(self.pack_words(a.element, words, values));
-        if let Some(m) = mask {
-            constraints.push("b".into());
-            args.push(m);
-        }
-        constraints.push("~{memory}".into());
-        self.l.asm(&text, &constraints.join(","), None, &args, false);
+        let mut operands = Operands::default();
+        let at = operands.input("l", address);
+        let list = operands.inputs(words.class, &self.pack_words(a.element, words, values));
+        let guard = operands.guard(mask);
+        operands.memory();
+        operands.emit(&self.l, &format!("{guard}{} [{at}], {list};", a.name(name, words.count as usize)));
     }
 
-    /// Emits one instruction on a word.
-    fn multimem_word(&self, instruction: &str, address: Val<'c>, operand: Val<'c>, mask: Option<Val<'c>>) {
-        let (guard, predicate) = if mask.is_some() { ("@$2 ", ",b") } else { ("", "") };
-        let mut args = vec![address, operand];
-        args.extend(mask);
-        let text = format!("{guard}{instruction} [$0], $1;");
-        self.l.asm(&text, &format!("l,r{predicate},~{{memory}}"), None, &args, false);
+    /// Emits one instruction that updates a word.
+    pub(super) fn word_update(&self, instruction: &str, address: Val<'c>, operand: Val<'c>, mask: Option<Val<'c>>) {
+        let mut operands = Operands::default();
+        let (at, operand) = (operands.input("l", address), operands.input("r", operand));
+        let guard = operands.guard(mask);
+        operands.memory();
+        operands.emit(&self.l, &format!("{guard}{instruction} [{at}], {operand};"));
     }
 
     fn word_around(&self, half: Val<'c>) -> HalfOfWord<'c> {
@@ -323,13 +260,4 @@ impl<'c> Lower<'c, '_> {
 struct HalfOfWord<'c> {
     address: Val<'c>,
     is_lower: Val<'c>,
-}
-
-fn vector(n: usize) -> String {
-    if n == 1 { String::new() } else { format!(".v{n}") }
-}
-
-fn list(from: usize, n: usize) -> String {
-    let names: Vec<String> = (from..from + n).map(|i| format!("${i}")).collect();
-    if n == 1 { names[0].clone() } else { format!("{{{}}}", names.join(", ")) }
 }

@@ -75,8 +75,7 @@ impl<'c> Lower<'c, '_> {
         let bytes = l.vector(4, l.i8);
         let mut elements = Vec::with_capacity(8);
         for selector in [0x5140, 0x7362] {
-            let args = [even, odd, l.i32c(selector)];
-            let four = l.intrinsic("llvm.nvvm.prmt", Some(l.i32), &args).expect("an intrinsic with a result");
+            let four = l.prmt(even, odd, l.i32c(selector));
             let vector = l.cast("bitcast", four, bytes);
             for i in 0..4 {
                 let element = l.extract(vector, l.i8, i);
@@ -121,12 +120,8 @@ impl<'c> Lower<'c, '_> {
         let set = bits(l.bin("and", l.cast("zext", v, l.i32), l.i32c(15)));
         // Other writers of the word may be in another CTA.
         let scope = if qualifier.ends_with(".sys") { "sys" } else { "gpu" };
-        let (guard, predicate) = if mask.is_some() { ("@$2 ", ",b") } else { ("", "") };
         for (operation, operand) in [("and", keep), ("or", set)] {
-            let text = format!("{guard}red.relaxed.{scope}.global.{operation}.b32 [$0], $1;");
-            let mut args = vec![word, operand];
-            args.extend(mask);
-            l.asm(&text, &format!("l,r{predicate},~{{memory}}"), None, &args, false);
+            self.word_update(&format!("red.relaxed.{scope}.global.{operation}.b32"), word, operand, mask);
         }
     }
 

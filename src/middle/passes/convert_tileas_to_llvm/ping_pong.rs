@@ -34,19 +34,19 @@ impl<'c> Lower<'c, '_> {
     pub(super) fn create_ping_pong(&mut self, op: CreatePingPongOp<'c>) -> Result<(), Failed> {
         let groups =
             PingPongType::cast(ty(op.ping_pong())).ok_or_else(|| fail(op.op(), "operand is not a ping-pong"))?.groups();
-        let first = self.barriers_used + 1;
-        self.barriers_used += groups as u64;
-        if self.barriers_used >= BARRIERS {
+        let first = self.function.barriers_used + 1;
+        self.function.barriers_used += groups as u64;
+        if self.function.barriers_used >= BARRIERS {
             let text = format!("agents and ping-pong need more than the {} named barriers of a block", BARRIERS - 1);
             return Err(fail(op.op(), text));
         }
         let group = self.warpgroup(op.op())?;
         let ping_pong = PingPong { first, groups, group };
-        self.ping_pong.insert(key(op.ping_pong()), ping_pong);
+        self.values.ping_pong.insert(key(op.ping_pong()), ping_pong);
         let l = &self.l;
         let last = l.icmp(Cmp::Eq, group, l.i32c(groups - 1));
         let text = format!("@$0 bar.arrive {first}, {MEET};");
-        l.asm(&text, "b,~{memory}", None, &[last], false);
+        l.asm(&text, "b,~{memory}", &[last]);
         Ok(())
     }
 
@@ -54,7 +54,7 @@ impl<'c> Lower<'c, '_> {
         let ping_pong = self.ping_pong_of(op.op(), op.ping_pong())?;
         let l = &self.l;
         let barrier = l.add(ping_pong.group, l.i32c(ping_pong.first as i64));
-        l.asm(&format!("bar.sync $0, {MEET};"), "r,~{memory}", None, &[barrier], false);
+        l.asm(&format!("bar.sync $0, {MEET};"), "r,~{memory}", &[barrier]);
         Ok(())
     }
 
@@ -63,7 +63,7 @@ impl<'c> Lower<'c, '_> {
         let l = &self.l;
         let is_last = l.icmp(Cmp::Eq, group, l.i32c(groups - 1));
         let next = l.select(is_last, l.i32c(first as i64), l.add(group, l.i32c(first as i64 + 1)));
-        l.asm(&format!("bar.arrive $0, {MEET};"), "r,~{memory}", None, &[next], false);
+        l.asm(&format!("bar.arrive $0, {MEET};"), "r,~{memory}", &[next]);
         Ok(())
     }
 
@@ -72,12 +72,13 @@ impl<'c> Lower<'c, '_> {
         let l = &self.l;
         let is_first = l.icmp(Cmp::Eq, ping_pong.group, l.i32c(0));
         let text = format!("@$0 bar.sync {}, {MEET};", ping_pong.first);
-        l.asm(&text, "b,~{memory}", None, &[is_first], false);
+        l.asm(&text, "b,~{memory}", &[is_first]);
         Ok(())
     }
 
     fn ping_pong_of(&self, op: OpRef<'c>, ping_pong: Val<'c>) -> Result<PingPong<'c>, Failed> {
-        self.ping_pong
+        self.values
+            .ping_pong
             .get(&key(ping_pong))
             .copied()
             .ok_or_else(|| fail(op, "the ping-pong is not created in this function"))

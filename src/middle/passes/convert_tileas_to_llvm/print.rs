@@ -21,7 +21,10 @@ use super::{
     array::{Array, tensor_of},
     llvm::Cmp,
 };
-use crate::analysis::registers::PASS_REGISTERS;
+use crate::analysis::{
+    print_formats::{Expression, Piece, between, closed, parse_format, separator},
+    registers::PASS_REGISTERS,
+};
 use crate::dialect::{
     layouts::{Tensor, storage_bits},
     location, nv_tileaa,
@@ -30,97 +33,12 @@ use crate::dialect::{
     rt::*,
     types::{is_float, is_integer},
 };
-use melior::{
-    dialect::llvm,
-    ir::{
-        Attribute, Type,
-        attribute::{IntegerAttribute, TypeAttribute},
-    },
-};
-use tile_layout::{Layout, LinearExpr, Shape};
+use melior::{dialect::llvm, ir::Type};
+use tile_layout::{Layout, LinearExpr};
+use tile_rtlib::Runtime;
 
 /// The maximum number of arguments of one call of `vprintf`.
 const MAX_ARGUMENTS: usize = 32;
-
-/// A piece of a format.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Piece {
-    /// Literal text, with `%%` for a percent sign.
-    Text(String),
-    Expression(Expression),
-}
-
-/// A conversion specification without a length modifier, which follows from the argument's type.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Expression {
-    /// `%`, flags, width and precision.
-    head: String,
-    conversion: char,
-}
-
-/// Parses a format. A conversion specification runs from `%` to the next conversion character.
-fn parse_format(format: &str) -> Result<Vec<Piece>, String> {
-    let mut pieces = vec![];
-    let mut text = String::new();
-    let mut rest = format.chars().peekable();
-    while let Some(c) = rest.next() {
-        if c != '%' {
-            text.push(c);
-            continue;
-        }
-        if rest.next_if_eq(&'%').is_some() {
-            text.push_str("%%");
-            continue;
-        }
-        let mut head = String::from("%");
-        let mut take = |allowed: &str, head: &mut String| {
-            while let Some(c) = rest.next_if(|c| allowed.contains(*c)) {
-                head.push(c);
-            }
-        };
-        take("-+ #0", &mut head);
-        take("0123456789", &mut head);
-        let before = head.len();
-        take(".", &mut head);
-        if head.len() > before {
-            take("0123456789", &mut head);
-        }
-        let mut length = String::new();
-        take("hljztqL", &mut length);
-        match rest.next() {
-            Some(conversion) if "diuoxXeEfFgGaAcsp".contains(conversion) => {
-                if !text.is_empty() {
-                    pieces.push(Piece::Text(std::mem::take(&mut text)));
-                }
-                pieces.push(Piece::Expression(Expression { head, conversion }));
-            }
-            Some(other) => return Err(format!("'{head}{length}{other}' is not a supported conversion")),
-            None => return Err(format!("'{head}{length}' is an incomplete conversion")),
-        }
-    }
-    if !text.is_empty() {
-        pieces.push(Piece::Text(text));
-    }
-    Ok(pieces)
-}
-
-/// Returns the text before element `index` of a tensor.
-fn separator(shape: &[i64], index: u64) -> String {
-    if index == 0 {
-        return "[".repeat(shape.len());
-    }
-    let levels = closed(shape).iter().filter(|inner| index.is_multiple_of(**inner)).count();
-    format!("{}, {}", "]".repeat(levels), "[".repeat(levels))
-}
-
-/// Returns the number of elements in each pair of brackets except the outermost, from the inside out.
-fn closed(shape: &[i64]) -> Vec<u64> {
-    let volumes = shape.iter().rev().scan(1, |n, e| {
-        *n *= *e as u64;
-        Some(*n)
-    });
-    volumes.take(shape.len() - 1).collect()
-}
 
 /// An argument of a print.
 enum Argument<'c> {
@@ -157,11 +75,11 @@ impl<'c> Lower<'c, '_> {
                     let missing = || fail(op, "tensors need scratch; run tileas-materialize-convert-layout first");
                     let memory = scratch.next().ok_or_else(missing)?;
                     let room = MemDescType::cast(ty(memory)).map_or(1, |m| m.shape()[0] as u64);
-                    let Some(Lowered::Shared(memory)) = self.values.get(&key(memory)).cloned() else {
+                    let Some(Lowered::Shared(memory)) = self.values.lowered.get(&key(memory)).cloned() else {
                         return Err(fail(op, "scratch is not allocated here"));
                     };
                     let layout = tensor.layout().ok_or_else(|| fail(op, "tensor has no layout"))?;
-                    let registers = match self.values.get(&key(v)) {
+                    let registers = match self.values.lowered.get(&key(v)) {
                         Some(Lowered::Array(array)) => Registers::Many(*array),
                         _ => Registers::Few(self.fragment(op, v)?),
                     };
@@ -309,19 +227,10 @@ impl<'c> Lower<'c, '_> {
             self.barrier();
             l.when(self.first_thread(), || {
                 self.repeat(t.room, |i| {
-                    let index = l.add(base, i);
-                    let rank = t.tensor.shape.len();
-                    let mut before = self.text(&separator(&t.tensor.shape, 1));
-                    for (level, inner) in closed(&t.tensor.shape).into_iter().enumerate() {
-                        let rest = l.bin("urem", index, l.i32c(inner as i64));
-                        let text = format!("{}, {}", "]".repeat(level + 1), "[".repeat(level + 1));
-                        before = l.select(l.icmp(Cmp::Eq, rest, l.i32c(0)), self.text(&text), before);
-                    }
-                    before = l.select(l.icmp(Cmp::Eq, index, l.i32c(0)), self.text(&"[".repeat(rank)), before);
                     let mut format = String::from("%s");
                     let v = self.shared_element(t, i);
                     match self.printed(op, e, t.tensor.element, v, &mut format) {
-                        Ok(v) => self.vprintf(&format, &[l.cast("ptrtoint", before, l.i64), v], buffer),
+                        Ok(v) => self.print_element(&format, &t.tensor.shape, l.add(base, i), v, buffer),
                         Err(e) => outcome = Err(e),
                     }
                 });
@@ -329,6 +238,22 @@ impl<'c> Lower<'c, '_> {
         });
         self.barrier();
         outcome
+    }
+
+    /// Prints element `index` of a tile and the text before it.
+    fn print_element(&self, format: &str, shape: &[i64], index: Val<'c>, v: Val<'c>, buffer: Val<'c>) {
+        let l = &self.l;
+        // Each text is padded with zeros to the length of the longest.
+        let stride = 2 * shape.len() + 1;
+        let mut texts: Vec<u64> = vec![];
+        let levels = (0..shape.len()).map(between).chain([separator(shape, 0)]);
+        levels.for_each(|text| texts.extend(text.bytes().map(u64::from).chain([0].repeat(stride)).take(stride)));
+        let texts = self.integer(self.generic(self.table(&texts, 8)));
+        let closed = self.integer(self.table(&closed(shape), 32));
+        let bits = if ty(v) == l.f64 { l.cast("bitcast", v, l.i64) } else { l.zext64(v) };
+        let (stride, rank) = (l.i32c(stride as i64), l.i32c(shape.len() as i64));
+        let (format, buffer) = (self.integer(self.text(format)), self.integer(buffer));
+        self.runtime(Runtime::PrintElement, &[format, buffer, texts, stride, closed, rank, index, bits]);
     }
 
     /// Stores elements to scratch memory: as many as fit, starting at `base`, or all.
@@ -422,7 +347,7 @@ impl<'c> Lower<'c, '_> {
                 let whole = if float {
                     let name = if signed { "fptosi" } else { "fptoui" };
                     let name = format!("llvm.{name}.sat.i64.f64");
-                    l.intrinsic(&name, Some(l.i64), &[number]).expect("an intrinsic with a result")
+                    l.intrinsic(&name, l.i64, &[number])
                 } else {
                     number
                 };
@@ -461,26 +386,21 @@ impl<'c> Lower<'c, '_> {
             offset += bytes;
         }
         let arguments = if values.is_empty() { l.b.value("llvm.mlir.zero", generic, &[], &[]) } else { buffer };
-        self.declare("vprintf", l.i32, &[generic, generic]);
-        l.call("vprintf", l.i32, &[self.text(format), arguments]);
+        self.call("vprintf", l.i32, &[self.text(format), arguments]);
     }
 
     /// Returns local memory for the arguments of `vprintf`.
     fn print_buffer(&mut self) -> Val<'c> {
-        if let Some(v) = self.print_buffer {
+        if let Some(v) = self.function.print_buffer {
             return v;
         }
         let l = &self.l;
         let here = l.b.block();
         // Allocate at the function's entry; any other allocation would be dynamic.
-        l.b.set_before(defining_op(self.thread).expect("a special register is read"));
-        let array = llvm::r#type::array(l.i8, MAX_ARGUMENTS as u32 * 8);
-        let attributes: [(&str, Attribute<'c>); 2] =
-            [("elem_type", TypeAttribute::new(array).into()), ("alignment", IntegerAttribute::new(l.i64, 8).into())];
-        let one = l.i32c(1);
-        let v = l.b.value("llvm.alloca", llvm::r#type::pointer(l.context(), 0), &[one], &attributes);
+        l.b.set_before(defining_op(self.threads.thread).expect("a special register is read"));
+        let v = l.variable(llvm::r#type::array(l.i8, MAX_ARGUMENTS as u32 * 8), 8);
         l.b.set_end(here);
-        self.print_buffer = Some(v);
+        self.function.print_buffer = Some(v);
         v
     }
 
@@ -538,66 +458,34 @@ impl<'c> Lower<'c, '_> {
         let bad = l.icmp(Cmp::Ne, all, l.i32c(0));
         let bad = self.both(Some(bad), self.owner(&layout)).expect("one of them");
         let thread = self.linear(&layout.index_expr().thread);
+        let fields = tensor.tile_shape().fields();
+        let coordinates = vec!["%u"; fields.len()].join(", ");
+        let format = format!("{place} at [{coordinates}]{message}");
+        let fields: Vec<u64> = fields.into_iter().flat_map(|(low, width)| [low.into(), width.into()]).collect();
         l.when(bad, || {
+            let (format, buffer) = (self.integer(self.text(&format)), self.integer(buffer));
+            let bases = self.integer(self.table(owned.register(), 32));
+            let (rank, fields) = (l.i32c(fields.len() as i64 / 2), self.integer(self.table(&fields, 32)));
             for (w, &word) in words.iter().enumerate() {
-                l.when(l.icmp(Cmp::Ne, word, l.i32c(0)), || {
-                    self.for_each_bit(word, |bit| {
-                        let j = l.add(bit, l.i32c(w as i64 * 32));
-                        let element = owned.register().iter().enumerate().fold(thread, |e, (i, &base)| {
-                            let set = l.bin("and", l.bin("lshr", j, l.i32c(i as i64)), l.i32c(1));
-                            l.bin("xor", e, l.mul(set, l.i32c(base as i64)))
-                        });
-                        let (text, coordinates) = self.coordinates(&tensor.tile_shape(), element);
-                        self.vprintf(&format!("{place} at {text}{message}"), &coordinates, buffer);
-                    });
-                });
+                let first = l.i32c(w as i64 * 32);
+                self.runtime(Runtime::PrintFailures, &[format, buffer, word, first, thread, bases, fields, rank]);
             }
         });
         let mine = l.cast("zext", bad, l.i32);
-        let any = match self.barrier_id {
+        let any = match self.threads.barrier {
             // The threads of an agent use the agent's barrier, since other agents run different code.
             Some(id) => {
                 let text = format!(
                     "{{ .reg .pred p; setp.ne.b32 p, $1, 0; bar.red.or.pred p, {id}, {}, p; selp.b32 $0, 1, 0, p; }}",
-                    32 * self.warps
+                    32 * self.threads.warps
                 );
-                l.asm(&text, "=r,r,~{memory}", Some(l.i32), &[mine], false)
+                l.asm_value(&text, "=r,r,~{memory}", l.i32, &[mine])
             }
-            None => l.intrinsic("llvm.nvvm.barrier0.or", Some(l.i32), &[mine]),
+            None => l.intrinsic("llvm.nvvm.barrier0.or", l.i32, &[mine]),
         };
-        let any = l.icmp(Cmp::Ne, any.expect("a result"), l.i32c(0));
+        let any = l.icmp(Cmp::Ne, any, l.i32c(0));
         l.when(any, || self.stop(x.message(), &file, line));
         Ok(())
-    }
-
-    /// Returns the coordinates of an element and their format.
-    fn coordinates(&self, shape: &Shape, element: Val<'c>) -> (String, Vec<Val<'c>>) {
-        let l = &self.l;
-        let values: Vec<Val<'c>> = shape
-            .fields()
-            .into_iter()
-            .map(|(low, width)| {
-                let high = l.bin("lshr", element, l.i32c(low.into()));
-                l.bin("and", high, l.i32c((1 << width) - 1))
-            })
-            .collect();
-        (format!("[{}]", vec!["%u"; values.len()].join(", ")), values)
-    }
-
-    /// Executes `body` for the number of each set bit of `word`, which is not zero.
-    fn for_each_bit(&self, word: Val<'c>, body: impl FnOnce(Val<'c>)) {
-        let l = &self.l;
-        let here = l.b.block();
-        let head = l.new_block(&[l.i32], here);
-        let exit = l.new_block(&[], head);
-        l.br(head, &[word]);
-        l.b.set_end(head);
-        let bits = arg(head, 0);
-        let sure = [("is_zero_poison", melior::ir::attribute::BoolAttribute::new(l.context(), true).into())];
-        body(l.b.value("llvm.intr.cttz", l.i32, &[bits], &sure));
-        let rest = l.bin("and", bits, l.bin("sub", bits, l.i32c(1)));
-        l.cond_br(l.icmp(Cmp::Ne, rest, l.i32c(0)), (head, &[rest]), (exit, &[]));
-        l.b.set_end(exit);
     }
 
     /// The first thread stops the kernel; the others wait for it.
@@ -608,60 +496,9 @@ impl<'c> Lower<'c, '_> {
 
     fn assertion_failed(&self, message: &str, file: &str, line: u32) {
         let l = &self.l;
-        let generic = llvm::r#type::pointer(l.context(), 0);
-        self.declare("__assertfail", llvm::r#type::void(l.context()), &[generic, generic, l.i32, generic, l.i64]);
         // The last argument is the size of a character.
-        let arguments = [self.text(message), self.text(file), l.i32c(line.into()), self.text(self.name), l.i64c(1)];
-        l.call_void("__assertfail", &arguments);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn text(t: &str) -> Piece {
-        Piece::Text(t.into())
-    }
-    fn expression(head: &str, conversion: char) -> Piece {
-        Piece::Expression(Expression { head: head.into(), conversion })
-    }
-
-    #[test]
-    fn formats_are_taken_apart() {
-        let cases: &[(&str, &[Piece])] = &[
-            ("", &[]),
-            ("plain 100%%\n", &[text("plain 100%%\n")]),
-            ("%d", &[expression("%", 'd')]),
-            ("a %-+ #05.3lld b", &[text("a "), expression("%-+ #05.3", 'd'), text(" b")]),
-            ("%5u%.2f", &[expression("%5", 'u'), expression("%.2", 'f')]),
-            ("%hhx%zu%Lf", &[expression("%", 'x'), expression("%", 'u'), expression("%", 'f')]),
-            ("%.s", &[expression("%.", 's')]),
-        ];
-        for (format, pieces) in cases {
-            assert_eq!(parse_format(format).as_deref(), Ok(*pieces), "{format}");
-        }
-        for (format, error) in [
-            ("%n", "'%n' is not a supported conversion"),
-            ("%*d", "'%*' is not a supported conversion"),
-            ("%5S", "'%5S' is not a supported conversion"),
-            ("%l", "'%l' is an incomplete conversion"),
-        ] {
-            assert_eq!(parse_format(format), Err(error.to_string()), "{format}");
-        }
-    }
-
-    #[test]
-    fn brackets_nest() {
-        let print = |shape: &[i64]| {
-            let elements: i64 = shape.iter().product();
-            let body: String = (0..elements as u64).map(|i| separator(shape, i) + &i.to_string()).collect();
-            body + &"]".repeat(shape.len())
-        };
-        assert_eq!(print(&[1]), "[0]");
-        assert_eq!(print(&[4]), "[0, 1, 2, 3]");
-        assert_eq!(print(&[2, 2]), "[[0, 1], [2, 3]]");
-        assert_eq!(print(&[2, 1, 2]), "[[[0, 1]], [[2, 3]]]");
-        assert_eq!(print(&[1, 2, 1]), "[[[0], [1]]]");
+        let arguments =
+            [self.text(message), self.text(file), l.i32c(line.into()), self.text(self.function.name), l.i64c(1)];
+        self.call_void("__assertfail", &arguments);
     }
 }

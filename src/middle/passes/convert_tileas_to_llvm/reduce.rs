@@ -9,10 +9,8 @@
 //! butterfly combines `a, b` in one lane and `b, a` in the other. If the body is not visibly symmetric, the lane with
 //! zeros in the dimension's bits, which combined everything in order, broadcasts its result to the others.
 
-use super::{
-    Lower,
-    combine::{From, is_symmetric, simple_ops},
-};
+use super::{Lower, combine::From};
+use crate::analysis::combiners::{is_symmetric, simple_ops};
 use crate::dialect::{
     layouts::Tensor,
     nv_tileaa::{FpKind, FpOp},
@@ -39,7 +37,7 @@ impl<'c> Lower<'c, '_> {
     pub(super) fn reduce(&mut self, x: ReduceOp<'c>) -> Result<(), Failed> {
         let op = x.op();
         let operands: Vec<Val<'c>> = x.operands().collect();
-        let tensor = Tensor::of_value(operands[0]).ok_or_else(|| fail(op, "operand is not a tensor"))?;
+        let tensor = self.tensor(op, operands[0])?;
         let layout = self.layout(op, operands[0])?;
         let kept = x.kept().unwrap_or(0) as u64;
         let plan = plan(op, &layout, &tensor, x.dim() as usize, kept)?;
@@ -98,7 +96,7 @@ impl<'c> Lower<'c, '_> {
             }
         }
         if !is_symmetric(op) {
-            let leader = self.l.bin("and", self.lane, self.l.i32c(!plan.across.lane as i32 as i64));
+            let leader = self.l.bin("and", self.threads.lane, self.l.i32c(!plan.across.lane as i32 as i64));
             found = self.rows_from_lane(&found, From::Lane(leader));
         }
         Ok(found)
@@ -116,7 +114,7 @@ impl<'c> Lower<'c, '_> {
             Some(Arith::MinSI) => ("min", true, true),
             Some(Arith::MaxUI) => ("umax", false, true),
             Some(Arith::MinUI) => ("umin", false, true),
-            _ if ty(v) == l.f32 && self.target.has(Feature::ReduxF32) => {
+            _ if ty(v) == l.f32 && self.function.target.has(Feature::ReduxF32) => {
                 let name = match Arith::of(op) {
                     Some(Arith::MaxNumF) => "fmax",
                     Some(Arith::MinNumF) => "fmin",
@@ -143,7 +141,7 @@ impl<'c> Lower<'c, '_> {
         let t = ty(v);
         let word = if t == l.f32 { v } else { l.cast(if redux.signed { "sext" } else { "zext" }, v, l.i32) };
         let name = format!("llvm.nvvm.redux.sync.{}", redux.name);
-        let all = l.intrinsic(&name, Some(ty(word)), &[word, l.i32c(-1)]).expect("a result was asked for");
+        let all = l.intrinsic(&name, ty(word), &[word, l.i32c(-1)]);
         l.cast("trunc", all, t)
     }
 
@@ -163,7 +161,7 @@ impl<'c> Lower<'c, '_> {
     /// Broadcasts the value at one coordinate to all lanes along the dimension.
     pub(super) fn pick(&mut self, x: PickOp<'c>) -> Result<(), Failed> {
         let op = x.op();
-        let tensor = Tensor::of_value(x.source()).ok_or_else(|| fail(op, "operand is not a tensor"))?;
+        let tensor = self.tensor(op, x.source())?;
         let layout = self.layout(op, x.source())?;
         let dim = x.dim() as usize;
         let plan = plan(op, &layout, &tensor, dim, 0)?;
@@ -187,7 +185,7 @@ impl<'c> Lower<'c, '_> {
             found.push(vec![values[register as usize]]);
         }
         if plan.across.lane != 0 {
-            let others = self.l.bin("and", self.lane, self.l.i32c(!plan.across.lane as i32 as i64));
+            let others = self.l.bin("and", self.threads.lane, self.l.i32c(!plan.across.lane as i32 as i64));
             let lane = self.or_disjoint(others, self.l.i32c(holder));
             found = self.rows_from_lane(&found, From::Lane(lane));
         }

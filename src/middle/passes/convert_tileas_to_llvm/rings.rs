@@ -71,21 +71,21 @@ impl<'c> Lower<'c, '_> {
         let init = |at: i64, count: i64| {
             let barrier = l.const_offset(barriers, at * BARRIER);
             let text = format!("mbarrier.init.shared::cta.b64 [$0], {count};");
-            l.asm(&text, "r,~{memory}", None, &[barrier], false);
+            l.asm(&text, "r,~{memory}", &[barrier]);
         };
-        l.when(l.icmp(Cmp::Eq, self.thread, l.i32c(0)), || {
+        l.when(l.icmp(Cmp::Eq, self.threads.thread, l.i32c(0)), || {
             for stage in 0..stages {
                 for (phase, arrivals) in op.arrivals().into_iter().enumerate() {
                     init(phase as i64 * stages + stage, arrivals);
                 }
             }
             // TMA loads arrive at these barriers through the async proxy.
-            l.asm("fence.proxy.async.shared::cta;", "~{memory}", None, &[], false);
+            l.order("fence.proxy.async.shared::cta;");
         });
         // Hidden from LLVM, which would otherwise recompute the known address wherever a ring ends.
         let first = l.cast("ptrtoint", barriers, l.i32);
-        let first = l.asm("", "=r,0", Some(l.i32), &[first], true).expect("asm with a result");
-        self.values.insert(key(op.pipeline()), Lowered::Scalar(first));
+        let first = l.pure_asm("", "=r,0", l.i32, &[first]);
+        self.set_scalar(op.pipeline(), first);
         Ok(())
     }
 
@@ -100,7 +100,7 @@ impl<'c> Lower<'c, '_> {
         let first = self.scalar(op.op(), op.pipeline())?;
         let Position { barrier, parity } = self.position(op.op(), op.iterator())?;
         let l = &self.l;
-        let (barrier, parity) = match self.ring_positions.step_from(op.iterator()) {
+        let (barrier, parity) = match self.function.ring_positions.step_from(op.iterator()) {
             Wraps::Never => (l.add(barrier, l.i32c(BARRIER)), parity),
             Wraps::Always => (l.add(barrier, l.i32c(BARRIER - bytes)), l.bin("xor", parity, l.i32c(1))),
             Wraps::Sometimes => {
@@ -111,9 +111,8 @@ impl<'c> Lower<'c, '_> {
                     "{{ .reg .pred around; add.u32 $0, $2, {BARRIER}; mov.b32 $1, $3; setp.eq.u32 around, $0, $4; \
                      @around sub.u32 $0, $0, {bytes}; @around xor.b32 $1, $1, 1; }}"
                 );
-                let words = Some(l.structure(&[l.i32, l.i32]));
-                let next = l.asm(&text, "=&r,=&r,r,r,r", words, &[barrier, parity, end], true);
-                let next = next.expect("asm with a result");
+                let words = l.structure(&[l.i32, l.i32]);
+                let next = l.pure_asm(&text, "=&r,=&r,r,r,r", words, &[barrier, parity, end]);
                 (l.field(next, l.i32, 0), l.field(next, l.i32, 1))
             }
         };
@@ -126,7 +125,7 @@ impl<'c> Lower<'c, '_> {
         let Position { barrier, .. } = self.position(op.op(), op.iterator())?;
         let l = &self.l;
         let index = l.bin("lshr", l.bin("sub", barrier, first), l.i32c(BARRIER.ilog2().into()));
-        self.values.insert(key(op.index()), Lowered::Scalar(index));
+        self.set_scalar(op.index(), index);
         Ok(())
     }
 
@@ -153,7 +152,7 @@ impl<'c> Lower<'c, '_> {
         let l = &self.l;
         let origin = l.bin("sub", first, l.mul(l.zext64(from), l.i64c(units)));
         let text = format!("{{ .reg .b64 a; mul.wide.u32 a, $1, {units}; add.s64 $0, a, $2; }}");
-        Ok(l.asm(&text, "=l,r,l", Some(l.i64), &[stage.barrier, origin], true).expect("asm with a result"))
+        Ok(l.pure_asm(&text, "=l,r,l", l.i64, &[stage.barrier, origin]))
     }
 
     pub(super) fn producer_acquire(&mut self, op: ProducerAcquireOp<'c>) -> Result<(), Failed> {
@@ -164,10 +163,10 @@ impl<'c> Lower<'c, '_> {
         self.wait_for(empty, l.bin("xor", at.parity, l.i32c(1)));
         if let Some(bytes) = op.bytes() {
             let text = format!("mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], {bytes};");
-            l.asm(&text, "r,~{memory}", None, &[full], false);
+            l.asm(&text, "r,~{memory}", &[full]);
         }
         let full = l.b.value("llvm.inttoptr", l.shared_ptr, &[full], &[]);
-        self.values.insert(key(op.token()), Lowered::Shared(full));
+        self.set(op.token(), Lowered::Shared(full));
         Ok(())
     }
 
@@ -179,22 +178,22 @@ impl<'c> Lower<'c, '_> {
         if op.copies() {
             let barrier = self.barrier_of(Handover::Commit(op), at)?;
             // `noinc`: the barrier's count, set at initialization, already includes this arrival.
-            l.asm("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [$0];", "r,~{memory}", None, &[barrier], false);
+            l.asm("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [$0];", "r,~{memory}", &[barrier]);
             return Ok(());
         }
         // Tensor cores read the stage through the async proxy.
-        l.asm("fence.proxy.async.shared::cta;", "~{memory}", None, &[], false);
-        l.asm("bar.warp.sync -1;", "~{memory}", None, &[], false);
-        let first = l.icmp(Cmp::Eq, self.lane, l.i32c(0));
+        l.order("fence.proxy.async.shared::cta;");
+        l.order("bar.warp.sync -1;");
+        let first = l.icmp(Cmp::Eq, self.threads.lane, l.i32c(0));
         let barrier = self.barrier_of(Handover::Commit(op), at)?;
-        l.asm("@$1 mbarrier.arrive.shared::cta.b64 _, [$0];", "r,b,~{memory}", None, &[barrier, first], false);
+        l.asm("@$1 mbarrier.arrive.shared::cta.b64 _, [$0];", "r,b,~{memory}", &[barrier, first]);
         Ok(())
     }
 
     pub(super) fn consumer_wait(&mut self, op: ConsumerWaitOp<'c>) -> Result<(), Failed> {
         let at = self.position(op.op(), op.iterator())?;
         self.wait_for(self.barrier_of(Handover::Wait(op), at)?, at.parity);
-        self.values.insert(key(op.token()), Lowered::Nothing);
+        self.set(op.token(), Lowered::Nothing);
         Ok(())
     }
 
@@ -204,13 +203,13 @@ impl<'c> Lower<'c, '_> {
         let l = &self.l;
         if !rings::only_multiplied(op.op(), op.pipeline()) {
             // The other lanes must have read the stage too. Dots read it for all lanes at once.
-            l.asm("bar.warp.sync -1;", "~{memory}", None, &[], false);
+            l.order("bar.warp.sync -1;");
         }
-        let first = l.icmp(Cmp::Eq, self.lane, l.i32c(0));
+        let first = l.icmp(Cmp::Eq, self.threads.lane, l.i32c(0));
         let predicate = self.both(predicate, Some(first)).expect("one of the two is there");
         let Some(after) = op.after() else {
             let empty = self.barrier_of(Handover::Release(op), at)?;
-            l.asm("@$1 mbarrier.arrive.shared::cta.b64 _, [$0];", "r,b,~{memory}", None, &[empty, predicate], false);
+            l.asm("@$1 mbarrier.arrive.shared::cta.b64 _, [$0];", "r,b,~{memory}", &[empty, predicate]);
             return Ok(());
         };
         // Adds zero, computed from `after`, to the address: the highest bit of a shared-memory address is never set.
@@ -224,7 +223,7 @@ impl<'c> Lower<'c, '_> {
             "{{ .reg .b32 a; or.b32 a, $2, $3; and.b32 a, a, $0; and.b32 a, a, {NEVER:#x}; add.u32 a, a, $0; \
              @$1 mbarrier.arrive.shared::cta.b64 _, [a+{empty}]; }}"
         );
-        l.asm(&text, "r,b,r,r,~{memory}", None, &args, false);
+        l.asm(&text, "r,b,r,r,~{memory}", &args);
         Ok(())
     }
 
@@ -234,7 +233,7 @@ impl<'c> Lower<'c, '_> {
         let here = self.l.b.block();
         let exit = self.l.new_block(&[], here);
         let body = self.l.new_block(&[], here);
-        let first = self.l.icmp(Cmp::Eq, self.thread, self.l.i32c(0));
+        let first = self.l.icmp(Cmp::Eq, self.threads.thread, self.l.i32c(0));
         self.l.cond_br(first, (body, &[]), (exit, &[]));
         self.l.b.set_end(body);
         self.block(source)?;
@@ -290,7 +289,7 @@ impl<'c> Lower<'c, '_> {
         let text = "{ .reg .pred done; \
                     again: mbarrier.try_wait.parity.shared::cta.b64 done, [$0], $1; \
                     @!done bra again; }";
-        self.l.asm(text, "r,r,~{memory}", None, &[barrier, parity], false);
+        self.l.asm(text, "r,r,~{memory}", &[barrier, parity]);
     }
 }
 

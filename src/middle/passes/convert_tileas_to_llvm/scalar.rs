@@ -51,7 +51,7 @@ impl<'c> Lower<'c, '_> {
         }
         let one = |factor: Val<'c>| l.fcmp(OEQ, factor, l.float(ty(factor), 1.0));
         let all = different.into_iter().map(one).reduce(|a, b| l.bin("and", a, b)).expect("tensors have registers");
-        let all = l.intrinsic("llvm.nvvm.vote.all.sync", Some(l.i1), &[l.i32c(-1), all]).expect("a result");
+        let all = l.intrinsic("llvm.nvvm.vote.all.sync", l.i1, &[l.i32c(-1), all]);
         let types: Vec<_> = values.iter().map(|v| ty(*v)).collect();
         let scaled = || values.iter().zip(factors.iter().cycle()).map(|(v, f)| l.bin("fmul", *v, *f)).collect();
         l.either(all, &types, || values.to_vec(), scaled)
@@ -253,7 +253,7 @@ impl<'c> Lower<'c, '_> {
         let l = &self.l;
         let convert = if signed { "sitofp" } else { "uitofp" };
         let bf16 = is_bf16(to);
-        if !bf16 || self.target.features.contains(Feature::Bf16Arithmetic) {
+        if !bf16 || self.function.target.features.contains(Feature::Bf16Arithmetic) {
             return l.cast(convert, a, to);
         }
         let width = self.int_width(ty(a));
@@ -266,7 +266,7 @@ impl<'c> Lower<'c, '_> {
             (true, _) => "ll2f",
             (false, _) => "ull2f",
         };
-        let truncated = l.intrinsic(&format!("llvm.nvvm.{name}.rz"), Some(l.f32), &[a]).expect("it has a result");
+        let truncated = l.intrinsic(&format!("llvm.nvvm.{name}.rz"), l.f32, &[a]);
         let back = l.cast(if signed { "fptosi" } else { "fptoui" }, truncated, ty(a));
         let inexact = l.cast("zext", l.icmp(Cmp::Ne, back, a), l.i32);
         let odd = l.bin("or", l.cast("bitcast", truncated, l.i32), inexact);
@@ -281,7 +281,7 @@ impl<'c> Lower<'c, '_> {
         }
         // f64 lacks an instruction for this.
         let name = if max { "llvm.nvvm.fmax.d" } else { "llvm.nvvm.fmin.d" };
-        let number = l.intrinsic(name, Some(l.f64), a).expect("an intrinsic with a result");
+        let number = l.intrinsic(name, l.f64, a);
         let unordered = 14;
         let canonical = l.cast("bitcast", l.i64c(0xfff8_0000_0000_0000_u64 as i64), l.f64);
         l.select(l.fcmp(unordered, a[0], a[1]), canonical, number)
@@ -315,9 +315,7 @@ impl<'c> Lower<'c, '_> {
             return Err(fail(op, format!("no {mode:?} form of {operation:?} for {t}")));
         }
         let args: Vec<Val<'c>> = a.iter().map(|v| l.cast("fpext", *v, wide)).collect();
-        let symbol = function.symbol();
-        self.declare(&symbol, wide, &vec![wide; args.len()]);
-        let v = l.call(&symbol, wide, &args);
+        let v = self.call(&function.symbol(), wide, &args);
         Ok(l.cast("fptrunc", v, t))
     }
 
@@ -339,7 +337,7 @@ impl<'c> Lower<'c, '_> {
             (_, true) => lib::Mode::FullFlush,
             (_, false) => lib::Mode::Full,
         };
-        let direct = |name: &str| {
+        let direct = |name: &str, a: &[Val<'c>]| {
             let suffix = match t {
                 t if t == l.f32 => "f",
                 t if t == l.f64 => "d",
@@ -353,7 +351,7 @@ impl<'c> Lower<'c, '_> {
                 Rounding::PositiveInf => "rp",
                 _ => return None,
             };
-            l.intrinsic(&format!("llvm.nvvm.{name}.{mode}{flush}.{suffix}"), Some(t), a)
+            Some(l.intrinsic(&format!("llvm.nvvm.{name}.{mode}{flush}.{suffix}"), t, a))
         };
         let unsupported = || fail(op.op(), format!("no form of {kind:?} for {t} with this rounding"));
         match kind {
@@ -363,26 +361,13 @@ impl<'c> Lower<'c, '_> {
             Rsqrt => self.math(op.op(), lib::Math::Rsqrt, mode, a),
             Div if matches!(rounding, Rounding::Approx | Rounding::Full) => self.math(op.op(), lib::Math::Div, mode, a),
             Sqrt if rounding == Rounding::Approx => self.math(op.op(), lib::Math::Sqrt, mode, a),
-            Add => direct("add").ok_or(()).or_else(|()| self.directed_half(op, lib::Arithmetic::Add, a)),
-            Mul => direct("mul").ok_or(()).or_else(|()| self.directed_half(op, lib::Arithmetic::Mul, a)),
-            Div => direct("div").ok_or(()).or_else(|()| self.directed_half(op, lib::Arithmetic::Div, a)),
-            Fma => direct("fma").ok_or(()).or_else(|()| self.directed_half(op, lib::Arithmetic::Fma, a)),
-            Sqrt => direct("sqrt").ok_or(()).or_else(|()| self.directed_half(op, lib::Arithmetic::Sqrt, a)),
+            Add => direct("add", a).ok_or(()).or_else(|()| self.directed_half(op, lib::Arithmetic::Add, a)),
+            Mul => direct("mul", a).ok_or(()).or_else(|()| self.directed_half(op, lib::Arithmetic::Mul, a)),
+            Div => direct("div", a).ok_or(()).or_else(|()| self.directed_half(op, lib::Arithmetic::Div, a)),
+            Fma => direct("fma", a).ok_or(()).or_else(|()| self.directed_half(op, lib::Arithmetic::Fma, a)),
+            Sqrt => direct("sqrt", a).ok_or(()).or_else(|()| self.directed_half(op, lib::Arithmetic::Sqrt, a)),
             // Negation is exact, so a - b equals a + (-b) in every rounding mode.
-            Sub if t == l.f32 || t == l.f64 => {
-                let negated = [a[0], l.un("fneg", a[1])];
-                let suffix = if t == l.f32 { "f" } else { "d" };
-                let flush = if ftz { ".ftz" } else { "" };
-                let mode = match rounding {
-                    Rounding::NearestEven => "rn",
-                    Rounding::Zero => "rz",
-                    Rounding::NegativeInf => "rm",
-                    Rounding::PositiveInf => "rp",
-                    _ => return Err(unsupported()),
-                };
-                let name = format!("llvm.nvvm.add.{mode}{flush}.{suffix}");
-                Ok(l.intrinsic(&name, Some(t), &negated).expect("an intrinsic with a result"))
-            }
+            Sub if t == l.f32 || t == l.f64 => direct("add", &[a[0], l.un("fneg", a[1])]).ok_or_else(unsupported),
             Sub => self.directed_half(op, lib::Arithmetic::Sub, a),
             Max | Min | MaxNan | MinNan => {
                 let (name, nan) = match kind {
@@ -398,7 +383,7 @@ impl<'c> Lower<'c, '_> {
                 }
                 let args = [l.cast("fpext", a[0], wide), l.cast("fpext", a[1], wide)];
                 let name = format!("llvm.nvvm.{name}{flush}{nan}.{suffix}");
-                let v = l.intrinsic(&name, Some(wide), &args).expect("an intrinsic with a result");
+                let v = l.intrinsic(&name, wide, &args);
                 Ok(l.cast("fptrunc", v, t))
             }
         }
@@ -419,9 +404,7 @@ impl<'c> Lower<'c, '_> {
             return Err(fail(op.op(), format!("no directed {operation:?} for {t}")));
         }
         let args: Vec<Val<'c>> = a.iter().map(|v| l.cast("bitcast", *v, l.i16)).collect();
-        let symbol = function.symbol();
-        self.declare(&symbol, l.i16, &vec![l.i16; args.len()]);
-        Ok(l.cast("bitcast", l.call(&symbol, l.i16, &args), t))
+        Ok(l.cast("bitcast", self.call(&function.symbol(), l.i16, &args), t))
     }
 
     /// Lowers conversions from or to a format narrower than 16 bits, or tf32.
@@ -439,9 +422,7 @@ impl<'c> Lower<'c, '_> {
             if !function.exists() {
                 return Err(unsupported());
             }
-            let symbol = function.symbol();
-            self.declare(&symbol, result, &[ty(v)]);
-            Ok(l.call(&symbol, result, &[v]))
+            Ok(self.call(&function.symbol(), result, &[v]))
         };
         // Convert to f32 or f64 first, which is exact for every narrow format.
         let wide = match narrow(from) {
@@ -468,9 +449,8 @@ impl<'c> Lower<'c, '_> {
                 };
                 call(lib::Function::Scale { from: float, direction, overflow: lib::Overflow::Infinite }, l.i8, wide)
             }
-            lib::Format::Tf32 if ty(wide) == l.f32 && self.target.has(Feature::Tf32RoundEven) => {
-                let bits =
-                    l.intrinsic("llvm.nvvm.f2tf32.rn", Some(l.i32), &[wide]).expect("an intrinsic with a result");
+            lib::Format::Tf32 if ty(wide) == l.f32 && self.function.target.has(Feature::Tf32RoundEven) => {
+                let bits = l.intrinsic("llvm.nvvm.f2tf32.rn", l.i32, &[wide]);
                 Ok(l.cast("bitcast", bits, l.f32))
             }
             lib::Format::Tf32 => {

@@ -23,12 +23,7 @@
 //! multiplies by that.
 
 use super::{Lower, llvm::Cmp};
-use crate::dialect::{
-    dots::scale_of,
-    layouts::Tensor,
-    pass::{Failed, fail},
-    rt::*,
-};
+use crate::dialect::{dots::scale_of, pass::Failed, rt::*};
 use tile_layout::Layout;
 use tile_mma::Element;
 
@@ -53,7 +48,7 @@ impl<'c> Lower<'c, '_> {
     pub(super) fn scales(&self, op: OpRef<'c>, sides: [Val<'c>; 2]) -> Result<Scales<'c>, Failed> {
         let [left, right] = sides;
         let layouts = [self.layout(op, left)?, self.layout(op, right)?];
-        let element = Tensor::of_value(left).ok_or_else(|| fail(op, "scales are not a tensor"))?.element;
+        let element = self.tensor(op, left)?.element;
         let mut values = [self.fragment(op, left)?, self.fragment(op, right)?];
         let mut second = None;
         if scale_of(element) == Some(Element::Ue8m0) {

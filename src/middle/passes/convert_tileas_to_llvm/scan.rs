@@ -9,7 +9,6 @@
 
 use super::{Lower, combine::From, llvm::Cmp};
 use crate::dialect::{
-    layouts::Tensor,
     nv_tileas::{CarryOp, ScanOp},
     pass::{Failed, fail},
     rt::*,
@@ -22,7 +21,7 @@ impl<'c> Lower<'c, '_> {
     pub(super) fn scan(&mut self, x: ScanOp<'c>) -> Result<(), Failed> {
         let op = x.op();
         let operands: Vec<Val<'c>> = x.operands().collect();
-        let tensor = Tensor::of_value(operands[0]).ok_or_else(|| fail(op, "operand is not a tensor"))?;
+        let tensor = self.tensor(op, operands[0])?;
         let layout = self.layout(op, operands[0])?;
         let plan = layout
             .warp_scan(&tensor.tile_shape(), x.dim() as usize)
@@ -100,7 +99,7 @@ impl<'c> Lower<'c, '_> {
         let error = |e: tile_layout::LayoutError| fail(op, e.to_string());
         let scanned: Vec<Val<'c>> = x.scanned().collect();
         let totals: Vec<Val<'c>> = x.totals().collect();
-        let tensor = Tensor::of_value(scanned[0]).ok_or_else(|| fail(op, "operand is not a tensor"))?;
+        let tensor = self.tensor(op, scanned[0])?;
         let (layout, totals_layout) = (self.layout(op, scanned[0])?, self.layout(op, totals[0])?);
         let dim = x.dim() as usize;
         // The index of each element in the numbering of the totals.
@@ -260,15 +259,15 @@ impl<'c> Steps<'c> {
         for bit in plan.lanes.iter().map(|b| 1u32 << b) {
             // In reverse, each bit of the coordinate is complemented.
             let (set, clear) = if reverse { (bit, below) } else { (below, bit) };
-            let cleared = l.bin("and", lower.lane, constant(!(clear | set)));
+            let cleared = l.bin("and", lower.threads.lane, constant(!(clear | set)));
             let source = if set == 0 { cleared } else { lower.or_disjoint(cleared, constant(set)) };
-            let own = l.bin("and", lower.lane, constant(bit));
+            let own = l.bin("and", lower.threads.lane, constant(bit));
             let upper = l.icmp(if reverse { Cmp::Eq } else { Cmp::Ne }, own, constant(0));
             blocks.push((source, upper));
             below |= bit;
         }
         let before = (below != 0).then(|| {
-            let own = l.bin("and", lower.lane, constant(below));
+            let own = l.bin("and", lower.threads.lane, constant(below));
             let end = constant(if reverse { below } else { 0 });
             (lower.neighbour(&plan.lanes, below, reverse), l.icmp(Cmp::Ne, own, end))
         });
@@ -285,16 +284,19 @@ impl<'c> Lower<'c, '_> {
         if lanes.is_sorted() {
             // Setting (or clearing) all other bits lets a carry (or borrow) propagate through them.
             let (name, others) = if up { ("add", !mask) } else { ("sub", 0) };
-            let own =
-                if up { l.bin("or", self.lane, constant(others)) } else { l.bin("and", self.lane, constant(mask)) };
+            let own = if up {
+                l.bin("or", self.threads.lane, constant(others))
+            } else {
+                l.bin("and", self.threads.lane, constant(mask))
+            };
             let moved = l.bin("and", l.bin(name, own, constant(1 << lanes[0])), constant(mask));
-            return self.or_disjoint(moved, l.bin("and", self.lane, constant(!mask)));
+            return self.or_disjoint(moved, l.bin("and", self.threads.lane, constant(!mask)));
         }
         // The coordinate's bits are in a different order than the lane's: each bit flips if all bits below it carry.
-        let mut result = self.lane;
+        let mut result = self.threads.lane;
         let mut carries: Option<Val<'c>> = None;
         for &bit in lanes {
-            let one = l.bin("and", l.bin("lshr", self.lane, constant(bit)), constant(1));
+            let one = l.bin("and", l.bin("lshr", self.threads.lane, constant(bit)), constant(1));
             let flip = carries.unwrap_or_else(|| constant(1));
             result = l.bin("xor", result, l.bin("shl", flip, constant(bit)));
             let goes_on = if up { one } else { l.bin("xor", one, constant(1)) };

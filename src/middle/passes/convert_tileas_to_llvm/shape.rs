@@ -1,6 +1,6 @@
 //! Shape ops, which only rename registers.
 
-use super::{Lower, Lowered};
+use super::Lower;
 use crate::{
     analysis::{access::View, layouts::project},
     dialect::{
@@ -77,7 +77,7 @@ impl<'c> Lower<'c, '_> {
         } else {
             self.l.int(to, extent)
         };
-        self.values.insert(key(op.result()), Lowered::Scalar(v));
+        self.set_scalar(op.result(), v);
         Ok(())
     }
 
@@ -99,7 +99,7 @@ impl<'c> Lower<'c, '_> {
                 self.resize_unsigned(tiles, to)
             }
         };
-        self.values.insert(key(op.result()), Lowered::Scalar(v));
+        self.set_scalar(op.result(), v);
         Ok(())
     }
 

@@ -1,20 +1,15 @@
 //! Shared memory accesses. A thread's addresses are one linear function of its number; each instruction flips bits or
 //! adds a constant, as planned by the layout algebra.
 
-use super::{Lower, Lowered, llvm::Cmp};
+use super::{Lower, Lowered, data::variable_state, dot::operand_list as braced, llvm::Operands, values::planned};
 use crate::dialect::{
-    layouts::storage_bits,
     nv_tileas::{AllocTensorOp, LocalLoadOp, LocalStoreOp, MemDescType, MemorySpace},
     pass::{Failed, fail},
     rt::*,
-    shared_memory::{ALIGNMENT, memdesc_bytes, shared_layout},
+    shared_memory::{ALIGNMENT, access_plan, memdesc_bytes},
 };
-use melior::ir::{
-    Attribute, Location, Region, Type,
-    attribute::{FlatSymbolRefAttribute, StringAttribute, TypeAttribute},
-};
+use melior::ir::{Attribute, Region, attribute::FlatSymbolRefAttribute};
 use tile_layout::{AccessMode, Direction, Instruction, Layout, SharedAccess};
-use tile_targets::Feature;
 
 /// The symbol of the CTA's shared memory.
 pub(super) const SHARED_SYMBOL: &str = "__tileir_shared";
@@ -24,31 +19,25 @@ impl<'c> Lower<'c, '_> {
         let offset = op
             .offset()
             .ok_or_else(|| fail(op.op(), "storage has no offset; run tileas-optimize-alloc-tensor first"))?;
-        let desc = MemDescType::cast(ty(op.result())).ok_or_else(|| fail(op.op(), "not a memdesc"))?;
+        let desc = self.memdesc(op.op(), op.result())?;
         if desc.space() != MemorySpace::Shared {
             return Err(fail(op.op(), "tensor memory has no lowering"));
         }
         let base = self.shared_base();
         let address = self.l.const_offset(base, offset);
-        self.values.insert(key(op.result()), Lowered::Shared(address));
+        self.set(op.result(), Lowered::Shared(address));
         Ok(())
     }
 
     pub(super) fn local_store(&mut self, op: LocalStoreOp<'c>) -> Result<(), Failed> {
         let memory = self.shared_address(op.op(), op.dest())?;
-        let desc = MemDescType::cast(ty(op.dest())).ok_or_else(|| fail(op.op(), "not a memdesc"))?;
+        let desc = self.memdesc(op.op(), op.dest())?;
         let layout = self.layout(op.op(), op.source())?;
         let values = self.fragment(op.op(), op.source())?;
         let plan = self.plan(op.op(), &layout, desc, Direction::Store)?;
         let element = desc.element_type();
         let thread = self.linear(&plan.address.expr());
-        let guard = |v: Val<'c>, mask: u64| {
-            (mask != 0).then(|| {
-                let bits = self.l.bin("and", v, self.l.i32c(mask as i64));
-                self.l.icmp(Cmp::Eq, bits, self.l.i32c(0))
-            })
-        };
-        let guard = self.both(guard(self.lane, plan.guard.lane), guard(self.warp, plan.guard.warp));
+        let guard = self.where_zero(plan.guard);
         let stores = || {
             for i in &plan.instructions {
                 let address = self.instruction_address(memory, thread, i);
@@ -59,14 +48,7 @@ impl<'c> Lower<'c, '_> {
                     self.store_matrices(address, &out, transposed);
                     continue;
                 }
-                let bytes = elements.len() as u64 * u64::from(storage_bits(element) / 8);
-                let v = if out.len() == 1 {
-                    out[0]
-                } else {
-                    let empty = self.l.poison(self.l.vector(words.count, words.ty));
-                    out.iter().enumerate().fold(empty, |vector, (k, w)| self.l.insert(vector, *w, k))
-                };
-                self.l.store(v, address, bytes);
+                self.write_words(address, words, &out, None, "");
             }
         };
         match guard {
@@ -91,7 +73,7 @@ impl<'c> Lower<'c, '_> {
         layout: &Layout,
         block: Option<Val<'c>>,
     ) -> Result<Vec<Val<'c>>, Failed> {
-        let desc = MemDescType::cast(ty(memory)).ok_or_else(|| fail(op, "not a memdesc"))?;
+        let desc = self.memdesc(op, memory)?;
         let memory = self.shared_address(op, memory)?;
         let plan = self.plan(op, layout, desc, Direction::Load)?;
         let element = desc.element_type();
@@ -104,15 +86,7 @@ impl<'c> Lower<'c, '_> {
                 let rows = self.row_address(memory, thread, i);
                 self.load_matrices(rows, i.add, words.count as usize, transposed)
             } else {
-                let address = self.instruction_address(memory, thread, i);
-                let bytes = count * u64::from(storage_bits(element) / 8);
-                let t = if words.count == 1 { words.ty } else { self.l.vector(words.count, words.ty) };
-                let v = self.l.load(t, address, bytes);
-                if words.count == 1 {
-                    vec![v]
-                } else {
-                    (0..words.count).map(|k| self.l.extract(v, words.ty, k as usize)).collect()
-                }
+                self.read_words(self.instruction_address(memory, thread, i), words, None, &[], "")
             };
             for (&r, e) in i.registers.iter().zip(self.unpack_words(element, words, &loaded, count)) {
                 registers[r as usize] = Some(e);
@@ -125,18 +99,15 @@ impl<'c> Lower<'c, '_> {
         registers.ok_or_else(|| fail(op, "plan leaves a register unset"))
     }
 
-    pub(super) fn plan(
+    fn plan(
         &self,
         op: OpRef<'c>,
         layout: &Layout,
         desc: MemDescType<'c>,
         direction: Direction,
     ) -> Result<SharedAccess, Failed> {
-        let shared = shared_layout(desc).ok_or_else(|| fail(op, "storage has no valid layout"))?;
-        // Every target has `ldmatrix`.
-        let matrix = direction == Direction::Load || self.target.has(Feature::Stmatrix);
-        SharedAccess::new(layout, &shared, storage_bits(desc.element_type()), direction, matrix)
-            .map_err(|e| fail(op, e.to_string()))
+        let plan = access_plan(layout, desc, direction, self.function.target);
+        planned(op, plan.ok_or_else(|| fail(op, "storage has no valid layout"))?)
     }
 
     /// Loads 8x8 matrices of 16-bit elements, or rows of 16 bytes of other elements; each lane gets a word of each
@@ -147,25 +118,20 @@ impl<'c> Lower<'c, '_> {
     pub(super) fn load_matrices(&self, rows: Val<'c>, add: u64, count: usize, transposed: bool) -> Vec<Val<'c>> {
         let l = &self.l;
         let trans = if transposed { ".trans" } else { "" };
-        let list: Vec<String> = (0..count).map(|i| format!("${i}")).collect();
         let add = if add == 0 { String::new() } else { format!("+{add}") };
-        let text =
-            format!("ldmatrix.sync.aligned.m8n8.x{count}{trans}.shared.b16 {{{}}}, [${count}{add}];", list.join(", "));
-        let mut constraints = vec!["=r"; count];
-        constraints.push("r");
-        let t = if count == 1 { l.i32 } else { l.structure(&vec![l.i32; count]) };
-        let v = l.asm(&text, &constraints.join(","), Some(t), &[rows], false).expect("asm with a result");
-        if count == 1 { vec![v] } else { (0..count).map(|i| l.field(v, l.i32, i as i64)).collect() }
+        let mut operands = Operands::results(count, "r");
+        let (at, list) = (operands.input("r", rows), braced(0, count));
+        let text = format!("ldmatrix.sync.aligned.m8n8.x{count}{trans}.shared.b16 {list}, [{at}{add}];");
+        operands.emit_values(l, &text, l.i32)
     }
 
     pub(super) fn store_matrices(&self, address: Val<'c>, words: &[Val<'c>], transposed: bool) {
         let trans = if transposed { ".trans" } else { "" };
-        let list: Vec<String> = (1..=words.len()).map(|i| format!("${i}")).collect();
-        let text =
-            format!("stmatrix.sync.aligned.m8n8.x{}{trans}.shared.b16 [$0], {{{}}};", words.len(), list.join(", "));
-        let constraints = vec!["r"; words.len() + 1].join(",");
-        let args: Vec<Val<'c>> = [address].into_iter().chain(words.iter().copied()).collect();
-        self.l.asm(&text, &constraints, None, &args, false);
+        let mut operands = Operands::default();
+        let at = operands.input("r", address);
+        operands.inputs("r", words);
+        let (count, list) = (words.len(), braced(1, words.len()));
+        operands.emit(&self.l, &format!("stmatrix.sync.aligned.m8n8.x{count}{trans}.shared.b16 [{at}], {list};"));
     }
 
     /// `memory + ((thread ^ xor) + add)`.
@@ -181,7 +147,7 @@ impl<'c> Lower<'c, '_> {
     }
 
     pub(super) fn shared_address(&self, op: OpRef<'c>, v: Val<'c>) -> Result<Val<'c>, Failed> {
-        match self.values.get(&key(v)) {
+        match self.values.lowered.get(&key(v)) {
             Some(Lowered::Shared(address)) => Ok(*address),
             _ => Err(fail(op, "storage is not allocated here")),
         }
@@ -190,33 +156,21 @@ impl<'c> Lower<'c, '_> {
     /// Returns the address of the CTA's shared memory. The symbol is declared once per module, large enough for all
     /// its functions.
     fn shared_base(&mut self) -> Val<'c> {
-        if let Some(v) = self.shared {
+        if let Some(v) = self.function.shared {
             return v;
         }
-        let context = self.l.context();
-        if self.declared.borrow_mut().insert(SHARED_SYMBOL.to_string()) {
-            let body = entry_block(region(self.module, 0)).expect("a module has a body");
-            let b = Builder::at_end(context, body, Location::unknown(context));
-            b.set_start(body);
-            let mut s = b.state("llvm.mlir.global");
-            let (bytes, alignment) = shared_bytes(self.module);
-            // SAFETY: the element type is alive.
-            let array: Type<'c> = melior::dialect::llvm::r#type::array(self.l.i8, bytes as u32);
-            let int = |v| i64_attr(context, v);
-            s.attr("sym_name", StringAttribute::new(context, SHARED_SYMBOL).into());
-            s.attr("global_type", TypeAttribute::new(array).into());
-            s.attr("linkage", super::parse(context, "#llvm.linkage<internal>"));
-            s.attr("addr_space", super::parse(context, "3 : i32"));
-            s.attr("alignment", int(alignment));
+        self.module.define(SHARED_SYMBOL, |b| {
+            let (bytes, alignment) = shared_bytes(self.module.op);
+            let bytes = melior::dialect::llvm::r#type::array(self.l.i8, bytes as u32);
+            let mut s = variable_state(b, SHARED_SYMBOL, bytes, "internal");
+            s.attr("addr_space", super::parse(b.context(), "3 : i32"));
+            s.attr("alignment", i64_attr(b.context(), alignment));
             s.region(Region::new());
             b.insert(s).expect("no inference asked for");
-        }
-        let name: Attribute<'c> = FlatSymbolRefAttribute::new(context, SHARED_SYMBOL).into();
-        // In the entry block, which dominates all uses.
-        let b = Builder::at_end(context, self.entry, self.l.location());
-        b.set_start(self.entry);
-        let v = b.value("llvm.mlir.addressof", self.l.shared_ptr, &[], &[("global_name", name)]);
-        self.shared = Some(v);
+        });
+        let name: Attribute<'c> = FlatSymbolRefAttribute::new(self.l.context(), SHARED_SYMBOL).into();
+        let v = self.at_entry().b.value("llvm.mlir.addressof", self.l.shared_ptr, &[], &[("global_name", name)]);
+        self.function.shared = Some(v);
         v
     }
 }

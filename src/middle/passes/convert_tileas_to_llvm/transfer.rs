@@ -1,14 +1,18 @@
 //! Global memory loads and stores: packing into words, masks, and the values of masked elements.
 
-use super::{Lower, element_type, llvm::Cmp};
+use super::{
+    Lower, element_type,
+    llvm::{Cmp, Operands},
+};
 use crate::dialect::{
+    elements::padding_bits,
     layouts::storage_bits,
     nv_tileaa::Padding,
     pass::{Failed, fail},
     rt::*,
     types::{integer_width, is_float, is_integer, is_llvm_pointer},
 };
-use melior::ir::{Type, TypeLike};
+use melior::ir::Type;
 
 /// The words of one access: their count, width, and register class in inline PTX.
 #[derive(Clone, Copy)]
@@ -72,10 +76,7 @@ impl<'c> Lower<'c, '_> {
         if mask.is_none() && qualifier.is_empty() {
             let t = if words.count == 1 { words.ty } else { l.vector(words.count, words.ty) };
             let v = l.load(t, address, words.count * words.bits / 8);
-            return match words.count {
-                1 => vec![v],
-                count => (0..count).map(|i| l.extract(v, words.ty, i as usize)).collect(),
-            };
+            return if words.count == 1 { vec![v] } else { l.elements(v, words.ty, words.count as usize) };
         }
         self.predicated_read(address, words, mask, fill, qualifier)
     }
@@ -92,30 +93,16 @@ impl<'c> Lower<'c, '_> {
         let n = words.count as usize;
         // 8-bit words use 16-bit registers.
         let carrier = if words.bits == 8 { l.i16 } else { words.ty };
-        let guard = if mask.is_some() { format!("@${} ", n + 1) } else { String::new() };
-        let list: Vec<String> = (0..n).map(|i| format!("${i}")).collect();
-        let (vector, operands) = if n == 1 {
-            (String::new(), list[0].clone())
-        } else {
-            (format!(".v{n}"), format!("{{{}}}", list.join(", ")))
-        };
-        let text = format!("{guard}ld{qualifier}.global{vector}.b{} {operands}, [${n}];", words.bits);
-        let mut constraints = vec![format!("={}", words.class); n];
-        constraints.push("l".into());
-        let mut args = vec![address];
-        if let Some(m) = mask {
-            constraints.push("b".into());
-            args.push(m);
-            for (i, f) in fill.iter().enumerate() {
-                constraints.push(i.to_string());
-                args.push(l.cast("zext", *f, carrier));
-            }
+        let mut operands = Operands::results(n, words.class);
+        let at = operands.input("l", address);
+        let guard = operands.guard(mask);
+        if mask.is_some() {
+            fill.iter().enumerate().for_each(|(i, f)| operands.tied(i, l.cast("zext", *f, carrier)));
         }
-        let result = if n == 1 { carrier } else { l.structure(&vec![carrier; n]) };
-        let v = l.asm(&text, &constraints.join(","), Some(result), &args, false).expect("asm with a result");
-        let fields: Vec<Val<'c>> =
-            if n == 1 { vec![v] } else { (0..n).map(|i| l.field(v, carrier, i as i64)).collect() };
-        fields.into_iter().map(|f| l.cast("trunc", f, words.ty)).collect()
+        let (vector, list) = (Operands::vector(n), Operands::list(0, n));
+        let text = format!("{guard}ld{qualifier}.global{vector}.b{} {list}, [{at}];", words.bits);
+        let loaded = operands.emit_values(l, &text, carrier);
+        loaded.into_iter().map(|word| l.cast("trunc", word, words.ty)).collect()
     }
 
     pub(super) fn write(
@@ -140,37 +127,18 @@ impl<'c> Lower<'c, '_> {
     ) {
         let l = &self.l;
         if mask.is_none() && qualifier.is_empty() {
-            let v = if out.len() == 1 {
-                out[0]
-            } else {
-                let empty = l.poison(l.vector(words.count, words.ty));
-                out.iter().enumerate().fold(empty, |vector, (i, w)| l.insert(vector, *w, i))
-            };
+            let v = if out.len() == 1 { out[0] } else { l.join(out) };
             l.store(v, address, words.count * words.bits / 8);
             return;
         }
-        let n = out.len();
         let carrier = if words.bits == 8 { l.i16 } else { words.ty };
-        let first = 1 + usize::from(mask.is_some());
-        let guard = if mask.is_some() { "@$1 " } else { "" };
-        let list: Vec<String> = (0..n).map(|i| format!("${}", first + i)).collect();
-        let (vector, operands) = if n == 1 {
-            (String::new(), list[0].clone())
-        } else {
-            (format!(".v{n}"), format!("{{{}}}", list.join(", ")))
-        };
-        let text = format!("{guard}st{qualifier}.global{vector}.b{} [$0], {operands};", words.bits);
-        let mut constraints = vec!["l".to_string()];
-        let mut args = vec![address];
-        if let Some(m) = mask {
-            constraints.push("b".into());
-            args.push(m);
-        }
-        for w in out {
-            constraints.push(words.class.to_string());
-            args.push(l.cast("zext", *w, carrier));
-        }
-        l.asm(&text, &constraints.join(","), None, &args, false);
+        let mut operands = Operands::default();
+        let at = operands.input("l", address);
+        let guard = operands.guard(mask);
+        let out: Vec<Val<'c>> = out.iter().map(|w| l.cast("zext", *w, carrier)).collect();
+        let list = operands.inputs(words.class, &out);
+        let vector = Operands::vector(out.len());
+        operands.emit(l, &format!("{guard}st{qualifier}.global{vector}.b{} [{at}], {list};", words.bits));
     }
 
     /// Unpacks the elements of words.
@@ -217,9 +185,7 @@ impl<'c> Lower<'c, '_> {
                 if let Some(word) = self.common_word(&elements, words.ty) {
                     return word;
                 }
-                let empty = l.poison(l.vector(per_word as u64, memory));
-                let vector = elements.iter().enumerate().fold(empty, |vector, (i, e)| l.insert(vector, *e, i));
-                l.cast("bitcast", vector, words.ty)
+                l.cast("bitcast", l.join(&elements), words.ty)
             })
             .collect()
     }
@@ -288,7 +254,7 @@ impl<'c> Lower<'c, '_> {
             ),
             special => l.int(
                 to,
-                narrow_bits(element, special)
+                padding_bits(element, special)
                     .ok_or_else(|| fail(op, format!("padding {} is not a value of {element}", special.keyword())))?,
             ),
         };
@@ -301,37 +267,4 @@ impl<'c> Lower<'c, '_> {
 pub(super) enum Fill<'c> {
     Value(Val<'c>),
     Values(Vec<Val<'c>>),
-}
-
-/// Returns the bits of a special value in a format that LLVM does not know. The language does not define padding that
-/// a format cannot represent. This function then substitutes: NaN for infinities in a format without infinities; the
-/// largest value for infinities and zero for NaN in a format without NaN; zero for negative values in an unsigned
-/// format.
-fn narrow_bits(element: Type<'_>, padding: Padding) -> Option<i64> {
-    let t = element.to_raw();
-    // SAFETY: the type is alive.
-    let [zero, negative_zero, nan, infinity, negative_infinity] = unsafe {
-        if mlir_sys::mlirTypeIsAFloat8E4M3FN(t) {
-            [0, 0x80, 0x7f, 0x7f, 0xff]
-        } else if mlir_sys::mlirTypeIsAFloat8E5M2(t) {
-            [0, 0x80, 0x7e, 0x7c, 0xfc]
-        } else if mlir_sys::mlirTypeIsAFloat8E8M0FNU(t) {
-            [0, 0, 0xff, 0xff, 0]
-        } else if mlir_sys::mlirTypeIsAFloat4E2M1FN(t) {
-            [0, 0x8, 0, 0x7, 0xf]
-        } else if mlir_sys::mlirTypeIsATF32(t) {
-            [0, 0x8000_0000, 0x7fc0_0000, 0x7f80_0000, 0xff80_0000]
-        } else {
-            // Integers do not have special values.
-            return None;
-        }
-    };
-    Some(match padding {
-        Padding::Zero => zero,
-        Padding::NegZero => negative_zero,
-        Padding::Nan => nan,
-        Padding::PosInf => infinity,
-        Padding::NegInf => negative_infinity,
-        Padding::Ones => return None,
-    })
 }

@@ -56,11 +56,14 @@ impl<'c> Lower<'c, '_> {
         let memory = self.shared_address(op.op(), op.source())?;
         let panel_bits = panels.ilog2();
         // The bits of the warp number that select one of four pairs, the panel, and the highest bits of `d`.
-        let of_pair = self.warp_bits.min(2);
-        let of_panel = (self.warp_bits - of_pair).min(panel_bits);
-        let of_d = self.warp_bits - of_pair - of_panel;
+        let of_pair = self.threads.warp_bits.min(2);
+        let of_panel = (self.threads.warp_bits - of_pair).min(panel_bits);
+        let of_d = self.threads.warp_bits - of_pair - of_panel;
         if of_d > SQUARES_LOG2 {
-            return Err(fail(op.op(), format!("{} warps exceed the number of pairs of squares in a tile", self.warps)));
+            return Err(fail(
+                op.op(),
+                format!("{} warps exceed the number of pairs of squares in a tile", self.threads.warps),
+            ));
         }
         let l = &self.l;
         let and = |v: Val<'c>, mask: i64| l.bin("and", v, l.i32c(mask));
@@ -68,31 +71,31 @@ impl<'c> Lower<'c, '_> {
         let xor = |a: Val<'c>, b: Val<'c>| l.bin("xor", a, b);
 
         // The rows of a square whose addresses a lane supplies: for the matrices read and for the matrices written.
-        let odd = and(xor(shifted(self.lane, 3), shifted(self.lane, 2)), 1);
+        let odd = and(xor(shifted(self.threads.lane, 3), shifted(self.threads.lane, 2)), 1);
         let read = {
-            let high = l.bin("shl", and(self.lane, 6), l.i32c(1));
-            l.bin("or", l.bin("or", and(self.lane, 1), l.bin("shl", odd, l.i32c(1))), high)
+            let high = l.bin("shl", and(self.threads.lane, 6), l.i32c(1));
+            l.bin("or", l.bin("or", and(self.threads.lane, 1), l.bin("shl", odd, l.i32c(1))), high)
         };
-        let written = l.bin("or", odd, l.bin("shl", and(self.lane, 7), l.i32c(1)));
+        let written = l.bin("or", odd, l.bin("shl", and(self.threads.lane, 7), l.i32c(1)));
         let row = |i: Val<'c>| l.bin("or", l.bin("shl", i, l.i32c(7)), l.bin("shl", and(i, 7), l.i32c(4)));
         let (read, written) = (row(read), row(written));
         // Keep half of the addresses in registers and compute the other half from them.
         let delta = self.hide_from_licm(op.op(), xor(read, written));
         // A mask of all ones in lanes that hold the second square of a pair.
-        let second = l.bin("sub", l.i32c(0), and(shifted(self.lane, 4), 1));
-        let bit = |i: u32| l.bin("sub", l.i32c(0), and(shifted(self.warp, i), 1));
+        let second = l.bin("sub", l.i32c(0), and(shifted(self.threads.lane, 4), 1));
+        let bit = |i: u32| l.bin("sub", l.i32c(0), and(shifted(self.threads.warp, i), 1));
         let of_warp: Vec<Val<'c>> = (0..of_pair).map(bit).collect();
 
         // `prmt` selectors: which row is in which matrix, and which column goes to which.
-        let swapped = l.icmp(Cmp::Ne, and(self.lane, 2), l.i32c(0));
+        let swapped = l.icmp(Cmp::Ne, and(self.threads.lane, 2), l.i32c(0));
         let even = l.select(swapped, l.i32c(0x2064), l.i32c(0x6420));
         let odd = l.add(even, l.i32c(0x1111));
-        let upper = l.icmp(Cmp::Ne, and(self.lane, 16), l.i32c(0));
+        let upper = l.icmp(Cmp::Ne, and(self.threads.lane, 16), l.i32c(0));
         let selectors = [l.select(upper, odd, even), l.select(upper, even, odd)];
 
         let mut base = memory;
         if of_panel > 0 {
-            let panel = and(shifted(self.warp, of_pair), (1 << of_panel) - 1);
+            let panel = and(shifted(self.threads.warp, of_pair), (1 << of_panel) - 1);
             base = l.byte_offset(base, l.bin("shl", panel, l.i32c(PANEL.ilog2().into())));
         }
         let pair = |d: i64, number: i64| {
@@ -120,7 +123,7 @@ impl<'c> Lower<'c, '_> {
         for low in 0..1i64 << (SQUARES_LOG2 - of_d) {
             for number in 0..1i64 << (2 - of_pair) {
                 let all = (0..1i64 << of_d).map(|high| pair(high << (SQUARES_LOG2 - of_d) | low, number));
-                let high = shifted(self.warp, of_pair + of_panel);
+                let high = shifted(self.threads.warp, of_pair + of_panel);
                 let mut all = all.enumerate();
                 let first = all.next().map(|(_, first)| first).expect("one at least");
                 pairs.push(all.fold(first, |found, (i, pair)| {
@@ -138,14 +141,9 @@ impl<'c> Lower<'c, '_> {
             let read: Vec<Vec<Val<'c>>> =
                 batch.iter().map(|(from, _, panel)| self.load_matrices(*from, *panel, 4, true)).collect();
             // Wait until all lanes have read, as the memory model requires. It is free: a warp's lanes read together.
-            l.asm("bar.warp.sync -1;", "~{memory}", None, &[], false);
+            l.order("bar.warp.sync -1;");
             for ((_, to, panel), words) in batch.iter().zip(read) {
-                let transposed = words.chunks(2).flat_map(|w| {
-                    selectors.map(|s| {
-                        let four = l.intrinsic("llvm.nvvm.prmt", Some(l.i32), &[w[0], w[1], s]);
-                        four.expect("an intrinsic with a result")
-                    })
-                });
+                let transposed = words.chunks(2).flat_map(|w| selectors.map(|s| l.prmt(w[0], w[1], s)));
                 self.store_matrices(l.const_offset(*to, *panel as i64), &transposed.collect::<Vec<_>>(), false);
             }
         }

@@ -17,15 +17,15 @@
 //! warp-uniform; each instruction adds a constant. A left operand in registers does not need a descriptor: its words
 //! are operands of the instruction.
 
-use super::{Lower, Lowered, control::yielded_as, llvm::Llvm, rings::BARRIER};
+use super::{Lower, Lowered, llvm::Llvm, rings::BARRIER};
 use crate::dialect::{
-    dots::{LHS, SharedDot, WarpgroupDot, WarpgroupTile, element_of, is_zero},
+    dots::{SharedDot, WarpgroupDot, WarpgroupTile, element_of, is_zero},
     layouts::{Tensor, storage_bits},
     nv_tileas::{AsyncDotOp, AsyncDotWaitOp, PromotedDotOp},
     pass::{Failed, fail},
+    register_forms::{self, PINNED},
     rt::*,
     thread_scope::ThreadScope,
-    upstream::Scf,
 };
 use melior::ir::Type;
 use std::ops::Range;
@@ -95,11 +95,11 @@ impl<'c> Lower<'c, '_> {
         let tiles = self.warpgroup_tiles(SharedDot::Async(op))?;
         let from_zero = is_zero(op.acc());
         let mut accumulators = self.accumulators(op.op(), op.acc())?;
-        self.synchronise(FENCE);
+        self.l.order(FENCE);
         for block in tiles.blocks(accumulators.len()) {
             self.chain(&tiles, &block, 0..tiles.dot.blocks[2], &mut accumulators[block.registers.clone()], from_zero)?;
         }
-        self.synchronise(COMMIT);
+        self.l.order(COMMIT);
         self.keep_left_words(&tiles);
         self.bind_accumulators(op.result(), accumulators);
         Ok(())
@@ -117,10 +117,10 @@ impl<'c> Lower<'c, '_> {
         for block in tiles.blocks(accumulators.len()) {
             for first in (0..tiles.dot.blocks[2]).step_by(steps) {
                 let mut chain = vec![self.l.poison(carrier.ty); block.registers.len()];
-                self.synchronise(FENCE);
+                self.l.order(FENCE);
                 self.chain(&tiles, &block, first..first + steps, &mut chain, true)?;
-                self.synchronise(COMMIT);
-                self.synchronise(&wait_for(0));
+                self.l.order(COMMIT);
+                self.l.order(&wait_for(0));
                 let chain = self.tied("", "", carrier, &chain, &[], false);
                 for (sum, part) in accumulators[block.registers.clone()].iter_mut().zip(chain) {
                     *sum = self.l.bin("fadd", *sum, part);
@@ -139,8 +139,11 @@ impl<'c> Lower<'c, '_> {
         if !i.row.is_lowered(i.a, i.b) {
             return Err(fail(op.op(), format!("{name} exists, but has no lowering to LLVM yet")));
         }
-        if let Some(feature) = i.row.feature.filter(|f| !self.target.has(*f)) {
-            return Err(fail(op.op(), format!("{name} needs {feature}, which {} does not have", self.target.name)));
+        if let Some(feature) = i.row.feature.filter(|f| !self.function.target.has(*f)) {
+            return Err(fail(
+                op.op(),
+                format!("{name} needs {feature}, which {} does not have", self.function.target.name),
+            ));
         }
         if ThreadScope::of(op.op()).is_some_and(|s| s.first_warp % WARPS != 0) {
             return Err(fail(
@@ -148,7 +151,7 @@ impl<'c> Lower<'c, '_> {
                 "a warpgroup must start at a warp whose number in the block is a multiple of four",
             ));
         }
-        self.multiplies = true;
+        self.function.multiplies = true;
         let (rows, columns) = match dot.groups {
             (1, 1) => (None, None),
             groups => {
@@ -172,10 +175,10 @@ impl<'c> Lower<'c, '_> {
 
     /// Returns the left operand's registers as words, in the order in which instructions take them.
     fn left_words(&self, op: SharedDot<'c>) -> Result<Vec<Val<'c>>, Failed> {
-        if let Some(Lowered::Words(words)) = self.values.get(&key(op.lhs())) {
+        if let Some(Lowered::Words(words)) = self.values.lowered.get(&key(op.lhs())) {
             return Ok(words.clone());
         }
-        let tensor = Tensor::of_value(op.lhs()).ok_or_else(|| fail(op.op(), "lhs is not a tensor"))?;
+        let tensor = self.tensor(op.op(), op.lhs())?;
         let values = self.fragment(op.op(), op.lhs())?;
         let registers: Vec<Option<u32>> = (0..values.len() as u32).map(Some).collect();
         let words = registers.chunks((32 / storage_bits(tensor.element)) as usize);
@@ -217,31 +220,24 @@ impl<'c> Lower<'c, '_> {
         if let Left::Registers(words) = &tiles.a
             && self.carrier(tiles.dot.instruction.accumulator).class == WORD
         {
-            self.l.asm("", &vec![WORD; words.len()].join(","), None, words, false);
+            self.l.asm("", &vec![WORD; words.len()].join(","), words);
         }
     }
 
     pub(super) fn async_dot_wait(&mut self, op: AsyncDotWaitOp<'c>) -> Result<(), Failed> {
-        self.synchronise(&wait_for(op.pending()));
-        for (source, result) in op.sources().zip(op.results()) {
+        self.l.order(&wait_for(op.pending()));
+        let pinned = register_forms::numbers(op.op(), PINNED);
+        for (i, (source, result)) in (0..).zip(op.sources().zip(op.results())) {
             let element = Tensor::of_value(source).and_then(|t| element_of(t.element, false));
             let element = element.filter(|e| matches!(e, Element::F16 | Element::F32 | Element::S32));
             let element = element.ok_or_else(|| fail(op.op(), "source is not the accumulator of a dot"))?;
             let accumulators = self.accumulators(op.op(), source)?;
             let accumulators = self.tied("", "", self.carrier(element), &accumulators, &[], false);
-            // LLVM must assign these accumulators and the loop-carried or yielded value the same register. Otherwise
-            // it copies the accumulators, possibly before the wait, while the dot still writes them.
-            let accumulators = if is_passed_on(result) { self.pinned(&accumulators) } else { accumulators };
+            let accumulators = if pinned.contains(&i) { self.pinned(&accumulators) } else { accumulators };
             let accumulators = if element == Element::F16 { self.halves(&accumulators) } else { accumulators };
             self.set_all(result, accumulators);
         }
         Ok(())
-    }
-
-    /// Emits an instruction that all threads of a warp execute together and that LLVM must not move memory accesses
-    /// across.
-    fn synchronise(&self, text: &str) {
-        self.l.asm(text, "~{memory}", None, &[], false);
     }
 
     /// Emits one instruction: the product plus `registers`, or the product alone. `left` is a descriptor or words.
@@ -318,18 +314,10 @@ impl<'c> Lower<'c, '_> {
         count: usize,
         args: &[Val<'c>],
     ) -> Vec<Val<'c>> {
-        let l = &self.l;
-        let single = count == 1;
-        let result = if single { carrier.ty } else { l.structure(&vec![carrier.ty; count]) };
-        let v = l.asm(text, &constraints.join(","), Some(result), args, false).expect("asm with a result");
-        if single { vec![v] } else { (0..count).map(|i| l.field(v, carrier.ty, i as i64)).collect() }
+        self.l.asm_values(text, &constraints.join(","), (carrier.ty, count), args)
     }
 
-    /// Copies the initial accumulators of a loop to new registers with inline assembly.
-    ///
-    /// LLVM would rematerialize constants where a loop without iterations exits, and ptxas would take that for a
-    /// write to accumulators in flight. LLVM might also assign an accumulator the register of a zero that has other
-    /// uses; it would then copy the accumulator at the loop's exit, while the dot is in flight.
+    /// Copies values to new registers with inline assembly. `tileas-choose-register-forms` explains where and why.
     pub(super) fn pinned(&self, accumulators: &[Val<'c>]) -> Vec<Val<'c>> {
         let Some(first) = accumulators.first() else { return vec![] };
         let carrier = self.carrier(if ty(*first) == self.l.f32 { Element::F32 } else { Element::S32 });
@@ -357,10 +345,10 @@ impl<'c> Lower<'c, '_> {
 
     /// Returns the registers of a tensor of 16-bit or 8-bit elements as words.
     pub(super) fn register_words(&self, op: OpRef<'c>, v: Val<'c>) -> Result<Vec<Val<'c>>, Failed> {
-        if let Some(Lowered::Words(words) | Lowered::Packed(words, _)) = self.values.get(&key(v)) {
+        if let Some(Lowered::Words(words) | Lowered::Packed(words, _)) = self.values.lowered.get(&key(v)) {
             return Ok(words.clone());
         }
-        let tensor = Tensor::of_value(v).ok_or_else(|| fail(op, "a value in words is not a tensor"))?;
+        let tensor = self.tensor(op, v)?;
         let elements: Vec<Option<Val<'c>>> = self.fragment(op, v)?.into_iter().map(Some).collect();
         let each = (32 / storage_bits(tensor.element)) as usize;
         Ok(elements.chunks(each).map(|word| self.pack_word(tensor.element, word)).collect())
@@ -368,48 +356,34 @@ impl<'c> Lower<'c, '_> {
 
     /// Binds the accumulator registers of a dot in flight.
     fn bind_accumulators(&mut self, v: Val<'c>, registers: Vec<Val<'c>>) {
-        let in_words = self.elements_of_words(v) > 1;
+        let in_words = Tensor::of_value(v).is_some_and(|t| t.element == self.l.f16);
         let lowered = if in_words { Lowered::Words(registers) } else { Lowered::Fragment(registers) };
-        self.values.insert(key(v), lowered);
+        self.set(v, lowered);
     }
 
     fn halves(&self, pairs: &[Val<'c>]) -> Vec<Val<'c>> {
         let l = &self.l;
         let pair = l.vector(2, l.f16);
-        let two = |v: &Val<'c>| {
-            let pair = l.cast("bitcast", *v, pair);
-            [l.extract(pair, l.f16, 0), l.extract(pair, l.f16, 1)]
-        };
-        pairs.iter().flat_map(two).collect()
-    }
-
-    /// Returns the number of elements in each register of `v`. It is more than one for f16 accumulators of a dot that
-    /// may be in flight, and for a left operand that a loop carries to its dot.
-    pub(super) fn elements_of_words(&self, v: Val<'c>) -> usize {
-        let Some(tensor) = Tensor::of_value(v) else { return 1 };
-        match storage_bits(tensor.element) {
-            16 if tensor.element == self.l.f16 && is_in_flight(v) => 2,
-            bits @ (8 | 16) if is_carried_left(v) => (32 / bits) as usize,
-            _ => 1,
-        }
+        pairs.iter().flat_map(|v| l.elements(l.cast("bitcast", *v, pair), l.f16, 2)).collect()
     }
 
     //===-- descriptors -----------------------------------------------------===//
 
     /// Returns the number of this thread's warpgroup, in a form that ptxas knows to be warp-uniform.
     pub(super) fn warpgroup(&mut self, op: OpRef<'c>) -> Result<Val<'c>, Failed> {
-        if let Some(v) = self.warpgroups.get(&key(self.warp)) {
+        if let Some(v) = self.values.warpgroups.get(&key(self.threads.warp)) {
             return Ok(*v);
         }
         // Insert it after the definition of the warp number, which all threads execute and which is outside loops.
-        let source = defining_op(self.warp).ok_or_else(|| fail(op, "the warp number is not the result of an op"))?;
+        let source =
+            defining_op(self.threads.warp).ok_or_else(|| fail(op, "the warp number is not the result of an op"))?;
         let b = Builder::before(self.l.context(), source);
         b.set_after(source);
         let l = Llvm::new(b);
-        let group = l.bin("lshr", self.warp, l.i32c(WARPS.ilog2().into()));
+        let group = l.bin("lshr", self.threads.warp, l.i32c(WARPS.ilog2().into()));
         let args = [l.i32c(-1), group, l.i32c(0), l.i32c(31)];
-        let v = l.intrinsic("llvm.nvvm.shfl.sync.idx.i32", Some(l.i32), &args).expect("a result");
-        self.warpgroups.insert(key(self.warp), v);
+        let v = l.intrinsic("llvm.nvvm.shfl.sync.idx.i32", l.i32, &args);
+        self.values.warpgroups.insert(key(self.threads.warp), v);
         Ok(v)
     }
 
@@ -424,7 +398,7 @@ impl<'c> Lower<'c, '_> {
         part: Option<(Val<'c>, u32)>,
     ) -> Result<Descriptor<'c>, Failed> {
         // In a ring, start from the first stage and add a constant for each further stage.
-        let stage = self.stages.get(&key(memory)).copied().filter(|s| s.bytes % (UNIT * BARRIER) == 0);
+        let stage = self.values.stages.get(&key(memory)).copied().filter(|s| s.bytes % (UNIT * BARRIER) == 0);
         let address = match stage {
             Some(stage) => stage.first,
             None => self.shared_address(op, memory)?,
@@ -446,7 +420,7 @@ impl<'c> Lower<'c, '_> {
         // one addition.
         Ok(Descriptor(match stage {
             Some(stage) => self.linear_in_stage(op, stage, stage.bytes / (UNIT * BARRIER), whole)?,
-            None => l.asm("", "=l,0", Some(l.i64), &[whole], true).expect("asm with a result"),
+            None => l.pure_asm("", "=l,0", l.i64, &[whole]),
         }))
     }
 }
@@ -459,62 +433,4 @@ impl<'c> Descriptor<'c> {
     fn at(&self, l: &Llvm<'c>, units: i64) -> Val<'c> {
         if units == 0 { self.0 } else { l.add(self.0, l.i64c(units)) }
     }
-}
-
-/// Whether a loop carries `v` and its only uses are as the left operand of dots.
-fn is_carried_left(v: Val<'_>) -> bool {
-    let (op, i) = match defining_op(v) {
-        Some(op) => (op, results(op).position(|r| r == v)),
-        None => {
-            let block = owner_of(v);
-            let Some(op) = parent_of_block(block) else { return false };
-            (op, args(block).position(|a| a == v).and_then(|i| i.checked_sub(1)))
-        }
-    };
-    let Some(i) = i.filter(|_| Scf::of(op) == Some(Scf::For)) else { return false };
-    let inside = entry_block(region(op, 0)).map(|body| arg(body, i + 1));
-    let users: Vec<_> = inside.into_iter().chain([result(op, i)]).flat_map(uses).collect();
-    !users.is_empty() && users.iter().all(|(user, at)| *at == LHS && SharedDot::cast(*user).is_some())
-}
-
-/// Whether a loop or branch yields an accumulator, or carries it to the next iteration, other than as the value that
-/// the dot updates in place.
-fn is_passed_on(sum: Val<'_>) -> bool {
-    uses(sum).into_iter().any(|(user, i)| match (Scf::of(user), parent_op(user)) {
-        (Some(Scf::Yield), Some(around)) if Scf::of(around) == Some(Scf::For) => {
-            let carried = entry_block(region(around, 0)).map(|body| arg(body, i + 1));
-            carried.is_none_or(|carried| !adds_in_place(sum, carried))
-        }
-        (Some(Scf::Yield | Scf::Condition), _) => true,
-        _ => false,
-    })
-}
-
-/// Whether `sum` is `carried` after dots that are its only uses on the way.
-fn adds_in_place<'c>(mut sum: Val<'c>, carried: Val<'c>) -> bool {
-    while sum != carried {
-        let Some(op) = defining_op(sum) else { return false };
-        let before = if let Some(wait) = AsyncDotWaitOp::cast(op) {
-            wait.results().zip(wait.sources()).find(|(r, _)| *r == sum).map(|(_, source)| source)
-        } else {
-            AsyncDotOp::cast(op).map(|dot| dot.acc())
-        };
-        match before {
-            Some(before) if uses(before).len() == 1 => sum = before,
-            _ => return false,
-        }
-    }
-    true
-}
-
-/// Whether `v` is the result of a dot that has not been waited for, or is carried from one by a loop or a branch.
-fn is_in_flight(v: Val<'_>) -> bool {
-    // The bound ends the search in nested loops that only pass values around.
-    comes_from_dot(v, 16)
-}
-
-fn comes_from_dot(v: Val<'_>, rounds: u32) -> bool {
-    rounds > 0
-        && (defining_op(v).is_some_and(|op| AsyncDotOp::cast(op).is_some())
-            || yielded_as(v).filter(|y| *y != v).any(|y| comes_from_dot(y, rounds - 1)))
 }

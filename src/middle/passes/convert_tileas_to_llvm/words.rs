@@ -8,6 +8,7 @@ use crate::dialect::{
     layouts::Tensor,
     nv_tileaa::{FpCastOp, Rounding},
     pass::Failed,
+    register_forms::{TESTED_ONCE, is_marked},
     rt::*,
     types::{is_bf16, is_e4m3, is_e5m2, is_f16, is_f32},
 };
@@ -22,17 +23,17 @@ const OGE: i64 = 3;
 impl<'c> Lower<'c, '_> {
     /// Records that `element` is part number `index` of `word`, split into equal parts.
     pub(super) fn note_origin(&self, element: Val<'c>, word: Val<'c>, index: u32) {
-        self.origins.borrow_mut().insert(key(element), (word, index));
+        self.values.origins.borrow_mut().insert(key(element), (word, index));
     }
 
     /// Returns the word that an element was extracted from and the number of its part.
     pub(super) fn origin(&self, element: Val<'c>) -> Option<(Val<'c>, u32)> {
-        self.origins.borrow().get(&key(element)).copied()
+        self.values.origins.borrow().get(&key(element)).copied()
     }
 
     /// Returns the word that consists of exactly `elements`, in this order.
     pub(super) fn common_word(&self, elements: &[Val<'c>], to: Type<'c>) -> Option<Val<'c>> {
-        let origins = self.origins.borrow();
+        let origins = self.values.origins.borrow();
         let (word, _) = *origins.get(&key(*elements.first()?))?;
         let same = |(i, e): (usize, &Val<'c>)| origins.get(&key(*e)).is_some_and(|o| o.0 == word && o.1 as usize == i);
         (ty(word) == to && elements.iter().enumerate().all(same)).then_some(word)
@@ -54,11 +55,9 @@ impl<'c> Lower<'c, '_> {
     /// Packs values of one 8-bit or 16-bit type into a full 32-bit word.
     pub(super) fn join_word(&self, values: &[Val<'c>]) -> Val<'c> {
         let l = &self.l;
-        self.common_word(values, l.i32).or_else(|| self.gathered_bytes(values)).unwrap_or_else(|| {
-            let empty = l.poison(l.vector(values.len() as u64, ty(values[0])));
-            let vector = values.iter().enumerate().fold(empty, |vector, (i, v)| l.insert(vector, *v, i));
-            l.cast("bitcast", vector, l.i32)
-        })
+        self.common_word(values, l.i32)
+            .or_else(|| self.gathered_bytes(values))
+            .unwrap_or_else(|| l.cast("bitcast", l.join(values), l.i32))
     }
 
     /// The inverse of [`Self::join_word`]: extracts `count` values of type `t`.
@@ -81,13 +80,10 @@ impl<'c> Lower<'c, '_> {
         let l = &self.l;
         let [a, b, c, d] = elements else { return None };
         let from = |e: &Val<'c>| {
-            let origin = self.origins.borrow().get(&key(*e)).copied();
+            let origin = self.values.origins.borrow().get(&key(*e)).copied();
             origin.filter(|(word, _)| ty(*word) == l.i32 && ty(*e) == l.i8)
         };
-        let prmt = |x: Val<'c>, y: Val<'c>, selector: u32| {
-            let args = [x, y, l.i32c(selector.into())];
-            l.intrinsic("llvm.nvvm.prmt", Some(l.i32), &args).expect("an intrinsic with a result")
-        };
+        let prmt = |x: Val<'c>, y: Val<'c>, selector: u32| l.prmt(x, y, l.i32c(selector.into()));
         // A word that contains both bytes, and their position in it.
         let pair = |x: &Val<'c>, y: &Val<'c>| {
             let ((x, i), (y, j)) = (from(x)?, from(y)?);
@@ -125,24 +121,18 @@ impl<'c> Lower<'c, '_> {
             return Ok(false);
         }
         let format = if e4m3 { lib::Format::E4m3 } else { lib::Format::E5m2 };
-        let by_instruction = e4m3 && self.target.has(Feature::Fp8Convert);
+        let by_instruction = e4m3 && self.function.target.has(Feature::Fp8Convert);
         let symbol = lib::Function::WidenPair { from: format }.symbol();
-        if !by_instruction {
-            self.declare(&symbol, self.l.i32, &[self.l.i16]);
-        }
         let l = &self.l;
-        let (bytes, halves) = (l.vector(2, l.i8), l.vector(2, l.f16));
+        let halves = l.vector(2, l.f16);
         let mut wide = Vec::with_capacity(values.len());
         for pair in values.chunks(2) {
-            let packed = self.neighbours(pair).unwrap_or_else(|| {
-                let both = l.insert(l.insert(l.poison(bytes), pair[0], 0), pair[1], 1);
-                l.cast("bitcast", both, l.i16)
-            });
+            let packed = self.neighbours(pair).unwrap_or_else(|| l.cast("bitcast", l.join(pair), l.i16));
             let word = if by_instruction {
                 let text = "cvt.rn.f16x2.e4m3x2 $0, $1;";
-                l.asm(text, "=r,h", Some(l.i32), &[packed], true).expect("asm with a result")
+                l.pure_asm(text, "=r,h", l.i32, &[packed])
             } else {
-                l.call(&symbol, l.i32, &[packed])
+                self.call(&symbol, l.i32, &[packed])
             };
             let vector = l.cast("bitcast", word, halves);
             for i in 0..2 {
@@ -163,15 +153,15 @@ impl<'c> Lower<'c, '_> {
     /// Lowers a cast of a tensor to an 8-bit float by the target's instruction, two elements at a time. Returns
     /// whether it did.
     ///
-    /// The instruction saturates to the largest number where the cast requires the format's NaN or infinity. Such
-    /// values are rare: with enough elements, a warp tests once whether any of them is that large.
+    /// The instruction saturates to the largest number where the cast requires the format's NaN or infinity. A marked
+    /// cast tests once in a warp whether any element is that large.
     pub(super) fn narrowed_pairs(&mut self, op: FpCastOp<'c>) -> Result<bool, Failed> {
         let (Some(from), Some(to)) = (Tensor::of_value(op.source()), Tensor::of_value(op.result())) else {
             return Ok(false);
         };
         let exact = is_f32(from.element) || is_f16(from.element) || is_bf16(from.element);
         let (e4m3, e5m2) = (is_e4m3(to.element), is_e5m2(to.element));
-        let has_instruction = self.target.has(Feature::Fp8Convert) && (e4m3 || e5m2);
+        let has_instruction = self.function.target.has(Feature::Fp8Convert) && (e4m3 || e5m2);
         if !has_instruction || !exact || op.rounding() != Rounding::NearestEven {
             return Ok(false);
         }
@@ -187,9 +177,8 @@ impl<'c> Lower<'c, '_> {
         // The number of elements per word.
         let each = if wide.len().is_multiple_of(4) { 4 } else { 2 };
         let saturated = |group: &[Val<'c>]| {
-            let halves: Vec<Val<'c>> = (group.chunks(2))
-                .map(|pair| l.asm(&text, "=h,f,f", Some(l.i16), &[pair[1], pair[0]], true).expect("asm with a result"))
-                .collect();
+            let halves: Vec<Val<'c>> =
+                (group.chunks(2)).map(|pair| l.pure_asm(&text, "=h,f,f", l.i16, &[pair[1], pair[0]])).collect();
             match halves[..] {
                 [one] => l.cast("zext", one, l.i32),
                 _ => self.join_word(&halves),
@@ -199,7 +188,7 @@ impl<'c> Lower<'c, '_> {
         let exact = |l: &Llvm<'c>| -> Vec<Val<'c>> {
             wide.chunks(each).zip(&words).map(|(group, word)| beyond_the_largest(l, group, *word, e4m3)).collect()
         };
-        let narrow = if wide.len() < FEW {
+        let narrow = if !is_marked(op.op(), TESTED_ONCE) {
             exact(l)
         } else {
             // `maxnum` ignores NaN, whose code is already correct.
@@ -207,7 +196,7 @@ impl<'c> Lower<'c, '_> {
             let largest = wide.iter().map(size).reduce(|a, b| l.bin("intr.maxnum", a, b)).expect("there are some");
             let (more, limit) = beyond(e4m3);
             let is_more = l.fcmp(more, largest, l.float(l.f32, limit));
-            let any = l.intrinsic("llvm.nvvm.vote.any.sync", Some(l.i1), &[l.i32c(-1), is_more]).expect("a result");
+            let any = l.intrinsic("llvm.nvvm.vote.any.sync", l.i1, &[l.i32c(-1), is_more]);
             l.either(any, &vec![l.i32; words.len()], || exact(l), || words.clone())
         };
         let mut bytes = Vec::with_capacity(wide.len());
@@ -223,46 +212,29 @@ impl<'c> Lower<'c, '_> {
         Ok(true)
     }
 
-    /// Lowers a rounding of an f32 tensor to 16-bit elements, two at a time, if a branch uses the result. Returns
-    /// whether it did.
-    ///
-    /// If both sides of a branch pack the same elements into words, LLVM rounds the elements one by one before the
-    /// branch, and ptxas rounds them in each side. If they are accumulators of `wgmma` dots, ptxas takes the rounding
-    /// for reads of accumulators in flight and waits for each dot as soon as it starts (C7514). The words are
-    /// therefore packed before the branch.
-    pub(super) fn rounded_pairs(&mut self, op: OpRef<'c>) -> Result<bool, Failed> {
-        let (source, result) = (operand(op, 0), result(op, 0));
-        let (Some(from), Some(to)) = (Tensor::of_value(source), Tensor::of_value(result)) else { return Ok(false) };
+    /// Lowers a rounding of an f32 tensor to 16-bit elements, two at a time.
+    pub(super) fn rounded_pairs(&mut self, op: OpRef<'c>) -> Result<(), Failed> {
+        let values = self.fragment(op, operand(op, 0))?;
+        let element = self.element_of(op, result(op, 0))?;
         let l = &self.l;
-        let is_half = is_f16(to.element) || is_bf16(to.element);
-        let in_branch = || uses(result).iter().any(|(user, _)| block_of(*user) != block_of(op));
-        if from.element != l.f32 || !is_half || !in_branch() {
-            return Ok(false);
-        }
-        let values = self.fragment(op, source)?;
-        if values.len() % 2 != 0 {
-            return Ok(false);
-        }
-        let halves = l.vector(2, to.element);
         let mut rounded = Vec::with_capacity(values.len());
         for pair in values.chunks(2) {
-            let both = l.insert(l.insert(l.poison(l.vector(2, l.f32)), pair[0], 0), pair[1], 1);
-            let vector = l.cast("fptrunc", both, halves);
+            let vector = l.cast("fptrunc", l.join(pair), l.vector(2, element));
             let word = l.cast("bitcast", vector, l.i32);
             for i in 0..2 {
-                let element = l.extract(vector, to.element, i);
+                let element = l.extract(vector, element, i);
                 self.note_origin(element, word, i as u32);
                 rounded.push(element);
             }
         }
-        self.set_all(result, rounded);
-        Ok(true)
+        self.set_all(result(op, 0), rounded);
+        Ok(())
     }
 
     /// Returns two bytes that form an aligned half of one word.
     fn neighbours(&self, pair: &[Val<'c>]) -> Option<Val<'c>> {
         let l = &self.l;
-        let origins = self.origins.borrow();
+        let origins = self.values.origins.borrow();
         let (&(word, i), &(other, j)) = (origins.get(&key(pair[0]))?, origins.get(&key(pair[1]))?);
         if word != other || ty(word) != l.i32 || i % 2 != 0 || j != i + 1 {
             return None;
@@ -271,9 +243,6 @@ impl<'c> Lower<'c, '_> {
         Some(l.cast("trunc", shifted, l.i16))
     }
 }
-
-/// With fewer elements per thread, testing whether all are in the format's range does not pay off.
-const FEW: usize = 8;
 
 /// Returns the predicate and limit that identify numbers that round above the largest number of an 8-bit float. The
 /// tie above the largest number rounds down in e4m3 and up in e5m2.

@@ -1,12 +1,14 @@
 //! Remarks on missed optimizations of the final program.
 //!
-//! Passes report their own decisions. This module reports outcomes that depend on several passes and are only known
-//! at the end: dots without matrix instructions, masked tiles at the edge of a view, updates and offsets that could
-//! be cheaper, and shared-memory bank conflicts.
+//! Passes report their own decisions. `convert-tileas-to-llvm` calls this module, which reports outcomes that depend on
+//! several passes and are only known at the end: dots without matrix instructions, masked tiles at the edge of a view,
+//! updates and offsets that could be cheaper, and shared-memory bank conflicts.
 
-use super::Lower;
 use crate::{
-    analysis::access::View,
+    analysis::{
+        access::View,
+        atomics::{Form, Update},
+    },
     dialect::{
         dots::{AnyDot, Instruction},
         layouts::{Tensor, storage_bits},
@@ -15,20 +17,30 @@ use crate::{
         nv_tileas::{AnyOp, Bounds, MemDescType, MmaKind},
         remark::{self, remark},
         rt::*,
+        shared_memory::access_plan,
         types::{is_e2m1, is_e4m3, is_e5m2, is_e8m0, is_f32},
     },
 };
 use melior::ir::{Attribute, Type};
 use tile_layout::{AccessMode, Direction};
+use tile_targets::Target;
 
-impl<'c> Lower<'c, '_> {
-    pub(super) fn remark_on_missed(&self, function: OpRef<'c>) {
-        if remark::wanted() {
-            walk(function, &mut |op| self.missed(op));
-        }
+/// Reports missed optimizations of a function for `target`, with the given width of address arithmetic, if any.
+pub fn remark_on_missed(function: OpRef<'_>, target: &'static Target, index_bits: Option<i64>) {
+    if remark::wanted() {
+        let missed = Missed { target, index_bits };
+        walk(function, &mut |op| missed.missed(op));
     }
+}
 
-    fn missed(&self, op: OpRef<'c>) {
+/// What the remarks depend on besides the program.
+struct Missed {
+    target: &'static Target,
+    index_bits: Option<i64>,
+}
+
+impl Missed {
+    fn missed(&self, op: OpRef<'_>) {
         if let Some(cast) = nv_tileaa::FpCastOp::cast(op) {
             self.emulated(cast);
             return;
@@ -56,7 +68,7 @@ impl<'c> Lower<'c, '_> {
     }
 
     /// Reports a dot that uses scalar instructions, or matrix instructions of a wider type than its operands.
-    fn without_matrices(&self, dot: AnyDot<'c>, instruction: Attribute<'c>) {
+    fn without_matrices<'c>(&self, dot: AnyDot<'c>, instruction: Attribute<'c>) {
         let Some(instruction) = Instruction::of(instruction) else { return };
         let Some(lhs) = Tensor::of_value(dot.lhs()) else { return };
         let (element, target) = (lhs.element, self.target.name);
@@ -75,7 +87,7 @@ impl<'c> Lower<'c, '_> {
         }
     }
 
-    fn tile_access(&self, op: OpRef<'c>, view: Val<'c>, bounds: Bounds) {
+    fn tile_access<'c>(&self, op: OpRef<'c>, view: Val<'c>, bounds: Bounds) {
         let Some(view) = View::of(view) else { return };
         if bounds == Bounds::Split {
             remark(
@@ -85,8 +97,7 @@ impl<'c> Lower<'c, '_> {
                 "promise the divisibility of the extent with assume div_by, or pad the tensor",
             );
         }
-        let bytes = i64::from(storage_bits(view.memref.element_type()) / 8);
-        if !self.has_narrow_offsets(&view, bytes) {
+        if !view.has_narrow_offsets(self.index_bits) {
             remark(
                 op,
                 remark::WIDE_OFFSETS,
@@ -97,8 +108,7 @@ impl<'c> Lower<'c, '_> {
     }
 
     /// Reports an update of one element at a time where one instruction could update several.
-    fn update_of_one(&self, op: OpRef<'c>, kind: AtomicKind, value: Option<Tensor<'c>>, vector: i64) {
-        use crate::analysis::atomics::{Form, Update};
+    fn update_of_one<'c>(&self, op: OpRef<'c>, kind: AtomicKind, value: Option<Tensor<'c>>, vector: i64) {
         let Some(value) = value else { return };
         let Some(update) = Update::of(kind, value.element, self.target) else { return };
         if update.form == Form::Loop {
@@ -117,13 +127,13 @@ impl<'c> Lower<'c, '_> {
     }
 
     /// Reports bank conflicts of a shared-memory access in a loop, and operands that are loaded without `ldmatrix`.
-    fn shared_access(&self, op: OpRef<'c>, value: Val<'c>, memory: Val<'c>, direction: Direction) {
+    fn shared_access<'c>(&self, op: OpRef<'c>, value: Val<'c>, memory: Val<'c>, direction: Direction) {
         let layout = Tensor::of_value(value).and_then(|t| t.layout());
         let (Some(layout), Some(desc)) = (layout, MemDescType::cast(ty(memory))) else { return };
         if !is_in_loop(op) {
             return;
         }
-        let Ok(plan) = self.plan(op, &layout, desc, direction) else { return };
+        let Some(Ok(plan)) = access_plan(&layout, desc, direction, self.target) else { return };
         if plan.conflict_degree > 1 {
             let degree = plan.conflict_degree;
             let reason = format!("{degree}-way bank conflict in shared memory: each access takes {degree} passes");
@@ -141,7 +151,7 @@ impl<'c> Lower<'c, '_> {
     }
 
     /// Reports a conversion that the target has no instruction for.
-    fn emulated(&self, cast: nv_tileaa::FpCastOp<'c>) {
+    fn emulated<'c>(&self, cast: nv_tileaa::FpCastOp<'c>) {
         let element = |v: Val<'c>| Tensor::of_value(v).map_or(ty(v), |t| t.element);
         let types = [element(cast.source()), element(cast.result())];
         if let Some(narrow) = types.into_iter().find(|t| is_narrow(*t)) {

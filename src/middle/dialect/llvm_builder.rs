@@ -1,16 +1,78 @@
-//! Shorthands for building LLVM dialect ops.
+//! A builder of LLVM dialect ops: `convert-tileas-to-llvm` writes the program of a thread with it.
 
-use crate::dialect::{elements, llvm_types::SHARED, rt::*};
+use super::{
+    elements,
+    llvm_types::SHARED,
+    rt::{self, *},
+    types::integer_width,
+};
 use melior::{
     Context,
     dialect::llvm,
     ir::{
-        Attribute, Location, Type,
+        Attribute, BlockLike, Location, Type, TypeLike,
         attribute::{DenseI32ArrayAttribute, FlatSymbolRefAttribute, IntegerAttribute, StringAttribute, TypeAttribute},
         r#type::IntegerType,
     },
 };
 use mlir_sys::*;
+use std::fmt::Display;
+
+/// The operands of inline PTX: first the results, then the inputs in the order in which they are added. The methods
+/// return an operand as the text names it.
+#[derive(Default)]
+pub struct Operands<'c> {
+    constraints: Vec<String>,
+    args: Vec<Val<'c>>,
+}
+
+impl<'c> Operands<'c> {
+    /// Operands with `count` results in registers of a class.
+    pub fn results(count: usize, class: impl Display) -> Self {
+        Operands { constraints: vec![format!("={class}"); count], args: vec![] }
+    }
+    pub fn input(&mut self, class: impl Display, v: Val<'c>) -> String {
+        self.constraints.push(class.to_string());
+        self.args.push(v);
+        format!("${}", self.constraints.len() - 1)
+    }
+    /// Adds inputs that the text names as one operand.
+    pub fn inputs(&mut self, class: impl Display, values: &[Val<'c>]) -> String {
+        let first = self.constraints.len();
+        values.iter().for_each(|v| _ = self.input(&class, *v));
+        Self::list(first, values.len())
+    }
+    /// Adds an input in the register of a result.
+    pub fn tied(&mut self, result: usize, v: Val<'c>) {
+        self.input(result, v);
+    }
+    /// Adds the predicate of an instruction, if it has one.
+    pub fn guard(&mut self, predicate: Option<Val<'c>>) -> String {
+        predicate.map(|p| format!("@{} ", self.input("b", p))).unwrap_or_default()
+    }
+    /// Orders the instruction with memory accesses. Comes last.
+    pub fn memory(&mut self) {
+        self.constraints.push("~{memory}".into());
+    }
+    /// Names `count` operands from `first` on: one by itself, and several as a PTX vector.
+    pub fn list(first: usize, count: usize) -> String {
+        let names: Vec<String> = (first..first + count).map(|i| format!("${i}")).collect();
+        if count == 1 { names[0].clone() } else { format!("{{{}}}", names.join(", ")) }
+    }
+    /// Returns the suffix of an instruction that accesses `count` words.
+    pub fn vector(count: usize) -> String {
+        if count == 1 { String::new() } else { format!(".v{count}") }
+    }
+    /// Emits PTX without results.
+    pub fn emit(self, l: &Llvm<'c>, text: &str) {
+        l.asm(text, &self.constraints.join(","), &self.args);
+    }
+    /// Emits PTX and returns its results, which have type `t`.
+    pub fn emit_values(self, l: &Llvm<'c>, text: &str, t: Type<'c>) -> Vec<Val<'c>> {
+        let count = self.constraints.iter().take_while(|c| c.starts_with('=')).count();
+        l.asm_values(text, &self.constraints.join(","), (t, count), &self.args)
+    }
+}
 
 /// Predicates of `llvm.icmp`.
 #[derive(Clone, Copy)]
@@ -51,6 +113,10 @@ impl<'c> Llvm<'c> {
             shared_ptr: llvm::r#type::pointer(c, SHARED),
             b,
         }
+    }
+    /// Returns the width of an integer type in bits.
+    pub fn width(&self, t: Type<'c>) -> u32 {
+        integer_width(t)
     }
     pub fn context(&self) -> &'c Context {
         self.b.context()
@@ -154,9 +220,13 @@ impl<'c> Llvm<'c> {
     }
     /// Allocates a variable of the thread. Call at the start of a function.
     pub fn variable(&self, ty: Type<'c>, align: u64) -> Val<'c> {
+        self.variables(1, ty, align)
+    }
+    /// Allocates consecutive variables of the thread. Call at the start of a function.
+    pub fn variables(&self, count: i64, ty: Type<'c>, align: u64) -> Val<'c> {
         let pointer = llvm::r#type::pointer(self.context(), 0);
         let attributes = [("elem_type", TypeAttribute::new(ty).into()), ("alignment", self.alignment(align))];
-        self.b.value("llvm.alloca", pointer, &[self.i32c(1)], &attributes)
+        self.b.value("llvm.alloca", pointer, &[self.i32c(count)], &attributes)
     }
     /// Returns the type of a fixed-size vector.
     pub fn vector(&self, elements: u64, ty: Type<'c>) -> Type<'c> {
@@ -169,47 +239,100 @@ impl<'c> Llvm<'c> {
     pub fn insert(&self, vector: Val<'c>, v: Val<'c>, i: usize) -> Val<'c> {
         self.b.value("llvm.insertelement", ty(vector), &[vector, v, self.i32c(i as i64)], &[])
     }
+    /// Returns a vector of values of one type.
+    pub fn join(&self, values: &[Val<'c>]) -> Val<'c> {
+        let empty = self.poison(self.vector(values.len() as u64, ty(values[0])));
+        values.iter().enumerate().fold(empty, |vector, (i, v)| self.insert(vector, *v, i))
+    }
+    /// Returns the elements of a vector.
+    pub fn elements(&self, vector: Val<'c>, element: Type<'c>, count: usize) -> Vec<Val<'c>> {
+        (0..count).map(|i| self.extract(vector, element, i)).collect()
+    }
     /// Calls a function of the module by name.
     pub fn call(&self, callee: &str, result: Type<'c>, args: &[Val<'c>]) -> Val<'c> {
-        let mut s = self.b.state("llvm.call");
-        s.results(&[result]);
+        rt::result(self.any_call(callee, &[result], args), 0)
+    }
+    /// Calls a function without a result.
+    pub fn call_void(&self, callee: &str, args: &[Val<'c>]) {
+        self.any_call(callee, &[], args);
+    }
+    fn any_call(&self, callee: &str, results: &[Type<'c>], args: &[Val<'c>]) -> OpRef<'c> {
+        let callee = ("callee", FlatSymbolRefAttribute::new(self.context(), callee).into());
+        self.variadic("llvm.call", callee, results, args)
+    }
+    /// Builds an op whose arguments may be followed by operand bundles, of which there are none.
+    fn variadic(
+        &self,
+        op: &str,
+        (name, value): (&str, Attribute<'c>),
+        results: &[Type<'c>],
+        args: &[Val<'c>],
+    ) -> OpRef<'c> {
+        let mut s = self.b.state(op);
+        s.results(results);
         s.operands(args);
-        s.attr("callee", FlatSymbolRefAttribute::new(self.context(), callee).into());
+        s.attr(name, value);
         s.segments(&[args.len() as i32, 0]);
         s.attr("op_bundle_sizes", DenseI32ArrayAttribute::new(self.context(), &[]).into());
-        crate::dialect::rt::result(self.b.insert(s).expect("no inference asked for"), 0)
+        self.b.insert(s).expect("no inference asked for")
     }
-    /// Calls an LLVM intrinsic.
-    pub fn intrinsic(&self, name: &str, result: Option<Type<'c>>, args: &[Val<'c>]) -> Option<Val<'c>> {
-        let mut s = self.b.state("llvm.call_intrinsic");
-        s.results(result.as_slice());
-        s.operands(args);
-        s.attr("intrin", StringAttribute::new(self.context(), name).into());
-        s.segments(&[args.len() as i32, 0]);
-        s.attr("op_bundle_sizes", DenseI32ArrayAttribute::new(self.context(), &[]).into());
-        let op = self.b.insert(s).expect("no inference asked for");
-        result.map(|_| crate::dialect::rt::result(op, 0))
+    /// Calls an LLVM intrinsic that computes a value.
+    pub fn intrinsic(&self, name: &str, result: Type<'c>, args: &[Val<'c>]) -> Val<'c> {
+        rt::result(self.any_intrinsic(name, &[result], args), 0)
     }
-    /// Emits inline PTX, with side effects unless `pure`. Several results form a struct; [`Self::field`] extracts
-    /// them.
-    pub fn asm(
+    /// Stops the kernel with an error.
+    pub fn trap(&self) {
+        self.any_intrinsic("llvm.trap", &[], &[]);
+    }
+    /// Selects four of the eight bytes of two words; each digit of the selector is the number of a byte.
+    pub fn prmt(&self, low: Val<'c>, high: Val<'c>, selector: Val<'c>) -> Val<'c> {
+        self.intrinsic("llvm.nvvm.prmt", self.i32, &[low, high, selector])
+    }
+    fn any_intrinsic(&self, name: &str, results: &[Type<'c>], args: &[Val<'c>]) -> OpRef<'c> {
+        let name = ("intrin", StringAttribute::new(self.context(), name).into());
+        self.variadic("llvm.call_intrinsic", name, results, args)
+    }
+    /// Emits inline PTX with side effects and without results.
+    pub fn asm(&self, text: &str, constraints: &str, args: &[Val<'c>]) {
+        self.any_asm(text, constraints, &[], args, false);
+    }
+    /// Emits an instruction without operands, in order with memory accesses.
+    pub fn order(&self, text: &str) {
+        self.asm(text, "~{memory}", &[]);
+    }
+    /// Emits inline PTX that computes a value and has side effects.
+    pub fn asm_value(&self, text: &str, constraints: &str, result: Type<'c>, args: &[Val<'c>]) -> Val<'c> {
+        rt::result(self.any_asm(text, constraints, &[result], args, false), 0)
+    }
+    /// Emits inline PTX that computes `count` values of one type and has side effects.
+    pub fn asm_values(
         &self,
         text: &str,
         constraints: &str,
-        result: Option<Type<'c>>,
+        (t, count): (Type<'c>, usize),
         args: &[Val<'c>],
-        pure: bool,
-    ) -> Option<Val<'c>> {
+    ) -> Vec<Val<'c>> {
+        if count == 1 {
+            return vec![self.asm_value(text, constraints, t, args)];
+        }
+        let all = self.asm_value(text, constraints, self.structure(&vec![t; count]), args);
+        (0..count).map(|i| self.field(all, t, i as i64)).collect()
+    }
+    /// Emits inline PTX that computes a value from its operands alone. Several results form a struct; [`Self::field`]
+    /// extracts them.
+    pub fn pure_asm(&self, text: &str, constraints: &str, result: Type<'c>, args: &[Val<'c>]) -> Val<'c> {
+        rt::result(self.any_asm(text, constraints, &[result], args, true), 0)
+    }
+    fn any_asm(&self, text: &str, constraints: &str, results: &[Type<'c>], args: &[Val<'c>], pure: bool) -> OpRef<'c> {
         let mut s = self.b.state("llvm.inline_asm");
-        s.results(result.as_slice());
+        s.results(results);
         s.operands(args);
         s.attr("asm_string", StringAttribute::new(self.context(), text).into());
         s.attr("constraints", StringAttribute::new(self.context(), constraints).into());
         if !pure {
             s.attr("has_side_effects", self.b.unit());
         }
-        let op = self.b.insert(s).expect("no inference asked for");
-        result.map(|_| crate::dialect::rt::result(op, 0))
+        self.b.insert(s).expect("no inference asked for")
     }
     pub fn field(&self, aggregate: Val<'c>, element: Type<'c>, i: i64) -> Val<'c> {
         let position = i64s_to_attr(self.context(), &[i]);
@@ -286,4 +409,3 @@ impl<'c> Llvm<'c> {
         args(exit).collect()
     }
 }
-use melior::ir::{BlockLike, TypeLike};
