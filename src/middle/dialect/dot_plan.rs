@@ -4,15 +4,8 @@
 //! asynchronous, and divide the work among agents follow it. In a function without the attribute, dots use
 //! instructions of single warps.
 
-use super::{hints::entry, rt::*};
-use melior::{
-    Context,
-    ir::{Attribute, AttributeLike},
-};
-use mlir_sys::*;
-
-/// The discardable attribute of a function.
-const PLAN: &str = "nv_tileas.dot_plan";
+use super::{attributes::DOT_PLAN, elements, hints::entry, rt::*};
+use melior::{Context, ir::Attribute};
 
 /// Warps per warpgroup.
 pub const WARPGROUP: u32 = 4;
@@ -65,18 +58,18 @@ impl DotPlan {
              stages = {stages} : i64}}"
         );
         let attribute = Attribute::parse(context, &text).expect("a well-formed attribute");
-        set_discardable_attr(function, PLAN, attribute);
+        DOT_PLAN.set(function, attribute);
     }
 
     /// The plan of a function, or `None` if the attribute is missing or malformed.
     pub fn of(function: OpRef<'_>) -> Option<Self> {
-        let plan = discardable_attr(function, PLAN)?;
-        let number = |a| u32::try_from(int_attr(a)).ok().filter(|n| *n > 0);
+        let plan = DOT_PLAN.get(function)?;
+        let number = |a| u32::try_from(elements::integer(a)?).ok().filter(|n| *n > 0);
         let list = |name| -> Option<Vec<u32>> {
-            let values = entry(plan, name).filter(|a| is(*a, mlirAttributeIsADenseI64Array)).map(i64s_attr)?;
+            let values = entry(plan, name).and_then(elements::integers)?;
             values.into_iter().map(|v| u32::try_from(v).ok().filter(|n| *n > 0)).collect()
         };
-        let whole = |name| entry(plan, name).filter(|a| is(*a, mlirAttributeIsAInteger)).and_then(number);
+        let whole = |name| entry(plan, name).and_then(number);
         Some(Self {
             groups: list("groups")?.try_into().ok()?,
             producers: entry(plan, "producers").map_or(Some(1), |_| whole("producers"))?,
@@ -95,9 +88,4 @@ impl DotPlan {
     pub fn around(op: OpRef<'_>) -> Option<Self> {
         std::iter::successors(Some(op), |o| parent_op(*o)).find_map(Self::of)
     }
-}
-
-fn is(a: Attribute<'_>, kind: unsafe extern "C" fn(MlirAttribute) -> bool) -> bool {
-    // SAFETY: the attribute is alive.
-    unsafe { kind(a.to_raw()) }
 }

@@ -22,8 +22,8 @@
 
 use crate::{
     dialect::{
+        attributes::MAX_REGISTERS,
         dot_plan::WARPGROUP,
-        gpu_module::MAX_REGISTERS,
         nv_tileaa,
         nv_tileas::AgentSwitchOp,
         pass::{Failed, PassContext, RustPass, descriptors, fail},
@@ -77,7 +77,7 @@ fn check(
     if warps.len() != registers.len() {
         return Err(format!("{} agents but {} register counts", warps.len(), registers.len()));
     }
-    let launch = discardable_attr(function.op(), MAX_REGISTERS).map(int_attr);
+    let launch = MAX_REGISTERS.get(function.op());
     let launch = launch.ok_or_else(|| format!("the kernel lacks the attribute '{MAX_REGISTERS}'"))?;
     if let Some(wrong) = registers.iter().find(|&&r| !(LEAST..=MOST).contains(&r) || r % STEP != 0) {
         return Err(format!(

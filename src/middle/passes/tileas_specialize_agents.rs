@@ -46,8 +46,8 @@ use crate::{
         tile_programs::leave_loops,
     },
     dialect::{
+        attributes::MAX_REGISTERS,
         dot_plan::DotPlan,
-        gpu_module,
         loops::new_if,
         nv_tileaa::{self, MemTokenType, WaitForGridsOp},
         nv_tileas::{
@@ -147,7 +147,7 @@ fn specialize<'c>(
         move_to_end(op, consumer_block);
     }
     set_attr(op, "numWarps", i64_attr(context, warps.iter().sum()));
-    set_discardable_attr(op, gpu_module::MAX_REGISTERS, i64_attr(context, launch));
+    MAX_REGISTERS.set(op, launch);
     Ok(())
 }
 

@@ -11,7 +11,8 @@
 
 use super::{Lower, llvm::Cmp};
 use crate::dialect::{
-    debug_scope, gpu_module,
+    attributes::MAX_REGISTERS,
+    debug_scope,
     nv_tileas::AgentSwitchOp,
     pass::{Failed, fail},
     rt::*,
@@ -51,7 +52,7 @@ impl<'c> Lower<'c, '_> {
             self.barrier_id = Some(self.barriers_used);
             if let Some(registers) = op.registers() {
                 let launched = self.launched_registers.ok_or_else(|| {
-                    let text = format!("the kernel lacks the attribute '{}'", gpu_module::MAX_REGISTERS);
+                    let text = format!("the kernel lacks the attribute '{}'", MAX_REGISTERS);
                     fail(op.op(), text)
                 })?;
                 let (count, way) = (registers[i], if registers[i] < launched { "dec" } else { "inc" });

@@ -42,12 +42,13 @@ mod words;
 use crate::{
     analysis::{rings::RingPositions, warps::warps_of},
     dialect::{
-        debug_scope, gpu_module,
+        attributes::{ADDRESSES_IN_LOOP, MAX_REGISTERS, MIN_BLOCKS, MULTIPLIES, NUM_CTAS, NUM_WARPS, NVVM_KERNEL},
+        debug_scope,
         hints::int_hint,
         layouts::Tensor,
         llvm_types::element_type,
         location,
-        loops::{ADDRESSES_IN_LOOP, loops_around},
+        loops::loops_around,
         nv_tileaa::{self, MemTokenType},
         nv_tileas,
         pass::{Failed, PassContext, RustPass, context_of, descriptors, fail},
@@ -208,20 +209,20 @@ impl<'c, 'm> Lower<'c, 'm> {
         s.attr("CConv", parse(context, "#llvm.cconv<ccc>"));
         s.attr("linkage", parse(context, "#llvm.linkage<external>"));
         s.attr("visibility_", i64_attr(context, 0));
-        s.attr("nvvm.kernel", b.unit());
+        NVVM_KERNEL.add(&mut s, ());
         // Launch parameters; `tileir-gpu-module-prepare` translates them to NVVM attributes.
-        s.attr(gpu_module::NUM_WARPS, i64_attr(context, warps as i64));
-        if let Some(registers) = discardable_attr(f.op(), gpu_module::MAX_REGISTERS) {
-            s.attr(gpu_module::MAX_REGISTERS, registers);
+        NUM_WARPS.add(&mut s, warps as i64);
+        if let Some(registers) = MAX_REGISTERS.get(f.op()) {
+            MAX_REGISTERS.add(&mut s, registers);
         }
-        if let Some(blocks) = discardable_attr(f.op(), gpu_module::NUM_CTAS) {
-            s.attr(gpu_module::NUM_CTAS, blocks);
+        if let Some(blocks) = NUM_CTAS.get(f.op()) {
+            NUM_CTAS.add(&mut s, blocks);
         }
         // Ignore an occupancy hint that the SM's thread limit rules out.
         let most = i64::from(target.limits.threads_per_sm) / (32 * warps as i64);
         let wish = f.hints().and_then(|h| int_hint(h, target.name, "min_ctas_per_sm", |n| (1..=most).contains(&n)));
         if let Some(blocks) = wish {
-            s.attr(gpu_module::MIN_BLOCKS, i64_attr(context, blocks));
+            MIN_BLOCKS.add(&mut s, blocks);
         }
         if let Some(attrs) = argument_attributes(context, source, &types) {
             s.attr("arg_attrs", attrs);
@@ -249,9 +250,9 @@ impl<'c, 'm> Lower<'c, 'm> {
             warp_bits: warps.ilog2(),
             thread,
             warps,
-            clustered: discardable_attr(f.op(), gpu_module::NUM_CTAS).is_some(),
+            clustered: NUM_CTAS.is_on(f.op()),
             barrier_id: None,
-            launched_registers: discardable_attr(f.op(), gpu_module::MAX_REGISTERS).map(int_attr),
+            launched_registers: MAX_REGISTERS.get(f.op()),
             barriers_used: 0,
             slots: array::slots(f.op()),
             shared: None,
@@ -271,7 +272,7 @@ impl<'c, 'm> Lower<'c, 'm> {
         let done = lower.block(source);
         match done {
             Ok(()) if lower.multiplies => {
-                set_discardable_attr(function, gpu_module::MULTIPLIES, unit(context));
+                MULTIPLIES.mark(function);
             }
             Ok(()) => {}
             Err(_) => erase(function),
@@ -567,7 +568,7 @@ impl<'c, 'm> Lower<'c, 'm> {
     /// Returns a copy of `v` that is opaque to LLVM in a loop that keeps its addresses, so that LLVM cannot hoist
     /// dependent code; elsewhere returns `v`. `tileas-keep-addresses-in-loops` marks these loops.
     fn hide_from_licm(&self, op: OpRef<'c>, v: Val<'c>) -> Val<'c> {
-        if !loops_around(op).any(|l| discardable_attr(l, ADDRESSES_IN_LOOP).is_some()) {
+        if !loops_around(op).any(|l| ADDRESSES_IN_LOOP.is_on(l)) {
             return v;
         }
         let (width, class) = if ty(v) == self.l.i32 { ("32", "r") } else { ("64", "l") };
@@ -636,10 +637,6 @@ impl<'c, 'm> Lower<'c, 'm> {
         s.region(Region::new());
         b.insert(s).expect("no inference asked for");
     }
-}
-
-fn unit<'c>(context: &'c Context) -> Attribute<'c> {
-    Attribute::unit(context)
 }
 
 fn parse<'c>(context: &'c Context, text: &str) -> Attribute<'c> {

@@ -7,10 +7,10 @@ use super::{
     top::{PipelinedRing, Tile, store},
 };
 use crate::analysis::{
-    clones::clone_op, producers::skip_conversions, schedule::solved, tensor_map_ops::order_after,
-    thread_copies::build_copy, tokens,
+    clones::clone_op, producers::skip_conversions, tensor_map_ops::order_after, thread_copies::build_copy, tokens,
 };
 use crate::dialect::{
+    attributes::AGENT,
     behaviour::{LayoutRelation, is_cheap, is_pure, layout_relation},
     dot_plan::DotPlan,
     dots::is_zero,
@@ -764,8 +764,8 @@ fn last_between<'c>(from: OpRef<'c>, to: OpRef<'c>) -> Option<Val<'c>> {
 
 /// Assigns `program` to the agent of the ops that it replaces, if they have one.
 fn give_agent<'c>(fills: &[OpRef<'c>], program: OpRef<'c>) {
-    if let Some(agent) = fills.iter().find_map(|f| discardable_attr(*f, solved::AGENT)) {
-        set_discardable_attr(program, solved::AGENT, agent);
+    if let Some(agent) = fills.iter().find_map(|f| AGENT.get(*f)) {
+        AGENT.set(program, agent);
     }
 }
 
