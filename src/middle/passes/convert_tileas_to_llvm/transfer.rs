@@ -6,9 +6,9 @@ use crate::dialect::{
     nv_tileaa::Padding,
     pass::{Failed, fail},
     rt::*,
-    types::{integer_width, is_float, is_integer, is_llvm_pointer},
+    types::{self, integer_width, is_float, is_integer, is_llvm_pointer},
 };
-use melior::ir::{Type, TypeLike};
+use melior::ir::Type;
 
 /// The words of one access: their count, width, and register class in inline PTX.
 #[derive(Clone, Copy)]
@@ -308,23 +308,14 @@ pub(super) enum Fill<'c> {
 /// largest value for infinities and zero for NaN in a format without NaN; zero for negative values in an unsigned
 /// format.
 fn narrow_bits(element: Type<'_>, padding: Padding) -> Option<i64> {
-    let t = element.to_raw();
-    // SAFETY: the type is alive.
-    let [zero, negative_zero, nan, infinity, negative_infinity] = unsafe {
-        if mlir_sys::mlirTypeIsAFloat8E4M3FN(t) {
-            [0, 0x80, 0x7f, 0x7f, 0xff]
-        } else if mlir_sys::mlirTypeIsAFloat8E5M2(t) {
-            [0, 0x80, 0x7e, 0x7c, 0xfc]
-        } else if mlir_sys::mlirTypeIsAFloat8E8M0FNU(t) {
-            [0, 0, 0xff, 0xff, 0]
-        } else if mlir_sys::mlirTypeIsAFloat4E2M1FN(t) {
-            [0, 0x8, 0, 0x7, 0xf]
-        } else if mlir_sys::mlirTypeIsATF32(t) {
-            [0, 0x8000_0000, 0x7fc0_0000, 0x7f80_0000, 0xff80_0000]
-        } else {
-            // Integers do not have special values.
-            return None;
-        }
+    let [zero, negative_zero, nan, infinity, negative_infinity] = match element {
+        t if types::is_e4m3(t) => [0, 0x80, 0x7f, 0x7f, 0xff],
+        t if types::is_e5m2(t) => [0, 0x80, 0x7e, 0x7c, 0xfc],
+        t if types::is_e8m0(t) => [0, 0, 0xff, 0xff, 0],
+        t if types::is_e2m1(t) => [0, 0x8, 0, 0x7, 0xf],
+        t if types::is_tf32(t) => [0, 0x8000_0000, 0x7fc0_0000, 0x7f80_0000, 0xff80_0000],
+        // Integers do not have special values.
+        _ => return None,
     };
     Some(match padding {
         Padding::Zero => zero,
