@@ -4,11 +4,12 @@ use crate::{
     codegen::{self, Code},
     dialect::{
         self,
+        attributes::SHARED_EXCEEDED,
         cuda_tile::EntryOp,
         debug_scope::Emission,
         fallback::Blame,
         ffi,
-        gpu_module::{SHARED_EXCEEDED, gpu_modules},
+        gpu_module::gpu_modules,
         location,
         nv_tileaa::FuncOp,
         remark,
@@ -238,6 +239,14 @@ pub(crate) type Failure = (Vec<Diagnostic>, CompileError);
 
 fn failed(message: impl std::fmt::Display) -> Failure {
     (vec![Diagnostic::new(Severity::Error, message.to_string())], CompileError::Failed)
+}
+
+const INVALID_AFTER_PASSES: &str = "the module is invalid after the passes";
+const PASS_FAILED: &str = "the pass";
+
+/// Whether an error only names the step that failed. Errors with the reason precede it.
+pub(crate) fn is_conclusion(d: &Diagnostic) -> bool {
+    d.message == INVALID_AFTER_PASSES || d.message.starts_with(&format!("{PASS_FAILED} '"))
 }
 
 /// Converts an error of code generation: the configuration is invalid, or the module cannot be compiled.
@@ -590,7 +599,7 @@ impl Job<'_> {
         let fails_later = || !cfg!(debug_assertions) && !module.as_operation().verify();
         let (pass, error) = match (result, panic) {
             (Ok(()), _) if !fails_later() => return Ok(()),
-            (Ok(()), _) => ("verifier".to_owned(), failed("the module is invalid after the passes")),
+            (Ok(()), _) => ("verifier".to_owned(), failed(INVALID_AFTER_PASSES)),
             (Err(_), _) if pass.is_empty() => return Err((vec![], CompileError::Failed)),
             (Err(_), Some(text)) => {
                 let text = format!("the pass '{pass}' panicked: {text}");
@@ -598,12 +607,12 @@ impl Job<'_> {
             }
             // The pass, or the verifier after it, has reported the reason.
             (Err(_), None) => {
-                let text = format!("the pass '{pass}' failed");
+                let text = format!("{PASS_FAILED} '{pass}' failed");
                 (pass, failed(text))
             }
         };
         let root = op_ref(module.as_operation().to_raw());
-        let is_short = gpu_modules(root).into_iter().any(|m| discardable_attr(m, SHARED_EXCEEDED).is_some());
+        let is_short = gpu_modules(root).into_iter().any(|m| SHARED_EXCEEDED.is_on(m));
         let is_panic = matches!(error.1, CompileError::Internal(_));
         let blame = blame.or_else(|| if is_panic || is_short { None } else { restart::invalid_function(module) });
         self.cause.replace(Some((Cause { pass, blame, is_short }, start)));

@@ -21,14 +21,16 @@
 
 use super::promises;
 use crate::dialect::{
+    arith::IntPredicate,
     behaviour::{LayoutRelation, layout_relation},
+    elements,
     layouts::{Tensor, memory_bits, storage_bits},
     nv_tileaa, nv_tileas,
     rt::*,
+    types::{integer_width, is_index, is_integer},
     upstream::{Arith, Scf},
 };
-use melior::ir::{Attribute, AttributeLike, TypeLike};
-use mlir_sys::*;
+use melior::ir::Attribute;
 use rustc_hash::FxHashMap;
 
 /// The divisor of zero, which is a multiple of everything.
@@ -430,9 +432,7 @@ impl Facts {
 
 fn is_tracked(v: Val<'_>) -> bool {
     let element = Tensor::of_value(v).map_or(ty(v), |t| t.element);
-    // SAFETY: the type is alive.
-    let integer = unsafe { mlirTypeIsAInteger(element.to_raw()) || mlirTypeIsAIndex(element.to_raw()) };
-    integer || nv_tileaa::PtrType::cast(element).is_some()
+    is_integer(element) || is_index(element) || nv_tileaa::PtrType::cast(element).is_some()
 }
 fn shape_of(v: Val<'_>) -> Vec<i64> {
     Tensor::of_value(v).map_or(vec![], |t| t.shape)
@@ -442,8 +442,7 @@ fn rank(v: Val<'_>) -> usize {
 }
 fn int_width(v: Val<'_>) -> u32 {
     let element = Tensor::of_value(v).map_or(ty(v), |t| t.element);
-    // SAFETY: tracked values that are not pointers are integers or index.
-    unsafe { if mlirTypeIsAInteger(element.to_raw()) { mlirIntegerTypeGetWidth(element.to_raw()) } else { 64 } }
+    if is_integer(element) { integer_width(element) } else { 64 }
 }
 fn pointee_shares_bytes(v: Val<'_>) -> bool {
     let element = Tensor::of_value(v).map_or(ty(v), |t| t.element);
@@ -465,18 +464,7 @@ fn both(a: &[u64], b: &[u64]) -> Vec<u64> {
 }
 
 fn constant(a: Attribute<'_>, shape: &[i64]) -> Option<Fact> {
-    // SAFETY: the attribute's kind is checked before each accessor.
-    unsafe {
-        let raw = a.to_raw();
-        if mlirAttributeIsAInteger(raw) {
-            return Some(Fact::constant(int_attr(a), shape));
-        }
-        if mlirAttributeIsADenseElements(raw) && mlirDenseElementsAttrIsSplat(raw) {
-            let splat = Attribute::from_raw(mlirDenseElementsAttrGetSplatValue(raw));
-            return mlirAttributeIsAInteger(splat.to_raw()).then(|| Fact::constant(int_attr(splat), shape));
-        }
-        None
-    }
+    elements::splat_integer(a).map(|v| Fact::constant(v, shape))
 }
 
 fn scale(f: &Fact, by: u64) -> Fact {
@@ -634,7 +622,8 @@ fn bitwise(kind: Arith, a: &Fact, b: &Fact, rank: usize) -> Fact {
 /// `c` is entirely on one side of a bound that is a multiple of `c`. This holds for the ordering predicates, and for
 /// runs that do not wrap around.
 fn compare(op: OpRef<'_>, a: &Fact, b: &Fact) -> Vec<u64> {
-    let predicate = attr(op, "predicate").map_or(-1, int_attr);
+    use IntPredicate::{Sge, Sgt, Sle, Slt, Uge, Ugt, Ule, Ult};
+    let predicate = IntPredicate::of(op);
     (0..a.contiguity.len())
         .map(|d| {
             let equal = a.constancy[d].min(b.constancy[d]);
@@ -642,10 +631,10 @@ fn compare(op: OpRef<'_>, a: &Fact, b: &Fact) -> Vec<u64> {
                 let c = run.contiguity[d].min(bound.constancy[d]);
                 c.min(run.divisor[d]).min(bound.every(d, 1)).max(1)
             };
-            // slt 2, sle 3, sgt 4, sge 5 and unsigned 6 to 9: `run < bound` and `run >= bound` are exact.
+            // `run < bound` and `run >= bound` are exact.
             let by_run = match predicate {
-                2 | 5 | 6 | 9 => group(a, b),
-                3 | 4 | 7 | 8 => group(b, a),
+                Some(Slt | Sge | Ult | Uge) => group(a, b),
+                Some(Sle | Sgt | Ule | Ugt) => group(b, a),
                 _ => 1,
             };
             equal.max(by_run)

@@ -31,7 +31,8 @@ use super::{
     warps::warps_at,
 };
 use crate::dialect::{
-    behaviour::{self, LayoutRelation},
+    attributes,
+    behaviour::{self, LayoutRelation, Pipe},
     dot_plan::{DotPlan, PRODUCER},
     dots::AnyDot,
     layouts::{Tensor, memory_bits, storage_bits},
@@ -39,44 +40,15 @@ use crate::dialect::{
     nv_tileas::{ConvertLayoutOp, LoadOp, ReduceOp, ScanOp, TiledLoadOp},
     pass::Analysis,
     rt::*,
+    types::is_bool,
     upstream::Scf,
 };
 use agents::{Division, Role};
-use melior::ir::{Attribute, r#type::IntegerType};
 use rustc_hash::{FxHashMap, FxHashSet};
 use tile_machine::Machine;
 use tile_plan::Numbers;
 use tile_schedule::{Agent, Edge, Graph, Group, Node, Pool, Reservation};
 use tile_targets::Target;
-
-/// Discardable attributes that constrain the ops of a loop. Attributes already in the program are kept.
-pub mod constraint {
-    /// The number of an op's group. The ops of a group are in one stage.
-    pub const GID: &str = "tileas.schedule.constraint.gid";
-    /// The group relative to whose stage the stage of this group is counted.
-    pub const LEADER_GID: &str = "tileas.schedule.constraint.leader_gid";
-    /// The maximum number of stages between the leader and this group; 0 means no limit.
-    pub const MAX_DEPTH: &str = "tileas.schedule.constraint.max_depth";
-    /// On a loop: do not overlap iterations.
-    pub const FORCE_SERIAL_EXECUTION: &str = "tileas.schedule.constraint.force_serial_execution";
-    /// On a function: its loops have constraints, for this target.
-    pub const MACHINE: &str = "tileas.schedule.constraint.machine";
-}
-
-/// Discardable attributes of a solved schedule.
-pub mod solved {
-    /// On a loop: the initiation interval in clocks, and the number of iterations in flight together.
-    pub const INTERVAL: &str = "tileas.schedule.interval";
-    pub const STAGES: &str = "tileas.schedule.stages";
-    /// On an op: its stage, its clock within the interval, and, if there are several agents, its agent.
-    pub const STAGE: &str = "tileas.schedule.stage";
-    pub const CLOCK: &str = "tileas.schedule.clock";
-    pub const AGENT: &str = "tileas.schedule.agent";
-    /// On a dot: the stages of the ring that brings its operands.
-    pub const RING_STAGES: &str = "nv_tileas.stages";
-    /// On a load without agents: the number of iterations by which its copy starts early.
-    pub const AHEAD: &str = "nv_tileas.ahead";
-}
 
 /// The costs of the loops of a module.
 pub struct ScheduleAnalysis {
@@ -101,7 +73,7 @@ pub struct LoopCosts {
 pub struct Cost {
     /// The name of the op.
     pub op: String,
-    /// The number of its group, from the attribute [`constraint::GID`].
+    /// The number of its group, from the attribute [`attributes::GID`].
     pub gid: i64,
     /// The pools that it occupies, with the clocks from its start.
     pub footprint: Vec<Reservation>,
@@ -151,11 +123,11 @@ impl ScheduleAnalysis {
 /// The loops of a module that have constraints, in program order.
 pub fn loops_of<'c>(module: OpRef<'c>) -> Vec<OpRef<'c>> {
     let functions = collect_ops(module, nv_tileaa::FuncOp::cast).into_iter().map(|f| f.op());
-    functions.filter(|f| discardable_attr(*f, constraint::MACHINE).is_some()).flat_map(constrained_loops).collect()
+    functions.filter(|f| attributes::MACHINE.is_on(*f)).flat_map(constrained_loops).collect()
 }
 
 fn constrained_loops<'c>(function: OpRef<'c>) -> Vec<OpRef<'c>> {
-    let numbered = |l: OpRef<'c>| nodes_of(l).iter().any(|n| number(*n, constraint::GID).is_some());
+    let numbered = |l: OpRef<'c>| nodes_of(l).iter().any(|n| attributes::GID.get(*n).is_some());
     loops_in(function).into_iter().filter(|l| numbered(*l)).collect()
 }
 
@@ -174,23 +146,15 @@ pub fn loops_to_shape<'c>(module: OpRef<'c>, target: &Target) -> Vec<OpRef<'c>> 
 
 /// The target and machine of a function with constraints. A target without a machine file uses that of its family.
 pub fn machine_of<'c>(function: OpRef<'c>) -> Option<(&'static Target, Machine)> {
-    let name = discardable_attr(function, constraint::MACHINE).map(string_attr)?;
+    let name = attributes::MACHINE.get(function)?;
     let machine = Machine::of_target(name).ok()?;
     Some((Target::by_name(name)?, machine))
 }
 
-/// The value of an integer attribute of an op.
-pub fn number(op: OpRef<'_>, name: &str) -> Option<i64> {
-    // SAFETY: the attribute is alive.
-    let is_integer =
-        |a: &Attribute<'_>| unsafe { mlir_sys::mlirAttributeIsAInteger(melior::ir::AttributeLike::to_raw(a)) };
-    discardable_attr(op, name).filter(is_integer).map(int_attr)
-}
-
 /// The clock at which an op of a loop starts, from the start of its iteration; `None` if the op is not scheduled.
 pub fn time(op: OpRef<'_>, around: OpRef<'_>) -> Option<i64> {
-    let stage = number(op, solved::STAGE)?.checked_mul(number(around, solved::INTERVAL)?)?;
-    stage.checked_add(number(op, solved::CLOCK)?)
+    let stage = attributes::STAGE.get(op)?.checked_mul(attributes::INTERVAL.get(around)?)?;
+    stage.checked_add(attributes::CLOCK.get(op)?)
 }
 
 /// The ops of a loop's body that are scheduled: all except scalar arithmetic, constants and the terminator.
@@ -214,7 +178,8 @@ pub fn is_worth_scheduling(around: OpRef<'_>, target: &Target) -> bool {
     Candidates::of(around, target).is_some() || nodes_of(around).iter().any(|o| AnyDot::cast(*o).is_some())
 }
 
-/// The pipes of an SM, and the keys of the clocks that one instruction of a warp occupies a scheduler's pipe, alone
+/// The pipes of an SM in the order of [`Pipe`], and the keys of the clocks that one instruction of a warp occupies a
+/// scheduler's pipe, alone
 /// and while `wgmma` dots are in flight.
 const PIPES: [(&str, [&str; 2]); 4] = [
     ("fma", ["pipe.fma.interval", "pipe.fma.beside_wgmma"]),
@@ -222,34 +187,10 @@ const PIPES: [(&str, [&str; 2]); 4] = [
     ("mufu", ["pipe.mufu.interval", "pipe.mufu.beside_wgmma"]),
     ("convert", ["pipe.convert.interval", "pipe.pack.beside_wgmma"]),
 ];
-const FMA: usize = 0;
-const ALU: usize = 1;
 /// The pools that follow the pipes.
 const TENSOR: usize = 4;
 const SHARED: usize = 5;
 const MEMORY: usize = 6;
-
-/// The pipes of elementwise ops. Unlisted ops of the dialect `math` use `mufu`, all others `alu`.
-const OPS: &[(&str, usize)] = &[
-    ("arith.addf", 0),
-    ("arith.subf", 0),
-    ("arith.mulf", 0),
-    ("math.fma", 0),
-    ("nv_tileaa.addf", 0),
-    ("nv_tileaa.subf", 0),
-    ("nv_tileaa.mulf", 0),
-    ("nv_tileaa.fma", 0),
-    ("arith.divf", 2),
-    ("nv_tileaa.divf", 2),
-    ("nv_tileaa.sqrt", 2),
-    ("nv_tileaa.exp2", 2),
-    ("arith.extf", 3),
-    ("arith.truncf", 3),
-    ("arith.sitofp", 3),
-    ("arith.uitofp", 3),
-    ("arith.fptosi", 3),
-    ("arith.fptoui", 3),
-];
 
 impl LoopCosts {
     fn of(around: OpRef<'_>, target: &'static Target, machine: &Machine) -> Option<Self> {
@@ -299,7 +240,7 @@ impl LoopCosts {
     pub fn of_nodes(&self, around: OpRef<'_>) -> Option<Vec<usize>> {
         let mut left = self.nodes.iter().enumerate();
         let find = |op: OpRef<'_>| {
-            let gid = number(op, constraint::GID)?;
+            let gid = attributes::GID.get(op)?;
             left.find(|(_, n)| n.gid == gid && n.op == op_name(op)).map(|(i, _)| i)
         };
         nodes_of(around).into_iter().map(find).collect()
@@ -316,9 +257,9 @@ impl LoopCosts {
         let group = |gid: i64| gids.binary_search(&gid).ok();
         let mut groups = vec![Group::default(); gids.len()];
         for (op, cost) in ops.iter().zip(&costs) {
-            let leader = number(*op, constraint::LEADER_GID).and_then(group);
+            let leader = attributes::LEADER_GID.get(*op).and_then(group);
             if let (Some(g), Some(leader)) = (group(cost.gid), leader) {
-                let max_depth = number(*op, constraint::MAX_DEPTH).and_then(|d| u32::try_from(d).ok()).unwrap_or(0);
+                let max_depth = attributes::MAX_DEPTH.get(*op).and_then(|d| u32::try_from(d).ok()).unwrap_or(0);
                 groups[g] = Group { leader: Some(leader), max_depth };
             }
         }
@@ -414,7 +355,7 @@ impl<'c> Model<'_, 'c> {
         let held: u64 = results(op).map(|v| registers(v)).sum();
         let mut cost = Cost {
             op: op_name(op).to_owned(),
-            gid: number(op, constraint::GID)?,
+            gid: attributes::GID.get(op)?,
             footprint: vec![],
             issue: 0,
             latency: 0,
@@ -473,7 +414,8 @@ impl<'c> Model<'_, 'c> {
             cost.latency = clocks.max(cost.issue) + get("latency.shared")? as u32;
         } else if ReduceOp::cast(op).is_some() || ScanOp::cast(op).is_some() {
             let elements: u64 = operands(op).map(|v| threads_elements(v)).sum();
-            let clocks = busy(ALU, instructions(elements) * interval(ALU, self.machine, during_dots)?);
+            let alu = Pipe::Alu as usize;
+            let clocks = busy(alu, instructions(elements) * interval(alu, self.machine, during_dots)?);
             cost.issue = clocks;
             cost.latency = clocks + 5 * get("latency.shuffle")? as u32;
         } else {
@@ -532,7 +474,7 @@ fn arithmetic(op: OpRef<'_>, warps: u64, machine: &Machine, during_dots: bool) -
     walk(op, &mut |inner| {
         let tile = results(inner).chain(operands(inner)).map(threads_elements).max().unwrap_or(0);
         if computes(inner) {
-            let pipe = pipe_of(inner);
+            let pipe = behaviour::pipe_of(inner) as usize;
             clocks[pipe] += (tile * warps) as f64 / schedulers * interval(pipe, machine, during_dots).unwrap_or(1.0);
         }
     });
@@ -544,17 +486,9 @@ fn computes(op: OpRef<'_>) -> bool {
     behaviour::layout_relation(op) == LayoutRelation::Same && region_count(op) == 0
 }
 
-/// The pipe of an elementwise op.
-fn pipe_of(op: OpRef<'_>) -> usize {
-    let name = op_name(op);
-    let math = name.starts_with("math.") && name != "math.fma";
-    let listed = OPS.iter().find(|(op, _)| *op == name).map(|(_, pipe)| *pipe);
-    listed.unwrap_or(if math { 2 } else { ALU })
-}
-
 /// Whether a value is a tensor of booleans. Ops on these are usually part of comparisons and selections.
 fn is_predicate(v: Val<'_>) -> bool {
-    Tensor::of_value(v).is_some_and(|t| IntegerType::try_from(t.element).is_ok_and(|i| i.width() == 1))
+    Tensor::of_value(v).is_some_and(|t| is_bool(t.element))
 }
 
 /// Clocks that one instruction of a warp occupies a pipe.
@@ -573,7 +507,7 @@ pub fn busiest_pipe(around: OpRef<'_>, warps: u64, machine: &Machine) -> Option<
             // Each element except the first goes through the combining region.
             let elements: u64 = operands(op).map(threads_elements).sum();
             let combiners = entry_block(region(op, 0)).into_iter().flat_map(ops_of).filter(|o| computes(*o));
-            for pipe in combiners.map(pipe_of) {
+            for pipe in combiners.map(|op| behaviour::pipe_of(op) as usize) {
                 clocks[pipe] += instructions(elements) * interval(pipe, machine, true)?;
             }
         } else if !results(op).chain(operands(op)).all(is_predicate) {

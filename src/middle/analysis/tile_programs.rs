@@ -39,17 +39,19 @@ use super::{
     tokens,
 };
 use crate::dialect::{
+    attributes::{OR_COPIED, OUTSIDE, PRODUCER_COMPUTED},
     behaviour::{self, LayoutRelation},
     layouts::{Tensor, memory_bits, storage_bits, tensor_type},
     loops::loops_around,
     nv_tileaa::{self, CreateMemTokenOp, MemTokenType, Ordering, Padding, ReduceOp, ScanOp, WaitForGridsOp},
     nv_tileas,
     rt::*,
+    types::is_integer,
     upstream::{Arith, Math, Scf},
 };
 use melior::{
     Context,
-    ir::{Type, TypeLike, r#type::IntegerType},
+    ir::{Type, r#type::IntegerType},
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -78,9 +80,6 @@ struct Carried<'c> {
     by: Val<'c>,
 }
 
-/// The discardable attribute of a load in a producer's program: the number of enclosing loops that it may leave.
-const OUTSIDE: &str = "nv_tileas.outside";
-
 impl<'c> TileProgram<'c> {
     /// The program that computes `tile`, an operand of `dot` in `function`.
     ///
@@ -107,7 +106,7 @@ impl<'c> TileProgram<'c> {
                     b.set_location(op.location());
                     let copy = clone_op(b, op, &mut map);
                     if outside > 0 && weak_load(op).is_some() {
-                        set_discardable_attr(copy, OUTSIDE, i64_attr(b.context(), outside as i64));
+                        OUTSIDE.set(copy, outside as i64);
                     }
                 }
                 ProgramStep::Carried(carried) => {
@@ -294,7 +293,7 @@ impl<'c> Carried<'c> {
             let place = defining_op(v).or_else(|| parent_of_block(owner_of(v)));
             !std::iter::successors(place, |o| parent_op(*o)).any(|o| o == around)
         };
-        let is_step = Tensor::of_value(by).is_some_and(|t| int_width(t.element).is_some());
+        let is_step = Tensor::of_value(by).is_some_and(|t| is_integer(t.element));
         let found = (a == v || b == v) && is_step && comes_from_outside(by);
         found.then(|| Self { around, inside: v, first: operand(around, 3 + i), by })
     }
@@ -306,36 +305,18 @@ impl<'c> Carried<'c> {
         b.set_location(self.around.location());
         let counter = arg(entry_block(region(self.around, 0)).expect("a loop has a body"), 0);
         let (lower, step) = (operand(self.around, 0), operand(self.around, 2));
-        let gone = b.value("arith.subi", ty(counter), &[counter, lower], &[]);
-        let number = b.value("arith.divui", ty(counter), &[gone, step], &[]);
+        let number = b.divui(b.subi(counter, lower), step);
         let step = Tensor::of_value(by).expect("a tensor");
-        let is_pointer = Tensor::of_value(first).is_some_and(|t| int_width(t.element).is_none());
+        let is_pointer = Tensor::of_value(first).is_some_and(|t| !is_integer(t.element));
         // Offsets of pointers may exceed 32 bits. Integers wrap around as in stepwise addition.
         let wide: Type<'c> = if is_pointer { IntegerType::new(b.context(), 64).into() } else { step.element };
-        let to = |v: Val<'c>, sign: &str, t: Type<'c>| {
-            let width = |t| int_width(Tensor::of(t).map_or(t, |t| t.element)).unwrap_or(64);
-            match width(ty(v)).cmp(&width(t)) {
-                std::cmp::Ordering::Less => b.value(&format!("arith.ext{sign}i"), t, &[v], &[]),
-                std::cmp::Ordering::Equal => v,
-                std::cmp::Ordering::Greater => b.value("arith.trunci", t, &[v], &[]),
-            }
-        };
         let t = tensor_type(&step.shape, wide, None);
-        let number = nv_tileaa::SplatOp::build(b, t, to(number, "u", wide))?.result();
-        let all = b.value("arith.muli", t, &[number, to(by, "s", t)], &[]);
+        let number = nv_tileaa::SplatOp::build(b, t, b.resized(number, wide, true))?.result();
+        let all = b.muli(number, b.resized(by, t, false));
         if is_pointer {
             return nv_tileaa::AddPtrOp::build(b, ty(first), first, all).map(|x| x.result());
         }
-        Ok(b.value("arith.addi", t, &[first, all], &[]))
-    }
-}
-
-/// The width of an integer type; `None` for other types.
-fn int_width(t: Type<'_>) -> Option<u32> {
-    // SAFETY: the type is alive; the width is read only if it is an integer type.
-    unsafe {
-        let raw = t.to_raw();
-        mlir_sys::mlirTypeIsAInteger(raw).then(|| mlir_sys::mlirIntegerTypeGetWidth(raw))
+        Ok(b.addi(first, all))
     }
 }
 
@@ -365,14 +346,12 @@ fn bits_of(t: &Tensor<'_>) -> u64 {
 
 /// Copies the attribute that allows a load to leave loops to the op that replaces it.
 pub fn keep_place<'c>(from: OpRef<'c>, to: OpRef<'c>) {
-    if let Some(outside) = discardable_attr(from, OUTSIDE) {
-        set_discardable_attr(to, OUTSIDE, outside);
-    }
+    OUTSIDE.copy(from, to);
 }
 
 /// Whether a load may leave a loop around it.
 pub fn may_leave_loops(op: OpRef<'_>) -> bool {
-    discardable_attr(op, OUTSIDE).is_some()
+    OUTSIDE.is_on(op)
 }
 
 /// Hoists loads, with the computation of their addresses, out of the loops that they may leave. Called once `program`
@@ -381,10 +360,7 @@ pub fn leave_loops(program: Blk<'_>) {
     let mut found = vec![];
     for op in ops_of(program) {
         walk(op, &mut |o| {
-            if let Some(outside) = discardable_attr(o, OUTSIDE) {
-                remove_discardable_attr(o, OUTSIDE);
-                found.push((o, int_attr(outside)));
-            }
+            found.extend(OUTSIDE.take(o).map(|outside| (o, outside)));
         });
     }
     for (load, outside) in found {
@@ -590,12 +566,6 @@ fn follows<'c>(op: OpRef<'c>, dot: OpRef<'c>) -> bool {
     block_around(dot).is_some_and(|block| ops_of(block).take_while(|o| *o != op).any(|o| o == dot))
 }
 
-/// The discardable attribute of a dot: for each operand, its contiguous dimension if it is producer-computed, or -1.
-const PRODUCER_COMPUTED: &str = "nv_tileas.producer_computed";
-
-/// The discardable attribute of a dot: the indices of operands that TMA loads instead if the view is ready for it.
-const OR_COPIED: &str = "nv_tileas.or_copied";
-
 /// How producer warps compute an operand.
 #[derive(Clone, Copy)]
 pub struct Mark {
@@ -606,21 +576,18 @@ pub struct Mark {
 }
 
 /// Marks the producer-computed operands of a dot.
-pub fn mark<'c>(context: &'c Context, dot: OpRef<'c>, marks: [Option<Mark>; 2]) {
-    let fast = marks.map(|m| m.map_or(-1, |m| m.fast as i64));
-    set_discardable_attr(dot, PRODUCER_COMPUTED, i64s_to_attr(context, &fast));
+pub fn mark(dot: OpRef<'_>, marks: [Option<Mark>; 2]) {
+    PRODUCER_COMPUTED.set(dot, marks.map(|m| m.map_or(-1, |m| m.fast as i64)).to_vec());
     let or_copied: Vec<i64> = (0..2).filter(|&i| marks[i as usize].is_some_and(|m| m.or_copy)).collect();
     if !or_copied.is_empty() {
-        set_discardable_attr(dot, OR_COPIED, i64s_to_attr(context, &or_copied));
+        OR_COPIED.set(dot, or_copied);
     }
 }
 
 /// Removes and returns the marks.
 pub fn take_mark(dot: OpRef<'_>) -> Option<[Option<Mark>; 2]> {
-    let fast = i64s_attr(discardable_attr(dot, PRODUCER_COMPUTED)?);
-    let or_copied = discardable_attr(dot, OR_COPIED).map(i64s_attr).unwrap_or_default();
-    remove_discardable_attr(dot, PRODUCER_COMPUTED);
-    remove_discardable_attr(dot, OR_COPIED);
+    let fast = PRODUCER_COMPUTED.take(dot)?;
+    let or_copied = OR_COPIED.take(dot).unwrap_or_default();
     let of = |i: usize| {
         let fast = usize::try_from(*fast.get(i)?).ok()?;
         Some(Mark { fast, or_copy: or_copied.contains(&(i as i64)) })

@@ -7,7 +7,7 @@
 //! Each function below answers one question of a pass. A new op needs no change here.
 
 use super::{
-    ffi,
+    elements, ffi,
     layouts::{Tensor, storage_bits},
     nv_tileaa::{self, BitcastOp},
     nv_tileas,
@@ -152,18 +152,38 @@ pub fn is_loop(op: OpRef<'_>) -> bool {
     matches!(Scf::of(op), Some(Scf::For | Scf::While))
 }
 
-/// Discardable attribute of a multiplication whose right operand often is one.
-pub const OFTEN_ONE: &str = "nv_tileas.often_one";
-
 /// Returns the value of an integer constant.
 pub fn int_constant(v: Val<'_>) -> Option<i64> {
     let op = defining_op(v).filter(|o| is_constant(*o))?;
-    attr(op, "value").map(int_attr)
+    attr(op, "value").and_then(elements::integer)
 }
 
 /// Whether the op is a constant.
 pub fn is_constant(op: OpRef<'_>) -> bool {
     Arith::of(op) == Some(Arith::Constant)
+}
+
+/// The pipe of an SM that runs the instructions of an elementwise op.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pipe {
+    Fma,
+    Alu,
+    /// Approximations of transcendental functions.
+    Mufu,
+    /// Conversions between floats and integers or other floats.
+    Convert,
+}
+
+/// Returns the pipe of an elementwise op.
+pub fn pipe_of(op: OpRef<'_>) -> Pipe {
+    match (Arith::of(op), Math::of(op)) {
+        (Some(Arith::AddF | Arith::SubF | Arith::MulF), _) | (_, Some(Math::Fma)) => Pipe::Fma,
+        (Some(Arith::DivF), _) | (_, Some(_)) => Pipe::Mufu,
+        (Some(Arith::ExtF | Arith::TruncF | Arith::SIToFP | Arith::UIToFP | Arith::FPToSI | Arith::FPToUI), _) => {
+            Pipe::Convert
+        }
+        _ => Pipe::Alu,
+    }
 }
 
 //===-- memory ------------------------------------------------------------------//

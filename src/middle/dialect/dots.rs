@@ -2,6 +2,7 @@
 //! `tile_layout`.
 
 use super::{
+    elements,
     layouts::{Tensor, storage_bits},
     nv_tileas::{AsyncDotOp, DotOp, DotScaledOp, MemDescType, MmaAttr, MmaKind, PromotedDotOp},
     pass::context_of,
@@ -11,7 +12,7 @@ use super::{
 };
 use melior::{
     Context,
-    ir::{Attribute, AttributeLike, Location, Type, TypeLike},
+    ir::{Attribute, Location, Type, TypeLike},
 };
 use mlir_sys::*;
 use tile_layout::{HardwareLayout, Multiplier, Shape, WarpgroupOperand, warpgroup_left, warpgroups_of};
@@ -135,6 +136,31 @@ pub fn scale_of(t: Type<'_>) -> Option<Element> {
     }
 }
 
+/// Operands, result and instruction, which all kinds of dots have.
+macro_rules! dot_accessors {
+    ($dot:ident) => {
+        impl<'c> $dot<'c> {
+            pub fn lhs(self) -> Val<'c> {
+                operand(self.op(), LHS)
+            }
+            pub fn rhs(self) -> Val<'c> {
+                operand(self.op(), RHS)
+            }
+            pub fn acc(self) -> Val<'c> {
+                operand(self.op(), ACC)
+            }
+            pub fn result(self) -> Val<'c> {
+                result(self.op(), 0)
+            }
+            pub fn instruction(self) -> Option<Instruction> {
+                attr(self.op(), "instruction").and_then(Instruction::of)
+            }
+        }
+    };
+}
+dot_accessors!(AnyDot);
+dot_accessors!(SharedDot);
+
 /// A dot with or without scales.
 #[derive(Clone, Copy)]
 pub enum AnyDot<'c> {
@@ -151,21 +177,6 @@ impl<'c> AnyDot<'c> {
             Self::Plain(o) => o.op(),
             Self::Scaled(o) => o.op(),
         }
-    }
-    pub fn lhs(self) -> Val<'c> {
-        operand(self.op(), LHS)
-    }
-    pub fn rhs(self) -> Val<'c> {
-        operand(self.op(), RHS)
-    }
-    pub fn acc(self) -> Val<'c> {
-        operand(self.op(), ACC)
-    }
-    pub fn result(self) -> Val<'c> {
-        result(self.op(), 0)
-    }
-    pub fn instruction(self) -> Option<Instruction> {
-        attr(self.op(), "instruction").and_then(Instruction::of)
     }
     /// Whether the elements of each operand are unsigned integers.
     pub fn unsigned(self) -> [bool; 2] {
@@ -222,18 +233,6 @@ impl<'c> SharedDot<'c> {
             Self::Promoted(o) => o.op(),
         }
     }
-    pub fn lhs(self) -> Val<'c> {
-        operand(self.op(), LHS)
-    }
-    pub fn rhs(self) -> Val<'c> {
-        operand(self.op(), RHS)
-    }
-    pub fn acc(self) -> Val<'c> {
-        operand(self.op(), ACC)
-    }
-    pub fn result(self) -> Val<'c> {
-        result(self.op(), 0)
-    }
     /// Whether the elements of each operand are unsigned integers.
     fn unsigned(self) -> [bool; 2] {
         match self {
@@ -258,8 +257,7 @@ pub struct WarpgroupDot {
 impl WarpgroupDot {
     /// The error names the property that the instruction does not support.
     pub fn of(op: SharedDot<'_>) -> Result<Self, String> {
-        let by = attr(op.op(), "instruction").and_then(Instruction::of);
-        let by = by.ok_or("expected M, N and K of an instruction")?;
+        let by = op.instruction().ok_or("expected M, N and K of an instruction")?;
         let name = by.to_attr(context_of(op.op()));
         if by.kind != MmaKind::Warpgroup {
             return Err(format!("{name} is not a warpgroup instruction"));
@@ -318,20 +316,8 @@ impl WarpgroupDot {
 /// Whether a tensor is a constant of positive zeros.
 pub fn is_zero(v: Val<'_>) -> bool {
     let constant = defining_op(v).filter(|op| matches!(Arith::of(*op), Some(Arith::Constant)));
-    let Some(value) = constant.and_then(|op| attr(op, "value")) else { return false };
-    // SAFETY: the attribute is alive, and each accessor matches its kind.
-    unsafe {
-        let dense = value.to_raw();
-        if !mlirAttributeIsADenseElements(dense) || !mlirDenseElementsAttrIsSplat(dense) {
-            return false;
-        }
-        let element = mlirDenseElementsAttrGetSplatValue(dense);
-        if mlirAttributeIsAFloat(element) {
-            mlirFloatAttrGetValueDouble(element).to_bits() == 0
-        } else {
-            mlirAttributeIsAInteger(element) && mlirIntegerAttrGetValueInt(element) == 0
-        }
-    }
+    let dense = constant.and_then(|op| attr(op, "value")).and_then(elements::splat);
+    dense.is_some_and(elements::is_zero)
 }
 
 /// Whether partial sums of the tensor cores must be promoted to a separate accumulator, every `most` elements of K.

@@ -14,6 +14,30 @@ pub fn integer(a: Attribute<'_>) -> Option<i64> {
     unsafe { mlirAttributeIsAInteger(a.to_raw()) }.then(|| int_attr(a))
 }
 
+/// Returns the values of a dense array of i64, or `None` for other attributes.
+pub fn integers(a: Attribute<'_>) -> Option<Vec<i64>> {
+    // SAFETY: `a` is alive.
+    unsafe { mlirAttributeIsADenseI64Array(a.to_raw()) }.then(|| i64s_attr(a))
+}
+
+/// Returns the values of a dense array of i32, or `None` for other attributes.
+pub fn integers32(a: Attribute<'_>) -> Option<Vec<i32>> {
+    // SAFETY: `a` is alive.
+    unsafe { mlirAttributeIsADenseI32Array(a.to_raw()) }.then(|| i32s_attr(a))
+}
+
+/// Returns the value of a string attribute, or `None` for other attributes.
+pub fn string<'c>(a: Attribute<'c>) -> Option<&'c str> {
+    // SAFETY: `a` is alive.
+    unsafe { mlirAttributeIsAString(a.to_raw()) }.then(|| string_attr(a))
+}
+
+/// Returns the value of a boolean attribute, or `None` for other attributes.
+pub fn boolean(a: Attribute<'_>) -> Option<bool> {
+    // SAFETY: `a` is alive.
+    unsafe { mlirAttributeIsABool(a.to_raw()) }.then(|| bool_attr(a))
+}
+
 /// Returns the value of a float attribute, or `None` for other attributes.
 pub fn float(a: Attribute<'_>) -> Option<f64> {
     // SAFETY: `a` is alive.
@@ -33,6 +57,12 @@ pub fn splat<'c>(a: Attribute<'c>) -> Option<Attribute<'c>> {
 /// Returns the integer that a scalar has, or that all elements of a dense attribute equal.
 pub fn splat_integer(a: Attribute<'_>) -> Option<i64> {
     integer(a).or_else(|| splat(a).and_then(integer))
+}
+
+/// Whether a scalar, or all elements of a dense attribute, are zero. Negative zero is not zero.
+pub fn is_zero(a: Attribute<'_>) -> bool {
+    let element = splat(a).unwrap_or(a);
+    integer(element) == Some(0) || float(element).is_some_and(|v| v.to_bits() == 0)
 }
 
 /// Returns the integer `value` of type `t`, truncated to the width of `t`.

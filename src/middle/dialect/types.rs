@@ -14,6 +14,14 @@ pub fn is_tensor(t: Type<'_>) -> bool {
 pub fn is_integer(t: Type<'_>) -> bool {
     is(t, mlirTypeIsAInteger)
 }
+/// Whether `t` is i1.
+pub fn is_bool(t: Type<'_>) -> bool {
+    is_integer(t) && integer_width(t) == 1
+}
+/// Whether `t` is the type of indices.
+pub fn is_index(t: Type<'_>) -> bool {
+    is(t, mlirTypeIsAIndex)
+}
 /// Whether `t` is a signless integer.
 pub fn is_signless(t: Type<'_>) -> bool {
     // SAFETY: `t` is alive, and its kind is checked first.
@@ -106,9 +114,17 @@ pub fn tensor<'c>(shape: &[i64], element: Type<'c>) -> Type<'c> {
         Type::from_raw(mlirRankedTensorTypeGet(shape.len() as isize, shape.as_ptr(), element.to_raw(), none))
     }
 }
-/// Returns a type with the shape of `t` and another element type.
+/// Returns a type with the shape and encoding of `t` and another element type.
 pub fn with_element<'c>(t: Type<'c>, element: Type<'c>) -> Type<'c> {
-    if is_tensor(t) { tensor(&shape(t), element) } else { element }
+    if !is_tensor(t) {
+        return element;
+    }
+    let shape = shape(t);
+    // SAFETY: shape and element are alive, and `t` is a ranked tensor; its encoding may be null.
+    unsafe {
+        let encoding = mlirRankedTensorTypeGetEncoding(t.to_raw());
+        Type::from_raw(mlirRankedTensorTypeGet(shape.len() as isize, shape.as_ptr(), element.to_raw(), encoding))
+    }
 }
 
 /// Returns the signless integer type of a width in bits.

@@ -25,7 +25,6 @@ mod types;
 use crate::{
     dialect::{
         cuda_tile::{self as ct, AnyOp},
-        elements,
         fallback::Fallback,
         nv_tileaa as aa,
         pass::{Failed, PassContext, RustPass, descriptors, fail},
@@ -366,6 +365,12 @@ impl<'c> Translator<'c> {
     fn built<T>(&self, built: Result<T, BuildError>) -> Result<T, Failed> {
         built.map_err(|e| fail(self.current, e.to_string()))
     }
+    /// Maps the results of `old` to those of the new op, in order.
+    fn replace<O: OpView<'c>>(&mut self, old: OpRef<'c>, built: Result<O, BuildError>) -> Result<(), Failed> {
+        let new = self.built(built)?.op();
+        results(old).zip(results(new)).for_each(|(old, new)| self.set(old, new));
+        Ok(())
+    }
     fn no_conversion(&self, op: OpRef<'c>) -> Failed {
         fail(op, format!("'{}' op has no conversion to nv_tileaa", op_name(op)))
     }
@@ -383,11 +388,6 @@ impl<'c> Translator<'c> {
         let done = body(self, block);
         self.b.set_end(outer);
         done.map(|()| region)
-    }
-    /// Returns a constant of integer type `t` with all elements equal to `v`.
-    fn int_constant(&self, t: Type<'c>, v: i64) -> Val<'c> {
-        let value = elements::filled(t, elements::integer_of(types::element(t), v));
-        self.b.value("arith.constant", t, &[], &[("value", value)])
     }
     fn i64_attr(&self, v: i64) -> Attribute<'c> {
         i64_attr(self.context, v)

@@ -40,6 +40,8 @@ use crate::{
         tokens,
     },
     dialect::{
+        arith::IntPredicate,
+        attributes::REUSE,
         hints::bool_hint,
         layouts::{Tensor, storage_bits},
         loops::is_in_loop,
@@ -51,21 +53,15 @@ use crate::{
         },
         pass::{Failed, PassContext, RustPass, descriptors, fail},
         rt::*,
-        shared_memory::{REUSE, memdesc_bytes, shared_layout, vector_of},
+        shared_memory::{memdesc_bytes, shared_layout, vector_of},
         target::target,
     },
     pass_descriptor,
 };
-use melior::{
-    Context,
-    ir::{attribute::IntegerAttribute, r#type::IntegerType},
-};
+use melior::Context;
 use rustc_hash::FxHashSet;
 use tile_layout::{Direction, SharedAccess};
 use tile_targets::{Feature, Target};
-
-/// The `arith.cmpi` predicate for equality.
-const EQUAL: i64 = 0;
 
 #[derive(Clone, Default)]
 pub struct LowerTmaLoadStoreToAsync;
@@ -167,14 +163,8 @@ impl<'c> Store<'c> {
         let Some((extent, unit)) = self.planned.whole else { return Ok(None) };
         let (op, t) = (self.op.op(), ty(extent));
         let b = Builder::before(context, op);
-        let constant = |n: u64| {
-            let value = IntegerAttribute::new(t, n as i64).into();
-            b.value("arith.constant", t, &[], &[("value", value)])
-        };
-        let rest = b.value("arith.andi", t, &[extent, constant(unit - 1)], &[]);
-        let predicate = ("predicate", i64_attr(context, EQUAL));
-        let i1 = IntegerType::new(context, 1).into();
-        let is_whole = b.value("arith.cmpi", i1, &[rest, constant(0)], &[predicate]);
+        let rest = b.andi(extent, b.int_constant(t, unit as i64 - 1));
+        let is_whole = b.cmpi(IntPredicate::Eq, rest, b.int_constant(t, 0));
         let (branch, [yes, no]) = new_if(&b, is_whole, &[ty(self.op.result_token())])?;
         let no = Builder::at_end(context, no, op.location());
         let stored = self.op.value();
@@ -235,7 +225,7 @@ fn rewrite<'c>(agent: Blk<'c>, stores: &[Store<'c>], context: &'c Context) -> Re
             AsyncTmaStoreWaitOp::build(&b, &sources, false).map_err(error)?;
         }
         let barrier = BarrierOp::build(&b, None, None).map_err(error)?;
-        set_discardable_attr(barrier.op(), REUSE, b.unit());
+        REUSE.mark(barrier.op());
         LocalStoreOp::build(&b, store.value, storage, i64_attr(context, store.vector)).map_err(error)?;
         AsyncFenceOp::build(&b).map_err(error)?;
         BarrierOp::build(&b, None, None).map_err(error)?;
@@ -262,7 +252,7 @@ fn rewrite<'c>(agent: Blk<'c>, stores: &[Store<'c>], context: &'c Context) -> Re
     for map in &made {
         top.set_before(*map);
         let barrier = BarrierOp::build(&top, None, None).map_err(|e| fail(first, e.to_string()))?;
-        set_discardable_attr(barrier.op(), REUSE, top.unit());
+        REUSE.mark(barrier.op());
     }
     if let Some(last) = made.last() {
         top.set_after(*last);

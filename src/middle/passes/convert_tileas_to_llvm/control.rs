@@ -2,10 +2,11 @@
 
 use super::{Lower, Lowered, llvm::Cmp};
 use crate::dialect::{
+    attributes::PINNED,
     debug_scope,
     layouts::{Tensor, storage_bits},
     pass::{Failed, fail},
-    register_forms::{self, Form, PINNED},
+    register_forms::{self, Form},
     rt::*,
 };
 use melior::ir::Type;
@@ -88,7 +89,7 @@ impl<'c> Lower<'c, '_> {
         let step = self.scalar(op, operand(op, 2))?;
         let carried = self.flat_types(op, results(op))?;
         let mut init = self.flat_values(op, operands(op).skip(3), results(op))?;
-        let pinned = register_forms::numbers(op, PINNED);
+        let pinned = PINNED.get(op).unwrap_or_default();
         for &i in &pinned {
             init[i as usize] = self.pinned(&init[i as usize]);
         }

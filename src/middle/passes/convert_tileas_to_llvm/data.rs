@@ -2,7 +2,8 @@
 
 use super::{Lower, llvm::Cmp, parse};
 use crate::dialect::{
-    elements::element_bits,
+    attributes::SYM_VISIBILITY,
+    elements::{self, element_bits},
     layouts::{memory_bits, storage_bits},
     llvm_types::GLOBAL,
     nv_tileaa::{GetGlobalOp, GlobalOp},
@@ -82,7 +83,7 @@ pub(super) fn global<'c>(x: GlobalOp<'c>, context: &'c Context) -> Result<(), Fa
         // Stores of half a byte access whole words.
         bits.resize(bits.len().next_multiple_of(4), 0);
     }
-    let private = discardable_attr(op, "sym_visibility").is_some_and(|v| string_attr(v) == "private");
+    let private = SYM_VISIBILITY.get(op) == Some("private");
     let data = Data {
         name: x.sym_name(),
         linkage: if private { "internal" } else { "external" },
@@ -98,8 +99,7 @@ pub(super) fn global<'c>(x: GlobalOp<'c>, context: &'c Context) -> Result<(), Fa
 impl<'c> Lower<'c, '_> {
     pub(super) fn get_global(&mut self, x: GetGlobalOp<'c>) -> Result<(), Failed> {
         let name = attr(x.op(), "name").ok_or_else(|| fail(x.op(), "no name"))?;
-        // SAFETY: the attribute is a flat symbol reference.
-        let name = unsafe { raw_to_str(mlirFlatSymbolRefAttrGetValue(name.to_raw())) };
+        let name = elements::symbol(name).ok_or_else(|| fail(x.op(), "'name' is not a symbol"))?;
         let v = self.address_of(name);
         self.set_all(x.result(), vec![v]);
         Ok(())
@@ -161,13 +161,7 @@ impl<'c> Lower<'c, '_> {
         let allocate = || {
             let p = self.call("malloc", generic, &[l.i64c(x.bytes())]);
             let null = l.b.value("llvm.mlir.zero", generic, &[], &[]);
-            let failed = l.b.value(
-                "llvm.icmp",
-                l.i1,
-                &[p, null],
-                &[("predicate", melior::ir::attribute::IntegerAttribute::new(l.i64, 0).into())],
-            );
-            l.when(failed, || l.trap());
+            l.when(l.icmp(Cmp::Eq, p, null), || l.trap());
             vec![l.b.value("llvm.addrspacecast", global, &[p], &[])]
         };
         let p = match owner {

@@ -19,11 +19,11 @@
 
 use super::{Lower, Lowered, llvm::Llvm, rings::BARRIER};
 use crate::dialect::{
+    attributes::PINNED,
     dots::{SharedDot, WarpgroupDot, WarpgroupTile, element_of, is_zero},
     layouts::{Tensor, storage_bits},
     nv_tileas::{AsyncDotOp, AsyncDotWaitOp, PromotedDotOp},
     pass::{Failed, fail},
-    register_forms::{self, PINNED},
     rt::*,
     thread_scope::ThreadScope,
 };
@@ -226,7 +226,7 @@ impl<'c> Lower<'c, '_> {
 
     pub(super) fn async_dot_wait(&mut self, op: AsyncDotWaitOp<'c>) -> Result<(), Failed> {
         self.l.order(&wait_for(op.pending()));
-        let pinned = register_forms::numbers(op.op(), PINNED);
+        let pinned = PINNED.get(op.op()).unwrap_or_default();
         for (i, (source, result)) in (0..).zip(op.sources().zip(op.results())) {
             let element = Tensor::of_value(source).and_then(|t| element_of(t.element, false));
             let element = element.filter(|e| matches!(e, Element::F16 | Element::F32 | Element::S32));

@@ -3,22 +3,21 @@
 //! Each element is a separate value, but memory and matrix instructions move words. If elements extracted from a word
 //! are packed again in the same order, the word itself is reused. `prmt` gathers bytes that come from several words.
 
-use super::{Lower, element_type, llvm::Llvm};
+use super::{
+    Lower, element_type,
+    llvm::{FloatPredicate, Llvm},
+};
 use crate::dialect::{
+    attributes::TESTED_ONCE,
     layouts::Tensor,
     nv_tileaa::{FpCastOp, Rounding},
     pass::Failed,
-    register_forms::{TESTED_ONCE, is_marked},
     rt::*,
     types::{is_bf16, is_e4m3, is_e5m2, is_f16, is_f32},
 };
 use melior::ir::Type;
 use tile_rtlib as lib;
 use tile_targets::Feature;
-
-/// Comparison predicates that are false for NaN: greater than, and greater or equal.
-const OGT: i64 = 2;
-const OGE: i64 = 3;
 
 impl<'c> Lower<'c, '_> {
     /// Records that `element` is part number `index` of `word`, split into equal parts.
@@ -188,7 +187,7 @@ impl<'c> Lower<'c, '_> {
         let exact = |l: &Llvm<'c>| -> Vec<Val<'c>> {
             wide.chunks(each).zip(&words).map(|(group, word)| beyond_the_largest(l, group, *word, e4m3)).collect()
         };
-        let narrow = if !is_marked(op.op(), TESTED_ONCE) {
+        let narrow = if !TESTED_ONCE.is_on(op.op()) {
             exact(l)
         } else {
             // `maxnum` ignores NaN, whose code is already correct.
@@ -245,9 +244,9 @@ impl<'c> Lower<'c, '_> {
 }
 
 /// Returns the predicate and limit that identify numbers that round above the largest number of an 8-bit float. The
-/// tie above the largest number rounds down in e4m3 and up in e5m2.
-fn beyond(e4m3: bool) -> (i64, f64) {
-    if e4m3 { (OGT, 464.0) } else { (OGE, 61440.0) }
+/// tie above the largest number rounds down in e4m3 and up in e5m2. The predicates are false for NaN.
+fn beyond(e4m3: bool) -> (FloatPredicate, f64) {
+    if e4m3 { (FloatPredicate::Ogt, 464.0) } else { (FloatPredicate::Oge, 61440.0) }
 }
 
 /// Corrects a word of 8-bit floats that were saturated to the largest number: out-of-range elements become NaN or

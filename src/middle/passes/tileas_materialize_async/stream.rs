@@ -8,10 +8,9 @@ use super::{
     is_promoted, reshaped,
     top::{PipelinedRing, Tile, store},
 };
-use crate::analysis::{
-    clones::clone_op, schedule::solved, tensor_map_ops::order_after, thread_copies::build_copy, tokens,
-};
+use crate::analysis::{clones::clone_op, tensor_map_ops::order_after, thread_copies::build_copy, tokens};
 use crate::dialect::{
+    attributes::AGENT,
     behaviour::{is_cheap, is_pure},
     dot_plan::{CONVERTER, DotPlan},
     layouts::{Tensor, storage_bits},
@@ -28,7 +27,7 @@ use crate::dialect::{
 };
 use melior::{
     Context,
-    ir::{Attribute, Region, Type, attribute::IntegerAttribute, r#type::IntegerType},
+    ir::{Attribute, Region, Type, r#type::IntegerType},
 };
 use rustc_hash::FxHashMap;
 use std::cell::Cell;
@@ -142,7 +141,7 @@ impl<'c> Stream<'c> {
         let mut flights = self.flights(op, body);
         let mut inits: Vec<Val<'c>> = index.into_iter().collect();
         if let Some(it) = index.filter(|_| !flights.is_empty()) {
-            let never = self.truth(&b, false);
+            let never = b.bool_constant(false);
             inits.extend(flights.iter().flat_map(|_| [it, never]));
         }
         let (new, inside) = extend_for(&b, op, &inits).map_err(error)?;
@@ -267,7 +266,7 @@ impl<'c> Stream<'c> {
         }
         let next = self.next(&b, place, index)?;
         if let Some(now) = index {
-            flight.last = Some((now, self.truth(&b, true)));
+            flight.last = Some((now, b.bool_constant(true)));
         }
         placed.erase();
         Ok(next)
@@ -651,11 +650,6 @@ impl<'c> Stream<'c> {
             .collect::<Result<_, _>>()
             .map_err(error)
     }
-
-    fn truth(&self, b: &Builder<'c>, value: bool) -> Val<'c> {
-        let t: Type<'c> = IntegerType::new(self.context, 1).into();
-        b.value("arith.constant", t, &[], &[("value", IntegerAttribute::new(t, value.into()).into())])
-    }
 }
 
 /// Returns the last value of 32-bit elements that is computed in the ops from `from` up to `to`.
@@ -671,8 +665,8 @@ fn last_between<'c>(from: OpRef<'c>, to: OpRef<'c>) -> Option<Val<'c>> {
 
 /// Assigns `program` to the agent of the ops that it replaces, if they have one.
 fn give_agent<'c>(fills: &[OpRef<'c>], program: OpRef<'c>) {
-    if let Some(agent) = fills.iter().find_map(|f| discardable_attr(*f, solved::AGENT)) {
-        set_discardable_attr(program, solved::AGENT, agent);
+    if let Some(agent) = fills.iter().find_map(|f| AGENT.get(*f)) {
+        AGENT.set(program, agent);
     }
 }
 
