@@ -625,7 +625,7 @@ impl Machine<'_> {
                 let dst = Self::addresses(w, frame, &args[0])[lane];
                 let bar = Self::addresses(w, frame, &args[2])[lane];
                 let (cta, offset) = self.barrier_at(w, m.dst, dst, lane)?;
-                let kind = SignalKind::Bytes(map.box_bytes(&coords.borrow()));
+                let kind = SignalKind::Bytes(map.transaction_bytes(&coords.borrow()));
                 let signal = self.signal_at(w, Space::SharedCluster, bar, kind, lane)?;
                 let (dsts, signals): (Targets, SmallVec<[Signal; 2]>) = if m.multicast {
                     let cast = w.src32(frame, &args[3])[lane];

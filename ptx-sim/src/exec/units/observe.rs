@@ -203,7 +203,7 @@ impl Machine<'_> {
             .ok()
             .and_then(|p| self.read_location(w, lane, p, &mut raw).ok())
             .and_then(|()| TensorMap::decode(&raw).ok());
-        let bytes = map.map_or(0, |map| map.box_bytes(&Coordinates::Tile(&coords)));
+        let bytes = map.map_or(0, |map| map.transaction_bytes(&Coordinates::Tile(&coords)));
         // The key depends on the map's contents, not its address: CTAs that build identical maps share the boxes.
         let mut hash = FxHasher::default();
         (raw, &coords).hash(&mut hash);

@@ -217,9 +217,9 @@ impl TensorMemoryOps for Machine<'_> {
                 let mut operation = Operation::default();
                 for cta in self.tcgen05_group(w, *cta_group)? {
                     let mut memory = std::mem::take(&mut self.ctas[cta].tmem);
-                    let result = memory.get().copy(address, descriptor, shape, format, |a| {
-                        operation.reads.push((cta, a & 0x3_ffff));
-                        self.tcgen05_read(cta, a)
+                    let result = memory.get().copy(address, descriptor, shape, format, |a, bytes| {
+                        operation.reads.push((cta, a & 0x3_ffff, bytes));
+                        self.tcgen05_read(cta, a, bytes)
                     });
                     self.ctas[cta].tmem = memory;
                     result.map_err(SimErrorKind::from)?;
@@ -265,12 +265,13 @@ impl Machine<'_> {
         Ok(smallvec![even, even + 1])
     }
 
-    /// Reads 16 bytes of shared memory for the tensor core.
-    fn tcgen05_read(&self, cta: usize, address: u32) -> Result<[u8; 16], UnitError> {
+    /// Reads the elements of 16 bytes of shared memory for the tensor core.
+    fn tcgen05_read(&self, cta: usize, address: u32, bytes: usize) -> Result<[u8; 16], UnitError> {
         let offset = address & 0x3_ffff;
         let mut out = [0u8; 16];
-        let read = self.ctas[cta].shared.read(offset as usize, &mut out, self.config.trap_uninitialised);
-        read.map_err(|f| UnitError::Sim(self.fault(f, "tensor core read", Location::Shared { cta, offset }, 16)))?;
+        let read = self.ctas[cta].shared.read(offset as usize, &mut out[..bytes], self.config.trap_uninitialised);
+        let location = Location::Shared { cta, offset };
+        read.map_err(|f| UnitError::Sim(self.fault(f, "tensor core read", location, bytes as u32)))?;
         Ok(out)
     }
 
@@ -307,7 +308,10 @@ impl Machine<'_> {
             next += 1;
         }
         let accumulate = args.get(next).is_some_and(|p| w.src_pred(frame, p) >> lane & 1 != 0);
-        let scale_input_d = args.get(next + 1).map_or(0, |s| value(s) as u32);
+        let last = args.get(next + 1).map_or(0, value);
+        if ws && last != 0 {
+            return Err(SimErrorKind::Unsupported("columns of B that are zero (tcgen05.mma.ws)".into()));
+        }
         let unit = Tcgen05Mma {
             kind,
             descriptor,
@@ -317,7 +321,7 @@ impl Machine<'_> {
             a: if a_tmem { ASource::Tensor(value(&args[1]) as u32) } else { ASource::Shared(value(&args[1])) },
             b: value(&args[2]),
             accumulate,
-            scale_input_d,
+            scale_input_d: last as u32,
             disabled_lanes,
             scales,
             scale_vector: scale_vec.into(),
@@ -337,9 +341,9 @@ impl Machine<'_> {
                 .zip(&group)
                 .map(|(m, cta)| Participant {
                     tensor: m.get(),
-                    read: move |a: u32| {
-                        reads.borrow_mut().push((*cta, a & 0x3_ffff));
-                        this.tcgen05_read(*cta, a)
+                    read: move |a: u32, bytes: usize| {
+                        reads.borrow_mut().push((*cta, a & 0x3_ffff, bytes));
+                        this.tcgen05_read(*cta, a, bytes)
                     },
                 })
                 .collect();
@@ -372,8 +376,8 @@ impl Machine<'_> {
         let Operation { uses, mut reads } = operation;
         reads.sort_unstable();
         reads.dedup();
-        for (cta, offset) in reads {
-            self.note(agent, Location::Shared { cta, offset }, 16, AccessKind::ASYNC_READ, origin)?;
+        for (cta, offset, bytes) in reads {
+            self.note(agent, Location::Shared { cta, offset }, bytes as u64, AccessKind::ASYNC_READ, origin)?;
         }
         for (cta, region, write) in uses {
             let lane = origin.lane;
@@ -399,7 +403,7 @@ impl Machine<'_> {
 #[derive(Default)]
 struct Operation {
     uses: Vec<(usize, Region, bool)>,
-    reads: Vec<(usize, u32)>,
+    reads: Vec<(usize, u32, usize)>,
 }
 
 fn lane_range(start: u32, count: u32) -> u128 {
@@ -408,7 +412,6 @@ fn lane_range(start: u32, count: u32) -> u128 {
 
 fn uses_of_mma(unit: &Tcgen05Mma, group: &[usize]) -> Vec<(usize, Region, bool)> {
     let mut uses = vec![];
-    let i = &unit.descriptor;
     for (rank, cta) in group.iter().enumerate() {
         let (lanes, width) = unit.extent_of_d(rank as u32);
         let at = |address: u32, width: u32| (address & 0xffff, (address & 0xffff) + width);
@@ -416,9 +419,8 @@ fn uses_of_mma(unit: &Tcgen05Mma, group: &[usize]) -> Vec<(usize, Region, bool)>
         if let ASource::Tensor(a) = unit.a {
             uses.push((*cta, Region { lanes, columns: at(a, unit.columns_of_a()) }, false));
         }
-        for (address, lines) in unit.scales.iter().flat_map(|(a, b)| [(*a, i.m / unit.cta_group.max(1)), (*b, i.n)]) {
-            let lanes = lane_range(address >> 16, 32);
-            uses.push((*cta, Region { lanes, columns: at(address, lines.div_ceil(32)) }, false));
+        for (address, words) in unit.scales.iter().flat_map(|(a, b)| unit.scale_words(*a, *b)) {
+            uses.push((*cta, Region { lanes: u128::MAX, columns: at(address, words) }, false));
         }
     }
     uses
