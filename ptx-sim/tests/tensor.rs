@@ -58,14 +58,26 @@ add.s64 %rd2, %rd2, %rd4; add.s64 %rd3, %rd3, %rd4; mov.b32 %r2, sa; mov.b32 %r3
     )
 }
 
-/// Runs [`matrix_kernel`] with `n` output words of f32.
+/// Runs [`matrix_kernel`] with `n` output words of f32, in strict mode.
 fn run_matrix(text: &str, a: &[u8], b: &[u8], n: usize, seed: Option<u64>) -> Result<Vec<f32>, ptx_sim::SimError> {
+    run_matrix_as(text, a, b, n, seed, true)
+}
+
+fn run_matrix_as(
+    text: &str,
+    a: &[u8],
+    b: &[u8],
+    n: usize,
+    seed: Option<u64>,
+    strict: bool,
+) -> Result<Vec<f32>, ptx_sim::SimError> {
     let module = Module::parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
     let mut device = Device::new(Config::default());
     let out = device.alloc(4 * n as u64);
     let args = [Arg::Ptr(out), Arg::Ptr(device.alloc_from(a)), Arg::Ptr(device.alloc_from(b))];
     let launch = LaunchConfig { grid: [1, 1, 1], args: &args, ..LaunchConfig::default() };
-    let report = device.launch(&module, "k", &launch, &RunOptions { adversarial: seed, ..RunOptions::default() })?;
+    let report =
+        device.launch(&module, "k", &launch, &RunOptions { adversarial: seed, strict, ..RunOptions::default() })?;
     let mut bytes = vec![0; 4 * n];
     device.read(out, &mut bytes)?;
     if seed.is_none() {
@@ -257,14 +269,44 @@ fn tensor_memory_is_waited_for() {
     let early = "bar.sync 0; @%p2 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r21, 64; bar.sync 0;";
     let e = fail(&tcgen05_kernel(early));
     assert!(e.contains("`@%p2 tcgen05.dealloc") && e.contains("is in flight: `tcgen05.mma"), "{e}");
-    // Without the wait the loads never complete, and until the wait the registers hold noise.
+    // Without the wait the loads still read tensor memory when it is freed, but the registers hold the values.
     let no_wait = good.replace("tcgen05.wait::ld.sync.aligned;", "");
     let e = fail(&no_wait);
     assert!(e.contains("`tcgen05.dealloc") && e.contains("tcgen05.wait::ld must come before"), "{e}");
     let late = no_wait.replace("bar.sync 0; @!%p2 bra E;", "tcgen05.wait::ld.sync.aligned; bar.sync 0; @!%p2 bra E;");
     assert_ne!(late, no_wait);
-    let out = run_matrix(&late, &sa, &sb, 128 * 32, Some(1)).unwrap();
-    assert_ne!(out[33], product(1, 1));
+    for (text, strict) in [(&late, true), (&no_wait, false)] {
+        let out = run_matrix_as(text, &sa, &sb, 128 * 32, Some(1), strict).unwrap();
+        assert_eq!(out[33], product(1, 1));
+    }
+}
+
+/// An mbarrier or a barrier orders tensor memory too. Only strict mode asks for the `tcgen05` fences, unless the
+/// synchronization is relaxed.
+#[test]
+fn release_and_acquire_order_tensor_memory() {
+    let wait = "L: mbarrier.try_wait.parity.shared::cta.b64 %p4, [bar], 0; @!%p4 bra L;";
+    let relaxed = wait.replace("parity.", "parity.relaxed.cluster.");
+    let (sa, sb) = (swizzled(128, a), swizzled(32, b));
+    let fence = "tcgen05.fence::after_thread_sync;";
+    let outcome = |text: &str, strict| {
+        let runs = (0..4).map(|seed| run_matrix_as(text, &sa, &sb, 128 * 32, Some(seed), strict).map(|out| out[33]));
+        runs.collect::<Result<Vec<f32>, _>>().map_err(|e| e.kind)
+    };
+    for (wait, fenced, strict, right) in [
+        (wait, true, true, true),
+        (wait, false, false, true),
+        (wait, false, true, false),
+        (&relaxed, true, true, true),
+        (&relaxed, false, false, false),
+    ] {
+        let text = tcgen05_kernel(wait);
+        let text = if fenced { text } else { text.replace(fence, "") };
+        match outcome(&text.replace("sm_90a", "sm_100a"), strict) {
+            Ok(values) => assert!(right && values.iter().all(|v| *v == product(1, 1)), "{wait} {fenced} {strict}"),
+            Err(e) => assert!(!right && matches!(e, SimErrorKind::MissingTensorFence(_)), "{wait} {fenced}: {e}"),
+        }
+    }
 }
 
 #[test]

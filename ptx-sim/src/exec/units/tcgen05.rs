@@ -2,9 +2,10 @@
 //!
 //! Every instruction executes at issue, in order, because the operations of one thread are ordered among themselves.
 //! Under an adversarial schedule a result counts as in flight until the wait for it, and an earlier use is an error
-//! (see [`super::tensor_touch`]). The registers of a load hold noise until `tcgen05.wait::ld`, and a store is in
-//! flight until `tcgen05.wait::st`. Other operations are in flight until a commit, whose arrival is itself an
-//! asynchronous operation that completes late.
+//! (see [`super::tensor_touch`]). A load is in flight until `tcgen05.wait::ld` and a store until `tcgen05.wait::st`.
+//! The registers of a load hold their values at once: the ISA orders a load before the instructions that use its
+//! registers, and the wait only orders its read of tensor memory. Other operations are in flight until a commit, whose
+//! arrival is itself an asynchronous operation that completes late.
 
 use super::access::MemoryAccess;
 use super::completion::Operations;
@@ -17,7 +18,7 @@ use crate::exec::state::location::Location;
 use crate::exec::state::machine::{Fail, Flow, Machine, StepResult};
 use crate::exec::state::program::{DArg, DInst};
 use crate::exec::state::race::{AccessKind, Origin, SyncKey};
-use crate::exec::state::tensor::{Flight, PendingLoad, Region, TmemState, Touch};
+use crate::exec::state::tensor::{Access, Flight, Region, TmemState, Touch};
 use crate::exec::state::warp::{Wait, Warp};
 use crate::ir::*;
 use crate::tensor::tcgen05::{ASource, Participant};
@@ -79,7 +80,9 @@ impl TensorMemoryOps for Machine<'_> {
             Tcgen05Op::Alloc { cta_group, space } => {
                 let columns = w.uniform(frame, &args[1], mask) as u32;
                 // For a CTA pair, each CTA executes the instruction and allocates its own columns.
-                self.tcgen05_group(w, *cta_group)?;
+                for other in self.tcgen05_group(w, *cta_group)?.into_iter().filter(|cta| *cta != w.cta) {
+                    self.check_started(w, other)?;
+                }
                 let Some(address) = self.ctas[w.cta].tmem.get().allocate(columns).map_err(tensor)? else {
                     return Ok(Flow::Wait(Wait::TmemAlloc { columns }));
                 };
@@ -104,7 +107,7 @@ impl TensorMemoryOps for Machine<'_> {
             Tcgen05Op::RelinquishAllocPermit { .. } => self.ctas[w.cta].tmem.get().relinquish(),
             Tcgen05Op::Ld { shape, num, pack16 } => {
                 let split = args.get(2).map_or(0, |a| w.uniform(frame, a, mask) as u32);
-                let address = Self::addresses(w, frame, &args[1])[first] as u32;
+                let address = self.own_quarter(w, Self::addresses(w, frame, &args[1])[first] as u32);
                 let shape = data_shape(*shape, split);
                 let memory = self.ctas[w.cta].tmem.get();
                 let out = memory.load(w.index % 4, address, shape, u32::from(*num), *pack16).map_err(tensor)?;
@@ -113,25 +116,19 @@ impl TensorMemoryOps for Machine<'_> {
                 };
                 let count = out.len() / 32;
                 let values = (0..count).map(|r| std::array::from_fn(|l| out[l * count + r]));
-                if self.race.is_none() {
-                    for (d, value) in dst.iter().zip(values) {
-                        w.set32(frame, d, &value, mask);
+                for (d, value) in dst.iter().zip(values) {
+                    w.set32(frame, d, &value, mask);
+                }
+                if self.race.is_some() {
+                    for region in data_regions(address, shape, u32::from(*num) << u32::from(*pack16)) {
+                        let touch = self.warp_touch(w, from, region, false, Some(Flight::Load));
+                        self.touch(w.cta, touch)?;
                     }
-                    return Ok(Flow::Next);
-                }
-                for region in data_regions(address, shape, u32::from(*num) << u32::from(*pack16)) {
-                    let touch = self.warp_touch(w, from, region, false, Some(Flight::Load));
-                    self.touch(w.cta, touch)?;
-                }
-                let noise = self.rng.next() as u32 | 0x7ff0_0000;
-                w.tensor_loads.push(PendingLoad { frame, dst: dst.to_vec(), values: values.collect() });
-                for d in dst {
-                    w.set32(frame, d, &[noise; 32], mask);
                 }
             }
             Tcgen05Op::St { shape, num, unpack16 } => {
                 let split = if args.len() > 2 { w.uniform(frame, &args[1], mask) as u32 } else { 0 };
-                let address = Self::addresses(w, frame, &args[0])[first] as u32;
+                let address = self.own_quarter(w, Self::addresses(w, frame, &args[0])[first] as u32);
                 let DArg::Vec(src) = &args[args.len() - 1] else {
                     return Err(SimErrorKind::InvalidOperand("registers of tcgen05.st".into()).into());
                 };
@@ -148,14 +145,7 @@ impl TensorMemoryOps for Machine<'_> {
                 }
                 self.mark_progress();
             }
-            Tcgen05Op::WaitLd => {
-                for load in std::mem::take(&mut w.tensor_loads) {
-                    for (d, value) in load.dst.iter().zip(&load.values) {
-                        w.set32(load.frame, d, value, mask);
-                    }
-                }
-                self.land(w.cta, w.agent, Flight::Load);
-            }
+            Tcgen05Op::WaitLd => self.land(w.cta, w.agent, Flight::Load),
             Tcgen05Op::WaitSt => self.land(w.cta, w.agent, Flight::Store),
             Tcgen05Op::FenceBefore => {
                 if let Some(race) = &mut self.race {
@@ -226,7 +216,7 @@ impl TensorMemoryOps for Machine<'_> {
                     let (lanes, width) = shape.footprint();
                     operation.uses.push((cta, Region { lanes, columns: (address, address + width) }, true));
                 }
-                self.tensor_operation(w, first, from, operation)?;
+                self.tensor_operation(w, first, from, Access::Copy, operation)?;
                 self.mark_progress();
             }
             Tcgen05Op::Shift { cta_group } => {
@@ -238,7 +228,7 @@ impl TensorMemoryOps for Machine<'_> {
                     let column = address & 0xffff;
                     operation.uses.push((cta, Region { lanes, columns: (column, column + 8) }, true));
                 }
-                self.tensor_operation(w, first, from, operation)?;
+                self.tensor_operation(w, first, from, Access::Shift, operation)?;
             }
             Tcgen05Op::Mma { cta_group, kind: k, scale_vec, a_tmem, ws } => {
                 for lane in lanes(mask) {
@@ -253,6 +243,27 @@ impl TensorMemoryOps for Machine<'_> {
 }
 
 impl Machine<'_> {
+    /// The address that a load or store accesses: a warp always reaches its own quarter of the lanes, whichever quarter
+    /// the address names. The ISA does not promise this, so in strict mode the address stays as it is and is checked.
+    fn own_quarter(&self, w: &Warp, address: u32) -> u32 {
+        if self.options.strict { address } else { address & !(0x60 << 16) | (w.index % 4) << 21 }
+    }
+
+    /// Checks that the other CTA of a pair has started when a warp allocates for the pair.
+    fn check_started(&self, w: &Warp, other: usize) -> Result<(), SimErrorKind> {
+        let mut warps = self.ctas[other].warps.iter().flatten();
+        let started = match &self.race {
+            Some(race) => warps.any(|o| race.knows_of(w.agent, o.agent)),
+            None => warps.any(|o| o.steps > 0),
+        };
+        if started {
+            return Ok(());
+        }
+        let what =
+            "paired tcgen05.alloc, but nothing says that the other CTA has started (a barrier of the cluster does)";
+        Err(SimErrorKind::Tensor(what.into()))
+    }
+
     /// The slots, in rank order, of the CTAs affected by an instruction with this `cta_group`.
     fn tcgen05_group(&self, w: &Warp, group: u8) -> Result<SmallVec<[usize; 2]>, SimErrorKind> {
         if group != 2 {
@@ -355,7 +366,7 @@ impl Machine<'_> {
         result?;
         if self.race.is_some() {
             let operation = Operation { uses: uses_of_mma(&unit, &group), reads: reads.into_inner() };
-            self.tensor_operation(w, lane, w.origin(inst), operation)?;
+            self.tensor_operation(w, lane, w.origin(inst), Access::Multiply, operation)?;
         }
         Ok(())
     }
@@ -366,6 +377,7 @@ impl Machine<'_> {
         w: &Warp,
         lane: usize,
         origin: Origin,
+        by: Access,
         operation: Operation,
     ) -> Result<(), SimErrorKind> {
         let Some(race) = &mut self.race else { return Ok(()) };
@@ -381,7 +393,7 @@ impl Machine<'_> {
         }
         for (cta, region, write) in uses {
             let lane = origin.lane;
-            self.touch(cta, Touch { region, write, agent, warp: w.agent, lane, time, origin, flight })?;
+            self.touch(cta, Touch { region, write, by, agent, warp: w.agent, lane, time, origin, flight })?;
         }
         if let Some(race) = &mut self.race {
             race.tensor_publish(agent);
@@ -394,12 +406,12 @@ impl Machine<'_> {
     /// An access to tensor memory by a whole warp.
     fn warp_touch(&self, w: &Warp, origin: Origin, region: Region, write: bool, flight: Option<Flight>) -> Touch {
         let time = self.race.as_ref().map_or(0, |r| r.now(w.agent));
-        Touch { region, write, agent: w.agent, warp: w.agent, lane: None, time, origin, flight }
+        Touch { region, write, by: Access::Warp, agent: w.agent, warp: w.agent, lane: None, time, origin, flight }
     }
 }
 
-/// The accesses of an operation: regions of the tensor memory of CTAs, with whether they are written, and 16-byte
-/// pieces of their shared memory.
+/// The accesses of an operation: regions of the tensor memory of CTAs, with whether they are written, and pieces
+/// of their shared memory.
 #[derive(Default)]
 struct Operation {
     uses: Vec<(usize, Region, bool)>,

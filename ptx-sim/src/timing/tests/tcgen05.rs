@@ -54,7 +54,10 @@ impl Product {
 fn kernel(threads: u32, group: u32, columns: u32, counts: [u32; 8], setup: &str, body: &str) -> String {
     let init: String =
         (0..8).map(|i| format!("@%p3 mbarrier.init.shared::cta.b64 [bar+{}], {};\n", 8 * i, counts[i])).collect();
-    let cluster = if group == 2 { ".explicitcluster .reqnctapercluster 2, 1, 1" } else { "" };
+    let (cluster, start) = match group {
+        2 => (".explicitcluster .reqnctapercluster 2, 1, 1", "barrier.cluster.arrive; barrier.cluster.wait;"),
+        _ => ("", ""),
+    };
     format!(
         ".version 8.8\n.target sm_100a\n.address_size 64\n.visible .entry k(.param .u64 p, .param .u32 n)
          .reqntid {threads} {cluster} {{
@@ -63,7 +66,7 @@ fn kernel(threads: u32, group: u32, columns: u32, counts: [u32; 8], setup: &str,
            ld.param.b64 %rd1, [p]; ld.param.b32 %r1, [n]; mov.u32 %r2, %tid.x; mov.b32 %r3, 0; mov.b32 %r4, base;
            mov.b64 %rd5, -4611615580963667968; mov.b32 %r8, 0; mov.u32 %r9, %cluster_ctarank; or.b32 %r9, %r9, %r2;
            setp.lt.u32 %p1, %r2, 32; setp.eq.u32 %p2, %r9, 0; setp.eq.u32 %p3, %r2, 0; setp.eq.u32 %p0, %r2, %r2;
-           {init} @!%p1 bra A;
+           {init} {start} @!%p1 bra A;
            tcgen05.alloc.cta_group::{group}.sync.aligned.shared::cta.b32 [%r4], {columns};
          A: bar.sync 0; ld.shared.b32 %r5, [%r4]; mov.b32 %r6, s; {setup}
          L: {body}
