@@ -144,7 +144,7 @@ impl Case {
             });
         }
         let config = LaunchConfig { grid: self.grid, args: &args, ..LaunchConfig::default() };
-        let options = RunOptions { adversarial: seed, max_time: Some(limit), ..RunOptions::default() };
+        let options = RunOptions { adversarial: seed, strict: true, max_time: Some(limit), ..RunOptions::default() };
         let report = device.launch(module, self.entry(), &config, &options).map_err(|e| e.to_string())?;
         let mut out = vec![];
         for (pointer, length) in buffers {
