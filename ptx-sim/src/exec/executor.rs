@@ -406,7 +406,7 @@ impl Machine<'_> {
                 self.clusters.len() - 1
             }
         };
-        self.clusters[slot] = Cluster { active: true, ..Cluster::default() };
+        self.clusters[slot] = Cluster { active: true, last: index, ..Cluster::default() };
         let clusterid = self.cluster_id(index);
         for rank in 0..size {
             let cta = self.new_cta(slot, slot * size + rank, clusterid, rank as u32);

@@ -13,8 +13,8 @@
 //!
 //! A in tensor memory uses the lanes of D; if D uses several lanes per row, A is repeated in them. The scale factors
 //! of row `m`, numbered within the CTA, are in lane `m % 32`, word `m / 32`. The scale factors of column `n` are in
-//! lane `n % 32`, word `n / 32`, of each CTA. Each quarter of the lanes has a copy of them. In a pair with M = 128, where
-//! the halves of the lanes hold different columns of D, each half has the scale factors of its own columns of B.
+//! lane `n % 32`, word `n / 32`, of each CTA. Each quarter of the lanes has a copy of them. In a pair with M = 128,
+//! where the halves of the lanes hold different columns of D, each half has the scale factors of its own columns of B.
 //!
 //! Bits 30 and 31 of the address of scale factors may hold the number of the first byte, as in CUTLASS. The instruction
 //! descriptor decides.

@@ -74,7 +74,7 @@ simulation:
   --quiet                do not show a progress bar
 
 timing:
-  --timing[=MACHINE]     predict the launch's time on a machine (sm_80, sm_90, sm_100, sm_120) instead of running it: a
+  --timing[=MACHINE]     predict the launch's time on a machine (sm_90, sm_120_geforce, ...) instead of running it: a
                          few blocks are run, no results are computed. The default MACHINE is that of the program's
                          target or of its family
   --registers N          registers per thread as allocated by the assembler (default: an estimate)

@@ -96,6 +96,8 @@ pub(crate) struct Cluster {
     pub active: bool,
     pub arrived: u32,
     pub generation: u64,
+    /// In a record, the cluster that it took over last, at first itself.
+    pub last: u64,
 }
 
 /// The extents of a launch.

@@ -107,7 +107,7 @@ impl Machine<'_> {
         }
         let signal = self.signal_at(w, Space::SharedCta, bar, SignalKind::Bytes(16), lane)?;
         let mut bytes = vec![0; 16];
-        if let Some(first) = self.cancel_cluster() {
+        if let Some(first) = self.cancel_cluster(self.ctas[w.cta].cluster) {
             for (word, value) in bytes.chunks_mut(4).zip([first[0], first[1], first[2], 1 << 31]) {
                 word.copy_from_slice(&value.to_le_bytes());
             }
@@ -124,16 +124,24 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Takes a cluster out of those that have not started. Returns its first CTA, or `None` for a refusal.
-    fn cancel_cluster(&mut self) -> Option<[u32; 3]> {
+    /// Takes a cluster out of those that have not started, for the cluster in a slot. Returns its first CTA, or `None`
+    /// for a refusal.
+    fn cancel_cluster(&mut self, slot: usize) -> Option<[u32; 3]> {
         let end = self.total_clusters();
+        if let Some(recorder) = &self.recorder {
+            let all: u64 = self.shape.cluster_grid().iter().map(|n| u64::from(*n)).product();
+            let index = self.clusters[slot].last + recorder.options.takeover.filter(|started| *started > 0)?;
+            self.clusters[slot].last = index;
+            let id = self.cluster_id(index);
+            return (index < all).then(|| std::array::from_fn(|i| id[i] * self.shape.cluster[i]));
+        }
         let left = self.next_cluster..end;
         let refused = match self.options.adversarial.map(|seed| seed % 4) {
             Some(2) => self.rng.below(3) == 0,
             Some(3) => true,
             _ => false,
         };
-        if refused || left.is_empty() || self.recorder.is_some() {
+        if refused || left.is_empty() {
             return None;
         }
         let from = match self.options.adversarial {

@@ -5,8 +5,8 @@
 //! signaled an mbarrier and that mbarrier's phase has completed. Until then no other operation may access what it
 //! writes, or overwrite what it reads. The exception is that multiplications, copies and shifts of one thread execute
 //! in order. The ISA does not list a multiplication and a later copy over its operands among the ordered pairs, so
-//! strict mode reports these. Completed operations are ordered like other accesses, except that ordering between threads takes the
-//! `tcgen05` fences.
+//! strict mode reports these. Completed operations are ordered like other accesses, except that ordering between
+//! threads takes the `tcgen05` fences.
 //!
 //! A touch is a set of lanes and a range of columns. The list of a CTA stays short, because a later write replaces the
 //! touches that it covers.
