@@ -203,6 +203,26 @@ barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned; tcgen05.dealloc.ct
     }
 }
 
+/// A commit may arrive at the mbarriers of several CTAs.
+#[test]
+fn commits_reach_the_ctas_of_their_mask() {
+    let text = |mask: u32| {
+        let body = format!(
+            "mov.b32 %r2, %cluster_ctarank; setp.eq.u32 %p1, %r1, 0; @%p1 mbarrier.init.shared::cta.b64 [bar], 1;
+barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned; setp.ne.u32 %p2, %r2, 0; @!%p1 bra X; @%p2 bra LAB_W; mov.b16 %rs1, {mask};
+tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.multicast::cluster.b64 [bar], %rs1;
+{} mov.b64 %rd4, 1; st.global.b64 [%rd3], %rd4; X: barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;",
+            wait("LAB_W", "bar", "0")
+        );
+        newest(&entry(TMEM, 32, &body)).replace(".reqntid 32", ".explicitcluster .reqnctapercluster 2 .reqntid 32")
+    };
+    for seed in schedules(4) {
+        launch(&text(3), 2, seed, true).unwrap_or_else(|e| panic!("{seed:?}: {e}"));
+        let e = launch(&text(1), 2, seed, true).expect_err("the other CTA waits");
+        assert!(common::is_deadlock(&e), "{e}");
+    }
+}
+
 /// `barrier.cluster.arrive.relaxed` passes on only what a fence precedes.
 #[test]
 fn relaxed_cluster_barriers_need_a_fence() {

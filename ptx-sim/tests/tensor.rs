@@ -281,6 +281,40 @@ fn tensor_memory_is_waited_for() {
     }
 }
 
+/// 64 rows use 16 lanes of each quarter; `.ws` splits the columns over the lanes instead.
+#[test]
+fn sixty_four_rows() {
+    let wait = "L: mbarrier.try_wait.parity.shared::cta.b64 %p4, [bar], 0; @!%p4 bra L;";
+    let (sa, sb) = (swizzled(128, a), swizzled(64, b));
+    let m128 = |n: u32| (1u32 << 4 | 1 << 7 | 1 << 10 | (n / 8) << 17 | (128 / 16) << 24).to_string();
+    let m64 = |n: u32| (1u32 << 4 | 1 << 7 | 1 << 10 | (n / 8) << 17 | (64 / 16) << 24).to_string();
+    let text =
+        tcgen05_kernel(wait).replace(&format!("mov.b32 %r22, {};", m128(32)), &format!("mov.b32 %r22, {};", m64(32)));
+    assert!(text.contains(&m64(32)));
+    for seed in [None, Some(1), Some(2)] {
+        let out = run_matrix(&text, &sa, &sb[..4096], 128 * 32, seed).unwrap_or_else(|e| panic!("{e}"));
+        for (lane, column) in (0..128).flat_map(|l| (0..32).map(move |c| (l, c))).filter(|(l, _)| l % 32 < 16) {
+            let row = lane / 32 * 16 + lane % 16;
+            assert_eq!(out[lane * 32 + column], product(row, column), "row {row} column {column} seed {seed:?}");
+        }
+    }
+    // Columns 32 to 63 of D are in the upper half of the lanes.
+    let weights = tcgen05_kernel(wait)
+        .replace(&format!("mov.b32 %r22, {};", m128(32)), &format!("mov.b32 %r22, {};", m64(64)))
+        .replace("tcgen05.mma.cta_group", "tcgen05.mma.ws.cta_group")
+        .replace("sb[4096]", "sb[8192]");
+    let copy = "ld.global.v4.b32 {%r90, %r91, %r92, %r93}, [%rd3+2048]; st.shared.v4.b32 [%r6+2048], {%r90, %r91, %r92, %r93};";
+    let more: String = [4096, 6144].iter().map(|at| copy.replace("2048", &at.to_string())).collect();
+    let weights = weights.replace(copy, &format!("{copy}{more}"));
+    for seed in [None, Some(1), Some(2)] {
+        let out = run_matrix(&weights, &sa, &sb, 128 * 32, seed).unwrap_or_else(|e| panic!("{e}"));
+        for (lane, column) in (0..128).flat_map(|l| (0..32).map(move |c| (l, c))) {
+            let (row, n) = (lane % 64, column + lane / 64 * 32);
+            assert_eq!(out[lane * 32 + column], product(row, n), "row {row} column {n} seed {seed:?}");
+        }
+    }
+}
+
 /// An mbarrier or a barrier orders tensor memory too. Only strict mode asks for the `tcgen05` fences, unless the
 /// synchronization is relaxed.
 #[test]
