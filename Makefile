@@ -14,7 +14,7 @@ export TABLEGEN_210_PREFIX := $(LLVM_PREFIX)
 export LIBCLANG_PATH := $(LLVM_PREFIX)/lib
 endif
 
-.PHONY: build demo test test-full corpus lint docs book setup gpu-pack dist dist-test wheel deb image bench
+.PHONY: build demo test test-full independent corpus lint docs book setup gpu-pack dist dist-test wheel deb image bench
 
 build: setup
 	cargo build --workspace --bins
@@ -31,6 +31,14 @@ test: setup
 # Including the long matrices: all programs, targets and levels.
 test-full: setup
 	TILEIRAS_TEST_FULL=1 cargo nextest run --workspace --profile full
+
+# Runs kernels that Triton of PyPI compiles on the simulator: scripts/independent.py. Half an hour, once a week.
+INDEPENDENT := target/independent
+independent: setup
+	cargo build --bin tile-run
+	python3 -m venv $(INDEPENDENT)/venv
+	$(INDEPENDENT)/venv/bin/pip install --quiet triton numpy
+	$(INDEPENDENT)/venv/bin/python -W ignore scripts/independent.py $(INDEPENDENT)/cases
 
 # Compiles the supported corpus programs, runs them in the simulator and prints a table:
 # make corpus TARGETS=sm_90 LEVELS=3 SEEDS=plain PROGRAMS='vadd saxpy'

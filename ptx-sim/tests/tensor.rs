@@ -58,14 +58,26 @@ add.s64 %rd2, %rd2, %rd4; add.s64 %rd3, %rd3, %rd4; mov.b32 %r2, sa; mov.b32 %r3
     )
 }
 
-/// Runs [`matrix_kernel`] with `n` output words of f32.
+/// Runs [`matrix_kernel`] with `n` output words of f32, in strict mode.
 fn run_matrix(text: &str, a: &[u8], b: &[u8], n: usize, seed: Option<u64>) -> Result<Vec<f32>, ptx_sim::SimError> {
+    run_matrix_as(text, a, b, n, seed, true)
+}
+
+fn run_matrix_as(
+    text: &str,
+    a: &[u8],
+    b: &[u8],
+    n: usize,
+    seed: Option<u64>,
+    strict: bool,
+) -> Result<Vec<f32>, ptx_sim::SimError> {
     let module = Module::parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
     let mut device = Device::new(Config::default());
     let out = device.alloc(4 * n as u64);
     let args = [Arg::Ptr(out), Arg::Ptr(device.alloc_from(a)), Arg::Ptr(device.alloc_from(b))];
     let launch = LaunchConfig { grid: [1, 1, 1], args: &args, ..LaunchConfig::default() };
-    let report = device.launch(&module, "k", &launch, &RunOptions { adversarial: seed, ..RunOptions::default() })?;
+    let report =
+        device.launch(&module, "k", &launch, &RunOptions { adversarial: seed, strict, ..RunOptions::default() })?;
     let mut bytes = vec![0; 4 * n];
     device.read(out, &mut bytes)?;
     if seed.is_none() {
@@ -257,14 +269,78 @@ fn tensor_memory_is_waited_for() {
     let early = "bar.sync 0; @%p2 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r21, 64; bar.sync 0;";
     let e = fail(&tcgen05_kernel(early));
     assert!(e.contains("`@%p2 tcgen05.dealloc") && e.contains("is in flight: `tcgen05.mma"), "{e}");
-    // Without the wait the loads never complete, and until the wait the registers hold noise.
+    // Without the wait the loads still read tensor memory when it is freed, but the registers hold the values.
     let no_wait = good.replace("tcgen05.wait::ld.sync.aligned;", "");
     let e = fail(&no_wait);
     assert!(e.contains("`tcgen05.dealloc") && e.contains("tcgen05.wait::ld must come before"), "{e}");
     let late = no_wait.replace("bar.sync 0; @!%p2 bra E;", "tcgen05.wait::ld.sync.aligned; bar.sync 0; @!%p2 bra E;");
     assert_ne!(late, no_wait);
-    let out = run_matrix(&late, &sa, &sb, 128 * 32, Some(1)).unwrap();
-    assert_ne!(out[33], product(1, 1));
+    for (text, strict) in [(&late, true), (&no_wait, false)] {
+        let out = run_matrix_as(text, &sa, &sb, 128 * 32, Some(1), strict).unwrap();
+        assert_eq!(out[33], product(1, 1));
+    }
+}
+
+/// 64 rows use 16 lanes of each quarter; `.ws` splits the columns over the lanes instead.
+#[test]
+fn sixty_four_rows() {
+    let wait = "L: mbarrier.try_wait.parity.shared::cta.b64 %p4, [bar], 0; @!%p4 bra L;";
+    let (sa, sb) = (swizzled(128, a), swizzled(64, b));
+    let m128 = |n: u32| (1u32 << 4 | 1 << 7 | 1 << 10 | (n / 8) << 17 | (128 / 16) << 24).to_string();
+    let m64 = |n: u32| (1u32 << 4 | 1 << 7 | 1 << 10 | (n / 8) << 17 | (64 / 16) << 24).to_string();
+    let text =
+        tcgen05_kernel(wait).replace(&format!("mov.b32 %r22, {};", m128(32)), &format!("mov.b32 %r22, {};", m64(32)));
+    assert!(text.contains(&m64(32)));
+    for seed in [None, Some(1), Some(2)] {
+        let out = run_matrix(&text, &sa, &sb[..4096], 128 * 32, seed).unwrap_or_else(|e| panic!("{e}"));
+        for (lane, column) in (0..128).flat_map(|l| (0..32).map(move |c| (l, c))).filter(|(l, _)| l % 32 < 16) {
+            let row = lane / 32 * 16 + lane % 16;
+            assert_eq!(out[lane * 32 + column], product(row, column), "row {row} column {column} seed {seed:?}");
+        }
+    }
+    // Columns 32 to 63 of D are in the upper half of the lanes.
+    let weights = tcgen05_kernel(wait)
+        .replace(&format!("mov.b32 %r22, {};", m128(32)), &format!("mov.b32 %r22, {};", m64(64)))
+        .replace("tcgen05.mma.cta_group", "tcgen05.mma.ws.cta_group")
+        .replace("sb[4096]", "sb[8192]");
+    let copy = "ld.global.v4.b32 {%r90, %r91, %r92, %r93}, [%rd3+2048]; st.shared.v4.b32 [%r6+2048], {%r90, %r91, %r92, %r93};";
+    let more: String = [4096, 6144].iter().map(|at| copy.replace("2048", &at.to_string())).collect();
+    let weights = weights.replace(copy, &format!("{copy}{more}"));
+    for seed in [None, Some(1), Some(2)] {
+        let out = run_matrix(&weights, &sa, &sb, 128 * 32, seed).unwrap_or_else(|e| panic!("{e}"));
+        for (lane, column) in (0..128).flat_map(|l| (0..32).map(move |c| (l, c))) {
+            let (row, n) = (lane % 64, column + lane / 64 * 32);
+            assert_eq!(out[lane * 32 + column], product(row, n), "row {row} column {n} seed {seed:?}");
+        }
+    }
+}
+
+/// An mbarrier or a barrier orders tensor memory too. Only strict mode asks for the `tcgen05` fences, unless the
+/// synchronization is relaxed.
+#[test]
+fn release_and_acquire_order_tensor_memory() {
+    let wait = "L: mbarrier.try_wait.parity.shared::cta.b64 %p4, [bar], 0; @!%p4 bra L;";
+    let relaxed = wait.replace("parity.", "parity.relaxed.cluster.");
+    let (sa, sb) = (swizzled(128, a), swizzled(32, b));
+    let fence = "tcgen05.fence::after_thread_sync;";
+    let outcome = |text: &str, strict| {
+        let runs = (0..4).map(|seed| run_matrix_as(text, &sa, &sb, 128 * 32, Some(seed), strict).map(|out| out[33]));
+        runs.collect::<Result<Vec<f32>, _>>().map_err(|e| e.kind)
+    };
+    for (wait, fenced, strict, right) in [
+        (wait, true, true, true),
+        (wait, false, false, true),
+        (wait, false, true, false),
+        (&relaxed, true, true, true),
+        (&relaxed, false, false, false),
+    ] {
+        let text = tcgen05_kernel(wait);
+        let text = if fenced { text } else { text.replace(fence, "") };
+        match outcome(&text.replace("sm_90a", "sm_100a"), strict) {
+            Ok(values) => assert!(right && values.iter().all(|v| *v == product(1, 1)), "{wait} {fenced} {strict}"),
+            Err(e) => assert!(!right && matches!(e, SimErrorKind::MissingTensorFence(_)), "{wait} {fenced}: {e}"),
+        }
+    }
 }
 
 #[test]

@@ -188,9 +188,14 @@ fn each_machine() -> Result<(), String> {
             return Err(format!("{} on {target}: {us} us, {times} times the least", row.file));
         }
     }
-    // A target without a machine file has the machine of its family, and the report names it.
-    let found = prediction(&sum, &["--timing", "--gpu-name", "sm_86"], "sm_86")?;
-    if found["machine"] == "sm_80" { Ok(()) } else { Err(format!("sm_86 was timed on {}", found["machine"])) }
+    // A target without a machine file has the machine of its family. The report names the machine.
+    for (target, machine) in [("sm_88", "sm_80"), ("sm_89", "sm_89")] {
+        let found = prediction(&sum, &["--timing", "--gpu-name", target], target)?;
+        if found["machine"] != machine {
+            return Err(format!("{target} was timed on {}", found["machine"]));
+        }
+    }
+    Ok(())
 }
 
 /// A program for sm_90 uses features that sm_80 lacks.

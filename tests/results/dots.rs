@@ -386,7 +386,7 @@ fn run(
 ) -> Result<Vec<f64>, String> {
     let args = (0..elements(case).len()).map(|i| array(case, i, value)).collect();
     let launch = Launch { grid: [1; 3], args, ..Launch::default() };
-    let options = RunOptions { adversarial: seed, ..RunOptions::default() };
+    let options = RunOptions { adversarial: seed, strict: true, ..RunOptions::default() };
     let outcome = execute(module, &launch, &options).map_err(|e| e.to_string())?;
     let e = case.types.acc;
     Ok(outcome.arrays[3][0].data.chunks(e.size()).map(|bytes| e.decode(bytes).to_f64()).collect())

@@ -288,7 +288,7 @@ fn check(case: &Case, configurations: &[(&'static str, u8)], full: bool) -> Resu
         let module = compiled(&text, target, level)?;
         let seeds: &[Option<u64>] = if full { &[None, Some(1), Some(2), Some(3)] } else { &[None, Some(1)] };
         for seed in seeds {
-            let options = RunOptions { adversarial: *seed, ..RunOptions::default() };
+            let options = RunOptions { adversarial: *seed, strict: true, ..RunOptions::default() };
             let found = execute(&module, &launch, &options).map_err(|e| e.to_string())?.arrays;
             if found != want {
                 return Err(format!("{target} -O{level} {seed:?}: not what the interpreter says\n{text}").into());

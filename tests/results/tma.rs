@@ -179,7 +179,7 @@ impl Runner {
         let int = |x: usize| Arg::I32(x as i32);
         let args = [Arg::Ptr(p), int(rows), int(cols), int(stride), Arg::Ptr(q), int(n), int(total)];
         let launch = LaunchConfig { grid: [grid as u32, 1, 1], args: &args, ..LaunchConfig::default() };
-        let options = RunOptions { adversarial: seed, ..RunOptions::default() };
+        let options = RunOptions { adversarial: seed, strict: true, ..RunOptions::default() };
         let what = format!("{:?}, {rows}x{cols}, {grid} blocks, seed {seed:?}", self.case);
         self.device.launch(&self.module, "k", &launch, &options).unwrap_or_else(|e| panic!("{what}: {e}"));
         let mut out = vec![0; size];

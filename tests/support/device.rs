@@ -70,8 +70,12 @@ impl Run {
         schedule: Option<u64>,
     ) -> Result<Report, SimError> {
         let config = LaunchConfig { grid: [blocks, 1, 1], args: &self.arguments, ..LaunchConfig::default() };
-        let options =
-            RunOptions { adversarial: schedule, max_time: Some(Duration::from_secs(60)), ..RunOptions::default() };
+        let options = RunOptions {
+            adversarial: schedule,
+            strict: true,
+            max_time: Some(Duration::from_secs(60)),
+            ..RunOptions::default()
+        };
         self.device.launch(module, entry, &config, &options)
     }
     pub fn read(&self, p: DevicePtr, bytes: usize) -> Vec<u8> {

@@ -111,7 +111,7 @@ pub fn run(
         })
         .collect();
     let launch = LaunchConfig { grid: [grid, 1, 1], args: &args, ..LaunchConfig::default() };
-    let options = RunOptions { adversarial: seed, stats: true, ..RunOptions::default() };
+    let options = RunOptions { adversarial: seed, strict: true, stats: true, ..RunOptions::default() };
     let report = device.launch(&module, entry, &launch, &options).map_err(|e| e.to_string())?;
     let out = buffers
         .into_iter()

@@ -188,9 +188,9 @@ fn what_is_wrong_is_said() {
     for (arguments, status, expected) in [
         (&["--launch", LAUNCH, "--gpu-name=sm_90"][..], 5, "error: no variant has a time: all of them failed"),
         (
-            &["--launch", LAUNCH, "--machine=sm_86"],
+            &["--launch", LAUNCH, "--machine=sm_75"],
             2,
-            "unknown machine 'sm_86'; known machines: sm_80, sm_90, sm_100, sm_120",
+            "unknown machine 'sm_75'; known machines: sm_80, sm_86, sm_87, sm_89, sm_90, sm_100, sm_103, sm_110, sm_120,",
         ),
         (&["--launch", LAUNCH, "--set", "X=1"], 1, "tileiras: tune: unused parameter X"),
         (&["--launch", "--grid ${Y}"], 1, "tileiras: tune: unknown parameter Y: define it with --set Y=..."),

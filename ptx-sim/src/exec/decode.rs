@@ -22,23 +22,62 @@ pub(crate) struct Layout {
     pub shared_bytes: u32,
 }
 
-/// Lays out shared variables; dynamic (extern, unsized) ones start after the static ones.
-pub(crate) fn layout_shared(module: &Module, addresses: Vec<u64>) -> Result<Layout, LoadError> {
+/// The module's variables that an operand names.
+fn named(op: &Operand, found: &mut impl FnMut(usize)) {
+    let mut base = |base: &AddrBase| {
+        if let AddrBase::Sym(Symbol::Module(i)) = base {
+            found(*i as usize);
+        }
+    };
+    match op {
+        Operand::Sym(symbol, _) => base(&AddrBase::Sym(*symbol)),
+        Operand::Mem(at, _) => base(at),
+        Operand::Tensor(t) => base(&t.map),
+        Operand::Vec(items) | Operand::List(items) => items.iter().for_each(|item| named(item, found)),
+        _ => {}
+    }
+}
+
+/// Which shared variables of the module a launch of an entry needs: those that the entry or any function that is not
+/// an entry names, or all if an initializer contains the address of one.
+fn needed(module: &Module, entry: usize) -> Vec<bool> {
+    let shared =
+        |symbol: &Symbol| matches!(symbol, Symbol::Module(i) if module.variables[*i as usize].space == Space::Shared);
+    let initialised = module.variables.iter().flat_map(|v| &v.init);
+    let in_memory = initialised
+        .filter_map(|piece| match &piece.value {
+            InitValue::Address { symbol, .. } => Some(symbol),
+            InitValue::Bits(_) => None,
+        })
+        .any(shared);
+    let mut out = vec![in_memory; module.variables.len()];
+    let functions = module.functions.iter().enumerate().filter(|(i, f)| *i == entry || !f.is_entry);
+    for arg in functions.flat_map(|(_, f)| &f.body).flat_map(|inst| &inst.args) {
+        named(arg, &mut |i| out[i] = true);
+    }
+    out
+}
+
+/// Lays out the shared variables of an entry; dynamic (extern, unsized) ones start after the static ones. Other entries
+/// of the module have shared memory of their own.
+pub(crate) fn layout_shared(module: &Module, addresses: Vec<u64>, entry: usize) -> Result<Layout, LoadError> {
     let mut layout = Layout { addresses, local_shared: Vec::new(), shared_bytes: 0 };
     let mut end = u64::from(SHARED_START);
+    let needed = needed(module, entry);
     let place = |v: &Variable, end: &mut u64| {
         let at = align_up(*end, v.align);
         *end = at.saturating_add(v.size.unwrap_or(0));
         at
     };
     for (i, v) in module.variables.iter().enumerate() {
-        if v.space == Space::Shared && v.size.is_some() {
+        if v.space == Space::Shared && v.size.is_some() && needed[i] {
             layout.addresses[i] = place(v, &mut end);
         }
     }
-    for f in &module.functions {
+    for (i, f) in module.functions.iter().enumerate() {
+        let launched = i == entry || !f.is_entry;
         let offsets = f.variables.iter().map(|v| match v.space {
-            Space::Shared if v.size.is_some() => place(v, &mut end) as u32,
+            Space::Shared if v.size.is_some() && launched => place(v, &mut end) as u32,
             _ => 0,
         });
         layout.local_shared.push(offsets.collect());
@@ -68,7 +107,7 @@ pub(crate) fn layout_shared(module: &Module, addresses: Vec<u64>) -> Result<Layo
     Ok(layout)
 }
 
-/// Decodes all functions of a module.
+/// Decodes all functions of a module, for launches of the entry that the layout is for.
 pub(crate) fn decode(module: &Module, layout: &Layout) -> Result<Program, LoadError> {
     let mut funcs = Vec::with_capacity(module.functions.len());
     for (index, f) in module.functions.iter().enumerate() {
@@ -198,7 +237,6 @@ impl<'a> FuncDecoder<'a> {
         flow_order::assign(&mut code);
         Ok(Func {
             name: self.f.name.clone(),
-            is_entry: self.f.is_entry,
             defined: self.f.defined,
             code,
             planes: self.planes,

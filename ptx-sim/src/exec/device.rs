@@ -101,9 +101,9 @@ impl Report {
 /// The maximum grid, in CTAs.
 const MAX_GRID: [u32; 3] = [0x7fff_ffff, 0xffff, 0xffff];
 
-/// A module loaded on a device: code and the addresses of its variables.
+/// A module loaded on a device: the addresses of its variables, by number and by name.
 struct Loaded {
-    program: Arc<Program>,
+    addresses: Vec<u64>,
     variables: FxHashMap<String, (u64, u64)>,
 }
 
@@ -112,6 +112,8 @@ pub struct Device {
     config: Config,
     memory: GlobalMemory,
     loaded: FxHashMap<u64, Arc<Loaded>>,
+    /// The code of a module for an entry, whose shared memory determines addresses in it.
+    programs: FxHashMap<(u64, usize), Arc<Program>>,
     next_const: u64,
     launches: u64,
     printed: String,
@@ -120,8 +122,8 @@ pub struct Device {
 impl Device {
     /// Creates a device without allocations.
     pub fn new(config: Config) -> Device {
-        let (memory, loaded) = (GlobalMemory::new(), FxHashMap::default());
-        Device { config, memory, loaded, next_const: 256, launches: 0, printed: String::new() }
+        let (memory, loaded, programs) = (GlobalMemory::new(), FxHashMap::default(), FxHashMap::default());
+        Device { config, memory, loaded, programs, next_const: 256, launches: 0, printed: String::new() }
     }
 
     /// Allocates global memory, aligned to 256 bytes. The bytes count as uninitialized until they are written.
@@ -183,7 +185,7 @@ impl Device {
         Ok(loaded.variables.get(name).map(|(a, n)| (DevicePtr(*a), *n)))
     }
 
-    /// Loads a module once: lays out and initializes its variables, and decodes its code.
+    /// Loads a module once: lays out and initializes its variables.
     fn load(&mut self, module: &Module) -> Result<Arc<Loaded>, SimError> {
         if let Some(loaded) = self.loaded.get(&module.id) {
             return Ok(loaded.clone());
@@ -207,9 +209,10 @@ impl Device {
                 _ => 0,
             });
         }
-        let layout = layout_shared(module, addresses)?;
+        // An initializer that contains the address of a shared variable makes all entries agree on it.
+        let addresses = layout_shared(module, addresses, usize::MAX)?.addresses;
         let mut variables = FxHashMap::default();
-        for (v, address) in module.variables.iter().zip(&layout.addresses) {
+        for (v, address) in module.variables.iter().zip(&addresses) {
             let size = v.size.unwrap_or(0);
             if v.space == Space::Shared {
                 continue;
@@ -224,7 +227,7 @@ impl Device {
                         let raw = match symbol {
                             Symbol::Module(i) => {
                                 let target = &module.variables[*i as usize];
-                                let base = layout.addresses[*i as usize];
+                                let base = addresses[*i as usize];
                                 match (target.space, generic) {
                                     (Space::Shared, true) => SHARED_BASE + base,
                                     (Space::Const, false) => base - CONST_BASE,
@@ -246,10 +249,22 @@ impl Device {
                 self.memory.host_write(at, &value.to_le_bytes()[..n]).map_err(|f| host_fault(f, at, n, "load"))?;
             }
         }
-        let program = Arc::new(decode(module, &layout)?);
-        let loaded = Arc::new(Loaded { program, variables });
+        let loaded = Arc::new(Loaded { addresses, variables });
         self.loaded.insert(module.id, loaded.clone());
         Ok(loaded)
+    }
+
+    /// Decodes a module once for an entry.
+    fn program(&mut self, module: &Module, entry: usize) -> Result<Arc<Program>, SimError> {
+        let loaded = self.load(module)?;
+        let key = (module.id, entry);
+        if let Some(program) = self.programs.get(&key) {
+            return Ok(program.clone());
+        }
+        let layout = layout_shared(module, loaded.addresses.clone(), entry)?;
+        let program = Arc::new(decode(module, &layout)?);
+        self.programs.insert(key, program.clone());
+        Ok(program)
     }
 
     /// Runs an entry of a module to completion.
@@ -262,11 +277,10 @@ impl Device {
         config: &LaunchConfig<'_>,
         options: &RunOptions,
     ) -> Result<Report, SimError> {
-        let loaded = self.load(module)?;
-        let program = &loaded.program;
         let bad = |what: String| SimError::new(SimErrorKind::Launch(what));
-        let index = program.funcs.iter().position(|f| f.name == entry && f.is_entry && f.defined);
+        let index = module.functions.iter().position(|f| f.name == entry && f.is_entry && f.defined);
         let index = index.ok_or_else(|| bad(format!("no entry '{entry}' in the module")))?;
+        let program = self.program(module, index)?;
         let func = &program.funcs[index];
         let d = &func.directives;
         let block = match (config.block, d.reqntid, d.maxntid) {
@@ -342,7 +356,6 @@ impl Device {
         }
         self.launches += 1;
         self.printed.clear();
-        let program = program.clone();
         let mut machine = Machine::new(&program, &mut self.memory, shape, &self.config, options, self.launches);
         let result = machine.run();
         let mut report = Report {

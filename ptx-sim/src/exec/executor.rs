@@ -120,13 +120,6 @@ impl Executor for Machine<'_> {
 }
 
 impl Machine<'_> {
-    fn total_clusters(&self) -> u64 {
-        match &self.recorder {
-            Some(recorder) => recorder.options.clusters.len() as u64,
-            None => self.shape.cluster_grid().iter().map(|n| u64::from(*n)).product(),
-        }
-    }
-
     fn check_limits(&self) -> Result<(), SimError> {
         if let Some(limit) = self.options.max_instructions
             && self.executed > limit
@@ -394,6 +387,9 @@ impl Machine<'_> {
 
     /// Starts the next cluster; returns false if the grid is exhausted.
     fn admit(&mut self) -> bool {
+        while self.canceled.remove(&self.next_cluster) {
+            self.next_cluster += 1;
+        }
         if self.next_cluster >= self.total_clusters() {
             return false;
         }
@@ -410,10 +406,8 @@ impl Machine<'_> {
                 self.clusters.len() - 1
             }
         };
-        self.clusters[slot] = Cluster { active: true, ..Cluster::default() };
-        let cg = self.shape.cluster_grid();
-        let (gx, gy) = (u64::from(cg[0]), u64::from(cg[1]));
-        let clusterid = [(index % gx) as u32, (index / gx % gy) as u32, (index / gx / gy) as u32];
+        self.clusters[slot] = Cluster { active: true, last: index, ..Cluster::default() };
+        let clusterid = self.cluster_id(index);
         for rank in 0..size {
             let cta = self.new_cta(slot, slot * size + rank, clusterid, rank as u32);
             if slot * size + rank < self.ctas.len() {
@@ -468,6 +462,7 @@ impl Machine<'_> {
             barriers: vec![Barrier::default(); 16],
             active: true,
             tmem: TmemState::new(self.config.trap_uninitialised),
+            refused: false,
         }
     }
 
@@ -518,7 +513,6 @@ impl Machine<'_> {
             cp_async: vec![LaneGroups::default(); 32],
             bulk: vec![LaneGroups::default(); 32],
             wgmma: Default::default(),
-            tensor_loads: Vec::new(),
             agent,
             cluster_phase: [0; 32],
             undefined: match self.options.arbitrary {

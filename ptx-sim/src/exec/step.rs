@@ -7,6 +7,7 @@ use super::state::memory::{CONST_BASE, FUNCTION_BASE, LOCAL_BASE, MAX_LOCAL, PAR
 use super::state::program::{DArg, DInst, ENTRY_PARAM};
 use super::state::warp::{Return, Split, Wait, Warp};
 use super::units::async_ops::AsyncOps;
+use super::units::cluster_control::ClusterControlOps;
 use super::units::completion::Operations;
 use super::units::ldst::LoadStore;
 use super::units::multimem::MulticastAccess;
@@ -136,8 +137,8 @@ impl Dispatch for Machine<'_> {
             | Op::StAsync { .. }
             | Op::RedAsync { .. }
             | Op::TensormapReplace { .. }
-            | Op::TensormapCpFenceproxy { .. }
-            | Op::Cluster(_) => return self.async_op(w, si, inst, mask),
+            | Op::TensormapCpFenceproxy { .. } => return self.async_op(w, si, inst, mask),
+            Op::Cluster(op) => self.cluster_control(w, frame, *op, inst, mask)?,
             Op::Ldmatrix(_) | Op::Stmatrix(_) | Op::Movmatrix | Op::Mma(_) => return self.tensor_op(w, si, inst, mask),
             Op::WgmmaFence | Op::WgmmaCommit | Op::WgmmaWait | Op::Wgmma(_) => {
                 return self.wgmma_op(w, si, inst, mask);

@@ -162,7 +162,8 @@ fn mma(m: &mut Mods<'_>) -> FormResult {
     let mut kinds: Kinds = [d_kind, a, b, s_kind].as_slice().into();
     if block {
         for _ in 0..2 {
-            kinds.push(K::S(B32));
+            // The scale is one register, with or without braces.
+            kinds.push(K::Vs(1, B32));
             kinds.push(K::Vs(2, U16));
         }
     }
@@ -349,7 +350,9 @@ fn tcgen05(m: &mut Mods<'_>, raw: &RawArgs) -> FormResult {
                 kinds.push(K::Vs(lanes.len(), B32));
             }
             kinds.push(K::Sp);
-            form_opt(op(Tcgen05Op::Mma { cta_group, kind, scale_vec, a_tmem, ws }), &kinds, &[K::Int])
+            // The factor of D, or the descriptor of the columns of B that are zero.
+            let last = if ws { K::S(B64) } else { K::Int };
+            form_opt(op(Tcgen05Op::Mma { cta_group, kind, scale_vec, a_tmem, ws }), &kinds, &[last])
         }
         _ => Err(m.unknown()),
     }

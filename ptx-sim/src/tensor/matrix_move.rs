@@ -17,6 +17,15 @@ pub enum MatrixFormat {
 }
 
 impl MatrixFormat {
+    /// Bytes of a 16-byte row that hold elements; the rest is padding.
+    pub(crate) const fn row_bytes(self) -> usize {
+        match self {
+            MatrixFormat::B4x16P64 => 8,
+            MatrixFormat::B6x16P32 => 12,
+            MatrixFormat::B8 | MatrixFormat::B16 => 16,
+        }
+    }
+
     /// Element `i` of a row.
     fn element(self, row: &[u8; 16], i: usize) -> u8 {
         let packed = |bits: usize| {

@@ -14,8 +14,10 @@
 //!
 //! ```text
 //! no swizzle: start + 16 * (k % 8) + LBO * (k / 8) + SBO * c
-//! swizzle:    start +  S * (k % 8) + SBO * (k / 8) + 16 * (c % (S/16)) + LBO * (c / (S/16))
+//! swizzle:    start +  S * (k % L) + SBO * (k / L) + 16 * (c % (S/16)) + LBO * (c / (S/16))
 //! ```
+//!
+//! `L` is 4 for the swizzle of 32-byte units and 8 for the others.
 //!
 //! The swizzle then XORs address bits: the number of the 128-byte line, counted from the start of the pattern, into
 //! the chunk index within the span. Because this applies to the final address, a start address may be advanced by a
@@ -144,8 +146,10 @@ impl SmemDescriptor {
             (Major::Mn, Swizzle::None) => 16 * (line % 8) + self.leading * (line / 8) + self.stride * chunk,
             (Major::Mn, _) => {
                 let per_span = span / 16;
-                span * (line % 8)
-                    + self.stride * (line / 8)
+                // The atom of 32-byte units has four lines.
+                let group = if matches!(self.swizzle, Swizzle::B128Atom32) { 4 } else { 8 };
+                span * (line % group)
+                    + self.stride * (line / group)
                     + 16 * (chunk % per_span)
                     + self.leading * (chunk / per_span)
             }
@@ -181,14 +185,15 @@ impl SmemDescriptor {
 ///
 /// # Errors
 ///
-/// Returns the errors of `read`, which receives the address of a 16-byte chunk.
+/// Returns the errors of `read`, which receives the address of a 16-byte chunk and how many of its bytes are elements;
+/// the rest is padding, which no instruction reads.
 pub fn read_matrix<E>(
     descriptor: &SmemDescriptor,
     major: Major,
     element: Element,
     container: u32,
     (rows, k): (usize, usize),
-    mut read: impl FnMut(u32) -> Result<[u8; 16], E>,
+    mut read: impl FnMut(u32, usize) -> Result<[u8; 16], E>,
 ) -> Result<Vec<f64>, E> {
     let mut out = vec![0.0; rows * k];
     let per_chunk = (128 / container) as usize;
@@ -197,7 +202,7 @@ pub fn read_matrix<E>(
     let (lines, along) = if major == Major::K { (rows, k) } else { (k, rows) };
     for line in 0..lines {
         for chunk in 0..along.div_ceil(per_chunk) {
-            let bytes = read(descriptor.chunk(major, line as u32, chunk as u32))?;
+            let bytes = read(descriptor.chunk(major, line as u32, chunk as u32), per_chunk * bits / 8)?;
             let word = u128::from_le_bytes(bytes);
             for i in 0..per_chunk.min(along - chunk * per_chunk) {
                 let value = element.value((word >> (i * bits)) as u64 & mask);
@@ -316,6 +321,19 @@ mod tests {
         }
     }
 
+    /// The atom of 32-byte units: four lines of 128 bytes.
+    #[test]
+    fn groups_of_four_lines() {
+        let raw = 1 << 61 | 1 << 46 | (4096u64 >> 4) << 16 | (512u64 >> 4) << 32;
+        let d = SmemDescriptor::tcgen05(raw).unwrap();
+        for mn in 0..64 {
+            for k in 0..16 {
+                let linear = (mn % 32 * 4) + mn / 32 * 4096 + k % 4 * 128 + k / 4 * 512;
+                assert_eq!(d.element(Major::Mn, mn, k, 32, 32).0, linear ^ (linear >> 7 & 3) << 5);
+            }
+        }
+    }
+
     #[test]
     fn the_worked_example() {
         let d = descriptor(0x400, 16, 1024, 1);
@@ -357,7 +375,7 @@ mod tests {
         assert_eq!(d.element(Major::K, 0, 5, 8, 6), (3, 6));
         assert_eq!(d.element(Major::K, 0, 16, 8, 6), (128, 0));
         let chunk = (0..16u128).fold(0, |w, i| w | i << (4 * i));
-        let read = |_| Ok::<_, ()>(chunk.to_le_bytes());
+        let read = |_, bytes| if bytes == 8 { Ok(chunk.to_le_bytes()) } else { Err(bytes) };
         let m = read_matrix(&d, Major::K, Element::E2m1, 8, (1, 16), read).unwrap();
         assert_eq!(&m[..8], &[0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0]);
     }

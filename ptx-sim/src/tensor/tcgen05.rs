@@ -13,7 +13,11 @@
 //!
 //! A in tensor memory uses the lanes of D; if D uses several lanes per row, A is repeated in them. The scale factors
 //! of row `m`, numbered within the CTA, are in lane `m % 32`, word `m / 32`. The scale factors of column `n` are in
-//! lane `n % 32`, word `n / 32`, of each CTA.
+//! lane `n % 32`, word `n / 32`, of each CTA. Each quarter of the lanes has a copy of them. In a pair with M = 128,
+//! where the halves of the lanes hold different columns of D, each half has the scale factors of its own columns of B.
+//!
+//! Bits 30 and 31 of the address of scale factors may hold the number of the first byte, as in CUTLASS. The instruction
+//! descriptor decides.
 //!
 //! In a pair, each CTA's shared memory holds its own rows of A and half of the columns of B, under the same
 //! descriptors.
@@ -23,7 +27,7 @@ use super::element::Element;
 use super::error::TensorError;
 use super::mma::scale_value;
 use super::smem::read_matrix;
-use super::smem::{Major, SmemDescriptor};
+use super::smem::{Major, SmemDescriptor, Swizzle};
 use super::tmem::TensorMemory;
 use super::tmem::a_element;
 use crate::num::Format;
@@ -166,6 +170,9 @@ impl InstructionDescriptor {
     }
 }
 
+/// The bits of the address of scale factors that are lane and column.
+const SCALE_ADDRESS: u32 = 0x3fff_ffff;
+
 /// The source of operand A.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ASource {
@@ -203,7 +210,7 @@ pub struct Tcgen05Mma {
 /// The memories of one participating CTA.
 pub struct Participant<'a, R> {
     pub tensor: &'a mut TensorMemory,
-    /// Reads a 16-byte chunk of shared memory.
+    /// Reads a 16-byte chunk of shared memory, given its address and how many of its bytes are elements.
     pub read: R,
 }
 
@@ -257,7 +264,29 @@ impl Tcgen05Mma {
         {
             return Err(TensorError::Invalid("scale-input-d is 0..15, for kinds f16 and tf32"));
         }
+        let sources = [(self.a, self.descriptor.a_major), (ASource::Shared(self.b), self.descriptor.b_major)];
+        let turned = sources.into_iter().filter_map(|(source, major)| match source {
+            ASource::Shared(raw) if self.kind == Tcgen05Kind::Tf32 && major == Major::Mn => Some(raw),
+            _ => None,
+        });
+        let swizzles: Vec<Swizzle> =
+            turned.map(|raw| Ok(SmemDescriptor::tcgen05(raw)?.swizzle)).collect::<Result<_, TensorError>>()?;
+        if swizzles.iter().any(|swizzle| *swizzle != Swizzle::B128Atom32) {
+            return Err(TensorError::Invalid("an MN-major tf32 matrix needs the 128-byte swizzle of 32-byte units"));
+        }
         Ok(())
+    }
+
+    /// How many columns of B the scale factors of a half of the lanes are for, if the halves differ.
+    const fn scale_half(&self) -> Option<u32> {
+        if self.cta_group == 2 && self.descriptor.m == 128 { Some(self.descriptor.n / 2) } else { None }
+    }
+
+    /// Address and width in columns of the scale factors of A and of B at these addresses.
+    pub fn scale_words(&self, a: u32, b: u32) -> [(u32, u32); 2] {
+        let rows = self.descriptor.m / self.cta_group.max(1);
+        let columns = self.scale_half().unwrap_or(self.descriptor.n);
+        [(a & SCALE_ADDRESS, rows.div_ceil(32)), (b & SCALE_ADDRESS, columns.div_ceil(32))]
     }
 
     /// CTA, lane (from the base) and column (from the base) of an element of D.
@@ -313,7 +342,7 @@ impl Tcgen05Mma {
     pub fn execute<E, R>(&self, ctas: &mut [Participant<'_, R>]) -> Result<(), E>
     where
         E: From<TensorError>,
-        R: FnMut(u32) -> Result<[u8; 16], E>,
+        R: FnMut(u32, usize) -> Result<[u8; 16], E>,
     {
         self.validate()?;
         if ctas.len() != self.cta_group as usize {
@@ -364,7 +393,7 @@ impl Tcgen05Mma {
     fn read_b<E, R>(&self, ctas: &mut [Participant<'_, R>]) -> Result<Vec<f64>, E>
     where
         E: From<TensorError>,
-        R: FnMut(u32) -> Result<[u8; 16], E>,
+        R: FnMut(u32, usize) -> Result<[u8; 16], E>,
     {
         let i = &self.descriptor;
         let descriptor = SmemDescriptor::tcgen05(self.b)?;
@@ -383,7 +412,7 @@ impl Tcgen05Mma {
     fn read_a<E, R>(&self, cta: &mut Participant<'_, R>, rank: u32, rows: u32) -> Result<Vec<f64>, E>
     where
         E: From<TensorError>,
-        R: FnMut(u32) -> Result<[u8; 16], E>,
+        R: FnMut(u32, usize) -> Result<[u8; 16], E>,
     {
         let i = &self.descriptor;
         let k = self.kind.k();
@@ -409,7 +438,7 @@ impl Tcgen05Mma {
             left.iter_mut().for_each(|x| *x = -*x);
         }
         if let (Some((address, _)), Some(format)) = (self.scales, i.scale) {
-            self.scale(&mut left, cta.tensor, address, i.a_scale_id, format)?;
+            self.scale(&mut left, cta.tensor, address, (i.a_scale_id, format), None)?;
         }
         Ok(left)
     }
@@ -417,27 +446,42 @@ impl Tcgen05Mma {
     fn scaled_b(&self, b: &[f64], tensor: &TensorMemory) -> Result<Vec<f64>, TensorError> {
         let mut right = b.to_vec();
         if let (Some((_, address)), Some(format)) = (self.scales, self.descriptor.scale) {
-            self.scale(&mut right, tensor, address, self.descriptor.b_scale_id, format)?;
+            let id = self.descriptor.b_scale_id;
+            self.scale(&mut right, tensor, address, (id, format), self.scale_half())?;
         }
         Ok(right)
     }
 
-    /// Multiplies each chunk of each line of K values by its scale factor.
+    /// Multiplies each chunk of each line of K values by its scale factor, which begins at byte `id` of its word. With
+    /// `half`, that many lines have their factors in the lower half of the lanes and the others in the upper half.
     fn scale(
         &self,
         values: &mut [f64],
         tensor: &TensorMemory,
         address: u32,
-        id: u32,
-        format: Format,
+        (id, format): (u32, Format),
+        half: Option<u32>,
     ) -> Result<(), TensorError> {
         let k = self.kind.k() as usize;
         let chunk = k / self.scale_vector as usize;
+        let (first, start) = ((address & SCALE_ADDRESS) >> 16, address & 0xffff);
         for (line, row) in values.chunks_mut(k).enumerate() {
             let line = line as u32;
-            let word = tensor.operand((address >> 16) + line % 32, (address & 0xffff) + line / 32)?;
+            let (upper, line, quarters) = half.map_or((0, line, 4), |half| (line / half, line % half, 2));
+            let (lane, column) = (first + 64 * upper + line % 32, start + line / 32);
+            let factors = |lane| Ok(tensor.operand(lane, column)? >> (8 * id));
+            let word = factors(lane)?;
+            for copy in 1..quarters {
+                let lane = lane + 32 * copy;
+                let differing = (factors(lane)? ^ word).to_le_bytes();
+                if differing[..self.scale_vector as usize].iter().any(|byte| *byte != 0) {
+                    let (address, reason) =
+                        (lane << 16 | column, "scale factors differ between the quarters of the lanes");
+                    return Err(TensorError::TensorAddress { address, reason });
+                }
+            }
             for (j, part) in row.chunks_mut(chunk).enumerate() {
-                let factor = scale_value(format, (word >> (8 * (id + j as u32)) & 0xff) as u8);
+                let factor = scale_value(format, word.to_le_bytes()[j]);
                 part.iter_mut().for_each(|x| *x *= factor);
             }
         }

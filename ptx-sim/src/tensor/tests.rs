@@ -434,7 +434,8 @@ fn check_tcgen05(case: &Case) {
         accumulate: true,
         scale_input_d: 0,
         disabled_lanes: [1 << 5, 0, 0, 0, 0, 0, 0, 0],
-        scales: case.kind.is_block_scaled().then_some((scale_a, scale_b)),
+        // The numbers of the first bytes are ignored in the addresses.
+        scales: case.kind.is_block_scaled().then_some((scale_a | 2 << 30, scale_b | 1 << 30)),
         scale_vector: case.scale_vector,
     };
     let exponent = |line: usize, j: usize| (line + j) % 3;
@@ -478,9 +479,11 @@ fn check_tcgen05(case: &Case) {
                     let w = word(cta * rows + row, decoded.a_scale_id);
                     tensor.set(lane, scale_a + row as u32 / 32, w).unwrap();
                 }
-                for col in 0..n {
-                    let lane = 32 * partition + col as u32 % 32;
-                    tensor.set(lane, scale_b + col as u32 / 32, word(col, decoded.b_scale_id)).unwrap();
+                // In a pair of 128 rows, each half of the lanes has the columns of its own half of D.
+                let split = if groups == 2 && m == 128 { n / 2 } else { n };
+                for col in (0..n).filter(|col| split == n || col / split == partition as usize / 2) {
+                    let (lane, line) = (32 * partition + (col % split) as u32 % 32, (col % split) as u32 / 32);
+                    tensor.set(lane, scale_b + line, word(col, decoded.b_scale_id)).unwrap();
                 }
             }
         }
@@ -489,7 +492,7 @@ fn check_tcgen05(case: &Case) {
     let mut ctas: Vec<_> = tensors
         .iter_mut()
         .zip(&shared)
-        .map(|(tensor, memory)| Participant { tensor, read: |address| Ok::<_, TensorError>(memory.read(address)) })
+        .map(|(tensor, memory)| Participant { tensor, read: |address, _| Ok::<_, TensorError>(memory.read(address)) })
         .collect();
     op.execute(&mut ctas).unwrap();
     let chunk = k / case.scale_vector as usize;
@@ -563,7 +566,70 @@ fn tcgen05_block_scales() {
     check_tcgen05(&case(Tcgen05Kind::Mxf4, scaled(1, 1, 128, 40, 1, 2, 0), 1, 2));
     check_tcgen05(&case(Tcgen05Kind::Mxf4nvf4, scaled(1, 1, 128, 64, 0, 0, 0), 1, 4));
     check_tcgen05(&case(Tcgen05Kind::Mxf4nvf4, scaled(1, 1, 256, 64, 1, 0, 0), 2, 4));
+    check_tcgen05(&case(Tcgen05Kind::Mxf8f6f4, scaled(0, 0, 128, 96, 1, 1, 2), 2, 1));
+    check_tcgen05(&case(Tcgen05Kind::Mxf4nvf4, scaled(1, 1, 128, 64, 0, 0, 0), 2, 4));
     check_tcgen05(&Case { a_in_tensor: true, ..case(Tcgen05Kind::Mxf4, scaled(1, 1, 128, 16, 1, 0, 2), 1, 2) });
+}
+
+/// Each quarter of the lanes needs the scale factors.
+#[test]
+fn scale_factors_in_one_quarter_are_not_enough() {
+    let idesc = 1 << 23 | 1 << 27 | 16 >> 3 << 17;
+    let descriptor = InstructionDescriptor::decode(Tcgen05Kind::Mxf8f6f4, idesc).unwrap();
+    let raw = tcgen05_descriptor(0, 0, 256, 6);
+    let op = Tcgen05Mma {
+        kind: Tcgen05Kind::Mxf8f6f4,
+        descriptor,
+        cta_group: 1,
+        ws: false,
+        d: 0,
+        a: ASource::Shared(raw),
+        b: raw,
+        accumulate: false,
+        scale_input_d: 0,
+        disabled_lanes: [0; 8],
+        scales: Some((64, 96)),
+        scale_vector: 1,
+    };
+    let run = |quarters: u32, other: u32| {
+        let mut tensor = TensorMemory::new();
+        tensor.allocate(128).unwrap();
+        for lane in 0..32 * quarters {
+            let word = if lane / 32 == 2 { other } else { 0x7f7f_7f7f };
+            (64..128).for_each(|column| tensor.set(lane, column, word).unwrap());
+        }
+        let read = |_: u32, _: usize| Ok::<_, TensorError>([0; 16]);
+        op.execute(&mut [Participant { tensor: &mut tensor, read }]).map_err(|e| e.to_string())
+    };
+    assert_eq!(run(4, 0x7f7f_7f7f), Ok(()));
+    // Only the first byte of a word is a factor of this instruction.
+    assert_eq!(run(4, 0x8080_807f), Ok(()));
+    assert!(run(1, 0).unwrap_err().contains("the operand was never written"));
+    assert!(run(4, 0x80).unwrap_err().contains("scale factors differ between the quarters"));
+}
+
+/// tf32 along MN exists only in units of 32 bytes.
+#[test]
+fn turned_tf32_needs_units_of_32_bytes() {
+    let descriptor = InstructionDescriptor::decode(Tcgen05Kind::Tf32, idesc(1, 2, 2, 128, 32) | 1 << 16).unwrap();
+    let op = |swizzle| Tcgen05Mma {
+        kind: Tcgen05Kind::Tf32,
+        descriptor,
+        cta_group: 1,
+        ws: false,
+        d: 0,
+        a: ASource::Shared(tcgen05_descriptor(0, 0, 256, 6)),
+        b: tcgen05_descriptor(0, 4096, 512, swizzle),
+        accumulate: false,
+        scale_input_d: 0,
+        disabled_lanes: [0; 8],
+        scales: None,
+        scale_vector: 1,
+    };
+    assert_eq!(op(1).validate(), Ok(()));
+    for swizzle in [0, 2, 4, 6] {
+        assert!(op(swizzle).validate().unwrap_err().to_string().contains("units"), "{swizzle}");
+    }
 }
 
 #[test]

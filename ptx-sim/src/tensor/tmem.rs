@@ -86,9 +86,9 @@ pub enum CopyShape {
     /// Four rows, copied to lanes 0, 32, 64 and 96.
     L4x256b,
     L128x128b,
-    /// 64 rows, copied to the warp pair (0, 2) and again to (1, 3).
+    /// 64 rows: the first 32 go to warps 0 and 2, the others to warps 1 and 3.
     L64x128bWarpx2Pairs02And13,
-    /// 64 rows, copied to the warp pair (0, 1) and again to (2, 3).
+    /// 64 rows: the first 32 go to warps 0 and 1, the others to warps 2 and 3.
     L64x128bWarpx2Pairs01And23,
     /// 32 rows, copied to every warp.
     L32x128bWarpx4,
@@ -119,8 +119,8 @@ impl CopyShape {
         let warps = match self {
             CopyShape::L128x256b | CopyShape::L128x128b => vec![half],
             CopyShape::L4x256b => return vec![32 * row].into_iter(),
-            CopyShape::L64x128bWarpx2Pairs02And13 => vec![2 * half, 2 * half + 1],
-            CopyShape::L64x128bWarpx2Pairs01And23 => vec![half, half + 2],
+            CopyShape::L64x128bWarpx2Pairs02And13 => vec![half, half + 2],
+            CopyShape::L64x128bWarpx2Pairs01And23 => vec![2 * half, 2 * half + 1],
             CopyShape::L32x128bWarpx4 => vec![0, 1, 2, 3],
         };
         warps.into_iter().map(|w| 32 * w + inner).collect::<Vec<_>>().into_iter()
@@ -316,7 +316,8 @@ impl TensorMemory {
     }
 
     /// `tcgen05.cp`: copies from the K-major matrix of a descriptor. `source` is [`MatrixFormat::B8`] for a plain
-    /// copy; the packed formats expand each element into a byte. `read` receives the address of a 16-byte chunk.
+    /// copy; the packed formats expand each element into a byte. `read` receives the address of a 16-byte chunk and how
+    /// many of its bytes are elements.
     ///
     /// # Errors
     ///
@@ -327,20 +328,18 @@ impl TensorMemory {
         descriptor: u64,
         shape: CopyShape,
         source: MatrixFormat,
-        mut read: impl FnMut(u32) -> Result<[u8; 16], E>,
+        mut read: impl FnMut(u32, usize) -> Result<[u8; 16], E>,
     ) -> Result<(), E> {
         let decoded = SmemDescriptor::tcgen05(descriptor)?;
-        if address >> 16 != 0 {
-            return Err(TensorError::TensorAddress { address, reason: "tcgen05.cp starts at lane 0" }.into());
-        }
+        let (first, address) = (address >> 16, address & 0xffff);
         let (rows, chunks) = shape.extent();
         for row in 0..rows {
             for chunk in 0..chunks {
-                let bytes = expand(read(decoded.chunk(Major::K, row, chunk))?, source);
+                let bytes = expand(read(decoded.chunk(Major::K, row, chunk), source.row_bytes())?, source);
                 for lane in shape.lanes(row) {
                     for word in 0..4 {
                         let value = (bytes >> (32 * word)) as u32;
-                        self.set(lane, address + 4 * chunk + word, value)?;
+                        self.set(first + lane, address + 4 * chunk + word, value)?;
                     }
                 }
             }
@@ -348,8 +347,8 @@ impl TensorMemory {
         Ok(())
     }
 
-    /// `tcgen05.shift.down`: in the 32 lanes from the address, over 8 columns, moves each row to the next higher lane;
-    /// the first lane keeps its data.
+    /// `tcgen05.shift.down`: in the 32 lanes from the address, over 8 columns, moves each row to the next lower lane;
+    /// the last lane keeps its data. No program that runs on a device has confirmed the direction.
     ///
     /// # Errors
     ///
@@ -360,9 +359,9 @@ impl TensorMemory {
             return Err(TensorError::TensorAddress { address, reason: "tcgen05.shift needs a lane multiple of 32" });
         }
         for c in column..column + 8 {
-            for l in (lane..lane + 31).rev() {
-                let word = self.get(l, c)?;
-                self.set(l + 1, c, word)?;
+            for l in lane..lane + 31 {
+                let word = self.get(l + 1, c)?;
+                self.set(l, c, word)?;
             }
         }
         Ok(())
@@ -504,7 +503,7 @@ mod tests {
     #[test]
     fn copies_reach_their_lanes() {
         // Each 16-byte chunk contains its own address in all four words.
-        let read = |address: u32| {
+        let read = |address: u32, _: usize| {
             let mut chunk = [0; 16];
             chunk.chunks_mut(4).for_each(|w| w.copy_from_slice(&address.to_le_bytes()));
             Ok::<_, TensorError>(chunk)
@@ -516,18 +515,25 @@ mod tests {
         assert_eq!(memory.get(9, 8).unwrap(), 0x1000 + 128 + 16 + 0x4000);
         memory.copy(0, raw, CopyShape::L64x128bWarpx2Pairs02And13, MatrixFormat::B8, read).unwrap();
         let row = |r: u32| 0x1000 + r / 8 * 128 + r % 8 * 16;
-        for (lane, expected) in [(3, 3), (35, 3), (67, 35), (99, 35)] {
+        for (lane, expected) in [(3, 3), (35, 35), (67, 3), (99, 35)] {
             assert_eq!(memory.get(lane, 3).unwrap(), row(expected));
         }
         memory.copy(0, raw, CopyShape::L64x128bWarpx2Pairs01And23, MatrixFormat::B8, read).unwrap();
-        for (lane, expected) in [(3, 3), (35, 35), (67, 3), (99, 35)] {
+        for (lane, expected) in [(3, 3), (35, 3), (67, 35), (99, 35)] {
             assert_eq!(memory.get(lane, 3).unwrap(), row(expected));
         }
         memory.copy(0, raw, CopyShape::L32x128bWarpx4, MatrixFormat::B8, read).unwrap();
         assert!((0..4).all(|w| memory.get(32 * w + 9, 0).unwrap() == row(9)));
         memory.copy(0, raw, CopyShape::L4x256b, MatrixFormat::B8, read).unwrap();
         assert_eq!(memory.get(96, 0).unwrap(), row(3));
-        let packed = |_| Ok::<_, TensorError>((0..16u128).fold(0, |w, i| w | i << (4 * i)).to_le_bytes());
+        // A lane in the address moves the whole copy.
+        memory.copy(5 << 16, raw, CopyShape::L4x256b, MatrixFormat::B8, read).unwrap();
+        assert_eq!((memory.get(101, 0).unwrap(), memory.get(5, 0).unwrap()), (row(3), row(0)));
+        assert!(memory.copy(32 << 16, raw, CopyShape::L4x256b, MatrixFormat::B8, read).is_err());
+        let packed = |_, bytes| {
+            assert_eq!(bytes, 8);
+            Ok::<_, TensorError>((0..16u128).fold(0, |w, i| w | i << (4 * i)).to_le_bytes())
+        };
         memory.copy(0, raw, CopyShape::L32x128bWarpx4, MatrixFormat::B4x16P64, packed).unwrap();
         assert_eq!(memory.get(0, 1).unwrap().to_le_bytes(), [4 << 2, 5 << 2, 6 << 2, 7 << 2]);
     }
@@ -553,9 +559,10 @@ mod tests {
             (0..16).for_each(|c| memory.set(lane, c, lane * 100 + c).unwrap());
         }
         memory.shift_down(32 << 16 | 4).unwrap();
-        assert_eq!(memory.get(32, 4).unwrap(), 3204);
-        assert_eq!(memory.get(33, 11).unwrap(), 3211);
-        assert_eq!(memory.get(63, 4).unwrap(), 6204);
+        assert_eq!(memory.get(32, 4).unwrap(), 3304);
+        assert_eq!(memory.get(33, 11).unwrap(), 3411);
+        assert_eq!(memory.get(62, 4).unwrap(), 6304);
+        assert_eq!(memory.get(63, 4).unwrap(), 6304);
         assert_eq!(memory.get(33, 12).unwrap(), 3312);
         assert_eq!(memory.get(64, 4).unwrap(), 6404);
         assert!(memory.shift_down(16 << 16).is_err());

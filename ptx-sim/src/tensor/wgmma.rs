@@ -122,7 +122,7 @@ impl Wgmma {
         let mut left = match a {
             WgmmaA::Shared(raw) => {
                 let descriptor = SmemDescriptor::wgmma(raw);
-                read_matrix(&descriptor, self.a_major, self.a, self.a.bits(), (M, k), &mut read)?
+                read_matrix(&descriptor, self.a_major, self.a, self.a.bits(), (M, k), |a, _| read(a))?
             }
             WgmmaA::Registers(words) => {
                 if words.len() != THREADS {
@@ -132,7 +132,7 @@ impl Wgmma {
             }
         };
         let descriptor = SmemDescriptor::wgmma(b);
-        let mut right = read_matrix(&descriptor, self.b_major, self.b, self.b.bits(), (n, k), &mut read)?;
+        let mut right = read_matrix(&descriptor, self.b_major, self.b, self.b.bits(), (n, k), |a, _| read(a))?;
         if self.negate_a {
             left.iter_mut().for_each(|x| *x = -*x);
         }

@@ -91,6 +91,10 @@ pub(crate) enum Effect {
         clk: f64,
     },
     /// Reads `%clock`.
+    /// A request of cluster launch control, which is answered after this time.
+    Request {
+        latency: f64,
+    },
     Clock,
     Control,
 }
@@ -247,6 +251,22 @@ numbers! {
 }
 
 numbers! {
+    /// Numbers of cluster launch control.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    LaunchControl {
+        latency = "clc.latency",
+    }
+}
+
+numbers! {
+    /// Numbers of block-scaled 8-bit float MMAs.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    ProductMx8 {
+        interval = "mma.mxf8.m16n8k32.interval",
+    }
+}
+
+numbers! {
     /// Numbers of block-scaled 4-bit float MMAs.
     #[derive(Clone, Copy, Debug, PartialEq)]
     ProductF4 {
@@ -297,6 +317,7 @@ numbers! {
         mma_tf32 = "mma.tf32.m16n8k8.interval",
         mma_i8 = "mma.i8.m16n8k32.interval",
         mma_f64 = "mma.f64.m8n8k4.interval",
+        mma_f16_sum = "mma.f16_sum.share",
         mma_latency = "mma.latency",
         l2_one = "l2.one_sm",
         l2_private = "l2.all_private",
@@ -313,6 +334,7 @@ numbers! {
         mbarrier_hit = "mbarrier.hit",
         sector = "cache.sector_bytes",
         sectors_of_line = "cache.sectors_of_line",
+        minmax_operands = "code.minmax.f32.operands",
         divide_32 = "code.div.i32.instructions",
         divide_64 = "code.div.i64.instructions",
         divide_32_latency = "code.div.i32.latency",
@@ -340,7 +362,7 @@ numbers! {
         store_pause = "store.pause",
     } {
         wgmma: Wgmma, tcgen05: Tcgen05, engine: Engine, setmaxnreg: Setmaxnreg, product_f8: ProductF8,
-        product_f4: ProductF4
+        product_mx8: ProductMx8, product_f4: ProductF4, control: LaunchControl
     }
 }
 
@@ -563,7 +585,9 @@ impl Costs {
                 fixed(Setmaxnreg { clk: if *inc { numbers.inc } else { numbers.dec } })
             }
             Op::Tcgen05(op) => of(&self.tcgen05)?.kind(op),
-            Op::Cluster(_) | Op::StAsync { .. } | Op::RedAsync { .. } => return Err(NoCost::Unknown),
+            Op::Cluster(ClusterControl::TryCancel { .. }) => fixed(Request { latency: of(&self.control)?.latency }),
+            Op::Cluster(_) => alu(1.0),
+            Op::StAsync { .. } | Op::RedAsync { .. } => return Err(NoCost::Unknown),
             _ if inst.class == Class::Control => fixed(Control),
             _ => fixed(Compute),
         })
@@ -590,6 +614,8 @@ impl Costs {
         let half = ty.bits() <= 16 || matches!(ty, Type::F16x2 | Type::BF16x2);
         let arithmetic = match ty {
             Type::F64 => self.fma_double,
+            // One instruction for two results; the rate of results is that of single ones.
+            Type::F32x2 => 2.0 * self.fma,
             _ if half => self.fma_half,
             _ => self.fma,
         };
@@ -625,11 +651,16 @@ impl Costs {
     fn product(&self, m: &MmaMods) -> Result<BaseCost, NoCost> {
         let macs = f64::from(m.m) * f64::from(m.n) * f64::from(m.k);
         let share = |m: f64, n: f64, k: f64| macs / (m * n * k);
+        // Sums in f16 are faster on machines whose rate of f32 sums is limited.
+        let sum = if m.dty == Type::F16 { self.mma_f16_sum } else { 1.0 };
         let (issues, interval, latency) = match (m.aty, m.aty.bits()) {
             (Type::F64, _) => (1.0, self.mma_f64 * share(8.0, 8.0, 4.0), self.mma_latency),
             (Type::TF32, _) => (1.0, self.mma_tf32 * share(16.0, 8.0, 8.0), self.mma_latency),
             _ if matches!(m.kind, Some(MmaKind::Mxf4 | MmaKind::Mxf4nvf4)) => {
                 (1.0, of(&self.product_f4)?.interval * share(16.0, 8.0, 64.0), self.mma_latency)
+            }
+            _ if m.kind == Some(MmaKind::Mxf8f6f4) => {
+                (1.0, of(&self.product_mx8)?.interval * share(16.0, 8.0, 32.0), self.mma_latency)
             }
             (Type::E4M3 | Type::E5M2 | Type::E3M2 | Type::E2M3 | Type::E2M1, _) => {
                 // The same scheduler issues the conversions and additions on its other pipes.
@@ -638,10 +669,11 @@ impl Costs {
                 let extra = numbers.conversions + numbers.additions;
                 // A machine with native 8-bit float MMA needs neither.
                 let beside = numbers.conversions * self.pack + if extra > 0.0 { self.latency_fma } else { 0.0 };
-                (numbers.products + extra * n, numbers.interval * n, self.mma_latency + beside)
+                let sum = if extra > 0.0 { 1.0 } else { sum };
+                (numbers.products + extra * n, numbers.interval * sum * n, self.mma_latency + beside)
             }
             (_, bits) if bits <= 8 => (1.0, self.mma_i8 * share(16.0, 8.0, 32.0), self.mma_latency),
-            _ => (1.0, self.mma_f16 * share(16.0, 8.0, 16.0), self.mma_latency),
+            _ => (1.0, self.mma_f16 * sum * share(16.0, 8.0, 16.0), self.mma_latency),
         };
         Ok((Pipe::Tensor, issues, interval, latency, Effect::Compute, Order::Free))
     }

@@ -14,10 +14,12 @@
 
 mod agents;
 mod costs;
+mod fuse;
 mod html;
 mod image;
 mod json;
 mod l1;
+mod pairs;
 mod power;
 mod prediction;
 mod replay;
@@ -36,6 +38,7 @@ pub use waits::{InstStats, Reason, Span};
 
 use crate::exec::state::program::{Func, Program};
 use crate::exec::state::record::{BlockClocks, BlockTrace, ClockReads, Event, Footprint, RecordOptions, Recording};
+use crate::ir::{ClusterControl, Op};
 use crate::{Device, LaunchConfig, Module, RunOptions, SimError};
 use costs::{Bandwidth, Costs, Effect, InstCost, NoCost, PREDICATES};
 use image::Image;
@@ -104,11 +107,7 @@ pub fn predict(
 ) -> Result<Prediction, Error> {
     let costs = Costs::of(machine)?;
     let model = PowerModel::of(machine);
-    let record = |device: &mut Device, options: RecordOptions| -> Result<Recording, Error> {
-        let run = RunOptions { record: Some(options), ..RunOptions::default() };
-        let report = device.launch(module, entry, config, &run)?;
-        report.recording.ok_or_else(|| Error::Unknown { line: 0, text: "a launch that records nothing".into() })
-    };
+    let record = |device: &mut Device, options: RecordOptions| recorded(device, module, entry, config, options);
     let (sector, line) = (costs.sector as u64, (costs.sector * costs.sectors_of_line) as u64);
     let grain = RecordOptions { sector, line, ..RecordOptions::default() };
     let empty = record(device, grain.clone())?;
@@ -117,16 +116,19 @@ pub fn predict(
         program.funcs.iter().map(|f| inst_costs(f, &costs, &program)).collect::<Result<_, _>>()?;
     let (resident, limited_by, registers) = occupancy(&empty, &functions, &costs, machine, options)?;
     let total = empty.cluster_grid.iter().map(|n| u64::from(*n)).product();
-    // Clusters that are resident at the same time. Only the start of each is run.
+    // Clusters that are resident at the same time. Only the start of each is run. They may take over the others.
     let together = (resident as u64 * costs.sms as u64 / u64::from(empty.blocks_per_cluster.max(1))).min(total);
-    let one_round = together == total;
-    let samples = samples(empty.cluster_grid, one_round);
-    // A first run creates the state that the kernel keeps between launches, such as tensor maps.
+    let takeover = takes_over(&program).then_some(together);
+    let started = takeover.map_or(empty.cluster_grid, |started| [started as u32, 1, 1]);
+    let grain = RecordOptions { takeover, ..grain };
+    let one_round = takeover.is_some() || together == total;
+    let samples = samples(started, one_round);
+    // A first run creates the state that the kernel keeps, such as tensor maps.
     let before = samples.first().copied().into_iter().collect();
     record(device, RecordOptions { clusters: before, ..grain.clone() })?;
     let detailed = RecordOptions { clusters: samples, instructions: true, ..grain.clone() };
     let mut recording = record(device, detailed)?;
-    recording.blocks = leaders(std::mem::take(&mut recording.blocks), &functions);
+    recording.blocks = pairs::leaders(std::mem::take(&mut recording.blocks), &functions);
     let stored = stored(&recording.blocks, &functions, &costs, one_round);
     if one_round {
         // A launch of one round ends with its longest CTA.
@@ -148,9 +150,10 @@ pub fn predict(
         first.push(image.origin.iter().map(|pc| first[entry][*pc as usize]).collect());
         functions.push(image.slots.clone());
     }
-    let per_sm = recording.grid_blocks.div_ceil(costs.sms as u64);
+    let started_blocks = takeover.map_or(recording.grid_blocks, |n| n * u64::from(recording.blocks_per_cluster));
+    let per_sm = started_blocks.div_ceil(costs.sms as u64);
     let first_share = mean_first_share(&traces, &functions, &first, &costs);
-    let busy_sms = (recording.grid_blocks as f64).min(costs.sms);
+    let busy_sms = (started_blocks as f64).min(costs.sms);
     let planes = planes + image::REGISTERS + program.funcs.iter().map(|f| f.preds).max().unwrap_or(0) + 1;
     let resident_here = resident.min(per_sm as usize).max(1);
     let l1_bytes = costs.l1_bytes - (recording.shared_bytes as f64 + costs.shared_reserved) * resident_here as f64;
@@ -170,11 +173,11 @@ pub fn predict(
             let at = stuck.event.map(|e| place(e.func, e.pc));
             stuck_error(at, &program)
         })?;
-        let mean = recording.grid_blocks as f64 / costs.sms;
+        let mean = started_blocks as f64 / costs.sms;
         let clocks = extend(&replay.ends, resident_here, traces.len(), mean, per_sm, costs.even_rounds);
         Ok((replay, clocks))
     };
-    let active = recording.grid_blocks as f64 / (per_sm as f64 * costs.sms);
+    let active = started_blocks as f64 / (per_sm as f64 * costs.sms);
     let draws = |replay: &Replay, mhz: f64| model.as_ref().map(|m| m.launch(replay, costs.schedulers, active, mhz));
     let mut mhz = if let Clock::At(mhz) = options.clock { mhz } else { costs.clock };
     let (mut replay, mut clocks) = time_at(mhz)?;
@@ -212,25 +215,29 @@ pub fn predict(
     }))
 }
 
+/// Runs a launch for a record.
+fn recorded(
+    device: &mut Device,
+    module: &Module,
+    entry: &str,
+    config: &LaunchConfig<'_>,
+    options: RecordOptions,
+) -> Result<Recording, Error> {
+    let run = RunOptions { record: Some(options), ..RunOptions::default() };
+    let report = device.launch(module, entry, config, &run)?;
+    report.recording.ok_or_else(|| Error::Unknown { line: 0, text: "a launch that records nothing".into() })
+}
+
+/// Whether a kernel takes over clusters that have not started.
+fn takes_over(program: &Program) -> bool {
+    let asks = |op: &Op| matches!(op, Op::Cluster(ClusterControl::TryCancel { .. }));
+    program.funcs.iter().flat_map(|f| &f.code).any(|inst| asks(&inst.op))
+}
+
 /// The share of first accesses, by function and program counter.
 fn first_shares(program: &Program, footprint: &Footprint) -> Vec<Vec<f64>> {
     let of = |f: usize, pc: usize| footprint.first_share(f as u32, pc as u32);
     program.funcs.iter().enumerate().map(|(f, func)| (0..func.code.len()).map(|pc| of(f, pc)).collect()).collect()
-}
-
-/// The CTAs to replay. When pairs of CTAs multiply together, one issues the MMAs of both, and the other only copies
-/// and stores its half. The issuing CTA therefore represents both: each SM of the pair does half of the work at the
-/// same time.
-fn leaders(mut blocks: Vec<BlockTrace>, slots: &[Vec<InstCost>]) -> Vec<BlockTrace> {
-    let issues = |e: &Event| {
-        let slot = &slots[e.func as usize][e.pc as usize];
-        e.lanes != 0 && matches!(slot.effect, Effect::TensorCore { pair: true, .. })
-    };
-    let leads = |b: &BlockTrace| b.warps.iter().flatten().any(issues);
-    if blocks.iter().any(leads) {
-        blocks.retain(leads);
-    }
-    blocks
 }
 
 /// The number of rounds to replay, with `resident` CTAs at a time.
@@ -312,7 +319,8 @@ fn samples(grid: [u32; 3], one_round: bool) -> Vec<u64> {
 }
 
 fn inst_costs(func: &Func, costs: &Costs, program: &Program) -> Result<Vec<InstCost>, Error> {
-    func.code
+    let slots: Result<Vec<InstCost>, Error> = func
+        .code
         .iter()
         .map(|inst| {
             costs.inst_cost(inst).map_err(|why| {
@@ -323,7 +331,12 @@ fn inst_costs(func: &Func, costs: &Costs, program: &Program) -> Result<Vec<InstC
                 }
             })
         })
-        .collect()
+        .collect();
+    let mut slots = slots?;
+    if costs.minmax_operands > 2.0 {
+        fuse::maxima(func, &mut slots);
+    }
+    Ok(slots)
 }
 
 fn stuck_error(at: Option<(u32, u32)>, program: &Program) -> Error {
@@ -401,8 +414,10 @@ fn occupancy(
     let registers = options.registers.unwrap_or_else(estimate);
     let per_warp = (f64::from(registers) * 32.0 / costs.register_unit).ceil() * costs.register_unit;
     let shared = recording.shared_bytes as f64 + costs.shared_reserved;
+    // Each scheduler has its own registers, for as many warps as the others have.
+    let with_registers = (costs.registers / costs.schedulers / per_warp).floor() * costs.schedulers;
     let limits = [
-        ((costs.registers / (per_warp * warps as f64)) as usize, "registers"),
+        ((with_registers / warps as f64) as usize, "registers"),
         ((costs.shared_bytes / shared) as usize, "shared memory"),
         ((costs.warps / warps as f64) as usize, "warps"),
         (costs.blocks as usize, "blocks"),

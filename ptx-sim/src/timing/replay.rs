@@ -659,6 +659,10 @@ impl<'a> Sm<'a> {
                 self.give_columns(time);
                 (time, Reason::TensorMemory)
             }
+            Effect::Request { latency } => {
+                self.signal(at, event.b, time + latency, 0, 16, key);
+                (time, Reason::Mbarrier)
+            }
             Effect::Clock => {
                 let w = &self.warps[at];
                 if let Some(running) = &self.blocks[w.block] {

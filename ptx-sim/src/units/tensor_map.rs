@@ -413,6 +413,15 @@ impl TensorMap {
         if !self.dims[0].is_multiple_of(unit.into()) && unit > 1 {
             return fail("dimension 0 is not a whole number of packed groups");
         }
+        // `cuTensorMapEncodeTiled` refuses these.
+        if unit_global != unit_shared {
+            if !self.dims[0].is_multiple_of(128) {
+                return fail("dimension 0 of padded elements is not a multiple of 128");
+            }
+            if self.strides[..self.rank - 1].iter().any(|stride| !stride.is_multiple_of(32)) {
+                return fail("a stride of padded elements is not a multiple of 32");
+            }
+        }
         let inner = match self.mode {
             Mode::Tile => self.box_dims[0],
             Mode::Im2col { channels, pixels, .. } => {

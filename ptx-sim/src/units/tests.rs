@@ -337,15 +337,23 @@ fn im2col_walks_the_bounding_box() {
 fn packed_elements_gain_and_lose_padding() {
     let mut memory = Memory::new();
     let map = TensorMap::tiled(&params(ElementType::B4x16P64, &[128, 2], &[64], &[32, 2], &[1, 1], 0)).unwrap();
-    assert_eq!(memory.load(&map, &Coordinates::Tile(&[16, 0]), 0), Ok(64));
+    // Two lines of 32 elements: 64 bytes with padding, of which the mbarrier counts 32.
+    assert_eq!(memory.load(&map, &Coordinates::Tile(&[16, 0]), 0), Ok(32));
+    assert_eq!(map.box_bytes(&Coordinates::Tile(&[16, 0])), 64);
     assert_eq!(memory.shared[..8], memory.global[8..16]);
     assert_eq!(memory.shared[16..24], memory.global[16..24]);
     assert_eq!(memory.shared[32..40], memory.global[72..80]);
     assert!(memory.store(&map, &Coordinates::Tile(&[0, 0]), 0).is_err());
     assert!(memory.load(&map, &Coordinates::Tile(&[8, 0]), 0).is_err());
+    let ragged = [(320, 160), (128, 80)];
+    for (k, stride) in ragged {
+        assert!(TensorMap::tiled(&params(ElementType::B4x16P64, &[k, 2], &[stride], &[32, 2], &[1, 1], 0)).is_err());
+    }
+    // Packed elements have no such limits.
+    assert!(TensorMap::tiled(&params(ElementType::B4x16, &[320, 2], &[160], &[32, 2], &[1, 1], 0)).is_ok());
     // Six bits: a load expands 12 bytes to 16, and a store packs 6-bit bytes into 12.
     let map = TensorMap::tiled(&params(ElementType::B6x16P32, &[128], &[], &[16], &[1], 0)).unwrap();
-    memory.load(&map, &Coordinates::Tile(&[16]), 0).unwrap();
+    assert_eq!(memory.load(&map, &Coordinates::Tile(&[16]), 0), Ok(12));
     assert_eq!(memory.shared[..12], memory.global[12..24]);
     (0..16).for_each(|i| memory.shared[i] = i as u8 + 40);
     memory.store(&map, &Coordinates::Tile(&[0]), 0).unwrap();

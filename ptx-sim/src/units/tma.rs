@@ -13,8 +13,8 @@
 //! | the same with 8-byte flip | and bit 3 ^= bit 7 |
 //! | 128 bytes, 64-byte units | bit 6 ^= bit 7 |
 //!
-//! A load always writes, and counts, the whole box: elements outside the tensor become zeros or NaNs. A store or
-//! reduction skips them. Coordinates count elements.
+//! A load always writes, and counts, the whole box: elements outside the tensor become zeros or NaNs. Padding of 4- and
+//! 6-bit elements is written but not counted. A store or reduction skips elements outside. Coordinates count elements.
 //!
 //! Two rules are not stated in the PTX ISA and were measured on an H100 (`run.py tensor-copies` of the GPU kit). A
 //! copy that violates one fails there with an illegal instruction, and here with an error:
@@ -55,9 +55,17 @@ struct BoxLine {
 }
 
 impl TensorMap {
-    /// Bytes of the box in shared memory, which a load reports to its mbarrier.
+    /// Bytes that the box spans in shared memory, with the padding of 4- and 6-bit elements.
     pub fn box_bytes(&self, coordinates: &Coordinates<'_>) -> u32 {
         self.line_bytes() * self.line_count(coordinates)
+    }
+
+    /// Bytes that a load reports to its mbarrier: those of the box without padding.
+    ///
+    /// The PTX ISA leaves this open. CUTLASS, Triton and TileLang expect the packed bytes.
+    pub fn transaction_bytes(&self, coordinates: &Coordinates<'_>) -> u32 {
+        let (_, global, shared) = self.element.unit();
+        self.box_bytes(coordinates) / shared * global
     }
 
     /// Copies a box into shared memory at `shared`. `read` fills a buffer from global memory; `write` receives at most
@@ -95,7 +103,7 @@ impl TensorMap {
             }
             self.scatter(shared + line.shared, &buffer, &mut write)
         })?;
-        Ok(self.box_bytes(coordinates))
+        Ok(self.transaction_bytes(coordinates))
     }
 
     /// Copies a box from shared to global memory, without the elements outside the tensor. `write` receives one run of

@@ -83,10 +83,10 @@ pub fn error(text: &str) -> SimError {
     }
 }
 
-/// Runs under several seeds until one fails, and returns its error; panics if none fails.
+/// Runs under several seeds in strict mode until one fails, and returns its error; panics if none fails.
 pub fn adversarial_error(text: &str) -> SimError {
     for seed in 0..20 {
-        let options = RunOptions { adversarial: Some(seed), undefined: true, ..RunOptions::default() };
+        let options = RunOptions { adversarial: Some(seed), undefined: true, strict: true, ..RunOptions::default() };
         if let Err(e) = run_with(text, 1, &[1; 4096], LaunchConfig::default(), &options) {
             return e;
         }
@@ -94,11 +94,16 @@ pub fn adversarial_error(text: &str) -> SimError {
     panic!("no seed gave an error for\n{text}");
 }
 
-/// Runs under the plain schedule and several seeds; all must succeed with the same results.
+/// Runs under the plain schedule and several seeds in strict mode; all must succeed with the same results.
 pub fn adversarial_ok(text: &str, seeds: u64) -> Vec<u64> {
+    all_ok(text, seeds, true)
+}
+
+/// As [`adversarial_ok`], with or without strict mode.
+pub fn all_ok(text: &str, seeds: u64, strict: bool) -> Vec<u64> {
     let mut first = None;
     for seed in std::iter::once(None).chain((0..seeds).map(Some)) {
-        let options = RunOptions { adversarial: seed, undefined: true, ..RunOptions::default() };
+        let options = RunOptions { adversarial: seed, undefined: true, strict, ..RunOptions::default() };
         let run = run_with(text, 1, &[1; 4096], LaunchConfig::default(), &options);
         let out = run.unwrap_or_else(|e| panic!("seed {seed:?}: {e}\n{text}")).out;
         assert_eq!(*first.get_or_insert_with(|| out.clone()), out, "seed {seed:?}");

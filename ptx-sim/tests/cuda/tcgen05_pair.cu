@@ -8,6 +8,8 @@ extern "C" __global__ __cluster_dims__(2, 1, 1) void kernel(const unsigned short
     int i = threadIdx.x, w = i / 32;
     unsigned rank;
     asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+    // The other CTA must run before either allocates.
+    asm volatile("barrier.cluster.arrive;\nbarrier.cluster.wait;" ::: "memory");
     if (w == 0) asm volatile("tcgen05.alloc.cta_group::2.sync.aligned.shared::cta.b32 [%0], 32;" ::"r"(smem(&base)) : "memory");
     if (i == 0) {
         mbar_init(&bar, 1);

@@ -67,13 +67,14 @@ simulation:
                          integers must be equal. With 'promised' instead of R, every element must be as precise as the
                          language promises, which the interpreter tracks; elements that may be anything are counted
   --undefined            with --adversarial, report uses of uninitialized registers as errors
+  --strict               also report what devices do although the PTX ISA does not promise it
   --max-time SECONDS     stop after this time
   --trace                print executed instructions
   --stats                print instruction counts, bytes, bank conflicts and waits
   --quiet                do not show a progress bar
 
 timing:
-  --timing[=MACHINE]     predict the launch's time on a machine (sm_80, sm_90, sm_100, sm_120) instead of running it: a
+  --timing[=MACHINE]     predict the launch's time on a machine (sm_90, sm_120_geforce, ...) instead of running it: a
                          few blocks are run, no results are computed. The default MACHINE is that of the program's
                          target or of its family
   --registers N          registers per thread as allocated by the assembler (default: an estimate)
@@ -131,6 +132,8 @@ pub struct Options {
     pub check_against: Option<PathBuf>,
     pub tolerance: Option<Nearness>,
     pub undefined: bool,
+    /// Whether to report what devices do although the PTX ISA does not promise it.
+    pub strict: bool,
     pub lineinfo: bool,
     /// One run for each; `None` is the ordinary schedule.
     pub schedules: Vec<Option<u64>>,
@@ -185,6 +188,7 @@ pub fn parse(arguments: &[OsString]) -> Result<Options, String> {
         check_against: None,
         tolerance: None,
         undefined: false,
+        strict: false,
         lineinfo: false,
         schedules: vec![],
         max_time: None,
@@ -294,6 +298,7 @@ pub fn parse(arguments: &[OsString]) -> Result<Options, String> {
                 });
             }
             "--undefined" => o.undefined = true,
+            "--strict" => o.strict = true,
             "--lineinfo" => o.lineinfo = true,
             "--max-time" => {
                 let text = value()?;

@@ -131,6 +131,7 @@ fn command(
         let run = RunOptions {
             adversarial: *schedule,
             undefined: options.undefined,
+            strict: options.strict,
             stats: options.stats,
             trace: options.trace,
             max_time: options.max_time,

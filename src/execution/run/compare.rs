@@ -242,4 +242,32 @@ mod tests {
         assert_eq!(compare_lines("a\nb\nc", &want).unwrap(), "output: the line 'c' was not expected");
         assert_eq!(compare_lines("a\nb\nb", &want).unwrap(), "output: 3 lines, expected 2");
     }
+
+    /// NumPy stores bf16 as integers. Behind a tensor map they are compared as the floats that the map says.
+    #[test]
+    fn arrays_behind_tensor_maps_have_the_type_of_the_map() {
+        let dir = tempfile::tempdir().unwrap();
+        let words =
+            |values: &[f32]| values.iter().flat_map(|v| half::bf16::from_f32(*v).to_bits().to_le_bytes()).collect();
+        let values: Vec<f32> = (0..32).map(|i| 1.5 - i as f32).collect();
+        let array = |data: Vec<u8>| Array { descr: "<u2".into(), shape: vec![32], fortran: false, data };
+        array(words(&values)).write(&dir.path().join("b.npy")).unwrap();
+        let wide = Array {
+            descr: "<f8".into(),
+            shape: vec![32],
+            fortran: false,
+            data: values.iter().flat_map(|v| f64::from(*v).to_le_bytes()).collect(),
+        };
+        wide.write(&dir.path().join("w.npy")).unwrap();
+        let launch = |element: &str| {
+            format!(
+                r#"{{"kernel": "k.ptx", "args": [{{"tensor_map": "b.npy", "element": "{element}", "dims": [32], "strides": [], "box": [32]}}],
+                    "expect": [{{"arg": 0, "value": "w.npy"}}]}}"#
+            )
+        };
+        for (element, type_of) in [("bf16", Element::Bf16), ("u16", Element::U16), ("f32", Element::U16)] {
+            let launch = crate::launch::Launch::parse(launch(element).as_bytes(), dir.path()).unwrap();
+            assert_eq!(launch.args[0].arrays()[0].element, type_of, "{element}");
+        }
+    }
 }

@@ -281,7 +281,7 @@ impl Runner {
         let mut command = Command::new(&self.tile_run);
         match &job.engine {
             Engine::Simulator { target, level, schedules } => {
-                command.args(["--gpu-name", target, "-O", &level.to_string(), "--adversarial", schedules]);
+                command.args(["--gpu-name", target, "-O", &level.to_string(), "--strict", "--adversarial", schedules]);
             }
             Engine::Reference => {
                 command.args(["--engine", "reference"]);

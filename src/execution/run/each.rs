@@ -148,6 +148,7 @@ impl Trial<'_> {
             let run = RunOptions {
                 adversarial: *schedule,
                 undefined: self.options.undefined,
+                strict: self.options.strict,
                 max_time: self.options.max_time,
                 ..RunOptions::default()
             };

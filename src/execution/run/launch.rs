@@ -175,6 +175,17 @@ impl MapParams {
         "b4x16_p64",
         "b6x16_p32",
     ];
+
+    /// The type of the elements of a map whose element type, by name, is a float.
+    pub fn float(element: &str) -> Option<Element> {
+        Some(match element {
+            "f16" => Element::F16,
+            "bf16" => Element::Bf16,
+            "f32" | "f32_ftz" | "tf32" | "tf32_ftz" => Element::F32,
+            "f64" => Element::F64,
+            _ => return None,
+        })
+    }
 }
 
 /// The expected contents of an argument.
@@ -473,7 +484,7 @@ fn tensor_map(what: &str, value: &Value, folder: &Path) -> Result<Argument, Erro
     let mut fields = Fields::new(what, value)?;
     let file = fields.take("tensor_map").ok_or_else(|| wrong(what, "'tensor_map' with a file's name"))?;
     let dtype = fields.take("dtype").map(|v| element(what, &string(what, v)?)).transpose()?;
-    let of = load(&folder.join(string(what, file)?), dtype, true)?;
+    let path = folder.join(string(what, file)?);
     let name = string(&format!("{what}.element"), fields.take("element").unwrap_or(&Value::Null))?;
     let element = MapParams::ELEMENTS.iter().position(|n| *n == name).ok_or_else(|| {
         Error::Argument(format!(
@@ -481,6 +492,10 @@ fn tensor_map(what: &str, value: &Value, folder: &Path) -> Result<Argument, Erro
             MapParams::ELEMENTS.join(", ")
         ))
     })?;
+    let mut of = load(&path, dtype, true)?;
+    // NumPy stores bf16 as integers; the map says what they are.
+    let of_map = MapParams::float(&name).filter(|e| dtype.is_none() && e.size() == of.element.size());
+    of.element = of_map.unwrap_or(of.element);
     let mut wide = |key: &'static str| {
         let list = fields.take(key).ok_or_else(|| wrong(what, &format!("'{key}', a list of numbers")))?;
         numbers::<u64>(&format!("{what}.{key}"), list)

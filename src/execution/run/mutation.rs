@@ -123,8 +123,13 @@ impl Case {
     ) -> Result<Case, String> {
         let (mut runs, mut bits) = (vec![], None);
         for &schedule in schedules {
-            let options =
-                RunOptions { adversarial: schedule, coverage: true, undefined: true, ..RunOptions::default() };
+            let options = RunOptions {
+                adversarial: schedule,
+                coverage: true,
+                undefined: true,
+                strict: true,
+                ..RunOptions::default()
+            };
             let outcome = execute(module, &launch, &options).map_err(|e| e.to_string())?;
             if let Some(complaint) = check(&launch, &outcome).into_iter().next() {
                 return Err(complaint);
@@ -364,7 +369,7 @@ fn has_no_influence(subject: &Subject, mutant: &Mutant) -> bool {
     let arbitrary = Some(Arbitrary { function: mutant.function, at: mutant.at, lanes });
     let own = subject.modules(&subject.module);
     subject.runs_of(&subject.module, &own).all(|(case, run, module)| {
-        let options = RunOptions { adversarial: run.schedule, arbitrary, ..RunOptions::default() };
+        let options = RunOptions { adversarial: run.schedule, arbitrary, strict: true, ..RunOptions::default() };
         execute(module, &case.launch, &options).is_ok()
     })
 }
@@ -374,8 +379,14 @@ fn observe(case: &Case, module: &Module, run: &Baseline, coverage: bool) -> Resu
     let launch = &case.launch;
     let max_instructions = Some(run.limit);
     let schedule = run.schedule;
-    let options =
-        RunOptions { adversarial: schedule, undefined: true, coverage, max_instructions, ..RunOptions::default() };
+    let options = RunOptions {
+        adversarial: schedule,
+        undefined: true,
+        strict: true,
+        coverage,
+        max_instructions,
+        ..RunOptions::default()
+    };
     let outcome = execute(module, launch, &options).map_err(|error| match &error {
         Error::Run { error: e, .. } | Error::Launch(e) => found(&e.kind),
         other => Verdict::Invalid(other.to_string()),

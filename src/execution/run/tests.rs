@@ -787,7 +787,7 @@ fn timing_predicts_and_writes_files() {
     assert!(file("t.html").contains("<svg") && file("t.trace").contains("traceEvents"));
 
     for (words, message) in [
-        ("--timing=sm_1", "unknown machine 'sm_1'; known machines: sm_80, sm_90"),
+        ("--timing=sm_1", "unknown machine 'sm_1'; known machines: sm_80, sm_86"),
         ("--registers 8", "need --timing"),
         ("--timing-clock 1500", "need --timing"),
         ("--timing --timing-clock slow", "unknown clock 'slow'"),

@@ -4,6 +4,9 @@
 //! GPU kit, *published* elsewhere, or *derived* from other numbers by the rule in its note. Code does not contain
 //! numbers of machines; the simulator's timing model and the planner read these files.
 //!
+//! A file may name a machine of its family, whose numbers it takes over as derived ones, except for those listed under
+//! `without`, and then contains only those that differ.
+//!
 //! ```
 //! let machine = tile_machine::Machine::named("sm_90")?;
 //! assert_eq!(machine.get("sm.schedulers")?, 4.0);
@@ -38,6 +41,8 @@ pub struct Entry {
 pub struct Machine {
     pub name: String,
     pub device: String,
+    /// The machine whose numbers it takes over where it has none of its own.
+    pub family: Option<String>,
     entries: BTreeMap<String, Entry>,
 }
 
@@ -57,9 +62,16 @@ pub enum Error {
 /// The files, by name.
 const FILES: &[(&str, &str)] = &[
     ("sm_80", include_str!("data/sm_80.json")),
+    ("sm_86", include_str!("data/sm_86.json")),
+    ("sm_87", include_str!("data/sm_87.json")),
+    ("sm_89", include_str!("data/sm_89.json")),
     ("sm_90", include_str!("data/sm_90.json")),
     ("sm_100", include_str!("data/sm_100.json")),
+    ("sm_103", include_str!("data/sm_103.json")),
+    ("sm_110", include_str!("data/sm_110.json")),
     ("sm_120", include_str!("data/sm_120.json")),
+    ("sm_120_geforce", include_str!("data/sm_120_geforce.json")),
+    ("sm_121", include_str!("data/sm_121.json")),
 ];
 
 /// The names of all machines.
@@ -68,16 +80,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 }
 
 /// Targets without a file, and the machine of their family, whose numbers are used instead.
-const FAMILIES: &[(&str, &str)] = &[
-    ("sm_86", "sm_80"),
-    ("sm_87", "sm_80"),
-    ("sm_88", "sm_80"),
-    ("sm_89", "sm_80"),
-    ("sm_103", "sm_100"),
-    ("sm_107", "sm_100"),
-    ("sm_110", "sm_100"),
-    ("sm_121", "sm_120"),
-];
+const FAMILIES: &[(&str, &str)] = &[("sm_88", "sm_80"), ("sm_107", "sm_100")];
 
 /// The machine of a target such as `sm_90a`: its own or its family's. `None` for a target of another family.
 pub fn of_target(target: &str) -> Option<&'static str> {
@@ -107,7 +110,15 @@ impl Machine {
         let word = |v: &Value, key: &str, place: &str| {
             v[key].as_str().map(str::to_owned).ok_or_else(|| bad(place, &format!("'{key}' is missing")))
         };
+        let family = root["family"].as_str().map(Machine::named).transpose()?;
+        let lacks =
+            |key: &str| root["without"].as_array().is_some_and(|all| all.iter().any(|k| k.as_str() == Some(key)));
         let mut entries = BTreeMap::new();
+        for (key, entry) in family.iter().flat_map(Machine::entries).filter(|(key, _)| !lacks(key)) {
+            let source = format!("{}: {key}", root["family"].as_str().unwrap_or_default());
+            let note = "as there: nobody has published another".into();
+            entries.insert(key.into(), Entry { kind: Origin::Derived, source, note, ..entry.clone() });
+        }
         for (key, v) in root["values"].as_object().ok_or_else(|| bad("values", "is missing"))? {
             let kind = match v["kind"].as_str() {
                 Some("measured") => Origin::Measured,
@@ -131,7 +142,8 @@ impl Machine {
             }
             entries.insert(key.clone(), entry);
         }
-        Ok(Machine { name: word(&root, "name", "name")?, device: word(&root, "device", "device")?, entries })
+        let (name, device) = (word(&root, "name", "name")?, word(&root, "device", "device")?);
+        Ok(Machine { name, device, family: family.map(|f| f.name), entries })
     }
 
     /// Returns a number by name.
@@ -196,15 +208,34 @@ mod tests {
         ("sm_80", NO_TENSOR_MEMORY),
         ("sm_80", &[("mma.f8.*", "no dots of 8-bit floats"), ("mma.f4.*", "no dots of 4-bit floats")]),
         ("sm_80", &[("tma.*", "no copy engine"), ("setmaxnreg.*", "an instruction of sm_90")]),
+        ("sm_80", NO_LAUNCH_CONTROL),
+        ("sm_80", NO_BLOCK_SCALES),
+        ("sm_89", NO_WARPGROUPS),
+        ("sm_89", NO_POWER),
+        ("sm_89", NO_TENSOR_MEMORY),
+        ("sm_89", &[("mma.f4.*", "no dots of 4-bit floats")]),
+        ("sm_89", &[("tma.*", "no copy engine"), ("setmaxnreg.*", "an instruction of sm_90")]),
+        ("sm_89", NO_LAUNCH_CONTROL),
+        ("sm_89", NO_BLOCK_SCALES),
         ("sm_90", NO_TENSOR_MEMORY),
         ("sm_90", &[("mma.f4.*", "an instruction of sm_120")]),
+        ("sm_90", NO_LAUNCH_CONTROL),
+        ("sm_90", NO_BLOCK_SCALES),
         ("sm_100", NO_WARPGROUPS),
         ("sm_100", NO_POWER),
         ("sm_100", &[("mma.f4.*", "an instruction of sm_120; here it is one of tcgen05")]),
+        ("sm_100", NO_BLOCK_SCALES),
+        ("sm_103", NO_WARPGROUPS),
+        ("sm_103", NO_POWER),
+        ("sm_103", &[("mma.f4.*", "an instruction of sm_120; here it is one of tcgen05")]),
+        ("sm_103", NO_BLOCK_SCALES),
+        ("sm_103", &[("tcgen05.i8.*", "ptxas knows no kind::i8 for sm_103")]),
         ("sm_120", NO_WARPGROUPS),
         ("sm_120", NO_POWER),
         ("sm_120", NO_TENSOR_MEMORY),
     ];
+    const NO_LAUNCH_CONTROL: &[(&str, &str)] = &[("clc.*", "an instruction of sm_100")];
+    const NO_BLOCK_SCALES: &[(&str, &str)] = &[("mma.mxf8.*", "an instruction of sm_120")];
     const NO_POWER: &[(&str, &str)] = &[("power.*", "the power of kernels has not been measured")];
     const NO_TENSOR_MEMORY: &[(&str, &str)] = &[("tcgen05.*", "instructions of sm_100 only")];
     const NO_WARPGROUPS: &[(&str, &str)] = &[
@@ -224,7 +255,10 @@ mod tests {
         let machines: Vec<Machine> = names().map(|n| Machine::named(n).unwrap()).collect();
         let all: std::collections::BTreeSet<&str> = machines.iter().flat_map(|m| m.entries().map(|(k, _)| k)).collect();
         for machine in &machines {
-            let of_machine = LACKING.iter().filter(|(name, _)| *name == machine.name);
+            // A machine lacks what its family lacks, unless the list names it.
+            let own = LACKING.iter().any(|(name, _)| *name == machine.name);
+            let listed_as = if own { &machine.name } else { machine.family.as_ref().unwrap_or(&machine.name) };
+            let of_machine = LACKING.iter().filter(|(name, _)| name == listed_as);
             let patterns: Vec<&str> = of_machine.flat_map(|(_, lacking)| lacking.iter().map(|(p, _)| *p)).collect();
             for key in &all {
                 let listed = patterns.iter().filter(|p| fits(key, p)).count();
@@ -259,7 +293,7 @@ mod tests {
     #[test]
     fn targets_without_a_file_have_the_machine_of_their_family() {
         let of = |target| Machine::of_target(target).map(|m| m.name);
-        for (target, machine) in [("sm_90", "sm_90"), ("sm_90a", "sm_90"), ("sm_103a", "sm_100"), ("sm_121", "sm_120")]
+        for (target, machine) in [("sm_90", "sm_90"), ("sm_90a", "sm_90"), ("sm_107a", "sm_100"), ("sm_121", "sm_121")]
         {
             assert_eq!(of(target).as_deref(), Ok(machine));
         }
@@ -280,7 +314,7 @@ mod tests {
         assert!(error(&value(r#"{"kind":"measured","value":-1}"#)).contains("k: 'value' must be"));
         let other = r#"{"kind":"measured","value":1,"unit":"clk","source":"t: 1","date":"2026-01"}"#;
         assert!(error(&value(other)).contains("source 't' is not in 'sources'"));
-        assert!(Machine::named("sm_00").unwrap_err().to_string().contains("known machines: sm_80, sm_90"));
+        assert!(Machine::named("sm_00").unwrap_err().to_string().contains("known machines: sm_80, sm_86"));
         assert!(
             Machine::named("sm_90").unwrap().get("nothing").unwrap_err().to_string().contains("no number 'nothing'")
         );

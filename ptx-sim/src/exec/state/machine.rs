@@ -14,6 +14,7 @@ use super::rng::Rng;
 use super::stats::Stats;
 use super::tensor::TmemState;
 use super::warp::{Wait, Warp};
+use rustc_hash::FxHashSet;
 use std::time::Instant;
 
 /// The failure of one instruction, with the lane if known.
@@ -85,6 +86,8 @@ pub(crate) struct Cta {
     /// Whether a CTA occupies the slot.
     pub active: bool,
     pub tmem: TmemState,
+    /// Whether a thread has seen the refusal of a `clusterlaunchcontrol` request.
+    pub refused: bool,
 }
 
 /// State shared by the CTAs of a cluster.
@@ -93,6 +96,8 @@ pub(crate) struct Cluster {
     pub active: bool,
     pub arrived: u32,
     pub generation: u64,
+    /// In a record, the cluster that it took over last, at first itself.
+    pub last: u64,
 }
 
 /// The extents of a launch.
@@ -129,6 +134,8 @@ pub(crate) struct Machine<'a> {
     pub ctas: Vec<Cta>,
     pub clusters: Vec<Cluster>,
     pub next_cluster: u64,
+    /// Clusters that another one has taken over before they started.
+    pub canceled: FxHashSet<u64>,
     pub executed: u64,
     /// Value of `executed` at the last effect on memory or barriers.
     pub progress: u64,
@@ -174,6 +181,7 @@ impl<'a> Machine<'a> {
             ctas: Vec::new(),
             clusters: Vec::new(),
             next_cluster: 0,
+            canceled: FxHashSet::default(),
             executed: 0,
             progress: 0,
             stall_rounds: 0,
@@ -184,7 +192,7 @@ impl<'a> Machine<'a> {
             rng: Rng::new(seed.unwrap_or(0)),
             recorder: options.record.clone().map(Recorder::new),
             coverage: options.coverage.then(|| Coverage::new(prog)),
-            race: seed.map(|_| Race::default()),
+            race: seed.map(|_| Race::new(options.strict)),
             engine: AsyncEngine::new(seed.is_some()),
             running: None,
             resumed: None,
@@ -201,6 +209,21 @@ impl<'a> Machine<'a> {
     pub fn mark_progress(&mut self) {
         self.progress = self.executed;
         self.stall_rounds = 0;
+    }
+
+    /// The number of clusters that start, unless they are canceled.
+    pub fn total_clusters(&self) -> u64 {
+        match &self.recorder {
+            Some(recorder) => recorder.options.clusters.len() as u64,
+            None => self.shape.cluster_grid().iter().map(|n| u64::from(*n)).product(),
+        }
+    }
+
+    /// The index of a cluster in the grid of clusters.
+    pub fn cluster_id(&self, index: u64) -> [u32; 3] {
+        let grid = self.shape.cluster_grid();
+        let (gx, gy) = (u64::from(grid[0]), u64::from(grid[1]));
+        [(index % gx) as u32, (index / gx % gy) as u32, (index / gx / gy) as u32]
     }
 
     pub fn check_time(&self) -> Result<(), SimError> {

@@ -42,6 +42,12 @@ pub struct RunOptions {
     /// Under an adversarial schedule, whether using a register that was never written is an error. Instructions that
     /// discard part of a register, such as `prmt` and shifts, count as using all of it.
     pub undefined: bool,
+    /// Also reports what devices evidently do although the PTX ISA does not promise it: a `tcgen05.ld` or `.st` that
+    /// names lanes of another warp, synchronization of `tcgen05` accesses by release and acquire alone, `tcgen05.cp`
+    /// over an operand of an earlier `tcgen05.mma` of the thread, and an exit or a deallocation before reads of shared
+    /// or tensor memory are known to have finished. Under an adversarial schedule the arrivals of `tcgen05.commit` come
+    /// in any order.
+    pub strict: bool,
     /// Treats the results of one instruction as undefined. The launch fails with [`SimErrorKind::UndefinedRegister`]
     /// if they may affect anything other than registers. If it does not fail, the instruction's results do not affect
     /// the launch.
@@ -73,6 +79,7 @@ impl Default for RunOptions {
         RunOptions {
             adversarial: None,
             undefined: false,
+            strict: false,
             arbitrary: None,
             stats: false,
             trace: false,

@@ -164,7 +164,6 @@ pub(crate) struct ParamSlot {
 #[derive(Debug)]
 pub(crate) struct Func {
     pub name: String,
-    pub is_entry: bool,
     pub defined: bool,
     pub code: Vec<DInst>,
     pub planes: u32,

@@ -21,8 +21,9 @@
 //! of the data. The barrier orders the store before the copy, but without a proxy fence between them the copy's proxy
 //! clock does not contain the store. The detector then reports a missing proxy fence.
 //!
-//! Initializing an mbarrier is also such a write, for copies that arrive on it; for this write `fence.mbarrier_init`
-//! suffices too. It is recorded separately from the cells, because arrivals of threads overwrite them.
+//! A copy arrives on its mbarrier through the generic proxy, so the initialization of the mbarrier only has to be
+//! ordered before it. The initialization is recorded separately from the cells, because arrivals of threads overwrite
+//! them.
 //!
 //! A third proxy reads tensor maps. Its clock is kept for each map ([`MapClock`]), because
 //! `fence.proxy.tensormap::generic.acquire` names one map; `fence.proxy.async` has no effect on it.
@@ -277,8 +278,6 @@ struct View {
     lanes: LaneClock,
     /// Ordinary writes visible to the asynchronous proxy.
     proxy: Clock,
-    /// Initializations of mbarriers visible to the asynchronous proxy because of `fence.mbarrier_init`.
-    barriers: Clock,
     maps: MapClock,
     /// Accesses to tensor memory published by `tcgen05.fence::before_thread_sync`.
     tensor: Clock,
@@ -289,7 +288,6 @@ impl View {
         self.known.join(&other.known);
         self.lanes.join(&other.lanes);
         self.proxy.join(&other.proxy);
-        self.barriers.join(&other.barriers);
         self.maps.join(&other.maps);
         self.tensor.join(&other.tensor);
     }
@@ -303,7 +301,6 @@ struct AgentState {
     /// The time up to which all lanes of the warp know the warp's accesses.
     met: u32,
     proxy: Clock,
-    barriers: Clock,
     maps: MapClock,
     home: Home,
     /// What was known at the last fence that reaches each domain; later relaxed writes release it.
@@ -400,16 +397,14 @@ impl AgentState {
                 }
             }
         }
-        let AgentState { known, proxy, barriers, maps, .. } = self;
-        let (known, proxy, barriers, maps) = (known.clone(), proxy.clone(), barriers.clone(), maps.clone());
-        View { known, lanes, proxy, barriers, maps, tensor }
+        let (known, proxy, maps) = (self.known.clone(), self.proxy.clone(), self.maps.clone());
+        View { known, lanes, proxy, maps, tensor }
     }
 
     fn receive(&mut self, view: &View) {
         self.known.join(&view.known);
         self.known_lanes.join(&view.lanes);
         self.proxy.join(&view.proxy);
-        self.barriers.join(&view.barriers);
         self.maps.join(&view.maps);
         self.tensor_received.join(&view.tensor);
     }
@@ -455,6 +450,8 @@ pub(crate) struct Race {
     /// For the mbarrier at a CTA's offset, the agent that initialized it and the time.
     initialised: FxHashMap<(u32, u32), (u32, u32, Origin)>,
     next_async: u32,
+    /// Whether accesses to tensor memory by different threads always need the `tcgen05` fences.
+    strict: bool,
 }
 
 /// Bytes of a tensor map.
@@ -464,6 +461,10 @@ const MAP_BYTES: u64 = 128;
 const ASYNC: u32 = 1 << 31;
 
 impl Race {
+    pub fn new(strict: bool) -> Race {
+        Race { strict, ..Race::default() }
+    }
+
     pub fn new_agent(&mut self, agent: u32, home: Home) {
         let mut a = AgentState { home, ..AgentState::default() };
         a.known.tick(agent);
@@ -525,6 +526,25 @@ impl Race {
         a.known.tick(agent);
     }
 
+    /// A relaxed release, such as `barrier.cluster.arrive.relaxed`: passes on what an earlier fence covers, and the
+    /// accesses to tensor memory that `tcgen05.fence::before_thread_sync` has published.
+    pub fn release_relaxed(&mut self, agent: u32, key: SyncKey) {
+        let Some(a) = self.agents.get(&agent) else { return };
+        let mut view = View::clone(&a.fenced[reach(Scope::Cluster) - 1]);
+        view.tensor.join(&a.tensor_published);
+        view.tensor.join(&a.tensor_received);
+        self.syncs.entry(key).or_default().join(&view);
+    }
+
+    /// A relaxed acquire: receives accesses to tensor memory for `tcgen05.fence::after_thread_sync`, and the others for
+    /// a later fence.
+    pub fn acquire_relaxed(&mut self, agent: u32, key: SyncKey) {
+        if let (Some(view), Some(a)) = (self.syncs.get(&key), self.agents.get_mut(&agent)) {
+            a.tensor_received.join(&view.tensor);
+            a.pending[0].join(view);
+        }
+    }
+
     /// Receives the knowledge stored at `key`.
     pub fn acquire(&mut self, agent: u32, key: SyncKey) {
         if let (Some(view), Some(a)) = (self.syncs.get(&key), self.agents.get_mut(&agent)) {
@@ -563,15 +583,6 @@ impl Race {
         a.known.tick(agent);
     }
 
-    /// `fence.mbarrier_init`: a fence at cluster scope that also makes the initializations known so far visible to the
-    /// asynchronous proxy.
-    pub fn barrier_fence(&mut self, agent: u32) {
-        self.fence(agent, Scope::Cluster);
-        let Some(a) = self.agents.get_mut(&agent) else { return };
-        a.barriers = a.known.clone();
-        a.known.tick(agent);
-    }
-
     /// Records that `agent` initializes an mbarrier.
     pub fn barrier_initialised(&mut self, agent: u32, (cta, offset): (u32, u32), origin: Origin) {
         self.initialised.insert((cta, offset), (agent, self.now(agent), origin));
@@ -581,14 +592,13 @@ impl Race {
     pub fn arrival(&self, agent: u32, (cta, offset): (u32, u32)) -> Option<Conflict> {
         let a = self.agents.get(&agent)?;
         let (first_agent, time, origin) = *self.initialised.get(&(cta, offset))?;
-        let missing = if time > a.known.get(first_agent) {
-            Missing::Order
-        } else if time > a.proxy.get(first_agent).max(a.barriers.get(first_agent)) {
-            Missing::ProxyFence
-        } else {
-            return None;
-        };
-        Some(Conflict { address: offset.into(), first_agent, first: (origin, AccessKind::WRITE), missing })
+        let first = (origin, AccessKind::WRITE);
+        (time > a.known.get(first_agent)).then_some(Conflict {
+            address: offset.into(),
+            first_agent,
+            first,
+            missing: Missing::Order,
+        })
     }
 
     /// `fence.proxy.tensormap::generic.acquire`: makes the ordinary writes of the map known so far visible to copies.
@@ -623,6 +633,11 @@ impl Race {
         a.tensor.join(&received);
     }
 
+    /// Whether an agent has received anything from another.
+    pub fn knows_of(&self, agent: u32, other: u32) -> bool {
+        self.agents.get(&agent).is_some_and(|a| a.known.get(other) > 0)
+    }
+
     /// The time of an access that `agent` makes now.
     pub fn now(&self, agent: u32) -> u32 {
         self.agents.get(&agent).map_or(0, |a| a.known.get(agent))
@@ -633,14 +648,17 @@ impl Race {
     pub fn tensor_order(&self, (first, warp, time): (u32, u32, u32), second: u32) -> Option<Missing> {
         let a = self.agents.get(&second)?;
         let own = first == second || a.issuer.is_some_and(|(issuer, _)| issuer == first);
-        if own {
+        if own || time <= a.tensor.get(first) {
             None
-        } else if time > a.known.get(first) {
-            Some(Missing::Order)
-        } else {
-            // The warp that issued an operation and waited for it needs no fence.
+        } else if time <= a.known.get(first) {
+            // Release and acquire order these accesses too. The warp that issued an operation and waited for it needs
+            // no fence.
             let issuer = a.issuer.map_or(second, |(issuer, _)| issuer) == warp;
-            (time > a.tensor.get(first) && !issuer).then_some(Missing::TensorFence)
+            (self.strict && !issuer).then_some(Missing::TensorFence)
+        } else if time <= a.tensor_received.get(first) {
+            Some(Missing::TensorFence)
+        } else {
+            Some(Missing::Order)
         }
     }
 
@@ -691,6 +709,11 @@ impl Race {
             let cell = self.cells.at(mem, granule);
             let against = |seen: &PastAccess| -> Option<Conflict> {
                 let both_strong = seen.strong && how.strong;
+                let same_proxy = seen.asynchronous == how.asynchronous;
+                // Writes of one value to the same bytes have one outcome in any order.
+                if seen.write && how.unchanged && seen.bytes == bytes && seen.agent != agent && same_proxy {
+                    return None;
+                }
                 let in_scope = seen.home.shares(a.home, seen.scope.min(how.scope));
                 if seen.bytes & bytes == 0 || both_strong && in_scope {
                     return None;
@@ -739,7 +762,9 @@ impl Race {
                     at = end;
                     continue;
                 }
-                cell.writes.retain(|s| s.bytes & !bytes != 0);
+                // A reader must come after all writes of one value that are not ordered.
+                let apart = |s: &PastAccess| how.unchanged && s.agent != agent && s.time > a.known.get(s.agent);
+                cell.writes.retain(|s| s.bytes & !bytes != 0 || apart(s));
                 cell.reads.retain(|s| s.bytes & !bytes != 0);
                 cell.writes.push(seen);
             } else {

@@ -14,10 +14,15 @@ pub struct RecordOptions {
     pub budget: Option<u64>,
     /// Whether to record instructions; the footprint is always recorded.
     pub instructions: bool,
+    /// How many clusters start if they take over the others by `clusterlaunchcontrol`. Each takes every so many.
+    pub takeover: Option<u64>,
     /// Bytes of a sector and of a line of the machine's caches.
     pub sector: u64,
     pub line: u64,
 }
+
+/// Marks the shared offset of an mbarrier in another CTA of the cluster.
+pub const REMOTE: u32 = 1 << 30;
 
 /// One executed warp instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,12 +31,13 @@ pub struct Event {
     pub pc: u32,
     pub lanes: u32,
     /// The main cost parameter, by instruction. Shared memory: passes. Global memory: sectors. Barriers: number.
-    /// mbarriers: shared offset. Bulk copies: bytes. Waits for groups: groups that may remain in flight. Tensor
-    /// memory: columns allocated, or columns that an MMA writes.
+    /// mbarriers: shared offset, with [`REMOTE`]. Bulk copies: bytes. Waits for groups: groups that may remain in
+    /// flight. Tensor memory: columns allocated, or columns that an MMA writes.
     pub a: u32,
     /// The second cost parameter. Global memory: lines in the low half, and partly written sectors in the high half.
     /// Local memory: bytes per lane, with 0 sectors in `a`. Barriers: threads (0 for all). mbarriers: count, bytes or
-    /// parity. Bulk copies: shared offset of the mbarrier, or `u32::MAX`. `tcgen05` MMAs and copies: bytes read from
+    /// parity. Bulk copies and cluster launch control: shared offset of the mbarrier, with
+    /// [`REMOTE`], or `u32::MAX`. `tcgen05` MMAs and copies: bytes read from
     /// shared memory.
     pub b: u32,
     /// The third cost parameter. Global memory: sectors that the CTA accesses for the first time. Bulk copies: such

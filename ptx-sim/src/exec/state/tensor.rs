@@ -47,14 +47,6 @@ pub(crate) struct TmemState {
     pub trap_unwritten: bool,
 }
 
-/// A load whose registers do not hold their values yet.
-#[derive(Clone, Debug)]
-pub(crate) struct PendingLoad {
-    pub frame: u32,
-    pub dst: Vec<DArg>,
-    pub values: Vec<Lanes>,
-}
-
 impl TmemState {
     pub fn new(trap_unwritten: bool) -> TmemState {
         TmemState { memory: None, touches: Vec::new(), trap_unwritten }
@@ -108,10 +100,21 @@ pub(crate) enum Flight {
     Operation(u64),
 }
 
+/// The instruction that makes an access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Access {
+    /// A load, store or deallocation by a warp.
+    Warp,
+    Multiply,
+    Copy,
+    Shift,
+}
+
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Touch {
     pub region: Region,
     pub write: bool,
+    pub by: Access,
     pub agent: u32,
     /// The warp that made the access or started it.
     pub warp: u32,

@@ -5,7 +5,7 @@ use super::memory::{Bytes, MAX_LOCAL};
 use super::program::{DArg, DInst, MemBase, SHARED_START};
 use super::race::{Origin, Releasing};
 use super::record::Event;
-use super::tensor::{PendingLoad, WgmmaState};
+use super::tensor::WgmmaState;
 use super::undefined::Undefined;
 use crate::ir::Special;
 use smallvec::SmallVec;
@@ -140,8 +140,6 @@ pub(crate) struct Warp {
     pub cp_async: Vec<LaneGroups>,
     pub bulk: Vec<LaneGroups>,
     pub wgmma: WgmmaState,
-    /// Loads of tensor memory that no `tcgen05.wait::ld` has covered yet.
-    pub tensor_loads: Vec<PendingLoad>,
     /// Race-detection number of the warp, unique in the launch.
     pub agent: u32,
     pub cluster_phase: [u64; 32],

@@ -57,6 +57,12 @@ pub(crate) trait AsyncOps {
 
     /// Proxy fences. They only affect race detection; see [`crate::exec::state::race`].
     fn fence_proxy(&mut self, w: &mut Warp, frame: u32, f: ProxyFence, args: &[DArg], mask: u32) -> Result<(), Fail>;
+
+    /// The mbarrier at a shared address.
+    fn barrier_at(&self, w: &Warp, space: Space, address: u64, lane: usize) -> Result<(usize, u32), Fail>;
+
+    /// A signal to the mbarrier at a shared address, which must be initialized.
+    fn signal_at(&self, w: &Warp, space: Space, address: u64, kind: SignalKind, lane: usize) -> Result<Signal, Fail>;
 }
 
 impl AsyncOps for Machine<'_> {
@@ -164,7 +170,6 @@ impl AsyncOps for Machine<'_> {
                 }
                 self.publish_map(w, frame, *scope, inst, mask)?;
             }
-            Op::Cluster(op) => self.cluster_control(w, frame, *op, inst, mask)?,
             _ => return Err(SimErrorKind::Unsupported(self.prog.text(inst)).into()),
         }
         Ok(Flow::Next)
@@ -192,10 +197,22 @@ impl AsyncOps for Machine<'_> {
                 maps.into_iter().for_each(|map| race.map_fence(w.agent, map));
                 race.lanes_meet(w.agent, u32::MAX, w.live, w.steps);
             }
-            ProxyFence::MbarrierInit => race.barrier_fence(w.agent),
-            ProxyFence::SyncRestrict { .. } => race.fence(w.agent, Scope::Cluster),
+            ProxyFence::MbarrierInit | ProxyFence::SyncRestrict { .. } => race.fence(w.agent, Scope::Cluster),
         }
         Ok(())
+    }
+
+    fn barrier_at(&self, w: &Warp, space: Space, address: u64, lane: usize) -> Result<(usize, u32), Fail> {
+        match self.resolve(w.cta, space, address).map_err(|e| Fail::at(e, lane))? {
+            Location::Shared { cta, offset } => Ok((cta, offset)),
+            _ => Err(Fail::at(SimErrorKind::Mbarrier(format!("address {address:#x} is not in shared memory")), lane)),
+        }
+    }
+
+    fn signal_at(&self, w: &Warp, space: Space, address: u64, kind: SignalKind, lane: usize) -> Result<Signal, Fail> {
+        let (cta, offset) = self.barrier_at(w, space, address, lane)?;
+        self.mbarrier_read(cta, offset).map_err(|e| Fail::at(e, lane))?;
+        Ok(Signal { cta, offset, kind })
     }
 }
 
@@ -209,20 +226,6 @@ impl Machine<'_> {
             race.acquire(agent, SyncKey::Operation(u64::MAX));
             race.forget(SyncKey::Operation(u64::MAX));
         }
-    }
-
-    /// The mbarrier at a shared address.
-    fn barrier_at(&self, w: &Warp, space: Space, address: u64, lane: usize) -> Result<(usize, u32), Fail> {
-        match self.resolve(w.cta, space, address).map_err(|e| Fail::at(e, lane))? {
-            Location::Shared { cta, offset } => Ok((cta, offset)),
-            _ => Err(Fail::at(SimErrorKind::Mbarrier(format!("address {address:#x} is not in shared memory")), lane)),
-        }
-    }
-
-    fn signal_at(&self, w: &Warp, space: Space, address: u64, kind: SignalKind, lane: usize) -> Result<Signal, Fail> {
-        let (cta, offset) = self.barrier_at(w, space, address, lane)?;
-        self.mbarrier_read(cta, offset).map_err(|e| Fail::at(e, lane))?;
-        Ok(Signal { cta, offset, kind })
     }
 
     fn mbarrier(&mut self, w: &mut Warp, frame: u32, op: MbarrierOp, inst: &DInst, mask: u32) -> StepResult {
@@ -284,11 +287,11 @@ impl Machine<'_> {
                     let (cta, offset) = self.barrier_at(w, space, address[lane], lane)?;
                     self.note(w.agent, Location::Shared { cta, offset }, 8, atomic, from.of_lane(lane))
                         .map_err(|e| Fail::at(e, lane))?;
-                    if sem != Sem::Relaxed {
-                        let uid = self.ctas[cta].uid;
-                        if let Some(race) = &mut self.race {
-                            race.release_by(w.agent, SyncKey::OpenPhase(uid, offset), Some(w.releasing(mask)));
-                        }
+                    let key = SyncKey::OpenPhase(self.ctas[cta].uid, offset);
+                    match &mut self.race {
+                        Some(race) if sem == Sem::Relaxed => race.release_relaxed(w.agent, key),
+                        Some(race) => race.release_by(w.agent, key, Some(w.releasing(mask))),
+                        None => {}
                     }
                     let n = count[lane];
                     state[lane] = self
@@ -359,11 +362,11 @@ impl Machine<'_> {
             };
             if b.test_wait_parity(asked) && !spurious {
                 done |= 1 << lane;
-                if sem != Sem::Relaxed {
-                    let uid = self.ctas[cta].uid;
-                    if let Some(race) = &mut self.race {
-                        race.acquire(w.agent, SyncKey::Mbarrier(uid, offset));
-                    }
+                let released = SyncKey::Mbarrier(self.ctas[cta].uid, offset);
+                match &mut self.race {
+                    Some(race) if sem == Sem::Relaxed => race.acquire_relaxed(w.agent, released),
+                    Some(race) => race.acquire(w.agent, released),
+                    None => {}
                 }
                 let key = self.barrier_key(cta, offset);
                 match passed.iter_mut().find(|(k, _)| *k == key) {
@@ -625,7 +628,7 @@ impl Machine<'_> {
                 let dst = Self::addresses(w, frame, &args[0])[lane];
                 let bar = Self::addresses(w, frame, &args[2])[lane];
                 let (cta, offset) = self.barrier_at(w, m.dst, dst, lane)?;
-                let kind = SignalKind::Bytes(map.box_bytes(&coords.borrow()));
+                let kind = SignalKind::Bytes(map.transaction_bytes(&coords.borrow()));
                 let signal = self.signal_at(w, Space::SharedCluster, bar, kind, lane)?;
                 let (dsts, signals): (Targets, SmallVec<[Signal; 2]>) = if m.multicast {
                     let cast = w.src32(frame, &args[3])[lane];
@@ -718,58 +721,6 @@ impl Machine<'_> {
             race.fence(w.agent, scope);
         }
         self.mark_progress();
-        Ok(())
-    }
-
-    /// `clusterlaunchcontrol`: the simulator never cancels a cluster, so it answers every request with "not canceled".
-    fn cluster_control(
-        &mut self,
-        w: &mut Warp,
-        frame: u32,
-        op: ClusterControl,
-        inst: &DInst,
-        mask: u32,
-    ) -> Result<(), Fail> {
-        let args = &inst.args;
-        match op {
-            ClusterControl::TryCancel { multicast } => {
-                let (dst, bar) = (Self::addresses(w, frame, &args[0]), Self::addresses(w, frame, &args[1]));
-                for lane in lanes(mask) {
-                    let (cta, offset) = self.barrier_at(w, Space::SharedCta, dst[lane], lane)?;
-                    let signal = self.signal_at(w, Space::SharedCta, bar[lane], SignalKind::Bytes(16), lane)?;
-                    let size = self.shape.cluster_size();
-                    let base = self.ctas[w.cta].cluster * size;
-                    let targets = if multicast { (base..base + size).collect::<Vec<_>>() } else { vec![cta] };
-                    for target in targets {
-                        let dst = Location::Shared { cta: target, offset };
-                        let work = Work::Store { dst, bytes: vec![0; 16] };
-                        let signal = Signal { cta: target, ..signal };
-                        self.issue(w, lane, 0, origin(w, inst), work, smallvec![signal])?;
-                    }
-                }
-            }
-            ClusterControl::IsCanceled => {
-                let response = w.src128(frame, &args[1]);
-                let p = (0..32).fold(0u32, |m, l| m | (response[3][l] >> 31) << l);
-                w.set_pred(frame, &args[0], p, mask);
-            }
-            ClusterControl::FirstCtaid(component) => {
-                let response = w.src128(frame, &args[1]);
-                if lanes(mask).any(|l| response[3][l] >> 31 == 0) {
-                    let what = "get_first_ctaid of a response that is not a cancellation".to_string();
-                    return Err(SimErrorKind::InvalidOperand(what).into());
-                }
-                match &args[0] {
-                    DArg::Vec(items) => {
-                        for (i, item) in items.iter().enumerate().take(4) {
-                            let value = if i < 3 { response[i] } else { [0; 32] };
-                            w.set32(frame, item, &value, mask);
-                        }
-                    }
-                    dst => w.set32(frame, dst, &response[usize::from(component).min(2)], mask),
-                }
-            }
-        }
         Ok(())
     }
 }

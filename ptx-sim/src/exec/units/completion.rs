@@ -97,7 +97,8 @@ pub(crate) trait Operations {
         agent: u32,
     ) -> Result<(), SimErrorKind>;
 
-    /// Checks, after threads of a CTA have exited, that no copy still reads its shared memory.
+    /// Checks in strict mode, after threads of a CTA have exited, that no copy still reads its shared memory. Shared
+    /// memory is kept until such copies have finished.
     fn check_exit(&self, cta: usize) -> Result<(), SimError>;
 }
 
@@ -246,6 +247,9 @@ impl Operations for Machine<'_> {
     }
 
     fn complete(&mut self, id: u64) -> Result<(), SimError> {
+        if !self.options.strict {
+            self.complete_earlier_commits(id)?;
+        }
         match self.engine.pending.remove(&id) {
             Some(op) => self.finish(id, op),
             None => Ok(()),
@@ -321,7 +325,7 @@ impl Operations for Machine<'_> {
     }
 
     fn check_exit(&self, cta: usize) -> Result<(), SimError> {
-        if self.ctas[cta].live_threads != 0 {
+        if !self.options.strict || self.ctas[cta].live_threads != 0 {
             return Ok(());
         }
         for op in self.engine.pending.values().filter(|op| op.staged.is_none()) {
@@ -358,6 +362,20 @@ impl Machine<'_> {
             Work::Store { dst, bytes } => wipe(*dst, bytes.len() as u32),
             _ => {}
         }
+    }
+
+    /// Completes the earlier commits of the thread whose commit this is: they arrive in the order of the thread.
+    fn complete_earlier_commits(&mut self, id: u64) -> Result<(), SimError> {
+        let Some(Work::Commit(warp, lane)) = self.engine.pending.get(&id).map(|op| &op.work) else { return Ok(()) };
+        let thread = (*warp, *lane);
+        let same = |op: &AsyncOp| matches!(op.work, Work::Commit(warp, lane) if (warp, lane) == thread);
+        let earlier: Vec<u64> = self.engine.pending.range(..id).filter(|(_, op)| same(op)).map(|(id, _)| *id).collect();
+        for id in earlier {
+            if let Some(op) = self.engine.pending.remove(&id) {
+                self.finish(id, op)?;
+            }
+        }
+        Ok(())
     }
 
     fn op_error(&self, op: &AsyncOp, kind: SimErrorKind) -> SimError {
@@ -509,7 +527,14 @@ impl Machine<'_> {
                 Staged::Atomic(p, _, ty, _) => (*p, ty.bytes() as usize, true),
             };
             if let Some(agent) = op.race_agent {
-                let how = AccessKind { strong, asynchronous: op.proxy, ..AccessKind::WRITE };
+                let unchanged = match &s {
+                    Staged::Write(_, bytes) => {
+                        let mut old = vec![0; len];
+                        self.raw_read(location, &mut old).is_ok() && old == *bytes
+                    }
+                    _ => false,
+                };
+                let how = AccessKind { strong, unchanged, asynchronous: op.proxy, ..AccessKind::WRITE };
                 self.note(agent, location, len as u64, how, op.origin).map_err(|k| self.op_error(&op, k))?;
             }
             self.stats.async_bytes += len as u64;

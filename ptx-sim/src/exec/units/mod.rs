@@ -5,6 +5,7 @@ pub mod alu_float;
 pub mod alu_int;
 pub mod async_ops;
 pub mod builtins;
+pub mod cluster_control;
 pub mod combine;
 pub mod completion;
 pub mod defined;

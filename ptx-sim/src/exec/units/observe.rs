@@ -8,7 +8,7 @@ use crate::exec::state::location::Location;
 use crate::exec::state::machine::Machine;
 use crate::exec::state::memory::FUNCTION_BASE;
 use crate::exec::state::program::{DArg, DInst, TensorArg};
-use crate::exec::state::record::Event;
+use crate::exec::state::record::{Event, REMOTE};
 use crate::exec::state::warp::Warp;
 use crate::ir::*;
 use crate::tensor::InstructionDescriptor;
@@ -108,6 +108,9 @@ impl Observe for Machine<'_> {
                     self.touch_copy(w, &mut event, address[lane], sizes[lane], access);
                 }
             }
+            Op::Cluster(ClusterControl::TryCancel { .. }) => {
+                event.b = self.barrier_offset(w, frame, &args[1], mask);
+            }
             Op::CpTensor(m) if m.kind != TensorCopyKind::Prefetch => {
                 let load = m.kind == TensorCopyKind::Load;
                 let access = if load { Access::Read } else { Access::Write };
@@ -203,16 +206,18 @@ impl Machine<'_> {
             .ok()
             .and_then(|p| self.read_location(w, lane, p, &mut raw).ok())
             .and_then(|()| TensorMap::decode(&raw).ok());
-        let bytes = map.map_or(0, |map| map.box_bytes(&Coordinates::Tile(&coords)));
+        let bytes = map.map_or(0, |map| map.transaction_bytes(&Coordinates::Tile(&coords)));
         // The key depends on the map's contents, not its address: CTAs that build identical maps share the boxes.
         let mut hash = FxHasher::default();
         (raw, &coords).hash(&mut hash);
         (bytes, hash.finish())
     }
 
-    /// The shared offset of the mbarrier that the first lane names.
+    /// The shared offset of the mbarrier that the first lane names, marked if another CTA has it.
     fn barrier_offset(&self, w: &Warp, frame: u32, arg: &DArg, mask: u32) -> u32 {
-        Self::addresses(w, frame, arg)[mask.trailing_zeros() as usize & 31] as u32 & 0xff_ffff
+        let address = Self::addresses(w, frame, arg)[mask.trailing_zeros() as usize & 31] as u32;
+        let remote = address >> 24 != self.ctas[w.cta].rank;
+        address & 0xff_ffff | if remote { REMOTE } else { 0 }
     }
 
     fn tensor_memory_event(&self, w: &Warp, frame: u32, op: &Tcgen05Op, args: &[DArg], event: &mut Event) {

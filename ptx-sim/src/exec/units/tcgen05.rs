@@ -2,9 +2,10 @@
 //!
 //! Every instruction executes at issue, in order, because the operations of one thread are ordered among themselves.
 //! Under an adversarial schedule a result counts as in flight until the wait for it, and an earlier use is an error
-//! (see [`super::tensor_touch`]). The registers of a load hold noise until `tcgen05.wait::ld`, and a store is in
-//! flight until `tcgen05.wait::st`. Other operations are in flight until a commit, whose arrival is itself an
-//! asynchronous operation that completes late.
+//! (see [`super::tensor_touch`]). A load is in flight until `tcgen05.wait::ld` and a store until `tcgen05.wait::st`.
+//! The registers of a load hold their values at once: the ISA orders a load before the instructions that use its
+//! registers, and the wait only orders its read of tensor memory. Other operations are in flight until a commit, whose
+//! arrival is itself an asynchronous operation that completes late.
 
 use super::access::MemoryAccess;
 use super::completion::Operations;
@@ -17,7 +18,7 @@ use crate::exec::state::location::Location;
 use crate::exec::state::machine::{Fail, Flow, Machine, StepResult};
 use crate::exec::state::program::{DArg, DInst};
 use crate::exec::state::race::{AccessKind, Origin, SyncKey};
-use crate::exec::state::tensor::{Flight, PendingLoad, Region, TmemState, Touch};
+use crate::exec::state::tensor::{Access, Flight, Region, TmemState, Touch};
 use crate::exec::state::warp::{Wait, Warp};
 use crate::ir::*;
 use crate::tensor::tcgen05::{ASource, Participant};
@@ -79,7 +80,9 @@ impl TensorMemoryOps for Machine<'_> {
             Tcgen05Op::Alloc { cta_group, space } => {
                 let columns = w.uniform(frame, &args[1], mask) as u32;
                 // For a CTA pair, each CTA executes the instruction and allocates its own columns.
-                self.tcgen05_group(w, *cta_group)?;
+                for other in self.tcgen05_group(w, *cta_group)?.into_iter().filter(|cta| *cta != w.cta) {
+                    self.check_started(w, other)?;
+                }
                 let Some(address) = self.ctas[w.cta].tmem.get().allocate(columns).map_err(tensor)? else {
                     return Ok(Flow::Wait(Wait::TmemAlloc { columns }));
                 };
@@ -104,7 +107,7 @@ impl TensorMemoryOps for Machine<'_> {
             Tcgen05Op::RelinquishAllocPermit { .. } => self.ctas[w.cta].tmem.get().relinquish(),
             Tcgen05Op::Ld { shape, num, pack16 } => {
                 let split = args.get(2).map_or(0, |a| w.uniform(frame, a, mask) as u32);
-                let address = Self::addresses(w, frame, &args[1])[first] as u32;
+                let address = self.own_quarter(w, Self::addresses(w, frame, &args[1])[first] as u32);
                 let shape = data_shape(*shape, split);
                 let memory = self.ctas[w.cta].tmem.get();
                 let out = memory.load(w.index % 4, address, shape, u32::from(*num), *pack16).map_err(tensor)?;
@@ -113,25 +116,19 @@ impl TensorMemoryOps for Machine<'_> {
                 };
                 let count = out.len() / 32;
                 let values = (0..count).map(|r| std::array::from_fn(|l| out[l * count + r]));
-                if self.race.is_none() {
-                    for (d, value) in dst.iter().zip(values) {
-                        w.set32(frame, d, &value, mask);
+                for (d, value) in dst.iter().zip(values) {
+                    w.set32(frame, d, &value, mask);
+                }
+                if self.race.is_some() {
+                    for region in data_regions(address, shape, u32::from(*num) << u32::from(*pack16)) {
+                        let touch = self.warp_touch(w, from, region, false, Some(Flight::Load));
+                        self.touch(w.cta, touch)?;
                     }
-                    return Ok(Flow::Next);
-                }
-                for region in data_regions(address, shape, u32::from(*num) << u32::from(*pack16)) {
-                    let touch = self.warp_touch(w, from, region, false, Some(Flight::Load));
-                    self.touch(w.cta, touch)?;
-                }
-                let noise = self.rng.next() as u32 | 0x7ff0_0000;
-                w.tensor_loads.push(PendingLoad { frame, dst: dst.to_vec(), values: values.collect() });
-                for d in dst {
-                    w.set32(frame, d, &[noise; 32], mask);
                 }
             }
             Tcgen05Op::St { shape, num, unpack16 } => {
                 let split = if args.len() > 2 { w.uniform(frame, &args[1], mask) as u32 } else { 0 };
-                let address = Self::addresses(w, frame, &args[0])[first] as u32;
+                let address = self.own_quarter(w, Self::addresses(w, frame, &args[0])[first] as u32);
                 let DArg::Vec(src) = &args[args.len() - 1] else {
                     return Err(SimErrorKind::InvalidOperand("registers of tcgen05.st".into()).into());
                 };
@@ -148,14 +145,7 @@ impl TensorMemoryOps for Machine<'_> {
                 }
                 self.mark_progress();
             }
-            Tcgen05Op::WaitLd => {
-                for load in std::mem::take(&mut w.tensor_loads) {
-                    for (d, value) in load.dst.iter().zip(&load.values) {
-                        w.set32(load.frame, d, value, mask);
-                    }
-                }
-                self.land(w.cta, w.agent, Flight::Load);
-            }
+            Tcgen05Op::WaitLd => self.land(w.cta, w.agent, Flight::Load),
             Tcgen05Op::WaitSt => self.land(w.cta, w.agent, Flight::Store),
             Tcgen05Op::FenceBefore => {
                 if let Some(race) = &mut self.race {
@@ -217,16 +207,16 @@ impl TensorMemoryOps for Machine<'_> {
                 let mut operation = Operation::default();
                 for cta in self.tcgen05_group(w, *cta_group)? {
                     let mut memory = std::mem::take(&mut self.ctas[cta].tmem);
-                    let result = memory.get().copy(address, descriptor, shape, format, |a| {
-                        operation.reads.push((cta, a & 0x3_ffff));
-                        self.tcgen05_read(cta, a)
+                    let result = memory.get().copy(address, descriptor, shape, format, |a, bytes| {
+                        operation.reads.push((cta, a & 0x3_ffff, bytes));
+                        self.tcgen05_read(cta, a, bytes)
                     });
                     self.ctas[cta].tmem = memory;
                     result.map_err(SimErrorKind::from)?;
                     let (lanes, width) = shape.footprint();
                     operation.uses.push((cta, Region { lanes, columns: (address, address + width) }, true));
                 }
-                self.tensor_operation(w, first, from, operation)?;
+                self.tensor_operation(w, first, from, Access::Copy, operation)?;
                 self.mark_progress();
             }
             Tcgen05Op::Shift { cta_group } => {
@@ -238,7 +228,7 @@ impl TensorMemoryOps for Machine<'_> {
                     let column = address & 0xffff;
                     operation.uses.push((cta, Region { lanes, columns: (column, column + 8) }, true));
                 }
-                self.tensor_operation(w, first, from, operation)?;
+                self.tensor_operation(w, first, from, Access::Shift, operation)?;
             }
             Tcgen05Op::Mma { cta_group, kind: k, scale_vec, a_tmem, ws } => {
                 for lane in lanes(mask) {
@@ -253,6 +243,27 @@ impl TensorMemoryOps for Machine<'_> {
 }
 
 impl Machine<'_> {
+    /// The address that a load or store accesses: a warp always reaches its own quarter of the lanes, whichever quarter
+    /// the address names. The ISA does not promise this, so in strict mode the address stays as it is and is checked.
+    fn own_quarter(&self, w: &Warp, address: u32) -> u32 {
+        if self.options.strict { address } else { address & !(0x60 << 16) | (w.index % 4) << 21 }
+    }
+
+    /// Checks that the other CTA of a pair has started when a warp allocates for the pair.
+    fn check_started(&self, w: &Warp, other: usize) -> Result<(), SimErrorKind> {
+        let mut warps = self.ctas[other].warps.iter().flatten();
+        let started = match &self.race {
+            Some(race) => warps.any(|o| race.knows_of(w.agent, o.agent)),
+            None => warps.any(|o| o.steps > 0),
+        };
+        if started {
+            return Ok(());
+        }
+        let what =
+            "paired tcgen05.alloc, but nothing says that the other CTA has started (a barrier of the cluster does)";
+        Err(SimErrorKind::Tensor(what.into()))
+    }
+
     /// The slots, in rank order, of the CTAs affected by an instruction with this `cta_group`.
     fn tcgen05_group(&self, w: &Warp, group: u8) -> Result<SmallVec<[usize; 2]>, SimErrorKind> {
         if group != 2 {
@@ -265,12 +276,13 @@ impl Machine<'_> {
         Ok(smallvec![even, even + 1])
     }
 
-    /// Reads 16 bytes of shared memory for the tensor core.
-    fn tcgen05_read(&self, cta: usize, address: u32) -> Result<[u8; 16], UnitError> {
+    /// Reads the elements of 16 bytes of shared memory for the tensor core.
+    fn tcgen05_read(&self, cta: usize, address: u32, bytes: usize) -> Result<[u8; 16], UnitError> {
         let offset = address & 0x3_ffff;
         let mut out = [0u8; 16];
-        let read = self.ctas[cta].shared.read(offset as usize, &mut out, self.config.trap_uninitialised);
-        read.map_err(|f| UnitError::Sim(self.fault(f, "tensor core read", Location::Shared { cta, offset }, 16)))?;
+        let read = self.ctas[cta].shared.read(offset as usize, &mut out[..bytes], self.config.trap_uninitialised);
+        let location = Location::Shared { cta, offset };
+        read.map_err(|f| UnitError::Sim(self.fault(f, "tensor core read", location, bytes as u32)))?;
         Ok(out)
     }
 
@@ -307,7 +319,10 @@ impl Machine<'_> {
             next += 1;
         }
         let accumulate = args.get(next).is_some_and(|p| w.src_pred(frame, p) >> lane & 1 != 0);
-        let scale_input_d = args.get(next + 1).map_or(0, |s| value(s) as u32);
+        let last = args.get(next + 1).map_or(0, value);
+        if ws && last != 0 {
+            return Err(SimErrorKind::Unsupported("columns of B that are zero (tcgen05.mma.ws)".into()));
+        }
         let unit = Tcgen05Mma {
             kind,
             descriptor,
@@ -317,7 +332,7 @@ impl Machine<'_> {
             a: if a_tmem { ASource::Tensor(value(&args[1]) as u32) } else { ASource::Shared(value(&args[1])) },
             b: value(&args[2]),
             accumulate,
-            scale_input_d,
+            scale_input_d: last as u32,
             disabled_lanes,
             scales,
             scale_vector: scale_vec.into(),
@@ -337,9 +352,9 @@ impl Machine<'_> {
                 .zip(&group)
                 .map(|(m, cta)| Participant {
                     tensor: m.get(),
-                    read: move |a: u32| {
-                        reads.borrow_mut().push((*cta, a & 0x3_ffff));
-                        this.tcgen05_read(*cta, a)
+                    read: move |a: u32, bytes: usize| {
+                        reads.borrow_mut().push((*cta, a & 0x3_ffff, bytes));
+                        this.tcgen05_read(*cta, a, bytes)
                     },
                 })
                 .collect();
@@ -351,7 +366,7 @@ impl Machine<'_> {
         result?;
         if self.race.is_some() {
             let operation = Operation { uses: uses_of_mma(&unit, &group), reads: reads.into_inner() };
-            self.tensor_operation(w, lane, w.origin(inst), operation)?;
+            self.tensor_operation(w, lane, w.origin(inst), Access::Multiply, operation)?;
         }
         Ok(())
     }
@@ -362,6 +377,7 @@ impl Machine<'_> {
         w: &Warp,
         lane: usize,
         origin: Origin,
+        by: Access,
         operation: Operation,
     ) -> Result<(), SimErrorKind> {
         let Some(race) = &mut self.race else { return Ok(()) };
@@ -372,12 +388,12 @@ impl Machine<'_> {
         let Operation { uses, mut reads } = operation;
         reads.sort_unstable();
         reads.dedup();
-        for (cta, offset) in reads {
-            self.note(agent, Location::Shared { cta, offset }, 16, AccessKind::ASYNC_READ, origin)?;
+        for (cta, offset, bytes) in reads {
+            self.note(agent, Location::Shared { cta, offset }, bytes as u64, AccessKind::ASYNC_READ, origin)?;
         }
         for (cta, region, write) in uses {
             let lane = origin.lane;
-            self.touch(cta, Touch { region, write, agent, warp: w.agent, lane, time, origin, flight })?;
+            self.touch(cta, Touch { region, write, by, agent, warp: w.agent, lane, time, origin, flight })?;
         }
         if let Some(race) = &mut self.race {
             race.tensor_publish(agent);
@@ -390,16 +406,16 @@ impl Machine<'_> {
     /// An access to tensor memory by a whole warp.
     fn warp_touch(&self, w: &Warp, origin: Origin, region: Region, write: bool, flight: Option<Flight>) -> Touch {
         let time = self.race.as_ref().map_or(0, |r| r.now(w.agent));
-        Touch { region, write, agent: w.agent, warp: w.agent, lane: None, time, origin, flight }
+        Touch { region, write, by: Access::Warp, agent: w.agent, warp: w.agent, lane: None, time, origin, flight }
     }
 }
 
-/// The accesses of an operation: regions of the tensor memory of CTAs, with whether they are written, and 16-byte
-/// pieces of their shared memory.
+/// The accesses of an operation: regions of the tensor memory of CTAs, with whether they are written, and pieces
+/// of their shared memory.
 #[derive(Default)]
 struct Operation {
     uses: Vec<(usize, Region, bool)>,
-    reads: Vec<(usize, u32)>,
+    reads: Vec<(usize, u32, usize)>,
 }
 
 fn lane_range(start: u32, count: u32) -> u128 {
@@ -408,7 +424,6 @@ fn lane_range(start: u32, count: u32) -> u128 {
 
 fn uses_of_mma(unit: &Tcgen05Mma, group: &[usize]) -> Vec<(usize, Region, bool)> {
     let mut uses = vec![];
-    let i = &unit.descriptor;
     for (rank, cta) in group.iter().enumerate() {
         let (lanes, width) = unit.extent_of_d(rank as u32);
         let at = |address: u32, width: u32| (address & 0xffff, (address & 0xffff) + width);
@@ -416,9 +431,8 @@ fn uses_of_mma(unit: &Tcgen05Mma, group: &[usize]) -> Vec<(usize, Region, bool)>
         if let ASource::Tensor(a) = unit.a {
             uses.push((*cta, Region { lanes, columns: at(a, unit.columns_of_a()) }, false));
         }
-        for (address, lines) in unit.scales.iter().flat_map(|(a, b)| [(*a, i.m / unit.cta_group.max(1)), (*b, i.n)]) {
-            let lanes = lane_range(address >> 16, 32);
-            uses.push((*cta, Region { lanes, columns: at(address, lines.div_ceil(32)) }, false));
+        for (address, words) in unit.scales.iter().flat_map(|(a, b)| unit.scale_words(*a, *b)) {
+            uses.push((*cta, Region { lanes: u128::MAX, columns: at(address, words) }, false));
         }
     }
     uses

@@ -124,12 +124,12 @@ impl Machine<'_> {
         let address = Self::addresses(w, frame, &inst.args[1]);
         let from = w.origin(inst);
         let mut rows = [[0u8; 16]; 32];
-        let how = AccessKind::READ;
+        let (how, bytes) = (AccessKind::READ, format.row_bytes());
         for (lane, row) in rows.iter_mut().enumerate().take(unit.address_lanes()) {
             let location = self.matrix_row(w, m.space, address[lane], lane)?;
-            self.note(w.agent, location, 16, how, from.of_lane(lane)).map_err(|e| Fail::at(e, lane))?;
-            self.read_location(w, lane, location, row)
-                .map_err(|f| Fail::at(self.fault(f, "load", location, 16), lane))?;
+            self.note(w.agent, location, bytes as u64, how, from.of_lane(lane)).map_err(|e| Fail::at(e, lane))?;
+            self.read_location(w, lane, location, &mut row[..bytes])
+                .map_err(|f| Fail::at(self.fault(f, "load", location, bytes as u32), lane))?;
         }
         let out = unit.execute::<std::convert::Infallible>(|lane| Ok(rows[lane & 31]));
         let Ok(out) = out;
@@ -160,9 +160,12 @@ impl Machine<'_> {
             Ok(())
         });
         let from = w.origin(inst);
-        let how = AccessKind::WRITE;
         for (lane, row) in rows {
             let location = self.matrix_row(w, m.space, address[lane], lane)?;
+            let mut old = [0u8; 16];
+            let unchanged =
+                self.race.is_some() && self.read_location(w, lane, location, &mut old).is_ok() && old == row;
+            let how = AccessKind { unchanged, ..AccessKind::WRITE };
             self.note(w.agent, location, 16, how, from.of_lane(lane)).map_err(|e| Fail::at(e, lane))?;
             self.write_location(w, lane, location, &row)
                 .map_err(|f| Fail::at(self.fault(f, "store", location, 16), lane))?;
@@ -193,7 +196,7 @@ impl Machine<'_> {
         };
         let (va, vb, vc) = (gather(&args[1]), gather(&args[2]), gather(&args[3]));
         let scale = |at: usize| {
-            let words = w.src32(frame, &args[at]);
+            let words = w.src32(frame, &items(&args[at])[0]);
             let selector = |i: usize| items(&args[at + 1]).get(i).map_or(0, |s| w.src32(frame, s)[0] as u16);
             (words, selector(0), selector(1))
         };

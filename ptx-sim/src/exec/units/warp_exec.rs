@@ -143,7 +143,9 @@ impl WarpOps for Machine<'_> {
                 self.warp_synchronised(w, mask);
             }
             Op::Bar { kind, aligned } => return self.bar(w, si, *kind, *aligned, inst, mask),
-            Op::BarrierCluster { arrive, aligned, .. } => return self.cluster_barrier(w, *arrive, *aligned, mask),
+            Op::BarrierCluster { arrive, sem, aligned } => {
+                return self.cluster_barrier(w, *arrive, *sem, *aligned, mask);
+            }
             Op::Setmaxnreg { inc } => {
                 if let Some(wait) = self.converged(w, mask) {
                     return Ok(wait);
@@ -278,7 +280,7 @@ impl Machine<'_> {
         }
     }
 
-    fn cluster_barrier(&mut self, w: &mut Warp, arrive: bool, aligned: bool, mask: u32) -> StepResult {
+    fn cluster_barrier(&mut self, w: &mut Warp, arrive: bool, sem: Sem, aligned: bool, mask: u32) -> StepResult {
         let cluster = self.ctas[w.cta].cluster;
         let first = self.ctas[cluster * self.shape.cluster_size()].uid;
         if aligned && let Some(wait) = self.converged(w, mask) {
@@ -294,8 +296,11 @@ impl Machine<'_> {
                 // Stored plus one, so that zero means "never arrived".
                 w.cluster_phase[lane] = generation + 1;
             }
-            if let Some(race) = &mut self.race {
-                race.release(w.agent, SyncKey::Cluster(first, generation));
+            let key = SyncKey::Cluster(first, generation);
+            match &mut self.race {
+                Some(race) if sem == Sem::Relaxed => race.release_relaxed(w.agent, key),
+                Some(race) => race.release(w.agent, key),
+                None => {}
             }
             self.clusters[cluster].arrived += mask.count_ones();
             self.complete_cluster(cluster);

@@ -171,7 +171,7 @@ impl Machine<'_> {
         let check = self.config.trap_uninitialised;
         let shared = &self.ctas[w.cta].shared;
         let mut fault: Option<(u32, Fault)> = None;
-        let mut read = |address: u32| -> Result<[u8; 16], UnitError> {
+        let mut read = |address: u32, _: usize| -> Result<[u8; 16], UnitError> {
             let offset = address & 0x3_ffff;
             let mut out = [0u8; 16];
             match shared.read(offset as usize, &mut out, check) {

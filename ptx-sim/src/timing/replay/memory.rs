@@ -1,6 +1,7 @@
 //! Memory accesses over time: when shared memory, L2 and memory serve them.
 
 use super::super::costs::{Bandwidth, Engine};
+use super::super::pairs::BOTH;
 use super::{Event, Reason, Sm};
 
 impl Sm<'_> {
@@ -144,7 +145,8 @@ impl Sm<'_> {
             self.warps[at].bulk.add(done, (event.func, event.pc));
             self.warps[at].bulk_read.add(read, (event.func, event.pc));
         } else {
-            self.signal(at, event.b, done, 0, i64::from(event.a), (event.func, event.pc));
+            let copies = if event.b & BOTH != 0 { 2 } else { 1 };
+            self.signal(at, event.b & !BOTH, done, 0, copies * i64::from(event.a), (event.func, event.pc));
         }
         (time, Reason::Copies)
     }

@@ -18,6 +18,8 @@ const RATES: &[Rate] = &[
     Rate { instruction: "fma.rn.f32 %fD, %f1, %f2, %f3;", units: 32.0, published: [64.0, 128.0, 128.0, 128.0] },
     Rate { instruction: "fma.rn.f64 %rdD, %rd6, %rd6, %rd6;", units: 32.0, published: [32.0, 64.0, 64.0, 2.0] },
     Rate { instruction: "fma.rn.f16x2 %rD, %r5, %r5, %r5;", units: 64.0, published: [256.0, 256.0, 128.0, 128.0] },
+    // Two results, at the rate of single ones.
+    Rate { instruction: "fma.rn.f32x2 %rdD, %rd6, %rd6, %rd6;", units: 64.0, published: [0.0, 0.0, 128.0, 128.0] },
     Rate { instruction: "add.s32 %rD, %r5, %r5;", units: 32.0, published: [64.0, 64.0, 64.0, 128.0] },
     Rate { instruction: "mul.lo.s32 %rD, %r5, %r5;", units: 32.0, published: [64.0; 4] },
     Rate { instruction: "ex2.approx.ftz.f32 %fD, %f1;", units: 32.0, published: [16.0; 4] },
@@ -51,6 +53,12 @@ const RATES: &[Rate] = &[
     Rate {
         instruction: "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32 {%fD, %fE, %fF, %fG},
             {%r5, %r5, %r5, %r5}, {%r5, %r5}, {%f1, %f1, %f1, %f1};",
+        units: 4096.0,
+        published: [0.0, 0.0, 0.0, 1024.0],
+    },
+    Rate {
+        instruction: "mma.sync.aligned.m16n8k32.row.col.kind::mxf8f6f4.block_scale.f32.e4m3.e4m3.f32.ue8m0
+            {%fD, %fE, %fF, %fG}, {%r5, %r5, %r5, %r5}, {%r5, %r5}, {%f1, %f1, %f1, %f1}, %r5, {0, 0}, %r5, {0, 0};",
         units: 4096.0,
         published: [0.0, 0.0, 0.0, 1024.0],
     },
@@ -109,8 +117,56 @@ fn loops_of_one_instruction_have_the_published_rate() {
         }
     }
     assert!(compared > 40, "{compared}");
-    let known: Vec<&str> = tile_machine::names().collect();
+    let alone = |name: &&str| Machine::named(name).unwrap().family.is_none();
+    let known: Vec<&str> = tile_machine::names().filter(alone).collect();
     assert_eq!(known, NAMES, "a machine without a column");
+}
+
+/// Cards whose rate of f32 sums is limited: sums in f16 and block scales are not.
+#[test]
+fn limited_sums() {
+    let mma = |d: &str, types: &str, kind: &str, scales: &str| {
+        let regs =
+            if d == "f16" { ("{%rD, %rE}", "{%r5, %r5}") } else { ("{%fD, %fE, %fF, %fG}", "{%f1, %f1, %f1, %f1}") };
+        format!(
+            "mma.sync.aligned.{kind}.{d}.{types}.{d}{} {}, {{%r5, %r5, %r5, %r5}}, {{%r5, %r5}}, {}{scales};",
+            if scales.is_empty() { "" } else { ".ue8m0" },
+            regs.0,
+            regs.1
+        )
+    };
+    let scales = ", %r5, {0, 0}, %r5, {0, 0}";
+    let block = "m16n8k32.row.col.kind::mxf8f6f4.block_scale";
+    for (instruction, professional, geforce) in [
+        (mma("f32", "f16.f16", "m16n8k16.row.col", ""), 16.0, 32.0),
+        (mma("f16", "f16.f16", "m16n8k16.row.col", ""), 16.0, 16.0),
+        (mma("f32", "e4m3.e4m3", "m16n8k32.row.col", ""), 16.0, 32.0),
+        (mma("f16", "e4m3.e4m3", "m16n8k32.row.col", ""), 16.0, 16.0),
+        (mma("f32", "e4m3.e4m3", block, scales), 16.0, 16.0),
+    ] {
+        for (name, interval) in [("sm_120", professional), ("sm_120_geforce", geforce)] {
+            let text = kernel_of("sm_120", SETUP, &body(&instruction));
+            let at = |n| predicted_as(name, &text, 1, n, 1 << 16).unwrap().clocks;
+            let found = (at(8) - at(4)) / 4.0 / BODY as f64;
+            assert!((found / interval - 1.0).abs() < 0.03, "{name}: {found} of {interval}: {instruction}");
+        }
+    }
+}
+
+/// Of a chain of maxima, machines with three operands join every second one with the next.
+#[test]
+fn maxima_of_three_operands() {
+    let pairs = |name: &str| {
+        // Two registers by turns, so that no pair waits for the one before.
+        let pair = |a: u32| format!("max.f32 %f{a}, %f1, %f2; max.f32 %f{}, %f{a}, %f3;", a + 1);
+        let independent: String = (0..200).map(|i| pair(8 + 2 * (i % 4))).collect();
+        let text = kernel_of("sm_100", SETUP, &format!("{independent} st.shared.f32 [%r6], %f9;"));
+        let at = |n| predicted_as(name, &text, 1, n, 1 << 16).unwrap().clocks;
+        (at(20) - at(10)) / 10.0 / 200.0
+    };
+    let number = |name: &str| Machine::named(name).unwrap().get("pipe.alu.interval").unwrap();
+    assert!((pairs("sm_100") / number("sm_100") - 1.0).abs() < 0.1, "{}", pairs("sm_100"));
+    assert!((pairs("sm_90") / (2.0 * number("sm_90")) - 1.0).abs() < 0.1, "{}", pairs("sm_90"));
 }
 
 /// Published peak rates of whole devices: dense, in 1000 multiply-adds per nanosecond counted as two operations.
@@ -128,6 +184,18 @@ fn peaks_of_devices() {
         ("sm_120", "mma.f16.m16n8k16.interval", 2048.0, 503.8),
         ("sm_120", "mma.f4.m16n8k64.interval", 8192.0, 2015.2),
         ("sm_120", "pipe.fma.interval", 32.0, 126.0),
+        ("sm_86", "mma.f16.m16n8k16.interval", 2048.0, 71.0),
+        ("sm_86", "mma.i8.m16n8k32.interval", 4096.0, 284.0),
+        ("sm_86", "pipe.fma.interval", 32.0, 35.6),
+        ("sm_87", "mma.i8.m16n8k32.interval", 4096.0, 85.0),
+        ("sm_87", "pipe.fma.interval", 32.0, 5.3),
+        ("sm_89", "mma.f16.m16n8k16.interval", 2048.0, 165.2),
+        ("sm_89", "mma.f8.m16n8k32.interval", 4096.0, 330.3),
+        ("sm_89", "pipe.fma.interval", 32.0, 82.6),
+        ("sm_120_geforce", "mma.f16.m16n8k16.interval", 2048.0, 209.5),
+        ("sm_120_geforce", "mma.f8.m16n8k32.interval", 4096.0, 419.0),
+        ("sm_120_geforce", "mma.f4.m16n8k64.interval", 8192.0, 1676.0),
+        ("sm_120_geforce", "pipe.fma.interval", 32.0, 104.8),
     ] {
         let machine = Machine::named(name).unwrap();
         let get = |key: &str| machine.get(key).unwrap();

@@ -54,7 +54,10 @@ impl Product {
 fn kernel(threads: u32, group: u32, columns: u32, counts: [u32; 8], setup: &str, body: &str) -> String {
     let init: String =
         (0..8).map(|i| format!("@%p3 mbarrier.init.shared::cta.b64 [bar+{}], {};\n", 8 * i, counts[i])).collect();
-    let cluster = if group == 2 { ".explicitcluster .reqnctapercluster 2, 1, 1" } else { "" };
+    let (cluster, start) = match group {
+        2 => (".explicitcluster .reqnctapercluster 2, 1, 1", "barrier.cluster.arrive; barrier.cluster.wait;"),
+        _ => ("", ""),
+    };
     format!(
         ".version 8.8\n.target sm_100a\n.address_size 64\n.visible .entry k(.param .u64 p, .param .u32 n)
          .reqntid {threads} {cluster} {{
@@ -63,7 +66,7 @@ fn kernel(threads: u32, group: u32, columns: u32, counts: [u32; 8], setup: &str,
            ld.param.b64 %rd1, [p]; ld.param.b32 %r1, [n]; mov.u32 %r2, %tid.x; mov.b32 %r3, 0; mov.b32 %r4, base;
            mov.b64 %rd5, -4611615580963667968; mov.b32 %r8, 0; mov.u32 %r9, %cluster_ctarank; or.b32 %r9, %r9, %r2;
            setp.lt.u32 %p1, %r2, 32; setp.eq.u32 %p2, %r9, 0; setp.eq.u32 %p3, %r2, 0; setp.eq.u32 %p0, %r2, %r2;
-           {init} @!%p1 bra A;
+           {init} {start} @!%p1 bra A;
            tcgen05.alloc.cta_group::{group}.sync.aligned.shared::cta.b32 [%r4], {columns};
          A: bar.sync 0; ld.shared.b32 %r5, [%r4]; mov.b32 %r6, s; {setup}
          L: {body}
@@ -165,6 +168,75 @@ fn one_block_of_a_pair_stands_for_both() {
     let clocks = |p: Product| predicted(&chain(p, 16), 4 * number("sm.count") as u32, 10).clocks;
     let (pair, alone) = (clocks(Product { m: 256, pair: true, ..F16 }), clocks(F16));
     assert!((pair / alone - 1.0).abs() < 0.02, "{pair} {alone}");
+}
+
+/// The leader of a pair waits for arrivals of both CTAs, and for some of the other CTA alone. Both count as its own, so
+/// the loop has a time, which is that of a leader that waits for as many arrivals of its own.
+#[test]
+fn leaders_wait_for_the_other_block() {
+    let p = Product { m: 256, pair: true, ..F16 };
+    let text = |arrive: &str, count: u32| {
+        let (setup, both) = (
+            ".reg .b16 %rs<2>; mov.b16 %rs1, 3; mov.b32 %r10, bar; mapa.shared::cluster.u32 %r12, %r10, 0; setp.eq.u32 %p6, %r2, 0;
+             mov.u32 %r13, %cluster_ctarank; setp.ne.u32 %p7, %r13, 0;",
+            "barrier.cluster.arrive; barrier.cluster.wait;",
+        );
+        let body = format!(
+            "{arrive} @%p2 bra GO; bra.uni REST; GO: {} {}
+             @%p2 tcgen05.commit.cta_group::2.mbarrier::arrive::one.shared::cluster.multicast::cluster.b64 [%r10], %rs1;
+             REST: {} {both} xor.b32 %r8, %r8, 1;",
+            wait("bar+8", "%r8"),
+            p.text("%r5", "%p2").repeat(8),
+            wait("bar", "%r8"),
+        );
+        let mut counts = [1; 8];
+        counts[1] = count;
+        kernel(32, 2, 512, counts, &format!("{setup} {both}"), &body)
+    };
+    let arrive = |guard: &str| format!("@{guard} mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r12+8];");
+    let alone = turn_of(&text(&arrive("%p2"), 1), 2);
+    let both = turn_of(&text(&arrive("%p6"), 2), 2);
+    // Predicate 7 holds in the other CTA only, where thread 0 arrives.
+    let other = "{ .reg .pred only; and.pred only, %p6, %p7; @!only bra.uni NOT;
+        mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r12+8]; NOT: }";
+    let other = turn_of(&text(other, 1), 2);
+    assert!((both / alone - 1.0).abs() < 0.05 && (other / alone - 1.0).abs() < 0.1, "{alone} {both} {other}");
+}
+
+/// A kernel that takes over clusters runs all tiles, and takes as long as one with a loop over as many, plus the time
+/// of a request where it is not hidden.
+#[test]
+fn takeovers_take_the_time_of_their_tiles() {
+    let tile = |n: u32| {
+        format!("mov.b32 %r3, 0; T: add.f32 %f1, %f1, %f2; add.s32 %r3, %r3, 1; setp.lt.u32 %p4, %r3, {n}; @%p4 bra T;")
+    };
+    let text = format!(
+        ".version 8.8\n.target sm_100a\n.address_size 64\n.visible .entry k(.param .u64 p, .param .u32 n) .reqntid 32 {{
+           .reg .b32 %r<16>; .reg .f32 %f<4>; .reg .pred %p<8>; .reg .b128 %q<2>;
+           .shared .align 16 .b8 slot[16]; .shared .align 8 .b64 bar; .shared .align 4 .b8 room[200000];
+           mov.u32 %r2, %tid.x; mov.b32 %r4, slot; mov.b32 %r5, bar; mov.b32 %r8, 0; setp.eq.u32 %p1, %r2, 0; mov.f32 %f1, 0f00000000;
+           mov.f32 %f2, 0f00000000; @%p1 mbarrier.init.shared::cta.b64 [bar], 1; bar.warp.sync -1;
+         L: @%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], 16;
+           @%p1 clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128 [%r4], [%r5];
+           {} {} xor.b32 %r8, %r8, 1; ld.shared.b128 %q1, [slot];
+           clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 %p2, %q1; @%p2 bra L; ret; }}",
+        tile(400),
+        wait("bar", "%r8"),
+    );
+    let sms = number("sm.count") as u32;
+    let clocks = |tiles: u32| predicted(&text, tiles * sms, 0).clocks;
+    let each = (clocks(9) - clocks(3)) / 6.0;
+    // 400 turns of an addition and the loop; the request is answered meanwhile.
+    let alone = {
+        let one = text.replace("setp.lt.u32 %p4, %r3, 400", "setp.lt.u32 %p4, %r3, 800");
+        (predicted(&one, 9 * sms, 0).clocks - predicted(&one, 3 * sms, 0).clocks) / 6.0 - each
+    };
+    assert!(each > 400.0 * 4.0 && (alone / each - 1.0).abs() < 0.2, "{each} {alone}");
+    // With nothing to do, a tile takes the latency of the request.
+    let idle = text.replace("setp.lt.u32 %p4, %r3, 400", "setp.lt.u32 %p4, %r3, 1");
+    let idle = (predicted(&idle, 9 * sms, 0).clocks - predicted(&idle, 3 * sms, 0).clocks) / 6.0;
+    let least = number("clc.latency") + number("mbarrier.edge");
+    assert!((least..least + 120.0).contains(&idle), "{idle} of {least}");
 }
 
 /// Waiting for one MMA takes its duration, the latency to the mbarrier, and the wake-up of the warps.
