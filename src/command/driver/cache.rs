@@ -28,7 +28,10 @@ use crate::options::Options;
 use crate::toolchain::{self, Surroundings};
 use crate::{Identity, messages};
 use local::LocalStore;
-use tile_interface::{Emit, InputKind};
+use tile_interface::{
+    Emit, InputKind,
+    pipeline::{self, Effect},
+};
 
 const MAGIC: &[u8; 16] = b"tileiras cache3\n";
 const HASH: usize = 32;
@@ -124,7 +127,7 @@ pub fn slot(
         || options.explore_data.is_some()
         || options.resource_usage_file.is_some()
         || options.remarks.any()
-        || options.pipeline_options.iter().any(|o| SIDE_OUTPUTS.iter().any(|name| is_set(o, name)))
+        || options.pipeline_options.iter().any(|o| has_side_effect(o))
         || options.instrumentation != Default::default();
     if wants_more {
         return Ok(None);
@@ -207,13 +210,11 @@ fn remote_store(options: &Options) -> Result<Option<Box<dyn Store>>, String> {
     }
 }
 
-/// Pipeline options that make the compiler print or write something in addition to the output.
-const SIDE_OUTPUTS: &[&str] = &["emit-line-info", "snapshot-lines", "dump-host"];
-
-/// Whether `option` sets `name` to a value.
-fn is_set(option: &std::ffi::OsStr, name: &str) -> bool {
-    let value = option.to_str().and_then(|o| o.strip_prefix(name)?.strip_prefix('='));
-    value.is_some_and(|v| !v.is_empty() && v != "none")
+/// Whether a pipeline option makes the compiler print or write something in addition to the output.
+fn has_side_effect(option: &std::ffi::OsStr) -> bool {
+    let text = option.to_str().unwrap_or_default();
+    let is_set = text.split_once('=').is_some_and(|(_, value)| !value.is_empty() && value != "none");
+    is_set && pipeline::effect(text) == Some(Effect::Side)
 }
 
 /// Hashes fields together with their lengths, so that different lists of fields have different encodings.
@@ -285,5 +286,18 @@ impl Entry {
         let mut key = KeyHasher(Sha256::new());
         key.add(MAGIC).add(name).add(&self.messages.0).add(&self.output);
         key.finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_with_other_outputs_are_not_cached() {
+        let side = |setting: &str| has_side_effect(setting.as_ref());
+        let others = ["emit-line-info=tileas", "snapshot-lines=tileaa", "dump-host=h.ll", "schedule-trace-file=t.json"];
+        assert!(others.into_iter().all(side));
+        assert!(!["emit-line-info=none", "dump-host=", "num-warps=8", "unknown=1", "approx"].into_iter().any(side));
     }
 }

@@ -32,6 +32,18 @@ pub struct Spec {
     pub help: &'static str,
     pub hidden: bool,
     pub category: &'static str,
+    pub replay: Replay,
+}
+
+/// The use of an option in reproducers ([`crate::repro`]).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Replay {
+    /// Affects the output or the diagnostics, and accesses no file, program or library: a replay uses it.
+    Use,
+    /// Recorded, but not used by a replay.
+    Ignore,
+    /// Names files of this machine, or has already taken effect: not recorded.
+    Omit,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -351,7 +363,17 @@ mod tests {
     use super::*;
 
     const fn spec(name: &'static str, value: ValueKind, glue: Glue, alias_for: Option<&'static str>) -> Spec {
-        Spec { name, value, glue, alias_for, placeholder: "", help: "", hidden: false, category: "" }
+        Spec {
+            name,
+            value,
+            glue,
+            alias_for,
+            placeholder: "",
+            help: "",
+            hidden: false,
+            category: "",
+            replay: Replay::Ignore,
+        }
     }
 
     static SPECS: &[Spec] = &[

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tile_targets::{TARGETS, Target};
 
-use crate::cl::{Glue, Parsed, Spec, ValueKind};
+use crate::cl::{Glue, Parsed, Replay, Spec, ValueKind};
 use crate::hostobj::{HostArch, HostOs};
 use crate::remarks::{RemarkFilter, RemarkFormat, RemarkOptions};
 use crate::shared::{REMOTE_CACHE, RemoteUse};
@@ -48,11 +48,31 @@ const fn option(
     category: &'static str,
     help: &'static str,
 ) -> Spec {
-    Spec { name, value, glue: Glue::None, alias_for: None, placeholder, help, hidden: false, category }
+    Spec {
+        name,
+        value,
+        glue: Glue::None,
+        alias_for: None,
+        placeholder,
+        help,
+        hidden: false,
+        category,
+        replay: Replay::Ignore,
+    }
 }
 
 const fn hidden(spec: Spec) -> Spec {
     Spec { hidden: true, ..spec }
+}
+
+/// An option that a replay of a reproducer uses.
+const fn replayed(spec: Spec) -> Spec {
+    Spec { replay: Replay::Use, ..spec }
+}
+
+/// An option that reproducers do not record.
+const fn local(spec: Spec) -> Spec {
+    Spec { replay: Replay::Omit, ..spec }
 }
 
 const fn alias(
@@ -71,6 +91,7 @@ const fn alias(
         help,
         hidden: false,
         category,
+        replay: Replay::Ignore,
     }
 }
 
@@ -78,45 +99,45 @@ use ValueKind::{Action, Choice, Flag, Integer, List, OptionalText, Text};
 
 /// All options. If two names are equally close to a mistyped one, the earlier one is suggested.
 pub static SPECS: &[Spec] = &[
-    option("gpu-name", Choice(&TARGET_NAMES), "value", COMPILE, "The GPU to compile for (default sm_100)"),
+    replayed(option("gpu-name", Choice(&TARGET_NAMES), "value", COMPILE, "The GPU to compile for (default sm_100)")),
     alias("arch", "gpu-name", Glue::None, COMPILE, "Alias for --gpu-name"),
     alias("g", "device-debug", Glue::Group, COMPILE, "Alias for --device-debug"),
     alias("o", "output-file", Glue::Group, OUTPUT, "Alias for --output-file"),
     alias("O", "opt-level", Glue::Prefix, COMPILE, "Alias for --opt-level, as in -O2"),
     alias("h", "help", Glue::None, GENERIC, "Alias for --help"),
-    option("opt-level", Integer, "N", COMPILE, "Optimization level, 0 to 3 (default 3)"),
-    option("device-debug", Flag, "", COMPILE, "Full debug information; needs -O0"),
-    option("lineinfo", Flag, "", COMPILE, "Source line information for profilers and debuggers"),
-    option(
+    replayed(option("opt-level", Integer, "N", COMPILE, "Optimization level, 0 to 3 (default 3)")),
+    replayed(option("device-debug", Flag, "", COMPILE, "Full debug information; needs -O0")),
+    replayed(option("lineinfo", Flag, "", COMPILE, "Source line information for profilers and debuggers")),
+    replayed(option(
         "sanitize",
         Choice(&[("memcheck", "out-of-bounds accesses")]),
         "value",
         COMPILE,
         "Instrument the code for a sanitizer",
-    ),
-    option("strict-types", Flag, "", COMPILE, "Reject the types that NVIDIA's compiler rejects for the GPU"),
-    option(
+    )),
+    replayed(option("strict-types", Flag, "", COMPILE, "Reject the types that NVIDIA's compiler rejects for the GPU")),
+    replayed(option(
         "host-arch",
         Choice(&[("x86_64", ""), ("aarch64", ""), ("arm64ec", "with --host-os=windows")]),
         "value",
         COMPILE,
         "Architecture of the host (default x86_64)",
-    ),
-    option(
+    )),
+    replayed(option(
         "host-os",
         Choice(&[("linux", ""), ("windows", "")]),
         "value",
         COMPILE,
         "Operating system of the host (default linux)",
-    ),
-    option(
+    )),
+    local(option(
         "output-file",
         Text,
         "filename",
         OUTPUT,
         "The output file (default elf.o for cubins, standard output for text; - is standard output)",
-    ),
-    option(
+    )),
+    replayed(option(
         "emit",
         Choice(&[
             ("cuda-tile", "the module as read and verified"),
@@ -130,8 +151,8 @@ pub static SPECS: &[Spec] = &[
         "stage",
         STAGES,
         "Stop at this stage and write it",
-    ),
-    option(
+    )),
+    replayed(option(
         "start-from",
         Choice(&[
             ("cuda-tile", "the public dialect, as bytecode or text"),
@@ -143,7 +164,7 @@ pub static SPECS: &[Spec] = &[
         "level",
         STAGES,
         "The level of the input (default: detected from its text)",
-    ),
+    )),
     option("pipeline-option", List, "key=value", STAGES, "Set an option of the pass pipeline; may be repeated"),
     option("load-pass-plugin", List, "filename", STAGES, "Load a shared library of MLIR passes; may be repeated"),
     option(
@@ -153,12 +174,30 @@ pub static SPECS: &[Spec] = &[
         STAGES,
         "Run passes before:PASS, after:PASS or at the end:LEVEL (tileaa, tileas, llvm); may be repeated",
     ),
-    option("strict-plans", Flag, "", STAGES, "Fail if a plan cannot be carried out, instead of using a weaker one"),
-    option("dump-pass-pipeline", Flag, "", STAGES, "Print the pass pipelines to standard error before they run"),
-    option("mlir-timing", Flag, "", STAGES, "Print the time spent in each pass and scope to standard error"),
+    replayed(option(
+        "strict-plans",
+        Flag,
+        "",
+        STAGES,
+        "Fail if a plan cannot be carried out, instead of using a weaker one",
+    )),
+    replayed(option(
+        "dump-pass-pipeline",
+        Flag,
+        "",
+        STAGES,
+        "Print the pass pipelines to standard error before they run",
+    )),
+    replayed(option("mlir-timing", Flag, "", STAGES, "Print the time spent in each pass and scope to standard error")),
     alias("timing", "mlir-timing", Glue::None, STAGES, "Alias for --mlir-timing"),
-    option("mlir-print-ir-before-all", Flag, "", STAGES, "Print the module before each pass to standard error"),
-    option("mlir-print-ir-after-all", Flag, "", STAGES, "Print the module after each pass to standard error"),
+    replayed(option(
+        "mlir-print-ir-before-all",
+        Flag,
+        "",
+        STAGES,
+        "Print the module before each pass to standard error",
+    )),
+    replayed(option("mlir-print-ir-after-all", Flag, "", STAGES, "Print the module after each pass to standard error")),
     hidden(alias(
         "print-ir-after-all",
         "mlir-print-ir-after-all",
@@ -166,34 +205,40 @@ pub static SPECS: &[Spec] = &[
         STAGES,
         "Alias for --mlir-print-ir-after-all",
     )),
-    option("mlir-pass-statistics", Flag, "", STAGES, "Print the statistics of the passes to standard error"),
-    option("print-llvm-ir", Flag, "", STAGES, "Print LLVM IR before and after optimization to standard error"),
-    option(
+    replayed(option("mlir-pass-statistics", Flag, "", STAGES, "Print the statistics of the passes to standard error")),
+    replayed(option(
+        "print-llvm-ir",
+        Flag,
+        "",
+        STAGES,
+        "Print LLVM IR before and after optimization to standard error",
+    )),
+    local(option(
         "cache-dir",
         Text,
         "directory",
         OUTPUT,
         "Cache outputs in this directory, keyed by content; not used with remarks, --save-temps and similar options",
-    ),
-    option("shared-cache", Flag, "", OUTPUT, "Trust every user who can write to the directory of --cache-dir"),
-    option(
+    )),
+    local(option("shared-cache", Flag, "", OUTPUT, "Trust every user who can write to the directory of --cache-dir")),
+    local(option(
         "remote-cache",
         Text,
         "address",
         OUTPUT,
         "Share cached outputs through this Remote Execution API server, grpc[s]://host:port[/instance]",
-    ),
-    option(
+    )),
+    local(option(
         "remote-cache-timeout",
         Text,
         "ms",
         OUTPUT,
         "Longest delay, in milliseconds, of a lookup in the remote cache and of a store to it (default 1000)",
-    ),
-    option("crash-dir", Text, "directory", OUTPUT, "Write a reproducer here after an internal compiler failure"),
-    option("anonymize", Flag, "", OUTPUT, "Remove the names of files and functions from reproducers"),
-    option("save-temps", Flag, "", STAGES, "Save the text of each stage next to the output"),
-    option(
+    )),
+    local(option("crash-dir", Text, "directory", OUTPUT, "Write a reproducer here after an internal compiler failure")),
+    local(option("anonymize", Flag, "", OUTPUT, "Remove the names of files and functions from reproducers")),
+    local(option("save-temps", Flag, "", STAGES, "Save the text of each stage next to the output")),
+    replayed(option(
         "backend",
         Choice(&[
             ("llvm", "LLVM's NVPTX backend (default)"),
@@ -202,7 +247,7 @@ pub static SPECS: &[Spec] = &[
         "name",
         TOOLS,
         "The backend that translates LLVM IR to PTX",
-    ),
+    )),
     option("libnvvm-path", Text, "filename", TOOLS, "Use this libNVVM and search for no other"),
     option(
         "libdevice",
@@ -211,15 +256,45 @@ pub static SPECS: &[Spec] = &[
         COMPILE,
         "Take math functions from NVIDIA's libdevice: from this file, or from the CUDA toolkit",
     ),
-    option("ptxas-path", Text, "filename", TOOLS, "Use this ptxas and search for no other"),
+    local(option("ptxas-path", Text, "filename", TOOLS, "Use this ptxas and search for no other")),
     option("ptxas-option", List, "argument", TOOLS, "Pass an argument to ptxas; may be repeated"),
-    option("ptxas-timeout", Integer, "seconds", TOOLS, "Stop ptxas after this time (default 0: never)"),
-    option("resource-usage-file", Text, "filename", TOOLS, "Write registers, spills and memory of each kernel as JSON"),
-    option("remarks", Choice(REMARK_KINDS), "kind", REMARKS, "Enable remarks of every type on these subjects"),
-    option("remarks-passed", Choice(REMARK_KINDS), "kind", REMARKS, "Enable remarks on applied optimizations"),
-    option("remarks-missed", Choice(REMARK_KINDS), "kind", REMARKS, "Enable remarks on missed optimizations"),
-    option("remarks-failed", Choice(REMARK_KINDS), "kind", REMARKS, "Enable remarks on optimizations that failed"),
-    option("remarks-analysis", Choice(REMARK_KINDS), "kind", REMARKS, "Enable remarks with the results of analyses"),
+    replayed(option("ptxas-timeout", Integer, "seconds", TOOLS, "Stop ptxas after this time (default 0: never)")),
+    local(option(
+        "resource-usage-file",
+        Text,
+        "filename",
+        TOOLS,
+        "Write registers, spills and memory of each kernel as JSON",
+    )),
+    replayed(option(
+        "remarks",
+        Choice(REMARK_KINDS),
+        "kind",
+        REMARKS,
+        "Enable remarks of every type on these subjects",
+    )),
+    replayed(option(
+        "remarks-passed",
+        Choice(REMARK_KINDS),
+        "kind",
+        REMARKS,
+        "Enable remarks on applied optimizations",
+    )),
+    replayed(option("remarks-missed", Choice(REMARK_KINDS), "kind", REMARKS, "Enable remarks on missed optimizations")),
+    replayed(option(
+        "remarks-failed",
+        Choice(REMARK_KINDS),
+        "kind",
+        REMARKS,
+        "Enable remarks on optimizations that failed",
+    )),
+    replayed(option(
+        "remarks-analysis",
+        Choice(REMARK_KINDS),
+        "kind",
+        REMARKS,
+        "Enable remarks with the results of analyses",
+    )),
     option(
         "remark-format",
         Choice(&[("command-line", "on standard error (default)"), ("yaml", "in a YAML file")]),
@@ -227,10 +302,10 @@ pub static SPECS: &[Spec] = &[
         REMARKS,
         "Where and how remarks are written",
     ),
-    option("remarks-output-file", Text, "filename", REMARKS, "The YAML file (default tileir_remarks.yaml)"),
+    local(option("remarks-output-file", Text, "filename", REMARKS, "The YAML file (default tileir_remarks.yaml)")),
     option("list-versions", Flag, "", GENERIC, "List the supported bytecode versions"),
     option("explain", Text, "code", GENERIC, "Explain an error code such as T0401"),
-    option(
+    replayed(option(
         "diagnostic-format",
         Choice(&[
             ("auto", "caret on a terminal, plain otherwise (default)"),
@@ -241,7 +316,7 @@ pub static SPECS: &[Spec] = &[
         "format",
         GENERIC,
         "The format of diagnostics",
-    ),
+    )),
     option("help", Action, "", GENERIC, "Display available options (--help-hidden for more)"),
     hidden(option("help-hidden", Action, "", GENERIC, "Display all available options")),
     option("help-list", Action, "", GENERIC, "Display list of available options (--help-list-hidden for more)"),

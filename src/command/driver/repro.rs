@@ -17,8 +17,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
 
-use crate::cl::{self, OptionValue};
+use crate::cl::{self, OptionValue, Replay, Spec};
 use crate::options::SPECS;
+use tile_interface::pipeline::{self, Effect};
 
 /// A failure, with everything needed to reproduce it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,74 +39,6 @@ pub struct Reproducer {
     pub ended: String,
 }
 
-/// Options left out of reproducers, because they name files of this machine or have already taken effect. `true` if
-/// the value may be the next argument.
-const DROPPED: &[(&str, bool)] = &[
-    ("o", true),
-    ("output-file", true),
-    ("crash-dir", true),
-    ("cache-dir", true),
-    ("shared-cache", false),
-    ("remote-cache", true),
-    ("remote-cache-timeout", true),
-    ("remarks-output-file", true),
-    ("resource-usage-file", true),
-    ("resource-usage", true),
-    ("ptxas-path", true),
-    ("anonymize", false),
-    ("save-temps", false),
-];
-
-/// Options that affect the output or the diagnostics, and access no file, program or library.
-const HARMLESS: &[&str] = &[
-    "gpu-name",
-    "opt-level",
-    "device-debug",
-    "lineinfo",
-    "sanitize",
-    "strict-types",
-    "host-arch",
-    "host-os",
-    "emit",
-    "start-from",
-    "strict-plans",
-    "dump-pass-pipeline",
-    "mlir-timing",
-    "mlir-print-ir-before-all",
-    "mlir-print-ir-after-all",
-    "mlir-pass-statistics",
-    "print-llvm-ir",
-    "backend",
-    "ptxas-timeout",
-    "remarks",
-    "remarks-passed",
-    "remarks-missed",
-    "remarks-failed",
-    "remarks-analysis",
-    "diagnostic-format",
-];
-
-/// Pipeline options with the same property.
-const HARMLESS_IN_PIPELINE: &[&str] = &[
-    "opt-level",
-    "v2-opt-level",
-    "pipeline-strategy",
-    "unspecialized-pipeline-num-stages",
-    "rrt-size-threshold",
-    "max-constraint-iterations",
-    "pass-limit",
-    "disable-pass",
-    "num-warps",
-    "num-ctas",
-    "compute-capability",
-    "extended-smem",
-    "index-bitwidth",
-    "approx",
-    "ftz",
-    "strict-types",
-    "dynamic-persistent",
-];
-
 impl Reproducer {
     /// Returns the arguments that a replay may use, in unambiguous form, and the arguments that it ignores.
     pub fn replayable_arguments(&self) -> (Vec<String>, Vec<String>) {
@@ -121,8 +54,8 @@ impl Reproducer {
                 OptionValue::Text(text) => text.to_string_lossy().into_owned(),
             };
             let argument = format!("--{name}={text}");
-            let in_pipeline = text.split_once('=').is_some_and(|(key, _)| HARMLESS_IN_PIPELINE.contains(&key));
-            let is_harmless = HARMLESS.contains(name) || (*name == "pipeline-option" && in_pipeline);
+            let in_pipeline = pipeline::effect(&text) == Some(Effect::Output);
+            let is_harmless = replay(name) == Replay::Use || (*name == "pipeline-option" && in_pipeline);
             if is_harmless { kept.push(argument) } else { left_out.push(argument) }
         }
         left_out.extend(parsed.action.map(|name| format!("--{name}")));
@@ -195,6 +128,17 @@ impl Reproducer {
     }
 }
 
+/// Returns the option with this name or alias.
+fn resolved(name: &str) -> Option<&'static Spec> {
+    let by_name = |name: &str| SPECS.iter().find(|spec| spec.name == name);
+    let spec = by_name(name)?;
+    spec.alias_for.map_or(Some(spec), by_name)
+}
+
+fn replay(name: &str) -> Replay {
+    resolved(name).map_or(Replay::Ignore, |spec| spec.replay)
+}
+
 /// The arguments to keep in a reproducer.
 fn kept(arguments: &[OsString], input: &Path) -> Vec<String> {
     let mut kept = Vec::new();
@@ -206,9 +150,9 @@ fn kept(arguments: &[OsString], input: &Path) -> Vec<String> {
         let text = argument.to_string_lossy();
         let name = text.trim_start_matches('-');
         let (name, glued) = name.split_once('=').map_or((name, false), |(name, _)| (name, true));
-        match DROPPED.iter().find(|(dropped, _)| text.starts_with('-') && *dropped == name) {
-            Some((_, takes_value)) => {
-                if *takes_value && !glued {
+        match resolved(name).filter(|spec| text.starts_with('-') && spec.replay == Replay::Omit) {
+            Some(spec) => {
+                if spec.value.is_required() && !glued {
                     rest.next();
                 }
             }

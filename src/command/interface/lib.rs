@@ -4,16 +4,19 @@
 //! deal with files, options or ptxas. Both depend on these types and not on each other. The binary that links the
 //! compiler supplies an implementation; tests supply a closure.
 //!
+//! * [`pipeline`]: the options of the pass pipeline.
 //! * [`request`]: compile requests and their results.
 //! * [`remark`]: optimization remarks of passes.
 //! * [`scope`]: named time spans that an embedder can observe.
 
 #![deny(unsafe_code)]
 
+pub mod pipeline;
 pub mod remark;
 pub mod request;
 pub mod scope;
 
+pub use pipeline::PipelineOption;
 pub use remark::{Remark, RemarkSort, RemarkSubject};
 pub use request::{
     Backend, CompileError, CompileOutput, CompileRequest, Compiler, DebugInfo, Emit, InputKind, Insertion,

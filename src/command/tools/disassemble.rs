@@ -20,7 +20,7 @@ use std::{
     process::ExitCode,
 };
 use tile_driver::{
-    cl::{self, Glue, Spec, ValueKind},
+    cl::{self, Glue, Replay, Spec, ValueKind},
     help,
 };
 
@@ -28,7 +28,17 @@ const GENERIC: &str = "Generic Options";
 const OWN: &str = "Disassembler Options";
 
 const fn option(name: &'static str, value: ValueKind, category: &'static str, help: &'static str) -> Spec {
-    Spec { name, value, glue: Glue::None, alias_for: None, placeholder: "", help, hidden: false, category }
+    Spec {
+        name,
+        value,
+        glue: Glue::None,
+        alias_for: None,
+        placeholder: "",
+        help,
+        hidden: false,
+        category,
+        replay: Replay::Ignore,
+    }
 }
 
 const fn alias(name: &'static str, alias_for: &'static str, category: &'static str, help: &'static str) -> Spec {

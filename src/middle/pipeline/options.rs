@@ -2,8 +2,8 @@
 
 use super::old_names::present;
 use crate::dialect::debug_scope::Emission;
-use std::{fmt::Write, sync::LazyLock};
-use tile_interface::{DebugInfo, Insertion, Level, Position};
+use std::fmt::Write;
+use tile_interface::{DebugInfo, Insertion, Level, PipelineOption, Position};
 use tile_mma::{Unit, has_unit};
 use tile_targets::Target;
 
@@ -19,6 +19,15 @@ pub enum Strategy {
 }
 
 impl Strategy {
+    fn by_name(name: &str) -> Option<Self> {
+        Some(match name {
+            "none" => Self::None,
+            "unspecialize" => Self::Unspecialize,
+            "warp-specialize" => Self::WarpSpecialize,
+            _ => return None,
+        })
+    }
+
     /// Returns the command's default strategy: warp specialization where the target has `wgmma`.
     pub fn strongest(target: &Target) -> Self {
         if has_unit(Unit::Warpgroup, target) { Strategy::WarpSpecialize } else { Strategy::Unspecialize }
@@ -40,7 +49,6 @@ pub enum Snapshot {
 
 impl Snapshot {
     const ALL: [Self; 5] = [Self::None, Self::InputIr, Self::TileAa, Self::TileAs, Self::PostTileAs];
-    const NAMES: &str = "none, inputIR, tileaa, tileas or post-tileas";
 
     fn by_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|s| s.name() == name)
@@ -158,7 +166,7 @@ pub enum OptionError {
     #[error("unknown pipeline option '{name}'; the options are {valid}")]
     Unknown { name: String, valid: String },
     #[error("option '{name}': '{value}' is not {expected}")]
-    Value { name: &'static str, value: String, expected: &'static str },
+    Value { name: &'static str, value: String, expected: String },
     #[error("the pipeline has no pass '{pass}'; with these options its passes are {valid}")]
     NoSuchPass { pass: String, valid: String },
     #[error("cleanup pass invalidated ScheduleAnalysis; rerun constraint generation or remove the pass '{pass}'")]
@@ -198,33 +206,6 @@ impl Default for Options {
     }
 }
 
-/// The option names of the text form.
-const NAMES: &[&str] = &[
-    "opt-level",
-    "v2-opt-level",
-    "pipeline-strategy",
-    "unspecialized-pipeline-num-stages",
-    "rrt-size-threshold",
-    "max-constraint-iterations",
-    "pass-limit",
-    "disable-pass",
-    "num-warps",
-    "num-ctas",
-    "compute-capability",
-    "extended-smem",
-    "index-bitwidth",
-    "approx",
-    "ftz",
-    "strict-types",
-    "emit-line-info",
-    "snapshot-lines",
-    "snapshot-file",
-    "dynamic-persistent",
-    "schedule-trace-file",
-    "host-triple",
-    "dump-host",
-];
-
 /// Passes that can be left out, because later passes do not rely on their decisions. `tileaa-plan-dots` is optional;
 /// the passes that carry out the plan are not.
 const OPTIONAL: &[&str] = &[
@@ -251,9 +232,6 @@ const OPTIONAL: &[&str] = &[
     "tileir-sink-shared-loads",
 ];
 
-static OPTIONAL_LIST: LazyLock<String> =
-    LazyLock::new(|| format!("a comma-separated list of optional passes, which are {}", OPTIONAL.join(", ")));
-
 /// Passes that may run after the constraints of a schedule are generated and before they are used. They only erase
 /// operations, so `ScheduleAnalysis` remains valid.
 const PRESERVE_SCHEDULE: [&str; 2] = ["canonicalize", "cse"];
@@ -273,93 +251,65 @@ impl Options {
 
     /// Sets one option from its text form.
     pub fn set(&mut self, name: &str, value: &str) -> Result<(), OptionError> {
-        let bad = |name, expected| OptionError::Value { name, value: value.to_string(), expected };
-        let missing = |name, valid| OptionError::NotBuilt { name, value: value.to_string(), valid };
-        let truth = |name| match value {
-            "true" | "1" => Ok(true),
-            "false" | "0" => Ok(false),
-            _ => Err(bad(name, "true or false")),
+        let option = PipelineOption::by_name(name).ok_or_else(|| {
+            let valid: Vec<&str> = PipelineOption::ALL.iter().map(|o| o.name()).collect();
+            OptionError::Unknown { name: name.to_string(), valid: valid.join(", ") }
+        })?;
+        let values = option.values();
+        let bad = |expected: &str| OptionError::Value {
+            name: option.name(),
+            value: value.to_string(),
+            expected: expected.to_string(),
         };
-        let natural = |name| value.parse::<u32>().map_err(|_| bad(name, "a non-negative number"));
-        match name {
-            "opt-level" => {
-                self.opt_level =
-                    value.parse().ok().filter(|l| *l <= 3).ok_or_else(|| bad("opt-level", "a level from 0 to 3"))?;
+        let invalid = || bad(&values.to_string());
+        let truth = || values.bool(value).ok_or_else(invalid);
+        let number = || values.number(value).ok_or_else(invalid);
+        let file = || values.file(value).map(str::to_owned).ok_or_else(invalid);
+        let snapshot = || Snapshot::by_name(value).ok_or_else(invalid);
+        match option {
+            PipelineOption::OptLevel => self.opt_level = number()? as u8,
+            PipelineOption::V2OptLevel => self.v2_opt_level = number()? as u8,
+            PipelineOption::PipelineStrategy => {
+                self.strategy = Strategy::by_name(value).ok_or_else(invalid)?;
             }
-            "v2-opt-level" => {
-                self.v2_opt_level =
-                    value.parse().ok().filter(|l| *l <= 3).ok_or_else(|| bad("v2-opt-level", "a level from 0 to 3"))?;
-            }
-            "pipeline-strategy" => match value {
-                "none" => self.strategy = Strategy::None,
-                "unspecialize" => self.strategy = Strategy::Unspecialize,
-                "warp-specialize" => self.strategy = Strategy::WarpSpecialize,
-                _ => return Err(bad("pipeline-strategy", "none, unspecialize or warp-specialize")),
-            },
-            "unspecialized-pipeline-num-stages" => {
-                let valid = |s: &u32| (1..=64).contains(s);
-                let expected = "a number of stages from 1 to 64";
-                self.stages = value
-                    .parse()
-                    .ok()
-                    .filter(valid)
-                    .ok_or_else(|| bad("unspecialized-pipeline-num-stages", expected))?;
-            }
-            "rrt-size-threshold" => self.table_rows = natural("rrt-size-threshold")?,
-            "max-constraint-iterations" => self.constraint_iterations = natural("max-constraint-iterations")?,
-            "pass-limit" => self.pass_limit = Some(natural("pass-limit")? as usize),
-            "disable-pass" => {
+            PipelineOption::NumStages => self.stages = number()?,
+            PipelineOption::TableRows => self.table_rows = number()?,
+            PipelineOption::ConstraintIterations => self.constraint_iterations = number()?,
+            PipelineOption::PassLimit => self.pass_limit = Some(number()? as usize),
+            PipelineOption::DisablePass => {
                 let known = |pass| {
                     let pass = present(pass);
                     OPTIONAL.iter().find(|optional| **optional == pass).copied()
                 };
                 let passes: Option<Vec<&'static str>> = value.split(',').map(known).collect();
-                self.disabled = passes.ok_or_else(|| bad("disable-pass", &OPTIONAL_LIST))?;
+                self.disabled = passes.ok_or_else(|| bad(&format!("{values}, which are {}", OPTIONAL.join(", "))))?;
             }
-            "num-warps" => {
-                let valid = |w: &u32| w.is_power_of_two() && *w <= 32;
-                let warps = value.parse().ok().filter(valid);
-                self.num_warps = Some(warps.ok_or_else(|| bad("num-warps", "a power of two from 1 to 32"))?);
-            }
-            "num-ctas" => {
-                let count = value.parse().ok().filter(|n| [0, 1, 2, 4, 8].contains(n));
-                self.num_ctas = count.ok_or_else(|| bad("num-ctas", "1, 2, 4 or 8, or 0 to choose"))?;
-            }
-            "compute-capability" => {
-                self.target = Target::by_name(value).ok_or_else(|| bad("compute-capability", "a target, sm_NN"))?;
-            }
-            "extended-smem" => self.extended_smem = truth("extended-smem")?,
-            "index-bitwidth" => match value {
-                "32" => self.index_bits = Some(32),
-                "64" => self.index_bits = Some(64),
-                _ => return Err(bad("index-bitwidth", "32 or 64")),
-            },
-            "approx" => self.approx = truth("approx")?,
-            "ftz" => self.ftz = truth("ftz")?,
-            "strict-types" => self.strict_types = truth("strict-types")?,
-            "emit-line-info" => {
-                let known = Snapshot::by_name(value).ok_or_else(|| bad("emit-line-info", Snapshot::NAMES))?;
-                self.print_snapshots = known != Snapshot::None;
-            }
-            "snapshot-lines" => {
-                self.snapshot_lines = Snapshot::by_name(value).ok_or_else(|| bad("snapshot-lines", Snapshot::NAMES))?;
-            }
-            "snapshot-file" => self.snapshot_file = Some(path("snapshot-file", value)?),
-            "dynamic-persistent" => {
-                if truth("dynamic-persistent")? {
-                    return Err(missing("dynamic-persistent", "false"));
+            PipelineOption::NumWarps => self.num_warps = Some(number()?),
+            PipelineOption::NumCtas => self.num_ctas = number()?,
+            PipelineOption::ComputeCapability => self.target = Target::by_name(value).ok_or_else(invalid)?,
+            PipelineOption::ExtendedSmem => self.extended_smem = truth()?,
+            PipelineOption::IndexBitwidth => self.index_bits = Some(number()? as u8),
+            PipelineOption::Approx => self.approx = truth()?,
+            PipelineOption::Ftz => self.ftz = truth()?,
+            PipelineOption::StrictTypes => self.strict_types = truth()?,
+            PipelineOption::EmitLineInfo => self.print_snapshots = snapshot()? != Snapshot::None,
+            PipelineOption::SnapshotLines => self.snapshot_lines = snapshot()?,
+            PipelineOption::SnapshotFile => self.snapshot_file = Some(file()?),
+            PipelineOption::DynamicPersistent => {
+                if truth()? {
+                    return Err(OptionError::NotBuilt {
+                        name: option.name(),
+                        value: value.to_string(),
+                        valid: "false",
+                    });
                 }
             }
-            "schedule-trace-file" => self.schedule_trace = path("schedule-trace-file", value)?,
-            "host-triple" => {
-                if value.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b)) {
-                    self.host_triple = value.to_string()
-                } else {
-                    return Err(bad("host-triple", "a target triple such as x86_64-unknown-linux-gnu"));
-                }
+            PipelineOption::ScheduleTraceFile => self.schedule_trace = file()?,
+            PipelineOption::HostTriple => {
+                let is_triple = value.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b));
+                self.host_triple = is_triple.then(|| value.to_string()).ok_or_else(invalid)?;
             }
-            "dump-host" => self.dump_host = path("dump-host", value)?,
-            _ => return Err(OptionError::Unknown { name: name.to_string(), valid: NAMES.join(", ") }),
+            PipelineOption::DumpHost => self.dump_host = file()?,
         }
         Ok(())
     }
@@ -646,15 +596,6 @@ impl Steps {
         let optional = OPTIONAL.contains(&name);
         self.list.push(PipelineStep { pass: format!("{name}{braces}"), stage, tier, optional });
     }
-}
-
-/// Validates that a file name can be part of a pipeline's text.
-fn path(name: &'static str, value: &str) -> Result<String, OptionError> {
-    if value.chars().any(|c| c.is_whitespace() || c.is_control() || "{}(),'\"".contains(c)) {
-        let expected = "a file name without spaces, quotes, braces, parentheses or commas";
-        return Err(OptionError::Value { name, value: value.to_string(), expected });
-    }
-    Ok(value.to_string())
 }
 
 #[cfg(test)]

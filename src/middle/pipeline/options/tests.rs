@@ -4,6 +4,7 @@ use super::*;
 
 use crate::{dialect, passes};
 use melior::{pass::PassManager, utility::parse_pass_pipeline};
+use tile_interface::pipeline::Values;
 
 fn with(settings: &[(&str, &str)]) -> Options {
     let mut options = Options::default();
@@ -46,14 +47,32 @@ fn an_unknown_option_is_told_the_known_ones() {
     let error = Options::default().set("warps", "4").unwrap_err();
     let text = error.to_string();
     assert!(text.starts_with("unknown pipeline option 'warps'; the options are "), "{text}");
-    for name in NAMES {
+    for name in PipelineOption::ALL.iter().map(|o| o.name()) {
         assert!(text.contains(name), "{text} lacks {name}");
         // Every name that is told is known, and no option takes every value.
         let error = Options::default().set(name, "non sense").unwrap_err();
         let (OptionError::Value { name: n, .. } | OptionError::NotBuilt { name: n, .. }) = error else {
             panic!("{name}: {error}")
         };
-        assert_eq!(n, *name);
+        assert_eq!(n, name);
+    }
+}
+
+/// The pipeline takes each value that the table lists.
+#[test]
+fn listed_values_are_taken() {
+    for option in PipelineOption::ALL {
+        let listed = match option.values() {
+            Values::OneOf(names) => names.iter().map(|n| n.to_string()).collect(),
+            Values::Number(first, last) => vec![first.to_string(), last.to_string()],
+            Values::PowerOfTwo(most) => vec!["1".to_owned(), most.to_string()],
+            Values::Bool => vec!["false".to_owned()],
+            Values::File => vec!["a.txt".to_owned()],
+            Values::Other(_) => continue,
+        };
+        for value in listed {
+            assert_eq!(Options::default().set(option.name(), &value), Ok(()), "{}={value}", option.name());
+        }
     }
 }
 
