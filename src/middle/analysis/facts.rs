@@ -21,6 +21,7 @@
 
 use super::promises;
 use crate::dialect::{
+    arith::IntPredicate,
     behaviour::{LayoutRelation, layout_relation},
     layouts::{Tensor, memory_bits, storage_bits},
     nv_tileaa, nv_tileas,
@@ -634,7 +635,8 @@ fn bitwise(kind: Arith, a: &Fact, b: &Fact, rank: usize) -> Fact {
 /// `c` is entirely on one side of a bound that is a multiple of `c`. This holds for the ordering predicates, and for
 /// runs that do not wrap around.
 fn compare(op: OpRef<'_>, a: &Fact, b: &Fact) -> Vec<u64> {
-    let predicate = attr(op, "predicate").map_or(-1, int_attr);
+    use IntPredicate::{Sge, Sgt, Sle, Slt, Uge, Ugt, Ule, Ult};
+    let predicate = IntPredicate::of(op);
     (0..a.contiguity.len())
         .map(|d| {
             let equal = a.constancy[d].min(b.constancy[d]);
@@ -642,10 +644,10 @@ fn compare(op: OpRef<'_>, a: &Fact, b: &Fact) -> Vec<u64> {
                 let c = run.contiguity[d].min(bound.constancy[d]);
                 c.min(run.divisor[d]).min(bound.every(d, 1)).max(1)
             };
-            // slt 2, sle 3, sgt 4, sge 5 and unsigned 6 to 9: `run < bound` and `run >= bound` are exact.
+            // `run < bound` and `run >= bound` are exact.
             let by_run = match predicate {
-                2 | 5 | 6 | 9 => group(a, b),
-                3 | 4 | 7 | 8 => group(b, a),
+                Some(Slt | Sge | Ult | Uge) => group(a, b),
+                Some(Sle | Sgt | Ule | Ugt) => group(b, a),
                 _ => 1,
             };
             equal.max(by_run)

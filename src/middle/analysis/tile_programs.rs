@@ -45,11 +45,12 @@ use crate::dialect::{
     nv_tileaa::{self, CreateMemTokenOp, MemTokenType, Ordering, Padding, ReduceOp, ScanOp, WaitForGridsOp},
     nv_tileas,
     rt::*,
+    types::is_integer,
     upstream::{Arith, Math, Scf},
 };
 use melior::{
     Context,
-    ir::{Type, TypeLike, r#type::IntegerType},
+    ir::{Type, r#type::IntegerType},
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -294,7 +295,7 @@ impl<'c> Carried<'c> {
             let place = defining_op(v).or_else(|| parent_of_block(owner_of(v)));
             !std::iter::successors(place, |o| parent_op(*o)).any(|o| o == around)
         };
-        let is_step = Tensor::of_value(by).is_some_and(|t| int_width(t.element).is_some());
+        let is_step = Tensor::of_value(by).is_some_and(|t| is_integer(t.element));
         let found = (a == v || b == v) && is_step && comes_from_outside(by);
         found.then(|| Self { around, inside: v, first: operand(around, 3 + i), by })
     }
@@ -306,36 +307,18 @@ impl<'c> Carried<'c> {
         b.set_location(self.around.location());
         let counter = arg(entry_block(region(self.around, 0)).expect("a loop has a body"), 0);
         let (lower, step) = (operand(self.around, 0), operand(self.around, 2));
-        let gone = b.value("arith.subi", ty(counter), &[counter, lower], &[]);
-        let number = b.value("arith.divui", ty(counter), &[gone, step], &[]);
+        let number = b.divui(b.subi(counter, lower), step);
         let step = Tensor::of_value(by).expect("a tensor");
-        let is_pointer = Tensor::of_value(first).is_some_and(|t| int_width(t.element).is_none());
+        let is_pointer = Tensor::of_value(first).is_some_and(|t| !is_integer(t.element));
         // Offsets of pointers may exceed 32 bits. Integers wrap around as in stepwise addition.
         let wide: Type<'c> = if is_pointer { IntegerType::new(b.context(), 64).into() } else { step.element };
-        let to = |v: Val<'c>, sign: &str, t: Type<'c>| {
-            let width = |t| int_width(Tensor::of(t).map_or(t, |t| t.element)).unwrap_or(64);
-            match width(ty(v)).cmp(&width(t)) {
-                std::cmp::Ordering::Less => b.value(&format!("arith.ext{sign}i"), t, &[v], &[]),
-                std::cmp::Ordering::Equal => v,
-                std::cmp::Ordering::Greater => b.value("arith.trunci", t, &[v], &[]),
-            }
-        };
         let t = tensor_type(&step.shape, wide, None);
-        let number = nv_tileaa::SplatOp::build(b, t, to(number, "u", wide))?.result();
-        let all = b.value("arith.muli", t, &[number, to(by, "s", t)], &[]);
+        let number = nv_tileaa::SplatOp::build(b, t, b.resized(number, wide, true))?.result();
+        let all = b.muli(number, b.resized(by, t, false));
         if is_pointer {
             return nv_tileaa::AddPtrOp::build(b, ty(first), first, all).map(|x| x.result());
         }
-        Ok(b.value("arith.addi", t, &[first, all], &[]))
-    }
-}
-
-/// The width of an integer type; `None` for other types.
-fn int_width(t: Type<'_>) -> Option<u32> {
-    // SAFETY: the type is alive; the width is read only if it is an integer type.
-    unsafe {
-        let raw = t.to_raw();
-        mlir_sys::mlirTypeIsAInteger(raw).then(|| mlir_sys::mlirIntegerTypeGetWidth(raw))
+        Ok(b.addi(first, all))
     }
 }
 

@@ -7,7 +7,7 @@
 //! Each function below answers one question of a pass. A new op needs no change here.
 
 use super::{
-    ffi,
+    elements, ffi,
     layouts::{Tensor, storage_bits},
     nv_tileaa::{self, BitcastOp},
     nv_tileas,
@@ -158,7 +158,7 @@ pub const OFTEN_ONE: &str = "nv_tileas.often_one";
 /// Returns the value of an integer constant.
 pub fn int_constant(v: Val<'_>) -> Option<i64> {
     let op = defining_op(v).filter(|o| is_constant(*o))?;
-    attr(op, "value").map(int_attr)
+    attr(op, "value").and_then(elements::integer)
 }
 
 /// Whether the op is a constant.

@@ -74,14 +74,7 @@ impl<'c> Operands<'c> {
     }
 }
 
-/// Predicates of `llvm.icmp`.
-#[derive(Clone, Copy)]
-pub enum Cmp {
-    Eq = 0,
-    Ne = 1,
-    Slt = 2,
-    Ult = 6,
-}
+pub use crate::dialect::arith::{FloatPredicate, IntPredicate as Cmp};
 
 /// A builder with the common types of its context.
 pub struct Llvm<'c> {
@@ -161,16 +154,13 @@ impl<'c> Llvm<'c> {
         self.bin("mul", a, b)
     }
     pub fn icmp(&self, predicate: Cmp, a: Val<'c>, b: Val<'c>) -> Val<'c> {
-        self.icmp_raw(predicate as i64, a, b)
+        self.comparison("llvm.icmp", predicate as i64, a, b)
     }
-    /// Compares with a raw predicate number, which `llvm.icmp` and `arith.cmpi` share.
-    pub fn icmp_raw(&self, predicate: i64, a: Val<'c>, b: Val<'c>) -> Val<'c> {
-        let p = IntegerAttribute::new(self.i64, predicate).into();
-        self.b.value("llvm.icmp", self.i1, &[a, b], &[("predicate", p)])
+    pub fn fcmp(&self, predicate: FloatPredicate, a: Val<'c>, b: Val<'c>) -> Val<'c> {
+        self.comparison("llvm.fcmp", predicate as i64, a, b)
     }
-    pub fn fcmp(&self, predicate: i64, a: Val<'c>, b: Val<'c>) -> Val<'c> {
-        let p = IntegerAttribute::new(self.i64, predicate).into();
-        self.b.value("llvm.fcmp", self.i1, &[a, b], &[("predicate", p)])
+    fn comparison(&self, name: &str, predicate: i64, a: Val<'c>, b: Val<'c>) -> Val<'c> {
+        self.b.value(name, self.i1, &[a, b], &[("predicate", i64_attr(self.context(), predicate))])
     }
     pub fn select(&self, c: Val<'c>, a: Val<'c>, b: Val<'c>) -> Val<'c> {
         self.b.value("llvm.select", ty(a), &[c, a, b], &[])

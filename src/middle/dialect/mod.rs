@@ -3,6 +3,7 @@
 //! The build script generates views and builders from TableGen; they are based on [`rt`]. Handles only carry the
 //! context's lifetime: as in C++, an erased op must not be used again.
 
+pub mod arith;
 pub mod behaviour;
 pub mod debug_scope;
 mod dot_check;

@@ -106,9 +106,17 @@ pub fn tensor<'c>(shape: &[i64], element: Type<'c>) -> Type<'c> {
         Type::from_raw(mlirRankedTensorTypeGet(shape.len() as isize, shape.as_ptr(), element.to_raw(), none))
     }
 }
-/// Returns a type with the shape of `t` and another element type.
+/// Returns a type with the shape and encoding of `t` and another element type.
 pub fn with_element<'c>(t: Type<'c>, element: Type<'c>) -> Type<'c> {
-    if is_tensor(t) { tensor(&shape(t), element) } else { element }
+    if !is_tensor(t) {
+        return element;
+    }
+    let shape = shape(t);
+    // SAFETY: shape and element are alive, and `t` is a ranked tensor; its encoding may be null.
+    unsafe {
+        let encoding = mlirRankedTensorTypeGetEncoding(t.to_raw());
+        Type::from_raw(mlirRankedTensorTypeGet(shape.len() as isize, shape.as_ptr(), element.to_raw(), encoding))
+    }
 }
 
 /// Returns the signless integer type of a width in bits.

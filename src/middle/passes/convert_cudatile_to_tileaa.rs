@@ -25,7 +25,6 @@ mod types;
 use crate::{
     dialect::{
         cuda_tile::{self as ct, AnyOp},
-        elements,
         fallback::Fallback,
         nv_tileaa as aa,
         pass::{Failed, PassContext, RustPass, descriptors, fail},
@@ -383,11 +382,6 @@ impl<'c> Translator<'c> {
         let done = body(self, block);
         self.b.set_end(outer);
         done.map(|()| region)
-    }
-    /// Returns a constant of integer type `t` with all elements equal to `v`.
-    fn int_constant(&self, t: Type<'c>, v: i64) -> Val<'c> {
-        let value = elements::filled(t, elements::integer_of(types::element(t), v));
-        self.b.value("arith.constant", t, &[], &[("value", value)])
     }
     fn i64_attr(&self, v: i64) -> Attribute<'c> {
         i64_attr(self.context, v)

@@ -32,7 +32,7 @@ use crate::{
     },
     pass_descriptor,
 };
-use melior::{Context, ir::attribute::IntegerAttribute};
+use melior::Context;
 use tile_mma::{Unit, has_unit};
 
 #[derive(Clone, Default)]
@@ -123,10 +123,7 @@ fn load_one<'c>(
     let view = MakeTiledViewOp::build(&b, view.into(), memref)?.result();
     let indices: Vec<Val<'c>> = (numbers.iter().zip(load.indices()))
         .map(|(number, index)| match number {
-            Some(number) => {
-                let value = IntegerAttribute::new(ty(index), *number);
-                b.value("arith.constant", ty(index), &[], &[("value", value.into())])
-            }
+            Some(number) => b.int_constant(ty(index), *number),
             None => index,
         })
         .collect();

@@ -54,9 +54,7 @@ use crate::{
 };
 use melior::{
     Context,
-    ir::{
-        Attribute, Region, RegionLike, Type, attribute::IntegerAttribute, operation::OperationLike, r#type::IntegerType,
-    },
+    ir::{Region, RegionLike, Type, operation::OperationLike, r#type::IntegerType},
 };
 
 /// The desired number of pipeline stages: one is multiplied, one is in flight, one is spare.
@@ -221,16 +219,8 @@ impl<'c> Loop<'c> {
         let b = Builder::before(context, op);
         let wide: Type<'c> = IntegerType::new(context, 64).into();
         let unsigned = attr(op, "unsignedCmp").is_some();
-        let int = |value: i64| {
-            let value: Attribute<'c> = IntegerAttribute::new(wide, value).into();
-            b.value("arith.constant", wide, &[], &[("value", value)])
-        };
-        let extension = if unsigned { "arith.extui" } else { "arith.extsi" };
-        let times = |v: Val<'c>| {
-            let v = b.value(extension, wide, &[v], &[]);
-            b.value("arith.muli", wide, &[v, int(factor)], &[])
-        };
-        let mut inits = vec![times(operand(op, 0)), times(operand(op, 1)), int(1)];
+        let times = |v: Val<'c>| b.muli(b.resized(v, wide, unsigned), b.i64_constant(factor));
+        let mut inits = vec![times(operand(op, 0)), times(operand(op, 1)), b.i64_constant(1)];
         inits.extend(operands(op).skip(3));
         let types: Vec<Type<'c>> = results(op).map(ty).collect();
         let mut state = b.state("scf.for");

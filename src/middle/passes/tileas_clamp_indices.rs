@@ -17,7 +17,7 @@
 use crate::{
     analysis::{access::View, facts::Facts},
     dialect::{
-        elements, nv_tileaa,
+        nv_tileaa,
         nv_tileas::{AnyOp, Bounds},
         pass::{Failed, PassContext, RustPass, descriptors, fail},
         rt::*,
@@ -91,7 +91,7 @@ impl<'c> Access<'c> {
                 continue;
             }
             let outside = outside(&b, &view, d, integer_width(ty(index)));
-            set_operand(self.op, first + d, b.value("arith.minui", ty(index), &[index, outside], &[]));
+            set_operand(self.op, first + d, b.minui(index, outside));
             clamped += 1;
         }
         Ok(clamped)
@@ -100,26 +100,18 @@ impl<'c> Access<'c> {
 
 /// Returns the number of a tile that is outside the view along dimension `d`, as an integer of `width` bits.
 fn outside<'c>(b: &Builder<'c>, view: &View<'c>, d: usize, width: u32) -> Val<'c> {
-    let context = b.context();
-    let constant = |bits: u32, v: i64| {
-        let t = int(context, bits);
-        b.value("arith.constant", t, &[], &[("value", elements::integer_of(t, v))])
-    };
+    let t = int(b.context(), width);
     let (step, limit) = (view.ty.steps()[d].max(1), i64::MAX >> (64 - width.min(64)));
     match view.extent(view.ty.dim_map()[d] as usize) {
-        Ok(extent) => constant(width, (extent / step + 1).min(limit)),
+        Ok(extent) => b.int_constant(t, (extent / step + 1).min(limit)),
         Err(extent) => {
-            let bits = integer_width(ty(extent));
-            let tiles = b.value("arith.divui", ty(extent), &[extent, constant(bits, step)], &[]);
-            let outside = b.value("arith.addi", ty(extent), &[tiles, constant(bits, 1)], &[]);
-            match bits.cmp(&width) {
-                std::cmp::Ordering::Less => b.value("arith.extui", int(context, width), &[outside], &[]),
-                std::cmp::Ordering::Equal => outside,
-                std::cmp::Ordering::Greater => {
-                    let least = b.value("arith.minui", ty(extent), &[outside, constant(bits, limit)], &[]);
-                    b.value("arith.trunci", int(context, width), &[least], &[])
-                }
+            let constant = |v: i64| b.int_constant(ty(extent), v);
+            let tiles = b.divui(extent, constant(step));
+            let mut outside = b.addi(tiles, constant(1));
+            if integer_width(ty(extent)) > width {
+                outside = b.minui(outside, constant(limit));
             }
+            b.resized(outside, t, true)
         }
     }
 }

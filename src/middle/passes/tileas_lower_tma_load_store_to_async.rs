@@ -40,6 +40,7 @@ use crate::{
         tokens,
     },
     dialect::{
+        arith::IntPredicate,
         hints::bool_hint,
         layouts::{Tensor, storage_bits},
         loops::is_in_loop,
@@ -56,16 +57,10 @@ use crate::{
     },
     pass_descriptor,
 };
-use melior::{
-    Context,
-    ir::{attribute::IntegerAttribute, r#type::IntegerType},
-};
+use melior::Context;
 use rustc_hash::FxHashSet;
 use tile_layout::{Direction, SharedAccess};
 use tile_targets::{Feature, Target};
-
-/// The `arith.cmpi` predicate for equality.
-const EQUAL: i64 = 0;
 
 #[derive(Clone, Default)]
 pub struct LowerTmaLoadStoreToAsync;
@@ -167,14 +162,8 @@ impl<'c> Store<'c> {
         let Some((extent, unit)) = self.planned.whole else { return Ok(None) };
         let (op, t) = (self.op.op(), ty(extent));
         let b = Builder::before(context, op);
-        let constant = |n: u64| {
-            let value = IntegerAttribute::new(t, n as i64).into();
-            b.value("arith.constant", t, &[], &[("value", value)])
-        };
-        let rest = b.value("arith.andi", t, &[extent, constant(unit - 1)], &[]);
-        let predicate = ("predicate", i64_attr(context, EQUAL));
-        let i1 = IntegerType::new(context, 1).into();
-        let is_whole = b.value("arith.cmpi", i1, &[rest, constant(0)], &[predicate]);
+        let rest = b.andi(extent, b.int_constant(t, unit as i64 - 1));
+        let is_whole = b.cmpi(IntPredicate::Eq, rest, b.int_constant(t, 0));
         let (branch, [yes, no]) = new_if(&b, is_whole, &[ty(self.op.result_token())])?;
         let no = Builder::at_end(context, no, op.location());
         let stored = self.op.value();

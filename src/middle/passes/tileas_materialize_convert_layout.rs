@@ -274,9 +274,8 @@ impl<'c> Move<'c> {
         let part = |index: Val<'c>, d: usize, high: bool| -> Val<'c> {
             let bits = step.log2()[d] - wanted.tile_shape().log2()[d];
             let amount = if high { i64::from(bits) } else { (1 << bits) - 1 };
-            let constant = melior::ir::attribute::IntegerAttribute::new(ty(index), amount).into();
-            let by = b.value("arith.constant", ty(index), &[], &[("value", constant)]);
-            b.value(if high { "arith.shrui" } else { "arith.andi" }, ty(index), &[index, by], &[])
+            let by = b.int_constant(ty(index), amount);
+            if high { b.shrui(index, by) } else { b.andi(index, by) }
         };
         let indices = |high| self.indices.iter().enumerate().map(|(d, i)| part(*i, d, high)).collect::<Vec<_>>();
         let extents: Vec<i64> = step.extents().into_iter().map(|e| e as i64).collect();

@@ -33,20 +33,17 @@ use crate::{
         schedule::{self, solved},
     },
     dialect::{
-        behaviour::{is_constant, is_pure},
+        arith::IntPredicate,
+        behaviour::{int_constant, is_pure},
         dot_plan::DotPlan,
         nv_tileaa,
         pass::{Failed, PassContext, RustPass, descriptors, fail},
         rt::*,
-        types::is_integer,
         upstream::Scf,
     },
     pass_descriptor,
 };
-use melior::{
-    Context,
-    ir::{Region, attribute::IntegerAttribute, r#type::IntegerType},
-};
+use melior::{Context, ir::Region};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 #[derive(Clone, Default)]
@@ -92,8 +89,7 @@ impl<'c> DependentDots<'c> {
         // if first < end { ... } else { what was carried }
         let b = Builder::before(context, op);
         b.set_location(location);
-        let less = i64_attr(context, if attr(op, "unsignedCmp").is_some() { ULT } else { SLT });
-        let some = b.value("arith.cmpi", IntegerType::new(context, 1).into(), &[first, end], &[("predicate", less)]);
+        let some = b.cmpi(IntPredicate::less(attr(op, "unsignedCmp").is_some()), first, end);
         let types: Vec<_> = results(op).map(ty).collect();
         let mut state = b.state("scf.if");
         state.results(&types);
@@ -130,7 +126,7 @@ impl<'c> DependentDots<'c> {
         let new = b.insert(state).map_err(error)?;
         let within = Builder::at_end(context, body, location);
         let counter = arg(body, 0);
-        let now = within.value("arith.addi", ty(first), &[counter, step], &[]);
+        let now = within.addi(counter, step);
         let mut map = Map::default();
         map.insert(key(arg(self.body, 0)), now);
         map.extend((0..number).map(|i| (key(arg(self.body, i + 1)), arg(body, i + 1))));
@@ -209,24 +205,13 @@ impl<'c> DependentDots<'c> {
     /// Computes the induction variable of the last iteration: `first + (end - first - 1) / step * step`. The loop has
     /// at least one iteration, so the difference is correct as an unsigned number for both signednesses.
     fn last(&self, b: &Builder<'c>, (first, end, step): (Val<'c>, Val<'c>, Val<'c>)) -> Val<'c> {
-        let t = ty(first);
-        let one = b.value("arith.constant", t, &[], &[("value", IntegerAttribute::new(t, 1).into())]);
-        let of = |name: &str, x: Val<'c>, y: Val<'c>| b.value(name, t, &[x, y], &[]);
-        if is_one(step) {
-            return of("arith.subi", end, one);
+        let one = b.int_constant(ty(first), 1);
+        if int_constant(step) == Some(1) {
+            return b.subi(end, one);
         }
-        let most = of("arith.subi", of("arith.subi", end, first), one);
-        of("arith.addi", first, of("arith.muli", of("arith.divui", most, step), step))
+        let most = b.subi(b.subi(end, first), one);
+        b.addi(first, b.muli(b.divui(most, step), step))
     }
-}
-
-/// `arith.cmpi` predicates.
-const SLT: i64 = 2;
-const ULT: i64 = 6;
-
-fn is_one(v: Val<'_>) -> bool {
-    let value = defining_op(v).filter(|op| is_constant(*op)).and_then(|op| attr(op, "value"));
-    value.is_some_and(|a| is_integer(ty(v)) && int_attr(a) == 1)
 }
 
 fn give<'c>(b: &Builder<'c>, values: &[Val<'c>]) -> Result<(), BuildError> {

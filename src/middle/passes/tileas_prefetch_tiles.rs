@@ -23,6 +23,7 @@
 use crate::{
     analysis::{clones::clone_op, registers::register_bits, tile_programs::is_unordered_load},
     dialect::{
+        arith::IntPredicate,
         behaviour,
         dot_plan::Agent,
         layouts::{Tensor, storage_bits},
@@ -36,10 +37,7 @@ use crate::{
     },
     pass_descriptor,
 };
-use melior::{
-    Context,
-    ir::{Attribute, Type},
-};
+use melior::{Context, ir::Type};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Registers per thread that a producer needs for other purposes: addresses, bounds, computed values.
@@ -132,11 +130,7 @@ impl<'c> Ahead<'c> {
         let b = Builder::before(context, self.op);
         b.set_location(self.op.location());
         let unsigned = attr(self.op, "unsignedCmp").is_some();
-        let compare = |b: &Builder<'c>, predicate: i64, x: Val<'c>, y: Val<'c>| {
-            let t = Type::parse(context, "i1").expect("a type");
-            b.value("arith.cmpi", t, &[x, y], &[("predicate", i64_attr(context, predicate))])
-        };
-        let any = compare(&b, if unsigned { ULT } else { SLT }, lower, upper);
+        let any = b.cmpi(IntPredicate::less(unsigned), lower, upper);
         let first = self.first(&b, any, lower)?;
         let (new, carried) = extend_for(&b, self.op, &first)?;
 
@@ -146,10 +140,8 @@ impl<'c> Ahead<'c> {
         let top = ops_of(self.body).next().expect("a body has a terminator");
         b.set_before(top);
         b.set_location(new.location());
-        let left = b.value("arith.subi", ty(counter), &[upper, counter], &[]);
-        let more = compare(&b, UGT, left, step);
-        let next = b.value("arith.addi", ty(counter), &[counter, step], &[]);
-        let next = b.value("arith.select", ty(counter), &[more, next, counter], &[]);
+        let more = b.cmpi(IntPredicate::Ugt, b.subi(upper, counter), step);
+        let next = b.select(more, b.addi(counter, step), counter);
         let loaded = self.at(&b, next);
         for (load, now) in self.loads.iter().zip(carried) {
             replace_all_uses(result(*load, 0), now);
@@ -188,17 +180,10 @@ impl<'c> Ahead<'c> {
     }
 }
 
-/// Predicates of `arith.cmpi`.
-const SLT: i64 = 2;
-const ULT: i64 = 6;
-const UGT: i64 = 8;
-
 fn zeros<'c>(b: &Builder<'c>, types: &[Type<'c>]) -> Result<Vec<Val<'c>>, BuildError> {
     let zero = |t: &Type<'c>| {
         let element = Tensor::of(*t).map(|t| t.element).expect("a tensor");
-        let text = if is_float(element) { format!("0.0 : {element}") } else { format!("0 : {element}") };
-        let value = Attribute::parse(b.context(), &text).expect("a number");
-        let scalar = b.value("arith.constant", element, &[], &[("value", value)]);
+        let scalar = if is_float(element) { b.float_constant(element, 0.0) } else { b.int_constant(element, 0) };
         SplatOp::build(b, *t, scalar).map(|s| s.result())
     };
     types.iter().map(zero).collect()

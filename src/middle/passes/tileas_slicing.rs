@@ -30,6 +30,7 @@ use crate::{
         warps::{warps_at, warps_of},
     },
     dialect::{
+        arith::IntPredicate,
         behaviour,
         dots::{ACC, AnyDot, LHS, RHS},
         elements,
@@ -43,7 +44,7 @@ use crate::{
 };
 use melior::{
     Context,
-    ir::{Region, Type, attribute::IntegerAttribute, r#type::IntegerType},
+    ir::{Region, Type, r#type::IntegerType},
 };
 use rustc_hash::FxHashMap;
 use tile_layout::{DotShape, Layout, Multiplier, Operand, Shape};
@@ -105,14 +106,6 @@ impl<'c> Slices<'c> {
     fn i32(&self) -> Type<'c> {
         IntegerType::new(self.context, 32).into()
     }
-    fn constant(&self, b: &Builder<'c>, v: i64) -> Val<'c> {
-        let value = IntegerAttribute::new(self.i32(), v).into();
-        b.value("arith.constant", self.i32(), &[], &[("value", value)])
-    }
-    fn binary(&self, b: &Builder<'c>, name: &str, v: Val<'c>, by: i64) -> Val<'c> {
-        let by = self.constant(b, by);
-        b.value(name, self.i32(), &[v, by], &[])
-    }
     fn layout(&self, shape: &[i64]) -> Layout {
         default_layout(&Shape::new(shape).expect("extents are powers of two"), self.warps)
     }
@@ -154,7 +147,7 @@ impl<'c> Slices<'c> {
         yielded: &[Val<'c>],
     ) -> Result<Vec<Val<'c>>, BuildError> {
         body.b.create("scf.yield", &[], yielded, &[]);
-        let mut operands = vec![self.constant(b, 0), self.constant(b, body.count), self.constant(b, 1)];
+        let mut operands = vec![b.i32_constant(0), b.i32_constant(body.count), b.i32_constant(1)];
         operands.extend(init);
         let mut s = b.state("scf.for");
         s.operands(&operands);
@@ -171,14 +164,14 @@ impl<'c> Slices<'c> {
     /// Returns the slice indices of part `number` of the `whole`. The dimensions of `order` are counted, the first
     /// one fastest.
     fn indices(&self, b: &Builder<'c>, number: Val<'c>, part: &[i64], whole: &[i64], order: &[usize]) -> Vec<Val<'c>> {
-        let zero = self.constant(b, 0);
+        let zero = b.i32_constant(0);
         let mut list = vec![zero; whole.len()];
         let mut shift = 0;
         for &d in order {
             let slices = whole[d] / part[d];
             if slices > 1 {
-                let moved = if shift == 0 { number } else { self.binary(b, "arith.shrui", number, shift) };
-                list[d] = self.binary(b, "arith.andi", moved, slices - 1);
+                let moved = if shift == 0 { number } else { b.shrui(number, b.i32_constant(shift)) };
+                list[d] = b.andi(moved, b.i32_constant(slices - 1));
                 shift += i64::from(slices.ilog2());
             }
         }
@@ -212,7 +205,7 @@ impl<'c> Slices<'c> {
         let Some(value) = attr(op, "value").filter(|_| behaviour::is_constant(op)) else { return Ok(None) };
 
         let new = elements::splat(value).map(|element| elements::dense(to, element));
-        Ok(new.map(|new| b.value("arith.constant", to, &[], &[("value", new)])))
+        Ok(new.map(|new| b.constant(to, new)))
     }
     /// Returns the type of a result while slices are inserted into it one by one.
     fn collecting(&self, part: &[i64], whole: &Tensor<'c>) -> Type<'c> {
@@ -266,8 +259,7 @@ impl<'c> Slices<'c> {
         let mut indices = self.indices(i, body.counter, &part, &whole, &order);
         let step = indices[dim];
         if x.reverse() && along > 1 {
-            let last = self.constant(i, along - 1);
-            indices[dim] = i.value("arith.subi", self.i32(), &[last, step], &[]);
+            indices[dim] = i.subi(i.i32_constant(along - 1), step);
         }
         let slices = x.operands().map(|v| self.extract(i, v, &part, &indices)).collect::<Result<Vec<_>, _>>()?;
         let scanned = clone_detached(op);
@@ -278,10 +270,7 @@ impl<'c> Slices<'c> {
         i.insert_op(scanned);
         let mut found: Vec<Val<'c>> = results(scanned).collect();
         if along > 1 {
-            let zero = self.constant(i, 0);
-            let equal = IntegerAttribute::new(IntegerType::new(self.context, 64).into(), 0).into();
-            let i1 = IntegerType::new(self.context, 1).into();
-            let first = i.value("arith.cmpi", i1, &[step, zero], &[("predicate", equal)]);
+            let first = i.cmpi(IntPredicate::Eq, step, i.i32_constant(0));
             let mut before = vec![];
             for (k, v) in found.iter().enumerate() {
                 let aligned = Tensor::of_value(*v).and_then(|t| t.layout());
@@ -295,7 +284,7 @@ impl<'c> Slices<'c> {
             }
             let combined = self.combine(i, op, &before, &found)?;
             for (v, c) in found.iter_mut().zip(combined) {
-                *v = i.value("arith.select", ty(*v), &[first, *v, c], &[]);
+                *v = i.select(first, *v, c);
             }
         }
         let mut yielded = vec![];
@@ -303,8 +292,8 @@ impl<'c> Slices<'c> {
             yielded.push(InsertSliceOp::build(i, types[k], *v, body.carried[k], &indices)?.result());
         }
         for v in &found {
-            let mut at = vec![self.constant(i, 0); part.len()];
-            at[dim] = self.constant(i, if x.reverse() { 0 } else { part[dim] - 1 });
+            let mut at = vec![i.i32_constant(0); part.len()];
+            at[dim] = i.i32_constant(if x.reverse() { 0 } else { part[dim] - 1 });
             yielded.push(self.extract(i, *v, &edge, &at)?);
         }
         let out = self.end(&b, body, &init, &yielded)?;

@@ -45,7 +45,6 @@ use crate::{
 };
 use melior::Context;
 
-mod arithmetic;
 mod expansion;
 mod missed_remarks;
 mod schedule;

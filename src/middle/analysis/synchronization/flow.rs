@@ -14,7 +14,7 @@ use super::{
     Judge, MAX_AGE, Pending, Progress,
     graph::{Action, BLOCK, Graph},
 };
-use crate::dialect::{rt::*, upstream::Arith};
+use crate::dialect::{arith::IntPredicate, rt::*, upstream::Arith};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// If the scalars of a ring take more combinations than this at a node, the ring is followed without scalars.
@@ -259,26 +259,26 @@ fn computed<'c>(op: OpRef<'c>, kind: Arith, known: impl Fn(Val<'c>) -> Option<i6
         Arith::SubI => int(0)?.checked_sub(int(1)?)?,
         Arith::MulI => int(0)?.checked_mul(int(1)?)?,
         Arith::RemSI | Arith::RemUI => int(0).filter(|a| *a >= 0)?.checked_rem(int(1).filter(|b| *b > 0)?)?,
-        Arith::CmpI => compare(attr(op, "predicate").map(int_attr)?, int(0)?, int(1)?)?.into(),
+        Arith::CmpI => compare(IntPredicate::of(op)?, int(0)?, int(1)?)?.into(),
         Arith::Select => return int(if int(0)? & 1 != 0 { 1 } else { 2 }),
         _ => return None,
     })
 }
 
 /// Evaluates `arith.cmpi`. Returns `None` if the result depends on the width.
-fn compare(predicate: i64, a: i64, b: i64) -> Option<bool> {
+fn compare(predicate: IntPredicate, a: i64, b: i64) -> Option<bool> {
+    use IntPredicate::{Eq, Ne, Sge, Sgt, Sle, Slt, Uge, Ugt, Ule, Ult};
     Some(match predicate {
-        0 => a == b,
-        1 => a != b,
-        2 => a < b,
-        3 => a <= b,
-        4 => a > b,
-        5 => a >= b,
+        Eq => a == b,
+        Ne => a != b,
+        Slt => a < b,
+        Sle => a <= b,
+        Sgt => a > b,
+        Sge => a >= b,
         _ if a < 0 || b < 0 => return None,
-        6 => a < b,
-        7 => a <= b,
-        8 => a > b,
-        9 => a >= b,
-        _ => return None,
+        Ult => a < b,
+        Ule => a <= b,
+        Ugt => a > b,
+        Uge => a >= b,
     })
 }

@@ -10,33 +10,40 @@
 //!   constant.
 
 use super::{Translator, by_sign, ct, types};
-use crate::dialect::{behaviour, elements, nv_tileaa as aa, pass::Failed, rt::*};
+use crate::dialect::{
+    arith::{FloatPredicate, IntPredicate},
+    behaviour, elements, nv_tileaa as aa,
+    pass::Failed,
+    rt::*,
+};
 use ct::{ComparisonOrdering, ComparisonPredicate, IntegerOverflow, RoundingMode, Signedness};
 use melior::ir::Attribute;
 
-/// Returns the predicate number of `arith.cmpi`: signed order, then unsigned order where it differs.
-pub(super) fn int_predicate(p: ComparisonPredicate, s: Signedness) -> i64 {
-    let signed = s == Signedness::Signed;
+/// Returns the predicate of `arith.cmpi`.
+fn int_predicate(p: ComparisonPredicate, s: Signedness) -> IntPredicate {
+    use IntPredicate::{Eq, Ne, Sge, Sgt, Sle, Slt, Uge, Ugt, Ule, Ult};
+    let of = |signed, unsigned| if s == Signedness::Signed { signed } else { unsigned };
     match p {
-        ComparisonPredicate::Equal => 0,
-        ComparisonPredicate::NotEqual => 1,
-        ComparisonPredicate::LessThan => [6, 2][signed as usize],
-        ComparisonPredicate::LessThanOrEqual => [7, 3][signed as usize],
-        ComparisonPredicate::GreaterThan => [8, 4][signed as usize],
-        ComparisonPredicate::GreaterThanOrEqual => [9, 5][signed as usize],
+        ComparisonPredicate::Equal => Eq,
+        ComparisonPredicate::NotEqual => Ne,
+        ComparisonPredicate::LessThan => of(Slt, Ult),
+        ComparisonPredicate::LessThanOrEqual => of(Sle, Ule),
+        ComparisonPredicate::GreaterThan => of(Sgt, Ugt),
+        ComparisonPredicate::GreaterThanOrEqual => of(Sge, Uge),
     }
 }
 
-/// Returns the predicate number of `arith.cmpf`: ordered predicates, `ord`, unordered predicates.
-pub(super) fn float_predicate(p: ComparisonPredicate, o: ComparisonOrdering) -> i64 {
-    let ordered = o == ComparisonOrdering::Ordered;
+/// Returns the predicate of `arith.cmpf`.
+fn float_predicate(p: ComparisonPredicate, o: ComparisonOrdering) -> FloatPredicate {
+    use FloatPredicate::{Oeq, Oge, Ogt, Ole, Olt, One, Ueq, Uge, Ugt, Ule, Ult, Une};
+    let of = |ordered, unordered| if o == ComparisonOrdering::Ordered { ordered } else { unordered };
     match p {
-        ComparisonPredicate::Equal => [8, 1][ordered as usize],
-        ComparisonPredicate::GreaterThan => [9, 2][ordered as usize],
-        ComparisonPredicate::GreaterThanOrEqual => [10, 3][ordered as usize],
-        ComparisonPredicate::LessThan => [11, 4][ordered as usize],
-        ComparisonPredicate::LessThanOrEqual => [12, 5][ordered as usize],
-        ComparisonPredicate::NotEqual => [13, 6][ordered as usize],
+        ComparisonPredicate::Equal => of(Oeq, Ueq),
+        ComparisonPredicate::GreaterThan => of(Ogt, Ugt),
+        ComparisonPredicate::GreaterThanOrEqual => of(Oge, Uge),
+        ComparisonPredicate::LessThan => of(Olt, Ult),
+        ComparisonPredicate::LessThanOrEqual => of(Ole, Ule),
+        ComparisonPredicate::NotEqual => of(One, Une),
     }
 }
 
@@ -141,14 +148,14 @@ impl<'c> Translator<'c> {
         let is_small = types::width(types::element(own)) == 16;
         let t = if is_small { types::with_element(own, types::f32(self.context)) } else { own };
         let x = if is_small { self.b.value("arith.extf", t, &[source], &[]) } else { source };
-        let times = |a, b| self.b.value("arith.mulf", t, &[a, b], &[]);
+        let times = |a, b| self.b.mulf(a, b);
         let new = match splat_constant(exponent) {
-            Some(0) => self.float_constant(t, 1.0),
+            Some(0) => self.b.float_constant(t, 1.0),
             Some(1) => x,
             Some(2) => times(x, x),
             Some(3) => times(times(x, x), x),
             Some(4) => times(times(x, x), times(x, x)),
-            Some(-1) => self.b.value("arith.divf", t, &[self.float_constant(t, 1.0), x], &[]),
+            Some(-1) => self.b.value("arith.divf", t, &[self.b.float_constant(t, 1.0), x], &[]),
             _ => self.general_power(x, exponent),
         };
         let new = if is_small { self.b.value("arith.truncf", own, &[new], &[]) } else { new };
@@ -164,44 +171,36 @@ impl<'c> Translator<'c> {
         let float = |name: &str, args: &[Val<'c>]| self.b.value(name, t, args, &[]);
         let to_float = |v: Val<'c>| float("arith.sitofp", &[v]);
         let narrow = types::width(types::element_of(exponent)) < 32;
-        let n = if narrow { self.b.value("arith.extsi", i32, &[exponent], &[]) } else { exponent };
+        let n = if narrow { self.b.extsi(exponent, i32) } else { exponent };
         let power = to_float(n);
         if types::width(types::element(t)) == 64 {
             return float("math.powf", &[x, power]);
         }
-        let ordered = ComparisonOrdering::Ordered;
-        let compare = |p, a: Val<'c>, b: f64| {
-            let predicate = self.i64_attr(float_predicate(p, ordered));
-            self.b.value("arith.cmpf", i1, &[a, self.float_constant(t, b)], &[("predicate", predicate)])
-        };
-        let both = |a, b| self.b.value("arith.andi", i1, &[a, b], &[]);
+        let compare = |p, a: Val<'c>, b: f64| self.b.cmpf(p, a, self.b.float_constant(t, b));
+        let both = |a, b| self.b.andi(a, b);
         let magnitude = float("math.absf", &[x]);
         let mut result = float("math.powf", &[magnitude, power]);
         if !narrow {
             // Above 2^24 the float differs from the exponent by a small number. Only bases close to one have a power
             // that is neither zero nor infinite; their power with the missing part as exponent is 1 + part * (base -
             // 1).
-            let masked = |mask| self.b.value("arith.andi", i32, &[n, self.int_constant(i32, mask)], &[]);
+            let masked = |mask| self.b.andi(n, self.b.int_constant(i32, mask));
             let (high, low) = (to_float(masked(!0xFF)), to_float(masked(0xFF)));
             let part = float("arith.subf", &[low, float("arith.subf", &[power, high])]);
-            let one = self.float_constant(t, 1.0);
+            let one = self.b.float_constant(t, 1.0);
             let beyond = float("arith.subf", &[magnitude, one]);
             let corrected = float("arith.mulf", &[result, float("math.fma", &[part, beyond, one])]);
-            let is_between = both(
-                compare(ComparisonPredicate::GreaterThan, result, 0.0),
-                compare(ComparisonPredicate::LessThan, result, f64::INFINITY),
-            );
-            let is_lacking = both(compare(ComparisonPredicate::NotEqual, part, 0.0), is_between);
-            result = self.b.value("arith.select", t, &[is_lacking, corrected, result], &[]);
+            let is_between =
+                both(compare(FloatPredicate::Ogt, result, 0.0), compare(FloatPredicate::Olt, result, f64::INFINITY));
+            let is_lacking = both(compare(FloatPredicate::One, part, 0.0), is_between);
+            result = self.b.select(is_lacking, corrected, result);
         }
         // Test the sign bit, since zero may be negative too.
-        let bits = self.b.value("arith.bitcast", i32, &[x], &[]);
-        let less = self.i64_attr(int_predicate(ComparisonPredicate::LessThan, Signedness::Signed));
-        let zero = self.int_constant(i32, 0);
-        let is_negative = self.b.value("arith.cmpi", i1, &[bits, zero], &[("predicate", less)]);
-        let is_odd = self.b.value("arith.trunci", i1, &[n], &[]);
+        let bits = self.b.bitcast(x, i32);
+        let is_negative = self.b.cmpi(IntPredicate::Slt, bits, self.b.int_constant(i32, 0));
+        let is_odd = self.b.trunci(n, i1);
         let minus = float("arith.negf", &[result]);
-        self.b.value("arith.select", t, &[both(is_negative, is_odd), minus, result], &[])
+        self.b.select(both(is_negative, is_odd), minus, result)
     }
 
     /// Whether the module's relaxation makes an operation with this result flush subnormals.
@@ -216,7 +215,8 @@ impl<'c> Translator<'c> {
         self.result_type(result).is_ok_and(|t| types::is_f32(types::element(t)))
     }
     pub(super) fn compare_float(&mut self, o: ct::CmpFOp<'c>) -> Result<(), Failed> {
-        let predicate = self.i64_attr(float_predicate(o.comparison_predicate(), o.comparison_ordering()));
+        let predicate = float_predicate(o.comparison_predicate(), o.comparison_ordering());
+        let predicate = self.i64_attr(predicate as i64);
         self.plain("arith.cmpf", &[o.lhs(), o.rhs()], &[("predicate", predicate)], o.result())
     }
 
@@ -238,13 +238,13 @@ impl<'c> Translator<'c> {
         self.plain(name, &[lhs, rhs], &flags, result)
     }
     pub(super) fn compare_int(&mut self, o: ct::CmpIOp<'c>) -> Result<(), Failed> {
-        let predicate = self.i64_attr(int_predicate(o.comparison_predicate(), o.signedness()));
+        let predicate = self.i64_attr(int_predicate(o.comparison_predicate(), o.signedness()) as i64);
         self.plain("arith.cmpi", &[o.lhs(), o.rhs()], &[("predicate", predicate)], o.result())
     }
     /// Translates to `0 - x`. The operand is signed, so only the signed overflow flag applies.
     pub(super) fn negate(&mut self, o: ct::NegIOp<'c>) -> Result<(), Failed> {
         let t = self.result_type(o.result())?;
-        let zero = self.int_constant(t, 0);
+        let zero = self.b.int_constant(t, 0);
         let flags = match o.overflow() {
             IntegerOverflow::NoSignedWrap | IntegerOverflow::NoWrap => {
                 self.overflow_flags(IntegerOverflow::NoSignedWrap)
@@ -287,16 +287,13 @@ impl<'c> Translator<'c> {
         }
         if types::width(types::element(t)) == 1 {
             // The only divisor is -1, which divides every value.
-            let zero = self.int_constant(t, 0);
+            let zero = self.b.int_constant(t, 0);
             self.set(o.result(), zero);
             return Ok(());
         }
         if splat_constant(rhs).is_none_or(|v| v == -1) {
-            let (ones, one) = (self.int_constant(t, -1), self.int_constant(t, 1));
-            let i1 = types::with_element(t, types::int(self.context, 1));
-            let equal = self.i64_attr(int_predicate(ComparisonPredicate::Equal, Signedness::Signed));
-            let is_minus_one = self.b.value("arith.cmpi", i1, &[rhs, ones], &[("predicate", equal)]);
-            rhs = self.b.value("arith.select", t, &[is_minus_one, one, rhs], &[]);
+            let (ones, one) = (self.b.int_constant(t, -1), self.b.int_constant(t, 1));
+            rhs = self.b.select(self.b.cmpi(IntPredicate::Eq, rhs, ones), one, rhs);
         }
         let new = self.b.value("arith.remsi", t, &[lhs, rhs], &[]);
         self.set(o.result(), new);

@@ -94,7 +94,7 @@ impl<'c> Translator<'c> {
         types::int(self.context, 1)
     }
     fn bool(&self, v: bool) -> Val<'c> {
-        self.int_constant(self.i1(), v as i64)
+        self.b.bool_constant(v)
     }
     fn convert_types(&self, list: impl Iterator<Item = Val<'c>>) -> Result<Vec<Type<'c>>, Failed> {
         list.map(|v| self.result_type(v)).collect()
@@ -380,9 +380,8 @@ impl Counter {
             Counter::Flipped => vec![t.flip_sign(lower), t.flip_sign(upper), step],
             Counter::Widened { signed } => {
                 let i32 = types::int(t.context, 32);
-                let extend = |name: &str, v| t.b.value(name, i32, &[v], &[]);
-                let bound = if signed { "arith.extsi" } else { "arith.extui" };
-                vec![extend(bound, lower), extend(bound, upper), extend("arith.extui", step)]
+                let bound = |v| if signed { t.b.extsi(v, i32) } else { t.b.extui(v, i32) };
+                vec![bound(lower), bound(upper), t.b.extui(step, i32)]
             }
         }
     }
@@ -391,15 +390,15 @@ impl Counter {
         match self {
             Counter::AsIs => counted,
             Counter::Flipped => t.flip_sign(counted),
-            Counter::Widened { .. } => t.b.value("arith.trunci", index, &[counted], &[]),
+            Counter::Widened { .. } => t.b.trunci(counted, index),
         }
     }
 }
 
 impl<'c> Translator<'c> {
     fn flip_sign(&self, v: Val<'c>) -> Val<'c> {
-        let sign = self.int_constant(ty(v), 1i64.wrapping_shl(types::width(ty(v)) - 1));
-        self.b.value("arith.xori", ty(v), &[v, sign], &[])
+        let sign = self.b.int_constant(ty(v), 1i64.wrapping_shl(types::width(ty(v)) - 1));
+        self.b.xori(v, sign)
     }
 }
 

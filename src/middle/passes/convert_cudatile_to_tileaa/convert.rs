@@ -13,12 +13,13 @@
 //!   are replaced by one sticky bit above them (round to odd). f64 then holds the value, and rounding it gives the
 //!   same result as rounding the original.
 
-use super::{
-    Translator,
-    arith::{float_predicate, rounding_attr},
-    by_sign, ct, e5m3, types,
+use super::{Translator, arith::rounding_attr, by_sign, ct, e5m3, types};
+use crate::dialect::{
+    arith::{FloatPredicate, IntPredicate},
+    nv_tileaa as aa,
+    pass::Failed,
+    rt::*,
 };
-use crate::dialect::{elements, nv_tileaa as aa, pass::Failed, rt::*};
 use ct::{RoundingMode, Signedness};
 use melior::ir::Type;
 
@@ -71,20 +72,12 @@ impl<'c> Translator<'c> {
         let t = ty(source);
         let narrow = self.narrowed(f32, source, RoundingMode::Zero);
         let back = self.cast_op("arith.extf", from, narrow);
-        let [i1, i32] = [1, 32].map(|width| types::with_element(t, types::int(self.context, width)));
-        let differ =
-            self.i64_attr(float_predicate(ct::ComparisonPredicate::NotEqual, ct::ComparisonOrdering::Unordered));
-        let inexact = self.b.value("arith.cmpf", i1, &[back, source], &[("predicate", differ)]);
-        let sticky = self.b.value("arith.extui", i32, &[inexact], &[]);
-        let bits = self.b.value("arith.bitcast", i32, &[narrow], &[]);
-        let odd = self.b.value("arith.ori", i32, &[bits, sticky], &[]);
+        let i32 = types::with_element(t, types::int(self.context, 32));
+        let inexact = self.b.cmpf(FloatPredicate::Une, back, source);
+        let sticky = self.b.extui(inexact, i32);
+        let bits = self.b.bitcast(narrow, i32);
+        let odd = self.b.ori(bits, sticky);
         Ok(self.cast_op("arith.bitcast", f32, odd))
-    }
-
-    /// Returns a constant of float type `t` with all elements equal to `v`, rounded.
-    pub(super) fn float_constant(&self, t: Type<'c>, v: f64) -> Val<'c> {
-        let value = elements::filled(t, elements::float_of(types::element(t), v));
-        self.b.value("arith.constant", t, &[], &[("value", value)])
     }
 
     /// Converts between formats if `arith` lacks one of them.
@@ -123,34 +116,27 @@ impl<'c> Translator<'c> {
         let t = ty(source);
         let back = self.cast_op("arith.extf", types::element(t), nearest);
         let int = types::with_element(t, types::int(self.context, types::width(to)));
-        let i1 = types::with_element(t, types::int(self.context, 1));
-        let bits = self.b.value("arith.bitcast", int, &[nearest], &[]);
-        let constant = |v| self.int_constant(int, v);
-        let compare = |predicate, a, b| {
-            let predicate = self.i64_attr(float_predicate(predicate, ct::ComparisonOrdering::Ordered));
-            self.b.value("arith.cmpf", i1, &[a, b], &[("predicate", predicate)])
-        };
-        let value = |name: &str, a, b| self.b.value(name, int, &[a, b], &[]);
+        let bits = self.b.bitcast(nearest, int);
+        let constant = |v| self.b.int_constant(int, v);
         // Adding one to the bits moves away from zero.
         let (wrong, step) = match mode {
             RoundingMode::Zero => {
                 let magnitude = |v| self.b.value("math.absf", t, &[v], &[]);
-                (compare(ct::ComparisonPredicate::GreaterThan, magnitude(back), magnitude(source)), constant(-1))
+                (self.b.cmpf(FloatPredicate::Ogt, magnitude(back), magnitude(source)), constant(-1))
             }
             _ => {
                 let down = mode == RoundingMode::NegativeInf;
-                let predicate =
-                    if down { ct::ComparisonPredicate::GreaterThan } else { ct::ComparisonPredicate::LessThan };
+                let predicate = if down { FloatPredicate::Ogt } else { FloatPredicate::Olt };
                 // -1 for negative numbers and 1 for others, or the reverse.
-                let sign = value("arith.shrsi", bits, constant(i64::from(types::width(to)) - 1));
-                let up = value("arith.ori", sign, constant(1));
-                let step = if down { value("arith.subi", constant(0), up) } else { up };
-                (compare(predicate, back, source), step)
+                let sign = self.b.shrsi(bits, constant(i64::from(types::width(to)) - 1));
+                let up = self.b.ori(sign, constant(1));
+                let step = if down { self.b.subi(constant(0), up) } else { up };
+                (self.b.cmpf(predicate, back, source), step)
             }
         };
-        let moved = value("arith.addi", bits, step);
-        let chosen = self.b.value("arith.select", int, &[wrong, moved, bits], &[]);
-        self.b.value("arith.bitcast", types::with_element(t, to), &[chosen], &[])
+        let moved = self.b.addi(bits, step);
+        let chosen = self.b.select(wrong, moved, bits);
+        self.b.bitcast(chosen, types::with_element(t, to))
     }
 
     /// Rounds f32 to the 11 significant bits of tf32, toward zero or to nearest with ties away from zero.
@@ -158,30 +144,22 @@ impl<'c> Translator<'c> {
         const DROPPED: i64 = 13;
         let t = ty(source);
         let int = types::with_element(t, types::int(self.context, 32));
-        let i1 = types::with_element(t, types::int(self.context, 1));
-        let bits = self.b.value("arith.bitcast", int, &[source], &[]);
-        let value = |name: &str, a, b| self.b.value(name, int, &[a, b], &[]);
+        let bits = self.b.bitcast(source, int);
         let half = if mode == RoundingMode::NearestAway { 1 << (DROPPED - 1) } else { 0 };
-        let sum = value("arith.addi", bits, self.int_constant(int, half));
-        let kept = value("arith.andi", sum, self.int_constant(int, -1 << DROPPED));
-        let rounded = self.b.value("arith.bitcast", t, &[kept], &[]);
+        let sum = self.b.addi(bits, self.b.int_constant(int, half));
+        let kept = self.b.andi(sum, self.b.int_constant(int, -1 << DROPPED));
+        let rounded = self.b.bitcast(kept, t);
         // The dropped bits may be the bits that distinguish a NaN from an infinity.
-        let same = self.i64_attr(float_predicate(ct::ComparisonPredicate::Equal, ct::ComparisonOrdering::Ordered));
-        let is_number = self.b.value("arith.cmpf", i1, &[source, source], &[("predicate", same)]);
-        self.b.value("arith.select", t, &[is_number, rounded, source], &[])
+        let is_number = self.b.cmpf(FloatPredicate::Oeq, source, source);
+        self.b.select(is_number, rounded, source)
     }
 
     /// Converts to i1 by comparing with zero. The language rounds toward zero, but NVIDIA's assembler and its
     /// clients treat a conversion to i1 as a conversion to a truth value. The two differ only for magnitudes below
     /// one.
     fn is_not_zero(&self, source: Val<'c>) -> Val<'c> {
-        let t = ty(source);
-        let zero = self.float_constant(t, 0.0);
-        let truth = types::with_element(t, types::int(self.context, 1));
         // NaN is not zero.
-        let differs =
-            self.i64_attr(float_predicate(ct::ComparisonPredicate::NotEqual, ct::ComparisonOrdering::Unordered));
-        self.b.value("arith.cmpf", truth, &[source, zero], &[("predicate", differs)])
+        self.b.cmpf(FloatPredicate::Une, source, self.b.float_constant(ty(source), 0.0))
     }
 
     pub(super) fn float_to_int(&mut self, o: ct::FToIOp<'c>) -> Result<(), Failed> {
@@ -204,7 +182,7 @@ impl<'c> Translator<'c> {
     /// Converts to an integer; out-of-range values saturate and NaN becomes zero.
     fn saturated(&self, to: Type<'c>, source: Val<'c>, signedness: Signedness) -> Val<'c> {
         let t = ty(source);
-        let (int, i1) = (types::with_element(t, to), types::with_element(t, types::int(self.context, 1)));
+        let int = types::with_element(t, to);
         let width = types::width(to);
         let (low, high) = match signedness {
             // One is the end of the range, and no value lies inside.
@@ -212,31 +190,24 @@ impl<'c> Translator<'c> {
             Signedness::Unsigned => (0.0, f64::from(width).exp2()),
             Signedness::Signed => (-(f64::from(width) - 1.0).exp2(), (f64::from(width) - 1.0).exp2()),
         };
-        let compare = |predicate, ordering, limit: f64| {
-            let predicate = self.i64_attr(float_predicate(predicate, ordering));
-            self.b.value("arith.cmpf", i1, &[source, self.float_constant(t, limit)], &[("predicate", predicate)])
-        };
-        let select = |c, a, b| self.b.value("arith.select", int, &[c, a, b], &[]);
+        let compare = |predicate, limit: f64| self.b.cmpf(predicate, source, self.b.float_constant(t, limit));
         let top = match (signedness, width) {
             (Signedness::Unsigned, _) => -1,
             (Signedness::Signed, width) => ((1_u64 << (width - 1)) - 1) as i64,
         };
         let bottom = if signedness == Signedness::Unsigned { 0 } else { (-1_i64).wrapping_shl(width - 1) };
-        let ordered = ct::ComparisonOrdering::Ordered;
-        let is_high = compare(ct::ComparisonPredicate::GreaterThanOrEqual, ordered, high);
-        let is_low = compare(ct::ComparisonPredicate::LessThanOrEqual, ordered, low);
-        let predicate =
-            self.i64_attr(float_predicate(ct::ComparisonPredicate::NotEqual, ct::ComparisonOrdering::Unordered));
-        let is_nan = self.b.value("arith.cmpf", i1, &[source, source], &[("predicate", predicate)]);
+        let is_high = compare(FloatPredicate::Oge, high);
+        let is_low = compare(FloatPredicate::Ole, low);
+        let is_nan = self.b.cmpf(FloatPredicate::Une, source, source);
         // Out-of-range values may give any result here.
         let inside = if width == 1 {
-            self.int_constant(int, 0)
+            self.b.int_constant(int, 0)
         } else {
             self.cast_op(by_sign(signedness, "arith.fptosi", "arith.fptoui"), to, source)
         };
-        let inside = select(is_high, self.int_constant(int, top), inside);
-        let inside = select(is_low, self.int_constant(int, bottom), inside);
-        select(is_nan, self.int_constant(int, 0), inside)
+        let inside = self.b.select(is_high, self.b.int_constant(int, top), inside);
+        let inside = self.b.select(is_low, self.b.int_constant(int, bottom), inside);
+        self.b.select(is_nan, self.b.int_constant(int, 0), inside)
     }
 
     pub(super) fn int_to_float(&mut self, o: ct::IToFOp<'c>) -> Result<(), Failed> {
@@ -273,11 +244,10 @@ impl<'c> Translator<'c> {
     /// Clamps integers to a magnitude of 2^20.
     fn limit(&self, v: Val<'c>, sign: Signedness) -> Val<'c> {
         let t = ty(v);
-        let top = self.int_constant(t, 1 << 20);
-        let v = self.b.value(by_sign(sign, "arith.minsi", "arith.minui"), t, &[v, top], &[]);
+        let top = self.b.int_constant(t, 1 << 20);
         match sign {
-            Signedness::Unsigned => v,
-            Signedness::Signed => self.b.value("arith.maxsi", t, &[v, self.int_constant(t, -(1 << 20))], &[]),
+            Signedness::Unsigned => self.b.minui(v, top),
+            Signedness::Signed => self.b.maxsi(self.b.minsi(v, top), self.b.int_constant(t, -(1 << 20))),
         }
     }
 
@@ -285,24 +255,18 @@ impl<'c> Translator<'c> {
     /// fewer bits equals rounding the original.
     fn round_to_odd(&self, v: Val<'c>, sign: Signedness) -> Val<'c> {
         let t = ty(v);
-        let i1 = types::with_element(t, types::int(self.context, 1));
-        let value = |name: &str, a: Val<'c>, b: Val<'c>| self.b.value(name, t, &[a, b], &[]);
-        let compare = |p: i64, a: Val<'c>, b: Val<'c>| {
-            self.b.value("arith.cmpi", i1, &[a, b], &[("predicate", self.i64_attr(p))])
-        };
-        let choose = |c: Val<'c>, a: Val<'c>, b: Val<'c>| self.b.value("arith.select", t, &[c, a, b], &[]);
-        let constant = |n: i64| self.int_constant(t, n);
-        let (ne, sgt, ugt) = (1, 4, 8);
-        let lost = compare(ne, value("arith.andi", v, constant(0x7FF)), constant(0));
-        let high = value("arith.andi", v, constant(!0x7FF));
-        let odd = choose(lost, value("arith.ori", high, constant(0x800)), high);
+        let b = &self.b;
+        let constant = |n: i64| b.int_constant(t, n);
+        let lost = b.cmpi(IntPredicate::Ne, b.andi(v, constant(0x7FF)), constant(0));
+        let high = b.andi(v, constant(!0x7FF));
+        let odd = b.select(lost, b.ori(high, constant(0x800)), high);
         let exact = constant(1 << 53);
         match sign {
-            Signedness::Unsigned => choose(compare(ugt, v, exact), odd, v),
+            Signedness::Unsigned => b.select(b.cmpi(IntPredicate::Ugt, v, exact), odd, v),
             Signedness::Signed => {
-                let magnitude = self.b.value("math.absi", t, &[v], &[]);
+                let magnitude = b.value("math.absi", t, &[v], &[]);
                 // The magnitude of the minimum integer is negative; its low bits are zero, so both forms are equal.
-                choose(compare(sgt, magnitude, exact), odd, v)
+                b.select(b.cmpi(IntPredicate::Sgt, magnitude, exact), odd, v)
             }
         }
     }
@@ -310,7 +274,7 @@ impl<'c> Translator<'c> {
     pub(super) fn bitcast(&mut self, o: ct::BitcastOp<'c>) -> Result<(), Failed> {
         let (source, t) = (self.get(o.source()), self.result_type(o.result())?);
         // Only tf32, which is 19 bits wide, lacks an integer type of the same width; it can only be cast to itself.
-        let new = if ty(source) == t { source } else { self.b.value("arith.bitcast", t, &[source], &[]) };
+        let new = if ty(source) == t { source } else { self.b.bitcast(source, t) };
         self.set(o.result(), new);
         Ok(())
     }

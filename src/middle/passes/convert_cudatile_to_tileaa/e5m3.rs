@@ -4,13 +4,12 @@
 //! Neither MLIR nor LLVM has this type, and no supported target has instructions for it. Its elements are bytes from
 //! this pass on, and their values are represented in f32, which holds all of them.
 
-use super::{
-    Translator,
-    arith::{float_predicate, int_predicate},
-    ct, types,
+use super::{Translator, ct, types};
+use crate::dialect::{
+    arith::{FloatPredicate, IntPredicate},
+    nv_tileaa as aa,
+    rt::*,
 };
-use crate::dialect::{nv_tileaa as aa, rt::*};
-use ct::{ComparisonOrdering, ComparisonPredicate, Signedness};
 use melior::ir::Type;
 
 /// The mantissa bits of f32 that the format lacks.
@@ -45,42 +44,38 @@ impl<'c> Translator<'c> {
 
     fn e5m3_to_f32(&self, code: Val<'c>) -> Val<'c> {
         let t = ty(code);
-        let [i1, i32] = [1, 32].map(|width| types::with_element(t, types::int(self.context, width)));
+        let b = &self.b;
+        let i32 = types::with_element(t, types::int(self.context, 32));
         let f32 = types::with_element(t, types::f32(self.context));
-        let value = |name: &str, t, args: &[Val<'c>]| self.b.value(name, t, args, &[]);
         // An f32 with this exponent and mantissa in place is too small by the difference of the biases.
-        let wide = value("arith.extui", i32, &[code]);
-        let placed = value("arith.shli", i32, &[wide, self.int_constant(i32, DROPPED)]);
-        let small = value("arith.bitcast", f32, &[placed]);
-        let number = value("arith.mulf", f32, &[small, self.float_constant(f32, (BIAS as f64).exp2())]);
-        let equal = self.i64_attr(int_predicate(ComparisonPredicate::Equal, Signedness::Unsigned));
-        let is_nan = self.b.value("arith.cmpi", i1, &[wide, self.int_constant(i32, NAN)], &[("predicate", equal)]);
-        value("arith.select", f32, &[is_nan, self.float_constant(f32, f64::NAN), number])
+        let wide = b.extui(code, i32);
+        let placed = b.shli(wide, b.int_constant(i32, DROPPED));
+        let small = b.bitcast(placed, f32);
+        let number = b.mulf(small, b.float_constant(f32, (BIAS as f64).exp2()));
+        let is_nan = b.cmpi(IntPredicate::Eq, wide, b.int_constant(i32, NAN));
+        b.select(is_nan, b.float_constant(f32, f64::NAN), number)
     }
 
     /// Rounds to nearest even. Values above the largest number become NaN; negative values, which the language leaves
     /// undefined, become zero.
     pub(super) fn f32_to_e5m3(&self, source: Val<'c>) -> Val<'c> {
         let f32 = ty(source);
-        let [i1, i8, i32] = [1, 8, 32].map(|width| types::with_element(f32, types::int(self.context, width)));
-        let value = |name: &str, t, args: &[Val<'c>]| self.b.value(name, t, args, &[]);
-        let int = |name: &str, a, b| value(name, i32, &[a, b]);
-        let constant = |v| self.int_constant(i32, v);
+        let b = &self.b;
+        let [i8, i32] = [8, 32].map(|width| types::with_element(f32, types::int(self.context, width)));
+        let constant = |v| b.int_constant(i32, v);
         // Normal numbers: a mantissa carry propagates to the exponent. Infinities, NaNs and values that are too large
         // end up above the code of NaN or below zero, which an unsigned comparison treats alike.
-        let bits = value("arith.bitcast", i32, &[source]);
-        let last = int("arith.andi", int("arith.shrui", bits, constant(DROPPED)), constant(1));
-        let half = int("arith.addi", last, constant((1 << (DROPPED - 1)) - 1));
-        let rounded = int("arith.shrui", int("arith.addi", bits, half), constant(DROPPED));
-        let normal = int("arith.minui", int("arith.subi", rounded, constant(BIAS << 3)), constant(NAN));
+        let bits = b.bitcast(source, i32);
+        let last = b.andi(b.shrui(bits, constant(DROPPED)), constant(1));
+        let half = b.addi(last, constant((1 << (DROPPED - 1)) - 1));
+        let rounded = b.shrui(b.addi(bits, half), constant(DROPPED));
+        let normal = b.minui(b.subi(rounded, constant(BIAS << 3)), constant(NAN));
         // Subnormal numbers: they have the same unit in the last place as f32 numbers from 64 to 128.
-        let base = self.float_constant(f32, 64.0);
-        let positive = value("arith.maxnumf", f32, &[source, self.float_constant(f32, 0.0)]);
-        let sum = value("arith.bitcast", i32, &[value("arith.addf", f32, &[positive, base])]);
-        let subnormal = int("arith.subi", sum, value("arith.bitcast", i32, &[base]));
-        let below = self.i64_attr(float_predicate(ComparisonPredicate::LessThan, ComparisonOrdering::Ordered));
-        let smallest = self.float_constant(f32, f64::exp2(-14.0));
-        let is_small = self.b.value("arith.cmpf", i1, &[source, smallest], &[("predicate", below)]);
-        value("arith.trunci", i8, &[value("arith.select", i32, &[is_small, subnormal, normal])])
+        let base = b.float_constant(f32, 64.0);
+        let positive = b.maxnumf(source, b.float_constant(f32, 0.0));
+        let sum = b.bitcast(b.addf(positive, base), i32);
+        let subnormal = b.subi(sum, b.bitcast(base, i32));
+        let is_small = b.cmpf(FloatPredicate::Olt, source, b.float_constant(f32, f64::exp2(-14.0)));
+        b.trunci(b.select(is_small, subnormal, normal), i8)
     }
 }

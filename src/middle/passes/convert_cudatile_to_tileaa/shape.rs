@@ -3,8 +3,8 @@
 //! Two shortcuts save later passes a pattern match: a broadcast or reshaped splat, or splat constant, is created
 //! directly in its final shape. Producers express a splat as a `reshape` to `1x1` followed by a `broadcast`.
 
-use super::{Translator, arith::int_predicate, ct, types};
-use crate::dialect::{behaviour, elements, nv_tileaa as aa, pass::Failed, rt::*};
+use super::{Translator, ct, types};
+use crate::dialect::{arith::IntPredicate, behaviour, elements, nv_tileaa as aa, pass::Failed, rt::*};
 use melior::ir::{Attribute, Type};
 
 /// Converts a dense attribute of a tile type to the value of a constant of type `t`.
@@ -29,7 +29,7 @@ fn splat_source<'c>(v: Val<'c>) -> Option<Splat<'c>> {
 impl<'c> Translator<'c> {
     pub(super) fn constant(&mut self, o: ct::ConstantOp<'c>) -> Result<(), Failed> {
         let t = self.result_type(o.result())?;
-        let new = self.b.value("arith.constant", t, &[], &[("value", constant_value(o.value(), t))]);
+        let new = self.b.constant(t, constant_value(o.value(), t));
         self.set(o.result(), new);
         Ok(())
     }
@@ -39,10 +39,7 @@ impl<'c> Translator<'c> {
         Ok(match splat_source(v) {
             None => None,
             Some(Splat::Scalar(s)) => Some(self.built(aa::SplatOp::build(&self.b, t, s))?.result()),
-            Some(Splat::Constant(a)) => {
-                let value = elements::dense(t, a);
-                Some(self.b.value("arith.constant", t, &[], &[("value", value)]))
-            }
+            Some(Splat::Constant(a)) => Some(self.b.constant(t, elements::dense(t, a))),
         })
     }
 
@@ -69,7 +66,7 @@ impl<'c> Translator<'c> {
             (false, _) => self.built(aa::SplatOp::build(&self.b, t, source))?.result(),
             (true, false) => match splat_source(source) {
                 Some(Splat::Scalar(scalar)) => scalar,
-                Some(Splat::Constant(value)) => self.b.value("arith.constant", t, &[], &[("value", value)]),
+                Some(Splat::Constant(value)) => self.b.constant(t, value),
                 None => self.built(aa::UnsplatOp::build(&self.b, t, source))?.result(),
             },
             (true, true) => match self.splat_as(source, t)? {
@@ -120,13 +117,11 @@ impl<'c> Translator<'c> {
 
             let line = types::tensor(&[to[d]], types::int(self.context, 32));
             let number = self.b.value(aa::MakeRangeOp::NAME, line, &[], &[]);
-            let shift = self.int_constant(line, i64::from(from[d].trailing_zeros()));
-            let number = self.b.value("arith.shrui", line, &[number, shift], &[]);
+            let shift = self.b.int_constant(line, i64::from(from[d].trailing_zeros()));
+            let number = self.b.shrui(number, shift);
             let wanted = self.built(aa::SplatOp::build(&self.b, line, index))?.result();
             let i1 = types::int(self.context, 1);
-            let equal = self.i64_attr(int_predicate(ct::ComparisonPredicate::Equal, ct::Signedness::Unsigned));
-            let truth = types::tensor(&[to[d]], i1);
-            let mut here = self.b.value("arith.cmpi", truth, &[number, wanted], &[("predicate", equal)]);
+            let mut here = self.b.cmpi(IntPredicate::Eq, number, wanted);
             let mut beside = vec![1; to.len()];
             beside[d] = to[d];
             if to.len() > 1 {
@@ -137,11 +132,11 @@ impl<'c> Translator<'c> {
             }
             chosen = Some(match chosen {
                 None => here,
-                Some(others) => self.b.value("arith.andi", types::tensor(&to, i1), &[others, here], &[]),
+                Some(others) => self.b.andi(others, here),
             });
         }
         let new = match chosen {
-            Some(chosen) => self.b.value("arith.select", t, &[chosen, slice, whole], &[]),
+            Some(chosen) => self.b.select(chosen, slice, whole),
             None => slice,
         };
         self.set(o.result(), new);

@@ -11,6 +11,7 @@
 
 use crate::analysis::tile_programs::keep_place;
 use crate::dialect::{
+    arith::IntPredicate,
     layouts::{Tensor, tensor_type},
     nv_tileaa::{
         AddPtrOp, AnyOp, BroadcastOp, CreateMemTokenOp, ExecuteOp, FuncOp, GatherLoadOp, HistogramOp, LoadOp,
@@ -122,23 +123,21 @@ fn histogram<'c>(b: &Builder<'c>, x: HistogramOp<'c>) -> Result<Vec<Val<'c>>, Bu
     };
     // Wide enough to represent every bin number.
     let wide = int(width.max(32));
-    let source =
-        if width < 32 { b.value("arith.extui", tensor_type(&[n], wide, None), &[x.source()], &[]) } else { x.source() };
+    let source = if width < 32 { b.extui(x.source(), tensor_type(&[n], wide, None)) } else { x.source() };
     let range = MakeRangeOp::build(b, tensor_type(&[numbers], wide, None))?.result();
     let (lhs, rhs) = (over(source, wide, [n, 1])?, over(range, wide, [1, numbers])?);
-    let bits = tensor_type(&[n, numbers], int(1), None);
-    let mut equal = b.value("arith.cmpi", bits, &[lhs, rhs], &[("predicate", i64_attr(c, 0))]);
+    let mut equal = b.cmpi(IntPredicate::Eq, lhs, rhs);
     if let Some(mask) = x.mask() {
-        equal = b.value("arith.andi", bits, &[equal, over(mask, int(1), [n, 1])?], &[]);
+        equal = b.andi(equal, over(mask, int(1), [n, 1])?);
     }
     let ones = match counted {
         1 => equal,
-        _ => b.value("arith.extui", tensor_type(&[n, numbers], count, None), &[equal], &[]),
+        _ => b.extui(equal, tensor_type(&[n, numbers], count, None)),
     };
     let body = Region::new();
     let block = append_block(&body, &[count, count], b.location());
     let inside = Builder::at_end(c, block, b.location());
-    let sum = inside.value("arith.addi", count, &[arg(block, 0), arg(block, 1)], &[]);
+    let sum = inside.addi(arg(block, 0), arg(block, 1));
     YieldOp::build(&inside, &[sum])?;
     let zero = ArrayAttribute::new(c, &[IntegerAttribute::new(count, 0).into()]).into();
     let reduced = ReduceOp::build(b, &[ty(x.result())], &[ones], i64_attr(c, 0), zero, body)?;

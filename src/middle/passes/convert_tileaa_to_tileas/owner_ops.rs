@@ -17,7 +17,7 @@ use crate::{
         rt::*,
     },
 };
-use melior::ir::{Attribute, Type, attribute::IntegerAttribute, r#type::IntegerType};
+use melior::ir::{Attribute, Type, r#type::IntegerType};
 
 impl<'c> Convert<'c> {
     /// Returns the indices of an access of `view` with tile `tile`; the index of a sparse dimension gets the layout
@@ -229,10 +229,9 @@ impl<'c> Convert<'c> {
         let mut result = raw;
         if spare > 0 {
             let i64 = IntegerType::new(c, 64).into();
-            let int = |v: i64| b.value("arith.constant", i64, &[], &[("value", IntegerAttribute::new(i64, v).into())]);
             let address = nv_tileaa::PtrToIntOp::build(&b, i64, raw).map_err(error)?.result();
-            let last = b.value("arith.addi", i64, &[address, int(x.alignment() - 1)], &[]);
-            let aligned = b.value("arith.andi", i64, &[last, int(-x.alignment())], &[]);
+            let last = b.addi(address, b.i64_constant(x.alignment() - 1));
+            let aligned = b.andi(last, b.i64_constant(-x.alignment()));
             result = nv_tileaa::IntToPtrOp::build(&b, t, aligned).map_err(error)?.result();
         }
         replace_all_uses(x.result(), result);

@@ -161,13 +161,7 @@ impl<'c> Lower<'c, '_> {
         let allocate = || {
             let p = self.call("malloc", generic, &[l.i64c(x.bytes())]);
             let null = l.b.value("llvm.mlir.zero", generic, &[], &[]);
-            let failed = l.b.value(
-                "llvm.icmp",
-                l.i1,
-                &[p, null],
-                &[("predicate", melior::ir::attribute::IntegerAttribute::new(l.i64, 0).into())],
-            );
-            l.when(failed, || l.trap());
+            l.when(l.icmp(Cmp::Eq, p, null), || l.trap());
             vec![l.b.value("llvm.addrspacecast", global, &[p], &[])]
         };
         let p = match owner {

@@ -1,6 +1,9 @@
 //! Elementwise ops, lowered one register at a time.
 
-use super::{Lower, element_type, llvm::Cmp};
+use super::{
+    Lower, element_type,
+    llvm::{Cmp, FloatPredicate},
+};
 use crate::dialect::{
     behaviour::OFTEN_ONE,
     layouts::Tensor,
@@ -13,9 +16,6 @@ use crate::dialect::{
 use melior::ir::Type;
 use tile_rtlib as lib;
 use tile_targets::Feature;
-
-/// The `llvm.fcmp` predicate for equal numbers.
-const OEQ: i64 = 1;
 
 impl<'c> Lower<'c, '_> {
     /// Applies a scalar op to every register of its operands. Scalar operands apply to all registers.
@@ -49,7 +49,7 @@ impl<'c> Lower<'c, '_> {
                 different.push(*factor);
             }
         }
-        let one = |factor: Val<'c>| l.fcmp(OEQ, factor, l.float(ty(factor), 1.0));
+        let one = |factor: Val<'c>| l.fcmp(FloatPredicate::Oeq, factor, l.float(ty(factor), 1.0));
         let all = different.into_iter().map(one).reduce(|a, b| l.bin("and", a, b)).expect("tensors have registers");
         let all = l.intrinsic("llvm.nvvm.vote.all.sync", l.i1, &[l.i32c(-1), all]);
         let types: Vec<_> = values.iter().map(|v| ty(*v)).collect();
@@ -139,8 +139,8 @@ impl<'c> Lower<'c, '_> {
                 let high = l.bin("lshr", product, l.int(wide, width.into()));
                 Ok(vec![l.mul(a[0], a[1]), l.cast("trunc", high, ty(a[0]))])
             }
-            CmpI => one(l.icmp_raw(self.predicate(op), a[0], a[1])),
-            CmpF => one(l.fcmp(self.predicate(op), a[0], a[1])),
+            CmpI => one(l.icmp(Cmp::of(op).expect("verified"), a[0], a[1])),
+            CmpF => one(l.fcmp(FloatPredicate::of(op).expect("verified"), a[0], a[1])),
             Select => one(l.select(a[0], a[1], a[2])),
             ExtSI => one(l.cast("sext", a[0], to)),
             ExtUI => one(l.cast("zext", a[0], to)),
@@ -224,9 +224,6 @@ impl<'c> Lower<'c, '_> {
         self.l.b.value(&format!("llvm.{name}"), ty(a[0]), a, &[("overflowFlags", flags)])
     }
 
-    fn predicate(&self, op: OpRef<'c>) -> i64 {
-        attr(op, "predicate").map_or(0, int_attr)
-    }
     fn int_width(&self, t: Type<'c>) -> u32 {
         integer_width(t)
     }
@@ -282,9 +279,8 @@ impl<'c> Lower<'c, '_> {
         // f64 lacks an instruction for this.
         let name = if max { "llvm.nvvm.fmax.d" } else { "llvm.nvvm.fmin.d" };
         let number = l.intrinsic(name, l.f64, a);
-        let unordered = 14;
         let canonical = l.cast("bitcast", l.i64c(0xfff8_0000_0000_0000_u64 as i64), l.f64);
-        l.select(l.fcmp(unordered, a[0], a[1]), canonical, number)
+        l.select(l.fcmp(FloatPredicate::Uno, a[0], a[1]), canonical, number)
     }
 
     /// Extends a float. A bf16 is the upper half of an f32; with integer ops it stays in the word that it was loaded

@@ -3,7 +3,10 @@
 //! Each element is a separate value, but memory and matrix instructions move words. If elements extracted from a word
 //! are packed again in the same order, the word itself is reused. `prmt` gathers bytes that come from several words.
 
-use super::{Lower, element_type, llvm::Llvm};
+use super::{
+    Lower, element_type,
+    llvm::{FloatPredicate, Llvm},
+};
 use crate::dialect::{
     layouts::Tensor,
     nv_tileaa::{FpCastOp, Rounding},
@@ -15,10 +18,6 @@ use crate::dialect::{
 use melior::ir::Type;
 use tile_rtlib as lib;
 use tile_targets::Feature;
-
-/// Comparison predicates that are false for NaN: greater than, and greater or equal.
-const OGT: i64 = 2;
-const OGE: i64 = 3;
 
 impl<'c> Lower<'c, '_> {
     /// Records that `element` is part number `index` of `word`, split into equal parts.
@@ -245,9 +244,9 @@ impl<'c> Lower<'c, '_> {
 }
 
 /// Returns the predicate and limit that identify numbers that round above the largest number of an 8-bit float. The
-/// tie above the largest number rounds down in e4m3 and up in e5m2.
-fn beyond(e4m3: bool) -> (i64, f64) {
-    if e4m3 { (OGT, 464.0) } else { (OGE, 61440.0) }
+/// tie above the largest number rounds down in e4m3 and up in e5m2. The predicates are false for NaN.
+fn beyond(e4m3: bool) -> (FloatPredicate, f64) {
+    if e4m3 { (FloatPredicate::Ogt, 464.0) } else { (FloatPredicate::Oge, 61440.0) }
 }
 
 /// Corrects a word of 8-bit floats that were saturated to the largest number: out-of-range elements become NaN or

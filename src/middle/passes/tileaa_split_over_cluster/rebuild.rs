@@ -4,6 +4,7 @@ use super::demand::{Demands, Origin, Part, is_token};
 use crate::{
     analysis::facts::Facts,
     dialect::{
+        arith::IntPredicate,
         behaviour::is_constant,
         layouts::{Tensor, retype_constant},
         nv_tileaa::{
@@ -17,9 +18,7 @@ use crate::{
 };
 use melior::{
     Context,
-    ir::{
-        Attribute, Region, RegionLike, Type, attribute::IntegerAttribute, operation::OperationLike, r#type::IntegerType,
-    },
+    ir::{Region, RegionLike, Type, operation::OperationLike, r#type::IntegerType},
 };
 use mlir_sys::*;
 use rustc_hash::FxHashMap;
@@ -172,8 +171,9 @@ impl<'c> Rebuild<'_, 'c> {
             Origin::Whole => {
                 for r in results(op) {
                     let rank = Tensor::of_value(r).map_or(0, |t| t.shape.len());
-                    let indices: Vec<Val<'c>> =
-                        (0..rank).map(|i| if i == d { self.rank } else { self.integer(ty(self.rank), 0) }).collect();
+                    let indices: Vec<Val<'c>> = (0..rank)
+                        .map(|i| if i == d { self.rank } else { self.b.int_constant(ty(self.rank), 0) })
+                        .collect();
                     let whole = self.get(op, r, Part::Whole)?;
                     let taken = ExtractSliceOp::build(&self.b, self.part_type(r, part), whole, &indices);
                     let taken = taken.map_err(error)?.result();
@@ -192,11 +192,11 @@ impl<'c> Rebuild<'_, 'c> {
                 let t = self.part_type(v, part);
                 let range = nv_tileaa::MakeRangeOp::build(&self.b, t).map_err(error)?.result();
                 let Some(tensor) = Tensor::of(t) else { return Err(fail(op, "a range is not a tensor")) };
-                let extent = self.integer(ty(self.rank), tensor.shape[0]);
-                let start = self.b.value("arith.muli", ty(self.rank), &[self.rank, extent], &[]);
-                let start = self.resized(start, tensor.element);
+                let extent = self.b.int_constant(ty(self.rank), tensor.shape[0]);
+                let start = self.b.muli(self.rank, extent);
+                let start = self.b.resized(start, tensor.element, true);
                 let start = nv_tileaa::SplatOp::build(&self.b, t, start).map_err(error)?.result();
-                let sum = self.b.value("arith.addi", t, &[range, start], &[]);
+                let sum = self.b.addi(range, start);
                 self.bind(v, part, sum);
                 return Ok(());
             }
@@ -246,10 +246,7 @@ impl<'c> Rebuild<'_, 'c> {
         }
         // All ranks have the value; rank 0 writes it.
         let error = |e: BuildError| fail(op, e.to_string());
-        let zero = self.integer(ty(self.rank), 0);
-        let equal = IntegerAttribute::new(IntegerType::new(self.b.context(), 64).into(), 0);
-        let truth = IntegerType::new(self.b.context(), 1).into();
-        let first = self.b.value("arith.cmpi", truth, &[self.rank, zero], &[("predicate", equal.into())]);
+        let first = self.b.cmpi(IntPredicate::Eq, self.rank, self.b.int_constant(ty(self.rank), 0));
         let [then, other] = [Region::new(), Region::new()];
         let blocks = [&then, &other].map(|r| append_block(r, &[], op.location()));
         let mut state = self.b.state("scf.if");
@@ -317,24 +314,9 @@ impl<'c> Rebuild<'_, 'c> {
         let fits = bits >= 64
             || self.facts.get(v).range.is_some_and(|(low, high)| low >= 0 && high <= (most(bits) - count) / count);
         let wide: Type<'c> = IntegerType::new(self.b.context(), 64).into();
-        let (t, new) = if fits { (t, new) } else { (wide, self.resized(new, wide)) };
-        let first = self.b.value("arith.muli", t, &[new, self.integer(t, count)], &[]);
-        Ok(self.b.value("arith.addi", t, &[first, self.resized(self.rank, t)], &[]))
-    }
-
-    fn integer(&self, t: Type<'c>, value: i64) -> Val<'c> {
-        let value: Attribute<'c> = IntegerAttribute::new(t, value).into();
-        self.b.value("arith.constant", t, &[], &[("value", value)])
-    }
-
-    /// Converts a non-negative integer to another type.
-    fn resized(&self, v: Val<'c>, t: Type<'c>) -> Val<'c> {
-        let [from, to] = [ty(v), t].map(|t| integer_width(t));
-        match from.cmp(&to) {
-            std::cmp::Ordering::Equal => v,
-            std::cmp::Ordering::Less => self.b.value("arith.extui", t, &[v], &[]),
-            std::cmp::Ordering::Greater => self.b.value("arith.trunci", t, &[v], &[]),
-        }
+        let (t, new) = if fits { (t, new) } else { (wide, self.b.resized(new, wide, true)) };
+        let first = self.b.muli(new, self.b.int_constant(t, count));
+        Ok(self.b.addi(first, self.b.resized(self.rank, t, true)))
     }
 
     //===-- control flow ----------------------------------------------------===//

@@ -17,13 +17,14 @@
 //! Iteration 0 reads the tiles of groups 0 and 2. It waits for groups 0 to 2, which are all groups. Since groups
 //! complete in order, the copies of `a` in groups 1 and 2 are complete then too.
 
-use super::{arithmetic::Arithmetic, schedule::Schedule};
+use super::schedule::Schedule;
 use crate::analysis::{
     ring_loads::{Candidates, Resident, RingLoad},
     thread_copies::{async_token, build_copy},
     tokens,
 };
 use crate::dialect::{
+    arith::IntPredicate,
     behaviour,
     dots::LHS,
     nv_tileaa,
@@ -34,6 +35,7 @@ use crate::dialect::{
     pass::{Failed, fail},
     rt::*,
     shared_memory::{REUSE, with_stages},
+    types,
 };
 use melior::{
     Context,
@@ -59,7 +61,6 @@ impl Batch<'_, '_> {
 pub fn expand<'c>(found: &Candidates<'c>, schedule: &Schedule, context: &'c Context) -> Result<(), Failed> {
     let op = found.op;
     let b = Builder::before(context, op);
-    let a = Arithmetic { b: &b, context };
     let mut batches: Vec<Batch<'_, 'c>> = vec![];
     for (load, &ahead) in found.loads.iter().zip(&schedule.ahead).filter(|(_, ahead)| **ahead > 0) {
         let desc =
@@ -86,15 +87,16 @@ pub fn expand<'c>(found: &Candidates<'c>, schedule: &Schedule, context: &'c Cont
     }
     let unsigned = attr(op, "unsignedCmp").is_some();
     // Values of iterations ahead are computed in 64 bits, which do not overflow.
-    let [lower, upper, step] = [0, 1, 2].map(|i| a.extend(operand(op, i), unsigned));
-    let expansion = Expansion { op, a: &a, batches: &batches, unsigned, lower, upper, step, token: async_token(op)? };
+    let wide = types::int(context, 64);
+    let [lower, upper, step] = [0, 1, 2].map(|i| b.resized(operand(op, i), wide, unsigned));
+    let expansion = Expansion { op, b: &b, batches: &batches, unsigned, lower, upper, step, token: async_token(op)? };
     let groups = expansion.prologue()?;
     expansion.main_loop(&groups)
 }
 
 struct Expansion<'a, 'c> {
     op: OpRef<'c>,
-    a: &'a Arithmetic<'a, 'c>,
+    b: &'a Builder<'c>,
     batches: &'a [Batch<'a, 'c>],
     unsigned: bool,
     /// Bounds and step of the loop, in 64 bits.
@@ -125,14 +127,14 @@ impl<'c> Expansion<'_, 'c> {
     /// Whether the iteration at `distance` from `here` exists. `here` is before the end, so the comparison is
     /// unsigned.
     fn exists(&self, here: Val<'c>, distance: Val<'c>) -> Val<'c> {
-        self.a.less(distance, self.a.subtract(self.upper, here), true)
+        self.b.cmpi(IntPredicate::Ult, distance, self.b.subi(self.upper, here))
     }
 
     /// Starts the copies of the prologue. Returns the tokens of their groups, oldest first.
     fn prologue(&self) -> Result<Vec<Val<'c>>, Failed> {
-        let (a, first) = (self.a, operand(self.op, 0));
+        let (b, first) = (self.b, operand(self.op, 0));
         let counter = arg(self.body(self.op)?, 0);
-        let any = a.less(self.lower, self.upper, self.unsigned);
+        let any = b.cmpi(IntPredicate::less(self.unsigned), self.lower, self.upper);
         let mut groups = vec![];
         for group in 0..self.depth() {
             let mut done = vec![];
@@ -141,14 +143,14 @@ impl<'c> Expansion<'_, 'c> {
                 if number < 0 {
                     continue;
                 }
-                let distance = a.mul(self.step, a.constant64(number));
+                let distance = b.muli(self.step, b.i64_constant(number));
                 let (ahead, predicate) = if number == 0 {
                     (first, any)
                 } else {
-                    let ahead = a.truncate(a.add(self.lower, distance), ty(first));
-                    (ahead, a.both(any, self.exists(self.lower, distance)))
+                    let ahead = b.resized(b.addi(self.lower, distance), ty(first), self.unsigned);
+                    (ahead, b.andi(any, self.exists(self.lower, distance)))
                 };
-                let slot = a.constant32(number);
+                let slot = b.i32_constant(number);
                 done.extend(self.copies(batch, counter, ahead, predicate, slot)?);
             }
             groups.push(self.commit(&done)?);
@@ -159,10 +161,10 @@ impl<'c> Expansion<'_, 'c> {
     /// Creates the pipelined loop. It carries the original values, then for each batch the stages to read and to
     /// write, then the groups in flight.
     fn main_loop(&self, groups: &[Val<'c>]) -> Result<(), Failed> {
-        let (op, a, b) = (self.op, self.a, self.a.b);
+        let (op, b) = (self.op, self.b);
         let mut extra = vec![];
         for batch in self.batches {
-            extra.extend([a.constant32(0), a.constant32(batch.ahead)]);
+            extra.extend([b.i32_constant(0), b.i32_constant(batch.ahead)]);
         }
         extra.extend(groups);
         let (new, body) = self.with_carried(&extra)?;
@@ -173,14 +175,14 @@ impl<'c> Expansion<'_, 'c> {
 
         b.set_start(body);
         let read_now = &groups[..=(self.depth() - self.least()) as usize];
-        AsyncWaitOp::build(b, read_now, i64_attr(a.context, self.least() - 1)).map_err(self.error())?;
+        AsyncWaitOp::build(b, read_now, i64_attr(b.context(), self.least() - 1)).map_err(self.error())?;
         BarrierOp::build(b, None, None).map_err(self.error())?;
         let counter = arg(body, 0);
-        let here = a.extend(counter, self.unsigned);
+        let here = b.resized(counter, ty(self.lower), self.unsigned);
         let mut done = vec![];
         for (batch, [_, write]) in self.batches.iter().zip(&slots) {
-            let distance = a.mul(self.step, a.constant64(batch.ahead));
-            let ahead = a.truncate(a.add(here, distance), ty(counter));
+            let distance = b.muli(self.step, b.i64_constant(batch.ahead));
+            let ahead = b.resized(b.addi(here, distance), ty(counter), self.unsigned);
             let predicate = self.exists(here, distance);
             done.extend(self.copies(batch, counter, ahead, predicate, *write)?);
         }
@@ -191,7 +193,7 @@ impl<'c> Expansion<'_, 'c> {
         b.set_before(last);
         let mut yields: Vec<Val<'c>> = operands(last).collect();
         for (batch, [read, write]) in self.batches.iter().zip(&slots) {
-            yields.extend([a.next(*read, batch.stages()), a.next(*write, batch.stages())]);
+            yields.extend([*read, *write].map(|stage| next_stage(b, stage, batch.stages())));
         }
         yields.extend(&groups[1..]);
         yields.push(group);
@@ -206,7 +208,7 @@ impl<'c> Expansion<'_, 'c> {
         b.set_after(new);
         b.set_location(op.location());
         let left: Vec<Val<'c>> = results(new).skip(carried + mine.len() - groups.len()).collect();
-        AsyncWaitOp::build(b, &left, i64_attr(a.context, 0)).map_err(self.error())?;
+        AsyncWaitOp::build(b, &left, i64_attr(b.context(), 0)).map_err(self.error())?;
         erase(op);
         self.erase_unused(body);
         Ok(())
@@ -214,7 +216,7 @@ impl<'c> Expansion<'_, 'c> {
 
     /// Creates a loop before the old one, with the old body. It carries `extra` in addition to the original values.
     fn with_carried(&self, extra: &[Val<'c>]) -> Result<(OpRef<'c>, Blk<'c>), Failed> {
-        let (op, b) = (self.op, self.a.b);
+        let (op, b) = (self.op, self.b);
         let types: Vec<Type<'c>> = extra.iter().map(|v| ty(*v)).collect();
         let mut state = b.state("scf.for");
         state.results(&results(op).map(ty).chain(types.iter().copied()).collect::<Vec<_>>());
@@ -243,7 +245,7 @@ impl<'c> Expansion<'_, 'c> {
         predicate: Val<'c>,
         slot: Val<'c>,
     ) -> Result<Vec<Val<'c>>, Failed> {
-        let b = self.a.b;
+        let b = self.b;
         let mut map: FxHashMap<usize, Val<'c>> = FxHashMap::default();
         map.insert(key(counter), ahead);
         let mut done = vec![];
@@ -274,12 +276,12 @@ impl<'c> Expansion<'_, 'c> {
     }
 
     fn commit(&self, copies: &[Val<'c>]) -> Result<Val<'c>, Failed> {
-        AsyncCommitOp::build(self.a.b, self.token, copies).map(|c| c.group()).map_err(self.error())
+        AsyncCommitOp::build(self.b, self.token, copies).map(|c| c.group()).map_err(self.error())
     }
 
     /// Replaces the loads by reads of the rings.
     fn read_rings(&self, body: Blk<'c>, slots: &[[Val<'c>; 2]]) -> Result<(), Failed> {
-        let b = self.a.b;
+        let b = self.b;
         for (batch, [read, _]) in self.batches.iter().zip(slots) {
             for (load, ring) in &batch.loads {
                 // As late as possible: operands of a dot should not occupy registers during unrelated work of the
@@ -287,11 +289,11 @@ impl<'c> Expansion<'_, 'c> {
                 b.set_before(first_user(load.convert.result(), body).unwrap_or(load.convert.op()));
                 b.set_location(load.op.location());
                 let slot = MemDescSlotOp::build(b, load.desc.into(), *ring, *read).map_err(self.error())?;
-                let vector = i64_attr(self.a.context, load.vector.into());
+                let vector = i64_attr(b.context(), load.vector.into());
                 let value = LocalLoadOp::build(b, ty(load.convert.result()), slot.result(), vector);
                 replace_all_uses(load.convert.result(), value.map_err(self.error())?.result());
                 erase(load.convert.op());
-                tokens::pass_over(self.a.context, load.op).map_err(self.error())?;
+                tokens::pass_over(b.context(), load.op).map_err(self.error())?;
                 erase(load.op);
             }
         }
@@ -334,6 +336,13 @@ impl<'c> Resident<'c> {
         erase(self.convert.op());
         Ok(())
     }
+}
+
+/// Returns the stage after `stage`, modulo `stages`.
+fn next_stage<'c>(b: &Builder<'c>, stage: Val<'c>, stages: i64) -> Val<'c> {
+    let after = b.addi(stage, b.i32_constant(1));
+    let wraps = b.cmpi(IntPredicate::Eq, after, b.i32_constant(stages));
+    b.select(wraps, b.i32_constant(0), after)
 }
 
 /// Returns the first op of the block that uses the value, itself or in its regions.

@@ -1,0 +1,106 @@
+//! Builders of `arith` ops, as methods of [`Builder`] with the names of the ops.
+//!
+//! Operands are scalars or tensors. Results have the type of the operands, and comparisons have `i1` elements in the
+//! same shape and layout. The enums of predicates are generated from upstream's TableGen.
+
+use super::{elements, rt::*, types};
+use melior::ir::{Attribute, Type};
+
+pub use super::upstream::{FloatPredicate, IntPredicate};
+
+impl IntPredicate {
+    /// Returns the predicate of an `arith.cmpi`.
+    pub fn of(op: OpRef<'_>) -> Option<Self> {
+        attr(op, "predicate").and_then(elements::integer).and_then(Self::from_i64)
+    }
+    /// Returns the predicate "less than" of a signedness.
+    pub fn less(unsigned: bool) -> Self {
+        if unsigned { Self::Ult } else { Self::Slt }
+    }
+}
+
+impl FloatPredicate {
+    /// Returns the predicate of an `arith.cmpf`.
+    pub fn of(op: OpRef<'_>) -> Option<Self> {
+        attr(op, "predicate").and_then(elements::integer).and_then(Self::from_i64)
+    }
+}
+
+macro_rules! binary {
+    ($($name:ident)*) => {
+        impl<'c> Builder<'c> {$(
+            #[doc = concat!("Builds `arith.", stringify!($name), "` of operands of one type.")]
+            pub fn $name(&self, x: Val<'c>, y: Val<'c>) -> Val<'c> {
+                self.value(concat!("arith.", stringify!($name)), ty(x), &[x, y], &[])
+            }
+        )*}
+    };
+}
+macro_rules! conversion {
+    ($($name:ident)*) => {
+        impl<'c> Builder<'c> {$(
+            #[doc = concat!("Builds `arith.", stringify!($name), "` from a value to a type.")]
+            pub fn $name(&self, v: Val<'c>, to: Type<'c>) -> Val<'c> {
+                self.value(concat!("arith.", stringify!($name)), to, &[v], &[])
+            }
+        )*}
+    };
+}
+binary! { addi andi divui maxsi minsi minui muli ori shli shrsi shrui subi xori addf maxnumf mulf }
+conversion! { bitcast extsi extui index_cast index_castui trunci }
+
+impl<'c> Builder<'c> {
+    /// Builds the constant `value`, an attribute of type `t`.
+    pub fn constant(&self, t: Type<'c>, value: Attribute<'c>) -> Val<'c> {
+        self.value("arith.constant", t, &[], &[("value", value)])
+    }
+    /// Builds a constant of the integer type `t`, or of a tensor of integers whose elements all equal `v`.
+    pub fn int_constant(&self, t: Type<'c>, v: i64) -> Val<'c> {
+        self.constant(t, elements::filled(t, elements::integer_of(types::element(t), v)))
+    }
+    /// Builds a constant of the float type `t`, or of a tensor of floats whose elements all equal `v`, rounded.
+    pub fn float_constant(&self, t: Type<'c>, v: f64) -> Val<'c> {
+        self.constant(t, elements::filled(t, elements::float_of(types::element(t), v)))
+    }
+    /// Builds an i32 constant.
+    pub fn i32_constant(&self, v: i64) -> Val<'c> {
+        self.int_constant(types::int(self.context(), 32), v)
+    }
+    /// Builds an i64 constant.
+    pub fn i64_constant(&self, v: i64) -> Val<'c> {
+        self.int_constant(types::int(self.context(), 64), v)
+    }
+    /// Builds an i1 constant.
+    pub fn bool_constant(&self, v: bool) -> Val<'c> {
+        self.int_constant(types::int(self.context(), 1), v.into())
+    }
+    /// Builds `arith.cmpi`.
+    pub fn cmpi(&self, predicate: IntPredicate, x: Val<'c>, y: Val<'c>) -> Val<'c> {
+        self.comparison("arith.cmpi", predicate as i64, x, y)
+    }
+    /// Builds `arith.cmpf`.
+    pub fn cmpf(&self, predicate: FloatPredicate, x: Val<'c>, y: Val<'c>) -> Val<'c> {
+        self.comparison("arith.cmpf", predicate as i64, x, y)
+    }
+    fn comparison(&self, name: &str, predicate: i64, x: Val<'c>, y: Val<'c>) -> Val<'c> {
+        let t = types::with_element(ty(x), types::int(self.context(), 1));
+        self.value(name, t, &[x, y], &[("predicate", i64_attr(self.context(), predicate))])
+    }
+    /// Builds `arith.select`.
+    pub fn select(&self, condition: Val<'c>, yes: Val<'c>, no: Val<'c>) -> Val<'c> {
+        self.value("arith.select", ty(yes), &[condition, yes, no], &[])
+    }
+    /// Converts an integer or index to the integer or index type `t`: by extension, truncation or a cast of the index,
+    /// or not at all if the width is the same.
+    pub fn resized(&self, v: Val<'c>, t: Type<'c>, unsigned: bool) -> Val<'c> {
+        let [from, to] = [ty(v), t].map(|t| types::bit_width(types::element(t)));
+        match (from, to) {
+            _ if from == to => v,
+            (Some(from), Some(to)) if from > to => self.trunci(v, t),
+            (Some(_), Some(_)) if unsigned => self.extui(v, t),
+            (Some(_), Some(_)) => self.extsi(v, t),
+            _ if unsigned => self.index_castui(v, t),
+            _ => self.index_cast(v, t),
+        }
+    }
+}
