@@ -4,11 +4,12 @@ use crate::{
     codegen::{self, Code},
     dialect::{
         self,
+        attributes::SHARED_EXCEEDED,
         cuda_tile::EntryOp,
         debug_scope::Emission,
         fallback::Blame,
         ffi,
-        gpu_module::{SHARED_EXCEEDED, gpu_modules},
+        gpu_module::gpu_modules,
         location,
         nv_tileaa::FuncOp,
         remark,
@@ -603,7 +604,7 @@ impl Job<'_> {
             }
         };
         let root = op_ref(module.as_operation().to_raw());
-        let is_short = gpu_modules(root).into_iter().any(|m| discardable_attr(m, SHARED_EXCEEDED).is_some());
+        let is_short = gpu_modules(root).into_iter().any(|m| SHARED_EXCEEDED.is_on(m));
         let is_panic = matches!(error.1, CompileError::Internal(_));
         let blame = blame.or_else(|| if is_panic || is_short { None } else { restart::invalid_function(module) });
         self.cause.replace(Some((Cause { pass, blame, is_short }, start)));

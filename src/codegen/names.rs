@@ -8,7 +8,12 @@
 //! looked up by name, so they are renamed.
 
 use super::CodegenError;
-use crate::dialect::{gpu_module::functions, location, rt::*};
+use crate::dialect::{
+    attributes::{GPU_KERNEL, NVVM_KERNEL},
+    gpu_module::functions,
+    location,
+    rt::*,
+};
 use inkwell::{module::Module, values::AsValueRef};
 use llvm_sys::{LLVMLinkage, core::*, prelude::LLVMValueRef};
 use tile_diag::{Diagnostic, Location, Severity};
@@ -30,8 +35,7 @@ fn is_spellable(name: &[u8]) -> bool {
 ///
 /// Errors: the first name that PTX cannot spell.
 pub fn kernels(gpu_module: OpRef<'_>) -> Result<Vec<String>, Box<Diagnostic>> {
-    let kernels =
-        functions(gpu_module).into_iter().filter(|f| ["nvvm.kernel", "gpu.kernel"].iter().any(|k| is_marked(*f, k)));
+    let kernels = functions(gpu_module).into_iter().filter(|f| NVVM_KERNEL.is_on(*f) || GPU_KERNEL.is_on(*f));
     let mut names = vec![];
     for kernel in kernels.filter(|f| entry_block(region(*f, 0)).is_some()) {
         let name = attr(kernel, "sym_name").map_or("", |name| string_attr(name));
@@ -64,10 +68,6 @@ pub fn kernels_in(module: &Module<'_>) -> Result<Vec<String>, CodegenError> {
             if is_spellable(&name) { Ok(text) } else { Err(CodegenError::Name(text)) }
         })
         .collect()
-}
-
-fn is_marked(function: OpRef<'_>, mark: &str) -> bool {
-    discardable_attr(function, mark).is_some()
 }
 
 /// Renames symbols other than kernels that PTX cannot spell. [`kernels`] has checked the kernels.

@@ -18,6 +18,7 @@ use tile_test_support::{Failed, Trial, full, golden, listed, root, simulate};
 use tileiras::{
     dialect::{
         self,
+        attributes::AHEAD,
         behaviour::{self, SyncKind},
         loops,
         nv_tileas::{AsyncCommitOp, AsyncCreateNoneOp, LoadOp, TiledLoadOp},
@@ -108,10 +109,9 @@ fn checked(program: &Program, between: impl Fn(OpRef<'_>)) -> Result<Option<Stri
 
 /// Gives the loads of a loop different schedules: their copies start one, two, three, one... iterations ahead.
 fn schedule_unevenly(root: OpRef<'_>) {
-    let context = dialect::pass::context_of(root);
     let loads = collect_ops(root, |o| (TiledLoadOp::cast(o).is_some() || LoadOp::cast(o).is_some()).then_some(o));
     for (i, load) in loads.into_iter().filter(|o| loops::is_in_loop(*o)).enumerate() {
-        set_discardable_attr(load, "nv_tileas.ahead", i64_attr(context, 1 + i as i64 % 3));
+        AHEAD.set(load, 1 + i as i64 % 3);
     }
 }
 

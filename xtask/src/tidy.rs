@@ -11,7 +11,9 @@
 //! * no `todo!`, `unimplemented!`, `#[ignore]`, `#[should_panic]`;
 //! * no `#[test]` in the binaries of [`LISTED_TESTS`], where it would silently not run;
 //! * a `SAFETY:` comment above each `unsafe` block and implementation;
-//! * parts of the compiler import only parts below them, and no pass imports a pass ([`layers`]).
+//! * parts of the compiler import only parts below them, and no pass imports a pass ([`layers`]);
+//! * discardable attributes are named only where their keys are ([`attributes`]);
+//! * at most [`MAX_UNSAFE`] lines with `unsafe` in the passes, which use the handles of `src/middle/dialect`.
 //!
 //! On comments and pages: plain English, by the rates of habits and a glossary ([`words`]).
 //!
@@ -21,6 +23,7 @@
 //!
 //! The checks read lines, not syntax trees. A rule that needs a parser belongs in a lint.
 
+mod attributes;
 mod layers;
 mod promises;
 mod size;
@@ -36,6 +39,9 @@ const MAX_LINES: usize = 800;
 
 /// Longer files, each with the reason why it is not split.
 const LONG_FILES: &[(&str, &str)] = &[];
+
+/// A folder, and the number of lines with `unsafe` that it may have.
+const MAX_UNSAFE: (&str, usize) = ("src/middle/passes/", 40);
 
 /// Folders of test binaries with a harness that lists its tests itself.
 const LISTED_TESTS: [&str; 6] =
@@ -66,14 +72,19 @@ const WELL_KNOWN: &[&str] = &[
 pub fn check(root: &Path) -> anyhow::Result<Vec<String>> {
     let mut problems = Vec::new();
     let files = tracked_files(root)?;
-    let passes = layers::passes(&files);
+    let keys = std::fs::read_to_string(root.join(attributes::KEYS))?;
+    let names = Names { passes: layers::passes(&files), attributes: attributes::names(&keys) };
+    let mut unsafe_lines = 0;
     let mut tests = String::new();
     let mut prose = words::Prose::default();
     for name in &files {
         let Ok(bytes) = std::fs::read(root.join(name)) else { continue };
         // Files that are not UTF-8 are not sources.
         let Ok(text) = String::from_utf8(bytes) else { continue };
-        problems.extend(check_file(name, &text, &passes));
+        problems.extend(check_file(name, &text, &names));
+        if name.starts_with(MAX_UNSAFE.0) {
+            unsafe_lines += code_lines(&text).iter().filter(|line| line.contains("unsafe")).count();
+        }
         prose.add(name, &text);
         if name.ends_with(".rs") {
             tests.push_str(&text);
@@ -82,6 +93,10 @@ pub fn check(root: &Path) -> anyhow::Result<Vec<String>> {
     let page = std::fs::read_to_string(root.join(promises::PAGE))?;
     problems.extend(promises::missing(&page, &files, &tests));
     problems.extend(prose.problems());
+    let (folder, most) = MAX_UNSAFE;
+    if unsafe_lines > most {
+        problems.push(format!("{folder}: {unsafe_lines} lines with unsafe; at most {most} are allowed"));
+    }
     for (name, _) in LONG_FILES {
         let lines = std::fs::read_to_string(root.join(name)).map(|t| t.lines().count()).unwrap_or(0);
         if lines <= MAX_LINES {
@@ -122,8 +137,17 @@ fn tracked_files(root: &Path) -> anyhow::Result<Vec<String>> {
     Ok(String::from_utf8(output.stdout)?.split_terminator('\0').map(str::to_owned).collect())
 }
 
+/// Names that rules refer to.
+#[derive(Default)]
+struct Names {
+    /// The modules of the passes.
+    passes: Vec<String>,
+    /// The discardable attributes.
+    attributes: Vec<String>,
+}
+
 /// Returns the problems of one file, each as `NAME:LINE: TEXT`.
-fn check_file(name: &str, text: &str, passes: &[String]) -> Vec<String> {
+fn check_file(name: &str, text: &str, names: &Names) -> Vec<String> {
     let mut problems = Vec::new();
     let mut report = |line: usize, text: &str| problems.push(format!("{name}:{line}: {text}"));
     let generated = [".snap", ".lock", ".ptx"].iter().any(|e| name.ends_with(e));
@@ -141,7 +165,7 @@ fn check_file(name: &str, text: &str, passes: &[String]) -> Vec<String> {
         report(lines.len(), "no newline at end of file");
     }
     if name.ends_with(".rs") {
-        check_rust(name, text, &lines, passes, &mut report);
+        check_rust(name, text, &lines, names, &mut report);
     }
     if is_prose(name) {
         size::check_prose(&lines, &mut report);
@@ -165,7 +189,7 @@ fn machine_path(line: &str) -> Option<&str> {
     })
 }
 
-fn check_rust(name: &str, text: &str, lines: &[&str], passes: &[String], report: &mut impl FnMut(usize, &str)) {
+fn check_rust(name: &str, text: &str, lines: &[&str], names: &Names, report: &mut impl FnMut(usize, &str)) {
     if lines.len() > MAX_LINES && !LONG_FILES.iter().any(|(n, _)| *n == name) {
         report(
             lines.len(),
@@ -176,7 +200,8 @@ fn check_rust(name: &str, text: &str, lines: &[&str], passes: &[String], report:
         [["to", "do!("], ["unimpl", "emented!("], ["#[ig", "nore"], ["should", "_panic"]].map(|p| p.concat());
     let is_listed = LISTED_TESTS.iter().any(|folder| name.starts_with(folder));
     let code_lines = code_lines(text);
-    layers::check(name, &code_lines, passes, report);
+    layers::check(name, &code_lines, &names.passes, report);
+    attributes::check(name, lines, &names.attributes, report);
     size::check_columns(lines, &code_lines, report);
     size::check_functions(name, &code_lines, report);
     for (i, code) in code_lines.iter().enumerate() {
@@ -314,7 +339,7 @@ mod tests {
             ("x/Cargo.toml", "[dependencies]\nrare = \"1\"\n", "the dependency 'rare' needs a comment"),
         ];
         for (name, text, problem) in bad {
-            let found = check_file(name, text, &[]);
+            let found = check_file(name, text, &Names::default());
             assert!(found.len() == 1 && found[0].contains(problem), "{text:?}: {found:?}");
         }
         let good: &[(&str, &str)] = &[
@@ -331,7 +356,7 @@ mod tests {
             ),
         ];
         for (name, text) in good {
-            assert_eq!(check_file(name, text, &[]), Vec::<String>::new(), "{text:?}");
+            assert_eq!(check_file(name, text, &Names::default()), Vec::<String>::new(), "{text:?}");
         }
     }
 }

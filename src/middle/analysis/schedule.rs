@@ -31,6 +31,7 @@ use super::{
     warps::warps_at,
 };
 use crate::dialect::{
+    attributes,
     behaviour::{self, LayoutRelation},
     dot_plan::{DotPlan, PRODUCER},
     dots::AnyDot,
@@ -42,41 +43,12 @@ use crate::dialect::{
     upstream::Scf,
 };
 use agents::{Division, Role};
-use melior::ir::{Attribute, r#type::IntegerType};
+use melior::ir::r#type::IntegerType;
 use rustc_hash::{FxHashMap, FxHashSet};
 use tile_machine::Machine;
 use tile_plan::Numbers;
 use tile_schedule::{Agent, Edge, Graph, Group, Node, Pool, Reservation};
 use tile_targets::Target;
-
-/// Discardable attributes that constrain the ops of a loop. Attributes already in the program are kept.
-pub mod constraint {
-    /// The number of an op's group. The ops of a group are in one stage.
-    pub const GID: &str = "tileas.schedule.constraint.gid";
-    /// The group relative to whose stage the stage of this group is counted.
-    pub const LEADER_GID: &str = "tileas.schedule.constraint.leader_gid";
-    /// The maximum number of stages between the leader and this group; 0 means no limit.
-    pub const MAX_DEPTH: &str = "tileas.schedule.constraint.max_depth";
-    /// On a loop: do not overlap iterations.
-    pub const FORCE_SERIAL_EXECUTION: &str = "tileas.schedule.constraint.force_serial_execution";
-    /// On a function: its loops have constraints, for this target.
-    pub const MACHINE: &str = "tileas.schedule.constraint.machine";
-}
-
-/// Discardable attributes of a solved schedule.
-pub mod solved {
-    /// On a loop: the initiation interval in clocks, and the number of iterations in flight together.
-    pub const INTERVAL: &str = "tileas.schedule.interval";
-    pub const STAGES: &str = "tileas.schedule.stages";
-    /// On an op: its stage, its clock within the interval, and, if there are several agents, its agent.
-    pub const STAGE: &str = "tileas.schedule.stage";
-    pub const CLOCK: &str = "tileas.schedule.clock";
-    pub const AGENT: &str = "tileas.schedule.agent";
-    /// On a dot: the stages of the ring that brings its operands.
-    pub const RING_STAGES: &str = "nv_tileas.stages";
-    /// On a load without agents: the number of iterations by which its copy starts early.
-    pub const AHEAD: &str = "nv_tileas.ahead";
-}
 
 /// The costs of the loops of a module.
 pub struct ScheduleAnalysis {
@@ -101,7 +73,7 @@ pub struct LoopCosts {
 pub struct Cost {
     /// The name of the op.
     pub op: String,
-    /// The number of its group, from the attribute [`constraint::GID`].
+    /// The number of its group, from the attribute [`attributes::GID`].
     pub gid: i64,
     /// The pools that it occupies, with the clocks from its start.
     pub footprint: Vec<Reservation>,
@@ -151,11 +123,11 @@ impl ScheduleAnalysis {
 /// The loops of a module that have constraints, in program order.
 pub fn loops_of<'c>(module: OpRef<'c>) -> Vec<OpRef<'c>> {
     let functions = collect_ops(module, nv_tileaa::FuncOp::cast).into_iter().map(|f| f.op());
-    functions.filter(|f| discardable_attr(*f, constraint::MACHINE).is_some()).flat_map(constrained_loops).collect()
+    functions.filter(|f| attributes::MACHINE.is_on(*f)).flat_map(constrained_loops).collect()
 }
 
 fn constrained_loops<'c>(function: OpRef<'c>) -> Vec<OpRef<'c>> {
-    let numbered = |l: OpRef<'c>| nodes_of(l).iter().any(|n| number(*n, constraint::GID).is_some());
+    let numbered = |l: OpRef<'c>| nodes_of(l).iter().any(|n| attributes::GID.get(*n).is_some());
     loops_in(function).into_iter().filter(|l| numbered(*l)).collect()
 }
 
@@ -174,23 +146,15 @@ pub fn loops_to_shape<'c>(module: OpRef<'c>, target: &Target) -> Vec<OpRef<'c>> 
 
 /// The target and machine of a function with constraints. A target without a machine file uses that of its family.
 pub fn machine_of<'c>(function: OpRef<'c>) -> Option<(&'static Target, Machine)> {
-    let name = discardable_attr(function, constraint::MACHINE).map(string_attr)?;
+    let name = attributes::MACHINE.get(function)?;
     let machine = Machine::of_target(name).ok()?;
     Some((Target::by_name(name)?, machine))
 }
 
-/// The value of an integer attribute of an op.
-pub fn number(op: OpRef<'_>, name: &str) -> Option<i64> {
-    // SAFETY: the attribute is alive.
-    let is_integer =
-        |a: &Attribute<'_>| unsafe { mlir_sys::mlirAttributeIsAInteger(melior::ir::AttributeLike::to_raw(a)) };
-    discardable_attr(op, name).filter(is_integer).map(int_attr)
-}
-
 /// The clock at which an op of a loop starts, from the start of its iteration; `None` if the op is not scheduled.
 pub fn time(op: OpRef<'_>, around: OpRef<'_>) -> Option<i64> {
-    let stage = number(op, solved::STAGE)?.checked_mul(number(around, solved::INTERVAL)?)?;
-    stage.checked_add(number(op, solved::CLOCK)?)
+    let stage = attributes::STAGE.get(op)?.checked_mul(attributes::INTERVAL.get(around)?)?;
+    stage.checked_add(attributes::CLOCK.get(op)?)
 }
 
 /// The ops of a loop's body that are scheduled: all except scalar arithmetic, constants and the terminator.
@@ -299,7 +263,7 @@ impl LoopCosts {
     pub fn of_nodes(&self, around: OpRef<'_>) -> Option<Vec<usize>> {
         let mut left = self.nodes.iter().enumerate();
         let find = |op: OpRef<'_>| {
-            let gid = number(op, constraint::GID)?;
+            let gid = attributes::GID.get(op)?;
             left.find(|(_, n)| n.gid == gid && n.op == op_name(op)).map(|(i, _)| i)
         };
         nodes_of(around).into_iter().map(find).collect()
@@ -316,9 +280,9 @@ impl LoopCosts {
         let group = |gid: i64| gids.binary_search(&gid).ok();
         let mut groups = vec![Group::default(); gids.len()];
         for (op, cost) in ops.iter().zip(&costs) {
-            let leader = number(*op, constraint::LEADER_GID).and_then(group);
+            let leader = attributes::LEADER_GID.get(*op).and_then(group);
             if let (Some(g), Some(leader)) = (group(cost.gid), leader) {
-                let max_depth = number(*op, constraint::MAX_DEPTH).and_then(|d| u32::try_from(d).ok()).unwrap_or(0);
+                let max_depth = attributes::MAX_DEPTH.get(*op).and_then(|d| u32::try_from(d).ok()).unwrap_or(0);
                 groups[g] = Group { leader: Some(leader), max_depth };
             }
         }
@@ -414,7 +378,7 @@ impl<'c> Model<'_, 'c> {
         let held: u64 = results(op).map(|v| registers(v)).sum();
         let mut cost = Cost {
             op: op_name(op).to_owned(),
-            gid: number(op, constraint::GID)?,
+            gid: attributes::GID.get(op)?,
             footprint: vec![],
             issue: 0,
             latency: 0,

@@ -39,6 +39,7 @@ use super::{
     tokens,
 };
 use crate::dialect::{
+    attributes::{OR_COPIED, OUTSIDE, PRODUCER_COMPUTED},
     behaviour::{self, LayoutRelation},
     layouts::{Tensor, memory_bits, storage_bits, tensor_type},
     loops::loops_around,
@@ -79,9 +80,6 @@ struct Carried<'c> {
     by: Val<'c>,
 }
 
-/// The discardable attribute of a load in a producer's program: the number of enclosing loops that it may leave.
-const OUTSIDE: &str = "nv_tileas.outside";
-
 impl<'c> TileProgram<'c> {
     /// The program that computes `tile`, an operand of `dot` in `function`.
     ///
@@ -108,7 +106,7 @@ impl<'c> TileProgram<'c> {
                     b.set_location(op.location());
                     let copy = clone_op(b, op, &mut map);
                     if outside > 0 && weak_load(op).is_some() {
-                        set_discardable_attr(copy, OUTSIDE, i64_attr(b.context(), outside as i64));
+                        OUTSIDE.set(copy, outside as i64);
                     }
                 }
                 ProgramStep::Carried(carried) => {
@@ -348,14 +346,12 @@ fn bits_of(t: &Tensor<'_>) -> u64 {
 
 /// Copies the attribute that allows a load to leave loops to the op that replaces it.
 pub fn keep_place<'c>(from: OpRef<'c>, to: OpRef<'c>) {
-    if let Some(outside) = discardable_attr(from, OUTSIDE) {
-        set_discardable_attr(to, OUTSIDE, outside);
-    }
+    OUTSIDE.copy(from, to);
 }
 
 /// Whether a load may leave a loop around it.
 pub fn may_leave_loops(op: OpRef<'_>) -> bool {
-    discardable_attr(op, OUTSIDE).is_some()
+    OUTSIDE.is_on(op)
 }
 
 /// Hoists loads, with the computation of their addresses, out of the loops that they may leave. Called once `program`
@@ -364,10 +360,7 @@ pub fn leave_loops(program: Blk<'_>) {
     let mut found = vec![];
     for op in ops_of(program) {
         walk(op, &mut |o| {
-            if let Some(outside) = discardable_attr(o, OUTSIDE) {
-                remove_discardable_attr(o, OUTSIDE);
-                found.push((o, int_attr(outside)));
-            }
+            found.extend(OUTSIDE.take(o).map(|outside| (o, outside)));
         });
     }
     for (load, outside) in found {
@@ -573,12 +566,6 @@ fn follows<'c>(op: OpRef<'c>, dot: OpRef<'c>) -> bool {
     block_around(dot).is_some_and(|block| ops_of(block).take_while(|o| *o != op).any(|o| o == dot))
 }
 
-/// The discardable attribute of a dot: for each operand, its contiguous dimension if it is producer-computed, or -1.
-const PRODUCER_COMPUTED: &str = "nv_tileas.producer_computed";
-
-/// The discardable attribute of a dot: the indices of operands that TMA loads instead if the view is ready for it.
-const OR_COPIED: &str = "nv_tileas.or_copied";
-
 /// How producer warps compute an operand.
 #[derive(Clone, Copy)]
 pub struct Mark {
@@ -589,21 +576,18 @@ pub struct Mark {
 }
 
 /// Marks the producer-computed operands of a dot.
-pub fn mark<'c>(context: &'c Context, dot: OpRef<'c>, marks: [Option<Mark>; 2]) {
-    let fast = marks.map(|m| m.map_or(-1, |m| m.fast as i64));
-    set_discardable_attr(dot, PRODUCER_COMPUTED, i64s_to_attr(context, &fast));
+pub fn mark(dot: OpRef<'_>, marks: [Option<Mark>; 2]) {
+    PRODUCER_COMPUTED.set(dot, marks.map(|m| m.map_or(-1, |m| m.fast as i64)).to_vec());
     let or_copied: Vec<i64> = (0..2).filter(|&i| marks[i as usize].is_some_and(|m| m.or_copy)).collect();
     if !or_copied.is_empty() {
-        set_discardable_attr(dot, OR_COPIED, i64s_to_attr(context, &or_copied));
+        OR_COPIED.set(dot, or_copied);
     }
 }
 
 /// Removes and returns the marks.
 pub fn take_mark(dot: OpRef<'_>) -> Option<[Option<Mark>; 2]> {
-    let fast = i64s_attr(discardable_attr(dot, PRODUCER_COMPUTED)?);
-    let or_copied = discardable_attr(dot, OR_COPIED).map(i64s_attr).unwrap_or_default();
-    remove_discardable_attr(dot, PRODUCER_COMPUTED);
-    remove_discardable_attr(dot, OR_COPIED);
+    let fast = PRODUCER_COMPUTED.take(dot)?;
+    let or_copied = OR_COPIED.take(dot).unwrap_or_default();
     let of = |i: usize| {
         let fast = usize::try_from(*fast.get(i)?).ok()?;
         Some(Mark { fast, or_copy: or_copied.contains(&(i as i64)) })

@@ -152,9 +152,6 @@ pub fn is_loop(op: OpRef<'_>) -> bool {
     matches!(Scf::of(op), Some(Scf::For | Scf::While))
 }
 
-/// Discardable attribute of a multiplication whose right operand often is one.
-pub const OFTEN_ONE: &str = "nv_tileas.often_one";
-
 /// Returns the value of an integer constant.
 pub fn int_constant(v: Val<'_>) -> Option<i64> {
     let op = defining_op(v).filter(|o| is_constant(*o))?;

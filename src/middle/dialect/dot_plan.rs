@@ -5,6 +5,7 @@
 //! instructions of single warps.
 
 use super::{
+    attributes::DOT_PLAN,
     nv_tileas::{AgentAttr, AgentSwitchOp, DotPlanAttr},
     rt::*,
 };
@@ -12,9 +13,6 @@ use melior::{
     Context,
     ir::{Attribute, Location, attribute::ArrayAttribute},
 };
-
-/// The discardable attribute of a function.
-const PLAN: &str = "nv_tileas.dot_plan";
 
 /// Warps per warpgroup.
 pub const WARPGROUP: u32 = 4;
@@ -111,12 +109,12 @@ impl DotPlan {
             [self.columns, self.stages, self.scratch, self.launch_registers].map(i64::from);
         let agents = Agent::to_attr(&self.agents, context);
         let plan = DotPlanAttr::get(Location::unknown(context), &[m, n], columns, stages, scratch, launch, agents);
-        set_discardable_attr(function, PLAN, plan.expect("a valid plan").into());
+        DOT_PLAN.set(function, plan.expect("a valid plan").into());
     }
 
     /// The plan of a function, or `None` if it has none.
     pub fn of(function: OpRef<'_>) -> Option<Self> {
-        let plan = DotPlanAttr::cast(discardable_attr(function, PLAN)?)?;
+        let plan = DotPlanAttr::cast(DOT_PLAN.get(function)?)?;
         let &[m, n] = plan.groups() else { return None };
         Some(Self {
             groups: [m as u32, n as u32],

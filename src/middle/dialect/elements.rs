@@ -14,6 +14,30 @@ pub fn integer(a: Attribute<'_>) -> Option<i64> {
     unsafe { mlirAttributeIsAInteger(a.to_raw()) }.then(|| int_attr(a))
 }
 
+/// Returns the values of a dense array of i64, or `None` for other attributes.
+pub fn integers(a: Attribute<'_>) -> Option<Vec<i64>> {
+    // SAFETY: `a` is alive.
+    unsafe { mlirAttributeIsADenseI64Array(a.to_raw()) }.then(|| i64s_attr(a))
+}
+
+/// Returns the values of a dense array of i32, or `None` for other attributes.
+pub fn integers32(a: Attribute<'_>) -> Option<Vec<i32>> {
+    // SAFETY: `a` is alive.
+    unsafe { mlirAttributeIsADenseI32Array(a.to_raw()) }.then(|| i32s_attr(a))
+}
+
+/// Returns the value of a string attribute, or `None` for other attributes.
+pub fn string<'c>(a: Attribute<'c>) -> Option<&'c str> {
+    // SAFETY: `a` is alive.
+    unsafe { mlirAttributeIsAString(a.to_raw()) }.then(|| string_attr(a))
+}
+
+/// Returns the value of a boolean attribute, or `None` for other attributes.
+pub fn boolean(a: Attribute<'_>) -> Option<bool> {
+    // SAFETY: `a` is alive.
+    unsafe { mlirAttributeIsABool(a.to_raw()) }.then(|| bool_attr(a))
+}
+
 /// Returns the value of a float attribute, or `None` for other attributes.
 pub fn float(a: Attribute<'_>) -> Option<f64> {
     // SAFETY: `a` is alive.

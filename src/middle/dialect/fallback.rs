@@ -5,11 +5,10 @@
 //! to give up, which the deciding passes query. The last fallback uses only the means of the lowest level: dots of
 //! single warps, synchronous loads, and a barrier wherever memory is shared.
 
-use super::{cuda_tile::EntryOp, loops::loops_around, nv_tileaa::FuncOp, rt::*, upstream::is_llvm_func};
+use super::{
+    attributes::FALLBACK, cuda_tile::EntryOp, loops::loops_around, nv_tileaa::FuncOp, rt::*, upstream::is_llvm_func,
+};
 use std::fmt;
-
-/// Discardable attribute of an entry, a function or a loop: a [`Fallback`] as i64.
-pub const FALLBACK: &str = "nv_tileaa.fallback";
 
 /// The levels of fallback, each of which gives up more than the previous ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -44,21 +43,19 @@ impl Fallback {
     }
 
     fn said_by(op: OpRef<'_>) -> Option<Self> {
-        let number = discardable_attr(op, FALLBACK).map(int_attr)?;
+        let number = FALLBACK.get(op)?;
         Some(usize::try_from(number).ok().and_then(|n| Self::ALL.get(n).copied()).unwrap_or(Self::Synchronous))
     }
 
     /// Attaches the level to an op.
     pub fn attach(self, op: OpRef<'_>) {
         let number = Self::ALL.iter().position(|f| *f == self).unwrap_or_default();
-        set_discardable_attr(op, FALLBACK, i64_attr(super::pass::context_of(op), number as i64));
+        FALLBACK.set(op, number as i64);
     }
 
     /// Copies the level of `from` to `to`, which is built from `from`.
     pub fn hand_on(from: OpRef<'_>, to: OpRef<'_>) {
-        if let Some(said) = discardable_attr(from, FALLBACK) {
-            set_discardable_attr(to, FALLBACK, said);
-        }
+        FALLBACK.copy(from, to);
     }
 
     /// Returns the next level, or `None` if nothing is left to give up. Skips the levels that only affect agents if

@@ -1,6 +1,6 @@
 //! Optimization hints: dictionaries by target; `default` applies to all targets.
 
-use super::rt::*;
+use super::{elements, rt::*};
 use melior::ir::{Attribute, AttributeLike};
 use mlir_sys::*;
 
@@ -13,16 +13,12 @@ fn hint<'c, T>(hints: Attribute<'c>, target: &str, name: &str, read: impl Fn(Att
 
 /// Returns an integer hint for which `valid` holds.
 pub fn int_hint(hints: Attribute<'_>, target: &str, name: &str, valid: impl Fn(i64) -> bool) -> Option<i64> {
-    // SAFETY: the attribute is alive.
-    let is_int = |a: Attribute<'_>| unsafe { mlirAttributeIsAInteger(a.to_raw()) };
-    hint(hints, target, name, |a| is_int(a).then(|| int_attr(a)).filter(|v| valid(*v)))
+    hint(hints, target, name, |a| elements::integer(a).filter(|v| valid(*v)))
 }
 
 /// Returns a boolean hint.
 pub fn bool_hint(hints: Attribute<'_>, target: &str, name: &str) -> Option<bool> {
-    // SAFETY: the attribute is alive.
-    let is_bool = |a: Attribute<'_>| unsafe { mlirAttributeIsABool(a.to_raw()) };
-    hint(hints, target, name, |a| is_bool(a).then(|| bool_attr(a)))
+    hint(hints, target, name, elements::boolean)
 }
 
 /// Returns an entry of a dictionary, or `None` for other attributes.

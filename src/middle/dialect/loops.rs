@@ -4,9 +4,6 @@ use super::{behaviour::is_loop, rt::*};
 use melior::ir::{Region, RegionLike, Type, TypeLike};
 use mlir_sys::*;
 
-/// Discardable attribute of a loop: addresses of accesses inside the loop are computed inside it.
-pub const ADDRESSES_IN_LOOP: &str = "nv_tileas.addresses_in_loop";
-
 /// Returns the loops that contain `op`, from the inside out.
 pub fn loops_around<'c>(op: OpRef<'c>) -> impl Iterator<Item = OpRef<'c>> {
     std::iter::successors(parent_op(op), |o| parent_op(*o)).filter(|o| is_loop(*o))

@@ -4,6 +4,7 @@
 //! context's lifetime: as in C++, an erased op must not be used again.
 
 pub mod arith;
+pub mod attributes;
 pub mod behaviour;
 pub mod debug_scope;
 mod dot_check;

@@ -123,16 +123,6 @@ pub fn set_attr<'c>(op: OpRef<'c>, name: &str, a: Attribute<'c>) {
     // SAFETY: `op` and `a` are alive.
     unsafe { mlirOperationSetInherentAttributeByName(op.to_raw(), raw_str(name), a.to_raw()) }
 }
-/// Returns an attribute that the op's definition does not declare.
-pub fn discardable_attr<'c>(op: OpRef<'c>, name: &str) -> Option<Attribute<'c>> {
-    // SAFETY: `op` is alive.
-    unsafe { Attribute::from_option_raw(mlirOperationGetDiscardableAttributeByName(op.to_raw(), raw_str(name))) }
-}
-/// Sets an attribute that the op's definition does not declare.
-pub fn set_discardable_attr<'c>(op: OpRef<'c>, name: &str, a: Attribute<'c>) {
-    // SAFETY: `op` and `a` are alive.
-    unsafe { mlirOperationSetDiscardableAttributeByName(op.to_raw(), raw_str(name), a.to_raw()) }
-}
 /// Returns the type of a typed attribute, and the none type for all others.
 pub fn attr_type<'c>(a: Attribute<'c>) -> Type<'c> {
     // SAFETY: `a` is alive.
@@ -381,10 +371,6 @@ pub fn set_location<'c>(op: OpRef<'c>, location: Location<'c>) {
     // SAFETY: `op` and `location` are alive.
     unsafe { super::ffi::mlirxOperationSetLocation(op.to_raw(), location.to_raw()) }
 }
-pub fn remove_discardable_attr(op: OpRef<'_>, name: &str) {
-    // SAFETY: `op` is alive.
-    unsafe { mlirOperationRemoveDiscardableAttributeByName(op.to_raw(), raw_str(name)) };
-}
 /// The address of a value's storage: a key for maps.
 pub fn key(v: Val<'_>) -> usize {
     v.to_raw().ptr as usize
@@ -458,6 +444,9 @@ pub struct OperationState<'c> {
     name: String,
 }
 impl<'c> OperationState<'c> {
+    pub fn context(&self) -> &'c Context {
+        self.context
+    }
     pub fn results(&mut self, t: &[Type<'c>]) {
         // SAFETY: `Type` is a transparent handle.
         unsafe { mlirOperationStateAddResults(&mut self.raw, t.len() as isize, t.as_ptr() as *const _) }

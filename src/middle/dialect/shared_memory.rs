@@ -11,6 +11,7 @@
 //! Several values move together: all stores, one barrier, all loads.
 
 use super::{
+    attributes::REUSE,
     layouts::{Tensor, storage_bits},
     nv_tileas::{AllocTensorOp, BarrierOp, LocalLoadOp, LocalStoreOp, MemDescType, MemorySpace, SharedLayoutAttr},
     pass::{Failed, fail},
@@ -25,9 +26,6 @@ pub const SCRATCH_BYTES: u64 = 32 << 10;
 
 /// The default alignment in bytes of every storage and every stage. A type may require more.
 pub const ALIGNMENT: i64 = 128;
-
-/// Discardable attribute of barriers that only guard the reuse of storage.
-pub const REUSE: &str = "nv_tileas.reuse";
 
 /// Returns the size of a storage in bytes, including all stages.
 pub fn memdesc_bytes(desc: MemDescType<'_>) -> u64 {
@@ -116,7 +114,7 @@ pub struct Stored<'c> {
 pub fn store_all<'c>(b: &Builder<'c>, values: &[Stored<'c>], barrier_first: bool) -> Result<(), BuildError> {
     if barrier_first {
         let barrier = BarrierOp::build(b, None, None)?;
-        set_discardable_attr(barrier.op(), REUSE, b.unit());
+        REUSE.mark(barrier.op());
     }
     for x in values {
         LocalStoreOp::build(b, x.value, x.storage, i64_attr(b.context(), x.vector))?;

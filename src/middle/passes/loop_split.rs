@@ -17,6 +17,7 @@ mod point;
 
 use crate::{
     dialect::{
+        attributes::LOOP_SPLIT,
         cuda_tile::*,
         elements,
         pass::{Failed, PassContext, RustPass, descriptors::loop_split as options, fail},
@@ -62,9 +63,6 @@ fn collect<'c>(op: OpRef<'c>, loops: &mut Vec<ForOp<'c>>) {
         }
     }
 }
-
-/// The attribute of an `if`, a `for` or a function that sets the minimum size of a branch.
-const ATTRIBUTE: &str = "cuda_tile.loop_split";
 
 /// A loop and the comparison on which it is split.
 struct Split<'c> {
@@ -141,7 +139,7 @@ impl<'c> Split<'c> {
         let (end, start) = self.bounds().split(&Built { b: &b, t: ty(self.op.step()) }, &self.known())?;
         let (first, second) = (clone_detached(for_op), clone_detached(for_op));
         for copy in [first, second] {
-            remove_discardable_attr(copy, ATTRIBUTE);
+            LOOP_SPLIT.remove(copy);
             b.insert_op(copy);
         }
         set_operand(first, 1, end);
@@ -243,8 +241,11 @@ fn threshold<'c>(branch: IfOp<'c>, op: ForOp<'c>, default: i64) -> i64 {
     while let Some(f) = function.filter(|f| !AnyOp::is_function(*f)) {
         function = parent_op(f);
     }
-    let said = |op: OpRef<'c>| elements::integer(discardable_attr(op, ATTRIBUTE)?);
-    [Some(branch.op()), Some(op.op()), function].into_iter().flatten().find_map(said).unwrap_or(default)
+    [Some(branch.op()), Some(op.op()), function]
+        .into_iter()
+        .flatten()
+        .find_map(|op| LOOP_SPLIT.get(op))
+        .unwrap_or(default)
 }
 
 /// Whether a branch is large enough, or contains an operation expensive enough to pay for the second loop.

@@ -96,7 +96,7 @@ impl RustPass for PlanDots {
             if dots.is_empty() || function.num_warps().is_some() || !fallback.allows_agents() {
                 continue;
             }
-            match plan(function, &dots, target, context) {
+            match plan(function, &dots, target) {
                 Ok(plan) => {
                     let plan = DotPlan { stages: fallback.stages(plan.stages), ..plan };
                     cx.stat_add(stat::NUM_PLANNED, 1);
@@ -158,12 +158,7 @@ struct Loads<'c> {
     around_computed: Vec<OpRef<'c>>,
 }
 
-fn plan<'c>(
-    function: nv_tileaa::FuncOp<'c>,
-    dots: &[OpRef<'c>],
-    target: &Target,
-    context: &'c Context,
-) -> Result<DotPlan, Obstacle<'c>> {
+fn plan<'c>(function: nv_tileaa::FuncOp<'c>, dots: &[OpRef<'c>], target: &Target) -> Result<DotPlan, Obstacle<'c>> {
     let facts = Facts::of(function.op());
     let mut found: Vec<Found<'c>> = vec![];
     let mut loads = Loads::default();
@@ -191,7 +186,7 @@ fn plan<'c>(
     };
     if !found.iter().all(|p| alone(p) && alike(p)) {
         let plan = kernel::plan(function.op(), &found, &hints, &machine)?;
-        mark_computed(&found, context);
+        mark_computed(&found);
         return Ok(plan);
     }
     for p in &found {
@@ -202,7 +197,7 @@ fn plan<'c>(
     let deepest = found.iter().map(|p| p.dot_loop).max_by_key(|p| p.k).unwrap_or(first.dot_loop);
     let dot_loop = DotLoop { over_tiles: loops(op) > 1, ..deepest };
     let plan = tile_plan::plan(&dot_loop, &hints, &machine).map_err(|e| refusal(&found, &e))?;
-    mark_computed(&found, context);
+    mark_computed(&found);
     let rings = rings(&found).len() as u32;
     // If the producer's warps compute tiles, they need scratch memory too.
     let movers = if dot_loop.producer_computed.contains(&true) { 2 } else { 1 };
@@ -274,12 +269,12 @@ fn refusal<'c>(found: &[Found<'c>], error: &NoPlan) -> Obstacle<'c> {
 }
 
 /// Marks producer-computed operands for `tileaa-outline-producers`.
-fn mark_computed(found: &[Found<'_>], context: &Context) {
+fn mark_computed(found: &[Found<'_>]) {
     for p in found {
         let marks = [0, 1]
             .map(|i| if let PlannedOperand::ProducerComputed { how, .. } = p.sides[i] { Some(how) } else { None });
         if marks.iter().any(Option::is_some) {
-            tile_programs::mark(context, p.op, marks);
+            tile_programs::mark(p.op, marks);
         }
     }
 }

@@ -42,9 +42,9 @@ mod rebuild;
 use crate::{
     analysis::facts::Facts,
     dialect::{
+        attributes::NUM_CTAS,
         dots::{element_of, operand_format, promotes},
         fallback::Fallback,
-        gpu_module::NUM_CTAS,
         hints::int_hint,
         layouts::Tensor,
         nv_tileaa::{self, AnyOp, DotOp},
@@ -75,7 +75,7 @@ impl RustPass for SplitOverCluster {
             return Err(fail(op, format!("num-ctas must be 1, 2, 4 or 8, or 0 to choose, got {asked}")));
         }
         for function in collect_ops(op, nv_tileaa::FuncOp::cast) {
-            let is_decided = asked == 1 || discardable_attr(function.op(), NUM_CTAS).is_some();
+            let is_decided = asked == 1 || NUM_CTAS.is_on(function.op());
             if is_decided || asked == 0 && !Fallback::within(function.op()).allows_agents() {
                 continue;
             }
@@ -95,7 +95,7 @@ impl RustPass for SplitOverCluster {
                     cx.stat_add(stat::NUM_SLICED, 1);
                     let text = format!("{} CTAs split each tile: {}", demands.count, demands.summary());
                     remark(function.op(), remark::SPLIT_TILE, text, "");
-                    set_discardable_attr(function.op(), NUM_CTAS, i64_attr(context, demands.count));
+                    NUM_CTAS.set(function.op(), demands.count);
                     rebuild::rebuild(function, &demands, &facts, context)?;
                 }
                 Err((count, (at, reason))) => {

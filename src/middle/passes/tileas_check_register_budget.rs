@@ -23,8 +23,8 @@
 
 use crate::{
     dialect::{
+        attributes::MAX_REGISTERS,
         dot_plan::{Agent, WARPGROUP},
-        gpu_module::MAX_REGISTERS,
         nv_tileaa,
         nv_tileas::AgentSwitchOp,
         pass::{Failed, PassContext, RustPass, descriptors, fail},
@@ -70,7 +70,7 @@ fn check(function: nv_tileaa::FuncOp<'_>, agents: &[Agent], target: &Target) -> 
     if !target.has(Feature::RegisterReallocation) {
         return Err(format!("{} does not support setmaxnreg", target.name));
     }
-    let launch = discardable_attr(function.op(), MAX_REGISTERS).map(int_attr);
+    let launch = MAX_REGISTERS.get(function.op());
     let launch = launch.ok_or_else(|| format!("the kernel lacks the attribute '{MAX_REGISTERS}'"))?;
     let (mut asked, mut warps) = (0, 0);
     // The agents so far that share an unfinished warpgroup.

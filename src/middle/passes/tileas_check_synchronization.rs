@@ -20,12 +20,12 @@ use crate::{
         synchronization::{Conflict, Races, Work},
     },
     dialect::{
+        attributes::REUSE,
         fallback::Fallback,
         nv_tileaa,
         nv_tileas::BarrierOp,
         pass::{Failed, PassContext, RustPass, descriptors, fail, fail_with_note},
         rt::*,
-        shared_memory::REUSE,
     },
     pass_descriptor,
 };
@@ -110,7 +110,7 @@ fn report(conflict: &Conflict<'_>) -> Failed {
 
 /// Erases the barriers that guard nothing. Returns how many.
 fn remove_redundant<'c>(function: OpRef<'c>, races: &mut Races<'c>) -> usize {
-    let guards_reuse = |o| BarrierOp::cast(o).filter(|_| discardable_attr(o, REUSE).is_some()).map(|b| b.op());
+    let guards_reuse = |o| BarrierOp::cast(o).filter(|_| REUSE.is_on(o)).map(|b| b.op());
     let mut removed = 0;
     for barrier in collect_ops(function, guards_reuse) {
         if races.is_redundant(barrier) {

@@ -26,12 +26,13 @@
 
 use crate::{
     dialect::{
+        attributes::{CHECKED_ONLY, IN_PAIRS, PACKED, PINNED, TESTED_ONCE, WORDS},
         dots::{LHS, SharedDot},
         layouts::{Tensor, storage_bits},
         nv_tileaa::{FpCastOp, FuncOp, Rounding},
         nv_tileas::{AnyOp, AsyncDotOp, AsyncDotWaitOp, Bounds, TiledLoadOp},
         pass::{Failed, PassContext, RustPass, descriptors},
-        register_forms::{CHECKED_ONLY, IN_PAIRS, PACKED, PINNED, TESTED_ONCE, WORDS, mark, set_numbers},
+        register_forms::set_numbers,
         rt::*,
         types::{is_bf16, is_e4m3, is_e5m2, is_f16, is_f32},
         upstream::{Arith, Scf},
@@ -56,29 +57,29 @@ pub struct ChooseRegisterForms;
 impl RustPass for ChooseRegisterForms {
     pass_descriptor!(tileas_choose_register_forms);
 
-    fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, cx: &PassContext) -> Result<(), Failed> {
+    fn run<'c>(&mut self, op: OpRef<'c>, _: &'c Context, cx: &PassContext) -> Result<(), Failed> {
         use descriptors::tileas_choose_register_forms::stat;
         for function in collect_ops(op, FuncOp::cast) {
             let checked = collect_ops(function.op(), |o| is_checked(o).then_some(o));
             if checked.len() > MOST_IN_TWO_FORMS {
-                checked.into_iter().for_each(|o| mark(o, context, CHECKED_ONLY));
+                checked.into_iter().for_each(|o| CHECKED_ONLY.mark(o));
             }
         }
         for around in collect_ops(op, |o| matches!(Scf::of(o), Some(Scf::For | Scf::If)).then_some(o)) {
             let (words, packed) = carried(around);
             cx.stat_add(stat::NUM_CARRIED, (words.len() + packed.len()) as i64);
-            set_numbers(around, context, WORDS, &words);
-            set_numbers(around, context, PACKED, &packed);
-            set_numbers(around, context, PINNED, &sums(around));
+            set_numbers(around, WORDS, &words);
+            set_numbers(around, PACKED, &packed);
+            set_numbers(around, PINNED, &sums(around));
         }
         for wait in collect_ops(op, AsyncDotWaitOp::cast) {
-            set_numbers(wait.op(), context, PINNED, &where_true(wait.results(), is_passed_on));
+            set_numbers(wait.op(), PINNED, &where_true(wait.results(), is_passed_on));
         }
         for rounding in collect_ops(op, |o| rounds_for_a_branch(o).then_some(o)) {
-            mark(rounding, context, IN_PAIRS);
+            IN_PAIRS.mark(rounding);
         }
         for cast in collect_ops(op, FpCastOp::cast).into_iter().filter(|cast| narrows_many(*cast)) {
-            mark(cast.op(), context, TESTED_ONCE);
+            TESTED_ONCE.mark(cast.op());
         }
         Ok(())
     }

@@ -7,10 +7,11 @@
 
 use crate::{
     analysis::{
-        schedule::{self, ScheduleAnalysis, constraint},
+        schedule::{self, ScheduleAnalysis},
         warps::warps_of,
     },
     dialect::{
+        attributes::{GID, MACHINE},
         fallback::Fallback,
         nv_tileaa,
         pass::{Failed, PassContext, RustPass, descriptors, fail},
@@ -19,34 +20,34 @@ use crate::{
     },
     pass_descriptor,
 };
-use melior::{Context, ir::attribute::StringAttribute};
+use melior::Context;
 
 #[derive(Clone, Default)]
 pub struct GenerateScheduleConstraints;
 
 impl RustPass for GenerateScheduleConstraints {
     pass_descriptor!(tileas_generate_schedule_constraints);
-    fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, cx: &PassContext) -> Result<(), Failed> {
+    fn run<'c>(&mut self, op: OpRef<'c>, _: &'c Context, cx: &PassContext) -> Result<(), Failed> {
         use descriptors::tileas_generate_schedule_constraints::{Options, stat};
         let name = Options(cx).compute_capability();
         let target = target(op, name)?;
         for function in collect_ops(op, nv_tileaa::FuncOp::cast) {
             // Costs depend on the number of warps.
             warps_of(function)?;
-            set_discardable_attr(function.op(), constraint::MACHINE, StringAttribute::new(context, name).into());
+            MACHINE.set(function.op(), name);
             for around in schedule::loops_in(function.op()) {
                 if !schedule::is_worth_scheduling(around, target) || !Fallback::around(around).allows_schedules() {
                     continue;
                 }
                 let nodes = schedule::nodes_of(around);
-                let given = |name| nodes.iter().filter_map(move |o| schedule::number(*o, name));
-                if let Some(negative) = given(constraint::GID).find(|n| *n < 0) {
-                    return Err(fail(around, format!("{} cannot be {negative}", constraint::GID)));
+                let given = || nodes.iter().filter_map(|o| GID.get(*o));
+                if let Some(negative) = given().find(|n| *n < 0) {
+                    return Err(fail(around, format!("{GID} cannot be {negative}")));
                 }
-                let mut next = given(constraint::GID).max().map_or(0, |n| n + 1);
+                let mut next = given().max().map_or(0, |n| n + 1);
                 for node in &nodes {
-                    if schedule::number(*node, constraint::GID).is_none() {
-                        set_discardable_attr(*node, constraint::GID, i64_attr(context, next));
+                    if !GID.is_on(*node) {
+                        GID.set(*node, next);
                         next += 1;
                     }
                 }

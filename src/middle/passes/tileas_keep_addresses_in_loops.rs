@@ -11,15 +11,16 @@
 
 use crate::{
     dialect::{
+        attributes::ADDRESSES_IN_LOOP,
         dots::AnyDot,
-        loops::{ADDRESSES_IN_LOOP, loops_around},
+        loops::loops_around,
         nv_tileas::ProducerCommitOp,
         pass::{Failed, PassContext, RustPass, descriptors},
         rt::*,
     },
     pass_descriptor,
 };
-use melior::{Context, ir::Attribute};
+use melior::Context;
 
 #[derive(Clone, Default)]
 pub struct KeepAddressesInLoops;
@@ -27,13 +28,13 @@ pub struct KeepAddressesInLoops;
 impl RustPass for KeepAddressesInLoops {
     pass_descriptor!(tileas_keep_addresses_in_loops);
 
-    fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, cx: &PassContext) -> Result<(), Failed> {
+    fn run<'c>(&mut self, op: OpRef<'c>, _: &'c Context, cx: &PassContext) -> Result<(), Failed> {
         use descriptors::tileas_keep_addresses_in_loops::stat;
         let converts = |o| ProducerCommitOp::cast(o).is_some_and(|c| c.phase().is_some());
         for inside in collect_ops(op, |o| (AnyDot::cast(o).is_some() || converts(o)).then_some(o)) {
             let Some(outermost) = loops_around(inside).last() else { continue };
-            if discardable_attr(outermost, ADDRESSES_IN_LOOP).is_none() {
-                set_discardable_attr(outermost, ADDRESSES_IN_LOOP, Attribute::unit(context));
+            if !ADDRESSES_IN_LOOP.is_on(outermost) {
+                ADDRESSES_IN_LOOP.mark(outermost);
                 cx.stat_add(stat::NUM_LOOPS, 1);
             }
         }

@@ -41,6 +41,7 @@ use crate::{
     },
     dialect::{
         arith::IntPredicate,
+        attributes::REUSE,
         hints::bool_hint,
         layouts::{Tensor, storage_bits},
         loops::is_in_loop,
@@ -52,7 +53,7 @@ use crate::{
         },
         pass::{Failed, PassContext, RustPass, descriptors, fail},
         rt::*,
-        shared_memory::{REUSE, memdesc_bytes, shared_layout, vector_of},
+        shared_memory::{memdesc_bytes, shared_layout, vector_of},
         target::target,
     },
     pass_descriptor,
@@ -224,7 +225,7 @@ fn rewrite<'c>(agent: Blk<'c>, stores: &[Store<'c>], context: &'c Context) -> Re
             AsyncTmaStoreWaitOp::build(&b, &sources, false).map_err(error)?;
         }
         let barrier = BarrierOp::build(&b, None, None).map_err(error)?;
-        set_discardable_attr(barrier.op(), REUSE, b.unit());
+        REUSE.mark(barrier.op());
         LocalStoreOp::build(&b, store.value, storage, i64_attr(context, store.vector)).map_err(error)?;
         AsyncFenceOp::build(&b).map_err(error)?;
         BarrierOp::build(&b, None, None).map_err(error)?;
@@ -251,7 +252,7 @@ fn rewrite<'c>(agent: Blk<'c>, stores: &[Store<'c>], context: &'c Context) -> Re
     for map in &made {
         top.set_before(*map);
         let barrier = BarrierOp::build(&top, None, None).map_err(|e| fail(first, e.to_string()))?;
-        set_discardable_attr(barrier.op(), REUSE, top.unit());
+        REUSE.mark(barrier.op());
     }
     if let Some(last) = made.last() {
         top.set_after(*last);

@@ -24,10 +24,10 @@ use crate::{
         schedule::{
             self, LoopCosts, ScheduleAnalysis,
             agents::{Order, ScheduledRing},
-            constraint, solved,
         },
     },
     dialect::{
+        attributes,
         dot_plan::DotPlan,
         nv_tileaa,
         pass::{Failed, PassContext, RustPass, descriptors, fail},
@@ -37,7 +37,7 @@ use crate::{
     },
     pass_descriptor,
 };
-use melior::{Context, ir::attribute::StringAttribute};
+use melior::Context;
 use std::fmt::Display;
 use tile_schedule::{Bound, Failure, Group, Method, Schedule, Settings, report, rings};
 use tile_targets::Target;
@@ -47,12 +47,12 @@ pub struct MaterializeSchedule;
 
 impl RustPass for MaterializeSchedule {
     pass_descriptor!(tileas_materialize_schedule);
-    fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, cx: &PassContext) -> Result<(), Failed> {
+    fn run<'c>(&mut self, op: OpRef<'c>, _: &'c Context, cx: &PassContext) -> Result<(), Failed> {
         use descriptors::tileas_materialize_schedule::{Options, stat};
         let options = Options(cx);
         let functions = collect_ops(op, nv_tileaa::FuncOp::cast);
         let Some(analysis) = cx.cached_analysis::<ScheduleAnalysis>() else {
-            let constrained = |f: &&nv_tileaa::FuncOp<'c>| discardable_attr(f.op(), constraint::MACHINE).is_some();
+            let constrained = |f: &&nv_tileaa::FuncOp<'c>| attributes::MACHINE.is_on(f.op());
             return Err(match functions.iter().find(constrained) {
                 Some(f) => fail(
                     f.op(),
@@ -78,7 +78,7 @@ impl RustPass for MaterializeSchedule {
             let machine = function.and_then(|f| schedule::machine_of(f.op()));
             let (target, machine) = machine.ok_or_else(|| fail(around, "loop has no target"))?;
             if costs.has_agents() && options.use_single_agent() {
-                schedule::nodes_of(around).iter().for_each(|node| remove_discardable_attr(*node, constraint::GID));
+                schedule::nodes_of(around).iter().for_each(|node| attributes::GID.remove(*node));
                 continue;
             }
             let answer = if costs.has_agents() {
@@ -87,7 +87,7 @@ impl RustPass for MaterializeSchedule {
                 let shared = shared_limit(target, options.extended_smem());
                 solve(around, costs, (target, shared), settings, rounds)?
             };
-            annotate(context, around, &answer);
+            annotate(around, &answer);
             if let Bound::NoOverlap { obstacle, .. } = &answer.schedule.reason {
                 remark_serial(around, format_args!("with overlap, {obstacle}"));
             }
@@ -98,7 +98,7 @@ impl RustPass for MaterializeSchedule {
             answers.push((format!("{name}, loop {}{family}", answers.len()), answer));
         }
         for function in functions {
-            remove_discardable_attr(function.op(), constraint::MACHINE);
+            attributes::MACHINE.remove(function.op());
         }
         write_reports(op, options.schedule_trace_file(), &answers)
     }
@@ -127,7 +127,7 @@ fn graph_of(around: OpRef<'_>, costs: &LoopCosts) -> Result<tile_schedule::Graph
 const NOT_DESCRIBED: &str = "the loop has changed since its constraints were generated";
 
 fn is_serial(around: OpRef<'_>) -> bool {
-    discardable_attr(around, constraint::FORCE_SERIAL_EXECUTION).is_some()
+    attributes::FORCE_SERIAL_EXECUTION.is_on(around)
 }
 
 /// Schedules a loop of agents, with the order of their programs that gives the shortest interval.
@@ -258,25 +258,23 @@ fn limit(graph: &mut tile_schedule::Graph, load: usize, most: i64) {
     }
 }
 
-fn annotate<'c>(context: &'c Context, around: OpRef<'c>, answer: &Answer<'c>) {
+fn annotate<'c>(around: OpRef<'c>, answer: &Answer<'c>) {
     let Answer { graph, schedule, nodes, ahead, rings } = answer;
-    let set = |op: OpRef<'c>, name: &str, n: i64| set_discardable_attr(op, name, i64_attr(context, n));
-    set(around, solved::INTERVAL, schedule.interval.into());
-    set(around, solved::STAGES, schedule.stages().into());
+    attributes::INTERVAL.set(around, schedule.interval.into());
+    attributes::STAGES.set(around, schedule.stages().into());
     for (i, node) in nodes.iter().enumerate() {
-        remove_discardable_attr(*node, constraint::GID);
-        set(*node, solved::STAGE, schedule.stage(i).into());
-        set(*node, solved::CLOCK, (schedule.times[i] % schedule.interval).into());
+        attributes::GID.remove(*node);
+        attributes::STAGE.set(*node, schedule.stage(i).into());
+        attributes::CLOCK.set(*node, (schedule.times[i] % schedule.interval).into());
         if graph.agents.len() > 1 {
-            let name = StringAttribute::new(context, &graph.agents[schedule.agents[i]].name);
-            set_discardable_attr(*node, solved::AGENT, name.into());
+            attributes::AGENT.set(*node, &graph.agents[schedule.agents[i]].name);
         }
     }
-    rings.iter().for_each(|(dot, stages)| set(*dot, solved::RING_STAGES, (*stages).into()));
+    rings.iter().for_each(|(dot, stages)| attributes::RING_STAGES.set(*dot, (*stages).into()));
     // A serial schedule does not say anything about copies, unless it was requested.
     let forced = is_serial(around);
     if schedule.method != Method::Serial || forced {
-        ahead.iter().for_each(|(load, n)| set(*load, solved::AHEAD, if forced { 0 } else { *n }));
+        ahead.iter().for_each(|(load, n)| attributes::AHEAD.set(*load, if forced { 0 } else { *n }));
     }
 }
 

@@ -17,6 +17,7 @@
 use crate::{
     analysis::branches::innermost_block,
     dialect::{
+        attributes::REUSE,
         nv_tileaa,
         nv_tileas::{
             AgentSwitchOp, AllocTensorOp, BarrierOp, ConsumerReleaseOp, MemDescSlotOp, MemDescType, PipelineType,
@@ -24,7 +25,7 @@ use crate::{
         },
         pass::{Failed, PassContext, RustPass, fail},
         rt::*,
-        shared_memory::{REUSE, memdesc_bytes},
+        shared_memory::memdesc_bytes,
         thread_scope::ThreadScope,
     },
     pass_descriptor,
@@ -94,7 +95,7 @@ fn collect<'c>(function: OpRef<'c>) -> Result<Vec<Storage<'c>>, Failed> {
     let mut next = 0;
     walk(function, &mut |o| {
         number.insert(op_key(o), next);
-        if BarrierOp::cast(o).is_some() && discardable_attr(o, REUSE).is_none() {
+        if BarrierOp::cast(o).is_some() && !REUSE.is_on(o) {
             barriers.push(next);
         }
         next += 1;

@@ -38,12 +38,12 @@
 //! acquire effect. A release whose token does not cover any access publishes nothing.
 
 use crate::dialect::{
+    attributes::REUSE,
     layouts::Tensor,
     nv_tileaa::{self, JoinMemTokenOp, MemTokenType, Ordering, StridedMemRefType, TiledViewType},
     nv_tileas::{AnyOp, BarrierOp, PrintOp},
     pass::{Failed, PassContext, RustPass, descriptors, fail},
     rt::*,
-    shared_memory::REUSE,
     thread_scope::ThreadScope,
     upstream::{Arith, Scf},
 };
@@ -441,7 +441,7 @@ impl<'c> Order<'c> {
         } else if BarrierOp::cast(op).is_some() {
             // A barrier that only guards the reuse of shared storage may be removed later, so it cannot be relied
             // upon.
-            if discardable_attr(op, REUSE).is_none() {
+            if !REUSE.is_on(op) {
                 state.barrier();
             }
         } else if is_token_order(op) {

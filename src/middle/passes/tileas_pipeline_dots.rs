@@ -28,12 +28,10 @@
 //! places the late dot after the early dot of the next iteration.
 
 use crate::{
-    analysis::{
-        dependent_dots::DependentDots,
-        schedule::{self, solved},
-    },
+    analysis::{dependent_dots::DependentDots, schedule},
     dialect::{
         arith::IntPredicate,
+        attributes::INTERVAL,
         behaviour::{int_constant, is_pure},
         dot_plan::DotPlan,
         nv_tileaa,
@@ -70,7 +68,7 @@ impl RustPass for PipelineDots {
 /// Whether the loop's schedule, if any, places the late dot after the early dot of the next iteration.
 fn is_wanted(dots: &DependentDots<'_>) -> bool {
     let times = [dots.early, dots.late].map(|dot| schedule::time(dot.op(), dots.around));
-    match (times, schedule::number(dots.around, solved::INTERVAL)) {
+    match (times, INTERVAL.get(dots.around)) {
         ([Some(early), Some(late)], Some(interval)) => late >= early + interval,
         _ => true,
     }

@@ -18,7 +18,7 @@
 use crate::{
     analysis::producers::skip_conversions,
     dialect::{
-        behaviour::OFTEN_ONE,
+        attributes::OFTEN_ONE,
         dot_plan::DotPlan,
         layouts::Tensor,
         loops::is_in_loop,
@@ -30,7 +30,7 @@ use crate::{
     },
     pass_descriptor,
 };
-use melior::{Context, ir::Attribute};
+use melior::Context;
 
 /// The minimum number of elements per factor in a thread: the test of a factor must be cheap in comparison.
 const ELEMENTS: usize = 8;
@@ -41,7 +41,7 @@ pub struct SkipRescale;
 impl RustPass for SkipRescale {
     pass_descriptor!(tileas_skip_rescale);
 
-    fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, cx: &PassContext) -> Result<(), Failed> {
+    fn run<'c>(&mut self, op: OpRef<'c>, _: &'c Context, cx: &PassContext) -> Result<(), Failed> {
         use descriptors::tileas_skip_rescale::stat;
         for function in collect_ops(op, nv_tileaa::FuncOp::cast) {
             if DotPlan::of(function.op()).is_none() {
@@ -54,7 +54,7 @@ impl RustPass for SkipRescale {
                         set_operand(product, 0, sum);
                         set_operand(product, 1, factor);
                     }
-                    set_discardable_attr(product, OFTEN_ONE, Attribute::unit(context));
+                    OFTEN_ONE.mark(product);
                     cx.stat_add(stat::NUM_SKIPPED, 1);
                 }
             }

@@ -45,8 +45,8 @@ use crate::{
         tile_programs::leave_loops,
     },
     dialect::{
+        attributes::MAX_REGISTERS,
         dot_plan::{Agent, CONSUMERS, DotPlan, PRODUCER},
-        gpu_module,
         loops::new_if,
         nv_tileaa::{self, MemTokenType, WaitForGridsOp},
         nv_tileas::{
@@ -142,7 +142,7 @@ fn specialize<'c>(
     }
     let warps: u32 = plan.agents.iter().map(|agent| agent.warps).sum();
     set_attr(op, "numWarps", i64_attr(context, warps.into()));
-    set_discardable_attr(op, gpu_module::MAX_REGISTERS, i64_attr(context, plan.launch_registers.into()));
+    MAX_REGISTERS.set(op, plan.launch_registers.into());
     Ok(())
 }
 

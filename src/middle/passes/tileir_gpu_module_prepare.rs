@@ -15,16 +15,17 @@
 
 use crate::{
     dialect::{
-        gpu_module::{BLOCKS_ARE_CLUSTERS, MAX_REGISTERS, MIN_BLOCKS, MULTIPLIES, NUM_CTAS, NUM_WARPS, functions},
+        attributes::{
+            CLUSTER_DIM, MAX_REGISTERS, MAXNREG, MIN_BLOCKS, MINCTASM, MULTIPLIES, NUM_CTAS, NUM_WARPS, NVVM_KERNEL,
+            REQNTID,
+        },
+        gpu_module::{BLOCKS_ARE_CLUSTERS, functions},
         pass::{Failed, PassContext, RustPass, descriptors, fail},
         rt::*,
     },
     pass_descriptor,
 };
-use melior::{
-    Context,
-    ir::{Attribute, attribute::DenseI32ArrayAttribute},
-};
+use melior::{Context, ir::Attribute};
 
 #[derive(Clone, Default)]
 pub struct GpuModulePrepare;
@@ -35,7 +36,7 @@ impl RustPass for GpuModulePrepare {
     fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, cx: &PassContext) -> Result<(), Failed> {
         use descriptors::tileir_gpu_module_prepare::stat;
         for function in functions(op) {
-            if discardable_attr(function, "nvvm.kernel").is_some() {
+            if NVVM_KERNEL.is_on(function) {
                 kernel(function, context)?;
                 cx.stat_add(stat::NUM_KERNELS, 1);
             } else if entry_block(region(function, 0)).is_some() {
@@ -49,41 +50,28 @@ impl RustPass for GpuModulePrepare {
 }
 
 fn kernel<'c>(function: OpRef<'c>, context: &'c Context) -> Result<(), Failed> {
-    if let Some(warps) = discardable_attr(function, NUM_WARPS) {
-        let threads = int_attr(warps) as i32 * 32;
-        let block = DenseI32ArrayAttribute::new(context, &[threads, 1, 1]);
-        set_discardable_attr(function, "nvvm.reqntid", block.into());
-        remove_discardable_attr(function, NUM_WARPS);
-    } else if discardable_attr(function, "nvvm.reqntid").is_none() {
-        return Err(fail(
-            function,
-            "the kernel has neither 'nv_tileas.num_warps' nor 'nvvm.reqntid', so its block size is unknown",
-        ));
+    if let Some(warps) = NUM_WARPS.take(function) {
+        REQNTID.set(function, vec![warps as i32 * 32, 1, 1]);
+    } else if !REQNTID.is_on(function) {
+        let text = format!("the kernel has neither '{NUM_WARPS}' nor '{REQNTID}', so its block size is unknown");
+        return Err(fail(function, text));
     }
-    if let Some(blocks) = discardable_attr(function, NUM_CTAS) {
+    if let Some(blocks) = NUM_CTAS.take(function) {
         // The grid of a launch counts tiles, and each tile is a cluster here.
-        let cluster = DenseI32ArrayAttribute::new(context, &[int_attr(blocks) as i32, 1, 1]);
-        set_discardable_attr(function, "nvvm.cluster_dim", cluster.into());
+        CLUSTER_DIM.set(function, vec![blocks as i32, 1, 1]);
         let counted = Attribute::parse(context, &format!("[\"{BLOCKS_ARE_CLUSTERS}\"]"));
         set_attr(function, "passthrough", counted.expect("a well-formed attribute"));
-        remove_discardable_attr(function, NUM_CTAS);
     }
-    if let Some(registers) = discardable_attr(function, MAX_REGISTERS) {
-        set_discardable_attr(function, "nvvm.maxnreg", i32_attr(context, int_attr(registers) as i32));
-        remove_discardable_attr(function, MAX_REGISTERS);
-        remove_discardable_attr(function, MULTIPLIES);
+    let multiplies = MULTIPLIES.take(function).is_some();
+    let blocks = MIN_BLOCKS.take(function);
+    if let Some(registers) = MAX_REGISTERS.take(function) {
         // The kernel's plan already accounts for the CTAs per SM that these registers allow.
-        remove_discardable_attr(function, MIN_BLOCKS);
-    }
-    if let Some(blocks) = discardable_attr(function, MIN_BLOCKS) {
-        set_discardable_attr(function, "nvvm.minctasm", i32_attr(context, int_attr(blocks) as i32));
-        remove_discardable_attr(function, MIN_BLOCKS);
-        remove_discardable_attr(function, MULTIPLIES);
-    }
-    if discardable_attr(function, MULTIPLIES).is_some() {
+        MAXNREG.set(function, registers);
+    } else if let Some(blocks) = blocks {
+        MINCTASM.set(function, blocks);
+    } else if multiplies {
         // Otherwise ptxas may spill accumulators to fit more CTAs on an SM.
-        set_discardable_attr(function, "nvvm.minctasm", i32_attr(context, 1));
-        remove_discardable_attr(function, MULTIPLIES);
+        MINCTASM.set(function, 1);
     }
     Ok(())
 }

@@ -8,7 +8,7 @@
 
 use crate::{
     dialect::{
-        elements,
+        attributes, elements,
         gpu_module::{functions, gpu_modules},
         pass::{Failed, PassContext, RustPass, descriptors, fail},
         rt::*,
@@ -17,7 +17,6 @@ use crate::{
     pass_descriptor,
 };
 use melior::{Context, ir::Attribute};
-use mlir_sys::*;
 use std::collections::BTreeSet;
 
 /// Functions that the driver links into every kernel.
@@ -50,7 +49,7 @@ impl RustPass for PostNvvmFinalize {
             cx.stat_add(stat::NUM_REMOVED, remove_unused(module, &used));
         }
         for function in functions(op) {
-            drop_attributes(function);
+            attributes::drop_own(function);
             let name = attr(function, "sym_name").map_or("", string_attr);
             let defined = entry_block(region(function, 0)).is_some();
             let supplied =
@@ -83,18 +82,4 @@ fn remove_unused(module: OpRef<'_>, used: &BTreeSet<String>) -> i64 {
     let n = unused.len() as i64;
     unused.into_iter().for_each(erase);
     n
-}
-
-/// Removes the tile dialects' attributes from a function.
-fn drop_attributes(function: OpRef<'_>) {
-    // SAFETY: the function is alive; the names are copied before any attribute goes.
-    let names: Vec<String> = unsafe {
-        (0..mlirOperationGetNumDiscardableAttributes(function.to_raw()))
-            .map(|i| mlirOperationGetDiscardableAttribute(function.to_raw(), i))
-            .map(|a| raw_to_str(mlirIdentifierStr(a.name)).to_owned())
-            .collect()
-    };
-    for name in names.iter().filter(|n| n.starts_with("nv_tileas.") || n.starts_with("nv_tileaa.")) {
-        remove_discardable_attr(function, name);
-    }
 }

@@ -22,8 +22,9 @@
 
 use crate::{
     dialect::{
+        attributes::MULTIPLIES,
         behaviour::is_pure,
-        gpu_module::{self, MULTIPLIES},
+        gpu_module,
         llvm_types::SHARED,
         pass::{Failed, PassContext, RustPass, descriptors},
         rt::*,
@@ -43,7 +44,7 @@ impl RustPass for SinkSharedLoads {
 
     fn run<'c>(&mut self, op: OpRef<'c>, _: &'c Context, cx: &PassContext) -> Result<(), Failed> {
         use descriptors::tileir_sink_shared_loads::stat;
-        let multiplies = |f: &OpRef<'c>| discardable_attr(*f, MULTIPLIES).is_some();
+        let multiplies = |f: &OpRef<'c>| MULTIPLIES.is_on(*f);
         for function in gpu_module::functions(op).into_iter().filter(multiplies) {
             let mut block = entry_block(region(function, 0));
             while let Some(b) = block {

@@ -12,8 +12,9 @@
 
 use crate::{
     dialect::{
-        gpu_module::{NUM_WARPS, SHARED_EXCEEDED, functions, gpu_modules},
-        pass::{Failed, PassContext, RustPass, context_of, descriptors, fail},
+        attributes::{NUM_WARPS, NVVM_KERNEL, REQNTID, SHARED_EXCEEDED},
+        gpu_module::{functions, gpu_modules},
+        pass::{Failed, PassContext, RustPass, descriptors, fail},
         rt::*,
         target::{shared_limit, target},
         upstream::{dialect_of, is_llvm_global},
@@ -49,7 +50,7 @@ impl RustPass for VerifyOpsAnalysis {
         for module in gpu_modules(op) {
             shared_memory(module, target, Options(cx).extended_smem())?;
         }
-        for function in functions(op).into_iter().filter(|f| discardable_attr(*f, "nvvm.kernel").is_some()) {
+        for function in functions(op).into_iter().filter(|f| NVVM_KERNEL.is_on(*f)) {
             threads(function, target)?;
             parameters(function, target)?;
         }
@@ -62,9 +63,9 @@ impl RustPass for VerifyOpsAnalysis {
 const TILE_DIALECTS: &[&str] = &["cuda_tile", "nv_tileaa", "nv_tileas", "scf", "tensor"];
 
 fn threads(kernel: OpRef<'_>, target: &Target) -> Result<(), Failed> {
-    let threads = match (discardable_attr(kernel, NUM_WARPS), discardable_attr(kernel, "nvvm.reqntid")) {
-        (Some(warps), _) => int_attr(warps) * 32,
-        (None, Some(block)) => i32s_attr(block).into_iter().map(i64::from).product(),
+    let threads = match (NUM_WARPS.get(kernel), REQNTID.get(kernel)) {
+        (Some(warps), _) => warps * 32,
+        (None, Some(block)) => block.into_iter().map(i64::from).product(),
         (None, None) => return Ok(()),
     };
     let most = i64::from(target.limits.threads_per_block);
@@ -90,7 +91,7 @@ fn shared_memory(module: OpRef<'_>, target: &Target, extended: bool) -> Result<(
     match first {
         Some(global) if bytes > most => {
             // The caller can retry with smaller requirements.
-            set_discardable_attr(module, SHARED_EXCEEDED, i64_attr(context_of(module), bytes as i64));
+            SHARED_EXCEEDED.set(module, bytes as i64);
             let text =
                 format!("tiles take {bytes} bytes of shared memory, but a block has only {most} on {}", target.name);
             Err(fail(global, text))

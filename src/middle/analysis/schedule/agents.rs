@@ -34,13 +34,14 @@
 //! other; each starts when the tensor cores are free, unless partial results must be *promoted* (`tile_plan`). A loop
 //! has at most two orders. Completing the edges of its graph searches the dots once per edge.
 
-use super::{Cost, number};
+use super::Cost;
 use crate::analysis::{
     access::View,
     dependent_dots::DependentDots,
     producers::{Source, computed_stage, groups_by_tiles},
 };
 use crate::dialect::{
+    attributes::{AGENT, RING_STAGES},
     dot_plan::{self, CONVERTER, DotPlan},
     dots::{AnyDot, element_of, operand_format, promotes},
     layouts::Tensor,
@@ -349,10 +350,10 @@ fn between<'c>(mut v: Val<'c>, is_end: &dyn Fn(OpRef<'c>) -> bool, roles: &mut F
 
 /// The agent of a scheduled op.
 pub fn agent_of(op: OpRef<'_>) -> Option<&str> {
-    discardable_attr(op, super::solved::AGENT).map(string_attr)
+    AGENT.get(op)
 }
 
 /// The number of stages of the ring that the schedule requests for a dot.
 pub fn stages_of(dot: OpRef<'_>) -> Option<u32> {
-    number(dot, super::solved::RING_STAGES).and_then(|n| u32::try_from(n).ok())
+    RING_STAGES.get(dot).and_then(|n| u32::try_from(n).ok())
 }

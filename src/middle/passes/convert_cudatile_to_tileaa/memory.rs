@@ -1,7 +1,7 @@
 //! Globals, accesses through pointers and views, tokens, the grid, and printing.
 
 use super::{Translator, ct, hints, shape::constant_value, types};
-use crate::dialect::{nv_tileaa as aa, pass::Failed, rt::*};
+use crate::dialect::{attributes::SYM_VISIBILITY, nv_tileaa as aa, pass::Failed, rt::*};
 use melior::ir::{Type, attribute::StringAttribute};
 
 fn ordering(o: ct::MemoryOrderingSemantics) -> aa::Ordering {
@@ -65,7 +65,7 @@ impl<'c> Translator<'c> {
         let built = aa::GlobalOp::build(&self.b, name, value, alignment, o.constant());
         let new = self.built(built)?;
         if o.symbol_visibility() == ct::SymbolVisibility::Private {
-            set_discardable_attr(new.op(), "sym_visibility", StringAttribute::new(self.context, "private").into());
+            SYM_VISIBILITY.set(new.op(), "private");
         }
         Ok(())
     }

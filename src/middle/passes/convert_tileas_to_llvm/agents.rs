@@ -14,9 +14,9 @@
 
 use super::{Lower, llvm::Cmp, state::Threads};
 use crate::dialect::{
+    attributes::MAX_REGISTERS,
     debug_scope,
     dot_plan::{Agent, WARPGROUP},
-    gpu_module,
     nv_tileas::AgentSwitchOp,
     pass::{Failed, fail},
     rt::*,
@@ -70,7 +70,7 @@ impl<'c> Lower<'c, '_> {
     fn set_registers(&mut self, op: OpRef<'c>, registers: Option<u32>) -> Result<(), Failed> {
         let Some(registers) = registers.map(i64::from) else { return Ok(()) };
         let launched = self.function.launched_registers.ok_or_else(|| {
-            let text = format!("the kernel lacks the attribute '{}'", gpu_module::MAX_REGISTERS);
+            let text = format!("the kernel lacks the attribute '{MAX_REGISTERS}'");
             fail(op, text)
         })?;
         let way = if registers < launched { "dec" } else { "inc" };

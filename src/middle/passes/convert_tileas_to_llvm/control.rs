@@ -2,10 +2,11 @@
 
 use super::{Lower, Lowered, llvm::Cmp};
 use crate::dialect::{
+    attributes::PINNED,
     debug_scope,
     layouts::{Tensor, storage_bits},
     pass::{Failed, fail},
-    register_forms::{self, Form, PINNED},
+    register_forms::{self, Form},
     rt::*,
 };
 use melior::ir::Type;

@@ -2,6 +2,7 @@
 
 use super::{Lower, llvm::Cmp, parse};
 use crate::dialect::{
+    attributes::SYM_VISIBILITY,
     elements::element_bits,
     layouts::{memory_bits, storage_bits},
     llvm_types::GLOBAL,
@@ -82,7 +83,7 @@ pub(super) fn global<'c>(x: GlobalOp<'c>, context: &'c Context) -> Result<(), Fa
         // Stores of half a byte access whole words.
         bits.resize(bits.len().next_multiple_of(4), 0);
     }
-    let private = discardable_attr(op, "sym_visibility").is_some_and(|v| string_attr(v) == "private");
+    let private = SYM_VISIBILITY.get(op) == Some("private");
     let data = Data {
         name: x.sym_name(),
         linkage: if private { "internal" } else { "external" },

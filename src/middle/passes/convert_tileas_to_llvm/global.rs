@@ -21,11 +21,11 @@ use super::{
 use crate::{
     analysis::access::View,
     dialect::{
+        attributes::CHECKED_ONLY,
         layouts::{Tensor, storage_bits},
         nv_tileaa::{Ordering, Scope},
         nv_tileas::{Bounds, LoadOp, StoreOp, TiledLoadOp, TiledStoreOp},
         pass::{Failed, fail},
-        register_forms::{CHECKED_ONLY, is_marked},
         rt::*,
     },
 };
@@ -165,7 +165,7 @@ impl<'c> Lower<'c, '_> {
         let tile = self.tile_of_shape(op, &view, indices, &layout, &shape, &in_bounds)?;
         let groups = self.groups(op, &view, &layout, moved, width, owned)?;
         let singles = groups.iter().flatten().map(|&r| vec![r]).collect();
-        Ok(TileAccess { view, tile, layout, bounds, groups, singles, checked_only: is_marked(op, CHECKED_ONLY) })
+        Ok(TileAccess { view, tile, layout, bounds, groups, singles, checked_only: CHECKED_ONLY.is_on(op) })
     }
 
     /// Emits an access by `run`, with or without checks. If elements are checked one by one, tiles that are entirely

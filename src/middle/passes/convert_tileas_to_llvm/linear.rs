@@ -1,10 +1,7 @@
 //! Linear functions of the number of the thread, and conditions on it.
 
 use super::{Lower, llvm::Cmp};
-use crate::dialect::{
-    loops::{ADDRESSES_IN_LOOP, loops_around},
-    rt::*,
-};
+use crate::dialect::{attributes::ADDRESSES_IN_LOOP, loops::loops_around, rt::*};
 use tile_layout::{Input, InputMasks, Layout, LinearExpr, Term};
 
 impl<'c> Lower<'c, '_> {
@@ -16,7 +13,7 @@ impl<'c> Lower<'c, '_> {
     /// Returns a copy of `v` that is opaque to LLVM in a loop that keeps its addresses, so that LLVM cannot hoist
     /// dependent code; elsewhere returns `v`. `tileas-keep-addresses-in-loops` marks these loops.
     pub fn hide_from_licm(&self, op: OpRef<'c>, v: Val<'c>) -> Val<'c> {
-        if !loops_around(op).any(|l| discardable_attr(l, ADDRESSES_IN_LOOP).is_some()) {
+        if !loops_around(op).any(|l| ADDRESSES_IN_LOOP.is_on(l)) {
             return v;
         }
         let (width, class) = if ty(v) == self.l.i32 { ("32", "r") } else { ("64", "l") };

@@ -46,7 +46,8 @@ mod words;
 use crate::{
     analysis::{missed_remarks::remark_on_missed, rings::RingPositions, warps::warps_of},
     dialect::{
-        debug_scope, gpu_module,
+        attributes::{MAX_REGISTERS, MIN_BLOCKS, MULTIPLIES, NUM_CTAS, NUM_WARPS, NVVM_KERNEL},
+        debug_scope,
         hints::int_hint,
         llvm_builder::{self as llvm, Llvm},
         llvm_types::element_type,
@@ -118,20 +119,20 @@ impl<'c, 'm> Lower<'c, 'm> {
         let void = ll::r#type::void(context);
         let function_type = ll::r#type::function(void, &types, false);
         let mut s = function_state(&b, f.sym_name(), function_type);
-        s.attr("nvvm.kernel", b.unit());
+        NVVM_KERNEL.add(&mut s, ());
         // Launch parameters; `tileir-gpu-module-prepare` translates them to NVVM attributes.
-        s.attr(gpu_module::NUM_WARPS, i64_attr(context, warps as i64));
-        if let Some(registers) = discardable_attr(f.op(), gpu_module::MAX_REGISTERS) {
-            s.attr(gpu_module::MAX_REGISTERS, registers);
+        NUM_WARPS.add(&mut s, warps as i64);
+        if let Some(registers) = MAX_REGISTERS.get(f.op()) {
+            MAX_REGISTERS.add(&mut s, registers);
         }
-        if let Some(blocks) = discardable_attr(f.op(), gpu_module::NUM_CTAS) {
-            s.attr(gpu_module::NUM_CTAS, blocks);
+        if let Some(blocks) = NUM_CTAS.get(f.op()) {
+            NUM_CTAS.add(&mut s, blocks);
         }
         // Ignore an occupancy hint that the SM's thread limit rules out.
         let most = i64::from(target.limits.threads_per_sm) / (32 * warps as i64);
         let wish = f.hints().and_then(|h| int_hint(h, target.name, "min_ctas_per_sm", |n| (1..=most).contains(&n)));
         if let Some(blocks) = wish {
-            s.attr(gpu_module::MIN_BLOCKS, i64_attr(context, blocks));
+            MIN_BLOCKS.add(&mut s, blocks);
         }
         if let Some(attrs) = argument_attributes(context, source, &types) {
             s.attr("arg_attrs", attrs);
@@ -150,8 +151,8 @@ impl<'c, 'm> Lower<'c, 'm> {
                 name: f.sym_name(),
                 target,
                 index_bits,
-                clustered: discardable_attr(f.op(), gpu_module::NUM_CTAS).is_some(),
-                launched_registers: discardable_attr(f.op(), gpu_module::MAX_REGISTERS).map(int_attr),
+                clustered: NUM_CTAS.is_on(f.op()),
+                launched_registers: MAX_REGISTERS.get(f.op()),
                 ring_positions: RingPositions::of(f.op()),
                 entry,
                 barriers_used: 0,
@@ -170,17 +171,13 @@ impl<'c, 'm> Lower<'c, 'm> {
         let done = lower.block(source);
         match done {
             Ok(()) if lower.function.multiplies => {
-                set_discardable_attr(function, gpu_module::MULTIPLIES, unit(context));
+                MULTIPLIES.mark(function);
             }
             Ok(()) => {}
             Err(_) => erase(function),
         }
         done
     }
-}
-
-fn unit<'c>(context: &'c Context) -> Attribute<'c> {
-    Attribute::unit(context)
 }
 
 fn parse<'c>(context: &'c Context, text: &str) -> Attribute<'c> {

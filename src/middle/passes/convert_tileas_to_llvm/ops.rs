@@ -2,11 +2,11 @@
 
 use super::{Lower, Lowered, llvm::Cmp};
 use crate::dialect::{
+    attributes::IN_PAIRS,
     debug_scope,
     nv_tileaa::{self, MemTokenType},
     nv_tileas,
     pass::{Failed, fail},
-    register_forms::{IN_PAIRS, is_marked},
     rt::*,
     upstream::{Arith, Math, Scf, Ub},
 };
@@ -43,7 +43,7 @@ impl<'c> Lower<'c, '_> {
             Some(Arith::Constant) => self.constant(op),
             // Canonicalization turns branches into selects of tokens.
             Some(Arith::Select) if MemTokenType::cast(ty(result(op, 0))).is_some() => Ok(()),
-            Some(Arith::TruncF) if is_marked(op, IN_PAIRS) => self.rounded_pairs(op),
+            Some(Arith::TruncF) if IN_PAIRS.is_on(op) => self.rounded_pairs(op),
             Some(_) => self.elementwise(op),
             None if Math::of(op).is_some() => self.elementwise(op),
             None => Err(fail(op, format!("'{}' has no lowering to LLVM", op_name(op)))),

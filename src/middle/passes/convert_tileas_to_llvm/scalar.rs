@@ -5,7 +5,7 @@ use super::{
     llvm::{Cmp, FloatPredicate},
 };
 use crate::dialect::{
-    behaviour::OFTEN_ONE,
+    attributes::OFTEN_ONE,
     layouts::Tensor,
     nv_tileaa::{self, FpKind, FpOp, Rounding},
     pass::{Failed, fail},
@@ -22,7 +22,7 @@ impl<'c> Lower<'c, '_> {
     pub(super) fn elementwise(&mut self, op: OpRef<'c>) -> Result<(), Failed> {
         let inputs: Vec<Vec<Val<'c>>> = operands(op).map(|v| self.fragment(op, v)).collect::<Result<_, _>>()?;
         let count = self.registers(op, result(op, 0))?;
-        if discardable_attr(op, OFTEN_ONE).is_some() && count > 1 {
+        if OFTEN_ONE.is_on(op) && count > 1 {
             let products = self.unless_one(&inputs[0], &inputs[1]);
             self.set_all(result(op, 0), products);
             return Ok(());

@@ -19,11 +19,12 @@
 
 use super::{Lower, Lowered, llvm::Llvm, rings::BARRIER};
 use crate::dialect::{
+    attributes::PINNED,
     dots::{SharedDot, WarpgroupDot, WarpgroupTile, element_of, is_zero},
     layouts::{Tensor, storage_bits},
     nv_tileas::{AsyncDotOp, AsyncDotWaitOp, PromotedDotOp},
     pass::{Failed, fail},
-    register_forms::{self, PINNED},
+    register_forms,
     rt::*,
     thread_scope::ThreadScope,
 };

@@ -8,10 +8,10 @@ use super::{
     llvm::{FloatPredicate, Llvm},
 };
 use crate::dialect::{
+    attributes::TESTED_ONCE,
     layouts::Tensor,
     nv_tileaa::{FpCastOp, Rounding},
     pass::Failed,
-    register_forms::{TESTED_ONCE, is_marked},
     rt::*,
     types::{is_bf16, is_e4m3, is_e5m2, is_f16, is_f32},
 };
@@ -187,7 +187,7 @@ impl<'c> Lower<'c, '_> {
         let exact = |l: &Llvm<'c>| -> Vec<Val<'c>> {
             wide.chunks(each).zip(&words).map(|(group, word)| beyond_the_largest(l, group, *word, e4m3)).collect()
         };
-        let narrow = if !is_marked(op.op(), TESTED_ONCE) {
+        let narrow = if !TESTED_ONCE.is_on(op.op()) {
             exact(l)
         } else {
             // `maxnum` ignores NaN, whose code is already correct.

@@ -8,10 +8,9 @@ use super::{
     is_promoted, reshaped,
     top::{PipelinedRing, Tile, store},
 };
-use crate::analysis::{
-    clones::clone_op, schedule::solved, tensor_map_ops::order_after, thread_copies::build_copy, tokens,
-};
+use crate::analysis::{clones::clone_op, tensor_map_ops::order_after, thread_copies::build_copy, tokens};
 use crate::dialect::{
+    attributes::AGENT,
     behaviour::{is_cheap, is_pure},
     dot_plan::{CONVERTER, DotPlan},
     layouts::{Tensor, storage_bits},
@@ -671,8 +670,8 @@ fn last_between<'c>(from: OpRef<'c>, to: OpRef<'c>) -> Option<Val<'c>> {
 
 /// Assigns `program` to the agent of the ops that it replaces, if they have one.
 fn give_agent<'c>(fills: &[OpRef<'c>], program: OpRef<'c>) {
-    if let Some(agent) = fills.iter().find_map(|f| discardable_attr(*f, solved::AGENT)) {
-        set_discardable_attr(program, solved::AGENT, agent);
+    if let Some(agent) = fills.iter().find_map(|f| AGENT.get(*f)) {
+        AGENT.set(program, agent);
     }
 }
 

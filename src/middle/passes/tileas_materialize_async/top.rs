@@ -4,6 +4,7 @@ use super::{DotGroup, RingPlan, iterator_type};
 use crate::{
     analysis::producers::{computed_stage, skip_conversions},
     dialect::{
+        attributes::REUSE,
         dot_plan::{CONVERTER, DotPlan},
         layouts::{Tensor, storage_bits},
         nv_tileas::{
@@ -13,7 +14,7 @@ use crate::{
         pass::{Failed, fail},
         phases,
         rt::*,
-        shared_memory::{ALIGNMENT, REUSE, aligned_storage_type, shared_layout, vector_of, with_stages},
+        shared_memory::{ALIGNMENT, aligned_storage_type, shared_layout, vector_of, with_stages},
     },
 };
 use melior::ir::r#type::IntegerType;
@@ -143,7 +144,7 @@ fn stored<'c>(op: OpRef<'c>, (v, number): (Val<'c>, usize), top: &Builder<'c>) -
     }
     b.set_location(op.location());
     let barrier = BarrierOp::build(&b, None, None).map_err(error)?;
-    set_discardable_attr(barrier.op(), REUSE, b.unit());
+    REUSE.mark(barrier.op());
     store(&b, op, v, storage)?;
     AsyncFenceOp::build(&b).map_err(error)?;
     BarrierOp::build(&b, None, None).map_err(error)?;

@@ -19,10 +19,11 @@
 //! that, they may use at most the size of the largest single round trip, which the rings leave free.
 
 use crate::dialect::{
+    attributes::REUSE,
     behaviour::{self, LayoutRelation},
     nv_tileas::{AllocTensorOp, BarrierOp, LocalLoadOp, LocalStoreOp, MemDescType},
     rt::*,
-    shared_memory::{REUSE, memdesc_bytes, padded_bytes},
+    shared_memory::{memdesc_bytes, padded_bytes},
 };
 use tile_targets::Target;
 
@@ -99,11 +100,11 @@ fn merge_in(block: Blk<'_>, most: u64) {
 /// Matches a round trip at the start of `ops`. Returns the preceding barrier if it only guards reuse, the round trip,
 /// and its length.
 fn round_trip<'c>(ops: &[OpRef<'c>]) -> Option<(Option<OpRef<'c>>, Open<'c>, usize)> {
-    let reuse = BarrierOp::cast(ops[0]).is_some() && discardable_attr(ops[0], REUSE).is_some();
+    let reuse = BarrierOp::cast(ops[0]).is_some() && REUSE.is_on(ops[0]);
     let at = usize::from(reuse);
     let [store, barrier, load] = *ops.get(at..at + 3)? else { return None };
     let (store, load) = (LocalStoreOp::cast(store)?, LocalLoadOp::cast(load)?);
-    let plain = BarrierOp::cast(barrier).is_some() && discardable_attr(barrier, REUSE).is_none();
+    let plain = BarrierOp::cast(barrier).is_some() && !REUSE.is_on(barrier);
     let same = store.dest() == load.source() && defining_op(store.dest()).and_then(AllocTensorOp::cast).is_some();
     let bytes = MemDescType::cast(ty(store.dest())).map(memdesc_bytes)?;
     let open = Open { barrier, source: store.source(), late: vec![load.op()], bytes };

@@ -25,6 +25,7 @@ use crate::analysis::{
 };
 use crate::dialect::{
     arith::IntPredicate,
+    attributes::REUSE,
     behaviour,
     dots::LHS,
     nv_tileaa,
@@ -34,7 +35,7 @@ use crate::dialect::{
     },
     pass::{Failed, fail},
     rt::*,
-    shared_memory::{REUSE, with_stages},
+    shared_memory::with_stages,
     types,
 };
 use melior::{
@@ -79,7 +80,7 @@ pub fn expand<'c>(found: &Candidates<'c>, schedule: &Schedule, context: &'c Cont
         // All threads must have finished reading these bytes.
         let barrier = BarrierOp::build(&b, None, None).map_err(|e| fail(op, e.to_string()))?;
         if before == Before::Reduced {
-            set_discardable_attr(barrier.op(), REUSE, b.unit());
+            REUSE.mark(barrier.op());
         }
     }
     for resident in found.residents.iter().filter(|_| schedule.residents) {

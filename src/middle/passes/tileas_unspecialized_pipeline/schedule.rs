@@ -10,14 +10,12 @@
 //! leave room. Its loads without the attribute are not pipelined.
 
 use crate::analysis::ring_loads::{Candidates, taken_beside};
-use crate::analysis::schedule::solved::AHEAD;
 use crate::dialect::{
+    attributes::AHEAD,
     pass::{Failed, fail},
     remark::{self, remark},
-    rt::*,
     shared_memory::padded_bytes,
 };
-use melior::ir::{Attribute, AttributeLike};
 
 /// The decisions for the candidates of a loop.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,8 +49,7 @@ impl Schedule {
     }
 
     fn given(found: &Candidates<'_>) -> Option<Self> {
-        let distance = |op| discardable_attr(op, AHEAD).filter(|a| is_integer(*a)).map(int_attr);
-        let ahead: Vec<Option<i64>> = found.loads.iter().map(|l| distance(l.op)).collect();
+        let ahead: Vec<Option<i64>> = found.loads.iter().map(|l| AHEAD.get(l.op)).collect();
         let given = ahead.iter().any(Option::is_some);
         given.then(|| Self { ahead: ahead.into_iter().map(|a| a.unwrap_or(0)).collect(), residents: false })
     }
@@ -100,11 +97,6 @@ impl Schedule {
             remark(found.op, remark::FEWER_STAGES, reason, suggestion);
         }
     }
-}
-
-fn is_integer(a: Attribute<'_>) -> bool {
-    // SAFETY: the attribute is alive.
-    unsafe { mlir_sys::mlirAttributeIsAInteger(a.to_raw()) }
 }
 
 /// The number of stages that fit next to the body's other uses of shared memory.
