@@ -1,5 +1,6 @@
 //! `cargo xtask corpus`: compiles the corpus, runs it on the simulated device and prints a table.
 
+use crate::words::Words;
 use anyhow::{Context, bail};
 use std::path::Path;
 use std::process::Command;
@@ -50,37 +51,28 @@ fn parse(words: &[&str]) -> anyhow::Result<Options> {
         update: false,
         filters: vec![],
     };
-    let mut words = words.iter();
-    while let Some(word) = words.next() {
-        let (word, mut inline) = match word.split_once('=') {
-            Some((name, value)) if name.starts_with("--") => (name, Some(value)),
-            _ => (*word, None),
-        };
-        let mut value =
-            || inline.take().or_else(|| words.next().copied()).with_context(|| format!("{word} needs a value"));
+    let mut words = Words::new(words, USAGE);
+    while let Some(word) = words.next()? {
         match word {
             "--engine" => {
-                o.reference = match value()? {
+                o.reference = match words.value()? {
                     "sim" => false,
                     "reference" => true,
                     other => bail!("unknown engine '{other}'\n{USAGE}"),
                 };
             }
-            "--targets" => o.targets = value()?.split(',').map(String::from).collect(),
+            "--targets" => o.targets = words.value()?.split(',').map(String::from).collect(),
             "--levels" => {
-                o.levels = value()?.split(',').map(str::parse).collect::<Result<_, _>>().context("--levels")?;
+                o.levels = words.value()?.split(',').map(str::parse).collect::<Result<_, _>>().context("--levels")?;
             }
-            "--seeds" => o.seeds = value()?.to_string(),
-            "--jobs" => o.jobs = value()?.parse().context("--jobs")?,
-            "--limit" => o.limit = Duration::from_secs(value()?.parse().context("--limit")?),
+            "--seeds" => o.seeds = words.value()?.to_string(),
+            "--jobs" => o.jobs = words.parse()?,
+            "--limit" => o.limit = Duration::from_secs(words.parse()?),
             "--release" => o.release = true,
             "--supported" => o.supported = true,
             "--update" => o.update = true,
             _ if word.starts_with('-') => bail!("unknown option '{word}'\n{USAGE}"),
             _ => o.filters.push(word.to_string()),
-        }
-        if let Some(value) = inline {
-            bail!("{word} takes no value, got '{value}'\n{USAGE}");
         }
     }
     Ok(o)

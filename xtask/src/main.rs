@@ -22,6 +22,7 @@ mod reference;
 mod tablegen;
 mod test_changed;
 mod tidy;
+mod words;
 
 use dialects::Dialect;
 use std::path::{Path, PathBuf};

@@ -1,6 +1,7 @@
 //! `cargo xtask mutate`: mutates compiled programs and counts the mutants that the simulator and the expected results
 //! kill.
 
+use crate::words::Words;
 use anyhow::{Context, bail};
 use ptx_sim::mutate::Class;
 use serde_json::{Value, json};
@@ -65,30 +66,21 @@ fn parse(words: &[&str]) -> anyhow::Result<Options> {
         coverage: false,
         release: false,
     };
-    let mut words = words.iter();
-    while let Some(word) = words.next() {
-        let (word, mut inline) = match word.split_once('=') {
-            Some((name, value)) if name.starts_with("--") => (name, Some(value)),
-            _ => (*word, None),
-        };
-        let mut value =
-            || inline.take().or_else(|| words.next().copied()).with_context(|| format!("{word} needs a value"));
+    let mut words = Words::new(words, USAGE);
+    while let Some(word) = words.next()? {
         match word {
-            "--programs" => o.programs = value()?.split(',').map(String::from).collect(),
-            "--class" => o.classes = value()?.split(',').map(class).collect::<Result<_, _>>()?,
-            "--sample" => o.sample = Some(value()?.parse().context("--sample")?),
-            "--seed" => o.seed = value()?.parse().context("--seed")?,
-            "--schedules" => o.schedules = value()?.split(',').map(schedule).collect::<Result<_, _>>()?,
-            "--gpu-name" => o.target = value()?.into(),
-            "--level" => o.level = value()?.parse().context("--level")?,
-            "--jobs" => o.jobs = value()?.parse().context("--jobs")?,
+            "--programs" => o.programs = words.value()?.split(',').map(String::from).collect(),
+            "--class" => o.classes = words.value()?.split(',').map(class).collect::<Result<_, _>>()?,
+            "--sample" => o.sample = Some(words.parse()?),
+            "--seed" => o.seed = words.parse()?,
+            "--schedules" => o.schedules = words.value()?.split(',').map(schedule).collect::<Result<_, _>>()?,
+            "--gpu-name" => o.target = words.value()?.into(),
+            "--level" => o.level = words.parse()?,
+            "--jobs" => o.jobs = words.parse()?,
             "--json" => o.json = true,
             "--coverage" => o.coverage = true,
             "--release" => o.release = true,
             _ => bail!("unknown option '{word}'\n{USAGE}"),
-        }
-        if let Some(value) = inline {
-            bail!("{word} takes no value, got '{value}'\n{USAGE}");
         }
     }
     o.classes.sort();
