@@ -14,9 +14,11 @@
 //! An instruction with several elements makes that many separate updates: neither the hardware nor the language
 //! specifies their order.
 
-use crate::dialect::nv_tileaa::AtomicKind;
-use melior::ir::{Type, TypeLike};
-use mlir_sys::*;
+use crate::dialect::{
+    nv_tileaa::AtomicKind,
+    types::{integer_width, is_bf16, is_f16, is_f32, is_f64, is_integer},
+};
+use melior::ir::Type;
 use tile_targets::{Feature, Target};
 
 /// The way in which one instruction updates elements.
@@ -46,18 +48,14 @@ pub(super) enum Element {
 }
 
 pub(super) fn classify(t: Type<'_>) -> Option<Element> {
-    let raw = t.to_raw();
-    // SAFETY: the type is alive; the width is queried only for integers.
-    unsafe {
-        Some(match () {
-            _ if mlirTypeIsAInteger(raw) => Element::Int(mlirIntegerTypeGetWidth(raw)),
-            _ if mlirTypeIsAF16(raw) => Element::F16,
-            _ if mlirTypeIsABF16(raw) => Element::Bf16,
-            _ if mlirTypeIsAF32(raw) => Element::F32,
-            _ if mlirTypeIsAF64(raw) => Element::F64,
-            _ => return None,
-        })
-    }
+    Some(match () {
+        _ if is_integer(t) => Element::Int(integer_width(t)),
+        _ if is_f16(t) => Element::F16,
+        _ if is_bf16(t) => Element::Bf16,
+        _ if is_f32(t) => Element::F32,
+        _ if is_f64(t) => Element::F64,
+        _ => return None,
+    })
 }
 
 impl Update {

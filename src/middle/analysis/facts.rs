@@ -23,13 +23,14 @@ use super::promises;
 use crate::dialect::{
     arith::IntPredicate,
     behaviour::{LayoutRelation, layout_relation},
+    elements,
     layouts::{Tensor, memory_bits, storage_bits},
     nv_tileaa, nv_tileas,
     rt::*,
+    types::{integer_width, is_index, is_integer},
     upstream::{Arith, Scf},
 };
-use melior::ir::{Attribute, AttributeLike, TypeLike};
-use mlir_sys::*;
+use melior::ir::Attribute;
 use rustc_hash::FxHashMap;
 
 /// The divisor of zero, which is a multiple of everything.
@@ -431,9 +432,7 @@ impl Facts {
 
 fn is_tracked(v: Val<'_>) -> bool {
     let element = Tensor::of_value(v).map_or(ty(v), |t| t.element);
-    // SAFETY: the type is alive.
-    let integer = unsafe { mlirTypeIsAInteger(element.to_raw()) || mlirTypeIsAIndex(element.to_raw()) };
-    integer || nv_tileaa::PtrType::cast(element).is_some()
+    is_integer(element) || is_index(element) || nv_tileaa::PtrType::cast(element).is_some()
 }
 fn shape_of(v: Val<'_>) -> Vec<i64> {
     Tensor::of_value(v).map_or(vec![], |t| t.shape)
@@ -443,8 +442,7 @@ fn rank(v: Val<'_>) -> usize {
 }
 fn int_width(v: Val<'_>) -> u32 {
     let element = Tensor::of_value(v).map_or(ty(v), |t| t.element);
-    // SAFETY: tracked values that are not pointers are integers or index.
-    unsafe { if mlirTypeIsAInteger(element.to_raw()) { mlirIntegerTypeGetWidth(element.to_raw()) } else { 64 } }
+    if is_integer(element) { integer_width(element) } else { 64 }
 }
 fn pointee_shares_bytes(v: Val<'_>) -> bool {
     let element = Tensor::of_value(v).map_or(ty(v), |t| t.element);
@@ -466,18 +464,7 @@ fn both(a: &[u64], b: &[u64]) -> Vec<u64> {
 }
 
 fn constant(a: Attribute<'_>, shape: &[i64]) -> Option<Fact> {
-    // SAFETY: the attribute's kind is checked before each accessor.
-    unsafe {
-        let raw = a.to_raw();
-        if mlirAttributeIsAInteger(raw) {
-            return Some(Fact::constant(int_attr(a), shape));
-        }
-        if mlirAttributeIsADenseElements(raw) && mlirDenseElementsAttrIsSplat(raw) {
-            let splat = Attribute::from_raw(mlirDenseElementsAttrGetSplatValue(raw));
-            return mlirAttributeIsAInteger(splat.to_raw()).then(|| Fact::constant(int_attr(splat), shape));
-        }
-        None
-    }
+    elements::splat_integer(a).map(|v| Fact::constant(v, shape))
 }
 
 fn scale(f: &Fact, by: u64) -> Fact {

@@ -45,6 +45,7 @@ use crate::dialect::{
     behaviour::{SyncKind, sync_kind},
     dot_plan::{DotPlan, WARPGROUP},
     dots::SharedDot,
+    elements,
     layouts::{Tensor, storage_bits},
     nv_tileaa::MemTokenType,
     nv_tileas::{
@@ -56,9 +57,9 @@ use crate::dialect::{
     rt::*,
     shared_memory::SCRATCH_BYTES,
     thread_scope::ThreadScope,
+    types::is_bool,
     upstream::{Arith, Scf},
 };
-use melior::ir::AttributeLike;
 use rustc_hash::{FxHashMap, FxHashSet};
 use tile_protocol::{Array, Engine, Expr, Op, Program, StageAccess, Var};
 
@@ -328,12 +329,8 @@ impl<'c> Extract<'c> {
             _ => {}
         }
         if Arith::of(op) == Some(Arith::Constant) {
-            let value = attr(op, "value").filter(|a| {
-                // SAFETY: the attribute is alive.
-                unsafe { mlir_sys::mlirAttributeIsAInteger(a.to_raw()) }
-            });
-            if let Some(value) = value {
-                self.values.insert(key(result(op, 0)), Expr::from(int_attr(value) & 1));
+            if let Some(value) = attr(op, "value").and_then(elements::integer) {
+                self.values.insert(key(result(op, 0)), Expr::from(value & 1));
             }
             return Ok(());
         }
@@ -598,13 +595,7 @@ impl<'c> Extract<'c> {
 /// Whether the protocol depends on a loop-carried value: an iterator, or a predicate of a release.
 fn is_followed(v: Val<'_>) -> bool {
     is_iterator(v)
-        || {
-            // SAFETY: the type is alive; the width is read only if it is an integer type.
-            unsafe {
-                let raw = melior::ir::TypeLike::to_raw(&ty(v));
-                mlir_sys::mlirTypeIsAInteger(raw) && mlir_sys::mlirIntegerTypeGetWidth(raw) == 1
-            }
-        } && uses(v).iter().any(|(user, _)| ConsumerReleaseOp::cast(*user).is_some())
+        || is_bool(ty(v)) && uses(v).iter().any(|(user, _)| ConsumerReleaseOp::cast(*user).is_some())
         || inside_of(v).is_some_and(|a| uses(a).iter().any(|(user, _)| ConsumerReleaseOp::cast(*user).is_some()))
 }
 
@@ -692,25 +683,8 @@ fn computed_alike<'c>(a: Val<'c>, b: Val<'c>, depth: usize) -> bool {
     }
 }
 
-/// The element of a splat constant, regardless of its layout. Other attributes are returned unchanged.
-fn element(a: mlir_sys::MlirAttribute) -> mlir_sys::MlirAttribute {
-    // SAFETY: the attribute is alive, and the splat value is read only from splats.
-    unsafe {
-        let splat = mlir_sys::mlirAttributeIsADenseElements(a) && mlir_sys::mlirDenseElementsAttrIsSplat(a);
-        if splat { mlir_sys::mlirDenseElementsAttrGetSplatValue(a) } else { a }
-    }
-}
-
+/// Whether two ops have the same attributes. Splat constants are compared by element, regardless of their layouts.
 fn same_attributes(x: OpRef<'_>, y: OpRef<'_>) -> bool {
-    // SAFETY: both ops are alive, and the indices are below the number of attributes.
-    unsafe {
-        let (x, y) = (x.to_raw(), y.to_raw());
-        let count = mlir_sys::mlirOperationGetNumAttributes(x);
-        count == mlir_sys::mlirOperationGetNumAttributes(y)
-            && (0..count).all(|i| {
-                let (a, b) = (mlir_sys::mlirOperationGetAttribute(x, i), mlir_sys::mlirOperationGetAttribute(y, i));
-                mlir_sys::mlirIdentifierEqual(a.name, b.name)
-                    && mlir_sys::mlirAttributeEqual(element(a.attribute), element(b.attribute))
-            })
-    }
+    let plain = |op| named_attrs(op).into_iter().map(|(name, a)| (name, elements::splat(a).unwrap_or(a)));
+    plain(x).eq(plain(y))
 }

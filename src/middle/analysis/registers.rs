@@ -6,9 +6,10 @@ use crate::dialect::{
     layouts::{Tensor, storage_bits},
     nv_tileas::{InsertSliceOp, LayoutAttr, MemDescType},
     rt::*,
+    types::is_bool,
     upstream::Scf,
 };
-use melior::ir::{Type, TypeLike};
+use melior::ir::Type;
 use rustc_hash::FxHashSet;
 
 /// log2 of the number of elements of a tensor that a thread may hold in registers, unless dots require more. The
@@ -29,11 +30,7 @@ fn bits_of(t: &Tensor<'_>) -> Option<u32> {
 
 /// Returns the number of 32-bit registers for `2^bits` elements; several narrow elements share one.
 pub fn words(element: Type<'_>, bits: u32) -> u64 {
-    // SAFETY: the type is alive.
-    let predicate = unsafe {
-        mlir_sys::mlirTypeIsAInteger(element.to_raw()) && mlir_sys::mlirIntegerTypeGetWidth(element.to_raw()) == 1
-    };
-    let width = if predicate { 32 } else { u64::from(storage_bits(element)) };
+    let width = if is_bool(element) { 32 } else { u64::from(storage_bits(element)) };
     (width << bits).div_ceil(32)
 }
 

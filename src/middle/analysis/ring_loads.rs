@@ -39,9 +39,8 @@ use crate::dialect::{
     nv_tileas::{AllocTensorOp, ConvertLayoutOp, MemDescType, ReduceOp, ScanOp},
     rt::*,
     shared_memory::{memdesc_bytes, padded_bytes, storage_type},
+    types::integer_width,
 };
-use melior::ir::{TypeLike, ValueLike};
-use mlir_sys::*;
 use rustc_hash::FxHashMap;
 use tile_layout::{AccessMode, Run, SharedOptions, plan_shared};
 use tile_targets::Target;
@@ -86,10 +85,9 @@ impl<'c> Candidates<'c> {
         let body = entry_block(region(op, 0))?;
         // Future iterations are numbered in 64 bits. The step of a 64-bit counter must be small enough that its
         // multiples do not overflow.
-        // SAFETY: the type is alive, and loops count in integers.
-        let width = unsafe { mlirIntegerTypeGetWidth(ty(arg(body, 0)).to_raw()) };
-        let step = defining_op(operand(op, 2)).filter(|o| behaviour::is_constant(*o)).and_then(|o| attr(o, "value"));
-        if width > 32 && !step.is_some_and(|s| (1..1 << 32).contains(&int_attr(s))) {
+        let width = integer_width(ty(arg(body, 0)));
+        let step = behaviour::int_constant(operand(op, 2));
+        if width > 32 && !step.is_some_and(|s| (1..1 << 32).contains(&s)) {
             return None;
         }
         let loads: Vec<RingLoad<'c>> = ops_of(body).filter_map(|load| RingLoad::of(load, op, body)).collect();
@@ -216,8 +214,7 @@ pub fn feeds_dot(v: Val<'_>) -> bool {
 pub fn is_inside<'c>(v: Val<'c>, op: OpRef<'c>) -> bool {
     let mut at = match defining_op(v) {
         Some(producer) => parent_op(producer),
-        // SAFETY: `v` is a block argument of live IR.
-        None => Some(op_ref(unsafe { mlirBlockGetParentOperation(mlirBlockArgumentGetOwner(v.to_raw())) })),
+        None => parent_of_block(owner_of(v)),
     };
     while let Some(p) = at {
         if p == op {

@@ -32,7 +32,7 @@ use super::{
 };
 use crate::dialect::{
     attributes,
-    behaviour::{self, LayoutRelation},
+    behaviour::{self, LayoutRelation, Pipe},
     dot_plan::{DotPlan, PRODUCER},
     dots::AnyDot,
     layouts::{Tensor, memory_bits, storage_bits},
@@ -40,10 +40,10 @@ use crate::dialect::{
     nv_tileas::{ConvertLayoutOp, LoadOp, ReduceOp, ScanOp, TiledLoadOp},
     pass::Analysis,
     rt::*,
+    types::is_bool,
     upstream::Scf,
 };
 use agents::{Division, Role};
-use melior::ir::r#type::IntegerType;
 use rustc_hash::{FxHashMap, FxHashSet};
 use tile_machine::Machine;
 use tile_plan::Numbers;
@@ -178,7 +178,7 @@ pub fn is_worth_scheduling(around: OpRef<'_>, target: &Target) -> bool {
     Candidates::of(around, target).is_some() || nodes_of(around).iter().any(|o| AnyDot::cast(*o).is_some())
 }
 
-/// The pipes of an SM, and the keys of the clocks that one instruction of a warp occupies a scheduler's pipe, alone
+/// The pipes of an SM in the order of [`Pipe`], and the keys of the clocks that one instruction of a warp occupies a scheduler's pipe, alone
 /// and while `wgmma` dots are in flight.
 const PIPES: [(&str, [&str; 2]); 4] = [
     ("fma", ["pipe.fma.interval", "pipe.fma.beside_wgmma"]),
@@ -186,34 +186,10 @@ const PIPES: [(&str, [&str; 2]); 4] = [
     ("mufu", ["pipe.mufu.interval", "pipe.mufu.beside_wgmma"]),
     ("convert", ["pipe.convert.interval", "pipe.pack.beside_wgmma"]),
 ];
-const FMA: usize = 0;
-const ALU: usize = 1;
 /// The pools that follow the pipes.
 const TENSOR: usize = 4;
 const SHARED: usize = 5;
 const MEMORY: usize = 6;
-
-/// The pipes of elementwise ops. Unlisted ops of the dialect `math` use `mufu`, all others `alu`.
-const OPS: &[(&str, usize)] = &[
-    ("arith.addf", 0),
-    ("arith.subf", 0),
-    ("arith.mulf", 0),
-    ("math.fma", 0),
-    ("nv_tileaa.addf", 0),
-    ("nv_tileaa.subf", 0),
-    ("nv_tileaa.mulf", 0),
-    ("nv_tileaa.fma", 0),
-    ("arith.divf", 2),
-    ("nv_tileaa.divf", 2),
-    ("nv_tileaa.sqrt", 2),
-    ("nv_tileaa.exp2", 2),
-    ("arith.extf", 3),
-    ("arith.truncf", 3),
-    ("arith.sitofp", 3),
-    ("arith.uitofp", 3),
-    ("arith.fptosi", 3),
-    ("arith.fptoui", 3),
-];
 
 impl LoopCosts {
     fn of(around: OpRef<'_>, target: &'static Target, machine: &Machine) -> Option<Self> {
@@ -437,7 +413,8 @@ impl<'c> Model<'_, 'c> {
             cost.latency = clocks.max(cost.issue) + get("latency.shared")? as u32;
         } else if ReduceOp::cast(op).is_some() || ScanOp::cast(op).is_some() {
             let elements: u64 = operands(op).map(|v| threads_elements(v)).sum();
-            let clocks = busy(ALU, instructions(elements) * interval(ALU, self.machine, during_dots)?);
+            let alu = Pipe::Alu as usize;
+            let clocks = busy(alu, instructions(elements) * interval(alu, self.machine, during_dots)?);
             cost.issue = clocks;
             cost.latency = clocks + 5 * get("latency.shuffle")? as u32;
         } else {
@@ -496,7 +473,7 @@ fn arithmetic(op: OpRef<'_>, warps: u64, machine: &Machine, during_dots: bool) -
     walk(op, &mut |inner| {
         let tile = results(inner).chain(operands(inner)).map(threads_elements).max().unwrap_or(0);
         if computes(inner) {
-            let pipe = pipe_of(inner);
+            let pipe = behaviour::pipe_of(inner) as usize;
             clocks[pipe] += (tile * warps) as f64 / schedulers * interval(pipe, machine, during_dots).unwrap_or(1.0);
         }
     });
@@ -508,17 +485,9 @@ fn computes(op: OpRef<'_>) -> bool {
     behaviour::layout_relation(op) == LayoutRelation::Same && region_count(op) == 0
 }
 
-/// The pipe of an elementwise op.
-fn pipe_of(op: OpRef<'_>) -> usize {
-    let name = op_name(op);
-    let math = name.starts_with("math.") && name != "math.fma";
-    let listed = OPS.iter().find(|(op, _)| *op == name).map(|(_, pipe)| *pipe);
-    listed.unwrap_or(if math { 2 } else { ALU })
-}
-
 /// Whether a value is a tensor of booleans. Ops on these are usually part of comparisons and selections.
 fn is_predicate(v: Val<'_>) -> bool {
-    Tensor::of_value(v).is_some_and(|t| IntegerType::try_from(t.element).is_ok_and(|i| i.width() == 1))
+    Tensor::of_value(v).is_some_and(|t| is_bool(t.element))
 }
 
 /// Clocks that one instruction of a warp occupies a pipe.
@@ -537,7 +506,7 @@ pub fn busiest_pipe(around: OpRef<'_>, warps: u64, machine: &Machine) -> Option<
             // Each element except the first goes through the combining region.
             let elements: u64 = operands(op).map(threads_elements).sum();
             let combiners = entry_block(region(op, 0)).into_iter().flat_map(ops_of).filter(|o| computes(*o));
-            for pipe in combiners.map(pipe_of) {
+            for pipe in combiners.map(|op| behaviour::pipe_of(op) as usize) {
                 clocks[pipe] += instructions(elements) * interval(pipe, machine, true)?;
             }
         } else if !results(op).chain(operands(op)).all(is_predicate) {

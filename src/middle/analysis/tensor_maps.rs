@@ -15,9 +15,9 @@ use crate::dialect::{
     nv_tileas::{MemDescType, MemorySpace, TiledLoadOp, TiledStoreOp, TmaDescType, TmaFill},
     rt::*,
     shared_memory::shared_layout,
+    types,
 };
-use melior::ir::{Location, Type, TypeLike};
-use mlir_sys::*;
+use melior::ir::{Location, Type};
 use tile_layout::{
     Condition, Direction, GlobalView, HardwareSwizzle, Known, MAP_UNIT, Outside, Shape, TensorCopyPlan, TensorElement,
     TensorMapPlan, TileCopy, TileDim, ViewDim, plan_tensor_copy,
@@ -274,8 +274,7 @@ fn element_of(element: Type<'_>) -> Option<TensorElement> {
     if PtrType::cast(element).is_some() || memory_bits(element) < 8 {
         return None;
     }
-    // SAFETY: the type is alive.
-    let (is_float, is_bf16) = unsafe { (mlirTypeIsAFloat(element.to_raw()), mlirTypeIsABF16(element.to_raw())) };
+    let (is_float, is_bf16) = (types::is_float(element), types::is_bf16(element));
     match storage_bits(element) {
         8 => Some(TensorElement::U8),
         16 if is_bf16 => Some(TensorElement::Bf16),
@@ -289,6 +288,5 @@ fn element_of(element: Type<'_>) -> Option<TensorElement> {
 
 /// Returns the width of an integer type.
 fn int_width(t: Type<'_>) -> Option<u32> {
-    // SAFETY: the type is alive, and its width is queried only if it is an integer.
-    unsafe { mlirTypeIsAInteger(t.to_raw()).then(|| mlirIntegerTypeGetWidth(t.to_raw())) }
+    types::is_integer(t).then(|| types::integer_width(t))
 }

@@ -163,6 +163,29 @@ pub fn is_constant(op: OpRef<'_>) -> bool {
     Arith::of(op) == Some(Arith::Constant)
 }
 
+/// The pipe of an SM that runs the instructions of an elementwise op.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pipe {
+    Fma,
+    Alu,
+    /// Approximations of transcendental functions.
+    Mufu,
+    /// Conversions between floats and integers or other floats.
+    Convert,
+}
+
+/// Returns the pipe of an elementwise op.
+pub fn pipe_of(op: OpRef<'_>) -> Pipe {
+    match (Arith::of(op), Math::of(op)) {
+        (Some(Arith::AddF | Arith::SubF | Arith::MulF), _) | (_, Some(Math::Fma)) => Pipe::Fma,
+        (Some(Arith::DivF), _) | (_, Some(_)) => Pipe::Mufu,
+        (Some(Arith::ExtF | Arith::TruncF | Arith::SIToFP | Arith::UIToFP | Arith::FPToSI | Arith::FPToUI), _) => {
+            Pipe::Convert
+        }
+        _ => Pipe::Alu,
+    }
+}
+
 //===-- memory ------------------------------------------------------------------//
 
 /// Memory that an op accesses, with the proxy of the access: the resources of `NvTileAAInterfaces.td`.

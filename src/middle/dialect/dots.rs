@@ -2,6 +2,7 @@
 //! `tile_layout`.
 
 use super::{
+    elements,
     layouts::{Tensor, storage_bits},
     nv_tileas::{AsyncDotOp, DotOp, DotScaledOp, MemDescType, MmaAttr, MmaKind, PromotedDotOp},
     pass::context_of,
@@ -11,7 +12,7 @@ use super::{
 };
 use melior::{
     Context,
-    ir::{Attribute, AttributeLike, Location, Type, TypeLike},
+    ir::{Attribute, Location, Type, TypeLike},
 };
 use mlir_sys::*;
 use tile_layout::{HardwareLayout, Multiplier, Shape, WarpgroupOperand, warpgroup_left, warpgroups_of};
@@ -318,20 +319,8 @@ impl WarpgroupDot {
 /// Whether a tensor is a constant of positive zeros.
 pub fn is_zero(v: Val<'_>) -> bool {
     let constant = defining_op(v).filter(|op| matches!(Arith::of(*op), Some(Arith::Constant)));
-    let Some(value) = constant.and_then(|op| attr(op, "value")) else { return false };
-    // SAFETY: the attribute is alive, and each accessor matches its kind.
-    unsafe {
-        let dense = value.to_raw();
-        if !mlirAttributeIsADenseElements(dense) || !mlirDenseElementsAttrIsSplat(dense) {
-            return false;
-        }
-        let element = mlirDenseElementsAttrGetSplatValue(dense);
-        if mlirAttributeIsAFloat(element) {
-            mlirFloatAttrGetValueDouble(element).to_bits() == 0
-        } else {
-            mlirAttributeIsAInteger(element) && mlirIntegerAttrGetValueInt(element) == 0
-        }
-    }
+    let dense = constant.and_then(|op| attr(op, "value")).and_then(elements::splat);
+    dense.is_some_and(elements::is_zero)
 }
 
 /// Whether partial sums of the tensor cores must be promoted to a separate accumulator, every `most` elements of K.

@@ -59,6 +59,12 @@ pub fn splat_integer(a: Attribute<'_>) -> Option<i64> {
     integer(a).or_else(|| splat(a).and_then(integer))
 }
 
+/// Whether a scalar, or all elements of a dense attribute, are zero. Negative zero is not zero.
+pub fn is_zero(a: Attribute<'_>) -> bool {
+    let element = splat(a).unwrap_or(a);
+    integer(element) == Some(0) || float(element).is_some_and(|v| v.to_bits() == 0)
+}
+
 /// Returns the integer `value` of type `t`, truncated to the width of `t`.
 pub fn integer_of<'c>(t: Type<'c>, value: i64) -> Attribute<'c> {
     // SAFETY: `t` is alive.

@@ -1,7 +1,7 @@
 //! Structured loops: queries, and rewrites that add loop-carried values.
 
 use super::{behaviour::is_loop, rt::*};
-use melior::ir::{Region, RegionLike, Type, TypeLike};
+use melior::ir::{Region, RegionLike, Type};
 use mlir_sys::*;
 
 /// Returns the loops that contain `op`, from the inside out.
@@ -37,8 +37,7 @@ pub fn extend_for<'c>(
     let new = b.insert(state)?;
     let body = entry_block(region(new, 0)).expect("a loop has a body");
     for v in inits {
-        // SAFETY: block, type and location are alive.
-        unsafe { mlirBlockAddArgument(body.to_raw(), ty(*v).to_raw(), op.location().to_raw()) };
+        add_argument(body, ty(*v), op.location());
     }
     for (old, new) in results(op).zip(results(new)) {
         replace_all_uses(old, new);
@@ -75,8 +74,7 @@ pub fn extend_while<'c>(
     let inside = [0, 1].map(|i| {
         let block = entry_block(region(new, i)).expect("a loop has both regions");
         for v in inits {
-            // SAFETY: block, type and location are alive.
-            unsafe { mlirBlockAddArgument(block.to_raw(), ty(*v).to_raw(), op.location().to_raw()) };
+            add_argument(block, ty(*v), op.location());
         }
         args(block).skip(carried[i]).collect()
     });

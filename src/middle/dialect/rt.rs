@@ -371,6 +371,11 @@ pub fn set_location<'c>(op: OpRef<'c>, location: Location<'c>) {
     // SAFETY: `op` and `location` are alive.
     unsafe { super::ffi::mlirxOperationSetLocation(op.to_raw(), location.to_raw()) }
 }
+/// Appends an argument to a block.
+pub fn add_argument<'c>(block: Blk<'c>, t: Type<'c>, location: Location<'c>) -> Val<'c> {
+    // SAFETY: block, type and location are alive.
+    val(unsafe { mlirBlockAddArgument(block.to_raw(), t.to_raw(), location.to_raw()) })
+}
 /// The address of a value's storage: a key for maps.
 pub fn key(v: Val<'_>) -> usize {
     v.to_raw().ptr as usize

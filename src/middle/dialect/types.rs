@@ -14,6 +14,14 @@ pub fn is_tensor(t: Type<'_>) -> bool {
 pub fn is_integer(t: Type<'_>) -> bool {
     is(t, mlirTypeIsAInteger)
 }
+/// Whether `t` is i1.
+pub fn is_bool(t: Type<'_>) -> bool {
+    is_integer(t) && integer_width(t) == 1
+}
+/// Whether `t` is the type of indices.
+pub fn is_index(t: Type<'_>) -> bool {
+    is(t, mlirTypeIsAIndex)
+}
 /// Whether `t` is a signless integer.
 pub fn is_signless(t: Type<'_>) -> bool {
     // SAFETY: `t` is alive, and its kind is checked first.

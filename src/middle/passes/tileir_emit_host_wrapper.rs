@@ -80,8 +80,7 @@ fn host_module<'c>(
     text.push_str("}\n");
     let parsed = Module::parse(context, &text).ok_or_else(|| fail(module, "the host wrapper is not a valid module"))?;
     // The text is a complete module, which the parser does not wrap in another one.
-    // SAFETY: the copy is detached, and the insertion point takes it over.
-    let host = op_ref(unsafe { mlirOperationClone(parsed.as_operation().to_raw()) });
+    let host = clone_detached(op_ref(parsed.as_operation().to_raw()));
     // Each wrapper has the location of its kernel; the declaration before them has the location of the first kernel.
     let places: Vec<_> = kernels.iter().map(|k| location::leaf(k.op().location())).collect();
     let functions = entry_block(region(host, 0)).into_iter().flat_map(ops_of);

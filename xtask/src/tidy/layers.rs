@@ -43,6 +43,9 @@ pub fn check(file: &str, lines: &[String], passes: &[String], report: &mut impl 
     for (i, _) in lines.iter().enumerate().filter(|(_, line)| !known_by_name && compares_name(line)) {
         report(i + 1, &format!("distinguish ops by interface; only {NAMES} compares names, for ops without one"));
     }
+    for i in if known_by_name { vec![] } else { bound_names_compared(lines) } {
+        report(i + 1, &format!("distinguish ops by interface; only {NAMES} compares names, for ops without one"));
+    }
     let Some(layer) = LAYERS.iter().position(|l| *l == part) else { return };
     let own = rest.split(['/', '.']).next().unwrap_or_default();
     for (i, line) in lines.iter().enumerate() {
@@ -80,6 +83,27 @@ fn compares_name(line: &str) -> bool {
     })
 }
 
+/// Returns the lines that compare a name which one of the preceding lines binds: `let name = op_name(op);`.
+fn bound_names_compared(lines: &[String]) -> Vec<usize> {
+    const NEAR: usize = 12;
+    let mut found = vec![];
+    for (at, line) in lines.iter().enumerate() {
+        let bound = line.split_once(" = op_name(").and_then(|(before, _)| before.trim_start().strip_prefix("let "));
+        let Some(name) = bound else { continue };
+        let compares = |line: &String| {
+            words(line, name).any(|at| {
+                let (before, after) = (line[..at].trim_end(), line[at + name.len()..].trim_start());
+                let methods = [".starts_with(", ".ends_with(", ".strip_prefix(", ".contains(", "==", "!="];
+                methods.iter().any(|m| after.starts_with(m))
+                    || ["==", "!=", "match"].iter().any(|m| before.ends_with(m))
+                    || before.ends_with("matches!(")
+            })
+        };
+        found.extend((at + 1..lines.len().min(at + 1 + NEAR)).filter(|&i| compares(&lines[i])));
+    }
+    found
+}
+
 /// Returns the offsets of `word` in `line` as a whole identifier.
 fn words<'a>(line: &'a str, word: &'a str) -> impl Iterator<Item = usize> + 'a {
     let part_of_word = |c: char| c.is_alphanumeric() || c == '_';
@@ -102,6 +126,14 @@ fn is_descriptor(line: &str, at: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_may_be_bound_but_not_compared() {
+        let found = |text: &str| bound_names_compared(&text.lines().map(str::to_owned).collect::<Vec<_>>());
+        assert_eq!(found("let name = op_name(op);\nlet math = name.starts_with(x);\nfind(|o| *o == name)"), [1, 2]);
+        assert_eq!(found("let name = op_name(op);\nmatch name {\n"), [1]);
+        assert!(found("let name = op_name(op);\nfail(op, format!(name))\nother_name == x").is_empty());
+    }
 
     #[test]
     fn imports() {

@@ -42,6 +42,7 @@ use crate::analysis::{
 };
 use crate::dialect::{
     attributes::{AGENT, RING_STAGES},
+    behaviour::Pipe,
     dot_plan::{self, CONVERTER, DotPlan},
     dots::{AnyDot, element_of, operand_format, promotes},
     layouts::Tensor,
@@ -183,7 +184,7 @@ impl<'c> Division<'c> {
             // all of them.
             let additions = f64::from(p.m * p.n) / 128.0 * f64::from(p.k.div_ceil(PROMOTION));
             let clocks = clocks(additions * machine.get("pipe.fma.beside_wgmma").ok()?);
-            footprint.push(Reservation { pool: super::FMA, start: start + tensor, clocks });
+            footprint.push(Reservation { pool: Pipe::Fma as usize, start: start + tensor, clocks });
             latency += clocks.div_ceil(warpgroups);
             issue = latency;
         }

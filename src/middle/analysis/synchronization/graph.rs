@@ -7,13 +7,13 @@
 use super::steps::{SharedAccess, SyncStep, Work, steps};
 use crate::analysis::carried;
 use crate::dialect::{
+    behaviour::int_constant,
     behaviour::{self, SyncKind},
     nv_tileas::{AsyncWaitOp, MemDescSlotOp},
     rt::*,
     thread_scope::ThreadScope,
     upstream::{Arith, Scf},
 };
-use melior::ir::{Attribute, AttributeLike};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The scope of all threads of a CTA.
@@ -168,7 +168,7 @@ impl<'c> Graph<'c> {
         while let Some(v) = work.pop() {
             if !self.numbers.contains_key(&key(v)) {
                 self.numbers.insert(key(v), self.tracked.len() as u32);
-                self.tracked.push(Tracked { live: (u32::MAX, 0), constant: constant(v) });
+                self.tracked.push(Tracked { live: (u32::MAX, 0), constant: int_constant(v) });
                 work.extend(sources(v));
             }
         }
@@ -412,16 +412,6 @@ impl<'c> Graph<'c> {
 
 fn terminator_operands<'c>(block: Blk<'c>) -> Vec<Val<'c>> {
     ops_of(block).last().map_or(vec![], |last| operands(last).collect())
-}
-
-fn is_int_attr(a: Attribute<'_>) -> bool {
-    // SAFETY: the attribute is alive.
-    unsafe { mlir_sys::mlirAttributeIsAInteger(a.to_raw()) }
-}
-
-fn constant(v: Val<'_>) -> Option<i64> {
-    let op = defining_op(v).filter(|o| Arith::of(*o) == Some(Arith::Constant))?;
-    attr(op, "value").filter(|a| is_int_attr(*a)).map(int_attr)
 }
 
 /// Returns the values that `v` is computed from or may be a copy of.

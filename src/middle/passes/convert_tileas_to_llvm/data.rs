@@ -3,7 +3,7 @@
 use super::{Lower, llvm::Cmp, parse};
 use crate::dialect::{
     attributes::SYM_VISIBILITY,
-    elements::element_bits,
+    elements::{self, element_bits},
     layouts::{memory_bits, storage_bits},
     llvm_types::GLOBAL,
     nv_tileaa::{GetGlobalOp, GlobalOp},
@@ -99,8 +99,7 @@ pub(super) fn global<'c>(x: GlobalOp<'c>, context: &'c Context) -> Result<(), Fa
 impl<'c> Lower<'c, '_> {
     pub(super) fn get_global(&mut self, x: GetGlobalOp<'c>) -> Result<(), Failed> {
         let name = attr(x.op(), "name").ok_or_else(|| fail(x.op(), "no name"))?;
-        // SAFETY: the attribute is a flat symbol reference.
-        let name = unsafe { raw_to_str(mlirFlatSymbolRefAttrGetValue(name.to_raw())) };
+        let name = elements::symbol(name).ok_or_else(|| fail(x.op(), "'name' is not a symbol"))?;
         let v = self.address_of(name);
         self.set_all(x.result(), vec![v]);
         Ok(())

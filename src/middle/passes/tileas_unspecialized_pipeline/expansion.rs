@@ -40,9 +40,8 @@ use crate::dialect::{
 };
 use melior::{
     Context,
-    ir::{Region, RegionLike, Type, TypeLike, operation::OperationLike},
+    ir::{Region, Type},
 };
-use mlir_sys::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Loads whose copies start the same number of iterations ahead.
@@ -227,12 +226,10 @@ impl<'c> Expansion<'_, 'c> {
         }
         state.region(Region::new());
         let new = b.insert(state).map_err(self.error())?;
-        // SAFETY: both ops are alive; the old one gives its body up.
-        unsafe { mlirRegionTakeBody(region(new, 0).to_raw(), region(op, 0).to_raw()) };
+        take_blocks(region(new, 0), region(op, 0));
         let body = self.body(new)?;
         for t in &types {
-            // SAFETY: block, type and location are alive.
-            unsafe { mlirBlockAddArgument(body.to_raw(), t.to_raw(), op.location().to_raw()) };
+            add_argument(body, *t, op.location());
         }
         Ok((new, body))
     }
@@ -256,8 +253,7 @@ impl<'c> Expansion<'_, 'c> {
                 if results(op).all(|r| map.contains_key(&key(r))) {
                     continue;
                 }
-                // SAFETY: `op` is alive; the clone is owned by the block it goes into.
-                let copy = op_ref(unsafe { mlirOperationClone(op.to_raw()) });
+                let copy = clone_detached(op);
                 for (i, v) in operands(op).enumerate() {
                     if let Some(new) = map.get(&key(v)) {
                         set_operand(copy, i, *new);
@@ -326,8 +322,7 @@ impl<'c> Resident<'c> {
         let inside = Builder::before(context, self.dot.op());
         let mut value = LocalLoadOp::build(&inside, ty(self.convert.result()), storage, load)?.result();
         for &view in &self.views {
-            // SAFETY: `view` is alive; the clone is owned by the block it goes into.
-            let copy = op_ref(unsafe { mlirOperationClone(view.to_raw()) });
+            let copy = clone_detached(view);
             set_operand(copy, 0, value);
             inside.insert_op(copy);
             value = result(copy, 0);
