@@ -241,6 +241,14 @@ fn failed(message: impl std::fmt::Display) -> Failure {
     (vec![Diagnostic::new(Severity::Error, message.to_string())], CompileError::Failed)
 }
 
+const INVALID_AFTER_PASSES: &str = "the module is invalid after the passes";
+const PASS_FAILED: &str = "the pass";
+
+/// Whether an error only names the step that failed. Errors with the reason precede it.
+pub(crate) fn is_conclusion(d: &Diagnostic) -> bool {
+    d.message == INVALID_AFTER_PASSES || d.message.starts_with(&format!("{PASS_FAILED} '"))
+}
+
 /// Converts an error of code generation: the configuration is invalid, or the module cannot be compiled.
 fn not_generated(e: codegen::CodegenError) -> Failure {
     match e {
@@ -591,7 +599,7 @@ impl Job<'_> {
         let fails_later = || !cfg!(debug_assertions) && !module.as_operation().verify();
         let (pass, error) = match (result, panic) {
             (Ok(()), _) if !fails_later() => return Ok(()),
-            (Ok(()), _) => ("verifier".to_owned(), failed("the module is invalid after the passes")),
+            (Ok(()), _) => ("verifier".to_owned(), failed(INVALID_AFTER_PASSES)),
             (Err(_), _) if pass.is_empty() => return Err((vec![], CompileError::Failed)),
             (Err(_), Some(text)) => {
                 let text = format!("the pass '{pass}' panicked: {text}");
@@ -599,7 +607,7 @@ impl Job<'_> {
             }
             // The pass, or the verifier after it, has reported the reason.
             (Err(_), None) => {
-                let text = format!("the pass '{pass}' failed");
+                let text = format!("{PASS_FAILED} '{pass}' failed");
                 (pass, failed(text))
             }
         };

@@ -13,6 +13,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
+use tile_diag::Severity;
 use tile_fuzz::case::{Case, Meaning};
 use tile_fuzz::file::File;
 use tile_interface::{CompileRequest, Compiler, InputKind};
@@ -198,13 +199,16 @@ fn compiled(program: &str, configuration: &Configuration) -> Result<String, Stri
     let result = catch_unwind(AssertUnwindSafe(|| {
         // Taken out, so a context in which a pass panicked is not used again.
         let (session, used) = SESSION.take().unwrap_or_else(|| (Session::new(), 0));
-        let result = session.compile(&request, &mut |d| messages.push(tile_diag::render::plain(&d).trim().to_string()));
+        let result = session.compile(&request, &mut |d| messages.push(d));
         SESSION.set((used + 1 < PROGRAMS).then_some((session, used + 1)));
         result
     }));
     match result {
         Ok(Ok(output)) => Ok(output.text),
-        Ok(Err(e)) => Err(messages.into_iter().find(|m| m.contains("error")).unwrap_or_else(|| e.to_string())),
+        Ok(Err(e)) => {
+            let first = messages.iter().find(|d| d.severity == Severity::Error);
+            Err(first.map_or_else(|| e.to_string(), |d| tile_diag::render::plain(d).trim().to_string()))
+        }
         Err(_) => Err("panic".into()),
     }
 }

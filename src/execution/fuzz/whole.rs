@@ -6,7 +6,8 @@
 //! * The PTX of a program that compiles contains all its entries.
 //! * A program that does not compile has an error with a reason, not just the name of the pass that failed.
 
-use crate::compile::{InProcess, Session};
+use crate::compile::{InProcess, Session, is_conclusion};
+use crate::dialect::pass::INTERNAL_ERROR;
 use std::{cell::RefCell, path::Path};
 use tile_bytecode::fuzzing;
 use tile_diag::{Diagnostic, Severity};
@@ -68,7 +69,7 @@ fn compile(input: &[u8], kind: InputKind, choice: u8) {
     });
     let said = || messages.iter().map(tile_diag::render::plain).collect::<String>();
     // The message of a pass in which a panic was caught.
-    assert!(!messages.iter().any(|d| d.message.contains("internal error")), "{}", said());
+    assert!(!messages.iter().any(|d| d.message.contains(INTERNAL_ERROR)), "{}", said());
     match result {
         Ok(output) => has_entries(input, kind, &output.text),
         Err(CompileError::Internal(text)) => panic!("{text}\n{}", said()),
@@ -79,9 +80,7 @@ fn compile(input: &[u8], kind: InputKind, choice: u8) {
 
 /// Whether the message describes an error in the program.
 fn is_reason(message: &Diagnostic) -> bool {
-    let text = &message.message;
-    let is_ours = text.starts_with("the pass '") || text == "the module is invalid after the passes";
-    message.severity == Severity::Error && !is_ours
+    message.severity == Severity::Error && !is_conclusion(message)
 }
 
 /// Checks the entries of a bytecode file, whose names can be read without MLIR. For text, the compiler itself checks

@@ -14,7 +14,7 @@ use super::{
     dots::{AnyDot, Instruction, SharedDot, WarpgroupDot, element_of},
     layouts::{Tensor, layout_attr},
     nv_tileas::MmaKind,
-    pass::context_of,
+    pass::{INTERNAL_ERROR, context_of},
     rt::*,
 };
 use melior::{Context, ir::AttributeLike};
@@ -35,7 +35,7 @@ pub(super) unsafe extern "C" fn check(op: MlirOperation, report: MlirStringCallb
         (None, Some(dot)) => WarpgroupDot::of(dot).map(drop),
         (None, None) => Ok(()),
     }));
-    let Err(message) = verdict.unwrap_or_else(|_| Err("internal error in the verifier of dots".into())) else {
+    let Err(message) = verdict.unwrap_or_else(|_| Err(format!("{INTERNAL_ERROR} in the verifier of dots"))) else {
         return;
     };
     let text = MlirStringRef { data: message.as_ptr().cast(), length: message.len() };

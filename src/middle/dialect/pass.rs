@@ -188,6 +188,9 @@ pub fn take_blame() -> Option<Blame> {
     BLAME.take()
 }
 
+/// The start of the message on an op whose pass or verifier panicked.
+pub const INTERNAL_ERROR: &str = "internal error";
+
 /// A panic must not unwind into C++: it becomes a diagnostic and a failed pass, and [`take_panic`] returns its
 /// message.
 fn guard(op: OpRef<'_>, what: &str, f: impl FnOnce() -> Result<(), Failed>) -> bool {
@@ -198,7 +201,7 @@ fn guard(op: OpRef<'_>, what: &str, f: impl FnOnce() -> Result<(), Failed>) -> b
         Err(p) => {
             let text = p.downcast_ref::<String>().map(String::as_str).or(p.downcast_ref::<&str>().copied());
             let text = text.unwrap_or("panic");
-            emit_error(op, &format!("internal error in {what}: {text}"));
+            emit_error(op, &format!("{INTERNAL_ERROR} in {what}: {text}"));
             PANIC.set(Some(text.to_owned()));
             false
         }

@@ -1,6 +1,6 @@
 //! A program with its launch, its expected results, and the comparison with compiled code.
 
-use ptx_sim::{Arg, Config, Device, LaunchConfig, Module, RunOptions};
+use ptx_sim::{Arg, Config, Device, LaunchConfig, Module, RunOptions, SimError, SimErrorKind};
 use std::time::Duration;
 use tile_interp::machine::{Error, Limits, Machine};
 use tile_interp::program::Program;
@@ -122,14 +122,15 @@ impl Case {
         match first {
             // LLVM may widen a load within known memory and discard the extra bytes. If they do matter, the results
             // will differ.
-            Err(e) if e.contains("uninitialized read") => {
+            Err(SimError { kind: SimErrorKind::Uninitialised { .. }, .. }) => {
                 self.run(&module, seed, limit, Config { trap_uninitialised: false, ..Config::default() })
             }
             other => other,
         }
+        .map_err(|e| e.to_string())
     }
 
-    fn run(&self, module: &Module, seed: Option<u64>, limit: Duration, config: Config) -> Result<Outcome, String> {
+    fn run(&self, module: &Module, seed: Option<u64>, limit: Duration, config: Config) -> Result<Outcome, SimError> {
         let mut device = Device::new(config);
         let mut args = vec![];
         let mut buffers = vec![];
@@ -145,11 +146,11 @@ impl Case {
         }
         let config = LaunchConfig { grid: self.grid, args: &args, ..LaunchConfig::default() };
         let options = RunOptions { adversarial: seed, max_time: Some(limit), ..RunOptions::default() };
-        let report = device.launch(module, self.entry(), &config, &options).map_err(|e| e.to_string())?;
+        let report = device.launch(module, self.entry(), &config, &options)?;
         let mut out = vec![];
         for (pointer, length) in buffers {
             let mut bytes = vec![0; length];
-            device.read(pointer, &mut bytes).map_err(|e| e.to_string())?;
+            device.read(pointer, &mut bytes)?;
             out.push(bytes);
         }
         Ok(Outcome { buffers: out, output: report.output })
