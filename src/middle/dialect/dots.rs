@@ -136,6 +136,31 @@ pub fn scale_of(t: Type<'_>) -> Option<Element> {
     }
 }
 
+/// Operands, result and instruction, which all kinds of dots have.
+macro_rules! dot_accessors {
+    ($dot:ident) => {
+        impl<'c> $dot<'c> {
+            pub fn lhs(self) -> Val<'c> {
+                operand(self.op(), LHS)
+            }
+            pub fn rhs(self) -> Val<'c> {
+                operand(self.op(), RHS)
+            }
+            pub fn acc(self) -> Val<'c> {
+                operand(self.op(), ACC)
+            }
+            pub fn result(self) -> Val<'c> {
+                result(self.op(), 0)
+            }
+            pub fn instruction(self) -> Option<Instruction> {
+                attr(self.op(), "instruction").and_then(Instruction::of)
+            }
+        }
+    };
+}
+dot_accessors!(AnyDot);
+dot_accessors!(SharedDot);
+
 /// A dot with or without scales.
 #[derive(Clone, Copy)]
 pub enum AnyDot<'c> {
@@ -152,21 +177,6 @@ impl<'c> AnyDot<'c> {
             Self::Plain(o) => o.op(),
             Self::Scaled(o) => o.op(),
         }
-    }
-    pub fn lhs(self) -> Val<'c> {
-        operand(self.op(), LHS)
-    }
-    pub fn rhs(self) -> Val<'c> {
-        operand(self.op(), RHS)
-    }
-    pub fn acc(self) -> Val<'c> {
-        operand(self.op(), ACC)
-    }
-    pub fn result(self) -> Val<'c> {
-        result(self.op(), 0)
-    }
-    pub fn instruction(self) -> Option<Instruction> {
-        attr(self.op(), "instruction").and_then(Instruction::of)
     }
     /// Whether the elements of each operand are unsigned integers.
     pub fn unsigned(self) -> [bool; 2] {
@@ -223,18 +233,6 @@ impl<'c> SharedDot<'c> {
             Self::Promoted(o) => o.op(),
         }
     }
-    pub fn lhs(self) -> Val<'c> {
-        operand(self.op(), LHS)
-    }
-    pub fn rhs(self) -> Val<'c> {
-        operand(self.op(), RHS)
-    }
-    pub fn acc(self) -> Val<'c> {
-        operand(self.op(), ACC)
-    }
-    pub fn result(self) -> Val<'c> {
-        result(self.op(), 0)
-    }
     /// Whether the elements of each operand are unsigned integers.
     fn unsigned(self) -> [bool; 2] {
         match self {
@@ -259,8 +257,7 @@ pub struct WarpgroupDot {
 impl WarpgroupDot {
     /// The error names the property that the instruction does not support.
     pub fn of(op: SharedDot<'_>) -> Result<Self, String> {
-        let by = attr(op.op(), "instruction").and_then(Instruction::of);
-        let by = by.ok_or("expected M, N and K of an instruction")?;
+        let by = op.instruction().ok_or("expected M, N and K of an instruction")?;
         let name = by.to_attr(context_of(op.op()));
         if by.kind != MmaKind::Warpgroup {
             return Err(format!("{name} is not a warpgroup instruction"));

@@ -365,6 +365,12 @@ impl<'c> Translator<'c> {
     fn built<T>(&self, built: Result<T, BuildError>) -> Result<T, Failed> {
         built.map_err(|e| fail(self.current, e.to_string()))
     }
+    /// Maps the results of `old` to those of the new op, in order.
+    fn replace<O: OpView<'c>>(&mut self, old: OpRef<'c>, built: Result<O, BuildError>) -> Result<(), Failed> {
+        let new = self.built(built)?.op();
+        results(old).zip(results(new)).for_each(|(old, new)| self.set(old, new));
+        Ok(())
+    }
     fn no_conversion(&self, op: OpRef<'c>) -> Failed {
         fail(op, format!("'{}' op has no conversion to nv_tileaa", op_name(op)))
     }

@@ -94,10 +94,7 @@ impl<'c> Translator<'c> {
             o.memory_scope().map(scope),
             hints(o.optimization_hints()),
         );
-        let new = self.built(built)?;
-        self.set(o.result(), new.result());
-        self.set(o.result_token(), new.result_token());
-        Ok(())
+        self.replace(o.op(), built)
     }
 
     pub(super) fn store(&mut self, o: ct::StorePtrTkoOp<'c>) -> Result<(), Failed> {
@@ -112,9 +109,7 @@ impl<'c> Translator<'c> {
             o.memory_scope().map(scope),
             hints(o.optimization_hints()),
         );
-        let new = self.built(built)?;
-        self.set(o.result_token(), new.result_token());
-        Ok(())
+        self.replace(o.op(), built)
     }
 
     pub(super) fn compare_and_swap(&mut self, o: ct::AtomicCASTkoOp<'c>) -> Result<(), Failed> {
@@ -131,10 +126,7 @@ impl<'c> Translator<'c> {
             ordering(o.memory_ordering_semantics()),
             scope(o.memory_scope()),
         );
-        let new = self.built(built)?;
-        self.set(o.result(), new.result());
-        self.set(o.result_token(), new.result_token());
-        Ok(())
+        self.replace(o.op(), built)
     }
 
     pub(super) fn read_modify_write(&mut self, o: ct::AtomicRMWTkoOp<'c>) -> Result<(), Failed> {
@@ -151,10 +143,7 @@ impl<'c> Translator<'c> {
             ordering(o.memory_ordering_semantics()),
             scope(o.memory_scope()),
         );
-        let new = self.built(built)?;
-        self.set(o.result(), new.result());
-        self.set(o.result_token(), new.result_token());
-        Ok(())
+        self.replace(o.op(), built)
     }
 
     //===-- views -----------------------------------------------------------//
@@ -182,10 +171,7 @@ impl<'c> Translator<'c> {
             hints(o.optimization_hints()),
             o.inbounds(),
         );
-        let new = self.built(built)?;
-        self.set(o.tile(), new.result());
-        self.set(o.result_token(), new.result_token());
-        Ok(())
+        self.replace(o.op(), built)
     }
 
     pub(super) fn tiled_store(&mut self, o: ct::StoreViewTkoOp<'c>) -> Result<(), Failed> {
@@ -202,9 +188,7 @@ impl<'c> Translator<'c> {
             hints(o.optimization_hints()),
             o.inbounds(),
         );
-        let new = self.built(built)?;
-        self.set(o.result_token(), new.result_token());
-        Ok(())
+        self.replace(o.op(), built)
     }
 
     pub(super) fn tiled_update(&mut self, o: ct::AtomicRedViewTkoOp<'c>) -> Result<(), Failed> {
@@ -221,9 +205,7 @@ impl<'c> Translator<'c> {
             scope(o.memory_scope()),
             o.inbounds(),
         );
-        let new = self.built(built)?;
-        self.set(o.result_token(), new.result_token());
-        Ok(())
+        self.replace(o.op(), built)
     }
 
     //===-- multicast memory ------------------------------------------------//
@@ -243,10 +225,7 @@ impl<'c> Translator<'c> {
             o.memory_scope().map(scope),
             o.inbounds(),
         );
-        let new = self.built(built)?;
-        self.set(o.reduced_values(), new.result());
-        self.set(o.result_token(), new.result_token());
-        Ok(())
+        self.replace(o.op(), built)
     }
 
     pub(super) fn multimem_reduce(&mut self, o: ct::MultimemReduceViewTkoOp<'c>) -> Result<(), Failed> {
@@ -264,9 +243,7 @@ impl<'c> Translator<'c> {
             scope(o.memory_scope()),
             o.inbounds(),
         );
-        let new = self.built(built)?;
-        self.set(o.result_token(), new.result_token());
-        Ok(())
+        self.replace(o.op(), built)
     }
 
     pub(super) fn multimem_store(&mut self, o: ct::MultimemStoreViewTkoOp<'c>) -> Result<(), Failed> {
@@ -282,9 +259,7 @@ impl<'c> Translator<'c> {
             o.memory_scope().map(scope),
             o.inbounds(),
         );
-        let new = self.built(built)?;
-        self.set(o.result_token(), new.result_token());
-        Ok(())
+        self.replace(o.op(), built)
     }
 
     /// Builds one query op for each of the old results.

@@ -61,8 +61,7 @@ impl<'c> Convert<'c> {
             one,
             None,
         );
-        let new = built.map_err(|e| fail(x.op(), e.to_string()))?;
-        self.replace(&b, x.op(), new.op())
+        self.replace(&b, x.op(), built)
     }
 
     pub(super) fn atomic_cas(&self, x: nv_tileaa::AtomicCasOp<'c>) -> Result<(), Failed> {
@@ -74,8 +73,7 @@ impl<'c> Convert<'c> {
         let (ordering, scope) = (x.ordering(), x.scope());
         let built =
             nv_tileas::AtomicCasOp::build(&b, ty(value), token, ptr, compare, value, mask, x.token(), ordering, scope);
-        let new = built.map_err(|e| fail(x.op(), e.to_string()))?;
-        self.replace(&b, x.op(), new.op())
+        self.replace(&b, x.op(), built)
     }
 
     pub(super) fn tiled_atomic_rmw(&self, x: nv_tileaa::TiledAtomicRmwOp<'c>) -> Result<(), Failed> {
@@ -95,10 +93,7 @@ impl<'c> Convert<'c> {
             nv_tileas::Bounds::Split,
             x.in_bounds(),
         );
-        let new = built.map_err(|e| fail(x.op(), e.to_string()))?;
-        replace_all_uses(x.result_token(), new.result_token());
-        erase(x.op());
-        Ok(())
+        self.replace(&b, x.op(), built)
     }
 
     pub(super) fn multimem_load_reduce(&self, x: nv_tileaa::MultimemLoadReduceOp<'c>) -> Result<(), Failed> {
@@ -118,8 +113,7 @@ impl<'c> Convert<'c> {
             nv_tileas::Bounds::Split,
             x.in_bounds(),
         );
-        let new = built.map_err(|e| fail(x.op(), e.to_string()))?;
-        self.replace(&b, x.op(), new.op())
+        self.replace(&b, x.op(), built)
     }
 
     pub(super) fn multimem_reduce(&self, x: nv_tileaa::MultimemReduceOp<'c>) -> Result<(), Failed> {
@@ -139,10 +133,7 @@ impl<'c> Convert<'c> {
             nv_tileas::Bounds::Split,
             x.in_bounds(),
         );
-        let new = built.map_err(|e| fail(x.op(), e.to_string()))?;
-        replace_all_uses(x.result_token(), new.result_token());
-        erase(x.op());
-        Ok(())
+        self.replace(&b, x.op(), built)
     }
 
     pub(super) fn multimem_store(&self, x: nv_tileaa::MultimemStoreOp<'c>) -> Result<(), Failed> {
@@ -161,10 +152,7 @@ impl<'c> Convert<'c> {
             nv_tileas::Bounds::Split,
             x.in_bounds(),
         );
-        let new = built.map_err(|e| fail(x.op(), e.to_string()))?;
-        replace_all_uses(x.result_token(), new.result_token());
-        erase(x.op());
-        Ok(())
+        self.replace(&b, x.op(), built)
     }
 
     /// Converts a load through pointers that is not weak.
@@ -188,8 +176,7 @@ impl<'c> Convert<'c> {
             i64_attr(self.context, 1),
             None,
         );
-        let new = built.map_err(|e| fail(x.op(), e.to_string()))?;
-        self.replace(&b, x.op(), new.op())
+        self.replace(&b, x.op(), built)
     }
 
     /// Adds a `replicate` to the result of a new tile load that is not weak.
@@ -248,10 +235,7 @@ impl<'c> Convert<'c> {
         let arguments: Vec<Val<'c>> = x.args().collect();
         let format = attr(x.op(), "format").ok_or_else(|| fail(x.op(), "print has no format"))?;
         let built = nv_tileas::PrintOp::build(&b, ty(x.result_token()), &arguments, &[], x.token(), format);
-        let new = built.map_err(|e| fail(x.op(), e.to_string()))?;
-        replace_all_uses(x.result_token(), new.result_token());
-        erase(x.op());
-        Ok(())
+        self.replace(&b, x.op(), built)
     }
 
     //===-- scalars as tensors ----------------------------------------------===//
@@ -273,10 +257,17 @@ impl<'c> Convert<'c> {
     }
 
     /// Replaces `old` by `new`. Only the owners hold the first result of `new`, which is a tensor even if the result
-    /// of `old` is a scalar. The second result of both ops is a token.
-    fn replace(&self, b: &Builder<'c>, old: OpRef<'c>, new: OpRef<'c>) -> Result<(), Failed> {
+    /// of `old` is a scalar. The last result of both ops is a token.
+    fn replace<O: OpView<'c>>(
+        &self,
+        b: &Builder<'c>,
+        old: OpRef<'c>,
+        built: Result<O, BuildError>,
+    ) -> Result<(), Failed> {
+        let new = built.map_err(|e| fail(old, e.to_string()))?.op();
+        let token = result_count(old) - 1;
         let value = result(old, 0);
-        if has_uses(value) {
+        if token == 1 && has_uses(value) {
             let shared = ReplicateOp::build(b, ty(result(new, 0)), result(new, 0));
             let mut shared = shared.map_err(|e| fail(old, e.to_string()))?.result();
             if Tensor::of_value(value).is_none() {
@@ -285,7 +276,7 @@ impl<'c> Convert<'c> {
             }
             replace_all_uses(value, shared);
         }
-        replace_all_uses(result(old, 1), result(new, 1));
+        replace_all_uses(result(old, token), result(new, token));
         erase(old);
         Ok(())
     }
