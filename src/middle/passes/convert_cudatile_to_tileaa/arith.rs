@@ -216,8 +216,9 @@ impl<'c> Translator<'c> {
     }
     pub(super) fn compare_float(&mut self, o: ct::CmpFOp<'c>) -> Result<(), Failed> {
         let predicate = float_predicate(o.comparison_predicate(), o.comparison_ordering());
-        let predicate = self.i64_attr(predicate as i64);
-        self.plain("arith.cmpf", &[o.lhs(), o.rhs()], &[("predicate", predicate)], o.result())
+        let new = self.b.cmpf(predicate, self.get(o.lhs()), self.get(o.rhs()));
+        self.set(o.result(), new);
+        Ok(())
     }
 
     //===-- integers --------------------------------------------------------//
@@ -238,8 +239,10 @@ impl<'c> Translator<'c> {
         self.plain(name, &[lhs, rhs], &flags, result)
     }
     pub(super) fn compare_int(&mut self, o: ct::CmpIOp<'c>) -> Result<(), Failed> {
-        let predicate = self.i64_attr(int_predicate(o.comparison_predicate(), o.signedness()) as i64);
-        self.plain("arith.cmpi", &[o.lhs(), o.rhs()], &[("predicate", predicate)], o.result())
+        let predicate = int_predicate(o.comparison_predicate(), o.signedness());
+        let new = self.b.cmpi(predicate, self.get(o.lhs()), self.get(o.rhs()));
+        self.set(o.result(), new);
+        Ok(())
     }
     /// Translates to `0 - x`. The operand is signed, so only the signed overflow flag applies.
     pub(super) fn negate(&mut self, o: ct::NegIOp<'c>) -> Result<(), Failed> {

@@ -26,7 +26,7 @@ use crate::dialect::{
     rt::*,
     shared_memory::{ALIGNMENT, aligned_storage_type, shared_layout, vector_of, with_stages},
 };
-use melior::ir::{Type, attribute::IntegerAttribute, r#type::IntegerType};
+use melior::ir::Type;
 use tile_layout::{Direction, InPlace, Layout, Shape, SharedAccess, SharedLayout, transposed_panels};
 
 /// The maximum number of registers of a thread that hold elements at a time.
@@ -94,10 +94,7 @@ fn convert_one<'c>(
         if plan.parts == 1 {
             return Ok(all);
         }
-        let t: Type<'c> = IntegerType::new(b.context(), 32).into();
-        let attribute = IntegerAttribute::new(t, number as i64).into();
-        let index = b.value("arith.constant", t, &[], &[("value", attribute)]);
-        MemDescSlotOp::build(b, one.into(), all, index).map(|s| s.result())
+        MemDescSlotOp::build(b, one.into(), all, b.i32_constant(number as i64)).map(|s| s.result())
     };
     // With more threads than elements, several threads read an element that one of them writes.
     let free = plan.registers.free_variables();

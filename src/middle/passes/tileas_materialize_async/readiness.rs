@@ -54,7 +54,7 @@ pub(super) fn test<'c>(
         let desc = TypeAttribute::new(copy.map.into()).into();
         let test = TmaReadyOp::build(&b, truth, result(view, 0), desc).map_err(|e| fail(op, e.to_string()))?;
         let one = test.ready();
-        ready = Some(ready.map_or(one, |all| b.value("arith.andi", ty(one), &[all, one], &[])));
+        ready = Some(ready.map_or(one, |all| b.andi(all, one)));
     }
     Ok(ready)
 }

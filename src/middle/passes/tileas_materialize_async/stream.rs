@@ -27,7 +27,7 @@ use crate::dialect::{
 };
 use melior::{
     Context,
-    ir::{Attribute, Region, Type, attribute::IntegerAttribute, r#type::IntegerType},
+    ir::{Attribute, Region, Type, r#type::IntegerType},
 };
 use rustc_hash::FxHashMap;
 use std::cell::Cell;
@@ -141,7 +141,7 @@ impl<'c> Stream<'c> {
         let mut flights = self.flights(op, body);
         let mut inits: Vec<Val<'c>> = index.into_iter().collect();
         if let Some(it) = index.filter(|_| !flights.is_empty()) {
-            let never = self.truth(&b, false);
+            let never = b.bool_constant(false);
             inits.extend(flights.iter().flat_map(|_| [it, never]));
         }
         let (new, inside) = extend_for(&b, op, &inits).map_err(error)?;
@@ -266,7 +266,7 @@ impl<'c> Stream<'c> {
         }
         let next = self.next(&b, place, index)?;
         if let Some(now) = index {
-            flight.last = Some((now, self.truth(&b, true)));
+            flight.last = Some((now, b.bool_constant(true)));
         }
         placed.erase();
         Ok(next)
@@ -649,11 +649,6 @@ impl<'c> Stream<'c> {
             .map(|(side, ring)| MemDescSlotOp::build(b, side.desc.into(), *ring, stage).map(|s| s.result()))
             .collect::<Result<_, _>>()
             .map_err(error)
-    }
-
-    fn truth(&self, b: &Builder<'c>, value: bool) -> Val<'c> {
-        let t: Type<'c> = IntegerType::new(self.context, 1).into();
-        b.value("arith.constant", t, &[], &[("value", IntegerAttribute::new(t, value.into()).into())])
     }
 }
 
