@@ -178,8 +178,8 @@ pub fn is_worth_scheduling(around: OpRef<'_>, target: &Target) -> bool {
     Candidates::of(around, target).is_some() || nodes_of(around).iter().any(|o| AnyDot::cast(*o).is_some())
 }
 
-/// The pipes of an SM in the order of [`Pipe`], and the keys of the clocks that one instruction of a warp occupies a scheduler's pipe, alone
-/// and while `wgmma` dots are in flight.
+/// The pipes of an SM in the order of [`Pipe`], and the keys of the clocks that one instruction of a warp occupies a
+/// scheduler's pipe, alone and while `wgmma` dots are in flight.
 const PIPES: [(&str, [&str; 2]); 4] = [
     ("fma", ["pipe.fma.interval", "pipe.fma.beside_wgmma"]),
     ("alu", ["pipe.alu.interval", "pipe.alu.beside_wgmma"]),
