@@ -31,7 +31,7 @@
 use super::{
     access::{View, fast_dimension},
     carried::sources,
-    clones::clone_op,
+    clones::{clone_op, mapped},
     layouts::default_layout,
     layouts::moved_dimension,
     tile_programs::may_be_repeated,
@@ -471,11 +471,10 @@ impl<'c> Slice<'c> {
         root: &mut WriteRoot<'_, 'c>,
     ) -> Result<(), Failed> {
         let body = entry_block(region(op, 0)).ok_or_else(|| fail(op, "loop has no body"))?;
-        let of = |map: &FxHashMap<usize, Val<'c>>, v: Val<'c>| map.get(&key(v)).copied().unwrap_or(v);
         let kept: Vec<usize> =
             (0..result_count(op)).filter(|&i| self.has(arg(body, i + 1)) || self.has(result(op, i))).collect();
-        let mut inits: Vec<Val<'c>> = operands(op).take(3).map(|v| of(map, v)).collect();
-        inits.extend(kept.iter().map(|&i| of(map, operand(op, 3 + i))));
+        let mut inits: Vec<Val<'c>> = operands(op).take(3).map(|v| mapped(map, v)).collect();
+        inits.extend(kept.iter().map(|&i| mapped(map, operand(op, 3 + i))));
         let types: Vec<_> = kept.iter().map(|&i| ty(result(op, i))).collect();
         b.set_location(op.location());
         let mut state = b.state("scf.for");
@@ -515,8 +514,7 @@ impl<'c> Slice<'c> {
         let carried: Vec<usize> = (0..arg_count(before)).filter(|&i| self.has(arg(before, i))).collect();
         let given: Vec<usize> =
             (0..result_count(op)).filter(|&i| self.has(arg(after, i)) || self.has(result(op, i))).collect();
-        let inits: Vec<Val<'c>> =
-            carried.iter().map(|&i| operand(op, i)).map(|v| map.get(&key(v)).copied().unwrap_or(v)).collect();
+        let inits: Vec<Val<'c>> = carried.iter().map(|&i| mapped(map, operand(op, i))).collect();
         let of_carried: Vec<_> = carried.iter().map(|&i| ty(arg(before, i))).collect();
         let of_given: Vec<_> = given.iter().map(|&i| ty(result(op, i))).collect();
         b.set_location(op.location());
@@ -562,7 +560,7 @@ impl<'c> Slice<'c> {
         b.set_location(op.location());
         let mut state = b.state("scf.if");
         state.results(&types);
-        state.operands(&[map.get(&key(operand(op, 0))).copied().unwrap_or(operand(op, 0))]);
+        state.operands(&[mapped(map, operand(op, 0))]);
         let mut blocks = vec![];
         for i in 0..2 {
             let branch = melior::ir::Region::new();
@@ -593,8 +591,7 @@ impl<'c> Slice<'c> {
         map: &FxHashMap<usize, Val<'c>>,
     ) -> Result<(), Failed> {
         let Some(last) = ops_of(source).last() else { return Ok(()) };
-        let values: Vec<Val<'c>> =
-            kept.iter().map(|&i| operand(last, i)).map(|v| map.get(&key(v)).copied().unwrap_or(v)).collect();
+        let values: Vec<Val<'c>> = kept.iter().map(|&i| mapped(map, operand(last, i))).collect();
         b.set_location(last.location());
         let mut state = b.state(op_name(last));
         state.operands(&values);

@@ -179,8 +179,7 @@ pub fn is_worth_scheduling(around: OpRef<'_>, target: &Target) -> bool {
 }
 
 /// The pipes of an SM in the order of [`Pipe`], and the keys of the clocks that one instruction of a warp occupies a
-/// scheduler's pipe, alone
-/// and while `wgmma` dots are in flight.
+/// scheduler's pipe, alone and while `wgmma` dots are in flight.
 const PIPES: [(&str, [&str; 2]); 4] = [
     ("fma", ["pipe.fma.interval", "pipe.fma.beside_wgmma"]),
     ("alu", ["pipe.alu.interval", "pipe.alu.beside_wgmma"]),

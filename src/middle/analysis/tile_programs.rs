@@ -32,7 +32,7 @@
 
 use super::{
     access::{AccessPlan, View, pointer_access, tiled_access},
-    clones::clone_op,
+    clones::{clone_op, mapped},
     constants::is_all_zeros,
     facts::Facts,
     layouts::moved_dimension,
@@ -115,7 +115,7 @@ impl<'c> TileProgram<'c> {
                 }
             }
         }
-        Ok(map.get(&key(self.tile)).copied().unwrap_or(self.tile))
+        Ok(mapped(&map, self.tile))
     }
 
     /// Erases the original ops that are now unused.
@@ -300,7 +300,7 @@ impl<'c> Carried<'c> {
 
     /// Writes the value in an iteration: the first value plus the step times the number of preceding iterations.
     fn write(&self, b: &Builder<'c>, map: &FxHashMap<usize, Val<'c>>) -> Result<Val<'c>, BuildError> {
-        let of = |v: Val<'c>| map.get(&key(v)).copied().unwrap_or(v);
+        let of = |v: Val<'c>| mapped(map, v);
         let (first, by) = (of(self.first), of(self.by));
         b.set_location(self.around.location());
         let counter = arg(entry_block(region(self.around, 0)).expect("a loop has a body"), 0);

@@ -104,3 +104,56 @@ impl<'c> Builder<'c> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use melior::ir::{BlockLike, Location, Module};
+
+    /// Returns the ops that `build` adds, one a line.
+    fn built(build: impl for<'c> Fn(&Builder<'c>)) -> Vec<String> {
+        let context = super::super::context();
+        let module = Module::new(Location::unknown(&context));
+        // SAFETY: the module outlives the handle of its block.
+        let body = unsafe { Blk::from_raw(module.body().to_raw()) };
+        build(&Builder::at_end(&context, body, Location::unknown(&context)));
+        assert!(module.as_operation().verify());
+        ops_of(body).map(|op| shown(&op).split(" = ").last().unwrap_or_default().to_owned()).collect()
+    }
+
+    #[test]
+    fn integers_are_resized_by_width() {
+        let ops = built(|b| {
+            let (narrow, wide) = (types::int(b.context(), 16), types::int(b.context(), 64));
+            let index = Type::index(b.context());
+            let x = b.i32_constant(-1);
+            assert_eq!(b.resized(x, ty(x), true), x);
+            for (t, unsigned) in [(wide, true), (wide, false), (narrow, true), (index, false), (index, true)] {
+                assert_eq!(ty(b.resized(x, t, unsigned)), t);
+            }
+        });
+        let names: Vec<&str> = ops.iter().filter_map(|op| op.split(' ').next()).collect();
+        let expected =
+            ["constant", "extui", "extsi", "trunci", "index_cast", "index_castui"].map(|n| format!("arith.{n}"));
+        assert_eq!(names, expected);
+    }
+
+    #[test]
+    fn comparisons_keep_the_shape_and_name_their_predicates() {
+        let ops = built(|b| {
+            let tile = types::tensor(&[4], types::int(b.context(), 8));
+            let (x, y) = (b.int_constant(tile, 1), b.int_constant(tile, 2));
+            let smaller = b.cmpi(IntPredicate::less(true), x, y);
+            let least = b.select(smaller, x, y);
+            assert_eq!(ty(least), tile);
+            let real = types::tensor(&[4], types::f32(b.context()));
+            let z = b.float_constant(real, 0.5);
+            let op = defining_op(b.cmpf(FloatPredicate::Uno, z, z)).unwrap();
+            assert_eq!(FloatPredicate::of(op), Some(FloatPredicate::Uno));
+            assert_eq!(IntPredicate::of(defining_op(smaller).unwrap()), Some(IntPredicate::Ult));
+        });
+        assert_eq!(ops[0], "arith.constant dense<1> : tensor<4xi8>");
+        assert!(ops[2].starts_with("arith.cmpi ult, ") && ops[2].ends_with(" : tensor<4xi8>"), "{}", ops[2]);
+        assert!(ops[5].starts_with("arith.cmpf uno, "), "{}", ops[5]);
+    }
+}

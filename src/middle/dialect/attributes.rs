@@ -191,9 +191,12 @@ keys! {
     /// On a loop: addresses of accesses inside the loop are computed inside it. Set by
     /// `tileas-keep-addresses-in-loops`; read by `convert-tileas-to-llvm`.
     ADDRESSES_IN_LOOP: Unit = "nv_tileas.addresses_in_loop";
+
+    //===-- forms of registers ----------------------------------------------===//
+    // Set by `tileas-choose-register-forms`; read by `convert-tileas-to-llvm`.
+
     /// On a loop or branch: the numbers of the values that it carries as words of 32 bits, without ever taking them
-    /// apart: accumulators of 16 bits that a dot may be writing, and left operands of dots. This and the following are
-    /// set by `tileas-choose-register-forms` and read by `convert-tileas-to-llvm`.
+    /// apart: accumulators of 16 bits that a dot may be writing, and left operands of dots.
     WORDS: I64s = "nv_tileas.words";
     /// On a loop or branch: the numbers of the values that it carries packed in words, from which users extract
     /// elements.
@@ -201,11 +204,11 @@ keys! {
     /// On a loop or a wait for dots: the numbers of the values whose registers are copied by instructions that LLVM
     /// cannot see through.
     PINNED: I64s = "nv_tileas.pinned";
-    /// On an access of a tile with a check of each element: do not emit an unchecked form for tiles inside the view.
+    /// On an access of a tile with a check of each element: no unchecked form for tiles inside the view is emitted.
     CHECKED_ONLY: Unit = "nv_tileas.checked_only";
-    /// On a rounding to 16 bits: round two elements to a word at a time.
+    /// On a rounding to 16 bits: it rounds two elements to a word at a time.
     IN_PAIRS: Unit = "nv_tileas.in_pairs";
-    /// On a cast to an 8-bit float: test once for all elements whether any is beyond the format's largest number.
+    /// On a cast to an 8-bit float: all elements are tested once for values beyond the format's largest number.
     TESTED_ONCE: Unit = "nv_tileas.tested_once";
 
     //===-- constraints of schedules ----------------------------------------===//

@@ -16,18 +16,23 @@ pub enum Form {
     Packed,
 }
 
+/// Returns the numbers in a list attribute of an op, in ascending order.
+pub fn numbers(op: OpRef<'_>, list: Key<I64s>) -> Vec<i64> {
+    list.get(op).unwrap_or_default()
+}
+
 /// Sets a list attribute of an op, unless the list is empty.
-pub fn set_numbers(op: OpRef<'_>, key: Key<I64s>, numbers: &[i64]) {
+pub fn set_numbers(op: OpRef<'_>, list: Key<I64s>, numbers: &[i64]) {
     if !numbers.is_empty() {
-        key.set(op, numbers.to_vec());
+        list.set(op, numbers.to_vec());
     }
 }
 
 /// Returns the forms of the first `count` values that an op carries.
 pub fn forms(op: OpRef<'_>, count: usize) -> Vec<Form> {
     let mut forms = vec![Form::Elements; count];
-    for (key, form) in [(WORDS, Form::Words), (PACKED, Form::Packed)] {
-        let listed = key.get(op).unwrap_or_default().into_iter().filter_map(|n| usize::try_from(n).ok());
+    for (list, form) in [(WORDS, Form::Words), (PACKED, Form::Packed)] {
+        let listed = numbers(op, list).into_iter().filter_map(|n| usize::try_from(n).ok());
         listed.filter(|n| *n < count).for_each(|n| forms[n] = form);
     }
     forms

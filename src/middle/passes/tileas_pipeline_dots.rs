@@ -28,7 +28,11 @@
 //! places the late dot after the early dot of the next iteration.
 
 use crate::{
-    analysis::{dependent_dots::DependentDots, schedule},
+    analysis::{
+        clones::{ValueMap, mapped},
+        dependent_dots::DependentDots,
+        schedule,
+    },
     dialect::{
         arith::IntPredicate,
         attributes::INTERVAL,
@@ -42,7 +46,7 @@ use crate::{
     pass_descriptor,
 };
 use melior::{Context, ir::Region};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
 #[derive(Clone, Default)]
 pub struct PipelineDots;
@@ -103,7 +107,7 @@ impl<'c> DependentDots<'c> {
         // The first iteration, without its late dot.
         let b = Builder::at_end(context, inside, location);
         let last = self.last(&b, (first, end, step));
-        let mut map = Map::default();
+        let mut map = ValueMap::default();
         map.insert(key(arg(self.body, 0)), first);
         map.extend((0..number).map(|i| (key(arg(self.body, i + 1)), inits[i])));
         self.iteration(&b, &mut map, &mut |_| None);
@@ -125,7 +129,7 @@ impl<'c> DependentDots<'c> {
         let within = Builder::at_end(context, body, location);
         let counter = arg(body, 0);
         let now = within.addi(counter, step);
-        let mut map = Map::default();
+        let mut map = ValueMap::default();
         map.insert(key(arg(self.body, 0)), now);
         map.extend((0..number).map(|i| (key(arg(self.body, i + 1)), arg(body, i + 1))));
         let (lhs, acc) = (arg(body, number + 1), arg(body, self.index + 1));
@@ -148,7 +152,7 @@ impl<'c> DependentDots<'c> {
     fn iteration(
         &self,
         b: &Builder<'c>,
-        map: &mut Map<'c>,
+        map: &mut ValueMap<'c>,
         after_early: &mut dyn FnMut(&Builder<'c>) -> Option<Val<'c>>,
     ) {
         let sum = arg(self.body, self.index + 1);
@@ -182,14 +186,14 @@ impl<'c> DependentDots<'c> {
 
     /// Returns the values carried to the next iteration: the late dot's accumulator operand instead of its result,
     /// and its left operand.
-    fn carried(&self, yielded: OpRef<'c>, map: &Map<'c>) -> Vec<Val<'c>> {
+    fn carried(&self, yielded: OpRef<'c>, map: &ValueMap<'c>) -> Vec<Val<'c>> {
         let value = |(i, v)| if i == self.index { self.late.acc() } else { v };
         operands(yielded).enumerate().map(value).chain([self.late.lhs()]).map(|v| mapped(map, v)).collect()
     }
 
     /// Builds the late dot of the iteration with induction variable `at`.
     fn late_dot(&self, b: &Builder<'c>, at: Val<'c>, lhs: Val<'c>, acc: Val<'c>) -> Val<'c> {
-        let mut map = Map::default();
+        let mut map = ValueMap::default();
         map.insert(key(arg(self.body, 0)), at);
         for op in &self.needed {
             copy(b, *op, &mut map);
@@ -218,15 +222,8 @@ fn give<'c>(b: &Builder<'c>, values: &[Val<'c>]) -> Result<(), BuildError> {
     b.insert(state).map(drop)
 }
 
-/// Maps values of the original loop to their copies.
-type Map<'c> = FxHashMap<usize, Val<'c>>;
-
-fn mapped<'c>(map: &Map<'c>, v: Val<'c>) -> Val<'c> {
-    map.get(&key(v)).copied().unwrap_or(v)
-}
-
 /// Copies an op with its regions to the insertion point.
-fn copy<'c>(b: &Builder<'c>, op: OpRef<'c>, map: &mut Map<'c>) {
+fn copy<'c>(b: &Builder<'c>, op: OpRef<'c>, map: &mut ValueMap<'c>) {
     let new = clone_detached(op);
     walk(new, &mut |inner| {
         for i in 0..operand_count(inner) {

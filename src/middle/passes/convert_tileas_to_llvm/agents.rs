@@ -70,7 +70,7 @@ impl<'c> Lower<'c, '_> {
     fn set_registers(&mut self, op: OpRef<'c>, registers: Option<u32>) -> Result<(), Failed> {
         let Some(registers) = registers.map(i64::from) else { return Ok(()) };
         let launched = self.function.launched_registers.ok_or_else(|| {
-            let text = format!("the kernel lacks the attribute '{}'", MAX_REGISTERS);
+            let text = format!("the kernel lacks the attribute '{MAX_REGISTERS}'");
             fail(op, text)
         })?;
         let way = if registers < launched { "dec" } else { "inc" };

@@ -7,7 +7,7 @@
 //! A thread keeps `p + x` in the registers that held `x`, and needs one addition per iteration.
 
 use crate::{
-    analysis::tile_programs::may_leave_loops,
+    analysis::{clones::mapped, tile_programs::may_leave_loops},
     dialect::{behaviour, layouts::Tensor, nv_tileaa::AddPtrOp, rt::*, upstream::Arith},
 };
 use melior::ir::r#type::IntegerType;
@@ -33,7 +33,7 @@ pub(super) fn split<'c>(
         }
     });
     let Some((add, invariant, varying)) = found else { return Ok(false) };
-    let of = |v: Val<'c>| map.get(&key(v)).copied().unwrap_or(v);
+    let of = |v: Val<'c>| mapped(map, v);
     let first = AddPtrOp::build(b, ty(add.result()), of(add.ptr()), of(invariant))?.result();
     let both = AddPtrOp::build(b, ty(add.result()), first, of(varying))?.result();
     map.insert(key(add.result()), both);

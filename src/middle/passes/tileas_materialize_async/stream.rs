@@ -8,7 +8,12 @@ use super::{
     is_promoted, reshaped,
     top::{PipelinedRing, Tile, store},
 };
-use crate::analysis::{clones::clone_op, tensor_map_ops::order_after, thread_copies::build_copy, tokens};
+use crate::analysis::{
+    clones::{clone_op, mapped},
+    tensor_map_ops::order_after,
+    thread_copies::build_copy,
+    tokens,
+};
 use crate::dialect::{
     attributes::AGENT,
     behaviour::{is_cheap, is_pure},
@@ -568,7 +573,7 @@ impl<'c> Stream<'c> {
         let slots = self.slots(&inside, placed, ring, it)?;
         for ((side, one), map) in computed().zip(values) {
             let slot = slots[*side];
-            let of = |v: Val<'c>| map.get(&key(v)).copied().unwrap_or(v);
+            let of = |v: Val<'c>| mapped(&map, v);
             if let Some(load) = one.load {
                 inside.set_location(load.location());
                 build_copy(&inside, load, slot, None, of)?;

@@ -19,6 +19,7 @@
 
 use super::schedule::Schedule;
 use crate::analysis::{
+    clones::mapped,
     ring_loads::{Candidates, Resident, RingLoad},
     thread_copies::{async_token, build_copy},
     tokens,
@@ -264,7 +265,7 @@ impl<'c> Expansion<'_, 'c> {
                     map.insert(key(old), new);
                 }
             }
-            let of = |v: Val<'c>| map.get(&key(v)).copied().unwrap_or(v);
+            let of = |v: Val<'c>| mapped(&map, v);
             let stage =
                 MemDescSlotOp::build(b, load.desc.into(), *ring, slot).map_err(|e| fail(load.op, e.to_string()))?;
             done.push(build_copy(b, load.op, stage.result(), Some(predicate), of)?);
