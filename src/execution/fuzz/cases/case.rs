@@ -145,7 +145,7 @@ impl Case {
             });
         }
         let config = LaunchConfig { grid: self.grid, args: &args, ..LaunchConfig::default() };
-        let options = RunOptions { adversarial: seed, max_time: Some(limit), ..RunOptions::default() };
+        let options = RunOptions { adversarial: seed, strict: true, max_time: Some(limit), ..RunOptions::default() };
         let report = device.launch(module, self.entry(), &config, &options)?;
         let mut out = vec![];
         for (pointer, length) in buffers {

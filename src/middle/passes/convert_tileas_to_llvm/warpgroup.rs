@@ -24,7 +24,6 @@ use crate::dialect::{
     layouts::{Tensor, storage_bits},
     nv_tileas::{AsyncDotOp, AsyncDotWaitOp, PromotedDotOp},
     pass::{Failed, fail},
-    register_forms,
     rt::*,
     thread_scope::ThreadScope,
 };
