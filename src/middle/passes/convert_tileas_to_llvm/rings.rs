@@ -81,8 +81,6 @@ impl<'c> Lower<'c, '_> {
                     init(2 * stages + stage, converters);
                 }
             }
-            // TMA loads arrive at these barriers through the async proxy.
-            l.asm("fence.proxy.async.shared::cta;", "~{memory}", None, &[], false);
         });
         // Hidden from LLVM, which would otherwise recompute the known address wherever a ring ends.
         let first = l.cast("ptrtoint", barriers, l.i32);
