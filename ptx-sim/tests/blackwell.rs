@@ -195,9 +195,11 @@ barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned; tcgen05.dealloc.ct
         );
         newest(&entry(TMEM, 32, &body)).replace(".reqntid 32", ".explicitcluster .reqnctapercluster 2 .reqntid 32")
     };
-    let good = text("barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;");
     for seed in schedules(6) {
-        launch(&good, 2, seed, true).unwrap_or_else(|e| panic!("{seed:?}: {e}"));
+        for arrive in ["arrive", "arrive.relaxed"] {
+            let good = text(&format!("barrier.cluster.{arrive}.aligned; barrier.cluster.wait.aligned;"));
+            launch(&good, 2, seed, true).unwrap_or_else(|e| panic!("{seed:?}: {e}"));
+        }
         let e = launch(&text(""), 2, seed, false).expect_err("no barrier").to_string();
         assert!(e.contains("nothing says that the other CTA has started"), "{e}");
     }

@@ -457,6 +457,9 @@ pub(crate) struct Race {
 /// Bytes of a tensor map.
 const MAP_BYTES: u64 = 128;
 
+/// The time of an agent's start.
+const START: u32 = 1;
+
 /// Numbers from here on denote asynchronous operations.
 const ASYNC: u32 = 1 << 31;
 
@@ -467,7 +470,8 @@ impl Race {
 
     pub fn new_agent(&mut self, agent: u32, home: Home) {
         let mut a = AgentState { home, ..AgentState::default() };
-        a.known.tick(agent);
+        // No access has the first time, which stands for the start.
+        a.known.raise(agent, START + 1);
         self.agents.insert(agent, a);
     }
 
@@ -526,11 +530,12 @@ impl Race {
         a.known.tick(agent);
     }
 
-    /// A relaxed release, such as `barrier.cluster.arrive.relaxed`: passes on what an earlier fence covers, and the
-    /// accesses to tensor memory that `tcgen05.fence::before_thread_sync` has published.
+    /// A relaxed release, such as `barrier.cluster.arrive.relaxed`: passes on that the agent has started, what an
+    /// earlier fence covers, and the accesses to tensor memory that `tcgen05.fence::before_thread_sync` has published.
     pub fn release_relaxed(&mut self, agent: u32, key: SyncKey) {
         let Some(a) = self.agents.get(&agent) else { return };
         let mut view = View::clone(&a.fenced[reach(Scope::Cluster) - 1]);
+        view.known.raise(agent, START);
         view.tensor.join(&a.tensor_published);
         view.tensor.join(&a.tensor_received);
         self.syncs.entry(key).or_default().join(&view);

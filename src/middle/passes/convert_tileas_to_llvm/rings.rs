@@ -79,8 +79,6 @@ impl<'c> Lower<'c, '_> {
                     init(phase as i64 * stages + stage, arrivals);
                 }
             }
-            // TMA loads arrive at these barriers through the async proxy.
-            l.order("fence.proxy.async.shared::cta;");
         });
         // Hidden from LLVM, which would otherwise recompute the known address wherever a ring ends.
         let first = l.cast("ptrtoint", barriers, l.i32);
