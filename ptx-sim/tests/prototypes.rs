@@ -2,7 +2,7 @@
 //! and the epilogue, rings of stages, accumulators in tensor memory, persistence. They run on the plain schedule and
 //! five seeds. Orders that are left out and layouts that do not exist are found.
 //!
-//! `tests/ptx/prototypes/` holds the kernels, which this project's generator of prototypes wrote:
+//! `tests/prototypes/` holds the kernels, which this project's generator of prototypes wrote:
 //!
 //! | kernel | tiles |
 //! |---|---|
@@ -27,7 +27,7 @@ struct Prototype {
 }
 
 const STATIC: Prototype = Prototype {
-    text: include_str!("ptx/prototypes/static.ptx"),
+    text: include_str!("prototypes/static.ptx"),
     extents: [384, 768, 320],
     grid: 2,
     shared: 229_648,
@@ -37,7 +37,7 @@ const STATIC: Prototype = Prototype {
 };
 
 const PAIR: Prototype = Prototype {
-    text: include_str!("ptx/prototypes/pair_clc.ptx"),
+    text: include_str!("prototypes/pair_clc.ptx"),
     extents: [512, 512, 256],
     grid: 8,
     shared: 229_696,
@@ -47,7 +47,7 @@ const PAIR: Prototype = Prototype {
 };
 
 const TF32: Prototype = Prototype {
-    text: include_str!("ptx/prototypes/tf32_turned.ptx"),
+    text: include_str!("prototypes/tf32_turned.ptx"),
     extents: [128, 256, 96],
     grid: 1,
     shared: 229_648,
