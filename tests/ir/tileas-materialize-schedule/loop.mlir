@@ -2,7 +2,7 @@
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileas-generate-schedule-constraints{compute-capability=sm_80},canonicalize,cse,tileas-materialize-schedule{schedule-trace-file=%t.txt})' -o %t.mlir
 // RUN: FileCheck %s --input-file=%t.mlir
 // RUN: FileCheck %s --check-prefix=TABLE --input-file=%t.txt
-// RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileas-generate-schedule-constraints{compute-capability=sm_86},canonicalize,cse,tileas-materialize-schedule{schedule-trace-file=%t.family.txt})' -o %t.mlir
+// RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileas-generate-schedule-constraints{compute-capability=sm_107},canonicalize,cse,tileas-materialize-schedule{schedule-trace-file=%t.family.txt})' -o %t.mlir
 // RUN: FileCheck %s --check-prefix=FAMILY --input-file=%t.family.txt
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileas-generate-schedule-constraints{compute-capability=sm_80},tileas-materialize-schedule{exhaustive=true schedule-trace-file=%t.html},tileas-unspecialized-pipeline{compute-capability=sm_80})' | FileCheck %s --check-prefix=RINGS
 // RUN: FileCheck %s --check-prefix=PAGE --input-file=%t.html
@@ -23,7 +23,7 @@
 // CHECK: tileas.schedule.interval = [[#]]
 // CHECK-NOT: constraint
 
-// FAMILY: chain, loop 0 (clocks of sm_80)
+// FAMILY: chain, loop 0 (clocks of sm_100)
 // TABLE: chain, loop 0{{$}}
 // TABLE-NEXT: interval [[#]] clocks, [[#]] stages, placed
 // TABLE: tensor 0+
