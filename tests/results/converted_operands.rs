@@ -55,7 +55,7 @@ fn panels_of_bytes_across_the_depth() {
         let kind = Kind { element, m, n, turned, trips, outside, ..panels };
         let body = kind.usual();
         let text = exact::compiled(&kind.program(&body, kind.sum), 3, Emit::TileAs);
-        assert!(text.contains(", 4, 4] registers"), "{text}");
+        assert!(text.contains("<\"converter\", warps = 4,"), "{text}");
         kind.multiplied_by_warpgroups(&body);
     }
 }
