@@ -144,7 +144,7 @@ gpu.module @m {{
                 <"converter", warps = 2, registers = 104>, <"checker", warps = 2, registers = 104>]>}} {{
     %ring = nv_tileas.alloc_tensor : !ring
     %bars = nv_tileas.alloc_tensor : !nv_tileas.memdesc<8xi64, #b>
-    %pipe = nv_tileas.async.pipeline.create_pipeline %bars phases [full = 4, empty = 4, converted = 2, checked = {arrivals}]
+    %pipe = nv_tileas.async.pipeline.create_pipeline %bars phases [empty = 4, converted = 2, full = 4, checked = {arrivals}]
       : !nv_tileas.memdesc<8xi64, #b> -> !nv_tileas.pipeline<2>
     %first = nv_tileas.async.pipeline.create_iterator %pipe : !nv_tileas.pipeline<2>
     nv_tileas.barrier

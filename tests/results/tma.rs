@@ -86,7 +86,7 @@ gpu.module @m {{
     %ring = nv_tileas.alloc_tensor : !ring
     %bars = nv_tileas.alloc_tensor : !bars
     %scratch = nv_tileas.alloc_tensor : !scratch
-    %pipe = nv_tileas.async.pipeline.create_pipeline %bars phases [full = 1, empty = 1] : !bars -> !nv_tileas.pipeline<2>
+    %pipe = nv_tileas.async.pipeline.create_pipeline %bars phases [empty = 1, full = 1] : !bars -> !nv_tileas.pipeline<2>
     nv_tileas.barrier
     nv_tileas.async.pipeline.agent_switch agents [<"consumers", warps = 1>, <"producer", warps = 1>] {{
       %desc = nv_tileas.make_tiled_tma_desc %v scratch %scratch : !in, !scratch -> !desc

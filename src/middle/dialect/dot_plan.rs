@@ -65,6 +65,11 @@ impl Agent {
     }
 }
 
+/// The warps of an op's agents, one number for each region.
+pub fn warps_of_agents(op: AgentSwitchOp<'_>) -> Vec<i64> {
+    array_attr(op.agents()).into_iter().filter_map(AgentAttr::cast).map(AgentAttr::warps).collect()
+}
+
 /// The plan. All numbers are positive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DotPlan {

@@ -4,7 +4,7 @@
 //! barriers are numbered within the group, and "uniform" means equal in all of its threads.
 
 use super::{
-    dot_plan::Agent,
+    dot_plan::warps_of_agents,
     nv_tileaa::FuncOp,
     nv_tileas::{AgentSwitchOp, ProduceOneOp},
     rt::*,
@@ -33,7 +33,7 @@ impl<'c> ThreadScope<'c> {
         if let Some(producer) = ProduceOneOp::cast(op) {
             return Some(Self { op, region, first_warp: 0, warps: Some(producer.warps()), is_concurrent: false });
         }
-        let warps: Vec<i64> = Agent::of_switch(AgentSwitchOp::cast(op)?).iter().map(|a| a.warps.into()).collect();
+        let warps = warps_of_agents(AgentSwitchOp::cast(op)?);
         let first_warp = warps[..region].iter().sum();
         Some(Self { op, region, first_warp, warps: Some(warps[region]), is_concurrent: true })
     }

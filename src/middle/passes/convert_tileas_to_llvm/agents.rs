@@ -32,17 +32,16 @@ impl<'c> Lower<'c, '_> {
         let agents = Agent::of_switch(op);
         let here = self.l.b.block();
         let exit = self.l.new_block(&[], here);
-        let mut end = 0;
+        let end_of = |i: usize| agents[..=i].iter().map(|agent| i64::from(agent.warps)).sum();
         for part in warpgroups(&agents) {
-            end += agents[part.clone()].iter().map(|agent| i64::from(agent.warps)).sum::<i64>();
-            let next = self.branch_before(end);
+            let next = self.branch_before(end_of(part.end - 1));
             let registers = agents[part.start].registers;
             if part.len() == 1 {
                 self.agent(op, (part.start, registers), exit)?;
             } else {
                 self.set_registers(op.op(), registers)?;
                 for i in part {
-                    let next = self.branch_before(scope(op, i)?.first_warp + i64::from(agents[i].warps));
+                    let next = self.branch_before(end_of(i));
                     self.agent(op, (i, None), exit)?;
                     self.l.b.set_end(next);
                 }
@@ -86,7 +85,7 @@ impl<'c> Lower<'c, '_> {
         (i, registers): (usize, Option<u32>),
         exit: Blk<'c>,
     ) -> Result<(), Failed> {
-        let scope = scope(op, i)?;
+        let scope = ThreadScope::of_region(op.op(), i).ok_or_else(|| fail(op.op(), "region has no warps"))?;
         let warps = scope.warps.ok_or_else(|| fail(op.op(), "region has no warps"))?;
         let source = entry_block(region(op.op(), i)).ok_or_else(|| fail(op.op(), "agent has no program"))?;
         self.function.barriers_used += 1;
@@ -111,10 +110,6 @@ impl<'c> Lower<'c, '_> {
         self.l.br(exit, &[]);
         Ok(())
     }
-}
-
-fn scope<'c>(op: AgentSwitchOp<'c>, region: usize) -> Result<ThreadScope<'c>, Failed> {
-    ThreadScope::of_region(op.op(), region).ok_or_else(|| fail(op.op(), "region has no warps"))
 }
 
 /// Returns the agents as ranges, of which each has whole warpgroups. Agents without registers need no ranges.

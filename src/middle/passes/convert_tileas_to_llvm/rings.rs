@@ -32,6 +32,8 @@ use crate::dialect::{
 pub(super) struct Filled<'c> {
     /// The address of the first stage's first barrier.
     first: Val<'c>,
+    /// The bytes from a stage's first barrier to its *full* barrier.
+    full: i64,
     stages: i64,
     /// The first stage that the producer has not begun to fill.
     next: Position<'c>,
@@ -243,7 +245,7 @@ impl<'c> Lower<'c, '_> {
     /// Returns the stages of a pipeline before the stage of the iterator `next`.
     pub(super) fn filled(&self, op: OpRef<'c>, pipeline: Val<'c>, next: Val<'c>) -> Result<Filled<'c>, Failed> {
         let (first, next) = (self.scalar(op, pipeline)?, self.position(op, next)?);
-        Ok(Filled { first, stages: stages(op, pipeline)?, next })
+        Ok(Filled { first, full: offset_of(op, pipeline, phases::FULL)?, stages: stages(op, pipeline)?, next })
     }
 
     /// Waits until every stage is full, each in the last round in which its producer has reached it.
@@ -254,7 +256,8 @@ impl<'c> Lower<'c, '_> {
         for stage in 0..filled.stages {
             let barrier = l.add(filled.first, l.i32c(stage * BARRIER));
             let in_this_round = l.icmp(Cmp::Ult, barrier, next);
-            self.wait_for(barrier, l.select(in_this_round, parity, before));
+            let full = if filled.full == 0 { barrier } else { l.add(barrier, l.i32c(filled.full)) };
+            self.wait_for(full, l.select(in_this_round, parity, before));
         }
     }
 
