@@ -2,7 +2,7 @@
 # Compiles everything that a GPU machine is to run, without a GPU, and packs it into one folder.
 #
 #   gpu/build.sh [--out DIR] [--parts cases,ptx,abi,copies,micro,peers,programs] [--only REGEX] [--peers-archive FILE]
-#                [--offline] [--seed N] [--programs COUNT] [--levels 0,3]
+#                [--target sm_90] [--offline] [--seed N] [--programs COUNT] [--levels 0,3]
 #
 # DIR is target/gpu-pack unless told. Needs the binaries of this project (built here), ptxas and nvdisasm (scripts/setup.sh),
 # and for the competitors the vendor's assembler and Python front end, which scripts/fetch-tileiras.sh brings; --offline does
@@ -14,6 +14,7 @@ arguments=() offline='' parts=cases,ptx,abi,copies,micro,peers,programs
 while [ $# != 0 ]; do
     case "$1" in
         --offline) offline=yes ;;
+        --target) export PACK_TARGET=$2; shift ;;
         --parts) parts=$2; arguments+=(--parts "$2"); shift ;;
         *) arguments+=("$1") ;;
     esac

@@ -116,6 +116,10 @@ def NvTileAS_AgentAttr : NvTileAS_Attr<"Agent", "agent"> {
   let genVerifyDecl = 1;
 }
 
+def NvTileAS_PlanUnit : EnumParameter<NvTileAS_MmaKind> {
+  let defaultValue = "::nv_tileas::MmaKind::Warpgroup";
+}
+
 def NvTileAS_DotPlanAttr : NvTileAS_Attr<"DotPlan", "dot_plan"> {
   let summary = "the plan of a kernel's warp-specialized dots";
   let description = [{
@@ -123,6 +127,10 @@ def NvTileAS_DotPlanAttr : NvTileAS_Attr<"DotPlan", "dot_plan"> {
     divide the work among agents follow it. The first agent consists of the consumers, whose warpgroups divide each
     dot: `groups` gives their number along the rows and along the columns. Each other agent runs the regions that carry
     its name.
+
+    `unit` is the kind of the instructions, by default `warpgroup`. With `tensor`, the agent `matrix` issues the dots,
+    and the consumers read finished accumulators from tensor memory. With two `accumulators`, they read one while dots add
+    to the other.
 
     `columns` is the maximum number of columns of an instruction, `stages` the number of stages of each ring,
     `launch_registers` the number of registers of each thread at launch, and `scratch` the bytes of shared memory that
@@ -136,10 +144,13 @@ def NvTileAS_DotPlanAttr : NvTileAS_Attr<"DotPlan", "dot_plan"> {
   let parameters = (ins
     ArrayRefParameter<"int64_t", "consumer warpgroups along the rows and columns">:$groups,
     "int64_t":$columns, "int64_t":$stages, "int64_t":$scratch, "int64_t":$launch_registers,
-    "::mlir::ArrayAttr":$agents);
+    "::mlir::ArrayAttr":$agents,
+    NvTileAS_PlanUnit:$unit,
+    DefaultValuedParameter<"int64_t", "1", "stages of each accumulator in tensor memory">:$accumulators);
   let assemblyFormat = [{
     `<` `groups` `=` `[` $groups `]` `,` `columns` `=` $columns `,` `stages` `=` $stages `,` `scratch` `=` $scratch
-    `,` `launch_registers` `=` $launch_registers `,` `agents` `=` custom<Agents>($agents) `>`
+    `,` `launch_registers` `=` $launch_registers `,` `agents` `=` custom<Agents>($agents)
+    (`,` `unit` `=` $unit^)? (`,` `accumulators` `=` $accumulators^)? `>`
   }];
   let genVerifyDecl = 1;
 }
@@ -236,17 +247,20 @@ def NvTileAS_MemDescType : TypeDef<NvTileAS_Dialect, "MemDesc"> {
   let mnemonic = "memdesc";
   let summary = "tensor in memory, `!nv_tileas.memdesc<32x32xf32, #nv_tileas.shared_layout<...>>`";
   let description = [{
-    A tensor in the CTA's shared memory, or in tensor memory with `space = tensor`, which no target uses yet. With
-    `stages = n` after the layout, the type denotes a ring of `n` such tensors, stored consecutively.
+    A tensor in the CTA's shared memory, or in tensor memory with `space = tensor`. With `stages = n` after the layout,
+    the type denotes a ring of `n` such tensors, stored consecutively.
 
     ```mlir
     !nv_tileas.memdesc<64xf32, #s, stages = 3>
-    !nv_tileas.memdesc<64xf32, #s, space = tensor>
+    !nv_tileas.memdesc<128x64xf32, #s, space = tensor>
     !nv_tileas.memdesc<64x64xf16, #s, align = 1024>
     ```
 
     Each stage starts at a multiple of `align` bytes, a power of two that is at least 128, the default. Layouts with a
     128-byte hardware swizzle require 1024.
+
+    In tensor memory an element takes one column of 32 bits of one lane. The seven high bits of the offset are the lane,
+    and the others are the column.
   }];
   let parameters = (ins
     ArrayRefParameter<"int64_t", "extents, powers of two">:$shape,

@@ -55,28 +55,41 @@ def NvTileAS_DotScaledOp : NvTileAS_Op<"block_scaled_mma", NvTileAA_Product, [Pu
 // An operand that is read in place, from shared memory or registers.
 def NvTileAS_ProductSide : AnyTypeOf<[NvTileAS_MemDescType, NvTileAS_Tensor], "memdesc or tensor with a layout">;
 
-def NvTileAS_AsyncDotOp : NvTileAS_Op<"async.dot", NvTileAA_FixedLayouts, [AllTypesMatch<["acc", "result"]>,
-    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
-  let summary = "issues lhs * rhs + acc on warpgroups; operands are read while it is in flight";
+def NvTileAS_AsyncDotOp : NvTileAS_Op<"async.dot", NvTileAA_FixedLayouts,
+    [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "issues lhs * rhs + acc; operands are read while the dot is in flight";
   let description = [{
     The shapes are `MxK`, `KxN` and `MxN`. Operands have a shared memory layout that the hardware supports
-    (`tile_layout::HardwareLayout`); `lhs` may instead be a tensor in the instruction's fragments. The accumulator is
-    in fragments too. The instructions of one op form one group; groups complete in order.
+    (`tile_layout::HardwareLayout`). The instruction determines the storage of the accumulator.
 
-    The result is not available before `async.dot_wait` returns it. Until then it may only be carried by a loop, be
-    the accumulator of another asynchronous dot, or be a source of `async.dot_wait`.
+    **In registers** (`warpgroup`). The accumulator is a tensor in the instruction's fragments, and so may `lhs` be. The
+    instructions of one op form one group; groups complete in order. The result is not available before
+    `async.dot_wait` returns it. Until then it may only be carried by a loop, be the accumulator of another
+    asynchronous dot, or be a source of `async.dot_wait`.
 
     ```mlir
     %r = nv_tileas.async.dot %a, %b, %acc by <warpgroup, [64, 256, 16]>
         : !nv_tileas.memdesc<128x64xbf16, #a, align = 1024>, !nv_tileas.memdesc<64x256xbf16, #b, align = 1024>, tensor<128x256xf32, #c>
     %done = nv_tileas.async.dot_wait %r pending 0 : tensor<128x256xf32, #c>
     ```
+
+    **In tensor memory** (`tensor`). The accumulator is a memory descriptor, which the dot updates, and the op has no
+    result. If `accumulate` is false, the old contents are ignored: the result is the product alone. One thread issues
+    the dot, inside `async.elect`. Dots of one thread complete in order, and the thread signals their completion with
+    `consumer_release ... dots` or `producer_commit ... dots`.
+
+    ```mlir
+    nv_tileas.async.dot %a, %b, %m accumulate %more by <tensor, [128, 256, 16]>
+        : !nv_tileas.memdesc<128x64xbf16, #a, align = 1024>, !nv_tileas.memdesc<64x256xbf16, #b, align = 1024>, !nv_tileas.memdesc<128x256xf32, #m, space = tensor>
+    ```
   }];
-  let arguments = (ins NvTileAS_ProductSide:$lhs, NvTileAS_MemDescType:$rhs, NvTileAS_Tensor:$acc, NvTileAS_MmaAttr:$instruction, UnitAttr:$lhsUnsigned, UnitAttr:$rhsUnsigned);
-  let results = (outs NvTileAS_Tensor:$result);
+  let arguments = (ins NvTileAS_ProductSide:$lhs, NvTileAS_MemDescType:$rhs, NvTileAS_ProductSide:$acc,
+      Optional<I1>:$accumulate, NvTileAS_MmaAttr:$instruction, UnitAttr:$lhsUnsigned, UnitAttr:$rhsUnsigned);
+  let results = (outs Optional<NvTileAS_Tensor>:$result);
   let assemblyFormat = [{
-    $lhs `,` $rhs `,` $acc `by` $instruction (`lhs_unsigned` $lhsUnsigned^)? (`rhs_unsigned` $rhsUnsigned^)?
-    attr-dict `:` type($lhs) `,` type($rhs) `,` type($acc)
+    $lhs `,` $rhs `,` $acc (`accumulate` $accumulate^)? `by` $instruction (`lhs_unsigned` $lhsUnsigned^)?
+    (`rhs_unsigned` $rhsUnsigned^)? attr-dict `:` type($lhs) `,` type($rhs) `,`
+    custom<Accumulator>(type($acc), type($result))
   }];
   let hasVerifier = 1;
 }

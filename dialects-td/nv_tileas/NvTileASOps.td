@@ -147,9 +147,11 @@ def NvTileAS_StoreOp : NvTileAS_Op<"store", NvTileAA_Access, [AttrSizedOperandSe
 //===-- shared memory -------------------------------------------------------//
 
 def NvTileAS_AllocTensorOp : NvTileAS_Op<"alloc_tensor", NvTileAA_Program, [MemoryEffects<[NvTileAA_AllocatesShared]>]> {
-  let summary = "allocates shared memory for a tensor";
+  let summary = "allocates shared memory or tensor memory for a tensor";
   let description = [{
-    `offset` is the byte offset in the CTA's shared memory, assigned by `tileas-optimize-alloc-tensor`.
+    `offset` is the byte offset in the CTA's shared memory, or the first column of its tensor memory. It is assigned by
+    `tileas-optimize-alloc-tensor`. An allocation in tensor memory follows `tmem_allocate` and a barrier, at the top
+    level of the kernel.
   }];
   let arguments = (ins OptionalAttr<ConfinedAttr<I64Attr, [IntNonNegative]>>:$offset);
   let results = (outs NvTileAS_MemDescType:$result);
@@ -213,5 +215,6 @@ include "nv_tileas/NvTileASAgentOps.td"
 include "nv_tileas/NvTileASPipelineOps.td"
 include "nv_tileas/NvTileASTmaOps.td"
 include "nv_tileas/NvTileASRegisterOps.td"
+include "nv_tileas/NvTileASTensorMemoryOps.td"
 
 #endif

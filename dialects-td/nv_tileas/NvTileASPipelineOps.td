@@ -26,8 +26,10 @@
 //   producer_acquire bytes N     empty (old)    full          one thread, and N bytes of copies
 //   producer_commit                             full          one thread of each warp, after the warp's stores
 //   producer_commit copies                      full          each thread, when its asynchronous copies complete
+//   producer_commit dots                        full          one thread, when the dots that it has issued complete
 //   consumer_wait                full
 //   consumer_release                            empty         one thread of each warp, after the warp's reads
+//   consumer_release dots                       empty         one thread, when the dots that it has issued complete
 //
 // `at NAME` names another phase. All stages are empty at the beginning, so `producer_acquire` waits for the phase of
 // the previous round ("old").
@@ -55,6 +57,18 @@
 //   producer_acquire %p     consumer_wait %p[%i]                 consumer_wait %p[%i] at converted
 //   copy ... arrive         convert stage %i                     read stage %i
 //                           producer_commit %p[%i] at converted  consumer_release %p[%i]
+//
+// Dots with accumulators in tensor memory are issued by one thread, which does not wait for them. Their completion
+// empties the stages of their operands, and fills a stage of accumulators:
+//
+//   producer               matrix                               consumer
+//                          producer_acquire %q[%j]
+//   producer_acquire %p    loop: consumer_wait %p[%i]
+//   copy ... arrive          async.dot ... into %acc[%j]
+//                            consumer_release %p[%i] dots
+//                          producer_commit %q[%j] dots          consumer_wait %q[%j]
+//                                                               tmem_load %acc[%j]
+//                                                               consumer_release %q[%j]
 
 def NvTileAS_CreatePipelineOp : NvTileAS_Op<"async.pipeline.create_pipeline", NvTileAA_Program,
     [MemoryEffects<[NvTileAA_ReadsMachine, NvTileAA_WritesMachine]>]> {
@@ -107,7 +121,8 @@ def NvTileAS_ProducerAcquireOp : NvTileAS_Op<"async.pipeline.producer_acquire", 
   let summary = "wait until a stage is empty, and announce the bytes that copies will write to it";
   let description = [{
     With `bytes` the op is inside `elect`: one thread waits and announces that number of bytes, which may be zero.
-    Without `bytes`, all threads wait and none announces anything: they store to the stage themselves.
+    Without `bytes`, nothing is announced: the threads that wait store to the stage themselves, or one thread inside
+    `elect` issues dots that accumulate in the stage.
   }];
   let arguments = (ins NvTileAS_PipelineType:$pipeline, NvTileAS_PipelineIteratorType:$iterator,
       OptionalAttr<ConfinedAttr<I64Attr, [IntNonNegative]>>:$bytes, OptionalAttr<StrAttr>:$phase);
@@ -128,12 +143,16 @@ def NvTileAS_ProducerCommitOp : NvTileAS_Op<"async.pipeline.producer_commit", Nv
     With `copies`, each thread arrives separately, at the time when all asynchronous copies that it has issued are
     complete. This does not order other accesses of the thread, and does not include a proxy fence.
 
+    With `dots`, the op is inside `elect`: one arrival follows when all dots that the thread has issued complete. Their
+    accumulators are in tensor memory.
+
     With `at`, the warp has changed a full stage for later agents instead of filling an empty one.
   }];
   let arguments = (ins NvTileAS_PipelineType:$pipeline, NvTileAS_PipelineIteratorType:$iterator, UnitAttr:$copies,
-      OptionalAttr<StrAttr>:$phase);
+      UnitAttr:$dots, OptionalAttr<StrAttr>:$phase);
   let assemblyFormat = [{
-    $pipeline `[` $iterator `]` (`copies` $copies^)? (`at` custom<Name>($phase)^)? attr-dict `:` type($pipeline)
+    $pipeline `[` $iterator `]` (`copies` $copies^)? (`dots` $dots^)? (`at` custom<Name>($phase)^)? attr-dict
+    `:` type($pipeline)
   }];
   let moreDeclarations = [{ llvm::StringRef getPhaseName() { return getPhase().value_or("full"); } }];
   let hasVerifier = 1;
@@ -156,11 +175,14 @@ def NvTileAS_ConsumerReleaseOp : NvTileAS_Op<"async.pipeline.consumer_release", 
     Does nothing if `predicate` is false. The release and everything after it must follow the computation of `after`:
     ptxas moves waits for dots up to accesses that it cannot move, and a dot in flight should not be awaited while
     there is other work.
+
+    With `dots`, the op is inside `elect`: one arrival follows when all dots that the thread has issued complete. They
+    read the stage, and their accumulators are in tensor memory.
   }];
   let arguments = (ins NvTileAS_PipelineType:$pipeline, NvTileAS_PipelineIteratorType:$iterator,
-      Optional<I1>:$predicate, Optional<NvTileAS_Tensor>:$after, OptionalAttr<StrAttr>:$phase);
+      Optional<I1>:$predicate, Optional<NvTileAS_Tensor>:$after, UnitAttr:$dots, OptionalAttr<StrAttr>:$phase);
   let assemblyFormat = [{
-    $pipeline `[` $iterator `]` (`at` custom<Name>($phase)^)? (`if` $predicate^)?
+    $pipeline `[` $iterator `]` (`dots` $dots^)? (`at` custom<Name>($phase)^)? (`if` $predicate^)?
     (`after` $after^ `:` type($after) `,`)? attr-dict `:` type($pipeline)
   }];
   let moreDeclarations = [{ llvm::StringRef getPhaseName() { return getPhase().value_or("empty"); } }];

@@ -7,6 +7,7 @@ into a copy of the pack.
 from __future__ import annotations
 
 import concurrent.futures
+import json
 import os
 import pathlib
 import re
@@ -39,6 +40,8 @@ def lowered(text: str) -> str:
 def reassemble(pack: pathlib.Path, ptxas: pathlib.Path) -> tuple[pathlib.Path, list[str]]:
     """A copy of the pack with images of this assembler, and the PTX that it could not assemble; those images stay
     unchanged."""
+    about = json.loads((pack / "pack.json").read_text())
+    architecture = f"-arch={about['target']}a"
     copy = pathlib.Path(tempfile.mkdtemp(prefix="gpu-pack-"), "pack")
     shutil.copytree(pack, copy)
 
@@ -50,7 +53,7 @@ def reassemble(pack: pathlib.Path, ptxas: pathlib.Path) -> tuple[pathlib.Path, l
             return None
         source = text.with_suffix(".lowered.ptx")
         source.write_text(lowered(text.read_text()))
-        done = subprocess.run([str(ptxas), "-arch=sm_90a", str(source), "-o", str(cubin)], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+        done = subprocess.run([str(ptxas), architecture, str(source), "-o", str(cubin)], capture_output=True, text=True, stdin=subprocess.DEVNULL)
         return f"{text.relative_to(copy)}: {done.stderr.strip()[:200]}" if done.returncode else None
 
     texts = sorted(p for p in copy.rglob("*.ptx") if not p.name.endswith(".lowered.ptx"))

@@ -13,6 +13,7 @@ import warnings
 
 import cuda.tile as ct
 import variants
+from target import TARGET
 from cuda.tile.compilation import (ArrayConstraint, CallingConvention, ConstantConstraint, KernelSignature,
                                    ListConstraint, ScalarConstraint, export_kernel)
 
@@ -72,7 +73,7 @@ def main():
         signature = KernelSignature([constraint(p) for p in e.params], CallingConvention.cutile_python_v1(), e.name)
         buffer = io.BytesIO()
         try:
-            export_kernel(kernel(e).replace_hints(**e.hints()), [signature], buffer, gpu_code="sm_90",
+            export_kernel(kernel(e).replace_hints(**e.hints()), [signature], buffer, gpu_code=TARGET,
                           output_format="tileir_bytecode",
                           bytecode_version=VERSION)
         except Exception as error:  # any failure of the front end is one kernel less, and is told

@@ -15,6 +15,7 @@ sys.path.append(str(ROOT / ".tools" / "python"))
 sys.path.insert(0, str(ROOT / "gpu"))
 
 from packer import parts, programs, tools  # noqa: E402
+from packer.target import HOPPER_PARTS, TARGET  # noqa: E402
 from packer.tools import ToolError  # noqa: E402
 
 # What may be carried.
@@ -43,7 +44,7 @@ def manifest(pack: pathlib.Path, built: list[str], lacks: dict[str, str]) -> int
     revision = tools.run("git", "-C", ROOT, "describe", "--always", "--dirty", "--abbrev=12", check=False).stdout.strip()
     ptxas = tools.run(tools.find("ptxas"), "--version").stdout.strip().splitlines()[-1]
     compiler = tools.run(tools.built("tileiras"), "--version").stdout.strip().splitlines()[0]
-    about = {"digest": digest.hexdigest()[:16], "revision": revision, "ptxas": ptxas, "tileiras": compiler, "parts": built, "lacks": lacks,
+    about = {"target": TARGET, "digest": digest.hexdigest()[:16], "revision": revision, "ptxas": ptxas, "tileiras": compiler, "parts": built, "lacks": lacks,
              "files": len(files), "bytes": size}
     (pack / "pack.json").write_text(json.dumps(about, indent=1) + "\n")
     return size
@@ -72,6 +73,9 @@ def main() -> int:
     if unknown:
         parser.error(f"no part is called {', '.join(sorted(unknown))}")
     lacks: dict[str, str] = {}
+    if TARGET != "sm_90":
+        lacks = {part: f"its images are for sm_90, not {TARGET}" for part in HOPPER_PARTS if part in wanted}
+        wanted = [part for part in wanted if part not in lacks]
     started = time.monotonic()
     try:
         build(args, wanted, lacks)

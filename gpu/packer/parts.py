@@ -13,9 +13,8 @@ from kit.micro import ptx
 from kit.micro.registry import ALL
 
 from . import elf, tools
+from .target import TARGET
 from .tools import ROOT, ToolError
-
-TARGET = "sm_90"
 
 
 def sha256(path: pathlib.Path) -> str:

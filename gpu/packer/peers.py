@@ -10,7 +10,8 @@ import tempfile
 from typing import Any
 
 from . import elf, launches, steps, tools, variants
-from .parts import TARGET, required_block, sha256, vendor_environment, write_index
+from .parts import required_block, sha256, vendor_environment, write_index
+from .target import TARGET
 from .tools import ROOT, ToolError
 
 

@@ -8,6 +8,7 @@ import shutil
 import tempfile
 
 from . import tools
+from .target import TARGET
 from .tools import ROOT, ToolError
 
 # With these, and all other parts, the pack stays below its limit.
@@ -31,7 +32,7 @@ def programs(pack: pathlib.Path, jobs: int, seed: int = SEED, count: int = COUNT
     folder = pack / "programs"
     folder.mkdir(parents=True)
     with tempfile.TemporaryDirectory(prefix="programs-", dir=pack) as scratch:
-        command = [tile_fuzz(), "--export", scratch, "--seed", seed, "--count", count, "--jobs", jobs, "--targets", "sm_90", "--levels", levels]
+        command = [tile_fuzz(), "--export", scratch, "--seed", seed, "--count", count, "--jobs", jobs, "--targets", TARGET, "--levels", levels]
         said = tools.run(*command, *(["--ptx"] if ptx else []), "--files", *([ROOT / "tests" / "semantics"] if files is None else files)).stdout
         print("programs: " + said.strip().replace("\n", "\nprograms: "))
         shutil.copyfile(pathlib.Path(scratch, "programs.txt"), folder / "programs.txt")

@@ -9,6 +9,8 @@ import shutil
 import subprocess
 from typing import Callable, Iterable, TypeVar
 
+from .target import ARCHITECTURE
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 
 T = TypeVar("T")
@@ -59,9 +61,9 @@ COMPLAINTS = re.compile(r"\(C75\d\d\)|serializ|setmaxnreg ignored", re.IGNORECAS
 SPILLS = re.compile(r"([1-9]\d*) bytes spill")
 
 
-def assemble(ptx: pathlib.Path, cubin: pathlib.Path, target: str = "sm_90a", strict: bool = False) -> None:
+def assemble(ptx: pathlib.Path, cubin: pathlib.Path, architecture: str = ARCHITECTURE, strict: bool = False) -> None:
     """PTX to a cubin. `strict`: a remark that costs speed is an error."""
-    done = run(find("ptxas"), f"-arch={target}", "-v", ptx, "-o", cubin)
+    done = run(find("ptxas"), f"-arch={architecture}", "-v", ptx, "-o", cubin)
     if strict and (COMPLAINTS.search(done.stderr) or SPILLS.search(done.stderr)):
         raise ToolError(f"{ptx.name}: ptxas remarks:\n" + "\n".join(line for line in done.stderr.splitlines() if COMPLAINTS.search(line) or SPILLS.search(line)))
 

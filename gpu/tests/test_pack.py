@@ -17,8 +17,8 @@ PROGRAMS = r"^(acquire_flag|casts|collatz|copy_pad_nan|early_return|gather_rows|
            r"stencil5|swiglu_f16|transpose_f32|vadd_bf16|vadd_f32|vadd_multi)\.13\.1$"
 
 
-def build(out: pathlib.Path, *arguments: str) -> subprocess.CompletedProcess:
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(GPU), str(ROOT / ".tools" / "python")])}
+def build(out: pathlib.Path, *arguments: str, target: str = "sm_90") -> subprocess.CompletedProcess:
+    env = {**os.environ, "PACK_TARGET": target, "PYTHONPATH": os.pathsep.join([str(GPU), str(ROOT / ".tools" / "python")])}
     return subprocess.run([sys.executable, "-m", "packer.main", "--out", str(out), "--jobs", "2", *arguments], capture_output=True, text=True, env=env)
 
 
@@ -56,6 +56,21 @@ class Packs(unittest.TestCase):
         self.assertEqual(build(again, "--parts", "cases,abi", "--only", r"^(vadd_f32|casts)\.13\.1$").returncode, 0)
         for name in ("cases/vadd_f32.13.1.O3.cubin", "cases/casts.13.1.O0.ptx", "abi/ours_language.cubin", "abi/index.json", "kit/worker.py"):
             self.assertEqual((self.pack / name).read_bytes(), (again / name).read_bytes(), name)
+
+    def test_a_pack_for_another_target(self):
+        """It has programs for that target, and none of the kernels written in PTX for Hopper."""
+        pack = pathlib.Path(self.folder.name, "blackwell")
+        done = build(pack, "--parts", "cases,micro,copies", "--only", r"^(vadd_f32|matmul_bf16)\.13\.1$", target="sm_100")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        about = json.loads((pack / "pack.json").read_text())
+        self.assertEqual((about["target"], about["parts"], sorted(about["lacks"])), ("sm_100", ["cases"], ["copies", "micro"]))
+        text = (pack / "cases/matmul_bf16.13.1.O3.ptx").read_text()
+        self.assertIn(".target sm_100a", text)
+        self.assertIn("tcgen05.mma", text)
+        code, found, said = kit(pack, pathlib.Path(self.folder.name, "blackwell-out"))
+        self.assertEqual(code, 0, said)
+        cases = [r for r in found if r["record"] == "case" and r["part"] == "correctness"]
+        self.assertEqual((len(cases), {r["status"] for r in cases}), (4, {"pass"}))
 
     def test_all_of_it_runs(self):
         """From inside the pack, as on a GPU machine: its own run.py, its own kit."""

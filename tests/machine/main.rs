@@ -9,6 +9,7 @@ mod mutation;
 mod products;
 mod sass;
 mod synchronization;
+mod tensor_gates;
 mod timing;
 mod warpgroup_gates;
 
@@ -23,6 +24,7 @@ fn main() -> std::process::ExitCode {
         products,
         sass,
         synchronization,
+        tensor_gates,
         timing,
         warpgroup_gates
     ])

@@ -159,9 +159,12 @@ fn each_machine() -> Result<(), String> {
     let sum = corpus("vadd_f32.13.1", "4096", &[array; 3].join(" "));
     let scales = "zeros:e4m3:2048x2048 zeros:e8m0:2048x64 zeros:e4m3:2048x2048 zeros:e8m0:64x2048 zeros:f32:2048x2048";
     let scaled = corpus("mma_mx.13.3", "16,16", scales);
-    let (f16, f8, i8) = (("mma.f16.m16n8k16", 2048.0), ("mma.f8.m16n8k32", 4096.0), ("mma.i8.m16n8k32", 4096.0));
+    // An instruction, and the multiply-adds of a multiprocessor in its interval: `mma.sync` has four tensor cores, and
+    // `tcgen05.mma` one.
+    let (f16, f8, i8) = (("mma.f16.m16n8k16", 8192.0), ("mma.f8.m16n8k32", 16384.0), ("mma.i8.m16n8k32", 16384.0));
+    let (tensor_f16, tensor_i8) = (("tcgen05.f16.n256", 524_288.0), ("tcgen05.i8.n256", 1_048_576.0));
     let mut programs = vec![];
-    for target in ["sm_80", "sm_100", "sm_120"] {
+    for (target, f16, i8) in [("sm_80", f16, i8), ("sm_100", tensor_f16, tensor_i8), ("sm_120", f16, i8)] {
         programs.push((target, sum.clone(), None));
         programs.push((target, square("matmul_bf16.13.1", "bf16", "bf16"), Some(f16)));
         programs.push((target, square("matmul_i8.13.1", "i8", "i32"), Some(i8)));
@@ -178,7 +181,7 @@ fn each_machine() -> Result<(), String> {
             // In nanoseconds: two arrays are read, one is written.
             None => f64::from(4 << 22) * (2.0 / get("dram.rate")? + 1.0 / get("dram.write_rate")?),
             Some((key, work)) => {
-                let rate = work * get("sm.schedulers")? / get(&format!("{key}.interval"))? * get("sm.count")?;
+                let rate = work / get(&format!("{key}.interval"))? * get("sm.count")?;
                 2048f64.powi(3) / rate / get("clock.max")? * 1000.0
             }
         };

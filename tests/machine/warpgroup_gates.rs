@@ -9,30 +9,30 @@ use tile_test_support::{Failed, Trial, cubin, golden, kernels, sass};
 
 /// A program: extents of its tiles, type of its operands, and whether B is stored transposed.
 #[derive(Clone, Copy)]
-struct Gate {
-    tile: (u32, u32, u32),
-    element: &'static str,
-    transposed: bool,
+pub struct Gate {
+    pub tile: (u32, u32, u32),
+    pub element: &'static str,
+    pub transposed: bool,
     /// Columns of an instruction, and the minimum number of ring stages.
-    columns: u32,
-    stages: u32,
+    pub columns: u32,
+    pub stages: u32,
     /// Consumer warpgroups along the rows and along the columns.
-    groups: (u32, u32),
+    pub groups: (u32, u32),
     /// Waits for dots per iteration.
-    waits: usize,
+    pub waits: usize,
     /// Whether consumers convert stages first.
-    prepared: bool,
+    pub prepared: bool,
     /// Whether a dedicated warpgroup converts stages.
-    converter: bool,
+    pub converter: bool,
     /// The number of CTAs per SM that the program requests.
-    occupancy: u32,
+    pub occupancy: u32,
     /// CTAs that split a tile.
-    sharing: u32,
+    pub sharing: u32,
     /// Whether the extents are unknown, so that rows may end within 16 bytes; only the strides are known.
-    any_width: bool,
+    pub any_width: bool,
 }
 
-const HALVES: Gate = Gate {
+pub const HALVES: Gate = Gate {
     tile: (128, 256, 64),
     element: "bf16",
     transposed: false,
@@ -167,7 +167,7 @@ fn shared(name: &str) -> Result<(), Failed> {
 
 impl Gate {
     /// The name of the test, which is also the row of the table of bounds.
-    fn name(&self) -> String {
+    pub fn name(&self) -> String {
         let (m, n, k) = self.tile;
         let order = if self.transposed { "TN" } else { "NN" };
         let blocks = if self.occupancy > 1 { "_two_blocks" } else { "" };
@@ -186,7 +186,7 @@ impl Gate {
     }
 
     /// C = A B, tile by tile; extents are multiples of 16.
-    fn program(&self) -> String {
+    pub fn program(&self) -> String {
         let ((m, n, k), t) = (self.tile, self.element);
         let [mem, sum, out] = self.types();
         let (rows, columns, shape, stride, index) =

@@ -19,6 +19,7 @@ mod product_chains;
 mod reductions;
 mod semantics;
 mod shared_tile_blocks;
+mod tensor_products;
 mod tma;
 mod warpgroup_products;
 mod warpgroups;
@@ -43,6 +44,7 @@ fn main() -> std::process::ExitCode {
         reductions,
         semantics,
         shared_tile_blocks,
+        tensor_products,
         tma,
         warpgroup_products,
         warpgroups

@@ -1,5 +1,5 @@
 //! Compiles and runs programs whose numbers are exact in any order of summation, and compares the results on the
-//! simulator of sm_90 with the reference interpreter.
+//! simulators of sm_90 and sm_100 with the reference interpreter.
 
 use std::time::Duration;
 use tile_fuzz::{
@@ -43,8 +43,8 @@ pub fn scalar(bits: u64) -> Parameter {
     Parameter::Scalar { number: Number::I32, bits }
 }
 
-/// Runs a program on the ordinary schedule and on adversarial ones with race detection, and checks whether it uses
-/// wgmma.
+/// Runs a program for sm_90 on the ordinary schedule and on adversarial ones with race detection, and checks whether it
+/// uses wgmma. Then runs it for sm_100, with whatever instructions the compiler chooses there.
 pub fn check(text: &str, grid: [u32; 3], parameters: Vec<Parameter>, warpgroups: bool) {
     check_changed(text, grid, parameters, warpgroups, |ptx| ptx);
 }
@@ -57,25 +57,55 @@ pub fn check_changed(
     warpgroups: bool,
     change: impl Fn(String) -> String,
 ) {
-    let mut messages = String::new();
-    let mut sink = |d: tile_diag::Diagnostic| messages += &tile_diag::render::plain(&d);
-    let program = compile::program(text.as_bytes(), InputKind::Text, &mut sink);
-    let program = program.unwrap_or_else(|e| panic!("{e}: {messages}\n{text}"));
-    let case = Case { program, grid, parameters };
-    let limits = Limits { ops: Some(1_000_000), time: Some(Duration::from_secs(60)), races: true, ..Limits::default() };
-    let meaning = case.meaning(limits).unwrap_or_else(|e| panic!("the interpreter: {e}\n{text}"));
-    assert!(meaning.guess.is_none());
+    let exact = Exact::new(text, grid, parameters);
     for level in [3, 2] {
         let ptx = change(compiled(text, level, Emit::Ptx));
         let found = ptx.contains("wgmma.mma_async");
         assert_eq!(found, warpgroups, "-O{level}: warpgroup instructions\n{text}");
         // Dots of single warps are tested elsewhere.
         let seeds = if !warpgroups || level == 2 { &[Some(7)][..] } else { &[None, Some(1), Some(2)] };
+        exact.run(&ptx, seeds);
+    }
+    exact.run(&compiled_for("sm_100", text, 3, Emit::Ptx, &[]), &[Some(3)]);
+}
+
+/// Runs a program for sm_100 on the ordinary schedule and on adversarial ones with race detection, and checks that its
+/// dots accumulate in tensor memory.
+pub fn check_in_tensor_memory(text: &str, grid: [u32; 3], parameters: Vec<Parameter>) {
+    let exact = Exact::new(text, grid, parameters);
+    let ptx = compiled_for("sm_100", text, 3, Emit::Ptx, &[]);
+    let found = ["tcgen05.mma", "mma.sync"].map(|name| ptx.contains(name));
+    assert_eq!(found, [true, false], "instructions of tensor memory, and of warps\n{text}");
+    exact.run(&ptx, &[None, Some(1), Some(2), Some(3)]);
+}
+
+/// A program with its inputs and results.
+struct Exact<'a> {
+    text: &'a str,
+    case: Case,
+    meaning: tile_fuzz::case::Meaning,
+}
+
+impl<'a> Exact<'a> {
+    fn new(text: &'a str, grid: [u32; 3], parameters: Vec<Parameter>) -> Self {
+        let mut messages = String::new();
+        let mut sink = |d: tile_diag::Diagnostic| messages += &tile_diag::render::plain(&d);
+        let program = compile::program(text.as_bytes(), InputKind::Text, &mut sink);
+        let program = program.unwrap_or_else(|e| panic!("{e}: {messages}\n{text}"));
+        let case = Case { program, grid, parameters };
+        let time = Some(Duration::from_secs(60));
+        let limits = Limits { ops: Some(1_000_000), time, races: true, ..Limits::default() };
+        let meaning = case.meaning(limits).unwrap_or_else(|e| panic!("the interpreter: {e}\n{text}"));
+        assert!(meaning.guess.is_none());
+        Self { text, case, meaning }
+    }
+
+    fn run(&self, ptx: &str, seeds: &[Option<u64>]) {
         for seed in seeds {
-            let outcome = case.simulate(&ptx, *seed, Duration::from_secs(120));
-            let outcome = outcome.unwrap_or_else(|e| panic!("-O{level}, seed {seed:?}: {e}\n{text}"));
-            if let Some(difference) = case.difference(&meaning, &outcome) {
-                panic!("-O{level}, seed {seed:?}: {difference}\n{text}");
+            let outcome = self.case.simulate(ptx, *seed, Duration::from_secs(120));
+            let outcome = outcome.unwrap_or_else(|e| panic!("seed {seed:?}: {e}\n{}", self.text));
+            if let Some(difference) = self.case.difference(&self.meaning, &outcome) {
+                panic!("seed {seed:?}: {difference}\n{}", self.text);
             }
         }
     }
@@ -88,13 +118,17 @@ pub fn compiled(text: &str, level: u8, emit: Emit) -> String {
 
 /// As [`compiled`], with options of the pipeline.
 pub fn compiled_with(text: &str, level: u8, emit: Emit, options: &[(&str, &str)]) -> String {
+    compiled_for("sm_90", text, level, emit, options)
+}
+
+fn compiled_for(target: &str, text: &str, level: u8, emit: Emit, options: &[(&str, &str)]) -> String {
     let options: Vec<(String, String)> = options.iter().map(|(k, v)| ((*k).into(), (*v).into())).collect();
     let request = CompileRequest {
         input_name: "products.mlir",
         opt_level: level,
         emit,
         pipeline_options: &options,
-        ..CompileRequest::new(text.as_bytes(), InputKind::Text, Target::by_name("sm_90").expect("a target"))
+        ..CompileRequest::new(text.as_bytes(), InputKind::Text, Target::by_name(target).expect("a target"))
     };
     let mut messages = String::new();
     let output = InProcess.compile(&request, &mut |d| messages += &tile_diag::render::plain(&d));

@@ -250,6 +250,11 @@ impl Kind {
         self.run(body, self.sum, true);
     }
 
+    /// Runs the kernel around `body` for sm_100, where its dots must accumulate in tensor memory.
+    pub fn multiplied_in_tensor_memory(&self, body: &str) {
+        exact::check_in_tensor_memory(&self.program(body, self.sum), [2, 1, 1], self.parameters(self.sum));
+    }
+
     pub fn multiplied_by_warps(&self, body: &str) {
         self.run(body, self.sum, false);
     }

@@ -33,7 +33,7 @@ const KINDS: &[Kind] = &[
     Kind {
         name: "gates",
         places: &["tests/timing/gates.tsv"],
-        tests: "test(/^warpgroup_gates\\//) | test(=product_chains::products_stay_under_way) \
+        tests: "test(/^(warpgroup|tensor)_gates\\//) | test(=product_chains::products_stay_under_way) \
                 | test(/^product_chains::.*_few_instructions$/)",
         about: "instruction counts of loops with dots; the bounds stay",
     },

@@ -183,16 +183,18 @@ LogicalResult nv_tileas::verifyAgents(function_ref<InFlightDiagnostic()> emitErr
 
 LogicalResult DotPlanAttr::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<int64_t> groups,
                                   int64_t columns, int64_t stages, int64_t scratch, int64_t launchRegisters,
-                                  ArrayAttr agents) {
+                                  ArrayAttr agents, MmaKind unit, int64_t accumulators) {
   if (failed(verifyAgents(emitError, agents)))
     return failure();
+  if (unit != MmaKind::Warpgroup && unit != MmaKind::Tensor)
+    return emitError() << "no plan uses the unit '" << stringifyMmaKind(unit) << "'";
   if (groups.size() != 2 || groups[0] <= 0 || groups[1] <= 0)
     return emitError() << "groups must be two positive numbers";
   int64_t consumers = cast<AgentAttr>(agents[0]).getWarps();
   if (consumers != groups[0] * groups[1] * 4)
     return emitError() << groups[0] << " x " << groups[1] << " warpgroups need " << groups[0] * groups[1] * 4
                        << " warps, but the first agent has " << consumers;
-  for (int64_t number : {columns, stages, scratch, launchRegisters})
+  for (int64_t number : {columns, stages, scratch, launchRegisters, accumulators})
     if (number <= 0)
       return emitError() << "all numbers of a plan are positive, got " << number;
   return success();
@@ -202,6 +204,9 @@ LogicalResult DotPlanAttr::verify(function_ref<InFlightDiagnostic()> emitError, 
 
 // In bytes: one word in each bank. The storage of a kernel has this alignment anyway.
 static constexpr int64_t DEFAULT_ALIGNMENT = 128;
+
+// The lanes of tensor memory.
+static constexpr int64_t TMEM_LANES = 128;
 
 Type MemDescType::parse(AsmParser &parser) {
   SmallVector<int64_t> shape;
@@ -255,7 +260,7 @@ void MemDescType::print(AsmPrinter &printer) const {
 // Invariants: extents are powers of two; the layout has one offset bit per bit of the element index; at least one
 // stage; the alignment is a power of two and at least the default.
 LogicalResult MemDescType::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<int64_t> shape, Type element,
-                                  SharedLayoutAttr layout, int64_t stages, MemorySpace, int64_t alignment) {
+                                  SharedLayoutAttr layout, int64_t stages, MemorySpace space, int64_t alignment) {
   if (alignment < DEFAULT_ALIGNMENT || (alignment & (alignment - 1)))
     return emitError() << "alignment must be a power of two of at least " << DEFAULT_ALIGNMENT << " bytes, got "
                        << alignment;
@@ -267,6 +272,9 @@ LogicalResult MemDescType::verify(function_ref<InFlightDiagnostic()> emitError, 
       return emitError() << "extents must be powers of two, got " << e;
     count *= e;
   }
+  if (space == MemorySpace::Tensor && count < TMEM_LANES)
+    return emitError() << "a tensor in tensor memory has at least one element for each of " << TMEM_LANES
+                       << " lanes, got " << count;
   if (int64_t(1) << layout.getOffsets().size() != count)
     return emitError() << "layout covers " << (int64_t(1) << layout.getOffsets().size()) << " elements, shape has "
                        << count;

@@ -91,11 +91,11 @@ static ArrayRef<int64_t> shapeOf(Type side) {
 }
 
 // Tiles of rank two; tiles in shared memory are a single stage. M, N and K agree.
-static LogicalResult verifyTiles(Operation *op, Type lhs, MemDescType rhs, RankedTensorType acc) {
-  ArrayRef<int64_t> left = shapeOf(lhs), right = rhs.getShape();
-  if (left.size() != 2 || right.size() != 2 || acc.getRank() != 2)
+static LogicalResult verifyTiles(Operation *op, Type lhs, MemDescType rhs, Type acc) {
+  ArrayRef<int64_t> left = shapeOf(lhs), right = rhs.getShape(), sum = shapeOf(acc);
+  if (left.size() != 2 || right.size() != 2 || sum.size() != 2)
     return op->emitOpError("operands must have rank two");
-  if (left[0] != acc.getDimSize(0) || right[1] != acc.getDimSize(1) || left[1] != right[0])
+  if (left[0] != sum[0] || right[1] != sum[1] || left[1] != right[0])
     return op->emitOpError("shapes of lhs, rhs and acc do not form a matrix product");
   for (Type side : {lhs, Type(rhs)})
     if (auto memory = dyn_cast<MemDescType>(side))
@@ -115,16 +115,32 @@ static void getProductEffects(ArrayRef<OpOperand *> sides, SmallVectorImpl<Memor
 
 void AsyncDotOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
   getProductEffects({&getLhsMutable(), &getRhsMutable()}, effects);
+  if (!isa<MemDescType>(getAcc().getType()))
+    return;
+  effects.emplace_back(MemoryEffects::Read::get(), &getAccMutable(), nv_tileaa::TensorMemory::get());
+  effects.emplace_back(MemoryEffects::Write::get(), &getAccMutable(), nv_tileaa::TensorMemory::get());
 }
 
 void PromotedDotOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
   getProductEffects({&getLhsMutable(), &getRhsMutable()}, effects);
 }
 
-// Invariants: as for its tiles; nothing reads the result.
+// Invariants: as for its tiles; nothing reads the result. An accumulator in memory is a single stage of tensor memory
+// that one thread adds to.
 LogicalResult AsyncDotOp::verify() {
-  if (failed(verifyTiles(*this, getLhs().getType(), getRhs().getType(), tensor(getAcc()))))
+  if (failed(verifyTiles(*this, getLhs().getType(), getRhs().getType(), getAcc().getType())))
     return failure();
+  if (auto memory = dyn_cast<MemDescType>(getAcc().getType())) {
+    if (memory.getSpace() != MemorySpace::Tensor || memory.getStages() != 1)
+      return emitOpError("an accumulator in memory must be a single stage in tensor memory, got ") << memory;
+    if (!(*this)->getParentOfType<ElectOp>())
+      return emitOpError("with an accumulator in tensor memory must be inside 'nv_tileas.async.elect'");
+    if (!isa<MemDescType>(getLhs().getType()))
+      return emitOpError("with an accumulator in tensor memory reads lhs from memory");
+    return checkProduct(*this);
+  }
+  if (getAccumulate())
+    return emitOpError("'accumulate' applies to accumulators in memory");
   for (OpOperand &use : getResult().getUses())
     if (!carries(use)) {
       InFlightDiagnostic error = emitOpError("result is read before 'async.dot_wait'");

@@ -42,6 +42,19 @@ static void printPhases(OpAsmPrinter &printer, Operation *, ArrayAttr phases, De
   printer << ']';
 }
 
+// The type of an accumulator. A tensor is also the type of the result; an accumulator in memory has no result.
+static ParseResult parseAccumulator(OpAsmParser &parser, Type &accumulator, Type &result) {
+  if (parser.parseType(accumulator))
+    return failure();
+  if (isa<RankedTensorType>(accumulator))
+    result = accumulator;
+  return success();
+}
+
+static void printAccumulator(OpAsmPrinter &printer, Operation *, Type accumulator, Type) {
+  printer << accumulator;
+}
+
 // The name of a phase or of an agent.
 static ParseResult parseName(OpAsmParser &parser, StringAttr &result) {
   std::string name;

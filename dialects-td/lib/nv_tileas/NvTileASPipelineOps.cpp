@@ -1,8 +1,8 @@
 // Verifiers of pipelines and of programs of one thread.
 //
 // Checked here: barriers are 64-bit words, one for each phase of each stage; phases have different names and at least
-// one arrival, and ops name phases of their pipeline; a stage is acquired by one thread if its bytes are announced, and by all threads if warps commit it; a
-// program of one thread does not contain barriers; the region of `produce_one` yields its tile, or nothing if it
+// one arrival, and ops name phases of their pipeline; one thread announces bytes, and one thread signals for its dots,
+// while other ops signal for whole warps; a program of one thread does not contain barriers; the region of `produce_one` yields its tile, or nothing if it
 // changes a stage, and does not use tensors of other threads.
 //
 // Not checked here: the order in which stages are acquired and released (`tileas-check-synchronization`), and that the
@@ -55,23 +55,40 @@ LogicalResult ProducerAcquireOp::verify() {
   bool alone = (*this)->getParentOfType<ElectOp>() != nullptr;
   if (getBytes() && !alone)
     return emitOpError("must be inside 'nv_tileas.async.elect'");
-  if (!getBytes() && alone)
-    return emitOpError("without 'bytes' must be outside 'nv_tileas.async.elect'");
   // The maximum transaction count of one phase of an mbarrier.
   if (getBytes().value_or(0) >= uint64_t(1) << 20)
     return emitOpError("announces ") << *getBytes() << " bytes, but a barrier counts at most 1048575";
   return verifyPhase(*this, getPipeline(), getPhaseName());
 }
 
+// Checks that an op that signals for whole warps is outside `elect`, and one that signals for the dots of one thread
+// inside.
+static LogicalResult verifyThreads(Operation *op, bool dots) {
+  bool alone = op->getParentOfType<ElectOp>() != nullptr;
+  if (alone && !dots)
+    return op->emitOpError("applies to whole warps and cannot be inside 'nv_tileas.async.elect'");
+  if (!alone && dots)
+    return op->emitOpError("with 'dots' must be inside 'nv_tileas.async.elect'");
+  return success();
+}
+
 LogicalResult ProducerCommitOp::verify() {
-  if ((*this)->getParentOfType<ElectOp>())
-    return emitOpError("applies to whole warps and cannot be inside 'nv_tileas.async.elect'");
+  if (getCopies() && getDots())
+    return emitOpError("cannot have both 'copies' and 'dots'");
+  if (failed(verifyThreads(*this, getDots())))
+    return failure();
   return verifyPhase(*this, getPipeline(), getPhaseName());
 }
 
 LogicalResult ConsumerWaitOp::verify() { return verifyPhase(*this, getPipeline(), getPhaseName()); }
 
-LogicalResult ConsumerReleaseOp::verify() { return verifyPhase(*this, getPipeline(), getPhaseName()); }
+LogicalResult ConsumerReleaseOp::verify() {
+  if (getDots() && (getPredicate() || getAfter()))
+    return emitOpError("with 'dots' is unconditional and follows the dots");
+  if (failed(verifyThreads(*this, getDots())))
+    return failure();
+  return verifyPhase(*this, getPipeline(), getPhaseName());
+}
 
 LogicalResult ProduceOneOp::verifyRegions() {
   auto yield = dyn_cast<YieldOp>(getBody().front().getTerminator());

@@ -277,6 +277,32 @@ impl Instruction {
         }
     }
 
+    /// The instruction descriptor of a dense `tcgen05.mma`: shape, types, and for A and B whether they are contiguous
+    /// along M or N. `None` for other units, and for instructions with scales.
+    pub fn tensor_descriptor(&self, is_mn_major: [bool; 2]) -> Option<u32> {
+        let Row { unit: Unit::Tensor | Unit::TensorPair, scales: None, m, kind, .. } = *self.row else { return None };
+        let code = |e: Element| {
+            Some(match (kind, e) {
+                ("f16", Element::F16) | ("i8", Element::U8) | ("f8f6f4", Element::E4m3) => 0,
+                ("f16", Element::Bf16) | ("i8", Element::S8) | ("f8f6f4", Element::E5m2) => 1,
+                ("tf32", Element::Tf32) => 2,
+                ("f8f6f4", Element::E2m3) => 3,
+                ("f8f6f4", Element::E3m2) => 4,
+                ("f8f6f4", Element::E2m1) => 5,
+                _ => return None,
+            })
+        };
+        let accumulator = match self.accumulator {
+            Element::F16 => 0,
+            Element::F32 => 1,
+            Element::S32 => 2,
+            _ => return None,
+        };
+        let [a, b] = is_mn_major.map(u32::from);
+        let types = accumulator << 4 | code(self.a)? << 7 | code(self.b)? << 10;
+        Some(types | a << 15 | b << 16 | (self.n >> 3) << 17 | (m >> 4) << 24)
+    }
+
     /// The PTX version that introduced the instruction.
     pub fn version(&self) -> PtxVersion {
         requirements_of(&self.ptx()).map(|r| r.version).max().unwrap_or(PtxVersion { major: 7, minor: 0 })
@@ -340,4 +366,11 @@ pub fn generated(unit: Unit, element: Element) -> impl Iterator<Item = &'static 
 /// Whether the compiler generates instructions of a unit on a target.
 pub fn has_unit(unit: Unit, target: &Target) -> bool {
     ROWS.iter().any(|r| r.unit == unit && r.lowering.is_some() && r.is_on(target))
+}
+
+/// The fastest unit of a target that reads operands from shared memory and that the compiler generates, or `None` if
+/// all operands are in registers.
+pub fn shared_memory_unit(target: &Target) -> Option<Unit> {
+    let reads = |unit: &Unit| unit.storage(Operand::B) == [Storage::Shared];
+    Unit::ALL.into_iter().rev().filter(reads).find(|unit| has_unit(*unit, target))
 }

@@ -51,7 +51,7 @@ use crate::dialect::{
     nv_tileas::{
         AgentSwitchOp, AllocTensorOp, AnyOp, ConsumerReleaseOp, ConsumerWaitOp, CreatePingPongOp, CreatePipelineOp,
         EndPingPongOp, IncIterOp, MemDescSlotOp, MemDescType, PingPongArriveOp, PingPongType, PingPongWaitOp,
-        PipelineIteratorType, PipelineType, ProducerAcquireOp, ProducerCommitOp, StageOp,
+        PipelineIteratorType, PipelineType, ProducerAcquireOp, ProducerCommitOp, StageOp, TmemStoreOp,
     },
     phases::{self, Handover},
     rt::*,
@@ -326,6 +326,7 @@ impl<'c> Extract<'c> {
             }
             Some(Scf::If) if self.relevant.contains(&op_key(op)) => return self.branch(op, out),
             Some(Scf::While) if self.relevant.contains(&op_key(op)) => return self.conditional(op, out),
+            Some(Scf::If) if stores_accumulator(op) => return self.store_unless_run(op, out),
             _ => {}
         }
         if Arith::of(op) == Some(Arith::Constant) {
@@ -375,6 +376,12 @@ impl<'c> Extract<'c> {
                         out.push(Op::Begin { engine: Engine::Dot, access: StageAccess::Read, place, tag });
                     }
                 }
+                let acc = SharedDot::cast(op).map(SharedDot::acc).filter(|v| MemDescType::cast(ty(*v)).is_some());
+                if let Some(memory) = acc {
+                    let place = self.place(op, memory)?;
+                    let (place, tag) = place.ok_or((op, "its accumulator is not a stage of a pipeline".to_string()))?;
+                    out.push(Op::Begin { engine: Engine::Dot, access: StageAccess::Accumulate, place, tag });
+                }
                 out.push(Op::Commit(Engine::Dot));
                 if matches!(SharedDot::cast(op), Some(SharedDot::Promoted(_))) {
                     out.push(Op::WaitGroups { engine: Engine::Dot, pending: 0 });
@@ -387,6 +394,12 @@ impl<'c> Extract<'c> {
                 self.ping_pong(op, out)?
             }
             Some(LocalLoadOp(x)) => self.touch(op, x.source(), out)?,
+            Some(TmemLoadOp(x)) => self.touch(op, x.source(), out)?,
+            Some(TmemStoreOp(x)) => {
+                if let Some((into, tag)) = self.place(op, x.dest())? {
+                    out.push(Op::Write { into, tag });
+                }
+            }
             Some(LocalStoreOp(x)) => self.store(op, x.dest(), out)?,
             Some(LocalTransposeOp(x)) => {
                 self.touch(op, x.source(), out)?;
@@ -418,6 +431,19 @@ impl<'c> Extract<'c> {
             self.has_turn = PingPongWaitOp::cast(op).is_some();
             out.push(if self.has_turn { Op::Sync(of(self.group)) } else { Op::Post(of(next)) });
         }
+        Ok(())
+    }
+
+    /// Extracts a branch that sets an accumulator if the loop that adds to it does not run.
+    fn store_unless_run(&mut self, op: OpRef<'c>, out: &mut Vec<Op>) -> Result<(), Fault<'c>> {
+        let unknown = || (op, "it sets an accumulator under a condition other than that its loop does not run".into());
+        let test = defining_op(operand(op, 0)).filter(|o| Arith::of(*o) == Some(Arith::CmpI)).ok_or_else(unknown)?;
+        let bounds = [operand(test, 1), operand(test, 0)];
+        let counts = |l: &&loops::Common<'c>| l.bounds() == Some(bounds);
+        let trips = self.loops.iter().rev().find(counts).ok_or_else(unknown)?.parameter();
+        let then = entry_block(region(op, 0)).ok_or((op, "branch has no block".to_string()))?;
+        let then = self.block(then)?;
+        out.push(Op::If { condition: trips.less(1), then, otherwise: vec![] });
         Ok(())
     }
 
@@ -500,6 +526,10 @@ impl<'c> Extract<'c> {
     fn commit(&mut self, x: ProducerCommitOp<'c>, out: &mut Vec<Op>) -> Result<(), Fault<'c>> {
         let op = x.op();
         let (barrier, _) = self.barrier_of(Handover::Commit(x))?;
+        if x.dots() {
+            out.push(Op::ArriveAfter { engine: Engine::Dot, barrier, count: 1 });
+            return Ok(());
+        }
         let warps = ThreadScope::of(op).and_then(|s| s.warps).and_then(|w| u32::try_from(w).ok());
         let count = warps.ok_or((op, "the number of warps that commit is not known".to_string()))?;
         if self.groups > 1 {
@@ -525,6 +555,10 @@ impl<'c> Extract<'c> {
 
     fn release(&mut self, x: ConsumerReleaseOp<'c>, out: &mut Vec<Op>) -> Result<(), Fault<'c>> {
         let (barrier, _) = self.barrier_of(Handover::Release(x))?;
+        if x.dots() {
+            out.push(Op::ArriveAfter { engine: Engine::Dot, barrier, count: 1 });
+            return Ok(());
+        }
         // Each warp that executes the release arrives once, regardless of the number that the barrier expects.
         let warps = ThreadScope::of(x.op()).and_then(|s| s.warps).and_then(|w| u32::try_from(w).ok());
         let warps = warps.ok_or((x.op(), "the number of warps that release is not known".to_string()))?;
@@ -608,6 +642,13 @@ fn inside_of<'c>(v: Val<'c>) -> Option<Val<'c>> {
     let op = defining_op(v).filter(|o| Scf::of(*o) == Some(Scf::For))?;
     let i = results(op).position(|r| r == v)?;
     Some(arg(entry_block(region(op, 0))?, i + 1))
+}
+
+/// Whether an op in a branch sets an accumulator in tensor memory.
+fn stores_accumulator(op: OpRef<'_>) -> bool {
+    let mut stores = false;
+    walk(op, &mut |o| stores |= TmemStoreOp::cast(o).is_some());
+    stores
 }
 
 /// Whether an op uses a pipeline.

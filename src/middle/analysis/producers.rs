@@ -50,6 +50,7 @@ use crate::dialect::{
 use melior::{Context, ir::Type};
 use rustc_hash::{FxHashMap, FxHashSet};
 use tile_layout::{HardwareLayout, Shape};
+use tile_mma::{Major, Unit};
 
 /// The source of an operand of a `wgmma` dot.
 pub enum Source<'c> {
@@ -162,12 +163,20 @@ impl<'c> LoadedOperand<'c> {
         moved_dimension(Shape::new(view.ty.tile()).ok()?, fast_dimension(view), &self.moved)
     }
 
-    /// Whether the tile must be transposed in its stage before the dot. `wgmma` reads operands that are contiguous
-    /// along K, which is dimension `depth`; operands of 16-bit elements may also be contiguous along the other
-    /// dimension.
-    pub fn must_be_transposed(&self, view: &View<'c>, depth: usize) -> bool {
-        storage_bits(view.memref.element_type()) != 16 && self.contiguous_dimension(view) != Some(depth)
+    /// Whether the tile must be transposed in its stage before a dot of the unit. All units read operands that are
+    /// contiguous along K, which is dimension `depth`.
+    pub fn must_be_transposed(&self, view: &View<'c>, depth: usize, unit: Unit) -> bool {
+        let bits = storage_bits(view.memref.element_type());
+        !reads_mn_major(unit, bits) && self.contiguous_dimension(view) != Some(depth)
     }
+}
+
+/// Whether instructions of a unit read operands of `bits` bits that are contiguous along M or N, in a layout that TMA
+/// writes.
+pub fn reads_mn_major(unit: Unit, bits: u32) -> bool {
+    let mut rows = tile_mma::ROWS.iter().filter(|r| r.unit == unit && r.container == bits && r.lowering.is_some());
+    // Elements of 32 bits need another swizzle.
+    bits <= 16 && rows.any(|r| r.majors.contains(&Major::Mn))
 }
 
 /// The dots that use a tile, possibly through reshapes and conversions. Returns `None` if other ops use it.
@@ -201,25 +210,31 @@ fn go_together(products: &[OpRef<'_>]) -> bool {
 
 /// Whether the loop only adds to the accumulator of a dot, by this dot.
 fn only_adds_up(product: OpRef<'_>) -> bool {
-    let Some(around) = parent_op(product).filter(|o| Scf::of(*o) == Some(Scf::For)) else { return false };
+    accumulation(product).is_some()
+}
+
+/// The loop that only adds to the accumulator of a dot, by this dot, and the number of the accumulator among the loop's
+/// results.
+pub fn accumulation(product: OpRef<'_>) -> Option<(OpRef<'_>, usize)> {
+    let around = parent_op(product).filter(|o| Scf::of(*o) == Some(Scf::For))?;
     let last = entry_block(region(around, 0)).and_then(|body| ops_of(body).last());
     let mut accumulated = result(product, 0);
     let index = loop {
         match uses(accumulated)[..] {
             [(user, _)] if nv_tileas::ConvertLayoutOp::cast(user).is_some() => accumulated = result(user, 0),
             [(user, index)] if Some(user) == last => break index,
-            _ => return false,
+            _ => return None,
         }
     };
     let mut added = operand(product, ACC);
     while let Some(op) = defining_op(added).and_then(nv_tileas::ConvertLayoutOp::cast) {
         if uses(added).len() != 1 {
-            return false;
+            return None;
         }
         added = op.source();
     }
     let carried = entry_block(region(around, 0)).and_then(|body| args(body).nth(index + 1));
-    carried == Some(added) && uses(added).len() == 1
+    (carried == Some(added) && uses(added).len() == 1).then_some((around, index))
 }
 
 fn is_product(op: OpRef<'_>) -> bool {

@@ -12,6 +12,7 @@
 use crate::analysis::carried::sources;
 use crate::dialect::{
     nv_tileas::{AnyOp, CreateIteratorOp, IncIterOp, PipelineIteratorType, PipelineType, StageOp},
+    phases::Handover,
     rt::*,
     thread_scope::ThreadScope,
 };
@@ -102,6 +103,16 @@ pub fn pipeline_of<'c>(iterator: Val<'c>) -> Option<Val<'c>> {
         }
         v = *sources(v).first()?;
     }
+}
+
+/// Whether the agent of `op` waits for a pipeline or arrives at it. If not, it needs no iterators of the pipeline.
+pub fn is_used_by_agent<'c>(op: OpRef<'c>, pipeline: Val<'c>) -> bool {
+    let agent = ThreadScope::of(op).and_then(|agent| entry_block(region(agent.op, agent.region)));
+    let mut used = agent.is_none();
+    for op in agent.into_iter().flat_map(ops_of) {
+        walk(op, &mut |o| used |= Handover::cast(o).is_some_and(|x| x.pipeline() == pipeline));
+    }
+    used
 }
 
 /// Whether, in the agent of `op`, only warpgroup dots read the stages of a pipeline.

@@ -100,7 +100,7 @@ pub fn contains<'c>(outer: OpRef<'c>, op: OpRef<'c>) -> bool {
 }
 
 /// Returns the ops that create maps directly before an op, the nearest first. Only computation is in between.
-fn maps_before(op: OpRef<'_>) -> Vec<OpRef<'_>> {
+pub fn maps_before(op: OpRef<'_>) -> Vec<OpRef<'_>> {
     let is_map = |o: &OpRef<'_>| MakeTiledTmaDescOp::cast(*o).is_some();
     let block = block_around(op).into_iter();
     let mut before: Vec<OpRef<'_>> = block.flat_map(ops_of).take_while(|o| *o != op).collect();

@@ -17,6 +17,10 @@ impl IntPredicate {
     pub fn less(unsigned: bool) -> Self {
         if unsigned { Self::Ult } else { Self::Slt }
     }
+    /// Returns the predicate "less than or equal" of a signedness.
+    pub fn less_or_equal(unsigned: bool) -> Self {
+        if unsigned { Self::Ule } else { Self::Sle }
+    }
 }
 
 impl FloatPredicate {

@@ -4,16 +4,17 @@
 //! the accumulator is laid out in its fragments, and the layouts of operands and scales match the accumulator's. Not
 //! checked: that the target has the instruction and that the compiler can emit it; the lowering reports that.
 //!
-//! Checked for warpgroup dots: the table has the instruction, the accumulator is laid out in its fragments, and the
-//! instruction can read the order, alignment and strides of both operands in shared memory.
+//! Checked for dots that read shared memory: the table has the instruction, the accumulator is laid out in its
+//! fragments or as it adds in tensor memory, and the instruction can read the order, alignment and strides of both
+//! operands.
 //!
 //! The dialect's C++ calls this check after it has verified ranks, shapes and equal element types. The layout algebra
 //! and the table of instructions exist only in Rust, so C++ does not repeat the check.
 
 use super::{
-    dots::{AnyDot, Instruction, SharedDot, WarpgroupDot, element_of},
+    dots::{AnyDot, Instruction, SharedDot, TensorDot, WarpgroupDot, element_of},
     layouts::{Tensor, layout_attr},
-    nv_tileas::MmaKind,
+    nv_tileas::{MemDescType, MmaKind},
     pass::{INTERNAL_ERROR, context_of},
     rt::*,
 };
@@ -23,7 +24,7 @@ use std::{
     ffi::c_void,
     panic::{AssertUnwindSafe, catch_unwind},
 };
-use tile_layout::{DotShape, Layout, LayoutError, Multiplier, Operand, Shape, warpgroups_of};
+use tile_layout::{DotShape, Layout, LayoutError, Multiplier, Operand, Shape, TensorMemory, warpgroups_of};
 use tile_mma::Storage;
 
 /// Called from C++: reports the error in a dot, if there is one.
@@ -32,6 +33,9 @@ pub(super) unsafe extern "C" fn check(op: MlirOperation, report: MlirStringCallb
     // A panic must not unwind into C++.
     let verdict = catch_unwind(AssertUnwindSafe(|| match (AnyDot::cast(op), SharedDot::cast(op)) {
         (Some(dot), _) => verdict(dot),
+        (None, Some(SharedDot::Async(dot))) if MemDescType::cast(ty(dot.acc())).is_some() => {
+            TensorDot::of(dot).map(drop)
+        }
         (None, Some(dot)) => WarpgroupDot::of(dot).map(drop),
         (None, None) => Ok(()),
     }));
@@ -73,6 +77,13 @@ fn verdict(dot: AnyDot<'_>) -> Result<(), String> {
         Some(i) if instruction.kind == MmaKind::Warpgroup => {
             let accumulator = acc.layout().ok_or("acc has no layout")?;
             return warpgroups_of(&accumulator, &shape(&acc)?, i.n).map(|_| ()).map_err(error);
+        }
+        // The accumulator will be in tensor memory; until then it has the layout in which it is read from there.
+        Some(_) if instruction.kind == MmaKind::Tensor => {
+            let accumulator = acc.layout().ok_or("acc has no layout")?;
+            let read = TensorMemory::registers(&shape(&acc)?, accumulator.warps()).map_err(error)?;
+            let is_read = read == accumulator;
+            return if is_read { Ok(()) } else { Err(format!("accumulator is not laid out in fragments of {name}")) };
         }
         Some(i) => {
             for (what, operand) in [("lhs", Operand::A), ("rhs", Operand::B), ("acc", Operand::Accumulator)] {

@@ -6,7 +6,7 @@
 
 use super::{
     attributes::DOT_PLAN,
-    nv_tileas::{AgentAttr, AgentSwitchOp, DotPlanAttr},
+    nv_tileas::{AgentAttr, AgentSwitchOp, DotPlanAttr, MmaKind},
     rt::*,
 };
 use melior::{
@@ -17,8 +17,11 @@ use melior::{
 /// Warps per warpgroup.
 pub const WARPGROUP: u32 = 4;
 
-/// The agent whose warpgroups issue the dots. It is the first agent of a plan and runs what no other agent runs.
+/// The agent whose warpgroups issue the dots, or read their results from tensor memory. It is the first agent of a plan
+/// and runs what no other agent runs.
 pub const CONSUMERS: &str = "consumers";
+/// The agent whose only thread issues dots that accumulate in tensor memory.
+pub const MATRIX: &str = "matrix";
 /// The agent that fills the stages of rings.
 pub const PRODUCER: &str = "producer";
 /// The agent that converts operands in their stages.
@@ -73,6 +76,10 @@ pub fn warps_of_agents(op: AgentSwitchOp<'_>) -> Vec<i64> {
 /// The plan. All numbers are positive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DotPlan {
+    /// The kind of the instructions: `warpgroup`, or `tensor` for accumulators in tensor memory.
+    pub unit: MmaKind,
+    /// Stages of each accumulator in tensor memory.
+    pub accumulators: u32,
     /// Consumer warpgroups along the rows and along the columns.
     pub groups: [u32; 2],
     /// Maximum columns of an instruction.
@@ -107,13 +114,21 @@ impl DotPlan {
         self.groups[0] * self.groups[1] * WARPGROUP
     }
 
+    /// Whether accumulators are in tensor memory.
+    pub fn accumulates_in_memory(&self) -> bool {
+        self.unit == MmaKind::Tensor
+    }
+
     /// Sets the plan's attribute on a function.
     pub fn attach<'c>(&self, function: OpRef<'c>, context: &'c Context) {
         let [m, n] = self.groups.map(i64::from);
         let [columns, stages, scratch, launch] =
             [self.columns, self.stages, self.scratch, self.launch_registers].map(i64::from);
         let agents = Agent::to_attr(&self.agents, context);
-        let plan = DotPlanAttr::get(Location::unknown(context), &[m, n], columns, stages, scratch, launch, agents);
+        let location = Location::unknown(context);
+        let accumulators = self.accumulators.into();
+        let plan =
+            DotPlanAttr::get(location, &[m, n], columns, stages, scratch, launch, agents, self.unit, accumulators);
         DOT_PLAN.set(function, plan.expect("a valid plan").into());
     }
 
@@ -122,6 +137,8 @@ impl DotPlan {
         let plan = DotPlanAttr::cast(DOT_PLAN.get(function)?)?;
         let &[m, n] = plan.groups() else { return None };
         Some(Self {
+            unit: plan.unit(),
+            accumulators: plan.accumulators() as u32,
             groups: [m as u32, n as u32],
             columns: plan.columns() as u32,
             stages: plan.stages() as u32,

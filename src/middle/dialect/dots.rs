@@ -7,7 +7,7 @@ use super::{
     nv_tileas::{AsyncDotOp, DotOp, DotScaledOp, MemDescType, MmaAttr, MmaKind, PromotedDotOp},
     pass::context_of,
     rt::*,
-    shared_memory::shared_layout,
+    shared_memory::{shared_layout, tensor_memory},
     upstream::Arith,
 };
 use melior::{
@@ -15,8 +15,10 @@ use melior::{
     ir::{Attribute, Location, Type, TypeLike},
 };
 use mlir_sys::*;
-use tile_layout::{HardwareLayout, Multiplier, Shape, WarpgroupOperand, warpgroup_left, warpgroups_of};
-use tile_mma::{Element, Row, Unit};
+use tile_layout::{
+    HardwareLayout, Multiplier, Operand, Shape, TensorMemory, WarpgroupOperand, warpgroup_left, warpgroups_of,
+};
+use tile_mma::{Element, Row, Storage, Unit};
 use tile_targets::Target;
 
 /// The unit and shape that the attribute `#nv_tileas.mma` names. Together with the element types of a dot, they
@@ -83,6 +85,11 @@ impl Instruction {
             MmaKind::Tensor => Unit::Tensor,
             MmaKind::TensorPair => Unit::TensorPair,
         })
+    }
+
+    /// Whether the instruction reads operands from shared memory.
+    pub fn reads_shared_memory(self) -> bool {
+        self.unit().is_some_and(|unit| unit.storage(Operand::B) == [Storage::Shared])
     }
 
     /// Returns the instruction in the algebra's terms, for operands of `element`, or `None` if no such instruction
@@ -210,13 +217,13 @@ pub const LHS: usize = 0;
 pub const RHS: usize = 1;
 pub const ACC: usize = 2;
 
-/// An operand of a warpgroup dot: a tile in shared memory, in the form that the instruction reads.
+/// An operand of an asynchronous dot: a tile in shared memory, in the form that the instruction reads.
 pub struct WarpgroupTile {
     pub layout: HardwareLayout,
     pub operand: WarpgroupOperand,
 }
 
-/// Either kind of warpgroup dot.
+/// Either kind of dot that reads operands from shared memory.
 #[derive(Clone, Copy)]
 pub enum SharedDot<'c> {
     Async(AsyncDotOp<'c>),
@@ -286,7 +293,7 @@ impl WarpgroupDot {
         let groups = warpgroups_of(&layout, &shape, n)
             .map_err(|e| format!("accumulator is not laid out in fragments of {name}: {e}"))?;
         let lhs = match left {
-            LeftOperand::Memory(desc) => Some(WarpgroupTile::of("lhs", desc, (0, 1), m)?),
+            LeftOperand::Memory(desc) => Some(WarpgroupTile::of(Unit::Warpgroup, "lhs", desc, (0, 1), m)?),
             LeftOperand::Registers(tensor) => {
                 let needed = warpgroup_left(&tensor.tile_shape(), groups, storage_bits(tensor.element))
                     .map_err(|e| format!("lhs cannot be laid out in fragments of {name}: {e}"))?;
@@ -296,7 +303,7 @@ impl WarpgroupDot {
                 None
             }
         };
-        let rhs = WarpgroupTile::of("rhs", rhs, (1, 0), n)?;
+        let rhs = WarpgroupTile::of(Unit::Warpgroup, "rhs", rhs, (1, 0), n)?;
         for (what, tile) in [("lhs", lhs.as_ref()), ("rhs", Some(&rhs))] {
             let Some(tile) = tile else { continue };
             if !instruction.row.majors.contains(&tile.operand.major) {
@@ -310,6 +317,63 @@ impl WarpgroupDot {
             (rhs.layout.shape().extents()[0] / u64::from(k)) as usize,
         ];
         Ok(Self { instruction, groups, lhs, rhs, blocks })
+    }
+}
+
+/// A dot with an accumulator in tensor memory, with all inputs of its code generation.
+pub struct TensorDot {
+    pub instruction: tile_mma::Instruction,
+    pub lhs: WarpgroupTile,
+    pub rhs: WarpgroupTile,
+    /// The first column of the accumulator of each block: blocks of the instruction's rows, and of its columns in each.
+    pub blocks: Vec<[u32; 3]>,
+    /// The number of steps along K.
+    pub steps: usize,
+}
+
+impl TensorDot {
+    /// The error names the property that the instruction does not support.
+    pub fn of(op: AsyncDotOp<'_>) -> Result<Self, String> {
+        let dot = SharedDot::Async(op);
+        let by = dot.instruction().ok_or("expected M, N and K of an instruction")?;
+        let name = by.to_attr(context_of(op.op()));
+        if by.kind != MmaKind::Tensor {
+            return Err(format!("{name} does not accumulate in tensor memory"));
+        }
+        let memory = |what: &str, v| MemDescType::cast(ty(v)).ok_or(format!("{what} is not a memdesc"));
+        let (lhs, rhs, acc) = (memory("lhs", op.lhs())?, memory("rhs", op.rhs())?, memory("acc", op.acc())?);
+        let [left, right, sum] = [lhs, rhs, acc].map(|desc| desc.element_type());
+        let missing = || format!("no instruction {name} multiplies '{left}' by '{right}' into '{sum}'");
+        let unsigned = dot.unsigned();
+        let types = [
+            element_of(left, unsigned[0]).ok_or_else(missing)?,
+            element_of(right, unsigned[1]).ok_or_else(missing)?,
+            element_of(sum, false).ok_or_else(missing)?,
+        ];
+        let instruction = tile_mma::find(Unit::Tensor, by.shape, types, None).ok_or_else(missing)?;
+        let [m, n, k] = by.shape;
+        let lhs = WarpgroupTile::of(Unit::Tensor, "lhs", lhs, (0, 1), m)?;
+        let rhs = WarpgroupTile::of(Unit::Tensor, "rhs", rhs, (1, 0), n)?;
+        for (what, tile) in [("lhs", &lhs), ("rhs", &rhs)] {
+            if !instruction.row.majors.contains(&tile.operand.major) {
+                return Err(format!("{name} requires elements of {what} that are contiguous along K"));
+            }
+        }
+        let of = tensor_memory(acc).ok_or("acc has no valid layout")?;
+        let shape = Shape::new(acc.shape()).map_err(|e| e.to_string())?;
+        if TensorMemory::accumulator(&shape).ok() != Some(of.clone()) {
+            return Err(format!("acc is not laid out as an accumulator of {name}"));
+        }
+        let [rows, columns] = [acc.shape()[0] as u64, acc.shape()[1] as u64];
+        let mut blocks = vec![];
+        for (row, first) in (0..).zip((0..rows).step_by(m as usize)) {
+            for (column, at) in (0..).zip((0..columns).step_by(n as usize)) {
+                let place = of.place(first * columns + at).ok_or("acc has no such element")?;
+                blocks.push([row, column, place.1]);
+            }
+        }
+        let steps = (rhs.layout.shape().extents()[0] / u64::from(k)) as usize;
+        Ok(Self { instruction, lhs, rhs, blocks, steps })
     }
 }
 
@@ -354,13 +418,17 @@ impl<'c> LeftOperand<'c> {
 
 impl WarpgroupTile {
     /// `rows` is the extent of the instruction's tile along dimension `mn`.
-    fn of(what: &str, desc: MemDescType<'_>, (mn, k): (usize, usize), rows: u32) -> Result<Self, String> {
+    fn of(unit: Unit, what: &str, desc: MemDescType<'_>, (mn, k): (usize, usize), rows: u32) -> Result<Self, String> {
         let wrong = |e: String| format!("the instruction cannot read {what} from this shared memory layout: {e}");
         let shape = Shape::new(desc.shape()).map_err(|e| wrong(e.to_string()))?;
         let shared = shared_layout(desc).ok_or_else(|| wrong("the layout is invalid".into()))?;
         let layout = HardwareLayout::recognise(&shared, &shape, storage_bits(desc.element_type()))
             .map_err(|e| wrong(e.to_string()))?;
-        let operand = layout.operand(mn, k, rows).map_err(|e| wrong(e.to_string()))?;
+        let operand = match unit {
+            Unit::Warpgroup => layout.operand(mn, k, rows),
+            _ => layout.tensor_operand(mn, k, rows),
+        };
+        let operand = operand.map_err(|e| wrong(e.to_string()))?;
         let (found, needed) = (desc.alignment(), layout.alignment());
         if found < needed.into() {
             return Err(wrong(format!("its alignment is {found} bytes, but its swizzle needs {needed}")));

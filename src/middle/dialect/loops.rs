@@ -1,7 +1,16 @@
 //! Structured loops: queries, and rewrites that add loop-carried values.
 
-use super::{behaviour::is_loop, rt::*};
-use melior::ir::{Region, RegionLike, Type};
+use super::{
+    behaviour::is_loop,
+    elements,
+    pass::{Failed, fail},
+    rt::*,
+    upstream::Scf,
+};
+use melior::{
+    Context,
+    ir::{Region, RegionLike, Type},
+};
 use mlir_sys::*;
 
 /// Returns the loops that contain `op`, from the inside out.
@@ -45,6 +54,45 @@ pub fn extend_for<'c>(
     erase(op);
     let inside = args(body).skip(carried).collect();
     Ok((new, inside))
+}
+
+/// Removes a loop-carried value of an `scf.for`, by its number among the results. In the body, its initial value takes
+/// its place. The old loop is replaced; the result must have no uses.
+pub fn drop_carried<'c>(b: &Builder<'c>, op: OpRef<'c>, index: usize) -> Result<OpRef<'c>, BuildError> {
+    b.set_before(op);
+    b.set_location(op.location());
+    let init = operand(op, FIRST_INIT + index);
+    let without = |at: usize| move |(i, v): (usize, Val<'c>)| (i != at).then_some(v);
+    let inits: Vec<Val<'c>> = operands(op).enumerate().filter_map(without(FIRST_INIT + index)).collect();
+    let types: Vec<_> = results(op).enumerate().filter_map(without(index)).map(ty).collect();
+    let mut state = b.state("scf.for");
+    state.results(&types);
+    state.operands(&inits);
+    if attr(op, "unsignedCmp").is_some() {
+        state.attr("unsignedCmp", b.unit());
+    }
+    state.region(take_body(op));
+    let new = b.insert(state)?;
+    let body = entry_block(region(new, 0)).expect("a loop has a body");
+    replace_all_uses(arg(body, index + 1), init);
+    erase_argument(body, index + 1);
+    let last = ops_of(body).last().expect("a terminator");
+    let yielded: Vec<Val<'c>> = operands(last).enumerate().filter_map(without(index)).collect();
+    set_operands(last, &yielded);
+    for (old, new) in results(op).enumerate().filter_map(without(index)).zip(results(new)) {
+        replace_all_uses(old, new);
+    }
+    erase(op);
+    Ok(new)
+}
+
+/// The operand of an `scf.for` that is the first initial value, after the bounds and the step.
+pub const FIRST_INIT: usize = 3;
+
+/// Whether the bounds of an `scf.for` are constants with which it runs.
+pub fn always_runs(op: OpRef<'_>) -> bool {
+    let bound = |i| defining_op(operand(op, i)).and_then(|c| attr(c, "value")).and_then(elements::integer);
+    matches!((bound(0), bound(1)), (Some(first), Some(end)) if 0 <= first && first < end)
 }
 
 /// Adds loop-carried values with the initial values `inits` to an `scf.while`. Returns the new loop and the new block
@@ -140,4 +188,44 @@ pub fn extend_yield<'c>(b: &Builder<'c>, block: Blk<'c>, more: &[Val<'c>]) -> Re
     b.insert(state)?;
     erase(last);
     Ok(())
+}
+
+/// Carries a value through the loops and branches of `block` that contain `place`. `at` takes the value at the place,
+/// which it may rewrite, and returns the value after it. Returns the value at the end of the block.
+pub fn carry_through<'c>(
+    context: &'c Context,
+    block: Blk<'c>,
+    place: OpRef<'c>,
+    value: Val<'c>,
+    at: &mut dyn FnMut(Val<'c>) -> Result<Val<'c>, Failed>,
+) -> Result<Val<'c>, Failed> {
+    let holds = |op: &OpRef<'c>| std::iter::successors(Some(place), |o| parent_op(*o)).any(|o| o == *op);
+    let Some(op) = ops_of(block).find(holds) else { return Ok(value) };
+    if op == place {
+        return at(value);
+    }
+    let error = |e: BuildError| fail(op, e.to_string());
+    let number = result_count(op);
+    let b = Builder::before(context, op);
+    let (new, inside) = match Scf::of(op) {
+        Some(Scf::For) => {
+            let (new, inside) = extend_for(&b, op, &[value]).map_err(error)?;
+            (new, vec![inside[0]])
+        }
+        Some(Scf::While) => {
+            let (new, inside) = extend_while(&b, op, &[value]).map_err(error)?;
+            (new, inside.into_iter().map(|args| args[0]).collect())
+        }
+        Some(Scf::If) => (extend_if(&b, op, &[ty(value)]).map_err(error)?, vec![value, value]),
+        _ => return Err(fail(op, "a value cannot be carried through this op")),
+    };
+    let blocks: Vec<Blk<'c>> = (0..inside.len()).filter_map(|i| entry_block(region(new, i))).collect();
+    // `at` may erase the place, so its block must be found before.
+    let of_place = blocks.iter().position(|block| ops_of(*block).any(|op| holds(&op)));
+    for (i, (block, value)) in blocks.into_iter().zip(inside).enumerate() {
+        let carries = of_place == Some(i);
+        let after = if carries { carry_through(context, block, place, value, at)? } else { value };
+        extend_yield(&b, block, &[after]).map_err(|e| fail(new, e.to_string()))?;
+    }
+    Ok(result(new, number))
 }

@@ -377,6 +377,12 @@ pub fn add_argument<'c>(block: Blk<'c>, t: Type<'c>, location: Location<'c>) -> 
     val(unsafe { mlirBlockAddArgument(block.to_raw(), t.to_raw(), location.to_raw()) })
 }
 /// The address of a value's storage: a key for maps.
+/// Erases a block argument without uses.
+pub fn erase_argument(block: Blk<'_>, i: usize) {
+    assert!(!has_uses(arg(block, i)), "argument {i} has uses");
+    // SAFETY: the block is alive, the index in range, and nothing refers to the argument.
+    unsafe { mlirBlockEraseArgument(block.to_raw(), i as u32) }
+}
 pub fn key(v: Val<'_>) -> usize {
     v.to_raw().ptr as usize
 }

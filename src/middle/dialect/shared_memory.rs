@@ -18,7 +18,9 @@ use super::{
     rt::*,
 };
 use melior::ir::Type;
-use tile_layout::{AccessMode, Direction, Layout, SharedAccess, SharedLayout, SharedOptions, plan_shared};
+use tile_layout::{
+    AccessMode, Direction, Layout, Shape, SharedAccess, SharedLayout, SharedOptions, TensorMemory, plan_shared,
+};
 use tile_targets::{Feature, Target};
 
 /// Limit, in bytes, of the shared memory of one conversion, so that others fit as well.
@@ -27,9 +29,9 @@ pub const SCRATCH_BYTES: u64 = 32 << 10;
 /// The default alignment in bytes of every storage and every stage. A type may require more.
 pub const ALIGNMENT: i64 = 128;
 
-/// Returns the size of a storage in bytes, including all stages.
+/// Returns the bytes of shared memory that a storage takes, including all stages.
 pub fn memdesc_bytes(desc: MemDescType<'_>) -> u64 {
-    stage_bytes(desc) * desc.stages() as u64
+    if desc.space() == MemorySpace::Shared { stage_bytes(desc) * desc.stages() as u64 } else { 0 }
 }
 
 /// Returns the distance in bytes between consecutive stages of a storage.
@@ -49,6 +51,33 @@ pub fn shared_layout(desc: MemDescType<'_>) -> Option<SharedLayout> {
     let bases: Vec<u64> = layout.offsets().iter().map(|&b| b as u64).collect();
     let bits = bases.len() as u32;
     SharedLayout::new(bases, bits).ok()
+}
+
+/// Returns the layout of a memdesc in tensor memory; `None` if it is elsewhere or its layout is invalid.
+pub fn tensor_memory(desc: MemDescType<'_>) -> Option<TensorMemory> {
+    let layout = SharedLayoutAttr::cast(desc.layout()?).filter(|_| desc.space() == MemorySpace::Tensor)?;
+    let shape = Shape::new(desc.shape()).ok()?;
+    TensorMemory::new(&shape, layout.offsets().iter().map(|&b| b as u64).collect()).ok()
+}
+
+/// Returns the type of an accumulator of `stages` stages in tensor memory.
+pub fn accumulator_type<'c>(
+    op: OpRef<'c>,
+    shape: &[i64],
+    element: Type<'c>,
+    stages: i64,
+) -> Result<MemDescType<'c>, String> {
+    let memory = Shape::new(shape).and_then(|shape| TensorMemory::accumulator(&shape)).map_err(|e| e.to_string())?;
+    let bases: Vec<i64> = memory.bases().iter().map(|&b| b as i64).collect();
+    let desc = SharedLayoutAttr::get(op.location(), &bases).and_then(|layout| {
+        MemDescType::get(op.location(), shape, element, layout.into(), stages, MemorySpace::Tensor, ALIGNMENT)
+    });
+    desc.ok_or_else(|| "cannot build the type of an accumulator".into())
+}
+
+/// The 32-bit columns of tensor memory that a storage takes, including all stages.
+pub fn tensor_columns(desc: MemDescType<'_>) -> Option<u64> {
+    Some(u64::from(tensor_memory(desc)?.columns()) * desc.stages() as u64)
 }
 
 /// Plans the accesses of a tensor in shared memory by `target`; `None` if the storage has no valid layout.

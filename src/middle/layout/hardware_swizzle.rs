@@ -43,12 +43,12 @@
 //! | MN | none | between the two groups of eight along K | between chunks along MN |
 //! | MN | 32 to 128 | between spans along MN | between the two groups of eight along K |
 //!
-//! Only 16-bit elements may be contiguous along MN. The hardware multiplies a stride by a number, so the coordinate
-//! bits that a stride covers must be at consecutive powers of two: 256 rows of a K-contiguous operand need their bits
-//! 3 to 7 next to each other in the order of atoms. Everything else is reached by moving the start address: by 32
-//! bytes within a span for the next step along K, or by whatever the order of atoms says. The bits by which a start
-//! address moves are never bits that the instruction covers itself. The additions therefore never carry, and the
-//! swizzle, a function of the final address, stays correct.
+//! For `wgmma`, only 16-bit elements may be contiguous along MN; for `tcgen05.mma`, 8-bit elements too. The hardware
+//! multiplies a stride by a number, so the coordinate bits that a stride covers must be at consecutive powers of two:
+//! 256 rows of a K-contiguous operand need their bits 3 to 7 next to each other in the order of atoms. Everything else
+//! is reached by moving the start address: by 32 bytes within a span for the next step along K, or by whatever the
+//! order of atoms says. The bits by which a start address moves are never bits that the instruction covers itself. The
+//! additions therefore never carry, and the swizzle, a function of the final address, stays correct.
 #![deny(missing_docs)]
 
 use thiserror::Error;
@@ -67,6 +67,9 @@ const LINE_BIT: u32 = 7;
 const STEP_LOG2: u32 = 5;
 /// Addresses and strides in a descriptor are less than this and multiples of 16.
 const DESCRIPTOR_LIMIT: u64 = 1 << 18;
+
+/// The version of the descriptors of `tcgen05.mma`, in bits 46 to 48.
+const TENSOR_VERSION: u64 = 1 << 46;
 
 /// The permutation of 16-byte chunks within a span.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -441,18 +444,35 @@ impl HardwareLayout {
         bits.filter_map(|bit| self.bit_offset(dim, bit)).sum()
     }
 
-    /// The tile as an operand with its rows (M of A, N of B) along `mn` and its depth along `k`. `rows` is the number
-    /// of rows per instruction: 64 for A, a power of two from 8 to 256 for B.
+    /// The tile as an operand of `wgmma` with its rows (M of A, N of B) along `mn` and its depth along `k`. `rows` is
+    /// the number of rows per instruction: 64 for A, a power of two from 8 to 256 for B.
     ///
     /// Errors: dimensions other than the two of the atom, a tile smaller than the instruction, elements contiguous
     /// along `mn` that are not 16 bits wide, or uneven strides.
     pub fn operand(&self, mn: usize, k: usize, rows: u32) -> Result<WarpgroupOperand, HardwareError> {
+        self.operand_of(&[16], (mn, k), rows)
+    }
+
+    /// The tile as an operand of `tcgen05.mma`, as [`Self::operand`]. `rows` is 128 for A.
+    ///
+    /// Errors: as there, but elements contiguous along `mn` may also be 8 bits wide.
+    pub fn tensor_operand(&self, mn: usize, k: usize, rows: u32) -> Result<WarpgroupOperand, HardwareError> {
+        self.operand_of(&[8, 16], (mn, k), rows)
+    }
+
+    /// `of_mn_major` are the sizes of elements that may be contiguous along `mn`.
+    fn operand_of(
+        &self,
+        of_mn_major: &[u32],
+        (mn, k): (usize, usize),
+        rows: u32,
+    ) -> Result<WarpgroupOperand, HardwareError> {
         let major = match (self.contiguous, self.lines) {
             dims if dims == (k, mn) => Major::K,
             dims if dims == (mn, k) => Major::Mn,
             _ => return Err(HardwareError::NotTheAtom { mn, k }),
         };
-        if major == Major::Mn && self.elem_log2 != 1 {
+        if major == Major::Mn && !of_mn_major.contains(&self.elem_bits()) {
             return Err(HardwareError::MustBeKMajor { bits: self.elem_bits() });
         }
         if self.elem_log2 > 2 {
@@ -527,6 +547,11 @@ impl MatrixDescriptor {
     pub fn constant(&self) -> u64 {
         // An unused leading offset is encoded as one unit, as the instruction set assumes.
         self.leading.max(16) >> 4 << 16 | self.stride >> 4 << 32 | self.swizzle.descriptor_code() << 62
+    }
+
+    /// The descriptor of `tcgen05.mma` with a start address of zero. It differs from that of `wgmma` by a version.
+    pub fn tensor_constant(&self) -> u64 {
+        self.constant() | TENSOR_VERSION
     }
 
     /// The descriptor for the part of a tile at address `tile` that starts `offset` bytes into the tile.

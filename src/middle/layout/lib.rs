@@ -133,6 +133,7 @@
 //! | `hardware_swizzle`, `warpgroup` | shared-memory layouts, descriptors and fragments of `wgmma` |
 //! | `in_place` | transposes of tiles in shared memory, for operands that `wgmma` cannot read as stored |
 //! | `tensor_copy` | tensor maps and boxes of TMA loads and stores |
+//! | `tensor_memory` | accumulators of `tcgen05.mma`, and the registers that read them |
 //!
 //! Every plan is data that an interpreter can execute, and the tests execute plans for all threads.
 #![forbid(unsafe_code)]
@@ -157,6 +158,7 @@ mod shuffle;
 mod subspace;
 mod swizzle;
 mod tensor_copy;
+mod tensor_memory;
 mod warpgroup;
 
 pub use access::{AccessMode, Direction, Instruction, SharedAccess, SharedLayout, ThreadBases, elem_log2_bytes};
@@ -182,6 +184,7 @@ pub use tensor_copy::{
     Condition, GlobalView, Ineligible, Known, MAP_STRIDE_LIMIT, MAP_UNIT, Outside, SINGLE_STRIDE, TensorBox,
     TensorCopyPlan, TensorElement, TensorMapPlan, TileCopy, TileDim, ViewDim, plan_tensor_copy,
 };
+pub use tensor_memory::{TensorLoad, TensorMemory};
 pub use warpgroup::{
     WARPGROUP_ROWS, WarpgroupDot, WarpgroupStep, warpgroup_accumulator, warpgroup_left, warpgroups_of,
 };

@@ -1,10 +1,11 @@
-//! `tileaa-plan-dots`: decides which kernels use `wgmma`, and how.
+//! `tileaa-plan-dots`: decides which kernels use `wgmma` or `tcgen05.mma`, and how.
 //!
-//! On targets with `wgmma`, a kernel whose dots read tiles that it loads runs as *agents*: a producer keeps rings of
-//! tiles in shared memory filled, and one or two consumer warpgroups multiply them. This pass checks whether a kernel
-//! can run that way. If so, `tile_plan` chooses warpgroups, instructions, stages and registers from measured numbers
-//! of the machine. The result is an attribute of the function (`dialect::dot_plan`), which later passes follow. A
-//! kernel without the attribute uses `mma.sync`.
+//! On targets with such instructions, a kernel whose dots read tiles that it loads runs as *agents*: a producer keeps
+//! rings of tiles in shared memory filled. With `wgmma`, one or two consumer warpgroups multiply them; with
+//! `tcgen05.mma`, one thread does, and the consumers read the results from tensor memory. This pass checks whether a
+//! kernel can run that way. If so, `tile_plan` chooses warpgroups, instructions, stages and registers from measured
+//! numbers of the machine. The result is an attribute of the function (`dialect::dot_plan`), which later passes follow.
+//! A kernel without the attribute uses `mma.sync`.
 //!
 //! ```text
 //! func @f { for i { a = tiled_load ..; b = tiled_load ..; acc = dot a, b, acc } }
@@ -35,18 +36,22 @@
 //!   (`analysis::producers`).
 //!
 //! If all dots have the same M, N and element types, are in different blocks and read both operands from rings, one
-//! plan fits each of their loops (`tile_plan::plan`). Otherwise the kernel is planned as a whole (`kernel`). A remark
-//! names the obstacle if a kernel is not planned. The pass changes no ops; it only marks producer-computed operands for
-//! `tileaa-outline-producers`.
+//! plan fits each of their loops (`tile_plan::plan`). Otherwise the kernel is planned as a whole (`kernel`). Dots of
+//! `tcgen05.mma` must read both operands from rings, and only add to an accumulator that starts at zero (`tensor`). A
+//! remark names the obstacle if a kernel is not planned. The pass changes no ops; it only marks producer-computed
+//! operands for `tileaa-outline-producers`.
 
 mod kernel;
+mod tensor;
 
 use crate::{
     analysis::{
         access::View,
         facts::Facts,
         pipelines::only_asks,
-        producers::{LoadedOperand, Slice, Source, computed_stage, groups_by_tiles, is_computed_from_dot},
+        producers::{
+            LoadedOperand, Slice, Source, computed_stage, groups_by_tiles, is_computed_from_dot, reads_mn_major,
+        },
         tensor_map_ops::is_inside,
         tensor_maps,
         tile_programs::{self, Mark, TileProgram, is_free, is_over_for_others},
@@ -60,7 +65,7 @@ use crate::{
         layouts::{Tensor, storage_bits},
         loops::loops_around,
         nv_tileaa::{self, AnyOp, DotOp, MemTokenType, Ordering, TiledLoadOp, TiledStoreOp},
-        nv_tileas::MemDescType,
+        nv_tileas::{MemDescType, MmaKind},
         pass::{Failed, Obstacle, PassContext, RustPass, descriptors},
         remark::{self, remark},
         rt::*,
@@ -73,7 +78,7 @@ use crate::{
 use melior::{Context, ir::Attribute};
 use rustc_hash::FxHashSet;
 use tile_mma::{Element, Major, Unit};
-use tile_plan::{AStorage, DotLoop, Hints, Machine, NoPlan, Plan, Registers};
+use tile_plan::{AStorage, DotLoop, Hints, Machine, NoPlan, Registers};
 use tile_targets::Target;
 
 #[derive(Clone, Default)]
@@ -84,9 +89,7 @@ impl RustPass for PlanDots {
     fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, cx: &PassContext) -> Result<(), Failed> {
         use descriptors::tileaa_plan_dots::{Options, stat};
         let target = target(op, Options(cx).compute_capability())?;
-        if !tile_mma::has_unit(Unit::Warpgroup, target) {
-            return Ok(());
-        }
+        let Some(unit) = tile_mma::shared_memory_unit(target) else { return Ok(()) };
         for function in collect_ops(op, nv_tileaa::FuncOp::cast) {
             let dots = collect_ops(function.op(), |o| match AnyOp::cast(o) {
                 Some(AnyOp::DotOp(_) | AnyOp::DotScaledOp(_)) => Some(o),
@@ -96,14 +99,15 @@ impl RustPass for PlanDots {
             if dots.is_empty() || function.num_warps().is_some() || !fallback.allows_agents() {
                 continue;
             }
-            match plan(function, &dots, target) {
+            match plan(function, &dots, (unit, target)) {
                 Ok(plan) => {
                     let plan = DotPlan { stages: fallback.stages(plan.stages), ..plan };
                     cx.stat_add(stat::NUM_PLANNED, 1);
                     plan.attach(function.op(), context);
                 }
                 Err((op, reason)) => {
-                    let reason = format!("dots use single-warp instructions instead of wgmma: {reason}");
+                    let name = if unit == Unit::Warpgroup { "wgmma" } else { "tcgen05.mma" };
+                    let reason = format!("dots use single-warp instructions instead of {name}: {reason}");
                     remark(op, remark::NO_WARPGROUPS, reason, "");
                 }
             }
@@ -158,13 +162,17 @@ struct Loads<'c> {
     around_computed: Vec<OpRef<'c>>,
 }
 
-fn plan<'c>(function: nv_tileaa::FuncOp<'c>, dots: &[OpRef<'c>], target: &Target) -> Result<DotPlan, Obstacle<'c>> {
+fn plan<'c>(
+    function: nv_tileaa::FuncOp<'c>,
+    dots: &[OpRef<'c>],
+    (unit, target): (Unit, &Target),
+) -> Result<DotPlan, Obstacle<'c>> {
     let facts = Facts::of(function.op());
     let mut found: Vec<Found<'c>> = vec![];
     let mut loads = Loads::default();
     for &op in dots {
         let dot = DotOp::cast(op).ok_or_else(|| (op, "its operands have scales".to_string()))?;
-        found.push(analyze(dot, function.op(), (&facts, target), &mut loads)?);
+        found.push(analyze(dot, function.op(), (&facts, unit, target), &mut loads)?);
     }
     share_stages(&mut found);
     let is_token = |v: Val<'c>| MemTokenType::cast(ty(v)).is_some();
@@ -176,6 +184,9 @@ fn plan<'c>(function: nv_tileaa::FuncOp<'c>, dots: &[OpRef<'c>], target: &Target
     let first = &found[0];
     let machine = Machine::named(target.name).map_err(|e| (first.op, e.to_string()))?;
     let hints = hints(function, &loads.loads, target);
+    if unit != Unit::Warpgroup {
+        return tensor::plan(function.op(), &found, &loads.computed, &hints, &machine);
+    }
     let alone = |p: &Found<'c>| {
         let both = p.sides.iter().all(|s| s.stage().is_some());
         both && found.iter().all(|o| o.op == p.op || block_of(o.op) != block_of(p.op))
@@ -201,14 +212,10 @@ fn plan<'c>(function: nv_tileaa::FuncOp<'c>, dots: &[OpRef<'c>], target: &Target
     let rings = rings(&found).len() as u32;
     // If the producer's warps compute tiles, they need scratch memory too.
     let movers = if dot_loop.producer_computed.contains(&true) { 2 } else { 1 };
-    let fit = |scratch: u32| stages(&plan, &dot_loop, rings, scratch * movers);
+    let room = Room { available: plan.shared_available, stages: plan.stages, rings, movers };
+    let scratch = scratch(function.op(), &dot_loop, &found, &loads.computed);
     let least = least_scratch(plan.groups.0 * plan.groups.1);
-    let mut scratch = scratch(function.op(), &dot_loop, &found, &loads.computed).max(least);
-    // Move results through shared memory in parts rather than wait for loads in each iteration.
-    while scratch > SCRATCH_BYTES as u32 && fit(scratch).is_none_or(|s| s < plan.stages.min(HIDING_STAGES)) {
-        scratch /= 2;
-    }
-    let stages = fit(scratch).ok_or_else(|| (op, "two stages of the operands do not fit shared memory".to_string()))?;
+    let (stages, scratch) = room.divide(&dot_loop, scratch.max(least)).ok_or_else(|| (op, NO_ROOM.to_string()))?;
     let mut reasons = plan.reasons.clone();
     reasons.extend(found.iter().flat_map(|p| &p.no_copies).map(|(_, reason)| reason.clone()));
     if stages < plan.stages {
@@ -216,6 +223,8 @@ fn plan<'c>(function: nv_tileaa::FuncOp<'c>, dots: &[OpRef<'c>], target: &Target
     }
     remark(op, remark::WARPGROUP_PLAN, reasons.join("; "), "");
     Ok(DotPlan {
+        unit: MmaKind::Warpgroup,
+        accumulators: 1,
         groups: [plan.groups.0, plan.groups.1],
         columns: plan.columns,
         stages,
@@ -293,12 +302,37 @@ fn hints<'c>(function: nv_tileaa::FuncOp<'c>, loads: &[OpRef<'c>], target: &Targ
     }
 }
 
-/// Returns the number of stages of each ring that fit next to `scratch` bytes, at most the number of the plan. Returns
-/// `None` if fewer than two fit.
-fn stages(plan: &Plan, dot_loop: &DotLoop, rings: u32, scratch: u32) -> Option<u32> {
-    let room = plan.shared_available.checked_sub(scratch + OTHER_BYTES)?;
-    let fit = room / rings / dot_loop.stage_bytes().next_multiple_of(1024);
-    Some(plan.stages.min(fit)).filter(|s| *s >= 2)
+/// The shared memory of a CTA, which rings and layout conversions divide.
+struct Room {
+    available: u32,
+    /// The most stages of a ring.
+    stages: u32,
+    rings: u32,
+    /// The agents that convert layouts, each in its own memory.
+    movers: u32,
+}
+
+/// The obstacle if [`Room::divide`] fails.
+const NO_ROOM: &str = "two stages of the operands do not fit shared memory";
+
+impl Room {
+    /// The number of stages of each ring next to `scratch` bytes for the conversions of an agent. Returns `None` if
+    /// fewer than two fit.
+    fn stages(&self, dot_loop: &DotLoop, scratch: u32) -> Option<u32> {
+        let room = self.available.checked_sub(scratch * self.movers + OTHER_BYTES)?;
+        let fit = room / self.rings / dot_loop.stage_bytes().next_multiple_of(1024);
+        Some(self.stages.min(fit)).filter(|s| *s >= 2)
+    }
+
+    /// The number of stages, and the bytes for conversions: `scratch`, or fewer if rings would be too short. Results
+    /// then move through shared memory in parts, rather than wait for loads in each iteration.
+    fn divide(&self, dot_loop: &DotLoop, mut scratch: u32) -> Option<(u32, u32)> {
+        let is_short = |stages: u32| stages < self.stages.min(HIDING_STAGES);
+        while scratch > SCRATCH_BYTES as u32 && self.stages(dot_loop, scratch).is_none_or(is_short) {
+            scratch /= 2;
+        }
+        Some((self.stages(dot_loop, scratch)?, scratch))
+    }
 }
 
 /// Returns the bytes of shared memory for layout conversions, in addition to the rings. If tensors are computed only
@@ -355,7 +389,7 @@ fn loops(op: OpRef<'_>) -> usize {
 fn analyze<'c>(
     dot: DotOp<'c>,
     function: OpRef<'c>,
-    (facts, target): (&Facts, &Target),
+    (facts, unit, target): (&Facts, Unit, &Target),
     loads: &mut Loads<'c>,
 ) -> Result<Found<'c>, Obstacle<'c>> {
     let op = dot.op();
@@ -369,13 +403,22 @@ fn analyze<'c>(
             // Partial results of 8-bit floats are promoted to f32, so f16 accumulates only f16.
             let fits = |a: &Element| *a != Element::F16 || *o == Element::F16;
             let acc = element_of(acc.element, false).filter(fits);
-            acc.is_some_and(|a| tile_mma::generated(Unit::Warpgroup, *o).any(|r| r.accumulators.contains(&a)))
+            // Tensor memory keeps accumulators of 16 bits in columns of 32, which nothing reads yet.
+            let held = |a: &Element| unit == Unit::Warpgroup || a.bits() == 32;
+            let accumulates = |r: &tile_mma::Row, a: &Element| r.is_on(target) && r.accumulators.contains(a);
+            acc.filter(held).is_some_and(|a| tile_mma::generated(unit, *o).any(|r| accumulates(r, &a)))
         })
-        .ok_or_else(|| not("no warpgroup instruction multiplies these types"))?;
+        .ok_or_else(|| {
+            not(match unit {
+                Unit::Warpgroup => "no warpgroup instruction multiplies these types",
+                _ => "no instruction multiplies these types into tensor memory",
+            })
+        })?;
     let extent = |e: i64| u32::try_from(e).unwrap_or(u32::MAX);
     let mut dot_loop = DotLoop::new((extent(m), extent(n), extent(k)), operand);
-    dot_loop.exact_accumulation = element_of(lhs.element, false)
-        .is_some_and(|e| promotes(e, dot.fast_acc(), (dot.acc(), k), tile_plan::PROMOTION));
+    dot_loop.exact_accumulation = unit == Unit::Warpgroup
+        && element_of(lhs.element, false)
+            .is_some_and(|e| promotes(e, dot.fast_acc(), (dot.acc(), k), tile_plan::PROMOTION));
     dot_loop.result_bits = stored_bits(function, m * n).unwrap_or(storage_bits(acc.element));
     let (mut sides, mut no_copies) = (vec![], vec![]);
     for (i, (v, depth)) in [(dot.lhs(), 1), (dot.rhs(), 0)].into_iter().enumerate() {
@@ -383,7 +426,7 @@ fn analyze<'c>(
         // The stage that TMA fills if a run-time test of the view allows it.
         let mut if_ready = None;
         let obstacle = match Source::of(v, op) {
-            Source::Loaded(found) => match copied((dot, depth), &found, function, (facts, target)) {
+            Source::Loaded(found) => match copied((dot, depth), &found, function, (facts, unit, target)) {
                 Ok(Copied { view, desc, unproved: None }) => {
                     if found.contiguous_dimension(&view) != Some(depth) {
                         *[&mut dot_loop.a_major, &mut dot_loop.b_major][i] = Major::Mn;
@@ -418,7 +461,7 @@ fn analyze<'c>(
             }
             Source::Computed | Source::ProducerComputed(_) => not("it is not a tile that is loaded only for dots"),
         };
-        let (stage, tile) = match plan_computed(v, dot, depth, (function, facts), loads) {
+        let (stage, tile) = match plan_computed(v, (dot, unit), depth, (function, facts), loads) {
             Ok(planned) => planned,
             // The obstacle to TMA, then the obstacle to producer warps.
             Err((_, reason)) if reason == obstacle.1 => return Err((obstacle.0, format!("{name}: {reason}"))),
@@ -457,7 +500,7 @@ fn copied<'c>(
     (dot, depth): (DotOp<'c>, usize),
     found: &LoadedOperand<'c>,
     function: OpRef<'c>,
-    (facts, target): (&Facts, &Target),
+    (facts, unit, target): (&Facts, Unit, &Target),
 ) -> Result<Copied<'c>, Obstacle<'c>> {
     let op = dot.op();
     let load = TiledLoadOp::cast(found.load).ok_or_else(|| (op, "operand is not loaded from a view".to_string()))?;
@@ -470,7 +513,7 @@ fn copied<'c>(
     if loops_around(op).next().is_some_and(|innermost| loops_around(view.make.op()).any(|o| o == innermost)) {
         return Err((load.op(), "its tensor differs between iterations".into()));
     }
-    if found.shared && found.must_be_transposed(&view, depth) {
+    if found.shared && found.must_be_transposed(&view, depth, unit) {
         return Err((load.op(), "one dot needs the tile transposed and another does not".into()));
     }
     let indices: Vec<Val<'c>> = load.indices().collect();
@@ -501,7 +544,7 @@ struct ComputedTile {
 /// Plans the program of producer warps for an operand whose dimension `depth` is K, or returns the obstacle.
 fn plan_computed<'c>(
     v: Val<'c>,
-    dot: DotOp<'c>,
+    (dot, unit): (DotOp<'c>, Unit),
     depth: usize,
     (function, facts): (OpRef<'c>, &Facts),
     loads: &mut Loads<'c>,
@@ -513,9 +556,7 @@ fn plan_computed<'c>(
     let program = TileProgram::of(v, dot.op(), function)?;
     let contiguous = program.contiguous_dimension(facts);
     let bits = Tensor::of_value(v).map_or(0, |t| storage_bits(t.element));
-    // `wgmma` reads elements that are contiguous along K, and 16-bit elements also if they are contiguous along M or
-    // N.
-    let fast = contiguous.filter(|_| bits == 16).unwrap_or(depth);
+    let fast = contiguous.filter(|_| reads_mn_major(unit, bits)).unwrap_or(depth);
     let stage = computed_stage(dot.op(), v, fast).map_err(|reason| (dot.op(), reason))?;
     let copied = program.is_copied(fast, facts);
     let registers = [1, 2].map(|groups| program.registers(groups * WARPGROUP, copied, facts) + PRODUCER_REGISTERS);

@@ -23,7 +23,7 @@ use crate::{
     },
     dialect::{
         behaviour::{self, LayoutRelation},
-        dot_plan::DotPlan,
+        dot_plan::{CONSUMERS, DotPlan},
         dots::{ACC, AnyDot, Instruction, LHS, RHS, element_of},
         layouts::{Tensor, converted, relayout_result, storage_bits},
         nv_tileaa,
@@ -38,7 +38,8 @@ use crate::{
 };
 use melior::{Context, ir::Type};
 use rustc_hash::FxHashSet;
-use tile_layout::{DotShape, FragmentStride, Multiplier, Operand, warpgroup_accumulator, warpgroup_left};
+use tile_layout::{DotShape, FragmentStride, Multiplier, Operand, TensorMemory, warpgroup_accumulator, warpgroup_left};
+use tile_mma::Unit;
 use tile_targets::Target;
 
 #[derive(Clone, Default)]
@@ -58,7 +59,11 @@ impl RustPass for AssignDotLayouts {
             let known: Vec<(bool, FragmentStride)> = dots.iter().map(|d| (keeps_rows(*d), apart(*d, &facts))).collect();
             for (dot, (rows, apart)) in dots.into_iter().zip(known) {
                 if let Some(plan) = DotPlan::of(function.op()) {
-                    by_warpgroups(dot, &plan, context)?;
+                    if plan.accumulates_in_memory() {
+                        in_tensor_memory(dot, &plan, context)?;
+                    } else {
+                        by_warpgroups(dot, &plan, context)?;
+                    }
                     continue;
                 }
                 let warps = warps_at(dot.op())?.ilog2();
@@ -80,7 +85,7 @@ fn by_warpgroups<'c>(dot: AnyDot<'c>, plan: &DotPlan, context: &'c Context) -> R
     let groups = (plan.groups[0], plan.groups[1]);
     let columns = acc.shape.last().and_then(|&n| u32::try_from(n).ok()).map_or(plan.columns, |n| n / groups.1);
     let columns = columns.min(plan.columns);
-    let row = element_of(lhs.element, false).and_then(|e| tile_mma::generated(tile_mma::Unit::Warpgroup, e).next());
+    let row = element_of(lhs.element, false).and_then(|e| tile_mma::generated(Unit::Warpgroup, e).next());
     let row = row.ok_or_else(|| fail(op, "no `wgmma` instruction multiplies elements of this type"))?;
     let instruction = Instruction { kind: MmaKind::Warpgroup, shape: [row.m, columns, row.k] };
     let layout = warpgroup_accumulator(&acc.tile_shape(), groups, columns).map_err(error)?;
@@ -90,6 +95,28 @@ fn by_warpgroups<'c>(dot: AnyDot<'c>, plan: &DotPlan, context: &'c Context) -> R
         let left = warpgroup_left(&lhs.tile_shape(), groups, bits).map_err(error)?;
         set_operand(op, LHS, converted(&b, op, dot.lhs(), &left)?);
     }
+    set_operand(op, ACC, converted(&b, op, dot.acc(), &layout)?);
+    b.set_after(op);
+    relayout_result(&b, op, dot.result(), &layout)
+}
+
+/// Assigns the layout in which the consumers read an accumulator from tensor memory. Operands keep their layouts; they
+/// are loaded to shared memory.
+fn in_tensor_memory<'c>(dot: AnyDot<'c>, plan: &DotPlan, context: &'c Context) -> Result<(), Failed> {
+    let op = dot.op();
+    let tensor = |v| Tensor::of_value(v).ok_or_else(|| fail(op, "operand is not a tensor"));
+    let (lhs, acc) = (tensor(dot.lhs())?, tensor(dot.acc())?);
+    let columns = acc.shape.last().and_then(|&n| u32::try_from(n).ok()).unwrap_or(plan.columns).min(plan.columns);
+    let unsigned = dot.unsigned()[0];
+    // The instruction with most rows.
+    let rows = element_of(lhs.element, unsigned).into_iter().flat_map(|e| tile_mma::generated(Unit::Tensor, e));
+    let row = rows.filter(|r| acc.shape.first().is_some_and(|m| *m >= r.m.into())).max_by_key(|r| r.m);
+    let row = row.ok_or_else(|| fail(op, "no `tcgen05.mma` instruction multiplies elements of this type"))?;
+    let instruction = Instruction { kind: MmaKind::Tensor, shape: [row.m, columns, row.k] };
+    let layout = TensorMemory::registers(&acc.tile_shape(), plan.warps(CONSUMERS));
+    let layout = layout.map_err(|e| fail(op, e.to_string()))?;
+    set_attr(op, "instruction", instruction.to_attr(context));
+    let b = Builder::before(context, op);
     set_operand(op, ACC, converted(&b, op, dot.acc(), &layout)?);
     b.set_after(op);
     relayout_result(&b, op, dot.result(), &layout)

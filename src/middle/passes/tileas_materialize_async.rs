@@ -76,6 +76,14 @@
 //!   else     { produce_one { elect { acquire [it] bytes 0 }  b = ..;  acquire [it]; local_store b; commit [it] } }
 //! ```
 //!
+//! **Tensor memory.** With `tcgen05.mma`, the accumulators of a loop are in tensor memory (`accumulators`). A thread of
+//! the agent `matrix` waits for a stage, issues the dot, and continues; the completion of the dot releases the stage:
+//!
+//! ```text
+//!   elect { acquire [it]; copy a into ring[it] .. }
+//!   elect of matrix { wait [it];  async.dot .. into acc;  release [it] dots }
+//! ```
+//!
 //! **Other operands.** A resident operand is stored to shared memory after its definition. An operand that is computed
 //! in fragments of the instruction is read from registers.
 //!
@@ -85,6 +93,7 @@
 //! Assumptions: `tileas-assign-dot-layouts` has chosen the instructions of the dots, tensors have layouts, and the
 //! conditions of `tileaa-plan-dots` still hold. A violation is an error, not a fallback.
 
+mod accumulators;
 mod addresses;
 mod convert_stage;
 mod flight;
@@ -112,7 +121,7 @@ use crate::{
         layouts::Tensor,
         nv_tileaa,
         nv_tileas::{
-            BarrierOp, ConvertLayoutOp, DotOp, MemDescPermuteOp, MemDescType, MemDescViewOp, MmaKind, PermuteOp,
+            BarrierOp, ConvertLayoutOp, DotOp, MemDescPermuteOp, MemDescType, MemDescViewOp, PermuteOp,
             PipelineIteratorType, ProduceOneOp, SharedLayoutAttr, TiledLoadOp, TmaDescType,
         },
         pass::{Failed, PassContext, RustPass, descriptors, fail},
@@ -121,8 +130,10 @@ use crate::{
     },
     pass_descriptor,
 };
+use accumulators::Accumulators;
 use melior::{Context, ir::Type};
 use stream::{Placed, Stream};
+use tile_mma::Unit;
 use tile_plan::PROMOTION;
 use top::Residents;
 
@@ -137,7 +148,7 @@ impl RustPass for MaterializeAsync {
             let Some(plan) = DotPlan::of(function.op()) else { continue };
             let dots = collect_ops(function.op(), |o| {
                 let by = AnyDot::cast(o)?.instruction()?;
-                DotOp::cast(o).filter(|_| by.kind == MmaKind::Warpgroup)
+                DotOp::cast(o).filter(|_| by.kind == plan.unit)
             });
             if dots.is_empty() {
                 continue;
@@ -149,11 +160,12 @@ impl RustPass for MaterializeAsync {
             top.set_location(function.op().location());
             // Storage and pipelines come first, followed by a barrier.
             let facts = Facts::of(function.op());
+            let unit = if plan.accumulates_in_memory() { Unit::Tensor } else { Unit::Warpgroup };
             let mut residents = Residents::default();
             let tiles: Vec<Vec<usize>> = dots.iter().map(|dot| tiles_of(*dot)).collect();
             let mut groups: Vec<DotGroup<'c>> = vec![];
             for group in groups_by_tiles(&tiles) {
-                groups.push(DotGroup::of(group.into_iter().map(|i| dots[i]).collect(), &facts)?);
+                groups.push(DotGroup::of(group.into_iter().map(|i| dots[i]).collect(), (&facts, unit))?);
             }
             let ready = readiness::test(context, entry, &mut groups)?;
             let mut maps = TensorMaps::default();
@@ -178,7 +190,18 @@ impl RustPass for MaterializeAsync {
                 }
                 stream.groups.push(Placed::new(group, tiles, (maps, ready)));
             }
+            let mut in_memory = vec![];
+            if plan.accumulates_in_memory() {
+                in_memory =
+                    dots.iter().map(|dot| Accumulators::of(*dot, &top, &plan)).collect::<Result<Vec<_>, _>>()?;
+                accumulators::allocate(function.op(), entry, &top)?;
+            }
             BarrierOp::build(&top, None, None).map_err(|e| fail(op, e.to_string()))?;
+            let in_memory = accumulators::rewrite(&in_memory, entry, &top)?;
+            for placed in streams.iter().flat_map(|stream| &stream.groups) {
+                let known = placed.group.dots.iter().filter_map(|dot| in_memory.get(&op_key(dot.op())).copied());
+                placed.accumulators.borrow_mut().extend(known);
+            }
             for stream in &streams {
                 stream.rewrite(entry)?;
             }
@@ -283,7 +306,7 @@ struct DotGroup<'c> {
 }
 
 impl<'c> DotGroup<'c> {
-    fn of(dots: Vec<DotOp<'c>>, facts: &Facts) -> Result<Self, Failed> {
+    fn of(dots: Vec<DotOp<'c>>, (facts, unit): (&Facts, Unit)) -> Result<Self, Failed> {
         let mut sides: Vec<StagedOperand<'c>> = vec![];
         for (i, dot) in dots.iter().enumerate() {
             for (number, v) in [dot.lhs(), dot.rhs()].into_iter().enumerate() {
@@ -292,7 +315,7 @@ impl<'c> DotGroup<'c> {
                         let place = OperandUse { dot: i, number, moved: operand.moved.clone() };
                         match sides.iter_mut().find(|s| s.is_tile_of(operand.load)) {
                             Some(side) => side.places.push(place),
-                            None => sides.push(StagedOperand::copied(dot.op(), (place, operand), facts)?),
+                            None => sides.push(StagedOperand::copied(dot.op(), (place, operand), (facts, unit))?),
                         }
                     }
                     Source::ProducerComputed(by) => {
@@ -378,13 +401,13 @@ impl<'c> StagedOperand<'c> {
     fn copied(
         op: OpRef<'c>,
         (place, operand): (OperandUse<'c>, LoadedOperand<'c>),
-        facts: &Facts,
+        (facts, unit): (&Facts, Unit),
     ) -> Result<Self, Failed> {
         let load = TiledLoadOp::cast(operand.load).ok_or_else(|| fail(op, "operand is not loaded from a view"))?;
         let view = View::of(load.view()).ok_or_else(|| fail(load.op(), "its view is not created in this function"))?;
         let desc = operand.stage(&view).map_err(|e| fail(load.op(), e))?;
         let (map, bytes) = tensor_maps::plan(load, desc, facts).map_err(|e| fail(load.op(), e))?;
-        let transposed = operand.must_be_transposed(&view, 1 - place.number);
+        let transposed = operand.must_be_transposed(&view, 1 - place.number, unit);
         let converted = if transposed || !operand.computed.is_empty() {
             let v = self::operand(op, place.number);
             let element = Tensor::of_value(v).ok_or_else(|| fail(op, "operand is not a tensor"))?.element;

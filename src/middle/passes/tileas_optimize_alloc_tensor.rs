@@ -1,4 +1,4 @@
-//! `tileas-optimize-alloc-tensor` assigns byte offsets in shared memory.
+//! `tileas-optimize-alloc-tensor` assigns byte offsets in shared memory, and columns of tensor memory.
 //!
 //! Ops are numbered in program order. Storage is live from its first to its last access. An access inside a loop,
 //! branch or agent that does not contain the allocation counts as the whole op. If all accesses are in one side of a
@@ -20,12 +20,12 @@ use crate::{
         attributes::REUSE,
         nv_tileaa,
         nv_tileas::{
-            AgentSwitchOp, AllocTensorOp, BarrierOp, ConsumerReleaseOp, MemDescSlotOp, MemDescType, PipelineType,
-            StageOp,
+            AgentSwitchOp, AllocTensorOp, BarrierOp, ConsumerReleaseOp, MemDescSlotOp, MemDescType, MemorySpace,
+            PipelineType, StageOp, TmemAllocateOp, TmemFreeOp,
         },
         pass::{Failed, PassContext, RustPass, fail},
         rt::*,
-        shared_memory::memdesc_bytes,
+        shared_memory::{memdesc_bytes, tensor_columns},
         thread_scope::ThreadScope,
     },
     pass_descriptor,
@@ -57,7 +57,9 @@ impl RustPass for OptimizeAllocTensor {
     pass_descriptor!(tileas_optimize_alloc_tensor);
     fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, _: &PassContext) -> Result<(), Failed> {
         for function in collect_ops(op, nv_tileaa::FuncOp::cast) {
-            let mut storages = collect(function.op())?;
+            let (in_tensor_memory, mut storages): (Vec<_>, Vec<_>) =
+                collect(function.op())?.into_iter().partition(Storage::is_in_tensor_memory);
+            place_columns(function.op(), in_tensor_memory, context)?;
             // Program order breaks ties, so the result is deterministic.
             storages.sort_by_key(|s| (std::cmp::Reverse(s.bytes), s.live));
             let tight = place(&storages, |s| s.live);
@@ -69,6 +71,35 @@ impl RustPass for OptimizeAllocTensor {
         }
         Ok(())
     }
+}
+
+impl Storage<'_> {
+    fn is_in_tensor_memory(&self) -> bool {
+        MemDescType::cast(ty(self.op.result())).is_some_and(|desc| desc.space() == MemorySpace::Tensor)
+    }
+}
+
+/// The least and the largest number of columns of tensor memory that can be allocated.
+const COLUMNS: [u64; 2] = [32, 512];
+
+/// Assigns columns of tensor memory, and sets the number of columns that the kernel allocates.
+fn place_columns<'c>(function: OpRef<'c>, mut storages: Vec<Storage<'c>>, context: &'c Context) -> Result<(), Failed> {
+    storages.sort_by_key(|s| (std::cmp::Reverse(s.bytes), s.live));
+    let columns = place(&storages, |s| s.live);
+    let end = end(&storages, &columns).next_power_of_two().max(COLUMNS[0]);
+    if end > COLUMNS[1] {
+        let text = format!("its accumulators need {end} columns of tensor memory, which has {}", COLUMNS[1]);
+        return Err(fail(function, text));
+    }
+    for (storage, column) in storages.iter().zip(columns) {
+        set_attr(storage.op.op(), "offset", i64_attr(context, column as i64));
+    }
+    walk(function, &mut |op| {
+        if TmemAllocateOp::cast(op).is_some() || TmemFreeOp::cast(op).is_some() {
+            set_attr(op, "columns", i64_attr(context, end as i64));
+        }
+    });
+    Ok(())
 }
 
 /// Returns all accesses of a storage, including accesses through views of it and accesses of barriers through their
@@ -131,12 +162,21 @@ fn collect<'c>(function: OpRef<'c>) -> Result<Vec<Storage<'c>>, Failed> {
             if live.0 == usize::MAX {
                 live = (number[&op_key(op.op())], number[&op_key(op.op())]);
             }
+            // Every thread reads the address of tensor memory, at any time.
+            if uses(op.result()).iter().any(|(user, _)| TmemAllocateOp::cast(*user).is_some()) {
+                live.1 = end_of(function);
+            }
             let settled = barriers.iter().copied().find(|&b| b > live.1).unwrap_or(live.1);
             let scope = ThreadScope::of(op.op());
             let agent = scope.filter(|s| s.is_concurrent).map(|s| (op_key(s.op), s.region));
-            let alignment = desc.alignment() as u64;
+            // Columns instead of bytes for tensor memory.
+            let columns = tensor_columns(desc);
+            let (bytes, alignment) = match columns {
+                Some(columns) => (columns, columns.next_power_of_two()),
+                None => (memdesc_bytes(desc), desc.alignment() as u64),
+            };
             let consumer = end.map(|(agent, _)| agent);
-            Ok(Storage { op, bytes: memdesc_bytes(desc), alignment, agent, consumer, live, settled })
+            Ok(Storage { op, bytes, alignment, agent, consumer, live, settled })
         })
         .collect()
 }
@@ -151,7 +191,10 @@ fn end_of_ring(op: AllocTensorOp<'_>) -> Option<((usize, usize), OpRef<'_>)> {
         return None;
     }
     let switch = ops_of(block_around(op.op())?).find_map(AgentSwitchOp::cast)?;
-    let releases = collect_ops(switch.op(), ConsumerReleaseOp::cast);
+    // Dots into tensor memory that have emptied the ring are complete when the accumulator is full, for which consumers
+    // wait.
+    let mut releases = collect_ops(switch.op(), ConsumerReleaseOp::cast);
+    releases.retain(|release| !release.dots());
     let consumer = releases.last().and_then(|r| ThreadScope::of(r.op()))?;
     let is_consumer = |op: &OpRef<'_>| ThreadScope::of(*op).is_some_and(|s| s.region == consumer.region);
     let of_consumer: Vec<OpRef<'_>> = releases.iter().map(|r| r.op()).filter(is_consumer).collect();

@@ -242,7 +242,7 @@ impl Costs {
     /// Returns the tensor core clocks of a dot in all warpgroups.
     fn tensor(&self, dot: AsyncDotOp<'_>) -> Option<f64> {
         let by = attr(dot.op(), "instruction").and_then(Instruction::of).filter(|by| by.kind == MmaKind::Warpgroup)?;
-        let (right, sums) = (MemDescType::cast(ty(dot.rhs()))?, Tensor::of_value(dot.result())?);
+        let (right, sums) = (MemDescType::cast(ty(dot.rhs()))?, Tensor::of_value(dot.result().next()?)?);
         let extent = |e: &i64| u32::try_from(*e).ok();
         let shape = (extent(sums.shape.first()?)?, extent(sums.shape.last()?)?, extent(right.shape().first()?)?);
         let operand = element_of(right.element_type(), dot.rhs_unsigned())?;

@@ -38,12 +38,11 @@ use crate::{
     },
     dialect::{
         behaviour::{LayoutRelation, is_cheap, is_constant, is_loop, layout_relation, widens},
-        dots::{ACC, AnyDot},
+        dots::{ACC, AnyDot, Instruction},
         layouts::{Tensor, layout_attr, retype_constant, storage_bits, tensor_type},
         nv_tileaa,
         nv_tileas::{
-            AnyOp, AtomicCasOp, BroadcastOp, CatOp, ConvertLayoutOp, InsertSliceOp, MmaKind, PermuteOp, ReduceOp,
-            ReplicateOp,
+            AnyOp, AtomicCasOp, BroadcastOp, CatOp, ConvertLayoutOp, InsertSliceOp, PermuteOp, ReduceOp, ReplicateOp,
         },
         pass::{Failed, PassContext, RustPass, descriptors, fail},
         remark::{self, remark},
@@ -82,11 +81,10 @@ const STORE_SLACK: u64 = 2;
 /// The maximum number of ops that step 4 recomputes for one operand.
 const RECOMPUTE_LIMIT: usize = 12;
 
-/// Whether an operand belongs to a warpgroup dot and goes to shared memory from any layout.
+/// Whether an operand belongs to a dot that reads shared memory, and goes there from any layout.
 fn goes_to_memory(op: OpRef<'_>, i: usize) -> bool {
-    let by_warpgroups =
-        || AnyDot::cast(op).and_then(|d| d.instruction()).is_some_and(|by| by.kind == MmaKind::Warpgroup);
-    i < ACC && by_warpgroups() && matches!(Source::of(operand(op, i), op), Source::Resident)
+    let reads = || AnyDot::cast(op).and_then(|d| d.instruction()).is_some_and(Instruction::reads_shared_memory);
+    i < ACC && reads() && matches!(Source::of(operand(op, i), op), Source::Resident)
 }
 
 struct Anchor<'c> {

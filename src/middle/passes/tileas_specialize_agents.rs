@@ -51,7 +51,7 @@ use crate::{
         nv_tileaa::{self, MemTokenType, WaitForGridsOp},
         nv_tileas::{
             AgentSwitchOp, AllocTensorOp, BarrierOp, CreateIteratorOp, CreatePipelineOp, ElectOp, MakeTiledTmaDescOp,
-            ProduceOneOp, YieldOp,
+            ProduceOneOp, TmemAllocateOp, TmemFreeOp, YieldOp,
         },
         pass::{Failed, PassContext, RustPass, descriptors, fail},
         rt::*,
@@ -130,8 +130,10 @@ fn specialize<'c>(
     tested.dedup();
     tested.into_iter().for_each(erase);
     all_maps.into_iter().for_each(erase);
-    let program: Vec<OpRef<'c>> = ops_of(entry).filter(|o| !is_given(*o) && *o != last).collect();
-    let b = Builder::before(context, last);
+    // All agents meet before tensor memory is freed.
+    let end = ops_of(entry).find(|o| TmemFreeOp::cast(*o).is_some()).unwrap_or(last);
+    let program: Vec<OpRef<'c>> = ops_of(entry).take_while(|o| *o != end).filter(|o| !is_given(*o)).collect();
+    let b = Builder::before(context, end);
     b.set_location(location);
     let mut state = b.state(AgentSwitchOp::NAME);
     state.attr("agents", Agent::to_attr(&plan.agents, context));
@@ -300,10 +302,12 @@ fn write_fill<'c>(
     Ok(())
 }
 
-/// Whether an op at the top of a function belongs to no agent: storage, pipelines, and the barrier after them.
+/// Whether an op at the top of a function belongs to no agent: storage, pipelines, the allocation of tensor memory, and
+/// the barrier after them.
 fn is_shared(op: OpRef<'_>) -> bool {
     AllocTensorOp::cast(op).is_some()
         || CreatePipelineOp::cast(op).is_some()
         || CreateIteratorOp::cast(op).is_some()
+        || TmemAllocateOp::cast(op).is_some()
         || BarrierOp::cast(op).is_some()
 }

@@ -4,7 +4,7 @@ use super::old_names::present;
 use crate::dialect::debug_scope::Emission;
 use std::fmt::Write;
 use tile_interface::{DebugInfo, Insertion, Level, PipelineOption, Position};
-use tile_mma::{Unit, has_unit};
+use tile_mma::shared_memory_unit;
 use tile_targets::Target;
 
 /// How loops are pipelined.
@@ -30,7 +30,7 @@ impl Strategy {
 
     /// Returns the command's default strategy: warp specialization where the target has `wgmma`.
     pub fn strongest(target: &Target) -> Self {
-        if has_unit(Unit::Warpgroup, target) { Strategy::WarpSpecialize } else { Strategy::Unspecialize }
+        if shared_memory_unit(target).is_some() { Strategy::WarpSpecialize } else { Strategy::Unspecialize }
     }
 }
 

@@ -259,6 +259,12 @@ impl Plan {
 pub enum NoPlan {
     #[error("warpgroup instructions cannot cover a tile of {m} rows, {n} columns and depth {k}")]
     Shape { m: u32, n: u32, k: u32 },
+    #[error("dots into tensor memory cannot cover a tile of {m} rows, {n} columns and depth {k}")]
+    TensorShape { m: u32, n: u32, k: u32 },
+    #[error("accumulators need {needed} columns of tensor memory, which has {available}")]
+    TensorMemory { needed: u32, available: u32 },
+    #[error("an operand must be converted in shared memory")]
+    Converted,
     #[error("TMA cannot load the operands")]
     NoTensorCopies,
     #[error("no division into warpgroups fits: the closest needs {needed} registers per thread and gets {available}")]

@@ -62,8 +62,10 @@ mod dot;
 mod kernel;
 mod machine;
 mod model;
+mod tensor;
 
 pub use dot::{AStorage, DotLoop, Epilogue, Hints, NoPlan, Plan, Prediction, Registers, plan};
 pub use kernel::{Kernel, KernelPlan, Ring, plan_kernel};
 pub use machine::{Entry, Machine, MachineError};
 pub use model::{MAX_STAGES, Numbers, PROMOTION};
+pub use tensor::{TensorPlan, plan_tensor};

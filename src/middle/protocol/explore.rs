@@ -49,9 +49,12 @@ struct State {
     arrivals: Vec<ArrivalState>,
 }
 
-/// An arrival that waits for operations an agent had started.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+/// An arrival that waits for operations an agent had started. Arrivals for one agent and engine are in the order of
+/// their operations.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct ArrivalState {
+    /// The agent and the engine.
+    of: (usize, usize),
     slot: usize,
     count: u32,
     using: Vec<StageUse>,
@@ -69,6 +72,8 @@ struct BarrierState {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 struct CellState {
     contents: Option<(usize, i64)>,
+    /// The contents that the last write brings.
+    writing: Option<(usize, i64)>,
     readers: u8,
     writers: u8,
 }
@@ -203,8 +208,13 @@ impl<'a> Explorer<'a> {
             Op::ArriveAfter { engine, barrier: b, count } => {
                 let mut using: Vec<StageUse> = next.committed[agent][*engine as usize].drain(..).flatten().collect();
                 using.append(&mut next.open[agent][*engine as usize]);
-                next.arrivals.push(ArrivalState { slot: barrier(b)?, count: *count, using });
-                next.arrivals.sort();
+                next.arrivals.push(ArrivalState {
+                    of: (agent, *engine as usize),
+                    slot: barrier(b)?,
+                    count: *count,
+                    using,
+                });
+                next.arrivals.sort_by_key(|a| a.of);
             }
             Op::Begin { engine, access, place, tag } => {
                 let contents = (place.array.0, value(tag));
@@ -253,7 +263,10 @@ impl<'a> Explorer<'a> {
     fn arrival_step(&self, state: &State, arrival: usize) -> Result<State, ViolationKind> {
         let mut next = state.clone();
         let done = next.arrivals.remove(arrival);
-        for (cell, access, contents) in done.using {
+        // Operations of earlier arrivals are done too, although these arrivals may still be missing.
+        let earlier = next.arrivals[..arrival].iter_mut().filter(|a| a.of == done.of);
+        let using: Vec<StageUse> = earlier.flat_map(|a| std::mem::take(&mut a.using)).chain(done.using).collect();
+        for (cell, access, contents) in using {
             finish(&mut next.cells[cell], access, contents);
         }
         self.arrive(&mut next, done.slot, done.count)?;
@@ -312,9 +325,16 @@ fn start(cell: &mut CellState, access: StageAccess, contents: (usize, i64)) -> R
             cell.readers += 1;
             Ok(())
         }
-        StageAccess::Write if cell.readers + cell.writers > 0 => Err(ViolationKind::Overwritten),
-        StageAccess::Write => {
+        StageAccess::Accumulate if cell.readers == 0 && cell.writing == Some(contents) => {
             cell.writers += 1;
+            Ok(())
+        }
+        StageAccess::Write | StageAccess::Accumulate if cell.readers + cell.writers > 0 => {
+            Err(ViolationKind::Overwritten)
+        }
+        StageAccess::Write | StageAccess::Accumulate => {
+            cell.writers += 1;
+            cell.writing = Some(contents);
             Ok(())
         }
     }
@@ -323,7 +343,7 @@ fn start(cell: &mut CellState, access: StageAccess, contents: (usize, i64)) -> R
 fn finish(cell: &mut CellState, access: StageAccess, contents: (usize, i64)) {
     match access {
         StageAccess::Read => cell.readers -= 1,
-        StageAccess::Write => {
+        StageAccess::Write | StageAccess::Accumulate => {
             cell.writers -= 1;
             cell.contents = Some(contents);
         }

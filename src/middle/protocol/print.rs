@@ -45,7 +45,11 @@ impl Program {
                     (Engine::Copy, _) => "an asynchronous copy",
                     (Engine::Store, _) => "a bulk store",
                 };
-                let how = if *access == StageAccess::Read { "reads" } else { "writes" };
+                let how = match access {
+                    StageAccess::Read => "reads",
+                    StageAccess::Write => "writes",
+                    StageAccess::Accumulate => "adds to",
+                };
                 format!("starts {what} that {how} {} for {}", stage(place), value(tag))
             }
             Op::Commit(engine) => format!("commits its {}", group(*engine)),

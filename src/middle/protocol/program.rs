@@ -174,7 +174,7 @@ pub struct Place {
 /// The unit that executes operations which are committed in groups and waited for by group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Engine {
-    /// `wgmma`: reads through the asynchronous proxy.
+    /// `wgmma` and `tcgen05.mma`: read through the asynchronous proxy.
     Dot,
     /// `cp.async`: writes through the generic proxy, like ordinary stores.
     Copy,
@@ -191,6 +191,9 @@ impl Engine {
 pub enum StageAccess {
     Read,
     Write,
+    /// A write that follows earlier ones by the same agent and engine, which may be in flight: the engine executes them
+    /// in order.
+    Accumulate,
 }
 
 /// One operation of an agent.
@@ -218,8 +221,8 @@ pub enum Op {
         count: u32,
     },
     /// Arrives on its own when all operations of the engine that the agent has started are done, like
-    /// `cp.async.mbarrier.arrive.noinc`. The arrival follows everything that the agent did before. It does not publish
-    /// the agent's own stores, which is not checked here.
+    /// `cp.async.mbarrier.arrive.noinc` and `tcgen05.commit`. The arrival follows everything that the agent did before.
+    /// It does not publish the agent's own stores, which is not checked here.
     ArriveAfter {
         engine: Engine,
         barrier: Place,

@@ -23,9 +23,9 @@ pub struct Run<'a> {
     slots: Vec<BarrierSlot>,
     cells: Vec<Cell>,
     copies: VecDeque<InFlight>,
-    /// For each operation of an engine, by number, what implies that it is done: a wait, or the phase that it counts
-    /// on.
-    groups: Vec<Option<End>>,
+    /// For each operation of an engine, by number, the events that imply that it is done: a wait, or a phase that
+    /// counts on it.
+    groups: Vec<Vec<End>>,
     /// Recorded only in the second run, which explains a fault.
     trace: Option<Vec<Traced>>,
 }
@@ -277,8 +277,7 @@ impl<'a> Run<'a> {
                 let state = &self.agents[agent];
                 let started = state.committed[*engine as usize].iter().flatten().chain(&state.open[*engine as usize]);
                 for &id in started {
-                    // The first such phase is enough.
-                    self.groups[id].get_or_insert(end);
+                    self.groups[id].push(end);
                 }
                 let text = match &self.trace {
                     Some(_) => self.program.describe(op, &state.cursor, &self.least),
@@ -290,7 +289,7 @@ impl<'a> Run<'a> {
             }
             Op::Begin { engine, access, place, tag } => {
                 let id = self.groups.len();
-                self.groups.push(None);
+                self.groups.push(vec![]);
                 self.agents[agent].open[*engine as usize].push(id);
                 let proxy = if *engine == Engine::Copy { Proxy::Ordinary } else { Proxy::Asynchronous };
                 self.touch(agent, place, tag, *access, proxy, Span { start: event, end: End::Group(id) })
@@ -305,7 +304,7 @@ impl<'a> Run<'a> {
                 let committed = &mut self.agents[agent].committed[*engine as usize];
                 while committed.len() > *pending as usize {
                     for id in committed.pop_front().unwrap_or_default() {
-                        self.groups[id].get_or_insert(End::At(event));
+                        self.groups[id].push(End::At(event));
                     }
                 }
                 Ok(())
@@ -454,6 +453,7 @@ impl<'a> Run<'a> {
             let result = match access {
                 StageAccess::Read => self.cells[cell].read(span, contents, proxy, &known),
                 StageAccess::Write => self.cells[cell].write(span, contents, proxy, &known),
+                StageAccess::Accumulate => self.cells[cell].accumulate(span, contents, &known),
             };
             if let Err(clash) = result {
                 return Err(self.clash(&format!("{}[{index}]", storage.name), access, span.start, &clash));

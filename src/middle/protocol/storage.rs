@@ -47,8 +47,8 @@ pub struct Clash {
 pub struct Knowledge<'a> {
     pub clock: &'a Clock,
     pub fenced: &'a Clock,
-    /// What implies that each group is done.
-    pub groups: &'a [Option<End>],
+    /// The events of which each implies that a group is done.
+    pub groups: &'a [Vec<End>],
 }
 
 impl Knowledge<'_> {
@@ -64,7 +64,7 @@ impl Knowledge<'_> {
         match end {
             End::At(event) => clock.knows(event),
             End::Phase { entry, count } => clock.get(entry) >= count,
-            End::Group(id) => self.groups[id].is_some_and(|end| self.covers(clock, end)),
+            End::Group(id) => self.groups[id].iter().any(|end| self.covers(clock, *end)),
         }
     }
 }
@@ -99,6 +99,18 @@ impl Cell {
                 Ok(())
             }
         }
+    }
+
+    /// A write to contents that the same agent may still be writing: the engine executes these writes in order.
+    pub fn accumulate(&mut self, span: Span, contents: Contents, known: &Knowledge) -> Result<(), Clash> {
+        let continues = |(last, of, _): &(Span, Contents, Proxy)| {
+            *of == contents && last.start.agent == span.start.agent && matches!(last.end, End::Group(_))
+        };
+        if self.reads.is_empty() && self.write.as_ref().is_some_and(continues) {
+            self.write = Some((span, contents, Proxy::Asynchronous));
+            return Ok(());
+        }
+        self.write(span, contents, Proxy::Asynchronous, known)
     }
 
     /// Returns an access that is not known to be done.

@@ -40,23 +40,23 @@ gpu.module @kernels {
   }
 }
 // -----
-#l = #nv_tileas.layout<register = [], lane = [1, 2, 4, 8, 16], warp = []>
-#s = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16]>
+#l = #nv_tileas.layout<register = [32, 64], lane = [1, 2, 4, 8, 16], warp = []>
+#s = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 64]>
 gpu.module @kernels {
   nv_tileaa.func @f(%i: i32) attributes {numWarps = 1 : i64} {
-    %x = nv_tileas.splat %i : i32 -> tensor<32xi32, #l>
-    %a = nv_tileas.alloc_tensor offset 0 : !nv_tileas.memdesc<32xi32, #s, space = tensor>
+    %x = nv_tileas.splat %i : i32 -> tensor<128xi32, #l>
+    %a = nv_tileas.alloc_tensor offset 0 : !nv_tileas.memdesc<128xi32, #s, space = tensor>
     // expected-error @below {{a copy from or to tensor memory has no lowering}}
-    nv_tileas.copy %x into %a : tensor<32xi32, #l> into !nv_tileas.memdesc<32xi32, #s, space = tensor>
+    nv_tileas.copy %x into %a : tensor<128xi32, #l> into !nv_tileas.memdesc<128xi32, #s, space = tensor>
     nv_tileaa.return
   }
 }
 // -----
-#s = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16]>
+#s = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 64]>
 gpu.module @kernels {
   nv_tileaa.func @f() attributes {numWarps = 1 : i64} {
-    // expected-error @below {{tensor memory has no lowering}}
-    %a = nv_tileas.alloc_tensor offset 0 : !nv_tileas.memdesc<32xi32, #s, space = tensor>
+    // expected-error @below {{no tensor memory is allocated before}}
+    %a = nv_tileas.alloc_tensor offset 0 : !nv_tileas.memdesc<128xi32, #s, space = tensor>
     nv_tileaa.return
   }
 }

@@ -9,10 +9,38 @@ nv_tileaa.func @announces(%p: !nv_tileas.pipeline<2>, %it: !nv_tileas.pipeline_i
 // -----
 #l = #nv_tileas.layout<register = [1, 2, 4, 1024, 2048], lane = [8, 16, 32, 64, 128], warp = [256, 512]>
 #words = #nv_tileas.shared_layout<offset = [1, 2]>
-nv_tileaa.func @silent(%p: !nv_tileas.pipeline<2>, %it: !nv_tileas.pipeline_iterator, %x: f16, %y: tensor<64x64xf16, #l>) attributes {numWarps = 4 : i64} {
+nv_tileaa.func @released_alone(%p: !nv_tileas.pipeline<2>, %it: !nv_tileas.pipeline_iterator, %x: f16, %y: tensor<64x64xf16, #l>) attributes {numWarps = 4 : i64} {
   nv_tileas.async.elect {
-    // expected-error @below {{without 'bytes' must be outside 'nv_tileas.async.elect'}}
-    %t = nv_tileas.async.pipeline.producer_acquire %p[%it] : <2>
+    // expected-error @below {{applies to whole warps and cannot be inside 'nv_tileas.async.elect'}}
+    nv_tileas.async.pipeline.consumer_release %p[%it] : <2>
+  }
+  nv_tileaa.return
+}
+// -----
+nv_tileaa.func @dots_of_all(%p: !nv_tileas.pipeline<2>, %it: !nv_tileas.pipeline_iterator) attributes {numWarps = 4 : i64} {
+  // expected-error @below {{with 'dots' must be inside 'nv_tileas.async.elect'}}
+  nv_tileas.async.pipeline.producer_commit %p[%it] dots : <2>
+  nv_tileaa.return
+}
+// -----
+nv_tileaa.func @released_by_all(%p: !nv_tileas.pipeline<2>, %it: !nv_tileas.pipeline_iterator) attributes {numWarps = 4 : i64} {
+  // expected-error @below {{with 'dots' must be inside 'nv_tileas.async.elect'}}
+  nv_tileas.async.pipeline.consumer_release %p[%it] dots : <2>
+  nv_tileaa.return
+}
+// -----
+nv_tileaa.func @copies_and_dots(%p: !nv_tileas.pipeline<2>, %it: !nv_tileas.pipeline_iterator) attributes {numWarps = 4 : i64} {
+  nv_tileas.async.elect {
+    // expected-error @below {{cannot have both 'copies' and 'dots'}}
+    nv_tileas.async.pipeline.producer_commit %p[%it] copies dots : <2>
+  }
+  nv_tileaa.return
+}
+// -----
+nv_tileaa.func @perhaps(%p: !nv_tileas.pipeline<2>, %it: !nv_tileas.pipeline_iterator, %b: i1) attributes {numWarps = 4 : i64} {
+  nv_tileas.async.elect {
+    // expected-error @below {{with 'dots' is unconditional and follows the dots}}
+    nv_tileas.async.pipeline.consumer_release %p[%it] dots if %b : <2>
   }
   nv_tileaa.return
 }

@@ -12,7 +12,7 @@
 
 use super::{Extract, Fault, computed_alike, is_followed, is_iterator};
 use crate::analysis::{producers::condition, tensor_map_ops::readiness};
-use crate::dialect::{rt::*, upstream::Scf};
+use crate::dialect::{loops::always_runs, rt::*, upstream::Scf};
 use tile_protocol::{Expr, MOST_COMBINATIONS, Op, Var};
 
 /// The number of combinations of trip counts above which the ranges are reduced, outer loops first.
@@ -22,6 +22,17 @@ const MANY_RUNS: u64 = 4000;
 pub(super) struct Common<'c> {
     op: OpRef<'c>,
     parameter: Expr,
+}
+
+impl<'c> Common<'c> {
+    /// The first and the last bound of a counted loop.
+    pub(super) fn bounds(&self) -> Option<[Val<'c>; 2]> {
+        (Scf::of(self.op) == Some(Scf::For)).then(|| [operand(self.op, 0), operand(self.op, 1)])
+    }
+
+    pub(super) fn parameter(&self) -> Expr {
+        self.parameter.clone()
+    }
 }
 
 impl<'c> Extract<'c> {
@@ -149,8 +160,8 @@ impl<'c> Extract<'c> {
         handed.len() == followed.len() && followed.iter().all(passes)
     }
 
-    /// The parameter of a loop or branch, which all agents share. For a `while` loop it counts the trips after the
-    /// first.
+    /// The parameter of a loop or branch, which all agents share. For a `while` loop, and for a loop whose bounds show
+    /// that it runs, it counts the trips after the first. Returns the trips of a `for` loop.
     pub(super) fn common(&mut self, op: OpRef<'c>, is_loop: bool) -> Result<Expr, Fault<'c>> {
         let stages = self.pipelines.values().map(|p| p.stages).max().unwrap_or(1);
         let (list, seen) = if is_loop {
@@ -176,7 +187,11 @@ impl<'c> Extract<'c> {
             return Err((op, "agents run different loops or branches".into()));
         }
         let (name, most) = if is_loop { ("trips", 2 * stages + 2) } else { ("branch", 3) };
-        let parameter = self.program.parameter(&format!("{name}{}", list.len()), most);
+        // A joined loop runs if any of its inner loops does.
+        let joined = |number: usize| self.joined.get(number) == Some(&true);
+        let is_joined = joined(list.len()) || list.len().checked_sub(1).is_some_and(joined);
+        let least = i64::from(Scf::of(op) == Some(Scf::For) && !is_joined && always_runs(op));
+        let parameter = self.program.parameter(&format!("{name}{}", list.len()), most - least) + least;
         list.push(Common { op, parameter: parameter.clone() });
         Ok(parameter)
     }

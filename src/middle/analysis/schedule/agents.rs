@@ -51,7 +51,7 @@ use crate::dialect::{
 };
 use rustc_hash::FxHashMap;
 use tile_machine::Machine;
-use tile_mma::Major;
+use tile_mma::{Major, Unit};
 use tile_plan::{AStorage, DotLoop, Numbers, PROMOTION};
 use tile_schedule::{Edge, Graph, Reservation, Schedule, rings::RingTile};
 
@@ -288,7 +288,7 @@ impl<'c> Fed<'c> {
                     roles.insert(op_key(found.load), Role::Copied);
                     between(v, &|op| op == found.load, roles);
                     product.computed[number] = !found.computed.is_empty();
-                    if found.must_be_transposed(&view, 1 - number) {
+                    if found.must_be_transposed(&view, 1 - number, Unit::Warpgroup) {
                         *[&mut product.a_major, &mut product.b_major][number] = Major::Mn;
                     }
                 }

@@ -12,7 +12,9 @@ use crate::{
     analysis::access,
     dialect::{
         layouts::{storage_bits, to_layout},
-        nv_tileas::{AsyncCommitOp, AsyncLoadOp, AsyncTiledLoadOp, AsyncWaitOp, Bounds, LayoutAttr, MemDescSlotOp},
+        nv_tileas::{
+            AsyncCommitOp, AsyncLoadOp, AsyncTiledLoadOp, AsyncWaitOp, Bounds, LayoutAttr, MemDescSlotOp, MemorySpace,
+        },
         pass::{Failed, fail},
         rt::*,
         shared_memory::{shared_layout, stage_bytes},
@@ -98,8 +100,11 @@ impl<'c> Lower<'c, '_> {
 
     /// Computes the address of a stage.
     pub(super) fn memdesc_slot(&mut self, op: MemDescSlotOp<'c>) -> Result<(), Failed> {
-        let memory = self.shared_address(op.op(), op.source())?;
         let desc = self.memdesc(op.op(), op.source())?;
+        if desc.space() == MemorySpace::Tensor {
+            return self.tensor_slot(op, desc);
+        }
+        let memory = self.shared_address(op.op(), op.source())?;
         let index = self.scalar(op.op(), op.index())?;
         let bytes = stage_bytes(desc) as i64;
         let offset = self.l.mul(index, self.l.i32c(bytes));

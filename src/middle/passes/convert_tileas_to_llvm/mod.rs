@@ -36,6 +36,7 @@ mod shape;
 mod shared;
 mod state;
 mod tensor_map;
+mod tensor_memory;
 mod tma;
 mod transfer;
 mod transpose;
@@ -159,6 +160,7 @@ impl<'c, 'm> Lower<'c, 'm> {
                 multiplies: false,
                 shared: None,
                 print_buffer: None,
+                tensor_memory: None,
                 borrowed: None,
             },
             threads: Threads { lane, warp, thread, warps, warp_bits: warps.ilog2(), barrier: None },

@@ -203,6 +203,11 @@ impl<'c> Lower<'c, '_> {
             AsyncDotOp(x) => self.async_dot(x),
             PromotedDotOp(x) => self.promoted_dot(x),
             AsyncDotWaitOp(x) => self.async_dot_wait(x),
+            TmemAllocateOp(x) => self.tmem_allocate(x),
+            TmemFreeOp(x) => self.tmem_free(x),
+            TmemLoadOp(x) => self.tmem_load(x),
+            TmemStoreOp(x) => self.tmem_store(x),
+            TmemFenceOp(x) => self.tmem_fence(x),
             AsyncFenceOp(_) => {
                 self.async_fence();
                 Ok(())

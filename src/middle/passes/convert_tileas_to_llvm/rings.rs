@@ -27,6 +27,7 @@ use crate::dialect::{
     phases::{self, Handover},
     rt::*,
 };
+use tile_targets::Feature;
 
 /// The stages of a pipeline that its producer has filled or has begun to fill.
 pub(super) struct Filled<'c> {
@@ -98,7 +99,11 @@ impl<'c> Lower<'c, '_> {
     pub(super) fn inc_iter(&mut self, op: IncIterOp<'c>) -> Result<(), Failed> {
         let bytes = stages(op.op(), op.pipeline())? * BARRIER;
         let first = self.scalar(op.op(), op.pipeline())?;
-        let Position { barrier, parity } = self.position(op.op(), op.iterator())?;
+        let at @ Position { barrier, parity } = self.position(op.op(), op.iterator())?;
+        if !rings::is_used_by_agent(op.op(), op.pipeline()) {
+            self.set_position(op.next(), at);
+            return Ok(());
+        }
         let l = &self.l;
         let (barrier, parity) = match self.function.ring_positions.step_from(op.iterator()) {
             Wraps::Never => (l.add(barrier, l.i32c(BARRIER)), parity),
@@ -174,6 +179,11 @@ impl<'c> Lower<'c, '_> {
     /// separately when its copies complete.
     pub(super) fn producer_commit(&mut self, op: ProducerCommitOp<'c>) -> Result<(), Failed> {
         let at = self.position(op.op(), op.iterator())?;
+        if op.dots() {
+            let barrier = self.barrier_of(Handover::Commit(op), at)?;
+            self.arrive_after_dots(barrier);
+            return Ok(());
+        }
         let l = &self.l;
         if op.copies() {
             let barrier = self.barrier_of(Handover::Commit(op), at)?;
@@ -199,6 +209,11 @@ impl<'c> Lower<'c, '_> {
 
     pub(super) fn consumer_release(&mut self, op: ConsumerReleaseOp<'c>) -> Result<(), Failed> {
         let at = self.position(op.op(), op.iterator())?;
+        if op.dots() {
+            let barrier = self.barrier_of(Handover::Release(op), at)?;
+            self.arrive_after_dots(barrier);
+            return Ok(());
+        }
         let predicate = op.predicate().map(|p| self.scalar(op.op(), p)).transpose()?;
         let l = &self.l;
         if !rings::only_multiplied(op.op(), op.pipeline()) {
@@ -227,13 +242,21 @@ impl<'c> Lower<'c, '_> {
         Ok(())
     }
 
-    /// Lowers `elect`: the first thread runs the body, and the others branch past it.
+    /// Lowers `elect`: the first thread runs the body, and the others branch past it. In an agent of one warp,
+    /// `elect.sync` names the thread: ptxas then knows that a single thread issues the instructions of the body, and
+    /// need not loop over the threads of the warp for each of them.
     pub(super) fn elect(&mut self, op: ElectOp<'c>) -> Result<(), Failed> {
         let source = entry_block(region(op.op(), 0)).ok_or_else(|| fail(op.op(), "no program"))?;
         let here = self.l.b.block();
         let exit = self.l.new_block(&[], here);
         let body = self.l.new_block(&[], here);
-        let first = self.l.icmp(Cmp::Eq, self.threads.thread, self.l.i32c(0));
+        let first = if self.threads.warps == 1 && self.function.target.has(Feature::Tcgen05) {
+            let text = "{ .reg .pred one; elect.sync _|one, -1; selp.b32 $0, 1, 0, one; }";
+            let one = self.l.asm_value(text, "=r", self.l.i32, &[]);
+            self.l.icmp(Cmp::Ne, one, self.l.i32c(0))
+        } else {
+            self.l.icmp(Cmp::Eq, self.threads.thread, self.l.i32c(0))
+        };
         self.l.cond_br(first, (body, &[]), (exit, &[]));
         self.l.b.set_end(body);
         self.block(source)?;

@@ -20,8 +20,8 @@ impl<'c> Lower<'c, '_> {
             .offset()
             .ok_or_else(|| fail(op.op(), "storage has no offset; run tileas-optimize-alloc-tensor first"))?;
         let desc = self.memdesc(op.op(), op.result())?;
-        if desc.space() != MemorySpace::Shared {
-            return Err(fail(op.op(), "tensor memory has no lowering"));
+        if desc.space() == MemorySpace::Tensor {
+            return self.alloc_tensor_memory(op, offset);
         }
         let base = self.shared_base();
         let address = self.l.const_offset(base, offset);

@@ -15,6 +15,7 @@ use super::{
     llvm::Llvm,
     ping_pong::PingPong,
     rings::Stage,
+    tensor_memory::TensorMemoryBase,
 };
 use crate::{
     analysis::rings::RingPositions,
@@ -77,6 +78,8 @@ pub(super) struct Function<'c> {
     pub shared: Option<Val<'c>>,
     /// The buffer for the arguments of a print, once there is one.
     pub print_buffer: Option<Val<'c>>,
+    /// The tensor memory that the kernel has allocated.
+    pub tensor_memory: Option<TensorMemoryBase<'c>>,
     /// The address of the borrowed entry for tensor maps, once the function creates maps.
     pub borrowed: Option<Val<'c>>,
 }
@@ -126,6 +129,8 @@ pub(super) enum Lowered<'c> {
     Array(Array<'c>),
     /// A tensor in shared memory: the address of its first byte.
     Shared(Val<'c>),
+    /// A tensor in tensor memory: the address of its first lane and column.
+    Tensor(Val<'c>),
     /// Views and tokens, which have no value at run time.
     Nothing,
 }

@@ -84,14 +84,15 @@ impl Tiles<'_> {
 
 /// The type of each accumulator register.
 #[derive(Clone, Copy)]
-struct Carrier<'c> {
+pub(super) struct Carrier<'c> {
     ty: Type<'c>,
     /// The constraint letter of inline assembly.
-    class: &'static str,
+    pub class: &'static str,
 }
 
 impl<'c> Lower<'c, '_> {
     pub(super) fn async_dot(&mut self, op: AsyncDotOp<'c>) -> Result<(), Failed> {
+        let Some(result) = op.result().next() else { return self.dot_into_memory(op) };
         let tiles = self.warpgroup_tiles(SharedDot::Async(op))?;
         let from_zero = is_zero(op.acc());
         let mut accumulators = self.accumulators(op.op(), op.acc())?;
@@ -101,7 +102,7 @@ impl<'c> Lower<'c, '_> {
         }
         self.l.order(COMMIT);
         self.keep_left_words(&tiles);
-        self.bind_accumulators(op.result(), accumulators);
+        self.bind_accumulators(result, accumulators);
         Ok(())
     }
 
@@ -162,14 +163,18 @@ impl<'c> Lower<'c, '_> {
             }
         };
         let a = match &dot.lhs {
-            Some(tile) => Left::Memory(self.descriptor(op.op(), op.lhs(), tile, 0, rows)?),
+            Some(tile) => {
+                let constant = tile.operand.descriptor.constant();
+                Left::Memory(self.descriptor(op.op(), (op.lhs(), constant), tile, 0, rows)?)
+            }
             // The words may be the accumulators of an earlier dot. In the same registers, they would keep LLVM from
             // assigning these to the accumulators of this dot where a loop carries them, and it would copy
             // accumulators in flight.
             None if dot.instruction.accumulator == Element::F16 => Left::Registers(self.pinned(&self.left_words(op)?)),
             None => Left::Registers(self.left_words(op)?),
         };
-        let b = self.descriptor(op.op(), op.rhs(), &dot.rhs, 1, columns)?;
+        let constant = dot.rhs.operand.descriptor.constant();
+        let b = self.descriptor(op.op(), (op.rhs(), constant), &dot.rhs, 1, columns)?;
         Ok(Tiles { op: op.op(), dot, a, b })
     }
 
@@ -282,7 +287,7 @@ impl<'c> Lower<'c, '_> {
     }
 
     /// Returns values after inline assembly that reads and writes them; with `fresh` it only writes them.
-    fn tied(
+    pub(super) fn tied(
         &self,
         text: &str,
         others: &str,
@@ -330,7 +335,7 @@ impl<'c> Lower<'c, '_> {
 
     //===-- accumulators ----------------------------------------------------===//
 
-    fn carrier(&self, sum: Element) -> Carrier<'c> {
+    pub(super) fn carrier(&self, sum: Element) -> Carrier<'c> {
         match sum {
             Element::F32 => Carrier { ty: self.l.f32, class: "f" },
             _ => Carrier { ty: self.l.i32, class: WORD },
@@ -388,11 +393,11 @@ impl<'c> Lower<'c, '_> {
     }
 
     /// Returns the descriptor of this warpgroup's part of a tile: part number `part.0` of `part.1` along dimension
-    /// `dim`.
-    fn descriptor(
+    /// `dim`. `constant` is the descriptor of a tile at address zero.
+    pub(super) fn descriptor(
         &self,
         op: OpRef<'c>,
-        memory: Val<'c>,
+        (memory, constant): (Val<'c>, u64),
         tile: &WarpgroupTile,
         dim: usize,
         part: Option<(Val<'c>, u32)>,
@@ -414,7 +419,6 @@ impl<'c> Lower<'c, '_> {
             }
         }
         let units = l.bin("lshr", l.bin("and", at, l.i32c(ADDRESS)), l.i32c(4));
-        let constant = tile.operand.descriptor.constant();
         let whole = self.or_disjoint(l.zext64(units), l.i64c(constant as i64));
         // Hide the bits from LLVM; otherwise it computes each instruction's descriptor in two halves instead of by
         // one addition.
@@ -426,11 +430,11 @@ impl<'c> Lower<'c, '_> {
 }
 
 /// A descriptor whose address is only known at run time.
-struct Descriptor<'c>(Val<'c>);
+pub(super) struct Descriptor<'c>(Val<'c>);
 
 impl<'c> Descriptor<'c> {
     /// Returns the descriptor `units` times 16 bytes further on. The addition does not overflow the address field.
-    fn at(&self, l: &Llvm<'c>, units: i64) -> Val<'c> {
+    pub(super) fn at(&self, l: &Llvm<'c>, units: i64) -> Val<'c> {
         if units == 0 { self.0 } else { l.add(self.0, l.i64c(units)) }
     }
 }

@@ -17,6 +17,7 @@ use crate::{
         dot_plan::DotPlan,
         layouts::{Tensor, storage_bits},
         nv_tileaa::{DotOp, ReduceOp, ScanOp, TiledLoadOp, TiledStoreOp},
+        nv_tileas::MmaKind,
         remark::{self, remark},
         rt::*,
         shared_memory::{SCRATCH_BYTES, padded_bytes},
@@ -77,6 +78,8 @@ pub(super) fn plan<'c>(
     let reasons: Vec<String> = plan.reasons.iter().cloned().chain(no_copies).collect();
     remark(op, remark::WARPGROUP_PLAN, reasons.join("; "), "");
     Ok(DotPlan {
+        unit: MmaKind::Warpgroup,
+        accumulators: 1,
         groups: [plan.groups, 1],
         columns: plan.columns,
         stages: plan.stages,
@@ -145,7 +148,7 @@ fn elements_computed(block: Blk<'_>) -> u64 {
 }
 
 /// The tiles that consumers hold in registers.
-struct Pressure<'c> {
+pub(super) struct Pressure<'c> {
     function: OpRef<'c>,
     /// Left operands in registers, which dots read while they are in flight.
     read: Vec<Val<'c>>,
@@ -154,7 +157,7 @@ struct Pressure<'c> {
 }
 
 impl<'c> Pressure<'c> {
-    fn of(function: OpRef<'c>, found: &[Found<'c>]) -> Self {
+    pub(super) fn of(function: OpRef<'c>, found: &[Found<'c>]) -> Self {
         let (mut read, mut elsewhere) = (vec![], FxHashSet::default());
         for p in found {
             for (i, side) in p.sides.iter().enumerate() {
@@ -181,7 +184,7 @@ impl<'c> Pressure<'c> {
     }
 
     /// The maximum number of registers of a thread that hold tiles, if `groups` warpgroups divide the rows.
-    fn registers(&self, groups: u32) -> u32 {
+    pub(super) fn registers(&self, groups: u32) -> u32 {
         let weight = |v: Val<'c>| {
             let Some(t) = Tensor::of_value(v) else { return 0 };
             if is_spread(v, MOST_STEPS) || self.elsewhere.contains(&key(v)) { 0 } else { registers_of(&t, groups) }

@@ -3,7 +3,9 @@
 //! The iterator of the ring is carried through loops and branches, from one group to the next in program order.
 
 use super::{
-    DotGroup, ProducerComputed, RingPlan, addresses, convert_stage,
+    DotGroup, ProducerComputed, RingPlan,
+    accumulators::{Accumulator, matrix_region},
+    addresses, convert_stage,
     flight::{Flight, dots_in_flight, first_user, ops_after},
     is_promoted, reshaped,
     top::{PipelinedRing, Tile, store},
@@ -35,7 +37,7 @@ use melior::{
     ir::{Attribute, Region, Type, r#type::IntegerType},
 };
 use rustc_hash::FxHashMap;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use tile_plan::PROMOTION;
 
 /// A dot group, with the values that were created for it at the top of the function.
@@ -47,13 +49,15 @@ pub(super) struct Placed<'c> {
     pub maps: Vec<Val<'c>>,
     /// The result of that test.
     ready: Option<Val<'c>>,
+    /// The accumulators of the dots, if they are in tensor memory.
+    pub accumulators: RefCell<Vec<Accumulator<'c>>>,
     /// Whether the group has been replaced and its ops erased.
     done: Cell<bool>,
 }
 
 impl<'c> Placed<'c> {
     pub fn new(group: DotGroup<'c>, tiles: Vec<[Tile<'c>; 2]>, (maps, ready): (Vec<Val<'c>>, Option<Val<'c>>)) -> Self {
-        Self { group, tiles, maps, ready, done: Cell::new(false) }
+        Self { group, tiles, maps, ready, accumulators: RefCell::new(vec![]), done: Cell::new(false) }
     }
 
     fn erase(&self) {
@@ -123,6 +127,9 @@ impl<'c> Stream<'c> {
         let ops: Vec<OpRef<'c>> = ops_of(block).filter(|o| self.holds_dots(*o)).collect();
         for op in ops {
             index = match (self.placed(op), Scf::of(op)) {
+                (Some(placed), _) if !placed.accumulators.borrow().is_empty() => {
+                    self.multiply_in_memory(placed, index)?
+                }
                 (Some(placed), _) => match flights.iter_mut().find(|f| f.place == op) {
                     Some(flight) => self.in_flight(placed, index, flight)?,
                     None => self.until_used(placed, index)?,
@@ -165,7 +172,7 @@ impl<'c> Stream<'c> {
             self.wait_for(&b, &accs, 0)?;
             if let Some(ring) = &self.ring {
                 let (last, started) = (result(new, number + 1 + 2 * i), result(new, number + 2 + 2 * i));
-                ConsumerReleaseOp::build(&b, ring.pipeline, last, Some(started), None, None).map_err(error)?;
+                ConsumerReleaseOp::build(&b, ring.pipeline, last, Some(started), None, false, None).map_err(error)?;
             }
         }
         Ok(index.map(|_| result(new, number)))
@@ -277,6 +284,41 @@ impl<'c> Stream<'c> {
         Ok(next)
     }
 
+    /// Fills a stage, and issues the dots that read it from the thread that adds to tensor memory. Their completion
+    /// releases the stage. Returns the next index.
+    fn multiply_in_memory(&self, placed: &Placed<'c>, index: RingIndex<'c>) -> Result<RingIndex<'c>, Failed> {
+        let place = placed.group.place();
+        let error = |e: BuildError| fail(place, e.to_string());
+        let (Some(ring), Some(it)) = (&self.ring, index) else {
+            return Err(fail(place, "operands of a dot into tensor memory come through a ring"));
+        };
+        let b = Builder::before(self.context, place);
+        b.set_location(place.location());
+        self.order_maps(place, index);
+        self.fill(&b, placed, ring, it)?;
+        matrix_region(&b, place, |inside| {
+            self.wait_for_stage(inside, (place, ring), it, false)?;
+            if placed.group.by_threads().0 {
+                // As below: `cp.async` writes through the generic proxy.
+                AsyncFenceOp::build(inside).map_err(error)?;
+            }
+            let slots = self.slots(inside, placed, ring, it)?;
+            let dots = placed.group.dots.iter().zip(&placed.tiles);
+            for ((dot, tiles), acc) in dots.zip(placed.accumulators.borrow().iter()) {
+                let [lhs, rhs] = self.operands(inside, placed, (dot.op(), tiles), &slots)?;
+                let by = attr(dot.op(), "instruction").ok_or_else(|| fail(place, "no instruction"))?;
+                let (left, right) = (dot.lhs_unsigned(), dot.rhs_unsigned());
+                AsyncDotOp::build(inside, &[], lhs, rhs, acc.memory, Some(acc.accumulate), by, left, right)
+                    .map_err(error)?;
+            }
+            ConsumerReleaseOp::build(inside, ring.pipeline, it, None, None, true, None).map_err(error)?;
+            Ok(())
+        })?;
+        let next = self.next(&b, place, index)?;
+        placed.erase();
+        Ok(next)
+    }
+
     /// Waits for the previous iteration's dot where its accumulator is first used, or with an earlier wait.
     fn wait_for_last(&self, dot: OpRef<'c>, flight: &Flight<'c>) -> Result<(), Failed> {
         let block = block_around(dot).ok_or_else(|| fail(dot, "dot is not in a block"))?;
@@ -335,7 +377,7 @@ impl<'c> Stream<'c> {
                 b.set_before(place);
                 Some(last)
             });
-            ConsumerReleaseOp::build(&b, ring.pipeline, it, None, after, None).map_err(error)?;
+            ConsumerReleaseOp::build(&b, ring.pipeline, it, None, after, false, None).map_err(error)?;
         }
         b.set_before(dot.op());
         let next = self.next(&b, dot.op(), index)?;
@@ -357,7 +399,7 @@ impl<'c> Stream<'c> {
             self.wait_for(&b, &awaited, 0)?;
         }
         if let (Some(ring), Some(it)) = (&self.ring, index) {
-            ConsumerReleaseOp::build(&b, ring.pipeline, it, None, None, None)
+            ConsumerReleaseOp::build(&b, ring.pipeline, it, None, None, false, None)
                 .map_err(|e| fail(place, e.to_string()))?;
         }
         let next = self.next(&b, place, index)?;
@@ -395,7 +437,7 @@ impl<'c> Stream<'c> {
 
     fn release(&self, b: &Builder<'c>, op: OpRef<'c>, last: Option<(Val<'c>, Val<'c>)>) -> Result<(), Failed> {
         let (Some(ring), Some((last, started))) = (&self.ring, last) else { return Ok(()) };
-        ConsumerReleaseOp::build(b, ring.pipeline, last, Some(started), None, None)
+        ConsumerReleaseOp::build(b, ring.pipeline, last, Some(started), None, false, None)
             .map_err(|e| fail(op, e.to_string()))?;
         Ok(())
     }
@@ -435,24 +477,32 @@ impl<'c> Stream<'c> {
         }
         let mut accs = vec![];
         for (dot, tiles) in placed.group.dots.iter().zip(&placed.tiles) {
-            let mut operands = vec![];
-            for (number, tile) in tiles.iter().enumerate() {
-                operands.push(match *tile {
-                    Tile::Memory(v) => v,
-                    Tile::Registers => operand(dot.op(), number),
-                    Tile::PipelinedRing { side, place: at } => {
-                        let stage = ready.get(side).copied();
-                        let mut memory = stage.ok_or_else(|| fail(dot.op(), "an operand is not in a ring"))?;
-                        for op in &placed.group.sides[side].places[at].moved {
-                            memory = reshaped(b, *op, memory)?;
-                        }
-                        memory
-                    }
-                });
-            }
-            accs.push(self.start(b, *dot, (operands[0], operands[1]))?);
+            let [lhs, rhs] = self.operands(b, placed, (dot.op(), tiles), &ready)?;
+            accs.push(self.start(b, *dot, (lhs, rhs))?);
         }
         Ok(accs)
+    }
+
+    /// Returns the operands of a dot: stages in their final form, other memory, or registers.
+    fn operands(
+        &self,
+        b: &Builder<'c>,
+        placed: &Placed<'c>,
+        (dot, tiles): (OpRef<'c>, &[Tile<'c>; 2]),
+        ready: &[Val<'c>],
+    ) -> Result<[Val<'c>; 2], Failed> {
+        let of = |number: usize| match tiles[number] {
+            Tile::Memory(v) => Ok(v),
+            Tile::Registers => Ok(operand(dot, number)),
+            Tile::PipelinedRing { side, place: at } => {
+                let mut memory = *ready.get(side).ok_or_else(|| fail(dot, "an operand is not in a ring"))?;
+                for op in &placed.group.sides[side].places[at].moved {
+                    memory = reshaped(b, *op, memory)?;
+                }
+                Ok(memory)
+            }
+        };
+        Ok([of(0)?, of(1)?])
     }
 
     /// Waits, for the group at `op`, until a stage is full, or full and converted.
@@ -490,7 +540,7 @@ impl<'c> Stream<'c> {
         let slots = self.slots(&inside, placed, ring, it)?;
         let warps = self.plan.warps(CONVERTER);
         convert_stage::convert(&inside, &placed.group, &slots, warps)?;
-        ProducerCommitOp::build(&inside, ring.pipeline, it, false, Some(self.converted())).map_err(error)?;
+        ProducerCommitOp::build(&inside, ring.pipeline, it, false, false, Some(self.converted())).map_err(error)?;
         YieldOp::build(&inside, &[]).map_err(error)?;
         let [warps, fast] = [warps.into(), 0].map(|n| i64_attr(self.context, n));
         let agent = Some(string_to_attr(self.context, CONVERTER));
@@ -508,8 +558,8 @@ impl<'c> Stream<'c> {
             let built = PromotedDotOp::build(b, t, lhs, rhs, acc, by, i64_attr(self.context, depth));
             return Ok(built.map_err(error)?.result());
         }
-        let built = AsyncDotOp::build(b, t, lhs, rhs, acc, by, dot.lhs_unsigned(), dot.rhs_unsigned());
-        Ok(built.map_err(error)?.result())
+        let built = AsyncDotOp::build(b, &[t], lhs, rhs, acc, None, by, dot.lhs_unsigned(), dot.rhs_unsigned());
+        Ok(result(built.map_err(error)?.op(), 0))
     }
 
     /// Writes the region that fills a stage. One thread runs it if TMA loads all operands, otherwise the producer's
@@ -588,7 +638,7 @@ impl<'c> Stream<'c> {
         let (copies, stores) = placed.group.by_threads();
         for copies in [false, true].into_iter().zip([stores, copies]).filter(|(_, any)| *any).map(|(copies, _)| copies)
         {
-            ProducerCommitOp::build(&inside, ring.pipeline, it, copies, None).map_err(error)?;
+            ProducerCommitOp::build(&inside, ring.pipeline, it, copies, false, None).map_err(error)?;
         }
         YieldOp::build(&inside, &[]).map_err(error)?;
         let [warps, fast] = [first.by.warps(), first.by.fast()].map(|n| i64_attr(self.context, n));

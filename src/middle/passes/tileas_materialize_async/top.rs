@@ -14,7 +14,7 @@ use crate::{
         pass::{Failed, fail},
         phases,
         rt::*,
-        shared_memory::{ALIGNMENT, aligned_storage_type, shared_layout, vector_of, with_stages},
+        shared_memory::{shared_layout, storage_type, vector_of, with_stages},
     },
 };
 use melior::ir::r#type::IntegerType;
@@ -54,13 +54,8 @@ impl<'c> PipelinedRing<'c> {
             let desc = with_stages(op, side.desc, stages).ok_or_else(|| fail(op, "no ring can hold this tile"))?;
             storages.push(AllocTensorOp::build(top, desc.into(), None).map_err(error)?.result());
         }
-        let words = ((if converted { 3 } else { 2 }) * stages as u64).next_power_of_two();
-        let bases: Vec<u64> = (0..words.ilog2()).map(|i| 1 << i).collect();
         let context = top.context();
-        let barriers =
-            aligned_storage_type(op, &[words as i64], IntegerType::new(context, 64).into(), &bases, ALIGNMENT)
-                .map_err(error)?;
-        let barriers = AllocTensorOp::build(top, barriers.into(), None).map_err(error)?.result();
+        let barriers = barriers_of(op, if converted { 3 } else { 2 } * stages, top)?;
         let pipeline = PipelineType::get(op.location(), stages)
             .ok_or_else(|| fail(op, "cannot build a pipeline of that many stages"))?;
         // Arrivals: one of the thread that announces TMA loads, one of each warp that stores, and one of each thread
@@ -69,7 +64,9 @@ impl<'c> PipelinedRing<'c> {
         let (copies, stores) = group.by_threads();
         let each = i64::from(stores) + if copies { THREADS } else { 0 };
         let arrivals = group.producer_computed().next().map_or(1, |(_, tile)| tile.by.warps() * each + announces);
-        let mut phases = vec![(phases::FULL, arrivals), (phases::EMPTY, plan.consumer_warps().into())];
+        // One arrival follows the completion of dots that one thread issues.
+        let readers = if plan.accumulates_in_memory() { 1 } else { plan.consumer_warps() };
+        let mut phases = vec![(phases::FULL, arrivals), (phases::EMPTY, readers.into())];
         phases.extend(converted.then(|| (phases::CONVERTED, plan.warps(CONVERTER).into())));
         let (names, arrivals): (Vec<&str>, Vec<i64>) = phases.into_iter().unzip();
         let (names, arrivals) = (strings_to_attr(context, &names), i64s_to_attr(context, &arrivals));
@@ -78,6 +75,16 @@ impl<'c> PipelinedRing<'c> {
         let first = CreateIteratorOp::build(top, iterator_type(op)?, pipeline).map_err(error)?.iterator();
         Ok(Some(Self { pipeline, converted, storages, first }))
     }
+}
+
+/// Allocates the storage of at least `count` barriers of a pipeline.
+pub(super) fn barriers_of<'c>(op: OpRef<'c>, count: i64, top: &Builder<'c>) -> Result<Val<'c>, Failed> {
+    let error = |e: BuildError| fail(op, e.to_string());
+    let words = (count as u64).next_power_of_two();
+    let bases: Vec<u64> = (0..words.ilog2()).map(|i| 1 << i).collect();
+    let word = IntegerType::new(top.context(), 64).into();
+    let barriers = storage_type(op, &[words as i64], word, &bases).map_err(error)?;
+    Ok(AllocTensorOp::build(top, barriers.into(), None).map_err(error)?.result())
 }
 
 /// The location of an operand when its dot reads it.

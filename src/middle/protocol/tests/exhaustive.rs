@@ -14,6 +14,7 @@ const LIMIT: usize = 60_000;
 fn protocols() -> Vec<Program> {
     let mut all = vec![gemm(1, 1, false), gemm(2, 1, true), gemm(2, 2, false), single_agent(2), single_agent(3)];
     all.extend([copies_in_groups(2), attention(1), persistent(2, 1), copies_by_threads(2, 1)]);
+    all.extend([accumulators_in_memory(1, 1), accumulators_in_memory(2, 1), accumulators_in_memory(2, 2)]);
     // Small enough to explore.
     for p in &mut all {
         for parameter in &mut p.parameters {

@@ -96,6 +96,39 @@ fn attention_and_persistence() {
     }
 }
 
+#[test]
+fn accumulators_in_tensor_memory() {
+    for stages in 1..=4 {
+        for accumulators in 1..=3 {
+            accepted(&accumulators_in_memory(stages, accumulators));
+        }
+    }
+    let p = accumulators_in_memory(3, 2);
+    let completes = |op: &Op| matches!(op, Op::ArriveAfter { .. });
+    // Each wait, each arrival, and each completion of dots is needed.
+    for (agent, select) in [
+        ("producer", is_wait as fn(&Op) -> bool),
+        ("matrix", is_wait),
+        ("epilogue", is_wait),
+        ("epilogue", is_arrive),
+        ("matrix", completes),
+    ] {
+        refused(&with(&p, agent, select, |_| None));
+    }
+    // An arrival of the thread itself comes before its dots complete.
+    let early = |op: Op| match op {
+        Op::ArriveAfter { barrier, count, .. } => Some(Op::Arrive { barrier, count }),
+        other => Some(other),
+    };
+    let violation = refused(&with(&p, "matrix", completes, early));
+    assert_eq!(violation.kind, ViolationKind::Overwritten, "{violation}");
+    // Without the wait of the next tile, dots would overwrite accumulators that are read.
+    let mut wrong = p.clone();
+    let Op::Loop { body, .. } = &mut wrong.agents[1].body[0] else { panic!("the loop over tiles") };
+    body.remove(0);
+    refused(&wrong);
+}
+
 fn is_arrive(op: &Op) -> bool {
     matches!(op, Op::Arrive { .. })
 }

@@ -170,6 +170,41 @@ pub fn copies_by_threads(stages: usize, consumers: u32) -> Program {
     p
 }
 
+/// Products that one agent issues and does not wait for. Their completion empties the stages of the operands, and fills
+/// a stage of accumulators for an epilogue.
+pub fn accumulators_in_memory(stages: usize, accumulators: usize) -> Program {
+    let mut p = Program::new("accumulators in tensor memory");
+    let (s, n) = (stages as i64, accumulators as i64);
+    let trips = p.parameter("trips", s + 2);
+    let tiles = p.parameter("tiles", 2 * n + 1);
+    let (full, empty) = (p.barrier("full", stages, 1), p.barrier("empty", stages, 1));
+    let (done, free) = (p.barrier("accumulated", accumulators, 1), p.barrier("read", accumulators, 1));
+    let (a, sums) = (p.storage("A", stages), p.storage("sums", accumulators));
+    let (tile, i, it) = (p.variable(), p.variable(), p.variable());
+    let slot = Expr::from(it).rem(s);
+    let next = Op::Set(it, Expr::from(it) + 1);
+    let (sum, turn) = (Expr::from(tile).rem(n), parity(&tile.into(), n));
+    let mut body = vec![Op::Wait { barrier: empty.at(&slot), parity: parity(&it.into(), s).not() }];
+    body.extend(fill(&full.at(&slot), &[(a.at(&slot), 16384)], &it.into()));
+    body.push(next.clone());
+    let depth = |body| vec![Op::Loop { var: i, trips: trips.clone(), body }];
+    p.agent("producer", 32, vec![Op::Loop { var: tile, trips: tiles.clone(), body: depth(body) }]);
+    let engine = Engine::Dot;
+    let mut body = vec![Op::Wait { barrier: full.at(&slot), parity: parity(&it.into(), s) }];
+    body.push(Op::Begin { engine, access: StageAccess::Read, place: a.at(&slot), tag: it.into() });
+    body.push(Op::Begin { engine, access: StageAccess::Accumulate, place: sums.at(&sum), tag: tile.into() });
+    body.extend([Op::Commit(engine), Op::ArriveAfter { engine, barrier: empty.at(&slot), count: 1 }, next]);
+    let mut ops = vec![Op::Wait { barrier: free.at(&sum), parity: turn.clone().not() }];
+    ops.extend(depth(body));
+    ops.push(Op::ArriveAfter { engine, barrier: done.at(&sum), count: 1 });
+    p.agent("matrix", 32, vec![Op::Loop { var: tile, trips: tiles.clone(), body: ops }]);
+    let mut body = vec![Op::Wait { barrier: done.at(&sum), parity: turn }];
+    body.push(when(Expr::from(0).less(trips), vec![Op::Read { from: sums.at(&sum), tag: tile.into() }]));
+    body.push(Op::Arrive { barrier: free.at(&sum), count: 1 });
+    p.agent("epilogue", 128, vec![Op::Loop { var: tile, trips: tiles, body }]);
+    p
+}
+
 /// Attention: a query tile for each of two consumers, rings of keys and values, and named barriers with which the
 /// consumers ping-pong on the tensor cores.
 pub fn attention(stages: usize) -> Program {

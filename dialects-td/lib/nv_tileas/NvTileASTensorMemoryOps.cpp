@@ -1,0 +1,33 @@
+// Verifiers of the ops on tensor memory.
+//
+// Checked here: the storage is in tensor memory, the tensor has its shape and elements, the address goes to a 32-bit
+// word of shared memory, and the number of columns can be allocated. Not checked: that the layout of the tensor assigns
+// to each warp lanes that it can reach (`convert-tileas-to-llvm` does).
+#include "nv_tileas/NvTileAS.h"
+
+using namespace mlir;
+using namespace nv_tileas;
+
+LogicalResult TmemAllocateOp::verify() {
+  MemDescType slot = getSlot().getType();
+  if (slot.getSpace() != MemorySpace::Shared || !slot.getElementType().isSignlessInteger(32))
+    return emitOpError("stores the address in an i32 in shared memory, got ") << slot;
+  int64_t columns = getColumns().value_or(32);
+  if (columns < 32 || columns > 512 || (columns & (columns - 1)))
+    return emitOpError("columns must be a power of two from 32 to 512, got ") << columns;
+  return success();
+}
+
+// Checks the storage of a move between tensor memory and a tensor in registers.
+static LogicalResult verifyMove(Operation *op, MemDescType memory, Type registers) {
+  auto tensor = cast<RankedTensorType>(registers);
+  if (memory.getSpace() != MemorySpace::Tensor || memory.getStages() != 1)
+    return op->emitOpError("needs a single stage in tensor memory, got ") << memory;
+  if (memory.getShape() != tensor.getShape() || memory.getElementType() != tensor.getElementType())
+    return op->emitOpError("moves a tensor of the shape and element type of ") << memory << ", got " << tensor;
+  return success();
+}
+
+LogicalResult TmemLoadOp::verify() { return verifyMove(*this, getSource().getType(), getResult().getType()); }
+
+LogicalResult TmemStoreOp::verify() { return verifyMove(*this, getDest().getType(), getSource().getType()); }

@@ -1,0 +1,80 @@
+// Tensor memory of nv_tileas: allocation, and moves between it and registers. Included by NvTileASOps.td, which defines
+// the classes used here.
+#ifndef NV_TILEAS_TENSOR_MEMORY_OPS_TD
+#define NV_TILEAS_TENSOR_MEMORY_OPS_TD
+
+//===-- tensor memory -------------------------------------------------------//
+// Tensor memory has 128 lanes of 512 columns of 32 bits for each SM. Dots accumulate there, and threads of four warps
+// move its contents to registers: warp w reaches the lanes from 32 * (w % 4) on. A kernel allocates columns once, at its
+// start, and frees them at its end. `alloc_tensor` with `space = tensor` names a part of these columns.
+//
+//   nv_tileas.tmem_allocate %slot columns 256     one warp allocates, and stores the address to shared memory
+//   nv_tileas.barrier
+//   %acc = nv_tileas.alloc_tensor offset 0 : !nv_tileas.memdesc<128x256xf32, #m, space = tensor>
+//   ...
+//   nv_tileas.tmem_free columns 256               all threads meet, and one warp frees
+//
+// A fence of the thread that accesses tensor memory, and one of the thread that is notified, order accesses across
+// a barrier or a pipeline.
+
+def NvTileAS_TmemAllocateOp : NvTileAS_Op<"tmem_allocate", NvTileAA_Program, [NvTileAA_TouchesAll]> {
+  let summary = "allocates columns of tensor memory for the CTA";
+  let description = [{
+    The first warp waits until the SM has that many free columns, allocates them and stores their address in `slot`. It
+    then gives up the right to allocate, so that another CTA can. A barrier must separate the op from the first use of
+    tensor memory. The number of columns is a power of two from 32 to 512; `tileas-optimize-alloc-tensor` sets it.
+  }];
+  let arguments = (ins NvTileAS_DestStorage<NvTileAS_MemDescType>:$slot,
+      OptionalAttr<ConfinedAttr<I64Attr, [IntPositive]>>:$columns);
+  let assemblyFormat = "$slot (`columns` $columns^)? attr-dict `:` type($slot)";
+  let hasVerifier = 1;
+}
+
+def NvTileAS_TmemFreeOp : NvTileAS_Op<"tmem_free", NvTileAA_Program, [NvTileAA_TouchesAll]> {
+  let summary = "frees the CTA's columns of tensor memory, after all of its threads have arrived";
+  let description = "The number of columns is that of `tmem_allocate`. The op is at the top level of the kernel.";
+  let arguments = (ins OptionalAttr<ConfinedAttr<I64Attr, [IntPositive]>>:$columns);
+  let assemblyFormat = "(`columns` $columns^)? attr-dict";
+}
+
+def NvTileAS_TmemLoadOp : NvTileAS_Op<"tmem_load", NvTileAA_FixedLayouts> {
+  let summary = "loads a tensor from tensor memory to registers";
+  let description = [{
+    The layout of the result holds, in lane `l` of warp `w`, elements of lane `32 * (w % 4) + l` of tensor memory. The op
+    waits for the loads, so the memory may be written again after it.
+
+    ```mlir
+    %x = nv_tileas.tmem_load %acc : !nv_tileas.memdesc<128x256xf32, #m, space = tensor> -> tensor<128x256xf32, #l>
+    ```
+  }];
+  let arguments = (ins Arg<NvTileAS_MemDescType, "", [NvTileAA_ReadsTensor]>:$source);
+  let results = (outs NvTileAS_Tensor:$result);
+  let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def NvTileAS_TmemStoreOp : NvTileAS_Op<"tmem_store", NvTileAA_FixedLayouts> {
+  let summary = "stores a tensor in registers to tensor memory";
+  let description = [{
+    The layout of the source is as that of the result of `tmem_load`. The op waits for the stores.
+
+    ```mlir
+    nv_tileas.tmem_store %x, %acc : tensor<128x256xf32, #l>, !nv_tileas.memdesc<128x256xf32, #m, space = tensor>
+    ```
+  }];
+  let arguments = (ins NvTileAS_Tensor:$source, Arg<NvTileAS_MemDescType, "", [NvTileAA_WritesTensor]>:$dest);
+  let assemblyFormat = "$source `,` $dest attr-dict `:` type($source) `,` type($dest)";
+  let hasVerifier = 1;
+}
+
+def NvTileAS_TmemFenceOp : NvTileAS_Op<"tmem_fence", NvTileAA_Program, [NvTileAA_TouchesAll]> {
+  let summary = "orders accesses of tensor memory across a synchronization of threads";
+  let description = [{
+    Without `after`, accesses of this thread that precede the fence come before what the thread signals next. With
+    `after`, accesses that follow the fence come after what the thread has last waited for.
+  }];
+  let arguments = (ins UnitAttr:$after);
+  let assemblyFormat = "(`after` $after^)? attr-dict";
+}
+
+#endif

@@ -1,0 +1,160 @@
+//! Tensor memory: where `tcgen05.mma` keeps an accumulator, and which part of it each thread reads.
+//!
+//! Tensor memory has 128 lanes of 512 columns of 32 bits. An instruction with 128 rows accumulates row `r` in lane `r`
+//! and column `c` in column `c`. A tile of more rows takes several instructions, whose columns follow each other. An
+//! instruction with 64 rows uses the first 16 lanes of each quarter. The position of an element is linear over F2: a
+//! [`TensorMemory`] has one basis vector for each bit of a position, first the column, then the lane.
+//!
+//! A warp reaches only a quarter of the lanes: warp `w` those from `32 * (w % 4)` on. `tcgen05.ld.16x256b` gives the
+//! threads of a warp the fragments of `mma.sync`, for 16 lanes and a multiple of eight columns. Four warps therefore
+//! hold all rows, and further warps divide the columns.
+//!
+//! *Worked example.* 256x128 of f32: rows 0 to 127 are in columns 0 to 127, rows 128 to 255 in columns 128 to 255. With
+//! eight warps, a warp reads 64 columns in four loads of 32 registers: of its lanes 0 to 15 and 16 to 31, for each
+//! block of 128 rows.
+
+use crate::error::{LayoutError, Result};
+use crate::layout::Layout;
+use crate::map::LinearMap;
+use crate::shape::Shape;
+
+/// log2 of the lanes of tensor memory.
+const LANES_LOG2: usize = 7;
+/// log2 of the rows of an instruction that uses half of the lanes.
+const HALF_LOG2: usize = 6;
+
+/// The place of each element of a tile.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TensorMemory {
+    /// log2 of the lanes that it uses.
+    lanes: usize,
+    bases: Vec<u64>,
+    map: LinearMap,
+}
+
+/// A load of fragments: 16 lanes, and eight columns for every four registers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TensorLoad {
+    /// The first register, and the number of consecutive registers.
+    pub register: u32,
+    pub count: u32,
+    /// The first lane, relative to the warp's quarter.
+    pub lane: u32,
+    /// The first column, relative to the warp's columns.
+    pub column: u32,
+}
+
+impl TensorMemory {
+    /// The memory of an M x N accumulator that instructions of 128 rows add to, or of 64 rows if it has no more.
+    ///
+    /// Errors: another rank, or fewer than 64 rows.
+    pub fn accumulator(shape: &Shape) -> Result<Self> {
+        let (rows, columns, lanes) = bits(shape)?;
+        let column = (0..columns).map(|i| 1 << i);
+        let block = (lanes..rows).map(|i| 1 << (columns + i));
+        let lane = (0..lanes).map(|i| 1 << (columns + i));
+        Self::new(shape, column.chain(block).chain(lane).collect())
+    }
+
+    /// The memory of an M x N tile with these bases: the element at each position with one bit.
+    ///
+    /// Errors: as [`Self::accumulator`], or other than one independent basis for each bit of an element's number.
+    pub fn new(shape: &Shape, bases: Vec<u64>) -> Result<Self> {
+        let (rows, columns, lanes) = bits(shape)?;
+        let map = LinearMap::new(bases.clone(), 64)?;
+        let (expected, found) = ((rows + columns) as u64, bases.len() as u64 - map.kernel().len() as u64);
+        if expected != found || bases.len() != rows + columns {
+            return Err(LayoutError::Mismatch { what: "bits of a position in tensor memory", expected, found });
+        }
+        Ok(Self { lanes, bases, map })
+    }
+
+    /// The element at each position with one bit.
+    pub fn bases(&self) -> &[u64] {
+        &self.bases
+    }
+
+    /// The 32-bit columns of the tile.
+    pub fn columns(&self) -> u32 {
+        1 << (self.bases.len() - self.lanes)
+    }
+
+    /// The lane and the column of an element; `None` if it is not in the tile.
+    pub fn place(&self, element: u64) -> Option<(u32, u32)> {
+        let position = self.map.solve(element)?;
+        let columns = u64::from(self.columns());
+        let (lane, column) = ((position / columns) as u32, (position % columns) as u32);
+        Some((if self.lanes == HALF_LOG2 { lane % 16 + lane / 16 * 32 } else { lane }, column))
+    }
+
+    /// The registers of `warps` warps that read an M x N accumulator, in fragments of `mma.sync`.
+    ///
+    /// Errors: another rank, fewer than 64 rows, a number of warps that is not four times a power of two, or fewer than
+    /// eight columns for each four warps.
+    pub fn registers(shape: &Shape, warps: u32) -> Result<Layout> {
+        let ((rows, columns, lanes), own) = (bits(shape)?, own_columns(shape, warps)?);
+        let row = |i: usize| 1 << (columns + i);
+        let column = |i: usize| 1 << i;
+        let register = [column(0), row(3)].into_iter().chain((FRAGMENT_LOG2..own).map(column));
+        // Two loads reach the lanes of a quarter.
+        let half = (lanes == LANES_LOG2).then(|| row(4));
+        let register = register.chain(half).chain((lanes..rows).map(row)).collect();
+        let lane = vec![column(1), column(2), row(0), row(1), row(2)];
+        let warp = (lanes - 2..lanes).map(row).chain((own..columns).map(column));
+        Layout::new(register, lane, warp.collect(), vec![])
+    }
+
+    /// The loads of a thread that read an accumulator to these registers. The columns of each four warps are relative
+    /// to the columns of the first four; they are [`Self::columns_of_warps`] apart.
+    ///
+    /// Errors: as [`Self::registers`].
+    pub fn loads(shape: &Shape, warps: u32) -> Result<Vec<TensorLoad>> {
+        let ((rows, columns, lanes), own) = (bits(shape)?, own_columns(shape, warps)?);
+        let count = 1 << (own - 1);
+        let blocks = 1u32 << (rows - lanes);
+        let halves = if lanes == LANES_LOG2 { 2 } else { 1 };
+        let halves = (0..blocks).flat_map(|block| (0..halves).map(move |half| (block, 16 * half)));
+        let load = |(i, (block, lane))| TensorLoad { register: i * count, count, lane, column: block << columns };
+        Ok((0..).zip(halves).map(load).collect())
+    }
+
+    /// The columns that four warps read of each block of 128 rows.
+    ///
+    /// Errors: as [`Self::registers`].
+    pub fn columns_of_warps(shape: &Shape, warps: u32) -> Result<u32> {
+        own_columns(shape, warps).map(|own| 1 << own)
+    }
+}
+
+/// log2 of the columns of a fragment.
+const FRAGMENT_LOG2: usize = 3;
+
+/// log2 of the columns that four of `warps` warps read.
+fn own_columns(shape: &Shape, warps: u32) -> Result<usize> {
+    let (_, columns, _) = bits(shape)?;
+    let groups = warps / 4;
+    if groups * 4 != warps || !groups.is_power_of_two() {
+        let what = "groups of four warps";
+        return Err(LayoutError::Mismatch { what, expected: 1, found: groups.into() });
+    }
+    let needed = FRAGMENT_LOG2 + groups.ilog2() as usize;
+    if columns < needed {
+        let (what, extent, needed) = ("a tensor-memory access", 1 << columns, 1 << needed);
+        return Err(LayoutError::TileTooSmall { what, dim: 1, extent, needed });
+    }
+    Ok(columns - groups.ilog2() as usize)
+}
+
+/// log2 of the rows and columns of an accumulator, and of the lanes that it uses.
+fn bits(shape: &Shape) -> Result<(usize, usize, usize)> {
+    let [rows, columns] = shape.log2()[..] else {
+        let found = shape.rank() as u64;
+        return Err(LayoutError::Mismatch { what: "rank of an accumulator", expected: 2, found });
+    };
+    let (rows, columns) = (rows as usize, columns as usize);
+    let (extent, needed) = (1 << rows, 1 << HALF_LOG2);
+    if extent < needed {
+        return Err(LayoutError::TileTooSmall { what: "one instruction", dim: 0, extent, needed });
+    }
+    Ok((rows, columns, rows.min(LANES_LOG2)))
+}

@@ -1,0 +1,89 @@
+//! Accumulators in tensor memory, and the loads that read them.
+
+use std::collections::BTreeSet;
+use tile_layout::{LayoutError, Shape, Slot, TensorMemory, Thread, TmemShape, TmemTile, tmem_layout};
+
+/// Rows are lanes, and blocks of 128 rows follow each other along the columns.
+#[test]
+fn places_of_elements() {
+    let shape = Shape::new(&[256, 64]).unwrap();
+    let memory = TensorMemory::accumulator(&shape).unwrap();
+    assert_eq!(memory.columns(), 128);
+    for (row, column) in [(0, 0), (1, 0), (127, 63), (128, 0), (200, 5), (255, 63)] {
+        let expected = ((row % 128) as u32, (row / 128 * 64 + column) as u32);
+        assert_eq!(memory.place(row * 64 + column), Some(expected));
+    }
+    assert_eq!(memory.place(256 * 64), None);
+    assert_eq!(TensorMemory::new(&shape, memory.bases().to_vec()).unwrap(), memory);
+    // 64 rows are on the first 16 lanes of each quarter.
+    let half = TensorMemory::accumulator(&Shape::new(&[64, 64]).unwrap()).unwrap();
+    assert_eq!(half.columns(), 64);
+    assert_eq!(half.place(17 * 64 + 3), Some((33, 3)));
+    assert_eq!(half.place(63 * 64), Some((111, 0)));
+}
+
+/// Runs the loads for all threads: every register holds the element that the layout says, every element is read, and a
+/// warp stays within its quarter of the lanes.
+#[test]
+fn loads_read_the_elements_of_the_layout() {
+    for (rows, columns) in [(64, 32), (64, 256), (128, 8), (128, 64), (128, 256), (256, 128), (512, 32)] {
+        for warps in [4, 8, 16] {
+            let shape = Shape::new(&[rows, columns]).unwrap();
+            if columns < 2 * i64::from(warps) {
+                let too_small = matches!(TensorMemory::registers(&shape, warps), Err(LayoutError::TileTooSmall { .. }));
+                assert!(too_small, "{rows}x{columns} by {warps} warps");
+                continue;
+            }
+            let memory = TensorMemory::accumulator(&shape).unwrap();
+            let layout = TensorMemory::registers(&shape, warps).unwrap();
+            let loads = TensorMemory::loads(&shape, warps).unwrap();
+            let apart = TensorMemory::columns_of_warps(&shape, warps).unwrap();
+            assert_eq!(loads.iter().map(|l| l.count).sum::<u32>(), layout.registers());
+            let mut seen = BTreeSet::new();
+            for warp in 0..warps {
+                for load in &loads {
+                    for (lane, i) in (0..32).flat_map(|lane| (0..load.count).map(move |i| (lane, i))) {
+                        // The fragment of `tcgen05.ld.16x256b`: four registers for each eight columns.
+                        let from_lane = warp % 4 * 32 + load.lane + lane / 4 + 8 * (i / 2 % 2);
+                        let from_column = warp / 4 * apart + load.column + i / 4 * 8 + lane % 4 * 2 + i % 2;
+                        let element = layout
+                            .element(Slot { register: load.register + i, thread: Thread { lane, warp, block: 0 } });
+                        assert_eq!(memory.place(element), Some((from_lane, from_column)), "{rows}x{columns}");
+                        seen.insert(element);
+                    }
+                }
+            }
+            assert_eq!(seen.len() as i64, rows * columns);
+        }
+    }
+}
+
+/// The registers agree with the general layout of this access.
+#[test]
+fn registers_are_fragments() {
+    for (rows, tile) in [(128, TmemTile::Rows128), (64, TmemTile::Rows64)] {
+        let shape = Shape::new(&[rows, 128]).unwrap();
+        for warpgroups in [1, 2, 4] {
+            let of_access = tmem_layout(TmemShape::Lanes16Bits256, tile, 128, warpgroups).unwrap().layout;
+            assert_eq!(TensorMemory::registers(&shape, 4 * warpgroups).unwrap(), of_access);
+        }
+    }
+}
+
+#[test]
+fn tiles_without_accumulators() {
+    let short = Shape::new(&[32, 64]).unwrap();
+    assert!(matches!(TensorMemory::accumulator(&short), Err(LayoutError::TileTooSmall { .. })));
+    let line = Shape::new(&[128]).unwrap();
+    assert!(matches!(TensorMemory::accumulator(&line), Err(LayoutError::Mismatch { .. })));
+    let tile = Shape::new(&[128, 64]).unwrap();
+    for warps in [2, 6, 12] {
+        assert!(matches!(TensorMemory::registers(&tile, warps), Err(LayoutError::Mismatch { .. })), "{warps} warps");
+    }
+    let mut bases: Vec<u64> = (0..13).map(|i| 1 << i).collect();
+    assert!(TensorMemory::new(&tile, bases.clone()).is_ok());
+    bases[4] = 3;
+    assert!(TensorMemory::new(&tile, bases.clone()).is_err(), "dependent bases");
+    bases.pop();
+    assert!(TensorMemory::new(&tile, bases).is_err(), "too few bases");
+}

@@ -1,0 +1,94 @@
+//! Plans kernels whose dots accumulate in tensor memory.
+//!
+//! Each dot must read both operands from rings. If a loop only adds to an accumulator, it is in tensor memory from its
+//! first dot to the end of the loop, and code after the loop reads it. Otherwise it is there for one dot. Accumulators
+//! start at zero. The consumers add another start at the end, for which both must fit the registers.
+
+use super::{Found, NO_ROOM, Room, kernel::Pressure, least_scratch, loops, mark_computed, refusal, rings, scratch};
+use crate::{
+    analysis::producers::accumulation,
+    dialect::{
+        dot_plan::{Agent, CONSUMERS, DotPlan, MATRIX, PRODUCER, WARPGROUP},
+        dots::{ACC, is_zero},
+        loops::FIRST_INIT,
+        nv_tileas::MmaKind,
+        pass::Obstacle,
+        remark::{self, remark},
+        rt::*,
+    },
+};
+use tile_plan::{DotLoop, Hints, Machine, plan_tensor};
+
+pub(super) fn plan<'c>(
+    function: OpRef<'c>,
+    found: &[Found<'c>],
+    computed: &[OpRef<'c>],
+    hints: &Hints,
+    machine: &Machine,
+) -> Result<DotPlan, Obstacle<'c>> {
+    for p in found {
+        check(p)?;
+    }
+    let op = found[0].op;
+    let dots: Vec<DotLoop> = found.iter().map(|p| p.dot_loop).collect();
+    let pressure = Pressure::of(function, found);
+    let over_tiles = found.iter().any(|p| loops(p.op) > usize::from(accumulation(p.op).is_some()));
+    let elements = found.iter().filter(|p| has_start(p)).map(|p| p.dot_loop.m * p.dot_loop.n).max().unwrap_or(0);
+    let starts = |groups: u32| elements / (groups * WARPGROUP * THREADS);
+    let registers = |groups: u32| pressure.registers(groups) + starts(groups);
+    let plan = plan_tensor(&dots, over_tiles, &registers, hints, machine);
+    let plan = plan.map_err(|e| refusal(found, &e))?;
+    // The largest stages decide; rings of other stages have the same number.
+    let largest = dots.iter().max_by_key(|dot| dot.stage_bytes()).copied().unwrap_or(dots[0]);
+    let dot_loop = DotLoop { over_tiles, ..largest };
+    let rings = rings(found).len() as u32;
+    // If the producer's warps compute tiles, they need scratch memory too.
+    let movers = if dots.iter().any(|dot| dot.producer_computed.contains(&true)) { 2 } else { 1 };
+    let room = Room { available: plan.shared_available, stages: plan.stages, rings, movers };
+    let wanted = scratch(function, &dot_loop, found, computed).max(least_scratch(plan.warpgroups));
+    let (stages, scratch) = room.divide(&dot_loop, wanted).ok_or_else(|| (op, NO_ROOM.to_string()))?;
+    mark_computed(found);
+    let mut reasons = plan.reasons.clone();
+    reasons.extend(found.iter().flat_map(|p| &p.no_copies).map(|(_, reason)| reason.clone()));
+    reasons.push(format!("{stages} stages of {} bytes", largest.stage_bytes()));
+    remark(op, remark::WARPGROUP_PLAN, reasons.join("; "), "");
+    let agent = |name: &str, warps| Agent { name: name.to_string(), warps, registers: None };
+    Ok(DotPlan {
+        unit: MmaKind::Tensor,
+        accumulators: plan.accumulators,
+        groups: [1, plan.warpgroups],
+        columns: plan.columns,
+        stages,
+        scratch,
+        launch_registers: plan.registers,
+        agents: vec![
+            agent(CONSUMERS, plan.warpgroups * WARPGROUP),
+            agent(PRODUCER, plan.producer_warps),
+            agent(MATRIX, 1),
+        ],
+    })
+}
+
+/// Checks that a dot can accumulate in tensor memory.
+fn check<'c>(p: &Found<'c>) -> Result<(), Obstacle<'c>> {
+    let not = |reason: &str| Err((p.op, reason.to_string()));
+    if !p.sides.iter().all(|side| side.stage().is_some()) {
+        return not("an operand is not a tile that is loaded or computed for the dot");
+    }
+    if p.dot_loop.computed != [false; 2] {
+        return not("an operand is computed from a loaded tile");
+    }
+    Ok(())
+}
+
+/// Whether the accumulator of a dot starts at another value than zero, which the consumers add at the end.
+fn has_start(p: &Found<'_>) -> bool {
+    let start = match accumulation(p.op) {
+        Some((around, index)) => operand(around, FIRST_INIT + index),
+        None => operand(p.op, ACC),
+    };
+    !is_zero(start)
+}
+
+/// The threads of a warp.
+const THREADS: u32 = 32;

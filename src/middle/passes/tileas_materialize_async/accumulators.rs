@@ -1,0 +1,251 @@
+//! Accumulators in tensor memory.
+//!
+//! One thread of the agent `matrix` issues the dots. The accumulator of a loop of dots is a stage of a pipeline of its
+//! own: the thread acquires it before the loop, and the completion of the dots fills it. The consumers then read it to
+//! registers and release it:
+//!
+//! ```text
+//! for i iter_args(c = 0) { .. yield dot a, b, c };  use c
+//! ```
+//!
+//! becomes
+//!
+//! ```text
+//! elect of matrix { producer_acquire q[j]; fence }
+//! for i { ..
+//!   elect of matrix { wait p[it];  async.dot ring[it], ring[it], acc[j] accumulate i != 0;  release p[it] dots }
+//! }
+//! elect of matrix { producer_commit q[j] dots }
+//! consumer_wait q[j]; fence;  c = tmem_load acc[j];  fence;  consumer_release q[j]
+//! use c
+//! ```
+//!
+//! If the loop may not run, the consumers first store zeros in that case. Accumulators start at zero; the consumers add
+//! another start at the end.
+//!
+//! Loops and branches around the loop of dots carry the iterator `j`.
+
+use super::{iterator_type, top::barriers_of};
+use crate::{
+    analysis::{
+        producers::{accumulation, skip_conversions},
+        tensor_map_ops::maps_before,
+    },
+    dialect::{
+        arith::IntPredicate,
+        dot_plan::{DotPlan, MATRIX},
+        dots::is_zero,
+        layouts::Tensor,
+        loops::{FIRST_INIT, always_runs, carry_through, drop_carried, new_if},
+        nv_tileas::{
+            AllocTensorOp, ConsumerReleaseOp, ConsumerTokenType, ConsumerWaitOp, ConvertLayoutOp, CreateIteratorOp,
+            CreatePipelineOp, DotOp, ElectOp, IncIterOp, MemDescSlotOp, MemDescType, PipelineType, ProducerAcquireOp,
+            ProducerCommitOp, ProducerTokenType, StageOp, TmemAllocateOp, TmemFenceOp, TmemFreeOp, TmemLoadOp,
+            TmemStoreOp,
+        },
+        pass::{Failed, fail},
+        phases,
+        rt::*,
+        shared_memory::{accumulator_type, storage_type, with_stages},
+        types::{element, is_float},
+    },
+};
+use melior::{
+    Context,
+    ir::{Region, r#type::IntegerType},
+};
+use rustc_hash::FxHashMap;
+
+/// The accumulator of a dot in tensor memory.
+#[derive(Clone, Copy)]
+pub(super) struct Accumulator<'c> {
+    pub memory: Val<'c>,
+    /// Whether the dot adds to the memory, rather than overwrite it.
+    pub accumulate: Val<'c>,
+}
+
+/// A pipeline of accumulators, and the dot that fills it.
+pub(super) struct Accumulators<'c> {
+    dot: DotOp<'c>,
+    pipeline: Val<'c>,
+    first: Val<'c>,
+    /// The type of all stages.
+    memory: MemDescType<'c>,
+}
+
+impl<'c> Accumulators<'c> {
+    /// Creates the pipeline of a dot at the top of the function.
+    pub fn of(dot: DotOp<'c>, top: &Builder<'c>, plan: &DotPlan) -> Result<Self, Failed> {
+        let op = dot.op();
+        let error = |e: BuildError| fail(op, e.to_string());
+        let context = top.context();
+        let tensor = Tensor::of_value(dot.result()).ok_or_else(|| fail(op, "result is not a tensor"))?;
+        let stages = i64::from(plan.accumulators);
+        let memory = accumulator_type(op, &tensor.shape, tensor.element, stages).map_err(|e| fail(op, e))?;
+        let phases = [(phases::FULL, 1), (phases::EMPTY, i64::from(plan.consumer_warps()))];
+        let barriers = barriers_of(op, phases.len() as i64 * stages, top)?;
+        let pipeline = PipelineType::get(op.location(), stages).ok_or_else(|| fail(op, "cannot build a pipeline"))?;
+        let (names, arrivals) = (phases.map(|(name, _)| name), phases.map(|(_, count)| count));
+        let (names, arrivals) = (strings_to_attr(context, &names), i64s_to_attr(context, &arrivals));
+        let pipeline = CreatePipelineOp::build(top, pipeline.into(), barriers, names, arrivals).map_err(error)?;
+        let pipeline = pipeline.pipeline();
+        let first = CreateIteratorOp::build(top, iterator_type(op)?, pipeline).map_err(error)?.iterator();
+        Ok(Self { dot, pipeline, first, memory })
+    }
+}
+
+/// Allocates tensor memory at the top of a function, and frees it at the end.
+pub(super) fn allocate<'c>(op: OpRef<'c>, entry: Blk<'c>, top: &Builder<'c>) -> Result<(), Failed> {
+    let error = |e: BuildError| fail(op, e.to_string());
+    let word = storage_type(op, &[1], IntegerType::new(top.context(), 32).into(), &[]).map_err(error)?;
+    let slot = AllocTensorOp::build(top, word.into(), None).map_err(error)?.result();
+    TmemAllocateOp::build(top, slot, None).map_err(error)?;
+    let last = ops_of(entry).last().ok_or_else(|| fail(op, "function has no terminator"))?;
+    let end = Builder::before(top.context(), last);
+    end.set_location(op.location());
+    TmemFreeOp::build(&end, None).map_err(error)?;
+    Ok(())
+}
+
+/// Moves accumulators to tensor memory, and reads them where the program uses them. `top` is after the barrier that
+/// follows the allocation. Returns the accumulator of each dot.
+pub(super) fn rewrite<'c>(
+    all: &[Accumulators<'c>],
+    entry: Blk<'c>,
+    top: &Builder<'c>,
+) -> Result<FxHashMap<usize, Accumulator<'c>>, Failed> {
+    let mut known = FxHashMap::default();
+    for one in all {
+        let op = one.dot.op();
+        let memory = AllocTensorOp::build(top, one.memory.into(), None).map_err(|e| fail(op, e.to_string()))?.result();
+        let place = accumulation(op).map_or(op, |(around, _)| around);
+        let mut rewritten = None;
+        carry_through(top.context(), entry, place, one.first, &mut |iterator| {
+            let (accumulator, next) = one.accumulate(top.context(), place, (memory, iterator))?;
+            rewritten = Some(accumulator);
+            Ok(next)
+        })?;
+        known.insert(op_key(op), rewritten.ok_or_else(|| fail(op, "dot is in neither a loop nor a branch"))?);
+    }
+    Ok(known)
+}
+
+impl<'c> Accumulators<'c> {
+    /// Rewrites the loop that accumulates, or a single dot. Returns the accumulator, and the next iterator.
+    fn accumulate(
+        &self,
+        context: &'c Context,
+        place: OpRef<'c>,
+        (memory, iterator): (Val<'c>, Val<'c>),
+    ) -> Result<(Accumulator<'c>, Val<'c>), Failed> {
+        let op = self.dot.op();
+        let error = |e: BuildError| fail(op, e.to_string());
+        let b = Builder::before(context, place);
+        b.set_location(op.location());
+        let index = StageOp::build(&b, IntegerType::new(context, 32).into(), iterator).map_err(error)?.index();
+        let stage = with_stages(op, self.memory, 1).ok_or_else(|| fail(op, "cannot build the type of a stage"))?;
+        let memory = MemDescSlotOp::build(&b, stage.into(), memory, index).map_err(error)?.result();
+        // Maps must stay directly before the loop of their copies.
+        let first_map = maps_before(place).last().copied();
+        first_map.into_iter().for_each(|map| b.set_before(map));
+        self.by_matrix_agent(&b, |inside| {
+            let token = ProducerTokenType::get(op.location()).ok_or_else(|| fail(op, "cannot build the token type"))?;
+            ProducerAcquireOp::build(inside, token.into(), self.pipeline, iterator, None, None).map_err(error)?;
+            TmemFenceOp::build(inside, true).map_err(error)?;
+            Ok(())
+        })?;
+        b.set_before(place);
+        let around = accumulation(op);
+        // The value that the program uses, its start, and, for a loop that may not run, whether it does not.
+        let (accumulate, old, start, none) = match around {
+            None => (b.bool_constant(false), self.dot.result(), self.dot.acc(), None),
+            Some((around, number)) => {
+                let body = entry_block(region(around, 0)).ok_or_else(|| fail(around, "loop has no body"))?;
+                let (first, end) = (operand(around, 0), operand(around, 1));
+                let inside = Builder::before(context, ops_of(body).next().ok_or_else(|| fail(op, "empty loop"))?);
+                inside.set_location(op.location());
+                let accumulate = inside.cmpi(IntPredicate::Ne, arg(body, 0), first);
+                let ends = IntPredicate::less_or_equal(attr(around, "unsignedCmp").is_some());
+                let none = (!always_runs(around)).then(|| b.cmpi(ends, end, first));
+                (accumulate, result(around, number), operand(around, FIRST_INIT + number), none)
+            }
+        };
+        b.set_after(place);
+        b.set_location(op.location());
+        self.by_matrix_agent(&b, |inside| {
+            ProducerCommitOp::build(inside, self.pipeline, iterator, false, true, None).map_err(error)?;
+            Ok(())
+        })?;
+        let waited = ConsumerTokenType::get(op.location()).ok_or_else(|| fail(op, "cannot build the token type"))?;
+        ConsumerWaitOp::build(&b, waited.into(), self.pipeline, iterator, None).map_err(error)?;
+        TmemFenceOp::build(&b, true).map_err(error)?;
+        let loaded = self.load(&b, memory, none)?;
+        TmemFenceOp::build(&b, false).map_err(error)?;
+        ConsumerReleaseOp::build(&b, self.pipeline, iterator, None, None, false, None).map_err(error)?;
+        let next = IncIterOp::build(&b, ty(iterator), iterator, self.pipeline).map_err(error)?.next();
+        let mut used = loaded;
+        if ty(old) != ty(loaded) {
+            used = ConvertLayoutOp::build(&b, ty(old), loaded).map_err(error)?.result();
+        }
+        if !is_zero(skip_conversions(start)) {
+            used = if is_float(element(ty(used))) { b.addf(used, start) } else { b.addi(used, start) };
+        }
+        replace_all_uses(old, used);
+        if let Some((around, number)) = around {
+            drop_carried(&b, around, number).map_err(error)?;
+            erase_conversions(self.dot.result());
+        }
+        Ok((Accumulator { memory, accumulate }, next))
+    }
+
+    /// Reads the accumulator, after it has been set to zero if a condition holds.
+    fn load(&self, b: &Builder<'c>, memory: Val<'c>, none: Option<Val<'c>>) -> Result<Val<'c>, Failed> {
+        let op = self.dot.op();
+        let error = |e: BuildError| fail(op, e.to_string());
+        let t = ty(self.dot.result());
+        if let Some(none) = none {
+            let (_, blocks) = new_if(b, none, &[]).map_err(error)?;
+            for (block, stores) in blocks.into_iter().zip([true, false]) {
+                let inside = Builder::at_end(b.context(), block, op.location());
+                if stores {
+                    let is_float = is_float(element(t));
+                    let zero = if is_float { inside.float_constant(t, 0.0) } else { inside.int_constant(t, 0) };
+                    TmemStoreOp::build(&inside, zero, memory).map_err(error)?;
+                }
+                inside.insert(inside.state("scf.yield")).map_err(error)?;
+            }
+        }
+        Ok(TmemLoadOp::build(b, t, memory).map_err(error)?.result())
+    }
+
+    /// Writes a region of the thread that issues dots.
+    fn by_matrix_agent(
+        &self,
+        b: &Builder<'c>,
+        write: impl FnOnce(&Builder<'c>) -> Result<(), Failed>,
+    ) -> Result<(), Failed> {
+        matrix_region(b, self.dot.op(), write)
+    }
+}
+
+/// Erases the layout conversions of a value, which nothing uses.
+fn erase_conversions(v: Val<'_>) {
+    for (user, _) in uses(v) {
+        results(user).for_each(erase_conversions);
+        erase(user);
+    }
+}
+
+/// Writes a region of the thread that issues dots, for `op`.
+pub(super) fn matrix_region<'c>(
+    b: &Builder<'c>,
+    op: OpRef<'c>,
+    write: impl FnOnce(&Builder<'c>) -> Result<(), Failed>,
+) -> Result<(), Failed> {
+    let region = Region::new();
+    let program = append_block(&region, &[], op.location());
+    write(&Builder::at_end(b.context(), program, op.location()))?;
+    let agent = string_to_attr(b.context(), MATRIX);
+    ElectOp::build(b, Some(agent), region).map_err(|e| fail(op, e.to_string()))?;
+    Ok(())
+}

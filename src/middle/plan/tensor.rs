@@ -1,0 +1,180 @@
+//! Plans dots of `tcgen05.mma`, whose accumulators are in tensor memory.
+//!
+//! One thread issues the dots, and another one the loads of their operands. If TMA cannot load an operand, warps of the
+//! producer compute it. All other warps read finished accumulators and run the rest of the program. During the loop
+//! nothing is in registers, so the number of these warps depends on the code after the loop only: its tensors must fit
+//! the registers of a thread. All threads have the same number of registers.
+//!
+//! # Bound on the work
+//!
+//! Three divisions into warpgroups, each with at most two sizes of the producer; the cost of each is linear in the
+//! number of dots.
+
+use tile_mma::{Element, Major, Unit};
+
+use crate::dot::{DotLoop, Hints, NoPlan};
+use crate::machine::Machine;
+use crate::model::MAX_STAGES;
+
+/// The columns of tensor memory.
+const COLUMNS: u32 = 512;
+/// A later candidate must need less than this fraction of the clocks of the best one so far.
+const CLEARLY: f64 = 0.95;
+/// The rows of an instruction.
+const ROWS: u32 = 128;
+/// The warps that issue dots.
+const MATRIX_WARPS: u32 = 1;
+/// The warps that issue loads, if TMA loads all operands.
+const LOADING_WARPS: u32 = 1;
+/// The columns of a fragment, the least that a warpgroup reads.
+const FRAGMENT: u32 = 8;
+/// Clocks of `mma.sync` for each clock of `tcgen05.mma`.
+const SLOWDOWN: f64 = 4.0;
+/// Registers of a thread for addresses and counters, in addition to tensors.
+const OTHER_REGISTERS: u32 = 40;
+/// The maximum number of registers of a thread.
+const MAX_REGISTERS: u32 = 248;
+/// Numbers of warpgroups that read accumulators, in order of preference. Loads of one warpgroup overlap with stores of
+/// another one, and each warpgroup more has fewer registers.
+const WARPGROUPS: [u32; 3] = [2, 4, 1];
+
+/// The plan of a kernel.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TensorPlan {
+    /// Warpgroups that read accumulators.
+    pub warpgroups: u32,
+    /// Warps of the producer.
+    pub producer_warps: u32,
+    /// The maximum number of columns of an instruction.
+    pub columns: u32,
+    /// Stages of each accumulator.
+    pub accumulators: u32,
+    /// The most stages of each ring.
+    pub stages: u32,
+    /// Registers per thread.
+    pub registers: u32,
+    /// Shared memory available to a CTA.
+    pub shared_available: u32,
+    /// The reasons for the choice, which remarks print.
+    pub reasons: Vec<String>,
+}
+
+/// Chooses warpgroups and registers of a kernel with these dots. In a loop over tiles (`over_tiles`), accumulators have
+/// two stages if they fit, so that the consumers read one while dots add to the other. `pressure` estimates the
+/// registers of a thread that hold tensors, if that many warpgroups divide them.
+///
+/// Errors: an instruction does not cover a tile, accumulators exceed tensor memory, or tensors exceed the registers.
+pub fn plan_tensor(
+    dots: &[DotLoop],
+    over_tiles: bool,
+    pressure: &dyn Fn(u32) -> u32,
+    hints: &Hints,
+    machine: &Machine,
+) -> Result<TensorPlan, NoPlan> {
+    let whole = |key: &str| machine.get(key).map(|v| v as u32);
+    let (all, shared) = (whole("sm.registers")?, whole("sm.shared_bytes")? - whole("sm.shared_reserved")?);
+    dots.iter().try_for_each(DotLoop::check_tensor_shape)?;
+    let needed: u32 = dots.iter().map(DotLoop::tensor_columns).sum();
+    let accumulators = if over_tiles && 2 * needed <= COLUMNS { 2 } else { 1 };
+    if needed > COLUMNS {
+        return Err(NoPlan::TensorMemory { needed, available: COLUMNS });
+    }
+    let interval = machine.get("tcgen05.f16.n256.interval")?;
+    let shared_rate = machine.get("shared.bytes_per_clk")?;
+    let tensor: f64 = dots.iter().map(|dot| dot.tensor_clocks(interval)).sum();
+    let instructions = f64::from(dots.iter().map(|dot| dot.producer_instructions).sum::<u32>());
+    let bytes = f64::from(dots.iter().map(DotLoop::producer_bytes).sum::<u32>());
+    // Warps of a warpgroup run on different schedulers.
+    let production = |groups: u32| (instructions / f64::from(groups)).max(bytes / shared_rate);
+    let producers: &[u32] = if bytes > 0.0 { &[1, 2] } else { &[0] };
+    let need = |groups: u32| pressure(groups) + OTHER_REGISTERS;
+    let hinted = hints.worker_warps.map(|warps| warps / 4);
+    let narrowest = dots.iter().map(|dot| dot.n).min().unwrap_or(FRAGMENT);
+    let order = hinted.into_iter().filter(|groups| WARPGROUPS.contains(groups)).chain(WARPGROUPS);
+    let order = order.filter(|groups| groups * FRAGMENT <= narrowest);
+    let all_candidates = order.flat_map(|groups| producers.iter().map(move |producers| (groups, *producers)));
+    let (mut best, mut refusal): (Option<(f64, Candidate)>, _) = (None, None);
+    for (warpgroups, producers) in all_candidates {
+        let producer_warps = if producers == 0 { LOADING_WARPS } else { 4 * producers };
+        let threads = 32 * (4 * warpgroups + producer_warps + MATRIX_WARPS);
+        let registers = (all / threads / 8 * 8).min(MAX_REGISTERS);
+        let of_producer = |dot: &DotLoop| dot.producer_registers[producers.saturating_sub(1) as usize];
+        let needed = dots.iter().map(of_producer).chain([need(warpgroups)]).max().unwrap_or(0);
+        if needed > registers {
+            refusal = refusal.or(Some(NoPlan::Registers { needed, available: registers }));
+            continue;
+        }
+        let clocks = if producers == 0 { tensor } else { tensor.max(production(producers)) };
+        if best.as_ref().is_none_or(|(least, _)| clocks < least * CLEARLY) {
+            best = Some((clocks, Candidate { warpgroups, producer_warps, registers }));
+        }
+    }
+    let Some((clocks, candidate)) = best else {
+        return Err(refusal.unwrap_or(NoPlan::Registers { needed: need(1), available: MAX_REGISTERS }));
+    };
+    let Candidate { warpgroups, producer_warps, registers } = candidate;
+    let instead = SLOWDOWN * tensor + instructions / 2.0;
+    if clocks > instead {
+        return Err(NoPlan::Production { producer: clocks, instead });
+    }
+    let columns = dots.iter().map(|dot| dot.n.min(256)).max().unwrap_or(256);
+    let mut reasons = vec![
+        format!("one thread issues dots of {ROWS} rows and up to {columns} columns into tensor memory"),
+        format!("{} of {COLUMNS} columns of tensor memory", accumulators * needed),
+        format!(
+            "{warpgroups} warpgroups read accumulators, with {registers} registers per thread and an estimated need of {}",
+            need(warpgroups)
+        ),
+        format!("an iteration takes {clocks:.0} clocks, of which the tensor cores need {tensor:.0}"),
+    ];
+    if bytes > 0.0 {
+        reasons.push(format!("{producer_warps} producer warps compute {bytes:.0} bytes of each stage"));
+    }
+    Ok(TensorPlan {
+        warpgroups,
+        producer_warps,
+        columns,
+        accumulators,
+        stages: MAX_STAGES,
+        registers,
+        shared_available: shared,
+        reasons,
+    })
+}
+
+/// A division into warps, and the registers of each thread.
+struct Candidate {
+    warpgroups: u32,
+    producer_warps: u32,
+    registers: u32,
+}
+
+impl DotLoop {
+    /// Clocks of an iteration's instructions, of which one of 256 columns and 32 bytes of K takes `interval`. One of 64
+    /// rows takes as long as one of 128 rows, and one of few columns as long as its rows of A need.
+    fn tensor_clocks(&self, interval: f64) -> f64 {
+        let steps = f64::from(self.m.div_ceil(ROWS)) * f64::from(self.k * self.operand.bits()) / 256.0;
+        steps * interval * f64::from(self.n.max(ROWS / 2)) / 256.0
+    }
+
+    /// The columns of tensor memory that the accumulator takes.
+    pub fn tensor_columns(&self) -> u32 {
+        self.m.div_ceil(ROWS) * self.n
+    }
+
+    /// Checks that instructions with accumulators in tensor memory cover the tile, and read both operands as they are.
+    fn check_tensor_shape(&self) -> Result<(), NoPlan> {
+        let &Self { m, n, k, .. } = self;
+        let mut rows = tile_mma::generated(Unit::Tensor, self.operand);
+        let least = if matches!(self.operand, Element::S8 | Element::U8) { 16 } else { 8 };
+        let whole = rows.any(|r| m >= r.m && n >= least && k >= r.k);
+        if !whole || ![m, n, k].into_iter().all(|e| e.is_power_of_two() && e <= 1 << 12) {
+            return Err(NoPlan::TensorShape { m, n, k });
+        }
+        // Elements of 32 bits that are contiguous along M or N need another swizzle than TMA and threads write.
+        if self.operand.bits() == 32 && (self.a_major == Major::Mn || self.b_major == Major::Mn) {
+            return Err(NoPlan::Converted);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,192 @@
+// RUN: tileiras-opt %s --split-input-file --verify-diagnostics
+// Each op on tensor memory rejects what it cannot do.
+#a = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 72, 144, 288, 512, 1024, 2048, 4096]>
+#b = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 72, 144, 288, 512, 1024, 2048]>
+#m = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096]>
+#l = #nv_tileas.layout<register = [1, 512, 8, 16, 32, 1024], lane = [2, 4, 64, 128, 256], warp = [2048, 4096]>
+!a = !nv_tileas.memdesc<128x64xbf16, #a, align = 1024>
+!b = !nv_tileas.memdesc<64x64xbf16, #b, align = 1024>
+!m = !nv_tileas.memdesc<128x64xf32, #m, space = tensor>
+!t = tensor<128x64xf32, #l>
+!slot = !nv_tileas.memdesc<1xi32, #nv_tileas.shared_layout<offset = []>>
+!s = !nv_tileas.memdesc<128x64xf32, #nv_tileas.shared_layout<offset = [2, 1, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096]>, space = tensor>
+nv_tileaa.func @f(%slot: !slot, %a: !a, %b: !b, %m: !m, %s: !s, %x: !t, %h: tensor<64x128xf32, #l>, %more: i1) attributes {numWarps = 4 : i64} {
+  // expected-error @below {{columns must be a power of two from 32 to 512, got 48}}
+  nv_tileas.tmem_allocate %slot columns 48 : !slot
+  nv_tileaa.return
+}
+
+// -----
+
+#a = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 72, 144, 288, 512, 1024, 2048, 4096]>
+#b = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 72, 144, 288, 512, 1024, 2048]>
+#m = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096]>
+#l = #nv_tileas.layout<register = [1, 512, 8, 16, 32, 1024], lane = [2, 4, 64, 128, 256], warp = [2048, 4096]>
+!a = !nv_tileas.memdesc<128x64xbf16, #a, align = 1024>
+!b = !nv_tileas.memdesc<64x64xbf16, #b, align = 1024>
+!m = !nv_tileas.memdesc<128x64xf32, #m, space = tensor>
+!t = tensor<128x64xf32, #l>
+!slot = !nv_tileas.memdesc<1xi32, #nv_tileas.shared_layout<offset = []>>
+!s = !nv_tileas.memdesc<128x64xf32, #nv_tileas.shared_layout<offset = [2, 1, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096]>, space = tensor>
+nv_tileaa.func @f(%slot: !slot, %a: !a, %b: !b, %m: !m, %s: !s, %x: !t, %h: tensor<64x128xf32, #l>, %more: i1) attributes {numWarps = 4 : i64} {
+  // expected-error @below {{stores the address in an i32 in shared memory}}
+  nv_tileas.tmem_allocate %a columns 64 : !a
+  nv_tileaa.return
+}
+
+// -----
+
+#a = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 72, 144, 288, 512, 1024, 2048, 4096]>
+#b = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 72, 144, 288, 512, 1024, 2048]>
+#m = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096]>
+#l = #nv_tileas.layout<register = [1, 512, 8, 16, 32, 1024], lane = [2, 4, 64, 128, 256], warp = [2048, 4096]>
+!a = !nv_tileas.memdesc<128x64xbf16, #a, align = 1024>
+!b = !nv_tileas.memdesc<64x64xbf16, #b, align = 1024>
+!m = !nv_tileas.memdesc<128x64xf32, #m, space = tensor>
+!t = tensor<128x64xf32, #l>
+!slot = !nv_tileas.memdesc<1xi32, #nv_tileas.shared_layout<offset = []>>
+!s = !nv_tileas.memdesc<128x64xf32, #nv_tileas.shared_layout<offset = [2, 1, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096]>, space = tensor>
+nv_tileaa.func @f(%slot: !slot, %a: !a, %b: !b, %m: !m, %s: !s, %x: !t, %h: tensor<64x128xf32, #l>, %more: i1) attributes {numWarps = 4 : i64} {
+  // expected-error @below {{needs a single stage in tensor memory}}
+  %y = nv_tileas.tmem_load %a : !a -> !t
+  nv_tileaa.return
+}
+
+// -----
+
+#a = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 72, 144, 288, 512, 1024, 2048, 4096]>
+#b = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 72, 144, 288, 512, 1024, 2048]>
+#m = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096]>
+#l = #nv_tileas.layout<register = [1, 512, 8, 16, 32, 1024], lane = [2, 4, 64, 128, 256], warp = [2048, 4096]>
+!a = !nv_tileas.memdesc<128x64xbf16, #a, align = 1024>
+!b = !nv_tileas.memdesc<64x64xbf16, #b, align = 1024>
+!m = !nv_tileas.memdesc<128x64xf32, #m, space = tensor>
+!t = tensor<128x64xf32, #l>
+!slot = !nv_tileas.memdesc<1xi32, #nv_tileas.shared_layout<offset = []>>
+!s = !nv_tileas.memdesc<128x64xf32, #nv_tileas.shared_layout<offset = [2, 1, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096]>, space = tensor>
+nv_tileaa.func @f(%slot: !slot, %a: !a, %b: !b, %m: !m, %s: !s, %x: !t, %h: tensor<64x128xf32, #l>, %more: i1) attributes {numWarps = 4 : i64} {
+  // expected-error @below {{moves a tensor of the shape and element type of}}
+  nv_tileas.tmem_store %h, %m : tensor<64x128xf32, #l>, !m
+  nv_tileaa.return
+}
+
+// -----
+
+#a = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 72, 144, 288, 512, 1024, 2048, 4096]>
+#b = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 72, 144, 288, 512, 1024, 2048]>
+#m = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096]>
+#l = #nv_tileas.layout<register = [1, 512, 8, 16, 32, 1024], lane = [2, 4, 64, 128, 256], warp = [2048, 4096]>
+!a = !nv_tileas.memdesc<128x64xbf16, #a, align = 1024>
+!b = !nv_tileas.memdesc<64x64xbf16, #b, align = 1024>
+!m = !nv_tileas.memdesc<128x64xf32, #m, space = tensor>
+!t = tensor<128x64xf32, #l>
+!slot = !nv_tileas.memdesc<1xi32, #nv_tileas.shared_layout<offset = []>>
+!s = !nv_tileas.memdesc<128x64xf32, #nv_tileas.shared_layout<offset = [2, 1, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096]>, space = tensor>
+nv_tileaa.func @f(%slot: !slot, %a: !a, %b: !b, %m: !m, %s: !s, %x: !t, %h: tensor<64x128xf32, #l>, %more: i1) attributes {numWarps = 4 : i64} {
+  // expected-error @below {{with an accumulator in tensor memory must be inside 'nv_tileas.async.elect'}}
+  nv_tileas.async.dot %a, %b, %m by <tensor, [128, 64, 16]> : !a, !b, !m
+  nv_tileaa.return
+}
+
+// -----
+
+#a = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 72, 144, 288, 512, 1024, 2048, 4096]>
+#b = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 72, 144, 288, 512, 1024, 2048]>
+#m = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096]>
+#l = #nv_tileas.layout<register = [1, 512, 8, 16, 32, 1024], lane = [2, 4, 64, 128, 256], warp = [2048, 4096]>
+!a = !nv_tileas.memdesc<128x64xbf16, #a, align = 1024>
+!b = !nv_tileas.memdesc<64x64xbf16, #b, align = 1024>
+!m = !nv_tileas.memdesc<128x64xf32, #m, space = tensor>
+!t = tensor<128x64xf32, #l>
+!slot = !nv_tileas.memdesc<1xi32, #nv_tileas.shared_layout<offset = []>>
+!s = !nv_tileas.memdesc<128x64xf32, #nv_tileas.shared_layout<offset = [2, 1, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096]>, space = tensor>
+nv_tileaa.func @f(%slot: !slot, %a: !a, %b: !b, %m: !m, %s: !s, %x: !t, %h: tensor<64x128xf32, #l>, %more: i1) attributes {numWarps = 4 : i64} {
+  // expected-error @below {{'accumulate' applies to accumulators in memory}}
+  %r = nv_tileas.async.dot %a, %b, %x accumulate %more by <warpgroup, [64, 64, 16]> : !a, !b, !t
+  nv_tileaa.return
+}
+
+// -----
+
+#a = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 72, 144, 288, 512, 1024, 2048, 4096]>
+#b = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 72, 144, 288, 512, 1024, 2048]>
+#m = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096]>
+#l = #nv_tileas.layout<register = [1, 512, 8, 16, 32, 1024], lane = [2, 4, 64, 128, 256], warp = [2048, 4096]>
+!a = !nv_tileas.memdesc<128x64xbf16, #a, align = 1024>
+!b = !nv_tileas.memdesc<64x64xbf16, #b, align = 1024>
+!m = !nv_tileas.memdesc<128x64xf32, #m, space = tensor>
+!t = tensor<128x64xf32, #l>
+!slot = !nv_tileas.memdesc<1xi32, #nv_tileas.shared_layout<offset = []>>
+!s = !nv_tileas.memdesc<128x64xf32, #nv_tileas.shared_layout<offset = [2, 1, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096]>, space = tensor>
+nv_tileaa.func @f(%slot: !slot, %a: !a, %b: !b, %m: !m, %s: !s, %x: !t, %h: tensor<64x128xf32, #l>, %more: i1) attributes {numWarps = 4 : i64} {
+  nv_tileas.async.elect of matrix {
+    // expected-error @below {{an accumulator in memory must be a single stage in tensor memory}}
+    nv_tileas.async.dot %a, %b, %a by <tensor, [128, 64, 16]> : !a, !b, !a
+  }
+  nv_tileaa.return
+}
+
+// -----
+
+#a = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 72, 144, 288, 512, 1024, 2048, 4096]>
+#b = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 72, 144, 288, 512, 1024, 2048]>
+#m = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096]>
+#l = #nv_tileas.layout<register = [1, 512, 8, 16, 32, 1024], lane = [2, 4, 64, 128, 256], warp = [2048, 4096]>
+!a = !nv_tileas.memdesc<128x64xbf16, #a, align = 1024>
+!b = !nv_tileas.memdesc<64x64xbf16, #b, align = 1024>
+!m = !nv_tileas.memdesc<128x64xf32, #m, space = tensor>
+!t = tensor<128x64xf32, #l>
+!slot = !nv_tileas.memdesc<1xi32, #nv_tileas.shared_layout<offset = []>>
+!s = !nv_tileas.memdesc<128x64xf32, #nv_tileas.shared_layout<offset = [2, 1, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096]>, space = tensor>
+nv_tileaa.func @f(%slot: !slot, %a: !a, %b: !b, %m: !m, %s: !s, %x: !t, %h: tensor<64x128xf32, #l>, %more: i1) attributes {numWarps = 4 : i64} {
+  nv_tileas.async.elect of matrix {
+    // expected-error @below {{no instruction #nv_tileas.mma<tensor, [128, 64, 8]> multiplies}}
+    nv_tileas.async.dot %a, %b, %m by <tensor, [128, 64, 8]> : !a, !b, !m
+  }
+  nv_tileaa.return
+}
+
+// -----
+
+#a = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 72, 144, 288, 512, 1024, 2048, 4096]>
+#b = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 72, 144, 288, 512, 1024, 2048]>
+#m = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096]>
+#l = #nv_tileas.layout<register = [1, 512, 8, 16, 32, 1024], lane = [2, 4, 64, 128, 256], warp = [2048, 4096]>
+!a = !nv_tileas.memdesc<128x64xbf16, #a, align = 1024>
+!b = !nv_tileas.memdesc<64x64xbf16, #b, align = 1024>
+!m = !nv_tileas.memdesc<128x64xf32, #m, space = tensor>
+!t = tensor<128x64xf32, #l>
+!slot = !nv_tileas.memdesc<1xi32, #nv_tileas.shared_layout<offset = []>>
+!s = !nv_tileas.memdesc<128x64xf32, #nv_tileas.shared_layout<offset = [2, 1, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096]>, space = tensor>
+nv_tileaa.func @f(%slot: !slot, %a: !a, %b: !b, %m: !m, %s: !s, %x: !t, %h: tensor<64x128xf32, #l>, %more: i1) attributes {numWarps = 4 : i64} {
+  nv_tileas.async.elect of matrix {
+    // expected-error @below {{acc is not laid out as an accumulator of #nv_tileas.mma<tensor, [128, 64, 16]>}}
+    nv_tileas.async.dot %a, %b, %s by <tensor, [128, 64, 16]> : !a, !b, !s
+  }
+  nv_tileaa.return
+}
+
+// -----
+
+#a = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 72, 144, 288, 512, 1024, 2048, 4096]>
+#b = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 72, 144, 288, 512, 1024, 2048]>
+#m = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096]>
+#l = #nv_tileas.layout<register = [1, 512, 8, 16, 32, 1024], lane = [2, 4, 64, 128, 256], warp = [2048, 4096]>
+!a = !nv_tileas.memdesc<128x64xbf16, #a, align = 1024>
+!b = !nv_tileas.memdesc<64x64xbf16, #b, align = 1024>
+!m = !nv_tileas.memdesc<128x64xf32, #m, space = tensor>
+!t = tensor<128x64xf32, #l>
+!slot = !nv_tileas.memdesc<1xi32, #nv_tileas.shared_layout<offset = []>>
+!s = !nv_tileas.memdesc<128x64xf32, #nv_tileas.shared_layout<offset = [2, 1, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096]>, space = tensor>
+nv_tileaa.func @f(%slot: !slot, %a: !a, %b: !b, %m: !m, %s: !s, %x: !t, %h: tensor<64x128xf32, #l>, %more: i1) attributes {numWarps = 4 : i64} {
+  nv_tileas.async.elect of matrix {
+    // expected-error @below {{does not accumulate in tensor memory}}
+    nv_tileas.async.dot %a, %b, %m by <warpgroup, [64, 64, 16]> : !a, !b, !m
+  }
+  nv_tileaa.return
+}
+
+// -----
+
+// expected-error @below {{a tensor in tensor memory has at least one element for each of 128 lanes, got 64}}
+func.func private @small(!nv_tileas.memdesc<64xf32, #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32]>, space = tensor>)

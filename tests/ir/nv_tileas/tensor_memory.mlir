@@ -1,0 +1,36 @@
+// RUN: tileiras-opt %s | tileiras-opt | FileCheck %s
+// Ops on tensor memory.
+#a = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 72, 144, 288, 512, 1024, 2048, 4096]>
+#b = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 72, 144, 288, 512, 1024, 2048]>
+#m = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096]>
+#l = #nv_tileas.layout<register = [1, 512, 8, 16, 32, 1024], lane = [2, 4, 64, 128, 256], warp = [2048, 4096]>
+!a = !nv_tileas.memdesc<128x64xbf16, #a, align = 1024>
+!b = !nv_tileas.memdesc<64x64xbf16, #b, align = 1024>
+!m = !nv_tileas.memdesc<128x64xf32, #m, space = tensor>
+!t = tensor<128x64xf32, #l>
+!slot = !nv_tileas.memdesc<1xi32, #nv_tileas.shared_layout<offset = []>>
+
+// CHECK-LABEL: nv_tileaa.func @f(
+nv_tileaa.func @f(%slot: !slot, %a: !a, %b: !b, %m: !m, %x: !t, %more: i1) attributes {numWarps = 4 : i64} {
+  // CHECK: nv_tileas.tmem_allocate %{{.*}} columns 64 : <1xi32,
+  nv_tileas.tmem_allocate %slot columns 64 : !slot
+  // CHECK: nv_tileas.tmem_allocate %{{[a-z0-9]*}} : <1xi32,
+  nv_tileas.tmem_allocate %slot : !slot
+  nv_tileas.async.elect of matrix {
+    // CHECK: nv_tileas.async.dot %{{.*}}, %{{.*}}, %[[M:.*]] accumulate %{{.*}} by <tensor, [128, 64, 16]> : !nv_tileas.memdesc<128x64xbf16, {{.*}}>, <64x64xbf16, {{.*}}>, !nv_tileas.memdesc<128x64xf32, {{.*}}, space = tensor>
+    nv_tileas.async.dot %a, %b, %m accumulate %more by <tensor, [128, 64, 16]> : !a, !b, !m
+    // CHECK: nv_tileas.async.dot %{{.*}}, %{{.*}}, %[[M]] by <tensor, [128, 64, 16]>
+    nv_tileas.async.dot %a, %b, %m by <tensor, [128, 64, 16]> : !a, !b, !m
+  }
+  // CHECK: nv_tileas.tmem_fence after
+  nv_tileas.tmem_fence after
+  // CHECK: nv_tileas.tmem_store %{{.*}}, %[[M]] : tensor<128x64xf32, {{.*}}>, <128x64xf32, {{.*}}, space = tensor>
+  nv_tileas.tmem_store %x, %m : !t, !m
+  // CHECK: nv_tileas.tmem_load %[[M]] : <128x64xf32, {{.*}}, space = tensor> -> tensor<128x64xf32,
+  %y = nv_tileas.tmem_load %m : !m -> !t
+  // CHECK: nv_tileas.tmem_fence{{$}}
+  nv_tileas.tmem_fence
+  // CHECK: nv_tileas.tmem_free columns 64
+  nv_tileas.tmem_free columns 64
+  nv_tileaa.return
+}

@@ -1,0 +1,93 @@
+//! Dots into tensor memory down to machine code: the instructions of the loop that issues them, and ptxas messages. The
+//! programs do not have hints.
+
+use crate::warpgroup_gates::{Gate, HALVES};
+use kernels::compile;
+use sass::{disassemble, innermost};
+use tile_interface::{DebugInfo, Emit};
+use tile_targets::Target;
+use tile_test_support::{Failed, Trial, cubin, golden, kernels, sass};
+
+/// A program, the target, and the ring's minimum number of stages.
+#[derive(Clone, Copy)]
+struct TensorGate {
+    program: Gate,
+    target: &'static str,
+    stages: u32,
+}
+
+const BYTES: Gate = Gate { tile: (128, 256, 128), element: "f8E4M3FN", ..HALVES };
+
+const GATES: &[TensorGate] = &[
+    TensorGate { program: HALVES, target: "sm_100", stages: 4 },
+    TensorGate { program: Gate { transposed: true, ..HALVES }, target: "sm_100", stages: 4 },
+    TensorGate { program: Gate { transposed: true, ..HALVES }, target: "sm_103", stages: 4 },
+    TensorGate { program: Gate { element: "f16", ..HALVES }, target: "sm_100", stages: 4 },
+    TensorGate { program: Gate { element: "f16", transposed: true, ..HALVES }, target: "sm_110", stages: 4 },
+    TensorGate { program: Gate { tile: (128, 128, 64), transposed: true, ..HALVES }, target: "sm_100", stages: 6 },
+    TensorGate { program: Gate { tile: (64, 256, 64), ..HALVES }, target: "sm_100", stages: 4 },
+    TensorGate { program: Gate { any_width: true, ..HALVES }, target: "sm_100", stages: 4 },
+    TensorGate { program: BYTES, target: "sm_100", stages: 4 },
+    TensorGate { program: Gate { transposed: true, ..BYTES }, target: "sm_100", stages: 4 },
+    TensorGate { program: Gate { element: "f8E5M2", transposed: true, ..BYTES }, target: "sm_103", stages: 4 },
+    TensorGate { program: Gate { element: "i8", ..BYTES }, target: "sm_100", stages: 4 },
+    TensorGate { program: Gate { element: "i8", transposed: true, ..BYTES }, target: "sm_110", stages: 4 },
+];
+
+pub fn trials() -> Vec<Trial> {
+    GATES.iter().map(|gate| Trial::test(gate.name(), move || gate.check())).collect()
+}
+
+impl TensorGate {
+    /// The name of the test, which is also the row of the table of bounds.
+    fn name(&self) -> String {
+        let program = self.program.name();
+        format!("tensor_gates/{}_{}", program.trim_start_matches("warpgroup_gates/"), self.target)
+    }
+
+    /// Checks for: a ring of the required depth; one thread that issues all dots of a stage; no accumulator in the
+    /// registers of its loop; no spills.
+    fn check(&self) -> Result<(), Failed> {
+        let target = Target::by_name(self.target).ok_or("unknown target")?;
+        let program = self.program.program();
+        let plan = compile(program.as_bytes(), target, 3, Emit::TileAs)?.text;
+        let stages =
+            plan.split_once("stages = ").and_then(|(_, rest)| rest.split([' ', '}', ',']).next()?.parse().ok());
+        if stages.is_none_or(|s: u32| s < self.stages) {
+            return Err(format!("{stages:?} stages, and {} should fit", self.stages).into());
+        }
+        let ptx = compile(program.as_bytes(), target, 3, Emit::Ptx)?.text;
+        let cubin = cubin::assemble(&ptx, target, 3, DebugInfo::None)?;
+        for kernel in &cubin.resources {
+            if kernel.spill_stores + kernel.spill_loads > 0 {
+                return Err(format!("{} bytes are spilled", kernel.spill_stores).into());
+            }
+        }
+        let code = disassemble(&cubin, &self.name().replace('/', "-"))?;
+        let products = |body: &[sass::Instruction]| body.iter().filter(|i| is_product(&i.opcode)).count();
+        if let Some(other) = code.iter().find(|i| i.opcode.starts_with("HMMA") || i.opcode.starts_with("IMMA")) {
+            return Err(format!("{} in the code", other.opcode).into());
+        }
+        let body = innermost(&code, "UTCBAR").filter(|body| products(body) > 0).ok_or("no loop with products")?;
+        // The assembler may unroll; each stage has one arrival.
+        let count = |of: &str| body.iter().filter(|i| i.opcode.starts_with(of)).count();
+        let iterations = count("UTCBAR");
+        let (m, _, k) = self.program.tile;
+        let bits = if matches!(self.program.element, "bf16" | "f16") { 16 } else { 8 };
+        let expected = iterations * (m.div_ceil(128) * k * bits / 256) as usize;
+        if products(body) != expected || products(&code) != expected {
+            let (here, all) = (products(body), products(&code));
+            return Err(format!("{here} products in the loop, {all} in all, {expected} expected").into());
+        }
+        let never = ["LDL", "STL", "LDG", "STG", "LDS", "STS", "BAR", "LDTM", "STTM", "WARPSYNC"];
+        if let Some(i) = body.iter().find(|i| never.iter().any(|of| i.opcode.starts_with(of))) {
+            return Err(format!("{} in the loop", i.opcode).into());
+        }
+        Ok(golden::gate(&self.name(), body.len().div_ceil(iterations))?)
+    }
+}
+
+/// Whether an instruction is `tcgen05.mma` of any kind, such as UTCHMMA and UTCQMMA.
+fn is_product(opcode: &str) -> bool {
+    opcode.starts_with("UTC") && opcode.contains("MMA")
+}

@@ -1,0 +1,143 @@
+//! Dots of tiles of views on sm_100 whose accumulators are in tensor memory. The programs are compiled from the public
+//! language and run on the simulator, and the results are compared with the reference interpreter.
+//!
+//! Operands are small whole numbers, so sums are exact in any order. Each program runs with the ordinary schedule and
+//! with adversarial schedules and race detection. The programs of `warpgroup_products` run for sm_100 too.
+
+use product_kind::{HALVES, Kind, RAGGED};
+use tile_interp::types::Number;
+use tile_test_support::{Trial, functions, product_kind};
+
+fn loops_of_any_count() {
+    for trips in [0, 1, 2, 9] {
+        let kind = Kind { m: 128, trips, ..RAGGED };
+        kind.multiplied_in_tensor_memory(&kind.usual());
+    }
+}
+
+/// One instruction of 64 rows, of 128 rows, and two of 128 rows; few columns and many.
+fn tiles_of_other_extents() {
+    for (m, n, k) in [(64, 16, 16), (64, 256, 64), (128, 16, 128), (128, 256, 32), (256, 32, 64), (256, 128, 16)] {
+        let kind = Kind { m, n, k, trips: 2, ..HALVES };
+        kind.multiplied_in_tensor_memory(&kind.usual());
+    }
+}
+
+fn either_order_in_memory() {
+    let bytes = Kind { element: Number::I8, sum: Number::I32, mode: "signed signed", ..RAGGED };
+    for kind in [RAGGED, bytes, Kind { element: Number::E4m3, ..RAGGED }] {
+        for turned in [[true, false], [false, true], [true, true], [false, false]] {
+            let kind = Kind { m: 128, n: 64, turned, ..kind };
+            kind.multiplied_in_tensor_memory(&kind.usual());
+        }
+    }
+}
+
+fn other_types() {
+    let bytes = Kind { element: Number::I8, sum: Number::I32, ..RAGGED };
+    let rounded = Kind { element: Number::F32, rounded: true, k: 32, outside: [5, 3, 8], ..RAGGED };
+    for kind in [
+        Kind { element: Number::Bf16, ..RAGGED },
+        Kind { element: Number::E5m2, mode: "fast_acc", ..RAGGED },
+        Kind { mode: "unsigned unsigned", ..bytes },
+        Kind { turned: [false, true], ..rounded },
+        Kind { batched: true, ..RAGGED },
+    ] {
+        let kind = Kind { m: 128, ..kind };
+        kind.multiplied_in_tensor_memory(&kind.usual());
+    }
+}
+
+fn outside_of_a_loop() {
+    let kind = Kind { trips: 1, ..RAGGED };
+    kind.multiplied_in_tensor_memory(&(kind.product("sum", "%x", "%zero", "%init") + &kind.store("%sum", "%x")));
+}
+
+/// Loops over tiles around the loop. Accumulators have two stages: the next tile starts while this one is stored.
+fn tile_after_tile() {
+    for (trips, m, n) in [(0, 64, 32), (1, 128, 256), (3, 256, 64)] {
+        let kind = Kind { trips, m, n, flag: 0, ..HALVES };
+        let tile = kind.looped("sum", "%init", &kind.product("next", "%tile", "%k", "%acc"))
+            + &kind.relu("positive", "%sum")
+            + &kind.store("%positive", "%tile");
+        // The first tile block processes both tiles, and the second none.
+        kind.multiplied_in_tensor_memory(&format!(
+            "%first = cmpi equal %x, %flag, signed : tile<i32> -> tile<i1>\n\
+             %end = select %first, %two, %zero : tile<i1>, tile<i32>\n\
+             for %tile in (%zero to %end, step %one) : tile<i32> {{\n{tile}continue\n}}\n"
+        ));
+    }
+}
+
+/// A loop of dots in one branch, or in both.
+fn in_branches() {
+    for (flag, both) in [(0, false), (1, false), (0, true), (1, true)] {
+        let kind = Kind { m: 128, flag, ..RAGGED };
+        let sums = kind.sums();
+        let other = if both { kind.product("other", "%x", "%zero", "%init") } else { String::new() };
+        let given = if both { "%other" } else { "%init" };
+        let taken = kind.looped("taken", "%init", &kind.product("next", "%x", "%k", "%acc"));
+        kind.multiplied_in_tensor_memory(&format!(
+            "%condition = cmpi equal %flag, %one, signed : tile<i32> -> tile<i1>\n\
+             %sum = if %condition -> ({sums}) {{\n{taken}yield %taken : {sums}\n}} else {{\n\
+             {other}yield {given} : {sums}\n}}\n{}",
+            kind.store("%sum", "%x")
+        ));
+    }
+}
+
+/// Two loops whose results are added, each with an accumulator of its own.
+fn one_loop_after_another() {
+    let kind = Kind { m: 128, ..RAGGED };
+    let first = kind.looped("first", "%init", &kind.product("next", "%x", "%k", "%acc"));
+    let second = kind.looped("second", "%init", &kind.product("next", "%x", "%k", "%acc"));
+    let rest = kind.relu("positive", "%first") + &kind.plus("sum", "%positive", "%second");
+    kind.multiplied_in_tensor_memory(&(first + &second + &rest + &kind.store("%sum", "%x")));
+}
+
+/// Each iteration reads the accumulator of its dot, which starts at zero.
+fn used_in_the_loop() {
+    let kind = Kind { m: 128, ..RAGGED };
+    let fresh = kind.product("sum", "%x", "%k", "%init")
+        + &kind.relu("positive", "%sum")
+        + &kind.plus("next", "%acc", "%positive");
+    kind.multiplied_in_tensor_memory(&(kind.looped("all", "%init", &fresh) + &kind.store("%all", "%x")));
+}
+
+/// A loop that starts at another value than zero, for which the consumers add it at the end.
+fn with_another_start() {
+    for trips in [0, 3] {
+        let kind = Kind { m: 128, trips, ..RAGGED };
+        let first = kind.product("first", "%x", "%zero", "%init") + &kind.relu("positive", "%first");
+        let second = kind.looped("second", "%positive", &kind.product("next", "%x", "%k", "%acc"));
+        kind.multiplied_in_tensor_memory(&(first + &second + &kind.store("%second", "%x")));
+    }
+    let bytes = Kind { element: Number::I8, sum: Number::I32, m: 64, mode: "signed signed", ..RAGGED };
+    for kind in [Kind { m: 128, ..RAGGED }, bytes] {
+        let added = kind.product("first", "%x", "%k", "%acc") + &kind.product("next", "%x", "%zero", "%first");
+        kind.multiplied_in_tensor_memory(&(kind.looped("all", "%init", &added) + &kind.store("%all", "%x")));
+    }
+}
+
+/// The loop changes the accumulator between dots, so that each iteration has an accumulator of its own.
+fn changed_in_the_loop() {
+    let kind = Kind { m: 128, ..RAGGED };
+    let changed = kind.product("sum", "%x", "%k", "%acc") + &kind.relu("next", "%sum");
+    kind.multiplied_in_tensor_memory(&(kind.looped("all", "%init", &changed) + &kind.store("%all", "%x")));
+}
+
+pub fn trials() -> Vec<Trial> {
+    functions![
+        loops_of_any_count,
+        tiles_of_other_extents,
+        either_order_in_memory,
+        other_types,
+        outside_of_a_loop,
+        tile_after_tile,
+        in_branches,
+        one_loop_after_another,
+        used_in_the_loop,
+        with_another_start,
+        changed_in_the_loop
+    ]
+}
