@@ -15,6 +15,21 @@ fn loops_of_any_count() {
     }
 }
 
+/// The bounds are constants that show that the loop runs, so that nothing stores zeros before it.
+fn loops_of_a_constant_count() {
+    let kind = Kind { m: 128, trips: 2, ..RAGGED };
+    let two = |name: &str, init: &str| {
+        kind.looped(name, init, &kind.product("next", "%x", "%k", "%acc")).replace("to %n,", "to %two,")
+    };
+    kind.multiplied_in_tensor_memory(&(two("sum", "%init") + &kind.store("%sum", "%x")));
+    let (sums, inner) = (kind.sums(), two("inner", "%outer"));
+    kind.multiplied_in_tensor_memory(&format!(
+        "%sum = for %again in (%zero to %two, step %one) : tile<i32> iter_values(%outer = %init) -> ({sums}) {{\n\
+         {inner}continue %inner : {sums}\n}}\n{}",
+        kind.store("%sum", "%x")
+    ));
+}
+
 /// One instruction of 64 rows, of 128 rows, and two of 128 rows; few columns and many.
 fn tiles_of_other_extents() {
     for (m, n, k) in [(64, 16, 16), (64, 256, 64), (128, 16, 128), (128, 256, 32), (256, 32, 64), (256, 128, 16)] {
@@ -129,6 +144,7 @@ fn changed_in_the_loop() {
 pub fn trials() -> Vec<Trial> {
     functions![
         loops_of_any_count,
+        loops_of_a_constant_count,
         tiles_of_other_extents,
         either_order_in_memory,
         other_types,
