@@ -205,12 +205,8 @@ fn products_of(tile: Val<'_>) -> Option<Vec<OpRef<'_>>> {
 fn go_together(products: &[OpRef<'_>]) -> bool {
     let home = |op: &OpRef<'_>| block_of(*op);
     let [first, others @ ..] = products else { return false };
-    others.is_empty() || others.iter().all(|o| home(o) == home(first)) && products.iter().all(|o| only_adds_up(*o))
-}
-
-/// Whether the loop only adds to the accumulator of a dot, by this dot.
-fn only_adds_up(product: OpRef<'_>) -> bool {
-    accumulation(product).is_some()
+    others.is_empty()
+        || others.iter().all(|o| home(o) == home(first)) && products.iter().all(|o| accumulation(*o).is_some())
 }
 
 /// The loop that only adds to the accumulator of a dot, by this dot, and the number of the accumulator among the loop's

@@ -31,20 +31,9 @@ pub fn extend_for<'c>(
     op: OpRef<'c>,
     inits: &[Val<'c>],
 ) -> Result<(OpRef<'c>, Vec<Val<'c>>), BuildError> {
-    b.set_before(op);
-    b.set_location(op.location());
     let carried = arg_count(entry_block(region(op, 0)).expect("a loop has a body"));
     let all: Vec<Val<'c>> = operands(op).chain(inits.iter().copied()).collect();
-    let types: Vec<_> = results(op).chain(inits.iter().copied()).map(ty).collect();
-    let mut state = b.state("scf.for");
-    state.results(&types);
-    state.operands(&all);
-    if attr(op, "unsignedCmp").is_some() {
-        state.attr("unsignedCmp", b.unit());
-    }
-    state.region(take_body(op));
-    let new = b.insert(state)?;
-    let body = entry_block(region(new, 0)).expect("a loop has a body");
+    let (new, body) = move_body(b, op, &all)?;
     for v in inits {
         add_argument(body, ty(*v), op.location());
     }
@@ -56,24 +45,30 @@ pub fn extend_for<'c>(
     Ok((new, inside))
 }
 
-/// Removes a loop-carried value of an `scf.for`, by its number among the results. In the body, its initial value takes
-/// its place. The old loop is replaced; the result must have no uses.
-pub fn drop_carried<'c>(b: &Builder<'c>, op: OpRef<'c>, index: usize) -> Result<OpRef<'c>, BuildError> {
+/// Builds an `scf.for` with other operands before a loop, and moves the loop's body into it. Returns the new loop and
+/// the body, whose arguments and terminator the caller changes.
+fn move_body<'c>(b: &Builder<'c>, op: OpRef<'c>, all: &[Val<'c>]) -> Result<(OpRef<'c>, Blk<'c>), BuildError> {
     b.set_before(op);
     b.set_location(op.location());
-    let init = operand(op, FIRST_INIT + index);
-    let without = |at: usize| move |(i, v): (usize, Val<'c>)| (i != at).then_some(v);
-    let inits: Vec<Val<'c>> = operands(op).enumerate().filter_map(without(FIRST_INIT + index)).collect();
-    let types: Vec<_> = results(op).enumerate().filter_map(without(index)).map(ty).collect();
+    let types: Vec<_> = all[FIRST_INIT..].iter().copied().map(ty).collect();
     let mut state = b.state("scf.for");
     state.results(&types);
-    state.operands(&inits);
+    state.operands(all);
     if attr(op, "unsignedCmp").is_some() {
         state.attr("unsignedCmp", b.unit());
     }
     state.region(take_body(op));
     let new = b.insert(state)?;
-    let body = entry_block(region(new, 0)).expect("a loop has a body");
+    Ok((new, entry_block(region(new, 0)).expect("a loop has a body")))
+}
+
+/// Removes a loop-carried value of an `scf.for`, by its number among the results. In the body, its initial value takes
+/// its place. The old loop is replaced; the result must have no uses.
+pub fn drop_carried<'c>(b: &Builder<'c>, op: OpRef<'c>, index: usize) -> Result<(), BuildError> {
+    let init = operand(op, FIRST_INIT + index);
+    let without = |at: usize| move |(i, v): (usize, Val<'c>)| (i != at).then_some(v);
+    let rest: Vec<Val<'c>> = operands(op).enumerate().filter_map(without(FIRST_INIT + index)).collect();
+    let (new, body) = move_body(b, op, &rest)?;
     replace_all_uses(arg(body, index + 1), init);
     erase_argument(body, index + 1);
     let last = ops_of(body).last().expect("a terminator");
@@ -83,7 +78,7 @@ pub fn drop_carried<'c>(b: &Builder<'c>, op: OpRef<'c>, index: usize) -> Result<
         replace_all_uses(old, new);
     }
     erase(op);
-    Ok(new)
+    Ok(())
 }
 
 /// The operand of an `scf.for` that is the first initial value, after the bounds and the step.

@@ -37,9 +37,8 @@
 //!
 //! If all dots have the same M, N and element types, are in different blocks and read both operands from rings, one
 //! plan fits each of their loops (`tile_plan::plan`). Otherwise the kernel is planned as a whole (`kernel`). Dots of
-//! `tcgen05.mma` must read both operands from rings, and only add to an accumulator that starts at zero (`tensor`). A
-//! remark names the obstacle if a kernel is not planned. The pass changes no ops; it only marks producer-computed
-//! operands for `tileaa-outline-producers`.
+//! `tcgen05.mma` must read both operands from rings (`tensor`). A remark names the obstacle if a kernel is not planned.
+//! The pass changes no ops; it only marks producer-computed operands for `tileaa-outline-producers`.
 
 mod kernel;
 mod tensor;

@@ -210,7 +210,7 @@ fn is_spread(v: Val<'_>, steps: u32) -> bool {
 
 /// The registers of a thread that a tensor takes in the layout of an accumulator of `groups` warpgroups. Booleans
 /// count zero: they are short-lived predicates. A one-dimensional tensor has one element per row.
-fn registers_of(t: &Tensor<'_>, groups: u32) -> u32 {
+pub(super) fn registers_of(t: &Tensor<'_>, groups: u32) -> u32 {
     let bits = storage_bits(t.element);
     if bits < 8 {
         return 0;

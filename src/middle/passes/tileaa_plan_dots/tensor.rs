@@ -4,12 +4,17 @@
 //! first dot to the end of the loop, and code after the loop reads it. Otherwise it is there for one dot. Accumulators
 //! start at zero. The consumers add another start at the end, for which both must fit the registers.
 
-use super::{Found, NO_ROOM, Room, kernel::Pressure, least_scratch, loops, mark_computed, refusal, rings, scratch};
+use super::{
+    Found, NO_ROOM, Room,
+    kernel::{Pressure, registers_of},
+    least_scratch, loops, mark_computed, refusal, rings, scratch,
+};
 use crate::{
     analysis::producers::accumulation,
     dialect::{
         dot_plan::{Agent, CONSUMERS, DotPlan, MATRIX, PRODUCER, WARPGROUP},
         dots::{ACC, is_zero},
+        layouts::Tensor,
         loops::FIRST_INIT,
         nv_tileas::MmaKind,
         pass::Obstacle,
@@ -33,9 +38,10 @@ pub(super) fn plan<'c>(
     let dots: Vec<DotLoop> = found.iter().map(|p| p.dot_loop).collect();
     let pressure = Pressure::of(function, found);
     let over_tiles = found.iter().any(|p| loops(p.op) > usize::from(accumulation(p.op).is_some()));
-    let elements = found.iter().filter(|p| has_start(p)).map(|p| p.dot_loop.m * p.dot_loop.n).max().unwrap_or(0);
-    let starts = |groups: u32| elements / (groups * WARPGROUP * THREADS);
-    let registers = |groups: u32| pressure.registers(groups) + starts(groups);
+    let starts: Vec<Tensor<'c>> =
+        found.iter().filter(|p| has_start(p)).filter_map(|p| Tensor::of_value(result(p.op, 0))).collect();
+    let of_starts = |groups: u32| starts.iter().map(|t| registers_of(t, groups)).max().unwrap_or(0);
+    let registers = |groups: u32| pressure.registers(groups) + of_starts(groups);
     let plan = plan_tensor(&dots, over_tiles, &registers, hints, machine);
     let plan = plan.map_err(|e| refusal(found, &e))?;
     // The largest stages decide; rings of other stages have the same number.
@@ -89,6 +95,3 @@ fn has_start(p: &Found<'_>) -> bool {
     };
     !is_zero(start)
 }
-
-/// The threads of a warp.
-const THREADS: u32 = 32;

@@ -25,7 +25,7 @@
 //!
 //! Loops and branches around the loop of dots carry the iterator `j`.
 
-use super::{iterator_type, top::barriers_of};
+use super::top::create_pipeline;
 use crate::{
     analysis::{
         producers::{accumulation, skip_conversions},
@@ -38,10 +38,9 @@ use crate::{
         layouts::Tensor,
         loops::{FIRST_INIT, always_runs, carry_through, drop_carried, new_if},
         nv_tileas::{
-            AllocTensorOp, ConsumerReleaseOp, ConsumerTokenType, ConsumerWaitOp, ConvertLayoutOp, CreateIteratorOp,
-            CreatePipelineOp, DotOp, ElectOp, IncIterOp, MemDescSlotOp, MemDescType, PipelineType, ProducerAcquireOp,
-            ProducerCommitOp, ProducerTokenType, StageOp, TmemAllocateOp, TmemFenceOp, TmemFreeOp, TmemLoadOp,
-            TmemStoreOp,
+            AllocTensorOp, ConsumerReleaseOp, ConsumerTokenType, ConsumerWaitOp, ConvertLayoutOp, DotOp, ElectOp,
+            IncIterOp, MemDescSlotOp, MemDescType, ProducerAcquireOp, ProducerCommitOp, ProducerTokenType, StageOp,
+            TmemAllocateOp, TmemFenceOp, TmemFreeOp, TmemLoadOp, TmemStoreOp,
         },
         pass::{Failed, fail},
         phases,
@@ -77,19 +76,11 @@ impl<'c> Accumulators<'c> {
     /// Creates the pipeline of a dot at the top of the function.
     pub fn of(dot: DotOp<'c>, top: &Builder<'c>, plan: &DotPlan) -> Result<Self, Failed> {
         let op = dot.op();
-        let error = |e: BuildError| fail(op, e.to_string());
-        let context = top.context();
         let tensor = Tensor::of_value(dot.result()).ok_or_else(|| fail(op, "result is not a tensor"))?;
         let stages = i64::from(plan.accumulators);
         let memory = accumulator_type(op, &tensor.shape, tensor.element, stages).map_err(|e| fail(op, e))?;
         let phases = [(phases::FULL, 1), (phases::EMPTY, i64::from(plan.consumer_warps()))];
-        let barriers = barriers_of(op, phases.len() as i64 * stages, top)?;
-        let pipeline = PipelineType::get(op.location(), stages).ok_or_else(|| fail(op, "cannot build a pipeline"))?;
-        let (names, arrivals) = (phases.map(|(name, _)| name), phases.map(|(_, count)| count));
-        let (names, arrivals) = (strings_to_attr(context, &names), i64s_to_attr(context, &arrivals));
-        let pipeline = CreatePipelineOp::build(top, pipeline.into(), barriers, names, arrivals).map_err(error)?;
-        let pipeline = pipeline.pipeline();
-        let first = CreateIteratorOp::build(top, iterator_type(op)?, pipeline).map_err(error)?.iterator();
+        let (pipeline, first) = create_pipeline(op, top, stages, &phases)?;
         Ok(Self { dot, pipeline, first, memory })
     }
 }

@@ -54,10 +54,6 @@ impl<'c> PipelinedRing<'c> {
             let desc = with_stages(op, side.desc, stages).ok_or_else(|| fail(op, "no ring can hold this tile"))?;
             storages.push(AllocTensorOp::build(top, desc.into(), None).map_err(error)?.result());
         }
-        let context = top.context();
-        let barriers = barriers_of(op, if converted { 3 } else { 2 } * stages, top)?;
-        let pipeline = PipelineType::get(op.location(), stages)
-            .ok_or_else(|| fail(op, "cannot build a pipeline of that many stages"))?;
         // Arrivals: one of the thread that announces TMA loads, one of each warp that stores, and one of each thread
         // that copies.
         let announces = i64::from(group.copies(true).next().is_some());
@@ -68,23 +64,34 @@ impl<'c> PipelinedRing<'c> {
         let readers = if plan.accumulates_in_memory() { 1 } else { plan.consumer_warps() };
         let mut phases = vec![(phases::FULL, arrivals), (phases::EMPTY, readers.into())];
         phases.extend(converted.then(|| (phases::CONVERTED, plan.warps(CONVERTER).into())));
-        let (names, arrivals): (Vec<&str>, Vec<i64>) = phases.into_iter().unzip();
-        let (names, arrivals) = (strings_to_attr(context, &names), i64s_to_attr(context, &arrivals));
-        let pipeline = CreatePipelineOp::build(top, pipeline.into(), barriers, names, arrivals);
-        let pipeline = pipeline.map_err(error)?.pipeline();
-        let first = CreateIteratorOp::build(top, iterator_type(op)?, pipeline).map_err(error)?.iterator();
+        let (pipeline, first) = create_pipeline(op, top, stages, &phases)?;
         Ok(Some(Self { pipeline, converted, storages, first }))
     }
 }
 
-/// Allocates the storage of at least `count` barriers of a pipeline.
-pub(super) fn barriers_of<'c>(op: OpRef<'c>, count: i64, top: &Builder<'c>) -> Result<Val<'c>, Failed> {
+/// Creates a pipeline with barriers for these phases, each with the number of its arrivals. Returns the pipeline and
+/// the iterator of its first stage.
+pub(super) fn create_pipeline<'c>(
+    op: OpRef<'c>,
+    top: &Builder<'c>,
+    stages: i64,
+    phases: &[(&str, i64)],
+) -> Result<(Val<'c>, Val<'c>), Failed> {
     let error = |e: BuildError| fail(op, e.to_string());
-    let words = (count as u64).next_power_of_two();
+    let context = top.context();
+    let words = (phases.len() as u64 * stages as u64).next_power_of_two();
     let bases: Vec<u64> = (0..words.ilog2()).map(|i| 1 << i).collect();
-    let word = IntegerType::new(top.context(), 64).into();
+    let word = IntegerType::new(context, 64).into();
     let barriers = storage_type(op, &[words as i64], word, &bases).map_err(error)?;
-    Ok(AllocTensorOp::build(top, barriers.into(), None).map_err(error)?.result())
+    let barriers = AllocTensorOp::build(top, barriers.into(), None).map_err(error)?.result();
+    let pipeline = PipelineType::get(op.location(), stages)
+        .ok_or_else(|| fail(op, "cannot build a pipeline of that many stages"))?;
+    let (names, arrivals): (Vec<&str>, Vec<i64>) = phases.iter().copied().unzip();
+    let (names, arrivals) = (strings_to_attr(context, &names), i64s_to_attr(context, &arrivals));
+    let pipeline = CreatePipelineOp::build(top, pipeline.into(), barriers, names, arrivals);
+    let pipeline = pipeline.map_err(error)?.pipeline();
+    let first = CreateIteratorOp::build(top, iterator_type(op)?, pipeline).map_err(error)?.iterator();
+    Ok((pipeline, first))
 }
 
 /// The location of an operand when its dot reads it.
