@@ -7,7 +7,6 @@ into a copy of the pack.
 from __future__ import annotations
 
 import concurrent.futures
-import json
 import os
 import pathlib
 import re
@@ -37,11 +36,15 @@ def lowered(text: str) -> str:
     return re.sub(r"^\s*\.version\s+(\d+)\.(\d+)", version, text, count=1, flags=re.MULTILINE)
 
 
+def architecture(ptx: str) -> str:
+    """The target that the PTX names. An empty name, which ptxas rejects, where it names none."""
+    found = re.search(r"^\s*\.target\s+(\w+)", ptx, flags=re.MULTILINE)
+    return found[1] if found else ""
+
+
 def reassemble(pack: pathlib.Path, ptxas: pathlib.Path) -> tuple[pathlib.Path, list[str]]:
     """A copy of the pack with images of this assembler, and the PTX that it could not assemble; those images stay
     unchanged."""
-    about = json.loads((pack / "pack.json").read_text())
-    architecture = f"-arch={about['target']}a"
     copy = pathlib.Path(tempfile.mkdtemp(prefix="gpu-pack-"), "pack")
     shutil.copytree(pack, copy)
 
@@ -52,8 +55,9 @@ def reassemble(pack: pathlib.Path, ptxas: pathlib.Path) -> tuple[pathlib.Path, l
         if not cubin.is_file() or text.parent.name == "abi":
             return None
         source = text.with_suffix(".lowered.ptx")
-        source.write_text(lowered(text.read_text()))
-        done = subprocess.run([str(ptxas), architecture, str(source), "-o", str(cubin)], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+        ptx = lowered(text.read_text())
+        source.write_text(ptx)
+        done = subprocess.run([str(ptxas), f"-arch={architecture(ptx)}", str(source), "-o", str(cubin)], capture_output=True, text=True, stdin=subprocess.DEVNULL)
         return f"{text.relative_to(copy)}: {done.stderr.strip()[:200]}" if done.returncode else None
 
     texts = sorted(p for p in copy.rglob("*.ptx") if not p.name.endswith(".lowered.ptx"))
