@@ -11,11 +11,13 @@ import sys
 import types
 import warnings
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+
 import cuda.tile as ct
-import variants
-from target import TARGET
 from cuda.tile.compilation import (ArrayConstraint, CallingConvention, ConstantConstraint, KernelSignature,
                                    ListConstraint, ScalarConstraint, export_kernel)
+from packer import variants
+from packer.target import TARGET
 
 
 def load(name):

@@ -7,6 +7,8 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, Callable, Union
 
+from packer.target import PAIRS
+
 
 @dataclasses.dataclass(frozen=True)
 class Entry:
@@ -118,6 +120,11 @@ def entries() -> list[Entry]:
     for tile in ((128, 128, 32), (128, 256, 32)):
         for w in (None, 8):
             product("tf32", tile, False, w)
+    if PAIRS:
+        for persistent in (False, True):
+            for dtype, k in (("bf16", 64), ("fp16", 64), ("fp8", 128), ("int8", 128), ("tf32", 32)):
+                product(dtype, (256, 256, k), persistent, None, ctas=2)
+            product("bf16", (256, 256, 64), persistent, None, ctas=2, nt=False)
     for d in (64, 128):
         for causal in (False, True):
             for block in ((128, 128), (128, 64)):
@@ -192,5 +199,13 @@ def _products(add: Add) -> None:
     each("moe", (rows, matrices, array("i32", 1), numbers, rows, 128), (square, wide), ())
     each("mm_lists", (arrays("bf16", 2),) * 3, (square, wide), (), persistent=True)
     images = array("bf16", 4, (1, 1, 1, 16))
-    each("conv", (images, array("bf16", 3, (16, 1, 16)), images, 3), ((2, 64, 128, 64), (2, 64, 256, 64)), (),
-         constants={"taps": 3})
+    filters = array("bf16", 3, (16, 1, 16))
+    each("conv", (images, filters, images, 3), ((2, 64, 128, 64), (2, 64, 256, 64)), (), constants={"taps": 3})
+    if PAIRS:
+        pair = ((256, 256, 64),)
+        each("mm_gelu", (a, a, v, a), pair, persistent=True, ctas=2)
+        each("gated_unit", (a, a, a, a), ((256, 128, 64),), ctas=2)
+        each("bmm", (matrices, matrices, matrices), pair, ctas=2)
+        each("mm_ragged", (rows, matrices, numbers, rows), pair, (), persistent=True, ctas=2)
+        each("mm_lists", (arrays("bf16", 2),) * 3, pair, (), persistent=True, ctas=2)
+        each("conv", (images, filters, images, 3), ((4, 64, 256, 64),), (), constants={"taps": 3}, ctas=2)
