@@ -146,6 +146,14 @@ impl Unit {
         }
     }
 
+    /// The CTAs that an instruction multiplies for. They divide its rows, and the columns of B.
+    pub const fn ctas(self) -> u32 {
+        match self {
+            Unit::TensorPair => 2,
+            _ => 1,
+        }
+    }
+
     /// The keyword in `#nv_tileas.mma`.
     pub const fn name(self) -> &'static str {
         match self {
@@ -368,9 +376,9 @@ pub fn has_unit(unit: Unit, target: &Target) -> bool {
     ROWS.iter().any(|r| r.unit == unit && r.lowering.is_some() && r.is_on(target))
 }
 
-/// The fastest unit of a target that reads operands from shared memory and that the compiler generates, or `None` if
-/// all operands are in registers.
+/// The fastest unit of a single CTA of a target that reads operands from shared memory and that the compiler generates,
+/// or `None` if all operands are in registers.
 pub fn shared_memory_unit(target: &Target) -> Option<Unit> {
-    let reads = |unit: &Unit| unit.storage(Operand::B) == [Storage::Shared];
+    let reads = |unit: &Unit| unit.storage(Operand::B) == [Storage::Shared] && unit.ctas() == 1;
     Unit::ALL.into_iter().rev().filter(reads).find(|unit| has_unit(*unit, target))
 }
