@@ -102,17 +102,22 @@ def NvTileAS_SharedLayoutAttr : NvTileAS_Attr<"SharedLayout", "shared_layout"> {
 def NvTileAS_AgentAttr : NvTileAS_Attr<"Agent", "agent"> {
   let summary = "an agent: a number of warps that run a program of their own";
   let description = [{
-    With `registers`, each thread has that many registers while the agent runs.
+    With `registers`, each thread has that many registers while the agent runs. With `rank`, the agent runs only in the
+    CTA of that rank in its cluster.
 
     ```mlir
     #nv_tileas.agent<"consumers", warps = 8, registers = 240>
+    #nv_tileas.agent<"matrix", warps = 1 on rank 0>
     ```
   }];
   let parameters = (ins
     StringRefParameter<"name, different from those of other agents">:$name,
     "int64_t":$warps,
-    OptionalParameter<"std::optional<int64_t>">:$registers);
-  let assemblyFormat = "`<` $name `,` `warps` `=` $warps (`,` `registers` `=` $registers^)? `>`";
+    OptionalParameter<"std::optional<int64_t>">:$registers,
+    OptionalParameter<"std::optional<int64_t>">:$rank);
+  let assemblyFormat = [{
+    `<` $name `,` `warps` `=` $warps (`,` `registers` `=` $registers^)? (`on` `rank` $rank^)? `>`
+  }];
   let genVerifyDecl = 1;
 }
 
@@ -130,7 +135,9 @@ def NvTileAS_DotPlanAttr : NvTileAS_Attr<"DotPlan", "dot_plan"> {
 
     `unit` is the kind of the instructions, by default `warpgroup`. With `tensor`, the agent `matrix` issues the dots,
     and the consumers read finished accumulators from tensor memory. With two `accumulators`, they read one while dots add
-    to the other.
+    to the other. With `tensor_pair`, the agent `matrix` of the first CTA of a cluster issues dots for both of its CTAs.
+    Each CTA has its own rows of the left operand and of the accumulator, and loads half of the columns of the right
+    operand, which must be the same in both.
 
     `columns` is the maximum number of columns of an instruction, `stages` the number of stages of each ring,
     `launch_registers` the number of registers of each thread at launch, and `scratch` the bytes of shared memory that

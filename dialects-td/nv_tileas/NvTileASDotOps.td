@@ -78,6 +78,10 @@ def NvTileAS_AsyncDotOp : NvTileAS_Op<"async.dot", NvTileAA_FixedLayouts,
     the dot, inside `async.elect`. Dots of one thread complete in order, and the thread signals their completion with
     `consumer_release ... dots` or `producer_commit ... dots`.
 
+    With `tensor_pair`, a thread of the first CTA of a cluster issues the dot for two CTAs. The memory descriptors name
+    the same places in both. Each CTA has M rows of `lhs` and `acc`, and half of the columns of `rhs`: the first
+    CTA has the first half. The instruction has the rows of both.
+
     ```mlir
     nv_tileas.async.dot %a, %b, %m accumulate %more by <tensor, [128, 256, 16]>
         : !nv_tileas.memdesc<128x64xbf16, #a, align = 1024>, !nv_tileas.memdesc<64x256xbf16, #b, align = 1024>, !nv_tileas.memdesc<128x256xf32, #m, space = tensor>

@@ -70,6 +70,19 @@
 //                                                               tmem_load %acc[%j]
 //                                                               consumer_release %q[%j]
 
+// The two CTAs of a cluster may share a pipeline. Each has its own stages and barriers. One phase, which `leader` names,
+// is counted for both CTAs by the barriers of the first one, the *leader*. The other phases are completed by the dots of
+// the leader, which arrive at the barriers of both CTAs:
+//
+//   leader                                          the other CTA
+//   producer_acquire %p[%i] bytes N                 producer_acquire %p[%i] bytes N
+//   copy ... arrive                                 copy ... arrive (at the leader's barrier)
+//   consumer_wait %p[%i]    both CTAs' stages are full
+//   async.dot ...           reads both stages
+//   consumer_release %p[%i] dots                    (the stage is empty)
+//
+// Only the leader waits for the phase that it counts.
+
 def NvTileAS_CreatePipelineOp : NvTileAS_Op<"async.pipeline.create_pipeline", NvTileAA_Program,
     [MemoryEffects<[NvTileAA_ReadsMachine, NvTileAA_WritesMachine]>]> {
   let summary = "initialize the barriers of a ring; all stages are empty";
@@ -81,16 +94,22 @@ def NvTileAS_CreatePipelineOp : NvTileAS_Op<"async.pipeline.create_pipeline", Nv
     one of the thread that announces TMA loads, if there are any; one of each warp that commits its stores; and one of
     each thread that commits its own copies. `barriers` holds 64 bits for each phase of each stage.
 
+    With `leader`, the two CTAs of a cluster share the pipeline. Both CTAs arrive at the phase with that name, except
+    that only one thread of the leader announces TMA loads.
+
     ```mlir
     %p = nv_tileas.async.pipeline.create_pipeline %b phases [full = 1, empty = 8, converted = 4]
       : !nv_tileas.memdesc<16xi64, #s> -> !nv_tileas.pipeline<4>
+    %q = nv_tileas.async.pipeline.create_pipeline %c phases [full = 1, empty = 1] leader full
+      : !nv_tileas.memdesc<8xi64, #s> -> !nv_tileas.pipeline<4>
     ```
   }];
   let arguments = (ins NvTileAS_DestStorage<NvTileAS_MemDescType>:$barriers, StrArrayAttr:$phases,
-      DenseI64ArrayAttr:$arrivals);
+      DenseI64ArrayAttr:$arrivals, OptionalAttr<StrAttr>:$leader);
   let results = (outs NvTileAS_PipelineType:$pipeline);
   let assemblyFormat = [{
-    $barriers `phases` custom<Phases>($phases, $arrivals) attr-dict `:` type($barriers) `->` type($pipeline)
+    $barriers `phases` custom<Phases>($phases, $arrivals) (`leader` custom<Name>($leader)^)? attr-dict
+    `:` type($barriers) `->` type($pipeline)
   }];
   let hasVerifier = 1;
 }

@@ -23,18 +23,24 @@ def NvTileAS_TmemAllocateOp : NvTileAS_Op<"tmem_allocate", NvTileAA_Program, [Nv
     The first warp waits until the SM has that many free columns, allocates them and stores their address in `slot`. It
     then gives up the right to allocate, so that another CTA can. A barrier must separate the op from the first use of
     tensor memory. The number of columns is a power of two from 32 to 512; `tileas-optimize-alloc-tensor` sets it.
+
+    With `pair`, the two CTAs of a cluster allocate the same columns, for dots of both. They first wait for each other,
+    so the barriers of pipelines that they share may be used after the op.
   }];
   let arguments = (ins NvTileAS_DestStorage<NvTileAS_MemDescType>:$slot,
-      OptionalAttr<ConfinedAttr<I64Attr, [IntPositive]>>:$columns);
-  let assemblyFormat = "$slot (`columns` $columns^)? attr-dict `:` type($slot)";
+      OptionalAttr<ConfinedAttr<I64Attr, [IntPositive]>>:$columns, UnitAttr:$pair);
+  let assemblyFormat = "$slot (`columns` $columns^)? (`pair` $pair^)? attr-dict `:` type($slot)";
   let hasVerifier = 1;
 }
 
 def NvTileAS_TmemFreeOp : NvTileAS_Op<"tmem_free", NvTileAA_Program, [NvTileAA_TouchesAll]> {
   let summary = "frees the CTA's columns of tensor memory, after all of its threads have arrived";
-  let description = "The number of columns is that of `tmem_allocate`. The op is at the top level of the kernel.";
-  let arguments = (ins OptionalAttr<ConfinedAttr<I64Attr, [IntPositive]>>:$columns);
-  let assemblyFormat = "(`columns` $columns^)? attr-dict";
+  let description = [{
+    The number of columns is that of `tmem_allocate`. The op is at the top level of the kernel. With `pair`, all threads
+    of both CTAs of the cluster arrive before.
+  }];
+  let arguments = (ins OptionalAttr<ConfinedAttr<I64Attr, [IntPositive]>>:$columns, UnitAttr:$pair);
+  let assemblyFormat = "(`columns` $columns^)? (`pair` $pair^)? attr-dict";
 }
 
 def NvTileAS_TmemLoadOp : NvTileAS_Op<"tmem_load", NvTileAA_FixedLayouts> {

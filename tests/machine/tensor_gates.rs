@@ -14,24 +14,37 @@ struct TensorGate {
     program: Gate,
     target: &'static str,
     stages: u32,
+    /// The number of CTAs that split the tile and run its dots together.
+    ctas: u32,
 }
 
+const ONE: TensorGate = TensorGate { program: HALVES, target: "sm_100", stages: 4, ctas: 1 };
+const TWO: TensorGate =
+    TensorGate { program: Gate { tile: (256, 256, 64), ..HALVES }, target: "sm_100", stages: 6, ctas: 2 };
 const BYTES: Gate = Gate { tile: (128, 256, 128), element: "f8E4M3FN", ..HALVES };
 
+const PAIRED_BYTES: Gate = Gate { tile: (256, 256, 128), ..BYTES };
+
 const GATES: &[TensorGate] = &[
-    TensorGate { program: HALVES, target: "sm_100", stages: 4 },
-    TensorGate { program: Gate { transposed: true, ..HALVES }, target: "sm_100", stages: 4 },
-    TensorGate { program: Gate { transposed: true, ..HALVES }, target: "sm_103", stages: 4 },
-    TensorGate { program: Gate { element: "f16", ..HALVES }, target: "sm_100", stages: 4 },
-    TensorGate { program: Gate { element: "f16", transposed: true, ..HALVES }, target: "sm_110", stages: 4 },
-    TensorGate { program: Gate { tile: (128, 128, 64), transposed: true, ..HALVES }, target: "sm_100", stages: 6 },
-    TensorGate { program: Gate { tile: (64, 256, 64), ..HALVES }, target: "sm_100", stages: 4 },
-    TensorGate { program: Gate { any_width: true, ..HALVES }, target: "sm_100", stages: 4 },
-    TensorGate { program: BYTES, target: "sm_100", stages: 4 },
-    TensorGate { program: Gate { transposed: true, ..BYTES }, target: "sm_100", stages: 4 },
-    TensorGate { program: Gate { element: "f8E5M2", transposed: true, ..BYTES }, target: "sm_103", stages: 4 },
-    TensorGate { program: Gate { element: "i8", ..BYTES }, target: "sm_100", stages: 4 },
-    TensorGate { program: Gate { element: "i8", transposed: true, ..BYTES }, target: "sm_110", stages: 4 },
+    ONE,
+    TensorGate { program: Gate { transposed: true, ..HALVES }, ..ONE },
+    TensorGate { program: Gate { transposed: true, ..HALVES }, target: "sm_103", ..ONE },
+    TensorGate { program: Gate { element: "f16", ..HALVES }, ..ONE },
+    TensorGate { program: Gate { element: "f16", transposed: true, ..HALVES }, target: "sm_110", ..ONE },
+    TensorGate { program: Gate { tile: (128, 128, 64), transposed: true, ..HALVES }, stages: 6, ..ONE },
+    TensorGate { program: Gate { tile: (64, 256, 64), ..HALVES }, ..ONE },
+    TensorGate { program: Gate { any_width: true, ..HALVES }, ..ONE },
+    TensorGate { program: BYTES, ..ONE },
+    TensorGate { program: Gate { transposed: true, ..BYTES }, ..ONE },
+    TensorGate { program: Gate { element: "f8E5M2", transposed: true, ..BYTES }, target: "sm_103", ..ONE },
+    TensorGate { program: Gate { element: "i8", ..BYTES }, ..ONE },
+    TensorGate { program: Gate { element: "i8", transposed: true, ..BYTES }, target: "sm_110", ..ONE },
+    TWO,
+    TensorGate { program: Gate { transposed: true, ..TWO.program }, ..TWO },
+    TensorGate { program: Gate { element: "f16", ..TWO.program }, target: "sm_103", ..TWO },
+    TensorGate { program: PAIRED_BYTES, ..TWO },
+    TensorGate { program: Gate { transposed: true, ..PAIRED_BYTES }, target: "sm_110", ..TWO },
+    TensorGate { program: Gate { element: "i8", ..PAIRED_BYTES }, ..TWO },
 ];
 
 pub fn trials() -> Vec<Trial> {
@@ -68,13 +81,17 @@ impl TensorGate {
         if let Some(other) = code.iter().find(|i| i.opcode.starts_with("HMMA") || i.opcode.starts_with("IMMA")) {
             return Err(format!("{} in the code", other.opcode).into());
         }
+        let pairs = code.iter().any(|i| is_product(&i.opcode) && i.opcode.contains(".2CTA"));
+        if pairs != (self.ctas == 2) {
+            return Err(format!("{} CTAs should run the dots", self.ctas).into());
+        }
         let body = innermost(&code, "UTCBAR").filter(|body| products(body) > 0).ok_or("no loop with products")?;
         // The assembler may unroll; each stage has one arrival.
         let count = |of: &str| body.iter().filter(|i| i.opcode.starts_with(of)).count();
         let iterations = count("UTCBAR");
         let (m, _, k) = self.program.tile;
         let bits = if matches!(self.program.element, "bf16" | "f16") { 16 } else { 8 };
-        let expected = iterations * (m.div_ceil(128) * k * bits / 256) as usize;
+        let expected = iterations * ((m / self.ctas).div_ceil(128) * k * bits / 256) as usize;
         if products(body) != expected || products(&code) != expected {
             let (here, all) = (products(body), products(&code));
             return Err(format!("{here} products in the loop, {all} in all, {expected} expected").into());

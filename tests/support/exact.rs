@@ -72,9 +72,18 @@ pub fn check_changed(
 /// Runs a program for sm_100 on the ordinary schedule and on adversarial ones with race detection, and checks that its
 /// dots accumulate in tensor memory.
 pub fn check_in_tensor_memory(text: &str, grid: [u32; 3], parameters: Vec<Parameter>) {
+    in_tensor_memory(text, grid, parameters, ("tcgen05.mma.cta_group::1", &[]));
+}
+
+/// The same for two CTAs that split each tile and run its dots together.
+pub fn check_by_pairs(text: &str, grid: [u32; 3], parameters: Vec<Parameter>) {
+    in_tensor_memory(text, grid, parameters, ("tcgen05.mma.cta_group::2", &[("num-ctas", "2")]));
+}
+
+fn in_tensor_memory(text: &str, grid: [u32; 3], parameters: Vec<Parameter>, (dot, options): (&str, &[(&str, &str)])) {
     let exact = Exact::new(text, grid, parameters);
-    let ptx = compiled_for("sm_100", text, 3, Emit::Ptx, &[]);
-    let found = ["tcgen05.mma", "mma.sync"].map(|name| ptx.contains(name));
+    let ptx = compiled_for("sm_100", text, 3, Emit::Ptx, options);
+    let found = [dot, "mma.sync"].map(|name| ptx.contains(name));
     assert_eq!(found, [true, false], "instructions of tensor memory, and of warps\n{text}");
     exact.run(&ptx, &[None, Some(1), Some(2), Some(3)]);
 }

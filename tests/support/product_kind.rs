@@ -255,6 +255,11 @@ impl Kind {
         exact::check_in_tensor_memory(&self.program(body, self.sum), [2, 1, 1], self.parameters(self.sum));
     }
 
+    /// The same for two CTAs that run the dots together.
+    pub fn multiplied_by_pairs(&self, body: &str) {
+        exact::check_by_pairs(&self.program(body, self.sum), [2, 1, 1], self.parameters(self.sum));
+    }
+
     pub fn multiplied_by_warps(&self, body: &str) {
         self.run(body, self.sum, false);
     }

@@ -152,13 +152,15 @@ void nv_tileas::printAgentList(AsmPrinter &printer, ArrayAttr agents) {
 }
 
 LogicalResult AgentAttr::verify(function_ref<InFlightDiagnostic()> emitError, StringRef name, int64_t warps,
-                                std::optional<int64_t> registers) {
+                                std::optional<int64_t> registers, std::optional<int64_t> rank) {
   if (name.empty())
     return emitError() << "an agent needs a name";
   if (warps <= 0 || (warps & (warps - 1)))
     return emitError() << "an agent's warp count must be a power of two, got " << warps;
   if (registers.value_or(1) <= 0)
     return emitError() << "an agent's register count must be positive, got " << *registers;
+  if (rank.value_or(0) < 0)
+    return emitError() << "the rank of a CTA is not negative, got " << *rank;
   return success();
 }
 
@@ -186,7 +188,7 @@ LogicalResult DotPlanAttr::verify(function_ref<InFlightDiagnostic()> emitError, 
                                   ArrayAttr agents, MmaKind unit, int64_t accumulators) {
   if (failed(verifyAgents(emitError, agents)))
     return failure();
-  if (unit != MmaKind::Warpgroup && unit != MmaKind::Tensor)
+  if (unit != MmaKind::Warpgroup && unit != MmaKind::Tensor && unit != MmaKind::TensorPair)
     return emitError() << "no plan uses the unit '" << stringifyMmaKind(unit) << "'";
   if (groups.size() != 2 || groups[0] <= 0 || groups[1] <= 0)
     return emitError() << "groups must be two positive numbers";

@@ -90,12 +90,13 @@ static ArrayRef<int64_t> shapeOf(Type side) {
   return memory ? memory.getShape() : cast<RankedTensorType>(side).getShape();
 }
 
-// Tiles of rank two; tiles in shared memory are a single stage. M, N and K agree.
-static LogicalResult verifyTiles(Operation *op, Type lhs, MemDescType rhs, Type acc) {
+// Tiles of rank two; tiles in shared memory are a single stage. M, N and K agree, if `ctas` CTAs divide the columns of
+// rhs.
+static LogicalResult verifyTiles(Operation *op, Type lhs, MemDescType rhs, Type acc, int64_t ctas = 1) {
   ArrayRef<int64_t> left = shapeOf(lhs), right = rhs.getShape(), sum = shapeOf(acc);
   if (left.size() != 2 || right.size() != 2 || sum.size() != 2)
     return op->emitOpError("operands must have rank two");
-  if (left[0] != sum[0] || right[1] != sum[1] || left[1] != right[0])
+  if (left[0] != sum[0] || ctas * right[1] != sum[1] || left[1] != right[0])
     return op->emitOpError("shapes of lhs, rhs and acc do not form a matrix product");
   for (Type side : {lhs, Type(rhs)})
     if (auto memory = dyn_cast<MemDescType>(side))
@@ -128,7 +129,8 @@ void PromotedDotOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &e
 // Invariants: as for its tiles; nothing reads the result. An accumulator in memory is a single stage of tensor memory
 // that one thread adds to.
 LogicalResult AsyncDotOp::verify() {
-  if (failed(verifyTiles(*this, getLhs().getType(), getRhs().getType(), getAcc().getType())))
+  int64_t ctas = getInstruction().getKind() == MmaKind::TensorPair ? 2 : 1;
+  if (failed(verifyTiles(*this, getLhs().getType(), getRhs().getType(), getAcc().getType(), ctas)))
     return failure();
   if (auto memory = dyn_cast<MemDescType>(getAcc().getType())) {
     if (memory.getSpace() != MemorySpace::Tensor || memory.getStages() != 1)

@@ -2,8 +2,8 @@
 //
 // Checked here: barriers are 64-bit words, one for each phase of each stage; phases have different names and at least
 // one arrival, and ops name phases of their pipeline; one thread announces bytes, and one thread signals for its dots,
-// while other ops signal for whole warps; a program of one thread does not contain barriers; the region of `produce_one` yields its tile, or nothing if it
-// changes a stage, and does not use tensors of other threads.
+// while other ops signal for whole warps; a program of one thread does not contain barriers; the region of
+// `produce_one` yields its tile, or nothing if it changes a stage, and does not use tensors of other threads.
 //
 // Not checked here: the order in which stages are acquired and released (`tileas-check-synchronization`), and that the
 // announced bytes are the bytes that copies write.
@@ -32,6 +32,8 @@ LogicalResult CreatePipelineOp::verify() {
   for (StringRef needed : {"full", "empty"})
     if (!names.contains(StringAttr::get(getContext(), needed)))
       return emitOpError("has no phase '") << needed << "'";
+  if (std::optional<StringRef> leader = getLeader(); leader && !names.contains(StringAttr::get(getContext(), *leader)))
+    return emitOpError("has no phase '") << *leader << "' for its leader to count";
   // The largest count of an mbarrier.
   for (int64_t count : getArrivals())
     if (count < 1 || count >= int64_t(1) << 20)

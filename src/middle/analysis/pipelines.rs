@@ -18,6 +18,12 @@
 //! trip count is a parameter of the protocol. A branch is taken never, always, in odd iterations, or in even
 //! iterations. If a run-time test decides which views have tensor maps, the protocol of each outcome is checked.
 //!
+//! # Pairs of CTAs
+//!
+//! If two CTAs share pipelines, the protocol has the agents of both. Each CTA has its own stages and barriers, except
+//! that the barriers of the leader count one phase for both. The loops and branches of both CTAs are the same, which
+//! `tileaa-plan-dots` has checked.
+//!
 //! # Ping-pong
 //!
 //! Warpgroups that ping-pong (`create_ping_pong`) run the program independently, so each of them is an agent of the
@@ -36,6 +42,7 @@
 //! loops would be missed. `loops` reduces these ranges if they have too many combinations, and joins nested loops
 //! into one where possible. Extraction visits each op once per agent or warpgroup.
 
+mod handovers;
 mod loops;
 
 pub use loops::only_asks;
@@ -43,14 +50,14 @@ pub use loops::only_asks;
 use super::{producers::skip_conversions, tensor_map_ops::readiness};
 use crate::dialect::{
     behaviour::{SyncKind, sync_kind},
-    dot_plan::{DotPlan, WARPGROUP},
+    dot_plan::{Agent, DotPlan, WARPGROUP},
     dots::SharedDot,
     elements,
     layouts::{Tensor, storage_bits},
     nv_tileaa::MemTokenType,
     nv_tileas::{
         AgentSwitchOp, AllocTensorOp, AnyOp, ConsumerReleaseOp, ConsumerWaitOp, CreatePingPongOp, CreatePipelineOp,
-        EndPingPongOp, IncIterOp, MemDescSlotOp, MemDescType, PingPongArriveOp, PingPongType, PingPongWaitOp,
+        EndPingPongOp, IncIterOp, MemDescSlotOp, MemDescType, MmaKind, PingPongArriveOp, PingPongType, PingPongWaitOp,
         PipelineIteratorType, PipelineType, ProducerAcquireOp, ProducerCommitOp, StageOp, TmemStoreOp,
     },
     phases::{self, Handover},
@@ -60,6 +67,7 @@ use crate::dialect::{
     types::is_bool,
     upstream::{Arith, Scf},
 };
+use handovers::{Barriers, Pipeline};
 use rustc_hash::{FxHashMap, FxHashSet};
 use tile_protocol::{Array, Engine, Expr, Op, Program, StageAccess, Var};
 
@@ -161,8 +169,19 @@ fn extract<'c>(
         let both = |a: Vec<bool>, b: Vec<bool>| a.into_iter().zip(b).map(|(a, b)| a && b).collect();
         extract.joined = of_agents.reduce(both).unwrap_or_default();
     }
-    for (number, block) in agents.iter().enumerate() {
-        extract.number = number;
+    // Agents of one rank run only there.
+    let ranks: Vec<Option<u32>> = match switches[..] {
+        [one] => Agent::of_switch(one).into_iter().map(|agent| agent.rank).collect(),
+        _ => vec![],
+    };
+    let runs = |rank: usize, number: usize| {
+        let only = ranks.get(number).copied().flatten();
+        only.is_none_or(|only| only as usize == rank)
+    };
+    let all = (0..extract.ctas).flat_map(|rank| agents.iter().enumerate().map(move |(i, block)| (rank, i, block)));
+    for (rank, number, block) in all.filter(|(rank, number, _)| runs(*rank, *number)) {
+        extract.number = rank * agents.len() + number;
+        extract.rank = rank;
         extract.fills = ops_of(*block).any(|op| {
             let mut commits = false;
             walk(op, &mut |o| commits |= ProducerCommitOp::cast(o).is_some());
@@ -179,10 +198,13 @@ fn extract<'c>(
             extract.stored = false;
             extract.has_turn = false;
             let body = extract.block(*block)?;
-            let name = match extract.groups {
+            let mut name = match extract.groups {
                 1 => format!("agent {number}"),
                 _ => format!("warpgroup {group} of agent {number}"),
             };
+            if extract.ctas > 1 {
+                name = format!("{name} of CTA {rank}");
+            }
             let warps = ops_of(*block).next().and_then(ThreadScope::of).and_then(|scope| scope.warps);
             let warps = if extract.groups > 1 { WARPGROUP } else { warps.map_or(WARPGROUP, |w| w as u32) };
             extract.program.agent(&name, warps * THREADS, body);
@@ -192,35 +214,22 @@ fn extract<'c>(
     Ok(extract.program)
 }
 
-struct Pipeline {
-    stages: i64,
-    /// The barriers of each phase, by name.
-    phases: Vec<(String, Array)>,
-}
-
-impl Pipeline {
-    /// The barriers of a phase.
-    ///
-    /// Errors: the pipeline does not have it.
-    fn phase(&self, op: OpRef<'_>, name: &str) -> Result<Array, String> {
-        let found = self.phases.iter().find(|(phase, _)| phase == name);
-        let missing = || format!("'{}' refers to the phase '{name}', which the pipeline does not have", op_name(op));
-        found.map(|(_, barriers)| *barriers).ok_or_else(missing)
-    }
-}
-
 struct Extract<'c> {
     program: Program,
     pipelines: FxHashMap<usize, Pipeline>,
     /// The barriers of each ping-pong, one per warpgroup.
     ping_pong: FxHashMap<usize, Array>,
-    storages: FxHashMap<usize, Array>,
+    /// The stages of each CTA.
+    storages: FxHashMap<(usize, usize), Array>,
     /// The number of steps of each iterator, and the value of each boolean.
     values: FxHashMap<usize, Expr>,
     loops: Vec<loops::Common<'c>>,
     branches: Vec<loops::Common<'c>>,
     loops_seen: usize,
     branches_seen: usize,
+    /// The number of CTAs that share pipelines, and the rank of the current one.
+    ctas: usize,
+    rank: usize,
     /// The index of the current agent.
     number: usize,
     /// The index of the current warpgroup of the agent, and their number. An agent without ping-pong counts as one
@@ -248,6 +257,7 @@ impl<'c> Extract<'c> {
     fn new(function: OpRef<'c>, pipelines: &[CreatePipelineOp<'c>], ready: bool) -> Result<Self, Fault<'c>> {
         let mut program = Program::new("pipelines");
         let mut known = FxHashMap::default();
+        let ctas = if pipelines.iter().any(|p| p.leader().is_some()) { 2 } else { 1 };
         for (i, pipeline) in pipelines.iter().enumerate() {
             let op = pipeline.op();
             let stages =
@@ -255,8 +265,14 @@ impl<'c> Extract<'c> {
             let mut phases_of = vec![];
             for (name, arrivals) in pipeline.phases().into_iter().zip(pipeline.arrivals()) {
                 let arrivals = u32::try_from(arrivals).map_err(|_| (op, "too many arrivals".to_string()))?;
-                let barriers = program.barrier(&format!("{name}{i}"), stages as usize, arrivals);
-                phases_of.push((name.to_string(), barriers));
+                let of_cta = |rank| if ctas > 1 { format!(" of CTA {rank}") } else { String::new() };
+                let mut barriers =
+                    |rank| program.barrier(&format!("{name}{i}{}", of_cta(rank)), stages as usize, arrivals);
+                let by_leader = pipeline.leader() == Some(name);
+                let counted = if by_leader { 1 } else { ctas };
+                let of_ctas = (0..counted).map(&mut barriers).collect();
+                let by_dots = !by_leader && pipeline.leader().is_some();
+                phases_of.push((name.to_string(), Barriers { of_ctas, by_leader, by_dots }));
             }
             known.insert(key(pipeline.pipeline()), Pipeline { stages, phases: phases_of });
         }
@@ -284,6 +300,8 @@ impl<'c> Extract<'c> {
             branches: vec![],
             loops_seen: 0,
             branches_seen: 0,
+            ctas,
+            rank: 0,
             number: 0,
             group: 0,
             groups: 1,
@@ -365,27 +383,12 @@ impl<'c> Extract<'c> {
                     self.place(op, x.dest())?.ok_or((op, "it does not copy to a stage of a pipeline".to_string()))?;
                 let (slot, _) = self.slot(op, acquired.pipeline(), acquired.iterator())?;
                 let full = self.pipeline(op, acquired.pipeline())?.phase(op, phases::FULL);
-                let barrier = full.map_err(|text| (op, text))?.at(&slot);
+                let barrier = full.map_err(|text| (op, text))?.of(self.rank).at(&slot);
                 let bytes = bytes_of(x.dest()).ok_or((op, "not a memdesc".to_string()))?;
                 out.push(Op::Copy { into, tag, bytes, barrier });
             }
             Some(AsyncDotOp(_) | PromotedDotOp(_)) => {
-                let tiles = SharedDot::cast(op).into_iter().flat_map(|x| [x.lhs(), x.rhs()]);
-                for memory in tiles.filter(|v| MemDescType::cast(ty(*v)).is_some()) {
-                    if let Some((place, tag)) = self.place(op, memory)? {
-                        out.push(Op::Begin { engine: Engine::Dot, access: StageAccess::Read, place, tag });
-                    }
-                }
-                let acc = SharedDot::cast(op).map(SharedDot::acc).filter(|v| MemDescType::cast(ty(*v)).is_some());
-                if let Some(memory) = acc {
-                    let place = self.place(op, memory)?;
-                    let (place, tag) = place.ok_or((op, "its accumulator is not a stage of a pipeline".to_string()))?;
-                    out.push(Op::Begin { engine: Engine::Dot, access: StageAccess::Accumulate, place, tag });
-                }
-                out.push(Op::Commit(Engine::Dot));
-                if matches!(SharedDot::cast(op), Some(SharedDot::Promoted(_))) {
-                    out.push(Op::WaitGroups { engine: Engine::Dot, pending: 0 });
-                }
+                self.dot(op, out)?;
             }
             Some(AsyncDotWaitOp(x)) => {
                 out.push(Op::WaitGroups { engine: Engine::Dot, pending: x.pending() as u32 });
@@ -409,6 +412,31 @@ impl<'c> Extract<'c> {
                 return Err((op, "pipeline ops inside of this op are not supported".into()));
             }
             _ => {}
+        }
+        Ok(())
+    }
+
+    /// Extracts a dot, which accesses stages of this CTA, or of both CTAs of a pair.
+    fn dot(&mut self, op: OpRef<'c>, out: &mut Vec<Op>) -> Result<(), Fault<'c>> {
+        let Some(dot) = SharedDot::cast(op) else { return Ok(()) };
+        let in_memory = |v: &Val<'c>| MemDescType::cast(ty(*v)).is_some();
+        let pair = dot.instruction().is_some_and(|by| by.kind == MmaKind::TensorPair);
+        let own = self.rank;
+        for rank in if pair { 0..self.ctas } else { own..own + 1 } {
+            for memory in [dot.lhs(), dot.rhs()].into_iter().filter(in_memory) {
+                if let Some((place, tag)) = self.place_in(op, memory, rank)? {
+                    out.push(Op::Begin { engine: Engine::Dot, access: StageAccess::Read, place, tag });
+                }
+            }
+            if let Some(memory) = Some(dot.acc()).filter(in_memory) {
+                let place = self.place_in(op, memory, rank)?;
+                let (place, tag) = place.ok_or((op, "its accumulator is not a stage of a pipeline".to_string()))?;
+                out.push(Op::Begin { engine: Engine::Dot, access: StageAccess::Accumulate, place, tag });
+            }
+        }
+        out.push(Op::Commit(Engine::Dot));
+        if matches!(dot, SharedDot::Promoted(_)) {
+            out.push(Op::WaitGroups { engine: Engine::Dot, pending: 0 });
         }
         Ok(())
     }
@@ -440,7 +468,7 @@ impl<'c> Extract<'c> {
         let test = defining_op(operand(op, 0)).filter(|o| Arith::of(*o) == Some(Arith::CmpI)).ok_or_else(unknown)?;
         let bounds = [operand(test, 1), operand(test, 0)];
         let counts = |l: &&loops::Common<'c>| l.bounds() == Some(bounds);
-        let trips = self.loops.iter().rev().find(counts).ok_or_else(unknown)?.parameter();
+        let trips = self.loops.iter().take(self.loops_seen).rev().find(counts).ok_or_else(unknown)?.parameter();
         let then = entry_block(region(op, 0)).ok_or((op, "branch has no block".to_string()))?;
         let then = self.block(then)?;
         out.push(Op::If { condition: trips.less(1), then, otherwise: vec![] });
@@ -493,27 +521,6 @@ impl<'c> Extract<'c> {
         Ok((steps.clone() % stages, steps / stages % 2))
     }
 
-    /// The barrier of an op's phase and stage, and the parity of the round.
-    fn barrier_of(&self, x: Handover<'c>) -> Result<(tile_protocol::Place, Expr), Fault<'c>> {
-        let op = x.op();
-        let (slot, parity) = self.slot(op, x.pipeline(), x.iterator())?;
-        let phase = self.pipeline(op, x.pipeline())?.phase(op, x.phase()).map_err(|text| (op, text))?;
-        Ok((phase.at(&slot), parity))
-    }
-
-    fn acquire(&mut self, x: ProducerAcquireOp<'c>, out: &mut Vec<Op>) -> Result<(), Fault<'c>> {
-        let op = x.op();
-        let (empty, parity) = self.barrier_of(Handover::Acquire(x))?;
-        out.push(Op::Wait { barrier: empty, parity: !parity });
-        let Some(bytes) = x.bytes() else { return Ok(()) };
-        let bytes = u32::try_from(bytes).map_err(|_| (op, "too many bytes".to_string()))?;
-        let (slot, _) = self.slot(op, x.pipeline(), x.iterator())?;
-        let full = self.pipeline(op, x.pipeline())?.phase(op, phases::FULL).map_err(|text| (op, text))?;
-        out.push(Op::Expect { barrier: full.at(&slot), bytes });
-        out.push(Op::Arrive { barrier: full.at(&slot), count: 1 });
-        Ok(())
-    }
-
     /// Extracts an asynchronous copy by threads.
     fn copy(&mut self, op: OpRef<'c>, memory: Val<'c>, out: &mut Vec<Op>) -> Result<(), Fault<'c>> {
         if let Some((place, tag)) = self.place(op, memory)? {
@@ -522,57 +529,19 @@ impl<'c> Extract<'c> {
         Ok(())
     }
 
-    /// Extracts the commit of all stores by the agent's warps, or of the asynchronous copies of its threads.
-    fn commit(&mut self, x: ProducerCommitOp<'c>, out: &mut Vec<Op>) -> Result<(), Fault<'c>> {
-        let op = x.op();
-        let (barrier, _) = self.barrier_of(Handover::Commit(x))?;
-        if x.dots() {
-            out.push(Op::ArriveAfter { engine: Engine::Dot, barrier, count: 1 });
-            return Ok(());
-        }
-        let warps = ThreadScope::of(op).and_then(|s| s.warps).and_then(|w| u32::try_from(w).ok());
-        let count = warps.ok_or((op, "the number of warps that commit is not known".to_string()))?;
-        if self.groups > 1 {
-            return Err((op, "warpgroups that ping-pong cannot fill a stage together".into()));
-        }
-        if x.copies() && self.stored {
-            return Err((op, "stores of the warps are not committed before their copies".into()));
-        }
-        self.stored = false;
-        if x.copies() {
-            out.push(Op::ArriveAfter { engine: Engine::Copy, barrier, count: THREADS * count });
-        } else {
-            out.extend([Op::Fence, Op::Arrive { barrier, count }]);
-        }
-        Ok(())
-    }
-
-    fn wait(&mut self, x: ConsumerWaitOp<'c>, out: &mut Vec<Op>) -> Result<(), Fault<'c>> {
-        let (barrier, parity) = self.barrier_of(Handover::Wait(x))?;
-        out.push(Op::Wait { barrier, parity });
-        Ok(())
-    }
-
-    fn release(&mut self, x: ConsumerReleaseOp<'c>, out: &mut Vec<Op>) -> Result<(), Fault<'c>> {
-        let (barrier, _) = self.barrier_of(Handover::Release(x))?;
-        if x.dots() {
-            out.push(Op::ArriveAfter { engine: Engine::Dot, barrier, count: 1 });
-            return Ok(());
-        }
-        // Each warp that executes the release arrives once, regardless of the number that the barrier expects.
-        let warps = ThreadScope::of(x.op()).and_then(|s| s.warps).and_then(|w| u32::try_from(w).ok());
-        let warps = warps.ok_or((x.op(), "the number of warps that release is not known".to_string()))?;
-        let arrive = Op::Arrive { barrier, count: warps / self.groups };
-        out.push(match x.predicate() {
-            Some(p) => Op::If { condition: self.value(x.op(), p)?, then: vec![arrive], otherwise: vec![] },
-            None => arrive,
-        });
-        Ok(())
-    }
-
     /// The stage to which a memory descriptor refers, and the number of steps of the iterator that selects it.
     /// Returns `None` for storage that is not the ring of a pipeline.
-    fn place(&mut self, op: OpRef<'c>, mut memory: Val<'c>) -> Result<Option<(tile_protocol::Place, Expr)>, Fault<'c>> {
+    fn place(&mut self, op: OpRef<'c>, memory: Val<'c>) -> Result<Option<(tile_protocol::Place, Expr)>, Fault<'c>> {
+        self.place_in(op, memory, self.rank)
+    }
+
+    /// The same, in the CTA `rank`.
+    fn place_in(
+        &mut self,
+        op: OpRef<'c>,
+        mut memory: Val<'c>,
+        rank: usize,
+    ) -> Result<Option<(tile_protocol::Place, Expr)>, Fault<'c>> {
         let mut steps = None;
         while let Some(from) =
             defining_op(memory).filter(|o| AllocTensorOp::cast(*o).is_none() && operand_count(*o) > 0)
@@ -589,7 +558,7 @@ impl<'c> Extract<'c> {
         let program = &mut self.program;
         let storage = *self
             .storages
-            .entry(key(memory))
+            .entry((key(memory), rank))
             .or_insert_with(|| program.storage(&format!("ring{next}"), stages as usize));
         Ok(Some((storage.at(&(steps.clone() % stages)), steps)))
     }

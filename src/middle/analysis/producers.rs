@@ -163,6 +163,21 @@ impl<'c> LoadedOperand<'c> {
         moved_dimension(Shape::new(view.ty.tile()).ok()?, fast_dimension(view), &self.moved)
     }
 
+    /// The dimension of the view's tile that becomes dimension `of` of the operand, with the same extent. Returns
+    /// `None` if reshapes combine or divide it.
+    pub fn dimension(&self, view: &View<'c>, of: usize) -> Option<usize> {
+        let shape = Shape::new(view.ty.tile()).ok()?;
+        let last = self.moved.last().map_or(result(self.load, 0), |op| result(*op, 0));
+        let extent = Tensor::of_value(last)?.shape[of];
+        let becomes = |d: &usize| self.dimension_after(view, *d, self.moved.len()) == Some(of);
+        (0..shape.rank()).filter(|d| view.ty.tile()[*d] == extent).find(becomes)
+    }
+
+    /// The dimension that dimension `d` of the view's tile becomes after the first `count` reshapes and permutations.
+    pub fn dimension_after(&self, view: &View<'c>, d: usize, count: usize) -> Option<usize> {
+        moved_dimension(Shape::new(view.ty.tile()).ok()?, d, &self.moved[..count])
+    }
+
     /// Whether the tile must be transposed in its stage before a dot of the unit. All units read operands that are
     /// contiguous along K, which is dimension `depth`.
     pub fn must_be_transposed(&self, view: &View<'c>, depth: usize, unit: Unit) -> bool {
@@ -429,6 +444,11 @@ impl<'c> Slice<'c> {
             }
             work.push(op);
         }
+    }
+
+    /// Whether the slice contains an op.
+    pub fn contains(&self, op: OpRef<'c>) -> bool {
+        self.ops.contains(&op_key(op))
     }
 
     /// Sets the number of warps of the agent for which the slice is written.

@@ -79,7 +79,7 @@ fn verdict(dot: AnyDot<'_>) -> Result<(), String> {
             return warpgroups_of(&accumulator, &shape(&acc)?, i.n).map(|_| ()).map_err(error);
         }
         // The accumulator will be in tensor memory; until then it has the layout in which it is read from there.
-        Some(_) if instruction.kind == MmaKind::Tensor => {
+        Some(_) if matches!(instruction.kind, MmaKind::Tensor | MmaKind::TensorPair) => {
             let accumulator = acc.layout().ok_or("acc has no layout")?;
             let read = TensorMemory::registers(&shape(&acc)?, accumulator.warps()).map_err(error)?;
             let is_read = read == accumulator;

@@ -13,6 +13,7 @@ use melior::{
     Context,
     ir::{Attribute, Location, attribute::ArrayAttribute},
 };
+use tile_mma::Unit;
 
 /// Warps per warpgroup.
 pub const WARPGROUP: u32 = 4;
@@ -34,11 +35,13 @@ pub struct Agent {
     pub warps: u32,
     /// Registers of each thread, if the agents divide the registers of the CTA.
     pub registers: Option<u32>,
+    /// The rank of the only CTA of a cluster that runs the agent; `None` if all do.
+    pub rank: Option<u32>,
 }
 
 impl Agent {
     pub fn new(name: &str, warps: u32, registers: u32) -> Self {
-        Self { name: name.to_string(), warps, registers: Some(registers) }
+        Self { name: name.to_string(), warps, registers: Some(registers), rank: None }
     }
 
     /// The agents of a list attribute.
@@ -47,6 +50,7 @@ impl Agent {
             name: a.name().to_string(),
             warps: a.warps() as u32,
             registers: a.registers().map(|r| r as u32),
+            rank: a.rank().map(|r| r as u32),
         };
         array_attr(agents).into_iter().filter_map(AgentAttr::cast).map(agent).collect()
     }
@@ -60,7 +64,8 @@ impl Agent {
     pub fn to_attr<'c>(agents: &[Self], context: &'c Context) -> Attribute<'c> {
         let location = Location::unknown(context);
         let attr = |a: &Self| {
-            let attr = AgentAttr::get(location, &a.name, a.warps.into(), a.registers.map(i64::from));
+            let (registers, rank) = (a.registers.map(i64::from), a.rank.map(i64::from));
+            let attr = AgentAttr::get(location, &a.name, a.warps.into(), registers, rank);
             attr.expect("an agent with a name and warps").into()
         };
         let all: Vec<Attribute<'c>> = agents.iter().map(attr).collect();
@@ -76,7 +81,8 @@ pub fn warps_of_agents(op: AgentSwitchOp<'_>) -> Vec<i64> {
 /// The plan. All numbers are positive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DotPlan {
-    /// The kind of the instructions: `warpgroup`, or `tensor` for accumulators in tensor memory.
+    /// The kind of the instructions: `warpgroup`, or `tensor` for accumulators in tensor memory, and `tensor_pair` for
+    /// dots of two CTAs.
     pub unit: MmaKind,
     /// Stages of each accumulator in tensor memory.
     pub accumulators: u32,
@@ -116,7 +122,21 @@ impl DotPlan {
 
     /// Whether accumulators are in tensor memory.
     pub fn accumulates_in_memory(&self) -> bool {
-        self.unit == MmaKind::Tensor
+        matches!(self.unit, MmaKind::Tensor | MmaKind::TensorPair)
+    }
+
+    /// Whether two CTAs run each dot together.
+    pub fn is_pair(&self) -> bool {
+        self.unit == MmaKind::TensorPair
+    }
+
+    /// The unit that executes the dots.
+    pub fn dot_unit(&self) -> Unit {
+        match self.unit {
+            MmaKind::Tensor => Unit::Tensor,
+            MmaKind::TensorPair => Unit::TensorPair,
+            _ => Unit::Warpgroup,
+        }
     }
 
     /// Sets the plan's attribute on a function.

@@ -337,9 +337,8 @@ impl TensorDot {
         let dot = SharedDot::Async(op);
         let by = dot.instruction().ok_or("expected M, N and K of an instruction")?;
         let name = by.to_attr(context_of(op.op()));
-        if by.kind != MmaKind::Tensor {
-            return Err(format!("{name} does not accumulate in tensor memory"));
-        }
+        let unit = by.unit().filter(|unit| matches!(unit, Unit::Tensor | Unit::TensorPair));
+        let unit = unit.ok_or_else(|| format!("{name} does not accumulate in tensor memory"))?;
         let memory = |what: &str, v| MemDescType::cast(ty(v)).ok_or(format!("{what} is not a memdesc"));
         let (lhs, rhs, acc) = (memory("lhs", op.lhs())?, memory("rhs", op.rhs())?, memory("acc", op.acc())?);
         let [left, right, sum] = [lhs, rhs, acc].map(|desc| desc.element_type());
@@ -350,10 +349,12 @@ impl TensorDot {
             element_of(right, unsigned[1]).ok_or_else(missing)?,
             element_of(sum, false).ok_or_else(missing)?,
         ];
-        let instruction = tile_mma::find(Unit::Tensor, by.shape, types, None).ok_or_else(missing)?;
+        let instruction = tile_mma::find(unit, by.shape, types, None).ok_or_else(missing)?;
         let [m, n, k] = by.shape;
-        let lhs = WarpgroupTile::of(Unit::Tensor, "lhs", lhs, (0, 1), m)?;
-        let rhs = WarpgroupTile::of(Unit::Tensor, "rhs", rhs, (1, 0), n)?;
+        // The rows of the left operand, and the columns of the right one, in this CTA.
+        let [m, own] = [m, n].map(|extent| extent / unit.ctas());
+        let lhs = WarpgroupTile::of(unit, "lhs", lhs, (0, 1), m)?;
+        let rhs = WarpgroupTile::of(unit, "rhs", rhs, (1, 0), own)?;
         for (what, tile) in [("lhs", &lhs), ("rhs", &rhs)] {
             if !instruction.row.majors.contains(&tile.operand.major) {
                 return Err(format!("{name} requires elements of {what} that are contiguous along K"));

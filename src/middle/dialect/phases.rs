@@ -72,6 +72,11 @@ impl<'c> Handover<'c> {
     }
 }
 
+/// The phase of a pipeline that the leader of a pair of CTAs counts for both; `None` if a CTA has the pipeline alone.
+pub fn leader<'c>(pipeline: Val<'c>) -> Option<&'c str> {
+    defining_op(pipeline).and_then(CreatePipelineOp::cast)?.leader()
+}
+
 /// The number of a phase of a pipeline, or `None` if the pipeline does not have it or is not created in this function.
 pub fn number(pipeline: Val<'_>, phase: &str) -> Option<usize> {
     let created = defining_op(pipeline).and_then(CreatePipelineOp::cast)?;

@@ -30,9 +30,10 @@
 //! # Choosing the number of CTAs
 //!
 //! `num-ctas` sets the number of CTAs; without it the pass minimizes the predicted time. If one CTA does not have a
-//! warpgroup plan, any number with a plan is better. Otherwise, several CTAs would load shared data several times.
+//! plan of agents, any number with a plan is better. Otherwise, several CTAs would load shared data several times.
 //! They are used only if the hint `num_cta_in_cga` requests them and the predicted time is about as good, since a
-//! hint is a cost, not an order. The number becomes an attribute of the function, and `convert-tileas-to-llvm` turns
+//! hint is a cost, not an order. Two CTAs that split rows may run dots into tensor memory together, and load each tile
+//! once (`tileaa-plan-dots`). The number becomes an attribute of the function, and `convert-tileas-to-llvm` turns
 //! it into a cluster size. The grid of a launch still counts tiles.
 
 mod demand;
@@ -47,6 +48,7 @@ use crate::{
         fallback::Fallback,
         hints::int_hint,
         layouts::Tensor,
+        loops::loops_around,
         nv_tileaa::{self, AnyOp, DotOp},
         pass::{Failed, Obstacle, PassContext, RustPass, descriptors, fail},
         remark::{self, remark},
@@ -57,7 +59,7 @@ use crate::{
 };
 use demand::{Demands, Prefer};
 use melior::Context;
-use tile_mma::{Unit, has_unit};
+use tile_mma::Unit;
 use tile_plan::{DotLoop, Machine};
 use tile_targets::Target;
 
@@ -137,25 +139,34 @@ fn choose<'c>(
     target: &Target,
     most: i64,
 ) -> Result<Option<Demands<'c>>, (i64, Obstacle<'c>)> {
-    if !has_unit(Unit::Warpgroup, target) {
-        return Ok(None);
-    }
+    let Some(unit) = tile_mma::shared_memory_unit(target) else { return Ok(None) };
     let dots = collect_ops(function.op(), |o| match AnyOp::cast(o) {
         Some(AnyOp::DotOp(_) | AnyOp::DotScaledOp(_)) => Some(o),
         _ => None,
     });
-    let products: Option<Vec<DotLoop>> = dots.iter().map(|dot| product_of(DotOp::cast(*dot)?)).collect();
+    let products: Option<Vec<DotLoop>> = dots.iter().map(|dot| product_of(DotOp::cast(*dot)?, unit)).collect();
     let (Some(products), Ok(machine)) = (products, Machine::named(target.name)) else { return Ok(None) };
     if products.is_empty() {
         return Ok(None);
     }
     let valid = |n: &i64| (1..=most).contains(n) && n.count_ones() == 1;
     let hint = function.hints().and_then(|h| int_hint(h, target.name, "num_cta_in_cga", |n| valid(&n)));
-    let clocks = |products: &[DotLoop]| -> Option<f64> {
-        let plans = products.iter().map(|p| tile_plan::plan(p, &tile_plan::Hints::default(), &machine).ok());
-        plans.map(|plan| Some(plan?.prediction.tile)).sum()
+    let clocks = |products: &[DotLoop]| match unit {
+        Unit::Warpgroup => clocks_of_warpgroups(products, &machine),
+        _ => tile_plan::tensor_clocks(products, &machine).ok(),
     };
-    let charge = |count: i64| if hint.is_none_or(|h| h == count) { 1.0 } else { IGNORED_HINT };
+    let part = |product: &DotLoop, count: i64, by: Prefer| {
+        let pair = unit != Unit::Warpgroup && by == Prefer::Rows && count == 2;
+        DotLoop { pair, ..part(product, count, by) }
+    };
+    let over_tiles = dots.iter().any(|dot| loops_around(*dot).count() > 1);
+    let charge = |count: i64| match hint {
+        None => 1.0,
+        Some(hinted) if hinted == count => 1.0,
+        // A program that loops over tiles is launched with one tile block for each `hinted` SMs.
+        Some(hinted) if over_tiles && unit != Unit::Warpgroup => hinted as f64 / count as f64,
+        Some(_) => IGNORED_HINT,
+    };
     let alone = clocks(&products).map(|c| c * charge(1));
     if alone.is_some() && hint.is_none_or(|h| h == 1) {
         return Ok(None);
@@ -193,6 +204,12 @@ fn choose<'c>(
     }
 }
 
+/// Returns the predicted clocks of a tile's dots by `wgmma`, or `None` if one of them has no plan.
+fn clocks_of_warpgroups(products: &[DotLoop], machine: &Machine) -> Option<f64> {
+    let plans = products.iter().map(|p| tile_plan::plan(p, &tile_plan::Hints::default(), machine).ok());
+    plans.map(|plan| Some(plan?.prediction.tile)).sum()
+}
+
 /// Returns the part of a dot that one of `count` CTAs computes.
 fn part(product: &DotLoop, count: i64, by: Prefer) -> DotLoop {
     let count = count as u32;
@@ -202,15 +219,15 @@ fn part(product: &DotLoop, count: i64, by: Prefer) -> DotLoop {
     }
 }
 
-/// Returns the dot as the planner sees it before its operands are analyzed, or `None` if `wgmma` does not support its
+/// Returns the dot as the planner sees it before its operands are analyzed, or `None` if the unit does not support its
 /// element types.
-fn product_of(dot: DotOp<'_>) -> Option<DotLoop> {
+fn product_of(dot: DotOp<'_>, unit: Unit) -> Option<DotLoop> {
     let (lhs, rhs) = (Tensor::of_value(dot.lhs())?, Tensor::of_value(dot.rhs())?);
     let [.., m, k] = lhs.shape[..] else { return None };
     let extent = |e: i64| u32::try_from(e).ok();
     let n = *rhs.shape.last()?;
     let operand = operand_format([(dot.lhs(), dot.lhs_unsigned()), (dot.rhs(), dot.rhs_unsigned())])?;
-    tile_mma::generated(Unit::Warpgroup, operand).next()?;
+    tile_mma::generated(unit, operand).next()?;
     let mut product = DotLoop::new((extent(m)?, extent(n)?, extent(k)?), operand);
     product.exact_accumulation = element_of(lhs.element, false)
         .is_some_and(|e| promotes(e, dot.fast_acc(), (dot.acc(), k), tile_plan::PROMOTION));

@@ -109,10 +109,12 @@ fn in_tensor_memory<'c>(dot: AnyDot<'c>, plan: &DotPlan, context: &'c Context) -
     let columns = acc.shape.last().and_then(|&n| u32::try_from(n).ok()).unwrap_or(plan.columns).min(plan.columns);
     let unsigned = dot.unsigned()[0];
     // The instruction with most rows.
-    let rows = element_of(lhs.element, unsigned).into_iter().flat_map(|e| tile_mma::generated(Unit::Tensor, e));
-    let row = rows.filter(|r| acc.shape.first().is_some_and(|m| *m >= r.m.into())).max_by_key(|r| r.m);
+    let unit = plan.dot_unit();
+    let rows = element_of(lhs.element, unsigned).into_iter().flat_map(|e| tile_mma::generated(unit, e));
+    let fits = |r: &&tile_mma::Row| acc.shape.first().is_some_and(|m| *m >= (r.m / unit.ctas()).into());
+    let row = rows.filter(fits).max_by_key(|r| r.m);
     let row = row.ok_or_else(|| fail(op, "no `tcgen05.mma` instruction multiplies elements of this type"))?;
-    let instruction = Instruction { kind: MmaKind::Tensor, shape: [row.m, columns, row.k] };
+    let instruction = Instruction { kind: plan.unit, shape: [row.m, columns, row.k] };
     let layout = TensorMemory::registers(&acc.tile_shape(), plan.warps(CONSUMERS));
     let layout = layout.map_err(|e| fail(op, e.to_string()))?;
     set_attr(op, "instruction", instruction.to_attr(context));

@@ -84,6 +84,9 @@
 //!   elect of matrix { wait [it];  async.dot .. into acc;  release [it] dots }
 //! ```
 //!
+//! With `tensor_pair`, two CTAs run each dot together (`pairs`). The thread of the agent `matrix` is in the first one,
+//! the leader, whose barriers count the arrivals of both.
+//!
 //! **Other operands.** A resident operand is stored to shared memory after its definition. An operand that is computed
 //! in fragments of the instruction is read from registers.
 //!
@@ -97,6 +100,7 @@ mod accumulators;
 mod addresses;
 mod convert_stage;
 mod flight;
+mod pairs;
 mod readiness;
 mod stream;
 mod top;
@@ -159,8 +163,12 @@ impl RustPass for MaterializeAsync {
             let top = Builder::before(context, first);
             top.set_location(function.op().location());
             // Storage and pipelines come first, followed by a barrier.
-            let facts = Facts::of(function.op());
-            let unit = if plan.accumulates_in_memory() { Unit::Tensor } else { Unit::Warpgroup };
+            let mut facts = Facts::of(function.op());
+            if plan.is_pair() {
+                pairs::halve(&dots, &facts, context)?;
+                facts = Facts::of(function.op());
+            }
+            let unit = plan.dot_unit();
             let mut residents = Residents::default();
             let tiles: Vec<Vec<usize>> = dots.iter().map(|dot| tiles_of(*dot)).collect();
             let mut groups: Vec<DotGroup<'c>> = vec![];
@@ -194,7 +202,7 @@ impl RustPass for MaterializeAsync {
             if plan.accumulates_in_memory() {
                 in_memory =
                     dots.iter().map(|dot| Accumulators::of(*dot, &top, &plan)).collect::<Result<Vec<_>, _>>()?;
-                accumulators::allocate(function.op(), entry, &top)?;
+                accumulators::allocate(function.op(), entry, &top, &plan)?;
             }
             BarrierOp::build(&top, None, None).map_err(|e| fail(op, e.to_string()))?;
             let in_memory = accumulators::rewrite(&in_memory, entry, &top)?;

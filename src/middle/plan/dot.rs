@@ -59,6 +59,8 @@ pub struct DotLoop {
     pub over_tiles: bool,
     /// Whether TMA may load both operands.
     pub tensor_copies: bool,
+    /// Whether two CTAs run the dot together. `m` counts the rows of one; each loads half of the columns of B.
+    pub pair: bool,
 }
 
 impl DotLoop {
@@ -84,12 +86,14 @@ impl DotLoop {
             trips: None,
             over_tiles: false,
             tensor_copies: true,
+            pair: false,
         }
     }
 
-    /// Bytes of the operands of an iteration.
+    /// Bytes of the operands that a CTA loads in an iteration.
     pub fn stage_bytes(&self) -> u32 {
-        (self.m + self.n) * self.k * self.operand.bits() / 8
+        let columns = if self.pair { self.n / 2 } else { self.n };
+        (self.m + columns) * self.k * self.operand.bits() / 8
     }
 
     /// Bytes of the result in memory.

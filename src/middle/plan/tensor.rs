@@ -1,6 +1,7 @@
 //! Plans dots of `tcgen05.mma`, whose accumulators are in tensor memory.
 //!
-//! One thread issues the dots, and another one the loads of their operands. If TMA cannot load an operand, warps of the
+//! One thread issues the dots, and another one the loads of their operands. The dots of a pair of CTAs read rows of A
+//! and half of the columns of B from each CTA. If TMA cannot load an operand, warps of the
 //! producer compute it. All other warps read finished accumulators and run the rest of the program. During the loop
 //! nothing is in registers, so the number of these warps depends on the code after the loop only: its tensors must fit
 //! the registers of a thread. All threads have the same number of registers.
@@ -10,6 +11,7 @@
 //! Three divisions into warpgroups, each with at most two sizes of the producer; the cost of each is linear in the
 //! number of dots.
 
+use std::ops::RangeInclusive;
 use tile_mma::{Element, Major, Unit};
 
 use crate::dot::{DotLoop, Hints, NoPlan};
@@ -28,6 +30,8 @@ const MATRIX_WARPS: u32 = 1;
 const LOADING_WARPS: u32 = 1;
 /// The columns of a fragment, the least that a warpgroup reads.
 const FRAGMENT: u32 = 8;
+/// The columns of the dots of a pair.
+const PAIR_COLUMNS: RangeInclusive<u32> = 64..=256;
 /// Clocks of `mma.sync` for each clock of `tcgen05.mma`.
 const SLOWDOWN: f64 = 4.0;
 /// Registers of a thread for addresses and counters, in addition to tensors.
@@ -55,6 +59,8 @@ pub struct TensorPlan {
     pub registers: u32,
     /// Shared memory available to a CTA.
     pub shared_available: u32,
+    /// The predicted clocks of an iteration of all dots, in each CTA.
+    pub clocks: f64,
     /// The reasons for the choice, which remarks print.
     pub reasons: Vec<String>,
 }
@@ -84,6 +90,7 @@ pub fn plan_tensor(
     let tensor: f64 = dots.iter().map(|dot| dot.tensor_clocks(interval)).sum();
     let instructions = f64::from(dots.iter().map(|dot| dot.producer_instructions).sum::<u32>());
     let bytes = f64::from(dots.iter().map(DotLoop::producer_bytes).sum::<u32>());
+    let loaded = f64::from(dots.iter().map(DotLoop::stage_bytes).sum::<u32>()) / machine.get("l2.all_shared")?;
     // Warps of a warpgroup run on different schedulers.
     let production = |groups: u32| (instructions / f64::from(groups)).max(bytes / shared_rate);
     let producers: &[u32] = if bytes > 0.0 { &[1, 2] } else { &[0] };
@@ -104,7 +111,7 @@ pub fn plan_tensor(
             refusal = refusal.or(Some(NoPlan::Registers { needed, available: registers }));
             continue;
         }
-        let clocks = if producers == 0 { tensor } else { tensor.max(production(producers)) };
+        let clocks = tensor.max(loaded).max(if producers == 0 { 0.0 } else { production(producers) });
         if best.as_ref().is_none_or(|(least, _)| clocks < least * CLEARLY) {
             best = Some((clocks, Candidate { warpgroups, producer_warps, registers }));
         }
@@ -114,18 +121,21 @@ pub fn plan_tensor(
     };
     let Candidate { warpgroups, producer_warps, registers } = candidate;
     let instead = SLOWDOWN * tensor + instructions / 2.0;
-    if clocks > instead {
+    if clocks > instead.max(loaded) {
         return Err(NoPlan::Production { producer: clocks, instead });
     }
     let columns = dots.iter().map(|dot| dot.n.min(256)).max().unwrap_or(256);
     let mut reasons = vec![
-        format!("one thread issues dots of {ROWS} rows and up to {columns} columns into tensor memory"),
+        format!(
+            "one thread issues dots of {ROWS} rows and up to {columns} columns into tensor memory{}",
+            if dots.iter().any(|dot| dot.pair) { " of each of two CTAs" } else { "" }
+        ),
         format!("{} of {COLUMNS} columns of tensor memory", accumulators * needed),
         format!(
             "{warpgroups} warpgroups read accumulators, with {registers} registers per thread and an estimated need of {}",
             need(warpgroups)
         ),
-        format!("an iteration takes {clocks:.0} clocks, of which the tensor cores need {tensor:.0}"),
+        format!("an iteration takes {clocks:.0} clocks: tensor cores {tensor:.0}, L2 {loaded:.0}"),
     ];
     if bytes > 0.0 {
         reasons.push(format!("{producer_warps} producer warps compute {bytes:.0} bytes of each stage"));
@@ -138,8 +148,18 @@ pub fn plan_tensor(
         stages: MAX_STAGES,
         registers,
         shared_available: shared,
+        clocks,
         reasons,
     })
+}
+
+/// Predicts the clocks of an iteration of dots that accumulate in tensor memory, if no other tensors need registers.
+///
+/// Errors: as [`plan_tensor`].
+pub fn tensor_clocks(dots: &[DotLoop], machine: &Machine) -> Result<f64, NoPlan> {
+    let accumulators: u32 = dots.iter().map(|dot| dot.m * dot.n / 128).sum();
+    let pressure = |groups: u32| accumulators / groups;
+    plan_tensor(dots, false, &pressure, &Hints::default(), machine).map(|plan| plan.clocks)
 }
 
 /// A division into warps, and the registers of each thread.
@@ -163,11 +183,16 @@ impl DotLoop {
     }
 
     /// Checks that instructions with accumulators in tensor memory cover the tile, and read both operands as they are.
-    fn check_tensor_shape(&self) -> Result<(), NoPlan> {
+    ///
+    /// Errors: the shape, or an operand that is contiguous along the wrong dimension.
+    pub fn check_tensor_shape(&self) -> Result<(), NoPlan> {
         let &Self { m, n, k, .. } = self;
-        let mut rows = tile_mma::generated(Unit::Tensor, self.operand);
+        let unit = if self.pair { Unit::TensorPair } else { Unit::Tensor };
+        let mut rows = tile_mma::generated(unit, self.operand);
         let least = if matches!(self.operand, Element::S8 | Element::U8) { 16 } else { 8 };
-        let whole = rows.any(|r| m >= r.m && n >= least && k >= r.k);
+        // One instruction of a pair has all columns, half of them in each CTA.
+        let columns = if self.pair { PAIR_COLUMNS.contains(&n) } else { n >= least };
+        let whole = columns && rows.any(|r| m >= r.m / unit.ctas() && k >= r.k);
         if !whole || ![m, n, k].into_iter().all(|e| e.is_power_of_two() && e <= 1 << 12) {
             return Err(NoPlan::TensorShape { m, n, k });
         }

@@ -190,3 +190,42 @@ nv_tileaa.func @f(%slot: !slot, %a: !a, %b: !b, %m: !m, %s: !s, %x: !t, %h: tens
 
 // expected-error @below {{a tensor in tensor memory has at least one element for each of 128 lanes, got 64}}
 func.func private @small(!nv_tileas.memdesc<64xf32, #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32]>, space = tensor>)
+
+// -----
+
+#a = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 72, 144, 288, 512, 1024, 2048, 4096]>
+#b = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 72, 144, 288, 512, 1024, 2048]>
+#m = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096]>
+#l = #nv_tileas.layout<register = [1, 512, 8, 16, 32, 1024], lane = [2, 4, 64, 128, 256], warp = [2048, 4096]>
+!a = !nv_tileas.memdesc<128x64xbf16, #a, align = 1024>
+!b = !nv_tileas.memdesc<64x64xbf16, #b, align = 1024>
+!m = !nv_tileas.memdesc<128x64xf32, #m, space = tensor>
+!t = tensor<128x64xf32, #l>
+!slot = !nv_tileas.memdesc<1xi32, #nv_tileas.shared_layout<offset = []>>
+!s = !nv_tileas.memdesc<128x64xf32, #nv_tileas.shared_layout<offset = [2, 1, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096]>, space = tensor>
+nv_tileaa.func @f(%slot: !slot, %a: !a, %b: !b, %m: !m, %s: !s, %x: !t, %h: tensor<64x128xf32, #l>, %more: i1) attributes {numWarps = 4 : i64} {
+  nv_tileas.async.elect of matrix {
+    // expected-error @below {{shapes of lhs, rhs and acc do not form a matrix product}}
+    nv_tileas.async.dot %a, %b, %m by <tensor_pair, [256, 64, 16]> : !a, !b, !m
+  }
+  nv_tileaa.return
+}
+
+// -----
+
+!words = !nv_tileas.memdesc<4xi64, #nv_tileas.shared_layout<offset = [1, 2]>>
+nv_tileaa.func @leader(%words: !words) attributes {numWarps = 4 : i64} {
+  // expected-error @below {{has no phase 'converted' for its leader to count}}
+  %p = nv_tileas.async.pipeline.create_pipeline %words phases [full = 1, empty = 1] leader converted : !words -> !nv_tileas.pipeline<2>
+  nv_tileaa.return
+}
+
+// -----
+
+nv_tileaa.func @rank() attributes {numWarps = 4 : i64} {
+  // expected-error @below {{the rank of a CTA is not negative, got -1}}
+  nv_tileas.async.pipeline.agent_switch agents [<"one", warps = 4 on rank -1>] {
+    nv_tileas.tmem_fence
+  }
+  nv_tileaa.return
+}

@@ -34,3 +34,28 @@ nv_tileaa.func @f(%slot: !slot, %a: !a, %b: !b, %m: !m, %x: !t, %more: i1) attri
   nv_tileas.tmem_free columns 64
   nv_tileaa.return
 }
+
+#half = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 72, 144, 256, 512, 1024]>
+!half = !nv_tileas.memdesc<64x32xbf16, #half, align = 1024>
+!words = !nv_tileas.memdesc<4xi64, #nv_tileas.shared_layout<offset = [1, 2]>>
+// Two CTAs that run dots together.
+// CHECK-LABEL: nv_tileaa.func @pair(
+nv_tileaa.func @pair(%slot: !slot, %words: !words, %a: !a, %b: !half, %m: !m) attributes {numWarps = 5 : i64} {
+  // CHECK: create_pipeline %{{.*}} phases [full = 1, empty = 1] leader full : <4xi64,
+  %p = nv_tileas.async.pipeline.create_pipeline %words phases [full = 1, empty = 1] leader full : !words -> !nv_tileas.pipeline<2>
+  // CHECK: nv_tileas.tmem_allocate %{{.*}} columns 64 pair : <1xi32,
+  nv_tileas.tmem_allocate %slot columns 64 pair : !slot
+  nv_tileas.barrier
+  // CHECK: agent_switch agents [<"consumers", warps = 4, registers = 80>, <"matrix", warps = 1, registers = 80 on rank 0>]
+  nv_tileas.async.pipeline.agent_switch agents [<"consumers", warps = 4, registers = 80>, <"matrix", warps = 1, registers = 80 on rank 0>] {
+    nv_tileas.tmem_fence
+  }, {
+    nv_tileas.async.elect {
+      // CHECK: nv_tileas.async.dot %{{.*}}, %{{.*}}, %{{.*}} by <tensor_pair, [256, 64, 16]> : !nv_tileas.memdesc<128x64xbf16, {{.*}}>, <64x32xbf16, {{.*}}>, !nv_tileas.memdesc<128x64xf32, {{.*}}, space = tensor>
+      nv_tileas.async.dot %a, %b, %m by <tensor_pair, [256, 64, 16]> : !a, !half, !m
+    }
+  }
+  // CHECK: nv_tileas.tmem_free columns 64 pair
+  nv_tileas.tmem_free columns 64 pair
+  nv_tileaa.return
+}

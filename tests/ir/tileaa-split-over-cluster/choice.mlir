@@ -1,5 +1,6 @@
-// RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileaa-split-over-cluster{compute-capability=sm_90})' | FileCheck %s --check-prefixes=CHECK,HOPPER
-// RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileaa-split-over-cluster{compute-capability=sm_100})' | FileCheck %s --check-prefixes=CHECK,OTHER
+// RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileaa-split-over-cluster{compute-capability=sm_90})' | FileCheck %s --check-prefixes=CHECK,PLANNED
+// RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileaa-split-over-cluster{compute-capability=sm_100})' | FileCheck %s --check-prefixes=CHECK,PLANNED
+// RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileaa-split-over-cluster{compute-capability=sm_120})' | FileCheck %s --check-prefixes=CHECK,OTHER
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileaa-split-over-cluster{num-ctas=2 compute-capability=sm_100})' | FileCheck %s --check-prefix=ASKED
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileaa-split-over-cluster{num-ctas=2 compute-capability=sm_80})' | FileCheck %s --check-prefix=NONE
 // RUN: not tileiras-opt %s --pass-pipeline='builtin.module(tileaa-split-over-cluster{num-ctas=3})' 2>&1 | FileCheck %s --check-prefix=WRONG
@@ -62,9 +63,9 @@ nv_tileaa.func @hinted(%a: !nv_tileaa.ptr<f16>, %b: !nv_tileaa.ptr<f16>, %c: !nv
 
 // Two CTAs can hold the tile.
 // CHECK-LABEL: nv_tileaa.func @large(
-// HOPPER-SAME: nv_tileas.num_ctas = 2
+// PLANNED-SAME: nv_tileas.num_ctas = 2
 // OTHER-NOT: num_ctas
-// HOPPER: nv_tileaa.dot {{.*}} tensor<128x256xf32>
+// PLANNED: nv_tileaa.dot {{.*}} tensor<128x256xf32>
 // OTHER: nv_tileaa.dot {{.*}} tensor<256x256xf32>
 nv_tileaa.func @large(%a: !nv_tileaa.ptr<f16>, %b: !nv_tileaa.ptr<f16>, %c: !nv_tileaa.ptr<f32>, %n: i32) {
   %c0 = arith.constant 0 : i32
@@ -89,8 +90,8 @@ nv_tileaa.func @large(%a: !nv_tileaa.ptr<f16>, %b: !nv_tileaa.ptr<f16>, %c: !nv_
 
 // The hint asks for two CTAs, which cannot hold the tile; four can.
 // CHECK-LABEL: nv_tileaa.func @larger(
-// HOPPER-SAME: nv_tileas.num_ctas = 4
-// HOPPER: nv_tileaa.dot {{.*}} tensor<128x256xf32>
+// PLANNED-SAME: nv_tileas.num_ctas = 4
+// PLANNED: nv_tileaa.dot {{.*}} tensor<128x256xf32>
 nv_tileaa.func @larger(%a: !nv_tileaa.ptr<f16>, %b: !nv_tileaa.ptr<f16>, %c: !nv_tileaa.ptr<f32>, %n: i32) attributes {hints = {sm_90 = {num_cta_in_cga = 2 : i32}}} {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
@@ -114,8 +115,8 @@ nv_tileaa.func @larger(%a: !nv_tileaa.ptr<f16>, %b: !nv_tileaa.ptr<f16>, %c: !nv
 
 // Columns are sliced if that is faster.
 // CHECK-LABEL: nv_tileaa.func @wide(
-// HOPPER-SAME: nv_tileas.num_ctas = 2
-// HOPPER: nv_tileaa.dot {{.*}} tensor<128x256xf32>
+// PLANNED-SAME: nv_tileas.num_ctas = 2
+// PLANNED: nv_tileaa.dot {{.*}} tensor<128x256xf32>
 nv_tileaa.func @wide(%a: !nv_tileaa.ptr<f16>, %b: !nv_tileaa.ptr<f16>, %c: !nv_tileaa.ptr<f32>, %n: i32) {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32

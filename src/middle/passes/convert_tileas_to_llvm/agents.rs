@@ -9,6 +9,8 @@
 //! ...                               remaining warps continue after the switch
 //! ```
 //!
+//! An agent of one rank of a cluster branches to the end in the other CTAs.
+//!
 //! With registers, warpgroups branch apart first, since `setmaxnreg` is an instruction of a whole warpgroup. The agents
 //! of one warpgroup branch apart after it.
 
@@ -26,6 +28,8 @@ use std::ops::Range;
 
 /// The number of named barriers of a CTA. Barrier zero belongs to all threads of the CTA.
 pub(super) const BARRIERS: u64 = 16;
+/// The special register with the rank of the CTA in its cluster.
+pub(super) const CTA_RANK: &str = "cluster.ctarank";
 
 impl<'c> Lower<'c, '_> {
     pub(super) fn agent_switch(&mut self, op: AgentSwitchOp<'c>) -> Result<(), Failed> {
@@ -94,6 +98,14 @@ impl<'c> Lower<'c, '_> {
             return Err(fail(op.op(), text));
         }
         let outside = self.threads;
+        let rank = Agent::of_switch(op).get(i).and_then(|agent| agent.rank);
+        if let Some(rank) = rank {
+            let before = self.l.b.block();
+            let program = self.l.new_block(&[], before);
+            let is_here = self.l.icmp(Cmp::Eq, self.l.sreg(CTA_RANK), self.l.i32c(rank.into()));
+            self.l.cond_br(is_here, (program, &[]), (exit, &[]));
+            self.l.b.set_end(program);
+        }
         let l = &self.l;
         self.threads = Threads {
             thread: l.bin("sub", outside.thread, l.i32c(scope.first_warp * 32)),

@@ -1,6 +1,6 @@
 //! The op that selects a lowering: one match over the ops of each dialect.
 
-use super::{Lower, Lowered, llvm::Cmp};
+use super::{Lower, Lowered, agents::CTA_RANK, llvm::Cmp};
 use crate::dialect::{
     attributes::IN_PAIRS,
     debug_scope,
@@ -61,7 +61,7 @@ impl<'c> Lower<'c, '_> {
                 self.l.b.create("llvm.return", &[], &[], &[]);
             }
             GetProgramIdOp(_) => self.special(op, self.grid("ctaid", "clusterid")),
-            GetCtaRankOp(_) if self.function.clustered => self.special(op, ["cluster.ctarank".to_string()]),
+            GetCtaRankOp(_) if self.function.clustered => self.special(op, [CTA_RANK.to_string()]),
             GetCtaRankOp(x) => {
                 let zero = self.l.i32c(0);
                 self.set_all(x.result(), vec![zero]);

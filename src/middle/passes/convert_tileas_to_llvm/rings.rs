@@ -12,11 +12,15 @@
 //! round r of *full*, and a producer for round r - 1 of *empty*. All stages are empty at the beginning: a wait for the
 //! round before the first returns at once.
 //!
+//! **Pairs of CTAs.** The leader counts one phase of a shared pipeline for both CTAs (`create_pipeline ... leader`).
+//! The other CTA arrives at the leader's barrier, whose address `mapa` gives. Dots complete the other phases in both
+//! CTAs: `tcgen05.commit` arrives at the same offset of each.
+//!
 //! An iterator is two 32-bit words, the values that most of its users need: the address of the stage's first barrier
 //! and the parity of the round. Loops carry both. A step is an addition, a comparison and two predicated instructions.
 //! The address of the stage's data is linear in the address of the barrier.
 
-use super::{Lower, Lowered, llvm::Cmp};
+use super::{Lower, Lowered, agents::CTA_RANK, llvm::Cmp};
 use crate::analysis::rings::{self, Wraps};
 use crate::dialect::{
     nv_tileas::{
@@ -38,6 +42,17 @@ pub(super) struct Filled<'c> {
     stages: i64,
     /// The first stage that the producer has not begun to fill.
     next: Position<'c>,
+}
+
+/// The barriers of a phase that take part.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Scope {
+    /// The barriers of this CTA.
+    Cta,
+    /// The barriers of the first CTA of a pair, which count the arrivals of both.
+    Leader,
+    /// The barriers of both CTAs of a pair, where dots of the leader arrive.
+    Both,
 }
 
 /// The size of a barrier in bytes.
@@ -165,11 +180,21 @@ impl<'c> Lower<'c, '_> {
         let empty = self.barrier_of(Handover::Acquire(op), at)?;
         let full = self.barrier_at(op.op(), op.pipeline(), at, phases::FULL)?;
         let l = &self.l;
-        self.wait_for(empty, l.bin("xor", at.parity, l.i32c(1)));
+        let scope = self.scope(op.pipeline(), Handover::Acquire(op).phase());
+        self.wait_for(empty, l.bin("xor", at.parity, l.i32c(1)), scope);
+        let scope = self.scope(op.pipeline(), phases::FULL);
         if let Some(bytes) = op.bytes() {
-            let text = format!("mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], {bytes};");
-            l.asm(&text, "r,~{memory}", &[full]);
+            if scope == Scope::Leader {
+                // The leader announces the bytes of both CTAs.
+                let bytes = 2 * bytes;
+                let text = format!("@$1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], {bytes};");
+                l.asm(&text, "r,b,~{memory}", &[full, self.is_leader()]);
+            } else {
+                let text = format!("mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], {bytes};");
+                l.asm(&text, "r,~{memory}", &[full]);
+            }
         }
+        let full = if scope == Scope::Leader { self.of_leader(full) } else { full };
         let full = l.b.value("llvm.inttoptr", l.shared_ptr, &[full], &[]);
         self.set(op.token(), Lowered::Shared(full));
         Ok(())
@@ -179,10 +204,14 @@ impl<'c> Lower<'c, '_> {
     /// separately when its copies complete.
     pub(super) fn producer_commit(&mut self, op: ProducerCommitOp<'c>) -> Result<(), Failed> {
         let at = self.position(op.op(), op.iterator())?;
+        let scope = self.scope(op.pipeline(), Handover::Commit(op).phase());
         if op.dots() {
             let barrier = self.barrier_of(Handover::Commit(op), at)?;
-            self.arrive_after_dots(barrier);
+            self.arrive_after_dots(barrier, scope == Scope::Both);
             return Ok(());
+        }
+        if scope == Scope::Leader {
+            return Err(fail(op.op(), "threads of the other CTA cannot fill a stage of the leader"));
         }
         let l = &self.l;
         if op.copies() {
@@ -202,16 +231,18 @@ impl<'c> Lower<'c, '_> {
 
     pub(super) fn consumer_wait(&mut self, op: ConsumerWaitOp<'c>) -> Result<(), Failed> {
         let at = self.position(op.op(), op.iterator())?;
-        self.wait_for(self.barrier_of(Handover::Wait(op), at)?, at.parity);
+        let scope = self.scope(op.pipeline(), Handover::Wait(op).phase());
+        self.wait_for(self.barrier_of(Handover::Wait(op), at)?, at.parity, scope);
         self.set(op.token(), Lowered::Nothing);
         Ok(())
     }
 
     pub(super) fn consumer_release(&mut self, op: ConsumerReleaseOp<'c>) -> Result<(), Failed> {
         let at = self.position(op.op(), op.iterator())?;
+        let scope = self.scope(op.pipeline(), Handover::Release(op).phase());
         if op.dots() {
             let barrier = self.barrier_of(Handover::Release(op), at)?;
-            self.arrive_after_dots(barrier);
+            self.arrive_after_dots(barrier, scope == Scope::Both);
             return Ok(());
         }
         let predicate = op.predicate().map(|p| self.scalar(op.op(), p)).transpose()?;
@@ -224,9 +255,17 @@ impl<'c> Lower<'c, '_> {
         let predicate = self.both(predicate, Some(first)).expect("one of the two is there");
         let Some(after) = op.after() else {
             let empty = self.barrier_of(Handover::Release(op), at)?;
-            l.asm("@$1 mbarrier.arrive.shared::cta.b64 _, [$0];", "r,b,~{memory}", &[empty, predicate]);
+            if scope == Scope::Leader {
+                let text = "@$1 mbarrier.arrive.release.cluster.shared::cluster.b64 _, [$0];";
+                l.asm(text, "r,b,~{memory}", &[self.of_leader(empty), predicate]);
+            } else {
+                l.asm("@$1 mbarrier.arrive.shared::cta.b64 _, [$0];", "r,b,~{memory}", &[empty, predicate]);
+            }
             return Ok(());
         };
+        if scope != Scope::Cta {
+            return Err(fail(op.op(), "'after' applies to pipelines of one CTA"));
+        }
         // Adds zero, computed from `after`, to the address: the highest bit of a shared-memory address is never set.
         // Neither LLVM nor ptxas knows this, so the release cannot move before the computation of `after`.
         let registers = self.fragment(op.op(), after)?;
@@ -280,7 +319,7 @@ impl<'c> Lower<'c, '_> {
             let barrier = l.add(filled.first, l.i32c(stage * BARRIER));
             let in_this_round = l.icmp(Cmp::Ult, barrier, next);
             let full = if filled.full == 0 { barrier } else { l.add(barrier, l.i32c(filled.full)) };
-            self.wait_for(full, l.select(in_this_round, parity, before));
+            self.wait_for(full, l.select(in_this_round, parity, before), Scope::Cta);
         }
     }
 
@@ -309,11 +348,32 @@ impl<'c> Lower<'c, '_> {
     }
 
     /// Waits until the round with this parity is complete.
-    fn wait_for(&self, barrier: Val<'c>, parity: Val<'c>) {
-        let text = "{ .reg .pred done; \
-                    again: mbarrier.try_wait.parity.shared::cta.b64 done, [$0], $1; \
-                    @!done bra again; }";
-        self.l.asm(text, "r,r,~{memory}", &[barrier, parity]);
+    fn wait_for(&self, barrier: Val<'c>, parity: Val<'c>, scope: Scope) {
+        // The other CTA arrives with `release.cluster`.
+        let order = if scope == Scope::Leader { ".acquire.cluster" } else { "" };
+        let text = format!(
+            "{{ .reg .pred done; \
+             again: mbarrier.try_wait.parity{order}.shared::cta.b64 done, [$0], $1; \
+             @!done bra again; }}"
+        );
+        self.l.asm(&text, "r,r,~{memory}", &[barrier, parity]);
+    }
+
+    fn scope(&self, pipeline: Val<'c>, phase: &str) -> Scope {
+        match phases::leader(pipeline) {
+            None => Scope::Cta,
+            Some(leader) if leader == phase => Scope::Leader,
+            Some(_) => Scope::Both,
+        }
+    }
+
+    /// The address in the leader's shared memory that corresponds to an address in this CTA's.
+    fn of_leader(&self, address: Val<'c>) -> Val<'c> {
+        self.l.pure_asm("mapa.shared::cluster.u32 $0, $1, 0;", "=r,r", self.l.i32, &[address])
+    }
+
+    fn is_leader(&self) -> Val<'c> {
+        self.l.icmp(Cmp::Eq, self.l.sreg(CTA_RANK), self.l.i32c(0))
     }
 }
 

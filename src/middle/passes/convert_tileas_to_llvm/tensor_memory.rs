@@ -33,6 +33,14 @@ use tile_layout::{Major, TensorLoad, TensorMemory};
 const FENCE_BEFORE: &str = "tcgen05.fence::before_thread_sync;";
 const FENCE_AFTER: &str = "tcgen05.fence::after_thread_sync;";
 
+/// A barrier of all threads of the cluster.
+const CLUSTER_BARRIER: &str = "barrier.cluster.arrive.release.aligned; barrier.cluster.wait.acquire.aligned;";
+
+/// The CTAs that instructions act for.
+fn group(pair: bool) -> &'static str {
+    if pair { "cta_group::2" } else { "cta_group::1" }
+}
+
 /// Distance in an address of the lanes of two warps, and of two lanes.
 const QUARTER: i64 = 32 * LANE;
 const LANE: i64 = 1 << 16;
@@ -87,10 +95,16 @@ impl<'c> Lower<'c, '_> {
         Ok(())
     }
 
-    /// Lets a barrier's arrival follow the completion of all dots that the thread has issued.
-    pub(super) fn arrive_after_dots(&self, barrier: Val<'c>) {
-        let text = "{ .reg .b64 a; cvt.u64.u32 a, $0; \
-                    tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [a]; }";
+    /// Lets a barrier's arrival follow the completion of all dots that the thread has issued: the barrier of this CTA,
+    /// or the barriers of both CTAs of a pair.
+    pub(super) fn arrive_after_dots(&self, barrier: Val<'c>, in_pair: bool) {
+        let text = if in_pair {
+            "{ .reg .b64 a; .reg .b16 both; cvt.u64.u32 a, $0; mov.b16 both, 3; \
+             tcgen05.commit.cta_group::2.mbarrier::arrive::one.shared::cluster.multicast::cluster.b64 [a], both; }"
+        } else {
+            "{ .reg .b64 a; cvt.u64.u32 a, $0; \
+             tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [a]; }"
+        };
         self.l.asm(text, "r,~{memory}", &[barrier]);
     }
 
@@ -98,10 +112,16 @@ impl<'c> Lower<'c, '_> {
         let columns = op.columns().ok_or_else(|| fail(op.op(), NO_COLUMNS))?;
         let slot = self.shared_address(op.op(), op.slot())?;
         let l = &self.l;
+        let group = group(op.pair());
+        if op.pair() {
+            // The other CTA must have started, and its barriers must be initialized.
+            l.order("fence.mbarrier_init.release.cluster;");
+            l.order(CLUSTER_BARRIER);
+        }
         l.when(l.icmp(Cmp::Eq, self.threads.warp, l.i32c(0)), || {
-            let text = format!("tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [$0], {columns};");
+            let text = format!("tcgen05.alloc.{group}.sync.aligned.shared::cta.b32 [$0], {columns};");
             l.asm(&text, "r,~{memory}", &[slot]);
-            l.order("tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned;");
+            l.order(&format!("tcgen05.relinquish_alloc_permit.{group}.sync.aligned;"));
         });
         l.order(FENCE_BEFORE);
         self.function.tensor_memory = Some(TensorMemoryBase::In(slot));
@@ -114,11 +134,15 @@ impl<'c> Lower<'c, '_> {
         // Threads of a warp that have run different programs come together again.
         self.l.order("bar.warp.sync -1;");
         self.l.order(FENCE_BEFORE);
-        self.barrier();
-        let l = &self.l;
+        if op.pair() {
+            self.l.order(CLUSTER_BARRIER);
+        } else {
+            self.barrier();
+        }
+        let (l, group) = (&self.l, group(op.pair()));
         l.when(l.icmp(Cmp::Eq, self.threads.warp, l.i32c(0)), || {
             l.order(FENCE_AFTER);
-            l.asm(&format!("tcgen05.dealloc.cta_group::1.sync.aligned.b32 $0, {columns};"), "r,~{memory}", &[base]);
+            l.asm(&format!("tcgen05.dealloc.{group}.sync.aligned.b32 $0, {columns};"), "r,~{memory}", &[base]);
         });
         Ok(())
     }

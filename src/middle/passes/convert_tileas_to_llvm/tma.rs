@@ -8,8 +8,11 @@ use crate::{
     analysis::{access::View, tensor_maps},
     dialect::{
         layouts::storage_bits,
-        nv_tileas::{AsyncTiledTmaLoadOp, AsyncTiledTmaStoreOp, AsyncTmaStoreWaitOp, TmaDescType, TmaReadyOp},
+        nv_tileas::{
+            AsyncTiledTmaLoadOp, AsyncTiledTmaStoreOp, AsyncTmaStoreWaitOp, ProducerAcquireOp, TmaDescType, TmaReadyOp,
+        },
         pass::{Failed, fail},
+        phases,
         rt::*,
     },
 };
@@ -72,8 +75,12 @@ impl<'c> Lower<'c, '_> {
         let indices: Vec<Val<'c>> = op.indices().collect();
         let copy = self.tile_copy(op.op(), (op.view(), &indices), op.desc(), op.dest())?;
         let barrier = self.shared_address(op.op(), op.token())?;
+        // The barrier may be that of the other CTA of a pair.
+        let acquired = defining_op(op.token()).and_then(ProducerAcquireOp::cast);
+        let is_shared = acquired.is_some_and(|acquired| phases::leader(acquired.pipeline()).is_some());
+        let group = if is_shared { ".cta_group::2" } else { "" };
         let text = format!(
-            "cp.async.bulk.tensor.{}d.shared::cluster.global.tile.mbarrier::complete_tx::bytes \
+            "cp.async.bulk.tensor.{}d.shared::cluster.global.tile.mbarrier::complete_tx::bytes{group} \
              [$0], [$1, {{{}}}], [$2];",
             copy.starts.len(),
             copy.coordinates(3)

@@ -2,7 +2,10 @@
 
 use super::demand::{Demands, Origin, Part, is_token};
 use crate::{
-    analysis::facts::Facts,
+    analysis::{
+        facts::Facts,
+        tile_parts::{index_of_part, view_of_parts},
+    },
     dialect::{
         arith::IntPredicate,
         behaviour::is_constant,
@@ -12,7 +15,6 @@ use crate::{
         },
         pass::{Failed, fail},
         rt::*,
-        types::integer_width,
         upstream::Scf,
     },
 };
@@ -283,18 +285,17 @@ impl<'c> Rebuild<'_, 'c> {
         let unknown = || fail(op, "the form of the tile's view is not supported");
         let old = TiledViewType::cast(ty(view)).ok_or_else(unknown)?;
         let memref = defining_op(view).and_then(MakeTiledViewOp::cast).ok_or_else(unknown)?.memref();
-        let (mut tile, mut steps) = (old.tile().to_vec(), old.steps().to_vec());
-        tile[d] /= self.demands.count;
-        steps[d] = tile[d];
-        let (maps, padding) = (old.dim_map(), old.padding());
-        let t = TiledViewType::get(op.location(), &tile, old.memref(), maps, &steps, padding, old.sparse_dim());
         let memref = self.get(op, memref, Part::Whole)?;
-        let view = MakeTiledViewOp::build(&self.b, t.ok_or_else(unknown)?.into(), memref);
-        let view = view.map_err(|e| fail(op, e.to_string()))?.result();
+        let view = view_of_parts(&self.b, old, memref, (d, self.demands.count)).ok_or_else(unknown)?;
+        let view = view.map_err(|e| fail(op, e.to_string()))?;
         // Slices of a list of rows are slices of the list.
         let index = match old.sparse_dim() {
             Some(sparse) if sparse as usize == d => None,
-            _ => Some(self.index(op, operand(op, at + 1 + d))?),
+            _ => {
+                let old = operand(op, at + 1 + d);
+                let new = self.get(op, old, Part::Whole)?;
+                Some(index_of_part(&self.b, (new, old), (self.rank, self.demands.count), self.facts))
+            }
         };
         let new = self.copy(op, &parts)?;
         set_operand(new, at, view);
@@ -302,21 +303,6 @@ impl<'c> Rebuild<'_, 'c> {
             set_operand(new, at + 1 + d, index);
         }
         Ok(new)
-    }
-
-    /// Returns the index of this rank's slice of tile `v`, in a type that can hold it. Tile indices are not negative.
-    fn index(&self, op: OpRef<'c>, v: Val<'c>) -> Result<Val<'c>, Failed> {
-        let count = self.demands.count;
-        let new = self.get(op, v, Part::Whole)?;
-        let t = ty(new);
-        let bits = integer_width(t);
-        let most = |bits: u32| (1i64 << (bits - 1)) - 1;
-        let fits = bits >= 64
-            || self.facts.get(v).range.is_some_and(|(low, high)| low >= 0 && high <= (most(bits) - count) / count);
-        let wide: Type<'c> = IntegerType::new(self.b.context(), 64).into();
-        let (t, new) = if fits { (t, new) } else { (wide, self.b.resized(new, wide, true)) };
-        let first = self.b.muli(new, self.b.int_constant(t, count));
-        Ok(self.b.addi(first, self.b.resized(self.rank, t, true)))
     }
 
     //===-- control flow ----------------------------------------------------===//

@@ -25,7 +25,7 @@
 //!
 //! Loops and branches around the loop of dots carry the iterator `j`.
 
-use super::top::create_pipeline;
+use super::{pairs::CTAS, top::create_pipeline};
 use crate::{
     analysis::{
         producers::{accumulation, skip_conversions},
@@ -79,22 +79,23 @@ impl<'c> Accumulators<'c> {
         let tensor = Tensor::of_value(dot.result()).ok_or_else(|| fail(op, "result is not a tensor"))?;
         let stages = i64::from(plan.accumulators);
         let memory = accumulator_type(op, &tensor.shape, tensor.element, stages).map_err(|e| fail(op, e))?;
-        let phases = [(phases::FULL, 1), (phases::EMPTY, i64::from(plan.consumer_warps()))];
-        let (pipeline, first) = create_pipeline(op, top, stages, &phases)?;
+        let (ctas, leader) = if plan.is_pair() { (CTAS, Some(phases::EMPTY)) } else { (1, None) };
+        let phases = [(phases::FULL, 1), (phases::EMPTY, ctas * i64::from(plan.consumer_warps()))];
+        let (pipeline, first) = create_pipeline(op, top, stages, &phases, leader)?;
         Ok(Self { dot, pipeline, first, memory })
     }
 }
 
 /// Allocates tensor memory at the top of a function, and frees it at the end.
-pub(super) fn allocate<'c>(op: OpRef<'c>, entry: Blk<'c>, top: &Builder<'c>) -> Result<(), Failed> {
+pub(super) fn allocate<'c>(op: OpRef<'c>, entry: Blk<'c>, top: &Builder<'c>, plan: &DotPlan) -> Result<(), Failed> {
     let error = |e: BuildError| fail(op, e.to_string());
     let word = storage_type(op, &[1], IntegerType::new(top.context(), 32).into(), &[]).map_err(error)?;
     let slot = AllocTensorOp::build(top, word.into(), None).map_err(error)?.result();
-    TmemAllocateOp::build(top, slot, None).map_err(error)?;
+    TmemAllocateOp::build(top, slot, None, plan.is_pair()).map_err(error)?;
     let last = ops_of(entry).last().ok_or_else(|| fail(op, "function has no terminator"))?;
     let end = Builder::before(top.context(), last);
     end.set_location(op.location());
-    TmemFreeOp::build(&end, None).map_err(error)?;
+    TmemFreeOp::build(&end, None, plan.is_pair()).map_err(error)?;
     Ok(())
 }
 

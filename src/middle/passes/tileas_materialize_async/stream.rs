@@ -726,7 +726,7 @@ fn give_agent<'c>(fills: &[OpRef<'c>], program: OpRef<'c>) {
 }
 
 /// Erases the users of `v`, and transitively their users.
-fn erase_users(v: Val<'_>) {
+pub(super) fn erase_users(v: Val<'_>) {
     for (user, _) in uses(v) {
         results(user).for_each(erase_users);
         erase(user);

@@ -64,18 +64,20 @@ impl<'c> PipelinedRing<'c> {
         let readers = if plan.accumulates_in_memory() { 1 } else { plan.consumer_warps() };
         let mut phases = vec![(phases::FULL, arrivals), (phases::EMPTY, readers.into())];
         phases.extend(converted.then(|| (phases::CONVERTED, plan.warps(CONVERTER).into())));
-        let (pipeline, first) = create_pipeline(op, top, stages, &phases)?;
+        let leader = plan.is_pair().then_some(phases::FULL);
+        let (pipeline, first) = create_pipeline(op, top, stages, &phases, leader)?;
         Ok(Some(Self { pipeline, converted, storages, first }))
     }
 }
 
-/// Creates a pipeline with barriers for these phases, each with the number of its arrivals. Returns the pipeline and
-/// the iterator of its first stage.
+/// Creates a pipeline with barriers for these phases, each with the number of its arrivals. The phase `leader` is
+/// counted for both CTAs of a pair by the first one. Returns the pipeline and the iterator of its first stage.
 pub(super) fn create_pipeline<'c>(
     op: OpRef<'c>,
     top: &Builder<'c>,
     stages: i64,
     phases: &[(&str, i64)],
+    leader: Option<&str>,
 ) -> Result<(Val<'c>, Val<'c>), Failed> {
     let error = |e: BuildError| fail(op, e.to_string());
     let context = top.context();
@@ -88,7 +90,8 @@ pub(super) fn create_pipeline<'c>(
         .ok_or_else(|| fail(op, "cannot build a pipeline of that many stages"))?;
     let (names, arrivals): (Vec<&str>, Vec<i64>) = phases.iter().copied().unzip();
     let (names, arrivals) = (strings_to_attr(context, &names), i64s_to_attr(context, &arrivals));
-    let pipeline = CreatePipelineOp::build(top, pipeline.into(), barriers, names, arrivals);
+    let leader = leader.map(|name| string_to_attr(context, name));
+    let pipeline = CreatePipelineOp::build(top, pipeline.into(), barriers, names, arrivals, leader);
     let pipeline = pipeline.map_err(error)?.pipeline();
     let first = CreateIteratorOp::build(top, iterator_type(op)?, pipeline).map_err(error)?.iterator();
     Ok((pipeline, first))

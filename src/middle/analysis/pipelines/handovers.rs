@@ -1,0 +1,142 @@
+//! Extracts waits for the phases of stages, and arrivals at them.
+
+use super::{Extract, Fault};
+use crate::dialect::{
+    nv_tileas::{ConsumerReleaseOp, ConsumerWaitOp, ProducerAcquireOp, ProducerCommitOp},
+    phases::{self, Handover},
+    rt::*,
+    thread_scope::ThreadScope,
+};
+use tile_protocol::{Array, Engine, Expr, Op};
+
+/// Threads of a warp.
+const THREADS: u32 = 32;
+
+pub(super) struct Pipeline {
+    pub stages: i64,
+    /// The phases, by name.
+    pub phases: Vec<(String, Barriers)>,
+}
+
+/// The barriers of a phase.
+pub(super) struct Barriers {
+    /// The barriers of each CTA, or of the leader alone.
+    pub of_ctas: Vec<Array>,
+    /// Whether the leader counts the phase for a pair of CTAs.
+    pub by_leader: bool,
+    /// Whether dots complete the phase in all CTAs.
+    pub by_dots: bool,
+}
+
+impl Barriers {
+    /// The barriers at which a thread of the CTA `rank` arrives.
+    pub fn of(&self, rank: usize) -> Array {
+        self.of_ctas[if self.by_leader { 0 } else { rank }]
+    }
+
+    /// The barriers at which the completion of dots arrives that a thread of the CTA `rank` issues.
+    fn after_dots(&self, rank: usize) -> &[Array] {
+        if self.by_dots { &self.of_ctas } else { &self.of_ctas[rank..=rank] }
+    }
+}
+
+impl Pipeline {
+    /// The barriers of a phase.
+    ///
+    /// Errors: the pipeline does not have it.
+    pub fn phase(&self, op: OpRef<'_>, name: &str) -> Result<&Barriers, String> {
+        let found = self.phases.iter().find(|(phase, _)| phase == name);
+        let missing = || format!("'{}' refers to the phase '{name}', which the pipeline does not have", op_name(op));
+        found.map(|(_, barriers)| barriers).ok_or_else(missing)
+    }
+}
+
+impl<'c> Extract<'c> {
+    /// The barriers of an op's phase.
+    pub(super) fn barriers_of(&self, x: Handover<'c>) -> Result<&Barriers, Fault<'c>> {
+        self.pipeline(x.op(), x.pipeline())?.phase(x.op(), x.phase()).map_err(|text| (x.op(), text))
+    }
+
+    /// The barrier of an op's phase and stage, and the parity of the round.
+    pub(super) fn barrier_of(&self, x: Handover<'c>) -> Result<(tile_protocol::Place, Expr), Fault<'c>> {
+        let (slot, parity) = self.slot(x.op(), x.pipeline(), x.iterator())?;
+        let barriers = self.barriers_of(x)?;
+        if barriers.by_leader && self.rank > 0 && matches!(x, Handover::Acquire(_) | Handover::Wait(_)) {
+            return Err((x.op(), format!("only the leader of the pair can wait for the phase '{}'", x.phase())));
+        }
+        Ok((barriers.of(self.rank).at(&slot), parity))
+    }
+
+    /// The arrival of the completion of dots.
+    pub(super) fn after_dots(&self, x: Handover<'c>, out: &mut Vec<Op>) -> Result<(), Fault<'c>> {
+        let (slot, _) = self.slot(x.op(), x.pipeline(), x.iterator())?;
+        let barriers = self.barriers_of(x)?.after_dots(self.rank).iter();
+        out.extend(barriers.map(|b| Op::ArriveAfter { engine: Engine::Dot, barrier: b.at(&slot), count: 1 }));
+        Ok(())
+    }
+
+    pub(super) fn acquire(&mut self, x: ProducerAcquireOp<'c>, out: &mut Vec<Op>) -> Result<(), Fault<'c>> {
+        let op = x.op();
+        let (empty, parity) = self.barrier_of(Handover::Acquire(x))?;
+        out.push(Op::Wait { barrier: empty, parity: !parity });
+        let Some(bytes) = x.bytes() else { return Ok(()) };
+        let bytes = u32::try_from(bytes).map_err(|_| (op, "too many bytes".to_string()))?;
+        let (slot, _) = self.slot(op, x.pipeline(), x.iterator())?;
+        let full = self.pipeline(op, x.pipeline())?.phase(op, phases::FULL).map_err(|text| (op, text))?;
+        // The leader announces the bytes of both CTAs.
+        if full.by_leader && self.rank > 0 {
+            return Ok(());
+        }
+        let bytes = if full.by_leader { bytes * self.ctas as u32 } else { bytes };
+        let full = full.of(self.rank);
+        out.push(Op::Expect { barrier: full.at(&slot), bytes });
+        out.push(Op::Arrive { barrier: full.at(&slot), count: 1 });
+        Ok(())
+    }
+
+    /// Extracts the commit of all stores by the agent's warps, or of the asynchronous copies of its threads.
+    pub(super) fn commit(&mut self, x: ProducerCommitOp<'c>, out: &mut Vec<Op>) -> Result<(), Fault<'c>> {
+        let op = x.op();
+        if x.dots() {
+            return self.after_dots(Handover::Commit(x), out);
+        }
+        let (barrier, _) = self.barrier_of(Handover::Commit(x))?;
+        let warps = ThreadScope::of(op).and_then(|s| s.warps).and_then(|w| u32::try_from(w).ok());
+        let count = warps.ok_or((op, "the number of warps that commit is not known".to_string()))?;
+        if self.groups > 1 {
+            return Err((op, "warpgroups that ping-pong cannot fill a stage together".into()));
+        }
+        if x.copies() && self.stored {
+            return Err((op, "stores of the warps are not committed before their copies".into()));
+        }
+        self.stored = false;
+        if x.copies() {
+            out.push(Op::ArriveAfter { engine: Engine::Copy, barrier, count: THREADS * count });
+        } else {
+            out.extend([Op::Fence, Op::Arrive { barrier, count }]);
+        }
+        Ok(())
+    }
+
+    pub(super) fn wait(&mut self, x: ConsumerWaitOp<'c>, out: &mut Vec<Op>) -> Result<(), Fault<'c>> {
+        let (barrier, parity) = self.barrier_of(Handover::Wait(x))?;
+        out.push(Op::Wait { barrier, parity });
+        Ok(())
+    }
+
+    pub(super) fn release(&mut self, x: ConsumerReleaseOp<'c>, out: &mut Vec<Op>) -> Result<(), Fault<'c>> {
+        if x.dots() {
+            return self.after_dots(Handover::Release(x), out);
+        }
+        let (barrier, _) = self.barrier_of(Handover::Release(x))?;
+        // Each warp that executes the release arrives once, regardless of the number that the barrier expects.
+        let warps = ThreadScope::of(x.op()).and_then(|s| s.warps).and_then(|w| u32::try_from(w).ok());
+        let warps = warps.ok_or((x.op(), "the number of warps that release is not known".to_string()))?;
+        let arrive = Op::Arrive { barrier, count: warps / self.groups };
+        out.push(match x.predicate() {
+            Some(p) => Op::If { condition: self.value(x.op(), p)?, then: vec![arrive], otherwise: vec![] },
+            None => arrive,
+        });
+        Ok(())
+    }
+}
