@@ -186,6 +186,18 @@ def TileAASliceDots : Pass<"tileaa-slice-dots", "::mlir::ModuleOp"> {
   let dependentDialects = ["arith", "nv_tileaa", "scf"];
 }
 
+def TileAASliceEpilogues : Pass<"tileaa-slice-epilogues", "::mlir::ModuleOp"> {
+  let summary = "process accumulators in tensor memory in slices of their columns";
+  let description = [{
+    Applies to functions whose `nv_tileas.dot_plan` has more than one slice. Repeats the code from the accumulators to the
+    stores for each slice, so that a thread holds fewer elements at a time.
+  }];
+  let statistics = [
+    Statistic<"numSliced", "num-sliced", "blocks whose code was sliced">
+  ];
+  let dependentDialects = ["arith", "nv_tileaa"];
+}
+
 def TileAAOutlineProducers : Pass<"tileaa-outline-producers", "::mlir::ModuleOp"> {
   let summary = "move the computation of dot operands to the producer's warps";
   let description = [{

@@ -137,7 +137,7 @@ def NvTileAS_DotPlanAttr : NvTileAS_Attr<"DotPlan", "dot_plan"> {
     and the consumers read finished accumulators from tensor memory. With two `accumulators`, they read one while dots add
     to the other. With `tensor_pair`, the agent `matrix` of the first CTA of a cluster issues dots for both of its CTAs.
     Each CTA has its own rows of the left operand and of the accumulator, and loads half of the columns of the right
-    operand, which must be the same in both.
+    operand, which must be the same in both. Code after the dots processes accumulators in `slices` of their columns.
 
     `columns` is the maximum number of columns of an instruction, `stages` the number of stages of each ring,
     `launch_registers` the number of registers of each thread at launch, and `scratch` the bytes of shared memory that
@@ -153,11 +153,12 @@ def NvTileAS_DotPlanAttr : NvTileAS_Attr<"DotPlan", "dot_plan"> {
     "int64_t":$columns, "int64_t":$stages, "int64_t":$scratch, "int64_t":$launch_registers,
     "::mlir::ArrayAttr":$agents,
     NvTileAS_PlanUnit:$unit,
-    DefaultValuedParameter<"int64_t", "1", "stages of each accumulator in tensor memory">:$accumulators);
+    DefaultValuedParameter<"int64_t", "1", "stages of each accumulator in tensor memory">:$accumulators,
+    DefaultValuedParameter<"int64_t", "1", "slices of each accumulator in registers">:$slices);
   let assemblyFormat = [{
     `<` `groups` `=` `[` $groups `]` `,` `columns` `=` $columns `,` `stages` `=` $stages `,` `scratch` `=` $scratch
     `,` `launch_registers` `=` $launch_registers `,` `agents` `=` custom<Agents>($agents)
-    (`,` `unit` `=` $unit^)? (`,` `accumulators` `=` $accumulators^)? `>`
+    (`,` `unit` `=` $unit^)? (`,` `accumulators` `=` $accumulators^)? (`in` $slices^ `slices`)? `>`
   }];
   let genVerifyDecl = 1;
 }

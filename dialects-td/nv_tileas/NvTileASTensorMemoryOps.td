@@ -43,6 +43,22 @@ def NvTileAS_TmemFreeOp : NvTileAS_Op<"tmem_free", NvTileAA_Program, [NvTileAA_T
   let assemblyFormat = "(`columns` $columns^)? (`pair` $pair^)? attr-dict";
 }
 
+def NvTileAS_TmemSliceOp : NvTileAS_Op<"tmem_slice", NvTileAA_Address, [Pure]> {
+  let summary = "columns of an accumulator";
+  let description = [{
+    The result has the rows of the source, of which there are at most 128, and its columns from `column` on.
+
+    ```mlir
+    %s = nv_tileas.tmem_slice %acc column 64
+      : !nv_tileas.memdesc<128x256xf32, #m, space = tensor> -> !nv_tileas.memdesc<128x64xf32, #n, space = tensor>
+    ```
+  }];
+  let arguments = (ins NvTileAS_MemDescType:$source, ConfinedAttr<I64Attr, [IntNonNegative]>:$column);
+  let results = (outs NvTileAS_MemDescType:$result);
+  let assemblyFormat = "$source `column` $column attr-dict `:` type($source) `->` type($result)";
+  let hasVerifier = 1;
+}
+
 def NvTileAS_TmemLoadOp : NvTileAS_Op<"tmem_load", NvTileAA_FixedLayouts> {
   let summary = "loads a tensor from tensor memory to registers";
   let description = [{

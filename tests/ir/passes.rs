@@ -84,6 +84,8 @@ fn every_listed_pass_runs_alone() {
     let mut all = options(3, "warp-specialize");
     all.set("emit-line-info", "tileas").expect("a valid option");
     let mut ran = one_by_one("matmul_f16.13.1", &all);
+    all.set("compute-capability", "sm_100").expect("a valid option");
+    ran.extend(one_by_one("matmul_f16.13.1", &all));
     let input = kernel("matmul_f16.13.1");
     // A schedule needs its constraints, which cannot be represented in text.
     let pair = ["tileas-generate-schedule-constraints", "tileas-materialize-schedule"];

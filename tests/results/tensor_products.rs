@@ -110,6 +110,21 @@ fn one_loop_after_another() {
     kind.multiplied_in_tensor_memory(&(first + &second + &rest + &kind.store("%sum", "%x")));
 }
 
+/// Tensors after the loops that fit the registers in slices of columns only. The loops may not run, and edges cut
+/// slices.
+fn in_slices() {
+    for (trips, n, outside) in [(0, 256, [5, 3, 9]), (2, 256, [5, 70, 9]), (3, 128, [0, 0, 0])] {
+        let kind = Kind { m: 128, n, trips, outside, ..HALVES };
+        let first = kind.looped("first", "%init", &kind.product("next", "%x", "%k", "%acc"));
+        let second = kind.looped("second", "%init", &kind.product("next", "%x", "%k", "%acc"));
+        let rest = kind.relu("positive", "%first")
+            + &kind.plus("sum", "%positive", "%second")
+            + &kind.relu("most", "%sum")
+            + &kind.plus("all", "%most", "%first");
+        kind.multiplied_in_tensor_memory(&(first + &second + &rest + &kind.store("%all", "%x")));
+    }
+}
+
 /// Each iteration reads the accumulator of its dot, which starts at zero.
 fn used_in_the_loop() {
     let kind = Kind { m: 128, ..RAGGED };
@@ -152,6 +167,7 @@ pub fn trials() -> Vec<Trial> {
         tile_after_tile,
         in_branches,
         one_loop_after_another,
+        in_slices,
         used_in_the_loop,
         with_another_start,
         changed_in_the_loop

@@ -185,7 +185,7 @@ LogicalResult nv_tileas::verifyAgents(function_ref<InFlightDiagnostic()> emitErr
 
 LogicalResult DotPlanAttr::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<int64_t> groups,
                                   int64_t columns, int64_t stages, int64_t scratch, int64_t launchRegisters,
-                                  ArrayAttr agents, MmaKind unit, int64_t accumulators) {
+                                  ArrayAttr agents, MmaKind unit, int64_t accumulators, int64_t slices) {
   if (failed(verifyAgents(emitError, agents)))
     return failure();
   if (unit != MmaKind::Warpgroup && unit != MmaKind::Tensor && unit != MmaKind::TensorPair)
@@ -196,7 +196,7 @@ LogicalResult DotPlanAttr::verify(function_ref<InFlightDiagnostic()> emitError, 
   if (consumers != groups[0] * groups[1] * 4)
     return emitError() << groups[0] << " x " << groups[1] << " warpgroups need " << groups[0] * groups[1] * 4
                        << " warps, but the first agent has " << consumers;
-  for (int64_t number : {columns, stages, scratch, launchRegisters, accumulators})
+  for (int64_t number : {columns, stages, scratch, launchRegisters, accumulators, slices})
     if (number <= 0)
       return emitError() << "all numbers of a plan are positive, got " << number;
   return success();

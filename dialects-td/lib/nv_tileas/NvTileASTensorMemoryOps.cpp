@@ -1,7 +1,7 @@
 // Verifiers of the ops on tensor memory.
 //
-// Checked here: the storage is in tensor memory, the tensor has its shape and elements, the address goes to a 32-bit
-// word of shared memory, and the number of columns can be allocated. Not checked: that the layout of the tensor assigns
+// Checked here: the storage is in tensor memory, the tensor has its shape and elements, a slice is inside its storage,
+// the address goes to a 32-bit word of shared memory, and the number of columns can be allocated. Not checked: that the layout of the tensor assigns
 // to each warp lanes that it can reach (`convert-tileas-to-llvm` does).
 #include "nv_tileas/NvTileAS.h"
 
@@ -15,6 +15,21 @@ LogicalResult TmemAllocateOp::verify() {
   int64_t columns = getColumns().value_or(32);
   if (columns < 32 || columns > 512 || (columns & (columns - 1)))
     return emitOpError("columns must be a power of two from 32 to 512, got ") << columns;
+  return success();
+}
+
+LogicalResult TmemSliceOp::verify() {
+  MemDescType from = getSource().getType(), to = getResult().getType();
+  for (MemDescType memory : {from, to})
+    if (memory.getSpace() != MemorySpace::Tensor || memory.getStages() != 1 || memory.getShape().size() != 2)
+      return emitOpError("needs a single stage of rank two in tensor memory, got ") << memory;
+  if (from.getShape()[0] != to.getShape()[0] || from.getElementType() != to.getElementType())
+    return emitOpError("keeps the rows and elements of ") << from << ", got " << to;
+  if (from.getShape()[0] > 128)
+    return emitOpError("divides accumulators of at most 128 rows, got ") << from;
+  int64_t end = int64_t(getColumn()) + to.getShape()[1];
+  if (end > from.getShape()[1])
+    return emitOpError("ends at column ") << end << " of " << from;
   return success();
 }
 

@@ -5,6 +5,7 @@ pub mod atomics;
 pub mod branches;
 pub mod carried;
 pub mod clones;
+pub mod column_slices;
 pub mod combined;
 pub mod combiners;
 pub mod constants;

@@ -86,6 +86,8 @@ pub struct DotPlan {
     pub unit: MmaKind,
     /// Stages of each accumulator in tensor memory.
     pub accumulators: u32,
+    /// Slices of columns in which code after the dots processes an accumulator in tensor memory.
+    pub slices: u32,
     /// Consumer warpgroups along the rows and along the columns.
     pub groups: [u32; 2],
     /// Maximum columns of an instruction.
@@ -146,9 +148,19 @@ impl DotPlan {
             [self.columns, self.stages, self.scratch, self.launch_registers].map(i64::from);
         let agents = Agent::to_attr(&self.agents, context);
         let location = Location::unknown(context);
-        let accumulators = self.accumulators.into();
-        let plan =
-            DotPlanAttr::get(location, &[m, n], columns, stages, scratch, launch, agents, self.unit, accumulators);
+        let [accumulators, slices] = [self.accumulators, self.slices].map(i64::from);
+        let plan = DotPlanAttr::get(
+            location,
+            &[m, n],
+            columns,
+            stages,
+            scratch,
+            launch,
+            agents,
+            self.unit,
+            accumulators,
+            slices,
+        );
         DOT_PLAN.set(function, plan.expect("a valid plan").into());
     }
 
@@ -159,6 +171,7 @@ impl DotPlan {
         Some(Self {
             unit: plan.unit(),
             accumulators: plan.accumulators() as u32,
+            slices: plan.slices() as u32,
             groups: [m as u32, n as u32],
             columns: plan.columns() as u32,
             stages: plan.stages() as u32,

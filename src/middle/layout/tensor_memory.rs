@@ -9,6 +9,9 @@
 //! threads of a warp the fragments of `mma.sync`, for 16 lanes and a multiple of eight columns. Four warps therefore
 //! hold all rows, and further warps divide the columns.
 //!
+//! *Slices.* Code may process an accumulator in slices of its columns, to hold fewer elements at a time. All warps then
+//! divide the columns of each slice, and the number of the slice is in the highest bits of a register's number.
+//!
 //! *Worked example.* 256x128 of f32: rows 0 to 127 are in columns 0 to 127, rows 128 to 255 in columns 128 to 255. With
 //! eight warps, a warp reads 64 columns in four loads of 32 registers: of its lanes 0 to 15 and 16 to 31, for each
 //! block of 128 rows.
@@ -87,20 +90,23 @@ impl TensorMemory {
         Some((if self.lanes == HALF_LOG2 { lane % 16 + lane / 16 * 32 } else { lane }, column))
     }
 
-    /// The registers of `warps` warps that read an M x N accumulator, in fragments of `mma.sync`.
+    /// The registers of `warps` warps that read an M x N accumulator in slices of its columns, in fragments of
+    /// `mma.sync`.
     ///
-    /// Errors: another rank, fewer than 64 rows, a number of warps that is not four times a power of two, or fewer than
-    /// eight columns for each four warps.
-    pub fn registers(shape: &Shape, warps: u32) -> Result<Layout> {
-        let ((rows, columns, lanes), own) = (bits(shape)?, own_columns(shape, warps)?);
+    /// Errors: another rank, fewer than 64 rows, a number of warps that is not four times a power of two, a number of
+    /// slices that is not a power of two, or fewer than eight columns of a slice for each four warps.
+    pub fn registers(shape: &Shape, warps: u32, slices: u32) -> Result<Layout> {
+        let ((rows, columns, lanes), own) = (bits(shape)?, own_columns(shape, warps, slices)?);
+        let slice = columns - slices.ilog2() as usize;
         let row = |i: usize| 1 << (columns + i);
         let column = |i: usize| 1 << i;
         let register = [column(0), row(3)].into_iter().chain((FRAGMENT_LOG2..own).map(column));
         // Two loads reach the lanes of a quarter.
         let half = (lanes == LANES_LOG2).then(|| row(4));
-        let register = register.chain(half).chain((lanes..rows).map(row)).collect();
+        let register = register.chain(half).chain((lanes..rows).map(row)).chain((slice..columns).map(column));
+        let register = register.collect();
         let lane = vec![column(1), column(2), row(0), row(1), row(2)];
-        let warp = (lanes - 2..lanes).map(row).chain((own..columns).map(column));
+        let warp = (lanes - 2..lanes).map(row).chain((own..slice).map(column));
         Layout::new(register, lane, warp.collect(), vec![])
     }
 
@@ -108,41 +114,59 @@ impl TensorMemory {
     /// to the columns of the first four; they are [`Self::columns_of_warps`] apart.
     ///
     /// Errors: as [`Self::registers`].
-    pub fn loads(shape: &Shape, warps: u32) -> Result<Vec<TensorLoad>> {
-        let ((rows, columns, lanes), own) = (bits(shape)?, own_columns(shape, warps)?);
+    pub fn loads(shape: &Shape, warps: u32, slices: u32) -> Result<Vec<TensorLoad>> {
+        let ((rows, columns, lanes), own) = (bits(shape)?, own_columns(shape, warps, slices)?);
+        let slice = columns - slices.ilog2() as usize;
         let count = 1 << (own - 1);
         let blocks = 1u32 << (rows - lanes);
         let halves = if lanes == LANES_LOG2 { 2 } else { 1 };
-        let halves = (0..blocks).flat_map(|block| (0..halves).map(move |half| (block, 16 * half)));
-        let load = |(i, (block, lane))| TensorLoad { register: i * count, count, lane, column: block << columns };
-        Ok((0..).zip(halves).map(load).collect())
+        let in_slice = (0..blocks).flat_map(|block| (0..halves).map(move |half| (block << columns, 16 * half)));
+        let places =
+            (0..slices).flat_map(|i| in_slice.clone().map(move |(column, lane)| (column + (i << slice), lane)));
+        let load = |(i, (column, lane))| TensorLoad { register: i * count, count, lane, column };
+        Ok((0..).zip(places).map(load).collect())
     }
 
-    /// The columns that four warps read of each block of 128 rows.
+    /// The columns that four warps read of each block of 128 rows, in each slice.
     ///
     /// Errors: as [`Self::registers`].
-    pub fn columns_of_warps(shape: &Shape, warps: u32) -> Result<u32> {
-        own_columns(shape, warps).map(|own| 1 << own)
+    pub fn columns_of_warps(shape: &Shape, warps: u32, slices: u32) -> Result<u32> {
+        own_columns(shape, warps, slices).map(|own| 1 << own)
+    }
+
+    /// The number of slices in which these registers hold an accumulator; `None` if they do not.
+    pub fn slices_of(shape: &Shape, registers: &Layout) -> Option<u32> {
+        let warps = registers.warps();
+        (0..=MOST_SLICES_LOG2)
+            .map(|i| 1 << i)
+            .find(|n| Self::registers(shape, warps, *n).ok().as_ref() == Some(registers))
     }
 }
 
 /// log2 of the columns of a fragment.
 const FRAGMENT_LOG2: usize = 3;
 
-/// log2 of the columns that four of `warps` warps read.
-fn own_columns(shape: &Shape, warps: u32) -> Result<usize> {
+/// log2 of the maximum number of slices: fragments of 512 columns.
+const MOST_SLICES_LOG2: u32 = 6;
+
+/// log2 of the columns that four of `warps` warps read of a slice.
+fn own_columns(shape: &Shape, warps: u32, slices: u32) -> Result<usize> {
     let (_, columns, _) = bits(shape)?;
     let groups = warps / 4;
+    if !slices.is_power_of_two() {
+        return Err(LayoutError::Mismatch { what: "slices of an accumulator", expected: 1, found: slices.into() });
+    }
     if groups * 4 != warps || !groups.is_power_of_two() {
         let what = "groups of four warps";
         return Err(LayoutError::Mismatch { what, expected: 1, found: groups.into() });
     }
-    let needed = FRAGMENT_LOG2 + groups.ilog2() as usize;
+    let divided = (groups * slices).ilog2() as usize;
+    let needed = FRAGMENT_LOG2 + divided;
     if columns < needed {
         let (what, extent, needed) = ("a tensor-memory access", 1 << columns, 1 << needed);
         return Err(LayoutError::TileTooSmall { what, dim: 1, extent, needed });
     }
-    Ok(columns - groups.ilog2() as usize)
+    Ok(columns - divided)
 }
 
 /// log2 of the rows and columns of an accumulator, and of the lanes that it uses.

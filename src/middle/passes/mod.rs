@@ -13,6 +13,7 @@ pub mod tileaa_narrow_loads;
 pub mod tileaa_outline_producers;
 pub mod tileaa_plan_dots;
 pub mod tileaa_slice_dots;
+pub mod tileaa_slice_epilogues;
 pub mod tileaa_split_over_cluster;
 pub mod tileas_assign_dot_layouts;
 pub mod tileas_assign_load_store_layouts;
@@ -87,6 +88,7 @@ pub(crate) fn register_own() {
     register::<tileaa_plan_dots::PlanDots>();
     register::<tileaa_split_over_cluster::SplitOverCluster>();
     register::<tileaa_slice_dots::SliceDots>();
+    register::<tileaa_slice_epilogues::SliceEpilogues>();
     register::<tileas_materialize_async::MaterializeAsync>();
     register::<tileas_lower_tma_load_store_to_async::LowerTmaLoadStoreToAsync>();
     register::<tileas_pipeline_dots::PipelineDots>();

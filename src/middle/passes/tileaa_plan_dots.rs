@@ -224,6 +224,7 @@ fn plan<'c>(
     Ok(DotPlan {
         unit: MmaKind::Warpgroup,
         accumulators: 1,
+        slices: 1,
         groups: [plan.groups.0, plan.groups.1],
         columns: plan.columns,
         stages,

@@ -164,7 +164,7 @@ fn choose<'c>(
         None => 1.0,
         Some(hinted) if hinted == count => 1.0,
         // A program that loops over tiles is launched with one tile block for each `hinted` SMs.
-        Some(hinted) if over_tiles && unit != Unit::Warpgroup => hinted as f64 / count as f64,
+        Some(hinted) if over_tiles && unit != Unit::Warpgroup => IGNORED_HINT.max(hinted as f64 / count as f64),
         Some(_) => IGNORED_HINT,
     };
     let alone = clocks(&products).map(|c| c * charge(1));

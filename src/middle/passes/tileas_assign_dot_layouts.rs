@@ -115,7 +115,7 @@ fn in_tensor_memory<'c>(dot: AnyDot<'c>, plan: &DotPlan, context: &'c Context) -
     let row = rows.filter(fits).max_by_key(|r| r.m);
     let row = row.ok_or_else(|| fail(op, "no `tcgen05.mma` instruction multiplies elements of this type"))?;
     let instruction = Instruction { kind: plan.unit, shape: [row.m, columns, row.k] };
-    let layout = TensorMemory::registers(&acc.tile_shape(), plan.warps(CONSUMERS));
+    let layout = TensorMemory::registers(&acc.tile_shape(), plan.warps(CONSUMERS), plan.slices);
     let layout = layout.map_err(|e| fail(op, e.to_string()))?;
     set_attr(op, "instruction", instruction.to_attr(context));
     let b = Builder::before(context, op);

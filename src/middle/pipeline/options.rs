@@ -4,7 +4,7 @@ use super::old_names::present;
 use crate::dialect::debug_scope::Emission;
 use std::fmt::Write;
 use tile_interface::{DebugInfo, Insertion, Level, PipelineOption, Position};
-use tile_mma::shared_memory_unit;
+use tile_mma::{Unit, shared_memory_unit};
 use tile_targets::Target;
 
 /// How loops are pipelined.
@@ -422,6 +422,9 @@ impl Options {
             list.add(Stage::TileAa, 2, "tileaa-narrow-loads", [target.clone()]);
             list.add(Stage::TileAa, 2, "tileaa-hoist-views", [target.clone()]);
             list.add(Stage::TileAa, 2, "tileaa-plan-dots", [target.clone()]);
+            if shared_memory_unit(self.target) == Some(Unit::Tensor) {
+                list.add(Stage::TileAa, 2, "tileaa-slice-epilogues", None);
+            }
         }
         if pipelined {
             list.add(Stage::TileAa, 2, "tileaa-slice-dots", limits.clone());

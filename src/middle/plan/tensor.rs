@@ -8,8 +8,8 @@
 //!
 //! # Bound on the work
 //!
-//! Three divisions into warpgroups, each with at most two sizes of the producer; the cost of each is linear in the
-//! number of dots.
+//! Three divisions into warpgroups, with at most two sizes of the producer and a few numbers of slices; the cost of
+//! each is linear in the number of dots.
 
 use std::ops::RangeInclusive;
 use tile_mma::{Element, Major, Unit};
@@ -53,6 +53,8 @@ pub struct TensorPlan {
     pub columns: u32,
     /// Stages of each accumulator.
     pub accumulators: u32,
+    /// Slices of columns in which code after the dots processes an accumulator.
+    pub slices: u32,
     /// The most stages of each ring.
     pub stages: u32,
     /// Registers per thread.
@@ -67,13 +69,14 @@ pub struct TensorPlan {
 
 /// Chooses warpgroups and registers of a kernel with these dots. In a loop over tiles (`over_tiles`), accumulators have
 /// two stages if they fit, so that the consumers read one while dots add to the other. `pressure` estimates the
-/// registers of a thread that hold tensors, if that many warpgroups divide them.
+/// registers of a thread that hold tensors, if that many warpgroups divide them, and code after the dots processes
+/// accumulators in a number of slices. The plan has the fewest slices that fit, and at most `most_slices`.
 ///
 /// Errors: an instruction does not cover a tile, accumulators exceed tensor memory, or tensors exceed the registers.
 pub fn plan_tensor(
     dots: &[DotLoop],
-    over_tiles: bool,
-    pressure: &dyn Fn(u32) -> u32,
+    (over_tiles, most_slices): (bool, u32),
+    pressure: &dyn Fn(u32, u32) -> u32,
     hints: &Hints,
     machine: &Machine,
 ) -> Result<TensorPlan, NoPlan> {
@@ -94,32 +97,42 @@ pub fn plan_tensor(
     // Warps of a warpgroup run on different schedulers.
     let production = |groups: u32| (instructions / f64::from(groups)).max(bytes / shared_rate);
     let producers: &[u32] = if bytes > 0.0 { &[1, 2] } else { &[0] };
-    let need = |groups: u32| pressure(groups) + OTHER_REGISTERS;
+    let need = |(groups, slices): (u32, u32)| pressure(groups, slices) + OTHER_REGISTERS;
     let hinted = hints.worker_warps.map(|warps| warps / 4);
     let narrowest = dots.iter().map(|dot| dot.n).min().unwrap_or(FRAGMENT);
     let order = hinted.into_iter().filter(|groups| WARPGROUPS.contains(groups)).chain(WARPGROUPS);
-    let order = order.filter(|groups| groups * FRAGMENT <= narrowest);
-    let all_candidates = order.flat_map(|groups| producers.iter().map(move |producers| (groups, *producers)));
-    let (mut best, mut refusal): (Option<(f64, Candidate)>, _) = (None, None);
-    for (warpgroups, producers) in all_candidates {
+    let order: Vec<u32> = order.collect();
+    let numbers = (0..=most_slices.ilog2()).map(|i| 1 << i);
+    let in_slices = numbers.flat_map(|slices| order.iter().map(move |groups| (*groups, slices)));
+    let in_slices = in_slices.filter(|(groups, slices)| groups * slices * FRAGMENT <= narrowest);
+    let all_candidates = in_slices.flat_map(|(groups, slices)| producers.iter().map(move |p| (groups, slices, *p)));
+    let mut best: Option<(f64, Candidate)> = None;
+    // The least excess over the available registers, which are the second number.
+    let mut refusal: Option<(u32, u32)> = None;
+    for (warpgroups, slices, producers) in all_candidates {
+        if best.as_ref().is_some_and(|(_, candidate)| candidate.slices < slices) {
+            break;
+        }
         let producer_warps = if producers == 0 { LOADING_WARPS } else { 4 * producers };
         let threads = 32 * (4 * warpgroups + producer_warps + MATRIX_WARPS);
         let registers = (all / threads / 8 * 8).min(MAX_REGISTERS);
         let of_producer = |dot: &DotLoop| dot.producer_registers[producers.saturating_sub(1) as usize];
-        let needed = dots.iter().map(of_producer).chain([need(warpgroups)]).max().unwrap_or(0);
+        let needed = dots.iter().map(of_producer).chain([need((warpgroups, slices))]).max().unwrap_or(0);
         if needed > registers {
-            refusal = refusal.or(Some(NoPlan::Registers { needed, available: registers }));
+            let other = (needed - registers, registers);
+            refusal = refusal.map_or(Some(other), |least| Some(least.min(other)));
             continue;
         }
         let clocks = tensor.max(loaded).max(if producers == 0 { 0.0 } else { production(producers) });
         if best.as_ref().is_none_or(|(least, _)| clocks < least * CLEARLY) {
-            best = Some((clocks, Candidate { warpgroups, producer_warps, registers }));
+            best = Some((clocks, Candidate { warpgroups, slices, producer_warps, registers }));
         }
     }
     let Some((clocks, candidate)) = best else {
-        return Err(refusal.unwrap_or(NoPlan::Registers { needed: need(1), available: MAX_REGISTERS }));
+        let (excess, available) = refusal.unwrap_or((need((1, 1)).saturating_sub(MAX_REGISTERS), MAX_REGISTERS));
+        return Err(NoPlan::Registers { needed: available + excess, available });
     };
-    let Candidate { warpgroups, producer_warps, registers } = candidate;
+    let Candidate { warpgroups, slices, producer_warps, registers } = candidate;
     let instead = SLOWDOWN * tensor + instructions / 2.0;
     if clocks > instead.max(loaded) {
         return Err(NoPlan::Production { producer: clocks, instead });
@@ -132,8 +145,9 @@ pub fn plan_tensor(
         ),
         format!("{} of {COLUMNS} columns of tensor memory", accumulators * needed),
         format!(
-            "{warpgroups} warpgroups read accumulators, with {registers} registers per thread and an estimated need of {}",
-            need(warpgroups)
+            "{warpgroups} warpgroups read accumulators{}, with {registers} registers per thread and an estimated need of {}",
+            if slices > 1 { format!(" in {slices} slices") } else { String::new() },
+            need((warpgroups, slices))
         ),
         format!("an iteration takes {clocks:.0} clocks: tensor cores {tensor:.0}, L2 {loaded:.0}"),
     ];
@@ -145,6 +159,7 @@ pub fn plan_tensor(
         producer_warps,
         columns,
         accumulators,
+        slices,
         stages: MAX_STAGES,
         registers,
         shared_available: shared,
@@ -158,13 +173,14 @@ pub fn plan_tensor(
 /// Errors: as [`plan_tensor`].
 pub fn tensor_clocks(dots: &[DotLoop], machine: &Machine) -> Result<f64, NoPlan> {
     let accumulators: u32 = dots.iter().map(|dot| dot.m * dot.n / 128).sum();
-    let pressure = |groups: u32| accumulators / groups;
-    plan_tensor(dots, false, &pressure, &Hints::default(), machine).map(|plan| plan.clocks)
+    let pressure = |groups: u32, _| accumulators / groups;
+    plan_tensor(dots, (false, 1), &pressure, &Hints::default(), machine).map(|plan| plan.clocks)
 }
 
 /// A division into warps, and the registers of each thread.
 struct Candidate {
     warpgroups: u32,
+    slices: u32,
     producer_warps: u32,
     registers: u32,
 }

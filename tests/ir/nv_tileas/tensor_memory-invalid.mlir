@@ -229,3 +229,35 @@ nv_tileaa.func @rank() attributes {numWarps = 4 : i64} {
   }
   nv_tileaa.return
 }
+
+// -----
+
+#m = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096]>
+!m = !nv_tileas.memdesc<128x64xf32, #m, space = tensor>
+nv_tileaa.func @outside(%m: !m) attributes {numWarps = 4 : i64} {
+  // expected-error @below {{ends at column 68 of}}
+  %s = nv_tileas.tmem_slice %m column 4 : !m -> !m
+  nv_tileaa.return
+}
+
+// -----
+
+#m = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096]>
+#n = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048]>
+!m = !nv_tileas.memdesc<128x64xf32, #m, space = tensor>
+!n = !nv_tileas.memdesc<64x64xf32, #n, space = tensor>
+nv_tileaa.func @rows(%m: !m) attributes {numWarps = 4 : i64} {
+  // expected-error @below {{keeps the rows and elements of}}
+  %s = nv_tileas.tmem_slice %m column 0 : !m -> !n
+  nv_tileaa.return
+}
+
+// -----
+
+#m = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 4096, 64, 128, 256, 512, 1024, 2048, 8192]>
+!m = !nv_tileas.memdesc<256x64xf32, #m, space = tensor>
+nv_tileaa.func @blocks(%m: !m) attributes {numWarps = 4 : i64} {
+  // expected-error @below {{divides accumulators of at most 128 rows}}
+  %s = nv_tileas.tmem_slice %m column 0 : !m -> !m
+  nv_tileaa.return
+}

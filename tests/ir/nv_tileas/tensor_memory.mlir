@@ -35,6 +35,15 @@ nv_tileaa.func @f(%slot: !slot, %a: !a, %b: !b, %m: !m, %x: !t, %more: i1) attri
   nv_tileaa.return
 }
 
+#quarter = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048]>
+!quarter = !nv_tileas.memdesc<128x32xf32, #quarter, space = tensor>
+// CHECK-LABEL: nv_tileaa.func @slice(
+nv_tileaa.func @slice(%m: !m) attributes {numWarps = 4 : i64} {
+  // CHECK: nv_tileas.tmem_slice %{{.*}} column 32 : <128x64xf32, {{.*}}, space = tensor> -> <128x32xf32, {{.*}}, space = tensor>
+  %s = nv_tileas.tmem_slice %m column 32 : !m -> !quarter
+  nv_tileaa.return
+}
+
 #half = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 72, 144, 256, 512, 1024]>
 !half = !nv_tileas.memdesc<64x32xbf16, #half, align = 1024>
 !words = !nv_tileas.memdesc<4xi64, #nv_tileas.shared_layout<offset = [1, 2]>>

@@ -113,3 +113,94 @@ nv_tileaa.func @columns(%p0: !nv_tileaa.ptr<f16>, %q: !nv_tileaa.ptr<f32>, %n: i
   %t3 = nv_tileaa.tiled_store <weak> %sum, %x[%rank, %c0] : tensor<128x128xf32>, <tile = [128, 128], memref<128x128xf32, strides = [128, 1]>>[i32, i32]
   nv_tileaa.return
 }
+
+// Tensors after the loop exceed the registers, except in slices.
+// CHECK-LABEL: nv_tileaa.func @sliced(
+// CHECK-SAME: unit = tensor in 2 slices>
+!wide = !nv_tileaa.tiled_view<tile = [64, 256], memref<?x256xf16, strides = [256, 1]>, padding = zero>
+!out = !nv_tileaa.tiled_view<tile = [128, 256], memref<128x256xf32, strides = [256, 1]>>
+nv_tileaa.func @sliced(%p0: !nv_tileaa.ptr<f16>, %q: !nv_tileaa.ptr<f32>, %n: i32, %m0: i32) {
+  %p = nv_tileaa.assume #cuda_tile.div_by<16>, %p0 : !nv_tileaa.ptr<f16>
+  %m = nv_tileaa.make_memref %p, shape = [%m0 : i32], strides = [] : <f16> -> <?x256xf16, strides = [256, 1]>
+  %v = nv_tileaa.make_tiled_view %m : <?x256xf16, strides = [256, 1]> -> !rows
+  %w = nv_tileaa.make_tiled_view %m : <?x256xf16, strides = [256, 1]> -> !wide
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %zero = arith.constant dense<0.0> : tensor<128x256xf32>
+  %sum = scf.for %k = %c0 to %n step %c1 iter_args(%acc = %zero) -> (tensor<128x256xf32>) : i32 {
+    %a, %t1 = nv_tileaa.tiled_load <weak> %v[%c0, %k] : !rows[i32, i32] -> tensor<128x64xf16>
+    %b, %t2 = nv_tileaa.tiled_load <weak> %w[%k, %c0] : !wide[i32, i32] -> tensor<64x256xf16>
+    %d = nv_tileaa.dot %a, %b, %acc : tensor<128x64xf16>, tensor<64x256xf16>, tensor<128x256xf32>
+    scf.yield %d : tensor<128x256xf32>
+  }
+  %o = nv_tileaa.make_memref %q, shape = [], strides = [] : <f32> -> <128x256xf32, strides = [256, 1]>
+  %x = nv_tileaa.make_tiled_view %o : <128x256xf32, strides = [256, 1]> -> !out
+  %e = math.exp %sum : tensor<128x256xf32>
+  %f = arith.addf %sum, %e : tensor<128x256xf32>
+  %g = arith.mulf %f, %e : tensor<128x256xf32>
+  %t3 = nv_tileaa.tiled_store <weak> %g, %x[%c0, %c0] : tensor<128x256xf32>, !out[i32, i32]
+  nv_tileaa.return
+}
+
+// A slice of the second store would have to follow all slices of the first one.
+// CHECK-LABEL: nv_tileaa.func @ordered(
+// CHECK-NOT: dot_plan
+// CHECK: nv_tileaa.return
+nv_tileaa.func @ordered(%p0: !nv_tileaa.ptr<f16>, %q: !nv_tileaa.ptr<f32>, %n: i32, %m0: i32) {
+  %p = nv_tileaa.assume #cuda_tile.div_by<16>, %p0 : !nv_tileaa.ptr<f16>
+  %m = nv_tileaa.make_memref %p, shape = [%m0 : i32], strides = [] : <f16> -> <?x256xf16, strides = [256, 1]>
+  %v = nv_tileaa.make_tiled_view %m : <?x256xf16, strides = [256, 1]> -> !rows
+  %w = nv_tileaa.make_tiled_view %m : <?x256xf16, strides = [256, 1]> -> !wide
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %zero = arith.constant dense<0.0> : tensor<128x256xf32>
+  %sum = scf.for %k = %c0 to %n step %c1 iter_args(%acc = %zero) -> (tensor<128x256xf32>) : i32 {
+    %a, %t1 = nv_tileaa.tiled_load <weak> %v[%c0, %k] : !rows[i32, i32] -> tensor<128x64xf16>
+    %b, %t2 = nv_tileaa.tiled_load <weak> %w[%k, %c0] : !wide[i32, i32] -> tensor<64x256xf16>
+    %d = nv_tileaa.dot %a, %b, %acc : tensor<128x64xf16>, tensor<64x256xf16>, tensor<128x256xf32>
+    scf.yield %d : tensor<128x256xf32>
+  }
+  %o = nv_tileaa.make_memref %q, shape = [], strides = [] : <f32> -> <128x256xf32, strides = [256, 1]>
+  %x = nv_tileaa.make_tiled_view %o : <128x256xf32, strides = [256, 1]> -> !out
+  %e = math.exp %sum : tensor<128x256xf32>
+  %f = arith.addf %sum, %e : tensor<128x256xf32>
+  %g = arith.mulf %f, %e : tensor<128x256xf32>
+  %t3 = nv_tileaa.tiled_store <weak> %f, %x[%c0, %c0] : tensor<128x256xf32>, !out[i32, i32]
+  %t4 = nv_tileaa.tiled_store <weak> %g, %x[%c0, %c0] token %t3 : tensor<128x256xf32>, !out[i32, i32]
+  nv_tileaa.return
+}
+
+// A row reduction needs all columns.
+// CHECK-LABEL: nv_tileaa.func @reduced(
+// CHECK-NOT: dot_plan
+// CHECK: nv_tileaa.return
+nv_tileaa.func @reduced(%p0: !nv_tileaa.ptr<f16>, %q: !nv_tileaa.ptr<f32>, %n: i32, %m0: i32) {
+  %p = nv_tileaa.assume #cuda_tile.div_by<16>, %p0 : !nv_tileaa.ptr<f16>
+  %m = nv_tileaa.make_memref %p, shape = [%m0 : i32], strides = [] : <f16> -> <?x256xf16, strides = [256, 1]>
+  %v = nv_tileaa.make_tiled_view %m : <?x256xf16, strides = [256, 1]> -> !rows
+  %w = nv_tileaa.make_tiled_view %m : <?x256xf16, strides = [256, 1]> -> !wide
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %zero = arith.constant dense<0.0> : tensor<128x256xf32>
+  %sum = scf.for %k = %c0 to %n step %c1 iter_args(%acc = %zero) -> (tensor<128x256xf32>) : i32 {
+    %a, %t1 = nv_tileaa.tiled_load <weak> %v[%c0, %k] : !rows[i32, i32] -> tensor<128x64xf16>
+    %b, %t2 = nv_tileaa.tiled_load <weak> %w[%k, %c0] : !wide[i32, i32] -> tensor<64x256xf16>
+    %d = nv_tileaa.dot %a, %b, %acc : tensor<128x64xf16>, tensor<64x256xf16>, tensor<128x256xf32>
+    scf.yield %d : tensor<128x256xf32>
+  }
+  %o = nv_tileaa.make_memref %q, shape = [], strides = [] : <f32> -> <128x256xf32, strides = [256, 1]>
+  %x = nv_tileaa.make_tiled_view %o : <128x256xf32, strides = [256, 1]> -> !out
+  %e = math.exp %sum : tensor<128x256xf32>
+  %f = arith.addf %sum, %e : tensor<128x256xf32>
+  %g = arith.mulf %f, %e : tensor<128x256xf32>
+  %r = nv_tileaa.reduce %g dim 1 identities [0.000000e+00 : f32] : tensor<128x256xf32> -> tensor<128xf32> {
+  ^bb0(%l: f32, %s: f32):
+    %y = arith.addf %l, %s : f32
+    nv_tileaa.yield %y : f32
+  }
+  %h = nv_tileaa.view %r : tensor<128xf32> -> tensor<128x1xf32>
+  %i = nv_tileaa.broadcast %h : tensor<128x1xf32> -> tensor<128x256xf32>
+  %j = arith.mulf %g, %i : tensor<128x256xf32>
+  %t3 = nv_tileaa.tiled_store <weak> %j, %x[%c0, %c0] : tensor<128x256xf32>, !out[i32, i32]
+  nv_tileaa.return
+}

@@ -27,17 +27,21 @@ fn places_of_elements() {
 #[test]
 fn loads_read_the_elements_of_the_layout() {
     for (rows, columns) in [(64, 32), (64, 256), (128, 8), (128, 64), (128, 256), (256, 128), (512, 32)] {
-        for warps in [4, 8, 16] {
+        for (warps, slices) in [4, 8, 16].into_iter().flat_map(|warps| [1, 2, 8].map(|slices| (warps, slices))) {
             let shape = Shape::new(&[rows, columns]).unwrap();
-            if columns < 2 * i64::from(warps) {
-                let too_small = matches!(TensorMemory::registers(&shape, warps), Err(LayoutError::TileTooSmall { .. }));
-                assert!(too_small, "{rows}x{columns} by {warps} warps");
+            let registers = TensorMemory::registers(&shape, warps, slices);
+            if columns < 2 * i64::from(warps * slices) {
+                let too_small = matches!(registers, Err(LayoutError::TileTooSmall { .. }));
+                assert!(too_small, "{rows}x{columns} by {warps} warps in {slices} slices");
                 continue;
             }
             let memory = TensorMemory::accumulator(&shape).unwrap();
-            let layout = TensorMemory::registers(&shape, warps).unwrap();
-            let loads = TensorMemory::loads(&shape, warps).unwrap();
-            let apart = TensorMemory::columns_of_warps(&shape, warps).unwrap();
+            let layout = registers.unwrap();
+            let loads = TensorMemory::loads(&shape, warps, slices).unwrap();
+            let apart = TensorMemory::columns_of_warps(&shape, warps, slices).unwrap();
+            // The highest bits of a register's number are the number of the slice.
+            let in_slice = layout.registers() / slices;
+            let width = columns as u64 / u64::from(slices);
             assert_eq!(loads.iter().map(|l| l.count).sum::<u32>(), layout.registers());
             let mut seen = BTreeSet::new();
             for warp in 0..warps {
@@ -49,6 +53,8 @@ fn loads_read_the_elements_of_the_layout() {
                         let element = layout
                             .element(Slot { register: load.register + i, thread: Thread { lane, warp, block: 0 } });
                         assert_eq!(memory.place(element), Some((from_lane, from_column)), "{rows}x{columns}");
+                        let column = element % columns as u64;
+                        assert_eq!(column / width, u64::from((load.register + i) / in_slice));
                         seen.insert(element);
                     }
                 }
@@ -65,7 +71,11 @@ fn registers_are_fragments() {
         let shape = Shape::new(&[rows, 128]).unwrap();
         for warpgroups in [1, 2, 4] {
             let of_access = tmem_layout(TmemShape::Lanes16Bits256, tile, 128, warpgroups).unwrap().layout;
-            assert_eq!(TensorMemory::registers(&shape, 4 * warpgroups).unwrap(), of_access);
+            let registers = TensorMemory::registers(&shape, 4 * warpgroups, 1).unwrap();
+            assert_eq!(registers, of_access);
+            assert_eq!(TensorMemory::slices_of(&shape, &registers), Some(1));
+            let sliced = TensorMemory::registers(&shape, 4 * warpgroups, 4).unwrap();
+            assert_eq!(TensorMemory::slices_of(&shape, &sliced), Some(4));
         }
     }
 }
@@ -78,8 +88,9 @@ fn tiles_without_accumulators() {
     assert!(matches!(TensorMemory::accumulator(&line), Err(LayoutError::Mismatch { .. })));
     let tile = Shape::new(&[128, 64]).unwrap();
     for warps in [2, 6, 12] {
-        assert!(matches!(TensorMemory::registers(&tile, warps), Err(LayoutError::Mismatch { .. })), "{warps} warps");
+        assert!(matches!(TensorMemory::registers(&tile, warps, 1), Err(LayoutError::Mismatch { .. })), "{warps} warps");
     }
+    assert!(matches!(TensorMemory::registers(&tile, 4, 3), Err(LayoutError::Mismatch { .. })), "three slices");
     let mut bases: Vec<u64> = (0..13).map(|i| 1 << i).collect();
     assert!(TensorMemory::new(&tile, bases.clone()).is_ok());
     bases[4] = 3;

@@ -206,6 +206,7 @@ impl<'c> Lower<'c, '_> {
             TmemAllocateOp(x) => self.tmem_allocate(x),
             TmemFreeOp(x) => self.tmem_free(x),
             TmemLoadOp(x) => self.tmem_load(x),
+            TmemSliceOp(x) => self.tmem_slice(x),
             TmemStoreOp(x) => self.tmem_store(x),
             TmemFenceOp(x) => self.tmem_fence(x),
             AsyncFenceOp(_) => {

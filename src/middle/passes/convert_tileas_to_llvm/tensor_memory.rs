@@ -22,7 +22,7 @@ use crate::dialect::{
     dots::{TensorDot, WarpgroupTile, element_of},
     nv_tileas::{
         AllocTensorOp, AsyncDotOp, MemDescSlotOp, MemDescType, TmemAllocateOp, TmemFenceOp, TmemFreeOp, TmemLoadOp,
-        TmemStoreOp,
+        TmemSliceOp, TmemStoreOp,
     },
     pass::{Failed, fail},
     rt::*,
@@ -160,6 +160,14 @@ impl<'c> Lower<'c, '_> {
         Ok(())
     }
 
+    /// The address of some columns of an accumulator.
+    pub(super) fn tmem_slice(&mut self, op: TmemSliceOp<'c>) -> Result<(), Failed> {
+        let first = self.tensor_address(op.op(), op.source())?;
+        let address = if op.column() == 0 { first } else { self.l.add(first, self.l.i32c(op.column())) };
+        self.set(op.result(), Lowered::Tensor(address));
+        Ok(())
+    }
+
     /// The address of a stage in tensor memory.
     pub(super) fn tensor_slot(&mut self, op: MemDescSlotOp<'c>, desc: MemDescType<'c>) -> Result<(), Failed> {
         let first = self.tensor_address(op.op(), op.source())?;
@@ -207,21 +215,21 @@ impl<'c> Lower<'c, '_> {
         let desc = self.memdesc(op, memory)?;
         let (layout, tensor) = (self.layout(op, tensor)?, self.tensor(op, tensor)?);
         let (shape, warps) = (tensor.tile_shape(), self.threads.warps as u32);
-        if TensorMemory::registers(&shape, warps).map_err(error)? != layout {
-            return Err(fail(op, "the layout of the tensor is not one that tensor memory can move"));
-        }
+        let slices = TensorMemory::slices_of(&shape, &layout).filter(|_| layout.warps() == warps);
+        let slices =
+            slices.ok_or_else(|| fail(op, "the layout of the tensor is not one that tensor memory can move"))?;
         if tensor_memory(desc) != TensorMemory::accumulator(&shape).ok() {
             return Err(fail(op, "the storage is not laid out as an accumulator"));
         }
         let element = element_of(tensor.element, false).filter(|e| e.bits() == 32);
         let carrier = self.carrier(element.ok_or_else(|| fail(op, "elements of tensor memory have 32 bits"))?);
         let address = self.tensor_address(op, memory)?;
-        let apart = TensorMemory::columns_of_warps(&shape, warps).map_err(error)?;
+        let apart = TensorMemory::columns_of_warps(&shape, warps, slices).map_err(error)?;
         let l = &self.l;
         let quarter = l.mul(l.bin("and", self.threads.warp, l.i32c(3)), l.i32c(QUARTER));
         let part = l.mul(l.bin("lshr", self.threads.warp, l.i32c(2)), l.i32c(apart.into()));
         let own = l.add(l.add(address, quarter), part);
-        let loads = TensorMemory::loads(&shape, warps).map_err(error)?;
+        let loads = TensorMemory::loads(&shape, warps, slices).map_err(error)?;
         let offset = |load: &TensorLoad| i64::from(load.lane) * LANE + i64::from(load.column);
         let places = loads.into_iter().map(|load| (l.add(own, l.i32c(offset(&load))), load)).collect();
         Ok(Moves { places, carrier })

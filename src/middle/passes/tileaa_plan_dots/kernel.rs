@@ -80,6 +80,7 @@ pub(super) fn plan<'c>(
     Ok(DotPlan {
         unit: MmaKind::Warpgroup,
         accumulators: 1,
+        slices: 1,
         groups: [plan.groups, 1],
         columns: plan.columns,
         stages: plan.stages,
@@ -185,9 +186,15 @@ impl<'c> Pressure<'c> {
 
     /// The maximum number of registers of a thread that hold tiles, if `groups` warpgroups divide the rows.
     pub(super) fn registers(&self, groups: u32) -> u32 {
+        self.registers_in_parts(groups, &|_| 1)
+    }
+
+    /// The same, if a thread holds a value in a number of parts, one at a time.
+    pub(super) fn registers_in_parts(&self, groups: u32, parts: &dyn Fn(Val<'c>) -> u32) -> u32 {
         let weight = |v: Val<'c>| {
             let Some(t) = Tensor::of_value(v) else { return 0 };
-            if is_spread(v, MOST_STEPS) || self.elsewhere.contains(&key(v)) { 0 } else { registers_of(&t, groups) }
+            let held = !is_spread(v, MOST_STEPS) && !self.elsewhere.contains(&key(v));
+            if held { registers_of(&t, groups).div_ceil(parts(v)) } else { 0 }
         };
         fullest(self.function, &weight, &self.read)
     }

@@ -15,6 +15,7 @@ use super::{
 use crate::{
     analysis::{
         access::View,
+        column_slices,
         producers::{LoadedOperand, Slice, accumulation},
     },
     dialect::{
@@ -51,8 +52,14 @@ pub(super) fn plan<'c>(
     let starts: Vec<Tensor<'c>> =
         found.iter().filter(|p| has_start(p)).filter_map(|p| Tensor::of_value(result(p.op, 0))).collect();
     let of_starts = |groups: u32| starts.iter().map(|t| registers_of(t, groups)).max().unwrap_or(0);
-    let registers = |groups: u32| pressure.registers(groups) + of_starts(groups);
-    let plan = plan_tensor(&dots, over_tiles, &registers, hints, machine);
+    let sliced = column_slices::of_all(function).unwrap_or_default();
+    let is_sliced = |v: Val<'c>| sliced.iter().any(|code| code.holds(v));
+    let registers = |groups: u32, slices: u32| {
+        let part = |v: Val<'c>| if is_sliced(v) { slices } else { 1 };
+        pressure.registers_in_parts(groups, &part) + of_starts(groups)
+    };
+    let most_slices = if sliced.is_empty() { 1 } else { MOST_SLICES };
+    let plan = plan_tensor(&dots, (over_tiles, most_slices), &registers, hints, machine);
     let plan = plan.map_err(|e| refusal(found, &e))?;
     // The largest stages decide; rings of other stages have the same number.
     let largest = dots.iter().max_by_key(|dot| dot.stage_bytes()).copied().unwrap_or(dots[0]);
@@ -61,7 +68,8 @@ pub(super) fn plan<'c>(
     // If the producer's warps compute tiles, they need scratch memory too.
     let movers = if dots.iter().any(|dot| dot.producer_computed.contains(&true)) { 2 } else { 1 };
     let room = Room { available: plan.shared_available, stages: plan.stages, rings, movers };
-    let wanted = scratch(function, &dot_loop, found, computed).max(least_scratch(plan.warpgroups));
+    let wanted = scratch(function, &dot_loop, found, computed) / plan.slices;
+    let wanted = wanted.max(least_scratch(plan.warpgroups));
     let (stages, scratch) = room.divide(&dot_loop, wanted).ok_or_else(|| (op, NO_ROOM.to_string()))?;
     mark_computed(found);
     let mut reasons = plan.reasons.clone();
@@ -73,6 +81,7 @@ pub(super) fn plan<'c>(
     Ok(DotPlan {
         unit: if pair { MmaKind::TensorPair } else { MmaKind::Tensor },
         accumulators: plan.accumulators,
+        slices: plan.slices,
         groups: [1, plan.warpgroups],
         columns: plan.columns,
         stages,
@@ -98,6 +107,8 @@ fn check<'c>(p: &Found<'c>) -> Result<(), Obstacle<'c>> {
     Ok(())
 }
 
+/// The maximum number of slices in which code after the dots processes accumulators.
+const MOST_SLICES: u32 = 8;
 /// The number of CTAs that run dots together.
 const PAIR: i64 = 2;
 

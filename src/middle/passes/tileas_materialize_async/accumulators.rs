@@ -20,6 +20,9 @@
 //! use c
 //! ```
 //!
+//! If the program uses the accumulator in slices of its columns, each slice is loaded where it is extracted, and the
+//! memory is released after the last one.
+//!
 //! If the loop may not run, the consumers first store zeros in that case. Accumulators start at zero; the consumers add
 //! another start at the end.
 //!
@@ -33,14 +36,15 @@ use crate::{
     },
     dialect::{
         arith::IntPredicate,
+        behaviour::int_constant,
         dot_plan::{DotPlan, MATRIX},
         dots::is_zero,
         layouts::Tensor,
         loops::{FIRST_INIT, always_runs, carry_through, drop_carried, new_if},
         nv_tileas::{
             AllocTensorOp, ConsumerReleaseOp, ConsumerTokenType, ConsumerWaitOp, ConvertLayoutOp, DotOp, ElectOp,
-            IncIterOp, MemDescSlotOp, MemDescType, ProducerAcquireOp, ProducerCommitOp, ProducerTokenType, StageOp,
-            TmemAllocateOp, TmemFenceOp, TmemFreeOp, TmemLoadOp, TmemStoreOp,
+            ExtractSliceOp, IncIterOp, MemDescSlotOp, MemDescType, ProducerAcquireOp, ProducerCommitOp,
+            ProducerTokenType, StageOp, TmemAllocateOp, TmemFenceOp, TmemFreeOp, TmemLoadOp, TmemSliceOp, TmemStoreOp,
         },
         pass::{Failed, fail},
         phases,
@@ -51,9 +55,10 @@ use crate::{
 };
 use melior::{
     Context,
-    ir::{Region, r#type::IntegerType},
+    ir::{Region, Type, r#type::IntegerType},
 };
 use rustc_hash::FxHashMap;
+use tile_layout::TensorMemory;
 
 /// The accumulator of a dot in tensor memory.
 #[derive(Clone, Copy)]
@@ -171,18 +176,35 @@ impl<'c> Accumulators<'c> {
         let waited = ConsumerTokenType::get(op.location()).ok_or_else(|| fail(op, "cannot build the token type"))?;
         ConsumerWaitOp::build(&b, waited.into(), self.pipeline, iterator, None).map_err(error)?;
         TmemFenceOp::build(&b, true).map_err(error)?;
-        let loaded = self.load(&b, memory, none)?;
+        let slices = slices_of(old);
+        let parts = self.parts(&b, memory, slices.first().copied())?;
+        if let Some(none) = none {
+            set_to_zero(&b, op, none, &parts)?;
+        }
+        for slice in &slices {
+            b.set_before(slice.op());
+            b.set_location(slice.op().location());
+            let number =
+                slice.indices().last().and_then(int_constant).and_then(|i| parts.get(usize::try_from(i).ok()?));
+            let (part, t) = *number.ok_or_else(|| fail(op, "the number of a slice of an accumulator is not known"))?;
+            let loaded = TmemLoadOp::build(&b, t, part).map_err(error)?.result();
+            replace_all_uses(slice.result(), in_layout_of(&b, loaded, slice.result()).map_err(error)?);
+            b.set_after(slice.op());
+            erase_with_conversions(slice.op());
+        }
+        if let ([(part, t)], []) = (&parts[..], &slices[..]) {
+            let load = TmemLoadOp::build(&b, *t, *part).map_err(error)?;
+            let mut used = in_layout_of(&b, load.result(), old).map_err(error)?;
+            if !is_zero(skip_conversions(start)) {
+                used = if is_float(element(ty(used))) { b.addf(used, start) } else { b.addi(used, start) };
+            }
+            replace_all_uses(old, used);
+            // The memory is free once it has been loaded.
+            b.set_after(load.op());
+        }
         TmemFenceOp::build(&b, false).map_err(error)?;
         ConsumerReleaseOp::build(&b, self.pipeline, iterator, None, None, false, None).map_err(error)?;
         let next = IncIterOp::build(&b, ty(iterator), iterator, self.pipeline).map_err(error)?.next();
-        let mut used = loaded;
-        if ty(old) != ty(loaded) {
-            used = ConvertLayoutOp::build(&b, ty(old), loaded).map_err(error)?.result();
-        }
-        if !is_zero(skip_conversions(start)) {
-            used = if is_float(element(ty(used))) { b.addf(used, start) } else { b.addi(used, start) };
-        }
-        replace_all_uses(old, used);
         if let Some((around, number)) = around {
             drop_carried(&b, around, number).map_err(error)?;
             erase_conversions(self.dot.result());
@@ -190,24 +212,27 @@ impl<'c> Accumulators<'c> {
         Ok((Accumulator { memory, accumulate }, next))
     }
 
-    /// Reads the accumulator, after it has been set to zero if a condition holds.
-    fn load(&self, b: &Builder<'c>, memory: Val<'c>, none: Option<Val<'c>>) -> Result<Val<'c>, Failed> {
+    /// The parts of the accumulator that are loaded one at a time, each with the type of the registers: slices like the
+    /// given one, or the whole accumulator.
+    fn parts(
+        &self,
+        b: &Builder<'c>,
+        memory: Val<'c>,
+        slice: Option<ExtractSliceOp<'c>>,
+    ) -> Result<Vec<(Val<'c>, Type<'c>)>, Failed> {
         let op = self.dot.op();
-        let error = |e: BuildError| fail(op, e.to_string());
-        let t = ty(self.dot.result());
-        if let Some(none) = none {
-            let (_, blocks) = new_if(b, none, &[]).map_err(error)?;
-            for (block, stores) in blocks.into_iter().zip([true, false]) {
-                let inside = Builder::at_end(b.context(), block, op.location());
-                if stores {
-                    let is_float = is_float(element(t));
-                    let zero = if is_float { inside.float_constant(t, 0.0) } else { inside.int_constant(t, 0) };
-                    TmemStoreOp::build(&inside, zero, memory).map_err(error)?;
-                }
-                inside.insert(inside.state("scf.yield")).map_err(error)?;
-            }
-        }
-        Ok(TmemLoadOp::build(b, t, memory).map_err(error)?.result())
+        let whole = Tensor::of_value(self.dot.result()).ok_or_else(|| fail(op, "result is not a tensor"))?;
+        let Some(slice) = slice else { return Ok(vec![(memory, whole.ty())]) };
+        let tensor = Tensor::of_value(slice.result()).ok_or_else(|| fail(op, "result is not a tensor"))?;
+        let warps = whole.layout().ok_or_else(|| fail(op, "the accumulator has no layout"))?.warps();
+        let layout = TensorMemory::registers(&tensor.tile_shape(), warps, 1).map_err(|e| fail(op, e.to_string()))?;
+        let part = accumulator_type(op, &tensor.shape, tensor.element, 1).map_err(|e| fail(op, e))?;
+        let columns = (0..whole.shape[1]).step_by(tensor.shape[1].max(1) as usize);
+        let part = |column| TmemSliceOp::build(b, part.into(), memory, i64_attr(b.context(), column));
+        columns
+            .map(|column| Ok((part(column)?.result(), tensor.with_layout(b.context(), &layout))))
+            .collect::<Result<_, BuildError>>()
+            .map_err(|e| fail(op, e.to_string()))
     }
 
     /// Writes a region of the thread that issues dots.
@@ -217,6 +242,60 @@ impl<'c> Accumulators<'c> {
         write: impl FnOnce(&Builder<'c>) -> Result<(), Failed>,
     ) -> Result<(), Failed> {
         matrix_region(b, self.dot.op(), write)
+    }
+}
+
+/// Sets the parts of an accumulator to zero if a condition holds.
+fn set_to_zero<'c>(
+    b: &Builder<'c>,
+    op: OpRef<'c>,
+    condition: Val<'c>,
+    parts: &[(Val<'c>, Type<'c>)],
+) -> Result<(), Failed> {
+    let error = |e: BuildError| fail(op, e.to_string());
+    let (_, blocks) = new_if(b, condition, &[]).map_err(error)?;
+    for (block, stores) in blocks.into_iter().zip([true, false]) {
+        let inside = Builder::at_end(b.context(), block, op.location());
+        for (part, t) in parts.iter().filter(|_| stores) {
+            let is_float = is_float(element(*t));
+            let zero = if is_float { inside.float_constant(*t, 0.0) } else { inside.int_constant(*t, 0) };
+            TmemStoreOp::build(&inside, zero, *part).map_err(error)?;
+        }
+        inside.insert(inside.state("scf.yield")).map_err(error)?;
+    }
+    Ok(())
+}
+
+/// Converts a value to the layout of another one, if it has a different layout.
+fn in_layout_of<'c>(b: &Builder<'c>, v: Val<'c>, other: Val<'c>) -> Result<Val<'c>, BuildError> {
+    if ty(v) == ty(other) { Ok(v) } else { ConvertLayoutOp::build(b, ty(other), v).map(|convert| convert.result()) }
+}
+
+/// The slices that are extracted from a value, in program order; empty if it has other uses.
+fn slices_of(v: Val<'_>) -> Vec<ExtractSliceOp<'_>> {
+    let (mut work, mut slices) = (vec![v], vec![]);
+    while let Some(v) = work.pop() {
+        for (user, _) in uses(v) {
+            match (ConvertLayoutOp::cast(user), ExtractSliceOp::cast(user)) {
+                (Some(convert), _) => work.push(convert.result()),
+                (_, Some(slice)) => slices.push(slice),
+                _ => return vec![],
+            }
+        }
+    }
+    let block = slices.first().and_then(|slice| block_around(slice.op()));
+    let order: FxHashMap<usize, usize> = block.into_iter().flat_map(ops_of).map(op_key).zip(0..).collect();
+    slices.sort_by_key(|slice| order.get(&op_key(slice.op())));
+    slices
+}
+
+/// Erases an op that nothing uses, and the layout conversions that only it used.
+fn erase_with_conversions(op: OpRef<'_>) {
+    let mut source = operand(op, 0);
+    erase(op);
+    while let Some(convert) = defining_op(source).and_then(ConvertLayoutOp::cast).filter(|c| !has_uses(c.result())) {
+        source = convert.source();
+        erase(convert.op());
     }
 }
 
