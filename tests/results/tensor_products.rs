@@ -110,6 +110,14 @@ fn one_loop_after_another() {
     kind.multiplied_in_tensor_memory(&(first + &second + &rest + &kind.store("%sum", "%x")));
 }
 
+/// Warps of the producer compute the left operand.
+fn computed_operands() {
+    for (m, n) in [(64, 32), (128, 256), (256, 64)] {
+        let kind = Kind { m, n, computed: true, ..RAGGED };
+        kind.multiplied_in_tensor_memory(&kind.usual());
+    }
+}
+
 /// Tensors after the loops that fit the registers in slices of columns only. The loops may not run, and edges cut
 /// slices.
 fn in_slices() {
@@ -167,6 +175,7 @@ pub fn trials() -> Vec<Trial> {
         tile_after_tile,
         in_branches,
         one_loop_after_another,
+        computed_operands,
         in_slices,
         used_in_the_loop,
         with_another_start,

@@ -426,6 +426,10 @@ fn analyze<'c>(
         // The stage that TMA fills if a run-time test of the view allows it.
         let mut if_ready = None;
         let obstacle = match Source::of(v, op) {
+            // Consumers are not between the loads and the dots, so they cannot convert a stage.
+            Source::Loaded(found) if unit != Unit::Warpgroup && !found.computed.is_empty() => {
+                (found.load, "its elements are computed".to_string())
+            }
             Source::Loaded(found) => match copied((dot, depth), &found, function, (facts, unit, target)) {
                 Ok(Copied { view, desc, unproved: None }) => {
                     if found.contiguous_dimension(&view) != Some(depth) {

@@ -41,7 +41,7 @@ mod order;
 mod rebuild;
 
 use crate::{
-    analysis::facts::Facts,
+    analysis::{facts::Facts, producers::LoadedOperand},
     dialect::{
         attributes::NUM_CTAS,
         dots::{element_of, operand_format, promotes},
@@ -146,7 +146,10 @@ fn choose<'c>(
     });
     let products: Option<Vec<DotLoop>> = dots.iter().map(|dot| product_of(DotOp::cast(*dot)?, unit)).collect();
     let (Some(products), Ok(machine)) = (products, Machine::named(target.name)) else { return Ok(None) };
-    if products.is_empty() {
+    // Each CTA would compute all of an operand that is not sliced, which costs more than other dots save.
+    let is_loaded = |v| LoadedOperand::of(v).is_some_and(|operand| operand.computed.is_empty());
+    let load = |dot: &OpRef<'c>| DotOp::cast(*dot).is_some_and(|dot| is_loaded(dot.lhs()) && is_loaded(dot.rhs()));
+    if products.is_empty() || unit != Unit::Warpgroup && !dots.iter().all(load) {
         return Ok(None);
     }
     let valid = |n: &i64| (1..=most).contains(n) && n.count_ones() == 1;

@@ -4,7 +4,8 @@
 //! and half of the columns of B from each CTA. If TMA cannot load an operand, warps of the
 //! producer compute it. All other warps read finished accumulators and run the rest of the program. During the loop
 //! nothing is in registers, so the number of these warps depends on the code after the loop only: its tensors must fit
-//! the registers of a thread. All threads have the same number of registers.
+//! the registers of a thread. All threads have the same number of registers, unless warps of the producer compute: then
+//! each agent takes what it needs (`setmaxnreg`), and consists of whole warpgroups.
 //!
 //! # Bound on the work
 //!
@@ -36,6 +37,10 @@ const PAIR_COLUMNS: RangeInclusive<u32> = 64..=256;
 const SLOWDOWN: f64 = 4.0;
 /// Registers of a thread for addresses and counters, in addition to tensors.
 const OTHER_REGISTERS: u32 = 40;
+/// Registers of the threads of the warpgroup that issues dots.
+const MATRIX_REGISTERS: u32 = 40;
+/// Registers that the producer gets in addition to its estimate.
+const SPARE_REGISTERS: u32 = 64;
 /// The maximum number of registers of a thread.
 const MAX_REGISTERS: u32 = 248;
 /// Numbers of warpgroups that read accumulators, in order of preference. Loads of one warpgroup overlap with stores of
@@ -57,14 +62,27 @@ pub struct TensorPlan {
     pub slices: u32,
     /// The most stages of each ring.
     pub stages: u32,
-    /// Registers per thread.
+    /// Registers per thread at launch.
     pub registers: u32,
+    /// Registers per thread of each agent, if they divide the registers of the CTA.
+    pub divided: Option<Divided>,
     /// Shared memory available to a CTA.
     pub shared_available: u32,
     /// The predicted clocks of an iteration of all dots, in each CTA.
     pub clocks: f64,
     /// The reasons for the choice, which remarks print.
     pub reasons: Vec<String>,
+}
+
+/// Registers per thread of agents that consist of whole warpgroups.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Divided {
+    /// Of the consumers.
+    pub consumer: u32,
+    /// Of the producer.
+    pub producer: u32,
+    /// Of the warpgroup whose first thread issues dots.
+    pub matrix: u32,
 }
 
 /// Chooses warpgroups and registers of a kernel with these dots. In a loop over tiles (`over_tiles`), accumulators have
@@ -110,29 +128,26 @@ pub fn plan_tensor(
     // The least excess over the available registers, which are the second number.
     let mut refusal: Option<(u32, u32)> = None;
     for (warpgroups, slices, producers) in all_candidates {
-        if best.as_ref().is_some_and(|(_, candidate)| candidate.slices < slices) {
-            break;
-        }
-        let producer_warps = if producers == 0 { LOADING_WARPS } else { 4 * producers };
-        let threads = 32 * (4 * warpgroups + producer_warps + MATRIX_WARPS);
-        let registers = (all / threads / 8 * 8).min(MAX_REGISTERS);
         let of_producer = |dot: &DotLoop| dot.producer_registers[producers.saturating_sub(1) as usize];
-        let needed = dots.iter().map(of_producer).chain([need((warpgroups, slices))]).max().unwrap_or(0);
-        if needed > registers {
-            let other = (needed - registers, registers);
-            refusal = refusal.map_or(Some(other), |least| Some(least.min(other)));
-            continue;
-        }
+        let needs = [need((warpgroups, slices)), dots.iter().map(of_producer).max().unwrap_or(0)];
+        let (registers, divided) = match divide(all, [warpgroups, producers], needs) {
+            Ok(found) => found,
+            Err(other) => {
+                refusal = refusal.map_or(Some(other), |least| Some(least.min(other)));
+                continue;
+            }
+        };
+        let producer_warps = if producers == 0 { LOADING_WARPS } else { 4 * producers };
         let clocks = tensor.max(loaded).max(if producers == 0 { 0.0 } else { production(producers) });
         if best.as_ref().is_none_or(|(least, _)| clocks < least * CLEARLY) {
-            best = Some((clocks, Candidate { warpgroups, slices, producer_warps, registers }));
+            best = Some((clocks, Candidate { warpgroups, slices, producer_warps, registers, divided }));
         }
     }
     let Some((clocks, candidate)) = best else {
         let (excess, available) = refusal.unwrap_or((need((1, 1)).saturating_sub(MAX_REGISTERS), MAX_REGISTERS));
         return Err(NoPlan::Registers { needed: available + excess, available });
     };
-    let Candidate { warpgroups, slices, producer_warps, registers } = candidate;
+    let Candidate { warpgroups, slices, producer_warps, registers, divided } = candidate;
     let instead = SLOWDOWN * tensor + instructions / 2.0;
     if clocks > instead.max(loaded) {
         return Err(NoPlan::Production { producer: clocks, instead });
@@ -145,14 +160,18 @@ pub fn plan_tensor(
         ),
         format!("{} of {COLUMNS} columns of tensor memory", accumulators * needed),
         format!(
-            "{warpgroups} warpgroups read accumulators{}, with {registers} registers per thread and an estimated need of {}",
+            "{warpgroups} warpgroups read accumulators{}, with {} registers per thread and an estimated need of {}",
             if slices > 1 { format!(" in {slices} slices") } else { String::new() },
+            divided.map_or(registers, |d| d.consumer),
             need((warpgroups, slices))
         ),
         format!("an iteration takes {clocks:.0} clocks: tensor cores {tensor:.0}, L2 {loaded:.0}"),
     ];
     if bytes > 0.0 {
-        reasons.push(format!("{producer_warps} producer warps compute {bytes:.0} bytes of each stage"));
+        let own = divided.map_or(registers, |d| d.producer);
+        reasons.push(format!(
+            "{producer_warps} producer warps compute {bytes:.0} bytes of each stage, with {own} registers per thread"
+        ));
     }
     Ok(TensorPlan {
         warpgroups,
@@ -162,6 +181,7 @@ pub fn plan_tensor(
         slices,
         stages: MAX_STAGES,
         registers,
+        divided,
         shared_available: shared,
         clocks,
         reasons,
@@ -183,6 +203,32 @@ struct Candidate {
     slices: u32,
     producer_warps: u32,
     registers: u32,
+    divided: Option<Divided>,
+}
+
+/// Divides an SM's registers among the threads of a CTA with these warpgroups of consumers and of the producer, which
+/// need at least `needs`. Returns the registers at launch, and the division if warps of the producer compute.
+///
+/// Errors: the registers that are missing, and the number that is available.
+fn divide(all: u32, [consumers, producers]: [u32; 2], needs: [u32; 2]) -> Result<(u32, Option<Divided>), (u32, u32)> {
+    let eights = |registers: u32| (registers / 8 * 8).min(MAX_REGISTERS);
+    let check = |need: u32, found: u32| if need > found { Err((need - found, found)) } else { Ok(found) };
+    if producers == 0 {
+        let threads = 32 * (4 * consumers + LOADING_WARPS + MATRIX_WARPS);
+        return Ok((check(needs[0], eights(all / threads))?, None));
+    }
+    let groups = consumers + producers + 1;
+    let launch = eights(all / (128 * groups));
+    let pool = launch * groups - MATRIX_REGISTERS;
+    let [consumer, producer] = needs.map(|need| need.next_multiple_of(8));
+    let rest = eights(pool.saturating_sub(consumers * consumer) / producers);
+    check(producer, rest)?;
+    check(consumer, MAX_REGISTERS)?;
+    // Estimates are rough where much is computed, so the producer gets more than its estimate. The consumers get the
+    // rest.
+    let producer = rest.min(producer + SPARE_REGISTERS);
+    let consumer = eights((pool - producers * producer) / consumers);
+    Ok((launch, Some(Divided { consumer, producer, matrix: MATRIX_REGISTERS })))
 }
 
 impl DotLoop {

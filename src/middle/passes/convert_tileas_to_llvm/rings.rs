@@ -281,15 +281,21 @@ impl<'c> Lower<'c, '_> {
         Ok(())
     }
 
-    /// Lowers `elect`: the first thread runs the body, and the others branch past it. In an agent of one warp,
-    /// `elect.sync` names the thread: ptxas then knows that a single thread issues the instructions of the body, and
-    /// need not loop over the threads of the warp for each of them.
+    /// Lowers `elect`: the first thread runs the body, and the others branch past it. On targets with `tcgen05`,
+    /// `elect.sync` names the thread of the first warp: ptxas then knows that a single thread issues the instructions
+    /// of the body, and need not loop over the threads of the warp for each of them.
     pub(super) fn elect(&mut self, op: ElectOp<'c>) -> Result<(), Failed> {
         let source = entry_block(region(op.op(), 0)).ok_or_else(|| fail(op.op(), "no program"))?;
         let here = self.l.b.block();
         let exit = self.l.new_block(&[], here);
+        if self.threads.warps > 1 && self.function.target.has(Feature::Tcgen05) {
+            let warp = self.l.new_block(&[], here);
+            let is_first = self.l.icmp(Cmp::Eq, self.threads.warp, self.l.i32c(0));
+            self.l.cond_br(is_first, (warp, &[]), (exit, &[]));
+            self.l.b.set_end(warp);
+        }
         let body = self.l.new_block(&[], here);
-        let first = if self.threads.warps == 1 && self.function.target.has(Feature::Tcgen05) {
+        let first = if self.function.target.has(Feature::Tcgen05) {
             let text = "{ .reg .pred one; elect.sync _|one, -1; selp.b32 $0, 1, 0, one; }";
             let one = self.l.asm_value(text, "=r", self.l.i32, &[]);
             self.l.icmp(Cmp::Ne, one, self.l.i32c(0))

@@ -77,7 +77,13 @@ pub(super) fn plan<'c>(
     reasons.push(format!("{stages} stages of {} bytes", largest.stage_bytes()));
     reasons.extend(alone.map(|(_, reason)| format!("the CTAs of the cluster run their dots separately: {reason}")));
     remark(op, remark::WARPGROUP_PLAN, reasons.join("; "), "");
-    let agent = |name: &str, warps, rank| Agent { name: name.to_string(), warps, registers: None, rank };
+    let divided = plan.divided;
+    let agent = |name: &str, warps, registers: Option<u32>| {
+        let rank = (pair && name == MATRIX).then_some(0);
+        Agent { name: name.to_string(), warps, registers, rank }
+    };
+    // `setmaxnreg` applies to whole warpgroups.
+    let matrix_warps = if divided.is_some() { WARPGROUP } else { 1 };
     Ok(DotPlan {
         unit: if pair { MmaKind::TensorPair } else { MmaKind::Tensor },
         accumulators: plan.accumulators,
@@ -88,9 +94,9 @@ pub(super) fn plan<'c>(
         scratch,
         launch_registers: plan.registers,
         agents: vec![
-            agent(CONSUMERS, plan.warpgroups * WARPGROUP, None),
-            agent(PRODUCER, plan.producer_warps, None),
-            agent(MATRIX, 1, pair.then_some(0)),
+            agent(CONSUMERS, plan.warpgroups * WARPGROUP, divided.map(|d| d.consumer)),
+            agent(PRODUCER, plan.producer_warps, divided.map(|d| d.producer)),
+            agent(MATRIX, matrix_warps, divided.map(|d| d.matrix)),
         ],
     })
 }
@@ -100,9 +106,6 @@ fn check<'c>(p: &Found<'c>) -> Result<(), Obstacle<'c>> {
     let not = |reason: &str| Err((p.op, reason.to_string()));
     if !p.sides.iter().all(|side| side.stage().is_some()) {
         return not("an operand is not a tile that is loaded or computed for the dot");
-    }
-    if p.dot_loop.computed != [false; 2] {
-        return not("an operand is computed from a loaded tile");
     }
     Ok(())
 }
