@@ -198,6 +198,19 @@ def TileAASliceEpilogues : Pass<"tileaa-slice-epilogues", "::mlir::ModuleOp"> {
   let dependentDialects = ["arith", "nv_tileaa"];
 }
 
+def TileASDynamicPersistent : Pass<"tileas-dynamic-persistent", "::mlir::ModuleOp"> {
+  let summary = "let CTAs take over tile blocks that have not started";
+  let description = [{
+    Applies to functions that `tileaa-plan-dots` has marked with `nv_tileas.dynamic_persistent`. Runs the program in a
+    loop over tile blocks: the first one is the CTA's own, and the hardware gives the others (cluster launch control).
+    Loads of the next tile block then overlap with the end of this one.
+  }];
+  let statistics = [
+    Statistic<"numLoops", "num-loops", "functions that take over tile blocks">
+  ];
+  let dependentDialects = ["arith", "nv_tileaa", "nv_tileas", "scf"];
+}
+
 def TileAAOutlineProducers : Pass<"tileaa-outline-producers", "::mlir::ModuleOp"> {
   let summary = "move the computation of dot operands to the producer's warps";
   let description = [{
@@ -249,9 +262,14 @@ def TileAAPlanDots : Pass<"tileaa-plan-dots", "::mlir::ModuleOp"> {
     Attaches `nv_tileas.dot_plan`, which later passes follow, to kernels whose dots multiply tiles that TMA can load
     or that producer warps can compute. Does nothing on targets without warpgroup dots. A remark gives the reason for
     a kernel without a plan.
+
+    Marks kernels whose CTAs take over tile blocks with `nv_tileas.dynamic_persistent`, on targets with cluster launch
+    control.
   }];
   let options = [
-    Option<"computeCapability", "compute-capability", "std::string", "\"sm_100\"", "target, sm_NN">
+    Option<"computeCapability", "compute-capability", "std::string", "\"sm_100\"", "target, sm_NN">,
+    Option<"dynamicPersistent", "dynamic-persistent", "std::string", "\"auto\"",
+           "whether CTAs take over tile blocks: auto, true or false">
   ];
   let statistics = [
     Statistic<"numPlanned", "num-planned", "kernels planned">

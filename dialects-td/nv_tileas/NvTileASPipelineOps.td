@@ -221,6 +221,51 @@ def NvTileAS_ElectOp : NvTileAS_Op<"async.elect", NvTileAA_Program,
   let hasRegionVerifier = 1;
 }
 
+//===-- tile blocks ----------------------------------------------------------//
+// A CTA, or a cluster, may take over tile blocks of the grid that have not started. A loop then runs the program for one
+// tile block after another:
+//
+//   loop (%x, %y, %z = get_program_id) {
+//     elect { producer_acquire %p[%i] bytes 16; async.cancel_tile_block into %slots[%i] }   asks for the next one
+//     ... the program for the tile block %x, %y, %z ...
+//     %nx, %ny, %nz, %more = async.next_tile_block %p[%i] from %slots[%i]
+//   } while %more
+//
+// The answer arrives while the program runs. Every agent reads it.
+
+def NvTileAS_CancelTileBlockOp : NvTileAS_Op<"async.cancel_tile_block", NvTileAA_Program, [NvTileAA_TouchesAll]> {
+  let summary = "asks for a tile block that has not started, which then never starts";
+  let description = [{
+    The answer of 16 bytes goes to `slot`, and arrives at the stage of `token`. The op is inside `elect`. With a pair of
+    CTAs, the leader asks, and both receive the answer. A CTA must not ask again after a refusal.
+  }];
+  let arguments = (ins NvTileAS_ProxyDestStorage<NvTileAS_MemDescType>:$slot, NvTileAS_ProducerTokenType:$token);
+  let assemblyFormat = "`into` $slot `arrive` $token attr-dict `:` type($slot)";
+  let hasVerifier = 1;
+}
+
+def NvTileAS_NextTileBlockOp : NvTileAS_Op<"async.next_tile_block", NvTileAA_Program,
+    [NvTileAA_TouchesAll, AttrSizedOperandSegments]> {
+  let summary = "the tile block that the CTA runs next, if there is one";
+  let description = [{
+    Waits for the answer of `async.cancel_tile_block`, reads it, and releases its stage: one arrival of each agent. If
+    `more` is false, no tile block is left for this CTA, and the coordinates are zero. Before `tileas-materialize-async`
+    the op has no operands.
+
+    ```mlir
+    %x, %y, %z, %more = nv_tileas.async.next_tile_block from %slot at %p[%i]
+      : !nv_tileas.memdesc<4xi32, #s>, !nv_tileas.pipeline<2>, !nv_tileas.pipeline_iterator
+    ```
+  }];
+  let arguments = (ins Optional<NvTileAS_MemDescType>:$slot, Optional<NvTileAS_PipelineType>:$pipeline,
+      Optional<NvTileAS_PipelineIteratorType>:$iterator);
+  let results = (outs I32:$x, I32:$y, I32:$z, I1:$more);
+  let assemblyFormat = [{
+    (`from` $slot^ `at` $pipeline `[` $iterator `]` `:` type($slot) `,` type($pipeline) `,` type($iterator))? attr-dict
+  }];
+  let hasVerifier = 1;
+}
+
 def NvTileAS_ProduceOneOp : NvTileAS_Op<"async.pipeline.produce_one", NvTileAA_Program,
     [RecursiveMemoryEffects, NoRegionArguments, SingleBlock, ThreadScopeOpInterface]> {
   let summary = "a region of another agent's warps that fills or changes a stage, placed where the stage is needed";

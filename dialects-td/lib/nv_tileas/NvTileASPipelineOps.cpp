@@ -92,6 +92,27 @@ LogicalResult ConsumerReleaseOp::verify() {
   return verifyPhase(*this, getPipeline(), getPhaseName());
 }
 
+// Checks the storage of an answer to a request for a tile block.
+static LogicalResult verifyAnswer(Operation *op, MemDescType slot) {
+  if (slot.getSpace() == MemorySpace::Shared && slot.getShape() == ArrayRef<int64_t>(4) && slot.getStages() == 1 &&
+      slot.getElementType().isSignlessInteger(32))
+    return success();
+  return op->emitOpError("needs a stage of four i32 in shared memory, got ") << slot;
+}
+
+LogicalResult CancelTileBlockOp::verify() {
+  if (!(*this)->getParentOfType<ElectOp>())
+    return emitOpError("must be inside 'nv_tileas.async.elect'");
+  return verifyAnswer(*this, getSlot().getType());
+}
+
+LogicalResult NextTileBlockOp::verify() {
+  bool slot = getSlot() != nullptr, pipeline = getPipeline() != nullptr, iterator = getIterator() != nullptr;
+  if (slot != pipeline || slot != iterator)
+    return emitOpError("has a slot, a pipeline and an iterator, or none of them");
+  return slot ? verifyAnswer(*this, getSlot().getType()) : success();
+}
+
 LogicalResult ProduceOneOp::verifyRegions() {
   auto yield = dyn_cast<YieldOp>(getBody().front().getTerminator());
   if (!yield || yield.getOperands().size() != getOperation()->getNumResults())

@@ -143,7 +143,7 @@ options! {
     SnapshotFile: "snapshot-file", Values::File, Side,
         "the file of `snapshot-lines`; by default `tileir-snapshot.STAGE.mlir`";
     DynamicPersistent: "dynamic-persistent", Values::Bool, Output,
-        "reserved; only `false` is accepted";
+        "CTAs take over tile blocks that have not started, on targets with cluster launch control; by default the compiler chooses";
     ScheduleTraceFile: "schedule-trace-file", Values::File, Side,
         "writes the scheduler's schedules to a file";
     HostTriple: "host-triple", Values::Other("a target triple such as x86_64-unknown-linux-gnu"), Output,

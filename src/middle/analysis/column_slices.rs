@@ -80,7 +80,7 @@ impl<'c> ColumnSlices<'c> {
         let columns = *Tensor::of_value(first)?.shape.last()?;
         let alike = |v: &Val<'c>| {
             let t = Tensor::of_value(*v);
-            t.is_some_and(|t| t.shape.len() == 2 && t.shape[1] == columns && t.shape[0] <= MOST_ROWS)
+            t.is_some_and(|t| t.shape.len() == 2 && t.shape[1] == columns)
         };
         if !sums.iter().all(alike) {
             return None;
@@ -104,6 +104,11 @@ impl<'c> ColumnSlices<'c> {
         Some(Self { sums: sums.to_vec(), ops, dims: search.dims, columns })
     }
 
+    /// Whether slices of the accumulators are consecutive columns of tensor memory.
+    pub fn is_in_columns(&self) -> bool {
+        self.sums.iter().all(|sum| Tensor::of_value(*sum).is_some_and(|t| t.shape[0] <= MOST_ROWS))
+    }
+
     /// Whether registers hold a value slice by slice.
     pub fn holds(&self, v: Val<'c>) -> bool {
         self.dims.contains_key(&key(v)) && defining_op(v).is_some_and(|op| block_of(op) == home_of(self.sums[0]))
@@ -115,7 +120,7 @@ impl<'c> ColumnSlices<'c> {
     }
 }
 
-/// The maximum number of rows of an accumulator: its columns are then consecutive in tensor memory.
+/// The maximum number of rows of an accumulator in slices: its columns are then consecutive in tensor memory.
 const MOST_ROWS: i64 = 128;
 
 struct Search {

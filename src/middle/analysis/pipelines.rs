@@ -374,6 +374,8 @@ impl<'c> Extract<'c> {
             Some(AsyncLoadOp(x)) => self.copy(op, x.dest(), out)?,
             Some(AsyncTiledLoadOp(x)) => self.copy(op, x.dest(), out)?,
             Some(ConsumerWaitOp(x)) => self.wait(x, out)?,
+            Some(NextTileBlockOp(x)) => self.next_tile_block(x, out)?,
+            Some(CancelTileBlockOp(x)) => self.cancel_tile_block(x, out)?,
             Some(ConsumerReleaseOp(x)) => self.release(x, out)?,
             Some(AsyncTiledTmaLoadOp(x)) => {
                 let acquired = defining_op(x.token()).and_then(self::ProducerAcquireOp::cast);

@@ -641,7 +641,9 @@ fn repeats<'c>(op: OpRef<'c>, function: OpRef<'c>) -> bool {
     // Agents distribute the elements of larger tensors over their threads differently.
     let single = results(op).all(|r| Tensor::of_value(r).is_none_or(|t| t.elements() == 1));
     let has_no_effects = || behaviour::effects(op).is_some_and(|list| list.is_empty());
-    single && (has_no_effects() || may_be_repeated(op, function))
+    // Every agent reads the coordinates of its next tile block.
+    let is_next = nv_tileas::NextTileBlockOp::cast(op).is_some();
+    single && (has_no_effects() || may_be_repeated(op, function) || is_next)
 }
 
 /// Gives a cloned op on single elements the layouts for `warps` warps, in which each thread holds the element.

@@ -155,6 +155,9 @@ keys! {
     /// On a kernel: the number of CTAs per tile block, which form a cluster; one if absent. Set by
     /// `tileaa-split-over-cluster`; read by `convert-tileas-to-llvm` and `tileir-gpu-module-prepare`.
     NUM_CTAS: I64 = "nv_tileas.num_ctas";
+    /// On a kernel: its CTAs take over tile blocks that have not started. Set by `tileaa-plan-dots`; read by
+    /// `tileas-dynamic-persistent`.
+    DYNAMIC_PERSISTENT: Unit = "nv_tileas.dynamic_persistent";
     /// On a kernel: the registers per thread at launch; if absent, ptxas chooses. Set by `tileas-specialize-agents`;
     /// read by `tileas-check-register-budget`, `convert-tileas-to-llvm` and `tileir-gpu-module-prepare`.
     MAX_REGISTERS: I64 = "nv_tileas.max_registers";

@@ -4,7 +4,9 @@
 //! name, or by default to the phase in which such an op usually takes part.
 
 use super::{
-    nv_tileas::{ConsumerReleaseOp, ConsumerWaitOp, CreatePipelineOp, ProducerAcquireOp, ProducerCommitOp},
+    nv_tileas::{
+        ConsumerReleaseOp, ConsumerWaitOp, CreatePipelineOp, NextTileBlockOp, ProducerAcquireOp, ProducerCommitOp,
+    },
     rt::*,
 };
 
@@ -22,6 +24,8 @@ pub enum Handover<'c> {
     Commit(ProducerCommitOp<'c>),
     Wait(ConsumerWaitOp<'c>),
     Release(ConsumerReleaseOp<'c>),
+    /// Waits for [`FULL`], and then arrives at [`EMPTY`].
+    Next(NextTileBlockOp<'c>),
 }
 
 impl<'c> Handover<'c> {
@@ -30,7 +34,8 @@ impl<'c> Handover<'c> {
         let commit = || ProducerCommitOp::cast(op).map(Self::Commit);
         let wait = || ConsumerWaitOp::cast(op).map(Self::Wait);
         let release = || ConsumerReleaseOp::cast(op).map(Self::Release);
-        acquire.or_else(commit).or_else(wait).or_else(release)
+        let next = || NextTileBlockOp::cast(op).filter(|x| x.pipeline().is_some()).map(Self::Next);
+        acquire.or_else(commit).or_else(wait).or_else(release).or_else(next)
     }
 
     pub fn op(self) -> OpRef<'c> {
@@ -39,6 +44,7 @@ impl<'c> Handover<'c> {
             Self::Commit(x) => x.op(),
             Self::Wait(x) => x.op(),
             Self::Release(x) => x.op(),
+            Self::Next(x) => x.op(),
         }
     }
 
@@ -48,6 +54,7 @@ impl<'c> Handover<'c> {
             Self::Commit(x) => x.pipeline(),
             Self::Wait(x) => x.pipeline(),
             Self::Release(x) => x.pipeline(),
+            Self::Next(x) => x.pipeline().expect("`cast` has checked it"),
         }
     }
 
@@ -57,6 +64,7 @@ impl<'c> Handover<'c> {
             Self::Commit(x) => x.iterator(),
             Self::Wait(x) => x.iterator(),
             Self::Release(x) => x.iterator(),
+            Self::Next(x) => x.iterator().expect("the verifier has checked it"),
         }
     }
 
@@ -68,6 +76,7 @@ impl<'c> Handover<'c> {
             Self::Commit(x) => x.phase().unwrap_or(FULL),
             Self::Wait(x) => x.phase().unwrap_or(FULL),
             Self::Release(x) => x.phase().unwrap_or(EMPTY),
+            Self::Next(_) => FULL,
         }
     }
 }

@@ -22,6 +22,7 @@ pub mod tileas_check_synchronization;
 pub mod tileas_choose_register_forms;
 pub mod tileas_clamp_indices;
 pub mod tileas_delay_loads;
+pub mod tileas_dynamic_persistent;
 pub mod tileas_generate_schedule_constraints;
 pub mod tileas_keep_addresses_in_loops;
 pub mod tileas_lower_tma_load_store_to_async;
@@ -94,6 +95,7 @@ pub(crate) fn register_own() {
     register::<tileas_pipeline_dots::PipelineDots>();
     register::<tileas_prefetch_tiles::PrefetchTiles>();
     register::<tileas_delay_loads::DelayLoads>();
+    register::<tileas_dynamic_persistent::DynamicPersistent>();
     register::<tileas_prepare_for_scheduling::PrepareForScheduling>();
     register::<tileas_recompute_for_scheduling::RecomputeForScheduling>();
     register::<tileas_generate_schedule_constraints::GenerateScheduleConstraints>();

@@ -41,6 +41,7 @@
 //! The pass changes no ops; it only marks producer-computed operands for `tileaa-outline-producers`.
 
 mod kernel;
+mod takeover;
 mod tensor;
 
 use crate::{
@@ -68,7 +69,7 @@ use crate::{
         pass::{Failed, Obstacle, PassContext, RustPass, descriptors},
         remark::{self, remark},
         rt::*,
-        shared_memory::SCRATCH_BYTES,
+        shared_memory::{SCRATCH_BYTES, padded_bytes},
         target::target,
         upstream::Scf,
     },
@@ -88,6 +89,8 @@ impl RustPass for PlanDots {
     fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, cx: &PassContext) -> Result<(), Failed> {
         use descriptors::tileaa_plan_dots::{Options, stat};
         let target = target(op, Options(cx).compute_capability())?;
+        let asked = Options(cx).dynamic_persistent();
+        let wanted = takeover::is_wanted(op, asked, target)?;
         let Some(unit) = tile_mma::shared_memory_unit(target) else { return Ok(()) };
         for function in collect_ops(op, nv_tileaa::FuncOp::cast) {
             let dots = collect_ops(function.op(), |o| match AnyOp::cast(o) {
@@ -98,7 +101,8 @@ impl RustPass for PlanDots {
             if dots.is_empty() || function.num_warps().is_some() || !fallback.allows_agents() {
                 continue;
             }
-            match plan(function, &dots, (unit, target)) {
+            let takes_over = wanted && fallback == Fallback::None && takeover::check(function.op(), &dots).is_ok();
+            match plan(function, &dots, (unit, target), takes_over) {
                 Ok(plan) => {
                     let plan = DotPlan { stages: fallback.stages(plan.stages), ..plan };
                     cx.stat_add(stat::NUM_PLANNED, 1);
@@ -165,6 +169,7 @@ fn plan<'c>(
     function: nv_tileaa::FuncOp<'c>,
     dots: &[OpRef<'c>],
     (unit, target): (Unit, &Target),
+    takes_over: bool,
 ) -> Result<DotPlan, Obstacle<'c>> {
     let facts = Facts::of(function.op());
     let mut found: Vec<Found<'c>> = vec![];
@@ -184,7 +189,7 @@ fn plan<'c>(
     let machine = Machine::named(target.name).map_err(|e| (first.op, e.to_string()))?;
     let hints = hints(function, &loads.loads, target);
     if unit != Unit::Warpgroup {
-        return tensor::plan(function.op(), &found, &loads.computed, &hints, &machine);
+        return tensor::plan(function.op(), (&found, takes_over), &loads.computed, &hints, &machine);
     }
     let alone = |p: &Found<'c>| {
         let both = p.sides.iter().all(|s| s.stage().is_some());
@@ -211,10 +216,11 @@ fn plan<'c>(
     let rings = rings(&found).len() as u32;
     // If the producer's warps compute tiles, they need scratch memory too.
     let movers = if dot_loop.producer_computed.contains(&true) { 2 } else { 1 };
-    let room = Room { available: plan.shared_available, stages: plan.stages, rings, movers };
+    let stage = dot_loop.stage_bytes();
+    let room = Room { available: plan.shared_available, stages: plan.stages, stage, rings, movers };
     let scratch = scratch(function.op(), &dot_loop, &found, &loads.computed);
     let least = least_scratch(plan.groups.0 * plan.groups.1);
-    let (stages, scratch) = room.divide(&dot_loop, scratch.max(least)).ok_or_else(|| (op, NO_ROOM.to_string()))?;
+    let (stages, scratch) = room.divide(scratch.max(least)).ok_or_else(|| (op, NO_ROOM.to_string()))?;
     let mut reasons = plan.reasons.clone();
     reasons.extend(found.iter().flat_map(|p| &p.no_copies).map(|(_, reason)| reason.clone()));
     if stages < plan.stages {
@@ -255,9 +261,6 @@ fn rings<'c>(found: &[Found<'c>]) -> Vec<Vec<(MemDescType<'c>, bool)>> {
 
 /// Sets the stage of each dot. A tile that several dots read is in the stage once.
 fn share_stages(found: &mut [Found<'_>]) {
-    let load_of = |side: &PlannedOperand<'_>| {
-        if let PlannedOperand::Ring { load, .. } = side { Some(op_key(*load)) } else { None }
-    };
     let tiles: Vec<Vec<usize>> = found.iter().map(|p| p.sides.iter().filter_map(load_of).collect()).collect();
     for group in groups_by_tiles(&tiles) {
         let (mut stage, mut seen) = (vec![], FxHashSet::default());
@@ -267,6 +270,27 @@ fn share_stages(found: &mut [Found<'_>]) {
         }
         found[group[0]].stage = stage;
     }
+}
+
+/// Returns the bytes of the largest stage. Each CTA of a pair has half of the right operands.
+fn stage_bytes(found: &[Found<'_>], pair: bool) -> u32 {
+    let bytes = |side: &PlannedOperand<'_>, number: usize| {
+        let all = side.stage().map_or(0, |(desc, _)| padded_bytes(desc) as u32);
+        if pair && number == 1 { all / 2 } else { all }
+    };
+    let of_group = |group: Vec<usize>| {
+        let mut seen = FxHashSet::default();
+        let sides = group.iter().flat_map(|i| found[*i].sides.iter().enumerate());
+        let fresh = sides.filter(|(_, side)| load_of(side).is_none_or(|load| seen.insert(load)));
+        fresh.map(|(number, side)| bytes(side, number)).sum::<u32>()
+    };
+    let tiles: Vec<Vec<usize>> = found.iter().map(|p| p.sides.iter().filter_map(load_of).collect()).collect();
+    groups_by_tiles(&tiles).into_iter().map(of_group).max().unwrap_or(0)
+}
+
+/// The load of an operand that TMA loads into a ring.
+fn load_of(side: &PlannedOperand<'_>) -> Option<usize> {
+    if let PlannedOperand::Ring { load, .. } = side { Some(op_key(*load)) } else { None }
 }
 
 /// Explains why planning failed. If an operand is producer-computed, the reason starts with the obstacle to TMA.
@@ -305,8 +329,9 @@ fn hints<'c>(function: nv_tileaa::FuncOp<'c>, loads: &[OpRef<'c>], target: &Targ
 /// The shared memory of a CTA, which rings and layout conversions divide.
 struct Room {
     available: u32,
-    /// The most stages of a ring.
+    /// The most stages of a ring, and the bytes of a stage.
     stages: u32,
+    stage: u32,
     rings: u32,
     /// The agents that convert layouts, each in its own memory.
     movers: u32,
@@ -318,20 +343,20 @@ const NO_ROOM: &str = "two stages of the operands do not fit shared memory";
 impl Room {
     /// The number of stages of each ring next to `scratch` bytes for the conversions of an agent. Returns `None` if
     /// fewer than two fit.
-    fn stages(&self, dot_loop: &DotLoop, scratch: u32) -> Option<u32> {
+    fn stages_beside(&self, scratch: u32) -> Option<u32> {
         let room = self.available.checked_sub(scratch * self.movers + OTHER_BYTES)?;
-        let fit = room / self.rings / dot_loop.stage_bytes().next_multiple_of(1024);
+        let fit = room / self.rings / self.stage.next_multiple_of(1024);
         Some(self.stages.min(fit)).filter(|s| *s >= 2)
     }
 
     /// The number of stages, and the bytes for conversions: `scratch`, or fewer if rings would be too short. Results
     /// then move through shared memory in parts, rather than wait for loads in each iteration.
-    fn divide(&self, dot_loop: &DotLoop, mut scratch: u32) -> Option<(u32, u32)> {
+    fn divide(&self, mut scratch: u32) -> Option<(u32, u32)> {
         let is_short = |stages: u32| stages < self.stages.min(HIDING_STAGES);
-        while scratch > SCRATCH_BYTES as u32 && self.stages(dot_loop, scratch).is_none_or(is_short) {
+        while scratch > SCRATCH_BYTES as u32 && self.stages_beside(scratch).is_none_or(is_short) {
             scratch /= 2;
         }
-        Some((self.stages(dot_loop, scratch)?, scratch))
+        Some((self.stages_beside(scratch)?, scratch))
     }
 }
 

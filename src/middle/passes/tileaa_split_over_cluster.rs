@@ -41,7 +41,7 @@ mod order;
 mod rebuild;
 
 use crate::{
-    analysis::{facts::Facts, producers::LoadedOperand},
+    analysis::{column_slices, facts::Facts, producers::LoadedOperand},
     dialect::{
         attributes::NUM_CTAS,
         dots::{element_of, operand_format, promotes},
@@ -152,11 +152,12 @@ fn choose<'c>(
     if products.is_empty() || unit != Unit::Warpgroup && !dots.iter().all(load) {
         return Ok(None);
     }
+    let sliced = unit != Unit::Warpgroup && column_slices::of_all(function.op()).is_some();
     let valid = |n: &i64| (1..=most).contains(n) && n.count_ones() == 1;
     let hint = function.hints().and_then(|h| int_hint(h, target.name, "num_cta_in_cga", |n| valid(&n)));
     let clocks = |products: &[DotLoop]| match unit {
         Unit::Warpgroup => clocks_of_warpgroups(products, &machine),
-        _ => tile_plan::tensor_clocks(products, &machine).ok(),
+        _ => tile_plan::tensor_clocks(products, sliced, &machine).ok(),
     };
     let part = |product: &DotLoop, count: i64, by: Prefer| {
         let pair = unit != Unit::Warpgroup && by == Prefer::Rows && count == 2;

@@ -87,6 +87,9 @@
 //! With `tensor_pair`, two CTAs run each dot together (`pairs`). The thread of the agent `matrix` is in the first one,
 //! the leader, whose barriers count the arrivals of both.
 //!
+//! **Tile blocks.** If CTAs take over tile blocks of the grid, their coordinates come through a pipeline of their own
+//! (`tile_blocks`).
+//!
 //! **Other operands.** A resident operand is stored to shared memory after its definition. An operand that is computed
 //! in fragments of the instruction is read from registers.
 //!
@@ -103,6 +106,7 @@ mod flight;
 mod pairs;
 mod readiness;
 mod stream;
+mod tile_blocks;
 mod top;
 
 use crate::{
@@ -137,6 +141,7 @@ use crate::{
 use accumulators::Accumulators;
 use melior::{Context, ir::Type};
 use stream::{Placed, Stream};
+use tile_blocks::TileBlocks;
 use tile_mma::Unit;
 use tile_plan::PROMOTION;
 use top::Residents;
@@ -198,13 +203,18 @@ impl RustPass for MaterializeAsync {
                 }
                 stream.groups.push(Placed::new(group, tiles, (maps, ready)));
             }
+            let tile_blocks = TileBlocks::of(function.op(), &top, &plan)?;
             let mut in_memory = vec![];
             if plan.accumulates_in_memory() {
+                // The barriers of all pipelines are initialized before a pair allocates.
                 in_memory =
                     dots.iter().map(|dot| Accumulators::of(*dot, &top, &plan)).collect::<Result<Vec<_>, _>>()?;
                 accumulators::allocate(function.op(), entry, &top, &plan)?;
             }
             BarrierOp::build(&top, None, None).map_err(|e| fail(op, e.to_string()))?;
+            if let Some(tile_blocks) = tile_blocks {
+                tile_blocks.rewrite(entry, &top)?;
+            }
             let in_memory = accumulators::rewrite(&in_memory, entry, &top)?;
             for placed in streams.iter().flat_map(|stream| &stream.groups) {
                 let known = placed.group.dots.iter().filter_map(|dot| in_memory.get(&op_key(dot.op())).copied());

@@ -121,6 +121,8 @@ pub struct Options {
     pub table_rows: u32,
     /// The maximum number of times the constraints of a schedule are tightened.
     pub constraint_iterations: u32,
+    /// CTAs take over tile blocks that have not started. If unset, the compiler chooses.
+    pub dynamic_persistent: Option<bool>,
     /// The file that schedules are written to; empty for none.
     pub schedule_trace: String,
     /// Run only the first N optional passes. Bisects a wrong result to its pass.
@@ -171,8 +173,6 @@ pub enum OptionError {
     NoSuchPass { pass: String, valid: String },
     #[error("cleanup pass invalidated ScheduleAnalysis; rerun constraint generation or remove the pass '{pass}'")]
     InvalidatesSchedule { pass: String },
-    #[error("option '{name}': '{value}' is not built yet; the values are {valid}")]
-    NotBuilt { name: &'static str, value: String, valid: &'static str },
 }
 
 impl Default for Options {
@@ -184,6 +184,7 @@ impl Default for Options {
             v2_opt_level: 0,
             table_rows: 4096,
             constraint_iterations: 10,
+            dynamic_persistent: None,
             schedule_trace: String::new(),
             pass_limit: None,
             disabled: vec![],
@@ -296,13 +297,7 @@ impl Options {
             PipelineOption::SnapshotLines => self.snapshot_lines = snapshot()?,
             PipelineOption::SnapshotFile => self.snapshot_file = Some(file()?),
             PipelineOption::DynamicPersistent => {
-                if truth()? {
-                    return Err(OptionError::NotBuilt {
-                        name: option.name(),
-                        value: value.to_string(),
-                        valid: "false",
-                    });
-                }
+                self.dynamic_persistent = Some(truth()?);
             }
             PipelineOption::ScheduleTraceFile => self.schedule_trace = file()?,
             PipelineOption::HostTriple => {
@@ -421,9 +416,11 @@ impl Options {
         if specialized {
             list.add(Stage::TileAa, 2, "tileaa-narrow-loads", [target.clone()]);
             list.add(Stage::TileAa, 2, "tileaa-hoist-views", [target.clone()]);
-            list.add(Stage::TileAa, 2, "tileaa-plan-dots", [target.clone()]);
+            let taken_over = self.dynamic_persistent.map(|chosen| format!("dynamic-persistent={chosen}"));
+            list.add(Stage::TileAa, 2, "tileaa-plan-dots", [target.clone()].into_iter().chain(taken_over));
             if shared_memory_unit(self.target) == Some(Unit::Tensor) {
                 list.add(Stage::TileAa, 2, "tileaa-slice-epilogues", None);
+                list.add(Stage::TileAa, 2, "tileas-dynamic-persistent", None);
             }
         }
         if pipelined {

@@ -68,4 +68,4 @@ pub use dot::{AStorage, DotLoop, Epilogue, Hints, NoPlan, Plan, Prediction, Regi
 pub use kernel::{Kernel, KernelPlan, Ring, plan_kernel};
 pub use machine::{Entry, Machine, MachineError};
 pub use model::{MAX_STAGES, Numbers, PROMOTION};
-pub use tensor::{Divided, TensorPlan, plan_tensor, tensor_clocks};
+pub use tensor::{Divided, MOST_SLICES, TensorPlan, plan_tensor, tensor_clocks};

@@ -23,6 +23,8 @@ use crate::model::MAX_STAGES;
 const COLUMNS: u32 = 512;
 /// A later candidate must need less than this fraction of the clocks of the best one so far.
 const CLEARLY: f64 = 0.95;
+/// The maximum number of slices in which code after the dots processes accumulators.
+pub const MOST_SLICES: u32 = 8;
 /// The rows of an instruction.
 const ROWS: u32 = 128;
 /// The warps that issue dots.
@@ -189,12 +191,14 @@ pub fn plan_tensor(
 }
 
 /// Predicts the clocks of an iteration of dots that accumulate in tensor memory, if no other tensors need registers.
+/// `sliced`: code after the dots may process accumulators of at most 128 rows in slices.
 ///
 /// Errors: as [`plan_tensor`].
-pub fn tensor_clocks(dots: &[DotLoop], machine: &Machine) -> Result<f64, NoPlan> {
+pub fn tensor_clocks(dots: &[DotLoop], sliced: bool, machine: &Machine) -> Result<f64, NoPlan> {
     let accumulators: u32 = dots.iter().map(|dot| dot.m * dot.n / 128).sum();
-    let pressure = |groups: u32, _| accumulators / groups;
-    plan_tensor(dots, (false, 1), &pressure, &Hints::default(), machine).map(|plan| plan.clocks)
+    let pressure = |groups: u32, slices: u32| accumulators / groups / slices;
+    let slices = if sliced && dots.iter().all(|dot| dot.m <= ROWS) { MOST_SLICES } else { 1 };
+    plan_tensor(dots, (false, slices), &pressure, &Hints::default(), machine).map(|plan| plan.clocks)
 }
 
 /// A division into warps, and the registers of each thread.

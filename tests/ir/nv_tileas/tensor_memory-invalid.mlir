@@ -261,3 +261,23 @@ nv_tileaa.func @blocks(%m: !m) attributes {numWarps = 4 : i64} {
   %s = nv_tileas.tmem_slice %m column 0 : !m -> !m
   nv_tileaa.return
 }
+
+// -----
+
+!answer = !nv_tileas.memdesc<4xi32, #nv_tileas.shared_layout<offset = [1, 2]>>
+nv_tileaa.func @everyone_asks(%t: !nv_tileas.producer_token, %slot: !answer) attributes {numWarps = 1 : i64} {
+  // expected-error @below {{must be inside 'nv_tileas.async.elect'}}
+  nv_tileas.async.cancel_tile_block into %slot arrive %t : !answer
+  nv_tileaa.return
+}
+
+// -----
+
+!answer = !nv_tileas.memdesc<2xi32, #nv_tileas.shared_layout<offset = [1]>>
+nv_tileaa.func @small(%t: !nv_tileas.producer_token, %slot: !answer) attributes {numWarps = 1 : i64} {
+  nv_tileas.async.elect {
+    // expected-error @below {{needs a stage of four i32 in shared memory}}
+    nv_tileas.async.cancel_tile_block into %slot arrive %t : !answer
+  }
+  nv_tileaa.return
+}

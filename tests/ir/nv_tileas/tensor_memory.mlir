@@ -68,3 +68,21 @@ nv_tileaa.func @pair(%slot: !slot, %words: !words, %a: !a, %b: !half, %m: !m) at
   nv_tileas.tmem_free columns 64 pair
   nv_tileaa.return
 }
+
+!answer = !nv_tileas.memdesc<4xi32, #nv_tileas.shared_layout<offset = [1, 2]>>
+// Tile blocks that a CTA takes over.
+// CHECK-LABEL: nv_tileaa.func @tile_blocks(
+nv_tileaa.func @tile_blocks(%words: !words, %slot: !answer) attributes {numWarps = 1 : i64} {
+  %p = nv_tileas.async.pipeline.create_pipeline %words phases [full = 1, empty = 1] : !words -> !nv_tileas.pipeline<2>
+  %i = nv_tileas.async.pipeline.create_iterator %p : !nv_tileas.pipeline<2>
+  nv_tileas.async.elect {
+    %t = nv_tileas.async.pipeline.producer_acquire %p[%i] bytes 16 : !nv_tileas.pipeline<2>
+    // CHECK: nv_tileas.async.cancel_tile_block into %{{.*}} arrive %{{.*}} : <4xi32,
+    nv_tileas.async.cancel_tile_block into %slot arrive %t : !answer
+  }
+  // CHECK: nv_tileas.async.next_tile_block from %{{.*}} at %{{.*}}[%{{.*}}] : !nv_tileas.memdesc<4xi32, {{.*}}>, !nv_tileas.pipeline<2>, !nv_tileas.pipeline_iterator
+  %x, %y, %z, %more = nv_tileas.async.next_tile_block from %slot at %p[%i] : !answer, !nv_tileas.pipeline<2>, !nv_tileas.pipeline_iterator
+  // CHECK: nv_tileas.async.next_tile_block{{$}}
+  %x1, %y1, %z1, %more1 = nv_tileas.async.next_tile_block
+  nv_tileaa.return
+}

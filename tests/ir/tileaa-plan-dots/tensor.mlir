@@ -1,5 +1,5 @@
-// RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileaa-plan-dots{compute-capability=sm_100})' | FileCheck %s
-// RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileaa-plan-dots{compute-capability=sm_103})' | FileCheck %s
+// RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileaa-plan-dots{compute-capability=sm_100 dynamic-persistent=false})' | FileCheck %s
+// RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileaa-plan-dots{compute-capability=sm_103 dynamic-persistent=false})' | FileCheck %s
 // Dots of targets with `tcgen05.mma` accumulate in tensor memory.
 
 // Eight warps read the accumulator, one loads the operands, and one issues the dots.

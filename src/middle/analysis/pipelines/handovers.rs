@@ -2,7 +2,9 @@
 
 use super::{Extract, Fault};
 use crate::dialect::{
-    nv_tileas::{ConsumerReleaseOp, ConsumerWaitOp, ProducerAcquireOp, ProducerCommitOp},
+    nv_tileas::{
+        CancelTileBlockOp, ConsumerReleaseOp, ConsumerWaitOp, NextTileBlockOp, ProducerAcquireOp, ProducerCommitOp,
+    },
     phases::{self, Handover},
     rt::*,
     thread_scope::ThreadScope,
@@ -11,6 +13,8 @@ use tile_protocol::{Array, Engine, Expr, Op};
 
 /// Threads of a warp.
 const THREADS: u32 = 32;
+/// Bytes of the answer to a request for a tile block.
+const ANSWER: u32 = 16;
 
 pub(super) struct Pipeline {
     pub stages: i64,
@@ -61,7 +65,8 @@ impl<'c> Extract<'c> {
     pub(super) fn barrier_of(&self, x: Handover<'c>) -> Result<(tile_protocol::Place, Expr), Fault<'c>> {
         let (slot, parity) = self.slot(x.op(), x.pipeline(), x.iterator())?;
         let barriers = self.barriers_of(x)?;
-        if barriers.by_leader && self.rank > 0 && matches!(x, Handover::Acquire(_) | Handover::Wait(_)) {
+        let waits = matches!(x, Handover::Acquire(_) | Handover::Wait(_) | Handover::Next(_));
+        if barriers.by_leader && self.rank > 0 && waits {
             return Err((x.op(), format!("only the leader of the pair can wait for the phase '{}'", x.phase())));
         }
         Ok((barriers.of(self.rank).at(&slot), parity))
@@ -77,8 +82,12 @@ impl<'c> Extract<'c> {
 
     pub(super) fn acquire(&mut self, x: ProducerAcquireOp<'c>, out: &mut Vec<Op>) -> Result<(), Fault<'c>> {
         let op = x.op();
-        let (empty, parity) = self.barrier_of(Handover::Acquire(x))?;
-        out.push(Op::Wait { barrier: empty, parity: !parity });
+        // A CTA that only announces bytes of the leader's request does not wait.
+        let follows = self.rank > 0 && x.bytes().is_some() && self.barriers_of(Handover::Acquire(x))?.by_leader;
+        if !follows {
+            let (empty, parity) = self.barrier_of(Handover::Acquire(x))?;
+            out.push(Op::Wait { barrier: empty, parity: !parity });
+        }
         let Some(bytes) = x.bytes() else { return Ok(()) };
         let bytes = u32::try_from(bytes).map_err(|_| (op, "too many bytes".to_string()))?;
         let (slot, _) = self.slot(op, x.pipeline(), x.iterator())?;
@@ -91,6 +100,37 @@ impl<'c> Extract<'c> {
         let full = full.of(self.rank);
         out.push(Op::Expect { barrier: full.at(&slot), bytes });
         out.push(Op::Arrive { barrier: full.at(&slot), count: 1 });
+        Ok(())
+    }
+
+    /// Extracts the request for a tile block, whose answer goes to the stages of all CTAs that share the pipeline.
+    pub(super) fn cancel_tile_block(&mut self, x: CancelTileBlockOp<'c>, out: &mut Vec<Op>) -> Result<(), Fault<'c>> {
+        let op = x.op();
+        let acquired = defining_op(x.token()).and_then(ProducerAcquireOp::cast);
+        let acquired = acquired.ok_or((op, "its token does not come from the acquire of a stage".to_string()))?;
+        let (slot, _) = self.slot(op, acquired.pipeline(), acquired.iterator())?;
+        let full = self.pipeline(op, acquired.pipeline())?.phase(op, phases::FULL).map_err(|text| (op, text))?;
+        let barriers: Vec<Array> = if self.rank == 0 { full.after_dots(0).to_vec() } else { vec![] };
+        for (rank, barrier) in barriers.into_iter().enumerate() {
+            let place = self.place_in(op, x.slot(), rank)?;
+            let (into, tag) = place.ok_or((op, "its slot is not a stage of a pipeline".to_string()))?;
+            out.push(Op::Copy { into, tag, bytes: ANSWER, barrier: barrier.at(&slot) });
+        }
+        Ok(())
+    }
+
+    /// Extracts the read of an answer by an agent, which then releases its stage.
+    pub(super) fn next_tile_block(&mut self, x: NextTileBlockOp<'c>, out: &mut Vec<Op>) -> Result<(), Fault<'c>> {
+        let op = x.op();
+        let (Some(memory), Some(pipeline), Some(iterator)) = (x.slot(), x.pipeline(), x.iterator()) else {
+            return Err((op, "it does not name a slot".into()));
+        };
+        let (barrier, parity) = self.barrier_of(Handover::Next(x))?;
+        out.push(Op::Wait { barrier, parity });
+        self.touch(op, memory, out)?;
+        let (slot, _) = self.slot(op, pipeline, iterator)?;
+        let empty = self.pipeline(op, pipeline)?.phase(op, phases::EMPTY).map_err(|text| (op, text))?;
+        out.extend([Op::Fence, Op::Arrive { barrier: empty.of(self.rank).at(&slot), count: 1 }]);
         Ok(())
     }
 

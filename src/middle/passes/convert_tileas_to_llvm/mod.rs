@@ -153,6 +153,7 @@ impl<'c, 'm> Lower<'c, 'm> {
                 target,
                 index_bits,
                 clustered: NUM_CTAS.is_on(f.op()),
+                ctas: NUM_CTAS.get(f.op()).and_then(|n| u32::try_from(n).ok()).unwrap_or(1).max(1),
                 launched_registers: MAX_REGISTERS.get(f.op()),
                 ring_positions: RingPositions::of(f.op()),
                 entry,

@@ -12,6 +12,8 @@ use crate::dialect::{
 };
 use tile_targets::Feature;
 
+const IN_PLACE: &str = "a region for producer warps cannot be lowered in place; run tileas-specialize-agents first";
+
 impl<'c> Lower<'c, '_> {
     /// Emits all ops of a source block at the insertion point.
     pub fn block(&mut self, source: Blk<'c>) -> Result<(), Failed> {
@@ -185,13 +187,12 @@ impl<'c> Lower<'c, '_> {
             StageOp(x) => self.stage(x),
             ProducerAcquireOp(x) => self.producer_acquire(x),
             ProducerCommitOp(x) => self.producer_commit(x),
+            CancelTileBlockOp(x) => self.cancel_tile_block(x),
+            NextTileBlockOp(x) => self.next_tile_block(x),
             ConsumerWaitOp(x) => self.consumer_wait(x),
             ConsumerReleaseOp(x) => self.consumer_release(x),
             ElectOp(x) => self.elect(x),
-            ProduceOneOp(_) => Err(fail(
-                op,
-                "a region for producer warps cannot be lowered in place; run tileas-specialize-agents first",
-            )),
+            ProduceOneOp(_) => Err(fail(op, IN_PLACE)),
             MakeTiledTmaDescOp(x) => self.make_tiled_tma_desc(x),
             TmaReadyOp(x) => self.tma_ready(x),
             AsyncTiledTmaLoadOp(x) => self.async_tiled_tma_load(x),

@@ -24,8 +24,8 @@ use super::{Lower, Lowered, agents::CTA_RANK, llvm::Cmp};
 use crate::analysis::rings::{self, Wraps};
 use crate::dialect::{
     nv_tileas::{
-        ConsumerReleaseOp, ConsumerWaitOp, CreateIteratorOp, CreatePipelineOp, ElectOp, IncIterOp, PipelineType,
-        ProducerAcquireOp, ProducerCommitOp, StageOp,
+        CancelTileBlockOp, ConsumerReleaseOp, ConsumerWaitOp, CreateIteratorOp, CreatePipelineOp, ElectOp, IncIterOp,
+        NextTileBlockOp, PipelineType, ProducerAcquireOp, ProducerCommitOp, StageOp,
     },
     pass::{Failed, fail},
     phases::{self, Handover},
@@ -181,7 +181,13 @@ impl<'c> Lower<'c, '_> {
         let full = self.barrier_at(op.op(), op.pipeline(), at, phases::FULL)?;
         let l = &self.l;
         let scope = self.scope(op.pipeline(), Handover::Acquire(op).phase());
-        self.wait_for(empty, l.bin("xor", at.parity, l.i32c(1)), scope);
+        let before = l.bin("xor", at.parity, l.i32c(1));
+        if scope == Scope::Leader && op.bytes().is_some() {
+            // The other CTA only announces the bytes of the leader's request.
+            l.when(self.is_leader(), || self.wait_for(empty, before, scope));
+        } else {
+            self.wait_for(empty, before, scope);
+        }
         let scope = self.scope(op.pipeline(), phases::FULL);
         if let Some(bytes) = op.bytes() {
             if scope == Scope::Leader {
@@ -278,6 +284,69 @@ impl<'c> Lower<'c, '_> {
              @$1 mbarrier.arrive.shared::cta.b64 _, [a+{empty}]; }}"
         );
         l.asm(&text, "r,b,r,r,~{memory}", &args);
+        Ok(())
+    }
+
+    /// Asks for a tile block. The leader of a pair asks for both CTAs.
+    pub(super) fn cancel_tile_block(&mut self, op: CancelTileBlockOp<'c>) -> Result<(), Failed> {
+        let (slot, barrier) = (self.shared_address(op.op(), op.slot())?, self.shared_address(op.op(), op.token())?);
+        let acquired = defining_op(op.token()).and_then(ProducerAcquireOp::cast);
+        let is_shared = acquired.is_some_and(|acquired| phases::leader(acquired.pipeline()).is_some());
+        let multicast = if is_shared { ".multicast::cluster::all" } else { "" };
+        let text = format!(
+            "clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes{multicast}.b128 [$0], [$1];"
+        );
+        let l = &self.l;
+        let ask = || l.asm(&text, "r,r,~{memory}", &[slot, barrier]);
+        if is_shared {
+            l.when(self.is_leader(), ask);
+        } else {
+            ask();
+        }
+        Ok(())
+    }
+
+    /// Reads the coordinates of the next tile block. The last thread of the agent that has read them releases the
+    /// stage.
+    pub(super) fn next_tile_block(&mut self, op: NextTileBlockOp<'c>) -> Result<(), Failed> {
+        let (Some(slot), Some(pipeline), Some(iterator)) = (op.slot(), op.pipeline(), op.iterator()) else {
+            return Err(fail(op.op(), "it has no slot; run tileas-materialize-async first"));
+        };
+        let at = self.position(op.op(), iterator)?;
+        self.wait_for(self.barrier_of(Handover::Next(op), at)?, at.parity, Scope::Cta);
+        let slot = self.shared_address(op.op(), slot)?;
+        let l = &self.l;
+        let text = "{ .reg .b128 answer; .reg .pred more; .reg .b32 none; ld.shared.b128 answer, [$4]; \
+                    clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 more, answer; \
+                    mov.b32 $0, 0; mov.b32 $1, 0; mov.b32 $2, 0; \
+                    @more clusterlaunchcontrol.query_cancel.get_first_ctaid.v4.b32.b128 {$0, $1, $2, none}, answer; \
+                    selp.b32 $3, 1, 0, more; }";
+        let words = l.structure(&[l.i32; 4]);
+        let found = l.asm_value(text, "=&r,=&r,=&r,=&r,r,~{memory}", words, &[slot]);
+        let [x, y, z, more] = [0, 1, 2, 3].map(|i| l.field(found, l.i32, i));
+        // The answer names the first CTA of a cluster, which is a tile block here.
+        let ctas = self.function.ctas.ilog2();
+        let x = if ctas == 0 { x } else { l.bin("lshr", x, l.i32c(ctas.into())) };
+        let more = l.icmp(Cmp::Ne, more, l.i32c(0));
+        l.order("fence.proxy.async.shared::cta;");
+        let is_alone = std::iter::successors(parent_op(op.op()), |o| parent_op(*o)).any(|o| ElectOp::cast(o).is_some());
+        let first = if is_alone {
+            l.icmp(Cmp::Eq, l.i32c(0), l.i32c(0))
+        } else {
+            self.barrier();
+            self.l.icmp(Cmp::Eq, self.threads.thread, self.l.i32c(0))
+        };
+        let empty = self.barrier_at(op.op(), pipeline, at, phases::EMPTY)?;
+        let l = &self.l;
+        if self.scope(pipeline, phases::EMPTY) == Scope::Leader {
+            let text = "@$1 mbarrier.arrive.release.cluster.shared::cluster.b64 _, [$0];";
+            l.asm(text, "r,b,~{memory}", &[self.of_leader(empty), first]);
+        } else {
+            l.asm("@$1 mbarrier.arrive.shared::cta.b64 _, [$0];", "r,b,~{memory}", &[empty, first]);
+        }
+        for (v, word) in [(op.x(), x), (op.y(), y), (op.z(), z), (op.more(), more)] {
+            self.set_scalar(v, word);
+        }
         Ok(())
     }
 

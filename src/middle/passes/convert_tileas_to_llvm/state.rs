@@ -65,6 +65,8 @@ pub(super) struct Function<'c> {
     pub index_bits: Option<i64>,
     /// Whether a cluster splits each tile.
     pub clustered: bool,
+    /// The number of CTAs of a cluster.
+    pub ctas: u32,
     /// Registers per thread at launch, if the kernel sets them.
     pub launched_registers: Option<i64>,
     /// Whether iterators of rings wrap around when they step.

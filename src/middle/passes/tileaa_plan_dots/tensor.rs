@@ -10,16 +10,16 @@
 use super::{
     Found, NO_ROOM, PlannedOperand, Room,
     kernel::{Pressure, registers_of},
-    least_scratch, loops, mark_computed, refusal, rings, scratch,
+    least_scratch, loops, mark_computed, refusal, rings, scratch, stage_bytes,
 };
 use crate::{
     analysis::{
         access::View,
-        column_slices,
+        column_slices::{self, ColumnSlices},
         producers::{LoadedOperand, Slice, accumulation},
     },
     dialect::{
-        attributes::NUM_CTAS,
+        attributes::{DYNAMIC_PERSISTENT, NUM_CTAS},
         dot_plan::{Agent, CONSUMERS, DotPlan, MATRIX, PRODUCER, WARPGROUP},
         dots::{ACC, RHS, is_zero},
         layouts::Tensor,
@@ -31,11 +31,13 @@ use crate::{
         rt::*,
     },
 };
-use tile_plan::{DotLoop, Hints, Machine, plan_tensor};
+use tile_plan::{DotLoop, Hints, MOST_SLICES, Machine, plan_tensor};
 
+/// Plans the dots of a function. If `takes_over`, its CTAs may take over tile blocks, and the dots are then in a loop
+/// over these.
 pub(super) fn plan<'c>(
     function: OpRef<'c>,
-    found: &[Found<'c>],
+    (found, takes_over): (&[Found<'c>], bool),
     computed: &[OpRef<'c>],
     hints: &Hints,
     machine: &Machine,
@@ -48,11 +50,14 @@ pub(super) fn plan<'c>(
     let pair = NUM_CTAS.get(function) == Some(PAIR) && alone.is_none();
     let dots: Vec<DotLoop> = found.iter().map(|p| DotLoop { pair, ..p.dot_loop }).collect();
     let pressure = Pressure::of(function, found);
-    let over_tiles = found.iter().any(|p| loops(p.op) > usize::from(accumulation(p.op).is_some()));
+    // CTAs that split a tile without sharing dots would each ask for a tile block of their own.
+    let takes_over = takes_over && (pair || !NUM_CTAS.is_on(function));
+    let over_tiles = takes_over || found.iter().any(|p| loops(p.op) > usize::from(accumulation(p.op).is_some()));
     let starts: Vec<Tensor<'c>> =
         found.iter().filter(|p| has_start(p)).filter_map(|p| Tensor::of_value(result(p.op, 0))).collect();
     let of_starts = |groups: u32| starts.iter().map(|t| registers_of(t, groups)).max().unwrap_or(0);
-    let sliced = column_slices::of_all(function).unwrap_or_default();
+    let sliced = column_slices::of_all(function).filter(|all| all.iter().all(ColumnSlices::is_in_columns));
+    let sliced = sliced.unwrap_or_default();
     let is_sliced = |v: Val<'c>| sliced.iter().any(|code| code.holds(v));
     let registers = |groups: u32, slices: u32| {
         let part = |v: Val<'c>| if is_sliced(v) { slices } else { 1 };
@@ -67,14 +72,15 @@ pub(super) fn plan<'c>(
     let rings = rings(found).len() as u32;
     // If the producer's warps compute tiles, they need scratch memory too.
     let movers = if dots.iter().any(|dot| dot.producer_computed.contains(&true)) { 2 } else { 1 };
-    let room = Room { available: plan.shared_available, stages: plan.stages, rings, movers };
+    let stage = stage_bytes(found, pair);
+    let room = Room { available: plan.shared_available, stages: plan.stages, stage, rings, movers };
     let wanted = scratch(function, &dot_loop, found, computed) / plan.slices;
     let wanted = wanted.max(least_scratch(plan.warpgroups));
-    let (stages, scratch) = room.divide(&dot_loop, wanted).ok_or_else(|| (op, NO_ROOM.to_string()))?;
+    let (stages, scratch) = room.divide(wanted).ok_or_else(|| (op, NO_ROOM.to_string()))?;
     mark_computed(found);
     let mut reasons = plan.reasons.clone();
     reasons.extend(found.iter().flat_map(|p| &p.no_copies).map(|(_, reason)| reason.clone()));
-    reasons.push(format!("{stages} stages of {} bytes", largest.stage_bytes()));
+    reasons.push(format!("{stages} stages of {stage} bytes"));
     reasons.extend(alone.map(|(_, reason)| format!("the CTAs of the cluster run their dots separately: {reason}")));
     remark(op, remark::WARPGROUP_PLAN, reasons.join("; "), "");
     let divided = plan.divided;
@@ -84,6 +90,9 @@ pub(super) fn plan<'c>(
     };
     // `setmaxnreg` applies to whole warpgroups.
     let matrix_warps = if divided.is_some() { WARPGROUP } else { 1 };
+    if takes_over {
+        DYNAMIC_PERSISTENT.mark(function);
+    }
     Ok(DotPlan {
         unit: if pair { MmaKind::TensorPair } else { MmaKind::Tensor },
         accumulators: plan.accumulators,
@@ -110,8 +119,6 @@ fn check<'c>(p: &Found<'c>) -> Result<(), Obstacle<'c>> {
     Ok(())
 }
 
-/// The maximum number of slices in which code after the dots processes accumulators.
-const MOST_SLICES: u32 = 8;
 /// The number of CTAs that run dots together.
 const PAIR: i64 = 2;
 

@@ -51,9 +51,7 @@ fn an_unknown_option_is_told_the_known_ones() {
         assert!(text.contains(name), "{text} lacks {name}");
         // Every name that is told is known, and no option takes every value.
         let error = Options::default().set(name, "non sense").unwrap_err();
-        let (OptionError::Value { name: n, .. } | OptionError::NotBuilt { name: n, .. }) = error else {
-            panic!("{name}: {error}")
-        };
+        let OptionError::Value { name: n, .. } = error else { panic!("{name}: {error}") };
         assert_eq!(n, name);
     }
 }
@@ -120,15 +118,7 @@ fn bad_values_leave_the_options_alone() {
 }
 
 #[test]
-fn what_is_not_built_is_said_to_be_so() {
-    let cases = [("dynamic-persistent", "true")];
-    for (name, value) in cases {
-        let error = Options::default().set(name, value).expect_err(value);
-        assert!(matches!(error, OptionError::NotBuilt { .. }), "{name}={value}: {error}");
-        let text = error.to_string();
-        assert!(text.contains("is not built yet; the values are"), "{text}");
-    }
-    // Default values can be given explicitly.
+fn default_values_can_be_given() {
     with(&[
         ("rrt-size-threshold", "4096"),
         ("max-constraint-iterations", "10"),

@@ -1,0 +1,62 @@
+//! Decides whether the CTAs of a kernel take over tile blocks that have not started (`tileas-dynamic-persistent`).
+
+use crate::{
+    analysis::producers::accumulation,
+    dialect::{
+        behaviour,
+        nv_tileaa::{AnyOp, Ordering},
+        pass::{Failed, Obstacle, fail},
+        rt::*,
+        upstream::Scf,
+    },
+};
+use tile_targets::{Feature, Target};
+
+/// Whether kernels of a target take over tile blocks if they can. `asked` is the option of the pass.
+///
+/// Errors: the option is set on a target that cannot, or has another value.
+pub(super) fn is_wanted(op: OpRef<'_>, asked: &str, target: &Target) -> Result<bool, Failed> {
+    let can = target.has(Feature::ClusterLaunchControl);
+    match asked {
+        "true" if !can => {
+            let text = "has no cluster launch control, so its CTAs cannot take over tile blocks";
+            Err(fail(op, format!("dynamic-persistent=true: {} {text}", target.name)))
+        }
+        "auto" | "true" => Ok(can),
+        "false" => Ok(false),
+        other => Err(fail(op, format!("dynamic-persistent must be auto, true or false, got '{other}'"))),
+    }
+}
+
+/// Checks that a kernel gains from taking over tile blocks, and that no tile block waits for another one: the CTA that
+/// waits could be the one that would run the other later.
+pub(super) fn check<'c>(function: OpRef<'c>, dots: &[OpRef<'c>]) -> Result<(), Obstacle<'c>> {
+    for dot in dots {
+        let in_one_loop = accumulation(*dot).is_some_and(|(around, _)| parent_op(around) == Some(function));
+        if !in_one_loop {
+            return Err((*dot, "the kernel is not one loop of dots for each tile block".into()));
+        }
+    }
+    let mut found = Ok(());
+    walk(function, &mut |op| {
+        if found.is_ok() && op != function && !is_independent(op) {
+            found = Err((op, format!("'{}' may order tile blocks", op_name(op))));
+        }
+    });
+    found
+}
+
+/// Whether an op neither waits for other tile blocks nor lets them wait.
+fn is_independent(op: OpRef<'_>) -> bool {
+    let weak = |ordering| ordering == Ordering::Weak;
+    match AnyOp::cast(op) {
+        Some(AnyOp::TiledLoadOp(x)) => weak(x.ordering()),
+        Some(AnyOp::LoadOp(x)) => weak(x.ordering()),
+        Some(AnyOp::GatherLoadOp(x)) => weak(x.ordering()),
+        Some(AnyOp::TiledStoreOp(x)) => weak(x.ordering()),
+        Some(AnyOp::StoreOp(x)) => weak(x.ordering()),
+        Some(AnyOp::ScatterStoreOp(x)) => weak(x.ordering()),
+        Some(AnyOp::ReduceOp(_) | AnyOp::ScanOp(_) | AnyOp::ReturnOp(_)) => true,
+        _ => Scf::of(op).is_some() || behaviour::effects(op).is_some_and(|list| list.is_empty()),
+    }
+}
