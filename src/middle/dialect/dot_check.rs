@@ -81,9 +81,11 @@ fn verdict(dot: AnyDot<'_>) -> Result<(), String> {
         // The accumulator will be in tensor memory; until then it has the layout in which it is read from there.
         Some(_) if matches!(instruction.kind, MmaKind::Tensor | MmaKind::TensorPair) => {
             let accumulator = acc.layout().ok_or("acc has no layout")?;
-            let read = TensorMemory::registers(&shape(&acc)?, accumulator.warps()).map_err(error)?;
-            let is_read = read == accumulator;
-            return if is_read { Ok(()) } else { Err(format!("accumulator is not laid out in fragments of {name}")) };
+            let (shape, warps) = (shape(&acc)?, accumulator.warps());
+            let mut read = [TensorMemory::registers, TensorMemory::rows].iter().filter_map(|of| of(&shape, warps).ok());
+            let is_read = read.any(|layout| layout == accumulator);
+            let wrong = || format!("accumulator is not laid out in fragments or rows of {name}");
+            return if is_read { Ok(()) } else { Err(wrong()) };
         }
         Some(i) => {
             for (what, operand) in [("lhs", Operand::A), ("rhs", Operand::B), ("acc", Operand::Accumulator)] {

@@ -207,6 +207,7 @@ impl<'c> Lower<'c, '_> {
             TmemFreeOp(x) => self.tmem_free(x),
             TmemLoadOp(x) => self.tmem_load(x),
             TmemStoreOp(x) => self.tmem_store(x),
+            TmemScaleOp(x) => self.tmem_scale(x),
             TmemFenceOp(x) => self.tmem_fence(x),
             AsyncFenceOp(_) => {
                 self.async_fence();
