@@ -135,6 +135,8 @@ def NvTileAS_DotPlanAttr : NvTileAS_Attr<"DotPlan", "dot_plan"> {
 
     `unit` is the kind of the instructions, by default `warpgroup`. With `tensor`, the agent `matrix` issues the dots,
     and the consumers read finished accumulators from tensor memory. With two `accumulators`, they read one while dots add
+    to the other. With `whole_rows`, a thread reads whole rows. Left operands that consumers compute are then stored to
+    tensor memory, and resident operands have pipelines.
     to the other. With `tensor_pair`, the agent `matrix` of the first CTA of a cluster issues dots for both of its CTAs.
     Each CTA has its own rows of the left operand and of the accumulator, and loads half of the columns of the right
     operand, which must be the same in both.
@@ -153,11 +155,13 @@ def NvTileAS_DotPlanAttr : NvTileAS_Attr<"DotPlan", "dot_plan"> {
     "int64_t":$columns, "int64_t":$stages, "int64_t":$scratch, "int64_t":$launch_registers,
     "::mlir::ArrayAttr":$agents,
     NvTileAS_PlanUnit:$unit,
-    DefaultValuedParameter<"int64_t", "1", "stages of each accumulator in tensor memory">:$accumulators);
+    DefaultValuedParameter<"int64_t", "1", "stages of each accumulator in tensor memory">:$accumulators,
+    DefaultValuedParameter<"bool", "false", "whether a thread reads whole rows of accumulators">:$wholeRows);
   let assemblyFormat = [{
     `<` `groups` `=` `[` $groups `]` `,` `columns` `=` $columns `,` `stages` `=` $stages `,` `scratch` `=` $scratch
     `,` `launch_registers` `=` $launch_registers `,` `agents` `=` custom<Agents>($agents)
-    (`,` `unit` `=` $unit^)? (`,` `accumulators` `=` $accumulators^)? `>`
+    (`,` `unit` `=` $unit^)? (`,` `accumulators` `=` $accumulators^)?
+    (`,` `whole_rows` `=` $wholeRows^)? `>`
   }];
   let genVerifyDecl = 1;
 }

@@ -25,6 +25,8 @@ pub const CONSUMERS: &str = "consumers";
 pub const MATRIX: &str = "matrix";
 /// The agent that fills the stages of rings.
 pub const PRODUCER: &str = "producer";
+/// Warps without a program that fill up a warpgroup, to which `setmaxnreg` applies.
+pub const SPARE: &str = "spare";
 /// The agent that converts operands in their stages.
 pub const CONVERTER: &str = "converter";
 
@@ -86,6 +88,8 @@ pub struct DotPlan {
     pub unit: MmaKind,
     /// Stages of each accumulator in tensor memory.
     pub accumulators: u32,
+    /// Whether a thread reads whole rows of accumulators in tensor memory, since dots depend on each other.
+    pub whole_rows: bool,
     /// Consumer warpgroups along the rows and along the columns.
     pub groups: [u32; 2],
     /// Maximum columns of an instruction.
@@ -147,8 +151,9 @@ impl DotPlan {
         let agents = Agent::to_attr(&self.agents, context);
         let location = Location::unknown(context);
         let accumulators = self.accumulators.into();
+        let (unit, rows) = (self.unit, self.whole_rows);
         let plan =
-            DotPlanAttr::get(location, &[m, n], columns, stages, scratch, launch, agents, self.unit, accumulators);
+            DotPlanAttr::get(location, &[m, n], columns, stages, scratch, launch, agents, unit, accumulators, rows);
         DOT_PLAN.set(function, plan.expect("a valid plan").into());
     }
 
@@ -159,6 +164,7 @@ impl DotPlan {
         Some(Self {
             unit: plan.unit(),
             accumulators: plan.accumulators() as u32,
+            whole_rows: plan.whole_rows(),
             groups: [m as u32, n as u32],
             columns: plan.columns() as u32,
             stages: plan.stages() as u32,

@@ -86,6 +86,8 @@
 //!
 //! With `tensor_pair`, two CTAs run each dot together (`pairs`). The thread of the agent `matrix` is in the first one,
 //! the leader, whose barriers count the arrivals of both.
+//! Left operands that consumers compute go to tensor memory too, and resident operands have pipelines
+//! (`left_operands`).
 //!
 //! **Other operands.** A resident operand is stored to shared memory after its definition. An operand that is computed
 //! in fragments of the instruction is read from registers.
@@ -100,6 +102,7 @@ mod accumulators;
 mod addresses;
 mod convert_stage;
 mod flight;
+mod left_operands;
 mod pairs;
 mod readiness;
 mod stream;
@@ -135,6 +138,7 @@ use crate::{
     pass_descriptor,
 };
 use accumulators::Accumulators;
+use left_operands::LeftOperands;
 use melior::{Context, ir::Type};
 use stream::{Placed, Stream};
 use tile_mma::Unit;
@@ -193,22 +197,25 @@ impl RustPass for MaterializeAsync {
                 let maps = group.copies(true).map(|(_, c)| map(&c)).collect::<Result<_, _>>()?;
                 let mut tiles = vec![];
                 for dot in 0..group.dots.len() {
-                    let [lhs, rhs] = [0, 1].map(|number| residents.of(&group, (dot, number), &top));
+                    let [lhs, rhs] = [0, 1].map(|number| residents.of(&group, (dot, number), (&top, entry), &plan));
                     tiles.push([lhs?, rhs?]);
                 }
                 stream.groups.push(Placed::new(group, tiles, (maps, ready)));
             }
-            let mut in_memory = vec![];
+            let (mut in_memory, mut left) = (vec![], vec![]);
             if plan.accumulates_in_memory() {
-                in_memory =
-                    dots.iter().map(|dot| Accumulators::of(*dot, &top, &plan)).collect::<Result<Vec<_>, _>>()?;
+                in_memory = Accumulators::of_all(&dots, &top, &plan)?;
+                left = LeftOperands::of(&dots, &top, &plan)?;
                 accumulators::allocate(function.op(), entry, &top, &plan)?;
             }
             BarrierOp::build(&top, None, None).map_err(|e| fail(op, e.to_string()))?;
             let in_memory = accumulators::rewrite(&in_memory, entry, &top)?;
+            let left = left_operands::rewrite(&left, &in_memory, entry, &top)?;
             for placed in streams.iter().flat_map(|stream| &stream.groups) {
                 let known = placed.group.dots.iter().filter_map(|dot| in_memory.get(&op_key(dot.op())).copied());
                 placed.accumulators.borrow_mut().extend(known);
+                let stored = placed.group.dots.iter().map(|dot| left.get(&op_key(dot.op())).copied());
+                placed.left_operands.borrow_mut().extend(stored);
             }
             for stream in &streams {
                 stream.rewrite(entry)?;

@@ -73,6 +73,7 @@ pub(super) fn plan<'c>(
     Ok(DotPlan {
         unit: if pair { MmaKind::TensorPair } else { MmaKind::Tensor },
         accumulators: plan.accumulators,
+        whole_rows: false,
         groups: [1, plan.warpgroups],
         columns: plan.columns,
         stages,
