@@ -155,6 +155,24 @@ fn results_in_registers() {
     chain.in_tensor_memory(&(chain.queries("%x") + &looped + &chain.store("%f#1", "%f#2", "%x")));
 }
 
+/// Keys that TMA can load only if their address is aligned: four warps of the producer load them otherwise.
+fn keys_of_any_alignment() {
+    let chain = ROWS;
+    let aligned = chain.program(&chain.usual("%x"));
+    let program = aligned.replace("%pb = assume div_by<16>, %b :", "%pb = assume div_by<2>, %b :");
+    assert_ne!(program, aligned);
+    exact::check_in_tensor_memory(&program, [2, 1, 1], chain.parameters());
+}
+
+/// Some tile blocks end early, after their queries have been computed.
+fn early_end() {
+    let chain = Chain { query: Query::Computed, ..ROWS };
+    let queries = chain.queries("%x");
+    let end = "%late = cmpi greater_than %x, %zero, signed : tile<i32> -> tile<i1>\nif %late {\nreturn\n}\n";
+    let body = chain.usual("%x").replace(&queries, &(queries.clone() + end));
+    chain.in_tensor_memory(&body);
+}
+
 /// Three dots, each of which reads the result of the one before.
 fn three_dots() {
     for trips in [1, 3] {
@@ -249,6 +267,8 @@ pub fn trials() -> Vec<Trial> {
         rows_that_are_left_alone,
         masked_rows,
         results_in_registers,
+        keys_of_any_alignment,
+        early_end,
         three_dots,
         attention_has_few_instructions,
         causal_attention_has_few_instructions,

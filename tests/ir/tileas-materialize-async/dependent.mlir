@@ -56,6 +56,9 @@
 // CHECK: nv_tileas.async.pipeline.consumer_wait %[[SUMS]][%[[R]]]
 // CHECK: nv_tileas.tmem_load %[[ACC]]
 // CHECK: nv_tileas.async.pipeline.consumer_release %[[QUERY]][%[[Q]]] dots
+// Nothing steps past the last use of a pipeline, so other storage may have the memory of the rings from here on.
+// CHECK-NOT: nv_tileas.async.pipeline.inc_iter %[[Q]] of
+// CHECK: nv_tileas.tiled_store
 !q = !nv_tileaa.tiled_view<tile = [128, 64], memref<?x64xf16, strides = [64, 1]>, padding = zero>
 !k = !nv_tileaa.tiled_view<tile = [64, 64], memref<?x64xf16, strides = [64, 1]>, padding = zero>
 !o = !nv_tileaa.tiled_view<tile = [128, 64], memref<128x64xf32, strides = [64, 1]>>

@@ -69,8 +69,9 @@ pub(super) fn plan<'c>(
 fn agents(plan: &DependentPlan) -> Vec<Agent> {
     let agent = |name, warps| Agent::new(name, warps, plan.other_registers);
     let consumers = Agent::new(CONSUMERS, plan.warpgroups * WARPGROUP, plan.consumer_registers);
-    let spare = (plan.spare_warps > 0).then(|| agent(SPARE, plan.spare_warps));
-    [consumers, agent(PRODUCER, plan.producer_warps), agent(MATRIX, 1)].into_iter().chain(spare).collect()
+    let spare = SPARE.into_iter().filter(|(_, warps)| plan.spare_warps & warps != 0);
+    let others = [(PRODUCER, plan.producer_warps), (MATRIX, 1)].into_iter().chain(spare);
+    [consumers].into_iter().chain(others.map(|(name, warps)| agent(name, warps))).collect()
 }
 
 /// Checks that a dot can accumulate in tensor memory.

@@ -210,7 +210,7 @@ pub(super) fn resident<'c>(
     let (pipeline, first) = create_pipeline(dot, top, 1, &phases, None)?;
     let definition = defining_op(v).ok_or_else(|| fail(dot, "a loop or branch carries an operand"))?;
     let mut memory = None;
-    carry_through(top.context(), entry, definition, first, &mut |iterator| {
+    let last = carry_through(top.context(), entry, definition, first, &mut |iterator| {
         let b = Builder::before(top.context(), definition);
         b.set_after(definition);
         b.set_location(dot.location());
@@ -231,6 +231,10 @@ pub(super) fn resident<'c>(
         memory = Some(stage);
         Ok(IncIterOp::build(&b, ty(iterator), iterator, pipeline).map_err(error)?.next())
     })?;
+    // A step that nothing needs would count as a use of the pipeline, after which rings are free for other storage.
+    if let Some(step) = defining_op(last).filter(|o| IncIterOp::cast(*o).is_some() && !has_uses(last)) {
+        erase(step);
+    }
     memory.ok_or_else(|| fail(dot, "an operand is computed in neither a loop nor a branch"))
 }
 
