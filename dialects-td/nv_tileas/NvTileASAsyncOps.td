@@ -38,7 +38,7 @@ def NvTileAS_MemDescReinterpretOp : NvTileAS_Op<"memdesc_reinterpret", NvTileAA_
   let summary = "the same bytes with another element type, shape, layout or number of stages";
   let description = [{
     The element width does not change. Each stage of the result takes as many bytes as a stage of the source, and
-    stages are consecutive.
+    stages are consecutive. In tensor memory, elements may be narrower: the tile then takes the first columns.
   }];
   let arguments = (ins NvTileAS_MemDescType:$source);
   let results = (outs NvTileAS_MemDescType:$result);

@@ -74,7 +74,7 @@ def NvTileAS_AsyncDotOp : NvTileAS_Op<"async.dot", NvTileAA_FixedLayouts,
     ```
 
     **In tensor memory** (`tensor`). The accumulator is a memory descriptor, which the dot updates, and the op has no
-    result. If `accumulate` is false, the old contents are ignored: the result is the product alone. One thread issues
+    result. `lhs` may be in tensor memory too. If `accumulate` is false, the old contents are ignored: the result is the product alone. One thread issues
     the dot, inside `async.elect`. Dots of one thread complete in order, and the thread signals their completion with
     `consumer_release ... dots` or `producer_commit ... dots`.
 

@@ -90,7 +90,8 @@ def NvTileAS_CreatePipelineOp : NvTileAS_Op<"async.pipeline.create_pipeline", Nv
     One thread initializes them, so a barrier must separate this op from the first use of the pipeline in other
     threads.
 
-    `phases` lists the phases of a stage, each with the number of arrivals that complete it. The arrivals at `full` are
+    `phases` lists the phases of a stage, each with the number of arrivals that complete it. There is always `full`;
+    without `empty`, another pipeline orders the stores of a stage after the reads of its previous contents. The arrivals at `full` are
     one of the thread that announces TMA loads, if there are any; one of each warp that commits its stores; and one of
     each thread that commits its own copies. `barriers` holds 64 bits for each phase of each stage.
 

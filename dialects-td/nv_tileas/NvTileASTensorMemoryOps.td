@@ -62,8 +62,9 @@ def NvTileAS_TmemSliceOp : NvTileAS_Op<"tmem_slice", NvTileAA_Address, [Pure]> {
 def NvTileAS_TmemLoadOp : NvTileAS_Op<"tmem_load", NvTileAA_FixedLayouts> {
   let summary = "loads a tensor from tensor memory to registers";
   let description = [{
-    The layout of the result holds, in lane `l` of warp `w`, elements of lane `32 * (w % 4) + l` of tensor memory. The op
-    waits for the loads, so the memory may be written again after it.
+    A warp `w` reads lanes from `32 * (w % 4)` on. The result has the fragments of `mma.sync`, or lane `l` of the warp has
+    whole rows of lane `32 * (w % 4) + l` of tensor memory. The op waits for the loads, so the memory may be written again
+    after it.
 
     ```mlir
     %x = nv_tileas.tmem_load %acc : !nv_tileas.memdesc<128x256xf32, #m, space = tensor> -> tensor<128x256xf32, #l>
@@ -86,6 +87,25 @@ def NvTileAS_TmemStoreOp : NvTileAS_Op<"tmem_store", NvTileAA_FixedLayouts> {
   }];
   let arguments = (ins NvTileAS_Tensor:$source, Arg<NvTileAS_MemDescType, "", [NvTileAA_WritesTensor]>:$dest);
   let assemblyFormat = "$source `,` $dest attr-dict `:` type($source) `,` type($dest)";
+  let hasVerifier = 1;
+}
+
+def NvTileAS_TmemScaleOp : NvTileAS_Op<"tmem_scale", NvTileAA_FixedLayouts> {
+  let summary = "multiplies each row of a tile in tensor memory by a factor";
+  let description = [{
+    The factors have one element for each row, in the layout of a row of the registers with which `tmem_load` reads whole
+    rows. Factors are often one: a warp whose factors all are leaves its rows unchanged. Does nothing if `predicate` is
+    false. The op waits for its stores.
+
+    ```mlir
+    nv_tileas.tmem_scale %acc by %factor if %started : !nv_tileas.memdesc<128x128xf32, #m, space = tensor>, tensor<128x1xf32, #l>
+    ```
+  }];
+  let arguments = (ins Arg<NvTileAS_MemDescType, "", [NvTileAA_ReadsTensor, NvTileAA_WritesTensor]>:$memory,
+      NvTileAS_Tensor:$factor, Optional<I1>:$predicate);
+  let assemblyFormat = [{
+    $memory `by` $factor (`if` $predicate^)? attr-dict `:` type($memory) `,` type($factor)
+  }];
   let hasVerifier = 1;
 }
 

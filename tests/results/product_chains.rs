@@ -12,30 +12,30 @@ use tile_test_support::{Trial, cubin, exact, functions, golden, sass};
 
 /// How the queries are obtained.
 #[derive(Clone, Copy, PartialEq)]
-enum Query {
+pub enum Query {
     Loaded,
     /// Two times the loaded tile.
     Computed,
 }
 
 #[derive(Clone, Copy)]
-struct Chain {
-    element: Number,
+pub struct Chain {
+    pub element: Number,
     /// Rows of queries, keys per block, depth of both, and columns of values.
-    m: usize,
-    n: usize,
-    d: usize,
-    w: usize,
+    pub m: usize,
+    pub n: usize,
+    pub d: usize,
+    pub w: usize,
     /// The number of blocks of keys.
-    trips: usize,
-    query: Query,
+    pub trips: usize,
+    pub query: Query,
     /// Whether the keys are columns in memory.
-    keys_as_columns: bool,
+    pub keys_as_columns: bool,
     /// Whether the values of a key are a column in memory.
-    values_as_columns: bool,
+    pub values_as_columns: bool,
 }
 
-const CHAIN: Chain = Chain {
+pub const CHAIN: Chain = Chain {
     element: Number::F16,
     m: 64,
     n: 64,
@@ -48,17 +48,17 @@ const CHAIN: Chain = Chain {
 };
 
 impl Chain {
-    fn sums(&self) -> String {
+    pub fn sums(&self) -> String {
         format!("tile<{}x{}xf32>", self.m, self.w)
     }
 
     /// The type with one number per row.
-    fn column(&self) -> String {
+    pub fn column(&self) -> String {
         format!("tile<{}x1xf32>", self.m)
     }
 
     /// Loads `%q`, the queries in row `i` of tiles.
-    fn queries(&self, i: &str) -> String {
+    pub fn queries(&self, i: &str) -> String {
         let (m, d, e) = (self.m, self.d, self.element.keyword());
         let view = format!("partition_view<tile=({m}x{d}), tensor_view<{}x{d}x{e}, strides=[{d},1]>>", 2 * m);
         let raw = if self.query == Query::Loaded { "q" } else { "q_raw" };
@@ -73,7 +73,7 @@ impl Chain {
     }
 
     /// `%s{suffix}`, the scores of block `j` of keys.
-    fn scores(&self, suffix: &str, j: &str) -> String {
+    pub fn scores(&self, suffix: &str, j: &str) -> String {
         let (m, n, d, e, all) = (self.m, self.n, self.d, self.element.keyword(), self.n * 4);
         let load = if self.keys_as_columns {
             let view = format!("partition_view<tile=({d}x{n}), tensor_view<{d}x{all}x{e}, strides=[{all},1]>>");
@@ -99,7 +99,7 @@ impl Chain {
 
     /// Computes, from the scores and the carried values (`%top`, `%weight`), the next carried values, the weights
     /// `%p`, and `%shrink`.
-    fn softmax(&self, suffix: &str) -> String {
+    pub fn softmax(&self, suffix: &str) -> String {
         let (m, n, e, column) = (self.m, self.n, self.element.keyword(), self.column());
         let scores = format!("tile<{m}x{n}xf32>");
         let reduce = |name: &str, of: &str, identity: &str, op: &str| {
@@ -137,7 +137,7 @@ impl Chain {
     }
 
     /// `%total_next`: the scaled previous total plus the weights times block `j` of values.
-    fn values(&self, suffix: &str, j: &str, total: &str) -> String {
+    pub fn values(&self, suffix: &str, j: &str, total: &str) -> String {
         let (m, n, w, e, all, sums) = (self.m, self.n, self.w, self.element.keyword(), self.n * 4, self.sums());
         let view = if self.values_as_columns {
             format!("partition_view<tile=({w}x{n}), tensor_view<{w}x{all}x{e}, strides=[{all},1]>>")
@@ -165,12 +165,12 @@ impl Chain {
         )
     }
 
-    fn step(&self, suffix: &str, j: &str) -> String {
+    pub fn step(&self, suffix: &str, j: &str) -> String {
         self.scores(suffix, j) + &self.softmax(suffix) + &self.values(suffix, j, "%total")
     }
 
     /// A loop over blocks of keys that carries the values in `from`. Its results are `%name#0` to `%name#2`.
-    fn looped(&self, name: &str, bounds: &str, from: [&str; 3], body: &str) -> String {
+    pub fn looped(&self, name: &str, bounds: &str, from: [&str; 3], body: &str) -> String {
         let types = format!("{c}, {c}, {}", self.sums(), c = self.column());
         let [top, weight, total] = from;
         format!(
@@ -179,14 +179,14 @@ impl Chain {
         )
     }
 
-    fn usual(&self, i: &str) -> String {
+    pub fn usual(&self, i: &str) -> String {
         self.queries(i)
             + &self.looped("f", "%zero to %n, step %one", ["%top0", "%weight0", "%total0"], &self.step("f", "%j"))
             + &self.store("%f#1", "%f#2", i)
     }
 
     /// Stores total plus weight as row `i` of tiles.
-    fn store(&self, weight: &str, total: &str, i: &str) -> String {
+    pub fn store(&self, weight: &str, total: &str, i: &str) -> String {
         let (m, w, sums) = (self.m, self.w, self.sums());
         let view = format!("partition_view<tile=({m}x{w}), tensor_view<{}x{w}xf32, strides=[{w},1]>>", 2 * m);
         format!(
@@ -197,7 +197,7 @@ impl Chain {
         )
     }
 
-    fn program(&self, body: &str) -> String {
+    pub fn program(&self, body: &str) -> String {
         let (m, n, d, w, e) = (2 * self.m, 4 * self.n, self.d, self.w, self.element.keyword());
         let (rows, columns) = if self.keys_as_columns { (d, n) } else { (n, d) };
         let view = |name: &str, of: &str, rows: usize, columns: usize, e: &str| {
@@ -223,7 +223,7 @@ impl Chain {
         )
     }
 
-    fn parameters(&self) -> Vec<Parameter> {
+    pub fn parameters(&self) -> Vec<Parameter> {
         let mut numbers = Numbers::default();
         let mut buffer = |count: usize, n: Number| numbers.buffer(count, n, 2, 1.0);
         vec![
@@ -473,7 +473,7 @@ fn products_stay_under_way() {
 impl Chain {
     /// A loop over blocks of keys as front ends write attention: weights are powers of two of the difference between
     /// the scaled scores and their maximum. If `mask` is not empty, it computes `%s{suffix}` from `%s_all{suffix}`.
-    fn attention(&self, suffix: &str, bounds: &str, from: [&str; 3], mask: &str) -> String {
+    pub fn attention(&self, suffix: &str, bounds: &str, from: [&str; 3], mask: &str) -> String {
         let (column, scores) = (self.column(), format!("tile<{}x{}xf32>", self.m, self.n));
         let mut step = self.step(suffix, "%j");
         let mut replace = |simple: String, real: String| {
@@ -513,6 +513,21 @@ impl Chain {
     }
 }
 
+impl Chain {
+    /// Attention whose blocks below the diagonal come first and are not masked.
+    pub fn causal(&self) -> String {
+        let (m, n) = (self.m, self.n);
+        let below = self.attention("f", "%zero to %edge, step %one", ["%top0", "%weight0", "%total0"], "");
+        let masked = self.attention("g", "%edge to %n, step %one", ["%f#0", "%f#1", "%f#2"], &causal_mask(m, n));
+        let edge = format!(
+            "%high = constant <i32: {m}> : tile<i32>\n%wide = constant <i32: {n}> : tile<i32>\n\
+             %above = muli %x, %high : tile<i32>\n\
+             %edge = divi %above, %wide signed rounding<zero> : tile<i32>\n"
+        );
+        self.queries("%x") + &edge + &below + &masked + &self.store("%g#1", "%g#2", "%x")
+    }
+}
+
 fn attention_has_few_instructions() {
     for (m, n, d, stages) in [(128, 128, 128, 6), (128, 64, 128, 8), (128, 128, 64, 8)] {
         let chain = Chain { element: Number::Bf16, m, n, d, w: d, ..CHAIN };
@@ -525,18 +540,10 @@ fn attention_has_few_instructions() {
     }
 }
 
-/// Blocks below the diagonal come first and are not masked.
 fn causal_attention_has_few_instructions() {
     for (m, n, d) in [(128, 128, 128), (128, 64, 128), (128, 128, 64)] {
         let chain = Chain { element: Number::Bf16, m, n, d, w: d, ..CHAIN };
-        let below = chain.attention("f", "%zero to %edge, step %one", ["%top0", "%weight0", "%total0"], "");
-        let masked = chain.attention("g", "%edge to %n, step %one", ["%f#0", "%f#1", "%f#2"], &causal_mask(m, n));
-        let edge = format!(
-            "%high = constant <i32: {m}> : tile<i32>\n%wide = constant <i32: {n}> : tile<i32>\n\
-             %above = muli %x, %high : tile<i32>\n\
-             %edge = divi %above, %wide signed rounding<zero> : tile<i32>\n"
-        );
-        let body = chain.queries("%x") + &edge + &below + &masked + &chain.store("%g#1", "%g#2", "%x");
+        let body = chain.causal();
         stays_under_way((m, n, d), &chain.program(&body), "causal_attention_has_few_instructions");
     }
 }

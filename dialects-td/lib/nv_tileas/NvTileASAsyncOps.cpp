@@ -37,6 +37,12 @@ LogicalResult MemDescReinterpretOp::verify() {
     return int64_t(llvm::PowerOf2Ceil(llvm::divideCeil(t.getElementType().getIntOrFloatBitWidth(), 8)));
   };
   auto elements = [](MemDescType t) { return t.getStages() * ShapedType::getNumElements(t.getShape()); };
+  // A tile of narrower elements takes the first columns.
+  if (from.getSpace() == MemorySpace::Tensor && to.getSpace() == MemorySpace::Tensor) {
+    if (from.getStages() != to.getStages() || elements(to) * bytes(to) > elements(from) * bytes(from))
+      return emitOpError("the result takes more columns of tensor memory, or other stages, than the source");
+    return success();
+  }
   if (!from.getElementType().isIntOrFloat() || !to.getElementType().isIntOrFloat() || bytes(from) != bytes(to))
     return emitOpError("source and result must have numeric elements of the same width");
   if (from.getSpace() != to.getSpace() || elements(from) != elements(to))

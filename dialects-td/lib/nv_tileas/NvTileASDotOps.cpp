@@ -90,25 +90,35 @@ static ArrayRef<int64_t> shapeOf(Type side) {
   return memory ? memory.getShape() : cast<RankedTensorType>(side).getShape();
 }
 
-// Tiles of rank two; tiles in shared memory are a single stage. M, N and K agree, if `ctas` CTAs divide the columns of
-// rhs.
+static bool isTensorMemory(Type side) {
+  auto memory = dyn_cast<MemDescType>(side);
+  return memory && memory.getSpace() == MemorySpace::Tensor;
+}
+
+// Tiles of rank two; tiles in memory are a single stage. M, N and K agree, if `ctas` CTAs divide the columns of rhs. Only
+// a left operand may be in tensor memory, and only if the accumulator is too.
 static LogicalResult verifyTiles(Operation *op, Type lhs, MemDescType rhs, Type acc, int64_t ctas = 1) {
   ArrayRef<int64_t> left = shapeOf(lhs), right = rhs.getShape(), sum = shapeOf(acc);
   if (left.size() != 2 || right.size() != 2 || sum.size() != 2)
     return op->emitOpError("operands must have rank two");
   if (left[0] != sum[0] || ctas * right[1] != sum[1] || left[1] != right[0])
     return op->emitOpError("shapes of lhs, rhs and acc do not form a matrix product");
-  for (Type side : {lhs, Type(rhs)})
-    if (auto memory = dyn_cast<MemDescType>(side))
+  bool inTensorMemory = isTensorMemory(lhs) && isTensorMemory(acc);
+  for (Type side : {inTensorMemory ? Type() : lhs, Type(rhs)})
+    if (auto memory = dyn_cast_or_null<MemDescType>(side))
       if (memory.getStages() != 1 || memory.getSpace() != MemorySpace::Shared)
         return op->emitOpError("operands must be a single stage in shared memory, got ") << memory;
+  if (inTensorMemory && cast<MemDescType>(lhs).getStages() != 1)
+    return op->emitOpError("operands must be a single stage, got ") << lhs;
   return success();
 }
 
-// Operands in shared memory are read through the async proxy; groups are machine state.
+// Operands in shared memory are read through the async proxy, and one may be in tensor memory; groups are machine state.
 static void getProductEffects(ArrayRef<OpOperand *> sides, SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
   for (OpOperand *side : sides)
-    if (isa<MemDescType>(side->get().getType()))
+    if (isTensorMemory(side->get().getType()))
+      effects.emplace_back(MemoryEffects::Read::get(), side, nv_tileaa::TensorMemory::get());
+    else if (isa<MemDescType>(side->get().getType()))
       effects.emplace_back(MemoryEffects::Read::get(), side, nv_tileaa::SharedMemoryAsyncProxy::get());
   effects.emplace_back(MemoryEffects::Read::get(), nv_tileaa::Machine::get());
   effects.emplace_back(MemoryEffects::Write::get(), nv_tileaa::Machine::get());

@@ -29,9 +29,8 @@ LogicalResult CreatePipelineOp::verify() {
   for (auto name : getPhases().getAsRange<StringAttr>())
     if (!names.insert(name).second)
       return emitOpError("names the phase ") << name << " twice";
-  for (StringRef needed : {"full", "empty"})
-    if (!names.contains(StringAttr::get(getContext(), needed)))
-      return emitOpError("has no phase '") << needed << "'";
+  if (!names.contains(StringAttr::get(getContext(), "full")))
+    return emitOpError("has no phase 'full'");
   if (std::optional<StringRef> leader = getLeader(); leader && !names.contains(StringAttr::get(getContext(), *leader)))
     return emitOpError("has no phase '") << *leader << "' for its leader to count";
   // The largest count of an mbarrier.

@@ -1,7 +1,8 @@
 // Verifiers of the ops on tensor memory.
 //
-// Checked here: the storage is in tensor memory, the tensor has its shape and elements, a slice is inside its storage,
-// the address goes to a 32-bit word of shared memory, and the number of columns can be allocated. Not checked: that the layout of the tensor assigns
+// Checked here: the storage is in tensor memory, the tensor has its shape and elements or one element for each row, a
+// slice is inside its storage, the address goes to a 32-bit word of shared memory, and the number of columns can be
+// allocated. Not checked: that the layout of the tensor assigns
 // to each warp lanes that it can reach (`convert-tileas-to-llvm` does).
 #include "nv_tileas/NvTileAS.h"
 
@@ -46,3 +47,15 @@ static LogicalResult verifyMove(Operation *op, MemDescType memory, Type register
 LogicalResult TmemLoadOp::verify() { return verifyMove(*this, getSource().getType(), getResult().getType()); }
 
 LogicalResult TmemStoreOp::verify() { return verifyMove(*this, getDest().getType(), getSource().getType()); }
+
+LogicalResult TmemScaleOp::verify() {
+  MemDescType memory = getMemory().getType();
+  auto factor = cast<RankedTensorType>(getFactor().getType());
+  if (memory.getSpace() != MemorySpace::Tensor || memory.getStages() != 1)
+    return emitOpError("needs a single stage in tensor memory, got ") << memory;
+  if (factor.getNumElements() != memory.getShape()[0] || factor.getElementType() != memory.getElementType())
+    return emitOpError("needs one factor for each row of ") << memory << ", got " << factor;
+  if (!memory.getElementType().isF32())
+    return emitOpError("multiplies elements of f32, got ") << memory;
+  return success();
+}

@@ -13,6 +13,7 @@ pub mod dependent_dots;
 pub mod dot_warps;
 pub mod facts;
 pub mod layouts;
+pub mod memory_dots;
 pub mod missed_remarks;
 pub mod multimem;
 pub mod narrow;

@@ -58,7 +58,7 @@ use crate::dialect::{
     nv_tileas::{
         AgentSwitchOp, AllocTensorOp, AnyOp, ConsumerReleaseOp, ConsumerWaitOp, CreatePingPongOp, CreatePipelineOp,
         EndPingPongOp, IncIterOp, MemDescSlotOp, MemDescType, MmaKind, PingPongArriveOp, PingPongType, PingPongWaitOp,
-        PipelineIteratorType, PipelineType, ProducerAcquireOp, ProducerCommitOp, StageOp, TmemStoreOp,
+        PipelineIteratorType, PipelineType, ProducerAcquireOp, ProducerCommitOp, StageOp, TmemScaleOp, TmemStoreOp,
     },
     phases::{self, Handover},
     rt::*,
@@ -405,6 +405,7 @@ impl<'c> Extract<'c> {
                     out.push(Op::Write { into, tag });
                 }
             }
+            Some(TmemScaleOp(x)) => self.scale(x, out)?,
             Some(LocalStoreOp(x)) => self.store(op, x.dest(), out)?,
             Some(LocalTransposeOp(x)) => {
                 self.touch(op, x.source(), out)?;
@@ -481,6 +482,17 @@ impl<'c> Extract<'c> {
     fn touch(&mut self, op: OpRef<'c>, memory: Val<'c>, out: &mut Vec<Op>) -> Result<(), Fault<'c>> {
         if let Some((from, tag)) = self.place(op, memory)? {
             out.push(Op::Read { from, tag });
+        }
+        Ok(())
+    }
+
+    /// Extracts the scaling of an accumulator: a read and a write.
+    fn scale(&mut self, x: TmemScaleOp<'c>, out: &mut Vec<Op>) -> Result<(), Fault<'c>> {
+        let Some((place, tag)) = self.place(x.op(), x.memory())? else { return Ok(()) };
+        let both = vec![Op::Read { from: place.clone(), tag: tag.clone() }, Op::Write { into: place, tag }];
+        match x.predicate() {
+            Some(p) => out.push(Op::If { condition: self.value(x.op(), p)?, then: both, otherwise: vec![] }),
+            None => out.extend(both),
         }
         Ok(())
     }
@@ -597,11 +609,14 @@ impl<'c> Extract<'c> {
     }
 }
 
-/// Whether the protocol depends on a loop-carried value: an iterator, or a predicate of a release.
+/// Whether the protocol depends on a loop-carried value: an iterator, or a predicate of a release or of the scaling of
+/// an accumulator.
 fn is_followed(v: Val<'_>) -> bool {
-    is_iterator(v)
-        || is_bool(ty(v)) && uses(v).iter().any(|(user, _)| ConsumerReleaseOp::cast(*user).is_some())
-        || inside_of(v).is_some_and(|a| uses(a).iter().any(|(user, _)| ConsumerReleaseOp::cast(*user).is_some()))
+    let decides = |v: Val<'_>| {
+        let of = |op| ConsumerReleaseOp::cast(op).is_some() || TmemScaleOp::cast(op).is_some();
+        uses(v).iter().any(|(user, _)| of(*user))
+    };
+    is_iterator(v) || is_bool(ty(v)) && decides(v) || inside_of(v).is_some_and(decides)
 }
 
 fn is_iterator(v: Val<'_>) -> bool {

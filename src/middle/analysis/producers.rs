@@ -228,15 +228,7 @@ fn go_together(products: &[OpRef<'_>]) -> bool {
 /// results.
 pub fn accumulation(product: OpRef<'_>) -> Option<(OpRef<'_>, usize)> {
     let around = parent_op(product).filter(|o| Scf::of(*o) == Some(Scf::For))?;
-    let last = entry_block(region(around, 0)).and_then(|body| ops_of(body).last());
-    let mut accumulated = result(product, 0);
-    let index = loop {
-        match uses(accumulated)[..] {
-            [(user, _)] if nv_tileas::ConvertLayoutOp::cast(user).is_some() => accumulated = result(user, 0),
-            [(user, index)] if Some(user) == last => break index,
-            _ => return None,
-        }
-    };
+    let index = carried_number(product, around)?;
     let mut added = operand(product, ACC);
     while let Some(op) = defining_op(added).and_then(nv_tileas::ConvertLayoutOp::cast) {
         if uses(added).len() != 1 {
@@ -246,6 +238,20 @@ pub fn accumulation(product: OpRef<'_>) -> Option<(OpRef<'_>, usize)> {
     }
     let carried = entry_block(region(around, 0)).and_then(|body| args(body).nth(index + 1));
     (carried == Some(added) && uses(added).len() == 1).then_some((around, index))
+}
+
+/// The number, among the results of the loop `around` a dot, of the dot's result, if the end of the iteration is its
+/// only use.
+pub fn carried_number<'c>(product: OpRef<'c>, around: OpRef<'c>) -> Option<usize> {
+    let last = entry_block(region(around, 0)).and_then(|body| ops_of(body).last());
+    let mut accumulated = result(product, 0);
+    loop {
+        match uses(accumulated)[..] {
+            [(user, _)] if nv_tileas::ConvertLayoutOp::cast(user).is_some() => accumulated = result(user, 0),
+            [(user, index)] if Some(user) == last => return Some(index),
+            _ => return None,
+        }
+    }
 }
 
 fn is_product(op: OpRef<'_>) -> bool {

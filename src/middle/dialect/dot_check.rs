@@ -81,8 +81,11 @@ fn verdict(dot: AnyDot<'_>) -> Result<(), String> {
         // The accumulator will be in tensor memory; until then it has the layout in which it is read from there.
         Some(_) if matches!(instruction.kind, MmaKind::Tensor | MmaKind::TensorPair) => {
             let accumulator = acc.layout().ok_or("acc has no layout")?;
-            let is_read = TensorMemory::slices_of(&shape(&acc)?, &accumulator).is_some();
-            return if is_read { Ok(()) } else { Err(format!("accumulator is not laid out in fragments of {name}")) };
+            let (shape, warps) = (shape(&acc)?, accumulator.warps());
+            let in_rows = TensorMemory::rows(&shape, warps).is_ok_and(|layout| layout == accumulator);
+            let is_read = in_rows || TensorMemory::slices_of(&shape, &accumulator).is_some();
+            let wrong = || format!("accumulator is not laid out in fragments or rows of {name}");
+            return if is_read { Ok(()) } else { Err(wrong()) };
         }
         Some(i) => {
             for (what, operand) in [("lhs", Operand::A), ("rhs", Operand::B), ("acc", Operand::Accumulator)] {

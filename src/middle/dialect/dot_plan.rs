@@ -25,6 +25,8 @@ pub const CONSUMERS: &str = "consumers";
 pub const MATRIX: &str = "matrix";
 /// The agent that fills the stages of rings.
 pub const PRODUCER: &str = "producer";
+/// Agents without a program that fill up a warpgroup, to which `setmaxnreg` applies, and their warps.
+pub const SPARE: [(&str, u32); 2] = [("spare", 2), ("spare_warp", 1)];
 /// The agent that converts operands in their stages.
 pub const CONVERTER: &str = "converter";
 
@@ -88,6 +90,8 @@ pub struct DotPlan {
     pub accumulators: u32,
     /// Slices of columns in which code after the dots processes an accumulator in tensor memory.
     pub slices: u32,
+    /// Whether a thread reads whole rows of accumulators in tensor memory, since dots depend on each other.
+    pub whole_rows: bool,
     /// Consumer warpgroups along the rows and along the columns.
     pub groups: [u32; 2],
     /// Maximum columns of an instruction.
@@ -160,6 +164,7 @@ impl DotPlan {
             self.unit,
             accumulators,
             slices,
+            self.whole_rows,
         );
         DOT_PLAN.set(function, plan.expect("a valid plan").into());
     }
@@ -172,6 +177,7 @@ impl DotPlan {
             unit: plan.unit(),
             accumulators: plan.accumulators() as u32,
             slices: plan.slices() as u32,
+            whole_rows: plan.whole_rows(),
             groups: [m as u32, n as u32],
             columns: plan.columns() as u32,
             stages: plan.stages() as u32,

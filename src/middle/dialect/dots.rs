@@ -4,7 +4,7 @@
 use super::{
     elements,
     layouts::{Tensor, storage_bits},
-    nv_tileas::{AsyncDotOp, DotOp, DotScaledOp, MemDescType, MmaAttr, MmaKind, PromotedDotOp},
+    nv_tileas::{AsyncDotOp, DotOp, DotScaledOp, MemDescType, MemorySpace, MmaAttr, MmaKind, PromotedDotOp},
     pass::context_of,
     rt::*,
     shared_memory::{shared_layout, tensor_memory},
@@ -320,10 +320,20 @@ impl WarpgroupDot {
     }
 }
 
+/// The left operand of a dot with an accumulator in tensor memory.
+pub enum TensorLeft {
+    Shared(WarpgroupTile),
+    /// In tensor memory: the columns of a block of the instruction's rows, and of a step along K.
+    Tensor {
+        block: u32,
+        step: u32,
+    },
+}
+
 /// A dot with an accumulator in tensor memory, with all inputs of its code generation.
 pub struct TensorDot {
     pub instruction: tile_mma::Instruction,
-    pub lhs: WarpgroupTile,
+    pub lhs: TensorLeft,
     pub rhs: WarpgroupTile,
     /// The first column of the accumulator of each block: blocks of the instruction's rows, and of its columns in each.
     pub blocks: Vec<[u32; 3]>,
@@ -353,9 +363,12 @@ impl TensorDot {
         let [m, n, k] = by.shape;
         // The rows of the left operand, and the columns of the right one, in this CTA.
         let [m, own] = [m, n].map(|extent| extent / unit.ctas());
-        let lhs = WarpgroupTile::of(unit, "lhs", lhs, (0, 1), m)?;
+        let lhs = match lhs.space() {
+            MemorySpace::Tensor => TensorLeft::of(lhs, [m, n, k])?,
+            _ => TensorLeft::Shared(WarpgroupTile::of(unit, "lhs", lhs, (0, 1), m)?),
+        };
         let rhs = WarpgroupTile::of(unit, "rhs", rhs, (1, 0), own)?;
-        for (what, tile) in [("lhs", &lhs), ("rhs", &rhs)] {
+        for (what, tile) in lhs.tile().map(|tile| ("lhs", tile)).into_iter().chain([("rhs", &rhs)]) {
             if !instruction.row.majors.contains(&tile.operand.major) {
                 return Err(format!("{name} requires elements of {what} that are contiguous along K"));
             }
@@ -377,6 +390,27 @@ impl TensorDot {
         Ok(Self { instruction, lhs, rhs, blocks, steps })
     }
 }
+
+impl TensorLeft {
+    /// The operand in tensor memory of an instruction of this shape.
+    fn of(desc: MemDescType<'_>, [m, _, k]: [u32; 3]) -> Result<Self, String> {
+        let shape = Shape::new(desc.shape()).map_err(|e| e.to_string())?;
+        let needed = TensorMemory::operand(&shape).map_err(|e| format!("lhs: {e}"))?;
+        if tensor_memory(desc) != Some(needed) || m != OPERAND_ROWS {
+            return Err(format!("lhs is not laid out as an operand of {m} rows in tensor memory"));
+        }
+        let columns = |elements: u32| elements * storage_bits(desc.element_type()) / 32;
+        Ok(Self::Tensor { block: columns(shape.extents()[1] as u32), step: columns(k) })
+    }
+
+    /// The tile in shared memory.
+    pub fn tile(&self) -> Option<&WarpgroupTile> {
+        if let Self::Shared(tile) = self { Some(tile) } else { None }
+    }
+}
+
+/// The rows of an instruction that reads its left operand from tensor memory.
+const OPERAND_ROWS: u32 = 128;
 
 /// Whether a tensor is a constant of positive zeros.
 pub fn is_zero(v: Val<'_>) -> bool {

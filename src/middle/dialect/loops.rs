@@ -194,33 +194,72 @@ pub fn carry_through<'c>(
     value: Val<'c>,
     at: &mut dyn FnMut(Val<'c>) -> Result<Val<'c>, Failed>,
 ) -> Result<Val<'c>, Failed> {
-    let holds = |op: &OpRef<'c>| std::iter::successors(Some(place), |o| parent_op(*o)).any(|o| o == *op);
-    let Some(op) = ops_of(block).find(holds) else { return Ok(value) };
-    if op == place {
-        return at(value);
+    carry_through_all(context, block, &[place], value, &mut |_, value| at(value))
+}
+
+/// The same for several places, none of which contains another. `at` also takes the number of the place.
+pub fn carry_through_all<'c>(
+    context: &'c Context,
+    block: Blk<'c>,
+    places: &[OpRef<'c>],
+    value: Val<'c>,
+    at: &mut dyn FnMut(usize, Val<'c>) -> Result<Val<'c>, Failed>,
+) -> Result<Val<'c>, Failed> {
+    // `at` may erase a place, so everything around the places must be found before.
+    let around = |place: &OpRef<'c>| std::iter::successors(Some(*place), |o| parent_op(*o)).map(op_key).collect();
+    let mut carry = Carry { context, left: places.iter().map(around).enumerate().collect(), at };
+    carry.through(block, value)
+}
+
+/// A value on its way through a program.
+struct Carry<'c, 'a> {
+    context: &'c Context,
+    /// The numbers of the places that are still to come, each with the place and the ops around it.
+    left: Vec<(usize, Vec<usize>)>,
+    #[allow(clippy::type_complexity)]
+    at: &'a mut dyn FnMut(usize, Val<'c>) -> Result<Val<'c>, Failed>,
+}
+
+impl<'c> Carry<'c, '_> {
+    fn holds(&self, op: OpRef<'c>) -> bool {
+        self.left.iter().any(|(_, around)| around.contains(&op_key(op)))
     }
-    let error = |e: BuildError| fail(op, e.to_string());
-    let number = result_count(op);
-    let b = Builder::before(context, op);
-    let (new, inside) = match Scf::of(op) {
-        Some(Scf::For) => {
-            let (new, inside) = extend_for(&b, op, &[value]).map_err(error)?;
-            (new, vec![inside[0]])
+
+    fn through(&mut self, block: Blk<'c>, mut value: Val<'c>) -> Result<Val<'c>, Failed> {
+        for op in ops_of(block).filter(|op| self.holds(*op)).collect::<Vec<_>>() {
+            value = match self.left.iter().position(|(_, around)| around.first() == Some(&op_key(op))) {
+                Some(place) => {
+                    let (number, _) = self.left.remove(place);
+                    (self.at)(number, value)?
+                }
+                None => self.through_regions(op, value)?,
+            };
         }
-        Some(Scf::While) => {
-            let (new, inside) = extend_while(&b, op, &[value]).map_err(error)?;
-            (new, inside.into_iter().map(|args| args[0]).collect())
-        }
-        Some(Scf::If) => (extend_if(&b, op, &[ty(value)]).map_err(error)?, vec![value, value]),
-        _ => return Err(fail(op, "a value cannot be carried through this op")),
-    };
-    let blocks: Vec<Blk<'c>> = (0..inside.len()).filter_map(|i| entry_block(region(new, i))).collect();
-    // `at` may erase the place, so its block must be found before.
-    let of_place = blocks.iter().position(|block| ops_of(*block).any(|op| holds(&op)));
-    for (i, (block, value)) in blocks.into_iter().zip(inside).enumerate() {
-        let carries = of_place == Some(i);
-        let after = if carries { carry_through(context, block, place, value, at)? } else { value };
-        extend_yield(&b, block, &[after]).map_err(|e| fail(new, e.to_string()))?;
+        Ok(value)
     }
-    Ok(result(new, number))
+
+    /// Carries a value through a loop or a branch.
+    fn through_regions(&mut self, op: OpRef<'c>, value: Val<'c>) -> Result<Val<'c>, Failed> {
+        let error = |e: BuildError| fail(op, e.to_string());
+        let number = result_count(op);
+        let b = Builder::before(self.context, op);
+        let (new, inside) = match Scf::of(op) {
+            Some(Scf::For) => {
+                let (new, inside) = extend_for(&b, op, &[value]).map_err(error)?;
+                (new, vec![inside[0]])
+            }
+            Some(Scf::While) => {
+                let (new, inside) = extend_while(&b, op, &[value]).map_err(error)?;
+                (new, inside.into_iter().map(|args| args[0]).collect())
+            }
+            Some(Scf::If) => (extend_if(&b, op, &[ty(value)]).map_err(error)?, vec![value, value]),
+            _ => return Err(fail(op, "a value cannot be carried through this op")),
+        };
+        let blocks: Vec<Blk<'c>> = (0..inside.len()).filter_map(|i| entry_block(region(new, i))).collect();
+        for (block, value) in blocks.into_iter().zip(inside) {
+            let after = self.through(block, value)?;
+            extend_yield(&b, block, &[after]).map_err(|e| fail(new, e.to_string()))?;
+        }
+        Ok(result(new, number))
+    }
 }

@@ -67,17 +67,37 @@ pub fn accumulator_type<'c>(
     element: Type<'c>,
     stages: i64,
 ) -> Result<MemDescType<'c>, String> {
-    let memory = Shape::new(shape).and_then(|shape| TensorMemory::accumulator(&shape)).map_err(|e| e.to_string())?;
+    in_tensor_memory(op, TensorMemory::accumulator, (shape, element), stages)
+}
+
+/// Returns the type of a left operand in tensor memory.
+pub fn operand_type<'c>(
+    op: OpRef<'c>,
+    shape: &[i64],
+    element: Type<'c>,
+    stages: i64,
+) -> Result<MemDescType<'c>, String> {
+    in_tensor_memory(op, TensorMemory::operand, (shape, element), stages)
+}
+
+fn in_tensor_memory<'c>(
+    op: OpRef<'c>,
+    place: impl Fn(&Shape) -> tile_layout::Result<TensorMemory>,
+    (shape, element): (&[i64], Type<'c>),
+    stages: i64,
+) -> Result<MemDescType<'c>, String> {
+    let memory = Shape::new(shape).and_then(|shape| place(&shape)).map_err(|e| e.to_string())?;
     let bases: Vec<i64> = memory.bases().iter().map(|&b| b as i64).collect();
     let desc = SharedLayoutAttr::get(op.location(), &bases).and_then(|layout| {
         MemDescType::get(op.location(), shape, element, layout.into(), stages, MemorySpace::Tensor, ALIGNMENT)
     });
-    desc.ok_or_else(|| "cannot build the type of an accumulator".into())
+    desc.ok_or_else(|| "cannot build a type in tensor memory".into())
 }
 
 /// The 32-bit columns of tensor memory that a storage takes, including all stages.
 pub fn tensor_columns(desc: MemDescType<'_>) -> Option<u64> {
-    Some(u64::from(tensor_memory(desc)?.columns()) * desc.stages() as u64)
+    let bits = u64::from(tensor_memory(desc)?.columns()) * u64::from(storage_bits(desc.element_type()));
+    Some(bits.div_ceil(32) * desc.stages() as u64)
 }
 
 /// Plans the accesses of a tensor in shared memory by `target`; `None` if the storage has no valid layout.

@@ -184,7 +184,7 @@ pub use tensor_copy::{
     Condition, GlobalView, Ineligible, Known, MAP_STRIDE_LIMIT, MAP_UNIT, Outside, SINGLE_STRIDE, TensorBox,
     TensorCopyPlan, TensorElement, TensorMapPlan, TileCopy, TileDim, ViewDim, plan_tensor_copy,
 };
-pub use tensor_memory::{TensorLoad, TensorMemory};
+pub use tensor_memory::{MoveShape, TensorLoad, TensorMemory};
 pub use warpgroup::{
     WARPGROUP_ROWS, WarpgroupDot, WarpgroupStep, warpgroup_accumulator, warpgroup_left, warpgroups_of,
 };

@@ -12,6 +12,13 @@
 //! *Slices.* Code may process an accumulator in slices of its columns, to hold fewer elements at a time. All warps then
 //! divide the columns of each slice, and the number of the slice is in the highest bits of a register's number.
 //!
+//! If each thread needs whole rows instead, `tcgen05.ld.32x32b` gives lane `l` of a warp the columns of one lane of
+//! tensor memory ([`TensorMemory::rows`]). Reductions along rows then need no other thread. Warps beyond four take
+//! further blocks of 128 rows before they divide the columns.
+//!
+//! The left operand of a dot may be in tensor memory too: row `r` in lane `r`, and as many elements in a column of 32
+//! bits as fit ([`TensorMemory::operand`]). A position then counts elements rather than columns.
+//!
 //! *Worked example.* 256x128 of f32: rows 0 to 127 are in columns 0 to 127, rows 128 to 255 in columns 128 to 255. With
 //! eight warps, a warp reads 64 columns in four loads of 32 registers: of its lanes 0 to 15 and 16 to 31, for each
 //! block of 128 rows.
@@ -35,7 +42,16 @@ pub struct TensorMemory {
     map: LinearMap,
 }
 
-/// A load of fragments: 16 lanes, and eight columns for every four registers.
+/// The shape of an instruction that moves tensor memory to or from registers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MoveShape {
+    /// `16x256b`: 16 lanes, and eight columns for every four registers.
+    Fragments,
+    /// `32x32b`: 32 lanes, and a column for each register.
+    Rows,
+}
+
+/// A load of consecutive columns of some lanes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TensorLoad {
     /// The first register, and the number of consecutive registers.
@@ -59,6 +75,14 @@ impl TensorMemory {
         Self::new(shape, column.chain(block).chain(lane).collect())
     }
 
+    /// The memory of an M x K left operand that instructions of 128 rows read.
+    ///
+    /// Errors: another rank, or fewer than 128 rows.
+    pub fn operand(shape: &Shape) -> Result<Self> {
+        whole_lanes(shape)?;
+        Self::accumulator(shape)
+    }
+
     /// The memory of an M x N tile with these bases: the element at each position with one bit.
     ///
     /// Errors: as [`Self::accumulator`], or other than one independent basis for each bit of an element's number.
@@ -77,7 +101,7 @@ impl TensorMemory {
         &self.bases
     }
 
-    /// The 32-bit columns of the tile.
+    /// The columns of the tile: of 32 bits if each holds one element.
     pub fn columns(&self) -> u32 {
         1 << (self.bases.len() - self.lanes)
     }
@@ -143,6 +167,101 @@ impl TensorMemory {
     }
 }
 
+/// The division of a tile among warps that hold whole rows.
+struct RowParts {
+    rows: usize,
+    columns: usize,
+    /// log2 of the blocks of 128 rows of a warp, and of its columns.
+    blocks: usize,
+    own: usize,
+}
+
+impl RowParts {
+    fn of(shape: &Shape, warps: u32) -> Result<Self> {
+        let (rows, columns) = whole_lanes(shape)?;
+        let groups = groups_of(warps)?;
+        let all = rows - LANES_LOG2;
+        let blocks = all.saturating_sub(groups);
+        let divided = groups - (all - blocks);
+        if columns < divided {
+            let (what, extent, needed) = ("a tensor-memory access", 1 << columns, 1 << divided);
+            return Err(LayoutError::TileTooSmall { what, dim: 1, extent, needed });
+        }
+        Ok(Self { rows, columns, blocks, own: columns - divided })
+    }
+}
+
+impl TensorMemory {
+    /// The registers of `warps` warps that hold whole rows of a tile, or equal parts of rows if there are more warps
+    /// than rows.
+    ///
+    /// Errors: another rank, fewer than 128 rows, or a number of warps that is not four times a power of two.
+    pub fn rows(shape: &Shape, warps: u32) -> Result<Layout> {
+        let RowParts { rows, columns, blocks, own } = RowParts::of(shape, warps)?;
+        let row = |i: usize| 1 << (columns + i);
+        let column = |i: usize| 1 << i;
+        let register = (0..own).map(column).chain((LANES_LOG2..LANES_LOG2 + blocks).map(row)).collect();
+        let warp = (5..LANES_LOG2).chain(LANES_LOG2 + blocks..rows).map(row).chain((own..columns).map(column));
+        Layout::new(register, (0..5).map(row).collect(), warp.collect(), vec![])
+    }
+
+    /// The registers of one element for each row, in the threads that hold the rows.
+    ///
+    /// Errors: as [`Self::rows`].
+    pub fn row_factors(shape: &Shape, warps: u32) -> Result<Layout> {
+        let RowParts { rows, columns, blocks, own } = RowParts::of(shape, warps)?;
+        let row = |i: usize| 1 << i;
+        let register = (LANES_LOG2..LANES_LOG2 + blocks).map(row).collect();
+        let warp = (5..LANES_LOG2).chain(LANES_LOG2 + blocks..rows).map(row).chain((own..columns).map(|_| 0));
+        Layout::new(register, (0..5).map(row).collect(), warp.collect(), vec![])
+    }
+
+    /// The loads of a thread that read an accumulator to the registers of [`Self::rows`], at most `most` columns each.
+    /// The columns are relative to the warp's first ([`Self::columns_of_row_warps`]).
+    ///
+    /// Errors: as [`Self::rows`].
+    pub fn row_loads(shape: &Shape, warps: u32, most: u32) -> Result<Vec<TensorLoad>> {
+        let RowParts { columns, blocks, own, .. } = RowParts::of(shape, warps)?;
+        let count = most.min(1 << own);
+        let parts = (1 << own) / count;
+        let load = |i: u32| {
+            let (block, part) = (i / parts, i % parts);
+            TensorLoad { register: i * count, count, lane: 0, column: (block << columns) + part * count }
+        };
+        Ok((0..parts << blocks).map(load).collect())
+    }
+
+    /// The first column, in [`Self::rows`], of each group of four warps.
+    ///
+    /// Errors: as [`Self::rows`].
+    pub fn columns_of_row_warps(shape: &Shape, warps: u32) -> Result<Vec<u32>> {
+        let RowParts { rows, columns, blocks, own } = RowParts::of(shape, warps)?;
+        let of_blocks = 1u32 << (rows - LANES_LOG2 - blocks);
+        let first = |group: u32| ((group % of_blocks) << (blocks + columns)) + ((group / of_blocks) << own);
+        Ok((0..warps / 4).map(first).collect())
+    }
+}
+
+/// log2 of the rows and columns of a tile that uses all lanes.
+fn whole_lanes(shape: &Shape) -> Result<(usize, usize)> {
+    let (rows, columns, lanes) = bits(shape)?;
+    if lanes < LANES_LOG2 {
+        let (extent, needed) = (1 << rows, 1 << LANES_LOG2);
+        return Err(LayoutError::TileTooSmall { what: "one instruction", dim: 0, extent, needed });
+    }
+    Ok((rows, columns))
+}
+
+/// log2 of the groups of four warps.
+fn groups_of(warps: u32) -> Result<usize> {
+    let groups = warps / 4;
+    if groups * 4 != warps || !groups.is_power_of_two() {
+        let what = "groups of four warps";
+        return Err(LayoutError::Mismatch { what, expected: 1, found: groups.into() });
+    }
+    Ok(groups.ilog2() as usize)
+}
+
 /// log2 of the columns of a fragment.
 const FRAGMENT_LOG2: usize = 3;
 
@@ -152,15 +271,10 @@ const MOST_SLICES_LOG2: u32 = 6;
 /// log2 of the columns that four of `warps` warps read of a slice.
 fn own_columns(shape: &Shape, warps: u32, slices: u32) -> Result<usize> {
     let (_, columns, _) = bits(shape)?;
-    let groups = warps / 4;
     if !slices.is_power_of_two() {
         return Err(LayoutError::Mismatch { what: "slices of an accumulator", expected: 1, found: slices.into() });
     }
-    if groups * 4 != warps || !groups.is_power_of_two() {
-        let what = "groups of four warps";
-        return Err(LayoutError::Mismatch { what, expected: 1, found: groups.into() });
-    }
-    let divided = (groups * slices).ilog2() as usize;
+    let divided = groups_of(warps)? + slices.ilog2() as usize;
     let needed = FRAGMENT_LOG2 + divided;
     if columns < needed {
         let (what, extent, needed) = ("a tensor-memory access", 1 << columns, 1 << needed);

@@ -37,9 +37,11 @@
 //!
 //! If all dots have the same M, N and element types, are in different blocks and read both operands from rings, one
 //! plan fits each of their loops (`tile_plan::plan`). Otherwise the kernel is planned as a whole (`kernel`). Dots of
-//! `tcgen05.mma` must read both operands from rings (`tensor`). A remark names the obstacle if a kernel is not planned.
-//! The pass changes no ops; it only marks producer-computed operands for `tileaa-outline-producers`.
+//! `tcgen05.mma` are planned by `tensor` if they read both operands from rings, and otherwise by `dependent`. A remark
+//! names the obstacle if a kernel is not planned. The pass changes no ops; it only marks producer-computed operands for
+//! `tileaa-outline-producers`.
 
+mod dependent;
 mod kernel;
 mod takeover;
 mod tensor;
@@ -188,6 +190,9 @@ fn plan<'c>(
     let first = &found[0];
     let machine = Machine::named(target.name).map_err(|e| (first.op, e.to_string()))?;
     let hints = hints(function, &loads.loads, target);
+    if unit != Unit::Warpgroup && dependent::applies(&found) {
+        return dependent::plan(function.op(), &found, &hints, &machine);
+    }
     if unit != Unit::Warpgroup {
         return tensor::plan(function.op(), (&found, takes_over), &loads.computed, &hints, &machine);
     }
@@ -231,6 +236,7 @@ fn plan<'c>(
         unit: MmaKind::Warpgroup,
         accumulators: 1,
         slices: 1,
+        whole_rows: false,
         groups: [plan.groups.0, plan.groups.1],
         columns: plan.columns,
         stages,

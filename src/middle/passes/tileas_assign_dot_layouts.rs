@@ -100,8 +100,8 @@ fn by_warpgroups<'c>(dot: AnyDot<'c>, plan: &DotPlan, context: &'c Context) -> R
     relayout_result(&b, op, dot.result(), &layout)
 }
 
-/// Assigns the layout in which the consumers read an accumulator from tensor memory. Operands keep their layouts; they
-/// are loaded to shared memory.
+/// Assigns the layout in which the consumers read an accumulator from tensor memory, and in which they store a left
+/// operand there. Operands in shared memory keep their layouts.
 fn in_tensor_memory<'c>(dot: AnyDot<'c>, plan: &DotPlan, context: &'c Context) -> Result<(), Failed> {
     let op = dot.op();
     let tensor = |v| Tensor::of_value(v).ok_or_else(|| fail(op, "operand is not a tensor"));
@@ -115,10 +115,22 @@ fn in_tensor_memory<'c>(dot: AnyDot<'c>, plan: &DotPlan, context: &'c Context) -
     let row = rows.filter(fits).max_by_key(|r| r.m);
     let row = row.ok_or_else(|| fail(op, "no `tcgen05.mma` instruction multiplies elements of this type"))?;
     let instruction = Instruction { kind: plan.unit, shape: [row.m, columns, row.k] };
-    let layout = TensorMemory::registers(&acc.tile_shape(), plan.warps(CONSUMERS), plan.slices);
-    let layout = layout.map_err(|e| fail(op, e.to_string()))?;
+    let of = |t: &Tensor<'c>| {
+        let (shape, warps) = (t.tile_shape(), plan.warps(CONSUMERS));
+        let registers = if plan.whole_rows {
+            TensorMemory::rows(&shape, warps)
+        } else {
+            TensorMemory::registers(&shape, warps, plan.slices)
+        };
+        registers.map_err(|e| fail(op, e.to_string()))
+    };
+    let layout = of(&acc)?;
     set_attr(op, "instruction", instruction.to_attr(context));
     let b = Builder::before(context, op);
+    if plan.whole_rows && matches!(Source::of(dot.lhs(), op), Source::Computed) {
+        let left = of(&lhs)?;
+        set_operand(op, LHS, converted(&b, op, dot.lhs(), &left)?);
+    }
     set_operand(op, ACC, converted(&b, op, dot.acc(), &layout)?);
     b.set_after(op);
     relayout_result(&b, op, dot.result(), &layout)

@@ -86,6 +86,8 @@
 //!
 //! With `tensor_pair`, two CTAs run each dot together (`pairs`). The thread of the agent `matrix` is in the first one,
 //! the leader, whose barriers count the arrivals of both.
+//! Left operands that consumers compute go to tensor memory too, and resident operands have pipelines
+//! (`left_operands`).
 //!
 //! **Tile blocks.** If CTAs take over tile blocks of the grid, their coordinates come through a pipeline of their own
 //! (`tile_blocks`).
@@ -103,6 +105,7 @@ mod accumulators;
 mod addresses;
 mod convert_stage;
 mod flight;
+mod left_operands;
 mod pairs;
 mod readiness;
 mod stream;
@@ -139,6 +142,7 @@ use crate::{
     pass_descriptor,
 };
 use accumulators::Accumulators;
+use left_operands::LeftOperands;
 use melior::{Context, ir::Type};
 use stream::{Placed, Stream};
 use tile_blocks::TileBlocks;
@@ -198,17 +202,17 @@ impl RustPass for MaterializeAsync {
                 let maps = group.copies(true).map(|(_, c)| map(&c)).collect::<Result<_, _>>()?;
                 let mut tiles = vec![];
                 for dot in 0..group.dots.len() {
-                    let [lhs, rhs] = [0, 1].map(|number| residents.of(&group, (dot, number), &top));
+                    let [lhs, rhs] = [0, 1].map(|number| residents.of(&group, (dot, number), (&top, entry), &plan));
                     tiles.push([lhs?, rhs?]);
                 }
                 stream.groups.push(Placed::new(group, tiles, (maps, ready)));
             }
             let tile_blocks = TileBlocks::of(function.op(), &top, &plan)?;
-            let mut in_memory = vec![];
+            let (mut in_memory, mut left) = (vec![], vec![]);
             if plan.accumulates_in_memory() {
                 // The barriers of all pipelines are initialized before a pair allocates.
-                in_memory =
-                    dots.iter().map(|dot| Accumulators::of(*dot, &top, &plan)).collect::<Result<Vec<_>, _>>()?;
+                in_memory = Accumulators::of_all(&dots, &top, &plan)?;
+                left = LeftOperands::of(&dots, &top, &plan)?;
                 accumulators::allocate(function.op(), entry, &top, &plan)?;
             }
             BarrierOp::build(&top, None, None).map_err(|e| fail(op, e.to_string()))?;
@@ -216,9 +220,12 @@ impl RustPass for MaterializeAsync {
                 tile_blocks.rewrite(entry, &top)?;
             }
             let in_memory = accumulators::rewrite(&in_memory, entry, &top)?;
+            let left = left_operands::rewrite(&left, &in_memory, entry, &top)?;
             for placed in streams.iter().flat_map(|stream| &stream.groups) {
                 let known = placed.group.dots.iter().filter_map(|dot| in_memory.get(&op_key(dot.op())).copied());
                 placed.accumulators.borrow_mut().extend(known);
+                let stored = placed.group.dots.iter().map(|dot| left.get(&op_key(dot.op())).copied());
+                placed.left_operands.borrow_mut().extend(stored);
             }
             for stream in &streams {
                 stream.rewrite(entry)?;

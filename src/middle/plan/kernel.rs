@@ -130,7 +130,7 @@ pub fn plan_kernel(
 /// Rounds the number of stages down to a multiple of the steps of each ring, if at least two iterations fit. Each
 /// iteration then begins at the same stage modulo its steps, so only one of its steps can wrap from the last stage to
 /// the first. Returns `stages` if there is no such multiple.
-fn whole_rounds(stages: u32, rings: &[Ring]) -> u32 {
+pub(crate) fn whole_rounds(stages: u32, rings: &[Ring]) -> u32 {
     let whole = |stages: u32| rings.iter().all(|r| stages.is_multiple_of(r.steps.max(1)) && stages >= 2 * r.steps);
     (2..=stages).rev().find(|s| whole(*s)).unwrap_or(stages)
 }

@@ -58,12 +58,14 @@
 //! similar speed, but never forces a ring that does not fit or registers that spill.
 #![forbid(unsafe_code)]
 
+mod dependent;
 mod dot;
 mod kernel;
 mod machine;
 mod model;
 mod tensor;
 
+pub use dependent::{DependentPlan, plan_dependent};
 pub use dot::{AStorage, DotLoop, Epilogue, Hints, NoPlan, Plan, Prediction, Registers, plan};
 pub use kernel::{Kernel, KernelPlan, Ring, plan_kernel};
 pub use machine::{Entry, Machine, MachineError};

@@ -20,17 +20,17 @@ use crate::machine::Machine;
 use crate::model::MAX_STAGES;
 
 /// The columns of tensor memory.
-const COLUMNS: u32 = 512;
+pub(crate) const COLUMNS: u32 = 512;
 /// A later candidate must need less than this fraction of the clocks of the best one so far.
 const CLEARLY: f64 = 0.95;
 /// The maximum number of slices in which code after the dots processes accumulators.
 pub const MOST_SLICES: u32 = 8;
 /// The rows of an instruction.
-const ROWS: u32 = 128;
+pub(crate) const ROWS: u32 = 128;
 /// The warps that issue dots.
-const MATRIX_WARPS: u32 = 1;
+pub(crate) const MATRIX_WARPS: u32 = 1;
 /// The warps that issue loads, if TMA loads all operands.
-const LOADING_WARPS: u32 = 1;
+pub(crate) const LOADING_WARPS: u32 = 1;
 /// The columns of a fragment, the least that a warpgroup reads.
 const FRAGMENT: u32 = 8;
 /// The columns of the dots of a pair.
@@ -238,7 +238,7 @@ fn divide(all: u32, [consumers, producers]: [u32; 2], needs: [u32; 2]) -> Result
 impl DotLoop {
     /// Clocks of an iteration's instructions, of which one of 256 columns and 32 bytes of K takes `interval`. One of 64
     /// rows takes as long as one of 128 rows, and one of few columns as long as its rows of A need.
-    fn tensor_clocks(&self, interval: f64) -> f64 {
+    pub(crate) fn tensor_clocks(&self, interval: f64) -> f64 {
         let steps = f64::from(self.m.div_ceil(ROWS)) * f64::from(self.k * self.operand.bits()) / 256.0;
         steps * interval * f64::from(self.n.max(ROWS / 2)) / 256.0
     }

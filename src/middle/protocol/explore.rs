@@ -194,7 +194,7 @@ impl<'a> Explorer<'a> {
             Op::Copy { into, tag, bytes, barrier: b } => {
                 let (range, contents) = (cells(into)?, (into.array.0, value(tag)));
                 for cell in range.clone() {
-                    start(&mut next.cells[cell], StageAccess::Write, contents)?;
+                    start(&mut next.cells[cell], StageAccess::Write, contents, 0)?;
                 }
                 let slot = barrier(b)?;
                 next.copies.push(CopyState {
@@ -219,7 +219,9 @@ impl<'a> Explorer<'a> {
             Op::Begin { engine, access, place, tag } => {
                 let contents = (place.array.0, value(tag));
                 for cell in cells(place)? {
-                    start(&mut next.cells[cell], *access, contents)?;
+                    // The engine executes the operations of an agent in order.
+                    let before = reads_in_flight(&next, (agent, *engine as usize), cell);
+                    start(&mut next.cells[cell], *access, contents, before)?;
                     next.open[agent][*engine as usize].push((cell, *access, contents));
                 }
             }
@@ -238,7 +240,7 @@ impl<'a> Explorer<'a> {
                 let access = if matches!(op, Op::Read { .. }) { StageAccess::Read } else { StageAccess::Write };
                 let contents = (place.array.0, value(tag));
                 for cell in cells(place)? {
-                    start(&mut next.cells[cell], access, contents)?;
+                    start(&mut next.cells[cell], access, contents, 0)?;
                     finish(&mut next.cells[cell], access, contents);
                 }
             }
@@ -316,7 +318,19 @@ impl<'a> Explorer<'a> {
     }
 }
 
-fn start(cell: &mut CellState, access: StageAccess, contents: (usize, i64)) -> Result<(), ViolationKind> {
+/// The reads of a cell that an engine has not finished for an agent.
+fn reads_in_flight(state: &State, (agent, engine): (usize, usize), cell: usize) -> u8 {
+    let open = state.open[agent][engine].iter().chain(state.committed[agent][engine].iter().flatten());
+    let arrivals = state.arrivals.iter().filter(|a| a.of == (agent, engine)).flat_map(|a| &a.using);
+    open.chain(arrivals).filter(|(at, access, _)| *at == cell && *access == StageAccess::Read).count() as u8
+}
+
+/// Starts an access, before which the same engine has `own` reads in flight.
+fn start(cell: &mut CellState, access: StageAccess, contents: (usize, i64), own: u8) -> Result<(), ViolationKind> {
+    let is_free = match access {
+        StageAccess::Accumulate => cell.readers == own && (cell.writers == 0 || cell.writing == Some(contents)),
+        _ => cell.readers + cell.writers == 0,
+    };
     match access {
         StageAccess::Read if cell.writers > 0 => Err(ViolationKind::ReadBeforeFull),
         StageAccess::Read if cell.contents.is_none() => Err(ViolationKind::NeverWritten),
@@ -325,13 +339,7 @@ fn start(cell: &mut CellState, access: StageAccess, contents: (usize, i64)) -> R
             cell.readers += 1;
             Ok(())
         }
-        StageAccess::Accumulate if cell.readers == 0 && cell.writing == Some(contents) => {
-            cell.writers += 1;
-            Ok(())
-        }
-        StageAccess::Write | StageAccess::Accumulate if cell.readers + cell.writers > 0 => {
-            Err(ViolationKind::Overwritten)
-        }
+        StageAccess::Write | StageAccess::Accumulate if !is_free => Err(ViolationKind::Overwritten),
         StageAccess::Write | StageAccess::Accumulate => {
             cell.writers += 1;
             cell.writing = Some(contents);

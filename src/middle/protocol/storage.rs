@@ -101,16 +101,19 @@ impl Cell {
         }
     }
 
-    /// A write to contents that the same agent may still be writing: the engine executes these writes in order.
+    /// A write by an engine that executes the operations of an agent in order. Earlier operations of the agent may
+    /// still read the cell, or write the same contents.
     pub fn accumulate(&mut self, span: Span, contents: Contents, known: &Knowledge) -> Result<(), Clash> {
-        let continues = |(last, of, _): &(Span, Contents, Proxy)| {
-            *of == contents && last.start.agent == span.start.agent && matches!(last.end, End::Group(_))
-        };
-        if self.reads.is_empty() && self.write.as_ref().is_some_and(continues) {
-            self.write = Some((span, contents, Proxy::Asynchronous));
-            return Ok(());
+        let in_order = |last: &Span| last.start.agent == span.start.agent && matches!(last.end, End::Group(_));
+        let write =
+            self.write.iter().filter(|(last, of, _)| !(*of == contents && in_order(last))).map(|(last, ..)| last);
+        let mut others = write.chain(self.reads.iter().filter(|last| !in_order(last)));
+        if let Some(other) = others.find(|last| !known.done(last.end)) {
+            return Err(Clash { kind: ViolationKind::Overwritten, other: Some(*other) });
         }
-        self.write(span, contents, Proxy::Asynchronous, known)
+        self.write = Some((span, contents, Proxy::Asynchronous));
+        self.reads.clear();
+        Ok(())
     }
 
     /// Returns an access that is not known to be done.

@@ -118,7 +118,7 @@ func.func @warpgroup(%x: tensor<64x16xf16, #a>, %y: tensor<16x8xf16, #b>, %z: te
 #a = #nv_tileas.layout<register = [1, 128, 8], lane = [2, 4, 16, 32, 64], warp = [256, 512]>
 #b = #nv_tileas.layout<register = [8, 64], lane = [16, 32, 1, 2, 4], warp = [0, 0]>
 func.func @tensor(%x: tensor<64x16xf16, #a>, %y: tensor<16x8xf16, #b>, %z: tensor<64x8xf32, #c>) {
-  // expected-error @+1 {{accumulator is not laid out in fragments of #nv_tileas.mma<tensor, [64, 8, 16]>}}
+  // expected-error @+1 {{accumulator is not laid out in fragments or rows of #nv_tileas.mma<tensor, [64, 8, 16]>}}
   %0 = nv_tileas.dot %x, %y, %z by <tensor, [64, 8, 16]> : tensor<64x16xf16, #a>, tensor<16x8xf16, #b>, tensor<64x8xf32, #c>
   return
 }

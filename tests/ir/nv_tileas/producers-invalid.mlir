@@ -156,10 +156,10 @@ nv_tileaa.func @one_name_for_two_phases() attributes {numWarps = 4 : i64} {
 }
 // -----
 #words = #nv_tileas.shared_layout<offset = [1, 2]>
-nv_tileaa.func @never_empty() attributes {numWarps = 4 : i64} {
+nv_tileaa.func @never_full() attributes {numWarps = 4 : i64} {
   %w = nv_tileas.alloc_tensor : <4xi64, #words>
-  // expected-error @below {{has no phase 'empty'}}
-  %p = nv_tileas.async.pipeline.create_pipeline %w phases [full = 1, read = 4] : <4xi64, #words> -> <2>
+  // expected-error @below {{has no phase 'full'}}
+  %p = nv_tileas.async.pipeline.create_pipeline %w phases [read = 4, empty = 4] : <4xi64, #words> -> <2>
   nv_tileaa.return
 }
 // -----

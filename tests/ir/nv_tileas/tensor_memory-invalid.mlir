@@ -281,3 +281,90 @@ nv_tileaa.func @small(%t: !nv_tileas.producer_token, %slot: !answer) attributes 
   }
   nv_tileaa.return
 }
+
+// -----
+
+#m = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096]>
+#b = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 72, 144, 288, 512, 1024, 2048]>
+#s = #nv_tileas.shared_layout<offset = [2, 1, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096]>
+#factor = #nv_tileas.layout<register = [], lane = [1, 2, 4, 8, 16], warp = [32, 64]>
+!m = !nv_tileas.memdesc<128x64xf32, #m, space = tensor>
+!w = !nv_tileas.memdesc<128x64xbf16, #m, space = tensor>
+!s = !nv_tileas.memdesc<128x64xbf16, #s, space = tensor>
+!a = !nv_tileas.memdesc<128x64xbf16, #m>
+!b = !nv_tileas.memdesc<64x64xbf16, #b, align = 1024>
+nv_tileaa.func @f(%m: !m, %w: !w, %s: !s, %a: !a, %b: !b, %few: tensor<64xf32, #factor>, %words: tensor<128xi32, #factor>, %factor: tensor<128xf32, #factor>) attributes {numWarps = 4 : i64} {
+  // expected-error @below {{needs a single stage in tensor memory}}
+  nv_tileas.tmem_scale %a by %factor : !a, tensor<128xf32, #factor>
+  nv_tileaa.return
+}
+
+// -----
+
+#m = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096]>
+#b = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 72, 144, 288, 512, 1024, 2048]>
+#s = #nv_tileas.shared_layout<offset = [2, 1, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096]>
+#factor = #nv_tileas.layout<register = [], lane = [1, 2, 4, 8, 16], warp = [32, 64]>
+!m = !nv_tileas.memdesc<128x64xf32, #m, space = tensor>
+!w = !nv_tileas.memdesc<128x64xbf16, #m, space = tensor>
+!s = !nv_tileas.memdesc<128x64xbf16, #s, space = tensor>
+!a = !nv_tileas.memdesc<128x64xbf16, #m>
+!b = !nv_tileas.memdesc<64x64xbf16, #b, align = 1024>
+nv_tileaa.func @f(%m: !m, %w: !w, %s: !s, %a: !a, %b: !b, %few: tensor<64xf32, #factor>, %words: tensor<128xi32, #factor>, %factor: tensor<128xf32, #factor>) attributes {numWarps = 4 : i64} {
+  // expected-error @below {{needs one factor for each row}}
+  nv_tileas.tmem_scale %m by %few : !m, tensor<64xf32, #factor>
+  nv_tileaa.return
+}
+
+// -----
+
+#m = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096]>
+#b = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 72, 144, 288, 512, 1024, 2048]>
+#s = #nv_tileas.shared_layout<offset = [2, 1, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096]>
+#factor = #nv_tileas.layout<register = [], lane = [1, 2, 4, 8, 16], warp = [32, 64]>
+!m = !nv_tileas.memdesc<128x64xf32, #m, space = tensor>
+!w = !nv_tileas.memdesc<128x64xbf16, #m, space = tensor>
+!s = !nv_tileas.memdesc<128x64xbf16, #s, space = tensor>
+!a = !nv_tileas.memdesc<128x64xbf16, #m>
+!b = !nv_tileas.memdesc<64x64xbf16, #b, align = 1024>
+nv_tileaa.func @f(%m: !m, %w: !w, %s: !s, %a: !a, %b: !b, %few: tensor<64xf32, #factor>, %words: tensor<128xi32, #factor>, %factor: tensor<128xf32, #factor>) attributes {numWarps = 4 : i64} {
+  // expected-error @below {{needs one factor for each row}}
+  nv_tileas.tmem_scale %m by %words : !m, tensor<128xi32, #factor>
+  nv_tileaa.return
+}
+
+// -----
+
+#m = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096]>
+#b = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 72, 144, 288, 512, 1024, 2048]>
+#s = #nv_tileas.shared_layout<offset = [2, 1, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096]>
+#factor = #nv_tileas.layout<register = [], lane = [1, 2, 4, 8, 16], warp = [32, 64]>
+!m = !nv_tileas.memdesc<128x64xf32, #m, space = tensor>
+!w = !nv_tileas.memdesc<128x64xbf16, #m, space = tensor>
+!s = !nv_tileas.memdesc<128x64xbf16, #s, space = tensor>
+!a = !nv_tileas.memdesc<128x64xbf16, #m>
+!b = !nv_tileas.memdesc<64x64xbf16, #b, align = 1024>
+nv_tileaa.func @f(%m: !m, %w: !w, %s: !s, %a: !a, %b: !b, %few: tensor<64xf32, #factor>, %words: tensor<128xi32, #factor>, %factor: tensor<128xf32, #factor>) attributes {numWarps = 4 : i64} {
+  // expected-error @below {{takes more columns of tensor memory}}
+  %x = nv_tileas.memdesc_reinterpret %w : !w -> !m
+  nv_tileaa.return
+}
+
+// -----
+
+#m = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096]>
+#b = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 72, 144, 288, 512, 1024, 2048]>
+#s = #nv_tileas.shared_layout<offset = [2, 1, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096]>
+#factor = #nv_tileas.layout<register = [], lane = [1, 2, 4, 8, 16], warp = [32, 64]>
+!m = !nv_tileas.memdesc<128x64xf32, #m, space = tensor>
+!w = !nv_tileas.memdesc<128x64xbf16, #m, space = tensor>
+!s = !nv_tileas.memdesc<128x64xbf16, #s, space = tensor>
+!a = !nv_tileas.memdesc<128x64xbf16, #m>
+!b = !nv_tileas.memdesc<64x64xbf16, #b, align = 1024>
+nv_tileaa.func @f(%m: !m, %w: !w, %s: !s, %a: !a, %b: !b, %few: tensor<64xf32, #factor>, %words: tensor<128xi32, #factor>, %factor: tensor<128xf32, #factor>) attributes {numWarps = 4 : i64} {
+  nv_tileas.async.elect of matrix {
+    // expected-error @below {{lhs is not laid out as an operand of 128 rows in tensor memory}}
+    nv_tileas.async.dot %s, %b, %m by <tensor, [128, 64, 16]> : !s, !b, !m
+  }
+  nv_tileaa.return
+}

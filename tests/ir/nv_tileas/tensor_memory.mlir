@@ -86,3 +86,23 @@ nv_tileaa.func @tile_blocks(%words: !words, %slot: !answer) attributes {numWarps
   %x1, %y1, %z1, %more1 = nv_tileas.async.next_tile_block
   nv_tileaa.return
 }
+
+
+#half_m = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096]>
+!weights = !nv_tileas.memdesc<128x64xbf16, #half_m, space = tensor>
+#factor = #nv_tileas.layout<register = [], lane = [1, 2, 4, 8, 16], warp = [32, 64]>
+// A left operand that takes the columns of an accumulator, and rows that are scaled.
+// CHECK-LABEL: nv_tileaa.func @dependent(
+nv_tileaa.func @dependent(%m: !m, %acc: !m, %b: !b, %factor: tensor<128x1xf32, #factor>, %more: i1) attributes {numWarps = 4 : i64} {
+  // CHECK: %[[P:.*]] = nv_tileas.memdesc_reinterpret %{{.*}} : <128x64xf32, {{.*}}, space = tensor> -> <128x64xbf16, {{.*}}, space = tensor>
+  %p = nv_tileas.memdesc_reinterpret %m : !m -> !weights
+  // CHECK: nv_tileas.tmem_scale %{{.*}} by %{{.*}} if %{{.*}} : <128x64xf32, {{.*}}, space = tensor>, tensor<128x1xf32,
+  nv_tileas.tmem_scale %acc by %factor if %more : !m, tensor<128x1xf32, #factor>
+  // CHECK: nv_tileas.tmem_scale %{{.*}} by %{{[a-z0-9]*}} : <128x64xf32,
+  nv_tileas.tmem_scale %acc by %factor : !m, tensor<128x1xf32, #factor>
+  nv_tileas.async.elect of matrix {
+    // CHECK: nv_tileas.async.dot %[[P]], %{{.*}}, %{{.*}} by <tensor, [128, 64, 16]> : !nv_tileas.memdesc<128x64xbf16, {{.*}}, space = tensor>, <64x64xbf16,
+    nv_tileas.async.dot %p, %b, %acc by <tensor, [128, 64, 16]> : !weights, !b, !m
+  }
+  nv_tileaa.return
+}

@@ -251,7 +251,9 @@ fn bytes_of<'c>(memory: Val<'c>) -> ((u64, u64), Option<(usize, Option<Val<'c>>)
         at = operand(op, 0);
     }
     let desc = MemDescType::cast(ty(root));
-    let ring = desc.filter(|d| d.stages() > 1).map(|_| (key(root), slot));
+    // The barriers of a pipeline order the accesses of its stage even if it has only one.
+    let is_ring = |d: &MemDescType<'c>| d.stages() > 1 || slot.is_some_and(is_of_pipeline);
+    let ring = desc.filter(is_ring).map(|_| (key(root), slot));
     let offset = defining_op(root).and_then(AllocTensorOp::cast).and_then(|a| a.offset());
     match (offset, desc) {
         (Some(offset), Some(desc)) => ((offset as u64, offset as u64 + memdesc_bytes(desc)), ring),

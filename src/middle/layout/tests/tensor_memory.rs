@@ -64,6 +64,45 @@ fn loads_read_the_elements_of_the_layout() {
     }
 }
 
+/// The same for loads of whole rows: a lane reads a lane of tensor memory, and further warps take further blocks of
+/// rows before they divide the columns.
+#[test]
+fn loads_read_whole_rows() {
+    for (rows, columns) in [(128, 8), (128, 128), (256, 64), (512, 32), (128, 256)] {
+        for (warps, most) in [(4, 32), (8, 32), (8, 64), (16, 16)] {
+            let shape = Shape::new(&[rows, columns]).unwrap();
+            let memory = TensorMemory::operand(&shape).unwrap();
+            let layout = TensorMemory::rows(&shape, warps).unwrap();
+            let loads = TensorMemory::row_loads(&shape, warps, most).unwrap();
+            let first = TensorMemory::columns_of_row_warps(&shape, warps).unwrap();
+            assert_eq!(loads.iter().map(|l| l.count).sum::<u32>(), layout.registers());
+            assert!(loads.iter().all(|l| l.count <= most));
+            let mut seen = BTreeSet::new();
+            for warp in 0..warps {
+                for load in &loads {
+                    for (lane, i) in (0..32).flat_map(|lane| (0..load.count).map(move |i| (lane, i))) {
+                        let element = layout
+                            .element(Slot { register: load.register + i, thread: Thread { lane, warp, block: 0 } });
+                        let column = first[warp as usize / 4] + load.column + i;
+                        assert_eq!(memory.place(element), Some((warp % 4 * 32 + lane, column)), "{rows}x{columns}");
+                        seen.insert(element);
+                    }
+                }
+                // A thread has all columns of its rows, unless there are more warps than rows.
+                let row = |register| layout.element(Slot { register, thread: Thread { lane: 3, warp, block: 0 } });
+                let own = (0..layout.registers()).filter(|r| row(*r) / columns as u64 == row(0) / columns as u64);
+                assert_eq!(own.count() as i64, (columns * 128 / (32 * i64::from(warps)) * (rows / 128)).min(columns));
+            }
+            assert_eq!(seen.len() as i64, rows * columns);
+        }
+    }
+    let half = Shape::new(&[64, 64]).unwrap();
+    assert!(matches!(TensorMemory::rows(&half, 4), Err(LayoutError::TileTooSmall { .. })));
+    assert!(matches!(TensorMemory::operand(&half), Err(LayoutError::TileTooSmall { .. })));
+    let narrow = Shape::new(&[128, 2]).unwrap();
+    assert!(matches!(TensorMemory::rows(&narrow, 16), Err(LayoutError::TileTooSmall { .. })));
+}
+
 /// The registers agree with the general layout of this access.
 #[test]
 fn registers_are_fragments() {
@@ -75,7 +114,10 @@ fn registers_are_fragments() {
             assert_eq!(registers, of_access);
             assert_eq!(TensorMemory::slices_of(&shape, &registers), Some(1));
             let sliced = TensorMemory::registers(&shape, 4 * warpgroups, 4).unwrap();
-            assert_eq!(TensorMemory::slices_of(&shape, &sliced), Some(4));
+            // Slices of 64 rows that four warps read differ in nothing from a whole tile.
+            let expected = if sliced == registers { 1 } else { 4 };
+            assert_eq!(TensorMemory::slices_of(&shape, &sliced), Some(expected));
+            assert_eq!(sliced == registers, (rows, warpgroups) == (64, 1));
         }
     }
 }

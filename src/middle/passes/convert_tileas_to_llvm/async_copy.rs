@@ -118,6 +118,9 @@ impl<'c> Lower<'c, '_> {
 
     /// The same storage under another type.
     pub(super) fn memdesc_alias(&mut self, op: OpRef<'c>) -> Result<(), Failed> {
+        if self.memdesc(op, operand(op, 0))?.space() == MemorySpace::Tensor {
+            return self.tensor_alias(op);
+        }
         let memory = self.shared_address(op, operand(op, 0))?;
         self.set(result(op, 0), Lowered::Shared(memory));
         if let Some(stage) = self.values.stages.get(&key(operand(op, 0))).copied() {

@@ -209,6 +209,7 @@ impl<'c> Lower<'c, '_> {
             TmemLoadOp(x) => self.tmem_load(x),
             TmemSliceOp(x) => self.tmem_slice(x),
             TmemStoreOp(x) => self.tmem_store(x),
+            TmemScaleOp(x) => self.tmem_scale(x),
             TmemFenceOp(x) => self.tmem_fence(x),
             AsyncFenceOp(_) => {
                 self.async_fence();

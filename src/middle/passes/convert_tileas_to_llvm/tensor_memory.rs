@@ -10,29 +10,39 @@
 //! An address in tensor memory has the column in its low and the lane in its high 16 bits. The kernel allocates columns
 //! once. The hardware stores their address to shared memory, and each thread reads it after the barrier that follows.
 //!
-//! Registers hold fragments of `mma.sync`, as `tcgen05.ld.16x256b` moves them. The wait for a load passes the loaded
-//! registers through inline assembly. Otherwise LLVM could move their users above the wait.
+//! Registers hold fragments of `mma.sync`, as `tcgen05.ld.16x256b` moves them, or whole rows, as `tcgen05.ld.32x32b`
+//! does. The wait for a load passes the loaded registers through inline assembly. Otherwise LLVM could move their users
+//! above the wait.
 
 use super::{
     Lower, Lowered,
-    llvm::{Cmp, Operands},
-    warpgroup::Carrier,
+    llvm::{Cmp, FloatPredicate, Operands},
+    warpgroup::{Carrier, Descriptor},
 };
 use crate::dialect::{
-    dots::{TensorDot, WarpgroupTile, element_of},
+    dots::{TensorDot, TensorLeft, WarpgroupTile, element_of},
+    layouts::storage_bits,
     nv_tileas::{
         AllocTensorOp, AsyncDotOp, MemDescSlotOp, MemDescType, TmemAllocateOp, TmemFenceOp, TmemFreeOp, TmemLoadOp,
-        TmemSliceOp, TmemStoreOp,
+        TmemScaleOp, TmemSliceOp, TmemStoreOp,
     },
     pass::{Failed, fail},
     rt::*,
     shared_memory::{tensor_columns, tensor_memory},
 };
-use tile_layout::{Major, TensorLoad, TensorMemory};
+use tile_layout::{Major, MoveShape, Shape, TensorLoad, TensorMemory};
+use tile_mma::Element;
 
 const FENCE_BEFORE: &str = "tcgen05.fence::before_thread_sync;";
 const FENCE_AFTER: &str = "tcgen05.fence::after_thread_sync;";
 
+const WAIT_FOR_LOADS: &str = "tcgen05.wait::ld.sync.aligned;";
+const WAIT_FOR_STORES: &str = "tcgen05.wait::st.sync.aligned;";
+
+/// Columns that an instruction moves: of a tile in registers, and of one that is scaled in place, which need not all be
+/// in registers at once.
+const MOVED_COLUMNS: u32 = 32;
+const SCALED_COLUMNS: u32 = 16;
 /// A barrier of all threads of the cluster.
 const CLUSTER_BARRIER: &str = "barrier.cluster.arrive.release.aligned; barrier.cluster.wait.acquire.aligned;";
 
@@ -62,11 +72,19 @@ impl<'c> Lower<'c, '_> {
             let constant = tile.operand.descriptor.tensor_constant();
             self.descriptor(op.op(), (memory, constant), tile, dim, None)
         };
-        let (a, b) = (of(op.lhs(), &dot.lhs, 0)?, of(op.rhs(), &dot.rhs, 1)?);
+        let a = match &dot.lhs {
+            TensorLeft::Shared(tile) => Left::Shared(of(op.lhs(), tile, 0)?, tile),
+            TensorLeft::Tensor { block, step } => Left::Tensor {
+                first: self.tensor_address(op.op(), op.lhs())?,
+                block: (*block).into(),
+                step: (*step).into(),
+            },
+        };
+        let b = of(op.rhs(), &dot.rhs, 1)?;
         let acc = self.tensor_address(op.op(), op.acc())?;
         let more = op.accumulate().map(|v| self.scalar(op.op(), v)).transpose()?;
         let is_mn = |tile: &WarpgroupTile| tile.operand.major == Major::Mn;
-        let kind = i.tensor_descriptor([is_mn(&dot.lhs), is_mn(&dot.rhs)]);
+        let kind = i.tensor_descriptor([dot.lhs.tile().is_some_and(is_mn), is_mn(&dot.rhs)]);
         let kind = kind.ok_or_else(|| fail(op.op(), format!("{name} has no descriptor")))?;
         let outside = || fail(op.op(), "an instruction is outside of its tiles");
         let units = |tile: &WarpgroupTile, mn: u32, k| {
@@ -76,18 +94,26 @@ impl<'c> Lower<'c, '_> {
         for [row, column, at] in dot.blocks {
             let d = if at == 0 { acc } else { l.add(acc, l.i32c(at.into())) };
             for k in 0..dot.steps {
-                let left = a.at(l, units(&dot.lhs, row, k)?);
+                let (left, class, form) = match &a {
+                    Left::Shared(a, tile) => (a.at(l, units(tile, row, k)?), "l", "$1"),
+                    Left::Tensor { first, block, step } => {
+                        let column = i64::from(row) * block + k as i64 * step;
+                        (if column == 0 { *first } else { l.add(*first, l.i32c(column)) }, "r", "[$1]")
+                    }
+                };
                 let right = b.at(l, units(&dot.rhs, column, k)?);
                 let args = [d, left, right, l.i32c(kind.into())];
                 match more.filter(|_| k == 0) {
                     Some(more) => {
                         let args = [&args[..], &[more]].concat();
-                        l.asm(&format!("{name} [$0], $1, $2, $3, $4;"), "r,l,l,r,b,~{memory}", &args);
+                        let text = format!("{name} [$0], {form}, $2, $3, $4;");
+                        l.asm(&text, &format!("r,{class},l,r,b,~{{memory}}"), &args);
                     }
                     None => {
-                        let text =
-                            format!("{{ .reg .pred more; setp.eq.b32 more, 0, 0; {name} [$0], $1, $2, $3, more; }}");
-                        l.asm(&text, "r,l,l,r,~{memory}", &args);
+                        let text = format!(
+                            "{{ .reg .pred more; setp.eq.b32 more, 0, 0; {name} [$0], {form}, $2, $3, more; }}"
+                        );
+                        l.asm(&text, &format!("r,{class},l,r,~{{memory}}"), &args);
                     }
                 }
             }
@@ -181,65 +207,141 @@ impl<'c> Lower<'c, '_> {
         Ok(())
     }
 
+    /// The same columns as another tile.
+    pub(super) fn tensor_alias(&mut self, op: OpRef<'c>) -> Result<(), Failed> {
+        let address = self.tensor_address(op, operand(op, 0))?;
+        self.set(result(op, 0), Lowered::Tensor(address));
+        Ok(())
+    }
+
     pub(super) fn tmem_load(&mut self, op: TmemLoadOp<'c>) -> Result<(), Failed> {
         let moves = self.tensor_moves(op.op(), op.source(), op.result())?;
         let mut registers = vec![];
-        for (address, load) in moves.places {
-            registers.extend(self.load_fragments(address, load.count as usize, moves.carrier));
+        for (address, load) in &moves.places {
+            registers.extend(self.load_columns(&moves, *address, load.count as usize));
         }
-        let wait = "tcgen05.wait::ld.sync.aligned;";
-        let loaded = self.tied(wait, "~{memory}", moves.carrier, &registers, &[], false);
+        let loaded = self.tied(WAIT_FOR_LOADS, "~{memory}", moves.carrier, &registers, &[], false);
         self.set_all(op.result(), loaded);
         Ok(())
     }
 
     pub(super) fn tmem_store(&mut self, op: TmemStoreOp<'c>) -> Result<(), Failed> {
         let moves = self.tensor_moves(op.op(), op.dest(), op.source())?;
-        let registers = self.fragment(op.op(), op.source())?;
-        for (address, store) in moves.places {
-            let mut operands = Operands::default();
-            let at = operands.input("r", address);
-            let own = &registers[store.register as usize..][..store.count as usize];
-            operands.inputs(moves.carrier.class, own);
-            let list = super::dot::operand_list(1, own.len());
-            let text = format!("tcgen05.st.sync.aligned.16x256b.x{}.b32 [{at}], {list};", own.len() / 4);
-            operands.emit(&self.l, &text);
+        let bits = storage_bits(self.tensor(op.op(), op.source())?.element);
+        let registers =
+            if bits < 32 { self.register_words(op.op(), op.source())? } else { self.fragment(op.op(), op.source())? };
+        for (address, store) in &moves.places {
+            self.store_columns(&moves, *address, &registers[store.register as usize..][..store.count as usize]);
         }
-        self.l.order("tcgen05.wait::st.sync.aligned;");
+        self.l.order(WAIT_FOR_STORES);
         Ok(())
     }
 
-    /// Plans the moves of an accumulator between tensor memory and registers, with the address of each.
+    /// Multiplies the rows of each warp by their factors, unless all of them are one.
+    pub(super) fn tmem_scale(&mut self, op: TmemScaleOp<'c>) -> Result<(), Failed> {
+        let desc = self.memdesc(op.op(), op.memory())?;
+        let moves = self.row_moves(op.op(), op.memory(), desc, SCALED_COLUMNS)?;
+        let shape = Shape::new(desc.shape()).map_err(|e| fail(op.op(), e.to_string()))?;
+        let factors = self.fragment(op.op(), op.factor())?;
+        let needed = TensorMemory::row_factors(&shape, self.threads.warps as u32);
+        if needed.map_err(|e| fail(op.op(), e.to_string()))? != self.layout(op.op(), op.factor())? {
+            return Err(fail(op.op(), "the layout of the factors is not that of the rows"));
+        }
+        let l = &self.l;
+        let scales = |factor: &Val<'c>| l.fcmp(FloatPredicate::Une, *factor, l.float(ty(*factor), 1.0));
+        let any = factors.iter().map(scales).reduce(|a, b| l.bin("or", a, b));
+        let any = any.ok_or_else(|| fail(op.op(), "a thread has no rows"))?;
+        let predicate = op.predicate().map(|p| self.scalar(op.op(), p)).transpose()?;
+        let any = l.intrinsic("llvm.nvvm.vote.any.sync", l.i1, &[l.i32c(-1), any]);
+        let wanted = self.both(predicate, Some(any)).expect("one of the two is there");
+        let parts = moves.places.len() / factors.len();
+        l.when(wanted, || {
+            for (i, (address, part)) in moves.places.iter().enumerate() {
+                let loaded = self.load_columns(&moves, *address, part.count as usize);
+                let loaded = self.tied(WAIT_FOR_LOADS, "~{memory}", moves.carrier, &loaded, &[], false);
+                let scaled: Vec<Val<'c>> = loaded.iter().map(|v| l.bin("fmul", *v, factors[i / parts])).collect();
+                self.store_columns(&moves, *address, &scaled);
+            }
+            l.order(WAIT_FOR_STORES);
+        });
+        Ok(())
+    }
+
+    /// Plans the moves of a tile between tensor memory and registers, with the address of each.
     fn tensor_moves(&self, op: OpRef<'c>, memory: Val<'c>, tensor: Val<'c>) -> Result<Moves<'c>, Failed> {
         let error = |e: tile_layout::LayoutError| fail(op, e.to_string());
         let desc = self.memdesc(op, memory)?;
         let (layout, tensor) = (self.layout(op, tensor)?, self.tensor(op, tensor)?);
         let (shape, warps) = (tensor.tile_shape(), self.threads.warps as u32);
+        if tensor_memory(desc) != TensorMemory::accumulator(&shape).ok() {
+            return Err(fail(op, "the storage is not laid out as an accumulator or a left operand"));
+        }
+        if TensorMemory::rows(&shape, warps).is_ok_and(|rows| rows == layout) {
+            return self.row_moves(op, memory, desc, MOVED_COLUMNS);
+        }
         let slices = TensorMemory::slices_of(&shape, &layout).filter(|_| layout.warps() == warps);
         let slices =
             slices.ok_or_else(|| fail(op, "the layout of the tensor is not one that tensor memory can move"))?;
-        if tensor_memory(desc) != TensorMemory::accumulator(&shape).ok() {
-            return Err(fail(op, "the storage is not laid out as an accumulator"));
-        }
         let element = element_of(tensor.element, false).filter(|e| e.bits() == 32);
-        let carrier = self.carrier(element.ok_or_else(|| fail(op, "elements of tensor memory have 32 bits"))?);
-        let address = self.tensor_address(op, memory)?;
+        let carrier = self.carrier(element.ok_or_else(|| fail(op, "fragments of tensor memory have 32 bits"))?);
         let apart = TensorMemory::columns_of_warps(&shape, warps, slices).map_err(error)?;
         let l = &self.l;
-        let quarter = l.mul(l.bin("and", self.threads.warp, l.i32c(3)), l.i32c(QUARTER));
+        let lanes = self.own_lanes(op, memory)?;
         let part = l.mul(l.bin("lshr", self.threads.warp, l.i32c(2)), l.i32c(apart.into()));
-        let own = l.add(l.add(address, quarter), part);
+        let own = l.add(lanes, part);
         let loads = TensorMemory::loads(&shape, warps, slices).map_err(error)?;
         let offset = |load: &TensorLoad| i64::from(load.lane) * LANE + i64::from(load.column);
         let places = loads.into_iter().map(|load| (l.add(own, l.i32c(offset(&load))), load)).collect();
-        Ok(Moves { places, carrier })
+        Ok(Moves { shape: MoveShape::Fragments, places, carrier })
     }
 
-    /// Loads fragments of 16 lanes.
-    fn load_fragments(&self, address: Val<'c>, count: usize, carrier: Carrier<'c>) -> Vec<Val<'c>> {
+    /// Plans the moves of whole rows, at most `most` columns at a time. Several elements of fewer bits share a register
+    /// and a column.
+    fn row_moves(&self, op: OpRef<'c>, memory: Val<'c>, desc: MemDescType<'c>, most: u32) -> Result<Moves<'c>, Failed> {
+        let error = |e: tile_layout::LayoutError| fail(op, e.to_string());
+        let bits = storage_bits(desc.element_type());
+        let mut extents = desc.shape().to_vec();
+        extents[1] = extents[1] * i64::from(bits) / 32;
+        let (shape, warps) = (Shape::new(&extents).map_err(error)?, self.threads.warps as u32);
+        let element = element_of(desc.element_type(), false).filter(|e| e.bits() == 32);
+        let carrier = self.carrier(element.unwrap_or(Element::S32));
+        let l = &self.l;
+        let own = self.own_lanes(op, memory)?;
+        let first = TensorMemory::columns_of_row_warps(&shape, warps).map_err(error)?;
+        // Each bit of the group's number adds columns.
+        let group = l.bin("lshr", self.threads.warp, l.i32c(2));
+        let bits = (0..first.len().ilog2()).map(|bit| {
+            let one = l.bin("and", l.bin("lshr", group, l.i32c(bit.into())), l.i32c(1));
+            l.mul(one, l.i32c(first[1 << bit].into()))
+        });
+        let own = bits.fold(own, |sum, part| l.add(sum, part));
+        let loads = TensorMemory::row_loads(&shape, warps, most).map_err(error)?;
+        let at = |load: &TensorLoad| if load.column == 0 { own } else { l.add(own, l.i32c(load.column.into())) };
+        let places = loads.into_iter().map(|load| (at(&load), load)).collect();
+        Ok(Moves { shape: MoveShape::Rows, places, carrier })
+    }
+
+    /// The address of the first lane that the warp reaches.
+    fn own_lanes(&self, op: OpRef<'c>, memory: Val<'c>) -> Result<Val<'c>, Failed> {
+        let address = self.tensor_address(op, memory)?;
+        let l = &self.l;
+        let quarter = l.mul(l.bin("and", self.threads.warp, l.i32c(3)), l.i32c(QUARTER));
+        Ok(l.add(address, quarter))
+    }
+
+    fn load_columns(&self, moves: &Moves<'c>, address: Val<'c>, count: usize) -> Vec<Val<'c>> {
         let list = super::dot::operand_list(0, count);
-        let text = format!("tcgen05.ld.sync.aligned.16x256b.x{}.b32 {list}, [${count}];", count / 4);
-        self.tied(&text, "r,~{memory}", carrier, &vec![address; count], &[address], true)
+        let text = format!("tcgen05.ld.sync.aligned.{}.b32 {list}, [${count}];", moves.form(count));
+        self.tied(&text, "r,~{memory}", moves.carrier, &vec![address; count], &[address], true)
+    }
+
+    fn store_columns(&self, moves: &Moves<'c>, address: Val<'c>, registers: &[Val<'c>]) {
+        let mut operands = Operands::default();
+        let at = operands.input("r", address);
+        operands.inputs(moves.carrier.class, registers);
+        let list = super::dot::operand_list(1, registers.len());
+        let form = moves.form(registers.len());
+        operands.emit(&self.l, &format!("tcgen05.st.sync.aligned.{form}.b32 [{at}], {list};"));
     }
 
     /// The address of the first column that the kernel has allocated.
@@ -263,11 +365,33 @@ impl<'c> Lower<'c, '_> {
     }
 }
 
-/// The moves of a thread's part of an accumulator.
+/// The left operand of a dot: a descriptor of shared memory, or an address in tensor memory.
+enum Left<'c, 'd> {
+    Shared(Descriptor<'c>, &'d WarpgroupTile),
+    Tensor {
+        first: Val<'c>,
+        /// Columns of a block of rows, and of a step along K.
+        block: i64,
+        step: i64,
+    },
+}
+
+/// The moves of a thread's part of a tile.
 struct Moves<'c> {
+    shape: MoveShape,
     /// The addresses, and the registers and columns.
     places: Vec<(Val<'c>, TensorLoad)>,
     carrier: Carrier<'c>,
+}
+
+impl Moves<'_> {
+    /// The name of an instruction's shape for `registers` registers.
+    fn form(&self, registers: usize) -> String {
+        match self.shape {
+            MoveShape::Fragments => format!("16x256b.x{}", registers / 4),
+            MoveShape::Rows => format!("32x32b.x{registers}"),
+        }
+    }
 }
 
 const NO_COLUMNS: &str = "the number of columns is not known; run tileas-optimize-alloc-tensor first";

@@ -11,7 +11,13 @@
 
 use super::{Found, OTHER_BYTES, Obstacle, PlannedOperand, agents, least_scratch, refusal, rings};
 use crate::{
-    analysis::{pressure::fullest, producers::LoadedOperand, tensor_map_ops::MAP_BYTES, tile_programs::TileProgram},
+    analysis::{
+        memory_dots::ScaledAccumulation,
+        pressure::fullest,
+        producers::{LoadedOperand, accumulation},
+        tensor_map_ops::MAP_BYTES,
+        tile_programs::TileProgram,
+    },
     dialect::{
         behaviour::{LayoutRelation, computes_locally, is_cheap, layout_relation},
         dot_plan::DotPlan,
@@ -39,38 +45,11 @@ pub(super) fn plan<'c>(
     if let Some(p) = found.iter().find(|p| p.dot_loop.operand.bits() > 16) {
         return Err((p.op, "dots of 32-bit elements depend on each other or are in the same block".into()));
     }
-    let rings = rings(found);
-    if rings.is_empty() {
+    if rings(found).is_empty() {
         return Err((op, "no operand of its dots is loaded".into()));
     }
-    // The block with the most multiplications decides; the rings of other blocks have the same number of stages.
-    let work = |block: usize| {
-        let of = found.iter().filter(|p| block_of(p.op) == block).map(|p| p.dot_loop);
-        of.map(|p| u64::from(p.m) * u64::from(p.n) * u64::from(p.k)).sum::<u64>()
-    };
-    let block = found.iter().map(|p| block_of(p.op)).max_by_key(|b| work(*b)).unwrap_or_default();
-    let inside = || found.iter().filter(|p| block_of(p.op) == block);
-    let computed = inside().next().and_then(|p| block_around(p.op)).map_or(0, elements_computed);
-    // If the producer's warps compute tiles, they need scratch memory too.
-    let movers = if found.iter().any(|p| p.dot_loop.producer_computed.contains(&true)) { 2 } else { 1 };
-    // Two barriers for each stage, or three if a converter may change the stage.
-    let converted = found.iter().any(|p| p.dot_loop.converted_bytes() > 0);
-    let barriers = (if converted { 3 } else { 2 }) * rings.len() as u32 * MAX_STAGES;
-    let kernel = Kernel {
-        dots: inside().map(|p| p.dot_loop).collect(),
-        elsewhere: found.iter().filter(|p| block_of(p.op) != block).map(|p| p.dot_loop).collect(),
-        rings: rings
-            .iter()
-            .map(|operands| Ring {
-                stage: operands.iter().map(|(s, _)| padded_bytes(*s) as u32).sum(),
-                steps: inside().filter(|p| p.stage == *operands).count() as u32,
-            })
-            .collect(),
-        resident: resident_bytes(found),
-        scratch: least_scratch(MOST_GROUPS) * movers + other_bytes(function, barriers),
-        producer_registers: found.iter().map(|p| p.dot_loop.producer_registers[0]).max().unwrap_or(0),
-        computed,
-    };
+    let movers = movers(found);
+    let kernel = kernel(function, found);
     let pressure = Pressure::of(function, found);
     let plan = plan_kernel(&kernel, &|groups| pressure.registers(groups), hints, machine);
     let plan = plan.map_err(|e| refusal(found, &e))?;
@@ -81,6 +60,7 @@ pub(super) fn plan<'c>(
         unit: MmaKind::Warpgroup,
         accumulators: 1,
         slices: 1,
+        whole_rows: false,
         groups: [plan.groups, 1],
         columns: plan.columns,
         stages: plan.stages,
@@ -90,8 +70,44 @@ pub(super) fn plan<'c>(
     })
 }
 
+/// The agents that need scratch memory: the consumers, and the producer if its warps compute tiles.
+pub(super) fn movers(found: &[Found<'_>]) -> u32 {
+    if found.iter().any(|p| p.dot_loop.producer_computed.contains(&true)) { 2 } else { 1 }
+}
+
+/// Returns the input of the planner. The block with the most multiplications decides; the rings of other blocks have
+/// the same number of stages.
+pub(super) fn kernel<'c>(function: OpRef<'c>, found: &[Found<'c>]) -> Kernel {
+    let rings = rings(found);
+    let work = |block: usize| {
+        let of = found.iter().filter(|p| block_of(p.op) == block).map(|p| p.dot_loop);
+        of.map(|p| u64::from(p.m) * u64::from(p.n) * u64::from(p.k)).sum::<u64>()
+    };
+    let block = found.iter().map(|p| block_of(p.op)).max_by_key(|b| work(*b)).unwrap_or_default();
+    let inside = || found.iter().filter(|p| block_of(p.op) == block);
+    let computed = inside().next().and_then(|p| block_around(p.op)).map_or(0, elements_computed);
+    // Two barriers for each stage, or three if a converter may change the stage.
+    let converted = found.iter().any(|p| p.dot_loop.converted_bytes() > 0);
+    let barriers = (if converted { 3 } else { 2 }) * rings.len() as u32 * MAX_STAGES;
+    Kernel {
+        dots: inside().map(|p| p.dot_loop).collect(),
+        elsewhere: found.iter().filter(|p| block_of(p.op) != block).map(|p| p.dot_loop).collect(),
+        rings: rings
+            .iter()
+            .map(|operands| Ring {
+                stage: operands.iter().map(|(s, _)| padded_bytes(*s) as u32).sum(),
+                steps: inside().filter(|p| p.stage == *operands).count() as u32,
+            })
+            .collect(),
+        resident: resident_bytes(found),
+        scratch: least_scratch(MOST_GROUPS) * movers(found) + other_bytes(function, barriers),
+        producer_registers: found.iter().map(|p| p.dot_loop.producer_registers[0]).max().unwrap_or(0),
+        computed,
+    }
+}
+
 /// Returns the bytes of the resident operands, counting each once.
-fn resident_bytes(found: &[Found<'_>]) -> u32 {
+pub(super) fn resident_bytes(found: &[Found<'_>]) -> u32 {
     let mut seen = FxHashSet::default();
     let sides = found.iter().flat_map(|p| &p.sides);
     sides
@@ -105,7 +121,7 @@ fn resident_bytes(found: &[Found<'_>]) -> u32 {
 
 /// Returns the bytes of barriers, tensor maps under construction, and data that warps exchange in reductions and
 /// scans, at most `OTHER_BYTES`, which every kernel reserves.
-fn other_bytes(function: OpRef<'_>, barriers: u32) -> u32 {
+pub(super) fn other_bytes(function: OpRef<'_>, barriers: u32) -> u32 {
     let (mut maps, mut exchanged) = (0, 0);
     walk(function, &mut |op| {
         maps += u32::from(TiledLoadOp::cast(op).is_some() || TiledStoreOp::cast(op).is_some());
@@ -138,7 +154,7 @@ fn is_in_rows(v: Val<'_>, dim: usize) -> bool {
 }
 
 /// The number of elements that the ops of a block compute, dots excluded.
-fn elements_computed(block: Blk<'_>) -> u64 {
+pub(super) fn elements_computed(block: Blk<'_>) -> u64 {
     let of = |op| {
         let source = ReduceOp::cast(op).map(|_| operand(op, 0));
         let computes = source.is_some() || computes_locally(op) && !is_cheap(op);
@@ -155,6 +171,8 @@ pub(super) struct Pressure<'c> {
     read: Vec<Val<'c>>,
     /// Values that are in shared memory instead of registers.
     elsewhere: FxHashSet<usize>,
+    /// Whether threads hold whole rows.
+    in_rows: bool,
 }
 
 impl<'c> Pressure<'c> {
@@ -181,7 +199,23 @@ impl<'c> Pressure<'c> {
                 }
             }
         }
-        Self { function, read, elsewhere }
+        Self { function, read, elsewhere, in_rows: false }
+    }
+
+    /// The same for dots with accumulators and computed left operands in tensor memory: registers hold neither left
+    /// operands nor the accumulators of these loops.
+    pub(super) fn without_accumulators(function: OpRef<'c>, found: &[Found<'c>]) -> Self {
+        let mut pressure = Self { in_rows: true, ..Self::of(function, found) };
+        pressure.elsewhere.extend(pressure.read.drain(..).map(key));
+        for p in found {
+            let scaled = ScaledAccumulation::of(p.op);
+            let carried = scaled.map(|s| (s.around, s.number)).or_else(|| accumulation(p.op));
+            let Some((around, number)) = carried else { continue };
+            let argument = entry_block(region(around, 0)).and_then(|body| args(body).nth(number + 1));
+            let all = argument.into_iter().chain([result(p.op, 0)]).chain(scaled.map(|s| result(s.scale, 0)));
+            pressure.elsewhere.extend(all.map(key));
+        }
+        pressure
     }
 
     /// The maximum number of registers of a thread that hold tiles, if `groups` warpgroups divide the rows.
@@ -193,8 +227,9 @@ impl<'c> Pressure<'c> {
     pub(super) fn registers_in_parts(&self, groups: u32, parts: &dyn Fn(Val<'c>) -> u32) -> u32 {
         let weight = |v: Val<'c>| {
             let Some(t) = Tensor::of_value(v) else { return 0 };
-            let held = !is_spread(v, MOST_STEPS) && !self.elsewhere.contains(&key(v));
-            if held { registers_of(&t, groups).div_ceil(parts(v)) } else { 0 }
+            let of = if self.in_rows { registers_of_rows } else { registers_of };
+            let held = !is_spread(v, MOST_STEPS, self.in_rows) && !self.elsewhere.contains(&key(v));
+            if held { of(&t, groups).div_ceil(parts(v)) } else { 0 }
         };
         fullest(self.function, &weight, &self.read)
     }
@@ -204,15 +239,39 @@ impl<'c> Pressure<'c> {
 const MOST_STEPS: u32 = 8;
 
 /// Whether a tensor repeats a few numbers, or is computed only from such tensors. A thread keeps the numbers and
-/// computes the rest at each use.
-fn is_spread(v: Val<'_>, steps: u32) -> bool {
+/// computes the rest at each use. With `exact`, a tensor of another shape is such a tensor only if its source is.
+fn is_spread(v: Val<'_>, steps: u32, exact: bool) -> bool {
     let Some(op) = defining_op(v) else { return false };
+    let reshapes = matches!(layout_relation(op), LayoutRelation::Reshape | LayoutRelation::Permute);
+    if exact && reshapes && steps > 0 {
+        return is_spread(operand(op, 0), steps - 1, exact);
+    }
     if is_cheap(op) && layout_relation(op) != LayoutRelation::Same {
         return true;
     }
     let mut tensors = operands(op).filter(|v| Tensor::of_value(*v).is_some()).peekable();
     let alike = layout_relation(op) == LayoutRelation::Same && tensors.peek().is_some();
-    alike && steps > 0 && tensors.all(|v| is_spread(v, steps - 1))
+    alike && steps > 0 && tensors.all(|v| is_spread(v, steps - 1, exact))
+}
+
+/// A tensor of more dimensions is that many more rows.
+fn rows_and_columns(t: &Tensor<'_>) -> (u64, u64) {
+    let (rows, columns): (i64, i64) = match t.shape[..] {
+        [] => (1, 1),
+        [rows] => (rows, 1),
+        [ref rows @ .., columns] => (rows.iter().product(), columns),
+    };
+    (rows as u64, columns as u64)
+}
+
+/// The same if threads hold whole rows.
+fn registers_of_rows(t: &Tensor<'_>, groups: u32) -> u32 {
+    let bits = storage_bits(t.element);
+    let (rows, columns) = rows_and_columns(t);
+    // Warpgroups divide blocks of 128 rows, and then columns.
+    let blocks = rows.div_ceil(128);
+    let own = blocks.div_ceil(u64::from(groups)) * columns.div_ceil(u64::from(groups).div_ceil(blocks));
+    if bits < 8 { 0 } else { (own * u64::from(bits)).div_ceil(32).min(u64::from(u16::MAX)) as u32 }
 }
 
 /// The registers of a thread that a tensor takes in the layout of an accumulator of `groups` warpgroups. Booleans
@@ -222,12 +281,8 @@ pub(super) fn registers_of(t: &Tensor<'_>, groups: u32) -> u32 {
     if bits < 8 {
         return 0;
     }
-    let (rows, columns) = match t.shape[..] {
-        [] => (1, 1),
-        [rows] => (rows, 1),
-        [ref rows @ .., columns] => (rows.iter().product(), columns),
-    };
-    let each = |extent: i64, unit: u32| (extent as u64).div_ceil(u64::from(unit));
+    let (rows, columns) = rows_and_columns(t);
+    let each = |extent: u64, unit: u32| extent.div_ceil(u64::from(unit));
     let elements = each(rows, 32 * groups) * each(columns, 4);
     (elements * u64::from(bits)).div_ceil(32).min(u64::from(u16::MAX)) as u32
 }

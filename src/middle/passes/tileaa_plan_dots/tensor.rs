@@ -97,6 +97,7 @@ pub(super) fn plan<'c>(
         unit: if pair { MmaKind::TensorPair } else { MmaKind::Tensor },
         accumulators: plan.accumulators,
         slices: plan.slices,
+        whole_rows: false,
         groups: [1, plan.warpgroups],
         columns: plan.columns,
         stages,

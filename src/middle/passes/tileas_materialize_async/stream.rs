@@ -7,7 +7,9 @@ use super::{
     accumulators::{Accumulator, matrix_region},
     addresses, convert_stage,
     flight::{Flight, dots_in_flight, first_user, ops_after},
-    is_promoted, reshaped,
+    is_promoted,
+    left_operands::LeftOperand,
+    reshaped,
     top::{PipelinedRing, Tile, store},
 };
 use crate::analysis::{
@@ -51,13 +53,16 @@ pub(super) struct Placed<'c> {
     ready: Option<Val<'c>>,
     /// The accumulators of the dots, if they are in tensor memory.
     pub accumulators: RefCell<Vec<Accumulator<'c>>>,
+    /// The left operands of the dots that are in tensor memory.
+    pub left_operands: RefCell<Vec<Option<LeftOperand<'c>>>>,
     /// Whether the group has been replaced and its ops erased.
     done: Cell<bool>,
 }
 
 impl<'c> Placed<'c> {
     pub fn new(group: DotGroup<'c>, tiles: Vec<[Tile<'c>; 2]>, (maps, ready): (Vec<Val<'c>>, Option<Val<'c>>)) -> Self {
-        Self { group, tiles, maps, ready, accumulators: RefCell::new(vec![]), done: Cell::new(false) }
+        let (accumulators, left_operands) = (RefCell::new(vec![]), RefCell::new(vec![]));
+        Self { group, tiles, maps, ready, accumulators, left_operands, done: Cell::new(false) }
     }
 
     fn erase(&self) {
@@ -289,30 +294,40 @@ impl<'c> Stream<'c> {
     fn multiply_in_memory(&self, placed: &Placed<'c>, index: RingIndex<'c>) -> Result<RingIndex<'c>, Failed> {
         let place = placed.group.place();
         let error = |e: BuildError| fail(place, e.to_string());
-        let (Some(ring), Some(it)) = (&self.ring, index) else {
-            return Err(fail(place, "operands of a dot into tensor memory come through a ring"));
-        };
+        let stage = self.ring.as_ref().zip(index);
         let b = Builder::before(self.context, place);
         b.set_location(place.location());
         self.order_maps(place, index);
-        self.fill(&b, placed, ring, it)?;
+        if let Some((ring, it)) = stage {
+            self.fill(&b, placed, ring, it)?;
+        }
         matrix_region(&b, place, |inside| {
-            self.wait_for_stage(inside, (place, ring), it, false)?;
+            let mut slots = vec![];
+            if let Some((ring, it)) = stage {
+                self.wait_for_stage(inside, (place, ring), it, false)?;
+                slots = self.slots(inside, placed, ring, it)?;
+            }
+            let left = placed.left_operands.borrow();
+            left.iter().flatten().try_for_each(|left| left.wait(inside, place))?;
             if placed.group.by_threads().0 {
                 // As below: `cp.async` writes through the generic proxy.
                 AsyncFenceOp::build(inside).map_err(error)?;
             }
-            let slots = self.slots(inside, placed, ring, it)?;
             let dots = placed.group.dots.iter().zip(&placed.tiles);
-            for ((dot, tiles), acc) in dots.zip(placed.accumulators.borrow().iter()) {
-                let [lhs, rhs] = self.operands(inside, placed, (dot.op(), tiles), &slots)?;
+            for (i, ((dot, tiles), acc)) in dots.zip(placed.accumulators.borrow().iter()).enumerate() {
+                let [mut lhs, rhs] = self.operands(inside, placed, (dot.op(), tiles), &slots)?;
+                if let Some(Some(left)) = left.get(i) {
+                    lhs = left.memory;
+                }
                 let by = attr(dot.op(), "instruction").ok_or_else(|| fail(place, "no instruction"))?;
                 let (left, right) = (dot.lhs_unsigned(), dot.rhs_unsigned());
                 AsyncDotOp::build(inside, &[], lhs, rhs, acc.memory, Some(acc.accumulate), by, left, right)
                     .map_err(error)?;
             }
-            ConsumerReleaseOp::build(inside, ring.pipeline, it, None, None, true, None).map_err(error)?;
-            Ok(())
+            if let Some((ring, it)) = stage {
+                ConsumerReleaseOp::build(inside, ring.pipeline, it, None, None, true, None).map_err(error)?;
+            }
+            left.iter().flatten().try_for_each(|left| left.release(inside, place))
         })?;
         let next = self.next(&b, place, index)?;
         placed.erase();

@@ -1,6 +1,6 @@
 //! The top of a function with asynchronous dots: rings with their pipelines, and storage of resident operands.
 
-use super::{DotGroup, RingPlan, iterator_type};
+use super::{DotGroup, RingPlan, iterator_type, left_operands};
 use crate::{
     analysis::producers::{computed_stage, skip_conversions},
     dialect::{
@@ -118,7 +118,8 @@ impl<'c> Residents<'c> {
         &mut self,
         group: &DotGroup<'c>,
         (dot, number): (usize, usize),
-        top: &Builder<'c>,
+        (top, entry): (&Builder<'c>, Blk<'c>),
+        plan: &DotPlan,
     ) -> Result<Tile<'c>, Failed> {
         let is_here = |s: &super::StagedOperand<'c>| s.places.iter().position(|p| (p.dot, p.number) == (dot, number));
         let mut sides = group.sides.iter().enumerate();
@@ -134,7 +135,11 @@ impl<'c> Residents<'c> {
         if let Some(storage) = self.0.get(&(key(v), number)) {
             return Ok(Tile::Memory(*storage));
         }
-        let storage = stored(dot, (v, number), top)?;
+        let storage = if plan.accumulates_in_memory() {
+            left_operands::resident(dot, (v, number), (top, entry), plan)?
+        } else {
+            stored(dot, (v, number), top)?
+        };
         self.0.insert((key(v), number), storage);
         Ok(Tile::Memory(storage))
     }
@@ -144,15 +149,7 @@ impl<'c> Residents<'c> {
 /// orders the stores after earlier uses of the memory, and another orders later reads after the stores.
 fn stored<'c>(op: OpRef<'c>, (v, number): (Val<'c>, usize), top: &Builder<'c>) -> Result<Val<'c>, Failed> {
     let error = |e: BuildError| fail(op, e.to_string());
-    let tensor = Tensor::of_value(v).ok_or_else(|| fail(op, "operand is not a tensor"))?;
-    let layout = tensor.layout().ok_or_else(|| fail(op, "operand has no layout"))?;
-    let bits = storage_bits(tensor.element);
-    // Elements are contiguous along K, except 16-bit elements that threads hold contiguously along the other
-    // dimension.
-    let depth = 1 - number;
-    let by_columns = layout.register().first() == Some(&1);
-    let fast = if bits == 16 { usize::from(by_columns) } else { depth };
-    let desc = computed_stage(op, v, fast).map_err(|e| fail(op, e))?;
+    let desc = resident_stage(op, (v, number))?;
     let storage = AllocTensorOp::build(top, desc.into(), None).map_err(error)?.result();
     let b = Builder::before(top.context(), op);
     match defining_op(v) {
@@ -166,6 +163,19 @@ fn stored<'c>(op: OpRef<'c>, (v, number): (Val<'c>, usize), top: &Builder<'c>) -
     AsyncFenceOp::build(&b).map_err(error)?;
     BarrierOp::build(&b, None, None).map_err(error)?;
     Ok(storage)
+}
+
+/// The storage of a resident operand.
+pub(super) fn resident_stage<'c>(op: OpRef<'c>, (v, number): (Val<'c>, usize)) -> Result<MemDescType<'c>, Failed> {
+    let tensor = Tensor::of_value(v).ok_or_else(|| fail(op, "operand is not a tensor"))?;
+    let layout = tensor.layout().ok_or_else(|| fail(op, "operand has no layout"))?;
+    let bits = storage_bits(tensor.element);
+    // Elements are contiguous along K, except 16-bit elements that threads hold contiguously along the other
+    // dimension.
+    let depth = 1 - number;
+    let by_columns = layout.register().first() == Some(&1);
+    let fast = if bits == 16 { usize::from(by_columns) } else { depth };
+    computed_stage(op, v, fast).map_err(|e| fail(op, e))
 }
 
 /// Stores a tile to storage in a layout that dots read. `op` gives the location of errors.

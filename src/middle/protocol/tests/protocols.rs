@@ -129,6 +129,32 @@ fn accumulators_in_tensor_memory() {
     refused(&wrong);
 }
 
+#[test]
+fn dependent_products_in_tensor_memory() {
+    for scores in 1..=3 {
+        let p = dependent_products(scores);
+        accepted(&p);
+        let completes = |op: &Op| matches!(op, Op::ArriveAfter { .. });
+        for (agent, select) in [
+            ("matrix", is_wait as fn(&Op) -> bool),
+            ("softmax", is_wait),
+            ("softmax", is_arrive),
+            ("matrix", completes),
+        ] {
+            refused(&with(&p, agent, select, |_| None));
+        }
+        let violation = refused(&with(&p, "softmax", |op| matches!(op, Op::Fence), |_| None));
+        assert_eq!(violation.kind, ViolationKind::MissingFence, "{violation}");
+    }
+    // The results are scaled while the scores are complete, and with them all earlier products. Scaled before that, the
+    // last product may still add to them.
+    let mut wrong = dependent_products(1);
+    let Op::Loop { body, .. } = &mut wrong.agents[1].body[0] else { panic!("the loop over keys") };
+    let scale = body.remove(3);
+    body.insert(0, scale);
+    refused(&wrong);
+}
+
 fn is_arrive(op: &Op) -> bool {
     matches!(op, Op::Arrive { .. })
 }

@@ -205,6 +205,53 @@ pub fn accumulators_in_memory(stages: usize, accumulators: usize) -> Program {
     p
 }
 
+/// Attention with scores, weights and results in tensor memory. One agent issues the products; another one reads the
+/// scores, scales the results so far, and stores the weights in the memory of the scores.
+pub fn dependent_products(scores: usize) -> Program {
+    let mut p = Program::new("dependent products in tensor memory");
+    let n = scores as i64;
+    let trips = p.parameter("trips", 2 * n + 2);
+    let (full, read) = (p.barrier("scored", scores, 1), p.barrier("read", scores, 1));
+    let weighed = p.barrier("weighed", 1, 1);
+    let done = p.barrier("done", 1, 1);
+    let (s, o) = (p.storage("S", scores), p.storage("O", 1));
+    let i = p.variable();
+    let (slot, turn, odd) = (Expr::from(i).rem(n), parity(&i.into(), n), Expr::from(i).rem(2));
+    let engine = Engine::Dot;
+    let dot = |access, place, tag: Expr| Op::Begin { engine, access, place, tag };
+    let body = vec![
+        Op::Wait { barrier: read.at(&slot), parity: turn.clone().not() },
+        dot(StageAccess::Accumulate, s.at(&slot), i.into()),
+        Op::Commit(engine),
+        Op::ArriveAfter { engine, barrier: full.at(&slot), count: 1 },
+        Op::Wait { barrier: weighed.at(&0.into()), parity: odd },
+        dot(StageAccess::Read, s.at(&slot), i.into()),
+        dot(StageAccess::Accumulate, o.at(&0.into()), 0.into()),
+        Op::Commit(engine),
+    ];
+    let all = Op::Loop { var: i, trips: trips.clone(), body };
+    p.agent("matrix", 32, vec![all, Op::ArriveAfter { engine, barrier: done.at(&0.into()), count: 1 }]);
+    let (place, tag) = (o.at(&0.into()), Expr::from(0));
+    let scale =
+        vec![Op::Read { from: place.clone(), tag: tag.clone() }, Op::Write { into: place.clone(), tag: tag.clone() }];
+    let body = vec![
+        Op::Wait { barrier: full.at(&slot), parity: turn },
+        Op::Read { from: s.at(&slot), tag: i.into() },
+        Op::Arrive { barrier: read.at(&slot), count: 1 },
+        when(Expr::from(0).less(i), scale),
+        Op::Write { into: s.at(&slot), tag: i.into() },
+        Op::Fence,
+        Op::Arrive { barrier: weighed.at(&0.into()), count: 1 },
+    ];
+    let end = vec![
+        Op::Loop { var: i, trips: trips.clone(), body },
+        Op::Wait { barrier: done.at(&0.into()), parity: 0.into() },
+        when(Expr::from(0).less(trips), vec![Op::Read { from: place, tag }]),
+    ];
+    p.agent("softmax", 128, end);
+    p
+}
+
 /// Attention: a query tile for each of two consumers, rings of keys and values, and named barriers with which the
 /// consumers ping-pong on the tensor cores.
 pub fn attention(stages: usize) -> Program {

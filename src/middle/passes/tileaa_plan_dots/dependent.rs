@@ -1,0 +1,115 @@
+//! Plans kernels of dependent dots whose accumulators are in tensor memory, such as attention.
+//!
+//! A left operand that consumers compute from another dot goes to tensor memory, a resident operand to shared memory.
+//! The accumulator of a loop stays in tensor memory if the loop only adds to it, or multiplies its rows by factors
+//! before (`analysis::memory_dots`). All other accumulators are there for one dot, and the consumers read them.
+
+use super::{
+    Found, Obstacle, PlannedOperand,
+    kernel::{Pressure, kernel, movers},
+    least_scratch, mark_computed, refusal, rings,
+};
+use crate::{
+    analysis::{
+        memory_dots::{replaced_accumulator, shared_accumulators},
+        producers::skip_conversions,
+    },
+    dialect::{
+        dot_plan::{Agent, CONSUMERS, DotPlan, MATRIX, PRODUCER, SPARE, WARPGROUP},
+        layouts::{Tensor, storage_bits},
+        nv_tileas::MmaKind,
+        remark::{self, remark},
+        rt::*,
+        shared_memory::SCRATCH_BYTES,
+    },
+};
+use rustc_hash::FxHashSet;
+use tile_plan::{DependentPlan, Hints, Machine, plan_dependent};
+
+/// Whether an operand of a dot is not a tile of a ring.
+pub(super) fn applies(found: &[Found<'_>]) -> bool {
+    found.iter().any(|p| !p.sides.iter().all(|side| side.stage().is_some()))
+}
+
+pub(super) fn plan<'c>(
+    function: OpRef<'c>,
+    found: &[Found<'c>],
+    hints: &Hints,
+    machine: &Machine,
+) -> Result<DotPlan, Obstacle<'c>> {
+    for p in found {
+        check(p)?;
+    }
+    let op = found[0].op;
+    if rings(found).is_empty() {
+        return Err((op, "no operand of its dots is loaded".into()));
+    }
+    let kernel = kernel(function, found);
+    let pressure = Pressure::without_accumulators(function, found);
+    let plan = plan_dependent(&kernel, columns(found), &|groups| pressure.registers(groups), hints, machine);
+    let plan = plan.map_err(|e| refusal(found, &e))?;
+    mark_computed(found);
+    let no_copies = found.iter().flat_map(|p| &p.no_copies).map(|(_, reason)| reason.clone());
+    let reasons: Vec<String> = plan.reasons.iter().cloned().chain(no_copies).collect();
+    remark(op, remark::WARPGROUP_PLAN, reasons.join("; "), "");
+    Ok(DotPlan {
+        unit: MmaKind::Tensor,
+        accumulators: 1,
+        slices: 1,
+        whole_rows: true,
+        groups: [1, plan.warpgroups],
+        columns: plan.columns,
+        stages: plan.stages,
+        scratch: (least_scratch(plan.warpgroups) + plan.shared_left / movers(found)).min(SCRATCH_BYTES as u32),
+        launch_registers: plan.launch_registers,
+        agents: agents(&plan),
+    })
+}
+
+/// The agents of a plan, in the order of their warps.
+fn agents(plan: &DependentPlan) -> Vec<Agent> {
+    let agent = |name, warps| Agent::new(name, warps, plan.other_registers);
+    let consumers = Agent::new(CONSUMERS, plan.warpgroups * WARPGROUP, plan.consumer_registers);
+    let spare = SPARE.into_iter().filter(|(_, warps)| plan.spare_warps & warps != 0);
+    let others = [(PRODUCER, plan.producer_warps), (MATRIX, 1)].into_iter().chain(spare);
+    [consumers].into_iter().chain(others.map(|(name, warps)| agent(name, warps))).collect()
+}
+
+/// Checks that a dot can accumulate in tensor memory.
+fn check<'c>(p: &Found<'c>) -> Result<(), Obstacle<'c>> {
+    let not = |reason: &str| Err((p.op, reason.to_string()));
+    if p.dot_loop.computed != [false; 2] {
+        return not("an operand is computed from a loaded tile");
+    }
+    for side in &p.sides {
+        if let PlannedOperand::Resident(v) = side
+            && defining_op(skip_conversions(*v)).is_none_or(|o| region_count(o) > 0)
+        {
+            return not("a loop or branch carries an operand");
+        }
+    }
+    Ok(())
+}
+
+/// The columns of tensor memory of all accumulators, and of the left operands that do not replace one.
+fn columns(found: &[Found<'_>]) -> u32 {
+    let mut replaced = FxHashSet::default();
+    let dots: Vec<OpRef<'_>> = found.iter().map(|p| p.op).collect();
+    let first = |group: &Vec<usize>| found[group[0]].dot_loop.tensor_columns();
+    let mut sum = shared_accumulators(&dots).iter().map(first).sum();
+    for p in found.iter().filter(|p| matches!(p.sides[0], PlannedOperand::Registers(_))) {
+        match replaced_accumulator(p.op, |from| !replaced.contains(&op_key(from))) {
+            Some(from) => _ = replaced.insert(op_key(from)),
+            None => sum += Tensor::of_value(operand(p.op, 0)).map_or(0, |t| operand_columns(&t)),
+        }
+    }
+    sum
+}
+
+/// The columns of a left operand.
+fn operand_columns(t: &Tensor<'_>) -> u32 {
+    (t.elements() as u64 * u64::from(storage_bits(t.element)) / (32 * LANES)) as u32
+}
+
+/// The lanes of tensor memory.
+const LANES: u64 = 128;

@@ -1,0 +1,277 @@
+//! Dots that depend on each other on sm_100: accumulators and computed left operands in tensor memory. The programs are
+//! those of `product_chains`, whose numbers are exact, so results are compared bit by bit.
+//!
+//! Each program runs with the ordinary schedule and with adversarial schedules and race detection.
+
+use crate::product_chains::{CHAIN, Chain, Query};
+use tile_interface::{DebugInfo, Emit};
+use tile_interp::types::Number;
+use tile_targets::Target;
+use tile_test_support::{Trial, cubin, exact, functions, golden, sass};
+
+/// The rows of an instruction that reads its left operand from tensor memory.
+const ROWS: Chain = Chain { m: 128, ..CHAIN };
+
+impl Chain {
+    fn in_tensor_memory(&self, body: &str) {
+        exact::check_in_tensor_memory(&self.program(body), [2, 1, 1], self.parameters());
+    }
+}
+
+/// The first iteration does not scale the results, and a loop that does not run leaves them at zero.
+fn loops_of_any_count() {
+    for trips in [0, 1, 2, 3, 4] {
+        let chain = Chain { trips, ..ROWS };
+        chain.in_tensor_memory(&chain.usual("%x"));
+    }
+}
+
+fn tiles_of_other_extents() {
+    for (m, n, d, w) in [
+        (128, 128, 128, 128),
+        (128, 64, 128, 128),
+        (128, 32, 64, 16),
+        (128, 16, 16, 32),
+        (128, 64, 32, 256),
+        (256, 64, 64, 64),
+        (256, 16, 32, 128),
+    ] {
+        let chain = Chain { m, n, d, w, trips: 2, ..CHAIN };
+        chain.in_tensor_memory(&chain.usual("%x"));
+    }
+}
+
+/// Weights take half of the columns of the scores, or a quarter.
+fn other_types() {
+    for (element, n, d) in
+        [(Number::Bf16, 64, 64), (Number::E4m3, 64, 64), (Number::E5m2, 32, 128), (Number::E4m3, 128, 128)]
+    {
+        for values_as_columns in [false, true] {
+            let chain = Chain { element, n, d, values_as_columns, ..ROWS };
+            chain.in_tensor_memory(&chain.usual("%x"));
+        }
+    }
+}
+
+/// Queries that are computed, and keys and values that are columns in memory.
+fn other_operands() {
+    for (query, keys_as_columns, values_as_columns) in
+        [(Query::Computed, false, false), (Query::Loaded, true, false), (Query::Computed, true, true)]
+    {
+        let chain = Chain { query, keys_as_columns, values_as_columns, ..ROWS };
+        chain.in_tensor_memory(&chain.usual("%x"));
+    }
+}
+
+/// The second loop starts with the results of the first one.
+fn two_loops() {
+    for trips in [0, 1, 3] {
+        let chain = Chain { trips, ..ROWS };
+        let carried = ["%f#0", "%f#1", "%f#2"];
+        let body = chain.queries("%x")
+            + &chain.looped("f", "%zero to %n, step %one", ["%top0", "%weight0", "%total0"], &chain.step("f", "%j"))
+            + &chain.looped("g", "%one to %n, step %one", carried, &chain.step("g", "%j"))
+            + &chain.store("%g#1", "%g#2", "%x");
+        chain.in_tensor_memory(&body);
+    }
+}
+
+/// New queries are stored after the dots of the previous tile have read theirs.
+fn tile_after_tile() {
+    for trips in [0, 1, 3] {
+        let chain = Chain { trips, ..ROWS };
+        chain.in_tensor_memory(&format!(
+            "%first = cmpi equal %x, %zero, signed : tile<i32> -> tile<i1>\n\
+             %end = select %first, %two, %zero : tile<i1>, tile<i32>\n\
+             for %tile in (%zero to %end, step %one) : tile<i32> {{\n{}continue\n}}\n",
+            chain.usual("%tile")
+        ));
+    }
+}
+
+fn steps() {
+    let chain = ROWS;
+    for bounds in ["%one to %n, step %two", "%zero to %n, step %two", "%n to %two, step %n"] {
+        let body = chain.queries("%x")
+            + &chain.looped("f", bounds, ["%top0", "%weight0", "%total0"], &chain.step("f", "%j"))
+            + &chain.store("%f#1", "%f#2", "%x");
+        chain.in_tensor_memory(&body);
+    }
+}
+
+/// Factors are powers of two, and one where no maximum of a warp's rows increases.
+fn rows_that_are_left_alone() {
+    for trips in [1, 4] {
+        let chain = Chain { trips, ..ROWS };
+        let column = chain.column();
+        let usual = chain.usual("%x");
+        let body = usual.replace(
+            &format!("%shrinkf = maxf %leftf, %halff : {column}"),
+            &format!("%shrinkf = exp2 %grownf : {column}"),
+        );
+        assert_ne!(body, usual);
+        chain.in_tensor_memory(&body);
+    }
+}
+
+/// All scores of some rows, or of all rows, are infinitely small.
+fn masked_rows() {
+    for key in [0, 1, 100] {
+        let chain = ROWS;
+        let (m, n) = (chain.m, chain.n);
+        let (ints, scores) = (format!("tile<{m}x{n}xi32>"), format!("tile<{m}x{n}xf32>"));
+        let mask = format!(
+            "%row = iota : tile<{m}xi32>\n%row_column = reshape %row : tile<{m}xi32> -> tile<{m}x1xi32>\n\
+             %rows = broadcast %row_column : tile<{m}x1xi32> -> {ints}\n\
+             %least = constant <i32: {key}> : {ints}\n\
+             %counts = cmpi less_than %rows, %least, signed : {ints} -> tile<{m}x{n}xi1>\n\
+             %far = constant <f32: 0xFF800000> : {scores}\n\
+             %sf = select %counts, %s_allf, %far : tile<{m}x{n}xi1>, {scores}\n%maxrf = reduce"
+        );
+        let usual = chain.usual("%x");
+        let body = usual.replace("%sf = mmaf", "%s_allf = mmaf").replace("%maxrf = reduce", &mask);
+        assert_ne!(body, usual);
+        chain.in_tensor_memory(&body);
+    }
+}
+
+/// Loops that do more with the results than to multiply rows: registers hold them, and each dot starts at zero.
+fn results_in_registers() {
+    let chain = ROWS;
+    let sums = chain.sums();
+    let bounds = "%zero to %n, step %one";
+    let early = format!("%seen = addf %total, %total : {sums}\n")
+        + &chain.scores("f", "%j")
+        + &chain.softmax("f")
+        + &chain.values("f", "%j", "%seen");
+    let body = chain.queries("%x")
+        + &chain.looped("f", bounds, ["%top0", "%weight0", "%total0"], &early)
+        + &chain.store("%f#1", "%f#2", "%x");
+    chain.in_tensor_memory(&body);
+    let used = chain.step("f", "%j") + &format!("%twice = addf %total_nextf, %total_nextf : {sums}\n");
+    let looped = chain
+        .looped("f", bounds, ["%top0", "%weight0", "%total0"], &used)
+        .replace("%weight_nextf, %total_nextf", "%weight_nextf, %twice");
+    chain.in_tensor_memory(&(chain.queries("%x") + &looped + &chain.store("%f#1", "%f#2", "%x")));
+}
+
+/// Keys that TMA can load only if their address is aligned: four warps of the producer load them otherwise.
+fn keys_of_any_alignment() {
+    let chain = ROWS;
+    let aligned = chain.program(&chain.usual("%x"));
+    let program = aligned.replace("%pb = assume div_by<16>, %b :", "%pb = assume div_by<2>, %b :");
+    assert_ne!(program, aligned);
+    exact::check_in_tensor_memory(&program, [2, 1, 1], chain.parameters());
+}
+
+/// Some tile blocks end early, after their queries have been computed.
+fn early_end() {
+    let chain = Chain { query: Query::Computed, ..ROWS };
+    let queries = chain.queries("%x");
+    let end = "%late = cmpi greater_than %x, %zero, signed : tile<i32> -> tile<i1>\nif %late {\nreturn\n}\n";
+    let body = chain.usual("%x").replace(&queries, &(queries.clone() + end));
+    chain.in_tensor_memory(&body);
+}
+
+/// Three dots, each of which reads the result of the one before.
+fn three_dots() {
+    for trips in [1, 3] {
+        let chain = Chain { trips, ..ROWS };
+        let (m, n, e, sums) = (chain.m, chain.n, chain.element.keyword(), chain.sums());
+        let (tile, values) = (format!("tile<{m}x{n}x{e}>"), format!("tile<{n}x{n}x{e}>"));
+        let third = format!(
+            "%zeros = constant <f32: 0.0> : {sums}\n\
+             %mid = mmaf %pf, %vf, %zeros : {tile}, {values}, {sums}\n\
+             %high = constant <f32: 8.0> : {sums}\n%low = constant <f32: -8.0> : {sums}\n\
+             %below_high = minf %mid, %high : {sums}\n%within = maxf %below_high, %low : {sums}\n\
+             %u = ftof %within : {sums} -> {tile}\n\
+             %v2, %vk2 = load_view_tko weak %vvf[%zero, %zero] : partition_view<tile=({n}x{n}), \
+             tensor_view<{all}x{n}x{e}, strides=[{n},1]>>, tile<i32> -> {values}, token\n\
+             %total_nextf = mmaf %u, %v2, %keptf : {tile}, {values}, {sums}\n",
+            all = 4 * n
+        );
+        let usual = chain.usual("%x");
+        let second = format!("%total_nextf = mmaf %pf, %vf, %keptf : {tile}, {values}, {sums}\n");
+        let body = usual.replace(&second, &third);
+        assert_ne!(body, usual);
+        chain.in_tensor_memory(&body);
+    }
+}
+
+//===-- machine code --------------------------------------------------------===//
+
+/// Checks attention on sm_100: two CTAs per SM, nothing spills, and the loop of the consumers neither synchronizes the
+/// CTA nor carries an accumulator. One thread issues the dots of both products.
+fn is_lean(chain: &Chain, program: &str, test: &str) {
+    let &Chain { m, n, d, .. } = chain;
+    let bits = if chain.element == Number::Bf16 { 16 } else { 8 };
+    let target = Target::by_name("sm_100").expect("a target");
+    let plan = exact::compiled_for("sm_100", program, 3, Emit::TileAs, &[]);
+    assert!(plan.contains("whole_rows = true"), "{m}x{n}x{d} has no plan\n{plan}");
+    let columns = plan.split("tmem_allocate").nth(1).and_then(|rest| rest.split("columns ").nth(1)?.split(' ').next());
+    assert!(columns.is_some_and(|c| c.parse::<u32>().is_ok_and(|c| c <= 256)), "{columns:?} columns of tensor memory");
+    let ptx = exact::compiled_for("sm_100", program, 3, Emit::Ptx, &[]);
+    let cubin = cubin::assemble(&ptx, target, 3, DebugInfo::None).unwrap_or_else(|e| panic!("{e}"));
+    assert!(cubin.resources.iter().all(|k| k.spill_stores + k.spill_loads == 0), "{m}x{n}x{d} spills");
+    let code = sass::disassemble(&cubin, &format!("tensor-chain-{test}-{m}-{n}-{d}")).unwrap_or_else(|e| panic!("{e}"));
+    let body = sass::innermost(&code, "MUFU.EX2").expect("a loop with exponentials");
+    let count = |body: &[sass::Instruction], of: &str| body.iter().filter(|i| i.opcode.starts_with(of)).count();
+    // The scores, and the results where they are scaled, which a warp skips if all of its factors are one.
+    assert_eq!(count(body, "LDTM"), n / 32 + d / 16, "reads of tensor memory in {m}x{n}x{d}");
+    let never = ["BAR", "LDG", "STG", "LDL", "STL", "LDS", "STS", "SHFL", "HMMA"];
+    let other = body.iter().find(|i| never.iter().any(|of| i.opcode.starts_with(of)));
+    assert!(other.is_none(), "{} in the loop of {m}x{n}x{d}", other.map_or("", |i| &i.opcode));
+    let dots = sass::innermost(&code, "MMA").expect("a loop with dots");
+    let products = dots.iter().filter(|i| i.opcode.starts_with("UTC") && i.opcode.contains("MMA")).count();
+    // The completion of each dot empties a stage, and that of the first one also fills the scores.
+    assert_eq!(3 * products, count(dots, "UTCBAR") * (n + d) * bits / 256, "{products} products in {m}x{n}x{d}");
+    let row = format!("tensor_chains::{test}/{m}x{n}x{d}");
+    golden::gate(&row, body.len()).unwrap_or_else(|e| panic!("{e}"));
+}
+
+fn attention_has_few_instructions() {
+    for (m, n, d) in [(128, 128, 128), (128, 64, 128), (128, 128, 64)] {
+        let chain = Chain { element: Number::Bf16, m, n, d, w: d, ..CHAIN };
+        let all = chain.attention("f", "%zero to %n, step %one", ["%top0", "%weight0", "%total0"], "");
+        let program = chain.program(&(chain.queries("%x") + &all + &chain.store("%f#1", "%f#2", "%x")));
+        is_lean(&chain, &program, "attention_has_few_instructions");
+    }
+}
+
+/// The masked blocks have the memory of the blocks before them.
+fn causal_attention_has_few_instructions() {
+    for (m, n, d) in [(128, 128, 128), (128, 64, 128), (128, 128, 64)] {
+        let chain = Chain { element: Number::Bf16, m, n, d, w: d, ..CHAIN };
+        let body = chain.causal();
+        is_lean(&chain, &chain.program(&body), "causal_attention_has_few_instructions");
+    }
+}
+
+fn attention_of_eight_bits_has_few_instructions() {
+    let (m, n, d) = (128, 128, 128);
+    let chain = Chain { element: Number::E4m3, m, n, d, w: d, values_as_columns: true, ..CHAIN };
+    let all = chain.attention("f", "%zero to %n, step %one", ["%top0", "%weight0", "%total0"], "");
+    let program = chain.program(&(chain.queries("%x") + &all + &chain.store("%f#1", "%f#2", "%x")));
+    is_lean(&chain, &program, "attention_of_eight_bits_has_few_instructions");
+}
+
+pub fn trials() -> Vec<Trial> {
+    functions![
+        loops_of_any_count,
+        tiles_of_other_extents,
+        other_types,
+        other_operands,
+        two_loops,
+        tile_after_tile,
+        steps,
+        rows_that_are_left_alone,
+        masked_rows,
+        results_in_registers,
+        keys_of_any_alignment,
+        early_end,
+        three_dots,
+        attention_has_few_instructions,
+        causal_attention_has_few_instructions,
+        attention_of_eight_bits_has_few_instructions
+    ]
+}
