@@ -138,6 +138,7 @@ def NvTileAS_DotPlanAttr : NvTileAS_Attr<"DotPlan", "dot_plan"> {
     to the other. With `tensor_pair`, the agent `matrix` of the first CTA of a cluster issues dots for both of its CTAs.
     Each CTA has its own rows of the left operand and of the accumulator, and loads half of the columns of the right
     operand, which must be the same in both.
+    With `sync`, each warp of the consumers reads fragments of the operands and multiplies its part.
 
     `columns` is the maximum number of columns of an instruction, `stages` the number of stages of each ring,
     `launch_registers` the number of registers of each thread at launch, and `scratch` the bytes of shared memory that

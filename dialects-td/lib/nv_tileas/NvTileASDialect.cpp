@@ -188,7 +188,7 @@ LogicalResult DotPlanAttr::verify(function_ref<InFlightDiagnostic()> emitError, 
                                   ArrayAttr agents, MmaKind unit, int64_t accumulators) {
   if (failed(verifyAgents(emitError, agents)))
     return failure();
-  if (unit != MmaKind::Warpgroup && unit != MmaKind::Tensor && unit != MmaKind::TensorPair)
+  if (unit != MmaKind::Warpgroup && unit != MmaKind::Tensor && unit != MmaKind::TensorPair && unit != MmaKind::Sync)
     return emitError() << "no plan uses the unit '" << stringifyMmaKind(unit) << "'";
   if (groups.size() != 2 || groups[0] <= 0 || groups[1] <= 0)
     return emitError() << "groups must be two positive numbers";

@@ -187,8 +187,11 @@ impl<'c> LoadedOperand<'c> {
 }
 
 /// Whether instructions of a unit read operands of `bits` bits that are contiguous along M or N, in a layout that TMA
-/// writes.
+/// writes. `ldmatrix` transposes 16-bit elements for `mma.sync`.
 pub fn reads_mn_major(unit: Unit, bits: u32) -> bool {
+    if unit == Unit::Sync {
+        return bits == 16;
+    }
     let mut rows = tile_mma::ROWS.iter().filter(|r| r.unit == unit && r.container == bits && r.lowering.is_some());
     // Elements of 32 bits need another swizzle.
     bits <= 16 && rows.any(|r| r.majors.contains(&Major::Mn))

@@ -1,11 +1,12 @@
-//! `tileaa-plan-dots`: decides which kernels use `wgmma` or `tcgen05.mma`, and how.
+//! `tileaa-plan-dots`: decides which kernels have agents, and how these multiply.
 //!
-//! On targets with such instructions, a kernel whose dots read tiles that it loads runs as *agents*: a producer keeps
-//! rings of tiles in shared memory filled. With `wgmma`, one or two consumer warpgroups multiply them; with
-//! `tcgen05.mma`, one thread does, and the consumers read the results from tensor memory. This pass checks whether a
-//! kernel can run that way. If so, `tile_plan` chooses warpgroups, instructions, stages and registers from measured
-//! numbers of the machine. The result is an attribute of the function (`dialect::dot_plan`), which later passes follow.
-//! A kernel without the attribute uses `mma.sync`.
+//! On targets with TMA, a kernel whose dots read tiles that it loads runs as *agents*: a producer keeps rings of tiles
+//! in shared memory filled. With `wgmma`, one or two consumer warpgroups multiply them; with `tcgen05.mma`, one thread
+//! does, and the consumers read the results from tensor memory. On targets with neither, consumer warps read fragments
+//! and use `mma.sync`. This pass checks whether a kernel can run that way. If so, `tile_plan` chooses warpgroups,
+//! instructions, stages and registers from measured numbers of the machine. The result is an attribute of the function
+//! (`dialect::dot_plan`), which later passes follow. A kernel without the attribute uses `mma.sync` in warps that also
+//! load.
 //!
 //! ```text
 //! func @f { for i { a = tiled_load ..; b = tiled_load ..; acc = dot a, b, acc } }
@@ -37,10 +38,12 @@
 //!
 //! If all dots have the same M, N and element types, are in different blocks and read both operands from rings, one
 //! plan fits each of their loops (`tile_plan::plan`). Otherwise the kernel is planned as a whole (`kernel`). Dots of
-//! `tcgen05.mma` must read both operands from rings (`tensor`). A remark names the obstacle if a kernel is not planned.
-//! The pass changes no ops; it only marks producer-computed operands for `tileaa-outline-producers`.
+//! `tcgen05.mma` must read both operands from rings (`tensor`), and dots of `mma.sync` the right one (`sync`). A remark
+//! names the obstacle if a kernel is not planned. The pass changes no ops; it only marks producer-computed operands for
+//! `tileaa-outline-producers`.
 
 mod kernel;
+mod sync;
 mod tensor;
 
 use crate::{
@@ -88,7 +91,7 @@ impl RustPass for PlanDots {
     fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, cx: &PassContext) -> Result<(), Failed> {
         use descriptors::tileaa_plan_dots::{Options, stat};
         let target = target(op, Options(cx).compute_capability())?;
-        let Some(unit) = tile_mma::shared_memory_unit(target) else { return Ok(()) };
+        let Some(unit) = tile_mma::agent_unit(target) else { return Ok(()) };
         for function in collect_ops(op, nv_tileaa::FuncOp::cast) {
             let dots = collect_ops(function.op(), |o| match AnyOp::cast(o) {
                 Some(AnyOp::DotOp(_) | AnyOp::DotScaledOp(_)) => Some(o),
@@ -105,8 +108,11 @@ impl RustPass for PlanDots {
                     plan.attach(function.op(), context);
                 }
                 Err((op, reason)) => {
-                    let name = if unit == Unit::Warpgroup { "wgmma" } else { "tcgen05.mma" };
-                    let reason = format!("dots use single-warp instructions instead of {name}: {reason}");
+                    let reason = match unit {
+                        Unit::Sync => format!("the warps that multiply also load: {reason}"),
+                        Unit::Warpgroup => format!("dots use single-warp instructions instead of wgmma: {reason}"),
+                        _ => format!("dots use single-warp instructions instead of tcgen05.mma: {reason}"),
+                    };
                     remark(op, remark::NO_WARPGROUPS, reason, "");
                 }
             }
@@ -183,8 +189,10 @@ fn plan<'c>(
     let first = &found[0];
     let machine = Machine::named(target.name).map_err(|e| (first.op, e.to_string()))?;
     let hints = hints(function, &loads.loads, target);
-    if unit != Unit::Warpgroup {
-        return tensor::plan(function.op(), &found, &loads.computed, &hints, &machine);
+    match unit {
+        Unit::Warpgroup => {}
+        Unit::Sync => return sync::plan(function.op(), &found, &hints, &machine),
+        _ => return tensor::plan(function.op(), &found, &loads.computed, &hints, &machine),
     }
     let alone = |p: &Found<'c>| {
         let both = p.sides.iter().all(|s| s.stage().is_some());
@@ -239,6 +247,15 @@ fn agents(consumers: u32, producers: u32, registers: &Registers) -> Vec<Agent> {
     let producer = Agent::new(PRODUCER, producers * WARPGROUP, registers.producer);
     let converter = registers.converter.map(|count| Agent::new(CONVERTER, WARPGROUP, count));
     [consumers, producer].into_iter().chain(converter).collect()
+}
+
+/// The consumers and the producer of a plan, whose registers may be divided.
+fn agents_of_warps([consumers, producer]: [u32; 2], registers: Option<[u32; 2]>) -> Vec<Agent> {
+    let agent = |name: &str, warps, i: usize| {
+        let registers = registers.map(|r| r[i]);
+        Agent { name: name.to_string(), warps, registers, rank: None }
+    };
+    vec![agent(CONSUMERS, consumers, 0), agent(PRODUCER, producer, 1)]
 }
 
 /// Returns the operands in a stage of each ring. Dots with the same list of operands share a ring.
@@ -403,12 +420,13 @@ fn analyze<'c>(
             let fits = |a: &Element| *a != Element::F16 || *o == Element::F16;
             let acc = element_of(acc.element, false).filter(fits);
             // Tensor memory keeps accumulators of 16 bits in columns of 32, which nothing reads yet.
-            let held = |a: &Element| unit == Unit::Warpgroup || a.bits() == 32;
+            let held = |a: &Element| unit != Unit::Tensor || a.bits() == 32;
             let accumulates = |r: &tile_mma::Row, a: &Element| r.is_on(target) && r.accumulators.contains(a);
             acc.filter(held).is_some_and(|a| tile_mma::generated(unit, *o).any(|r| accumulates(r, &a)))
         })
         .ok_or_else(|| {
             not(match unit {
+                Unit::Sync => "no instruction of a warp multiplies these types",
                 Unit::Warpgroup => "no warpgroup instruction multiplies these types",
                 _ => "no instruction multiplies these types into tensor memory",
             })
@@ -460,6 +478,10 @@ fn analyze<'c>(
             }
             Source::Computed | Source::ProducerComputed(_) => not("it is not a tile that is loaded only for dots"),
         };
+        // A warp that computes an operand would keep up with eight warps that multiply only if it did very little.
+        if unit == Unit::Sync {
+            return Err((obstacle.0, format!("{name}: {}", obstacle.1)));
+        }
         let (stage, tile) = match plan_computed(v, (dot, unit), depth, (function, facts), loads) {
             Ok(planned) => planned,
             // The obstacle to TMA, then the obstacle to producer warps.

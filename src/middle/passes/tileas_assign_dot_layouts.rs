@@ -58,7 +58,7 @@ impl RustPass for AssignDotLayouts {
             let facts = Facts::of(function.op());
             let known: Vec<(bool, FragmentStride)> = dots.iter().map(|d| (keeps_rows(*d), apart(*d, &facts))).collect();
             for (dot, (rows, apart)) in dots.into_iter().zip(known) {
-                if let Some(plan) = DotPlan::of(function.op()) {
+                if let Some(plan) = DotPlan::of(function.op()).filter(|plan| !plan.reads_fragments()) {
                     if plan.accumulates_in_memory() {
                         in_tensor_memory(dot, &plan, context)?;
                     } else {

@@ -87,8 +87,16 @@
 //! With `tensor_pair`, two CTAs run each dot together (`pairs`). The thread of the agent `matrix` is in the first one,
 //! the leader, whose barriers count the arrivals of both.
 //!
+//! **Fragments.** With `mma.sync`, each warp of the consumers reads the fragments of its part of a dot from the stage,
+//! and releases the stage after the dot:
+//!
+//! ```text
+//!   elect { acquire [it]; copy a into ring[it] .. }
+//!   wait [it];  x = local_load ring[it];  y = local_load ring[it];  c = dot x, y, c;  release [it]
+//! ```
+//!
 //! **Other operands.** A resident operand is stored to shared memory after its definition. An operand that is computed
-//! in fragments of the instruction is read from registers.
+//! in fragments of the instruction is read from registers, and so are all others of `mma.sync`.
 //!
 //! **Tensor maps** are created at the top of the function. The map of a view that a loop or branch creates is created
 //! before the loop of its copies.
@@ -193,7 +201,7 @@ impl RustPass for MaterializeAsync {
                 let maps = group.copies(true).map(|(_, c)| map(&c)).collect::<Result<_, _>>()?;
                 let mut tiles = vec![];
                 for dot in 0..group.dots.len() {
-                    let [lhs, rhs] = [0, 1].map(|number| residents.of(&group, (dot, number), &top));
+                    let [lhs, rhs] = [0, 1].map(|number| residents.of(&group, (dot, number), (&top, &plan)));
                     tiles.push([lhs?, rhs?]);
                 }
                 stream.groups.push(Placed::new(group, tiles, (maps, ready)));

@@ -56,7 +56,8 @@ impl RustPass for PipelineDots {
     fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, cx: &PassContext) -> Result<(), Failed> {
         use descriptors::tileas_pipeline_dots::stat;
         for function in collect_ops(op, nv_tileaa::FuncOp::cast) {
-            if DotPlan::of(function.op()).is_none() {
+            // Dots of `mma.sync` are never in flight: the warps of a scheduler overlap by themselves.
+            if DotPlan::of(function.op()).is_none_or(|plan| plan.reads_fragments()) {
                 continue;
             }
             let loops = collect_ops(function.op(), |o| (Scf::of(o) == Some(Scf::For)).then_some(o));

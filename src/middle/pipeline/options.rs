@@ -4,7 +4,7 @@ use super::old_names::present;
 use crate::dialect::debug_scope::Emission;
 use std::fmt::Write;
 use tile_interface::{DebugInfo, Insertion, Level, PipelineOption, Position};
-use tile_mma::shared_memory_unit;
+use tile_mma::agent_unit;
 use tile_targets::Target;
 
 /// How loops are pipelined.
@@ -13,8 +13,8 @@ pub enum Strategy {
     None,
     /// Copies tiles asynchronously ahead of the dots that use them. The same warps copy and compute.
     Unspecialize,
-    /// Splits kernels into agents: producer warps that copy and consumer warpgroups that run `wgmma` dots. Loops
-    /// without agents are pipelined as with `Unspecialize`.
+    /// Splits kernels into agents: producer warps that copy and consumer warps that multiply. Loops without agents are
+    /// pipelined as with `Unspecialize`.
     WarpSpecialize,
 }
 
@@ -28,9 +28,9 @@ impl Strategy {
         })
     }
 
-    /// Returns the command's default strategy: warp specialization where the target has `wgmma`.
+    /// Returns the command's default strategy: warp specialization where the target has TMA.
     pub fn strongest(target: &Target) -> Self {
-        if shared_memory_unit(target).is_some() { Strategy::WarpSpecialize } else { Strategy::Unspecialize }
+        if agent_unit(target).is_some() { Strategy::WarpSpecialize } else { Strategy::Unspecialize }
     }
 }
 

@@ -62,10 +62,12 @@ mod dot;
 mod kernel;
 mod machine;
 mod model;
+mod sync;
 mod tensor;
 
 pub use dot::{AStorage, DotLoop, Epilogue, Hints, NoPlan, Plan, Prediction, Registers, plan};
 pub use kernel::{Kernel, KernelPlan, Ring, plan_kernel};
 pub use machine::{Entry, Machine, MachineError};
 pub use model::{MAX_STAGES, Numbers, PROMOTION};
+pub use sync::{SyncKernel, SyncPlan, plan_sync};
 pub use tensor::{TensorPlan, plan_tensor, tensor_clocks};

@@ -104,7 +104,7 @@ fn resident_bytes(found: &[Found<'_>]) -> u32 {
 
 /// Returns the bytes of barriers, tensor maps under construction, and data that warps exchange in reductions and
 /// scans, at most `OTHER_BYTES`, which every kernel reserves.
-fn other_bytes(function: OpRef<'_>, barriers: u32) -> u32 {
+pub(super) fn other_bytes(function: OpRef<'_>, barriers: u32) -> u32 {
     let (mut maps, mut exchanged) = (0, 0);
     walk(function, &mut |op| {
         maps += u32::from(TiledLoadOp::cast(op).is_some() || TiledStoreOp::cast(op).is_some());
@@ -121,7 +121,7 @@ fn other_bytes(function: OpRef<'_>, barriers: u32) -> u32 {
 
 /// Whether each warp has the whole dimension `dim`: the columns of an accumulator, or of a value that is computed from
 /// one element by element.
-fn is_in_rows(v: Val<'_>, dim: usize) -> bool {
+pub(super) fn is_in_rows(v: Val<'_>, dim: usize) -> bool {
     let shape = |v: Val<'_>| Tensor::of_value(v).map(|t| t.shape);
     let (mut next, mut seen) = (vec![v], FxHashSet::default());
     while let Some(v) = next.pop() {
@@ -181,6 +181,16 @@ impl<'c> Pressure<'c> {
             }
         }
         Self { function, read, elsewhere }
+    }
+
+    /// Counts resident operands, which dots of single warps read from registers.
+    pub(super) fn with_residents(mut self, found: &[Found<'c>]) -> Self {
+        for side in found.iter().flat_map(|p| &p.sides) {
+            if let PlannedOperand::Resident(v) = side {
+                self.elsewhere.remove(&key(*v));
+            }
+        }
+        self
     }
 
     /// The maximum number of registers of a thread that hold tiles, if `groups` warpgroups divide the rows.
