@@ -87,7 +87,7 @@ pub(super) struct Function<'c> {
     pub borrows_in_memory: bool,
 }
 
-/// The threads that run the code at the insertion point: those of the CTA, or of an agent, counted from its first.
+/// The threads that run the code at the insertion point: all of the CTA, or of an agent, counted from its first.
 #[derive(Clone, Copy)]
 pub(super) struct Threads<'c> {
     pub lane: Val<'c>,

@@ -45,7 +45,7 @@ pub(super) struct Placed<'c> {
     pub group: DotGroup<'c>,
     /// The locations of the operands of each dot.
     pub tiles: Vec<[Tile<'c>; 2]>,
-    /// The tensor maps of all TMA loads of the group, including those that depend on a run-time test.
+    /// The tensor maps of all TMA loads of the group, including loads that depend on a run-time test.
     pub maps: Vec<Val<'c>>,
     /// The result of that test.
     ready: Option<Val<'c>>,
