@@ -144,7 +144,8 @@ pub fn compiled_with(text: &str, level: u8, emit: Emit, options: &[(&str, &str)]
     compiled_for("sm_90", text, level, emit, options)
 }
 
-fn compiled_for(target: &str, text: &str, level: u8, emit: Emit, options: &[(&str, &str)]) -> String {
+/// As [`compiled_with`], for any target.
+pub fn compiled_for(target: &str, text: &str, level: u8, emit: Emit, options: &[(&str, &str)]) -> String {
     let options: Vec<(String, String)> = options.iter().map(|(k, v)| ((*k).into(), (*v).into())).collect();
     let request = CompileRequest {
         input_name: "products.mlir",

@@ -191,7 +191,7 @@ fn plan<'c>(
     let hints = hints(function, &loads.loads, target);
     match unit {
         Unit::Warpgroup => {}
-        Unit::Sync => return sync::plan(function.op(), &found, &hints, &machine),
+        Unit::Sync => return sync::plan(function.op(), &found, (&facts, target), &hints, &machine),
         _ => return tensor::plan(function.op(), &found, &loads.computed, &hints, &machine),
     }
     let alone = |p: &Found<'c>| {
@@ -607,6 +607,12 @@ fn check_load<'c>(load: TiledLoadOp<'c>, dot: OpRef<'c>, function: OpRef<'c>) ->
     if block_of(load.op()) != block_of(dot) {
         return not("the operand is not loaded in the block of the dot");
     }
+    check_order(load, dot, function)
+}
+
+/// Checks that the order of memory accesses allows this.
+fn check_order<'c>(load: TiledLoadOp<'c>, dot: OpRef<'c>, function: OpRef<'c>) -> Result<(), Obstacle<'c>> {
+    let not = |reason: &str| Err((load.op(), reason.to_string()));
     if load.ordering() != Ordering::Weak || !is_over_for_others(load.result_token(), dot) {
         return not("other accesses are ordered after the load");
     }

@@ -237,8 +237,8 @@ fn in_bytes(layout: &Layout, memory: Val<'_>) -> Option<Layout> {
     Layout::new(register, lane, warp, block).ok()
 }
 
-/// Returns the bytes of all stages of a storage, or all of shared memory if its offset is unknown. For multi-stage
-/// storage, also returns the storage and the value that numbers the stage.
+/// Returns the bytes of all stages of a storage, or all of shared memory if its offset is unknown. For storage of
+/// several stages, or of a pipeline, also returns the storage and the value that numbers the stage.
 #[allow(clippy::type_complexity)]
 fn bytes_of<'c>(memory: Val<'c>) -> ((u64, u64), Option<(usize, Option<Val<'c>>)>) {
     let root = root_of(memory);
@@ -251,7 +251,8 @@ fn bytes_of<'c>(memory: Val<'c>) -> ((u64, u64), Option<(usize, Option<Val<'c>>)
         at = operand(op, 0);
     }
     let desc = MemDescType::cast(ty(root));
-    let ring = desc.filter(|d| d.stages() > 1).map(|_| (key(root), slot));
+    let is_ring = |d: &MemDescType<'c>| d.stages() > 1 || slot.is_some_and(is_of_pipeline);
+    let ring = desc.filter(is_ring).map(|_| (key(root), slot));
     let offset = defining_op(root).and_then(AllocTensorOp::cast).and_then(|a| a.offset());
     match (offset, desc) {
         (Some(offset), Some(desc)) => ((offset as u64, offset as u64 + memdesc_bytes(desc)), ring),

@@ -2,13 +2,15 @@
 //!
 //! The iterator of the ring is carried through loops and branches, from one group to the next in program order.
 
+mod fragments;
+
 use super::{
     DotGroup, ProducerComputed, RingPlan,
     accumulators::{Accumulator, matrix_region},
     addresses, convert_stage,
     flight::{Flight, dots_in_flight, first_user, ops_after},
     is_promoted, reshaped,
-    top::{PipelinedRing, Tile, load, store},
+    top::{PipelinedRing, Tile, store},
 };
 use crate::analysis::{
     clones::{clone_op, mapped},
@@ -24,8 +26,8 @@ use crate::dialect::{
     loops::{extend_for, extend_if, extend_while, extend_yield, is_in_loop, loops_around, new_if},
     nv_tileas::{
         AsyncDotOp, AsyncDotWaitOp, AsyncFenceOp, AsyncTiledTmaLoadOp, BarrierOp, ConsumerReleaseOp, ConsumerTokenType,
-        ConsumerWaitOp, DotOp, ElectOp, IncIterOp, MemDescSlotOp, MemDescType, PipelineType, ProduceOneOp,
-        ProducerAcquireOp, ProducerCommitOp, ProducerTokenType, PromotedDotOp, ReduceOp, StageOp, YieldOp,
+        ConsumerWaitOp, DotOp, ElectOp, IncIterOp, MemDescSlotOp, PipelineType, ProduceOneOp, ProducerAcquireOp,
+        ProducerCommitOp, ProducerTokenType, PromotedDotOp, StageOp, YieldOp,
     },
     pass::{Failed, fail},
     phases,
@@ -318,34 +320,6 @@ impl<'c> Stream<'c> {
         let next = self.next(&b, place, index)?;
         placed.erase();
         Ok(next)
-    }
-
-    /// Fills a stage and waits for it. Each warp reads the fragments of its part, multiplies, and releases the stage.
-    /// Returns the next index.
-    fn multiply_fragments(&self, placed: &Placed<'c>, index: RingIndex<'c>) -> Result<RingIndex<'c>, Failed> {
-        let place = placed.group.place();
-        let error = |e: BuildError| fail(place, e.to_string());
-        placed.done.set(true);
-        let (Some(ring), Some(it)) = (&self.ring, index) else { return Ok(index) };
-        reduce_before(place);
-        let first = placed.group.dots.first().map_or(place, |dot| dot.op());
-        let b = Builder::before(self.context, first);
-        b.set_location(place.location());
-        self.order_maps(place, index);
-        self.fill(&b, placed, ring, it)?;
-        self.wait_for_stage(&b, (place, ring), it, false)?;
-        let slots = self.slots(&b, placed, ring, it)?;
-        for (dot, tiles) in placed.group.dots.iter().zip(&placed.tiles) {
-            b.set_before(dot.op());
-            let read = self.operands(&b, placed, (dot.op(), tiles), &slots)?;
-            for (number, memory) in read.into_iter().enumerate().filter(|(_, v)| MemDescType::cast(ty(*v)).is_some()) {
-                let fragment = load(&b, dot.op(), (operand(dot.op(), number), memory))?;
-                set_operand(dot.op(), number, fragment);
-            }
-        }
-        b.set_after(place);
-        ConsumerReleaseOp::build(&b, ring.pipeline, it, None, None, false, None).map_err(error)?;
-        self.next(&b, place, index)
     }
 
     /// Waits for the previous iteration's dot where its accumulator is first used, or with an earlier wait.
@@ -733,17 +707,6 @@ impl<'c> Stream<'c> {
             .map(|(side, ring)| MemDescSlotOp::build(b, side.desc.into(), *ring, stage).map(|s| s.result()))
             .collect::<Result<_, _>>()
             .map_err(error)
-    }
-}
-
-/// Moves reductions before a dot that they follow without depending on it. Registers then hold the reduced elements
-/// only until the dot.
-fn reduce_before(dot: OpRef<'_>) {
-    let after: Vec<OpRef<'_>> = ops_after(dot).collect();
-    let is_later = |v: Val<'_>| defining_op(v).is_some_and(|op| op == dot || after.contains(&op));
-    let reductions = after.iter().filter(|op| ReduceOp::cast(**op).is_some());
-    for reduction in reductions.filter(|op| !operands(**op).any(is_later)) {
-        move_before(*reduction, dot);
     }
 }
 
