@@ -140,6 +140,11 @@ impl DotPlan {
         }
     }
 
+    /// Whether dots of the plan use instructions of this kind. Scales do not matter.
+    pub fn has_instruction(&self, kind: MmaKind) -> bool {
+        kind == self.unit || self.reads_fragments() && kind == MmaKind::BlockScale
+    }
+
     /// Whether the agents divide the registers of the CTA by `setmaxnreg`.
     pub fn divides(&self) -> bool {
         self.agents.iter().any(|agent| agent.registers.is_some())

@@ -163,7 +163,7 @@ impl RustPass for MaterializeAsync {
             let Some(plan) = DotPlan::of(function.op()) else { continue };
             let dots = collect_ops(function.op(), |o| {
                 let by = AnyDot::cast(o)?.instruction()?;
-                DotOp::cast(o).filter(|_| by.kind == plan.unit)
+                DotOp::cast(o).filter(|_| plan.has_instruction(by.kind))
             });
             if dots.is_empty() {
                 continue;

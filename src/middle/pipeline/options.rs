@@ -143,6 +143,8 @@ pub struct Options {
     pub ftz: bool,
     /// Reject the types that NVIDIA's compiler rejects for the target.
     pub strict_types: bool,
+    /// Dots of 8-bit floats use the instruction with block scales, all of them one, where the target has it.
+    pub unit_scales: bool,
     /// `emit-line-info`; all values except `none` have the same effect. The program is printed with op locations
     /// after the conversion from the public language and again at the boundary to LLVM, and line information is
     /// emitted.
@@ -195,6 +197,7 @@ impl Default for Options {
             approx: false,
             ftz: false,
             strict_types: false,
+            unit_scales: true,
             print_snapshots: false,
             snapshot_lines: Snapshot::None,
             snapshot_file: None,
@@ -292,6 +295,7 @@ impl Options {
             PipelineOption::Approx => self.approx = truth()?,
             PipelineOption::Ftz => self.ftz = truth()?,
             PipelineOption::StrictTypes => self.strict_types = truth()?,
+            PipelineOption::UnitScales => self.unit_scales = truth()?,
             PipelineOption::EmitLineInfo => self.print_snapshots = snapshot()? != Snapshot::None,
             PipelineOption::SnapshotLines => self.snapshot_lines = snapshot()?,
             PipelineOption::SnapshotFile => self.snapshot_file = Some(file()?),
@@ -433,7 +437,8 @@ impl Options {
         let warps = self.num_warps.map(|w| format!("num-warps={w}"));
         add("convert-tileaa-to-tileas", &[warps.as_slice(), std::slice::from_ref(&target)].concat());
         add("tileas-slicing", &[]);
-        add("tileas-assign-dot-layouts", std::slice::from_ref(&target));
+        let plain = (!self.unit_scales).then(|| "unit-scales=false".to_string());
+        add("tileas-assign-dot-layouts", &[std::slice::from_ref(&target), plain.as_slice()].concat());
         add("tileas-assign-load-store-layouts", std::slice::from_ref(&target));
         add("tileas-remove-layout-conversions", &[]);
         if pipelined && self.v2_opt_level > 0 {
