@@ -58,6 +58,8 @@ pub struct SyncKernel {
     pub steps: u32,
     /// Bytes of shared memory in which tensors change their layout at once while the rings are in use.
     pub scratch: u32,
+    /// Bytes of the largest result that is stored while the rings are in use.
+    pub result: u32,
 }
 
 /// The plan of a kernel.
@@ -103,7 +105,9 @@ pub fn plan_sync(
             let least = if blocks > 1 { SHARING_STAGES } else { 2 };
             match limits.complete(kernel, (consumers, need), (blocks, least)) {
                 Ok(plan) => return Ok(plan),
-                Err(error) => refusal = Some(refusal.unwrap_or(error)),
+                // A CTA that has the SM to itself comes closest.
+                Err(error) if blocks == 1 => refusal = Some(refusal.unwrap_or(error)),
+                Err(_) => {}
             }
         }
     }
@@ -154,11 +158,18 @@ impl Limits {
         let available = (self.shared / blocks).saturating_sub(self.reserved);
         let smallest = consumers * 32 * SCRATCH_OF_THREAD;
         let fit = |scratch: u32| available.saturating_sub(kernel.other + scratch) / kernel.ring.max(1);
-        // Rings that are too short cost more than conversions in parts.
-        let mut scratch = kernel.scratch.max(smallest);
-        while scratch > smallest && fit(scratch) < HIDING_STAGES.max(2 * kernel.steps) {
-            scratch = (scratch / 2).max(smallest);
-        }
+        // Rings that are too short cost more than conversions in parts. But while a whole result is stored by TMA, the
+        // warps multiply the next tile.
+        let within = |bytes: u32, stages: u32| {
+            let mut scratch = bytes.max(smallest);
+            while scratch > smallest && fit(scratch) < stages {
+                scratch = (scratch / 2).max(smallest);
+            }
+            scratch
+        };
+        let least_of_steps = 2 * kernel.steps;
+        let converted = within(kernel.scratch, least_of_steps.max(HIDING_STAGES));
+        let mut scratch = converted.max(within(kernel.result, least_of_steps));
         let stages = fit(scratch).min(MAX_STAGES);
         if stages < least {
             return Err(NoPlan::SharedMemory { stage: kernel.ring, available });

@@ -57,7 +57,8 @@ pub(super) fn plan<'c>(
         ring: rings.iter().flatten().map(|(stage, _)| padded_bytes(*stage) as u32).sum(),
         other: other_bytes(function, barriers),
         steps: found.iter().map(|p| in_iteration(found, p)).max().unwrap_or(1),
-        scratch: scratch(function, &found[0].dot_loop, found, &[]).max(stored_in_loops(function)),
+        scratch: scratch(function, &found[0].dot_loop, found, &[]),
+        result: stored_in_loops(function),
     };
     let pressure = Pressure::of(function, found).with_residents(found);
     let planned = |other: u32| {
