@@ -44,6 +44,9 @@ const GATES: &[StagedGate] = &[
     StagedGate { program: Gate { element: "f16", ..SQUARE.program }, target: "sm_121", ..SQUARE },
     StagedGate { hint: Some(4), threads: 160, ..SQUARE },
     WIDE,
+    // Results are stored by TMA or by threads, after a test, or by threads only if shared memory has no room for both.
+    StagedGate { program: Gate { any_width: true, ..SQUARE.program }, ..SQUARE },
+    StagedGate { program: Gate { any_width: true, ..WIDE.program }, ..WIDE },
     StagedGate { program: Gate { transposed: false, ..WIDE.program }, target: "sm_121", ..WIDE },
     StagedGate { program: BYTES, ..SQUARE },
     StagedGate { program: Gate { element: "f8E4M3FN", ..BYTES }, ..SQUARE },
