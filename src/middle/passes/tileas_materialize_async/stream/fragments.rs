@@ -2,13 +2,13 @@
 
 use super::{
     super::{reshaped, top::load},
-    Placed, RingIndex, Stream, ops_after,
+    Placed, RingIndex, Stream,
 };
 use crate::{
     analysis::producers::ResidentTile,
     dialect::{
         dots::LHS,
-        nv_tileas::{ConsumerReleaseOp, MemDescType, ReduceOp},
+        nv_tileas::{ConsumerReleaseOp, MemDescType},
         pass::{Failed, fail},
         rt::*,
     },
@@ -26,7 +26,6 @@ impl<'c> Stream<'c> {
         let error = |e: BuildError| fail(place, e.to_string());
         placed.done.set(true);
         let (Some(ring), Some(it)) = (&self.ring, index) else { return Ok(index) };
-        reduce_before(place);
         let first = placed.group.dots.first().map_or(place, |dot| dot.op());
         let b = Builder::before(self.context, first);
         b.set_location(place.location());
@@ -72,15 +71,4 @@ fn read_resident<'c>(b: &Builder<'c>, load: OpRef<'c>, stage: Val<'c>) -> Result
         set_operand(dot, LHS, fragment);
     }
     Ok(())
-}
-
-/// Moves reductions before a dot that they follow without depending on it. Registers then hold the reduced elements
-/// only until the dot.
-fn reduce_before(dot: OpRef<'_>) {
-    let after: Vec<OpRef<'_>> = ops_after(dot).collect();
-    let is_later = |v: Val<'_>| defining_op(v).is_some_and(|op| op == dot || after.contains(&op));
-    let reductions = after.iter().filter(|op| ReduceOp::cast(**op).is_some());
-    for reduction in reductions.filter(|op| !operands(**op).any(is_later)) {
-        move_before(*reduction, dot);
-    }
 }
