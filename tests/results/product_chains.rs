@@ -245,7 +245,7 @@ impl Chain {
     }
 
     /// Runs the program for sm_120, where TMA must load all operands, also the queries if no op computes them.
-    fn from_stages(&self, body: &str) {
+    fn staged(&self, body: &str) {
         let program = self.program(body);
         exact::check_from_stages(&program, [2, 1, 1], self.parameters());
         let text = compiled_for("sm_120", &program, 3, Emit::TileAs, &[]);
@@ -341,14 +341,14 @@ fn too_many_registers() {
 fn loaded_to_stages() {
     for (m, n, d, w) in [(64, 64, 64, 64), (128, 64, 64, 64), (128, 64, 128, 128), (64, 32, 128, 64)] {
         let chain = Chain { m, n, d, w, trips: 2, ..CHAIN };
-        chain.from_stages(&chain.usual("%x"));
+        chain.staged(&chain.usual("%x"));
     }
     for trips in [0, 1, 4] {
         let chain = Chain { m: 128, trips, ..CHAIN };
-        chain.from_stages(&chain.usual("%x"));
+        chain.staged(&chain.usual("%x"));
     }
     for chain in [Chain { query: Query::Computed, ..CHAIN }, Chain { keys_as_columns: true, ..CHAIN }] {
-        chain.from_stages(&chain.usual("%x"));
+        chain.staged(&chain.usual("%x"));
     }
 }
 
@@ -360,8 +360,8 @@ fn loaded_to_stages_again() {
             + &chain.looped("f", "%zero to %n, step %one", ["%top0", "%weight0", "%total0"], &chain.step("f", "%j"))
             + &chain.looped("g", "%zero to %two, step %one", carried, &chain.step("g", "%j"))
             + &chain.store("%g#1", "%g#2", "%x");
-        chain.from_stages(&body);
-        chain.from_stages(&format!(
+        chain.staged(&body);
+        chain.staged(&format!(
             "%first = cmpi equal %x, %zero, signed : tile<i32> -> tile<i1>\n\
              %end = select %first, %two, %zero : tile<i1>, tile<i32>\n\
              for %tile in (%zero to %end, step %one) : tile<i32> {{\n{}continue\n}}\n",
