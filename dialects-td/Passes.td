@@ -440,10 +440,12 @@ def TileASAssignDotLayouts : Pass<"tileas-assign-dot-layouts", "::mlir::ModuleOp
     Each dot gets the target's instruction for its types. Warps are arranged over batch, M and N so that the tile of
     each warp is as large and as square as possible. The accumulator is laid out in copies of the instruction's
     fragment, and the operands as the instruction takes them. Operands of a type that no instruction of the target
-    multiplies are widened first.
+    multiplies are widened first. With `unit-scales`, 8-bit floats use the instruction with block scales if the target
+    has one: all scales are one, and some GPUs run it twice as fast.
   }];
   let options = [
-    Option<"computeCapability", "compute-capability", "std::string", "\"sm_100\"", "target, sm_NN">
+    Option<"computeCapability", "compute-capability", "std::string", "\"sm_100\"", "target, sm_NN">,
+    Option<"unitScales", "unit-scales", "bool", "true", "use instructions with block scales for plain dots">
   ];
   let dependentDialects = ["arith", "nv_tileaa", "nv_tileas"];
 }

@@ -137,9 +137,10 @@ def NvTileAS_DotPlanAttr : NvTileAS_Attr<"DotPlan", "dot_plan"> {
     and the consumers read finished accumulators from tensor memory. With two `accumulators`, they read one while dots add
     to the other. With `whole_rows`, a thread reads whole rows. Left operands that consumers compute are then stored to
     tensor memory, and resident operands have pipelines.
-    to the other. With `tensor_pair`, the agent `matrix` of the first CTA of a cluster issues dots for both of its CTAs.
+    With `tensor_pair`, the agent `matrix` of the first CTA of a cluster issues dots for both of its CTAs.
     Each CTA has its own rows of the left operand and of the accumulator, and loads half of the columns of the right
     operand, which must be the same in both. Code after the dots processes accumulators in `slices` of their columns.
+    With `sync`, each warp of the consumers reads fragments of the operands and multiplies its part.
 
     `columns` is the maximum number of columns of an instruction, `stages` the number of stages of each ring,
     `launch_registers` the number of registers of each thread at launch, and `scratch` the bytes of shared memory that

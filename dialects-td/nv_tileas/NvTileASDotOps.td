@@ -14,6 +14,8 @@ def NvTileAS_DotOp : NvTileAS_Op<"dot", NvTileAA_Product, [Pure, AllTypesMatch<[
     * `sync, [m, n, k]`: `mma.sync` of that shape. The accumulator is laid out in copies of the instruction's
       fragment, the operands in the matching operand fragments. If a dimension of the tile is smaller than the
       instruction's, it is repeated over lanes (M, N) or filled with zeros (K).
+    * `block_scale, [m, n, k]`: the same with block scales, all of which are one. Only 8-bit floats with f32
+      accumulators.
 
     The layouts of the operands follow from the accumulator's. Integer operands are signed unless the operand's flag
     says otherwise. `fast_acc` permits lower precision between instructions.

@@ -8,6 +8,7 @@ mod lines;
 mod mutation;
 mod products;
 mod sass;
+mod staged_gates;
 mod synchronization;
 mod tensor_gates;
 mod timing;
@@ -23,6 +24,7 @@ fn main() -> std::process::ExitCode {
         mutation,
         products,
         sass,
+        staged_gates,
         synchronization,
         tensor_gates,
         timing,

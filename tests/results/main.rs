@@ -19,6 +19,7 @@ mod product_chains;
 mod reductions;
 mod semantics;
 mod shared_tile_blocks;
+mod staged_products;
 mod tensor_chains;
 mod tensor_pairs;
 mod tensor_products;
@@ -46,6 +47,7 @@ fn main() -> std::process::ExitCode {
         reductions,
         semantics,
         shared_tile_blocks,
+        staged_products,
         tensor_chains,
         tensor_pairs,
         tensor_products,

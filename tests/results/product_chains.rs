@@ -3,7 +3,7 @@
 //!
 //! Scores are whole numbers, weights are from 1 to 8, and the previous total is halved if a row's maximum increases.
 
-use exact::{Numbers, compiled, compiled_with, scalar};
+use exact::{Numbers, compiled, compiled_for, compiled_with, scalar};
 use tile_fuzz::case::Parameter;
 use tile_interface::{DebugInfo, Emit};
 use tile_interp::types::Number;
@@ -244,6 +244,15 @@ impl Chain {
         exact::check(&self.program(body), [2, 1, 1], self.parameters(), false);
     }
 
+    /// Runs the program for sm_120, where TMA must load all operands, also the queries if no op computes them.
+    fn staged(&self, body: &str) {
+        let program = self.program(body);
+        exact::check_from_stages(&program, [2, 1, 1], self.parameters());
+        let text = compiled_for("sm_120", &program, 3, Emit::TileAs, &[]);
+        let is_loaded = text.contains("nv_tileas.tiled_load ");
+        assert_eq!(is_loaded, self.query == Query::Computed, "loads of the queries by warps\n{text}");
+    }
+
     fn tileas(&self, body: &str) -> String {
         compiled(&self.program(body), 3, Emit::TileAs)
     }
@@ -327,6 +336,39 @@ fn too_many_registers() {
 }
 
 //===-- control flow --------------------------------------------------------===//
+
+/// On sm_120 the queries pass through the ring of keys and values, or through a stage of their own.
+fn loaded_to_stages() {
+    for (m, n, d, w) in [(64, 64, 64, 64), (128, 64, 64, 64), (128, 64, 128, 128), (64, 32, 128, 64)] {
+        let chain = Chain { m, n, d, w, trips: 2, ..CHAIN };
+        chain.staged(&chain.usual("%x"));
+    }
+    for trips in [0, 1, 4] {
+        let chain = Chain { m: 128, trips, ..CHAIN };
+        chain.staged(&chain.usual("%x"));
+    }
+    for chain in [Chain { query: Query::Computed, ..CHAIN }, Chain { keys_as_columns: true, ..CHAIN }] {
+        chain.staged(&chain.usual("%x"));
+    }
+}
+
+/// Several loops read the queries, or each of several tiles has its own.
+fn loaded_to_stages_again() {
+    for chain in [CHAIN, Chain { m: 128, trips: 1, ..CHAIN }] {
+        let carried = ["%f#0", "%f#1", "%f#2"];
+        let body = chain.queries("%x")
+            + &chain.looped("f", "%zero to %n, step %one", ["%top0", "%weight0", "%total0"], &chain.step("f", "%j"))
+            + &chain.looped("g", "%zero to %two, step %one", carried, &chain.step("g", "%j"))
+            + &chain.store("%g#1", "%g#2", "%x");
+        chain.staged(&body);
+        chain.staged(&format!(
+            "%first = cmpi equal %x, %zero, signed : tile<i32> -> tile<i1>\n\
+             %end = select %first, %two, %zero : tile<i1>, tile<i32>\n\
+             for %tile in (%zero to %end, step %one) : tile<i32> {{\n{}continue\n}}\n",
+            chain.usual("%tile")
+        ));
+    }
+}
 
 /// Two consecutive loops that share rings, as when only some blocks are masked.
 fn two_loops() {
@@ -578,6 +620,8 @@ pub fn trials() -> Vec<Trial> {
         floats_of_eight_bits_in_large_tiles,
         other_operands,
         too_many_registers,
+        loaded_to_stages,
+        loaded_to_stages_again,
         two_loops,
         scheduled_loops,
         tile_after_tile,

@@ -1,5 +1,5 @@
 //! Compiles and runs programs whose numbers are exact in any order of summation, and compares the results on the
-//! simulators of sm_90 and sm_100 with the reference interpreter.
+//! simulators of sm_90, sm_100 and sm_120 with the reference interpreter.
 
 use std::time::Duration;
 use tile_fuzz::{
@@ -44,7 +44,7 @@ pub fn scalar(bits: u64) -> Parameter {
 }
 
 /// Runs a program for sm_90 on the ordinary schedule and on adversarial ones with race detection, and checks whether it
-/// uses wgmma. Then runs it for sm_100, with whatever instructions the compiler chooses there.
+/// uses wgmma. Then runs it for sm_100 and sm_120, with whatever instructions the compiler chooses there.
 pub fn check(text: &str, grid: [u32; 3], parameters: Vec<Parameter>, warpgroups: bool) {
     check_changed(text, grid, parameters, warpgroups, |ptx| ptx);
 }
@@ -66,7 +66,9 @@ pub fn check_changed(
         let seeds = if !warpgroups || level == 2 { &[Some(7)][..] } else { &[None, Some(1), Some(2)] };
         exact.run(&ptx, seeds);
     }
-    exact.run(&compiled_for("sm_100", text, 3, Emit::Ptx, &[]), &[Some(3)]);
+    for target in ["sm_100", "sm_120"] {
+        exact.run(&compiled_for(target, text, 3, Emit::Ptx, &[]), &[Some(3)]);
+    }
 }
 
 /// Runs a program for sm_100 on the ordinary schedule and on adversarial ones with race detection, and checks that its
@@ -86,6 +88,18 @@ fn in_tensor_memory(text: &str, grid: [u32; 3], parameters: Vec<Parameter>, (dot
     let found = [dot, "mma.sync"].map(|name| ptx.contains(name));
     assert_eq!(found, [true, false], "instructions of tensor memory, and of warps\n{text}");
     exact.run(&ptx, &[None, Some(1), Some(2), Some(3)]);
+}
+
+/// Runs a program for sm_120 on the ordinary schedule and on adversarial ones with race detection, and checks that
+/// warps read the operands of its dots from stages that another agent fills.
+pub fn check_from_stages(text: &str, grid: [u32; 3], parameters: Vec<Parameter>) {
+    let exact = Exact::new(text, grid, parameters);
+    let ptx = compiled_for("sm_120", text, 3, Emit::Ptx, &[]);
+    for name in ["cp.async.bulk.tensor", "mbarrier.try_wait", "ldmatrix.sync", "mma.sync"] {
+        assert!(ptx.contains(name), "no {name}\n{text}");
+    }
+    assert!(!ptx.contains("cp.async.c"), "warps copy\n{text}");
+    exact.run(&ptx, &[None, Some(1), Some(2), Some(3), Some(4), Some(5)]);
 }
 
 /// A program with its inputs and results.
@@ -130,7 +144,7 @@ pub fn compiled_with(text: &str, level: u8, emit: Emit, options: &[(&str, &str)]
     compiled_for("sm_90", text, level, emit, options)
 }
 
-/// As [`compiled_with`], for another target.
+/// As [`compiled_with`], for any target.
 pub fn compiled_for(target: &str, text: &str, level: u8, emit: Emit, options: &[(&str, &str)]) -> String {
     let options: Vec<(String, String)> = options.iter().map(|(k, v)| ((*k).into(), (*v).into())).collect();
     let request = CompileRequest {

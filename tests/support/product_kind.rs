@@ -260,6 +260,11 @@ impl Kind {
         exact::check_by_pairs(&self.program(body, self.sum), [2, 1, 1], self.parameters(self.sum));
     }
 
+    /// Runs the kernel around `body` for sm_120, where warps must read operands from stages that a producer fills.
+    pub fn multiplied_from_stages(&self, body: &str) {
+        exact::check_from_stages(&self.program(body, self.sum), [2, 1, 1], self.parameters(self.sum));
+    }
+
     pub fn multiplied_by_warps(&self, body: &str) {
         self.run(body, self.sum, false);
     }

@@ -189,7 +189,7 @@ LogicalResult DotPlanAttr::verify(function_ref<InFlightDiagnostic()> emitError, 
                                   bool wholeRows) {
   if (failed(verifyAgents(emitError, agents)))
     return failure();
-  if (unit != MmaKind::Warpgroup && unit != MmaKind::Tensor && unit != MmaKind::TensorPair)
+  if (unit != MmaKind::Warpgroup && unit != MmaKind::Tensor && unit != MmaKind::TensorPair && unit != MmaKind::Sync)
     return emitError() << "no plan uses the unit '" << stringifyMmaKind(unit) << "'";
   if (wholeRows && unit != MmaKind::Tensor)
     return emitError() << "whole_rows applies to accumulators in tensor memory";

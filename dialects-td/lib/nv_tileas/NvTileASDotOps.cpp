@@ -60,8 +60,6 @@ static LogicalResult checkProduct(Operation *op) {
 }
 
 LogicalResult DotOp::verify() {
-  if (getInstruction().getKind() == MmaKind::BlockScale)
-    return emitOpError("'block_scale' needs scales; use 'nv_tileas.block_scaled_mma'");
   if (failed(nv_tileaa::verifyDot(*this, tensor(getLhs()), tensor(getRhs()), tensor(getAcc()))))
     return failure();
   return checkProduct(*this);

@@ -136,6 +136,9 @@ options! {
         "all f32 arithmetic flushes subnormals";
     StrictTypes: "strict-types", Values::Bool, Output,
         "rejects the types that NVIDIA's compiler rejects for the target";
+    UnitScales: "unit-scales", Values::Bool, Output,
+        "on sm_120 and 121, dots of 8-bit floats use the instruction with block scales, all of them one (the default), \
+         which GeForce GPUs run twice as fast";
     EmitLineInfo: "emit-line-info", SNAPSHOTS, Side,
         "unless `none`, prints the program at two levels and emits line information";
     SnapshotLines: "snapshot-lines", SNAPSHOTS, Side,

@@ -376,6 +376,12 @@ pub fn has_unit(unit: Unit, target: &Target) -> bool {
     ROWS.iter().any(|r| r.unit == unit && r.lowering.is_some() && r.is_on(target))
 }
 
+/// The unit for which kernels of a target get agents: the fastest one that reads operands from shared memory, or
+/// `mma.sync` if the target lacks such a unit but has TMA. `None` if all warps copy and multiply.
+pub fn agent_unit(target: &Target) -> Option<Unit> {
+    shared_memory_unit(target).or_else(|| target.has(Feature::Tma).then_some(Unit::Sync))
+}
+
 /// The fastest unit of a single CTA of a target that reads operands from shared memory and that the compiler generates,
 /// or `None` if all operands are in registers.
 pub fn shared_memory_unit(target: &Target) -> Option<Unit> {

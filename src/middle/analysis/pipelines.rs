@@ -114,13 +114,14 @@ fn uses_pipelines(op: OpRef<'_>) -> bool {
 pub fn scratch_bytes(op: OpRef<'_>) -> u64 {
     match DotPlan::around(op) {
         None => SCRATCH_BYTES,
+        Some(plan) if is_after_pipelines(op) && plan.reads_fragments() => LAST_SCRATCH_BYTES / 2,
         Some(_) if is_after_pipelines(op) => LAST_SCRATCH_BYTES,
         Some(plan) => plan.scratch.into(),
     }
 }
 
 /// The limit for conversions after the pipelines. It lets the largest accumulators, 256x256 of f16 or 128x256 of f32,
-/// be converted at once.
+/// be converted at once. Targets without `wgmma` and tensor memory have less than half of the shared memory.
 const LAST_SCRATCH_BYTES: u64 = 128 << 10;
 
 /// Threads of a warp.

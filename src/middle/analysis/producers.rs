@@ -38,7 +38,7 @@ use super::{
 };
 use crate::dialect::{
     behaviour::{self, LayoutRelation},
-    dots::ACC,
+    dots::{ACC, LHS},
     layouts::{Tensor, f32_beside, retype_constant, storage_bits, tf32_beside},
     nv_tileaa,
     nv_tileas::{self, MemDescType, ProduceOneOp},
@@ -186,9 +186,64 @@ impl<'c> LoadedOperand<'c> {
     }
 }
 
+/// A loaded tile that is the left operand of dots in other blocks, and is not used otherwise.
+pub struct ResidentTile<'c> {
+    pub load: OpRef<'c>,
+    /// The dots, each with the reshapes and permutations between the load and the dot, in program order.
+    pub dots: Vec<(OpRef<'c>, Vec<OpRef<'c>>)>,
+}
+
+impl<'c> ResidentTile<'c> {
+    /// Returns the tile of which an operand is a reshape.
+    pub fn of(mut v: Val<'c>) -> Option<Self> {
+        loop {
+            let op = defining_op(v)?;
+            if is_tiled_load(op) {
+                return Self::of_load(op);
+            }
+            if !moves(op) {
+                return None;
+            }
+            v = operand(op, 0);
+        }
+    }
+
+    pub fn of_load(load: OpRef<'c>) -> Option<Self> {
+        let (mut work, mut dots) = (vec![(result(load, 0), vec![])], vec![]);
+        while let Some((v, moved)) = work.pop() {
+            for (user, at) in uses(v) {
+                if is_product(user) && at == LHS && block_of(user) != block_of(load) {
+                    dots.push((user, moved.clone()));
+                } else if moves(user) {
+                    let is_conversion = nv_tileas::ConvertLayoutOp::cast(user).is_some();
+                    let own = (!is_conversion).then_some(user);
+                    work.push((result(user, 0), moved.iter().copied().chain(own).collect()));
+                } else {
+                    return None;
+                }
+            }
+        }
+        (!dots.is_empty()).then_some(Self { load, dots })
+    }
+
+    /// The tile as an operand that passes through a stage.
+    pub fn loaded(&self) -> LoadedOperand<'c> {
+        LoadedOperand { load: self.load, rounded: None, computed: vec![], moved: vec![], shared: false }
+    }
+}
+
+/// Whether an op only gives its operand another shape or layout.
+fn moves(op: OpRef<'_>) -> bool {
+    matches!(behaviour::layout_relation(op), LayoutRelation::Reshape | LayoutRelation::Permute)
+        || nv_tileas::ConvertLayoutOp::cast(op).is_some()
+}
+
 /// Whether instructions of a unit read operands of `bits` bits that are contiguous along M or N, in a layout that TMA
-/// writes.
+/// writes. `ldmatrix` transposes 16-bit elements for `mma.sync`.
 pub fn reads_mn_major(unit: Unit, bits: u32) -> bool {
+    if unit == Unit::Sync {
+        return bits == 16;
+    }
     let mut rows = tile_mma::ROWS.iter().filter(|r| r.unit == unit && r.container == bits && r.lowering.is_some());
     // Elements of 32 bits need another swizzle.
     bits <= 16 && rows.any(|r| r.majors.contains(&Major::Mn))
@@ -203,9 +258,7 @@ fn products_of(tile: Val<'_>) -> Option<Vec<OpRef<'_>>> {
                 if !products.contains(&user) {
                     products.push(user);
                 }
-            } else if matches!(behaviour::layout_relation(user), LayoutRelation::Reshape | LayoutRelation::Permute)
-                || nv_tileas::ConvertLayoutOp::cast(user).is_some()
-            {
+            } else if moves(user) {
                 work.extend(results(user));
             } else {
                 return None;

@@ -39,7 +39,7 @@ use super::{
     tokens,
 };
 use crate::dialect::{
-    attributes::{OR_COPIED, OUTSIDE, PRODUCER_COMPUTED},
+    attributes::{OR_COPIED, OUTSIDE, PRODUCER_COMPUTED, STAGED},
     behaviour::{self, LayoutRelation},
     layouts::{Tensor, memory_bits, storage_bits, tensor_type},
     loops::loops_around,
@@ -347,6 +347,7 @@ fn bits_of(t: &Tensor<'_>) -> u64 {
 /// Copies the attribute that allows a load to leave loops to the op that replaces it.
 pub fn keep_place<'c>(from: OpRef<'c>, to: OpRef<'c>) {
     OUTSIDE.copy(from, to);
+    STAGED.copy(from, to);
 }
 
 /// Whether a load may leave a loop around it.

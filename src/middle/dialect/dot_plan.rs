@@ -18,7 +18,7 @@ use tile_mma::Unit;
 /// Warps per warpgroup.
 pub const WARPGROUP: u32 = 4;
 
-/// The agent whose warpgroups issue the dots, or read their results from tensor memory. It is the first agent of a plan
+/// The agent whose warps issue the dots, or read their results from tensor memory. It is the first agent of a plan
 /// and runs what no other agent runs.
 pub const CONSUMERS: &str = "consumers";
 /// The agent whose only thread issues dots that accumulate in tensor memory.
@@ -83,8 +83,8 @@ pub fn warps_of_agents(op: AgentSwitchOp<'_>) -> Vec<i64> {
 /// The plan. All numbers are positive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DotPlan {
-    /// The kind of the instructions: `warpgroup`, or `tensor` for accumulators in tensor memory, and `tensor_pair` for
-    /// dots of two CTAs.
+    /// The kind of the instructions: `warpgroup`; `tensor` for accumulators in tensor memory, and `tensor_pair` for
+    /// dots of two CTAs; or `sync` for fragments that warps read from the stages.
     pub unit: MmaKind,
     /// Stages of each accumulator in tensor memory.
     pub accumulators: u32,
@@ -141,8 +141,24 @@ impl DotPlan {
         match self.unit {
             MmaKind::Tensor => Unit::Tensor,
             MmaKind::TensorPair => Unit::TensorPair,
+            MmaKind::Sync => Unit::Sync,
             _ => Unit::Warpgroup,
         }
+    }
+
+    /// Whether dots of the plan use instructions of this kind. Scales do not matter.
+    pub fn has_instruction(&self, kind: MmaKind) -> bool {
+        kind == self.unit || self.reads_fragments() && kind == MmaKind::BlockScale
+    }
+
+    /// Whether the agents divide the registers of the CTA by `setmaxnreg`.
+    pub fn divides(&self) -> bool {
+        self.agents.iter().any(|agent| agent.registers.is_some())
+    }
+
+    /// Whether consumers read operands from their stages to registers.
+    pub fn reads_fragments(&self) -> bool {
+        self.unit == MmaKind::Sync
     }
 
     /// Sets the plan's attribute on a function.

@@ -199,6 +199,8 @@ impl<'c> AnyDot<'c> {
         let element = |v, unsigned| element_of(Tensor::of_value(v)?.element, unsigned);
         let types = [element(self.lhs(), left)?, element(self.rhs(), right)?, element(self.acc(), false)?];
         let scale = match self {
+            // The scales of the instruction are one.
+            Self::Plain(_) if instruction.kind == MmaKind::BlockScale => Some((Element::Ue8m0, UNIT_SCALES)),
             Self::Plain(_) => None,
             // The sums of blocks are scaled after the instruction, unless it applies the scales itself.
             Self::Scaled(_) if instruction.kind == MmaKind::Sync => None,
@@ -211,6 +213,9 @@ impl<'c> AnyDot<'c> {
         tile_mma::find(instruction.unit()?, instruction.shape, types, scale)
     }
 }
+
+/// The elements along K of a block, if a plain dot uses an instruction with block scales.
+const UNIT_SCALES: u32 = 32;
 
 /// The operand numbers that both kinds share; scales follow.
 pub const LHS: usize = 0;

@@ -205,6 +205,15 @@ impl<'c> Llvm<'c> {
     pub fn store(&self, value: Val<'c>, ptr: Val<'c>, align: u64) {
         self.b.create("llvm.store", &[], &[value, ptr], &[("alignment", self.alignment(align))]);
     }
+    /// A load that LLVM does not remove, so that the variable stays in memory.
+    pub fn volatile_load(&self, ty: Type<'c>, ptr: Val<'c>, align: u64) -> Val<'c> {
+        let attributes = [("alignment", self.alignment(align)), ("volatile_", self.b.unit())];
+        self.b.value("llvm.load", ty, &[ptr], &attributes)
+    }
+    pub fn volatile_store(&self, value: Val<'c>, ptr: Val<'c>, align: u64) {
+        let attributes = [("alignment", self.alignment(align)), ("volatile_", self.b.unit())];
+        self.b.create("llvm.store", &[], &[value, ptr], &attributes);
+    }
     fn alignment(&self, align: u64) -> Attribute<'c> {
         IntegerAttribute::new(self.i64, align as i64).into()
     }

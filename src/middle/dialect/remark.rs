@@ -72,6 +72,8 @@ pub const NOT_PIPELINED: Category = missed(RemarkSubject::Memory, "NotPipelined"
 pub const NOT_OVERLAPPED: Category = missed(RemarkSubject::Other, "NotOverlapped");
 /// Shared memory has room for fewer stages than the pipeline may have.
 pub const FEWER_STAGES: Category = missed(RemarkSubject::Memory, "FewerStages");
+/// A dot without scales uses the matrix instruction with scales.
+pub const UNIT_SCALES: Category = analysis(RemarkSubject::TensorCore, "UnitScales");
 /// The matrix instruction takes no scales: the sum of each block is scaled in registers.
 pub const SCALES_IN_REGISTERS: Category = missed(RemarkSubject::TensorCore, "ScalesInRegisters");
 

@@ -29,7 +29,7 @@ use crate::{
 };
 use melior::Context;
 use rustc_hash::FxHashSet;
-use tile_mma::shared_memory_unit;
+use tile_mma::agent_unit;
 
 #[derive(Clone, Default)]
 pub struct HoistViews;
@@ -38,7 +38,7 @@ impl RustPass for HoistViews {
     pass_descriptor!(tileaa_hoist_views);
     fn run<'c>(&mut self, op: OpRef<'c>, _: &'c Context, cx: &PassContext) -> Result<(), Failed> {
         use descriptors::tileaa_hoist_views::{Options, stat};
-        if shared_memory_unit(target(op, Options(cx).compute_capability())?).is_none() {
+        if agent_unit(target(op, Options(cx).compute_capability())?).is_none() {
             return Ok(());
         }
         for function in collect_ops(op, nv_tileaa::FuncOp::cast) {

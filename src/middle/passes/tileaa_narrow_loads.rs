@@ -33,7 +33,7 @@ use crate::{
     pass_descriptor,
 };
 use melior::Context;
-use tile_mma::shared_memory_unit;
+use tile_mma::agent_unit;
 
 #[derive(Clone, Default)]
 pub struct NarrowLoads;
@@ -42,7 +42,7 @@ impl RustPass for NarrowLoads {
     pass_descriptor!(tileaa_narrow_loads);
     fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, cx: &PassContext) -> Result<(), Failed> {
         use descriptors::tileaa_narrow_loads::{Options, stat};
-        if shared_memory_unit(target(op, Options(cx).compute_capability())?).is_none() {
+        if agent_unit(target(op, Options(cx).compute_capability())?).is_none() {
             return Ok(());
         }
         for function in collect_ops(op, nv_tileaa::FuncOp::cast) {

@@ -1,11 +1,12 @@
-//! `tileaa-plan-dots`: decides which kernels use `wgmma` or `tcgen05.mma`, and how.
+//! `tileaa-plan-dots`: decides which kernels have agents, and how these multiply.
 //!
-//! On targets with such instructions, a kernel whose dots read tiles that it loads runs as *agents*: a producer keeps
-//! rings of tiles in shared memory filled. With `wgmma`, one or two consumer warpgroups multiply them; with
-//! `tcgen05.mma`, one thread does, and the consumers read the results from tensor memory. This pass checks whether a
-//! kernel can run that way. If so, `tile_plan` chooses warpgroups, instructions, stages and registers from measured
-//! numbers of the machine. The result is an attribute of the function (`dialect::dot_plan`), which later passes follow.
-//! A kernel without the attribute uses `mma.sync`.
+//! On targets with TMA, a kernel whose dots read tiles that it loads runs as *agents*: a producer keeps rings of tiles
+//! in shared memory filled. With `wgmma`, one or two consumer warpgroups multiply them; with `tcgen05.mma`, one thread
+//! does, and the consumers read the results from tensor memory. On targets with neither, consumer warps read fragments
+//! and use `mma.sync`. This pass checks whether a kernel can run that way. If so, `tile_plan` chooses warpgroups,
+//! instructions, stages and registers from measured numbers of the machine. The result is an attribute of the function
+//! (`dialect::dot_plan`), which later passes follow. A kernel without the attribute uses `mma.sync` in warps that also
+//! load.
 //!
 //! ```text
 //! func @f { for i { a = tiled_load ..; b = tiled_load ..; acc = dot a, b, acc } }
@@ -37,12 +38,14 @@
 //!
 //! If all dots have the same M, N and element types, are in different blocks and read both operands from rings, one
 //! plan fits each of their loops (`tile_plan::plan`). Otherwise the kernel is planned as a whole (`kernel`). Dots of
-//! `tcgen05.mma` are planned by `tensor` if they read both operands from rings, and otherwise by `dependent`. A remark
+//! `tcgen05.mma` are planned by `tensor` if they read both operands from rings, and otherwise by `dependent`. Dots of
+//! `mma.sync` must read the right operand from a ring (`sync`). A remark
 //! names the obstacle if a kernel is not planned. The pass changes no ops; it only marks producer-computed operands for
 //! `tileaa-outline-producers`.
 
 mod dependent;
 mod kernel;
+mod sync;
 mod takeover;
 mod tensor;
 
@@ -93,7 +96,7 @@ impl RustPass for PlanDots {
         let target = target(op, Options(cx).compute_capability())?;
         let asked = Options(cx).dynamic_persistent();
         let wanted = takeover::is_wanted(op, asked, target)?;
-        let Some(unit) = tile_mma::shared_memory_unit(target) else { return Ok(()) };
+        let Some(unit) = tile_mma::agent_unit(target) else { return Ok(()) };
         for function in collect_ops(op, nv_tileaa::FuncOp::cast) {
             let dots = collect_ops(function.op(), |o| match AnyOp::cast(o) {
                 Some(AnyOp::DotOp(_) | AnyOp::DotScaledOp(_)) => Some(o),
@@ -111,8 +114,11 @@ impl RustPass for PlanDots {
                     plan.attach(function.op(), context);
                 }
                 Err((op, reason)) => {
-                    let name = if unit == Unit::Warpgroup { "wgmma" } else { "tcgen05.mma" };
-                    let reason = format!("dots use single-warp instructions instead of {name}: {reason}");
+                    let reason = match unit {
+                        Unit::Sync => format!("the warps that multiply also load: {reason}"),
+                        Unit::Warpgroup => format!("dots use single-warp instructions instead of wgmma: {reason}"),
+                        _ => format!("dots use single-warp instructions instead of tcgen05.mma: {reason}"),
+                    };
                     remark(op, remark::NO_WARPGROUPS, reason, "");
                 }
             }
@@ -190,11 +196,11 @@ fn plan<'c>(
     let first = &found[0];
     let machine = Machine::named(target.name).map_err(|e| (first.op, e.to_string()))?;
     let hints = hints(function, &loads.loads, target);
-    if unit != Unit::Warpgroup && dependent::applies(&found) {
-        return dependent::plan(function.op(), &found, &hints, &machine);
-    }
-    if unit != Unit::Warpgroup {
-        return tensor::plan(function.op(), (&found, takes_over), &loads.computed, &hints, &machine);
+    match unit {
+        Unit::Warpgroup => {}
+        Unit::Sync => return sync::plan(function.op(), &found, (&facts, target), &hints, &machine),
+        _ if dependent::applies(&found) => return dependent::plan(function.op(), &found, &hints, &machine),
+        _ => return tensor::plan(function.op(), (&found, takes_over), &loads.computed, &hints, &machine),
     }
     let alone = |p: &Found<'c>| {
         let both = p.sides.iter().all(|s| s.stage().is_some());
@@ -252,6 +258,15 @@ fn agents(consumers: u32, producers: u32, registers: &Registers) -> Vec<Agent> {
     let producer = Agent::new(PRODUCER, producers * WARPGROUP, registers.producer);
     let converter = registers.converter.map(|count| Agent::new(CONVERTER, WARPGROUP, count));
     [consumers, producer].into_iter().chain(converter).collect()
+}
+
+/// The consumers and the producer of a plan, whose registers may be divided.
+fn agents_of_warps([consumers, producer]: [u32; 2], registers: Option<[u32; 2]>) -> Vec<Agent> {
+    let agent = |name: &str, warps, i: usize| {
+        let registers = registers.map(|r| r[i]);
+        Agent { name: name.to_string(), warps, registers, rank: None }
+    };
+    vec![agent(CONSUMERS, consumers, 0), agent(PRODUCER, producer, 1)]
 }
 
 /// Returns the operands in a stage of each ring. Dots with the same list of operands share a ring.
@@ -435,12 +450,13 @@ fn analyze<'c>(
             let fits = |a: &Element| *a != Element::F16 || *o == Element::F16;
             let acc = element_of(acc.element, false).filter(fits);
             // Tensor memory keeps accumulators of 16 bits in columns of 32, which nothing reads yet.
-            let held = |a: &Element| unit == Unit::Warpgroup || a.bits() == 32;
+            let held = |a: &Element| unit != Unit::Tensor || a.bits() == 32;
             let accumulates = |r: &tile_mma::Row, a: &Element| r.is_on(target) && r.accumulators.contains(a);
             acc.filter(held).is_some_and(|a| tile_mma::generated(unit, *o).any(|r| accumulates(r, &a)))
         })
         .ok_or_else(|| {
             not(match unit {
+                Unit::Sync => "no instruction of a warp multiplies these types",
                 Unit::Warpgroup => "no warpgroup instruction multiplies these types",
                 _ => "no instruction multiplies these types into tensor memory",
             })
@@ -496,6 +512,10 @@ fn analyze<'c>(
             }
             Source::Computed | Source::ProducerComputed(_) => not("it is not a tile that is loaded only for dots"),
         };
+        // A warp that computes an operand would keep up with eight warps that multiply only if it did very little.
+        if unit == Unit::Sync {
+            return Err((obstacle.0, format!("{name}: {}", obstacle.1)));
+        }
         let (stage, tile) = match plan_computed(v, (dot, unit), depth, (function, facts), loads) {
             Ok(planned) => planned,
             // The obstacle to TMA, then the obstacle to producer warps.
@@ -621,6 +641,12 @@ fn check_load<'c>(load: TiledLoadOp<'c>, dot: OpRef<'c>, function: OpRef<'c>) ->
     if block_of(load.op()) != block_of(dot) {
         return not("the operand is not loaded in the block of the dot");
     }
+    check_order(load, dot, function)
+}
+
+/// Checks that the order of memory accesses allows this.
+fn check_order<'c>(load: TiledLoadOp<'c>, dot: OpRef<'c>, function: OpRef<'c>) -> Result<(), Obstacle<'c>> {
+    let not = |reason: &str| Err((load.op(), reason.to_string()));
     if load.ordering() != Ordering::Weak || !is_over_for_others(load.result_token(), dot) {
         return not("other accesses are ordered after the load");
     }

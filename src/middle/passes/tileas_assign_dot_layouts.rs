@@ -39,7 +39,7 @@ use crate::{
 use melior::{Context, ir::Type};
 use rustc_hash::FxHashSet;
 use tile_layout::{DotShape, FragmentStride, Multiplier, Operand, TensorMemory, warpgroup_accumulator, warpgroup_left};
-use tile_mma::Unit;
+use tile_mma::{Element, Unit};
 use tile_targets::Target;
 
 #[derive(Clone, Default)]
@@ -48,8 +48,9 @@ pub struct AssignDotLayouts;
 impl RustPass for AssignDotLayouts {
     pass_descriptor!(tileas_assign_dot_layouts);
     fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, cx: &PassContext) -> Result<(), Failed> {
-        let name = descriptors::tileas_assign_dot_layouts::Options(cx).compute_capability();
-        let target = target(op, name)?;
+        let options = descriptors::tileas_assign_dot_layouts::Options(cx);
+        let target = target(op, options.compute_capability())?;
+        let unit_scales = options.unit_scales();
         for function in collect_ops(op, nv_tileaa::FuncOp::cast) {
             warps_of(function)?;
             let mut dots = vec![];
@@ -58,7 +59,7 @@ impl RustPass for AssignDotLayouts {
             let facts = Facts::of(function.op());
             let known: Vec<(bool, FragmentStride)> = dots.iter().map(|d| (keeps_rows(*d), apart(*d, &facts))).collect();
             for (dot, (rows, apart)) in dots.into_iter().zip(known) {
-                if let Some(plan) = DotPlan::of(function.op()) {
+                if let Some(plan) = DotPlan::of(function.op()).filter(|plan| !plan.reads_fragments()) {
                     if plan.accumulates_in_memory() {
                         in_tensor_memory(dot, &plan, context)?;
                     } else {
@@ -67,7 +68,7 @@ impl RustPass for AssignDotLayouts {
                     continue;
                 }
                 let warps = warps_at(dot.op())?.ilog2();
-                Assign { context, target, warps }.dot(dot, rows, apart)?;
+                Assign { context, target, warps, unit_scales }.dot(dot, rows, apart)?;
             }
         }
         Ok(())
@@ -140,6 +141,8 @@ struct Assign<'c> {
     context: &'c Context,
     target: &'static Target,
     warps: u32,
+    /// Whether plain dots may use instructions with block scales.
+    unit_scales: bool,
 }
 
 /// How elements of a type are multiplied on a target.
@@ -183,7 +186,10 @@ impl<'c> Assign<'c> {
                     }
                 }
             }
-            AnyDot::Plain(_) => choose(lhs.element, depth, self.target),
+            AnyDot::Plain(_) => match self.with_unit_scales(dot, (lhs.element, acc.element), depth) {
+                Some(instruction) => Choice::Use(instruction),
+                None => choose(lhs.element, depth, self.target),
+            },
         };
         let instruction = match choice {
             Choice::Use(instruction) => instruction,
@@ -234,6 +240,26 @@ impl<'c> Assign<'c> {
         }
         b.set_after(op);
         relayout_result(&b, op, dot.result(), &layout)
+    }
+
+    /// Returns the instruction with block scales for a plain dot of 8-bit floats. All scales are one, so that the
+    /// results are the same.
+    fn with_unit_scales(
+        &self,
+        dot: AnyDot<'c>,
+        (element, sum): (Type<'c>, Type<'c>),
+        depth: i64,
+    ) -> Option<Instruction> {
+        if !self.unit_scales || bit_width(element) != Some(8) || element_of(sum, false) != Some(Element::F32) {
+            return None;
+        }
+        let element = element_of(element, false).filter(|e| matches!(e, Element::E4m3 | Element::E5m2))?;
+        let rows = tile_mma::candidates(element, u32::MAX, true, self.target);
+        let row = rows.into_iter().find(|row| i64::from(row.k) <= depth)?;
+        let reason = "8-bit floats use the instruction with block scales, all of them one, which some GPUs run twice \
+                      as fast; --pipeline-option=unit-scales=false uses the plain one";
+        remark(dot.op(), remark::UNIT_SCALES, reason, "");
+        Some(Instruction::of_row(row))
     }
 
     /// Returns the depth that one instruction may cover: the depth of a block with one scale.

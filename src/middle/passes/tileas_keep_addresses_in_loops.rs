@@ -12,6 +12,7 @@
 use crate::{
     dialect::{
         attributes::ADDRESSES_IN_LOOP,
+        dot_plan::DotPlan,
         dots::AnyDot,
         loops::loops_around,
         nv_tileas::ProducerCommitOp,
@@ -31,7 +32,8 @@ impl RustPass for KeepAddressesInLoops {
     fn run<'c>(&mut self, op: OpRef<'c>, _: &'c Context, cx: &PassContext) -> Result<(), Failed> {
         use descriptors::tileas_keep_addresses_in_loops::stat;
         let converts = |o| ProducerCommitOp::cast(o).is_some_and(|c| c.phase().is_some());
-        for inside in collect_ops(op, |o| (AnyDot::cast(o).is_some() || converts(o)).then_some(o)) {
+        let needs = |o| AnyDot::cast(o).is_some() && !has_registers(o) || converts(o);
+        for inside in collect_ops(op, |o| needs(o).then_some(o)) {
             let Some(outermost) = loops_around(inside).last() else { continue };
             if !ADDRESSES_IN_LOOP.is_on(outermost) {
                 ADDRESSES_IN_LOOP.mark(outermost);
@@ -40,4 +42,10 @@ impl RustPass for KeepAddressesInLoops {
         }
         Ok(())
     }
+}
+
+/// Whether the loops around a dot can spare the registers: warps read fragments from stages that others fill, and have
+/// enough registers without `setmaxnreg`.
+fn has_registers(dot: OpRef<'_>) -> bool {
+    DotPlan::around(dot).is_some_and(|plan| plan.reads_fragments() && !plan.divides())
 }

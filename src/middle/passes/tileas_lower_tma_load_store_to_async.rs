@@ -42,6 +42,7 @@ use crate::{
     dialect::{
         arith::IntPredicate,
         attributes::REUSE,
+        dot_plan::DotPlan,
         hints::bool_hint,
         layouts::{Tensor, storage_bits},
         loops::is_in_loop,
@@ -108,8 +109,12 @@ fn stores_of<'c>(agent: Blk<'c>, agents: OpRef<'c>, facts: &Facts, target: &Targ
     let (mut lasting, mut passing) = (0, 0);
     stores.retain(|s| {
         let used = if is_in_loop(s.op.op()) { &mut lasting } else { &mut passing };
-        let fits = *used + memdesc_bytes(s.storage) <= scratch_bytes(s.op.op());
-        *used += if fits { memdesc_bytes(s.storage) } else { 0 };
+        // Where memory is short, the other side of a run-time test needs as much for its conversion.
+        let is_short = DotPlan::around(s.op.op()).is_some_and(|plan| plan.reads_fragments());
+        let sides = if s.planned.whole.is_some() && is_short { 2 } else { 1 };
+        let bytes = sides * memdesc_bytes(s.storage);
+        let fits = *used + bytes <= scratch_bytes(s.op.op());
+        *used += if fits { bytes } else { 0 };
         fits
     });
     // Removing one store may disqualify others. A store with a run-time test may only be ordered with itself, because

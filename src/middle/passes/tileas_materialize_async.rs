@@ -92,8 +92,18 @@
 //! **Tile blocks.** If CTAs take over tile blocks of the grid, their coordinates come through a pipeline of their own
 //! (`tile_blocks`).
 //!
+//! **Fragments.** With `mma.sync`, each warp of the consumers reads the fragments of its part of a dot from the stage,
+//! and releases the stage after the dot:
+//!
+//! ```text
+//!   elect { acquire [it]; copy a into ring[it] .. }
+//!   wait [it];  x = local_load ring[it];  y = local_load ring[it];  c = dot x, y, c;  release [it]
+//! ```
+//!
+//! A left operand that is loaded before the loop passes through a stage too, and then stays in registers.
+//!
 //! **Other operands.** A resident operand is stored to shared memory after its definition. An operand that is computed
-//! in fragments of the instruction is read from registers.
+//! in fragments of the instruction is read from registers, and so are all others of `mma.sync`.
 //!
 //! **Tensor maps** are created at the top of the function. The map of a view that a loop or branch creates is created
 //! before the loop of its copies.
@@ -117,7 +127,7 @@ use crate::{
         access::View,
         facts::Facts,
         producers::{
-            LoadedOperand, Source, bring_together, computed_stage, converted_stage_of, groups_by_tiles,
+            LoadedOperand, ResidentTile, Source, bring_together, computed_stage, converted_stage_of, groups_by_tiles,
             skip_conversions,
         },
         schedule::agents::stages_of,
@@ -127,6 +137,7 @@ use crate::{
         tile_programs::{is_unordered_load, may_leave_loops},
     },
     dialect::{
+        attributes::STAGED,
         dot_plan::{CONVERTER, DotPlan},
         dots::{AnyDot, element_of, promotes},
         layouts::Tensor,
@@ -161,7 +172,7 @@ impl RustPass for MaterializeAsync {
             let Some(plan) = DotPlan::of(function.op()) else { continue };
             let dots = collect_ops(function.op(), |o| {
                 let by = AnyDot::cast(o)?.instruction()?;
-                DotOp::cast(o).filter(|_| by.kind == plan.unit)
+                DotOp::cast(o).filter(|_| plan.has_instruction(by.kind))
             });
             if dots.is_empty() {
                 continue;
@@ -183,6 +194,9 @@ impl RustPass for MaterializeAsync {
             let mut groups: Vec<DotGroup<'c>> = vec![];
             for group in groups_by_tiles(&tiles) {
                 groups.push(DotGroup::of(group.into_iter().map(|i| dots[i]).collect(), (&facts, unit))?);
+            }
+            if plan.reads_fragments() {
+                groups.extend(collect_ops(function.op(), |o| DotGroup::of_resident(o, &facts)));
             }
             let ready = readiness::test(context, entry, &mut groups)?;
             let mut maps = TensorMaps::default();
@@ -251,7 +265,9 @@ fn ring<'c>(group: &DotGroup<'c>, all: &[DotGroup<'c>], plan: &DotPlan) -> Resul
     let converted = plan.agent(CONVERTER).is_some() && alike().any(DotGroup::is_converted);
     let scheduled: Option<Vec<u32>> = alike().map(|p| p.dots.iter().find_map(|dot| stages_of(dot.op()))).collect();
     let Some(most) = scheduled.and_then(|s| s.into_iter().max()) else {
-        return Ok(RingPlan { stages: plan.stages, converted });
+        // A tile that stays in registers is loaded once.
+        let stages = if alike().all(|p| p.dots.is_empty()) { 1 } else { plan.stages };
+        return Ok(RingPlan { stages, converted });
     };
     if !(2..=plan.stages).contains(&most) {
         let text = format!("the schedule needs a ring of {most} stages, but the plan allows 2 to {}", plan.stages);
@@ -323,7 +339,8 @@ struct TiledCopy<'c> {
     bytes: u32,
 }
 
-/// A dot, or several dots that share tiles and therefore a stage. The dots of a group are issued back to back.
+/// A dot, or several dots that share tiles and therefore a stage. The dots of a group are issued back to back. A tile
+/// that stays in registers is a group without dots.
 struct DotGroup<'c> {
     dots: Vec<DotOp<'c>>,
     /// The operands that come through rings.
@@ -355,9 +372,20 @@ impl<'c> DotGroup<'c> {
         Ok(Self { dots, sides })
     }
 
-    /// The last of the dots. All are issued there, after everything that any of them needs.
+    /// The group of a left operand that warps read from a stage before its dots, or `None` for other ops.
+    fn of_resident(load: OpRef<'c>, facts: &Facts) -> Option<Self> {
+        let load = STAGED.is_on(load).then(|| TiledLoadOp::cast(load))??;
+        let tile = ResidentTile::of_load(load.op())?;
+        let desc = tile.loaded().stage(&View::of(load.view())?).ok()?;
+        let (map, bytes) = tensor_maps::plan(load, desc, facts).ok()?;
+        let copied = Copied { operand: tile.loaded(), copy: TiledCopy { load, map, bytes }, converted: None };
+        Some(Self { dots: vec![], sides: vec![StagedOperand { places: vec![], desc, from: FilledBy::Copied(copied) }] })
+    }
+
+    /// The last of the dots. All are issued there, after everything that any of them needs. Without dots, the load.
     fn place(&self) -> OpRef<'c> {
-        self.dots[self.dots.len() - 1].op()
+        let load = || self.copied().next().map(|(_, copied)| copied.operand.load);
+        self.dots.last().map(|dot| dot.op()).or_else(load).expect("a group has dots or a load")
     }
 
     /// Whether the operands of another dot group have the same stages, filled in the same way.

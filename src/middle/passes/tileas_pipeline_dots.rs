@@ -56,8 +56,9 @@ impl RustPass for PipelineDots {
     fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, cx: &PassContext) -> Result<(), Failed> {
         use descriptors::tileas_pipeline_dots::stat;
         for function in collect_ops(op, nv_tileaa::FuncOp::cast) {
-            // One thread issues dots into tensor memory, in program order and ahead of the consumers.
-            if DotPlan::of(function.op()).is_none_or(|plan| plan.accumulates_in_memory()) {
+            // One thread issues dots into tensor memory, in program order and ahead of the consumers. Dots of
+            // `mma.sync` are never in flight: the warps of a scheduler overlap by themselves.
+            if DotPlan::of(function.op()).is_none_or(|plan| plan.accumulates_in_memory() || plan.reads_fragments()) {
                 continue;
             }
             let loops = collect_ops(function.op(), |o| (Scf::of(o) == Some(Scf::For)).then_some(o));

@@ -13,7 +13,8 @@
 //!
 //! The test pays off where a warp has many elements per factor and where other warps need its issue slots. The pass
 //! therefore handles only functions with a dot plan (`dialect::dot_plan`), whose consumers compute while dots are in
-//! flight.
+//! flight. It leaves out plans whose warps read fragments of stages: the branch would separate the computation from the
+//! `ldmatrix` and `mma.sync` of the next dot, with which it interleaves otherwise.
 
 use crate::{
     analysis::producers::skip_conversions,
@@ -44,7 +45,7 @@ impl RustPass for SkipRescale {
     fn run<'c>(&mut self, op: OpRef<'c>, _: &'c Context, cx: &PassContext) -> Result<(), Failed> {
         use descriptors::tileas_skip_rescale::stat;
         for function in collect_ops(op, nv_tileaa::FuncOp::cast) {
-            if DotPlan::of(function.op()).is_none() {
+            if DotPlan::of(function.op()).is_none_or(|plan| plan.reads_fragments()) {
                 continue;
             }
             for product in collect_ops(function.op(), |o| (Arith::of(o) == Some(Arith::MulF)).then_some(o)) {

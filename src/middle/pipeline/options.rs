@@ -4,7 +4,7 @@ use super::old_names::present;
 use crate::dialect::debug_scope::Emission;
 use std::fmt::Write;
 use tile_interface::{DebugInfo, Insertion, Level, PipelineOption, Position};
-use tile_mma::{Unit, shared_memory_unit};
+use tile_mma::{Unit, agent_unit, shared_memory_unit};
 use tile_targets::Target;
 
 /// How loops are pipelined.
@@ -13,8 +13,8 @@ pub enum Strategy {
     None,
     /// Copies tiles asynchronously ahead of the dots that use them. The same warps copy and compute.
     Unspecialize,
-    /// Splits kernels into agents: producer warps that copy and consumer warpgroups that run `wgmma` dots. Loops
-    /// without agents are pipelined as with `Unspecialize`.
+    /// Splits kernels into agents: producer warps that copy and consumer warps that multiply. Loops without agents are
+    /// pipelined as with `Unspecialize`.
     WarpSpecialize,
 }
 
@@ -28,9 +28,9 @@ impl Strategy {
         })
     }
 
-    /// Returns the command's default strategy: warp specialization where the target has `wgmma`.
+    /// Returns the command's default strategy: warp specialization where the target has TMA.
     pub fn strongest(target: &Target) -> Self {
-        if shared_memory_unit(target).is_some() { Strategy::WarpSpecialize } else { Strategy::Unspecialize }
+        if agent_unit(target).is_some() { Strategy::WarpSpecialize } else { Strategy::Unspecialize }
     }
 }
 
@@ -145,6 +145,8 @@ pub struct Options {
     pub ftz: bool,
     /// Reject the types that NVIDIA's compiler rejects for the target.
     pub strict_types: bool,
+    /// Dots of 8-bit floats use the instruction with block scales, all of them one, where the target has it.
+    pub unit_scales: bool,
     /// `emit-line-info`; all values except `none` have the same effect. The program is printed with op locations
     /// after the conversion from the public language and again at the boundary to LLVM, and line information is
     /// emitted.
@@ -196,6 +198,7 @@ impl Default for Options {
             approx: false,
             ftz: false,
             strict_types: false,
+            unit_scales: true,
             print_snapshots: false,
             snapshot_lines: Snapshot::None,
             snapshot_file: None,
@@ -293,6 +296,7 @@ impl Options {
             PipelineOption::Approx => self.approx = truth()?,
             PipelineOption::Ftz => self.ftz = truth()?,
             PipelineOption::StrictTypes => self.strict_types = truth()?,
+            PipelineOption::UnitScales => self.unit_scales = truth()?,
             PipelineOption::EmitLineInfo => self.print_snapshots = snapshot()? != Snapshot::None,
             PipelineOption::SnapshotLines => self.snapshot_lines = snapshot()?,
             PipelineOption::SnapshotFile => self.snapshot_file = Some(file()?),
@@ -433,7 +437,8 @@ impl Options {
         let warps = self.num_warps.map(|w| format!("num-warps={w}"));
         add("convert-tileaa-to-tileas", &[warps.as_slice(), std::slice::from_ref(&target)].concat());
         add("tileas-slicing", &[]);
-        add("tileas-assign-dot-layouts", std::slice::from_ref(&target));
+        let plain = (!self.unit_scales).then(|| "unit-scales=false".to_string());
+        add("tileas-assign-dot-layouts", &[std::slice::from_ref(&target), plain.as_slice()].concat());
         add("tileas-assign-load-store-layouts", std::slice::from_ref(&target));
         add("tileas-remove-layout-conversions", &[]);
         if pipelined && self.v2_opt_level > 0 {

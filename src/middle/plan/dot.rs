@@ -267,6 +267,8 @@ pub enum NoPlan {
     TensorShape { m: u32, n: u32, k: u32 },
     #[error("a tile of {m} rows does not fill the lanes of tensor memory, from which dependent dots read operands")]
     PartialLanes { m: u32 },
+    #[error("eight or four warps cannot divide a tile of {m} rows, {n} columns and depth {k}")]
+    SyncShape { m: u32, n: u32, k: u32 },
     #[error("accumulators need {needed} columns of tensor memory, which has {available}")]
     TensorMemory { needed: u32, available: u32 },
     #[error("an operand must be converted in shared memory")]

@@ -63,6 +63,7 @@ mod dot;
 mod kernel;
 mod machine;
 mod model;
+mod sync;
 mod tensor;
 
 pub use dependent::{DependentPlan, plan_dependent};
@@ -70,4 +71,5 @@ pub use dot::{AStorage, DotLoop, Epilogue, Hints, NoPlan, Plan, Prediction, Regi
 pub use kernel::{Kernel, KernelPlan, Ring, plan_kernel};
 pub use machine::{Entry, Machine, MachineError};
 pub use model::{MAX_STAGES, Numbers, PROMOTION};
+pub use sync::{SyncKernel, SyncPlan, plan_sync};
 pub use tensor::{Divided, MOST_SLICES, TensorPlan, plan_tensor, tensor_clocks};

@@ -80,9 +80,9 @@ func.func @warps(%x: tensor<32x16xf16, #a>, %y: tensor<16x8xf16, #b>, %z: tensor
 #c = #nv_tileas.layout<register = [1, 64], lane = [2, 4, 8, 16, 32], warp = []>
 #a = #nv_tileas.layout<register = [1, 2, 512, 16], lane = [4, 8, 32, 64, 128], warp = []>
 #b = #nv_tileas.layout<register = [8, 16, 128], lane = [32, 64, 1, 2, 4], warp = []>
-func.func @scales(%x: tensor<16x32xf8E5M2, #a>, %y: tensor<32x8xf8E5M2, #b>, %z: tensor<16x8xf32, #c>) {
-  // expected-error @+1 {{'block_scale' needs scales; use 'nv_tileas.block_scaled_mma'}}
-  %0 = nv_tileas.dot %x, %y, %z by <block_scale, [16, 8, 32]> : tensor<16x32xf8E5M2, #a>, tensor<32x8xf8E5M2, #b>, tensor<16x8xf32, #c>
+func.func @scales(%x: tensor<16x32xf8E5M2, #a>, %y: tensor<32x8xf8E5M2, #b>, %z: tensor<16x8xf16, #c>) {
+  // expected-error @+1 {{no instruction supports these elements with scales of these blocks}}
+  %0 = nv_tileas.dot %x, %y, %z by <block_scale, [16, 8, 32]> : tensor<16x32xf8E5M2, #a>, tensor<32x8xf8E5M2, #b>, tensor<16x8xf16, #c>
   return
 }
 

@@ -21,7 +21,7 @@ module {}
 // NONE-FINISH-NEXT: builtin.module(
 // NONE-FINISH-NEXT: convert-tileaa-to-tileas{compute-capability=sm_90 num-warps=0},
 // NONE-FINISH-NEXT: tileas-slicing,
-// NONE-FINISH-NEXT: tileas-assign-dot-layouts{compute-capability=sm_90},
+// NONE-FINISH-NEXT: tileas-assign-dot-layouts{compute-capability=sm_90 unit-scales=true},
 // NONE-FINISH-NEXT: tileas-assign-load-store-layouts{compute-capability=sm_90},
 // NONE-FINISH-NEXT: tileas-remove-layout-conversions,
 // NONE-FINISH-NEXT: tileas-delay-loads,
@@ -61,7 +61,7 @@ module {}
 // UNSPECIALIZE-FINISH-NEXT: builtin.module(
 // UNSPECIALIZE-FINISH-NEXT: convert-tileaa-to-tileas{compute-capability=sm_90 num-warps=0},
 // UNSPECIALIZE-FINISH-NEXT: tileas-slicing,
-// UNSPECIALIZE-FINISH-NEXT: tileas-assign-dot-layouts{compute-capability=sm_90},
+// UNSPECIALIZE-FINISH-NEXT: tileas-assign-dot-layouts{compute-capability=sm_90 unit-scales=true},
 // UNSPECIALIZE-FINISH-NEXT: tileas-assign-load-store-layouts{compute-capability=sm_90},
 // UNSPECIALIZE-FINISH-NEXT: tileas-remove-layout-conversions,
 // UNSPECIALIZE-FINISH-NEXT: tileas-delay-loads,
@@ -101,7 +101,7 @@ module {}
 // AGENTS-FINISH-NEXT: builtin.module(
 // AGENTS-FINISH-NEXT: convert-tileaa-to-tileas{compute-capability=sm_90 num-warps=0},
 // AGENTS-FINISH-NEXT: tileas-slicing,
-// AGENTS-FINISH-NEXT: tileas-assign-dot-layouts{compute-capability=sm_90},
+// AGENTS-FINISH-NEXT: tileas-assign-dot-layouts{compute-capability=sm_90 unit-scales=true},
 // AGENTS-FINISH-NEXT: tileas-assign-load-store-layouts{compute-capability=sm_90},
 // AGENTS-FINISH-NEXT: tileas-remove-layout-conversions,
 // AGENTS-FINISH-NEXT: tileas-delay-loads,

@@ -1,7 +1,7 @@
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileaa-plan-dots{compute-capability=sm_90})' | FileCheck %s
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileaa-plan-dots{compute-capability=sm_80})' | FileCheck %s --check-prefix=WARPS
-// RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileaa-plan-dots{compute-capability=sm_120})' | FileCheck %s --check-prefix=WARPS
-// Targets without warpgroup instructions have no plan.
+// RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileaa-plan-dots{compute-capability=sm_89})' | FileCheck %s --check-prefix=WARPS
+// Targets without TMA have no plan.
 // WARPS-NOT: nv_tileas.dot_plan
 
 !view = !nv_tileaa.tiled_view<tile = [64, 64], memref<?x256xf16, strides = [256, 1]>, padding = zero>

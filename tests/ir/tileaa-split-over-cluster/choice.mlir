@@ -1,5 +1,5 @@
-// RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileaa-split-over-cluster{compute-capability=sm_90})' | FileCheck %s --check-prefixes=CHECK,PLANNED
-// RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileaa-split-over-cluster{compute-capability=sm_100})' | FileCheck %s --check-prefixes=CHECK,PLANNED
+// RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileaa-split-over-cluster{compute-capability=sm_90})' | FileCheck %s --check-prefixes=CHECK,PLANNED,WGMMA
+// RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileaa-split-over-cluster{compute-capability=sm_100})' | FileCheck %s --check-prefixes=CHECK,PLANNED,TCGEN05
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileaa-split-over-cluster{compute-capability=sm_120})' | FileCheck %s --check-prefixes=CHECK,OTHER
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileaa-split-over-cluster{num-ctas=2 compute-capability=sm_100})' | FileCheck %s --check-prefix=ASKED
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileaa-split-over-cluster{num-ctas=2 compute-capability=sm_80})' | FileCheck %s --check-prefix=NONE
@@ -113,10 +113,12 @@ nv_tileaa.func @larger(%a: !nv_tileaa.ptr<f16>, %b: !nv_tileaa.ptr<f16>, %c: !nv
   nv_tileaa.return
 }
 
-// Columns are sliced if that is faster.
+// Columns are sliced if that is faster. Tensor memory holds all of them.
 // CHECK-LABEL: nv_tileaa.func @wide(
-// PLANNED-SAME: nv_tileas.num_ctas = 2
-// PLANNED: nv_tileaa.dot {{.*}} tensor<128x256xf32>
+// WGMMA-SAME: nv_tileas.num_ctas = 2
+// WGMMA: nv_tileaa.dot {{.*}} tensor<128x256xf32>
+// TCGEN05-NOT: num_ctas
+// TCGEN05: nv_tileaa.dot {{.*}} tensor<128x512xf32>
 nv_tileaa.func @wide(%a: !nv_tileaa.ptr<f16>, %b: !nv_tileaa.ptr<f16>, %c: !nv_tileaa.ptr<f32>, %n: i32) {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32

@@ -75,4 +75,21 @@ gpu.module @kernels {
     }
     nv_tileaa.return
   }
+
+  // Nor where warps read fragments of stages.
+  // CHECK-LABEL: @fragments
+  // CHECK-NOT: often_one
+  nv_tileaa.func @fragments(%x: !sums, %t: !column, %s: !column, %n: i32) attributes {numWarps = 4 : i64, nv_tileas.dot_plan = #nv_tileas.dot_plan<groups = [1, 1], columns = 64, stages = 4, scratch = 1024, launch_registers = 248, agents = [<"consumers", warps = 4>, <"producer", warps = 1>], unit = sync>} {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %r = scf.for %i = %c0 to %n step %c1 iter_args(%sum = %x) -> (!sums) : i32 {
+      %max = nv_tileaa.fp <max> %t, %s : !column
+      %d = arith.subf %t, %max : !column
+      %e = nv_tileaa.fp <exp2> %d ftz : !column
+      %f = nv_tileas.broadcast %e : !column -> !sums
+      %a = arith.mulf %sum, %f : !sums
+      scf.yield %a : !sums
+    }
+    nv_tileaa.return
+  }
 }

@@ -237,8 +237,8 @@ fn in_bytes(layout: &Layout, memory: Val<'_>) -> Option<Layout> {
     Layout::new(register, lane, warp, block).ok()
 }
 
-/// Returns the bytes of all stages of a storage, or all of shared memory if its offset is unknown. For multi-stage
-/// storage, also returns the storage and the value that numbers the stage.
+/// Returns the bytes of all stages of a storage, or all of shared memory if its offset is unknown. For storage of
+/// several stages, or of a pipeline, also returns the storage and the value that numbers the stage.
 #[allow(clippy::type_complexity)]
 fn bytes_of<'c>(memory: Val<'c>) -> ((u64, u64), Option<(usize, Option<Val<'c>>)>) {
     let root = root_of(memory);

@@ -11,9 +11,11 @@ use super::{
 use crate::{
     analysis::access,
     dialect::{
+        dot_plan::DotPlan,
         layouts::{storage_bits, to_layout},
         nv_tileas::{
-            AsyncCommitOp, AsyncLoadOp, AsyncTiledLoadOp, AsyncWaitOp, Bounds, LayoutAttr, MemDescSlotOp, MemorySpace,
+            AsyncCommitOp, AsyncLoadOp, AsyncTiledLoadOp, AsyncTiledTmaLoadOp, AsyncWaitOp, Bounds, LayoutAttr,
+            MemDescSlotOp, MemorySpace,
         },
         pass::{Failed, fail},
         rt::*,
@@ -27,6 +29,12 @@ struct CopySource<'c> {
     address: Val<'c>,
     /// The number of bytes to read; `None` for all.
     bytes: Option<Val<'c>>,
+}
+
+/// Whether warps read fragments of dots from a stage.
+fn reads_fragments(stage: MemDescSlotOp<'_>) -> bool {
+    let is_filled = || uses(stage.result()).iter().any(|(user, _)| AsyncTiledTmaLoadOp::cast(*user).is_some());
+    DotPlan::around(stage.op()).is_some_and(|plan| plan.reads_fragments()) && !is_filled()
 }
 
 impl<'c> Lower<'c, '_> {
@@ -107,10 +115,13 @@ impl<'c> Lower<'c, '_> {
         let memory = self.shared_address(op.op(), op.source())?;
         let index = self.scalar(op.op(), op.index())?;
         let bytes = stage_bytes(desc) as i64;
-        let offset = self.l.mul(index, self.l.i32c(bytes));
-        let address = self.l.byte_offset(memory, offset);
+        let stage = self.stage_at(memory, bytes, op.index())?;
+        let address = match stage.filter(|_| reads_fragments(op)) {
+            Some(stage) => self.address_of_stage(op.op(), stage)?,
+            None => self.l.byte_offset(memory, self.l.mul(index, self.l.i32c(bytes))),
+        };
         self.set(op.result(), Lowered::Shared(address));
-        if let Some(stage) = self.stage_at(memory, bytes, op.index())? {
+        if let Some(stage) = stage {
             self.values.stages.insert(key(op.result()), stage);
         }
         Ok(())

@@ -292,16 +292,23 @@ impl<'c> Lower<'c, '_> {
                 args.extend(accumulators.into_iter().map(|v| l.cast("bitcast", v, carrier)));
                 // A has twice as many words as B.
                 let (lhs, rhs) = (first / 3 * 2, first / 3);
+                let mut constraints = vec![format!("={class}"); count];
+                constraints.extend(vec!["r".to_string(); first]);
+                constraints.extend(vec![class.to_string(); count]);
+                let mut scales = String::new();
+                if instruction.scale.is_some() {
+                    args.push(l.i32c(UNIT_SCALES.into()));
+                    constraints.push("r".to_string());
+                    let word = 2 * count + first;
+                    scales = format!(", ${word}, {{0, 0}}, ${word}, {{0, 0}}");
+                }
                 let text = format!(
-                    "{name} {}, {}, {}, {};",
+                    "{name} {}, {}, {}, {}{scales};",
                     operand_list(0, count),
                     operand_list(count, lhs),
                     operand_list(count + lhs, rhs),
                     operand_list(count + first, count)
                 );
-                let mut constraints = vec![format!("={class}"); count];
-                constraints.extend(vec!["r".to_string(); first]);
-                constraints.extend(vec![class.to_string(); count]);
                 let fields = l.structure(&vec![carrier; count]);
                 l.pure_asm(&text, &constraints.join(","), fields, &args)
             }
@@ -323,6 +330,9 @@ impl<'c> Lower<'c, '_> {
         Ok(())
     }
 }
+
+/// Four scales of one, in ue8m0.
+const UNIT_SCALES: u32 = 0x7f7f_7f7f;
 
 /// The intrinsic, or inline PTX where LLVM lacks an intrinsic.
 enum Name {

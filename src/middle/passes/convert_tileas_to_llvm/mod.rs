@@ -49,6 +49,7 @@ use crate::{
     dialect::{
         attributes::{MAX_REGISTERS, MIN_BLOCKS, MULTIPLIES, NUM_CTAS, NUM_WARPS, NVVM_KERNEL},
         debug_scope,
+        dot_plan::DotPlan,
         hints::int_hint,
         llvm_builder::{self as llvm, Llvm},
         llvm_types::element_type,
@@ -163,6 +164,7 @@ impl<'c, 'm> Lower<'c, 'm> {
                 print_buffer: None,
                 tensor_memory: None,
                 borrowed: None,
+                borrows_in_memory: DotPlan::of(f.op()).is_some_and(|plan| plan.reads_fragments() && plan.divides()),
             },
             threads: Threads { lane, warp, thread, warps, warp_bits: warps.ilog2(), barrier: None },
             values: Values { slots: array::slots(f.op()), ..Values::default() },

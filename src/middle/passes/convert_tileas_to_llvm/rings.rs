@@ -175,6 +175,17 @@ impl<'c> Lower<'c, '_> {
         Ok(l.pure_asm(&text, "=l,r,l", l.i64, &[stage.barrier, origin]))
     }
 
+    /// The address of a stage, which is linear in the address of its barrier.
+    pub(super) fn address_of_stage(&self, op: OpRef<'c>, stage: Stage<'c>) -> Result<Val<'c>, Failed> {
+        let (from, units) = (self.scalar(op, stage.pipeline)?, stage.bytes / BARRIER);
+        let l = &self.l;
+        let first = l.cast("ptrtoint", stage.first, l.i32);
+        let origin = l.bin("sub", first, l.mul(from, l.i32c(units)));
+        let text = format!("mad.lo.u32 $0, $1, {units}, $2;");
+        let address = l.pure_asm(&text, "=r,r,r", l.i32, &[stage.barrier, origin]);
+        Ok(l.b.value("llvm.inttoptr", l.shared_ptr, &[address], &[]))
+    }
+
     pub(super) fn producer_acquire(&mut self, op: ProducerAcquireOp<'c>) -> Result<(), Failed> {
         let at = self.position(op.op(), op.iterator())?;
         let empty = self.barrier_of(Handover::Acquire(op), at)?;
@@ -364,7 +375,8 @@ impl<'c> Lower<'c, '_> {
             self.l.b.set_end(warp);
         }
         let body = self.l.new_block(&[], here);
-        let first = if self.function.target.has(Feature::Tcgen05) {
+        let elects = self.threads.warps == 1 && self.function.target.has(Feature::Elect);
+        let first = if elects || self.function.target.has(Feature::Tcgen05) {
             let text = "{ .reg .pred one; elect.sync _|one, -1; selp.b32 $0, 1, 0, one; }";
             let one = self.l.asm_value(text, "=r", self.l.i32, &[]);
             self.l.icmp(Cmp::Ne, one, self.l.i32c(0))

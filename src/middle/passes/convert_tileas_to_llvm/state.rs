@@ -84,9 +84,12 @@ pub(super) struct Function<'c> {
     pub tensor_memory: Option<TensorMemoryBase<'c>>,
     /// The address of the borrowed entry for tensor maps, once the function creates maps.
     pub borrowed: Option<Val<'c>>,
+    /// Whether that address is in local memory. It is hardly ever used, but until the end of the kernel, and ptxas
+    /// spills it anyway where warps that share fragments of dots divide their registers.
+    pub borrows_in_memory: bool,
 }
 
-/// The threads that run the code at the insertion point: those of the CTA, or of an agent, counted from its first.
+/// The threads that run the code at the insertion point: all of the CTA, or of an agent, counted from its first.
 #[derive(Clone, Copy)]
 pub(super) struct Threads<'c> {
     pub lane: Val<'c>,

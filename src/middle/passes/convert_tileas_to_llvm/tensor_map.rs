@@ -24,7 +24,7 @@
 //! A dimension with one element uses a fixed stride instead of the view's. No address depends on the view's stride,
 //! which may be illegal in a map.
 
-use super::{Lower, llvm::Cmp, rings::Filled, tma::LARGEST};
+use super::{Llvm, Lower, llvm::Cmp, rings::Filled, tma::LARGEST};
 use crate::{
     analysis::{
         access::View,
@@ -340,9 +340,18 @@ impl<'c> Lower<'c, '_> {
         }
         let at_start = self.at_entry();
         let v = at_start.variable(at_start.i64, 8);
-        at_start.store(at_start.i64c(0), v, 8);
+        self.set_borrowed(&at_start, at_start.i64c(0), v);
         self.function.borrowed = Some(v);
         v
+    }
+
+    fn get_borrowed(&self, from: Val<'c>) -> Val<'c> {
+        let l = &self.l;
+        if self.function.borrows_in_memory { l.volatile_load(l.i64, from, 8) } else { l.load(l.i64, from, 8) }
+    }
+
+    fn set_borrowed(&self, l: &Llvm<'c>, entry: Val<'c>, to: Val<'c>) {
+        if self.function.borrows_in_memory { l.volatile_store(entry, to, 8) } else { l.store(entry, to, 8) }
     }
 
     /// Returns the entry that the scope has borrowed, borrowing one if necessary.
@@ -350,7 +359,7 @@ impl<'c> Lower<'c, '_> {
         let l = &self.l;
         let bytes = entry_bytes(count as u64) as i64;
         let pool = self.zeros(&format!("__tileir_borrowed_maps_{count}"), ENTRIES as i64 * bytes, MAP);
-        let known = l.load(l.i64, borrowed, 8);
+        let known = self.get_borrowed(borrowed);
         let has_none = l.icmp(Cmp::Eq, known, l.i64c(0));
         let take = || {
             let first = l.icmp(Cmp::Eq, self.threads.lane, l.i32c(0));
@@ -360,7 +369,7 @@ impl<'c> Lower<'c, '_> {
             let entry = self.shfl("idx", entry[0], l.i32c(0));
             let entry = l.byte_offset(pool, l.mul(l.zext64(entry), l.i64c(bytes)));
             let entry = self.integer(entry);
-            l.store(entry, borrowed, 8);
+            self.set_borrowed(l, entry, borrowed);
             vec![entry]
         };
         let entry = l.either(has_none, &[l.i64], take, || vec![known]);
@@ -372,7 +381,7 @@ impl<'c> Lower<'c, '_> {
         let Some(borrowed) = self.function.borrowed else { return };
         self.barrier();
         let l = &self.l;
-        let entry = l.load(l.i64, borrowed, 8);
+        let entry = self.get_borrowed(borrowed);
         let has_one = l.icmp(Cmp::Ne, entry, l.i64c(0));
         let first = l.icmp(Cmp::Eq, self.threads.lane, l.i32c(0));
         l.when(l.bin("and", has_one, first), || {

@@ -17,6 +17,7 @@ use crate::{
     },
 };
 use tile_layout::{MAP_STRIDE_LIMIT, MAP_UNIT, TensorCopyPlan};
+use tile_targets::Feature;
 
 /// The largest coordinate, and the largest extent of a map's dimension.
 pub(super) const LARGEST: i64 = i32::MAX as i64;
@@ -79,10 +80,14 @@ impl<'c> Lower<'c, '_> {
         let acquired = defining_op(op.token()).and_then(ProducerAcquireOp::cast);
         let is_shared = acquired.is_some_and(|acquired| phases::leader(acquired.pipeline()).is_some());
         let group = if is_shared { ".cta_group::2" } else { "" };
+        // Targets without dots in shared memory load only to the CTA itself. For `shared::cluster` ptxas compares the
+        // CTAs at run time and calls a function, and because of the call it ignores `setmaxnreg`.
+        let is_cluster_wide = self.function.target.has(Feature::Wgmma) || self.function.target.has(Feature::Tcgen05);
         let text = format!(
-            "cp.async.bulk.tensor.{}d.shared::cluster.global.tile.mbarrier::complete_tx::bytes{group} \
+            "cp.async.bulk.tensor.{}d.shared::{}.global.tile.mbarrier::complete_tx::bytes{group} \
              [$0], [$1, {{{}}}], [$2];",
             copy.starts.len(),
+            if is_cluster_wide { "cluster" } else { "cta" },
             copy.coordinates(3)
         );
         self.start_boxes(&copy, &text, Some(barrier));

@@ -138,7 +138,7 @@ pub(super) fn other_bytes(function: OpRef<'_>, barriers: u32) -> u32 {
 
 /// Whether each warp has the whole dimension `dim`: the columns of an accumulator, or of a value that is computed from
 /// one element by element.
-fn is_in_rows(v: Val<'_>, dim: usize) -> bool {
+pub(super) fn is_in_rows(v: Val<'_>, dim: usize) -> bool {
     let shape = |v: Val<'_>| Tensor::of_value(v).map(|t| t.shape);
     let (mut next, mut seen) = (vec![v], FxHashSet::default());
     while let Some(v) = next.pop() {
@@ -216,6 +216,16 @@ impl<'c> Pressure<'c> {
             pressure.elsewhere.extend(all.map(key));
         }
         pressure
+    }
+
+    /// Counts resident operands, which dots of single warps read from registers.
+    pub(super) fn with_residents(mut self, found: &[Found<'c>]) -> Self {
+        for side in found.iter().flat_map(|p| &p.sides) {
+            if let PlannedOperand::Resident(v) = side {
+                self.elsewhere.remove(&key(*v));
+            }
+        }
+        self
     }
 
     /// The maximum number of registers of a thread that hold tiles, if `groups` warpgroups divide the rows.

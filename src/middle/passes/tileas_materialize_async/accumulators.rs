@@ -319,8 +319,8 @@ impl<'c> Accumulators<'c> {
     }
 }
 
-/// The parts of the accumulator of a dot that are loaded one at a time, each with the type of the registers: slices like
-/// the given one, or the whole accumulator.
+/// The parts of the accumulator of a dot that are loaded one at a time, each with the type of the registers: slices
+/// like the given one, or the whole accumulator.
 fn parts<'c>(
     b: &Builder<'c>,
     dot: DotOp<'c>,

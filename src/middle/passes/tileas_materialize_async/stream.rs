@@ -2,6 +2,8 @@
 //!
 //! The iterator of the ring is carried through loops and branches, from one group to the next in program order.
 
+mod fragments;
+
 use super::{
     DotGroup, ProducerComputed, RingPlan,
     accumulators::{Accumulator, matrix_region},
@@ -47,7 +49,7 @@ pub(super) struct Placed<'c> {
     pub group: DotGroup<'c>,
     /// The locations of the operands of each dot.
     pub tiles: Vec<[Tile<'c>; 2]>,
-    /// The tensor maps of all TMA loads of the group, including those that depend on a run-time test.
+    /// The tensor maps of all TMA loads of the group, including loads that depend on a run-time test.
     pub maps: Vec<Val<'c>>,
     /// The result of that test.
     ready: Option<Val<'c>>,
@@ -135,6 +137,7 @@ impl<'c> Stream<'c> {
                 (Some(placed), _) if !placed.accumulators.borrow().is_empty() => {
                     self.multiply_in_memory(placed, index)?
                 }
+                (Some(placed), _) if self.plan.reads_fragments() => self.multiply_fragments(placed, index)?,
                 (Some(placed), _) => match flights.iter_mut().find(|f| f.place == op) {
                     Some(flight) => self.in_flight(placed, index, flight)?,
                     None => self.until_used(placed, index)?,
@@ -201,7 +204,7 @@ impl<'c> Stream<'c> {
 
     /// Returns the groups of a loop's body that are in flight at the end of an iteration.
     fn flights(&self, op: OpRef<'c>, body: Blk<'c>) -> Vec<Flight<'c>> {
-        let inside = self.groups.iter().filter(|p| !p.done.get());
+        let inside = self.groups.iter().filter(|p| !p.done.get() && !self.plan.reads_fragments());
         let inside = inside.filter(|p| block_of(p.group.place()) == block_key(body));
         inside.filter_map(|p| Flight::of(&p.group, op, body)).filter(|f| self.has_room(f, body)).collect()
     }

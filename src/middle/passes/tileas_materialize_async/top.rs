@@ -8,8 +8,8 @@ use crate::{
         dot_plan::{CONVERTER, DotPlan},
         layouts::{Tensor, storage_bits},
         nv_tileas::{
-            AllocTensorOp, AsyncFenceOp, BarrierOp, CreateIteratorOp, CreatePipelineOp, LocalStoreOp, MemDescType,
-            PipelineType,
+            AllocTensorOp, AsyncFenceOp, BarrierOp, CreateIteratorOp, CreatePipelineOp, LocalLoadOp, LocalStoreOp,
+            MemDescType, PipelineType,
         },
         pass::{Failed, fail},
         phases,
@@ -128,7 +128,7 @@ impl<'c> Residents<'c> {
         }
         let dot = group.dots[dot].op();
         let v = operand(dot, number);
-        if matches!(super::Source::of(v, dot), super::Source::Computed) {
+        if plan.reads_fragments() || matches!(super::Source::of(v, dot), super::Source::Computed) {
             return Ok(Tile::Registers);
         }
         let v = skip_conversions(v);
@@ -178,15 +178,28 @@ pub(super) fn resident_stage<'c>(op: OpRef<'c>, (v, number): (Val<'c>, usize)) -
     computed_stage(op, v, fast).map_err(|e| fail(op, e))
 }
 
+/// Loads a tile from storage, in the layout of `like`. `op` gives the location of errors.
+pub(super) fn load<'c>(b: &Builder<'c>, op: OpRef<'c>, (like, storage): (Val<'c>, Val<'c>)) -> Result<Val<'c>, Failed> {
+    let vector = access(op, like, storage, Direction::Load)?;
+    let loaded = LocalLoadOp::build(b, ty(like), storage, i64_attr(b.context(), vector));
+    Ok(loaded.map_err(|e| fail(op, e.to_string()))?.result())
+}
+
 /// Stores a tile to storage in a layout that dots read. `op` gives the location of errors.
 pub(super) fn store<'c>(b: &Builder<'c>, op: OpRef<'c>, tile: Val<'c>, storage: Val<'c>) -> Result<(), Failed> {
+    let vector = access(op, tile, storage, Direction::Store)?;
+    LocalStoreOp::build(b, tile, storage, i64_attr(b.context(), vector)).map_err(|e| fail(op, e.to_string()))?;
+    Ok(())
+}
+
+/// The elements of an access of a tile in storage. `op` gives the location of errors.
+fn access<'c>(op: OpRef<'c>, tile: Val<'c>, storage: Val<'c>, direction: Direction) -> Result<i64, Failed> {
     let not = |what: &str| fail(op, what);
     let layout = Tensor::of_value(tile).and_then(|t| t.layout()).ok_or_else(|| not("its tile has no layout"))?;
     let desc = MemDescType::cast(ty(storage)).ok_or_else(|| not("not a memdesc"))?;
     let shared = shared_layout(desc).ok_or_else(|| not("storage has no layout"))?;
     let bits = storage_bits(desc.element_type());
-    let access = SharedAccess::new(&layout, &shared, bits, Direction::Store, false);
-    let vector = access.map(|a| vector_of(&a)).map_err(|e| fail(op, e.to_string()))?;
-    LocalStoreOp::build(b, tile, storage, i64_attr(b.context(), vector)).map_err(|e| fail(op, e.to_string()))?;
-    Ok(())
+    // Every target has `ldmatrix`.
+    let access = SharedAccess::new(&layout, &shared, bits, direction, direction == Direction::Load);
+    access.map(|a| vector_of(&a)).map_err(|e| fail(op, e.to_string()))
 }

@@ -1,0 +1,152 @@
+//! Plans kernels whose consumer warps use `mma.sync`, while a producer loads their operands by TMA.
+//!
+//! Each dot reads the operands of its rings by `ldmatrix`. A left operand that is computed from another dot, or before
+//! the loop, is in registers. Kernels with any other operand have no agents.
+
+use super::{
+    Found, PlannedOperand, agents_of_warps, check_order,
+    kernel::{Pressure, is_in_rows, other_bytes},
+    refusal, rings, scratch,
+};
+use crate::{
+    analysis::{
+        access::View,
+        facts::Facts,
+        producers::{LoadedOperand, ResidentTile, Slice},
+        tensor_maps,
+    },
+    dialect::{
+        attributes::STAGED,
+        dot_plan::{DotPlan, WARPGROUP},
+        hints::bool_hint,
+        layouts::{Tensor, storage_bits},
+        loops::is_in_loop,
+        nv_tileaa::{MemTokenType, ReduceOp, TiledLoadOp, TiledStoreOp},
+        nv_tileas::{MemDescType, MmaKind},
+        pass::Obstacle,
+        remark::{self, remark},
+        rt::*,
+        shared_memory::padded_bytes,
+    },
+};
+use tile_plan::{Hints, MAX_STAGES, Machine, SyncKernel, plan_sync};
+use tile_targets::Target;
+
+pub(super) fn plan<'c>(
+    function: OpRef<'c>,
+    found: &[Found<'c>],
+    (facts, target): (&Facts, &Target),
+    hints: &Hints,
+    machine: &Machine,
+) -> Result<DotPlan, Obstacle<'c>> {
+    for p in found {
+        check(p)?;
+    }
+    let op = found[0].op;
+    let rings = rings(found);
+    if rings.is_empty() {
+        return Err((op, "no operand of its dots is loaded".into()));
+    }
+    if !found.iter().any(|p| is_in_loop(p.op)) {
+        return Err((op, "no dot is in a loop".into()));
+    }
+    let barriers = 2 * rings.len() as u32 * MAX_STAGES;
+    let kernel = SyncKernel {
+        dots: found.iter().map(|p| p.dot_loop).collect(),
+        whole_rows: has_whole_rows(function, found),
+        ring: rings.iter().flatten().map(|(stage, _)| padded_bytes(*stage) as u32).sum(),
+        other: other_bytes(function, barriers),
+        steps: found.iter().map(|p| in_iteration(found, p)).max().unwrap_or(1),
+        scratch: scratch(function, &found[0].dot_loop, found, &[]),
+        result: stored_in_loops(function),
+    };
+    let pressure = Pressure::of(function, found).with_residents(found);
+    let planned = |other: u32| {
+        let kernel = SyncKernel { other: kernel.other + other, ..kernel.clone() };
+        plan_sync(&kernel, &|groups| pressure.registers(groups), hints, machine)
+    };
+    // Left operands from before the loop use a ring with stages of their type, or one stage more.
+    let staged: Vec<Staged<'c>> = found.iter().filter_map(|p| staged(p, function, (facts, target))).collect();
+    let has_ring = |s: &&Staged<'c>| rings.iter().any(|ring| ring[..] == [(s.stage, false)]);
+    let (shared, own): (Vec<&Staged<'c>>, Vec<&Staged<'c>>) = staged.iter().partition(has_ring);
+    let bytes = own.iter().map(|s| padded_bytes(s.stage) as u32).max().unwrap_or(0);
+    let with_own = planned(bytes).ok().filter(|plan| !own.is_empty() && plan.stages >= 2 * kernel.steps);
+    let moved = if with_own.is_some() { own } else { vec![] };
+    shared.into_iter().chain(moved).for_each(|s| STAGED.mark(s.load));
+    let plan = with_own.map_or_else(|| planned(0), Ok).map_err(|e| refusal(found, &e))?;
+    remark(op, remark::WARPGROUP_PLAN, plan.reasons.join("; "), "");
+    Ok(DotPlan {
+        unit: MmaKind::Sync,
+        accumulators: 1,
+        slices: 1,
+        whole_rows: false,
+        groups: [plan.consumer_warps / WARPGROUP, 1],
+        columns: kernel.dots.iter().map(|dot| dot.n).max().unwrap_or(1),
+        stages: plan.stages,
+        scratch: plan.scratch,
+        launch_registers: plan.launch_registers,
+        agents: agents_of_warps([plan.consumer_warps, plan.producer_warps], plan.divided),
+    })
+}
+
+/// The number of stages of a dot's ring that an iteration of its loop reads.
+fn in_iteration(found: &[Found<'_>], p: &Found<'_>) -> u32 {
+    found.iter().filter(|o| o.stage == p.stage && block_of(o.op) == block_of(p.op)).count() as u32
+}
+
+/// A left operand that TMA loads before the loop around its dots, and its stage.
+struct Staged<'c> {
+    load: OpRef<'c>,
+    stage: MemDescType<'c>,
+}
+
+/// Returns the left operand of a dot if TMA can load it and `ldmatrix` can read it.
+fn staged<'c>(p: &Found<'c>, function: OpRef<'c>, (facts, target): (&Facts, &Target)) -> Option<Staged<'c>> {
+    let PlannedOperand::Resident(v) = p.sides[0] else { return None };
+    let tile = ResidentTile::of(v)?;
+    let load = TiledLoadOp::cast(tile.load)?;
+    let in_order = tile.dots.iter().all(|(dot, _)| check_order(load, *dot, function).is_ok());
+    let allowed = load.hints().and_then(|h| bool_hint(h, target.name, "allow_tma")) != Some(false);
+    let is_token = |v: Val<'c>| MemTokenType::cast(ty(v)).is_some();
+    if !in_order || !allowed || Slice::of(function, &[load.op()], &|_| false, &is_token).is_err() {
+        return None;
+    }
+    let view = View::of(load.view())?;
+    let along_depth = tile.dots.iter().all(|(_, moved)| {
+        let operand = LoadedOperand { moved: moved.clone(), ..tile.loaded() };
+        operand.contiguous_dimension(&view) == Some(1)
+    });
+    let stage = tile.loaded().stage(&view).ok().filter(|_| along_depth || p.dot_loop.operand.bits() == 16)?;
+    let indices: Vec<Val<'c>> = load.indices().collect();
+    let copy = tensor_maps::plan_copy(&view, &indices, &bool_list(load.in_bounds()), stage, facts).ok()?;
+    copy.unproved.is_none().then_some(Staged { load: load.op(), stage })
+}
+
+/// The size of the largest tile that is stored in a loop, while the rings are in use. Elements of 32 bits are stored
+/// directly from registers.
+fn stored_in_loops(function: OpRef<'_>) -> u32 {
+    let bytes = |o| {
+        let stored = TiledStoreOp::cast(o).filter(|_| is_in_loop(o)).and_then(|s| Tensor::of_value(s.value()))?;
+        let bits = u64::from(storage_bits(stored.element));
+        u32::try_from(stored.elements() as u64 * bits / 8).ok().filter(|_| bits <= 16)
+    };
+    collect_ops(function, bytes).into_iter().max().unwrap_or(0)
+}
+
+/// Checks that consumer warps can multiply the operands of a dot.
+fn check<'c>(p: &Found<'c>) -> Result<(), Obstacle<'c>> {
+    if p.sides[1].stage().is_none() {
+        return Err((p.op, "the right operand is not a tile that TMA loads for the dot".to_string()));
+    }
+    Ok(())
+}
+
+/// Whether each warp has whole rows: a dot reads the result of another one, or the columns of a result are reduced.
+fn has_whole_rows(function: OpRef<'_>, found: &[Found<'_>]) -> bool {
+    let in_registers = |p: &Found<'_>| matches!(p.sides[0], PlannedOperand::Registers(_));
+    let reduced = collect_ops(function, |o| {
+        let reduce = ReduceOp::cast(o).filter(|r| r.dim() == 1)?;
+        operands(reduce.op()).any(|v| is_in_rows(v, 1)).then_some(())
+    });
+    found.iter().any(in_registers) || !reduced.is_empty()
+}

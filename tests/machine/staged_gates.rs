@@ -1,0 +1,132 @@
+//! Dots of `mma.sync` that read stages of a ring, down to machine code: the instructions of the consumers' loop, and
+//! ptxas messages.
+
+use crate::warpgroup_gates::{Gate, HALVES};
+use kernels::compile;
+use sass::{disassemble, innermost};
+use tile_interface::{DebugInfo, Emit};
+use tile_targets::Target;
+use tile_test_support::{Failed, Trial, cubin, golden, kernels, sass};
+
+/// A program and the form that its plan should have.
+#[derive(Clone, Copy)]
+struct StagedGate {
+    program: Gate,
+    target: &'static str,
+    /// The number of consumer warps that the program requests, if any.
+    hint: Option<u32>,
+    /// Threads of a CTA, and whether `setmaxnreg` divides its registers.
+    threads: u32,
+    divided: bool,
+}
+
+const SQUARE: StagedGate = StagedGate {
+    program: Gate { tile: (128, 128, 64), transposed: true, stages: 3, ..HALVES },
+    target: "sm_120",
+    hint: None,
+    threads: 288,
+    divided: false,
+};
+
+/// The accumulators need more registers than twelve warps can have.
+const WIDE: StagedGate = StagedGate {
+    program: Gate { tile: (128, 256, 64), stages: 2, ..SQUARE.program },
+    threads: 384,
+    divided: true,
+    ..SQUARE
+};
+
+const BYTES: Gate = Gate { tile: (128, 128, 128), element: "i8", ..SQUARE.program };
+
+const GATES: &[StagedGate] = &[
+    SQUARE,
+    StagedGate { program: Gate { transposed: false, ..SQUARE.program }, ..SQUARE },
+    StagedGate { program: Gate { element: "f16", ..SQUARE.program }, target: "sm_121", ..SQUARE },
+    StagedGate { hint: Some(4), threads: 160, ..SQUARE },
+    WIDE,
+    // Results are stored by TMA or by threads, after a test, or by threads only if shared memory has no room for both.
+    StagedGate { program: Gate { any_width: true, ..SQUARE.program }, ..SQUARE },
+    StagedGate { program: Gate { any_width: true, ..WIDE.program }, ..WIDE },
+    StagedGate { program: Gate { transposed: false, ..WIDE.program }, target: "sm_121", ..WIDE },
+    StagedGate { program: BYTES, ..SQUARE },
+    StagedGate { program: Gate { element: "f8E4M3FN", ..BYTES }, ..SQUARE },
+    StagedGate { program: Gate { tile: (128, 256, 128), stages: 2, ..BYTES }, ..WIDE },
+    StagedGate { program: Gate { tile: (128, 128, 32), element: "tf32", ..SQUARE.program }, ..SQUARE },
+];
+
+pub fn trials() -> Vec<Trial> {
+    GATES.iter().map(|gate| Trial::test(gate.name(), move || gate.check())).collect()
+}
+
+impl StagedGate {
+    /// The name of the test, which is also the row of the table of bounds.
+    fn name(&self) -> String {
+        let program = self.program.name();
+        let hint = self.hint.map_or(String::new(), |warps| format!("_w{warps}"));
+        format!("staged_gates/{}{hint}_{}", program.trim_start_matches("warpgroup_gates/"), self.target)
+    }
+
+    fn text(&self) -> String {
+        let text = self.program.program();
+        let Some(warps) = self.hint else { return text };
+        let hint = format!("num_worker_warps_per_cta = {warps} : i32");
+        text.replace("%rc: tile<i32>) ", &format!("%rc: tile<i32>) optimization_hints=<{} = {{{hint}}}>", self.target))
+    }
+
+    /// Checks for: a ring of the required depth; the number of threads; no spills and no message of ptxas; in the loop,
+    /// all dots of a stage, `ldmatrix` as the only access of memory, and no barrier of several warps.
+    fn check(&self) -> Result<(), Failed> {
+        let target = Target::by_name(self.target).ok_or("unknown target")?;
+        let text = self.text();
+        let plan = compile(text.as_bytes(), target, 3, Emit::TileAs)?.text;
+        let stages = self.program.stages;
+        if !plan.contains(&format!("stages = {stages},")) {
+            return Err(format!("no ring of {stages} stages").into());
+        }
+        let ptx = compile(text.as_bytes(), target, 3, Emit::Ptx)?.text;
+        if !ptx.contains(&format!(".reqntid {}, 1, 1", self.threads)) || !ptx.contains(".maxnreg") {
+            return Err(format!("the CTA does not have {} threads and a limit on registers", self.threads).into());
+        }
+        if ptx.contains("setmaxnreg") != self.divided {
+            return Err("setmaxnreg is where it should not be, or is not".into());
+        }
+        let cubin = cubin::assemble(&ptx, target, 3, DebugInfo::None)?;
+        for kernel in &cubin.resources {
+            if kernel.spill_stores + kernel.spill_loads > 0 {
+                return Err(format!("{} bytes are spilled", kernel.spill_stores).into());
+            }
+        }
+        let code = disassemble(&cubin, &self.name().replace('/', "-"))?;
+        let products = |body: &[sass::Instruction]| body.iter().filter(|i| is_product(&i.opcode)).count();
+        let body = innermost(&code, "MMA.").filter(|body| products(body) > 0).ok_or("no loop with products")?;
+        // The assembler may unroll; each stage has one arrival.
+        let count = |of: &str| body.iter().filter(|i| i.opcode.starts_with(of)).count();
+        let iterations = count("SYNCS.ARRIVE").max(1);
+        let (m, n, k) = self.program.tile;
+        let bits = match self.program.element {
+            "tf32" => 32,
+            "bf16" | "f16" => 16,
+            _ => 8,
+        };
+        // An instruction has 16 rows, 8 columns and 32 bytes of K; one of tf32 may have half.
+        let warps = self.hint.unwrap_or(8);
+        let steps = (m / 16) * (n / 8) * (k * bits / 256) / warps;
+        let found = products(body) / iterations;
+        if found != steps as usize && (bits != 32 || found != 2 * steps as usize) {
+            return Err(format!("{found} products in an iteration, {steps} expected").into());
+        }
+        let never = ["LDL", "STL", "LDG", "STG", "LDS.", "STS", "BAR", "PRMT", "CALL", "F2F"];
+        if let Some(i) = body.iter().find(|i| never.iter().any(|of| i.opcode.starts_with(of))) {
+            return Err(format!("{} in the loop", i.opcode).into());
+        }
+        if !code.iter().any(|i| i.opcode.starts_with("UTMALDG")) {
+            return Err("no TMA load".into());
+        }
+        Ok(golden::gate(&self.name(), body.len().div_ceil(iterations))?)
+    }
+}
+
+/// Whether an instruction is `mma.sync` of any type.
+fn is_product(opcode: &str) -> bool {
+    ["HMMA.", "IMMA.", "QMMA."].iter().any(|of| opcode.starts_with(of))
+}
