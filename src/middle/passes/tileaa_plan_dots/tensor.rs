@@ -51,7 +51,9 @@ pub(super) fn plan<'c>(
     let dots: Vec<DotLoop> = found.iter().map(|p| DotLoop { pair, ..p.dot_loop }).collect();
     let pressure = Pressure::of(function, found);
     // CTAs that split a tile without sharing dots would each ask for a tile block of their own.
-    let takes_over = takes_over && (pair || !NUM_CTAS.is_on(function));
+    // A producer that computes operands is what such a kernel waits for, in the epilogue too.
+    let computes = dots.iter().any(|dot| dot.producer_computed.contains(&true));
+    let takes_over = takes_over && !computes && (pair || !NUM_CTAS.is_on(function));
     let over_tiles = takes_over || found.iter().any(|p| loops(p.op) > usize::from(accumulation(p.op).is_some()));
     let starts: Vec<Tensor<'c>> =
         found.iter().filter(|p| has_start(p)).filter_map(|p| Tensor::of_value(result(p.op, 0))).collect();
