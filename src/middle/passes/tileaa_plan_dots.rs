@@ -39,9 +39,8 @@
 //! If all dots have the same M, N and element types, are in different blocks and read both operands from rings, one
 //! plan fits each of their loops (`tile_plan::plan`). Otherwise the kernel is planned as a whole (`kernel`). Dots of
 //! `tcgen05.mma` are planned by `tensor` if they read both operands from rings, and otherwise by `dependent`. Dots of
-//! `mma.sync` must read the right operand from a ring (`sync`). A remark
-//! names the obstacle if a kernel is not planned. The pass changes no ops; it only marks producer-computed operands for
-//! `tileaa-outline-producers`.
+//! `mma.sync` must read the right operand from a ring (`sync`). A remark names the obstacle if a kernel is not planned.
+//! The pass changes no ops; it only marks producer-computed operands for `tileaa-outline-producers`.
 
 mod dependent;
 mod kernel;
@@ -312,6 +311,13 @@ fn stage_bytes(found: &[Found<'_>], pair: bool) -> u32 {
 /// The load of an operand that TMA loads into a ring.
 fn load_of(side: &PlannedOperand<'_>) -> Option<usize> {
     if let PlannedOperand::Ring { load, .. } = side { Some(op_key(*load)) } else { None }
+}
+
+/// Reports the reasons for a plan, and why TMA does not load its producer-computed operands.
+fn report(op: OpRef<'_>, reasons: &[String], found: &[Found<'_>]) {
+    let no_copies = found.iter().flat_map(|p| &p.no_copies).map(|(_, reason)| reason);
+    let all: Vec<&str> = reasons.iter().chain(no_copies).map(String::as_str).collect();
+    remark(op, remark::WARPGROUP_PLAN, all.join("; "), "");
 }
 
 /// Explains why planning failed. If an operand is producer-computed, the reason starts with the obstacle to TMA.

@@ -7,7 +7,7 @@
 use super::{
     Found, Obstacle, PlannedOperand,
     kernel::{Pressure, kernel, movers},
-    least_scratch, mark_computed, refusal, rings,
+    least_scratch, mark_computed, refusal, report, rings,
 };
 use crate::{
     analysis::{
@@ -18,7 +18,6 @@ use crate::{
         dot_plan::{Agent, CONSUMERS, DotPlan, MATRIX, PRODUCER, SPARE, WARPGROUP},
         layouts::{Tensor, storage_bits},
         nv_tileas::MmaKind,
-        remark::{self, remark},
         rt::*,
         shared_memory::SCRATCH_BYTES,
     },
@@ -49,9 +48,7 @@ pub(super) fn plan<'c>(
     let plan = plan_dependent(&kernel, columns(found), &|groups| pressure.registers(groups), hints, machine);
     let plan = plan.map_err(|e| refusal(found, &e))?;
     mark_computed(found);
-    let no_copies = found.iter().flat_map(|p| &p.no_copies).map(|(_, reason)| reason.clone());
-    let reasons: Vec<String> = plan.reasons.iter().cloned().chain(no_copies).collect();
-    remark(op, remark::WARPGROUP_PLAN, reasons.join("; "), "");
+    report(op, &plan.reasons, found);
     Ok(DotPlan {
         unit: MmaKind::Tensor,
         accumulators: 1,

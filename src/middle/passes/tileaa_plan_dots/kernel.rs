@@ -9,7 +9,7 @@
 //!
 //! All dots of the kernel share one plan: the block with the most multiplications decides.
 
-use super::{Found, OTHER_BYTES, Obstacle, PlannedOperand, agents, least_scratch, refusal, rings};
+use super::{Found, OTHER_BYTES, Obstacle, PlannedOperand, agents, least_scratch, refusal, report, rings};
 use crate::{
     analysis::{
         memory_dots::ScaledAccumulation,
@@ -24,7 +24,6 @@ use crate::{
         layouts::{Tensor, storage_bits},
         nv_tileaa::{DotOp, ReduceOp, ScanOp, TiledLoadOp, TiledStoreOp},
         nv_tileas::MmaKind,
-        remark::{self, remark},
         rt::*,
         shared_memory::{SCRATCH_BYTES, padded_bytes},
     },
@@ -53,9 +52,7 @@ pub(super) fn plan<'c>(
     let pressure = Pressure::of(function, found);
     let plan = plan_kernel(&kernel, &|groups| pressure.registers(groups), hints, machine);
     let plan = plan.map_err(|e| refusal(found, &e))?;
-    let no_copies = found.iter().flat_map(|p| &p.no_copies).map(|(_, reason)| reason.clone());
-    let reasons: Vec<String> = plan.reasons.iter().cloned().chain(no_copies).collect();
-    remark(op, remark::WARPGROUP_PLAN, reasons.join("; "), "");
+    report(op, &plan.reasons, found);
     Ok(DotPlan {
         unit: MmaKind::Warpgroup,
         accumulators: 1,

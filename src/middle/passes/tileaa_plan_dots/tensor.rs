@@ -9,7 +9,7 @@
 
 use super::{
     Found, NO_ROOM, PlannedOperand, Room,
-    kernel::{Pressure, registers_of},
+    kernel::{Pressure, movers, registers_of},
     least_scratch, loops, mark_computed, refusal, rings, scratch, stage_bytes,
 };
 use crate::{
@@ -51,9 +51,9 @@ pub(super) fn plan<'c>(
     let dots: Vec<DotLoop> = found.iter().map(|p| DotLoop { pair, ..p.dot_loop }).collect();
     let pressure = Pressure::of(function, found);
     // CTAs that split a tile without sharing dots would each ask for a tile block of their own.
-    // A producer that computes operands is what such a kernel waits for, in the epilogue too.
-    let computes = dots.iter().any(|dot| dot.producer_computed.contains(&true));
-    let takes_over = takes_over && !computes && (pair || !NUM_CTAS.is_on(function));
+    // The producer bounds a kernel whose operands it computes, so a takeover gains nothing there. The timing replay of
+    // one with a takeover found warps that wait for each other; the cause is not known.
+    let takes_over = takes_over && movers(found) == 1 && (pair || !NUM_CTAS.is_on(function));
     let over_tiles = takes_over || found.iter().any(|p| loops(p.op) > usize::from(accumulation(p.op).is_some()));
     let starts: Vec<Tensor<'c>> =
         found.iter().filter(|p| has_start(p)).filter_map(|p| Tensor::of_value(result(p.op, 0))).collect();
@@ -72,10 +72,8 @@ pub(super) fn plan<'c>(
     let largest = dots.iter().max_by_key(|dot| dot.stage_bytes()).copied().unwrap_or(dots[0]);
     let dot_loop = DotLoop { over_tiles, ..largest };
     let rings = rings(found).len() as u32;
-    // If the producer's warps compute tiles, they need scratch memory too.
-    let movers = if dots.iter().any(|dot| dot.producer_computed.contains(&true)) { 2 } else { 1 };
     let stage = stage_bytes(found, pair);
-    let room = Room { available: plan.shared_available, stages: plan.stages, stage, rings, movers };
+    let room = Room { available: plan.shared_available, stages: plan.stages, stage, rings, movers: movers(found) };
     let wanted = scratch(function, &dot_loop, found, computed) / plan.slices;
     let wanted = wanted.max(least_scratch(plan.warpgroups));
     let (stages, scratch) = room.divide(wanted).ok_or_else(|| (op, NO_ROOM.to_string()))?;

@@ -35,7 +35,10 @@
 //!
 //! Loops and branches around the loop of dots carry the iterator `j`.
 
-use super::{pairs::CTAS, top::create_pipeline};
+use super::{
+    pairs::CTAS,
+    top::{create_pipeline, slot, wait},
+};
 use crate::{
     analysis::{
         memory_dots::{ScaledAccumulation, shared_accumulators},
@@ -50,10 +53,9 @@ use crate::{
         layouts::{Tensor, converted},
         loops::{FIRST_INIT, always_runs, carry_through_all, drop_carried, extend_for, extend_yield, new_if},
         nv_tileas::{
-            AllocTensorOp, ConsumerReleaseOp, ConsumerTokenType, ConsumerWaitOp, ConvertLayoutOp, DotOp, ElectOp,
-            ExtractSliceOp, IncIterOp, MemDescSlotOp, MemDescType, ProducerAcquireOp, ProducerCommitOp,
-            ProducerTokenType, StageOp, TmemAllocateOp, TmemFenceOp, TmemFreeOp, TmemLoadOp, TmemScaleOp, TmemSliceOp,
-            TmemStoreOp,
+            AllocTensorOp, ConsumerReleaseOp, ConvertLayoutOp, DotOp, ElectOp, ExtractSliceOp, IncIterOp, MemDescType,
+            ProducerAcquireOp, ProducerCommitOp, ProducerTokenType, TmemAllocateOp, TmemFenceOp, TmemFreeOp,
+            TmemLoadOp, TmemScaleOp, TmemSliceOp, TmemStoreOp,
         },
         pass::{Failed, fail},
         phases,
@@ -185,9 +187,8 @@ impl<'c> Accumulators<'c> {
         let error = |e: BuildError| fail(op, e.to_string());
         let b = Builder::before(context, place);
         b.set_location(op.location());
-        let index = StageOp::build(&b, IntegerType::new(context, 32).into(), iterator).map_err(error)?.index();
         let stage = with_stages(op, self.memory, 1).ok_or_else(|| fail(op, "cannot build the type of a stage"))?;
-        let memory = MemDescSlotOp::build(&b, stage.into(), memory, index).map_err(error)?.result();
+        let memory = slot(&b, op, (stage, memory), iterator)?;
         // Maps must stay directly before the loop of their copies.
         let first_map = maps_before(place).last().copied();
         first_map.into_iter().for_each(|map| b.set_before(map));
@@ -232,8 +233,7 @@ impl<'c> Accumulators<'c> {
             ProducerCommitOp::build(inside, self.pipeline, iterator, false, true, None).map_err(error)?;
             Ok(())
         })?;
-        let waited = ConsumerTokenType::get(op.location()).ok_or_else(|| fail(op, "cannot build the token type"))?;
-        ConsumerWaitOp::build(&b, waited.into(), self.pipeline, iterator, None).map_err(error)?;
+        wait(&b, op, (self.pipeline, iterator))?;
         TmemFenceOp::build(&b, true).map_err(error)?;
         let is_scaled = around.is_some_and(|around| around.scale.is_some());
         let slices = slices_of(old);

@@ -30,7 +30,7 @@
 
 use super::{
     accumulators::{Accumulator, matrix_region},
-    top::{create_pipeline, resident_stage, store},
+    top::{create_pipeline, resident_stage, slot, store, wait},
 };
 use crate::{
     analysis::{
@@ -42,9 +42,8 @@ use crate::{
         layouts::Tensor,
         loops::carry_through,
         nv_tileas::{
-            AllocTensorOp, BarrierOp, ConsumerReleaseOp, ConsumerTokenType, ConsumerWaitOp, DotOp, IncIterOp,
-            MemDescReinterpretOp, MemDescSlotOp, MemDescType, ProducerAcquireOp, ProducerCommitOp, ProducerTokenType,
-            StageOp, TmemFenceOp, TmemStoreOp,
+            AllocTensorOp, BarrierOp, ConsumerReleaseOp, DotOp, IncIterOp, MemDescReinterpretOp, MemDescType,
+            ProducerAcquireOp, ProducerCommitOp, ProducerTokenType, TmemFenceOp, TmemStoreOp,
         },
         pass::{Failed, fail},
         phases,
@@ -52,7 +51,7 @@ use crate::{
         shared_memory::operand_type,
     },
 };
-use melior::{Context, ir::r#type::IntegerType};
+use melior::Context;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A left operand in tensor memory, for the thread that issues its dot.
@@ -245,22 +244,4 @@ fn reads<'c>(op: OpRef<'c>, v: Val<'c>) -> bool {
         found |= DotOp::cast(o).is_some_and(|dot| [dot.lhs(), dot.rhs()].into_iter().any(|x| skip_conversions(x) == v));
     });
     found
-}
-
-fn wait<'c>(b: &Builder<'c>, op: OpRef<'c>, (pipeline, iterator): (Val<'c>, Val<'c>)) -> Result<(), Failed> {
-    let waited = ConsumerTokenType::get(op.location()).ok_or_else(|| fail(op, "cannot build the token type"))?;
-    ConsumerWaitOp::build(b, waited.into(), pipeline, iterator, None).map_err(|e| fail(op, e.to_string()))?;
-    Ok(())
-}
-
-/// The stage of an iterator.
-fn slot<'c>(
-    b: &Builder<'c>,
-    op: OpRef<'c>,
-    (t, storage): (MemDescType<'c>, Val<'c>),
-    iterator: Val<'c>,
-) -> Result<Val<'c>, Failed> {
-    let error = |e: BuildError| fail(op, e.to_string());
-    let index = StageOp::build(b, IntegerType::new(b.context(), 32).into(), iterator).map_err(error)?.index();
-    Ok(MemDescSlotOp::build(b, t.into(), storage, index).map_err(error)?.result())
 }

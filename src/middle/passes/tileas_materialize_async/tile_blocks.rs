@@ -14,13 +14,16 @@
 //! With two stages the producer may be a tile block ahead of the consumers. If two CTAs run dots together, the leader
 //! asks for both, once all agents of both have read the stage.
 
-use super::{pairs::CTAS, top::create_pipeline};
+use super::{
+    pairs::CTAS,
+    top::{create_pipeline, slot},
+};
 use crate::dialect::{
     dot_plan::DotPlan,
     loops::carry_through,
     nv_tileas::{
-        AllocTensorOp, CancelTileBlockOp, ElectOp, IncIterOp, MemDescSlotOp, MemDescType, NextTileBlockOp,
-        ProducerAcquireOp, ProducerTokenType, StageOp,
+        AllocTensorOp, CancelTileBlockOp, ElectOp, IncIterOp, MemDescType, NextTileBlockOp, ProducerAcquireOp,
+        ProducerTokenType,
     },
     pass::{Failed, fail},
     phases,
@@ -68,11 +71,7 @@ impl<'c> TileBlocks<'c> {
         let op = self.next.op();
         let error = |e: BuildError| fail(op, e.to_string());
         let context = top.context();
-        let i32_type = IntegerType::new(context, 32).into();
-        let slot = |b: &Builder<'c>, iterator| -> Result<Val<'c>, BuildError> {
-            let stage = StageOp::build(b, i32_type, iterator)?.index();
-            Ok(MemDescSlotOp::build(b, self.slot.into(), self.slots, stage)?.result())
-        };
+        let slots = (self.slot, self.slots);
         carry_through(context, entry, op, self.first, &mut |iterator| {
             let body = block_around(op).ok_or_else(|| fail(op, "it is not in a loop"))?;
             let begin = ops_of(body).next().ok_or_else(|| fail(op, "empty loop"))?;
@@ -85,11 +84,11 @@ impl<'c> TileBlocks<'c> {
             let bytes = Some(i64_attr(context, BYTES));
             let acquired =
                 ProducerAcquireOp::build(&inside, token.into(), self.pipeline, iterator, bytes, None).map_err(error)?;
-            let asked = slot(&inside, iterator).map_err(error)?;
+            let asked = slot(&inside, op, slots, iterator)?;
             CancelTileBlockOp::build(&inside, asked, acquired.token()).map_err(error)?;
             ElectOp::build(&b, None, region).map_err(error)?;
             b.set_before(op);
-            let answer = slot(&b, iterator).map_err(error)?;
+            let answer = slot(&b, op, slots, iterator)?;
             let [x, y, z, more] = [self.next.x(), self.next.y(), self.next.z(), self.next.more()].map(ty);
             let (slot, pipeline) = (Some(answer), Some(self.pipeline));
             let next = NextTileBlockOp::build(&b, x, y, z, more, slot, pipeline, Some(iterator)).map_err(error)?;

@@ -8,8 +8,8 @@ use crate::{
         dot_plan::{CONVERTER, DotPlan},
         layouts::{Tensor, storage_bits},
         nv_tileas::{
-            AllocTensorOp, AsyncFenceOp, BarrierOp, CreateIteratorOp, CreatePipelineOp, LocalLoadOp, LocalStoreOp,
-            MemDescType, PipelineType,
+            AllocTensorOp, AsyncFenceOp, BarrierOp, ConsumerTokenType, ConsumerWaitOp, CreateIteratorOp,
+            CreatePipelineOp, LocalLoadOp, LocalStoreOp, MemDescSlotOp, MemDescType, PipelineType, StageOp,
         },
         pass::{Failed, fail},
         phases,
@@ -202,4 +202,23 @@ fn access<'c>(op: OpRef<'c>, tile: Val<'c>, storage: Val<'c>, direction: Directi
     // Every target has `ldmatrix`.
     let access = SharedAccess::new(&layout, &shared, bits, direction, direction == Direction::Load);
     access.map(|a| vector_of(&a)).map_err(|e| fail(op, e.to_string()))
+}
+
+/// Waits until the stage of an iterator is full.
+pub(super) fn wait<'c>(b: &Builder<'c>, op: OpRef<'c>, (pipeline, iterator): (Val<'c>, Val<'c>)) -> Result<(), Failed> {
+    let waited = ConsumerTokenType::get(op.location()).ok_or_else(|| fail(op, "cannot build the token type"))?;
+    ConsumerWaitOp::build(b, waited.into(), pipeline, iterator, None).map_err(|e| fail(op, e.to_string()))?;
+    Ok(())
+}
+
+/// The stage of an iterator.
+pub(super) fn slot<'c>(
+    b: &Builder<'c>,
+    op: OpRef<'c>,
+    (t, storage): (MemDescType<'c>, Val<'c>),
+    iterator: Val<'c>,
+) -> Result<Val<'c>, Failed> {
+    let error = |e: BuildError| fail(op, e.to_string());
+    let index = StageOp::build(b, IntegerType::new(b.context(), 32).into(), iterator).map_err(error)?.index();
+    Ok(MemDescSlotOp::build(b, t.into(), storage, index).map_err(error)?.result())
 }
