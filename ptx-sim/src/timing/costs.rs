@@ -90,11 +90,11 @@ pub(crate) enum Effect {
     Setmaxnreg {
         clk: f64,
     },
-    /// Reads `%clock`.
     /// A request of cluster launch control, which is answered after this time.
     Request {
         latency: f64,
     },
+    /// Reads `%clock`.
     Clock,
     Control,
 }

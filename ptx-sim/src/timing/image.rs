@@ -115,7 +115,7 @@ impl Image {
             let in_ptx = counts(sources[p].clone().filter_map(|pc| anchor_of(&func.code[pc].op)));
             let told = blocks[s].iter().all(|l| l.control.is_some());
             let known = sources[p].clone().all(|pc| replaceable(&func.code[pc].op, &ptx[pc]));
-            if told && known || differs(&in_ptx, &in_listing) {
+            if known && (told || differs(&in_ptx, &in_listing)) {
                 image.add(sources[p].clone(), &blocks[s], func, ptx, costs, base);
             }
         }
@@ -289,7 +289,8 @@ fn differs(ptx: &Counts, image: &Counts) -> bool {
         || image[Anchor::LocalLoad as usize] + image[Anchor::LocalStore as usize] > 0
 }
 
-/// Whether the anchors cover all effects of an instruction other than computing.
+/// Whether the anchors cover all effects of an instruction other than computing. A replaced block loses other effects,
+/// and warps would wait for them forever.
 fn replaceable(op: &Op, slot: &InstCost) -> bool {
     anchor_of(op).is_some() || matches!(slot.effect, Effect::Compute | Effect::Alias | Effect::Control)
 }

@@ -78,11 +78,15 @@ fn kernel(threads: u32, group: u32, columns: u32, counts: [u32; 8], setup: &str,
 }
 
 fn predicted(text: &str, grid: u32, n: u32) -> Prediction {
+    predicted_as(text, grid, n, &Options::default())
+}
+
+fn predicted_as(text: &str, grid: u32, n: u32, options: &Options) -> Prediction {
     let module = Module::parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
     let mut device = Device::new(Config::default());
     let args = [Arg::Ptr(device.alloc_zeroed(1 << 20)), Arg::U32(n)];
     let launch = LaunchConfig { grid: [grid, 1, 1], args: &args, ..LaunchConfig::default() };
-    predict(&mut device, &module, "k", &launch, &Machine::named("sm_100").unwrap(), &Options::default()).unwrap()
+    predict(&mut device, &module, "k", &launch, &Machine::named("sm_100").unwrap(), options).unwrap()
 }
 
 fn turn_of(text: &str, grid: u32) -> f64 {
@@ -203,14 +207,9 @@ fn leaders_wait_for_the_other_block() {
     assert!((both / alone - 1.0).abs() < 0.05 && (other / alone - 1.0).abs() < 0.1, "{alone} {both} {other}");
 }
 
-/// A kernel that takes over clusters runs all tiles, and takes as long as one with a loop over as many, plus the time
-/// of a request where it is not hidden.
-#[test]
-fn takeovers_take_the_time_of_their_tiles() {
-    let tile = |n: u32| {
-        format!("mov.b32 %r3, 0; T: add.f32 %f1, %f1, %f2; add.s32 %r3, %r3, 1; setp.lt.u32 %p4, %r3, {n}; @%p4 bra T;")
-    };
-    let text = format!(
+/// A kernel that takes over clusters, with an addition `turns` times for each tile.
+fn takeover(turns: u32) -> String {
+    format!(
         ".version 8.8\n.target sm_100a\n.address_size 64\n.visible .entry k(.param .u64 p, .param .u32 n) .reqntid 32 {{
            .reg .b32 %r<16>; .reg .f32 %f<4>; .reg .pred %p<8>; .reg .b128 %q<2>;
            .shared .align 16 .b8 slot[16]; .shared .align 8 .b64 bar; .shared .align 4 .b8 room[200000];
@@ -218,25 +217,46 @@ fn takeovers_take_the_time_of_their_tiles() {
            mov.f32 %f2, 0f00000000; @%p1 mbarrier.init.shared::cta.b64 [bar], 1; bar.warp.sync -1;
          L: @%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], 16;
            @%p1 clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128 [%r4], [%r5];
-           {} {} xor.b32 %r8, %r8, 1; ld.shared.b128 %q1, [slot];
+           mov.b32 %r3, 0; T: add.f32 %f1, %f1, %f2; add.s32 %r3, %r3, 1; setp.lt.u32 %p4, %r3, {turns}; @%p4 bra T;
+           {} xor.b32 %r8, %r8, 1; ld.shared.b128 %q1, [slot];
            clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 %p2, %q1; @%p2 bra L; ret; }}",
-        tile(400),
         wait("bar", "%r8"),
-    );
+    )
+}
+
+/// A kernel that takes over clusters runs all tiles, and takes as long as one with a loop over as many, plus the time
+/// of a request where it is not hidden.
+#[test]
+fn takeovers_take_the_time_of_their_tiles() {
+    let text = takeover(400);
     let sms = number("sm.count") as u32;
     let clocks = |tiles: u32| predicted(&text, tiles * sms, 0).clocks;
     let each = (clocks(9) - clocks(3)) / 6.0;
     // 400 turns of an addition and the loop; the request is answered meanwhile.
     let alone = {
-        let one = text.replace("setp.lt.u32 %p4, %r3, 400", "setp.lt.u32 %p4, %r3, 800");
+        let one = takeover(800);
         (predicted(&one, 9 * sms, 0).clocks - predicted(&one, 3 * sms, 0).clocks) / 6.0 - each
     };
     assert!(each > 400.0 * 4.0 && (alone / each - 1.0).abs() < 0.2, "{each} {alone}");
     // With nothing to do, a tile takes the latency of the request.
-    let idle = text.replace("setp.lt.u32 %p4, %r3, 400", "setp.lt.u32 %p4, %r3, 1");
+    let idle = takeover(1);
     let idle = (predicted(&idle, 9 * sms, 0).clocks - predicted(&idle, 3 * sms, 0).clocks) / 6.0;
     let least = number("clc.latency") + number("mbarrier.edge");
     assert!((least..least + 120.0).contains(&idle), "{idle} of {least}");
+}
+
+/// A block of the image with a spill replaces the block of the PTX only if the image shows everything that others wait
+/// for. A listing does not show the request's answer.
+#[test]
+fn an_image_with_a_spill_keeps_the_request() {
+    let image = listed("S2R R0, SR_TID.X", 1, 0, None)
+        + ".L_x_0:\n"
+        + &listed("SYNCS.ARRIVE.TRANS64.A1T0 RZ, [UR4], RZ", 1, 0, None)
+        + &listed("STL [R1], R2", 1, 0, None);
+    let options = Options { listing: Some(image), ..Options::default() };
+    let text = takeover(400);
+    let tiles = 3 * number("sm.count") as u32;
+    assert_eq!(predicted_as(&text, tiles, 0, &options).clocks, predicted(&text, tiles, 0).clocks);
 }
 
 /// Waiting for one MMA takes its duration, the latency to the mbarrier, and the wake-up of the warps.
