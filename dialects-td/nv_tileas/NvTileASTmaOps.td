@@ -70,7 +70,8 @@ def NvTileAS_AsyncTiledTmaStoreOp : NvTileAS_Op<"async.tiled_tma_store", NvTileA
   let summary = "issues a TMA store of a tile from shared memory to a view";
   let description = [{
     The first thread of the agent, or of the CTA outside agents, copies as many boxes as the tile takes and commits
-    them as a group. `source` is read until `async.tma_store_wait`. The stores of threads to `source` are visible to
+    them as a group. With `counted` it commits a group even if it copies nothing, so that waits can count groups.
+    `source` is read until `async.tma_store_wait`. The stores of threads to `source` are visible to
     the copy after each of these threads has executed `async.fence` and all have then met at a barrier. `indices`
     number tiles, as in `tiled_store`. Out-of-bounds elements are not written. Only a wait orders the copy before
     later accesses of global memory.
@@ -84,23 +85,25 @@ def NvTileAS_AsyncTiledTmaStoreOp : NvTileAS_Op<"async.tiled_tma_store", NvTileA
     ```
   }];
   let arguments = (ins NvTileAS_ProxySourceStorage<NvTileAS_MemDescType>:$source, NvTileAA_TiledViewType:$view,
-      Variadic<AnyType>:$indices, NvTileAS_TmaDescType:$desc);
+      Variadic<AnyType>:$indices, NvTileAS_TmaDescType:$desc, UnitAttr:$counted);
   let assemblyFormat = [{
-    $source `to` $view `[` $indices `]` `by` $desc attr-dict
+    $source `to` $view `[` $indices `]` `by` $desc (`counted` $counted^)? attr-dict
     `:` type($source) `->` type($view) `[` type($indices) `]` `,` type($desc)
   }];
   let hasVerifier = 1;
 }
 
 def NvTileAS_AsyncTmaStoreWaitOp : NvTileAS_Op<"async.tma_store_wait", NvTileAA_Program, [NvTileAA_TouchesAll]> {
-  let summary = "waits until this agent's TMA stores are complete";
+  let summary = "waits until at most `pending` of this agent's TMA stores are in flight";
   let description = [{
-    Waits for all earlier `async.tiled_tma_store` ops. With `read`, it waits only until shared memory has been read:
+    Waits for all earlier `async.tiled_tma_store` ops but the last `pending`, which is 0 by default. Other stores must
+    be `counted` if it is not 0. With `read`, it waits only until shared memory has been read:
     `sources` may then be overwritten, but the tiles in global memory are only guaranteed to be written at the end of
     the kernel. Only the thread that issued the stores waits, so other threads need a barrier after the op.
   }];
-  let arguments = (ins Variadic<NvTileAS_MemDescType>:$sources, UnitAttr:$read);
-  let assemblyFormat = "($sources^)? (`read` $read^)? attr-dict (`:` type($sources)^)?";
+  let arguments = (ins Variadic<NvTileAS_MemDescType>:$sources, UnitAttr:$read,
+      DefaultValuedAttr<ConfinedAttr<I64Attr, [IntNonNegative]>, "0">:$pending);
+  let assemblyFormat = "($sources^)? (`read` $read^)? (`pending` $pending^)? attr-dict (`:` type($sources)^)?";
 }
 
 #endif

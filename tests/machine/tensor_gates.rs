@@ -18,10 +18,10 @@ struct TensorGate {
     ctas: u32,
 }
 
-// CTAs take over tile blocks, so the whole result is next to the ring.
-const ONE: TensorGate = TensorGate { program: HALVES, target: "sm_100", stages: 3, ctas: 1 };
+// CTAs take over tile blocks, so two slices of the result are next to the ring.
+const ONE: TensorGate = TensorGate { program: HALVES, target: "sm_100", stages: 4, ctas: 1 };
 const TWO: TensorGate =
-    TensorGate { program: Gate { tile: (256, 256, 64), ..HALVES }, target: "sm_100", stages: 4, ctas: 2 };
+    TensorGate { program: Gate { tile: (256, 256, 64), ..HALVES }, target: "sm_100", stages: 6, ctas: 2 };
 const BYTES: Gate = Gate { tile: (128, 256, 128), element: "f8E4M3FN", ..HALVES };
 
 const PAIRED_BYTES: Gate = Gate { tile: (256, 256, 128), ..BYTES };
@@ -32,7 +32,7 @@ const GATES: &[TensorGate] = &[
     TensorGate { program: Gate { transposed: true, ..HALVES }, target: "sm_103", ..ONE },
     TensorGate { program: Gate { element: "f16", ..HALVES }, ..ONE },
     TensorGate { program: Gate { element: "f16", transposed: true, ..HALVES }, target: "sm_110", ..ONE },
-    TensorGate { program: Gate { tile: (128, 128, 64), transposed: true, ..HALVES }, stages: 5, ..ONE },
+    TensorGate { program: Gate { tile: (128, 128, 64), transposed: true, ..HALVES }, stages: 6, ..ONE },
     TensorGate { program: Gate { tile: (64, 256, 64), ..HALVES }, ..ONE },
     TensorGate { program: Gate { any_width: true, ..HALVES }, ..ONE },
     TensorGate { program: BYTES, ..ONE },

@@ -5,8 +5,9 @@
 //! with adversarial schedules and race detection. The programs of `warpgroup_products` run for sm_100 too.
 
 use product_kind::{HALVES, Kind, RAGGED};
+use tile_interface::Emit;
 use tile_interp::types::Number;
-use tile_test_support::{Trial, functions, product_kind};
+use tile_test_support::{Trial, exact, functions, product_kind};
 
 fn loops_of_any_count() {
     for trips in [0, 1, 2, 9] {
@@ -133,6 +134,41 @@ fn in_slices() {
     }
 }
 
+/// Results of 16 bits that TMA stores in slices of 64 columns. Two slices are in shared memory: threads write one while
+/// TMA reads the other one. Edges cut slices, or leave nothing of them; the stores still count. Columns that might end
+/// within 16 bytes are stored by threads, after a run-time test.
+fn copied_in_slices() {
+    for (n, columns, trips, known) in
+        [(256, 256, 2, true), (256, 136, 3, true), (128, 40, 0, true), (256, 131, 2, false)]
+    {
+        let kind = Kind { m: 128, n, trips, flag: columns, ..HALVES };
+        let tensor = format!("tensor_view<256x?xf16, strides=[{n},1]>");
+        let view = format!("partition_view<tile=(128x{n}), {tensor}>");
+        let promise = if known {
+            "%width = assume div_by<8>, %flag : tile<i32>"
+        } else {
+            "%width = addi %flag, %zero : tile<i32>"
+        };
+        let tile = kind.looped("sum", "%init", &kind.product("next", "%tile", "%k", "%acc"));
+        let sums = kind.sums();
+        let body = format!(
+            "%pc = assume div_by<16>, %c : tile<ptr<f16>>\n{promise}\n\
+             %tc = make_tensor_view %pc, shape = [256, %width], strides = [{n}, 1] : tile<i32> -> {tensor}\n\
+             %vc = make_partition_view %tc : {view}\n\
+             %first = cmpi equal %x, %zero, signed : tile<i32> -> tile<i1>\n\
+             %end = select %first, %two, %zero : tile<i1>, tile<i32>\n\
+             for %tile in (%zero to %end, step %one) : tile<i32> {{\n{tile}\
+             %cast = ftof %sum : {sums} -> tile<128x{n}xf16>\n\
+             %done = store_view_tko weak %cast, %vc[%tile, %zero] : tile<128x{n}xf16>, {view}, tile<i32> -> token\n\
+             continue\n}}\n"
+        );
+        let program = kind.program(&body, Number::F16);
+        let ptx = exact::compiled_for("sm_100", &program, 3, Emit::Ptx, &[]);
+        assert_eq!(ptx.contains("cp.async.bulk.wait_group.read 1;"), known, "{body}");
+        exact::check_in_tensor_memory(&program, [2, 1, 1], kind.parameters(Number::F16));
+    }
+}
+
 /// Each iteration reads the accumulator of its dot, which starts at zero.
 fn used_in_the_loop() {
     let kind = Kind { m: 128, ..RAGGED };
@@ -177,6 +213,7 @@ pub fn trials() -> Vec<Trial> {
         one_loop_after_another,
         computed_operands,
         in_slices,
+        copied_in_slices,
         used_in_the_loop,
         with_another_start,
         changed_in_the_loop

@@ -26,6 +26,10 @@ use tile_targets::{Feature, Target};
 /// Limit, in bytes, of the shared memory of one conversion, so that others fit as well.
 pub const SCRATCH_BYTES: u64 = 32 << 10;
 
+/// The most storages that TMA stores of slices with the same shape take in turn: threads write one while TMA reads
+/// another one.
+pub const STORAGES: usize = 2;
+
 /// The default alignment in bytes of every storage and every stage. A type may require more.
 pub const ALIGNMENT: i64 = 128;
 

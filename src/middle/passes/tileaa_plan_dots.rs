@@ -227,7 +227,8 @@ fn plan<'c>(
     // If the producer's warps compute tiles, they need scratch memory too.
     let movers = if dot_loop.producer_computed.contains(&true) { 2 } else { 1 };
     let stage = dot_loop.stage_bytes();
-    let room = Room { available: plan.shared_available, stages: plan.stages, stage, rings, movers };
+    let (available, other) = (plan.shared_available, OTHER_BYTES);
+    let room = Room { available, stages: plan.stages, stage, rings, movers, other };
     let scratch = scratch(function.op(), &dot_loop, &found, &loads.computed);
     let least = least_scratch(plan.groups.0 * plan.groups.1);
     let (stages, scratch) = room.divide(scratch.max(least)).ok_or_else(|| (op, NO_ROOM.to_string()))?;
@@ -362,6 +363,8 @@ struct Room {
     rings: u32,
     /// The agents that convert layouts, each in its own memory.
     movers: u32,
+    /// Bytes for barriers, tensor maps under construction and the partial results that warps exchange.
+    other: u32,
 }
 
 /// The obstacle if [`Room::divide`] fails.
@@ -371,7 +374,7 @@ impl Room {
     /// The number of stages of each ring next to `scratch` bytes for the conversions of an agent. Returns `None` if
     /// fewer than two fit.
     fn stages_beside(&self, scratch: u32) -> Option<u32> {
-        let room = self.available.checked_sub(scratch * self.movers + OTHER_BYTES)?;
+        let room = self.available.checked_sub(scratch * self.movers + self.other)?;
         let fit = room / self.rings / self.stage.next_multiple_of(1024);
         Some(self.stages.min(fit)).filter(|s| *s >= 2)
     }

@@ -20,6 +20,9 @@
 //! Threads then need neither addresses nor predicates for the store, and the conversion to a layout that stores well
 //! is removed.
 //!
+//! Where code after the dots stores slices of results, stores of the same shape take two storages in turn: threads
+//! write one while TMA reads the other one. Waits then count stores (`pending`) where all stores are in one block.
+//!
 //! A TMA store writes whole units of 16 bytes. If the rows of the view might not consist of whole units, a run-time
 //! test selects between the TMA store and the original store.
 //!
@@ -54,7 +57,7 @@ use crate::{
         },
         pass::{Failed, PassContext, RustPass, descriptors, fail},
         rt::*,
-        shared_memory::{memdesc_bytes, shared_layout, vector_of},
+        shared_memory::{STORAGES, memdesc_bytes, shared_layout, vector_of},
         target::target,
     },
     pass_descriptor,
@@ -107,14 +110,19 @@ fn stores_of<'c>(agent: Blk<'c>, agents: OpRef<'c>, facts: &Facts, target: &Targ
     let mut stores: Vec<Store<'c>> = all.into_iter().filter_map(|op| Store::of(op, agents, facts, target)).collect();
     // Limit shared memory: storage of stores in loops is in use all the time.
     let (mut lasting, mut passing) = (0, 0);
+    let mut storages: Vec<MemDescType<'c>> = vec![];
     stores.retain(|s| {
         let used = if is_in_loop(s.op.op()) { &mut lasting } else { &mut passing };
+        if is_sliced(s.op.op()) && storages.iter().filter(|t| **t == s.storage).count() == STORAGES {
+            return true;
+        }
         // Where memory is short, the other side of a run-time test needs as much for its conversion.
         let is_short = DotPlan::around(s.op.op()).is_some_and(|plan| plan.reads_fragments());
         let sides = if s.planned.whole.is_some() && is_short { 2 } else { 1 };
         let bytes = sides * memdesc_bytes(s.storage);
         let fits = *used + bytes <= scratch_bytes(s.op.op());
         *used += if fits { bytes } else { 0 };
+        storages.extend(fits.then_some(s.storage));
         fits
     });
     // Removing one store may disqualify others. A store with a run-time test may only be ordered with itself, because
@@ -208,26 +216,86 @@ fn precedes_only(store: TiledStoreOp<'_>, chosen: &FxHashSet<usize>) -> bool {
     tokens::users(store.result_token()).is_some_and(|all| all.iter().all(|user| chosen.contains(&op_key(user.op))))
 }
 
+/// Whether code after the dots stores slices of results.
+fn is_sliced(op: OpRef<'_>) -> bool {
+    DotPlan::around(op).is_some_and(|plan| plan.slices > 1)
+}
+
+/// The storage of each store of an agent.
+struct Storages<'c> {
+    types: Vec<MemDescType<'c>>,
+    /// By store: the number of its storage, and how many later stores may be in flight when it is written again.
+    /// `None`: nothing has used the storage before.
+    uses: Vec<(usize, Option<i64>)>,
+    /// Whether waits count stores, and need not wait until they are complete.
+    counted: bool,
+}
+
+impl<'c> Storages<'c> {
+    /// Gives each store its own storage, or, where slices are stored, some storages in turn.
+    fn of(stores: &[Store<'c>]) -> Self {
+        let Some(first) = stores.first().filter(|s| is_sliced(s.op.op())) else {
+            let used = |(i, s): (usize, &Store<'c>)| (i, (i > 0 || is_in_loop(s.op.op())).then_some(0));
+            let uses = stores.iter().enumerate().map(used).collect();
+            return Self { types: stores.iter().map(|s| s.storage).collect(), uses, counted: false };
+        };
+        let mut types: Vec<MemDescType<'c>> = vec![];
+        let numbers: Vec<usize> = stores
+            .iter()
+            .enumerate()
+            .map(|(i, s)| {
+                let before = stores[..i].iter().filter(|other| other.storage == s.storage).count();
+                if before < STORAGES {
+                    types.push(s.storage);
+                }
+                let same = types.iter().enumerate().filter(|(_, t)| **t == s.storage).map(|(n, _)| n);
+                same.collect::<Vec<_>>()[before % STORAGES]
+            })
+            .collect();
+        let home = block_around(first.op.op()).map(block_key);
+        let in_turn = |s: &Store<'c>| block_around(s.op.op()).map(block_key) == home && s.planned.whole.is_none();
+        let is_free = |s: &Store<'c>| s.op.token().is_none_or(|token| follows_only(token, &FxHashSet::default()));
+        let counted = stores.iter().all(|s| in_turn(s) && is_free(s));
+        let again = is_in_loop(first.op.op());
+        let uses = numbers.iter().enumerate().map(|(i, number)| {
+            // The last use before this one, in this iteration or in the previous one.
+            let earlier = |range: std::ops::Range<usize>| range.rev().find(|j| numbers[*j] == *number);
+            let since = earlier(0..i).map(|j| i - j - 1);
+            let around = || earlier(i..numbers.len()).map(|j| i + numbers.len() - j - 1);
+            let pending = if again { since.or_else(around) } else { since };
+            (*number, pending.map(|n| if counted { n as i64 } else { 0 }))
+        });
+        let uses = uses.collect();
+        Self { types, uses, counted }
+    }
+}
+
 /// Rewrites the stores of an agent, in program order.
 fn rewrite<'c>(agent: Blk<'c>, stores: &[Store<'c>], context: &'c Context) -> Result<(), Failed> {
     let Some(first) = stores.first().and_then(|_| ops_of(agent).next()) else { return Ok(()) };
     let top = Builder::before(context, first);
     let mut maps = TensorMaps::default();
     let (mut sources, mut copies) = (vec![], vec![]);
-    for (number, store) in stores.iter().enumerate() {
+    let storages = Storages::of(stores);
+    for (store, (number, again)) in stores.iter().zip(&storages.uses) {
         let op = store.op.op();
         let error = |e: BuildError| fail(op, e.to_string());
         top.set_location(op.location());
         let map = maps.of(op, store.op.view(), store.planned.map, &top)?;
-        let storage = AllocTensorOp::build(&top, store.storage.into(), None).map_err(error)?.result();
-        sources.push(storage);
+        if *number == sources.len() {
+            let t = storages.types[*number].into();
+            sources.push(AllocTensorOp::build(&top, t, None).map_err(error)?.result());
+        }
+        let storage = sources[*number];
         let branch = store.branch(context).map_err(error)?;
         let b = match branch {
             Some((_, yes)) => Builder::at_end(context, yes, op.location()),
             None => Builder::before(context, op),
         };
-        if number > 0 || is_in_loop(op) {
-            AsyncTmaStoreWaitOp::build(&b, &sources, false).map_err(error)?;
+        if let Some(pending) = again {
+            let of = if is_sliced(op) { &sources[*number..=*number] } else { &sources[..] };
+            let pending = (*pending > 0).then(|| i64_attr(context, *pending));
+            AsyncTmaStoreWaitOp::build(&b, of, storages.counted, pending).map_err(error)?;
         }
         let barrier = BarrierOp::build(&b, None, None).map_err(error)?;
         REUSE.mark(barrier.op());
@@ -235,7 +303,8 @@ fn rewrite<'c>(agent: Blk<'c>, stores: &[Store<'c>], context: &'c Context) -> Re
         AsyncFenceOp::build(&b).map_err(error)?;
         BarrierOp::build(&b, None, None).map_err(error)?;
         let indices: Vec<Val<'c>> = store.op.indices().collect();
-        let copy = AsyncTiledTmaStoreOp::build(&b, storage, store.op.view(), &indices, map).map_err(error)?;
+        let copy = AsyncTiledTmaStoreOp::build(&b, storage, store.op.view(), &indices, map, storages.counted);
+        let copy = copy.map_err(error)?;
         let token = CreateMemTokenOp::build(&b, ty(store.op.result_token())).map_err(error)?.result();
         let (copy, token) = match branch {
             Some((branch, _)) => {
@@ -269,7 +338,7 @@ fn rewrite<'c>(agent: Blk<'c>, stores: &[Store<'c>], context: &'c Context) -> Re
         Some(leave) => Builder::before(context, leave),
         None => Builder::at_end(context, agent, top.location()),
     };
-    AsyncTmaStoreWaitOp::build(&end, &sources, true).map_err(|e| fail(first, e.to_string()))?;
+    AsyncTmaStoreWaitOp::build(&end, &sources, true, None).map_err(|e| fail(first, e.to_string()))?;
     Ok(())
 }
 

@@ -35,6 +35,8 @@ pub(crate) const LOADING_WARPS: u32 = 1;
 const FRAGMENT: u32 = 8;
 /// The columns of the dots of a pair.
 const PAIR_COLUMNS: RangeInclusive<u32> = 64..=256;
+/// Bytes of a row of the widest swizzle.
+const LINE: u32 = 128;
 /// Clocks of `mma.sync` for each clock of `tcgen05.mma`.
 const SLOWDOWN: f64 = 4.0;
 /// Registers of a thread for addresses and counters, in addition to tensors.
@@ -90,7 +92,8 @@ pub struct Divided {
 /// Chooses warpgroups and registers of a kernel with these dots. In a loop over tiles (`over_tiles`), accumulators have
 /// two stages if they fit, so that the consumers read one while dots add to the other. `pressure` estimates the
 /// registers of a thread that hold tensors, if that many warpgroups divide them, and code after the dots processes
-/// accumulators in a number of slices. The plan has the fewest slices that fit, and at most `most_slices`.
+/// accumulators in a number of slices, at most `most_slices`. The plan has the fewest slices that fit the registers and
+/// have rows of at most 128 bytes in memory.
 ///
 /// Errors: an instruction does not cover a tile, accumulators exceed tensor memory, or tensors exceed the registers.
 pub fn plan_tensor(
@@ -122,7 +125,8 @@ pub fn plan_tensor(
     let narrowest = dots.iter().map(|dot| dot.n).min().unwrap_or(FRAGMENT);
     let order = hinted.into_iter().filter(|groups| WARPGROUPS.contains(groups)).chain(WARPGROUPS);
     let order: Vec<u32> = order.collect();
-    let numbers = (0..=most_slices.ilog2()).map(|i| 1 << i);
+    let least_slices = whole_lines(dots).clamp(1, most_slices);
+    let numbers = (least_slices.ilog2()..=most_slices.ilog2()).map(|i| 1 << i);
     let in_slices = numbers.flat_map(|slices| order.iter().map(move |groups| (*groups, slices)));
     let in_slices = in_slices.filter(|(groups, slices)| groups * slices * FRAGMENT <= narrowest);
     let all_candidates = in_slices.flat_map(|(groups, slices)| producers.iter().map(move |p| (groups, slices, *p)));
@@ -188,6 +192,12 @@ pub fn plan_tensor(
         clocks,
         reasons,
     })
+}
+
+/// The number of slices with rows of 128 bytes in memory. TMA stores such a slice as one box, in the swizzle without
+/// bank conflicts, and the stores of some slices overlap with code for the next ones.
+fn whole_lines(dots: &[DotLoop]) -> u32 {
+    dots.iter().map(|dot| dot.n * dot.result_bits / (8 * LINE)).min().unwrap_or(1)
 }
 
 /// Predicts the clocks of an iteration of dots that accumulate in tensor memory, if no other tensors need registers.

@@ -11,7 +11,7 @@
 
 // One loop of dots for each tile block. Dots of the next tile block add to a second accumulator.
 // CHECK-LABEL: nv_tileaa.func @loop(
-// CHECK-SAME: unit = tensor, accumulators = 2>
+// CHECK-SAME: unit = tensor, accumulators = 2 in 4 slices>
 // CHECK-SAME: nv_tileas.dynamic_persistent
 !rows = !nv_tileaa.tiled_view<tile = [128, 64], memref<?x256xf16, strides = [256, 1]>, padding = zero>
 !columns = !nv_tileaa.tiled_view<tile = [64, 128], memref<?x256xf16, strides = [256, 1]>, padding = zero>

@@ -4,7 +4,7 @@
 
 // Eight warps read the accumulator, one loads the operands, and one issues the dots.
 // CHECK-LABEL: nv_tileaa.func @loop(
-// CHECK-SAME: nv_tileas.dot_plan<groups = [1, 2], columns = 128, stages = 6, scratch = {{[0-9]+}}, launch_registers = 200, agents = [<"consumers", warps = 8>, <"producer", warps = 1>, <"matrix", warps = 1>], unit = tensor>
+// CHECK-SAME: nv_tileas.dot_plan<groups = [1, 2], columns = 128, stages = 6, scratch = {{[0-9]+}}, launch_registers = 200, agents = [<"consumers", warps = 8>, <"producer", warps = 1>, <"matrix", warps = 1>], unit = tensor in 4 slices>
 !rows = !nv_tileaa.tiled_view<tile = [128, 64], memref<?x256xf16, strides = [256, 1]>, padding = zero>
 !columns = !nv_tileaa.tiled_view<tile = [64, 128], memref<?x256xf16, strides = [256, 1]>, padding = zero>
 nv_tileaa.func @loop(%p0: !nv_tileaa.ptr<f16>, %q: !nv_tileaa.ptr<f32>, %n: i32, %m0: i32) {
@@ -29,7 +29,7 @@ nv_tileaa.func @loop(%p0: !nv_tileaa.ptr<f16>, %q: !nv_tileaa.ptr<f32>, %n: i32,
 
 // A loop over tiles has two accumulators, so that one is read while dots add to the other.
 // CHECK-LABEL: nv_tileaa.func @tiles(
-// CHECK-SAME: unit = tensor, accumulators = 2>
+// CHECK-SAME: unit = tensor, accumulators = 2 in 4 slices>
 nv_tileaa.func @tiles(%p0: !nv_tileaa.ptr<f16>, %q: !nv_tileaa.ptr<f32>, %n: i32, %m0: i32) {
   %p = nv_tileaa.assume #cuda_tile.div_by<16>, %p0 : !nv_tileaa.ptr<f16>
   %m = nv_tileaa.make_memref %p, shape = [%m0 : i32], strides = [] : <f16> -> <?x256xf16, strides = [256, 1]>
@@ -68,7 +68,7 @@ nv_tileaa.func @start(%p0: !nv_tileaa.ptr<f16>, %n: i32, %start: tensor<64x64xf3
 
 // Two CTAs with different rows of the left operand run the dots together.
 // CHECK-LABEL: nv_tileaa.func @pair(
-// CHECK-SAME: agents = [<"consumers", warps = 8>, <"producer", warps = 1>, <"matrix", warps = 1 on rank 0>], unit = tensor_pair>
+// CHECK-SAME: agents = [<"consumers", warps = 8>, <"producer", warps = 1>, <"matrix", warps = 1 on rank 0>], unit = tensor_pair in 4 slices>
 nv_tileaa.func @pair(%p0: !nv_tileaa.ptr<f16>, %q: !nv_tileaa.ptr<f32>, %n: i32, %m0: i32) attributes {nv_tileas.num_ctas = 2 : i64} {
   %rank = nv_tileaa.get_cta_rank
   %p = nv_tileaa.assume #cuda_tile.div_by<16>, %p0 : !nv_tileaa.ptr<f16>
@@ -92,7 +92,7 @@ nv_tileaa.func @pair(%p0: !nv_tileaa.ptr<f16>, %q: !nv_tileaa.ptr<f32>, %n: i32,
 
 // They do not if their right operands differ.
 // CHECK-LABEL: nv_tileaa.func @columns(
-// CHECK-SAME: <"matrix", warps = 1>], unit = tensor>
+// CHECK-SAME: <"matrix", warps = 1>], unit = tensor in 4 slices>
 nv_tileaa.func @columns(%p0: !nv_tileaa.ptr<f16>, %q: !nv_tileaa.ptr<f32>, %n: i32, %m0: i32) attributes {nv_tileas.num_ctas = 2 : i64} {
   %rank = nv_tileaa.get_cta_rank
   %p = nv_tileaa.assume #cuda_tile.div_by<16>, %p0 : !nv_tileaa.ptr<f16>
@@ -116,7 +116,7 @@ nv_tileaa.func @columns(%p0: !nv_tileaa.ptr<f16>, %q: !nv_tileaa.ptr<f32>, %n: i
 
 // Tensors after the loop exceed the registers, except in slices.
 // CHECK-LABEL: nv_tileaa.func @sliced(
-// CHECK-SAME: unit = tensor in 2 slices>
+// CHECK-SAME: unit = tensor in 8 slices>
 !wide = !nv_tileaa.tiled_view<tile = [64, 256], memref<?x256xf16, strides = [256, 1]>, padding = zero>
 !out = !nv_tileaa.tiled_view<tile = [128, 256], memref<128x256xf32, strides = [256, 1]>>
 nv_tileaa.func @sliced(%p0: !nv_tileaa.ptr<f16>, %q: !nv_tileaa.ptr<f32>, %n: i32, %m0: i32) {
@@ -207,7 +207,7 @@ nv_tileaa.func @reduced(%p0: !nv_tileaa.ptr<f16>, %q: !nv_tileaa.ptr<f32>, %n: i
 
 // Warps that compute an operand take more registers than the warpgroup that issues dots.
 // CHECK-LABEL: nv_tileaa.func @computed(
-// CHECK-SAME: agents = [<"consumers", warps = 8, registers = {{[0-9]+}}>, <"producer", warps = {{[48]}}, registers = {{[0-9]+}}>, <"matrix", warps = 4, registers = 40>], unit = tensor>
+// CHECK-SAME: agents = [<"consumers", warps = 8, registers = {{[0-9]+}}>, <"producer", warps = {{[48]}}, registers = {{[0-9]+}}>, <"matrix", warps = 4, registers = 40>], unit = tensor in {{[24]}} slices>
 nv_tileaa.func @computed(%p0: !nv_tileaa.ptr<f16>, %q: !nv_tileaa.ptr<f32>, %n: i32, %m0: i32) {
   %p = nv_tileaa.assume #cuda_tile.div_by<16>, %p0 : !nv_tileaa.ptr<f16>
   %m = nv_tileaa.make_memref %p, shape = [%m0 : i32], strides = [] : <f16> -> <?x256xf16, strides = [256, 1]>

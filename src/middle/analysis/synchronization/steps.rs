@@ -161,8 +161,8 @@ pub(super) fn steps<'c>(op: OpRef<'c>) -> Vec<SyncStep<'c>> {
     if let Some(wait) = AsyncDotWaitOp::cast(op) {
         return vec![SyncStep::WaitForWork(Work::Dot, wait.pending())];
     }
-    if AsyncTmaStoreWaitOp::cast(op).is_some() {
-        return vec![SyncStep::WaitForWork(Work::Store, 0)];
+    if let Some(wait) = AsyncTmaStoreWaitOp::cast(op) {
+        return vec![SyncStep::WaitForWork(Work::Store, wait.pending().unwrap_or(0))];
     }
     match behaviour::sync_kind(op) {
         SyncKind::None => accesses.into_iter().map(SyncStep::Access).chain(work.map(SyncStep::CommitWork)).collect(),

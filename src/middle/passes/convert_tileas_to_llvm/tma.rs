@@ -99,7 +99,8 @@ impl<'c> Lower<'c, '_> {
         let copy = self.tile_copy(op.op(), (op.view(), &indices), op.desc(), op.source())?;
         let l = &self.l;
         // The map of a view without elements has one element, which must not be written.
-        let mut writes = l.icmp(Cmp::Eq, self.threads.thread, l.i32c(0));
+        let is_first = l.icmp(Cmp::Eq, self.threads.thread, l.i32c(0));
+        let mut writes = is_first;
         for (&dim, &start) in copy.plan.map.dims.iter().zip(&copy.starts) {
             if let Err(extent) = copy.view.extent(dim) {
                 let is_inside = l.icmp(Cmp::Slt, start, l.zext64(self.scalar(op.op(), extent)?));
@@ -111,17 +112,25 @@ impl<'c> Lower<'c, '_> {
             copy.starts.len(),
             copy.coordinates(2)
         );
-        l.when(writes, || {
-            self.start_boxes(&copy, &text, None);
+        let commit = || {
             l.order("cp.async.bulk.commit_group;");
-        });
+        };
+        if op.counted() {
+            l.when(writes, || self.start_boxes(&copy, &text, None));
+            l.when(is_first, commit);
+        } else {
+            l.when(writes, || {
+                self.start_boxes(&copy, &text, None);
+                commit();
+            });
+        }
         Ok(())
     }
 
     /// Threads that have not started copies do not wait.
     pub(super) fn async_tma_store_wait(&mut self, op: AsyncTmaStoreWaitOp<'c>) {
         let until = if op.read() { ".read" } else { "" };
-        self.l.order(&format!("cp.async.bulk.wait_group{until} 0;"));
+        self.l.order(&format!("cp.async.bulk.wait_group{until} {};", op.pending().unwrap_or(0)));
     }
 
     fn tile_copy(

@@ -9,7 +9,7 @@
 
 use super::{
     Found, NO_ROOM, PlannedOperand, Room,
-    kernel::{Pressure, movers, registers_of},
+    kernel::{Pressure, movers, other_bytes, registers_of},
     least_scratch, loops, mark_computed, refusal, rings, scratch, stage_bytes,
 };
 use crate::{
@@ -22,16 +22,18 @@ use crate::{
         attributes::{DYNAMIC_PERSISTENT, NUM_CTAS},
         dot_plan::{Agent, CONSUMERS, DotPlan, MATRIX, PRODUCER, WARPGROUP},
         dots::{ACC, RHS, is_zero},
-        layouts::Tensor,
+        layouts::{Tensor, storage_bits},
         loops::FIRST_INIT,
-        nv_tileaa::{GetCtaRankOp, MemTokenType, TiledLoadOp},
+        nv_tileaa::{GetCtaRankOp, MemTokenType, TiledLoadOp, TiledStoreOp},
         nv_tileas::MmaKind,
         pass::Obstacle,
         remark::{self, remark},
         rt::*,
+        shared_memory::STORAGES,
     },
 };
-use tile_plan::{DotLoop, Hints, MOST_SLICES, Machine, plan_tensor};
+use rustc_hash::FxHashMap;
+use tile_plan::{DotLoop, Hints, MAX_STAGES, MOST_SLICES, Machine, plan_tensor};
 
 /// Plans the dots of a function. If `takes_over`, its CTAs may take over tile blocks, and the dots are then in a loop
 /// over these.
@@ -51,8 +53,8 @@ pub(super) fn plan<'c>(
     let dots: Vec<DotLoop> = found.iter().map(|p| DotLoop { pair, ..p.dot_loop }).collect();
     let pressure = Pressure::of(function, found);
     // CTAs that split a tile without sharing dots would each ask for a tile block of their own.
-    // The producer bounds a kernel whose operands it computes, so a takeover gains nothing there. The timing replay of
-    // one with a takeover found warps that wait for each other; the cause is not known.
+    // The producer bounds a kernel whose operands it computes, so a takeover gains little there, and its registers are
+    // missing elsewhere.
     let takes_over = takes_over && movers(found) == 1 && (pair || !NUM_CTAS.is_on(function));
     let over_tiles = takes_over || found.iter().any(|p| loops(p.op) > usize::from(accumulation(p.op).is_some()));
     let starts: Vec<Tensor<'c>> =
@@ -73,8 +75,14 @@ pub(super) fn plan<'c>(
     let dot_loop = DotLoop { over_tiles, ..largest };
     let rings = rings(found).len() as u32;
     let stage = stage_bytes(found, pair);
-    let room = Room { available: plan.shared_available, stages: plan.stages, stage, rings, movers: movers(found) };
-    let wanted = scratch(function, &dot_loop, found, computed) / plan.slices;
+    // The barriers of stages, accumulators and tile blocks.
+    let barriers = 2 * (rings * MAX_STAGES + found.len() as u32 * plan.accumulators + 2);
+    let (available, other) = (plan.shared_available, other_bytes(function, barriers));
+    let room = Room { available, stages: plan.stages, stage, rings, movers: movers(found), other };
+    let wanted = match plan.slices {
+        1 => scratch(function, &dot_loop, found, computed),
+        slices => bytes_of_slices(&sliced, slices).max(scratch(function, &dot_loop, found, computed) / slices),
+    };
     let wanted = wanted.max(least_scratch(plan.warpgroups));
     let (stages, scratch) = room.divide(wanted).ok_or_else(|| (op, NO_ROOM.to_string()))?;
     mark_computed(found);
@@ -109,6 +117,15 @@ pub(super) fn plan<'c>(
             agent(MATRIX, matrix_warps, divided.map(|d| d.matrix)),
         ],
     })
+}
+
+/// The bytes of shared memory that stores of slices take. Tiles of the same shape take [`STORAGES`] in turn.
+fn bytes_of_slices(sliced: &[ColumnSlices<'_>], slices: u32) -> u32 {
+    let ops = sliced.iter().flat_map(|code| &code.ops);
+    let stored = ops.filter_map(|op| Tensor::of_value(TiledStoreOp::cast(*op)?.value()));
+    let bytes = |t: &Tensor<'_>| t.elements() as u32 * storage_bits(t.element) / 8 / slices;
+    let kinds: FxHashMap<_, u32> = stored.map(|t| ((t.shape.clone(), t.element), bytes(&t))).collect();
+    kinds.values().map(|bytes| STORAGES as u32 * bytes).sum()
 }
 
 /// Checks that a dot can accumulate in tensor memory.
