@@ -44,7 +44,7 @@ const OTHER_REGISTERS: u32 = 40;
 /// Registers of the threads of the warpgroup that issues dots.
 const MATRIX_REGISTERS: u32 = 40;
 /// Registers that the producer gets in addition to its estimate.
-const SPARE_REGISTERS: u32 = 64;
+const SPARE_REGISTERS: u32 = 96;
 /// The maximum number of registers of a thread.
 const MAX_REGISTERS: u32 = 248;
 /// Numbers of warpgroups that read accumulators, in order of preference. Loads of one warpgroup overlap with stores of

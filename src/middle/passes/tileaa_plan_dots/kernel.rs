@@ -204,15 +204,20 @@ impl<'c> Pressure<'c> {
     pub(super) fn without_accumulators(function: OpRef<'c>, found: &[Found<'c>]) -> Self {
         let mut pressure = Self { in_rows: true, ..Self::of(function, found) };
         pressure.elsewhere.extend(pressure.read.drain(..).map(key));
+        let scaled: Vec<_> = found.iter().filter_map(|p| ScaledAccumulation::of(p.op)).collect();
+        pressure.elsewhere.extend(scaled.iter().map(|s| key(result(s.scale, 0))));
+        pressure.without_carried(found)
+    }
+
+    /// Does not count accumulators that loops carry, because they are in tensor memory.
+    pub(super) fn without_carried(mut self, found: &[Found<'c>]) -> Self {
         for p in found {
-            let scaled = ScaledAccumulation::of(p.op);
-            let carried = scaled.map(|s| (s.around, s.number)).or_else(|| accumulation(p.op));
-            let Some((around, number)) = carried else { continue };
+            let scaled = ScaledAccumulation::of(p.op).map(|s| (s.around, s.number));
+            let Some((around, number)) = scaled.or_else(|| accumulation(p.op)) else { continue };
             let argument = entry_block(region(around, 0)).and_then(|body| args(body).nth(number + 1));
-            let all = argument.into_iter().chain([result(p.op, 0)]).chain(scaled.map(|s| result(s.scale, 0)));
-            pressure.elsewhere.extend(all.map(key));
+            self.elsewhere.extend(argument.into_iter().chain([result(p.op, 0)]).map(key));
         }
-        pressure
+        self
     }
 
     /// Counts resident operands, which dots of single warps read from registers.

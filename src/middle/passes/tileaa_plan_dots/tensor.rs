@@ -51,7 +51,7 @@ pub(super) fn plan<'c>(
     let alone = if NUM_CTAS.get(function) == Some(PAIR) { check_pair(function, found).err() } else { None };
     let pair = NUM_CTAS.get(function) == Some(PAIR) && alone.is_none();
     let dots: Vec<DotLoop> = found.iter().map(|p| DotLoop { pair, ..p.dot_loop }).collect();
-    let pressure = Pressure::of(function, found);
+    let pressure = Pressure::of(function, found).without_carried(found);
     // CTAs that split a tile without sharing dots would each ask for a tile block of their own.
     // The producer bounds a kernel whose operands it computes, so a takeover gains little there, and its registers are
     // missing elsewhere.
