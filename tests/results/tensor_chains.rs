@@ -9,7 +9,7 @@ use tile_interp::types::Number;
 use tile_targets::Target;
 use tile_test_support::{Trial, cubin, exact, functions, golden, sass};
 
-/// The rows of an instruction that reads its left operand from tensor memory.
+/// The rows of an instruction that uses all lanes of tensor memory.
 const ROWS: Chain = Chain { m: 128, ..CHAIN };
 
 impl Chain {
@@ -20,8 +20,8 @@ impl Chain {
 
 /// The first iteration does not scale the results, and a loop that does not run leaves them at zero.
 fn loops_of_any_count() {
-    for trips in [0, 1, 2, 3, 4] {
-        let chain = Chain { trips, ..ROWS };
+    for (m, trips) in [(128, 0), (128, 1), (128, 2), (128, 3), (128, 4), (64, 0), (64, 3)] {
+        let chain = Chain { m, trips, ..ROWS };
         chain.in_tensor_memory(&chain.usual("%x"));
     }
 }
@@ -35,6 +35,10 @@ fn tiles_of_other_extents() {
         (128, 64, 32, 256),
         (256, 64, 64, 64),
         (256, 16, 32, 128),
+        (64, 64, 64, 64),
+        (64, 128, 128, 128),
+        (64, 16, 16, 32),
+        (64, 32, 64, 256),
     ] {
         let chain = Chain { m, n, d, w, trips: 2, ..CHAIN };
         chain.in_tensor_memory(&chain.usual("%x"));
@@ -46,8 +50,8 @@ fn other_types() {
     for (element, n, d) in
         [(Number::Bf16, 64, 64), (Number::E4m3, 64, 64), (Number::E5m2, 32, 128), (Number::E4m3, 128, 128)]
     {
-        for values_as_columns in [false, true] {
-            let chain = Chain { element, n, d, values_as_columns, ..ROWS };
+        for (m, values_as_columns) in [(128, false), (128, true), (64, false), (64, true)] {
+            let chain = Chain { m, element, n, d, values_as_columns, ..ROWS };
             chain.in_tensor_memory(&chain.usual("%x"));
         }
     }
@@ -101,8 +105,8 @@ fn steps() {
 
 /// Factors are powers of two, and one where no maximum of a warp's rows increases.
 fn rows_that_are_left_alone() {
-    for trips in [1, 4] {
-        let chain = Chain { trips, ..ROWS };
+    for (m, trips) in [(128, 1), (128, 4), (64, 4)] {
+        let chain = Chain { m, trips, ..ROWS };
         let column = chain.column();
         let usual = chain.usual("%x");
         let body = usual.replace(

@@ -400,8 +400,8 @@ impl TensorLeft {
     /// The operand in tensor memory of an instruction of this shape.
     fn of(desc: MemDescType<'_>, [m, _, k]: [u32; 3]) -> Result<Self, String> {
         let shape = Shape::new(desc.shape()).map_err(|e| e.to_string())?;
-        let needed = TensorMemory::operand(&shape).map_err(|e| format!("lhs: {e}"))?;
-        if tensor_memory(desc) != Some(needed) || m != OPERAND_ROWS {
+        let needed = TensorMemory::accumulator(&shape).map_err(|e| format!("lhs: {e}"))?;
+        if tensor_memory(desc) != Some(needed) || m != OPERAND_ROWS.min(shape.extents()[0] as u32) {
             return Err(format!("lhs is not laid out as an operand of {m} rows in tensor memory"));
         }
         let columns = |elements: u32| elements * storage_bits(desc.element_type()) / 32;
@@ -414,7 +414,7 @@ impl TensorLeft {
     }
 }
 
-/// The rows of an instruction that reads its left operand from tensor memory.
+/// The most rows of an instruction that reads its left operand from tensor memory.
 const OPERAND_ROWS: u32 = 128;
 
 /// Whether a tensor is a constant of positive zeros.

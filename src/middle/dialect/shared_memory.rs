@@ -64,33 +64,14 @@ pub fn tensor_memory(desc: MemDescType<'_>) -> Option<TensorMemory> {
     TensorMemory::new(&shape, layout.offsets().iter().map(|&b| b as u64).collect()).ok()
 }
 
-/// Returns the type of an accumulator of `stages` stages in tensor memory.
-pub fn accumulator_type<'c>(
+/// Returns the type of `stages` stages of an accumulator or a left operand in tensor memory.
+pub fn tensor_memory_type<'c>(
     op: OpRef<'c>,
     shape: &[i64],
     element: Type<'c>,
     stages: i64,
 ) -> Result<MemDescType<'c>, String> {
-    in_tensor_memory(op, TensorMemory::accumulator, (shape, element), stages)
-}
-
-/// Returns the type of a left operand in tensor memory.
-pub fn operand_type<'c>(
-    op: OpRef<'c>,
-    shape: &[i64],
-    element: Type<'c>,
-    stages: i64,
-) -> Result<MemDescType<'c>, String> {
-    in_tensor_memory(op, TensorMemory::operand, (shape, element), stages)
-}
-
-fn in_tensor_memory<'c>(
-    op: OpRef<'c>,
-    place: impl Fn(&Shape) -> tile_layout::Result<TensorMemory>,
-    (shape, element): (&[i64], Type<'c>),
-    stages: i64,
-) -> Result<MemDescType<'c>, String> {
-    let memory = Shape::new(shape).and_then(|shape| place(&shape)).map_err(|e| e.to_string())?;
+    let memory = Shape::new(shape).and_then(|shape| TensorMemory::accumulator(&shape)).map_err(|e| e.to_string())?;
     let bases: Vec<i64> = memory.bases().iter().map(|&b| b as i64).collect();
     let desc = SharedLayoutAttr::get(op.location(), &bases).and_then(|layout| {
         MemDescType::get(op.location(), shape, element, layout.into(), stages, MemorySpace::Tensor, ALIGNMENT)

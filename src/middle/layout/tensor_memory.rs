@@ -14,10 +14,11 @@
 //!
 //! If each thread needs whole rows instead, `tcgen05.ld.32x32b` gives lane `l` of a warp the columns of one lane of
 //! tensor memory ([`TensorMemory::rows`]). Reductions along rows then need no other thread. Warps beyond four take
-//! further blocks of 128 rows before they divide the columns.
+//! further blocks of 128 rows before they divide the columns. An instruction with 64 rows leaves half of the lanes
+//! empty. A warp then takes fragments, in which four threads share two rows and all threads have the same work.
 //!
 //! The left operand of a dot may be in tensor memory too: row `r` in lane `r`, and as many elements in a column of 32
-//! bits as fit ([`TensorMemory::operand`]). A position then counts elements rather than columns.
+//! bits as fit ([`TensorMemory::accumulator`]). A position then counts elements rather than columns.
 //!
 //! *Worked example.* 256x128 of f32: rows 0 to 127 are in columns 0 to 127, rows 128 to 255 in columns 128 to 255. With
 //! eight warps, a warp reads 64 columns in four loads of 32 registers: of its lanes 0 to 15 and 16 to 31, for each
@@ -47,6 +48,8 @@ pub struct TensorMemory {
 pub enum MoveShape {
     /// `16x256b`: 16 lanes, and eight columns for every four registers.
     Fragments,
+    /// `16x128b`: 16 lanes, and four columns for every two registers.
+    HalfFragments,
     /// `32x32b`: 32 lanes, and a column for each register.
     Rows,
 }
@@ -64,30 +67,23 @@ pub struct TensorLoad {
 }
 
 impl TensorMemory {
-    /// The memory of an M x N accumulator that instructions of 128 rows add to, or of 64 rows if it has no more.
+    /// The memory of an M x N accumulator that instructions of 128 rows add to, or of 64 rows if it has no more. The
+    /// left operands of these instructions are in the same lanes.
     ///
     /// Errors: another rank, or fewer than 64 rows.
     pub fn accumulator(shape: &Shape) -> Result<Self> {
-        let (rows, columns, lanes) = bits(shape)?;
+        let (rows, columns, lanes) = extents(shape)?;
         let column = (0..columns).map(|i| 1 << i);
         let block = (lanes..rows).map(|i| 1 << (columns + i));
         let lane = (0..lanes).map(|i| 1 << (columns + i));
         Self::new(shape, column.chain(block).chain(lane).collect())
     }
 
-    /// The memory of an M x K left operand that instructions of 128 rows read.
-    ///
-    /// Errors: another rank, or fewer than 128 rows.
-    pub fn operand(shape: &Shape) -> Result<Self> {
-        whole_lanes(shape)?;
-        Self::accumulator(shape)
-    }
-
     /// The memory of an M x N tile with these bases: the element at each position with one bit.
     ///
     /// Errors: as [`Self::accumulator`], or other than one independent basis for each bit of an element's number.
     pub fn new(shape: &Shape, bases: Vec<u64>) -> Result<Self> {
-        let (rows, columns, lanes) = bits(shape)?;
+        let (rows, columns, lanes) = extents(shape)?;
         let map = LinearMap::new(bases.clone(), 64)?;
         let (expected, found) = ((rows + columns) as u64, bases.len() as u64 - map.kernel().len() as u64);
         if expected != found || bases.len() != rows + columns {
@@ -120,7 +116,7 @@ impl TensorMemory {
     /// Errors: another rank, fewer than 64 rows, a number of warps that is not four times a power of two, a number of
     /// slices that is not a power of two, or fewer than eight columns of a slice for each four warps.
     pub fn registers(shape: &Shape, warps: u32, slices: u32) -> Result<Layout> {
-        let ((rows, columns, lanes), own) = (bits(shape)?, own_columns(shape, warps, slices)?);
+        let ((rows, columns, lanes), own) = (extents(shape)?, own_columns(shape, warps, slices)?);
         let slice = columns - slices.ilog2() as usize;
         let row = |i: usize| 1 << (columns + i);
         let column = |i: usize| 1 << i;
@@ -139,7 +135,7 @@ impl TensorMemory {
     ///
     /// Errors: as [`Self::registers`].
     pub fn loads(shape: &Shape, warps: u32, slices: u32) -> Result<Vec<TensorLoad>> {
-        let ((rows, columns, lanes), own) = (bits(shape)?, own_columns(shape, warps, slices)?);
+        let ((rows, columns, lanes), own) = (extents(shape)?, own_columns(shape, warps, slices)?);
         let slice = columns - slices.ilog2() as usize;
         let count = 1 << (own - 1);
         let blocks = 1u32 << (rows - lanes);
@@ -149,6 +145,23 @@ impl TensorMemory {
             (0..slices).flat_map(|i| in_slice.clone().map(move |(column, lane)| (column + (i << slice), lane)));
         let load = |(i, (column, lane))| TensorLoad { register: i * count, count, lane, column };
         Ok((0..).zip(places).map(load).collect())
+    }
+
+    /// The same loads in parts of at most `most` columns.
+    ///
+    /// Errors: as [`Self::registers`].
+    pub fn loads_of_columns(shape: &Shape, warps: u32, most: u32) -> Result<Vec<TensorLoad>> {
+        let part = |load: TensorLoad| {
+            // Two registers for each column pair of eight rows.
+            let count = load.count.min(most / 2);
+            (0..load.count / count).map(move |i| TensorLoad {
+                register: load.register + i * count,
+                count,
+                column: load.column + i * 2 * count,
+                ..load
+            })
+        };
+        Ok(Self::loads(shape, warps, 1)?.into_iter().flat_map(part).collect())
     }
 
     /// The columns that four warps read of each block of 128 rows, in each slice.
@@ -193,10 +206,13 @@ impl RowParts {
 
 impl TensorMemory {
     /// The registers of `warps` warps that hold whole rows of a tile, or equal parts of rows if there are more warps
-    /// than rows.
+    /// than rows. Of a tile of 64 rows, they hold fragments.
     ///
-    /// Errors: another rank, fewer than 128 rows, or a number of warps that is not four times a power of two.
+    /// Errors: another rank, fewer than 64 rows, or a number of warps that is not four times a power of two.
     pub fn rows(shape: &Shape, warps: u32) -> Result<Layout> {
+        if is_half(shape) {
+            return Self::registers(shape, warps, 1);
+        }
         let RowParts { rows, columns, blocks, own } = RowParts::of(shape, warps)?;
         let row = |i: usize| 1 << (columns + i);
         let column = |i: usize| 1 << i;
@@ -205,10 +221,34 @@ impl TensorMemory {
         Layout::new(register, (0..5).map(row).collect(), warp.collect(), vec![])
     }
 
+    /// The registers of a left operand with elements of `bits` bits: those of [`Self::rows`], but fragments of 8-bit
+    /// elements, of which four share a register and a column.
+    ///
+    /// Errors: as [`Self::rows`].
+    pub fn operand(shape: &Shape, warps: u32, bits: u32) -> Result<Layout> {
+        if !is_half(shape) || bits != 8 {
+            return Self::rows(shape, warps);
+        }
+        let ((rows, columns, _), own) = (extents(shape)?, own_columns(shape, warps, 1)?);
+        let row = |i: usize| 1 << (columns + i);
+        let column = |i: usize| 1 << i;
+        let register = [column(0), column(1), row(3)].into_iter().chain((BYTES_LOG2..own).map(column)).collect();
+        let lane = vec![column(2), column(3), row(0), row(1), row(2)];
+        let warp = (4..rows).map(row).chain((own..columns).map(column));
+        Layout::new(register, lane, warp.collect(), vec![])
+    }
+
     /// The registers of one element for each row, in the threads that hold the rows.
     ///
     /// Errors: as [`Self::rows`].
     pub fn row_factors(shape: &Shape, warps: u32) -> Result<Layout> {
+        if is_half(shape) {
+            let (rows, columns, _) = extents(shape)?;
+            let own = own_columns(shape, warps, 1)?;
+            let row = |i: usize| 1 << i;
+            let warp = (4..rows).map(row).chain((own..columns).map(|_| 0));
+            return Layout::new(vec![row(3)], vec![0, 0, row(0), row(1), row(2)], warp.collect(), vec![]);
+        }
         let RowParts { rows, columns, blocks, own } = RowParts::of(shape, warps)?;
         let row = |i: usize| 1 << i;
         let register = (LANES_LOG2..LANES_LOG2 + blocks).map(row).collect();
@@ -242,9 +282,14 @@ impl TensorMemory {
     }
 }
 
+/// Whether a tile uses half of the lanes.
+fn is_half(shape: &Shape) -> bool {
+    extents(shape).is_ok_and(|(_, _, lanes)| lanes == HALF_LOG2)
+}
+
 /// log2 of the rows and columns of a tile that uses all lanes.
 fn whole_lanes(shape: &Shape) -> Result<(usize, usize)> {
-    let (rows, columns, lanes) = bits(shape)?;
+    let (rows, columns, lanes) = extents(shape)?;
     if lanes < LANES_LOG2 {
         let (extent, needed) = (1 << rows, 1 << LANES_LOG2);
         return Err(LayoutError::TileTooSmall { what: "one instruction", dim: 0, extent, needed });
@@ -265,12 +310,15 @@ fn groups_of(warps: u32) -> Result<usize> {
 /// log2 of the columns of a fragment.
 const FRAGMENT_LOG2: usize = 3;
 
+/// log2 of the 8-bit columns of a fragment.
+const BYTES_LOG2: usize = 4;
+
 /// log2 of the maximum number of slices: fragments of 512 columns.
 const MOST_SLICES_LOG2: u32 = 6;
 
 /// log2 of the columns that four of `warps` warps read of a slice.
 fn own_columns(shape: &Shape, warps: u32, slices: u32) -> Result<usize> {
-    let (_, columns, _) = bits(shape)?;
+    let (_, columns, _) = extents(shape)?;
     if !slices.is_power_of_two() {
         return Err(LayoutError::Mismatch { what: "slices of an accumulator", expected: 1, found: slices.into() });
     }
@@ -284,7 +332,7 @@ fn own_columns(shape: &Shape, warps: u32, slices: u32) -> Result<usize> {
 }
 
 /// log2 of the rows and columns of an accumulator, and of the lanes that it uses.
-fn bits(shape: &Shape) -> Result<(usize, usize, usize)> {
+fn extents(shape: &Shape) -> Result<(usize, usize, usize)> {
     let [rows, columns] = shape.log2()[..] else {
         let found = shape.rank() as u64;
         return Err(LayoutError::Mismatch { what: "rank of an accumulator", expected: 2, found });

@@ -129,7 +129,8 @@ fn in_tensor_memory<'c>(dot: AnyDot<'c>, plan: &DotPlan, context: &'c Context) -
     set_attr(op, "instruction", instruction.to_attr(context));
     let b = Builder::before(context, op);
     if plan.whole_rows && matches!(Source::of(dot.lhs(), op), Source::Computed) {
-        let left = of(&lhs)?;
+        let left = TensorMemory::operand(&lhs.tile_shape(), plan.warps(CONSUMERS), storage_bits(lhs.element));
+        let left = left.map_err(|e| fail(op, e.to_string()))?;
         set_operand(op, LHS, converted(&b, op, dot.lhs(), &left)?);
     }
     set_operand(op, ACC, converted(&b, op, dot.acc(), &layout)?);

@@ -1,7 +1,7 @@
 //! Plans kernels whose dots depend on each other, with `tcgen05.mma`: accumulators and computed left operands are in
 //! tensor memory.
 //!
-//! A thread of the consumers holds whole rows. In an iteration of attention, it waits for its row of scores, computes
+//! A thread of the consumers holds whole rows; of a tile of 64 rows, four threads share two rows. In an iteration of attention, it waits for its row of scores, computes
 //! with it, scales its row of the results, and stores its row of weights for the next dot. One CTA therefore alternates
 //! between tensor cores and arithmetic. Two CTAs per SM overlap: one computes while dots of the other one run. They fit
 //! if each takes half of the registers, of shared memory and of the columns of tensor memory.
@@ -22,7 +22,7 @@ use crate::dot::{DotLoop, Hints, NoPlan};
 use crate::kernel::{Kernel, whole_rounds};
 use crate::machine::Machine;
 use crate::model::MAX_STAGES;
-use crate::tensor::{COLUMNS, LOADING_WARPS, MATRIX_WARPS, ROWS};
+use crate::tensor::{COLUMNS, LOADING_WARPS, MATRIX_WARPS};
 
 /// Warpgroups of consumers and CTAs per SM, in order of preference. Two warpgroups divide rows, or the columns of 128
 /// rows: reductions then pass through shared memory.
@@ -73,13 +73,7 @@ pub fn plan_dependent(
     hints: &Hints,
     machine: &Machine,
 ) -> Result<DependentPlan, NoPlan> {
-    let dots = || kernel.dots.iter().chain(&kernel.elsewhere);
-    for dot in dots() {
-        dot.check_tensor_shape()?;
-        if dot.m % ROWS != 0 {
-            return Err(NoPlan::PartialLanes { m: dot.m });
-        }
-    }
+    kernel.dots.iter().chain(&kernel.elsewhere).try_for_each(DotLoop::check_tensor_shape)?;
     if columns > COLUMNS {
         return Err(NoPlan::TensorMemory { needed: columns, available: COLUMNS });
     }

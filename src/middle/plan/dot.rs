@@ -265,8 +265,6 @@ pub enum NoPlan {
     Shape { m: u32, n: u32, k: u32 },
     #[error("dots into tensor memory cannot cover a tile of {m} rows, {n} columns and depth {k}")]
     TensorShape { m: u32, n: u32, k: u32 },
-    #[error("a tile of {m} rows does not fill the lanes of tensor memory, from which dependent dots read operands")]
-    PartialLanes { m: u32 },
     #[error("eight or four warps cannot divide a tile of {m} rows, {n} columns and depth {k}")]
     SyncShape { m: u32, n: u32, k: u32 },
     #[error("accumulators need {needed} columns of tensor memory, which has {available}")]

@@ -71,7 +71,7 @@ fn loads_read_whole_rows() {
     for (rows, columns) in [(128, 8), (128, 128), (256, 64), (512, 32), (128, 256)] {
         for (warps, most) in [(4, 32), (8, 32), (8, 64), (16, 16)] {
             let shape = Shape::new(&[rows, columns]).unwrap();
-            let memory = TensorMemory::operand(&shape).unwrap();
+            let memory = TensorMemory::accumulator(&shape).unwrap();
             let layout = TensorMemory::rows(&shape, warps).unwrap();
             let loads = TensorMemory::row_loads(&shape, warps, most).unwrap();
             let first = TensorMemory::columns_of_row_warps(&shape, warps).unwrap();
@@ -96,11 +96,49 @@ fn loads_read_whole_rows() {
             assert_eq!(seen.len() as i64, rows * columns);
         }
     }
-    let half = Shape::new(&[64, 64]).unwrap();
-    assert!(matches!(TensorMemory::rows(&half, 4), Err(LayoutError::TileTooSmall { .. })));
-    assert!(matches!(TensorMemory::operand(&half), Err(LayoutError::TileTooSmall { .. })));
     let narrow = Shape::new(&[128, 2]).unwrap();
     assert!(matches!(TensorMemory::rows(&narrow, 16), Err(LayoutError::TileTooSmall { .. })));
+}
+
+/// Of 64 rows, threads hold fragments: also of elements that share columns, as `tcgen05.st.16x128b` writes them, four
+/// columns for each two registers. The factors of a thread are those of its two rows.
+#[test]
+fn fragments_of_half_the_lanes() {
+    for ((columns, bits), (warps, most)) in
+        [(64, 32), (128, 16), (128, 8), (32, 16)].into_iter().flat_map(|t| [(4, 16), (4, 64), (8, 32)].map(|w| (t, w)))
+    {
+        let shape = Shape::new(&[64, columns]).unwrap();
+        let memory = TensorMemory::accumulator(&shape).unwrap();
+        let layout = TensorMemory::operand(&shape, warps, bits).unwrap();
+        let factors = TensorMemory::row_factors(&shape, warps).unwrap();
+        let packed = 32 / bits;
+        let loads = TensorMemory::loads_of_columns(&shape, warps, most * packed).unwrap();
+        let apart = TensorMemory::columns_of_warps(&shape, warps, 1).unwrap();
+        let mut seen = BTreeSet::new();
+        for warp in 0..warps {
+            for load in &loads {
+                assert!(load.count * 2 <= most * packed);
+                for (lane, i) in (0..32).flat_map(|lane| (0..load.count).map(move |i| (lane, i))) {
+                    let thread = Thread { lane, warp, block: 0 };
+                    let element = layout.element(Slot { register: load.register + i, thread });
+                    // The register's number in the instruction, and the element in the register.
+                    let (word, part) = (i / packed, i % packed);
+                    let (row, column) = match packed {
+                        1 => (word / 2 % 2, word / 4 * 8 + lane % 4 * 2 + word % 2),
+                        _ => (word % 2, word / 2 * 4 + lane % 4),
+                    };
+                    let from_lane = warp % 4 * 32 + lane / 4 + 8 * row;
+                    let from_column = (warp / 4 * apart + load.column) / packed + column;
+                    let place = Some((from_lane, from_column * packed + part));
+                    assert_eq!(memory.place(element), place, "{columns} of {bits} bits by {warps} warps");
+                    let factor = factors.element(Slot { register: row, thread });
+                    assert_eq!(factor, element / columns as u64);
+                    seen.insert(element);
+                }
+            }
+        }
+        assert_eq!(seen.len() as i64, 64 * columns);
+    }
 }
 
 /// The registers agree with the general layout of this access.

@@ -10,8 +10,8 @@
 //! An address in tensor memory has the column in its low and the lane in its high 16 bits. The kernel allocates columns
 //! once. The hardware stores their address to shared memory, and each thread reads it after the barrier that follows.
 //!
-//! Registers hold fragments of `mma.sync`, as `tcgen05.ld.16x256b` moves them, or whole rows, as `tcgen05.ld.32x32b`
-//! does. The wait for a load passes the loaded registers through inline assembly. Otherwise LLVM could move their users
+//! Registers hold fragments of `mma.sync`, as `tcgen05.ld.16x256b` moves them (`16x128b` for elements of fewer bits), or
+//! whole rows, as `tcgen05.ld.32x32b` does. The wait for a load passes the loaded registers through inline assembly. Otherwise LLVM could move their users
 //! above the wait.
 
 use super::{
@@ -54,6 +54,8 @@ fn group(pair: bool) -> &'static str {
 /// Distance in an address of the lanes of two warps, and of two lanes.
 const QUARTER: i64 = 32 * LANE;
 const LANE: i64 = 1 << 16;
+/// The lanes of tensor memory.
+const LANES: i64 = 128;
 
 impl<'c> Lower<'c, '_> {
     pub(super) fn dot_into_memory(&mut self, op: AsyncDotOp<'c>) -> Result<(), Failed> {
@@ -240,7 +242,12 @@ impl<'c> Lower<'c, '_> {
     /// Multiplies the rows of each warp by their factors, unless all of them are one.
     pub(super) fn tmem_scale(&mut self, op: TmemScaleOp<'c>) -> Result<(), Failed> {
         let desc = self.memdesc(op.op(), op.memory())?;
-        let moves = self.row_moves(op.op(), op.memory(), desc, SCALED_COLUMNS)?;
+        let is_half = desc.shape()[0] < LANES;
+        let moves = if is_half {
+            self.fragment_moves(op.op(), op.memory(), desc, SCALED_COLUMNS)?
+        } else {
+            self.row_moves(op.op(), op.memory(), desc, SCALED_COLUMNS)?
+        };
         let shape = Shape::new(desc.shape()).map_err(|e| fail(op.op(), e.to_string()))?;
         let factors = self.fragment(op.op(), op.factor())?;
         let needed = TensorMemory::row_factors(&shape, self.threads.warps as u32);
@@ -254,12 +261,15 @@ impl<'c> Lower<'c, '_> {
         let predicate = op.predicate().map(|p| self.scalar(op.op(), p)).transpose()?;
         let any = l.intrinsic("llvm.nvvm.vote.any.sync", l.i1, &[l.i32c(-1), any]);
         let wanted = self.both(predicate, Some(any)).expect("one of the two is there");
-        let parts = moves.places.len() / factors.len();
+        // A register of fragments belongs to one of two rows, and all registers of an access in rows to the same row.
+        let parts = moves.places.len() / if is_half { 1 } else { factors.len() };
+        let factor = |place: usize, register: usize| factors[if is_half { register / 2 % 2 } else { place / parts }];
         l.when(wanted, || {
             for (i, (address, part)) in moves.places.iter().enumerate() {
                 let loaded = self.load_columns(&moves, *address, part.count as usize);
                 let loaded = self.tied(WAIT_FOR_LOADS, "~{memory}", moves.carrier, &loaded, &[], false);
-                let scaled: Vec<Val<'c>> = loaded.iter().map(|v| l.bin("fmul", *v, factors[i / parts])).collect();
+                let scaled = loaded.iter().enumerate().map(|(r, v)| l.bin("fmul", *v, factor(i, r)));
+                let scaled: Vec<Val<'c>> = scaled.collect();
                 self.store_columns(&moves, *address, &scaled);
             }
             l.order(WAIT_FOR_STORES);
@@ -276,8 +286,12 @@ impl<'c> Lower<'c, '_> {
         if tensor_memory(desc) != TensorMemory::accumulator(&shape).ok() {
             return Err(fail(op, "the storage is not laid out as an accumulator or a left operand"));
         }
-        if TensorMemory::rows(&shape, warps).is_ok_and(|rows| rows == layout) {
-            return self.row_moves(op, memory, desc, MOVED_COLUMNS);
+        let bits = storage_bits(desc.element_type());
+        let in_rows = TensorMemory::operand(&shape, warps, bits).is_ok_and(|rows| rows == layout);
+        match (in_rows, desc.shape()[0] < LANES) {
+            (true, false) => return self.row_moves(op, memory, desc, MOVED_COLUMNS),
+            (true, true) => return self.fragment_moves(op, memory, desc, MOVED_COLUMNS),
+            _ => {}
         }
         let slices = TensorMemory::slices_of(&shape, &layout).filter(|_| layout.warps() == warps);
         let slices =
@@ -293,6 +307,34 @@ impl<'c> Lower<'c, '_> {
         let offset = |load: &TensorLoad| i64::from(load.lane) * LANE + i64::from(load.column);
         let places = loads.into_iter().map(|load| (l.add(own, l.i32c(offset(&load))), load)).collect();
         Ok(Moves { shape: MoveShape::Fragments, places, carrier })
+    }
+
+    /// Plans the moves of fragments of 64 rows, at most `most` columns at a time.
+    fn fragment_moves(
+        &self,
+        op: OpRef<'c>,
+        memory: Val<'c>,
+        desc: MemDescType<'c>,
+        most: u32,
+    ) -> Result<Moves<'c>, Failed> {
+        let error = |e: tile_layout::LayoutError| fail(op, e.to_string());
+        let shape = Shape::new(desc.shape()).map_err(error)?;
+        let warps = self.threads.warps as u32;
+        // Several elements of fewer bits share a register and a column.
+        let packed = 32 / storage_bits(desc.element_type());
+        let form = if packed == 1 { MoveShape::Fragments } else { MoveShape::HalfFragments };
+        let element = element_of(desc.element_type(), false).filter(|e| e.bits() == 32);
+        let carrier = self.carrier(element.unwrap_or(Element::S32));
+        let apart = TensorMemory::columns_of_warps(&shape, warps, 1).map_err(error)? / packed;
+        let l = &self.l;
+        let part = l.mul(l.bin("lshr", self.threads.warp, l.i32c(2)), l.i32c(apart.into()));
+        let own = l.add(self.own_lanes(op, memory)?, part);
+        let loads = TensorMemory::loads_of_columns(&shape, warps, most * packed).map_err(error)?;
+        let at = |load: &TensorLoad| l.add(own, l.i32c((load.column / packed).into()));
+        let word =
+            |load: TensorLoad| TensorLoad { register: load.register / packed, count: load.count / packed, ..load };
+        let places = loads.into_iter().map(|load| (at(&load), word(load))).collect();
+        Ok(Moves { shape: form, places, carrier })
     }
 
     /// Plans the moves of whole rows, at most `most` columns at a time. Several elements of fewer bits share a register
@@ -389,6 +431,7 @@ impl Moves<'_> {
     fn form(&self, registers: usize) -> String {
         match self.shape {
             MoveShape::Fragments => format!("16x256b.x{}", registers / 4),
+            MoveShape::HalfFragments => format!("16x128b.x{}", registers / 2),
             MoveShape::Rows => format!("32x32b.x{registers}"),
         }
     }

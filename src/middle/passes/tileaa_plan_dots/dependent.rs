@@ -6,7 +6,7 @@
 
 use super::{
     Found, Obstacle, PlannedOperand,
-    kernel::{Pressure, kernel, movers},
+    kernel::{LANES, Pressure, kernel, movers},
     least_scratch, mark_computed, refusal, report, rings,
 };
 use crate::{
@@ -105,8 +105,6 @@ fn columns(found: &[Found<'_>]) -> u32 {
 
 /// The columns of a left operand.
 fn operand_columns(t: &Tensor<'_>) -> u32 {
-    (t.elements() as u64 * u64::from(storage_bits(t.element)) / (32 * LANES)) as u32
+    let blocks = (t.shape[0] as u64).div_ceil(LANES);
+    (blocks * t.shape[1] as u64 * u64::from(storage_bits(t.element)) / 32) as u32
 }
-
-/// The lanes of tensor memory.
-const LANES: u64 = 128;

@@ -281,10 +281,16 @@ fn registers_of_rows(t: &Tensor<'_>, groups: u32) -> u32 {
     let bits = storage_bits(t.element);
     let (rows, columns) = rows_and_columns(t);
     // Warpgroups divide blocks of 128 rows, and then columns.
-    let blocks = rows.div_ceil(128);
-    let own = blocks.div_ceil(u64::from(groups)) * columns.div_ceil(u64::from(groups).div_ceil(blocks));
+    let groups = u64::from(groups);
+    let blocks = rows.div_ceil(LANES);
+    let own = blocks.div_ceil(groups) * columns.div_ceil(groups.div_ceil(blocks));
+    // Four threads share two of 64 rows.
+    let own = if rows * 2 == LANES { own.div_ceil(2).max(2) } else { own };
     if bits < 8 { 0 } else { (own * u64::from(bits)).div_ceil(32).min(u64::from(u16::MAX)) as u32 }
 }
+
+/// The lanes of tensor memory.
+pub(super) const LANES: u64 = 128;
 
 /// The registers of a thread that a tensor takes in the layout of an accumulator of `groups` warpgroups. Booleans
 /// count zero: they are short-lived predicates. A one-dimensional tensor has one element per row.

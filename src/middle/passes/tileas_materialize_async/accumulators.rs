@@ -60,7 +60,7 @@ use crate::{
         pass::{Failed, fail},
         phases,
         rt::*,
-        shared_memory::{accumulator_type, storage_type, with_stages},
+        shared_memory::{storage_type, tensor_memory_type, with_stages},
         types::{element, is_float},
     },
 };
@@ -113,7 +113,7 @@ impl<'c> Accumulators<'c> {
         let op = dots[0].op();
         let tensor = Tensor::of_value(dots[0].result()).ok_or_else(|| fail(op, "result is not a tensor"))?;
         let stages = i64::from(plan.accumulators);
-        let memory = accumulator_type(op, &tensor.shape, tensor.element, stages).map_err(|e| fail(op, e))?;
+        let memory = tensor_memory_type(op, &tensor.shape, tensor.element, stages).map_err(|e| fail(op, e))?;
         let (ctas, leader) = if plan.is_pair() { (CTAS, Some(phases::EMPTY)) } else { (1, None) };
         let phases = [(phases::FULL, 1), (phases::EMPTY, ctas * i64::from(plan.consumer_warps()))];
         let (pipeline, first) = create_pipeline(op, top, stages, &phases, leader)?;
@@ -333,7 +333,7 @@ fn parts<'c>(
     let tensor = Tensor::of_value(slice.result()).ok_or_else(|| fail(op, "result is not a tensor"))?;
     let warps = whole.layout().ok_or_else(|| fail(op, "the accumulator has no layout"))?.warps();
     let layout = TensorMemory::registers(&tensor.tile_shape(), warps, 1).map_err(|e| fail(op, e.to_string()))?;
-    let part = accumulator_type(op, &tensor.shape, tensor.element, 1).map_err(|e| fail(op, e))?;
+    let part = tensor_memory_type(op, &tensor.shape, tensor.element, 1).map_err(|e| fail(op, e))?;
     let columns = (0..whole.shape[1]).step_by(tensor.shape[1].max(1) as usize);
     let part = |column| TmemSliceOp::build(b, part.into(), memory, i64_attr(b.context(), column));
     columns

@@ -48,7 +48,7 @@ use crate::{
         pass::{Failed, fail},
         phases,
         rt::*,
-        shared_memory::operand_type,
+        shared_memory::tensor_memory_type,
     },
 };
 use melior::Context;
@@ -114,7 +114,7 @@ impl<'c> LeftOperands<'c> {
                 }
                 None => {
                     let tensor = Tensor::of_value(dot.lhs()).ok_or_else(|| fail(op, "operand is not a tensor"))?;
-                    let memory = operand_type(op, &tensor.shape, tensor.element, 1).map_err(|e| fail(op, e))?;
+                    let memory = tensor_memory_type(op, &tensor.shape, tensor.element, 1).map_err(|e| fail(op, e))?;
                     (LeftMemory::Own(memory), Some((phases::EMPTY, 1)))
                 }
             };
@@ -147,7 +147,7 @@ impl<'c> LeftOperands<'c> {
                 let scores =
                     accumulators.get(&op_key(from.op())).ok_or_else(|| fail(op, "a dot has no accumulator"))?;
                 let tensor = Tensor::of_value(self.dot.lhs()).ok_or_else(|| fail(op, "operand is not a tensor"))?;
-                let t = operand_type(op, &tensor.shape, tensor.element, 1).map_err(|e| fail(op, e))?;
+                let t = tensor_memory_type(op, &tensor.shape, tensor.element, 1).map_err(|e| fail(op, e))?;
                 (MemDescReinterpretOp::build(&b, t.into(), scores.memory).map_err(error)?.result(), false)
             }
             LeftMemory::Own(t) => {
