@@ -1,10 +1,11 @@
 //! Plans kernels whose dots depend on each other, with `tcgen05.mma`: accumulators and computed left operands are in
 //! tensor memory.
 //!
-//! A thread of the consumers holds whole rows; of a tile of 64 rows, four threads share two rows. In an iteration of attention, it waits for its row of scores, computes
-//! with it, scales its row of the results, and stores its row of weights for the next dot. One CTA therefore alternates
-//! between tensor cores and arithmetic. Two CTAs per SM overlap: one computes while dots of the other one run. They fit
-//! if each takes half of the registers, of shared memory and of the columns of tensor memory.
+//! A thread of the consumers holds whole rows; of a tile of 64 rows, four threads share two rows. In an iteration of
+//! attention, it waits for its row of scores, computes with it, scales its row of the results, and stores its row of
+//! weights for the next dot. One CTA therefore alternates between tensor cores and arithmetic. Two CTAs per SM overlap:
+//! one computes while dots of the other one run. They fit if each takes half of the registers, of shared memory and of
+//! the columns of tensor memory.
 //!
 //! The consumers get most registers (`setmaxnreg`). The other warps, one that loads and one that issues dots, are
 //! therefore filled up to a warpgroup.

@@ -10,9 +10,9 @@
 //! An address in tensor memory has the column in its low and the lane in its high 16 bits. The kernel allocates columns
 //! once. The hardware stores their address to shared memory, and each thread reads it after the barrier that follows.
 //!
-//! Registers hold fragments of `mma.sync`, as `tcgen05.ld.16x256b` moves them (`16x128b` for elements of fewer bits), or
-//! whole rows, as `tcgen05.ld.32x32b` does. The wait for a load passes the loaded registers through inline assembly. Otherwise LLVM could move their users
-//! above the wait.
+//! Registers hold fragments of `mma.sync`, as `tcgen05.ld.16x256b` moves them (`16x128b` if several elements share a
+//! register), or whole rows, as `tcgen05.ld.32x32b` does. The wait for a load passes the loaded registers through
+//! inline assembly. Otherwise LLVM could move their users above the wait.
 
 use super::{
     Lower, Lowered,
