@@ -244,11 +244,12 @@ def TileASPingPong : Pass<"tileas-ping-pong", "::mlir::ModuleOp"> {
 }
 
 def TileASPrefetchTiles : Pass<"tileas-prefetch-tiles", "::mlir::ModuleOp"> {
-  let summary = "prefetch the inputs of producer-computed tiles by one iteration";
+  let summary = "start loads of agents one iteration ahead";
   let description = [{
     In loops of agents that store a tile to a stage in each iteration, issues the loads of the next tile before the
-    current tile is computed. The loop carries the loaded values. Nothing happens if the agent lacks the registers for
-    two sets of them.
+    current tile is computed. In other loops that wait for stages, issues loads of a few registers for the next
+    iteration after the last use of the current values. The loop carries the loaded values. Nothing happens if the agent
+    lacks the registers for two sets of them.
   }];
   let statistics = [
     Statistic<"numLoads", "num-loads", "loads issued an iteration ahead">

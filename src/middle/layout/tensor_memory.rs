@@ -221,7 +221,7 @@ impl TensorMemory {
         Layout::new(register, (0..5).map(row).collect(), warp.collect(), vec![])
     }
 
-    /// The registers of a left operand with elements of `bits` bits: those of [`Self::rows`], but fragments of 8-bit
+    /// The registers of a left operand with elements of `bits` bits: as [`Self::rows`], except for fragments of 8-bit
     /// elements, of which four share a register and a column.
     ///
     /// Errors: as [`Self::rows`].

@@ -1,4 +1,4 @@
-//! `tileas-prefetch-tiles` makes producer warps load the inputs of the next tile before they compute the current one.
+//! `tileas-prefetch-tiles` makes agents start loads of the next iteration before they compute the current one.
 //!
 //! A producer's loop over tiles waits for memory in each iteration, unless its loads were started in the previous
 //! iteration:
@@ -17,6 +17,10 @@
 //! The last iteration reloads its own inputs, and no op uses the result. Only existing iterations are loaded, so
 //! known facts about addresses and bounds still hold.
 //!
+//! Other loops that wait for stages, as consumers do, start small loads ahead: the scales of a block, for example. Such
+//! a load would otherwise take its latency in each iteration, and a few registers hold its result. All other loads stay
+//! where they are.
+//!
 //! The pass changes only loops of agents whose loads are unordered, if the agent's registers hold the loaded values
 //! twice. Addresses may depend on the induction variable but not on other loop-carried values.
 
@@ -29,7 +33,7 @@ use crate::{
         layouts::{Tensor, storage_bits},
         loops::{extend_for, extend_yield, new_if},
         nv_tileaa,
-        nv_tileas::{AgentSwitchOp, ProducerCommitOp, SplatOp},
+        nv_tileas::{AgentSwitchOp, ConsumerWaitOp, ProducerCommitOp, SplatOp},
         pass::{Failed, PassContext, RustPass, descriptors, fail},
         rt::*,
         types::{is_float, is_integer},
@@ -42,6 +46,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Registers per thread that a producer needs for other purposes: addresses, bounds, computed values.
 const OTHER_REGISTERS: u64 = 48;
+/// The most registers per thread that loads ahead of a loop that waits for stages may take.
+const SMALL: u64 = 8;
 
 #[derive(Clone, Default)]
 pub struct PrefetchTiles;
@@ -57,10 +63,10 @@ impl RustPass for PrefetchTiles {
                     let Some(program) = entry_block(region(switch.op(), i)) else { continue };
                     let mut loops = vec![];
                     for o in ops_of(program) {
-                        walk(o, &mut |inner| loops.extend(Some(inner).filter(|o| makes_tiles(*o))));
+                        walk(o, &mut |inner| loops.extend(kind(inner).map(|kind| (inner, kind))));
                     }
-                    for op in loops {
-                        let Some(ahead) = Ahead::of(op).filter(|a| a.fits(budget)) else { continue };
+                    for (op, kind) in loops {
+                        let Some(ahead) = Ahead::of(op, kind).filter(|a| a.fits(budget)) else { continue };
                         cx.stat_add(stat::NUM_LOADS, ahead.loads.len() as i64);
                         ahead.rewrite(context).map_err(|e| fail(op, e.to_string()))?;
                     }
@@ -71,15 +77,38 @@ impl RustPass for PrefetchTiles {
     }
 }
 
-/// Whether an op is a loop that stores a tile to a stage in each iteration.
-fn makes_tiles(op: OpRef<'_>) -> bool {
-    Scf::of(op) == Some(Scf::For)
-        && entry_block(region(op, 0)).is_some_and(|b| ops_of(b).any(|o| ProducerCommitOp::cast(o).is_some()))
+/// A loop whose loads may start ahead.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// It stores a tile to a stage in each iteration.
+    Produces,
+    /// It waits for a stage in each iteration.
+    Waits,
+}
+
+fn kind(op: OpRef<'_>) -> Option<Kind> {
+    let op = Some(op).filter(|op| Scf::of(*op) == Some(Scf::For))?;
+    let body = entry_block(region(op, 0))?;
+    let any = |is: &dyn Fn(OpRef<'_>) -> bool| ops_of(body).any(is);
+    if any(&|o| ProducerCommitOp::cast(o).is_some()) {
+        return Some(Kind::Produces);
+    }
+    any(&|o| ConsumerWaitOp::cast(o).is_some()).then_some(Kind::Waits)
+}
+
+/// The registers of a thread that a load's result takes.
+fn words(load: OpRef<'_>) -> u64 {
+    let v = result(load, 0);
+    let bits = Tensor::of_value(v).map_or(32, |t| u64::from(storage_bits(t.element)));
+    let elements = 1 << register_bits(v).unwrap_or(0);
+    let vector = attr(load, "vector").map_or(1, |a| int_attr(a) as u64).clamp(1, elements);
+    elements / vector * (vector * bits).div_ceil(32)
 }
 
 /// The loads that a loop can start ahead.
 struct Ahead<'c> {
     op: OpRef<'c>,
+    kind: Kind,
     body: Blk<'c>,
     loads: Vec<OpRef<'c>>,
     /// The loads and the ops that they depend on, in program order.
@@ -87,11 +116,19 @@ struct Ahead<'c> {
 }
 
 impl<'c> Ahead<'c> {
-    fn of(op: OpRef<'c>) -> Option<Self> {
+    fn of(op: OpRef<'c>, kind: Kind) -> Option<Self> {
         let body = entry_block(region(op, 0))?;
         let is_number = |v: Val<'c>| Tensor::of_value(v).is_some_and(|t| is_integer(t.element) || is_float(t.element));
-        let loads: Vec<OpRef<'c>> =
+        let mut loads: Vec<OpRef<'c>> =
             ops_of(body).filter(|o| is_unordered_load(*o) && is_number(result(*o, 0))).collect();
+        if kind == Kind::Waits {
+            let mut left = SMALL;
+            loads.retain(|load| {
+                let rest = left.checked_sub(words(*load));
+                left = rest.unwrap_or(left);
+                rest.is_some()
+            });
+        }
         let (mut needed, mut work) = (FxHashSet::default(), loads.clone());
         while let Some(o) = work.pop() {
             if !needed.insert(op_key(o)) {
@@ -110,19 +147,12 @@ impl<'c> Ahead<'c> {
             }
         }
         let slice = ops_of(body).filter(|o| needed.contains(&op_key(*o))).collect();
-        (!loads.is_empty()).then_some(Self { op, body, loads, slice })
+        (!loads.is_empty()).then_some(Self { op, kind, body, loads, slice })
     }
 
     /// Whether a thread has enough registers to hold the loaded values twice.
     fn fits(&self, registers: u64) -> bool {
-        let words = |load: &OpRef<'c>| {
-            let v = result(*load, 0);
-            let bits = Tensor::of_value(v).map_or(32, |t| u64::from(storage_bits(t.element)));
-            let elements = 1 << register_bits(v).unwrap_or(0);
-            let vector = attr(*load, "vector").map_or(1, |a| int_attr(a) as u64).clamp(1, elements);
-            elements / vector * (vector * bits).div_ceil(32)
-        };
-        2 * self.loads.iter().map(words).sum::<u64>() + OTHER_REGISTERS <= registers
+        2 * self.loads.iter().map(|load| words(*load)).sum::<u64>() + OTHER_REGISTERS <= registers
     }
 
     fn rewrite(self, context: &'c Context) -> Result<(), BuildError> {
@@ -137,19 +167,32 @@ impl<'c> Ahead<'c> {
         // The next induction variable, or the current one in the last iteration: there is a next iteration if the
         // remaining distance exceeds one step.
         let counter = arg(self.body, 0);
-        let top = ops_of(self.body).next().expect("a body has a terminator");
-        b.set_before(top);
+        b.set_before(ops_of(self.body).next().expect("a body has a terminator"));
+        for (load, now) in self.loads.iter().zip(&carried) {
+            replace_all_uses(result(*load, 0), *now);
+        }
+        if let Some(user) = self.last_user(&carried).filter(|_| self.kind == Kind::Waits) {
+            b.set_after(user);
+        }
         b.set_location(new.location());
         let more = b.cmpi(IntPredicate::Ugt, b.subi(upper, counter), step);
         let next = b.select(more, b.addi(counter, step), counter);
         let loaded = self.at(&b, next);
-        for (load, now) in self.loads.iter().zip(carried) {
-            replace_all_uses(result(*load, 0), now);
-        }
         for op in self.slice.iter().rev().filter(|o| results(**o).all(|r| !has_uses(r))) {
             erase(*op);
         }
         extend_yield(&b, self.body, &loaded)
+    }
+
+    /// The last op of the body that uses a carried value. Loads that follow it may take the registers of these values.
+    /// At the top of the loop, ptxas would copy the loaded values before the first wait, and wait there for the loads.
+    fn last_user(&self, carried: &[Val<'c>]) -> Option<OpRef<'c>> {
+        let mut users = FxHashSet::default();
+        for (user, _) in carried.iter().flat_map(|v| uses(*v)) {
+            let mut around = std::iter::successors(Some(user), |o| parent_op(*o));
+            users.extend(around.find(|o| block_of(*o) == block_key(self.body)).map(op_key));
+        }
+        ops_of(self.body).filter(|o| users.contains(&op_key(*o))).last()
     }
 
     /// Emits the loop's loads for induction variable `counter`.

@@ -101,7 +101,7 @@ fn loads_read_whole_rows() {
 }
 
 /// Of 64 rows, threads hold fragments: also of elements that share columns, as `tcgen05.st.16x128b` writes them, four
-/// columns for each two registers. The factors of a thread are those of its two rows.
+/// columns for each two registers. A thread has the factors of its two rows.
 #[test]
 fn fragments_of_half_the_lanes() {
     for ((columns, bits), (warps, most)) in
