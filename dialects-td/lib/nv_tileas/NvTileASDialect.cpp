@@ -236,7 +236,7 @@ Type MemDescType::parse(AsmParser &parser) {
         return {};
       std::optional<MemorySpace> known = symbolizeMemorySpace(value);
       if (!known)
-        return parser.emitError(loc, "expected space shared or tensor, got '") << value << "'", Type();
+        return parser.emitError(loc, "expected space shared, tensor or scales, got '") << value << "'", Type();
       space = *known;
     } else if (key == "align") {
       if (parser.parseInteger(alignment))
@@ -277,7 +277,7 @@ LogicalResult MemDescType::verify(function_ref<InFlightDiagnostic()> emitError, 
       return emitError() << "extents must be powers of two, got " << e;
     count *= e;
   }
-  if (space == MemorySpace::Tensor && count < TMEM_LANES)
+  if (space != MemorySpace::Shared && count < TMEM_LANES)
     return emitError() << "a tensor in tensor memory has at least one element for each of " << TMEM_LANES
                        << " lanes, got " << count;
   if (int64_t(1) << layout.getOffsets().size() != count)

@@ -56,9 +56,10 @@ use crate::dialect::{
     layouts::{Tensor, storage_bits},
     nv_tileaa::MemTokenType,
     nv_tileas::{
-        AgentSwitchOp, AllocTensorOp, AnyOp, ConsumerReleaseOp, ConsumerWaitOp, CreatePingPongOp, CreatePipelineOp,
-        EndPingPongOp, IncIterOp, MemDescSlotOp, MemDescType, MmaKind, PingPongArriveOp, PingPongType, PingPongWaitOp,
-        PipelineIteratorType, PipelineType, ProducerAcquireOp, ProducerCommitOp, StageOp, TmemScaleOp, TmemStoreOp,
+        AgentSwitchOp, AllocTensorOp, AnyOp, AsyncDotOp, ConsumerReleaseOp, ConsumerWaitOp, CreatePingPongOp,
+        CreatePipelineOp, EndPingPongOp, IncIterOp, MemDescSlotOp, MemDescType, MmaKind, PingPongArriveOp,
+        PingPongType, PingPongWaitOp, PipelineIteratorType, PipelineType, ProducerAcquireOp, ProducerCommitOp, StageOp,
+        TmemScaleOp, TmemStoreOp,
     },
     phases::{self, Handover},
     rt::*,
@@ -401,6 +402,14 @@ impl<'c> Extract<'c> {
             }
             Some(LocalLoadOp(x)) => self.touch(op, x.source(), out)?,
             Some(TmemLoadOp(x)) => self.touch(op, x.source(), out)?,
+            Some(TmemCopyOp(x)) => {
+                for (memory, access) in [(x.source(), StageAccess::Read), (x.dest(), StageAccess::Write)] {
+                    if let Some((place, tag)) = self.place(op, memory)? {
+                        out.push(Op::Begin { engine: Engine::Dot, access, place, tag });
+                    }
+                }
+                out.push(Op::Commit(Engine::Dot));
+            }
             Some(TmemStoreOp(x)) => {
                 if let Some((into, tag)) = self.place(op, x.dest())? {
                     out.push(Op::Write { into, tag });
@@ -427,9 +436,14 @@ impl<'c> Extract<'c> {
         let pair = dot.instruction().is_some_and(|by| by.kind == MmaKind::TensorPair);
         let own = self.rank;
         for rank in if pair { 0..self.ctas } else { own..own + 1 } {
-            for memory in [dot.lhs(), dot.rhs()].into_iter().filter(in_memory) {
+            let scales = AsyncDotOp::cast(op).map(|dot| [dot.lhs_scale(), dot.rhs_scale()]);
+            let scales = scales.into_iter().flatten().flatten();
+            // Earlier copies of the thread have brought scale factors.
+            let read = [dot.lhs(), dot.rhs()].into_iter().map(|v| (v, StageAccess::Read));
+            let read = read.chain(scales.map(|v| (v, StageAccess::ReadInOrder)));
+            for (memory, access) in read.filter(|(v, _)| in_memory(v)) {
                 if let Some((place, tag)) = self.place_in(op, memory, rank)? {
-                    out.push(Op::Begin { engine: Engine::Dot, access: StageAccess::Read, place, tag });
+                    out.push(Op::Begin { engine: Engine::Dot, access, place, tag });
                 }
             }
             if let Some(memory) = Some(dot.acc()).filter(in_memory) {

@@ -38,7 +38,7 @@ use super::{
 };
 use crate::dialect::{
     behaviour::{self, LayoutRelation},
-    dots::{ACC, LHS},
+    dots::{ACC, AnyDot, LHS, TileDot},
     layouts::{Tensor, f32_beside, retype_constant, storage_bits, tf32_beside},
     nv_tileaa,
     nv_tileas::{self, MemDescType, ProduceOneOp},
@@ -84,7 +84,7 @@ pub fn is_computed_from_dot(v: Val<'_>) -> bool {
     let home = home_of(v);
     while let Some(v) = work.pop() {
         let Some(op) = defining_op(v).filter(|op| block_of(*op) == home && seen.insert(op_key(*op))) else { continue };
-        if nv_tileaa::DotOp::cast(op).is_some() || nv_tileas::DotOp::cast(op).is_some() {
+        if is_product(op) {
             return true;
         }
         work.extend(operands(op));
@@ -307,8 +307,9 @@ pub fn carried_number<'c>(product: OpRef<'c>, around: OpRef<'c>) -> Option<usize
     }
 }
 
-fn is_product(op: OpRef<'_>) -> bool {
-    nv_tileaa::DotOp::cast(op).is_some() || nv_tileas::DotOp::cast(op).is_some()
+/// Whether an op is a dot of either dialect, with or without scales.
+pub fn is_product(op: OpRef<'_>) -> bool {
+    TileDot::cast(op).is_some() || AnyDot::cast(op).is_some()
 }
 
 /// Partitions dots, by index, into groups that share loaded tiles and therefore stages. `tiles[i]` has the keys of

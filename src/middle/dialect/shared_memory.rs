@@ -19,7 +19,8 @@ use super::{
 };
 use melior::ir::Type;
 use tile_layout::{
-    AccessMode, Direction, Layout, Shape, SharedAccess, SharedLayout, SharedOptions, TensorMemory, plan_shared,
+    AccessMode, Direction, Layout, ScaleFactors, Shape, SharedAccess, SharedLayout, SharedOptions, TensorMemory,
+    plan_shared,
 };
 use tile_targets::{Feature, Target};
 
@@ -87,15 +88,71 @@ fn in_tensor_memory<'c>(
     stages: i64,
 ) -> Result<MemDescType<'c>, String> {
     let memory = Shape::new(shape).and_then(|shape| place(&shape)).map_err(|e| e.to_string())?;
-    let bases: Vec<i64> = memory.bases().iter().map(|&b| b as i64).collect();
-    let desc = SharedLayoutAttr::get(op.location(), &bases).and_then(|layout| {
-        MemDescType::get(op.location(), shape, element, layout.into(), stages, MemorySpace::Tensor, ALIGNMENT)
-    });
+    memory_type(op, (shape, element), memory.bases(), (stages, MemorySpace::Tensor))
+}
+
+fn memory_type<'c>(
+    op: OpRef<'c>,
+    (shape, element): (&[i64], Type<'c>),
+    bases: &[u64],
+    (stages, space): (i64, MemorySpace),
+) -> Result<MemDescType<'c>, String> {
+    let bases: Vec<i64> = bases.iter().map(|&b| b as i64).collect();
+    let desc = SharedLayoutAttr::get(op.location(), &bases)
+        .and_then(|layout| MemDescType::get(op.location(), shape, element, layout.into(), stages, space, ALIGNMENT));
     desc.ok_or_else(|| "cannot build a type in tensor memory".into())
 }
 
+/// The storage of scale factors whose dimension `lines` numbers the rows or columns that they scale: in shared memory
+/// in blocks that the hardware copies, and in tensor memory. Extents of less than a block are filled up.
+///
+/// Errors: another rank, or elements of more than a byte.
+pub fn scale_types<'c>(
+    op: OpRef<'c>,
+    shape: &[i64],
+    element: Type<'c>,
+    lines: usize,
+) -> Result<[MemDescType<'c>; 2], String> {
+    let &[_, _] = shape else { return Err("scale factors have two dimensions".into()) };
+    if storage_bits(element) != 8 {
+        return Err("scale factors are bytes".into());
+    }
+    let extents = filled_up(shape, lines);
+    let factors = Shape::new(&extents).and_then(|shape| ScaleFactors::new(&shape, lines)).map_err(|e| e.to_string())?;
+    let of = |bases: &[u64], space| memory_type(op, (&extents, element), bases, (1, space));
+    Ok([of(&factors.shared(), MemorySpace::Shared)?, of(&factors.tensor(), MemorySpace::Scales)?])
+}
+
+/// The extents of scale factors, at least of one block.
+pub fn filled_up(shape: &[i64], lines: usize) -> Vec<i64> {
+    let [least_lines, least_factors] = ScaleFactors::LEAST;
+    let least = |d: usize| if d == lines { least_lines } else { least_factors };
+    shape.iter().enumerate().map(|(d, extent)| (*extent).max(least(d))).collect()
+}
+
+/// The scale factors of a storage in blocks, in shared or tensor memory. `None` if it has another layout.
+pub fn scale_factors(desc: MemDescType<'_>, lines: usize) -> Option<ScaleFactors> {
+    let factors = ScaleFactors::new(&Shape::new(desc.shape()).ok()?, lines).ok()?;
+    let layout = SharedLayoutAttr::cast(desc.layout()?)?;
+    let needed = match desc.space() {
+        MemorySpace::Shared => factors.shared(),
+        MemorySpace::Scales => factors.tensor(),
+        MemorySpace::Tensor => return None,
+    };
+    let is_needed = layout.offsets().iter().map(|&b| b as u64).eq(needed);
+    is_needed.then_some(factors)
+}
+
+/// log2 of the lanes that hold scale factors.
+const SCALE_LANES_LOG2: usize = 5;
+
 /// The 32-bit columns of tensor memory that a storage takes, including all stages.
 pub fn tensor_columns(desc: MemDescType<'_>) -> Option<u64> {
+    if desc.space() == MemorySpace::Scales {
+        let layout = SharedLayoutAttr::cast(desc.layout()?)?;
+        let bytes = 1u64 << layout.offsets().len().checked_sub(SCALE_LANES_LOG2)?;
+        return Some(bytes.div_ceil(4) * desc.stages() as u64);
+    }
     let bits = u64::from(tensor_memory(desc)?.columns()) * u64::from(storage_bits(desc.element_type()));
     Some(bits.div_ceil(32) * desc.stages() as u64)
 }

@@ -133,7 +133,7 @@
 //! | `hardware_swizzle`, `warpgroup` | shared-memory layouts, descriptors and fragments of `wgmma` |
 //! | `in_place` | transposes of tiles in shared memory, for operands that `wgmma` cannot read as stored |
 //! | `tensor_copy` | tensor maps and boxes of TMA loads and stores |
-//! | `tensor_memory` | accumulators of `tcgen05.mma`, and the registers that read them |
+//! | `tensor_memory`, `scale_factors` | accumulators of `tcgen05.mma` with the registers that read them, and scales |
 //!
 //! Every plan is data that an interpreter can execute, and the tests execute plans for all threads.
 #![forbid(unsafe_code)]
@@ -153,6 +153,7 @@ mod mma;
 mod ops;
 mod parts;
 mod reduction;
+mod scale_factors;
 mod shape;
 mod shuffle;
 mod subspace;
@@ -176,6 +177,7 @@ pub use map::{LinearMap, combine, low_mask};
 pub use mma::{Fragment, MmaShape, MmaTiling, Operand, TmemShape, TmemTile, mma_tiled, tmem_layout};
 pub use parts::{PartRegisters, PartsPlan};
 pub use reduction::{Reduction, WarpScan};
+pub use scale_factors::ScaleFactors;
 pub use shape::Shape;
 pub use shuffle::{Exchange, ShufflePlan, ShuffleRound};
 pub use subspace::Subspace;

@@ -87,7 +87,7 @@
 //! With `tensor_pair`, two CTAs run each dot together (`pairs`). The thread of the agent `matrix` is in the first one,
 //! the leader, whose barriers count the arrivals of both.
 //! Left operands that consumers compute go to tensor memory too, and resident operands have pipelines
-//! (`left_operands`).
+//! (`left_operands`). Scale factors pass through shared memory on their way there (`scale_factors`).
 //!
 //! **Tile blocks.** If CTAs take over tile blocks of the grid, their coordinates come through a pipeline of their own
 //! (`tile_blocks`).
@@ -118,6 +118,7 @@ mod flight;
 mod left_operands;
 mod pairs;
 mod readiness;
+mod scale_factors;
 mod stream;
 mod tile_blocks;
 mod top;
@@ -139,16 +140,16 @@ use crate::{
     dialect::{
         attributes::STAGED,
         dot_plan::{CONVERTER, DotPlan},
-        dots::{AnyDot, element_of, promotes},
+        dots::{AnyDot, LHS, LHS_SCALE, RHS, RHS_SCALE, element_of, promotes},
         layouts::Tensor,
         nv_tileaa,
         nv_tileas::{
-            BarrierOp, ConvertLayoutOp, DotOp, MemDescPermuteOp, MemDescType, MemDescViewOp, PermuteOp,
-            PipelineIteratorType, ProduceOneOp, SharedLayoutAttr, TiledLoadOp, TmaDescType,
+            BarrierOp, ConvertLayoutOp, MemDescPermuteOp, MemDescType, MemDescViewOp, PermuteOp, PipelineIteratorType,
+            ProduceOneOp, SharedLayoutAttr, TiledLoadOp, TmaDescType,
         },
         pass::{Failed, PassContext, RustPass, descriptors, fail},
         rt::*,
-        shared_memory::aligned_storage_type,
+        shared_memory::{aligned_storage_type, scale_types},
     },
     pass_descriptor,
 };
@@ -172,7 +173,7 @@ impl RustPass for MaterializeAsync {
             let Some(plan) = DotPlan::of(function.op()) else { continue };
             let dots = collect_ops(function.op(), |o| {
                 let by = AnyDot::cast(o)?.instruction()?;
-                DotOp::cast(o).filter(|_| plan.has_instruction(by.kind))
+                AnyDot::cast(o).filter(|_| plan.has_instruction(by.kind))
             });
             if dots.is_empty() {
                 continue;
@@ -241,6 +242,9 @@ impl RustPass for MaterializeAsync {
                 let stored = placed.group.dots.iter().map(|dot| left.get(&op_key(dot.op())).copied());
                 placed.left_operands.borrow_mut().extend(stored);
             }
+            for stream in &mut streams {
+                stream.allocate_columns(&top)?;
+            }
             for stream in &streams {
                 stream.rewrite(entry)?;
             }
@@ -277,7 +281,7 @@ fn ring<'c>(group: &DotGroup<'c>, all: &[DotGroup<'c>], plan: &DotPlan) -> Resul
 }
 
 /// Returns the keys of the loads whose tiles a dot reads.
-fn tiles_of(dot: DotOp<'_>) -> Vec<usize> {
+fn tiles_of(dot: AnyDot<'_>) -> Vec<usize> {
     let load = |v| match Source::of(v, dot.op()) {
         Source::Loaded(operand) => Some(op_key(operand.load)),
         _ => None,
@@ -291,6 +295,8 @@ struct StagedOperand<'c> {
     places: Vec<OperandUse<'c>>,
     /// The type of one stage.
     desc: MemDescType<'c>,
+    /// The type of a stage of scale factors in tensor memory, from which dots read them.
+    copied_to: Option<MemDescType<'c>>,
     from: FilledBy<'c>,
 }
 
@@ -298,7 +304,7 @@ struct StagedOperand<'c> {
 struct OperandUse<'c> {
     /// The index of the dot in its group.
     dot: usize,
-    /// 0 for the left operand, 1 for the right one.
+    /// The number among the operands of the dot.
     number: usize,
     /// The ops that give the tile in the stage the operand's shape.
     moved: Vec<OpRef<'c>>,
@@ -342,16 +348,17 @@ struct TiledCopy<'c> {
 /// A dot, or several dots that share tiles and therefore a stage. The dots of a group are issued back to back. A tile
 /// that stays in registers is a group without dots.
 struct DotGroup<'c> {
-    dots: Vec<DotOp<'c>>,
+    dots: Vec<AnyDot<'c>>,
     /// The operands that come through rings.
     sides: Vec<StagedOperand<'c>>,
 }
 
 impl<'c> DotGroup<'c> {
-    fn of(dots: Vec<DotOp<'c>>, (facts, unit): (&Facts, Unit)) -> Result<Self, Failed> {
+    fn of(dots: Vec<AnyDot<'c>>, (facts, unit): (&Facts, Unit)) -> Result<Self, Failed> {
         let mut sides: Vec<StagedOperand<'c>> = vec![];
         for (i, dot) in dots.iter().enumerate() {
-            for (number, v) in [dot.lhs(), dot.rhs()].into_iter().enumerate() {
+            let scales = dot.scales().into_iter().flat_map(|scales| [LHS_SCALE, RHS_SCALE].into_iter().zip(scales));
+            for (number, v) in [(LHS, dot.lhs()), (RHS, dot.rhs())].into_iter().chain(scales) {
                 match Source::of(v, dot.op()) {
                     Source::Loaded(operand) => {
                         let place = OperandUse { dot: i, number, moved: operand.moved.clone() };
@@ -379,7 +386,8 @@ impl<'c> DotGroup<'c> {
         let desc = tile.loaded().stage(&View::of(load.view())?).ok()?;
         let (map, bytes) = tensor_maps::plan(load, desc, facts).ok()?;
         let copied = Copied { operand: tile.loaded(), copy: TiledCopy { load, map, bytes }, converted: None };
-        Some(Self { dots: vec![], sides: vec![StagedOperand { places: vec![], desc, from: FilledBy::Copied(copied) }] })
+        let side = StagedOperand { places: vec![], desc, copied_to: None, from: FilledBy::Copied(copied) };
+        Some(Self { dots: vec![], sides: vec![side] })
     }
 
     /// The last of the dots. All are issued there, after everything that any of them needs. Without dots, the load.
@@ -433,7 +441,7 @@ impl<'c> DotGroup<'c> {
 }
 
 /// Whether the dot of 8-bit floats must be promoted: the tensor cores do not accumulate exactly enough.
-fn is_promoted(dot: DotOp<'_>) -> bool {
+fn is_promoted(dot: AnyDot<'_>) -> bool {
     let Some(lhs) = Tensor::of_value(dot.lhs()) else { return false };
     let acc = (skip_conversions(dot.acc()), lhs.shape[1]);
     element_of(lhs.element, false).is_some_and(|e| promotes(e, dot.fast_acc(), acc, PROMOTION))
@@ -442,11 +450,20 @@ fn is_promoted(dot: DotOp<'_>) -> bool {
 impl<'c> StagedOperand<'c> {
     fn computed(op: OpRef<'c>, (place, by): (OperandUse<'c>, ProduceOneOp<'c>), facts: &Facts) -> Result<Self, Failed> {
         let tile = by.tile().next().ok_or_else(|| fail(by.op(), "produce_one has no result"))?;
-        let desc = computed_stage(by.op(), tile, by.fast() as usize).map_err(|e| fail(op, e))?;
+        let (desc, copied_to) = match place.number {
+            LHS | RHS => (computed_stage(by.op(), tile, by.fast() as usize).map_err(|e| fail(op, e))?, None),
+            number => {
+                let tensor = Tensor::of_value(tile).ok_or_else(|| fail(op, "operand is not a tensor"))?;
+                let types = scale_types(op, &tensor.shape, tensor.element, number - LHS_SCALE);
+                let [stage, columns] = types.map_err(|e| fail(op, e))?;
+                (stage, Some(columns))
+            }
+        };
         let if_ready = by.or_copy().then(|| TiledCopy::of(by, desc, facts)).transpose()?;
         Ok(Self {
             places: vec![place],
             desc,
+            copied_to,
             from: FilledBy::ProducerComputed(ProducerComputed { by, load: plain_load(by, desc), if_ready }),
         })
     }
@@ -471,6 +488,7 @@ impl<'c> StagedOperand<'c> {
         Ok(Self {
             places: vec![place],
             desc,
+            copied_to: None,
             from: FilledBy::Copied(Copied { operand, copy: TiledCopy { load, map, bytes }, converted }),
         })
     }

@@ -61,6 +61,16 @@ pub struct DotLoop {
     pub tensor_copies: bool,
     /// Whether two CTAs run the dot together. `m` counts the rows of one; each loads half of the columns of B.
     pub pair: bool,
+    /// The scale factors of blocks along K, if the dot has any.
+    pub scales: Option<Scales>,
+}
+
+/// The scale factors of a dot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Scales {
+    pub format: Element,
+    /// The elements along K that share a scale factor.
+    pub block: u32,
 }
 
 impl DotLoop {
@@ -87,6 +97,7 @@ impl DotLoop {
             over_tiles: false,
             tensor_copies: true,
             pair: false,
+            scales: None,
         }
     }
 

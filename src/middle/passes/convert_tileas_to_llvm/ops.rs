@@ -210,6 +210,7 @@ impl<'c> Lower<'c, '_> {
             TmemSliceOp(x) => self.tmem_slice(x),
             TmemStoreOp(x) => self.tmem_store(x),
             TmemScaleOp(x) => self.tmem_scale(x),
+            TmemCopyOp(x) => self.tmem_copy(x),
             TmemFenceOp(x) => self.tmem_fence(x),
             AsyncFenceOp(_) => {
                 self.async_fence();

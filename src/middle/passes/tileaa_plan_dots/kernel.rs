@@ -21,6 +21,7 @@ use crate::{
     dialect::{
         behaviour::{LayoutRelation, computes_locally, is_cheap, layout_relation},
         dot_plan::DotPlan,
+        dots::TileDot,
         layouts::{Tensor, storage_bits},
         nv_tileaa::{DotOp, ReduceOp, ScanOp, TiledLoadOp, TiledStoreOp},
         nv_tileas::MmaKind,
@@ -140,7 +141,7 @@ pub(super) fn is_in_rows(v: Val<'_>, dim: usize) -> bool {
     let (mut next, mut seen) = (vec![v], FxHashSet::default());
     while let Some(v) = next.pop() {
         let Some(op) = defining_op(v).filter(|_| seen.insert(key(v))) else { continue };
-        if DotOp::cast(op).is_some() {
+        if TileDot::cast(op).is_some() {
             return dim == 1;
         }
         if computes_locally(op) {
@@ -176,7 +177,7 @@ impl<'c> Pressure<'c> {
     pub(super) fn of(function: OpRef<'c>, found: &[Found<'c>]) -> Self {
         let (mut read, mut elsewhere) = (vec![], FxHashSet::default());
         for p in found {
-            for (i, side) in p.sides.iter().enumerate() {
+            for (i, side) in p.operands() {
                 let v = operand(p.op, i);
                 match side {
                     PlannedOperand::Registers(v) => read.push(*v),
@@ -204,15 +205,20 @@ impl<'c> Pressure<'c> {
     pub(super) fn without_accumulators(function: OpRef<'c>, found: &[Found<'c>]) -> Self {
         let mut pressure = Self { in_rows: true, ..Self::of(function, found) };
         pressure.elsewhere.extend(pressure.read.drain(..).map(key));
+        pressure.with_accumulators_in_memory(found)
+    }
+
+    /// Leaves out the accumulators of loops, which are in tensor memory until the loops end.
+    pub(super) fn with_accumulators_in_memory(mut self, found: &[Found<'c>]) -> Self {
         for p in found {
             let scaled = ScaledAccumulation::of(p.op);
             let carried = scaled.map(|s| (s.around, s.number)).or_else(|| accumulation(p.op));
             let Some((around, number)) = carried else { continue };
             let argument = entry_block(region(around, 0)).and_then(|body| args(body).nth(number + 1));
             let all = argument.into_iter().chain([result(p.op, 0)]).chain(scaled.map(|s| result(s.scale, 0)));
-            pressure.elsewhere.extend(all.map(key));
+            self.elsewhere.extend(all.map(key));
         }
-        pressure
+        self
     }
 
     /// Counts resident operands, which dots of single warps read from registers.

@@ -20,7 +20,7 @@ use crate::{
     },
     dialect::{
         attributes::{DYNAMIC_PERSISTENT, NUM_CTAS},
-        dot_plan::{Agent, CONSUMERS, DotPlan, MATRIX, PRODUCER, WARPGROUP},
+        dot_plan::{Agent, CONSUMERS, DotPlan, MATRIX, PRODUCER, SCALES, WARPGROUP},
         dots::{ACC, RHS, is_zero},
         layouts::Tensor,
         loops::FIRST_INIT,
@@ -49,7 +49,11 @@ pub(super) fn plan<'c>(
     let alone = if NUM_CTAS.get(function) == Some(PAIR) { check_pair(function, found).err() } else { None };
     let pair = NUM_CTAS.get(function) == Some(PAIR) && alone.is_none();
     let dots: Vec<DotLoop> = found.iter().map(|p| DotLoop { pair, ..p.dot_loop }).collect();
-    let pressure = Pressure::of(function, found);
+    let mut pressure = Pressure::of(function, found);
+    if dots.iter().any(|dot| dot.scales.is_some()) {
+        // The warps that bring scale factors take registers, so the estimate must be closer.
+        pressure = pressure.with_accumulators_in_memory(found);
+    }
     // CTAs that split a tile without sharing dots would each ask for a tile block of their own.
     // The producer bounds a kernel whose operands it computes, so a takeover gains nothing there. The timing replay of
     // one with a takeover found warps that wait for each other; the cause is not known.
@@ -103,18 +107,21 @@ pub(super) fn plan<'c>(
         stages,
         scratch,
         launch_registers: plan.registers,
-        agents: vec![
+        agents: [
             agent(CONSUMERS, plan.warpgroups * WARPGROUP, divided.map(|d| d.consumer)),
             agent(PRODUCER, plan.producer_warps, divided.map(|d| d.producer)),
             agent(MATRIX, matrix_warps, divided.map(|d| d.matrix)),
-        ],
+        ]
+        .into_iter()
+        .chain((plan.scale_warps > 0).then(|| agent(SCALES, plan.scale_warps, None)))
+        .collect(),
     })
 }
 
 /// Checks that a dot can accumulate in tensor memory.
 fn check<'c>(p: &Found<'c>) -> Result<(), Obstacle<'c>> {
     let not = |reason: &str| Err((p.op, reason.to_string()));
-    if !p.sides.iter().all(|side| side.stage().is_some()) {
+    if !p.operands().all(|(_, side)| side.stage().is_some()) {
         return not("an operand is not a tile that is loaded or computed for the dot");
     }
     Ok(())

@@ -12,6 +12,7 @@ use super::{
     is_promoted,
     left_operands::LeftOperand,
     reshaped,
+    scale_factors::filled_up,
     top::{PipelinedRing, Tile, store},
 };
 use crate::analysis::{
@@ -24,11 +25,12 @@ use crate::dialect::{
     attributes::AGENT,
     behaviour::{is_cheap, is_pure},
     dot_plan::{CONVERTER, DotPlan},
+    dots::{AnyDot, LHS_SCALE, RHS_SCALE},
     layouts::{Tensor, storage_bits},
     loops::{extend_for, extend_if, extend_while, extend_yield, is_in_loop, loops_around, new_if},
     nv_tileas::{
         AsyncDotOp, AsyncDotWaitOp, AsyncFenceOp, AsyncTiledTmaLoadOp, BarrierOp, ConsumerReleaseOp, ConsumerTokenType,
-        ConsumerWaitOp, DotOp, ElectOp, IncIterOp, MemDescSlotOp, PipelineType, ProduceOneOp, ProducerAcquireOp,
+        ConsumerWaitOp, ElectOp, IncIterOp, MemDescSlotOp, PipelineType, ProduceOneOp, ProducerAcquireOp,
         ProducerCommitOp, ProducerTokenType, PromotedDotOp, StageOp, YieldOp,
     },
     pass::{Failed, fail},
@@ -77,6 +79,8 @@ impl<'c> Placed<'c> {
 pub(super) struct Stream<'c> {
     /// `None` if no operand is loaded.
     ring: Option<PipelinedRing<'c>>,
+    /// For each operand, the columns of tensor memory with the scale factors of all stages.
+    pub columns: Vec<Option<Val<'c>>>,
     pub groups: Vec<Placed<'c>>,
     context: &'c Context,
     plan: DotPlan,
@@ -89,7 +93,7 @@ impl<'c> Stream<'c> {
     /// Creates a stream, with the ring for `group` and groups like it.
     pub fn new(group: &DotGroup<'c>, top: &Builder<'c>, plan: &DotPlan, ring: RingPlan) -> Result<Self, Failed> {
         let ring = PipelinedRing::of(group, top, plan, ring)?;
-        Ok(Self { ring, groups: vec![], context: top.context(), plan: plan.clone() })
+        Ok(Self { ring, columns: vec![], groups: vec![], context: top.context(), plan: plan.clone() })
     }
 
     /// Whether a group's operands come in the same stages.
@@ -232,7 +236,7 @@ impl<'c> Stream<'c> {
         short.unwrap_or(user)
     }
 
-    fn stages(&self) -> Option<i64> {
+    pub fn stages(&self) -> Option<i64> {
         Some(PipelineType::cast(ty(self.ring.as_ref()?.pipeline))?.stages())
     }
 
@@ -316,6 +320,15 @@ impl<'c> Stream<'c> {
                 // As below: `cp.async` writes through the generic proxy.
                 AsyncFenceOp::build(inside).map_err(error)?;
             }
+            let scales = match stage {
+                Some((ring, it)) => self.copy_scales(inside, placed, (ring, it), &slots)?,
+                None => vec![],
+            };
+            let scale = |i: usize, number: usize| {
+                let is_here = |s: &&super::StagedOperand<'c>| s.places.iter().any(|p| (p.dot, p.number) == (i, number));
+                let side = placed.group.sides.iter().position(|s| is_here(&s))?;
+                scales.get(side).copied().flatten()
+            };
             let dots = placed.group.dots.iter().zip(&placed.tiles);
             for (i, ((dot, tiles), acc)) in dots.zip(placed.accumulators.borrow().iter()).enumerate() {
                 let [mut lhs, rhs] = self.operands(inside, placed, (dot.op(), tiles), &slots)?;
@@ -323,9 +336,25 @@ impl<'c> Stream<'c> {
                     lhs = left.memory;
                 }
                 let by = attr(dot.op(), "instruction").ok_or_else(|| fail(place, "no instruction"))?;
-                let (left, right) = (dot.lhs_unsigned(), dot.rhs_unsigned());
-                AsyncDotOp::build(inside, &[], lhs, rhs, acc.memory, Some(acc.accumulate), by, left, right)
-                    .map_err(error)?;
+                let [left, right] = dot.unsigned();
+                let [lhs_scale, rhs_scale] = [LHS_SCALE, RHS_SCALE].map(|number| scale(i, number));
+                let block = dot.scale_blocks().map(|(_, block)| i64_attr(self.context, block.into()));
+                let more = Some(acc.accumulate);
+                let built = AsyncDotOp::build(
+                    inside,
+                    &[],
+                    lhs,
+                    rhs,
+                    acc.memory,
+                    more,
+                    lhs_scale,
+                    rhs_scale,
+                    by,
+                    left,
+                    right,
+                    block,
+                );
+                built.map_err(error)?;
             }
             if let Some((ring, it)) = stage {
                 ConsumerReleaseOp::build(inside, ring.pipeline, it, None, None, true, None).map_err(error)?;
@@ -567,7 +596,7 @@ impl<'c> Stream<'c> {
     }
 
     /// Starts a dot whose operands are in place. Returns its result.
-    fn start(&self, b: &Builder<'c>, dot: DotOp<'c>, (lhs, rhs): (Val<'c>, Val<'c>)) -> Result<Val<'c>, Failed> {
+    fn start(&self, b: &Builder<'c>, dot: AnyDot<'c>, (lhs, rhs): (Val<'c>, Val<'c>)) -> Result<Val<'c>, Failed> {
         let error = |e: BuildError| fail(dot.op(), e.to_string());
         let by = attr(dot.op(), "instruction").ok_or_else(|| fail(dot.op(), "no instruction"))?;
         let (t, acc) = (ty(dot.result()), dot.acc());
@@ -576,7 +605,8 @@ impl<'c> Stream<'c> {
             let built = PromotedDotOp::build(b, t, lhs, rhs, acc, by, i64_attr(self.context, depth));
             return Ok(built.map_err(error)?.result());
         }
-        let built = AsyncDotOp::build(b, &[t], lhs, rhs, acc, None, by, dot.lhs_unsigned(), dot.rhs_unsigned());
+        let [left, right] = dot.unsigned();
+        let built = AsyncDotOp::build(b, &[t], lhs, rhs, acc, None, None, None, by, left, right, None);
         Ok(result(built.map_err(error)?.op(), 0))
     }
 
@@ -584,8 +614,12 @@ impl<'c> Stream<'c> {
     /// warps. If a run-time test decides what TMA loads, there are two regions.
     fn fill(&self, b: &Builder<'c>, placed: &Placed<'c>, ring: &PipelinedRing<'c>, it: Val<'c>) -> Result<(), Failed> {
         let op = placed.group.place();
-        if placed.group.producer_computed().next().is_none() {
+        let Some((_, computed)) = placed.group.producer_computed().next() else {
             return self.copy(b, placed, ring, it, false);
+        };
+        if computed.by.agent().is_some() {
+            self.copy(b, placed, ring, it, false)?;
+            return self.compute(b, placed, ring, it, false);
         }
         let tested = placed.group.producer_computed().any(|(_, tile)| tile.if_ready.is_some());
         let Some(ready) = placed.ready.filter(|_| tested) else { return self.compute(b, placed, ring, it, false) };
@@ -616,7 +650,8 @@ impl<'c> Stream<'c> {
         let filled = Region::new();
         let program = append_block(&filled, &[], op.location());
         let inside = Builder::at_end(self.context, program, op.location());
-        if placed.group.copies(true).next().is_some() {
+        let agent = first.by.agent();
+        if agent.is_none() && placed.group.copies(true).next().is_some() {
             self.copy(&inside, placed, ring, it, ready)?;
         }
         // Loads into registers are in flight during the wait for the stage; copies need the stage first.
@@ -651,6 +686,10 @@ impl<'c> Stream<'c> {
             let by = one.by.op();
             let last = entry_block(region(by, 0)).and_then(|body| ops_of(body).last());
             let tile = of(operand(last.ok_or_else(|| fail(by, "produce_one has no body"))?, 0));
+            let tile = match placed.group.sides[*side].copied_to {
+                Some(_) => filled_up(&inside, by, tile, placed.group.sides[*side].desc)?,
+                None => tile,
+            };
             store(&inside, by, tile, slot)?;
         }
         let (copies, stores) = placed.group.by_threads();
@@ -660,7 +699,8 @@ impl<'c> Stream<'c> {
         }
         YieldOp::build(&inside, &[]).map_err(error)?;
         let [warps, fast] = [first.by.warps(), first.by.fast()].map(|n| i64_attr(self.context, n));
-        let program = ProduceOneOp::build(b, &[], warps, fast, false, None, filled);
+        let agent = agent.map(|name| string_to_attr(self.context, name));
+        let program = ProduceOneOp::build(b, &[], warps, fast, false, agent, filled);
         let fills: Vec<OpRef<'c>> = all.iter().map(|(_, one)| one.by.op()).collect();
         give_agent(&fills, program.map_err(error)?.op());
         Ok(())

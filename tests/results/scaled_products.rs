@@ -1,0 +1,97 @@
+//! Block-scaled dots of tiles of views on sm_100, with accumulators and scale factors in tensor memory. The programs
+//! are compiled from the public language and run on the simulator, and the results are compared with the reference
+//! interpreter.
+//!
+//! Operands are small whole numbers and scale factors are powers of two, so sums are exact in any order. Each program
+//! runs with the ordinary schedule and with adversarial schedules and race detection.
+
+use scaled_kind::{MXF8, ScaledKind};
+use tile_interp::types::Number;
+use tile_test_support::{Trial, functions, scaled_kind};
+
+fn loops_of_any_count() {
+    for trips in [0, 1, 2, 3, 4, 9] {
+        let kind = ScaledKind { trips, ..MXF8 };
+        kind.multiplied_in_tensor_memory(&kind.usual());
+    }
+}
+
+/// Fewer columns than a block of scale factors has, as many, and more; one scale factor for each row, two, four and
+/// eight; one instruction of 128 rows and two.
+fn tiles_of_other_extents() {
+    for (m, n, k) in [(128, 16, 128), (128, 32, 32), (128, 128, 64), (128, 256, 128), (128, 64, 256), (256, 32, 128)] {
+        let kind = ScaledKind { m, n, k, trips: 2, ..MXF8 };
+        kind.multiplied_in_tensor_memory(&kind.usual());
+    }
+}
+
+/// Operands and scale factors that are contiguous along either dimension.
+fn either_order_in_memory() {
+    for across in [[true, false], [false, true], [true, true]] {
+        let kind = ScaledKind { across, n: 128, trips: 2, ..MXF8 };
+        kind.multiplied_in_tensor_memory(&kind.usual());
+        let kind = ScaledKind { scales_across: across, n: 128, trips: 2, ..MXF8 };
+        kind.multiplied_in_tensor_memory(&kind.usual());
+    }
+}
+
+fn other_types() {
+    let kind = ScaledKind { element: Number::E5m2, ..MXF8 };
+    kind.multiplied_in_tensor_memory(&kind.usual());
+}
+
+/// Rows, columns and depth end inside of tiles.
+fn ragged_edges() {
+    for (n, outside) in [(64, [5, 3, 9]), (128, [100, 77, 70]), (16, [127, 15, 127])] {
+        let kind = ScaledKind { n, outside, ..MXF8 };
+        kind.multiplied_in_tensor_memory(&kind.usual());
+    }
+}
+
+fn outside_of_a_loop() {
+    let kind = ScaledKind { trips: 1, ..MXF8 };
+    kind.multiplied_in_tensor_memory(&(kind.product("sum", "%x", "%zero", "%init") + &kind.store("%sum", "%x")));
+}
+
+/// Loops over tiles around the loop.
+fn tile_after_tile() {
+    for (trips, n) in [(0, 32), (1, 256), (3, 64)] {
+        let kind = ScaledKind { trips, n, flag: 0, ..MXF8 };
+        let tile =
+            kind.looped("sum", "%init", &kind.product("next", "%tile", "%k", "%acc")) + &kind.store("%sum", "%tile");
+        // The first tile block processes both tiles, and the second none.
+        kind.multiplied_in_tensor_memory(&format!(
+            "%first = cmpi equal %x, %flag, signed : tile<i32> -> tile<i1>\n\
+             %end = select %first, %two, %zero : tile<i1>, tile<i32>\n\
+             for %tile in (%zero to %end, step %one) : tile<i32> {{\n{tile}continue\n}}\n"
+        ));
+    }
+}
+
+/// A loop of dots in one branch.
+fn in_branches() {
+    for flag in [0, 1] {
+        let kind = ScaledKind { flag, ..MXF8 };
+        let sums = kind.sums();
+        let taken = kind.looped("taken", "%init", &kind.product("next", "%x", "%k", "%acc"));
+        kind.multiplied_in_tensor_memory(&format!(
+            "%condition = cmpi equal %flag, %one, signed : tile<i32> -> tile<i1>\n\
+             %sum = if %condition -> ({sums}) {{\n{taken}yield %taken : {sums}\n}} else {{\n\
+             yield %init : {sums}\n}}\n{}",
+            kind.store("%sum", "%x")
+        ));
+    }
+}
+
+pub fn trials() -> Vec<Trial> {
+    functions![
+        loops_of_any_count,
+        tiles_of_other_extents,
+        either_order_in_memory,
+        other_types,
+        ragged_edges,
+        outside_of_a_loop,
+        tile_after_tile,
+        in_branches
+    ]
+}
