@@ -9,6 +9,9 @@ use scaled_kind::{MXF8, ScaledKind};
 use tile_interp::types::Number;
 use tile_test_support::{Trial, functions, scaled_kind};
 
+/// The same with elements of four bits.
+const FP4: ScaledKind = ScaledKind { element: Number::E2m1, scale: Number::E4m3, block: 16, k: 256, ..MXF8 };
+
 fn loops_of_any_count() {
     for trips in [0, 1, 2, 3, 4, 9] {
         let kind = ScaledKind { trips, ..MXF8 };
@@ -38,6 +41,26 @@ fn either_order_in_memory() {
 fn other_types() {
     let kind = ScaledKind { element: Number::E5m2, ..MXF8 };
     kind.multiplied_in_tensor_memory(&kind.usual());
+}
+
+/// Elements of four bits, two in a byte, with 4, 8 and 16 scale factors for each row.
+fn packed_elements() {
+    for (scale, block) in [(Number::E8m0, 32), (Number::E8m0, 16), (Number::E4m3, 16)] {
+        for (n, k) in [(64, 64), (16, 128), (128, 256), (256, 256)] {
+            let kind = ScaledKind { n, k, scale, block, ..FP4 };
+            kind.multiplied_in_tensor_memory(&kind.usual());
+        }
+    }
+    for trips in [0, 1, 4] {
+        let kind = ScaledKind { trips, ..FP4 };
+        kind.multiplied_in_tensor_memory(&kind.usual());
+    }
+    for outside in [[5, 3, 6], [127, 63, 254]] {
+        for scales_across in [[false, false], [true, true]] {
+            let kind = ScaledKind { outside, scales_across, ..FP4 };
+            kind.multiplied_in_tensor_memory(&kind.usual());
+        }
+    }
 }
 
 /// Rows, columns and depth end inside of tiles.
@@ -89,6 +112,7 @@ pub fn trials() -> Vec<Trial> {
         tiles_of_other_extents,
         either_order_in_memory,
         other_types,
+        packed_elements,
         ragged_edges,
         outside_of_a_loop,
         tile_after_tile,

@@ -53,7 +53,7 @@ use crate::dialect::{
     dot_plan::{Agent, DotPlan, WARPGROUP},
     dots::SharedDot,
     elements,
-    layouts::{Tensor, storage_bits},
+    layouts::Tensor,
     nv_tileaa::MemTokenType,
     nv_tileas::{
         AgentSwitchOp, AllocTensorOp, AnyOp, AsyncDotOp, ConsumerReleaseOp, ConsumerWaitOp, CreatePingPongOp,
@@ -63,7 +63,7 @@ use crate::dialect::{
     },
     phases::{self, Handover},
     rt::*,
-    shared_memory::SCRATCH_BYTES,
+    shared_memory::{SCRATCH_BYTES, stored_bits},
     thread_scope::ThreadScope,
     types::is_bool,
     upstream::{Arith, Scf},
@@ -682,7 +682,7 @@ pub fn meets(op: OpRef<'_>) -> bool {
 /// Bytes of one tile.
 fn bytes_of(memory: Val<'_>) -> Option<u32> {
     let desc = MemDescType::cast(ty(memory))?;
-    let bits = desc.shape().iter().product::<i64>() * i64::from(storage_bits(desc.element_type()));
+    let bits = desc.shape().iter().product::<i64>() * i64::from(stored_bits(desc));
     u32::try_from(bits / 8).ok()
 }
 

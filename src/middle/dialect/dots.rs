@@ -17,7 +17,7 @@ use melior::{
 };
 use mlir_sys::*;
 use tile_layout::{
-    HardwareLayout, Multiplier, Operand, ScaleFactors, Shape, TensorMemory, WarpgroupOperand, warpgroup_left,
+    HardwareLayout, Multiplier, Operand, Pairs, ScaleFactors, Shape, TensorMemory, WarpgroupOperand, warpgroup_left,
     warpgroups_of,
 };
 use tile_mma::{Element, Row, Storage, Unit};
@@ -284,7 +284,8 @@ pub const ACC: usize = 2;
 pub const LHS_SCALE: usize = 3;
 pub const RHS_SCALE: usize = 4;
 
-/// An operand of an asynchronous dot: a tile in shared memory, in the form that the instruction reads.
+/// An operand of an asynchronous dot: a tile in shared memory, in the form that the instruction reads. Packed elements
+/// are a tile of pairs.
 pub struct WarpgroupTile {
     pub layout: HardwareLayout,
     pub operand: WarpgroupOperand,
@@ -467,7 +468,7 @@ impl TensorDot {
                 blocks.push([row, column, place.1]);
             }
         }
-        let depth = rhs.layout.shape().extents()[0];
+        let depth = MemDescType::cast(ty(op.rhs())).map_or(0, |desc| desc.shape()[0] as u64);
         let steps = (depth / u64::from(k)) as usize;
         let scales = match (op.lhs_scale(), op.rhs_scale(), scale) {
             (Some(left), Some(right), Some((_, block))) => {
@@ -555,8 +556,12 @@ impl WarpgroupTile {
     /// `rows` is the extent of the instruction's tile along dimension `mn`.
     fn of(unit: Unit, what: &str, desc: MemDescType<'_>, (mn, k): (usize, usize), rows: u32) -> Result<Self, String> {
         let wrong = |e: String| format!("the instruction cannot read {what} from this shared memory layout: {e}");
-        let shape = Shape::new(desc.shape()).map_err(|e| wrong(e.to_string()))?;
-        let shared = shared_layout(desc).ok_or_else(|| wrong("the layout is invalid".into()))?;
+        let mut shape = Shape::new(desc.shape()).map_err(|e| wrong(e.to_string()))?;
+        let mut shared = shared_layout(desc).ok_or_else(|| wrong("the layout is invalid".into()))?;
+        if desc.packed() {
+            let pairs = Pairs::of(&shape, &shared).map_err(|e| wrong(e.to_string()))?;
+            (shape, shared) = (pairs.shape, pairs.shared);
+        }
         let layout = HardwareLayout::recognise(&shared, &shape, storage_bits(desc.element_type()))
             .map_err(|e| wrong(e.to_string()))?;
         let operand = match unit {

@@ -12,7 +12,7 @@
 
 use super::{
     attributes::REUSE,
-    layouts::{Tensor, storage_bits},
+    layouts::{Tensor, memory_bits, storage_bits},
     nv_tileas::{AllocTensorOp, BarrierOp, LocalLoadOp, LocalStoreOp, MemDescType, MemorySpace, SharedLayoutAttr},
     pass::{Failed, fail},
     rt::*,
@@ -35,9 +35,14 @@ pub fn memdesc_bytes(desc: MemDescType<'_>) -> u64 {
     if desc.space() == MemorySpace::Shared { stage_bytes(desc) * desc.stages() as u64 } else { 0 }
 }
 
+/// Returns the number of bits of an element in its storage.
+pub fn stored_bits(desc: MemDescType<'_>) -> u32 {
+    if desc.packed() { memory_bits(desc.element_type()) } else { storage_bits(desc.element_type()) }
+}
+
 /// Returns the distance in bytes between consecutive stages of a storage.
 pub fn stage_bytes(desc: MemDescType<'_>) -> u64 {
-    let bytes = desc.shape().iter().product::<i64>() as u64 * u64::from(storage_bits(desc.element_type()) / 8);
+    let bytes = desc.shape().iter().product::<i64>() as u64 * u64::from(stored_bits(desc)) / 8;
     if desc.stages() == 1 { bytes } else { bytes.next_multiple_of(desc.alignment() as u64) }
 }
 
@@ -98,8 +103,9 @@ fn memory_type<'c>(
     (stages, space): (i64, MemorySpace),
 ) -> Result<MemDescType<'c>, String> {
     let bases: Vec<i64> = bases.iter().map(|&b| b as i64).collect();
-    let desc = SharedLayoutAttr::get(op.location(), &bases)
-        .and_then(|layout| MemDescType::get(op.location(), shape, element, layout.into(), stages, space, ALIGNMENT));
+    let desc = SharedLayoutAttr::get(op.location(), &bases).and_then(|layout| {
+        MemDescType::get(op.location(), shape, element, layout.into(), stages, space, ALIGNMENT, false)
+    });
     desc.ok_or_else(|| "cannot build a type in tensor memory".into())
 }
 
@@ -173,7 +179,7 @@ pub fn access_plan(
 /// Returns the same storage with `stages` stages.
 pub fn with_stages<'c>(op: OpRef<'c>, desc: MemDescType<'c>, stages: i64) -> Option<MemDescType<'c>> {
     let (shape, element, alignment) = (desc.shape(), desc.element_type(), desc.alignment());
-    MemDescType::get(op.location(), shape, element, desc.layout()?, stages, desc.space(), alignment)
+    MemDescType::get(op.location(), shape, element, desc.layout()?, stages, desc.space(), alignment, desc.packed())
 }
 
 /// Returns the type of single-stage storage for `op` whose layout has these bases.
@@ -194,9 +200,39 @@ pub fn aligned_storage_type<'c>(
     bases: &[u64],
     alignment: i64,
 ) -> Result<MemDescType<'c>, BuildError> {
+    shared_type(op, (shape, element), bases, (alignment, false))
+}
+
+/// Returns the same storage as a tile of another shape, whose layout has these bases.
+pub fn reshaped_storage<'c>(
+    op: OpRef<'c>,
+    desc: MemDescType<'c>,
+    shape: &[i64],
+    bases: &[u64],
+) -> Result<MemDescType<'c>, BuildError> {
+    shared_type(op, (shape, desc.element_type()), bases, (desc.alignment(), desc.packed()))
+}
+
+/// Returns the type of single-stage storage of elements of 4 bits, two of which share a byte.
+pub fn packed_storage_type<'c>(
+    op: OpRef<'c>,
+    shape: &[i64],
+    element: Type<'c>,
+    bases: &[u64],
+    alignment: i64,
+) -> Result<MemDescType<'c>, BuildError> {
+    shared_type(op, (shape, element), bases, (alignment, true))
+}
+
+fn shared_type<'c>(
+    op: OpRef<'c>,
+    (shape, element): (&[i64], Type<'c>),
+    bases: &[u64],
+    (alignment, packed): (i64, bool),
+) -> Result<MemDescType<'c>, BuildError> {
     let bases: Vec<i64> = bases.iter().map(|&b| b as i64).collect();
     let desc = SharedLayoutAttr::get(op.location(), &bases).and_then(|layout| {
-        MemDescType::get(op.location(), shape, element, layout.into(), 1, MemorySpace::Shared, alignment)
+        MemDescType::get(op.location(), shape, element, layout.into(), 1, MemorySpace::Shared, alignment, packed)
     });
     desc.ok_or_else(|| BuildError("storage in shared memory".into()))
 }

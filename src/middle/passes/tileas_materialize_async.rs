@@ -149,7 +149,7 @@ use crate::{
         },
         pass::{Failed, PassContext, RustPass, descriptors, fail},
         rt::*,
-        shared_memory::{aligned_storage_type, scale_types},
+        shared_memory::{reshaped_storage, scale_types},
     },
     pass_descriptor,
 };
@@ -544,7 +544,7 @@ fn reshaped<'c>(b: &Builder<'c>, op: OpRef<'c>, memory: Val<'c>) -> Result<Val<'
         .map(|l| l.offsets().iter().map(|&b| b as u64).collect())
         .ok_or_else(|| fail(op, "storage has no layout"))?;
     let Some(permute) = PermuteOp::cast(op) else {
-        let desc = aligned_storage_type(op, &to.shape, from.element_type(), &bases, from.alignment()).map_err(error)?;
+        let desc = reshaped_storage(op, from, &to.shape, &bases).map_err(error)?;
         return Ok(MemDescViewOp::build(b, desc.into(), memory).map_err(error)?.result());
     };
     let order: Vec<i32> = permute.order().to_vec();
@@ -560,7 +560,7 @@ fn reshaped<'c>(b: &Builder<'c>, op: OpRef<'c>, memory: Val<'c>) -> Result<Val<'
         order.iter().zip(&target).fold(0, |out, (&d, &extent)| out * extent as u64 + coordinates[d as usize])
     };
     let bases: Vec<u64> = bases.into_iter().map(moved).collect();
-    let desc = aligned_storage_type(op, &to.shape, from.element_type(), &bases, from.alignment()).map_err(error)?;
+    let desc = reshaped_storage(op, from, &to.shape, &bases).map_err(error)?;
     let order = attr(op, "order").ok_or_else(|| fail(op, "no order"))?;
     Ok(MemDescPermuteOp::build(b, desc.into(), memory, order).map_err(error)?.result())
 }

@@ -134,12 +134,17 @@ impl<'c> Lower<'c, '_> {
         let view = self.view(op, view)?;
         let of = TmaDescType::cast(ty(desc)).ok_or_else(|| fail(op, "not a tensor map"))?;
         let memory = self.memdesc(op, storage)?;
+        let is_packed = memory.packed();
         let plan = tensor_maps::boxes(view.ty, of, memory).map_err(|reason| fail(op, reason))?;
         let map = self.scalar(op, desc)?;
         let memory = self.shared_address(op, storage)?;
-        let starts = (plan.map.dims.iter())
+        let mut starts: Vec<Val<'c>> = (plan.map.dims.iter())
             .map(|&dim| self.first_coordinate(op, &view, indices, dim))
             .collect::<Result<_, _>>()?;
+        if is_packed {
+            // The map counts pairs.
+            starts[0] = self.l.bin("lshr", starts[0], self.l.i64c(1));
+        }
         Ok(Copy { view, plan, map, memory, starts })
     }
 
