@@ -1,8 +1,8 @@
 //! Elements of four bits of which two share a byte.
 //!
 //! The hardware moves and swizzles bytes. A tile of packed elements is therefore a tile of *pairs*, with half the
-//! extent along the dimension whose neighbors share a byte. The lowest bit of an element's offset is the lowest bit of its
-//! coordinate there:
+//! extent along the dimension whose neighbors share a byte. The lowest bit of an element's offset is the lowest bit of
+//! its coordinate there:
 //!
 //! ```text
 //! 128 x 256 elements of 4 bits, contiguous along columns    =    128 x 128 pairs of 8 bits
