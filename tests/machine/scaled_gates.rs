@@ -37,6 +37,8 @@ const GATES: &[ScaledGate] = &[
     ScaledGate { name: "mxf4_128x256x256", program: MXF4, target: "sm_110", ..MXF8_256 },
     NVF4_256,
     ScaledGate { target: "sm_103", ..NVF4_256 },
+    ScaledGate { name: "mxf8_128x256x128_blocks", program: ScaledKind { blocked: true, ..BYTES }, ..MXF8_256 },
+    ScaledGate { name: "nvf4_128x256x256_blocks", program: ScaledKind { blocked: true, ..NVF4 }, ..NVF4_256 },
     ScaledGate { name: "nvf4_128x128x256", program: ScaledKind { n: 128, ..NVF4 }, stages: 4, ..NVF4_256 },
 ];
 
@@ -50,8 +52,8 @@ impl ScaledGate {
         format!("scaled_gates/{}_{}", self.name, self.target)
     }
 
-    /// Checks for: a ring of the required depth; one thread that copies the scale factors of a stage and issues its dots;
-    /// no accumulator in the registers of its loop; no spills.
+    /// Checks for: a ring of the required depth; one thread that copies the scale factors of a stage and issues its
+    /// dots; no accumulator in the registers of its loop; no spills.
     fn check(&self) -> Result<(), Failed> {
         let target = Target::by_name(self.target).ok_or("unknown target")?;
         let program = self.program.program(&self.program.usual());

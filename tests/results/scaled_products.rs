@@ -6,8 +6,9 @@
 //! runs with the ordinary schedule and with adversarial schedules and race detection.
 
 use scaled_kind::{MXF8, ScaledKind};
+use tile_interface::Emit;
 use tile_interp::types::Number;
-use tile_test_support::{Trial, functions, scaled_kind};
+use tile_test_support::{Trial, exact, functions, scaled_kind};
 
 /// The same with elements of four bits.
 const FP4: ScaledKind = ScaledKind { element: Number::E2m1, scale: Number::E4m3, block: 16, k: 256, ..MXF8 };
@@ -63,6 +64,21 @@ fn packed_elements() {
     }
 }
 
+/// Scale factors in blocks, which are copied as they are. Without enough columns for a block, warps bring them.
+fn scales_in_blocks() {
+    for (kind, outside) in [(MXF8, [0, 0, 0]), (FP4, [0, 0, 0]), (MXF8, [5, 3, 9]), (FP4, [127, 100, 6])] {
+        for n in [128, 256] {
+            let kind = ScaledKind { n, outside, trips: 4, blocked: true, ..kind };
+            let text = kind.program(&kind.usual());
+            let code = exact::compiled_for("sm_100", &text, 3, Emit::Ptx, &[]);
+            assert!(code.contains("cp.async.bulk.shared::cluster.global.mbarrier"), "no bulk copy\n{text}");
+            kind.multiplied_in_tensor_memory(&kind.usual());
+        }
+    }
+    let kind = ScaledKind { m: 256, n: 128, trips: 2, blocked: true, ..MXF8 };
+    kind.multiplied_in_tensor_memory(&kind.usual());
+}
+
 /// Rows, columns and depth end inside of tiles.
 fn ragged_edges() {
     for (n, outside) in [(64, [5, 3, 9]), (128, [100, 77, 70]), (16, [127, 15, 127])] {
@@ -113,6 +129,7 @@ pub fn trials() -> Vec<Trial> {
         either_order_in_memory,
         other_types,
         packed_elements,
+        scales_in_blocks,
         ragged_edges,
         outside_of_a_loop,
         tile_after_tile,

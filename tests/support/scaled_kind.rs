@@ -25,6 +25,8 @@ pub struct ScaledKind {
     pub across: [bool; 2],
     /// The same for the scale factors.
     pub scales_across: [bool; 2],
+    /// Whether scale factors are stored in blocks of 128 rows or columns and four factors, which are 32 x 4 x 4 bytes.
+    pub blocked: bool,
     /// Number of elements of the last tile that are outside the tensors: rows, columns, depth.
     pub outside: [usize; 3],
     pub flag: u64,
@@ -40,6 +42,7 @@ pub const MXF8: ScaledKind = ScaledKind {
     trips: 3,
     across: [false, false],
     scales_across: [false, false],
+    blocked: false,
     outside: [0, 0, 0],
     flag: 1,
 };
@@ -52,6 +55,8 @@ struct Matrix {
     number: Number,
     by_columns: bool,
     padding: &'static str,
+    /// The dimension of the lines of scale factors that are stored in blocks.
+    blocks_of: Option<usize>,
 }
 
 impl Matrix {
@@ -63,6 +68,33 @@ impl Matrix {
         let ([rows, columns], stride, e) = (self.extents, self.stride(), self.number.keyword());
         let strides = if self.by_columns { format!("1,{stride}") } else { format!("{stride},1") };
         format!("tensor_view<{rows}x{columns}x{e}, strides=[{strides}]>")
+    }
+
+    /// The blocks along the lines, and along the factors of a line: of the tensor, and of a tile.
+    fn blocks(&self, lines: usize) -> [[usize; 2]; 2] {
+        [self.extents, self.tile].map(|of| [of[lines].div_ceil(128), of[1 - lines] / 4])
+    }
+
+    fn load_blocks(&self, as_: &str, lines: usize, [i, j]: [&str; 2]) -> String {
+        let ([[rows, words], [r, w]], name, e) = (self.blocks(lines), self.name, self.number.keyword());
+        let tensor = format!("tensor_view<{rows}x{words}x32x4x4x{e}, strides=[{},512,16,4,1]>", words * 512);
+        let view = format!("partition_view<tile=({r}x{w}x32x4x4), {tensor}>");
+        let first = if lines == 0 { format!("{i}, {j}") } else { format!("{j}, {i}") };
+        let (order, moved) = match lines {
+            0 => ("[0, 3, 2, 1, 4]", format!("{r}x4x32x{w}x4")),
+            _ => ("[1, 4, 0, 3, 2]", format!("{w}x4x{r}x4x32")),
+        };
+        format!(
+            "%{as_}_t = make_tensor_view %p{name}, shape = [{rows}, {words}, 32, 4, 4], strides = [{}, 512, 16, 4, 1] : \
+             {tensor}\n\
+             %{as_}_v = make_partition_view %{as_}_t : {view}\n\
+             %{as_}_b, %{as_}_k = load_view_tko weak %{as_}_v[{first}, %zero, %zero, %zero] : {view}, tile<i32> -> \
+             tile<{r}x{w}x32x4x4x{e}>, token\n\
+             %{as_}_m = permute %{as_}_b {order} : tile<{r}x{w}x32x4x4x{e}> -> tile<{moved}x{e}>\n\
+             %{as_} = reshape %{as_}_m : tile<{moved}x{e}> -> {}\n",
+            words * 512,
+            self.tile_type()
+        )
     }
 
     fn make_view(&self) -> String {
@@ -85,6 +117,9 @@ impl Matrix {
     }
 
     fn load(&self, as_: &str, [i, j]: [&str; 2]) -> String {
+        if let Some(lines) = self.blocks_of {
+            return self.load_blocks(as_, lines, [i, j]);
+        }
         let (name, view, tile) = (self.name, self.view_type(), self.tile_type());
         format!(
             "%{as_}_v = make_partition_view %t{name} : {view}\n\
@@ -93,6 +128,9 @@ impl Matrix {
     }
 
     fn elements(&self) -> usize {
+        if let Some(lines) = self.blocks_of {
+            return self.blocks(lines)[0].iter().product::<usize>() * 512;
+        }
         self.extents[usize::from(self.by_columns)] * self.stride()
     }
 }
@@ -110,10 +148,12 @@ impl ScaledKind {
             number: self.element,
             by_columns,
             padding: ", padding_value = zero",
+            blocks_of: None,
         };
         let scale = |name, extents, tile, by_columns| Matrix {
             number: self.scale,
             padding: "",
+            blocks_of: self.blocked.then_some(usize::from(name == "sb")),
             ..operand(name, extents, tile, by_columns)
         };
         let inside = depth - self.outside[2];
@@ -129,6 +169,7 @@ impl ScaledKind {
                 number: Number::F32,
                 by_columns: false,
                 padding: "",
+                blocks_of: None,
             },
         ]
     }

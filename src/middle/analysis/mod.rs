@@ -3,6 +3,7 @@
 pub mod access;
 pub mod atomics;
 pub mod branches;
+pub mod bulk_copies;
 pub mod carried;
 pub mod clones;
 pub mod column_slices;

@@ -379,18 +379,8 @@ impl<'c> Extract<'c> {
             Some(NextTileBlockOp(x)) => self.next_tile_block(x, out)?,
             Some(CancelTileBlockOp(x)) => self.cancel_tile_block(x, out)?,
             Some(ConsumerReleaseOp(x)) => self.release(x, out)?,
-            Some(AsyncTiledTmaLoadOp(x)) => {
-                let acquired = defining_op(x.token()).and_then(self::ProducerAcquireOp::cast);
-                let acquired =
-                    acquired.ok_or((op, "its token does not come from the acquire of a stage".to_string()))?;
-                let (into, tag) =
-                    self.place(op, x.dest())?.ok_or((op, "it does not copy to a stage of a pipeline".to_string()))?;
-                let (slot, _) = self.slot(op, acquired.pipeline(), acquired.iterator())?;
-                let full = self.pipeline(op, acquired.pipeline())?.phase(op, phases::FULL);
-                let barrier = full.map_err(|text| (op, text))?.of(self.rank).at(&slot);
-                let bytes = bytes_of(x.dest()).ok_or((op, "not a memdesc".to_string()))?;
-                out.push(Op::Copy { into, tag, bytes, barrier });
-            }
+            Some(AsyncTiledTmaLoadOp(x)) => self.copy_by_tma(op, (x.dest(), x.token()), out)?,
+            Some(AsyncBulkLoadOp(x)) => self.copy_by_tma(op, (x.dest(), x.token()), out)?,
             Some(AsyncDotOp(_) | PromotedDotOp(_)) => {
                 self.dot(op, out)?;
             }
@@ -426,6 +416,25 @@ impl<'c> Extract<'c> {
             }
             _ => {}
         }
+        Ok(())
+    }
+
+    /// Extracts a copy whose bytes the stage of the token counts.
+    fn copy_by_tma(
+        &mut self,
+        op: OpRef<'c>,
+        (dest, token): (Val<'c>, Val<'c>),
+        out: &mut Vec<Op>,
+    ) -> Result<(), Fault<'c>> {
+        let acquired = defining_op(token).and_then(ProducerAcquireOp::cast);
+        let acquired = acquired.ok_or((op, "its token does not come from the acquire of a stage".to_string()))?;
+        let place = self.place(op, dest)?;
+        let (into, tag) = place.ok_or((op, "it does not copy to a stage of a pipeline".to_string()))?;
+        let (slot, _) = self.slot(op, acquired.pipeline(), acquired.iterator())?;
+        let full = self.pipeline(op, acquired.pipeline())?.phase(op, phases::FULL);
+        let barrier = full.map_err(|text| (op, text))?.of(self.rank).at(&slot);
+        let bytes = bytes_of(dest).ok_or((op, "not a memdesc".to_string()))?;
+        out.push(Op::Copy { into, tag, bytes, barrier });
         Ok(())
     }
 

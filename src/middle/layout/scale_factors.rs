@@ -10,11 +10,11 @@
 //! 0, 1     factor 0, 1                      0, 1     factor 0, 1
 //! 2, 3     line 5, 6                        2, 3     line 5, 6
 //! 4 to 8   line 0 to 4                      4 ..     line 7 .., then factor 2 ..
-//! 9 ..     line 7 .., then factor 2 ..      5 last   line 0 to 4, which are the lane
+//! 9 ..     factor 2 .., then line 7 ..      5 last   line 0 to 4, which are the lane
 //! ```
 //!
-//! Blocks of 512 bytes are in the same order on both sides. Lines of one word are in consecutive columns, so that an
-//! instruction can read more than 128 of them.
+//! In tensor memory, lines of one word are in consecutive columns, so that an instruction can read more than 128 of
+//! them. In shared memory, blocks of the same lines are consecutive, as programs store them in global memory.
 
 use crate::error::{LayoutError, Result};
 use crate::shape::Shape;
@@ -63,27 +63,31 @@ impl ScaleFactors {
     /// The index that each bit of an offset in shared memory adds.
     pub fn shared(&self) -> Vec<u64> {
         let word = self.factors[..WORD_LOG2].iter().chain(&self.lines[LANES_LOG2..BLOCK_LINES_LOG2]);
-        word.chain(&self.lines[..LANES_LOG2]).chain(self.blocks_of()).copied().collect()
+        let blocks = self.factors[WORD_LOG2..].iter().chain(&self.lines[BLOCK_LINES_LOG2..]);
+        word.chain(&self.lines[..LANES_LOG2]).chain(blocks).copied().collect()
     }
 
     /// The index that each bit of a position in tensor memory adds.
     pub fn tensor(&self) -> Vec<u64> {
         let word = self.factors[..WORD_LOG2].iter().chain(&self.lines[LANES_LOG2..BLOCK_LINES_LOG2]);
-        word.chain(self.blocks_of()).chain(&self.lines[..LANES_LOG2]).copied().collect()
+        let blocks = self.lines[BLOCK_LINES_LOG2..].iter().chain(&self.factors[WORD_LOG2..]);
+        word.chain(blocks).chain(&self.lines[..LANES_LOG2]).copied().collect()
     }
 
-    fn blocks_of(&self) -> impl Iterator<Item = &u64> {
-        self.lines[BLOCK_LINES_LOG2..].iter().chain(&self.factors[WORD_LOG2..])
+    /// log2 of the words of a line, and of the blocks of one word of all lines.
+    fn blocks_log2(&self) -> [usize; 2] {
+        [self.factors.len() - WORD_LOG2, self.lines.len() - BLOCK_LINES_LOG2]
     }
 
     /// The number of blocks of 512 bytes.
     pub fn blocks(&self) -> u32 {
-        1 << self.blocks_of().count()
+        1 << self.blocks_log2().iter().sum::<usize>()
     }
 
-    /// The first column of a block.
+    /// The first column of a block in shared memory.
     pub fn column_of_block(&self, block: u32) -> u32 {
-        block * BLOCK_COLUMNS
+        let [words, lines] = self.blocks_log2();
+        (block >> words | (block & ((1 << words) - 1)) << lines) * BLOCK_COLUMNS
     }
 
     /// The column of tensor memory that holds a factor of a line, and the factor's byte in it.

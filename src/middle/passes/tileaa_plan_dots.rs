@@ -484,7 +484,6 @@ fn analyze<'c>(
         })?;
     let extent = |e: i64| u32::try_from(e).unwrap_or(u32::MAX);
     let mut dot_loop = DotLoop::new((extent(m), extent(n), extent(k)), operand);
-    dot_loop.scales = scale.map(|(format, block)| Scales { format, block });
     dot_loop.exact_accumulation = unit == Unit::Warpgroup
         && element_of(lhs.element, false)
             .is_some_and(|e| promotes(e, dot.fast_acc(), (dot.acc(), k), tile_plan::PROMOTION));
@@ -562,10 +561,9 @@ fn analyze<'c>(
         sides.push(PlannedOperand::ProducerComputed { stage, how: Mark { fast: tile.fast, or_copy } });
     }
     let sides: [PlannedOperand<'c>; 2] = sides.try_into().map_err(|_| not("it does not have two operands"))?;
-    let mut scales = vec![];
-    for (lines, v) in dot.scales().into_iter().flatten().enumerate() {
-        scales.push(scales::plan(v, (op, lines), function, loads)?);
-    }
+    let (scales, reasons) = scales::plan(dot, (function, facts, target), loads)?;
+    dot_loop.scales = scale.map(|(format, block)| Scales { format, block, by_warps: !reasons.is_empty() });
+    no_copies.extend(reasons.into_iter().map(|reason| (op, reason)));
     Ok(Found { op, dot_loop, sides, scales, stage: vec![], no_copies })
 }
 

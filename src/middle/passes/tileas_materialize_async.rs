@@ -126,6 +126,7 @@ mod top;
 use crate::{
     analysis::{
         access::View,
+        bulk_copies::BulkOperand,
         facts::Facts,
         producers::{
             LoadedOperand, ResidentTile, Source, bring_together, computed_stage, converted_stage_of, groups_by_tiles,
@@ -213,7 +214,7 @@ impl RustPass for MaterializeAsync {
                     }
                 };
                 let place = group.place();
-                let mut map = |c: &TiledCopy<'c>| maps.of(place, c.load.view(), c.map, &top);
+                let mut map = |c: &TiledCopy<'c>| c.map.map(|map| maps.of(place, c.load.view(), map, &top)).transpose();
                 let maps = group.copies(true).map(|(_, c)| map(&c)).collect::<Result<_, _>>()?;
                 let mut tiles = vec![];
                 for dot in 0..group.dots.len() {
@@ -340,8 +341,9 @@ struct Copied<'c> {
 #[derive(Clone, Copy)]
 struct TiledCopy<'c> {
     load: TiledLoadOp<'c>,
-    /// The type of the tensor map, and the size of the tile in bytes.
-    map: TmaDescType<'c>,
+    /// The type of the tensor map; `None` for bulk copies, which need none.
+    map: Option<TmaDescType<'c>>,
+    /// The size of the tile.
     bytes: u32,
 }
 
@@ -360,6 +362,10 @@ impl<'c> DotGroup<'c> {
             let scales = dot.scales().into_iter().flat_map(|scales| [LHS_SCALE, RHS_SCALE].into_iter().zip(scales));
             for (number, v) in [(LHS, dot.lhs()), (RHS, dot.rhs())].into_iter().chain(scales) {
                 match Source::of(v, dot.op()) {
+                    Source::Loaded(operand) if number >= LHS_SCALE => {
+                        let place = OperandUse { dot: i, number, moved: operand.moved.clone() };
+                        sides.push(StagedOperand::scales(dot.op(), place, facts)?);
+                    }
                     Source::Loaded(operand) => {
                         let place = OperandUse { dot: i, number, moved: operand.moved.clone() };
                         match sides.iter_mut().find(|s| s.is_tile_of(operand.load)) {
@@ -385,7 +391,8 @@ impl<'c> DotGroup<'c> {
         let tile = ResidentTile::of_load(load.op())?;
         let desc = tile.loaded().stage(&View::of(load.view())?).ok()?;
         let (map, bytes) = tensor_maps::plan(load, desc, facts).ok()?;
-        let copied = Copied { operand: tile.loaded(), copy: TiledCopy { load, map, bytes }, converted: None };
+        let copied =
+            Copied { operand: tile.loaded(), copy: TiledCopy { load, map: Some(map), bytes }, converted: None };
         let side = StagedOperand { places: vec![], desc, copied_to: None, from: FilledBy::Copied(copied) };
         Some(Self { dots: vec![], sides: vec![side] })
     }
@@ -468,6 +475,20 @@ impl<'c> StagedOperand<'c> {
         })
     }
 
+    /// Scale factors that bulk copies load.
+    fn scales(op: OpRef<'c>, place: OperandUse<'c>, facts: &Facts) -> Result<Self, Failed> {
+        let v = self::operand(op, place.number);
+        let tensor = Tensor::of_value(v).ok_or_else(|| fail(op, "operand is not a tensor"))?;
+        let types = scale_types(op, &tensor.shape, tensor.element, place.number - LHS_SCALE);
+        let [storage, columns] = types.map_err(|e| fail(op, e))?;
+        let BulkOperand { operand, stage, bytes } =
+            BulkOperand::of(v, op, storage, facts).map_err(|reason| fail(op, reason))?;
+        let load = TiledLoadOp::cast(operand.load).ok_or_else(|| fail(op, "operand is not loaded from a view"))?;
+        let copy = TiledCopy { load, map: None, bytes };
+        let from = FilledBy::Copied(Copied { operand, copy, converted: None });
+        Ok(Self { places: vec![place], desc: stage, copied_to: Some(columns), from })
+    }
+
     fn copied(
         op: OpRef<'c>,
         (place, operand): (OperandUse<'c>, LoadedOperand<'c>),
@@ -489,7 +510,7 @@ impl<'c> StagedOperand<'c> {
             places: vec![place],
             desc,
             copied_to: None,
-            from: FilledBy::Copied(Copied { operand, copy: TiledCopy { load, map, bytes }, converted }),
+            from: FilledBy::Copied(Copied { operand, copy: TiledCopy { load, map: Some(map), bytes }, converted }),
         })
     }
 
@@ -505,7 +526,7 @@ impl<'c> TiledCopy<'c> {
         let load = computed_tile(by).map(skip_conversions).and_then(defining_op).and_then(TiledLoadOp::cast);
         let load = load.ok_or_else(|| fail(by.op(), "its result is not a tile of a view"))?;
         let (map, bytes) = tensor_maps::plan_if_ready(load, stage, facts).map_err(|e| fail(load.op(), e))?;
-        Ok(Self { load, map, bytes })
+        Ok(Self { load, map: Some(map), bytes })
     }
 }
 

@@ -71,6 +71,8 @@ pub struct Scales {
     pub format: Element,
     /// The elements along K that share a scale factor.
     pub block: u32,
+    /// Whether warps bring them to the stages, because copies cannot.
+    pub by_warps: bool,
 }
 
 impl DotLoop {

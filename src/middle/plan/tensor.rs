@@ -98,12 +98,12 @@ pub struct Divided {
 /// Chooses warpgroups and registers of a kernel with these dots. In a loop over tiles (`over_tiles`), accumulators have
 /// two stages if they fit, so that the consumers read one while dots add to the other. `pressure` estimates the
 /// registers of a thread that hold tensors, if that many warpgroups divide them, and code after the dots processes
-/// accumulators in a number of slices. The plan has the fewest slices that fit, and at most `most_slices`.
+/// accumulators in a number of slices. The plan has the fewest of `allowed` slices that fit.
 ///
 /// Errors: an instruction does not cover a tile, accumulators exceed tensor memory, or tensors exceed the registers.
 pub fn plan_tensor(
     dots: &[DotLoop],
-    (over_tiles, most_slices): (bool, u32),
+    (over_tiles, allowed): (bool, RangeInclusive<u32>),
     pressure: &dyn Fn(u32, u32) -> u32,
     hints: &Hints,
     machine: &Machine,
@@ -122,7 +122,8 @@ pub fn plan_tensor(
     let accumulators = if two.is_some() { 2 } else { 1 };
     let stages = stages_beside(accumulators).filter(|stages| *stages >= LEAST_STAGES);
     let stages = stages.ok_or(NoPlan::TensorMemory { needed: needed + LEAST_STAGES * of_stage, available: COLUMNS })?;
-    let scale_warps = if of_stage > 0 { SCALE_WARPS } else { 0 };
+    let by_warps = dots.iter().any(|dot| dot.scales.is_some_and(|scales| scales.by_warps));
+    let scale_warps = if by_warps { SCALE_WARPS } else { 0 };
     let interval = machine.get("tcgen05.f16.n256.interval")?;
     let shared_rate = machine.get("shared.bytes_per_clk")?;
     let tensor: f64 = dots.iter().map(|dot| dot.tensor_clocks(interval)).sum();
@@ -137,7 +138,7 @@ pub fn plan_tensor(
     let narrowest = dots.iter().map(|dot| dot.n).min().unwrap_or(FRAGMENT);
     let order = hinted.into_iter().filter(|groups| WARPGROUPS.contains(groups)).chain(WARPGROUPS);
     let order: Vec<u32> = order.collect();
-    let numbers = (0..=most_slices.ilog2()).map(|i| 1 << i);
+    let numbers = (0..=MOST_SLICES.ilog2()).map(|i| 1 << i).filter(|slices| allowed.contains(slices));
     let in_slices = numbers.flat_map(|slices| order.iter().map(move |groups| (*groups, slices)));
     let in_slices = in_slices.filter(|(groups, slices)| groups * slices * FRAGMENT <= narrowest);
     let all_candidates = in_slices.flat_map(|(groups, slices)| producers.iter().map(move |p| (groups, slices, *p)));
@@ -184,9 +185,9 @@ pub fn plan_tensor(
         ),
         format!("an iteration takes {clocks:.0} clocks: tensor cores {tensor:.0}, L2 {loaded:.0}"),
     ];
-    if scale_warps > 0 {
-        let what = "bring scale factors, which take columns of tensor memory in each stage";
-        reasons.push(format!("{scale_warps} warps {what}: {of_stage}"));
+    if of_stage > 0 {
+        let by = if by_warps { format!("{scale_warps} warps") } else { "copies".to_string() };
+        reasons.push(format!("{by} bring scale factors, which take {of_stage} columns in each stage"));
     }
     if bytes > 0.0 {
         let own = divided.map_or(registers, |d| d.producer);
@@ -218,7 +219,7 @@ pub fn tensor_clocks(dots: &[DotLoop], sliced: bool, machine: &Machine) -> Resul
     let accumulators: u32 = dots.iter().map(|dot| dot.m * dot.n / 128).sum();
     let pressure = |groups: u32, slices: u32| accumulators / groups / slices;
     let slices = if sliced && dots.iter().all(|dot| dot.m <= ROWS) { MOST_SLICES } else { 1 };
-    plan_tensor(dots, (false, slices), &pressure, &Hints::default(), machine).map(|plan| plan.clocks)
+    plan_tensor(dots, (false, 1..=slices), &pressure, &Hints::default(), machine).map(|plan| plan.clocks)
 }
 
 /// A division into warps, and the registers of each thread.

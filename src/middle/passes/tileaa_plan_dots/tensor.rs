@@ -31,7 +31,7 @@ use crate::{
         rt::*,
     },
 };
-use tile_plan::{DotLoop, Hints, MOST_SLICES, Machine, plan_tensor};
+use tile_plan::{DotLoop, Hints, MOST_SLICES, Machine, TensorPlan, plan_tensor};
 
 /// Plans the dots of a function. If `takes_over`, its CTAs may take over tile blocks, and the dots are then in a loop
 /// over these.
@@ -70,17 +70,27 @@ pub(super) fn plan<'c>(
         pressure.registers_in_parts(groups, &part) + of_starts(groups)
     };
     let most_slices = if sliced.is_empty() { 1 } else { MOST_SLICES };
-    let plan = plan_tensor(&dots, (over_tiles, most_slices), &registers, hints, machine);
-    let plan = plan.map_err(|e| refusal(found, &e))?;
+    let plan_in = |least: u32| plan_tensor(&dots, (over_tiles, least..=most_slices), &registers, hints, machine);
+    let mut plan = plan_in(1).map_err(|e| refusal(found, &e))?;
     // The largest stages decide; rings of other stages have the same number.
     let largest = dots.iter().max_by_key(|dot| dot.stage_bytes()).copied().unwrap_or(dots[0]);
     let dot_loop = DotLoop { over_tiles, ..largest };
     let rings = rings(found).len() as u32;
     let stage = stage_bytes(found, pair);
-    let room = Room { available: plan.shared_available, stages: plan.stages, stage, rings, movers: movers(found) };
-    let wanted = scratch(function, &dot_loop, found, computed) / plan.slices;
-    let wanted = wanted.max(least_scratch(plan.warpgroups));
-    let (stages, scratch) = room.divide(wanted).ok_or_else(|| (op, NO_ROOM.to_string()))?;
+    let of_result = scratch(function, &dot_loop, found, computed);
+    let wanted = |plan: &TensorPlan| (of_result / plan.slices).max(least_scratch(plan.warpgroups));
+    let divide = |plan: &TensorPlan| {
+        let (available, stages, movers) = (plan.shared_available, plan.stages, movers(found));
+        Room { available, stages, stage, rings, movers }.divide(wanted(plan))
+    };
+    let mut room = divide(&plan).ok_or_else(|| (op, NO_ROOM.to_string()))?;
+    // Slices take less memory beside the stages. A result that is converted in parts goes through local memory.
+    while dots.iter().any(|dot| dot.scales.is_some()) && room.1 < wanted(&plan) {
+        let Ok(next) = plan_in(2 * plan.slices) else { break };
+        let Some(beside) = divide(&next).filter(|beside| beside.0 >= room.0) else { break };
+        (plan, room) = (next, beside);
+    }
+    let (stages, scratch) = room;
     mark_computed(found);
     let mut reasons = plan.reasons.clone();
     reasons.extend(found.iter().flat_map(|p| &p.no_copies).map(|(_, reason)| reason.clone()));

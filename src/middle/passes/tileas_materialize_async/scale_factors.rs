@@ -1,7 +1,8 @@
 //! Scale factors of block-scaled dots.
 //!
-//! Warps of the agent `scales` store them to the stage of the operands, in blocks that the hardware copies. The thread
-//! that issues dots copies a stage to columns of tensor memory of its own before the dots that read them:
+//! The producer copies them to the stage of the operands if memory has them in blocks that the hardware copies.
+//! Otherwise warps of the agent `scales` store them there, in such blocks. The thread that issues dots copies a stage
+//! to columns of tensor memory of its own before the dots that read them:
 //!
 //! ```text
 //! elect { acquire p[it] bytes N; copy a, b into ring[it] }
@@ -14,6 +15,7 @@
 //! block has are repeated until the block is full; dots do not read the copies.
 
 use super::{
+    reshaped,
     stream::{Placed, Stream},
     top::PipelinedRing,
 };
@@ -69,7 +71,11 @@ impl<'c> Stream<'c> {
                 continue;
             };
             let to = MemDescSlotOp::build(b, t.into(), columns, index).map_err(error)?.result();
-            TmemCopyOp::build(b, *slot, to).map_err(error)?;
+            let mut from = *slot;
+            for step in side.places.iter().flat_map(|place| &place.moved) {
+                from = reshaped(b, *step, from)?;
+            }
+            TmemCopyOp::build(b, from, to).map_err(error)?;
             copied.push(Some(to));
         }
         Ok(copied)

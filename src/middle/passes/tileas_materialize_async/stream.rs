@@ -3,10 +3,11 @@
 //! The iterator of the ring is carried through loops and branches, from one group to the next in program order.
 
 mod fragments;
+mod tensor;
 
 use super::{
     DotGroup, ProducerComputed, RingPlan,
-    accumulators::{Accumulator, matrix_region},
+    accumulators::Accumulator,
     addresses, convert_stage,
     flight::{Flight, dots_in_flight, first_user, ops_after},
     is_promoted,
@@ -25,13 +26,13 @@ use crate::dialect::{
     attributes::AGENT,
     behaviour::{is_cheap, is_pure},
     dot_plan::{CONVERTER, DotPlan},
-    dots::{AnyDot, LHS_SCALE, RHS_SCALE},
+    dots::AnyDot,
     layouts::{Tensor, storage_bits},
     loops::{extend_for, extend_if, extend_while, extend_yield, is_in_loop, loops_around, new_if},
     nv_tileas::{
-        AsyncDotOp, AsyncDotWaitOp, AsyncFenceOp, AsyncTiledTmaLoadOp, BarrierOp, ConsumerReleaseOp, ConsumerTokenType,
-        ConsumerWaitOp, ElectOp, IncIterOp, MemDescSlotOp, PipelineType, ProduceOneOp, ProducerAcquireOp,
-        ProducerCommitOp, ProducerTokenType, PromotedDotOp, StageOp, YieldOp,
+        AsyncBulkLoadOp, AsyncDotOp, AsyncDotWaitOp, AsyncFenceOp, AsyncTiledTmaLoadOp, BarrierOp, ConsumerReleaseOp,
+        ConsumerTokenType, ConsumerWaitOp, ElectOp, IncIterOp, MemDescSlotOp, PipelineType, ProduceOneOp,
+        ProducerAcquireOp, ProducerCommitOp, ProducerTokenType, PromotedDotOp, StageOp, YieldOp,
     },
     pass::{Failed, fail},
     phases,
@@ -52,7 +53,7 @@ pub(super) struct Placed<'c> {
     /// The locations of the operands of each dot.
     pub tiles: Vec<[Tile<'c>; 2]>,
     /// The tensor maps of all TMA loads of the group, including loads that depend on a run-time test.
-    pub maps: Vec<Val<'c>>,
+    pub maps: Vec<Option<Val<'c>>>,
     /// The result of that test.
     ready: Option<Val<'c>>,
     /// The accumulators of the dots, if they are in tensor memory.
@@ -64,7 +65,11 @@ pub(super) struct Placed<'c> {
 }
 
 impl<'c> Placed<'c> {
-    pub fn new(group: DotGroup<'c>, tiles: Vec<[Tile<'c>; 2]>, (maps, ready): (Vec<Val<'c>>, Option<Val<'c>>)) -> Self {
+    pub fn new(
+        group: DotGroup<'c>,
+        tiles: Vec<[Tile<'c>; 2]>,
+        (maps, ready): (Vec<Option<Val<'c>>>, Option<Val<'c>>),
+    ) -> Self {
         let (accumulators, left_operands) = (RefCell::new(vec![]), RefCell::new(vec![]));
         Self { group, tiles, maps, ready, accumulators, left_operands, done: Cell::new(false) }
     }
@@ -296,76 +301,6 @@ impl<'c> Stream<'c> {
         Ok(next)
     }
 
-    /// Fills a stage, and issues the dots that read it from the thread that adds to tensor memory. Their completion
-    /// releases the stage. Returns the next index.
-    fn multiply_in_memory(&self, placed: &Placed<'c>, index: RingIndex<'c>) -> Result<RingIndex<'c>, Failed> {
-        let place = placed.group.place();
-        let error = |e: BuildError| fail(place, e.to_string());
-        let stage = self.ring.as_ref().zip(index);
-        let b = Builder::before(self.context, place);
-        b.set_location(place.location());
-        self.order_maps(place, index);
-        if let Some((ring, it)) = stage {
-            self.fill(&b, placed, ring, it)?;
-        }
-        matrix_region(&b, place, |inside| {
-            let mut slots = vec![];
-            if let Some((ring, it)) = stage {
-                self.wait_for_stage(inside, (place, ring), it, false)?;
-                slots = self.slots(inside, placed, ring, it)?;
-            }
-            let left = placed.left_operands.borrow();
-            left.iter().flatten().try_for_each(|left| left.wait(inside, place))?;
-            if placed.group.by_threads().0 {
-                // As below: `cp.async` writes through the generic proxy.
-                AsyncFenceOp::build(inside).map_err(error)?;
-            }
-            let scales = match stage {
-                Some((ring, it)) => self.copy_scales(inside, placed, (ring, it), &slots)?,
-                None => vec![],
-            };
-            let scale = |i: usize, number: usize| {
-                let is_here = |s: &&super::StagedOperand<'c>| s.places.iter().any(|p| (p.dot, p.number) == (i, number));
-                let side = placed.group.sides.iter().position(|s| is_here(&s))?;
-                scales.get(side).copied().flatten()
-            };
-            let dots = placed.group.dots.iter().zip(&placed.tiles);
-            for (i, ((dot, tiles), acc)) in dots.zip(placed.accumulators.borrow().iter()).enumerate() {
-                let [mut lhs, rhs] = self.operands(inside, placed, (dot.op(), tiles), &slots)?;
-                if let Some(Some(left)) = left.get(i) {
-                    lhs = left.memory;
-                }
-                let by = attr(dot.op(), "instruction").ok_or_else(|| fail(place, "no instruction"))?;
-                let [left, right] = dot.unsigned();
-                let [lhs_scale, rhs_scale] = [LHS_SCALE, RHS_SCALE].map(|number| scale(i, number));
-                let block = dot.scale_blocks().map(|(_, block)| i64_attr(self.context, block.into()));
-                let more = Some(acc.accumulate);
-                let built = AsyncDotOp::build(
-                    inside,
-                    &[],
-                    lhs,
-                    rhs,
-                    acc.memory,
-                    more,
-                    lhs_scale,
-                    rhs_scale,
-                    by,
-                    left,
-                    right,
-                    block,
-                );
-                built.map_err(error)?;
-            }
-            if let Some((ring, it)) = stage {
-                ConsumerReleaseOp::build(inside, ring.pipeline, it, None, None, true, None).map_err(error)?;
-            }
-            left.iter().flatten().try_for_each(|left| left.release(inside, place))
-        })?;
-        let next = self.next(&b, place, index)?;
-        placed.erase();
-        Ok(next)
-    }
-
     /// Waits for the previous iteration's dot where its accumulator is first used, or with an earlier wait.
     fn wait_for_last(&self, dot: OpRef<'c>, flight: &Flight<'c>) -> Result<(), Failed> {
         let block = block_around(dot).ok_or_else(|| fail(dot, "dot is not in a block"))?;
@@ -458,7 +393,7 @@ impl<'c> Stream<'c> {
     /// previous contents of the maps' storage.
     fn order_maps(&self, op: OpRef<'c>, index: RingIndex<'c>) {
         let Some((ring, it)) = self.ring.as_ref().zip(index) else { return };
-        let maps: Vec<Val<'c>> = self.groups.iter().flat_map(|p| p.maps.iter().copied()).collect();
+        let maps: Vec<Val<'c>> = self.groups.iter().flat_map(|p| p.maps.iter().copied().flatten()).collect();
         if is_in_loop(op) {
             order_after(self.context, op, &maps, (ring.pipeline, it));
         }
@@ -738,8 +673,15 @@ impl<'c> Stream<'c> {
             let slot = slots[side];
             let indices: Vec<Val<'c>> = copy.load.indices().collect();
             inside.set_location(copy.load.op().location());
-            AsyncTiledTmaLoadOp::build(&inside, copy.load.view(), &indices, *map, slot, acquired.token())
-                .map_err(error)?;
+            let (view, token) = (copy.load.view(), acquired.token());
+            match map {
+                Some(map) => {
+                    AsyncTiledTmaLoadOp::build(&inside, view, &indices, *map, slot, token).map_err(error)?;
+                }
+                None => {
+                    AsyncBulkLoadOp::build(&inside, view, &indices, slot, token).map_err(error)?;
+                }
+            }
         }
         let elect = ElectOp::build(b, None, region).map_err(error)?;
         let loads: Vec<OpRef<'c>> = placed.group.copies(ready).map(|(_, c)| c.load.op()).collect();
