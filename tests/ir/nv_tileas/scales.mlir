@@ -18,7 +18,7 @@ nv_tileaa.func @f(%a: !a, %b: !b, %m: !m, %from: !from, %s: !s, %t: !t, %more: i
     // CHECK: nv_tileas.tmem_copy %{{.*}}, %[[S:.*]] : <128x4xf8E8M0FNU, #{{.*}}>, <128x4xf8E8M0FNU, {{.*}}, space = scales>
     nv_tileas.tmem_copy %from, %s : !from, !s
     // CHECK: nv_tileas.async.dot %{{.*}} accumulate %{{.*}} scales %[[S]], %{{.*}} per 32 by <tensor, [128, 64, 32]>
-    // CHECK-SAME: space = tensor> scaled by <128x4xf8E8M0FNU, {{.*}}, space = scales>, <4x128xf8E8M0FNU, {{.*}}, space = scales>
+    // CHECK-SAME: space = tensor> scaled by !nv_tileas.memdesc<128x4xf8E8M0FNU, {{.*}}, space = scales>, !nv_tileas.memdesc<4x128xf8E8M0FNU, {{.*}}, space = scales>
     nv_tileas.async.dot %a, %b, %m accumulate %more scales %s, %t per 32 by <tensor, [128, 64, 32]> : !a, !b, !m scaled by !s, !t
   }
   nv_tileaa.return
