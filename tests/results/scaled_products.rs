@@ -79,6 +79,15 @@ fn scales_in_blocks() {
     kind.multiplied_in_tensor_memory(&kind.usual());
 }
 
+/// What instructions into tensor memory cannot multiply: tiles of 64 rows, accumulators without columns for scale factors,
+/// packed elements that are contiguous across the depth, and an odd number of them in a row.
+fn other_instructions() {
+    ScaledKind { m: 64, ..MXF8 }.multiplied_otherwise();
+    ScaledKind { m: 256, n: 256, k: 32, trips: 1, ..MXF8 }.multiplied_otherwise();
+    ScaledKind { across: [true, false], trips: 1, ..FP4 }.multiplied_otherwise();
+    ScaledKind { outside: [0, 0, 5], trips: 1, ..FP4 }.multiplied_otherwise();
+}
+
 /// Rows, columns and depth end inside of tiles.
 fn ragged_edges() {
     for (n, outside) in [(64, [5, 3, 9]), (128, [100, 77, 70]), (16, [127, 15, 127])] {
@@ -130,6 +139,7 @@ pub fn trials() -> Vec<Trial> {
         other_types,
         packed_elements,
         scales_in_blocks,
+        other_instructions,
         ragged_edges,
         outside_of_a_loop,
         tile_after_tile,

@@ -260,6 +260,11 @@ impl ScaledKind {
         ]
     }
 
+    /// Runs the usual kernel for sm_100, where its dots must not accumulate in tensor memory.
+    pub fn multiplied_otherwise(&self) {
+        exact::check_without_tensor_memory(&self.program(&self.usual()), [2, 1, 1], self.parameters());
+    }
+
     /// Runs the kernel around `body` for sm_100, where its dots must accumulate in tensor memory.
     pub fn multiplied_in_tensor_memory(&self, body: &str) {
         exact::check_in_tensor_memory(&self.program(body), [2, 1, 1], self.parameters());
