@@ -79,8 +79,8 @@ fn scales_in_blocks() {
     kind.multiplied_in_tensor_memory(&kind.usual());
 }
 
-/// What instructions into tensor memory cannot multiply: tiles of 64 rows, accumulators without columns for scale factors,
-/// packed elements that are contiguous across the depth, and an odd number of them in a row.
+/// What instructions into tensor memory cannot multiply: tiles of 64 rows, accumulators without columns for scale
+/// factors, packed elements that are contiguous across the depth, and an odd number of them in a row.
 fn other_instructions() {
     ScaledKind { m: 64, ..MXF8 }.multiplied_otherwise();
     ScaledKind { m: 256, n: 256, k: 32, trips: 1, ..MXF8 }.multiplied_otherwise();
