@@ -79,6 +79,33 @@ fn scales_in_blocks() {
     kind.multiplied_in_tensor_memory(&kind.usual());
 }
 
+/// Combinations of all properties, a sample of them at random.
+fn combinations() {
+    let mut state = 7u32;
+    let mut pick = |count: usize| {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 16) as usize % count
+    };
+    let mxf4 = ScaledKind { scale: Number::E8m0, block: 32, ..FP4 };
+    for _ in 0..if tile_test_support::full() { 100 } else { 4 } {
+        let kind = [MXF8, ScaledKind { element: Number::E5m2, ..MXF8 }, FP4, mxf4][pick(4)];
+        let (n, k) = ([16, 32, 64, 128, 256][pick(5)], kind.k >> pick(3));
+        let is_packed = kind.element == Number::E2m1;
+        let depth = pick(k) / 2 * 2;
+        let kind = ScaledKind {
+            n,
+            k,
+            trips: pick(5),
+            across: if is_packed { [false; 2] } else { [pick(2) > 0, pick(2) > 0] },
+            scales_across: [pick(2) > 0, pick(2) > 0],
+            blocked: n >= 128 && k / kind.block >= 4 && pick(2) > 0,
+            outside: [pick(128), pick(n), if pick(2) > 0 { depth } else { 0 }],
+            ..kind
+        };
+        kind.multiplied_in_tensor_memory(&kind.usual());
+    }
+}
+
 /// What instructions into tensor memory cannot multiply: tiles of 64 rows, accumulators without columns for scale
 /// factors, packed elements that are contiguous across the depth, and an odd number of them in a row.
 fn other_instructions() {
@@ -140,6 +167,7 @@ pub fn trials() -> Vec<Trial> {
         packed_elements,
         scales_in_blocks,
         other_instructions,
+        combinations,
         ragged_edges,
         outside_of_a_loop,
         tile_after_tile,

@@ -11,6 +11,7 @@
 
 use super::{
     access::{View, tiled_access},
+    converted_scales::indices_of,
     facts::{Facts, TOP},
     producers::LoadedOperand,
 };
@@ -127,28 +128,40 @@ impl<'c> BulkOperand<'c> {
     ///
     /// Errors: the reason why it is not a tile that bulk copies can load.
     pub fn of(v: Val<'c>, dot: OpRef<'c>, storage: MemDescType<'c>, facts: &Facts) -> Result<Self, String> {
-        let is_whole = Tensor::of_value(v).is_some_and(|t| t.shape == storage.shape());
-        let operand = LoadedOperand::of(v).filter(|l| is_whole && block_of(l.load) == block_of(dot));
-        let operand = operand.filter(|l| l.rounded.is_none() && l.computed.is_empty() && !l.shared);
-        let operand = operand.ok_or("it is not a whole tile that is loaded only for the dot")?;
+        let (operand, view) = loaded_operand(v, dot, storage)?;
         let load = operand.load;
-        let view = (nv_tileaa::TiledLoadOp::cast(load).map(|load| load.view()))
-            .or_else(|| nv_tileas::TiledLoadOp::cast(load).map(|load| load.view()));
-        let view = view.ok_or("it is not loaded from a view")?;
-        let view = View::of(view).ok_or("its view is not created in this function")?;
         let bases = before(&operand, storage).ok_or("its storage has no layout")?;
         let element = view.memref.element_type();
         let stage = aligned_storage_type(load, view.ty.tile(), element, &bases, storage.alignment());
         let stage = stage.map_err(|e| e.to_string())?;
-        let indices: Vec<Val<'c>> = operands(load).skip(1).take(view.ty.tile().len()).collect();
+        let indices = indices_of(load, &view);
         let promised = bool_list(attr(load, "inBounds"));
         let bytes = plan(&view, &indices, &promised, stage, facts)?;
         Ok(Self { operand, stage, bytes })
     }
 }
 
+/// The load of a tile with the shape of `storage`, only for `dot`, and its view.
+///
+/// Errors: the reason why there is none.
+pub(super) fn loaded_operand<'c>(
+    v: Val<'c>,
+    dot: OpRef<'c>,
+    storage: MemDescType<'c>,
+) -> Result<(LoadedOperand<'c>, View<'c>), String> {
+    let is_whole = Tensor::of_value(v).is_some_and(|t| t.shape == storage.shape());
+    let operand = LoadedOperand::of(v).filter(|l| is_whole && block_of(l.load) == block_of(dot));
+    let operand = operand.filter(|l| l.rounded.is_none() && l.computed.is_empty() && !l.shared);
+    let operand = operand.ok_or("it is not a whole tile that is loaded only for the dot")?;
+    let load = operand.load;
+    let view = (nv_tileaa::TiledLoadOp::cast(load).map(|load| load.view()))
+        .or_else(|| nv_tileas::TiledLoadOp::cast(load).map(|load| load.view()));
+    let view = view.ok_or("it is not loaded from a view")?;
+    Ok((operand, View::of(view).ok_or("its view is not created in this function")?))
+}
+
 /// The bases of a tile that becomes `storage` by the ops after its load.
-fn before(operand: &LoadedOperand<'_>, storage: MemDescType<'_>) -> Option<Vec<u64>> {
+pub(super) fn before(operand: &LoadedOperand<'_>, storage: MemDescType<'_>) -> Option<Vec<u64>> {
     let mut bases = shared_layout(storage)?.bases().to_vec();
     for op in operand.moved.iter().rev() {
         if layout_relation(*op) != LayoutRelation::Permute {

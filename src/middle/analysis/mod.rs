@@ -10,6 +10,7 @@ pub mod column_slices;
 pub mod combined;
 pub mod combiners;
 pub mod constants;
+pub mod converted_scales;
 pub mod dependent_dots;
 pub mod dot_warps;
 pub mod facts;

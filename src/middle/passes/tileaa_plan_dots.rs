@@ -561,8 +561,8 @@ fn analyze<'c>(
         sides.push(PlannedOperand::ProducerComputed { stage, how: Mark { fast: tile.fast, or_copy } });
     }
     let sides: [PlannedOperand<'c>; 2] = sides.try_into().map_err(|_| not("it does not have two operands"))?;
-    let (scales, reasons) = scales::plan(dot, (function, facts, target), loads)?;
-    dot_loop.scales = scale.map(|(format, block)| Scales { format, block, by_warps: !reasons.is_empty() });
+    let (scales, by, reasons) = scales::plan(dot, (function, facts, target), loads)?;
+    dot_loop.scales = scale.map(|(format, block)| Scales { format, block, by });
     no_copies.extend(reasons.into_iter().map(|reason| (op, reason)));
     Ok(Found { op, dot_loop, sides, scales, stage: vec![], no_copies })
 }

@@ -127,6 +127,7 @@ use crate::{
     analysis::{
         access::View,
         bulk_copies::BulkOperand,
+        converted_scales::ConvertedScales,
         facts::Facts,
         producers::{
             LoadedOperand, ResidentTile, Source, bring_together, computed_stage, converted_stage_of, groups_by_tiles,
@@ -475,18 +476,29 @@ impl<'c> StagedOperand<'c> {
         })
     }
 
-    /// Scale factors that bulk copies load.
+    /// Scale factors that the producer copies, as they are or for a conversion in their stage.
     fn scales(op: OpRef<'c>, place: OperandUse<'c>, facts: &Facts) -> Result<Self, Failed> {
         let v = self::operand(op, place.number);
         let tensor = Tensor::of_value(v).ok_or_else(|| fail(op, "operand is not a tensor"))?;
         let types = scale_types(op, &tensor.shape, tensor.element, place.number - LHS_SCALE);
         let [storage, columns] = types.map_err(|e| fail(op, e))?;
-        let BulkOperand { operand, stage, bytes } =
-            BulkOperand::of(v, op, storage, facts).map_err(|reason| fail(op, reason))?;
-        let load = TiledLoadOp::cast(operand.load).ok_or_else(|| fail(op, "operand is not loaded from a view"))?;
-        let copy = TiledCopy { load, map: None, bytes };
-        let from = FilledBy::Copied(Copied { operand, copy, converted: None });
-        Ok(Self { places: vec![place], desc: stage, copied_to: Some(columns), from })
+        let load_of = |operand: &LoadedOperand<'c>| {
+            TiledLoadOp::cast(operand.load).ok_or_else(|| fail(op, "operand is not loaded from a view"))
+        };
+        let (desc, copied) = match BulkOperand::of(v, op, storage, facts) {
+            Ok(BulkOperand { operand, stage, bytes }) => {
+                let copy = TiledCopy { load: load_of(&operand)?, map: None, bytes };
+                (stage, Copied { operand, copy, converted: None })
+            }
+            Err(_) => {
+                let found = ConvertedScales::of(v, op, storage, facts).map_err(|reason| fail(op, reason))?;
+                let load = load_of(&found.operand)?;
+                let (map, bytes) = tensor_maps::plan(load, found.stage, facts).map_err(|e| fail(load.op(), e))?;
+                let copy = TiledCopy { load, map: Some(map), bytes };
+                (found.stage, Copied { operand: found.operand, copy, converted: Some(found.converted) })
+            }
+        };
+        Ok(Self { places: vec![place], desc, copied_to: Some(columns), from: FilledBy::Copied(copied) })
     }
 
     fn copied(

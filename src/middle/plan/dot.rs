@@ -71,8 +71,18 @@ pub struct Scales {
     pub format: Element,
     /// The elements along K that share a scale factor.
     pub block: u32,
-    /// Whether warps bring them to the stages, because copies cannot.
-    pub by_warps: bool,
+    pub by: ScaleAgent,
+}
+
+/// What brings scale factors to the stages, in the order of blocks that the hardware copies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ScaleAgent {
+    /// Copies of the producer.
+    Producer,
+    /// The same, and then warps that rearrange them in the stage.
+    Converter,
+    /// Warps that load them.
+    Warps,
 }
 
 impl DotLoop {

@@ -15,7 +15,7 @@
 use std::ops::RangeInclusive;
 use tile_mma::{Element, Major, ScaleFactors, Unit};
 
-use crate::dot::{DotLoop, Hints, NoPlan};
+use crate::dot::{DotLoop, Hints, NoPlan, ScaleAgent};
 use crate::machine::Machine;
 use crate::model::MAX_STAGES;
 
@@ -62,8 +62,8 @@ pub struct TensorPlan {
     pub warpgroups: u32,
     /// Warps of the producer.
     pub producer_warps: u32,
-    /// Warps that bring scale factors.
-    pub scale_warps: u32,
+    /// Warps that load scale factors, and that convert them in their stages.
+    pub scale_warps: [u32; 2],
     /// The maximum number of columns of an instruction.
     pub columns: u32,
     /// Stages of each accumulator.
@@ -122,8 +122,10 @@ pub fn plan_tensor(
     let accumulators = if two.is_some() { 2 } else { 1 };
     let stages = stages_beside(accumulators).filter(|stages| *stages >= LEAST_STAGES);
     let stages = stages.ok_or(NoPlan::TensorMemory { needed: needed + LEAST_STAGES * of_stage, available: COLUMNS })?;
-    let by_warps = dots.iter().any(|dot| dot.scales.is_some_and(|scales| scales.by_warps));
-    let scale_warps = if by_warps { SCALE_WARPS } else { 0 };
+    let scale_warps = [ScaleAgent::Warps, ScaleAgent::Converter].map(|by| {
+        let any = dots.iter().any(|dot| dot.scales.is_some_and(|scales| scales.by == by));
+        if any { SCALE_WARPS } else { 0 }
+    });
     let interval = machine.get("tcgen05.f16.n256.interval")?;
     let shared_rate = machine.get("shared.bytes_per_clk")?;
     let tensor: f64 = dots.iter().map(|dot| dot.tensor_clocks(interval)).sum();
@@ -148,7 +150,7 @@ pub fn plan_tensor(
     for (warpgroups, slices, producers) in all_candidates {
         let of_producer = |dot: &DotLoop| dot.producer_registers[producers.saturating_sub(1) as usize];
         let needs = [need((warpgroups, slices)), dots.iter().map(of_producer).max().unwrap_or(0)];
-        let (registers, divided) = match divide(all, [warpgroups, producers], scale_warps, needs) {
+        let (registers, divided) = match divide(all, [warpgroups, producers], scale_warps.iter().sum(), needs) {
             Ok(found) => found,
             Err(other) => {
                 refusal = refusal.map_or(Some(other), |least| Some(least.min(other)));
@@ -186,8 +188,12 @@ pub fn plan_tensor(
         format!("an iteration takes {clocks:.0} clocks: tensor cores {tensor:.0}, L2 {loaded:.0}"),
     ];
     if of_stage > 0 {
-        let by = if by_warps { format!("{scale_warps} warps") } else { "copies".to_string() };
-        reasons.push(format!("{by} bring scale factors, which take {of_stage} columns in each stage"));
+        let by = match scale_warps {
+            [0, 0] => "copies bring".to_string(),
+            [0, warps] => format!("copies bring, and {warps} warps rearrange,"),
+            [warps, _] => format!("{warps} warps bring"),
+        };
+        reasons.push(format!("{by} scale factors, which take {of_stage} columns in each stage"));
     }
     if bytes > 0.0 {
         let own = divided.map_or(registers, |d| d.producer);

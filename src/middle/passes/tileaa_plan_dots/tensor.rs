@@ -20,7 +20,7 @@ use crate::{
     },
     dialect::{
         attributes::{DYNAMIC_PERSISTENT, NUM_CTAS},
-        dot_plan::{Agent, CONSUMERS, DotPlan, MATRIX, PRODUCER, SCALES, WARPGROUP},
+        dot_plan::{Agent, CONSUMERS, CONVERTER, DotPlan, MATRIX, PRODUCER, SCALES, WARPGROUP},
         dots::{ACC, RHS, is_zero},
         layouts::Tensor,
         loops::FIRST_INIT,
@@ -102,6 +102,7 @@ pub(super) fn plan<'c>(
         let rank = (pair && name == MATRIX).then_some(0);
         Agent { name: name.to_string(), warps, registers, rank }
     };
+    let others = |(name, warps): (&str, u32)| agent(name, warps, None);
     // `setmaxnreg` applies to whole warpgroups.
     let matrix_warps = if divided.is_some() { WARPGROUP } else { 1 };
     if takes_over {
@@ -123,7 +124,7 @@ pub(super) fn plan<'c>(
             agent(MATRIX, matrix_warps, divided.map(|d| d.matrix)),
         ]
         .into_iter()
-        .chain((plan.scale_warps > 0).then(|| agent(SCALES, plan.scale_warps, None)))
+        .chain([SCALES, CONVERTER].into_iter().zip(plan.scale_warps).filter(|(_, warps)| *warps > 0).map(others))
         .collect(),
     })
 }

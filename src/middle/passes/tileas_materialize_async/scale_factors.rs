@@ -1,6 +1,7 @@
 //! Scale factors of block-scaled dots.
 //!
-//! The producer copies them to the stage of the operands if memory has them in blocks that the hardware copies.
+//! The producer copies them to the stage of the operands if memory has them in blocks that the hardware copies, or if
+//! TMA can load them and a converter rearranges them there.
 //! Otherwise warps of the agent `scales` store them there, in such blocks. The thread that issues dots copies a stage
 //! to columns of tensor memory of its own before the dots that read them:
 //!

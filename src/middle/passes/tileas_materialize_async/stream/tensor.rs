@@ -8,7 +8,7 @@ use crate::{
         pass::{Failed, fail},
         rt::*,
     },
-    passes::tileas_materialize_async::accumulators::matrix_region,
+    passes::tileas_materialize_async::{accumulators::matrix_region, convert_stage},
 };
 
 impl<'c> Stream<'c> {
@@ -27,12 +27,16 @@ impl<'c> Stream<'c> {
         self.order_maps(place, index);
         if let Some((ring, it)) = stage {
             self.fill(&b, placed, ring, it)?;
+            if ring.converted {
+                self.convert(&b, placed, ring, it)?;
+            }
         }
         matrix_region(&b, place, |inside| {
             let mut slots = vec![];
             if let Some((ring, it)) = stage {
-                self.wait_for_stage(inside, (place, ring), it, false)?;
+                self.wait_for_stage(inside, (place, ring), it, ring.converted)?;
                 slots = self.slots(inside, placed, ring, it)?;
+                slots = convert_stage::converted(inside, &placed.group, &slots)?;
             }
             let left = placed.left_operands.borrow();
             left.iter().flatten().try_for_each(|left| left.wait(inside, place))?;
