@@ -34,6 +34,8 @@ const GATES: &[ScaledGate] = &[
         stages: 4,
         ..MXF8_256
     },
+    // Each CTA of a cluster has half of the rows.
+    ScaledGate { name: "mxf8_256x256x128", program: ScaledKind { m: 256, ..BYTES }, ..MXF8_256 },
     ScaledGate { name: "mxf4_128x256x256", program: MXF4, target: "sm_110", ..MXF8_256 },
     NVF4_256,
     ScaledGate { target: "sm_103", ..NVF4_256 },
