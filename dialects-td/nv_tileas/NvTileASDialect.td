@@ -60,7 +60,8 @@ def NvTileAS_MmaKind : NvTileAS_Enum<"MmaKind", "kind of matrix instruction", [
 
 def NvTileAS_MemorySpace : NvTileAS_Enum<"MemorySpace", "memory space of a tensor", [
     I32EnumAttrCase<"Shared", 0, "shared">,
-    I32EnumAttrCase<"Tensor", 1, "tensor">]>;
+    I32EnumAttrCase<"Tensor", 1, "tensor">,
+    I32EnumAttrCase<"Scales", 2, "scales">]>;
 
 class NvTileAS_Attr<string name, string attrMnemonic, list<Trait> traits = []>
     : AttrDef<NvTileAS_Dialect, name, traits> {
@@ -274,6 +275,12 @@ def NvTileAS_MemDescType : TypeDef<NvTileAS_Dialect, "MemDesc"> {
 
     In tensor memory an element takes one column of 32 bits of one lane. The seven high bits of the offset are the lane,
     and the others are the column.
+
+    An element of 4 bits takes a byte, unless the tensor is `packed`: then two neighbors share a byte, as in global
+    memory. Only TMA fills packed tensors, and only dots read them.
+
+    With `space = scales` the tensor is in tensor memory too, as the scale factors of a block-scaled dot: bytes, of which
+    the five high bits of the offset are the lane. Each quarter of the lanes has a copy.
   }];
   let parameters = (ins
     ArrayRefParameter<"int64_t", "extents, powers of two">:$shape,
@@ -281,7 +288,8 @@ def NvTileAS_MemDescType : TypeDef<NvTileAS_Dialect, "MemDesc"> {
     "::nv_tileas::SharedLayoutAttr":$layout,
     "int64_t":$stages,
     EnumParameter<NvTileAS_MemorySpace>:$space,
-    "int64_t":$alignment);
+    "int64_t":$alignment,
+    "bool":$packed);
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
 }

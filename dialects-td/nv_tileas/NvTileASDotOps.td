@@ -58,7 +58,7 @@ def NvTileAS_DotScaledOp : NvTileAS_Op<"block_scaled_mma", NvTileAA_Product, [Pu
 def NvTileAS_ProductSide : AnyTypeOf<[NvTileAS_MemDescType, NvTileAS_Tensor], "memdesc or tensor with a layout">;
 
 def NvTileAS_AsyncDotOp : NvTileAS_Op<"async.dot", NvTileAA_FixedLayouts,
-    [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+    [AttrSizedOperandSegments, DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "issues lhs * rhs + acc; operands are read while the dot is in flight";
   let description = [{
     The shapes are `MxK`, `KxN` and `MxN`. Operands have a shared memory layout that the hardware supports
@@ -88,14 +88,27 @@ def NvTileAS_AsyncDotOp : NvTileAS_Op<"async.dot", NvTileAA_FixedLayouts,
     nv_tileas.async.dot %a, %b, %m accumulate %more by <tensor, [128, 256, 16]>
         : !nv_tileas.memdesc<128x64xbf16, #a, align = 1024>, !nv_tileas.memdesc<64x256xbf16, #b, align = 1024>, !nv_tileas.memdesc<128x256xf32, #m, space = tensor>
     ```
+
+    **With block scales.** Each `scaleBlock` elements of `lhs` and `rhs` along K have a scale factor in tensor memory
+    (`space = scales`): `MxS` for `lhs` and `SxN` for `rhs`, where `S` scale factors cover K. Both extents are filled up
+    with any values to the least that `tmem_copy` copies, 128 by 4.
+
+    ```mlir
+    nv_tileas.async.dot %a, %b, %m accumulate %more scales %s, %t per 32 by <tensor, [128, 256, 32]>
+        : !nv_tileas.memdesc<128x128xf8E4M3FN, #a, align = 1024>, !nv_tileas.memdesc<128x256xf8E4M3FN, #b, align = 1024>, !nv_tileas.memdesc<128x256xf32, #m, space = tensor>
+        scaled by !nv_tileas.memdesc<128x4xf8E8M0FNU, #s, space = scales>, !nv_tileas.memdesc<4x256xf8E8M0FNU, #t, space = scales>
+    ```
   }];
   let arguments = (ins NvTileAS_ProductSide:$lhs, NvTileAS_MemDescType:$rhs, NvTileAS_ProductSide:$acc,
-      Optional<I1>:$accumulate, NvTileAS_MmaAttr:$instruction, UnitAttr:$lhsUnsigned, UnitAttr:$rhsUnsigned);
+      Optional<I1>:$accumulate, Optional<NvTileAS_MemDescType>:$lhsScale, Optional<NvTileAS_MemDescType>:$rhsScale,
+      NvTileAS_MmaAttr:$instruction, UnitAttr:$lhsUnsigned, UnitAttr:$rhsUnsigned,
+      OptionalAttr<ConfinedAttr<I64Attr, [IntPositive]>>:$scaleBlock);
   let results = (outs Optional<NvTileAS_Tensor>:$result);
   let assemblyFormat = [{
-    $lhs `,` $rhs `,` $acc (`accumulate` $accumulate^)? `by` $instruction (`lhs_unsigned` $lhsUnsigned^)?
-    (`rhs_unsigned` $rhsUnsigned^)? attr-dict `:` type($lhs) `,` type($rhs) `,`
-    custom<Accumulator>(type($acc), type($result))
+    $lhs `,` $rhs `,` $acc (`accumulate` $accumulate^)? (`scales` $lhsScale^ `,` $rhsScale `per` $scaleBlock)?
+    `by` $instruction (`lhs_unsigned` $lhsUnsigned^)? (`rhs_unsigned` $rhsUnsigned^)? attr-dict
+    `:` type($lhs) `,` type($rhs) `,` custom<Accumulator>(type($acc), type($result))
+    (`scaled` `by` type($lhsScale)^ `,` type($rhsScale))?
   }];
   let hasVerifier = 1;
 }

@@ -276,7 +276,8 @@ def NvTileAS_ProduceOneOp : NvTileAS_Op<"async.pipeline.produce_one", NvTileAA_P
     is the dimension along which the tile is contiguous in its stage.
 
     With `or_copy` the tile is a load of a view, and TMA loads it if `tma_ready` holds for the view. `of` names the
-    agent of the region; the default is the producer. Regions of other agents change stages that others have filled.
+    agent of the region; the default is the producer. Regions of other agents fill stages too, or change stages that
+    others have filled.
     The region may use scalars, views and memory descriptors from outside, but no tensors in registers.
 
     `tileas-specialize-agents` moves the region to another agent; it cannot be lowered in place.

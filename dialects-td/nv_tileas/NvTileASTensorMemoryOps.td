@@ -109,6 +109,22 @@ def NvTileAS_TmemScaleOp : NvTileAS_Op<"tmem_scale", NvTileAA_FixedLayouts> {
   let hasVerifier = 1;
 }
 
+def NvTileAS_TmemCopyOp : NvTileAS_Op<"tmem_copy", NvTileAA_FixedLayouts> {
+  let summary = "starts a copy of scale factors from shared memory to tensor memory";
+  let description = [{
+    The source has the form that the hardware copies (`tile_layout::ScaleFactors`). One thread issues the op, inside
+    `async.elect`. Later dots of the thread read what it copies, and its completion is signaled as that of dots.
+
+    ```mlir
+    nv_tileas.tmem_copy %s, %t : !nv_tileas.memdesc<128x4xf8E8M0FNU, #s>, !nv_tileas.memdesc<128x4xf8E8M0FNU, #t, space = scales>
+    ```
+  }];
+  let arguments = (ins NvTileAS_ProxySourceStorage<NvTileAS_MemDescType>:$source,
+      Arg<NvTileAS_MemDescType, "", [NvTileAA_WritesTensor]>:$dest);
+  let assemblyFormat = "$source `,` $dest attr-dict `:` type($source) `,` type($dest)";
+  let hasVerifier = 1;
+}
+
 def NvTileAS_TmemFenceOp : NvTileAS_Op<"tmem_fence", NvTileAA_Program, [NvTileAA_TouchesAll]> {
   let summary = "orders accesses of tensor memory across a synchronization of threads";
   let description = [{

@@ -65,6 +65,25 @@ def NvTileAS_AsyncTiledTmaLoadOp : NvTileAS_Op<"async.tiled_tma_load", NvTileAA_
   let hasVerifier = 1;
 }
 
+def NvTileAS_AsyncBulkLoadOp : NvTileAS_Op<"async.bulk_load", NvTileAA_FixedLayouts,
+    [MemoryEffects<[NvTileAA_ReadsMachine, NvTileAA_WritesMachine]>]> {
+  let summary = "issues bulk copies of one tile of a view to shared memory";
+  let description = [{
+    As `async.tiled_tma_load`, without a tensor map: the tile is inside the view, and consists of parts of at least 16
+    bytes that are contiguous in memory and in shared memory. One instruction copies each part.
+
+    ```mlir
+    nv_tileas.async.bulk_load %view[%i, %k] into %slot arrive %token : !view[i32, i32] -> !nv_tileas.memdesc<1x512xi8, #s>
+    ```
+  }];
+  let arguments = (ins NvTileAA_TiledViewType:$view, Variadic<AnyType>:$indices,
+      NvTileAS_ProxyDestStorage<NvTileAS_MemDescType>:$dest, NvTileAS_ProducerTokenType:$token);
+  let assemblyFormat = [{
+    $view `[` $indices `]` `into` $dest `arrive` $token attr-dict `:` type($view) `[` type($indices) `]` `->` type($dest)
+  }];
+  let hasVerifier = 1;
+}
+
 def NvTileAS_AsyncTiledTmaStoreOp : NvTileAS_Op<"async.tiled_tma_store", NvTileAA_FixedLayouts,
     [MemoryEffects<[NvTileAA_WritesGlobalAsyncProxy, NvTileAA_ReadsMachine, NvTileAA_WritesMachine]>]> {
   let summary = "issues a TMA store of a tile from shared memory to a view";

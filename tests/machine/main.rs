@@ -8,6 +8,7 @@ mod lines;
 mod mutation;
 mod products;
 mod sass;
+mod scaled_gates;
 mod staged_gates;
 mod synchronization;
 mod tensor_gates;
@@ -24,6 +25,7 @@ fn main() -> std::process::ExitCode {
         mutation,
         products,
         sass,
+        scaled_gates,
         staged_gates,
         synchronization,
         tensor_gates,

@@ -17,6 +17,7 @@ mod multimem;
 mod producer_computed;
 mod product_chains;
 mod reductions;
+mod scaled_products;
 mod semantics;
 mod shared_tile_blocks;
 mod staged_products;
@@ -45,6 +46,7 @@ fn main() -> std::process::ExitCode {
         converted_operands,
         product_chains,
         reductions,
+        scaled_products,
         semantics,
         shared_tile_blocks,
         staged_products,

@@ -77,6 +77,14 @@ pub fn check_in_tensor_memory(text: &str, grid: [u32; 3], parameters: Vec<Parame
     in_tensor_memory(text, grid, parameters, ("tcgen05.mma.cta_group::1", &[]));
 }
 
+/// Runs a program for sm_100 in the same way, and checks that its dots do not accumulate in tensor memory.
+pub fn check_without_tensor_memory(text: &str, grid: [u32; 3], parameters: Vec<Parameter>) {
+    let exact = Exact::new(text, grid, parameters);
+    let ptx = compiled_for("sm_100", text, 3, Emit::Ptx, &[]);
+    assert!(!ptx.contains("tcgen05"), "instructions of tensor memory\n{text}");
+    exact.run(&ptx, &[None, Some(1)]);
+}
+
 /// The same for two CTAs that split each tile and run its dots together.
 pub fn check_by_pairs(text: &str, grid: [u32; 3], parameters: Vec<Parameter>) {
     in_tensor_memory(text, grid, parameters, ("tcgen05.mma.cta_group::2", &[("num-ctas", "2")]));

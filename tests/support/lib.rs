@@ -12,6 +12,7 @@ pub mod lit;
 pub mod lsp;
 pub mod product_kind;
 pub mod sass;
+pub mod scaled_kind;
 pub mod simulate;
 pub mod stock;
 

@@ -14,7 +14,7 @@ using namespace nv_tileas;
 LogicalResult MemDescSlotOp::verify() {
   MemDescType from = getSource().getType(), to = getResult().getType();
   if (to.getStages() != 1 || from.getShape() != to.getShape() || from.getElementType() != to.getElementType() ||
-      from.getLayout() != to.getLayout())
+      from.getLayout() != to.getLayout() || from.getPacked() != to.getPacked())
     return emitOpError("result must be one stage of the source");
   return success();
 }
@@ -25,7 +25,7 @@ LogicalResult MemDescViewOp::verify() {
   auto bits = [](MemDescType t) { return t.getLayout().getOffsets().size(); };
   if (bits(from) != bits(to) || from.getElementType() != to.getElementType() || from.getStages() != to.getStages())
     return emitOpError("source and result must have the same element count, element type and number of stages");
-  if (from.getLayout() != to.getLayout())
+  if (from.getLayout() != to.getLayout() || from.getPacked() != to.getPacked())
     return emitOpError("row-major indices do not change, so the layout must not either");
   return success();
 }
@@ -43,6 +43,8 @@ LogicalResult MemDescReinterpretOp::verify() {
       return emitOpError("the result takes more columns of tensor memory, or other stages, than the source");
     return success();
   }
+  if (from.getPacked() || to.getPacked())
+    return emitOpError("packed elements have no other type");
   if (!from.getElementType().isIntOrFloat() || !to.getElementType().isIntOrFloat() || bytes(from) != bytes(to))
     return emitOpError("source and result must have numeric elements of the same width");
   if (from.getSpace() != to.getSpace() || elements(from) != elements(to))
@@ -62,7 +64,8 @@ LogicalResult MemDescPermuteOp::verify() {
   ArrayRef<int32_t> order = getOrder();
   int64_t rank = from.getShape().size();
   if (order.size() != size_t(rank) || rank != int64_t(to.getShape().size()) ||
-      from.getElementType() != to.getElementType() || from.getStages() != to.getStages())
+      from.getElementType() != to.getElementType() || from.getStages() != to.getStages() ||
+      from.getPacked() != to.getPacked())
     return emitOpError("order, source and result must have the same rank, and source and result the same element type "
                        "and number of stages");
   SmallVector<bool> seen(rank, false);

@@ -220,13 +220,20 @@ Type MemDescType::parse(AsmParser &parser) {
   int64_t stages = 1;
   MemorySpace space = MemorySpace::Shared;
   int64_t alignment = DEFAULT_ALIGNMENT;
+  bool packed = false;
   if (parser.parseLess() || parser.parseDimensionList(shape, /*allowDynamic=*/false) || parser.parseType(element) ||
       parser.parseComma() || parser.parseAttribute(layout))
     return {};
   while (succeeded(parser.parseOptionalComma())) {
     StringRef key, value;
     SMLoc loc = parser.getCurrentLocation();
-    if (parser.parseKeyword(&key) || parser.parseEqual())
+    if (parser.parseKeyword(&key))
+      return {};
+    if (key == "packed") {
+      packed = true;
+      continue;
+    }
+    if (parser.parseEqual())
       return {};
     if (key == "stages") {
       if (parser.parseInteger(stages))
@@ -236,18 +243,18 @@ Type MemDescType::parse(AsmParser &parser) {
         return {};
       std::optional<MemorySpace> known = symbolizeMemorySpace(value);
       if (!known)
-        return parser.emitError(loc, "expected space shared or tensor, got '") << value << "'", Type();
+        return parser.emitError(loc, "expected space shared, tensor or scales, got '") << value << "'", Type();
       space = *known;
     } else if (key == "align") {
       if (parser.parseInteger(alignment))
         return {};
     } else {
-      return parser.emitError(loc, "expected stages, space or align, got '") << key << "'", Type();
+      return parser.emitError(loc, "expected stages, space, align or packed, got '") << key << "'", Type();
     }
   }
   if (parser.parseGreater())
     return {};
-  return parser.getChecked<MemDescType>(parser.getContext(), shape, element, layout, stages, space, alignment);
+  return parser.getChecked<MemDescType>(parser.getContext(), shape, element, layout, stages, space, alignment, packed);
 }
 void MemDescType::print(AsmPrinter &printer) const {
   printer << '<';
@@ -260,12 +267,18 @@ void MemDescType::print(AsmPrinter &printer) const {
     printer << ", space = " << stringifyMemorySpace(getSpace());
   if (getAlignment() != DEFAULT_ALIGNMENT)
     printer << ", align = " << getAlignment();
+  if (getPacked())
+    printer << ", packed";
   printer << '>';
 }
 // Invariants: extents are powers of two; the layout has one offset bit per bit of the element index; at least one
-// stage; the alignment is a power of two and at least the default.
+// stage; the alignment is a power of two and at least the default; packed elements have four bits and are in shared
+// memory.
 LogicalResult MemDescType::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<int64_t> shape, Type element,
-                                  SharedLayoutAttr layout, int64_t stages, MemorySpace space, int64_t alignment) {
+                                  SharedLayoutAttr layout, int64_t stages, MemorySpace space, int64_t alignment,
+                                  bool packed) {
+  if (packed && (!element.isIntOrFloat() || element.getIntOrFloatBitWidth() != 4 || space != MemorySpace::Shared))
+    return emitError() << "only elements of 4 bits in shared memory are packed, got " << element;
   if (alignment < DEFAULT_ALIGNMENT || (alignment & (alignment - 1)))
     return emitError() << "alignment must be a power of two of at least " << DEFAULT_ALIGNMENT << " bytes, got "
                        << alignment;
@@ -277,7 +290,7 @@ LogicalResult MemDescType::verify(function_ref<InFlightDiagnostic()> emitError, 
       return emitError() << "extents must be powers of two, got " << e;
     count *= e;
   }
-  if (space == MemorySpace::Tensor && count < TMEM_LANES)
+  if (space != MemorySpace::Shared && count < TMEM_LANES)
     return emitError() << "a tensor in tensor memory has at least one element for each of " << TMEM_LANES
                        << " lanes, got " << count;
   if (int64_t(1) << layout.getOffsets().size() != count)

@@ -128,17 +128,34 @@ void AsyncDotOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effe
     return;
   effects.emplace_back(MemoryEffects::Read::get(), &getAccMutable(), nv_tileaa::TensorMemory::get());
   effects.emplace_back(MemoryEffects::Write::get(), &getAccMutable(), nv_tileaa::TensorMemory::get());
+  for (MutableOperandRange scales : {getLhsScaleMutable(), getRhsScaleMutable()})
+    for (OpOperand &scale : scales)
+      effects.emplace_back(MemoryEffects::Read::get(), &scale, nv_tileaa::TensorMemory::get());
 }
 
 void PromotedDotOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
   getProductEffects({&getLhsMutable(), &getRhsMutable()}, effects);
 }
 
+// Scale factors are in tensor memory, of both operands or of none.
+static LogicalResult verifyScaleFactors(AsyncDotOp op) {
+  if (bool(op.getLhsScale()) != bool(op.getRhsScale()) || bool(op.getLhsScale()) != bool(op.getScaleBlock()))
+    return op.emitOpError("has scale factors of both operands and the size of a block, or none of these");
+  for (Value scale : {op.getLhsScale(), op.getRhsScale()})
+    if (scale)
+      if (auto memory = cast<MemDescType>(scale.getType());
+          memory.getSpace() != MemorySpace::Scales || memory.getStages() != 1 || memory.getShape().size() != 2)
+        return op.emitOpError("scale factors are a single stage of rank two in 'space = scales', got ") << memory;
+  return success();
+}
+
 // Invariants: as for its tiles; nothing reads the result. An accumulator in memory is a single stage of tensor memory
-// that one thread adds to.
+// that one thread adds to, and only such a dot has scale factors.
 LogicalResult AsyncDotOp::verify() {
   int64_t ctas = getInstruction().getKind() == MmaKind::TensorPair ? 2 : 1;
   if (failed(verifyTiles(*this, getLhs().getType(), getRhs().getType(), getAcc().getType(), ctas)))
+    return failure();
+  if (failed(verifyScaleFactors(*this)))
     return failure();
   if (auto memory = dyn_cast<MemDescType>(getAcc().getType())) {
     if (memory.getSpace() != MemorySpace::Tensor || memory.getStages() != 1)
@@ -151,6 +168,8 @@ LogicalResult AsyncDotOp::verify() {
   }
   if (getAccumulate())
     return emitOpError("'accumulate' applies to accumulators in memory");
+  if (getLhsScale())
+    return emitOpError("scale factors apply to accumulators in memory");
   for (OpOperand &use : getResult().getUses())
     if (!carries(use)) {
       InFlightDiagnostic error = emitOpError("result is read before 'async.dot_wait'");

@@ -116,8 +116,8 @@ LogicalResult ProduceOneOp::verifyRegions() {
   auto yield = dyn_cast<YieldOp>(getBody().front().getTerminator());
   if (!yield || yield.getOperands().size() != getOperation()->getNumResults())
     return emitOpError("must end with a 'nv_tileas.yield' of its results");
-  if (getAgent().value_or("producer") != "producer" && (getTile() || getOrCopy()))
-    return emitOpError("of an agent other than the producer cannot have a result or 'or_copy'");
+  if (getAgent().value_or("producer") != "producer" && getOrCopy())
+    return emitOpError("of an agent other than the producer cannot have 'or_copy'");
   if (Value tile = getTile()) {
     auto given = dyn_cast<RankedTensorType>(yield.getOperands().front().getType());
     auto type = cast<RankedTensorType>(tile.getType());

@@ -48,6 +48,19 @@ LogicalResult TmemLoadOp::verify() { return verifyMove(*this, getSource().getTyp
 
 LogicalResult TmemStoreOp::verify() { return verifyMove(*this, getDest().getType(), getSource().getType()); }
 
+LogicalResult TmemCopyOp::verify() {
+  MemDescType from = getSource().getType(), to = getDest().getType();
+  if (from.getSpace() != MemorySpace::Shared || to.getSpace() != MemorySpace::Scales)
+    return emitOpError("copies scale factors from shared to tensor memory, got ") << from << " and " << to;
+  if (from.getStages() != 1 || to.getStages() != 1)
+    return emitOpError("needs single stages, got ") << from << " and " << to;
+  if (from.getShape() != to.getShape() || from.getElementType() != to.getElementType())
+    return emitOpError("source and destination must have the same shape and element type");
+  if (!(*this)->getParentOfType<ElectOp>())
+    return emitOpError("must be inside 'nv_tileas.async.elect'");
+  return success();
+}
+
 LogicalResult TmemScaleOp::verify() {
   MemDescType memory = getMemory().getType();
   auto factor = cast<RankedTensorType>(getFactor().getType());

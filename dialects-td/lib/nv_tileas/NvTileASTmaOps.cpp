@@ -84,15 +84,11 @@ LogicalResult MakeTiledTmaDescOp::verify() {
 
 LogicalResult TmaReadyOp::verify() { return verifyMap(*this, getView().getType(), cast<TmaDescType>(getDesc())); }
 
-// A copy between a single stage in shared memory and a tile of the view, through a map built by threads of the same
-// scope.
-static LogicalResult verifyCopy(Operation *op, nv_tileaa::TiledViewType view, OperandRange indices,
-                                TypedValue<TmaDescType> desc, MemDescType storage, StringRef role) {
-  if (failed(verifyMap(op, view, desc.getType())))
-    return failure();
+// A copy between a single stage in shared memory and a tile of the view.
+static LogicalResult verifyTile(Operation *op, nv_tileaa::TiledViewType view, OperandRange indices, Type element,
+                                MemDescType storage, StringRef role) {
   if (storage.getStages() != 1 || storage.getSpace() != MemorySpace::Shared)
     return op->emitOpError() << role << " must be one stage in shared memory";
-  Type element = rounds(view, desc.getType()) ? desc.getType().getElementType() : view.getMemref().getElementType();
   if (storage.getShape() != view.getTile() || storage.getElementType() != element)
     return op->emitOpError() << role << " must have the shape of the view's tiles and elements of " << element;
   size_t rank = view.getTile().size();
@@ -101,6 +97,15 @@ static LogicalResult verifyCopy(Operation *op, nv_tileaa::TiledViewType view, Op
   for (Value index : indices)
     if (!index.getType().isSignlessInteger(32) && !index.getType().isSignlessInteger(64))
       return op->emitOpError("indices are i32 or i64, got ") << index.getType();
+  return success();
+}
+
+// The same through a map built by threads of the same scope.
+static LogicalResult verifyCopy(Operation *op, nv_tileaa::TiledViewType view, OperandRange indices,
+                                TypedValue<TmaDescType> desc, MemDescType storage, StringRef role) {
+  Type element = rounds(view, desc.getType()) ? desc.getType().getElementType() : view.getMemref().getElementType();
+  if (failed(verifyMap(op, view, desc.getType())) || failed(verifyTile(op, view, indices, element, storage, role)))
+    return failure();
   Operation *made = desc.getDefiningOp();
   if (made && scopeOf(made) != scopeOf(op))
     return op->emitOpError("map is built by other warps and valid only in those");
@@ -111,6 +116,13 @@ LogicalResult AsyncTiledTmaLoadOp::verify() {
   if (!(*this)->getParentOfType<ElectOp>())
     return emitOpError("must be inside 'nv_tileas.async.elect'");
   return verifyCopy(*this, getView().getType(), getIndices(), getDesc(), getDest().getType(), "destination");
+}
+
+LogicalResult AsyncBulkLoadOp::verify() {
+  if (!(*this)->getParentOfType<ElectOp>())
+    return emitOpError("must be inside 'nv_tileas.async.elect'");
+  nv_tileaa::TiledViewType view = getView().getType();
+  return verifyTile(*this, view, getIndices(), view.getMemref().getElementType(), getDest().getType(), "destination");
 }
 
 LogicalResult AsyncTiledTmaStoreOp::verify() {

@@ -38,7 +38,7 @@ pub use element::Element;
 pub use page::markdown;
 pub use rate::{PEAKS, Peak};
 pub use table::ROWS;
-pub use tile_layout::Major;
+pub use tile_layout::{Major, ScaleFactors};
 
 use tile_layout::{Fragment, LayoutError, MmaShape, Operand};
 use tile_targets::{Feature, PtxVersion, Target, requirements_of};
@@ -218,6 +218,15 @@ impl Row {
         self.multiplies(a, b) && self.lowering.is_some_and(|l| l.operands.contains(&a) && l.operands.contains(&b))
     }
 
+    /// Whether the row applies scales of this format to blocks of this size, or none.
+    pub fn has_scales(&self, scale: Option<(Element, u32)>) -> bool {
+        match (self.scales, scale) {
+            (Some(s), Some((format, block))) => s.block == block && s.formats.contains(&format),
+            (None, None) => true,
+            _ => false,
+        }
+    }
+
     /// Whether a target has the row.
     pub fn is_on(&self, target: &Target) -> bool {
         self.feature.is_none_or(|f| target.has(f))
@@ -286,29 +295,34 @@ impl Instruction {
     }
 
     /// The instruction descriptor of a dense `tcgen05.mma`: shape, types, and for A and B whether they are contiguous
-    /// along M or N. `None` for other units, and for instructions with scales.
+    /// along M or N. An instruction with scales takes the first factors of a word ([`scale_bytes`]). `None` for other
+    /// units.
     pub fn tensor_descriptor(&self, is_mn_major: [bool; 2]) -> Option<u32> {
-        let Row { unit: Unit::Tensor | Unit::TensorPair, scales: None, m, kind, .. } = *self.row else { return None };
+        let Row { unit: Unit::Tensor | Unit::TensorPair, m, kind, .. } = *self.row else { return None };
         let code = |e: Element| {
             Some(match (kind, e) {
-                ("f16", Element::F16) | ("i8", Element::U8) | ("f8f6f4", Element::E4m3) => 0,
-                ("f16", Element::Bf16) | ("i8", Element::S8) | ("f8f6f4", Element::E5m2) => 1,
+                ("f16", Element::F16) | ("i8", Element::U8) | ("f8f6f4" | "mxf8f6f4", Element::E4m3) => 0,
+                ("f16", Element::Bf16) | ("i8", Element::S8) | ("f8f6f4" | "mxf8f6f4", Element::E5m2) => 1,
+                ("mxf4" | "mxf4nvf4", Element::E2m1) => 1,
                 ("tf32", Element::Tf32) => 2,
-                ("f8f6f4", Element::E2m3) => 3,
-                ("f8f6f4", Element::E3m2) => 4,
-                ("f8f6f4", Element::E2m1) => 5,
+                ("f8f6f4" | "mxf8f6f4", Element::E2m3) => 3,
+                ("f8f6f4" | "mxf8f6f4", Element::E3m2) => 4,
+                ("f8f6f4" | "mxf8f6f4", Element::E2m1) => 5,
                 _ => return None,
             })
         };
+        let [a, b] = is_mn_major.map(u32::from);
+        let operands = code(self.a)? << 7 | code(self.b)? << 10 | a << 15 | b << 16 | (self.n >> 3) << 17;
+        if self.row.scales.is_some() {
+            return Some(operands | u32::from(self.scale? == Element::Ue8m0) << 23 | (m >> 7) << 27);
+        }
         let accumulator = match self.accumulator {
             Element::F16 => 0,
             Element::F32 => 1,
             Element::S32 => 2,
             _ => return None,
         };
-        let [a, b] = is_mn_major.map(u32::from);
-        let types = accumulator << 4 | code(self.a)? << 7 | code(self.b)? << 10;
-        Some(types | a << 15 | b << 16 | (self.n >> 3) << 17 | (m >> 4) << 24)
+        Some(operands | accumulator << 4 | (m >> 4) << 24)
     }
 
     /// The PTX version that introduced the instruction.
@@ -336,13 +350,8 @@ pub fn find(
     [a, b, accumulator]: [Element; 3],
     scale: Option<(Element, u32)>,
 ) -> Option<Instruction> {
-    let scaled = |row: &Row| match (row.scales, scale) {
-        (Some(s), Some((format, block))) => s.block == block && s.formats.contains(&format),
-        (None, None) => true,
-        _ => false,
-    };
     let row = rows_of(unit, shape, a, b)
-        .filter(|r| r.accumulators.contains(&accumulator) && scaled(r))
+        .filter(|r| r.accumulators.contains(&accumulator) && r.has_scales(scale))
         .max_by_key(|r| (r.is_lowered(a, b), std::cmp::Reverse(r.kind)))?;
     Some(Instruction { row, n: shape[1], a, b, accumulator, scale: scale.map(|s| s.0) })
 }
@@ -366,9 +375,24 @@ pub fn candidates(element: Element, k: u32, scaled: bool, target: &Target) -> Ve
     rows
 }
 
-/// The rows of a unit that the compiler generates for operands of one format.
+/// The bits of an instruction descriptor that select bytes of a word of scale factors: the first one for A, and for B.
+pub const fn scale_bytes(a: u32, b: u32) -> u32 {
+    a << 29 | b << 4
+}
+
+/// The rows of a unit, without scales, that the compiler generates for operands of one format.
 pub fn generated(unit: Unit, element: Element) -> impl Iterator<Item = &'static Row> {
-    ROWS.iter().filter(move |r| r.unit == unit && r.is_lowered(element, element))
+    generated_scaled(unit, element, None)
+}
+
+/// The rows of a unit that the compiler generates for operands of one format. `scale` is the format of the scales and
+/// the size of their blocks, or `None` for rows without scales.
+pub fn generated_scaled(
+    unit: Unit,
+    element: Element,
+    scale: Option<(Element, u32)>,
+) -> impl Iterator<Item = &'static Row> {
+    ROWS.iter().filter(move |r| r.unit == unit && r.is_lowered(element, element) && r.has_scales(scale))
 }
 
 /// Whether the compiler generates instructions of a unit on a target.

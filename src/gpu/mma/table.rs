@@ -194,10 +194,10 @@ pub static ROWS: &[Row] = &[
     lowered_for(FP8, tensor(Tensor, "f8f6f4", 128, FP8_FP6_FP4, IN_F16_OR_F32, 8)),
     lowered(Assembly, tensor(Tensor, "i8", 64, BYTES, IN_S32, 8)),
     lowered(Assembly, tensor(Tensor, "i8", 128, BYTES, IN_S32, 8)),
-    tensor_scaled(Tensor, "mxf8f6f4", 128, FP8_FP6_FP4, 8, MX8),
-    tensor_scaled(Tensor, "mxf4", 128, FP4, 4, MX4),
+    lowered_for(FP8, tensor_scaled(Tensor, "mxf8f6f4", 128, FP8_FP6_FP4, 8, MX8)),
+    lowered_for(FP4, tensor_scaled(Tensor, "mxf4", 128, FP4, 4, MX4)),
     tensor_scaled(Tensor, "mxf4nvf4", 128, FP4, 4, MX4),
-    tensor_scaled(Tensor, "mxf4nvf4", 128, FP4, 4, NV4),
+    lowered_for(FP4, tensor_scaled(Tensor, "mxf4nvf4", 128, FP4, 4, NV4)),
 
     // tcgen05 by two CTAs.
     tensor(TensorPair, "tf32", 128, SINGLE, IN_F32, 32),

@@ -117,7 +117,7 @@ fn dynamic<'c>(list: &[i64], d: usize, mut values: impl Iterator<Item = Val<'c>>
 
 /// Returns the dimensions of the tile, fastest in memory first: a unit stride comes first, then later dimensions of
 /// the memref.
-fn memory_order(view: &View<'_>) -> Vec<usize> {
+pub fn memory_order(view: &View<'_>) -> Vec<usize> {
     let mut order: Vec<usize> = (0..view.ty.tile().len()).collect();
     order.sort_by_key(|&d| {
         let m = view.ty.dim_map()[d] as usize;

@@ -26,11 +26,11 @@ use super::{
 };
 use crate::dialect::{
     behaviour::{self, LayoutRelation},
-    dots::{ACC, is_zero},
+    dots::{ACC, TileDot, is_zero},
     elements,
     layouts::Tensor,
     loops::FIRST_INIT,
-    nv_tileaa::{AnyOp, DotOp, MakeTiledViewOp, MemTokenType, Ordering, TiledViewType},
+    nv_tileaa::{AnyOp, MakeTiledViewOp, MemTokenType, Ordering, TiledViewType},
     rt::*,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -60,7 +60,7 @@ pub fn accumulator(dot: OpRef<'_>) -> (Val<'_>, Val<'_>) {
 /// sliced.
 pub fn of_all<'c>(function: OpRef<'c>) -> Option<Vec<ColumnSlices<'c>>> {
     let mut blocks: Vec<Vec<Val<'c>>> = vec![];
-    for dot in collect_ops(function, DotOp::cast) {
+    for dot in collect_ops(function, TileDot::cast) {
         let (sum, start) = accumulator(dot.op());
         // The consumers add another start than zero to the whole accumulator.
         is_zero(skip_conversions(start)).then_some(())?;

@@ -3,12 +3,14 @@
 pub mod access;
 pub mod atomics;
 pub mod branches;
+pub mod bulk_copies;
 pub mod carried;
 pub mod clones;
 pub mod column_slices;
 pub mod combined;
 pub mod combiners;
 pub mod constants;
+pub mod converted_scales;
 pub mod dependent_dots;
 pub mod dot_warps;
 pub mod facts;

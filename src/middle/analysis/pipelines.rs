@@ -53,16 +53,17 @@ use crate::dialect::{
     dot_plan::{Agent, DotPlan, WARPGROUP},
     dots::SharedDot,
     elements,
-    layouts::{Tensor, storage_bits},
+    layouts::Tensor,
     nv_tileaa::MemTokenType,
     nv_tileas::{
-        AgentSwitchOp, AllocTensorOp, AnyOp, ConsumerReleaseOp, ConsumerWaitOp, CreatePingPongOp, CreatePipelineOp,
-        EndPingPongOp, IncIterOp, MemDescSlotOp, MemDescType, MmaKind, PingPongArriveOp, PingPongType, PingPongWaitOp,
-        PipelineIteratorType, PipelineType, ProducerAcquireOp, ProducerCommitOp, StageOp, TmemScaleOp, TmemStoreOp,
+        AgentSwitchOp, AllocTensorOp, AnyOp, AsyncDotOp, ConsumerReleaseOp, ConsumerWaitOp, CreatePingPongOp,
+        CreatePipelineOp, EndPingPongOp, IncIterOp, MemDescSlotOp, MemDescType, MmaKind, PingPongArriveOp,
+        PingPongType, PingPongWaitOp, PipelineIteratorType, PipelineType, ProducerAcquireOp, ProducerCommitOp, StageOp,
+        TmemScaleOp, TmemStoreOp,
     },
     phases::{self, Handover},
     rt::*,
-    shared_memory::SCRATCH_BYTES,
+    shared_memory::{SCRATCH_BYTES, stored_bits},
     thread_scope::ThreadScope,
     types::is_bool,
     upstream::{Arith, Scf},
@@ -378,18 +379,8 @@ impl<'c> Extract<'c> {
             Some(NextTileBlockOp(x)) => self.next_tile_block(x, out)?,
             Some(CancelTileBlockOp(x)) => self.cancel_tile_block(x, out)?,
             Some(ConsumerReleaseOp(x)) => self.release(x, out)?,
-            Some(AsyncTiledTmaLoadOp(x)) => {
-                let acquired = defining_op(x.token()).and_then(self::ProducerAcquireOp::cast);
-                let acquired =
-                    acquired.ok_or((op, "its token does not come from the acquire of a stage".to_string()))?;
-                let (into, tag) =
-                    self.place(op, x.dest())?.ok_or((op, "it does not copy to a stage of a pipeline".to_string()))?;
-                let (slot, _) = self.slot(op, acquired.pipeline(), acquired.iterator())?;
-                let full = self.pipeline(op, acquired.pipeline())?.phase(op, phases::FULL);
-                let barrier = full.map_err(|text| (op, text))?.of(self.rank).at(&slot);
-                let bytes = bytes_of(x.dest()).ok_or((op, "not a memdesc".to_string()))?;
-                out.push(Op::Copy { into, tag, bytes, barrier });
-            }
+            Some(AsyncTiledTmaLoadOp(x)) => self.copy_by_tma(op, (x.dest(), x.token()), out)?,
+            Some(AsyncBulkLoadOp(x)) => self.copy_by_tma(op, (x.dest(), x.token()), out)?,
             Some(AsyncDotOp(_) | PromotedDotOp(_)) => {
                 self.dot(op, out)?;
             }
@@ -401,6 +392,14 @@ impl<'c> Extract<'c> {
             }
             Some(LocalLoadOp(x)) => self.touch(op, x.source(), out)?,
             Some(TmemLoadOp(x)) => self.touch(op, x.source(), out)?,
+            Some(TmemCopyOp(x)) => {
+                for (memory, access) in [(x.source(), StageAccess::Read), (x.dest(), StageAccess::Write)] {
+                    if let Some((place, tag)) = self.place(op, memory)? {
+                        out.push(Op::Begin { engine: Engine::Dot, access, place, tag });
+                    }
+                }
+                out.push(Op::Commit(Engine::Dot));
+            }
             Some(TmemStoreOp(x)) => {
                 if let Some((into, tag)) = self.place(op, x.dest())? {
                     out.push(Op::Write { into, tag });
@@ -420,6 +419,25 @@ impl<'c> Extract<'c> {
         Ok(())
     }
 
+    /// Extracts a copy whose bytes the stage of the token counts.
+    fn copy_by_tma(
+        &mut self,
+        op: OpRef<'c>,
+        (dest, token): (Val<'c>, Val<'c>),
+        out: &mut Vec<Op>,
+    ) -> Result<(), Fault<'c>> {
+        let acquired = defining_op(token).and_then(ProducerAcquireOp::cast);
+        let acquired = acquired.ok_or((op, "its token does not come from the acquire of a stage".to_string()))?;
+        let place = self.place(op, dest)?;
+        let (into, tag) = place.ok_or((op, "it does not copy to a stage of a pipeline".to_string()))?;
+        let (slot, _) = self.slot(op, acquired.pipeline(), acquired.iterator())?;
+        let full = self.pipeline(op, acquired.pipeline())?.phase(op, phases::FULL);
+        let barrier = full.map_err(|text| (op, text))?.of(self.rank).at(&slot);
+        let bytes = bytes_of(dest).ok_or((op, "not a memdesc".to_string()))?;
+        out.push(Op::Copy { into, tag, bytes, barrier });
+        Ok(())
+    }
+
     /// Extracts a dot, which accesses stages of this CTA, or of both CTAs of a pair.
     fn dot(&mut self, op: OpRef<'c>, out: &mut Vec<Op>) -> Result<(), Fault<'c>> {
         let Some(dot) = SharedDot::cast(op) else { return Ok(()) };
@@ -427,9 +445,14 @@ impl<'c> Extract<'c> {
         let pair = dot.instruction().is_some_and(|by| by.kind == MmaKind::TensorPair);
         let own = self.rank;
         for rank in if pair { 0..self.ctas } else { own..own + 1 } {
-            for memory in [dot.lhs(), dot.rhs()].into_iter().filter(in_memory) {
+            let scales = AsyncDotOp::cast(op).map(|dot| [dot.lhs_scale(), dot.rhs_scale()]);
+            let scales = scales.into_iter().flatten().flatten();
+            // Earlier copies of the thread have brought scale factors.
+            let read = [dot.lhs(), dot.rhs()].into_iter().map(|v| (v, StageAccess::Read));
+            let read = read.chain(scales.map(|v| (v, StageAccess::ReadInOrder)));
+            for (memory, access) in read.filter(|(v, _)| in_memory(v)) {
                 if let Some((place, tag)) = self.place_in(op, memory, rank)? {
-                    out.push(Op::Begin { engine: Engine::Dot, access: StageAccess::Read, place, tag });
+                    out.push(Op::Begin { engine: Engine::Dot, access, place, tag });
                 }
             }
             if let Some(memory) = Some(dot.acc()).filter(in_memory) {
@@ -668,7 +691,7 @@ pub fn meets(op: OpRef<'_>) -> bool {
 /// Bytes of one tile.
 fn bytes_of(memory: Val<'_>) -> Option<u32> {
     let desc = MemDescType::cast(ty(memory))?;
-    let bits = desc.shape().iter().product::<i64>() * i64::from(storage_bits(desc.element_type()));
+    let bits = desc.shape().iter().product::<i64>() * i64::from(stored_bits(desc));
     u32::try_from(bits / 8).ok()
 }
 

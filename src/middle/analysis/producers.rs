@@ -38,18 +38,18 @@ use super::{
 };
 use crate::dialect::{
     behaviour::{self, LayoutRelation},
-    dots::{ACC, LHS},
-    layouts::{Tensor, f32_beside, retype_constant, storage_bits, tf32_beside},
+    dots::{ACC, AnyDot, LHS, TileDot},
+    layouts::{Tensor, f32_beside, memory_bits, retype_constant, storage_bits, tf32_beside},
     nv_tileaa,
     nv_tileas::{self, MemDescType, ProduceOneOp},
     pass::{Failed, fail},
     rt::*,
-    shared_memory::{ALIGNMENT, aligned_storage_type},
+    shared_memory::{ALIGNMENT, aligned_storage_type, packed_storage_type},
     upstream::Scf,
 };
 use melior::{Context, ir::Type};
 use rustc_hash::{FxHashMap, FxHashSet};
-use tile_layout::{HardwareLayout, Shape};
+use tile_layout::{HardwareError, HardwareLayout, Pairs, Shape};
 use tile_mma::{Major, Unit};
 
 /// The source of an operand of a `wgmma` dot.
@@ -84,7 +84,7 @@ pub fn is_computed_from_dot(v: Val<'_>) -> bool {
     let home = home_of(v);
     while let Some(v) = work.pop() {
         let Some(op) = defining_op(v).filter(|op| block_of(*op) == home && seen.insert(op_key(*op))) else { continue };
-        if nv_tileaa::DotOp::cast(op).is_some() || nv_tileas::DotOp::cast(op).is_some() {
+        if is_product(op) {
             return true;
         }
         work.extend(operands(op));
@@ -307,8 +307,9 @@ pub fn carried_number<'c>(product: OpRef<'c>, around: OpRef<'c>) -> Option<usize
     }
 }
 
-fn is_product(op: OpRef<'_>) -> bool {
-    nv_tileaa::DotOp::cast(op).is_some() || nv_tileas::DotOp::cast(op).is_some()
+/// Whether an op is a dot of either dialect, with or without scales.
+pub fn is_product(op: OpRef<'_>) -> bool {
+    TileDot::cast(op).is_some() || AnyDot::cast(op).is_some()
 }
 
 /// Partitions dots, by index, into groups that share loaded tiles and therefore stages. `tiles[i]` has the keys of
@@ -365,12 +366,23 @@ fn is_tiled_load(op: OpRef<'_>) -> bool {
 }
 
 /// The type of the stage that TMA fills with a tile of `view`, with elements of type `element`. Its layout needs the
-/// fewest TMA boxes and, if the tile is contiguous along the right dimension, is one that `wgmma` reads. `op` gives
-/// the location.
+/// fewest TMA boxes and, if the tile is contiguous along the right dimension, is one that `wgmma` reads. Elements of 4
+/// bits are packed. `op` gives the location.
 ///
 /// Errors: the reason why no layout fits.
 pub fn stage_of<'c>(op: OpRef<'c>, view: &View<'c>, element: Type<'c>) -> Result<MemDescType<'c>, String> {
     let (fast, lines) = dimensions(view)?;
+    if memory_bits(element) < 8 {
+        let shape = Shape::new(view.ty.tile()).map_err(|e| e.to_string())?;
+        let mut alignment = ALIGNMENT;
+        let bases = Pairs::unpacked::<HardwareError>(&shape, fast, |pairs| {
+            let layout = HardwareLayout::panels(pairs, (fast, lines), 8)?;
+            alignment = alignment.max(layout.alignment().into());
+            layout.shared_layout()
+        });
+        let bases = bases.map_err(|e| e.to_string())?;
+        return packed_storage_type(op, view.ty.tile(), element, &bases, alignment).map_err(|e| e.to_string());
+    }
     let layout = arrangement(view, fast, lines)?;
     // The stage must also fit the tile's transpose, which replaces it in place.
     let transposed = arrangement(view, lines, fast).ok().filter(|_| storage_bits(view.memref.element_type()) != 16);

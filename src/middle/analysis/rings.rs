@@ -132,6 +132,7 @@ pub fn only_multiplied<'c>(op: OpRef<'c>, pipeline: Val<'c>) -> bool {
 fn multiplied(v: Val<'_>) -> bool {
     uses(v).into_iter().all(|(user, _)| match AnyOp::cast(user) {
         Some(AnyOp::AsyncDotOp(_) | AnyOp::PromotedDotOp(_) | AnyOp::AsyncTiledTmaLoadOp(_)) => true,
+        Some(AnyOp::AsyncBulkLoadOp(_) | AnyOp::TmemCopyOp(_)) => true,
         Some(
             AnyOp::MemDescSlotOp(_)
             | AnyOp::MemDescViewOp(_)

@@ -5,7 +5,9 @@ use crate::dialect::{
     behaviour::is_pure,
     loops::loops_around,
     nv_tileaa::{FuncOp, MakeTiledViewOp},
-    nv_tileas::{AllocTensorOp, AsyncTiledTmaLoadOp, MakeTiledTmaDescOp, MemDescType, TmaDescType, TmaReadyOp},
+    nv_tileas::{
+        AllocTensorOp, AsyncBulkLoadOp, AsyncTiledTmaLoadOp, MakeTiledTmaDescOp, MemDescType, TmaDescType, TmaReadyOp,
+    },
     pass::{Failed, fail},
     rt::*,
     shared_memory::{ALIGNMENT, aligned_storage_type, memdesc_bytes},
@@ -162,8 +164,9 @@ pub fn is_copied_over(op: MakeTiledTmaDescOp<'_>) -> bool {
 
 /// Whether a TMA load writes to the storage or a part of it.
 fn is_copied_to(storage: Val<'_>) -> bool {
-    uses(storage).into_iter().any(|(user, at)| match AsyncTiledTmaLoadOp::cast(user) {
-        Some(copy) => key(copy.dest()) == key(operand(user, at)),
-        None => results(user).any(|r| MemDescType::cast(ty(r)).is_some() && is_copied_to(r)),
+    uses(storage).into_iter().any(|(user, at)| match (AsyncTiledTmaLoadOp::cast(user), AsyncBulkLoadOp::cast(user)) {
+        (Some(copy), _) => key(copy.dest()) == key(operand(user, at)),
+        (_, Some(copy)) => key(copy.dest()) == key(operand(user, at)),
+        _ => results(user).any(|r| MemDescType::cast(ty(r)).is_some() && is_copied_to(r)),
     })
 }

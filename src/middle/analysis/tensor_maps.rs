@@ -19,8 +19,8 @@ use crate::dialect::{
 };
 use melior::ir::{Location, Type};
 use tile_layout::{
-    Condition, Direction, GlobalView, HardwareSwizzle, Known, MAP_UNIT, Outside, Shape, TensorCopyPlan, TensorElement,
-    TensorMapPlan, TileCopy, TileDim, ViewDim, plan_tensor_copy,
+    Condition, Direction, GlobalView, HardwareSwizzle, Known, MAP_UNIT, Outside, Pairs, Shape, TensorCopyPlan,
+    TensorElement, TensorMapPlan, TileCopy, TileDim, ViewDim, plan_tensor_copy,
 };
 
 /// A copy, with the properties of its view that are not proved.
@@ -195,9 +195,19 @@ fn plan_with(
     let memref = crate::dialect::nv_tileaa::StridedMemRefType::cast(view.memref()).ok_or("the view has no memref")?;
     let element = copied_element(memref.element_type(), dest.element_type())
         .ok_or_else(|| format!("tensor maps do not support elements of type {}", memref.element_type()))?;
-    let shape = Shape::new(view.tile()).map_err(|e| e.to_string())?;
-    let shared = shared_layout(dest).ok_or("the destination's layout is invalid")?;
-    let tile_dims: Vec<TileDim> = (view.dim_map().iter().zip(origins))
+    let mut shape = Shape::new(view.tile()).map_err(|e| e.to_string())?;
+    let mut shared = shared_layout(dest).ok_or("the destination's layout is invalid")?;
+    let (mut dims, mut origins) = (dims, origins.to_vec());
+    if dest.packed() {
+        let pairs = Pairs::of(&shape, &shared).map_err(|e| e.to_string())?;
+        let of_view = view.dim_map()[pairs.dim] as usize;
+        in_pairs(&mut dims, of_view)?;
+        origins[pairs.dim] = half(origins[pairs.dim]).ok_or("a tile may start with the second element of a byte")?;
+        (shape, shared) = (pairs.shape, pairs.shared);
+    } else if memory_bits(memref.element_type()) < 8 {
+        return Err(format!("tensor maps do not spread elements of type {}", memref.element_type()));
+    }
+    let tile_dims: Vec<TileDim> = (view.dim_map().iter().zip(&origins))
         .map(|(&dim, &origin)| TileDim { view: dim as usize, step: 1, origin })
         .collect();
     let tile = TileCopy { shape: &shape, dims: &tile_dims, shared: &shared, direction, outside, nonnegative: true };
@@ -207,6 +217,27 @@ fn plan_with(
         return Err(format!("the destination is aligned to {given} bytes, but its swizzle needs {needed}"));
     }
     Ok(plan)
+}
+
+/// Counts pairs of packed elements, which are neighbors along dimension `fast` of a view.
+fn in_pairs(dims: &mut [ViewDim], fast: usize) -> Result<(), String> {
+    for (d, dim) in dims.iter_mut().enumerate() {
+        let odd = |what: &str| format!("{what} of dimension {d} may be an odd number of elements of 4 bits");
+        if d == fast {
+            dim.extent = half(dim.extent).ok_or_else(|| odd("the extent"))?;
+        } else {
+            dim.stride = half(dim.stride).ok_or_else(|| odd("the stride"))?;
+        }
+    }
+    Ok(())
+}
+
+/// Half of a number, if it is even.
+fn half(number: Known) -> Option<Known> {
+    match number {
+        Known::Constant(number) => (number % 2 == 0).then_some(Known::Constant(number / 2)),
+        Known::Multiple(divisor) => (divisor % 2 == 0).then_some(Known::Multiple(divisor / 2)),
+    }
 }
 
 /// Returns the reason why a condition is not proved, if it is not.
@@ -269,9 +300,9 @@ fn copied_element(of_view: Type<'_>, stored: Type<'_>) -> Option<TensorElement> 
     })
 }
 
-/// Returns the map element for an element type.
+/// Returns the map element for an element type: of packed elements, a pair.
 fn element_of(element: Type<'_>) -> Option<TensorElement> {
-    if PtrType::cast(element).is_some() || memory_bits(element) < 8 {
+    if PtrType::cast(element).is_some() {
         return None;
     }
     let (is_float, is_bf16) = (types::is_float(element), types::is_bf16(element));

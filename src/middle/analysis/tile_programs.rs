@@ -576,22 +576,22 @@ pub struct Mark {
     pub or_copy: bool,
 }
 
-/// Marks the producer-computed operands of a dot.
-pub fn mark(dot: OpRef<'_>, marks: [Option<Mark>; 2]) {
-    PRODUCER_COMPUTED.set(dot, marks.map(|m| m.map_or(-1, |m| m.fast as i64)).to_vec());
-    let or_copied: Vec<i64> = (0..2).filter(|&i| marks[i as usize].is_some_and(|m| m.or_copy)).collect();
+/// Marks the producer-computed operands of a dot, by operand number.
+pub fn mark(dot: OpRef<'_>, marks: &[Option<Mark>]) {
+    PRODUCER_COMPUTED.set(dot, marks.iter().map(|m| m.map_or(-1, |m| m.fast as i64)).collect());
+    let or_copied: Vec<i64> = (0..).zip(marks).filter(|(_, m)| m.is_some_and(|m| m.or_copy)).map(|(i, _)| i).collect();
     if !or_copied.is_empty() {
         OR_COPIED.set(dot, or_copied);
     }
 }
 
 /// Removes and returns the marks.
-pub fn take_mark(dot: OpRef<'_>) -> Option<[Option<Mark>; 2]> {
+pub fn take_mark(dot: OpRef<'_>) -> Option<Vec<Option<Mark>>> {
     let fast = PRODUCER_COMPUTED.take(dot)?;
     let or_copied = OR_COPIED.take(dot).unwrap_or_default();
-    let of = |i: usize| {
-        let fast = usize::try_from(*fast.get(i)?).ok()?;
-        Some(Mark { fast, or_copy: or_copied.contains(&(i as i64)) })
+    let of = |(i, fast): (i64, &i64)| {
+        let fast = usize::try_from(*fast).ok()?;
+        Some(Mark { fast, or_copy: or_copied.contains(&i) })
     };
-    Some([of(0), of(1)])
+    Some((0..).zip(&fast).map(of).collect())
 }

@@ -25,6 +25,8 @@ pub const CONSUMERS: &str = "consumers";
 pub const MATRIX: &str = "matrix";
 /// The agent that fills the stages of rings.
 pub const PRODUCER: &str = "producer";
+/// The agent that brings scale factors to the stages of rings.
+pub const SCALES: &str = "scales";
 /// Agents without a program that fill up a warpgroup, to which `setmaxnreg` applies, and their warps.
 pub const SPARE: [(&str, u32); 2] = [("spare", 2), ("spare_warp", 1)];
 /// The agent that converts operands in their stages.

@@ -4,10 +4,11 @@
 use super::{
     elements,
     layouts::{Tensor, storage_bits},
+    nv_tileaa,
     nv_tileas::{AsyncDotOp, DotOp, DotScaledOp, MemDescType, MemorySpace, MmaAttr, MmaKind, PromotedDotOp},
     pass::context_of,
     rt::*,
-    shared_memory::{shared_layout, tensor_memory},
+    shared_memory::{scale_factors, shared_layout, tensor_memory},
     upstream::Arith,
 };
 use melior::{
@@ -16,7 +17,8 @@ use melior::{
 };
 use mlir_sys::*;
 use tile_layout::{
-    HardwareLayout, Multiplier, Operand, Shape, TensorMemory, WarpgroupOperand, warpgroup_left, warpgroups_of,
+    HardwareLayout, Multiplier, Operand, Pairs, ScaleFactors, Shape, TensorMemory, WarpgroupOperand, warpgroup_left,
+    warpgroups_of,
 };
 use tile_mma::{Element, Row, Storage, Unit};
 use tile_targets::Target;
@@ -192,6 +194,21 @@ impl<'c> AnyDot<'c> {
             Self::Scaled(_) => [false; 2],
         }
     }
+    /// The tensors of scale factors of both operands.
+    pub fn scales(self) -> Option<[Val<'c>; 2]> {
+        match self {
+            Self::Plain(_) => None,
+            Self::Scaled(o) => Some([o.lhs_scale(), o.rhs_scale()]),
+        }
+    }
+    /// The format of the scale factors, and the elements along K of a block that has one.
+    pub fn scale_blocks(self) -> Option<(Element, u32)> {
+        scale_blocks(self.lhs(), self.scales()?[0])
+    }
+    /// Whether sums of 8-bit floats need not be exact.
+    pub fn fast_acc(self) -> bool {
+        matches!(self, Self::Plain(o) if o.fast_acc())
+    }
     /// Returns the instruction of the table that matches the attribute and the element types, or `None` without a
     /// match.
     pub fn matrix_instruction(self) -> Option<tile_mma::Instruction> {
@@ -204,25 +221,71 @@ impl<'c> AnyDot<'c> {
             Self::Plain(_) => None,
             // The sums of blocks are scaled after the instruction, unless it applies the scales itself.
             Self::Scaled(_) if instruction.kind == MmaKind::Sync => None,
-            Self::Scaled(o) => {
-                let (depth, scales) = (Tensor::of_value(o.lhs())?, Tensor::of_value(o.lhs_scale())?);
-                let block = depth.shape.last()? / scales.shape.last()?;
-                Some((scale_of(scales.element)?, block.try_into().ok()?))
-            }
+            Self::Scaled(_) => Some(self.scale_blocks()?),
         };
         tile_mma::find(instruction.unit()?, instruction.shape, types, scale)
     }
 }
 
+/// A dot of `nv_tileaa`, with or without scales.
+#[derive(Clone, Copy)]
+pub struct TileDot<'c>(OpRef<'c>);
+
+impl<'c> TileDot<'c> {
+    pub fn cast(op: OpRef<'c>) -> Option<Self> {
+        let is_dot = nv_tileaa::DotOp::cast(op).is_some() || nv_tileaa::DotScaledOp::cast(op).is_some();
+        is_dot.then_some(Self(op))
+    }
+    pub fn op(self) -> OpRef<'c> {
+        self.0
+    }
+    pub fn lhs(self) -> Val<'c> {
+        operand(self.0, LHS)
+    }
+    pub fn rhs(self) -> Val<'c> {
+        operand(self.0, RHS)
+    }
+    pub fn acc(self) -> Val<'c> {
+        operand(self.0, ACC)
+    }
+    /// Whether the elements of each operand are unsigned integers.
+    pub fn unsigned(self) -> [bool; 2] {
+        nv_tileaa::DotOp::cast(self.0).map_or([false; 2], |dot| [dot.lhs_unsigned(), dot.rhs_unsigned()])
+    }
+    /// Whether sums of 8-bit floats need not be exact.
+    pub fn fast_acc(self) -> bool {
+        nv_tileaa::DotOp::cast(self.0).is_some_and(|dot| dot.fast_acc())
+    }
+    /// The tensors of scale factors of both operands.
+    pub fn scales(self) -> Option<[Val<'c>; 2]> {
+        nv_tileaa::DotScaledOp::cast(self.0).map(|dot| [dot.lhs_scale(), dot.rhs_scale()])
+    }
+    /// The format of the scale factors, and the elements along K of a block that has one.
+    pub fn scale_blocks(self) -> Option<(Element, u32)> {
+        scale_blocks(self.lhs(), self.scales()?[0])
+    }
+}
+
+/// The format of the scale factors of a left operand, and the elements of a block.
+fn scale_blocks(lhs: Val<'_>, scale: Val<'_>) -> Option<(Element, u32)> {
+    let (depth, scales) = (Tensor::of_value(lhs)?, Tensor::of_value(scale)?);
+    let block = depth.shape.last()? / scales.shape.last()?;
+    Some((scale_of(scales.element)?, block.try_into().ok()?))
+}
+
 /// The elements along K of a block, if a plain dot uses an instruction with block scales.
 const UNIT_SCALES: u32 = 32;
 
-/// The operand numbers that both kinds share; scales follow.
+/// The operand numbers that both kinds share.
 pub const LHS: usize = 0;
 pub const RHS: usize = 1;
 pub const ACC: usize = 2;
+/// The operand numbers of scale factors.
+pub const LHS_SCALE: usize = 3;
+pub const RHS_SCALE: usize = 4;
 
-/// An operand of an asynchronous dot: a tile in shared memory, in the form that the instruction reads.
+/// An operand of an asynchronous dot: a tile in shared memory, in the form that the instruction reads. Packed elements
+/// are a tile of pairs.
 pub struct WarpgroupTile {
     pub layout: HardwareLayout,
     pub operand: WarpgroupOperand,
@@ -344,9 +407,20 @@ pub struct TensorDot {
     pub blocks: Vec<[u32; 3]>,
     /// The number of steps along K.
     pub steps: usize,
+    /// The scale factors of both operands, if the dot has any.
+    pub scales: Option<[ScaleFactors; 2]>,
 }
 
 impl TensorDot {
+    /// The columns of tensor memory with the scale factors of an instruction, and their first byte there, for each
+    /// operand. `None` if the dot has no scale factors.
+    pub fn scale_places(&self, [row, column]: [u32; 2], step: u32) -> Option<[(u32, u32); 2]> {
+        let scales = self.scales.as_ref()?;
+        let first = step * self.instruction.row.scales.map_or(0, |s| self.instruction.row.k / s.block);
+        let lines = [row * self.instruction.row.m, column * self.instruction.n];
+        Some([scales[0].place(lines[0], first), scales[1].place(lines[1], first)])
+    }
+
     /// The error names the property that the instruction does not support.
     pub fn of(op: AsyncDotOp<'_>) -> Result<Self, String> {
         let dot = SharedDot::Async(op);
@@ -364,7 +438,10 @@ impl TensorDot {
             element_of(right, unsigned[1]).ok_or_else(missing)?,
             element_of(sum, false).ok_or_else(missing)?,
         ];
-        let instruction = tile_mma::find(unit, by.shape, types, None).ok_or_else(missing)?;
+        let scale = op.lhs_scale().zip(op.scale_block()).and_then(|(scale, block)| {
+            Some((scale_of(MemDescType::cast(ty(scale))?.element_type())?, u32::try_from(block).ok()?))
+        });
+        let instruction = tile_mma::find(unit, by.shape, types, scale).ok_or_else(missing)?;
         let [m, n, k] = by.shape;
         // The rows of the left operand, and the columns of the right one, in this CTA.
         let [m, own] = [m, n].map(|extent| extent / unit.ctas());
@@ -391,8 +468,27 @@ impl TensorDot {
                 blocks.push([row, column, place.1]);
             }
         }
-        let steps = (rhs.layout.shape().extents()[0] / u64::from(k)) as usize;
-        Ok(Self { instruction, lhs, rhs, blocks, steps })
+        let depth = MemDescType::cast(ty(op.rhs())).map_or(0, |desc| desc.shape()[0] as u64);
+        let steps = (depth / u64::from(k)) as usize;
+        let scales = match (op.lhs_scale(), op.rhs_scale(), scale) {
+            (Some(left), Some(right), Some((_, block))) => {
+                let factors = depth / u64::from(block);
+                let of = |what, v, lines, covered| Self::scale_factors((what, v), lines, [covered, factors]);
+                Some([of("lhs", left, 0, rows)?, of("rhs", right, 1, columns)?])
+            }
+            _ => None,
+        };
+        Ok(Self { instruction, lhs, rhs, blocks, steps, scales })
+    }
+
+    /// The scale factors of an operand, which cover at least this many lines, and factors of each.
+    fn scale_factors((what, v): (&str, Val<'_>), lines: usize, covered: [u64; 2]) -> Result<ScaleFactors, String> {
+        let desc = MemDescType::cast(ty(v)).ok_or_else(|| format!("the scale factors of {what} are not a memdesc"))?;
+        let extent = |d: usize| desc.shape()[d] as u64;
+        if extent(lines) < covered[0] || extent(1 - lines) < covered[1] {
+            return Err(format!("{what} needs {} by {} scale factors, got {:?}", covered[0], covered[1], desc.shape()));
+        }
+        scale_factors(desc, lines).ok_or_else(|| format!("the scale factors of {what} are not laid out in blocks"))
     }
 }
 
@@ -460,8 +556,12 @@ impl WarpgroupTile {
     /// `rows` is the extent of the instruction's tile along dimension `mn`.
     fn of(unit: Unit, what: &str, desc: MemDescType<'_>, (mn, k): (usize, usize), rows: u32) -> Result<Self, String> {
         let wrong = |e: String| format!("the instruction cannot read {what} from this shared memory layout: {e}");
-        let shape = Shape::new(desc.shape()).map_err(|e| wrong(e.to_string()))?;
-        let shared = shared_layout(desc).ok_or_else(|| wrong("the layout is invalid".into()))?;
+        let mut shape = Shape::new(desc.shape()).map_err(|e| wrong(e.to_string()))?;
+        let mut shared = shared_layout(desc).ok_or_else(|| wrong("the layout is invalid".into()))?;
+        if desc.packed() {
+            let pairs = Pairs::of(&shape, &shared).map_err(|e| wrong(e.to_string()))?;
+            (shape, shared) = (pairs.shape, pairs.shared);
+        }
         let layout = HardwareLayout::recognise(&shared, &shape, storage_bits(desc.element_type()))
             .map_err(|e| wrong(e.to_string()))?;
         let operand = match unit {

@@ -12,14 +12,15 @@
 
 use super::{
     attributes::REUSE,
-    layouts::{Tensor, storage_bits},
+    layouts::{Tensor, memory_bits, storage_bits},
     nv_tileas::{AllocTensorOp, BarrierOp, LocalLoadOp, LocalStoreOp, MemDescType, MemorySpace, SharedLayoutAttr},
     pass::{Failed, fail},
     rt::*,
 };
 use melior::ir::Type;
 use tile_layout::{
-    AccessMode, Direction, Layout, Shape, SharedAccess, SharedLayout, SharedOptions, TensorMemory, plan_shared,
+    AccessMode, Direction, Layout, ScaleFactors, Shape, SharedAccess, SharedLayout, SharedOptions, TensorMemory,
+    plan_shared,
 };
 use tile_targets::{Feature, Target};
 
@@ -38,9 +39,14 @@ pub fn memdesc_bytes(desc: MemDescType<'_>) -> u64 {
     if desc.space() == MemorySpace::Shared { stage_bytes(desc) * desc.stages() as u64 } else { 0 }
 }
 
+/// Returns the number of bits of an element in its storage.
+pub fn stored_bits(desc: MemDescType<'_>) -> u32 {
+    if desc.packed() { memory_bits(desc.element_type()) } else { storage_bits(desc.element_type()) }
+}
+
 /// Returns the distance in bytes between consecutive stages of a storage.
 pub fn stage_bytes(desc: MemDescType<'_>) -> u64 {
-    let bytes = desc.shape().iter().product::<i64>() as u64 * u64::from(storage_bits(desc.element_type()) / 8);
+    let bytes = desc.shape().iter().product::<i64>() as u64 * u64::from(stored_bits(desc)) / 8;
     if desc.stages() == 1 { bytes } else { bytes.next_multiple_of(desc.alignment() as u64) }
 }
 
@@ -72,15 +78,72 @@ pub fn tensor_memory_type<'c>(
     stages: i64,
 ) -> Result<MemDescType<'c>, String> {
     let memory = Shape::new(shape).and_then(|shape| TensorMemory::accumulator(&shape)).map_err(|e| e.to_string())?;
-    let bases: Vec<i64> = memory.bases().iter().map(|&b| b as i64).collect();
+    memory_type(op, (shape, element), memory.bases(), (stages, MemorySpace::Tensor))
+}
+
+fn memory_type<'c>(
+    op: OpRef<'c>,
+    (shape, element): (&[i64], Type<'c>),
+    bases: &[u64],
+    (stages, space): (i64, MemorySpace),
+) -> Result<MemDescType<'c>, String> {
+    let bases: Vec<i64> = bases.iter().map(|&b| b as i64).collect();
     let desc = SharedLayoutAttr::get(op.location(), &bases).and_then(|layout| {
-        MemDescType::get(op.location(), shape, element, layout.into(), stages, MemorySpace::Tensor, ALIGNMENT)
+        MemDescType::get(op.location(), shape, element, layout.into(), stages, space, ALIGNMENT, false)
     });
     desc.ok_or_else(|| "cannot build a type in tensor memory".into())
 }
 
+/// The storage of scale factors whose dimension `lines` numbers the rows or columns that they scale: in shared memory
+/// in blocks that the hardware copies, and in tensor memory. Extents of less than a block are filled up.
+///
+/// Errors: another rank, or elements of more than a byte.
+pub fn scale_types<'c>(
+    op: OpRef<'c>,
+    shape: &[i64],
+    element: Type<'c>,
+    lines: usize,
+) -> Result<[MemDescType<'c>; 2], String> {
+    let &[_, _] = shape else { return Err("scale factors have two dimensions".into()) };
+    if storage_bits(element) != 8 {
+        return Err("scale factors are bytes".into());
+    }
+    let extents = filled_up(shape, lines);
+    let factors = Shape::new(&extents).and_then(|shape| ScaleFactors::new(&shape, lines)).map_err(|e| e.to_string())?;
+    let of = |bases: &[u64], space| memory_type(op, (&extents, element), bases, (1, space));
+    Ok([of(&factors.shared(), MemorySpace::Shared)?, of(&factors.tensor(), MemorySpace::Scales)?])
+}
+
+/// The extents of scale factors, at least of one block.
+pub fn filled_up(shape: &[i64], lines: usize) -> Vec<i64> {
+    let [least_lines, least_factors] = ScaleFactors::LEAST;
+    let least = |d: usize| if d == lines { least_lines } else { least_factors };
+    shape.iter().enumerate().map(|(d, extent)| (*extent).max(least(d))).collect()
+}
+
+/// The scale factors of a storage in blocks, in shared or tensor memory. `None` if it has another layout.
+pub fn scale_factors(desc: MemDescType<'_>, lines: usize) -> Option<ScaleFactors> {
+    let factors = ScaleFactors::new(&Shape::new(desc.shape()).ok()?, lines).ok()?;
+    let layout = SharedLayoutAttr::cast(desc.layout()?)?;
+    let needed = match desc.space() {
+        MemorySpace::Shared => factors.shared(),
+        MemorySpace::Scales => factors.tensor(),
+        MemorySpace::Tensor => return None,
+    };
+    let is_needed = layout.offsets().iter().map(|&b| b as u64).eq(needed);
+    is_needed.then_some(factors)
+}
+
+/// log2 of the lanes that hold scale factors.
+const SCALE_LANES_LOG2: usize = 5;
+
 /// The 32-bit columns of tensor memory that a storage takes, including all stages.
 pub fn tensor_columns(desc: MemDescType<'_>) -> Option<u64> {
+    if desc.space() == MemorySpace::Scales {
+        let layout = SharedLayoutAttr::cast(desc.layout()?)?;
+        let bytes = 1u64 << layout.offsets().len().checked_sub(SCALE_LANES_LOG2)?;
+        return Some(bytes.div_ceil(4) * desc.stages() as u64);
+    }
     let bits = u64::from(tensor_memory(desc)?.columns()) * u64::from(storage_bits(desc.element_type()));
     Some(bits.div_ceil(32) * desc.stages() as u64)
 }
@@ -101,7 +164,7 @@ pub fn access_plan(
 /// Returns the same storage with `stages` stages.
 pub fn with_stages<'c>(op: OpRef<'c>, desc: MemDescType<'c>, stages: i64) -> Option<MemDescType<'c>> {
     let (shape, element, alignment) = (desc.shape(), desc.element_type(), desc.alignment());
-    MemDescType::get(op.location(), shape, element, desc.layout()?, stages, desc.space(), alignment)
+    MemDescType::get(op.location(), shape, element, desc.layout()?, stages, desc.space(), alignment, desc.packed())
 }
 
 /// Returns the type of single-stage storage for `op` whose layout has these bases.
@@ -122,9 +185,39 @@ pub fn aligned_storage_type<'c>(
     bases: &[u64],
     alignment: i64,
 ) -> Result<MemDescType<'c>, BuildError> {
+    shared_type(op, (shape, element), bases, (alignment, false))
+}
+
+/// Returns the same storage as a tile of another shape, whose layout has these bases.
+pub fn reshaped_storage<'c>(
+    op: OpRef<'c>,
+    desc: MemDescType<'c>,
+    shape: &[i64],
+    bases: &[u64],
+) -> Result<MemDescType<'c>, BuildError> {
+    shared_type(op, (shape, desc.element_type()), bases, (desc.alignment(), desc.packed()))
+}
+
+/// Returns the type of single-stage storage of elements of 4 bits, two of which share a byte.
+pub fn packed_storage_type<'c>(
+    op: OpRef<'c>,
+    shape: &[i64],
+    element: Type<'c>,
+    bases: &[u64],
+    alignment: i64,
+) -> Result<MemDescType<'c>, BuildError> {
+    shared_type(op, (shape, element), bases, (alignment, true))
+}
+
+fn shared_type<'c>(
+    op: OpRef<'c>,
+    (shape, element): (&[i64], Type<'c>),
+    bases: &[u64],
+    (alignment, packed): (i64, bool),
+) -> Result<MemDescType<'c>, BuildError> {
     let bases: Vec<i64> = bases.iter().map(|&b| b as i64).collect();
     let desc = SharedLayoutAttr::get(op.location(), &bases).and_then(|layout| {
-        MemDescType::get(op.location(), shape, element, layout.into(), 1, MemorySpace::Shared, alignment)
+        MemDescType::get(op.location(), shape, element, layout.into(), 1, MemorySpace::Shared, alignment, packed)
     });
     desc.ok_or_else(|| BuildError("storage in shared memory".into()))
 }

@@ -132,8 +132,9 @@
 //! | `convert`, `shuffle`, `access`, `swizzle`, `parts` | moving data between layouts |
 //! | `hardware_swizzle`, `warpgroup` | shared-memory layouts, descriptors and fragments of `wgmma` |
 //! | `in_place` | transposes of tiles in shared memory, for operands that `wgmma` cannot read as stored |
+//! | `pairs` | packed elements of four bits as pairs of one byte |
 //! | `tensor_copy` | tensor maps and boxes of TMA loads and stores |
-//! | `tensor_memory` | accumulators of `tcgen05.mma`, and the registers that read them |
+//! | `tensor_memory`, `scale_factors` | accumulators of `tcgen05.mma` with the registers that read them, and scales |
 //!
 //! Every plan is data that an interpreter can execute, and the tests execute plans for all threads.
 #![forbid(unsafe_code)]
@@ -151,8 +152,10 @@ mod layout;
 mod map;
 mod mma;
 mod ops;
+mod pairs;
 mod parts;
 mod reduction;
+mod scale_factors;
 mod shape;
 mod shuffle;
 mod subspace;
@@ -174,8 +177,10 @@ pub use in_place::{InPlace, Part, transposed_panels};
 pub use layout::{Input, InputMasks, LANE_BITS, Layout, Slot, Thread, WARP_SIZE};
 pub use map::{LinearMap, combine, low_mask};
 pub use mma::{Fragment, MmaShape, MmaTiling, Operand, TmemShape, TmemTile, mma_tiled, tmem_layout};
+pub use pairs::Pairs;
 pub use parts::{PartRegisters, PartsPlan};
 pub use reduction::{Reduction, WarpScan};
+pub use scale_factors::ScaleFactors;
 pub use shape::Shape;
 pub use shuffle::{Exchange, ShufflePlan, ShuffleRound};
 pub use subspace::Subspace;

@@ -15,8 +15,9 @@
 use crate::{
     analysis::tile_programs::{Mark, TileProgram, take_mark},
     dialect::{
-        dot_plan::{DotPlan, PRODUCER},
-        nv_tileaa::{self, DotOp},
+        dot_plan::{DotPlan, PRODUCER, SCALES},
+        dots::{LHS_SCALE, TileDot},
+        nv_tileaa,
         nv_tileas::{ProduceOneOp, YieldOp},
         pass::{Failed, PassContext, RustPass, descriptors, fail},
         rt::*,
@@ -33,7 +34,7 @@ impl RustPass for OutlineProducers {
     fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, cx: &PassContext) -> Result<(), Failed> {
         use descriptors::tileaa_outline_producers::stat;
         for function in collect_ops(op, nv_tileaa::FuncOp::cast) {
-            for dot in collect_ops(function.op(), DotOp::cast) {
+            for dot in collect_ops(function.op(), TileDot::cast) {
                 let Some((made, plan)) = take_mark(dot.op()).zip(DotPlan::of(function.op())) else { continue };
                 for (i, how) in made.into_iter().enumerate() {
                     if let Some(how) = how {
@@ -64,9 +65,12 @@ fn outline<'c>(
     inside.set_location(dot.location());
     YieldOp::build(&inside, &[made]).map_err(error)?;
     let b = Builder::before(context, dot);
-    let warps = i64_attr(context, plan.warps(PRODUCER).into());
+    // Scale factors have an agent of their own.
+    let agent = if i >= LHS_SCALE { SCALES } else { PRODUCER };
+    let warps = i64_attr(context, plan.warps(agent).into());
     let fast = i64_attr(context, how.fast as i64);
-    let produced = ProduceOneOp::build(&b, &[ty(tile)], warps, fast, how.or_copy, None, region).map_err(error)?;
+    let named = (agent != PRODUCER).then(|| string_to_attr(context, agent));
+    let produced = ProduceOneOp::build(&b, &[ty(tile)], warps, fast, how.or_copy, named, region).map_err(error)?;
     set_operand(dot, i, result(produced.op(), 0));
     program.erase_dead(context).map_err(|(op, e)| fail(op, e.to_string()))
 }

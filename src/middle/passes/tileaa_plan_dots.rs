@@ -44,6 +44,7 @@
 
 mod dependent;
 mod kernel;
+mod scales;
 mod sync;
 mod takeover;
 mod tensor;
@@ -63,12 +64,12 @@ use crate::{
     dialect::{
         behaviour::{self, LayoutRelation},
         dot_plan::{Agent, CONSUMERS, CONVERTER, DotPlan, PRODUCER, WARPGROUP},
-        dots::{element_of, operand_format, promotes},
+        dots::{ACC, LHS_SCALE, RHS, RHS_SCALE, TileDot, element_of, operand_format, promotes},
         fallback::Fallback,
         hints::{bool_hint, int_hint},
         layouts::{Tensor, storage_bits},
         loops::loops_around,
-        nv_tileaa::{self, AnyOp, DotOp, MemTokenType, Ordering, TiledLoadOp, TiledStoreOp},
+        nv_tileaa::{self, MemTokenType, Ordering, TiledLoadOp, TiledStoreOp},
         nv_tileas::{MemDescType, MmaKind},
         pass::{Failed, Obstacle, PassContext, RustPass, descriptors},
         remark::{self, remark},
@@ -82,7 +83,7 @@ use crate::{
 use melior::{Context, ir::Attribute};
 use rustc_hash::FxHashSet;
 use tile_mma::{Element, Major, Unit};
-use tile_plan::{AStorage, DotLoop, Hints, Machine, NoPlan, Registers};
+use tile_plan::{AStorage, DotLoop, Hints, Machine, NoPlan, Registers, Scales};
 use tile_targets::Target;
 
 #[derive(Clone, Default)]
@@ -97,10 +98,7 @@ impl RustPass for PlanDots {
         let wanted = takeover::is_wanted(op, asked, target)?;
         let Some(unit) = tile_mma::agent_unit(target) else { return Ok(()) };
         for function in collect_ops(op, nv_tileaa::FuncOp::cast) {
-            let dots = collect_ops(function.op(), |o| match AnyOp::cast(o) {
-                Some(AnyOp::DotOp(_) | AnyOp::DotScaledOp(_)) => Some(o),
-                _ => None,
-            });
+            let dots = collect_ops(function.op(), |o| TileDot::cast(o).map(TileDot::op));
             let fallback = Fallback::within(function.op());
             if dots.is_empty() || function.num_warps().is_some() || !fallback.allows_agents() {
                 continue;
@@ -131,11 +129,21 @@ struct Found<'c> {
     op: OpRef<'c>,
     dot_loop: DotLoop,
     sides: [PlannedOperand<'c>; 2],
+    /// The scale factors of both sides, or none.
+    scales: Vec<PlannedOperand<'c>>,
     /// The operands that a stage of its ring holds, and whether warps fill them. Of dots that share tiles, the first
     /// lists the operands of all, and the lists of the others are empty.
     stage: Vec<(MemDescType<'c>, bool)>,
     /// Why TMA cannot load the producer-computed operands.
     no_copies: Vec<Obstacle<'c>>,
+}
+
+impl<'c> Found<'c> {
+    /// The operands of the dot, with their numbers.
+    fn operands(&self) -> impl Iterator<Item = (usize, &PlannedOperand<'c>)> {
+        let scales = self.scales.iter().enumerate().map(|(i, scale)| (LHS_SCALE + i, scale));
+        self.sides.iter().enumerate().chain(scales)
+    }
 }
 
 /// The place from which a dot reads an operand.
@@ -182,7 +190,8 @@ fn plan<'c>(
     let mut found: Vec<Found<'c>> = vec![];
     let mut loads = Loads::default();
     for &op in dots {
-        let dot = DotOp::cast(op).ok_or_else(|| (op, "its operands have scales".to_string()))?;
+        let scaled = || (op, "its operands have scales".to_string());
+        let dot = TileDot::cast(op).filter(|dot| unit == Unit::Tensor || dot.scales().is_none()).ok_or_else(scaled)?;
         found.push(analyze(dot, function.op(), (&facts, unit, target), &mut loads)?);
     }
     share_stages(&mut found);
@@ -285,7 +294,7 @@ fn share_stages(found: &mut [Found<'_>]) {
     let tiles: Vec<Vec<usize>> = found.iter().map(|p| p.sides.iter().filter_map(load_of).collect()).collect();
     for group in groups_by_tiles(&tiles) {
         let (mut stage, mut seen) = (vec![], FxHashSet::default());
-        let sides = group.iter().flat_map(|i| &found[*i].sides);
+        let sides = group.iter().flat_map(|i| found[*i].operands().map(|(_, side)| side));
         for side in sides.filter(|s| load_of(s).is_none_or(|load| seen.insert(load))) {
             stage.extend(side.stage());
         }
@@ -297,11 +306,11 @@ fn share_stages(found: &mut [Found<'_>]) {
 fn stage_bytes(found: &[Found<'_>], pair: bool) -> u32 {
     let bytes = |side: &PlannedOperand<'_>, number: usize| {
         let all = side.stage().map_or(0, |(desc, _)| padded_bytes(desc) as u32);
-        if pair && number == 1 { all / 2 } else { all }
+        if pair && number == RHS { all / 2 } else { all }
     };
     let of_group = |group: Vec<usize>| {
         let mut seen = FxHashSet::default();
-        let sides = group.iter().flat_map(|i| found[*i].sides.iter().enumerate());
+        let sides = group.iter().flat_map(|i| found[*i].operands());
         let fresh = sides.filter(|(_, side)| load_of(side).is_none_or(|load| seen.insert(load)));
         fresh.map(|(number, side)| bytes(side, number)).sum::<u32>()
     };
@@ -332,10 +341,14 @@ fn refusal<'c>(found: &[Found<'c>], error: &NoPlan) -> Obstacle<'c> {
 /// Marks producer-computed operands for `tileaa-outline-producers`.
 fn mark_computed(found: &[Found<'_>]) {
     for p in found {
-        let marks = [0, 1]
-            .map(|i| if let PlannedOperand::ProducerComputed { how, .. } = p.sides[i] { Some(how) } else { None });
+        let mut marks = vec![None; if p.scales.is_empty() { ACC } else { RHS_SCALE + 1 }];
+        for (number, side) in p.operands() {
+            if let PlannedOperand::ProducerComputed { how, .. } = side {
+                marks[number] = Some(*how);
+            }
+        }
         if marks.iter().any(Option::is_some) {
-            tile_programs::mark(p.op, marks);
+            tile_programs::mark(p.op, &marks);
         }
     }
 }
@@ -405,7 +418,7 @@ fn scratch(function: OpRef<'_>, dot_loop: &DotLoop, found: &[Found<'_>], in_stag
     for op in body.into_iter().flat_map(ops_of) {
         let holds = of_dots.contains(&op_key(op));
         walk(op, &mut |o| {
-            let of_dot = DotOp::cast(o).is_some() || TiledLoadOp::cast(o).is_some() || in_stages.contains(&o);
+            let of_dot = TileDot::cast(o).is_some() || TiledLoadOp::cast(o).is_some() || in_stages.contains(&o);
             let moves = behaviour::layout_relation(o) != LayoutRelation::Leaf && !of_dot && region_count(o) == 0;
             let shape = matches!(behaviour::layout_relation(o), LayoutRelation::Reshape | LayoutRelation::Permute);
             let has_tensors = results(o).any(|r| Tensor::of_value(r).is_some());
@@ -442,7 +455,7 @@ fn loops(op: OpRef<'_>) -> usize {
 
 /// Analyzes a dot for the planner. Adds its loads, and the ops that compute its operands, to `loads`.
 fn analyze<'c>(
-    dot: DotOp<'c>,
+    dot: TileDot<'c>,
     function: OpRef<'c>,
     (facts, unit, target): (&Facts, Unit, &Target),
     loads: &mut Loads<'c>,
@@ -453,7 +466,9 @@ fn analyze<'c>(
     let (lhs, rhs, acc) = (tensor(dot.lhs())?, tensor(dot.rhs())?, tensor(dot.acc())?);
     let [m, k] = lhs.shape[..] else { return Err(not("it has a batch dimension")) };
     let n = rhs.shape[1];
-    let operand = operand_format([(dot.lhs(), dot.lhs_unsigned()), (dot.rhs(), dot.rhs_unsigned())])
+    let unsigned = dot.unsigned();
+    let scale = dot.scale_blocks();
+    let operand = operand_format([(dot.lhs(), unsigned[0]), (dot.rhs(), unsigned[1])])
         .filter(|o| {
             // Partial results of 8-bit floats are promoted to f32, so f16 accumulates only f16.
             let fits = |a: &Element| *a != Element::F16 || *o == Element::F16;
@@ -461,7 +476,7 @@ fn analyze<'c>(
             // Tensor memory keeps accumulators of 16 bits in columns of 32, which nothing reads yet.
             let held = |a: &Element| unit != Unit::Tensor || a.bits() == 32;
             let accumulates = |r: &tile_mma::Row, a: &Element| r.is_on(target) && r.accumulators.contains(a);
-            acc.filter(held).is_some_and(|a| tile_mma::generated(unit, *o).any(|r| accumulates(r, &a)))
+            acc.filter(held).is_some_and(|a| tile_mma::generated_scaled(unit, *o, scale).any(|r| accumulates(r, &a)))
         })
         .ok_or_else(|| {
             not(match unit {
@@ -522,7 +537,8 @@ fn analyze<'c>(
             Source::Computed | Source::ProducerComputed(_) => not("it is not a tile that is loaded only for dots"),
         };
         // A warp that computes an operand would keep up with eight warps that multiply only if it did very little.
-        if unit == Unit::Sync {
+        // Beside warps that bring scale factors, such warps would have few registers.
+        if unit == Unit::Sync || scale.is_some() {
             return Err((obstacle.0, format!("{name}: {}", obstacle.1)));
         }
         let (stage, tile) = match plan_computed(v, (dot, unit), depth, (function, facts), loads) {
@@ -548,7 +564,10 @@ fn analyze<'c>(
         sides.push(PlannedOperand::ProducerComputed { stage, how: Mark { fast: tile.fast, or_copy } });
     }
     let sides: [PlannedOperand<'c>; 2] = sides.try_into().map_err(|_| not("it does not have two operands"))?;
-    Ok(Found { op, dot_loop, sides, stage: vec![], no_copies })
+    let (scales, by, reasons) = scales::plan(dot, (function, facts, target), loads)?;
+    dot_loop.scales = scale.map(|(format, block)| Scales { format, block, by });
+    no_copies.extend(reasons.into_iter().map(|reason| (op, reason)));
+    Ok(Found { op, dot_loop, sides, scales, stage: vec![], no_copies })
 }
 
 /// A tile that TMA loads.
@@ -561,7 +580,7 @@ struct Copied<'c> {
 
 /// Plans the TMA load of an operand whose dimension `depth` is K, or returns the obstacle.
 fn copied<'c>(
-    (dot, depth): (DotOp<'c>, usize),
+    (dot, depth): (TileDot<'c>, usize),
     found: &LoadedOperand<'c>,
     function: OpRef<'c>,
     (facts, unit, target): (&Facts, Unit, &Target),
@@ -608,7 +627,7 @@ struct ComputedTile {
 /// Plans the program of producer warps for an operand whose dimension `depth` is K, or returns the obstacle.
 fn plan_computed<'c>(
     v: Val<'c>,
-    (dot, unit): (DotOp<'c>, Unit),
+    (dot, unit): (TileDot<'c>, Unit),
     depth: usize,
     (function, facts): (OpRef<'c>, &Facts),
     loads: &mut Loads<'c>,

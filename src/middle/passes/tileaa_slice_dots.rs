@@ -40,7 +40,7 @@ use crate::{
     dialect::{
         behaviour::{self, LayoutRelation},
         dot_plan::DotPlan,
-        dots::{ACC, LHS, RHS},
+        dots::{ACC, LHS, LHS_SCALE, RHS, RHS_SCALE},
         fallback::Fallback,
         layouts::{Tensor, storage_bits, tensor_type},
         nv_tileaa::{self, DotOp, DotScaledOp, FuncOp, MakeTiledViewOp, PermuteOp, TiledLoadOp, TiledViewType},
@@ -70,10 +70,6 @@ const COPIED_BYTES: u64 = 4;
 const HELD: u64 = 192;
 /// The default number of warps of a CTA with dots.
 const WARPS: i64 = 4;
-
-/// Operand numbers of the scales of scaled dots.
-const LHS_SCALE: usize = 3;
-const RHS_SCALE: usize = 4;
 
 #[derive(Clone, Default)]
 pub struct SliceDots;

@@ -44,12 +44,12 @@ use crate::{
     analysis::{column_slices, facts::Facts, producers::LoadedOperand},
     dialect::{
         attributes::NUM_CTAS,
-        dots::{element_of, operand_format, promotes},
+        dots::{TileDot, element_of, operand_format, promotes},
         fallback::Fallback,
         hints::int_hint,
         layouts::Tensor,
         loops::loops_around,
-        nv_tileaa::{self, AnyOp, DotOp},
+        nv_tileaa,
         pass::{Failed, Obstacle, PassContext, RustPass, descriptors, fail},
         remark::{self, remark},
         rt::*,
@@ -60,7 +60,7 @@ use crate::{
 use demand::{Demands, Prefer};
 use melior::Context;
 use tile_mma::Unit;
-use tile_plan::{DotLoop, Machine};
+use tile_plan::{DotLoop, Machine, ScaleAgent, Scales};
 use tile_targets::Target;
 
 #[derive(Clone, Default)]
@@ -140,16 +140,14 @@ fn choose<'c>(
     most: i64,
 ) -> Result<Option<Demands<'c>>, (i64, Obstacle<'c>)> {
     let Some(unit) = tile_mma::shared_memory_unit(target) else { return Ok(None) };
-    let dots = collect_ops(function.op(), |o| match AnyOp::cast(o) {
-        Some(AnyOp::DotOp(_) | AnyOp::DotScaledOp(_)) => Some(o),
-        _ => None,
-    });
-    let products: Option<Vec<DotLoop>> = dots.iter().map(|dot| product_of(DotOp::cast(*dot)?, unit)).collect();
+    let all = collect_ops(function.op(), TileDot::cast);
+    let products: Option<Vec<DotLoop>> = all.iter().map(|dot| product_of(*dot, unit)).collect();
+    let dots: Vec<OpRef<'c>> = all.iter().map(|dot| dot.op()).collect();
     let (Some(products), Ok(machine)) = (products, Machine::named(target.name)) else { return Ok(None) };
     // Each CTA would compute all of an operand that is not sliced, which costs more than other dots save.
     let is_loaded = |v| LoadedOperand::of(v).is_some_and(|operand| operand.computed.is_empty());
-    let load = |dot: &OpRef<'c>| DotOp::cast(*dot).is_some_and(|dot| is_loaded(dot.lhs()) && is_loaded(dot.rhs()));
-    if products.is_empty() || unit != Unit::Warpgroup && !dots.iter().all(load) {
+    let load = |dot: &TileDot<'c>| is_loaded(dot.lhs()) && is_loaded(dot.rhs());
+    if products.is_empty() || unit != Unit::Warpgroup && !all.iter().all(load) {
         return Ok(None);
     }
     let sliced = unit != Unit::Warpgroup && column_slices::of_all(function.op()).is_some();
@@ -160,7 +158,8 @@ fn choose<'c>(
         _ => tile_plan::tensor_clocks(products, sliced, &machine).ok(),
     };
     let part = |product: &DotLoop, count: i64, by: Prefer| {
-        let pair = unit != Unit::Warpgroup && by == Prefer::Rows && count == 2;
+        // Two CTAs do not run dots with scales together.
+        let pair = unit != Unit::Warpgroup && by == Prefer::Rows && count == 2 && product.scales.is_none();
         DotLoop { pair, ..part(product, count, by) }
     };
     let over_tiles = dots.iter().any(|dot| loops_around(*dot).count() > 1);
@@ -225,15 +224,18 @@ fn part(product: &DotLoop, count: i64, by: Prefer) -> DotLoop {
 
 /// Returns the dot as the planner sees it before its operands are analyzed, or `None` if the unit does not support its
 /// element types.
-fn product_of(dot: DotOp<'_>, unit: Unit) -> Option<DotLoop> {
+fn product_of(dot: TileDot<'_>, unit: Unit) -> Option<DotLoop> {
     let (lhs, rhs) = (Tensor::of_value(dot.lhs())?, Tensor::of_value(dot.rhs())?);
     let [.., m, k] = lhs.shape[..] else { return None };
     let extent = |e: i64| u32::try_from(e).ok();
     let n = *rhs.shape.last()?;
-    let operand = operand_format([(dot.lhs(), dot.lhs_unsigned()), (dot.rhs(), dot.rhs_unsigned())])?;
-    tile_mma::generated(unit, operand).next()?;
+    let unsigned = dot.unsigned();
+    let operand = operand_format([(dot.lhs(), unsigned[0]), (dot.rhs(), unsigned[1])])?;
+    let scale = dot.scale_blocks();
+    tile_mma::generated_scaled(unit, operand, scale).next()?;
     let mut product = DotLoop::new((extent(m)?, extent(n)?, extent(k)?), operand);
     product.exact_accumulation = element_of(lhs.element, false)
         .is_some_and(|e| promotes(e, dot.fast_acc(), (dot.acc(), k), tile_plan::PROMOTION));
+    product.scales = scale.map(|(format, block)| Scales { format, block, by: ScaleAgent::Warps });
     Some(product)
 }

@@ -110,8 +110,9 @@ fn in_tensor_memory<'c>(dot: AnyDot<'c>, plan: &DotPlan, context: &'c Context) -
     let columns = acc.shape.last().and_then(|&n| u32::try_from(n).ok()).unwrap_or(plan.columns).min(plan.columns);
     let unsigned = dot.unsigned()[0];
     // The instruction with most rows.
-    let unit = plan.dot_unit();
-    let rows = element_of(lhs.element, unsigned).into_iter().flat_map(|e| tile_mma::generated(unit, e));
+    let (unit, scale) = (plan.dot_unit(), dot.scale_blocks());
+    let rows = element_of(lhs.element, unsigned).into_iter();
+    let rows = rows.flat_map(|e| tile_mma::generated_scaled(unit, e, scale));
     let fits = |r: &&tile_mma::Row| acc.shape.first().is_some_and(|m| *m >= (r.m / unit.ctas()).into());
     let row = rows.filter(fits).max_by_key(|r| r.m);
     let row = row.ok_or_else(|| fail(op, "no `tcgen05.mma` instruction multiplies elements of this type"))?;

@@ -87,7 +87,7 @@
 //! With `tensor_pair`, two CTAs run each dot together (`pairs`). The thread of the agent `matrix` is in the first one,
 //! the leader, whose barriers count the arrivals of both.
 //! Left operands that consumers compute go to tensor memory too, and resident operands have pipelines
-//! (`left_operands`).
+//! (`left_operands`). Scale factors pass through shared memory on their way there (`scale_factors`).
 //!
 //! **Tile blocks.** If CTAs take over tile blocks of the grid, their coordinates come through a pipeline of their own
 //! (`tile_blocks`).
@@ -118,6 +118,7 @@ mod flight;
 mod left_operands;
 mod pairs;
 mod readiness;
+mod scale_factors;
 mod stream;
 mod tile_blocks;
 mod top;
@@ -125,6 +126,8 @@ mod top;
 use crate::{
     analysis::{
         access::View,
+        bulk_copies::BulkOperand,
+        converted_scales::ConvertedScales,
         facts::Facts,
         producers::{
             LoadedOperand, ResidentTile, Source, bring_together, computed_stage, converted_stage_of, groups_by_tiles,
@@ -139,16 +142,16 @@ use crate::{
     dialect::{
         attributes::STAGED,
         dot_plan::{CONVERTER, DotPlan},
-        dots::{AnyDot, element_of, promotes},
+        dots::{AnyDot, LHS, LHS_SCALE, RHS, RHS_SCALE, element_of, promotes},
         layouts::Tensor,
         nv_tileaa,
         nv_tileas::{
-            BarrierOp, ConvertLayoutOp, DotOp, MemDescPermuteOp, MemDescType, MemDescViewOp, PermuteOp,
-            PipelineIteratorType, ProduceOneOp, SharedLayoutAttr, TiledLoadOp, TmaDescType,
+            BarrierOp, ConvertLayoutOp, MemDescPermuteOp, MemDescType, MemDescViewOp, PermuteOp, PipelineIteratorType,
+            ProduceOneOp, SharedLayoutAttr, TiledLoadOp, TmaDescType,
         },
         pass::{Failed, PassContext, RustPass, descriptors, fail},
         rt::*,
-        shared_memory::aligned_storage_type,
+        shared_memory::{reshaped_storage, scale_types},
     },
     pass_descriptor,
 };
@@ -172,7 +175,7 @@ impl RustPass for MaterializeAsync {
             let Some(plan) = DotPlan::of(function.op()) else { continue };
             let dots = collect_ops(function.op(), |o| {
                 let by = AnyDot::cast(o)?.instruction()?;
-                DotOp::cast(o).filter(|_| plan.has_instruction(by.kind))
+                AnyDot::cast(o).filter(|_| plan.has_instruction(by.kind))
             });
             if dots.is_empty() {
                 continue;
@@ -212,7 +215,7 @@ impl RustPass for MaterializeAsync {
                     }
                 };
                 let place = group.place();
-                let mut map = |c: &TiledCopy<'c>| maps.of(place, c.load.view(), c.map, &top);
+                let mut map = |c: &TiledCopy<'c>| c.map.map(|map| maps.of(place, c.load.view(), map, &top)).transpose();
                 let maps = group.copies(true).map(|(_, c)| map(&c)).collect::<Result<_, _>>()?;
                 let mut tiles = vec![];
                 for dot in 0..group.dots.len() {
@@ -240,6 +243,9 @@ impl RustPass for MaterializeAsync {
                 placed.accumulators.borrow_mut().extend(known);
                 let stored = placed.group.dots.iter().map(|dot| left.get(&op_key(dot.op())).copied());
                 placed.left_operands.borrow_mut().extend(stored);
+            }
+            for stream in &mut streams {
+                stream.allocate_columns(&top)?;
             }
             for stream in &streams {
                 stream.rewrite(entry)?;
@@ -277,7 +283,7 @@ fn ring<'c>(group: &DotGroup<'c>, all: &[DotGroup<'c>], plan: &DotPlan) -> Resul
 }
 
 /// Returns the keys of the loads whose tiles a dot reads.
-fn tiles_of(dot: DotOp<'_>) -> Vec<usize> {
+fn tiles_of(dot: AnyDot<'_>) -> Vec<usize> {
     let load = |v| match Source::of(v, dot.op()) {
         Source::Loaded(operand) => Some(op_key(operand.load)),
         _ => None,
@@ -291,6 +297,8 @@ struct StagedOperand<'c> {
     places: Vec<OperandUse<'c>>,
     /// The type of one stage.
     desc: MemDescType<'c>,
+    /// The type of a stage of scale factors in tensor memory, from which dots read them.
+    copied_to: Option<MemDescType<'c>>,
     from: FilledBy<'c>,
 }
 
@@ -298,7 +306,7 @@ struct StagedOperand<'c> {
 struct OperandUse<'c> {
     /// The index of the dot in its group.
     dot: usize,
-    /// 0 for the left operand, 1 for the right one.
+    /// The number among the operands of the dot.
     number: usize,
     /// The ops that give the tile in the stage the operand's shape.
     moved: Vec<OpRef<'c>>,
@@ -334,25 +342,31 @@ struct Copied<'c> {
 #[derive(Clone, Copy)]
 struct TiledCopy<'c> {
     load: TiledLoadOp<'c>,
-    /// The type of the tensor map, and the size of the tile in bytes.
-    map: TmaDescType<'c>,
+    /// The type of the tensor map; `None` for bulk copies, which need none.
+    map: Option<TmaDescType<'c>>,
+    /// The size of the tile.
     bytes: u32,
 }
 
 /// A dot, or several dots that share tiles and therefore a stage. The dots of a group are issued back to back. A tile
 /// that stays in registers is a group without dots.
 struct DotGroup<'c> {
-    dots: Vec<DotOp<'c>>,
+    dots: Vec<AnyDot<'c>>,
     /// The operands that come through rings.
     sides: Vec<StagedOperand<'c>>,
 }
 
 impl<'c> DotGroup<'c> {
-    fn of(dots: Vec<DotOp<'c>>, (facts, unit): (&Facts, Unit)) -> Result<Self, Failed> {
+    fn of(dots: Vec<AnyDot<'c>>, (facts, unit): (&Facts, Unit)) -> Result<Self, Failed> {
         let mut sides: Vec<StagedOperand<'c>> = vec![];
         for (i, dot) in dots.iter().enumerate() {
-            for (number, v) in [dot.lhs(), dot.rhs()].into_iter().enumerate() {
+            let scales = dot.scales().into_iter().flat_map(|scales| [LHS_SCALE, RHS_SCALE].into_iter().zip(scales));
+            for (number, v) in [(LHS, dot.lhs()), (RHS, dot.rhs())].into_iter().chain(scales) {
                 match Source::of(v, dot.op()) {
+                    Source::Loaded(operand) if number >= LHS_SCALE => {
+                        let place = OperandUse { dot: i, number, moved: operand.moved.clone() };
+                        sides.push(StagedOperand::scales(dot.op(), place, facts)?);
+                    }
                     Source::Loaded(operand) => {
                         let place = OperandUse { dot: i, number, moved: operand.moved.clone() };
                         match sides.iter_mut().find(|s| s.is_tile_of(operand.load)) {
@@ -378,8 +392,10 @@ impl<'c> DotGroup<'c> {
         let tile = ResidentTile::of_load(load.op())?;
         let desc = tile.loaded().stage(&View::of(load.view())?).ok()?;
         let (map, bytes) = tensor_maps::plan(load, desc, facts).ok()?;
-        let copied = Copied { operand: tile.loaded(), copy: TiledCopy { load, map, bytes }, converted: None };
-        Some(Self { dots: vec![], sides: vec![StagedOperand { places: vec![], desc, from: FilledBy::Copied(copied) }] })
+        let copied =
+            Copied { operand: tile.loaded(), copy: TiledCopy { load, map: Some(map), bytes }, converted: None };
+        let side = StagedOperand { places: vec![], desc, copied_to: None, from: FilledBy::Copied(copied) };
+        Some(Self { dots: vec![], sides: vec![side] })
     }
 
     /// The last of the dots. All are issued there, after everything that any of them needs. Without dots, the load.
@@ -433,7 +449,7 @@ impl<'c> DotGroup<'c> {
 }
 
 /// Whether the dot of 8-bit floats must be promoted: the tensor cores do not accumulate exactly enough.
-fn is_promoted(dot: DotOp<'_>) -> bool {
+fn is_promoted(dot: AnyDot<'_>) -> bool {
     let Some(lhs) = Tensor::of_value(dot.lhs()) else { return false };
     let acc = (skip_conversions(dot.acc()), lhs.shape[1]);
     element_of(lhs.element, false).is_some_and(|e| promotes(e, dot.fast_acc(), acc, PROMOTION))
@@ -442,13 +458,47 @@ fn is_promoted(dot: DotOp<'_>) -> bool {
 impl<'c> StagedOperand<'c> {
     fn computed(op: OpRef<'c>, (place, by): (OperandUse<'c>, ProduceOneOp<'c>), facts: &Facts) -> Result<Self, Failed> {
         let tile = by.tile().next().ok_or_else(|| fail(by.op(), "produce_one has no result"))?;
-        let desc = computed_stage(by.op(), tile, by.fast() as usize).map_err(|e| fail(op, e))?;
+        let (desc, copied_to) = match place.number {
+            LHS | RHS => (computed_stage(by.op(), tile, by.fast() as usize).map_err(|e| fail(op, e))?, None),
+            number => {
+                let tensor = Tensor::of_value(tile).ok_or_else(|| fail(op, "operand is not a tensor"))?;
+                let types = scale_types(op, &tensor.shape, tensor.element, number - LHS_SCALE);
+                let [stage, columns] = types.map_err(|e| fail(op, e))?;
+                (stage, Some(columns))
+            }
+        };
         let if_ready = by.or_copy().then(|| TiledCopy::of(by, desc, facts)).transpose()?;
         Ok(Self {
             places: vec![place],
             desc,
+            copied_to,
             from: FilledBy::ProducerComputed(ProducerComputed { by, load: plain_load(by, desc), if_ready }),
         })
+    }
+
+    /// Scale factors that the producer copies, as they are or for a conversion in their stage.
+    fn scales(op: OpRef<'c>, place: OperandUse<'c>, facts: &Facts) -> Result<Self, Failed> {
+        let v = self::operand(op, place.number);
+        let tensor = Tensor::of_value(v).ok_or_else(|| fail(op, "operand is not a tensor"))?;
+        let types = scale_types(op, &tensor.shape, tensor.element, place.number - LHS_SCALE);
+        let [storage, columns] = types.map_err(|e| fail(op, e))?;
+        let load_of = |operand: &LoadedOperand<'c>| {
+            TiledLoadOp::cast(operand.load).ok_or_else(|| fail(op, "operand is not loaded from a view"))
+        };
+        let (desc, copied) = match BulkOperand::of(v, op, storage, facts) {
+            Ok(BulkOperand { operand, stage, bytes }) => {
+                let copy = TiledCopy { load: load_of(&operand)?, map: None, bytes };
+                (stage, Copied { operand, copy, converted: None })
+            }
+            Err(_) => {
+                let found = ConvertedScales::of(v, op, storage, facts).map_err(|reason| fail(op, reason))?;
+                let load = load_of(&found.operand)?;
+                let (map, bytes) = tensor_maps::plan(load, found.stage, facts).map_err(|e| fail(load.op(), e))?;
+                let copy = TiledCopy { load, map: Some(map), bytes };
+                (found.stage, Copied { operand: found.operand, copy, converted: Some(found.converted) })
+            }
+        };
+        Ok(Self { places: vec![place], desc, copied_to: Some(columns), from: FilledBy::Copied(copied) })
     }
 
     fn copied(
@@ -471,7 +521,8 @@ impl<'c> StagedOperand<'c> {
         Ok(Self {
             places: vec![place],
             desc,
-            from: FilledBy::Copied(Copied { operand, copy: TiledCopy { load, map, bytes }, converted }),
+            copied_to: None,
+            from: FilledBy::Copied(Copied { operand, copy: TiledCopy { load, map: Some(map), bytes }, converted }),
         })
     }
 
@@ -487,7 +538,7 @@ impl<'c> TiledCopy<'c> {
         let load = computed_tile(by).map(skip_conversions).and_then(defining_op).and_then(TiledLoadOp::cast);
         let load = load.ok_or_else(|| fail(by.op(), "its result is not a tile of a view"))?;
         let (map, bytes) = tensor_maps::plan_if_ready(load, stage, facts).map_err(|e| fail(load.op(), e))?;
-        Ok(Self { load, map, bytes })
+        Ok(Self { load, map: Some(map), bytes })
     }
 }
 
@@ -526,7 +577,7 @@ fn reshaped<'c>(b: &Builder<'c>, op: OpRef<'c>, memory: Val<'c>) -> Result<Val<'
         .map(|l| l.offsets().iter().map(|&b| b as u64).collect())
         .ok_or_else(|| fail(op, "storage has no layout"))?;
     let Some(permute) = PermuteOp::cast(op) else {
-        let desc = aligned_storage_type(op, &to.shape, from.element_type(), &bases, from.alignment()).map_err(error)?;
+        let desc = reshaped_storage(op, from, &to.shape, &bases).map_err(error)?;
         return Ok(MemDescViewOp::build(b, desc.into(), memory).map_err(error)?.result());
     };
     let order: Vec<i32> = permute.order().to_vec();
@@ -542,7 +593,7 @@ fn reshaped<'c>(b: &Builder<'c>, op: OpRef<'c>, memory: Val<'c>) -> Result<Val<'
         order.iter().zip(&target).fold(0, |out, (&d, &extent)| out * extent as u64 + coordinates[d as usize])
     };
     let bases: Vec<u64> = bases.into_iter().map(moved).collect();
-    let desc = aligned_storage_type(op, &to.shape, from.element_type(), &bases, from.alignment()).map_err(error)?;
+    let desc = reshaped_storage(op, from, &to.shape, &bases).map_err(error)?;
     let order = attr(op, "order").ok_or_else(|| fail(op, "no order"))?;
     Ok(MemDescPermuteOp::build(b, desc.into(), memory, order).map_err(error)?.result())
 }

@@ -75,9 +75,12 @@ impl RustPass for OptimizeAllocTensor {
 
 impl Storage<'_> {
     fn is_in_tensor_memory(&self) -> bool {
-        MemDescType::cast(ty(self.op.result())).is_some_and(|desc| desc.space() == MemorySpace::Tensor)
+        MemDescType::cast(ty(self.op.result())).is_some_and(|desc| desc.space() != MemorySpace::Shared)
     }
 }
+
+/// The columns that hold a block of scale factors.
+const SCALE_COLUMNS: u64 = 4;
 
 /// The least and the largest number of columns of tensor memory that can be allocated.
 const COLUMNS: [u64; 2] = [32, 512];
@@ -88,7 +91,8 @@ fn place_columns<'c>(function: OpRef<'c>, mut storages: Vec<Storage<'c>>, contex
     let columns = place(&storages, |s| s.live);
     let end = end(&storages, &columns).next_power_of_two().max(COLUMNS[0]);
     if end > COLUMNS[1] {
-        let text = format!("its accumulators need {end} columns of tensor memory, which has {}", COLUMNS[1]);
+        let text =
+            format!("its accumulators and scale factors need {end} columns of tensor memory, which has {}", COLUMNS[1]);
         return Err(fail(function, text));
     }
     for (storage, column) in storages.iter().zip(columns) {
@@ -172,6 +176,7 @@ fn collect<'c>(function: OpRef<'c>) -> Result<Vec<Storage<'c>>, Failed> {
             // Columns instead of bytes for tensor memory.
             let columns = tensor_columns(desc);
             let (bytes, alignment) = match columns {
+                Some(columns) if desc.space() == MemorySpace::Scales => (columns, SCALE_COLUMNS),
                 Some(columns) => (columns, columns.next_power_of_two()),
                 None => (memdesc_bytes(desc), desc.alignment() as u64),
             };

@@ -61,6 +61,28 @@ pub struct DotLoop {
     pub tensor_copies: bool,
     /// Whether two CTAs run the dot together. `m` counts the rows of one; each loads half of the columns of B.
     pub pair: bool,
+    /// The scale factors of blocks along K, if the dot has any.
+    pub scales: Option<Scales>,
+}
+
+/// The scale factors of a dot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Scales {
+    pub format: Element,
+    /// The elements along K that share a scale factor.
+    pub block: u32,
+    pub by: ScaleAgent,
+}
+
+/// What brings scale factors to the stages, in the order of blocks that the hardware copies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ScaleAgent {
+    /// Copies of the producer.
+    Producer,
+    /// The same, and then warps that rearrange them in the stage.
+    Converter,
+    /// Warps that load them.
+    Warps,
 }
 
 impl DotLoop {
@@ -87,6 +109,7 @@ impl DotLoop {
             over_tiles: false,
             tensor_copies: true,
             pair: false,
+            scales: None,
         }
     }
 

@@ -67,7 +67,7 @@ mod sync;
 mod tensor;
 
 pub use dependent::{DependentPlan, plan_dependent};
-pub use dot::{AStorage, DotLoop, Epilogue, Hints, NoPlan, Plan, Prediction, Registers, plan};
+pub use dot::{AStorage, DotLoop, Epilogue, Hints, NoPlan, Plan, Prediction, Registers, ScaleAgent, Scales, plan};
 pub use kernel::{Kernel, KernelPlan, Ring, plan_kernel};
 pub use machine::{Entry, Machine, MachineError};
 pub use model::{MAX_STAGES, Numbers, PROMOTION};

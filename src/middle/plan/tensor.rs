@@ -13,12 +13,14 @@
 //! each is linear in the number of dots.
 
 use std::ops::RangeInclusive;
-use tile_mma::{Element, Major, Unit};
+use tile_mma::{Element, Major, ScaleFactors, Unit};
 
-use crate::dot::{DotLoop, Hints, NoPlan};
+use crate::dot::{DotLoop, Hints, NoPlan, ScaleAgent};
 use crate::machine::Machine;
 use crate::model::MAX_STAGES;
 
+/// The least stages of a ring.
+const LEAST_STAGES: u32 = 2;
 /// The columns of tensor memory.
 pub(crate) const COLUMNS: u32 = 512;
 /// A later candidate must need less than this fraction of the clocks of the best one so far.
@@ -31,6 +33,10 @@ pub(crate) const ROWS: u32 = 128;
 pub(crate) const MATRIX_WARPS: u32 = 1;
 /// The warps that issue loads, if TMA loads all operands.
 pub(crate) const LOADING_WARPS: u32 = 1;
+/// The warps that bring scale factors.
+const SCALE_WARPS: u32 = 4;
+/// The least stages beside the scale factors of which two accumulators are worth their columns.
+const STAGES_BESIDE_TWO: u32 = 3;
 /// The columns of a fragment, the least that a warpgroup reads.
 const FRAGMENT: u32 = 8;
 /// The columns of the dots of a pair.
@@ -58,6 +64,8 @@ pub struct TensorPlan {
     pub warpgroups: u32,
     /// Warps of the producer.
     pub producer_warps: u32,
+    /// Warps that load scale factors, and that convert them in their stages.
+    pub scale_warps: [u32; 2],
     /// The maximum number of columns of an instruction.
     pub columns: u32,
     /// Stages of each accumulator.
@@ -107,10 +115,20 @@ pub fn plan_tensor(
     let (all, shared) = (whole("sm.registers")?, whole("sm.shared_bytes")? - whole("sm.shared_reserved")?);
     dots.iter().try_for_each(DotLoop::check_tensor_shape)?;
     let needed: u32 = dots.iter().map(DotLoop::tensor_columns).sum();
-    let accumulators = if over_tiles && 2 * needed <= COLUMNS { 2 } else { 1 };
-    if needed > COLUMNS {
-        return Err(NoPlan::TensorMemory { needed, available: COLUMNS });
-    }
+    // The scale factors of each stage have columns of their own.
+    let of_stage: u32 = dots.iter().map(DotLoop::scale_columns).sum();
+    let stages_beside = |accumulators: u32| {
+        let rest = COLUMNS.checked_sub(accumulators * needed)?;
+        Some(rest.checked_div(of_stage).unwrap_or(MAX_STAGES).min(MAX_STAGES))
+    };
+    let two = stages_beside(2).filter(|stages| over_tiles && *stages >= STAGES_BESIDE_TWO);
+    let accumulators = if two.is_some() { 2 } else { 1 };
+    let stages = stages_beside(accumulators).filter(|stages| *stages >= LEAST_STAGES);
+    let stages = stages.ok_or(NoPlan::TensorMemory { needed: needed + LEAST_STAGES * of_stage, available: COLUMNS })?;
+    let scale_warps = [ScaleAgent::Warps, ScaleAgent::Converter].map(|by| {
+        let any = dots.iter().any(|dot| dot.scales.is_some_and(|scales| scales.by == by));
+        if any { SCALE_WARPS } else { 0 }
+    });
     let interval = machine.get("tcgen05.f16.n256.interval")?;
     let shared_rate = machine.get("shared.bytes_per_clk")?;
     let tensor: f64 = dots.iter().map(|dot| dot.tensor_clocks(interval)).sum();
@@ -136,7 +154,7 @@ pub fn plan_tensor(
     for (warpgroups, slices, producers) in all_candidates {
         let of_producer = |dot: &DotLoop| dot.producer_registers[producers.saturating_sub(1) as usize];
         let needs = [need((warpgroups, slices)), dots.iter().map(of_producer).max().unwrap_or(0)];
-        let (registers, divided) = match divide(all, [warpgroups, producers], needs) {
+        let (registers, divided) = match divide(all, [warpgroups, producers], scale_warps.iter().sum(), needs) {
             Ok(found) => found,
             Err(other) => {
                 refusal = refusal.map_or(Some(other), |least| Some(least.min(other)));
@@ -164,7 +182,7 @@ pub fn plan_tensor(
             "one thread issues dots of {ROWS} rows and up to {columns} columns into tensor memory{}",
             if dots.iter().any(|dot| dot.pair) { " of each of two CTAs" } else { "" }
         ),
-        format!("{} of {COLUMNS} columns of tensor memory", accumulators * needed),
+        format!("{} of {COLUMNS} columns of tensor memory", accumulators * needed + stages * of_stage),
         format!(
             "{warpgroups} warpgroups read accumulators{}, with {} registers per thread and an estimated need of {}",
             if slices > 1 { format!(" in {slices} slices") } else { String::new() },
@@ -173,6 +191,14 @@ pub fn plan_tensor(
         ),
         format!("an iteration takes {clocks:.0} clocks: tensor cores {tensor:.0}, L2 {loaded:.0}"),
     ];
+    if of_stage > 0 {
+        let by = match scale_warps {
+            [0, 0] => "copies bring".to_string(),
+            [0, warps] => format!("copies bring, and {warps} warps rearrange,"),
+            [warps, _] => format!("{warps} warps bring"),
+        };
+        reasons.push(format!("{by} scale factors, which take {of_stage} columns in each stage"));
+    }
     if bytes > 0.0 {
         let own = divided.map_or(registers, |d| d.producer);
         reasons.push(format!(
@@ -182,10 +208,11 @@ pub fn plan_tensor(
     Ok(TensorPlan {
         warpgroups,
         producer_warps,
+        scale_warps,
         columns,
         accumulators,
         slices,
-        stages: MAX_STAGES,
+        stages,
         registers,
         divided,
         shared_available: shared,
@@ -221,14 +248,20 @@ struct Candidate {
 }
 
 /// Divides an SM's registers among the threads of a CTA with these warpgroups of consumers and of the producer, which
-/// need at least `needs`. Returns the registers at launch, and the division if warps of the producer compute.
+/// need at least `needs`, beside `others` warps. Returns the registers at launch, and the division if warps of the
+/// producer compute.
 ///
 /// Errors: the registers that are missing, and the number that is available.
-fn divide(all: u32, [consumers, producers]: [u32; 2], needs: [u32; 2]) -> Result<(u32, Option<Divided>), (u32, u32)> {
+fn divide(
+    all: u32,
+    [consumers, producers]: [u32; 2],
+    others: u32,
+    needs: [u32; 2],
+) -> Result<(u32, Option<Divided>), (u32, u32)> {
     let eights = |registers: u32| (registers / 8 * 8).min(MAX_REGISTERS);
     let check = |need: u32, found: u32| if need > found { Err((need - found, found)) } else { Ok(found) };
     if producers == 0 {
-        let threads = 32 * (4 * consumers + LOADING_WARPS + MATRIX_WARPS);
+        let threads = 32 * (4 * consumers + LOADING_WARPS + MATRIX_WARPS + others);
         return Ok((check(needs[0], eights(all / threads))?, None));
     }
     let groups = consumers + producers + 1;
@@ -258,13 +291,22 @@ impl DotLoop {
         self.m.div_ceil(ROWS) * self.n
     }
 
+    /// The columns of tensor memory that the scale factors of an iteration take.
+    pub fn scale_columns(&self) -> u32 {
+        self.scales.map_or(0, |scales| {
+            let factors = self.k / scales.block;
+            ScaleFactors::columns(self.m, factors) + ScaleFactors::columns(self.n, factors)
+        })
+    }
+
     /// Checks that instructions with accumulators in tensor memory cover the tile, and read both operands as they are.
     ///
     /// Errors: the shape, or an operand that is contiguous along the wrong dimension.
     pub fn check_tensor_shape(&self) -> Result<(), NoPlan> {
         let &Self { m, n, k, .. } = self;
         let unit = if self.pair { Unit::TensorPair } else { Unit::Tensor };
-        let mut rows = tile_mma::generated(unit, self.operand);
+        let scale = self.scales.map(|scales| (scales.format, scales.block));
+        let mut rows = tile_mma::generated_scaled(unit, self.operand, scale);
         let least = if matches!(self.operand, Element::S8 | Element::U8) { 16 } else { 8 };
         // One instruction of a pair has all columns, half of them in each CTA.
         let columns = if self.pair { PAIR_COLUMNS.contains(&n) } else { n >= least };
@@ -272,8 +314,9 @@ impl DotLoop {
         if !whole || ![m, n, k].into_iter().all(|e| e.is_power_of_two() && e <= 1 << 12) {
             return Err(NoPlan::TensorShape { m, n, k });
         }
-        // Elements of 32 bits that are contiguous along M or N need another swizzle than TMA and threads write.
-        if self.operand.bits() == 32 && (self.a_major == Major::Mn || self.b_major == Major::Mn) {
+        // Elements of 32 bits that are contiguous along M or N need another swizzle than TMA and threads write. Packed
+        // elements must be contiguous along K.
+        if matches!(self.operand.bits(), 4 | 32) && (self.a_major == Major::Mn || self.b_major == Major::Mn) {
             return Err(NoPlan::Converted);
         }
         Ok(())

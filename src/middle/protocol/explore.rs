@@ -194,7 +194,7 @@ impl<'a> Explorer<'a> {
             Op::Copy { into, tag, bytes, barrier: b } => {
                 let (range, contents) = (cells(into)?, (into.array.0, value(tag)));
                 for cell in range.clone() {
-                    start(&mut next.cells[cell], StageAccess::Write, contents, 0)?;
+                    start(&mut next.cells[cell], StageAccess::Write, contents, [0; 2])?;
                 }
                 let slot = barrier(b)?;
                 next.copies.push(CopyState {
@@ -220,7 +220,7 @@ impl<'a> Explorer<'a> {
                 let contents = (place.array.0, value(tag));
                 for cell in cells(place)? {
                     // The engine executes the operations of an agent in order.
-                    let before = reads_in_flight(&next, (agent, *engine as usize), cell);
+                    let before = in_flight(&next, (agent, *engine as usize), cell);
                     start(&mut next.cells[cell], *access, contents, before)?;
                     next.open[agent][*engine as usize].push((cell, *access, contents));
                 }
@@ -240,7 +240,7 @@ impl<'a> Explorer<'a> {
                 let access = if matches!(op, Op::Read { .. }) { StageAccess::Read } else { StageAccess::Write };
                 let contents = (place.array.0, value(tag));
                 for cell in cells(place)? {
-                    start(&mut next.cells[cell], access, contents, 0)?;
+                    start(&mut next.cells[cell], access, contents, [0; 2])?;
                     finish(&mut next.cells[cell], access, contents);
                 }
             }
@@ -318,20 +318,34 @@ impl<'a> Explorer<'a> {
     }
 }
 
-/// The reads of a cell that an engine has not finished for an agent.
-fn reads_in_flight(state: &State, (agent, engine): (usize, usize), cell: usize) -> u8 {
+/// The reads and the writes of a cell that an engine has not finished for an agent.
+fn in_flight(state: &State, (agent, engine): (usize, usize), cell: usize) -> [u8; 2] {
     let open = state.open[agent][engine].iter().chain(state.committed[agent][engine].iter().flatten());
     let arrivals = state.arrivals.iter().filter(|a| a.of == (agent, engine)).flat_map(|a| &a.using);
-    open.chain(arrivals).filter(|(at, access, _)| *at == cell && *access == StageAccess::Read).count() as u8
+    let mut found = [0; 2];
+    for (_, access, _) in open.chain(arrivals).filter(|(at, ..)| *at == cell) {
+        found[usize::from(!access.reads())] += 1;
+    }
+    found
 }
 
-/// Starts an access, before which the same engine has `own` reads in flight.
-fn start(cell: &mut CellState, access: StageAccess, contents: (usize, i64), own: u8) -> Result<(), ViolationKind> {
+/// Starts an access, before which the same engine has these reads and writes in flight.
+fn start(
+    cell: &mut CellState,
+    access: StageAccess,
+    contents: (usize, i64),
+    [reads, writes]: [u8; 2],
+) -> Result<(), ViolationKind> {
     let is_free = match access {
-        StageAccess::Accumulate => cell.readers == own && (cell.writers == 0 || cell.writing == Some(contents)),
+        StageAccess::Accumulate => cell.readers == reads && (cell.writers == 0 || cell.writing == Some(contents)),
         _ => cell.readers + cell.writers == 0,
     };
     match access {
+        StageAccess::ReadInOrder if writes > 0 && cell.writers == writes && cell.writing == Some(contents) => {
+            cell.readers += 1;
+            Ok(())
+        }
+        StageAccess::ReadInOrder => start(cell, StageAccess::Read, contents, [reads, writes]),
         StageAccess::Read if cell.writers > 0 => Err(ViolationKind::ReadBeforeFull),
         StageAccess::Read if cell.contents.is_none() => Err(ViolationKind::NeverWritten),
         StageAccess::Read if cell.contents != Some(contents) => Err(ViolationKind::WrongContents),
@@ -350,7 +364,7 @@ fn start(cell: &mut CellState, access: StageAccess, contents: (usize, i64), own:
 
 fn finish(cell: &mut CellState, access: StageAccess, contents: (usize, i64)) {
     match access {
-        StageAccess::Read => cell.readers -= 1,
+        StageAccess::Read | StageAccess::ReadInOrder => cell.readers -= 1,
         StageAccess::Write | StageAccess::Accumulate => {
             cell.writers -= 1;
             cell.contents = Some(contents);

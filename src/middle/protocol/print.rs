@@ -46,7 +46,7 @@ impl Program {
                     (Engine::Store, _) => "a bulk store",
                 };
                 let how = match access {
-                    StageAccess::Read => "reads",
+                    StageAccess::Read | StageAccess::ReadInOrder => "reads",
                     StageAccess::Write => "writes",
                     StageAccess::Accumulate => "adds to",
                 };

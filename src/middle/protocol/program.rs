@@ -194,6 +194,15 @@ pub enum StageAccess {
     /// A write that follows earlier ones by the same agent and engine, which may be in flight: the engine executes them
     /// in order.
     Accumulate,
+    /// A read that follows a write by the same agent and engine, which may be in flight: the engine executes them in
+    /// order.
+    ReadInOrder,
+}
+
+impl StageAccess {
+    pub(crate) fn reads(self) -> bool {
+        matches!(self, Self::Read | Self::ReadInOrder)
+    }
 }
 
 /// One operation of an agent.

@@ -454,6 +454,7 @@ impl<'a> Run<'a> {
                 StageAccess::Read => self.cells[cell].read(span, contents, proxy, &known),
                 StageAccess::Write => self.cells[cell].write(span, contents, proxy, &known),
                 StageAccess::Accumulate => self.cells[cell].accumulate(span, contents, &known),
+                StageAccess::ReadInOrder => self.cells[cell].read_in_order(span, contents, &known),
             };
             if let Err(clash) = result {
                 return Err(self.clash(&format!("{}[{index}]", storage.name), access, span.start, &clash));
@@ -473,8 +474,7 @@ impl<'a> Run<'a> {
                 format!("{agent} reads {stage} asynchronously, with no proxy fence after the ordinary write")
             }
             _ => {
-                let writer =
-                    clash.other.filter(|_| access == StageAccess::Read).map_or(agent, |other| name(other.start));
+                let writer = clash.other.filter(|_| access.reads()).map_or(agent, |other| name(other.start));
                 format!("{writer} may overwrite {stage} while it is in use")
             }
         };

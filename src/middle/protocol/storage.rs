@@ -90,6 +90,18 @@ impl Cell {
         Ok(())
     }
 
+    /// A read by an engine that executes the operations of an agent in order. An earlier operation of the agent may
+    /// still write the same contents.
+    pub fn read_in_order(&mut self, span: Span, wanted: Contents, known: &Knowledge) -> Result<(), Clash> {
+        match self.write {
+            Some((write, contents, _)) if contents == wanted && is_in_order(&write, &span) => {
+                self.reads.push(span);
+                Ok(())
+            }
+            _ => self.read(span, wanted, Proxy::Asynchronous, known),
+        }
+    }
+
     pub fn write(&mut self, span: Span, contents: Contents, proxy: Proxy, known: &Knowledge) -> Result<(), Clash> {
         match self.unfinished(known) {
             Some(other) => Err(Clash { kind: ViolationKind::Overwritten, other: Some(other) }),
@@ -104,7 +116,7 @@ impl Cell {
     /// A write by an engine that executes the operations of an agent in order. Earlier operations of the agent may
     /// still read the cell, or write the same contents.
     pub fn accumulate(&mut self, span: Span, contents: Contents, known: &Knowledge) -> Result<(), Clash> {
-        let in_order = |last: &Span| last.start.agent == span.start.agent && matches!(last.end, End::Group(_));
+        let in_order = |last: &Span| is_in_order(last, &span);
         let write =
             self.write.iter().filter(|(last, of, _)| !(*of == contents && in_order(last))).map(|(last, ..)| last);
         let mut others = write.chain(self.reads.iter().filter(|last| !in_order(last)));
@@ -121,4 +133,9 @@ impl Cell {
         let write = self.write.iter().map(|(span, _, _)| *span);
         write.chain(self.reads.iter().copied()).find(|span| !known.done(span.end))
     }
+}
+
+/// Whether an engine that executes the operations of an agent in order executes `last` before `next`.
+fn is_in_order(last: &Span, next: &Span) -> bool {
+    last.start.agent == next.start.agent && matches!(last.end, End::Group(_))
 }

@@ -187,7 +187,7 @@ nv_tileaa.func @releases_an_unknown_phase() attributes {numWarps = 4 : i64} {
 !stage = !nv_tileas.memdesc<128x128xi8, #from>
 !turned = !nv_tileas.memdesc<128x128xi8, #to>
 nv_tileaa.func @makes_and_changes(%p: !nv_tileas.pipeline<2>, %it: !nv_tileas.pipeline_iterator, %x: f16) attributes {numWarps = 4 : i64} {
-  // expected-error @below {{of an agent other than the producer cannot have a result or 'or_copy'}}
+  // expected-error @below {{of an agent other than the producer cannot have 'or_copy'}}
   nv_tileas.async.pipeline.produce_one warps 4 fast 1 or_copy of converter {
     nv_tileas.yield
   }

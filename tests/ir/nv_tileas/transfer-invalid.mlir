@@ -39,13 +39,13 @@ nv_tileaa.func @k(%x: tensor<32xf32, #l>, %a: !nv_tileas.memdesc<32xf32, #s, sta
 }
 // -----
 #s = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16]>
-// expected-error @below {{expected space shared or tensor, got 'global'}}
+// expected-error @below {{expected space shared, tensor or scales, got 'global'}}
 nv_tileaa.func @k(%a: !nv_tileas.memdesc<32xf32, #s, space = global>) {
   nv_tileaa.return
 }
 // -----
 #s = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16]>
-// expected-error @below {{expected stages, space or align, got 'depth'}}
+// expected-error @below {{expected stages, space, align or packed, got 'depth'}}
 nv_tileaa.func @k(%a: !nv_tileas.memdesc<32xf32, #s, depth = 2>) {
   nv_tileaa.return
 }

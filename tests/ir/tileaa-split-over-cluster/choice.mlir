@@ -140,3 +140,36 @@ nv_tileaa.func @wide(%a: !nv_tileaa.ptr<f16>, %b: !nv_tileaa.ptr<f16>, %c: !nv_t
   nv_tileaa.return
 }
 
+
+// An accumulator of a block-scaled dot shares tensor memory with scale factors, whose rows are those of the operand.
+// CHECK-LABEL: nv_tileaa.func @scaled(
+// TCGEN05-SAME: nv_tileas.num_ctas = 2
+// TCGEN05: nv_tileaa.dot_scaled {{.*}} tensor<128x128xf8E4M3FN>, tensor<128x4xf8E8M0FNU>, tensor<128x256xf8E4M3FN>, tensor<4x256xf8E8M0FNU>, tensor<128x256xf32>
+// WGMMA-NOT: num_ctas
+// WGMMA: nv_tileaa.dot_scaled {{.*}} tensor<256x256xf32>
+nv_tileaa.func @scaled(%p: !nv_tileaa.ptr<f8E4M3FN>, %q: !nv_tileaa.ptr<f8E8M0FNU>, %c: !nv_tileaa.ptr<f32>, %n: i32) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %x, %y, %z = nv_tileaa.get_program_id
+  %ma = nv_tileaa.make_memref %p, shape = [%n, %n : i32, i32], strides = [%n : i32] : <f8E4M3FN> -> <?x?xf8E4M3FN, strides = [?, 1]>
+  %mb = nv_tileaa.make_memref %p, shape = [%n, %n : i32, i32], strides = [%n : i32] : <f8E4M3FN> -> <?x?xf8E4M3FN, strides = [1, ?]>
+  %msa = nv_tileaa.make_memref %q, shape = [%n, %n : i32, i32], strides = [%n : i32] : <f8E8M0FNU> -> <?x?xf8E8M0FNU, strides = [?, 1]>
+  %msb = nv_tileaa.make_memref %q, shape = [%n, %n : i32, i32], strides = [%n : i32] : <f8E8M0FNU> -> <?x?xf8E8M0FNU, strides = [1, ?]>
+  %mc = nv_tileaa.make_memref %c, shape = [%n, %n : i32, i32], strides = [%n : i32] : <f32> -> <?x?xf32, strides = [?, 1]>
+  %va = nv_tileaa.make_tiled_view %ma : <?x?xf8E4M3FN, strides = [?, 1]> -> <tile = [256, 128], memref<?x?xf8E4M3FN, strides = [?, 1]>, padding = zero>
+  %vb = nv_tileaa.make_tiled_view %mb : <?x?xf8E4M3FN, strides = [1, ?]> -> <tile = [128, 256], memref<?x?xf8E4M3FN, strides = [1, ?]>, padding = zero>
+  %vsa = nv_tileaa.make_tiled_view %msa : <?x?xf8E8M0FNU, strides = [?, 1]> -> <tile = [256, 4], memref<?x?xf8E8M0FNU, strides = [?, 1]>>
+  %vsb = nv_tileaa.make_tiled_view %msb : <?x?xf8E8M0FNU, strides = [1, ?]> -> <tile = [4, 256], memref<?x?xf8E8M0FNU, strides = [1, ?]>>
+  %vc = nv_tileaa.make_tiled_view %mc : <?x?xf32, strides = [?, 1]> -> <tile = [256, 256], memref<?x?xf32, strides = [?, 1]>>
+  %zero = arith.constant dense<0.0> : tensor<256x256xf32>
+  %sum = scf.for %k = %c0 to %n step %c1 iter_args(%acc = %zero) -> (tensor<256x256xf32>) : i32 {
+    %l, %t1 = nv_tileaa.tiled_load <weak> %va[%x, %k] : <tile = [256, 128], memref<?x?xf8E4M3FN, strides = [?, 1]>, padding = zero>[i32, i32] -> tensor<256x128xf8E4M3FN>
+    %r, %t2 = nv_tileaa.tiled_load <weak> %vb[%k, %y] : <tile = [128, 256], memref<?x?xf8E4M3FN, strides = [1, ?]>, padding = zero>[i32, i32] -> tensor<128x256xf8E4M3FN>
+    %sl, %t3 = nv_tileaa.tiled_load <weak> %vsa[%x, %k] : <tile = [256, 4], memref<?x?xf8E8M0FNU, strides = [?, 1]>>[i32, i32] -> tensor<256x4xf8E8M0FNU>
+    %sr, %t4 = nv_tileaa.tiled_load <weak> %vsb[%k, %y] : <tile = [4, 256], memref<?x?xf8E8M0FNU, strides = [1, ?]>>[i32, i32] -> tensor<4x256xf8E8M0FNU>
+    %d = nv_tileaa.dot_scaled %l scale %sl, %r scale %sr, %acc : tensor<256x128xf8E4M3FN>, tensor<256x4xf8E8M0FNU>, tensor<128x256xf8E4M3FN>, tensor<4x256xf8E8M0FNU>, tensor<256x256xf32>
+    scf.yield %d : tensor<256x256xf32>
+  }
+  %done = nv_tileaa.tiled_store <weak> %sum, %vc[%x, %y] : tensor<256x256xf32>, <tile = [256, 256], memref<?x?xf32, strides = [?, 1]>>[i32, i32]
+  nv_tileaa.return
+}

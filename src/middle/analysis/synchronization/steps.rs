@@ -9,7 +9,7 @@ use crate::dialect::{
     nv_tileas::{
         AllocTensorOp, AsyncDotOp, AsyncDotWaitOp, AsyncTiledTmaStoreOp, AsyncTmaStoreWaitOp, AsyncTokenType,
         AsyncWaitOp, ConsumerWaitOp, LocalTransposeOp, MakeTiledTmaDescOp, MemDescReinterpretOp, MemDescSlotOp,
-        MemDescType, ProducerAcquireOp, ProducerCommitOp, StageOp,
+        MemDescType, ProducerAcquireOp, ProducerCommitOp, StageOp, TmemCopyOp,
     },
     rt::*,
     shared_memory::{memdesc_bytes, shared_layout},
@@ -110,7 +110,7 @@ pub(super) enum SyncStep<'c> {
 pub(super) fn steps<'c>(op: OpRef<'c>) -> Vec<SyncStep<'c>> {
     let layout = |v: Val<'c>| Tensor::of_value(v).and_then(|t| t.layout());
     let is_asynchronous = results(op).any(|r| AsyncTokenType::cast(ty(r)).is_some());
-    let work = if AsyncDotOp::cast(op).is_some() {
+    let work = if AsyncDotOp::cast(op).is_some() || TmemCopyOp::cast(op).is_some() {
         Some(Work::Dot)
     } else {
         AsyncTiledTmaStoreOp::cast(op).map(|_| Work::Store)

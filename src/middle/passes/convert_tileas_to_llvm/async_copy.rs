@@ -109,7 +109,7 @@ impl<'c> Lower<'c, '_> {
     /// Computes the address of a stage.
     pub(super) fn memdesc_slot(&mut self, op: MemDescSlotOp<'c>) -> Result<(), Failed> {
         let desc = self.memdesc(op.op(), op.source())?;
-        if desc.space() == MemorySpace::Tensor {
+        if desc.space() != MemorySpace::Shared {
             return self.tensor_slot(op, desc);
         }
         let memory = self.shared_address(op.op(), op.source())?;
@@ -129,7 +129,7 @@ impl<'c> Lower<'c, '_> {
 
     /// The same storage under another type.
     pub(super) fn memdesc_alias(&mut self, op: OpRef<'c>) -> Result<(), Failed> {
-        if self.memdesc(op, operand(op, 0))?.space() == MemorySpace::Tensor {
+        if self.memdesc(op, operand(op, 0))?.space() != MemorySpace::Shared {
             return self.tensor_alias(op);
         }
         let memory = self.shared_address(op, operand(op, 0))?;

@@ -196,11 +196,9 @@ impl<'c> Lower<'c, '_> {
             MakeTiledTmaDescOp(x) => self.make_tiled_tma_desc(x),
             TmaReadyOp(x) => self.tma_ready(x),
             AsyncTiledTmaLoadOp(x) => self.async_tiled_tma_load(x),
+            AsyncBulkLoadOp(x) => self.async_bulk_load(x),
             AsyncTiledTmaStoreOp(x) => self.async_tiled_tma_store(x),
-            AsyncTmaStoreWaitOp(x) => {
-                self.async_tma_store_wait(x);
-                Ok(())
-            }
+            AsyncTmaStoreWaitOp(x) => self.async_tma_store_wait(x),
             AsyncDotOp(x) => self.async_dot(x),
             PromotedDotOp(x) => self.promoted_dot(x),
             AsyncDotWaitOp(x) => self.async_dot_wait(x),
@@ -210,6 +208,7 @@ impl<'c> Lower<'c, '_> {
             TmemSliceOp(x) => self.tmem_slice(x),
             TmemStoreOp(x) => self.tmem_store(x),
             TmemScaleOp(x) => self.tmem_scale(x),
+            TmemCopyOp(x) => self.tmem_copy(x),
             TmemFenceOp(x) => self.tmem_fence(x),
             AsyncFenceOp(_) => {
                 self.async_fence();

@@ -20,7 +20,7 @@ impl<'c> Lower<'c, '_> {
             .offset()
             .ok_or_else(|| fail(op.op(), "storage has no offset; run tileas-optimize-alloc-tensor first"))?;
         let desc = self.memdesc(op.op(), op.result())?;
-        if desc.space() == MemorySpace::Tensor {
+        if desc.space() != MemorySpace::Shared {
             return self.alloc_tensor_memory(op, offset);
         }
         let base = self.shared_base();

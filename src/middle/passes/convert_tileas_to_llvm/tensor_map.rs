@@ -32,7 +32,7 @@ use crate::{
         tensor_maps,
     },
     dialect::{
-        layouts::storage_bits,
+        layouts::{memory_bits, storage_bits},
         llvm_types::GLOBAL,
         nv_tileas::{MakeTiledTmaDescOp, TmaDescType},
         pass::{Failed, fail},
@@ -131,6 +131,9 @@ impl<'c> Lower<'c, '_> {
     fn fields(&self, op: OpRef<'c>, view: &View<'c>, map: TensorMapPlan) -> Result<Fields<'c>, Failed> {
         let l = &self.l;
         let bytes = i64::from(storage_bits(view.memref.element_type()) / 8);
+        // Maps of packed elements count pairs.
+        let packed = memory_bits(view.memref.element_type()) < 8;
+        let in_pairs = |v: Val<'c>| if packed { l.bin("lshr", v, l.int(ty(v), 1)) } else { v };
         let mut base = l.cast("ptrtoint", self.scalar(op, view.make.base())?, l.i64);
         let (mut extents, mut strides, mut empty) = (vec![], vec![], None);
         for &dim in &map.dims {
@@ -145,6 +148,7 @@ impl<'c> Lower<'c, '_> {
                 }
             });
         }
+        extents[0] = in_pairs(extents[0]);
         if let Some(empty) = empty {
             let zeros = l.cast("ptrtoint", self.table(&[0; 4], 32), l.i64);
             base = l.select(empty, zeros, base);
@@ -153,7 +157,7 @@ impl<'c> Lower<'c, '_> {
         for (&dim, &extent) in map.dims[1..].iter().zip(&extents[1..]) {
             strides.push(match (view.extent(dim), view.stride(dim)) {
                 (Ok(1), _) => l.i64c(SINGLE_STRIDE as i64),
-                (_, Ok(stride)) => l.i64c(stride * bytes),
+                (_, Ok(stride)) => in_pairs(l.i64c(stride * bytes)),
                 // Assumptions about a stride do not hold if no address depends on it.
                 (of_view, Err(v)) => {
                     let mut stride = self.scalar(op, v)?;
@@ -161,10 +165,10 @@ impl<'c> Lower<'c, '_> {
                         stride = l.zext64(stride);
                     }
                     if empty.is_some() || of_view.is_err() {
-                        let single = l.int(ty(stride), SINGLE_STRIDE as i64 / bytes);
+                        let single = l.int(ty(stride), SINGLE_STRIDE as i64 / bytes * if packed { 2 } else { 1 });
                         stride = l.select(l.icmp(Cmp::Eq, extent, l.i32c(1)), single, stride);
                     }
-                    l.mul(l.zext64(stride), l.i64c(bytes))
+                    in_pairs(l.mul(l.zext64(stride), l.i64c(bytes)))
                 }
             });
         }

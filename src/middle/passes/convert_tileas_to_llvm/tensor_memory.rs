@@ -23,14 +23,14 @@ use crate::dialect::{
     dots::{TensorDot, TensorLeft, WarpgroupTile, element_of},
     layouts::storage_bits,
     nv_tileas::{
-        AllocTensorOp, AsyncDotOp, MemDescSlotOp, MemDescType, TmemAllocateOp, TmemFenceOp, TmemFreeOp, TmemLoadOp,
-        TmemScaleOp, TmemSliceOp, TmemStoreOp,
+        AllocTensorOp, AsyncDotOp, MemDescSlotOp, MemDescType, TmemAllocateOp, TmemCopyOp, TmemFenceOp, TmemFreeOp,
+        TmemLoadOp, TmemScaleOp, TmemSliceOp, TmemStoreOp,
     },
     pass::{Failed, fail},
     rt::*,
-    shared_memory::{tensor_columns, tensor_memory},
+    shared_memory::{scale_factors, tensor_columns, tensor_memory},
 };
-use tile_layout::{Major, MoveShape, Shape, TensorLoad, TensorMemory};
+use tile_layout::{HardwareSwizzle, Major, MatrixDescriptor, MoveShape, ScaleFactors, Shape, TensorLoad, TensorMemory};
 use tile_mma::Element;
 
 const FENCE_BEFORE: &str = "tcgen05.fence::before_thread_sync;";
@@ -50,6 +50,9 @@ const CLUSTER_BARRIER: &str = "barrier.cluster.arrive.release.aligned; barrier.c
 fn group(pair: bool) -> &'static str {
     if pair { "cta_group::2" } else { "cta_group::1" }
 }
+
+/// The distance of groups of eight rows of 16 bytes in scale factors.
+const SCALE_ROWS: u64 = 128;
 
 /// Distance in an address of the lanes of two warps, and of two lanes.
 const QUARTER: i64 = 32 * LANE;
@@ -85,6 +88,12 @@ impl<'c> Lower<'c, '_> {
         let b = of(op.rhs(), &dot.rhs, 1)?;
         let acc = self.tensor_address(op.op(), op.acc())?;
         let more = op.accumulate().map(|v| self.scalar(op.op(), v)).transpose()?;
+        let scales = match (op.lhs_scale(), op.rhs_scale()) {
+            (Some(left), Some(right)) => {
+                Some([self.tensor_address(op.op(), left)?, self.tensor_address(op.op(), right)?])
+            }
+            _ => None,
+        };
         let is_mn = |tile: &WarpgroupTile| tile.operand.major == Major::Mn;
         let kind = i.tensor_descriptor([dot.lhs.tile().is_some_and(is_mn), is_mn(&dot.rhs)]);
         let kind = kind.ok_or_else(|| fail(op.op(), format!("{name} has no descriptor")))?;
@@ -93,8 +102,9 @@ impl<'c> Lower<'c, '_> {
             tile.operand.offset(mn as usize, k).map(|bytes| (bytes >> 4) as i64).ok_or_else(outside)
         };
         let l = &self.l;
-        for [row, column, at] in dot.blocks {
-            let d = if at == 0 { acc } else { l.add(acc, l.i32c(at.into())) };
+        let at_column = |first, column: u32| if column == 0 { first } else { l.add(first, l.i32c(column.into())) };
+        for &[row, column, at] in &dot.blocks {
+            let d = at_column(acc, at);
             for k in 0..dot.steps {
                 let (left, class, form) = match &a {
                     Left::Shared(a, tile) => (a.at(l, units(tile, row, k)?), "l", "$1"),
@@ -104,18 +114,27 @@ impl<'c> Lower<'c, '_> {
                     }
                 };
                 let right = b.at(l, units(&dot.rhs, column, k)?);
-                let args = [d, left, right, l.i32c(kind.into())];
+                let places = scales.zip(dot.scale_places([row, column], k as u32));
+                let (bytes, scaled, classes) = match places {
+                    Some((_, [(_, left), (_, right)])) => (tile_mma::scale_bytes(left, right), " [$4], [$5],", ",r,r"),
+                    None => (0, "", ""),
+                };
+                let mut args = vec![d, left, right, l.i32c((kind | bytes).into())];
+                if let Some(([left, right], [(left_column, _), (right_column, _)])) = places {
+                    args.extend([at_column(left, left_column), at_column(right, right_column)]);
+                }
                 match more.filter(|_| k == 0) {
                     Some(more) => {
-                        let args = [&args[..], &[more]].concat();
-                        let text = format!("{name} [$0], {form}, $2, $3, $4;");
-                        l.asm(&text, &format!("r,{class},l,r,b,~{{memory}}"), &args);
+                        let last = args.len();
+                        args.push(more);
+                        let text = format!("{name} [$0], {form}, $2, $3,{scaled} ${last};");
+                        l.asm(&text, &format!("r,{class},l,r{classes},b,~{{memory}}"), &args);
                     }
                     None => {
                         let text = format!(
-                            "{{ .reg .pred more; setp.eq.b32 more, 0, 0; {name} [$0], {form}, $2, $3, more; }}"
+                            "{{ .reg .pred more; setp.eq.b32 more, 0, 0; {name} [$0], {form}, $2, $3,{scaled} more; }}"
                         );
-                        l.asm(&text, &format!("r,{class},l,r,~{{memory}}"), &args);
+                        l.asm(&text, &format!("r,{class},l,r{classes},~{{memory}}"), &args);
                     }
                 }
             }
@@ -274,6 +293,29 @@ impl<'c> Lower<'c, '_> {
             }
             l.order(WAIT_FOR_STORES);
         });
+        Ok(())
+    }
+
+    /// Copies scale factors, 512 bytes at a time.
+    pub(super) fn tmem_copy(&mut self, op: TmemCopyOp<'c>) -> Result<(), Failed> {
+        let (source, dest) = (self.memdesc(op.op(), op.source())?, self.memdesc(op.op(), op.dest())?);
+        let blocks = [0, 1].into_iter().find_map(|lines| {
+            let [from, to] = [source, dest].map(|desc| scale_factors(desc, lines));
+            from.filter(|from| Some(from) == to.as_ref())
+        });
+        let blocks =
+            blocks.ok_or_else(|| fail(op.op(), "scale factors are not laid out in blocks that can be copied"))?;
+        let rows = MatrixDescriptor { swizzle: HardwareSwizzle::None, leading: 0, stride: SCALE_ROWS };
+        let from = self.shared_descriptor(op.op(), (op.source(), rows.tensor_constant()), |at| at)?;
+        let to = self.tensor_address(op.op(), op.dest())?;
+        let l = &self.l;
+        let text = format!("tcgen05.cp.{}.32x128b.warpx4 [$0], $1;", group(false));
+        for block in 0..blocks.blocks() {
+            let column = blocks.column_of_block(block);
+            let to = if column == 0 { to } else { l.add(to, l.i32c(column.into())) };
+            let units = (u64::from(block) * ScaleFactors::BLOCK_BYTES / 16) as i64;
+            l.asm(&text, "r,l,~{memory}", &[to, from.at(l, units)]);
+        }
         Ok(())
     }
 

@@ -5,11 +5,12 @@
 
 use super::{Lower, llvm::Cmp};
 use crate::{
-    analysis::{access::View, tensor_maps},
+    analysis::{access::View, bulk_copies, tensor_maps},
     dialect::{
         layouts::storage_bits,
         nv_tileas::{
-            AsyncTiledTmaLoadOp, AsyncTiledTmaStoreOp, AsyncTmaStoreWaitOp, ProducerAcquireOp, TmaDescType, TmaReadyOp,
+            AsyncBulkLoadOp, AsyncTiledTmaLoadOp, AsyncTiledTmaStoreOp, AsyncTmaStoreWaitOp, ProducerAcquireOp,
+            TmaDescType, TmaReadyOp,
         },
         pass::{Failed, fail},
         phases,
@@ -94,6 +95,44 @@ impl<'c> Lower<'c, '_> {
         Ok(())
     }
 
+    pub(super) fn async_bulk_load(&mut self, op: AsyncBulkLoadOp<'c>) -> Result<(), Failed> {
+        let indices: Vec<Val<'c>> = op.indices().collect();
+        let view = self.view(op.op(), op.view())?;
+        let dest = self.memdesc(op.op(), op.dest())?;
+        let strides: Vec<Result<i64, Val<'c>>> = view.ty.dim_map().iter().map(|d| view.stride(*d as usize)).collect();
+        let constant: Vec<Option<u64>> = strides.iter().map(|s| s.ok().and_then(|s| u64::try_from(s).ok())).collect();
+        let copy = bulk_copies::parts(view.ty, &constant, dest).map_err(|reason| fail(op.op(), reason))?;
+        let barrier = self.shared_address(op.op(), op.token())?;
+        let memory = self.shared_address(op.op(), op.dest())?;
+        let base = self.scalar(op.op(), view.make.base())?;
+        let starts: Vec<Val<'c>> = (view.ty.dim_map().iter())
+            .map(|d| self.first_coordinate(op.op(), &view, &indices, *d as usize))
+            .collect::<Result<_, _>>()?;
+        let strides: Vec<Val<'c>> = strides
+            .into_iter()
+            .map(|stride| match stride {
+                Ok(stride) => Ok(self.l.i64c(stride)),
+                Err(v) => self.scalar(op.op(), v).map(|v| self.l.zext64(v)),
+            })
+            .collect::<Result<_, _>>()?;
+        let l = &self.l;
+        let bytes = l.i64c(i64::from(storage_bits(dest.element_type()) / 8));
+        let base = l.cast("ptrtoint", base, l.i64);
+        let text = format!(
+            "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [$0], [$1], {}, [$2];",
+            copy.bytes
+        );
+        for part in &copy.parts {
+            let dims = starts.iter().zip(&part.coordinates).zip(&strides);
+            let from = dims.fold(base, |sum, ((start, coordinate), stride)| {
+                let at = if *coordinate == 0 { *start } else { l.add(*start, l.i64c(*coordinate as i64)) };
+                l.add(sum, l.mul(l.mul(at, *stride), bytes))
+            });
+            l.asm(&text, "r,l,r,~{memory}", &[l.const_offset(memory, part.offset as i64), from, barrier]);
+        }
+        Ok(())
+    }
+
     pub(super) fn async_tiled_tma_store(&mut self, op: AsyncTiledTmaStoreOp<'c>) -> Result<(), Failed> {
         let indices: Vec<Val<'c>> = op.indices().collect();
         let copy = self.tile_copy(op.op(), (op.view(), &indices), op.desc(), op.source())?;
@@ -128,9 +167,10 @@ impl<'c> Lower<'c, '_> {
     }
 
     /// Threads that have not started copies do not wait.
-    pub(super) fn async_tma_store_wait(&mut self, op: AsyncTmaStoreWaitOp<'c>) {
+    pub(super) fn async_tma_store_wait(&mut self, op: AsyncTmaStoreWaitOp<'c>) -> Result<(), Failed> {
         let until = if op.read() { ".read" } else { "" };
         self.l.order(&format!("cp.async.bulk.wait_group{until} {};", op.pending().unwrap_or(0)));
+        Ok(())
     }
 
     fn tile_copy(
@@ -143,12 +183,17 @@ impl<'c> Lower<'c, '_> {
         let view = self.view(op, view)?;
         let of = TmaDescType::cast(ty(desc)).ok_or_else(|| fail(op, "not a tensor map"))?;
         let memory = self.memdesc(op, storage)?;
+        let is_packed = memory.packed();
         let plan = tensor_maps::boxes(view.ty, of, memory).map_err(|reason| fail(op, reason))?;
         let map = self.scalar(op, desc)?;
         let memory = self.shared_address(op, storage)?;
-        let starts = (plan.map.dims.iter())
+        let mut starts: Vec<Val<'c>> = (plan.map.dims.iter())
             .map(|&dim| self.first_coordinate(op, &view, indices, dim))
             .collect::<Result<_, _>>()?;
+        if is_packed {
+            // The map counts pairs.
+            starts[0] = self.l.bin("lshr", starts[0], self.l.i64c(1));
+        }
         Ok(Copy { view, plan, map, memory, starts })
     }
 

@@ -402,6 +402,27 @@ impl<'c> Lower<'c, '_> {
         dim: usize,
         part: Option<(Val<'c>, u32)>,
     ) -> Result<Descriptor<'c>, Failed> {
+        let l = &self.l;
+        self.shared_descriptor(op, (memory, constant), |mut at| {
+            let Some((number, parts)) = part else { return at };
+            let extent = tile.layout.shape().extents()[dim] / u64::from(parts);
+            for bit in 0..parts.ilog2() {
+                let bytes = tile.layout.linear_offset(dim, extent << bit);
+                let one = l.bin("and", l.bin("lshr", number, l.i32c(bit.into())), l.i32c(1));
+                at = l.add(at, l.mul(one, l.i32c(bytes as i64)));
+            }
+            at
+        })
+    }
+
+    /// Returns the descriptor of storage from the address that `start` computes from its first one. `constant` is the
+    /// descriptor of a tile at address zero.
+    pub(super) fn shared_descriptor(
+        &self,
+        op: OpRef<'c>,
+        (memory, constant): (Val<'c>, u64),
+        start: impl FnOnce(Val<'c>) -> Val<'c>,
+    ) -> Result<Descriptor<'c>, Failed> {
         // In a ring, start from the first stage and add a constant for each further stage.
         let stage = self.values.stages.get(&key(memory)).copied().filter(|s| s.bytes % (UNIT * BARRIER) == 0);
         let address = match stage {
@@ -409,15 +430,7 @@ impl<'c> Lower<'c, '_> {
             None => self.shared_address(op, memory)?,
         };
         let l = &self.l;
-        let mut at = l.cast("ptrtoint", address, l.i32);
-        if let Some((number, parts)) = part {
-            let extent = tile.layout.shape().extents()[dim] / u64::from(parts);
-            for bit in 0..parts.ilog2() {
-                let bytes = tile.layout.linear_offset(dim, extent << bit);
-                let one = l.bin("and", l.bin("lshr", number, l.i32c(bit.into())), l.i32c(1));
-                at = l.add(at, l.mul(one, l.i32c(bytes as i64)));
-            }
-        }
+        let at = start(l.cast("ptrtoint", address, l.i32));
         let units = l.bin("lshr", l.bin("and", at, l.i32c(ADDRESS)), l.i32c(4));
         let whole = self.or_disjoint(l.zext64(units), l.i64c(constant as i64));
         // Hide the bits from LLVM; otherwise it computes each instruction's descriptor in two halves instead of by

@@ -21,6 +21,7 @@ use crate::{
     dialect::{
         behaviour::{LayoutRelation, computes_locally, is_cheap, layout_relation},
         dot_plan::DotPlan,
+        dots::TileDot,
         layouts::{Tensor, storage_bits},
         nv_tileaa::{DotOp, ReduceOp, ScanOp, TiledLoadOp, TiledStoreOp},
         nv_tileas::MmaKind,
@@ -140,7 +141,7 @@ pub(super) fn is_in_rows(v: Val<'_>, dim: usize) -> bool {
     let (mut next, mut seen) = (vec![v], FxHashSet::default());
     while let Some(v) = next.pop() {
         let Some(op) = defining_op(v).filter(|_| seen.insert(key(v))) else { continue };
-        if DotOp::cast(op).is_some() {
+        if TileDot::cast(op).is_some() {
             return dim == 1;
         }
         if computes_locally(op) {
@@ -176,7 +177,7 @@ impl<'c> Pressure<'c> {
     pub(super) fn of(function: OpRef<'c>, found: &[Found<'c>]) -> Self {
         let (mut read, mut elsewhere) = (vec![], FxHashSet::default());
         for p in found {
-            for (i, side) in p.sides.iter().enumerate() {
+            for (i, side) in p.operands() {
                 let v = operand(p.op, i);
                 match side {
                     PlannedOperand::Registers(v) => read.push(*v),

@@ -20,7 +20,7 @@ use crate::{
     },
     dialect::{
         attributes::{DYNAMIC_PERSISTENT, NUM_CTAS},
-        dot_plan::{Agent, CONSUMERS, DotPlan, MATRIX, PRODUCER, WARPGROUP},
+        dot_plan::{Agent, CONSUMERS, CONVERTER, DotPlan, MATRIX, PRODUCER, SCALES, WARPGROUP},
         dots::{ACC, RHS, is_zero},
         layouts::{Tensor, storage_bits},
         loops::FIRST_INIT,
@@ -75,8 +75,8 @@ pub(super) fn plan<'c>(
     let dot_loop = DotLoop { over_tiles, ..largest };
     let rings = rings(found).len() as u32;
     let stage = stage_bytes(found, pair);
-    // The barriers of stages, accumulators and tile blocks.
-    let barriers = 2 * (rings * MAX_STAGES + found.len() as u32 * plan.accumulators + 2);
+    // The barriers of stages, of which converters of scale factors have more, of accumulators and of tile blocks.
+    let barriers = 4 * rings * MAX_STAGES + 2 * (found.len() as u32 * plan.accumulators + 2);
     let (available, other) = (plan.shared_available, other_bytes(function, barriers));
     let room = Room { available, stages: plan.stages, stage, rings, movers: movers(found), other };
     let wanted = match plan.slices {
@@ -96,6 +96,7 @@ pub(super) fn plan<'c>(
         let rank = (pair && name == MATRIX).then_some(0);
         Agent { name: name.to_string(), warps, registers, rank }
     };
+    let others = |(name, warps): (&str, u32)| agent(name, warps, None);
     // `setmaxnreg` applies to whole warpgroups.
     let matrix_warps = if divided.is_some() { WARPGROUP } else { 1 };
     if takes_over {
@@ -111,11 +112,14 @@ pub(super) fn plan<'c>(
         stages,
         scratch,
         launch_registers: plan.registers,
-        agents: vec![
+        agents: [
             agent(CONSUMERS, plan.warpgroups * WARPGROUP, divided.map(|d| d.consumer)),
             agent(PRODUCER, plan.producer_warps, divided.map(|d| d.producer)),
             agent(MATRIX, matrix_warps, divided.map(|d| d.matrix)),
-        ],
+        ]
+        .into_iter()
+        .chain([SCALES, CONVERTER].into_iter().zip(plan.scale_warps).filter(|(_, warps)| *warps > 0).map(others))
+        .collect(),
     })
 }
 
@@ -131,7 +135,7 @@ fn bytes_of_slices(sliced: &[ColumnSlices<'_>], slices: u32) -> u32 {
 /// Checks that a dot can accumulate in tensor memory.
 fn check<'c>(p: &Found<'c>) -> Result<(), Obstacle<'c>> {
     let not = |reason: &str| Err((p.op, reason.to_string()));
-    if !p.sides.iter().all(|side| side.stage().is_some()) {
+    if !p.operands().all(|(_, side)| side.stage().is_some()) {
         return not("an operand is not a tile that is loaded or computed for the dot");
     }
     Ok(())

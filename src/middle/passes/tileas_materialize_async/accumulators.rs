@@ -49,11 +49,11 @@ use crate::{
         arith::IntPredicate,
         behaviour::{int_constant, is_pure},
         dot_plan::{DotPlan, MATRIX},
-        dots::{ACC, is_zero},
+        dots::{ACC, AnyDot, is_zero},
         layouts::{Tensor, converted},
         loops::{FIRST_INIT, always_runs, carry_through_all, drop_carried, extend_for, extend_yield, new_if},
         nv_tileas::{
-            AllocTensorOp, ConsumerReleaseOp, ConvertLayoutOp, DotOp, ElectOp, ExtractSliceOp, IncIterOp, MemDescType,
+            AllocTensorOp, ConsumerReleaseOp, ConvertLayoutOp, ElectOp, ExtractSliceOp, IncIterOp, MemDescType,
             ProducerAcquireOp, ProducerCommitOp, ProducerTokenType, TmemAllocateOp, TmemFenceOp, TmemFreeOp,
             TmemLoadOp, TmemScaleOp, TmemSliceOp, TmemStoreOp,
         },
@@ -92,7 +92,7 @@ pub(super) struct Accumulators<'c> {
 
 /// A dot that fills an accumulator.
 struct Filled<'c> {
-    dot: DotOp<'c>,
+    dot: AnyDot<'c>,
     /// The multiplication of rows by factors before each dot of a loop.
     scaled: Option<ScaledAccumulation<'c>>,
 }
@@ -100,7 +100,7 @@ struct Filled<'c> {
 impl<'c> Accumulators<'c> {
     /// Creates the pipelines of all dots at the top of the function. Dots that run one after another share one if
     /// threads read whole rows.
-    pub fn of_all(dots: &[DotOp<'c>], top: &Builder<'c>, plan: &DotPlan) -> Result<Vec<Self>, Failed> {
+    pub fn of_all(dots: &[AnyDot<'c>], top: &Builder<'c>, plan: &DotPlan) -> Result<Vec<Self>, Failed> {
         let groups = if plan.whole_rows {
             shared_accumulators(&dots.iter().map(|dot| dot.op()).collect::<Vec<_>>())
         } else {
@@ -109,7 +109,7 @@ impl<'c> Accumulators<'c> {
         groups.into_iter().map(|group| Self::of(group.into_iter().map(|i| dots[i]).collect(), top, plan)).collect()
     }
 
-    fn of(dots: Vec<DotOp<'c>>, top: &Builder<'c>, plan: &DotPlan) -> Result<Self, Failed> {
+    fn of(dots: Vec<AnyDot<'c>>, top: &Builder<'c>, plan: &DotPlan) -> Result<Self, Failed> {
         let op = dots[0].op();
         let tensor = Tensor::of_value(dots[0].result()).ok_or_else(|| fail(op, "result is not a tensor"))?;
         let stages = i64::from(plan.accumulators);
@@ -117,7 +117,7 @@ impl<'c> Accumulators<'c> {
         let (ctas, leader) = if plan.is_pair() { (CTAS, Some(phases::EMPTY)) } else { (1, None) };
         let phases = [(phases::FULL, 1), (phases::EMPTY, ctas * i64::from(plan.consumer_warps()))];
         let (pipeline, first) = create_pipeline(op, top, stages, &phases, leader)?;
-        let scaled = |dot: DotOp<'c>| ScaledAccumulation::of(dot.op()).filter(|_| plan.whole_rows);
+        let scaled = |dot: AnyDot<'c>| ScaledAccumulation::of(dot.op()).filter(|_| plan.whole_rows);
         let dots = dots.into_iter().map(|dot| Filled { dot, scaled: scaled(dot) }).collect();
         Ok(Self { pipeline, first, memory, warps: plan.consumer_warps(), dots })
     }
@@ -280,7 +280,7 @@ impl<'c> Accumulators<'c> {
     /// unless the start `is_stored` there. Returns the loop, which carries whether there was an earlier iteration.
     fn scale(
         &self,
-        (context, dot): (&'c Context, DotOp<'c>),
+        (context, dot): (&'c Context, AnyDot<'c>),
         (around, number): (OpRef<'c>, usize),
         ScaledAccumulation { scale, spread, ready, .. }: ScaledAccumulation<'c>,
         (memory, is_stored): (Val<'c>, bool),
@@ -301,7 +301,7 @@ impl<'c> Accumulators<'c> {
         let shape = Tensor::of_value(dot.result()).ok_or_else(|| fail(op, "result is not a tensor"))?.tile_shape();
         let layout = TensorMemory::row_factors(&shape, self.warps).map_err(|e| fail(op, e.to_string()))?;
         // Early: while the accumulator is scaled, few other values should be in registers.
-        match DotOp::cast(ready) {
+        match AnyDot::cast(ready) {
             Some(_) => b.set_before(op),
             None => {
                 compute_early(ready);
@@ -323,7 +323,7 @@ impl<'c> Accumulators<'c> {
 /// like the given one, or the whole accumulator.
 fn parts<'c>(
     b: &Builder<'c>,
-    dot: DotOp<'c>,
+    dot: AnyDot<'c>,
     memory: Val<'c>,
     slice: Option<ExtractSliceOp<'c>>,
 ) -> Result<Vec<(Val<'c>, Type<'c>)>, Failed> {

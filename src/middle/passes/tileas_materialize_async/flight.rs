@@ -5,8 +5,8 @@ use crate::{
     analysis::producers::skip_conversions,
     dialect::{
         behaviour::{LayoutRelation, layout_relation},
-        dots::is_zero,
-        nv_tileas::{AsyncDotOp, AsyncDotWaitOp, DotOp, PromotedDotOp},
+        dots::{AnyDot, is_zero},
+        nv_tileas::{AsyncDotOp, AsyncDotWaitOp, PromotedDotOp},
         rt::*,
     },
 };
@@ -66,7 +66,7 @@ impl<'c> Flight<'c> {
 /// the end of the iteration copies the result while the dot is in flight. Nothing may read `old` once its
 /// registers are overwritten: by the dot, if it adds to zero or to a loop invariant, otherwise by the first op of the
 /// element-wise computation from `old` to the value to which the dot adds.
-fn shares_registers<'c>(dot: DotOp<'c>, old: Val<'c>, body: Blk<'c>) -> bool {
+fn shares_registers<'c>(dot: AnyDot<'c>, old: Val<'c>, body: Blk<'c>) -> bool {
     let users = uses(old);
     let is_before = |user: OpRef<'c>| {
         let at = std::iter::successors(Some(user), |o| parent_op(*o)).find(|o| block_of(*o) == block_key(body));
@@ -88,7 +88,7 @@ fn is_computed_from<'c>(v: Val<'c>, acc: Val<'c>) -> bool {
             return true;
         }
         let Some(op) = defining_op(v).filter(|_| seen.insert(key(v))) else { continue };
-        if let Some(dot) = DotOp::cast(op) {
+        if let Some(dot) = AnyDot::cast(op) {
             work.push(dot.acc());
         } else if let Some(dot) = AsyncDotOp::cast(op) {
             work.push(dot.acc());
@@ -111,9 +111,9 @@ pub(super) fn dots_in_flight<'c>(dot: OpRef<'c>, user: OpRef<'c>) -> Vec<OpRef<'
         // A use waits for the dot.
         let used = dots.iter().rposition(|g| operands_within(op).any(|v| defining_op(v) == Some(*g)));
         dots.drain(..used.map_or(0, |last| last + 1));
-        if PromotedDotOp::cast(op).is_some() || DotOp::cast(op).is_some_and(is_promoted) {
+        if PromotedDotOp::cast(op).is_some() || AnyDot::cast(op).is_some_and(is_promoted) {
             dots.clear();
-        } else if DotOp::cast(op).is_some() || AsyncDotOp::cast(op).is_some() {
+        } else if AnyDot::cast(op).is_some() || AsyncDotOp::cast(op).is_some() {
             dots.push(op);
         }
     }

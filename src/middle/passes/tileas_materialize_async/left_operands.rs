@@ -39,10 +39,11 @@ use crate::{
     },
     dialect::{
         dot_plan::{DotPlan, WARPGROUP},
+        dots::AnyDot,
         layouts::Tensor,
         loops::carry_through,
         nv_tileas::{
-            AllocTensorOp, BarrierOp, ConsumerReleaseOp, DotOp, IncIterOp, MemDescReinterpretOp, MemDescType,
+            AllocTensorOp, BarrierOp, ConsumerReleaseOp, IncIterOp, MemDescReinterpretOp, MemDescType,
             ProducerAcquireOp, ProducerCommitOp, ProducerTokenType, TmemFenceOp, TmemStoreOp,
         },
         pass::{Failed, fail},
@@ -85,7 +86,7 @@ impl<'c> LeftOperand<'c> {
 
 /// The pipeline of a dot's left operand, and its memory unless it replaces the accumulator of another dot.
 pub(super) struct LeftOperands<'c> {
-    dot: DotOp<'c>,
+    dot: AnyDot<'c>,
     pipeline: Val<'c>,
     first: Val<'c>,
     memory: LeftMemory<'c>,
@@ -95,18 +96,18 @@ pub(super) struct LeftOperands<'c> {
 
 enum LeftMemory<'c> {
     Own(MemDescType<'c>),
-    Replaces(DotOp<'c>),
+    Replaces(AnyDot<'c>),
 }
 
 impl<'c> LeftOperands<'c> {
     /// Creates the pipelines of all computed left operands at the top of the function.
-    pub fn of(dots: &[DotOp<'c>], top: &Builder<'c>, plan: &DotPlan) -> Result<Vec<Self>, Failed> {
+    pub fn of(dots: &[AnyDot<'c>], top: &Builder<'c>, plan: &DotPlan) -> Result<Vec<Self>, Failed> {
         let mut replaced = FxHashSet::default();
         let computed = dots.iter().filter(|dot| matches!(Source::of(dot.lhs(), dot.op()), Source::Computed));
         let mut all = vec![];
         for dot in computed {
             let op = dot.op();
-            let from = replaced_accumulator(op, |from| !replaced.contains(&op_key(from))).and_then(DotOp::cast);
+            let from = replaced_accumulator(op, |from| !replaced.contains(&op_key(from))).and_then(AnyDot::cast);
             let (memory, empty) = match from {
                 Some(from) => {
                     replaced.insert(op_key(from.op()));
@@ -241,7 +242,8 @@ pub(super) fn resident<'c>(
 fn reads<'c>(op: OpRef<'c>, v: Val<'c>) -> bool {
     let mut found = false;
     walk(op, &mut |o| {
-        found |= DotOp::cast(o).is_some_and(|dot| [dot.lhs(), dot.rhs()].into_iter().any(|x| skip_conversions(x) == v));
+        found |=
+            AnyDot::cast(o).is_some_and(|dot| [dot.lhs(), dot.rhs()].into_iter().any(|x| skip_conversions(x) == v));
     });
     found
 }

@@ -21,10 +21,10 @@ use crate::{
         tokens,
     },
     dialect::{
-        dots::RHS,
+        dots::{AnyDot, RHS},
         layouts::Tensor,
         nv_tileaa::{GetCtaRankOp, MakeTiledViewOp},
-        nv_tileas::{DotOp, TiledLoadOp},
+        nv_tileas::TiledLoadOp,
         pass::{Failed, fail},
         rt::*,
     },
@@ -38,7 +38,7 @@ pub(super) const CTAS: i64 = 2;
 const COLUMNS: usize = 1;
 
 /// Replaces the right operands of the dots of a function by the halves that each CTA loads.
-pub(super) fn halve<'c>(dots: &[DotOp<'c>], facts: &Facts, context: &'c Context) -> Result<(), Failed> {
+pub(super) fn halve<'c>(dots: &[AnyDot<'c>], facts: &Facts, context: &'c Context) -> Result<(), Failed> {
     let mut loads: FxHashMap<usize, (OpRef<'c>, Val<'c>)> = FxHashMap::default();
     for dot in dots {
         let op = dot.op();

@@ -51,7 +51,8 @@ pub(super) fn test<'c>(
         let view = clone_detached(view);
         b.set_location(op.location());
         b.insert_op(view);
-        let desc = TypeAttribute::new(copy.map.into()).into();
+        let map = copy.map.ok_or_else(|| fail(op, "a bulk copy depends on no test"))?;
+        let desc = TypeAttribute::new(map.into()).into();
         let test = TmaReadyOp::build(&b, truth, result(view, 0), desc).map_err(|e| fail(op, e.to_string()))?;
         let one = test.ready();
         ready = Some(ready.map_or(one, |all| b.andi(all, one)));

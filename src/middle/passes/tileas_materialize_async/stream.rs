@@ -3,15 +3,17 @@
 //! The iterator of the ring is carried through loops and branches, from one group to the next in program order.
 
 mod fragments;
+mod tensor;
 
 use super::{
     DotGroup, ProducerComputed, RingPlan,
-    accumulators::{Accumulator, matrix_region},
+    accumulators::Accumulator,
     addresses, convert_stage,
     flight::{Flight, dots_in_flight, first_user, ops_after},
     is_promoted,
     left_operands::LeftOperand,
     reshaped,
+    scale_factors::filled_up,
     top::{PipelinedRing, Tile, store},
 };
 use crate::analysis::{
@@ -24,12 +26,13 @@ use crate::dialect::{
     attributes::AGENT,
     behaviour::{is_cheap, is_pure},
     dot_plan::{CONVERTER, DotPlan},
+    dots::AnyDot,
     layouts::{Tensor, storage_bits},
     loops::{extend_for, extend_if, extend_while, extend_yield, is_in_loop, loops_around, new_if},
     nv_tileas::{
-        AsyncDotOp, AsyncDotWaitOp, AsyncFenceOp, AsyncTiledTmaLoadOp, BarrierOp, ConsumerReleaseOp, ConsumerTokenType,
-        ConsumerWaitOp, DotOp, ElectOp, IncIterOp, MemDescSlotOp, PipelineType, ProduceOneOp, ProducerAcquireOp,
-        ProducerCommitOp, ProducerTokenType, PromotedDotOp, StageOp, YieldOp,
+        AsyncBulkLoadOp, AsyncDotOp, AsyncDotWaitOp, AsyncFenceOp, AsyncTiledTmaLoadOp, BarrierOp, ConsumerReleaseOp,
+        ConsumerTokenType, ConsumerWaitOp, ElectOp, IncIterOp, MemDescSlotOp, PipelineType, ProduceOneOp,
+        ProducerAcquireOp, ProducerCommitOp, ProducerTokenType, PromotedDotOp, StageOp, YieldOp,
     },
     pass::{Failed, fail},
     phases,
@@ -50,7 +53,7 @@ pub(super) struct Placed<'c> {
     /// The locations of the operands of each dot.
     pub tiles: Vec<[Tile<'c>; 2]>,
     /// The tensor maps of all TMA loads of the group, including loads that depend on a run-time test.
-    pub maps: Vec<Val<'c>>,
+    pub maps: Vec<Option<Val<'c>>>,
     /// The result of that test.
     ready: Option<Val<'c>>,
     /// The accumulators of the dots, if they are in tensor memory.
@@ -62,7 +65,11 @@ pub(super) struct Placed<'c> {
 }
 
 impl<'c> Placed<'c> {
-    pub fn new(group: DotGroup<'c>, tiles: Vec<[Tile<'c>; 2]>, (maps, ready): (Vec<Val<'c>>, Option<Val<'c>>)) -> Self {
+    pub fn new(
+        group: DotGroup<'c>,
+        tiles: Vec<[Tile<'c>; 2]>,
+        (maps, ready): (Vec<Option<Val<'c>>>, Option<Val<'c>>),
+    ) -> Self {
         let (accumulators, left_operands) = (RefCell::new(vec![]), RefCell::new(vec![]));
         Self { group, tiles, maps, ready, accumulators, left_operands, done: Cell::new(false) }
     }
@@ -77,6 +84,8 @@ impl<'c> Placed<'c> {
 pub(super) struct Stream<'c> {
     /// `None` if no operand is loaded.
     ring: Option<PipelinedRing<'c>>,
+    /// For each operand, the columns of tensor memory with the scale factors of all stages.
+    pub columns: Vec<Option<Val<'c>>>,
     pub groups: Vec<Placed<'c>>,
     context: &'c Context,
     plan: DotPlan,
@@ -89,7 +98,7 @@ impl<'c> Stream<'c> {
     /// Creates a stream, with the ring for `group` and groups like it.
     pub fn new(group: &DotGroup<'c>, top: &Builder<'c>, plan: &DotPlan, ring: RingPlan) -> Result<Self, Failed> {
         let ring = PipelinedRing::of(group, top, plan, ring)?;
-        Ok(Self { ring, groups: vec![], context: top.context(), plan: plan.clone() })
+        Ok(Self { ring, columns: vec![], groups: vec![], context: top.context(), plan: plan.clone() })
     }
 
     /// Whether a group's operands come in the same stages.
@@ -232,7 +241,7 @@ impl<'c> Stream<'c> {
         short.unwrap_or(user)
     }
 
-    fn stages(&self) -> Option<i64> {
+    pub fn stages(&self) -> Option<i64> {
         Some(PipelineType::cast(ty(self.ring.as_ref()?.pipeline))?.stages())
     }
 
@@ -288,51 +297,6 @@ impl<'c> Stream<'c> {
         if let Some(now) = index {
             flight.last = Some((now, b.bool_constant(true)));
         }
-        placed.erase();
-        Ok(next)
-    }
-
-    /// Fills a stage, and issues the dots that read it from the thread that adds to tensor memory. Their completion
-    /// releases the stage. Returns the next index.
-    fn multiply_in_memory(&self, placed: &Placed<'c>, index: RingIndex<'c>) -> Result<RingIndex<'c>, Failed> {
-        let place = placed.group.place();
-        let error = |e: BuildError| fail(place, e.to_string());
-        let stage = self.ring.as_ref().zip(index);
-        let b = Builder::before(self.context, place);
-        b.set_location(place.location());
-        self.order_maps(place, index);
-        if let Some((ring, it)) = stage {
-            self.fill(&b, placed, ring, it)?;
-        }
-        matrix_region(&b, place, |inside| {
-            let mut slots = vec![];
-            if let Some((ring, it)) = stage {
-                self.wait_for_stage(inside, (place, ring), it, false)?;
-                slots = self.slots(inside, placed, ring, it)?;
-            }
-            let left = placed.left_operands.borrow();
-            left.iter().flatten().try_for_each(|left| left.wait(inside, place))?;
-            if placed.group.by_threads().0 {
-                // As below: `cp.async` writes through the generic proxy.
-                AsyncFenceOp::build(inside).map_err(error)?;
-            }
-            let dots = placed.group.dots.iter().zip(&placed.tiles);
-            for (i, ((dot, tiles), acc)) in dots.zip(placed.accumulators.borrow().iter()).enumerate() {
-                let [mut lhs, rhs] = self.operands(inside, placed, (dot.op(), tiles), &slots)?;
-                if let Some(Some(left)) = left.get(i) {
-                    lhs = left.memory;
-                }
-                let by = attr(dot.op(), "instruction").ok_or_else(|| fail(place, "no instruction"))?;
-                let (left, right) = (dot.lhs_unsigned(), dot.rhs_unsigned());
-                AsyncDotOp::build(inside, &[], lhs, rhs, acc.memory, Some(acc.accumulate), by, left, right)
-                    .map_err(error)?;
-            }
-            if let Some((ring, it)) = stage {
-                ConsumerReleaseOp::build(inside, ring.pipeline, it, None, None, true, None).map_err(error)?;
-            }
-            left.iter().flatten().try_for_each(|left| left.release(inside, place))
-        })?;
-        let next = self.next(&b, place, index)?;
         placed.erase();
         Ok(next)
     }
@@ -429,7 +393,7 @@ impl<'c> Stream<'c> {
     /// previous contents of the maps' storage.
     fn order_maps(&self, op: OpRef<'c>, index: RingIndex<'c>) {
         let Some((ring, it)) = self.ring.as_ref().zip(index) else { return };
-        let maps: Vec<Val<'c>> = self.groups.iter().flat_map(|p| p.maps.iter().copied()).collect();
+        let maps: Vec<Val<'c>> = self.groups.iter().flat_map(|p| p.maps.iter().copied().flatten()).collect();
         if is_in_loop(op) {
             order_after(self.context, op, &maps, (ring.pipeline, it));
         }
@@ -567,7 +531,7 @@ impl<'c> Stream<'c> {
     }
 
     /// Starts a dot whose operands are in place. Returns its result.
-    fn start(&self, b: &Builder<'c>, dot: DotOp<'c>, (lhs, rhs): (Val<'c>, Val<'c>)) -> Result<Val<'c>, Failed> {
+    fn start(&self, b: &Builder<'c>, dot: AnyDot<'c>, (lhs, rhs): (Val<'c>, Val<'c>)) -> Result<Val<'c>, Failed> {
         let error = |e: BuildError| fail(dot.op(), e.to_string());
         let by = attr(dot.op(), "instruction").ok_or_else(|| fail(dot.op(), "no instruction"))?;
         let (t, acc) = (ty(dot.result()), dot.acc());
@@ -576,7 +540,8 @@ impl<'c> Stream<'c> {
             let built = PromotedDotOp::build(b, t, lhs, rhs, acc, by, i64_attr(self.context, depth));
             return Ok(built.map_err(error)?.result());
         }
-        let built = AsyncDotOp::build(b, &[t], lhs, rhs, acc, None, by, dot.lhs_unsigned(), dot.rhs_unsigned());
+        let [left, right] = dot.unsigned();
+        let built = AsyncDotOp::build(b, &[t], lhs, rhs, acc, None, None, None, by, left, right, None);
         Ok(result(built.map_err(error)?.op(), 0))
     }
 
@@ -584,8 +549,12 @@ impl<'c> Stream<'c> {
     /// warps. If a run-time test decides what TMA loads, there are two regions.
     fn fill(&self, b: &Builder<'c>, placed: &Placed<'c>, ring: &PipelinedRing<'c>, it: Val<'c>) -> Result<(), Failed> {
         let op = placed.group.place();
-        if placed.group.producer_computed().next().is_none() {
+        let Some((_, computed)) = placed.group.producer_computed().next() else {
             return self.copy(b, placed, ring, it, false);
+        };
+        if computed.by.agent().is_some() {
+            self.copy(b, placed, ring, it, false)?;
+            return self.compute(b, placed, ring, it, false);
         }
         let tested = placed.group.producer_computed().any(|(_, tile)| tile.if_ready.is_some());
         let Some(ready) = placed.ready.filter(|_| tested) else { return self.compute(b, placed, ring, it, false) };
@@ -616,7 +585,8 @@ impl<'c> Stream<'c> {
         let filled = Region::new();
         let program = append_block(&filled, &[], op.location());
         let inside = Builder::at_end(self.context, program, op.location());
-        if placed.group.copies(true).next().is_some() {
+        let agent = first.by.agent();
+        if agent.is_none() && placed.group.copies(true).next().is_some() {
             self.copy(&inside, placed, ring, it, ready)?;
         }
         // Loads into registers are in flight during the wait for the stage; copies need the stage first.
@@ -651,6 +621,10 @@ impl<'c> Stream<'c> {
             let by = one.by.op();
             let last = entry_block(region(by, 0)).and_then(|body| ops_of(body).last());
             let tile = of(operand(last.ok_or_else(|| fail(by, "produce_one has no body"))?, 0));
+            let tile = match placed.group.sides[*side].copied_to {
+                Some(_) => filled_up(&inside, by, tile, placed.group.sides[*side].desc)?,
+                None => tile,
+            };
             store(&inside, by, tile, slot)?;
         }
         let (copies, stores) = placed.group.by_threads();
@@ -660,7 +634,8 @@ impl<'c> Stream<'c> {
         }
         YieldOp::build(&inside, &[]).map_err(error)?;
         let [warps, fast] = [first.by.warps(), first.by.fast()].map(|n| i64_attr(self.context, n));
-        let program = ProduceOneOp::build(b, &[], warps, fast, false, None, filled);
+        let agent = agent.map(|name| string_to_attr(self.context, name));
+        let program = ProduceOneOp::build(b, &[], warps, fast, false, agent, filled);
         let fills: Vec<OpRef<'c>> = all.iter().map(|(_, one)| one.by.op()).collect();
         give_agent(&fills, program.map_err(error)?.op());
         Ok(())
@@ -698,8 +673,15 @@ impl<'c> Stream<'c> {
             let slot = slots[side];
             let indices: Vec<Val<'c>> = copy.load.indices().collect();
             inside.set_location(copy.load.op().location());
-            AsyncTiledTmaLoadOp::build(&inside, copy.load.view(), &indices, *map, slot, acquired.token())
-                .map_err(error)?;
+            let (view, token) = (copy.load.view(), acquired.token());
+            match map {
+                Some(map) => {
+                    AsyncTiledTmaLoadOp::build(&inside, view, &indices, *map, slot, token).map_err(error)?;
+                }
+                None => {
+                    AsyncBulkLoadOp::build(&inside, view, &indices, slot, token).map_err(error)?;
+                }
+            }
         }
         let elect = ElectOp::build(b, None, region).map_err(error)?;
         let loads: Vec<OpRef<'c>> = placed.group.copies(ready).map(|(_, c)| c.load.op()).collect();

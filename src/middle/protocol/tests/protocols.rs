@@ -5,7 +5,7 @@ mod common;
 use std::ops::Not;
 
 use common::*;
-use tile_protocol::{Expr, Op, Program, Violation, ViolationKind};
+use tile_protocol::{Expr, Op, Program, StageAccess, Violation, ViolationKind};
 
 fn accepted(p: &Program) {
     if let Err(violation) = p.check() {
@@ -127,6 +127,36 @@ fn accumulators_in_tensor_memory() {
     let Op::Loop { body, .. } = &mut wrong.agents[1].body[0] else { panic!("the loop over tiles") };
     body.remove(0);
     refused(&wrong);
+}
+
+#[test]
+fn scale_factors_in_tensor_memory() {
+    for stages in 1..=4 {
+        accepted(&scale_factors(stages));
+    }
+    let p = scale_factors(2);
+    for agent in ["producer", "scales", "matrix", "epilogue"] {
+        refused(&with(&p, agent, is_wait, |_| None));
+    }
+    let violation = refused(&with(&p, "scales", |op| matches!(op, Op::Fence), |_| None));
+    assert_eq!(violation.kind, ViolationKind::MissingFence, "{violation}");
+    // Only the engine that copies them finds them without a wait.
+    let in_order = |op: &Op| matches!(op, Op::Begin { access: StageAccess::ReadInOrder, .. });
+    let waits = |op: Op| match op {
+        Op::Begin { engine, place, tag, .. } => Some(Op::Begin { engine, access: StageAccess::Read, place, tag }),
+        other => Some(other),
+    };
+    let violation = refused(&with(&p, "matrix", in_order, waits));
+    assert_eq!(violation.kind, ViolationKind::ReadBeforeFull, "{violation}");
+    // Columns that all stages share would be overwritten while earlier products read them.
+    let copies = |op: &Op| matches!(op, Op::Begin { access: StageAccess::Write | StageAccess::ReadInOrder, .. });
+    let shared = |op: Op| match op {
+        Op::Begin { engine, access, place, tag } => {
+            Some(Op::Begin { engine, access, place: place.array.at(&0.into()), tag })
+        }
+        other => Some(other),
+    };
+    refused(&with(&p, "matrix", copies, shared));
 }
 
 #[test]

@@ -205,6 +205,51 @@ pub fn accumulators_in_memory(stages: usize, accumulators: usize) -> Program {
     p
 }
 
+/// Products that read what earlier copies of the same thread have brought to memory of each stage. Their completion
+/// empties the stage, and with it that memory.
+pub fn scale_factors(stages: usize) -> Program {
+    let mut p = Program::new("scale factors in tensor memory");
+    let s = stages as i64;
+    let trips = p.parameter("trips", 2 * s + 2);
+    let (full, empty) = (p.barrier("full", stages, 2), p.barrier("empty", stages, 1));
+    let done = p.barrier("done", 1, 1);
+    let (a, rows, columns) = (p.storage("A", stages), p.storage("rows", stages), p.storage("columns", stages));
+    let sums = p.storage("sums", 1);
+    let i = p.variable();
+    let (slot, turn) = (Expr::from(i).rem(s), parity(&i.into(), s));
+    let all = |body| vec![Op::Loop { var: i, trips: trips.clone(), body }];
+    let mut body = vec![Op::Wait { barrier: empty.at(&slot), parity: turn.clone().not() }];
+    body.extend(fill(&full.at(&slot), &[(a.at(&slot), 16384)], &i.into()));
+    p.agent("producer", 32, all(body));
+    let body = vec![
+        Op::Wait { barrier: empty.at(&slot), parity: turn.clone().not() },
+        Op::Write { into: rows.at(&slot), tag: i.into() },
+        Op::Fence,
+        Op::Arrive { barrier: full.at(&slot), count: 1 },
+    ];
+    p.agent("scales", 128, all(body));
+    let engine = Engine::Dot;
+    let begin = |access, place, tag: Expr| Op::Begin { engine, access, place, tag };
+    let body = vec![
+        Op::Wait { barrier: full.at(&slot), parity: turn },
+        begin(StageAccess::Read, rows.at(&slot), i.into()),
+        begin(StageAccess::Write, columns.at(&slot), i.into()),
+        Op::Commit(engine),
+        begin(StageAccess::Read, a.at(&slot), i.into()),
+        begin(StageAccess::ReadInOrder, columns.at(&slot), i.into()),
+        begin(StageAccess::Accumulate, sums.at(&0.into()), 0.into()),
+        Op::Commit(engine),
+        Op::ArriveAfter { engine, barrier: empty.at(&slot), count: 1 },
+    ];
+    let mut ops = all(body);
+    ops.push(Op::ArriveAfter { engine, barrier: done.at(&0.into()), count: 1 });
+    p.agent("matrix", 32, ops);
+    let read = Op::Read { from: sums.at(&0.into()), tag: 0.into() };
+    let wait = Op::Wait { barrier: done.at(&0.into()), parity: 0.into() };
+    p.agent("epilogue", 128, vec![wait, when(Expr::from(0).less(trips), vec![read])]);
+    p
+}
+
 /// Attention with scores, weights and results in tensor memory. One agent issues the products; another one reads the
 /// scores, scales the results so far, and stores the weights in the memory of the scores.
 pub fn dependent_products(scores: usize) -> Program {
