@@ -10,7 +10,7 @@
 //! `tests/corpus/results.tsv` has a digest of the results of each program on the simulator, compiled for sm_90 at
 //! -O3. So a change of any bit is noticed, even within the tolerance. `cargo xtask bless results` accepts changes.
 //!
-//! By default: sm_90, levels 0 and 3, the ordinary schedule and one adversarial schedule. With
+//! By default: sm_90 at levels 0 and 3, sm_100 at level 3, the ordinary schedule and one adversarial schedule. With
 //! `TILEIRAS_TEST_FULL=1`: four targets, also level 2, and five adversarial schedules. `cargo xtask corpus` prints
 //! the same as a table. PTX that another test runs is not run again: most programs compile to the same PTX at levels
 //! 2 and 3, and in all versions of the bytecode.
@@ -27,8 +27,8 @@ use tile_test_support::{Failed, Trial, full, golden, listed, root};
 
 /// Targets, levels and schedules of this run.
 struct Slice {
-    targets: &'static [&'static str],
-    levels: &'static [u8],
+    /// Targets, each with the levels of optimization.
+    targets: &'static [(&'static str, &'static [u8])],
     schedules: &'static str,
     /// Programs that are also compiled with the modulo scheduler, or `None` for all.
     scheduled: Option<&'static [&'static str]>,
@@ -40,13 +40,14 @@ struct Slice {
 
 fn slice() -> Slice {
     if full() {
-        let targets = &["sm_80", "sm_90", "sm_100", "sm_120"];
-        let (levels, schedules) = (&[0, 2, 3], "1,2,3,4,5,plain");
-        return Slice { targets, levels, schedules, scheduled: None, each: None, limit: Duration::from_secs(900) };
+        const ALL: &[u8] = &[0, 2, 3];
+        let targets = &[("sm_80", ALL), ("sm_90", ALL), ("sm_100", ALL), ("sm_120", ALL)];
+        let schedules = "1,2,3,4,5,plain";
+        return Slice { targets, schedules, scheduled: None, each: None, limit: Duration::from_secs(900) };
     }
     Slice {
-        targets: &["sm_90"],
-        levels: &[0, 3],
+        // sm_100 is the default target of the command.
+        targets: &[("sm_90", &[0, 3]), ("sm_100", &[3])],
         schedules: "1,plain",
         scheduled: Some(&[
             "matmul_f16.13.1",
@@ -71,8 +72,8 @@ fn list(root: &Path) -> Result<Vec<Trial>, corpus::Error> {
     let slice = slice();
     let mut trials = vec![];
     for program in &programs {
-        for target in slice.targets {
-            let jobs = slice.levels.iter().map(|&level| {
+        for (target, levels) in slice.targets {
+            let jobs = levels.iter().map(|&level| {
                 let (target, schedules) = (target.to_string(), slice.schedules.to_string());
                 (level, Job { program: program.clone(), engine: Engine::Simulator { target, level, schedules } })
             });

@@ -167,28 +167,28 @@ impl<'c> Ahead<'c> {
         // The next induction variable, or the current one in the last iteration: there is a next iteration if the
         // remaining distance exceeds one step.
         let counter = arg(self.body, 0);
-        b.set_before(ops_of(self.body).next().expect("a body has a terminator"));
-        for (load, now) in self.loads.iter().zip(&carried) {
-            replace_all_uses(result(*load, 0), *now);
-        }
-        if let Some(user) = self.last_user(&carried).filter(|_| self.kind == Kind::Waits) {
-            b.set_after(user);
+        match self.last_user().filter(|_| self.kind == Kind::Waits) {
+            Some(user) => b.set_after(user),
+            None => b.set_before(ops_of(self.body).next().expect("a body has a terminator")),
         }
         b.set_location(new.location());
         let more = b.cmpi(IntPredicate::Ugt, b.subi(upper, counter), step);
         let next = b.select(more, b.addi(counter, step), counter);
         let loaded = self.at(&b, next);
+        for (load, now) in self.loads.iter().zip(carried) {
+            replace_all_uses(result(*load, 0), now);
+        }
         for op in self.slice.iter().rev().filter(|o| results(**o).all(|r| !has_uses(r))) {
             erase(*op);
         }
         extend_yield(&b, self.body, &loaded)
     }
 
-    /// The last op of the body that uses a carried value. Loads that follow it may take the registers of these values.
+    /// The last op of the body that uses a loaded value. Loads that follow it may take the registers of these values.
     /// At the top of the loop, ptxas would copy the loaded values before the first wait, and wait there for the loads.
-    fn last_user(&self, carried: &[Val<'c>]) -> Option<OpRef<'c>> {
+    fn last_user(&self) -> Option<OpRef<'c>> {
         let mut users = FxHashSet::default();
-        for (user, _) in carried.iter().flat_map(|v| uses(*v)) {
+        for (user, _) in self.loads.iter().flat_map(|load| uses(result(*load, 0))) {
             let mut around = std::iter::successors(Some(user), |o| parent_op(*o));
             users.extend(around.find(|o| block_of(*o) == block_key(self.body)).map(op_key));
         }
