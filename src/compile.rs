@@ -151,6 +151,7 @@ impl Compiler for Session {
                     }
                 }
                 remarks.splice(0..0, restarts.remarks);
+                let remarks = tile_interface::gathered(remarks);
                 let snapshots = unlocked(log.into_inner()).into_snapshots();
                 return (result.map(|output| CompileOutput { snapshots, ..output }), remarks);
             }

@@ -228,7 +228,7 @@ fn remark_files() {
     assert_eq!(bench.get("tileir_remarks.yaml"), b"");
 
     let outcome = bench.run(&["remarks", "--remarks-passed=memory"]);
-    assert_eq!(outcome.stderr, "loc(\"k.py\":7:1): remark: tileas-assign-layouts: loads of 16 bytes\n");
+    assert_eq!(outcome.stderr, "k.py:7:1: remark: Vectorized: loads of 16 bytes\n");
     let outcome = bench.run(&["remarks", "--remarks-missed=memory"]);
     assert_eq!((outcome.status, outcome.stderr.as_str()), (Some(0), ""));
     let outcome = bench.run(&["ok", "--remark-format=yaml", "--remarks-output-file=no/r.yaml"]);

@@ -221,7 +221,14 @@ fn remarks() {
     assert!(product.contains("Line: 8, Column: ") && product.contains("Function:        \"k\"\n"), "{product}");
     assert!(product.contains("round the operands to tf32") && product.ends_with("\n...\n"), "{product}");
     assert!(one("NarrowAccess").contains("promise its alignment with assume div_by<16>"));
-    assert!(one("WideOffsets").starts_with("!Analysis\n"));
+    let chosen = one("Product");
+    assert!(chosen.contains("  - Unit:            \"FMA\"\n"), "{chosen}");
+    assert!(one("Load").contains("  - AgainstTMA:      \"the kernel has no agents: "), "{all}");
+    // Details are only told if asked for, and once per view.
+    assert!(!all.contains("WideOffsets"), "{all}");
+    let verbose = compile(&["--remarks=verbose"]);
+    assert_eq!(verbose.matches("remark: WideOffsets: ").count(), 1, "{verbose}");
+    assert!(verbose.lines().all(|l| l.starts_with(input.to_str().unwrap())), "{verbose}");
 
     let told = compile(&["--remarks=tensorcore"]);
     assert!(told.contains(":8:") && told.contains("no matrix instruction for operands of type f32"), "{told}");
@@ -280,10 +287,10 @@ fn remarks_on_spills() {
         let output = command.arg("-o").arg(&cubin).output().unwrap();
         let told = stderr(&output);
         assert!(output.status.success(), "{told}");
-        let remark = told.lines().find(|l| l.contains("remark: ptxas: 64 registers for each of "));
+        let remark = told.lines().find(|l| l.contains("remark: Spilled: 64 registers for each of "));
         assert_eq!(remark.is_some(), spills, "{told}");
         assert!(
-            remark.is_none_or(|l| l.starts_with("loc(\"") && l.contains(" bytes of stores to local memory")),
+            remark.is_none_or(|l| l.contains("kernels.py:") && l.contains(" bytes of stores to local memory")),
             "{told}"
         );
         assert!(!told.contains("Compiling entry function") && !told.contains("Used "), "{told}");

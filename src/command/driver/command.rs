@@ -555,8 +555,8 @@ impl Session<'_> {
         match options.remarks.output_file() {
             Some(file) => self.write(&file, remarks::yaml(&selected).as_bytes())?,
             None if options.remarks.format == RemarkFormat::CommandLine => {
-                for remark in selected {
-                    self.report(&remarks::diagnostic(remark));
+                for diagnostic in remarks::diagnostics(&selected) {
+                    self.report(&diagnostic);
                 }
             }
             None => {}

@@ -35,9 +35,10 @@ static TARGET_NAMES: [(&str, &str); TARGETS.len()] = {
 
 const REMARK_KINDS: &[(&str, &str)] = &[
     ("none", "no remarks"),
-    ("all", "all remarks"),
+    ("all", "all remarks except details"),
     ("memory", "remarks on memory accesses"),
     ("tensorcore", "remarks on matrix multiplication"),
+    ("verbose", "all remarks, and details such as the width of offsets"),
 ];
 
 /// A visible option without an alias, whose value is never glued to its name.

@@ -4,6 +4,7 @@ pub mod access;
 pub mod atomics;
 pub mod branches;
 pub mod carried;
+pub mod choices;
 pub mod clones;
 pub mod column_slices;
 pub mod combined;

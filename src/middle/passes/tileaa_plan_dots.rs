@@ -71,7 +71,7 @@ use crate::{
         nv_tileaa::{self, AnyOp, DotOp, MemTokenType, Ordering, TiledLoadOp, TiledStoreOp},
         nv_tileas::{MemDescType, MmaKind},
         pass::{Failed, Obstacle, PassContext, RustPass, descriptors},
-        remark::{self, remark},
+        remark::{self, Better, remark},
         rt::*,
         shared_memory::{SCRATCH_BYTES, padded_bytes},
         target::target,
@@ -102,6 +102,9 @@ impl RustPass for PlanDots {
                 _ => None,
             });
             let fallback = Fallback::within(function.op());
+            if dots.is_empty() {
+                without_agents(function.op(), &dots, "no product reads its tile");
+            }
             if dots.is_empty() || function.num_warps().is_some() || !fallback.allows_agents() {
                 continue;
             }
@@ -113,17 +116,28 @@ impl RustPass for PlanDots {
                     plan.attach(function.op(), context);
                 }
                 Err((op, reason)) => {
+                    without_agents(function.op(), &dots, &format!("the kernel has no agents: {reason}"));
+                    dots.iter().for_each(|dot| remark::against(*dot, Better::Unit, &reason));
                     let reason = match unit {
                         Unit::Sync => format!("the warps that multiply also load: {reason}"),
                         Unit::Warpgroup => format!("dots use single-warp instructions instead of wgmma: {reason}"),
                         _ => format!("dots use single-warp instructions instead of tcgen05.mma: {reason}"),
                     };
-                    remark(op, remark::NO_WARPGROUPS, reason, "");
+                    remark(op, remark::NO_WARPGROUPS, reason, None);
                 }
             }
         }
         Ok(())
     }
+}
+
+/// Records why TMA loads no tile of a function and stores none.
+fn without_agents(function: OpRef<'_>, dots: &[OpRef<'_>], reason: &str) {
+    walk(function, &mut |op| match AnyOp::cast(op) {
+        Some(AnyOp::TiledLoadOp(_)) => remark::against(op, Better::Tma, reason),
+        Some(AnyOp::TiledStoreOp(_)) if !dots.is_empty() => remark::against(op, Better::Tma, reason),
+        _ => {}
+    });
 }
 
 /// A dot, with the planner's input for it.
@@ -236,7 +250,7 @@ fn plan<'c>(
     if stages < plan.stages {
         reasons.push(format!("{stages} stages, next to {scratch} bytes for other uses of shared memory"));
     }
-    remark(op, remark::WARPGROUP_PLAN, reasons.join("; "), "");
+    remark(op, remark::WARPGROUP_PLAN, reasons.join("; "), None);
     Ok(DotPlan {
         unit: MmaKind::Warpgroup,
         accumulators: 1,
@@ -317,7 +331,7 @@ fn load_of(side: &PlannedOperand<'_>) -> Option<usize> {
 fn report(op: OpRef<'_>, reasons: &[String], found: &[Found<'_>]) {
     let no_copies = found.iter().flat_map(|p| &p.no_copies).map(|(_, reason)| reason);
     let all: Vec<&str> = reasons.iter().chain(no_copies).map(String::as_str).collect();
-    remark(op, remark::WARPGROUP_PLAN, all.join("; "), "");
+    remark(op, remark::WARPGROUP_PLAN, all.join("; "), None);
 }
 
 /// Explains why planning failed. If an operand is producer-computed, the reason starts with the obstacle to TMA.
@@ -484,7 +498,7 @@ fn analyze<'c>(
                 (found.load, "its elements are computed".to_string())
             }
             Source::Loaded(found) => match copied((dot, depth), &found, function, (facts, unit, target)) {
-                Ok(Copied { view, desc, unproved: None }) => {
+                Ok(Copied { view, desc, unproved }) if unproved.is_empty() => {
                     if found.contiguous_dimension(&view) != Some(depth) {
                         *[&mut dot_loop.a_major, &mut dot_loop.b_major][i] = Major::Mn;
                     }
@@ -498,13 +512,17 @@ fn analyze<'c>(
                     sides.push(PlannedOperand::Ring { stage: desc, load: found.load });
                     continue;
                 }
-                Ok(Copied { view, desc, unproved: Some(reason) }) => {
+                Ok(Copied { view, desc, unproved }) => {
                     // A region of producer warps computes one operand.
                     let as_loaded = found.computed.is_empty() && found.moved.is_empty() && !found.shared;
                     if_ready = Some(desc).filter(|_| as_loaded && !is_inside(view.make.op()));
-                    (found.load, format!("TMA cannot load it: {reason}"))
+                    unproved.iter().for_each(|reason| remark::against(found.load, Better::Tma, reason));
+                    (found.load, format!("TMA cannot load it: {}", unproved.join(", and ")))
                 }
-                Err(obstacle) => obstacle,
+                Err((op, reason)) => {
+                    remark::against(found.load, Better::Tma, &reason);
+                    (op, reason)
+                }
             },
             Source::Resident => {
                 sides.push(PlannedOperand::Resident(v));
@@ -552,8 +570,8 @@ fn analyze<'c>(
 struct Copied<'c> {
     view: View<'c>,
     desc: MemDescType<'c>,
-    /// The property that a run-time test must establish, if any.
-    unproved: Option<String>,
+    /// The properties that a run-time test must establish.
+    unproved: Vec<String>,
 }
 
 /// Plans the TMA load of an operand whose dimension `depth` is K, or returns the obstacle.

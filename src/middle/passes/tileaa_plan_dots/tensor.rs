@@ -27,7 +27,7 @@ use crate::{
         nv_tileaa::{GetCtaRankOp, MemTokenType, TiledLoadOp},
         nv_tileas::MmaKind,
         pass::Obstacle,
-        remark::{self, remark},
+        remark::{self, Better, remark},
         rt::*,
     },
 };
@@ -81,8 +81,11 @@ pub(super) fn plan<'c>(
     let mut reasons = plan.reasons.clone();
     reasons.extend(found.iter().flat_map(|p| &p.no_copies).map(|(_, reason)| reason.clone()));
     reasons.push(format!("{stages} stages of {stage} bytes"));
+    if let Some((_, reason)) = &alone {
+        found.iter().for_each(|p| remark::against(p.op, Better::Unit, reason));
+    }
     reasons.extend(alone.map(|(_, reason)| format!("the CTAs of the cluster run their dots separately: {reason}")));
-    remark(op, remark::WARPGROUP_PLAN, reasons.join("; "), "");
+    remark(op, remark::WARPGROUP_PLAN, reasons.join("; "), None);
     let divided = plan.divided;
     let agent = |name: &str, warps, registers: Option<u32>| {
         let rank = (pair && name == MATRIX).then_some(0);
