@@ -297,6 +297,31 @@ fn remarks_on_spills() {
     }
 }
 
+/// A prediction says what the compiler chose, the roof of a faster unit, and what the missed optimizations cost.
+fn timing_says_what_was_chosen() {
+    let mut run = Command::new(env!("CARGO_BIN_EXE_tile-run"));
+    run.args(["--timing", "--gpu-name", "sm_90", "--grid", "8,8"]).arg(corpus("matmul_f32.13.1.tileirbc"));
+    let files = ["json", "html"].map(|end| Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("chosen.{end}")));
+    run.arg("--timing-json").arg(&files[0]).arg("--timing-html").arg(&files[1]);
+    let output = run.args(["zeros:f32:512x512"; 3]).output().unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    let told = stdout(&output);
+    assert!(told.contains("  Product: 64x64x16 of f32, summed in f32: FMA; not wgmma: "), "{told}");
+    assert!(told.contains("  Load: 64x16xf32: cp.async of 16 bytes, ring of 4 stages; not TMA: "), "{told}");
+    // The line after the FMA pipe.
+    let roof = told.lines().skip_while(|l| !l.starts_with("  fma ")).nth(1).unwrap_or_default();
+    assert!(roof.starts_with("    could be wgmma of tf32 ") && roof.ends_with(" us"), "{told}");
+    let missed = told.lines().find(|l| l.contains("  NoTensorCore: ")).unwrap_or_default();
+    assert!(missed.contains("kernels.py:507:14") && missed.ends_with("[docs/remarks.md#notensorcore]"), "{told}");
+    let json: serde_json::Value = serde_json::from_str(&fs::read_to_string(&files[0]).unwrap()).unwrap();
+    let notes = &json["notes"];
+    let shares: Vec<f64> = notes["missed"].as_array().unwrap().iter().filter_map(|m| m["share"].as_f64()).collect();
+    assert!(shares.is_sorted_by(|a, b| a >= b) && shares.first().is_some_and(|s| *s > 0.2), "{shares:?}");
+    assert_eq!(notes["roofs"][0]["unit"], "fma");
+    let page = fs::read_to_string(&files[1]).unwrap();
+    assert!(page.contains("Chosen by the compiler") && page.contains("wgmma of tf32 could take"), "{page}");
+}
+
 fn disassembly() {
     let file = corpus("vadd_f32.13.1.tileirbc");
     let plain = disassemble(&[&file]);
@@ -591,6 +616,7 @@ pub fn trials() -> Vec<Trial> {
         remarks_change_nothing,
         remarks_on_real_programs,
         remarks_on_spills,
+        timing_says_what_was_chosen,
         disassembly,
         disassembler_errors,
         mistaken_inputs,

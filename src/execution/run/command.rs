@@ -1,5 +1,6 @@
 //! The steps of `tile-run`: read, compile, launch, write back, compare.
 
+use crate::chosen;
 use crate::cl::{self, Engine, Options};
 use crate::each;
 use crate::execute::{self, Outcome, check, execute};
@@ -15,7 +16,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use tile_diag::Diagnostic;
 use tile_interface::input_kind;
-use tile_interface::{CompileError, CompileRequest, Compiler, DebugInfo, InputKind};
+use tile_interface::{CompileError, CompileRequest, Compiler, DebugInfo, InputKind, Remark};
 use tile_interp::machine::BrokenPromise;
 
 /// Returns the names of a compilation's optional passes.
@@ -109,7 +110,7 @@ fn command(
         let path = program.display().to_string();
         launch.expect = each::expectations((&path, &input, kind), &options, &launch, tools, stderr)?;
     }
-    let ptx = ptx(kernel, &options, tools.compiler, stderr)?;
+    let (ptx, remarks) = ptx(kernel, &options, tools.compiler, stderr)?;
     if let Some(path) = &options.save_ptx {
         std::fs::write(path, &ptx).map_err(|error| Failure::Write { path: path.display().to_string(), error })?;
     }
@@ -117,7 +118,7 @@ fn command(
     let module = Module::parse(&ptx).map_err(|e| Failure::Kernel { path, message: e.to_string() })?;
     let mut clocks = None;
     if options.timing {
-        let read = timing(&module, &launch, &options, stdout)?;
+        let read = timing((&module, &remarks), &launch, &options, stdout)?;
         if !options.timing_run {
             return Ok(());
         }
@@ -161,7 +162,12 @@ fn command(
 }
 
 /// Predicts the launch's time. Returns the clock values for the kernel to read.
-fn timing(module: &Module, launch: &Launch, options: &Options, stdout: &mut dyn Write) -> Result<ClockReads, Failure> {
+fn timing(
+    (module, remarks): (&Module, &[Remark]),
+    launch: &Launch,
+    options: &Options,
+    stdout: &mut dyn Write,
+) -> Result<ClockReads, Failure> {
     let failed = |e: execute::Error| Failure::Execute { schedule: "timing".into(), error: Box::new(e) };
     let machine = match options.machine.as_deref() {
         Some(name) => tile_machine::Machine::named(name),
@@ -173,6 +179,7 @@ fn timing(module: &Module, launch: &Launch, options: &Options, stdout: &mut dyn 
     let mut p = execute::predict(module, launch, &machine, &known).map_err(failed)?;
     // The sources may not exist here; then the prediction contains only line numbers.
     p.read_sources(|file| std::fs::read_to_string(file).ok());
+    p.notes = chosen::notes(remarks, launch.entry.as_deref(), &p, &machine);
     let files = [
         (&options.timing_json, format!("{:#}\n", p.json())),
         (&options.timing_trace, format!("{}\n", p.perfetto())),
@@ -252,12 +259,18 @@ pub(crate) fn describe(options: &Options) -> Result<Launch, Failure> {
     Ok(launch)
 }
 
-/// The PTX of a kernel: the file itself, or the result of compiling it.
-fn ptx(kernel: &Path, options: &Options, compiler: &dyn Compiler, stderr: &mut dyn Write) -> Result<String, Failure> {
+/// The PTX of a kernel: the file itself, or the result of compiling it, with remarks for a prediction.
+fn ptx(
+    kernel: &Path,
+    options: &Options,
+    compiler: &dyn Compiler,
+    stderr: &mut dyn Write,
+) -> Result<(String, Vec<Remark>), Failure> {
     let path = || kernel.display().to_string();
     if kernel.extension().is_some_and(|e| e == "ptx") {
         let input = tile_driver::files::read(kernel).map_err(|error| Failure::Read { path: path(), error })?;
         return String::from_utf8(input)
+            .map(|text| (text, vec![]))
             .map_err(|e| Failure::Kernel { path: path(), message: format!("the text is not UTF-8: {e}") });
     }
     let (input, kind) = read(kernel)?;
@@ -269,12 +282,13 @@ fn ptx(kernel: &Path, options: &Options, compiler: &dyn Compiler, stderr: &mut d
         insertions: &options.insertions,
         // A prediction refers to lines of the source.
         debug: if options.lineinfo || options.timing { DebugInfo::Lines } else { DebugInfo::None },
+        remarks: options.timing,
         ..CompileRequest::new(&input, kind, options.target)
     };
     let mut report = |d| {
         let _ = writeln!(stderr, "{}", tile_diag::render::plain(&d).trim_end());
     };
-    compiler.compile(&request, &mut report).map(|output| output.text).map_err(|e| match e {
+    compiler.compile(&request, &mut report).map(|output| (output.text, output.remarks)).map_err(|e| match e {
         CompileError::Input => Failure::Kernel { path: path(), message: e.to_string() },
         _ => Failure::Compile { path: path(), message: e.to_string() },
     })

@@ -12,6 +12,7 @@
 
 #![deny(unsafe_code)]
 
+mod chosen;
 pub mod cl;
 mod command;
 pub mod compare;

@@ -11,7 +11,7 @@ use crate::{
         attributes::MAX_REGISTERS,
         behaviour::is_loop,
         dot_plan::{self, DotPlan},
-        dots::{AnyDot, Instruction, SharedDot},
+        dots::{AnyDot, Instruction, LHS, SharedDot},
         layouts::{Tensor, memory_bits},
         nv_tileaa::PtrType,
         nv_tileas::{AgentSwitchOp, AnyOp, MemDescType, PipelineType},
@@ -134,6 +134,11 @@ impl<'c> Choices<'c> {
             // The rate of pairs is the same: their dots only read less from shared memory.
             Some(Unit::Tensor) if !reasons.is_empty() => Some((Unit::TensorPair.title(), reasons)),
             Some(unit) if unit >= fastest || fastest == Unit::Sync => None,
+            None if fastest == Unit::Sync => {
+                let element = tile(operand(op, LHS)).map_or("this type".to_owned(), |(_, t)| t.to_string());
+                let reason = format!("{} has no matrix instruction for operands of type {element}", self.target.name);
+                Some((fastest.title(), vec![reason]))
+            }
             _ if reasons.is_empty() => Some((fastest.title(), self.without_agents())),
             _ => Some((fastest.title(), reasons)),
         }
