@@ -297,6 +297,27 @@ fn remarks_on_spills() {
     }
 }
 
+/// Errors of a launch name the argument, its types, the line of the source and the element.
+fn launches_are_explained() {
+    let twice = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/twice.mlir");
+    let run = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tile-run"));
+        let output = command.arg(&twice).args(["--gpu-name", "sm_90", "--grid", "8"]).args(arguments).output().unwrap();
+        (output.status.code(), stderr(&output))
+    };
+    assert_eq!(run(&["zeros:f32:4096:ptr"]), (Some(0), String::new()));
+    for engine in ["--engine=sim", "--engine=reference"] {
+        let (status, told) = run(&["zeros:f64:4096:ptr", engine]);
+        let message = "argument 0 (zeros.npy) is f64, but the parameter is ptr<f32>; convert the array to f32";
+        assert_eq!((status, told), (Some(6), format!("error: {message}\n")));
+    }
+    let (status, told) = run(&["zeros:f32:1000:ptr"]);
+    assert_eq!(status, Some(6));
+    let place = format!("  in {}:7: %a, %read = load_view_tko weak", twice.display());
+    assert!(told.contains(&place), "{told}");
+    assert!(told.contains("  at argument 0 (zeros.npy): element 1000 of 1000, beyond its end"), "{told}");
+}
+
 /// A prediction says what the compiler chose, the roof of a faster unit, and what the missed optimizations cost.
 fn timing_says_what_was_chosen() {
     let mut run = Command::new(env!("CARGO_BIN_EXE_tile-run"));
@@ -616,6 +637,7 @@ pub fn trials() -> Vec<Trial> {
         remarks_change_nothing,
         remarks_on_real_programs,
         remarks_on_spills,
+        launches_are_explained,
         timing_says_what_was_chosen,
         disassembly,
         disassembler_errors,

@@ -5,8 +5,10 @@ use crate::cl::{self, Engine, Options};
 use crate::each;
 use crate::execute::{self, Outcome, check, execute};
 use crate::launch::{self, Argument, Launch};
+use crate::place;
 use crate::progress::Bar;
 use crate::reference;
+use crate::types;
 use ptx_sim::{Class, ClockReads, Module, RunOptions, Stats};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -46,6 +48,9 @@ pub enum Failure {
     Kernel { path: String, message: String },
     #[error("{path}: {message}")]
     Compile { path: String, message: String },
+    /// The arguments do not have the types of the entry.
+    #[error("{0}")]
+    Arguments(Box<execute::Error>),
     #[error("{schedule}: {error}")]
     Execute { schedule: String, error: Box<execute::Error> },
     #[error("{}", .0.join("\n"))]
@@ -60,7 +65,7 @@ impl Failure {
             Failure::Usage(_) | Failure::Read { .. } | Failure::Launch(_) | Failure::NoKernel => 1,
             Failure::Kernel { .. } => 3,
             Failure::Compile { .. } => 5,
-            Failure::Execute { .. } => 6,
+            Failure::Arguments(_) | Failure::Execute { .. } => 6,
             Failure::Wrong(_) => 7,
             Failure::Write { .. } => 8,
         }
@@ -102,6 +107,7 @@ fn command(
     if options.engine == Engine::Reference {
         return interpret(kernel, &options, &launch, tools, stdout, stderr);
     }
+    check_types(kernel, &launch, tools)?;
     if options.check_each {
         return each::check_each(kernel, &options, &launch, tools, stdout, stderr);
     }
@@ -148,7 +154,10 @@ fn command(
         if let Err(execute::Error::Run { printed, .. }) = &outcome {
             stdout.write_all(printed.as_bytes()).map_err(unprintable)?;
         }
-        let outcome = outcome.map_err(|error| Failure::Execute { schedule: shown.clone(), error: Box::new(error) })?;
+        let outcome = outcome.map_err(|error| {
+            let error = Box::new(with_line(error, &ptx));
+            Failure::Execute { schedule: shown.clone(), error }
+        })?;
         stdout.write_all(outcome.report.output.as_bytes()).map_err(unprintable)?;
         report(&outcome, &options, stderr);
         complaints.extend(check(&launch, &outcome).into_iter().map(|c| format!("{shown}: {c}")));
@@ -159,6 +168,27 @@ fn command(
         write_back(folder, &launch, outcome)?;
     }
     if complaints.is_empty() { Ok(()) } else { Err(Failure::Wrong(complaints)) }
+}
+
+/// Checks the types of the arguments if the kernel is in the public language. The compiler reports invalid programs.
+fn check_types(kernel: &Path, launch: &Launch, tools: Tools<'_>) -> Result<(), Failure> {
+    if kernel.extension().is_some_and(|e| e == "ptx") {
+        return Ok(());
+    }
+    let (input, kind) = read(kernel)?;
+    let Ok(program) = (tools.reader)(&input, kind, &mut |_| {}) else { return Ok(()) };
+    types::check(&program, launch).map_err(|error| Failure::Arguments(Box::new(error)))
+}
+
+/// Adds the line of the source to an error while the kernel ran.
+fn with_line(error: execute::Error, ptx: &str) -> execute::Error {
+    match error {
+        execute::Error::Run { error, printed, place } => {
+            let line = place::line(&error, ptx).map_or(String::new(), |text| format!("\n  in {text}"));
+            execute::Error::Run { error, printed, place: line + &place }
+        }
+        other => other,
+    }
 }
 
 /// Predicts the launch's time. Returns the clock values for the kernel to read.
@@ -212,6 +242,7 @@ fn interpret(
     let path = kernel.display().to_string();
     let program = (tools.reader)(&input, kind, &mut report)
         .map_err(|e| Failure::Kernel { path: path.clone(), message: e.to_string() })?;
+    types::check(&program, launch).map_err(|error| Failure::Arguments(Box::new(error)))?;
     let outcome = reference::execute(&program, launch, options.limits(), &mut |broken| warn(broken, stderr));
     let unprintable = |error| Failure::Write { path: "standard output".into(), error };
     if let Err(execute::Error::Assertion { printed, .. }) = &outcome {
@@ -280,8 +311,8 @@ fn ptx(
         pipeline_options: &options.pipeline_options,
         plugins: &options.plugins,
         insertions: &options.insertions,
-        // A prediction refers to lines of the source.
-        debug: if options.lineinfo || options.timing { DebugInfo::Lines } else { DebugInfo::None },
+        // Predictions and errors refer to lines of the source. Line information changes no instruction.
+        debug: if options.lineinfo || options.save_ptx.is_none() { DebugInfo::Lines } else { DebugInfo::None },
         remarks: options.timing,
         ..CompileRequest::new(&input, kind, options.target)
     };
