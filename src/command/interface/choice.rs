@@ -157,7 +157,7 @@ impl fmt::Display for Transfer {
         let by: Vec<String> = self.by.iter().map(Copying::to_string).collect();
         write!(f, "{}: {}", self.tile, by.join(" or "))?;
         if let Some(stages) = self.stages {
-            write!(f, ", ring of {stages} stages")?;
+            write!(f, ", ring of {}", counted(stages, "stage"))?;
         }
         if !self.against_tma.is_empty() {
             let when = if self.by.contains(&Copying::Tma) { "TMA after a test" } else { "not TMA" };
@@ -171,15 +171,14 @@ impl fmt::Display for Copying {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Tma => f.write_str("TMA"),
-            Self::Threads { instruction, bytes: 1 } => write!(f, "{instruction} of 1 byte"),
-            Self::Threads { instruction, bytes } => write!(f, "{instruction} of {bytes} bytes"),
+            Self::Threads { instruction, bytes } => write!(f, "{instruction} of {}", counted(*bytes, "byte")),
         }
     }
 }
 
 impl fmt::Display for LoopPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let warps = if self.warps == 1 { "1 warp".to_owned() } else { format!("{} warps", self.warps) };
+        let warps = counted(self.warps, "warp");
         match &self.agents[..] {
             [] => write!(f, "{warps}, no agents")?,
             agents => {
@@ -193,7 +192,7 @@ impl fmt::Display for LoopPlan {
         }
         match &self.rings[..] {
             [] => f.write_str("; no ring"),
-            [n] => write!(f, "; ring of {n} stages"),
+            [n] => write!(f, "; ring of {}", counted(*n, "stage")),
             rings => write!(f, "; rings of {} stages", listed(rings)),
         }
     }
@@ -201,11 +200,19 @@ impl fmt::Display for LoopPlan {
 
 impl fmt::Display for Agent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} ({} warp{}", self.name, self.warps, if self.warps == 1 { "" } else { "s" })?;
+        write!(f, "{} ({}", self.name, counted(self.warps, "warp"))?;
         match self.registers {
             Some(n) => write!(f, ", {n} registers)"),
             None => f.write_str(")"),
         }
+    }
+}
+
+/// A number with its unit.
+fn counted(number: impl Into<u64>, unit: &str) -> String {
+    match number.into() {
+        1 => format!("1 {unit}"),
+        number => format!("{number} {unit}s"),
     }
 }
 
@@ -261,6 +268,8 @@ mod tests {
         assert!(store.to_string().ends_with(": cp.async of 16 bytes; not TMA: the base may be unaligned"));
         assert!(store.facts().contains(&("AgainstTMA", "the base may be unaligned".into())));
 
+        let single = LoopPlan { agents: vec![], warps: 1, registers: None, rings: vec![1] };
+        assert_eq!(single.to_string(), "1 warp, no agents; ptxas chooses the registers; ring of 1 stage");
         let plain = LoopPlan { agents: vec![], warps: 4, registers: None, rings: vec![] };
         assert_eq!(plain.to_string(), "4 warps, no agents; ptxas chooses the registers; no ring");
         let agents = vec![

@@ -82,7 +82,7 @@ use crate::{
 use melior::{Context, ir::Attribute};
 use rustc_hash::FxHashSet;
 use tile_mma::{Element, Major, Unit};
-use tile_plan::{AStorage, DotLoop, Hints, Machine, NoPlan, Registers};
+use tile_plan::{AStorage, DotLoop, Hints, Machine, NoPlan, Registers, plural};
 use tile_targets::Target;
 
 #[derive(Clone, Default)]
@@ -248,7 +248,7 @@ fn plan<'c>(
     let mut reasons = plan.reasons.clone();
     reasons.extend(found.iter().flat_map(|p| &p.no_copies).map(|(_, reason)| reason.clone()));
     if stages < plan.stages {
-        reasons.push(format!("{stages} stages, next to {scratch} bytes for other uses of shared memory"));
+        reasons.push(format!("{}, next to {scratch} bytes for other uses of shared memory", plural(stages, "stage")));
     }
     remark(op, remark::WARPGROUP_PLAN, reasons.join("; "), None);
     Ok(DotPlan {

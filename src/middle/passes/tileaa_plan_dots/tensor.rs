@@ -31,7 +31,7 @@ use crate::{
         rt::*,
     },
 };
-use tile_plan::{DotLoop, Hints, MOST_SLICES, Machine, plan_tensor};
+use tile_plan::{DotLoop, Hints, MOST_SLICES, Machine, plan_tensor, plural};
 
 /// Plans the dots of a function. If `takes_over`, its CTAs may take over tile blocks, and the dots are then in a loop
 /// over these.
@@ -80,7 +80,7 @@ pub(super) fn plan<'c>(
     mark_computed(found);
     let mut reasons = plan.reasons.clone();
     reasons.extend(found.iter().flat_map(|p| &p.no_copies).map(|(_, reason)| reason.clone()));
-    reasons.push(format!("{stages} stages of {stage} bytes"));
+    reasons.push(format!("{} of {stage} bytes", plural(stages, "stage")));
     if let Some((_, reason)) = &alone {
         found.iter().for_each(|p| remark::against(p.op, Better::Unit, reason));
     }
