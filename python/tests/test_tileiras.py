@@ -46,6 +46,8 @@ class Compile(unittest.TestCase):
         with self.assertRaises(tileiras.InputError) as caught:
             tileiras.compile("cuda_tile.module @m {\n  nonsense\n}\n", target="sm_90", emit="ptx")
         self.assertTrue(any(d.severity == "error" and d.line == 2 for d in caught.exception.diagnostics), caught.exception.diagnostics)
+        # The folder of the program is gone.
+        self.assertTrue(str(caught.exception).startswith("input.mlir:2:"), str(caught.exception))
         with self.assertRaises(tileiras.ConfigurationError) as caught:
             tileiras.compile(RELU, target="sm_1")
         self.assertIn("sm_1", str(caught.exception))

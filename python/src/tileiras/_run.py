@@ -76,7 +76,7 @@ def run(source: Source, *, grid: int | Sequence[int], args: Sequence[Any] = (), 
             text = _readable("\n".join(line.removeprefix("error: ") for line in done.stderr.splitlines()), folder, file)
             if done.returncode in (1, 6, 7):
                 raise LaunchError(text)
-            raise of_status(done.returncode, done.stderr)
+            raise of_status(done.returncode, _readable(done.stderr, folder, file))
         for array, left in arrays:
             array[...] = numpy.load(left).view(array.dtype).reshape(array.shape)
         return done.stdout
