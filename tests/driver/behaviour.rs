@@ -213,6 +213,12 @@ fn save_temps() {
     let bench = Bench::new();
     assert_eq!(bench.run(&["wrong", "--save-temps", "-o", "-"]).status, Some(5));
     assert_eq!(bench.new_files(), ["wrong.cuda_tile.mlir", "wrong.ptx"]);
+    // A device has no files next to it.
+    let bench = Bench::new();
+    let outcome = bench.run(&["ok", "--save-temps", "--emit=ptx", "-o", "/dev/null"]);
+    assert_ne!(outcome.status, Some(0));
+    assert!(outcome.stderr.contains("next to the output, but '/dev/null' is not a file"), "{}", outcome.stderr);
+    assert!(bench.new_files().is_empty());
 }
 
 fn remark_files() {

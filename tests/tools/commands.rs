@@ -474,6 +474,34 @@ fn help_is_about_the_tool() {
     }
 }
 
+/// Every tool has a version, that of the compiler, and the help of our own tools has examples.
+fn tools_have_a_version_and_examples() {
+    let run = |tool: &str, option: &str| stdout(&Command::new(tool).arg(option).output().unwrap());
+    let expected = run(env!("CARGO_BIN_EXE_tileiras"), "--version");
+    assert!(expected.starts_with("tileiras "), "{expected}");
+    let own = [
+        env!("CARGO_BIN_EXE_tile-run"),
+        env!("CARGO_BIN_EXE_tile-fuzz"),
+        env!("CARGO_BIN_EXE_tile-interesting"),
+        env!("CARGO_BIN_EXE_tileiras"),
+    ];
+    for tool in own {
+        assert_eq!(run(tool, "--version"), expected, "{tool}");
+        assert!(run(tool, "--help").to_lowercase().contains("example"), "{tool}");
+    }
+    for tool in [
+        env!("CARGO_BIN_EXE_tileiras-opt"),
+        env!("CARGO_BIN_EXE_tileiras-translate"),
+        env!("CARGO_BIN_EXE_tileiras-reduce"),
+        env!("CARGO_BIN_EXE_tileiras-query"),
+        env!("CARGO_BIN_EXE_tileiras-lsp-server"),
+        env!("CARGO_BIN_EXE_tileirdisasm"),
+        env!("CARGO_BIN_EXE_tileiras-standalone"),
+    ] {
+        assert!(run(tool, "--version").contains(expected.lines().next().unwrap()), "{tool}");
+    }
+}
+
 /// Overlong integers are accepted unless `--strict` is given.
 fn strict_reading() {
     // The empty module, with the length of its last section in two bytes instead of one.
@@ -643,6 +671,7 @@ pub fn trials() -> Vec<Trial> {
         disassembler_errors,
         mistaken_inputs,
         help_is_about_the_tool,
+        tools_have_a_version_and_examples,
         strict_reading,
         language_server,
         readme,
