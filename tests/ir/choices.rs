@@ -13,7 +13,7 @@ use tile_test_support::{Trial, functions};
 use tileiras::{compile::Session, locations};
 
 pub fn trials() -> Vec<Trial> {
-    functions![remarks_name_the_unit_of_every_product, reasons_against_tma_are_listed]
+    functions![remarks_name_the_unit_of_every_product, pairs_of_ctas_are_named, reasons_against_tma_are_listed]
 }
 
 const TARGETS: [&str; 4] = ["sm_80", "sm_90", "sm_100", "sm_120"];
@@ -67,9 +67,49 @@ fn remarks_name_the_unit_of_every_product() -> Result<(), Box<dyn std::error::Er
             }
         }
     }
-    // Pairs need a hint, which no program of the corpus has.
     assert!(["FMA", "mma.sync", "wgmma", "tcgen05"].iter().all(|unit| units.contains(unit)), "{units:?}");
     if wrong.is_empty() { Ok(()) } else { Err(wrong.into()) }
+}
+
+/// Two CTAs that split a tile by rows multiply together. No program of the corpus does this.
+fn pairs_of_ctas_are_named() -> Result<(), Box<dyn std::error::Error>> {
+    let text = "cuda_tile.module @m {
+  entry @k(%a0: tile<ptr<bf16>>, %b0: tile<ptr<bf16>>, %c0: tile<ptr<bf16>>) optimization_hints=<sm_100 = {num_cta_in_cga = 2}> {
+    %zero = constant <i32: 0> : tile<i32>
+    %one = constant <i32: 1> : tile<i32>
+    %eight = constant <i32: 8> : tile<i32>
+    %start = constant <f32: 0.0> : tile<256x128xf32>
+    %a = assume div_by<16>, %a0 : tile<ptr<bf16>>
+    %b = assume div_by<16>, %b0 : tile<ptr<bf16>>
+    %c = assume div_by<16>, %c0 : tile<ptr<bf16>>
+    %ta = make_tensor_view %a, shape = [256, 512], strides = [512, 1] : tensor_view<256x512xbf16, strides=[512,1]>
+    %tb = make_tensor_view %b, shape = [512, 128], strides = [128, 1] : tensor_view<512x128xbf16, strides=[128,1]>
+    %tc = make_tensor_view %c, shape = [256, 128], strides = [128, 1] : tensor_view<256x128xbf16, strides=[128,1]>
+    %va = make_partition_view %ta : partition_view<tile=(256x64), tensor_view<256x512xbf16, strides=[512,1]>>
+    %vb = make_partition_view %tb : partition_view<tile=(64x128), tensor_view<512x128xbf16, strides=[128,1]>>
+    %vc = make_partition_view %tc : partition_view<tile=(256x128), tensor_view<256x128xbf16, strides=[128,1]>>
+    %sums = for %i in (%zero to %eight, step %one) : tile<i32> iter_values(%sum = %start) -> (tile<256x128xf32>) {
+      %l, %t0 = load_view_tko weak %va[%zero, %i] : partition_view<tile=(256x64), tensor_view<256x512xbf16, strides=[512,1]>>, tile<i32> -> tile<256x64xbf16>, token
+      %r, %t1 = load_view_tko weak %vb[%i, %zero] : partition_view<tile=(64x128), tensor_view<512x128xbf16, strides=[128,1]>>, tile<i32> -> tile<64x128xbf16>, token
+      %next = mmaf %l, %r, %sum : tile<256x64xbf16>, tile<64x128xbf16>, tile<256x128xf32>
+      continue %next : tile<256x128xf32>
+    }
+    %rounded = ftof %sums : tile<256x128xf32> -> tile<256x128xbf16>
+    %done = store_view_tko weak %rounded, %vc[%zero, %zero] : tile<256x128xbf16>, partition_view<tile=(256x128), tensor_view<256x128xbf16, strides=[128,1]>>, tile<i32> -> token
+    return
+  }
+}
+";
+    let of = |r: &Remark| match &r.choice {
+        Some(Choice::Product(p)) => Some((p.unit, p.instruction, p.extents.clone())),
+        _ => None,
+    };
+    let products = |target| -> Result<Vec<_>, String> {
+        Ok(compiled(&Session::new(), text.as_bytes(), InputKind::Text, target)?.iter().filter_map(of).collect())
+    };
+    assert_eq!(products("sm_100")?, [("tcgen05 by pairs of CTAs", Some([256, 128, 16]), vec![128, 128, 64])]);
+    assert_eq!(products("sm_90")?.iter().map(|(unit, ..)| *unit).collect::<Vec<_>>(), ["wgmma"]);
+    Ok(())
 }
 
 /// The left operand of a product has no promises, and the right one lacks only the alignment of its address.

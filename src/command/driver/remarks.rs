@@ -124,7 +124,8 @@ pub fn of_spills(kernels: &[KernelResources], locations: &[(String, Location)]) 
 /// Converts remarks to diagnostics. They name their kernel if there are several. Those on problems name the section of
 /// the documentation.
 pub fn diagnostics(remarks: &[&Remark]) -> Vec<Diagnostic> {
-    let several = remarks.iter().any(|r| r.function != remarks[0].function);
+    let mut kernels = remarks.iter().map(|r| &r.function).filter(|name| !name.is_empty());
+    let several = kernels.next().is_some_and(|first| kernels.any(|name| name != first));
     let of = |r: &&Remark| {
         let kernel = if several && !r.function.is_empty() { format!(" in {}", r.function) } else { String::new() };
         let section = if r.is_problem() { format!(" [{}]", r.section()) } else { String::new() };
@@ -234,6 +235,18 @@ mod tests {
         k.py:7:2: remark: Spilled in b: 255 registers for each of 128 threads are not enough: ptxas spilled with 0 bytes of stores to local memory and 12 bytes of loads; use smaller tiles, or use values sooner after they are computed [docs/remarks.md#spilled]
         remark: Spilled in c: 255 registers for each of 128 threads are not enough: ptxas spilled with 0 bytes of stores to local memory and 8 bytes of loads; use smaller tiles, or use values sooner after they are computed [docs/remarks.md#spilled]
         "#);
+    }
+
+    #[test]
+    fn kernels_are_named_if_there_are_several() {
+        let plain = remark(RemarkSort::Analysis, RemarkSubject::Other);
+        // A remark on the whole module has no kernel.
+        let module = Remark { function: String::new(), message: "module".into(), ..plain.clone() };
+        assert!(!told(&[plain.clone(), module.clone()]).contains(" in "));
+        let other = Remark { function: "sum".into(), ..plain.clone() };
+        let told = told(&[plain, module, other]);
+        assert!(told.contains(": Pipelined in matmul: ") && told.contains(": Pipelined in sum: "), "{told}");
+        assert!(told.contains(": Pipelined: module"), "{told}");
     }
 
     #[test]

@@ -113,9 +113,9 @@ impl<'c> Choices<'c> {
     }
 
     fn product(&self, op: OpRef<'c>, [lhs, rhs, acc]: [Val<'c>; 3], by: Instruction) -> Option<Choice> {
-        let ((left, a), (right, b), (_, sum)) = (tile(lhs)?, tile(rhs)?, tile(acc)?);
-        let mut extents = left[..left.len().checked_sub(1)?].to_vec();
-        extents.extend([right.last()?, left.last()?]);
+        // A CTA of a pair has only half of the right operand, so the columns are those of the accumulator.
+        let ((left, a), (_, b), (mut extents, sum)) = (tile(lhs)?, tile(rhs)?, tile(acc)?);
+        extents.push(*left.last()?);
         let unit = by.unit();
         Some(Choice::Product(Product {
             extents,
