@@ -50,7 +50,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--only", default="", help="pieces of work whose name has this in it")
     parser.add_argument("--tile-run", type=pathlib.Path, default=simulator(), help="for --device sim (default: that of the checkout around, as `cargo build` makes it)")
     parser.add_argument("--adversarial", help="for --device sim: schedules, as tile-run takes them")
-    parser.add_argument("--levels", type=levels, default=(3, 0), help="optimisation levels of correctness: 3,0 or one of them")
+    parser.add_argument("--levels", type=levels, default=(3, 0), help="optimization levels of correctness: 3,0 or one of them")
     parser.add_argument("--limit", type=float, help="seconds after which the watchdog ends a piece of work, instead of its own limit")
     return parser.parse_args(arguments)
 

@@ -151,6 +151,7 @@ impl Compiler for Session {
                     }
                 }
                 remarks.splice(0..0, restarts.remarks);
+                let remarks = tile_interface::gathered(remarks);
                 let snapshots = unlocked(log.into_inner()).into_snapshots();
                 return (result.map(|output| CompileOutput { snapshots, ..output }), remarks);
             }
@@ -416,11 +417,11 @@ impl Job<'_> {
         if self.request.instrumentation.print_llvm {
             eprintln!("; LLVM IR as translated\n{}", code.to_llvm());
         }
-        code.optimise(backend).map_err(not_generated)?;
+        code.optimize(backend).map_err(not_generated)?;
         if self.request.instrumentation.print_llvm {
             eprintln!("; LLVM IR as optimized\n{}", code.to_llvm());
         }
-        let optimised = started.elapsed();
+        let optimized = started.elapsed();
         if self.request.emit == Emit::Llvm {
             output.text = code.to_llvm();
             return Ok(output);
@@ -437,8 +438,8 @@ impl Job<'_> {
                 "timing: read {:.1} ms, passes {:.1} ms, LLVM {:.1} ms, NVPTX {:.1} ms, total {:.1} ms",
                 ms(read),
                 ms(lowered - read),
-                ms(optimised - lowered),
-                ms(started.elapsed() - optimised),
+                ms(optimized - lowered),
+                ms(started.elapsed() - optimized),
                 ms(started.elapsed())
             );
         }

@@ -65,7 +65,7 @@ def main() -> int:
     parser.add_argument("--peers-archive", type=pathlib.Path, help="competitors' images made before, instead of making them")
     parser.add_argument("--seed", type=int, default=programs.SEED, help="the first of the random programs")
     parser.add_argument("--programs", type=int, default=programs.COUNT, help="how many random programs")
-    parser.add_argument("--levels", default=programs.LEVELS, help="optimisation levels of programs")
+    parser.add_argument("--levels", default=programs.LEVELS, help="optimization levels of programs")
     parser.add_argument("--jobs", type=int, default=min(4, os.cpu_count() or 1))
     args = parser.parse_args()
     wanted = [p for p in args.parts.split(",") if p]

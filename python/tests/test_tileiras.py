@@ -46,6 +46,8 @@ class Compile(unittest.TestCase):
         with self.assertRaises(tileiras.InputError) as caught:
             tileiras.compile("cuda_tile.module @m {\n  nonsense\n}\n", target="sm_90", emit="ptx")
         self.assertTrue(any(d.severity == "error" and d.line == 2 for d in caught.exception.diagnostics), caught.exception.diagnostics)
+        # The folder of the program is gone.
+        self.assertTrue(str(caught.exception).startswith("input.mlir:2:"), str(caught.exception))
         with self.assertRaises(tileiras.ConfigurationError) as caught:
             tileiras.compile(RELU, target="sm_1")
         self.assertIn("sm_1", str(caught.exception))
@@ -95,6 +97,14 @@ class Run(unittest.TestCase):
         # The array is shorter than the length passed to the kernel.
         with self.assertRaises(tileiras.LaunchError):
             tileiras.run(RELU, grid=1, args=[x, x.copy(), 2048], target="sm_90")
+        with self.assertRaises(tileiras.LaunchError) as caught:
+            tileiras.run(RELU, grid=1, args=[x.astype(numpy.float64), x.copy(), len(x)], target="sm_90")
+        self.assertEqual(str(caught.exception), "args[0] is f64, but the parameter is ptr<f32>; convert the array to f32")
+        # The source is a text, so the only file is a temporary one, which the message does not name.
+        with self.assertRaises(tileiras.LaunchError) as caught:
+            tileiras.run(RELU.read_text(), grid=1, args=[x, x.copy(), 2048], target="sm_90")
+        self.assertRegex(str(caught.exception), r"in kernel:\d+: (.|\n)*at args\[\d\]: element ")
+        self.assertNotIn("/tileiras-", str(caught.exception))
         with self.assertRaises(TypeError):
             tileiras.run(RELU, grid=1, args=["x"])
         with self.assertRaises(tileiras.InputError):

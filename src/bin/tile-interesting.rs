@@ -1,7 +1,9 @@
 //! Tests whether a program still has a defect, for `tileiras-reduce`.
 
-use std::process::ExitCode;
+use std::{ffi::OsString, process::ExitCode};
 
 fn main() -> ExitCode {
-    tile_launch::interesting::main(std::env::args_os(), tileiras::compile::TOOLS)
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    tile_driver::version(&arguments, &tile_version::IDENTITY)
+        .unwrap_or_else(|| tile_launch::interesting::main(arguments, tileiras::compile::TOOLS))
 }

@@ -24,7 +24,10 @@ fn main() -> ExitCode {
     let called = arguments.first().and_then(|a| Path::new(a).file_name()).and_then(OsStr::to_str).unwrap_or_default();
     match called {
         "tileirdisasm" => tileiras::tools::disassemble(arguments.into_iter()),
-        "tile-run" => tile_launch::main(arguments, compile::TOOLS),
+        "tile-run" => {
+            let version = tile_driver::version(&arguments, &IDENTITY);
+            version.unwrap_or_else(|| tile_launch::main(arguments, compile::TOOLS))
+        }
         "tileiras-lsp-server" => tileiras::tools::lsp_server(arguments.into_iter()),
         _ => tile_driver::main(arguments, &IDENTITY, Core::Guarded(&OneShot)),
     }

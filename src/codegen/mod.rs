@@ -8,7 +8,7 @@ mod intrinsics;
 mod libnvvm;
 pub mod messages;
 pub mod names;
-mod optimiser;
+mod optimizer;
 mod packing;
 mod parts;
 mod sinking;
@@ -67,7 +67,7 @@ pub enum CodegenError {
     #[error("LLVM has no code generator for {0}")]
     Target(String),
     #[error("LLVM's optimizer failed: {0}")]
-    Optimise(String),
+    Optimize(String),
     #[error("code generation failed: {0}")]
     Emit(String),
     #[error("the entry '{0}' is not in the generated code")]
@@ -206,7 +206,7 @@ impl<'l> Code<'l> {
     }
 
     /// Runs LLVM's pipeline for the optimization level. libNVVM optimizes on its own.
-    pub fn optimise(&self, backend: &Backend) -> Result<(), CodegenError> {
+    pub fn optimize(&self, backend: &Backend) -> Result<(), CodegenError> {
         let level = match backend {
             Backend::Llvm => self.options.opt_level,
             Backend::LibNvvm(_) => 0,
@@ -220,7 +220,7 @@ impl<'l> Code<'l> {
             }
             fan_out::bound(&self.module);
         }
-        let pipeline = optimiser::pipeline(&self.module, self.options.target, level);
+        let pipeline = optimizer::pipeline(&self.module, self.options.target, level);
         packing::without_long(&self.module, || self.run(&pipeline))?;
         workarounds::apply(&self.module);
         if level > 0 {
@@ -229,12 +229,12 @@ impl<'l> Code<'l> {
             sinking::into_branches(&self.module);
         }
         self.sort_uses();
-        messages::errors().map_or(Ok(()), |text| Err(CodegenError::Optimise(text)))
+        messages::errors().map_or(Ok(()), |text| Err(CodegenError::Optimize(text)))
     }
 
     fn run(&self, passes: &str) -> Result<(), CodegenError> {
         let result = self.module.run_passes(passes, &self.machine, PassBuilderOptions::create());
-        result.map_err(|e| CodegenError::Optimise(e.to_string()))
+        result.map_err(|e| CodegenError::Optimize(e.to_string()))
     }
 
     /// LLVM IR as text.

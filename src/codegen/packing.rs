@@ -24,7 +24,7 @@ const LONGEST: usize = 1 << 16;
 const APART: &str = "noimplicitfloat";
 
 /// Runs the optimizer with long functions excluded from the vectorizer.
-pub fn without_long<'m, R>(module: &Module<'m>, optimise: impl FnOnce() -> R) -> R {
+pub fn without_long<'m, R>(module: &Module<'m>, optimize: impl FnOnce() -> R) -> R {
     let kind = Attribute::get_named_enum_kind_id(APART);
     for function in module.get_functions() {
         let count = function.get_basic_block_iter().flat_map(|b| b.get_instructions()).take(LONGEST + 1).count();
@@ -33,7 +33,7 @@ pub fn without_long<'m, R>(module: &Module<'m>, optimise: impl FnOnce() -> R) ->
             function.add_attribute(AttributeLoc::Function, apart);
         }
     }
-    let result = optimise();
+    let result = optimize();
     for function in module.get_functions() {
         function.remove_enum_attribute(AttributeLoc::Function, kind);
     }

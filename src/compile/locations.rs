@@ -71,6 +71,18 @@ pub fn lint_passes(input: &[u8], kind: InputKind, passes: &[String]) -> Result<F
     Ok(findings)
 }
 
+/// The source locations of the ops of an input with one of these names.
+///
+/// # Errors
+/// The input cannot be read.
+pub fn of_ops(input: &[u8], kind: InputKind, names: &[&str]) -> Result<Vec<tile_diag::Location>, String> {
+    crate::passes::register_all();
+    let context = dialect::context();
+    let module = compile::read(&context, input, kind, "").map_err(|(_, e)| e.to_string())?;
+    let place = |op: OpRef<'_>| dialect::remark::place_of(op).filter(|_| names.contains(&op_name(op)));
+    Ok(collect_ops(op_ref(module.as_operation().to_raw()), place))
+}
+
 fn run(context: &Context, module: &mut Module<'_>, pass: &str) -> Result<(), String> {
     let manager = PassManager::new(context);
     parse_pass_pipeline(manager.as_operation_pass_manager(), &format!("builtin.module({pass})"))

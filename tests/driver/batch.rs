@@ -45,6 +45,10 @@ fn a_batch() {
 
     bench.put("good.json", br#"{"items": [{"input": "sub/ok", "output": "x.cubin"}]}"#);
     assert_eq!(bench.run(&["batch", "good.json"]).status, Some(0));
+    // Folders of outputs are created.
+    bench.put("folders.json", br#"{"items": [{"input": "sub/ok", "output": "new/er/x.cubin"}]}"#);
+    assert_eq!(bench.run(&["batch", "folders.json"]).status, Some(0));
+    assert!(bench.at("new/er/x.cubin").is_file());
     for (arguments, status, words) in [
         (["batch", "gone.json"], 1, "error: unable to read input file 'gone.json': No such file or directory\n"),
         (["batch", "sub/ok"], 2, "error: the manifest 'sub/ok': "),

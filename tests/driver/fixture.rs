@@ -106,7 +106,11 @@ fn compile(request: &CompileRequest<'_>, report: &mut dyn FnMut(Diagnostic)) -> 
         name: "Vectorized".into(),
         function: "kernel".into(),
         location: Some(Location::new("k.py", 7, 1)),
+        others: vec![],
+        loops: 0,
         message: "loads of 16 bytes".into(),
+        advice: None,
+        choice: None,
     };
     Ok(CompileOutput {
         text,

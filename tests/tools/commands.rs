@@ -221,7 +221,14 @@ fn remarks() {
     assert!(product.contains("Line: 8, Column: ") && product.contains("Function:        \"k\"\n"), "{product}");
     assert!(product.contains("round the operands to tf32") && product.ends_with("\n...\n"), "{product}");
     assert!(one("NarrowAccess").contains("promise its alignment with assume div_by<16>"));
-    assert!(one("WideOffsets").starts_with("!Analysis\n"));
+    let chosen = one("Product");
+    assert!(chosen.contains("  - Unit:            \"FMA\"\n"), "{chosen}");
+    assert!(one("Load").contains("  - AgainstTMA:      \"the kernel has no agents: "), "{all}");
+    // Details are only told if asked for, and once per view.
+    assert!(!all.contains("WideOffsets"), "{all}");
+    let verbose = compile(&["--remarks=verbose"]);
+    assert_eq!(verbose.matches("remark: WideOffsets: ").count(), 1, "{verbose}");
+    assert!(verbose.lines().all(|l| l.starts_with(input.to_str().unwrap())), "{verbose}");
 
     let told = compile(&["--remarks=tensorcore"]);
     assert!(told.contains(":8:") && told.contains("no matrix instruction for operands of type f32"), "{told}");
@@ -280,14 +287,60 @@ fn remarks_on_spills() {
         let output = command.arg("-o").arg(&cubin).output().unwrap();
         let told = stderr(&output);
         assert!(output.status.success(), "{told}");
-        let remark = told.lines().find(|l| l.contains("remark: ptxas: 64 registers for each of "));
+        let remark = told.lines().find(|l| l.contains("remark: Spilled: 64 registers for each of "));
         assert_eq!(remark.is_some(), spills, "{told}");
         assert!(
-            remark.is_none_or(|l| l.starts_with("loc(\"") && l.contains(" bytes of stores to local memory")),
+            remark.is_none_or(|l| l.contains("kernels.py:") && l.contains(" bytes of stores to local memory")),
             "{told}"
         );
         assert!(!told.contains("Compiling entry function") && !told.contains("Used "), "{told}");
     }
+}
+
+/// Errors of a launch name the argument, its types, the line of the source and the element.
+fn launches_are_explained() {
+    let twice = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/twice.mlir");
+    let run = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tile-run"));
+        let output = command.arg(&twice).args(["--gpu-name", "sm_90", "--grid", "8"]).args(arguments).output().unwrap();
+        (output.status.code(), stderr(&output))
+    };
+    assert_eq!(run(&["zeros:f32:4096:ptr"]), (Some(0), String::new()));
+    for engine in ["--engine=sim", "--engine=reference"] {
+        let (status, told) = run(&["zeros:f64:4096:ptr", engine]);
+        let message = "argument 0 (zeros.npy) is f64, but the parameter is ptr<f32>; convert the array to f32";
+        assert_eq!((status, told), (Some(6), format!("error: {message}\n")));
+    }
+    let (status, told) = run(&["zeros:f32:1000:ptr"]);
+    assert_eq!(status, Some(6));
+    let place = format!("  in {}:7: %a, %read = load_view_tko weak", twice.display());
+    assert!(told.contains(&place), "{told}");
+    assert!(told.contains("  at argument 0 (zeros.npy): element 1000 of 1000, beyond its end"), "{told}");
+}
+
+/// A prediction says what the compiler chose, the roof of a faster unit, and what the missed optimizations cost.
+fn timing_says_what_was_chosen() {
+    let mut run = Command::new(env!("CARGO_BIN_EXE_tile-run"));
+    run.args(["--timing", "--gpu-name", "sm_90", "--grid", "8,8"]).arg(corpus("matmul_f32.13.1.tileirbc"));
+    let files = ["json", "html"].map(|end| Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("chosen.{end}")));
+    run.arg("--timing-json").arg(&files[0]).arg("--timing-html").arg(&files[1]);
+    let output = run.args(["zeros:f32:512x512"; 3]).output().unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    let told = stdout(&output);
+    assert!(told.contains("  Product: 64x64x16 of f32, summed in f32: FMA; not wgmma: "), "{told}");
+    assert!(told.contains("  Load: 64x16xf32: cp.async of 16 bytes, ring of 4 stages; not TMA: "), "{told}");
+    // The line after the FMA pipe.
+    let roof = told.lines().skip_while(|l| !l.starts_with("  fma ")).nth(1).unwrap_or_default();
+    assert!(roof.starts_with("    could be wgmma of tf32 ") && roof.ends_with(" us"), "{told}");
+    let missed = told.lines().find(|l| l.contains("  NoTensorCore: ")).unwrap_or_default();
+    assert!(missed.contains("kernels.py:507:14") && missed.ends_with("[docs/remarks.md#notensorcore]"), "{told}");
+    let json: serde_json::Value = serde_json::from_str(&fs::read_to_string(&files[0]).unwrap()).unwrap();
+    let notes = &json["notes"];
+    let shares: Vec<f64> = notes["missed"].as_array().unwrap().iter().filter_map(|m| m["share"].as_f64()).collect();
+    assert!(shares.is_sorted_by(|a, b| a >= b) && shares.first().is_some_and(|s| *s > 0.2), "{shares:?}");
+    assert_eq!(notes["roofs"][0]["unit"], "fma");
+    let page = fs::read_to_string(&files[1]).unwrap();
+    assert!(page.contains("Chosen by the compiler") && page.contains("wgmma of tf32 could take"), "{page}");
 }
 
 fn disassembly() {
@@ -418,6 +471,34 @@ fn help_is_about_the_tool() {
         assert!(help.contains(option) && help.contains("--version") && !help.contains("amdgpu"), "{help}");
         let hidden = stdout(&Command::new(tool).arg("--help-hidden").output().unwrap());
         assert!(hidden.contains(option) && hidden.lines().count() > help.lines().count());
+    }
+}
+
+/// Every tool has a version, that of the compiler, and the help of our own tools has examples.
+fn tools_have_a_version_and_examples() {
+    let run = |tool: &str, option: &str| stdout(&Command::new(tool).arg(option).output().unwrap());
+    let expected = run(env!("CARGO_BIN_EXE_tileiras"), "--version");
+    assert!(expected.starts_with("tileiras "), "{expected}");
+    let own = [
+        env!("CARGO_BIN_EXE_tile-run"),
+        env!("CARGO_BIN_EXE_tile-fuzz"),
+        env!("CARGO_BIN_EXE_tile-interesting"),
+        env!("CARGO_BIN_EXE_tileiras"),
+    ];
+    for tool in own {
+        assert_eq!(run(tool, "--version"), expected, "{tool}");
+        assert!(run(tool, "--help").to_lowercase().contains("example"), "{tool}");
+    }
+    for tool in [
+        env!("CARGO_BIN_EXE_tileiras-opt"),
+        env!("CARGO_BIN_EXE_tileiras-translate"),
+        env!("CARGO_BIN_EXE_tileiras-reduce"),
+        env!("CARGO_BIN_EXE_tileiras-query"),
+        env!("CARGO_BIN_EXE_tileiras-lsp-server"),
+        env!("CARGO_BIN_EXE_tileirdisasm"),
+        env!("CARGO_BIN_EXE_tileiras-standalone"),
+    ] {
+        assert!(run(tool, "--version").contains(expected.lines().next().unwrap()), "{tool}");
     }
 }
 
@@ -584,10 +665,13 @@ pub fn trials() -> Vec<Trial> {
         remarks_change_nothing,
         remarks_on_real_programs,
         remarks_on_spills,
+        launches_are_explained,
+        timing_says_what_was_chosen,
         disassembly,
         disassembler_errors,
         mistaken_inputs,
         help_is_about_the_tool,
+        tools_have_a_version_and_examples,
         strict_reading,
         language_server,
         readme,

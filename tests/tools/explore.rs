@@ -88,6 +88,9 @@ fn every_level_is_there_and_leads_to_the_source() {
         e.kernels
     );
     assert!(!e.remarks.is_empty() && e.remarks.iter().all(|r| r.line > 0), "{:?}", e.remarks);
+    let product = e.remarks.iter().find(|r| r.name == "Product").expect("the choice of the product");
+    assert_eq!(product.line, mma);
+    assert!(product.facts.contains(&("Unit".to_owned(), "wgmma".to_owned())), "{product:?}");
 }
 
 /// The bytecode of the corpus names the Python line of each operation.

@@ -35,6 +35,15 @@ impl Prediction {
         let _ = write!(out, "<h2>Busy</h2><table>");
         for (name, share) in &self.busy {
             let _ = write!(out, "<tr><td>{name}<td class=n>{}", percent(*share));
+            for roof in self.notes.roofs.iter().filter(|r| r.unit == *name) {
+                let _ = write!(
+                    out,
+                    "<td>{:.1} us; {} could take {:.1} us",
+                    share * self.microseconds,
+                    escape(&roof.faster),
+                    roof.microseconds
+                );
+            }
         }
         let _ = write!(out, "</table><h2>Warps wait for</h2><table>");
         for (reason, share) in &self.waits {
@@ -73,6 +82,7 @@ impl Prediction {
         if !self.sources.is_empty() {
             out.push_str("</table>");
         }
+        out.push_str(&self.notes.html(escape));
         let _ = write!(out, "<h2>PTX lines before which warps wait</h2><table><tr><th>line<th>waits<th>for<th>PTX");
         for (line, share) in self.slowest(40) {
             let _ = write!(

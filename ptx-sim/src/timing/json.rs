@@ -50,6 +50,7 @@ impl Prediction {
             "blocks": self.blocks, "resident": self.resident, "limited_by": self.limited_by,
             "registers": self.registers, "blocks_per_sm": self.blocks_per_sm, "first_share": self.first_share,
             "busy": busy, "waits": waits, "agents": agents, "sources": sources, "lines": lines,
+            "notes": self.notes.json(),
         })
     }
 

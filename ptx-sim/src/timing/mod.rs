@@ -19,6 +19,7 @@ mod html;
 mod image;
 mod json;
 mod l1;
+mod notes;
 mod pairs;
 mod power;
 mod prediction;
@@ -30,6 +31,7 @@ mod stores;
 mod waits;
 
 pub use agents::Agent;
+pub use notes::{Missed, Note, Notes, Roof};
 pub use power::{Power, PowerModel};
 pub use prediction::{Prediction, PtxLine, SourceLine};
 pub use replay::{Busy, Replay};

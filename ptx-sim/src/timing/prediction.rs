@@ -1,6 +1,7 @@
 //! The result of the timing model.
 
 use super::agents::Agent;
+use super::notes::Notes;
 use super::power::Power;
 use super::waits::{InstStats, Reason, Span};
 use crate::exec::state::record::ClockReads;
@@ -57,6 +58,8 @@ pub struct Prediction {
     /// Producers and consumers; empty if all warps run the same program.
     pub agents: Vec<Agent>,
     pub spans: Vec<Span>,
+    /// What the compiler says, if the caller has added it.
+    pub notes: Notes,
     /// Values that the kernel's clock reads return, for [`RunOptions::clocks`](crate::RunOptions::clocks).
     pub clock_reads: ClockReads,
 }

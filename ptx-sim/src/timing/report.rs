@@ -2,6 +2,7 @@
 
 use super::agents::agents;
 use super::costs::Pipe;
+use super::notes::Notes;
 use super::power::Power;
 use super::prediction::{Prediction, PtxLine, SourceLine};
 use super::replay::Replay;
@@ -95,6 +96,7 @@ pub(super) fn prediction(p: Parts<'_>) -> Prediction {
         sources,
         agents: agents(&p.replay.warps),
         spans: p.replay.spans,
+        notes: Notes::default(),
         clock_reads: p.clock_reads,
     }
 }
@@ -194,6 +196,7 @@ impl Prediction {
         let _ = writeln!(out, "utilization of each unit, and its busy time:");
         for (name, share) in &self.busy {
             let _ = writeln!(out, "  {name:<24}{}{:12.1} us", percent(*share), share * self.microseconds);
+            out.push_str(&self.notes.roofs_text(name));
         }
         let _ = writeln!(out, "warps wait for:");
         for (reason, share) in &self.waits {
@@ -224,6 +227,7 @@ impl Prediction {
                 let _ = writeln!(out, "{:13}{} {what}", "", percent(used).trim_start());
             }
         }
+        out.push_str(&self.notes.text());
         let _ = writeln!(out, "PTX lines before which warps wait the longest:");
         for (line, share) in self.slowest(LINES) {
             let _ = writeln!(

@@ -100,10 +100,12 @@ def compile(source: Source, *, target: str = "sm_100", emit: Level = "cubin", op
         if ptxas is not None:
             command.append(f"--ptxas-path={os.fspath(ptxas)}")
         done = _run([*command, "--", file])
+        # The program's temporary file has no folder in messages.
+        said = done.stderr.replace(f"{scratch}{os.sep}", "")
         if done.returncode != 0:
-            raise of_status(done.returncode, done.stderr)
+            raise of_status(done.returncode, said)
         kernels = _kernels(json.loads(usage.read_text())) if usage.exists() else {}
-        return Compiled(emit, target, output.read_bytes(), kernels, diagnostics(done.stderr))
+        return Compiled(emit, target, output.read_bytes(), kernels, diagnostics(said))
 
 
 def disassemble(bytecode: bytes | str | os.PathLike[str]) -> str:
@@ -111,7 +113,7 @@ def disassemble(bytecode: bytes | str | os.PathLike[str]) -> str:
     with tempfile.TemporaryDirectory(prefix="tileiras-") as scratch:
         done = _run([program("tileirdisasm"), write_source(bytecode, pathlib.Path(scratch), None)])
         if done.returncode != 0:
-            raise of_status(done.returncode, done.stderr)
+            raise of_status(done.returncode, done.stderr.replace(f"{scratch}{os.sep}", ""))
         return done.stdout
 
 

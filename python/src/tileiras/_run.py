@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import dataclasses
 import pathlib
+import re
 import tempfile
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
@@ -33,7 +34,7 @@ def run(source: Source, *, grid: int | Sequence[int], args: Sequence[Any] = (), 
 
     `args`: NumPy arrays, which the kernel may modify; integers (`i32`) and floats (`f32`); `Scalar` for other types. An array is
     passed as pointer, extents and strides, as cuTile Python does, or as a plain pointer if that matches the kernel's number of
-    parameters. `engine`: the simulated GPU, which detects out-of-bounds accesses and, with a seed for `adversarial`, runs an
+    parameters. Its type must be that of the parameter. `engine`: the simulated GPU, which detects out-of-bounds accesses and, with a seed for `adversarial`, runs an
     adversarial schedule and detects races; or the reference interpreter of the language. `timeout` is in seconds.
 
     Raises `LaunchError` if the launch is rejected or fails, and another subclass of `Error` if the kernel does not compile.
@@ -72,13 +73,21 @@ def run(source: Source, *, grid: int | Sequence[int], args: Sequence[Any] = (), 
         if done.returncode == 6 and "to pass only the pointer of an array" in done.stderr:
             done = call(":ptr")
         if done.returncode != 0:
-            text = "\n".join(line.removeprefix("error: ") for line in done.stderr.splitlines())
+            text = _readable("\n".join(line.removeprefix("error: ") for line in done.stderr.splitlines()), folder, file)
             if done.returncode in (1, 6, 7):
                 raise LaunchError(text)
-            raise of_status(done.returncode, done.stderr)
+            raise of_status(done.returncode, _readable(done.stderr, folder, file))
         for array, left in arrays:
             array[...] = numpy.load(left).view(array.dtype).reshape(array.shape)
         return done.stdout
+
+
+def _readable(text: str, folder: pathlib.Path, file: pathlib.Path) -> str:
+    """Names arguments as Python does, and no temporary file."""
+    text = re.sub(r"argument (\d+)(\[\d+\])? \([^()]*\)", r"args[\1]\2", text)
+    if file.parent == folder:
+        text = text.replace(str(file), "kernel")
+    return text.replace(f"{folder}/", "")
 
 
 def _store(numpy: Any, array: numpy.ndarray, file: pathlib.Path) -> str:

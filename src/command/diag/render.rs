@@ -14,18 +14,28 @@ use crate::{Diagnostic, Location, Severity};
 /// error: MESSAGE
 /// ```
 /// so a message never spans lines, a file name contains no quotation mark, a scope contains no bracket, and codes and
-/// colors are omitted.
+/// colors are omitted. Remarks are for people: their locations are `FILE:LINE:COLUMN`, which editors and terminals
+/// open.
 pub fn plain(diagnostic: &Diagnostic) -> String {
-    let mut out = plain_line(diagnostic.severity, &diagnostic.message, diagnostic.location.as_ref());
+    let shown = if diagnostic.severity == Severity::Remark { short_location } else { plain_location };
+    let line = |severity: Severity, message: &str, location: Option<&Location>| {
+        let prefix = location.map_or(String::new(), |l| format!("{}: ", shown(l)));
+        format!("{prefix}{}: {}\n", severity.name(), one_line(message))
+    };
+    let mut out = line(diagnostic.severity, &diagnostic.message, diagnostic.location.as_ref());
     for note in &diagnostic.notes {
-        out.push_str(&plain_line(Severity::Note, &note.message, note.location.as_ref()));
+        out.push_str(&line(Severity::Note, &note.message, note.location.as_ref()));
     }
     out
 }
 
-fn plain_line(severity: Severity, message: &str, location: Option<&Location>) -> String {
-    let prefix = location.map_or(String::new(), |l| format!("{}: ", plain_location(l)));
-    format!("{prefix}{}: {}\n", severity.name(), one_line(message))
+fn short_location(location: &Location) -> String {
+    let file = one_line(&location.file);
+    match (location.line, location.column) {
+        (0, _) => file,
+        (line, 0) => format!("{file}:{line}"),
+        (line, column) => format!("{file}:{line}:{column}"),
+    }
 }
 
 fn plain_location(location: &Location) -> String {

@@ -2,7 +2,7 @@
 //!
 //! The manifest is a JSON object: `{"args": [...], "items": [{"input": ..., "output": ..., "args": [...]}, ...]}`.
 //! The arguments at the top apply to every item and precede the item's own. Relative names are relative to the
-//! manifest's directory.
+//! manifest's directory. Folders of outputs are created.
 //!
 //! Each finished item prints one line of JSON on standard output: `{"index": 3, "input": ..., "output": ...,
 //! "status": 0, "seconds": 0.07, "messages": ""}`. The status is the exit status of the compiler. A failed item does
@@ -154,6 +154,8 @@ pub fn run(
 fn compile(program: &Path, (base, common): (&Path, Option<&Path>), index: usize, item: &Item) -> (i32, Value) {
     let started = Instant::now();
     let (input, output) = (base.join(&item.input), base.join(&item.output));
+    // The compiler reports an output in a folder that cannot be created.
+    let _ = output.parent().map(std::fs::create_dir_all);
     let (status, messages) = match path_error(&input, &output) {
         Some(refused) => (refused.code.map_or(70, Code::exit_status).into(), render::plain(&refused)),
         None => {

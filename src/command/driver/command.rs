@@ -509,6 +509,9 @@ impl Session<'_> {
             remarks: options.remarks.any() || options.explore_data.is_some(),
             strict_plans: options.strict_plans,
         };
+        if options.save_temps {
+            output::check_beside(&settings.output).map_err(|d| self.fail(d))?;
+        }
         // ptxas starts up while the compiler works.
         let waiting = (options.emit >= Emit::Cubin).then(|| {
             let scratch = scratch_directory();
@@ -555,8 +558,8 @@ impl Session<'_> {
         match options.remarks.output_file() {
             Some(file) => self.write(&file, remarks::yaml(&selected).as_bytes())?,
             None if options.remarks.format == RemarkFormat::CommandLine => {
-                for remark in selected {
-                    self.report(&remarks::diagnostic(remark));
+                for diagnostic in remarks::diagnostics(&selected) {
+                    self.report(&diagnostic);
                 }
             }
             None => {}

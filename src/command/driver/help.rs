@@ -14,6 +14,8 @@ pub struct Page {
     pub specs: &'static [Spec],
     /// The categories, in order.
     pub categories: &'static [&'static str],
+    /// Typical command lines, and what they do.
+    pub examples: &'static [(&'static str, &'static str)],
 }
 
 /// The help of the compiler.
@@ -23,6 +25,12 @@ pub static COMPILER: Page = Page {
     subcommands: SUBCOMMANDS,
     specs: SPECS,
     categories: CATEGORIES,
+    examples: &[
+        ("tileiras kernel.tileirbc --gpu-name=sm_90 -o kernel.cubin", "compile for an H100"),
+        ("tileiras kernel.mlir --gpu-name=sm_100 --emit=ptx -o -", "print the PTX for a B200"),
+        ("tileiras kernel.mlir --emit=ptx -o kernel.ptx --remarks=all", "say what was chosen and missed"),
+        ("tileiras explore kernel.mlir --gpu-name=sm_90 -o page.html", "show the program at every level"),
+    ],
 };
 
 impl Page {
@@ -44,6 +52,14 @@ impl Page {
             let widest = self.subcommands.iter().map(|s| s.usage.len()).max().unwrap_or(0);
             for Subcommand { usage, summary, .. } in self.subcommands {
                 out.push_str(&format!("  {usage:widest$} - {summary}\n"));
+            }
+            out.push('\n');
+        }
+        if !self.examples.is_empty() {
+            out.push_str("EXAMPLES:\n\n");
+            let widest = self.examples.iter().map(|(line, _)| line.len()).max().unwrap_or(0);
+            for (line, meaning) in self.examples {
+                out.push_str(&format!("  {line:widest$} - {meaning}\n"));
             }
             out.push('\n');
         }

@@ -103,6 +103,14 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>, identity: &Identity, 
     }
 }
 
+/// Prints the version if it is the first argument of a tool. `Some` is the exit status.
+pub fn version(arguments: &[OsString], identity: &Identity) -> Option<ExitCode> {
+    use std::io::Write;
+    arguments.get(1).filter(|a| *a == "--version")?;
+    let written = std::io::stdout().write_all(version_text(identity).as_bytes());
+    Some(if written.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
 /// The system's message for an error, without the number that Rust appends.
 pub fn io_text(error: &std::io::Error) -> String {
     let text = error.to_string();

@@ -10,6 +10,8 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use tile_diag::{Code, Diagnostic};
+
 use crate::child;
 
 /// Why an output could not be written.
@@ -149,6 +151,15 @@ fn write_in_place(path: &Path, bytes: &[u8]) -> Result<(), OutputError> {
 /// The base name for the files of `--save-temps`: the output's name without its extension.
 pub(crate) fn stem_of(output: &Path) -> PathBuf {
     output.with_extension("")
+}
+
+/// Rejects an output next to which no files can be written, such as `/dev/null`.
+pub fn check_beside(output: &Path) -> Result<(), Diagnostic> {
+    if output.to_str() == Some("-") || output.metadata().is_ok_and(|m| m.is_file()) || !output.exists() {
+        return Ok(());
+    }
+    let text = format!("--save-temps writes files next to the output, but '{}' is not a file", output.display());
+    Err(Diagnostic::error(Code::BadConfiguration, text))
 }
 
 #[cfg(test)]

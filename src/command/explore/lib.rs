@@ -80,9 +80,19 @@ pub struct Remark {
     pub pass: String,
     pub name: String,
     pub function: String,
+    /// The decision, its reason, and advice.
     pub message: String,
     /// The source line, or 0.
     pub line: u32,
+    /// Further lines with the same cause.
+    #[serde(default)]
+    pub others: Vec<u32>,
+    /// The section of the documentation on a missed optimization; empty for others.
+    #[serde(default)]
+    pub section: String,
+    /// What was chosen, for programs: names and values.
+    #[serde(default)]
+    pub facts: Vec<(String, String)>,
 }
 
 /// The resources of a kernel. Sizes are in bytes.

@@ -4,6 +4,8 @@
 //! deal with files, options or ptxas. Both depend on these types and not on each other. The binary that links the
 //! compiler supplies an implementation; tests supply a closure.
 //!
+//! * [`advice`]: what users can change, in the spelling of their front end.
+//! * [`choice`]: what the compiler chose for products, transfers and loops.
 //! * [`pipeline`]: the options of the pass pipeline.
 //! * [`request`]: compile requests and their results.
 //! * [`remark`]: optimization remarks of passes.
@@ -11,13 +13,17 @@
 
 #![deny(unsafe_code)]
 
+pub mod advice;
+pub mod choice;
 pub mod pipeline;
 pub mod remark;
 pub mod request;
 pub mod scope;
 
+pub use advice::Advice;
+pub use choice::{Agent, Choice, Copying, LoopPlan, Product, Transfer};
 pub use pipeline::PipelineOption;
-pub use remark::{Remark, RemarkSort, RemarkSubject};
+pub use remark::{Remark, RemarkSort, RemarkSubject, gathered};
 pub use request::{
     Backend, CompileError, CompileOutput, CompileRequest, Compiler, DebugInfo, Emit, InputKind, Insertion,
     Instrumentation, Level, Listing, NotTileIr, Position, Snapshot, input_kind,

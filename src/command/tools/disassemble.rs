@@ -66,6 +66,7 @@ static PAGE: help::Page = help::Page {
     subcommands: &[],
     specs: SPECS,
     categories: &[GENERIC, OWN],
+    examples: &[("tileirdisasm kernel.tileirbc", "print the program as text")],
 };
 
 /// Exit status: 0 success; 1 command-line error or failed write; 2 missing or unreadable input; 3 invalid module.

@@ -1,5 +1,5 @@
 //! Filters for the input and output of the language server: they hide documents with too deep nesting from its
-//! parser, and add the documentation of ops to hover texts.
+//! parser, add the documentation of ops to hover texts, and name this server.
 //!
 //! MLIR's server parses documents recursively, and overflows its stack if one is nested too deeply. A thread
 //! therefore checks the documents on standard input. It replaces one that is too deep by an unknown op, at the
@@ -8,10 +8,12 @@
 //! The server's hover text for an op is its name and generic form. The filter inserts the op's section of
 //! `docs/reference/dialects` after the name.
 //!
+//! The answer to `initialize` names MLIR's server; the filter replaces that name and version by this server's.
+//!
 //! A stream that does not start with the protocol's header, as in MLIR's own tests, is passed through unchanged.
 
 use crate::translate::nesting;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::{
     io::{self, BufRead, BufReader, Read, Write},
     thread,
@@ -38,9 +40,14 @@ fn documentation(name: &str) -> Option<&'static str> {
     Some(section[..end.unwrap_or(section.len())].trim())
 }
 
-/// Adds the documentation of an op to a message of the server about it.
+/// Adds the documentation of an op to a message of the server about it, and this server's name and version to its
+/// first answer.
 fn documented(body: Vec<u8>) -> Vec<u8> {
     let Ok(mut message) = serde_json::from_slice::<Value>(&body) else { return body };
+    if let Some(server) = message.pointer_mut("/result/serverInfo") {
+        *server = json!({"name": "tileiras-lsp-server", "version": tile_version::IDENTITY.version});
+        return message.to_string().into_bytes();
+    }
     let Some(Value::String(text)) = message.pointer_mut("/result/contents/value") else { return body };
     let Some((name, rest)) = text.strip_prefix('"').and_then(|t| t.split_once("\"\n")) else { return body };
     let Some(section) = documentation(name) else { return body };
@@ -155,6 +162,16 @@ mod tests {
 
     fn framed(body: &str) -> String {
         format!("{HEADER} {}\r\n\r\n{body}", body.len())
+    }
+
+    #[test]
+    fn the_server_has_its_own_name() {
+        let answer =
+            r#"{"id":1,"result":{"capabilities":{},"serverInfo":{"name":"mlir-lsp-server","version":"0.0.0"}}}"#;
+        let told: Value = serde_json::from_slice(&documented(answer.into())).unwrap();
+        assert_eq!(told["result"]["serverInfo"]["name"], "tileiras-lsp-server");
+        assert_eq!(told["result"]["serverInfo"]["version"], env!("CARGO_PKG_VERSION"));
+        assert!(told["result"]["capabilities"].is_object());
     }
 
     #[test]

@@ -87,7 +87,13 @@ timing:
 
   --end-with-parent      end when the process that started this one ends (Linux)
 
+  --version              print the version, as the first argument
   --help                 this text
+
+examples:
+  tile-run twice.mlir --grid 8 x.npy:ptr --out-dir out            run a kernel, and write the arrays to out
+  tile-run twice.mlir --grid 8 zeros:f32:4096:ptr --timing=sm_90  predict its time
+  tile-run twice.mlir --grid 8 x.npy:ptr --check-each             find the pass that makes a result wrong
 ";
 
 /// The engine that runs the kernel.

@@ -1,11 +1,14 @@
 //! The steps of `tile-run`: read, compile, launch, write back, compare.
 
+use crate::chosen;
 use crate::cl::{self, Engine, Options};
 use crate::each;
 use crate::execute::{self, Outcome, check, execute};
 use crate::launch::{self, Argument, Launch};
+use crate::place;
 use crate::progress::Bar;
 use crate::reference;
+use crate::types;
 use ptx_sim::{Class, ClockReads, Module, RunOptions, Stats};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -15,7 +18,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use tile_diag::Diagnostic;
 use tile_interface::input_kind;
-use tile_interface::{CompileError, CompileRequest, Compiler, DebugInfo, InputKind};
+use tile_interface::{CompileError, CompileRequest, Compiler, DebugInfo, InputKind, Remark};
 use tile_interp::machine::BrokenPromise;
 
 /// Returns the names of a compilation's optional passes.
@@ -45,6 +48,9 @@ pub enum Failure {
     Kernel { path: String, message: String },
     #[error("{path}: {message}")]
     Compile { path: String, message: String },
+    /// The arguments do not have the types of the entry.
+    #[error("{0}")]
+    Arguments(Box<execute::Error>),
     #[error("{schedule}: {error}")]
     Execute { schedule: String, error: Box<execute::Error> },
     #[error("{}", .0.join("\n"))]
@@ -59,7 +65,7 @@ impl Failure {
             Failure::Usage(_) | Failure::Read { .. } | Failure::Launch(_) | Failure::NoKernel => 1,
             Failure::Kernel { .. } => 3,
             Failure::Compile { .. } => 5,
-            Failure::Execute { .. } => 6,
+            Failure::Arguments(_) | Failure::Execute { .. } => 6,
             Failure::Wrong(_) => 7,
             Failure::Write { .. } => 8,
         }
@@ -101,6 +107,7 @@ fn command(
     if options.engine == Engine::Reference {
         return interpret(kernel, &options, &launch, tools, stdout, stderr);
     }
+    check_types(kernel, &launch, tools)?;
     if options.check_each {
         return each::check_each(kernel, &options, &launch, tools, stdout, stderr);
     }
@@ -109,7 +116,7 @@ fn command(
         let path = program.display().to_string();
         launch.expect = each::expectations((&path, &input, kind), &options, &launch, tools, stderr)?;
     }
-    let ptx = ptx(kernel, &options, tools.compiler, stderr)?;
+    let (ptx, remarks) = ptx(kernel, &options, tools.compiler, stderr)?;
     if let Some(path) = &options.save_ptx {
         std::fs::write(path, &ptx).map_err(|error| Failure::Write { path: path.display().to_string(), error })?;
     }
@@ -117,7 +124,7 @@ fn command(
     let module = Module::parse(&ptx).map_err(|e| Failure::Kernel { path, message: e.to_string() })?;
     let mut clocks = None;
     if options.timing {
-        let read = timing(&module, &launch, &options, stdout)?;
+        let read = timing((&module, &remarks), &launch, &options, stdout)?;
         if !options.timing_run {
             return Ok(());
         }
@@ -147,7 +154,10 @@ fn command(
         if let Err(execute::Error::Run { printed, .. }) = &outcome {
             stdout.write_all(printed.as_bytes()).map_err(unprintable)?;
         }
-        let outcome = outcome.map_err(|error| Failure::Execute { schedule: shown.clone(), error: Box::new(error) })?;
+        let outcome = outcome.map_err(|error| {
+            let error = Box::new(with_line(error, &ptx));
+            Failure::Execute { schedule: shown.clone(), error }
+        })?;
         stdout.write_all(outcome.report.output.as_bytes()).map_err(unprintable)?;
         report(&outcome, &options, stderr);
         complaints.extend(check(&launch, &outcome).into_iter().map(|c| format!("{shown}: {c}")));
@@ -160,8 +170,34 @@ fn command(
     if complaints.is_empty() { Ok(()) } else { Err(Failure::Wrong(complaints)) }
 }
 
+/// Checks the types of the arguments if the kernel is in the public language. The compiler reports invalid programs.
+fn check_types(kernel: &Path, launch: &Launch, tools: Tools<'_>) -> Result<(), Failure> {
+    if kernel.extension().is_some_and(|e| e == "ptx") {
+        return Ok(());
+    }
+    let (input, kind) = read(kernel)?;
+    let Ok(program) = (tools.reader)(&input, kind, &mut |_| {}) else { return Ok(()) };
+    types::check(&program, launch).map_err(|error| Failure::Arguments(Box::new(error)))
+}
+
+/// Adds the line of the source to an error while the kernel ran.
+fn with_line(error: execute::Error, ptx: &str) -> execute::Error {
+    match error {
+        execute::Error::Run { error, printed, place } => {
+            let line = place::line(&error, ptx).map_or(String::new(), |text| format!("\n  in {text}"));
+            execute::Error::Run { error, printed, place: line + &place }
+        }
+        other => other,
+    }
+}
+
 /// Predicts the launch's time. Returns the clock values for the kernel to read.
-fn timing(module: &Module, launch: &Launch, options: &Options, stdout: &mut dyn Write) -> Result<ClockReads, Failure> {
+fn timing(
+    (module, remarks): (&Module, &[Remark]),
+    launch: &Launch,
+    options: &Options,
+    stdout: &mut dyn Write,
+) -> Result<ClockReads, Failure> {
     let failed = |e: execute::Error| Failure::Execute { schedule: "timing".into(), error: Box::new(e) };
     let machine = match options.machine.as_deref() {
         Some(name) => tile_machine::Machine::named(name),
@@ -173,6 +209,7 @@ fn timing(module: &Module, launch: &Launch, options: &Options, stdout: &mut dyn 
     let mut p = execute::predict(module, launch, &machine, &known).map_err(failed)?;
     // The sources may not exist here; then the prediction contains only line numbers.
     p.read_sources(|file| std::fs::read_to_string(file).ok());
+    p.notes = chosen::notes(remarks, launch.entry.as_deref(), &p, &machine);
     let files = [
         (&options.timing_json, format!("{:#}\n", p.json())),
         (&options.timing_trace, format!("{}\n", p.perfetto())),
@@ -205,6 +242,7 @@ fn interpret(
     let path = kernel.display().to_string();
     let program = (tools.reader)(&input, kind, &mut report)
         .map_err(|e| Failure::Kernel { path: path.clone(), message: e.to_string() })?;
+    types::check(&program, launch).map_err(|error| Failure::Arguments(Box::new(error)))?;
     let outcome = reference::execute(&program, launch, options.limits(), &mut |broken| warn(broken, stderr));
     let unprintable = |error| Failure::Write { path: "standard output".into(), error };
     if let Err(execute::Error::Assertion { printed, .. }) = &outcome {
@@ -252,12 +290,18 @@ pub(crate) fn describe(options: &Options) -> Result<Launch, Failure> {
     Ok(launch)
 }
 
-/// The PTX of a kernel: the file itself, or the result of compiling it.
-fn ptx(kernel: &Path, options: &Options, compiler: &dyn Compiler, stderr: &mut dyn Write) -> Result<String, Failure> {
+/// The PTX of a kernel: the file itself, or the result of compiling it, with remarks for a prediction.
+fn ptx(
+    kernel: &Path,
+    options: &Options,
+    compiler: &dyn Compiler,
+    stderr: &mut dyn Write,
+) -> Result<(String, Vec<Remark>), Failure> {
     let path = || kernel.display().to_string();
     if kernel.extension().is_some_and(|e| e == "ptx") {
         let input = tile_driver::files::read(kernel).map_err(|error| Failure::Read { path: path(), error })?;
         return String::from_utf8(input)
+            .map(|text| (text, vec![]))
             .map_err(|e| Failure::Kernel { path: path(), message: format!("the text is not UTF-8: {e}") });
     }
     let (input, kind) = read(kernel)?;
@@ -267,14 +311,15 @@ fn ptx(kernel: &Path, options: &Options, compiler: &dyn Compiler, stderr: &mut d
         pipeline_options: &options.pipeline_options,
         plugins: &options.plugins,
         insertions: &options.insertions,
-        // A prediction refers to lines of the source.
-        debug: if options.lineinfo || options.timing { DebugInfo::Lines } else { DebugInfo::None },
+        // Predictions and errors refer to lines of the source. Line information changes no instruction.
+        debug: if options.lineinfo || options.save_ptx.is_none() { DebugInfo::Lines } else { DebugInfo::None },
+        remarks: options.timing,
         ..CompileRequest::new(&input, kind, options.target)
     };
     let mut report = |d| {
         let _ = writeln!(stderr, "{}", tile_diag::render::plain(&d).trim_end());
     };
-    compiler.compile(&request, &mut report).map(|output| output.text).map_err(|e| match e {
+    compiler.compile(&request, &mut report).map(|output| (output.text, output.remarks)).map_err(|e| match e {
         CompileError::Input => Failure::Kernel { path: path(), message: e.to_string() },
         _ => Failure::Compile { path: path(), message: e.to_string() },
     })

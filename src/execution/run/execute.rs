@@ -17,6 +17,7 @@
 use crate::compare::{Rules, compare_by, compare_lines};
 use crate::launch::{Argument, ArrayArgument, Launch, MapParams, Source};
 use crate::npy::Array;
+use crate::place;
 use ptx_sim::ir::{Function, Space};
 use ptx_sim::timing::{self, Prediction};
 use ptx_sim::units::{ElementType, Fill, TensorMap, TileParams, TmaError};
@@ -46,6 +47,8 @@ pub enum Error {
     UnknownEntry { name: String, entries: String },
     #[error("{found} entry parameters ({given}) for entry '{entry}', which has {expected}{hint}")]
     ParameterCount { entry: String, found: usize, expected: usize, given: String, hint: &'static str },
+    #[error("{argument} is {given}, but the parameter is {taken}{advice}")]
+    ArgumentType { argument: String, given: String, taken: String, advice: String },
     #[error("the tensor map of {name}: {error}")]
     TensorMap { name: String, error: TmaError },
     /// Only kernels in PTX take structures and tensor maps.
@@ -66,9 +69,10 @@ pub enum Error {
     /// An assertion of the program, and the text printed before it.
     #[error("assertion failed: {message}")]
     Assertion { message: String, printed: String },
-    /// An error of the simulator while the kernel ran, and the text printed before it.
-    #[error("{error}")]
-    Run { error: SimError, printed: String },
+    /// An error of the simulator while the kernel ran, and the text printed before it. `place` has lines on the source
+    /// and on the argument.
+    #[error("{error}{place}")]
+    Run { error: Box<SimError>, printed: String, place: String },
 }
 
 /// An option with which the interpreter can run the program anyway.
@@ -86,7 +90,8 @@ pub fn execute(module: &Module, launch: &Launch, options: &RunOptions) -> Result
     let mut report = Report::default();
     for _ in 0..launch.launches.max(1) {
         let next = device.launch(module, &entry.name, &config, options).map_err(|error| Error::Run {
-            error,
+            place: place::element(&error, launch, &pointers).map_or(String::new(), |text| format!("\n  at {text}")),
+            error: Box::new(error),
             printed: format!("{}{}", report.output, device.printed_before_failure()),
         })?;
         report = Report { output: report.output + &next.output, ..next };

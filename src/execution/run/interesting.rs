@@ -31,7 +31,10 @@ DEFECT is one of
 options:
   --message TEXT     additionally, the description of the defect (the first wrong element, the error) contains TEXT
   --explain          print the reason for the answer
+  --version          print the version, as the first argument
   --help             print this text; tile-run --help lists its options. The default of --max-time is 10 seconds
+
+example: tile-interesting --wrong --grid 8 zeros:f32:4096:ptr twice.mlir
 
 The expected results in a description (--launch) are those of the original program and are not compared.
 ";

@@ -12,6 +12,7 @@
 
 #![deny(unsafe_code)]
 
+mod chosen;
 pub mod cl;
 mod command;
 pub mod compare;
@@ -24,11 +25,13 @@ pub mod launch;
 pub mod mutation;
 pub mod npy;
 pub mod orders;
+mod place;
 mod progress;
 pub mod reference;
 mod save;
 #[cfg(test)]
 mod tests;
+pub mod types;
 pub mod variant;
 
 use std::ffi::OsString;

@@ -388,7 +388,8 @@ fn observe(case: &Case, module: &Module, run: &Baseline, coverage: bool) -> Resu
         ..RunOptions::default()
     };
     let outcome = execute(module, launch, &options).map_err(|error| match &error {
-        Error::Run { error: e, .. } | Error::Launch(e) => found(&e.kind),
+        Error::Run { error: e, .. } => found(&e.kind),
+        Error::Launch(e) => found(&e.kind),
         other => Verdict::Invalid(other.to_string()),
     })?;
     if !check(launch, &outcome).is_empty() {

@@ -165,6 +165,17 @@ impl Unit {
         }
     }
 
+    /// The name in messages.
+    pub const fn title(self) -> &'static str {
+        match self {
+            Unit::Sync => "mma.sync",
+            Unit::BlockScale => "mma.sync with block scales",
+            Unit::Warpgroup => "wgmma",
+            Unit::Tensor => "tcgen05",
+            Unit::TensorPair => "tcgen05 by pairs of CTAs",
+        }
+    }
+
     /// The opcode in PTX.
     pub const fn opcode(self) -> &'static str {
         match self {

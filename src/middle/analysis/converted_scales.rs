@@ -43,7 +43,7 @@ impl<'c> ConvertedScales<'c> {
         let indices = indices_of(load, &view);
         let promised = bool_list(attr(load, "inBounds"));
         let planned = tensor_maps::plan_copy(&view, &indices, &promised, stage, facts)?;
-        match planned.unproved {
+        match planned.unproved.into_iter().next() {
             Some(reason) => Err(reason),
             None => Ok(Self { operand, stage, converted }),
         }

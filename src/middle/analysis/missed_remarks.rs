@@ -22,6 +22,7 @@ use crate::{
     },
 };
 use melior::ir::{Attribute, Type};
+use tile_interface::Advice;
 use tile_layout::{AccessMode, Direction};
 use tile_targets::Target;
 
@@ -76,14 +77,13 @@ impl Missed {
             let reason = format!(
                 "{target} has no matrix instruction for operands of type {element}: the dot uses scalar instructions"
             );
-            let single = is_f32(element);
-            let suggestion = if single { "round the operands to tf32 or bf16 if that is accurate enough" } else { "" };
-            remark(dot.op(), remark::NO_TENSOR_CORE, reason, suggestion);
+            let advice = is_f32(element).then_some(Advice::RoundOperands);
+            remark(dot.op(), remark::NO_TENSOR_CORE, reason, advice);
         } else if let Some(from) = widened(dot.lhs()) {
             let reason = format!(
                 "{target} has no matrix instruction for operands of type {from}: they are widened to {element}, which halves the rate"
             );
-            remark(dot.op(), remark::WIDENED_OPERANDS, reason, "");
+            remark(dot.op(), remark::WIDENED_OPERANDS, reason, None);
         }
     }
 
@@ -94,15 +94,16 @@ impl Missed {
                 op,
                 remark::MASKED_EDGE,
                 "tiles at the edge are accessed one element at a time: the view's extent is not known to be a multiple of the vector width",
-                "promise the divisibility of the extent with assume div_by, or pad the tensor",
+                Advice::DivideExtent,
             );
         }
         if !view.has_narrow_offsets(self.index_bits) {
+            // Once for all accesses of the view.
             remark(
-                op,
+                view.make.op(),
                 remark::WIDE_OFFSETS,
                 "offsets need 64 bits: the view may span 4 GiB or more",
-                "give the view constant extents and strides if they are known, or set index-bitwidth to 32",
+                Advice::NarrowOffsets,
             );
         }
     }
@@ -116,13 +117,13 @@ impl Missed {
                 "{} has no atomic addition of {}: a compare-and-swap loop emulates it",
                 self.target.name, value.element
             );
-            remark(op, remark::ATOMIC_LOOP, reason, "accumulate in f32 if memory allows");
+            remark(op, remark::ATOMIC_LOOP, reason, Advice::SumInF32);
         } else if update.width > 1 && vector == 1 {
             let reason = format!(
                 "elements are updated one at a time although one instruction could update {}: they are not known to be contiguous and aligned",
                 update.width
             );
-            remark(op, remark::NARROW_ATOMIC, reason, "promise the alignment of base and strides with assume div_by");
+            remark(op, remark::NARROW_ATOMIC, reason, Advice::AlignUpdate);
         }
     }
 
@@ -137,7 +138,7 @@ impl Missed {
         if plan.conflict_degree > 1 {
             let degree = plan.conflict_degree;
             let reason = format!("{degree}-way bank conflict in shared memory: each access takes {degree} passes");
-            remark(op, remark::BANK_CONFLICTS, reason, "");
+            remark(op, remark::BANK_CONFLICTS, reason, None);
         }
         let multiplied = direction == Direction::Load && uses(value).iter().any(|(user, _)| is_matrix_product(*user));
         let bits = storage_bits(desc.element_type());
@@ -146,7 +147,7 @@ impl Missed {
             let reason = format!(
                 "an operand of {bits}-bit elements is read from shared memory without ldmatrix: its layout there does not match 8x8 matrices of 16-bit elements"
             );
-            remark(op, remark::NO_LDMATRIX, reason, "keep the inner dimension contiguous in memory");
+            remark(op, remark::NO_LDMATRIX, reason, Advice::ContiguousOperand);
         }
     }
 
@@ -156,7 +157,7 @@ impl Missed {
         let types = [element(cast.source()), element(cast.result())];
         if let Some(narrow) = types.into_iter().find(|t| is_narrow(*t)) {
             let reason = format!("conversions from and to {narrow} take several instructions");
-            remark(cast.op(), remark::EMULATED_TYPE, reason, "convert once, outside of loops");
+            remark(cast.op(), remark::EMULATED_TYPE, reason, Advice::ConvertOutside);
         }
     }
 }

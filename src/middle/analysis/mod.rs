@@ -5,6 +5,7 @@ pub mod atomics;
 pub mod branches;
 pub mod bulk_copies;
 pub mod carried;
+pub mod choices;
 pub mod clones;
 pub mod column_slices;
 pub mod combined;

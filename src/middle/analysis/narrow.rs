@@ -9,19 +9,20 @@ use crate::dialect::{
     nv_tileas::AnyOp,
     rt::*,
 };
+use tile_interface::Advice;
 
 /// The widest access in bytes.
 const WIDE: u64 = 16;
 
-/// A reason and a suggestion.
+/// A reason and advice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Narrow {
     pub reason: String,
-    pub suggestion: String,
+    pub advice: Advice,
 }
 
-fn narrow(reason: impl Into<String>, suggestion: impl Into<String>) -> Option<Narrow> {
-    Some(Narrow { reason: reason.into(), suggestion: suggestion.into() })
+fn narrow(reason: impl Into<String>, advice: Advice) -> Option<Narrow> {
+    Some(Narrow { reason: reason.into(), advice })
 }
 
 /// Returns the reason why `op` cannot move 16 bytes at a time. Returns `None` if it can, if its tile does not have 16
@@ -41,22 +42,16 @@ fn tiled<'c>(facts: &Facts, view: &View<'c>, indices: &[Val<'c>]) -> Option<Narr
     let (tile, dim_map, steps) = (view.ty.tile(), view.ty.dim_map(), view.ty.steps());
     let fast = fast_dimension(view);
     if view.ty.sparse_dim() == Some(fast as i64) {
-        return narrow(
-            "rows of single elements are gathered",
-            "gather along a dimension other than the contiguous one",
-        );
+        return narrow("rows of single elements are gathered", Advice::GatherRows);
     }
     if view.stride(*dim_map.get(fast)? as usize) != Ok(1) {
-        return narrow(
-            "no dimension of the view is known to be contiguous",
-            "give one dimension the constant stride 1",
-        );
+        return narrow("no dimension of the view is known to be contiguous", Advice::ContiguousDimension);
     }
     let wide = WIDE.min(tile[fast] as u64 * bytes);
     let base = facts.get(view.make.base()).scalar_divisor();
     if base < wide {
         let reason = format!("the view's base is only known to be a multiple of {}", plural(base, "byte"));
-        return narrow(reason, "promise its alignment with assume div_by<16>");
+        return narrow(reason, Advice::AlignBase);
     }
     for d in 0..tile.len() {
         let unit = view.stride_divisor(dim_map[d] as usize, facts);
@@ -69,11 +64,11 @@ fn tiled<'c>(facts: &Facts, view: &View<'c>, indices: &[Val<'c>]) -> Option<Narr
         }
         if d == fast {
             let reason = format!("tiles are only known to start at multiples of {}", plural(aligned, "byte"));
-            return narrow(reason, "use tiles or steps of at least 16 bytes along the contiguous dimension");
+            return narrow(reason, Advice::WiderTiles);
         }
         let stride = plural(unit.saturating_mul(bytes), "byte");
         let reason = format!("the stride of dimension {} is only known to be a multiple of {stride}", dim_map[d]);
-        return narrow(reason, "promise its divisibility with assume div_by");
+        return narrow(reason, Advice::DivideStride);
     }
     None
 }
@@ -87,18 +82,15 @@ fn pointers<'c>(facts: &Facts, ptr: Val<'c>, mask: Option<Val<'c>>) -> Option<Na
     if fact.contiguity[fast] < wide {
         let run = plural(fact.contiguity[fast], "element");
         let reason = format!("pointers are only known to be adjacent in runs of {run}");
-        return narrow(reason, "compute offsets from iota, or load through a view");
+        return narrow(reason, Advice::OffsetsFromIota);
     }
     if fact.divisor[fast] < wide * bytes {
         let reason = format!("addresses are only known to be multiples of {}", plural(fact.divisor[fast], "byte"));
-        return narrow(reason, "promise the alignment of the base pointer with assume div_by<16>");
+        return narrow(reason, Advice::AlignPointer);
     }
     let steady = mask.map_or(u64::MAX, |m| facts.get(m).constancy[fast]);
     if steady < wide {
-        return narrow(
-            "the mask may change between adjacent elements",
-            "compare offsets with a bound that assume div_by makes a multiple of the vector",
-        );
+        return narrow("the mask may change between adjacent elements", Advice::DivideMask);
     }
     None
 }

@@ -26,14 +26,14 @@ use tile_layout::{
 /// A copy, with the properties of its view that are not proved.
 pub struct Planned {
     pub plan: TensorCopyPlan,
-    /// The first unproved property of address and strides, which `tma_ready` tests.
-    pub unproved: Option<String>,
+    /// The unproved properties of address and strides, which `tma_ready` tests.
+    pub unproved: Vec<String>,
 }
 
 impl Planned {
     /// Returns the copy if it needs no test.
     fn proved(self) -> Result<TensorCopyPlan, String> {
-        self.unproved.map_or(Ok(self.plan), Err)
+        if self.unproved.is_empty() { Ok(self.plan) } else { Err(self.unproved.join(", and ")) }
     }
 }
 
@@ -150,15 +150,15 @@ fn plan_moving<'c>(
         Known::Multiple(multiple.min(TOP))
     });
     let plan = plan_with(view.ty, alignment, dims, &origins.collect::<Vec<_>>(), storage, how)?;
-    let first = |of_elements: bool| {
+    let all = |of_elements: bool| -> Vec<String> {
         let alike = plan.conditions.iter().filter(|c| matches!(c, Condition::UnitStride { .. }) == of_elements);
-        alike.filter_map(|condition| unproved(view, facts, condition)).next()
+        alike.filter_map(|condition| unproved(view, facts, condition)).collect()
     };
     // The plan of the fallback by threads depends on the contiguous dimension too, so no run-time test can replace
     // that proof.
-    match first(true) {
-        Some(reason) => Err(reason),
-        None => Ok(Planned { unproved: first(false), plan }),
+    match all(true) {
+        of_elements if of_elements.is_empty() => Ok(Planned { unproved: all(false), plan }),
+        of_elements => Err([of_elements, all(false)].concat().join(", and ")),
     }
 }
 

@@ -367,7 +367,7 @@ impl<'c> Scopes<'c> {
                 LANGUAGE,
                 file.to_raw(),
                 producer.to_raw(),
-                self.is_optimised(),
+                self.is_optimized(),
                 self.emission.kind(),
                 MlirLLVMDINameTableKind_MlirLLVMDINameTableKindNone,
             ))
@@ -392,12 +392,12 @@ impl<'c> Scopes<'c> {
                 text(linkage_name),
                 number(line),
                 number(scope_line),
-                self.is_optimised(),
+                self.is_optimized(),
             ))
         }
     }
 
-    fn is_optimised(&self) -> bool {
+    fn is_optimized(&self) -> bool {
         self.emission != Emission::Full
     }
 

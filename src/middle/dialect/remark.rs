@@ -1,17 +1,22 @@
-//! Remarks: messages to the user about a decision of a pass, with the reason and a suggestion.
+//! Remarks: messages to the user about a decision of a pass, with the reason and advice.
 //!
 //! Passes call [`remark`]. The caller of the passes decides where remarks go: the compiler collects them for the
 //! driver ([`collect`]), and `tileiras-opt --remarks` prints them as diagnostics ([`print_as_diagnostics`]). By
 //! default they are dropped.
+//!
+//! A pass that decides against TMA or the fastest matrix unit for an op records the reason by [`against`]. The last
+//! pass reports the [`Choice`] for each op ([`chosen`]), with the recorded reasons. Ops are identified by kernel and
+//! source location, because passes replace them.
 
-use super::{ffi, location, nv_tileaa, rt::*};
+use super::{ffi, location, loops::loops_around, nv_tileaa, rt::*};
 use std::{
     cell::{Cell, RefCell},
+    collections::BTreeMap,
     fmt::Display,
     sync::atomic::{AtomicBool, Ordering},
 };
 use tile_diag::Location;
-use tile_interface::{Remark, RemarkSort, RemarkSubject};
+use tile_interface::{Advice, Choice, Remark, RemarkSort, RemarkSubject};
 
 /// The subject of a remark. Each category has one constant, so that the names that tools filter by are listed in one
 /// place.
@@ -41,7 +46,7 @@ pub const LOCAL_MEMORY: Category = missed(RemarkSubject::Memory, "LocalMemory");
 /// Tiles at the edge of a view are accessed element by element.
 pub const MASKED_EDGE: Category = missed(RemarkSubject::Memory, "MaskedEdge");
 /// Offsets into a view are computed in 64 bits.
-pub const WIDE_OFFSETS: Category = analysis(RemarkSubject::Memory, "WideOffsets");
+pub const WIDE_OFFSETS: Category = analysis(RemarkSubject::Detail, "WideOffsets");
 /// Atomic updates process one element at a time although an instruction could process several.
 pub const NARROW_ATOMIC: Category = missed(RemarkSubject::Memory, "NarrowAtomic");
 /// An atomic update is a compare-and-swap loop.
@@ -77,6 +82,15 @@ pub const UNIT_SCALES: Category = analysis(RemarkSubject::TensorCore, "UnitScale
 /// The matrix instruction takes no scales: the sum of each block is scaled in registers.
 pub const SCALES_IN_REGISTERS: Category = missed(RemarkSubject::TensorCore, "ScalesInRegisters");
 
+/// The unit and the instruction of a product.
+pub const PRODUCT: Category = analysis(RemarkSubject::TensorCore, "Product");
+/// The instructions of a load.
+pub const LOAD: Category = analysis(RemarkSubject::Memory, "Load");
+/// The instructions of a store.
+pub const STORE: Category = analysis(RemarkSubject::Memory, "Store");
+/// The agents, registers and rings of a loop.
+pub const LOOP: Category = analysis(RemarkSubject::Other, "Loop");
+
 /// A compiler defect: a plan could not be carried through, and a loop or kernel was recompiled with a weaker plan.
 pub const FALLBACK: Category = Category { sort: RemarkSort::Failed, subject: RemarkSubject::Other, name: "Fallback" };
 /// Shared memory did not suffice for the passes' choices, and a kernel was recompiled with less.
@@ -85,21 +99,40 @@ pub const SHARED_MEMORY_FALLBACK: Category = missed(RemarkSubject::Memory, "Shar
 impl Category {
     /// Creates a remark of this category on a function.
     pub fn remark(self, pass: &str, function: String, message: String) -> Remark {
-        let name = self.name.to_owned();
         Remark {
             sort: self.sort,
             subject: self.subject,
             pass: pass.to_owned(),
-            name,
+            name: self.name.to_owned(),
             function,
             location: None,
+            others: vec![],
+            loops: 0,
             message,
+            advice: None,
+            choice: None,
         }
     }
 }
 
+/// A better way to execute an op, against which a pass may decide.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Better {
+    /// TMA moves the tile.
+    Tma,
+    /// The fastest matrix unit of the target multiplies.
+    Unit,
+}
+
+/// The remarks of a compilation, and the reasons recorded so far, by kernel, file, line and column.
+#[derive(Default)]
+struct Collected {
+    remarks: Vec<Remark>,
+    reasons: BTreeMap<(Better, String, String, u32, u32), Vec<String>>,
+}
+
 thread_local! {
-    static COLLECTED: RefCell<Option<Vec<Remark>>> = const { RefCell::new(None) };
+    static COLLECTED: RefCell<Option<Collected>> = const { RefCell::new(None) };
     static PASS: Cell<&'static str> = const { Cell::new("") };
 }
 static PRINT: AtomicBool = AtomicBool::new(false);
@@ -107,10 +140,10 @@ static PRINT: AtomicBool = AtomicBool::new(false);
 /// Runs `f`, and returns its result with the remarks made on this thread. Passes run on the calling thread unless the
 /// context is multi-threaded.
 pub fn collect<T>(f: impl FnOnce() -> T) -> (T, Vec<Remark>) {
-    let outer = COLLECTED.replace(Some(vec![]));
+    let outer = COLLECTED.replace(Some(Collected::default()));
     let result = f();
-    let remarks = COLLECTED.replace(outer).unwrap_or_default();
-    (result, remarks)
+    let collected = COLLECTED.replace(outer).unwrap_or_default();
+    (result, collected.remarks)
 }
 
 /// Prints all later remarks that are not collected as MLIR diagnostics.
@@ -120,7 +153,12 @@ pub fn print_as_diagnostics() {
 
 /// Whether remarks are collected or printed. If not, passes can skip expensive computations of reasons.
 pub fn wanted() -> bool {
-    COLLECTED.with_borrow(Option::is_some) || PRINT.load(Ordering::Relaxed)
+    is_collecting() || PRINT.load(Ordering::Relaxed)
+}
+
+/// Whether the remarks of all passes of a compilation are collected.
+pub fn is_collecting() -> bool {
+    COLLECTED.with_borrow(Option::is_some)
 }
 
 /// Runs `f` as the body of the pass with this command-line name.
@@ -131,32 +169,62 @@ pub(super) fn in_pass<T>(argument: &'static str, f: impl FnOnce() -> T) -> T {
     result
 }
 
-/// Emits a remark on `op`. `reason` states the decision and its cause; `suggestion`, which may be empty, what the
-/// user can change.
-pub fn remark(op: OpRef<'_>, category: Category, reason: impl Display, suggestion: impl Display) {
-    if !wanted() {
-        return;
+/// Emits a remark on `op`. `reason` states the decision and its cause; `advice`, what the user can change.
+pub fn remark(op: OpRef<'_>, category: Category, reason: impl Display, advice: impl Into<Option<Advice>>) {
+    if wanted() {
+        emit(op, Remark { advice: advice.into(), ..category.remark(PASS.get(), function_of(op), reason.to_string()) });
     }
-    let suggestion = suggestion.to_string();
-    let message = if suggestion.is_empty() { reason.to_string() } else { format!("{reason}; {suggestion}") };
-    let collected = COLLECTED.with_borrow_mut(|list| {
-        list.as_mut().map(|list| {
-            list.push(Remark {
-                sort: category.sort,
-                subject: category.subject,
-                pass: PASS.get().to_string(),
-                name: category.name.to_string(),
-                function: function_of(op),
-                location: location::file_line(op.location()).map(|p| Location::new(p.file, p.line, p.column)),
-                message: message.clone(),
-            });
-        })
-    });
+}
+
+/// Emits the choice for `op`. A single pass of `tileiras-opt` does not know the reasons of the others, and emits none.
+pub fn chosen(op: OpRef<'_>, choice: Choice) {
+    if is_collecting() {
+        let category = match &choice {
+            Choice::Product(_) => PRODUCT,
+            Choice::Transfer(t) if t.is_store => STORE,
+            Choice::Transfer(_) => LOAD,
+            Choice::Loop(_) => LOOP,
+        };
+        let remark = category.remark(PASS.get(), function_of(op), choice.to_string());
+        emit(op, Remark { choice: Some(choice), ..remark });
+    }
+}
+
+fn emit(op: OpRef<'_>, remark: Remark) {
+    let remark = Remark { location: place_of(op), loops: loops_around(op).count() as u32, ..remark };
+    let text = format!("{}: {}", remark.name, remark.text());
+    let collected = COLLECTED.with_borrow_mut(|all| all.as_mut().map(|all| all.remarks.push(remark)));
     if collected.is_none() {
-        let text = format!("{}: {message}", category.name);
         // SAFETY: `op` is alive; MLIR copies the text.
         unsafe { ffi::mlirxEmitRemark(op.location().to_raw(), raw_str(&text)) }
     }
+}
+
+/// Records a reason against a better way to execute `op`. Ops without a location keep no reasons.
+pub fn against(op: OpRef<'_>, better: Better, reason: impl Display) {
+    COLLECTED.with_borrow_mut(|all| {
+        let Some((all, place)) = all.as_mut().zip(place_of(op)) else { return };
+        let reasons = all.reasons.entry((better, function_of(op), place.file, place.line, place.column)).or_default();
+        let reason = reason.to_string();
+        if !reasons.contains(&reason) {
+            reasons.push(reason);
+        }
+    });
+}
+
+/// The reasons that passes have recorded for the source of `op`.
+pub fn reasons(op: OpRef<'_>, better: Better) -> Vec<String> {
+    COLLECTED
+        .with_borrow(|all| {
+            let (all, place) = all.as_ref().zip(place_of(op))?;
+            all.reasons.get(&(better, function_of(op), place.file, place.line, place.column)).cloned()
+        })
+        .unwrap_or_default()
+}
+
+/// The source location of an op.
+pub fn place_of(op: OpRef<'_>) -> Option<Location> {
+    location::file_line(op.location()).map(|p| Location::new(p.file, p.line, p.column))
 }
 
 /// Returns the name of the kernel that contains `op`.
@@ -184,8 +252,8 @@ mod tests {
             constants.map(|l| after(l, "\"").and_then(|l| l.split('"').next()).expect("a name")).collect();
         // The driver reports it, based on ptxas' output.
         names.insert("Spilled");
-        let rows = include_str!("../../../docs/remarks.md").lines().filter_map(|l| after(l, "| `"));
-        let documented: Vec<&str> = rows.filter_map(|l| l.split('`').next()).collect();
+        let headings = include_str!("../../../docs/remarks.md").lines().filter_map(|l| l.strip_prefix("### "));
+        let documented: Vec<&str> = headings.collect();
         assert!(documented.is_sorted());
         assert_eq!(documented.into_iter().collect::<BTreeSet<_>>(), names);
     }

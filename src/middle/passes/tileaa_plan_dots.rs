@@ -69,10 +69,10 @@ use crate::{
         hints::{bool_hint, int_hint},
         layouts::{Tensor, storage_bits},
         loops::loops_around,
-        nv_tileaa::{self, MemTokenType, Ordering, TiledLoadOp, TiledStoreOp},
+        nv_tileaa::{self, AnyOp, MemTokenType, Ordering, TiledLoadOp, TiledStoreOp},
         nv_tileas::{MemDescType, MmaKind},
         pass::{Failed, Obstacle, PassContext, RustPass, descriptors},
-        remark::{self, remark},
+        remark::{self, Better, remark},
         rt::*,
         shared_memory::{SCRATCH_BYTES, padded_bytes},
         target::target,
@@ -83,7 +83,7 @@ use crate::{
 use melior::{Context, ir::Attribute};
 use rustc_hash::FxHashSet;
 use tile_mma::{Element, Major, Unit};
-use tile_plan::{AStorage, DotLoop, Hints, Machine, NoPlan, Registers, Scales};
+use tile_plan::{AStorage, DotLoop, Hints, Machine, NoPlan, Registers, Scales, plural};
 use tile_targets::Target;
 
 #[derive(Clone, Default)]
@@ -100,6 +100,9 @@ impl RustPass for PlanDots {
         for function in collect_ops(op, nv_tileaa::FuncOp::cast) {
             let dots = collect_ops(function.op(), |o| TileDot::cast(o).map(TileDot::op));
             let fallback = Fallback::within(function.op());
+            if dots.is_empty() {
+                without_agents(function.op(), &dots, "no product reads its tile");
+            }
             if dots.is_empty() || function.num_warps().is_some() || !fallback.allows_agents() {
                 continue;
             }
@@ -111,17 +114,28 @@ impl RustPass for PlanDots {
                     plan.attach(function.op(), context);
                 }
                 Err((op, reason)) => {
+                    without_agents(function.op(), &dots, &format!("the kernel has no agents: {reason}"));
+                    dots.iter().for_each(|dot| remark::against(*dot, Better::Unit, &reason));
                     let reason = match unit {
                         Unit::Sync => format!("the warps that multiply also load: {reason}"),
                         Unit::Warpgroup => format!("dots use single-warp instructions instead of wgmma: {reason}"),
                         _ => format!("dots use single-warp instructions instead of tcgen05.mma: {reason}"),
                     };
-                    remark(op, remark::NO_WARPGROUPS, reason, "");
+                    remark(op, remark::NO_WARPGROUPS, reason, None);
                 }
             }
         }
         Ok(())
     }
+}
+
+/// Records why TMA loads no tile of a function and stores none.
+fn without_agents(function: OpRef<'_>, dots: &[OpRef<'_>], reason: &str) {
+    walk(function, &mut |op| match AnyOp::cast(op) {
+        Some(AnyOp::TiledLoadOp(_)) => remark::against(op, Better::Tma, reason),
+        Some(AnyOp::TiledStoreOp(_)) if !dots.is_empty() => remark::against(op, Better::Tma, reason),
+        _ => {}
+    });
 }
 
 /// A dot, with the planner's input for it.
@@ -244,9 +258,9 @@ fn plan<'c>(
     let mut reasons = plan.reasons.clone();
     reasons.extend(found.iter().flat_map(|p| &p.no_copies).map(|(_, reason)| reason.clone()));
     if stages < plan.stages {
-        reasons.push(format!("{stages} stages, next to {scratch} bytes for other uses of shared memory"));
+        reasons.push(format!("{}, next to {scratch} bytes for other uses of shared memory", plural(stages, "stage")));
     }
-    remark(op, remark::WARPGROUP_PLAN, reasons.join("; "), "");
+    remark(op, remark::WARPGROUP_PLAN, reasons.join("; "), None);
     Ok(DotPlan {
         unit: MmaKind::Warpgroup,
         accumulators: 1,
@@ -327,7 +341,7 @@ fn load_of(side: &PlannedOperand<'_>) -> Option<usize> {
 fn report(op: OpRef<'_>, reasons: &[String], found: &[Found<'_>]) {
     let no_copies = found.iter().flat_map(|p| &p.no_copies).map(|(_, reason)| reason);
     let all: Vec<&str> = reasons.iter().chain(no_copies).map(String::as_str).collect();
-    remark(op, remark::WARPGROUP_PLAN, all.join("; "), "");
+    remark(op, remark::WARPGROUP_PLAN, all.join("; "), None);
 }
 
 /// Explains why planning failed. If an operand is producer-computed, the reason starts with the obstacle to TMA.
@@ -502,7 +516,7 @@ fn analyze<'c>(
                 (found.load, "its elements are computed".to_string())
             }
             Source::Loaded(found) => match copied((dot, depth), &found, function, (facts, unit, target)) {
-                Ok(Copied { view, desc, unproved: None }) => {
+                Ok(Copied { view, desc, unproved }) if unproved.is_empty() => {
                     if found.contiguous_dimension(&view) != Some(depth) {
                         *[&mut dot_loop.a_major, &mut dot_loop.b_major][i] = Major::Mn;
                     }
@@ -516,13 +530,17 @@ fn analyze<'c>(
                     sides.push(PlannedOperand::Ring { stage: desc, load: found.load });
                     continue;
                 }
-                Ok(Copied { view, desc, unproved: Some(reason) }) => {
+                Ok(Copied { view, desc, unproved }) => {
                     // A region of producer warps computes one operand.
                     let as_loaded = found.computed.is_empty() && found.moved.is_empty() && !found.shared;
                     if_ready = Some(desc).filter(|_| as_loaded && !is_inside(view.make.op()));
-                    (found.load, format!("TMA cannot load it: {reason}"))
+                    unproved.iter().for_each(|reason| remark::against(found.load, Better::Tma, reason));
+                    (found.load, format!("TMA cannot load it: {}", unproved.join(", and ")))
                 }
-                Err(obstacle) => obstacle,
+                Err((op, reason)) => {
+                    remark::against(found.load, Better::Tma, &reason);
+                    (op, reason)
+                }
             },
             Source::Resident => {
                 sides.push(PlannedOperand::Resident(v));
@@ -574,8 +592,8 @@ fn analyze<'c>(
 struct Copied<'c> {
     view: View<'c>,
     desc: MemDescType<'c>,
-    /// The property that a run-time test must establish, if any.
-    unproved: Option<String>,
+    /// The properties that a run-time test must establish.
+    unproved: Vec<String>,
 }
 
 /// Plans the TMA load of an operand whose dimension `depth` is K, or returns the obstacle.

@@ -83,7 +83,7 @@ impl RustPass for SplitOverCluster {
             }
             if asked > most {
                 let text = format!("{} does not support clusters of {asked} CTAs", target.name);
-                remark(function.op(), remark::NOT_SPLIT, text, "");
+                remark(function.op(), remark::NOT_SPLIT, text, None);
                 continue;
             }
             let facts = Facts::of(function.op());
@@ -96,13 +96,13 @@ impl RustPass for SplitOverCluster {
                 Ok(Some(demands)) => {
                     cx.stat_add(stat::NUM_SLICED, 1);
                     let text = format!("{} CTAs split each tile: {}", demands.count, demands.summary());
-                    remark(function.op(), remark::SPLIT_TILE, text, "");
+                    remark(function.op(), remark::SPLIT_TILE, text, None);
                     NUM_CTAS.set(function.op(), demands.count);
                     rebuild::rebuild(function, &demands, &facts, context)?;
                 }
                 Err((count, (at, reason))) => {
                     let text = format!("{count} CTAs cannot split the tile: {reason}");
-                    remark(at, remark::NOT_SPLIT, text, "");
+                    remark(at, remark::NOT_SPLIT, text, None);
                 }
             }
         }

@@ -183,7 +183,7 @@ impl<'c> Assign<'c> {
                     Some(instruction) => Choice::Use(instruction),
                     None => {
                         let reason = "the target has no `mma` with block scales: the scales are applied in registers to each block's sum";
-                        remark(op, remark::SCALES_IN_REGISTERS, reason, "");
+                        remark(op, remark::SCALES_IN_REGISTERS, reason, None);
                         choose(lhs.element, self.block(dot, depth), self.target)
                     }
                 }
@@ -260,7 +260,7 @@ impl<'c> Assign<'c> {
         let row = rows.into_iter().find(|row| i64::from(row.k) <= depth)?;
         let reason = "8-bit floats use the instruction with block scales, all of them one, which some GPUs run twice \
                       as fast; --pipeline-option=unit-scales=false uses the plain one";
-        remark(dot.op(), remark::UNIT_SCALES, reason, "");
+        remark(dot.op(), remark::UNIT_SCALES, reason, None);
         Some(Instruction::of_row(row))
     }
 

@@ -56,6 +56,7 @@ use crate::{
             ConvertLayoutOp, LocalStoreOp, MemDescType, TiledStoreOp,
         },
         pass::{Failed, PassContext, RustPass, descriptors, fail},
+        remark::{self, Better},
         rt::*,
         shared_memory::{STORAGES, memdesc_bytes, shared_layout, vector_of},
         target::target,
@@ -107,7 +108,11 @@ struct Store<'c> {
 /// Returns the stores of an agent that can become TMA stores.
 fn stores_of<'c>(agent: Blk<'c>, agents: OpRef<'c>, facts: &Facts, target: &Target) -> Vec<Store<'c>> {
     let all: Vec<TiledStoreOp<'c>> = ops_of(agent).flat_map(|op| collect_ops(op, TiledStoreOp::cast)).collect();
-    let mut stores: Vec<Store<'c>> = all.into_iter().filter_map(|op| Store::of(op, agents, facts, target)).collect();
+    let planned = |op: TiledStoreOp<'c>| {
+        let store = Store::of(op, agents, facts, target);
+        store.map_err(|reason| remark::against(op.op(), Better::Tma, reason)).ok()
+    };
+    let mut stores: Vec<Store<'c>> = all.into_iter().filter_map(planned).collect();
     // Limit shared memory: storage of stores in loops is in use all the time.
     let (mut lasting, mut passing) = (0, 0);
     let mut storages: Vec<MemDescType<'c>> = vec![];
@@ -123,6 +128,10 @@ fn stores_of<'c>(agent: Blk<'c>, agents: OpRef<'c>, facts: &Facts, target: &Targ
         let fits = *used + bytes <= scratch_bytes(s.op.op());
         *used += if fits { bytes } else { 0 };
         storages.extend(fits.then_some(s.storage));
+        if !fits {
+            let reason = format!("its tile takes {bytes} bytes of shared memory, which has no room for it");
+            remark::against(s.op.op(), Better::Tma, reason);
+        }
         fits
     });
     // Removing one store may disqualify others. A store with a run-time test may only be ordered with itself, because
@@ -134,7 +143,11 @@ fn stores_of<'c>(agent: Blk<'c>, agents: OpRef<'c>, facts: &Facts, target: &Targ
         stores.retain(|s| {
             let own = s.planned.whole.map(|_| FxHashSet::from_iter([op_key(s.op.op())]));
             let chosen = own.as_ref().unwrap_or(&copied);
-            s.op.token().is_none_or(|t| follows_only(t, chosen)) && precedes_only(s.op, chosen)
+            let is_free = s.op.token().is_none_or(|t| follows_only(t, chosen)) && precedes_only(s.op, chosen);
+            if !is_free {
+                remark::against(s.op.op(), Better::Tma, "it is ordered with accesses that TMA does not make");
+            }
+            is_free
         });
         if stores.len() == before {
             return stores;
@@ -143,31 +156,38 @@ fn stores_of<'c>(agent: Blk<'c>, agents: OpRef<'c>, facts: &Facts, target: &Targ
 }
 
 impl<'c> Store<'c> {
-    fn of(op: TiledStoreOp<'c>, agents: OpRef<'c>, facts: &Facts, target: &Target) -> Option<Self> {
-        let forbidden = op.hints().and_then(|h| bool_hint(h, target.name, "allow_tma")) == Some(false);
-        if op.ordering() != Ordering::Weak || forbidden {
-            return None;
+    /// Plans a TMA store, or returns the reason against it.
+    fn of(op: TiledStoreOp<'c>, agents: OpRef<'c>, facts: &Facts, target: &Target) -> Result<Self, String> {
+        if op.hints().and_then(|h| bool_hint(h, target.name, "allow_tma")) == Some(false) {
+            return Err("the hint allow_tma forbids TMA".into());
         }
-        let view = View::of(op.view())?;
+        if op.ordering() != Ordering::Weak {
+            return Err("the store is ordered with other accesses".into());
+        }
+        let view = View::of(op.view()).ok_or("the view is not created in this function")?;
         // The map is created once, before everything else.
         if parent_op(view.make.op()) != Some(agents) {
-            return None;
+            return Err("its tensor differs between iterations".into());
         }
-        let storage = stage_of(op.op(), &view, view.memref.element_type()).ok()?;
-        let planned = tensor_maps::plan_store(op, storage, facts).ok()?;
+        let storage = stage_of(op.op(), &view, view.memref.element_type())?;
+        let planned = tensor_maps::plan_store(op, storage, facts)?;
         let value = skip_conversions(op.value());
-        let tensor = Tensor::of_value(value)?;
+        let tensor = Tensor::of_value(value).ok_or("it stores no tensor")?;
         let access = SharedAccess::new(
-            &tensor.layout()?,
-            &shared_layout(storage)?,
+            &tensor.layout().ok_or("its value has no layout")?,
+            &shared_layout(storage).ok_or("its storage has no layout")?,
             storage_bits(tensor.element),
             Direction::Store,
             target.has(Feature::Stmatrix),
         );
         // Reject conflicting accesses. 32-bit elements would have bank conflicts here, and direct stores of them
         // already fill whole sectors.
-        let access = access.ok().filter(|a| a.conflict_degree == 1)?;
-        Some(Self { op, value, storage, vector: vector_of(&access), planned })
+        let access = access.ok().filter(|a| a.conflict_degree == 1);
+        let access = access.ok_or("its value would reach shared memory with bank conflicts")?;
+        if let Some((_, unit)) = planned.whole {
+            remark::against(op.op(), Better::Tma, format!("rows may end within a unit of {unit} elements"));
+        }
+        Ok(Self { op, value, storage, vector: vector_of(&access), planned })
     }
 
     /// Builds a branch before the store if rows may end within a unit. The first side is for the TMA store and lacks

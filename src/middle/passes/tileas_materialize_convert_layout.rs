@@ -189,7 +189,7 @@ impl<'c> Move<'c> {
             let bytes = self.whole.elements() * i64::from(storage_bits(self.whole.element) / 8);
             let what = if self.indices.is_empty() { "changes its layout" } else { "is sliced across threads" };
             let reason = format!("a tensor of {bytes} bytes {what} through shared memory in every iteration");
-            remark(self.op, remark::CONVERSION_IN_LOOP, reason, "");
+            remark(self.op, remark::CONVERSION_IN_LOOP, reason, None);
         }
         let new = self.through_shared(&b, &plan, barrier_first).map_err(|e| error(&e))?;
         self.replace(new);
@@ -226,7 +226,7 @@ impl<'c> Move<'c> {
             format!(
                 "a tensor of {bytes} bytes changes its layout through shared memory in {parts} parts of {size} bytes"
             ),
-            "",
+            None,
         );
         let in_layout = |l: &Layout| self.whole.with_layout(self.context, l);
         let squeezed = |v: Val<'c>, l: &Layout| -> Result<Val<'c>, BuildError> {

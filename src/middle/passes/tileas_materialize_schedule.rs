@@ -39,6 +39,7 @@ use crate::{
 };
 use melior::Context;
 use std::fmt::Display;
+use tile_interface::Advice;
 use tile_schedule::{Bound, Failure, Group, Method, Schedule, Settings, report, rings};
 use tile_targets::Target;
 
@@ -281,7 +282,7 @@ fn annotate<'c>(around: OpRef<'c>, answer: &Answer<'c>) {
 /// Reports that iterations are not overlapped, and why.
 fn remark_serial(around: OpRef<'_>, why: impl Display) {
     let reason = format!("iterations are not overlapped: {why}");
-    remark(around, remark::NOT_OVERLAPPED, reason, "take smaller tiles");
+    remark(around, remark::NOT_OVERLAPPED, reason, Advice::SmallerTiles);
 }
 
 /// Writes the schedules to the `schedule-trace-file`: a page if its name ends in `.html`, text if in `.txt`, and

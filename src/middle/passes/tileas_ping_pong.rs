@@ -227,7 +227,7 @@ fn pays(around: OpRef<'_>, groups: i64, costs: Option<&Costs>) -> bool {
         "{so}: per iteration, the dots of all warpgroups keep the tensor cores busy for {tensor:.0} clocks and pipe \
          '{pipe}' is busy for {beside:.0} clocks, of which {left:.0} remain after the dots"
     );
-    remark(around, remark::PING_PONG, text, "");
+    remark(around, remark::PING_PONG, text, None);
     pays
 }
 

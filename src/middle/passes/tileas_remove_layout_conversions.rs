@@ -106,11 +106,11 @@ impl<'c> Anchor<'c> {
         let own = self.access.vector_in(&self.layout, &tile.tile_shape());
         let what =
             format!("{} at a time instead of 16", if bytes == 1 { "1 byte".into() } else { format!("{bytes} bytes") });
-        if let Some(Narrow { reason, suggestion }) = &self.narrow {
-            remark(self.op, remark::NARROW_ACCESS, format!("{what}: {reason}"), suggestion);
+        if let Some(Narrow { reason, advice }) = &self.narrow {
+            remark(self.op, remark::NARROW_ACCESS, format!("{what}: {reason}"), *advice);
         } else if vector < own {
             let reason = format!("{what}: the tile has the layout that a heavier access needs");
-            remark(self.op, remark::NARROW_ACCESS, reason, "");
+            remark(self.op, remark::NARROW_ACCESS, reason, None);
         }
     }
 }

@@ -23,6 +23,7 @@ use crate::dot::{DotLoop, Hints, NoPlan};
 use crate::kernel::{Kernel, whole_rounds};
 use crate::machine::Machine;
 use crate::model::MAX_STAGES;
+use crate::plural;
 use crate::tensor::{COLUMNS, LOADING_WARPS, MATRIX_WARPS};
 
 /// Warpgroups of consumers and CTAs per SM, in order of preference. Two warpgroups divide rows, or the columns of 128
@@ -138,7 +139,6 @@ fn complete(
     let width = dots.map(|dot| dot.n.min(256)).max().unwrap_or(256);
     let interval = machine.get("tcgen05.f16.n256.interval")?;
     let tensor: f64 = kernel.dots.iter().map(|dot: &DotLoop| dot.tensor_clocks(interval)).sum();
-    let plural = |n: u32, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
     let reasons = vec![
         format!("one thread issues {} per iteration into tensor memory", plural(kernel.dots.len() as u32, "dot")),
         format!("{columns} of {COLUMNS} columns of tensor memory per CTA, {} per SM", plural(blocks, "CTA")),
@@ -146,7 +146,7 @@ fn complete(
             "{} of consumers with {registers} registers per thread and an estimated need of {needed}; threads hold whole rows",
             plural(warpgroups, "warpgroup")
         ),
-        format!("{stages} stages of {stage} bytes and {} resident bytes", kernel.resident),
+        format!("{} of {stage} bytes and {} resident bytes", plural(stages, "stage"), kernel.resident),
         format!("the tensor cores need {tensor:.0} clocks for an iteration"),
     ];
     let shared_left = room - stages * stage;

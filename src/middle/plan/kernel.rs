@@ -28,6 +28,7 @@
 use crate::dot::{AStorage, DotLoop, Hints, NoPlan, Registers, divide_registers};
 use crate::machine::Machine;
 use crate::model::{CONVERSION_REGISTERS, Candidate, MAX_STAGES, Numbers, PROMOTION};
+use crate::plural;
 
 /// The dots of a kernel and the resources that they share.
 #[derive(Debug, Clone, PartialEq)]
@@ -205,7 +206,6 @@ fn complete(kernel: &Kernel, live: u32, numbers: &Numbers, candidate: Candidate)
     ];
     let (iteration, bound) = bounds.into_iter().fold((0.0, "nothing"), |best, b| if b.0 > best.0 { b } else { best });
     let from_registers = kernel.dots.iter().filter(|p| matches!(p.a_storage, AStorage::Registers { .. })).count();
-    let plural = |n: u32, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
     let narrow = kernel.dots.iter().any(|p| p.promoted() && columns < p.n.min(256));
     let mut reasons = vec![
         format!(
@@ -214,8 +214,11 @@ fn complete(kernel: &Kernel, live: u32, numbers: &Numbers, candidate: Candidate)
             plural(groups, "consumer warpgroup")
         ),
         format!(
-            "{stages} stages of {stage} bytes and {} resident bytes; {live} registers for tiles, an estimated {} of {} in all",
-            kernel.resident, registers.estimate, registers.consumer
+            "{} of {stage} bytes and {} resident bytes; {live} registers for tiles, an estimated {} of {} in all",
+            plural(stages, "stage"),
+            kernel.resident,
+            registers.estimate,
+            registers.consumer
         ),
         format!("{} per SM; an iteration takes {iteration:.0} clocks, bound by {bound}", plural(blocks, "CTA")),
     ];

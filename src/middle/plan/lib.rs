@@ -73,3 +73,8 @@ pub use machine::{Entry, Machine, MachineError};
 pub use model::{MAX_STAGES, Numbers, PROMOTION};
 pub use sync::{SyncKernel, SyncPlan, plan_sync};
 pub use tensor::{Divided, MOST_SLICES, TensorPlan, plan_tensor, tensor_clocks};
+
+/// A number with its unit, for a reason: `1 stage`, `2 stages`.
+pub fn plural(number: u32, unit: &str) -> String {
+    format!("{number} {unit}{}", if number == 1 { "" } else { "s" })
+}

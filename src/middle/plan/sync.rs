@@ -21,6 +21,7 @@
 use crate::dot::{DotLoop, Hints, NoPlan};
 use crate::machine::Machine;
 use crate::model::MAX_STAGES;
+use crate::plural;
 use tile_mma::Major;
 
 /// Numbers of consumer warps, in order of preference.
@@ -185,7 +186,7 @@ impl Limits {
                     "registers: {launch_registers} at launch, then {producer} for the producer and {consumer} for consumers"
                 ),
             },
-            format!("{stages} stages of {} bytes", kernel.ring),
+            format!("{} of {} bytes", plural(stages, "stage"), kernel.ring),
         ];
         if blocks > 1 {
             reasons.push(format!("{blocks} CTAs share an SM"));

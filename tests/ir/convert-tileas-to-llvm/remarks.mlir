@@ -33,10 +33,10 @@ gpu.module @kernels {
     %p = nv_tileaa.assume #cuda_tile.div_by<16>, %p0 : !nv_tileaa.ptr<f32>
     %q = nv_tileaa.assume #cuda_tile.div_by<16>, %q0 : !nv_tileaa.ptr<bf16>
     %c0 = arith.constant 0 : i32
+    // expected-remark @+1 {{WideOffsets: offsets need 64 bits: the view may span 4 GiB or more; give the view constant extents and strides if they are known, or set index-bitwidth to 32}}
     %m = nv_tileaa.make_memref %p, shape = [%n : i32], strides = [] : <f32> -> <?xf32, strides = [1]>
     %v = nv_tileaa.make_tiled_view %m : <?xf32, strides = [1]> -> !ragged
-    // expected-remark @+2 {{MaskedEdge: tiles at the edge are accessed one element at a time: the view's extent is not known to be a multiple of the vector width; promise the divisibility of the extent with assume div_by, or pad the tensor}}
-    // expected-remark @+1 {{WideOffsets: offsets need 64 bits: the view may span 4 GiB or more; give the view constant extents and strides if they are known, or set index-bitwidth to 32}}
+    // expected-remark @+1 {{MaskedEdge: tiles at the edge are accessed one element at a time: the view's extent is not known to be a multiple of the vector width; promise the divisibility of the extent with assume div_by, or pad the tensor}}
     %x, %t0 = nv_tileaa.tiled_load <weak> %v[%i] : !ragged[i32] -> tensor<512xf32>
     %ms = nv_tileaa.make_memref %q, shape = [], strides = [] : <bf16> -> <512xbf16, strides = [1]>
     %vs = nv_tileaa.make_tiled_view %ms : <512xbf16, strides = [1]> -> !sums

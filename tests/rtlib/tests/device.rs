@@ -116,7 +116,7 @@ fn translate_with(
 ) -> String {
     let directory = directory(name);
     let (source, linked, inlined) =
-        (directory.join("kernels.ll"), directory.join("linked.bc"), directory.join("optimised.bc"));
+        (directory.join("kernels.ll"), directory.join("linked.bc"), directory.join("optimized.bc"));
     std::fs::write(&source, kernels(layout)).expect("the kernels can be written");
     run(Command::new(tool("llvm-link")).arg(&source).arg(library(&directory, layout)).arg("-o").arg(&linked));
     let public: Vec<String> = entries().iter().map(|f| format!("test{}", f.symbol)).collect();
@@ -223,7 +223,7 @@ fn every_function_survives_every_target() {
 
 /// As in a debug build: inlining by attribute and nothing else.
 #[test]
-fn unoptimised_kernels_inline_too() {
+fn unoptimized_kernels_inline_too() {
     check(&translate_with("debug", TARGETS[2], None, false, "always-inline", "-O0"), "O0");
 }
 

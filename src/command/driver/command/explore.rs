@@ -10,7 +10,7 @@ use std::process::{Command, Output, Stdio};
 
 use tile_diag::{Code, Diagnostic};
 use tile_explore::{Exploration, Kernel, Listing, Pass, Remark, lines};
-use tile_interface::{CompileOutput, Emit, InputKind, RemarkSort, input_kind};
+use tile_interface::{Choice, CompileOutput, Emit, InputKind, RemarkSort, input_kind};
 
 use super::{Exit, Result, Session, schedules};
 use crate::cl::{self, Parsed};
@@ -240,7 +240,7 @@ pub(super) fn exploration(
         source: steps.first().and_then(|s| s.program.as_ref()).map(|p| p.text.clone()).unwrap_or_default(),
         origins,
         outputs: outputs.collect(),
-        remarks: compiled.remarks.iter().map(|r| remark(r, &input)).collect(),
+        remarks: crate::remarks::notable(&compiled.remarks).map(|r| remark(r, &input)).collect(),
         kernels: kernels.iter().map(kernel).collect(),
         steps,
         ..Exploration::default()
@@ -259,8 +259,11 @@ fn remark(remark: &tile_interface::Remark, input: &str) -> Remark {
         pass: remark.pass.clone(),
         name: remark.name.clone(),
         function: remark.function.clone(),
-        message: remark.message.clone(),
+        message: remark.text(),
         line: remark.location.as_ref().filter(|l| l.file == input).map_or(0, |l| l.line),
+        others: remark.others.iter().filter(|l| l.file == input).map(|l| l.line).collect(),
+        section: if remark.is_problem() { remark.section() } else { String::new() },
+        facts: remark.choice.iter().flat_map(Choice::facts).map(|(name, value)| (name.to_owned(), value)).collect(),
     }
 }
 

@@ -53,6 +53,8 @@ impl Session<'_> {
         made.map_err(|e| self.fail(unusable(e)))?;
         let search = Search { call: &call, template, bytes, tools: &tools, directory: &directory, machine };
         let (mut rows, counts) = search.run(&points);
+        let best = table::order(&rows).into_iter().find(|at| rows[*at].result.is_ok());
+        let remarks = best.map(|at| search.remarks(&rows[at].point)).unwrap_or_default();
         if call.directory.is_none() {
             // Leftovers are in a directory for temporary files.
             let _ = std::fs::remove_dir_all(&directory);
@@ -63,7 +65,11 @@ impl Session<'_> {
         // The heading of the column, and the unit printed after a number.
         let (head, unit) =
             if matches!(call.time_source, TimeSource::Predicted(_)) { ("us", "us") } else { ("time", "") };
-        let shown = format!("{}\n{}", table::text(&rows, head), table::summary(&rows, unit, counts));
+        let mut shown = format!("{}\n{}", table::text(&rows, head), table::summary(&rows, unit, counts));
+        if !remarks.is_empty() {
+            shown += "\nthe compiler on the best variant:\n";
+            shown.extend(remarks.iter().map(|line| format!("  {line}\n")));
+        }
         self.write_stdout(&shown)?;
         if let Some(file) = &call.table {
             let is_json = file.extension().is_some_and(|e| e == "json");

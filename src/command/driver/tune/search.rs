@@ -352,6 +352,21 @@ impl Search<'_> {
         Ok(digest)
     }
 
+    /// The remarks on a variant: what the compiler chose and missed. Empty if it cannot be compiled again.
+    pub fn remarks(&self, point: &Point) -> Vec<String> {
+        let Ok(program) = self.program(point) else { return vec![] };
+        let input = self.directory.join(&program.file);
+        let made = self.directory.join(format!("ptx/{}.part", program.digest));
+        let mut command = Command::new(&self.tools.compiler);
+        command.args(&program.arguments).args(["--emit=ptx", "--remarks=all", "-o"]).arg(&made).arg("--").arg(&input);
+        let done = child::run(command, &[], Some(self.call.timeout));
+        // Leftovers are in a directory for temporary files.
+        let _ = std::fs::remove_file(&made);
+        let said = done.map(|done| String::from_utf8_lossy(&done.output).replace(&*input.to_string_lossy(), "program"));
+        let is_remark = |line: &&str| line.contains("remark: ") || line.contains(": note: ");
+        said.unwrap_or_default().lines().filter(is_remark).map(str::to_owned).collect()
+    }
+
     fn assemble(&self, program: &Compilation, digest: &str) -> Result<Image, Failure> {
         let failed = |why: String| Stage::Assemble.failed(why);
         let file = image_file(digest);

@@ -1,5 +1,7 @@
 //! The results of a search as a table: for people, tab-separated, and as JSON.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value, json};
 
 use super::search::{Counts, Row, prediction_json};
@@ -178,6 +180,22 @@ pub fn json(rows: &[Row], unit: &str, counts: Counts) -> String {
     format!("{table:#}\n")
 }
 
+/// The parameters all of whose values give the same PTX and launch, whatever the other parameters are.
+pub fn without_effect(rows: &[Row]) -> Vec<&str> {
+    let root = |i: usize| rows[i].same_as.unwrap_or(i);
+    let changes_nothing = |name: &str| {
+        let mut groups: BTreeMap<Vec<(&str, &str)>, Vec<usize>> = BTreeMap::new();
+        for (i, row) in rows.iter().enumerate() {
+            let others = row.point.0.iter().filter(|(n, _)| n != name);
+            groups.entry(others.map(|(n, v)| (n.as_str(), v.as_str())).collect()).or_default().push(i);
+        }
+        let is_same = |all: &Vec<usize>| all.iter().all(|i| rows[*i].result.is_ok() && root(*i) == root(all[0]));
+        groups.values().any(|all| all.len() > 1) && groups.values().all(is_same)
+    };
+    let names = rows.first().map(|r| r.point.0.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>());
+    names.unwrap_or_default().into_iter().filter(|name| changes_nothing(name)).collect()
+}
+
 /// The last lines of the report. `unit` may be empty.
 pub fn summary(rows: &[Row], unit: &str, counts: Counts) -> String {
     let failed = rows.iter().filter(|r| r.result.is_err()).count();
@@ -190,13 +208,17 @@ pub fn summary(rows: &[Row], unit: &str, counts: Counts) -> String {
         number(counts.images, "distinct PTX file"),
         number(counts.timings, "timing")
     );
+    let idle = without_effect(rows)
+        .into_iter()
+        .map(|name| format!("{name} changes nothing: all its values give the same PTX and launch\n"));
+    let done = format!("{done}\n{}", idle.collect::<String>());
     let best = order(rows).into_iter().find_map(|at| Some((at, rows[at].result.as_ref().ok()?.time)));
     match best {
         Some((at, time)) => {
             let best = format!("best: {} with {} {unit}", rows[at].point.joined(), format_time(time));
-            format!("{}\n{done}\n", best.trim_end())
+            format!("{}\n{done}", best.trim_end())
         }
-        None => format!("{done}\n"),
+        None => done,
     }
 }
 
@@ -255,6 +277,23 @@ pub(super) mod tests {
         let done = "4 variants, 1 failed; 4 distinct programs, 2 distinct PTX files, 1 timing\n";
         assert_eq!(summary(&rows(), "us", counts), format!("best: T=128 M=a with 8.25 us\n{done}"));
         assert!(summary(&rows()[..1], "us", counts).starts_with("1 variant, 1 failed;"));
+    }
+
+    #[test]
+    fn parameters_without_effect_are_named() {
+        let told = |rows: &[Row]| summary(rows, "us", Counts { programs: 4, images: 2, timings: 2 });
+        let twin = |of: usize, parameters: &str| Row { same_as: Some(of), ..row(parameters, Some(8.25)) };
+        let mut all = vec![row("T=64 M=a", Some(9.0)), twin(0, "T=64 M=b"), row("T=128 M=a", Some(8.25))];
+        all.push(twin(2, "T=128 M=b"));
+        assert_eq!(without_effect(&all), ["M"]);
+        assert!(told(&all).ends_with("\nM changes nothing: all its values give the same PTX and launch\n"));
+        // One difference is enough, and a failure says nothing.
+        all[3] = row("T=128 M=b", Some(8.25));
+        assert!(without_effect(&all).is_empty() && !told(&all).contains("changes nothing"));
+        all[3] = row("T=128 M=b", None);
+        assert!(without_effect(&all).is_empty());
+        // A parameter with one value has nothing to change.
+        assert!(without_effect(&all[..1]).is_empty());
     }
 
     #[test]

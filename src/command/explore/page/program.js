@@ -101,8 +101,8 @@
     }
     const all = make("div");
     for (const [i, r] of rows.entries()) {
-      const said = index === 0 ? D.remarks.filter((remark) => remark.line === i + 1) : [];
-      all.append(r, ...said.map((remark) => make("div", { class: "note" }, `${remark.sort}: ${remark.message}`)));
+      const said = index === 0 ? D.remarks.filter((remark) => [remark.line, ...remark.others].includes(i + 1)) : [];
+      all.append(r, ...said.map((remark) => make("div", { class: "note" }, `${remark.name}: ${remark.message}`)));
     }
     return all;
   }
@@ -228,7 +228,10 @@
     });
     if (D.remarks.length) $("remarks").append(make("h2", {}, "Remarks"));
     for (const r of D.remarks) {
-      $("remarks").append(make("div", { class: "remark", title: r.pass, onclick: () => r.line && pin(r.line) }, make("b", {}, r.sort), ` ${r.message}`));
+      const lines = [r.line, ...r.others].filter(Boolean);
+      const title = [r.sort, r.pass, r.section].filter(Boolean).join(", ");
+      const where = lines.length ? ` (line${lines.length > 1 ? "s" : ""} ${lines.join(", ")})` : "";
+      $("remarks").append(make("div", { class: "remark", title, onclick: () => r.line && pin(r.line) }, make("b", {}, r.name), ` ${r.message}${where}`));
     }
   }
 

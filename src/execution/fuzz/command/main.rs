@@ -50,6 +50,10 @@ usage: tile-fuzz [options]
   --ptx              with --export, write PTX instead of cubins
   --compare RESULTS  compare the results of a device with the interpreter's
   --export-dir DIR   with --compare, the folder of --export; count the programs without a result
+  --version          print the version, as the first argument
+  --help             print this text
+
+example: tile-fuzz --dots --targets sm_90,sm_100 --count 50
 ";
 
 #[derive(Clone)]
@@ -176,6 +180,10 @@ fn parse(words: &[String]) -> Result<Options, String> {
 }
 
 fn main() -> ExitCode {
+    let arguments: Vec<std::ffi::OsString> = std::env::args_os().collect();
+    if let Some(status) = tile_driver::version(&arguments, &tile_version::IDENTITY) {
+        return status;
+    }
     let words: Vec<String> = std::env::args().skip(1).collect();
     if words.iter().any(|w| w == "--help" || w == "-h") {
         print!("{HELP}");

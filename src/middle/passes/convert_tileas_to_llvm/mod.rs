@@ -45,7 +45,7 @@ mod warpgroup;
 mod words;
 
 use crate::{
-    analysis::{missed_remarks::remark_on_missed, rings::RingPositions, warps::warps_of},
+    analysis::{choices::remark_on_choices, missed_remarks::remark_on_missed, rings::RingPositions, warps::warps_of},
     dialect::{
         attributes::{MAX_REGISTERS, MIN_BLOCKS, MULTIPLIES, NUM_CTAS, NUM_WARPS, NVVM_KERNEL},
         debug_scope,
@@ -172,6 +172,7 @@ impl<'c, 'm> Lower<'c, 'm> {
         for (i, a) in args(source).enumerate() {
             lower.set_scalar(a, arg(entry, i));
         }
+        remark_on_choices(f.op(), target, warps);
         remark_on_missed(f.op(), target, index_bits);
         let done = lower.block(source);
         match done {

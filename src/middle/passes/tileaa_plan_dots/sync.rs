@@ -74,7 +74,7 @@ pub(super) fn plan<'c>(
     let moved = if with_own.is_some() { own } else { vec![] };
     shared.into_iter().chain(moved).for_each(|s| STAGED.mark(s.load));
     let plan = with_own.map_or_else(|| planned(0), Ok).map_err(|e| refusal(found, &e))?;
-    remark(op, remark::WARPGROUP_PLAN, plan.reasons.join("; "), "");
+    remark(op, remark::WARPGROUP_PLAN, plan.reasons.join("; "), None);
     Ok(DotPlan {
         unit: MmaKind::Sync,
         accumulators: 1,
@@ -119,7 +119,7 @@ fn staged<'c>(p: &Found<'c>, function: OpRef<'c>, (facts, target): (&Facts, &Tar
     let stage = tile.loaded().stage(&view).ok().filter(|_| along_depth || p.dot_loop.operand.bits() == 16)?;
     let indices: Vec<Val<'c>> = load.indices().collect();
     let copy = tensor_maps::plan_copy(&view, &indices, &bool_list(load.in_bounds()), stage, facts).ok()?;
-    copy.unproved.is_none().then_some(Staged { load: load.op(), stage })
+    copy.unproved.is_empty().then_some(Staged { load: load.op(), stage })
 }
 
 /// The size of the largest tile that is stored in a loop, while the rings are in use. Elements of 32 bits are stored

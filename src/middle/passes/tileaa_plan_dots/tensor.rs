@@ -27,13 +27,13 @@ use crate::{
         nv_tileaa::{GetCtaRankOp, MemTokenType, TiledLoadOp, TiledStoreOp},
         nv_tileas::MmaKind,
         pass::Obstacle,
-        remark::{self, remark},
+        remark::{self, Better, remark},
         rt::*,
         shared_memory::STORAGES,
     },
 };
 use rustc_hash::FxHashMap;
-use tile_plan::{DotLoop, Hints, MAX_STAGES, MOST_SLICES, Machine, plan_tensor};
+use tile_plan::{DotLoop, Hints, MAX_STAGES, MOST_SLICES, Machine, plan_tensor, plural};
 
 /// Plans the dots of a function. If `takes_over`, its CTAs may take over tile blocks, and the dots are then in a loop
 /// over these.
@@ -88,9 +88,12 @@ pub(super) fn plan<'c>(
     mark_computed(found);
     let mut reasons = plan.reasons.clone();
     reasons.extend(found.iter().flat_map(|p| &p.no_copies).map(|(_, reason)| reason.clone()));
-    reasons.push(format!("{stages} stages of {stage} bytes"));
+    reasons.push(format!("{} of {stage} bytes", plural(stages, "stage")));
+    if let Some((_, reason)) = &alone {
+        found.iter().for_each(|p| remark::against(p.op, Better::Unit, reason));
+    }
     reasons.extend(alone.map(|(_, reason)| format!("the CTAs of the cluster run their dots separately: {reason}")));
-    remark(op, remark::WARPGROUP_PLAN, reasons.join("; "), "");
+    remark(op, remark::WARPGROUP_PLAN, reasons.join("; "), None);
     let divided = plan.divided;
     let agent = |name: &str, warps, registers: Option<u32>| {
         let rank = (pair && name == MATRIX).then_some(0);

@@ -534,14 +534,17 @@ impl<'c> Stream<'c> {
     fn start(&self, b: &Builder<'c>, dot: AnyDot<'c>, (lhs, rhs): (Val<'c>, Val<'c>)) -> Result<Val<'c>, Failed> {
         let error = |e: BuildError| fail(dot.op(), e.to_string());
         let by = attr(dot.op(), "instruction").ok_or_else(|| fail(dot.op(), "no instruction"))?;
-        let (t, acc) = (ty(dot.result()), dot.acc());
+        let (t, acc, around) = (ty(dot.result()), dot.acc(), b.location());
+        b.set_location(dot.op().location());
         if is_promoted(dot) {
             let depth = Tensor::of_value(dot.lhs()).map_or(0, |t| t.shape[1]).min(PROMOTION.into());
             let built = PromotedDotOp::build(b, t, lhs, rhs, acc, by, i64_attr(self.context, depth));
+            b.set_location(around);
             return Ok(built.map_err(error)?.result());
         }
         let [left, right] = dot.unsigned();
         let built = AsyncDotOp::build(b, &[t], lhs, rhs, acc, None, None, None, by, left, right, None);
+        b.set_location(around);
         Ok(result(built.map_err(error)?.op(), 0))
     }
 

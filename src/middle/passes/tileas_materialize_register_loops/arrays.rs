@@ -15,6 +15,7 @@ use crate::{
     },
 };
 use melior::ir::Location;
+use tile_interface::Advice;
 
 /// Local memory per thread that the hardware provides, minus a reserve for ptxas.
 const MAX_LOCAL_BYTES: u64 = (512 << 10) - (16 << 10);
@@ -112,7 +113,7 @@ impl<'c> RegisterLoops<'c> {
         if let Some(bytes) = bytes_of(v) {
             let reason =
                 format!("a tensor of {bytes} bytes per thread does not fit into registers and is kept in local memory");
-            remark(op, remark::LOCAL_MEMORY, reason, "take smaller tiles, or loop over slices of the tile");
+            remark(op, remark::LOCAL_MEMORY, reason, Advice::SmallerTilesOrSlices);
         }
     }
 }

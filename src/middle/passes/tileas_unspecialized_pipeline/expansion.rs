@@ -219,6 +219,7 @@ impl<'c> Expansion<'_, 'c> {
     fn with_carried(&self, extra: &[Val<'c>]) -> Result<(OpRef<'c>, Blk<'c>), Failed> {
         let (op, b) = (self.op, self.b);
         let types: Vec<Type<'c>> = extra.iter().map(|v| ty(*v)).collect();
+        b.set_location(op.location());
         let mut state = b.state("scf.for");
         state.results(&results(op).map(ty).chain(types.iter().copied()).collect::<Vec<_>>());
         state.operands(&operands(op).chain(extra.iter().copied()).collect::<Vec<_>>());

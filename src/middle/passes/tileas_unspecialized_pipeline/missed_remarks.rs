@@ -15,6 +15,7 @@ use crate::{
         rt::*,
     },
 };
+use tile_interface::Advice;
 
 /// Reports the loads of dot operands in the loop `op` that are not pipelined.
 pub(super) fn remark_on_loads<'c>(op: OpRef<'c>, found: Option<&Candidates<'c>>) {
@@ -23,16 +24,16 @@ pub(super) fn remark_on_loads<'c>(op: OpRef<'c>, found: Option<&Candidates<'c>>)
         if found.is_some_and(|f| f.loads.iter().any(|l| l.op == load)) {
             continue;
         }
-        if let Some((reason, suggestion)) = why_not(load, op, body) {
+        if let Some((reason, advice)) = why_not(load, op, body) {
             let reason = format!("the load is not started ahead of its iteration: {reason}");
-            remark(load, remark::NOT_PIPELINED, reason, suggestion);
+            remark(load, remark::NOT_PIPELINED, reason, advice);
         }
     }
 }
 
-/// Returns the reason why a load of a dot operand cannot be a copy into a ring, and a suggestion. Returns `None` for
+/// Returns the reason why a load of a dot operand cannot be a copy into a ring, and advice. Returns `None` for
 /// other ops.
-fn why_not<'c>(op: OpRef<'c>, parent: OpRef<'c>, body: Blk<'c>) -> Option<(String, &'static str)> {
+fn why_not<'c>(op: OpRef<'c>, parent: OpRef<'c>, body: Blk<'c>) -> Option<(String, Option<Advice>)> {
     let (value, token_in, ordering, vector, zeros, gathers) = if let Some(x) = TiledLoadOp::cast(op) {
         let view = View::of(x.view())?;
         let zeros = matches!(view.ty.padding(), None | Some(Padding::Zero));
@@ -52,24 +53,26 @@ fn why_not<'c>(op: OpRef<'c>, parent: OpRef<'c>, body: Blk<'c>) -> Option<(Strin
     }
     let bits = memory_bits(tensor.element);
     let bytes = vector as u64 * u64::from(bits) / 8;
-    let because = |reason: &str, suggestion: &'static str| Some((reason.to_string(), suggestion));
+    let because = |reason: &str, advice: Option<Advice>| Some((reason.to_string(), advice));
     match () {
-        _ if gathers => because("it gathers rows", ""),
-        _ if !zeros => because("asynchronous copies can only pad with zeros", "pad with zeros"),
-        _ if uses(value).len() != 1 => because("its tile is used more than once", "load the tile for each use"),
-        _ if ordering != Ordering::Weak => because("it is ordered with accesses of other threads", "make it weak"),
+        _ if gathers => because("it gathers rows", None),
+        _ if !zeros => because("asynchronous copies can only pad with zeros", Some(Advice::PadWithZeros)),
+        _ if uses(value).len() != 1 => because("its tile is used more than once", Some(Advice::LoadForEachUse)),
+        _ if ordering != Ordering::Weak => {
+            because("it is ordered with accesses of other threads", Some(Advice::WeakOrder))
+        }
         _ if token_in.is_some_and(|t| is_inside(t, parent)) => {
-            because("it waits for an access of the same loop", "take its token from outside the loop")
+            because("it waits for an access of the same loop", Some(Advice::TokenFromOutside))
         }
         _ if bits != storage_bits(tensor.element) || bytes < 4 => Some((
             format!("asynchronous copies move at least 4 bytes, but its vectors have only {bytes}"),
-            "promise alignment and strides with assume div_by",
+            Some(Advice::AlignCopy),
         )),
         _ if backward_slice(op, body).is_none() => {
-            because("its address depends on loop-carried or loaded values", "compute it from the induction variable")
+            because("its address depends on loop-carried or loaded values", Some(Advice::InductionAddress))
         }
         // Dots of scalar instructions use the tile in the layout of its load.
         _ if !ConvertLayoutOp::cast(uses(value)[0].0).is_some_and(|c| behaviour::moves_between_threads(c.op())) => None,
-        _ => because("no shared-memory layout suits both the copy and the dot", ""),
+        _ => because("no shared-memory layout suits both the copy and the dot", None),
     }
 }

@@ -16,6 +16,7 @@ use crate::dialect::{
     remark::{self, remark},
     shared_memory::padded_bytes,
 };
+use tile_interface::Advice;
 
 /// The decisions for the candidates of a loop.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -87,14 +88,14 @@ impl Schedule {
             return;
         }
         let stage: u64 = found.loads.iter().map(|l| padded_bytes(l.desc)).sum();
-        let suggestion = "take smaller tiles";
+        let advice = Advice::SmallerTiles;
         if stages < 2 {
             let reason = format!("no load is started ahead: a stage takes {stage} of {shared} bytes of shared memory");
-            remark(found.op, remark::NOT_PIPELINED, reason, suggestion);
+            remark(found.op, remark::NOT_PIPELINED, reason, advice);
         } else {
             let reason =
                 format!("{stages} stages instead of {most}: each takes {stage} of {shared} bytes of shared memory");
-            remark(found.op, remark::FEWER_STAGES, reason, suggestion);
+            remark(found.op, remark::FEWER_STAGES, reason, advice);
         }
     }
 }

@@ -64,6 +64,7 @@ impl<'c> Stream<'c> {
                 let [lhs_scale, rhs_scale] = [LHS_SCALE, RHS_SCALE].map(|number| scale(i, number));
                 let block = dot.scale_blocks().map(|(_, block)| i64_attr(self.context, block.into()));
                 let more = Some(acc.accumulate);
+                inside.set_location(dot.op().location());
                 let built = AsyncDotOp::build(
                     inside,
                     &[],
@@ -79,6 +80,7 @@ impl<'c> Stream<'c> {
                     block,
                 );
                 built.map_err(error)?;
+                inside.set_location(place.location());
             }
             if let Some((ring, it)) = stage {
                 ConsumerReleaseOp::build(inside, ring.pipeline, it, None, None, true, None).map_err(error)?;

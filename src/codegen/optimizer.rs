@@ -147,7 +147,7 @@ mod tests {
     use tile_targets::Target;
 
     /// Two sums of adjacent elements in memory, after the passes of the level.
-    fn optimised(ty: &str, name: &str, level: u8, attributes: &str) -> String {
+    fn optimized(ty: &str, name: &str, level: u8, attributes: &str) -> String {
         crate::codegen::initialise();
         let triple = TargetTriple::create(crate::codegen::TRIPLE);
         let target = Target::by_name(name).unwrap();
@@ -188,7 +188,7 @@ mod tests {
     fn short_elements_are_packed() {
         for level in 0..=3 {
             for (ty, packed) in [("half", true), ("float", false)] {
-                let found = optimised(ty, "sm_90", level, "").contains(&format!("fadd <2 x {ty}>"));
+                let found = optimized(ty, "sm_90", level, "").contains(&format!("fadd <2 x {ty}>"));
                 assert_eq!(found, packed && level >= 2, "{ty} at {level}");
             }
         }
@@ -197,7 +197,7 @@ mod tests {
     /// The attribute that excludes long functions from the vectorizer.
     #[test]
     fn what_is_left_out_is_not_packed() {
-        assert!(!optimised("half", "sm_90", 3, "noimplicitfloat").contains("fadd <2 x half>"));
+        assert!(!optimized("half", "sm_90", 3, "noimplicitfloat").contains("fadd <2 x half>"));
     }
 
     /// The passes of a pipeline as printed by LLVM's own tool, in normal form with all options.
