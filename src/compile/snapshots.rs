@@ -6,22 +6,24 @@ use crate::dialect::{
 };
 use melior::ir::{Location, Module};
 use mlir_sys::{MlirLocation, MlirOperation, MlirStringRef};
-use std::{ffi::c_void, sync::Mutex};
-use tile_interface::{Emit, Listing, Snapshot};
+use std::{collections::VecDeque, ffi::c_void, sync::Mutex};
+use tile_interface::{Boundary, Emit, Listing, Snapshot};
 
 /// The programs after each pass of a compilation. Passes on several functions may run concurrently.
 #[derive(Default)]
 pub struct Log {
     stage: Option<Emit>,
+    /// The boundaries after the passes that have not run yet, in order.
+    boundaries: VecDeque<Boundary>,
     snapshots: Vec<Snapshot>,
     /// The text after the last pass that changed it.
     last: String,
 }
 
 impl Log {
-    /// Records the input.
-    pub fn begin(&mut self, module: &Module<'_>, stage: Emit) {
-        self.stage = Some(stage);
+    /// Records the input. The boundaries are those of the passes that follow.
+    pub fn begin(&mut self, module: &Module<'_>, stage: Emit, boundaries: VecDeque<Boundary>) {
+        (self.stage, self.boundaries) = (Some(stage), boundaries);
         self.note("", op_ref(module.as_operation().to_raw()));
     }
 
@@ -46,7 +48,10 @@ impl Log {
             Some(before) if before.pass == pass && before.stage == stage => {
                 before.program = program.or(before.program.take());
             }
-            _ => self.snapshots.push(Snapshot { pass: pass.to_owned(), stage, program }),
+            _ => {
+                let boundary = self.boundaries.pop_front_if(|b| b.pass == pass);
+                self.snapshots.push(Snapshot { pass: pass.to_owned(), boundary, stage, program });
+            }
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The text of the IR at each level, and the passes that produce it.
 
+mod boundaries;
 mod filecheck;
 mod levels;
 mod locations;
@@ -11,6 +12,7 @@ mod shapes;
 
 fn main() -> std::process::ExitCode {
     tile_test_support::run(&tile_test_support::suites![
+        boundaries,
         filecheck,
         levels,
         locations,

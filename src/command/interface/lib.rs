@@ -4,6 +4,7 @@
 //! deal with files, options or ptxas. Both depend on these types and not on each other. The binary that links the
 //! compiler supplies an implementation; tests supply a closure.
 //!
+//! * [`boundary`]: places between passes.
 //! * [`pipeline`]: the options of the pass pipeline.
 //! * [`request`]: compile requests and their results.
 //! * [`remark`]: optimization remarks of passes.
@@ -11,11 +12,13 @@
 
 #![deny(unsafe_code)]
 
+pub mod boundary;
 pub mod pipeline;
 pub mod remark;
 pub mod request;
 pub mod scope;
 
+pub use boundary::Boundary;
 pub use pipeline::PipelineOption;
 pub use remark::{Remark, RemarkSort, RemarkSubject};
 pub use request::{
