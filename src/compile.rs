@@ -709,11 +709,7 @@ unsafe extern "C" fn is_printed(_: mlir_sys::MlirStringRef, before: bool, wanted
 }
 
 fn print(module: &Module<'_>) -> String {
-    let mut text = shown(&module.as_operation());
-    if !text.ends_with('\n') {
-        text.push('\n');
-    }
-    text
+    snapshots::text(op_ref(module.as_operation().to_raw()))
 }
 
 fn convert(d: &melior::diagnostic::Diagnostic<'_>) -> Diagnostic {
@@ -744,3 +740,4 @@ mod resume;
 pub mod snapshots;
 #[cfg(test)]
 mod tests;
+mod wrapped;

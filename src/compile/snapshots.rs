@@ -1,5 +1,6 @@
 //! The program after each pass, as text with the source locations of its lines.
 
+use super::wrapped::wrapped;
 use crate::dialect::{
     ffi, location,
     rt::{OpRef, op_ref, parent_op, raw_to_str},
@@ -56,7 +57,21 @@ impl Log {
     }
 }
 
-/// Prints a module with the source locations of its lines.
+/// Prints a module for readers: with aliases, the names of values that locations hold, and no long lines.
+pub fn text(op: OpRef<'_>) -> String {
+    unsafe extern "C" fn write(part: MlirStringRef, text: *mut c_void) {
+        // SAFETY: the text outlives the call, and `text` is the pointer passed below.
+        let (part, text) = unsafe { (raw_to_str(part), &mut *text.cast::<String>()) };
+        *text += part;
+    }
+
+    let mut text = String::new();
+    // SAFETY: the op is valid, and the function is only called before this one returns.
+    unsafe { ffi::mlirxOperationPrint(op.to_raw(), false, Some(write), (&raw mut text).cast()) };
+    wrapped(&text)
+}
+
+/// Prints a module with the source locations of its lines. Each line is an op, and layouts are spelled out.
 pub fn listing(op: OpRef<'_>) -> Listing {
     struct Printed {
         text: String,

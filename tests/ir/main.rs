@@ -6,6 +6,7 @@ mod levels;
 mod locations;
 mod passes;
 mod pipeline;
+mod readable;
 mod scaling;
 mod schedule_contract;
 mod shapes;
@@ -18,6 +19,7 @@ fn main() -> std::process::ExitCode {
         locations,
         passes,
         pipeline,
+        readable,
         scaling,
         schedule_contract,
         shapes

@@ -233,6 +233,7 @@ const OPTIONAL: &[&str] = &[
     "tileas-delay-loads",
     "tileas-keep-addresses-in-loops",
     "tileas-skip-rescale",
+    "tileas-hoist-scalars",
     "tileir-sink-shared-loads",
 ];
 
@@ -522,6 +523,9 @@ impl Options {
             add("tileas-skip-rescale", &[]);
         }
         add("tileas-choose-register-forms", &[]);
+        if self.opt_level > 0 {
+            add("tileas-hoist-scalars", &[]);
+        }
         self.lead_to_snapshot(list, Stage::TileAs, 2, Snapshot::TileAs);
     }
 
