@@ -31,6 +31,7 @@ use crate::toolchain::{self, Surroundings};
 use crate::{Core, Identity, help, io_text, response};
 use tile_interface::{CompileError, CompileOutput, CompileRequest, Emit, InputKind, NotTileIr, input_kind, scope};
 
+mod diff;
 mod explore;
 mod input;
 mod reproducers;
@@ -191,6 +192,7 @@ impl Session<'_> {
             ("replay", [file]) => self.replay(file),
             ("explain-schedule", [_, ..]) => self.explain_schedule(rest),
             ("explore", [_, ..]) => self.explore(rest, identity),
+            ("diff", [_, ..]) => self.diff(rest, identity),
             ("completions", [shell]) => self.completions(&shell.to_string_lossy()),
             ("man", []) => {
                 self.write_stdout(&manual::page(&help::COMPILER, "tileiras", &format!("tileiras {}", identity.version)))
