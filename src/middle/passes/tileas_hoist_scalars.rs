@@ -26,6 +26,7 @@
 use crate::{
     dialect::{
         ffi::mlirxFoldScalars,
+        location::unnamed,
         nv_tileaa::{self, FuncOp, MakeTiledViewOp, NumTilesOp, TiledViewType},
         nv_tileas::{self, AgentSwitchOp, ElectOp},
         pass::{Failed, PassContext, RustPass, context_of, descriptors, fail},
@@ -60,6 +61,7 @@ impl RustPass for HoistScalars {
             erase_unused(function.op());
             merge_promises(entry)?;
             drop_empty_branches(function.op());
+            drop_names(function.op());
             let after = collect_ops(function.op(), Some).len();
             cx.stat_add(stat::NUM_OPS, before.saturating_sub(after) as i64);
         }
@@ -164,6 +166,34 @@ fn erase_unused(function: OpRef<'_>) {
     for op in collect_ops(function, Some).into_iter().rev() {
         if free(op).is_some() && results(op).all(|v| !has_uses(v)) {
             erase(op);
+        }
+    }
+}
+
+/// Removes the names of the program from ops that passes have added: constants, rings and copies.
+fn drop_names(function: OpRef<'_>) {
+    use nv_tileas::AnyOp::*;
+    for op in collect_ops(function, Some) {
+        let is_added = match nv_tileas::AnyOp::cast(op) {
+            Some(
+                CreatePipelineOp(_)
+                | CreateIteratorOp(_)
+                | IncIterOp(_)
+                | StageOp(_)
+                | ProducerAcquireOp(_)
+                | ConsumerWaitOp(_)
+                | AsyncDotWaitOp(_)
+                | MemDescSlotOp(_)
+                | MemDescViewOp(_)
+                | MemDescPermuteOp(_)
+                | MemDescReinterpretOp(_)
+                | AllocTensorOp(_)
+                | MakeTiledTmaDescOp(_),
+            ) => true,
+            _ => Arith::of(op) == Some(Arith::Constant),
+        };
+        if is_added {
+            set_location(op, unnamed(op.location()));
         }
     }
 }
