@@ -587,6 +587,19 @@ def TileASClampIndices : Pass<"tileas-clamp-indices", "::mlir::ModuleOp"> {
   let dependentDialects = ["nv_tileas", "arith"];
 }
 
+def TileASHoistScalars : Pass<"tileas-hoist-scalars", "::mlir::ModuleOp"> {
+  let summary = "state scalars, promises and views once per kernel";
+  let description = [{
+    Each agent's program begins with its own copies of constants, promises and views, none of which generate code. This
+    pass folds arithmetic on constants, moves such ops out of agents, loops and branches, merges equal ones, and merges
+    the promises about each value. Promises in branches remain there. The generated code does not change.
+  }];
+  let statistics = [
+    Statistic<"numOps", "num-ops", "ops removed">
+  ];
+  let dependentDialects = ["nv_tileaa", "nv_tileas", "arith"];
+}
+
 def TileASKeepAddressesInLoops : Pass<"tileas-keep-addresses-in-loops", "::mlir::ModuleOp"> {
   let summary = "keep address arithmetic inside loops with dots";
   let description = [{

@@ -108,6 +108,9 @@ impl Compiler for Session {
         request: &CompileRequest<'_>,
         report: &mut dyn FnMut(Diagnostic),
     ) -> Result<CompileOutput, CompileError> {
+        // A printed boundary may belong to any stage.
+        let emit = if request.print_after.is_some() { Emit::Ptx } else { request.emit };
+        let request = &CompileRequest { emit, ..request.clone() };
         let options = options(request)?;
         load_plugins(request)?;
         if request.instrumentation.dump_pass_pipeline {
@@ -355,19 +358,21 @@ impl Job<'_> {
         let mut output = CompileOutput::default();
         let entries = entries(&module);
         let read = started.elapsed();
+        let span = resume::Span::new(request, self.options, &module)?;
         let start = match self.request.emit {
             Emit::CudaTile => Level::CudaTile,
-            _ => self.start(&module)?,
+            _ => self.start(&module, &span)?,
         };
         self.restarts.mark(&module);
         if self.request.keep_snapshots {
-            unlocked(self.log.lock()).begin(&module, start.emit());
+            let boundaries = self.options.boundaries().drain(span.steps.clone()).collect();
+            unlocked(self.log.lock()).begin(&module, start.emit(), boundaries);
         }
         if self.request.emit == Emit::CudaTile {
             output.text = print(&module);
             return Ok(output);
         }
-        let stages = self.stages(start)?;
+        let stages = self.stages(start, &span)?;
         if self.request.keep_stages {
             output.stages.push((start.emit(), print(&module)));
         }
@@ -393,6 +398,11 @@ impl Job<'_> {
             if self.request.keep_stages {
                 output.stages.push((emit, print(&module)));
             }
+        }
+        if let Some(boundary) = &request.print_after {
+            resume::label(&module, boundary);
+            output.text = print(&module);
+            return Ok(output);
         }
         let lowered = started.elapsed();
         let llvm = self.keep(inkwell::context::Context::create());
@@ -452,6 +462,7 @@ impl Job<'_> {
         if request.emit < Emit::Llvm {
             return Err((vec![], self.emit_precedes_input(Level::Llvm)));
         }
+        resume::reject(request, "the input is LLVM IR, which no passes compile")?;
         self.check_insertions(Level::Llvm)?;
         let llvm = self.keep(inkwell::context::Context::create());
         let name = if request.input_name.is_empty() { "-" } else { request.input_name };
@@ -490,8 +501,13 @@ impl Job<'_> {
     }
 
     /// The level of the input: the given level, if the module is compatible with it, or else the detected one.
-    fn start(&self, module: &Module<'_>) -> Result<Level, Failure> {
+    fn start(&self, module: &Module<'_>, span: &resume::Span) -> Result<Level, Failure> {
         let (found, op) = level(module);
+        if let Some(resumed) = &span.resumed {
+            resumed.check(self.request, found, op.as_deref())?;
+            let precedes = self.request.emit < resumed.reached.emit();
+            return if precedes { Err((vec![], self.emit_precedes_input(resumed.reached))) } else { Ok(resumed.start) };
+        }
         let start = self.request.start_from.unwrap_or(found);
         if let Some(op) = op.filter(|_| start > found) {
             let text = format!("--start-from={} does not match the input, which contains '{op}'", start.emit().name());
@@ -513,13 +529,13 @@ impl Job<'_> {
 
     /// The pass managers of each stage, for the pipeline of the optimization level and the finishing pipeline. All of
     /// them are built before the program is changed, from the text that `--dump-pass-pipeline` prints. Stages outside
-    /// the range from the level of the input to the requested stage are omitted.
-    fn stages(&self, start: Level) -> Result<Vec<(Stage, Vec<PassManager<'_>>)>, Failure> {
+    /// the range from the level of the input to the requested stage are omitted, as are passes outside the span.
+    fn stages(&self, start: Level, span: &resume::Span) -> Result<Vec<(Stage, Vec<PassManager<'_>>)>, Failure> {
         self.check_insertions(start)?;
         let mut stages = vec![];
         for stage in Stage::ALL {
             if self.runs(stage, start) {
-                let texts = self.options.pipelines(stage);
+                let texts = self.options.pipelines(stage, &span.steps);
                 let managers = texts.iter().map(|text| self.manager(text)).collect::<Result<_, _>>()?;
                 stages.push((stage, managers));
             }
@@ -694,11 +710,7 @@ unsafe extern "C" fn is_printed(_: mlir_sys::MlirStringRef, before: bool, wanted
 }
 
 fn print(module: &Module<'_>) -> String {
-    let mut text = shown(&module.as_operation());
-    if !text.ends_with('\n') {
-        text.push('\n');
-    }
-    text
+    snapshots::text(op_ref(module.as_operation().to_raw()))
 }
 
 fn convert(d: &melior::diagnostic::Diagnostic<'_>) -> Diagnostic {
@@ -725,6 +737,8 @@ fn place(l: melior::ir::Location<'_>) -> Option<Location> {
 
 pub mod locations;
 mod restart;
+mod resume;
 pub mod snapshots;
 #[cfg(test)]
 mod tests;
+mod wrapped;

@@ -115,6 +115,8 @@ MLIR_CAPI_EXPORTED void mlirxPatternSetDestroy(MlirRewritePatternSet);
 MLIR_CAPI_EXPORTED void mlirxPatternSetAdd(MlirRewritePatternSet, const char *rootOp, unsigned benefit,
                                     MlirxPatternFn, void *user);
 MLIR_CAPI_EXPORTED MlirLogicalResult mlirxApplyPatternsGreedily(MlirOperation root, MlirRewritePatternSet, bool *changed);
+// Folds integer arithmetic on scalars inside the op, and adds constants for the results.
+MLIR_CAPI_EXPORTED void mlirxFoldScalars(MlirOperation root);
 MLIR_CAPI_EXPORTED void mlirxWalkAndApplyPatterns(MlirOperation root, MlirRewritePatternSet);
 //===-- dialect conversion -----------------------------------------------------//
 typedef struct MlirxTypeConverter { void *ptr; } MlirxTypeConverter;
@@ -155,7 +157,7 @@ MLIR_CAPI_EXPORTED void mlirxEmitErrorWithNote(MlirLocation, MlirStringRef messa
                                                MlirStringRef note);
 // Prints an operation as the command line's options specify (--mlir-print-debuginfo and the like).
 MLIR_CAPI_EXPORTED void mlirxOperationPrint(MlirOperation, bool generic, MlirxWriteFn write, void *out);
-// Prints an operation in its custom form. For each operation inside, calls `place` with its location and the line and
+// Prints an operation in its custom form without aliases. For each operation inside, calls `place` with its location and the line and
 // column of the text where it begins, from 0, in no particular order.
 MLIR_CAPI_EXPORTED void mlirxOperationPrintWithPlaces(MlirOperation, MlirxWriteFn write,
                                                       void (*place)(MlirLocation, unsigned line, unsigned column,

@@ -6,7 +6,7 @@ include "nv_tileas/NvTileASOps.td"
 
 //===-- views of storage: the same bytes with another type -------------------//
 
-def NvTileAS_MemDescSlotOp : NvTileAS_Op<"memdesc_slot", NvTileAA_Address, [Pure]> {
+def NvTileAS_MemDescSlotOp : NvTileAS_Op<"memdesc_slot", NvTileAA_Address, [Pure], "slot"> {
   let summary = "one stage of multi-stage storage";
   let description = [{
     `index` is the stage, counted from zero, and is uniform over all threads. The result is undefined if it is out of

@@ -238,9 +238,13 @@ def NvTileAS_TmaDescType : TypeDef<NvTileAS_Dialect, "TmaDesc"> {
     copied elements. `swizzle` is the span in bytes within which 16-byte chunks are permuted in shared memory; 16
     means no swizzle.
 
+    By default, `dims` are the dimensions of the view from the last to the first, `steps` are one, and `fill` is zero.
+
     ```mlir
     // 128 rows of 64 columns of a row-major view
-    !nv_tileas.tma_desc<bf16, dims = [1, 0], box = [64, 128], steps = [1, 1], swizzle = 128, fill = zero>
+    !nv_tileas.tma_desc<bf16, box = [64, 128], swizzle = 128>
+    // Every second column, with NaN outside of the view
+    !nv_tileas.tma_desc<bf16, dims = [1, 0], box = [64, 128], steps = [2, 1], swizzle = 128, fill = nan>
     ```
   }];
   let parameters = (ins
@@ -250,10 +254,7 @@ def NvTileAS_TmaDescType : TypeDef<NvTileAS_Dialect, "TmaDesc"> {
     ArrayRefParameter<"int64_t", "distances between copied elements">:$steps,
     "int64_t":$swizzle,
     EnumParameter<NvTileAS_TmaFill>:$fill);
-  let assemblyFormat = [{
-    `<` $elementType `,` `dims` `=` `[` $dims `]` `,` `box` `=` `[` $box `]` `,` `steps` `=` `[` $steps `]` `,`
-    `swizzle` `=` $swizzle `,` `fill` `=` $fill `>`
-  }];
+  let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
 }
 
@@ -262,10 +263,11 @@ def NvTileAS_MemDescType : TypeDef<NvTileAS_Dialect, "MemDesc"> {
   let summary = "tensor in memory, `!nv_tileas.memdesc<32x32xf32, #nv_tileas.shared_layout<...>>`";
   let description = [{
     A tensor in the CTA's shared memory, or in tensor memory with `space = tensor`. With `stages = n` after the layout,
-    the type denotes a ring of `n` such tensors, stored consecutively.
+    the type denotes a ring of `n` such tensors, stored consecutively. Without a layout, the elements are in row-major
+    order.
 
     ```mlir
-    !nv_tileas.memdesc<64xf32, #s, stages = 3>
+    !nv_tileas.memdesc<64xf32, stages = 3>
     !nv_tileas.memdesc<128x64xf32, #s, space = tensor>
     !nv_tileas.memdesc<64x64xf16, #s, align = 1024>
     ```

@@ -5,15 +5,19 @@
 include "nv_tileas/NvTileASDialect.td"
 include "nv_tileaa/NvTileAADialect.td"
 include "mlir/IR/BuiltinAttributes.td"
+include "mlir/IR/OpAsmInterface.td"
 include "mlir/IR/OpBase.td"
 include "mlir/Interfaces/ControlFlowInterfaces.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
-class NvTileAS_Op<string mnemonic, NvTileAA_Behaviour what, list<Trait> traits = []>
-    : Op<NvTileAS_Dialect, mnemonic, traits # [TileOpInterface]> {
+// `named` is the name of the result in text, by default the name of the source's value.
+class NvTileAS_Op<string mnemonic, NvTileAA_Behaviour what, list<Trait> traits = [], string named = "">
+    : Op<NvTileAS_Dialect, mnemonic, traits # [TileOpInterface] # !if(!empty(named), [], [OpAsmOpInterface])> {
   NvTileAA_Behaviour behaviour = what;
   string moreDeclarations = "";
-  let extraClassDeclaration = behaviour.declaration # moreDeclarations;
+  string resultName = !if(!empty(named), "",
+      "void getAsmResultNames(::mlir::OpAsmSetValueNameFn set) { set(getOperation()->getResult(0), \"" # named # "\"); }\n");
+  let extraClassDeclaration = behaviour.declaration # resultName # moreDeclarations;
 }
 
 // An op that orders the accesses of threads.
@@ -41,6 +45,24 @@ def NvTileAS_Scalar : AnyTypeOf<[AnyFloat, AnySignlessInteger, NvTileAA_PtrType]
 def NvTileAS_Value : AnyTypeOf<[NvTileAS_Scalar, NvTileAS_Tensor], "scalar or tensor with a layout">;
 def NvTileAS_TensorOrArray : AnyTypeOf<[NvTileAS_Tensor, NvTileAS_RegisterArrayType],
     "tensor with a layout, in registers or in local memory">;
+
+//===-- promises ------------------------------------------------------------//
+
+def NvTileAS_AssumeOp : NvTileAS_Op<"assume", NvTileAA_Address, [Pure]> {
+  let summary = "identity of scalars of one type that carries promises about each";
+  let description = [{
+    Each result is the operand of the same number. `predicates` are assume predicates of `cuda_tile`, which hold in this
+    order. A violated promise is undefined behavior. `tileas-hoist-scalars` merges `nv_tileaa.assume` ops into this op.
+
+    ```mlir
+    %1:2 = nv_tileas.assume [#cuda_tile.bounded<0, ?>, #cuda_tile.div_by<16>], %m, %n : i32
+    ```
+  }];
+  let arguments = (ins ArrayAttr:$predicates, Variadic<NvTileAS_Scalar>:$values);
+  let results = (outs Variadic<NvTileAS_Scalar>:$results);
+  let assemblyFormat = "$predicates `,` $values attr-dict `:` custom<OneType>(ref($values), type($values), type($results))";
+  let hasVerifier = 1;
+}
 
 //===-- shapes: the source's layout determines the result's ------------------//
 

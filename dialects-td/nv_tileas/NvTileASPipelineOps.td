@@ -84,7 +84,7 @@
 // Only the leader waits for the phase that it counts.
 
 def NvTileAS_CreatePipelineOp : NvTileAS_Op<"async.pipeline.create_pipeline", NvTileAA_Program,
-    [MemoryEffects<[NvTileAA_ReadsMachine, NvTileAA_WritesMachine]>]> {
+    [MemoryEffects<[NvTileAA_ReadsMachine, NvTileAA_WritesMachine]>], "ring"> {
   let summary = "initialize the barriers of a ring; all stages are empty";
   let description = [{
     One thread initializes them, so a barrier must separate this op from the first use of the pipeline in other
@@ -129,7 +129,7 @@ def NvTileAS_IncIterOp : NvTileAS_Op<"async.pipeline.inc_iter", NvTileAA_Address
   let assemblyFormat = "$iterator `of` $pipeline attr-dict `:` type($pipeline)";
 }
 
-def NvTileAS_StageOp : NvTileAS_Op<"async.pipeline.stage", NvTileAA_Address, [Pure]> {
+def NvTileAS_StageOp : NvTileAS_Op<"async.pipeline.stage", NvTileAA_Address, [Pure], "stage"> {
   let summary = "the stage number of an iterator, from zero";
   let arguments = (ins NvTileAS_PipelineIteratorType:$iterator);
   let results = (outs I32:$index);

@@ -3,7 +3,7 @@
 #define NV_TILEAS_TMA_OPS_TD
 
 def NvTileAS_MakeTiledTmaDescOp : NvTileAS_Op<"make_tiled_tma_desc", NvTileAA_Program,
-    [MemoryEffects<[NvTileAA_ReadsMachine, NvTileAA_WritesMachine]>, AttrSizedOperandSegments]> {
+    [MemoryEffects<[NvTileAA_ReadsMachine, NvTileAA_WritesMachine]>, AttrSizedOperandSegments], "map"> {
   let summary = "gets the tensor map of a view from a table on the device, or builds it";
   let description = [{
     Maps are interned in a table in global memory by base address, extents and strides. They outlive the kernel, so a

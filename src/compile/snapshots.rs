@@ -1,27 +1,30 @@
 //! The program after each pass, as text with the source locations of its lines.
 
+use super::wrapped::wrapped;
 use crate::dialect::{
     ffi, location,
     rt::{OpRef, op_ref, parent_op, raw_to_str},
 };
 use melior::ir::{Location, Module};
 use mlir_sys::{MlirLocation, MlirOperation, MlirStringRef};
-use std::{ffi::c_void, sync::Mutex};
-use tile_interface::{Emit, Listing, Snapshot};
+use std::{collections::VecDeque, ffi::c_void, sync::Mutex};
+use tile_interface::{Boundary, Emit, Listing, Snapshot};
 
 /// The programs after each pass of a compilation. Passes on several functions may run concurrently.
 #[derive(Default)]
 pub struct Log {
     stage: Option<Emit>,
+    /// The boundaries after the passes that have not run yet, in order.
+    boundaries: VecDeque<Boundary>,
     snapshots: Vec<Snapshot>,
     /// The text after the last pass that changed it.
     last: String,
 }
 
 impl Log {
-    /// Records the input.
-    pub fn begin(&mut self, module: &Module<'_>, stage: Emit) {
-        self.stage = Some(stage);
+    /// Records the input. The boundaries are those of the passes that follow.
+    pub fn begin(&mut self, module: &Module<'_>, stage: Emit, boundaries: VecDeque<Boundary>) {
+        (self.stage, self.boundaries) = (Some(stage), boundaries);
         self.note("", op_ref(module.as_operation().to_raw()));
     }
 
@@ -46,12 +49,29 @@ impl Log {
             Some(before) if before.pass == pass && before.stage == stage => {
                 before.program = program.or(before.program.take());
             }
-            _ => self.snapshots.push(Snapshot { pass: pass.to_owned(), stage, program }),
+            _ => {
+                let boundary = self.boundaries.pop_front_if(|b| b.pass == pass);
+                self.snapshots.push(Snapshot { pass: pass.to_owned(), boundary, stage, program });
+            }
         }
     }
 }
 
-/// Prints a module with the source locations of its lines.
+/// Prints a module for readers: with aliases, the names of values that locations hold, and no long lines.
+pub fn text(op: OpRef<'_>) -> String {
+    unsafe extern "C" fn write(part: MlirStringRef, text: *mut c_void) {
+        // SAFETY: the text outlives the call, and `text` is the pointer passed below.
+        let (part, text) = unsafe { (raw_to_str(part), &mut *text.cast::<String>()) };
+        *text += part;
+    }
+
+    let mut text = String::new();
+    // SAFETY: the op is valid, and the function is only called before this one returns.
+    unsafe { ffi::mlirxOperationPrint(op.to_raw(), false, Some(write), (&raw mut text).cast()) };
+    wrapped(&text)
+}
+
+/// Prints a module with the source locations of its lines. Each line is an op, and layouts are spelled out.
 pub fn listing(op: OpRef<'_>) -> Listing {
     struct Printed {
         text: String,

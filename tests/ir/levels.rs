@@ -11,7 +11,7 @@ use tile_test_support::{Failed, Trial, listed, root};
 use tileiras::compile::InProcess;
 
 /// The file name in the programs that are fed back. It is not a substring of any name in the corpus.
-const NAME: &str = "printed-level";
+pub(super) const NAME: &str = "printed-level";
 
 pub fn trials() -> Vec<Trial> {
     let full = tile_test_support::full();
@@ -69,7 +69,7 @@ fn compile(input: Input<'_>, target: &'static Target, level: u8, emit: Emit) -> 
 }
 
 /// Returns the kind of a program in bytecode or in text, as the command detects it.
-fn kind_of(input: &[u8]) -> InputKind {
+pub(super) fn kind_of(input: &[u8]) -> InputKind {
     tile_interface::input_kind(Path::new(""), input).unwrap_or(InputKind::Text)
 }
 
@@ -101,7 +101,7 @@ fn same_from_everywhere(bytes: &[u8], target: &'static Target, level: u8) -> Res
 /// Returns PTX without comments and without the locations of assertions, because text without locations gets the
 /// locations of its own lines. They appear in the message, which is data bytes like the file name, and in the
 /// following argument.
-fn without_places(ptx: &str) -> Vec<String> {
+pub(super) fn without_places(ptx: &str) -> Vec<String> {
     let asserts = ptx.contains("__assertfail");
     let lines = ptx.lines().filter(|l| !l.starts_with("//"));
     let lines = lines.map(|line| {

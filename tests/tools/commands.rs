@@ -42,7 +42,9 @@ fn schedules_are_explained() {
     let product = corpus("matmul_f16.13.1.tileirbc");
     let text = run(&[&product.to_string_lossy(), "--gpu-name=sm_80"]);
     assert!(text.status.success(), "{}", stderr(&text));
-    for expected in ["matmul_f16, loop 0\n", "interval ", "because ", "nv_tileas.dot"] {
+    for expected in
+        ["not compiled: ", "matmul_f16, loop 0\n", "interval ", "because ", "nv_tileas.dot is from ", "kernels.py:"]
+    {
         assert!(stdout(&text).contains(expected), "{}", stdout(&text));
     }
     let page = Path::new(env!("CARGO_TARGET_TMPDIR")).join("schedules.html");

@@ -34,7 +34,33 @@ fn pages(root: &Path) -> anyhow::Result<Vec<(String, String)>> {
     ];
     pages.push(("include/tileiras.h".to_owned(), c_header(root)?));
     pages.extend(crate::reference::pages(root)?);
+    pages.extend(examples(root)?);
     Ok(pages)
+}
+
+/// The program that the rationales show at each level, and the lines around it in their pages.
+const EXAMPLE: &str = "docs/dialects/example/product.mlir";
+const BEGIN: &str = "<!-- cargo xtask docs: the example -->\n";
+const END: &str = "<!-- end of the example -->\n";
+
+/// Returns the rationale of each dialect with the example at its level, as the built compiler prints it for sm_90.
+fn examples(root: &Path) -> anyhow::Result<Vec<(String, String)>> {
+    let compiler = std::env::current_exe()?.with_file_name("tileiras");
+    let levels = [("cuda_tile", "cuda-tile"), ("nv_tileaa", "tileaa"), ("nv_tileas", "tileas")];
+    let page = |(dialect, level): (&str, &str)| {
+        let name = format!("docs/dialects/{dialect}/RATIONALE.md");
+        let arguments = ["--gpu-name=sm_90", &format!("--emit={level}"), "-o", "-"];
+        let output = std::process::Command::new(&compiler).arg(root.join(EXAMPLE)).args(arguments).output();
+        let output = output.with_context(|| format!("{} (cargo build --workspace --bins)", compiler.display()))?;
+        anyhow::ensure!(output.status.success(), "{EXAMPLE}: {}", String::from_utf8_lossy(&output.stderr));
+        let text = std::fs::read_to_string(root.join(&name))?;
+        let (before, rest) = text.split_once(BEGIN).with_context(|| format!("{name} lacks {BEGIN}"))?;
+        let (_, after) = rest.split_once(END).with_context(|| format!("{name} lacks {END}"))?;
+        let shown = String::from_utf8(output.stdout)?;
+        let page = format!("{before}{BEGIN}\n```mlir\n{shown}```\n\n{END}{after}");
+        Ok((name, page))
+    };
+    levels.into_iter().map(page).collect()
 }
 
 /// Generates the header of the C library from the public items of `src/command/capi` and their comments.

@@ -9,6 +9,8 @@
 #include "mlir-c/Dialect/NVGPU.h"
 #include "mlir-c/Dialect/NVVM.h"
 #include "mlir-c/Dialect/SCF.h"
+#include "mlir/AsmParser/AsmParser.h"
+#include "mlir/AsmParser/AsmParserState.h"
 #include "mlir/CAPI/IR.h"
 #include "mlir/CAPI/Support.h"
 #include "mlir/CAPI/Wrap.h"
@@ -25,6 +27,7 @@
 #include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/BinaryFormat/Dwarf.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/Instructions.h"
@@ -104,11 +107,49 @@ void mlirxLLVMModuleSortUses(void *raw) {
   for (llvm::Value *value : values)
     value->sortUseList([&](const llvm::Use &a, const llvm::Use &b) { return place(a) > place(b); });
 }
+// The name of a value in the text without the number that makes it unique, unless it is only a number.
+static StringRef nameOf(SMRange place) {
+  const char *begin = place.Start.getPointer(), *end = place.End.getPointer();
+  if (!begin || end <= begin + 1 || *begin != '%' || llvm::isDigit(begin[1]))
+    return {};
+  StringRef name(begin + 1, end - begin - 1), stem = name.rtrim("0123456789");
+  return stem.size() < name.size() && stem.consume_back("_") ? stem : name;
+}
+// Whether an op has this name for its first result anyway.
+static bool isDefault(Operation *op, StringRef name) {
+  auto known = dyn_cast<OpAsmOpInterface>(op);
+  bool same = false;
+  if (known)
+    known.getAsmResultNames([&](Value value, StringRef given) { same |= value == op->getResult(0) && given == name; });
+  return same;
+}
+// Whether MLIR gives arguments names of this form.
+static bool isArgument(StringRef name) {
+  return name.consume_front("arg") && name.find_if_not(llvm::isDigit) == StringRef::npos;
+}
+// Keeps the names of values in their locations, from where printing takes them.
+static void keepNames(AsmParserState &state, MLIRContext *context) {
+  for (const AsmParserState::OperationDefinition &each : state.getOpDefs())
+    if (!each.resultGroups.empty())
+      if (StringRef name = nameOf(each.resultGroups.front().definition.loc); !name.empty() && !isDefault(each.op, name))
+        each.op->setLoc(NameLoc::get(StringAttr::get(context, name), each.op->getLoc()));
+  for (const AsmParserState::BlockDefinition &each : state.getBlockDefs())
+    for (auto [argument, definition] : llvm::zip(each.block->getArguments(), each.arguments))
+      if (StringRef name = nameOf(definition.loc); !name.empty() && !isArgument(name))
+        argument.setLoc(NameLoc::get(StringAttr::get(context, name), argument.getLoc()));
+}
 MlirModule mlirxModuleParse(MlirContext context, MlirStringRef text, MlirStringRef name) {
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy(unwrap(text), unwrap(name)), SMLoc());
   ParserConfig config(unwrap(context));
-  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, config);
+  Block top;
+  AsmParserState state;
+  OwningOpRef<ModuleOp> module;
+  if (succeeded(parseAsmSourceFile(sources, &top, config, &state))) {
+    auto place = FileLineColLoc::get(unwrap(context), unwrap(name), /*line=*/0, /*column=*/0);
+    keepNames(state, unwrap(context));
+    module = mlir::detail::constructContainerOpForParserIfNecessary<ModuleOp>(&top, unwrap(context), place);
+  }
   // Escapes can spell any byte, but two names that are not UTF-8 would look alike to readers of names as text.
   WalkResult walked = !module ? WalkResult::interrupt() : module->walk([](Operation *op) {
     WalkResult strings = op->getAttrDictionary().walk([&](StringAttr string) {

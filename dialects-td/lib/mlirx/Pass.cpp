@@ -195,7 +195,7 @@ void mlirxPassManagerEnableIRPrintingFiltered(MlirPassManager pm,
   unwrap(pm)->enableIRPrinting(
       [=](Pass *p, Operation *) { return filter(wrap(p->getArgument()), true, user); },
       [=](Pass *p, Operation *) { return filter(wrap(p->getArgument()), false, user); },
-      scope, change);
+      scope, change, /*printAfterOnlyOnFailure=*/false, llvm::errs(), OpPrintingFlags().printNameLocAsPrefix());
 }
 namespace {
 struct CInstrumentation : PassInstrumentation {

@@ -4,7 +4,9 @@
 #include "mlir/CAPI/Rewrite.h"
 #include "mlir/CAPI/Support.h"
 #include "mlir/CAPI/Wrap.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/Transforms/FoldUtils.h"
 #include "mlir/Transforms/DialectConversion.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "mlir/Transforms/WalkPatternRewriteDriver.h"
@@ -45,6 +47,18 @@ void mlirxPatternSetAdd(MlirRewritePatternSet s, const char *root, unsigned b, M
 }
 MlirLogicalResult mlirxApplyPatternsGreedily(MlirOperation op, MlirRewritePatternSet s, bool *changed) {
   return wrap(applyPatternsGreedily(unwrap(op), FrozenRewritePatternSet(std::move(*unwrap(s))), {}, changed));
+}
+void mlirxFoldScalars(MlirOperation root) {
+  auto isInteger = [](Type type) { return type.isIntOrIndex(); };
+  SmallVector<Operation *> ops;
+  unwrap(root)->walk([&](Operation *op) {
+    if (isa<arith::ArithDialect>(op->getDialect()) && !isa<arith::ConstantOp>(op) &&
+        llvm::all_of(op->getResultTypes(), isInteger) && llvm::all_of(op->getOperandTypes(), isInteger))
+      ops.push_back(op);
+  });
+  OperationFolder folder(unwrap(root)->getContext());
+  for (Operation *op : ops)
+    (void)folder.tryToFold(op);
 }
 void mlirxWalkAndApplyPatterns(MlirOperation op, MlirRewritePatternSet s) {
   walkAndApplyPatterns(unwrap(op), FrozenRewritePatternSet(std::move(*unwrap(s))));

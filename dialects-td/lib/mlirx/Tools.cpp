@@ -81,6 +81,7 @@ void mlirxOperationPrint(MlirOperation op, bool generic, MlirxWriteFn write, voi
   OpPrintingFlags flags;
   if (generic)
     flags.printGenericOpForm();
+  flags.printNameLocAsPrefix();
   std::string text;
   llvm::raw_string_ostream os(text);
   unwrap(op)->print(os, flags);
@@ -89,7 +90,7 @@ void mlirxOperationPrint(MlirOperation op, bool generic, MlirxWriteFn write, voi
 void mlirxOperationPrintWithPlaces(MlirOperation op, MlirxWriteFn write,
                                    void (*place)(MlirLocation, unsigned, unsigned, void *), void *out) {
   AsmState::LocationMap places;
-  AsmState state(unwrap(op), OpPrintingFlags(), &places);
+  AsmState state(unwrap(op), OpPrintingFlags().useLocalScope().printNameLocAsPrefix(), &places);
   std::string text;
   llvm::raw_string_ostream os(text);
   unwrap(op)->print(os, state);

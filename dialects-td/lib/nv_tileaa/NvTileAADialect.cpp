@@ -17,7 +17,23 @@ using namespace nv_tileaa;
 #define GET_ATTRDEF_CLASSES
 #include "nv_tileaa/NvTileAAAttrs.cpp.inc"
 
+namespace {
+/// A name for the type of the memory that several views share.
+struct AliasInterface : OpAsmDialectInterface {
+  using OpAsmDialectInterface::OpAsmDialectInterface;
+
+  AliasResult getAlias(Type type, raw_ostream &os) const final {
+    auto memref = dyn_cast<StridedMemRefType>(type);
+    if (!memref || memref.getStrides().empty())
+      return AliasResult::NoAlias;
+    os << "memref";
+    return AliasResult::OverridableAlias;
+  }
+};
+} // namespace
+
 void NvTileAADialect::initialize() {
+  addInterfaces<AliasInterface>();
   registerTypes();
   registerAttrs();
   addOperations<
@@ -110,9 +126,12 @@ Type TiledViewType::parse(AsmParser &parser) {
   std::optional<int64_t> sparse;
   StridedMemRefType memref;
   if (parser.parseLess() || parser.parseKeyword("tile") || parser.parseEqual() || parseList(parser, tile) ||
-      parser.parseComma() || parser.parseKeyword("memref"))
+      parser.parseComma())
     return {};
-  memref = llvm::cast_if_present<StridedMemRefType>(StridedMemRefType::parse(parser));
+  if (succeeded(parser.parseOptionalKeyword("memref")))
+    memref = llvm::cast_if_present<StridedMemRefType>(StridedMemRefType::parse(parser));
+  else if (parser.parseType(memref))
+    return {};
   if (!memref)
     return {};
   for (int64_t d = 0, e = tile.size(); d < e; ++d)
@@ -152,8 +171,11 @@ Type TiledViewType::parse(AsmParser &parser) {
 void TiledViewType::print(AsmPrinter &printer) const {
   printer << "<tile = ";
   printList(printer, getTile());
-  printer << ", memref";
-  getMemref().print(printer);
+  printer << ", ";
+  if (failed(printer.printAlias(getMemref()))) {
+    printer << "memref";
+    getMemref().print(printer);
+  }
   bool identity = true;
   for (auto [d, m] : llvm::enumerate(getDimMap()))
     identity &= int64_t(d) == m;

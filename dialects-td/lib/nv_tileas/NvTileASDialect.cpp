@@ -21,16 +21,74 @@ static void printAgents(AsmPrinter &printer, ArrayAttr agents) { printAgentList(
 #define GET_TYPEDEF_CLASSES
 #include "nv_tileas/NvTileASTypes.cpp.inc"
 
+// Elements in row-major order, without a swizzle.
+static bool isRowMajor(SharedLayoutAttr layout) {
+  for (auto [bit, offset] : llvm::enumerate(layout.getOffsets()))
+    if (offset != int64_t(1) << bit)
+      return false;
+  return true;
+}
+static SharedLayoutAttr rowMajor(MLIRContext *context, ArrayRef<int64_t> shape) {
+  SmallVector<int64_t> offsets;
+  int64_t count = 1;
+  for (int64_t extent : shape)
+    count *= extent;
+  for (int64_t offset = 1; offset < count; offset *= 2)
+    offsets.push_back(offset);
+  return SharedLayoutAttr::get(context, offsets);
+}
+
 namespace {
 /// Constants remain in their agent, because tensors in registers cannot cross into another agent.
 struct FoldInterface : DialectFoldInterface {
   using DialectFoldInterface::DialectFoldInterface;
   bool shouldMaterializeInto(Region *region) const final { return isa<AgentSwitchOp>(region->getParentOp()); }
 };
+
+/// Names for long attributes that recur: layouts, plans and lists of agents.
+struct AliasInterface : OpAsmDialectInterface {
+  using OpAsmDialectInterface::OpAsmDialectInterface;
+
+  AliasResult getAlias(Attribute attr, raw_ostream &os) const final {
+    StringRef name = nameOf(attr);
+    os << name;
+    return name.empty() ? AliasResult::NoAlias : AliasResult::OverridableAlias;
+  }
+  AliasResult getAlias(Type type, raw_ostream &os) const final {
+    StringRef name = nameOf(type);
+    os << name;
+    return name.empty() ? AliasResult::NoAlias : AliasResult::OverridableAlias;
+  }
+
+private:
+  static StringRef nameOf(Attribute attr) {
+    if (auto layout = dyn_cast<LayoutAttr>(attr))
+      return isFragment(layout) ? "acc" : "layout";
+    if (auto layout = dyn_cast<SharedLayoutAttr>(attr))
+      return isRowMajor(layout) ? "" : "smem";
+    if (isa<DotPlanAttr>(attr))
+      return "plan";
+    auto list = dyn_cast<ArrayAttr>(attr);
+    return list && list.size() > 1 && llvm::all_of(list, llvm::IsaPred<AgentAttr>) ? "agents" : "";
+  }
+  /// Loops carry them, and a loop states all types in one line. Accumulators are the C of A * B + C.
+  static StringRef nameOf(Type type) {
+    if (isa<PipelineIteratorType>(type))
+      return "it";
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    auto layout = tensor ? dyn_cast_if_present<LayoutAttr>(tensor.getEncoding()) : LayoutAttr();
+    return layout && tensor.getRank() == 2 && isFragment(layout) && tensor.getElementType().isF32() ? "c" : "";
+  }
+  /// Whether a thread has pairs of neighbors in a row, as in the accumulators and left operands of matrix instructions.
+  static bool isFragment(LayoutAttr layout) {
+    ArrayRef<int64_t> registers = layout.getRegisters(), lanes = layout.getLanes();
+    return !registers.empty() && registers[0] == 1 && lanes[0] == 2 && lanes[1] == 4 && lanes[2] > 8;
+  }
+};
 } // namespace
 
 void NvTileASDialect::initialize() {
-  addInterfaces<FoldInterface>();
+  addInterfaces<AliasInterface, FoldInterface>();
   registerTypes();
   registerAttrs();
   addOperations<
@@ -140,12 +198,18 @@ ParseResult nv_tileas::parseAgentList(AsmParser &parser, ArrayAttr &agents) {
     list.push_back(AgentAttr::parse(parser, Type()));
     return success(list.back() != nullptr);
   };
-  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseAgent))
+  // Anything but a list is an alias.
+  if (parser.parseOptionalLSquare())
+    return parser.parseAttribute(agents);
+  if (parser.parseOptionalRSquare() &&
+      (parser.parseCommaSeparatedList(AsmParser::Delimiter::None, parseAgent) || parser.parseRSquare()))
     return failure();
   agents = ArrayAttr::get(parser.getContext(), list);
   return success();
 }
 void nv_tileas::printAgentList(AsmPrinter &printer, ArrayAttr agents) {
+  if (succeeded(printer.printAlias(agents)))
+    return;
   printer << '[';
   llvm::interleaveComma(agents.getAsRange<AgentAttr>(), printer, [&](AgentAttr agent) { agent.print(printer); });
   printer << ']';
@@ -221,14 +285,16 @@ Type MemDescType::parse(AsmParser &parser) {
   MemorySpace space = MemorySpace::Shared;
   int64_t alignment = DEFAULT_ALIGNMENT;
   bool packed = false;
-  if (parser.parseLess() || parser.parseDimensionList(shape, /*allowDynamic=*/false) || parser.parseType(element) ||
-      parser.parseComma() || parser.parseAttribute(layout))
+  if (parser.parseLess() || parser.parseDimensionList(shape, /*allowDynamic=*/false) || parser.parseType(element))
     return {};
   while (succeeded(parser.parseOptionalComma())) {
     StringRef key, value;
     SMLoc loc = parser.getCurrentLocation();
-    if (parser.parseKeyword(&key))
-      return {};
+    if (parser.parseOptionalKeyword(&key)) {
+      if (layout || parser.parseAttribute(layout))
+        return {};
+      continue;
+    }
     if (key == "packed") {
       packed = true;
       continue;
@@ -254,13 +320,17 @@ Type MemDescType::parse(AsmParser &parser) {
   }
   if (parser.parseGreater())
     return {};
+  if (!layout)
+    layout = rowMajor(parser.getContext(), shape);
   return parser.getChecked<MemDescType>(parser.getContext(), shape, element, layout, stages, space, alignment, packed);
 }
 void MemDescType::print(AsmPrinter &printer) const {
   printer << '<';
   for (int64_t extent : getShape())
     printer << extent << 'x';
-  printer << getElementType() << ", " << getLayout();
+  printer << getElementType();
+  if (!isRowMajor(getLayout()))
+    printer << ", " << getLayout();
   if (getStages() != 1)
     printer << ", stages = " << getStages();
   if (getSpace() != MemorySpace::Shared)
@@ -297,4 +367,64 @@ LogicalResult MemDescType::verify(function_ref<InFlightDiagnostic()> emitError, 
     return emitError() << "layout covers " << (int64_t(1) << layout.getOffsets().size()) << " elements, shape has "
                        << count;
   return success();
+}
+
+//===-- tma_desc ------------------------------------------------------------//
+
+// `dims` is omitted if the map has the view's dimensions from the last to the first, `steps` if all are one, and `fill`
+// if it is zero.
+Type TmaDescType::parse(AsmParser &parser) {
+  Type element;
+  SmallVector<int64_t> dims, box, steps;
+  int64_t swizzle = 0;
+  TmaFill fill = TmaFill::Zero;
+  if (parser.parseLess() || parser.parseType(element))
+    return {};
+  while (succeeded(parser.parseOptionalComma())) {
+    StringRef key, value;
+    SMLoc loc = parser.getCurrentLocation();
+    if (parser.parseKeyword(&key) || parser.parseEqual())
+      return {};
+    SmallVectorImpl<int64_t> *list = key == "dims" ? &dims : key == "box" ? &box : key == "steps" ? &steps : nullptr;
+    if (list) {
+      if (parseBases(parser, *list))
+        return {};
+    } else if (key == "swizzle") {
+      if (parser.parseInteger(swizzle))
+        return {};
+    } else if (key == "fill") {
+      if (parser.parseKeyword(&value))
+        return {};
+      std::optional<TmaFill> known = symbolizeTmaFill(value);
+      if (!known)
+        return parser.emitError(loc, "expected fill zero or nan, got '") << value << "'", Type();
+      fill = *known;
+    } else {
+      return parser.emitError(loc, "expected dims, box, steps, swizzle or fill, got '") << key << "'", Type();
+    }
+  }
+  if (parser.parseGreater())
+    return {};
+  if (dims.empty())
+    for (int64_t d = box.size(); d > 0; --d)
+      dims.push_back(d - 1);
+  if (steps.empty())
+    steps.assign(box.size(), 1);
+  return parser.getChecked<TmaDescType>(parser.getContext(), element, dims, box, steps, swizzle, fill);
+}
+void TmaDescType::print(AsmPrinter &printer) const {
+  int64_t rank = getBox().size();
+  bool reversed = int64_t(getDims().size()) == rank;
+  for (auto [at, d] : llvm::enumerate(getDims()))
+    reversed &= d == rank - 1 - int64_t(at);
+  printer << '<' << getElementType();
+  if (!reversed)
+    printBases(printer, ", dims", getDims());
+  printBases(printer, ", box", getBox());
+  if (getSteps().size() != getBox().size() || llvm::any_of(getSteps(), [](int64_t step) { return step != 1; }))
+    printBases(printer, ", steps", getSteps());
+  printer << ", swizzle = " << getSwizzle();
+  if (getFill() != TmaFill::Zero)
+    printer << ", fill = " << stringifyTmaFill(getFill());
+  printer << '>';
 }

@@ -43,6 +43,21 @@ static void printPhases(OpAsmPrinter &printer, Operation *, ArrayAttr phases, De
 }
 
 // The type of an accumulator. A tensor is also the type of the result; an accumulator in memory has no result.
+// One type for all operands and results.
+static ParseResult parseOneType(OpAsmParser &parser, ArrayRef<OpAsmParser::UnresolvedOperand> values,
+                                SmallVectorImpl<Type> &types, SmallVectorImpl<Type> &results) {
+  Type type;
+  if (parser.parseType(type))
+    return failure();
+  types.assign(values.size(), type);
+  results.assign(values.size(), type);
+  return success();
+}
+static void printOneType(OpAsmPrinter &printer, Operation *, OperandRange, TypeRange types, TypeRange) {
+  if (!types.empty())
+    printer << types.front();
+}
+
 static ParseResult parseAccumulator(OpAsmParser &parser, Type &accumulator, Type &result) {
   if (parser.parseType(accumulator))
     return failure();
@@ -238,5 +253,19 @@ LogicalResult LocalTransposeOp::verify() {
     return emitOpError("source and destination must have the same shape and element type");
   if (from.getElementType().getIntOrFloatBitWidth() != 8)
     return emitOpError("transposes only tiles of bytes, got ") << from.getElementType();
+  return success();
+}
+
+//===-- assume --------------------------------------------------------------//
+
+// Invariants: one result per operand, all of the same type; at least one predicate.
+LogicalResult AssumeOp::verify() {
+  if (getPredicates().empty())
+    return emitOpError("promises nothing");
+  if (getNumOperands() != getNumResults())
+    return emitOpError("has ") << getNumOperands() << " operands and " << getNumResults() << " results";
+  for (Type type : llvm::concat<const Type>(getOperandTypes(), getResultTypes()))
+    if (type != getOperand(0).getType())
+      return emitOpError("values have different types");
   return success();
 }

@@ -156,6 +156,9 @@ fn name(
     key.add(std::env::consts::ARCH.as_bytes());
     key.add(input);
     key.add(options.start_from.map_or("", |level| level.emit().name()).as_bytes());
+    for boundary in [&options.start_after, &options.print_after] {
+        key.add(boundary.as_ref().map_or(b"", |b| b.as_encoded_bytes()));
+    }
     // The file name of a textual input appears in its locations.
     let name = options.input.as_os_str().as_encoded_bytes();
     key.add(if matches!(kind, InputKind::Text | InputKind::LlvmIr) { name } else { b"" });

@@ -29,10 +29,9 @@ use crate::shared::RemoteUse;
 use crate::subcommand::{self, Subcommand};
 use crate::toolchain::{self, Surroundings};
 use crate::{Core, Identity, help, io_text, response};
-use tile_interface::{
-    CompileError, CompileOutput, CompileRequest, Emit, InputKind, Level, NotTileIr, input_kind, scope,
-};
+use tile_interface::{CompileError, CompileOutput, CompileRequest, Emit, InputKind, NotTileIr, input_kind, scope};
 
+mod diff;
 mod explore;
 mod input;
 mod reproducers;
@@ -193,6 +192,7 @@ impl Session<'_> {
             ("replay", [file]) => self.replay(file),
             ("explain-schedule", [_, ..]) => self.explain_schedule(rest),
             ("explore", [_, ..]) => self.explore(rest, identity),
+            ("diff", [_, ..]) => self.diff(rest, identity),
             ("completions", [shell]) => self.completions(&shell.to_string_lossy()),
             ("man", []) => {
                 self.write_stdout(&manual::page(&help::COMPILER, "tileiras", &format!("tileiras {}", identity.version)))
@@ -413,7 +413,7 @@ impl Session<'_> {
         let kind = input_kind(&options.input, &input)
             .or_else(|e| if e == NotTileIr::Unknown && input::is_module(&input) { Ok(InputKind::Text) } else { Err(e) })
             .map_err(|e: NotTileIr| self.fail(Diagnostic::error(Code::NotTileIr, e.to_string())))?;
-        let kind = self.kind_with_level(kind, options.start_from)?;
+        let kind = self.kind_with_level(kind, &input, options.start_from)?;
         let settings = self.check(options)?;
         let surroundings = Surroundings::of_process();
         let slot = cache::slot(options, settings.opt_level, &input, kind, identity, &surroundings);
@@ -423,20 +423,6 @@ impl Session<'_> {
             self.source = String::from_utf8(input.clone()).ok().map(|text| (name, text));
         }
         Ok(Prepared { input, kind, settings, slot })
-    }
-
-    /// The kind of the input, given `--start-from`. Bytecode can only hold the public dialect. Text that is not
-    /// recognized as LLVM IR may still be LLVM IR.
-    fn kind_with_level(&mut self, kind: InputKind, start_from: Option<Level>) -> Result<InputKind> {
-        let Some(level) = start_from else { return Ok(kind) };
-        let what = match kind {
-            InputKind::PublicBytecode | InputKind::SpecBytecode if level != Level::CudaTile => "Tile IR bytecode",
-            InputKind::LlvmIr if level != Level::Llvm => "LLVM IR",
-            InputKind::Text if level == Level::Llvm => return Ok(InputKind::LlvmIr),
-            _ => return Ok(kind),
-        };
-        let text = format!("--start-from={} does not match the input, which is {what}", level.emit().name());
-        Err(self.fail(Diagnostic::error(Code::BadConfiguration, text)))
     }
 
     /// Writes the output if a cache has it. Otherwise returns what the core need not look up again.
@@ -493,6 +479,8 @@ impl Session<'_> {
             input: &input,
             kind,
             start_from: options.start_from,
+            start_after: settings.start_after.clone(),
+            print_after: settings.print_after.clone(),
             input_name: &input_name,
             target: options.target,
             opt_level: settings.opt_level,

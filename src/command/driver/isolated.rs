@@ -111,6 +111,8 @@ fn arguments(request: &CompileRequest<'_>) -> Vec<OsString> {
         "--diagnostic-format=json".into(),
     ];
     all.extend(request.start_from.map(|level| format!("--start-from={}", level.emit().name()).into()));
+    let boundaries = [("--start-after", &request.start_after), ("--print-after", &request.print_after)];
+    all.extend(boundaries.iter().filter_map(|(option, at)| Some(format!("{option}={}", at.as_ref()?).into())));
     match request.debug {
         DebugInfo::None => {}
         DebugInfo::Lines => all.push("--lineinfo".into()),

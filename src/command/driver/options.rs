@@ -166,6 +166,20 @@ pub static SPECS: &[Spec] = &[
         STAGES,
         "The level of the input (default: detected from its text)",
     )),
+    replayed(option(
+        "start-after",
+        Text,
+        "pass",
+        STAGES,
+        "The input was printed after this pass (default: an attribute of --print-after)",
+    )),
+    replayed(option(
+        "print-after",
+        Text,
+        "pass",
+        STAGES,
+        "Stop after this pass and write the module; PASS#2 is the second run of a pass",
+    )),
     option("pipeline-option", List, "key=value", STAGES, "Set an option of the pass pipeline; may be repeated"),
     option("load-pass-plugin", List, "filename", STAGES, "Load a shared library of MLIR passes; may be repeated"),
     option(
@@ -366,6 +380,9 @@ pub struct Options {
     pub emit: Emit,
     /// `None`: detected from the text of the input.
     pub start_from: Option<Level>,
+    /// As written. Boundaries have the form of [`tile_interface::Boundary`].
+    pub start_after: Option<OsString>,
+    pub print_after: Option<OsString>,
     pub strict_plans: bool,
     pub host_arch: HostArch,
     pub host_os: HostOs,
@@ -476,8 +493,11 @@ pub fn options(parsed: &Parsed, input: PathBuf) -> Options {
         device_debug: parsed.flag("device-debug"),
         lineinfo: parsed.flag("lineinfo"),
         sanitize: parsed.choice("sanitize"),
-        emit: emit.unwrap_or(Emit::Cubin),
+        // The text of a boundary takes the place of PTX.
+        emit: if parsed.text("print-after").is_some() { Emit::Ptx } else { emit.unwrap_or(Emit::Cubin) },
         start_from: parsed.choice("start-from").and_then(Level::by_name),
+        start_after: parsed.text("start-after").map(OsString::from),
+        print_after: parsed.text("print-after").map(OsString::from),
         strict_plans: parsed.flag("strict-plans"),
         host_arch: match parsed.choice("host-arch") {
             Some("aarch64") => HostArch::Aarch64,

@@ -78,6 +78,14 @@ but the batch then ends with status 5. An input must be a regular file, and an o
                   page's data are written instead. The default output is FILE.html in the current directory.",
     },
     Subcommand {
+        usage: "diff A [B] [--at STAGE]",
+        summary: "Show after which pass two programs differ, or two configurations of one, and the difference",
+        details: "Other arguments are options of both compilations. --left=OPTION and --right=OPTION apply to one: for one file,\n\
+                  they are the configurations to compare. --at names a pass, or a level (cuda-tile, tileaa, tileas, llvm, ptx),\n\
+                  and shows the difference there instead of the first one. Value numbers are ignored. The lines begin with their\n\
+                  source lines. If the name after -o ends in .html, the output is a page like that of 'explore'.",
+    },
+    Subcommand {
         usage: "tune KERNEL --set NAME=LIST",
         summary: "Find the fastest variant of a program, by predicted time or by a benchmark command",
         details: tune::call::HELP,

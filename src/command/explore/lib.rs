@@ -6,15 +6,18 @@
 //!
 //! * [`lines`]: maps the lines of LLVM IR, PTX and SASS to source lines.
 //! * [`changes`]: the changes made by a pass.
+//! * [`compare()`]: the differences of two explorations, pass by pass.
 //! * [`page`]: the page. The script in `page/` receives its data as one object.
 
 #![deny(unsafe_code)]
 
 pub mod changes;
+mod compare;
 pub mod lines;
 mod page;
 
-pub use page::page;
+pub use compare::compare;
+pub use page::{page, page_of_two};
 
 use serde::{Deserialize, Serialize};
 

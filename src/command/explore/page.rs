@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
-use crate::{Exploration, Kernel, Listing, Remark, changes::changes};
+use crate::{Exploration, Kernel, Listing, Remark, changes::changes, compare};
 
 const FRAME: &str = include_str!("page/frame.html");
 const STYLE: &str = include_str!("page/style.css");
@@ -22,7 +22,7 @@ struct Data<'a> {
     listings: Vec<ShownListing>,
     steps: Vec<ShownPass<'a>>,
     origins: &'a [Option<String>],
-    remarks: &'a [Remark],
+    remarks: Vec<Remark>,
     kernels: &'a [Kernel],
     schedules: Option<&'a str>,
 }
@@ -31,7 +31,7 @@ struct Data<'a> {
 #[derive(Serialize)]
 struct ShownListing {
     /// The name of the level; empty after other passes.
-    title: &'static str,
+    title: String,
     /// Indices into [`Data::strings`].
     text: Vec<usize>,
     /// The source lines.
@@ -83,7 +83,7 @@ impl<'a> Builder<'a> {
             })
         });
         let text = text.collect();
-        self.listings.push(ShownListing { title: "", text, lines: listing.lines.clone() });
+        self.listings.push(ShownListing { title: String::new(), text, lines: listing.lines.clone() });
         self.listings.len() - 1
     }
 }
@@ -121,12 +121,12 @@ fn data(exploration: &Exploration) -> Data<'_> {
         // A level without passes of its own shares the last listing of the previous level.
         let shown = &mut builder.listings[index];
         if shown.title.is_empty() {
-            shown.title = level;
+            shown.title = level.to_owned();
         }
     }
     for output in &exploration.outputs {
         let index = builder.add(&output.program);
-        builder.listings[index].title = title(&output.level);
+        builder.listings[index].title = title(&output.level).to_owned();
     }
     Data {
         input: &exploration.input,
@@ -137,22 +137,84 @@ fn data(exploration: &Exploration) -> Data<'_> {
         listings: builder.listings,
         steps,
         origins: &exploration.origins,
-        remarks: &exploration.remarks,
+        remarks: exploration.remarks.clone(),
         kernels: &exploration.kernels,
         schedules: exploration.schedules.as_deref(),
     }
 }
 
+/// The data of a comparison: in place of the changes of a pass, the difference of both programs after it.
+fn data_of_two<'a>(names: [&'a str; 2], both: [&'a Exploration; 2]) -> Data<'a> {
+    let mut builder = Builder { known: HashMap::new(), strings: vec![], listings: vec![] };
+    let (pairs, _) = compare::pairs(both);
+    let mut steps = vec![];
+    let mut last_of: Vec<(&'static str, [usize; 2])> = vec![];
+    for pair in &pairs {
+        let sides = pair.sides.map(|listing| builder.add(listing));
+        let level = title(pair.level);
+        match last_of.last_mut() {
+            Some((name, last)) if *name == level => *last = sides,
+            _ => last_of.push((level, sides)),
+        }
+        let differing = if pair.differing > 0 { changes(&pair.sides[0].text, &pair.sides[1].text) } else { vec![] };
+        steps.push(ShownPass {
+            pass: if pair.pass.is_empty() { "input" } else { pair.pass },
+            level,
+            before: sides[0],
+            after: sides[1],
+            removed: differing.iter().map(|r| r.removed).sum(),
+            added: differing.iter().map(|r| r.added).sum(),
+            runs: differing.iter().flat_map(|r| [r.same, r.removed, r.added]).collect(),
+        });
+    }
+    for (level, sides) in last_of {
+        for (index, name) in sides.into_iter().zip(names) {
+            builder.listings[index].title = format!("{level} of {name}");
+        }
+    }
+    for (side, name) in both.into_iter().zip(names) {
+        for output in &side.outputs {
+            let index = builder.add(&output.program);
+            builder.listings[index].title = format!("{} of {name}", title(&output.level));
+        }
+    }
+    let said = |side: usize| {
+        let own = compare::remarks_of_one(both, side).into_iter().cloned();
+        own.map(move |r| Remark { message: format!("only {}: {}", names[side], r.message), ..r }).collect::<Vec<_>>()
+    };
+    let [first, _] = both;
+    Data {
+        input: &first.input,
+        compiler: &first.compiler,
+        target: &first.target,
+        arguments: &first.arguments,
+        strings: builder.strings,
+        listings: builder.listings,
+        steps,
+        origins: &first.origins,
+        remarks: [said(0), said(1)].concat(),
+        kernels: &first.kernels,
+        schedules: None,
+    }
+}
+
 /// The self-contained HTML page of an exploration.
 pub fn page(exploration: &Exploration) -> String {
+    filled(&exploration.input, &exploration.target, &data(exploration))
+}
+
+/// The page of two explorations. The changes of a pass are the differences of both programs after it.
+pub fn page_of_two(names: [&str; 2], both: [&Exploration; 2]) -> String {
+    let input = format!("{} and {}", names[0], names[1]);
+    filled(&input, &both[0].target, &data_of_two(names, both))
+}
+
+fn filled(input: &str, target: &str, data: &Data<'_>) -> String {
     // HTML ends a script at the first end tag, even inside a string.
-    let json = serde_json::to_string(&data(exploration))
-        .unwrap_or_default()
-        .replace("</", "<\\/")
-        .replace("<!--", "<\\u0021--");
-    let name = exploration.input.rsplit('/').next().unwrap_or_default();
+    let json = serde_json::to_string(data).unwrap_or_default().replace("</", "<\\/").replace("<!--", "<\\u0021--");
+    let name = input.rsplit('/').next().unwrap_or_default();
     let parts = [
-        ("@TITLE@", escaped(&format!("{name} on {}", exploration.target))),
+        ("@TITLE@", escaped(&format!("{name} on {target}"))),
         ("@STYLE@", STYLE.to_owned()),
         ("@LAYOUTS@", LAYOUTS.to_owned()),
         ("@PROGRAM@", PROGRAM.to_owned()),
@@ -209,11 +271,24 @@ mod tests {
         let exploration = example();
         let data = data(&exploration);
         assert_eq!(data.strings[..4], ["a", "b", "c", "d"]);
-        let titles: Vec<&str> = data.listings.iter().map(|l| l.title).collect();
+        let titles: Vec<&str> = data.listings.iter().map(|l| l.title.as_str()).collect();
         assert_eq!(titles, ["cuda_tile", "nv_tileaa", "nv_tileas", "PTX"]);
         let steps: Vec<_> = data.steps.iter().map(|s| (s.pass, s.before, s.after, s.removed, s.added)).collect();
         assert_eq!(steps, [("convert", 0, 1, 1, 1), ("cse", 1, 1, 0, 0), ("lower", 1, 2, 0, 1)]);
         assert_eq!(data.steps[2].runs, [2, 0, 0, 0, 0, 1]);
+    }
+
+    #[test]
+    fn two_programs_are_compared_after_each_pass() {
+        let (a, mut b) = (example(), example());
+        b.steps[3].program = Some(listing("a\nc\ne\n"));
+        let data = data_of_two(["A", "B"], [&a, &b]);
+        let steps: Vec<_> = data.steps.iter().map(|s| (s.pass, s.removed, s.added)).collect();
+        assert_eq!(steps, [("input", 0, 0), ("convert", 0, 0), ("cse", 0, 0), ("lower", 1, 1)]);
+        let titles: Vec<&str> = data.listings.iter().map(|l| l.title.as_str()).filter(|t| !t.is_empty()).collect();
+        let expected = ["cuda_tile of A", "cuda_tile of B", "nv_tileaa of A", "nv_tileaa of B", "nv_tileas of A"];
+        assert_eq!(titles[..5], expected);
+        assert!(page_of_two(["A", "B"], [&a, &b]).contains("<title>A and B on sm_90</title>"));
     }
 
     #[test]

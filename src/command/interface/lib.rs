@@ -5,6 +5,7 @@
 //! compiler supplies an implementation; tests supply a closure.
 //!
 //! * [`advice`]: what users can change, in the spelling of their front end.
+//! * [`boundary`]: places between passes.
 //! * [`choice`]: what the compiler chose for products, transfers and loops.
 //! * [`pipeline`]: the options of the pass pipeline.
 //! * [`request`]: compile requests and their results.
@@ -14,6 +15,7 @@
 #![deny(unsafe_code)]
 
 pub mod advice;
+pub mod boundary;
 pub mod choice;
 pub mod pipeline;
 pub mod remark;
@@ -21,6 +23,7 @@ pub mod request;
 pub mod scope;
 
 pub use advice::Advice;
+pub use boundary::Boundary;
 pub use choice::{Agent, Choice, Copying, LoopPlan, Product, Transfer};
 pub use pipeline::PipelineOption;
 pub use remark::{Remark, RemarkSort, RemarkSubject, gathered};

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use tile_diag::{Diagnostic, Location};
 use tile_targets::Target;
 
-use crate::remark::Remark;
+use crate::{boundary::Boundary, remark::Remark};
 
 /// A compiler as the driver sees it. Every function with this signature is one.
 ///
@@ -38,6 +38,10 @@ pub struct CompileRequest<'a> {
     pub kind: InputKind,
     /// The level of the input, if it is not to be detected from the contents.
     pub start_from: Option<Level>,
+    /// The boundary between passes at which the input was printed, if an attribute of the module does not tell.
+    pub start_after: Option<Boundary>,
+    /// The boundary at which to stop and print the module, in place of [`CompileRequest::emit`].
+    pub print_after: Option<Boundary>,
     /// The input's name as written by the user, for locations.
     pub input_name: &'a str,
     pub target: &'static Target,
@@ -76,6 +80,8 @@ impl<'a> CompileRequest<'a> {
             input,
             kind,
             start_from: None,
+            start_after: None,
+            print_after: None,
             input_name: "",
             target,
             opt_level: 3,
@@ -273,6 +279,8 @@ pub struct Instrumentation {
 pub struct Snapshot {
     /// The pass's command-line name.
     pub pass: String,
+    /// The boundary after the pass, where a compilation can resume. `None` for the input and for inserted passes.
+    pub boundary: Option<Boundary>,
     /// The stage that the pass contributes to. For the input, its own level.
     pub stage: Emit,
     /// `None` if the pass changed nothing.

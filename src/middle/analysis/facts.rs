@@ -286,13 +286,14 @@ impl Facts {
             }
             _ => {}
         }
-        if let Some(op) = nv_tileas::AnyOp::cast(op) {
+        if let Some(known) = nv_tileas::AnyOp::cast(op) {
             use nv_tileas::AnyOp::*;
-            return match op {
+            return match known {
                 MakeRangeOp(_) => range(shape[0]),
                 SplatOp(_) => splat(&get(0), &shape),
                 UnsplatOp(_) => unsplat(&same()),
                 ConvertLayoutOp(_) | ReplicateOp(_) => same(),
+                AssumeOp(_) => promises::assume(op, r, get(result_number(r))),
                 HeapAllocOp(_) => Fact { divisor: vec![HEAP_ALIGNMENT; rank.max(1)], ..Fact::unknown(rank) },
                 _ => Fact::unknown(rank),
             };
@@ -303,7 +304,7 @@ impl Facts {
             Some(SplatOp(_)) => splat(&get(0), &shape),
             Some(UnsplatOp(_)) => unsplat(&same()),
             Some(GetGlobalOp(_)) => Fact { divisor: vec![HEAP_ALIGNMENT; rank.max(1)], ..Fact::unknown(rank) },
-            Some(AssumeOp(_)) => promises::assume(op, same()),
+            Some(AssumeOp(_)) => promises::assume(op, r, same()),
             Some(GetProgramIdOp(_)) => Fact { range: Some((0, (1 << 24) - 1)), ..Fact::unknown(0) },
             // A cluster has at most 16 CTAs.
             Some(GetCtaRankOp(_)) => Fact { range: Some((0, 15)), ..Fact::unknown(0) },

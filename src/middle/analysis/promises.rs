@@ -6,21 +6,34 @@
 //! compile time are trusted.
 
 use super::facts::{Fact, TOP};
-use crate::dialect::{cuda_tile, layouts::Tensor, nv_tileaa::AssumeOp, rt::*, upstream::Arith};
+use crate::dialect::{cuda_tile, layouts::Tensor, nv_tileaa::AssumeOp, nv_tileas, rt::*, upstream::Arith};
 use melior::ir::{Attribute, AttributeLike};
 use mlir_sys::*;
 
 /// Promises about constants with more elements than this are ignored, because they are too expensive to check.
 const MOST_ELEMENTS: usize = 1 << 16;
 
-/// Adds the promise of `op` to the facts about its operand.
-pub(super) fn assume(op: OpRef<'_>, mut f: Fact) -> Fact {
-    let Some(promise) = attr(op, "predicate").and_then(Promise::of) else { return f };
-    if promise.contradicts(&f) || dense_constant(operand(op, 0)).is_some_and(|c| !promise.holds_of(&c)) {
+/// Adds the promises of `op` about its result `r` to the facts about the operand.
+pub(super) fn assume(op: OpRef<'_>, r: Val<'_>, f: Fact) -> Fact {
+    let value = operand(op, result_number(r));
+    of_op(op).into_iter().filter_map(Promise::of).fold(f, |f, promise| promised(value, &promise, f))
+}
+
+/// Returns the predicates of an `assume` of either level, in the order in which they hold.
+pub fn of_op(op: OpRef<'_>) -> Vec<Attribute<'_>> {
+    let one = AssumeOp::cast(op).map(|x| vec![x.predicate()]);
+    let several = || nv_tileas::AssumeOp::cast(op).map(|x| array_attr(x.predicates()));
+    one.or_else(several).unwrap_or_default()
+}
+
+/// Adds a promise about `value` to its facts.
+fn promised(value: Val<'_>, promise: &Promise, mut f: Fact) -> Fact {
+    if promise.contradicts(&f) || dense_constant(value).is_some_and(|c| !promise.holds_of(&c)) {
         return f;
     }
     match promise {
         Promise::Groups { divisor, every, along } => {
+            let (divisor, every, along) = (*divisor, *every, *along);
             if along < f.contiguity.len() && every.is_power_of_two() && every >= f.contiguity[along] {
                 f.contiguity[along] = every;
                 f.divisor[along] = divisor;
@@ -30,7 +43,7 @@ pub(super) fn assume(op: OpRef<'_>, mut f: Fact) -> Fact {
         Promise::Multiple { divisor } => {
             for d in 0..f.divisor.len() {
                 if f.contiguity[d] == 1 {
-                    f.divisor[d] = f.divisor[d].max(divisor);
+                    f.divisor[d] = f.divisor[d].max(*divisor);
                 }
             }
         }
@@ -43,7 +56,7 @@ pub(super) fn assume(op: OpRef<'_>, mut f: Fact) -> Fact {
         }
         Promise::Between { low, high } => {
             let old = f.range.unwrap_or((i64::MIN, i64::MAX));
-            f.range = Some((low.max(old.0), high.min(old.1)));
+            f.range = Some(((*low).max(old.0), (*high).min(old.1)));
         }
     }
     f

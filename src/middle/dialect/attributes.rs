@@ -141,6 +141,10 @@ macro_rules! keys {
 }
 
 keys! {
+    /// On a printed module: the last pass that has run. Set and read when a compilation stops and resumes between
+    /// passes.
+    AFTER: Text = "nv_tileaa.after";
+
     //===-- kernels ---------------------------------------------------------===//
 
     /// On an entry, a function or a loop: the [`Fallback`](super::fallback::Fallback) after a failed compilation, by

@@ -36,6 +36,15 @@ pub fn leaf<'c>(location: Location<'c>) -> Location<'c> {
     })
 }
 
+/// Returns the location without the name of a value, for a value that is not the program's.
+pub fn unnamed<'c>(location: Location<'c>) -> Location<'c> {
+    // SAFETY: the kind is checked before the accessor; locations live as long as their context.
+    unsafe {
+        let raw = location.to_raw();
+        if mlirLocationIsAName(raw) { Location::from_raw(mlirLocationNameGetChildLoc(raw)) } else { location }
+    }
+}
+
 fn find<'c>(mut location: Location<'c>) -> Option<Location<'c>> {
     // Each step descends one level, and locations are finite trees.
     loop {

@@ -3,6 +3,7 @@
 use super::{
     behaviour::is_loop,
     elements,
+    location::unnamed,
     pass::{Failed, fail},
     rt::*,
     upstream::Scf,
@@ -35,7 +36,7 @@ pub fn extend_for<'c>(
     let all: Vec<Val<'c>> = operands(op).chain(inits.iter().copied()).collect();
     let (new, body) = move_body(b, op, &all)?;
     for v in inits {
-        add_argument(body, ty(*v), op.location());
+        add_argument(body, ty(*v), unnamed(op.location()));
     }
     for (old, new) in results(op).zip(results(new)) {
         replace_all_uses(old, new);
@@ -117,7 +118,7 @@ pub fn extend_while<'c>(
     let inside = [0, 1].map(|i| {
         let block = entry_block(region(new, i)).expect("a loop has both regions");
         for v in inits {
-            add_argument(block, ty(*v), op.location());
+            add_argument(block, ty(*v), unnamed(op.location()));
         }
         args(block).skip(carried[i]).collect()
     });

@@ -105,6 +105,11 @@ pub fn result<'c>(op: OpRef<'c>, i: usize) -> Val<'c> {
 pub fn results<'c>(op: OpRef<'c>) -> impl ExactSizeIterator<Item = Val<'c>> + Clone {
     (0..result_count(op)).map(move |i| result(op, i))
 }
+/// The number of an op's result among the results of its op; zero for a block argument.
+pub fn result_number(v: Val<'_>) -> usize {
+    // SAFETY: `v` is alive, and the number is only asked of a result.
+    unsafe { if mlirValueIsAOpResult(v.to_raw()) { mlirOpResultGetResultNumber(v.to_raw()) as usize } else { 0 } }
+}
 pub fn region_count(op: OpRef<'_>) -> usize {
     // SAFETY: `op` is alive.
     unsafe { mlirOperationGetNumRegions(op.to_raw()) as usize }
@@ -367,6 +372,12 @@ pub fn take_blocks<'c>(to: Rgn<'c>, from: Rgn<'c>) {
     // SAFETY: both regions are alive.
     unsafe { mlirRegionTakeBody(to.to_raw(), from.to_raw()) }
 }
+/// Erases the blocks of a region, of which no values are used outside.
+pub fn erase_blocks(of: Rgn<'_>) {
+    let erased = Region::new();
+    // SAFETY: both regions are alive; the new one owns the blocks and is dropped with them.
+    unsafe { mlirRegionTakeBody(erased.to_raw(), of.to_raw()) }
+}
 pub fn set_location<'c>(op: OpRef<'c>, location: Location<'c>) {
     // SAFETY: `op` and `location` are alive.
     unsafe { super::ffi::mlirxOperationSetLocation(op.to_raw(), location.to_raw()) }
@@ -617,7 +628,11 @@ impl<'c> Builder<'c> {
 /// Appends a block with arguments to `region`.
 pub fn append_block<'c>(region: &Region<'c>, types: &[Type<'c>], location: Location<'c>) -> Blk<'c> {
     let args: Vec<(Type<'c>, Location<'c>)> = types.iter().map(|t| (*t, location)).collect();
-    let block = region.append_block(melior::ir::Block::new(&args));
+    append_block_at(region, &args)
+}
+/// [`append_block`] with a location for each argument.
+pub fn append_block_at<'c>(region: &Region<'c>, args: &[(Type<'c>, Location<'c>)]) -> Blk<'c> {
+    let block = region.append_block(melior::ir::Block::new(args));
     // SAFETY: the block lives in the region, which its op will own.
     unsafe { Blk::from_raw(block.to_raw()) }
 }

@@ -145,7 +145,7 @@ impl<'c> Translator<'c> {
         }
         let outer = self.b.block();
         let region = Region::new();
-        let body = append_block(&region, &inputs, entry.op().location());
+        let body = append_block_at(&region, &at_places(&inputs, args(source)));
         for (old, new) in args(source).zip(args(body)) {
             self.set(old, new);
         }
@@ -377,13 +377,12 @@ impl<'c> Translator<'c> {
     /// Builds a region of one block, which `body` fills and terminates. Restores the insertion point.
     fn in_region(
         &mut self,
-        arguments: &[Type<'c>],
-        location: Location<'c>,
+        arguments: &[(Type<'c>, Location<'c>)],
         body: impl FnOnce(&mut Self, Blk<'c>) -> Result<(), Failed>,
     ) -> Result<Region<'c>, Failed> {
         let outer = self.b.block();
         let region = Region::new();
-        let block = append_block(&region, arguments, location);
+        let block = append_block_at(&region, arguments);
         self.b.set_end(block);
         let done = body(self, block);
         self.b.set_end(outer);
@@ -392,6 +391,11 @@ impl<'c> Translator<'c> {
     fn i64_attr(&self, v: i64) -> Attribute<'c> {
         i64_attr(self.context, v)
     }
+}
+
+/// Pairs types with the locations of the values that they replace, which may hold the values' names.
+fn at_places<'c>(types: &[Type<'c>], of: impl Iterator<Item = Val<'c>>) -> Vec<(Type<'c>, Location<'c>)> {
+    types.iter().copied().zip(of.map(location_of)).collect()
 }
 
 fn by_sign(s: ct::Signedness, signed: &'static str, unsigned: &'static str) -> &'static str {

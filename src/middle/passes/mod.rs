@@ -24,7 +24,8 @@ pub mod tileas_clamp_indices;
 pub mod tileas_delay_loads;
 pub mod tileas_dynamic_persistent;
 pub mod tileas_generate_schedule_constraints;
-pub mod tileas_keep_addresses_in_loops;
+pub mod tileas_hoist_scalars;
+mod tileas_keep_addresses_in_loops;
 pub mod tileas_lower_tma_load_store_to_async;
 pub mod tileas_materialize_async;
 pub mod tileas_materialize_convert_layout;
@@ -116,6 +117,7 @@ pub(crate) fn register_own() {
     register::<tileas_check_synchronization::CheckSynchronization>();
     register::<tileas_unspecialized_pipeline::UnspecializedPipeline>();
     register::<tileas_clamp_indices::ClampIndices>();
+    register::<tileas_hoist_scalars::HoistScalars>();
     register::<tileas_keep_addresses_in_loops::KeepAddressesInLoops>();
     register::<tileas_choose_register_forms::ChooseRegisterForms>();
     register::<tileas_skip_rescale::SkipRescale>();

@@ -29,7 +29,7 @@ use crate::{
     dialect::{
         attributes,
         dot_plan::DotPlan,
-        nv_tileaa,
+        location, nv_tileaa,
         pass::{Failed, PassContext, RustPass, descriptors, fail},
         remark::{self, remark},
         rt::*,
@@ -37,7 +37,7 @@ use crate::{
     },
     pass_descriptor,
 };
-use melior::Context;
+use melior::{Context, ir::operation::OperationLike};
 use std::fmt::Display;
 use tile_interface::Advice;
 use tile_schedule::{Bound, Failure, Group, Method, Schedule, Settings, report, rings};
@@ -296,9 +296,22 @@ fn write_reports(op: OpRef<'_>, file: &str, answers: &[(String, Answer<'_>)]) ->
     let text = if file.ends_with(".html") {
         report::page(&loops)
     } else if file.ends_with(".txt") {
-        loops.iter().map(|(title, g, s)| format!("{title}\n{}\n", report::text(g, s))).collect()
+        let shown = |(title, a): &(String, Answer<'_>)| {
+            format!("{title}\n{}{}\n", report::text(&a.graph, &a.schedule), source_lines(&a.nodes))
+        };
+        answers.iter().map(shown).collect()
     } else {
         report::trace(&loops)
     };
     std::fs::write(file, text).map_err(|e| fail(op, format!("cannot write '{file}': {e}")))
+}
+
+/// The source line of each operation of a loop, by the number that the table gives it.
+fn source_lines(nodes: &[OpRef<'_>]) -> String {
+    let line = |(i, node): (usize, &OpRef<'_>)| {
+        let at = location::file_line(node.location())?;
+        Some(format!("{i} {} is from {}:{}\n", op_name(*node), at.file, at.line))
+    };
+    let lines: String = nodes.iter().enumerate().filter_map(line).collect();
+    if lines.is_empty() { lines } else { format!("\n{lines}") }
 }

@@ -2,8 +2,8 @@
 
 use super::old_names::present;
 use crate::dialect::debug_scope::Emission;
-use std::fmt::Write;
-use tile_interface::{DebugInfo, Insertion, Level, PipelineOption, Position};
+use std::{fmt::Write, ops::Range};
+use tile_interface::{Boundary, DebugInfo, Insertion, Level, PipelineOption, Position};
 use tile_mma::{Unit, agent_unit, shared_memory_unit};
 use tile_targets::Target;
 
@@ -233,12 +233,19 @@ const OPTIONAL: &[&str] = &[
     "tileas-delay-loads",
     "tileas-keep-addresses-in-loops",
     "tileas-skip-rescale",
+    "tileas-hoist-scalars",
     "tileir-sink-shared-loads",
 ];
 
 /// Passes that may run after the constraints of a schedule are generated and before they are used. They only erase
 /// operations, so `ScheduleAnalysis` remains valid.
 const PRESERVE_SCHEDULE: [&str; 2] = ["canonicalize", "cse"];
+/// The passes that take a program from one level to the next.
+const CONVERSIONS: [(&str, Level); 3] = [
+    ("convert-cudatile-to-tileaa", Level::TileAa),
+    ("convert-tileaa-to-tileas", Level::TileAs),
+    ("convert-tileas-to-nvgpu", Level::Llvm),
+];
 const GENERATE_CONSTRAINTS: &str = "tileas-generate-schedule-constraints";
 const MATERIALIZE_SCHEDULE: &str = "tileas-materialize-schedule";
 
@@ -355,6 +362,30 @@ impl Options {
             true
         };
         list.list.into_iter().zip(last).flat_map(with).filter(|step| is_run(step)).collect()
+    }
+
+    /// Returns the boundary after each of [`Options::steps`].
+    pub fn boundaries(&self) -> Vec<Boundary> {
+        Boundary::all(self.steps().iter().map(PipelineStep::name))
+    }
+
+    /// Returns the number of steps up to a boundary.
+    ///
+    /// # Errors
+    /// No pass of the pipeline has this name, or it runs less often.
+    pub fn steps_before(&self, boundary: &Boundary) -> Result<usize, OptionError> {
+        let all = self.boundaries();
+        let at = all.iter().position(|b| b == boundary).ok_or_else(|| {
+            let valid: Vec<String> = all.iter().map(Boundary::to_string).collect();
+            OptionError::NoSuchPass { pass: boundary.to_string(), valid: valid.join(", ") }
+        })?;
+        Ok(at + 1)
+    }
+
+    /// Returns the level of a program after the first `count` of [`Options::steps`], judging by the conversions.
+    pub fn level_after(&self, count: usize) -> Level {
+        let level = |step: &PipelineStep| CONVERSIONS.iter().find(|(name, _)| *name == step.name()).map(|c| c.1);
+        self.steps()[..count].iter().filter_map(level).next_back().unwrap_or(Level::CudaTile)
     }
 
     /// Returns the stages that run an insertion's passes, or an error if the pipeline lacks the insertion point.
@@ -492,6 +523,9 @@ impl Options {
             add("tileas-skip-rescale", &[]);
         }
         add("tileas-choose-register-forms", &[]);
+        if self.opt_level > 0 {
+            add("tileas-hoist-scalars", &[]);
+        }
         self.lead_to_snapshot(list, Stage::TileAs, 2, Snapshot::TileAs);
     }
 
@@ -560,12 +594,13 @@ impl Options {
         self.text(|step| step.tier > self.opt_level)
     }
 
-    /// Returns the parts of both pipelines that produce the given stage, in order and in MLIR's syntax.
-    pub fn pipelines(&self, stage: Stage) -> Vec<String> {
+    /// Returns the parts of both pipelines that produce the given stage, in order and in MLIR's syntax. Only the steps
+    /// in `range` count, which numbers them as [`Options::steps`] does.
+    pub fn pipelines(&self, stage: Stage, range: &Range<usize>) -> Vec<String> {
         let steps = self.steps();
         let part = |finish: bool| -> Vec<&str> {
             let wanted = |s: &&PipelineStep| s.stage == stage && (s.tier > self.opt_level) == finish;
-            steps.iter().filter(wanted).map(|s| s.pass.as_str()).collect()
+            steps[range.clone()].iter().filter(wanted).map(|s| s.pass.as_str()).collect()
         };
         let parts = [part(false), part(true)].into_iter().filter(|passes| !passes.is_empty());
         parts.map(|passes| format!("builtin.module({})", passes.join(","))).collect()

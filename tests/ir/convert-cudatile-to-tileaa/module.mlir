@@ -1,5 +1,5 @@
-// RUN: tileiras-opt %s --pass-pipeline='builtin.module(convert-cudatile-to-tileaa)' | tileiras-opt | FileCheck %s
-// RUN: tileiras-opt %s --pass-pipeline='builtin.module(convert-cudatile-to-tileaa)' --mlir-print-debuginfo | FileCheck %s --check-prefix=LOC
+// RUN: tileiras-opt --with-aliases %s --pass-pipeline='builtin.module(convert-cudatile-to-tileaa)' | tileiras-opt --with-aliases | FileCheck %s
+// RUN: tileiras-opt --with-aliases %s --pass-pipeline='builtin.module(convert-cudatile-to-tileaa)' --mlir-print-debuginfo | FileCheck %s --check-prefix=LOC
 
 // CHECK: module {
 // CHECK-NEXT: gpu.module @first {

@@ -1,6 +1,6 @@
 // Debug information attributes, their aliases, and locations with a scope.
 //
-// RUN: tileiras-opt %s --mlir-print-debuginfo | tileiras-opt --mlir-print-debuginfo | FileCheck %s
+// RUN: tileiras-opt --with-aliases %s --mlir-print-debuginfo | tileiras-opt --with-aliases --mlir-print-debuginfo | FileCheck %s
 
 #file = #cuda_tile.di_file<"f.py" in "/src">
 #unit = #cuda_tile.di_compile_unit<file = #file>

@@ -5,7 +5,7 @@
 
 // CHECK-LABEL: nv_tileaa.func @agents
 nv_tileaa.func @agents() attributes {numWarps = 12 : i64} {
-  // CHECK: nv_tileas.alloc_tensor : <128xf32, #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 64]>, stages = 2, align = 1024>
+  // CHECK: nv_tileas.alloc_tensor : <128xf32, stages = 2, align = 1024>
   %m = nv_tileas.alloc_tensor : !nv_tileas.memdesc<128xf32, #s, stages = 2, align = 1024>
   // CHECK: nv_tileas.async.create_none
   %t = nv_tileas.async.create_none

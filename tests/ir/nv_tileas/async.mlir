@@ -7,11 +7,11 @@
 
 // CHECK-LABEL: nv_tileaa.func @all
 nv_tileaa.func @all(%v: !nv_tileaa.tiled_view<tile = [16, 8], memref<?x?xf32, strides = [?, 1]>>, %i: i32, %p: tensor<16x8x!nv_tileaa.ptr<f32>, #l>, %m: tensor<16x8xi1, #l>, %k: i1, %t: !nv_tileaa.mem_token) {
-  // CHECK: %[[R:.*]] = nv_tileas.alloc_tensor : <16x8xf32, #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 64]>, stages = 3>
+  // CHECK: %[[R:.*]] = nv_tileas.alloc_tensor : <16x8xf32, stages = 3>
   %r = nv_tileas.alloc_tensor : !nv_tileas.memdesc<16x8xf32, #s, stages = 3>
-  // CHECK: %[[S:.*]] = nv_tileas.memdesc_slot %[[R]][%arg1] : {{.*}}, stages = 3> -> <16x8xf32, #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 64]>>
+  // CHECK: %[[S:.*]] = nv_tileas.memdesc_slot %[[R]][%arg1] : {{.*}}, stages = 3> -> <16x8xf32>
   %x = nv_tileas.memdesc_slot %r[%i] : !nv_tileas.memdesc<16x8xf32, #s, stages = 3> -> !nv_tileas.memdesc<16x8xf32, #s>
-  // CHECK: nv_tileas.memdesc_view %[[S]] : {{.*}} -> <128xf32,
+  // CHECK: nv_tileas.memdesc_view %[[S]] : {{.*}} -> <128xf32>
   %y = nv_tileas.memdesc_view %x : !nv_tileas.memdesc<16x8xf32, #s> -> !nv_tileas.memdesc<128xf32, #s>
   // CHECK: nv_tileas.memdesc_permute %[[S]] [1, 0] : {{.*}} -> <8x16xf32, #nv_tileas.shared_layout<offset = [16, 32, 64, 1, 2, 4, 8]>>
   %z = nv_tileas.memdesc_permute %x [1, 0] : !nv_tileas.memdesc<16x8xf32, #s> -> !nv_tileas.memdesc<8x16xf32, #turned>

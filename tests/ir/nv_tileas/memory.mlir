@@ -38,7 +38,7 @@ nv_tileaa.func @scratch(%x: tensor<256xf32, #l>, %n: i32) {
   // CHECK: nv_tileas.print "%d %f", %arg1, %arg0 : i32, tensor<256xf32, {{.*}}> token %[[T]]
   %t1 = nv_tileas.print "%d %f", %n, %x : i32, tensor<256xf32, #l> token %t
   %m = nv_tileas.alloc_tensor : !nv_tileas.memdesc<256xf32, #s>
-  // CHECK: nv_tileas.print "%f", %arg0 : {{.*}} scratch %{{.*}} : !nv_tileas.memdesc<256xf32,
+  // CHECK: nv_tileas.print "%f", %arg0 : {{.*}} scratch %{{.*}} : !nv_tileas.memdesc<256xf32>
   %t2 = nv_tileas.print "%f", %x : tensor<256xf32, #l> scratch %m : !nv_tileas.memdesc<256xf32, #s>
   nv_tileaa.return
 }

@@ -10,7 +10,7 @@
 !desc = !nv_tileas.tma_desc<bf16, dims = [1, 0], box = [64, 8], steps = [1, 1], swizzle = 128, fill = zero>
 
 // CHECK-LABEL: nv_tileaa.func @copy
-// CHECK: %[[DESC:.*]] = nv_tileas.make_tiled_tma_desc %{{.*}} scratch %{{.*}} : <tile = [8, 64], {{.*}}>, <128xi8, {{.*}}> -> <bf16, dims = [1, 0], box = [64, 8], steps = [1, 1], swizzle = 128, fill = zero>
+// CHECK: %[[DESC:.*]] = nv_tileas.make_tiled_tma_desc %{{.*}} scratch %{{.*}} : <tile = [8, 64], {{.*}}>, <128xi8> -> <bf16, box = [64, 8], swizzle = 128>
 // CHECK: nv_tileas.async.elect
 // CHECK: nv_tileas.async.tiled_tma_load %{{.*}}[%{{.*}}, %{{.*}}] by %[[DESC]] into %{{.*}} arrive %{{.*}} : <{{.*}}>[i32, i64], <{{.*}}> -> <8x64xbf16, #{{.*}}, align = 1024>
 nv_tileaa.func @copy(%p: !nv_tileaa.ptr<bf16>, %n: i32, %i: i32, %j: i64) attributes {numWarps = 1 : i64} {
@@ -31,7 +31,7 @@ nv_tileaa.func @copy(%p: !nv_tileaa.ptr<bf16>, %n: i32, %i: i32, %j: i64) attrib
 
 // A map of a view that is created in a loop is ordered after the copies that use the previous map.
 // CHECK-LABEL: nv_tileaa.func @again
-// CHECK: nv_tileas.make_tiled_tma_desc %{{.*}} scratch %{{.*}} behind %[[P:.*]], %[[Q:.*]] at %[[I:.*]], %[[J:.*]] : !nv_tileas.pipeline<1>, !nv_tileas.pipeline<2> : <tile = [8, 64], {{.*}}>, <128xi8, {{.*}}> -> <bf16,
+// CHECK: nv_tileas.make_tiled_tma_desc %{{.*}} scratch %{{.*}} behind %[[P:.*]], %[[Q:.*]] at %[[I:.*]], %[[J:.*]] : !nv_tileas.pipeline<1>, !nv_tileas.pipeline<2> : <tile = [8, 64], {{.*}}>, <128xi8> -> <bf16,
 nv_tileaa.func @again(%p: !nv_tileaa.ptr<bf16>, %n: i32, %x: !nv_tileas.pipeline<1>, %y: !nv_tileas.pipeline<2>) attributes {numWarps = 1 : i64} {
   %scratch = nv_tileas.alloc_tensor : !scratch
   %i = nv_tileas.async.pipeline.create_iterator %x : !nv_tileas.pipeline<1>
@@ -46,7 +46,7 @@ nv_tileaa.func @again(%p: !nv_tileaa.ptr<bf16>, %n: i32, %x: !nv_tileas.pipeline
 }
 
 // CHECK-LABEL: nv_tileaa.func @tested
-// CHECK: %[[READY:.*]] = nv_tileas.tma_ready %{{.*}} for !nv_tileas.tma_desc<bf16, dims = [1, 0], {{.*}}> : <tile = [8, 64], {{.*}}>
+// CHECK: %[[READY:.*]] = nv_tileas.tma_ready %{{.*}} for !nv_tileas.tma_desc<bf16, {{.*}}> : <tile = [8, 64], {{.*}}>
 // CHECK-NEXT: scf.if %[[READY]]
 // CHECK: producer_acquire %{{.*}} bytes 0 :
 nv_tileaa.func @tested(%p: !nv_tileaa.ptr<bf16>, %n: i32, %x: !nv_tileas.pipeline<1>) attributes {numWarps = 1 : i64} {

@@ -11,11 +11,11 @@
 nv_tileaa.func @k(%x: tensor<256xf32, #l>, %p: !nv_tileaa.ptr<f32>, %o: tensor<256xi32, #l>, %c: tensor<256xi1, #l>,
     %a: !nv_tileas.memdesc<256xf32, #s>, %b: !nv_tileas.memdesc<256xf32, #s, stages = 2>,
     %t: !nv_tileas.memdesc<256xf32, #s, space = tensor>, %u: !nv_tileas.memdesc<256xf32, #s, stages = 3, space = tensor>) {
-  // CHECK: nv_tileas.copy %{{.*}} into %{{.*}} : tensor<256xf32, #{{[^>]*}}>> into !nv_tileas.memdesc<256xf32, #{{[^>]*}}>>
+  // CHECK: nv_tileas.copy %{{.*}} into %{{.*}} : tensor<256xf32, #{{[^>]*}}>> into !nv_tileas.memdesc<256xf32>
   nv_tileas.copy %x into %a : tensor<256xf32, #l> into !nv_tileas.memdesc<256xf32, #s>
-  // CHECK: %{{.*}} = nv_tileas.copy %{{.*}} : !nv_tileas.memdesc<256xf32, #{{[^>]*}}>> -> tensor<256xf32, #{{[^>]*}}>>
+  // CHECK: %{{.*}} = nv_tileas.copy %{{.*}} : !nv_tileas.memdesc<256xf32> -> tensor<256xf32, #{{[^>]*}}>>
   %y = nv_tileas.copy %a : !nv_tileas.memdesc<256xf32, #s> -> tensor<256xf32, #l>
-  // CHECK: nv_tileas.copy %{{.*}} into %{{.*}} : !nv_tileas.memdesc<256xf32, #{{[^>]*}}>> into !nv_tileas.memdesc<256xf32, #{{[^>]*}}>, space = tensor>
+  // CHECK: nv_tileas.copy %{{.*}} into %{{.*}} : !nv_tileas.memdesc<256xf32> into !nv_tileas.memdesc<256xf32, space = tensor>
   nv_tileas.copy %a into %t : !nv_tileas.memdesc<256xf32, #s> into !nv_tileas.memdesc<256xf32, #s, space = tensor>
   // CHECK: nv_tileas.gather_load <weak> %{{.*}}[%{{.*}}] mask %{{.*}} : tensor<256xi1, #{{[^>]*}}>> other %{{.*}} : tensor<256xf32, #{{[^>]*}}>> : <f32>[tensor<256xi32, #{{[^>]*}}>>] -> tensor<256xf32, #{{[^>]*}}>>
   %g, %gt = nv_tileas.gather_load <weak> %p[%o] mask %c : tensor<256xi1, #l> other %x : tensor<256xf32, #l> : !nv_tileaa.ptr<f32>[tensor<256xi32, #l>] -> tensor<256xf32, #l>

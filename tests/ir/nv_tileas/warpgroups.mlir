@@ -87,7 +87,7 @@ nv_tileaa.func @promoted(%x: !float_a, %y: !float_b, %z: tensor<256x8xf32, #wide
 #row = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 64, 128, 256]>
 // CHECK-LABEL: nv_tileaa.func @reinterpreted
 nv_tileaa.func @reinterpreted(%x: !a) {
-  // CHECK: nv_tileas.memdesc_reinterpret %arg0 : <64x16xf16, #{{.*}}, align = 256> -> <512xf16, #{{.*}}, stages = 2>
+  // CHECK: nv_tileas.memdesc_reinterpret %arg0 : <64x16xf16, #{{.*}}, align = 256> -> <512xf16, stages = 2>
   %r = nv_tileas.memdesc_reinterpret %x : !a -> !nv_tileas.memdesc<512xf16, #row, stages = 2>
   // CHECK: nv_tileas.memdesc_reinterpret %arg0 : <64x16xf16, #{{.*}}, align = 256> -> <64x16xi16, #{{.*}}, align = 256>
   %s = nv_tileas.memdesc_reinterpret %x : !a -> !nv_tileas.memdesc<64x16xi16, #a, align = 256>

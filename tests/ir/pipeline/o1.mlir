@@ -17,7 +17,7 @@ module {}
 // NONE-TIER-NEXT: cse
 // NONE-TIER-NEXT: )
 
-// NONE-FINISH: Pass Manager with 28 passes:
+// NONE-FINISH: Pass Manager with 29 passes:
 // NONE-FINISH-NEXT: builtin.module(
 // NONE-FINISH-NEXT: convert-tileaa-to-tileas{compute-capability=sm_90 num-warps=0},
 // NONE-FINISH-NEXT: tileas-slicing,
@@ -34,6 +34,7 @@ module {}
 // NONE-FINISH-NEXT: tileas-clamp-indices,
 // NONE-FINISH-NEXT: tileas-keep-addresses-in-loops,
 // NONE-FINISH-NEXT: tileas-choose-register-forms,
+// NONE-FINISH-NEXT: tileas-hoist-scalars,
 // NONE-FINISH-NEXT: tileir-emit-host-wrapper{dump-host= host-triple=},
 // NONE-FINISH-NEXT: convert-tileas-to-llvm{compute-capability=sm_90 index-bitwidth=0},
 // NONE-FINISH-NEXT: tileir-sink-shared-loads,
@@ -57,7 +58,7 @@ module {}
 // UNSPECIALIZE-TIER-NEXT: cse
 // UNSPECIALIZE-TIER-NEXT: )
 
-// UNSPECIALIZE-FINISH: Pass Manager with 28 passes:
+// UNSPECIALIZE-FINISH: Pass Manager with 29 passes:
 // UNSPECIALIZE-FINISH-NEXT: builtin.module(
 // UNSPECIALIZE-FINISH-NEXT: convert-tileaa-to-tileas{compute-capability=sm_90 num-warps=0},
 // UNSPECIALIZE-FINISH-NEXT: tileas-slicing,
@@ -74,6 +75,7 @@ module {}
 // UNSPECIALIZE-FINISH-NEXT: tileas-clamp-indices,
 // UNSPECIALIZE-FINISH-NEXT: tileas-keep-addresses-in-loops,
 // UNSPECIALIZE-FINISH-NEXT: tileas-choose-register-forms,
+// UNSPECIALIZE-FINISH-NEXT: tileas-hoist-scalars,
 // UNSPECIALIZE-FINISH-NEXT: tileir-emit-host-wrapper{dump-host= host-triple=},
 // UNSPECIALIZE-FINISH-NEXT: convert-tileas-to-llvm{compute-capability=sm_90 index-bitwidth=0},
 // UNSPECIALIZE-FINISH-NEXT: tileir-sink-shared-loads,
@@ -97,7 +99,7 @@ module {}
 // AGENTS-TIER-NEXT: cse
 // AGENTS-TIER-NEXT: )
 
-// AGENTS-FINISH: Pass Manager with 28 passes:
+// AGENTS-FINISH: Pass Manager with 29 passes:
 // AGENTS-FINISH-NEXT: builtin.module(
 // AGENTS-FINISH-NEXT: convert-tileaa-to-tileas{compute-capability=sm_90 num-warps=0},
 // AGENTS-FINISH-NEXT: tileas-slicing,
@@ -114,6 +116,7 @@ module {}
 // AGENTS-FINISH-NEXT: tileas-clamp-indices,
 // AGENTS-FINISH-NEXT: tileas-keep-addresses-in-loops,
 // AGENTS-FINISH-NEXT: tileas-choose-register-forms,
+// AGENTS-FINISH-NEXT: tileas-hoist-scalars,
 // AGENTS-FINISH-NEXT: tileir-emit-host-wrapper{dump-host= host-triple=},
 // AGENTS-FINISH-NEXT: convert-tileas-to-llvm{compute-capability=sm_90 index-bitwidth=0},
 // AGENTS-FINISH-NEXT: tileir-sink-shared-loads,

@@ -9,7 +9,7 @@
 // The listings are renewed by: cargo xtask bless pipelines
 module {}
 
-// NONE-TIER: Pass Manager with 24 passes:
+// NONE-TIER: Pass Manager with 25 passes:
 // NONE-TIER-NEXT: builtin.module(
 // NONE-TIER-NEXT: convert-cudatile-to-tileaa{approx=false ftz=false strict-types=},
 // NONE-TIER-NEXT: tileir-insert-debug-scope{emission-kind=None},
@@ -30,6 +30,7 @@ module {}
 // NONE-TIER-NEXT: tileas-clamp-indices,
 // NONE-TIER-NEXT: tileas-keep-addresses-in-loops,
 // NONE-TIER-NEXT: tileas-choose-register-forms,
+// NONE-TIER-NEXT: tileas-hoist-scalars,
 // NONE-TIER-NEXT: tileir-emit-host-wrapper{dump-host= host-triple=},
 // NONE-TIER-NEXT: convert-tileas-to-llvm{compute-capability=sm_90 index-bitwidth=0},
 // NONE-TIER-NEXT: tileir-sink-shared-loads,
@@ -50,7 +51,7 @@ module {}
 // NONE-FINISH-NEXT: tileir-post-nvvm-finalize
 // NONE-FINISH-NEXT: )
 
-// UNSPECIALIZE-TIER: Pass Manager with 26 passes:
+// UNSPECIALIZE-TIER: Pass Manager with 27 passes:
 // UNSPECIALIZE-TIER-NEXT: builtin.module(
 // UNSPECIALIZE-TIER-NEXT: convert-cudatile-to-tileaa{approx=false ftz=false strict-types=},
 // UNSPECIALIZE-TIER-NEXT: tileir-insert-debug-scope{emission-kind=None},
@@ -73,6 +74,7 @@ module {}
 // UNSPECIALIZE-TIER-NEXT: tileas-clamp-indices,
 // UNSPECIALIZE-TIER-NEXT: tileas-keep-addresses-in-loops,
 // UNSPECIALIZE-TIER-NEXT: tileas-choose-register-forms,
+// UNSPECIALIZE-TIER-NEXT: tileas-hoist-scalars,
 // UNSPECIALIZE-TIER-NEXT: tileir-emit-host-wrapper{dump-host= host-triple=},
 // UNSPECIALIZE-TIER-NEXT: convert-tileas-to-llvm{compute-capability=sm_90 index-bitwidth=0},
 // UNSPECIALIZE-TIER-NEXT: tileir-sink-shared-loads,
@@ -93,7 +95,7 @@ module {}
 // UNSPECIALIZE-FINISH-NEXT: tileir-post-nvvm-finalize
 // UNSPECIALIZE-FINISH-NEXT: )
 
-// AGENTS-TIER: Pass Manager with 39 passes:
+// AGENTS-TIER: Pass Manager with 40 passes:
 // AGENTS-TIER-NEXT: builtin.module(
 // AGENTS-TIER-NEXT: convert-cudatile-to-tileaa{approx=false ftz=false strict-types=},
 // AGENTS-TIER-NEXT: tileir-insert-debug-scope{emission-kind=None},
@@ -129,6 +131,7 @@ module {}
 // AGENTS-TIER-NEXT: tileas-keep-addresses-in-loops,
 // AGENTS-TIER-NEXT: tileas-skip-rescale,
 // AGENTS-TIER-NEXT: tileas-choose-register-forms,
+// AGENTS-TIER-NEXT: tileas-hoist-scalars,
 // AGENTS-TIER-NEXT: tileir-emit-host-wrapper{dump-host= host-triple=},
 // AGENTS-TIER-NEXT: convert-tileas-to-llvm{compute-capability=sm_90 index-bitwidth=0},
 // AGENTS-TIER-NEXT: tileir-sink-shared-loads,

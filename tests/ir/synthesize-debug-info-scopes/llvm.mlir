@@ -1,5 +1,5 @@
-// RUN: tileiras-opt %s --pass-pipeline='builtin.module(synthesize-debug-info-scopes)' --mlir-print-debuginfo | FileCheck %s
-// RUN: tileiras-opt %s --pass-pipeline='builtin.module(synthesize-debug-info-scopes{emission-kind=DebugDirectivesOnly})' --mlir-print-debuginfo | FileCheck %s --check-prefix=KIND
+// RUN: tileiras-opt --with-aliases %s --pass-pipeline='builtin.module(synthesize-debug-info-scopes)' --mlir-print-debuginfo | FileCheck %s
+// RUN: tileiras-opt --with-aliases %s --pass-pipeline='builtin.module(synthesize-debug-info-scopes{emission-kind=DebugDirectivesOnly})' --mlir-print-debuginfo | FileCheck %s --check-prefix=KIND
 
 // In the LLVM dialect, host functions get a scope too.
 gpu.module @m {

@@ -1,4 +1,4 @@
-// RUN: tileiras-opt %s --split-input-file --mlir-print-debuginfo \
+// RUN: tileiras-opt --with-aliases %s --split-input-file --mlir-print-debuginfo \
 // RUN:   --pass-pipeline='builtin.module(cuda_tile.module(synthesize-debug-info-scopes))' | FileCheck %s
 
 // No location is known: all debug information is made up, on line 1.

@@ -9,10 +9,10 @@
 // warps continue together.
 // CHECK-LABEL: nv_tileaa.func @tiles(
 // CHECK: agent_switch agents [<"consumers", warps = 4, {{.*}}>, <"producer", warps = 4, {{.*}}>]
-// CHECK-DAG: %[[X:.*]] = nv_tileas.alloc_tensor : <128xi8,
+// CHECK-DAG: %[[X:.*]] = nv_tileas.alloc_tensor : <128xi8>
 // CHECK-DAG: %[[S:.*]] = nv_tileas.alloc_tensor : <64x64xf16, {{.*}}, align = 1024>
 // CHECK: nv_tileas.barrier {nv_tileas.reuse}
-// CHECK-NEXT: %[[MAP:.*]] = nv_tileas.make_tiled_tma_desc %{{.*}} scratch %[[X]] {{.*}} -> <f16, dims = [1, 0], box = [64, 64], steps = [1, 1], swizzle = 128, fill = zero>
+// CHECK-NEXT: %[[MAP:.*]] = nv_tileas.make_tiled_tma_desc %{{.*}} scratch %[[X]] {{.*}} -> <f16, box = [64, 64], swizzle = 128>
 // CHECK-NEXT: nv_tileas.barrier
 // CHECK-NOT: {nv_tileas.reuse}
 // CHECK: scf.for

@@ -39,8 +39,8 @@ nv_tileaa.func @rounded(%p0: !nv_tileaa.ptr<f32>, %n: i32, %m0: i32) {
 // CHECK: nv_tileas.async.tiled_tma_load {{.*}}, <f32, {{.*}} -> <64x64xf32,
 // CHECK: nv_tileas.async.pipeline.consumer_wait
 // CHECK: %[[A:.*]] = nv_tileas.memdesc_slot
-// CHECK: %[[FROM:.*]] = nv_tileas.memdesc_reinterpret %[[A]] : <64x64xf32, {{.*}}> -> <2048xf32, {{.*}}, stages = 2>
-// CHECK-NEXT: %[[TO:.*]] = nv_tileas.memdesc_reinterpret %[[A]] : <64x64xf32, {{.*}}> -> <2048xtf32, {{.*}}, stages = 2>
+// CHECK: %[[FROM:.*]] = nv_tileas.memdesc_reinterpret %[[A]] : <64x64xf32, {{.*}}> -> <2048xf32, stages = 2>
+// CHECK-NEXT: %[[TO:.*]] = nv_tileas.memdesc_reinterpret %[[A]] : <64x64xf32, {{.*}}> -> <2048xtf32, stages = 2>
 // CHECK: %[[PART:.*]] = nv_tileas.memdesc_slot %[[FROM]]
 // CHECK-NEXT: %[[X:.*]] = nv_tileas.local_load %[[PART]] vector 4
 // CHECK-NEXT: %[[Y:.*]] = arith.negf %[[X]]

@@ -40,7 +40,7 @@
 // CHECK: %[[FACTOR:.*]] = math.exp2 %{{.*}} : tensor<128x1xf32,
 // CHECK-NEXT: nv_tileas.tmem_scale %[[ACC]] by %[[FACTOR]] if %[[STARTED]] :
 // CHECK: %[[P:.*]] = arith.truncf
-// CHECK-NEXT: %[[LEFT:.*]] = nv_tileas.memdesc_reinterpret %[[TILE]] : {{.*}} -> <128x64xf16, {{.*}}, space = tensor>
+// CHECK-NEXT: %[[LEFT:.*]] = nv_tileas.memdesc_reinterpret %[[TILE]] : {{.*}} -> <128x64xf16, space = tensor>
 // CHECK-NEXT: nv_tileas.tmem_store %[[P]], %[[LEFT]]
 // CHECK-NEXT: nv_tileas.tmem_fence{{$}}
 // CHECK-NEXT: nv_tileas.async.pipeline.producer_commit %[[WEIGHTS]][%[[W]]] : <1>

@@ -11,7 +11,7 @@
 // CHECK: %[[J:.*]] = nv_tileas.async.pipeline.create_iterator %[[Q]]
 // CHECK: nv_tileas.tmem_allocate
 // CHECK-NEXT: nv_tileas.barrier
-// CHECK-NEXT: %[[ALL:.*]] = nv_tileas.alloc_tensor : <128x128xf32, {{.*}}, space = tensor>
+// CHECK-NEXT: %[[ALL:.*]] = nv_tileas.alloc_tensor : <128x128xf32, space = tensor>
 // CHECK: nv_tileas.async.elect of matrix {
 // CHECK-NEXT: nv_tileas.async.pipeline.producer_acquire %[[Q]][%[[J]]] : <1>
 // CHECK-NEXT: nv_tileas.tmem_fence after
@@ -46,7 +46,7 @@
 // CHECK-NEXT: nv_tileas.tmem_free
 
 // AGENTS: nv_tileas.tmem_allocate %{{.*}} columns 128
-// AGENTS: nv_tileas.alloc_tensor offset 0 : <128x128xf32, {{.*}}, space = tensor>
+// AGENTS: nv_tileas.alloc_tensor offset 0 : <128x128xf32, space = tensor>
 // AGENTS: agent_switch agents [<"consumers", warps = 8>, <"producer", warps = 1>, <"matrix", warps = 1>] {
 // AGENTS-NOT: async.dot
 // AGENTS: nv_tileas.tmem_load

@@ -3,7 +3,7 @@
 // The producer asks for the next tile block at the beginning of each one, and all three agents read the answer.
 
 // CHECK-LABEL: nv_tileaa.func @loop(
-// CHECK: %[[SLOTS:.*]] = nv_tileas.alloc_tensor : <4xi32, {{.*}}, stages = 2>
+// CHECK: %[[SLOTS:.*]] = nv_tileas.alloc_tensor : <4xi32, stages = 2>
 // CHECK: %[[C:.*]] = nv_tileas.async.pipeline.create_pipeline %{{.*}} phases [full = 1, empty = 3] : {{.*}} -> <2>
 // CHECK: nv_tileas.tmem_allocate
 // CHECK: scf.while ({{.*}}, %[[IT:[a-z0-9]*]] = %

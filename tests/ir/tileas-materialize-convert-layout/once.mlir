@@ -17,12 +17,12 @@ nv_tileaa.func @kinds(%a: tensor<128xi32, #full>, %b: tensor<128xi32, #half>, %c
   %b1 = nv_tileas.replicate %b : tensor<128xi32, #half>
   %b2 = arith.addi %b1, %b1 : tensor<128xi32, #half>
   // The first thread sends the value to all warps. Shared memory has not been used before.
-  // CHECK-NEXT: %[[M:.*]] = nv_tileas.alloc_tensor : <1xi64, #nv_tileas.shared_layout<offset = []>>
+  // CHECK-NEXT: %[[M:.*]] = nv_tileas.alloc_tensor : <1xi64>
   // CHECK-NEXT: nv_tileas.local_store %arg2, %[[M]] vector 1
   %c1 = nv_tileas.replicate %c : tensor<1xi64, #one>
   %c2 = arith.addi %c1, %c1 : tensor<1xi64, #one>
   // Lanes whose basis is a sum of others are not simple replicas. Both values are sent at once.
-  // CHECK-NEXT: %[[N:.*]] = nv_tileas.alloc_tensor : <32xi8,
+  // CHECK-NEXT: %[[N:.*]] = nv_tileas.alloc_tensor : <32xi8>
   // CHECK-NEXT: nv_tileas.local_store %arg3, %[[N]]
   // CHECK-NEXT: nv_tileas.barrier
   // CHECK-NEXT: %[[C:.*]] = nv_tileas.local_load %[[M]] vector 1
@@ -35,8 +35,8 @@ nv_tileaa.func @kinds(%a: tensor<128xi32, #full>, %b: tensor<128xi32, #half>, %c
 }
 // CHECK-LABEL: nv_tileaa.func @print(
 // CHECK: nv_tileas.print "%d", %arg1 : i32
-// CHECK: %[[M:.*]] = nv_tileas.alloc_tensor : <128xi32, #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 64]>>
-// CHECK-NEXT: %[[N:.*]] = nv_tileas.alloc_tensor : <1024xf16,
+// CHECK: %[[M:.*]] = nv_tileas.alloc_tensor : <128xi32>
+// CHECK-NEXT: %[[N:.*]] = nv_tileas.alloc_tensor : <1024xf16>
 // CHECK-NEXT: nv_tileas.print "%d %d %f", %arg1, %arg0, %arg2 : {{.*}} scratch %[[M]], %[[N]] : {{.*}} token
 nv_tileaa.func @print(%a: tensor<128xi32, #full>, %n: i32, %x: tensor<64x64xf16, #nv_tileas.layout<register = [1, 2, 4, 1024, 2048], lane = [8, 16, 32, 64, 128], warp = [256, 512]>>) attributes {numWarps = 4 : i64} {
   %t = nv_tileas.print "%d", %n : i32

@@ -1,7 +1,7 @@
-// RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileir-insert-debug-scope)' --mlir-print-debuginfo | FileCheck %s
-// RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileir-insert-debug-scope{emission-kind=Full})' --mlir-print-debuginfo | FileCheck %s --check-prefix=FULL
-// RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileir-insert-debug-scope,tileir-insert-debug-scope{emission-kind=Full})' --mlir-print-debuginfo | FileCheck %s --check-prefix=TWICE
-// RUN: not tileiras-opt %s --pass-pipeline='builtin.module(tileir-insert-debug-scope{emission-kind=some})' 2>&1 | FileCheck %s --check-prefix=KIND
+// RUN: tileiras-opt --with-aliases %s --pass-pipeline='builtin.module(tileir-insert-debug-scope)' --mlir-print-debuginfo | FileCheck %s
+// RUN: tileiras-opt --with-aliases %s --pass-pipeline='builtin.module(tileir-insert-debug-scope{emission-kind=Full})' --mlir-print-debuginfo | FileCheck %s --check-prefix=FULL
+// RUN: tileiras-opt --with-aliases %s --pass-pipeline='builtin.module(tileir-insert-debug-scope,tileir-insert-debug-scope{emission-kind=Full})' --mlir-print-debuginfo | FileCheck %s --check-prefix=TWICE
+// RUN: not tileiras-opt --with-aliases %s --pass-pipeline='builtin.module(tileir-insert-debug-scope{emission-kind=some})' 2>&1 | FileCheck %s --check-prefix=KIND
 
 // Kernels at both levels get their own subprogram, in the producer's unit or in one for the module; ops without a
 // location get that of their kernel. The name in the source has priority. Declarations and host functions have no

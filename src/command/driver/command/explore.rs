@@ -26,7 +26,7 @@ const TRACE: &str = "--pipeline-option=schedule-trace-file=";
 const LARGEST_ORIGIN: u64 = 4 << 20;
 
 /// The parsed arguments of `explore`.
-struct Call {
+pub(super) struct Call {
     input: PathBuf,
     /// The compiler options, without input and output.
     arguments: Vec<OsString>,
@@ -36,7 +36,7 @@ struct Call {
 }
 
 impl Call {
-    fn new(arguments: &[OsString]) -> Result<Self, Vec<String>> {
+    pub(super) fn new(arguments: &[OsString]) -> Result<Self, Vec<String>> {
         let parse = |arguments: &[OsString]| {
             let all: Vec<OsString> = std::iter::once("tileiras".into()).chain(arguments.iter().cloned()).collect();
             cl::parse(SPECS, &all, 1)
@@ -82,7 +82,13 @@ impl Session<'_> {
         self.write(&call.output, text.as_bytes())
     }
 
-    fn build_exploration(&mut self, call: &Call, scratch: &Path, identity: &Identity) -> Result<Exploration> {
+    /// Compiles a program and collects its data.
+    pub(super) fn build_exploration(
+        &mut self,
+        call: &Call,
+        scratch: &Path,
+        identity: &Identity,
+    ) -> Result<Exploration> {
         let name = call.input.display();
         let bytes = files::read_or_stdin(&call.input).map_err(|e| {
             let text = format!("unable to read input file '{name}': {}", io_text(&e));
@@ -103,6 +109,8 @@ impl Session<'_> {
         if matches!(kind, Ok(InputKind::PublicBytecode | InputKind::SpecBytecode)) {
             let text = scratch.join(call.input.with_extension("mlir").file_name().unwrap_or(OsStr::new("input.mlir")));
             let read = self.compiled(call, &input, &text, scratch, &["--emit=cuda-tile"])?;
+            // Unlike the emitted text, the listing has an op in each line, to which the origins refer.
+            self.keep(&text, read.source.as_bytes())?;
             origins = read.origins.iter().map(|o| o.as_deref().map(quoted)).collect();
             input = text;
         }

@@ -66,12 +66,23 @@ impl Session<'_> {
             return self.write_stdout(NONE);
         }
         match output.filter(|o| o != "-") {
-            None => self.write_stdout(&String::from_utf8_lossy(&schedules)),
+            None => self.write_stdout(&format!("{}{}", compiled_text(&arguments), String::from_utf8_lossy(&schedules))),
             Some(name) => std::fs::write(&name, schedules).map_err(|e| {
                 let text = format!("cannot write '{}': {}", name.display(), io_text(&e));
                 self.fail(Diagnostic::error(Code::WriteFailed, text))
             }),
         }
+    }
+}
+
+/// Says whether a compilation with these arguments follows the schedules, and why.
+fn compiled_text(arguments: &[OsString]) -> String {
+    let level = arguments.iter().rev().find_map(|a| a.to_str()?.strip_prefix(LEVEL));
+    match level {
+        None | Some("0") => {
+            format!("not compiled: the scheduler is off by default; {LEVEL}2 compiles these schedules\n\n")
+        }
+        Some(level) => format!("compiled: v2-opt-level is {level}\n\n"),
     }
 }
 
@@ -93,5 +104,13 @@ mod tests {
         assert_eq!(of("-o p.html k.mlir"), found("k.mlir", Some("p.html")));
         assert_eq!(of("k.mlir --output-file=p.html -O2"), found("k.mlir -O2", Some("p.html")));
         assert_eq!(of("k.mlir -o"), None);
+    }
+
+    #[test]
+    fn the_compiled_schedule_is_named() {
+        assert!(compiled_text(&words("k.mlir")).starts_with("not compiled: "));
+        assert!(compiled_text(&words("k.mlir --pipeline-option=v2-opt-level=0")).starts_with("not compiled: "));
+        let text = compiled_text(&words("k.mlir --pipeline-option=v2-opt-level=3"));
+        assert_eq!(text, "compiled: v2-opt-level is 3\n\n");
     }
 }

@@ -9,13 +9,15 @@ use crate::{
 };
 use std::{path::PathBuf, time::Duration};
 use tile_diag::{Code, Diagnostic};
-use tile_interface::{Backend, Emit, Insertion};
+use tile_interface::{Backend, Boundary, Emit, Insertion};
 
 /// Checked settings that [`Options`] holds as written.
 pub(super) struct Settings {
     pub(super) opt_level: u8,
     pub(super) pipeline_options: Vec<(String, String)>,
     pub(super) insertions: Vec<Insertion>,
+    pub(super) start_after: Option<Boundary>,
+    pub(super) print_after: Option<Boundary>,
     pub(super) timeout: Option<Duration>,
     pub(super) backend: Backend,
     pub(super) libdevice: Option<PathBuf>,
@@ -55,6 +57,13 @@ impl Session<'_> {
         let insertions = options.insertions.iter().map(|text| text.to_string_lossy().parse()).collect::<Result<_, _>>();
         let insertions = insertions
             .map_err(|why| self.fail(Diagnostic::error(Code::BadConfiguration, format!("--insert-pass: {why}"))))?;
+        let [start_after, print_after] = [("start-after", &options.start_after), ("print-after", &options.print_after)]
+            .map(|(name, text)| {
+                let boundary = text.as_ref().map(|text| text.to_string_lossy().parse()).transpose();
+                boundary.map_err(|why| Diagnostic::error(Code::BadConfiguration, format!("--{name}: {why}")))
+            });
+        let start_after = start_after.map_err(|d| self.fail(d))?;
+        let print_after = print_after.map_err(|d| self.fail(d))?;
         if (options.emit, options.host_arch, options.host_os) == (Emit::Obj, HostArch::Arm64Ec, HostOs::Linux) {
             let d = Diagnostic::error(Code::BadConfiguration, "unsupported host architecture");
             return Err(self.fail(d.note("arm64ec requires --host-os=windows")));
@@ -70,7 +79,17 @@ impl Session<'_> {
         for file in [Some(output.clone())].into_iter().chain(side).flatten() {
             output::check(&file).map_err(|e| self.output_failed(&e))?;
         }
-        Ok(Settings { opt_level, pipeline_options, insertions, timeout, backend, libdevice, output })
+        Ok(Settings {
+            opt_level,
+            pipeline_options,
+            insertions,
+            start_after,
+            print_after,
+            timeout,
+            backend,
+            libdevice,
+            output,
+        })
     }
 
     /// The ptxas timeout: the option overrides the environment. Zero means no limit.

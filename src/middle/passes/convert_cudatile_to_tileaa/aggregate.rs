@@ -1,6 +1,6 @@
 //! Dots, reductions and scans.
 
-use super::{Translator, ct, types};
+use super::{Translator, at_places, ct, types};
 use crate::dialect::{
     elements, nv_tileaa as aa,
     pass::{Failed, fail},
@@ -83,7 +83,7 @@ impl<'c> Translator<'c> {
         let identities = self.identities(identities, &elements);
         let Some(source) = entry_block(body) else { return Err(fail(op, "body without a block")) };
         let scalars: Vec<_> = elements.iter().flat_map(|e| [*e, *e]).collect();
-        let region = self.in_region(&scalars, op.location(), |this, block| {
+        let region = self.in_region(&at_places(&scalars, args(source)), |this, block| {
             for (old, new) in args(source).zip(args(block)) {
                 this.set(old, new);
             }

@@ -16,7 +16,7 @@
 //! known to be non-negative, the two orders agree and no bit is flipped.
 
 use super::{
-    Translator, ct,
+    Translator, at_places, ct,
     exits::{Block, End, Item, PathStep, Seq, Tail, structure},
     types,
 };
@@ -27,7 +27,7 @@ use crate::dialect::{
     pass::{Failed, fail},
     rt::*,
 };
-use melior::ir::{Location, Type};
+use melior::ir::Type;
 
 /// The values that the outcome of a body consists of.
 enum Body<'c> {
@@ -228,12 +228,12 @@ impl<'c> Translator<'c> {
         let mut state = self.b.state("scf.if");
         state.operands(&[condition]);
         state.results(types);
-        let then = self.in_region(&[], current.location(), |this, _| {
+        let then = self.in_region(&[], |this, _| {
             let values = then(this)?;
             this.b.create("scf.yield", &[], &values, &[]);
             Ok(())
         })?;
-        let other = self.in_region(&[], current.location(), |this, _| {
+        let other = self.in_region(&[], |this, _| {
             let values = other(this)?;
             this.b.create("scf.yield", &[], &values, &[]);
             Ok(())
@@ -282,8 +282,7 @@ impl<'c> Translator<'c> {
 
         let mut arguments = vec![ty(operands[0])];
         arguments.extend(&carried);
-        let location = argument_location(source, o.op());
-        let region = self.in_region(&arguments, location, |this, block| {
+        let region = self.in_region(&at_places(&arguments, args(source)), |this, block| {
             let iv = counter.value(this, arg(block, 0), index);
             this.set(arg(source, 0), iv);
             for (old, new) in args(source).zip(args(block)).skip(1) {
@@ -312,8 +311,8 @@ impl<'c> Translator<'c> {
         let continued = self.convert_types(o.init_values())?;
         let broken = self.convert_types(o.result_values())?;
         let init = self.get_all(o.init_values());
-        let location = argument_location(source, o.op());
-        let before = self.in_region(&continued, location, |this, block| {
+        let places = at_places(&continued, args(source));
+        let before = self.in_region(&places, |this, block| {
             for (old, new) in args(source).zip(args(block)) {
                 this.set(old, new);
             }
@@ -324,7 +323,8 @@ impl<'c> Translator<'c> {
         })?;
         self.at(o.op());
         let forwarded: Vec<_> = continued.iter().chain(&broken).copied().collect();
-        let after = self.in_region(&forwarded, location, |this, block| {
+        let places = at_places(&forwarded, args(source).chain(o.result_values()));
+        let after = self.in_region(&places, |this, block| {
             let next: Vec<_> = args(block).take(continued.len()).collect();
             this.b.create("scf.yield", &[], &next, &[]);
             Ok(())
@@ -341,14 +341,6 @@ impl<'c> Translator<'c> {
             self.set(old, new);
         }
         Ok(())
-    }
-}
-
-/// Returns the location of the arguments of a loop's body.
-fn argument_location<'c>(block: Blk<'c>, owner: OpRef<'c>) -> Location<'c> {
-    match args(block).next() {
-        Some(a) => location_of(a),
-        None => owner.location(),
     }
 }
 

@@ -45,7 +45,9 @@ mod warpgroup;
 mod words;
 
 use crate::{
-    analysis::{choices::remark_on_choices, missed_remarks::remark_on_missed, rings::RingPositions, warps::warps_of},
+    analysis::{
+        choices::remark_on_choices, missed_remarks::remark_on_missed, promises, rings::RingPositions, warps::warps_of,
+    },
     dialect::{
         attributes::{MAX_REGISTERS, MIN_BLOCKS, MULTIPLIES, NUM_CTAS, NUM_WARPS, NVVM_KERNEL},
         debug_scope,
@@ -211,9 +213,6 @@ fn argument_attributes<'c>(context: &'c Context, entry: Blk<'c>, types: &[Type<'
 }
 
 fn promised_alignment(a: Val<'_>) -> u64 {
-    let divisible = |(op, _): &(OpRef<'_>, usize)| {
-        let predicate = nv_tileaa::AssumeOp::cast(*op)?.predicate();
-        crate::analysis::promises::divisor_of(predicate)
-    };
-    uses(a).iter().filter_map(divisible).max().unwrap_or(1).min(128)
+    let promises = uses(a).into_iter().flat_map(|(op, _)| promises::of_op(op));
+    promises.filter_map(promises::divisor_of).max().unwrap_or(1).min(128)
 }

@@ -70,10 +70,7 @@ impl<'c> Lower<'c, '_> {
             }
             IsValidProgramIdOp(x) => self.is_valid_program_id(x)?,
             GetNumProgramsOp(_) => self.special(op, self.grid("nctaid", "nclusterid")),
-            AssumeOp(x) => {
-                let v = self.values.lowered.get(&key(x.value())).cloned().unwrap_or(Lowered::Nothing);
-                self.set(x.result(), v);
-            }
+            AssumeOp(_) => self.promised(op)?,
             // Users look through views and tokens.
             MakeMemRefOp(_) | MakeTiledViewOp(_) | CreateMemTokenOp(_) | JoinMemTokenOp(_) => {}
             // Before sm_90, a grid starts after the grids that it depends on have ended.
@@ -127,6 +124,7 @@ impl<'c> Lower<'c, '_> {
             CatOp(x) => self.cat(x),
             ExtractSliceOp(x) => self.extract_slice(x),
             InsertSliceOp(x) => self.insert_slice(x),
+            AssumeOp(_) => self.promised(op),
             PackOp(x) => self.pack(x),
             UnpackOp(x) => self.unpack(x),
             ShuffleOp(x) => self.shuffle(x),
@@ -223,6 +221,15 @@ impl<'c> Lower<'c, '_> {
         let (id, threads) =
             self.threads.barrier.map_or((None, None), |id| (Some(int(id)), Some(int(self.threads.warps * 32))));
         nv_tileas::BarrierOp::build(&self.l.b, id, threads).expect("an op without operands and results");
+    }
+
+    /// Gives each result of an `assume` the value of its operand.
+    fn promised(&mut self, op: OpRef<'c>) -> Result<(), Failed> {
+        for (value, r) in operands(op).zip(results(op)) {
+            let v = self.values.lowered.get(&key(value)).cloned().unwrap_or(Lowered::Nothing);
+            self.set(r, v);
+        }
+        Ok(())
     }
 
     /// Whether each coordinate, as an unsigned number, is less than the grid's extent.

@@ -126,13 +126,18 @@ pub(super) fn plan<'c>(
     })
 }
 
-/// The bytes of shared memory that stores of slices take. Tiles of the same shape take [`STORAGES`] in turn.
+/// The bytes of shared memory that stores of slices take. Tiles of the same shape take [`STORAGES`] in turn if TMA stores
+/// them. It does not store elements of 32 bits, whose storage would have bank conflicts.
 fn bytes_of_slices(sliced: &[ColumnSlices<'_>], slices: u32) -> u32 {
     let ops = sliced.iter().flat_map(|code| &code.ops);
     let stored = ops.filter_map(|op| Tensor::of_value(TiledStoreOp::cast(*op)?.value()));
-    let bytes = |t: &Tensor<'_>| t.elements() as u32 * storage_bits(t.element) / 8 / slices;
+    let bytes = |t: &Tensor<'_>| {
+        let bits = storage_bits(t.element);
+        let storages = if bits < 32 { STORAGES as u32 } else { 1 };
+        storages * t.elements() as u32 * bits / 8 / slices
+    };
     let kinds: FxHashMap<_, u32> = stored.map(|t| ((t.shape.clone(), t.element), bytes(&t))).collect();
-    kinds.values().map(|bytes| STORAGES as u32 * bytes).sum()
+    kinds.values().sum()
 }
 
 /// Checks that a dot can accumulate in tensor memory.

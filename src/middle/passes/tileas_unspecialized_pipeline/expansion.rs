@@ -29,6 +29,7 @@ use crate::dialect::{
     attributes::REUSE,
     behaviour,
     dots::LHS,
+    location::unnamed,
     nv_tileaa,
     nv_tileas::{
         AllocTensorOp, AsyncCommitOp, AsyncWaitOp, BarrierOp, LocalLoadOp, LocalStoreOp, MemDescSlotOp, ReduceOp,
@@ -231,7 +232,7 @@ impl<'c> Expansion<'_, 'c> {
         take_blocks(region(new, 0), region(op, 0));
         let body = self.body(new)?;
         for t in &types {
-            add_argument(body, *t, op.location());
+            add_argument(body, *t, unnamed(op.location()));
         }
         Ok((new, body))
     }
