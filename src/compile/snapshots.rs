@@ -22,7 +22,7 @@ pub struct Log {
 }
 
 impl Log {
-    /// Records the input. The boundaries are those of the passes that follow.
+    /// Records the input. `boundaries` are the ones of the passes that follow.
     pub fn begin(&mut self, module: &Module<'_>, stage: Emit, boundaries: VecDeque<Boundary>) {
         (self.stage, self.boundaries) = (Some(stage), boundaries);
         self.note("", op_ref(module.as_operation().to_raw()));

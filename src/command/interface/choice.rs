@@ -72,7 +72,7 @@ pub struct LoopPlan {
 pub struct Agent {
     pub name: String,
     pub warps: u32,
-    /// Registers of each thread, if the agents divide those of the CTA.
+    /// Registers of each thread, if the agents divide the CTA's registers.
     pub registers: Option<u32>,
 }
 

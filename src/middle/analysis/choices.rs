@@ -1,8 +1,7 @@
 //! Reports what the compiler chose for each product, load, store and loop of the final program.
 //!
-//! Instructions, rings, agents and registers are in the final program, as types and attributes. The reasons against
-//! TMA and against the fastest matrix unit are those that the deciding passes have recorded
-//! ([`remark::against`]). Ops with the same source are one op of the user: passes copy loops to each agent, slice
+//! Instructions, rings, agents and registers are in the final program, as types and attributes. The deciding passes
+//! have recorded the reasons against TMA and against the fastest matrix unit ([`remark::against`]). Ops with the same source are one op of the user: passes copy loops to each agent, slice
 //! tiles, and keep two forms of an access where a test at run time decides.
 
 use crate::{
@@ -113,7 +112,7 @@ impl<'c> Choices<'c> {
     }
 
     fn product(&self, op: OpRef<'c>, [lhs, rhs, acc]: [Val<'c>; 3], by: Instruction) -> Option<Choice> {
-        // A CTA of a pair has only half of the right operand, so the columns are those of the accumulator.
+        // A CTA of a pair has only half of the right operand, so the accumulator gives the columns.
         let ((left, a), (_, b), (mut extents, sum)) = (tile(lhs)?, tile(rhs)?, tile(acc)?);
         extents.push(*left.last()?);
         let unit = by.unit();

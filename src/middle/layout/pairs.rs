@@ -46,7 +46,7 @@ impl Pairs {
     /// The bases of the elements of a packed tile, of which neighbors along `dim` share a byte. `arrange` lays out the
     /// tile of pairs.
     ///
-    /// Errors: those of `arrange`, or a dimension of one element.
+    /// Errors: as `arrange`, or a dimension of one element.
     pub fn unpacked<E: From<LayoutError>>(
         shape: &Shape,
         dim: usize,

@@ -85,7 +85,7 @@ nv_tileaa.func @rows(%p0: !nv_tileaa.ptr<f8E4M3FN>, %q0: !nv_tileaa.ptr<f8E8M0FN
 // Blocks are copied as they are, and elements of 4 bits stay packed.
 // CHECK-LABEL: nv_tileaa.func @blocks(
 // CHECK: nv_tileas.alloc_tensor : <128x256xf4E2M1FN, {{.*}}, stages = 5, align = 1024, packed>
-// CHECK: nv_tileas.alloc_tensor : <256x128xf4E2M1FN, {{.*}}, stages = 6, align = 1024, packed>
+// CHECK: nv_tileas.alloc_tensor : <256x128xf4E2M1FN, {{.*}}, stages = 5, align = 1024, packed>
 // CHECK: nv_tileas.async.elect {
 // CHECK-NEXT: producer_acquire %{{.*}} bytes 36864
 // CHECK: nv_tileas.async.tiled_tma_load {{.*}}, box = [128, 128], {{.*}} packed>

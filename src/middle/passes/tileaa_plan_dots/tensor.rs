@@ -126,8 +126,8 @@ pub(super) fn plan<'c>(
     })
 }
 
-/// The bytes of shared memory that stores of slices take. Tiles of the same shape take [`STORAGES`] in turn if TMA stores
-/// them. It does not store elements of 32 bits, whose storage would have bank conflicts.
+/// The bytes of shared memory that stores of slices take. Tiles of the same shape take [`STORAGES`] in turn if TMA
+/// stores them. It does not store elements of 32 bits, whose storage would have bank conflicts.
 fn bytes_of_slices(sliced: &[ColumnSlices<'_>], slices: u32) -> u32 {
     let ops = sliced.iter().flat_map(|code| &code.ops);
     let stored = ops.filter_map(|op| Tensor::of_value(TiledStoreOp::cast(*op)?.value()));
