@@ -118,6 +118,9 @@ impl<'c> Anchor<'c> {
 struct Assignment<'c> {
     context: &'c Context,
     function: OpRef<'c>,
+    /// The number of each op in program order. The order of uses in memory depends on the passes before, and text does
+    /// not have it.
+    numbers: FxHashMap<usize, usize>,
     warps: u64,
     limit: Limit,
     anchors: Vec<Anchor<'c>>,
@@ -178,9 +181,12 @@ impl<'c> Assignment<'c> {
         }
         anchors.sort_by_key(|a| std::cmp::Reverse(a.weight));
         let anchor_of = anchors.iter().enumerate().map(|(i, a)| (op_key(a.op), i)).collect();
+        let mut numbers = FxHashMap::default();
+        walk(function.op(), &mut |op| _ = numbers.insert(op_key(op), numbers.len()));
         Ok(Assignment {
             context,
             function: function.op(),
+            numbers,
             warps,
             limit: Limit::of(function.op()),
             anchors,
@@ -388,11 +394,18 @@ impl<'c> Assignment<'c> {
                 } else {
                     carried_by_argument(v, |tied| work.push((tied, layout.clone())));
                 }
-                for (user, i) in uses(v) {
+                for (user, i) in self.last_first(v) {
                     self.follow(user, i, &t, &layout, &mut work);
                 }
             }
         }
+    }
+
+    /// The uses of a value, from the last one in program order to the first one.
+    fn last_first(&self, v: Val<'c>) -> Vec<(OpRef<'c>, usize)> {
+        let mut all: Vec<_> = uses(v).into_iter().collect();
+        all.sort_by_key(|(user, i)| std::cmp::Reverse((self.numbers.get(&op_key(*user)).copied(), *i)));
+        all
     }
 
     /// Propagates the layout of `t`, operand `i` of `user`.
