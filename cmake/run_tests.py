@@ -17,6 +17,7 @@ OPTIONS = {
     "-Wunsupported-hints": ("CUDA_TILE_HINTS", "warn"),
     "-Werr-hints": (None, None),
 }
+ALIASES = "--with-aliases"
 
 
 def run_lines(path):
@@ -50,6 +51,11 @@ def translate(command, plugin, path):
         if at:
             words[0] = f"{BIN}/not"
         if words[at] == "tileiras-opt":
+            # The lines of a file spell attributes out, unless they ask for aliases.
+            if ALIASES in words:
+                words.remove(ALIASES)
+            else:
+                words.append("--mlir-print-local-scope")
             words[at] = f"{BIN}/mlir-opt --load-dialect-plugin={plugin}"
         elif words[at] == "FileCheck":
             words[at] = f"{BIN}/FileCheck"

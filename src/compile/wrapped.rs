@@ -59,7 +59,7 @@ mod tests {
 
     #[test]
     fn long_lines_break_before_types_and_after_commas() {
-        let types = format!("  %0 = f %1, %2 : <{}>, i32", "1, ".repeat(45));
+        let types = format!("  %0 = f %1, %2 : <{}>, i32", "1, ".repeat(47));
         let text = wrapped(&format!("a\n{types}\nb\n"));
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!((lines[0], lines[1]), ("a", "  %0 = f %1, %2"));

@@ -50,17 +50,10 @@ fn find(dir: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-/// In a `RUN:` line, keeps aliases of attributes and types in the output.
-const ALIASES: &str = "--with-aliases";
-
 fn tool(name: &str, arguments: &mut Vec<String>) -> Result<Command, String> {
-    let keeps = |a: &String| a == ALIASES || a.contains("reproducer");
-    if name == "tileiras-opt" && !arguments.iter().any(keeps) {
-        // The lines of a file spell attributes out, so that they do not depend on the numbers of aliases. A reproducer
-        // would lose its pipeline.
-        arguments.push("--mlir-print-local-scope".to_owned());
+    if name == "tileiras-opt" {
+        lit::spell_out(arguments);
     }
-    arguments.retain(|a| a != ALIASES);
     let llvm = || Path::new(env!("MLIR_SYS_210_PREFIX")).join("bin").join(name);
     match name {
         "tileiras-opt" => Ok(Command::new(env!("CARGO_BIN_EXE_tileiras-opt"))),

@@ -21,6 +21,7 @@ fn tool(name: &str, arguments: &mut Vec<String>) -> Result<Command, String> {
         "tileiras-opt" => {
             let mut command = mlir_opt(&library("tileiras_dialects"));
             options_to_environment(&mut command, arguments);
+            lit::spell_out(arguments);
             Ok(command)
         }
         "FileCheck" | "split-file" => Ok(Command::new(llvm(name))),

@@ -16,6 +16,19 @@ use std::{
 /// Returns the program for a name in a `RUN:` line, or an error about the name. It may change the arguments.
 pub type Tool<'a> = &'a dyn Fn(&str, &mut Vec<String>) -> Result<Command, String>;
 
+/// In a `RUN:` line, keeps aliases of attributes and types in the output.
+const ALIASES: &str = "--with-aliases";
+
+/// Asks `tileiras-opt` to spell attributes out, so that the lines of a file do not depend on the numbers of aliases. A
+/// reproducer would lose its pipeline.
+pub fn spell_out(arguments: &mut Vec<String>) {
+    let keeps = |a: &String| a == ALIASES || a.contains("reproducer");
+    if !arguments.iter().any(keeps) {
+        arguments.push("--mlir-print-local-scope".to_owned());
+    }
+    arguments.retain(|a| a != ALIASES);
+}
+
 /// Runs the lines of a file. A file without lines fails.
 pub fn run_file(file: &Path, tmp: &Path, tool: Tool<'_>) -> Result<(), String> {
     let text = fs::read_to_string(file).map_err(|e| e.to_string())?;

@@ -1,8 +1,9 @@
 //! Reports what the compiler chose for each product, load, store and loop of the final program.
 //!
 //! Instructions, rings, agents and registers are in the final program, as types and attributes. The deciding passes
-//! have recorded the reasons against TMA and against the fastest matrix unit ([`remark::against`]). Ops with the same source are one op of the user: passes copy loops to each agent, slice
-//! tiles, and keep two forms of an access where a test at run time decides.
+//! have recorded the reasons against TMA and against the fastest matrix unit ([`remark::against`]). Ops with the same
+//! source are one op of the user: passes copy loops to each agent, slice tiles, and keep two forms of an access where a
+//! test at run time decides.
 
 use crate::{
     analysis::access::View,

@@ -90,7 +90,7 @@ fn neovim_knows_operations_and_values() {
 /// Bytecode is shown as text that the server understands and is read-only.
 fn neovim_shows_bytecode_as_text() {
     let Some(nvim) = neovim() else { return };
-    let report = opened(&nvim, &root().join("tests/corpus/vadd_f32.13.1.tileirbc"), "4:13");
+    let report = opened(&nvim, &root().join("tests/corpus/vadd_f32.13.1.tileirbc"), "5:13");
     assert_eq!((&report["filetype"], &report["modifiable"]), (&"mlir".into(), &false.into()), "{report}");
     assert!(report["lines"].as_u64().unwrap() > 10, "{report}");
     assert_eq!(report["diagnostics"], serde_json::json!([]), "{report}");
