@@ -394,17 +394,17 @@ impl<'c> Assignment<'c> {
                 } else {
                     carried_by_argument(v, |tied| work.push((tied, layout.clone())));
                 }
-                for (user, i) in self.last_first(v) {
+                for (user, i) in self.in_order(v) {
                     self.follow(user, i, &t, &layout, &mut work);
                 }
             }
         }
     }
 
-    /// The uses of a value, from the last one in program order to the first one.
-    fn last_first(&self, v: Val<'c>) -> Vec<(OpRef<'c>, usize)> {
+    /// The uses of a value in program order.
+    fn in_order(&self, v: Val<'c>) -> Vec<(OpRef<'c>, usize)> {
         let mut all: Vec<_> = uses(v).into_iter().collect();
-        all.sort_by_key(|(user, i)| std::cmp::Reverse((self.numbers.get(&op_key(*user)).copied(), *i)));
+        all.sort_by_key(|(user, i)| (self.numbers.get(&op_key(*user)).copied(), *i));
         all
     }
 
