@@ -53,6 +53,7 @@ lint: setup
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
 	cargo xtask tidy
+	cargo build --workspace --bins
 	cargo xtask docs --check
 
 # A release that needs neither MLIR nor LLVM at run time, in target/dist/tileiras-VERSION: scripts/dist.sh.
@@ -90,6 +91,7 @@ gpu-pack:
 
 # The generated pages in docs/reference.
 docs: setup
+	cargo build --workspace --bins
 	cargo xtask docs
 
 setup:
