@@ -276,13 +276,12 @@ impl<'c> Storages<'c> {
         let in_turn = |s: &Store<'c>| block_around(s.op.op()).map(block_key) == home && s.planned.whole.is_none();
         let is_free = |s: &Store<'c>| s.op.token().is_none_or(|token| follows_only(token, &FxHashSet::default()));
         let counted = stores.iter().all(|s| in_turn(s) && is_free(s));
-        let again = is_in_loop(first.op.op());
         let uses = numbers.iter().enumerate().map(|(i, number)| {
             // The last use before this one, in this iteration or in the previous one.
             let earlier = |range: std::ops::Range<usize>| range.rev().find(|j| numbers[*j] == *number);
             let since = earlier(0..i).map(|j| i - j - 1);
             let around = || earlier(i..numbers.len()).map(|j| i + numbers.len() - j - 1);
-            let pending = if again { since.or_else(around) } else { since };
+            let pending = if is_in_loop(stores[i].op.op()) { since.or_else(around) } else { since };
             (*number, pending.map(|n| if counted { n as i64 } else { 0 }))
         });
         let uses = uses.collect();
