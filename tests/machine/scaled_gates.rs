@@ -1,13 +1,12 @@
 //! Block-scaled dots into tensor memory down to machine code: the instructions of the loop that issues them, and ptxas
 //! messages. The programs do not have hints.
 
-use kernels::compile;
+use crate::tensor_gates::assembled;
 use sass::{disassemble, innermost};
 use scaled_kind::{MXF8, ScaledKind};
-use tile_interface::{DebugInfo, Emit};
 use tile_interp::types::Number;
 use tile_targets::Target;
-use tile_test_support::{Failed, Trial, cubin, golden, kernels, sass, scaled_kind};
+use tile_test_support::{Failed, Trial, golden, sass, scaled_kind};
 
 /// A program, the target, and the ring's minimum number of stages.
 #[derive(Clone, Copy)]
@@ -59,19 +58,7 @@ impl ScaledGate {
     fn check(&self) -> Result<(), Failed> {
         let target = Target::by_name(self.target).ok_or("unknown target")?;
         let program = self.program.program(&self.program.usual());
-        let plan = compile(program.as_bytes(), target, 3, Emit::TileAs)?.text;
-        let stages =
-            plan.split_once("stages = ").and_then(|(_, rest)| rest.split([' ', '}', ',', '>']).next()?.parse().ok());
-        if stages.is_none_or(|s: u32| s < self.stages) {
-            return Err(format!("{stages:?} stages, and {} should fit", self.stages).into());
-        }
-        let ptx = compile(program.as_bytes(), target, 3, Emit::Ptx)?.text;
-        let cubin = cubin::assemble(&ptx, target, 3, DebugInfo::None)?;
-        for kernel in &cubin.resources {
-            if kernel.spill_stores + kernel.spill_loads > 0 {
-                return Err(format!("{} bytes are spilled", kernel.spill_stores).into());
-            }
-        }
+        let cubin = assembled(&program, target, self.stages)?;
         let code = disassemble(&cubin, &self.name().replace('/', "-"))?;
         let count =
             |body: &[sass::Instruction], is: &dyn Fn(&str) -> bool| body.iter().filter(|i| is(&i.opcode)).count();

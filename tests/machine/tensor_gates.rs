@@ -4,6 +4,7 @@
 use crate::warpgroup_gates::{Gate, HALVES};
 use kernels::compile;
 use sass::{disassemble, innermost};
+use tile_driver::ptxas::Cubin;
 use tile_interface::{DebugInfo, Emit};
 use tile_targets::Target;
 use tile_test_support::{Failed, Trial, cubin, golden, kernels, sass};
@@ -52,6 +53,26 @@ pub fn trials() -> Vec<Trial> {
     GATES.iter().map(|gate| Trial::test(gate.name(), move || gate.check())).collect()
 }
 
+/// Assembles a program.
+///
+/// Errors: a ring of fewer than `stages` stages, or spilled registers.
+pub fn assembled(program: &str, target: &'static Target, stages: u32) -> Result<Cubin, Failed> {
+    let plan = compile(program.as_bytes(), target, 3, Emit::TileAs)?.text;
+    let found =
+        plan.split_once("stages = ").and_then(|(_, rest)| rest.split([' ', '}', ',', '>']).next()?.parse().ok());
+    if found.is_none_or(|s: u32| s < stages) {
+        return Err(format!("{found:?} stages, and {stages} should fit").into());
+    }
+    let ptx = compile(program.as_bytes(), target, 3, Emit::Ptx)?.text;
+    let cubin = cubin::assemble(&ptx, target, 3, DebugInfo::None)?;
+    for kernel in &cubin.resources {
+        if kernel.spill_stores + kernel.spill_loads > 0 {
+            return Err(format!("{} bytes are spilled", kernel.spill_stores).into());
+        }
+    }
+    Ok(cubin)
+}
+
 impl TensorGate {
     /// The name of the test, which is also the row of the table of bounds.
     fn name(&self) -> String {
@@ -64,19 +85,7 @@ impl TensorGate {
     fn check(&self) -> Result<(), Failed> {
         let target = Target::by_name(self.target).ok_or("unknown target")?;
         let program = self.program.program();
-        let plan = compile(program.as_bytes(), target, 3, Emit::TileAs)?.text;
-        let stages =
-            plan.split_once("stages = ").and_then(|(_, rest)| rest.split([' ', '}', ',']).next()?.parse().ok());
-        if stages.is_none_or(|s: u32| s < self.stages) {
-            return Err(format!("{stages:?} stages, and {} should fit", self.stages).into());
-        }
-        let ptx = compile(program.as_bytes(), target, 3, Emit::Ptx)?.text;
-        let cubin = cubin::assemble(&ptx, target, 3, DebugInfo::None)?;
-        for kernel in &cubin.resources {
-            if kernel.spill_stores + kernel.spill_loads > 0 {
-                return Err(format!("{} bytes are spilled", kernel.spill_stores).into());
-            }
-        }
+        let cubin = assembled(&program, target, self.stages)?;
         let code = disassemble(&cubin, &self.name().replace('/', "-"))?;
         let products = |body: &[sass::Instruction]| body.iter().filter(|i| is_product(&i.opcode)).count();
         if let Some(other) = code.iter().find(|i| i.opcode.starts_with("HMMA") || i.opcode.starts_with("IMMA")) {
