@@ -166,13 +166,15 @@ def NvTileAS_ProducerCommitOp : NvTileAS_Op<"async.pipeline.producer_commit", Nv
     With `dots`, the op is inside `elect`: one arrival follows when all dots that the thread has issued complete. Their
     accumulators are in tensor memory.
 
+    With `tensor`, the warp has stored its part to tensor memory. This does not include a proxy fence either.
+
     With `at`, the warp has changed a full stage for later agents instead of filling an empty one.
   }];
   let arguments = (ins NvTileAS_PipelineType:$pipeline, NvTileAS_PipelineIteratorType:$iterator, UnitAttr:$copies,
-      UnitAttr:$dots, OptionalAttr<StrAttr>:$phase);
+      UnitAttr:$dots, UnitAttr:$tensor, OptionalAttr<StrAttr>:$phase);
   let assemblyFormat = [{
-    $pipeline `[` $iterator `]` (`copies` $copies^)? (`dots` $dots^)? (`at` custom<Name>($phase)^)? attr-dict
-    `:` type($pipeline)
+    $pipeline `[` $iterator `]` (`copies` $copies^)? (`dots` $dots^)? (`tensor` $tensor^)? (`at` custom<Name>($phase)^)?
+    attr-dict `:` type($pipeline)
   }];
   let moreDeclarations = [{ llvm::StringRef getPhaseName() { return getPhase().value_or("full"); } }];
   let hasVerifier = 1;

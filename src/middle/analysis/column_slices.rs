@@ -65,6 +65,8 @@ pub fn of_all<'c>(function: OpRef<'c>) -> Option<Vec<ColumnSlices<'c>>> {
         // The consumers add another start than zero to the whole accumulator.
         is_zero(skip_conversions(start)).then_some(())?;
         match blocks.iter_mut().find(|sums| home_of(sums[0]) == home_of(sum)) {
+            // Several dots may add to one accumulator.
+            Some(sums) if sums.contains(&sum) => {}
             Some(sums) => sums.push(sum),
             None => blocks.push(vec![sum]),
         }

@@ -116,6 +116,11 @@ pub struct LoadedOperand<'c> {
 }
 
 impl<'c> LoadedOperand<'c> {
+    /// The tile of a load as it is.
+    pub fn plain(load: OpRef<'c>) -> Self {
+        Self { load, rounded: None, computed: vec![], moved: vec![], shared: false }
+    }
+
     /// Returns `None` if `v` is not a loaded tile, has other users, or has elements of another width than in memory.
     /// Dots may share a tile only if they all read it unchanged and can be issued back to back ([`go_together`]).
     pub fn of(mut v: Val<'c>) -> Option<Self> {
@@ -228,7 +233,7 @@ impl<'c> ResidentTile<'c> {
 
     /// The tile as an operand that passes through a stage.
     pub fn loaded(&self) -> LoadedOperand<'c> {
-        LoadedOperand { load: self.load, rounded: None, computed: vec![], moved: vec![], shared: false }
+        LoadedOperand::plain(self.load)
     }
 }
 
@@ -268,43 +273,86 @@ fn products_of(tile: Val<'_>) -> Option<Vec<OpRef<'_>>> {
     Some(products)
 }
 
-/// Whether dots can be issued back to back: each of them only adds to a loop-carried accumulator, so it can move
-/// within the iteration. A single dot always qualifies.
+/// Whether dots can be issued back to back: each of them only adds to a loop-carried accumulator of its own, so it can
+/// move within the iteration. A single dot always qualifies.
 fn go_together(products: &[OpRef<'_>]) -> bool {
     let home = |op: &OpRef<'_>| block_of(*op);
     let [first, others @ ..] = products else { return false };
     others.is_empty()
-        || others.iter().all(|o| home(o) == home(first)) && products.iter().all(|o| accumulation(*o).is_some())
+        || others.iter().all(|o| home(o) == home(first)) && products.iter().all(|o| own_accumulation(*o).is_some())
 }
 
-/// The loop that only adds to the accumulator of a dot, by this dot, and the number of the accumulator among the loop's
-/// results.
+/// The loop that only adds to the accumulator of a dot, and the number of the accumulator among the loop's results. Dots
+/// may add to it one after another in an iteration.
 pub fn accumulation(product: OpRef<'_>) -> Option<(OpRef<'_>, usize)> {
+    let chain = accumulation_chain(product);
+    let (first, last) = (*chain.first()?, *chain.last()?);
     let around = parent_op(product).filter(|o| Scf::of(*o) == Some(Scf::For))?;
-    let index = carried_number(product, around)?;
-    let mut added = operand(product, ACC);
-    while let Some(op) = defining_op(added).and_then(nv_tileas::ConvertLayoutOp::cast) {
-        if uses(added).len() != 1 {
+    let index = carried_number(last, around)?;
+    (carried_start(first, around)? == index).then_some((around, index))
+}
+
+/// The dots of a block that add to the same accumulator one after another, among them `product`: nothing else uses the
+/// results between them.
+pub fn accumulation_chain(product: OpRef<'_>) -> Vec<OpRef<'_>> {
+    let home = block_of(product);
+    let is_next = |user: &OpRef<'_>| is_product(*user) && block_of(*user) == home;
+    let before = |dot| {
+        let source = defining_op(only_source(operand(dot, ACC))?);
+        source.filter(|from| is_next(from))
+    };
+    let after = |dot| match only_use(result(dot, 0))? {
+        (user, ACC) if is_next(&user) => Some(user),
+        _ => None,
+    };
+    let mut chain: Vec<OpRef<'_>> = std::iter::successors(before(product), |dot| before(*dot)).collect();
+    chain.reverse();
+    chain.extend(std::iter::successors(Some(product), |dot| after(*dot)));
+    chain
+}
+
+/// The source of the chain of layout conversions that ends in `v`, if each value of the chain has one use.
+fn only_source(mut v: Val<'_>) -> Option<Val<'_>> {
+    loop {
+        if uses(v).len() != 1 {
             return None;
         }
-        added = op.source();
+        let Some(convert) = defining_op(v).and_then(nv_tileas::ConvertLayoutOp::cast) else { return Some(v) };
+        v = convert.source();
     }
-    let carried = entry_block(region(around, 0)).and_then(|body| args(body).nth(index + 1));
-    (carried == Some(added) && uses(added).len() == 1).then_some((around, index))
+}
+
+/// The only use of a value, after layout conversions.
+fn only_use(mut v: Val<'_>) -> Option<(OpRef<'_>, usize)> {
+    loop {
+        match uses(v)[..] {
+            [(user, _)] if nv_tileas::ConvertLayoutOp::cast(user).is_some() => v = result(user, 0),
+            [one] => return Some(one),
+            _ => return None,
+        }
+    }
+}
+
+/// The number, among the results of the loop `around` a dot, of the carried value to which the dot adds, if nothing else
+/// uses it.
+fn carried_start<'c>(product: OpRef<'c>, around: OpRef<'c>) -> Option<usize> {
+    let added = only_source(operand(product, ACC))?;
+    let body = entry_block(region(around, 0))?;
+    args(body).skip(1).position(|arg| arg == added)
+}
+
+/// The same for a dot that is the only one to add to the accumulator.
+pub fn own_accumulation(product: OpRef<'_>) -> Option<(OpRef<'_>, usize)> {
+    let around = parent_op(product).filter(|o| Scf::of(*o) == Some(Scf::For))?;
+    let index = carried_number(product, around)?;
+    (carried_start(product, around)? == index).then_some((around, index))
 }
 
 /// The number, among the results of the loop `around` a dot, of the dot's result, if the end of the iteration is its
 /// only use.
 pub fn carried_number<'c>(product: OpRef<'c>, around: OpRef<'c>) -> Option<usize> {
     let last = entry_block(region(around, 0)).and_then(|body| ops_of(body).last());
-    let mut accumulated = result(product, 0);
-    loop {
-        match uses(accumulated)[..] {
-            [(user, _)] if nv_tileas::ConvertLayoutOp::cast(user).is_some() => accumulated = result(user, 0),
-            [(user, index)] if Some(user) == last => return Some(index),
-            _ => return None,
-        }
-    }
+    only_use(result(product, 0)).filter(|(user, _)| Some(*user) == last).map(|(_, index)| index)
 }
 
 /// Whether an op is a dot of either dialect, with or without scales.

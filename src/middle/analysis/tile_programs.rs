@@ -39,7 +39,7 @@ use super::{
     tokens,
 };
 use crate::dialect::{
-    attributes::{OR_COPIED, OUTSIDE, PRODUCER_COMPUTED, STAGED},
+    attributes::{CONVERTED, OR_COPIED, OUTSIDE, PRODUCER_COMPUTED, STAGED},
     behaviour::{self, LayoutRelation},
     layouts::{Tensor, memory_bits, storage_bits, tensor_type},
     loops::loops_around,
@@ -135,6 +135,11 @@ impl<'c> TileProgram<'c> {
     /// The ops of the program, each after the ops that it depends on.
     pub fn ops(&self) -> impl Iterator<Item = OpRef<'c>> {
         self.placed().map(|(op, _)| op)
+    }
+
+    /// The loads of tiles of views in each iteration.
+    pub fn tile_loads(&self) -> impl Iterator<Item = nv_tileaa::TiledLoadOp<'c>> {
+        self.placed().filter(|(_, outside)| *outside == 0).filter_map(|(op, _)| nv_tileaa::TiledLoadOp::cast(op))
     }
 
     /// The ops, with the number of loops that contain the dot but not the op.
@@ -574,6 +579,8 @@ pub struct Mark {
     pub fast: usize,
     /// Whether TMA loads the operand instead if `tma_ready` holds at run time.
     pub or_copy: bool,
+    /// Whether warps of the converter compute it from tiles in stages, and store it to tensor memory.
+    pub converted: bool,
 }
 
 /// Marks the producer-computed operands of a dot, by operand number.
@@ -583,15 +590,20 @@ pub fn mark(dot: OpRef<'_>, marks: &[Option<Mark>]) {
     if !or_copied.is_empty() {
         OR_COPIED.set(dot, or_copied);
     }
+    let converted: Vec<i64> =
+        (0..).zip(marks).filter(|(_, m)| m.is_some_and(|m| m.converted)).map(|(i, _)| i).collect();
+    if !converted.is_empty() {
+        CONVERTED.set(dot, converted);
+    }
 }
 
 /// Removes and returns the marks.
 pub fn take_mark(dot: OpRef<'_>) -> Option<Vec<Option<Mark>>> {
     let fast = PRODUCER_COMPUTED.take(dot)?;
-    let or_copied = OR_COPIED.take(dot).unwrap_or_default();
+    let [or_copied, converted] = [OR_COPIED, CONVERTED].map(|key| key.take(dot).unwrap_or_default());
     let of = |(i, fast): (i64, &i64)| {
         let fast = usize::try_from(*fast).ok()?;
-        Some(Mark { fast, or_copy: or_copied.contains(&i) })
+        Some(Mark { fast, or_copy: or_copied.contains(&i), converted: converted.contains(&i) })
     };
     Some((0..).zip(&fast).map(of).collect())
 }

@@ -186,8 +186,12 @@ keys! {
     /// On a dot: the indices of operands that TMA loads instead if the view is ready for it. Set and read as
     /// [`PRODUCER_COMPUTED`].
     OR_COPIED: I64s = "nv_tileas.or_copied";
-    /// On a load of the left operand of dots in other blocks: TMA loads the tile to a stage, from which warps read
-    /// fragments. Set by `tileaa-plan-dots`; read by `tileas-materialize-async`.
+    /// On a dot: the indices of operands that warps of the converter compute from tiles in stages, and store to tensor
+    /// memory. Set and read as [`PRODUCER_COMPUTED`].
+    CONVERTED: I64s = "nv_tileas.converted";
+    /// On a load of the left operand of dots in other blocks, or of a tile from which warps of the converter compute a
+    /// left operand: TMA loads the tile to a stage, from which warps read their elements. Set by `tileaa-plan-dots`;
+    /// read by `tileas-remove-layout-conversions` and `tileas-materialize-async`.
     STAGED: Unit = "nv_tileas.staged";
     /// On a load in a producer's program: the number of enclosing loops that it may leave. Set by
     /// `tileaa-outline-producers`; read by `tileas-materialize-async` and `tileas-specialize-agents`.

@@ -15,7 +15,7 @@
 use crate::{
     analysis::tile_programs::{Mark, TileProgram, take_mark},
     dialect::{
-        dot_plan::{DotPlan, PRODUCER, SCALES},
+        dot_plan::{CONVERTER, DotPlan, PRODUCER, SCALES},
         dots::{LHS_SCALE, TileDot},
         nv_tileaa,
         nv_tileas::{ProduceOneOp, YieldOp},
@@ -66,7 +66,11 @@ fn outline<'c>(
     YieldOp::build(&inside, &[made]).map_err(error)?;
     let b = Builder::before(context, dot);
     // Scale factors have an agent of their own.
-    let agent = if i >= LHS_SCALE { SCALES } else { PRODUCER };
+    let agent = match how.converted {
+        true => CONVERTER,
+        false if i >= LHS_SCALE => SCALES,
+        false => PRODUCER,
+    };
     let warps = i64_attr(context, plan.warps(agent).into());
     let fast = i64_attr(context, how.fast as i64);
     let named = (agent != PRODUCER).then(|| string_to_attr(context, agent));

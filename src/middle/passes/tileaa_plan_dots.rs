@@ -62,9 +62,10 @@ use crate::{
         tile_programs::{self, Mark, TileProgram, is_free, is_over_for_others},
     },
     dialect::{
+        attributes::STAGED,
         behaviour::{self, LayoutRelation},
         dot_plan::{Agent, CONSUMERS, CONVERTER, DotPlan, PRODUCER, WARPGROUP},
-        dots::{ACC, LHS_SCALE, RHS, RHS_SCALE, TileDot, element_of, operand_format, promotes},
+        dots::{ACC, LHS, LHS_SCALE, RHS, RHS_SCALE, TileDot, element_of, operand_format, promotes},
         fallback::Fallback,
         hints::{bool_hint, int_hint},
         layouts::{Tensor, storage_bits},
@@ -74,7 +75,7 @@ use crate::{
         pass::{Failed, Obstacle, PassContext, RustPass, descriptors},
         remark::{self, Better, remark},
         rt::*,
-        shared_memory::{SCRATCH_BYTES, padded_bytes},
+        shared_memory::{ALIGNMENT, SCRATCH_BYTES, padded_bytes},
         target::target,
         upstream::Scf,
     },
@@ -164,8 +165,9 @@ impl<'c> Found<'c> {
 enum PlannedOperand<'c> {
     /// A ring of such stages, filled by TMA loads that replace `load`.
     Ring { stage: MemDescType<'c>, load: OpRef<'c> },
-    /// The same, filled by warps of the producer, or by TMA if a run-time test of the view allows it.
-    ProducerComputed { stage: MemDescType<'c>, how: Mark },
+    /// The same, filled by warps of the producer, or by TMA if a run-time test of the view allows it. `sources` are the
+    /// loads of its program that TMA can do, with their stages.
+    ProducerComputed { stage: MemDescType<'c>, how: Mark, sources: Vec<(MemDescType<'c>, OpRef<'c>)> },
     /// Shared memory, for as long as the loop around the dot runs.
     Resident(Val<'c>),
     /// Registers.
@@ -234,7 +236,7 @@ fn plan<'c>(
     };
     if !found.iter().all(|p| alone(p) && alike(p)) {
         let plan = kernel::plan(function.op(), &found, &hints, &machine)?;
-        mark_computed(&found);
+        mark_computed(&found, false);
         return Ok(plan);
     }
     for p in &found {
@@ -245,7 +247,7 @@ fn plan<'c>(
     let deepest = found.iter().map(|p| p.dot_loop).max_by_key(|p| p.k).unwrap_or(first.dot_loop);
     let dot_loop = DotLoop { over_tiles: loops(op) > 1, ..deepest };
     let plan = tile_plan::plan(&dot_loop, &hints, &machine).map_err(|e| refusal(&found, &e))?;
-    mark_computed(&found);
+    mark_computed(&found, false);
     let rings = rings(&found).len() as u32;
     // If the producer's warps compute tiles, they need scratch memory too.
     let movers = if dot_loop.producer_computed.contains(&true) { 2 } else { 1 };
@@ -316,11 +318,15 @@ fn share_stages(found: &mut [Found<'_>]) {
     }
 }
 
-/// Returns the bytes of the largest stage. Each CTA of a pair has half of the right operands.
-fn stage_bytes(found: &[Found<'_>], pair: bool) -> u32 {
-    let bytes = |side: &PlannedOperand<'_>, number: usize| {
-        let all = side.stage().map_or(0, |(desc, _)| padded_bytes(desc) as u32);
-        if pair && number == RHS { all / 2 } else { all }
+/// Returns the bytes of the largest stage. Each CTA of a pair has half of the right operands. If computed operands are
+/// `converted`, stages hold the tiles from which they are computed.
+fn stage_bytes(found: &[Found<'_>], pair: bool, converted: bool) -> u32 {
+    let bytes = |side: &PlannedOperand<'_>, number: usize| match side {
+        PlannedOperand::ProducerComputed { sources, .. } if converted => source_bytes(sources),
+        _ => {
+            let all = side.stage().map_or(0, |(desc, _)| padded_bytes(desc) as u32);
+            if pair && number == RHS { all / 2 } else { all }
+        }
     };
     let of_group = |group: Vec<usize>| {
         let mut seen = FxHashSet::default();
@@ -330,6 +336,11 @@ fn stage_bytes(found: &[Found<'_>], pair: bool) -> u32 {
     };
     let tiles: Vec<Vec<usize>> = found.iter().map(|p| p.sides.iter().filter_map(load_of).collect()).collect();
     groups_by_tiles(&tiles).into_iter().map(of_group).max().unwrap_or(0)
+}
+
+/// The bytes of the tiles from which an operand is computed.
+fn source_bytes(sources: &[(MemDescType<'_>, OpRef<'_>)]) -> u32 {
+    sources.iter().map(|(desc, _)| padded_bytes(*desc).next_multiple_of(ALIGNMENT as u64) as u32).sum()
 }
 
 /// The load of an operand that TMA loads into a ring.
@@ -352,13 +363,15 @@ fn refusal<'c>(found: &[Found<'c>], error: &NoPlan) -> Obstacle<'c> {
     }
 }
 
-/// Marks producer-computed operands for `tileaa-outline-producers`.
-fn mark_computed(found: &[Found<'_>]) {
+/// Marks producer-computed operands for `tileaa-outline-producers`. If they are `converted`, warps of the converter
+/// compute them from tiles in stages.
+fn mark_computed(found: &[Found<'_>], converted: bool) {
     for p in found {
         let mut marks = vec![None; if p.scales.is_empty() { ACC } else { RHS_SCALE + 1 }];
         for (number, side) in p.operands() {
-            if let PlannedOperand::ProducerComputed { how, .. } = side {
-                marks[number] = Some(*how);
+            if let PlannedOperand::ProducerComputed { how, sources, .. } = side {
+                marks[number] = Some(Mark { converted, ..*how });
+                sources.iter().filter(|_| converted).for_each(|(_, load)| STAGED.mark(*load));
             }
         }
         if marks.iter().any(Option::is_some) {
@@ -579,7 +592,9 @@ fn analyze<'c>(
         for (most, registers) in dot_loop.producer_registers.iter_mut().zip(tile.registers) {
             *most = registers.max(*most);
         }
-        sides.push(PlannedOperand::ProducerComputed { stage, how: Mark { fast: tile.fast, or_copy } });
+        let sources = sources(v, (dot, i), function, (facts, unit, target));
+        let how = Mark { fast: tile.fast, or_copy, converted: false };
+        sides.push(PlannedOperand::ProducerComputed { stage, how, sources });
     }
     let sides: [PlannedOperand<'c>; 2] = sides.try_into().map_err(|_| not("it does not have two operands"))?;
     let (scales, by, reasons) = scales::plan(dot, (function, facts, target), loads)?;
@@ -587,6 +602,32 @@ fn analyze<'c>(
     no_copies.extend(reasons.into_iter().map(|reason| (op, reason)));
     Ok(Found { op, dot_loop, sides, scales, stage: vec![], no_copies })
 }
+
+/// The tiles in memory that TMA can load for warps that compute operand `i` of a dot into tensor memory. Small tiles do
+/// not need TMA: the warps load them an iteration ahead.
+fn sources<'c>(
+    v: Val<'c>,
+    (dot, i): (TileDot<'c>, usize),
+    function: OpRef<'c>,
+    (facts, unit, target): (&Facts, Unit, &Target),
+) -> Vec<(MemDescType<'c>, OpRef<'c>)> {
+    if unit != Unit::Tensor || i != LHS {
+        return vec![];
+    }
+    let Ok(program) = TileProgram::of(v, dot.op(), function) else { return vec![] };
+    let source = |load: TiledLoadOp<'c>| {
+        let tensor = Tensor::of_value(load.result())?;
+        let bytes = tensor.elements() as u64 * u64::from(storage_bits(tensor.element)) / 8;
+        let is_tile = tensor.shape.len() == 2 && bytes >= LEAST_SOURCE && uses(load.result()).len() == 1;
+        let operand = LoadedOperand::plain(load.op());
+        let copied = is_tile.then(|| copied((dot, 1), &operand, function, (facts, unit, target)).ok())??;
+        copied.unproved.is_empty().then_some((copied.desc, load.op()))
+    };
+    program.tile_loads().filter_map(source).collect()
+}
+
+/// The least bytes of a tile that TMA loads for warps that compute an operand from it.
+const LEAST_SOURCE: u64 = 2048;
 
 /// A tile that TMA loads.
 struct Copied<'c> {

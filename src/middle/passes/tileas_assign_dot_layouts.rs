@@ -23,7 +23,7 @@ use crate::{
     },
     dialect::{
         behaviour::{self, LayoutRelation},
-        dot_plan::{CONSUMERS, DotPlan},
+        dot_plan::{CONSUMERS, CONVERTER, DotPlan},
         dots::{ACC, AnyDot, Instruction, LHS, RHS, element_of},
         layouts::{Tensor, converted, relayout_result, storage_bits},
         nv_tileaa,
@@ -133,6 +133,20 @@ fn in_tensor_memory<'c>(dot: AnyDot<'c>, plan: &DotPlan, context: &'c Context) -
         let left = TensorMemory::operand(&lhs.tile_shape(), plan.warps(CONSUMERS), storage_bits(lhs.element));
         let left = left.map_err(|e| fail(op, e.to_string()))?;
         set_operand(op, LHS, converted(&b, op, dot.lhs(), &left)?);
+    }
+    if let Source::ProducerComputed(by) = Source::of(dot.lhs(), op)
+        && by.agent() == Some(CONVERTER)
+    {
+        // The converter stores the operand to tensor memory.
+        let left = TensorMemory::operand(&lhs.tile_shape(), by.warps() as u32, storage_bits(lhs.element));
+        let left = left.map_err(|e| fail(op, e.to_string()))?;
+        set_ty(result(by.op(), 0), lhs.with_layout(context, &left));
+        let last = entry_block(region(by.op(), 0)).and_then(|body| ops_of(body).last());
+        let last = last.ok_or_else(|| fail(op, "produce_one has no body"))?;
+        b.set_before(last);
+        set_operand(last, 0, converted(&b, op, operand(last, 0), &left)?);
+        b.set_before(op);
+        set_operand(op, LHS, result(by.op(), 0));
     }
     set_operand(op, ACC, converted(&b, op, dot.acc(), &layout)?);
     b.set_after(op);

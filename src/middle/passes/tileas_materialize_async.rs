@@ -113,6 +113,7 @@
 
 mod accumulators;
 mod addresses;
+mod computed_left;
 mod convert_stage;
 mod flight;
 mod left_operands;
@@ -156,6 +157,7 @@ use crate::{
     pass_descriptor,
 };
 use accumulators::Accumulators;
+use computed_left::ComputedLeft;
 use left_operands::LeftOperands;
 use melior::{Context, ir::Type};
 use stream::{Placed, Stream};
@@ -225,19 +227,24 @@ impl RustPass for MaterializeAsync {
                 stream.groups.push(Placed::new(group, tiles, (maps, ready)));
             }
             let tile_blocks = TileBlocks::of(function.op(), &top, &plan)?;
-            let (mut in_memory, mut left) = (vec![], vec![]);
+            let (mut in_memory, mut left, mut computed_left, mut followers) = (vec![], vec![], vec![], vec![]);
             if plan.accumulates_in_memory() {
+                followers = accumulators::followers(&dots, context);
+                let leads = |dot: &AnyDot<'c>| followers.iter().all(|(other, _)| other.op() != dot.op());
+                let leaders: Vec<AnyDot<'c>> = dots.iter().copied().filter(leads).collect();
                 // The barriers of all pipelines are initialized before a pair allocates.
-                in_memory = Accumulators::of_all(&dots, &top, &plan)?;
+                in_memory = Accumulators::of_all(&leaders, &top, &plan)?;
                 left = LeftOperands::of(&dots, &top, &plan)?;
+                computed_left = ComputedLeft::of_all(&dots, (&top, &mut maps), &plan, &facts)?;
                 accumulators::allocate(function.op(), entry, &top, &plan)?;
             }
             BarrierOp::build(&top, None, None).map_err(|e| fail(op, e.to_string()))?;
             if let Some(tile_blocks) = tile_blocks {
                 tile_blocks.rewrite(entry, &top)?;
             }
-            let in_memory = accumulators::rewrite(&in_memory, entry, &top)?;
-            let left = left_operands::rewrite(&left, &in_memory, entry, &top)?;
+            let in_memory = accumulators::rewrite((&in_memory, &followers), entry, &top)?;
+            let mut left = left_operands::rewrite(&left, &in_memory, entry, &top)?;
+            left.extend(computed_left::rewrite(&computed_left, entry, &top)?);
             for placed in streams.iter().flat_map(|stream| &stream.groups) {
                 let known = placed.group.dots.iter().filter_map(|dot| in_memory.get(&op_key(dot.op())).copied());
                 placed.accumulators.borrow_mut().extend(known);
@@ -250,6 +257,7 @@ impl RustPass for MaterializeAsync {
             for stream in &streams {
                 stream.rewrite(entry)?;
             }
+            computed_left.iter().for_each(ComputedLeft::erase);
         }
         Ok(())
     }
@@ -374,6 +382,8 @@ impl<'c> DotGroup<'c> {
                             None => sides.push(StagedOperand::copied(dot.op(), (place, operand), (facts, unit))?),
                         }
                     }
+                    // The converter stores it to tensor memory.
+                    Source::ProducerComputed(by) if by.agent() == Some(CONVERTER) => {}
                     Source::ProducerComputed(by) => {
                         let place = OperandUse { dot: i, number, moved: vec![] };
                         sides.push(StagedOperand::computed(dot.op(), (place, by), facts)?);

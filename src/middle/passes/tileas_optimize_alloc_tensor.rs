@@ -177,7 +177,7 @@ fn collect<'c>(function: OpRef<'c>) -> Result<Vec<Storage<'c>>, Failed> {
             let columns = tensor_columns(desc);
             let (bytes, alignment) = match columns {
                 Some(columns) if desc.space() == MemorySpace::Scales => (columns, SCALE_COLUMNS),
-                Some(columns) => (columns, columns.next_power_of_two()),
+                Some(columns) => (columns, (columns / desc.stages() as u64).next_power_of_two()),
                 None => (memdesc_bytes(desc), desc.alignment() as u64),
             };
             let consumer = end.map(|(agent, _)| agent);

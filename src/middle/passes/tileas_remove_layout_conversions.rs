@@ -37,12 +37,15 @@ use crate::{
         warps::warps_of,
     },
     dialect::{
+        attributes::STAGED,
         behaviour::{LayoutRelation, is_cheap, is_constant, is_loop, layout_relation, widens},
+        dot_plan::CONVERTER,
         dots::{ACC, AnyDot, Instruction},
         layouts::{Tensor, layout_attr, retype_constant, storage_bits, tensor_type},
         nv_tileaa,
         nv_tileas::{
-            AnyOp, AtomicCasOp, BroadcastOp, CatOp, ConvertLayoutOp, InsertSliceOp, PermuteOp, ReduceOp, ReplicateOp,
+            AnyOp, AtomicCasOp, BroadcastOp, CatOp, ConvertLayoutOp, InsertSliceOp, PermuteOp, ProduceOneOp, ReduceOp,
+            ReplicateOp,
         },
         pass::{Failed, PassContext, RustPass, descriptors, fail},
         remark::{self, remark},
@@ -161,6 +164,10 @@ impl<'c> Assignment<'c> {
                         error.get_or_insert(op);
                     }
                 }
+            }
+            // Threads read a staged tile from shared memory, in any layout.
+            if STAGED.is_on(op) && parent_op(op).is_some_and(|around| ProduceOneOp::cast(around).is_some()) {
+                return;
             }
             let Some(mut access) = access_of(op, &facts) else { return };
             let Some(tile) = tile_of(op) else { return };
@@ -285,9 +292,19 @@ impl<'c> Assignment<'c> {
         });
     }
 
-    /// Keeps the layouts of the operands and results of ops whose layouts must not change.
+    /// Keeps the layouts of the operands and results of ops whose layouts must not change, and of left operands that the
+    /// converter stores to tensor memory.
     fn fix(&mut self) {
         let layout_of = |v: Val<'c>| Tensor::of_value(v).and_then(|t| t.layout());
+        for by in collect_ops(self.function, ProduceOneOp::cast) {
+            let last = entry_block(region(by.op(), 0)).and_then(|body| ops_of(body).last());
+            let tile = by.tile().next().filter(|_| by.agent() == Some(CONVERTER));
+            if let (Some(last), Some((tile, layout))) = (last, tile.and_then(|tile| Some((tile, layout_of(tile)?)))) {
+                self.layouts.insert(key(tile), layout.clone());
+                self.fixed_operands.insert(op_key(last), vec![Some(layout.clone())]);
+                self.flood(operand(last, 0), layout);
+            }
+        }
         let mut fixed = vec![];
         walk(self.function, &mut |op| {
             if layout_relation(op) == LayoutRelation::None {

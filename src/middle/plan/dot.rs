@@ -61,8 +61,13 @@ pub struct DotLoop {
     pub tensor_copies: bool,
     /// Whether two CTAs run the dot together. `m` counts the rows of one; each loads half of the columns of B.
     pub pair: bool,
+    /// Whether the dot adds to the accumulator of the dot before it.
+    pub adds_on: bool,
     /// The scale factors of blocks along K, if the dot has any.
     pub scales: Option<Scales>,
+    /// If converter warps compute A from tiles in stages and store it to tensor memory: the bytes of these tiles in an
+    /// iteration.
+    pub left_sources: Option<u32>,
 }
 
 /// The scale factors of a dot.
@@ -109,14 +114,17 @@ impl DotLoop {
             over_tiles: false,
             tensor_copies: true,
             pair: false,
+            adds_on: false,
             scales: None,
+            left_sources: None,
         }
     }
 
-    /// Bytes of the operands that a CTA loads in an iteration.
+    /// Bytes of the tiles that a CTA loads in an iteration.
     pub fn stage_bytes(&self) -> u32 {
         let columns = if self.pair { self.n / 2 } else { self.n };
-        (self.m + columns) * self.k * self.operand.bits() / 8
+        let bytes = |rows: u32| rows * self.k * self.operand.bits() / 8;
+        self.left_sources.unwrap_or(bytes(self.m)) + bytes(columns)
     }
 
     /// Bytes of the result in memory.
@@ -151,8 +159,12 @@ impl DotLoop {
         [self.a_storage == AStorage::Shared && transposed(self.a_major), transposed(self.b_major)]
     }
 
-    /// Bytes of the producer-computed operands of an iteration.
+    /// Bytes of the producer-computed operands of an iteration, which go through shared memory: the operands, or the
+    /// tiles from which they are computed.
     pub fn producer_bytes(&self) -> u32 {
+        if let Some(bytes) = self.left_sources {
+            return bytes;
+        }
         let rows = [self.m, self.n]
             .into_iter()
             .zip(self.producer_computed)

@@ -33,6 +33,8 @@ pub(crate) const ROWS: u32 = 128;
 pub(crate) const MATRIX_WARPS: u32 = 1;
 /// The warps that issue loads, if TMA loads all operands.
 pub(crate) const LOADING_WARPS: u32 = 1;
+/// The warps that issue loads if they share a warpgroup with those that issue dots.
+const SHARING_WARPS: u32 = 2;
 /// The warps that bring scale factors.
 const SCALE_WARPS: u32 = 4;
 /// The least stages beside the scale factors of which two accumulators are worth their columns.
@@ -64,6 +66,8 @@ pub struct TensorPlan {
     pub warpgroups: u32,
     /// Warps of the producer.
     pub producer_warps: u32,
+    /// Warps that compute left operands and store them to tensor memory.
+    pub converter_warps: u32,
     /// Warps that load scale factors, and that convert them in their stages.
     pub scale_warps: [u32; 2],
     /// The maximum number of columns of an instruction.
@@ -115,8 +119,10 @@ pub fn plan_tensor(
     let (all, shared) = (whole("sm.registers")?, whole("sm.shared_bytes")? - whole("sm.shared_reserved")?);
     dots.iter().try_for_each(DotLoop::check_tensor_shape)?;
     let needed: u32 = dots.iter().map(DotLoop::tensor_columns).sum();
-    // The scale factors of each stage have columns of their own.
-    let of_stage: u32 = dots.iter().map(DotLoop::scale_columns).sum();
+    // The scale factors and the computed left operands of each stage have columns of their own.
+    let left_columns: u32 = dots.iter().map(DotLoop::left_columns).sum();
+    let scale_columns: u32 = dots.iter().map(DotLoop::scale_columns).sum();
+    let of_stage = scale_columns + left_columns;
     let stages_beside = |accumulators: u32| {
         let rest = COLUMNS.checked_sub(accumulators * needed)?;
         Some(rest.checked_div(of_stage).unwrap_or(MAX_STAGES).min(MAX_STAGES))
@@ -161,17 +167,23 @@ pub fn plan_tensor(
                 continue;
             }
         };
-        let producer_warps = if producers == 0 { LOADING_WARPS } else { 4 * producers };
+        let [producer_warps, converter_warps] = match producers {
+            0 => [LOADING_WARPS, 0],
+            // Loads then share the warpgroup of the thread that issues dots.
+            _ if left_columns > 0 => [SHARING_WARPS, 4 * producers],
+            _ => [4 * producers, 0],
+        };
         let clocks = tensor.max(loaded).max(if producers == 0 { 0.0 } else { production(producers) });
         if best.as_ref().is_none_or(|(least, _)| clocks < least * CLEARLY) {
-            best = Some((clocks, Candidate { warpgroups, slices, producer_warps, registers, divided }));
+            let candidate = Candidate { warpgroups, slices, producer_warps, converter_warps, registers, divided };
+            best = Some((clocks, candidate));
         }
     }
     let Some((clocks, candidate)) = best else {
         let (excess, available) = refusal.unwrap_or((need((1, 1)).saturating_sub(MAX_REGISTERS), MAX_REGISTERS));
         return Err(NoPlan::Registers { needed: available + excess, available });
     };
-    let Candidate { warpgroups, slices, producer_warps, registers, divided } = candidate;
+    let Candidate { warpgroups, slices, producer_warps, converter_warps, registers, divided } = candidate;
     let instead = SLOWDOWN * tensor + instructions / 2.0;
     if clocks > instead.max(loaded) {
         return Err(NoPlan::Production { producer: clocks, instead });
@@ -191,23 +203,30 @@ pub fn plan_tensor(
         ),
         format!("an iteration takes {clocks:.0} clocks: tensor cores {tensor:.0}, L2 {loaded:.0}"),
     ];
-    if of_stage > 0 {
+    if scale_columns > 0 {
         let by = match scale_warps {
             [0, 0] => "copies bring".to_string(),
             [0, warps] => format!("copies bring, and {warps} warps rearrange,"),
             [warps, _] => format!("{warps} warps bring"),
         };
-        reasons.push(format!("{by} scale factors, which take {of_stage} columns in each stage"));
+        reasons.push(format!("{by} scale factors, which take {scale_columns} columns in each stage"));
     }
     if bytes > 0.0 {
         let own = divided.map_or(registers, |d| d.producer);
-        reasons.push(format!(
-            "{producer_warps} producer warps compute {bytes:.0} bytes of each stage, with {own} registers per thread"
-        ));
+        reasons.push(match converter_warps {
+            0 => format!(
+                "{producer_warps} producer warps compute {bytes:.0} bytes of each stage, with {own} registers per thread"
+            ),
+            warps => format!(
+                "{warps} warps compute left operands from {bytes:.0} bytes of each stage, with {own} registers per \
+                 thread, and store them to {left_columns} columns of tensor memory"
+            ),
+        });
     }
     Ok(TensorPlan {
         warpgroups,
         producer_warps,
+        converter_warps,
         scale_warps,
         columns,
         accumulators,
@@ -243,6 +262,7 @@ struct Candidate {
     warpgroups: u32,
     slices: u32,
     producer_warps: u32,
+    converter_warps: u32,
     registers: u32,
     divided: Option<Divided>,
 }
@@ -288,7 +308,13 @@ impl DotLoop {
 
     /// The columns of tensor memory that the accumulator takes.
     pub fn tensor_columns(&self) -> u32 {
-        self.m.div_ceil(ROWS) * self.n
+        if self.adds_on { 0 } else { self.m.div_ceil(ROWS) * self.n }
+    }
+
+    /// The columns of tensor memory that a computed left operand takes.
+    pub fn left_columns(&self) -> u32 {
+        let columns = self.m.div_ceil(ROWS) * self.k * self.operand.bits() / 32;
+        self.left_sources.map_or(0, |_| columns)
     }
 
     /// The columns of tensor memory that the scale factors of an iteration take.

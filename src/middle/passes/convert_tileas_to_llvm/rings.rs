@@ -237,8 +237,10 @@ impl<'c> Lower<'c, '_> {
             l.asm("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [$0];", "r,~{memory}", &[barrier]);
             return Ok(());
         }
-        // Tensor cores read the stage through the async proxy.
-        l.order("fence.proxy.async.shared::cta;");
+        // Tensor cores read a stage in shared memory through the async proxy.
+        if !op.tensor() {
+            l.order("fence.proxy.async.shared::cta;");
+        }
         l.order("bar.warp.sync -1;");
         let first = l.icmp(Cmp::Eq, self.threads.lane, l.i32c(0));
         let barrier = self.barrier_of(Handover::Commit(op), at)?;

@@ -47,7 +47,7 @@ pub(super) fn plan<'c>(
     let pressure = Pressure::without_accumulators(function, found);
     let plan = plan_dependent(&kernel, columns(found), &|groups| pressure.registers(groups), hints, machine);
     let plan = plan.map_err(|e| refusal(found, &e))?;
-    mark_computed(found);
+    mark_computed(found, false);
     report(op, &plan.reasons, found);
     Ok(DotPlan {
         unit: MmaKind::Tensor,

@@ -10,13 +10,13 @@
 use super::{
     Found, NO_ROOM, PlannedOperand, Room,
     kernel::{Pressure, movers, other_bytes, registers_of},
-    least_scratch, loops, mark_computed, refusal, rings, scratch, stage_bytes,
+    least_scratch, loops, mark_computed, refusal, rings, scratch, source_bytes, stage_bytes,
 };
 use crate::{
     analysis::{
         access::View,
         column_slices::{self, ColumnSlices},
-        producers::{LoadedOperand, Slice, accumulation},
+        producers::{LoadedOperand, Slice, accumulation, accumulation_chain},
     },
     dialect::{
         attributes::{DYNAMIC_PERSISTENT, NUM_CTAS},
@@ -47,15 +47,48 @@ pub(super) fn plan<'c>(
     for p in found {
         check(p)?;
     }
+    // Warps compute left operands into tensor memory if all computed operands allow it and the plan has room.
+    let converted = may_be_converted(found);
+    if converted && let Ok(plan) = plan_as(function, (found, takes_over), computed, (hints, machine), true) {
+        return Ok(plan);
+    }
+    plan_as(function, (found, takes_over), computed, (hints, machine), false)
+}
+
+/// Whether all computed operands are left operands that warps can compute from tiles in stages.
+fn may_be_converted(found: &[Found<'_>]) -> bool {
+    let computed = |(_, side): (usize, &PlannedOperand<'_>)| match side {
+        PlannedOperand::ProducerComputed { sources, .. } => Some(!sources.is_empty()),
+        _ => None,
+    };
+    let all: Vec<bool> = found.iter().flat_map(|p| p.operands().filter_map(computed)).collect();
+    !all.is_empty() && all.into_iter().all(|from_sources| from_sources)
+}
+
+/// Plans the dots, with left operands that warps compute from tiles in stages if `converted`.
+fn plan_as<'c>(
+    function: OpRef<'c>,
+    (found, takes_over): (&[Found<'c>], bool),
+    computed: &[OpRef<'c>],
+    (hints, machine): (&Hints, &Machine),
+    converted: bool,
+) -> Result<DotPlan, Obstacle<'c>> {
     let op = found[0].op;
     let alone = if NUM_CTAS.get(function) == Some(PAIR) { check_pair(function, found).err() } else { None };
     let pair = NUM_CTAS.get(function) == Some(PAIR) && alone.is_none();
-    let dots: Vec<DotLoop> = found.iter().map(|p| DotLoop { pair, ..p.dot_loop }).collect();
+    let left_sources = |p: &Found<'c>| match &p.sides[0] {
+        PlannedOperand::ProducerComputed { sources, .. } if converted => Some(source_bytes(sources)),
+        _ => None,
+    };
+    let adds_on = |p: &Found<'c>| accumulation(p.op).is_some() && accumulation_chain(p.op).first() != Some(&p.op);
+    let dot_loop =
+        |p: &Found<'c>| DotLoop { pair, adds_on: adds_on(p), left_sources: left_sources(p), ..p.dot_loop };
+    let dots: Vec<DotLoop> = found.iter().map(dot_loop).collect();
     let pressure = Pressure::of(function, found).without_carried(found);
     // CTAs that split a tile without sharing dots would each ask for a tile block of their own.
     // The producer bounds a kernel whose operands it computes, so a takeover gains little there, and its registers are
     // missing elsewhere.
-    let takes_over = takes_over && movers(found) == 1 && (pair || !NUM_CTAS.is_on(function));
+    let takes_over = takes_over && (converted || movers(found) == 1) && (pair || !NUM_CTAS.is_on(function));
     let over_tiles = takes_over || found.iter().any(|p| loops(p.op) > usize::from(accumulation(p.op).is_some()));
     let starts: Vec<Tensor<'c>> =
         found.iter().filter(|p| has_start(p)).filter_map(|p| Tensor::of_value(result(p.op, 0))).collect();
@@ -74,7 +107,7 @@ pub(super) fn plan<'c>(
     let largest = dots.iter().max_by_key(|dot| dot.stage_bytes()).copied().unwrap_or(dots[0]);
     let dot_loop = DotLoop { over_tiles, ..largest };
     let rings = rings(found).len() as u32;
-    let stage = stage_bytes(found, pair);
+    let stage = stage_bytes(found, pair, converted);
     // The barriers of stages, of which converters of scale factors have more, of accumulators and of tile blocks.
     let barriers = 4 * rings * MAX_STAGES + 2 * (found.len() as u32 * plan.accumulators + 2);
     let (available, other) = (plan.shared_available, other_bytes(function, barriers));
@@ -85,7 +118,7 @@ pub(super) fn plan<'c>(
     };
     let wanted = wanted.max(least_scratch(plan.warpgroups));
     let (stages, scratch) = room.divide(wanted).ok_or_else(|| (op, NO_ROOM.to_string()))?;
-    mark_computed(found);
+    mark_computed(found, converted);
     let mut reasons = plan.reasons.clone();
     reasons.extend(found.iter().flat_map(|p| &p.no_copies).map(|(_, reason)| reason.clone()));
     reasons.push(format!("{} of {stage} bytes", plural(stages, "stage")));
@@ -101,7 +134,13 @@ pub(super) fn plan<'c>(
     };
     let others = |(name, warps): (&str, u32)| agent(name, warps, None);
     // `setmaxnreg` applies to whole warpgroups.
-    let matrix_warps = if divided.is_some() { WARPGROUP } else { 1 };
+    let matrix_warps = match divided {
+        Some(_) if converted => WARPGROUP - plan.producer_warps,
+        Some(_) => WARPGROUP,
+        None => 1,
+    };
+    let of_producer = divided.map(|d| if converted { d.matrix } else { d.producer });
+    let converter = converted.then(|| agent(CONVERTER, plan.converter_warps, divided.map(|d| d.producer)));
     if takes_over {
         DYNAMIC_PERSISTENT.mark(function);
     }
@@ -115,13 +154,14 @@ pub(super) fn plan<'c>(
         stages,
         scratch,
         launch_registers: plan.registers,
-        agents: [
-            agent(CONSUMERS, plan.warpgroups * WARPGROUP, divided.map(|d| d.consumer)),
-            agent(PRODUCER, plan.producer_warps, divided.map(|d| d.producer)),
-            agent(MATRIX, matrix_warps, divided.map(|d| d.matrix)),
-        ]
-        .into_iter()
-        .chain([SCALES, CONVERTER].into_iter().zip(plan.scale_warps).filter(|(_, warps)| *warps > 0).map(others))
+        agents: [agent(CONSUMERS, plan.warpgroups * WARPGROUP, divided.map(|d| d.consumer))]
+            .into_iter()
+            .chain(converter)
+            .chain([
+                agent(PRODUCER, plan.producer_warps, of_producer),
+                agent(MATRIX, matrix_warps, divided.map(|d| d.matrix)),
+            ])
+            .chain([SCALES, CONVERTER].into_iter().zip(plan.scale_warps).filter(|(_, warps)| *warps > 0).map(others))
         .collect(),
     })
 }

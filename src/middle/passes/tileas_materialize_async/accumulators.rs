@@ -42,7 +42,7 @@ use super::{
 use crate::{
     analysis::{
         memory_dots::{ScaledAccumulation, shared_accumulators},
-        producers::{accumulation, carried_number, skip_conversions},
+        producers::{accumulation, accumulation_chain, carried_number, skip_conversions},
         tensor_map_ops::maps_before,
     },
     dialect::{
@@ -123,6 +123,38 @@ impl<'c> Accumulators<'c> {
     }
 }
 
+/// A dot that adds to the accumulator of another dot, and that dot.
+pub(super) type Follower<'c> = (AnyDot<'c>, AnyDot<'c>);
+
+/// Separates the dots of each loop that add to one accumulator one after another. The first dot then accumulates alone,
+/// and the others add to its memory. Returns the others.
+pub(super) fn followers<'c>(dots: &[AnyDot<'c>], context: &'c Context) -> Vec<Follower<'c>> {
+    let mut all = vec![];
+    for first in dots {
+        let chain = accumulation_chain(first.op());
+        if chain.first() != Some(&first.op()) || chain.len() == 1 || accumulation(first.op()).is_none() {
+            continue;
+        }
+        let others: Vec<AnyDot<'c>> = chain[1..].iter().filter_map(|dot| AnyDot::cast(*dot)).collect();
+        let Some(last) = others.last() else { continue };
+        for dot in &others {
+            let b = Builder::before(context, dot.op());
+            b.set_location(dot.op().location());
+            let t = ty(dot.acc());
+            let nothing = if is_float(element(t)) { b.float_constant(t, 0.0) } else { b.int_constant(t, 0) };
+            let old = dot.acc();
+            set_operand(dot.op(), ACC, nothing);
+            erase_unused_conversions(old);
+        }
+        let sum = first.result();
+        for (user, at) in uses(last.result()) {
+            set_operand(user, at, sum);
+        }
+        all.extend(others.into_iter().map(|dot| (dot, *first)));
+    }
+    all
+}
+
 /// Allocates tensor memory at the top of a function, and frees it at the end.
 pub(super) fn allocate<'c>(op: OpRef<'c>, entry: Blk<'c>, top: &Builder<'c>, plan: &DotPlan) -> Result<(), Failed> {
     let error = |e: BuildError| fail(op, e.to_string());
@@ -139,7 +171,7 @@ pub(super) fn allocate<'c>(op: OpRef<'c>, entry: Blk<'c>, top: &Builder<'c>, pla
 /// Moves accumulators to tensor memory, and reads them where the program uses them. `top` is after the barrier that
 /// follows the allocation. Returns the accumulator of each dot.
 pub(super) fn rewrite<'c>(
-    all: &[Accumulators<'c>],
+    (all, followers): (&[Accumulators<'c>], &[Follower<'c>]),
     entry: Blk<'c>,
     top: &Builder<'c>,
 ) -> Result<FxHashMap<usize, Accumulator<'c>>, Failed> {
@@ -159,6 +191,12 @@ pub(super) fn rewrite<'c>(
         if let Some(filled) = one.dots.iter().find(|filled| !known.contains_key(&op_key(filled.dot.op()))) {
             return Err(fail(filled.dot.op(), "dot is in neither a loop nor a branch"));
         }
+    }
+    for (dot, first) in followers {
+        let first = known.get(&op_key(first.op())).ok_or_else(|| fail(dot.op(), "its accumulator is not known"))?;
+        let always = Builder::before(top.context(), dot.op()).bool_constant(true);
+        let accumulator = Accumulator { memory: first.memory, accumulate: always };
+        known.insert(op_key(dot.op()), accumulator);
     }
     Ok(known)
 }
@@ -230,7 +268,7 @@ impl<'c> Accumulators<'c> {
         b.set_after(place);
         b.set_location(op.location());
         matrix_region(&b, op, |inside| {
-            ProducerCommitOp::build(inside, self.pipeline, iterator, false, true, None).map_err(error)?;
+            ProducerCommitOp::build(inside, self.pipeline, iterator, false, true, false, None).map_err(error)?;
             Ok(())
         })?;
         wait(&b, op, (self.pipeline, iterator))?;
@@ -436,10 +474,15 @@ fn slices_of(v: Val<'_>) -> Vec<ExtractSliceOp<'_>> {
 
 /// Erases an op that nothing uses, and the layout conversions that only it used.
 fn erase_with_conversions(op: OpRef<'_>) {
-    let mut source = operand(op, 0);
+    let source = operand(op, 0);
     erase(op);
-    while let Some(convert) = defining_op(source).and_then(ConvertLayoutOp::cast).filter(|c| !has_uses(c.result())) {
-        source = convert.source();
+    erase_unused_conversions(source);
+}
+
+/// Erases the layout conversions that end in `v`, if nothing uses it.
+fn erase_unused_conversions(mut v: Val<'_>) {
+    while let Some(convert) = defining_op(v).and_then(ConvertLayoutOp::cast).filter(|c| !has_uses(c.result())) {
+        v = convert.source();
         erase(convert.op());
     }
 }

@@ -66,6 +66,11 @@ pub(super) struct LeftOperand<'c> {
 }
 
 impl<'c> LeftOperand<'c> {
+    /// An operand in a stage of a pipeline.
+    pub fn new(memory: Val<'c>, (pipeline, iterator): (Val<'c>, Val<'c>), is_released: bool) -> Self {
+        Self { memory, pipeline, iterator, is_released }
+    }
+
     /// Waits until the consumers have stored the operand, and done everything else before.
     pub fn wait(&self, b: &Builder<'c>, op: OpRef<'c>) -> Result<(), Failed> {
         wait(b, op, (self.pipeline, self.iterator))?;
@@ -161,7 +166,7 @@ impl<'c> LeftOperands<'c> {
         };
         TmemStoreOp::build(&b, self.dot.lhs(), memory).map_err(error)?;
         TmemFenceOp::build(&b, false).map_err(error)?;
-        ProducerCommitOp::build(&b, self.pipeline, iterator, false, false, None).map_err(error)?;
+        ProducerCommitOp::build(&b, self.pipeline, iterator, false, false, true, None).map_err(error)?;
         let next = IncIterOp::build(&b, ty(iterator), iterator, self.pipeline).map_err(error)?.next();
         Ok((LeftOperand { memory, pipeline: self.pipeline, iterator, is_released }, next))
     }
@@ -218,7 +223,7 @@ pub(super) fn resident<'c>(
         ProducerAcquireOp::build(&b, token.into(), pipeline, iterator, None, None).map_err(error)?;
         let stage = slot(&b, dot, (desc, storage), iterator)?;
         store(&b, dot, v, stage)?;
-        ProducerCommitOp::build(&b, pipeline, iterator, false, false, None).map_err(error)?;
+        ProducerCommitOp::build(&b, pipeline, iterator, false, false, false, None).map_err(error)?;
         matrix_region(&b, dot, |inside| wait(inside, dot, (pipeline, iterator)))?;
         let block = block_around(definition).ok_or_else(|| fail(dot, "an operand is not computed in a block"))?;
         let last = ops_of(block).filter(|o| reads(*o, v)).last().ok_or_else(|| fail(dot, "no dot reads an operand"))?;

@@ -522,7 +522,7 @@ impl<'c> Stream<'c> {
         let slots = self.slots(&inside, placed, ring, it)?;
         let warps = self.plan.warps(CONVERTER);
         convert_stage::convert(&inside, &placed.group, &slots, warps)?;
-        ProducerCommitOp::build(&inside, ring.pipeline, it, false, false, Some(self.converted())).map_err(error)?;
+        ProducerCommitOp::build(&inside, ring.pipeline, it, false, false, false, Some(self.converted())).map_err(error)?;
         YieldOp::build(&inside, &[]).map_err(error)?;
         let [warps, fast] = [warps.into(), 0].map(|n| i64_attr(self.context, n));
         let agent = Some(string_to_attr(self.context, CONVERTER));
@@ -633,7 +633,7 @@ impl<'c> Stream<'c> {
         let (copies, stores) = placed.group.by_threads();
         for copies in [false, true].into_iter().zip([stores, copies]).filter(|(_, any)| *any).map(|(copies, _)| copies)
         {
-            ProducerCommitOp::build(&inside, ring.pipeline, it, copies, false, None).map_err(error)?;
+            ProducerCommitOp::build(&inside, ring.pipeline, it, copies, false, false, None).map_err(error)?;
         }
         YieldOp::build(&inside, &[]).map_err(error)?;
         let [warps, fast] = [first.by.warps(), first.by.fast()].map(|n| i64_attr(self.context, n));

@@ -9,7 +9,7 @@ use crate::{
         layouts::{Tensor, storage_bits},
         nv_tileas::{
             AllocTensorOp, AsyncFenceOp, BarrierOp, ConsumerTokenType, ConsumerWaitOp, CreateIteratorOp,
-            CreatePipelineOp, LocalLoadOp, LocalStoreOp, MemDescSlotOp, MemDescType, PipelineType, StageOp,
+            CreatePipelineOp, LocalLoadOp, LocalStoreOp, MemDescSlotOp, MemDescType, PipelineType, ProduceOneOp, StageOp,
         },
         pass::{Failed, fail},
         phases,
@@ -128,7 +128,14 @@ impl<'c> Residents<'c> {
         }
         let dot = group.dots[dot].op();
         let v = operand(dot, number);
-        if plan.reads_fragments() || matches!(super::Source::of(v, dot), super::Source::Computed) {
+        let by_agent = |by: ProduceOneOp<'c>| by.agent() == Some(CONVERTER);
+        let in_registers = match super::Source::of(v, dot) {
+            super::Source::Computed => true,
+            // The converter stores it to tensor memory.
+            super::Source::ProducerComputed(by) => by_agent(by),
+            _ => false,
+        };
+        if plan.reads_fragments() || in_registers {
             return Ok(Tile::Registers);
         }
         let v = skip_conversions(v);
