@@ -3,6 +3,7 @@
 
 mod agents;
 mod big_tiles;
+mod computed_left;
 mod converted_operands;
 mod corpus;
 mod dots;
@@ -32,6 +33,7 @@ fn main() -> std::process::ExitCode {
     tile_test_support::run(&tile_test_support::suites![
         agents,
         big_tiles,
+        computed_left,
         corpus,
         dots,
         extended_shared,

@@ -273,8 +273,8 @@ fn products_of(tile: Val<'_>) -> Option<Vec<OpRef<'_>>> {
     Some(products)
 }
 
-/// Whether dots can be issued back to back: each of them only adds to a loop-carried accumulator of its own, so it can
-/// move within the iteration. A single dot always qualifies.
+/// Whether dots can be issued back to back: each of them only adds to a loop-carried accumulator of its own, so it
+/// can move within the iteration. A single dot always qualifies.
 fn go_together(products: &[OpRef<'_>]) -> bool {
     let home = |op: &OpRef<'_>| block_of(*op);
     let [first, others @ ..] = products else { return false };
@@ -282,8 +282,8 @@ fn go_together(products: &[OpRef<'_>]) -> bool {
         || others.iter().all(|o| home(o) == home(first)) && products.iter().all(|o| own_accumulation(*o).is_some())
 }
 
-/// The loop that only adds to the accumulator of a dot, and the number of the accumulator among the loop's results. Dots
-/// may add to it one after another in an iteration.
+/// The loop that only adds to the accumulator of a dot, and the number of the accumulator among the loop's results.
+/// Dots may add to it one after another in an iteration.
 pub fn accumulation(product: OpRef<'_>) -> Option<(OpRef<'_>, usize)> {
     let chain = accumulation_chain(product);
     let (first, last) = (*chain.first()?, *chain.last()?);
@@ -333,8 +333,8 @@ fn only_use(mut v: Val<'_>) -> Option<(OpRef<'_>, usize)> {
     }
 }
 
-/// The number, among the results of the loop `around` a dot, of the carried value to which the dot adds, if nothing else
-/// uses it.
+/// The number, among the results of the loop `around` a dot, of the carried value to which the dot adds, if nothing
+/// else uses it.
 fn carried_start<'c>(product: OpRef<'c>, around: OpRef<'c>) -> Option<usize> {
     let added = only_source(operand(product, ACC))?;
     let body = entry_block(region(around, 0))?;

@@ -583,6 +583,13 @@ pub struct Mark {
     pub converted: bool,
 }
 
+impl Mark {
+    /// Warps of the producer compute the operand.
+    pub fn new(fast: usize, or_copy: bool) -> Self {
+        Self { fast, or_copy, converted: false }
+    }
+}
+
 /// Marks the producer-computed operands of a dot, by operand number.
 pub fn mark(dot: OpRef<'_>, marks: &[Option<Mark>]) {
     PRODUCER_COMPUTED.set(dot, marks.iter().map(|m| m.map_or(-1, |m| m.fast as i64)).collect());

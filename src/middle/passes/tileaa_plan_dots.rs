@@ -593,8 +593,7 @@ fn analyze<'c>(
             *most = registers.max(*most);
         }
         let sources = sources(v, (dot, i), function, (facts, unit, target));
-        let how = Mark { fast: tile.fast, or_copy, converted: false };
-        sides.push(PlannedOperand::ProducerComputed { stage, how, sources });
+        sides.push(PlannedOperand::ProducerComputed { stage, how: Mark::new(tile.fast, or_copy), sources });
     }
     let sides: [PlannedOperand<'c>; 2] = sides.try_into().map_err(|_| not("it does not have two operands"))?;
     let (scales, by, reasons) = scales::plan(dot, (function, facts, target), loads)?;

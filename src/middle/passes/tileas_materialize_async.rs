@@ -87,7 +87,8 @@
 //! With `tensor_pair`, two CTAs run each dot together (`pairs`). The thread of the agent `matrix` is in the first one,
 //! the leader, whose barriers count the arrivals of both.
 //! Left operands that consumers compute go to tensor memory too, and resident operands have pipelines
-//! (`left_operands`). Scale factors pass through shared memory on their way there (`scale_factors`).
+//! (`left_operands`). A converter computes left operands from tiles in stages (`computed_left`). Scale factors pass
+//! through shared memory on their way there (`scale_factors`).
 //!
 //! **Tile blocks.** If CTAs take over tile blocks of the grid, their coordinates come through a pipeline of their own
 //! (`tile_blocks`).

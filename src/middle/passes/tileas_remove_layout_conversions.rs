@@ -292,8 +292,8 @@ impl<'c> Assignment<'c> {
         });
     }
 
-    /// Keeps the layouts of the operands and results of ops whose layouts must not change, and of left operands that the
-    /// converter stores to tensor memory.
+    /// Keeps the layouts of the operands and results of ops whose layouts must not change, and of left operands that
+    /// the converter stores to tensor memory.
     fn fix(&mut self) {
         let layout_of = |v: Val<'c>| Tensor::of_value(v).and_then(|t| t.layout());
         for by in collect_ops(self.function, ProduceOneOp::cast) {

@@ -203,25 +203,11 @@ pub fn plan_tensor(
         ),
         format!("an iteration takes {clocks:.0} clocks: tensor cores {tensor:.0}, L2 {loaded:.0}"),
     ];
-    if scale_columns > 0 {
-        let by = match scale_warps {
-            [0, 0] => "copies bring".to_string(),
-            [0, warps] => format!("copies bring, and {warps} warps rearrange,"),
-            [warps, _] => format!("{warps} warps bring"),
-        };
-        reasons.push(format!("{by} scale factors, which take {scale_columns} columns in each stage"));
-    }
+    reasons.extend(reason_of_scales(scale_warps, scale_columns));
     if bytes > 0.0 {
         let own = divided.map_or(registers, |d| d.producer);
-        reasons.push(match converter_warps {
-            0 => format!(
-                "{producer_warps} producer warps compute {bytes:.0} bytes of each stage, with {own} registers per thread"
-            ),
-            warps => format!(
-                "{warps} warps compute left operands from {bytes:.0} bytes of each stage, with {own} registers per \
-                 thread, and store them to {left_columns} columns of tensor memory"
-            ),
-        });
+        let warps = [producer_warps, converter_warps];
+        reasons.push(reason_of_production(warps, left_columns, &format!("{bytes:.0} bytes of each stage"), own));
     }
     Ok(TensorPlan {
         warpgroups,
@@ -238,6 +224,27 @@ pub fn plan_tensor(
         clocks,
         reasons,
     })
+}
+
+/// What brings scale factors, if there are any.
+fn reason_of_scales(warps: [u32; 2], columns: u32) -> Option<String> {
+    let by = match warps {
+        [0, 0] => "copies bring".to_string(),
+        [0, warps] => format!("copies bring, and {warps} warps rearrange,"),
+        [warps, _] => format!("{warps} warps bring"),
+    };
+    (columns > 0).then(|| format!("{by} scale factors, which take {columns} columns in each stage"))
+}
+
+/// What warps compute for each stage.
+fn reason_of_production([producer, converter]: [u32; 2], columns: u32, bytes: &str, registers: u32) -> String {
+    match converter {
+        0 => format!("{producer} producer warps compute {bytes}, with {registers} registers per thread"),
+        warps => format!(
+            "{warps} warps compute left operands from {bytes}, with {registers} registers per thread, and store them to \
+             {columns} columns of tensor memory"
+        ),
+    }
 }
 
 /// The number of slices with rows of 128 bytes in memory. TMA stores such a slice as one box, in the swizzle without

@@ -75,11 +75,7 @@ pub(super) fn plan<'c>(
         let program = program.map_err(|(at, reason)| (at, format!("scale factors of {name}: {reason}")))?;
         loads.producer_ops.extend(program.ops());
         loads.around_computed.extend(parent_op(op).filter(|around| *around != function));
-        planned.push(PlannedOperand::ProducerComputed {
-            stage,
-            how: Mark { fast: 1 - lines, or_copy: false, converted: false },
-            sources: vec![],
-        });
+        planned.push(PlannedOperand::ProducerComputed { stage, how: Mark::new(1 - lines, false), sources: vec![] });
         by = ScaleAgent::Warps;
     }
     Ok((planned, by, reasons))

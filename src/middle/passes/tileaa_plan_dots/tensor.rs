@@ -81,8 +81,7 @@ fn plan_as<'c>(
         _ => None,
     };
     let adds_on = |p: &Found<'c>| accumulation(p.op).is_some() && accumulation_chain(p.op).first() != Some(&p.op);
-    let dot_loop =
-        |p: &Found<'c>| DotLoop { pair, adds_on: adds_on(p), left_sources: left_sources(p), ..p.dot_loop };
+    let dot_loop = |p: &Found<'c>| DotLoop { pair, adds_on: adds_on(p), left_sources: left_sources(p), ..p.dot_loop };
     let dots: Vec<DotLoop> = found.iter().map(dot_loop).collect();
     let pressure = Pressure::of(function, found).without_carried(found);
     // CTAs that split a tile without sharing dots would each ask for a tile block of their own.
@@ -162,7 +161,7 @@ fn plan_as<'c>(
                 agent(MATRIX, matrix_warps, divided.map(|d| d.matrix)),
             ])
             .chain([SCALES, CONVERTER].into_iter().zip(plan.scale_warps).filter(|(_, warps)| *warps > 0).map(others))
-        .collect(),
+            .collect(),
     })
 }
 

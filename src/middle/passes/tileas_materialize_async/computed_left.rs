@@ -1,6 +1,7 @@
 //! Left operands that warps of the converter compute from tiles in stages.
 //!
-//! TMA loads the tiles to rings of their own, and the converter stores the operand to a ring of stages in tensor memory:
+//! TMA loads the tiles to rings of their own, and the converter stores the operand to a ring of stages in tensor
+//! memory:
 //!
 //! ```text
 //! p = produce_one of converter { x = tiled_load X[i];  s = tiled_load S[i];  yield f(x, s) };  c = dot p, b, c
@@ -23,12 +24,12 @@
 use super::{
     TiledCopy, iterator_type,
     left_operands::LeftOperand,
-    top::{create_pipeline, slot, wait},
+    top::{create_pipeline, load, slot, wait},
 };
 use crate::{
     analysis::{
         access::View,
-        clones::clone_op,
+        clones::{clone_op, mapped},
         facts::Facts,
         producers::{LoadedOperand, Source},
         tensor_map_ops::TensorMaps,
@@ -142,7 +143,7 @@ impl<'c> ComputedLeft<'c> {
         for step in ops_of(body) {
             inside.set_location(step.location());
             if YieldOp::cast(step).is_some() {
-                tile = operands(step).next().map(|v| crate::analysis::clones::mapped(&map, v));
+                tile = operands(step).next().map(|v| mapped(&map, v));
                 break;
             }
             match self.sources.iter().zip(iterators).find(|(s, _)| s.copy.load.op() == step) {
@@ -199,7 +200,7 @@ impl<'c> SourceTile<'c> {
     fn read(&self, b: &Builder<'c>, op: OpRef<'c>, it: Val<'c>) -> Result<Val<'c>, Failed> {
         wait(b, op, (self.pipeline, it))?;
         let stage = slot(b, op, (self.stage, self.storage), it)?;
-        let tile = super::top::load(b, op, (self.copy.load.result(), stage))?;
+        let tile = load(b, op, (self.copy.load.result(), stage))?;
         ConsumerReleaseOp::build(b, self.pipeline, it, None, None, false, None).map_err(|e| fail(op, e.to_string()))?;
         Ok(tile)
     }

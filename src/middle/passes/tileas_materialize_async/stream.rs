@@ -522,7 +522,8 @@ impl<'c> Stream<'c> {
         let slots = self.slots(&inside, placed, ring, it)?;
         let warps = self.plan.warps(CONVERTER);
         convert_stage::convert(&inside, &placed.group, &slots, warps)?;
-        ProducerCommitOp::build(&inside, ring.pipeline, it, false, false, false, Some(self.converted())).map_err(error)?;
+        ProducerCommitOp::build(&inside, ring.pipeline, it, false, false, false, Some(self.converted()))
+            .map_err(error)?;
         YieldOp::build(&inside, &[]).map_err(error)?;
         let [warps, fast] = [warps.into(), 0].map(|n| i64_attr(self.context, n));
         let agent = Some(string_to_attr(self.context, CONVERTER));

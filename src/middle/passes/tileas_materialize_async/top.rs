@@ -9,7 +9,8 @@ use crate::{
         layouts::{Tensor, storage_bits},
         nv_tileas::{
             AllocTensorOp, AsyncFenceOp, BarrierOp, ConsumerTokenType, ConsumerWaitOp, CreateIteratorOp,
-            CreatePipelineOp, LocalLoadOp, LocalStoreOp, MemDescSlotOp, MemDescType, PipelineType, ProduceOneOp, StageOp,
+            CreatePipelineOp, LocalLoadOp, LocalStoreOp, MemDescSlotOp, MemDescType, PipelineType, ProduceOneOp,
+            StageOp,
         },
         pass::{Failed, fail},
         phases,
