@@ -132,6 +132,22 @@ def TileAAHoistViews : Pass<"tileaa-hoist-views", "::mlir::ModuleOp"> {
   let dependentDialects = ["nv_tileaa"];
 }
 
+def TileAATransposeDots : Pass<"tileaa-transpose-dots", "::mlir::ModuleOp"> {
+  let summary = "transpose dots whose right operand warps must compute";
+  let description = [{
+    On targets with tensor memory, makes a computed right operand the left one: dots read left operands from tensor
+    memory, to which warps store them. The accumulator that a loop carries is transposed too, and transposed back after
+    the loop. Each element is the sum of the same products in the same order.
+  }];
+  let options = [
+    Option<"computeCapability", "compute-capability", "std::string", "\"sm_100\"", "target, sm_NN">
+  ];
+  let statistics = [
+    Statistic<"numTransposed", "num-transposed", "dots transposed">
+  ];
+  let dependentDialects = ["nv_tileaa"];
+}
+
 def TileAANarrowLoads : Pass<"tileaa-narrow-loads", "::mlir::ModuleOp"> {
   let summary = "load only the extracted elements of a tile";
   let description = [{

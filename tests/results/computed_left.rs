@@ -284,6 +284,103 @@ fn chains_of_dots() {
     }
 }
 
+/// A product whose right operand is computed from weights of 128 rows, which become columns.
+#[derive(Clone, Copy)]
+struct RightWeights {
+    /// Rows and depth of the tile.
+    m: usize,
+    k: usize,
+    trips: usize,
+    /// Whether dots multiply bytes: those of the left operand with the lower halves of the weights.
+    of_bytes: bool,
+    /// Rows of the last tile that are outside the tensors.
+    outside: usize,
+}
+
+impl RightWeights {
+    fn program(&self) -> String {
+        let &Self { m, k, trips, outside, .. } = self;
+        let (rows, depth) = (2 * m - outside, trips.max(1) * k);
+        let (x, sum) = if self.of_bytes { ("i8", "i32") } else { ("f16", "f32") };
+        let views = |name: &str, e: &str, [rows, columns]: [usize; 2]| {
+            format!(
+                "%p{name} = assume div_by<16>, %{name} : tile<ptr<{e}>>\n\
+                 %t{name} = make_tensor_view %p{name}, shape = [{rows}, {columns}], strides = [{columns}, 1] : \
+                 tensor_view<{rows}x{columns}x{e}, strides=[{columns},1]>\n"
+            )
+        };
+        let partition = |e: &str, [rows, columns]: [usize; 2], tile: &str, padding: &str| {
+            format!("partition_view<tile=({tile}){padding}, tensor_view<{rows}x{columns}x{e}, strides=[{columns},1]>>")
+        };
+        let pads = ", padding_value = zero";
+        let left = partition(x, [rows, depth], &format!("{m}x{k}"), pads);
+        let weights = partition("i8", [128, depth], &format!("128x{k}"), pads);
+        let stored = partition(sum, [rows, 128], &format!("{m}x128"), "");
+        let compute = if self.of_bytes {
+            format!(
+                "%w1 = andi %w0, %mask : tile<128x{k}xi8>\n\
+                 %w2 = permute %w1 [1, 0] : tile<128x{k}xi8> -> tile<{k}x128xi8>\n\
+                 %next = mmai %x0, %w2, %acc signed signed : tile<{m}x{k}xi8>, tile<{k}x128xi8>, tile<{m}x128xi32>\n"
+            )
+        } else {
+            format!(
+                "%w1 = itof %w0 signed : tile<128x{k}xi8> -> tile<128x{k}xf16>\n\
+                 %w2 = permute %w1 [1, 0] : tile<128x{k}xf16> -> tile<{k}x128xf16>\n\
+                 %next = mmaf %x0, %w2, %acc : tile<{m}x{k}xf16>, tile<{k}x128xf16>, tile<{m}x128xf32>\n"
+            )
+        };
+        let zero = if self.of_bytes { "<i32: 0>" } else { "<f32: 0.0>" };
+        format!(
+            "cuda_tile.module @m {{\nentry @k(%x: tile<ptr<{x}>>, %w: tile<ptr<i8>>, %c: tile<ptr<{sum}>>, \
+             %n: tile<i32>) {{\n%zero = constant <i32: 0> : tile<i32>\n%one = constant <i32: 1> : tile<i32>\n\
+             %mask = constant <i8: 15> : tile<128x{k}xi8>\n%i, %j, %z = get_tile_block_id : tile<i32>\n\
+             %init = constant {zero} : tile<{m}x128x{sum}>\n{}{}{}\
+             %sum = for %k in (%zero to %n, step %one) : tile<i32> iter_values(%acc = %init) -> (tile<{m}x128x{sum}>) \
+             {{\n%vx = make_partition_view %tx : {left}\n\
+             %x0, %kx = load_view_tko weak %vx[%i, %k] : {left}, tile<i32> -> tile<{m}x{k}x{x}>, token\n\
+             %vw = make_partition_view %tw : {weights}\n\
+             %w0, %kw = load_view_tko weak %vw[%zero, %k] : {weights}, tile<i32> -> tile<128x{k}xi8>, token\n\
+             {compute}continue %next : tile<{m}x128x{sum}>\n}}\n\
+             %vc = make_partition_view %tc : {stored}\n\
+             %kc = store_view_tko weak %sum, %vc[%i, %zero] : tile<{m}x128x{sum}>, {stored}, tile<i32> -> token\n\
+             return\n}}\n}}\n",
+            views("x", x, [rows, depth]),
+            views("w", "i8", [128, depth]),
+            views("c", sum, [rows, 128]),
+        )
+    }
+
+    /// Runs the kernel for sm_100, where its dots must be transposed.
+    fn check(&self) {
+        let &Self { m, k, trips, outside, .. } = self;
+        let (rows, depth) = (2 * m - outside, trips.max(1) * k);
+        let text = self.program();
+        let tileas = exact::compiled_for("sm_100", &text, 3, Emit::TileAs, &[]);
+        assert!(tileas.contains("\"converter\""), "no converter\n{tileas}\n{text}");
+        let mut numbers = Numbers::default();
+        let (left, sum) = if self.of_bytes { (Number::I8, Number::I32) } else { (Number::F16, Number::F32) };
+        let parameters = vec![
+            numbers.buffer(rows * depth, left, 2, 1.0),
+            numbers.buffer(128 * depth, Number::I8, if self.of_bytes { 127 } else { 3 }, 1.0),
+            numbers.buffer(rows * 128, sum, 0, 1.0),
+            scalar(trips as u64),
+        ];
+        exact::check_in_tensor_memory(&text, [2, 1, 1], parameters);
+    }
+}
+
+/// The dots are transposed: weights become the left operand, and the rows of the other one become columns.
+fn right_operands() {
+    let usual = RightWeights { m: 32, k: 64, trips: 3, of_bytes: false, outside: 0 };
+    for trips in [0, 1, 2, 5] {
+        RightWeights { trips, ..usual }.check();
+    }
+    for (m, k, outside) in [(8, 128, 3), (128, 64, 100), (256, 32, 0)] {
+        RightWeights { m, k, outside, ..usual }.check();
+    }
+    RightWeights { k: 128, of_bytes: true, ..usual }.check();
+}
+
 pub fn trials() -> Vec<Trial> {
     functions![
         loops_of_any_count,
@@ -293,6 +390,7 @@ pub fn trials() -> Vec<Trial> {
         either_order_in_memory,
         transposed_results,
         ragged_edges,
-        chains_of_dots
+        chains_of_dots,
+        right_operands
     ]
 }

@@ -15,6 +15,7 @@ pub mod tileaa_plan_dots;
 pub mod tileaa_slice_dots;
 pub mod tileaa_slice_epilogues;
 pub mod tileaa_split_over_cluster;
+pub mod tileaa_transpose_dots;
 pub mod tileas_assign_dot_layouts;
 pub mod tileas_assign_load_store_layouts;
 pub mod tileas_check_register_budget;
@@ -89,6 +90,7 @@ pub(crate) fn register_own() {
     register::<tileaa_outline_producers::OutlineProducers>();
     register::<tileaa_plan_dots::PlanDots>();
     register::<tileaa_split_over_cluster::SplitOverCluster>();
+    register::<tileaa_transpose_dots::TransposeDots>();
     register::<tileaa_slice_dots::SliceDots>();
     register::<tileaa_slice_epilogues::SliceEpilogues>();
     register::<tileas_materialize_async::MaterializeAsync>();

@@ -220,6 +220,7 @@ const OPTIONAL: &[&str] = &[
     "tileaa-plan-dots",
     "tileaa-split-over-cluster",
     "tileaa-slice-dots",
+    "tileaa-transpose-dots",
     "tileas-slicing",
     "tileas-assign-load-store-layouts",
     "tileas-remove-layout-conversions",
@@ -451,6 +452,9 @@ impl Options {
         if specialized {
             list.add(Stage::TileAa, 2, "tileaa-narrow-loads", [target.clone()]);
             list.add(Stage::TileAa, 2, "tileaa-hoist-views", [target.clone()]);
+            if shared_memory_unit(self.target) == Some(Unit::Tensor) {
+                list.add(Stage::TileAa, 2, "tileaa-transpose-dots", [target.clone()]);
+            }
             let taken_over = self.dynamic_persistent.map(|chosen| format!("dynamic-persistent={chosen}"));
             list.add(Stage::TileAa, 2, "tileaa-plan-dots", [target.clone()].into_iter().chain(taken_over));
             if shared_memory_unit(self.target) == Some(Unit::Tensor) {
