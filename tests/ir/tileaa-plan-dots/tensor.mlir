@@ -205,7 +205,7 @@ nv_tileaa.func @reduced(%p0: !nv_tileaa.ptr<f16>, %q: !nv_tileaa.ptr<f32>, %n: i
   nv_tileaa.return
 }
 
-// Warps that compute an operand take more registers than the warpgroup that issues dots.
+// Warps that compute a right operand take more registers than the warpgroup that issues dots.
 // CHECK-LABEL: nv_tileaa.func @computed(
 // CHECK-SAME: agents = [<"consumers", warps = 8, registers = {{[0-9]+}}>, <"producer", warps = {{[48]}}, registers = {{[0-9]+}}>, <"matrix", warps = 4, registers = 40>], unit = tensor in {{[24]}} slices>
 nv_tileaa.func @computed(%p0: !nv_tileaa.ptr<f16>, %q: !nv_tileaa.ptr<f32>, %n: i32, %m0: i32) {
@@ -219,8 +219,8 @@ nv_tileaa.func @computed(%p0: !nv_tileaa.ptr<f16>, %q: !nv_tileaa.ptr<f32>, %n: 
   %sum = scf.for %k = %c0 to %n step %c1 iter_args(%acc = %zero) -> (tensor<128x128xf32>) : i32 {
     %a, %t1 = nv_tileaa.tiled_load <weak> %v[%c0, %k] : !rows[i32, i32] -> tensor<128x64xf16>
     %b, %t2 = nv_tileaa.tiled_load <weak> %w[%k, %c0] : !columns[i32, i32] -> tensor<64x128xf16>
-    %e = arith.negf %a : tensor<128x64xf16>
-    %d = nv_tileaa.dot %e, %b, %acc : tensor<128x64xf16>, tensor<64x128xf16>, tensor<128x128xf32>
+    %e = arith.negf %b : tensor<64x128xf16>
+    %d = nv_tileaa.dot %a, %e, %acc : tensor<128x64xf16>, tensor<64x128xf16>, tensor<128x128xf32>
     scf.yield %d : tensor<128x128xf32>
   }
   %o = nv_tileaa.make_memref %q, shape = [], strides = [] : <f32> -> <128x128xf32, strides = [128, 1]>

@@ -43,7 +43,7 @@
 // CHECK-NEXT: %[[LEFT:.*]] = nv_tileas.memdesc_reinterpret %[[TILE]] : {{.*}} -> <128x64xf16, space = tensor>
 // CHECK-NEXT: nv_tileas.tmem_store %[[P]], %[[LEFT]]
 // CHECK-NEXT: nv_tileas.tmem_fence{{$}}
-// CHECK-NEXT: nv_tileas.async.pipeline.producer_commit %[[WEIGHTS]][%[[W]]] : <1>
+// CHECK-NEXT: nv_tileas.async.pipeline.producer_commit %[[WEIGHTS]][%[[W]]] tensor : <1>
 // CHECK: nv_tileas.async.elect of matrix {
 // CHECK-NEXT: nv_tileas.async.pipeline.consumer_wait %[[RING]]
 // CHECK: nv_tileas.async.pipeline.consumer_wait %[[WEIGHTS]][%[[W]]]
