@@ -80,7 +80,9 @@ typedef struct {
 } MlirxInstrumentation;
 MLIR_CAPI_EXPORTED void mlirxPassManagerAddInstrumentation(MlirPassManager, MlirxInstrumentation);
 //===-- tools ----------------------------------------------------------------//
-MLIR_CAPI_EXPORTED int mlirxOptMain(int argc, char **argv, const char *tool, MlirDialectRegistry);
+// `check` gets the text of the pipeline before it runs and returns null or an error message.
+MLIR_CAPI_EXPORTED int mlirxOptMain(int argc, char **argv, const char *tool, MlirDialectRegistry,
+                                    const char *(*check)(MlirStringRef pipeline));
 MLIR_CAPI_EXPORTED int mlirxLspServerMain(int argc, char **argv, MlirDialectRegistry);
 // Includes the pipeline tile-reduce.
 MLIR_CAPI_EXPORTED int mlirxReduceMain(int argc, char **argv, MlirDialectRegistry);

@@ -1,6 +1,9 @@
 //! The options of the `tileir` pipeline, their text form, and the passes that they select.
 
-use super::old_names::present;
+use super::{
+    old_names::present,
+    preserved::{self, CLEANUPS, GENERATE_CONSTRAINTS, MATERIALIZE_SCHEDULE},
+};
 use crate::dialect::debug_scope::Emission;
 use std::{fmt::Write, ops::Range};
 use tile_interface::{Boundary, DebugInfo, Insertion, Level, PipelineOption, Position};
@@ -173,7 +176,7 @@ pub enum OptionError {
     Value { name: &'static str, value: String, expected: String },
     #[error("the pipeline has no pass '{pass}'; with these options its passes are {valid}")]
     NoSuchPass { pass: String, valid: String },
-    #[error("cleanup pass invalidated ScheduleAnalysis; rerun constraint generation or remove the pass '{pass}'")]
+    #[error("{}", preserved::message(pass))]
     InvalidatesSchedule { pass: String },
 }
 
@@ -237,17 +240,12 @@ const OPTIONAL: &[&str] = &[
     "tileir-sink-shared-loads",
 ];
 
-/// Passes that may run after the constraints of a schedule are generated and before they are used. They only erase
-/// operations, so `ScheduleAnalysis` remains valid.
-const PRESERVE_SCHEDULE: [&str; 2] = ["canonicalize", "cse"];
 /// The passes that take a program from one level to the next.
 const CONVERSIONS: [(&str, Level); 3] = [
     ("convert-cudatile-to-tileaa", Level::TileAa),
     ("convert-tileaa-to-tileas", Level::TileAs),
     ("convert-tileas-to-nvgpu", Level::Llvm),
 ];
-const GENERATE_CONSTRAINTS: &str = "tileas-generate-schedule-constraints";
-const MATERIALIZE_SCHEDULE: &str = "tileas-materialize-schedule";
 
 impl Options {
     /// Parses the text between the braces of `tileir{...}`: `name=value` pairs separated by spaces.
@@ -416,8 +414,7 @@ impl Options {
         let before = matches!(insertion.position, Position::Before(_));
         let between = |at: usize| if before { first < at && at <= last } else { first <= at && at < last };
         let here = (first..=last).any(|at| steps[at].name() == pass && between(at));
-        let inserted = insertion.pipeline.split(',').map(|p| p.split('{').next().unwrap_or_default().trim());
-        match inserted.into_iter().find(|p| here && !PRESERVE_SCHEDULE.contains(p)) {
+        match preserved::undeclared(&insertion.pipeline).filter(|_| here) {
             Some(pass) => Err(OptionError::InvalidatesSchedule { pass: pass.to_owned() }),
             None => Ok(()),
         }
@@ -492,7 +489,7 @@ impl Options {
             // Each program of a producer warp has separate constants, which cleanups would merge with the other
             // warps' constants.
             if !specialized {
-                PRESERVE_SCHEDULE.iter().for_each(|pass| add(pass, &[]));
+                CLEANUPS.iter().for_each(|pass| add(pass, &[]));
             }
             add(MATERIALIZE_SCHEDULE, &options);
         }

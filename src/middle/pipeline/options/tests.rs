@@ -217,14 +217,18 @@ fn passes_between_constraints_and_schedule_preserve_them() {
     }
     let refused = |place: &str| options.stages_of(&place.parse().unwrap()).err().map(|e| e.to_string());
     let text = "cleanup pass invalidated ScheduleAnalysis; rerun constraint generation or remove the pass 'mine'";
-    for place in ["after:tileas-generate-schedule-constraints:cse,mine{x=1}", "before:tileas-materialize-schedule:mine"]
-    {
+    for place in [
+        "after:tileas-generate-schedule-constraints:cse,mine{x=1}",
+        "after:tileas-generate-schedule-constraints:nv_tileaa.func(mine)",
+        "before:tileas-materialize-schedule:mine",
+    ] {
         assert_eq!(refused(place).as_deref(), Some(text), "{place}");
     }
     for place in [
         "before:tileas-generate-schedule-constraints:mine",
         "after:tileas-materialize-schedule:mine",
         "after:tileas-generate-schedule-constraints:canonicalize{max-iterations=3}",
+        "after:tileas-generate-schedule-constraints:nv_tileaa.func(canonicalize{max-iterations=3 max-num-rewrites=2})",
     ] {
         assert_eq!(refused(place), None, "{place}");
     }
