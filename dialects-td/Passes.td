@@ -716,11 +716,10 @@ def TileIRPrintSnapshot : Pass<"tileir-print-snapshot", "::mlir::ModuleOp"> {
   let summary = "print the program with the location of each op";
   let description = [{
     Prints to standard error and changes nothing, to follow a source line through the compiler. `emit-line-info` adds
-    two such passes to the pipeline.
+    it to the pipeline.
   }];
   let options = [
-    Option<"after", "after", "std::string", "\"\"",
-           "the preceding pass, for the headline">
+    Option<"name", "name", "std::string", "\"\"", "the name of the snapshot, for the headline">
   ];
 }
 

@@ -150,10 +150,8 @@ pub struct Options {
     pub strict_types: bool,
     /// Dots of 8-bit floats use the instruction with block scales, all of them one, where the target has it.
     pub unit_scales: bool,
-    /// `emit-line-info`; all values except `none` have the same effect. The program is printed with op locations
-    /// after the conversion from the public language and again at the boundary to LLVM, and line information is
-    /// emitted.
-    pub print_snapshots: bool,
+    /// `emit-line-info`: the snapshot that is printed with op locations.
+    pub printed_snapshot: Snapshot,
     /// The snapshot whose text line information refers to; `None` refers to the source.
     pub snapshot_lines: Snapshot,
     /// The file of that snapshot; the default is `tileir-snapshot.STAGE.mlir` in the current directory.
@@ -202,7 +200,7 @@ impl Default for Options {
             ftz: false,
             strict_types: false,
             unit_scales: true,
-            print_snapshots: false,
+            printed_snapshot: Snapshot::None,
             snapshot_lines: Snapshot::None,
             snapshot_file: None,
             host_triple: String::new(),
@@ -302,7 +300,7 @@ impl Options {
             PipelineOption::Ftz => self.ftz = truth()?,
             PipelineOption::StrictTypes => self.strict_types = truth()?,
             PipelineOption::UnitScales => self.unit_scales = truth()?,
-            PipelineOption::EmitLineInfo => self.print_snapshots = snapshot()? != Snapshot::None,
+            PipelineOption::EmitLineInfo => self.printed_snapshot = snapshot()?,
             PipelineOption::SnapshotLines => self.snapshot_lines = snapshot()?,
             PipelineOption::SnapshotFile => self.snapshot_file = Some(file()?),
             PipelineOption::DynamicPersistent => {
@@ -318,12 +316,12 @@ impl Options {
         Ok(())
     }
 
-    /// The kind of debug information to emit: the requested kind, but at least lines if snapshots are enabled.
+    /// The kind of debug information to emit: the requested kind, but at least lines if they refer to a snapshot.
     pub fn emission(&self) -> Emission {
         match self.debug {
             DebugInfo::Full => Emission::Full,
             DebugInfo::Lines => Emission::Directives,
-            DebugInfo::None if self.print_snapshots || self.snapshot_lines != Snapshot::None => Emission::Directives,
+            DebugInfo::None if self.snapshot_lines != Snapshot::None => Emission::Directives,
             DebugInfo::None => Emission::None,
         }
     }
@@ -421,13 +419,12 @@ impl Options {
     }
 
     fn to_tileaa(&self, list: &mut Steps) {
-        self.lead_to_snapshot(list, Stage::TileAa, 1, Snapshot::InputIr);
+        self.snapshot(list, Stage::TileAa, 1, Snapshot::InputIr);
         let relaxed = [("approx", self.approx), ("ftz", self.ftz)];
         let relaxed = relaxed.into_iter().filter(|(_, on)| *on).map(|(name, _)| format!("{name}=true"));
         let strict = self.strict_types.then(|| format!("strict-types={}", self.target.name));
         list.add(Stage::TileAa, 1, "convert-cudatile-to-tileaa", relaxed.chain(strict));
-        self.print_snapshot(list, Stage::TileAa, 1, "convert-cudatile-to-tileaa");
-        self.lead_to_snapshot(list, Stage::TileAa, 1, Snapshot::TileAa);
+        self.snapshot(list, Stage::TileAa, 1, Snapshot::TileAa);
         self.scopes(list, Stage::TileAa, 1, "tileir-insert-debug-scope");
         if self.opt_level >= 1 {
             list.add(Stage::TileAa, 1, "canonicalize", None);
@@ -523,7 +520,7 @@ impl Options {
         if self.opt_level > 0 {
             add("tileas-hoist-scalars", &[]);
         }
-        self.lead_to_snapshot(list, Stage::TileAs, 2, Snapshot::TileAs);
+        self.snapshot(list, Stage::TileAs, 2, Snapshot::TileAs);
     }
 
     fn to_llvm(&self, list: &mut Steps) {
@@ -538,8 +535,7 @@ impl Options {
         if self.opt_level >= 2 {
             list.add(llvm, 2, "cse", None);
         }
-        self.print_snapshot(list, llvm, 2, "convert-tileas-to-llvm");
-        self.lead_to_snapshot(list, llvm, 2, Snapshot::PostTileAs);
+        self.snapshot(list, llvm, 2, Snapshot::PostTileAs);
         list.add(llvm, 2, "convert-tileas-to-nvgpu", None);
 
         let clean = |list: &mut Steps| {
@@ -566,14 +562,12 @@ impl Options {
         list.add(stage, tier, pass, [format!("emission-kind={}", self.emission().name())]);
     }
 
-    fn print_snapshot(&self, list: &mut Steps, stage: Stage, tier: u8, after: &str) {
-        if self.print_snapshots {
-            list.add(stage, tier, "tileir-print-snapshot", [format!("after={after}")]);
+    /// Prints the program if `which` is the printed snapshot. Writes it to a file and points op locations at its
+    /// lines if it is the one that lines refer to.
+    fn snapshot(&self, list: &mut Steps, stage: Stage, tier: u8, which: Snapshot) {
+        if self.printed_snapshot == which {
+            list.add(stage, tier, "tileir-print-snapshot", [format!("name={}", which.name())]);
         }
-    }
-
-    /// Writes the program to a file and points op locations at its lines, if `which` is the requested snapshot.
-    fn lead_to_snapshot(&self, list: &mut Steps, stage: Stage, tier: u8, which: Snapshot) {
         if self.snapshot_lines == which {
             let default = || format!("tileir-snapshot.{}.mlir", which.name());
             let file = self.snapshot_file.clone().unwrap_or_else(default);
