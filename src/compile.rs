@@ -235,6 +235,7 @@ fn options(request: &CompileRequest<'_>) -> Result<pipeline::Options, CompileErr
     for (name, value) in request.pipeline_options {
         options.set(name, value).map_err(|e| CompileError::Configuration(e.to_string()))?;
     }
+    options.check().map_err(|e| CompileError::Configuration(e.to_string()))?;
     options.insertions = request.insertions.to_vec();
     Ok(options)
 }

@@ -72,6 +72,21 @@ fn the_dump_is_what_runs() {
     }
 }
 
+/// An explicit request for agents that the target lacks is status 2. The command's own default is never one.
+fn a_strategy_that_the_target_lacks_is_an_error() {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus/vadd_f32.13.1.tileirbc");
+    let input = scratch("strategy.tileirbc", &fs::read(&corpus).unwrap());
+    let agents = "--pipeline-option=pipeline-strategy=warp-specialize";
+    let output = tileiras(&input, &["--gpu-name=sm_89", agents, "--emit=ptx"]);
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    let text = "sm_89 has no agents for 'warp-specialize'; its strategies are none and unspecialize";
+    assert!(stderr(&output).contains(text), "{}", stderr(&output));
+    for arguments in [&["--gpu-name=sm_89", "--emit=ptx"][..], &["--gpu-name=sm_120", agents, "--emit=ptx"]] {
+        let output = tileiras(&input, arguments);
+        assert!(output.status.success(), "{arguments:?}: {}", stderr(&output));
+    }
+}
+
 /// Returns the passes of a pipeline after MLIR has parsed and printed it.
 fn reparsed(pipeline: &str) -> Vec<String> {
     let empty = scratch("empty.mlir", b"module {}");
@@ -221,6 +236,7 @@ fn a_nul_byte_in_text_is_an_error() {
 pub fn trials() -> Vec<Trial> {
     functions![
         the_dump_is_what_runs,
+        a_strategy_that_the_target_lacks_is_an_error,
         a_failing_pass_is_named,
         text_keeps_the_name_of_its_file,
         names_of_files_that_ptx_cannot_say,

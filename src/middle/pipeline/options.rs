@@ -7,7 +7,7 @@ use super::{
 use crate::dialect::debug_scope::Emission;
 use std::{fmt::Write, ops::Range};
 use tile_interface::{Boundary, DebugInfo, Insertion, Level, PipelineOption, Position};
-use tile_mma::{Unit, agent_unit, shared_memory_unit};
+use tile_mma::{Unit, pipeline_strategies, shared_memory_unit};
 use tile_targets::Target;
 
 /// How loops are pipelined.
@@ -31,9 +31,18 @@ impl Strategy {
         })
     }
 
-    /// Returns the command's default strategy: warp specialization where the target has TMA.
+    /// Returns the command's default strategy: warp specialization where the target has agents.
     pub fn strongest(target: &Target) -> Self {
-        if agent_unit(target).is_some() { Strategy::WarpSpecialize } else { Strategy::Unspecialize }
+        let names = pipeline_strategies(target);
+        names.last().and_then(|name| Self::by_name(name)).unwrap_or(Strategy::None)
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Unspecialize => "unspecialize",
+            Self::WarpSpecialize => "warp-specialize",
+        }
     }
 }
 
@@ -172,6 +181,13 @@ pub enum OptionError {
     Unknown { name: String, valid: String },
     #[error("option '{name}': '{value}' is not {expected}")]
     Value { name: &'static str, value: String, expected: String },
+    #[error("option 'pipeline-strategy': {target} has no agents for '{name}'; its strategies are {valid}")]
+    Strategy { name: &'static str, target: &'static str, valid: String },
+    #[error(
+        "option 'schedule-trace-file': nothing is scheduled at opt-level {level} and v2-opt-level {v2_level} with \
+         pipeline-strategy '{strategy}'"
+    )]
+    NoSchedule { level: u8, v2_level: u8, strategy: &'static str },
     #[error("the pipeline has no pass '{pass}'; with these options its passes are {valid}")]
     NoSuchPass { pass: String, valid: String },
     #[error("{}", preserved::message(pass))]
@@ -253,7 +269,27 @@ impl Options {
             let (name, value) = part.split_once('=').unwrap_or((part, ""));
             options.set(name, value)?;
         }
+        options.check()?;
         Ok(options)
+    }
+
+    /// Checks the options that depend on each other.
+    ///
+    /// # Errors
+    /// The target lacks the strategy, or a trace of schedules is requested where nothing is scheduled.
+    pub fn check(&self) -> Result<(), OptionError> {
+        let (name, valid) = (self.strategy.name(), pipeline_strategies(self.target));
+        if !valid.contains(&name) {
+            return Err(OptionError::Strategy { name, target: self.target.name, valid: valid.join(" and ") });
+        }
+        if self.schedule_trace.is_empty() || self.is_scheduled() {
+            return Ok(());
+        }
+        Err(OptionError::NoSchedule { level: self.opt_level, v2_level: self.v2_opt_level, strategy: name })
+    }
+
+    fn is_scheduled(&self) -> bool {
+        self.strategy != Strategy::None && self.opt_level >= 2 && self.v2_opt_level > 0
     }
 
     /// Sets one option from its text form.
@@ -466,7 +502,7 @@ impl Options {
         add("tileas-assign-dot-layouts", &[std::slice::from_ref(&target), plain.as_slice()].concat());
         add("tileas-assign-load-store-layouts", std::slice::from_ref(&target));
         add("tileas-remove-layout-conversions", &[]);
-        if pipelined && self.v2_opt_level > 0 {
+        if self.is_scheduled() {
             let option = |name: &str, value: &dyn std::fmt::Display| format!("{name}={value}");
             let mut options = vec![
                 option("extended-smem", &self.extended_smem),

@@ -118,6 +118,51 @@ fn bad_values_leave_the_options_alone() {
 }
 
 #[test]
+fn each_target_names_its_strategies() {
+    for target in tile_targets::TARGETS {
+        let parse = |strategy: &str| {
+            Options::parse(&format!("compute-capability={} pipeline-strategy={strategy}", target.name))
+        };
+        let strongest = Strategy::strongest(target);
+        assert_eq!(strongest == Strategy::WarpSpecialize, target.sm >= 90, "{}", target.name);
+        for strategy in ["none", "unspecialize"] {
+            assert!(parse(strategy).is_ok(), "{}: {strategy}", target.name);
+        }
+        // The order of the options does not matter.
+        let reverse = Options::parse(&format!("pipeline-strategy=warp-specialize compute-capability={}", target.name));
+        let refused = parse("warp-specialize").err().map(|e| e.to_string());
+        assert_eq!(reverse.err().map(|e| e.to_string()), refused);
+        let text = format!(
+            "option 'pipeline-strategy': {} has no agents for 'warp-specialize'; its strategies are none and unspecialize",
+            target.name
+        );
+        assert_eq!(refused, (strongest != Strategy::WarpSpecialize).then_some(text));
+    }
+}
+
+/// A trace is written at every level that schedules, and is an error at the others.
+#[test]
+fn a_trace_needs_a_schedule() {
+    let check = |text: &str| Options::parse(&format!("{text} schedule-trace-file=t.json")).err().map(|e| e.to_string());
+    for level in 1..=3 {
+        for strategy in ["unspecialize", "warp-specialize"] {
+            for opt_level in 2..=3 {
+                let text = format!("opt-level={opt_level} v2-opt-level={level} pipeline-strategy={strategy}");
+                assert_eq!(check(&text), None, "{text}");
+                let traced = Options::parse(&format!("{text} schedule-trace-file=t.json")).unwrap().tier();
+                assert!(traced.contains("schedule-trace-file=t.json"), "{traced}");
+            }
+        }
+    }
+    let text = "option 'schedule-trace-file': nothing is scheduled at opt-level 2 and v2-opt-level 0 with \
+                pipeline-strategy 'unspecialize'";
+    assert_eq!(check("v2-opt-level=0 pipeline-strategy=unspecialize").as_deref(), Some(text));
+    for text in ["opt-level=1 v2-opt-level=2 pipeline-strategy=unspecialize", "v2-opt-level=2"] {
+        assert!(check(text).is_some_and(|e| e.contains("nothing is scheduled at opt-level")), "{text}");
+    }
+}
+
+#[test]
 fn default_values_can_be_given() {
     with(&[
         ("rrt-size-threshold", "4096"),
