@@ -143,7 +143,7 @@ impl<'l> Code<'l> {
             Module::new(raw as *mut _)
         };
         intrinsics::check(&module, options.target)?;
-        unsupported::check(&module)?;
+        unsupported::check(&module, options.target)?;
         if !options.lines {
             // The scopes were only needed for messages.
             module.strip_debug_info();
@@ -189,7 +189,7 @@ impl<'l> Code<'l> {
         let source = module.get_source_file_name().to_string_lossy().into_owned();
         module.set_name(&source);
         intrinsics::check(&module, options.target)?;
-        unsupported::check(&module)?;
+        unsupported::check(&module, options.target)?;
         // Entries are looked up by name.
         names::kernels_in(&module)?;
         let machine = machine(options)?;
