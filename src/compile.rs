@@ -230,6 +230,7 @@ fn options(request: &CompileRequest<'_>) -> Result<pipeline::Options, CompileErr
         target: request.target,
         debug: request.debug,
         strategy: pipeline::Strategy::strongest(request.target),
+        v2_opt_level: 2,
         ..pipeline::Options::default()
     };
     for (name, value) in request.pipeline_options {

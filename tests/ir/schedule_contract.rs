@@ -227,6 +227,9 @@ fn levels_are_two_axes() {
             let (o, v) = (format!("-O{level}"), format!("--pipeline-option=v2-opt-level={v2}"));
             let strategy = "--pipeline-option=pipeline-strategy=unspecialize";
             let text = passes(&[&o, &v, strategy]);
+            if v2 == 2 {
+                assert_eq!(text, passes(&[&o, strategy]), "2 is the command's default");
+            }
             let places = ["tileas-generate-schedule-constraints", SCHEDULE].map(|p| text.find(p));
             let [first, second] = places;
             assert_eq!([first.is_some(), second.is_some()], [v2 > 0 && level >= 2; 2], "-O{level} v2={v2}: {text}");

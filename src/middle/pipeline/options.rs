@@ -513,8 +513,10 @@ impl Options {
             options.extend((self.v2_opt_level == 3).then(|| option("exhaustive", &true)));
             let trace = (!self.schedule_trace.is_empty()).then(|| option("schedule-trace-file", &self.schedule_trace));
             options.extend(trace);
-            // Without resource tables the scheduler does not need reshaped loops.
-            if self.table_rows > 0 {
+            // From level 2 on, a loop without agents follows its schedule only if that is predicted to be faster, so
+            // it is not reshaped for it. Without resource tables the scheduler does not need reshaped loops either.
+            options.extend((self.v2_opt_level >= 2).then(|| option("simple-stages", &self.stages)));
+            if self.table_rows > 0 && self.v2_opt_level == 1 {
                 add("tileas-prepare-for-scheduling", std::slice::from_ref(&target));
                 add("tileas-recompute-for-scheduling", std::slice::from_ref(&target));
             }

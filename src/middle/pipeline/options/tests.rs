@@ -242,7 +242,7 @@ fn passes_are_inserted_at_their_places() {
 
 #[test]
 fn passes_between_constraints_and_schedule_preserve_them() {
-    let options = with(&[("v2-opt-level", "2"), ("pipeline-strategy", "unspecialize")]);
+    let options = with(&[("v2-opt-level", "1"), ("pipeline-strategy", "unspecialize")]);
     let names: Vec<String> = options.steps().iter().map(|s| s.name().to_owned()).collect();
     let first = names.iter().position(|n| n == GENERATE_CONSTRAINTS).unwrap();
     assert_eq!(
@@ -277,8 +277,15 @@ fn passes_between_constraints_and_schedule_preserve_them() {
     }
     // Loops are reshaped before scheduling, and only if the scheduler uses resource tables.
     assert_eq!(names[first - 2..first], ["tileas-prepare-for-scheduling", "tileas-recompute-for-scheduling"]);
-    let light = with(&[("v2-opt-level", "2"), ("pipeline-strategy", "unspecialize"), ("rrt-size-threshold", "0")]);
+    let light = with(&[("v2-opt-level", "1"), ("pipeline-strategy", "unspecialize"), ("rrt-size-threshold", "0")]);
     assert!(light.steps().iter().all(|s| !s.name().ends_with("-for-scheduling")));
+    // From level 2 on, schedules of loops without agents must be faster than no schedule.
+    let two = with(&[("v2-opt-level", "2"), ("pipeline-strategy", "unspecialize")]).steps();
+    let two: Vec<&str> = two.iter().map(|s| s.pass.as_str()).filter(|p| p.contains("schedul")).collect();
+    assert!(
+        two.len() == 2 && two[1].contains("rrt-size-threshold=4096") && two[1].contains("simple-stages=4"),
+        "{two:?}"
+    );
     // Without a schedule, insertions are not restricted.
     assert!(Options::default().stages_of(&"after:cse:mine".parse().unwrap()).is_ok());
 }
