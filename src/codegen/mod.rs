@@ -3,6 +3,7 @@
 
 mod device_library;
 mod fan_out;
+pub mod host;
 mod inlined_lines;
 mod intrinsics;
 mod libnvvm;

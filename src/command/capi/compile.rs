@@ -42,7 +42,7 @@ pub fn host_object(handle: &Handle, cubin: &[u8]) -> Option<Vec<u8>> {
     let (arch, os) = host(handle.host_arch(), handle.host_os())?;
     let name = handle.output_name();
     let stem = hostobj::symbol_stem(Path::new(if name.is_empty() { "elf.o" } else { &name }));
-    let object = hostobj::object(cubin, target(handle.gpu_id())?, &stem, arch, os);
+    let object = hostobj::object(cubin, target(handle.gpu_id())?, &stem, (arch, os), &[]);
     object
         .map_err(|e| {
             report(Word::None, handle.as_ptr(), &Diagnostic::error(Code::Internal, format!("internal error: {e}")))

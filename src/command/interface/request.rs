@@ -71,6 +71,8 @@ pub struct CompileRequest<'a> {
     pub remarks: bool,
     /// Whether a plan that cannot be carried out is an error. Otherwise the compiler retries with a weaker plan.
     pub strict_plans: bool,
+    /// The triple of the host to compile the launch functions for, which [`CompileOutput::host`] returns.
+    pub host: Option<&'static str>,
 }
 
 impl<'a> CompileRequest<'a> {
@@ -97,6 +99,7 @@ impl<'a> CompileRequest<'a> {
             keep_snapshots: false,
             remarks: false,
             strict_plans: false,
+            host: None,
         }
     }
 }
@@ -310,6 +313,8 @@ pub struct CompileOutput {
     pub remarks: Vec<Remark>,
     /// The source location of each kernel in the PTX by name, if known.
     pub locations: Vec<(String, Location)>,
+    /// The launch functions as a relocatable object, if requested together with PTX.
+    pub host: Vec<u8>,
 }
 
 /// The reason why there is no output. The diagnostics have the details.
