@@ -14,7 +14,7 @@ use crate::{
         nv_tileaa::FuncOp,
         remark,
         rt::*,
-        upstream::{dialect_of, is_llvm_func},
+        upstream::{dialect_of, is_gpu_module, is_llvm_func, is_module},
     },
     passes, pipeline,
     pipeline::Stage,
@@ -718,7 +718,7 @@ unsafe extern "C" fn is_printed(_: mlir_sys::MlirStringRef, before: bool, wanted
 fn host_module<'m>(module: &'m Module<'_>) -> Option<OpRef<'m>> {
     let around = op_ref(module.as_operation().to_raw());
     let ops = entry_block(region(around, 0)).into_iter().flat_map(ops_of);
-    ops.into_iter().find(|o| op_name(*o) == "builtin.module")
+    ops.into_iter().find(|o| is_module(*o) && !is_gpu_module(*o))
 }
 
 fn print(module: &Module<'_>) -> String {

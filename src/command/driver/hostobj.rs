@@ -6,9 +6,9 @@
 //! .rodata / .rdata    size of the cubin, 8 bytes                      NAME_cubin_size
 //! ```
 //!
-//! The text section has the launch functions of `tileir-emit-host-wrapper`, `KERNEL_launch`, which LLVM compiles for the
-//! host. They call `cuLaunchKernel`. In ELF they are weak, so that a program can link objects of one kernel for several
-//! targets.
+//! The text section has the launch functions of `tileir-emit-host-wrapper`, `KERNEL_launch`, which LLVM compiles for
+//! the host. They call `cuLaunchKernel`. In ELF they are weak, so that a program can link objects of one kernel for
+//! several targets.
 //!
 //! `NAME` is the output's name up to its first dot, with every character that is invalid in C identifiers replaced by
 //! `_`. A program that links the object passes `NAME_cubin` to `cuLibraryLoadData` or `cuModuleLoadData`. The section
