@@ -146,6 +146,10 @@ fn share<'c>(around: OpRef<'c>, costs: &LoopCosts, settings: Settings, rounds: u
     // Without overlap all orders are equal.
     let orders = if is_serial(around) { &orders[..1] } else { &orders[..] };
     for order in orders {
+        // An order that cannot be shorter than the best one is not placed.
+        if best.as_ref().is_some_and(|b| shortest(graph.clone(), order) >= b.schedule.interval) {
+            continue;
+        }
         match share_in_order(around, graph.clone(), (&rings, order), settings, rounds) {
             Ok(answer) if best.as_ref().is_none_or(|b| answer.schedule.interval < b.schedule.interval) => {
                 best = Some(answer);
@@ -156,6 +160,12 @@ fn share<'c>(around: OpRef<'c>, costs: &LoopCosts, settings: Settings, rounds: u
     }
     let why = || first_failure.map_or(NOT_DESCRIBED.into(), |f| f.to_string());
     best.ok_or_else(|| fail(around, why()))
+}
+
+/// A lower bound on the interval of an order.
+fn shortest(mut graph: tile_schedule::Graph, order: &Order) -> u32 {
+    order.impose(&mut graph);
+    tile_schedule::bounds::minimum(&graph).clocks()
 }
 
 /// Schedules a loop of agents until its rings have enough stages. Agents overlap regardless of the size of the loop.
