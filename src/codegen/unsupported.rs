@@ -78,12 +78,10 @@ unsafe fn atomic(instruction: LLVMValueRef, target: &Target) -> Result<(), Codeg
             return Ok(());
         }
     }
-    refuse(match target.has(Feature::Tcgen05) {
-        true => "LLVM 21 has no instruction for an atomic operation of 128 bits".into(),
-        false => {
-            format!("an atomic operation of 128 bits needs a target with tensor memory, which {} lacks", target.name)
-        }
-    })
+    if target.has(Feature::Tcgen05) {
+        return refuse("LLVM 21 has no instruction for an atomic operation of 128 bits".into());
+    }
+    refuse(format!("an atomic operation of 128 bits needs a target with tensor memory, which {} lacks", target.name))
 }
 
 /// Checks that a type can be the type of a parameter or a result.

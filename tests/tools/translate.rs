@@ -152,7 +152,7 @@ fn debug_records_reach_dwarf() {
         assert!(llvm.contains(part), "no {part}: {llvm}");
     }
     let bytes = data_bytes(&of(Emit::Ptx));
-    for part in ["front 1.0 (flags 0x5)\0", "flags\0256\0", "purpose\02\0"] {
+    for part in ["front 1.0 (flags 0x5)\x00", "flags\x00256\x00", "purpose\x002\x00"] {
         assert!(bytes.windows(part.len()).any(|w| w == part.as_bytes()), "no {part:?} in DWARF");
     }
 }

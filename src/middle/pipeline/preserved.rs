@@ -34,7 +34,7 @@ pub fn message(pass: &str) -> String {
 }
 
 /// Returns the first pass that stands between generating and using constraints and does not preserve them.
-fn invalidating<'p>(passes: Vec<&'p str>) -> Option<&'p str> {
+fn invalidating(passes: Vec<&str>) -> Option<&str> {
     let (mut is_built, mut invalidating) = (false, None);
     for pass in passes {
         match pass {
