@@ -351,7 +351,8 @@ def TileASMaterializeSchedule
     Requires the `ScheduleAnalysis` of `tileas-generate-schedule-constraints`. Loops get `tileas.schedule.interval`
     and `.stages`, their operations `.stage` and `.clock`. Loads that can be copied ahead get `nv_tileas.ahead`, which
     `tileas-unspecialized-pipeline` follows. If no overlap is found, iterations remain serial. It is an error if no
-    interval up to `largest-interval` works.
+    interval up to `largest-interval` works. With `simple-stages`, `nv_tileas.ahead` is set only if copies that start
+    that many stages ahead, without a schedule, are predicted to be slower.
 
     Loops of warpgroup dots are scheduled for agents. Their operations get `tileas.schedule.agent` for
     `tileas-specialize-agents`, and their dots get `nv_tileas.stages`, the depth of their ring, for
@@ -367,6 +368,8 @@ def TileASMaterializeSchedule
            "rows of a reservation table above which several clocks share a row; 0: no tables">,
     Option<"maxConstraintIterations", "max-constraint-iterations", "int64_t", "10",
            "most reschedulings of a loop whose rings do not fit">,
+    Option<"simpleStages", "simple-stages", "int64_t", "0",
+           "stages of the rings of a loop without a schedule; 0: schedules always count">,
     Option<"largestInterval", "largest-interval", "int64_t", "0",
            "largest initiation interval to try, in clocks; 0: that of serial iterations">,
     Option<"scheduleTraceFile", "schedule-trace-file", "std::string", "\"\"",
@@ -732,11 +735,10 @@ def TileIRPrintSnapshot : Pass<"tileir-print-snapshot", "::mlir::ModuleOp"> {
   let summary = "print the program with the location of each op";
   let description = [{
     Prints to standard error and changes nothing, to follow a source line through the compiler. `emit-line-info` adds
-    two such passes to the pipeline.
+    it to the pipeline.
   }];
   let options = [
-    Option<"after", "after", "std::string", "\"\"",
-           "the preceding pass, for the headline">
+    Option<"name", "name", "std::string", "\"\"", "the name of the snapshot, for the headline">
   ];
 }
 

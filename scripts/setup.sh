@@ -291,7 +291,7 @@ if ! have_llvm; then
     else
         say "LLVM and MLIR 21.1 with development files were not found: $missing_llvm is missing"
         say "On Debian 12 and 13 this script installs them. Elsewhere install LLVM 21.1 built with the projects"
-        say "mlir, clang, lld and polly and the target NVPTX, then run: LLVM_PREFIX=/path/to/llvm-21 scripts/setup.sh"
+        say "mlir, clang, lld and polly and the targets NVPTX, X86 and AArch64, then run: LLVM_PREFIX=/path/to/llvm-21 scripts/setup.sh"
         exit 1
     fi
 fi

@@ -14,7 +14,7 @@ use crate::{
         nv_tileaa::FuncOp,
         remark,
         rt::*,
-        upstream::{dialect_of, is_llvm_func},
+        upstream::{dialect_of, is_gpu_module, is_llvm_func, is_module},
     },
     passes, pipeline,
     pipeline::Stage,
@@ -230,11 +230,13 @@ fn options(request: &CompileRequest<'_>) -> Result<pipeline::Options, CompileErr
         target: request.target,
         debug: request.debug,
         strategy: pipeline::Strategy::strongest(request.target),
+        v2_opt_level: 2,
         ..pipeline::Options::default()
     };
     for (name, value) in request.pipeline_options {
         options.set(name, value).map_err(|e| CompileError::Configuration(e.to_string()))?;
     }
+    options.check().map_err(|e| CompileError::Configuration(e.to_string()))?;
     options.insertions = request.insertions.to_vec();
     Ok(options)
 }
@@ -405,6 +407,9 @@ impl Job<'_> {
             return Ok(output);
         }
         let lowered = started.elapsed();
+        if let (Some(triple), Some(host)) = (self.request.host, host_module(&module)) {
+            output.host = codegen::host::object(host, triple).map_err(not_generated)?;
+        }
         let llvm = self.keep(inkwell::context::Context::create());
         let gpu_module = self.gpu_module(&module)?;
         let kernels = codegen::names::kernels(gpu_module).map_err(|d| (vec![*d], CompileError::Failed))?;
@@ -707,6 +712,13 @@ unsafe extern "C" fn is_printed(_: mlir_sys::MlirStringRef, before: bool, wanted
     // SAFETY: `wanted` is the pointer that `manager` passed with this function; it is valid as long as the request.
     let wanted = unsafe { &*wanted.cast::<Instrumentation>() };
     if before { wanted.print_ir_before_all } else { wanted.print_ir_after_all }
+}
+
+/// The module of `tileir-emit-host-wrapper`.
+fn host_module<'m>(module: &'m Module<'_>) -> Option<OpRef<'m>> {
+    let around = op_ref(module.as_operation().to_raw());
+    let ops = entry_block(region(around, 0)).into_iter().flat_map(ops_of);
+    ops.into_iter().find(|o| is_module(*o) && !is_gpu_module(*o))
 }
 
 fn print(module: &Module<'_>) -> String {

@@ -22,6 +22,10 @@ MLIR_DECLARE_CAPI_DIALECT_REGISTRATION(CUDATile, cuda_tile);
 /// and whether such a warning fails verification (only together with `warn`). Off
 /// by default; process-wide.
 MLIR_CAPI_EXPORTED void cudaTileSetHintChecks(bool warn, bool error);
+/// Whether this context prints operations under their names in the documents of the
+/// specification.
+MLIR_CAPI_EXPORTED void cudaTileUseSpecificationNames(MlirContext context,
+                                                      bool enabled);
 
 /// Sets whether dialects that are loaded from now on have the test-only operations.
 /// Off by default; process-wide.

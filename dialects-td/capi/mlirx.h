@@ -80,7 +80,9 @@ typedef struct {
 } MlirxInstrumentation;
 MLIR_CAPI_EXPORTED void mlirxPassManagerAddInstrumentation(MlirPassManager, MlirxInstrumentation);
 //===-- tools ----------------------------------------------------------------//
-MLIR_CAPI_EXPORTED int mlirxOptMain(int argc, char **argv, const char *tool, MlirDialectRegistry);
+// `check` gets the text of the pipeline before it runs and returns null or an error message.
+MLIR_CAPI_EXPORTED int mlirxOptMain(int argc, char **argv, const char *tool, MlirDialectRegistry,
+                                    const char *(*check)(MlirStringRef pipeline));
 MLIR_CAPI_EXPORTED int mlirxLspServerMain(int argc, char **argv, MlirDialectRegistry);
 // Includes the pipeline tile-reduce.
 MLIR_CAPI_EXPORTED int mlirxReduceMain(int argc, char **argv, MlirDialectRegistry);
@@ -173,10 +175,15 @@ MLIR_CAPI_EXPORTED MlirModule mlirxModuleParse(MlirContext, MlirStringRef text, 
 // Debug information of the LLVM dialect.
 MLIR_CAPI_EXPORTED bool mlirxIsLLVMLocalScope(MlirAttribute);
 MLIR_CAPI_EXPORTED bool mlirxIsLLVMSubprogram(MlirAttribute);
+// Numbers of a front end's subprogram: LLVM's flags of subprograms, and two that become annotations unless 0.
+typedef struct {
+  uint64_t flags, purpose;
+  uint32_t spFlags;
+} MlirxSubprogramExtras;
 // Returns a distinct definition of a function; unit and file are attributes of the LLVM dialect, the names strings.
 MLIR_CAPI_EXPORTED MlirAttribute mlirxLLVMSubprogramGet(MlirAttribute unit, MlirAttribute file, MlirAttribute name,
                                                         MlirAttribute linkageName, unsigned line, unsigned scopeLine,
-                                                        bool optimized);
+                                                        bool optimized, MlirxSubprogramExtras);
 MLIR_CAPI_EXPORTED void mlirxDialectRegistryInsertUpstream(MlirDialectRegistry);
 // Sorts the uses of each value in a module of LLVM IR (an LLVMModuleRef) into the order of the printed text.
 MLIR_CAPI_EXPORTED void mlirxLLVMModuleSortUses(void *module);

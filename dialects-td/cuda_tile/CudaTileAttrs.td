@@ -93,7 +93,12 @@ def CudaTile_DIFileAttr : CudaTile_AttrDef<"DIFile", "di_file"> {
 def CudaTile_DICompileUnitAttr
     : CudaTile_AttrDef<"DICompileUnit", "di_compile_unit"> {
   let summary = "compilation unit";
-  let parameters = (ins "::cuda_tile::DIFileAttr":$file);
+  let description = [{
+    Only the bytecode of the specification has a producer and flags. DWARF has them as the producer of the unit.
+  }];
+  let parameters = (ins "::cuda_tile::DIFileAttr":$file,
+    DefaultValuedParameter<"::mlir::StringAttr", "::mlir::StringAttr::get($_ctxt)">:$producer,
+    DefaultValuedParameter<"uint64_t", "0">:$flags);
   let assemblyFormat = "`<` struct(params) `>`";
 }
 
@@ -111,13 +116,20 @@ def CudaTile_DILexicalBlockAttr
 def CudaTile_DISubprogramAttr
     : CudaTile_AttrDef<"DISubprogram", "di_subprogram"> {
   let summary = "function of the source program";
+  let description = [{
+    Only the bytecode of the specification, and of 13.5 for `flags`, has the last three numbers. `spFlags` holds LLVM's
+    flags of subprograms. The meaning of the others is not documented; DWARF has them as annotations.
+  }];
   let parameters = (ins
     "::cuda_tile::DIFileAttr":$file,
     "uint32_t":$line,
     "::mlir::StringAttr":$name,
     "::mlir::StringAttr":$linkageName,
     "::cuda_tile::DICompileUnitAttr":$compileUnit,
-    DefaultValuedParameter<"uint32_t", "0">:$scopeLine);
+    DefaultValuedParameter<"uint32_t", "0">:$scopeLine,
+    DefaultValuedParameter<"uint64_t", "0">:$flags,
+    DefaultValuedParameter<"uint64_t", "0">:$purpose,
+    DefaultValuedParameter<"uint64_t", "0">:$spFlags);
   let assemblyFormat = "`<` struct(params) `>`";
 }
 

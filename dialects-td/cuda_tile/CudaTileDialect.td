@@ -32,6 +32,9 @@ def CudaTile_Dialect : Dialect {
     // Names of this dialect's ops in the specification's documents.
     std::optional<ParseOpHook>
     getParseOperationHook(::llvm::StringRef name) const override;
+    // Whether ops are printed under these names: the program comes from the
+    // container that the documents describe.
+    bool usesSpecificationNames = false;
   }];
 }
 

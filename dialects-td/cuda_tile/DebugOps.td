@@ -39,6 +39,10 @@ def CudaTile_PrintTkoOp : CudaTile_Op<"print_tko",
     `->` custom<BareType>(type($result_token))
   }];
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// Prints the op under the name that its container has for it.
+    static ::mlir::OperationName::PrintAssemblyFn getPrintAssemblyFn();
+  }];
 }
 
 #endif // CUDA_TILE_DEBUG_OPS_TD

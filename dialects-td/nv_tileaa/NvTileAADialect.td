@@ -162,14 +162,6 @@ def NvTileAA_TiledViewType : NvTileAA_Type<"TiledView", "tiled_view"> {
   let genVerifyDecl = 1;
 }
 
-def NvTileAA_QueueType : NvTileAA_Type<"Queue", "queue"> {
-  let summary = "queue of values between parts of a tile block, `!nv_tileaa.queue<depth = 2, tensor<64xf32>>`";
-  let description = "A FIFO with room for `depth` values.";
-  let parameters = (ins "int64_t":$depth, "::mlir::Type":$elementType);
-  let assemblyFormat = "`<` `depth` `=` $depth `,` $elementType `>`";
-  let genVerifyDecl = 1;
-}
-
 def NvTileAA_MemTokenType : NvTileAA_Type<"MemToken", "mem_token"> {
   let summary = "order of memory accesses, without a run-time value";
 }

@@ -10,7 +10,8 @@ def NvTileAS_CopyOp : NvTileAS_Op<"copy", NvTileAA_Transfer> {
     Tensors with a layout are in registers; a `memdesc` names its memory space. The op copies, in both directions,
     between registers and shared memory, registers and tensor memory, and shared and tensor memory. A copy to
     registers returns a result; a copy to memory overwrites `dest`. `tileas-materialize-convert-layout` lowers copies
-    between registers and shared memory to `local_store` and `local_load`. No target uses tensor memory yet.
+    between registers and shared memory to `local_store` and `local_load`. The passes of the compiler build those two
+    ops, and `tmem_store`, `tmem_load` and `tmem_copy` for tensor memory. `copy` is for programs that start as text.
 
     ```mlir
     nv_tileas.copy %x into %m : tensor<64xf32, #l> into !nv_tileas.memdesc<64xf32, #s>

@@ -22,8 +22,9 @@ pub fn check(module: &Module<'_>, target: &Target) -> Result<(), CodegenError> {
         if !name.starts_with("llvm.") || !is_called {
             continue;
         }
+        let gate = tile_targets::intrinsic::gate(&name, target);
         if function.get_intrinsic_id() == 0 {
-            return Err(CodegenError::Intrinsic(format!("unknown intrinsic '{name}'")));
+            return Err(CodegenError::Intrinsic(gate.unwrap_or_else(|| format!("unknown intrinsic '{name}'"))));
         }
         match missing_for(&name, target).or_else(|| bad_operand(&name, function)) {
             Some(why) => return Err(CodegenError::Intrinsic(why)),

@@ -3,6 +3,7 @@
 
 mod device_library;
 mod fan_out;
+pub mod host;
 mod inlined_lines;
 mod intrinsics;
 mod libnvvm;
@@ -143,7 +144,7 @@ impl<'l> Code<'l> {
             Module::new(raw as *mut _)
         };
         intrinsics::check(&module, options.target)?;
-        unsupported::check(&module)?;
+        unsupported::check(&module, options.target)?;
         if !options.lines {
             // The scopes were only needed for messages.
             module.strip_debug_info();
@@ -189,7 +190,7 @@ impl<'l> Code<'l> {
         let source = module.get_source_file_name().to_string_lossy().into_owned();
         module.set_name(&source);
         intrinsics::check(&module, options.target)?;
-        unsupported::check(&module)?;
+        unsupported::check(&module, options.target)?;
         // Entries are looked up by name.
         names::kernels_in(&module)?;
         let machine = machine(options)?;

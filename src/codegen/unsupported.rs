@@ -6,6 +6,8 @@
 //!   without a size.
 //! * Variables outside global and constant memory with an initial value, and circular initial values.
 //! * Inline PTX that uses an operand that does not exist.
+//! * Atomic operations of 128 bits. Targets without tensor memory are named as such; for the others LLVM 21 has no
+//!   instruction.
 //!
 //! `intrinsics.rs` checks intrinsics and `names.rs` checks names. `docs/reliability.md` has the complete list.
 
@@ -13,11 +15,12 @@ use super::CodegenError;
 use inkwell::{module::Module, values::AsValueRef};
 use llvm_sys::{LLVMTypeKind::*, core::*, prelude::*};
 use rustc_hash::{FxHashMap, FxHashSet};
+use tile_targets::{Feature, Target};
 
 /// Checks a module.
 ///
 /// Errors: the first unsupported construct.
-pub fn check(module: &Module<'_>) -> Result<(), CodegenError> {
+pub fn check(module: &Module<'_>, target: &Target) -> Result<(), CodegenError> {
     // SAFETY: the module is live and valid, and nothing of it is changed.
     unsafe {
         let mut global = LLVMGetFirstGlobal(module.as_mut_ptr());
@@ -42,6 +45,7 @@ pub fn check(module: &Module<'_>) -> Result<(), CodegenError> {
         }
         for instruction in super::instructions(module).map(|i| i.as_value_ref()) {
             typed(LLVMTypeOf(instruction), &mut sound)?;
+            atomic(instruction, target)?;
             for n in 0..LLVMGetNumOperands(instruction) as u32 {
                 let operand = LLVMGetOperand(instruction, n);
                 if LLVMIsABasicBlock(operand).is_null() {
@@ -58,6 +62,26 @@ pub fn check(module: &Module<'_>) -> Result<(), CodegenError> {
 
 fn refuse<T>(text: String) -> Result<T, CodegenError> {
     Err(CodegenError::Unsupported(text))
+}
+
+/// Checks the width of an atomic operation.
+///
+/// # Safety
+/// The instruction must be live.
+unsafe fn atomic(instruction: LLVMValueRef, target: &Target) -> Result<(), CodegenError> {
+    // SAFETY: the caller's promise; an atomic update has a pointer and a value, a comparison two values.
+    unsafe {
+        let is_atomic =
+            !LLVMIsAAtomicRMWInst(instruction).is_null() || !LLVMIsAAtomicCmpXchgInst(instruction).is_null();
+        let width = |ty| if LLVMGetTypeKind(ty) == LLVMIntegerTypeKind { LLVMGetIntTypeWidth(ty) } else { 0 };
+        if !is_atomic || width(LLVMTypeOf(LLVMGetOperand(instruction, 1))) <= 64 {
+            return Ok(());
+        }
+    }
+    if target.has(Feature::Tcgen05) {
+        return refuse("LLVM 21 has no instruction for an atomic operation of 128 bits".into());
+    }
+    refuse(format!("an atomic operation of 128 bits needs a target with tensor memory, which {} lacks", target.name))
 }
 
 /// Checks that a type can be the type of a parameter or a result.

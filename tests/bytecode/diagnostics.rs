@@ -221,7 +221,10 @@ fn cases() -> Vec<Case> {
     case("function-name", FUNC, func(function(99, 2, 2, 0, &[], RETURN)), "string index 99 out of bounds");
     case("signature-index", FUNC, func(function(0, 99, 2, 0, &[], RETURN)), "function signature index 99 out of bounds for function 'k'");
     case("signature-kind", FUNC, func(function(0, 0, 2, 0, &[], RETURN)), "signature of function 'k' is not a function type");
-    case("non-entry", FUNC, func(function(0, 2, 0, 0, &[], RETURN)), "un-expected non-entry function");
+    let non_entry = "un-expected non-entry function 'k': no operation can call it";
+    case("non-entry", FUNC, func(function(0, 2, 0, 0, &[], RETURN)), non_entry);
+    case("non-entry-private", FUNC, func(function(0, 2, 1, 0, &[], RETURN)), non_entry);
+    case("non-entry-spec", FUNC, Pieces::new().with(|p| p.functions = vec![function(0, 2, 0, 0, &[], RETURN)]).spec(), non_entry);
     case("function-flags", FUNC, func(function(0, 2, 10, 0, &[], RETURN)), "unknown function flags 0xa");
     case("function-location", FUNC, func(function(0, 2, 2, 3, &[], RETURN)), "failed to read function location for 'k'");
     case("hints-kind", FUNC, func(function(0, 2, 6, 0, &[3, 1], RETURN)), "optimization hints of a function must be an OptimizationHintsAttr");

@@ -165,7 +165,7 @@ impl Dumper<'_> {
         let Some(id) = id else { return "unknown".to_owned() };
         match &m.debug[id.index()] {
             DebugAttr::Unknown => "unknown".to_owned(),
-            DebugAttr::CompileUnit { file } => format!("di_compile_unit<file={}>", self.debug(*file)),
+            DebugAttr::CompileUnit { file, .. } => format!("di_compile_unit<file={}>", self.debug(*file)),
             DebugAttr::File { name, directory } => {
                 format!("di_file<{} in {}>", quote(&m.text(*name)), quote(&m.text(*directory)))
             }

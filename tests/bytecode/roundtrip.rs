@@ -277,6 +277,14 @@ fn records_of_the_specification_container_have_the_documented_layout() {
     let again = write(&module, Profile::Specification, module.version).unwrap();
     let debug = |bytes: &[u8]| read(bytes, &ReadOptions::default()).unwrap().debug;
     assert_eq!(debug(&again), module.debug);
+    // The records that the translation to MLIR takes keep the producer and the flags.
+    let translated = forms::for_container(&module, Profile::Public);
+    let DebugAttr::CompileUnit { producer: Some(producer), flags: 5, .. } = translated.debug[1] else {
+        panic!("{:?}", translated.debug[1])
+    };
+    assert_eq!(translated.text(producer), "a");
+    let DebugAttr::Subprogram(s) = &translated.debug[3] else { panic!("{:?}", translated.debug[3]) };
+    assert_eq!((s.flags, s.purpose, s.sp_flags), (1, 2, Some(3)));
 
     // In the public container, the inlined function is a call site with a location for each end.
     let public = write(&module, Profile::Public, module.version).unwrap();

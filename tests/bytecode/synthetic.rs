@@ -86,9 +86,19 @@ impl Builder {
 
         let (name, dir) = (pools.string(b"file.py"), pools.string(b"/source"));
         let file = Some(pools.debug(DebugAttr::File { name, directory: dir }));
-        let unit = Some(pools.debug(DebugAttr::CompileUnit { file }));
+        let unit = Some(pools.debug(DebugAttr::CompileUnit { file, producer: None, flags: 0 }));
         let (kernel, linkage) = (pools.string(b"kernel"), pools.string(b"every_operation"));
-        let subprogram = Subprogram { file, line: 3, name: kernel, linkage, unit, scope_line: 4, flags: 0 };
+        let subprogram = Subprogram {
+            file,
+            line: 3,
+            name: kernel,
+            linkage,
+            unit,
+            scope_line: 4,
+            flags: 0,
+            purpose: 0,
+            sp_flags: None,
+        };
         let scope = Some(pools.debug(DebugAttr::Subprogram(Box::new(subprogram))));
         let block = Some(pools.debug(DebugAttr::LexicalBlock { scope, file, line: 300, column: 7 }));
         let outer = pools.debug(DebugAttr::Loc { scope, file: name, line: 5, column: 1 });

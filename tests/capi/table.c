@@ -92,7 +92,7 @@ int main(int argc, char **argv) {
   c.host_arch = 2;
   SAID(tileirasProgramCreate(&p, &c), 2, "unsupported host operating system", 2563);
   c.host_os = 0;
-  SAID(tileirasProgramCreate(&p, &c), 2, "invalid configuration", 2563); /* arm64ec on linux */
+  SAID(tileirasProgramCreate(&p, &c), 2, "unsupported host architecture", 2563); /* arm64ec on linux */
   c.host_os = 1;
   c.device_debug = 2;
   SAID(tileirasProgramCreate(&p, &c), 2, "invalid configuration", 2563);
@@ -147,12 +147,30 @@ int main(int argc, char **argv) {
   SAID(tileirasProgramCompile(p), 4, "program is null", 2563);
   SAID(tileirasProgramGetOutput(p, &view), 4, "program is null", 2563);
 
-  /* A module that is damaged after its first bytes: the handle is created, the compilation fails, and the cause is reported first. */
+  /* A module that is damaged after its first bytes: it is not parsed, and the cause is reported first. */
   c = good;
-  c.input_buffer_size = size / 2;
+  c.gpu_id = 75; /* The input is checked before the target. */
+  static const size_t cuts[] = {9, 13, 40};
+  for (size_t i = 0; i <= sizeof cuts / sizeof *cuts; i++) {
+    c.input_buffer_size = i < sizeof cuts / sizeof *cuts ? cuts[i] : size / 2;
+    SAID(tileirasProgramCreate(&p, &c), 3, "input does not correspond to Tile IR bytecode", 260);
+    CHECK(p == NULL && heard.count >= 2 && strncmp(heard.all, "error at offset ", 16) == 0);
+  }
+  c = good;
+  unsigned char *almost = (unsigned char *)malloc(size);
+  CHECK(almost != NULL);
+  memcpy(almost, input, size);
+  almost[6] = 'S';
+  c.input_buffer_data = almost;
+  SAID(tileirasProgramCreate(&p, &c), 3, "input does not correspond to Tile IR bytecode", 260);
+  CHECK(strstr(heard.all, "invalid magic number at position 6, got 7F 54 69 6C 65 49 53 00 expected 7F 54 69 6C 65 49 52 00\n"));
+  free(almost);
+
+  /* A compilation that fails. */
+  c = good;
   CHECK(tileirasProgramCreate(&p, &c) == 0);
+  CHECK(tileirasProgramSetLibNvvm(p, "/nowhere", 8) == 0);
   SAID(tileirasProgramCompile(p), 5, "failed to compile Tile IR program", 259);
-  CHECK(heard.count >= 2 && strncmp(heard.all, "error at offset ", 16) == 0);
   SAID(tileirasProgramGetOutput(p, &view), 4, "program has not been compiled", 2563);
   CHECK(tileirasProgramRelease(p) == 0);
 
@@ -161,6 +179,7 @@ int main(int argc, char **argv) {
   c.output_name = name;
   c.output_name_len = strlen(name);
   CHECK(tileirasProgramCreate(&p, &c) == 0);
+  CHECK(tileirasProgramSetLibNvvm(p, "/nowhere", 8) == 0);
   memset(name, 'x', sizeof name - 1);
   memset(&heard, 0, sizeof heard);
   CHECK(tileirasProgramCompile(p) == 5);
@@ -237,10 +256,10 @@ int main(int argc, char **argv) {
   CHECK(view.length == again.length && memcmp(view.data, again.data, view.length) == 0);
   CHECK(tileirasProgramRelease(p) == 0 && tileirasProgramRelease(q) == 0);
   c = good;
-  c.input_buffer_size = size / 2;
   CHECK(tileirasProgramCreate(&q, &c) == 0 && tileirasProgramSetCore(q, core, strlen(core)) == 0);
+  CHECK(tileirasProgramSetLibNvvm(q, "/nowhere", 8) == 0);
   SAID(tileirasProgramCompile(q), 5, "failed to compile Tile IR program", 259);
-  CHECK(heard.count >= 2 && strncmp(heard.all, "error at offset ", 16) == 0);
+  CHECK(heard.count >= 2 && strstr(heard.all, "/nowhere") != NULL);
   CHECK(tileirasProgramRelease(q) == 0);
 
   /* With the sanitizer, the image says that it contains checks. */

@@ -84,6 +84,8 @@ const ROWS: &[Row] = &[
     // Hosts.
     ("--host-arch=aarch64", &["ok", "--gpu-name=sm_100", "--host-arch=aarch64"], 0, "", Image("elf.o", 100)),
     ("--host-arch=arm64ec", &["ok", "--gpu-name=sm_100", "--host-arch=arm64ec"], 0, "", Image("elf.o", 100)),
+    ("--host-arch=arm64ec --host-os=linux", &["ok", "--gpu-name=sm_100", "--host-arch=arm64ec", "--host-os=linux"], 2, "error: unsupported host architecture\nnote: arm64ec requires --host-os=windows\n", Nothing),
+    ("--host-arch=arm64ec --host-os=windows", &["ok", "--gpu-name=sm_100", "--host-arch=arm64ec", "--host-os=windows"], 0, "", Image("elf.o", 100)),
     ("--host-arch=riscv", &["ok", "--gpu-name=sm_100", "--host-arch=riscv"], 1, "tileiras: for the --host-arch option: Cannot find option named 'riscv'!\n", Nothing),
     ("--host-os=windows", &["ok", "--gpu-name=sm_100", "--host-os=windows"], 0, "", Image("elf.o", 100)),
     ("--host-os=darwin", &["ok", "--gpu-name=sm_100", "--host-os=darwin"], 1, "tileiras: for the --host-os option: Cannot find option named 'darwin'!\n", Nothing),

@@ -72,6 +72,21 @@ fn the_dump_is_what_runs() {
     }
 }
 
+/// An explicit request for agents that the target lacks is status 2. The command's own default is never one.
+fn a_strategy_that_the_target_lacks_is_an_error() {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus/vadd_f32.13.1.tileirbc");
+    let input = scratch("strategy.tileirbc", &fs::read(&corpus).unwrap());
+    let agents = "--pipeline-option=pipeline-strategy=warp-specialize";
+    let output = tileiras(&input, &["--gpu-name=sm_89", agents, "--emit=ptx"]);
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    let text = "sm_89 has no agents for 'warp-specialize'; its strategies are none and unspecialize";
+    assert!(stderr(&output).contains(text), "{}", stderr(&output));
+    for arguments in [&["--gpu-name=sm_89", "--emit=ptx"][..], &["--gpu-name=sm_120", agents, "--emit=ptx"]] {
+        let output = tileiras(&input, arguments);
+        assert!(output.status.success(), "{arguments:?}: {}", stderr(&output));
+    }
+}
+
 /// Returns the passes of a pipeline after MLIR has parsed and printed it.
 fn reparsed(pipeline: &str) -> Vec<String> {
     let empty = scratch("empty.mlir", b"module {}");
@@ -156,27 +171,37 @@ fn names_of_files_that_ptx_cannot_say() {
     }
 }
 
-/// Both snapshots are printed and nothing else changes: lines still refer to the source files.
+/// Each value prints its own snapshot, and nothing else changes: lines still refer to the source files, and there are
+/// none unless they are requested.
 fn snapshots_are_printed_and_change_nothing() {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus/welford.13.1.tileirbc");
     let input = scratch("snapshots.tileirbc", &fs::read(&corpus).unwrap());
     let ptx = |arguments: &[&str]| {
-        let output = tileiras(&input, &[&["--emit=ptx", "--lineinfo"], arguments].concat());
+        let output = tileiras(&input, &[&["--emit=ptx"], arguments].concat());
         assert!(output.status.success(), "{}", stderr(&output));
         (fs::read_to_string(input.with_extension("out")).unwrap(), stderr(&output))
     };
     let (plain, silence) = ptx(&[]);
     assert_eq!(silence, "");
-    assert!(plain.contains(".py\""), "{plain}");
-    for value in ["inputIR", "tileaa", "tileas", "post-tileas"] {
-        let (with, printed) = ptx(&[&format!("--pipeline-option=emit-line-info={value}")]);
-        assert_eq!(with, plain, "{value}");
+    assert!(!plain.contains("\t.loc\t"), "{plain}");
+    let (lines, _) = ptx(&["--lineinfo"]);
+    assert!(lines.contains("\t.loc\t") && lines.contains(".py\""), "{lines}");
+    let of_each = [
+        ("inputIR", "entry @", "nv_tileaa."),
+        ("tileaa", "nv_tileaa.func @", "nv_tileas."),
+        ("tileas", "nv_tileas.", "llvm.func @"),
+        ("post-tileas", "llvm.func @", "nv_tileas."),
+    ];
+    for (value, part, of_another) in of_each {
+        let value = format!("--pipeline-option=emit-line-info={value}");
+        let (without, printed) = ptx(&[&value]);
+        assert_eq!(without, plain, "{value}");
+        assert_eq!(ptx(&[&value, "--lineinfo"]).0, lines, "{value}");
         let headlines: Vec<&str> = printed.lines().filter(|l| l.starts_with("// ----- snapshot")).collect();
-        let expected = ["convert-cudatile-to-tileaa", "convert-tileas-to-llvm"];
-        assert_eq!(headlines, expected.map(|pass| format!("// ----- snapshot after {pass} ----- //")), "{value}");
-        for part in ["nv_tileaa.func @", "llvm.func @", ".py\":"] {
-            assert!(printed.contains(part), "{value}: no {part} in {printed}");
-        }
+        let name = value.rsplit('=').next().unwrap_or_default();
+        assert_eq!(headlines, [format!("// ----- snapshot {name} ----- //")], "{value}");
+        assert!(printed.contains(part) && printed.contains(".py\":"), "{value}: no {part} in {printed}");
+        assert!(!printed.contains(of_another), "{value}: {of_another} in {printed}");
     }
     // A cache hit would not print anything.
     let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("snapshots.cache");
@@ -211,6 +236,7 @@ fn a_nul_byte_in_text_is_an_error() {
 pub fn trials() -> Vec<Trial> {
     functions![
         the_dump_is_what_runs,
+        a_strategy_that_the_target_lacks_is_an_error,
         a_failing_pass_is_named,
         text_keeps_the_name_of_its_file,
         names_of_files_that_ptx_cannot_say,

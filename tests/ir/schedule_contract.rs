@@ -8,6 +8,7 @@
 //! * It only builds the analysis; the program and other analyses stay valid: `constraints_are_attributes_alone`.
 //! * Each pass declares the analyses it preserves, which is checked when the pipeline is built:
 //!   `passes_between_constraints_and_schedule_preserve_them` of `src/middle/pipeline/options/tests.rs`.
+//!   In `tileiras-opt`: `a_pass_that_does_not_declare_the_analysis_preserved_is_an_error`.
 //! * It is also checked at run time: a pass that does not preserve the analysis is a hard error with the specified
 //!   text: `a_loop_that_is_another_one_is_an_error`.
 //! * Nothing is silently recomputed: `nothing_is_described_twice`.
@@ -102,6 +103,19 @@ fn a_loop_that_is_another_one_is_an_error() {
     let pipeline = "tileas-unspecialized-pipeline{compute-capability=sm_80}";
     let said = run(&program(), &[CONSTRAINTS, pipeline, SCHEDULE]).unwrap_err();
     assert!(said.contains(INVALIDATED), "{said}");
+}
+
+/// The declaration counts, not the effect: none of these passes changes the loop.
+fn a_pass_that_does_not_declare_the_analysis_preserved_is_an_error() {
+    let order = "tileas-order-memory";
+    for pass in ["symbol-dce", "sccp", "loop-invariant-code-motion", "tileas-slicing", order, "nv_tileaa.func(sccp)"] {
+        let said = run(&program(), &[CONSTRAINTS, "cse", pass, SCHEDULE]).unwrap_err();
+        let name = pass.split(['(', ')']).nth(1).unwrap_or(pass);
+        assert!(said.contains(&format!("{INVALIDATED} '{name}'")), "{pass}: {said}");
+        // Without a schedule after it, the pass is harmless, and so it is if the constraints are generated again.
+        assert!(run(&program(), &[CONSTRAINTS, pass]).is_ok(), "{pass}");
+        assert!(run(&program(), &[CONSTRAINTS, pass, CONSTRAINTS, SCHEDULE]).is_ok(), "{pass}");
+    }
 }
 
 /// After a pass that changes loops, scheduling fails even if one of the new loops could be scheduled. It succeeds if
@@ -213,6 +227,9 @@ fn levels_are_two_axes() {
             let (o, v) = (format!("-O{level}"), format!("--pipeline-option=v2-opt-level={v2}"));
             let strategy = "--pipeline-option=pipeline-strategy=unspecialize";
             let text = passes(&[&o, &v, strategy]);
+            if v2 == 2 {
+                assert_eq!(text, passes(&[&o, strategy]), "2 is the command's default");
+            }
             let places = ["tileas-generate-schedule-constraints", SCHEDULE].map(|p| text.find(p));
             let [first, second] = places;
             assert_eq!([first.is_some(), second.is_some()], [v2 > 0 && level >= 2; 2], "-O{level} v2={v2}: {text}");
@@ -242,6 +259,7 @@ pub fn trials() -> Vec<Trial> {
         constraints_want_a_program_of_threads,
         constraints_are_attributes_alone,
         a_loop_that_is_another_one_is_an_error,
+        a_pass_that_does_not_declare_the_analysis_preserved_is_an_error,
         nothing_is_described_twice,
         a_schedule_wants_the_analysis,
         a_schedule_is_attributes_and_rings,

@@ -8,7 +8,7 @@ use inkwell::targets::{InitializationConfig, Target as LlvmTarget};
 use llvm_sys::{LLVMTypeKind, core::*, prelude::*, target_machine::*};
 use std::ffi::{CStr, CString};
 use tile_interface::{CompileError, CompileRequest, Compiler, InputKind};
-use tile_targets::{TARGETS, Target, intrinsic::missing_for};
+use tile_targets::{Feature, TARGETS, Target, intrinsic::missing_for};
 use tile_test_support::{Trial, functions};
 use tileiras::compile::InProcess;
 
@@ -177,6 +177,51 @@ fn cvt_packfloat_gates() {
     compile("sm_90", TO_E4M3).expect("sm_90 has it");
 }
 
+/// Compiles a kernel in LLVM IR whose body is `call`, and returns the messages of a failure.
+fn compile_llvm(target: &str, declarations: &str, call: &str) -> Result<(), String> {
+    let text = format!(
+        "target triple = \"nvptx64-nvidia-cuda\"\n{declarations}\n\
+         define ptx_kernel void @k(ptr addrspace(1) %p, float %f, i32 %i, i128 %v) {{\n{call}\nret void\n}}\n"
+    );
+    let target = Target::by_name(target).expect("a known target");
+    let mut messages = String::new();
+    let request = CompileRequest::new(text.as_bytes(), InputKind::LlvmIr, target);
+    let result = InProcess.compile(&request, &mut |d| messages.push_str(&format!("{}\n", d.message)));
+    result.map(|_| ()).map_err(|_| messages)
+}
+
+/// The fourth gate depends on the family: newer targets of other families lack the conversions too.
+fn the_gate_of_the_family() {
+    let declaration = "declare <2 x half> @llvm.nvvm.ff.to.f16x2.rs(float, float, i32)";
+    let call = "%r = call <2 x half> @llvm.nvvm.ff.to.f16x2.rs(float %f, float %f, i32 %i)\n\
+                store volatile <2 x half> %r, ptr addrspace(1) %p";
+    let gate = "cvt_packfloat intrinsic with stochastic rounding needs a target of the family of SM100f and PTX >= 87";
+    for target in ["sm_80", "sm_90", "sm_110", "sm_120", "sm_121"] {
+        let messages = compile_llvm(target, declaration, call).expect_err(target);
+        assert!(messages.contains(gate), "{target}: {messages}");
+    }
+    // Targets of the family pass the gate, but LLVM 21 does not know the intrinsic.
+    for target in ["sm_100", "sm_103"] {
+        let messages = compile_llvm(target, declaration, call).expect_err(target);
+        assert!(messages.contains("unknown intrinsic 'llvm.nvvm.ff.to.f16x2.rs'"), "{target}: {messages}");
+    }
+}
+
+/// An atomic operation of 128 bits is an error, which names the lack of tensor memory where that is the reason.
+fn atomics_of_128_bits_are_guarded() {
+    let exchange = "%r = atomicrmw xchg ptr addrspace(1) %p, i128 %v monotonic, align 16";
+    let compare = "%r = cmpxchg ptr addrspace(1) %p, i128 %v, i128 %v monotonic monotonic, align 16";
+    for target in TARGETS {
+        for call in [exchange, compare] {
+            let messages = compile_llvm(target.name, "", call).expect_err(target.name);
+            let lacking = format!("needs a target with tensor memory, which {} lacks", target.name);
+            let expected = if target.has(Feature::Tcgen05) { "LLVM 21 has no instruction for" } else { &lacking };
+            assert!(messages.contains(expected), "{}: {messages}", target.name);
+        }
+        compile_llvm(target.name, "", &exchange.replace("i128 %v", "i32 %i")).expect("32 bits have an instruction");
+    }
+}
+
 /// An intrinsic that NVPTX cannot select on any target is an error that names it.
 fn an_intrinsic_without_code_is_an_error() {
     let cases = [
@@ -214,5 +259,11 @@ fn an_intrinsic_without_code_is_an_error() {
 }
 
 pub fn trials() -> Vec<Trial> {
-    functions![what_the_table_lets_through_is_selected, cvt_packfloat_gates, an_intrinsic_without_code_is_an_error]
+    functions![
+        what_the_table_lets_through_is_selected,
+        cvt_packfloat_gates,
+        the_gate_of_the_family,
+        atomics_of_128_bits_are_guarded,
+        an_intrinsic_without_code_is_an_error
+    ]
 }

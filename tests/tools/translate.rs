@@ -18,8 +18,10 @@ use melior::{
     },
 };
 use std::path::PathBuf;
+use tile_interface::{CompileRequest, Compiler, DebugInfo, Emit, InputKind};
 use tile_test_support::{Trial, functions};
 use tileiras::{
+    compile::InProcess,
     dialect,
     tools::listing,
     translate::{ExportError, ImportError, Profile, Version, WriteError, export, export_wire, import, import_wire},
@@ -99,6 +101,96 @@ fn specification_container() {
         converted += 1;
     }
     assert!(converted > 80);
+}
+
+/// A kernel with debug information of a front end, and a print.
+const DESCRIBED: &str = r##"
+#file = #cuda_tile.di_file<"k.py" in "/src">
+#unit = #cuda_tile.di_compile_unit<file = #file, producer = "front 1.0", flags = 5>
+#scope = #cuda_tile.di_subprogram<file = #file, line = 3, name = "k", linkageName = "k", compileUnit = #unit, scopeLine = 3, flags = 256, purpose = 2, spFlags = 4>
+cuda_tile.module @kernels {
+  entry @k(%x: tile<i32>) {
+    %t = print_tko "value %d\0A", %x : tile<i32> -> token loc(#cuda_tile.di_loc<loc("/src/k.py":4:2) in #scope>)
+    return loc(#cuda_tile.di_loc<loc("/src/k.py":5:2) in #scope>)
+  } loc(#cuda_tile.di_loc<loc("/src/k.py":3:1) in #scope>)
+}
+"##;
+
+fn specification_bytes(program: &str) -> Vec<u8> {
+    let context = dialect::context();
+    let module = Module::parse(&context, program).expect("a valid program");
+    export(&module, Version::new(13, 1), Profile::Specification).unwrap()
+}
+
+/// Compiles bytecode for sm_90.
+fn compiled(data: &[u8], kind: InputKind, emit: Emit, (level, debug): (u8, DebugInfo)) -> String {
+    let target = tile_targets::Target::by_name("sm_90").unwrap();
+    let request = CompileRequest { emit, debug, opt_level: level, ..CompileRequest::new(data, kind, target) };
+    InProcess.compile(&request, &mut |d| panic!("{}", d.message)).unwrap().text
+}
+
+/// The bytes of data in PTX.
+fn data_bytes(ptx: &str) -> Vec<u8> {
+    let values = |line: &str| -> Vec<u8> {
+        let list = line.trim().strip_prefix(".b8 ").unwrap_or_default();
+        list.split("//").next().unwrap_or_default().split(',').filter_map(|n| n.trim().parse().ok()).collect()
+    };
+    ptx.lines().flat_map(values).collect()
+}
+
+/// The producer, the flags and the purpose of the specification's records reach DWARF.
+fn debug_records_reach_dwarf() {
+    let spec = specification_bytes(DESCRIBED);
+    let context = dialect::context();
+    let again = text(&import(&context, &spec).unwrap());
+    for part in ["producer = \"front 1.0\", flags = 5", "flags = 256, purpose = 2, spFlags = 4"] {
+        assert!(again.contains(part), "no {part}: {again}");
+    }
+    let of = |emit| compiled(&spec, InputKind::SpecBytecode, emit, (0, DebugInfo::Full));
+    let llvm = of(Emit::Llvm);
+    for part in ["producer: \"front 1.0 (flags 0x5)\"", "spFlags: DISPFlagLocalToUnit | DISPFlagDefinition"] {
+        assert!(llvm.contains(part), "no {part}: {llvm}");
+    }
+    let bytes = data_bytes(&of(Emit::Ptx));
+    for part in ["front 1.0 (flags 0x5)\x00", "flags\x00256\x00", "purpose\x002\x00"] {
+        assert!(bytes.windows(part.len()).any(|w| w == part.as_bytes()), "no {part:?} in DWARF");
+    }
+}
+
+/// Tag 85 is `print` in the specification's container, in text and in messages.
+fn print_has_its_name_of_the_specification() {
+    let spec = specification_bytes(DESCRIBED);
+    let context = dialect::context();
+    let plain = |m: &Module| m.as_operation().to_string();
+    let shown = plain(&import(&context, &spec).unwrap());
+    assert!(shown.contains("= print \"value") && !shown.contains("print_tko"), "{shown}");
+    assert!(Module::parse(&context, &shown).is_some(), "{shown}");
+    let module = Module::parse(&context, DESCRIBED).unwrap();
+    let public = export(&module, Version::new(13, 1), Profile::Public).unwrap();
+    assert!(plain(&import(&context, &public).unwrap()).contains("= print_tko \"value"));
+
+    let at = spec.windows(8).position(|w| w == b"value %d").unwrap();
+    let mut wrong = spec;
+    wrong[at + 7] = b'%';
+    let said = import(&context, &wrong).unwrap_err().lines().join("\n");
+    assert!(said.contains("'cuda_tile.print' op incorrect number of operands"), "{said}");
+    assert!(said.contains("failed to create operation 'cuda_tile.print' due to verification error."), "{said}");
+    assert!(!said.contains("print_tko"), "{said}");
+}
+
+/// Messages of assertions name lines, so a program has the same PTX through both containers only with its locations.
+fn both_containers_have_the_same_ptx() {
+    let context = dialect::context();
+    let (name, public) = corpus().into_iter().find(|(n, _)| n == "print_assert.13.1.tileirbc").unwrap();
+    let module = import(&context, &public).unwrap();
+    let spec = export(&module, Version::new(13, 1), Profile::Specification).unwrap();
+    let how = (3, DebugInfo::None);
+    let ptx = |data: &[u8], kind| compiled(data, kind, Emit::Ptx, how);
+    let expected = ptx(&public, InputKind::PublicBytecode);
+    assert_eq!(ptx(&spec, InputKind::SpecBytecode), expected, "{name}");
+    let bare = Module::parse(&context, &module.as_operation().to_string()).unwrap();
+    let bare = export(&bare, Version::new(13, 1), Profile::Specification).unwrap();
+    assert_ne!(ptx(&bare, InputKind::SpecBytecode), expected, "locations were not printed");
 }
 
 fn empty_module() {
@@ -306,6 +398,9 @@ pub fn trials() -> Vec<Trial> {
     functions![
         corpus_round_trip,
         specification_container,
+        debug_records_reach_dwarf,
+        print_has_its_name_of_the_specification,
+        both_containers_have_the_same_ptx,
         empty_module,
         reports,
         module_verification,

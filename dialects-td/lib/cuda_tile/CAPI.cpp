@@ -16,6 +16,11 @@ MLIR_DEFINE_CAPI_DIALECT_REGISTRATION(CUDATile, cuda_tile,
 void cudaTileSetHintChecks(bool warn, bool error) {
   setHintChecks(warn, error);
 }
+void cudaTileUseSpecificationNames(MlirContext context, bool enabled) {
+  unwrap(context)
+      ->getOrLoadDialect<CudaTileDialect>()
+      ->usesSpecificationNames = enabled;
+}
 void cudaTileRegisterTestingOps(bool enabled) { setTestingOps(enabled); }
 
 bool cudaTileTypeIsATileView(MlirType type) {

@@ -47,6 +47,17 @@ static FailureOr<size_t> countFormatExpressions(StringRef format) {
   return count;
 }
 
+OperationName::PrintAssemblyFn PrintTkoOp::getPrintAssemblyFn() {
+  return [](Operation *op, OpAsmPrinter &p, StringRef defaultDialect) {
+    bool renamed =
+        cast<CudaTileDialect>(op->getDialect())->usesSpecificationNames;
+    if (defaultDialect != CudaTileDialect::getDialectNamespace())
+      p << CudaTileDialect::getDialectNamespace() << '.';
+    p << (renamed ? "print" : "print_tko");
+    cast<PrintTkoOp>(op).print(p);
+  };
+}
+
 LogicalResult PrintTkoOp::verify() {
   FailureOr<size_t> expressions = countFormatExpressions(getStr());
   if (failed(expressions))

@@ -166,18 +166,24 @@ MlirModule mlirxModuleParse(MlirContext context, MlirStringRef text, MlirStringR
 bool mlirxIsLLVMLocalScope(MlirAttribute a) { return isa<LLVM::DILocalScopeAttr>(unwrap(a)); }
 bool mlirxIsLLVMSubprogram(MlirAttribute a) { return isa<LLVM::DISubprogramAttr>(unwrap(a)); }
 MlirAttribute mlirxLLVMSubprogramGet(MlirAttribute unit, MlirAttribute file, MlirAttribute name,
-                                     MlirAttribute linkageName, unsigned line, unsigned scopeLine, bool optimized) {
+                                     MlirAttribute linkageName, unsigned line, unsigned scopeLine, bool optimized,
+                                     MlirxSubprogramExtras extras) {
   MLIRContext *context = unwrap(unit).getContext();
   auto id = DistinctAttr::create(UnitAttr::get(context));
   auto source = cast<LLVM::DIFileAttr>(unwrap(file));
-  auto flags = LLVM::DISubprogramFlags::Definition;
+  auto flags = LLVM::DISubprogramFlags::Definition | LLVM::DISubprogramFlags(extras.spFlags);
   if (optimized)
     flags = flags | LLVM::DISubprogramFlags::Optimized;
+  SmallVector<LLVM::DINodeAttr> annotations;
+  for (auto [name, value] : {std::pair<StringRef, uint64_t>("flags", extras.flags), {"purpose", extras.purpose}})
+    if (value)
+      annotations.push_back(LLVM::DIAnnotationAttr::get(context, StringAttr::get(context, name),
+                                                        StringAttr::get(context, Twine(value))));
   auto type = LLVM::DISubroutineTypeAttr::get(context, llvm::dwarf::DW_CC_normal, {});
   return wrap(LLVM::DISubprogramAttr::get(context, id, cast<LLVM::DICompileUnitAttr>(unwrap(unit)), source,
                                           cast<StringAttr>(unwrap(name)), cast<StringAttr>(unwrap(linkageName)),
                                           source, line, scopeLine, flags, type, /*retainedNodes=*/{},
-                                          /*annotations=*/{}));
+                                          annotations));
 }
 void mlirxDialectRegistryInsertUpstream(MlirDialectRegistry r) {
   DialectRegistry &reg = *unwrap(r);

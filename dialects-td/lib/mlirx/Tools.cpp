@@ -5,17 +5,53 @@
 #include "mlir/CAPI/Wrap.h"
 #include "mlir/Dialect/LLVMIR/Transforms/Passes.h"
 #include "mlir/IR/Diagnostics.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Support/FileUtilities.h"
 #include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Tools/mlir-translate/MlirTranslateMain.h"
 #include "mlir/Tools/mlir-translate/Translation.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/ToolOutputFile.h"
 #include <string>
 using namespace mlir;
 
-int mlirxOptMain(int argc, char **argv, const char *tool, MlirDialectRegistry r) {
-  return asMainReturnCode(MlirOptMain(argc, argv, tool, *unwrap(r)));
+static LogicalResult optMain(int argc, char **argv, const char *tool, DialectRegistry &registry,
+                             const char *(*check)(MlirStringRef)) {
+  auto [input, output] = registerAndParseCLIOptions(argc, argv, tool, registry);
+  MlirOptMainConfig given = MlirOptMainConfig::createFromCLOptions();
+  if (given.shouldShowDialects() || given.shouldListPasses())
+    return MlirOptMain(argc, argv, input, output, registry);
+  MlirOptMainConfig checked = given;
+  // The passes of a reproducer are in the pass manager already.
+  checked.setPassPipelineSetupFn([&given, check](PassManager &pm) -> LogicalResult {
+    if (failed(given.setupPassPipeline(pm)))
+      return failure();
+    std::string pipeline;
+    llvm::raw_string_ostream os(pipeline);
+    pm.printAsTextualPipeline(os);
+    if (const char *wrong = check(wrap(StringRef(pipeline))))
+      return emitError(UnknownLoc::get(pm.getContext()), wrong);
+    return success();
+  });
+  std::string message;
+  std::unique_ptr<llvm::MemoryBuffer> buffer = openInputFile(input, &message);
+  std::unique_ptr<llvm::ToolOutputFile> file = buffer ? openOutputFile(output, &message) : nullptr;
+  if (!file) {
+    llvm::errs() << message << '\n';
+    return failure();
+  }
+  if (failed(MlirOptMain(file->os(), std::move(buffer), registry, checked)))
+    return failure();
+  file->keep();
+  return success();
+}
+int mlirxOptMain(int argc, char **argv, const char *tool, MlirDialectRegistry r,
+                 const char *(*check)(MlirStringRef)) {
+  llvm::InitLLVM guard(argc, argv);
+  return asMainReturnCode(optMain(argc, argv, tool, *unwrap(r), check));
 }
 int mlirxLspServerMain(int argc, char **argv, MlirDialectRegistry r) {
   return asMainReturnCode(MlirLspServerMain(argc, argv, *unwrap(r)));

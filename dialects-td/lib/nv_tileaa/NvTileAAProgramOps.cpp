@@ -1,7 +1,7 @@
-// Verifiers of calls, launches, regions, queues, gathers and histograms of nv_tileaa.
+// Verifiers of returns, regions, gathers and histograms of nv_tileaa.
 //
-// Checked here: symbols are functions of the right kind and type; yielded values have the required types; shapes and
-// element types. Not checked here: that one side of a queue puts and one gets, and that offsets stay in bounds.
+// Checked here: yielded values have the required types; shapes and element types. Not checked here: that offsets stay
+// in bounds.
 #include "nv_tileaa/NvTileAA.h"
 
 using namespace mlir;
@@ -26,29 +26,6 @@ LogicalResult ReturnOp::verify() {
   return success();
 }
 
-// Invariant: the symbol is a function of the call's type.
-LogicalResult CallOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  auto function = symbols.lookupNearestSymbolFrom<FuncOp>(*this, getCalleeAttr());
-  if (!function)
-    return emitOpError("'") << getCallee() << "' is not a function";
-  if (TypeRange(function.getArgumentTypes()) != getOperandTypes() ||
-      TypeRange(function.getResultTypes()) != getResultTypes())
-    return emitOpError("function '") << getCallee() << "' has type " << function.getFunctionType();
-  return success();
-}
-
-// Invariant: the symbol is a function without results, and the arguments have its types.
-LogicalResult LaunchFuncOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  auto function = symbols.lookupNearestSymbolFrom<FuncOp>(*this, getKernelAttr());
-  if (!function)
-    return emitOpError("'") << getKernel() << "' is not a function";
-  if (!function.getResultTypes().empty())
-    return emitOpError("'") << getKernel() << "' has results, which a kernel cannot have";
-  if (TypeRange(function.getArgumentTypes()) != getKernelOperands().getTypes())
-    return emitOpError("kernel '") << getKernel() << "' has type " << function.getFunctionType();
-  return success();
-}
-
 // Invariants: at least one result; the region takes no arguments and yields the results.
 LogicalResult ExecuteOp::verifyRegions() {
   if (getNumResults() == 0)
@@ -59,44 +36,6 @@ LogicalResult ExecuteOp::verifyRegions() {
   auto yield = dyn_cast<YieldOp>(body.getTerminator());
   if (!yield || yield.getOperandTypes() != getResultTypes())
     return emitOpError("region must yield values of the results' types");
-  return success();
-}
-
-//===-- queues --------------------------------------------------------------//
-
-// Invariants: room for at least one value; the element is a number, a pointer, or a tensor of these.
-LogicalResult QueueType::verify(function_ref<InFlightDiagnostic()> emitError, int64_t depth, Type element) {
-  if (depth < 1)
-    return emitError() << "the depth of a queue must be at least 1, got " << depth;
-  Type scalar = elementOf(element);
-  if (!scalar.isSignlessInteger() && !isa<FloatType, PtrType>(scalar))
-    return emitError() << "a queue holds numbers, pointers or tensors of them, not " << element;
-  return success();
-}
-
-// Invariants: the body takes no arguments and yields one value of the element type.
-LogicalResult QueuePutOp::verifyRegions() {
-  Block &body = getBody().front();
-  if (body.getNumArguments())
-    return emitOpError("body takes no arguments");
-  auto yield = dyn_cast<QueueYieldOp>(body.getTerminator());
-  if (!yield || yield.getOperand().getType() != getQueue().getType().getElementType())
-    return emitOpError("body must yield a value of type ") << getQueue().getType().getElementType();
-  return success();
-}
-
-// Invariant: the result has the element type.
-LogicalResult QueueGetOp::verify() {
-  if (getResult().getType() != getQueue().getType().getElementType())
-    return emitOpError("queue holds values of type ") << getQueue().getType().getElementType();
-  return success();
-}
-
-//===-- hints ---------------------------------------------------------------//
-
-LogicalResult PragmaOp::verify() {
-  if (getName().empty())
-    return emitOpError("has no name");
   return success();
 }
 

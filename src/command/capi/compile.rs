@@ -42,7 +42,7 @@ pub fn host_object(handle: &Handle, cubin: &[u8]) -> Option<Vec<u8>> {
     let (arch, os) = host(handle.host_arch(), handle.host_os())?;
     let name = handle.output_name();
     let stem = hostobj::symbol_stem(Path::new(if name.is_empty() { "elf.o" } else { &name }));
-    let object = hostobj::object(cubin, target(handle.gpu_id())?, &stem, arch, os);
+    let object = hostobj::object(cubin, target(handle.gpu_id())?, &stem, (arch, os), &[]);
     object
         .map_err(|e| {
             report(Word::None, handle.as_ptr(), &Diagnostic::error(Code::Internal, format!("internal error: {e}")))
@@ -54,13 +54,20 @@ pub fn target(gpu_id: i32) -> Option<&'static Target> {
     TARGETS.iter().find(|t| u32::try_from(gpu_id) == Ok(t.sm))
 }
 
-/// Checks the first bytes of the input. `Err` is the message for an input that is not Tile IR.
-pub fn probe(input: &[u8]) -> Result<(), &'static str> {
+/// Parses the input. `Err` holds the messages for an input that is not Tile IR bytecode, the cause first.
+pub fn probe(input: &[u8]) -> Result<(), Vec<String>> {
     use tile_interface::NotTileIr;
+    const NOT_BYTECODE: &str = "input does not correspond to Tile IR bytecode";
     match crate::kind_of(input) {
-        Ok(_) => Ok(()),
-        Err(NotTileIr::Unknown) => Err("input does not correspond to Tile IR bytecode"),
-        Err(NotTileIr::MlirBytecode) => Err("failed to parse IR bytecode (it looks like MLIR bytecode instead)"),
+        Ok(InputKind::PublicBytecode | InputKind::SpecBytecode) => {
+            let error = tileiras::translate::parse(input).err();
+            error.map_or(Ok(()), |e| Err([e.lines(), vec![NOT_BYTECODE.to_owned()]].concat()))
+        }
+        Ok(InputKind::Text | InputKind::LlvmIr) => Ok(()),
+        Err(NotTileIr::Unknown) => Err(vec![NOT_BYTECODE.to_owned()]),
+        Err(NotTileIr::MlirBytecode) => {
+            Err(vec!["failed to parse IR bytecode (it looks like MLIR bytecode instead)".to_owned()])
+        }
     }
 }
 

@@ -98,9 +98,9 @@ pub struct TileirasByteView {
 /// Checks a configuration and creates a handle for it.
 ///
 /// The checks are made in this order, and the first failure is reported: `out_program`, `config`, the input pointer
-/// and size, the input's first bytes, the GPU, the optimization level, debug information with optimization, the
-/// host's architecture, its operating system, `reserved` and the lengths, whether `device_debug`, `lineinfo` and
-/// `sanitize` are 0 or 1, and whether the architecture exists on the operating system.
+/// and size, whether the input can be parsed, the GPU, the optimization level, debug information with optimization,
+/// the host's architecture, its operating system, whether the architecture exists on the operating system, `reserved`
+/// and the lengths, and whether `device_debug`, `lineinfo` and `sanitize` are 0 or 1.
 ///
 /// Returns `TILEIRAS_SUCCESS`; `TILEIRAS_ERROR_HANDLE` for a null `out_program`; `TILEIRAS_ERROR_CONFIGURATION`,
 /// `TILEIRAS_ERROR_INPUT` or `TILEIRAS_ERROR_ALLOCATION`. On failure `*out_program` is null. The caller owns the
@@ -156,8 +156,8 @@ unsafe fn check(config: &TileirasConfig) -> Result<(), c_int> {
     }
     // SAFETY: not null; otherwise guaranteed by the caller.
     let input = unsafe { std::slice::from_raw_parts(config.input_buffer_data.cast::<u8>(), config.input_buffer_size) };
-    if let Err(text) = compile::probe(input) {
-        say(Word::Input, std::ptr::null_mut(), text);
+    if let Err(texts) = compile::probe(input) {
+        texts.iter().for_each(|text| say(Word::Input, std::ptr::null_mut(), text));
         return Err(TILEIRAS_ERROR_INPUT);
     }
     if compile::target(config.gpu_id).is_none() {
@@ -177,6 +177,10 @@ unsafe fn check(config: &TileirasConfig) -> Result<(), c_int> {
     if !(0..=1).contains(&config.host_os) {
         return configuration("unsupported host operating system");
     }
+    // arm64ec exists only on Windows.
+    if compile::host(config.host_arch, config.host_os).is_none() {
+        return configuration("unsupported host architecture");
+    }
     let is_switch = |value: i32| (0..=1).contains(&value);
     let switches = [config.device_debug, config.lineinfo, config.sanitize];
     // No object in memory is larger.
@@ -184,8 +188,7 @@ unsafe fn check(config: &TileirasConfig) -> Result<(), c_int> {
     if config.reserved != 0 || lengths.into_iter().any(|length| isize::try_from(length).is_err()) {
         return configuration("invalid configuration");
     }
-    // arm64ec exists only on Windows.
-    if !switches.into_iter().all(is_switch) || compile::host(config.host_arch, config.host_os).is_none() {
+    if !switches.into_iter().all(is_switch) {
         return configuration("invalid configuration");
     }
     Ok(())

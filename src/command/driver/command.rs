@@ -496,6 +496,7 @@ impl Session<'_> {
             keep_snapshots: options.explore_data.is_some(),
             remarks: options.remarks.any() || options.explore_data.is_some(),
             strict_plans: options.strict_plans,
+            host: hostobj::triple(options.host_arch, options.host_os).filter(|_| options.emit == Emit::Obj),
         };
         if options.save_temps {
             output::check_beside(&settings.output).map_err(|d| self.fail(d))?;
@@ -536,7 +537,7 @@ impl Session<'_> {
             Emit::Cubin => cubin,
             Emit::Obj => {
                 let stem = hostobj::symbol_stem(&settings.output);
-                hostobj::object(&cubin, options.target, &stem, options.host_arch, options.host_os)
+                hostobj::object(&cubin, options.target, &stem, (options.host_arch, options.host_os), &output.host)
                     .map_err(|e| self.fail(Diagnostic::error(Code::Internal, format!("internal error: {e}"))))?
             }
             _ => std::mem::take(&mut output.text).into_bytes(),

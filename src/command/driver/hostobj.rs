@@ -6,14 +6,19 @@
 //! .rodata / .rdata    size of the cubin, 8 bytes                      NAME_cubin_size
 //! ```
 //!
+//! The text section has the launch functions of `tileir-emit-host-wrapper`, `KERNEL_launch`, which LLVM compiles for
+//! the host. They call `cuLaunchKernel`. In ELF they are weak, so that a program can link objects of one kernel for
+//! several targets.
+//!
 //! `NAME` is the output's name up to its first dot, with every character that is invalid in C identifiers replaced by
 //! `_`. A program that links the object passes `NAME_cubin` to `cuLibraryLoadData` or `cuModuleLoadData`. The section
 //! names, the wrapper and its magic come from `fatbinary_section.h` in the CUDA toolkit, so `cuobjdump` finds the
 //! cubin in the object and in the program.
 
-use std::path::Path;
+use std::{collections::BTreeMap, path::Path};
 
-use object::write::{Object, Relocation, SectionId, Symbol, SymbolId, SymbolSection};
+use object::read::{File, Object as _, ObjectSection as _, ObjectSymbol as _};
+use object::write::{Object, Relocation, SectionId, StandardSection, Symbol, SymbolId, SymbolSection};
 use object::{
     Architecture, BinaryFormat, Endianness, RelocationEncoding, RelocationFlags, RelocationKind, SectionFlags,
     SectionKind, SubArchitecture, SymbolFlags, SymbolKind, SymbolScope,
@@ -75,14 +80,37 @@ pub fn symbol_stem(output: &Path) -> String {
     stem
 }
 
-/// Builds the object file.
+/// LLVM's name of the host, for the launch functions. `None` for arm64ec, whose functions need tables of thunks.
+pub fn triple(arch: HostArch, os: HostOs) -> Option<&'static str> {
+    match (os, arch) {
+        (_, HostArch::Arm64Ec) => None,
+        (HostOs::Linux, HostArch::X86_64) => Some("x86_64-unknown-linux-gnu"),
+        (HostOs::Linux, HostArch::Aarch64) => Some("aarch64-unknown-linux-gnu"),
+        (HostOs::Windows, HostArch::X86_64) => Some("x86_64-pc-windows-msvc"),
+        (HostOs::Windows, HostArch::Aarch64) => Some("aarch64-pc-windows-msvc"),
+    }
+}
+
+/// An object that cannot be written, or launch functions that cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ObjectError {
+    #[error(transparent)]
+    Write(#[from] object::write::Error),
+    #[error("the launch functions: {0}")]
+    Read(#[from] object::read::Error),
+}
+
+/// Builds the object file. `launch` is the object with the launch functions; it may be empty.
+///
+/// # Errors
+/// `launch` is not an object, or the file cannot be written.
 pub fn object(
     cubin: &[u8],
     target: &Target,
     stem: &str,
-    arch: HostArch,
-    os: HostOs,
-) -> Result<Vec<u8>, object::write::Error> {
+    (arch, os): (HostArch, HostOs),
+    launch: &[u8],
+) -> Result<Vec<u8>, ObjectError> {
     let (format, architecture) = match (os, arch) {
         (HostOs::Linux, HostArch::X86_64) => (BinaryFormat::Elf, Architecture::X86_64),
         (HostOs::Linux, _) => (BinaryFormat::Elf, Architecture::Aarch64),
@@ -112,10 +140,55 @@ pub fn object(
     address(&mut file, control, at + 8, whole)?;
     define(&mut file, control, format!("{stem}_fatbin"), at, 24);
 
-    let constants = file.section_id(object::write::StandardSection::ReadOnlyData);
+    let constants = file.section_id(StandardSection::ReadOnlyData);
     let at = file.append_section_data(constants, &(cubin.len() as u64).to_le_bytes(), 8);
     define(&mut file, constants, format!("{stem}_cubin_size"), at, 8);
-    file.write()
+    if !launch.is_empty() {
+        link(&mut file, launch)?;
+    }
+    Ok(file.write()?)
+}
+
+/// Adds the code of another object, with its symbols and relocations.
+fn link(file: &mut Object<'_>, bytes: &[u8]) -> Result<(), ObjectError> {
+    let other = File::parse(bytes)?;
+    let is_elf = other.format() == BinaryFormat::Elf;
+    let text = file.section_id(StandardSection::Text);
+    let is_code = |s: &object::read::Section<'_, '_>| s.kind() == SectionKind::Text && s.size() > 0;
+    let mut starts = BTreeMap::new();
+    for section in other.sections().filter(is_code) {
+        starts.insert(section.index().0, file.append_section_data(text, section.data()?, section.align()));
+    }
+    let mut symbols = BTreeMap::new();
+    for symbol in other.symbols() {
+        let start = symbol.section_index().and_then(|i| starts.get(&i.0));
+        let section = match start {
+            Some(_) if symbol.kind() == SymbolKind::Text => SymbolSection::Section(text),
+            None if symbol.is_undefined() => SymbolSection::Undefined,
+            _ => continue,
+        };
+        let added = file.add_symbol(Symbol {
+            name: symbol.name_bytes()?.to_vec(),
+            value: start.map_or(0, |start| start + symbol.address()),
+            size: symbol.size(),
+            kind: SymbolKind::Text,
+            scope: if start.is_some() { SymbolScope::Linkage } else { SymbolScope::Unknown },
+            weak: start.is_some() && is_elf,
+            section,
+            flags: SymbolFlags::None,
+        });
+        symbols.insert(symbol.index().0, added);
+    }
+    for section in other.sections().filter(is_code) {
+        for (offset, relocation) in section.relocations() {
+            let object::read::RelocationTarget::Symbol(symbol) = relocation.target() else { continue };
+            let Some(symbol) = symbols.get(&symbol.0) else { continue };
+            let offset = starts[&section.index().0] + offset;
+            let (addend, flags) = (relocation.addend(), relocation.flags());
+            file.add_relocation(text, Relocation { offset, symbol: *symbol, addend, flags })?;
+        }
+    }
+    Ok(())
 }
 
 fn define(file: &mut Object<'_>, section: SectionId, name: String, value: u64, size: u64) {

@@ -386,6 +386,8 @@ pub struct Options {
     pub strict_plans: bool,
     pub host_arch: HostArch,
     pub host_os: HostOs,
+    /// Whether the command line names the operating system.
+    pub is_host_os_given: bool,
     pub pipeline_options: Vec<OsString>,
     /// Shared libraries of passes.
     pub plugins: Vec<PathBuf>,
@@ -508,6 +510,7 @@ pub fn options(parsed: &Parsed, input: PathBuf) -> Options {
             Some("windows") => HostOs::Windows,
             _ => HostOs::Linux,
         },
+        is_host_os_given: parsed.choice("host-os").is_some(),
         pipeline_options: pipeline_options.clone(),
         plugins: parsed.list("load-pass-plugin").into_iter().map(PathBuf::from).collect(),
         insertions: parsed.list("insert-pass"),

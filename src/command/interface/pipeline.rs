@@ -140,7 +140,7 @@ options! {
         "on sm_120 and 121, dots of 8-bit floats use the instruction with block scales, all of them one (the default), \
          which GeForce GPUs run twice as fast";
     EmitLineInfo: "emit-line-info", SNAPSHOTS, Side,
-        "unless `none`, prints the program at two levels and emits line information";
+        "prints the program at this level with the location of each op";
     SnapshotLines: "snapshot-lines", SNAPSHOTS, Side,
         "writes the program at this level to a file, whose lines the line information refers to";
     SnapshotFile: "snapshot-file", Values::File, Side,

@@ -71,6 +71,8 @@ pub struct CompileRequest<'a> {
     pub remarks: bool,
     /// Whether a plan that cannot be carried out is an error. Otherwise the compiler retries with a weaker plan.
     pub strict_plans: bool,
+    /// The triple of the host to compile the launch functions for, which [`CompileOutput::host`] returns.
+    pub host: Option<&'static str>,
 }
 
 impl<'a> CompileRequest<'a> {
@@ -97,6 +99,7 @@ impl<'a> CompileRequest<'a> {
             keep_snapshots: false,
             remarks: false,
             strict_plans: false,
+            host: None,
         }
     }
 }
@@ -310,6 +313,8 @@ pub struct CompileOutput {
     pub remarks: Vec<Remark>,
     /// The source location of each kernel in the PTX by name, if known.
     pub locations: Vec<(String, Location)>,
+    /// The launch functions as a relocatable object, if requested together with PTX.
+    pub host: Vec<u8>,
 }
 
 /// The reason why there is no output. The diagnostics have the details.
@@ -331,16 +336,16 @@ pub enum CompileError {
 
 /// Detects the kind of an input from its name and first bytes.
 ///
-/// The magic number decides. Without one, a name that ends in `.mlir` means text. A name that ends in `.ll`, or a
-/// first line typical of LLVM IR, means LLVM IR. `Err` describes other files.
+/// The magic number decides. Bytes that are almost a magic number are bytecode too, so that the reader reports the
+/// wrong byte. Otherwise, a name that ends in `.mlir` means text. A name that ends in `.ll`, or a first line typical of
+/// LLVM IR, means LLVM IR. `Err` describes other files.
 pub fn input_kind(name: &std::path::Path, bytes: &[u8]) -> Result<InputKind, NotTileIr> {
-    const PUBLIC: &[u8] = &[0x7f, b'T', b'i', b'l', b'e', b'I', b'R', 0];
-    const SPEC: &[u8] = &[0x06, 0x03, 0x80, b'T', b'i', b'l', b'e', 0];
     const MLIR: &[u8] = &[0x4d, 0x4c, 0xef, 0x52];
-    if bytes.starts_with(PUBLIC) {
-        Ok(InputKind::PublicBytecode)
-    } else if bytes.starts_with(SPEC) {
-        Ok(InputKind::SpecBytecode)
+    let containers = [(PUBLIC, InputKind::PublicBytecode), (SPEC, InputKind::SpecBytecode)];
+    if let Some((_, kind)) = containers.iter().find(|(magic, _)| bytes.starts_with(*magic)) {
+        Ok(*kind)
+    } else if let Some((_, kind)) = containers.iter().find(|(magic, _)| is_almost(magic, bytes)) {
+        Ok(*kind)
     } else if bytes.starts_with(MLIR) {
         Err(NotTileIr::MlirBytecode)
     } else if name.extension().is_some_and(|e| e == "mlir") {
@@ -350,6 +355,16 @@ pub fn input_kind(name: &std::path::Path, bytes: &[u8]) -> Result<InputKind, Not
     } else {
         Err(NotTileIr::Unknown)
     }
+}
+
+const PUBLIC: &[u8; 8] = b"\x7fTileIR\0";
+const SPEC: &[u8; 8] = b"\x06\x03\x80Tile\0";
+
+/// Whether the first eight bytes differ from a magic number in at most two places. Text does not count.
+fn is_almost(magic: &[u8; 8], bytes: &[u8]) -> bool {
+    let Some(first) = bytes.first_chunk::<8>() else { return false };
+    let is_text = first.iter().all(|b| b.is_ascii_graphic() || b.is_ascii_whitespace());
+    !is_text && magic.iter().zip(first).filter(|(a, b)| a != b).count() <= 2
 }
 
 /// Whether the text starts like a module of LLVM IR. MLIR has neither comments of this kind nor these words.
@@ -384,6 +399,20 @@ mod tests {
         assert_eq!(kind("k.ll", "@x = global i32 0"), Ok(InputKind::LlvmIr));
         for text in ["", ";", "; only a comment", "module {", "definex", "module @target {"] {
             assert_eq!(kind("", text), Err(NotTileIr::Unknown), "{text}");
+        }
+    }
+
+    #[test]
+    fn almost_a_magic_is_bytecode() {
+        let kind = |bytes: &[u8]| input_kind(Path::new(""), bytes);
+        for bytes in [b"\x7fTileIR\x01", b"\x7eTileIR\0", b"\x7fTileJS\0", b"\x7ftileIR\0"] {
+            assert_eq!(kind(bytes), Ok(InputKind::PublicBytecode), "{bytes:?}");
+        }
+        for bytes in [b"\x06\x03\x80Tile\n", b"\x06\x03\x81Tile\0", b"\x07\x03\x80tile\0"] {
+            assert_eq!(kind(bytes), Ok(InputKind::SpecBytecode), "{bytes:?}");
+        }
+        for bytes in [&b"\x7fELF\x02\x01\x01\0"[..], b"#TileIR ", b"\x7fTile", b"\x7fTimeJS\x01"] {
+            assert_eq!(kind(bytes), Err(NotTileIr::Unknown), "{bytes:?}");
         }
     }
 

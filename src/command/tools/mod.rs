@@ -8,11 +8,12 @@ mod lsp_filter;
 mod translate;
 
 use crate::{
-    dialect::ffi,
+    dialect::{ffi, rt::raw_to_str},
+    pipeline::preserved,
     plugin::{self, PluginError},
     translate::nesting,
 };
-use mlir_sys::MlirDialectRegistry;
+use mlir_sys::{MlirDialectRegistry, MlirStringRef};
 use std::{
     ffi::{CString, OsString, c_char, c_int},
     fs,
@@ -49,13 +50,28 @@ pub fn opt(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     let wants_statistics = arguments.iter().any(|a| a == "--mlir-pass-statistics" || a == "-mlir-pass-statistics");
     let status = run(arguments.into_iter(), |argc, argv| {
         // SAFETY: the arguments outlive the call, which only reads them.
-        unsafe { ffi::mlirxOptMain(argc, argv, c"tileiras optimizer driver".as_ptr(), registry.to_raw()) }
+        unsafe {
+            ffi::mlirxOptMain(
+                argc,
+                argv,
+                c"tileiras optimizer driver".as_ptr(),
+                registry.to_raw(),
+                Some(check_pipeline),
+            )
+        }
     });
     if wants_statistics {
         // Release builds of LLVM print an empty report.
         eprint!("{}", crate::dialect::pass::take_statistics());
     }
     status
+}
+
+/// Returns the reason why a pipeline must not run, or null. The text lives until the process ends.
+unsafe extern "C" fn check_pipeline(text: MlirStringRef) -> *const c_char {
+    // SAFETY: the text lives during the call.
+    let wrong = preserved::invalidation(unsafe { raw_to_str(text) }).and_then(|message| CString::new(message).ok());
+    wrong.map_or(std::ptr::null(), |message| message.into_raw().cast_const())
 }
 
 /// Lists the passes of this compiler with their anchors, options and statistics.

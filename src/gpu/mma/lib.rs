@@ -411,6 +411,22 @@ pub fn has_unit(unit: Unit, target: &Target) -> bool {
     ROWS.iter().any(|r| r.unit == unit && r.lowering.is_some() && r.is_on(target))
 }
 
+/// The names of the pipeline strategies that a target has, the strongest last: only targets with agents have
+/// `warp-specialize`.
+pub fn pipeline_strategies(target: &Target) -> &'static [&'static str] {
+    const ALL: &[&str] = &["none", "unspecialize", "warp-specialize"];
+    if agent_unit(target).is_some() { ALL } else { &ALL[..2] }
+}
+
+/// The strategies of each target, as Markdown.
+pub fn strategies_markdown() -> String {
+    let row = |target: &Target| {
+        let names: Vec<String> = pipeline_strategies(target).iter().map(|name| format!("`{name}`")).collect();
+        format!("| {} | {} |\n", target.name, names.join(", "))
+    };
+    format!("| target | strategies |\n|---|---|\n{}", tile_targets::TARGETS.iter().map(row).collect::<String>())
+}
+
 /// The unit for which kernels of a target get agents: the fastest one that reads operands from shared memory, or
 /// `mma.sync` if the target lacks such a unit but has TMA. `None` if all warps copy and multiply.
 pub fn agent_unit(target: &Target) -> Option<Unit> {

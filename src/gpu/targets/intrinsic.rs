@@ -12,8 +12,9 @@
 //! cannot.
 //!
 //! Conversions of packed floats have *gates* with prescribed texts. The text for 8-bit floats names sm_90, although
-//! sm_89 has the instruction and the check accepts it. A fourth gate, for targets that are specific neither to an
-//! architecture nor to a family, is omitted: every target in the table is specific.
+//! sm_89 has the instruction and the check accepts it. The fourth gate depends on the family: only targets of the
+//! family of sm_100 round stochastically. LLVM 21 does not know these intrinsics yet, so their names are checked before
+//! it is asked for them.
 
 use crate::feature::Feature::{self, *};
 use crate::requirement::{contains_words, starts_with_words};
@@ -51,6 +52,10 @@ const FP8: Need = Gate(Fp8Convert, "cvt_packfloat intrinsic needs atleast SM90 a
 const UE8M0: Need = Gate(NarrowConvert, "cvt_packfloat intrinsic with ue8m0x2 needs at least SM100a and PTX >= 86");
 const NARROW: Need =
     Gate(NarrowConvert, "cvt_packfloat intrinsic with fp6x2 or fp4x2 needs at least SM100a and PTX >= 86");
+const STOCHASTIC: Need = Gate(
+    StochasticRounding,
+    "cvt_packfloat intrinsic with stochastic rounding needs a target of the family of SM100f and PTX >= 87",
+);
 
 /// Names without `llvm.nvvm.`.
 #[rustfmt::skip]
@@ -71,6 +76,9 @@ static ROWS: &[Row] = &[
     row("e2m3x2", &[], NARROW),
     row("e3m2x2", &[], NARROW),
     row("e2m1x2", &[], NARROW),
+    row("ff.to.f16x2.rs", &[], STOCHASTIC),
+    row("ff.to.bf16x2.rs", &[], STOCHASTIC),
+    row("f32x4.to", &["rs"], STOCHASTIC),
     row("f2tf32.rn", &[], has(Tf32RoundEven)),
     row("f2tf32.rz", &[], has(Tf32RoundEven)),
     row("f2tf32.rna", &["satfinite"], From(89)),
@@ -174,6 +182,13 @@ pub fn missing_for(intrinsic: &str, target: &Target) -> Option<String> {
     })
 }
 
+/// Returns the text of the gate that rejects an intrinsic for a target, if one does. The intrinsic need not exist.
+pub fn gate(intrinsic: &str, target: &Target) -> Option<String> {
+    let name = intrinsic.strip_prefix("llvm.nvvm.")?;
+    let is_gated = ROWS.iter().any(|r| matches!(r.need, Gate(..)) && r.matches(name));
+    is_gated.then(|| missing_for(intrinsic, target)).flatten()
+}
+
 /// Whether NVPTX can select a target-independent intrinsic.
 fn is_shared(intrinsic: &str) -> bool {
     let Some(name) = intrinsic.strip_prefix("llvm.") else { return false };
@@ -247,6 +262,24 @@ mod tests {
             let expected = format!("cvt_packfloat intrinsic with {floats} needs at least SM100a and PTX >= 86 (");
             assert!(text(&name).starts_with(&expected), "{}", text(&name));
             assert_eq!(refusing(&name), ["sm_80", "sm_86", "sm_87", "sm_88", "sm_89", "sm_90"], "{name}");
+        }
+    }
+
+    /// The fourth gate: the family of sm_100 has the conversions, newer targets of other families do not.
+    #[test]
+    fn stochastic_rounding_depends_on_the_family() {
+        for name in ["ff.to.f16x2.rs", "ff.to.bf16x2.rs.relu", "f32x4.to.e4m3x4.rs.satfinite", "f32x4.to.e2m1x4.rs"] {
+            let name = format!("llvm.nvvm.{name}");
+            let accepting: Vec<&str> =
+                TARGETS.iter().filter(|t| missing_for(&name, t).is_none()).map(|t| t.name).collect();
+            assert_eq!(accepting, ["sm_100", "sm_103", "sm_107"], "{name}");
+            let text = missing_for(&name, Target::by_name("sm_120").unwrap()).unwrap();
+            assert!(
+                text.starts_with(
+                    "cvt_packfloat intrinsic with stochastic rounding needs a target of the family of SM100f"
+                ),
+                "{text}"
+            );
         }
     }
 

@@ -30,7 +30,9 @@ pub fn anonymise(module: &Module) -> Module {
                 name(s.name);
                 name(s.linkage);
             }
-            DebugAttr::SpecCompileUnit { producer, .. } => name(*producer),
+            DebugAttr::SpecCompileUnit { producer, .. } | DebugAttr::CompileUnit { producer: Some(producer), .. } => {
+                name(*producer)
+            }
             DebugAttr::Unknown
             | DebugAttr::SpecLoc { .. }
             | DebugAttr::SpecCallSite { .. }

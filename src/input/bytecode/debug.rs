@@ -176,7 +176,9 @@ impl DebugReader<'_, '_> {
                 producer: self.string(cur, Field::CompileUnitProducer)?,
                 flags: cur.varint(Field::CompileUnitFlags)?,
             },
-            COMPILE_UNIT => DebugAttr::CompileUnit { file: self.reference(cur, Field::CompileUnitFile)? },
+            COMPILE_UNIT => {
+                DebugAttr::CompileUnit { file: self.reference(cur, Field::CompileUnitFile)?, producer: None, flags: 0 }
+            }
             FILE => DebugAttr::File {
                 name: self.string(cur, Field::FileName)?,
                 directory: self.string(cur, Field::FileDirectory)?,
@@ -218,6 +220,8 @@ impl DebugReader<'_, '_> {
                 unit: self.reference(cur, Field::SubprogramUnit)?,
                 scope_line: cur.index(Field::SubprogramScopeLine)?.into(),
                 flags: if self.version.at_least(V13_5) { cur.varint(Field::SubprogramFlags)? } else { 0 },
+                purpose: 0,
+                sp_flags: None,
             })),
             CALL_SITE if spec => DebugAttr::SpecCallSite {
                 callee: self.reference(cur, Field::Callee)?,
@@ -283,7 +287,7 @@ impl DebugReader<'_, '_> {
             };
             match attr {
                 DebugAttr::Unknown | DebugAttr::File { .. } => {}
-                DebugAttr::CompileUnit { file } | DebugAttr::SpecCompileUnit { file, .. } => {
+                DebugAttr::CompileUnit { file, .. } | DebugAttr::SpecCompileUnit { file, .. } => {
                     check(*file, is_file, false, Field::CompileUnitFile)?;
                 }
                 DebugAttr::LexicalBlock { scope, file, .. } => {
@@ -328,7 +332,7 @@ impl DebugAttr {
     pub fn references(&self) -> impl Iterator<Item = DebugId> {
         let list = match self {
             DebugAttr::Unknown | DebugAttr::File { .. } => [None; 3],
-            DebugAttr::CompileUnit { file } | DebugAttr::SpecCompileUnit { file, .. } => [*file, None, None],
+            DebugAttr::CompileUnit { file, .. } | DebugAttr::SpecCompileUnit { file, .. } => [*file, None, None],
             DebugAttr::LexicalBlock { scope, file, .. } => [*scope, *file, None],
             DebugAttr::Loc { scope, .. } => [*scope, None, None],
             DebugAttr::SpecLoc { scope, file, inlined_at, .. } => [*scope, *file, *inlined_at],
@@ -380,7 +384,7 @@ fn put_attr(out: &mut Vec<u8>, wire: &WireProfile, version: Version, attr: &Debu
     let string = |s: StringId| u64::from(s.0);
     match attr {
         DebugAttr::Unknown => put(&[0]),
-        DebugAttr::CompileUnit { file } => put(&[COMPILE_UNIT, reference(*file)]),
+        DebugAttr::CompileUnit { file, .. } => put(&[COMPILE_UNIT, reference(*file)]),
         DebugAttr::File { name, directory } => put(&[FILE, string(*name), string(*directory)]),
         DebugAttr::LexicalBlock { scope, file, line, column } => {
             put(&[LEXICAL_BLOCK, reference(*scope), reference(*file), *line, *column]);
@@ -430,6 +434,7 @@ impl DebugAttr {
             DebugAttr::Subprogram(s) => (Some(s.name), Some(s.linkage)),
             DebugAttr::SpecSubprogram(s) => (Some(s.name), Some(s.linkage)),
             DebugAttr::SpecCompileUnit { producer, .. } => (Some(*producer), None),
+            DebugAttr::CompileUnit { producer, .. } => (*producer, None),
             _ => (None, None),
         };
         a.into_iter().chain(b)

@@ -418,8 +418,8 @@ pub enum ErrorKind {
     TypeDepth(usize),
 
     // Functions and operations.
-    #[error("un-expected non-entry function")]
-    NonEntryFunction,
+    #[error("un-expected non-entry function '{name}': no operation can call it")]
+    NonEntryFunction { name: String },
     #[error("unknown function flags {0:#x}")]
     UnknownFunctionFlags(u8),
     #[error("optimization hints of a function must be an OptimizationHintsAttr")]

@@ -12,8 +12,8 @@
 //! subprogram in a scope                      subprogram in the scope's file; the line of its scope is its own
 //! ```
 //!
-//! The conversion to the public container loses the producer and the flags. The conversion back loses a scope line
-//! that differs from the line itself.
+//! The public records keep the producer and the flags in memory, for the translation to MLIR; a public file cannot hold
+//! them. The conversion to the specification container loses a scope line that differs from the line itself.
 
 use crate::container::Profile;
 use crate::module::*;
@@ -62,7 +62,9 @@ struct Converter<'m> {
 impl Converter<'_> {
     fn public(&mut self, attr: &DebugAttr) -> DebugAttr {
         match attr {
-            DebugAttr::SpecCompileUnit { file, .. } => DebugAttr::CompileUnit { file: *file },
+            DebugAttr::SpecCompileUnit { file, producer, flags } => {
+                DebugAttr::CompileUnit { file: *file, producer: Some(*producer), flags: *flags }
+            }
             DebugAttr::SpecLoc { scope, file, line, column, inlined_at } => {
                 let file = self.path(*file);
                 let loc = DebugAttr::Loc { scope: *scope, file, line: *line, column: *column };
@@ -78,7 +80,9 @@ impl Converter<'_> {
                 linkage: s.linkage,
                 unit: s.unit,
                 scope_line: s.line,
-                flags: 0,
+                flags: s.flags,
+                purpose: s.purpose,
+                sp_flags: s.sp_flags,
             })),
             DebugAttr::SpecCallSite { callee, caller, line, column } => {
                 let callee_line = callee.and_then(|c| self.line_of(c));
@@ -93,9 +97,9 @@ impl Converter<'_> {
 
     fn specification(&mut self, attr: &DebugAttr) -> DebugAttr {
         match attr {
-            DebugAttr::CompileUnit { file } => {
-                let producer = self.old.producer.unwrap_or_else(|| self.string(b""));
-                DebugAttr::SpecCompileUnit { file: *file, producer, flags: 0 }
+            DebugAttr::CompileUnit { file, producer, flags } => {
+                let producer = producer.or(self.old.producer).unwrap_or_else(|| self.string(b""));
+                DebugAttr::SpecCompileUnit { file: *file, producer, flags: *flags }
             }
             DebugAttr::Loc { scope, file, line, column } => {
                 let file = Some(self.file_named(*file));
@@ -107,9 +111,9 @@ impl Converter<'_> {
                 linkage: s.linkage,
                 scope: s.file,
                 line: s.line,
-                flags: 0,
-                purpose: 0,
-                sp_flags: None,
+                flags: s.flags,
+                purpose: s.purpose,
+                sp_flags: s.sp_flags,
             })),
             DebugAttr::CallSite { callee, caller } => {
                 let (line, column) = match caller.map(|c| &self.old.debug[c.index()]) {

@@ -398,8 +398,11 @@ impl Function {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum DebugAttr {
     Unknown,
+    /// The producer and the flags come from the specification container; the public one cannot hold them.
     CompileUnit {
         file: Option<DebugId>,
+        producer: Option<StringId>,
+        flags: u64,
     },
     File {
         name: StringId,
@@ -468,4 +471,7 @@ pub struct Subprogram {
     pub scope_line: u64,
     /// Since 13.5. The bits have no documented meaning; they are kept as read.
     pub flags: u64,
+    /// This and the next come from the specification container; the public one cannot hold them.
+    pub purpose: u64,
+    pub sp_flags: Option<u64>,
 }

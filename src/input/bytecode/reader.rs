@@ -214,7 +214,7 @@ fn read_function(
         return Err(ReadError::new(at, ErrorKind::UnknownFunctionFlags(flags)));
     }
     if flags & ENTRY == 0 {
-        return Err(ReadError::new(at, ErrorKind::NonEntryFunction));
+        return Err(ReadError::new(at, ErrorKind::NonEntryFunction { name: function() }));
     }
 
     let at = cur.pos();

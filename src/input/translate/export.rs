@@ -676,7 +676,12 @@ impl Exporter {
                 let name = text(self, ffi::tileir_cuda_tile_DIFileAttr_name(a));
                 DebugAttr::File { name, directory: text(self, ffi::tileir_cuda_tile_DIFileAttr_directory(a)) }
             } else if ffi::tileir_cuda_tile_isa_DICompileUnitAttr(a) {
-                DebugAttr::CompileUnit { file: self.scope(ffi::tileir_cuda_tile_DICompileUnitAttr_file(a)) }
+                let producer = string(ffi::tileir_cuda_tile_DICompileUnitAttr_producer(a)).filter(|p| !p.is_empty());
+                DebugAttr::CompileUnit {
+                    file: self.scope(ffi::tileir_cuda_tile_DICompileUnitAttr_file(a)),
+                    producer: producer.map(|p| self.pools.string(p)),
+                    flags: ffi::tileir_cuda_tile_DICompileUnitAttr_flags(a) as u64,
+                }
             } else if ffi::tileir_cuda_tile_isa_DISubprogramAttr(a) {
                 let file = self.scope(ffi::tileir_cuda_tile_DISubprogramAttr_file(a));
                 let name = text(self, ffi::tileir_cuda_tile_DISubprogramAttr_name(a));
@@ -688,7 +693,9 @@ impl Exporter {
                     linkage,
                     unit: self.scope(ffi::tileir_cuda_tile_DISubprogramAttr_compile_unit(a)),
                     scope_line: ffi::tileir_cuda_tile_DISubprogramAttr_scope_line(a) as u64,
-                    flags: 0,
+                    flags: ffi::tileir_cuda_tile_DISubprogramAttr_flags(a) as u64,
+                    purpose: ffi::tileir_cuda_tile_DISubprogramAttr_purpose(a) as u64,
+                    sp_flags: Some(ffi::tileir_cuda_tile_DISubprogramAttr_sp_flags(a) as u64).filter(|f| *f != 0),
                 }))
             } else if ffi::tileir_cuda_tile_isa_DILexicalBlockAttr(a) {
                 DebugAttr::LexicalBlock {

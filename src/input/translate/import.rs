@@ -13,7 +13,7 @@ use melior::{Context, ir::Module};
 use mlir_sys::*;
 use std::{cell::RefCell, rc::Rc};
 use tile_bytecode::{
-    Attr, AttrValue, Block, Body, Function, OpRef, ReadError, ReadOptions, Scalar, Type, TypeId, ValueId,
+    Attr, AttrValue, Block, Body, Function, OpRef, Profile, ReadError, ReadOptions, Scalar, Type, TypeId, ValueId,
     schema::{self, Arity, AttrKind},
 };
 
@@ -54,7 +54,25 @@ fn operation_failed(offset: usize, name: &str) -> String {
     format!("error at offset {offset}: failed to create operation '{name}' due to verification error.")
 }
 
+/// An operation whose name in the specification's container differs: here, and there.
+const RENAMED: (&str, &str) = ("'cuda_tile.print_tko'", "'cuda_tile.print'");
+
 impl ImportError {
+    /// The same error with the names of the specification's container.
+    fn with_specification_names(mut self) -> Self {
+        if let ImportError::Verification { diagnostics, culprit } = &mut self {
+            let rename = |text: &str| text.replace(RENAMED.0, RENAMED.1);
+            for d in diagnostics {
+                d.message = rename(&d.message);
+                d.notes.iter_mut().for_each(|note| *note = rename(note));
+            }
+            if let Some((_, name)) = culprit {
+                *name = rename(&format!("'{name}'")).trim_matches('\'').to_owned();
+            }
+        }
+        self
+    }
+
     /// The complete report: one message per line, cause first.
     pub fn lines(&self) -> Vec<String> {
         match self {
@@ -77,6 +95,20 @@ pub fn import<'c>(context: &'c Context, data: &[u8]) -> Result<Module<'c>, Impor
     import_with_options(context, data, &ReadOptions { dialects: dialects(context), ..ReadOptions::default() })
 }
 
+/// Decodes bytecode of either container, without building the module: its operations need not verify.
+///
+/// # Errors
+///
+/// Returns the first error in the bytes.
+pub fn parse(data: &[u8]) -> Result<(), ImportError> {
+    // Only the specification's container lists dialects. Most files name no other one than `cuda_tile`.
+    if tile_bytecode::read(data, &ReadOptions::default()).is_ok() {
+        return Ok(());
+    }
+    let dialects = dialects(&crate::dialect::context());
+    tile_bytecode::read(data, &ReadOptions { dialects, ..ReadOptions::default() }).map(drop).map_err(ImportError::Read)
+}
+
 /// Names of the dialects that are registered in the context.
 pub fn dialects(context: &Context) -> Vec<String> {
     unsafe extern "C" fn append(part: MlirStringRef, names: *mut std::ffi::c_void) {
@@ -95,12 +127,17 @@ pub fn import_with_options<'c>(
     data: &[u8],
     options: &ReadOptions,
 ) -> Result<Module<'c>, ImportError> {
-    import_wire(context, &tile_bytecode::read(data, options)?)
+    let (wire, profile) = tile_bytecode::read_with_profile(data, options)?;
+    let is_specification = profile == Profile::Specification;
+    // SAFETY: the context is alive.
+    unsafe { ffi::cudaTileUseSpecificationNames(context.to_raw(), is_specification) };
+    let imported = import_wire(context, &wire);
+    if is_specification { imported.map_err(ImportError::with_specification_names) } else { imported }
 }
 
 /// Translates a decoded file.
 pub fn import_wire<'c>(context: &'c Context, wire: &tile_bytecode::Module) -> Result<Module<'c>, ImportError> {
-    let wire = &*tile_bytecode::forms::for_container(wire, tile_bytecode::Profile::Public);
+    let wire = &*tile_bytecode::forms::for_container(wire, Profile::Public);
     let messages = Messages::attach(context);
     let mut importer = Importer::new(context, wire, &messages);
     importer.types()?;

@@ -202,7 +202,7 @@ impl<'c> Scopes<'c> {
         let scope_line = source.map_or(0, |s| s.scope_line());
         let scope_line = if scope_line > 0 { scope_line } else { line };
         let unit = self.unit(source.and_then(|s| s.compile_unit()));
-        let scope = self.subprogram(unit, &file, (name, symbol), (line, scope_line));
+        let scope = self.subprogram(unit, &file, (name, symbol), (line, scope_line), extras_of(source));
         if let Some(source) = source {
             self.scopes.insert(key_of(source.into()), Scope { attribute: scope, file });
         }
@@ -307,7 +307,8 @@ impl<'c> Scopes<'c> {
             let file = path_of(s.file()?)?;
             let unit = self.unit(s.compile_unit());
             let names = (string_attr(s.name()?), string_attr(s.linkage_name()?));
-            Scope { attribute: self.subprogram(unit, &file, names, (s.line(), s.scope_line())), file }
+            let lines = (s.line(), s.scope_line());
+            Scope { attribute: self.subprogram(unit, &file, names, lines, extras_of(Some(s))), file }
         };
         self.scopes.insert(key_of(source), scope.clone());
         Some(scope)
@@ -321,7 +322,7 @@ impl<'c> Scopes<'c> {
         let attribute = known.unwrap_or_else(|| {
             let unit = self.unit(None);
             let line = i64::from(frame.place.line);
-            let made = self.subprogram(unit, &file, (&name, &name), (line, line));
+            let made = self.subprogram(unit, &file, (&name, &name), (line, line), extras_of(None));
             self.callees.insert((file.clone(), name), made);
             made
         });
@@ -330,20 +331,21 @@ impl<'c> Scopes<'c> {
 
     /// Returns the unit of a `cuda_tile` unit, or of functions whose front end names none.
     fn unit(&mut self, source: Option<Attribute<'c>>) -> Attribute<'c> {
-        let file = source.and_then(DICompileUnitAttr::cast).and_then(|u| path_of(u.file()?));
+        let source = source.and_then(DICompileUnitAttr::cast);
+        let file = source.and_then(|u| path_of(u.file()?));
         match (source, file) {
-            (Some(source), Some(file)) => match self.units.get(&key_of(source)) {
+            (Some(source), Some(file)) => match self.units.get(&key_of(source.into())) {
                 Some(unit) => *unit,
                 None => {
-                    let unit = self.make_unit(&file);
-                    self.units.insert(key_of(source), unit);
+                    let unit = self.make_unit(&file, &producer_of(source));
+                    self.units.insert(key_of(source.into()), unit);
                     unit
                 }
             },
             _ => match self.unit {
                 Some(unit) => unit,
                 None => {
-                    let unit = self.make_unit(&self.unit_file.clone());
+                    let unit = self.make_unit(&self.unit_file.clone(), PRODUCER);
                     self.unit = Some(unit);
                     unit
                 }
@@ -351,11 +353,11 @@ impl<'c> Scopes<'c> {
         }
     }
 
-    fn make_unit(&self, file: &str) -> Attribute<'c> {
+    fn make_unit(&self, file: &str, producer: &str) -> Attribute<'c> {
         /// `DW_LANG_C`: no number for Python is known to GPU debuggers.
         const LANGUAGE: u32 = 2;
         let raw = self.context.to_raw();
-        let producer = Attribute::from(StringAttribute::new(self.context, "tileiras"));
+        let producer = Attribute::from(StringAttribute::new(self.context, producer));
         let file = self.file(file);
         // No name tables: the code generator emits a section of them per unit, and ptxas places these sections at the
         // same address ("overlapping non-identical data"). SAFETY: the context is alive, and the attributes are of
@@ -380,6 +382,7 @@ impl<'c> Scopes<'c> {
         file: &str,
         (name, linkage_name): (&str, &str),
         (line, scope_line): (i64, i64),
+        extras: ffi::MlirxSubprogramExtras,
     ) -> Attribute<'c> {
         let text = |s: &str| Attribute::from(StringAttribute::new(self.context, s)).to_raw();
         let number = |n: i64| u32::try_from(n).unwrap_or(0);
@@ -393,6 +396,7 @@ impl<'c> Scopes<'c> {
                 number(line),
                 number(scope_line),
                 self.is_optimized(),
+                extras,
             ))
         }
     }
@@ -418,6 +422,30 @@ fn fused<'c>(scope: Attribute<'c>, place: Location<'c>) -> Location<'c> {
     // SAFETY: scope and location belong to the same living context.
     unsafe {
         Location::from_raw(mlirLocationFusedGet(mlirAttributeGetContext(scope.to_raw()), 1, &place, scope.to_raw()))
+    }
+}
+
+/// The producer of units whose front end names none.
+const PRODUCER: &str = "tileiras";
+
+/// Returns the producer of a front end's unit. DWARF has no attribute for the flags; as in other compilers, they
+/// follow the producer's name.
+fn producer_of(unit: DICompileUnitAttr<'_>) -> String {
+    let name = unit.producer().map_or("", string_attr);
+    let name = if name.is_empty() { PRODUCER } else { name };
+    let flags = unit.flags();
+    if flags == 0 { name.to_owned() } else { format!("{name} (flags {flags:#x})") }
+}
+
+/// Returns the numbers of a front end's subprogram.
+fn extras_of(source: Option<DISubprogramAttr<'_>>) -> ffi::MlirxSubprogramExtras {
+    /// The bits that LLVM defines, except those of virtual functions.
+    const SP_FLAGS: i64 = 0xbfc;
+    let number = |of: fn(DISubprogramAttr<'_>) -> i64| source.map_or(0, of);
+    ffi::MlirxSubprogramExtras {
+        flags: number(|s| s.flags()) as u64,
+        purpose: number(|s| s.purpose()) as u64,
+        spFlags: (number(|s| s.sp_flags()) & SP_FLAGS) as u32,
     }
 }
 

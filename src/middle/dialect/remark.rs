@@ -82,6 +82,9 @@ pub const UNIT_SCALES: Category = analysis(RemarkSubject::TensorCore, "UnitScale
 /// The matrix instruction takes no scales: the sum of each block is scaled in registers.
 pub const SCALES_IN_REGISTERS: Category = missed(RemarkSubject::TensorCore, "ScalesInRegisters");
 
+/// A hint of the program that cannot change anything on the target.
+pub const UNUSED_HINT: Category = missed(RemarkSubject::Other, "UnusedHint");
+
 /// The unit and the instruction of a product.
 pub const PRODUCT: Category = analysis(RemarkSubject::TensorCore, "Product");
 /// The instructions of a load.

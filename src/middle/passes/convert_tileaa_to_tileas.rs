@@ -18,10 +18,12 @@ use crate::{
     dialect::{
         behaviour,
         dots::Instruction,
+        hints,
         layouts::{Tensor, converted, retype_constant},
         nv_tileaa::{self, AnyOp},
         nv_tileas,
         pass::{Failed, PassContext, RustPass, descriptors, fail},
+        remark,
         rt::*,
         thread_scope::ThreadScope,
     },
@@ -29,6 +31,7 @@ use crate::{
 };
 use melior::{Context, ir::Type};
 use tile_layout::{DotShape, Layout, Multiplier, Operand, Shape};
+use tile_targets::Target;
 
 #[derive(Clone, Default)]
 pub struct ConvertTileAAToTileAS;
@@ -42,6 +45,9 @@ impl RustPass for ConvertTileAAToTileAS {
             return Err(fail(op, format!("num-warps must be a power of two from 1 to 32, got {num_warps}")));
         }
         for function in collect_ops(op, nv_tileaa::FuncOp::cast) {
+            if let Some(target) = Target::by_name(options.compute_capability()).filter(|_| remark::wanted()) {
+                hints::report_unused(function, target);
+            }
             expand::expand(function, context)?;
             let warps = warps::choose(function, options.compute_capability(), num_warps);
             set_attr(function.op(), "numWarps", i64_attr(context, warps));

@@ -50,7 +50,8 @@ impl RustPass for SynthesizeDebugInfoScopes {
         let refused = |op| fail(op, "its location cannot be expressed as debug information");
         let module_place = place(module.location());
         let file = file_attr(context, module_place.as_ref()).ok_or_else(|| refused(module))?;
-        let unit = DICompileUnitAttr::get(module.location(), file).ok_or_else(|| refused(module))?;
+        let producer = StringAttribute::new(context, "").into();
+        let unit = DICompileUnitAttr::get(module.location(), file, producer, 0).ok_or_else(|| refused(module))?;
         let Some(body) = entry_block(region(module, 0)) else { return Ok(()) };
         for function in ops_of(body).filter(|op| is_function(*op)) {
             scope(context, function, file, module_place.as_ref(), unit.into()).ok_or_else(|| refused(function))?;
@@ -80,7 +81,7 @@ fn scope<'c>(
     let file = if own.is_some() { file_attr(context, own.as_ref())? } else { unit_file };
     let line = own.as_ref().map_or(1, |p| p.line);
     let name = attr(function, "sym_name")?;
-    let subprogram = DISubprogramAttr::get(location, file, line.into(), name, name, unit, line.into())?;
+    let subprogram = DISubprogramAttr::get(location, file, line.into(), name, name, unit, line.into(), 0, 0, 0)?;
     let default = own.unwrap_or_else(|| {
         let file = module_place.map_or(UNKNOWN.to_owned(), |p| p.file.clone());
         SourceLocation { file, line: 1, column: 1 }

@@ -13,6 +13,10 @@
 //! is more. If the scheduler finds no overlap, iterations are not overlapped and a remark says so; it is an error
 //! only if `largest-interval` bounds the search.
 //!
+//! With `simple-stages` each loop without agents keeps the form with the lower predicted time: copies as the schedule
+//! says, or copies that start as early as a ring of that many stages allows. The simple form wins a tie. Its loads get
+//! no `nv_tileas.ahead`; the schedule's attributes stay in the program.
+//!
 //! Rings take shared memory that the scheduler does not know about. If they take more than is available, the deepest
 //! copy is limited to one iteration less, and the loop is scheduled again, at most `max-constraint-iterations` times;
 //! after that iterations are not overlapped, with the same remark. The dot plan limits the stages of agents' rings.
@@ -72,6 +76,7 @@ impl RustPass for MaterializeSchedule {
             ..Settings::default()
         };
         let rounds = natural(options.max_constraint_iterations(), "max-constraint-iterations")?;
+        let simple = natural(options.simple_stages(), "simple-stages")?;
         let mut answers = vec![];
         for (around, costs) in schedule::loops_of(op).into_iter().zip(&analysis.loops) {
             let function =
@@ -86,10 +91,12 @@ impl RustPass for MaterializeSchedule {
                 share(around, costs, settings, rounds)?
             } else {
                 let shared = shared_limit(target, options.extended_smem());
-                solve(around, costs, (target, shared), settings, rounds)?
+                solve(around, costs, (target, shared), settings, (rounds, simple))?
             };
             annotate(around, &answer);
-            if let Bound::NoOverlap { obstacle, .. } = &answer.schedule.reason {
+            if let Bound::NoOverlap { obstacle, .. } = &answer.schedule.reason
+                && (simple == 0 || costs.has_agents())
+            {
                 remark_serial(around, format_args!("with overlap, {obstacle}"));
             }
             cx.stat_add(stat::NUM_SCHEDULED, 1);
@@ -139,6 +146,10 @@ fn share<'c>(around: OpRef<'c>, costs: &LoopCosts, settings: Settings, rounds: u
     // Without overlap all orders are equal.
     let orders = if is_serial(around) { &orders[..1] } else { &orders[..] };
     for order in orders {
+        // An order that cannot be shorter than the best one is not placed.
+        if best.as_ref().is_some_and(|b| shortest(graph.clone(), order) >= b.schedule.interval) {
+            continue;
+        }
         match share_in_order(around, graph.clone(), (&rings, order), settings, rounds) {
             Ok(answer) if best.as_ref().is_none_or(|b| answer.schedule.interval < b.schedule.interval) => {
                 best = Some(answer);
@@ -149,6 +160,12 @@ fn share<'c>(around: OpRef<'c>, costs: &LoopCosts, settings: Settings, rounds: u
     }
     let why = || first_failure.map_or(NOT_DESCRIBED.into(), |f| f.to_string());
     best.ok_or_else(|| fail(around, why()))
+}
+
+/// A lower bound on the interval of an order.
+fn shortest(mut graph: tile_schedule::Graph, order: &Order) -> u32 {
+    order.impose(&mut graph);
+    tile_schedule::bounds::minimum(&graph).clocks()
 }
 
 /// Schedules a loop of agents until its rings have enough stages. Agents overlap regardless of the size of the loop.
@@ -194,9 +211,10 @@ fn solve<'c>(
     costs: &LoopCosts,
     (target, shared): (&Target, u64),
     settings: Settings,
-    rounds: u32,
+    (rounds, simple): (u32, u32),
 ) -> Result<Answer<'c>, Failed> {
     let mut graph = graph_of(around, costs)?;
+    let plain = graph.clone();
     let settings = Settings { serial: is_serial(around), ..settings };
     let nodes = schedule::nodes_of(around);
     let candidates = Candidates::of(around, target);
@@ -211,6 +229,12 @@ fn solve<'c>(
         let deepest = (0..loads.len()).max_by_key(|i| ahead[*i]);
         match deepest.filter(|_| !fits) {
             None => {
+                let fits = |all: &[i64]| candidates.as_ref().is_none_or(|c| c.bytes(all) <= shared);
+                let without = (0..i64::from(simple)).rev().map(|n| vec![n; loads.len()]).find(|all| fits(all));
+                let is_slower = |all: &Vec<i64>| clocks(&plain, &loads, all) > clocks(&plain, &loads, &ahead);
+                if without.is_some_and(|all| !settings.serial && !is_slower(&all)) {
+                    return Ok(Answer { graph, schedule, nodes, ahead: vec![], rings: vec![] });
+                }
                 let ahead = loads.iter().map(|l| nodes[*l]).zip(ahead).collect();
                 return Ok(Answer { graph, schedule, nodes, ahead, rings: vec![] });
             }
@@ -220,8 +244,11 @@ fn solve<'c>(
             }
         }
     }
-    remark_serial(around, format_args!("copies that start ahead take more than {shared} bytes of shared memory"));
     let schedule = tile_schedule::serial(&graph).map_err(|e| fail(around, e.to_string()))?;
+    if simple > 0 {
+        return Ok(Answer { graph, schedule, nodes, ahead: vec![], rings: vec![] });
+    }
+    remark_serial(around, format_args!("copies that start ahead take more than {shared} bytes of shared memory"));
     let ahead = loads.iter().map(|l| (nodes[*l], 0)).collect();
     Ok(Answer { graph, schedule, nodes, ahead, rings: vec![] })
 }
@@ -234,6 +261,20 @@ fn ahead(graph: &tile_schedule::Graph, schedule: &Schedule, load: usize) -> i64 
     let users = graph.edges.iter().filter(|e| e.from == load && e.value);
     let gap = users.map(|e| begin(e.to) + interval * i64::from(e.distance) - begin(load)).min().unwrap_or(0);
     (gap + interval - 1) / interval
+}
+
+/// Predicts the clocks of an iteration whose copies start this many iterations before their users. The ops of threads
+/// execute in order, so only copies overlap with others; a copy has arrived after as many iterations.
+fn clocks(graph: &tile_schedule::Graph, loads: &[usize], ahead: &[i64]) -> u32 {
+    let (mut graph, mut arrival) = (graph.clone(), 0);
+    for edge in graph.edges.iter_mut().filter(|e| e.value) {
+        let iterations = loads.iter().position(|l| *l == edge.from).map_or(0, |i| ahead[i]);
+        if let Some(iterations) = u32::try_from(iterations).ok().filter(|n| *n > 0) {
+            arrival = arrival.max(edge.latency.div_ceil(iterations));
+            edge.latency = 0;
+        }
+    }
+    graph.serial_length().max(arrival)
 }
 
 /// Limits a copy to start at most `most` iterations before its users: they are at most that many stages after it,

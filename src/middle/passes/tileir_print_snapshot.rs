@@ -24,13 +24,13 @@ impl RustPass for PrintSnapshot {
 
     fn run<'c>(&mut self, op: OpRef<'c>, _: &'c Context, cx: &PassContext) -> Result<(), Failed> {
         use descriptors::tileir_print_snapshot::Options;
-        let after = Options(cx).after();
+        let name = Options(cx).name();
         // Print locations inline, after their ops, instead of in a separate list.
         let flags = OperationPrintingFlags::new().enable_debug_info(true, false).use_local_scope();
         let text = op.to_string_with_flags(flags).map_err(|e| fail(op, format!("no snapshot: {e}")))?;
         // Use a single write, so that snapshots of programs compiled concurrently do not mix. Compilation does not
         // depend on the text: a closed standard error is not a failure.
-        let _ = std::io::stderr().write_all(format!("// ----- snapshot after {after} ----- //\n{text}\n").as_bytes());
+        let _ = std::io::stderr().write_all(format!("// ----- snapshot {name} ----- //\n{text}\n").as_bytes());
         Ok(())
     }
 }

@@ -2,6 +2,7 @@
 
 mod old_names;
 pub mod options;
+pub mod preserved;
 mod register;
 
 pub use options::{OptionError, Options, PipelineStep, Snapshot, Stage, Strategy};

@@ -1,10 +1,13 @@
 //! The options of the `tileir` pipeline, their text form, and the passes that they select.
 
-use super::old_names::present;
+use super::{
+    old_names::present,
+    preserved::{self, CLEANUPS, GENERATE_CONSTRAINTS, MATERIALIZE_SCHEDULE},
+};
 use crate::dialect::debug_scope::Emission;
 use std::{fmt::Write, ops::Range};
 use tile_interface::{Boundary, DebugInfo, Insertion, Level, PipelineOption, Position};
-use tile_mma::{Unit, agent_unit, shared_memory_unit};
+use tile_mma::{Unit, pipeline_strategies, shared_memory_unit};
 use tile_targets::Target;
 
 /// How loops are pipelined.
@@ -28,9 +31,18 @@ impl Strategy {
         })
     }
 
-    /// Returns the command's default strategy: warp specialization where the target has TMA.
+    /// Returns the command's default strategy: warp specialization where the target has agents.
     pub fn strongest(target: &Target) -> Self {
-        if agent_unit(target).is_some() { Strategy::WarpSpecialize } else { Strategy::Unspecialize }
+        let names = pipeline_strategies(target);
+        names.last().and_then(|name| Self::by_name(name)).unwrap_or(Strategy::None)
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Unspecialize => "unspecialize",
+            Self::WarpSpecialize => "warp-specialize",
+        }
     }
 }
 
@@ -147,10 +159,8 @@ pub struct Options {
     pub strict_types: bool,
     /// Dots of 8-bit floats use the instruction with block scales, all of them one, where the target has it.
     pub unit_scales: bool,
-    /// `emit-line-info`; all values except `none` have the same effect. The program is printed with op locations
-    /// after the conversion from the public language and again at the boundary to LLVM, and line information is
-    /// emitted.
-    pub print_snapshots: bool,
+    /// `emit-line-info`: the snapshot that is printed with op locations.
+    pub printed_snapshot: Snapshot,
     /// The snapshot whose text line information refers to; `None` refers to the source.
     pub snapshot_lines: Snapshot,
     /// The file of that snapshot; the default is `tileir-snapshot.STAGE.mlir` in the current directory.
@@ -171,9 +181,16 @@ pub enum OptionError {
     Unknown { name: String, valid: String },
     #[error("option '{name}': '{value}' is not {expected}")]
     Value { name: &'static str, value: String, expected: String },
+    #[error("option 'pipeline-strategy': {target} has no agents for '{name}'; its strategies are {valid}")]
+    Strategy { name: &'static str, target: &'static str, valid: String },
+    #[error(
+        "option 'schedule-trace-file': nothing is scheduled at opt-level {level} and v2-opt-level {v2_level} with \
+         pipeline-strategy '{strategy}'"
+    )]
+    NoSchedule { level: u8, v2_level: u8, strategy: &'static str },
     #[error("the pipeline has no pass '{pass}'; with these options its passes are {valid}")]
     NoSuchPass { pass: String, valid: String },
-    #[error("cleanup pass invalidated ScheduleAnalysis; rerun constraint generation or remove the pass '{pass}'")]
+    #[error("{}", preserved::message(pass))]
     InvalidatesSchedule { pass: String },
 }
 
@@ -199,7 +216,7 @@ impl Default for Options {
             ftz: false,
             strict_types: false,
             unit_scales: true,
-            print_snapshots: false,
+            printed_snapshot: Snapshot::None,
             snapshot_lines: Snapshot::None,
             snapshot_file: None,
             host_triple: String::new(),
@@ -238,17 +255,12 @@ const OPTIONAL: &[&str] = &[
     "tileir-sink-shared-loads",
 ];
 
-/// Passes that may run after the constraints of a schedule are generated and before they are used. They only erase
-/// operations, so `ScheduleAnalysis` remains valid.
-const PRESERVE_SCHEDULE: [&str; 2] = ["canonicalize", "cse"];
 /// The passes that take a program from one level to the next.
 const CONVERSIONS: [(&str, Level); 3] = [
     ("convert-cudatile-to-tileaa", Level::TileAa),
     ("convert-tileaa-to-tileas", Level::TileAs),
     ("convert-tileas-to-nvgpu", Level::Llvm),
 ];
-const GENERATE_CONSTRAINTS: &str = "tileas-generate-schedule-constraints";
-const MATERIALIZE_SCHEDULE: &str = "tileas-materialize-schedule";
 
 impl Options {
     /// Parses the text between the braces of `tileir{...}`: `name=value` pairs separated by spaces.
@@ -258,7 +270,27 @@ impl Options {
             let (name, value) = part.split_once('=').unwrap_or((part, ""));
             options.set(name, value)?;
         }
+        options.check()?;
         Ok(options)
+    }
+
+    /// Checks the options that depend on each other.
+    ///
+    /// # Errors
+    /// The target lacks the strategy, or a trace of schedules is requested where nothing is scheduled.
+    pub fn check(&self) -> Result<(), OptionError> {
+        let (name, valid) = (self.strategy.name(), pipeline_strategies(self.target));
+        if !valid.contains(&name) {
+            return Err(OptionError::Strategy { name, target: self.target.name, valid: valid.join(" and ") });
+        }
+        if self.schedule_trace.is_empty() || self.is_scheduled() {
+            return Ok(());
+        }
+        Err(OptionError::NoSchedule { level: self.opt_level, v2_level: self.v2_opt_level, strategy: name })
+    }
+
+    fn is_scheduled(&self) -> bool {
+        self.strategy != Strategy::None && self.opt_level >= 2 && self.v2_opt_level > 0
     }
 
     /// Sets one option from its text form.
@@ -305,7 +337,7 @@ impl Options {
             PipelineOption::Ftz => self.ftz = truth()?,
             PipelineOption::StrictTypes => self.strict_types = truth()?,
             PipelineOption::UnitScales => self.unit_scales = truth()?,
-            PipelineOption::EmitLineInfo => self.print_snapshots = snapshot()? != Snapshot::None,
+            PipelineOption::EmitLineInfo => self.printed_snapshot = snapshot()?,
             PipelineOption::SnapshotLines => self.snapshot_lines = snapshot()?,
             PipelineOption::SnapshotFile => self.snapshot_file = Some(file()?),
             PipelineOption::DynamicPersistent => {
@@ -321,12 +353,12 @@ impl Options {
         Ok(())
     }
 
-    /// The kind of debug information to emit: the requested kind, but at least lines if snapshots are enabled.
+    /// The kind of debug information to emit: the requested kind, but at least lines if they refer to a snapshot.
     pub fn emission(&self) -> Emission {
         match self.debug {
             DebugInfo::Full => Emission::Full,
             DebugInfo::Lines => Emission::Directives,
-            DebugInfo::None if self.print_snapshots || self.snapshot_lines != Snapshot::None => Emission::Directives,
+            DebugInfo::None if self.snapshot_lines != Snapshot::None => Emission::Directives,
             DebugInfo::None => Emission::None,
         }
     }
@@ -417,21 +449,19 @@ impl Options {
         let before = matches!(insertion.position, Position::Before(_));
         let between = |at: usize| if before { first < at && at <= last } else { first <= at && at < last };
         let here = (first..=last).any(|at| steps[at].name() == pass && between(at));
-        let inserted = insertion.pipeline.split(',').map(|p| p.split('{').next().unwrap_or_default().trim());
-        match inserted.into_iter().find(|p| here && !PRESERVE_SCHEDULE.contains(p)) {
+        match preserved::undeclared(&insertion.pipeline).filter(|_| here) {
             Some(pass) => Err(OptionError::InvalidatesSchedule { pass: pass.to_owned() }),
             None => Ok(()),
         }
     }
 
     fn to_tileaa(&self, list: &mut Steps) {
-        self.lead_to_snapshot(list, Stage::TileAa, 1, Snapshot::InputIr);
+        self.snapshot(list, Stage::TileAa, 1, Snapshot::InputIr);
         let relaxed = [("approx", self.approx), ("ftz", self.ftz)];
         let relaxed = relaxed.into_iter().filter(|(_, on)| *on).map(|(name, _)| format!("{name}=true"));
         let strict = self.strict_types.then(|| format!("strict-types={}", self.target.name));
         list.add(Stage::TileAa, 1, "convert-cudatile-to-tileaa", relaxed.chain(strict));
-        self.print_snapshot(list, Stage::TileAa, 1, "convert-cudatile-to-tileaa");
-        self.lead_to_snapshot(list, Stage::TileAa, 1, Snapshot::TileAa);
+        self.snapshot(list, Stage::TileAa, 1, Snapshot::TileAa);
         self.scopes(list, Stage::TileAa, 1, "tileir-insert-debug-scope");
         if self.opt_level >= 1 {
             list.add(Stage::TileAa, 1, "canonicalize", None);
@@ -476,7 +506,7 @@ impl Options {
         add("tileas-assign-dot-layouts", &[std::slice::from_ref(&target), plain.as_slice()].concat());
         add("tileas-assign-load-store-layouts", std::slice::from_ref(&target));
         add("tileas-remove-layout-conversions", &[]);
-        if pipelined && self.v2_opt_level > 0 {
+        if self.is_scheduled() {
             let option = |name: &str, value: &dyn std::fmt::Display| format!("{name}={value}");
             let mut options = vec![
                 option("extended-smem", &self.extended_smem),
@@ -487,8 +517,10 @@ impl Options {
             options.extend((self.v2_opt_level == 3).then(|| option("exhaustive", &true)));
             let trace = (!self.schedule_trace.is_empty()).then(|| option("schedule-trace-file", &self.schedule_trace));
             options.extend(trace);
-            // Without resource tables the scheduler does not need reshaped loops.
-            if self.table_rows > 0 {
+            // From level 2 on, a loop without agents follows its schedule only if that is predicted to be faster, so
+            // it is not reshaped for it. Without resource tables the scheduler does not need reshaped loops either.
+            options.extend((self.v2_opt_level >= 2).then(|| option("simple-stages", &self.stages)));
+            if self.table_rows > 0 && self.v2_opt_level == 1 {
                 add("tileas-prepare-for-scheduling", std::slice::from_ref(&target));
                 add("tileas-recompute-for-scheduling", std::slice::from_ref(&target));
             }
@@ -496,7 +528,7 @@ impl Options {
             // Each program of a producer warp has separate constants, which cleanups would merge with the other
             // warps' constants.
             if !specialized {
-                PRESERVE_SCHEDULE.iter().for_each(|pass| add(pass, &[]));
+                CLEANUPS.iter().for_each(|pass| add(pass, &[]));
             }
             add(MATERIALIZE_SCHEDULE, &options);
         }
@@ -530,7 +562,7 @@ impl Options {
         if self.opt_level > 0 {
             add("tileas-hoist-scalars", &[]);
         }
-        self.lead_to_snapshot(list, Stage::TileAs, 2, Snapshot::TileAs);
+        self.snapshot(list, Stage::TileAs, 2, Snapshot::TileAs);
     }
 
     fn to_llvm(&self, list: &mut Steps) {
@@ -545,8 +577,7 @@ impl Options {
         if self.opt_level >= 2 {
             list.add(llvm, 2, "cse", None);
         }
-        self.print_snapshot(list, llvm, 2, "convert-tileas-to-llvm");
-        self.lead_to_snapshot(list, llvm, 2, Snapshot::PostTileAs);
+        self.snapshot(list, llvm, 2, Snapshot::PostTileAs);
         list.add(llvm, 2, "convert-tileas-to-nvgpu", None);
 
         let clean = |list: &mut Steps| {
@@ -573,14 +604,12 @@ impl Options {
         list.add(stage, tier, pass, [format!("emission-kind={}", self.emission().name())]);
     }
 
-    fn print_snapshot(&self, list: &mut Steps, stage: Stage, tier: u8, after: &str) {
-        if self.print_snapshots {
-            list.add(stage, tier, "tileir-print-snapshot", [format!("after={after}")]);
+    /// Prints the program if `which` is the printed snapshot. Writes it to a file and points op locations at its
+    /// lines if it is the one that lines refer to.
+    fn snapshot(&self, list: &mut Steps, stage: Stage, tier: u8, which: Snapshot) {
+        if self.printed_snapshot == which {
+            list.add(stage, tier, "tileir-print-snapshot", [format!("name={}", which.name())]);
         }
-    }
-
-    /// Writes the program to a file and points op locations at its lines, if `which` is the requested snapshot.
-    fn lead_to_snapshot(&self, list: &mut Steps, stage: Stage, tier: u8, which: Snapshot) {
         if self.snapshot_lines == which {
             let default = || format!("tileir-snapshot.{}.mlir", which.name());
             let file = self.snapshot_file.clone().unwrap_or_else(default);

@@ -8,38 +8,6 @@ gpu.module @kernels {
   }
 }
 // -----
-gpu.module @kernels {
-  nv_tileaa.func @f() attributes {numWarps = 1 : i64} {
-    // expected-error @below {{'nv_tileaa.call' has no lowering to LLVM}}
-    nv_tileaa.call @f() : () -> ()
-    nv_tileaa.return
-  }
-}
-// -----
-gpu.module @kernels {
-  nv_tileaa.func @f() attributes {numWarps = 1 : i64} {
-    // expected-error @below {{'nv_tileaa.cancel_next_program_id' has no lowering to LLVM}}
-    %x, %y, %z = nv_tileaa.cancel_next_program_id
-    nv_tileaa.return
-  }
-}
-// -----
-gpu.module @kernels {
-  nv_tileaa.func @f() attributes {numWarps = 1 : i64} {
-    // expected-error @below {{'nv_tileaa.create_queue' has no lowering to LLVM}}
-    %q = nv_tileaa.create_queue : !nv_tileaa.queue<depth = 1, i32>
-    nv_tileaa.return
-  }
-}
-// -----
-gpu.module @kernels {
-  nv_tileaa.func @f() attributes {numWarps = 1 : i64} {
-    // expected-error @below {{'nv_tileaa.pragma' has no lowering to LLVM}}
-    nv_tileaa.pragma "unroll" = 4 : i64
-    nv_tileaa.return
-  }
-}
-// -----
 #l = #nv_tileas.layout<register = [32, 64], lane = [1, 2, 4, 8, 16], warp = []>
 #s = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 64]>
 gpu.module @kernels {
@@ -67,18 +35,6 @@ gpu.module @kernels {
     %x = nv_tileas.make_range : tensor<32xi32, #l>
     // expected-error @below {{'nv_tileas.gather_load' must be lowered first; run tileas-assign-load-store-layouts}}
     %y, %t = nv_tileas.gather_load <weak> %p[%x] : !nv_tileaa.ptr<i32>[tensor<32xi32, #l>] -> tensor<32xi32, #l>
-    nv_tileaa.return
-  }
-}
-// -----
-// A launch is done on the host, by the wrapper of a kernel.
-nv_tileaa.func @f(%n: i32) attributes {numWarps = 1 : i64} {
-  // expected-error @below {{'nv_tileaa.launch_func' has no lowering to LLVM}}
-  nv_tileaa.launch_func @other::@k grid(%n, %n, %n)
-  nv_tileaa.return
-}
-gpu.module @other {
-  nv_tileaa.func @k() attributes {numWarps = 1 : i64} {
     nv_tileaa.return
   }
 }

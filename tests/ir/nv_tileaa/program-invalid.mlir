@@ -10,52 +10,6 @@ nv_tileaa.func @f() -> i32 {
   nv_tileaa.return
 }
 // -----
-nv_tileaa.func @f() {
-  // expected-error @below {{'nowhere' is not a function}}
-  nv_tileaa.call @nowhere() : () -> ()
-  nv_tileaa.return
-}
-// -----
-nv_tileaa.func @f(%x: i32) {
-  // expected-error @below {{function 'f' has type '(i32) -> ()'}}
-  nv_tileaa.call @f() : () -> ()
-  nv_tileaa.return
-}
-// -----
-nv_tileaa.func @f(%x: i32) {
-  // expected-error @below {{function 'f' has type '(i32) -> ()'}}
-  %r = nv_tileaa.call @f(%x) : (i32) -> i32
-  nv_tileaa.return
-}
-// -----
-nv_tileaa.func @f(%x: i32) {
-  // expected-error @below {{'@m::@k' is not a function}}
-  nv_tileaa.launch_func @m::@k grid(%x, %x, %x)
-  nv_tileaa.return
-}
-// -----
-gpu.module @m {
-  nv_tileaa.func @k(%y: i32) -> i32 {
-    nv_tileaa.return %y : i32
-  }
-}
-nv_tileaa.func @f(%x: i32) {
-  // expected-error @below {{'@m::@k' has results, which a kernel cannot have}}
-  nv_tileaa.launch_func @m::@k grid(%x, %x, %x) args(%x) : i32
-  nv_tileaa.return
-}
-// -----
-gpu.module @m {
-  nv_tileaa.func @k(%y: f32) {
-    nv_tileaa.return
-  }
-}
-nv_tileaa.func @f(%x: i32) {
-  // expected-error @below {{kernel '@m::@k' has type '(f32) -> ()'}}
-  nv_tileaa.launch_func @m::@k grid(%x, %x, %x) args(%x) : i32
-  nv_tileaa.return
-}
-// -----
 nv_tileaa.func @f(%x: i32) {
   // expected-error @below {{region must yield values of the results' types}}
   %r = nv_tileaa.execute : () -> f32 {
@@ -78,45 +32,6 @@ nv_tileaa.func @f() {
   nv_tileaa.execute : () -> () {
     "nv_tileaa.yield"() : () -> ()
   }
-  nv_tileaa.return
-}
-// -----
-// expected-error @below {{the depth of a queue must be at least 1, got 0}}
-nv_tileaa.func @f(%q: !nv_tileaa.queue<depth = 0, i32>) {
-  nv_tileaa.return
-}
-// -----
-// expected-error @below {{a queue holds numbers, pointers or tensors of them, not '!nv_tileaa.mem_token'}}
-nv_tileaa.func @f(%q: !nv_tileaa.queue<depth = 1, !nv_tileaa.mem_token>) {
-  nv_tileaa.return
-}
-// -----
-nv_tileaa.func @f(%q: !nv_tileaa.queue<depth = 1, i32>, %x: f32) {
-  // expected-error @below {{body must yield a value of type 'i32'}}
-  nv_tileaa.queue.put %q : !nv_tileaa.queue<depth = 1, i32> {
-    nv_tileaa.queue.yield %x : f32
-  }
-  nv_tileaa.return
-}
-// -----
-nv_tileaa.func @f(%q: !nv_tileaa.queue<depth = 1, i32>) {
-  // expected-error @below {{body takes no arguments}}
-  nv_tileaa.queue.put %q : !nv_tileaa.queue<depth = 1, i32> {
-  ^bb0(%a: i32):
-    nv_tileaa.queue.yield %a : i32
-  }
-  nv_tileaa.return
-}
-// -----
-nv_tileaa.func @f(%q: !nv_tileaa.queue<depth = 1, i32>) {
-  // expected-error @below {{queue holds values of type 'i32'}}
-  %r = nv_tileaa.queue.get %q : !nv_tileaa.queue<depth = 1, i32> -> f32
-  nv_tileaa.return
-}
-// -----
-nv_tileaa.func @f() {
-  // expected-error @below {{has no name}}
-  nv_tileaa.pragma ""
   nv_tileaa.return
 }
 // -----

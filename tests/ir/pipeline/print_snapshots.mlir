@@ -1,17 +1,24 @@
-// `emit-line-info` prints the program after the conversion of the public language and before LLVM, with the locations
-// of its ops. It does not change the program: the output of the pipeline has the locations of the source.
+// `emit-line-info` prints the program at one of four points, with the locations of its ops. It does not change the
+// program: the output of the pipeline has the locations of the source.
 //
-// RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileir{opt-level=3 emit-line-info=tileas})' --mlir-print-debuginfo -o %t.with 2>&1 | FileCheck %s
+// RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileir{opt-level=3 emit-line-info=inputIR})' -o %t 2>&1 | FileCheck %s --check-prefixes=CHECK,INPUT
+// RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileir{opt-level=3 emit-line-info=tileaa})' -o %t 2>&1 | FileCheck %s --check-prefixes=CHECK,AA
+// RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileir{opt-level=3 emit-line-info=tileas})' -o %t 2>&1 | FileCheck %s --check-prefixes=CHECK,AS
+// RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileir{opt-level=3 emit-line-info=post-tileas})' --mlir-print-debuginfo -o %t.with 2>&1 | FileCheck %s --check-prefixes=CHECK,POST
 // RUN: FileCheck %s --check-prefix=WITH --input-file=%t.with
 // RUN: not tileiras-opt %s --pass-pipeline='builtin.module(tileir{emit-line-info=ptx})' 2>&1 | FileCheck %s --check-prefix=BAD
 
-// CHECK: // ----- snapshot after convert-cudatile-to-tileaa ----- //
-// CHECK: nv_tileaa.func @k
-// CHECK: nv_tileaa.print {{.*}} loc("{{.*}}print_snapshots.mlir":22:5)
-// CHECK: // ----- snapshot after convert-tileas-to-llvm ----- //
-// CHECK: llvm.func @k
-// CHECK: loc({{.*}}"{{.*}}print_snapshots.mlir":22:5
-// CHECK-NOT: snapshot after
+// INPUT: // ----- snapshot inputIR ----- //
+// INPUT: entry @k
+// AA: // ----- snapshot tileaa ----- //
+// AA: nv_tileaa.func @k
+// AA: nv_tileaa.print
+// AS: // ----- snapshot tileas ----- //
+// AS: nv_tileaa.func @k{{.*}}numWarps =
+// POST: // ----- snapshot post-tileas ----- //
+// POST: llvm.func @k
+// CHECK: loc({{.*}}"{{.*}}print_snapshots.mlir":29:5
+// CHECK-NOT: ----- snapshot
 
 // WITH: #llvm.di_file<"print_snapshots.mlir" in
 // WITH-NOT: tileir-snapshot

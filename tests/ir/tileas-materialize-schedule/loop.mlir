@@ -11,6 +11,15 @@
 // RUN: not tileiras-opt %s --pass-pipeline='builtin.module(tileas-generate-schedule-constraints{compute-capability=sm_80},tileas-unspecialized-pipeline{compute-capability=sm_80},tileas-materialize-schedule)' 2>&1 | FileCheck %s --check-prefix=INVALID
 // RUN: not tileiras-opt %s --pass-pipeline='builtin.module(tileas-materialize-schedule)' 2>&1 | FileCheck %s --check-prefix=NONE
 
+// The form with the lower predicted time is kept: rings of four stages without a schedule are as good, copies that do
+// not start ahead are worse. The schedule is in the program either way.
+// RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileas-generate-schedule-constraints{compute-capability=sm_80},tileas-materialize-schedule{simple-stages=4})' | FileCheck %s --check-prefix=SIMPLE
+// RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileas-generate-schedule-constraints{compute-capability=sm_80},tileas-materialize-schedule{simple-stages=1})' | FileCheck %s
+// SIMPLE-NOT: nv_tileas.ahead
+// SIMPLE: nv_tileas.dot {{.*}}tileas.schedule.stage = 2
+// SIMPLE: tileas.schedule.interval = [[#]]
+// SIMPLE-NOT: nv_tileas.ahead
+
 // Operations of the loop are numbered; scalar arithmetic is not.
 // CONSTRAINTS: nv_tileaa.func @chain({{.*}}tileas.schedule.constraint.machine = "sm_80"
 // CONSTRAINTS: nv_tileas.tiled_load {{.*}}tileas.schedule.constraint.gid = 0

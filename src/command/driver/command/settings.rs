@@ -64,7 +64,9 @@ impl Session<'_> {
             });
         let start_after = start_after.map_err(|d| self.fail(d))?;
         let print_after = print_after.map_err(|d| self.fail(d))?;
-        if (options.emit, options.host_arch, options.host_os) == (Emit::Obj, HostArch::Arm64Ec, HostOs::Linux) {
+        // Only the object depends on the host. NVIDIA's first release accepts the architecture alone for a cubin.
+        let is_host_used = options.emit == Emit::Obj || options.is_host_os_given;
+        if is_host_used && (options.host_arch, options.host_os) == (HostArch::Arm64Ec, HostOs::Linux) {
             let d = Diagnostic::error(Code::BadConfiguration, "unsupported host architecture");
             return Err(self.fail(d.note("arm64ec requires --host-os=windows")));
         }

@@ -231,9 +231,15 @@ impl Importer<'_> {
                 DebugAttr::File { name, directory } => {
                     ffi::tileir_cuda_tile_get_DIFileAttr(l, self.string(*name), self.string(*directory))
                 }
-                DebugAttr::CompileUnit { file } => match self.debug_attr(*file) {
+                DebugAttr::CompileUnit { file, producer, flags } => match self.debug_attr(*file) {
                     file if file.ptr.is_null() => null,
-                    file => ffi::tileir_cuda_tile_get_DICompileUnitAttr(l, file),
+                    file => {
+                        let producer = match producer {
+                            Some(text) => self.string(*text),
+                            None => mlirStringAttrGet(self.context, str_ref(b"")),
+                        };
+                        ffi::tileir_cuda_tile_get_DICompileUnitAttr(l, file, producer, *flags as i64)
+                    }
                 },
                 DebugAttr::LexicalBlock { scope, file, line, column } => {
                     match (self.debug_attr(*scope), self.debug_attr(*file)) {
@@ -253,6 +259,9 @@ impl Importer<'_> {
                             linkage,
                             u,
                             s.scope_line as i64,
+                            s.flags as i64,
+                            s.purpose as i64,
+                            s.sp_flags.unwrap_or(0) as i64,
                         )
                     }
                 },

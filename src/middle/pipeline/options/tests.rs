@@ -118,6 +118,51 @@ fn bad_values_leave_the_options_alone() {
 }
 
 #[test]
+fn each_target_names_its_strategies() {
+    for target in tile_targets::TARGETS {
+        let parse = |strategy: &str| {
+            Options::parse(&format!("compute-capability={} pipeline-strategy={strategy}", target.name))
+        };
+        let strongest = Strategy::strongest(target);
+        assert_eq!(strongest == Strategy::WarpSpecialize, target.sm >= 90, "{}", target.name);
+        for strategy in ["none", "unspecialize"] {
+            assert!(parse(strategy).is_ok(), "{}: {strategy}", target.name);
+        }
+        // The order of the options does not matter.
+        let reverse = Options::parse(&format!("pipeline-strategy=warp-specialize compute-capability={}", target.name));
+        let refused = parse("warp-specialize").err().map(|e| e.to_string());
+        assert_eq!(reverse.err().map(|e| e.to_string()), refused);
+        let text = format!(
+            "option 'pipeline-strategy': {} has no agents for 'warp-specialize'; its strategies are none and unspecialize",
+            target.name
+        );
+        assert_eq!(refused, (strongest != Strategy::WarpSpecialize).then_some(text));
+    }
+}
+
+/// A trace is written at every level that schedules, and is an error at the others.
+#[test]
+fn a_trace_needs_a_schedule() {
+    let check = |text: &str| Options::parse(&format!("{text} schedule-trace-file=t.json")).err().map(|e| e.to_string());
+    for level in 1..=3 {
+        for strategy in ["unspecialize", "warp-specialize"] {
+            for opt_level in 2..=3 {
+                let text = format!("opt-level={opt_level} v2-opt-level={level} pipeline-strategy={strategy}");
+                assert_eq!(check(&text), None, "{text}");
+                let traced = Options::parse(&format!("{text} schedule-trace-file=t.json")).unwrap().tier();
+                assert!(traced.contains("schedule-trace-file=t.json"), "{traced}");
+            }
+        }
+    }
+    let text = "option 'schedule-trace-file': nothing is scheduled at opt-level 2 and v2-opt-level 0 with \
+                pipeline-strategy 'unspecialize'";
+    assert_eq!(check("v2-opt-level=0 pipeline-strategy=unspecialize").as_deref(), Some(text));
+    for text in ["opt-level=1 v2-opt-level=2 pipeline-strategy=unspecialize", "v2-opt-level=2"] {
+        assert!(check(text).is_some_and(|e| e.contains("nothing is scheduled at opt-level")), "{text}");
+    }
+}
+
+#[test]
 fn default_values_can_be_given() {
     with(&[
         ("rrt-size-threshold", "4096"),
@@ -151,9 +196,7 @@ fn each_option_reaches_the_pass_that_reads_it() {
         ("num-warps", "8", "convert-tileaa-to-tileas{num-warps=8 compute-capability=sm_100}"),
         ("num-ctas", "2", "tileaa-split-over-cluster{num-ctas=2 compute-capability=sm_100}"),
         ("index-bitwidth", "32", "convert-tileas-to-llvm{compute-capability=sm_100 index-bitwidth=32}"),
-        ("emit-line-info", "tileas", "tileir-print-snapshot{after=convert-cudatile-to-tileaa}"),
-        ("emit-line-info", "inputIR", "tileir-print-snapshot{after=convert-tileas-to-llvm}"),
-        ("emit-line-info", "tileaa", "tileir-insert-debug-scope{emission-kind=DebugDirectivesOnly}"),
+        ("emit-line-info", "tileas", "tileir-print-snapshot{name=tileas}"),
         ("snapshot-lines", "tileas", "snapshot-op-locations{filename=tileir-snapshot.tileas.mlir}"),
         ("snapshot-lines", "tileaa", "tileir-insert-debug-scope{emission-kind=DebugDirectivesOnly}"),
         ("host-triple", "aarch64-linux-gnu", "tileir-emit-host-wrapper{host-triple=aarch64-linux-gnu}"),
@@ -199,7 +242,7 @@ fn passes_are_inserted_at_their_places() {
 
 #[test]
 fn passes_between_constraints_and_schedule_preserve_them() {
-    let options = with(&[("v2-opt-level", "2"), ("pipeline-strategy", "unspecialize")]);
+    let options = with(&[("v2-opt-level", "1"), ("pipeline-strategy", "unspecialize")]);
     let names: Vec<String> = options.steps().iter().map(|s| s.name().to_owned()).collect();
     let first = names.iter().position(|n| n == GENERATE_CONSTRAINTS).unwrap();
     assert_eq!(
@@ -217,21 +260,32 @@ fn passes_between_constraints_and_schedule_preserve_them() {
     }
     let refused = |place: &str| options.stages_of(&place.parse().unwrap()).err().map(|e| e.to_string());
     let text = "cleanup pass invalidated ScheduleAnalysis; rerun constraint generation or remove the pass 'mine'";
-    for place in ["after:tileas-generate-schedule-constraints:cse,mine{x=1}", "before:tileas-materialize-schedule:mine"]
-    {
+    for place in [
+        "after:tileas-generate-schedule-constraints:cse,mine{x=1}",
+        "after:tileas-generate-schedule-constraints:nv_tileaa.func(mine)",
+        "before:tileas-materialize-schedule:mine",
+    ] {
         assert_eq!(refused(place).as_deref(), Some(text), "{place}");
     }
     for place in [
         "before:tileas-generate-schedule-constraints:mine",
         "after:tileas-materialize-schedule:mine",
         "after:tileas-generate-schedule-constraints:canonicalize{max-iterations=3}",
+        "after:tileas-generate-schedule-constraints:nv_tileaa.func(canonicalize{max-iterations=3 max-num-rewrites=2})",
     ] {
         assert_eq!(refused(place), None, "{place}");
     }
     // Loops are reshaped before scheduling, and only if the scheduler uses resource tables.
     assert_eq!(names[first - 2..first], ["tileas-prepare-for-scheduling", "tileas-recompute-for-scheduling"]);
-    let light = with(&[("v2-opt-level", "2"), ("pipeline-strategy", "unspecialize"), ("rrt-size-threshold", "0")]);
+    let light = with(&[("v2-opt-level", "1"), ("pipeline-strategy", "unspecialize"), ("rrt-size-threshold", "0")]);
     assert!(light.steps().iter().all(|s| !s.name().ends_with("-for-scheduling")));
+    // From level 2 on, schedules of loops without agents must be faster than no schedule.
+    let two = with(&[("v2-opt-level", "2"), ("pipeline-strategy", "unspecialize")]).steps();
+    let two: Vec<&str> = two.iter().map(|s| s.pass.as_str()).filter(|p| p.contains("schedul")).collect();
+    assert!(
+        two.len() == 2 && two[1].contains("rrt-size-threshold=4096") && two[1].contains("simple-stages=4"),
+        "{two:?}"
+    );
     // Without a schedule, insertions are not restricted.
     assert!(Options::default().stages_of(&"after:cse:mine".parse().unwrap()).is_ok());
 }
@@ -263,7 +317,7 @@ fn the_dump_is_a_pipeline_of_the_same_passes() {
                 opt_level,
                 debug,
                 snapshot_lines,
-                print_snapshots: debug == DebugInfo::Lines,
+                printed_snapshot: if debug == DebugInfo::Lines { snapshot_lines } else { Snapshot::None },
                 strategy: Strategy::Unspecialize,
                 num_warps: Some(8),
                 ..Options::default()
