@@ -17,6 +17,7 @@
 //! write access to it.
 
 mod files;
+mod library;
 mod local;
 #[cfg(feature = "remote-cache")]
 mod remote;
@@ -27,6 +28,7 @@ use tile_diag::{Diagnostic, render};
 use crate::options::Options;
 use crate::toolchain::{self, Surroundings};
 use crate::{Identity, messages};
+pub use library::Cached;
 use local::LocalStore;
 use tile_interface::{
     Emit, InputKind,
