@@ -7,7 +7,7 @@
 
 use ptx_sim::mutate::Class;
 use std::path::{Path, PathBuf};
-use tile_launch::corpus::{self, Program};
+use tile_launch::corpus::{self, Program, TileRun};
 use tile_launch::mutation::{self, Reason, Score, Setup, Subject, Verdict};
 use tile_test_support::{Trial, functions, golden, root};
 
@@ -56,7 +56,7 @@ fn with<T>(
     let programs = corpus::programs(root()).unwrap();
     let program: &Program = programs.iter().find(|p| p.name == name).unwrap();
     let launch = cases.join(&program.entry).join("launch.json");
-    let tile_run = Path::new(env!("CARGO_BIN_EXE_tile-run"));
+    let tile_run = TileRun::Program(env!("CARGO_BIN_EXE_tile-run").into());
     let scratch = scratch.join("mutation");
     let setup = Setup { tile_run, target: "sm_90", level: 3, schedules, scratch: &scratch };
     what(&setup, program, &launch).unwrap()

@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
-use tile_launch::corpus::{self, Engine, Job, Lists, Program, Runner};
+use tile_launch::corpus::{self, Engine, Job, Lists, Program, Runner, TileRun};
 use tile_launch::orders;
 use tile_test_support::{Failed, Trial, full, golden, listed, root};
 
@@ -207,7 +207,8 @@ fn runner() -> Result<Runner, Failed> {
     // The temporary folder of integration tests is in the target folder.
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap_or(root);
     let cases = corpus::cases(root, target).map_err(failed)?;
-    Ok(Runner { tile_run: env!("CARGO_BIN_EXE_tile-run").into(), cases, limit: slice().limit, out_dir: None })
+    let tile_run = TileRun::Program(env!("CARGO_BIN_EXE_tile-run").into());
+    Ok(Runner { tile_run, cases, limit: slice().limit, out_dir: None })
 }
 
 /// The target and the level whose results are compared bit by bit.
