@@ -25,6 +25,9 @@ demo: setup
 	@cargo build --workspace --bin tileiras --bin tileiras-core
 	@scripts/demo.sh
 
+# Without another process of nextest for each test, which takes 4 ms. It only matters if the run is suspended.
+test test-full: export NEXTEST_DOUBLE_SPAWN := 0
+
 # Everything is built first, because the store of results is filled by a program of the workspace.
 test: setup
 	cargo nextest run --workspace --no-run
