@@ -25,11 +25,19 @@ demo: setup
 	@cargo build --workspace --bin tileiras --bin tileiras-core
 	@scripts/demo.sh
 
+# Without another process of nextest for each test, which takes 4 ms. It only matters if the run is suspended.
+test test-full: export NEXTEST_DOUBLE_SPAWN := 0
+
+# Everything is built first, because the store of results is filled by a program of the workspace.
 test: setup
+	cargo nextest run --workspace --no-run
+	cargo xtask fill-store
 	cargo nextest run --workspace
 
 # Including the long matrices: all programs, targets and levels.
 test-full: setup
+	cargo nextest run --workspace --no-run
+	TILEIRAS_TEST_FULL=1 cargo xtask fill-store
 	TILEIRAS_TEST_FULL=1 cargo nextest run --workspace --profile full
 
 # Runs kernels that Triton of PyPI compiles on the simulator: scripts/independent.py. Half an hour, once a week.

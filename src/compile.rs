@@ -91,7 +91,7 @@ impl Default for Session {
 impl Session {
     pub fn new() -> Session {
         passes::register_all();
-        Session { context: dialect::context(), last: false, strict: restart::is_strict_environment() }
+        Session { context: dialect::context(), last: false, strict: tile_interface::has_strict_plans() }
     }
 }
 

@@ -24,14 +24,6 @@ use tile_interface::{CompileError, Level, Remark};
 /// The maximum number of restarts of a compilation.
 const MOST: usize = 4;
 
-/// Environment variable: `1` makes defects errors, like [`tile_interface::CompileRequest::strict_plans`].
-const STRICT: &str = "TILEIRAS_STRICT_PLANS";
-
-/// Whether the environment makes defects errors.
-pub(super) fn is_strict_environment() -> bool {
-    std::env::var_os(STRICT).is_some_and(|value| value == "1")
-}
-
 /// Passes that precede all planning passes or decide nothing. No other plan would fix their failures.
 pub(super) const WITHOUT_PLAN: [&str; 4] =
     ["convert-cudatile-to-tileaa", "tileir-insert-debug-scope", "canonicalize", "cse"];

@@ -12,11 +12,10 @@ use std::{
     process::Command,
 };
 use tile_bytecode::{DebugAttr, DebugId, ReadOptions};
-use tile_driver::{toolchain, toolchain::Surroundings};
 use tile_interface::{DebugInfo, Emit};
 use tile_launch::corpus::{self, Lists, Program};
 use tile_targets::Target;
-use tile_test_support::{Failed, Trial, cubin, kernels, listed};
+use tile_test_support::{Failed, Trial, cubin, kernels, listed, sass, store};
 
 /// A file and a line.
 type Line = (String, u64);
@@ -92,10 +91,21 @@ impl Vendor {
     /// Returns `None` for a program that it rejects.
     fn rows(&self, program: &Program) -> Result<Option<BTreeSet<Row>>, Failed> {
         let file = env::temp_dir().join(format!("lines-vendor-{}-{}.cubin", program.name, std::process::id()));
-        let mut command = Command::new(&self.program);
-        command.arg(&program.file).args(["--gpu-name", "sm_90", "-O3", "--lineinfo", "-o"]).arg(&file);
-        let done = command.env("CUDA_HOME", &self.toolkit).output()?;
-        if done.status.success() { rows_of(&file).map(Some) } else { Ok(None) }
+        let options = ["--gpu-name", "sm_90", "-O3", "--lineinfo", "-o"];
+        let (input, words) = (fs::read(&program.file)?, options.join(" "));
+        let key = [b"NVIDIA's compiler", &input[..], words.as_bytes()];
+        let tools = [self.program.clone(), self.toolkit.join("bin/ptxas")];
+        let image = store::output(&key, &tools, || -> Result<Vec<u8>, Failed> {
+            let mut command = Command::new(&self.program);
+            let done = command.arg(&program.file).args(options).arg(&file).env("CUDA_HOME", &self.toolkit).output()?;
+            if !done.status.success() {
+                return Ok(vec![]);
+            }
+            let image = fs::read(&file)?;
+            fs::remove_file(&file)?;
+            Ok(image)
+        })?;
+        if image.is_empty() { Ok(None) } else { rows_of(&image, &format!("vendor-{}", program.name)).map(Some) }
     }
 
     /// Both tables cover nearly the same rows of the bytecode. NVIDIA's has a few lines that the bytecode does not
@@ -202,22 +212,12 @@ fn told(ptx: &str) -> Result<BTreeSet<Row>, Failed> {
 fn rows_of_ptx(name: &str, ptx: &str, level: u8, debug: DebugInfo) -> Result<BTreeSet<Row>, Failed> {
     let target = Target::by_name("sm_90").ok_or("no such target")?;
     let cubin = cubin::assemble(ptx, target, level, debug)?;
-    let file = env::temp_dir().join(format!("lines-{level}-{name}-{}.cubin", std::process::id()));
-    fs::write(&file, &cubin.image)?;
-    rows_of(&file)
+    rows_of(&cubin.image, &format!("{level}-{name}"))
 }
 
-/// Returns the rows of the table in a file and removes the file.
-fn rows_of(file: &Path) -> Result<BTreeSet<Row>, Failed> {
-    let tools = toolchain::search("nvdisasm", None, &Surroundings::of_process());
-    let program = tools.found.first().ok_or("no nvdisasm: run scripts/setup.sh")?;
-    let listing = Command::new(program).arg("-gi").arg(file).output();
-    fs::remove_file(file)?;
-    let listing = listing?;
-    if !listing.status.success() {
-        return Err(String::from_utf8_lossy(&listing.stderr).into_owned().into());
-    }
-    let text = String::from_utf8_lossy(&listing.stdout).into_owned();
+/// Returns the rows of the table in a cubin.
+fn rows_of(image: &[u8], name: &str) -> Result<BTreeSet<Row>, Failed> {
+    let text = sass::listing("nvdisasm", "-gi", image, &format!("lines-{name}"))?;
     text.lines().filter_map(|l| l.trim().strip_prefix("//## File ")).map(row).collect()
 }
 
@@ -293,6 +293,7 @@ fn nested() -> Result<(), Failed> {
 
 /// Line information does not change the instructions.
 fn unchanged() -> Result<(), Failed> {
+    store::leave_out();
     let target = Target::by_name("sm_90").ok_or("no such target")?;
     let input = fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus/welford.13.1.tileirbc"))?;
     let instructions = |debug| -> Result<Vec<String>, Failed> {

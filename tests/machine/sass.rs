@@ -8,11 +8,11 @@
 //! `TILEIRAS_TEST_FULL=1` takes a target of each generation and assembles every program for all the others with
 //! ptxas.
 
-use sass::{Instruction, assemble, disassemble};
+use sass::{Instruction, assemble, bytes, disassemble};
 use std::{env, fmt::Write, fs, path::PathBuf};
 use tile_interface::{DebugInfo, Emit};
 use tile_targets::Target;
-use tile_test_support::{Failed, Trial, cubin, kernels, listed, sass};
+use tile_test_support::{Failed, Trial, cubin, kernels, listed, sass, store};
 
 const GENERATIONS: &[&str] = &["sm_80", "sm_90", "sm_100", "sm_120"];
 const OTHERS: &[&str] = &["sm_86", "sm_87", "sm_88", "sm_89", "sm_103", "sm_107", "sm_110", "sm_121"];
@@ -25,7 +25,9 @@ pub fn trials() -> Vec<Trial> {
             let code = code("vadd_f32_div16.13.1")?;
             narrow(&global_accesses(&code), "an access")
         }),
+        Trial::test("sass/store", same_as_stored),
         Trial::test("sass/vectors/vadd_f32", || {
+            store::leave_out();
             let code = code("vadd_f32.13.1")?;
             narrow(&interior(&code)?, "an access of the interior path")
         }),
@@ -140,6 +142,24 @@ fn spills(name: &str, target: &str) -> Result<(), Failed> {
         _ if bytes > listed => Err(format!("spills, at most {listed} bytes are expected: {resources:?}").into()),
         _ => Ok(()),
     }
+}
+
+/// A stored result is the one that is made without the store.
+fn same_as_stored() -> Result<(), Failed> {
+    const NAME: &str = "softmax_f32.13.1";
+    let target = Target::by_name("sm_90").ok_or("unknown target")?;
+    let results = || -> Result<_, String> {
+        let ptx = kernels::compile(&bytes(NAME)?, target, 3, Emit::Ptx)?.text;
+        let cubin = cubin::assemble(&ptx, target, 3, DebugInfo::None)?;
+        Ok((ptx, cubin.resources, cubin.image))
+    };
+    let (made, stored) = (results()?, results()?);
+    store::leave_out();
+    let afresh = results()?;
+    if made != afresh || stored != afresh {
+        return Err(format!("{NAME} is stored as\n{}\nand now it is\n{}", stored.0, afresh.0).into());
+    }
+    Ok(())
 }
 
 /// Returns the code for sm_90.

@@ -12,9 +12,9 @@
 //! By default a few programs; `TILEIRAS_TEST_FULL=1` takes all.
 
 use melior::{ir::Module, ir::operation::OperationLike, pass::PassManager, utility::parse_pass_pipeline};
-use std::{fs, path::Path, process::Command};
+use std::{fs, path::Path, time::Duration};
 use tile_launch::corpus::{self, Program};
-use tile_test_support::{Failed, Trial, full, golden, listed, root, simulate};
+use tile_test_support::{Failed, Trial, full, golden, listed, root, simulate, store};
 use tileiras::{
     dialect::{
         self,
@@ -244,11 +244,9 @@ fn simulate_ptx(program: &Program, ptx: &str, name: &str) -> Result<(), Failed> 
     let cases = corpus::cases(root(), folder.parent().unwrap_or(folder)).map_err(|e| e.to_string())?;
     let file = folder.join(format!("synchronization-{}-{name}.ptx", program.name));
     fs::write(&file, ptx)?;
-    let output = Command::new(env!("CARGO_BIN_EXE_tile-run"))
-        .args(["--quiet", "--adversarial", SCHEDULES, "--max-time", "300", "--launch"])
-        .arg(cases.join(&program.entry).join("launch.json"))
-        .arg(&file)
-        .output()?;
+    let launch = cases.join(&program.entry).join("launch.json");
+    let arguments = ["--adversarial".into(), SCHEDULES.into(), "--launch".into(), launch.into(), file.clone().into()];
+    let done = store::tile_run().run(arguments.into(), Some(Duration::from_secs(300)));
     fs::remove_file(&file)?;
-    if output.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&output.stderr).into_owned().into()) }
+    Ok(done?)
 }

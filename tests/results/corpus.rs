@@ -21,9 +21,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
-use tile_launch::corpus::{self, Engine, Job, Lists, Program, Runner};
+use tile_interface::DebugInfo;
+use tile_launch::corpus::{self, Engine, Job, Lists, Program, Runner, TileRun};
 use tile_launch::orders;
-use tile_test_support::{Failed, Trial, full, golden, listed, root};
+use tile_test_support::{Failed, Trial, full, golden, listed, root, store};
 
 /// Targets, levels and schedules of this run.
 struct Slice {
@@ -88,6 +89,7 @@ fn list(root: &Path) -> Result<Vec<Trial>, corpus::Error> {
                 }
                 None => trials.extend(jobs.map(|(level, job)| {
                     let pinned = (*target, level) == PINNED;
+                    let is_afresh = name == AFRESH;
                     let twin =
                         twin(program, level, &programs).filter(|(p, _)| lists.pending_on(&p.name, target).is_none());
                     let twin = twin.map(|(p, level)| (p.clone(), level));
@@ -96,12 +98,14 @@ fn list(root: &Path) -> Result<Vec<Trial>, corpus::Error> {
                             return same_bits(&job);
                         }
                         if let Some((other, its)) = twin {
-                            let [own, its] = [level, its].map(|level| format!("-O{level}"));
-                            if ptx(&job.program, target, &[&own])? == ptx(&other, target, &[&its])? {
+                            let plain =
+                                |program: &Program, level| store::ptx(&program.file, target, level, DebugInfo::None);
+                            if plain(&job.program, level)? == plain(&other, its)? {
                                 return Ok(());
                             }
                         }
-                        runner()?.run(&job).map_err(Failed::from)
+                        let tile_run = if is_afresh { command() } else { store::tile_run() };
+                        Runner { tile_run, ..runner()? }.run(&job).map_err(Failed::from)
                     })
                 })),
             }
@@ -151,19 +155,6 @@ fn twin<'a>(program: &'a Program, level: u8, programs: &'a [Program]) -> Option<
     (first.name != program.name).then_some((first, level))
 }
 
-/// The PTX that the command prints.
-fn ptx(program: &Program, target: &str, options: &[&str]) -> Result<String, Failed> {
-    let output = Command::new(env!("CARGO_BIN_EXE_tileiras"))
-        .args(["--gpu-name", target, "--emit=ptx", "-o", "-"])
-        .args(options)
-        .arg(&program.file)
-        .output()?;
-    if !output.status.success() {
-        return Err(String::from_utf8_lossy(&output.stderr).into_owned().into());
-    }
-    Ok(String::from_utf8(output.stdout)?)
-}
-
 /// Targets for the modulo scheduler: one whose loops it schedules, and one whose dots are split into agents.
 const SCHEDULED_TARGETS: [&str; 2] = ["sm_80", "sm_90"];
 
@@ -189,10 +180,10 @@ fn orders_arrive(program: &Program) -> Result<(), Failed> {
     let orders = orders::asked_for(&std::fs::read(&program.file)?)?;
     let mut wrong = vec![];
     for target in ["sm_80", "sm_90", "sm_100", "sm_120"] {
-        for level in ["-O0", "-O3"] {
-            let module = Module::parse(&ptx(program, target, &[level, "--lineinfo"])?)?;
+        for level in [0, 3] {
+            let module = Module::parse(&store::ptx(&program.file, target, level, DebugInfo::Lines)?)?;
             let missing = orders::missing(&orders, &module);
-            wrong.extend(missing.iter().map(|what| format!("{target} {level}: {what}")));
+            wrong.extend(missing.iter().map(|what| format!("{target} -O{level}: {what}")));
         }
     }
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n").into()) }
@@ -202,13 +193,21 @@ fn failed(error: corpus::Error) -> Failed {
     Failed::from(error.to_string())
 }
 
+/// The command, which compiles without the store.
+fn command() -> TileRun {
+    TileRun::Program(env!("CARGO_BIN_EXE_tile-run").into())
+}
+
 fn runner() -> Result<Runner, Failed> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     // The temporary folder of integration tests is in the target folder.
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap_or(root);
     let cases = corpus::cases(root, target).map_err(failed)?;
-    Ok(Runner { tile_run: env!("CARGO_BIN_EXE_tile-run").into(), cases, limit: slice().limit, out_dir: None })
+    Ok(Runner { tile_run: store::tile_run(), cases, limit: slice().limit, out_dir: None })
 }
+
+/// The program that the command compiles and runs. All others run in the test's process, with PTX of the store.
+const AFRESH: &str = "softmax_f32.13.1";
 
 /// The target and the level whose results are compared bit by bit.
 const PINNED: (&str, u8) = ("sm_90", 3);
@@ -232,7 +231,8 @@ fn same_bits(job: &Job) -> Result<(), Failed> {
 
 /// A pending program must fail at one level at least; otherwise the list is out of date.
 fn still_fails(jobs: &[Job], target: &str, reason: &str) -> Result<(), Failed> {
-    let runner = runner()?;
+    // A program that ends the process must not end the test.
+    let runner = Runner { tile_run: command(), ..runner()? };
     if jobs.iter().any(|job| runner.run(job).is_err()) {
         return Ok(());
     }

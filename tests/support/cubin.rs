@@ -1,7 +1,8 @@
 //! Assembles PTX into machine code.
 
-use std::env;
-use tile_driver::{ptxas, toolchain::Surroundings};
+use crate::store;
+use std::{env, path::Path};
+use tile_driver::ptxas;
 use tile_interface::DebugInfo;
 use tile_targets::Target;
 
@@ -19,24 +20,34 @@ pub fn assemble_with(
     extended_shared: bool,
 ) -> Result<ptxas::Cubin, String> {
     let scratch = env::temp_dir();
-    let job = ptxas::Job {
-        ptx,
-        target,
-        opt_level,
-        debug,
-        extended_shared,
-        sanitize: None,
-        extra: &[],
-        timeout: None,
-        scratch: &scratch,
-        statistics: true,
-    };
-    let cubin = ptxas::assemble(&job, None, &Surroundings::of_process())
-        .1
+    let job = ptxas::Job { extended_shared, ..job(ptx, target, opt_level, debug, &scratch) };
+    let cubin = store::assemble(&job)
         .map_err(|e| format!("{}: {e}\n{}", target.name, String::from_utf8_lossy(e.messages())))?;
     if cubin.messages.is_empty() {
         Ok(cubin)
     } else {
         Err(format!("{}: ptxas warns: {}", target.name, String::from_utf8_lossy(&cubin.messages)))
+    }
+}
+
+/// A job with the statistics of ptxas.
+pub(crate) fn job<'a>(
+    ptx: &'a str,
+    target: &'static Target,
+    opt_level: u8,
+    debug: DebugInfo,
+    scratch: &'a Path,
+) -> ptxas::Job<'a> {
+    ptxas::Job {
+        ptx,
+        target,
+        opt_level,
+        debug,
+        extended_shared: false,
+        sanitize: None,
+        extra: &[],
+        timeout: None,
+        scratch,
+        statistics: true,
     }
 }

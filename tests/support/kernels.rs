@@ -1,5 +1,6 @@
 //! The kernels that compile from bytecode to a cubin, and properties of their code.
 
+use crate::store::Stored;
 use std::fs;
 use tile_interface::{CompileOutput, CompileRequest, Compiler, DebugInfo, Emit, InputKind};
 use tile_targets::Target;
@@ -67,7 +68,8 @@ impl Kernel {
     }
 }
 
-/// Compiles bytecode to the text of a stage, in this process. The error contains the messages.
+/// The text of a stage, which is taken from the store for bytecode. The error contains the messages. A warning is an
+/// error.
 pub fn compile(input: &[u8], target: &'static Target, opt_level: u8, emit: Emit) -> Result<CompileOutput, String> {
     compile_with(input, target, opt_level, emit, DebugInfo::None)
 }
@@ -80,12 +82,31 @@ pub fn compile_with(
     emit: Emit,
     debug: DebugInfo,
 ) -> Result<CompileOutput, String> {
+    compile_by(&Stored, input, target, (opt_level, emit, debug))
+}
+
+/// As [`compile_with`], without the store.
+pub fn compile_afresh(
+    input: &[u8],
+    target: &'static Target,
+    opt_level: u8,
+    emit: Emit,
+    debug: DebugInfo,
+) -> Result<CompileOutput, String> {
+    compile_by(&InProcess, input, target, (opt_level, emit, debug))
+}
+
+fn compile_by(
+    compiler: &dyn Compiler,
+    input: &[u8],
+    target: &'static Target,
+    (opt_level, emit, debug): (u8, Emit, DebugInfo),
+) -> Result<CompileOutput, String> {
     let request = CompileRequest {
         input_name: "kernel.tileirbc",
         opt_level,
         emit,
         debug,
-        remarks: true,
         ..CompileRequest::new(
             input,
             if input.starts_with(b"\x7fTileIR") { InputKind::PublicBytecode } else { InputKind::Text },
@@ -93,7 +114,7 @@ pub fn compile_with(
         )
     };
     let mut messages = String::new();
-    let result = InProcess.compile(&request, &mut |d| messages.push_str(&format!("\n{d:?}")));
+    let result = compiler.compile(&request, &mut |d| messages.push_str(&format!("\n{d:?}")));
     match result {
         Ok(output) if messages.is_empty() => Ok(output),
         Ok(_) => Err(format!("compiled, with messages:{messages}")),

@@ -15,6 +15,7 @@ pub mod sass;
 pub mod scaled_kind;
 pub mod simulate;
 pub mod stock;
+pub mod store;
 
 use libtest_mimic::Arguments;
 pub use libtest_mimic::{Failed, Trial};

@@ -1,7 +1,7 @@
 //! Kernels of the corpus as machine code.
 
-use crate::{cubin, kernels::compile};
-use std::{env, fs};
+use crate::{cubin, kernels::compile, store};
+use std::{env, fs, process::Command, slice};
 use tile_driver::{
     ptxas,
     toolchain::{self, Surroundings},
@@ -43,16 +43,29 @@ pub struct Instruction {
     pub target: Option<String>,
 }
 
+/// The text that a program of the toolkit prints for a cubin with one option. nvdisasm takes a third of a second for
+/// the smallest cubin, so the text is stored. `name` is for a temporary file.
+pub fn listing(tool: &str, option: &str, image: &[u8], name: &str) -> Result<String, String> {
+    let tools = toolchain::search(tool, None, &Surroundings::of_process()).found;
+    let program = tools.first().ok_or_else(|| format!("no {tool}: run scripts/setup.sh"))?;
+    let run = || {
+        let file = env::temp_dir().join(format!("{name}-{}.cubin", std::process::id()));
+        fs::write(&file, image).map_err(|e| e.to_string())?;
+        let output = Command::new(program).arg(option).arg(&file).output();
+        fs::remove_file(&file).map_err(|e| e.to_string())?;
+        let output = output.map_err(|e| e.to_string())?;
+        if !output.status.success() {
+            return Err(format!("{tool}: {}", String::from_utf8_lossy(&output.stderr)));
+        }
+        Ok(output.stdout)
+    };
+    let text = store::output(&[tool.as_bytes(), option.as_bytes(), image], slice::from_ref(program), run)?;
+    Ok(String::from_utf8_lossy(&text).into_owned())
+}
+
 /// Disassembles all code of a cubin. `name` is for a temporary file.
 pub fn disassemble(cubin: &ptxas::Cubin, name: &str) -> Result<Vec<Instruction>, String> {
-    let file = env::temp_dir().join(format!("{name}-{}.cubin", std::process::id()));
-    fs::write(&file, &cubin.image).map_err(|e| e.to_string())?;
-    let tools = toolchain::search("nvdisasm", None, &Surroundings::of_process());
-    let nvdisasm = tools.found.first().ok_or("no nvdisasm: run scripts/setup.sh")?;
-    let output = std::process::Command::new(nvdisasm).arg("-c").arg(&file).output();
-    fs::remove_file(&file).map_err(|e| e.to_string())?;
-    let output = output.map_err(|e| e.to_string())?;
-    let text = String::from_utf8_lossy(&output.stdout);
+    let text = listing("nvdisasm", "-c", &cubin.image, name)?;
     let (mut code, mut label) = (vec![], None);
     for line in text.lines().map(str::trim) {
         if let Some(name) = line.strip_suffix(':').filter(|l| l.starts_with(".L")) {

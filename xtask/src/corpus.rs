@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 use tile_driver::progress::Progress;
-use tile_launch::corpus::{self, Engine, Job, Lists, Pending, Runner, first_error};
+use tile_launch::corpus::{self, Engine, Job, Lists, Pending, Runner, TileRun, first_error};
 
 pub const USAGE: &str = "\
 usage: cargo xtask corpus [options] [PROGRAM ...]
@@ -83,7 +83,7 @@ pub fn run(root: &Path, words: &[&str]) -> anyhow::Result<Vec<String>> {
     let options = parse(words)?;
     let mut lists = Lists::read(root)?;
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or(root.join("target"), Into::into);
-    let tile_run = build(root, &target, "tile-run", options.release)?;
+    let tile_run = TileRun::Program(build(root, &target, "tile-run", options.release)?);
     let runner = Runner { tile_run, cases: corpus::cases(root, &target)?, limit: options.limit, out_dir: None };
     let wanted = |name: &str| options.filters.is_empty() || options.filters.iter().any(|f| name.contains(f.as_str()));
     let listed = |name: &str| !options.supported || lists.supported.contains(name);

@@ -8,6 +8,7 @@ mod corpus;
 #[path = "../../build/dialects.rs"]
 mod dialects;
 mod docs;
+mod fill_store;
 mod fuzz_kernels;
 mod links;
 mod mutate;
@@ -39,6 +40,7 @@ usage: cargo xtask <command>
   bless [KIND]    renew values that tests compare with, and print the changes; --help lists the kinds
   test-changed [--since REV] [...]
                   run the tests that the changes since a revision can affect; --help explains how they are selected
+  fill-store      compile the corpus for a run of all tests, which share the results
   corpus [...]    compile and run the corpus and print a table; --help lists its options
   fuzz-kernels [...]
                   compare compiled kernels with the reference interpreter on random programs; --help lists its options
@@ -86,6 +88,7 @@ fn main() -> anyhow::Result<ExitCode> {
             print!("{}", ptx_cases::USAGE);
             return Ok(ExitCode::SUCCESS);
         }
+        ["fill-store"] => fill_store::run(&root)?,
         ["fuzz-kernels", rest @ ..] => fuzz_kernels::run(&root, rest)?,
         ["predict", "--help" | "-h"] => {
             print!("{}", predict::USAGE);

@@ -7,7 +7,7 @@ use ptx_sim::mutate::Class;
 use serde_json::{Value, json};
 use std::path::Path;
 use tile_driver::progress::Progress;
-use tile_launch::corpus::{self, Lists, Program};
+use tile_launch::corpus::{self, Lists, Program, TileRun};
 use tile_launch::mutation::{self, MutantResult, Reason, Score, Setup, Subject, Verdict};
 
 pub const USAGE: &str = "\
@@ -108,7 +108,7 @@ pub fn run(root: &Path, words: &[&str]) -> anyhow::Result<Vec<String>> {
     let cases = corpus::cases(root, &target)?;
     let programs = programs(root, &options)?;
     let setup = Setup {
-        tile_run: &tile_run,
+        tile_run: TileRun::Program(tile_run),
         target: &options.target,
         level: options.level,
         schedules: &options.schedules,

@@ -17,6 +17,7 @@
 //! write access to it.
 
 mod files;
+mod library;
 mod local;
 #[cfg(feature = "remote-cache")]
 mod remote;
@@ -27,6 +28,7 @@ use tile_diag::{Diagnostic, render};
 use crate::options::Options;
 use crate::toolchain::{self, Surroundings};
 use crate::{Identity, messages};
+pub use library::Cached;
 use local::LocalStore;
 use tile_interface::{
     Emit, InputKind,
@@ -167,6 +169,8 @@ fn name(
     key.list(options.pipeline_options.iter().map(|o| o.as_encoded_bytes().to_vec()));
     key.list(options.insertions.iter().map(|i| i.as_encoded_bytes().to_vec()));
     key.list(options.plugins.iter().map(|file| digests.of(file)).collect::<Option<Vec<_>>>()?.into_iter());
+    // A strict compilation must not get the result of a weaker plan.
+    key.add(&[u8::from(options.strict_plans || tile_interface::has_strict_plans())]);
     key.add(&[options.libnvvm.into()]);
     if options.libnvvm {
         let found = toolchain::search_libnvvm(options.libnvvm_path.as_deref(), surroundings).found;

@@ -103,7 +103,7 @@ impl Compiler for Isolated<'_> {
 }
 
 /// The request as command-line arguments, without the files.
-fn arguments(request: &CompileRequest<'_>) -> Vec<OsString> {
+pub(crate) fn arguments(request: &CompileRequest<'_>) -> Vec<OsString> {
     let mut all: Vec<OsString> = vec![
         format!("--gpu-name={}", request.target.name).into(),
         format!("--opt-level={}", request.opt_level).into(),

@@ -1,9 +1,10 @@
 //! Resource usage of kernels, as reported by `ptxas --verbose`.
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 /// The resources of one kernel. Sizes are in bytes.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KernelResources {
     pub name: String,
     /// The target as ptxas names it, for example `sm_90a`.
@@ -21,7 +22,7 @@ pub struct KernelResources {
 }
 
 /// The launch requirements of a kernel.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Launch {
     /// Threads per CTA along x, y, z. The kernel supports no other size.
     pub block: [u32; 3],

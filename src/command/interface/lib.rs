@@ -29,5 +29,5 @@ pub use pipeline::PipelineOption;
 pub use remark::{Remark, RemarkSort, RemarkSubject, gathered};
 pub use request::{
     Backend, CompileError, CompileOutput, CompileRequest, Compiler, DebugInfo, Emit, InputKind, Insertion,
-    Instrumentation, Level, Listing, NotTileIr, Position, Snapshot, input_kind,
+    Instrumentation, Level, Listing, NotTileIr, Position, Snapshot, has_strict_plans, input_kind,
 };

@@ -251,6 +251,14 @@ impl std::str::FromStr for Insertion {
     }
 }
 
+/// Environment variable: `1` makes every compilation strict, like [`CompileRequest::strict_plans`].
+const STRICT_PLANS: &str = "TILEIRAS_STRICT_PLANS";
+
+/// Whether the environment makes every compilation strict.
+pub fn has_strict_plans() -> bool {
+    std::env::var_os(STRICT_PLANS).is_some_and(|value| value == "1")
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DebugInfo {
     None,

@@ -8,11 +8,12 @@
 //! others: program, targets (`all`, or a comma-separated list), reason. A program that works on some targets only is
 //! in both lists. Every program must be in a list, and lists must not contain other names: see [`Lists::check`].
 
+pub use crate::start::TileRun;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
 use std::fs::{self, File};
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
@@ -265,8 +266,7 @@ pub type Done<'a> = dyn FnMut(usize, &Result<(), String>, Duration) + Send + 'a;
 /// Runs programs.
 #[derive(Clone, Debug)]
 pub struct Runner {
-    /// The executable.
-    pub tile_run: PathBuf,
+    pub tile_run: TileRun,
     /// The folder of [`cases`].
     pub cases: PathBuf,
     /// A program that takes longer has failed.
@@ -278,61 +278,21 @@ pub struct Runner {
 impl Runner {
     /// Runs one job to its end. `Err` holds the command's output.
     pub fn run(&self, job: &Job) -> Result<(), String> {
-        let mut command = Command::new(&self.tile_run);
+        let mut arguments: Vec<OsString> = vec![];
+        let mut add = |words: &[&str]| arguments.extend(words.iter().map(OsString::from));
         match &job.engine {
             Engine::Simulator { target, level, schedules } => {
-                command.args(["--gpu-name", target, "-O", &level.to_string(), "--strict", "--adversarial", schedules]);
+                add(&["--gpu-name", target, "-O", &level.to_string(), "--strict", "--adversarial", schedules]);
             }
-            Engine::Reference => {
-                command.args(["--engine", "reference"]);
-            }
-            Engine::Each { target } => {
-                command.args(["--check-each", "--gpu-name", target]);
-            }
+            Engine::Reference => add(&["--engine", "reference"]),
+            Engine::Each { target } => add(&["--check-each", "--gpu-name", target]),
         }
         if let Some(folder) = &self.out_dir {
-            command.arg("--out-dir").arg(folder);
+            arguments.extend(["--out-dir".into(), folder.into()]);
         }
-        let mut child = command
-            .arg("--quiet")
-            .arg("--launch")
-            .arg(self.cases.join(&job.program.entry).join("launch.json"))
-            .arg(&job.program.file)
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn()
-            .map_err(|e| format!("error: cannot start {}: {e}", self.tile_run.display()))?;
-        let pipe = child.stderr.take();
-        let reader = thread::spawn(move || {
-            let mut bytes = vec![];
-            if let Some(mut pipe) = pipe {
-                // Output that was read before a failure is still useful.
-                let _ = pipe.read_to_end(&mut bytes);
-            }
-            String::from_utf8_lossy(&bytes).into_owned()
-        });
-        let started = Instant::now();
-        let status = loop {
-            match child.try_wait() {
-                Err(e) => return Err(format!("error: cannot wait: {e}")),
-                Ok(Some(status)) => break Some(status),
-                Ok(None) if started.elapsed() > self.limit => {
-                    // The process may just have ended.
-                    let _ = child.kill();
-                    let _ = child.wait();
-                    break None;
-                }
-                Ok(None) => thread::sleep(Duration::from_millis(10)),
-            }
-        };
-        let said = reader.join().unwrap_or_default();
-        match status {
-            Some(status) if status.success() => Ok(()),
-            Some(status) if status.code().is_some() && !said.is_empty() => Err(said),
-            Some(status) => Err(format!("{said}\nerror: {status}")),
-            None => Err(format!("{said}\nerror: not finished after {} s", self.limit.as_secs())),
-        }
+        let launch = self.cases.join(&job.program.entry).join("launch.json");
+        arguments.extend(["--launch".into(), launch.into(), job.program.file.clone().into()]);
+        self.tile_run.run(arguments, Some(self.limit))
     }
 
     /// Runs jobs, `parallel` at a time, and calls `done` after each.

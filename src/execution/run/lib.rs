@@ -29,6 +29,7 @@ mod place;
 mod progress;
 pub mod reference;
 mod save;
+mod start;
 #[cfg(test)]
 mod tests;
 pub mod types;

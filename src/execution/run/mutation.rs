@@ -33,7 +33,7 @@
 //!
 //! Everything is deterministic: schedules have seeds, limits count instructions, and [`sample`] selects by a digest.
 
-use crate::corpus::Program;
+use crate::corpus::{Program, TileRun};
 use crate::execute::{Error, Outcome, check, execute};
 use crate::launch::{ArrayArgument, Expect, Launch};
 use crate::npy::Array;
@@ -44,10 +44,9 @@ use ptx_sim::mutate::{Class, Mutant, mutants};
 use ptx_sim::{Arbitrary, Coverage, Executed, Module, RunOptions, SimErrorKind};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
-use std::process::{Command, Stdio};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -581,7 +580,7 @@ pub fn problems(results: &[MutantResult], reasons: &[Reason]) -> Vec<String> {
 
 /// Converts programs of the corpus to subjects.
 pub struct Setup<'a> {
-    pub tile_run: &'a Path,
+    pub tile_run: TileRun,
     pub target: &'a str,
     pub level: u8,
     pub schedules: &'a [Option<u64>],
@@ -683,20 +682,10 @@ impl Setup<'_> {
         launch: &Path,
         options: impl Iterator<Item = &'o OsStr>,
     ) -> Result<(), String> {
-        let output = Command::new(self.tile_run)
-            .arg("--quiet")
-            .args(options)
-            .arg("--launch")
-            .arg(launch)
-            .arg(&program.file)
-            .stdin(Stdio::null())
-            .output()
-            .map_err(|e| shown(self.tile_run, e))?;
-        if !output.status.success() {
-            let said = String::from_utf8_lossy(&output.stderr);
-            return Err(format!("{}: {}", program.name, crate::corpus::first_error(&said)));
-        }
-        Ok(())
+        let mut arguments: Vec<OsString> = options.map(OsString::from).collect();
+        arguments.extend(["--launch".into(), launch.into(), program.file.clone().into()]);
+        let done = self.tile_run.run(arguments, None);
+        done.map_err(|said| format!("{}: {}", program.name, crate::corpus::first_error(&said)))
     }
 }
 
