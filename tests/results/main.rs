@@ -14,6 +14,7 @@ mod libdevice;
 mod memory;
 mod movement;
 mod multimem;
+mod numerics;
 mod producer_computed;
 mod product_chains;
 mod reductions;
@@ -43,6 +44,7 @@ fn main() -> std::process::ExitCode {
         memory,
         movement,
         multimem,
+        numerics,
         converted_operands,
         product_chains,
         reductions,

@@ -1,7 +1,9 @@
 //! Dots, reductions and scans.
 
 use super::{Translator, at_places, ct, types};
+use crate::analysis::combiners::is_order_free;
 use crate::dialect::{
+    attributes::CANONICAL,
     elements, nv_tileaa as aa,
     pass::{Failed, fail},
     rt::*,
@@ -49,6 +51,9 @@ impl<'c> Translator<'c> {
             self.aggregate(o.op(), o.operands(), &old, o.identities(), o.body())?;
         let dim = self.i64_attr(o.dim());
         let new = self.built(aa::ReduceOp::build(&self.b, &types, &operands, dim, identities, body))?;
+        if self.canonical && !is_order_free(new.op()) {
+            CANONICAL.mark(new.op());
+        }
         for (old, new) in old.into_iter().zip(new.results()) {
             self.set(old, new);
         }
@@ -61,6 +66,9 @@ impl<'c> Translator<'c> {
             self.aggregate(o.op(), o.operands(), &old, o.identities(), o.body())?;
         let dim = self.i64_attr(o.dim());
         let new = self.built(aa::ScanOp::build(&self.b, &types, &operands, dim, o.reverse(), identities, body))?;
+        if self.canonical && !is_order_free(new.op()) {
+            CANONICAL.mark(new.op());
+        }
         for (old, new) in old.into_iter().zip(new.results()) {
             self.set(old, new);
         }

@@ -8,10 +8,15 @@
 //! All threads that hold an element of the result must hold the same bits, because control flow may depend on it. A
 //! butterfly combines `a, b` in one lane and `b, a` in the other. If the body is not visibly symmetric, the lane with
 //! zeros in the dimension's bits, which combined everything in order, broadcasts its result to the others.
+//!
+//! A reduction in the canonical order follows the steps of [`Layout::canonical_reduction`]. While a thread has several
+//! values left, an exchange between lanes also divides the values: each lane of a pair keeps one half of them, receives
+//! the other lane's part of that half, and the bit that numbered the halves moves into the lane number.
 
-use super::{Lower, combine::From};
+use super::{Lower, combine::From, llvm::Cmp};
 use crate::analysis::combiners::{is_symmetric, simple_ops};
 use crate::dialect::{
+    attributes::CANONICAL,
     layouts::Tensor,
     nv_tileaa::{FpKind, FpOp},
     nv_tileas::{PickOp, ReduceOp},
@@ -19,10 +24,19 @@ use crate::dialect::{
     rt::*,
     upstream::Arith,
 };
-use tile_layout::{Layout, LinearMap, Reduction, combine};
+use tile_layout::{Layout, LinearMap, Reduction, Step, combine};
 use tile_targets::Feature;
 
 const EVERY_LANE: u64 = 31;
+
+/// The values that a reduction in the canonical order has left.
+struct Left<'c> {
+    /// For each register of the result, rows with a value of each operand, by ascending coordinate.
+    rows: Vec<Vec<Vec<Val<'c>>>>,
+    /// The lane bits that number halves which lanes have divided, the first one last. They are above the
+    /// bits that number the rows.
+    moved: Vec<u32>,
+}
 
 /// How `redux.sync` implements a body.
 struct Redux {
@@ -39,6 +53,9 @@ impl<'c> Lower<'c, '_> {
         let operands: Vec<Val<'c>> = x.operands().collect();
         let tensor = self.tensor(op, operands[0])?;
         let layout = self.layout(op, operands[0])?;
+        if CANONICAL.is_on(op) {
+            return self.canonical_reduce(x, &layout, &tensor);
+        }
         let kept = x.kept().unwrap_or(0) as u64;
         let plan = plan(op, &layout, &tensor, x.dim() as usize, kept)?;
         let inputs: Vec<Vec<Val<'c>>> = operands.iter().map(|v| self.fragment(op, *v)).collect::<Result<_, _>>()?;
@@ -53,6 +70,98 @@ impl<'c> Lower<'c, '_> {
         for (i, r) in results(op).enumerate() {
             let values: Vec<Val<'c>> = found.iter().map(|v| v[i]).collect();
             self.set_reduced(op, r, &plan.layout, &values)?;
+        }
+        Ok(())
+    }
+
+    fn canonical_reduce(&mut self, x: ReduceOp<'c>, layout: &Layout, tensor: &Tensor<'c>) -> Result<(), Failed> {
+        let op = x.op();
+        let kept = (x.kept().unwrap_or(0) as u64).trailing_ones();
+        let canonical = layout.canonical_reduction(&tensor.tile_shape(), x.dim() as usize, kept);
+        let canonical = canonical.map_err(|e| fail(op, e.to_string()))?.ok_or_else(|| across_warps(op))?;
+        let inputs: Vec<Vec<Val<'c>>> = x.operands().map(|v| self.fragment(op, v)).collect::<Result<_, _>>()?;
+        let row = |r: &u32| inputs.iter().map(|i| i[*r as usize]).collect();
+        let lists = &canonical.plan.registers;
+        let rows: Vec<Vec<Vec<Val<'c>>>> = lists.iter().map(|list| list.iter().map(row).collect()).collect();
+        let symmetric = is_symmetric(op);
+        let mut left = Left { rows, moved: vec![] };
+        for step in &canonical.steps {
+            let lane = match step {
+                Step::Lane(lane) => Some(*lane),
+                // The bit of these halves may be in the lane number by now.
+                Step::Halves => left.moved.pop(),
+            };
+            match lane {
+                Some(lane) => self.canonical_exchange(op, lane, symmetric, &mut left)?,
+                None => self.combine_halves(op, &mut left)?,
+            }
+        }
+        let mut found: Vec<Vec<Val<'c>>> = left.rows.into_iter().flatten().collect();
+        let across = canonical.plan.across.lane;
+        if !symmetric && across != 0 {
+            let leader = self.l.bin("and", self.threads.lane, self.l.i32c(!across as i32 as i64));
+            found = self.rows_from_lane(&found, From::Lane(leader));
+        }
+        for (i, r) in results(op).enumerate() {
+            let values: Vec<Val<'c>> = found.iter().map(|v| v[i]).collect();
+            self.set_reduced(op, r, &canonical.plan.layout, &values)?;
+        }
+        Ok(())
+    }
+
+    fn combine_halves(&mut self, op: OpRef<'c>, left: &mut Left<'c>) -> Result<(), Failed> {
+        for list in &mut left.rows {
+            let high = list.split_off(list.len() / 2);
+            for (low, high) in list.iter_mut().zip(high) {
+                *low = self.combine(op, low, &high)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Combines what is left with the lane that differs in one bit, and divides it between the two if possible. Lanes
+    /// on the upper side then combine in the opposite order, so only symmetric bodies are divided.
+    fn canonical_exchange(
+        &mut self,
+        op: OpRef<'c>,
+        lane: u32,
+        symmetric: bool,
+        left: &mut Left<'c>,
+    ) -> Result<(), Failed> {
+        let each = left.rows.first().map_or(0, Vec::len);
+        if symmetric && each > 1 {
+            let bit = self.l.bin("and", self.threads.lane, self.l.i32c(1 << lane));
+            let upper = self.l.icmp(Cmp::Ne, bit, self.l.i32c(0));
+            let pick = |this: &Self, taken: &[Val<'c>], other: &[Val<'c>]| -> Vec<Val<'c>> {
+                taken.iter().zip(other).map(|(t, o)| this.l.select(upper, *t, *o)).collect()
+            };
+            let mut sent = vec![];
+            for list in &mut left.rows {
+                let high = list.split_off(each / 2);
+                for (low, high) in list.iter_mut().zip(high) {
+                    sent.push(pick(self, low, &high));
+                    *low = pick(self, &high, low);
+                }
+            }
+            left.moved.insert(0, lane);
+            return self.exchange_with(op, 1 << lane, sent, left);
+        }
+        let sent = left.rows.iter().flatten().cloned().collect();
+        self.exchange_with(op, 1 << lane, sent, left)
+    }
+
+    /// Combines each value with the value that the lane across `flip` sends. All exchanges come before the
+    /// combinations, so that they overlap.
+    fn exchange_with(
+        &mut self,
+        op: OpRef<'c>,
+        flip: u32,
+        sent: Vec<Vec<Val<'c>>>,
+        left: &mut Left<'c>,
+    ) -> Result<(), Failed> {
+        let received = self.rows_from_lane(&sent, From::Flip(flip));
+        for (mine, other) in left.rows.iter_mut().flatten().zip(received) {
+            *mine = self.combine(op, mine, &other)?;
         }
         Ok(())
     }
@@ -199,6 +308,10 @@ fn plan(op: OpRef<'_>, layout: &Layout, tensor: &Tensor<'_>, dim: usize, kept: u
     let plan = layout.reduction(&tensor.tile_shape(), dim, kept).map_err(|e| fail(op, e.to_string()))?;
     match plan {
         Some(plan) if plan.across.warp == 0 && plan.across.block == 0 => Ok(plan),
-        _ => Err(fail(op, format!("'{}' reduces across warps; run tileas-materialize-reductions first", op_name(op)))),
+        _ => Err(across_warps(op)),
     }
+}
+
+fn across_warps(op: OpRef<'_>) -> Failed {
+    fail(op, format!("'{}' reduces across warps; run tileas-materialize-reductions first", op_name(op)))
 }
