@@ -8,7 +8,7 @@
 
 use std::time::Duration;
 use tile_fuzz::case::{Case, Meaning, Parameter};
-use tile_interface::InputKind;
+use tile_interface::{Choice, CompileRequest, Compiler, InputKind};
 use tile_interp::{machine::Limits, scalar::Certainty, types::Number};
 use tile_targets::Target;
 use tile_test_support::{Failed, Trial, full};
@@ -231,6 +231,7 @@ fn configurations() -> Vec<Configuration> {
 pub fn trials() -> Vec<Trial> {
     let title = "numerics/the_default_order_depends_on_the_warps";
     let mut trials = vec![Trial::test(title, the_default_order_depends_on_the_warps)];
+    trials.push(Trial::test("numerics/formulas_give_the_bits", formulas_give_the_bits));
     for body in BODIES {
         for &(shape, dim) in SHAPES {
             trials.push(trial(Reduce, body, shape, dim));
@@ -255,6 +256,111 @@ fn the_default_order_depends_on_the_warps() -> Result<(), Failed> {
     };
     let found = [agrees(&FOUR[1..]), agrees(&EIGHT[1..]), agrees(FOUR)];
     if found == [false, false, true] { Ok(()) } else { Err(format!("{found:?}").into()) }
+}
+
+/// The bits of sums by the formula that the compiler reports, in the mode with these options.
+fn formulas_give_the_bits() -> Result<(), Failed> {
+    let body = &BODIES[0];
+    let cases = [(Reduce, &[4096][..], 0), (Reduce, &[64, 32], 0), (Reduce, &[64, 32], 1), (Reduce, &[32768], 0)];
+    let scans = [(&[1024][..], 0, false), (&[64, 32], 0, true), (&[4, 8, 128], 1, false), (&[4, 8, 128], 2, true)];
+    let scans = scans.map(|(shape, dim, reverse)| (Scan { reverse }, shape, dim));
+    for (op, shape, dim) in cases.into_iter().chain(scans) {
+        let text = program(op, body, shape, dim);
+        let (case, _) = case(op, body, (shape, dim), &text)?;
+        for options in [&FOUR[1..], &EIGHT[1..], &ONE[1..], FOUR, EIGHT] {
+            let options: Vec<(String, String)> = options.iter().map(|(k, v)| ((*k).into(), (*v).into())).collect();
+            let request = CompileRequest {
+                remarks: true,
+                pipeline_options: &options,
+                ..CompileRequest::new(text.as_bytes(), InputKind::Text, Target::by_name("sm_90").expect("a target"))
+            };
+            let output = compile::InProcess.compile(&request, &mut |_| ()).map_err(|e| e.to_string())?;
+            let mut orders = output.remarks.iter().filter_map(|r| match &r.choice {
+                Some(Choice::Order(order)) => Some(order),
+                _ => None,
+            });
+            let order = orders.next().ok_or("no order is reported")?;
+            if orders.next().is_some() || order.pinned != (options[0].0 == "numerics") {
+                return Err(format!("{options:?}: {order:?}").into());
+            }
+            let outcome = case.simulate(&output.text, None, Duration::from_secs(60))?;
+            let floats = |bytes: &[u8]| -> Vec<f32> {
+                bytes.as_chunks::<4>().0.iter().map(|b| f32::from_le_bytes(*b)).collect()
+            };
+            let input = floats(&outcome.buffers[0]);
+            let found = floats(&outcome.buffers[1]);
+            let expected = by_formula(op, &order.formula, &input, shape, dim);
+            if found.iter().zip(&expected).any(|(a, b)| a.to_bits() != b.to_bits()) || found.len() != expected.len() {
+                return Err(format!("{options:?} along {dim} of {shape:?}: {} has other bits", order.formula).into());
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Evaluates a formula along a dimension of a tile.
+fn by_formula(op: Combining, formula: &str, input: &[f32], shape: &[i64], dim: usize) -> Vec<f32> {
+    let (extent, inner) = (shape[dim] as usize, shape[dim + 1..].iter().product::<i64>() as usize);
+    let levels: Vec<(&str, Vec<u32>)> = formula
+        .split(" then ")
+        .map(|level| {
+            let (name, bits) = level.trim_end_matches(')').split_once("(bits").expect("a list of bits");
+            (name, bits.split_whitespace().map(|b| b.parse().expect("a number")).collect())
+        })
+        .collect();
+    let mut out = vec![0.0; if op == Reduce { input.len() / extent } else { input.len() }];
+    for start in (0..input.len()).filter(|i| i / inner % extent == 0) {
+        let mut row: Vec<f32> = (0..extent).map(|i| input[start + i * inner]).collect();
+        match op {
+            Reduce => {
+                for bit in &levels[0].1 {
+                    for i in (0..extent).filter(|i| i >> bit & 1 == 0) {
+                        row[i] += row[i | 1 << bit];
+                    }
+                }
+                out[start / (inner * extent) * inner + start % inner] = row[0];
+            }
+            Scan { reverse } => {
+                if reverse {
+                    row.reverse();
+                }
+                scan_levels(&mut row, &levels);
+                if reverse {
+                    row.reverse();
+                }
+                row.iter().enumerate().for_each(|(i, v)| out[start + i * inner] = *v);
+            }
+        }
+    }
+    out
+}
+
+/// Scans groups by the first level, the last elements of the groups by the others, and adds the group before.
+fn scan_levels(row: &mut [f32], levels: &[(&str, Vec<u32>)]) {
+    let Some(((name, bits), rest)) = levels.split_first() else { return };
+    let size = 1 << bits.len();
+    for group in row.chunks_mut(size) {
+        match *name {
+            "chain" => (1..size).for_each(|i| group[i] += group[i - 1]),
+            _ => {
+                for k in 0..bits.len() {
+                    let half = 1 << k;
+                    for i in (0..size).filter(|i| i & half != 0) {
+                        group[i] += group[i & !(2 * half - 1) | (half - 1)];
+                    }
+                }
+            }
+        }
+    }
+    let mut totals: Vec<f32> = row.chunks(size).map(|group| group[size - 1]).collect();
+    scan_levels(&mut totals, rest);
+    for (i, group) in row.chunks_mut(size).enumerate() {
+        let (last, others) = group.split_last_mut().expect("groups have elements");
+        if i > 0 {
+            others.iter_mut().for_each(|v| *v += totals[i - 1]);
+        }
+        *last = totals[i];
+    }
 }
 
 fn trial(op: Combining, body: &'static Body, shape: &'static [i64], dim: usize) -> Trial {

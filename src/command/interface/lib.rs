@@ -24,7 +24,7 @@ pub mod scope;
 
 pub use advice::Advice;
 pub use boundary::Boundary;
-pub use choice::{Agent, Choice, Copying, LoopPlan, Product, Transfer};
+pub use choice::{Agent, Choice, Copying, LoopPlan, Order, Product, Transfer};
 pub use pipeline::{NUMERICS, PipelineOption};
 pub use remark::{Remark, RemarkSort, RemarkSubject, gathered};
 pub use request::{
