@@ -30,7 +30,7 @@ pub struct Order {
     pub formula: String,
     /// The places in which the bits are combined, in order: `registers 2 | lanes 1 0`.
     pub places: String,
-    /// Whether the formula is the canonical one, which depends on the extent alone.
+    /// Whether the formula is the canonical one, which depends on the shape alone.
     pub pinned: bool,
     /// The most roundings between an element and the result, if the body is a single op.
     pub roundings: Option<u64>,

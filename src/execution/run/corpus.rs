@@ -273,6 +273,8 @@ pub struct Runner {
     pub limit: Duration,
     /// The folder for output arrays. They come from the last schedule.
     pub out_dir: Option<PathBuf>,
+    /// Further options of `tile-run`.
+    pub options: Vec<String>,
 }
 
 impl Runner {
@@ -290,6 +292,7 @@ impl Runner {
                 command.args(["--check-each", "--gpu-name", target]);
             }
         }
+        command.args(&self.options);
         if let Some(folder) = &self.out_dir {
             command.arg("--out-dir").arg(folder);
         }

@@ -18,7 +18,7 @@ use crate::{
 };
 use tile_diag::Location;
 use tile_interface::Order;
-use tile_layout::Input;
+use tile_layout::{Input, canonical_bits};
 
 /// An order while the ops of a reduction or scan are collected.
 struct Partial<'c> {
@@ -157,8 +157,9 @@ fn reduction<'c>(x: ReduceOp<'c>, found: &mut Vec<Partial<'c>>) {
     let held = holders(op, dim);
     if let Some(held) = &held {
         let place = |bit: &u32| held[*bit as usize];
-        if partial.order.pinned {
-            bits.reverse();
+        if let Some(first) = CANONICAL.get(op) {
+            bits = canonical_bits(width, first.clamp(0, 63) as u32);
+            bits.retain(|i| kept >> i & 1 == 0);
         } else {
             // Registers in the order of the coordinate, then lanes in the order of their number.
             bits.sort_by_key(|bit| match place(bit) {

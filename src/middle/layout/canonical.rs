@@ -1,20 +1,21 @@
 //! Reductions in the canonical order.
 //!
-//! The canonical order of a reduction is a function of the extent alone: a tree over the bits of the coordinate, from
-//! the highest to the lowest. Each step combines the elements whose coordinates differ in one bit, so it combines the
-//! lower half of the dimension with the upper half:
+//! The canonical order of a reduction is a function of the shape alone: a tree over the bits of the coordinate. Each
+//! step combines the elements whose coordinates differ in one bit. Along the last dimension bits 0 and 1 come first.
+//! The other bits follow from the highest to the lowest, so a step combines the lower half of what is left with the
+//! upper half:
 //!
 //! ```text
-//! x[0] .. x[7]   bit 2: y[i] = x[i] + x[i + 4]   bit 1: z[i] = y[i] + y[i + 2]   bit 0: z[0] + z[1]
+//! x[0] .. x[15]   bits 0, 1: y[i] = (x[4i] + x[4i+1]) + (x[4i+2] + x[4i+3])   bit 3: z[i] = y[i] + y[i+2]   bit 2: ..
 //! ```
 //!
 //! A layout says which register, lane or warp bit holds each coordinate bit. The tree is thus a list of steps, one for
-//! each bit: a combination of registers, an exchange between lanes, or an exchange through shared memory. The high
-//! bits of most layouts are in registers, which is the reason for this direction.
+//! each bit: a combination of registers, an exchange between lanes, or an exchange through shared memory. Most layouts
+//! hold vectors of four elements or more of the last dimension, and the high bits of each dimension, in registers,
+//! which is the reason for this order.
 //!
-//! The order composes. A reduction of the highest bits that keeps the others leaves a shorter dimension, and the
-//! canonical order of the rest is that of the shorter dimension. A tile whose high bits are in the wrong place is
-//! converted in between.
+//! The order composes. A reduction of the first bits of the order that keeps the others leaves a shorter dimension,
+//! with fewer bits that come first. A tile whose next bit is in the wrong place is converted in between.
 
 use crate::error::Result;
 use crate::layout::{Input, LANE_BITS, Layout};
@@ -22,11 +23,23 @@ use crate::map::low_mask;
 use crate::reduction::Reduction;
 use crate::shape::Shape;
 
+/// The low coordinate bits that come first in the canonical order along a dimension.
+pub fn canonical_first(shape: &Shape, dim: usize) -> u32 {
+    let (last, width) = (dim + 1 == shape.rank(), shape.log2().get(dim).copied().unwrap_or(0));
+    if last { width.min(2) } else { 0 }
+}
+
+/// The coordinate bits in the canonical order: `first` low bits, then the others of `width` from the highest.
+pub fn canonical_bits(width: u32, first: u32) -> Vec<u32> {
+    (0..first.min(width)).chain((first.min(width)..width).rev()).collect()
+}
+
 /// One step of a reduction within a warp.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Step {
-    /// Combines the lower half of the values that a thread has left with the upper half.
-    Halves,
+    /// Combines the values that a thread has left in pairs: those whose numbers differ in this bit. The number of the
+    /// combination lacks the bit.
+    Register(u32),
     /// Combines each value with the value of the lane that differs in this bit of its number. The thread's bit is zero
     /// on the lower side.
     Lane(u32),
@@ -36,8 +49,8 @@ pub enum Step {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct CanonicalReduction {
     pub plan: Reduction,
-    /// In order. `plan.registers` lists the registers of each result by ascending coordinate, so a step of registers
-    /// always concerns the two halves of what is left of the list.
+    /// In order. `plan.registers` lists the registers of each result by ascending coordinate; the place in the list
+    /// numbers the values.
     pub steps: Vec<Step>,
 }
 
@@ -46,8 +59,9 @@ pub struct CanonicalReduction {
 pub enum Stage {
     /// The warp combines all elements ([`Layout::canonical_reduction`]).
     Finish,
-    /// The warp combines the highest bits of the coordinate and keeps the lowest, whose number this is.
-    Keep(u32),
+    /// The warp combines the first bits of the order and keeps the others: the mask of the kept bits, and how many of
+    /// them still come first.
+    Keep { kept: u64, first: u32 },
     /// The tile goes through shared memory to this layout of the same rows ([`Layout::spread_canonically`]).
     Spread(Layout),
     /// The tile is converted to this layout, and the result is converted back.
@@ -58,39 +72,64 @@ pub enum Stage {
 /// warps divide the work, which takes another exchange.
 const REDUNDANT_BITS: usize = 4;
 
+impl Stage {
+    /// Combines the first `count` bits of the order and keeps the others.
+    pub fn keep(width: u32, first: u32, count: u32) -> Self {
+        let kept = canonical_bits(width, first).iter().skip(count as usize).fold(0, |mask, b| mask | 1 << b);
+        Self::Keep { kept, first: first.saturating_sub(count) }
+    }
+}
+
 impl Layout {
-    /// The next part of a reduction along `dim` in the canonical order, for a tile with this layout in `warps` warps.
-    /// After at most a few parts, the reduction is finished, whatever the layout is.
+    /// The next part of a reduction along `dim` in the canonical order, for a tile with this layout in `warps` warps,
+    /// if `first` low bits come first. After at most a few parts, the reduction is finished, whatever the layout is.
     ///
     /// Errors: the dimension does not exist, or `warps` is not a power of two.
-    pub fn canonical_stage(&self, shape: &Shape, dim: usize, warps: u64) -> Result<Stage> {
+    pub fn canonical_stage(&self, shape: &Shape, dim: usize, first: u32, warps: u64) -> Result<Stage> {
         let (_, width) = shape.field(dim)?;
-        Ok(match self.canonical_bits(shape, dim)? {
-            None => Stage::Convert(Self::descending(shape, dim, warps)?),
-            Some(bits) if bits == width => Stage::Finish,
-            Some(0) => Stage::Spread(self.spread_canonically(shape, dim, REDUNDANT_BITS)?),
-            Some(bits) => Stage::Keep(width - bits),
+        let Some(count) = self.canonical_prefix(shape, dim, first)? else {
+            return Ok(Stage::Convert(Self::descending(shape, dim, warps)?));
+        };
+        Ok(match count {
+            count if count == width => Stage::Finish,
+            0 => Stage::Spread(self.spread_canonically(shape, dim, first, REDUNDANT_BITS)?),
+            count => Stage::keep(width, first, count),
         })
     }
 
-    /// Plans a reduction along `dim` in the canonical order that keeps the lowest `kept` bits of the coordinate.
-    /// Returns `None` if warps or blocks hold one of the other bits, or if a coordinate bit is not held by exactly one
-    /// bit of the slot. The tile must then be converted to another layout first.
+    /// Plans a reduction along `dim` in the canonical order that keeps the bits `kept` of the coordinate, which are the
+    /// last ones of the order. Returns `None` if warps or blocks hold one of the other bits, or if a coordinate bit is
+    /// not held by exactly one bit of the slot. The tile must then be converted to another layout first.
     ///
     /// Errors: the dimension does not exist.
-    pub fn canonical_reduction(&self, shape: &Shape, dim: usize, kept: u32) -> Result<Option<CanonicalReduction>> {
+    pub fn canonical_reduction(
+        &self,
+        shape: &Shape,
+        dim: usize,
+        first: u32,
+        kept: u64,
+    ) -> Result<Option<CanonicalReduction>> {
         let (low, width) = shape.field(dim)?;
-        let (Some(holders), Some(plan)) = (self.holders(low, width), self.reduction(shape, dim, low_mask(kept))?)
-        else {
+        let (Some(holders), Some(plan)) = (self.holders(low, width), self.reduction(shape, dim, kept)?) else {
             return Ok(None);
         };
-        let step = |(input, bit)| match input {
-            Input::Register => Some(Step::Halves),
-            Input::Lane => Some(Step::Lane(bit)),
-            Input::Warp | Input::Block => None,
-        };
-        let steps: Option<Vec<Step>> = holders.into_iter().skip(kept as usize).rev().map(step).collect();
-        Ok(steps.map(|steps| CanonicalReduction { plan, steps }))
+        // The registers that are left, by ascending coordinate bit: the place of a bit is its bit in the number.
+        let combined = |bit: &u32| kept >> bit & 1 == 0;
+        let mut left: Vec<u32> =
+            (0..width).filter(combined).filter(|b| holders[*b as usize].0 == Input::Register).collect();
+        let mut steps = vec![];
+        for bit in canonical_bits(width, first).into_iter().filter(combined) {
+            steps.push(match holders[bit as usize] {
+                (Input::Register, _) => {
+                    let at = left.iter().position(|b| *b == bit).unwrap_or(0);
+                    left.remove(at);
+                    Step::Register(at as u32)
+                }
+                (Input::Lane, lane) => Step::Lane(lane),
+                (Input::Warp | Input::Block, _) => return Ok(None),
+            });
+        }
+        Ok(Some(CanonicalReduction { plan, steps }))
     }
 
     /// The slot bit that holds each bit of the coordinate along `dim`, from the lowest. Returns `None` if a coordinate
@@ -102,37 +141,38 @@ impl Layout {
         Ok(self.holders(low, width))
     }
 
-    /// The number of the highest coordinate bits along `dim` that a warp can combine in the canonical order on its
-    /// own. Returns `None` if a coordinate bit is not held by exactly one bit of the slot. The tile must then be
-    /// converted to another layout first.
+    /// The number of bits of the canonical order along `dim` that a warp can combine on its own. Returns `None` if a
+    /// coordinate bit is not held by exactly one bit of the slot. The tile must then be converted to another layout
+    /// first.
     ///
     /// Errors: the dimension does not exist.
-    pub fn canonical_bits(&self, shape: &Shape, dim: usize) -> Result<Option<u32>> {
+    pub fn canonical_prefix(&self, shape: &Shape, dim: usize, first: u32) -> Result<Option<u32>> {
         let (low, width) = shape.field(dim)?;
         let Some(holders) = self.holders(low, width) else { return Ok(None) };
-        let inside = |h: &&(Input, u32)| matches!(h.0, Input::Register | Input::Lane);
-        Ok(Some(holders.iter().rev().take_while(inside).count() as u32))
+        let inside = |b: &u32| matches!(holders[*b as usize].0, Input::Register | Input::Lane);
+        Ok(Some(canonical_bits(width, first).iter().take_while(|b| inside(b)).count() as u32))
     }
 
     /// A layout in which the canonical order along `dim` starts in each thread: the coordinate goes to registers
-    /// first, then to lanes, then to warps, from the highest bit.
+    /// first, then to lanes, then to warps, in the canonical order of the shape.
     ///
     /// Errors: the dimension does not exist, or `warps` is not a power of two.
     pub fn descending(shape: &Shape, dim: usize, warps: u64) -> Result<Self> {
         let (low, width) = shape.field(dim)?;
         let ordered = Self::ordered(shape, dim, warps)?;
         let field = low_mask(width) << low;
-        let turned = |b: u64| if b & field == 0 { b } else { 1 << (2 * low + width - 1 - b.trailing_zeros()) };
+        let order = canonical_bits(width, canonical_first(shape, dim));
+        let turned = |b: u64| if b & field == 0 { b } else { 1 << (low + order[(b.trailing_zeros() - low) as usize]) };
         Ok(ordered.map_bases(turned))
     }
 
     /// A layout of the same threads' rows in which every warp, or every group of warps, holds all elements along
-    /// `dim`, for a tile that goes through shared memory between two parts of a canonical reduction. The highest bits
-    /// are in registers, as many as necessary and at least three, the next ones in lanes that hold replicas. If more
-    /// than `most` bits are in registers, the lowest bits are in warps that hold replicas.
+    /// `dim`, for a tile that goes through shared memory between two parts of a canonical reduction. The first bits
+    /// of the order are in registers, as many as necessary and at least three, the next ones in lanes that hold
+    /// replicas. If more than `most` bits are in registers, the last bits are in warps that hold replicas.
     ///
     /// Errors: the dimension does not exist, or the layout has too many bits.
-    pub fn spread_canonically(&self, shape: &Shape, dim: usize, most: usize) -> Result<Self> {
+    pub fn spread_canonically(&self, shape: &Shape, dim: usize, first: u32, most: usize) -> Result<Self> {
         const LEAST: usize = 3;
         let (low, width) = shape.field(dim)?;
         let field = low_mask(width) << low;
@@ -142,7 +182,8 @@ impl Layout {
         let lanes = free(Input::Lane).min(width.saturating_sub(LEAST));
         let warps = if width - lanes > most { free(Input::Warp).min(width - lanes - LEAST) } else { 0 };
         debug_assert!(lanes <= LANE_BITS as usize);
-        let mut bits = (low..).map(|i| 1u64 << i).take(width);
+        // From the last bit of the order, ascending for the usual order.
+        let mut bits = canonical_bits(width as u32, first).into_iter().rev().map(|i| 1u64 << (low + i));
         let mut fill = |input, mut count: usize| -> Vec<u64> {
             let mut bases = cleared.bases(input).to_vec();
             for basis in bases.iter_mut().filter(|b| **b == 0) {

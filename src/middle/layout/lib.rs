@@ -170,7 +170,7 @@ pub use access::{AccessMode, Direction, Instruction, SharedAccess, SharedLayout,
 pub use bank::{
     BANK_BITS, PHASE_LOG2, WORD_LOG2, conflict_degree, global_sectors, phase_lane_bits, phase_wavefronts, wavefronts,
 };
-pub use canonical::{CanonicalReduction, Stage, Step};
+pub use canonical::{CanonicalReduction, Stage, Step, canonical_bits, canonical_first};
 pub use convert::{Conversion, ConvertOptions, convert, register_map, register_permutation};
 pub use dot::{DotShape, DotStep, FragmentStride, Multiplier, WarpGrid};
 pub use error::{LayoutError, Result};

@@ -10,12 +10,12 @@ cuda_tile.module @m {
   entry @orders() {
     %a = constant <f32: 1.0> : tile<4x8xf32>
     %b = constant <i32: 1> : tile<4x8xi32>
-    // CHECK: nv_tileaa.reduce {{.*}} {nv_tileaa.canonical} : tensor<4x8xf32> -> tensor<4xf32>
+    // CHECK: nv_tileaa.reduce {{.*}} {nv_tileaa.canonical = 2 : i64} : tensor<4x8xf32> -> tensor<4xf32>
     %0 = reduce %a dim=1 identities=[0.0 : f32] : tile<4x8xf32> -> tile<4xf32> (%x: tile<f32>, %y: tile<f32>) {
       %s = addf %x, %y : tile<f32>
       yield %s : tile<f32>
     }
-    // CHECK: nv_tileaa.scan {{.*}} {nv_tileaa.canonical} : tensor<4x8xf32> -> tensor<4x8xf32>
+    // CHECK: nv_tileaa.scan {{.*}} {nv_tileaa.canonical = 0 : i64} : tensor<4x8xf32> -> tensor<4x8xf32>
     %1 = scan %a dim=1 reverse=false identities=[1.0 : f32] : tile<4x8xf32> -> tile<4x8xf32> (%x: tile<f32>, %y: tile<f32>) {
       %s = mulf %x, %y : tile<f32>
       yield %s : tile<f32>

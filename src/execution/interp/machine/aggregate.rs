@@ -17,8 +17,9 @@
 //!   is not bounded.
 //!
 //! With [`Limits::canonical`](super::Limits::canonical), a reduction whose bits depend on the order has one order: a
-//! tree over the bits of the coordinate, from the highest. A scan doubles the distance that it covers with each step,
-//! within blocks of 4096 elements, and carries the last result of a block to the next. Neither takes identities.
+//! tree over the bits of the coordinate, from the highest, after bits 0 and 1 along the last dimension. A scan doubles
+//! the distance that it covers with each step, within blocks of 4096 elements, and carries the last result of a block
+//! to the next. Neither takes identities.
 
 use super::{Cause, Datum, Elements, Error, Executor, Flow, coordinates, index, malformed};
 use crate::format::{self, Real, decode};
@@ -27,6 +28,8 @@ use crate::scalar::{Certainty, Scalar, last_place, power};
 use crate::types::Number;
 use std::rc::Rc;
 
+/// The low bits of the coordinate along the last dimension that a reduction in the canonical order combines first.
+const CANONICAL_FIRST: u32 = 2;
 /// The elements that a scan in the canonical order combines as a tree.
 const CANONICAL_BLOCK: usize = 4096;
 
@@ -55,7 +58,8 @@ impl Executor<'_> {
             let mut at = coordinates(i, &result_shape);
             at.insert(dim, 0);
             let rows = rows(&operands, &shape, dim, at);
-            let result = self.reduce_rows(op, rows, identities)?;
+            let first = if dim + 1 == shape.len() { CANONICAL_FIRST } else { 0 };
+            let result = self.reduce_rows(op, rows, first, identities)?;
             for (o, s) in out.iter_mut().zip(result) {
                 o.push(s);
             }
@@ -86,12 +90,12 @@ impl Executor<'_> {
         Ok(out.into_iter().map(|o| Datum::Tile(Rc::new(o))).collect())
     }
 
-    fn reduce_rows(&mut self, op: &Op, rows: Vec<Row>, identities: &[u64]) -> Result<Row, Error> {
+    fn reduce_rows(&mut self, op: &Op, rows: Vec<Row>, first: u32, identities: &[u64]) -> Result<Row, Error> {
         if let [block] = &op.regions[..]
             && self.limits.canonical
             && self.recognise(op, block) != Combiner::Exact
         {
-            return self.tree(op, block, rows);
+            return self.tree(op, block, rows, first);
         }
         let result = self.fold(op, &rows, identities, false)?;
         Ok(result.into_iter().next_back().unwrap_or_default())
@@ -123,8 +127,15 @@ impl Executor<'_> {
         Ok(results)
     }
 
-    /// Combines the lower half of the rows with the upper half until one row is left.
-    fn tree(&mut self, op: &Op, block: &Block, mut rows: Vec<Row>) -> Result<Row, Error> {
+    /// Combines neighbors `first` times, then the lower half of the rows with the upper half until one row is left.
+    fn tree(&mut self, op: &Op, block: &Block, mut rows: Vec<Row>, first: u32) -> Result<Row, Error> {
+        for _ in 0..first {
+            let pairs = rows.chunks(2).map(|pair| match pair {
+                [low, high] => self.combine(op, block, low, high),
+                _ => Ok(pair.concat()),
+            });
+            rows = pairs.collect::<Result<_, _>>()?;
+        }
         while rows.len() > 1 {
             let high = rows.split_off(rows.len() / 2);
             for (low, high) in rows.iter_mut().zip(&high) {

@@ -17,9 +17,12 @@ fn join(low: &str, high: &str) -> String {
     format!("({low} {high})")
 }
 
-/// The canonical tree over `rows`: halves, from the widest.
-fn tree(rows: &[String]) -> String {
+/// The canonical tree over `rows`: along the last dimension neighbors, twice; then halves, from the widest.
+fn tree(rows: &[String], first: u32) -> String {
     let mut rows = rows.to_vec();
+    for _ in 0..first {
+        rows = rows.chunks(2).map(|pair| join(&pair[0], &pair[1])).collect();
+    }
     while rows.len() > 1 {
         let half = rows.len() / 2;
         rows = (0..half).map(|i| join(&rows[i], &rows[i + half])).collect();
@@ -58,9 +61,9 @@ fn run(texts: &Texts, canonical: &CanonicalReduction) -> Texts {
         for (t, own) in &mut lists {
             for (row, list) in own.iter_mut().enumerate() {
                 match step {
-                    Step::Halves => {
-                        let high = list.split_off(list.len() / 2);
-                        list.iter_mut().zip(high).for_each(|(low, high)| *low = join(low, &high));
+                    Step::Register(bit) => {
+                        let low = (0..list.len()).filter(|i| i >> bit & 1 == 0);
+                        *list = low.map(|i| join(&list[i], &list[i | 1 << bit])).collect();
                     }
                     Step::Lane(bit) => {
                         let partner = &before[&Thread { lane: t.lane ^ 1 << bit, ..*t }][row];
@@ -83,12 +86,17 @@ fn check(layout: &Layout, tile: &Shape, dim: usize) -> u32 {
     let mut elements: Vec<String> = (0..tile.elements()).map(name).collect();
     let (mut layout, mut shape, mut moves) = (layout.clone(), tile.clone(), 0);
     let width = tile.field(dim).unwrap().1;
-    let expected = tree(&(0..1u64 << width).map(|i| i.to_string()).collect::<Vec<_>>());
+    let mut first = canonical_first(tile, dim);
+    let expected = tree(&(0..1u64 << width).map(|i| i.to_string()).collect::<Vec<_>>(), first);
     let warps = layout.warps().into();
     loop {
-        let (kept, rows) = match layout.canonical_stage(&shape, dim, warps).unwrap() {
+        let before = first;
+        let (kept, rows) = match layout.canonical_stage(&shape, dim, first, warps).unwrap() {
             Stage::Finish => (0, true),
-            Stage::Keep(kept) => (kept, false),
+            Stage::Keep { kept, first: after } => {
+                first = after;
+                (kept, false)
+            }
             Stage::Spread(to) => {
                 // The threads' other coordinates stay, so that the result has the layout of the reduction.
                 let others = |l: &Layout| l.reduce(&shape, dim).unwrap().0.canonicalise();
@@ -103,7 +111,7 @@ fn check(layout: &Layout, tile: &Shape, dim: usize) -> u32 {
                 continue;
             }
         };
-        let canonical = layout.canonical_reduction(&shape, dim, kept).unwrap().expect("the stage says so");
+        let canonical = layout.canonical_reduction(&shape, dim, before, kept).unwrap().expect("the stage says so");
         let texts = run(&spread(&elements, &layout), &canonical);
         (layout, shape) = (canonical.plan.layout, canonical.plan.shape);
         elements = gather(&texts, &layout, &shape);
@@ -119,30 +127,34 @@ fn steps_literally() {
     // A row of 1024 in vectors of four: bits 0, 1 and 9 in registers, 2 to 6 in lanes, 7 and 8 in warps.
     let row = shape(&[1024]);
     let l = layout(&[1, 2, 512], &[4, 8, 16, 32, 64], &[128, 256]);
-    assert_eq!(l.canonical_bits(&row, 0), Ok(Some(1)));
-    assert_eq!(l.canonical_stage(&row, 0, 4), Ok(Stage::Keep(9)));
-    assert_eq!(l.canonical_reduction(&row, 0, 0), Ok(None));
-    let first = l.canonical_reduction(&row, 0, 9).unwrap().unwrap();
-    assert_eq!(first.steps, [Step::Halves]);
-    let Stage::Spread(to) = first.plan.layout.canonical_stage(&first.plan.shape, 0, 4).unwrap() else {
+    assert_eq!(l.canonical_prefix(&row, 0, 2), Ok(Some(3)));
+    assert_eq!(l.canonical_stage(&row, 0, 2, 4), Ok(Stage::Keep { kept: 0b1_1111_1100, first: 0 }));
+    assert_eq!(l.canonical_reduction(&row, 0, 2, 0), Ok(None));
+    let first = l.canonical_reduction(&row, 0, 2, 0b1_1111_1100).unwrap().unwrap();
+    assert_eq!(first.steps, [Step::Register(0), Step::Register(0), Step::Register(0)]);
+    let Stage::Spread(to) = first.plan.layout.canonical_stage(&first.plan.shape, 0, 0, 4).unwrap() else {
         panic!("the warps hold the next bits");
     };
-    // Every warp combines 16 elements per thread and then crosses its lanes.
-    assert_eq!(to, layout(&[32, 64, 128, 256], &[1, 2, 4, 8, 16], &[0, 0]));
+    // Every warp combines eight elements per thread and then crosses its lanes.
+    assert_eq!(to, layout(&[16, 32, 64], &[1, 2, 4, 8, 0], &[0, 0]));
     assert_eq!(check(&l, &row, 0), 1);
     // A fragment of a matrix product keeps pairs of columns in a thread, and pairs of pairs in lanes.
     let fragment = layout(&[1, 8, 16, 512], &[2, 4, 32, 64, 128], &[256]);
     let tile = shape(&[32, 32]);
-    let plan = fragment.canonical_reduction(&tile, 1, 0).unwrap().unwrap();
-    assert_eq!(plan.steps, [Step::Halves, Step::Halves, Step::Lane(1), Step::Lane(0), Step::Halves]);
+    let plan = fragment.canonical_reduction(&tile, 1, 2, 0).unwrap().unwrap();
+    let expected = [Step::Register(0), Step::Lane(0), Step::Register(1), Step::Register(0), Step::Lane(1)];
+    assert_eq!(plan.steps, expected);
     assert_eq!(check(&fragment, &tile, 1), 0);
+    // Along other dimensions the highest bit is the first.
+    assert_eq!((canonical_first(&tile, 1), canonical_first(&tile, 0)), (2, 0));
+    assert_eq!((canonical_bits(4, 2), canonical_bits(4, 0)), (vec![0, 1, 3, 2], vec![3, 2, 1, 0]));
 }
 
 #[test]
 fn many_warps_divide_the_work() {
-    // 16 warps leave eleven bits: each warp takes the tree of a part, and all combine the parts.
+    // 16 warps leave ten bits: each warp takes the tree of a part, and all combine the parts.
     let row = shape(&[1 << 14]);
-    let l = layout(&[1, 2, 1 << 11, 1 << 12, 1 << 13], &[4, 8, 16, 32, 64], &[128, 256, 512, 1024]);
+    let l = layout(&[1, 2, 4, 1 << 12, 1 << 13], &[8, 16, 32, 64, 128], &[256, 512, 1024, 2048]);
     assert_eq!(check(&l, &row, 0), 2);
 }
 
@@ -157,7 +169,7 @@ proptest! {
     #[test]
     fn plain_layouts_need_no_conversion(l in any_permuted_layout(8, 2, 0), dim in 0usize..3) {
         let tile = shape(&[4, 4, 16]);
-        prop_assert!(l.canonical_bits(&tile, dim).unwrap().is_some());
+        prop_assert!(l.canonical_prefix(&tile, dim, 0).unwrap().is_some());
         check(&l, &tile, dim);
     }
 
@@ -186,7 +198,8 @@ proptest! {
         l.validate(&tile).unwrap();
         let along = |b: &&u64| tile.unflatten(**b)[dim] != 0;
         let in_warps = l.warp().iter().filter(along).count() as u32;
-        prop_assert_eq!(l.canonical_bits(&tile, dim).unwrap(), Some(log2[dim] - in_warps));
+        let first = canonical_first(&tile, dim);
+        prop_assert_eq!(l.canonical_prefix(&tile, dim, first).unwrap(), Some(log2[dim] - in_warps));
         check(&l, &tile, dim);
     }
 }

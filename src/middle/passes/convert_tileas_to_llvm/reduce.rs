@@ -33,9 +33,16 @@ const EVERY_LANE: u64 = 31;
 struct Left<'c> {
     /// For each register of the result, rows with a value of each operand, by ascending coordinate.
     rows: Vec<Vec<Vec<Val<'c>>>>,
-    /// The lane bits that number halves which lanes have divided, the first one last. They are above the
-    /// bits that number the rows.
-    moved: Vec<u32>,
+    /// The bits of the numbers of the rows as planned, from the lowest: the lane bit to which a bit has moved, if lanes
+    /// have divided the rows by it.
+    bits: Vec<Option<u32>>,
+}
+
+impl Left<'_> {
+    /// The number of planned bits below `bit` that still number rows.
+    fn held_below(&self, bit: u32) -> u32 {
+        self.bits[..bit as usize].iter().filter(|b| b.is_none()).count() as u32
+    }
 }
 
 /// How `redux.sync` implements a body.
@@ -76,24 +83,26 @@ impl<'c> Lower<'c, '_> {
 
     fn canonical_reduce(&mut self, x: ReduceOp<'c>, layout: &Layout, tensor: &Tensor<'c>) -> Result<(), Failed> {
         let op = x.op();
-        let kept = (x.kept().unwrap_or(0) as u64).trailing_ones();
-        let canonical = layout.canonical_reduction(&tensor.tile_shape(), x.dim() as usize, kept);
+        let (first, kept) = (CANONICAL.get(op).unwrap_or(0), x.kept().unwrap_or(0) as u64);
+        let canonical =
+            layout.canonical_reduction(&tensor.tile_shape(), x.dim() as usize, first.clamp(0, 63) as u32, kept);
         let canonical = canonical.map_err(|e| fail(op, e.to_string()))?.ok_or_else(|| across_warps(op))?;
         let inputs: Vec<Vec<Val<'c>>> = x.operands().map(|v| self.fragment(op, v)).collect::<Result<_, _>>()?;
         let row = |r: &u32| inputs.iter().map(|i| i[*r as usize]).collect();
         let lists = &canonical.plan.registers;
         let rows: Vec<Vec<Vec<Val<'c>>>> = lists.iter().map(|list| list.iter().map(row).collect()).collect();
         let symmetric = is_symmetric(op);
-        let mut left = Left { rows, moved: vec![] };
+        let bits = lists.first().map_or(0, |list| list.len().ilog2());
+        let mut left = Left { rows, bits: vec![None; bits as usize] };
         for step in &canonical.steps {
             let lane = match step {
                 Step::Lane(lane) => Some(*lane),
-                // The bit of these halves may be in the lane number by now.
-                Step::Halves => left.moved.pop(),
+                Step::Register(bit) => left.bits.remove(*bit as usize),
             };
-            match lane {
-                Some(lane) => self.canonical_exchange(op, lane, symmetric, &mut left)?,
-                None => self.combine_halves(op, &mut left)?,
+            match (lane, step) {
+                (Some(lane), _) => self.canonical_exchange(op, lane, symmetric, &mut left)?,
+                (None, Step::Register(bit)) => self.combine_pairs(op, left.held_below(*bit), &mut left)?,
+                (None, Step::Lane(_)) => {}
             }
         }
         let mut found: Vec<Vec<Val<'c>>> = left.rows.into_iter().flatten().collect();
@@ -109,12 +118,14 @@ impl<'c> Lower<'c, '_> {
         Ok(())
     }
 
-    fn combine_halves(&mut self, op: OpRef<'c>, left: &mut Left<'c>) -> Result<(), Failed> {
+    /// Combines the rows whose numbers differ in `bit`.
+    fn combine_pairs(&mut self, op: OpRef<'c>, bit: u32, left: &mut Left<'c>) -> Result<(), Failed> {
         for list in &mut left.rows {
-            let high = list.split_off(list.len() / 2);
-            for (low, high) in list.iter_mut().zip(high) {
-                *low = self.combine(op, low, &high)?;
+            let mut combined = vec![];
+            for i in (0..list.len()).filter(|i| i >> bit & 1 == 0) {
+                combined.push(self.combine(op, &list[i], &list[i | 1 << bit])?);
             }
+            *list = combined;
         }
         Ok(())
     }
@@ -135,15 +146,17 @@ impl<'c> Lower<'c, '_> {
             let pick = |this: &Self, taken: &[Val<'c>], other: &[Val<'c>]| -> Vec<Val<'c>> {
                 taken.iter().zip(other).map(|(t, o)| this.l.select(upper, *t, *o)).collect()
             };
+            // The lowest bit moves: along the order, it is among the last that are combined.
             let mut sent = vec![];
             for list in &mut left.rows {
-                let high = list.split_off(each / 2);
-                for (low, high) in list.iter_mut().zip(high) {
-                    sent.push(pick(self, low, &high));
-                    *low = pick(self, &high, low);
+                for pair in list.chunks(2) {
+                    sent.push(pick(self, &pair[0], &pair[1]));
                 }
+                *list = list.chunks(2).map(|pair| pick(self, &pair[1], &pair[0])).collect();
             }
-            left.moved.insert(0, lane);
+            if let Some(held) = left.bits.iter_mut().find(|b| b.is_none()) {
+                *held = Some(lane);
+            }
             return self.exchange_with(op, 1 << lane, sent, left);
         }
         let sent = left.rows.iter().flatten().cloned().collect();

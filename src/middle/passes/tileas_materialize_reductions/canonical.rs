@@ -1,25 +1,26 @@
 //! Reductions in the canonical order, split into parts that a warp can do.
 //!
-//! The canonical order combines the highest coordinate bits first. A warp does so as long as its registers and lanes
-//! hold the next bit; then the rest of the tile goes through shared memory to a layout that continues:
+//! A warp follows the canonical order as long as its registers and lanes hold the next bit. Then the rest of the tile
+//! goes through shared memory to a layout that continues:
 //!
 //! ```text
 //! tensor<1x4096xf32>   registers hold bits 9 to 11, 1 and 0, lanes 2 to 6, warps 7 and 8
-//!   reduce kept 511    bits 11, 10 and 9 in each thread
-//! tensor<1x512xf32>    through shared memory: registers hold bits 5 to 8, lanes 0 to 4
-//!   reduce             bits 8 to 0 in each warp
+//!   reduce kept 508    bits 0, 1, 11, 10 and 9 in each thread
+//! tensor<1x128xf32>    through shared memory: registers hold bits 6 to 8, lanes 2 to 5
+//!   reduce             bits 8 to 2 in each warp
 //! ```
 
 use super::{Materialize, Operands};
 use crate::{
     analysis::registers::PASS_REGISTERS,
     dialect::{
+        attributes::CANONICAL,
         nv_tileas::ReduceOp,
         pass::{Failed, descriptors, fail},
         rt::*,
     },
 };
-use tile_layout::{Layout, Stage};
+use tile_layout::{Layout, Stage, canonical_bits};
 
 impl<'c> Materialize<'c, '_> {
     pub(super) fn reduce_canonically(&mut self, x: ReduceOp<'c>, all: &Operands) -> Result<(), Failed> {
@@ -32,7 +33,7 @@ impl<'c> Materialize<'c, '_> {
             return self.reduce_canonically_in_passes(x, all);
         }
         let error = |e: tile_layout::LayoutError| fail(op, e.to_string());
-        match all.layout.canonical_stage(&all.shape, all.dim, self.warps).map_err(error)? {
+        match all.layout.canonical_stage(&all.shape, all.dim, first_of(op), self.warps).map_err(error)? {
             Stage::Finish => Ok(()),
             Stage::Convert(to) => self.continue_in(x, all, &to),
             Stage::Spread(to) => {
@@ -41,11 +42,12 @@ impl<'c> Materialize<'c, '_> {
                 let moved = self.share_with_all_warps(&b, op, &operands(op).collect::<Vec<_>>(), &to)?;
                 self.continue_with(x, moved)
             }
-            Stage::Keep(kept) => {
-                let plan = all.layout.reduction(&all.shape, all.dim, (1 << kept) - 1).map_err(error)?;
+            Stage::Keep { kept, first } => {
+                let plan = all.layout.reduction(&all.shape, all.dim, kept).map_err(error)?;
                 let plan = plan.ok_or_else(|| fail(op, "layout cannot be reduced within warps"))?;
                 let b = Builder::before(self.context, op);
-                let partial = self.partial(&b, op, (&plan.shape, &plan.layout), (1 << kept) - 1);
+                let partial = self.partial(&b, op, (&plan.shape, &plan.layout), kept);
+                CANONICAL.set(op, first.into());
                 self.continue_with(x, results(partial).collect())
             }
         }
@@ -60,25 +62,29 @@ impl<'c> Materialize<'c, '_> {
         let passes = all.layout.register().len().saturating_sub(PASS_REGISTERS as usize);
         let each = all.layout.registers_as_warps(passes, warp_bits);
         let width = all.mask.count_ones();
-        match each.canonical_bits(&all.shape, all.dim).map_err(error)? {
-            Some(bits) if bits == width => Ok(()),
-            Some(bits) if bits > 0 => {
-                let kept = all.mask >> bits;
+        let first = first_of(op);
+        match each.canonical_prefix(&all.shape, all.dim, first).map_err(error)? {
+            Some(count) if count == width => Ok(()),
+            Some(count) if count > 0 => {
+                let Stage::Keep { kept, first } = Stage::keep(width, first, count) else { return Ok(()) };
                 let plan = each.reduction(&all.shape, all.dim, kept).map_err(error)?;
                 let plan = plan.ok_or_else(|| fail(op, "layout cannot be reduced within passes"))?;
                 let b = Builder::before(self.context, op);
                 let partial = self.partial(&b, op, (&plan.shape, &plan.layout.warps_as_registers(warp_bits)), kept);
+                CANONICAL.set(op, first.into());
                 self.continue_with(x, results(partial).collect())
             }
             held => {
-                // Registers that hold the highest bits come first, so that passes contain them.
+                // Registers that hold the first bits come first, so that passes contain them.
+                let order = canonical_bits(width, first);
+                let place = |b: u64| order.iter().position(|bit| all.along(b) == 1 << bit).unwrap_or(order.len());
                 let mut register = all.layout.register().to_vec();
-                register.sort_by_key(|b| std::cmp::Reverse(all.along(*b)));
+                register.sort_by_key(|b| place(*b));
+                let next = register.first().is_some_and(|b| place(*b) == 0);
                 let [lane, warp] = [all.layout.lane(), all.layout.warp()].map(<[u64]>::to_vec);
                 let sorted = Layout::new(register, lane, warp, vec![]).map_err(error)?;
-                let top = all.layout.register().iter().any(|b| all.along(*b) == (all.mask + 1) >> 1);
                 let to = match held {
-                    Some(_) if top && sorted != all.layout => sorted,
+                    Some(_) if next && sorted != all.layout => sorted,
                     _ => Layout::descending(&all.shape, all.dim, self.warps).map_err(error)?,
                 };
                 self.continue_in(x, all, &to)
@@ -104,4 +110,9 @@ impl<'c> Materialize<'c, '_> {
         let new = self.reduce_in(x, all, to)?;
         self.reduce(new)
     }
+}
+
+/// The number of low coordinate bits that come first.
+fn first_of(op: OpRef<'_>) -> u32 {
+    CANONICAL.get(op).unwrap_or(0).clamp(0, 63) as u32
 }
