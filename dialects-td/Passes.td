@@ -68,10 +68,15 @@ def ConvertCudaTileToTileAA : Pass<"convert-cudatile-to-tileaa", "::mlir::Module
     precedence.
 
     `strict-types` rejects the element types that NVIDIA's compiler rejects for the given target.
+
+    With `numerics=pinned` or `portable`, reductions and scans whose bits depend on the order of elements get
+    `nv_tileaa.canonical`: later passes combine their elements in the canonical order of `docs/numerics.md`.
   }];
   let options = [
     Option<"approx", "approx", "bool", "false", "approximate f32 division, roots, exponentials and tanh">,
     Option<"ftz", "ftz", "bool", "false", "flush subnormal f32 operands and results to zero">,
+    Option<"numerics", "numerics", "std::string", "\"default\"",
+           "`pinned` or `portable` for results that do not depend on how the program is compiled">,
     Option<"strictTypes", "strict-types", "std::string", "\"\"",
            "target, sm_NN, whose type restrictions apply; empty for none">
   ];

@@ -11,7 +11,7 @@
 typedef struct TileirasProgram TileirasProgram;
 
 // The version of this interface. It is incremented when something is added; all versions are binary compatible.
-#define TILEIRAS_API_VERSION 5
+#define TILEIRAS_API_VERSION 6
 
 // Success.
 #define TILEIRAS_SUCCESS 0
@@ -186,6 +186,16 @@ int tileirasProgramSetLibNvvm(TileirasProgram *program,
 // Available since version 4 of the interface.
 int tileirasProgramSetStrictTypes(TileirasProgram *program,
                                   int strict);
+
+// Selects which bits of results the program alone determines: 0, the default, leaves the order of reductions and scans
+// to the compiler; 1 pins it, as `--numerics=pinned` does. Takes effect in the next `tileirasProgramCompile`.
+//
+// Returns `TILEIRAS_SUCCESS`, `TILEIRAS_ERROR_CONFIGURATION` for another value, or `TILEIRAS_ERROR_HANDLE` for a null
+// or released handle.
+//
+// Available since version 6 of the interface.
+int tileirasProgramSetNumerics(TileirasProgram *program,
+                               int mode);
 
 // Compiles in a child process: `path`, of `length` bytes, is the program `tileiras-core` or `tileiras` of the same
 // version as this library. A null `path` selects this process again. Takes effect in the next

@@ -42,6 +42,12 @@ class Compile(unittest.TestCase):
         with self.assertRaises(ValueError):
             tileiras.compile(RELU, target="sm_90", emit="tileas").image
 
+    def test_the_order_of_a_reduction_can_be_pinned(self):
+        sums = CORPUS / "reduce_all_f32.13.1.tileirbc"
+        found = [tileiras.compile(sums, emit="tileas", numerics=mode).text.count("nv_tileaa.canonical") for mode in ("default", "pinned")]
+        self.assertEqual(found[0], 0)
+        self.assertGreater(found[1], 0)
+
     def test_what_goes_wrong_has_a_type_and_says_where(self):
         with self.assertRaises(tileiras.InputError) as caught:
             tileiras.compile("cuda_tile.module @m {\n  nonsense\n}\n", target="sm_90", emit="ptx")
@@ -51,6 +57,8 @@ class Compile(unittest.TestCase):
         with self.assertRaises(tileiras.ConfigurationError) as caught:
             tileiras.compile(RELU, target="sm_1")
         self.assertIn("sm_1", str(caught.exception))
+        with self.assertRaisesRegex(tileiras.ConfigurationError, "numerics"):
+            tileiras.compile(RELU, numerics="exact")
         with self.assertRaises(tileiras.ConfigurationError):
             tileiras.compile("no-such-file.mlir")
         with self.assertRaises(tileiras.ToolError):

@@ -232,6 +232,15 @@ int main(int argc, char **argv) {
   CHECK(tileirasProgramSetStrictTypes(p, 0) == 0 && tileirasProgramCompile(p) == 0);
   CHECK(tileirasProgramRelease(p) == 0);
 
+  /* The order of reductions can be pinned; this input contains none. */
+  SAID(tileirasProgramSetNumerics(NULL, 1), 4, "program is null", 2563);
+  CHECK(tileirasProgramCreate(&p, &good) == 0);
+  SAID(tileirasProgramSetNumerics(p, 2), 2, "invalid configuration", 2563);
+  SAID(tileirasProgramSetNumerics(p, -1), 2, "invalid configuration", 2563);
+  CHECK(tileirasProgramSetNumerics(p, 1) == 0 && tileirasProgramCompile(p) == 0);
+  CHECK(tileirasProgramSetNumerics(p, 0) == 0 && tileirasProgramCompile(p) == 0);
+  CHECK(tileirasProgramRelease(p) == 0);
+
   /* In a child process: the same image, the same messages, and a crash of the process is a failed compilation. */
   SAID(tileirasProgramSetCore(NULL, core, strlen(core)), 4, "program is null", 2563);
   CHECK(tileirasProgramCreate(&p, &good) == 0 && tileirasProgramCompile(p) == 0);

@@ -397,7 +397,7 @@ fn data(b: &Buffer, salt: usize) -> Parameter {
 }
 
 fn configuration(name: &str, level: u8) -> Configuration {
-    Configuration { target: Target::by_name(name).expect("a target"), level, adversarial: false }
+    Configuration { target: Target::by_name(name).expect("a target"), level, adversarial: false, options: &[] }
 }
 
 /// Compiled code computes the same results as the interpreter.

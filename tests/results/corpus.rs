@@ -3,6 +3,8 @@
 //! * for each program, target and level: compiles the program and compares its results with what `cases.py` expects;
 //! * for each program that is known not to work: fails if the program works;
 //! * for each program that can be read: runs it on the reference interpreter;
+//! * for some programs without matrix units and atomic sums (with `TILEIRAS_TEST_FULL=1` for all): compiles them with
+//!   `--numerics=pinned` at two levels and with two numbers of warps, and compares the bits of all results;
 //! * for each program that requests memory orders: checks that its PTX has them;
 //! * for some programs (with `TILEIRAS_TEST_FULL=1` for all): runs them compiled with the modulo scheduler
 //!   (`v2-opt-level=2`) on two targets, and checks each optional pass on sm_90.
@@ -35,6 +37,8 @@ struct Slice {
     scheduled: Option<&'static [&'static str]>,
     /// Programs for which each optional pass is checked on sm_90, or `None` for all.
     each: Option<&'static [&'static str]>,
+    /// Programs whose bits are compared between compilations with pinned numerics, or `None` for all.
+    pinned: Option<&'static [&'static str]>,
     /// The time limit for all schedules of one configuration. A run that takes longer is considered to hang.
     limit: Duration,
 }
@@ -44,7 +48,14 @@ fn slice() -> Slice {
         const ALL: &[u8] = &[0, 2, 3];
         let targets = &[("sm_80", ALL), ("sm_90", ALL), ("sm_100", ALL), ("sm_120", ALL)];
         let schedules = "1,2,3,4,5,plain";
-        return Slice { targets, schedules, scheduled: None, each: None, limit: Duration::from_secs(900) };
+        return Slice {
+            targets,
+            schedules,
+            scheduled: None,
+            each: None,
+            pinned: None,
+            limit: Duration::from_secs(900),
+        };
     }
     Slice {
         // sm_100 is the default target of the command.
@@ -57,6 +68,15 @@ fn slice() -> Slice {
             "fmha_f16.13.1",
             "attention_window.13.1",
             "softmax_f32.13.1",
+        ]),
+        pinned: Some(&[
+            "softmax_f32.13.1",
+            "layernorm.13.1",
+            "rmsnorm_bf16.13.1",
+            "reduce_all_f32.13.1",
+            "reduce_axis0_f32.13.1",
+            "reduce_axis1_f16.13.1",
+            "cumsum_rows.13.1",
         ]),
         each: Some(&["matmul_bf16.13.1", "fmha_f16.13.1", "softmax_f32.13.1", "cumsum_rows.13.1"]),
         limit: Duration::from_secs(120),
@@ -128,6 +148,13 @@ fn list(root: &Path) -> Result<Vec<Trial>, corpus::Error> {
             trials.push(Trial::test(format!("corpus/{}/each", program.name), move || {
                 runner()?.run(&job).map_err(Failed::from)
             }));
+        }
+        if program.is_readable() && slice.pinned.is_none_or(|l| l.contains(&&*program.name)) {
+            for (target, _) in slice.targets.iter().filter(|(t, _)| lists.pending_on(&program.name, t).is_none()) {
+                let (program, target) = (program.clone(), *target);
+                let title = format!("corpus/{}/{target}/pinned", program.name);
+                trials.push(Trial::test(title, move || pinned_bits(&program, target)));
+            }
         }
         if program.is_readable() {
             let job = Job { program: program.clone(), engine: Engine::Reference };
@@ -203,7 +230,49 @@ fn runner() -> Result<Runner, Failed> {
     // The temporary folder of integration tests is in the target folder.
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap_or(root);
     let cases = corpus::cases(root, target).map_err(failed)?;
-    Ok(Runner { tile_run: store::tile_run(), cases, limit: slice().limit, out_dir: None })
+    let options = vec![];
+    Ok(Runner { tile_run: store::tile_run(), cases, limit: slice().limit, out_dir: None, options })
+}
+
+/// The level, the number of warps and the schedule of each compilation whose bits must agree.
+const PINNED_CONFIGURATIONS: &[(u8, &str)] = &[(0, "4"), (3, "8"), (3, "2")];
+
+/// Compares the bits of the results in several configurations with pinned numerics. Programs whose bits the compiler
+/// cannot pin are left out.
+fn pinned_bits(program: &Program, target: &str) -> Result<(), Failed> {
+    let output = Command::new(env!("CARGO_BIN_EXE_tileiras"))
+        .args(["--gpu-name", target, "--numerics=pinned", "--emit=ptx", "-o", "-"])
+        .arg(&program.file)
+        .output()?;
+    if !output.status.success() {
+        return Err(String::from_utf8_lossy(&output.stderr).into_owned().into());
+    }
+    let code = String::from_utf8_lossy(&output.stdout);
+    let floats = |line: &str| [".f32", ".f16", ".bf16", ".f64"].iter().any(|t| line.contains(t));
+    let is_open = |line: &str| {
+        let matrix = ["mma.", "wgmma.", "tcgen05."].iter().any(|name| line.contains(name));
+        let atomic = ["atom.", "red."].iter().any(|name| line.trim_start().contains(name));
+        matrix || atomic && (line.contains(".add") && floats(line) || line.contains(".cas"))
+    };
+    if code.lines().any(is_open) {
+        return Ok(());
+    }
+    let mut first: Option<(String, String)> = None;
+    for (level, warps) in PINNED_CONFIGURATIONS {
+        let name = format!("{}-{target}-O{level}-{warps}", program.name);
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("pinned").join(&name);
+        let options = vec!["--numerics=pinned".to_owned(), format!("--pipeline-option=num-warps={warps}")];
+        let engine = Engine::Simulator { target: target.to_owned(), level: *level, schedules: "plain".to_owned() };
+        let job = Job { program: program.clone(), engine };
+        Runner { out_dir: Some(folder.clone()), options, ..runner()? }.run(&job)?;
+        let digest = digest_of(&folder)?;
+        match &first {
+            None => first = Some((name, digest)),
+            Some((_, same)) if *same == digest => {}
+            Some((other, _)) => return Err(format!("{name} has other bits than {other}").into()),
+        }
+    }
+    Ok(())
 }
 
 /// The program that the command compiles and runs. All others run in the test's process, with PTX of the store.
@@ -216,7 +285,13 @@ const PINNED: (&str, u8) = ("sm_90", 3);
 fn same_bits(job: &Job) -> Result<(), Failed> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("results").join(&job.program.name);
     Runner { out_dir: Some(folder.clone()), ..runner()? }.run(job)?;
-    let files: Result<Vec<PathBuf>, Failed> = std::fs::read_dir(&folder)?.map(|f| Ok(f?.path())).collect();
+    let digest = digest_of(&folder)?;
+    Ok(golden::compare_row("tests/corpus/results.tsv", "results", &job.program.name, Some(&digest))?)
+}
+
+/// A digest of the arrays in a folder, which is then removed.
+fn digest_of(folder: &Path) -> Result<String, Failed> {
+    let files: Result<Vec<PathBuf>, Failed> = std::fs::read_dir(folder)?.map(|f| Ok(f?.path())).collect();
     let mut files = files?;
     files.sort();
     let mut digest = Sha256::new();
@@ -224,9 +299,8 @@ fn same_bits(job: &Job) -> Result<(), Failed> {
         digest.update(file.file_name().unwrap_or_default().as_encoded_bytes());
         digest.update(std::fs::read(&file)?);
     }
-    std::fs::remove_dir_all(&folder)?;
-    let digest: String = digest.finalize().iter().take(8).map(|b| format!("{b:02x}")).collect();
-    Ok(golden::compare_row("tests/corpus/results.tsv", "results", &job.program.name, Some(&digest))?)
+    std::fs::remove_dir_all(folder)?;
+    Ok(digest.finalize().iter().take(8).map(|b| format!("{b:02x}")).collect())
 }
 
 /// A pending program must fail at one level at least; otherwise the list is out of date.

@@ -15,6 +15,7 @@ mod libdevice;
 mod memory;
 mod movement;
 mod multimem;
+mod numerics;
 mod producer_computed;
 mod product_chains;
 mod reductions;
@@ -45,6 +46,7 @@ fn main() -> std::process::ExitCode {
         memory,
         movement,
         multimem,
+        numerics,
         converted_operands,
         product_chains,
         reductions,

@@ -40,7 +40,7 @@ fn configurations() -> Vec<Configuration> {
         &[("sm_90", 0), ("sm_90", 3), ("sm_80", 3), ("sm_120", 3)]
     };
     let make = |(name, level): &(&str, u8)| {
-        Some(Configuration { target: Target::by_name(name)?, level: *level, adversarial: *level > 0 })
+        Some(Configuration { target: Target::by_name(name)?, level: *level, adversarial: *level > 0, options: &[] })
     };
     all.iter().filter_map(make).collect()
 }

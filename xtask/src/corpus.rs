@@ -84,7 +84,8 @@ pub fn run(root: &Path, words: &[&str]) -> anyhow::Result<Vec<String>> {
     let mut lists = Lists::read(root)?;
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or(root.join("target"), Into::into);
     let tile_run = TileRun::Program(build(root, &target, "tile-run", options.release)?);
-    let runner = Runner { tile_run, cases: corpus::cases(root, &target)?, limit: options.limit, out_dir: None };
+    let cases = corpus::cases(root, &target)?;
+    let runner = Runner { tile_run, cases, limit: options.limit, out_dir: None, options: vec![] };
     let wanted = |name: &str| options.filters.is_empty() || options.filters.iter().any(|f| name.contains(f.as_str()));
     let listed = |name: &str| !options.supported || lists.supported.contains(name);
     let programs: Vec<_> = corpus::programs(root)?.into_iter().filter(|p| wanted(&p.name) && listed(&p.name)).collect();

@@ -15,6 +15,8 @@ from ._errors import ConfigurationError, Diagnostic, diagnostics, of_status
 from ._tools import environment, program
 
 Level = Literal["cuda-tile", "tileaa", "tileas", "llvm", "ptx", "cubin", "obj"]
+Numerics = Literal["default", "pinned"]
+"""Which bits of results the program alone determines."""
 Source = Any
 """Bytecode or LLVM IR as bytes, MLIR as a string with line breaks, the path of a file, or a cuTile Python kernel."""
 
@@ -78,12 +80,13 @@ class Compiled:
 
 
 def compile(source: Source, *, target: str = "sm_100", emit: Level = "cubin", opt_level: int = 3, remarks: bool = False,
-            options: Sequence[str] = (), signature: Any = None, ptxas: str | os.PathLike[str] | None = None) -> Compiled:
+            numerics: Numerics = "default", options: Sequence[str] = (), signature: Any = None, ptxas: str | os.PathLike[str] | None = None) -> Compiled:
     """Compiles a program to a level.
 
     `source`: bytecode as bytes, MLIR as text, the path of a file, or a cuTile Python kernel with its `signature` (or a list of
     signatures, `cuda.tile.compilation.KernelSignature`). `target`: a GPU such as `sm_90`. `emit`: the level, from `cuda-tile` to
-    `cubin`; `obj` is a host object that embeds the cubin. `options`: further command-line options, such as `--lineinfo`. `ptxas`:
+    `cubin`; `obj` is a host object that embeds the cubin. `numerics`: `pinned` makes reductions and scans combine elements in an order that
+    depends on their shape alone. `options`: further command-line options, such as `--lineinfo`. `ptxas`:
     its path; by default it is found as the command does, and in NVIDIA's Python packages.
 
     Raises a subclass of `Error` with the compiler's diagnostics.
@@ -91,8 +94,8 @@ def compile(source: Source, *, target: str = "sm_100", emit: Level = "cubin", op
     with tempfile.TemporaryDirectory(prefix="tileiras-") as scratch:
         file = write_source(source, pathlib.Path(scratch), signature)
         output, usage = pathlib.Path(scratch, "output"), pathlib.Path(scratch, "resources.json")
-        command = [program("tileiras"), f"--gpu-name={target}", f"--emit={emit}", f"--opt-level={opt_level}", "--diagnostic-format=json",
-                   "-o", output, *options]
+        command = [program("tileiras"), f"--gpu-name={target}", f"--emit={emit}", f"--opt-level={opt_level}",
+                   f"--numerics={numerics}", "--diagnostic-format=json", "-o", output, *options]
         if emit in ("cubin", "obj"):
             command.append(f"--resource-usage-file={usage}")
         if remarks:

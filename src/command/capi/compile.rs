@@ -101,9 +101,8 @@ pub unsafe fn run(handle: &Handle) -> Option<Vec<u8>> {
         (false, false) => DebugInfo::None,
     };
     let opt_level = u8::try_from(handle.opt_level()).ok()?;
-    let on = |name: &str| (name.to_owned(), "true".to_owned());
-    let strict: Vec<_> = handle.strict_types().then(|| on("strict-types")).into_iter().collect();
-    let extended: Vec<_> = strict.iter().cloned().chain([on(ptxas::EXTENDED_SMEM)]).collect();
+    let plain = handle.pipeline_options();
+    let extended: Vec<_> = plain.iter().cloned().chain([(ptxas::EXTENDED_SMEM.into(), "true".into())]).collect();
     let scratch: OsString = std::env::var_os("TMPDIR").filter(|v| !v.is_empty()).unwrap_or_else(|| "/tmp".into());
     let core = handle.core();
     let mut surroundings = Surroundings::of_process();
@@ -148,7 +147,7 @@ pub unsafe fn run(handle: &Handle) -> Option<Vec<u8>> {
         }
     };
     let extends = ptxas::extends_shared(target, Emit::Cubin);
-    let first = ptx(if extends { &extended } else { &strict })?;
+    let first = ptx(if extends { &extended } else { &plain })?;
     let job = Job {
         ptx: &first,
         target,
@@ -163,7 +162,7 @@ pub unsafe fn run(handle: &Handle) -> Option<Vec<u8>> {
     };
     let (warnings, mut result) = ptxas::assemble(&job, None, &surroundings);
     if result.as_ref().is_err_and(|e| extends && e.lacks_extended_shared()) {
-        let less = ptx(&strict)?;
+        let less = ptx(&plain)?;
         result = ptxas::assemble(&Job { ptx: &less, extended_shared: false, ..job }, None, &surroundings).1;
     }
     warnings.into_iter().for_each(warn);
@@ -206,7 +205,8 @@ fn slot(
     options.lineinfo = handle.lineinfo();
     options.sanitize = handle.sanitize().then_some("memcheck");
     options.instrumentation = Instrumentation::default();
-    options.pipeline_options = handle.strict_types().then(|| "strict-types=true".into()).into_iter().collect();
+    options.pipeline_options =
+        handle.pipeline_options().iter().map(|(name, value)| format!("{name}={value}").into()).collect();
     options.libnvvm = handle.libnvvm().is_some();
     options.libnvvm_path = handle.libnvvm();
     cache::slot(&options, opt_level, input, kind, &tile_version::IDENTITY, surroundings)

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::{TileirasByteView, TileirasConfig};
+use tile_interface::PipelineOption;
 
 /// An opaque program handle.
 #[repr(C)]
@@ -50,6 +51,8 @@ struct Extras {
     /// The program that compiles, unless this process does.
     core: Option<PathBuf>,
     strict_types: bool,
+    /// One of [`tile_interface::NUMERICS`], if set.
+    numerics: Option<&'static str>,
     /// The address of a server that overrides the environment's. Empty for none.
     remote_cache: Option<OsString>,
     /// The host object, after it was first requested.
@@ -173,8 +176,20 @@ impl Handle {
         }
     }
 
-    pub fn strict_types(&self) -> bool {
-        live().get(&self.0.addr()).is_some_and(|e| e.strict_types)
+    /// The settings of the handle as options of the pipeline.
+    pub fn pipeline_options(&self) -> Vec<(String, String)> {
+        let live = live();
+        let Some(extras) = live.get(&self.0.addr()) else { return vec![] };
+        let strict = extras.strict_types.then_some((PipelineOption::StrictTypes, "true"));
+        let numerics = extras.numerics.map(|mode| (PipelineOption::Numerics, mode));
+        let set = [strict, numerics].into_iter().flatten();
+        set.map(|(option, value)| (option.name().to_owned(), value.to_owned())).collect()
+    }
+
+    pub fn set_numerics(&self, mode: &'static str) {
+        if let Some(extras) = live().get_mut(&self.0.addr()) {
+            extras.numerics = Some(mode);
+        }
     }
     pub fn set_strict_types(&self, strict: bool) {
         if let Some(extras) = live().get_mut(&self.0.addr()) {

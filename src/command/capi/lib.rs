@@ -29,7 +29,7 @@ use observe::{Word, say};
 use tile_interface::InputKind;
 
 /// The version of this interface. It is incremented when something is added; all versions are binary compatible.
-pub const TILEIRAS_API_VERSION: u32 = 5;
+pub const TILEIRAS_API_VERSION: u32 = 6;
 
 /// Success.
 pub const TILEIRAS_SUCCESS: c_int = 0;
@@ -323,6 +323,23 @@ pub extern "C" fn tileirasProgramSetStrictTypes(program: *mut TileirasProgram, s
         return refuse(TILEIRAS_ERROR_CONFIGURATION, "invalid configuration");
     }
     handle.set_strict_types(strict == 1);
+    TILEIRAS_SUCCESS
+}
+
+/// Selects which bits of results the program alone determines: 0, the default, leaves the order of reductions and scans
+/// to the compiler; 1 pins it, as `--numerics=pinned` does. Takes effect in the next `tileirasProgramCompile`.
+///
+/// Returns `TILEIRAS_SUCCESS`, `TILEIRAS_ERROR_CONFIGURATION` for another value, or `TILEIRAS_ERROR_HANDLE` for a null
+/// or released handle.
+///
+/// Available since version 6 of the interface.
+#[unsafe(no_mangle)]
+pub extern "C" fn tileirasProgramSetNumerics(program: *mut TileirasProgram, mode: c_int) -> c_int {
+    let Some(handle) = Handle::find(program) else { return refuse(TILEIRAS_ERROR_HANDLE, "program is null") };
+    let Some(mode) = usize::try_from(mode).ok().and_then(|m| tile_interface::NUMERICS.get(m)) else {
+        return refuse(TILEIRAS_ERROR_CONFIGURATION, "invalid configuration");
+    };
+    handle.set_numerics(mode);
     TILEIRAS_SUCCESS
 }
 

@@ -34,6 +34,7 @@ use tile_interface::{CompileError, CompileOutput, CompileRequest, Emit, InputKin
 mod diff;
 mod explore;
 mod input;
+mod numerics;
 mod reproducers;
 mod schedules;
 mod settings;
@@ -193,6 +194,7 @@ impl Session<'_> {
             ("explain-schedule", [_, ..]) => self.explain_schedule(rest),
             ("explore", [_, ..]) => self.explore(rest, identity),
             ("diff", [_, ..]) => self.diff(rest, identity),
+            ("numerics", [_, ..]) => self.numerics(rest, identity),
             ("completions", [shell]) => self.completions(&shell.to_string_lossy()),
             ("man", []) => {
                 self.write_stdout(&manual::page(&help::COMPILER, "tileiras", &format!("tileiras {}", identity.version)))

@@ -10,7 +10,7 @@ use crate::cl::{Glue, Parsed, Replay, Spec, ValueKind};
 use crate::hostobj::{HostArch, HostOs};
 use crate::remarks::{RemarkFilter, RemarkFormat, RemarkOptions};
 use crate::shared::{REMOTE_CACHE, RemoteUse};
-use tile_interface::{DebugInfo, Emit, Instrumentation, Level};
+use tile_interface::{DebugInfo, Emit, Instrumentation, Level, PipelineOption};
 
 const GENERIC: &str = "Generic options";
 const COMPILE: &str = "Compilation options";
@@ -115,6 +115,16 @@ pub static SPECS: &[Spec] = &[
         "value",
         COMPILE,
         "Instrument the code for a sanitizer",
+    )),
+    replayed(option(
+        "numerics",
+        Choice(&[
+            ("default", "results may depend on the GPU, hints and the optimization level"),
+            ("pinned", "reductions and scans combine elements in an order that depends on their shape alone"),
+        ]),
+        "mode",
+        COMPILE,
+        "Which bits of results the program alone determines",
     )),
     replayed(option("strict-types", Flag, "", COMPILE, "Reject the types that NVIDIA's compiler rejects for the GPU")),
     replayed(option(
@@ -591,6 +601,7 @@ fn merged_pipeline_options(parsed: &Parsed) -> Vec<OsString> {
     let target = parsed.choice("gpu-name").filter(|_| named("compute-capability"));
     let flags = [level.map(|l| format!("opt-level={l}")), target.map(|t| format!("compute-capability={t}"))];
     list.extend(flags.into_iter().flatten().map(OsString::from));
+    list.extend(parsed.choice("numerics").map(|mode| format!("{}={mode}", PipelineOption::Numerics.name()).into()));
     list.extend(parsed.flag("strict-types").then(|| "strict-types=true".into()));
     list
 }
@@ -612,6 +623,13 @@ mod tests {
     }
 
     #[test]
+    fn the_choices_of_numerics_are_those_of_the_pipeline() {
+        let spec = SPECS.iter().find(|s| s.name == PipelineOption::Numerics.name()).unwrap();
+        let ValueKind::Choice(choices) = spec.value else { panic!("{:?}", spec.value) };
+        assert!(choices.iter().map(|c| c.0).eq(tile_interface::NUMERICS.iter().copied()));
+    }
+
+    #[test]
     fn flags_override_pipeline_options_and_both_override_defaults() {
         let parse = |arguments: &[&str]| {
             let arguments: Vec<OsString> = ["tileiras", "k.mlir"].iter().chain(arguments).map(Into::into).collect();
@@ -625,6 +643,8 @@ mod tests {
         assert_eq!(parse(&["-O2", level]), (2, "sm_100", "opt-level=2".into()));
         assert_eq!(parse(&[target, "--gpu-name=sm_80"]), (3, "sm_80", "compute-capability=sm_80".into()));
         assert_eq!(parse(&["--strict-types"]), (3, "sm_100", "strict-types=true".into()));
+        let pinned = "--pipeline-option=numerics=pinned";
+        assert_eq!(parse(&["--numerics=default", pinned]), (3, "sm_100", "numerics=default".into()));
         // Flags without a pipeline option of the same meaning are not added.
         assert_eq!(parse(&["-O2", "--pipeline-option=num-warps=8"]), (2, "sm_100", "num-warps=8".into()));
     }

@@ -86,6 +86,14 @@ but the batch then ends with status 5. An input must be a regular file, and an o
                   source lines. If the name after -o ends in .html, the output is a page like that of 'explore'.",
     },
     Subcommand {
+        usage: "numerics A [B] [--json]",
+        summary: "Show in which order a program combines floats, or whether two compilations give the same bits",
+        details: "Other arguments are options of both compilations. --left=OPTION and --right=OPTION apply to one: for one file,\n\
+                  they are the configurations to compare. For each reduction, scan and product the order is a formula, with\n\
+                  whether it is pinned (--numerics=pinned) and a bound of the error in units in the last place of the sum of\n\
+                  magnitudes. Instructions whose bits PTX does not define, and atomic sums, follow.",
+    },
+    Subcommand {
         usage: "tune KERNEL --set NAME=LIST",
         summary: "Find the fastest variant of a program, by predicted time or by a benchmark command",
         details: tune::call::HELP,

@@ -12,6 +12,28 @@ pub enum Choice {
     Product(Product),
     Transfer(Transfer),
     Loop(LoopPlan),
+    Order(Order),
+}
+
+/// The order in which a reduction or a scan combines elements, if its bits depend on it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Order {
+    /// `reduce` or `scan`.
+    pub op: &'static str,
+    /// The extent of the combined dimension. A scan in slices has the extent of a slice.
+    pub extent: i64,
+    /// The element types of the operands.
+    pub elements: Vec<String>,
+    /// The op that combines two elements, if it is one of `addf` and `mulf`.
+    pub body: Option<&'static str>,
+    /// The order as a formula over the bits of the coordinate: `tree(bits 2 1 0)`. Equal formulas give equal bits.
+    pub formula: String,
+    /// The places in which the bits are combined, in order: `registers 2 | lanes 1 0`.
+    pub places: String,
+    /// Whether the formula is the canonical one, which depends on the shape alone.
+    pub pinned: bool,
+    /// The most roundings between an element and the result, if the body is a single op.
+    pub roundings: Option<u64>,
 }
 
 /// A product of two tiles.
@@ -83,6 +105,7 @@ impl Choice {
             Self::Product(p) => p.facts(),
             Self::Transfer(t) => t.facts(),
             Self::Loop(l) => l.facts(),
+            Self::Order(o) => o.facts(),
         }
     }
 }
@@ -116,6 +139,22 @@ impl Transfer {
     }
 }
 
+impl Order {
+    fn facts(&self) -> Vec<(&'static str, String)> {
+        let mut facts = vec![
+            ("Op", self.op.to_owned()),
+            ("Extent", self.extent.to_string()),
+            ("Elements", self.elements.join(", ")),
+            ("Order", self.formula.clone()),
+            ("Places", self.places.clone()),
+            ("Pinned", self.pinned.to_string()),
+        ];
+        facts.extend(self.body.map(|body| ("Body", body.to_owned())));
+        facts.extend(self.roundings.map(|n| ("Roundings", n.to_string())));
+        facts
+    }
+}
+
 impl LoopPlan {
     fn facts(&self) -> Vec<(&'static str, String)> {
         let mut facts: Vec<_> = self.agents.iter().map(|a| ("Agent", a.to_string())).collect();
@@ -132,6 +171,7 @@ impl fmt::Display for Choice {
             Self::Product(p) => p.fmt(f),
             Self::Transfer(t) => t.fmt(f),
             Self::Loop(l) => l.fmt(f),
+            Self::Order(o) => o.fmt(f),
         }
     }
 }
@@ -164,6 +204,15 @@ impl fmt::Display for Transfer {
             write!(f, "; {when}: {}", self.against_tma.join("; "))?;
         }
         Ok(())
+    }
+}
+
+impl fmt::Display for Order {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { op, extent, formula, places, .. } = self;
+        let body = self.body.map(|body| format!(" by {body}")).unwrap_or_default();
+        let pinned = if self.pinned { ", pinned" } else { "" };
+        write!(f, "{op} of {extent} {}{body}: {formula}{pinned}; {places}", self.elements.join(", "))
     }
 }
 
@@ -267,6 +316,20 @@ mod tests {
         let store = Transfer { is_store: true, by: vec![by], stages: None, ..load };
         assert!(store.to_string().ends_with(": cp.async of 16 bytes; not TMA: the base may be unaligned"));
         assert!(store.facts().contains(&("AgainstTMA", "the base may be unaligned".into())));
+
+        let order = Choice::Order(Order {
+            op: "reduce",
+            extent: 8,
+            elements: vec!["f32".into()],
+            body: Some("addf"),
+            formula: "tree(bits 2 1 0)".into(),
+            places: "registers 2 | lanes 1 0".into(),
+            pinned: true,
+            roundings: Some(3),
+        });
+        let text = "reduce of 8 f32 by addf: tree(bits 2 1 0), pinned; registers 2 | lanes 1 0";
+        assert_eq!(order.to_string(), text);
+        assert!(order.facts().contains(&("Roundings", "3".into())));
 
         let single = LoopPlan { agents: vec![], warps: 1, registers: None, rings: vec![1] };
         assert_eq!(single.to_string(), "1 warp, no agents; ptxas chooses the registers; ring of 1 stage");

@@ -24,8 +24,8 @@ pub mod scope;
 
 pub use advice::Advice;
 pub use boundary::Boundary;
-pub use choice::{Agent, Choice, Copying, LoopPlan, Product, Transfer};
-pub use pipeline::PipelineOption;
+pub use choice::{Agent, Choice, Copying, LoopPlan, Order, Product, Transfer};
+pub use pipeline::{NUMERICS, PipelineOption};
 pub use remark::{Remark, RemarkSort, RemarkSubject, gathered};
 pub use request::{
     Backend, CompileError, CompileOutput, CompileRequest, Compiler, DebugInfo, Emit, InputKind, Insertion,

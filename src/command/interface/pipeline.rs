@@ -100,6 +100,9 @@ macro_rules! options {
     };
 }
 
+/// The values of [`PipelineOption::Numerics`], the default first.
+pub const NUMERICS: &[&str] = &["default", "pinned"];
+
 const SNAPSHOTS: Values = Values::OneOf(&["none", "inputIR", "tileaa", "tileas", "post-tileas"]);
 
 options! {
@@ -134,6 +137,8 @@ options! {
         "all f32 arithmetic may be approximate";
     Ftz: "ftz", Values::Bool, Output,
         "all f32 arithmetic flushes subnormals";
+    Numerics: "numerics", Values::OneOf(NUMERICS), Output,
+        "`pinned` combines the elements of reductions and scans in an order that depends on their shape alone";
     StrictTypes: "strict-types", Values::Bool, Output,
         "rejects the types that NVIDIA's compiler rejects for the target";
     UnitScales: "unit-scales", Values::Bool, Output,

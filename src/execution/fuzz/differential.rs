@@ -27,11 +27,14 @@ pub struct Configuration {
     pub target: &'static Target,
     pub level: u8,
     pub adversarial: bool,
+    /// Options of the pass pipeline.
+    pub options: &'static [(&'static str, &'static str)],
 }
 
 impl fmt::Display for Configuration {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} -O{}", self.target.name, self.level)
+        write!(f, "{} -O{}", self.target.name, self.level)?;
+        self.options.iter().try_for_each(|(name, value)| write!(f, " {name}={value}"))
     }
 }
 
@@ -40,7 +43,7 @@ impl Configuration {
     fn by_name(text: &str) -> Option<Configuration> {
         let (target, level) = text.split_once(" -O")?;
         let level = level.parse().ok()?;
-        Some(Configuration { target: Target::by_name(target)?, level, adversarial: level > 0 })
+        Some(Configuration { target: Target::by_name(target)?, level, adversarial: level > 0, options: &[] })
     }
 }
 
@@ -57,7 +60,8 @@ impl TestMatrix {
         let mut all = vec![];
         for name in targets {
             let target = Target::by_name(name).ok_or_else(|| format!("unknown target '{name}'"))?;
-            all.extend(levels.iter().map(|level| Configuration { target, level: *level, adversarial: *level > 0 }));
+            let one = |&level| Configuration { target, level, adversarial: level > 0, options: &[] };
+            all.extend(levels.iter().map(one));
         }
         Ok(TestMatrix { configurations: all, limit: None })
     }
@@ -74,8 +78,9 @@ impl TestMatrix {
         }
         let other = ["sm_80", "sm_100", "sm_120", "sm_89"][(seed % 4) as usize];
         let names = [("sm_90", 0, false), ("sm_90", 3, true), (other, 3, false)];
-        let make =
-            |(name, level, adversarial)| Some(Configuration { target: Target::by_name(name)?, level, adversarial });
+        let make = |(name, level, adversarial)| {
+            Some(Configuration { target: Target::by_name(name)?, level, adversarial, options: &[] })
+        };
         names.into_iter().filter_map(make).collect()
     }
 }
@@ -188,11 +193,14 @@ fn meaning_of(case: &Case) -> Result<Meaning, tile_interp::machine::Error> {
 const PROGRAMS: u32 = 200;
 
 fn compiled(program: &str, configuration: &Configuration) -> Result<String, String> {
+    let options: Vec<(String, String)> =
+        configuration.options.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
     let request = CompileRequest {
         input_name: "kernel.mlir",
         opt_level: configuration.level,
         // Also test the passes' code that produces remarks.
         remarks: true,
+        pipeline_options: &options,
         ..CompileRequest::new(program.as_bytes(), InputKind::Text, configuration.target)
     };
     let mut messages = vec![];

@@ -5,7 +5,7 @@ use crate::launch::{self, Argument};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use tile_interface::Insertion;
+use tile_interface::{Insertion, NUMERICS, PipelineOption};
 use tile_interp::machine::{Limits, Outside, Promises};
 use tile_targets::Target;
 
@@ -51,6 +51,7 @@ compilation:
   -O N                   optimization level, 0 to 3 (default 3)
   --save-ptx FILE        write the PTX to FILE
   --lineinfo             generate line information in the PTX
+  --numerics MODE        as for tileiras; with 'pinned', the reference interpreter follows the same order
   --pipeline-option K=V, --load-pass-plugin FILE, --insert-pass PLACE:PASSES
                          as for tileiras; each may be repeated
 
@@ -167,7 +168,9 @@ impl Options {
     /// The limits and checks of the interpreter's run.
     pub fn limits(&self) -> Limits {
         let (promises, outside) = (self.promises.unwrap_or_default(), self.outside.unwrap_or_default());
-        Limits { time: self.max_time, promises, outside, ..Limits::default() }
+        let numerics = self.pipeline_options.iter().rev().find(|(name, _)| name == PipelineOption::Numerics.name());
+        let canonical = numerics.is_some_and(|(_, value)| value != NUMERICS[0]);
+        Limits { time: self.max_time, promises, outside, canonical, ..Limits::default() }
     }
 }
 
@@ -288,6 +291,7 @@ pub fn parse(arguments: &[OsString]) -> Result<Options, String> {
                 let (key, set) = text.split_once('=').ok_or_else(|| format!("{name}: '{text}' is not KEY=VALUE"))?;
                 o.pipeline_options.push((key.into(), set.into()));
             }
+            "--numerics" => o.pipeline_options.push((PipelineOption::Numerics.name().into(), value()?.into())),
             "--load-pass-plugin" => o.plugins.push(value()?.into()),
             "--insert-pass" => o.insertions.push(value()?.parse().map_err(|e| format!("{name}: {e}"))?),
             "--check-each" => o.check_each = true,

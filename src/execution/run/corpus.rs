@@ -273,6 +273,8 @@ pub struct Runner {
     pub limit: Duration,
     /// The folder for output arrays. They come from the last schedule.
     pub out_dir: Option<PathBuf>,
+    /// Further options of `tile-run`.
+    pub options: Vec<String>,
 }
 
 impl Runner {
@@ -287,6 +289,7 @@ impl Runner {
             Engine::Reference => add(&["--engine", "reference"]),
             Engine::Each { target } => add(&["--check-each", "--gpu-name", target]),
         }
+        arguments.extend(self.options.iter().map(OsString::from));
         if let Some(folder) = &self.out_dir {
             arguments.extend(["--out-dir".into(), folder.into()]);
         }

@@ -1,4 +1,4 @@
-//! Reports what the compiler chose for each product, load, store and loop of the final program.
+//! Reports what the compiler chose for each product, load, store, reduction and loop of the final program.
 //!
 //! Instructions, rings, agents and registers are in the final program, as types and attributes. The deciding passes
 //! have recorded the reasons against TMA and against the fastest matrix unit ([`remark::against`]). Ops with the same
@@ -6,7 +6,7 @@
 //! test at run time decides.
 
 use crate::{
-    analysis::access::View,
+    analysis::{access::View, orders::orders_of},
     dialect::{
         attributes::MAX_REGISTERS,
         behaviour::is_loop,
@@ -42,6 +42,10 @@ pub fn remark_on_choices(function: OpRef<'_>, target: &'static Target, warps: u6
             }
         }
     });
+    found.extend(orders_of(function).into_iter().map(|(op, order)| {
+        let choice = Choice::Order(order);
+        Found { op, place: remark::place_of(op), choice }
+    }));
     found.sort_by_key(|f| f.place.as_ref().map(|p| (p.file.clone(), p.line, p.column)));
     for Found { op, choice, .. } in found {
         remark::chosen(op, choice);

@@ -2,7 +2,6 @@
 
 use crate::dialect::{
     nv_tileaa::{FpKind, FpOp},
-    nv_tileas::YieldOp,
     rt::*,
     upstream::{Arith, Math},
 };
@@ -10,8 +9,7 @@ use crate::dialect::{
 /// Returns the op that combines operand `i`, for each operand; `None` if the body does anything else.
 pub fn simple_ops<'c>(op: OpRef<'c>) -> Option<Vec<OpRef<'c>>> {
     let body = entry_block(region(op, 0))?;
-    let end = ops_of(body).last().and_then(YieldOp::cast)?;
-    end.operands()
+    operands(ops_of(body).last()?)
         .enumerate()
         .map(|(i, v)| {
             let combining = defining_op(v).filter(|o| operand_count(*o) == 2 && commutes(*o))?;
@@ -20,6 +18,16 @@ pub fn simple_ops<'c>(op: OpRef<'c>) -> Option<Vec<OpRef<'c>>> {
             (both == sides || both == [sides[1], sides[0]]).then_some(combining)
         })
         .collect()
+}
+
+/// Whether a reduction or scan visibly gives the same bits in any order of elements and any grouping: each operand is
+/// combined on its own by an operation that is commutative and associative without rounding.
+pub fn is_order_free(op: OpRef<'_>) -> bool {
+    let exact = |o: &OpRef<'_>| match FpOp::cast(*o) {
+        Some(fp) => matches!(fp.kind(), FpKind::Max | FpKind::Min | FpKind::MaxNan | FpKind::MinNan),
+        None => !matches!(Arith::of(*o), None | Some(Arith::AddF | Arith::MulF)),
+    };
+    simple_ops(op).is_some_and(|ops| ops.iter().all(exact))
 }
 
 /// Whether the body of `op` visibly gives the same bits when its two sides are swapped.

@@ -180,6 +180,10 @@ keys! {
     /// On an `if`, a `for` or a function: the minimum size of a branch for which a loop is split; 0 for never. Set by
     /// front ends; read by `loop-split`.
     LOOP_SPLIT: I64 = "cuda_tile.loop_split";
+    /// On a reduction or a scan: it combines elements in the canonical order of `docs/numerics.md`. On a reduction, the
+    /// number of low bits of the coordinate that come first. Set by `convert-cudatile-to-tileaa`; read by the passes
+    /// that lower it.
+    CANONICAL: I64 = "nv_tileaa.canonical";
     /// On a dot: for each operand, its contiguous dimension if it is producer-computed, or -1. Set by
     /// `tileaa-plan-dots`; read by `tileaa-outline-producers`.
     PRODUCER_COMPUTED: I64s = "nv_tileas.producer_computed";

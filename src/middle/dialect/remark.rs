@@ -91,6 +91,8 @@ pub const PRODUCT: Category = analysis(RemarkSubject::TensorCore, "Product");
 pub const LOAD: Category = analysis(RemarkSubject::Memory, "Load");
 /// The instructions of a store.
 pub const STORE: Category = analysis(RemarkSubject::Memory, "Store");
+/// The order in which a reduction or a scan combines elements.
+pub const ORDER: Category = analysis(RemarkSubject::Other, "Order");
 /// The agents, registers and rings of a loop.
 pub const LOOP: Category = analysis(RemarkSubject::Other, "Loop");
 
@@ -187,6 +189,7 @@ pub fn chosen(op: OpRef<'_>, choice: Choice) {
             Choice::Transfer(t) if t.is_store => STORE,
             Choice::Transfer(_) => LOAD,
             Choice::Loop(_) => LOOP,
+            Choice::Order(_) => ORDER,
         };
         let remark = category.remark(PASS.get(), function_of(op), choice.to_string());
         emit(op, Remark { choice: Some(choice), ..remark });

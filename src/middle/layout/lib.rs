@@ -127,6 +127,7 @@
 //! | `layout`, `ops` | distributed layouts, and how tile operations change them |
 //! | `blocked`, `mma`, `dot` | constructors: coalesced layouts, matrix fragments, the operands of a dot |
 //! | `reduction` | plans for reductions and scans |
+//! | `canonical` | reductions in an order that depends on the shape alone |
 //! | `expr` | layouts as index arithmetic |
 //! | `bank` | bank conflicts and memory sectors |
 //! | `convert`, `shuffle`, `access`, `swizzle`, `parts` | moving data between layouts |
@@ -142,6 +143,7 @@
 mod access;
 mod bank;
 mod blocked;
+mod canonical;
 mod convert;
 mod dot;
 mod error;
@@ -168,6 +170,7 @@ pub use access::{AccessMode, Direction, Instruction, SharedAccess, SharedLayout,
 pub use bank::{
     BANK_BITS, PHASE_LOG2, WORD_LOG2, conflict_degree, global_sectors, phase_lane_bits, phase_wavefronts, wavefronts,
 };
+pub use canonical::{CanonicalReduction, Stage, Step, canonical_bits, canonical_first};
 pub use convert::{Conversion, ConvertOptions, convert, register_map, register_permutation};
 pub use dot::{DotShape, DotStep, FragmentStride, Multiplier, WarpGrid};
 pub use error::{LayoutError, Result};

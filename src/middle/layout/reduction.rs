@@ -135,7 +135,7 @@ impl Layout {
 
     /// The slot bit that holds each bit of a coordinate. Returns `None` if a coordinate bit has several holders or
     /// none, or if a holder also moves elsewhere.
-    fn holders(&self, low: u32, width: u32) -> Option<Vec<(Input, u32)>> {
+    pub(crate) fn holders(&self, low: u32, width: u32) -> Option<Vec<(Input, u32)>> {
         let field = low_mask(width) << low;
         let mut holders = vec![None; width as usize];
         for input in Input::ALL {

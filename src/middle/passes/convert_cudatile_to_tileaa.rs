@@ -52,13 +52,18 @@ impl RustPass for ConvertCudaTileToTileAA {
     fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, cx: &PassContext) -> Result<(), Failed> {
         let options = descriptors::convert_cudatile_to_tileaa::Options(cx);
         let relaxed = Relaxed { approx: options.approx(), ftz: options.ftz() };
+        let canonical = match options.numerics() {
+            "default" => false,
+            "pinned" => true,
+            other => return Err(fail(op, format!("numerics must be default or pinned, got '{other}'"))),
+        };
         if !options.strict_types().is_empty() {
             strict::check(op, target(op, options.strict_types())?)?;
         }
         let Some(body) = entry_block(region(op, 0)) else { return Ok(()) };
         let modules: Vec<ct::ModuleOp> = ops_of(body).filter_map(ct::ModuleOp::cast).collect();
         for module in modules {
-            let mut translator = Translator::new(context, module.op(), relaxed)?;
+            let mut translator = Translator::new(context, module.op(), relaxed, canonical)?;
             translator.module(module)?;
             erase(module.op());
         }
@@ -78,6 +83,8 @@ struct Translator<'c> {
     overflow: [Option<Attribute<'c>>; 4],
     token: Type<'c>,
     relaxed: Relaxed,
+    /// Whether reductions and scans combine elements in the canonical order.
+    canonical: bool,
 }
 
 /// Relaxations of all f32 arithmetic of the module, in addition to those on its operations.
@@ -88,7 +95,7 @@ struct Relaxed {
 }
 
 impl<'c> Translator<'c> {
-    fn new(context: &'c Context, module: OpRef<'c>, relaxed: Relaxed) -> Result<Self, Failed> {
+    fn new(context: &'c Context, module: OpRef<'c>, relaxed: Relaxed, canonical: bool) -> Result<Self, Failed> {
         let flags = |text: &str| {
             Attribute::parse(context, &format!("#arith.overflow<{text}>"))
                 .map(Some)
@@ -102,6 +109,7 @@ impl<'c> Translator<'c> {
             overflow: [None, flags("nsw")?, flags("nuw")?, flags("nsw, nuw")?],
             token: types::token(context),
             relaxed,
+            canonical,
         })
     }
 

@@ -16,6 +16,7 @@ use crate::{
         tile_programs::keep_place,
     },
     dialect::{
+        attributes::CANONICAL,
         behaviour,
         dots::Instruction,
         hints,
@@ -253,7 +254,9 @@ impl<'c> Convert<'c> {
                 let dim = i64_attr(c, x.dim());
                 let body = take_body(op);
                 let build = nv_tileas::ScanOp::build(&b, &types, &operands, dim, x.reverse(), x.identities(), body);
-                build.map(OpView::op).map_err(|e| fail(op, e.to_string()))?
+                let new = build.map(OpView::op).map_err(|e| fail(op, e.to_string()))?;
+                CANONICAL.copy(op, new);
+                new
             }
             // The body has already moved to the new op, and the terminator moves with it.
             AnyOp::YieldOp(x) => {
@@ -326,6 +329,7 @@ impl<'c> Convert<'c> {
         let dim = i64_attr(c, x.dim());
         let new = nv_tileas::ReduceOp::build(b, &types, &operands, dim, None, x.identities(), take_body(op))
             .map_err(|e| fail(op, e.to_string()))?;
+        CANONICAL.copy(op, new.op());
         for (old, new) in x.results().zip(new.results()) {
             let back = match Tensor::of_value(old) {
                 Some(t) => converted(b, op, new, &self.layout(&t.shape))?,

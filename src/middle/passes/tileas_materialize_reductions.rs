@@ -40,6 +40,7 @@ use crate::{
         warps::warps_of,
     },
     dialect::{
+        attributes::CANONICAL,
         behaviour,
         layouts::{Tensor, layout_attr, storage_bits, tensor_type},
         loops::is_in_loop,
@@ -54,6 +55,8 @@ use crate::{
 };
 use melior::{Context, ir::Type};
 use tile_layout::{Layout, Shape, register_permutation};
+
+mod canonical;
 
 #[derive(Clone, Default)]
 pub struct MaterializeReductions;
@@ -127,6 +130,9 @@ impl<'c> Materialize<'c, '_> {
         use descriptors::tileas_materialize_reductions::stat;
         let op = x.op();
         let all = Operands::of(op, x.dim())?;
+        if CANONICAL.is_on(op) {
+            return self.reduce_canonically(x, &all);
+        }
         if operands(op).any(|v| self.limit.is_exceeded(v)) {
             return self.reduce_in_passes(x, &all);
         }
@@ -150,10 +156,7 @@ impl<'c> Materialize<'c, '_> {
         let plan = all.layout.reduction(&all.shape, all.dim, kept).map_err(error)?;
         let plan = plan.ok_or_else(|| fail(op, "layout cannot be reduced within warps"))?;
         let b = Builder::before(self.context, op);
-        let partial = self.clone_before(&b, op, &operands(op).collect::<Vec<_>>(), |t| {
-            tile_type(self.context, &plan.shape, t, &plan.layout)
-        });
-        set_attr(partial, "kept", i64_attr(self.context, kept as i64));
+        let partial = self.partial(&b, op, (&plan.shape, &plan.layout), kept);
         let to = spread_over_threads(&plan.layout, &plan.shape, all.dim).map_err(error)?;
         let moved = self.share_with_all_warps(&b, op, &results(partial).collect::<Vec<_>>(), &to)?;
         for (i, v) in moved.into_iter().enumerate() {
@@ -179,9 +182,7 @@ impl<'c> Materialize<'c, '_> {
                 let plan = plan.ok_or_else(|| fail(op, "layout cannot be reduced within passes"))?;
                 let b = Builder::before(self.context, op);
                 let layout = plan.layout.warps_as_registers(warp_bits);
-                let inputs: Vec<Val<'c>> = operands(op).collect();
-                let partial = self.clone_before(&b, op, &inputs, |t| tile_type(self.context, &plan.shape, t, &layout));
-                set_attr(partial, "kept", i64_attr(self.context, kept as i64));
+                let partial = self.partial(&b, op, (&plan.shape, &layout), kept);
                 for (i, v) in results(partial).enumerate() {
                     set_operand(op, i, v);
                 }
@@ -207,6 +208,14 @@ impl<'c> Materialize<'c, '_> {
         self.cx.stat_add(stat::NUM_CONVERTED, 1);
         let new = self.reduce_in(x, all, &to)?;
         self.reduce(new)
+    }
+
+    /// Builds the part of a reduction that keeps the coordinate bits `kept`, with results of this shape and layout.
+    fn partial(&self, b: &Builder<'c>, op: OpRef<'c>, (shape, layout): (&Shape, &Layout), kept: u64) -> OpRef<'c> {
+        let inputs: Vec<Val<'c>> = operands(op).collect();
+        let partial = self.clone_before(b, op, &inputs, |t| tile_type(self.context, shape, t, layout));
+        set_attr(partial, "kept", i64_attr(self.context, kept as i64));
+        partial
     }
 
     /// Rebuilds the reduction with operands in another layout. Its results are converted back.
@@ -295,6 +304,7 @@ impl<'c> Materialize<'c, '_> {
         let dim = i64_attr(self.context, all.dim as i64);
         let carried = CarryOp::build(&b, &types, &scanned, &totals, dim, x.reverse(), take_body(op))
             .map_err(|e| fail(op, e.to_string()))?;
+        CANONICAL.copy(op, carried.op());
         for (old, new) in results(op).zip(carried.results()) {
             replace_all_uses(old, view(new, &all.shape)?);
         }

@@ -20,6 +20,9 @@
 //!                                    }
 //! ```
 //!
+//! A scan in the canonical order (`docs/numerics.md`) is a chain of blocks of [`CANONICAL_BLOCK`] elements, which are
+//! its slices.
+//!
 //! The slices of a scan advance along its dimension first, so that a carry belongs to the previous slice. Splats are
 //! not sliced but rebuilt with a smaller shape.
 
@@ -31,6 +34,7 @@ use crate::{
     },
     dialect::{
         arith::IntPredicate,
+        attributes::CANONICAL,
         behaviour,
         dots::{ACC, AnyDot, LHS, RHS},
         elements,
@@ -56,6 +60,9 @@ const DEPTH: i64 = 32;
 /// The maximum number of words per thread of a dot's tile, distributed without copies: as many as there are
 /// registers. A tile that is slightly too large is better spilled than sliced.
 const TILE_WORDS: u64 = 256;
+/// The elements that a scan in the canonical order combines as a tree; longer dimensions are chains of such blocks. One
+/// warp can hold a block in its registers.
+const CANONICAL_BLOCK: i64 = 4096;
 
 #[derive(Clone, Default)]
 pub struct Slicing;
@@ -78,13 +85,20 @@ impl RustPass for Slicing {
                     cx.stat_add(stat::NUM_DOTS, 1);
                 }
             }
-            for scan in scans.into_iter().filter(|s| s.operands().any(|v| Limit::USUAL.is_exceeded(v))) {
+            for scan in scans.into_iter().filter(is_sliced) {
                 Slices { context, warps: warps_at(scan.op())? }.scan(scan)?;
                 cx.stat_add(stat::NUM_SCANS, 1);
             }
         }
         Ok(())
     }
+}
+
+/// Whether a scan becomes a loop: its operands are too large, or its canonical order is a chain of blocks.
+fn is_sliced(scan: &ScanOp<'_>) -> bool {
+    let extent = |v| Tensor::of_value(v).map_or(0, |t| t.shape[scan.dim() as usize]);
+    let chained = CANONICAL.is_on(scan.op()) && scan.operands().any(|v| extent(v) > CANONICAL_BLOCK);
+    chained || scan.operands().any(|v| Limit::USUAL.is_exceeded(v))
 }
 
 struct Slices<'c> {
@@ -227,6 +241,12 @@ impl<'c> Slices<'c> {
         // First one element in another row for each thread, then a run along the dimension.
         let mut part = vec![1; whole.len()];
         let mut room = self.threads() << PASS_REGISTERS;
+        let canonical = CANONICAL.is_on(op);
+        if canonical {
+            // The order determines the slices along the dimension, and the other dimensions share what is left.
+            part[dim] = whole[dim].min(CANONICAL_BLOCK);
+            room = (room / part[dim]).max(1);
+        }
         let mut grow = |part: &mut Vec<i64>, d: usize, most: i64| {
             let by = (whole[d] / part[d]).min(room).min(most).max(1);
             part[d] *= by;
@@ -238,7 +258,9 @@ impl<'c> Slices<'c> {
             grow(&mut part, d, spread);
             spread /= part[d];
         }
-        grow(&mut part, dim, i64::MAX);
+        if !canonical {
+            grow(&mut part, dim, i64::MAX);
+        }
         for &d in &others {
             grow(&mut part, d, i64::MAX);
         }

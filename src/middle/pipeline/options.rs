@@ -46,6 +46,29 @@ impl Strategy {
     }
 }
 
+/// Which bits of results the program alone determines (`docs/numerics.md`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Numerics {
+    /// Results may depend on layouts, warps, hints, the optimization level and the target.
+    Default,
+    /// Reductions and scans combine elements in an order that depends on their shape alone.
+    Pinned,
+}
+
+impl Numerics {
+    fn by_name(name: &str) -> Option<Self> {
+        [Self::Default, Self::Pinned].into_iter().find(|n| n.name() == name)
+    }
+
+    /// The spelling of the mode as an option value.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Default => "default",
+            Self::Pinned => "pinned",
+        }
+    }
+}
+
 /// A form of the program between the public language and the LLVM dialect that can be printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Snapshot {
@@ -155,6 +178,8 @@ pub struct Options {
     pub approx: bool,
     /// All f32 arithmetic flushes subnormals.
     pub ftz: bool,
+    /// Which bits of results the program alone determines.
+    pub numerics: Numerics,
     /// Reject the types that NVIDIA's compiler rejects for the target.
     pub strict_types: bool,
     /// Dots of 8-bit floats use the instruction with block scales, all of them one, where the target has it.
@@ -214,6 +239,7 @@ impl Default for Options {
             index_bits: None,
             approx: false,
             ftz: false,
+            numerics: Numerics::Default,
             strict_types: false,
             unit_scales: true,
             printed_snapshot: Snapshot::None,
@@ -335,6 +361,7 @@ impl Options {
             PipelineOption::IndexBitwidth => self.index_bits = Some(number()? as u8),
             PipelineOption::Approx => self.approx = truth()?,
             PipelineOption::Ftz => self.ftz = truth()?,
+            PipelineOption::Numerics => self.numerics = Numerics::by_name(value).ok_or_else(invalid)?,
             PipelineOption::StrictTypes => self.strict_types = truth()?,
             PipelineOption::UnitScales => self.unit_scales = truth()?,
             PipelineOption::EmitLineInfo => self.printed_snapshot = snapshot()?,
@@ -459,8 +486,9 @@ impl Options {
         self.snapshot(list, Stage::TileAa, 1, Snapshot::InputIr);
         let relaxed = [("approx", self.approx), ("ftz", self.ftz)];
         let relaxed = relaxed.into_iter().filter(|(_, on)| *on).map(|(name, _)| format!("{name}=true"));
+        let numerics = (self.numerics != Numerics::Default).then(|| format!("numerics={}", self.numerics.name()));
         let strict = self.strict_types.then(|| format!("strict-types={}", self.target.name));
-        list.add(Stage::TileAa, 1, "convert-cudatile-to-tileaa", relaxed.chain(strict));
+        list.add(Stage::TileAa, 1, "convert-cudatile-to-tileaa", relaxed.chain(numerics).chain(strict));
         self.snapshot(list, Stage::TileAa, 1, Snapshot::TileAa);
         self.scopes(list, Stage::TileAa, 1, "tileir-insert-debug-scope");
         if self.opt_level >= 1 {
@@ -502,7 +530,8 @@ impl Options {
         let warps = self.num_warps.map(|w| format!("num-warps={w}"));
         add("convert-tileaa-to-tileas", &[warps.as_slice(), std::slice::from_ref(&target)].concat());
         add("tileas-slicing", &[]);
-        let plain = (!self.unit_scales).then(|| "unit-scales=false".to_string());
+        let exact = self.numerics != Numerics::Default;
+        let plain = (!self.unit_scales || exact).then(|| "unit-scales=false".to_string());
         add("tileas-assign-dot-layouts", &[std::slice::from_ref(&target), plain.as_slice()].concat());
         add("tileas-assign-load-store-layouts", std::slice::from_ref(&target));
         add("tileas-remove-layout-conversions", &[]);

@@ -15,7 +15,7 @@ module {}
 
 // NONE-FINISH: Pass Manager with 30 passes:
 // NONE-FINISH-NEXT: builtin.module(
-// NONE-FINISH-NEXT: convert-cudatile-to-tileaa{approx=false ftz=false strict-types=},
+// NONE-FINISH-NEXT: convert-cudatile-to-tileaa{approx=false ftz=false numerics=default strict-types=},
 // NONE-FINISH-NEXT: tileir-insert-debug-scope{emission-kind=None},
 // NONE-FINISH-NEXT: convert-tileaa-to-tileas{compute-capability=sm_90 num-warps=0},
 // NONE-FINISH-NEXT: tileas-slicing,
@@ -53,7 +53,7 @@ module {}
 
 // UNSPECIALIZE-FINISH: Pass Manager with 30 passes:
 // UNSPECIALIZE-FINISH-NEXT: builtin.module(
-// UNSPECIALIZE-FINISH-NEXT: convert-cudatile-to-tileaa{approx=false ftz=false strict-types=},
+// UNSPECIALIZE-FINISH-NEXT: convert-cudatile-to-tileaa{approx=false ftz=false numerics=default strict-types=},
 // UNSPECIALIZE-FINISH-NEXT: tileir-insert-debug-scope{emission-kind=None},
 // UNSPECIALIZE-FINISH-NEXT: convert-tileaa-to-tileas{compute-capability=sm_90 num-warps=0},
 // UNSPECIALIZE-FINISH-NEXT: tileas-slicing,
@@ -91,7 +91,7 @@ module {}
 
 // AGENTS-FINISH: Pass Manager with 30 passes:
 // AGENTS-FINISH-NEXT: builtin.module(
-// AGENTS-FINISH-NEXT: convert-cudatile-to-tileaa{approx=false ftz=false strict-types=},
+// AGENTS-FINISH-NEXT: convert-cudatile-to-tileaa{approx=false ftz=false numerics=default strict-types=},
 // AGENTS-FINISH-NEXT: tileir-insert-debug-scope{emission-kind=None},
 // AGENTS-FINISH-NEXT: convert-tileaa-to-tileas{compute-capability=sm_90 num-warps=0},
 // AGENTS-FINISH-NEXT: tileas-slicing,

@@ -11,7 +11,7 @@ module {}
 
 // NONE-TIER: Pass Manager with 38 passes:
 // NONE-TIER-NEXT: builtin.module(
-// NONE-TIER-NEXT: convert-cudatile-to-tileaa{approx=false ftz=false strict-types=},
+// NONE-TIER-NEXT: convert-cudatile-to-tileaa{approx=false ftz=false numerics=default strict-types=},
 // NONE-TIER-NEXT: tileir-insert-debug-scope{emission-kind=None},
 // NONE-TIER-NEXT: canonicalize{{.*}},
 // NONE-TIER-NEXT: cse,
@@ -57,7 +57,7 @@ module {}
 
 // UNSPECIALIZE-TIER: Pass Manager with 40 passes:
 // UNSPECIALIZE-TIER-NEXT: builtin.module(
-// UNSPECIALIZE-TIER-NEXT: convert-cudatile-to-tileaa{approx=false ftz=false strict-types=},
+// UNSPECIALIZE-TIER-NEXT: convert-cudatile-to-tileaa{approx=false ftz=false numerics=default strict-types=},
 // UNSPECIALIZE-TIER-NEXT: tileir-insert-debug-scope{emission-kind=None},
 // UNSPECIALIZE-TIER-NEXT: canonicalize{{.*}},
 // UNSPECIALIZE-TIER-NEXT: cse,
@@ -105,7 +105,7 @@ module {}
 
 // AGENTS-TIER: Pass Manager with 53 passes:
 // AGENTS-TIER-NEXT: builtin.module(
-// AGENTS-TIER-NEXT: convert-cudatile-to-tileaa{approx=false ftz=false strict-types=},
+// AGENTS-TIER-NEXT: convert-cudatile-to-tileaa{approx=false ftz=false numerics=default strict-types=},
 // AGENTS-TIER-NEXT: tileir-insert-debug-scope{emission-kind=None},
 // AGENTS-TIER-NEXT: canonicalize{{.*}},
 // AGENTS-TIER-NEXT: cse,

@@ -11,7 +11,7 @@ use crate::{Identity, output};
 
 /// The arguments of `diff`.
 #[derive(Debug, PartialEq)]
-struct Call {
+pub(super) struct Call {
     inputs: [PathBuf; 2],
     /// The options of each side.
     options: [Vec<OsString>; 2],
@@ -28,7 +28,7 @@ const OUTPUT: &str = "-o";
 
 impl Call {
     /// Reads `A [B] OPTION...`.
-    fn new(arguments: &[OsString]) -> Result<Self, String> {
+    pub(super) fn new(arguments: &[OsString]) -> Result<Self, String> {
         let is_option = |a: &OsString| a.as_encoded_bytes().starts_with(b"-");
         let count = arguments.iter().take(2).take_while(|a| !is_option(a)).count();
         let (inputs, rest) = arguments.split_at(count);
@@ -56,6 +56,16 @@ impl Call {
             }
         }
         Ok(call)
+    }
+
+    /// Whether the call names two programs or two configurations.
+    pub(super) fn has_two_sides(&self) -> bool {
+        self.inputs[0] != self.inputs[1] || self.options[0] != self.options[1]
+    }
+
+    /// Whether the call asks for a file or a place of the comparison.
+    pub(super) fn shows_more(&self) -> bool {
+        self.at.is_some() || self.output.is_some()
     }
 
     /// Names for the sides: the files, or `left` and `right` if they have the same name.
@@ -100,21 +110,29 @@ impl Session<'_> {
     }
 
     fn both(&mut self, call: &Call, scratch: &Path, identity: &Identity) -> Result<[Exploration; 2]> {
-        let mut side = |number: usize| {
-            let folder = scratch.join(if number == 0 { "left" } else { "right" });
-            std::fs::create_dir(&folder).map_err(|e| {
-                let text = format!("Failed to create temporary file: {}", crate::io_text(&e));
-                self.fail(Diagnostic::error(Code::TemporaryFile, text))
-            })?;
-            let mut arguments = vec![call.inputs[number].clone().into_os_string()];
-            arguments.extend(call.options[number].iter().cloned());
-            // PTX is the last level that two configurations can share.
-            arguments.push("--emit=ptx".into());
-            let call = explore::Call::new(&arguments)
-                .map_err(|errors| errors.iter().map(|e| self.command_line_error(e)).last().unwrap_or(Exit(1)))?;
-            self.build_exploration(&call, &folder, identity)
-        };
-        Ok([side(0)?, side(1)?])
+        Ok([self.side(call, 0, scratch, identity)?, self.side(call, 1, scratch, identity)?])
+    }
+
+    /// Compiles the left side, 0, or the right side, 1.
+    pub(super) fn side(
+        &mut self,
+        call: &Call,
+        number: usize,
+        scratch: &Path,
+        identity: &Identity,
+    ) -> Result<Exploration> {
+        let folder = scratch.join(if number == 0 { "left" } else { "right" });
+        std::fs::create_dir(&folder).map_err(|e| {
+            let text = format!("Failed to create temporary file: {}", crate::io_text(&e));
+            self.fail(Diagnostic::error(Code::TemporaryFile, text))
+        })?;
+        let mut arguments = vec![call.inputs[number].clone().into_os_string()];
+        arguments.extend(call.options[number].iter().cloned());
+        // PTX is the last level that two configurations can share.
+        arguments.push("--emit=ptx".into());
+        let call = explore::Call::new(&arguments)
+            .map_err(|errors| errors.iter().map(|e| self.command_line_error(e)).last().unwrap_or(Exit(1)))?;
+        self.build_exploration(&call, &folder, identity)
     }
 }
 

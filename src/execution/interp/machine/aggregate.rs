@@ -15,6 +15,11 @@
 //!   halves. Where the results differ, the element is unknown. If one of these ways rounded a float, every
 //!   combination of at least three elements is unknown, because other groupings round differently and the difference
 //!   is not bounded.
+//!
+//! With [`Limits::canonical`](super::Limits::canonical), a reduction whose bits depend on the order has one order: a
+//! tree over the bits of the coordinate, from the highest, after bits 0 and 1 along the last dimension. A scan doubles
+//! the distance that it covers with each step, within blocks of 4096 elements, and carries the last result of a block
+//! to the next. Neither takes identities.
 
 use super::{Cause, Datum, Elements, Error, Executor, Flow, coordinates, index, malformed};
 use crate::format::{self, Real, decode};
@@ -22,6 +27,11 @@ use crate::program::{Block, FloatMode, Op, OpKind, Rounding};
 use crate::scalar::{Certainty, Scalar, last_place, power};
 use crate::types::Number;
 use std::rc::Rc;
+
+/// The low bits of the coordinate along the last dimension that a reduction in the canonical order combines first.
+const CANONICAL_FIRST: u32 = 2;
+/// The elements that a scan in the canonical order combines as a tree.
+const CANONICAL_BLOCK: usize = 4096;
 
 /// One element of each operand.
 type Row = Vec<Scalar>;
@@ -48,9 +58,10 @@ impl Executor<'_> {
             let mut at = coordinates(i, &result_shape);
             at.insert(dim, 0);
             let rows = rows(&operands, &shape, dim, at);
-            let result = self.fold(op, &rows, identities, false)?;
-            for (o, s) in out.iter_mut().zip(result.last().into_iter().flatten()) {
-                o.push(*s);
+            let first = if dim + 1 == shape.len() { CANONICAL_FIRST } else { 0 };
+            let result = self.reduce_rows(op, rows, first, identities)?;
+            for (o, s) in out.iter_mut().zip(result) {
+                o.push(s);
             }
         }
         Ok(out.into_iter().map(|o| Datum::Tile(Rc::new(o))).collect())
@@ -67,7 +78,7 @@ impl Executor<'_> {
             if reverse {
                 rows.reverse();
             }
-            let result = self.fold(op, &rows, identities, true)?;
+            let result = self.scan_rows(op, rows, identities)?;
             for (k, row) in result.into_iter().enumerate() {
                 let mut at = start.clone();
                 at[dim] = if reverse { shape[dim] - 1 - k } else { k };
@@ -77,6 +88,61 @@ impl Executor<'_> {
             }
         }
         Ok(out.into_iter().map(|o| Datum::Tile(Rc::new(o))).collect())
+    }
+
+    fn reduce_rows(&mut self, op: &Op, rows: Vec<Row>, first: u32, identities: &[u64]) -> Result<Row, Error> {
+        if let [block] = &op.regions[..]
+            && self.limits.canonical
+            && self.recognise(op, block) != Combiner::Exact
+        {
+            return self.tree(op, block, rows, first);
+        }
+        let result = self.fold(op, &rows, identities, false)?;
+        Ok(result.into_iter().next_back().unwrap_or_default())
+    }
+
+    fn scan_rows(&mut self, op: &Op, rows: Vec<Row>, identities: &[u64]) -> Result<Vec<Row>, Error> {
+        let [block] = &op.regions[..] else { return Err(self.error(op, malformed("an aggregate has one region"))) };
+        if !self.limits.canonical || self.recognise(op, block) == Combiner::Exact {
+            return self.fold(op, &rows, identities, true);
+        }
+        let mut results: Vec<Row> = vec![];
+        for part in rows.chunks(CANONICAL_BLOCK) {
+            let mut part = part.to_vec();
+            let mut half = 1;
+            while half < part.len() {
+                for i in (0..part.len()).filter(|i| i & half != 0) {
+                    let before = part[i & !(2 * half - 1) | (half - 1)].clone();
+                    part[i] = self.combine(op, block, &part[i].clone(), &before)?;
+                }
+                half *= 2;
+            }
+            if let Some(before) = results.last().cloned() {
+                for row in &mut part {
+                    *row = self.combine(op, block, &row.clone(), &before)?;
+                }
+            }
+            results.extend(part);
+        }
+        Ok(results)
+    }
+
+    /// Combines neighbors `first` times, then the lower half of the rows with the upper half until one row is left.
+    fn tree(&mut self, op: &Op, block: &Block, mut rows: Vec<Row>, first: u32) -> Result<Row, Error> {
+        for _ in 0..first {
+            let pairs = rows.chunks(2).map(|pair| match pair {
+                [low, high] => self.combine(op, block, low, high),
+                _ => Ok(pair.concat()),
+            });
+            rows = pairs.collect::<Result<_, _>>()?;
+        }
+        while rows.len() > 1 {
+            let high = rows.split_off(rows.len() / 2);
+            for (low, high) in rows.iter_mut().zip(&high) {
+                *low = self.combine(op, block, low, high)?;
+            }
+        }
+        rows.pop().ok_or_else(|| self.error(op, malformed("a dimension has elements")))
     }
 
     fn operands(&self, op: &Op, dim: usize) -> Result<(Vec<Elements>, Vec<usize>), Cause> {

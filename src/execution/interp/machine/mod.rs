@@ -99,6 +99,9 @@ pub struct Limits {
     pub races: bool,
     pub promises: Promises,
     pub outside: Outside,
+    /// Combine the elements of reductions and scans in the canonical order of `docs/numerics.md`, as compiled code does
+    /// with `numerics=pinned`. Their results are then as exact as their elements.
+    pub canonical: bool,
 }
 
 /// How an index outside the index space of a view behaves.

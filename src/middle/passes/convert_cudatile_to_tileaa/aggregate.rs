@@ -1,12 +1,17 @@
 //! Dots, reductions and scans.
 
 use super::{Translator, at_places, ct, types};
+use crate::analysis::combiners::is_order_free;
 use crate::dialect::{
-    elements, nv_tileaa as aa,
+    attributes::CANONICAL,
+    elements,
+    layouts::Tensor,
+    nv_tileaa as aa,
     pass::{Failed, fail},
     rt::*,
 };
 use melior::ir::{Attribute, AttributeLike, Region, Type, attribute::ArrayAttribute};
+use tile_layout::{Shape, canonical_first};
 
 impl<'c> Translator<'c> {
     pub(super) fn dot(&mut self, o: ct::MmaFOp<'c>) -> Result<(), Failed> {
@@ -49,6 +54,11 @@ impl<'c> Translator<'c> {
             self.aggregate(o.op(), o.operands(), &old, o.identities(), o.body())?;
         let dim = self.i64_attr(o.dim());
         let new = self.built(aa::ReduceOp::build(&self.b, &types, &operands, dim, identities, body))?;
+        if self.canonical && !is_order_free(new.op()) {
+            let shape = Tensor::of_value(operands[0]).and_then(|t| Shape::new(&t.shape).ok());
+            let shape = shape.ok_or_else(|| fail(o.op(), "operand is not a tile"))?;
+            CANONICAL.set(new.op(), canonical_first(&shape, new.dim() as usize).into());
+        }
         for (old, new) in old.into_iter().zip(new.results()) {
             self.set(old, new);
         }
@@ -61,6 +71,9 @@ impl<'c> Translator<'c> {
             self.aggregate(o.op(), o.operands(), &old, o.identities(), o.body())?;
         let dim = self.i64_attr(o.dim());
         let new = self.built(aa::ScanOp::build(&self.b, &types, &operands, dim, o.reverse(), identities, body))?;
+        if self.canonical && !is_order_free(new.op()) {
+            CANONICAL.set(new.op(), 0);
+        }
         for (old, new) in old.into_iter().zip(new.results()) {
             self.set(old, new);
         }

@@ -12,6 +12,7 @@ mod async_copy;
 mod atomic;
 mod block_scale;
 mod calls;
+mod canonical_scan;
 mod combine;
 mod constant;
 mod control;

@@ -8,10 +8,15 @@
 //! All threads that hold an element of the result must hold the same bits, because control flow may depend on it. A
 //! butterfly combines `a, b` in one lane and `b, a` in the other. If the body is not visibly symmetric, the lane with
 //! zeros in the dimension's bits, which combined everything in order, broadcasts its result to the others.
+//!
+//! A reduction in the canonical order follows the steps of [`Layout::canonical_reduction`]. While a thread has several
+//! values left, an exchange between lanes also divides the values: each lane of a pair keeps one half of them, receives
+//! the other lane's part of that half, and the bit that numbered the halves moves into the lane number.
 
-use super::{Lower, combine::From};
+use super::{Lower, combine::From, llvm::Cmp};
 use crate::analysis::combiners::{is_symmetric, simple_ops};
 use crate::dialect::{
+    attributes::CANONICAL,
     layouts::Tensor,
     nv_tileaa::{FpKind, FpOp},
     nv_tileas::{PickOp, ReduceOp},
@@ -19,10 +24,26 @@ use crate::dialect::{
     rt::*,
     upstream::Arith,
 };
-use tile_layout::{Layout, LinearMap, Reduction, combine};
+use tile_layout::{Layout, LinearMap, Reduction, Step, combine};
 use tile_targets::Feature;
 
 const EVERY_LANE: u64 = 31;
+
+/// The values that a reduction in the canonical order has left.
+struct Left<'c> {
+    /// For each register of the result, rows with a value of each operand, by ascending coordinate.
+    rows: Vec<Vec<Vec<Val<'c>>>>,
+    /// The bits of the numbers of the rows as planned, from the lowest: the lane bit to which a bit has moved, if lanes
+    /// have divided the rows by it.
+    bits: Vec<Option<u32>>,
+}
+
+impl Left<'_> {
+    /// The number of planned bits below `bit` that still number rows.
+    fn held_below(&self, bit: u32) -> u32 {
+        self.bits[..bit as usize].iter().filter(|b| b.is_none()).count() as u32
+    }
+}
 
 /// How `redux.sync` implements a body.
 struct Redux {
@@ -39,6 +60,9 @@ impl<'c> Lower<'c, '_> {
         let operands: Vec<Val<'c>> = x.operands().collect();
         let tensor = self.tensor(op, operands[0])?;
         let layout = self.layout(op, operands[0])?;
+        if CANONICAL.is_on(op) {
+            return self.canonical_reduce(x, &layout, &tensor);
+        }
         let kept = x.kept().unwrap_or(0) as u64;
         let plan = plan(op, &layout, &tensor, x.dim() as usize, kept)?;
         let inputs: Vec<Vec<Val<'c>>> = operands.iter().map(|v| self.fragment(op, *v)).collect::<Result<_, _>>()?;
@@ -53,6 +77,104 @@ impl<'c> Lower<'c, '_> {
         for (i, r) in results(op).enumerate() {
             let values: Vec<Val<'c>> = found.iter().map(|v| v[i]).collect();
             self.set_reduced(op, r, &plan.layout, &values)?;
+        }
+        Ok(())
+    }
+
+    fn canonical_reduce(&mut self, x: ReduceOp<'c>, layout: &Layout, tensor: &Tensor<'c>) -> Result<(), Failed> {
+        let op = x.op();
+        let (first, kept) = (CANONICAL.get(op).unwrap_or(0), x.kept().unwrap_or(0) as u64);
+        let canonical =
+            layout.canonical_reduction(&tensor.tile_shape(), x.dim() as usize, first.clamp(0, 63) as u32, kept);
+        let canonical = canonical.map_err(|e| fail(op, e.to_string()))?.ok_or_else(|| across_warps(op))?;
+        let inputs: Vec<Vec<Val<'c>>> = x.operands().map(|v| self.fragment(op, v)).collect::<Result<_, _>>()?;
+        let row = |r: &u32| inputs.iter().map(|i| i[*r as usize]).collect();
+        let lists = &canonical.plan.registers;
+        let rows: Vec<Vec<Vec<Val<'c>>>> = lists.iter().map(|list| list.iter().map(row).collect()).collect();
+        let symmetric = is_symmetric(op);
+        let bits = lists.first().map_or(0, |list| list.len().ilog2());
+        let mut left = Left { rows, bits: vec![None; bits as usize] };
+        for step in &canonical.steps {
+            let lane = match step {
+                Step::Lane(lane) => Some(*lane),
+                Step::Register(bit) => left.bits.remove(*bit as usize),
+            };
+            match (lane, step) {
+                (Some(lane), _) => self.canonical_exchange(op, lane, symmetric, &mut left)?,
+                (None, Step::Register(bit)) => self.combine_pairs(op, left.held_below(*bit), &mut left)?,
+                (None, Step::Lane(_)) => {}
+            }
+        }
+        let mut found: Vec<Vec<Val<'c>>> = left.rows.into_iter().flatten().collect();
+        let across = canonical.plan.across.lane;
+        if !symmetric && across != 0 {
+            let leader = self.l.bin("and", self.threads.lane, self.l.i32c(!across as i32 as i64));
+            found = self.rows_from_lane(&found, From::Lane(leader));
+        }
+        for (i, r) in results(op).enumerate() {
+            let values: Vec<Val<'c>> = found.iter().map(|v| v[i]).collect();
+            self.set_reduced(op, r, &canonical.plan.layout, &values)?;
+        }
+        Ok(())
+    }
+
+    /// Combines the rows whose numbers differ in `bit`.
+    fn combine_pairs(&mut self, op: OpRef<'c>, bit: u32, left: &mut Left<'c>) -> Result<(), Failed> {
+        for list in &mut left.rows {
+            let mut combined = vec![];
+            for i in (0..list.len()).filter(|i| i >> bit & 1 == 0) {
+                combined.push(self.combine(op, &list[i], &list[i | 1 << bit])?);
+            }
+            *list = combined;
+        }
+        Ok(())
+    }
+
+    /// Combines what is left with the lane that differs in one bit, and divides it between the two if possible. Lanes
+    /// on the upper side then combine in the opposite order, so only symmetric bodies are divided.
+    fn canonical_exchange(
+        &mut self,
+        op: OpRef<'c>,
+        lane: u32,
+        symmetric: bool,
+        left: &mut Left<'c>,
+    ) -> Result<(), Failed> {
+        let each = left.rows.first().map_or(0, Vec::len);
+        if symmetric && each > 1 {
+            let bit = self.l.bin("and", self.threads.lane, self.l.i32c(1 << lane));
+            let upper = self.l.icmp(Cmp::Ne, bit, self.l.i32c(0));
+            let pick = |this: &Self, taken: &[Val<'c>], other: &[Val<'c>]| -> Vec<Val<'c>> {
+                taken.iter().zip(other).map(|(t, o)| this.l.select(upper, *t, *o)).collect()
+            };
+            // The lowest bit moves: along the order, it is among the last that are combined.
+            let mut sent = vec![];
+            for list in &mut left.rows {
+                for pair in list.chunks(2) {
+                    sent.push(pick(self, &pair[0], &pair[1]));
+                }
+                *list = list.chunks(2).map(|pair| pick(self, &pair[1], &pair[0])).collect();
+            }
+            if let Some(held) = left.bits.iter_mut().find(|b| b.is_none()) {
+                *held = Some(lane);
+            }
+            return self.exchange_with(op, 1 << lane, sent, left);
+        }
+        let sent = left.rows.iter().flatten().cloned().collect();
+        self.exchange_with(op, 1 << lane, sent, left)
+    }
+
+    /// Combines each value with the value that the lane across `flip` sends. All exchanges come before the
+    /// combinations, so that they overlap.
+    fn exchange_with(
+        &mut self,
+        op: OpRef<'c>,
+        flip: u32,
+        sent: Vec<Vec<Val<'c>>>,
+        left: &mut Left<'c>,
+    ) -> Result<(), Failed> {
+        let received = self.rows_from_lane(&sent, From::Flip(flip));
+        for (mine, other) in left.rows.iter_mut().flatten().zip(received) {
+            *mine = self.combine(op, mine, &other)?;
         }
         Ok(())
     }
@@ -199,6 +321,10 @@ fn plan(op: OpRef<'_>, layout: &Layout, tensor: &Tensor<'_>, dim: usize, kept: u
     let plan = layout.reduction(&tensor.tile_shape(), dim, kept).map_err(|e| fail(op, e.to_string()))?;
     match plan {
         Some(plan) if plan.across.warp == 0 && plan.across.block == 0 => Ok(plan),
-        _ => Err(fail(op, format!("'{}' reduces across warps; run tileas-materialize-reductions first", op_name(op)))),
+        _ => Err(across_warps(op)),
     }
+}
+
+fn across_warps(op: OpRef<'_>) -> Failed {
+    fail(op, format!("'{}' reduces across warps; run tileas-materialize-reductions first", op_name(op)))
 }

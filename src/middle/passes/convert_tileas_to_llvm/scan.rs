@@ -9,6 +9,7 @@
 
 use super::{Lower, combine::From, llvm::Cmp};
 use crate::dialect::{
+    attributes::CANONICAL,
     nv_tileas::{CarryOp, ScanOp},
     pass::{Failed, fail},
     rt::*,
@@ -33,15 +34,28 @@ impl<'c> Lower<'c, '_> {
         } else {
             plan.runs.clone()
         };
-        for run in &runs {
-            for pair in run.windows(2) {
-                let next = self.combine(op, &at(&values, pair[0]), &at(&values, pair[1]))?;
-                put(&mut values, pair[1], next);
-            }
+        let canonical = CANONICAL.is_on(op);
+        if canonical {
+            self.canonical_runs(op, &runs, &mut values)?;
+        } else {
+            self.scan_runs(op, &runs, &mut values)?;
         }
-        self.scan_lanes(op, &runs, &Steps::new(self, &plan, x.reverse()), &mut values)?;
+        let steps = Steps::new(self, &plan, x.reverse());
+        if canonical {
+            self.canonical_lanes(op, &runs, &steps, &mut values)?;
+        } else {
+            self.scan_lanes(op, &runs, &steps, &mut values)?;
+        }
         for (r, values) in results(op).zip(values) {
             self.set_all(r, plan.same.iter().map(|&s| values[s as usize]).collect());
+        }
+        Ok(())
+    }
+
+    fn scan_runs(&mut self, op: OpRef<'c>, runs: &[Vec<u32>], values: &mut [Vec<Val<'c>>]) -> Result<(), Failed> {
+        for pair in runs.iter().flat_map(|run| run.windows(2)) {
+            let next = self.combine(op, &at(values, pair[0]), &at(values, pair[1]))?;
+            put(values, pair[1], next);
         }
         Ok(())
     }
@@ -81,7 +95,7 @@ impl<'c> Lower<'c, '_> {
     }
 
     /// Combines `later` with `earlier` where `takes` holds, and keeps `later` elsewhere.
-    fn combine_where(
+    pub(super) fn combine_where(
         &mut self,
         op: OpRef<'c>,
         takes: Val<'c>,
@@ -96,6 +110,9 @@ impl<'c> Lower<'c, '_> {
     /// segments and selects the one for its element's segment.
     pub(super) fn carry(&mut self, x: CarryOp<'c>) -> Result<(), Failed> {
         let op = x.op();
+        if CANONICAL.is_on(op) {
+            return self.canonical_carry(x);
+        }
         let error = |e: tile_layout::LayoutError| fail(op, e.to_string());
         let scanned: Vec<Val<'c>> = x.scanned().collect();
         let totals: Vec<Val<'c>> = x.totals().collect();
@@ -198,11 +215,11 @@ impl<'c> Lower<'c, '_> {
 }
 
 /// Returns register `r` of every operand.
-fn at<'c>(values: &[Vec<Val<'c>>], r: u32) -> Vec<Val<'c>> {
+pub(super) fn at<'c>(values: &[Vec<Val<'c>>], r: u32) -> Vec<Val<'c>> {
     values.iter().map(|v| v[r as usize]).collect()
 }
 
-fn put<'c>(values: &mut [Vec<Val<'c>>], r: u32, new: Vec<Val<'c>>) {
+pub(super) fn put<'c>(values: &mut [Vec<Val<'c>>], r: u32, new: Vec<Val<'c>>) {
     values.iter_mut().zip(new).for_each(|(v, n)| v[r as usize] = n);
 }
 
@@ -216,18 +233,18 @@ enum Carry<'c> {
 }
 
 /// Splits an index into its segment and the other coordinates.
-struct Segments {
-    low: u32,
+pub(super) struct Segments {
+    pub low: u32,
     mask: u64,
-    count: u64,
+    pub count: u64,
     /// The thread's contribution to the segment number.
-    thread: LinearExpr,
+    pub thread: LinearExpr,
     /// All values of this contribution, starting with zero.
-    offsets: Vec<u64>,
+    pub offsets: Vec<u64>,
 }
 
 impl Segments {
-    fn new(places: &Layout, shape: &Shape, dim: usize) -> tile_layout::Result<Self> {
+    pub fn new(places: &Layout, shape: &Shape, dim: usize) -> tile_layout::Result<Self> {
         let (low, width) = shape.field(dim)?;
         let mask = (1u64 << width) - 1;
         let part = |bases: &[u64]| -> Vec<u64> { bases.iter().map(|b| b >> low & mask).collect() };
@@ -237,15 +254,15 @@ impl Segments {
         Ok(Segments { low, mask, count: mask + 1, thread, offsets: reach.members().collect() })
     }
     /// Returns the other coordinates of an index, and its segment.
-    fn split(&self, index: u64) -> (u64, u64) {
+    pub fn split(&self, index: u64) -> (u64, u64) {
         (index & !(self.mask << self.low), index >> self.low & self.mask)
     }
 }
 
 /// The lanes that a lane reads from, the same for all runs.
-struct Steps<'c> {
+pub(super) struct Steps<'c> {
     /// For each doubling step, the source lane and whether this lane is in an upper half.
-    blocks: Vec<(Val<'c>, Val<'c>)>,
+    pub blocks: Vec<(Val<'c>, Val<'c>)>,
     /// The previous lane and whether there is one; `None` if the scan does not cross lanes.
     before: Option<(Val<'c>, Val<'c>)>,
 }

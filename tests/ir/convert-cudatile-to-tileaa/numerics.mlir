@@ -1,0 +1,35 @@
+// Reductions and scans whose bits depend on the order of elements are marked.
+// RUN: tileiras-opt %s --pass-pipeline='builtin.module(convert-cudatile-to-tileaa{numerics=pinned})' | FileCheck %s
+// RUN: tileiras-opt %s --pass-pipeline='builtin.module(convert-cudatile-to-tileaa)' | FileCheck %s --check-prefix=DEFAULT
+// RUN: not tileiras-opt %s --pass-pipeline='builtin.module(convert-cudatile-to-tileaa{numerics=exact})' 2>&1 | FileCheck %s --check-prefix=BAD
+
+// BAD: numerics must be default or pinned, got 'exact'
+// DEFAULT-NOT: canonical
+// CHECK-LABEL: nv_tileaa.func @orders(
+cuda_tile.module @m {
+  entry @orders() {
+    %a = constant <f32: 1.0> : tile<4x8xf32>
+    %b = constant <i32: 1> : tile<4x8xi32>
+    // CHECK: nv_tileaa.reduce {{.*}} {nv_tileaa.canonical = 2 : i64} : tensor<4x8xf32> -> tensor<4xf32>
+    %0 = reduce %a dim=1 identities=[0.0 : f32] : tile<4x8xf32> -> tile<4xf32> (%x: tile<f32>, %y: tile<f32>) {
+      %s = addf %x, %y : tile<f32>
+      yield %s : tile<f32>
+    }
+    // CHECK: nv_tileaa.scan {{.*}} {nv_tileaa.canonical = 0 : i64} : tensor<4x8xf32> -> tensor<4x8xf32>
+    %1 = scan %a dim=1 reverse=false identities=[1.0 : f32] : tile<4x8xf32> -> tile<4x8xf32> (%x: tile<f32>, %y: tile<f32>) {
+      %s = mulf %x, %y : tile<f32>
+      yield %s : tile<f32>
+    }
+    // A maximum and an integer sum are the same in any order.
+    // CHECK-NOT: canonical
+    %2 = reduce %a dim=1 identities=[0xFF800000 : f32] : tile<4x8xf32> -> tile<4xf32> (%x: tile<f32>, %y: tile<f32>) {
+      %s = maxf %x, %y : tile<f32>
+      yield %s : tile<f32>
+    }
+    %3 = reduce %b dim=1 identities=[0 : i32] : tile<4x8xi32> -> tile<4xi32> (%x: tile<i32>, %y: tile<i32>) {
+      %s = addi %x, %y : tile<i32>
+      yield %s : tile<i32>
+    }
+    return
+  }
+}
