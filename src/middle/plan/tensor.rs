@@ -33,7 +33,7 @@ pub(crate) const ROWS: u32 = 128;
 pub(crate) const MATRIX_WARPS: u32 = 1;
 /// The warps that issue loads, if TMA loads all operands.
 pub(crate) const LOADING_WARPS: u32 = 1;
-/// The warps that issue loads if they share a warpgroup with those that issue dots.
+/// The warps that issue loads if they share a warpgroup with the thread that issues dots.
 const SHARING_WARPS: u32 = 2;
 /// The warps that bring scale factors.
 const SCALE_WARPS: u32 = 4;

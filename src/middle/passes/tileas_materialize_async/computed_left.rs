@@ -125,8 +125,8 @@ impl<'c> ComputedLeft<'c> {
         Ok(Self { dot, by, sources, pipeline, first, memory: [memory(stages)?, memory(1)?] })
     }
 
-    /// Writes the loads of the tiles and the converter's program, and returns the operand. `iterators` are those of the
-    /// rings of the tiles, and the last one that of the operand.
+    /// Writes the loads of the tiles and the converter's program, and returns the operand. `iterators` belong to the
+    /// rings of the tiles, and the last one to the ring of the operand.
     fn write(&self, b: &Builder<'c>, storage: Val<'c>, iterators: &[Val<'c>]) -> Result<LeftOperand<'c>, Failed> {
         let op = self.by.op();
         let error = |e: BuildError| fail(op, e.to_string());
