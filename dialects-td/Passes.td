@@ -357,7 +357,8 @@ def TileASMaterializeSchedule
     and `.stages`, their operations `.stage` and `.clock`. Loads that can be copied ahead get `nv_tileas.ahead`, which
     `tileas-unspecialized-pipeline` follows. If no overlap is found, iterations remain serial. It is an error if no
     interval up to `largest-interval` works. With `simple-stages`, `nv_tileas.ahead` is set only if copies that start
-    that many stages ahead, without a schedule, are predicted to be slower.
+    that many stages ahead, without a schedule, are predicted to be slower, and `nv_tileas.stages` is not set: the rings
+    of agents have the stages of the plan.
 
     Loops of warpgroup dots are scheduled for agents. Their operations get `tileas.schedule.agent` for
     `tileas-specialize-agents`, and their dots get `nv_tileas.stages`, the depth of their ring, for

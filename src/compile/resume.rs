@@ -2,7 +2,8 @@
 //!
 //! Passes leave everything that later passes need in the program: types, ops and attributes. A program that is printed
 //! at any boundary can therefore be read and compiled further, with the same result. `--print-after` prints one, and
-//! labels the module with the boundary ([`AFTER`]). Without a label, `--start-after` names the boundary.
+//! labels the module with the boundary ([`AFTER`]). Without a label, `--start-after` names the boundary. A pass that only
+//! builds an analysis for a later one runs again.
 
 use super::{Failure, Module};
 use crate::{
@@ -47,16 +48,18 @@ impl Span {
         let steps = options.steps();
         let boundary = request.start_after.clone().or(label);
         let first = boundary.as_ref().map_or(Ok(0), |boundary| after(boundary, "--start-after"))?;
+        let given = first;
+        let first = options.before_analyses(first);
         let end = request.print_after.as_ref().map_or(Ok(steps.len()), |boundary| after(boundary, "--print-after"))?;
-        if end <= first && request.print_after.is_some() {
+        if end <= given && request.print_after.is_some() {
             return Err(wrong("the boundary of --print-after precedes the input".to_owned()));
         }
         let resumed = boundary.map(|boundary| {
-            let reached = steps[first - 1].stage.level();
-            let is_complete = steps.get(first).is_some_and(|next| next.stage.level() != reached);
+            let reached = steps[given - 1].stage.level();
+            let is_complete = steps.get(given).is_some_and(|next| next.stage.level() != reached);
             let before = Level::ALL.iter().copied().rfind(|l| *l < reached).unwrap_or(Level::CudaTile);
             let start = if is_complete { reached } else { before };
-            Resumed { boundary, level: options.level_after(first), reached, start }
+            Resumed { boundary, level: options.level_after(given), reached, start }
         });
         Ok(Self { steps: first..end, resumed })
     }

@@ -276,6 +276,14 @@ keys! {
     MINCTASM: I32 = "nvvm.minctasm";
 }
 
+/// Removes solved schedules from the ops of a function, once rings and agents are built.
+pub fn drop_schedules(function: OpRef<'_>) {
+    walk(function, &mut |op| {
+        [INTERVAL, STAGES, STAGE, CLOCK].iter().for_each(|key| key.remove(op));
+        AGENT.remove(op);
+    });
+}
+
 /// Removes the attributes of the tile dialects from an op.
 pub fn drop_own(op: OpRef<'_>) {
     // SAFETY: the op is alive; the names are copied before any attribute is removed.

@@ -15,7 +15,8 @@
 //!
 //! With `simple-stages` each loop without agents keeps the form with the lower predicted time: copies as the schedule
 //! says, or copies that start as early as a ring of that many stages allows. The simple form wins a tie. Its loads get
-//! no `nv_tileas.ahead`; the schedule's attributes stay in the program.
+//! no `nv_tileas.ahead`; the schedule's attributes stay in the program. The rings of agents then have the stages of the
+//! plan: more than the schedule uses, for loads that take longer than the machine's numbers say.
 //!
 //! Rings take shared memory that the scheduler does not know about. If they take more than is available, the deepest
 //! copy is limited to one iteration less, and the loop is scheduled again, at most `max-constraint-iterations` times;
@@ -88,7 +89,9 @@ impl RustPass for MaterializeSchedule {
                 continue;
             }
             let answer = if costs.has_agents() {
-                share(around, costs, settings, rounds)?
+                let answer = share(around, costs, settings, rounds)?;
+                let rings = if simple > 0 { vec![] } else { answer.rings };
+                Answer { rings, ..answer }
             } else {
                 let shared = shared_limit(target, options.extended_smem());
                 solve(around, costs, (target, shared), settings, (rounds, simple))?

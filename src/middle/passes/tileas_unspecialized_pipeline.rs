@@ -34,6 +34,7 @@
 use crate::{
     analysis::{ring_loads::Candidates, warps::warps_of},
     dialect::{
+        attributes::drop_schedules,
         fallback::Fallback,
         nv_tileaa,
         pass::{Failed, PassContext, RustPass, descriptors, fail},
@@ -90,6 +91,8 @@ impl RustPass for UnspecializedPipeline {
                     expansion::expand(&found, &schedule, context)?;
                 }
             }
+            // Rings and agents are built, so nothing reads the schedules of loops any more.
+            drop_schedules(function.op());
         }
         Ok(())
     }

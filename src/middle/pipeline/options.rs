@@ -467,6 +467,17 @@ impl Options {
         Err(OptionError::NoSuchPass { pass: pass.clone(), valid: valid.join(", ") })
     }
 
+    /// The first step to run on a program from the boundary before step `first`: an analysis that is built before the
+    /// boundary and used after it is not in the program, so it is built again.
+    pub fn before_analyses(&self, first: usize) -> usize {
+        let steps = self.steps();
+        let place = |name: &str| steps.iter().position(|s| s.name() == name);
+        match (place(GENERATE_CONSTRAINTS), place(MATERIALIZE_SCHEDULE)) {
+            (Some(built), Some(used)) if (built + 1..=used).contains(&first) => built,
+            _ => first,
+        }
+    }
+
     /// Checks that user passes inserted between generating and using schedule constraints preserve the constraints.
     fn check_schedule(&self, insertion: &Insertion, pass: &str, steps: &[PipelineStep]) -> Result<(), OptionError> {
         let place = |name: &str| steps.iter().position(|s| s.name() == name);
@@ -553,12 +564,12 @@ impl Options {
                 add("tileas-prepare-for-scheduling", std::slice::from_ref(&target));
                 add("tileas-recompute-for-scheduling", std::slice::from_ref(&target));
             }
-            add(GENERATE_CONSTRAINTS, std::slice::from_ref(&target));
             // Each program of a producer warp has separate constants, which cleanups would merge with the other
-            // warps' constants.
-            if !specialized {
-                CLEANUPS.iter().for_each(|pass| add(pass, &[]));
-            }
+            // warps' constants. Constraints describe loops, so a cleanup removes loops of one iteration before.
+            let cleanups: &[&str] = if specialized { &[] } else { &CLEANUPS };
+            cleanups.iter().for_each(|pass| add(pass, &[]));
+            add(GENERATE_CONSTRAINTS, std::slice::from_ref(&target));
+            cleanups.iter().for_each(|pass| add(pass, &[]));
             add(MATERIALIZE_SCHEDULE, &options);
         }
         if specialized {
