@@ -2,8 +2,8 @@
 //!
 //! Passes leave everything that later passes need in the program: types, ops and attributes. A program that is printed
 //! at any boundary can therefore be read and compiled further, with the same result. `--print-after` prints one, and
-//! labels the module with the boundary ([`AFTER`]). Without a label, `--start-after` names the boundary. A pass that only
-//! builds an analysis for a later one runs again.
+//! labels the module with the boundary ([`AFTER`]). Without a label, `--start-after` names the boundary. A pass that
+//! only builds an analysis for a later one runs again.
 
 use super::{Failure, Module};
 use crate::{

@@ -190,7 +190,7 @@ fn snapshots_are_printed_and_change_nothing() {
         ("inputIR", "entry @", "nv_tileaa."),
         ("tileaa", "nv_tileaa.func @", "nv_tileas."),
         ("tileas", "nv_tileas.", "llvm.func @"),
-        ("post-tileas", "llvm.func @", "nv_tileas."),
+        ("post-tileas", "llvm.func @", "nv_tileas.tiled_load"),
     ];
     for (value, part, of_another) in of_each {
         let value = format!("--pipeline-option=emit-line-info={value}");

@@ -43,7 +43,7 @@ fn schedules_are_explained() {
     let text = run(&[&product.to_string_lossy(), "--gpu-name=sm_80"]);
     assert!(text.status.success(), "{}", stderr(&text));
     for expected in
-        ["not compiled: ", "matmul_f16, loop 0\n", "interval ", "because ", "nv_tileas.dot is from ", "kernels.py:"]
+        ["compiled: ", "matmul_f16, loop 0\n", "interval ", "because ", "nv_tileas.dot is from ", "kernels.py:"]
     {
         assert!(stdout(&text).contains(expected), "{}", stdout(&text));
     }
