@@ -393,7 +393,7 @@ fn scheduled_loops() {
         let ptx = |level: &str| compiled_with(&program, 3, Emit::Ptx, &[("v2-opt-level", level)]);
         let (planned, single, scheduled, searched) = (ptx("0"), ptx("1"), ptx("2"), ptx("3"));
         assert_eq!(planned, single);
-        assert_ne!(planned, scheduled);
+        // Rings have the plan's stages at all levels, so only another order would change the code.
         for ptx in [scheduled, searched] {
             exact::check_changed(&program, [2, 1, 1], chain.parameters(), true, |_| ptx.clone());
         }
