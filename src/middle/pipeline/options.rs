@@ -565,9 +565,9 @@ impl Options {
                 add("tileas-recompute-for-scheduling", std::slice::from_ref(&target));
             }
             // Each program of a producer warp has separate constants, which cleanups would merge with the other
-            // warps' constants. Constraints describe loops, so a cleanup removes loops of one iteration before.
+            // warps' constants. Constraints describe loops, so canonicalization removes loops of one iteration before.
             let cleanups: &[&str] = if specialized { &[] } else { &CLEANUPS };
-            cleanups.iter().for_each(|pass| add(pass, &[]));
+            cleanups.first().into_iter().for_each(|pass| add(pass, &[]));
             add(GENERATE_CONSTRAINTS, std::slice::from_ref(&target));
             cleanups.iter().for_each(|pass| add(pass, &[]));
             add(MATERIALIZE_SCHEDULE, &options);
