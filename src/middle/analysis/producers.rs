@@ -38,6 +38,7 @@ use super::{
 };
 use crate::dialect::{
     behaviour::{self, LayoutRelation},
+    dot_plan::CONVERTER,
     dots::{ACC, AnyDot, LHS, TileDot},
     layouts::{Tensor, f32_beside, memory_bits, retype_constant, storage_bits, tf32_beside},
     nv_tileaa,
@@ -58,6 +59,8 @@ pub enum Source<'c> {
     Loaded(LoadedOperand<'c>),
     /// A producer-computed tile, which producer warps store to a ring.
     ProducerComputed(ProduceOneOp<'c>),
+    /// A tile that warps of the converter compute and store to tensor memory.
+    ConverterComputed(ProduceOneOp<'c>),
     /// A value from outside of the loop or branch around the dot. It is stored to shared memory where it is computed.
     Resident,
     /// A value computed in the block of the dot. A left operand can be read from registers.
@@ -74,7 +77,11 @@ impl<'c> Source<'c> {
         if home_of(source) != block_of(dot) {
             return Self::Resident;
         }
-        defining_op(source).and_then(ProduceOneOp::cast).map_or(Self::Computed, Self::ProducerComputed)
+        match defining_op(source).and_then(ProduceOneOp::cast) {
+            Some(by) if by.agent() == Some(CONVERTER) => Self::ConverterComputed(by),
+            Some(by) => Self::ProducerComputed(by),
+            None => Self::Computed,
+        }
     }
 }
 

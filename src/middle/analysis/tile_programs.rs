@@ -137,9 +137,13 @@ impl<'c> TileProgram<'c> {
         self.placed().map(|(op, _)| op)
     }
 
-    /// The loads of tiles of views in each iteration.
-    pub fn tile_loads(&self) -> impl Iterator<Item = nv_tileaa::TiledLoadOp<'c>> {
-        self.placed().filter(|(_, outside)| *outside == 0).filter_map(|(op, _)| nv_tileaa::TiledLoadOp::cast(op))
+    /// The loads of matrices of at least [`LARGE`] bytes in each iteration.
+    pub fn large_tiles(&self) -> impl Iterator<Item = nv_tileaa::TiledLoadOp<'c>> {
+        let is_large = |load: &nv_tileaa::TiledLoadOp<'c>| {
+            Tensor::of_value(load.result()).is_some_and(|t| t.shape.len() == 2 && bits_of(&t) >= 8 * LARGE)
+        };
+        let inside = self.placed().filter(|(_, outside)| *outside == 0);
+        inside.filter_map(|(op, _)| nv_tileaa::TiledLoadOp::cast(op)).filter(is_large)
     }
 
     /// The ops, with the number of loops that contain the dot but not the op.
@@ -338,6 +342,8 @@ fn access_of_load(op: OpRef<'_>, facts: &Facts) -> Option<(AccessPlan, bool)> {
     Some((pointer_access(facts, load.ptr(), load.mask()), true))
 }
 
+/// The least bytes of a tile that is worth a ring, if warps compute an operand from it.
+const LARGE: u64 = 2048;
 /// Instructions per load instruction: address, bounds, load.
 const LOAD: u64 = 10;
 /// Instructions per element of a math function or division.

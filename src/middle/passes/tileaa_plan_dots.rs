@@ -565,7 +565,7 @@ fn analyze<'c>(
                 sides.push(PlannedOperand::Registers(v));
                 continue;
             }
-            Source::Computed | Source::ProducerComputed(_) => not("it is not a tile that is loaded only for dots"),
+            _ => not("it is not a tile that is loaded only for dots"),
         };
         // A warp that computes an operand would keep up with eight warps that multiply only if it did very little.
         // Beside warps that bring scale factors, such warps would have few registers.
@@ -615,18 +615,13 @@ fn sources<'c>(
     }
     let Ok(program) = TileProgram::of(v, dot.op(), function) else { return vec![] };
     let source = |load: TiledLoadOp<'c>| {
-        let tensor = Tensor::of_value(load.result())?;
-        let bytes = tensor.elements() as u64 * u64::from(storage_bits(tensor.element)) / 8;
-        let is_tile = tensor.shape.len() == 2 && bytes >= LEAST_SOURCE && uses(load.result()).len() == 1;
         let operand = LoadedOperand::plain(load.op());
-        let copied = is_tile.then(|| copied((dot, 1), &operand, function, (facts, unit, target)).ok())??;
+        let is_only = uses(load.result()).len() == 1;
+        let copied = is_only.then(|| copied((dot, 1), &operand, function, (facts, unit, target)).ok())??;
         copied.unproved.is_empty().then_some((copied.desc, load.op()))
     };
-    program.tile_loads().filter_map(source).collect()
+    program.large_tiles().filter_map(source).collect()
 }
-
-/// The least bytes of a tile that TMA loads for warps that compute an operand from it.
-const LEAST_SOURCE: u64 = 2048;
 
 /// A tile that TMA loads.
 struct Copied<'c> {

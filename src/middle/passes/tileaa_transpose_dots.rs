@@ -33,7 +33,7 @@ use crate::{
     dialect::{
         dots::is_zero,
         fallback::Fallback,
-        layouts::{Tensor, storage_bits, tensor_type},
+        layouts::{Tensor, tensor_type},
         loops::FIRST_INIT,
         nv_tileaa::{self, DotOp, DotScaledOp, PermuteOp},
         pass::{Failed, PassContext, RustPass, descriptors, fail},
@@ -55,8 +55,6 @@ use tile_mma::{Unit, agent_unit};
 const ROWS: i64 = 128;
 /// The rows of the program's tile, which become columns.
 const COLUMNS: RangeInclusive<i64> = 8..=256;
-/// The least bytes of a tile that is worth a ring.
-const LEAST_BYTES: u64 = 2048;
 
 #[derive(Clone, Default)]
 pub struct TransposeDots;
@@ -114,12 +112,7 @@ fn is_wanted<'c>(dot: DotOp<'c>, function: OpRef<'c>, facts: &Facts) -> bool {
 /// Whether the right operand is computed from a tile that is contiguous along K.
 fn is_computed_along_depth<'c>(dot: DotOp<'c>, function: OpRef<'c>, facts: &Facts) -> bool {
     let Ok(program) = TileProgram::of(dot.rhs(), dot.op(), function) else { return false };
-    let is_tile = |t: Tensor<'c>| {
-        t.shape.len() == 2 && t.elements().unsigned_abs() * u64::from(storage_bits(t.element)) >= 8 * LEAST_BYTES
-    };
-    let mut loads = program.tile_loads();
-    loads.any(|load| Tensor::of_value(load.result()).is_some_and(is_tile))
-        && program.contiguous_dimension(facts) == Some(0)
+    program.large_tiles().next().is_some() && program.contiguous_dimension(facts) == Some(0)
 }
 
 /// Transposes dots that add to one accumulator one after another.

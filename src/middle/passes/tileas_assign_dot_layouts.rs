@@ -23,7 +23,7 @@ use crate::{
     },
     dialect::{
         behaviour::{self, LayoutRelation},
-        dot_plan::{CONSUMERS, CONVERTER, DotPlan},
+        dot_plan::{CONSUMERS, DotPlan},
         dots::{ACC, AnyDot, Instruction, LHS, RHS, element_of},
         layouts::{Tensor, converted, relayout_result, storage_bits},
         nv_tileaa,
@@ -134,9 +134,7 @@ fn in_tensor_memory<'c>(dot: AnyDot<'c>, plan: &DotPlan, context: &'c Context) -
         let left = left.map_err(|e| fail(op, e.to_string()))?;
         set_operand(op, LHS, converted(&b, op, dot.lhs(), &left)?);
     }
-    if let Source::ProducerComputed(by) = Source::of(dot.lhs(), op)
-        && by.agent() == Some(CONVERTER)
-    {
+    if let Source::ConverterComputed(by) = Source::of(dot.lhs(), op) {
         // The converter stores the operand to tensor memory.
         let left = TensorMemory::operand(&lhs.tile_shape(), by.warps() as u32, storage_bits(lhs.element));
         let left = left.map_err(|e| fail(op, e.to_string()))?;

@@ -383,13 +383,11 @@ impl<'c> DotGroup<'c> {
                             None => sides.push(StagedOperand::copied(dot.op(), (place, operand), (facts, unit))?),
                         }
                     }
-                    // The converter stores it to tensor memory.
-                    Source::ProducerComputed(by) if by.agent() == Some(CONVERTER) => {}
                     Source::ProducerComputed(by) => {
                         let place = OperandUse { dot: i, number, moved: vec![] };
                         sides.push(StagedOperand::computed(dot.op(), (place, by), facts)?);
                     }
-                    Source::Resident | Source::Computed => {}
+                    Source::Resident | Source::Computed | Source::ConverterComputed(_) => {}
                 }
             }
         }

@@ -292,7 +292,7 @@ impl<'c> Fed<'c> {
                         *[&mut product.a_major, &mut product.b_major][number] = Major::Mn;
                     }
                 }
-                Source::ProducerComputed(by) => {
+                Source::ProducerComputed(by) | Source::ConverterComputed(by) => {
                     stages.push((computed_stage(by.op(), by.tile().next()?, by.fast() as usize).ok()?, true));
                     fills.push(by.op());
                     roles.insert(op_key(by.op()), Role::ProducerComputed);

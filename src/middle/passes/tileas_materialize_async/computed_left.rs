@@ -85,8 +85,7 @@ impl<'c> ComputedLeft<'c> {
     ) -> Result<Vec<Self>, Failed> {
         let mut all = vec![];
         for dot in dots {
-            let Source::ProducerComputed(by) = Source::of(dot.lhs(), dot.op()) else { continue };
-            if by.agent() == Some(CONVERTER) {
+            if let Source::ConverterComputed(by) = Source::of(dot.lhs(), dot.op()) {
                 all.push(Self::of(*dot, by, (top, maps), plan, facts)?);
             }
         }

@@ -9,8 +9,7 @@ use crate::{
         layouts::{Tensor, storage_bits},
         nv_tileas::{
             AllocTensorOp, AsyncFenceOp, BarrierOp, ConsumerTokenType, ConsumerWaitOp, CreateIteratorOp,
-            CreatePipelineOp, LocalLoadOp, LocalStoreOp, MemDescSlotOp, MemDescType, PipelineType, ProduceOneOp,
-            StageOp,
+            CreatePipelineOp, LocalLoadOp, LocalStoreOp, MemDescSlotOp, MemDescType, PipelineType, StageOp,
         },
         pass::{Failed, fail},
         phases,
@@ -129,14 +128,8 @@ impl<'c> Residents<'c> {
         }
         let dot = group.dots[dot].op();
         let v = operand(dot, number);
-        let by_agent = |by: ProduceOneOp<'c>| by.agent() == Some(CONVERTER);
-        let in_registers = match super::Source::of(v, dot) {
-            super::Source::Computed => true,
-            // The converter stores it to tensor memory.
-            super::Source::ProducerComputed(by) => by_agent(by),
-            _ => false,
-        };
-        if plan.reads_fragments() || in_registers {
+        let source = super::Source::of(v, dot);
+        if plan.reads_fragments() || matches!(source, super::Source::Computed | super::Source::ConverterComputed(_)) {
             return Ok(Tile::Registers);
         }
         let v = skip_conversions(v);
