@@ -11,7 +11,7 @@
 typedef struct TileirasProgram TileirasProgram;
 
 // The version of this interface. It is incremented when something is added; all versions are binary compatible.
-#define TILEIRAS_API_VERSION 6
+#define TILEIRAS_API_VERSION 7
 
 // Success.
 #define TILEIRAS_SUCCESS 0
@@ -22,7 +22,7 @@ typedef struct TileirasProgram TileirasProgram;
 // The configuration is invalid.
 #define TILEIRAS_ERROR_CONFIGURATION 2
 
-// The input is not Tile IR bytecode.
+// The input is not a Tile IR program.
 #define TILEIRAS_ERROR_INPUT 3
 
 // The handle is null or not live, an output pointer is null, or the program has not been compiled.
@@ -31,11 +31,30 @@ typedef struct TileirasProgram TileirasProgram;
 // Compilation failed; the diagnostics give the reason.
 #define TILEIRAS_ERROR_COMPILE 5
 
+// A cubin, the default.
+#define TILEIRAS_EMIT_CUBIN 0
+
+// PTX, which needs no ptxas.
+#define TILEIRAS_EMIT_PTX 1
+
+// LLVM IR, optimized.
+#define TILEIRAS_EMIT_LLVM 2
+
+// The dialect `nv_tileas`.
+#define TILEIRAS_EMIT_TILEAS 3
+
+// The dialect `nv_tileaa`.
+#define TILEIRAS_EMIT_TILEAA 4
+
+// The dialect `cuda_tile`, the public language.
+#define TILEIRAS_EMIT_CUDA_TILE 5
+
 // The input and settings of a compilation. Set all unused fields to zero.
 typedef struct {
-  // Tile IR bytecode. Owned by the caller, who keeps it unchanged until `tileirasProgramCompile` has returned.
+  // The program: Tile IR bytecode, MLIR text of any level, or LLVM IR as text; the contents decide. Owned by the
+  // caller, who keeps it unchanged until `tileirasProgramCompile` has returned.
   const void *input_buffer_data;
-  // Size of the bytecode in bytes.
+  // Size of the program in bytes. Text is not zero-terminated.
   size_t input_buffer_size;
   // The GPU: 80, 86, 87, 88, 89, 90, 100, 103, 107, 110, 120 or 121.
   int32_t gpu_id;
@@ -112,7 +131,8 @@ extern "C" {
 // The checks are made in this order, and the first failure is reported: `out_program`, `config`, the input pointer
 // and size, whether the input can be parsed, the GPU, the optimization level, debug information with optimization,
 // the host's architecture, its operating system, whether the architecture exists on the operating system, `reserved`
-// and the lengths, and whether `device_debug`, `lineinfo` and `sanitize` are 0 or 1.
+// and the lengths, and whether `device_debug`, `lineinfo` and `sanitize` are 0 or 1. Bytecode is parsed here, text in
+// `tileirasProgramCompile`. A message on the cause precedes the message of a check.
 //
 // Returns `TILEIRAS_SUCCESS`; `TILEIRAS_ERROR_HANDLE` for a null `out_program`; `TILEIRAS_ERROR_CONFIGURATION`,
 // `TILEIRAS_ERROR_INPUT` or `TILEIRAS_ERROR_ALLOCATION`. On failure `*out_program` is null. The caller owns the
@@ -124,7 +144,7 @@ extern "C" {
 int tileirasProgramCreate(TileirasProgram **out_program,
                           const TileirasConfig *config);
 
-// Compiles the program of a handle to a cubin.
+// Compiles the program of a handle to a cubin, or to the level of `tileirasProgramSetEmit`.
 //
 // After a success, further calls do nothing. After a failure, a call tries again.
 //
@@ -135,7 +155,8 @@ int tileirasProgramCreate(TileirasProgram **out_program,
 // The input and the CUDA root of the handle's configuration are still valid.
 int tileirasProgramCompile(TileirasProgram *program);
 
-// Returns the cubin of a compiled program in `*output`.
+// Returns the output of a compiled program in `*output`: a cubin, or the text of another level, which is not
+// zero-terminated.
 //
 // The bytes are owned by the handle and valid until `tileirasProgramRelease`. The caller must not free them.
 //
@@ -153,7 +174,8 @@ int tileirasProgramGetOutput(TileirasProgram *program,
 // The symbols are named after `output_name` up to its first dot. The bytes are owned by the handle and valid until
 // `tileirasProgramRelease`. The caller must not free them.
 //
-// Returns the same as `tileirasProgramGetOutput`, or `TILEIRAS_ERROR_COMPILE` if the object cannot be created.
+// Returns the same as `tileirasProgramGetOutput`; `TILEIRAS_ERROR_CONFIGURATION` if the output is not a cubin; or
+// `TILEIRAS_ERROR_COMPILE` if the object cannot be created.
 //
 // Available since version 2 of the interface.
 //
@@ -161,6 +183,140 @@ int tileirasProgramGetOutput(TileirasProgram *program,
 // `output` is null or writable.
 int tileirasProgramGetHostObject(TileirasProgram *program,
                                  TileirasByteView *output);
+
+// Releases a handle and its output.
+//
+// Returns `TILEIRAS_SUCCESS`, or `TILEIRAS_ERROR_HANDLE` for a null pointer or a released handle.
+int tileirasProgramRelease(TileirasProgram *program);
+
+// The versions of the library, its sources and LLVM as zero-terminated text. Owned by the library and always valid.
+const char *tileirasVersionString(void);
+
+// The `TILEIRAS_API_VERSION` of the library, which may be newer than the header's.
+uint32_t tileirasApiVersion(void);
+
+// Sends all messages of this process to `callback`, or to standard error, the default, if it is null. `user_data` is
+// passed to the callback and remains owned by the caller. Returns when no other thread is executing the previous
+// callback.
+void tileirasSetDiagnosticCallback(TileirasDiagnosticCallback callback,
+                                   void *user_data);
+
+// Reports the scopes of all compilations in this process to `callback`; null disables the reports. `user_data` is
+// passed to the callback and remains owned by the caller.
+void tileirasSetScopeCallback(TileirasScopeCallback callback,
+                              void *user_data);
+
+// Selects the output: one of `TILEIRAS_EMIT_CUBIN` to `TILEIRAS_EMIT_CUDA_TILE`. Takes effect in the next
+// `tileirasProgramCompile`.
+//
+// PTX uses at most 48 KiB of shared memory up to sm_89, so that it assembles without special options, like that of
+// `--emit=ptx`. Host objects need a cubin.
+//
+// Returns `TILEIRAS_SUCCESS`, `TILEIRAS_ERROR_CONFIGURATION` for another number, or `TILEIRAS_ERROR_HANDLE` for a null
+// or released handle.
+//
+// Available since version 7 of the interface.
+int tileirasProgramSetEmit(TileirasProgram *program,
+                           int level);
+
+// Names the input in messages, in locations of text, and in line information: `name`, of `length` bytes, such as
+// `kernel.mlir`. By default it has no name. Takes effect in the next `tileirasProgramCompile`.
+//
+// Returns `TILEIRAS_SUCCESS`, or `TILEIRAS_ERROR_HANDLE` for a null or released handle.
+//
+// Available since version 7 of the interface.
+//
+// Requirements:
+// `name` is null or points to `length` bytes.
+int tileirasProgramSetInputName(TileirasProgram *program,
+                                const char *name,
+                                size_t length);
+
+// Sends remarks on the choices and missed optimizations of a compilation to the diagnostic callback, with severity 2:
+// `which`, of `length` bytes, is `all`, `memory`, `tensorcore` or `verbose`, as for `--remarks`; null or `none` for no
+// remarks, the default. Takes effect in the next `tileirasProgramCompile`.
+//
+// Caches are not used for such a compilation, and a compiler in a child process cannot send remarks.
+//
+// Returns `TILEIRAS_SUCCESS`, `TILEIRAS_ERROR_CONFIGURATION` for another word, or `TILEIRAS_ERROR_HANDLE` for a null or
+// released handle.
+//
+// Available since version 7 of the interface.
+//
+// Requirements:
+// `which` is null or points to `length` bytes.
+int tileirasProgramSetRemarks(TileirasProgram *program,
+                              const char *which,
+                              size_t length);
+
+// If `enabled` is 1, ptxas reports the resources of each kernel, which `tileirasProgramGetResources` then returns.
+// Caches are not used for such a compilation. The default is 0. Takes effect in the next `tileirasProgramCompile`.
+//
+// Returns `TILEIRAS_SUCCESS`, `TILEIRAS_ERROR_CONFIGURATION` for another value, or `TILEIRAS_ERROR_HANDLE` for a null
+// or released handle.
+//
+// Available since version 7 of the interface.
+int tileirasProgramSetResources(TileirasProgram *program,
+                                int enabled);
+
+// Returns the resources of the kernels of a compiled program in `*output`: the JSON text of `--resource-usage-file`,
+// not zero-terminated. The bytes are owned by the handle and valid until `tileirasProgramRelease`.
+//
+// Returns `TILEIRAS_SUCCESS`; `TILEIRAS_ERROR_HANDLE` for a null or released handle, a null `output`, or a program that
+// has not been compiled to a cubin with `tileirasProgramSetResources`.
+//
+// Available since version 7 of the interface.
+//
+// Requirements:
+// `output` is null or writable.
+int tileirasProgramGetResources(TileirasProgram *program,
+                                TileirasByteView *output);
+
+// Selects a ptxas, the program `path` of `length` bytes, as `--ptxas-path` does. A null `path` restores the search: in
+// `cuda_root`, `CUDA_ROOT`, `CUDA_HOME`, `CUDA_PATH`, the folder of the calling program, and `PATH`. Takes effect in
+// the next `tileirasProgramCompile`.
+//
+// Returns `TILEIRAS_SUCCESS`, or `TILEIRAS_ERROR_HANDLE` for a null or released handle.
+//
+// Available since version 7 of the interface.
+//
+// Requirements:
+// `path` is null or points to `length` bytes.
+int tileirasProgramSetPtxas(TileirasProgram *program,
+                            const char *path,
+                            size_t length);
+
+// Sets an option of the pass pipeline, as `--pipeline-option=NAME=VALUE` does: `setting`, of `length` bytes, is
+// `NAME=VALUE`, such as `num-warps=8`. Repeated calls add options; a null `setting` removes all. Takes effect in the
+// next `tileirasProgramCompile`.
+//
+// Returns `TILEIRAS_SUCCESS`, `TILEIRAS_ERROR_CONFIGURATION` for an unknown option or another form, or
+// `TILEIRAS_ERROR_HANDLE` for a null or released handle.
+//
+// Available since version 7 of the interface.
+//
+// Requirements:
+// `setting` is null or points to `length` bytes.
+int tileirasProgramSetPipelineOption(TileirasProgram *program,
+                                     const char *setting,
+                                     size_t length);
+
+// Keeps outputs in a directory and takes them from there, keyed by content: `path` of `length` bytes, as `--cache-dir`
+// does. The command uses the same entries. A null `path` restores the default, no directory. Takes effect in the next
+// `tileirasProgramCompile`.
+//
+// A directory that others can write to is rejected, because its entries become the code of kernels.
+//
+// Returns `TILEIRAS_SUCCESS`, or `TILEIRAS_ERROR_HANDLE` for a null or released handle. `tileirasProgramCompile`
+// reports an unusable directory.
+//
+// Available since version 7 of the interface.
+//
+// Requirements:
+// `path` is null or points to `length` bytes.
+int tileirasProgramSetCacheDirectory(TileirasProgram *program,
+                                     const char *path,
+                                     size_t length);
 
 // Selects NVIDIA's libNVVM, the library file `path` of `length` bytes, as the backend that translates LLVM IR to
 // PTX. A null `path` selects the built-in backend again. Takes effect in the next `tileirasProgramCompile`, which
@@ -240,28 +396,6 @@ int tileirasProgramSetCore(TileirasProgram *program,
 int tileirasProgramSetRemoteCache(TileirasProgram *program,
                                   const char *address,
                                   size_t length);
-
-// Releases a handle and its output.
-//
-// Returns `TILEIRAS_SUCCESS`, or `TILEIRAS_ERROR_HANDLE` for a null pointer or a released handle.
-int tileirasProgramRelease(TileirasProgram *program);
-
-// The versions of the library, its sources and LLVM as zero-terminated text. Owned by the library and always valid.
-const char *tileirasVersionString(void);
-
-// The `TILEIRAS_API_VERSION` of the library, which may be newer than the header's.
-uint32_t tileirasApiVersion(void);
-
-// Sends all messages of this process to `callback`, or to standard error, the default, if it is null. `user_data` is
-// passed to the callback and remains owned by the caller. Returns when no other thread is executing the previous
-// callback.
-void tileirasSetDiagnosticCallback(TileirasDiagnosticCallback callback,
-                                   void *user_data);
-
-// Reports the scopes of all compilations in this process to `callback`; null disables the reports. `user_data` is
-// passed to the callback and remains owned by the caller.
-void tileirasSetScopeCallback(TileirasScopeCallback callback,
-                              void *user_data);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -1,4 +1,4 @@
-//! Compiles a handle's bytecode to a cubin.
+//! Compiles a handle's program to its output.
 
 use std::cell::RefCell;
 use std::ffi::{OsStr, OsString};
@@ -11,14 +11,17 @@ use tile_driver::{
     cl::Parsed,
     hostobj::{self, HostArch, HostOs},
     isolated::Isolated,
-    options,
-    ptxas::{self, Job},
+    options, ptxas,
+    remarks::{self, RemarkFilter, RemarkOptions},
+    resources,
     toolchain::{self, Surroundings},
 };
-use tile_interface::{Backend, CompileError, CompileRequest, Compiler, DebugInfo, Emit, InputKind, Instrumentation};
+use tile_interface::{
+    Backend, CompileError, CompileOutput, CompileRequest, Compiler, DebugInfo, Emit, InputKind, Instrumentation, Remark,
+};
 use tile_targets::{TARGETS, Target};
 
-use crate::handle::Handle;
+use crate::handle::{Handle, Settings};
 use crate::observe::{Word, report};
 
 /// The architecture and operating system of the host, if the combination exists.
@@ -40,7 +43,7 @@ pub fn host(arch: i32, os: i32) -> Option<(HostArch, HostOs)> {
 /// Embeds a cubin in a host object. `None` after a diagnostic.
 pub fn host_object(handle: &Handle, cubin: &[u8]) -> Option<Vec<u8>> {
     let (arch, os) = host(handle.host_arch(), handle.host_os())?;
-    let name = handle.output_name();
+    let name = handle.settings()?.output_name;
     let stem = hostobj::symbol_stem(Path::new(if name.is_empty() { "elf.o" } else { &name }));
     let object = hostobj::object(cubin, target(handle.gpu_id())?, &stem, (arch, os), &[]);
     object
@@ -58,7 +61,7 @@ pub fn target(gpu_id: i32) -> Option<&'static Target> {
 pub fn probe(input: &[u8]) -> Result<(), Vec<String>> {
     use tile_interface::NotTileIr;
     const NOT_BYTECODE: &str = "input does not correspond to Tile IR bytecode";
-    match crate::kind_of(input) {
+    match crate::kind_of("", input) {
         Ok(InputKind::PublicBytecode | InputKind::SpecBytecode) => {
             let error = tileiras::translate::parse(input).err();
             error.map_or(Ok(()), |e| Err([e.lines(), vec![NOT_BYTECODE.to_owned()]].concat()))
@@ -71,143 +74,234 @@ pub fn probe(input: &[u8]) -> Result<(), Vec<String>> {
     }
 }
 
-/// Compiles to a cubin. `None` after diagnostics.
+/// The outputs of a compilation.
+pub struct Compiled {
+    pub output: Vec<u8>,
+    /// The resources of the kernels as JSON, if requested.
+    pub resources: Option<String>,
+}
+
+/// What a compilation works with.
+struct Job<'a> {
+    handle: &'a Handle,
+    settings: Settings,
+    input: &'a [u8],
+    kind: InputKind,
+    target: &'static Target,
+    opt_level: u8,
+    debug: DebugInfo,
+    surroundings: Surroundings,
+    scratch: OsString,
+    /// These messages are cached with the output.
+    messages: RefCell<cache::Messages>,
+}
+
+/// Compiles to the output that the handle asks for. `None` after diagnostics.
 ///
 /// # Safety
 /// The embedder has kept the input and the CUDA root unchanged.
-pub unsafe fn run(handle: &Handle) -> Option<Vec<u8>> {
-    let output = handle.output_name();
-    // The output's name distinguishes the messages of several compilations.
-    let report = |d: &Diagnostic| match (d.severity, output.as_str()) {
-        (Severity::Error, name) if !name.is_empty() => {
-            report(Word::None, handle.as_ptr(), &d.clone().note(format!("while compiling '{name}'")));
-        }
-        _ => report(Word::None, handle.as_ptr(), d),
-    };
-    // These messages are cached with the output.
-    let messages = RefCell::new(cache::Messages::default());
-    let tell = |d: &Diagnostic| {
-        messages.borrow_mut().add_diagnostic(d);
-        report(d);
-    };
-    let relay = |text: &str| text.lines().for_each(|line| report(&Diagnostic::new(Severity::Note, line)));
+pub unsafe fn run(handle: &Handle) -> Option<Compiled> {
+    let settings = handle.settings()?;
     // SAFETY: guaranteed by the caller.
     let (input, root) = unsafe { (handle.input(), handle.cuda_root()) };
-    let target = target(handle.gpu_id())?;
-    let kind = crate::kind_of(input).map_err(|e| tell(&Diagnostic::error(Code::NotTileIr, e.to_string()))).ok()?;
-    let debug = match (handle.device_debug(), handle.lineinfo()) {
-        (true, _) => DebugInfo::Full,
-        (false, true) => DebugInfo::Lines,
-        (false, false) => DebugInfo::None,
-    };
-    let opt_level = u8::try_from(handle.opt_level()).ok()?;
-    let plain = handle.pipeline_options();
-    let extended: Vec<_> = plain.iter().cloned().chain([(ptxas::EXTENDED_SMEM.into(), "true".into())]).collect();
-    let scratch: OsString = std::env::var_os("TMPDIR").filter(|v| !v.is_empty()).unwrap_or_else(|| "/tmp".into());
-    let core = handle.core();
     let mut surroundings = Surroundings::of_process();
     if let Some(root) = root {
         surroundings.cuda_variables.insert(0, ("cuda_root", OsStr::from_bytes(root).to_owned()));
     }
-    let warn = |text: String| report(&Diagnostic::warning(text));
-    let slot = slot(handle, target, opt_level, (input, kind), &surroundings);
-    let slot = slot.map_err(|why| report(&Diagnostic::error(Code::BadConfiguration, why))).ok()?;
-    if let Some(slot) = &slot {
-        let found = slot.load();
-        found.warnings.into_iter().for_each(warn);
-        if let Some(entry) = found.entry {
-            let (own, relayed) = entry.messages.read();
-            own.iter().for_each(report);
-            toolchain::search("ptxas", None, &surroundings).warnings.into_iter().for_each(warn);
-            relayed.iter().for_each(|text| relay(text));
-            return Some(entry.output);
-        }
-    }
-    let isolated = core.as_deref().map(|program| Isolated { program, scratch: Path::new(&scratch), timeout: None });
-    let compiler: &dyn Compiler = match &isolated {
-        Some(isolated) => isolated,
-        None => &tileiras::compile::InProcess,
+    let mut job = Job {
+        handle,
+        settings,
+        input,
+        kind: InputKind::Text,
+        target: target(handle.gpu_id())?,
+        opt_level: u8::try_from(handle.opt_level()).ok()?,
+        debug: match (handle.device_debug(), handle.lineinfo()) {
+            (true, _) => DebugInfo::Full,
+            (false, true) => DebugInfo::Lines,
+            (false, false) => DebugInfo::None,
+        },
+        surroundings,
+        scratch: std::env::var_os("TMPDIR").filter(|v| !v.is_empty()).unwrap_or_else(|| "/tmp".into()),
+        messages: RefCell::default(),
     };
-    let ptx = |pipeline_options: &[(String, String)]| {
-        let request = CompileRequest {
-            opt_level,
-            debug,
-            pipeline_options,
-            backend: handle.libnvvm().map_or(Backend::Llvm, Backend::LibNvvm),
-            ..CompileRequest::new(input, kind, target)
-        };
-        match compiler.compile(&request, &mut |d| tell(&d)) {
-            Ok(output) => Some(output.text),
-            Err(e) => {
-                if let CompileError::Configuration(text) | CompileError::Internal(text) = e {
-                    tell(&Diagnostic::error(Code::Internal, text));
+    let kind = crate::kind_of(&job.settings.input_name, input);
+    job.kind = kind.map_err(|e| job.tell(&Diagnostic::error(Code::NotTileIr, e.to_string()))).ok()?;
+    job.run()
+}
+
+impl Job<'_> {
+    fn run(self) -> Option<Compiled> {
+        let slot = self.slot().map_err(|why| self.report(&Diagnostic::error(Code::BadConfiguration, why))).ok()?;
+        let warn = |text: String| self.report(&Diagnostic::warning(text));
+        if let Some(slot) = &slot {
+            let found = slot.load();
+            found.warnings.into_iter().for_each(warn);
+            if let Some(entry) = found.entry {
+                let (own, relayed) = entry.messages.read();
+                own.iter().for_each(|d| self.report(d));
+                if self.settings.emit >= Emit::Cubin {
+                    let search = toolchain::search("ptxas", self.settings.ptxas.as_deref(), &self.surroundings);
+                    search.warnings.into_iter().for_each(warn);
                 }
+                relayed.iter().for_each(|text| self.relay(text));
+                return Some(Compiled { output: entry.output, resources: None });
+            }
+        }
+        let compiled = if self.settings.emit >= Emit::Cubin { self.cubin()? } else { self.text()? };
+        if let Some(slot) = slot {
+            let entry = cache::Entry { messages: self.messages.take(), output: compiled.output };
+            slot.store(&entry).into_iter().for_each(warn);
+            return Some(Compiled { output: entry.output, ..compiled });
+        }
+        Some(compiled)
+    }
+
+    fn text(&self) -> Option<Compiled> {
+        let output = self.ptx(&self.settings.pipeline_options())?;
+        self.remark(&output.remarks);
+        Some(Compiled { output: output.text.into_bytes(), resources: None })
+    }
+
+    fn cubin(&self) -> Option<Compiled> {
+        let plain = self.settings.pipeline_options();
+        let extended: Vec<_> = plain.iter().cloned().chain([(ptxas::EXTENDED_SMEM.into(), "true".into())]).collect();
+        let extends = ptxas::extends_shared(self.target, Emit::Cubin)
+            && !plain.iter().any(|(name, _)| name == ptxas::EXTENDED_SMEM);
+        let mut compiled = self.ptx(if extends { &extended } else { &plain })?;
+        let wants_statistics = self.settings.resources || self.settings.remarks != RemarkFilter::None;
+        let assemble = |ptx: &str, extended_shared: bool| {
+            let job = ptxas::Job {
+                ptx,
+                target: self.target,
+                opt_level: self.opt_level,
+                debug: self.debug,
+                extended_shared,
+                sanitize: self.handle.sanitize().then_some("memcheck"),
+                extra: &[],
+                timeout: None,
+                scratch: Path::new(&self.scratch),
+                statistics: wants_statistics,
+            };
+            ptxas::assemble(&job, self.settings.ptxas.as_deref(), &self.surroundings)
+        };
+        let asked = plain.iter().rev().find(|(name, _)| name == ptxas::EXTENDED_SMEM);
+        let asked = asked.is_some_and(|(_, value)| value == "true" || value == "1");
+        let (warnings, mut result) = assemble(&compiled.text, extends || asked);
+        if result.as_ref().is_err_and(|e| extends && e.lacks_extended_shared()) {
+            compiled = self.ptx(&plain)?;
+            result = assemble(&compiled.text, false).1;
+        }
+        warnings.into_iter().for_each(|text| self.report(&Diagnostic::warning(text)));
+        let lossy = |messages: &[u8]| render::escape_control(&String::from_utf8_lossy(messages));
+        match result {
+            Ok(cubin) => {
+                let text = lossy(&cubin.messages);
+                self.relay(&text);
+                self.messages.borrow_mut().add_output(&text);
+                compiled.remarks.extend(remarks::of_spills(&cubin.resources, &compiled.locations));
+                self.remark(&compiled.remarks);
+                let resources = self.settings.resources.then(|| resources::json(&cubin.resources));
+                Some(Compiled { output: cubin.image, resources })
+            }
+            Err(error) => {
+                self.report(&error.diagnostic());
+                self.relay(&lossy(error.messages()));
                 None
             }
         }
-    };
-    let extends = ptxas::extends_shared(target, Emit::Cubin);
-    let first = ptx(if extends { &extended } else { &plain })?;
-    let job = Job {
-        ptx: &first,
-        target,
-        opt_level,
-        debug,
-        extended_shared: extends,
-        sanitize: handle.sanitize().then_some("memcheck"),
-        extra: &[],
-        timeout: None,
-        scratch: Path::new(&scratch),
-        statistics: false,
-    };
-    let (warnings, mut result) = ptxas::assemble(&job, None, &surroundings);
-    if result.as_ref().is_err_and(|e| extends && e.lacks_extended_shared()) {
-        let less = ptx(&plain)?;
-        result = ptxas::assemble(&Job { ptx: &less, extended_shared: false, ..job }, None, &surroundings).1;
     }
-    warnings.into_iter().for_each(warn);
-    let lossy = |messages: &[u8]| render::escape_control(&String::from_utf8_lossy(messages));
-    match result {
-        Ok(cubin) => {
-            let text = lossy(&cubin.messages);
-            relay(&text);
-            let mut messages = messages.into_inner();
-            messages.add_output(&text);
-            let entry = cache::Entry { messages, output: cubin.image };
-            slot.map(|slot| slot.store(&entry)).unwrap_or_default().into_iter().for_each(warn);
-            Some(entry.output)
-        }
-        Err(error) => {
-            report(&error.diagnostic());
-            relay(&lossy(error.messages()));
-            None
-        }
-    }
-}
 
-/// The cache slot of the cubin, which is the same as for the command.
-///
-/// # Errors
-/// The settings of the cache are invalid.
-fn slot(
-    handle: &Handle,
-    target: &'static Target,
-    opt_level: u8,
-    (input, kind): (&[u8], InputKind),
-    surroundings: &Surroundings,
-) -> Result<Option<cache::Slot>, String> {
-    let mut options = options::options(&Parsed::default(), PathBuf::new());
-    if let Some(address) = handle.remote_cache() {
-        options.remote_cache = Some(address).filter(|address| !address.is_empty());
+    /// The text of the level that the handle asks for, or PTX for the levels after it.
+    fn ptx(&self, pipeline_options: &[(String, String)]) -> Option<CompileOutput> {
+        let scratch = Path::new(&self.scratch);
+        let isolated = self.settings.core.as_deref().map(|program| Isolated { program, scratch, timeout: None });
+        let compiler: &dyn Compiler = match &isolated {
+            Some(isolated) => isolated,
+            None => &tileiras::compile::InProcess,
+        };
+        let request = CompileRequest {
+            input_name: &self.settings.input_name,
+            opt_level: self.opt_level,
+            emit: self.settings.emit.min(Emit::Ptx),
+            debug: self.debug,
+            pipeline_options,
+            backend: self.settings.libnvvm.clone().map_or(Backend::Llvm, Backend::LibNvvm),
+            remarks: self.settings.remarks != RemarkFilter::None,
+            ..CompileRequest::new(self.input, self.kind, self.target)
+        };
+        let error = match compiler.compile(&request, &mut |d| self.tell(&d)) {
+            Ok(output) => return Some(output),
+            Err(error) => error,
+        };
+        match error {
+            CompileError::Configuration(text) => self.tell(&Diagnostic::error(Code::BadConfiguration, text)),
+            CompileError::Internal(text) => {
+                self.tell(&Diagnostic::error(Code::Internal, format!("internal error: {text}")));
+            }
+            // The diagnostics have said why.
+            CompileError::Input | CompileError::Failed => {}
+        }
+        None
     }
-    options.target = target;
-    options.device_debug = handle.device_debug();
-    options.lineinfo = handle.lineinfo();
-    options.sanitize = handle.sanitize().then_some("memcheck");
-    options.instrumentation = Instrumentation::default();
-    options.pipeline_options =
-        handle.pipeline_options().iter().map(|(name, value)| format!("{name}={value}").into()).collect();
-    options.libnvvm = handle.libnvvm().is_some();
-    options.libnvvm_path = handle.libnvvm();
-    cache::slot(&options, opt_level, input, kind, &tile_version::IDENTITY, surroundings)
+
+    /// Reports the remarks that the handle asks for.
+    fn remark(&self, all: &[Remark]) {
+        let options = RemarkOptions { all: self.settings.remarks, ..RemarkOptions::default() };
+        remarks::diagnostics(&options.select(all)).iter().for_each(|d| self.report(d));
+    }
+
+    /// Reports a message of the compiler, which a cache keeps.
+    fn tell(&self, d: &Diagnostic) {
+        self.messages.borrow_mut().add_diagnostic(d);
+        self.report(d);
+    }
+
+    fn report(&self, d: &Diagnostic) {
+        let mut d = d.clone();
+        if self.settings.core.is_some() {
+            // The child reads the input through a descriptor.
+            let places = d.location.iter_mut().chain(d.notes.iter_mut().filter_map(|n| n.location.as_mut()));
+            for place in places.filter(|place| place.file.starts_with("/proc/")) {
+                place.file.clone_from(&self.settings.input_name);
+            }
+        }
+        // The output's name distinguishes the messages of several compilations.
+        let name = &self.settings.output_name;
+        if d.severity == Severity::Error && !name.is_empty() {
+            d = d.note(format!("while compiling '{name}'"));
+        }
+        report(Word::None, self.handle.as_ptr(), &d);
+    }
+
+    fn relay(&self, text: &str) {
+        text.lines().for_each(|line| self.report(&Diagnostic::new(Severity::Note, line)));
+    }
+
+    /// The cache slot of the output, which is the same as for the command.
+    ///
+    /// # Errors
+    /// The settings of the cache are invalid.
+    fn slot(&self) -> Result<Option<cache::Slot>, String> {
+        if self.settings.resources || self.settings.remarks != RemarkFilter::None {
+            // Entries have only the output.
+            return Ok(None);
+        }
+        let mut options = options::options(&Parsed::default(), PathBuf::from(&self.settings.input_name));
+        options.cache_dir.clone_from(&self.settings.cache_directory);
+        if let Some(address) = &self.settings.remote_cache {
+            options.remote_cache = Some(address.clone()).filter(|address| !address.is_empty());
+        }
+        options.target = self.target;
+        options.emit = self.settings.emit;
+        options.device_debug = self.handle.device_debug();
+        options.lineinfo = self.handle.lineinfo();
+        options.sanitize = self.handle.sanitize().then_some("memcheck");
+        options.instrumentation = Instrumentation::default();
+        options.ptxas.path.clone_from(&self.settings.ptxas);
+        let set = self.settings.pipeline_options();
+        options.pipeline_options = set.iter().map(|(name, value)| format!("{name}={value}").into()).collect();
+        options.libnvvm = self.settings.libnvvm.is_some();
+        options.libnvvm_path.clone_from(&self.settings.libnvvm);
+        cache::slot(&options, self.opt_level, self.input, self.kind, &tile_version::IDENTITY, &self.surroundings)
+    }
 }

@@ -8,7 +8,8 @@ use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::{TileirasByteView, TileirasConfig};
-use tile_interface::PipelineOption;
+use tile_driver::remarks::RemarkFilter;
+use tile_interface::{Emit, PipelineOption};
 
 /// An opaque program handle.
 #[repr(C)]
@@ -42,21 +43,55 @@ const _: () = {
     assert!(offset_of!(TileirasProgram, output_length) == 0x58 && offset_of!(TileirasProgram, owning) == 0x60);
 };
 
-/// The state of a handle outside its documented block.
-#[derive(Default)]
-struct Extras {
+/// The settings of a handle outside its documented block.
+#[derive(Clone)]
+pub struct Settings {
     /// A copy, because the embedder may free its own after the handle is created.
-    output_name: String,
-    libnvvm: Option<PathBuf>,
+    pub output_name: String,
+    /// The name of the input in messages and locations.
+    pub input_name: String,
+    pub emit: Emit,
+    pub libnvvm: Option<PathBuf>,
     /// The program that compiles, unless this process does.
-    core: Option<PathBuf>,
-    strict_types: bool,
+    pub core: Option<PathBuf>,
+    /// The ptxas to use, instead of a search.
+    pub ptxas: Option<PathBuf>,
+    pub strict_types: bool,
     /// One of [`tile_interface::NUMERICS`], if set.
-    numerics: Option<&'static str>,
+    pub numerics: Option<&'static str>,
+    /// Further options of the pipeline, in order.
+    pub options: Vec<(String, String)>,
+    pub remarks: RemarkFilter,
+    /// Whether to ask ptxas for the resources of kernels.
+    pub resources: bool,
+    pub cache_directory: Option<PathBuf>,
     /// The address of a server that overrides the environment's. Empty for none.
-    remote_cache: Option<OsString>,
+    pub remote_cache: Option<OsString>,
+}
+
+impl Settings {
+    /// The settings as options of the pipeline.
+    pub fn pipeline_options(&self) -> Vec<(String, String)> {
+        let strict = self.strict_types.then_some((PipelineOption::StrictTypes, "true"));
+        let numerics = self.numerics.map(|mode| (PipelineOption::Numerics, mode));
+        let own = [strict, numerics].into_iter().flatten();
+        let own = own.map(|(option, value)| (option.name().to_owned(), value.to_owned()));
+        own.chain(self.options.iter().cloned()).collect()
+    }
+}
+
+/// The state of a handle outside its documented block.
+struct Extras {
+    settings: Settings,
     /// The host object, after it was first requested.
     object: Option<Box<[u8]>>,
+    /// The resources of the kernels as JSON, after a compilation that determined them.
+    resources: Option<Box<[u8]>>,
+}
+
+/// Bytes that do not move while the handle is live.
+fn view(bytes: &[u8]) -> TileirasByteView {
+    TileirasByteView { data: bytes.as_ptr(), length: bytes.len() }
 }
 
 /// The live handles, by address.
@@ -99,7 +134,22 @@ impl Handle {
         };
         // SAFETY: freshly allocated for this type.
         unsafe { program.write(value) };
-        live().insert(program.addr(), Extras { output_name, ..Extras::default() });
+        let settings = Settings {
+            output_name,
+            input_name: String::new(),
+            emit: Emit::Cubin,
+            libnvvm: None,
+            core: None,
+            ptxas: None,
+            strict_types: false,
+            numerics: None,
+            options: vec![],
+            remarks: RemarkFilter::None,
+            resources: false,
+            cache_directory: None,
+            remote_cache: None,
+        };
+        live().insert(program.addr(), Extras { settings, object: None, resources: None });
         Some(program)
     }
 
@@ -155,60 +205,27 @@ impl Handle {
     pub fn host_os(&self) -> i32 {
         self.get().host_os
     }
-    pub fn output_name(&self) -> String {
-        live().get(&self.0.addr()).map_or(String::new(), |e| e.output_name.clone())
+    /// A copy of the settings.
+    pub fn settings(&self) -> Option<Settings> {
+        live().get(&self.0.addr()).map(|extras| extras.settings.clone())
     }
-    pub fn libnvvm(&self) -> Option<PathBuf> {
-        live().get(&self.0.addr())?.libnvvm.clone()
-    }
-    pub fn set_libnvvm(&self, file: Option<PathBuf>) {
+    pub fn change(&self, change: impl FnOnce(&mut Settings)) {
         if let Some(extras) = live().get_mut(&self.0.addr()) {
-            extras.libnvvm = file;
+            change(&mut extras.settings);
         }
     }
 
-    pub fn core(&self) -> Option<PathBuf> {
-        live().get(&self.0.addr())?.core.clone()
+    pub fn resources(&self) -> Option<TileirasByteView> {
+        live().get(&self.0.addr())?.resources.as_deref().map(view)
     }
-    pub fn set_core(&self, program: Option<PathBuf>) {
+    pub fn set_resources(&self, json: String) {
         if let Some(extras) = live().get_mut(&self.0.addr()) {
-            extras.core = program;
-        }
-    }
-
-    /// The settings of the handle as options of the pipeline.
-    pub fn pipeline_options(&self) -> Vec<(String, String)> {
-        let live = live();
-        let Some(extras) = live.get(&self.0.addr()) else { return vec![] };
-        let strict = extras.strict_types.then_some((PipelineOption::StrictTypes, "true"));
-        let numerics = extras.numerics.map(|mode| (PipelineOption::Numerics, mode));
-        let set = [strict, numerics].into_iter().flatten();
-        set.map(|(option, value)| (option.name().to_owned(), value.to_owned())).collect()
-    }
-
-    pub fn set_numerics(&self, mode: &'static str) {
-        if let Some(extras) = live().get_mut(&self.0.addr()) {
-            extras.numerics = Some(mode);
-        }
-    }
-    pub fn set_strict_types(&self, strict: bool) {
-        if let Some(extras) = live().get_mut(&self.0.addr()) {
-            extras.strict_types = strict;
-        }
-    }
-
-    pub fn remote_cache(&self) -> Option<OsString> {
-        live().get(&self.0.addr())?.remote_cache.clone()
-    }
-    pub fn set_remote_cache(&self, address: Option<OsString>) {
-        if let Some(extras) = live().get_mut(&self.0.addr()) {
-            extras.remote_cache = address;
+            extras.resources = Some(json.into_bytes().into_boxed_slice());
         }
     }
 
     /// The host object. `make` creates it on the first request.
     pub fn object<E>(&self, make: impl FnOnce() -> Result<Vec<u8>, E>) -> Result<TileirasByteView, E> {
-        let view = |bytes: &[u8]| TileirasByteView { data: bytes.as_ptr(), length: bytes.len() };
         if let Some(object) = live().get(&self.0.addr()).and_then(|e| e.object.as_deref()) {
             return Ok(view(object));
         }

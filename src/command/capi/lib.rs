@@ -1,8 +1,9 @@
 //! `libtileiras`: the compiler as a C library.
 //!
 //! Four functions and an opaque handle: [`tileirasProgramCreate`], [`tileirasProgramCompile`],
-//! [`tileirasProgramGetOutput`], [`tileirasProgramRelease`]. In addition there are two callbacks: one for
-//! diagnostics, and one for the scopes of a compilation. `include/tileiras.h` is generated from this file.
+//! [`tileirasProgramGetOutput`], [`tileirasProgramRelease`]. Functions between the first two change settings
+//! ([`settings`]). In addition there are two callbacks: one for diagnostics, and one for the scopes of a compilation.
+//! `include/tileiras.h` is generated from these files.
 //!
 //! The handle is the block of 104 bytes that the specification describes. Its layout is asserted in [`handle`] and is
 //! not part of the interface. A table of live handles makes a released or invalid pointer an error instead of a
@@ -14,6 +15,7 @@
 mod compile;
 mod handle;
 mod observe;
+mod settings;
 
 use std::ffi::{c_char, c_int, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -24,12 +26,20 @@ pub use observe::{
     tileirasSetScopeCallback,
 };
 
+pub use settings::{
+    TILEIRAS_EMIT_CUBIN, TILEIRAS_EMIT_CUDA_TILE, TILEIRAS_EMIT_LLVM, TILEIRAS_EMIT_PTX, TILEIRAS_EMIT_TILEAA,
+    TILEIRAS_EMIT_TILEAS, tileirasProgramGetResources, tileirasProgramSetCacheDirectory, tileirasProgramSetCore,
+    tileirasProgramSetEmit, tileirasProgramSetInputName, tileirasProgramSetLibNvvm, tileirasProgramSetNumerics,
+    tileirasProgramSetPipelineOption, tileirasProgramSetPtxas, tileirasProgramSetRemarks,
+    tileirasProgramSetRemoteCache, tileirasProgramSetResources, tileirasProgramSetStrictTypes,
+};
+
 use handle::Handle;
 use observe::{Word, say};
 use tile_interface::InputKind;
 
 /// The version of this interface. It is incremented when something is added; all versions are binary compatible.
-pub const TILEIRAS_API_VERSION: u32 = 6;
+pub const TILEIRAS_API_VERSION: u32 = 7;
 
 /// Success.
 pub const TILEIRAS_SUCCESS: c_int = 0;
@@ -37,7 +47,7 @@ pub const TILEIRAS_SUCCESS: c_int = 0;
 pub const TILEIRAS_ERROR_ALLOCATION: c_int = 1;
 /// The configuration is invalid.
 pub const TILEIRAS_ERROR_CONFIGURATION: c_int = 2;
-/// The input is not Tile IR bytecode.
+/// The input is not a Tile IR program.
 pub const TILEIRAS_ERROR_INPUT: c_int = 3;
 /// The handle is null or not live, an output pointer is null, or the program has not been compiled.
 pub const TILEIRAS_ERROR_HANDLE: c_int = 4;
@@ -48,9 +58,10 @@ pub const TILEIRAS_ERROR_COMPILE: c_int = 5;
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct TileirasConfig {
-    /// Tile IR bytecode. Owned by the caller, who keeps it unchanged until `tileirasProgramCompile` has returned.
+    /// The program: Tile IR bytecode, MLIR text of any level, or LLVM IR as text; the contents decide. Owned by the
+    /// caller, who keeps it unchanged until `tileirasProgramCompile` has returned.
     pub input_buffer_data: *const c_void,
-    /// Size of the bytecode in bytes.
+    /// Size of the program in bytes. Text is not zero-terminated.
     pub input_buffer_size: usize,
     /// The GPU: 80, 86, 87, 88, 89, 90, 100, 103, 107, 110, 120 or 121.
     pub gpu_id: i32,
@@ -100,7 +111,8 @@ pub struct TileirasByteView {
 /// The checks are made in this order, and the first failure is reported: `out_program`, `config`, the input pointer
 /// and size, whether the input can be parsed, the GPU, the optimization level, debug information with optimization,
 /// the host's architecture, its operating system, whether the architecture exists on the operating system, `reserved`
-/// and the lengths, and whether `device_debug`, `lineinfo` and `sanitize` are 0 or 1.
+/// and the lengths, and whether `device_debug`, `lineinfo` and `sanitize` are 0 or 1. Bytecode is parsed here, text in
+/// `tileirasProgramCompile`. A message on the cause precedes the message of a check.
 ///
 /// Returns `TILEIRAS_SUCCESS`; `TILEIRAS_ERROR_HANDLE` for a null `out_program`; `TILEIRAS_ERROR_CONFIGURATION`,
 /// `TILEIRAS_ERROR_INPUT` or `TILEIRAS_ERROR_ALLOCATION`. On failure `*out_program` is null. The caller owns the
@@ -147,12 +159,13 @@ pub unsafe extern "C" fn tileirasProgramCreate(
 /// # Safety
 /// The pointers of `config` are valid as described there.
 unsafe fn check(config: &TileirasConfig) -> Result<(), c_int> {
-    let configuration = |text| Err(refuse(TILEIRAS_ERROR_CONFIGURATION, text));
+    let configuration = |text, why: String| Err(refuse_because(TILEIRAS_ERROR_CONFIGURATION, text, &why));
     if config.input_buffer_data.is_null() {
-        return configuration("input buffer is null");
+        return configuration("input buffer is null", String::new());
     }
+    let too_long = |name: &str| format!("{name} is longer than any object in memory");
     if isize::try_from(config.input_buffer_size).is_err() {
-        return configuration("invalid configuration");
+        return configuration("invalid configuration", too_long("input_buffer_size"));
     }
     // SAFETY: not null; otherwise guaranteed by the caller.
     let input = unsafe { std::slice::from_raw_parts(config.input_buffer_data.cast::<u8>(), config.input_buffer_size) };
@@ -161,40 +174,50 @@ unsafe fn check(config: &TileirasConfig) -> Result<(), c_int> {
         return Err(TILEIRAS_ERROR_INPUT);
     }
     if compile::target(config.gpu_id).is_none() {
-        return configuration("unsupported GPU target");
+        let known = tile_targets::TARGETS.iter().map(|t| t.sm.to_string()).collect::<Vec<_>>().join(", ");
+        return configuration(
+            "unsupported GPU target",
+            format!("gpu_id is {}, but must be one of {known}", config.gpu_id),
+        );
     }
+    let outside = |name: &str, value: i32, last: i32| format!("{name} is {value}, but must be from 0 to {last}");
     if !(0..=3).contains(&config.opt_level) {
-        return configuration("invalid optimization level");
+        return configuration("invalid optimization level", outside("opt_level", config.opt_level, 3));
     }
     if config.opt_level != 0 && config.device_debug == 1 {
         return configuration(
             "optimized debugging is not supported, change optimization level to 0 or disable full debug info",
+            String::new(),
         );
     }
     if !(0..=2).contains(&config.host_arch) {
-        return configuration("unsupported host architecture");
+        return configuration("unsupported host architecture", outside("host_arch", config.host_arch, 2));
     }
     if !(0..=1).contains(&config.host_os) {
-        return configuration("unsupported host operating system");
+        return configuration("unsupported host operating system", outside("host_os", config.host_os, 1));
     }
-    // arm64ec exists only on Windows.
     if compile::host(config.host_arch, config.host_os).is_none() {
-        return configuration("unsupported host architecture");
+        return configuration("unsupported host architecture", "arm64ec exists only on Windows".into());
     }
-    let is_switch = |value: i32| (0..=1).contains(&value);
-    let switches = [config.device_debug, config.lineinfo, config.sanitize];
-    // No object in memory is larger.
-    let lengths = [config.output_name_len, config.cuda_root_len];
-    if config.reserved != 0 || lengths.into_iter().any(|length| isize::try_from(length).is_err()) {
-        return configuration("invalid configuration");
+    if config.reserved != 0 {
+        return configuration("invalid configuration", format!("reserved is {}, but must be 0", config.reserved));
     }
-    if !switches.into_iter().all(is_switch) {
-        return configuration("invalid configuration");
+    for (name, length) in [("output_name_len", config.output_name_len), ("cuda_root_len", config.cuda_root_len)] {
+        if isize::try_from(length).is_err() {
+            return configuration("invalid configuration", too_long(name));
+        }
+    }
+    let switches =
+        [("device_debug", config.device_debug), ("lineinfo", config.lineinfo), ("sanitize", config.sanitize)];
+    for (name, value) in switches {
+        if !(0..=1).contains(&value) {
+            return configuration("invalid configuration", outside(name, value, 1));
+        }
     }
     Ok(())
 }
 
-/// Compiles the program of a handle to a cubin.
+/// Compiles the program of a handle to a cubin, or to the level of `tileirasProgramSetEmit`.
 ///
 /// After a success, further calls do nothing. After a failure, a call tries again.
 ///
@@ -205,14 +228,15 @@ unsafe fn check(config: &TileirasConfig) -> Result<(), c_int> {
 /// The input and the CUDA root of the handle's configuration are still valid.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tileirasProgramCompile(program: *mut TileirasProgram) -> c_int {
-    let Some(handle) = Handle::find(program) else { return refuse(TILEIRAS_ERROR_HANDLE, "program is null") };
+    let Some(handle) = Handle::find(program) else { return unknown(program) };
     if handle.is_compiled() {
         return TILEIRAS_SUCCESS;
     }
     // SAFETY: guaranteed by the caller.
     match guarded(|| unsafe { compile::run(&handle) }) {
-        Ok(Some(image)) => {
-            handle.set_output(image);
+        Ok(Some(compiled)) => {
+            handle.set_output(compiled.output);
+            compiled.resources.into_iter().for_each(|json| handle.set_resources(json));
             TILEIRAS_SUCCESS
         }
         Ok(None) | Err(_) => {
@@ -222,7 +246,8 @@ pub unsafe extern "C" fn tileirasProgramCompile(program: *mut TileirasProgram) -
     }
 }
 
-/// Returns the cubin of a compiled program in `*output`.
+/// Returns the output of a compiled program in `*output`: a cubin, or the text of another level, which is not
+/// zero-terminated.
 ///
 /// The bytes are owned by the handle and valid until `tileirasProgramRelease`. The caller must not free them.
 ///
@@ -236,7 +261,7 @@ pub unsafe extern "C" fn tileirasProgramGetOutput(
     program: *mut TileirasProgram,
     output: *mut TileirasByteView,
 ) -> c_int {
-    let Some(handle) = Handle::find(program) else { return refuse(TILEIRAS_ERROR_HANDLE, "program is null") };
+    let Some(handle) = Handle::find(program) else { return unknown(program) };
     if output.is_null() {
         return refuse(TILEIRAS_ERROR_HANDLE, "output pointer is null");
     }
@@ -254,7 +279,8 @@ pub unsafe extern "C" fn tileirasProgramGetOutput(
 /// The symbols are named after `output_name` up to its first dot. The bytes are owned by the handle and valid until
 /// `tileirasProgramRelease`. The caller must not free them.
 ///
-/// Returns the same as `tileirasProgramGetOutput`, or `TILEIRAS_ERROR_COMPILE` if the object cannot be created.
+/// Returns the same as `tileirasProgramGetOutput`; `TILEIRAS_ERROR_CONFIGURATION` if the output is not a cubin; or
+/// `TILEIRAS_ERROR_COMPILE` if the object cannot be created.
 ///
 /// Available since version 2 of the interface.
 ///
@@ -265,7 +291,7 @@ pub unsafe extern "C" fn tileirasProgramGetHostObject(
     program: *mut TileirasProgram,
     output: *mut TileirasByteView,
 ) -> c_int {
-    let Some(handle) = Handle::find(program) else { return refuse(TILEIRAS_ERROR_HANDLE, "program is null") };
+    let Some(handle) = Handle::find(program) else { return unknown(program) };
     if output.is_null() {
         return refuse(TILEIRAS_ERROR_HANDLE, "output pointer is null");
     }
@@ -274,6 +300,10 @@ pub unsafe extern "C" fn tileirasProgramGetHostObject(
     };
     // SAFETY: the output is owned by the handle, which is live.
     let cubin = unsafe { std::slice::from_raw_parts(cubin.data, cubin.length) };
+    if !cubin.starts_with(b"\x7fELF") {
+        let why = "a host object contains a cubin, but tileirasProgramSetEmit selected another level";
+        return refuse_because(TILEIRAS_ERROR_CONFIGURATION, "invalid configuration", why);
+    }
     match guarded(|| handle.object(|| compile::host_object(&handle, cubin).ok_or(TILEIRAS_ERROR_COMPILE))) {
         Ok(Ok(view)) => {
             // SAFETY: not null; otherwise guaranteed by the caller.
@@ -284,135 +314,12 @@ pub unsafe extern "C" fn tileirasProgramGetHostObject(
     }
 }
 
-/// Selects NVIDIA's libNVVM, the library file `path` of `length` bytes, as the backend that translates LLVM IR to
-/// PTX. A null `path` selects the built-in backend again. Takes effect in the next `tileirasProgramCompile`, which
-/// reports an unusable file.
-///
-/// Returns `TILEIRAS_SUCCESS`, or `TILEIRAS_ERROR_HANDLE` for a null or released handle.
-///
-/// Available since version 2 of the interface.
-///
-/// # Safety
-/// `path` is null or points to `length` bytes.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn tileirasProgramSetLibNvvm(
-    program: *mut TileirasProgram,
-    path: *const c_char,
-    length: usize,
-) -> c_int {
-    use std::os::unix::ffi::OsStrExt;
-    let Some(handle) = Handle::find(program) else { return refuse(TILEIRAS_ERROR_HANDLE, "program is null") };
-    // SAFETY: guaranteed by the caller.
-    let path = unsafe { bytes_of(path, length) };
-    handle.set_libnvvm((!path.is_empty()).then(|| std::ffi::OsStr::from_bytes(path).into()));
-    TILEIRAS_SUCCESS
-}
-
-/// If `strict` is 1, rejects the types that NVIDIA's compiler rejects for the target, with the same message: 8-bit
-/// floating-point numbers below sm_90, 4-bit ones and 8-bit scales below sm_100. If it is 0, the default, all targets
-/// support these types. Takes effect in the next `tileirasProgramCompile`.
-///
-/// Returns `TILEIRAS_SUCCESS`, `TILEIRAS_ERROR_CONFIGURATION` for another value, or `TILEIRAS_ERROR_HANDLE` for a null
-/// or released handle.
-///
-/// Available since version 4 of the interface.
-#[unsafe(no_mangle)]
-pub extern "C" fn tileirasProgramSetStrictTypes(program: *mut TileirasProgram, strict: c_int) -> c_int {
-    let Some(handle) = Handle::find(program) else { return refuse(TILEIRAS_ERROR_HANDLE, "program is null") };
-    if !(0..=1).contains(&strict) {
-        return refuse(TILEIRAS_ERROR_CONFIGURATION, "invalid configuration");
-    }
-    handle.set_strict_types(strict == 1);
-    TILEIRAS_SUCCESS
-}
-
-/// Selects which bits of results the program alone determines: 0, the default, leaves the order of reductions and scans
-/// to the compiler; 1 pins it, as `--numerics=pinned` does. Takes effect in the next `tileirasProgramCompile`.
-///
-/// Returns `TILEIRAS_SUCCESS`, `TILEIRAS_ERROR_CONFIGURATION` for another value, or `TILEIRAS_ERROR_HANDLE` for a null
-/// or released handle.
-///
-/// Available since version 6 of the interface.
-#[unsafe(no_mangle)]
-pub extern "C" fn tileirasProgramSetNumerics(program: *mut TileirasProgram, mode: c_int) -> c_int {
-    let Some(handle) = Handle::find(program) else { return refuse(TILEIRAS_ERROR_HANDLE, "program is null") };
-    let Some(mode) = usize::try_from(mode).ok().and_then(|m| tile_interface::NUMERICS.get(m)) else {
-        return refuse(TILEIRAS_ERROR_CONFIGURATION, "invalid configuration");
-    };
-    handle.set_numerics(mode);
-    TILEIRAS_SUCCESS
-}
-
-/// Compiles in a child process: `path`, of `length` bytes, is the program `tileiras-core` or `tileiras` of the same
-/// version as this library. A null `path` selects this process again. Takes effect in the next
-/// `tileirasProgramCompile`.
-///
-/// The compiler checks its input and reports errors, but no check is complete, and LLVM and MLIR abort on conditions
-/// that they consider impossible. In a child process an abort, a crash or a stack overflow is a failed compilation
-/// with diagnostics. The child inherits the resource limits of the caller's process, so `setrlimit` before the call
-/// limits the memory and time of a compilation.
-///
-/// The cost is starting a program that links MLIR for each compilation: tens of milliseconds if MLIR is a shared
-/// library. The output is identical. The scope `SerializeGPUModule` is then reported only for ptxas. The child dies
-/// with the thread that waits for it.
-///
-/// Returns `TILEIRAS_SUCCESS`, or `TILEIRAS_ERROR_HANDLE` for a null or released handle. `tileirasProgramCompile`
-/// reports a missing program.
-///
-/// Available since version 3 of the interface.
-///
-/// # Safety
-/// `path` is null or points to `length` bytes.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn tileirasProgramSetCore(
-    program: *mut TileirasProgram,
-    path: *const c_char,
-    length: usize,
-) -> c_int {
-    use std::os::unix::ffi::OsStrExt;
-    let Some(handle) = Handle::find(program) else { return refuse(TILEIRAS_ERROR_HANDLE, "program is null") };
-    // SAFETY: guaranteed by the caller.
-    let path = unsafe { bytes_of(path, length) };
-    handle.set_core((!path.is_empty()).then(|| std::ffi::OsStr::from_bytes(path).into()));
-    TILEIRAS_SUCCESS
-}
-
-/// Shares cubins through a Remote Execution API server, keyed by content: `address`, of `length` bytes, is
-/// `grpc://host:port/instance`, or `grpcs://` for TLS. A length of 0 disables sharing. A null `address` restores the
-/// default, which comes from the environment variable `TILEIRAS_REMOTE_CACHE`. `TILEIRAS_REMOTE_CACHE_TIMEOUT` limits
-/// the delay of a lookup and of a store in milliseconds; the default is 1000. Takes effect in the next
-/// `tileirasProgramCompile`.
-///
-/// The command uses the same entries. A server that is slow, absent or faulty causes one warning per process, and is
-/// not used for half a minute.
-///
-/// Returns `TILEIRAS_SUCCESS`, or `TILEIRAS_ERROR_HANDLE` for a null or released handle. With an invalid address, or
-/// if the library was built without this feature, `tileirasProgramCompile` fails and reports the reason.
-///
-/// Available since version 5 of the interface.
-///
-/// # Safety
-/// `address` is null or points to `length` bytes.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn tileirasProgramSetRemoteCache(
-    program: *mut TileirasProgram,
-    address: *const c_char,
-    length: usize,
-) -> c_int {
-    use std::os::unix::ffi::OsStrExt;
-    let Some(handle) = Handle::find(program) else { return refuse(TILEIRAS_ERROR_HANDLE, "program is null") };
-    // SAFETY: guaranteed by the caller.
-    let given = (!address.is_null()).then(|| unsafe { bytes_of(address, length) });
-    handle.set_remote_cache(given.map(|address| std::ffi::OsStr::from_bytes(address).into()));
-    TILEIRAS_SUCCESS
-}
-
 /// Releases a handle and its output.
 ///
 /// Returns `TILEIRAS_SUCCESS`, or `TILEIRAS_ERROR_HANDLE` for a null pointer or a released handle.
 #[unsafe(no_mangle)]
 pub extern "C" fn tileirasProgramRelease(program: *mut TileirasProgram) -> c_int {
-    if Handle::release(program) { TILEIRAS_SUCCESS } else { refuse(TILEIRAS_ERROR_HANDLE, "program is null") }
+    if Handle::release(program) { TILEIRAS_SUCCESS } else { unknown(program) }
 }
 
 /// The versions of the library, its sources and LLVM as zero-terminated text. Owned by the library and always valid.
@@ -453,6 +360,20 @@ fn refuse(code: c_int, text: &str) -> c_int {
     code
 }
 
+/// Reports an error of the caller, its cause first.
+fn refuse_because(code: c_int, text: &str, why: &str) -> c_int {
+    if !why.is_empty() {
+        say(Word::Caller, std::ptr::null_mut(), why);
+    }
+    refuse(code, text)
+}
+
+/// Reports a handle that is not live.
+fn unknown(program: *mut TileirasProgram) -> c_int {
+    let why = "the handle was released, or tileirasProgramCreate did not return it";
+    refuse_because(TILEIRAS_ERROR_HANDLE, "program is null", if program.is_null() { "" } else { why })
+}
+
 /// Runs `work`. A panic becomes a diagnostic and a failed compilation, because panics must not unwind into C.
 fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, c_int> {
     tile_driver::install_panic_hook();
@@ -463,7 +384,10 @@ fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, c_int> {
     })
 }
 
-/// The kind of the input, judging by its first bytes.
-fn kind_of(input: &[u8]) -> Result<InputKind, tile_interface::NotTileIr> {
-    tile_interface::input_kind(std::path::Path::new(""), input)
+/// The kind of the input, judging by its name and its first bytes.
+fn kind_of(name: &str, input: &[u8]) -> Result<InputKind, tile_interface::NotTileIr> {
+    tile_interface::input_kind(std::path::Path::new(name), input).or_else(|e| {
+        let is_text = e == tile_interface::NotTileIr::Unknown && tile_driver::is_module(input);
+        if is_text { Ok(InputKind::Text) } else { Err(e) }
+    })
 }

@@ -85,8 +85,34 @@ pub fn say(word: Word, program: *mut TileirasProgram, text: &str) {
     report(word, program, &Diagnostic::new(Severity::Error, text));
 }
 
+/// Words about the command in messages of the compiler, and the words that suit callers of the library.
+const WORDS: &[(&str, &str)] = &[
+    (
+        "or name the file with --ptxas-path; --emit=ptx needs no ptxas",
+        "or name its root in cuda_root or the file with tileirasProgramSetPtxas; PTX needs no ptxas: tileirasProgramSetEmit",
+    ),
+    ("--ptxas-path", "tileirasProgramSetPtxas"),
+    ("--libnvvm-path", "tileirasProgramSetLibNvvm"),
+    ("--backend=libnvvm", "tileirasProgramSetLibNvvm"),
+    ("--cache-dir", "tileirasProgramSetCacheDirectory"),
+    ("--pipeline-option=", "tileirasProgramSetPipelineOption "),
+    ("--strict-types", "tileirasProgramSetStrictTypes"),
+    ("--remarks", "tileirasProgramSetRemarks"),
+    ("--emit=ptx", "TILEIRAS_EMIT_PTX"),
+    ("--gpu-name", "gpu_id"),
+];
+
+/// A message in words that suit callers of the library.
+fn adapted(message: &str) -> String {
+    WORDS.iter().fold(message.to_owned(), |text, (of, by)| text.replace(of, by))
+}
+
 /// Passes a message and its notes to the callback, or to standard error.
 pub fn report(word: Word, program: *mut TileirasProgram, diagnostic: &Diagnostic) {
+    let mut diagnostic = diagnostic.clone();
+    diagnostic.message = adapted(&diagnostic.message);
+    diagnostic.notes.iter_mut().for_each(|note| note.message = adapted(&note.message));
+    let diagnostic = &diagnostic;
     let sink = SINK.read().unwrap_or_else(PoisonError::into_inner);
     let Some(callback) = sink.callback else {
         use std::io::Write;

@@ -40,6 +40,7 @@ mod schedules;
 mod settings;
 mod tune;
 
+pub use input::is_module;
 use settings::Settings;
 
 /// The bytecode versions that `--list-versions` prints, oldest first. Clients emit the newest of them, so every

@@ -26,7 +26,7 @@ impl Session<'_> {
 }
 
 /// Whether the bytes look like a textual module, judging by the first word. The file name may not tell.
-pub(super) fn is_module(bytes: &[u8]) -> bool {
+pub fn is_module(bytes: &[u8]) -> bool {
     const WORDS: [&str; 8] = [
         "module",
         "builtin.module",
