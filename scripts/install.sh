@@ -45,8 +45,11 @@ install_build() {
   if [[ -e $from/libtileiras_capi.a ]]; then
     install -m 644 "$from/libtileiras_capi.a" "$to/lib/libtileiras.a"
   fi
+  # The archives of MLIR's C interface, which the static library needs.
+  local mlir_c
+  mlir_c=$(find "$llvm/lib" -name 'libMLIRCAPI*.a' -printf '-l%f ' | sed -e 's|-llib|-l|g' -e 's|\.a||g' | tr ' ' '\n' | sort | tr '\n' ' ')
   for file in pkgconfig/tileiras.pc cmake/Tileiras/TileirasConfig.cmake cmake/Tileiras/TileirasConfigVersion.cmake; do
-    sed -e "s|@PREFIX@|$prefix|g" -e "s|@VERSION@|$version|g" -e "s|@MAJOR@|$major|g" -e "s|@LLVM_LIB@|$llvm/lib|g" \
+    sed -e "s|@MLIR_C@|$mlir_c|g" -e "s|@PREFIX@|$prefix|g" -e "s|@VERSION@|$version|g" -e "s|@MAJOR@|$major|g" -e "s|@LLVM_LIB@|$llvm/lib|g" \
       "cmake/package/$(basename "$file").in" > "$to/lib/$file"
   done
 }

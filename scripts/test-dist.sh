@@ -70,12 +70,19 @@ for compiler in gcc "$llvm/bin/clang"; do
     # shellcheck disable=SC2046
     "$compiler" -std=c11 -D_GNU_SOURCE -Wall -Werror -o "$work/static" tests/capi/table.c $(pkg-config --cflags tileiras) $(static_libraries)
     for kind in shared static; do
-        said=$(LD_LIBRARY_PATH=$prefix/lib "$work/$kind" "$work/kernel.bc" "$(dirname "$ptxas")" 2> "$work/words") ||
+        cache=$work/cache-$(basename "$compiler")-$kind
+        mkdir "$cache"
+        said=$(LD_LIBRARY_PATH=$prefix/lib "$work/$kind" "$work/kernel.bc" "$(dirname "$ptxas")" "$prefix/bin/tileiras" \
+            examples/twice.mlir "$cache" 2> "$work/words") ||
             fail "$compiler, $kind library: $(cat "$work/words")"
         [[ $said == ok ]] || fail "$compiler, $kind library: $said"
     done
     if ldd "$work/static" | grep -qE 'tileiras|MLIR|LLVM'; then fail "the static program needs one of our shared libraries"; fi
-    check "$(basename "$compiler"): tests/capi/table.c with the shared and the static library"
+    # shellcheck disable=SC2046
+    "$compiler" -std=c11 -Wall -Wextra -Werror -o "$work/example" examples/c/compile.c $(pkg-config --cflags tileiras) $(static_libraries)
+    "$work/example" examples/twice.mlir 90 "$work/example.ptx" 2> "$work/words" > /dev/null || fail "examples/c: $(cat "$work/words")"
+    grep -q '\.visible \.entry twice' "$work/example.ptx" || fail "examples/c wrote no kernel"
+    check "$(basename "$compiler"): examples/c, tests/capi/table.c with the shared and the static library"
 done
 mkdir "$work/project"
 cat > "$work/project/CMakeLists.txt" <<'EOF'

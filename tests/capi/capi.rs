@@ -17,12 +17,16 @@ fn run(command: &mut Command) -> Output {
     out
 }
 
+/// The folder of this build, such as `target/debug`.
+fn profile() -> PathBuf {
+    // The test is in `<profile>/deps`.
+    std::env::current_exe().unwrap().ancestors().nth(2).unwrap().to_owned()
+}
+
 /// Installs the build that this test belongs to.
 fn install() -> tempfile::TempDir {
     let prefix = tempfile::tempdir().unwrap();
-    // The test is in `<profile>/deps`.
-    let built = std::env::current_exe().unwrap().ancestors().nth(2).unwrap().to_owned();
-    run(Command::new(root().join("scripts/install.sh")).arg(prefix.path()).arg("--from").arg(built));
+    run(Command::new(root().join("scripts/install.sh")).arg(prefix.path()).arg("--from").arg(profile()));
     prefix
 }
 
@@ -90,12 +94,66 @@ fn every_status_and_message() {
     let prefix = install();
     for compiler in ["gcc", "clang-21"] {
         let program = compile(compiler, "table", prefix.path());
-        let out = run(start(&program, prefix.path())
-            .arg(input())
-            .arg(toolkit())
-            .arg(prefix.path().join("bin/tileiras-core")));
+        let cache = prefix.path().join(format!("cache-{compiler}"));
+        std::fs::create_dir(&cache).unwrap();
+        let mut command = start(&program, prefix.path());
+        command.arg(input()).arg(toolkit()).arg(prefix.path().join("bin/tileiras-core"));
+        let out = run(command.arg(root().join("examples/twice.mlir")).arg(cache));
         assert_eq!(String::from_utf8(out.stdout).unwrap(), "ok\n");
         assert_eq!(String::from_utf8(out.stderr).unwrap(), "error: program is null\n", "{compiler}");
+    }
+}
+
+/// The example compiles text and bytecode, with each library of the installed tree. Packing the static library takes
+/// half a minute, so only the full tests do that; `make dist-test` links the example with that of a release.
+#[test]
+fn the_example() {
+    let prefix = install();
+    let source = root().join("examples/c/compile.c");
+    let mut flags_of = vec![("shared", [flags(prefix.path(), "--cflags"), flags(prefix.path(), "--libs")].concat())];
+    if std::env::var_os("TILEIRAS_TEST_FULL").is_some() {
+        let mut pack = Command::new(env!("CARGO"));
+        pack.args(["rustc", "-p", "tileiras-capi", "--lib", "--crate-type", "staticlib"]).current_dir(root());
+        run(pack.arg("--target-dir").arg(profile().parent().unwrap()));
+        let archive = prefix.path().join("lib/libtileiras.a");
+        std::fs::copy(profile().join("libtileiras_capi.a"), &archive).unwrap();
+        let mut all = flags(prefix.path(), "--cflags");
+        let libraries = run(Command::new("pkg-config")
+            .args(["--static", "--libs", "tileiras"])
+            .env("PKG_CONFIG_PATH", prefix.path().join("lib/pkgconfig")));
+        let libraries = String::from_utf8(libraries.stdout).unwrap();
+        let words = libraries.split_whitespace();
+        all.extend(
+            words.map(|word| if word == "-ltileiras" { archive.display().to_string() } else { word.to_owned() }),
+        );
+        flags_of.push(("static", all));
+    }
+    for (kind, flags) in flags_of {
+        let program = prefix.path().join(kind);
+        let mut build = Command::new("gcc");
+        build.args(["-std=c11", "-Wall", "-Wextra", "-Werror", "-o"]).arg(&program).arg(&source).args(flags);
+        run(&mut build);
+        let compile = |input: &str, output: &str, cache: Option<&Path>| {
+            let file = prefix.path().join(output);
+            let mut command = start(&program, prefix.path());
+            // The libraries of LLVM are shared in a development build.
+            command.env("LD_LIBRARY_PATH", format!("{}:/usr/lib/llvm-21/lib", prefix.path().join("lib").display()));
+            command.env("CUDA_HOME", toolkit()).current_dir(root());
+            let out = run(command.args([input, "90"]).arg(&file).args(cache));
+            (std::fs::read(file).unwrap(), String::from_utf8(out.stderr).unwrap())
+        };
+        let (ptx, said) = compile("examples/twice.mlir", "twice.ptx", None);
+        assert!(String::from_utf8(ptx).unwrap().contains(".visible .entry twice"), "{kind}");
+        assert!(said.starts_with("examples/twice.mlir:7:17: remark: Load: 512xf32: "), "{kind}: {said}");
+        let cache = prefix.path().join(format!("{kind}-cache"));
+        std::fs::create_dir(&cache).unwrap();
+        let [first, second] = [0, 1].map(|_| compile("examples/vadd_f32_div16.tileirbc", "vadd.cubin", Some(&cache)));
+        assert!(first.0.starts_with(b"\x7fELF") && first == second && first.1.is_empty(), "{kind}: {}", first.1);
+        assert!(std::fs::read_dir(&cache).unwrap().count() > 0);
+        let wrong = start(&program, prefix.path()).args(["Cargo.toml", "90", "x.ptx"]).current_dir(root()).output();
+        let wrong = wrong.unwrap();
+        assert_eq!(String::from_utf8_lossy(&wrong.stderr), "error: input does not correspond to Tile IR bytecode\n");
+        assert_eq!(wrong.status.code(), Some(1));
     }
 }
 

@@ -4,7 +4,10 @@
 
 struct heard {
   int count;
+  int remarks;
   unsigned word;
+  unsigned line, first_line;
+  char file[256], first_file[256];
   char message[512];
   char all[4096];
 };
@@ -13,7 +16,14 @@ static void hear(const TileirasDiagnostic *d, void *user) {
   struct heard *h = (struct heard *)user;
   CHECK(d->size == sizeof *d);
   h->count++;
+  h->remarks += d->severity == 2;
   h->word = d->word;
+  h->line = d->line;
+  snprintf(h->file, sizeof h->file, "%s", d->file);
+  if (h->count == 1) {
+    h->first_line = d->line;
+    snprintf(h->first_file, sizeof h->first_file, "%s", d->file);
+  }
   snprintf(h->message, sizeof h->message, "%s", d->message);
   strncat(h->all, d->message, sizeof h->all - strlen(h->all) - 2);
   strcat(h->all, "\n");
@@ -40,8 +50,107 @@ static void scope(const char *name, int begin, void *user) {
   strcat(scope_text, name);
 }
 
+/* The functions of version 7: other outputs, text, remarks, resources, ptxas, pipeline options, a directory of outputs. */
+static void settings(TileirasConfig good, const char *text, const char *directory) {
+  TileirasProgram *p;
+  TileirasByteView view, again;
+  SAID(tileirasProgramSetEmit(NULL, 1), 4, "program is null", 2563);
+  SAID(tileirasProgramSetInputName(NULL, "x", 1), 4, "program is null", 2563);
+  SAID(tileirasProgramSetRemarks(NULL, "all", 3), 4, "program is null", 2563);
+  SAID(tileirasProgramSetResources(NULL, 1), 4, "program is null", 2563);
+  SAID(tileirasProgramGetResources(NULL, &view), 4, "program is null", 2563);
+  SAID(tileirasProgramSetPtxas(NULL, "x", 1), 4, "program is null", 2563);
+  SAID(tileirasProgramSetPipelineOption(NULL, "x=1", 3), 4, "program is null", 2563);
+  SAID(tileirasProgramSetCacheDirectory(NULL, "x", 1), 4, "program is null", 2563);
+
+  /* Each level has its text, and none of them needs ptxas. */
+  static const char *const parts[] = {"", ".visible .entry", "define", "nv_tileas", "nv_tileaa", "cuda_tile.module"};
+  for (int level = 1; level < 6; level++) {
+    CHECK(tileirasProgramCreate(&p, &good) == 0);
+    SAID(tileirasProgramSetEmit(p, 6), 2, "invalid configuration", 2563);
+    CHECK(strstr(heard.all, "level is 6, but must be from 0 to 5\n") == heard.all);
+    SAID(tileirasProgramSetEmit(p, -1), 2, "invalid configuration", 2563);
+    CHECK(tileirasProgramSetPtxas(p, "/nowhere", 8) == 0);
+    CHECK(tileirasProgramSetEmit(p, level) == 0 && tileirasProgramCompile(p) == 0);
+    CHECK(tileirasProgramGetOutput(p, &view) == 0);
+    CHECK(memmem(view.data, view.length, parts[level], strlen(parts[level])) != NULL);
+    SAID(tileirasProgramGetHostObject(p, &again), 2, "invalid configuration", 2563);
+    SAID(tileirasProgramGetResources(p, &again), 4, "program has not been compiled", 2563);
+    CHECK(tileirasProgramRelease(p) == 0);
+  }
+
+  /* A cubin needs ptxas. The message is about functions of the library. */
+  CHECK(tileirasProgramCreate(&p, &good) == 0 && tileirasProgramSetPtxas(p, "/nowhere", 8) == 0);
+  SAID(tileirasProgramCompile(p), 5, "failed to compile Tile IR program", 259);
+  CHECK(strstr(heard.all, "looked for '/nowhere' (tileirasProgramSetPtxas)") != NULL);
+  CHECK(strstr(heard.all, "PTX needs no ptxas: tileirasProgramSetEmit") != NULL && strstr(heard.all, "--") == NULL);
+  CHECK(tileirasProgramSetPtxas(p, NULL, 0) == 0 && tileirasProgramSetResources(p, 1) == 0);
+  SAID(tileirasProgramSetResources(p, 2), 2, "invalid configuration", 2563);
+  SAID(tileirasProgramGetResources(p, NULL), 4, "output pointer is null", 2563);
+  CHECK(tileirasProgramCompile(p) == 0 && tileirasProgramGetResources(p, &view) == 0);
+  CHECK(memmem(view.data, view.length, "\"registers\"", 11) != NULL);
+  CHECK(tileirasProgramRelease(p) == 0);
+
+  /* Text, with its name in locations. */
+  size_t size;
+  TileirasConfig c = good;
+  unsigned char *source = read_file(text, &size);
+  c.input_buffer_data = source;
+  c.input_buffer_size = size;
+  CHECK(tileirasProgramCreate(&p, &c) == 0 && tileirasProgramSetInputName(p, "twice.mlir", 10) == 0);
+  CHECK(tileirasProgramSetEmit(p, TILEIRAS_EMIT_PTX) == 0);
+  SAID(tileirasProgramSetRemarks(p, "some", 4), 2, "invalid configuration", 2563);
+  CHECK(tileirasProgramSetRemarks(p, "all", 3) == 0);
+  memset(&heard, 0, sizeof heard);
+  CHECK(tileirasProgramCompile(p) == 0 && heard.remarks == 2 && heard.count == 2);
+  CHECK(strcmp(heard.file, "twice.mlir") == 0 && heard.line == 9 && strstr(heard.all, "Load: 512xf32: ") == heard.all);
+  CHECK(tileirasProgramRelease(p) == 0);
+
+  /* An error in text has a place. */
+  c.input_buffer_data = "cuda_tile.module @m {\n  nonsense\n}\n";
+  c.input_buffer_size = strlen((const char *)c.input_buffer_data);
+  CHECK(tileirasProgramCreate(&p, &c) == 0 && tileirasProgramSetInputName(p, "bad.mlir", 8) == 0);
+  memset(&heard, 0, sizeof heard);
+  CHECK(tileirasProgramCompile(p) == 5 && strcmp(heard.first_file, "bad.mlir") == 0 && heard.first_line == 2);
+  CHECK(tileirasProgramRelease(p) == 0);
+
+  /* Options of the pipeline. */
+  c.input_buffer_data = source;
+  c.input_buffer_size = size;
+  CHECK(tileirasProgramCreate(&p, &c) == 0 && tileirasProgramSetEmit(p, TILEIRAS_EMIT_PTX) == 0);
+  SAID(tileirasProgramSetPipelineOption(p, "num-warps", 9), 2, "invalid configuration", 2563);
+  SAID(tileirasProgramSetPipelineOption(p, "unheard-of=1", 12), 2, "invalid configuration", 2563);
+  CHECK(strstr(heard.all, "pipeline option 'unheard-of' is unknown\n") == heard.all);
+  CHECK(tileirasProgramSetPipelineOption(p, "num-warps=2", 11) == 0 && tileirasProgramCompile(p) == 0);
+  CHECK(tileirasProgramGetOutput(p, &view) == 0 && memmem(view.data, view.length, ".reqntid 64", 11) != NULL);
+  CHECK(tileirasProgramRelease(p) == 0);
+  CHECK(tileirasProgramCreate(&p, &c) == 0 && tileirasProgramSetEmit(p, TILEIRAS_EMIT_PTX) == 0);
+  CHECK(tileirasProgramSetPipelineOption(p, "num-warps=2", 11) == 0);
+  CHECK(tileirasProgramSetPipelineOption(p, NULL, 0) == 0 && tileirasProgramCompile(p) == 0);
+  CHECK(tileirasProgramGetOutput(p, &view) == 0 && memmem(view.data, view.length, ".reqntid 128", 12) != NULL);
+  CHECK(tileirasProgramRelease(p) == 0);
+  free(source);
+
+  /* The second compilation takes its output from the directory: no scope begins. */
+  TileirasProgram *q;
+  CHECK(tileirasProgramCreate(&p, &good) == 0 && tileirasProgramSetCacheDirectory(p, directory, strlen(directory)) == 0);
+  CHECK(tileirasProgramCompile(p) == 0 && tileirasProgramGetOutput(p, &view) == 0);
+  scopes = 0;
+  tileirasSetScopeCallback(scope, &scopes);
+  CHECK(tileirasProgramCreate(&q, &good) == 0 && tileirasProgramSetCacheDirectory(q, directory, strlen(directory)) == 0);
+  CHECK(tileirasProgramCompile(q) == 0 && scopes == 0 && tileirasProgramGetOutput(q, &again) == 0);
+  tileirasSetScopeCallback(NULL, NULL);
+  CHECK(view.length == again.length && memcmp(view.data, again.data, view.length) == 0);
+  CHECK(tileirasProgramRelease(p) == 0 && tileirasProgramRelease(q) == 0);
+  CHECK(chmod(directory, 0777) == 0);
+  CHECK(tileirasProgramCreate(&p, &good) == 0 && tileirasProgramSetCacheDirectory(p, directory, strlen(directory)) == 0);
+  SAID(tileirasProgramCompile(p), 5, "failed to compile Tile IR program", 259);
+  CHECK(strstr(heard.all, directory) != NULL);
+  CHECK(tileirasProgramRelease(p) == 0);
+}
+
 int main(int argc, char **argv) {
-  CHECK(argc == 4);
+  CHECK(argc == 6);
   const char *core = argv[3];
   size_t size;
   unsigned char *input = read_file(argv[1], &size);
@@ -78,6 +187,8 @@ int main(int argc, char **argv) {
   c.input_buffer_data = input;
   c.input_buffer_size = size;
   SAID(tileirasProgramCreate(&p, &c), 2, "unsupported GPU target", 2563);
+  /* The cause precedes the message. */
+  CHECK(heard.count == 2 && strstr(heard.all, "gpu_id is 75, but must be one of 80, 86, ") == heard.all);
   c.gpu_id = -1;
   SAID(tileirasProgramCreate(&p, &c), 2, "unsupported GPU target", 2563);
   c.gpu_id = 90;
@@ -105,6 +216,7 @@ int main(int argc, char **argv) {
   c.sanitize = 0;
   c.reserved = 1;
   SAID(tileirasProgramCreate(&p, &c), 2, "invalid configuration", 2563);
+  CHECK(strstr(heard.all, "reserved is 1, but must be 0\n") == heard.all);
   c.reserved = 0;
   c.output_name = "name";
   c.output_name_len = (size_t)-1;
@@ -144,6 +256,7 @@ int main(int argc, char **argv) {
   CHECK(tileirasProgramGetOutput(p, &again) == 0 && again.data == view.data && again.length == view.length);
   CHECK(tileirasProgramRelease(p) == 0);
   SAID(tileirasProgramRelease(p), 4, "program is null", 2563);
+  CHECK(strstr(heard.all, "the handle was released, or tileirasProgramCreate did not return it\n") == heard.all);
   SAID(tileirasProgramCompile(p), 4, "program is null", 2563);
   SAID(tileirasProgramGetOutput(p, &view), 4, "program is null", 2563);
 
@@ -280,6 +393,8 @@ int main(int argc, char **argv) {
   for (size_t i = 0; i + 18 <= view.length; i++) found |= memcmp(view.data + i, "-sanitize memcheck", 18) == 0;
   CHECK(found);
   CHECK(tileirasProgramRelease(p) == 0);
+
+  settings(good, argv[4], argv[5]);
 
   /* Back to standard error, where the test expects this line. */
   tileirasSetDiagnosticCallback(NULL, NULL);
