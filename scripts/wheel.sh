@@ -3,7 +3,8 @@
 #
 #   scripts/wheel.sh              with the release of scripts/dist.sh, which is built first
 #   scripts/wheel.sh --dist DIR   with an existing release in DIR
-#   scripts/wheel.sh --from DIR   with the programs in DIR, such as target/debug; these may need libraries of this machine
+#   scripts/wheel.sh --from DIR   with the programs in DIR, such as target/debug; these may need libraries of this machine.
+#                                 The C library is taken from DIR/../lib, as in a tree of scripts/install.sh
 #
 # Writes the wheel to target/wheel and prints its name. Needs pip, which downloads the build backend unless scripts/setup.sh has
 # installed it.
@@ -37,6 +38,7 @@ if [[ -n $from ]]; then
         strip -o "$bin/$program" "$from/$program"
         chmod 755 "$bin/$program"
     done
+    library=$from/../lib/libtileiras.so
 else
     if [[ -z $dist ]]; then
         scripts/dist.sh >&2
@@ -49,7 +51,10 @@ else
         printf '#!/bin/sh\nexec "$(dirname "$0")/tileiras" --called-as=%s "$@"\n' "$program" > "$bin/$program"
         chmod 755 "$bin/$program"
     done
+    library=$dist/lib/libtileiras.so
 fi
+# The module compiles in its process if the library is at hand, and in a child process otherwise.
+[[ ! -e $library ]] || strip -o "$bin/libtileiras.so" "$library"
 
 # The oldest glibc that the programs run with. Scripts among them are skipped.
 mapfile -t binaries < <(find "$bin" -type f -exec sh -c 'head -c 4 "$1" | grep -q ELF' _ {} \; -print)

@@ -8,6 +8,7 @@ import sys
 import tempfile
 import threading
 import time
+import traceback
 import unittest
 
 import numpy
@@ -125,7 +126,73 @@ class Run(unittest.TestCase):
         self.assertIn("f17", str(caught.exception))
 
 
+    def test_numbers_have_the_type_of_the_parameter(self):
+        kernel = ("cuda_tile.module @m {\n  entry @k(%p: tile<ptr<f64>>, %x: tile<f64>, %n: tile<i64>) {\n"
+                  "    %s = itof %n signed : tile<i64> -> tile<f64>\n    %y = addf %x, %s : tile<f64>\n"
+                  "    %done = store_ptr_tko weak %p, %y : tile<ptr<f64>>, tile<f64> -> token\n    return\n  }\n}\n")
+        y = numpy.zeros(1)
+        tileiras.run(kernel, 1, [y, 0.1, 2**40], target="sm_90")
+        self.assertEqual(y[0], 0.1 + 2**40)
+        tileiras.run(kernel, 1, [y, 1, 2], target="sm_90", engine="reference")
+        self.assertEqual(y[0], 3)
+        with self.assertRaises(tileiras.LaunchError) as caught:
+            tileiras.run(kernel, 1, [y, 1, 2.5], target="sm_90")
+        self.assertEqual(str(caught.exception), "args[2] is f32, but the parameter is i64; pass tileiras.Scalar(\"i64\", VALUE)")
+        with self.assertRaisesRegex(tileiras.ConfigurationError, "the grid has 4 extents"):
+            tileiras.run(kernel, (1, 1, 1, 1), [y, 1, 2])
+
+
+class Analyses(unittest.TestCase):
+    def test_predictions(self):
+        found = tileiras.predict(RELU, 2**10, [tileiras.zeros(2**21), tileiras.zeros(2**21, "f32"), 2**21], target="sm_90")
+        self.assertGreater(found.microseconds, 1)
+        self.assertTrue(str(found).startswith("predicted on sm_90: "), str(found))
+        self.assertTrue(found.html.startswith("<!doctype html>"))
+        other = tileiras.predict(RELU, 1, [tileiras.zeros(2048), tileiras.zeros(2048), 2048], target="sm_120",
+                                 machine="sm_120_geforce")
+        self.assertEqual(other.data["machine"], "sm_120_geforce")
+        with self.assertRaisesRegex(tileiras.ConfigurationError, "type 'f128' is unknown"):
+            tileiras.zeros(1, "f128")
+        with self.assertRaises(tileiras.LaunchError):
+            tileiras.predict(RELU, 1, [tileiras.zeros(2048)], target="sm_90")
+
+    def test_a_search_over_programs(self):
+        relu = RELU.read_text()
+        n = 2**16
+        found = tileiras.tune(lambda T, N: relu.replace("2048", str(T)), lambda T, N: n // T,
+                              [tileiras.zeros(n), tileiras.zeros(n), n], {"T": [512, 2048], "N": [1, 2]}, target="sm_90", jobs=2)
+        self.assertEqual(len(found.variants), 4)
+        self.assertTrue(all(v.time and v.details["resources"]["registers"] for v in found.variants))
+        self.assertEqual(found.without_effect(), ["N"])
+        self.assertIn("N: no value changes the code", str(found))
+        with self.assertRaises(TypeError):
+            tileiras.tune(relu, 1, [], {"T": [1]})
+        with self.assertRaisesRegex(tileiras.ConfigurationError, "no combination"):
+            tileiras.tune(lambda T: relu, 1, [], {"T": [1]}, where=lambda T: False)
+
+    def test_pages_and_numerics(self):
+        page = tileiras.explore(RELU.read_text(), target="sm_90")
+        self.assertIn("relu_f32", page.html)
+        self.assertGreater(len(page.data["steps"]), 10)
+        with tempfile.TemporaryDirectory() as folder:
+            page.save(pathlib.Path(folder, "page.html"))
+            self.assertEqual(pathlib.Path(folder, "page.html").read_text(), page.html)
+        report = tileiras.numerics(CORPUS / "reduce_all_f32.13.1.tileirbc", target="sm_90")
+        self.assertFalse(report.data["ops"][0]["pinned"])
+        self.assertTrue(tileiras.numerics(CORPUS / "reduce_all_f32.13.1.tileirbc", target="sm_90",
+                                          options=["--numerics=pinned"]).data["ops"][0]["pinned"])
+        with self.assertRaises(tileiras.InputError) as caught:
+            tileiras.explore("cuda_tile.module @m {\n  nonsense\n}\n")
+        self.assertNotIn("/tileiras-", str(caught.exception))
+
+
 class Commands(unittest.TestCase):
+    def test_exceptions_have_their_public_names(self):
+        with self.assertRaises(tileiras.ToolError) as caught:
+            tileiras.program("no-such-program")
+        shown = "".join(traceback.format_exception_only(caught.exception))
+        self.assertTrue(shown.startswith("tileiras.ToolError: program 'no-such-program' was not found in "), shown)
+
     def test_cutile_scripts_see_this_compiler_alone(self):
         with tempfile.TemporaryDirectory() as folder:
             # An installed package as importlib sees it, and a script that looks for it as cuTile does.

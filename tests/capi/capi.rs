@@ -225,6 +225,17 @@ fn many_threads_and_many_compilations() {
     }
 }
 
+/// The Python module calls the library of the installed tree, with the same results as the command's.
+#[test]
+fn python_calls_the_library() {
+    let prefix = install();
+    let paths = [root().join("python/src"), root().join(".tools/python")];
+    let mut command = Command::new("python3");
+    command.args(["-B", "-m", "unittest", "-q", "python/tests/test_library.py"]).current_dir(root());
+    command.env("TILEIRAS_BIN", prefix.path().join("bin")).env("CUDA_HOME", toolkit());
+    run(command.env("PYTHONPATH", std::env::join_paths(paths).unwrap()));
+}
+
 /// The library finds entries of another process, and the command finds entries of the library. A server that is gone
 /// causes one warning.
 #[test]

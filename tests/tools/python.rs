@@ -27,9 +27,53 @@ fn the_module_does_what_it_says() {
     run(&mut command);
 }
 
+/// Kernels of cuTile Python run, compile and are analyzed without a GPU, its driver and signatures.
+fn cutile_kernels_need_no_gpu() {
+    let fetched = Command::new(root().join("scripts/fetch-cutile.sh")).output().unwrap();
+    if !fetched.status.success() {
+        println!("skipped: cuda-tile cannot be had: {}", String::from_utf8_lossy(&fetched.stderr));
+        return;
+    }
+    let packages = PathBuf::from(String::from_utf8(fetched.stdout).unwrap().trim());
+    for version in ["1.7.0", "1.4.0"] {
+        let paths = [root().join("python/src"), packages.join(version)];
+        let mut command = Command::new("python3");
+        command.args(["-B", "-m", "unittest", "-q", "python/tests/test_cutile.py"]).current_dir(root());
+        command.env("TILEIRAS_BIN", programs()).env("PYTHONPATH", std::env::join_paths(paths).unwrap());
+        run(&mut command);
+    }
+}
+
 fn the_module_has_the_version_of_the_compiler() {
     let text = std::fs::read_to_string(root().join("python/src/tileiras/_version.py")).unwrap();
     assert_eq!(text.trim(), format!("__version__ = \"{}\"", env!("CARGO_PKG_VERSION")));
+}
+
+/// The first program of the page, as a user copies it, except that the packages come from this checkout.
+fn the_readme_begins_with_a_program_that_works() {
+    let fetched = Command::new(root().join("scripts/fetch-cutile.sh")).output().unwrap();
+    if !fetched.status.success() {
+        println!("skipped: cuda-tile cannot be had: {}", String::from_utf8_lossy(&fetched.stderr));
+        return;
+    }
+    let packages = PathBuf::from(String::from_utf8(fetched.stdout).unwrap().trim());
+    let page = std::fs::read_to_string(root().join("python/README.md")).unwrap();
+    let mut blocks = page.split("```").skip(1).step_by(2);
+    let (install, script) = (blocks.next().unwrap(), blocks.next().unwrap());
+    assert!(install.starts_with("sh\n") && install.lines().all(|l| l == "sh" || l.starts_with("pip install ")));
+    let script = script.strip_prefix("python\n").unwrap();
+    let lines = install.lines().count() - 1 + script.lines().filter(|l| !l.trim().is_empty()).count();
+    assert!(lines <= 12, "{lines} lines before the first success");
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("readme");
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).unwrap();
+    // cuTile reads the kernel's source.
+    std::fs::write(folder.join("first.py"), script).unwrap();
+    let paths = [root().join("python/src"), packages.join("1.7.0")];
+    let mut command = Command::new("python3");
+    command.args(["-B", "first.py"]).current_dir(&folder).env("TILEIRAS_BIN", programs());
+    let said = run(command.env("PYTHONPATH", std::env::join_paths(paths).unwrap()));
+    assert!(said.starts_with("[0. 2. 4. 6.]\npredicted on sm_"), "{said}");
 }
 
 /// A wheel in a separate, otherwise empty environment.
@@ -208,5 +252,11 @@ fn cutile_in_the_same_environment(wheel: &Path) {
 }
 
 pub fn trials() -> Vec<Trial> {
-    functions![the_module_does_what_it_says, the_module_has_the_version_of_the_compiler, the_wheel_is_enough]
+    functions![
+        the_module_does_what_it_says,
+        cutile_kernels_need_no_gpu,
+        the_readme_begins_with_a_program_that_works,
+        the_module_has_the_version_of_the_compiler,
+        the_wheel_is_enough
+    ]
 }

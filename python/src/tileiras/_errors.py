@@ -17,9 +17,19 @@ class Diagnostic:
     column: int | None = None
     notes: tuple[str, ...] = ()
 
+    @property
+    def place(self) -> str:
+        """The location as it precedes a message."""
+        return _place({"file": self.file, "line": self.line, "column": self.column})
+
     def __str__(self) -> str:
-        place = f"{self.file}:{self.line}:{self.column}: " if self.file else ""
-        return f"{place}{self.severity}: {self.message}" + "".join(f"\n  note: {note}" for note in self.notes)
+        return f"{self.place}{self.severity}: {self.message}" + "".join(f"\n  note: {note}" for note in self.notes)
+
+
+def _place(location: dict[str, object]) -> str:
+    """A location before a message. Unknown lines and columns are 0 or `None`."""
+    parts = [location.get(key) for key in ("file", "line", "column")]
+    return "".join(f"{part}:" for part in parts if part) + " " if parts[0] else ""
 
 
 class Error(Exception):
@@ -50,6 +60,10 @@ class LaunchError(Error):
     """The simulator or the interpreter rejected the launch or found an error in it: an out-of-bounds access, a race, a failed assertion."""
 
 
+for _error in (Error, ConfigurationError, InputError, ToolError, CompileError, LaunchError):
+    # The public name, in tracebacks and in pickles.
+    _error.__module__ = "tileiras"
+
 _BY_STATUS: dict[int, type[Error]] = {1: ConfigurationError, 2: ConfigurationError, 3: InputError, 4: ToolError}
 
 
@@ -66,9 +80,9 @@ def diagnostics(said: str) -> tuple[Diagnostic, ...]:
                 found.append(Diagnostic("note", line))
             continue
         place = read.get("location") or {}
-        notes = tuple(note["message"] if isinstance(note, dict) else str(note) for note in read.get("notes") or ())
+        notes = tuple(_place(note.get("location") or {}) + note["message"] for note in read.get("notes") or ())
         found.append(Diagnostic(read.get("severity", "error"), read.get("message", ""), read.get("code"), place.get("file"),
-                                place.get("line"), place.get("column"), notes))
+                                place.get("line") or None, place.get("column") or None, notes))
     return tuple(found)
 
 
@@ -77,4 +91,9 @@ def of_status(status: int, said: str) -> Error:
     all_said = diagnostics(said)
     errors = [d for d in all_said if d.severity == "error"] or list(all_said)
     text = "\n".join(map(str, errors)) or f"the compiler exited with status {status}"
-    return _BY_STATUS.get(status, CompileError)(text, all_said)
+    return of_kind(status, text, all_said)
+
+
+def of_kind(status: int, text: str, said: tuple[Diagnostic, ...]) -> Error:
+    """The exception for an exit status of the command."""
+    return _BY_STATUS.get(status, CompileError)(text, said)

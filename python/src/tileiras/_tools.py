@@ -14,12 +14,22 @@ def program(name: str) -> pathlib.Path:
 
     Raises `ToolError` if it is missing.
     """
-    folders = [pathlib.Path(os.environ["TILEIRAS_BIN"])] if os.environ.get("TILEIRAS_BIN") else []
-    folders.append(pathlib.Path(__file__).with_name("bin"))
-    for folder in folders:
+    for folder in _folders():
         if os.access(folder / name, os.X_OK):
             return folder / name
-    raise ToolError(f"program '{name}' was not found in {' or '.join(map(str, folders))}")
+    raise ToolError(f"program '{name}' was not found in {' or '.join(map(str, _folders()))}")
+
+
+def library_file() -> pathlib.Path | None:
+    """The C library in `TILEIRAS_BIN`, if set, or in the package."""
+    # A release has programs and libraries in two folders.
+    files = [place / "libtileiras.so" for folder in _folders() for place in (folder, folder.parent / "lib")]
+    return next((file for file in files if file.is_file()), None)
+
+
+def _folders() -> list[pathlib.Path]:
+    named = [pathlib.Path(os.environ["TILEIRAS_BIN"])] if os.environ.get("TILEIRAS_BIN") else []
+    return [*named, pathlib.Path(__file__).with_name("bin")]
 
 
 def environment() -> dict[str, str]:
@@ -28,12 +38,12 @@ def environment() -> dict[str, str]:
     The user's settings (`CUDA_HOME`, `PATH`) take precedence.
     """
     found = dict(os.environ)
-    for folder in _nvidia_folders():
+    for folder in nvidia_folders():
         found["PATH"] = os.pathsep.join(filter(None, [found.get("PATH"), str(folder)]))
     return found
 
 
-def _nvidia_folders() -> list[pathlib.Path]:
+def nvidia_folders() -> list[pathlib.Path]:
     """The directories of NVIDIA's packages that contain ptxas: `nvidia-cuda-nvcc` installs it to `nvidia/cu13/bin`."""
     try:
         spec = importlib.util.find_spec("nvidia")

@@ -1,19 +1,32 @@
-"""`python -m tileiras.cutile SCRIPT [ARGUMENT ...]`: runs a cuTile Python script with this compiler.
+"""`python -m tileiras.cutile [--simulate] SCRIPT [ARGUMENT ...]`: runs a cuTile Python script with this compiler.
 
 If NVIDIA's package `nvidia-cuda-tileiras` is installed, cuTile Python prefers it over `PATH`. This module hides the package within
 its process. The package's files are not touched, and other processes are not affected.
+
+Launches need a GPU and its driver. With `--simulate`, they run on the simulated GPU instead, with arrays in CPU memory;
+`--target=sm_90` selects the GPU (default sm_100).
 """
 from __future__ import annotations
 
+import ctypes
 import importlib.metadata
 import os
 import runpy
 import sys
+import traceback
+from collections.abc import Sequence
+from typing import Any
 
 from ._errors import ToolError
 from ._tools import environment, program
 
 HIDDEN = "nvidia-cuda-tileiras"
+
+NO_DRIVER = """\
+tileiras.cutile: there is no GPU driver (libcuda.so.1) here, so cuTile cannot launch kernels. Without a GPU:
+  python -m tileiras.cutile --simulate {script}    launches on the simulated GPU, with arrays in CPU memory
+  tileiras.run(kernel, grid, args)                 one such launch, from Python
+  tileiras.predict(kernel, grid, args)             its predicted time on a GPU"""
 
 
 def use() -> str:
@@ -35,16 +48,61 @@ def use() -> str:
     return str(path)
 
 
+def simulate(target: str = "sm_100") -> None:
+    """Makes `cuda.tile.launch` run kernels on the simulated GPU in this process from now on. Streams are ignored."""
+    import cuda.tile
+
+    from ._run import run
+
+    def launch(stream: Any, grid: Sequence[int], kernel: Any, kernel_args: Sequence[Any], /) -> None:
+        printed = run(kernel, grid, kernel_args, target=target)
+        if printed:
+            print(printed, end="")
+
+    cuda.tile.launch = launch
+
+
+def has_driver() -> bool:
+    """Whether the GPU driver can be loaded."""
+    try:
+        ctypes.CDLL("libcuda.so.1")
+    except OSError:
+        return False
+    return True
+
+
 def main() -> None:
-    if len(sys.argv) < 2 or sys.argv[1] in ("-h", "--help"):
+    arguments = sys.argv[1:]
+    simulated, target = False, "sm_100"
+    while arguments and (arguments[0] == "--simulate" or arguments[0].startswith("--target=")):
+        if arguments[0] == "--simulate":
+            simulated = True
+        else:
+            target = arguments[0].partition("=")[2]
+        arguments = arguments[1:]
+    if not arguments or arguments[0] in ("-h", "--help"):
         sys.exit(__doc__)
     try:
         use()
+        if simulated:
+            simulate(target)
     except ToolError as missing:
         sys.exit(f"tileiras.cutile: {missing}")
-    sys.argv = sys.argv[1:]
+    except ImportError as missing:
+        sys.exit(f"tileiras.cutile: {missing}; install cuTile Python: pip install cuda-tile")
+    sys.argv = arguments
     sys.path.insert(0, os.path.dirname(os.path.abspath(sys.argv[0])))
-    runpy.run_path(sys.argv[0], run_name="__main__")
+    try:
+        runpy.run_path(sys.argv[0], run_name="__main__")
+    except Exception as error:
+        # As the interpreter prints it, without the calls of this module and of runpy.
+        trace = error.__traceback__
+        while trace is not None and os.path.basename(trace.tb_frame.f_code.co_filename) in ("cutile.py", "<frozen runpy>", "runpy.py"):
+            trace = trace.tb_next
+        traceback.print_exception(type(error), error, trace)
+        if not simulated and not has_driver():
+            print(NO_DRIVER.format(script=sys.argv[0]), file=sys.stderr)
+        sys.exit(1)
 
 
 if __name__ == "__main__":

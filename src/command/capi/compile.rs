@@ -238,8 +238,9 @@ impl Job<'_> {
             CompileError::Internal(text) => {
                 self.tell(&Diagnostic::error(Code::Internal, format!("internal error: {text}")));
             }
+            CompileError::Input => self.tell(&Diagnostic::error(Code::BadModule, error.to_string())),
             // The diagnostics have said why.
-            CompileError::Input | CompileError::Failed => {}
+            CompileError::Failed => {}
         }
         None
     }
