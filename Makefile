@@ -19,10 +19,11 @@ endif
 build: setup
 	cargo build --workspace --bins
 
-# Compiles each program in examples/ and shows the results. The first build takes minutes; cargo shows its progress.
+# Compiles each program in examples/ and shows the results. The first build takes minutes; cargo shows its progress. It has
+# every command that the README names next.
 demo: setup
 	@echo "demo: building the compiler (minutes the first time, seconds after that)" >&2
-	@cargo build --workspace --bin tileiras --bin tileiras-core
+	@cargo build --workspace --bin tileiras --bin tileiras-core --bin tile-run
 	@scripts/demo.sh
 
 # Without another process of nextest for each test, which takes 4 ms. It only matters if the run is suspended.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Compiles each program in examples/ and shows the start of its PTX, its global memory accesses, and the resources of its
-# cubin.
+# cubin. Then shows how the compiler executes a product of matrices, its predicted time, and a page with all levels.
 #
 #   scripts/demo.sh [TARGET...]     default: sm_90 and sm_100. 'make demo' builds first
 set -euo pipefail
@@ -9,7 +9,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source scripts/progress.sh
 targets=("$@")
 [ ${#targets[@]} != 0 ] || targets=(sm_90 sm_100)
-tileiras=${CARGO_TARGET_DIR:-target}/debug/tileiras
+build=${CARGO_TARGET_DIR:-target}
+tileiras=$build/debug/tileiras
 output=$(mktemp -d)
 trap 'rm -rf "$output"' EXIT
 
@@ -62,3 +63,23 @@ for program in "${programs[@]}"; do
     done
     echo
 done
+
+# A product of matrices of 4096 x 4096, on an H100.
+program=examples/matmul_bf16.mlir
+pages=$build/demo
+mkdir -p "$pages"
+progress_count demo ${#programs[@]} $((${#programs[@]} + 1)) "$started"
+echo "${bold}$program on sm_90: what the compiler chose${plain}"
+"$tileiras" "$program" --gpu-name=sm_90 --emit=ptx -o "$output/kernel.ptx" --remarks=all 2>&1 |
+    sed -nE "s|^$program:([0-9]+):[0-9]+: remark: |line \\1  |p" | fold -s -w 110 | sed 's/^/  /; s/^  \([^l]\)/           \1/'
+matrix=zeros:bf16:4096x4096
+"$build/debug/tile-run" "$program" --gpu-name sm_90 --grid 32,16 "$matrix" "$matrix" "$matrix" --quiet --timing \
+    --timing-html "$pages/timing.html" > "$output/report"
+echo
+echo "${bold}Its predicted time for matrices of 4096 x 4096${plain}"
+sed -n '1,/^warps wait/p' "$output/report" | sed '$d; s/^/  /'
+"$tileiras" explore "$program" --gpu-name=sm_90 -o "$pages/explore.html"
+echo
+echo "${bold}Pages to open in a browser${plain}"
+echo "  $pages/timing.html    where the time goes, with the timeline of a block"
+echo "  $pages/explore.html   the program at every level, from the language to machine code"

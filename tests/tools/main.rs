@@ -2,6 +2,7 @@
 
 mod cmake;
 mod commands;
+mod demo;
 mod disassembler_oracle;
 mod explore;
 mod fuzz_command;
@@ -16,6 +17,7 @@ fn main() -> std::process::ExitCode {
     tile_test_support::run(&tile_test_support::suites![
         cmake,
         commands,
+        demo,
         disassembler_oracle,
         explore,
         fuzz_command,
