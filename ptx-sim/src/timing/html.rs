@@ -8,28 +8,46 @@ use super::waits::Span;
 use std::fmt::Write as _;
 
 const WIDTH: f64 = 1400.0;
-const ROW: f64 = 14.0;
+/// The width of the names of rows.
+const LEFT: f64 = 110.0;
+const ROW: f64 = 16.0;
 /// Maximum number of bars in the timeline. More would make the page slow, so the timeline is cut off after them.
 const MOST_BARS: usize = 20_000;
 
-const STYLE: &str = "body{font:14px sans-serif;margin:2em}table{border-collapse:collapse}td,th{padding:2px 8px;\
-text-align:left;border-bottom:1px solid #ddd}td.n{text-align:right}code{white-space:pre-wrap}.load{fill:#4878a8}\
-.store{fill:#7858a8}.product{fill:#c85840}.barrier{fill:#c8c8c8}.mbarrier{fill:#b0b0b0}.wait{fill:#e0c070}";
+/// The style that the pages of all tools share.
+const STYLE: &str = concat!(
+    include_str!("../../../src/command/explore/page/palette.css"),
+    include_str!("../../../src/command/explore/page/report.css"),
+);
+
+/// The kinds of bars, and their meanings.
+const KINDS: &[(&str, &str)] = &[
+    ("load", "TMA load"),
+    ("store", "TMA store"),
+    ("product", "dot"),
+    ("barrier", "waits at a barrier"),
+    ("mbarrier", "waits for an mbarrier"),
+    ("wait", "waits for anything else"),
+];
 
 impl Prediction {
     pub fn html(&self) -> String {
         let mut out = String::new();
-        let title = format!("{}: {:.1} us", self.machine, self.microseconds);
+        let entry = if self.entry.is_empty() { String::new() } else { format!("{}: ", escape(&self.entry)) };
+        let title = format!("{entry}{:.1} us on {}", self.microseconds, self.machine);
         // Writing to a string cannot fail.
         let _ = write!(
             out,
-            "<!doctype html><meta charset=\"utf-8\"><title>{title}</title><style>{STYLE}</style><h1>{title}</h1>\
-             <p>{:.0} clocks at {:.0} MHz; {} blocks, {} resident per SM (limited by {}, {} registers).</p>",
+            "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n\
+             <meta name=\"viewport\" content=\"width=device-width\">\n<title>{title}</title>\n<style>\n{STYLE}</style>\n\
+             <header><h1>{title}</h1><p>Predicted: {:.0} clocks at {:.0} MHz; {} blocks, {} resident per SM (limited by {}, \
+             {} registers).</p>",
             self.clocks, self.mhz, self.blocks, self.resident, self.limited_by, self.registers
         );
         if let Some(text) = self.power_text() {
-            let _ = write!(out, "<p>It {text}.</p>");
+            let _ = write!(out, "<p>The launch {text}.</p>");
         }
+        out.push_str("</header>\n<main>");
         let _ = write!(out, "<h2>Timeline of the first block</h2>{}", timeline(&self.spans, &self.agents));
         let percent = |x: f64| format!("{:.1} %", 100.0 * x);
         let _ = write!(out, "<h2>Busy</h2><table>");
@@ -71,7 +89,7 @@ impl Prediction {
         for (source, share) in self.costliest(SOURCE_LINES) {
             let _ = write!(
                 out,
-                "<tr><td class=n>{}<td>{}<td>{}<td class=n>{}<td><code>{}</code>",
+                "<tr><td class=n>{}<td class=place>{}<td>{}<td class=n>{}<td><code>{}</code>",
                 percent(share),
                 escape(&source.place()),
                 source.main_reason().0.name(),
@@ -94,7 +112,7 @@ impl Prediction {
                 escape(&shortened(&line.text))
             );
         }
-        out.push_str("</table>\n");
+        out.push_str("</table>\n</main>\n</html>\n");
         out
     }
 }
@@ -114,16 +132,19 @@ fn timeline(spans: &[Span], agents: &[Agent]) -> String {
     let end = shown.iter().map(|(_, s)| s.end).fold(1.0, f64::max);
     let rows = shown.iter().map(|(row, _)| row + 1).max().unwrap_or(0).max(agents.len());
     let height = rows as f64 * ROW + ROW;
-    let mut out = format!("<svg width=\"{WIDTH}\" height=\"{height}\">");
+    let mut out = String::from("<ul class=legend>");
+    for (class, meaning) in KINDS.iter().filter(|(class, _)| shown.iter().any(|(_, s)| class_of(s) == *class)) {
+        let _ = write!(out, "<li><i style=\"background: var(--{class})\"></i>{meaning}");
+    }
+    let what = if agents.is_empty() { "a warp" } else { "an agent" };
+    let _ = write!(out, "<li>a row is {what}</ul><svg viewBox=\"0 0 {WIDTH} {height}\" role=img>");
+    let scale = (WIDTH - LEFT) / end;
     for (row, s) in shown {
-        let (x, width) = (s.start / end * WIDTH, ((s.end - s.start) / end * WIDTH).max(0.3));
-        let class = match s.name {
-            "load" | "store" | "product" | "barrier" | "mbarrier" => s.name,
-            _ => "wait",
-        };
+        let (x, width) = (LEFT + s.start * scale, ((s.end - s.start) * scale).max(0.3));
         let _ = write!(
             out,
-            "<rect class={class} x={x:.1} y={:.0} width={width:.1} height={:.0}><title>warp {}: {} {:.0} to {:.0}</title></rect>",
+            "<rect fill=\"var(--{})\" x={x:.1} y={:.0} width={width:.1} height={:.0}><title>warp {}: {} {:.0} to {:.0}</title></rect>",
+            class_of(s),
             row as f64 * ROW,
             ROW - 2.0,
             s.row,
@@ -132,12 +153,28 @@ fn timeline(spans: &[Span], agents: &[Agent]) -> String {
             s.end
         );
     }
-    for (row, agent) in agents.iter().enumerate() {
-        let _ = write!(out, "<text x=2 y={:.0} font-size=11>{}</text>", (row as f64 + 0.75) * ROW, agent.name);
+    for row in 0..rows {
+        let name = agents.get(row).map_or_else(|| format!("warp {row}"), |agent| fitting(&agent.name));
+        let _ = write!(out, "<text x=0 y={:.0}>{}</text>", (row as f64 + 0.7) * ROW, escape(&name));
     }
-    let what = if agents.is_empty() { "a warp" } else { "an agent" };
-    let _ = write!(out, "<text x=0 y={height}>0 to {end:.0} clocks; a row is {what}</text></svg>");
+    let _ = write!(out, "<text x={LEFT} y={:.0}>0</text>", height - 3.0);
+    let _ = write!(out, "<text x={WIDTH} y={:.0} text-anchor=end>{end:.0} clocks</text></svg>", height - 3.0);
     out
+}
+
+/// The color of a bar: a variable of the style.
+fn class_of(span: &Span) -> &'static str {
+    KINDS.iter().map(|(class, _)| *class).find(|class| *class == span.name).unwrap_or("wait")
+}
+
+/// A name that fits to the left of a row.
+fn fitting(name: &str) -> String {
+    const MOST: usize = 17;
+    if name.chars().count() <= MOST {
+        name.to_owned()
+    } else {
+        name.chars().take(MOST - 1).chain(['\u{2026}']).collect()
+    }
 }
 
 fn escape(text: &str) -> String {

@@ -198,6 +198,7 @@ pub fn predict(
         .map(|(block, warps)| BlockClocks { id: block.id, warps: warps.into_iter().map(Into::into).collect() });
     let clock_reads = ClockReads { blocks: clock_reads.collect() };
     Ok(report::prediction(report::Parts {
+        entry: &program.funcs[entry].name,
         machine: machine.name.clone(),
         clocks,
         mhz,

@@ -30,6 +30,8 @@ pub struct SourceLine {
 /// The predicted time of a launch and its distribution.
 #[derive(Clone, Debug)]
 pub struct Prediction {
+    /// The kernel.
+    pub entry: String,
     pub machine: String,
     pub clocks: f64,
     pub mhz: f64,

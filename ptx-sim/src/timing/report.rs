@@ -23,6 +23,7 @@ const USED: f64 = 0.9;
 
 /// The parts of a prediction.
 pub(super) struct Parts<'a> {
+    pub entry: &'a str,
     pub machine: String,
     pub clocks: f64,
     pub mhz: f64,
@@ -78,6 +79,7 @@ pub(super) fn prediction(p: Parts<'_>) -> Prediction {
     waits.retain(|(_, share)| *share > 0.0);
     waits.sort_by(|x, y| y.1.total_cmp(&x.1).then(x.0.cmp(&y.0)));
     Prediction {
+        entry: p.entry.to_owned(),
         machine: p.machine,
         clocks: p.clocks,
         mhz: p.mhz,

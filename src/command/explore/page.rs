@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::{Exploration, Kernel, Listing, Remark, changes::changes, compare};
 
 const FRAME: &str = include_str!("page/frame.html");
-const STYLE: &str = include_str!("page/style.css");
+const STYLE: &str = concat!(include_str!("page/palette.css"), include_str!("page/style.css"));
 const LAYOUTS: &str = include_str!("page/layouts.js");
 const PROGRAM: &str = include_str!("page/program.js");
 

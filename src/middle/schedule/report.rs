@@ -161,16 +161,21 @@ pub fn page(loops: &[(String, &Graph, &Schedule)]) -> String {
         body += &chart(graph, schedule);
     }
     format!(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<title>Schedules</title>\n<style>{STYLE}</style>\n\
-         <h1>Schedules</h1>\n<p>Each chart shows one interval; a span that crosses its end continues at its start. \
-         Colors are stages: a later stage belongs to an earlier iteration.</p>\n{body}</html>\n"
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width\">\n\
+         <title>Schedules</title>\n<style>\n{STYLE}</style>\n<header><h1>Schedules</h1>\n\
+         <p>Each chart shows one interval; a span that crosses its end continues at its start. A later stage belongs to an \
+         earlier iteration.</p></header>\n<main>\n{body}</main>\n</html>\n"
     )
 }
 
-const STYLE: &str = "body{font:14px/1.4 sans-serif;margin:2em;max-width:72em}pre{overflow-x:auto}\
-                     svg{display:block;width:100%;height:auto}text{font:11px sans-serif}";
-/// The colors of the stages, from the first.
-const COLOURS: [&str; 6] = ["#9ecae1", "#fdae6b", "#a1d99b", "#bcbddc", "#fc9272", "#bdbdbd"];
+/// The style that the pages of all tools share.
+const STYLE: &str = concat!(
+    include_str!("../../command/explore/page/palette.css"),
+    include_str!("../../command/explore/page/report.css"),
+);
+
+/// The number of colors of stages: the variables `--stage-0` and so on of the style.
+const COLORS: u32 = 6;
 
 fn chart(graph: &Graph, schedule: &Schedule) -> String {
     const WIDTH: f64 = 1000.0;
@@ -180,13 +185,17 @@ fn chart(graph: &Graph, schedule: &Schedule) -> String {
     let interval = schedule.interval;
     let scale = (WIDTH - LEFT) / f64::from(interval);
     let tall = HEIGHT * lanes.len() + HEIGHT;
-    let mut out = format!("<svg viewBox=\"0 0 {WIDTH} {tall}\" role=\"img\">\n");
+    let mut out = String::from("<ul class=\"legend\">");
+    for stage in 0..schedule.stages() {
+        let _ = write!(out, "<li><i style=\"background: var(--stage-{})\"></i>stage {stage}</li>", stage % COLORS);
+    }
+    let _ = writeln!(out, "</ul>\n<svg viewBox=\"0 0 {WIDTH} {tall}\" role=\"img\">");
     for (row, lane) in lanes.iter().enumerate() {
         let y = row * HEIGHT;
         let _ = writeln!(out, "<text x=\"0\" y=\"{}\">{}</text>", y + 15, escaped(&lane.name));
         for (node, clock, length) in &lane.spans {
             let (name, stage) = (escaped(&graph.nodes[*node].name), schedule.stage(*node));
-            let colour = COLOURS[stage as usize % COLOURS.len()];
+            let color = stage % COLORS;
             let start = clock % interval;
             let first = (*length).min(interval - start);
             for (start, length) in [(start, first), (0, length - first)].into_iter().filter(|(_, l)| *l > 0) {
@@ -194,7 +203,7 @@ fn chart(graph: &Graph, schedule: &Schedule) -> String {
                 let _ = writeln!(
                     out,
                     "<g><title>{name}, clock {clock}, {length} clocks, stage {stage}</title><rect x=\"{x:.1}\" y=\"{y}\" \
-                     width=\"{wide:.1}\" height=\"{}\" fill=\"{colour}\" stroke=\"#555\" stroke-width=\".5\"/>",
+                     width=\"{wide:.1}\" height=\"{}\" fill=\"var(--stage-{color})\" stroke=\"var(--faint)\" stroke-width=\".5\"/>",
                     HEIGHT - 4
                 );
                 // Print only names that fit.
