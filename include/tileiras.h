@@ -238,8 +238,8 @@ int tileirasProgramSetInputName(TileirasProgram *program,
 //
 // Caches are not used for such a compilation, and a compiler in a child process cannot send remarks.
 //
-// Returns `TILEIRAS_SUCCESS`, `TILEIRAS_ERROR_CONFIGURATION` for another word, or `TILEIRAS_ERROR_HANDLE` for a null or
-// released handle.
+// Returns `TILEIRAS_SUCCESS`, `TILEIRAS_ERROR_CONFIGURATION` for another word, or `TILEIRAS_ERROR_HANDLE` for a null
+// or released handle.
 //
 // Available since version 7 of the interface.
 //
@@ -262,8 +262,8 @@ int tileirasProgramSetResources(TileirasProgram *program,
 // Returns the resources of the kernels of a compiled program in `*output`: the JSON text of `--resource-usage-file`,
 // not zero-terminated. The bytes are owned by the handle and valid until `tileirasProgramRelease`.
 //
-// Returns `TILEIRAS_SUCCESS`; `TILEIRAS_ERROR_HANDLE` for a null or released handle, a null `output`, or a program that
-// has not been compiled to a cubin with `tileirasProgramSetResources`.
+// Returns `TILEIRAS_SUCCESS`; `TILEIRAS_ERROR_HANDLE` for a null or released handle, a null `output`, or a program
+// that has not been compiled to a cubin with `tileirasProgramSetResources`.
 //
 // Available since version 7 of the interface.
 //
