@@ -116,7 +116,9 @@ fn the_example() {
         pack.args(["rustc", "-p", "tileiras-capi", "--lib", "--crate-type", "staticlib"]).current_dir(root());
         run(pack.arg("--target-dir").arg(profile().parent().unwrap()));
         let archive = prefix.path().join("lib/libtileiras.a");
+        // Moved, because `install` would copy its 300 MB for every test.
         std::fs::copy(profile().join("libtileiras_capi.a"), &archive).unwrap();
+        std::fs::remove_file(profile().join("libtileiras_capi.a")).unwrap();
         let mut all = flags(prefix.path(), "--cflags");
         let libraries = run(Command::new("pkg-config")
             .args(["--static", "--libs", "tileiras"])
@@ -133,13 +135,17 @@ fn the_example() {
         let mut build = Command::new("gcc");
         build.args(["-std=c11", "-Wall", "-Wextra", "-Werror", "-o"]).arg(&program).arg(&source).args(flags);
         run(&mut build);
-        let compile = |input: &str, output: &str, cache: Option<&Path>| {
-            let file = prefix.path().join(output);
+        let example = || {
             let mut command = start(&program, prefix.path());
             // The libraries of LLVM are shared in a development build.
-            command.env("LD_LIBRARY_PATH", format!("{}:/usr/lib/llvm-21/lib", prefix.path().join("lib").display()));
-            command.env("CUDA_HOME", toolkit()).current_dir(root());
-            let out = run(command.args([input, "90"]).arg(&file).args(cache));
+            let llvm = PathBuf::from(std::env::var_os("MLIR_SYS_210_PREFIX").unwrap()).join("lib");
+            let libraries = std::env::join_paths([prefix.path().join("lib"), llvm]).unwrap();
+            command.env("LD_LIBRARY_PATH", libraries).env("CUDA_HOME", toolkit()).current_dir(root());
+            command
+        };
+        let compile = |input: &str, output: &str, cache: Option<&Path>| {
+            let file = prefix.path().join(output);
+            let out = run(example().args([input, "90"]).arg(&file).args(cache));
             (std::fs::read(file).unwrap(), String::from_utf8(out.stderr).unwrap())
         };
         let (ptx, said) = compile("examples/twice.mlir", "twice.ptx", None);
@@ -150,8 +156,7 @@ fn the_example() {
         let [first, second] = [0, 1].map(|_| compile("examples/vadd_f32_div16.tileirbc", "vadd.cubin", Some(&cache)));
         assert!(first.0.starts_with(b"\x7fELF") && first == second && first.1.is_empty(), "{kind}: {}", first.1);
         assert!(std::fs::read_dir(&cache).unwrap().count() > 0);
-        let wrong = start(&program, prefix.path()).args(["Cargo.toml", "90", "x.ptx"]).current_dir(root()).output();
-        let wrong = wrong.unwrap();
+        let wrong = example().args(["Cargo.toml", "90", "x.ptx"]).output().unwrap();
         assert_eq!(String::from_utf8_lossy(&wrong.stderr), "error: input does not correspond to Tile IR bytecode\n");
         assert_eq!(wrong.status.code(), Some(1));
     }
