@@ -131,7 +131,25 @@ fn files_naming(folder: &Path, pass: &str) -> Vec<String> {
 }
 
 fn selection(file: &str, packages: &[(String, String)], naming: &dyn Fn(&str) -> Vec<String>) -> Selection {
-    tests_of(file).or_else(|| pass(file, naming)).or_else(|| package(file, packages)).or_else(|| page(file))
+    special(file)
+        .or_else(|| tests_of(file))
+        .or_else(|| pass(file, naming))
+        .or_else(|| package(file, packages))
+        .or_else(|| page(file))
+}
+
+/// Selection of files outside the packages that use them.
+fn special(file: &str) -> Selection {
+    let table = [
+        ("python/", "test(/^python[:\\/]/) | test(=python_calls_the_library)"),
+        ("examples/c/", "test(=the_example)"),
+        ("src/command/explore/page/", "rdeps(=tile-explore) | rdeps(=ptx-sim) | rdeps(=tile-schedule)"),
+        ("scripts/demo.sh", "test(/^demo[:\\/]/)"),
+    ];
+    if file == "README.md" {
+        return Some(format!("{PAGES} | test(/^demo[:\\/]/)"));
+    }
+    table.iter().find(|(start, _)| file.starts_with(start)).map(|(_, selection)| (*selection).to_owned())
 }
 
 /// Selection of a test file.
@@ -223,6 +241,8 @@ mod tests {
             ("dialects-td/Passes.td", Some("rdeps(=tileiras)")),
             ("tests/driver/batch.rs", Some("package(=tile-driver)")),
             ("docs/tuning.md", Some(PAGES)),
+            ("python/src/tileiras/_run.py", Some("test(/^python[:\\/]/) | test(=python_calls_the_library)")),
+            ("examples/c/compile.c", Some("test(=the_example)")),
             ("Cargo.toml", None),
             (".config/nextest.toml", None),
         ] {

@@ -100,6 +100,7 @@ const WORDS: &[(&str, &str)] = &[
     ("--remarks", "tileirasProgramSetRemarks"),
     ("--emit=ptx", "TILEIRAS_EMIT_PTX"),
     ("--gpu-name", "gpu_id"),
+    ("(next to the compiler)", "(next to this program)"),
 ];
 
 /// A message in words that suit callers of the library.
