@@ -72,7 +72,7 @@ for compiler in gcc "$llvm/bin/clang"; do
     for kind in shared static; do
         cache=$work/cache-$(basename "$compiler")-$kind
         mkdir "$cache"
-        said=$(LD_LIBRARY_PATH=$prefix/lib "$work/$kind" "$work/kernel.bc" "$(dirname "$ptxas")" "$prefix/bin/tileiras" \
+        said=$(LD_LIBRARY_PATH=$prefix/lib "$work/$kind" "$work/kernel.bc" "$(dirname "$ptxas")" "$work/tileiras" \
             examples/twice.mlir "$cache" 2> "$work/words") ||
             fail "$compiler, $kind library: $(cat "$work/words")"
         [[ $said == ok ]] || fail "$compiler, $kind library: $said"
