@@ -307,13 +307,13 @@ class Scripts(unittest.TestCase):
               "    ct.store(x, (ct.bid(0),), 2 * ct.load(x, (ct.bid(0),), (128,)))\n"
               "x = numpy.ones(256, numpy.float32)\nct.launch(None, (2,), twice, (x,))\nprint(x.sum())\n")
 
-    def run_script(self, *options):
+    def run_script(self, *options, script=SCRIPT):
         with tempfile.TemporaryDirectory() as folder:
-            script = pathlib.Path(folder, "script.py")
-            script.write_text(self.SCRIPT)
+            file = pathlib.Path(folder, "script.py")
+            file.write_text(script)
             environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
             environment["TILEIRAS_BIN"] = str(tileiras.program("tileiras").parent.resolve())
-            return subprocess.run([sys.executable, "-m", "tileiras.cutile", *options, script], capture_output=True, text=True,
+            return subprocess.run([sys.executable, "-m", "tileiras.cutile", *options, file], capture_output=True, text=True,
                                   env=environment, cwd=folder, check=False)
 
     def test_a_script_can_be_simulated(self):
@@ -327,6 +327,10 @@ class Scripts(unittest.TestCase):
         self.assertIn("there is no GPU driver (libcuda.so.1)", done.stderr)
         self.assertIn("python -m tileiras.cutile --simulate", done.stderr)
         self.assertNotIn("runpy", done.stderr)
+        # An error of the script itself has nothing to do with GPUs.
+        done = self.run_script(script="1 / 0\n")
+        self.assertEqual(done.returncode, 1)
+        self.assertTrue(done.stderr.endswith("ZeroDivisionError: division by zero\n"), done.stderr)
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from __future__ import annotations
 import ctypes
 import importlib.metadata
 import os
+import re
 import runpy
 import sys
 import traceback
@@ -22,11 +23,10 @@ from ._tools import environment, program
 
 HIDDEN = "nvidia-cuda-tileiras"
 
-NO_DRIVER = """\
-tileiras.cutile: there is no GPU driver (libcuda.so.1) here, so cuTile cannot launch kernels. Without a GPU:
-  python -m tileiras.cutile --simulate {script}    launches on the simulated GPU, with arrays in CPU memory
-  tileiras.run(kernel, grid, args)                 one such launch, from Python
-  tileiras.predict(kernel, grid, args)             its predicted time on a GPU"""
+NO_DRIVER = "tileiras.cutile: there is no GPU driver (libcuda.so.1) here, so cuTile cannot launch kernels. Without a GPU:"
+
+ABOUT_GPUS = re.compile("cuda|nvidia|stream|gpu", re.IGNORECASE)
+"""Words of errors that the missing driver causes."""
 
 
 def use() -> str:
@@ -71,6 +71,15 @@ def has_driver() -> bool:
     return True
 
 
+def advice(script: str) -> str:
+    """What to do without a GPU."""
+    table = [(f"python -m tileiras.cutile --simulate {script}", "launches on the simulated GPU, with arrays in CPU memory"),
+             ("tileiras.run(kernel, grid, args)", "one such launch, from Python"),
+             ("tileiras.predict(kernel, grid, args)", "its predicted time on a GPU")]
+    width = max(len(call) for call, _ in table)
+    return "\n".join([NO_DRIVER, *(f"  {call.ljust(width)}  {meaning}" for call, meaning in table)])
+
+
 def main() -> None:
     arguments = sys.argv[1:]
     simulated, target = False, "sm_100"
@@ -100,8 +109,8 @@ def main() -> None:
         while trace is not None and os.path.basename(trace.tb_frame.f_code.co_filename) in ("cutile.py", "<frozen runpy>", "runpy.py"):
             trace = trace.tb_next
         traceback.print_exception(type(error), error, trace)
-        if not simulated and not has_driver():
-            print(NO_DRIVER.format(script=sys.argv[0]), file=sys.stderr)
+        if not simulated and ABOUT_GPUS.search(f"{type(error).__module__} {error}") and not has_driver():
+            print(advice(sys.argv[0]), file=sys.stderr)
         sys.exit(1)
 
 
