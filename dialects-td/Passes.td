@@ -264,6 +264,18 @@ def TileASPingPong : Pass<"tileas-ping-pong", "::mlir::ModuleOp"> {
   let dependentDialects = ["nv_tileas"];
 }
 
+def TileASIssueAhead : Pass<"tileas-issue-ahead", "::mlir::ModuleOp"> {
+  let summary = "issue the first dots of an iteration before the last dots of the previous one";
+  let description = [{
+    Applies to loops of the agent `matrix` if the plan says `issue_ahead`: the dots before the first operand that
+    consumers compute are issued an iteration ahead. The tensor cores then work while consumers compute the operand.
+  }];
+  let statistics = [
+    Statistic<"numLoops", "num-loops", "loops whose first dots are issued ahead">
+  ];
+  let dependentDialects = ["arith", "nv_tileas", "scf"];
+}
+
 def TileASPrefetchTiles : Pass<"tileas-prefetch-tiles", "::mlir::ModuleOp"> {
   let summary = "start loads of agents one iteration ahead";
   let description = [{

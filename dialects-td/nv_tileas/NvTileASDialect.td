@@ -137,7 +137,8 @@ def NvTileAS_DotPlanAttr : NvTileAS_Attr<"DotPlan", "dot_plan"> {
     `unit` is the kind of the instructions, by default `warpgroup`. With `tensor`, the agent `matrix` issues the dots,
     and the consumers read finished accumulators from tensor memory. With two `accumulators`, they read one while dots add
     to the other. With `whole_rows`, a thread reads whole rows. Left operands that consumers compute are then stored to
-    tensor memory, and resident operands have pipelines.
+    tensor memory, and resident operands have pipelines. With `issue_ahead`, these left operands have columns of their
+    own, and the agent `matrix` issues the first dots of an iteration before the last dots of the previous one.
     With `tensor_pair`, the agent `matrix` of the first CTA of a cluster issues dots for both of its CTAs.
     Each CTA has its own rows of the left operand and of the accumulator, and loads half of the columns of the right
     operand, which must be the same in both. Code after the dots processes accumulators in `slices` of their columns.
@@ -159,12 +160,13 @@ def NvTileAS_DotPlanAttr : NvTileAS_Attr<"DotPlan", "dot_plan"> {
     NvTileAS_PlanUnit:$unit,
     DefaultValuedParameter<"int64_t", "1", "stages of each accumulator in tensor memory">:$accumulators,
     DefaultValuedParameter<"int64_t", "1", "slices of each accumulator in registers">:$slices,
-    DefaultValuedParameter<"bool", "false", "whether a thread reads whole rows of accumulators">:$wholeRows);
+    DefaultValuedParameter<"bool", "false", "whether a thread reads whole rows of accumulators">:$wholeRows,
+    DefaultValuedParameter<"bool", "false", "whether dots are issued an iteration ahead">:$issueAhead);
   let assemblyFormat = [{
     `<` `groups` `=` `[` $groups `]` `,` `columns` `=` $columns `,` `stages` `=` $stages `,` `scratch` `=` $scratch
     `,` `launch_registers` `=` $launch_registers `,` `agents` `=` custom<Agents>($agents)
     (`,` `unit` `=` $unit^)? (`,` `accumulators` `=` $accumulators^)? (`in` $slices^ `slices`)?
-    (`with` `whole_rows` `=` $wholeRows^)? `>`
+    (`with` `whole_rows` `=` $wholeRows^)? (`with` `issue_ahead` `=` $issueAhead^)? `>`
   }];
   let genVerifyDecl = 1;
 }

@@ -227,8 +227,13 @@ fn is_lean(chain: &Chain, program: &str, test: &str) {
     assert!(other.is_none(), "{} in the loop of {m}x{n}x{d}", other.map_or("", |i| &i.opcode));
     let dots = sass::innermost(&code, "MMA").expect("a loop with dots");
     let products = dots.iter().filter(|i| i.opcode.starts_with("UTC") && i.opcode.contains("MMA")).count();
-    // The completion of each dot empties a stage, and that of the first one also fills the scores.
-    assert_eq!(3 * products, count(dots, "UTCBAR") * (n + d) * bits / 256, "{products} products in {m}x{n}x{d}");
+    // The completion of each dot empties a stage, and that of the first one also fills the scores. If these are issued
+    // ahead, the last dot also empties the memory of the weights, and the loop may contain the first dot twice: LLVM
+    // sometimes peels the first iteration.
+    let ahead = usize::from(plan.contains("issue_ahead = true"));
+    let commits = count(dots, "UTCBAR");
+    let agrees = |firsts: usize| products * (2 * firsts + 1 + ahead) == commits * (n + firsts * d) * bits / 256;
+    assert!((1..=1 + ahead).any(agrees), "{products} products and {commits} commits in {m}x{n}x{d}");
     let row = format!("tensor_chains::{test}/{m}x{n}x{d}");
     golden::gate(&row, body.len()).unwrap_or_else(|e| panic!("{e}"));
 }

@@ -250,13 +250,15 @@ LogicalResult nv_tileas::verifyAgents(function_ref<InFlightDiagnostic()> emitErr
 LogicalResult DotPlanAttr::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<int64_t> groups,
                                   int64_t columns, int64_t stages, int64_t scratch, int64_t launchRegisters,
                                   ArrayAttr agents, MmaKind unit, int64_t accumulators, int64_t slices,
-                                  bool wholeRows) {
+                                  bool wholeRows, bool issueAhead) {
   if (failed(verifyAgents(emitError, agents)))
     return failure();
   if (unit != MmaKind::Warpgroup && unit != MmaKind::Tensor && unit != MmaKind::TensorPair && unit != MmaKind::Sync)
     return emitError() << "no plan uses the unit '" << stringifyMmaKind(unit) << "'";
   if (wholeRows && unit != MmaKind::Tensor)
     return emitError() << "whole_rows applies to accumulators in tensor memory";
+  if (issueAhead && !wholeRows)
+    return emitError() << "issue_ahead applies to accumulators of which threads read whole rows";
   if (groups.size() != 2 || groups[0] <= 0 || groups[1] <= 0)
     return emitError() << "groups must be two positive numbers";
   int64_t consumers = cast<AgentAttr>(agents[0]).getWarps();

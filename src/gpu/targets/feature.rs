@@ -68,7 +68,7 @@ features! {
     TensorMapEdit = "tensor-map-edit",
     /// 32-byte vector loads and stores of global memory.
     Wide256 = "wide-256",
-    /// Packed f32 pairs: `add`, `mul`, `fma` on `.f32x2`.
+    /// Packed f32 pairs: `add`, `sub`, `mul`, `fma` on `.f32x2`.
     F32x2 = "f32x2",
     /// Three-input `min` and `max` on f32.
     MinMax3 = "min-max-3",

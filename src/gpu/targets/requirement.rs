@@ -141,6 +141,7 @@ static ROWS: &[Requirement] = &[
     row("min", &["xorsign"], v(7, 2), Some(XorSign), "min.xorsign.abs.f32 f0,f1,f2;"),
     row("max", &["xorsign"], v(7, 2), Some(XorSign), "max.xorsign.abs.f32 f0,f1,f2;"),
     row("add", &["f32x2"], v(8, 6), Some(F32x2), "add.rn.f32x2 d0,d1,d2;"),
+    row("sub", &["f32x2"], v(8, 6), Some(F32x2), "sub.rn.f32x2 d0,d1,d2;"),
     row("mul", &["f32x2"], v(8, 6), Some(F32x2), "mul.rn.f32x2 d0,d1,d2;"),
     row("fma", &["f32x2"], v(8, 6), Some(F32x2), "fma.rn.f32x2 d0,d1,d2,d3;"),
     row("add", &["f32.f16"], v(8, 6), Some(MixedF32), "add.f32.f16 f0,h0,f1;"),

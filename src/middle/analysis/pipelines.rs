@@ -69,6 +69,7 @@ use crate::dialect::{
     upstream::{Arith, Scf},
 };
 use handovers::{Barriers, Pipeline};
+use loops::LoopPart;
 use rustc_hash::{FxHashMap, FxHashSet};
 use tile_protocol::{Array, Engine, Expr, Op, Program, StageAccess, Var};
 
@@ -244,8 +245,9 @@ struct Extract<'c> {
     fills: bool,
     /// Whether they have stored data that is not yet committed.
     stored: bool,
-    /// Counters of the enclosing loops, outermost first.
+    /// Counters of the enclosing loops, outermost first, and their trip counts.
     counters: Vec<Var>,
+    trips: Vec<Expr>,
     /// Pipeline and ping-pong ops, and the ops that contain them.
     relevant: FxHashSet<usize>,
     /// The outcome of all run-time tests of views.
@@ -311,6 +313,7 @@ impl<'c> Extract<'c> {
             fills: false,
             stored: false,
             counters: vec![],
+            trips: vec![],
             relevant,
             ready,
             joined: vec![],
@@ -602,11 +605,17 @@ impl<'c> Extract<'c> {
     }
 
     fn branch(&mut self, op: OpRef<'c>, out: &mut Vec<Op>) -> Result<(), Fault<'c>> {
-        let pattern = self.common(op, false)?;
-        // The patterns are: never, always, in odd iterations, in even iterations.
         let iteration: Expr = self.counters.last().map_or(Expr::from(0), |v| (*v).into());
-        let is = |n: i64| !(pattern.clone() - n);
-        let condition = is(1) + is(2) * (iteration.clone() % 2) + is(3) * ((iteration + 1) % 2);
+        let condition = match (loops::part_of_loop(op), self.trips.last()) {
+            (Some(LoopPart::First), _) => !iteration,
+            (Some(LoopPart::AllButLast), Some(trips)) => trips.clone() - iteration - 1,
+            _ => {
+                // The patterns are: never, always, in odd iterations, in even iterations.
+                let pattern = self.common(op, false)?;
+                let is = |n: i64| !(pattern.clone() - n);
+                is(1) + is(2) * (iteration.clone() % 2) + is(3) * ((iteration + 1) % 2)
+            }
+        };
         let given: Vec<(usize, Var)> = (0..result_count(op))
             .filter(|&i| is_followed(result(op, i)))
             .map(|i| (i, self.program.variable()))

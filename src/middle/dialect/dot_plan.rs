@@ -94,6 +94,9 @@ pub struct DotPlan {
     pub slices: u32,
     /// Whether a thread reads whole rows of accumulators in tensor memory, since dots depend on each other.
     pub whole_rows: bool,
+    /// Whether computed left operands have columns of their own in tensor memory, and the first dots of an iteration
+    /// are issued before the last dots of the previous one.
+    pub issue_ahead: bool,
     /// Consumer warpgroups along the rows and along the columns.
     pub groups: [u32; 2],
     /// Maximum columns of an instruction.
@@ -183,6 +186,7 @@ impl DotPlan {
             accumulators,
             slices,
             self.whole_rows,
+            self.issue_ahead,
         );
         DOT_PLAN.set(function, plan.expect("a valid plan").into());
     }
@@ -196,6 +200,7 @@ impl DotPlan {
             accumulators: plan.accumulators() as u32,
             slices: plan.slices() as u32,
             whole_rows: plan.whole_rows(),
+            issue_ahead: plan.issue_ahead(),
             groups: [m as u32, n as u32],
             columns: plan.columns() as u32,
             stages: plan.stages() as u32,

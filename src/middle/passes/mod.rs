@@ -26,6 +26,7 @@ pub mod tileas_delay_loads;
 pub mod tileas_dynamic_persistent;
 pub mod tileas_generate_schedule_constraints;
 pub mod tileas_hoist_scalars;
+pub mod tileas_issue_ahead;
 mod tileas_keep_addresses_in_loops;
 pub mod tileas_lower_tma_load_store_to_async;
 pub mod tileas_materialize_async;
@@ -96,6 +97,7 @@ pub(crate) fn register_own() {
     register::<tileas_materialize_async::MaterializeAsync>();
     register::<tileas_lower_tma_load_store_to_async::LowerTmaLoadStoreToAsync>();
     register::<tileas_pipeline_dots::PipelineDots>();
+    register::<tileas_issue_ahead::IssueAhead>();
     register::<tileas_prefetch_tiles::PrefetchTiles>();
     register::<tileas_delay_loads::DelayLoads>();
     register::<tileas_dynamic_persistent::DynamicPersistent>();

@@ -268,6 +268,7 @@ fn plan<'c>(
         accumulators: 1,
         slices: 1,
         whole_rows: false,
+        issue_ahead: false,
         groups: [plan.groups.0, plan.groups.1],
         columns: plan.columns,
         stages,

@@ -268,6 +268,7 @@ const OPTIONAL: &[&str] = &[
     "tileas-assign-load-store-layouts",
     "tileas-remove-layout-conversions",
     "tileas-pipeline-dots",
+    "tileas-issue-ahead",
     "tileas-ping-pong",
     "tileas-prefetch-tiles",
     "tileas-prepare-for-scheduling",
@@ -576,6 +577,7 @@ impl Options {
             add("tileas-pipeline-dots", &[]);
             add("tileas-materialize-async", &[]);
             add("tileas-specialize-agents", &[]);
+            add("tileas-issue-ahead", &[]);
             add("tileas-ping-pong", std::slice::from_ref(&target));
             add("tileas-prefetch-tiles", &[]);
             add("tileas-check-register-budget", std::slice::from_ref(&target));

@@ -12,7 +12,12 @@
 
 use super::{Extract, Fault, computed_alike, is_followed, is_iterator};
 use crate::analysis::{producers::condition, tensor_map_ops::readiness};
-use crate::dialect::{loops::always_runs, rt::*, upstream::Scf};
+use crate::dialect::{
+    arith::IntPredicate,
+    loops::always_runs,
+    rt::*,
+    upstream::{Arith, Scf},
+};
 use tile_protocol::{Expr, MOST_COMBINATIONS, Op, Var};
 
 /// The number of combinations of trip counts above which the ranges are reduced, outer loops first.
@@ -54,7 +59,9 @@ impl<'c> Extract<'c> {
         }
         let counter = self.program.variable();
         self.counters.push(counter);
+        self.trips.push(trips.clone());
         let mut inside = self.block(body)?;
+        self.trips.pop();
         self.counters.pop();
         // All new values are computed before any variable is set.
         let last = ops_of(body).last().ok_or((op, "loop has no terminator".to_string()))?;
@@ -117,7 +124,9 @@ impl<'c> Extract<'c> {
         }
         let counter = self.program.variable();
         self.counters.push(counter);
+        self.trips.push(trips.clone() + 1);
         let mut inside = self.block(before)?;
+        self.trips.pop();
         self.counters.pop();
         for &(i, var) in &given {
             inside.push(Op::Set(var, self.value(asks, operand(asks, i + 1))?));
@@ -153,7 +162,10 @@ impl<'c> Extract<'c> {
         let mut inside = ops_of(body).filter(|o| self.relevant.contains(&op_key(*o)));
         let (Some(inner), None) = (inside.next(), inside.next()) else { return false };
         let is_loop = Scf::of(inner) == Some(Scf::For) || only_asks(inner);
-        let Some(last) = ops_of(body).last().filter(|_| is_loop) else { return false };
+        // Iterations of a joined loop have no place in one of the inner loops.
+        let mut parts = false;
+        walk(inner, &mut |o| parts |= part_of_loop(o).is_some());
+        let Some(last) = ops_of(body).last().filter(|_| is_loop && !parts) else { return false };
         let followed: Vec<usize> = (0..result_count(op)).filter(|&i| is_followed(result(op, i))).collect();
         let handed = carries(inner);
         let passes = |i: &usize| handed.contains(&(arg(body, i + 1), operand(last, *i)));
@@ -208,6 +220,30 @@ impl<'c> Extract<'c> {
         if self.program.combinations() > MOST_COMBINATIONS {
             self.program.parameters = whole;
         }
+    }
+}
+
+/// The iterations in which a branch of a counted loop runs.
+pub(super) enum LoopPart {
+    First,
+    AllButLast,
+}
+
+/// The iterations of the loop around it in which a branch runs, if its condition compares the counter with a bound in
+/// the form of `tileas-issue-ahead`.
+pub(super) fn part_of_loop(op: OpRef<'_>) -> Option<LoopPart> {
+    let around = parent_op(op).filter(|o| Scf::of(op) == Some(Scf::If) && Scf::of(*o) == Some(Scf::For))?;
+    let counter = arg(entry_block(region(around, 0))?, 0);
+    let compared = defining_op(operand(op, 0)).filter(|o| Arith::of(*o) == Some(Arith::CmpI))?;
+    let (a, b) = (operand(compared, 0), operand(compared, 1));
+    match IntPredicate::of(compared)? {
+        IntPredicate::Eq if (a, b) == (counter, operand(around, 0)) => Some(LoopPart::First),
+        IntPredicate::Ugt if b == operand(around, 2) => {
+            let left = defining_op(a).filter(|o| Arith::of(*o) == Some(Arith::SubI))?;
+            let is_rest = (operand(left, 0), operand(left, 1)) == (operand(around, 1), counter);
+            is_rest.then_some(LoopPart::AllButLast)
+        }
+        _ => None,
     }
 }
 

@@ -167,7 +167,8 @@ impl<'c, 'm> Lower<'c, 'm> {
                 print_buffer: None,
                 tensor_memory: None,
                 borrowed: None,
-                borrows_in_memory: DotPlan::of(f.op()).is_some_and(|plan| plan.reads_fragments() && plan.divides()),
+                borrows_in_memory: DotPlan::of(f.op())
+                    .is_some_and(|plan| plan.divides() && (plan.reads_fragments() || plan.whole_rows)),
             },
             threads: Threads { lane, warp, thread, warps, warp_bits: warps.ilog2(), barrier: None },
             values: Values { slots: array::slots(f.op()), ..Values::default() },

@@ -27,6 +27,10 @@ impl<'c> Lower<'c, '_> {
             self.set_all(result(op, 0), products);
             return Ok(());
         }
+        if let Some(values) = self.packed(op, &inputs, count) {
+            self.set_all(result(op, 0), values);
+            return Ok(());
+        }
         let mut outputs: Vec<Vec<Val<'c>>> = vec![Vec::with_capacity(count); result_count(op)];
         for r in 0..count {
             let args: Vec<Val<'c>> = inputs.iter().map(|i| if i.len() == 1 { i[0] } else { i[r] }).collect();
@@ -38,6 +42,52 @@ impl<'c> Lower<'c, '_> {
             self.set_all(r, registers);
         }
         Ok(())
+    }
+
+    /// Computes pairs of f32 with one instruction each, which rounds as two would. Returns `None` if the op has no such
+    /// instruction, or if the kernel does not use any.
+    fn packed(&self, op: OpRef<'c>, inputs: &[Vec<Val<'c>>], count: usize) -> Option<Vec<Val<'c>>> {
+        let name = match (Arith::of(op), Math::of(op)) {
+            (Some(Arith::AddF), _) => "add",
+            (Some(Arith::SubF), _) => "sub",
+            (Some(Arith::MulF), _) => "mul",
+            (_, Some(Math::Fma)) => "fma",
+            _ => return None,
+        };
+        let whole: Vec<Vec<Val<'c>>> =
+            inputs.iter().map(|i| if i.len() == 1 { vec![i[0]; count] } else { i.clone() }).collect();
+        self.pairwise(name, &whole.iter().map(Vec::as_slice).collect::<Vec<_>>())
+    }
+
+    /// Applies `name`, which is `add`, `sub`, `mul` or `fma`, to pairs of f32 if the kernel uses instructions for them.
+    ///
+    /// Kernels with accumulators in tensor memory do: a few warps compute beside the tensor cores, and share the issue
+    /// slots of their schedulers. Other kernels wait for memory. The pairs exist only inside of the assembly, because
+    /// LLVM builds vectors of converted elements by arithmetic on 64-bit integers.
+    pub(super) fn pairwise(&self, name: &str, inputs: &[&[Val<'c>]]) -> Option<Vec<Val<'c>>> {
+        let l = &self.l;
+        let count = inputs.first().map_or(0, |values| values.len());
+        let is_f32 = || inputs.iter().copied().flatten().all(|v| ty(*v) == l.f32);
+        if count < 2 || count % 2 != 0 || !self.uses_pairs() || !is_f32() {
+            return None;
+        }
+        let given: String = (0..inputs.len())
+            .map(|i| format!(".reg .b64 p{i}; mov.b64 p{i}, {{${}, ${}}}; ", 2 * i + 2, 2 * i + 3))
+            .collect();
+        let names: Vec<String> = (0..inputs.len()).map(|i| format!("p{i}")).collect();
+        let text = format!("{{ {given}{name}.rn.f32x2 p0, {}; mov.b64 {{$0, $1}}, p0; }}", names.join(", "));
+        let constraints = format!("=f,=f{}", ",f".repeat(2 * inputs.len()));
+        let of = |r: usize| {
+            let args: Vec<Val<'c>> = inputs.iter().flat_map(|values| [values[r], values[r + 1]]).collect();
+            let pair = l.pure_asm(&text, &constraints, l.structure(&[l.f32; 2]), &args);
+            [0, 1].map(|i| l.field(pair, l.f32, i))
+        };
+        Some((0..count).step_by(2).flat_map(of).collect())
+    }
+
+    /// Whether the kernel uses instructions for pairs of f32.
+    fn uses_pairs(&self) -> bool {
+        self.function.tensor_memory.is_some() && self.function.target.has(Feature::F32x2)
     }
 
     /// Multiplies by factors that are often one: if all factors of a warp are one, returns the values unchanged.

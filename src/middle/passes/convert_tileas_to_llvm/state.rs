@@ -85,7 +85,7 @@ pub(super) struct Function<'c> {
     /// The address of the borrowed entry for tensor maps, once the function creates maps.
     pub borrowed: Option<Val<'c>>,
     /// Whether that address is in local memory. It is hardly ever used, but until the end of the kernel, and ptxas
-    /// spills it anyway where warps that share fragments of dots divide their registers.
+    /// spills it anyway where agents divide registers and consumers need nearly all of theirs.
     pub borrows_in_memory: bool,
 }
 

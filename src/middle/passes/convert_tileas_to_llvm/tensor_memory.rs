@@ -287,8 +287,10 @@ impl<'c> Lower<'c, '_> {
             for (i, (address, part)) in moves.places.iter().enumerate() {
                 let loaded = self.load_columns(&moves, *address, part.count as usize);
                 let loaded = self.tied(WAIT_FOR_LOADS, "~{memory}", moves.carrier, &loaded, &[], false);
-                let scaled = loaded.iter().enumerate().map(|(r, v)| l.bin("fmul", *v, factor(i, r)));
-                let scaled: Vec<Val<'c>> = scaled.collect();
+                let factors: Vec<Val<'c>> = (0..loaded.len()).map(|r| factor(i, r)).collect();
+                let scaled = self.pairwise("mul", &[&loaded, &factors]).unwrap_or_else(|| {
+                    loaded.iter().zip(&factors).map(|(v, factor)| l.bin("fmul", *v, *factor)).collect()
+                });
                 self.store_columns(&moves, *address, &scaled);
             }
             l.order(WAIT_FOR_STORES);

@@ -45,8 +45,14 @@ pub(super) fn plan<'c>(
     }
     let kernel = kernel(function, found);
     let pressure = Pressure::without_accumulators(function, found);
-    let plan = plan_dependent(&kernel, columns(found), &|groups| pressure.registers(groups), hints, machine);
-    let plan = plan.map_err(|e| refusal(found, &e))?;
+    let with = |columns| plan_dependent(&kernel, columns, &|groups| pressure.registers(groups), hints, machine);
+    let least = with(columns(found, true)).map_err(|e| refusal(found, &e))?;
+    // Left operands get columns of their own if that costs nothing else.
+    let [all, shared] = [columns(found, false), columns(found, true)];
+    let alike = |plan: &DependentPlan| (plan.warpgroups, plan.blocks) == (least.warpgroups, least.blocks);
+    let apart = (all > shared).then(|| with(all).ok()).flatten().filter(alike);
+    let issue_ahead = apart.is_some();
+    let plan = apart.unwrap_or(least);
     mark_computed(found, false);
     report(op, &plan.reasons, found);
     Ok(DotPlan {
@@ -54,6 +60,7 @@ pub(super) fn plan<'c>(
         accumulators: 1,
         slices: 1,
         whole_rows: true,
+        issue_ahead,
         groups: [1, plan.warpgroups],
         columns: plan.columns,
         stages: plan.stages,
@@ -88,14 +95,15 @@ fn check<'c>(p: &Found<'c>) -> Result<(), Obstacle<'c>> {
     Ok(())
 }
 
-/// The columns of tensor memory of all accumulators, and of the left operands that do not replace one.
-fn columns(found: &[Found<'_>]) -> u32 {
+/// The columns of tensor memory of all accumulators, and of the left operands that do not replace one, if they may
+/// `replace` one, or of all left operands.
+fn columns(found: &[Found<'_>], replace: bool) -> u32 {
     let mut replaced = FxHashSet::default();
     let dots: Vec<OpRef<'_>> = found.iter().map(|p| p.op).collect();
     let first = |group: &Vec<usize>| found[group[0]].dot_loop.tensor_columns();
     let mut sum = shared_accumulators(&dots).iter().map(first).sum();
     for p in found.iter().filter(|p| matches!(p.sides[0], PlannedOperand::Registers(_))) {
-        match replaced_accumulator(p.op, |from| !replaced.contains(&op_key(from))) {
+        match replaced_accumulator(p.op, |from| replace && !replaced.contains(&op_key(from))) {
             Some(from) => _ = replaced.insert(op_key(from)),
             None => sum += Tensor::of_value(operand(p.op, 0)).map_or(0, |t| operand_columns(&t)),
         }

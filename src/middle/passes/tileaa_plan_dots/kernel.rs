@@ -59,6 +59,7 @@ pub(super) fn plan<'c>(
         accumulators: 1,
         slices: 1,
         whole_rows: false,
+        issue_ahead: false,
         groups: [plan.groups, 1],
         columns: plan.columns,
         stages: plan.stages,

@@ -80,6 +80,7 @@ pub(super) fn plan<'c>(
         accumulators: 1,
         slices: 1,
         whole_rows: false,
+        issue_ahead: false,
         groups: [plan.consumer_warps / WARPGROUP, 1],
         columns: kernel.dots.iter().map(|dot| dot.n).max().unwrap_or(1),
         stages: plan.stages,

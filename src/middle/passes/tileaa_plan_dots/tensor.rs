@@ -148,6 +148,7 @@ fn plan_as<'c>(
         accumulators: plan.accumulators,
         slices: plan.slices,
         whole_rows: false,
+        issue_ahead: false,
         groups: [1, plan.warpgroups],
         columns: plan.columns,
         stages,

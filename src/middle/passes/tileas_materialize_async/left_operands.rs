@@ -44,7 +44,7 @@ use crate::{
         loops::carry_through,
         nv_tileas::{
             AllocTensorOp, BarrierOp, ConsumerReleaseOp, IncIterOp, MemDescReinterpretOp, MemDescType,
-            ProducerAcquireOp, ProducerCommitOp, ProducerTokenType, TmemFenceOp, TmemStoreOp,
+            ProducerAcquireOp, ProducerCommitOp, ProducerTokenType, TmemFenceOp, TmemScaleOp, TmemStoreOp,
         },
         pass::{Failed, fail},
         phases,
@@ -112,7 +112,8 @@ impl<'c> LeftOperands<'c> {
         let mut all = vec![];
         for dot in computed {
             let op = dot.op();
-            let from = replaced_accumulator(op, |from| !replaced.contains(&op_key(from))).and_then(AnyDot::cast);
+            let is_free = |from| !plan.issue_ahead && !replaced.contains(&op_key(from));
+            let from = replaced_accumulator(op, is_free).and_then(AnyDot::cast);
             let (memory, empty) = match from {
                 Some(from) => {
                     replaced.insert(op_key(from.op()));
@@ -158,9 +159,8 @@ impl<'c> LeftOperands<'c> {
             }
             LeftMemory::Own(t) => {
                 let storage = storage.ok_or_else(|| fail(op, "a left operand has no memory"))?;
-                let token = ProducerTokenType::get(op.location()).ok_or_else(|| fail(op, "cannot build a token"))?;
-                ProducerAcquireOp::build(&b, token.into(), self.pipeline, iterator, None, None).map_err(error)?;
-                TmemFenceOp::build(&b, true).map_err(error)?;
+                let own = accumulators.get(&op_key(op)).ok_or_else(|| fail(op, "a dot has no accumulator"))?;
+                self.acquire(&b, (iterator, own.memory))?;
                 (slot(&b, op, (*t, storage), iterator)?, true)
             }
         };
@@ -169,6 +169,24 @@ impl<'c> LeftOperands<'c> {
         ProducerCommitOp::build(&b, self.pipeline, iterator, false, false, true, None).map_err(error)?;
         let next = IncIterOp::build(&b, ty(iterator), iterator, self.pipeline).map_err(error)?.next();
         Ok((LeftOperand { memory, pipeline: self.pipeline, iterator, is_released }, next))
+    }
+}
+
+impl<'c> LeftOperands<'c> {
+    /// Acquires the stage of the operand. If consumers scale the accumulator of the dot before, they acquire first: the
+    /// dots of the previous iteration are then complete.
+    fn acquire(&self, b: &Builder<'c>, (iterator, accumulator): (Val<'c>, Val<'c>)) -> Result<(), Failed> {
+        let op = self.dot.op();
+        let error = |e: BuildError| fail(op, e.to_string());
+        let scales = |o: &OpRef<'c>| TmemScaleOp::cast(*o).is_some_and(|scale| scale.memory() == accumulator);
+        let before = block_around(op).into_iter().flat_map(ops_of).take_while(|o| *o != op);
+        let first = before.into_iter().find(scales);
+        let early = Builder::before(b.context(), first.unwrap_or(op));
+        early.set_location(op.location());
+        let token = ProducerTokenType::get(op.location()).ok_or_else(|| fail(op, "cannot build a token"))?;
+        ProducerAcquireOp::build(&early, token.into(), self.pipeline, iterator, None, None).map_err(error)?;
+        TmemFenceOp::build(&early, true).map_err(error)?;
+        Ok(())
     }
 }
 

@@ -1,0 +1,201 @@
+//! `tileas-issue-ahead` issues the first dots of an iteration before the last dots of the previous one.
+//!
+//! In a loop such as attention's, the agent `matrix` issues the dots of scores, waits for the weights that consumers
+//! compute from them, and issues the dots of results:
+//!
+//! ```text
+//! for i { acquire s; dot q, k[i] into s; commit s;    wait p;  dot p, v[i] into o;  release p }
+//! ```
+//!
+//! The tensor cores are idle while the consumers compute. The pass issues the next scores before the wait:
+//!
+//! ```text
+//! for i {
+//!   if i is the first iteration { acquire s;  dot q, k[i] into s;  commit s }
+//!   if i is not the last one { acquire s;  dot q, k[i + 1] into s;  commit s }
+//!   wait p;  dot p, v[i] into o;  release p
+//! }
+//! ```
+//!
+//! The memory of the scores is free again once consumers have read the previous ones, so `acquire s` does not wait for
+//! the weights. The plan gives the weights columns of their own (`issue_ahead`), since the next scores overwrite the
+//! columns of the previous ones. Consumers that scale the results first acquire the memory of the weights, so the
+//! previous dots of results are complete.
+//!
+//! # Conditions
+//!
+//! * The ops up to the commit of the first dots, the *early* ops, are flat and wait for no operand of consumers.
+//! * The other ops read no accumulator of the early dots, and use no result of an early op but of pure ones.
+//! * The values that the loop carries are computed by pure ops, as iterators are.
+//! * A ring of both kinds of dots has two stages or more; with one, the next keys would wait for these values.
+//!
+//! # Bound on the work
+//!
+//! Each op of a loop is visited a constant number of times per use.
+
+use crate::{
+    analysis::clones::{ValueMap, clone_op, mapped},
+    dialect::{
+        arith::IntPredicate,
+        behaviour::is_pure,
+        dot_plan::{Agent, DotPlan, MATRIX},
+        loops::new_if,
+        nv_tileaa,
+        nv_tileas::{AgentSwitchOp, AllocTensorOp, AsyncDotOp, ConsumerWaitOp, PipelineType, ProducerCommitOp},
+        pass::{Failed, PassContext, RustPass, descriptors, fail},
+        rt::*,
+        upstream::Scf,
+    },
+    pass_descriptor,
+};
+use melior::Context;
+use rustc_hash::FxHashSet;
+
+#[derive(Clone, Default)]
+pub struct IssueAhead;
+
+impl RustPass for IssueAhead {
+    pass_descriptor!(tileas_issue_ahead);
+    fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, cx: &PassContext) -> Result<(), Failed> {
+        use descriptors::tileas_issue_ahead::stat;
+        for function in collect_ops(op, nv_tileaa::FuncOp::cast) {
+            if DotPlan::of(function.op()).is_none_or(|plan| !plan.issue_ahead) {
+                continue;
+            }
+            for switch in collect_ops(function.op(), AgentSwitchOp::cast) {
+                let Some(number) = Agent::of_switch(switch).iter().position(|agent| agent.name == MATRIX) else {
+                    continue;
+                };
+                let blocks = [0, number].map(|i| entry_block(region(switch.op(), i)));
+                let [Some(consumers), Some(program)] = blocks else { continue };
+                let by_consumers = filled_in(consumers);
+                let mut loops = vec![];
+                for o in ops_of(program) {
+                    walk(o, &mut |inner| loops.extend((Scf::of(inner) == Some(Scf::For)).then_some(inner)));
+                }
+                for found in loops.into_iter().filter_map(|o| Loop::of(o, &by_consumers)) {
+                    found.rewrite(context)?;
+                    cx.stat_add(stat::NUM_LOOPS, 1);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The pipelines whose stages a program fills.
+fn filled_in(program: Blk<'_>) -> FxHashSet<usize> {
+    let mut filled = FxHashSet::default();
+    for op in ops_of(program) {
+        walk(op, &mut |o| filled.extend(ProducerCommitOp::cast(o).map(|commit| key(commit.pipeline()))));
+    }
+    filled
+}
+
+/// A loop whose first dots can be issued ahead.
+struct Loop<'c> {
+    op: OpRef<'c>,
+    body: Blk<'c>,
+    /// The ops up to the commit of the first dots, in program order.
+    early: Vec<OpRef<'c>>,
+    /// The pure ops after them that compute what the loop carries, in program order.
+    carried: Vec<OpRef<'c>>,
+}
+
+impl<'c> Loop<'c> {
+    fn of(op: OpRef<'c>, by_consumers: &FxHashSet<usize>) -> Option<Self> {
+        let body = entry_block(region(op, 0))?;
+        let ops: Vec<OpRef<'c>> = ops_of(body).collect();
+        let (last, ops) = ops.split_last()?;
+        let waits = |o: &OpRef<'c>| ConsumerWaitOp::cast(*o).map(|wait| wait.pipeline());
+        let is_from_consumers = |o: &OpRef<'c>| waits(o).is_some_and(|pipeline| by_consumers.contains(&key(pipeline)));
+        let first = ops.iter().position(is_from_consumers)?;
+        let commits = |o: &OpRef<'c>| ProducerCommitOp::cast(*o).is_some_and(|commit| commit.dots());
+        let end = ops[..first].iter().rposition(commits)? + 1;
+        let (early, late) = ops.split_at(end);
+        let dots = |list: &[OpRef<'c>]| list.iter().filter_map(|o| AsyncDotOp::cast(*o)).collect::<Vec<_>>();
+        let (early_dots, late_dots) = (dots(early), dots(late));
+        let written: FxHashSet<usize> = early_dots.iter().map(|dot| root_of(dot.acc())).collect();
+        let touches =
+            |dot: &AsyncDotOp<'c>| written.contains(&root_of(dot.acc())) || written.contains(&root_of(dot.lhs()));
+        let shared = |o: &OpRef<'c>| {
+            let stages = waits(o).and_then(|pipeline| PipelineType::cast(ty(pipeline))).map_or(2, PipelineType::stages);
+            let again = late.iter().any(|other| waits(o).is_some() && waits(other) == waits(o));
+            again && stages < 2
+        };
+        let flat = early.iter().all(|o| region_count(*o) == 0);
+        if early_dots.is_empty() || late_dots.iter().any(touches) || !flat || early.iter().any(shared) {
+            return None;
+        }
+        // Nothing else uses the results of early ops, unless they are pure.
+        let is_early = |o: OpRef<'c>| early.contains(&o);
+        let leaks = |o: &&OpRef<'c>| !is_pure(**o) && results(**o).flat_map(uses).any(|(user, _)| !is_early(user));
+        if early.iter().any(|o| leaks(&o)) {
+            return None;
+        }
+        let mut needed = FxHashSet::default();
+        let mut work: Vec<Val<'c>> = operands(*last).collect();
+        while let Some(v) = work.pop() {
+            let Some(o) = defining_op(v).filter(|o| block_of(*o) == block_key(body)) else { continue };
+            (is_pure(o) && region_count(o) == 0).then_some(())?;
+            if needed.insert(op_key(o)) {
+                work.extend(operands(o));
+            }
+        }
+        let carried = late.iter().copied().filter(|o| needed.contains(&op_key(*o))).collect();
+        Some(Self { op, body, early: early.to_vec(), carried })
+    }
+
+    fn rewrite(&self, context: &'c Context) -> Result<(), Failed> {
+        let op = self.op;
+        let [lower, upper, step] = [0, 1, 2].map(|i| operand(op, i));
+        let counter = arg(self.body, 0);
+        let start = *self.early.first().ok_or_else(|| fail(op, "it has no early ops"))?;
+        let b = Builder::before(context, start);
+        b.set_location(op.location());
+        let is_first = b.cmpi(IntPredicate::Eq, counter, lower);
+        self.copy_early(&b, is_first, ValueMap::default())?;
+        // The difference does not overflow as an unsigned number.
+        let is_followed = b.cmpi(IntPredicate::Ugt, b.subi(upper, counter), step);
+        let last = ops_of(self.body).last().ok_or_else(|| fail(op, "loop has no terminator"))?;
+        let mut now = ValueMap::default();
+        for o in self.early.iter().filter(|o| is_pure(**o)).chain(&self.carried) {
+            clone_op(&b, *o, &mut now);
+        }
+        let mut next = ValueMap::default();
+        next.insert(key(counter), b.addi(counter, step));
+        for (i, v) in operands(last).enumerate() {
+            next.insert(key(arg(self.body, i + 1)), mapped(&now, v));
+        }
+        self.copy_early(&b, is_followed, next)?;
+        // Pure ops whose results the late ops use stay.
+        for o in self.early.iter().rev() {
+            if !results(*o).any(has_uses) {
+                erase(*o);
+            }
+        }
+        Ok(())
+    }
+
+    /// Copies the early ops into a branch that is taken if `condition` holds.
+    fn copy_early(&self, b: &Builder<'c>, condition: Val<'c>, mut map: ValueMap<'c>) -> Result<(), Failed> {
+        let error = |e: BuildError| fail(self.op, e.to_string());
+        let (_, blocks) = new_if(b, condition, &[]).map_err(error)?;
+        for (block, copies) in blocks.into_iter().zip([true, false]) {
+            let inside = Builder::at_end(b.context(), block, self.op.location());
+            for o in self.early.iter().filter(|_| copies) {
+                clone_op(&inside, *o, &mut map);
+            }
+            inside.insert(inside.state("scf.yield")).map_err(error)?;
+        }
+        Ok(())
+    }
+}
+
+/// The memory of a descriptor.
+fn root_of(mut memory: Val<'_>) -> usize {
+    while let Some(from) = defining_op(memory).filter(|o| AllocTensorOp::cast(*o).is_none() && operand_count(*o) > 0) {
+        memory = operand(from, 0);
+    }
+    key(memory)
+}
