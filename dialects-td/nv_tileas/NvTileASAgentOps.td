@@ -4,7 +4,7 @@
 #define NV_TILEAS_AGENT_OPS_TD
 
 def NvTileAS_AgentSwitchOp : NvTileAS_Op<"async.pipeline.agent_switch", NvTileAA_Program,
-    [RecursiveMemoryEffects, NoRegionArguments, NoTerminator, ThreadScopeOpInterface]> {
+    [RecursiveMemoryEffects, NoRegionArguments, NoTerminator, SingleBlock, ThreadScopeOpInterface]> {
   let summary = "agents: groups of warps that run different programs at the same time";
   let description = [{
     Agent `i` runs region `i`. The agents take consecutive warps, from the first warp of the CTA; remaining warps do

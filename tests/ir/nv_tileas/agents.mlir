@@ -22,3 +22,17 @@ nv_tileaa.func @agents() attributes {numWarps = 12 : i64} {
   nv_tileas.barrier id 3 threads 128
   nv_tileaa.return
 }
+
+// An agent without a program, such as spare warps.
+// CHECK-LABEL: nv_tileaa.func @empty
+nv_tileaa.func @empty() attributes {numWarps = 2 : i64} {
+  // CHECK: nv_tileas.async.pipeline.agent_switch
+  // CHECK-NEXT: nv_tileas.barrier
+  // CHECK-NEXT: }, {
+  // CHECK-NEXT: }
+  nv_tileas.async.pipeline.agent_switch agents [<"consumers", warps = 1>, <"spare", warps = 1>] {
+    nv_tileas.barrier
+  }, {
+  }
+  nv_tileaa.return
+}
