@@ -93,7 +93,8 @@ fn every_status_and_message() {
         let out = run(start(&program, prefix.path())
             .arg(input())
             .arg(toolkit())
-            .arg(prefix.path().join("bin/tileiras-core")));
+            .arg(prefix.path().join("bin/tileiras-core"))
+            .arg(root().join("tests/capi/not_verified.tileirbc")));
         assert_eq!(String::from_utf8(out.stdout).unwrap(), "ok\n");
         assert_eq!(String::from_utf8(out.stderr).unwrap(), "error: program is null\n", "{compiler}");
     }

@@ -99,13 +99,17 @@ fn other_hosts() {
         (&["--host-os=windows", "--host-arch=arm64ec"], "COFF-ARM64EC", "IMAGE_REL_ARM64_ADDR64"),
     ];
     for (flags, format, relocation) in cases {
-        make(&bench, &[&["ok", "-o", "k.o", "--emit=obj"], flags].concat());
+        let outcome = bench.run(&[&["ok", "-o", "k.o", "--emit=obj"], flags].concat());
+        assert_eq!(outcome.status, Some(0), "{flags:?}: {}", outcome.stderr);
+        let is_ec = format == "COFF-ARM64EC";
+        assert_eq!(outcome.stderr.contains("warning: the object for arm64ec has no launch functions"), is_ec);
         let text =
             call(&bench, llvm("llvm-readobj"), &["--file-headers", "--sections", "--relocations", "--symbols", "k.o"]);
         assert!(text.contains(&format!("Format: {format}\n")), "{text}");
         for part in [".nv_fatbin", relocation, "Name: k_cubin", "Name: k_fatbin", "Name: k_cubin_size"] {
             assert!(text.contains(part), "{flags:?}: no {part} in {text}");
         }
+        assert_eq!(text.contains("_launch"), !is_ec, "{flags:?}: {text}");
     }
     make(&bench, &["ok", "-o", "k.o", "--emit=obj", "--host-arch=aarch64"]);
     call(&bench, llvm("ld.lld"), &["-m", "aarch64linux", "-shared", "k.o", "-o", "k.so"]);

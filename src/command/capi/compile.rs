@@ -18,7 +18,7 @@ use tile_driver::{
 use tile_interface::{Backend, CompileError, CompileRequest, Compiler, DebugInfo, Emit, InputKind, Instrumentation};
 use tile_targets::{TARGETS, Target};
 
-use crate::handle::Handle;
+use crate::handle::{Handle, Source};
 use crate::observe::{Word, report};
 
 /// The architecture and operating system of the host, if the combination exists.
@@ -37,12 +37,19 @@ pub fn host(arch: i32, os: i32) -> Option<(HostArch, HostOs)> {
     Some((arch, os))
 }
 
-/// Embeds a cubin in a host object. `None` after a diagnostic.
+/// Embeds a cubin in a host object, with the launch functions of its kernels. `None` after a diagnostic.
 pub fn host_object(handle: &Handle, cubin: &[u8]) -> Option<Vec<u8>> {
     let (arch, os) = host(handle.host_arch(), handle.host_os())?;
     let name = handle.output_name();
     let stem = hostobj::symbol_stem(Path::new(if name.is_empty() { "elf.o" } else { &name }));
-    let object = hostobj::object(cubin, target(handle.gpu_id())?, &stem, (arch, os), &[]);
+    let launch = match hostobj::triple(arch, os) {
+        Some(triple) => launch_functions(handle, triple)?,
+        None => {
+            report(Word::None, handle.as_ptr(), &hostobj::without_launch_functions());
+            vec![]
+        }
+    };
+    let object = hostobj::object(cubin, target(handle.gpu_id())?, &stem, (arch, os), &launch);
     object
         .map_err(|e| {
             report(Word::None, handle.as_ptr(), &Diagnostic::error(Code::Internal, format!("internal error: {e}")))
@@ -50,23 +57,80 @@ pub fn host_object(handle: &Handle, cubin: &[u8]) -> Option<Vec<u8>> {
         .ok()
 }
 
+/// Compiles the program again, for the host's launch functions. Most callers only need the cubin, which may come from
+/// the cache. `None` after diagnostics.
+fn launch_functions(handle: &Handle, triple: &'static str) -> Option<Vec<u8>> {
+    let Source { input, options } = handle.source()?;
+    let kind = crate::kind_of(&input).ok()?;
+    let core = handle.core();
+    let scratch = scratch();
+    let isolated = core.as_deref().map(|program| Isolated { program, scratch: Path::new(&scratch), timeout: None });
+    let request = CompileRequest { host: Some(triple), ..request(handle, (&input, kind), &options)? };
+    // The messages of the compilation have been reported.
+    let mut errors = vec![];
+    let result = compiler(isolated.as_ref()).compile(&request, &mut |d| {
+        errors.extend(Some(d).filter(|d| d.severity == Severity::Error));
+    });
+    if let Err(CompileError::Configuration(text) | CompileError::Internal(text)) = &result {
+        errors.push(Diagnostic::error(Code::Internal, text.clone()));
+    }
+    errors.iter().filter(|_| result.is_err()).for_each(|d| report(Word::None, handle.as_ptr(), d));
+    result.ok().map(|output| output.host)
+}
+
+fn scratch() -> OsString {
+    std::env::var_os("TMPDIR").filter(|v| !v.is_empty()).unwrap_or_else(|| "/tmp".into())
+}
+
+fn compiler<'a>(isolated: Option<&'a Isolated<'a>>) -> &'a dyn Compiler {
+    match isolated {
+        Some(isolated) => isolated,
+        None => &tileiras::compile::InProcess,
+    }
+}
+
+fn debug_of(handle: &Handle) -> DebugInfo {
+    match (handle.device_debug(), handle.lineinfo()) {
+        (true, _) => DebugInfo::Full,
+        (false, true) => DebugInfo::Lines,
+        (false, false) => DebugInfo::None,
+    }
+}
+
+/// The request to translate a handle's program to PTX.
+fn request<'a>(
+    handle: &Handle,
+    (input, kind): (&'a [u8], InputKind),
+    pipeline_options: &'a [(String, String)],
+) -> Option<CompileRequest<'a>> {
+    Some(CompileRequest {
+        opt_level: u8::try_from(handle.opt_level()).ok()?,
+        debug: debug_of(handle),
+        pipeline_options,
+        backend: handle.libnvvm().map_or(Backend::Llvm, Backend::LibNvvm),
+        ..CompileRequest::new(input, kind, target(handle.gpu_id())?)
+    })
+}
+
 pub fn target(gpu_id: i32) -> Option<&'static Target> {
     TARGETS.iter().find(|t| u32::try_from(gpu_id) == Ok(t.sm))
 }
 
-/// Parses the input. `Err` holds the messages for an input that is not Tile IR bytecode, the cause first.
-pub fn probe(input: &[u8]) -> Result<(), Vec<String>> {
+/// Reads and verifies the input. `Err` holds the messages for an input that is not valid Tile IR, the cause first.
+pub fn probe(input: &[u8]) -> Result<(), Vec<Diagnostic>> {
     use tile_interface::NotTileIr;
-    const NOT_BYTECODE: &str = "input does not correspond to Tile IR bytecode";
+    let error = |text: &str| Diagnostic::new(Severity::Error, text);
+    let not_bytecode = error("input does not correspond to Tile IR bytecode");
     match crate::kind_of(input) {
-        Ok(InputKind::PublicBytecode | InputKind::SpecBytecode) => {
-            let error = tileiras::translate::parse(input).err();
-            error.map_or(Ok(()), |e| Err([e.lines(), vec![NOT_BYTECODE.to_owned()]].concat()))
+        Ok(InputKind::LlvmIr) => Ok(()),
+        Ok(kind) => {
+            let mut causes = vec![];
+            let result = tileiras::compile::verify(input, kind, &mut |d| causes.push(d));
+            result.map_err(|_| [causes, vec![not_bytecode]].concat())
         }
-        Ok(InputKind::Text | InputKind::LlvmIr) => Ok(()),
-        Err(NotTileIr::Unknown) => Err(vec![NOT_BYTECODE.to_owned()]),
+        Err(NotTileIr::Unknown) => Err(vec![not_bytecode]),
         Err(NotTileIr::MlirBytecode) => {
-            Err(vec!["failed to parse IR bytecode (it looks like MLIR bytecode instead)".to_owned()])
+            Err(vec![error("failed to parse IR bytecode (it looks like MLIR bytecode instead)")])
         }
     }
 }
@@ -95,15 +159,10 @@ pub unsafe fn run(handle: &Handle) -> Option<Vec<u8>> {
     let (input, root) = unsafe { (handle.input(), handle.cuda_root()) };
     let target = target(handle.gpu_id())?;
     let kind = crate::kind_of(input).map_err(|e| tell(&Diagnostic::error(Code::NotTileIr, e.to_string()))).ok()?;
-    let debug = match (handle.device_debug(), handle.lineinfo()) {
-        (true, _) => DebugInfo::Full,
-        (false, true) => DebugInfo::Lines,
-        (false, false) => DebugInfo::None,
-    };
     let opt_level = u8::try_from(handle.opt_level()).ok()?;
     let plain = handle.pipeline_options();
     let extended: Vec<_> = plain.iter().cloned().chain([(ptxas::EXTENDED_SMEM.into(), "true".into())]).collect();
-    let scratch: OsString = std::env::var_os("TMPDIR").filter(|v| !v.is_empty()).unwrap_or_else(|| "/tmp".into());
+    let scratch = scratch();
     let core = handle.core();
     let mut surroundings = Surroundings::of_process();
     if let Some(root) = root {
@@ -120,23 +179,15 @@ pub unsafe fn run(handle: &Handle) -> Option<Vec<u8>> {
             own.iter().for_each(report);
             toolchain::search("ptxas", None, &surroundings).warnings.into_iter().for_each(warn);
             relayed.iter().for_each(|text| relay(text));
+            let options = if ptxas::extends_shared(target, Emit::Cubin) { &extended } else { &plain };
+            handle.set_source(Source { input: input.to_vec(), options: options.clone() });
             return Some(entry.output);
         }
     }
     let isolated = core.as_deref().map(|program| Isolated { program, scratch: Path::new(&scratch), timeout: None });
-    let compiler: &dyn Compiler = match &isolated {
-        Some(isolated) => isolated,
-        None => &tileiras::compile::InProcess,
-    };
     let ptx = |pipeline_options: &[(String, String)]| {
-        let request = CompileRequest {
-            opt_level,
-            debug,
-            pipeline_options,
-            backend: handle.libnvvm().map_or(Backend::Llvm, Backend::LibNvvm),
-            ..CompileRequest::new(input, kind, target)
-        };
-        match compiler.compile(&request, &mut |d| tell(&d)) {
+        let request = request(handle, (input, kind), pipeline_options)?;
+        match compiler(isolated.as_ref()).compile(&request, &mut |d| tell(&d)) {
             Ok(output) => Some(output.text),
             Err(e) => {
                 if let CompileError::Configuration(text) | CompileError::Internal(text) = e {
@@ -147,7 +198,9 @@ pub unsafe fn run(handle: &Handle) -> Option<Vec<u8>> {
         }
     };
     let extends = ptxas::extends_shared(target, Emit::Cubin);
-    let first = ptx(if extends { &extended } else { &plain })?;
+    let mut used = if extends { &extended } else { &plain };
+    let first = ptx(used)?;
+    let debug = debug_of(handle);
     let job = Job {
         ptx: &first,
         target,
@@ -162,7 +215,8 @@ pub unsafe fn run(handle: &Handle) -> Option<Vec<u8>> {
     };
     let (warnings, mut result) = ptxas::assemble(&job, None, &surroundings);
     if result.as_ref().is_err_and(|e| extends && e.lacks_extended_shared()) {
-        let less = ptx(&plain)?;
+        used = &plain;
+        let less = ptx(used)?;
         result = ptxas::assemble(&Job { ptx: &less, extended_shared: false, ..job }, None, &surroundings).1;
     }
     warnings.into_iter().for_each(warn);
@@ -173,6 +227,7 @@ pub unsafe fn run(handle: &Handle) -> Option<Vec<u8>> {
             relay(&text);
             let mut messages = messages.into_inner();
             messages.add_output(&text);
+            handle.set_source(Source { input: input.to_vec(), options: used.clone() });
             let entry = cache::Entry { messages, output: cubin.image };
             slot.map(|slot| slot.store(&entry)).unwrap_or_default().into_iter().for_each(warn);
             Some(entry.output)

@@ -57,6 +57,15 @@ struct Extras {
     remote_cache: Option<OsString>,
     /// The host object, after it was first requested.
     object: Option<Box<[u8]>>,
+    /// The compiled program, once there is an output.
+    source: Option<Source>,
+}
+
+/// A program and the options that it was compiled with.
+#[derive(Clone)]
+pub struct Source {
+    pub input: Vec<u8>,
+    pub options: Vec<(String, String)>,
 }
 
 /// The live handles, by address.
@@ -203,6 +212,16 @@ impl Handle {
     pub fn set_remote_cache(&self, address: Option<OsString>) {
         if let Some(extras) = live().get_mut(&self.0.addr()) {
             extras.remote_cache = address;
+        }
+    }
+
+    /// The program that the output was compiled from.
+    pub fn source(&self) -> Option<Source> {
+        live().get(&self.0.addr())?.source.clone()
+    }
+    pub fn set_source(&self, source: Source) {
+        if let Some(extras) = live().get_mut(&self.0.addr()) {
+            extras.source = Some(source);
         }
     }
 
