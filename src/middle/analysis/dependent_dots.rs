@@ -27,8 +27,12 @@
 
 mod pipelined;
 
-use super::producers::{Source, is_computed_from_dot};
+use super::{
+    producers::{Source, is_computed_from_dot},
+    schedule,
+};
 use crate::dialect::{
+    attributes::INTERVAL,
     behaviour::is_pure,
     dot_plan::DotPlan,
     nv_tileaa,
@@ -85,6 +89,13 @@ impl<'c> DependentDots<'c> {
         }
         let (needed, exclusive) = needed_by(late, body)?;
         Some(Self { around, body, early, late, index, needed, exclusive })
+    }
+
+    /// Whether the loop's schedule places the late dot after the early dot of the next iteration; `None` without a
+    /// schedule.
+    pub fn moves_in_schedule(&self) -> Option<bool> {
+        let [early, late] = [self.early, self.late].map(|dot| schedule::time(dot.op(), self.around));
+        Some(late? >= early? + INTERVAL.get(self.around)?)
     }
 
     /// The pure ops computed from the late dot's previous result, in program order. They may move to the end of the

@@ -38,6 +38,7 @@ use crate::{
         schedule::{
             self, LoopCosts, ScheduleAnalysis,
             agents::{Order, ScheduledRing},
+            declared,
         },
     },
     dialect::{
@@ -66,6 +67,9 @@ impl RustPass for MaterializeSchedule {
         use descriptors::tileas_materialize_schedule::{Options, stat};
         let options = Options(cx);
         let functions = collect_ops(op, nv_tileaa::FuncOp::cast);
+        if let Some(pass) = declared::invalidating(context.to_raw()) {
+            return Err(fail(op, declared::message(&pass)));
+        }
         let Some(analysis) = cx.cached_analysis::<ScheduleAnalysis>() else {
             let constrained = |f: &&nv_tileaa::FuncOp<'c>| attributes::MACHINE.is_on(f.op());
             return Err(match functions.iter().find(constrained) {

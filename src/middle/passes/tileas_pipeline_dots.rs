@@ -24,8 +24,9 @@
 //! accumulator is needed only afterward. The pipelined loop does not need more registers: the scores of one
 //! iteration have become the left operand before the scores of the next are computed.
 //!
-//! `analysis::dependent_dots` decides which loops are eligible, and rewrites them. `tileas-materialize-schedule` has
-//! already done so for scheduled loops, if their schedules place the late dot after the early dot of the next iteration.
+//! `analysis::dependent_dots` decides which loops are eligible, and rewrites them. A scheduled loop is
+//! pipelined only if its schedule places the late dot after the early dot of the next iteration.
+//! `tileas-materialize-schedule` has already done so.
 
 use crate::{
     analysis::dependent_dots::DependentDots,
@@ -52,8 +53,9 @@ impl RustPass for PipelineDots {
                 continue;
             }
             let loops = collect_ops(function.op(), |o| (Scf::of(o) == Some(Scf::For)).then_some(o));
-            let unscheduled = loops.into_iter().filter(|l| !MATERIALIZED.is_on(*l));
-            for dots in unscheduled.filter_map(DependentDots::of) {
+            let loops = loops.into_iter().filter(|l| !MATERIALIZED.is_on(*l));
+            let dots = loops.filter_map(DependentDots::of);
+            for dots in dots.filter(|d| d.moves_in_schedule().unwrap_or(true)) {
                 dots.pipeline(context)?;
                 cx.stat_add(stat::NUM_PIPELINED, 1);
             }

@@ -18,7 +18,7 @@ use crate::{
         schedule,
     },
     dialect::{
-        attributes::{AHEAD, INTERVAL, MATERIALIZED, STAGE},
+        attributes::{AHEAD, MATERIALIZED, STAGE},
         dot_plan::DotPlan,
         nv_tileaa,
         pass::{Failed, fail},
@@ -51,7 +51,8 @@ impl<'c> Form<'c> {
         if !function.is_some_and(|f| DependentDots::may_be_in_flight(f.op())) {
             return Ok(());
         }
-        let Some(dots) = DependentDots::of(self.around).filter(follows_next) else { return Ok(()) };
+        let dots = DependentDots::of(self.around).filter(|d| d.moves_in_schedule() == Some(true));
+        let Some(dots) = dots else { return Ok(()) };
         // Stages are counted from the iteration in which an operation executes.
         let moved = dots.needed.iter().filter(|o| dots.exclusive.contains(&op_key(**o))).copied();
         for op in moved.chain([dots.late.op()]) {
@@ -76,15 +77,6 @@ impl<'c> Form<'c> {
         found.loads.iter().for_each(|l| AHEAD.remove(l.op));
         MATERIALIZED.mark(self.around);
         expand(&found, &depths, context).map(drop)
-    }
-}
-
-/// Whether the schedule places the late dot after the early dot of the next iteration.
-fn follows_next(dots: &DependentDots<'_>) -> bool {
-    let times = [dots.early, dots.late].map(|dot| schedule::time(dot.op(), dots.around));
-    match (times, INTERVAL.get(dots.around)) {
-        ([Some(early), Some(late)], Some(interval)) => late >= early + interval,
-        _ => false,
     }
 }
 
