@@ -84,9 +84,6 @@ nv_tileaa.func @chain(%arg0: !nv_tileaa.ptr<f16>, %arg1: !nv_tileaa.ptr<f32>, %a
   %1 = nv_tileaa.make_memref %0, shape = [%arg3 : i32], strides = [] : <f16> -> <?x256xf16, strides = [256, 1]>
   %2 = nv_tileaa.make_tiled_view %1 : <?x256xf16, strides = [256, 1]> -> <tile = [64, 64], memref<?x256xf16, strides = [256, 1]>, padding = zero>
   %3 = scf.for %arg4 = %c0_i32 to %arg2 step %c1_i32 iter_args(%arg5 = %cst) -> (tensor<64x64xf32, #l0>)  : i32 {
-    %s = arith.sitofp %arg4 : i32 to f32
-    %t = nv_tileaa.splat %s : f32 -> tensor<64x64xf32, #l0>
-    %e = math.exp2 %t : tensor<64x64xf32, #l0>
     %a, %ta = nv_tileas.tiled_load <weak> %2[%c0_i32, %arg4] vector 8 bounds <vector> in_bounds [false, true] : <tile = [64, 64], memref<?x256xf16, strides = [256, 1]>, padding = zero>[i32, i32] -> tensor<64x64xf16, #l1>
     %b, %tb = nv_tileas.tiled_load <weak> %2[%arg4, %c0_i32] vector 8 bounds <vector> in_bounds [false, true] : <tile = [64, 64], memref<?x256xf16, strides = [256, 1]>, padding = zero>[i32, i32] -> tensor<64x64xf16, #l1>
     %7 = nv_tileas.convert_layout %a : tensor<64x64xf16, #l1> -> tensor<64x64xf16, #l2>
