@@ -329,9 +329,8 @@ impl Searcher<'_> {
             return true;
         }
         let none = Path { latency: 0, distance: 0 };
-        let after: Vec<(usize, Path)> = (0..n)
-            .filter_map(|v| Some((v, if v == to { none } else { paths[to * n + v]? })))
-            .collect();
+        let after: Vec<(usize, Path)> =
+            (0..n).filter_map(|v| Some((v, if v == to { none } else { paths[to * n + v]? }))).collect();
         for u in 0..n {
             let Some(first) = (if u == from { Some(none) } else { paths[u * n + from] }) else { continue };
             let through = first.then(edge);

@@ -68,4 +68,6 @@ mod table;
 
 pub use bounds::Bound;
 pub use graph::{Agent, Edge, Graph, GraphError, Group, Node, Pool, Reservation};
-pub use solve::{Effort, End, Failure, Infeasible, MIN_NODES, Method, Obstacle, Schedule, Settings, overlap, serial, solve};
+pub use solve::{
+    Effort, End, Failure, Infeasible, MIN_NODES, Method, Obstacle, Schedule, Settings, overlap, serial, solve,
+};

@@ -25,7 +25,7 @@ const SEARCHED_ROWS: u32 = 64;
 /// The work of the disjunctive search at all intervals of a loop, in updates of a path. A visit updates at most the
 /// square of the number of operations.
 const UPDATES: u64 = 100_000_000;
-/// The part of the work at one interval.
+/// The part of the work at one interval. Half of the work goes to a proof.
 const PARTS: u64 = 4;
 /// After an interval at which the search proves nothing, the next interval is longer by this fraction.
 const SKIPPED: u32 = 64;
@@ -49,19 +49,24 @@ pub fn search(graph: &Graph, coarse: &Graph, (row, found_at): (u32, u32)) -> Opt
 
 fn differences(graph: &Graph, end: u32) -> Found {
     let size = graph.nodes.len().max(1) as u64;
-    let mut left = UPDATES / (size * size);
-    let all = left;
+    let all = UPDATES / (size * size);
+    let mut left = all;
     let mut effort = Effort { visits: 0, end: End::Complete };
-    let mut interval = bounds::minimum(graph).clocks();
-    let mut better = None;
-    while interval < end {
-        let given = left.min(all / PARTS);
+    let mut search = |interval: u32, given: u64| {
+        let given = given.min(left);
         let mut visits = given;
         let outcome = disjunctive::search(graph, interval, &mut visits);
         left -= given - visits;
+        (outcome, left)
+    };
+    let (mut interval, mut end) = (bounds::minimum(graph).clocks(), end);
+    let mut better = None;
+    // From the lower bound upwards, for a proof.
+    while interval < end {
+        let (outcome, left) = search(interval, all / PARTS);
         interval = match outcome {
             Outcome::Found(placement) => {
-                better = Some((placement, 1));
+                (better, end) = (Some((placement, 1)), interval);
                 break;
             }
             Outcome::None { next } => next.unwrap_or(end),
@@ -74,6 +79,19 @@ fn differences(graph: &Graph, end: u32) -> Found {
                 interval + (interval / SKIPPED).max(1)
             }
         };
+        if left < all / 2 {
+            break;
+        }
+    }
+    // The rest of the work goes to bisection, for a shorter interval without a proof.
+    while interval < end && end - interval > end / SKIPPED {
+        effort.end = if effort.end == End::Complete { End::Budget } else { effort.end };
+        let middle = interval.midpoint(end);
+        match search(middle, all / (4 * PARTS)) {
+            (Outcome::Found(placement), _) => (better, end) = (Some((placement, 1)), middle),
+            (Outcome::None { next }, _) => interval = next.unwrap_or(end).max(middle + 1),
+            (Outcome::Registers | Outcome::GaveUp, _) => interval = middle + 1,
+        }
     }
     effort.visits = all - left;
     Found { better, effort }

@@ -304,10 +304,7 @@ pub fn overlap(graph: &Graph, settings: &Settings) -> Result<Schedule, Failure> 
         Err(_) => (None, largest + 1),
     };
     let optimal = best.is_some_and(|p| p.interval == least && row == 1);
-    let found = match settings.exhaustive && !optimal {
-        true => searched::search(graph, &coarse, (row, found_at)),
-        false => None,
-    };
+    let found = if settings.exhaustive && !optimal { searched::search(graph, &coarse, (row, found_at)) } else { None };
     let effort = found.as_ref().map(|f| f.effort);
     let optimal = effort.map_or(optimal, |e| e.end == End::Complete);
     let with_effort = |schedule: Schedule| Schedule { search: effort, ..schedule };

@@ -14,7 +14,10 @@ use crate::{
         rt::*,
     },
 };
-use melior::{Context, ir::{Region, operation::OperationLike}};
+use melior::{
+    Context,
+    ir::{Region, operation::OperationLike},
+};
 use rustc_hash::FxHashSet;
 
 impl<'c> DependentDots<'c> {

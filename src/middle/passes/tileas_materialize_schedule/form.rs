@@ -47,7 +47,8 @@ impl<'c> Form<'c> {
     /// Moves the late dot to the next iteration if its schedule does.
     fn move_dots(&self, context: &'c Context) -> Result<(), Failed> {
         MATERIALIZED.mark(self.around);
-        let function = std::iter::successors(parent_op(self.around), |o| parent_op(*o)).find_map(nv_tileaa::FuncOp::cast);
+        let function =
+            std::iter::successors(parent_op(self.around), |o| parent_op(*o)).find_map(nv_tileaa::FuncOp::cast);
         if !function.is_some_and(|f| DependentDots::may_be_in_flight(f.op())) {
             return Ok(());
         }
@@ -98,9 +99,8 @@ fn order(around: OpRef<'_>) -> Result<(), Failed> {
             all
         })
         .collect();
-    let mut timed: Vec<(i64, usize)> = (0..ops.len())
-        .filter_map(|i| Some((schedule::time(ops[i], around)?, i)))
-        .collect();
+    let mut timed: Vec<(i64, usize)> =
+        (0..ops.len()).filter_map(|i| Some((schedule::time(ops[i], around)?, i))).collect();
     timed.sort_unstable();
     let mut ordered: Vec<usize> = vec![];
     let mut done: FxHashSet<usize> = FxHashSet::default();
