@@ -22,8 +22,8 @@
 //!
 //! With `simple-stages` each loop without agents keeps the form with the lower predicted time: copies as the schedule
 //! says, or copies that start as early as a ring of that many stages allows. The simple form wins a tie. It is left to
-//! `tileas-unspecialized-pipeline`; the schedule's attributes stay in the program. The rings of agents then have the stages of the
-//! plan: more than the schedule uses, for loads that take longer than the machine's numbers say.
+//! `tileas-unspecialized-pipeline`; the schedule's attributes stay in the program. The rings of agents then have the
+//! stages of the plan: more than the schedule uses, for loads that take longer than the machine's numbers say.
 //!
 //! Rings take shared memory that the scheduler does not know about. If they take more than is available, the deepest
 //! copy is limited to one iteration less, and the loop is scheduled again, at most `max-constraint-iterations` times;

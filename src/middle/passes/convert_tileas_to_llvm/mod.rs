@@ -47,7 +47,8 @@ mod words;
 
 use crate::{
     analysis::{
-        choices::remark_on_choices, missed_remarks::remark_on_missed, promises, rings::RingPositions, timing::remark_on_timing, warps::warps_of,
+        choices::remark_on_choices, missed_remarks::remark_on_missed, promises, rings::RingPositions,
+        timing::remark_on_timing, warps::warps_of,
     },
     dialect::{
         attributes::{MAX_REGISTERS, MIN_BLOCKS, MULTIPLIES, NUM_CTAS, NUM_WARPS, NVVM_KERNEL},
