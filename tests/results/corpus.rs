@@ -249,8 +249,8 @@ const FUNCTIONS: &[&str] =
     &["atan2", "cos", "cosh", "exp", "exp2", "log", "log2", "pow", "rsqrt", "sin", "sinh", "tan", "tanh"];
 
 /// Compares the bits of the results in several configurations with pinned numerics, and with those of the reference
-/// interpreter, without any tolerance, unless the program has approximate instructions or mathematical functions. Programs whose bits the
-/// compiler cannot pin are left out.
+/// interpreter, without any tolerance, unless the program has approximate instructions or mathematical functions.
+/// Programs whose bits the compiler cannot pin are left out.
 fn pinned_bits(program: &Program, target: &str) -> Result<(), Failed> {
     let printed = |level: &str| {
         let output = Command::new(env!("CARGO_BIN_EXE_tileiras"))
