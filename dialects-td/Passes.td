@@ -363,25 +363,30 @@ def TileASGenerateScheduleConstraints
 
 def TileASMaterializeSchedule
     : Pass<"tileas-materialize-schedule", "::mlir::ModuleOp"> {
-  let summary = "run the modulo scheduler and attach its stages";
+  let summary = "run the modulo scheduler and rewrite loops as it says";
   let description = [{
     Requires the `ScheduleAnalysis` of `tileas-generate-schedule-constraints`. Loops get `tileas.schedule.interval`
-    and `.stages`, their operations `.stage` and `.clock`. Loads that can be copied ahead get `nv_tileas.ahead`, which
-    `tileas-unspecialized-pipeline` follows. If no overlap is found, iterations remain serial. It is an error if no
-    interval up to `largest-interval` works. With `simple-stages`, `nv_tileas.ahead` is set only if copies that start
-    that many stages ahead, without a schedule, are predicted to be slower, and `nv_tileas.stages` is not set: the rings
-    of agents have the stages of the plan.
+    and `.stages`, their operations `.stage` and `.clock`. If no overlap is found, iterations remain serial. It is an
+    error if no interval up to `largest-interval` works.
 
-    Loops of warpgroup dots are scheduled for agents. Their operations get `tileas.schedule.agent` for
-    `tileas-specialize-agents`, and their dots get `nv_tileas.stages`, the depth of their ring, for
-    `tileas-materialize-async`. `tileas-pipeline-dots` moves a dot to the next iteration if the schedule does.
+    A loop without agents is rewritten: loads become copies into rings, which start as many iterations ahead as the
+    schedule says, and the other operations are put into its order. In functions with `nv_tileas.dot_plan`, loads only
+    get `nv_tileas.ahead`, which `tileas-unspecialized-pipeline` follows. With `simple-stages`, a loop follows its
+    schedule only if copies that start that many stages ahead, without a schedule, are predicted to be slower.
+
+    Loops of warpgroup dots are scheduled for agents. A dot moves to the next iteration if the schedule moves it.
+    Operations get `tileas.schedule.agent` for `tileas-specialize-agents`, and dots get `nv_tileas.stages`, the depth of
+    their ring, for `tileas-materialize-async`. With `simple-stages`, `nv_tileas.stages` is not set: the rings have the
+    stages of the plan.
+
+    Loops in their final form are `tileas.schedule.materialized`.
   }];
   let options = [
     Option<"useSingleAgent", "use-single-agent", "bool", "false",
            "do not schedule for agents: loops of warpgroup dots do not change">,
     Option<"extendedSmem", "extended-smem", "bool", "false",
            "use all shared memory that the target offers a CTA">,
-    Option<"exhaustive", "exhaustive", "bool", "false", "search small loops exhaustively">,
+    Option<"exhaustive", "exhaustive", "bool", "false", "search for shorter intervals exhaustively, within a bound on the work">,
     Option<"rrtSizeThreshold", "rrt-size-threshold", "int64_t", "4096",
            "rows of a reservation table above which several clocks share a row; 0: no tables">,
     Option<"maxConstraintIterations", "max-constraint-iterations", "int64_t", "10",

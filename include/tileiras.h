@@ -22,7 +22,7 @@ typedef struct TileirasProgram TileirasProgram;
 // The configuration is invalid.
 #define TILEIRAS_ERROR_CONFIGURATION 2
 
-// The input is not a Tile IR program.
+// The input is not valid Tile IR: it cannot be read, or an operation does not verify.
 #define TILEIRAS_ERROR_INPUT 3
 
 // The handle is null or not live, an output pointer is null, or the program has not been compiled.
@@ -129,9 +129,9 @@ extern "C" {
 // Checks a configuration and creates a handle for it.
 //
 // The checks are made in this order, and the first failure is reported: `out_program`, `config`, the input pointer
-// and size, whether the input can be parsed, the GPU, the optimization level, debug information with optimization,
-// the host's architecture, its operating system, whether the architecture exists on the operating system, `reserved`
-// and the lengths, and whether `device_debug`, `lineinfo` and `sanitize` are 0 or 1. Bytecode is parsed here, text in
+// and size, whether the input can be read and verifies, the GPU, the optimization level, debug information with
+// optimization, the host's architecture, its operating system, whether the architecture exists on the operating
+// system, `reserved` and the lengths, and whether `device_debug`, `lineinfo` and `sanitize` are 0 or 1. Text is read in
 // `tileirasProgramCompile`. A message on the cause precedes the message of a check.
 //
 // Returns `TILEIRAS_SUCCESS`; `TILEIRAS_ERROR_HANDLE` for a null `out_program`; `TILEIRAS_ERROR_CONFIGURATION`,
@@ -169,7 +169,9 @@ int tileirasProgramGetOutput(TileirasProgram *program,
                              TileirasByteView *output);
 
 // Returns the cubin of a compiled program in `*output`, embedded in a relocatable object for the configured host.
-// This is the output of `--emit=obj`.
+// This is the output of `--emit=obj`, with a launch function for each kernel. An object for arm64ec has no launch
+// functions, which a warning says. The first call compiles the program again for these functions, from a copy of the
+// input.
 //
 // The symbols are named after `output_name` up to its first dot. The bytes are owned by the handle and valid until
 // `tileirasProgramRelease`. The caller must not free them.

@@ -193,6 +193,27 @@ pub fn program(
     kind: InputKind,
     report: &mut dyn FnMut(Diagnostic),
 ) -> Result<tile_interp::program::Program, CompileError> {
+    reading(input, kind, report, |module| {
+        translate::program(module)
+            .map_err(|e| (vec![Diagnostic::new(Severity::Error, e.to_string())], CompileError::Input))
+    })
+}
+
+/// Reads Tile IR and verifies it.
+///
+/// # Errors
+/// The input cannot be read, or an operation does not verify.
+pub fn verify(input: &[u8], kind: InputKind, report: &mut dyn FnMut(Diagnostic)) -> Result<(), CompileError> {
+    reading(input, kind, report, |_| Ok(()))
+}
+
+/// Reads Tile IR in a context of its own.
+fn reading<T>(
+    input: &[u8],
+    kind: InputKind,
+    report: &mut dyn FnMut(Diagnostic),
+    then: impl FnOnce(&Module<'_>) -> Result<T, Failure>,
+) -> Result<T, CompileError> {
     let context = dialect::context();
     let messages = Rc::new(RefCell::new(vec![]));
     let sink = messages.clone();
@@ -200,12 +221,7 @@ pub fn program(
         sink.borrow_mut().push(convert(&d));
         true
     });
-    let result = with_stack(|| {
-        read(&context, input, kind, "").and_then(|module| {
-            translate::program(&module)
-                .map_err(|e| (vec![Diagnostic::new(Severity::Error, e.to_string())], CompileError::Input))
-        })
-    });
+    let result = with_stack(|| read(&context, input, kind, "").and_then(|module| then(&module)));
     context.detach_diagnostic_handler(handler);
     for message in messages.borrow_mut().drain(..) {
         report(message);

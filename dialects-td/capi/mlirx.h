@@ -78,6 +78,9 @@ typedef struct {
   void (*after)(MlirStringRef argument, MlirOperation, bool failed, void *);
   void *user;
 } MlirxInstrumentation;
+// Reports the argument of each pass that has run on the context, from now on, on the thread that ran it. A pass
+// may call this. False if the context already has a handler of actions, which may be a handler of this function.
+MLIR_CAPI_EXPORTED bool mlirxContextWatchPasses(MlirContext, void (*ran)(MlirContext, MlirStringRef argument));
 MLIR_CAPI_EXPORTED void mlirxPassManagerAddInstrumentation(MlirPassManager, MlirxInstrumentation);
 //===-- tools ----------------------------------------------------------------//
 // `check` gets the text of the pipeline before it runs and returns null or an error message.

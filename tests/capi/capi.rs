@@ -98,7 +98,10 @@ fn every_status_and_message() {
         std::fs::create_dir(&cache).unwrap();
         let mut command = start(&program, prefix.path());
         command.arg(input()).arg(toolkit()).arg(prefix.path().join("bin/tileiras-core"));
-        let out = run(command.arg(root().join("examples/twice.mlir")).arg(cache));
+        let out = run(command
+            .arg(root().join("examples/twice.mlir"))
+            .arg(cache)
+            .arg(root().join("tests/capi/not_verified.tileirbc")));
         assert_eq!(String::from_utf8(out.stdout).unwrap(), "ok\n");
         assert_eq!(String::from_utf8(out.stderr).unwrap(), "error: program is null\n", "{compiler}");
     }

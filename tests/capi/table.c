@@ -150,7 +150,7 @@ static void settings(TileirasConfig good, const char *text, const char *director
 }
 
 int main(int argc, char **argv) {
-  CHECK(argc == 6);
+  CHECK(argc == 7);
   const char *core = argv[3];
   size_t size;
   unsigned char *input = read_file(argv[1], &size);
@@ -279,6 +279,15 @@ int main(int argc, char **argv) {
   CHECK(strstr(heard.all, "invalid magic number at position 6, got 7F 54 69 6C 65 49 53 00 expected 7F 54 69 6C 65 49 52 00\n"));
   free(almost);
 
+  /* A module that can be read but does not verify is no valid input either. */
+  c = good;
+  c.input_buffer_data = read_file(argv[6], &c.input_buffer_size);
+  SAID(tileirasProgramCreate(&p, &c), 3, "input does not correspond to Tile IR bytecode", 260);
+  CHECK(p == NULL && strcmp(heard.all,
+      "'cuda_tile.assume' op failed to verify that all of {value, result} have same type\n"
+      "error at offset 30: failed to create operation 'cuda_tile.assume' due to verification error.\n"
+      "input does not correspond to Tile IR bytecode\n") == 0);
+
   /* A compilation that fails. */
   c = good;
   CHECK(tileirasProgramCreate(&p, &c) == 0);
@@ -314,7 +323,13 @@ int main(int argc, char **argv) {
     SAID(tileirasProgramGetHostObject(p, &object), 4, "program has not been compiled", 2563);
     CHECK(tileirasProgramCompile(p) == 0);
     SAID(tileirasProgramGetHostObject(p, NULL), 4, "output pointer is null", 2563);
+    memset(&heard, 0, sizeof heard);
     CHECK(tileirasProgramGetHostObject(p, &object) == 0 && object.length > 64);
+    /* Each kernel has a launch function, except in objects for arm64ec. */
+    int ec = hosts[i].arch == 2, launches = 0;
+    for (size_t k = 0; k + 7 <= object.length; k++) launches |= memcmp(object.data + k, "_launch", 7) == 0;
+    CHECK(launches == !ec && heard.count == ec);
+    CHECK(!ec || strstr(heard.all, "the object for arm64ec has no launch functions") != NULL);
     int elf = memcmp(object.data, "\x7f" "ELF", 4) == 0;
     const unsigned char *machine = object.data + (elf ? 18 : 0);
     CHECK(elf == (hosts[i].os == 0) && (machine[0] | machine[1] << 8) == (int)hosts[i].machine);

@@ -99,7 +99,10 @@ fn other_hosts() {
         (&["--host-os=windows", "--host-arch=arm64ec"], "COFF-ARM64EC", "IMAGE_REL_ARM64_ADDR64"),
     ];
     for (flags, format, relocation) in cases {
-        make(&bench, &[&["ok", "-o", "k.o", "--emit=obj"], flags].concat());
+        let outcome = bench.run(&[&["ok", "-o", "k.o", "--emit=obj"], flags].concat());
+        assert_eq!(outcome.status, Some(0), "{flags:?}: {}", outcome.stderr);
+        let is_ec = format == "COFF-ARM64EC";
+        assert_eq!(outcome.stderr.contains("warning: the object for arm64ec has no launch functions"), is_ec);
         let text =
             call(&bench, llvm("llvm-readobj"), &["--file-headers", "--sections", "--relocations", "--symbols", "k.o"]);
         assert!(text.contains(&format!("Format: {format}\n")), "{text}");

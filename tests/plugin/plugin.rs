@@ -68,6 +68,42 @@ fn the_tests_of_our_own_tool_pass() {
     assert!(failed.is_empty(), "{}", failed.join("\n"));
 }
 
+/// Between the two passes of the scheduler, each pass must declare that it preserves `ScheduleAnalysis`, even if it
+/// changes nothing. The tool builds the pipeline itself, so this is found when the passes run.
+#[test]
+fn passes_between_constraints_and_schedule_are_watched() {
+    let run = |between: &str, options: &[&str]| {
+        let last = "tileas-materialize-schedule";
+        let pipeline = format!("tileas-generate-schedule-constraints{{compute-capability=sm_80}},{between},{last}");
+        let output = mlir_opt(&library("tileiras_dialects"))
+            .arg(root().join("tests/ir/tileas-materialize-schedule/loop.mlir"))
+            .arg(format!("--pass-pipeline=builtin.module({pipeline})"))
+            .args(options)
+            .output()
+            .unwrap();
+        (output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    for harmless in ["canonicalize,cse", "print-op-stats", "nv_tileaa.func(cse)"] {
+        let (done, text) = run(harmless, &[]);
+        assert!(done, "{harmless}: {text}");
+    }
+    let culprit = |pass: &str| {
+        format!("cleanup pass invalidated ScheduleAnalysis; rerun constraint generation or remove the pass '{pass}'")
+    };
+    for (between, pass) in [
+        ("symbol-dce", "symbol-dce"),
+        ("canonicalize,sccp,cse", "sccp"),
+        ("nv_tileaa.func(loop-invariant-code-motion)", "loop-invariant-code-motion"),
+        ("tileas-order-memory,symbol-dce", "tileas-order-memory"),
+    ] {
+        let (done, text) = run(between, &[]);
+        assert!(!done && text.contains(&culprit(pass)), "{between}: {text}");
+    }
+    // With a handler of the tool, only the program counts.
+    let (done, text) = run("symbol-dce", &["--log-actions-to=-"]);
+    assert!(done, "{text}");
+}
+
 /// From a kernel to the LLVM dialect in one call.
 #[test]
 fn a_kernel_goes_through_all_passes() {

@@ -18,6 +18,7 @@ mod ptx_cases;
 #[path = "../../build/records.rs"]
 mod records;
 mod reference;
+mod schedules;
 #[allow(dead_code, reason = "the build script uses the rest")]
 #[path = "../../build/tablegen.rs"]
 mod tablegen;
@@ -46,6 +47,7 @@ usage: cargo xtask <command>
                   compare compiled kernels with the reference interpreter on random programs; --help lists its options
   mutate [...]    mutate the PTX of the corpus and count the mutants that the simulator kills; --help lists its options
   predict [...]   predict the times of measured kernels and compare them; --help lists its options
+  schedules [...] compare the schedules of the corpus' loops with the shortest possible ones; --help lists its options
   ptx-cases [...] write the simulator's test kernels with inputs and expected results; --help explains the format
 ";
 
@@ -95,6 +97,11 @@ fn main() -> anyhow::Result<ExitCode> {
             return Ok(ExitCode::SUCCESS);
         }
         ["predict", rest @ ..] => predict::run(&root, rest)?,
+        ["schedules", "--help" | "-h"] => {
+            print!("{}", schedules::USAGE);
+            return Ok(ExitCode::SUCCESS);
+        }
+        ["schedules", rest @ ..] => schedules::run(&root, rest)?,
         ["ptx-cases", rest @ ..] => ptx_cases::run(&root, rest)?,
         ["corpus", rest @ ..] => corpus::run(&root, rest)?,
         [] | ["help" | "--help" | "-h"] => {

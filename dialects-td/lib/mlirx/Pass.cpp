@@ -206,6 +206,17 @@ struct CInstrumentation : PassInstrumentation {
   MlirxInstrumentation i;
 };
 } // namespace
+bool mlirxContextWatchPasses(MlirContext c, void (*ran)(MlirContext, MlirStringRef)) {
+  MLIRContext *context = unwrap(c);
+  if (context->hasActionHandler())
+    return false;
+  context->registerActionHandler([=](function_ref<void()> run, const tracing::Action &action) {
+    run();
+    if (action.getTag() == PassExecutionAction::tag)
+      ran(c, wrap(static_cast<const PassExecutionAction &>(action).getPass().getArgument()));
+  });
+  return true;
+}
 void mlirxPassManagerAddInstrumentation(MlirPassManager pm, MlirxInstrumentation i) {
   unwrap(pm)->addInstrumentation(std::make_unique<CInstrumentation>(i));
 }

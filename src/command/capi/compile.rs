@@ -21,7 +21,7 @@ use tile_interface::{
 };
 use tile_targets::{TARGETS, Target};
 
-use crate::handle::{Handle, Settings};
+use crate::handle::{Handle, Settings, Source};
 use crate::observe::{Word, report};
 
 /// The architecture and operating system of the host, if the combination exists.
@@ -40,12 +40,19 @@ pub fn host(arch: i32, os: i32) -> Option<(HostArch, HostOs)> {
     Some((arch, os))
 }
 
-/// Embeds a cubin in a host object. `None` after a diagnostic.
+/// Embeds a cubin in a host object, with the launch functions of its kernels. `None` after a diagnostic.
 pub fn host_object(handle: &Handle, cubin: &[u8]) -> Option<Vec<u8>> {
     let (arch, os) = host(handle.host_arch(), handle.host_os())?;
     let name = handle.settings()?.output_name;
     let stem = hostobj::symbol_stem(Path::new(if name.is_empty() { "elf.o" } else { &name }));
-    let object = hostobj::object(cubin, target(handle.gpu_id())?, &stem, (arch, os), &[]);
+    let launch = match hostobj::triple(arch, os) {
+        Some(triple) => launch_functions(handle, triple)?,
+        None => {
+            report(Word::None, handle.as_ptr(), &hostobj::without_launch_functions());
+            vec![]
+        }
+    };
+    let object = hostobj::object(cubin, target(handle.gpu_id())?, &stem, (arch, os), &launch);
     object
         .map_err(|e| {
             report(Word::None, handle.as_ptr(), &Diagnostic::error(Code::Internal, format!("internal error: {e}")))
@@ -53,23 +60,93 @@ pub fn host_object(handle: &Handle, cubin: &[u8]) -> Option<Vec<u8>> {
         .ok()
 }
 
+/// Compiles the program again, for the host's launch functions. Most callers only need the cubin, which may come from
+/// the cache. `None` after diagnostics.
+fn launch_functions(handle: &Handle, triple: &'static str) -> Option<Vec<u8>> {
+    let (Source { input, options }, settings) = (handle.source()?, handle.settings()?);
+    let kind = crate::kind_of(&settings.input_name, &input).ok()?;
+    let scratch = scratch();
+    let isolated = isolated(&settings, Path::new(&scratch));
+    let request = CompileRequest {
+        host: Some(triple),
+        emit: Emit::Ptx,
+        remarks: false,
+        ..request(handle, &settings, (&input, kind), &options)?
+    };
+    // The messages of the compilation have been reported.
+    let mut errors = vec![];
+    let result = compiler(isolated.as_ref()).compile(&request, &mut |d| {
+        errors.extend(Some(d).filter(|d| d.severity == Severity::Error));
+    });
+    if let Err(CompileError::Configuration(text) | CompileError::Internal(text)) = &result {
+        errors.push(Diagnostic::error(Code::Internal, text.clone()));
+    }
+    errors.iter().filter(|_| result.is_err()).for_each(|d| report(Word::None, handle.as_ptr(), d));
+    result.ok().map(|output| output.host)
+}
+
+fn scratch() -> OsString {
+    std::env::var_os("TMPDIR").filter(|v| !v.is_empty()).unwrap_or_else(|| "/tmp".into())
+}
+
+/// The program that compiles, unless this process does.
+fn isolated<'a>(settings: &'a Settings, scratch: &'a Path) -> Option<Isolated<'a>> {
+    settings.core.as_deref().map(|program| Isolated { program, scratch, timeout: None })
+}
+
+fn compiler<'a>(isolated: Option<&'a Isolated<'a>>) -> &'a dyn Compiler {
+    match isolated {
+        Some(isolated) => isolated,
+        None => &tileiras::compile::InProcess,
+    }
+}
+
+fn debug_of(handle: &Handle) -> DebugInfo {
+    match (handle.device_debug(), handle.lineinfo()) {
+        (true, _) => DebugInfo::Full,
+        (false, true) => DebugInfo::Lines,
+        (false, false) => DebugInfo::None,
+    }
+}
+
+/// The request to translate a handle's program to the text of its level, or to PTX for the levels after it.
+fn request<'a>(
+    handle: &Handle,
+    settings: &'a Settings,
+    (input, kind): (&'a [u8], InputKind),
+    pipeline_options: &'a [(String, String)],
+) -> Option<CompileRequest<'a>> {
+    Some(CompileRequest {
+        input_name: &settings.input_name,
+        opt_level: u8::try_from(handle.opt_level()).ok()?,
+        emit: settings.emit.min(Emit::Ptx),
+        debug: debug_of(handle),
+        pipeline_options,
+        backend: settings.libnvvm.clone().map_or(Backend::Llvm, Backend::LibNvvm),
+        remarks: settings.remarks != RemarkFilter::None,
+        ..CompileRequest::new(input, kind, target(handle.gpu_id())?)
+    })
+}
+
 pub fn target(gpu_id: i32) -> Option<&'static Target> {
     TARGETS.iter().find(|t| u32::try_from(gpu_id) == Ok(t.sm))
 }
 
-/// Parses the input. `Err` holds the messages for an input that is not Tile IR bytecode, the cause first.
-pub fn probe(input: &[u8]) -> Result<(), Vec<String>> {
+/// Reads and verifies bytecode. `Err` holds the messages for an input that is not valid Tile IR, the cause first.
+pub fn probe(input: &[u8]) -> Result<(), Vec<Diagnostic>> {
     use tile_interface::NotTileIr;
-    const NOT_BYTECODE: &str = "input does not correspond to Tile IR bytecode";
+    let error = |text: &str| Diagnostic::new(Severity::Error, text);
+    let not_bytecode = error("input does not correspond to Tile IR bytecode");
     match crate::kind_of("", input) {
-        Ok(InputKind::PublicBytecode | InputKind::SpecBytecode) => {
-            let error = tileiras::translate::parse(input).err();
-            error.map_or(Ok(()), |e| Err([e.lines(), vec![NOT_BYTECODE.to_owned()]].concat()))
-        }
         Ok(InputKind::Text | InputKind::LlvmIr) => Ok(()),
-        Err(NotTileIr::Unknown) => Err(vec![NOT_BYTECODE.to_owned()]),
+        Ok(kind) => {
+            let mut causes = vec![];
+            let result = tileiras::compile::verify(input, kind, &mut |d| causes.push(d));
+            result.map_err(|_| [causes, vec![not_bytecode]].concat())
+        }
+        Err(NotTileIr::Unknown) => Err(vec![not_bytecode]),
         Err(NotTileIr::MlirBytecode) => {
-            Err(vec!["failed to parse IR bytecode (it looks like MLIR bytecode instead)".to_owned()])
+            Err(vec![error("failed to parse IR bytecode (it looks like MLIR bytecode instead)")])
         }
     }
 }
@@ -89,7 +166,6 @@ struct Job<'a> {
     kind: InputKind,
     target: &'static Target,
     opt_level: u8,
-    debug: DebugInfo,
     surroundings: Surroundings,
     scratch: OsString,
     /// These messages are cached with the output.
@@ -115,13 +191,8 @@ pub unsafe fn run(handle: &Handle) -> Option<Compiled> {
         kind: InputKind::Text,
         target: target(handle.gpu_id())?,
         opt_level: u8::try_from(handle.opt_level()).ok()?,
-        debug: match (handle.device_debug(), handle.lineinfo()) {
-            (true, _) => DebugInfo::Full,
-            (false, true) => DebugInfo::Lines,
-            (false, false) => DebugInfo::None,
-        },
         surroundings,
-        scratch: std::env::var_os("TMPDIR").filter(|v| !v.is_empty()).unwrap_or_else(|| "/tmp".into()),
+        scratch: scratch(),
         messages: RefCell::default(),
     };
     let kind = crate::kind_of(&job.settings.input_name, input);
@@ -142,6 +213,8 @@ impl Job<'_> {
                 if self.settings.emit >= Emit::Cubin {
                     let search = toolchain::search("ptxas", self.settings.ptxas.as_deref(), &self.surroundings);
                     search.warnings.into_iter().for_each(warn);
+                    let (options, _) = self.cubin_options();
+                    self.keep(options);
                 }
                 relayed.iter().for_each(|text| self.relay(text));
                 return Some(Compiled { output: entry.output, resources: None });
@@ -162,19 +235,33 @@ impl Job<'_> {
         Some(Compiled { output: output.text.into_bytes(), resources: None })
     }
 
+    /// The options for a cubin, and whether they extend shared memory although the embedder has not asked for it.
+    fn cubin_options(&self) -> (Vec<(String, String)>, bool) {
+        let mut options = self.settings.pipeline_options();
+        let extends = ptxas::extends_shared(self.target, Emit::Cubin)
+            && !options.iter().any(|(name, _)| name == ptxas::EXTENDED_SMEM);
+        if extends {
+            options.push((ptxas::EXTENDED_SMEM.into(), "true".into()));
+        }
+        (options, extends)
+    }
+
+    /// Keeps the program for the launch functions of a host object.
+    fn keep(&self, options: Vec<(String, String)>) {
+        self.handle.set_source(Source { input: self.input.to_vec(), options });
+    }
+
     fn cubin(&self) -> Option<Compiled> {
         let plain = self.settings.pipeline_options();
-        let extended: Vec<_> = plain.iter().cloned().chain([(ptxas::EXTENDED_SMEM.into(), "true".into())]).collect();
-        let extends = ptxas::extends_shared(self.target, Emit::Cubin)
-            && !plain.iter().any(|(name, _)| name == ptxas::EXTENDED_SMEM);
-        let mut compiled = self.ptx(if extends { &extended } else { &plain })?;
+        let (mut options, extends) = self.cubin_options();
+        let mut compiled = self.ptx(&options)?;
         let wants_statistics = self.settings.resources || self.settings.remarks != RemarkFilter::None;
         let assemble = |ptx: &str, extended_shared: bool| {
             let job = ptxas::Job {
                 ptx,
                 target: self.target,
                 opt_level: self.opt_level,
-                debug: self.debug,
+                debug: debug_of(self.handle),
                 extended_shared,
                 sanitize: self.handle.sanitize().then_some("memcheck"),
                 extra: &[],
@@ -188,7 +275,8 @@ impl Job<'_> {
         let asked = asked.is_some_and(|(_, value)| value == "true" || value == "1");
         let (warnings, mut result) = assemble(&compiled.text, extends || asked);
         if result.as_ref().is_err_and(|e| extends && e.lacks_extended_shared()) {
-            compiled = self.ptx(&plain)?;
+            options = plain;
+            compiled = self.ptx(&options)?;
             result = assemble(&compiled.text, false).1;
         }
         warnings.into_iter().for_each(|text| self.report(&Diagnostic::warning(text)));
@@ -200,6 +288,7 @@ impl Job<'_> {
                 self.messages.borrow_mut().add_output(&text);
                 compiled.remarks.extend(remarks::of_spills(&cubin.resources, &compiled.locations));
                 self.remark(&compiled.remarks);
+                self.keep(options);
                 let resources = self.settings.resources.then(|| resources::json(&cubin.resources));
                 Some(Compiled { output: cubin.image, resources })
             }
@@ -213,23 +302,9 @@ impl Job<'_> {
 
     /// The text of the level that the handle asks for, or PTX for the levels after it.
     fn ptx(&self, pipeline_options: &[(String, String)]) -> Option<CompileOutput> {
-        let scratch = Path::new(&self.scratch);
-        let isolated = self.settings.core.as_deref().map(|program| Isolated { program, scratch, timeout: None });
-        let compiler: &dyn Compiler = match &isolated {
-            Some(isolated) => isolated,
-            None => &tileiras::compile::InProcess,
-        };
-        let request = CompileRequest {
-            input_name: &self.settings.input_name,
-            opt_level: self.opt_level,
-            emit: self.settings.emit.min(Emit::Ptx),
-            debug: self.debug,
-            pipeline_options,
-            backend: self.settings.libnvvm.clone().map_or(Backend::Llvm, Backend::LibNvvm),
-            remarks: self.settings.remarks != RemarkFilter::None,
-            ..CompileRequest::new(self.input, self.kind, self.target)
-        };
-        let error = match compiler.compile(&request, &mut |d| self.tell(&d)) {
+        let isolated = isolated(&self.settings, Path::new(&self.scratch));
+        let request = request(self.handle, &self.settings, (self.input, self.kind), pipeline_options)?;
+        let error = match compiler(isolated.as_ref()).compile(&request, &mut |d| self.tell(&d)) {
             Ok(output) => return Some(output),
             Err(error) => error,
         };

@@ -87,6 +87,15 @@ struct Extras {
     object: Option<Box<[u8]>>,
     /// The resources of the kernels as JSON, after a compilation that determined them.
     resources: Option<Box<[u8]>>,
+    /// The compiled program, once there is a cubin.
+    source: Option<Source>,
+}
+
+/// A program and the options that it was compiled with.
+#[derive(Clone)]
+pub struct Source {
+    pub input: Vec<u8>,
+    pub options: Vec<(String, String)>,
 }
 
 /// Bytes that do not move while the handle is live.
@@ -149,7 +158,7 @@ impl Handle {
             cache_directory: None,
             remote_cache: None,
         };
-        live().insert(program.addr(), Extras { settings, object: None, resources: None });
+        live().insert(program.addr(), Extras { settings, object: None, resources: None, source: None });
         Some(program)
     }
 
@@ -221,6 +230,16 @@ impl Handle {
     pub fn set_resources(&self, json: String) {
         if let Some(extras) = live().get_mut(&self.0.addr()) {
             extras.resources = Some(json.into_bytes().into_boxed_slice());
+        }
+    }
+
+    /// The program that the output was compiled from.
+    pub fn source(&self) -> Option<Source> {
+        live().get(&self.0.addr())?.source.clone()
+    }
+    pub fn set_source(&self, source: Source) {
+        if let Some(extras) = live().get_mut(&self.0.addr()) {
+            extras.source = Some(source);
         }
     }
 

@@ -35,7 +35,7 @@ pub use settings::{
 };
 
 use handle::Handle;
-use observe::{Word, say};
+use observe::{Word, report, say};
 use tile_interface::InputKind;
 
 /// The version of this interface. It is incremented when something is added; all versions are binary compatible.
@@ -47,7 +47,7 @@ pub const TILEIRAS_SUCCESS: c_int = 0;
 pub const TILEIRAS_ERROR_ALLOCATION: c_int = 1;
 /// The configuration is invalid.
 pub const TILEIRAS_ERROR_CONFIGURATION: c_int = 2;
-/// The input is not a Tile IR program.
+/// The input is not valid Tile IR: it cannot be read, or an operation does not verify.
 pub const TILEIRAS_ERROR_INPUT: c_int = 3;
 /// The handle is null or not live, an output pointer is null, or the program has not been compiled.
 pub const TILEIRAS_ERROR_HANDLE: c_int = 4;
@@ -109,9 +109,9 @@ pub struct TileirasByteView {
 /// Checks a configuration and creates a handle for it.
 ///
 /// The checks are made in this order, and the first failure is reported: `out_program`, `config`, the input pointer
-/// and size, whether the input can be parsed, the GPU, the optimization level, debug information with optimization,
-/// the host's architecture, its operating system, whether the architecture exists on the operating system, `reserved`
-/// and the lengths, and whether `device_debug`, `lineinfo` and `sanitize` are 0 or 1. Bytecode is parsed here, text in
+/// and size, whether the input can be read and verifies, the GPU, the optimization level, debug information with
+/// optimization, the host's architecture, its operating system, whether the architecture exists on the operating
+/// system, `reserved` and the lengths, and whether `device_debug`, `lineinfo` and `sanitize` are 0 or 1. Text is read in
 /// `tileirasProgramCompile`. A message on the cause precedes the message of a check.
 ///
 /// Returns `TILEIRAS_SUCCESS`; `TILEIRAS_ERROR_HANDLE` for a null `out_program`; `TILEIRAS_ERROR_CONFIGURATION`,
@@ -169,8 +169,8 @@ unsafe fn check(config: &TileirasConfig) -> Result<(), c_int> {
     }
     // SAFETY: not null; otherwise guaranteed by the caller.
     let input = unsafe { std::slice::from_raw_parts(config.input_buffer_data.cast::<u8>(), config.input_buffer_size) };
-    if let Err(texts) = compile::probe(input) {
-        texts.iter().for_each(|text| say(Word::Input, std::ptr::null_mut(), text));
+    if let Err(messages) = compile::probe(input) {
+        messages.iter().for_each(|d| report(Word::Input, std::ptr::null_mut(), d));
         return Err(TILEIRAS_ERROR_INPUT);
     }
     if compile::target(config.gpu_id).is_none() {
@@ -274,7 +274,9 @@ pub unsafe extern "C" fn tileirasProgramGetOutput(
 }
 
 /// Returns the cubin of a compiled program in `*output`, embedded in a relocatable object for the configured host.
-/// This is the output of `--emit=obj`.
+/// This is the output of `--emit=obj`, with a launch function for each kernel. An object for arm64ec has no launch
+/// functions, which a warning says. The first call compiles the program again for these functions, from a copy of the
+/// input.
 ///
 /// The symbols are named after `output_name` up to its first dot. The bytes are owned by the handle and valid until
 /// `tileirasProgramRelease`. The caller must not free them.

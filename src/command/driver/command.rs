@@ -540,6 +540,9 @@ impl Session<'_> {
             Emit::Cubin => cubin,
             Emit::Obj => {
                 let stem = hostobj::symbol_stem(&settings.output);
+                if hostobj::triple(options.host_arch, options.host_os).is_none() {
+                    self.report(&hostobj::without_launch_functions());
+                }
                 hostobj::object(&cubin, options.target, &stem, (options.host_arch, options.host_os), &output.host)
                     .map_err(|e| self.fail(Diagnostic::error(Code::Internal, format!("internal error: {e}"))))?
             }

@@ -23,6 +23,7 @@ use object::{
     Architecture, BinaryFormat, Endianness, RelocationEncoding, RelocationFlags, RelocationKind, SectionFlags,
     SectionKind, SubArchitecture, SymbolFlags, SymbolKind, SymbolScope,
 };
+use tile_diag::Diagnostic;
 use tile_targets::Target;
 
 /// The processor of the host.
@@ -89,6 +90,11 @@ pub fn triple(arch: HostArch, os: HostOs) -> Option<&'static str> {
         (HostOs::Windows, HostArch::X86_64) => Some("x86_64-pc-windows-msvc"),
         (HostOs::Windows, HostArch::Aarch64) => Some("aarch64-pc-windows-msvc"),
     }
+}
+
+/// The warning that an object has no launch functions.
+pub fn without_launch_functions() -> Diagnostic {
+    Diagnostic::warning("the object for arm64ec has no launch functions; call cuLaunchKernel with the kernel's threads")
 }
 
 /// An object that cannot be written, or launch functions that cannot be read.

@@ -95,20 +95,6 @@ pub fn import<'c>(context: &'c Context, data: &[u8]) -> Result<Module<'c>, Impor
     import_with_options(context, data, &ReadOptions { dialects: dialects(context), ..ReadOptions::default() })
 }
 
-/// Decodes bytecode of either container, without building the module: its operations need not verify.
-///
-/// # Errors
-///
-/// Returns the first error in the bytes.
-pub fn parse(data: &[u8]) -> Result<(), ImportError> {
-    // Only the specification's container lists dialects. Most files name no other one than `cuda_tile`.
-    if tile_bytecode::read(data, &ReadOptions::default()).is_ok() {
-        return Ok(());
-    }
-    let dialects = dialects(&crate::dialect::context());
-    tile_bytecode::read(data, &ReadOptions { dialects, ..ReadOptions::default() }).map(drop).map_err(ImportError::Read)
-}
-
 /// Names of the dialects that are registered in the context.
 pub fn dialects(context: &Context) -> Vec<String> {
     unsafe extern "C" fn append(part: MlirStringRef, names: *mut std::ffi::c_void) {

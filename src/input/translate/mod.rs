@@ -17,6 +17,6 @@ mod program;
 mod raw;
 
 pub use export::{ExportError, Refusal, export, export_operation, export_wire};
-pub use import::{Diagnostic, ImportError, dialects, import, import_wire, import_with_options, parse};
+pub use import::{Diagnostic, ImportError, dialects, import, import_wire, import_with_options};
 pub use program::{ProgramError, program};
 pub use tile_bytecode::{Profile, ReadError, ReadOptions, Version, WriteError};

@@ -10,8 +10,8 @@
 //! ```
 //!
 //! The next iteration needs the late dot's accumulator only after its own early dot. The late dot of iteration i can
-//! therefore run concurrently with the early dot of iteration i + 1. `tileas-pipeline-dots` does this and shows the
-//! resulting loop.
+//! therefore run concurrently with the early dot of iteration i + 1. `tileas-pipeline-dots` shows the resulting
+//! loop, and [`DependentDots::pipeline`] builds it.
 //!
 //! # Conditions
 //!
@@ -25,9 +25,16 @@
 //!
 //! Each op of the body is visited a constant number of times per use.
 
-use super::producers::{Source, is_computed_from_dot};
+mod pipelined;
+
+use super::{
+    producers::{Source, is_computed_from_dot},
+    schedule,
+};
 use crate::dialect::{
+    attributes::INTERVAL,
     behaviour::is_pure,
+    dot_plan::DotPlan,
     nv_tileaa,
     nv_tileas::{DotOp, TiledLoadOp},
     rt::*,
@@ -50,6 +57,13 @@ pub struct DependentDots<'c> {
 }
 
 impl<'c> DependentDots<'c> {
+    /// Whether the dots of a function may be in flight while their warpgroup computes. One thread issues dots into
+    /// tensor memory, in program order and ahead of the consumers. Dots of `mma.sync` are never in flight: the warps of
+    /// a scheduler overlap by themselves.
+    pub fn may_be_in_flight(function: OpRef<'_>) -> bool {
+        DotPlan::of(function).is_some_and(|plan| !plan.accumulates_in_memory() && !plan.reads_fragments())
+    }
+
     /// Returns `None` if the dots of the loop cannot be software-pipelined.
     pub fn of(around: OpRef<'c>) -> Option<Self> {
         let body = entry_block(region(around, 0))?;
@@ -75,6 +89,13 @@ impl<'c> DependentDots<'c> {
         }
         let (needed, exclusive) = needed_by(late, body)?;
         Some(Self { around, body, early, late, index, needed, exclusive })
+    }
+
+    /// Whether the loop's schedule places the late dot after the early dot of the next iteration; `None` without a
+    /// schedule.
+    pub fn moves_in_schedule(&self) -> Option<bool> {
+        let [early, late] = [self.early, self.late].map(|dot| schedule::time(dot.op(), self.around));
+        Some(late? >= early? + INTERVAL.get(self.around)?)
     }
 
     /// The pure ops computed from the late dot's previous result, in program order. They may move to the end of the

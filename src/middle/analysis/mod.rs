@@ -37,5 +37,6 @@ pub mod tensor_maps;
 pub mod thread_copies;
 pub mod tile_parts;
 pub mod tile_programs;
+pub mod timing;
 pub mod tokens;
 pub mod warps;

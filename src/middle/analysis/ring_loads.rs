@@ -28,6 +28,12 @@
 //!
 //! Linear in the ops of the loop for each load.
 
+mod depths;
+mod expansion;
+
+pub use depths::Depths;
+pub use expansion::expand;
+
 use super::{
     registers::{register_bits, words},
     thread_copies::PlainLoad,

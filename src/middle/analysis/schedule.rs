@@ -24,6 +24,7 @@
 //! loop-carried values.
 
 pub mod agents;
+pub mod declared;
 
 use super::{
     registers::{register_bits, words},

@@ -250,6 +250,8 @@ keys! {
     INTERVAL: I64 = "tileas.schedule.interval";
     /// On a loop: the number of iterations in flight together.
     STAGES: I64 = "tileas.schedule.stages";
+    /// On a loop: it has the form that its schedule says, so later passes do not pipeline it.
+    MATERIALIZED: Unit = "tileas.schedule.materialized";
     /// On an op of a loop: its stage.
     STAGE: I64 = "tileas.schedule.stage";
     /// On an op of a loop: its clock within the interval.
@@ -281,7 +283,20 @@ pub fn drop_schedules(function: OpRef<'_>) {
     walk(function, &mut |op| {
         [INTERVAL, STAGES, STAGE, CLOCK].iter().for_each(|key| key.remove(op));
         AGENT.remove(op);
+        MATERIALIZED.remove(op);
     });
+}
+
+/// Gives a loop the schedule of the loop that it replaces.
+pub fn copy_schedule(from: OpRef<'_>, to: OpRef<'_>) {
+    for key in [INTERVAL, STAGES] {
+        if let Some(value) = key.get(from) {
+            key.set(to, value);
+        }
+    }
+    if MATERIALIZED.is_on(from) {
+        MATERIALIZED.mark(to);
+    }
 }
 
 /// Removes the attributes of the tile dialects from an op.

@@ -93,6 +93,8 @@ pub const LOAD: Category = analysis(RemarkSubject::Memory, "Load");
 pub const STORE: Category = analysis(RemarkSubject::Memory, "Store");
 /// The order in which a reduction or a scan combines elements.
 pub const ORDER: Category = analysis(RemarkSubject::Other, "Order");
+/// A result that depends on the order of events at run time.
+pub const DEPENDS_ON_TIMING: Category = analysis(RemarkSubject::Other, "DependsOnTiming");
 /// The agents, registers and rings of a loop.
 pub const LOOP: Category = analysis(RemarkSubject::Other, "Loop");
 

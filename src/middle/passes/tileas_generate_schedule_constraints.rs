@@ -7,7 +7,7 @@
 
 use crate::{
     analysis::{
-        schedule::{self, ScheduleAnalysis},
+        schedule::{self, ScheduleAnalysis, declared},
         warps::warps_of,
     },
     dialect::{
@@ -27,7 +27,7 @@ pub struct GenerateScheduleConstraints;
 
 impl RustPass for GenerateScheduleConstraints {
     pass_descriptor!(tileas_generate_schedule_constraints);
-    fn run<'c>(&mut self, op: OpRef<'c>, _: &'c Context, cx: &PassContext) -> Result<(), Failed> {
+    fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, cx: &PassContext) -> Result<(), Failed> {
         use descriptors::tileas_generate_schedule_constraints::{Options, stat};
         let name = Options(cx).compute_capability();
         let target = target(op, name)?;
@@ -57,6 +57,7 @@ impl RustPass for GenerateScheduleConstraints {
         }
         cx.analysis::<ScheduleAnalysis>();
         cx.preserve::<ScheduleAnalysis>();
+        declared::watch(context.to_raw());
         Ok(())
     }
 }

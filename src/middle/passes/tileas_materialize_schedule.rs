@@ -1,27 +1,36 @@
-//! `tileas-materialize-schedule` runs the modulo scheduler and attaches the schedules as attributes.
+//! `tileas-materialize-schedule` runs the modulo scheduler and rewrites loops as their schedules say.
 //!
 //! `tile_schedule` schedules each loop with constraints. The loop gets its initiation interval and number of stages,
 //! `tileas.schedule.interval` and `.stages`. Each operation gets its stage and its clock within the interval,
-//! `tileas.schedule.stage` and `.clock`. Loads that can be copied ahead get `nv_tileas.ahead`, the number of
-//! iterations from the copy to its first user, which `tileas-unspecialized-pipeline` follows.
+//! `tileas.schedule.stage` and `.clock`. Then the loop is rewritten ([`form`]):
 //!
-//! A loop with warpgroup dots is scheduled for agents (`analysis::schedule::agents`), unless `use-single-agent` is
-//! set. Each operation then gets its agent, `tileas.schedule.agent`, and each dot the number of stages of its ring,
-//! `nv_tileas.stages`: the stages that the schedule uses plus the stages of one more iteration, for late loads.
+//! * In a loop without agents, loads become copies into rings that start as many iterations ahead of their first user
+//!   as in the schedule, and the other operations are put into the schedule's order. In kernels with a plan, loads
+//!   only get that number, `nv_tileas.ahead`: their rings are built after the agents, by
+//!   `tileas-unspecialized-pipeline`.
+//! * A loop with warpgroup dots is scheduled for agents (`analysis::schedule::agents`), unless `use-single-agent` is
+//!   set. If the schedule issues the late one of two dependent dots after the early one of the next iteration, it moves
+//!   there (`analysis::dependent_dots`). Each operation gets its agent, `tileas.schedule.agent`, and each dot the
+//!   number of stages of its ring, `nv_tileas.stages`, from which `tileas-materialize-async` builds the ring: the
+//!   stages that the schedule uses plus the stages of one more iteration, for late loads.
+//!
+//! A loop that has its final form is `tileas.schedule.materialized`. Later passes do not pipeline it again.
 //!
 //! Overlapped iterations may hold as many registers as a thread has, or as many as a single iteration holds if that
 //! is more. If the scheduler finds no overlap, iterations are not overlapped and a remark says so; it is an error
 //! only if `largest-interval` bounds the search.
 //!
 //! With `simple-stages` each loop without agents keeps the form with the lower predicted time: copies as the schedule
-//! says, or copies that start as early as a ring of that many stages allows. The simple form wins a tie. Its loads get
-//! no `nv_tileas.ahead`; the schedule's attributes stay in the program. The rings of agents then have the stages of the
-//! plan: more than the schedule uses, for loads that take longer than the machine's numbers say.
+//! says, or copies that start as early as a ring of that many stages allows. The simple form wins a tie. It is left to
+//! `tileas-unspecialized-pipeline`; the schedule's attributes stay in the program. The rings of agents then have the
+//! stages of the plan: more than the schedule uses, for loads that take longer than the machine's numbers say.
 //!
 //! Rings take shared memory that the scheduler does not know about. If they take more than is available, the deepest
 //! copy is limited to one iteration less, and the loop is scheduled again, at most `max-constraint-iterations` times;
 //! after that iterations are not overlapped, with the same remark. The dot plan limits the stages of agents' rings.
 //! If a schedule uses more, constraints make copies wait for the available stages and the loop is scheduled again.
+
+mod form;
 
 use crate::{
     analysis::{
@@ -29,6 +38,7 @@ use crate::{
         schedule::{
             self, LoopCosts, ScheduleAnalysis,
             agents::{Order, ScheduledRing},
+            declared,
         },
     },
     dialect::{
@@ -53,10 +63,13 @@ pub struct MaterializeSchedule;
 
 impl RustPass for MaterializeSchedule {
     pass_descriptor!(tileas_materialize_schedule);
-    fn run<'c>(&mut self, op: OpRef<'c>, _: &'c Context, cx: &PassContext) -> Result<(), Failed> {
+    fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, cx: &PassContext) -> Result<(), Failed> {
         use descriptors::tileas_materialize_schedule::{Options, stat};
         let options = Options(cx);
         let functions = collect_ops(op, nv_tileaa::FuncOp::cast);
+        if let Some(pass) = declared::invalidating(context.to_raw()) {
+            return Err(fail(op, declared::message(&pass)));
+        }
         let Some(analysis) = cx.cached_analysis::<ScheduleAnalysis>() else {
             let constrained = |f: &&nv_tileaa::FuncOp<'c>| attributes::MACHINE.is_on(f.op());
             return Err(match functions.iter().find(constrained) {
@@ -78,7 +91,7 @@ impl RustPass for MaterializeSchedule {
         };
         let rounds = natural(options.max_constraint_iterations(), "max-constraint-iterations")?;
         let simple = natural(options.simple_stages(), "simple-stages")?;
-        let mut answers = vec![];
+        let (mut answers, mut forms) = (vec![], vec![]);
         for (around, costs) in schedule::loops_of(op).into_iter().zip(&analysis.loops) {
             let function =
                 std::iter::successors(parent_op(around), |o| parent_op(*o)).find_map(nv_tileaa::FuncOp::cast);
@@ -97,6 +110,8 @@ impl RustPass for MaterializeSchedule {
                 solve(around, costs, (target, shared), settings, (rounds, simple))?
             };
             annotate(around, &answer);
+            let limit = shared_limit(target, options.extended_smem());
+            forms.push(form::Form { around, target, shared: limit, has_agents: costs.has_agents() });
             if let Bound::NoOverlap { obstacle, .. } = &answer.schedule.reason
                 && (simple == 0 || costs.has_agents())
             {
@@ -111,7 +126,9 @@ impl RustPass for MaterializeSchedule {
         for function in functions {
             attributes::MACHINE.remove(function.op());
         }
-        write_reports(op, options.schedule_trace_file(), &answers)
+        write_reports(op, options.schedule_trace_file(), &answers)?;
+        // Inner loops first: outer loops must leave room for their rings, and may be copied.
+        forms.into_iter().rev().try_for_each(|form| form.give(context))
     }
 }
 

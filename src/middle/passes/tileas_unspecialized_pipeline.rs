@@ -28,13 +28,17 @@
 //! loads of `wgmma` dots. The rings must fit into shared memory next to the other uses of the loop, otherwise they have
 //! fewer stages. A loop for which fewer than two stages fit is not changed. Remarks name these missed optimizations.
 //!
-//! The pass has three parts. [`Candidates`] finds the loads that may be pipelined, [`schedule`] chooses how many
-//! iterations ahead each copy starts, and [`expansion`] rewrites the loop accordingly and makes no decisions.
+//! The pass has three parts. [`Candidates`] finds the loads that may be pipelined, [`Depths`] chooses how many
+//! iterations ahead each copy starts, and [`expand`] rewrites the loop accordingly and makes no decisions.
+//! `tileas-materialize-schedule` has already rewritten loops that follow a schedule; they do not change.
 
 use crate::{
-    analysis::{ring_loads::Candidates, warps::warps_of},
+    analysis::{
+        ring_loads::{Candidates, Depths, expand},
+        warps::warps_of,
+    },
     dialect::{
-        attributes::drop_schedules,
+        attributes::{MATERIALIZED, drop_schedules},
         fallback::Fallback,
         nv_tileaa,
         pass::{Failed, PassContext, RustPass, descriptors, fail},
@@ -46,11 +50,7 @@ use crate::{
 };
 use melior::Context;
 
-mod expansion;
 mod missed_remarks;
-mod schedule;
-
-use schedule::Schedule;
 
 #[derive(Clone, Default)]
 pub struct UnspecializedPipeline;
@@ -82,13 +82,13 @@ impl RustPass for UnspecializedPipeline {
                 let most = fallback.stages(most);
                 let found = Candidates::of(op, target);
                 missed_remarks::remark_on_loads(op, found.as_ref());
-                let Some(found) = found else { continue };
-                let schedule = Schedule::choose(&found, shared, most)?;
-                schedule.remark_on_stages(&found, shared, most);
-                if schedule.is_pipelined() {
+                let Some(found) = found.filter(|_| !MATERIALIZED.is_on(op)) else { continue };
+                let depths = Depths::choose(&found, shared, most)?;
+                depths.remark_on_stages(&found, shared, most);
+                if depths.is_pipelined() {
                     cx.stat_add(stat::NUM_LOOPS, 1);
-                    cx.stat_add(stat::NUM_LOADS, schedule.ahead.iter().filter(|&&a| a > 0).count() as i64);
-                    expansion::expand(&found, &schedule, context)?;
+                    cx.stat_add(stat::NUM_LOADS, depths.ahead.iter().filter(|&&a| a > 0).count() as i64);
+                    expand(&found, &depths, context)?;
                 }
             }
             // Rings and agents are built, so nothing reads the schedules of loops any more.

@@ -5,18 +5,11 @@
 //! declaration to the analysis manager, so the list is by name. A pass that is not on it is an error even if it would
 //! change nothing, because the schedule must not depend on whether it did.
 //!
-//! A stock `mlir-opt` that loads the plugin builds its pipelines itself. There the analysis manager asks whether the
-//! program still is the one that the analysis describes (`ScheduleAnalysis::is_invalidated`).
+//! A stock `mlir-opt` that loads the plugin builds its pipelines itself. There the list is applied to the passes that
+//! run (`analysis::schedule::declared`).
 
-pub const GENERATE_CONSTRAINTS: &str = "tileas-generate-schedule-constraints";
-pub const MATERIALIZE_SCHEDULE: &str = "tileas-materialize-schedule";
-
-/// The passes that preserve `ScheduleAnalysis`. The first two only erase operations; the others change nothing.
-const PRESERVE_SCHEDULE: [&str; 5] =
-    [CLEANUPS[0], CLEANUPS[1], "print-op-stats", "tileas-check-register-budget", "tileir-print-snapshot"];
-
-/// The cleanups that the default pipeline runs between the two passes.
-pub const CLEANUPS: [&str; 2] = ["canonicalize", "cse"];
+use crate::analysis::schedule::declared::{self, PRESERVE_SCHEDULE};
+pub use declared::{CLEANUPS, GENERATE_CONSTRAINTS, MATERIALIZE_SCHEDULE, message};
 
 /// Returns the text of the error for the first pass of a textual pipeline that invalidates `ScheduleAnalysis` before
 /// it is used.
@@ -27,10 +20,6 @@ pub fn invalidation(pipeline: &str) -> Option<String> {
 /// Returns the first of these passes that does not preserve `ScheduleAnalysis`.
 pub fn undeclared(pipeline: &str) -> Option<&str> {
     passes(pipeline).into_iter().find(|pass| !PRESERVE_SCHEDULE.contains(pass))
-}
-
-pub fn message(pass: &str) -> String {
-    format!("cleanup pass invalidated ScheduleAnalysis; rerun constraint generation or remove the pass '{pass}'")
 }
 
 /// Returns the first pass that stands between generating and using constraints and does not preserve them.

@@ -27,7 +27,8 @@
 //! The interval starts at the larger of two lower bounds ([`bounds`](bounds::minimum)): the clocks for which the
 //! units are busy, and the length of the recurrences. It grows until [`place`](place::place) finds a slot for every
 //! operation. Short intervals grow by one clock; long ones grow by up to a 64th and are then refined by bisection.
-//! Loops of up to [`exact::MAX_NODES`] operations can also be searched exhaustively. [`Schedule::check`] verifies any
+//! Loops can also be searched exhaustively: by the order of operations on units ([`disjunctive`]), which proves that
+//! an interval is the smallest, or small loops row by row ([`exact`]). [`Schedule::check`] verifies any
 //! schedule against its loop, with a few lines that share no code with the search.
 //!
 //! ```
@@ -54,15 +55,19 @@
 #![forbid(unsafe_code)]
 
 pub mod bounds;
+pub mod disjunctive;
 pub mod exact;
 mod graph;
 mod lifetimes;
 pub mod place;
 pub mod report;
 pub mod rings;
+mod searched;
 mod solve;
 mod table;
 
 pub use bounds::Bound;
 pub use graph::{Agent, Edge, Graph, GraphError, Group, Node, Pool, Reservation};
-pub use solve::{Failure, Infeasible, MIN_NODES, Method, Obstacle, Schedule, Settings, overlap, serial, solve};
+pub use solve::{
+    Effort, End, Failure, Infeasible, MIN_NODES, Method, Obstacle, Schedule, Settings, overlap, serial, solve,
+};

@@ -3,7 +3,7 @@
 use crate::{
     bounds::Bound,
     graph::Graph,
-    solve::{self, Method, Schedule},
+    solve::{self, Effort, End, Method, Schedule},
 };
 use std::fmt::Write;
 
@@ -64,8 +64,14 @@ pub fn reason(graph: &Graph, schedule: &Schedule) -> String {
         let least = format!("; the lower bound is {}, because {}", schedule.minimum.clocks(), bound(&schedule.minimum));
         text += &least;
     }
-    if schedule.optimal && schedule.reason != schedule.minimum {
-        text += "; all smaller intervals were searched";
+    if let Some(Effort { visits, end }) = schedule.search {
+        let end = match end {
+            End::Complete => "all smaller intervals were searched",
+            End::Registers => "at smaller intervals, the agents lack registers for the schedules that were found",
+            End::Budget => "the search of smaller intervals ran out of budget",
+            End::Coarse => "smaller intervals were searched in coarser clocks",
+        };
+        let _ = write!(text, "; {end} ({visits} partial schedules)");
     }
     text
 }

@@ -2,10 +2,10 @@
 
 use crate::{
     bounds::{self, Bound},
-    exact::{self, Search},
     graph::{Graph, GraphError},
     lifetimes,
     place::{self, Placement, PlacementError, Strategy},
+    searched,
     table::Conflict,
 };
 use std::fmt;
@@ -69,6 +69,29 @@ pub struct Schedule {
     pub registers: Vec<u32>,
     /// The number of groups that each strategy placed, as in [`Strategy::ALL`].
     pub strategies: [u32; 4],
+    /// The exhaustive search, if it ran.
+    pub search: Option<Effort>,
+}
+
+/// The work of the exhaustive search at smaller intervals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Effort {
+    /// The partial schedules that were visited.
+    pub visits: u64,
+    pub end: End,
+}
+
+/// How the exhaustive search ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// All smaller intervals were searched.
+    Complete,
+    /// At some interval, units and dependences allow a schedule, but agents lack registers for the tried ones.
+    Registers,
+    /// The budget ran out.
+    Budget,
+    /// Clocks were too coarse to prove anything.
+    Coarse,
 }
 
 impl Schedule {
@@ -209,15 +232,6 @@ const BUDGET: usize = 3;
 const LEAST_BUDGET: usize = 64;
 /// An infeasible interval grows by this fraction of itself at most.
 const FINE: u32 = 64;
-/// The partial schedules that the exhaustive search may visit at one interval, and at all intervals of a loop, for a
-/// loop of [`VISITED`] operations. Larger loops get fewer visits, by the cube of their size: the cost of a visit
-/// grows with the square, and the search completes less often.
-const VISITS: u64 = 50_000;
-const ALL_VISITS: u64 = 2 * VISITS;
-const VISITED: u64 = 8;
-/// The most rows for which the search is tried, because it enumerates them.
-const SEARCHED_ROWS: u32 = 64;
-
 /// Schedules a loop. Iterations overlap unless the settings ask for a serial schedule, there are fewer than
 /// [`MIN_NODES`] operations, or none is asynchronous.
 pub fn solve(graph: &Graph, settings: &Settings) -> Result<Schedule, Failure> {
@@ -289,39 +303,16 @@ pub fn overlap(graph: &Graph, settings: &Settings) -> Result<Schedule, Failure> 
         Ok(p) => (Some(p), p.interval),
         Err(_) => (None, largest + 1),
     };
-    let mut optimal = best.is_some_and(|p| p.interval == least && row == 1);
-    let mut searched = None;
-    if settings.exhaustive && graph.nodes.len() <= exact::MAX_NODES && !optimal {
-        let step = row.max(minimum.clocks().div_ceil(SEARCHED_ROWS));
-        let small = if step > row { graph.in_units_of(step) } else { coarse.clone() };
-        let step = step.max(1);
-        // Only intervals smaller than that of the placement.
-        let end = (u64::from(found_at) * u64::from(row)).div_ceil(step.into()) as u32;
-        let fewer = (small.nodes.len() as u64).pow(3).div_ceil(VISITED.pow(3));
-        let (mut complete, mut left) = (true, ALL_VISITS / fewer);
-        for interval in bounds::minimum(&small).clocks()..end {
-            let given = (VISITS / fewer).min(left);
-            let mut visits = given;
-            let found = exact::search(&small, interval, &mut visits);
-            left -= given - visits;
-            match found {
-                Search::Found(p) if interval * step < found_at * row => {
-                    searched = Some((p, step));
-                    break;
-                }
-                Search::Found(_) => break,
-                Search::None => {}
-                Search::GaveUp => complete = false,
-            }
-        }
-        // A search in coarser clocks proves nothing about the fine ones.
-        optimal = complete && step == 1;
-    }
-    if let Some((p, step)) = searched {
-        return Ok(fine(graph, p, Method::Searched, minimum, step, optimal));
+    let optimal = best.is_some_and(|p| p.interval == least && row == 1);
+    let found = if settings.exhaustive && !optimal { searched::search(graph, &coarse, (row, found_at)) } else { None };
+    let effort = found.as_ref().map(|f| f.effort);
+    let optimal = effort.map_or(optimal, |e| e.end == End::Complete);
+    let with_effort = |schedule: Schedule| Schedule { search: effort, ..schedule };
+    if let Some((p, step)) = found.and_then(|f| f.better) {
+        return Ok(with_effort(fine(graph, p, Method::Searched, minimum, step, optimal)));
     }
     let refusal = match placed {
-        Ok(p) => return Ok(fine(graph, p, Method::Placed, minimum, row, optimal)),
+        Ok(p) => return Ok(with_effort(fine(graph, p, Method::Placed, minimum, row, optimal))),
         Err(refusal) => refusal,
     };
     // The placement starts operations as early as possible and shortens live ranges afterwards. At any interval, it
@@ -331,7 +322,7 @@ pub fn overlap(graph: &Graph, settings: &Settings) -> Result<Schedule, Failure> 
         let mut alone = serial(graph)?;
         if alone.check(graph).is_ok() {
             alone.reason = Bound::NoOverlap { clocks: alone.interval, obstacle: refused.obstacle };
-            return Ok(alone);
+            return Ok(Schedule { optimal, ..with_effort(alone) });
         }
     }
     Err(Box::new(refused).into())
@@ -458,6 +449,7 @@ fn finish(graph: &Graph, p: Placement, method: Method, reason: Bound, row: u32, 
         optimal,
         row,
         strategies: p.strategies,
+        search: None,
     }
 }
 

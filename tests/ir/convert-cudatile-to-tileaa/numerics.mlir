@@ -32,4 +32,28 @@ cuda_tile.module @m {
     }
     return
   }
+  // Partial sums of 8-bit floats over 128 elements of K start at zero, whatever the instructions. Fast accumulation
+  // leaves the sum to the instructions, and so do wider numbers.
+  // CHECK-LABEL: nv_tileaa.func @chains(
+  // DEFAULT-LABEL: nv_tileaa.func @chains(
+  entry @chains() {
+    %a = constant <f8E4M3FN: 1.0> : tile<16x256xf8E4M3FN>
+    %b = constant <f8E4M3FN: 1.0> : tile<256x16xf8E4M3FN>
+    %c = constant <f32: 1.0> : tile<16x16xf32>
+    // CHECK: %[[C:.*]] = arith.constant dense<1.0{{.*}}> : tensor<16x16xf32>
+    // CHECK: %[[ZERO:.*]] = arith.constant dense<0.0{{.*}}> : tensor<16x16xf32>
+    // CHECK: nv_tileaa.extract_slice {{.*}} : tensor<16x256xf8E4M3FN> -> tensor<16x128xf8E4M3FN>
+    // CHECK: nv_tileaa.extract_slice {{.*}} : tensor<256x16xf8E4M3FN> -> tensor<128x16xf8E4M3FN>
+    // CHECK: %[[P:.*]] = nv_tileaa.dot %{{.*}}, %{{.*}}, %[[ZERO]]
+    // CHECK: %[[S:.*]] = arith.addf %[[C]], %[[P]] : tensor<16x16xf32>
+    // CHECK: %[[Q:.*]] = nv_tileaa.dot %{{.*}}, %{{.*}}, %[[ZERO]]
+    // CHECK: arith.addf %[[S]], %[[Q]] : tensor<16x16xf32>
+    // DEFAULT: nv_tileaa.dot {{.*}} : tensor<16x256xf8E4M3FN>, tensor<256x16xf8E4M3FN>, tensor<16x16xf32>
+    // DEFAULT-NOT: arith.addf
+    %0 = mmaf %a, %b, %c : tile<16x256xf8E4M3FN>, tile<256x16xf8E4M3FN>, tile<16x16xf32>
+    // CHECK: nv_tileaa.dot {{.*}} tensor<16x256xf8E4M3FN>
+    // CHECK-NOT: arith.addf
+    %1 = mmaf %a, %b, %0 fast_acc : tile<16x256xf8E4M3FN>, tile<256x16xf8E4M3FN>, tile<16x16xf32>
+    return
+  }
 }

@@ -41,6 +41,7 @@ gpu.module @kernels {
     %ms = nv_tileaa.make_memref %q, shape = [], strides = [] : <bf16> -> <512xbf16, strides = [1]>
     %vs = nv_tileaa.make_tiled_view %ms : <512xbf16, strides = [1]> -> !sums
     %h = arith.truncf %x : tensor<512xf32> to tensor<512xbf16>
+    // expected-remark @+2 {{DependsOnTiming: floats are added in the order of arrival, so the bits of the sum may differ from run to run}}
     // expected-remark @+1 {{AtomicLoop: sm_80 has no atomic addition of bf16: a compare-and-swap loop emulates it; accumulate in f32 if memory allows}}
     %t1 = nv_tileaa.tiled_atomic_rmw <addf> <relaxed> <device> %h, %vs[%c0] : tensor<512xbf16>, !sums[i32]
     nv_tileaa.return

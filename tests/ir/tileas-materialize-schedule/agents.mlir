@@ -10,13 +10,18 @@
 // CHECK-LABEL: nv_tileaa.func @chain(
 // CHECK-SAME: stages = 8,
 // CHECK-NOT: tileas.schedule.constraint
+// The first early dot and the last late dot are outside of the loop, and belong to no stage. In the loop, the late dot
+// of an iteration follows the early dot of the next one, and is in its stage.
+// CHECK: scf.if
+// CHECK: nv_tileas.dot {{.*}} {nv_tileas.stages = [[#STAGES:]] : i64, tileas.schedule.agent = "consumers"}
 // CHECK: scf.for
 // CHECK: nv_tileas.tiled_load {{.*}}tileas.schedule.agent = "producer", tileas.schedule.clock = [[#]] : i64, tileas.schedule.stage = [[#]] : i64}
-// CHECK: nv_tileas.dot {{.*}} {nv_tileas.stages = [[#STAGES:]] : i64, tileas.schedule.agent = "consumers", tileas.schedule.clock = [[#EARLY:]] : i64, tileas.schedule.stage = [[#STAGE:]] : i64}
-// CHECK: arith.truncf {{.*}}tileas.schedule.agent = "consumers"
+// CHECK: nv_tileas.dot {{.*}} {nv_tileas.stages = [[#STAGES]] : i64, tileas.schedule.agent = "consumers", tileas.schedule.clock = [[#EARLY:]] : i64, tileas.schedule.stage = [[#STAGE:]] : i64}
 // CHECK: nv_tileas.tiled_load {{.*}}tileas.schedule.agent = "producer"
-// CHECK: nv_tileas.dot {{.*}} {nv_tileas.stages = [[#STAGES]] : i64, tileas.schedule.agent = "consumers", tileas.schedule.clock = [[#]] : i64, tileas.schedule.stage = [[#STAGE+1]] : i64}
-// CHECK: tileas.schedule.interval = [[#]] : i64, tileas.schedule.stages = [[#]] : i64
+// CHECK: nv_tileas.dot {{.*}} {nv_tileas.stages = [[#STAGES]] : i64, tileas.schedule.agent = "consumers", tileas.schedule.clock = [[#]] : i64, tileas.schedule.stage = [[#STAGE]] : i64}
+// CHECK: arith.truncf {{.*}}tileas.schedule.agent = "consumers"
+// CHECK: tileas.schedule.interval = [[#]] : i64, tileas.schedule.materialized, tileas.schedule.stages = [[#]] : i64
+// CHECK: nv_tileas.dot {{.*}} {nv_tileas.stages = [[#STAGES]] : i64, tileas.schedule.agent = "consumers"}
 // TABLE: chain, loop 0
 // TABLE: registers of 'producer': 0 of 40
 // TABLE: registers of 'consumers': [[#]] of 216

@@ -27,6 +27,8 @@ struct Report {
     approximate: BTreeSet<String>,
     /// Updates of floats in the order in which threads arrive.
     atomics: BTreeSet<String>,
+    /// The ops whose results depend on the order of events at run time.
+    timing: Vec<Timing>,
 }
 
 #[derive(Debug, PartialEq, Serialize)]
@@ -72,6 +74,14 @@ impl Bound {
         let count = roundings as f64;
         Bound { roundings, worst_ulps: count / 2.0, random_walk_ulps: count.sqrt() / 2.0 }
     }
+}
+
+/// An op whose result depends on the order of events at run time.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+struct Timing {
+    kernel: String,
+    line: u32,
+    why: String,
 }
 
 /// A reason why two compilations may give different bits.
@@ -134,6 +144,13 @@ impl Op {
     }
 }
 
+impl Timing {
+    fn new(remark: &Remark) -> Option<Self> {
+        let (kernel, why) = (remark.function.clone(), remark.message.clone());
+        (remark.name == "DependsOnTiming").then_some(Timing { kernel, line: remark.line, why })
+    }
+}
+
 impl Report {
     fn new(exploration: &Exploration) -> Self {
         let ptx = exploration.outputs.iter().filter(|o| o.level == "ptx").flat_map(|o| o.program.text.lines());
@@ -145,7 +162,10 @@ impl Report {
             ops: exploration.remarks.iter().filter_map(Op::new).collect(),
             approximate: these(is_approximate),
             atomics: these(adds_floats_atomically),
+            timing: exploration.remarks.iter().filter_map(Timing::new).collect(),
         };
+        report.timing.sort();
+        report.timing.dedup();
         if exploration.remarks.iter().any(|r| r.name == "AtomicLoop") {
             report.atomics.insert("atom.cas in a loop".to_owned());
         }
@@ -177,6 +197,9 @@ impl Report {
                 let (worst, walk) = (bound.worst_ulps, bound.random_walk_ulps);
                 let _ = writeln!(text, "  error: at most {worst} ulp, {walk:.1} ulp if roundings are independent");
             }
+        }
+        for Timing { kernel, line, why } in &self.timing {
+            let _ = writeln!(text, "{kernel}:{line}: {why}");
         }
         for (names, meaning) in [
             (&self.approximate, "bits are those of this GPU"),
@@ -376,6 +399,14 @@ mod tests {
         let all = report("sm_90", vec![], ptx);
         assert!(all.approximate.iter().eq(["div.full.f32", "ex2.approx.ftz.f32"]));
         assert!(all.atomics.iter().eq(["atom.global.add.noftz.bf16x2", "red.global.add.f32"]));
+    }
+
+    #[test]
+    fn ops_that_depend_on_timing_are_listed_once() {
+        let timing = Remark { message: "the old value depends".into(), ..remark("DependsOnTiming", &[]) };
+        let report = report("sm_90", vec![timing.clone(), timing, remark("Loop", &[])], "");
+        assert_eq!(report.timing.len(), 1);
+        assert!(report.text().ends_with("k:7: the old value depends\n"), "{}", report.text());
     }
 
     #[test]

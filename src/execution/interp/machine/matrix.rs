@@ -5,6 +5,8 @@
 //! any order, and in any precision at least that of the accumulator. So a result is exact only if every order gives
 //! it: all terms are multiples of one power of two that the accumulator can represent, and the sum of their
 //! magnitudes fits in its precision.
+//!
+//! With [`Limits::canonical`](super::Limits::canonical), products of f32 are chains of fused multiply-adds.
 
 use super::{Cause, Elements, Executor, Outcome, malformed, one};
 use crate::format::{self, Real, Round, decode, encode};
@@ -50,7 +52,12 @@ impl Executor<'_> {
             }
             OpKind::MmaF { fast_acc } => {
                 let (a, b) = (numbers(&lhs, from), numbers(&rhs, from));
-                one(product(&e, |i, terms| dot(acc, *fast_acc, init[i], terms.iter().map(|(l, r)| (a[*l], b[*r])))))
+                let chained = self.limits.canonical && [from, acc] == [Number::F32; 2];
+                one(product(&e, |i, terms| {
+                    let terms = terms.iter().map(|(l, r)| (a[*l], b[*r]));
+                    let chain = chained.then(|| chain(init[i], terms.clone())).flatten();
+                    chain.unwrap_or_else(|| dot(acc, *fast_acc, init[i], terms))
+                }))
             }
             OpKind::MmaFScaled => {
                 let scale = self.number(v[3])?;
@@ -135,6 +142,15 @@ fn product(e: &Extents, f: impl Fn(usize, &[(usize, usize)]) -> Scalar) -> Vec<S
         }
     }
     out
+}
+
+/// `init` plus the sum of products of f32, as a chain of fused multiply-adds in the order of the inner dimension. No
+/// matrix unit multiplies f32, so pinned compiled code has the same bits. `None` if a number is not exact.
+fn chain(init: Scalar, mut terms: impl Iterator<Item = (Factor, Factor)>) -> Option<Scalar> {
+    let start = (init.certainty == Certainty::Exact).then(|| decode(init.bits, Number::F32).to_f64() as f32)?;
+    let exact = |f: Factor| (f.sure && f.error == 0.0).then_some(f.value as f32);
+    let sum = terms.try_fold(start, |sum, (a, b)| Some(exact(a)?.mul_add(exact(b)?, sum)))?;
+    Some(if sum.is_nan() { Scalar::nan(Number::F32) } else { Scalar::exact(sum.to_bits().into()) })
 }
 
 /// `init` plus the sum of the products.
@@ -228,6 +244,21 @@ mod tests {
         let zero = Factor { value: 0.0, error: 1.0, lowest: 4096, sure: true };
         let infinity = Factor { value: f64::INFINITY, error: 0.0, lowest: 4096, sure: true };
         assert!(dot(Number::F32, false, Scalar::exact(0), [(zero, infinity)].into_iter()).is_unknown());
+    }
+
+    #[test]
+    fn chains_round_after_each_product() {
+        let factor = |value: f64| Factor { value, error: 0.0, lowest: lowest_bit(value), sure: true };
+        // 2^-24 is half of the last place of 1: two additions round down, while their sum would not.
+        let half = (factor(power(-24)), factor(1.0));
+        let one = Scalar::exact(1f32.to_bits().into());
+        let terms = [half, half, (factor(3.0), factor(5.0))].into_iter();
+        assert_eq!(chain(one, terms.clone()), Some(Scalar::exact(16f32.to_bits().into())));
+        assert_ne!(dot(Number::F32, false, one, [half, half].into_iter()).bits, u64::from(1f32.to_bits()));
+        assert_eq!(chain(one, [half, half].into_iter()).map(|s| s.bits), Some(1f32.to_bits().into()));
+        // A number that is not exact leaves the sum to the bounds of any order.
+        let near = Factor { error: 1.0, ..factor(1.0) };
+        assert_eq!(chain(one, [(near, near)].into_iter()), None);
     }
 
     #[test]

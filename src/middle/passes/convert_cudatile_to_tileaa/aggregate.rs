@@ -4,14 +4,22 @@ use super::{Translator, at_places, ct, types};
 use crate::analysis::combiners::is_order_free;
 use crate::dialect::{
     attributes::CANONICAL,
+    dots::is_zero,
     elements,
     layouts::Tensor,
     nv_tileaa as aa,
     pass::{Failed, fail},
     rt::*,
+    types::{is_e4m3, is_e5m2},
 };
 use melior::ir::{Attribute, AttributeLike, Region, Type, attribute::ArrayAttribute};
 use tile_layout::{Shape, canonical_first};
+use tile_plan::PROMOTION;
+
+/// Whether a tile has elements of 8-bit floats.
+fn is_small_float(v: Val<'_>) -> bool {
+    Tensor::of_value(v).is_some_and(|t| is_e4m3(t.element) || is_e5m2(t.element))
+}
 
 impl<'c> Translator<'c> {
     pub(super) fn dot(&mut self, o: ct::MmaFOp<'c>) -> Result<(), Failed> {
@@ -33,10 +41,47 @@ impl<'c> Translator<'c> {
     ) -> Result<(), Failed> {
         let t = self.result_type(old)?;
         let (lhs, rhs, acc) = (self.get(lhs), self.get(rhs), self.get(acc));
+        if self.canonical && !fast_acc && is_small_float(lhs) && is_small_float(rhs) {
+            let sum = self.promoted(t, (lhs, rhs), acc)?;
+            self.set(old, sum);
+            return Ok(());
+        }
         let built = aa::DotOp::build(&self.b, t, lhs, rhs, acc, lhs_unsigned, rhs_unsigned, fast_acc);
         let new = self.built(built)?;
         self.set(old, new.result());
         Ok(())
+    }
+
+    /// A pinned product of 8-bit floats. Matrix units keep few bits of their sums, and only some of the instructions
+    /// promote partial sums by themselves. So partial sums over [`PROMOTION`] elements of K start at zero and are added
+    /// to the accumulator here, whatever the instructions.
+    fn promoted(&mut self, t: Type<'c>, (lhs, rhs): (Val<'c>, Val<'c>), acc: Val<'c>) -> Result<Val<'c>, Failed> {
+        let not_a_tile = || fail(self.current, "operand is not a tile");
+        let [left, right] = [lhs, rhs].map(Tensor::of_value);
+        let (left, right) = (left.ok_or_else(not_a_tile)?, right.ok_or_else(not_a_tile)?);
+        let rank = left.shape.len();
+        let depth = left.shape[rank - 1];
+        let slices = depth.div_euclid(PROMOTION.into()).max(1);
+        let zero = self.b.float_constant(t, 0.0);
+        let mut sum = acc;
+        for slice in 0..slices {
+            let part = |v: Val<'c>, of: &Tensor<'c>, k: usize| {
+                if slices == 1 {
+                    return v;
+                }
+                let mut slices = of.clone();
+                slices.shape[k] = PROMOTION.into();
+                let index = |dim: usize| self.b.i32_constant(if dim == k { slice } else { 0 });
+                let operands: Vec<Val<'c>> = std::iter::once(v).chain((0..rank).map(index)).collect();
+                self.b.value(aa::ExtractSliceOp::NAME, slices.ty(), &operands, &[])
+            };
+            let (a, b) = (part(lhs, &left, rank - 1), part(rhs, &right, rank - 2));
+            let partial = self.built(aa::DotOp::build(&self.b, t, a, b, zero, false, false, false))?.result();
+            // The first partial sum needs no addition to zero.
+            let is_first = slice == 0 && is_zero(acc);
+            sum = if is_first { partial } else { self.b.value("arith.addf", t, &[sum, partial], &[]) };
+        }
+        Ok(sum)
     }
 
     pub(super) fn scaled_dot(&mut self, o: ct::MmaFScaledOp<'c>) -> Result<(), Failed> {

@@ -47,7 +47,8 @@ mod words;
 
 use crate::{
     analysis::{
-        choices::remark_on_choices, missed_remarks::remark_on_missed, promises, rings::RingPositions, warps::warps_of,
+        choices::remark_on_choices, missed_remarks::remark_on_missed, promises, rings::RingPositions,
+        timing::remark_on_timing, warps::warps_of,
     },
     dialect::{
         attributes::{MAX_REGISTERS, MIN_BLOCKS, MULTIPLIES, NUM_CTAS, NUM_WARPS, NVVM_KERNEL},
@@ -178,6 +179,7 @@ impl<'c, 'm> Lower<'c, 'm> {
         }
         remark_on_choices(f.op(), target, warps);
         remark_on_missed(f.op(), target, index_bits);
+        remark_on_timing(f.op());
         let done = lower.block(source);
         match done {
             Ok(()) if lower.function.multiplies => {

@@ -1,8 +1,9 @@
 //! Random loops, compared with bounds, checks and exhaustive enumeration.
 
+use tile_schedule::disjunctive::{self, Outcome};
 use tile_schedule::exact::{self, Search};
 use tile_schedule::{
-    Agent, Bound, Edge, Graph, Group, Method, Node, Obstacle, Pool, Reservation, Settings, bounds, overlap, serial,
+    Agent, Bound, Edge, End, Graph, Group, Method, Node, Obstacle, Pool, Reservation, Settings, bounds, overlap, serial,
 };
 
 /// Pseudo-random numbers from a seed.
@@ -394,4 +395,102 @@ fn searches_share_a_budget() {
         }
     }
     assert!(gave_up > 0 && spent > 0, "{gave_up} {spent}");
+}
+
+/// A loop with fixed agents and pools of one unit.
+fn with_single_units(seed: u64, shape: &Shape) -> Graph {
+    let mut g = graph(seed, shape);
+    g.pools.iter_mut().for_each(|p| p.units = 1);
+    for node in &mut g.nodes {
+        // Reservations of a single unit by one operation follow each other.
+        let mut end = 0;
+        for u in &mut node.footprint {
+            u.start = u.start.max(end);
+            end = u.start + u.clocks;
+        }
+        if node.agents.is_empty() {
+            node.agents = vec![node.footprint.len() % g.agents.len()];
+        }
+    }
+    g
+}
+
+/// The disjunctive search agrees with the enumeration of all rows about every interval up to the smallest, and an
+/// interval that it skips has no schedule.
+#[test]
+fn the_disjunctive_search_is_exact() {
+    let (mut skipped, mut above, mut visited) = (0, 0, 0);
+    for seed in 0..600 {
+        let nodes = 2 + (seed % 6) as u32;
+        let agents = 1 + (seed % 3) as u32;
+        let shape = Shape { nodes, clocks: 3, agents, groups: false, uses: 2, latency: 7 };
+        let g = with_single_units(seed, &shape);
+        assert!(disjunctive::applies(&g), "{seed}");
+        let minimum = bounds::minimum(&g).clocks();
+        let least = least_interval(&g, minimum);
+        above += u32::from(least > minimum);
+        let mut interval = minimum;
+        loop {
+            let mut left = 1 << 20;
+            match disjunctive::search(&g, interval, &mut left) {
+                Outcome::Found(p) => {
+                    assert_eq!(p.interval, least, "{seed}: {g:?}");
+                    break;
+                }
+                Outcome::None { next } => {
+                    let next = next.unwrap_or_else(|| panic!("{seed}: no interval is possible: {g:?}"));
+                    assert!(next > interval && next <= least, "{seed}: {next}, but the least is {least}: {g:?}");
+                    skipped += next - interval - 1;
+                    interval = next;
+                }
+                other => panic!("{seed}: {other:?}"),
+            }
+            visited += (1 << 20) - left;
+        }
+        let s = overlap(&g, &Settings { exhaustive: true, ..Settings::default() }).unwrap();
+        s.check(&g).unwrap_or_else(|e| panic!("{seed}: {e}: {s:?}"));
+        assert_eq!((s.interval, s.optimal), (least, true), "{seed}");
+    }
+    println!("{above} loops do not reach their bound; {skipped} intervals were skipped; {visited} visits");
+    assert!(above > 10 && skipped > 0 && visited > 0, "{above} {skipped} {visited}");
+}
+
+/// Clocks do not matter to the work: a loop with all durations a thousand times as long takes as many visits.
+#[test]
+fn long_intervals_take_no_more_visits() {
+    for seed in 0..200 {
+        let shape = Shape { nodes: 7, clocks: 3, agents: 2, groups: false, uses: 2, latency: 7 };
+        let g = with_single_units(seed, &shape);
+        let mut long = g.clone();
+        for node in &mut long.nodes {
+            node.issue *= 1000;
+            node.footprint.iter_mut().for_each(|u| (u.start, u.clocks) = (u.start * 1000, u.clocks * 1000));
+        }
+        for e in &mut long.edges {
+            (e.latency, e.crossing) = (e.latency * 1000, e.crossing * 1000);
+        }
+        let settings = Settings { exhaustive: true, rows: u32::MAX, ..Settings::default() };
+        let (short, long) = (overlap(&g, &settings).unwrap(), overlap(&long, &settings).unwrap());
+        assert!(short.optimal && long.optimal, "{seed}");
+        // In shorter clocks, intervals between those of the coarse clocks are possible.
+        assert!(long.interval <= short.interval * 1000, "{seed}: {} and {}", short.interval, long.interval);
+        assert!(long.search.is_none_or(|e| e.visits < 2000), "{seed}: {:?}", long.search);
+    }
+}
+
+/// If agents lack registers in every schedule that was found, nothing is proved.
+#[test]
+fn a_lack_of_registers_proves_nothing() {
+    let mut outcomes = 0;
+    for seed in 0..80 {
+        let shape = Shape { nodes: 10, clocks: 3, agents: 1, groups: false, uses: 2, latency: 9 };
+        let mut g = with_single_units(seed, &shape);
+        g.agents[0].registers = Some(serial(&g).unwrap().registers[0]);
+        let s = overlap(&g, &Settings { exhaustive: true, ..Settings::default() }).unwrap();
+        s.check(&g).unwrap_or_else(|e| panic!("{seed}: {e}: {s:?}"));
+        let ended = s.search.map(|e| e.end);
+        assert_eq!(s.optimal, ended.is_none_or(|e| e == End::Complete), "{seed}: {s:?}");
+        outcomes += u32::from(ended == Some(End::Registers));
+    }
+    assert!(outcomes > 0);
 }

@@ -17,16 +17,15 @@
 //! Iteration 0 reads the tiles of groups 0 and 2. It waits for groups 0 to 2, which are all groups. Since groups
 //! complete in order, the copies of `a` in groups 1 and 2 are complete then too.
 
-use super::schedule::Schedule;
+use super::{Candidates, Depths, Resident, RingLoad};
 use crate::analysis::{
     clones::mapped,
-    ring_loads::{Candidates, Resident, RingLoad},
     thread_copies::{async_token, build_copy},
     tokens,
 };
 use crate::dialect::{
     arith::IntPredicate,
-    attributes::REUSE,
+    attributes::{REUSE, copy_schedule},
     behaviour,
     dots::LHS,
     location::unnamed,
@@ -59,12 +58,12 @@ impl Batch<'_, '_> {
     }
 }
 
-/// Pipelines the loop of the candidates.
-pub fn expand<'c>(found: &Candidates<'c>, schedule: &Schedule, context: &'c Context) -> Result<(), Failed> {
+/// Pipelines the loop of the candidates. Returns the new loop.
+pub fn expand<'c>(found: &Candidates<'c>, depths: &Depths, context: &'c Context) -> Result<OpRef<'c>, Failed> {
     let op = found.op;
     let b = Builder::before(context, op);
     let mut batches: Vec<Batch<'_, 'c>> = vec![];
-    for (load, &ahead) in found.loads.iter().zip(&schedule.ahead).filter(|(_, ahead)| **ahead > 0) {
+    for (load, &ahead) in found.loads.iter().zip(&depths.ahead).filter(|(_, ahead)| **ahead > 0) {
         let desc =
             with_stages(load.op, load.desc, ahead + 1).ok_or_else(|| fail(load.op, "no ring can hold this tile"))?;
         let ring = AllocTensorOp::build(&b, desc.into(), None).map_err(|e| fail(op, e.to_string()))?.result();
@@ -74,7 +73,7 @@ pub fn expand<'c>(found: &Candidates<'c>, schedule: &Schedule, context: &'c Cont
         }
     }
     if batches.is_empty() {
-        return Ok(());
+        return Ok(op);
     }
     let before = shared_memory_before(op);
     if before != Before::Unused {
@@ -84,7 +83,7 @@ pub fn expand<'c>(found: &Candidates<'c>, schedule: &Schedule, context: &'c Cont
             REUSE.mark(barrier.op());
         }
     }
-    for resident in found.residents.iter().filter(|_| schedule.residents) {
+    for resident in found.residents.iter().filter(|_| depths.residents) {
         resident.keep(&b).map_err(|e| fail(op, e.to_string()))?;
     }
     let unsigned = attr(op, "unsignedCmp").is_some();
@@ -162,7 +161,7 @@ impl<'c> Expansion<'_, 'c> {
 
     /// Creates the pipelined loop. It carries the original values, then for each batch the stages to read and to
     /// write, then the groups in flight.
-    fn main_loop(&self, groups: &[Val<'c>]) -> Result<(), Failed> {
+    fn main_loop(&self, groups: &[Val<'c>]) -> Result<OpRef<'c>, Failed> {
         let (op, b) = (self.op, self.b);
         let mut extra = vec![];
         for batch in self.batches {
@@ -211,9 +210,10 @@ impl<'c> Expansion<'_, 'c> {
         b.set_location(op.location());
         let left: Vec<Val<'c>> = results(new).skip(carried + mine.len() - groups.len()).collect();
         AsyncWaitOp::build(b, &left, i64_attr(b.context(), 0)).map_err(self.error())?;
+        copy_schedule(op, new);
         erase(op);
         self.erase_unused(body);
-        Ok(())
+        Ok(new)
     }
 
     /// Creates a loop before the old one, with the old body. It carries `extra` in addition to the original values.

@@ -1,15 +1,15 @@
-//! The schedule of a pipelined loop: how many iterations ahead each copy starts.
+//! The depths of a loop's rings: how many iterations ahead each copy starts.
 //!
 //! ```text
 //! ahead = [3, 1]     the first load has a ring of 4 stages, the second of 2
 //! ahead = [2, 0]     the second load is not pipelined
 //! ```
 //!
-//! The expansion depends only on a [`Schedule`], so a scheduler with a latency model can replace [`Schedule::choose`]:
-//! it attaches [`AHEAD`] to loads. A loop with such loads follows these attributes, as far as the rings of inner loops
-//! leave room. Its loads without the attribute are not pipelined.
+//! The expansion depends only on [`Depths`]. The modulo scheduler attaches [`AHEAD`] to loads; a loop with such loads
+//! follows these attributes, as far as the rings of inner loops leave room. Its loads without the attribute are not
+//! pipelined. Without a schedule, [`Depths::choose`] gives all copies the same lead.
 
-use crate::analysis::ring_loads::{Candidates, taken_beside};
+use super::{Candidates, taken_beside};
 use crate::dialect::{
     attributes::AHEAD,
     pass::{Failed, fail},
@@ -20,7 +20,7 @@ use tile_interface::Advice;
 
 /// The decisions for the candidates of a loop.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Schedule {
+pub struct Depths {
     /// For each load, the number of iterations by which its copy starts ahead. The ring has one stage more. A load
     /// with 0 is not pipelined.
     pub ahead: Vec<i64>,
@@ -28,13 +28,13 @@ pub struct Schedule {
     pub residents: bool,
 }
 
-impl Schedule {
+impl Depths {
     /// Returns the schedule that the loads carry. Without one, all copies start equally far ahead, with as many stages
     /// as fit into `shared` bytes and at most `most`. Left operands are resident in shared memory if that leaves two
     /// stages.
     pub fn choose(found: &Candidates<'_>, shared: u64, most: i64) -> Result<Self, Failed> {
-        if let Some(given) = Self::given(found) {
-            return given.checked(found, shared);
+        if let Some(given) = Self::scheduled(found, shared)? {
+            return Ok(given);
         }
         let resident = found.residents.iter().map(|r| padded_bytes(r.desc)).sum();
         let stages = stages_beside(found, resident, shared, most);
@@ -47,6 +47,11 @@ impl Schedule {
     /// Gives every ring `stages` stages.
     fn uniform(found: &Candidates<'_>, stages: i64, residents: bool) -> Self {
         Self { ahead: vec![(stages - 1).max(0); found.loads.len()], residents }
+    }
+
+    /// The depths that a schedule gives, unless they cannot be followed.
+    pub fn scheduled(found: &Candidates<'_>, shared: u64) -> Result<Option<Self>, Failed> {
+        Self::given(found).map(|given| given.checked(found, shared)).transpose()
     }
 
     fn given(found: &Candidates<'_>) -> Option<Self> {
