@@ -98,6 +98,9 @@ const fn alias(
 
 use ValueKind::{Action, Choice, Flag, Integer, List, OptionalText, Text};
 
+/// The preview features of the language that the command knows.
+pub const PREVIEW_FEATURES: &[&str] = &["simt"];
+
 /// All options. If two names are equally close to a mistyped one, the earlier one is suggested.
 pub static SPECS: &[Spec] = &[
     replayed(option("gpu-name", Choice(&TARGET_NAMES), "value", COMPILE, "The GPU to compile for (default sm_100)")),

@@ -139,6 +139,8 @@ impl<'c> Translator<'c> {
             match AnyOp::cast(op) {
                 Some(AnyOp::EntryOp(o)) => self.entry(o)?,
                 Some(AnyOp::GlobalOp(o)) => self.global(o)?,
+                // Calls refer to them; they have no code.
+                Some(AnyOp::PreviewFuncOp(_) | AnyOp::PreviewExternImplOp(_)) => {}
                 _ => return Err(self.no_conversion(op)),
             }
         }
@@ -329,7 +331,8 @@ impl<'c> Translator<'c> {
 
             // The first four terminate blocks; the others appear in modules.
             BreakOp(_) | ContinueOp(_) | ReturnOp(_) | YieldOp(_) | EntryOp(_) | GlobalOp(_) | ModuleOp(_)
-            | TestingFuncOp(_) => Err(self.no_conversion(op)),
+            | TestingFuncOp(_) | PreviewFuncOp(_) | PreviewExternImplOp(_) => Err(self.no_conversion(op)),
+            PreviewCallOp(_) => Err(fail(op, "no library has an implementation of the function")),
         }
     }
 
