@@ -131,7 +131,8 @@ fn messages_about_wrong_records() {
     let access = [0xDF, 0x01, 0x02];
     let head = [0x00, 0x02, 0x05, 0x00, 0x8C, 0x02];
     let flags = |flags: u8| patched("impl_local1.tilebc", &head, &[0x00, 0x02, flags, 0x00, 0x8C, 0x02]);
-    let tail = |tail: [u8; 4]| patched("impl_local1.tilebc", &[0x00, 0x00, 0x01, 0x00, 0x00], &[&[0], &tail[..]].concat());
+    let tail =
+        |tail: [u8; 4]| patched("impl_local1.tilebc", &[0x00, 0x00, 0x01, 0x00, 0x00], &[&[0], &tail[..]].concat());
     let cases: &[(Vec<u8>, &str)] = &[
         (patched("iface_local1.tilebc", &access, &[0xDF, 0x01, 0x03]), "invalid enum value for value: 3"),
         (patched("iface_local1.tilebc", &access, &[0xE1, 0x01, 0x00]), "unsupported AttributeTag 225"),

@@ -507,8 +507,6 @@ impl crate::module::Module {
     /// Whether types, attributes or functions belong to a preview feature. Operations are not examined.
     pub(crate) fn has_preview_pools(&self) -> bool {
         let types = self.types[..self.declared_types].iter().any(|t| t.ty.is_preview());
-        types
-            || !self.library.is_empty()
-            || self.attrs.iter().any(is_preview)
+        types || !self.library.is_empty() || self.attrs.iter().any(is_preview)
     }
 }

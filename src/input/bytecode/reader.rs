@@ -5,8 +5,8 @@
 //! section can refer to it.
 
 use crate::attrs::{AttrReader, check_blob, constant_ref, dense_matches, element_count};
-use crate::container::{self, Envelope, PREVIEW, Profile, WireProfile};
 use crate::body::Body;
+use crate::container::{self, Envelope, PREVIEW, Profile, WireProfile};
 use crate::debug::{self, Runs};
 use crate::error::{ErrorKind, Field, ReadError, ReadResult, SectionId};
 use crate::module::*;
@@ -78,9 +78,8 @@ fn read_sections(wire: &'static WireProfile, envelope: &Envelope) -> ReadResult<
     module.strings = section(envelope, SectionId::String, sections::read_strings)?.unwrap_or_default();
     module.producer =
         section(envelope, SectionId::Producer, |cur| string(cur, &module.strings, Field::ProducerString))?;
-    module.types =
-        section(envelope, SectionId::Type, |cur| types::read_types(cur, version, !public, &module.strings))?
-            .unwrap_or_default();
+    module.types = section(envelope, SectionId::Type, |cur| types::read_types(cur, version, !public, &module.strings))?
+        .unwrap_or_default();
     module.declared_types = module.types.len();
 
     let mut entries = Entries::default();

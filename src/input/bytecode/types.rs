@@ -230,12 +230,7 @@ fn spec_partition_view(cur: &mut Cursor, view: TypeId) -> ReadResult<Type> {
 }
 
 /// Reads a type of a preview feature, or returns `None` and consumes nothing.
-fn read_preview(
-    cur: &mut Cursor,
-    reader: PreviewReader,
-    version: Version,
-    spec: bool,
-) -> ReadResult<Option<Type>> {
+fn read_preview(cur: &mut Cursor, reader: PreviewReader, version: Version, spec: bool) -> ReadResult<Option<Type>> {
     let (start, at) = (*cur, cur.pos());
     let number = cur.varint(Field::TypeTag)?;
     if spec || !version.at_least(V13_5) || !preview::is_type_tag(number) {
