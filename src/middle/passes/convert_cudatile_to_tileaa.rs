@@ -17,6 +17,7 @@ mod control;
 mod convert;
 mod e5m3;
 mod exits;
+mod library;
 mod memory;
 mod shape;
 mod strict;
@@ -330,9 +331,17 @@ impl<'c> Translator<'c> {
             LoopOp(o) => self.endless_loop(o),
 
             // The first four terminate blocks; the others appear in modules.
-            BreakOp(_) | ContinueOp(_) | ReturnOp(_) | YieldOp(_) | EntryOp(_) | GlobalOp(_) | ModuleOp(_)
-            | TestingFuncOp(_) | PreviewFuncOp(_) | PreviewExternImplOp(_) => Err(self.no_conversion(op)),
-            PreviewCallOp(_) => Err(fail(op, "no library has an implementation of the function")),
+            BreakOp(_)
+            | ContinueOp(_)
+            | ReturnOp(_)
+            | YieldOp(_)
+            | EntryOp(_)
+            | GlobalOp(_)
+            | ModuleOp(_)
+            | TestingFuncOp(_)
+            | PreviewFuncOp(_)
+            | PreviewExternImplOp(_) => Err(self.no_conversion(op)),
+            PreviewCallOp(o) => self.library_call(o),
         }
     }
 
