@@ -7,6 +7,8 @@
 
 mod preview;
 
+pub use preview::library_call;
+
 use super::raw::{bytes, enum_value, ints, optional, scalar_of, str_ref};
 use crate::dialect::ffi;
 use melior::ir::{Module, operation::OperationRef};

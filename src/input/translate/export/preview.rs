@@ -3,14 +3,63 @@
 use super::{ExportError, Exporter, Result, attribute, name, string};
 use crate::dialect::ffi;
 use crate::translate::raw::{bytes, ints};
+use melior::ir::operation::OperationRef;
 use mlir_sys::*;
 use tile_bytecode::{
-    Attr, Binary, Body, Fragment, Function, Implementation, LayoutMap, LibraryFunction, Preview, Scratch, StringId, Type,
-    TypeId,
+    Attr, Binary, Body, Fragment, Function, Implementation, LayoutMap, LibraryFunction, Preview, Scratch, StringId,
+    Type, TypeId, schema,
 };
 
 /// The operations of library functions.
 pub(super) const FUNCTIONS: [&str; 2] = ["cuda_tile.preview$func", "cuda_tile.preview$extern_impl"];
+
+/// Describes a call of a library function without its tokens.
+///
+/// # Errors
+///
+/// Fails if a type or a constant has no counterpart in bytecode.
+pub fn library_call(op: OperationRef) -> Result<tile_library::Call> {
+    let raw = op.to_raw();
+    let mut exporter = Exporter::new(raw);
+    // SAFETY: the operation is alive; references are read from its own attribute.
+    let callee = attribute(raw, "callee").map(|a| unsafe { bytes(mlirFlatSymbolRefAttrGetValue(a)) });
+    let callee = String::from_utf8_lossy(callee.unwrap_or_default()).into_owned();
+    let mut constants = vec![];
+    for constant in exporter.list(raw, "const_args")?.unwrap_or_default() {
+        match constant {
+            Attr::Preview(e) => constants.push(*e),
+            _ => return exporter.missing(raw, "const_args"),
+        }
+    }
+    let mut types = |values: Vec<MlirValue>| -> Result<Vec<TypeId>> {
+        // SAFETY: the values are alive.
+        values.into_iter().map(|v| exporter.ty(unsafe { mlirValueGetType(v) })).collect()
+    };
+    // SAFETY: the operation is alive and has these operands and results.
+    let (operands, results) = unsafe {
+        (
+            types((0..mlirOperationGetNumOperands(raw)).map(|i| mlirOperationGetOperand(raw, i)).collect())?,
+            types((0..mlirOperationGetNumResults(raw)).map(|i| mlirOperationGetResult(raw, i)).collect())?,
+        )
+    };
+    let mut module = tile_bytecode::Module::new(schema::V13_5);
+    std::mem::take(&mut exporter.pools).finish(&mut module);
+    let tile = |t: &TypeId| match module.ty(*t) {
+        Type::Token => None,
+        Type::Tile { element, shape } => {
+            let element = tile_library::element(&module, *element).unwrap_or_default();
+            Some(tile_library::Tile { shape: shape.to_vec(), element })
+        }
+        // No parameter has such a type.
+        _ => Some(tile_library::Tile { shape: vec![], element: String::new() }),
+    };
+    Ok(tile_library::Call {
+        callee,
+        constants: constants.iter().map(|e| tile_library::constant(&module, e)).collect(),
+        operands: operands.iter().filter_map(tile).collect(),
+        results: results.iter().filter_map(tile).collect(),
+    })
+}
 
 impl Exporter {
     /// A type of a preview feature; `None` for others.
@@ -19,9 +68,7 @@ impl Exporter {
         // SAFETY: the type is alive, and each accessor is called on its own class only.
         unsafe {
             Ok(Some(if ffi::tileir_cuda_tile_isa_SymbolicType(t) {
-                Type::Symbolic(
-                    self.preview(ffi::tileir_cuda_tile_SymbolicType_variable(t)).ok_or_else(refuse)?,
-                )
+                Type::Symbolic(self.preview(ffi::tileir_cuda_tile_SymbolicType_variable(t)).ok_or_else(refuse)?)
             } else if ffi::tileir_cuda_tile_isa_FragmentType(t) {
                 Type::Fragment(Box::new(self.fragment(t)?.ok_or_else(refuse)?))
             } else if ffi::tileir_cuda_tile_isa_DatatypeType(t) {
@@ -149,7 +196,11 @@ impl Exporter {
         FUNCTIONS.contains(&name(op))
     }
 
-    pub(super) fn library_function(&mut self, op: MlirOperation, signature: TypeId) -> Result<(Function, LibraryFunction)> {
+    pub(super) fn library_function(
+        &mut self,
+        op: MlirOperation,
+        signature: TypeId,
+    ) -> Result<(Function, LibraryFunction)> {
         self.at = op;
         let Some(symbol) = attribute(op, "sym_name").and_then(string) else { return self.missing(op, "sym_name") };
         let symbol = self.pools.string(symbol);
