@@ -48,7 +48,7 @@ pub(super) fn choose(
 ) -> Result<BTreeMap<String, String>, Failure> {
     let mut called = BTreeMap::new();
     for entry in collect_ops(op_ref(module.as_operation().to_raw()), ct::EntryOp::cast) {
-        let hints = entry.optimization_hints();
+        let hints = entry.optimization_hints().and_then(|h| ct::OptimizationHintsAttr::cast(h)?.value());
         let valid = |warps: i64| matches!(warps, 1 | 2 | 4 | 8 | 16 | 32);
         let hint = hints.and_then(|h| int_hint(h, request.target.name, "num_worker_warps_per_cta", valid));
         let context = Context { target: request.target.name, threads: 32 * hint.unwrap_or(USUAL_WARPS) };

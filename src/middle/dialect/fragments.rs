@@ -49,7 +49,18 @@ fn bits(mode: &Mode) -> Option<Vec<i64>> {
     Some(list)
 }
 
+/// Accesses of parameters.
+pub const IN: i32 = 0;
+pub const OUT: i32 = 1;
+
 impl Fragment {
+    /// Whether a call with this access needs another storage for the result. Several threads hold an element. All of
+    /// them read it before their call, and the first one writes the result after its own.
+    pub fn needs_result(&self, access: i32) -> bool {
+        let is_shared_by_threads = self.invocation.iter().chain(&self.participant).any(|(e, s)| *e > 1 && *s == 0);
+        !self.shared && access != IN && access != OUT && is_shared_by_threads
+    }
+
     /// The fragments of a call, from an array of types; `None` if one has symbols.
     pub fn list(types: Attribute<'_>) -> Option<Vec<Fragment>> {
         elements(types)?.into_iter().map(|a| Fragment::of(ct::FragmentType::cast(held_type(a))?)).collect()

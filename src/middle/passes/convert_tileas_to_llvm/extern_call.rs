@@ -16,7 +16,7 @@
 use super::{Lower, state::function_state};
 use crate::dialect::{
     attributes::LIBRARY_FUNCTION,
-    fragments::{Fragment, Mode, size},
+    fragments::{Fragment, IN, Mode, OUT, size},
     layouts::storage_bits,
     llvm_builder::Cmp,
     nv_tileas::{ExternCallOp, MemDescType},
@@ -32,22 +32,21 @@ use melior::{
 const UNROLLED: i64 = 16;
 /// The synchronization of functions that synchronize all threads of the CTA.
 const CTA: i64 = 3;
-/// The access of a parameter that is only read.
-const IN: i32 = 0;
 /// The largest alignment of a fragment in local memory that no attribute requests.
 const USUAL_ALIGNMENT: i64 = 16;
 
 /// A fragment of a call.
 struct Argument<'c> {
     fragment: Fragment,
-    /// The tile in shared memory.
+    /// The tile in shared memory, and the place of its result.
     tile: Val<'c>,
+    result: Val<'c>,
     /// Bytes of an element, and the integer type of that size.
     bytes: i64,
     word: Type<'c>,
     /// The fragment in local memory; `None` if it is in shared memory.
     local: Option<Val<'c>>,
-    is_written: bool,
+    access: i32,
 }
 
 impl<'c> Lower<'c, '_> {
@@ -56,7 +55,10 @@ impl<'c> Lower<'c, '_> {
         let fragments = Fragment::list(x.fragments()).ok_or_else(|| fail(op, "a fragment is not constant"))?;
         let storage: Vec<Val<'c>> = x.storage().collect();
         let has_scratch = x.scratch_size() > 0;
-        if storage.len() != fragments.len() + usize::from(has_scratch) || fragments.is_empty() {
+        let access = x.access();
+        let own_results = fragments.iter().zip(&access).filter(|(f, access)| f.needs_result(**access)).count();
+        let count = fragments.len() + usize::from(has_scratch);
+        if storage.len() != count + own_results || fragments.is_empty() {
             return Err(fail(op, "the call lacks storage; run tileas-materialize-convert-layout first"));
         }
         let (invocations, participants) = (size(&fragments[0].invocation), size(&fragments[0].participant));
@@ -76,11 +78,13 @@ impl<'c> Lower<'c, '_> {
             return Err(fail(op, "a fragment in shared memory belongs to one invocation"));
         }
         let mut arguments = vec![];
-        for ((fragment, tile), access) in fragments.into_iter().zip(&storage).zip(x.access()) {
-            arguments.push(self.argument(op, fragment, *tile, access)?);
+        let mut own_results = storage[count..].iter();
+        for ((fragment, tile), access) in fragments.into_iter().zip(&storage).zip(access) {
+            let result = if fragment.needs_result(access) { own_results.next().unwrap_or(tile) } else { tile };
+            arguments.push(self.argument(op, fragment, (*tile, *result), access)?);
         }
         let scratch = match has_scratch {
-            true => Some(self.shared_address(op, storage[storage.len() - 1])?),
+            true => Some(self.shared_address(op, storage[count - 1])?),
             false => None,
         };
         let l = &self.l;
@@ -101,10 +105,10 @@ impl<'c> Lower<'c, '_> {
         &self,
         op: OpRef<'c>,
         fragment: Fragment,
-        storage: Val<'c>,
+        (tile, result): (Val<'c>, Val<'c>),
         access: i32,
     ) -> Result<Argument<'c>, Failed> {
-        let desc = MemDescType::cast(ty(storage)).ok_or_else(|| fail(op, "storage is not in shared memory"))?;
+        let desc = MemDescType::cast(ty(tile)).ok_or_else(|| fail(op, "storage is not in shared memory"))?;
         let bytes = i64::from(storage_bits(desc.element_type()) / 8);
         let l = &self.l;
         let word = match bytes {
@@ -113,7 +117,7 @@ impl<'c> Lower<'c, '_> {
             4 => l.i32,
             _ => l.i64,
         };
-        let tile = self.shared_address(op, storage)?;
+        let (tile, result) = (self.shared_address(op, tile)?, self.shared_address(op, result)?);
         let local = (!fragment.shared).then(|| {
             let size = size(&fragment.footprint) * bytes;
             let usual = (size as u64).next_power_of_two().min(USUAL_ALIGNMENT as u64) as i64;
@@ -121,7 +125,7 @@ impl<'c> Lower<'c, '_> {
             let alignment = usual.max(asked.next_power_of_two() as i64);
             self.at_entry().variables(size, l.i8, alignment as u64)
         });
-        Ok(Argument { fragment, tile, bytes, word, local, is_written: access != IN })
+        Ok(Argument { fragment, tile, result, bytes, word, local, access })
     }
 
     /// Lets one participant of one invocation call the function.
@@ -144,14 +148,15 @@ impl<'c> Lower<'c, '_> {
                 )
             })
             .collect();
-        for (a, base) in arguments.iter().zip(&bases) {
+        // Functions do not read what they only write.
+        for (a, base) in arguments.iter().zip(&bases).filter(|(a, _)| a.access != OUT) {
             self.copy_elements(a, *base, true);
         }
         let shared = |address: Val<'c>| l.cast("ptrtoint", address, l.i32);
         let addresses = arguments.iter().map(|a| a.local.unwrap_or_else(|| shared(a.tile)));
         let addresses: Vec<Val<'c>> = addresses.chain(scratch.map(shared)).collect();
         self.call_library(symbol, &addresses);
-        for (a, base) in arguments.iter().zip(&bases).filter(|(a, _)| a.is_written) {
+        for (a, base) in arguments.iter().zip(&bases).filter(|(a, _)| a.access != IN) {
             match self.first_holder(a, invocation, participant) {
                 Some(first) => l.when(first, || self.copy_elements(a, *base, false)),
                 None => self.copy_elements(a, *base, false),
@@ -179,7 +184,8 @@ impl<'c> Lower<'c, '_> {
         let l = &self.l;
         let copy = |j: Val<'c>| {
             let number = l.add(base, self.mapped(&a.fragment.footprint, j));
-            let shared = l.byte_offset(a.tile, l.mul(number, l.i32c(a.bytes)));
+            let tile = if to_local { a.tile } else { a.result };
+            let shared = l.byte_offset(tile, l.mul(number, l.i32c(a.bytes)));
             let own = l.byte_offset(local, l.mul(self.mapped(&a.fragment.memory, j), l.i32c(a.bytes)));
             let (from, to) = if to_local { (shared, own) } else { (own, shared) };
             l.store(l.load(a.word, from, a.bytes as u64), to, a.bytes as u64);

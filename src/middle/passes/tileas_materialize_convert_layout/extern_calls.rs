@@ -12,9 +12,11 @@
 //!
 //! The elements of a storage are in column-major order, in which the maps of fragments count. A fragment in shared
 //! memory is the storage itself, so its elements have the offsets of the fragment's memory layout.
+//!
+//! A result has a storage of its own if several threads hold the elements of an `inout` argument.
 
 use crate::dialect::{
-    fragments::Fragment,
+    fragments::{Fragment, IN},
     layouts::Tensor,
     nv_tileas::{AllocTensorOp, BarrierOp, ExternCallOp, LocalLoadOp, MemDescType},
     pass::{Failed, fail},
@@ -23,9 +25,6 @@ use crate::dialect::{
     types::int,
 };
 use melior::Context;
-
-/// The access of a parameter whose value is not returned.
-const IN: i32 = 0;
 
 /// Rewrites a call. Returns whether it uses shared memory, which it always does.
 pub fn materialize<'c>(x: ExternCallOp<'c>, barrier_first: bool, context: &'c Context) -> Result<bool, Failed> {
@@ -54,6 +53,17 @@ pub fn materialize<'c>(x: ExternCallOp<'c>, barrier_first: bool, context: &'c Co
         let desc = aligned_storage_type(op, &[bytes as i64], int(context, 8), &bases, alignment).map_err(error)?;
         storages.push(AllocTensorOp::build(&b, desc.into(), None).map_err(error)?.result());
     }
+    // The storage of each result: the argument's, or one of its own.
+    let mut results = vec![];
+    for (k, (fragment, access)) in fragments.iter().zip(&access).enumerate().filter(|(_, (_, access))| **access != IN) {
+        results.push(if fragment.needs_result(*access) {
+            let result = AllocTensorOp::build(&b, ty(storages[k]), None).map_err(error)?.result();
+            storages.push(result);
+            result
+        } else {
+            storages[k]
+        });
+    }
     store_all(&b, &stored, barrier_first).map_err(error)?;
     let field = |name: &str| attr(op, name).ok_or_else(|| fail(op, format!("the call lacks '{name}'")));
     let new = ExternCallOp::build(
@@ -72,9 +82,8 @@ pub fn materialize<'c>(x: ExternCallOp<'c>, barrier_first: bool, context: &'c Co
     )
     .map_err(error)?;
     BarrierOp::build(&b, None, None).map_err(error)?;
-    let outputs = storages.iter().zip(&access).filter(|(_, access)| **access != IN);
-    for (old, (storage, _)) in x.results().zip(outputs) {
-        let loaded = LocalLoadOp::build(&b, ty(old), *storage, i64_attr(context, 1)).map_err(error)?;
+    for (old, storage) in x.results().zip(results) {
+        let loaded = LocalLoadOp::build(&b, ty(old), storage, i64_attr(context, 1)).map_err(error)?;
         replace_all_uses(old, loaded.result());
     }
     replace_all_uses(x.result_token(), new.result_token());
@@ -116,7 +125,7 @@ mod tests {
     fn rows_become_columns() {
         // Element (r, c) of 8x16: row-major 16 r + c, column-major r + 8 c.
         assert_eq!(column_major(&[8, 16]), [16, 32, 64, 1, 2, 4, 8]);
-        assert_eq!(column_major(&[1]), []);
+        assert_eq!(column_major(&[1]), [0u64; 0]);
         assert_eq!(column_major(&[2, 1, 4]), [4, 1, 2]);
     }
 }
