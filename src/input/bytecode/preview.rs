@@ -24,8 +24,8 @@
 //! declaration: head | array of argument attributes | body length 0 | array of constant parameters
 //! implementation:
 //!   head | bits | symbol | implements | [constant parameters] [constant arguments] | signature |
-//!   [argument attributes] [result attributes] [scratch: e e] [config] [architectures] [ABI] [synchronization] [score] |
-//!   1 region | 0 blocks | body length 0
+//!   [argument attributes] [result attributes] [scratch: e e] [config] [architectures] [ABI] [synchronization] |
+//!   [score] | 1 region | 0 blocks | body length 0
 //! ```
 
 use crate::attrs::AttrReader;

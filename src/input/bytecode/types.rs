@@ -404,6 +404,26 @@ fn check_nesting(types: &[TypeEntry]) -> ReadResult<()> {
     Ok(())
 }
 
+/// Appends the record of a type that only preview features have.
+fn put_preview_type(out: &mut Vec<u8>, ty: &Type) {
+    match ty {
+        Type::Symbolic(attr) => {
+            out.put_varint(preview::SYMBOLIC);
+            preview::put_preview(out, attr);
+        }
+        Type::Fragment(fragment) => {
+            out.put_varint(preview::FRAGMENT);
+            preview::put_fragment(out, fragment);
+        }
+        Type::Datatype => out.put_varint(preview::DATATYPE),
+        Type::Shape => out.put_varint(preview::SHAPE),
+        Type::Text => out.put_varint(preview::STRING),
+        Type::Index => out.put_varint(preview::INDEX),
+        Type::None => out.put_varint(preview::NONE),
+        _ => unreachable!("not a type of preview features"),
+    }
+}
+
 /// Appends the record of a type.
 pub(crate) fn put_type(out: &mut Vec<u8>, ty: &Type, version: Version, spec: bool) -> Result<(), WriteError> {
     let (name, since) = ty.since();
@@ -495,19 +515,13 @@ pub(crate) fn put_type(out: &mut Vec<u8>, ty: &Type, version: Version, spec: boo
             put_ids(out, inputs);
             put_ids(out, results);
         }
-        Type::Symbolic(attr) => {
-            out.put_varint(preview::SYMBOLIC);
-            preview::put_preview(out, attr);
-        }
-        Type::Fragment(fragment) => {
-            out.put_varint(preview::FRAGMENT);
-            preview::put_fragment(out, fragment);
-        }
-        Type::Datatype => out.put_varint(preview::DATATYPE),
-        Type::Shape => out.put_varint(preview::SHAPE),
-        Type::Text => out.put_varint(preview::STRING),
-        Type::Index => out.put_varint(preview::INDEX),
-        Type::None => out.put_varint(preview::NONE),
+        Type::Symbolic(_)
+        | Type::Fragment(_)
+        | Type::Datatype
+        | Type::Shape
+        | Type::Text
+        | Type::Index
+        | Type::None => put_preview_type(out, ty),
         Type::GatherScatterView(v) => {
             out.put_varint(GATHER_SCATTER_VIEW);
             out.put_varint(v.padding.is_some().into());

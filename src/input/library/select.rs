@@ -310,7 +310,7 @@ fn fit(module: &Module, i: &Implementation, call: &Call, access: &[u32], context
     Ok(Chosen { library: 0, symbol, fragments, access: access.to_vec(), scratch, synchronization })
 }
 
-/// Whether a list of architectures has the target: `sm_90` and `sm_90a` both stand for sm_90.
+/// Whether a list of architectures has the target: `sm_90` and `sm_90a` both name sm_90.
 fn supports(module: &Module, list: &[Attr], target: &str) -> Result<(), String> {
     let plain = |name: &str| name.trim_end_matches(|c: char| c.is_ascii_lowercase()).to_owned();
     let names: Vec<String> =
