@@ -267,10 +267,10 @@ fn check_target(list: &str, target: &str, library: &str) -> Result<(), LinkError
         // Code for one architecture or one family runs nowhere else.
         _ => code == target,
     };
-    match fits {
-        true => Ok(()),
-        false => Err(LinkError::Target { library: library.into(), code: code.into(), target: target.into() }),
+    if !fits {
+        return Err(LinkError::Target { library: library.into(), code: code.into(), target: target.into() });
     }
+    Ok(())
 }
 
 /// The program with a newer version if necessary, without declarations of linked functions, and with their code.
