@@ -60,7 +60,7 @@ fn records_of_a_catalogue() {
     let Some(LibraryFunction::Implementation(i)) = module.library_function(0) else { panic!() };
     assert!(function.private);
     assert_eq!((module.string(i.symbol), module.string(i.implements)), (&b"sym"[..], &b"f"[..]));
-    let [Attr::Preview(parameter)] = &i.parameters.as_deref().unwrap()[..] else { panic!() };
+    let [Attr::Preview(parameter)] = i.parameters.as_deref().unwrap() else { panic!() };
     let Preview::Parameter { name, kind } = &**parameter else { panic!() };
     assert_eq!((module.string(*name), module.ty(*kind)), (&b"N"[..], &Type::Index));
     assert_eq!(i.arguments.as_deref(), Some(&[Attr::Preview(Box::new(Preview::Variable(*name)))][..]));

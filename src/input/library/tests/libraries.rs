@@ -186,7 +186,7 @@ fn calls_are_checked_against_the_declaration() {
     other.results[0] = f32s(&[64]);
     assert_eq!(mismatch(&plain, &other), Mismatch::Result(0));
     let unknown = Call { callee: "nope".into(), ..call(&[128], &[]) };
-    let Resolution::None(none) = resolve(&[plain.clone()], &unknown, CONTEXT) else { panic!() };
+    let Resolution::None(none) = resolve(std::slice::from_ref(&plain), &unknown, CONTEXT) else { panic!() };
     assert_eq!((none.library, none.candidates.len()), (None, 0));
     assert_eq!(redefinition(&[plain.clone(), symbolic.clone()]), Some("f".into()));
     assert_eq!(redefinition(&[plain]), None);

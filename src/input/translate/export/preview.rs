@@ -61,6 +61,9 @@ pub fn library_call(op: OperationRef) -> Result<tile_library::Call> {
     })
 }
 
+/// Entries of a dictionary.
+type Entries = Box<[(StringId, Attr)]>;
+
 impl Exporter {
     /// A type of a preview feature; `None` for others.
     pub(super) fn preview_type(&mut self, t: MlirType) -> Result<Option<Type>> {
@@ -276,7 +279,7 @@ impl Exporter {
     }
 
     /// The entries of a dictionary attribute, if the operation has it.
-    fn entries(&mut self, op: MlirOperation, field: &'static str) -> Result<Option<Box<[(StringId, Attr)]>>> {
+    fn entries(&mut self, op: MlirOperation, field: &'static str) -> Result<Option<Entries>> {
         let Some(a) = attribute(op, field) else { return Ok(None) };
         match self.attr(a) {
             Some(Attr::Dictionary(entries)) => Ok(Some(entries)),

@@ -83,10 +83,7 @@ impl<'c> Lower<'c, '_> {
             let result = if fragment.needs_result(access) { own_results.next().unwrap_or(tile) } else { tile };
             arguments.push(self.argument(op, fragment, (*tile, *result), access)?);
         }
-        let scratch = match has_scratch {
-            true => Some(self.shared_address(op, storage[count - 1])?),
-            false => None,
-        };
+        let scratch = if has_scratch { Some(self.shared_address(op, storage[count - 1])?) } else { None };
         let l = &self.l;
         let total = invocations * participants;
         let rounds = (total + threads - 1) / threads;
@@ -221,10 +218,7 @@ impl<'c> Lower<'c, '_> {
             if *extent == 1 {
                 continue;
             }
-            let (above, digit) = match i + 1 == mode.len() {
-                true => (rest, rest),
-                false => self.divided(rest, *extent),
-            };
+            let (above, digit) = if i + 1 == mode.len() { (rest, rest) } else { self.divided(rest, *extent) };
             rest = above;
             if *stride != 0 {
                 sum = l.add(sum, l.mul(digit, l.i32c(*stride)));
