@@ -280,6 +280,19 @@ fn not_generated(e: codegen::CodegenError) -> Failure {
     }
 }
 
+/// Reads the module of a request, which may use preview features if the request allows them.
+fn read_with<'c>(request: &CompileRequest<'_>, context: &'c Context) -> Result<Module<'c>, Failure> {
+    if !request.preview || request.kind != InputKind::PublicBytecode {
+        return read(context, request.input, request.kind, request.input_name);
+    }
+    let dialects = translate::dialects(context);
+    let options = translate::ReadOptions { preview: true, dialects, ..translate::ReadOptions::default() };
+    translate::import_with_options(context, request.input, &options).map_err(|e| {
+        let messages = e.lines().into_iter().map(|l| Diagnostic::new(Severity::Error, l)).collect();
+        (messages, CompileError::Input)
+    })
+}
+
 /// Reads a module in bytecode or text. `name` is the file name for locations in text.
 pub(crate) fn read<'c>(context: &'c Context, bytes: &[u8], kind: InputKind, name: &str) -> Result<Module<'c>, Failure> {
     let input = |messages| (messages, CompileError::Input);
@@ -372,7 +385,7 @@ impl Job<'_> {
         if request.kind == InputKind::LlvmIr {
             return self.generate(started);
         }
-        let mut module = self.keep(read(self.context, request.input, request.kind, request.input_name)?);
+        let mut module = self.keep(read_with(request, self.context)?);
         let mut output = CompileOutput::default();
         let entries = entries(&module);
         let read = started.elapsed();
@@ -390,6 +403,8 @@ impl Job<'_> {
             output.text = print(&module);
             return Ok(output);
         }
+        let libraries = link::read(request)?;
+        let called = link::choose(&module, request, &libraries)?;
         let stages = self.stages(start, &span)?;
         if self.request.keep_stages {
             output.stages.push((start.emit(), print(&module)));
@@ -462,7 +477,8 @@ impl Job<'_> {
         }
         drop(nvvm);
         let _serialize = scope::enter(scope::SERIALIZE_GPU_MODULE);
-        output.text = code.to_ptx(backend, self.request.debug, &kernels).map_err(not_generated)?;
+        let text = code.to_ptx(backend, self.request.debug, &kernels).map_err(not_generated)?;
+        output.text = link::code(text, request, &libraries, &called)?;
         if self.request.instrumentation.timing {
             let ms = |d: std::time::Duration| d.as_secs_f64() * 1e3;
             eprintln!(
@@ -763,6 +779,7 @@ fn place(l: melior::ir::Location<'_>) -> Option<Location> {
     location::file_line(l).map(|p| Location::new(p.file, p.line, p.column))
 }
 
+mod link;
 pub mod locations;
 mod restart;
 mod resume;

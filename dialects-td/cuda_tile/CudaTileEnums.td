@@ -129,6 +129,33 @@ def CudaTile_SymbolVisibility : CudaTile_I32Enum<"SymbolVisibility",
 def CudaTile_SymbolVisibilityAttr
     : CudaTile_EnumAttr<CudaTile_SymbolVisibility, "symbol_visibility">;
 
+def CudaTile_PreviewSpace : CudaTile_I32Enum<"PreviewSpace",
+    "memory that holds a fragment", [
+      I32EnumAttrCase<"Local", 0, "local">,
+      I32EnumAttrCase<"Shared", 1, "smem">
+    ]>;
+def CudaTile_PreviewSpaceAttr
+    : CudaTile_EnumAttr<CudaTile_PreviewSpace, "preview$memory_space">;
+
+def CudaTile_PreviewSync : CudaTile_I32Enum<"PreviewSync",
+    "threads that a library function may synchronize", [
+      I32EnumAttrCase<"None", 0, "none">,
+      I32EnumAttrCase<"Warp", 1, "warp">,
+      I32EnumAttrCase<"Warpgroup", 2, "warpgroup">,
+      I32EnumAttrCase<"Cta", 3, "cta">
+    ]>;
+def CudaTile_PreviewSyncAttr
+    : CudaTile_EnumAttr<CudaTile_PreviewSync, "preview$synchronization">;
+
+def CudaTile_PreviewAccess : CudaTile_I32Enum<"PreviewAccess",
+    "how a library function uses a parameter", [
+      I32EnumAttrCase<"In", 0, "in">,
+      I32EnumAttrCase<"Out", 1, "out">,
+      I32EnumAttrCase<"Inout", 2, "inout">
+    ]>;
+def CudaTile_PreviewAccessAttr
+    : CudaTile_EnumAttr<CudaTile_PreviewAccess, "preview$access">;
+
 def CudaTile_AtomicRMWMode : CudaTile_IntegerEnumAttr<"AtomicRMWMode", [
       I32EnumAttrCase<"And", 0, "and">,
       I32EnumAttrCase<"Or", 1, "or">,

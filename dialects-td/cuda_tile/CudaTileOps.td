@@ -58,6 +58,7 @@ include "cuda_tile/AggregateOps.td"
 include "cuda_tile/ControlFlowOps.td"
 include "cuda_tile/ModuleOps.td"
 include "cuda_tile/DebugOps.td"
+include "cuda_tile/PreviewOps.td"
 include "cuda_tile/TestingOps.td"
 
 #endif // CUDA_TILE_OPS_TD

@@ -588,6 +588,29 @@ def NvTileAA_PrintOp : NvTileAA_Op<"print", NvTileAA_Program, [AttrSizedOperandS
   let assemblyFormat = "$format (`,` $args^ `:` type($args))? (`token` $token^)? attr-dict";
 }
 
+def NvTileAA_ExternCallOp : NvTileAA_Op<"extern_call", NvTileAA_Program,
+    [AttrSizedOperandSegments, NvTileAA_TouchesAll]> {
+  let summary = "call of a function of a tile library";
+  let description = [{
+    Participating threads call `symbol` with the addresses of their fragments, and with the address of `scratchSize`
+    bytes of shared memory, if there are any. `fragments` has a type of `cuda_tile` for each argument, without
+    variables, and `access` the number of its access: in, out or inout. The results are the `out` and `inout` arguments
+    in order. `synchronization` is the number of the group of threads that the function may synchronize.
+
+    ```mlir
+    %r, %t = nv_tileaa.extern_call "f"(%x) {fragments = [!cuda_tile<preview$fragment<...>>], access = array<i32: 2>,
+      scratchSize = 0, scratchAlignment = 1, synchronization = 0 : i32} : (tensor<32xf32>) -> tensor<32xf32>
+    ```
+  }];
+  let arguments = (ins StrAttr:$symbol, TypeArrayAttr:$fragments, DenseI32ArrayAttr:$access, I64Attr:$scratchSize,
+      I64Attr:$scratchAlignment, I32Attr:$synchronization, Variadic<NvTileAA_Value>:$args,
+      Optional<NvTileAA_MemTokenType>:$token);
+  let results = (outs Variadic<NvTileAA_Value>:$results, NvTileAA_MemTokenType:$resultToken);
+  let assemblyFormat = [{
+    $symbol `(` $args `)` (`token` $token^)? attr-dict `:` functional-type($args, $results)
+  }];
+}
+
 include "nv_tileaa/NvTileAAProgramOps.td"
 include "nv_tileaa/NvTileAAGatherOps.td"
 

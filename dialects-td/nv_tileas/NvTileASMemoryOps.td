@@ -148,6 +148,25 @@ def NvTileAS_HeapFreeOp : NvTileAS_Op<"heap_free", NvTileAA_Program, [MemoryEffe
 
 //===-- debugging -----------------------------------------------------------//
 
+def NvTileAS_ExternCallOp : NvTileAS_Op<"extern_call", NvTileAA_Transfer,
+    [AttrSizedOperandSegments, NvTileAA_TouchesAll]> {
+  let summary = "call of a function of a tile library by the threads of a CTA";
+  let description = [{
+    As in `nv_tileaa`. `tileas-materialize-convert-layout` moves the arguments to shared memory: `storage` then replaces
+    arguments and results. It has a piece for each fragment, whose elements are in column-major order unless the
+    fragment is in shared memory itself, and one more for scratch memory. Only writes are declared: threads that share
+    elements are synchronized by the function.
+  }];
+  let arguments = (ins StrAttr:$symbol, TypeArrayAttr:$fragments, DenseI32ArrayAttr:$access, I64Attr:$scratchSize,
+      I64Attr:$scratchAlignment, I32Attr:$synchronization, Variadic<NvTileAS_Tensor>:$args,
+      NvTileAS_DestStorage<Variadic<NvTileAS_MemDescType>>:$storage, Optional<NvTileAA_MemTokenType>:$token);
+  let results = (outs Variadic<NvTileAS_Tensor>:$results, NvTileAA_MemTokenType:$resultToken);
+  let assemblyFormat = [{
+    $symbol `(` $args `)` (`storage` $storage^ `:` type($storage))? (`token` $token^)? attr-dict
+    `:` functional-type($args, $results)
+  }];
+}
+
 def NvTileAS_PrintOp : NvTileAS_SyncOp<"print", NvTileAA_Program, NvTileAA_SyncScratchAndMeet,
     NvTileAA_ScopeAgent, [AttrSizedOperandSegments,
     MemoryEffects<[NvTileAA_ReadsMachine, NvTileAA_WritesMachine]>]> {

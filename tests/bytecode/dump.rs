@@ -121,6 +121,7 @@ impl Dumper<'_> {
                 let tuple = |ts: &[TypeId]| list(ts.iter().map(|t| quote(&self.ty(*t))));
                 format!("([{}], [{}])", tuple(inputs), tuple(results))
             }
+            preview => format!("{preview:?}"),
         }
     }
 
@@ -156,6 +157,7 @@ impl Dumper<'_> {
                 format!("bounded<{}, {}>", bound(b.lower), bound(b.upper))
             }
             Attr::I32s(v) => format!("[{}]", list(v.iter())),
+            Attr::Preview(p) => format!("{p:?}"),
             Attr::I64s(_) | Attr::DenseStrings(_) => unreachable!("not in the public container"),
         }
     }

@@ -229,7 +229,7 @@ fn functions_have_hints_and_attributes_of_arguments() {
     assert_eq!(written(&m, 4).unwrap(), of(4, 2, &[]));
 
     for (data, message) in [
-        (of(5, 6, &[&hints[..], &attributes].concat()), "unknown function flags 0x6"),
+        (of(5, 6, &[&hints[..], &attributes].concat()), "function entry cannot be both kernel and extern impl"),
         (of(5, 2, &[0x06, 0, 0x06, 0]), "optimization hints of a function must be an OptimizationHintsAttr"),
         (of(5, 2, &[0x0B, 0, 0x0B, 0]), "attributes of the arguments of a function must be an array of dictionaries"),
         (of(5, 2, &[0x0B, 0, 0x06, 1, 0x03, 1]), "attributes of the arguments of a function must be an array"),
@@ -296,10 +296,11 @@ fn previews() {
     assert_eq!(write(&m, Profile::Public, m.version).unwrap(), data);
     // Before 13.5, the tag has no meaning.
     assert!(read(&tagged(4, 3, plain), &options()).is_ok());
-    let call = "82 80 01 00 00 00 00";
-    assert!(error(&tagged(5, 1, call), true).contains("'cuda_tile.preview$call' calls a library function"));
-    for minor in [4, 5] {
-        let message = format!("unsupported opcode 16386 for bytecode version 13.{minor}");
-        assert!(error(&file(minor, call), true).contains(&message));
-    }
+    // A call of `@k` without constants, operands and results.
+    let call = "82 80 01 00 00 00 00 00";
+    let data = tagged(5, 1, call);
+    let m = read(&data, &ReadOptions { preview: true, ..options() }).unwrap();
+    assert_eq!(written(&Module { version: m.version, ..m }, 5).unwrap(), data);
+    assert!(error(&file(4, call), true).contains("unsupported opcode 16386 for bytecode version 13.4"));
+    assert!(error(&file(5, call), true).contains("encountered public-preview opcode 16386 but the header does not"));
 }

@@ -335,7 +335,7 @@ impl Builder {
 pub fn every_operation(version: Version) -> Module {
     let mut b = Builder::new(version);
     for spec in OPS.iter().filter(|s| version.at_least(s.since)) {
-        if !matches!(spec.name, "entry" | "global" | "module") {
+        if !matches!(spec.name, "entry" | "global" | "module") && !spec.is_preview() {
             b.op(spec, Fill::Least);
             b.op(spec, Fill::Most);
         }

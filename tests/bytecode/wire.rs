@@ -5,6 +5,7 @@ mod corpus;
 mod damage;
 mod diagnostics;
 mod dump;
+mod previews;
 mod records;
 mod roundtrip;
 mod synthetic;

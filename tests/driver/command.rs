@@ -8,6 +8,7 @@ mod batch;
 mod behaviour;
 mod doctor;
 mod fixture;
+mod libraries;
 mod objects;
 mod probes;
 mod process;
@@ -27,6 +28,7 @@ fn main() -> std::process::ExitCode {
     trials.extend(batch::trials());
     trials.extend(behaviour::trials());
     trials.extend(doctor::trials());
+    trials.extend(libraries::trials());
     trials.extend(objects::trials());
     trials.extend(process::trials());
     trials.extend(remote::trials());

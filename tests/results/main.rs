@@ -26,6 +26,7 @@ mod staged_products;
 mod tensor_chains;
 mod tensor_pairs;
 mod tensor_products;
+mod tile_libraries;
 mod tma;
 mod warpgroup_products;
 mod warpgroups;
@@ -57,6 +58,7 @@ fn main() -> std::process::ExitCode {
         tensor_chains,
         tensor_pairs,
         tensor_products,
+        tile_libraries,
         tma,
         warpgroup_products,
         warpgroups

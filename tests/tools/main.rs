@@ -9,6 +9,7 @@ mod fuzz_command;
 mod progress;
 mod python;
 mod second_encoder;
+mod tile_libraries;
 mod translate;
 mod tune;
 mod tutorials;
@@ -24,6 +25,7 @@ fn main() -> std::process::ExitCode {
         progress,
         python,
         second_encoder,
+        tile_libraries,
         translate,
         tune,
         tutorials

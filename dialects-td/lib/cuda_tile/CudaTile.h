@@ -32,6 +32,11 @@ namespace cuda_tile {
 class TileType;
 class TensorViewType;
 class DISubprogramAttr;
+class ExprTupleAttr;
+class LayoutAttr;
+
+/// Whether the attribute is an expression of a tile library.
+bool isSymbolicExpr(::mlir::Attribute attr);
 
 //===----------------------------------------------------------------------===//
 // Element types, with one predicate per set that the language names.

@@ -38,6 +38,10 @@ ParseResult parseOperands(
 void printOperands(OpAsmPrinter &printer, Operation *op,
                    ::mlir::OperandRange operands);
 
+// `<[a, b]>`, or nothing for an empty list.
+ParseResult parseConstArgs(OpAsmParser &parser, ::mlir::ArrayAttr &list);
+void printConstArgs(OpAsmPrinter &printer, Operation *op, ::mlir::ArrayAttr list);
+
 ParseResult parseSignedness(OpAsmParser &parser, SignednessAttr &attr);
 void printSignedness(OpAsmPrinter &printer, Operation *op, SignednessAttr attr);
 

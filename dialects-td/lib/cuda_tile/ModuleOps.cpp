@@ -102,8 +102,6 @@ static ParseResult parseFunctionBody(OpAsmParser &parser,
   return parser.parseOptionalAttrDict(result.attributes);
 }
 
-// Attributes of arguments are parsed for compatibility with old programs, and
-// dropped.
 static void printSignature(OpAsmPrinter &printer, FunctionOpInterface op) {
   printer << ' ';
   printer.printSymbolName(op.getName());
@@ -111,6 +109,7 @@ static void printSignature(OpAsmPrinter &printer, FunctionOpInterface op) {
   llvm::interleaveComma(op.getArguments(), printer, [&](BlockArgument arg) {
     printer << arg << ": ";
     printBareType(printer, arg.getType());
+    printer.printOptionalAttrDict(op.getArgAttrs(arg.getArgNumber()));
   });
   printer << ')';
   ArrayRef<Type> results = op.getResultTypes();

@@ -1,8 +1,8 @@
 //===- Types.cpp - Types of the dialect: syntax and rules -----------------===//
 //
 // Invariants, in the order in which they are checked:
-//   tile       element class; f4E2M1FN: an even extent; extents positive, powers
-//              of two, at most 2^24 elements in all
+//   tile       element class, or a symbol; f4E2M1FN: an even extent; extents
+//              positive, powers of two, at most 2^24 elements in all
 //   ptr        pointee is a number
 //   tensor     element is a number; sizes and strides of one rank, positive or
 //              dynamic
@@ -235,7 +235,8 @@ static InFlightDiagnostic &appendList(InFlightDiagnostic &diag,
 
 LogicalResult TileType::verify(EmitError emitError, ArrayRef<int64_t> shape,
                                Type element) {
-  if (!isNumberOrI4Element(element) && !isPointerElement(element))
+  if (!isNumberOrI4Element(element) && !isPointerElement(element) &&
+      !isa<SymbolicType>(element))
     return emitError() << "failed to verify 'elementType': " << kNumberNames
                        << " or Pointer type or i4";
   // Two elements share a byte, both in memory and when packed.

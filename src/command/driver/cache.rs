@@ -171,6 +171,8 @@ fn name(
     key.list(options.plugins.iter().map(|file| digests.of(file)).collect::<Option<Vec<_>>>()?.into_iter());
     // A strict compilation must not get the result of a weaker plan.
     key.add(&[u8::from(options.strict_plans || tile_interface::has_strict_plans())]);
+    key.add(&[options.preview.into()]);
+    key.list(options.libraries.iter().map(|file| digests.of(file)).collect::<Option<Vec<_>>>()?.into_iter());
     key.add(&[options.libnvvm.into()]);
     if options.libnvvm {
         let found = toolchain::search_libnvvm(options.libnvvm_path.as_deref(), surroundings).found;

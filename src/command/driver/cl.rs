@@ -60,6 +60,8 @@ pub enum ValueKind {
     OptionalText,
     /// May be repeated. Every occurrence counts.
     List,
+    /// Preview features, separated by commas. May be repeated.
+    Features(&'static [&'static str]),
 }
 
 impl ValueKind {
@@ -313,6 +315,12 @@ fn check(spec: &Spec, value: Option<Vec<u8>>) -> Result<OptionValue, String> {
         ValueKind::Choice(choices) => match choices.iter().find(|(name, _)| *name == text) {
             Some((name, _)) => Ok(OptionValue::Choice(name)),
             None => Err(format!("Cannot find option named '{text}'!")),
+        },
+        ValueKind::Features(known) => match text.split(',').find(|name| !known.contains(name)) {
+            Some(unknown) => {
+                Err(format!("unknown preview feature '{unknown}'; supported features: {}", known.join(", ")))
+            }
+            None => Ok(OptionValue::Text(OsString::from_vec(value.unwrap_or_default()))),
         },
         ValueKind::Text | ValueKind::OptionalText | ValueKind::List | ValueKind::Action => {
             Ok(OptionValue::Text(OsString::from_vec(value.unwrap_or_default())))

@@ -34,6 +34,7 @@ use tile_interface::{CompileError, CompileOutput, CompileRequest, Emit, InputKin
 mod diff;
 mod explore;
 mod input;
+mod libraries;
 mod numerics;
 mod reproducers;
 mod schedules;
@@ -135,6 +136,9 @@ impl Session<'_> {
         }
         if let Some(code) = parsed.text("explain") {
             return self.explain(&code.to_string_lossy());
+        }
+        if parsed.flag("preview-create-tile-lib") {
+            return self.create_library(&parsed);
         }
         let Some(input) = parsed.positionals.first() else {
             self.write_stdout(&help::COMPILER.text(&program, false, false))?;
@@ -499,6 +503,8 @@ impl Session<'_> {
             keep_snapshots: options.explore_data.is_some(),
             remarks: options.remarks.any() || options.explore_data.is_some(),
             strict_plans: options.strict_plans,
+            preview: options.preview,
+            libraries: &settings.libraries,
             host: hostobj::triple(options.host_arch, options.host_os).filter(|_| options.emit == Emit::Obj),
         };
         if options.save_temps {

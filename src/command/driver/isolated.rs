@@ -45,6 +45,8 @@ impl Compiler for Isolated<'_> {
         if request.keep_stages
             || request.keep_snapshots
             || request.remarks
+            || request.preview
+            || !request.libraries.is_empty()
             || request.instrumentation != Instrumentation::default()
         {
             return Err(CompileError::Configuration("a compiler in a child process can only return text".into()));

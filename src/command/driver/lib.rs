@@ -65,6 +65,7 @@ use std::process::ExitCode;
 use tile_interface::Compiler;
 
 pub use command::{BYTECODE_VERSIONS, is_module, version_text};
+pub use options::PREVIEW_FEATURES;
 pub use panics::{install_panic_hook, last_panic};
 pub use tile_diag::{Code, Diagnostic, Location, Severity};
 

@@ -98,6 +98,9 @@ const fn alias(
 
 use ValueKind::{Action, Choice, Flag, Integer, List, OptionalText, Text};
 
+/// The preview features of the language that the command knows.
+pub const PREVIEW_FEATURES: &[&str] = &["simt"];
+
 /// All options. If two names are equally close to a mistyped one, the earlier one is suggested.
 pub static SPECS: &[Spec] = &[
     replayed(option("gpu-name", Choice(&TARGET_NAMES), "value", COMPILE, "The GPU to compile for (default sm_100)")),
@@ -360,18 +363,36 @@ pub static SPECS: &[Spec] = &[
     hidden(option("print-all-options", Flag, "", GENERIC, "Accepted for compatibility; does nothing")),
     option("version", Action, "", GENERIC, "Display the version of this program"),
     hidden(option("apply-controls", Text, "filename", COMPILE, "Recognized but not supported: controls")),
-    hidden(option("l", List, "filename", COMPILE, "Recognized but not supported: linking of libraries")),
-    hidden(option("preview", Text, "feature", COMPILE, "Recognized but not supported: preview features")),
+    Spec { glue: Glue::Group, ..option("l", List, "filename", COMPILE, "Link a tile library; may be repeated") },
+    replayed(option(
+        "preview",
+        ValueKind::Features(PREVIEW_FEATURES),
+        "feature[,feature...]",
+        COMPILE,
+        "Enable preview features of the language: simt",
+    )),
+    hidden(option(
+        "preview-create-tile-lib",
+        Flag,
+        "",
+        OUTPUT,
+        "Make a tile library from --preview-interface and --preview-implementation",
+    )),
+    hidden(option("preview-interface", Text, "filename", OUTPUT, "The interface of the tile library")),
+    hidden(option(
+        "preview-implementation",
+        List,
+        "filename",
+        OUTPUT,
+        "The catalogue or the code of the tile library; twice",
+    )),
 ];
 
 /// The message for the first given option that newer assemblers support and this compiler does not.
 pub fn unsupported_feature(parsed: &Parsed) -> Option<String> {
     let given = |name: &str| parsed.list(name).first().map(|v| v.to_string_lossy().into_owned());
-    let refused = [
-        ("apply-controls", "--apply-controls=", "reading compilation controls from a file is not supported"),
-        ("l", "-l ", "linking libraries of tile functions is not supported"),
-        ("preview", "--preview=", "this compiler has no preview features"),
-    ];
+    let refused =
+        [("apply-controls", "--apply-controls=", "reading compilation controls from a file is not supported")];
     refused.iter().find_map(|(name, spelling, what)| Some(format!("{spelling}{}: {what}", given(name)?)))
 }
 
@@ -387,6 +408,10 @@ pub struct Options {
     pub device_debug: bool,
     pub lineinfo: bool,
     pub sanitize: Option<&'static str>,
+    /// Whether preview features are enabled, of which there is one.
+    pub preview: bool,
+    /// Tile libraries.
+    pub libraries: Vec<PathBuf>,
     pub emit: Emit,
     /// `None`: detected from the text of the input.
     pub start_from: Option<Level>,
@@ -505,6 +530,8 @@ pub fn options(parsed: &Parsed, input: PathBuf) -> Options {
         device_debug: parsed.flag("device-debug"),
         lineinfo: parsed.flag("lineinfo"),
         sanitize: parsed.choice("sanitize"),
+        preview: !parsed.list("preview").is_empty(),
+        libraries: parsed.list("l").into_iter().map(PathBuf::from).collect(),
         // The text of a boundary takes the place of PTX.
         emit: if parsed.text("print-after").is_some() { Emit::Ptx } else { emit.unwrap_or(Emit::Cubin) },
         start_from: parsed.choice("start-from").and_then(Level::by_name),

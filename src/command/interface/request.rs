@@ -71,6 +71,10 @@ pub struct CompileRequest<'a> {
     pub remarks: bool,
     /// Whether a plan that cannot be carried out is an error. Otherwise the compiler retries with a weaker plan.
     pub strict_plans: bool,
+    /// Whether the program may use preview features.
+    pub preview: bool,
+    /// Tile libraries: the name and the contents of each file.
+    pub libraries: &'a [(String, Vec<u8>)],
     /// The triple of the host to compile the launch functions for, which [`CompileOutput::host`] returns.
     pub host: Option<&'static str>,
 }
@@ -99,6 +103,8 @@ impl<'a> CompileRequest<'a> {
             keep_snapshots: false,
             remarks: false,
             strict_plans: false,
+            preview: false,
+            libraries: &[],
             host: None,
         }
     }

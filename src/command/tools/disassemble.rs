@@ -6,7 +6,7 @@
 
 use crate::{
     dialect::{self, rt::*},
-    translate::import,
+    translate::{ReadOptions, dialects, import_with_options},
 };
 use melior::ir::{
     Module,
@@ -20,6 +20,7 @@ use std::{
     process::ExitCode,
 };
 use tile_driver::{
+    PREVIEW_FEATURES,
     cl::{self, Glue, Replay, Spec, ValueKind},
     help,
 };
@@ -58,6 +59,10 @@ static SPECS: &[Spec] = &[
     option("version", ValueKind::Action, GENERIC, "Display the version of this program"),
     alias("g", "print-debug-info", OWN, "Alias for --print-debug-info"),
     option("print-debug-info", ValueKind::Flag, OWN, "Print the locations of operations, if the file contains them"),
+    Spec {
+        placeholder: "feature[,feature...]",
+        ..option("preview", ValueKind::Features(PREVIEW_FEATURES), OWN, "Enable preview features: simt")
+    },
 ];
 
 static PAGE: help::Page = help::Page {
@@ -107,7 +112,9 @@ pub fn main(arguments: impl Iterator<Item = OsString>) -> ExitCode {
         return fail(3, &[format!("input does not correspond to Tile IR bytecode{hint}")]);
     }
     let context = dialect::context();
-    match import(&context, &data) {
+    let preview = !parsed.list("preview").is_empty();
+    let options = ReadOptions { preview, dialects: dialects(&context), ..ReadOptions::default() };
+    match import_with_options(&context, &data, &options) {
         Ok(module) => print(&listing(&module, parsed.flag("print-debug-info"))),
         Err(e) => {
             let lines = [e.lines(), vec!["failed to read provided Tile IR bytecode".into()]].concat();

@@ -176,7 +176,7 @@ unsafe extern "C" fn read(input: MlirStringRef, name: MlirStringRef, context: Ml
     // SAFETY: the input outlives the call; an empty one may be null.
     let data = unsafe { crate::dialect::rt::raw_slice(input.data.cast::<u8>(), input.length as isize) };
     let options =
-        ReadOptions { strict: settings().strict, preview: false, dialects: crate::translate::dialects(context) };
+        ReadOptions { strict: settings().strict, preview: true, dialects: crate::translate::dialects(context) };
     match import_with_options(context, data, &options) {
         Ok(module) => detach(&module),
         Err(e) => {

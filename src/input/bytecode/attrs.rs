@@ -15,9 +15,11 @@
 //! | same elements | count and little-endian `i64` |
 //! | bounded | flags byte (1 lower, 2 upper), zig-zag for each present |
 
-use crate::container::{AttrTag, WireProfile};
+use crate::container::{AttrTag, PREVIEW, WireProfile};
 use crate::error::{ErrorKind, Field, ReadError, ReadResult, WriteError};
 use crate::module::*;
+use crate::preview::{self, PreviewReader};
+use crate::schema::V13_5;
 use crate::varint::{Cursor, Encode};
 use rustc_hash::FxHashSet;
 
@@ -33,6 +35,8 @@ pub(crate) struct AttrReader<'a> {
     pub strings: &'a Blobs,
     pub types: &'a [TypeEntry],
     pub constants: &'a mut Blobs,
+    /// Of the file; its tag tells whether the file has previews.
+    pub version: Version,
 }
 
 impl AttrReader<'_> {
@@ -74,6 +78,13 @@ impl AttrReader<'_> {
             return cur.fail(ErrorKind::AttributeDepth);
         }
         let tag = cur.varint(Field::AttributeTag)?;
+        if preview::is_attribute_tag(tag) && self.wire.is_public() && self.version.at_least(V13_5) {
+            if self.version.tag & PREVIEW == 0 {
+                let kind = ErrorKind::PreviewContent { what: "attribute tag", number: tag };
+                return Err(ReadError::new(at, kind));
+            }
+            return Ok(Attr::Preview(Box::new(self.preview().payload(cur, tag, depth)?)));
+        }
         let Some(kind) = self.wire.attr_tag(tag) else {
             return Err(ReadError::new(at, ErrorKind::AttributeTag(tag)));
         };
@@ -190,6 +201,21 @@ impl AttrReader<'_> {
             Some(&bad) => cur.fail(ErrorKind::ArrayValue(bad.into())),
             None => Ok(Attr::I32s(values)),
         }
+    }
+
+    /// The reader of preview attributes.
+    pub fn preview(&self) -> PreviewReader<'_> {
+        PreviewReader { wire: self.wire, strings: self.strings, types: self.types.len() }
+    }
+
+    /// Reads a count and that many tagged attributes.
+    pub fn elements(&mut self, cur: &mut Cursor) -> ReadResult<Box<[Attr]>> {
+        self.array(cur, 0)
+    }
+
+    /// Reads a dictionary without a tag.
+    pub fn entries(&mut self, cur: &mut Cursor) -> ReadResult<Box<[(StringId, Attr)]>> {
+        self.nested_dictionary(cur, 0)
     }
 
     pub fn array_field(&mut self, cur: &mut Cursor) -> ReadResult<Attr> {
@@ -441,6 +467,8 @@ impl AttrWriter<'_> {
                 out.push(u8::from(b.lower.is_some()) | u8::from(b.upper.is_some()) << 1);
                 b.lower.into_iter().chain(b.upper).for_each(|v| out.put_zigzag(v));
             }
+            Attr::Preview(p) if public => preview::put_preview(out, p),
+            Attr::Preview(_) => return Err(WriteError::Malformed { what: "attribute of the other container" }),
             Attr::I64s(v) => {
                 self.tag(out, AttrTag::FixedI64s)?;
                 out.put_i64s(v);

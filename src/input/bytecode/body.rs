@@ -198,7 +198,7 @@ impl Body {
 }
 
 fn spec_of(head: u32) -> &'static OpSpec {
-    schema::lookup(u64::from(head & 0xFF)).expect("bodies hold known opcodes only")
+    schema::by_code(head as u8).expect("bodies hold known opcodes only")
 }
 
 /// Number of words before the ones that the schema's row describes.

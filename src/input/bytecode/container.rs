@@ -258,6 +258,9 @@ pub(crate) const PREVIEW: u32 = 1;
 /// Checks the tag of the version. Before 13.5 any tag is accepted.
 fn check_tag(cur: &Cursor, version: Version, options: &ReadOptions) -> ReadResult<()> {
     if !version.at_least(V13_5) {
+        if version.tag == PREVIEW && options.preview {
+            return cur.fail(ErrorKind::PreviewVersion { version, tag: version.tag });
+        }
         return Ok(());
     }
     if version.tag & !PREVIEW != 0 {

@@ -283,6 +283,11 @@ fields! {
     DictionaryCount = "failed to read number of elements for DictionaryAttr",
     DictionaryKey = "failed to read attribute name for DictionaryAttr",
     Predicate = "failed to read predicate for AssumePredicateAttr",
+    // Previews.
+    PreviewInteger = "failed to read value of expression",
+    PreviewCount = "failed to read number of expressions",
+    PreviewEnum = "failed to read enum value",
+    PreviewType = "failed to read type type",
     // Debug section.
     DebugFunctionCount = "failed to read number of functions in debug section",
     DebugFunctionOffsets = "failed to read function offsets in debug section",
@@ -346,8 +351,16 @@ pub enum ErrorKind {
     VersionTag(u32),
     #[error("public-preview bytecode requires at least one enabled preview feature")]
     PreviewOff,
-    #[error("operation 'cuda_tile.preview$call' calls a library function, but linking libraries is not supported")]
-    PreviewCall,
+    #[error(
+        "public-preview bytecode at version {version}.{tag} is not readable; preview content is only valid at the \
+         current version 13.5"
+    )]
+    PreviewVersion { version: Version, tag: u32 },
+    #[error(
+        "malformed bytecode: encountered public-preview {what} {number} but the header does not advertise preview \
+         content"
+    )]
+    PreviewContent { what: &'static str, number: u64 },
     #[error("unregistered dialect: {0}")]
     UnregisteredDialect(String),
     #[error("end section should not have alignment flag set")]
@@ -422,6 +435,29 @@ pub enum ErrorKind {
     NonEntryFunction { name: String },
     #[error("unknown function flags {0:#x}")]
     UnknownFunctionFlags(u8),
+    #[error("function entry has unrecognized flag bits ({0:#x});")]
+    FunctionFlagBits(u8),
+    #[error("function entry has testing form in non-test build")]
+    TestingForm,
+    #[error("function entry has reserved form value")]
+    ReservedForm,
+    #[error("function entry cannot be both kernel and extern impl")]
+    EntryImplementation,
+    #[error("function name at index {0} is empty")]
+    EmptyFunctionName(u32),
+    #[error("'cuda_tile.preview$func' op must be extern when serialized to bytecode")]
+    ExternBody,
+    #[error("extern function const params payload is not an ArrayAttr")]
+    ConstantParameters,
+    #[error("cuda_tile.preview$extern_impl op expected 1 regions, got {0}")]
+    ImplementationRegions(u64),
+    #[error("extern implementation entry has {0} blocks; bodiless extern implementations must have none")]
+    ImplementationBlocks(u64),
+    #[error(
+        "extern implementation entry has non-zero body length ({0}); bodiless extern implementations must have body \
+         length 0"
+    )]
+    ImplementationBody(u64),
     #[error("optimization hints of a function must be an OptimizationHintsAttr")]
     HintsKind,
     #[error("attributes of the arguments of a function must be an array of dictionaries")]
@@ -466,6 +502,16 @@ pub enum ErrorKind {
     EnumValue(u64),
     #[error("enum value {value} is not available in bytecode version {version}")]
     EnumVersion { value: u32, version: Version },
+    #[error("invalid enum value for value: {0}")]
+    PreviewEnum(u64),
+    #[error("invalid ::mlir::cuda_tile::MemorySpace enum value {0}")]
+    MemorySpace(u8),
+    #[error("symbolic shape must be a SymbolicTupleAttr")]
+    FragmentShape,
+    #[error("expected a symbolic expression for parameter '{parameter}', got attribute tag {tag}")]
+    NotAnExpression { parameter: &'static str, tag: u64 },
+    #[error("expected attribute tag {expected}, got {got}")]
+    PreviewKind { expected: u64, got: u64 },
     #[error("invalid value for BoolAttr: {0}")]
     BoolValue(u8),
     #[error("invalid empty symbol reference")]
@@ -567,6 +613,8 @@ pub enum WriteError {
     DenseSize { bytes: usize, elements: u64, element: &'static str },
     #[error("tile of {elements} elements exceeds the maximum of {max}")]
     TileSize { elements: u64, max: u64 },
+    #[error("{what} is a preview, which requires bytecode version 13.5, targeting {version}")]
+    Preview { what: &'static str, version: Version },
     #[error("{what} is larger than the supported {max} bytes")]
     TooLarge { what: &'static str, max: usize },
     #[error("malformed '{what}'")]

@@ -6,6 +6,7 @@
 
 use crate::body::Body;
 use crate::error::SectionId;
+use crate::preview::{Fragment, Implementation, Preview};
 use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
 
@@ -117,6 +118,8 @@ pub struct Module {
     pub constants: Blobs,
     pub globals: Vec<Global>,
     pub functions: Vec<Function>,
+    /// The records of a tile library by the index of their function, in ascending order. Other functions are entries.
+    pub library: Vec<(u32, LibraryFunction)>,
     pub debug: Vec<DebugAttr>,
     /// Attributes that do not fit in a word, interned.
     pub attrs: AttrPool,
@@ -161,6 +164,7 @@ impl Module {
             constants: Blobs::default(),
             globals: Vec::new(),
             functions: Vec::new(),
+            library: Vec::new(),
             debug: Vec::new(),
             attrs: AttrPool::default(),
             layout: Layout::default(),
@@ -183,6 +187,12 @@ impl Module {
 
     pub fn attr(&self, id: AttrId) -> &Attr {
         self.attrs.get(id)
+    }
+
+    /// The record of function `index`, if it belongs to a tile library.
+    pub fn library_function(&self, index: usize) -> Option<&LibraryFunction> {
+        let found = self.library.binary_search_by_key(&index, |(i, _)| *i as usize);
+        found.ok().map(|i| &self.library[i].1)
     }
 }
 
@@ -244,6 +254,15 @@ pub enum Type {
         inputs: Box<[TypeId]>,
         results: Box<[TypeId]>,
     },
+    /// An element type that a constant parameter names.
+    Symbolic(Preview),
+    Fragment(Box<Fragment>),
+    /// Kinds of constant parameters: element types, shapes, strings, integers, and the wildcard.
+    Datatype,
+    Shape,
+    Text,
+    Index,
+    None,
 }
 
 /// The value of `?` in sizes and strides.
@@ -298,6 +317,7 @@ pub enum Attr {
     Dictionary(Box<[(StringId, Attr)]>),
     Hints(Box<[(StringId, Attr)]>),
     Bounded(Box<Bounded>),
+    Preview(Box<Preview>),
     /// Payload of an `i32s` field.
     I32s(Box<[i32]>),
     /// Specification container only.
@@ -354,6 +374,10 @@ impl AttrPool {
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Attr> {
+        self.0.iter()
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -368,7 +392,7 @@ pub struct Global {
     pub offset: u32,
 }
 
-/// An entry function, the only kind that a file may contain.
+/// An entry function, or a record of a tile library, which has no body.
 #[derive(Clone, Debug)]
 pub struct Function {
     pub name: StringId,
@@ -382,6 +406,15 @@ pub struct Function {
     pub location: Option<Option<DebugId>>,
     pub body: Body,
     pub offset: u32,
+}
+
+/// A record of a tile library.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LibraryFunction {
+    /// The declaration of a function with its constant parameters.
+    Extern(Box<[Attr]>),
+    /// The description of a function of the library's code.
+    Implementation(Implementation),
 }
 
 impl Function {

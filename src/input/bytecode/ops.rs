@@ -194,10 +194,6 @@ impl<'m, 'a> BodyReader<'m, 'a> {
         let opcode = cur.varint(Field::OperationOpcode)?;
         let fail = |kind| Err(ReadError::new(start, kind));
         let version = self.module.version;
-        if opcode == schema::PREVIEW_CALL && self.wire.is_public() {
-            let preview = version.at_least(schema::V13_5) && version.tag & PREVIEW != 0;
-            return fail(if preview { ErrorKind::PreviewCall } else { ErrorKind::OpcodeVersion { opcode, version } });
-        }
         let Some(spec) = schema::lookup(opcode) else { return fail(ErrorKind::UnknownOpcode(opcode)) };
         if !version.at_least(spec.since) {
             // The specification's reader supports one version, in which newer operations do not exist.
@@ -207,6 +203,9 @@ impl<'m, 'a> BodyReader<'m, 'a> {
             } else {
                 ErrorKind::OpcodeVersion { opcode, version }
             });
+        }
+        if spec.is_preview() && version.tag & PREVIEW == 0 {
+            return fail(ErrorKind::PreviewContent { what: "opcode", number: opcode });
         }
         if matches!(spec.name, "entry" | "global" | "module") {
             return fail(ErrorKind::NotABodyOperation(spec.name));
@@ -274,7 +273,13 @@ impl<'m, 'a> BodyReader<'m, 'a> {
 
     pub(crate) fn attr_reader(&mut self) -> AttrReader<'_> {
         let m = &mut *self.module;
-        AttrReader { wire: self.wire, strings: &m.strings, types: &m.types, constants: &mut m.constants }
+        AttrReader {
+            wire: self.wire,
+            strings: &m.strings,
+            types: &m.types,
+            constants: &mut m.constants,
+            version: m.version,
+        }
     }
 
     fn attribute(&mut self, cur: &mut Cursor, spec: &OpSpec, kind: AttrKind, op: OpId) -> ReadResult<u32> {

@@ -5,11 +5,13 @@
 //! section can refer to it.
 
 use crate::attrs::{AttrReader, check_blob, constant_ref, dense_matches, element_count};
-use crate::container::{self, Envelope, Profile, WireProfile};
+use crate::body::Body;
+use crate::container::{self, Envelope, PREVIEW, Profile, WireProfile};
 use crate::debug::{self, Runs};
 use crate::error::{ErrorKind, Field, ReadError, ReadResult, SectionId};
 use crate::module::*;
 use crate::ops::BodyReader;
+use crate::preview;
 use crate::schema::{V13_5, VISIBILITY};
 use crate::sections::{self, expect_end};
 use crate::spec_ops::{self, Entries};
@@ -21,7 +23,7 @@ use crate::varint::Cursor;
 pub struct ReadOptions {
     /// Reject overlong integers in the public container too (the specification container always rejects them).
     pub strict: bool,
-    /// Accept files that need a preview feature. No preview feature is supported yet, so its uses are rejected later.
+    /// Accept files that need a preview feature.
     pub preview: bool,
     /// Names that the specification container's dialect list may hold.
     pub dialects: Vec<String>,
@@ -76,16 +78,15 @@ fn read_sections(wire: &'static WireProfile, envelope: &Envelope) -> ReadResult<
     module.strings = section(envelope, SectionId::String, sections::read_strings)?.unwrap_or_default();
     module.producer =
         section(envelope, SectionId::Producer, |cur| string(cur, &module.strings, Field::ProducerString))?;
-    module.types =
-        section(envelope, SectionId::Type, |cur| types::read_types(cur, version, !public))?.unwrap_or_default();
+    module.types = section(envelope, SectionId::Type, |cur| types::read_types(cur, version, !public, &module.strings))?
+        .unwrap_or_default();
     module.declared_types = module.types.len();
 
     let mut entries = Entries::default();
     if public {
         module.constants = section(envelope, SectionId::Constant, sections::read_constants)?.unwrap_or_default();
     } else {
-        let attrs =
-            &mut AttrReader { wire, strings: &module.strings, types: &module.types, constants: &mut module.constants };
+        let attrs = &mut attr_reader(wire, &mut module);
         entries = section(envelope, SectionId::Constant, |cur| spec_ops::read_entries(cur, attrs))?.unwrap_or_default();
     }
 
@@ -163,6 +164,22 @@ pub(crate) const PRIVATE: u8 = 1;
 pub(crate) const ENTRY: u8 = 2;
 pub(crate) const HINTS: u8 = 4;
 
+/// Since 13.5: the form of a function that is no entry.
+const FORMS: u8 = 12;
+pub(crate) const IMPLEMENTATION: u8 = 4;
+const TESTING: u8 = 8;
+
+/// The reader of attributes that refer to the pools of the module.
+fn attr_reader<'m>(wire: &'static WireProfile, module: &'m mut Module) -> AttrReader<'m> {
+    AttrReader {
+        wire,
+        strings: &module.strings,
+        types: &module.types,
+        constants: &mut module.constants,
+        version: module.version,
+    }
+}
+
 fn read_functions(
     cur: &mut Cursor,
     wire: &'static WireProfile,
@@ -185,6 +202,33 @@ fn read_functions(
         cur.align(8, base, Field::FunctionBody)?;
     }
     Ok(())
+}
+
+/// Checks the flags of a function. Returns whether it is an entry; other functions are previews.
+fn check_flags(flags: u8, module: &Module, complete: bool, name: StringId) -> Result<bool, ErrorKind> {
+    if !complete {
+        if flags & !(PRIVATE | ENTRY | HINTS) != 0 {
+            return Err(ErrorKind::UnknownFunctionFlags(flags));
+        }
+    } else if flags & !(PRIVATE | ENTRY | FORMS) != 0 {
+        return Err(ErrorKind::FunctionFlagBits(flags & !(PRIVATE | ENTRY | FORMS)));
+    } else {
+        match flags & FORMS {
+            0 => {}
+            IMPLEMENTATION if flags & ENTRY != 0 => return Err(ErrorKind::EntryImplementation),
+            IMPLEMENTATION => {}
+            TESTING => return Err(ErrorKind::TestingForm),
+            _ => return Err(ErrorKind::ReservedForm),
+        }
+    }
+    let entry = flags & ENTRY != 0;
+    if !entry && (!complete || module.version.tag & PREVIEW == 0) {
+        return Err(ErrorKind::NonEntryFunction { name: module.text(name) });
+    }
+    if !entry && module.string(name).is_empty() {
+        return Err(ErrorKind::EmptyFunctionName(module.functions.len() as u32));
+    }
+    Ok(entry)
 }
 
 fn read_function(
@@ -210,12 +254,7 @@ fn read_function(
     let flags = cur.byte(Field::FunctionFlags)?;
     // Since 13.5 the hints are always present, followed by the attributes of the arguments.
     let complete = wire.is_public() && module.version.at_least(V13_5);
-    if flags & !(PRIVATE | ENTRY | if complete { 0 } else { HINTS }) != 0 {
-        return Err(ReadError::new(at, ErrorKind::UnknownFunctionFlags(flags)));
-    }
-    if flags & ENTRY == 0 {
-        return Err(ReadError::new(at, ErrorKind::NonEntryFunction { name: function() }));
-    }
+    let entry = check_flags(flags, module, complete, name).map_err(|kind| ReadError::new(at, kind))?;
 
     let at = cur.pos();
     let slot = cur.varint(Field::FunctionLocation)?;
@@ -236,35 +275,30 @@ fn read_function(
         }
     };
 
-    let hints = if flags & HINTS != 0 || complete {
+    let private = flags & PRIVATE != 0;
+    let (hints, body) = (None, Body::default());
+    if flags & FORMS == IMPLEMENTATION && complete {
+        let implementation = preview::read_implementation(cur, &mut attr_reader(wire, module))?;
+        module.library.push((module.functions.len() as u32, LibraryFunction::Implementation(implementation)));
+        let arg_attrs = None;
+        return Ok(Function { name, signature, private, hints, arg_attrs, location, body, offset });
+    }
+    if !entry {
+        let arg_attrs = read_arg_attrs(cur, wire, module)?;
         let at = cur.pos();
-        let attrs =
-            &mut AttrReader { wire, strings: &module.strings, types: &module.types, constants: &mut module.constants };
-        let hints = match (attrs.tagged(cur)?, wire.profile) {
-            (hints @ Attr::Hints(_), Profile::Public) => hints,
-            (Attr::Dictionary(d), Profile::Specification) => Attr::Hints(d),
-            _ => return Err(ReadError::new(at, ErrorKind::HintsKind)),
-        };
-        // Since 13.5 missing hints are written as an empty dictionary.
-        let empty = matches!(&hints, Attr::Hints(d) if d.is_empty());
-        if complete && empty { None } else { Some(module.attrs.intern(hints)) }
-    } else {
-        None
-    };
-    let arg_attrs = if complete {
-        let at = cur.pos();
-        let attrs =
-            &mut AttrReader { wire, strings: &module.strings, types: &module.types, constants: &mut module.constants };
-        match attrs.tagged(cur)? {
-            Attr::Array(a) if a.is_empty() => None,
-            Attr::Array(a) if a.iter().all(|d| matches!(d, Attr::Dictionary(_))) => {
-                Some(module.attrs.intern(Attr::Array(a)))
-            }
-            _ => return Err(ReadError::new(at, ErrorKind::ArgumentAttributes)),
+        if cur.varint(Field::FunctionBodySize)? != 0 {
+            return Err(ReadError::new(at, ErrorKind::ExternBody));
         }
-    } else {
-        None
-    };
+        let at = cur.pos();
+        let Attr::Array(constants) = attr_reader(wire, module).tagged(cur)? else {
+            return Err(ReadError::new(at, ErrorKind::ConstantParameters));
+        };
+        module.library.push((module.functions.len() as u32, LibraryFunction::Extern(constants)));
+        return Ok(Function { name, signature, private, hints, arg_attrs, location, body, offset });
+    }
+
+    let hints = if flags & HINTS != 0 || complete { read_hints(cur, wire, module, complete)? } else { None };
+    let arg_attrs = if complete { read_arg_attrs(cur, wire, module)? } else { None };
 
     let size = cur.varint(Field::FunctionBodySize)?;
     if size > cur.left() as u64 {
@@ -280,5 +314,34 @@ fn read_function(
     {
         return Err(ReadError::new(at, ErrorKind::LocationsLeft { function: module.text(name), count: run.left() }));
     }
-    Ok(Function { name, signature, private: flags & PRIVATE != 0, hints, arg_attrs, location, body, offset })
+    Ok(Function { name, signature, private, hints, arg_attrs, location, body, offset })
+}
+
+fn read_hints(
+    cur: &mut Cursor,
+    wire: &'static WireProfile,
+    module: &mut Module,
+    complete: bool,
+) -> ReadResult<Option<AttrId>> {
+    let at = cur.pos();
+    let hints = match (attr_reader(wire, module).tagged(cur)?, wire.profile) {
+        (hints @ Attr::Hints(_), Profile::Public) => hints,
+        (Attr::Dictionary(d), Profile::Specification) => Attr::Hints(d),
+        _ => return Err(ReadError::new(at, ErrorKind::HintsKind)),
+    };
+    // Since 13.5 missing hints are written as an empty dictionary.
+    let empty = matches!(&hints, Attr::Hints(d) if d.is_empty());
+    Ok(if complete && empty { None } else { Some(module.attrs.intern(hints)) })
+}
+
+/// Reads the attributes of the arguments; `None` if the array is empty.
+fn read_arg_attrs(cur: &mut Cursor, wire: &'static WireProfile, module: &mut Module) -> ReadResult<Option<AttrId>> {
+    let at = cur.pos();
+    match attr_reader(wire, module).tagged(cur)? {
+        Attr::Array(a) if a.is_empty() => Ok(None),
+        Attr::Array(a) if a.iter().all(|d| matches!(d, Attr::Dictionary(_))) => {
+            Ok(Some(module.attrs.intern(Attr::Array(a))))
+        }
+        _ => Err(ReadError::new(at, ErrorKind::ArgumentAttributes)),
+    }
 }

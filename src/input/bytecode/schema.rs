@@ -186,6 +186,7 @@ pub const NO_BIT: u8 = u8::MAX;
 /// One operation.
 #[derive(Clone, Copy, Debug)]
 pub struct OpSpec {
+    /// The opcode, or [`PREVIEW_CODE`] and up for the opcodes of previews from [`PREVIEW_OPCODE`] on.
     pub opcode: u8,
     /// Mnemonic without the dialect prefix.
     pub name: &'static str,
@@ -223,6 +224,19 @@ pub struct OpSpec {
 pub(crate) const FIRST_RESULT_AT: usize = 0;
 
 impl OpSpec {
+    /// The opcode in files.
+    pub fn wire_opcode(&self) -> u64 {
+        match self.opcode.checked_sub(PREVIEW_CODE) {
+            Some(number) => PREVIEW_OPCODE + u64::from(number),
+            None => self.opcode.into(),
+        }
+    }
+
+    /// Whether the operation belongs to a preview feature.
+    pub fn is_preview(&self) -> bool {
+        self.opcode >= PREVIEW_CODE
+    }
+
     /// Whether this operation's record in a file of `version` has a flags word.
     pub fn has_flags(&self, version: Version) -> bool {
         self.bits > 0 && version.at_least(self.flags_since)
@@ -418,7 +432,15 @@ impl AttrField {
 
 /// The specification of `opcode`, whatever version introduced it.
 pub fn lookup(opcode: u64) -> Option<&'static OpSpec> {
-    let slot = *BY_OPCODE.get(usize::try_from(opcode).ok()?)?;
+    match opcode.checked_sub(PREVIEW_OPCODE) {
+        Some(number) => by_code(PREVIEW_CODE.checked_add(u8::try_from(number).ok()?)?),
+        None => by_code(u8::try_from(opcode).ok().filter(|code| *code < PREVIEW_CODE)?),
+    }
+}
+
+/// The specification of an operation by [`OpSpec::opcode`].
+pub(crate) fn by_code(code: u8) -> Option<&'static OpSpec> {
+    let slot = BY_OPCODE[code as usize];
     (slot != EMPTY).then(|| &OPS[slot as usize])
 }
 
@@ -429,11 +451,12 @@ pub fn by_name(name: &str) -> Option<&'static OpSpec> {
 
 /// Highest opcode that a file of `version` may hold.
 pub fn highest_opcode(version: Version) -> u64 {
-    OPS.iter().filter(|o| version.at_least(o.since)).map(|o| u64::from(o.opcode)).max().unwrap_or(0)
+    OPS.iter().filter(|o| version.at_least(o.since) && !o.is_preview()).map(|o| u64::from(o.opcode)).max().unwrap_or(0)
 }
 
-/// The only operation of preview features: it calls a function of a library.
-pub(crate) const PREVIEW_CALL: u64 = 0x4002;
+/// The first opcode of previews, and its number in memory, where opcodes are bytes.
+const PREVIEW_OPCODE: u64 = 0x4000;
+const PREVIEW_CODE: u8 = 0xF0;
 
 const EMPTY: u8 = u8::MAX;
 
@@ -451,7 +474,7 @@ use AttrKind::*;
 
 /// Every operation, by ascending opcode.
 #[rustfmt::skip]
-pub static OPS: [OpSpec; 108] = [
+pub static OPS: [OpSpec; 109] = [
     op(0x00, "absf", "AbsFOp", V13_1).operands(&[one("source")]).results(&[one("result")]).done(),
     op(0x01, "absi", "AbsIOp", V13_1).operands(&[one("source")]).results(&[one("result")]).done(),
     op(0x02, "addf", "AddFOp", V13_1).operands(&[one("lhs"), one("rhs")]).results(&[one("result")])
@@ -655,4 +678,7 @@ pub static OPS: [OpSpec; 108] = [
         .operands(&[one("view"), one("tile"), many("index"), opt("token")]).results(&[one("result_token")])
         .attrs(&[req("memory_ordering_semantics", Enum(&ORDERING)), may("memory_scope", Enum(&SCOPE)),
             req("inbounds", Bools).default(0)]).done(),
+    op(0xF2, "preview$call", "PreviewCallOp", V13_5).operands(&[many("operands")]).results(&[many("results")])
+        .attrs(&[req("callee", Sym), req("const_args", Array), may("arg_attrs", Array), may("res_attrs", Array)])
+        .done(),
 ];

@@ -3,8 +3,10 @@
 //! A record is a VarInt tag and its payload. Components are referred to by index and may come later in the table. A
 //! type must not contain itself, and composites must not nest deeper than the language can use.
 
+use crate::container::{PREVIEW, PUBLIC};
 use crate::error::{ErrorKind, Field, ReadError, ReadResult, WriteError};
 use crate::module::*;
+use crate::preview::{self, PreviewReader};
 use crate::schema::{ALWAYS, PADDING, POINTER_KIND, V13_2, V13_3, V13_4, V13_5};
 use crate::sections::{TYPES, Table, expect_end};
 use crate::varint::{Cursor, Encode};
@@ -113,8 +115,22 @@ impl Scalar {
 impl Type {
     /// Indices of the component types.
     pub fn components(&self) -> impl Iterator<Item = TypeId> + '_ {
+        let mut previews = Vec::new();
+        match self {
+            Type::Symbolic(attr) => attr.types(&mut previews),
+            Type::Fragment(fragment) => fragment.types(&mut previews),
+            _ => {}
+        }
         let (one, many): (Option<TypeId>, [&[TypeId]; 2]) = match self {
-            Type::Scalar(_) | Type::Token => (None, [&[], &[]]),
+            Type::Scalar(_)
+            | Type::Token
+            | Type::Symbolic(_)
+            | Type::Fragment(_)
+            | Type::Datatype
+            | Type::Shape
+            | Type::Text
+            | Type::Index
+            | Type::None => (None, [&[], &[]]),
             Type::Pointer { pointee: t, .. } | Type::Tile { element: t, .. } | Type::TensorView { element: t, .. } => {
                 (Some(*t), [&[], &[]])
             }
@@ -123,7 +139,13 @@ impl Type {
             Type::StridedView(v) => (Some(v.view), [&[], &[]]),
             Type::Function { inputs, results } => (None, [inputs, results]),
         };
-        one.into_iter().chain(many.into_iter().flatten().copied())
+        one.into_iter().chain(many.into_iter().flatten().copied()).chain(previews)
+    }
+
+    /// Whether the type belongs to a preview feature.
+    pub(crate) fn is_preview(&self) -> bool {
+        use Type::{Datatype, Fragment, Index, None, Shape, Symbolic, Text};
+        matches!(self, Symbolic(_) | Fragment(_) | Datatype | Shape | Text | Index | None)
     }
 
     fn since(&self) -> (&'static str, Version) {
@@ -147,13 +169,22 @@ fn pointer_kind_since(kind: u32) -> (&'static str, Version) {
 
 /// Reads the Type section. The specification container (`spec`) does not gate the scalar tags that it shares with the
 /// public container by version. It also encodes sizes and partition views differently.
-pub(crate) fn read_types(cur: &mut Cursor, version: Version, spec: bool) -> ReadResult<Vec<TypeEntry>> {
+pub(crate) fn read_types(
+    cur: &mut Cursor,
+    version: Version,
+    spec: bool,
+    strings: &Blobs,
+) -> ReadResult<Vec<TypeEntry>> {
     let table = Table::read(cur, cur.pos(), &TYPES)?;
     let mut types = Vec::with_capacity(table.len());
     for i in 0..table.len() {
         let mut record = table.record(i);
         let offset = record.pos() as u32;
-        let ty = read_type(&mut record, table.len(), version, spec)?;
+        let reader = PreviewReader { wire: &PUBLIC, strings, types: table.len() };
+        let ty = match read_preview(&mut record, reader, version, spec)? {
+            Some(ty) => ty,
+            None => read_type(&mut record, table.len(), version, spec)?,
+        };
         expect_end(&record, "type")?;
         types.push(TypeEntry { ty, offset });
     }
@@ -196,6 +227,28 @@ fn spec_partition_view(cur: &mut Cursor, view: TypeId) -> ReadResult<Type> {
         return Err(ReadError::new(at, ErrorKind::EnumValue(mode.into())));
     }
     Ok(Type::PartitionView(Box::new(PartitionView { tile, view, dim_map, padding })))
+}
+
+/// Reads a type of a preview feature, or returns `None` and consumes nothing.
+fn read_preview(cur: &mut Cursor, reader: PreviewReader, version: Version, spec: bool) -> ReadResult<Option<Type>> {
+    let (start, at) = (*cur, cur.pos());
+    let number = cur.varint(Field::TypeTag)?;
+    if spec || !version.at_least(V13_5) || !preview::is_type_tag(number) {
+        *cur = start;
+        return Ok(None);
+    }
+    if version.tag & PREVIEW == 0 {
+        return Err(ReadError::new(at, ErrorKind::PreviewContent { what: "type tag", number }));
+    }
+    Ok(Some(match number {
+        preview::SYMBOLIC => Type::Symbolic(reader.symbolic(cur)?),
+        preview::FRAGMENT => Type::Fragment(Box::new(reader.fragment(cur)?)),
+        preview::DATATYPE => Type::Datatype,
+        preview::SHAPE => Type::Shape,
+        preview::STRING => Type::Text,
+        preview::INDEX => Type::Index,
+        _ => Type::None,
+    }))
 }
 
 fn read_type(cur: &mut Cursor, count: usize, version: Version, spec: bool) -> ReadResult<Type> {
@@ -351,6 +404,26 @@ fn check_nesting(types: &[TypeEntry]) -> ReadResult<()> {
     Ok(())
 }
 
+/// Appends the record of a type that only preview features have.
+fn put_preview_type(out: &mut Vec<u8>, ty: &Type) {
+    match ty {
+        Type::Symbolic(attr) => {
+            out.put_varint(preview::SYMBOLIC);
+            preview::put_preview(out, attr);
+        }
+        Type::Fragment(fragment) => {
+            out.put_varint(preview::FRAGMENT);
+            preview::put_fragment(out, fragment);
+        }
+        Type::Datatype => out.put_varint(preview::DATATYPE),
+        Type::Shape => out.put_varint(preview::SHAPE),
+        Type::Text => out.put_varint(preview::STRING),
+        Type::Index => out.put_varint(preview::INDEX),
+        Type::None => out.put_varint(preview::NONE),
+        _ => unreachable!("not a type of preview features"),
+    }
+}
+
 /// Appends the record of a type.
 pub(crate) fn put_type(out: &mut Vec<u8>, ty: &Type, version: Version, spec: bool) -> Result<(), WriteError> {
     let (name, since) = ty.since();
@@ -442,6 +515,13 @@ pub(crate) fn put_type(out: &mut Vec<u8>, ty: &Type, version: Version, spec: boo
             put_ids(out, inputs);
             put_ids(out, results);
         }
+        Type::Symbolic(_)
+        | Type::Fragment(_)
+        | Type::Datatype
+        | Type::Shape
+        | Type::Text
+        | Type::Index
+        | Type::None => put_preview_type(out, ty),
         Type::GatherScatterView(v) => {
             out.put_varint(GATHER_SCATTER_VIEW);
             out.put_varint(v.padding.is_some().into());

@@ -9,11 +9,12 @@
 
 use crate::attrs::AttrWriter;
 use crate::body::{AttrValue, Block, Body, BoolList, OpRef};
-use crate::container::{Payload, Profile, WireProfile, write_envelope};
+use crate::container::{PREVIEW, Payload, Profile, WireProfile, write_envelope};
 use crate::debug::{put_debug, wire_reference};
 use crate::error::{SectionId, WriteError};
 use crate::module::*;
-use crate::reader::{ENTRY, HINTS, PRIVATE};
+use crate::preview::{Implementation, put_scratch};
+use crate::reader::{ENTRY, HINTS, IMPLEMENTATION, PRIVATE};
 use crate::schema::{Arity, AttrKind, NO_BIT, OpSpec, V13_3, V13_5};
 use crate::sections::put_table;
 use crate::spec_ops::{SpecPools, put_dictionary};
@@ -46,7 +47,11 @@ pub fn write(module: &Module, profile: Profile, version: Version) -> Result<Vec<
         runs: Vec::new(),
         used_ops: [false; 256],
         implied_types: false,
+        preview: version.at_least(V13_5) && version.tag & PREVIEW != 0,
     };
+    if module.has_preview_pools() {
+        w.uses_preview("a type, attribute or function")?;
+    }
     let globals = w.globals()?;
     let functions = w.functions()?;
     let constants = w.constants();
@@ -69,6 +74,7 @@ pub fn write(module: &Module, profile: Profile, version: Version) -> Result<Vec<
     let order = &module.layout.order;
     sections.sort_by_key(|s| order.iter().position(|id| *id == s.id).unwrap_or(order.len()));
     let used_ops = w.used_ops.iter().filter(|u| **u).count();
+    let version = Version { tag: version.tag | if w.preview { PREVIEW } else { 0 }, ..version };
     Ok(write_envelope(wire, version, used_ops, &sections))
 }
 
@@ -139,6 +145,8 @@ struct Writer<'m> {
     used_ops: [bool; 256],
     /// Whether a type past the declared ones is used.
     implied_types: bool,
+    /// Whether the file has previews.
+    preview: bool,
 }
 
 /// Wire numbers of the values of a function.
@@ -164,6 +172,15 @@ impl ValueNumbers {
 }
 
 impl Writer<'_> {
+    /// Notes that the file needs the preview bit, which only one version has.
+    fn uses_preview(&mut self, what: &'static str) -> Result<()> {
+        if !self.wire.is_public() || !self.version.at_least(V13_5) {
+            return Err(WriteError::Preview { what, version: self.version });
+        }
+        self.preview = true;
+        Ok(())
+    }
+
     fn string(&self, out: &mut Vec<u8>, s: StringId) -> Result<()> {
         let size = self.module.strings.len();
         check("string", s.index(), size)?;
@@ -231,8 +248,8 @@ impl Writer<'_> {
         let module = self.module;
         let mut out = Vec::new();
         out.put_varint(module.functions.len() as u64);
-        for f in &module.functions {
-            self.function(&mut out, f)?;
+        for (index, f) in module.functions.iter().enumerate() {
+            self.function(&mut out, index, f)?;
         }
         if module.layout.pad_functions {
             out.put_padding(8, self.wire.padding);
@@ -240,13 +257,18 @@ impl Writer<'_> {
         Ok(out)
     }
 
-    fn function(&mut self, out: &mut Vec<u8>, f: &Function) -> Result<()> {
+    fn function(&mut self, out: &mut Vec<u8>, index: usize, f: &Function) -> Result<()> {
         let module = self.module;
         self.string(out, f.name)?;
         self.ty(out, f.signature)?;
         let Type::Function { inputs, .. } = module.ty(f.signature) else {
             return Err(WriteError::Malformed { what: "signature of function" });
         };
+        match module.library_function(index) {
+            None => {}
+            Some(LibraryFunction::Extern(constants)) => return self.declaration(out, f, constants),
+            Some(LibraryFunction::Implementation(i)) => return self.implementation(out, f, i),
+        }
         if inputs.len() != f.body.arguments().len() {
             return Err(WriteError::Malformed { what: "arguments of function" });
         }
@@ -298,6 +320,52 @@ impl Writer<'_> {
         Ok(())
     }
 
+    fn declaration(&mut self, out: &mut Vec<u8>, f: &Function, constants: &[Attr]) -> Result<()> {
+        out.push(if f.private { PRIVATE } else { 0 });
+        self.location(out, f)?;
+        let module = self.module;
+        let attributes = match f.arg_attrs {
+            Some(id) => {
+                check("attribute", id.index(), module.attrs.len())?;
+                module.attr(id)
+            }
+            None => &Attr::Array(Box::new([])),
+        };
+        self.attrs.tagged(out, attributes)?;
+        out.put_varint(0);
+        self.attrs.tagged(out, &Attr::Array(constants.into()))
+    }
+
+    fn implementation(&mut self, out: &mut Vec<u8>, f: &Function, i: &Implementation) -> Result<()> {
+        out.push(IMPLEMENTATION | if f.private { PRIVATE } else { 0 });
+        self.location(out, f)?;
+        out.put_varint(i.bits());
+        self.string(out, i.symbol)?;
+        self.string(out, i.implements)?;
+        let array = |w: &Self, out: &mut Vec<u8>, list: &Option<Box<[Attr]>>| {
+            list.as_ref().map_or(Ok(()), |list| w.attrs.array(out, list))
+        };
+        let dictionary = |w: &Self, out: &mut Vec<u8>, list: &Option<Box<[(StringId, Attr)]>>| {
+            list.as_ref().map_or(Ok(()), |list| w.attrs.dictionary(out, list))
+        };
+        array(self, out, &i.parameters)?;
+        array(self, out, &i.arguments)?;
+        self.ty(out, i.signature)?;
+        array(self, out, &i.arg_attrs)?;
+        array(self, out, &i.res_attrs)?;
+        if let Some(scratch) = &i.scratch {
+            put_scratch(out, scratch);
+        }
+        dictionary(self, out, &i.config)?;
+        array(self, out, &i.architectures)?;
+        dictionary(self, out, &i.abi)?;
+        i.synchronization.into_iter().for_each(|s| out.put_varint(s.into()));
+        i.score.into_iter().for_each(|s| out.put_varint(s));
+        // One region without blocks, and no body.
+        out.extend([1, 0, 0]);
+        Ok(())
+    }
+
     /// Writes the function's slot of the Debug section and its run.
     fn location(&mut self, out: &mut Vec<u8>, f: &Function) -> Result<()> {
         let public = self.wire.is_public();
@@ -336,8 +404,11 @@ impl Writer<'_> {
         if !version.at_least(spec.since) {
             return Err(WriteError::Operation { name: spec.name, version });
         }
+        if spec.is_preview() {
+            self.uses_preview(spec.name)?;
+        }
         self.used_ops[spec.opcode as usize] = true;
-        out.put_varint(spec.opcode.into());
+        out.put_varint(spec.wire_opcode());
         if !self.wire.is_public() {
             let location = op.location();
             check("debug attribute", location.map_or(0, |l| l.index() + 1), self.module.debug.len() + 1)?;

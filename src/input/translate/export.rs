@@ -5,6 +5,10 @@
 //! entries, that all operations belong to `cuda_tile`, and that the bodies of reduce and scan are pure. The wire
 //! writer reports features that a version cannot express.
 
+mod preview;
+
+pub use preview::library_call;
+
 use super::raw::{bytes, enum_value, ints, optional, scalar_of, str_ref};
 use crate::dialect::ffi;
 use melior::ir::{Module, operation::OperationRef};
@@ -197,13 +201,15 @@ impl Exporter {
     fn module(&mut self, module: MlirOperation, version: Version) -> Result<tile_bytecode::Module> {
         let body = block_of(module, 0);
         let children: Vec<MlirOperation> = body.into_iter().flat_map(ops).collect();
-        let belongs = |op: &MlirOperation| matches!(name(*op), "cuda_tile.entry" | "cuda_tile.global");
+        let belongs = |op: &MlirOperation| {
+            matches!(name(*op), "cuda_tile.entry" | "cuda_tile.global") || Exporter::is_library_function(*op)
+        };
         self.culprits = children.iter().copied().filter(|op| !belongs(op)).collect();
         if !self.culprits.is_empty() {
             let foreign = self.culprits.iter().map(|op| name(*op).to_owned()).collect();
             return Err(ExportError::ForeignOperations(foreign));
         }
-        let (entries, globals): (Vec<_>, Vec<_>) = children.into_iter().partition(|op| name(*op) == "cuda_tile.entry");
+        let (globals, entries): (Vec<_>, Vec<_>) = children.into_iter().partition(|op| name(*op) == "cuda_tile.global");
         for entry in &entries {
             if let Some(b) = block_of(*entry, 0) {
                 self.check_block(b, false, 0)?;
@@ -216,7 +222,14 @@ impl Exporter {
             wire.globals.push(self.global(*g)?);
         }
         for (entry, signature) in entries.into_iter().zip(signatures) {
-            wire.functions.push(self.function(entry, signature)?);
+            let function = if Exporter::is_library_function(entry) {
+                let (function, record) = self.library_function(entry, signature)?;
+                wire.library.push((wire.functions.len() as u32, record));
+                function
+            } else {
+                self.function(entry, signature)?
+            };
+            wire.functions.push(function);
         }
         wire.producer = attribute(module, "producer").and_then(string).map(|s| self.pools.string(s));
         std::mem::take(&mut self.pools).finish(&mut wire);
@@ -534,7 +547,7 @@ impl Exporter {
                 })));
             }
         }
-        None
+        self.preview(a).map(|preview| Attr::Preview(Box::new(preview)))
     }
 
     fn dictionary(&mut self, a: MlirAttribute) -> Option<Box<[(tile_bytecode::StringId, Attr)]>> {
@@ -618,7 +631,10 @@ impl Exporter {
                 let results = (0..mlirFunctionTypeGetNumResults(t)).map(|i| self.ty(mlirFunctionTypeGetResult(t, i)));
                 Type::Function { inputs, results: results.collect::<Result<_>>()? }
             } else {
-                return Err(ExportError::Type { ty: print(t) });
+                match self.preview_type(t)? {
+                    Some(ty) => ty,
+                    None => return Err(ExportError::Type { ty: print(t) }),
+                }
             }
         };
         let id = self.pools.ty(ty);

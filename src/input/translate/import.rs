@@ -6,6 +6,7 @@
 //! one.
 
 mod attributes;
+mod preview;
 
 use super::raw::{scalar_type, str_ref};
 use crate::dialect::{ffi, rt::shown};
@@ -318,6 +319,13 @@ impl<'m> Importer<'m> {
                         p,
                     )
                 }
+                Type::Symbolic(_)
+                | Type::Fragment(_)
+                | Type::Datatype
+                | Type::Shape
+                | Type::Text
+                | Type::Index
+                | Type::None => self.preview_type(&entry.ty, built)?,
                 Type::Function { inputs, results } => {
                     let inputs: Vec<MlirType> = inputs.iter().map(get).collect();
                     let results: Vec<MlirType> = results.iter().map(get).collect();
@@ -387,8 +395,11 @@ impl<'m> Importer<'m> {
             // SAFETY: the block is alive and takes the operation.
             unsafe { mlirBlockAppendOwnedOperation(block, op) };
         }
-        for f in &wire.functions {
-            self.function(f, block)?;
+        for (index, f) in wire.functions.iter().enumerate() {
+            match wire.library_function(index) {
+                None => self.function(f, block)?,
+                Some(record) => self.library_function(f, record, block)?,
+            }
         }
         Ok(module)
     }

@@ -16,7 +16,7 @@ pub mod nesting;
 mod program;
 mod raw;
 
-pub use export::{ExportError, Refusal, export, export_operation, export_wire};
+pub use export::{ExportError, Refusal, export, export_operation, export_wire, library_call};
 pub use import::{Diagnostic, ImportError, dialects, import, import_wire, import_with_options};
 pub use program::{ProgramError, program};
 pub use tile_bytecode::{Profile, ReadError, ReadOptions, Version, WriteError};

@@ -54,6 +54,8 @@ pub fn program(module: &Module<'_>) -> Result<Program> {
         match AnyOp::cast(op) {
             Some(AnyOp::GlobalOp(g)) => program.globals.push(global(g)?),
             Some(AnyOp::EntryOp(e)) => program.entries.push(entry(e)?),
+            // They have no code. The interpreter refuses calls.
+            Some(AnyOp::PreviewFuncOp(_) | AnyOp::PreviewExternImplOp(_)) => {}
             _ => return error(op, "expected a global or an entry"),
         }
     }
@@ -544,7 +546,8 @@ impl ProgramBuilder {
                 None => return error(op, "unknown promise"),
             },
             PrintTkoOp(o) => OpKind::Print { format: o.str().to_string(), token: o.token().is_some() },
-            ModuleOp(_) | GlobalOp(_) | EntryOp(_) | TestingFuncOp(_) => {
+            PreviewCallOp(_) => return error(op, "the reference interpreter cannot run functions of tile libraries"),
+            ModuleOp(_) | GlobalOp(_) | EntryOp(_) | TestingFuncOp(_) | PreviewFuncOp(_) | PreviewExternImplOp(_) => {
                 return error(op, format!("'{}' is not allowed inside an entry", op_name(op)));
             }
         })

@@ -175,11 +175,18 @@ keys! {
     /// `tileir-verify-ops-analysis`; read when compilation restarts.
     SHARED_EXCEEDED: I64 = "nv_tileas.shared_exceeded";
 
+    /// On a function that is only declared: a library has its code. Set by `convert-tileas-to-llvm`; read by
+    /// `tileir-post-nvvm-finalize`.
+    LIBRARY_FUNCTION: Unit = "nv_tileas.library_function";
+
     //===-- ops -------------------------------------------------------------===//
 
     /// On an `if`, a `for` or a function: the minimum size of a branch for which a loop is split; 0 for never. Set by
     /// front ends; read by `loop-split`.
     LOOP_SPLIT: I64 = "cuda_tile.loop_split";
+    /// On a call of a library function: the chosen implementation, a dictionary of attributes of
+    /// `nv_tileaa.extern_call`. Set when libraries are linked; read by `convert-cudatile-to-tileaa`.
+    LIBRARY_CALL: Other = "cuda_tile.library_call";
     /// On a reduction or a scan: it combines elements in the canonical order of `docs/numerics.md`. On a reduction, the
     /// number of low bits of the coordinate that come first. Set by `convert-cudatile-to-tileaa`; read by the passes
     /// that lower it.

@@ -12,6 +12,7 @@ pub mod dot_plan;
 pub mod dots;
 pub mod elements;
 pub mod fallback;
+pub mod fragments;
 pub mod gpu_module;
 pub mod hints;
 pub mod inlined;

@@ -17,6 +17,7 @@ mod control;
 mod convert;
 mod e5m3;
 mod exits;
+mod library;
 mod memory;
 mod shape;
 mod strict;
@@ -139,6 +140,8 @@ impl<'c> Translator<'c> {
             match AnyOp::cast(op) {
                 Some(AnyOp::EntryOp(o)) => self.entry(o)?,
                 Some(AnyOp::GlobalOp(o)) => self.global(o)?,
+                // Calls refer to them; they have no code.
+                Some(AnyOp::PreviewFuncOp(_) | AnyOp::PreviewExternImplOp(_)) => {}
                 _ => return Err(self.no_conversion(op)),
             }
         }
@@ -328,8 +331,17 @@ impl<'c> Translator<'c> {
             LoopOp(o) => self.endless_loop(o),
 
             // The first four terminate blocks; the others appear in modules.
-            BreakOp(_) | ContinueOp(_) | ReturnOp(_) | YieldOp(_) | EntryOp(_) | GlobalOp(_) | ModuleOp(_)
-            | TestingFuncOp(_) => Err(self.no_conversion(op)),
+            BreakOp(_)
+            | ContinueOp(_)
+            | ReturnOp(_)
+            | YieldOp(_)
+            | EntryOp(_)
+            | GlobalOp(_)
+            | ModuleOp(_)
+            | TestingFuncOp(_)
+            | PreviewFuncOp(_)
+            | PreviewExternImplOp(_) => Err(self.no_conversion(op)),
+            PreviewCallOp(o) => self.library_call(o),
         }
     }
 

@@ -270,6 +270,7 @@ impl<'c> Convert<'c> {
             AnyOp::MultimemStoreOp(x) => return self.multimem_store(x),
             AnyOp::AllocaOp(x) => return self.alloca(x),
             AnyOp::PrintOp(x) => return self.print(x),
+            AnyOp::ExternCallOp(x) => return self.extern_call(x),
             // Scalars, views, tokens, and elementwise ops keep their form.
             _ => return Ok(()),
         };

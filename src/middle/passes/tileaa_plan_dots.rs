@@ -101,6 +101,11 @@ impl RustPass for PlanDots {
         for function in collect_ops(op, nv_tileaa::FuncOp::cast) {
             let dots = collect_ops(function.op(), |o| TileDot::cast(o).map(TileDot::op));
             let fallback = Fallback::within(function.op());
+            // A library function may use barrier 0 for all threads of the launch.
+            if !collect_ops(function.op(), nv_tileaa::ExternCallOp::cast).is_empty() {
+                without_agents(function.op(), &dots, "the kernel has no agents: it calls a library function");
+                continue;
+            }
             if dots.is_empty() {
                 without_agents(function.op(), &dots, "no product reads its tile");
             }

@@ -77,7 +77,8 @@ impl RustPass for SplitOverCluster {
             return Err(fail(op, format!("num-ctas must be 1, 2, 4 or 8, or 0 to choose, got {asked}")));
         }
         for function in collect_ops(op, nv_tileaa::FuncOp::cast) {
-            let is_decided = asked == 1 || NUM_CTAS.is_on(function.op());
+            let calls_library = !collect_ops(function.op(), nv_tileaa::ExternCallOp::cast).is_empty();
+            let is_decided = asked == 1 || NUM_CTAS.is_on(function.op()) || calls_library;
             if is_decided || asked == 0 && !Fallback::within(function.op()).allows_agents() {
                 continue;
             }

@@ -27,6 +27,7 @@
 //! larger slice, with one element per thread, from a layout in which threads hold whole slices; the second step
 //! extracts the wanted slice from it.
 
+mod extern_calls;
 mod merge;
 mod replicate;
 
@@ -43,8 +44,8 @@ use crate::{
         loops::is_in_loop,
         nv_tileaa,
         nv_tileas::{
-            AllocTensorOp, AnyOp, ConvertLayoutOp, CopyOp, ExchangeOp, ExtractSliceOp, LocalLoadOp, LocalLoadSliceOp,
-            LocalStoreOp, MemDescType, MemorySpace, ShuffleOp,
+            AllocTensorOp, AnyOp, ConvertLayoutOp, CopyOp, ExchangeOp, ExternCallOp, ExtractSliceOp, LocalLoadOp,
+            LocalLoadSliceOp, LocalStoreOp, MemDescType, MemorySpace, ShuffleOp,
         },
         pass::{Failed, PassContext, RustPass, descriptors, fail},
         remark::{self, remark},
@@ -75,14 +76,16 @@ impl RustPass for MaterializeConvertLayout {
             walk(function.op(), &mut |o| {
                 touched |= region_count(o) == 0 && behaviour::touches_shared_memory(o);
                 let moves_data = matches!(AnyOp::cast(o), Some(AnyOp::ConvertLayoutOp(_) | AnyOp::ExtractSliceOp(_)));
-                if moves_data || replicate::concerns(o) {
+                if moves_data || replicate::concerns(o) || ExternCallOp::cast(o).is_some() {
                     moves.push(o);
                 }
             });
             let mut moves: Vec<OpRef<'c>> = moves.into_iter().rev().collect();
             while let Some(op) = moves.pop() {
                 let barrier_first = touched || is_in_loop(op);
-                touched |= if replicate::concerns(op) {
+                touched |= if let Some(call) = ExternCallOp::cast(op) {
+                    extern_calls::materialize(call, barrier_first, context)?
+                } else if replicate::concerns(op) {
                     replicate::materialize(op, barrier_first, context)?
                 } else {
                     Move::of(op, context)?.materialize(barrier_first, (warps_at(op)?, limit), &mut moves)?

@@ -41,7 +41,7 @@ use crate::dialect::{
     attributes::REUSE,
     layouts::Tensor,
     nv_tileaa::{self, JoinMemTokenOp, MemTokenType, Ordering, StridedMemRefType, TiledViewType},
-    nv_tileas::{AnyOp, BarrierOp, PrintOp},
+    nv_tileas::{AnyOp, BarrierOp, ExternCallOp, PrintOp},
     pass::{Failed, PassContext, RustPass, descriptors, fail},
     rt::*,
     thread_scope::ThreadScope,
@@ -448,6 +448,11 @@ impl<'c> Order<'c> {
             // Each thread orders its own accesses; accesses of other threads still need a barrier.
             let behind = operands(op).next().map(|t| state.behind(t)).unwrap_or_default();
             state.set(result(op, 0), behind);
+        } else if let Some(call) = ExternCallOp::cast(op) {
+            // Barriers precede and follow the call, so its accesses are ordered like those of one thread.
+            state.barrier();
+            let behind = call.token().map(|t| state.behind(t)).unwrap_or_default();
+            state.set(call.result_token(), behind);
         } else if let Some(print) = PrintOp::cast(op) {
             if print.scratch().len() > 0 {
                 state.barrier();

@@ -49,12 +49,13 @@ impl RustPass for PostNvvmFinalize {
             cx.stat_add(stat::NUM_REMOVED, remove_unused(module, &used));
         }
         for function in functions(op) {
+            let is_linked = attributes::LIBRARY_FUNCTION.is_on(function);
             attributes::drop_own(function);
             let name = attr(function, "sym_name").map_or("", string_attr);
             let defined = entry_block(region(function, 0)).is_some();
             let supplied =
                 SUPPLIED.contains(&name) || name.starts_with("llvm.") || name.starts_with(tile_rtlib::PREFIX);
-            if !defined && !supplied {
+            if !defined && !supplied && !is_linked {
                 return Err(fail(function, format!("'{name}' is called but not defined")));
             }
         }

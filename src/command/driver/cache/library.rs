@@ -58,6 +58,8 @@ impl Cached<'_> {
         let has_more = request.keep_stages
             || request.keep_snapshots
             || request.remarks
+            || request.preview
+            || !request.libraries.is_empty()
             || request.instrumentation != Instrumentation::default();
         if has_more {
             return None;

@@ -21,6 +21,8 @@ pub(super) struct Settings {
     pub(super) timeout: Option<Duration>,
     pub(super) backend: Backend,
     pub(super) libdevice: Option<PathBuf>,
+    /// Names and contents of tile libraries.
+    pub(super) libraries: Vec<(String, Vec<u8>)>,
     pub(super) output: PathBuf,
 }
 
@@ -73,6 +75,7 @@ impl Session<'_> {
         let timeout = self.timeout(options)?;
         let backend = libraries::backend(options).map_err(|d| self.fail(d))?;
         let libdevice = libraries::libdevice(options).map_err(|d| self.fail(d))?;
+        let libraries = self.read_libraries(options)?;
         let output = options
             .output
             .clone()
@@ -90,6 +93,7 @@ impl Session<'_> {
             timeout,
             backend,
             libdevice,
+            libraries,
             output,
         })
     }

@@ -158,6 +158,7 @@ impl Importer<'_> {
                 }
                 Attr::Dictionary(d) => self.dictionary(d, offset)?,
                 Attr::Hints(d) => ffi::tileir_cuda_tile_get_OptimizationHintsAttr(l, self.dictionary(d, offset)?),
+                Attr::Preview(p) => self.preview(p)?,
                 Attr::I32s(v) => mlirDenseI32ArrayGet(self.context, v.len() as isize, v.as_ptr()),
                 Attr::I64s(v) => mlirDenseI64ArrayGet(self.context, v.len() as isize, v.as_ptr()),
                 Attr::DenseStrings(_) => return self.refused(offset),

@@ -238,6 +238,42 @@ impl<'c> Convert<'c> {
         self.replace(&b, x.op(), built)
     }
 
+    /// Scalars become tensors of one element, because arguments and results move through shared memory.
+    pub(super) fn extern_call(&self, x: nv_tileaa::ExternCallOp<'c>) -> Result<(), Failed> {
+        let op = x.op();
+        let b = Builder::before(self.context, op);
+        let error = |e: BuildError| fail(op, e.to_string());
+        let arguments = x.args().map(|v| self.as_tensor(&b, op, v)).collect::<Result<Vec<_>, _>>()?;
+        let types: Vec<Type<'c>> = x.results().map(|v| self.tensor_of(ty(v))).collect();
+        let field = |name: &str| attr(op, name).ok_or_else(|| fail(op, format!("the call lacks '{name}'")));
+        let token = ty(x.result_token());
+        let new = nv_tileas::ExternCallOp::build(
+            &b,
+            &types,
+            token,
+            &arguments,
+            &[],
+            x.token(),
+            field("symbol")?,
+            field("fragments")?,
+            field("access")?,
+            field("scratchSize")?,
+            field("scratchAlignment")?,
+            field("synchronization")?,
+        )
+        .map_err(error)?;
+        for (old, value) in x.results().zip(new.results()) {
+            let value = match Tensor::of_value(old) {
+                Some(_) => value,
+                None => UnsplatOp::build(&b, ty(old), value).map_err(error)?.result(),
+            };
+            replace_all_uses(old, value);
+        }
+        replace_all_uses(x.result_token(), new.result_token());
+        erase(op);
+        Ok(())
+    }
+
     //===-- scalars as tensors ----------------------------------------------===//
 
     /// Returns a one-element tensor type for a scalar type; tensor types do not change.

@@ -13,7 +13,7 @@ use crate::{
         dot_plan::DotPlan,
         hints::int_hint,
         layouts::{Tensor, storage_bits},
-        nv_tileaa::{AnyOp, FuncOp},
+        nv_tileaa::{AnyOp, ExternCallOp, FuncOp},
         rt::*,
     },
 };
@@ -37,8 +37,14 @@ pub fn choose(function: FuncOp<'_>, target: &str, option: i64) -> i64 {
         .num_warps()
         .or(planned)
         .or(hint)
+        .or_else(|| calls_library(function.op()).then_some(USUAL))
         .or(option)
         .unwrap_or_else(|| by_tiles(function.op(), Target::by_name(target)))
+}
+
+/// Whether the function calls functions of libraries, which were chosen for the usual number of threads.
+fn calls_library(function: OpRef<'_>) -> bool {
+    !collect_ops(function, ExternCallOp::cast).is_empty()
 }
 
 /// Returns the number of warps for the largest tile that is moved or combined.

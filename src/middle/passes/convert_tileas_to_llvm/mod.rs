@@ -19,6 +19,7 @@ mod control;
 mod data;
 mod dot;
 mod exchange;
+mod extern_call;
 mod global;
 mod groups;
 mod linear;

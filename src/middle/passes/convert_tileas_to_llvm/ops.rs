@@ -157,6 +157,7 @@ impl<'c> Lower<'c, '_> {
             HeapAllocOp(x) => self.heap_alloc(x),
             HeapFreeOp(x) => self.heap_free(x),
             PrintOp(x) => self.print(x),
+            ExternCallOp(x) => self.extern_call(x),
             AllocTensorOp(x) => self.alloc_tensor(x),
             LocalStoreOp(x) => self.local_store(x),
             LocalTransposeOp(x) => self.local_transpose(x),

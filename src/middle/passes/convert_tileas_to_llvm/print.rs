@@ -405,7 +405,7 @@ impl<'c> Lower<'c, '_> {
     }
 
     /// Executes `body` for 0, 1, ... `count` - 1.
-    fn repeat(&self, count: u64, body: impl FnOnce(Val<'c>)) {
+    pub(super) fn repeat(&self, count: u64, body: impl FnOnce(Val<'c>)) {
         let l = &self.l;
         if count == 1 {
             return body(l.i32c(0));
