@@ -483,7 +483,9 @@ fn programs_of_the_corpus_and_of_the_syntax() {
     }
     for path in files("tests/ir/cuda_tile", "mlir") {
         // Pieces with errors or with test functions are not programs.
-        for (i, piece) in fs::read_to_string(&path).unwrap().split("// -----").enumerate() {
+        let text = fs::read_to_string(&path).unwrap();
+        // The preview is read on request only; `tile_libraries` compares it with NVIDIA's bytes.
+        for (i, piece) in text.split("// -----").enumerate().filter(|(_, piece)| !piece.contains("preview$")) {
             if let Some(module) = Module::parse(&context, piece).filter(|m| export_wire(m, Version::new(13, 5)).is_ok())
             {
                 compared += compare(&context, &format!("{} {i}", path.file_name().unwrap().to_string_lossy()), &module);
@@ -493,7 +495,7 @@ fn programs_of_the_corpus_and_of_the_syntax() {
     }
     assert!(compared > 500, "{compared}");
     let missing: Vec<_> = schema::OPS.iter().filter(|op| !seen.contains(op.name)).map(|op| op.name).collect();
-    assert_eq!(missing, ["entry", "global", "module"], "of {} operations", seen.len());
+    assert_eq!(missing, ["entry", "global", "module", "preview$call"], "of {} operations", seen.len());
 }
 
 fn random_programs() {

@@ -15,8 +15,8 @@ cuda_tile.module @m {
   testing$func @one(%x: tile<4xf32>) -> tile<4xf32> {
     return %x : tile<4xf32>
   }
-  // CHECK: testing$func @two(%arg0: i32, %arg1: token) -> (token, i32) {
-  testing$func @two(%x: i32 {cuda_tile.note = "dropped"}, %t: token loc("here")) -> (token, i32) {
+  // CHECK: testing$func @two(%arg0: i32 {cuda_tile.note = "kept"}, %arg1: token) -> (token, i32) {
+  testing$func @two(%x: i32 {cuda_tile.note = "kept"}, %t: token loc("here")) -> (token, i32) {
     return %t, %x : token, i32
   }
 }

@@ -95,7 +95,7 @@ module {}
 // UNSPECIALIZE-FINISH-NEXT: tileir-post-nvvm-finalize
 // UNSPECIALIZE-FINISH-NEXT: )
 
-// AGENTS-TIER: Pass Manager with 40 passes:
+// AGENTS-TIER: Pass Manager with 41 passes:
 // AGENTS-TIER-NEXT: builtin.module(
 // AGENTS-TIER-NEXT: convert-cudatile-to-tileaa{approx=false ftz=false numerics=default strict-types=},
 // AGENTS-TIER-NEXT: tileir-insert-debug-scope{emission-kind=None},
@@ -115,6 +115,7 @@ module {}
 // AGENTS-TIER-NEXT: tileas-pipeline-dots,
 // AGENTS-TIER-NEXT: tileas-materialize-async,
 // AGENTS-TIER-NEXT: tileas-specialize-agents,
+// AGENTS-TIER-NEXT: tileas-issue-ahead,
 // AGENTS-TIER-NEXT: tileas-ping-pong{compute-capability=sm_90 when=if-faster},
 // AGENTS-TIER-NEXT: tileas-prefetch-tiles,
 // AGENTS-TIER-NEXT: tileas-check-register-budget{compute-capability=sm_90},
