@@ -139,7 +139,7 @@ def predict(source: Source, grid: Grid, args: Sequence[Any] = (), *, entry: str 
             options: Sequence[str] = ()) -> Prediction:
     """Predicts the time of a launch on a GPU. No GPU is needed, and nothing is written to the arrays.
 
-    The arguments are those of `run`; `zeros(shape, type)` is an array without memory. `machine`: a GPU such as
+    Arguments are as for `run`; `zeros(shape, type)` is an array without memory. `machine`: a GPU such as
     `sm_120_geforce`; by default that of the target. `registers`: registers per thread as ptxas reports them; estimated by
     default. `options`: further options of `tile-run`.
     """
@@ -158,7 +158,7 @@ def predict(source: Source, grid: Grid, args: Sequence[Any] = (), *, entry: str 
 
 def explore(source: Source, args: Sequence[Any] | None = None, *, target: str = "sm_100", opt_level: int = 3,
             signature: Any = None, options: Sequence[str] = ()) -> Exploration:
-    """Shows a program at every level, from the language to machine code, with remarks. `args` are those of `compile`."""
+    """Shows a program at every level, from the language to machine code, with remarks. `args` as for `compile`."""
     with tempfile.TemporaryDirectory(prefix="tileiras-") as scratch:
         folder = pathlib.Path(scratch)
         file = write_source(source, folder, signature, target, args)
@@ -172,7 +172,7 @@ def explore(source: Source, args: Sequence[Any] | None = None, *, target: str = 
 
 def numerics(source: Source, args: Sequence[Any] | None = None, *, target: str = "sm_100", opt_level: int = 3,
              signature: Any = None, options: Sequence[str] = ()) -> Numerics:
-    """Reports the order of each sum, the units of products, and bounds of their errors. `args` are those of `compile`."""
+    """Reports the order of each sum, the units of products, and bounds of their errors. `args` as for `compile`."""
     with tempfile.TemporaryDirectory(prefix="tileiras-") as scratch:
         folder = pathlib.Path(scratch)
         file = write_source(source, folder, signature, target, args)

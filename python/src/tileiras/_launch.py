@@ -36,7 +36,7 @@ class Launch:
         self.names = [name for name, _, _ in values]
         self.values = [value for _, value, _ in values]
         self.annotations = [annotation for _, _, annotation in values]
-        """Those of cuTile on the types of numbers."""
+        """The rules of cuTile for the types of numbers."""
         self.arrays: list[list[tuple[str, Array]]] = []
         """For each argument its arrays, with their names."""
         for name, value, _ in values:

@@ -72,7 +72,7 @@ class Library:
 
     def compile(self, data: bytes, name: str, *, target: str, emit: str, opt_level: int, remarks: bool, numerics: str,
                 ptxas: str | os.PathLike[str] | None) -> Output:
-        """Compiles a program. The arguments are those of `tileiras.compile`."""
+        """Compiles a program. Takes the arguments of `tileiras.compile`."""
         config, kept = self._config(data, target, opt_level, emit)
         thread = threading.get_ident()
         said = self._said[thread] = []

@@ -111,8 +111,8 @@ pub struct TileirasByteView {
 /// The checks are made in this order, and the first failure is reported: `out_program`, `config`, the input pointer
 /// and size, whether the input can be read and verifies, the GPU, the optimization level, debug information with
 /// optimization, the host's architecture, its operating system, whether the architecture exists on the operating
-/// system, `reserved` and the lengths, and whether `device_debug`, `lineinfo` and `sanitize` are 0 or 1. Text is read in
-/// `tileirasProgramCompile`. A message on the cause precedes the message of a check.
+/// system, `reserved` and the lengths, and whether `device_debug`, `lineinfo` and `sanitize` are 0 or 1. Text is read
+/// in `tileirasProgramCompile`. A message on the cause precedes the message of a check.
 ///
 /// Returns `TILEIRAS_SUCCESS`; `TILEIRAS_ERROR_HANDLE` for a null `out_program`; `TILEIRAS_ERROR_CONFIGURATION`,
 /// `TILEIRAS_ERROR_INPUT` or `TILEIRAS_ERROR_ALLOCATION`. On failure `*out_program` is null. The caller owns the

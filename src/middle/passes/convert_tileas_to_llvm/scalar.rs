@@ -68,7 +68,7 @@ impl<'c> Lower<'c, '_> {
         let l = &self.l;
         let count = inputs.first().map_or(0, |values| values.len());
         let is_f32 = || inputs.iter().copied().flatten().all(|v| ty(*v) == l.f32);
-        if count < 2 || count % 2 != 0 || !self.uses_pairs() || !is_f32() {
+        if count < 2 || !count.is_multiple_of(2) || !self.uses_pairs() || !is_f32() {
             return None;
         }
         let given: String = (0..inputs.len())
