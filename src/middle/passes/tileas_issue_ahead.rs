@@ -27,7 +27,8 @@
 //! * The ops up to the commit of the first dots, the *early* ops, are flat and wait for no operand of consumers.
 //! * The other ops read no accumulator of the early dots, and use no result of an early op but of pure ones.
 //! * The values that the loop carries are computed by pure ops, as iterators are.
-//! * A ring of both kinds of dots has two stages or more; with one, the next keys would wait for these values.
+//! * The tiles of the other ops of an iteration fit into their rings, together with the tiles of the next early ops if
+//!   they share a ring. The producer fills stages in program order, so it would otherwise wait for the other ops.
 //!
 //! # Bound on the work
 //!
@@ -118,13 +119,24 @@ impl<'c> Loop<'c> {
         let written: FxHashSet<usize> = early_dots.iter().map(|dot| root_of(dot.acc())).collect();
         let touches =
             |dot: &AsyncDotOp<'c>| written.contains(&root_of(dot.acc())) || written.contains(&root_of(dot.lhs()));
-        let shared = |o: &OpRef<'c>| {
-            let stages = waits(o).and_then(|pipeline| PipelineType::cast(ty(pipeline))).map_or(2, PipelineType::stages);
-            let again = late.iter().any(|other| waits(o).is_some() && waits(other) == waits(o));
-            again && stages < 2
+        // The producer fills the stages of an iteration before those of the next one.
+        let tiles = |list: &[OpRef<'c>], of: Val<'c>| list.iter().filter(|o| waits(o) == Some(of)).count() as i64;
+        let is_short = |o: &OpRef<'c>| {
+            let ring = waits(o).filter(|pipeline| !by_consumers.contains(&key(*pipeline)));
+            let stages = |pipeline| PipelineType::cast(ty(pipeline)).map_or(0, PipelineType::stages);
+            ring.is_some_and(|ring| tiles(early, ring) + tiles(late, ring) > stages(ring))
+        };
+        let is_nested = |o: &OpRef<'c>| {
+            let mut inside = false;
+            walk(*o, &mut |inner| inside |= inner != *o && waits(&inner).is_some());
+            inside
         };
         let flat = early.iter().all(|o| region_count(*o) == 0);
-        if early_dots.is_empty() || late_dots.iter().any(touches) || !flat || early.iter().any(shared) {
+        if early_dots.is_empty()
+            || late_dots.iter().any(touches)
+            || !flat
+            || late.iter().any(|o| is_short(o) || is_nested(o))
+        {
             return None;
         }
         // Nothing else uses the results of early ops, unless they are pure.
