@@ -119,7 +119,7 @@ impl<'c> Loop<'c> {
         let written: FxHashSet<usize> = early_dots.iter().map(|dot| root_of(dot.acc())).collect();
         let touches =
             |dot: &AsyncDotOp<'c>| written.contains(&root_of(dot.acc())) || written.contains(&root_of(dot.lhs()));
-        // The producer fills the stages of an iteration before those of the next one.
+        // The producer fills stages in the order of iterations.
         let tiles = |list: &[OpRef<'c>], of: Val<'c>| list.iter().filter(|o| waits(o) == Some(of)).count() as i64;
         let is_short = |o: &OpRef<'c>| {
             let ring = waits(o).filter(|pipeline| !by_consumers.contains(&key(*pipeline)));

@@ -20,7 +20,7 @@
 // CHECK-NEXT: nv_tileas.tmem_scale
 // CHECK: nv_tileas.async.pipeline.producer_commit %[[WEIGHTS]]{{.*}} tensor
 // CHECK: nv_tileas.async.tiled_tma_load
-// The thread that issues dots: the scores of the first iteration, those of the next one, and the results of this one.
+// The thread that issues dots: the scores of the first iteration, the next scores, and the results of this iteration.
 // CHECK: scf.for %[[I:.*]] = %[[ZERO:.*]] to %[[END:.*]] step %[[ONE:.*]] iter_args(%[[J:.*]] = %{{.*}}, %[[W:.*]] = %{{.*}}, %[[IT:.*]] = %{{.*}})
 // CHECK-NEXT: %[[FIRST:.*]] = arith.cmpi eq, %[[I]], %[[ZERO]]
 // CHECK-NEXT: scf.if %[[FIRST]] {
