@@ -148,6 +148,14 @@ pub fn tensor_columns(desc: MemDescType<'_>) -> Option<u64> {
     Some(bits.div_ceil(32) * desc.stages() as u64)
 }
 
+/// Returns the allocation that a view of storage refers to.
+pub fn root_of(mut memory: Val<'_>) -> Val<'_> {
+    while let Some(op) = defining_op(memory).filter(|o| AllocTensorOp::cast(*o).is_none() && operand_count(*o) > 0) {
+        memory = operand(op, 0);
+    }
+    memory
+}
+
 /// Plans the accesses of a tensor in shared memory by `target`; `None` if the storage has no valid layout.
 pub fn access_plan(
     layout: &Layout,

@@ -42,9 +42,10 @@ use crate::{
         dot_plan::{Agent, DotPlan, MATRIX},
         loops::new_if,
         nv_tileaa,
-        nv_tileas::{AgentSwitchOp, AllocTensorOp, AsyncDotOp, ConsumerWaitOp, PipelineType, ProducerCommitOp},
+        nv_tileas::{AgentSwitchOp, AsyncDotOp, ConsumerWaitOp, PipelineType, ProducerCommitOp},
         pass::{Failed, PassContext, RustPass, descriptors, fail},
         rt::*,
+        shared_memory::root_of,
         upstream::Scf,
     },
     pass_descriptor,
@@ -116,9 +117,8 @@ impl<'c> Loop<'c> {
         let (early, late) = ops.split_at(end);
         let dots = |list: &[OpRef<'c>]| list.iter().filter_map(|o| AsyncDotOp::cast(*o)).collect::<Vec<_>>();
         let (early_dots, late_dots) = (dots(early), dots(late));
-        let written: FxHashSet<usize> = early_dots.iter().map(|dot| root_of(dot.acc())).collect();
-        let touches =
-            |dot: &AsyncDotOp<'c>| written.contains(&root_of(dot.acc())) || written.contains(&root_of(dot.lhs()));
+        let written: FxHashSet<usize> = early_dots.iter().map(|dot| key(root_of(dot.acc()))).collect();
+        let touches = |dot: &AsyncDotOp<'c>| [dot.acc(), dot.lhs()].iter().any(|v| written.contains(&key(root_of(*v))));
         // The producer fills stages in the order of iterations.
         let tiles = |list: &[OpRef<'c>], of: Val<'c>| list.iter().filter(|o| waits(o) == Some(of)).count() as i64;
         let is_short = |o: &OpRef<'c>| {
@@ -140,9 +140,8 @@ impl<'c> Loop<'c> {
             return None;
         }
         // Nothing else uses the results of early ops, unless they are pure.
-        let is_early = |o: OpRef<'c>| early.contains(&o);
-        let leaks = |o: &&OpRef<'c>| !is_pure(**o) && results(**o).flat_map(uses).any(|(user, _)| !is_early(user));
-        if early.iter().any(|o| leaks(&o)) {
+        let mut others = early.iter().filter(|o| !is_pure(**o));
+        if others.any(|o| results(*o).flat_map(uses).any(|(user, _)| !early.contains(&user))) {
             return None;
         }
         let mut needed = FxHashSet::default();
@@ -202,12 +201,4 @@ impl<'c> Loop<'c> {
         }
         Ok(())
     }
-}
-
-/// The memory of a descriptor.
-fn root_of(mut memory: Val<'_>) -> usize {
-    while let Some(from) = defining_op(memory).filter(|o| AllocTensorOp::cast(*o).is_none() && operand_count(*o) > 0) {
-        memory = operand(from, 0);
-    }
-    key(memory)
 }

@@ -12,7 +12,7 @@ use crate::dialect::{
         MemDescType, ProducerAcquireOp, ProducerCommitOp, StageOp, TmemCopyOp,
     },
     rt::*,
-    shared_memory::{memdesc_bytes, shared_layout},
+    shared_memory::{memdesc_bytes, root_of, shared_layout},
     upstream::Arith,
 };
 use tile_layout::{Layout, LinearMap};
@@ -207,14 +207,6 @@ fn same_elements(tensor: Val<'_>, memory: Val<'_>) -> bool {
         (Some(t), Some(m)) => count(&t.shape) == count(m.shape()),
         _ => false,
     }
-}
-
-/// Returns the allocation that a view of storage refers to.
-fn root_of(mut memory: Val<'_>) -> Val<'_> {
-    while let Some(op) = defining_op(memory).filter(|o| AllocTensorOp::cast(*o).is_none() && operand_count(*o) > 0) {
-        memory = operand(op, 0);
-    }
-    memory
 }
 
 /// Returns the storage under reinterpretations of it and of its parts.

@@ -46,9 +46,9 @@ pub(super) fn plan<'c>(
     let kernel = kernel(function, found);
     let pressure = Pressure::without_accumulators(function, found);
     let with = |columns| plan_dependent(&kernel, columns, &|groups| pressure.registers(groups), hints, machine);
-    let least = with(columns(found, true)).map_err(|e| refusal(found, &e))?;
+    let [all, shared] = [false, true].map(|replace| columns(found, replace));
+    let least = with(shared).map_err(|e| refusal(found, &e))?;
     // Left operands get columns of their own if that costs nothing else.
-    let [all, shared] = [columns(found, false), columns(found, true)];
     let alike = |plan: &DependentPlan| (plan.warpgroups, plan.blocks) == (least.warpgroups, least.blocks);
     let apart = (all > shared).then(|| with(all).ok()).flatten().filter(alike);
     let issue_ahead = apart.is_some();
