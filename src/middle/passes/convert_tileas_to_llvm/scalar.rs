@@ -47,6 +47,9 @@ impl<'c> Lower<'c, '_> {
     /// Computes pairs of f32 with one instruction each, which rounds as two would. Returns `None` if the op has no such
     /// instruction, or if the kernel does not use any.
     fn packed(&self, op: OpRef<'c>, inputs: &[Vec<Val<'c>>], count: usize) -> Option<Vec<Val<'c>>> {
+        if !self.uses_pairs() {
+            return None;
+        }
         let name = match (Arith::of(op), Math::of(op)) {
             (Some(Arith::AddF), _) => "add",
             (Some(Arith::SubF), _) => "sub",
