@@ -1,10 +1,10 @@
 //! `cargo xtask bless`: renews expected values that depend on the compiler, and prints the changes.
 
+use crate::cargo::cargo;
 use anyhow::{Context, bail, ensure};
 use similar::TextDiff;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 /// A kind of expected values.
 struct Kind {
@@ -100,10 +100,9 @@ pub fn run(root: &Path, words: &[&str]) -> anyhow::Result<Vec<String>> {
 
 /// Runs the tests of a kind. Returns whether all passed.
 fn renew(root: &Path, kind: &Kind) -> anyhow::Result<bool> {
-    let status = Command::new("cargo")
+    let status = cargo(root)
         .args(["nextest", "run", "--workspace", "--no-fail-fast", "--status-level=fail", "-E", kind.tests])
         .envs([("TILEIRAS_RENEW", "1"), ("INSTA_UPDATE", "always")])
-        .current_dir(root)
         .status()
         .context("running cargo nextest")?;
     ensure!(status.code().is_some(), "cargo nextest: {status}");

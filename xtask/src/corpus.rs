@@ -1,9 +1,9 @@
 //! `cargo xtask corpus`: compiles the corpus, runs it on the simulated device and prints a table.
 
+use crate::cargo::cargo;
 use crate::words::Words;
 use anyhow::{Context, bail};
 use std::path::Path;
-use std::process::Command;
 use std::time::Duration;
 use tile_driver::progress::Progress;
 use tile_launch::corpus::{self, Engine, Job, Lists, Pending, Runner, TileRun, first_error};
@@ -199,8 +199,8 @@ fn reference(programs: &[corpus::Program], runner: &Runner, parallel: usize) -> 
 /// Builds a command as part of the workspace, so that cargo unifies features and does not rebuild dependencies.
 /// Returns the path of the executable.
 pub fn build(root: &Path, target: &Path, name: &str, release: bool) -> anyhow::Result<std::path::PathBuf> {
-    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
-    command.current_dir(root).args(["build", "--quiet", "--workspace", "--bin", name]);
+    let mut command = cargo(root);
+    command.args(["build", "--quiet", "--workspace", "--bin", name]);
     if release {
         command.arg("--release");
     }

@@ -3,6 +3,7 @@
 #![deny(unsafe_code)]
 
 mod bless;
+mod cargo;
 mod corpus;
 #[allow(dead_code, reason = "the build script uses the rest")]
 #[path = "../../build/dialects.rs"]

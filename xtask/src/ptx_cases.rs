@@ -1,8 +1,8 @@
 //! `cargo xtask ptx-cases`: exports the simulator's test kernels as files, to run them elsewhere.
 
+use crate::cargo::cargo;
 use anyhow::{Context, bail};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use tile_launch::execute::{check, execute};
 use tile_launch::launch::Launch;
 
@@ -27,8 +27,8 @@ pub fn run(root: &Path, words: &[&str]) -> anyhow::Result<Vec<String>> {
     if std::fs::read_dir(&out)?.next().is_some() {
         bail!("{} is not empty", out.display());
     }
-    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
-    command.current_dir(root).args(["test", "--quiet", "--package", "ptx-sim"]);
+    let mut command = cargo(root);
+    command.args(["test", "--quiet", "--package", "ptx-sim"]);
     command.args(TESTS.iter().flat_map(|test| ["--test", test]));
     // Cases are named after threads. With a single thread the test harness does not name it after the test.
     command.args(["--", "--test-threads", "2"]).env("PTX_SIM_CASES", &out);

@@ -11,6 +11,7 @@
 //!
 //! The rules err on the side of too many tests.
 
+use crate::cargo::cargo;
 use anyhow::{Context, ensure};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -67,10 +68,9 @@ pub fn run(root: &Path, words: &[&str]) -> anyhow::Result<Vec<String>> {
     if list {
         return Ok(vec![]);
     }
-    let status = Command::new("cargo")
+    let status = cargo(root)
         .args(["nextest", "run", "--workspace", "--no-tests=pass", "-E", &filter])
         .args(options)
-        .current_dir(root)
         .status()
         .context("running cargo nextest")?;
     Ok(if status.success() { vec![] } else { vec!["tests failed".into()] })
@@ -85,9 +85,8 @@ fn git(root: &Path, words: &[&str]) -> anyhow::Result<String> {
 /// Returns the folder and name of each workspace package. Folders end in a slash, except for the root's, which is
 /// empty.
 fn packages(root: &Path) -> anyhow::Result<Vec<(String, String)>> {
-    let output = Command::new("cargo")
+    let output = cargo(root)
         .args(["metadata", "--no-deps", "--format-version=1", "--offline"])
-        .current_dir(root)
         .output()
         .context("running cargo metadata")?;
     ensure!(output.status.success(), "cargo metadata: {}", String::from_utf8_lossy(&output.stderr));
