@@ -23,6 +23,7 @@ mod scaled_products;
 mod semantics;
 mod shared_tile_blocks;
 mod staged_products;
+mod staged_tiles;
 mod tensor_chains;
 mod tensor_pairs;
 mod tensor_products;
@@ -55,6 +56,7 @@ fn main() -> std::process::ExitCode {
         semantics,
         shared_tile_blocks,
         staged_products,
+        staged_tiles,
         tensor_chains,
         tensor_pairs,
         tensor_products,

@@ -39,7 +39,7 @@ use super::{
     tokens,
 };
 use crate::dialect::{
-    attributes::{CONVERTED, OR_COPIED, OUTSIDE, PRODUCER_COMPUTED, STAGED},
+    attributes::{CONVERTED, OR_COPIED, OUTSIDE, OWN_STAGES, PRODUCER_COMPUTED, STAGED},
     behaviour::{self, LayoutRelation},
     layouts::{Tensor, memory_bits, storage_bits, tensor_type},
     loops::loops_around,
@@ -355,10 +355,11 @@ fn bits_of(t: &Tensor<'_>) -> u64 {
     t.elements().unsigned_abs() * u64::from(storage_bits(t.element))
 }
 
-/// Copies the attribute that allows a load to leave loops to the op that replaces it.
+/// Copies the attributes that say where and how a load may run to the op that replaces it.
 pub fn keep_place<'c>(from: OpRef<'c>, to: OpRef<'c>) {
     OUTSIDE.copy(from, to);
     STAGED.copy(from, to);
+    OWN_STAGES.copy(from, to);
 }
 
 /// Whether a load may leave a loop around it.

@@ -204,6 +204,9 @@ keys! {
     /// left operand: TMA loads the tile to a stage, from which warps read their elements. Set by `tileaa-plan-dots`;
     /// read by `tileas-remove-layout-conversions` and `tileas-materialize-async`.
     STAGED: Unit = "nv_tileas.staged";
+    /// On a load of a tile that consumers read: the stages of the ring through which TMA loads it. Set by
+    /// `tileaa-plan-dots`; read as [`STAGED`].
+    OWN_STAGES: I64 = "nv_tileas.own_stages";
     /// On a load in a producer's program: the number of enclosing loops that it may leave. Set by
     /// `tileaa-outline-producers`; read by `tileas-materialize-async` and `tileas-specialize-agents`.
     OUTSIDE: I64 = "nv_tileas.outside";

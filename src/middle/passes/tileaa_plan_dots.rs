@@ -45,6 +45,7 @@
 mod dependent;
 mod kernel;
 mod scales;
+mod staged;
 mod sync;
 mod takeover;
 mod tensor;
@@ -83,6 +84,7 @@ use crate::{
 };
 use melior::{Context, ir::Attribute};
 use rustc_hash::FxHashSet;
+use staged::StagedTiles;
 use tile_mma::{Element, Major, Unit};
 use tile_plan::{AStorage, DotLoop, Hints, Machine, NoPlan, Registers, Scales, plural};
 use tile_targets::Target;
@@ -113,7 +115,7 @@ impl RustPass for PlanDots {
                 continue;
             }
             let takes_over = wanted && fallback == Fallback::None && takeover::check(function.op(), &dots).is_ok();
-            match plan(function, &dots, (unit, target), takes_over) {
+            match plan(function, &dots, (unit, target), (fallback, takes_over)) {
                 Ok(plan) => {
                     let plan = DotPlan { stages: fallback.stages(plan.stages), ..plan };
                     cx.stat_add(stat::NUM_PLANNED, 1);
@@ -205,7 +207,7 @@ fn plan<'c>(
     function: nv_tileaa::FuncOp<'c>,
     dots: &[OpRef<'c>],
     (unit, target): (Unit, &Target),
-    takes_over: bool,
+    (fallback, takes_over): (Fallback, bool),
 ) -> Result<DotPlan, Obstacle<'c>> {
     let facts = Facts::of(function.op());
     let mut found: Vec<Found<'c>> = vec![];
@@ -222,15 +224,58 @@ fn plan<'c>(
     // Tensors that producer-computed operands depend on are part of the producer's program.
     let is_known = |v: Val<'c>| is_token(v) || Tensor::of_value(v).is_some();
     Slice::of(function.op(), &loads.producer_ops, &|_| false, &is_known)?;
-    let first = &found[0];
-    let machine = Machine::named(target.name).map_err(|e| (first.op, e.to_string()))?;
+    let machine = Machine::named(target.name).map_err(|e| (found[0].op, e.to_string()))?;
     let hints = hints(function, &loads.loads, target);
-    match unit {
-        Unit::Warpgroup => {}
-        Unit::Sync => return sync::plan(function.op(), &found, (&facts, target), &hints, &machine),
-        _ if dependent::applies(&found) => return dependent::plan(function.op(), &found, &hints, &machine),
-        _ => return tensor::plan(function.op(), (&found, takes_over), &loads.computed, &hints, &machine),
-    }
+    let staged = match fallback {
+        Fallback::None => StagedTiles::of(function.op(), (&found, &loads), (&facts, target)),
+        _ => StagedTiles::none(),
+    };
+    let with = |staged: &StagedTiles<'c>| {
+        let limits = (&hints, &machine, staged.bytes());
+        match unit {
+            Unit::Warpgroup => plan_warpgroups(function.op(), &found, &loads.computed, limits),
+            Unit::Sync => sync::plan(function.op(), &found, (&facts, target), limits),
+            _ if dependent::applies(&found) => dependent::plan(function.op(), &found, limits),
+            _ => tensor::plan(function.op(), (&found, takes_over), &loads.computed, limits),
+        }
+    };
+    let without = with(&StagedTiles::none());
+    let beside = if staged.is_empty() { None } else { with(&staged).ok() };
+    let (plan, reasons) = match (without, beside) {
+        (Ok((without, _)), Some((plan, reasons))) if keeps_up(&plan, &without) => {
+            staged.mark();
+            (plan, reasons)
+        }
+        (without, beside) => {
+            beside.iter().for_each(|_| staged.give_up());
+            without?
+        }
+    };
+    remark(found[0].op, remark::WARPGROUP_PLAN, reasons.join("; "), None);
+    Ok(plan)
+}
+
+/// Whether a plan leaves room for tiles of consumers without more than a shorter ring.
+fn keeps_up(plan: &DotPlan, without: &DotPlan) -> bool {
+    let alike =
+        |p: &DotPlan| (p.unit, p.groups, p.columns, p.launch_registers, p.accumulators, p.slices, p.issue_ahead);
+    alike(plan) == alike(without) && plan.stages >= without.stages.min(HIDING_STAGES)
+}
+
+/// A plan, and the reasons for it.
+type Planned = (DotPlan, Vec<String>);
+
+/// The hints of a program, the machine, and the bytes of shared memory that tiles of consumers take.
+type Limits<'a> = (&'a Hints, &'a Machine, u32);
+
+/// Plans dots of `wgmma`.
+fn plan_warpgroups<'c>(
+    function: OpRef<'c>,
+    found: &[Found<'c>],
+    computed: &[OpRef<'c>],
+    (hints, machine, staged): Limits<'_>,
+) -> Result<Planned, Obstacle<'c>> {
+    let first = &found[0];
     let alone = |p: &Found<'c>| {
         let both = p.sides.iter().all(|s| s.stage().is_some());
         both && found.iter().all(|o| o.op == p.op || block_of(o.op) != block_of(p.op))
@@ -240,35 +285,33 @@ fn plan<'c>(
         of(p) == of(first)
     };
     if !found.iter().all(|p| alone(p) && alike(p)) {
-        let plan = kernel::plan(function.op(), &found, &hints, &machine)?;
-        mark_computed(&found, false);
+        let plan = kernel::plan(function, found, (hints, machine, staged))?;
+        mark_computed(found, false);
         return Ok(plan);
     }
-    for p in &found {
+    for p in found {
         p.dot_loop.check_shape().map_err(|e| refusal(std::slice::from_ref(p), &e))?;
     }
     let op = first.op;
     // The deepest dot has the largest stages.
     let deepest = found.iter().map(|p| p.dot_loop).max_by_key(|p| p.k).unwrap_or(first.dot_loop);
     let dot_loop = DotLoop { over_tiles: loops(op) > 1, ..deepest };
-    let plan = tile_plan::plan(&dot_loop, &hints, &machine).map_err(|e| refusal(&found, &e))?;
-    mark_computed(&found, false);
-    let rings = rings(&found).len() as u32;
+    let plan = tile_plan::plan(&dot_loop, hints, machine).map_err(|e| refusal(found, &e))?;
+    mark_computed(found, false);
+    let rings = rings(found).len() as u32;
     // If the producer's warps compute tiles, they need scratch memory too.
     let movers = if dot_loop.producer_computed.contains(&true) { 2 } else { 1 };
     let stage = dot_loop.stage_bytes();
-    let (available, other) = (plan.shared_available, OTHER_BYTES);
+    let (available, other) = (plan.shared_available, OTHER_BYTES + staged);
     let room = Room { available, stages: plan.stages, stage, rings, movers, other };
-    let scratch = scratch(function.op(), &dot_loop, &found, &loads.computed);
+    let scratch = scratch(function, &dot_loop, found, computed);
     let least = least_scratch(plan.groups.0 * plan.groups.1);
     let (stages, scratch) = room.divide(scratch.max(least)).ok_or_else(|| (op, NO_ROOM.to_string()))?;
-    let mut reasons = plan.reasons.clone();
-    reasons.extend(found.iter().flat_map(|p| &p.no_copies).map(|(_, reason)| reason.clone()));
+    let mut reasons = reasons(plan.reasons, found);
     if stages < plan.stages {
         reasons.push(format!("{}, next to {scratch} bytes for other uses of shared memory", plural(stages, "stage")));
     }
-    remark(op, remark::WARPGROUP_PLAN, reasons.join("; "), None);
-    Ok(DotPlan {
+    let planned = DotPlan {
         unit: MmaKind::Warpgroup,
         accumulators: 1,
         slices: 1,
@@ -280,7 +323,8 @@ fn plan<'c>(
         scratch,
         launch_registers: plan.registers.launch,
         agents: agents(plan.groups.0 * plan.groups.1, plan.producers, &plan.registers),
-    })
+    };
+    Ok((planned, reasons))
 }
 
 /// The agents of a plan, in the order of their warps.
@@ -354,11 +398,10 @@ fn load_of(side: &PlannedOperand<'_>) -> Option<usize> {
     if let PlannedOperand::Ring { load, .. } = side { Some(op_key(*load)) } else { None }
 }
 
-/// Reports the reasons for a plan, and why TMA does not load its producer-computed operands.
-fn report(op: OpRef<'_>, reasons: &[String], found: &[Found<'_>]) {
-    let no_copies = found.iter().flat_map(|p| &p.no_copies).map(|(_, reason)| reason);
-    let all: Vec<&str> = reasons.iter().chain(no_copies).map(String::as_str).collect();
-    remark(op, remark::WARPGROUP_PLAN, all.join("; "), None);
+/// Adds to the reasons for a plan why TMA does not load its producer-computed operands.
+fn reasons(mut reasons: Vec<String>, found: &[Found<'_>]) -> Vec<String> {
+    reasons.extend(found.iter().flat_map(|p| &p.no_copies).map(|(_, reason)| reason.clone()));
+    reasons
 }
 
 /// Explains why planning failed. If an operand is producer-computed, the reason starts with the obstacle to TMA.

@@ -121,6 +121,7 @@ mod left_operands;
 mod pairs;
 mod readiness;
 mod scale_factors;
+mod staged_tiles;
 mod stream;
 mod tile_blocks;
 mod top;
@@ -228,6 +229,7 @@ impl RustPass for MaterializeAsync {
                 stream.groups.push(Placed::new(group, tiles, (maps, ready)));
             }
             let tile_blocks = TileBlocks::of(function.op(), &top, &plan)?;
+            let staged = staged_tiles::of_consumers(function.op(), (&top, &mut maps), &plan, &facts)?;
             let (mut in_memory, mut left, mut computed_left, mut followers) = (vec![], vec![], vec![], vec![]);
             if plan.accumulates_in_memory() {
                 followers = accumulators::followers(&dots, context);
@@ -243,6 +245,7 @@ impl RustPass for MaterializeAsync {
             if let Some(tile_blocks) = tile_blocks {
                 tile_blocks.rewrite(entry, &top)?;
             }
+            staged_tiles::rewrite(&staged, entry, &top)?;
             let in_memory = accumulators::rewrite((&in_memory, &followers), entry, &top)?;
             let mut left = left_operands::rewrite(&left, &in_memory, entry, &top)?;
             left.extend(computed_left::rewrite(&computed_left, entry, &top)?);

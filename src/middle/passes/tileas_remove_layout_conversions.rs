@@ -37,7 +37,7 @@ use crate::{
         warps::warps_of,
     },
     dialect::{
-        attributes::STAGED,
+        attributes::{OWN_STAGES, STAGED},
         behaviour::{LayoutRelation, is_cheap, is_constant, is_loop, layout_relation, widens},
         dot_plan::CONVERTER,
         dots::{ACC, AnyDot, Instruction},
@@ -166,7 +166,8 @@ impl<'c> Assignment<'c> {
                 }
             }
             // Threads read a staged tile from shared memory, in any layout.
-            if STAGED.is_on(op) && parent_op(op).is_some_and(|around| ProduceOneOp::cast(around).is_some()) {
+            let in_program = || parent_op(op).is_some_and(|around| ProduceOneOp::cast(around).is_some());
+            if STAGED.is_on(op) && in_program() || OWN_STAGES.is_on(op) {
                 return;
             }
             let Some(mut access) = access_of(op, &facts) else { return };

@@ -5,9 +5,9 @@
 //! before (`analysis::memory_dots`). All other accumulators are there for one dot, and the consumers read them.
 
 use super::{
-    Found, Obstacle, PlannedOperand,
+    Found, Limits, Obstacle, Planned, PlannedOperand,
     kernel::{LANES, Pressure, kernel, movers},
-    least_scratch, mark_computed, refusal, report, rings,
+    least_scratch, mark_computed, reasons, refusal, rings,
 };
 use crate::{
     analysis::{
@@ -23,7 +23,7 @@ use crate::{
     },
 };
 use rustc_hash::FxHashSet;
-use tile_plan::{DependentPlan, Hints, Machine, plan_dependent};
+use tile_plan::{DependentPlan, plan_dependent};
 
 /// Whether an operand of a dot is not a tile of a ring.
 pub(super) fn applies(found: &[Found<'_>]) -> bool {
@@ -33,9 +33,8 @@ pub(super) fn applies(found: &[Found<'_>]) -> bool {
 pub(super) fn plan<'c>(
     function: OpRef<'c>,
     found: &[Found<'c>],
-    hints: &Hints,
-    machine: &Machine,
-) -> Result<DotPlan, Obstacle<'c>> {
+    (hints, machine, staged): Limits<'_>,
+) -> Result<Planned, Obstacle<'c>> {
     for p in found {
         check(p)?;
     }
@@ -43,7 +42,7 @@ pub(super) fn plan<'c>(
     if rings(found).is_empty() {
         return Err((op, "no operand of its dots is loaded".into()));
     }
-    let kernel = kernel(function, found);
+    let kernel = kernel(function, found, staged);
     let pressure = Pressure::without_accumulators(function, found);
     let with = |columns| plan_dependent(&kernel, columns, &|groups| pressure.registers(groups), hints, machine);
     let [all, shared] = [false, true].map(|replace| columns(found, replace));
@@ -54,8 +53,8 @@ pub(super) fn plan<'c>(
     let issue_ahead = apart.is_some();
     let plan = apart.unwrap_or(least);
     mark_computed(found, false);
-    report(op, &plan.reasons, found);
-    Ok(DotPlan {
+    let reasons = reasons(plan.reasons.clone(), found);
+    let planned = DotPlan {
         unit: MmaKind::Tensor,
         accumulators: 1,
         slices: 1,
@@ -67,7 +66,8 @@ pub(super) fn plan<'c>(
         scratch: (least_scratch(plan.warpgroups) + plan.shared_left / movers(found)).min(SCRATCH_BYTES as u32),
         launch_registers: plan.launch_registers,
         agents: agents(&plan),
-    })
+    };
+    Ok((planned, reasons))
 }
 
 /// The agents of a plan, in the order of their warps.

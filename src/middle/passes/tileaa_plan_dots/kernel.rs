@@ -9,7 +9,9 @@
 //!
 //! All dots of the kernel share one plan: the block with the most multiplications decides.
 
-use super::{Found, OTHER_BYTES, Obstacle, PlannedOperand, agents, least_scratch, refusal, report, rings};
+use super::{
+    Found, Limits, OTHER_BYTES, Obstacle, Planned, PlannedOperand, agents, least_scratch, reasons, refusal, rings,
+};
 use crate::{
     analysis::{
         memory_dots::ScaledAccumulation,
@@ -30,17 +32,16 @@ use crate::{
     },
 };
 use rustc_hash::FxHashSet;
-use tile_plan::{Hints, Kernel, MAX_STAGES, Machine, Ring, plan_kernel};
+use tile_plan::{Kernel, MAX_STAGES, Ring, plan_kernel};
 
 /// The maximum number of consumer warpgroups in a plan of a kernel.
-const MOST_GROUPS: u32 = 2;
+pub(super) const MOST_GROUPS: u32 = 2;
 
 pub(super) fn plan<'c>(
     function: OpRef<'c>,
     found: &[Found<'c>],
-    hints: &Hints,
-    machine: &Machine,
-) -> Result<DotPlan, Obstacle<'c>> {
+    (hints, machine, staged): Limits<'_>,
+) -> Result<Planned, Obstacle<'c>> {
     let op = found[0].op;
     if let Some(p) = found.iter().find(|p| p.dot_loop.operand.bits() > 16) {
         return Err((p.op, "dots of 32-bit elements depend on each other or are in the same block".into()));
@@ -49,12 +50,12 @@ pub(super) fn plan<'c>(
         return Err((op, "no operand of its dots is loaded".into()));
     }
     let movers = movers(found);
-    let kernel = kernel(function, found);
+    let kernel = kernel(function, found, staged);
     let pressure = Pressure::of(function, found);
     let plan = plan_kernel(&kernel, &|groups| pressure.registers(groups), hints, machine);
     let plan = plan.map_err(|e| refusal(found, &e))?;
-    report(op, &plan.reasons, found);
-    Ok(DotPlan {
+    let reasons = reasons(plan.reasons, found);
+    let plan = DotPlan {
         unit: MmaKind::Warpgroup,
         accumulators: 1,
         slices: 1,
@@ -66,7 +67,8 @@ pub(super) fn plan<'c>(
         launch_registers: plan.registers.launch,
         agents: agents(plan.groups, 1, &plan.registers),
         scratch: (least_scratch(MOST_GROUPS) + plan.shared_left / movers).min(SCRATCH_BYTES as u32),
-    })
+    };
+    Ok((plan, reasons))
 }
 
 /// The agents that need scratch memory: the consumers, and the producer if its warps compute tiles.
@@ -74,9 +76,9 @@ pub(super) fn movers(found: &[Found<'_>]) -> u32 {
     if found.iter().any(|p| p.dot_loop.producer_computed.contains(&true)) { 2 } else { 1 }
 }
 
-/// Returns the input of the planner. The block with the most multiplications decides; the rings of other blocks have
-/// the same number of stages.
-pub(super) fn kernel<'c>(function: OpRef<'c>, found: &[Found<'c>]) -> Kernel {
+/// Returns the input of the planner. Tiles of consumers take `staged` bytes of shared memory. The block with the most
+/// multiplications decides; the rings of other blocks have the same number of stages.
+pub(super) fn kernel<'c>(function: OpRef<'c>, found: &[Found<'c>], staged: u32) -> Kernel {
     let rings = rings(found);
     let work = |block: usize| {
         let of = found.iter().filter(|p| block_of(p.op) == block).map(|p| p.dot_loop);
@@ -99,7 +101,7 @@ pub(super) fn kernel<'c>(function: OpRef<'c>, found: &[Found<'c>]) -> Kernel {
             })
             .collect(),
         resident: resident_bytes(found),
-        scratch: least_scratch(MOST_GROUPS) * movers(found) + other_bytes(function, barriers),
+        scratch: least_scratch(MOST_GROUPS) * movers(found) + other_bytes(function, barriers) + staged,
         producer_registers: found.iter().map(|p| p.dot_loop.producer_registers[0]).max().unwrap_or(0),
         computed,
     }

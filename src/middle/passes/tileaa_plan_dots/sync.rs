@@ -4,7 +4,7 @@
 //! the loop, is in registers. Kernels with any other operand have no agents.
 
 use super::{
-    Found, PlannedOperand, agents_of_warps, check_order,
+    Found, Limits, Planned, PlannedOperand, agents_of_warps, check_order,
     kernel::{Pressure, is_in_rows, other_bytes},
     refusal, rings, scratch,
 };
@@ -24,21 +24,19 @@ use crate::{
         nv_tileaa::{MemTokenType, ReduceOp, TiledLoadOp, TiledStoreOp},
         nv_tileas::{MemDescType, MmaKind},
         pass::Obstacle,
-        remark::{self, remark},
         rt::*,
         shared_memory::padded_bytes,
     },
 };
-use tile_plan::{Hints, MAX_STAGES, Machine, SyncKernel, plan_sync};
+use tile_plan::{MAX_STAGES, SyncKernel, plan_sync};
 use tile_targets::Target;
 
 pub(super) fn plan<'c>(
     function: OpRef<'c>,
     found: &[Found<'c>],
     (facts, target): (&Facts, &Target),
-    hints: &Hints,
-    machine: &Machine,
-) -> Result<DotPlan, Obstacle<'c>> {
+    (hints, machine, tiles): Limits<'_>,
+) -> Result<Planned, Obstacle<'c>> {
     for p in found {
         check(p)?;
     }
@@ -55,7 +53,7 @@ pub(super) fn plan<'c>(
         dots: found.iter().map(|p| p.dot_loop).collect(),
         whole_rows: has_whole_rows(function, found),
         ring: rings.iter().flatten().map(|(stage, _)| padded_bytes(*stage) as u32).sum(),
-        other: other_bytes(function, barriers),
+        other: other_bytes(function, barriers) + tiles,
         steps: found.iter().map(|p| in_iteration(found, p)).max().unwrap_or(1),
         scratch: scratch(function, &found[0].dot_loop, found, &[]),
         result: stored_in_loops(function),
@@ -74,8 +72,7 @@ pub(super) fn plan<'c>(
     let moved = if with_own.is_some() { own } else { vec![] };
     shared.into_iter().chain(moved).for_each(|s| STAGED.mark(s.load));
     let plan = with_own.map_or_else(|| planned(0), Ok).map_err(|e| refusal(found, &e))?;
-    remark(op, remark::WARPGROUP_PLAN, plan.reasons.join("; "), None);
-    Ok(DotPlan {
+    let planned = DotPlan {
         unit: MmaKind::Sync,
         accumulators: 1,
         slices: 1,
@@ -87,7 +84,8 @@ pub(super) fn plan<'c>(
         scratch: plan.scratch,
         launch_registers: plan.launch_registers,
         agents: agents_of_warps([plan.consumer_warps, plan.producer_warps], plan.divided),
-    })
+    };
+    Ok((planned, plan.reasons))
 }
 
 /// The number of stages of a dot's ring that an iteration of its loop reads.

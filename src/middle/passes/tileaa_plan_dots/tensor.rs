@@ -8,7 +8,7 @@
 //! of the first CTA read it from both.
 
 use super::{
-    Found, NO_ROOM, PlannedOperand, Room,
+    Found, Limits, NO_ROOM, Planned, PlannedOperand, Room,
     kernel::{Pressure, movers, other_bytes, registers_of},
     least_scratch, loops, mark_computed, refusal, rings, scratch, source_bytes, stage_bytes,
 };
@@ -27,13 +27,13 @@ use crate::{
         nv_tileaa::{GetCtaRankOp, MemTokenType, TiledLoadOp, TiledStoreOp},
         nv_tileas::MmaKind,
         pass::Obstacle,
-        remark::{self, Better, remark},
+        remark::{self, Better},
         rt::*,
         shared_memory::STORAGES,
     },
 };
 use rustc_hash::FxHashMap;
-use tile_plan::{DotLoop, Hints, MAX_STAGES, MOST_SLICES, Machine, plan_tensor, plural};
+use tile_plan::{DotLoop, MAX_STAGES, MOST_SLICES, plan_tensor, plural};
 
 /// Plans the dots of a function. If `takes_over`, its CTAs may take over tile blocks, and the dots are then in a loop
 /// over these.
@@ -41,18 +41,17 @@ pub(super) fn plan<'c>(
     function: OpRef<'c>,
     (found, takes_over): (&[Found<'c>], bool),
     computed: &[OpRef<'c>],
-    hints: &Hints,
-    machine: &Machine,
-) -> Result<DotPlan, Obstacle<'c>> {
+    limits: Limits<'_>,
+) -> Result<Planned, Obstacle<'c>> {
     for p in found {
         check(p)?;
     }
     // Warps compute left operands into tensor memory if all computed operands allow it and the plan has room.
     let converted = may_be_converted(found);
-    if converted && let Ok(plan) = plan_as(function, (found, takes_over), computed, (hints, machine), true) {
+    if converted && let Ok(plan) = plan_as(function, (found, takes_over), computed, limits, true) {
         return Ok(plan);
     }
-    plan_as(function, (found, takes_over), computed, (hints, machine), false)
+    plan_as(function, (found, takes_over), computed, limits, false)
 }
 
 /// Whether all computed operands are left operands that warps can compute from tiles in stages.
@@ -70,9 +69,9 @@ fn plan_as<'c>(
     function: OpRef<'c>,
     (found, takes_over): (&[Found<'c>], bool),
     computed: &[OpRef<'c>],
-    (hints, machine): (&Hints, &Machine),
+    (hints, machine, staged): Limits<'_>,
     converted: bool,
-) -> Result<DotPlan, Obstacle<'c>> {
+) -> Result<Planned, Obstacle<'c>> {
     let op = found[0].op;
     let alone = if NUM_CTAS.get(function) == Some(PAIR) { check_pair(function, found).err() } else { None };
     let pair = NUM_CTAS.get(function) == Some(PAIR) && alone.is_none();
@@ -109,7 +108,7 @@ fn plan_as<'c>(
     let stage = stage_bytes(found, pair, converted);
     // The barriers of stages, of which converters of scale factors have more, of accumulators and of tile blocks.
     let barriers = 4 * rings * MAX_STAGES + 2 * (found.len() as u32 * plan.accumulators + 2);
-    let (available, other) = (plan.shared_available, other_bytes(function, barriers));
+    let (available, other) = (plan.shared_available, other_bytes(function, barriers) + staged);
     let room = Room { available, stages: plan.stages, stage, rings, movers: movers(found), other };
     let wanted = match plan.slices {
         1 => scratch(function, &dot_loop, found, computed),
@@ -125,7 +124,6 @@ fn plan_as<'c>(
         found.iter().for_each(|p| remark::against(p.op, Better::Unit, reason));
     }
     reasons.extend(alone.map(|(_, reason)| format!("the CTAs of the cluster run their dots separately: {reason}")));
-    remark(op, remark::WARPGROUP_PLAN, reasons.join("; "), None);
     let divided = plan.divided;
     let agent = |name: &str, warps, registers: Option<u32>| {
         let rank = (pair && name == MATRIX).then_some(0);
@@ -143,7 +141,7 @@ fn plan_as<'c>(
     if takes_over {
         DYNAMIC_PERSISTENT.mark(function);
     }
-    Ok(DotPlan {
+    let planned = DotPlan {
         unit: if pair { MmaKind::TensorPair } else { MmaKind::Tensor },
         accumulators: plan.accumulators,
         slices: plan.slices,
@@ -163,7 +161,8 @@ fn plan_as<'c>(
             ])
             .chain([SCALES, CONVERTER].into_iter().zip(plan.scale_warps).filter(|(_, warps)| *warps > 0).map(others))
             .collect(),
-    })
+    };
+    Ok((planned, reasons))
 }
 
 /// The bytes of shared memory that stores of slices take. Tiles of the same shape take [`STORAGES`] in turn if TMA

@@ -22,18 +22,17 @@
 //! complete. Small tiles such as scales stay loads of the converter's threads.
 
 use super::{
-    TiledCopy, iterator_type,
+    iterator_type,
     left_operands::LeftOperand,
-    top::{create_pipeline, load, slot, wait},
+    staged_tiles::StagedTile,
+    top::{create_pipeline, slot},
 };
 use crate::{
     analysis::{
-        access::View,
         clones::{clone_op, mapped},
         facts::Facts,
-        producers::{LoadedOperand, Source},
+        producers::Source,
         tensor_map_ops::TensorMaps,
-        tensor_maps,
     },
     dialect::{
         attributes::STAGED,
@@ -42,13 +41,13 @@ use crate::{
         layouts::Tensor,
         loops::carry_through,
         nv_tileas::{
-            AllocTensorOp, AsyncTiledTmaLoadOp, ConsumerReleaseOp, ElectOp, IncIterOp, MemDescType, ProduceOneOp,
-            ProducerAcquireOp, ProducerCommitOp, ProducerTokenType, TiledLoadOp, TmemFenceOp, TmemStoreOp, YieldOp,
+            AllocTensorOp, IncIterOp, MemDescType, ProduceOneOp, ProducerAcquireOp, ProducerCommitOp,
+            ProducerTokenType, TiledLoadOp, TmemFenceOp, TmemStoreOp, YieldOp,
         },
         pass::{Failed, fail},
         phases,
         rt::*,
-        shared_memory::{tensor_memory_type, with_stages},
+        shared_memory::tensor_memory_type,
     },
 };
 use melior::ir::Region;
@@ -58,21 +57,11 @@ use rustc_hash::FxHashMap;
 pub(super) struct ComputedLeft<'c> {
     dot: AnyDot<'c>,
     by: ProduceOneOp<'c>,
-    sources: Vec<SourceTile<'c>>,
+    sources: Vec<StagedTile<'c>>,
     pipeline: Val<'c>,
     first: Val<'c>,
     /// The types of all stages in tensor memory and of one.
     memory: [MemDescType<'c>; 2],
-}
-
-/// A tile from which the operand is computed.
-struct SourceTile<'c> {
-    copy: TiledCopy<'c>,
-    map: Val<'c>,
-    stage: MemDescType<'c>,
-    storage: Val<'c>,
-    pipeline: Val<'c>,
-    first: Val<'c>,
 }
 
 impl<'c> ComputedLeft<'c> {
@@ -107,17 +96,7 @@ impl<'c> ComputedLeft<'c> {
         let body = entry_block(region(op, 0)).ok_or_else(|| fail(op, "produce_one has no body"))?;
         let mut sources = vec![];
         for load in ops_of(body).filter(|o| STAGED.is_on(*o)).filter_map(TiledLoadOp::cast) {
-            let view = View::of(load.view());
-            let view = view.ok_or_else(|| fail(load.op(), "its view is not created in this function"))?;
-            let stage = LoadedOperand::plain(load.op()).stage(&view).map_err(|e| fail(load.op(), e))?;
-            let (map, bytes) = tensor_maps::plan(load, stage, facts).map_err(|e| fail(load.op(), e))?;
-            let all = with_stages(op, stage, stages).ok_or_else(|| fail(load.op(), "no ring can hold this tile"))?;
-            let storage = AllocTensorOp::build(top, all.into(), None).map_err(|e| fail(op, e.to_string()))?.result();
-            let phases = [(phases::FULL, 1), (phases::EMPTY, warps)];
-            let (pipeline, first) = create_pipeline(op, top, stages, &phases, None)?;
-            let map_value = maps.of(op, load.view(), map, top)?;
-            let copy = TiledCopy { load, map: Some(map), bytes };
-            sources.push(SourceTile { copy, map: map_value, stage, storage, pipeline, first });
+            sources.push(StagedTile::of(load, (top, &mut *maps), (stages, warps), facts)?);
         }
         let phases = [(phases::FULL, warps), (phases::EMPTY, 1)];
         let (pipeline, first) = create_pipeline(op, top, stages, &phases, None)?;
@@ -130,7 +109,7 @@ impl<'c> ComputedLeft<'c> {
         let op = self.by.op();
         let error = |e: BuildError| fail(op, e.to_string());
         for (tile, it) in self.sources.iter().zip(iterators) {
-            tile.load(b, op, *it)?;
+            tile.load(b, *it)?;
         }
         let Some(own) = iterators.last().copied() else { return Err(fail(op, "a ring has no iterator")) };
         let program = Region::new();
@@ -145,9 +124,9 @@ impl<'c> ComputedLeft<'c> {
                 tile = operands(step).next().map(|v| mapped(&map, v));
                 break;
             }
-            match self.sources.iter().zip(iterators).find(|(s, _)| s.copy.load.op() == step) {
+            match self.sources.iter().zip(iterators).find(|(s, _)| s.op() == step) {
                 Some((source, it)) => {
-                    let loaded = source.read(&inside, op, *it)?;
+                    let loaded = source.read(&inside, source.registers(), *it)?;
                     map.insert(key(result(step, 0)), loaded);
                 }
                 None => _ = clone_op(&inside, step, &mut map),
@@ -173,35 +152,6 @@ impl<'c> ComputedLeft<'c> {
     /// Erases the original program, once the dot is replaced.
     pub fn erase(&self) {
         erase(self.by.op());
-    }
-}
-
-impl<'c> SourceTile<'c> {
-    /// Writes the region of one thread that starts the load.
-    fn load(&self, b: &Builder<'c>, op: OpRef<'c>, it: Val<'c>) -> Result<(), Failed> {
-        let load = self.copy.load;
-        let error = |e: BuildError| fail(load.op(), e.to_string());
-        let program = Region::new();
-        let block = append_block(&program, &[], op.location());
-        let inside = Builder::at_end(b.context(), block, load.op().location());
-        let bytes = Some(i64_attr(b.context(), self.copy.bytes.into()));
-        let token = ProducerTokenType::get(op.location()).ok_or_else(|| fail(op, "cannot build a token"))?;
-        let acquired = ProducerAcquireOp::build(&inside, token.into(), self.pipeline, it, bytes, None);
-        let token = acquired.map_err(error)?.token();
-        let stage = slot(&inside, op, (self.stage, self.storage), it)?;
-        let indices: Vec<Val<'c>> = load.indices().collect();
-        AsyncTiledTmaLoadOp::build(&inside, load.view(), &indices, self.map, stage, token).map_err(error)?;
-        ElectOp::build(b, None, program).map_err(error)?;
-        Ok(())
-    }
-
-    /// Reads the tile from its stage to the registers of the load, and releases the stage.
-    fn read(&self, b: &Builder<'c>, op: OpRef<'c>, it: Val<'c>) -> Result<Val<'c>, Failed> {
-        wait(b, op, (self.pipeline, it))?;
-        let stage = slot(b, op, (self.stage, self.storage), it)?;
-        let tile = load(b, op, (self.copy.load.result(), stage))?;
-        ConsumerReleaseOp::build(b, self.pipeline, it, None, None, false, None).map_err(|e| fail(op, e.to_string()))?;
-        Ok(tile)
     }
 }
 

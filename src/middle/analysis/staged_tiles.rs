@@ -1,0 +1,26 @@
+//! Tiles that TMA loads to stages, from which warps read their elements to registers.
+
+use super::{
+    access::{View, memory_order},
+    producers::LoadedOperand,
+};
+use crate::dialect::{
+    nv_tileas::MemDescType,
+    rt::*,
+    shared_memory::{ALIGNMENT, aligned_storage_type},
+};
+use tile_layout::{Shape, SharedLayout};
+
+/// The type of the stage of a loaded tile of `view`: the panels of an operand, or for a tile of one dimension, the
+/// order of memory.
+///
+/// Errors: the reason why no layout fits.
+pub fn stage<'c>(load: OpRef<'c>, view: &View<'c>) -> Result<MemDescType<'c>, String> {
+    let shape = Shape::new(view.ty.tile()).map_err(|e| e.to_string())?;
+    if shape.log2().iter().filter(|bits| **bits > 0).count() > 1 {
+        return LoadedOperand::plain(load).stage(view);
+    }
+    let dense = SharedLayout::strided(&shape, &memory_order(view)).map_err(|e| e.to_string())?;
+    aligned_storage_type(load, view.ty.tile(), view.memref.element_type(), dense.bases(), ALIGNMENT)
+        .map_err(|e| e.to_string())
+}
