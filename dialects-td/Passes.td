@@ -140,9 +140,9 @@ def TileAAHoistViews : Pass<"tileaa-hoist-views", "::mlir::ModuleOp"> {
 def TileAATransposeDots : Pass<"tileaa-transpose-dots", "::mlir::ModuleOp"> {
   let summary = "transpose dots whose right operand warps must compute";
   let description = [{
-    On targets with tensor memory, makes a computed right operand the left one: dots read left operands from tensor
-    memory, to which warps store them. The accumulator that a loop carries is transposed too, and transposed back after
-    the loop. Each element is the sum of the same products in the same order.
+    Makes a computed right operand the left one, which `tcgen05.mma` reads from tensor memory and `wgmma` from
+    registers. The accumulator that a loop carries is transposed too, and transposed back after the loop. Each element
+    is the sum of the same products in the same order.
   }];
   let options = [
     Option<"computeCapability", "compute-capability", "std::string", "\"sm_100\"", "target, sm_NN">

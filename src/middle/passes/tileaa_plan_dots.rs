@@ -26,7 +26,8 @@
 //!   nothing else, except by other dots that add to separate accumulators. It may be reshaped, or computed element by
 //!   element in the same number of bits.
 //! * **Resident.** A value from before the loop around the dot. It is stored to shared memory once.
-//! * **Registers.** A left operand that is computed from the result of another dot.
+//! * **Registers.** A left operand that is computed from the result of another dot or, for a dot of `wgmma` with few
+//!   columns, from tiles that TMA can load.
 //! * **Producer-computed.** Any other tile that warps of the producer can load or compute (`analysis::tile_programs`).
 //!   If only the alignment or strides of a view are unknown, a run-time test chooses between TMA and these warps.
 //!
@@ -63,7 +64,7 @@ use crate::{
         tile_programs::{self, Mark, TileProgram, is_free, is_over_for_others},
     },
     dialect::{
-        attributes::STAGED,
+        attributes::{OWN_STAGES, STAGED},
         behaviour::{self, LayoutRelation},
         dot_plan::{Agent, CONSUMERS, CONVERTER, DotPlan, PRODUCER, WARPGROUP},
         dots::{ACC, LHS, LHS_SCALE, RHS, RHS_SCALE, TileDot, element_of, operand_format, promotes},
@@ -195,8 +196,12 @@ impl<'c> PlannedOperand<'c> {
 /// Loads into rings, and the ops that compute operands on the way or in their stages.
 #[derive(Default)]
 struct Loads<'c> {
+    /// Whether consumers may compute left operands from tiles in stages.
+    streams: bool,
     loads: Vec<OpRef<'c>>,
     computed: Vec<OpRef<'c>>,
+    /// Loads of the tiles from which consumers compute left operands.
+    streamed: Vec<OpRef<'c>>,
     /// The ops by which warps of the producer compute operands.
     producer_ops: Vec<OpRef<'c>>,
     /// The innermost loops and branches around dots with such operands.
@@ -209,9 +214,25 @@ fn plan<'c>(
     (unit, target): (Unit, &Target),
     (fallback, takes_over): (Fallback, bool),
 ) -> Result<DotPlan, Obstacle<'c>> {
+    // Consumers compute left operands from tiles in stages if a plan has the room.
+    let streams = unit == Unit::Warpgroup && fallback == Fallback::None;
+    if streams && let Ok(plan) = plan_as(function, dots, (unit, target), (fallback, takes_over), true) {
+        return Ok(plan);
+    }
+    plan_as(function, dots, (unit, target), (fallback, takes_over), false)
+}
+
+/// Plans the dots. If `streams`, consumers compute left operands from tiles in stages.
+fn plan_as<'c>(
+    function: nv_tileaa::FuncOp<'c>,
+    dots: &[OpRef<'c>],
+    (unit, target): (Unit, &Target),
+    (fallback, takes_over): (Fallback, bool),
+    streams: bool,
+) -> Result<DotPlan, Obstacle<'c>> {
     let facts = Facts::of(function.op());
     let mut found: Vec<Found<'c>> = vec![];
-    let mut loads = Loads::default();
+    let mut loads = Loads { streams, ..Loads::default() };
     for &op in dots {
         let scaled = || (op, "its operands have scales".to_string());
         let dot = TileDot::cast(op).filter(|dot| unit == Unit::Tensor || dot.scales().is_none()).ok_or_else(scaled)?;
@@ -246,11 +267,16 @@ fn plan<'c>(
             staged.mark();
             (plan, reasons)
         }
+        (Ok(_), _) if !loads.streamed.is_empty() => return Err((found[0].op, NO_ROOM.to_string())),
         (without, beside) => {
             beside.iter().for_each(|_| staged.give_up());
             without?
         }
     };
+    if let Some(load) = loads.streamed.iter().find(|load| !OWN_STAGES.is_on(**load)) {
+        staged.unmark();
+        return Err((*load, NO_ROOM.to_string()));
+    }
     remark(found[0].op, remark::WARPGROUP_PLAN, reasons.join("; "), None);
     Ok(plan)
 }
@@ -512,6 +538,10 @@ fn scratch(function: OpRef<'_>, dot_loop: &DotLoop, found: &[Found<'_>], in_stag
     }
 }
 
+/// The most columns of a dot whose consumers also compute its left operand. With more, accumulators leave too few
+/// registers.
+const FEW_COLUMNS: u32 = 128;
+
 /// The smallest number of stages that hides the latency of loads.
 const HIDING_STAGES: u32 = 3;
 
@@ -616,6 +646,14 @@ fn analyze<'c>(
             }
             _ => not("it is not a tile that is loaded only for dots"),
         };
+        let few = loads.streams && i == LHS && dot_loop.n <= FEW_COLUMNS && matches!(operand.bits(), 8 | 16);
+        let from = if few { sources(v, (dot, i), function, (facts, unit, target)) } else { vec![] };
+        if !from.is_empty() {
+            loads.streamed.extend(from.into_iter().map(|(_, load)| load));
+            dot_loop.a_storage = AStorage::Registers { extra: 0 };
+            sides.push(PlannedOperand::Registers(v));
+            continue;
+        }
         // A warp that computes an operand would keep up with eight warps that multiply only if it did very little.
         // Beside warps that bring scale factors, such warps would have few registers.
         if unit == Unit::Sync || scale.is_some() {
@@ -659,7 +697,7 @@ fn sources<'c>(
     function: OpRef<'c>,
     (facts, unit, target): (&Facts, Unit, &Target),
 ) -> Vec<(MemDescType<'c>, OpRef<'c>)> {
-    if unit != Unit::Tensor || i != LHS {
+    if unit == Unit::Sync || i != LHS {
         return vec![];
     }
     let Ok(program) = TileProgram::of(v, dot.op(), function) else { return vec![] };

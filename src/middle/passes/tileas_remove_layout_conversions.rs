@@ -6,7 +6,8 @@
 //! 1. *Anchors* are dots, and global memory accesses, heaviest first (bytes moved times an assumed trip count of
 //!    eight for each enclosing loop), in their current layouts. A dot never changes its layouts; an access may. The
 //!    layouts of a dot's left and right operands are only useful for the dot, because they replicate elements in many
-//!    warps. They flood only the widening casts and shape changes before the dot, so that narrow elements are moved.
+//!    warps. They flood only the widening casts and shape changes before the dot, so that narrow elements are moved,
+//!    except for a left operand of `wgmma` that consumers compute from a tile in a stage.
 //! 2. An anchor's layout *floods* the def-use graph, forward and backward, through every op for which the layout on
 //!    one side determines the layout on the other: elementwise ops, scans, loop-carried values, `view`, `permute`,
 //!    `cat`, `pack` and `unpack`, `broadcast` toward its source, and `reduce` toward its results. It flows forward
@@ -32,7 +33,7 @@ use crate::{
         facts::Facts,
         layouts::{default_layout, default_packing, packing_log2, project},
         narrow::{self, Narrow},
-        producers::Source,
+        producers::{Source, is_computed_from_dot},
         registers::Limit,
         warps::warps_of,
     },
@@ -40,12 +41,12 @@ use crate::{
         attributes::{OWN_STAGES, STAGED},
         behaviour::{LayoutRelation, is_cheap, is_constant, is_loop, layout_relation, widens},
         dot_plan::CONVERTER,
-        dots::{ACC, AnyDot, Instruction},
+        dots::{ACC, AnyDot, Instruction, LHS},
         layouts::{Tensor, layout_attr, retype_constant, storage_bits, tensor_type},
         nv_tileaa,
         nv_tileas::{
-            AnyOp, AtomicCasOp, BroadcastOp, CatOp, ConvertLayoutOp, InsertSliceOp, PermuteOp, ProduceOneOp, ReduceOp,
-            ReplicateOp,
+            AnyOp, AtomicCasOp, BroadcastOp, CatOp, ConvertLayoutOp, InsertSliceOp, MmaKind, PermuteOp, ProduceOneOp,
+            ReduceOp, ReplicateOp,
         },
         pass::{Failed, PassContext, RustPass, descriptors, fail},
         remark::{self, remark},
@@ -88,6 +89,14 @@ const RECOMPUTE_LIMIT: usize = 12;
 fn goes_to_memory(op: OpRef<'_>, i: usize) -> bool {
     let reads = || AnyDot::cast(op).and_then(|d| d.instruction()).is_some_and(Instruction::reads_shared_memory);
     i < ACC && reads() && matches!(Source::of(operand(op, i), op), Source::Resident)
+}
+
+/// Whether consumers compute the left operand of a warpgroup's dot from a tile in a stage, which they can read in any
+/// layout.
+fn computes_fragments(dot: AnyDot<'_>, i: usize) -> bool {
+    let v = operand(dot.op(), i);
+    let in_registers = || matches!(Source::of(v, dot.op()), Source::Computed) && !is_computed_from_dot(v);
+    i == LHS && dot.instruction().is_some_and(|by| by.kind == MmaKind::Warpgroup) && in_registers()
 }
 
 struct Anchor<'c> {
@@ -244,7 +253,9 @@ impl<'c> Assignment<'c> {
         for dot in self.dots.clone() {
             let layouts = self.dot_operands[&op_key(dot.op())].clone();
             for (i, (v, layout)) in operands(dot.op()).zip(layouts).enumerate() {
-                if !goes_to_memory(dot.op(), i) {
+                if computes_fragments(dot, i) {
+                    self.flood(v, layout);
+                } else if !goes_to_memory(dot.op(), i) {
                     self.flood_operand(v, layout);
                 }
             }

@@ -522,7 +522,7 @@ impl Options {
         if specialized {
             list.add(Stage::TileAa, 2, "tileaa-narrow-loads", [target.clone()]);
             list.add(Stage::TileAa, 2, "tileaa-hoist-views", [target.clone()]);
-            if shared_memory_unit(self.target) == Some(Unit::Tensor) {
+            if shared_memory_unit(self.target).is_some() {
                 list.add(Stage::TileAa, 2, "tileaa-transpose-dots", [target.clone()]);
             }
             let taken_over = self.dynamic_persistent.map(|chosen| format!("dynamic-persistent={chosen}"));

@@ -1,5 +1,6 @@
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileaa-transpose-dots{compute-capability=sm_100})' | FileCheck %s
-// RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileaa-transpose-dots{compute-capability=sm_90})' | FileCheck %s --check-prefix=OTHERS
+// RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileaa-transpose-dots{compute-capability=sm_90})' | FileCheck %s
+// RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileaa-transpose-dots{compute-capability=sm_120})' | FileCheck %s --check-prefix=OTHERS
 
 // A right operand that is computed becomes the left one. The accumulator that the loop carries is transposed, its flags
 // are exchanged, and the result is transposed back. Other targets keep the program.

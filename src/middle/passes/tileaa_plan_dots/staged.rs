@@ -29,10 +29,13 @@ use crate::{
         shared_memory::{ALIGNMENT, padded_bytes},
     },
 };
+use tile_plan::MAX_STAGES;
 use tile_targets::Target;
 
 /// The stages of a tile. Consumers release a stage as soon as they have read it.
 const STAGES: u32 = 2;
+/// The bytes of the stages of a tile from which consumers compute a left operand. They hide the latency of memory.
+const STREAM: u32 = 65536;
 /// The registers of a thread for which a load ahead is as good.
 const FEW_REGISTERS: u32 = 8;
 /// The rows of a tile for which a warpgroup is a consumer.
@@ -41,6 +44,7 @@ const ROWS: u32 = 64;
 /// A tile of consumers that TMA loads.
 struct StagedTile<'c> {
     load: OpRef<'c>,
+    stages: u32,
     /// The bytes of a stage.
     bytes: u32,
 }
@@ -67,9 +71,13 @@ impl<'c> StagedTiles<'c> {
             if !is_in_loop(load.op()) || ResidentTile::of_load(load.op()).is_some() {
                 return None;
             }
+            let is_operand = operands.streamed.contains(&load.op());
             let repeats = Slice::of(function, &[load.op()], &|_| false, &is_token).map(|_| ()).map_err(|(_, why)| why);
-            match repeats.and_then(|()| stage(load, p, function, (facts, target))) {
-                Ok(bytes) => Some(StagedTile { load: load.op(), bytes }),
+            match repeats.and_then(|()| stage(load, (p, is_operand), function, (facts, target))) {
+                Ok(bytes) => {
+                    let stages = if is_operand { (STREAM / bytes).clamp(STAGES, MAX_STAGES) } else { STAGES };
+                    Some(StagedTile { load: load.op(), stages, bytes })
+                }
                 Err(reason) => {
                     remark::against(load.op(), Better::Tma, reason);
                     None
@@ -86,7 +94,7 @@ impl<'c> StagedTiles<'c> {
 
     /// The shared memory of all stages and their barriers.
     pub fn bytes(&self) -> u32 {
-        self.0.iter().map(|tile| STAGES * (tile.bytes + BARRIERS)).sum()
+        self.0.iter().map(|tile| tile.stages * (tile.bytes + BARRIERS)).sum()
     }
 
     /// Records that the stages of the operands need the room.
@@ -97,7 +105,12 @@ impl<'c> StagedTiles<'c> {
 
     /// Marks the loads for `tileas-materialize-async`.
     pub fn mark(&self) {
-        self.0.iter().for_each(|tile| OWN_STAGES.set(tile.load, STAGES.into()));
+        self.0.iter().for_each(|tile| OWN_STAGES.set(tile.load, tile.stages.into()));
+    }
+
+    /// Takes the marks away again.
+    pub fn unmark(&self) {
+        self.0.iter().for_each(|tile| _ = OWN_STAGES.take(tile.load));
     }
 }
 
@@ -106,10 +119,12 @@ const BARRIERS: u32 = 16;
 
 /// The bytes of a stage of the tile of `load`, which is loaded next to a dot.
 ///
+/// `is_operand` says that consumers compute a left operand from it.
+///
 /// Errors: the reason why it has no ring.
 fn stage<'c>(
     load: TiledLoadOp<'c>,
-    p: &Found<'c>,
+    (p, is_operand): (&Found<'c>, bool),
     function: OpRef<'c>,
     (facts, target): (&Facts, &Target),
 ) -> Result<u32, String> {
@@ -126,7 +141,7 @@ fn stage<'c>(
     let stage = staged_tiles::stage(load.op(), &view)?;
     let bytes = padded_bytes(stage).next_multiple_of(ALIGNMENT as u64) as u32;
     let threads = (p.dot_loop.m / ROWS).clamp(1, MOST_GROUPS) * WARPGROUP * 32;
-    if bytes <= FEW_REGISTERS * 4 * threads {
+    if !is_operand && bytes <= FEW_REGISTERS * 4 * threads {
         return not("it takes few registers, into which threads load it an iteration ahead");
     }
     let indices: Vec<Val<'c>> = load.indices().collect();
