@@ -60,6 +60,10 @@ pub enum Mode {
     ApproximateFlush,
     /// As accurate as `Full`, without the special function unit.
     Polynomial,
+    /// Like `Full`, by operations whose bits IEEE 754 defines.
+    Portable,
+    /// Like `Portable`, with subnormals flushed.
+    PortableFlush,
 }
 
 /// Floating-point types with native arithmetic.
@@ -201,7 +205,8 @@ impl Function {
         use Format::*;
         match *self {
             Function::Math { operation, float: Float::F64, mode } => {
-                mode == Mode::Full && !matches!(operation, Math::Sqrt | Math::Div)
+                let portable = mode == Mode::Portable && operation == Math::Rsqrt;
+                portable || mode == Mode::Full && !matches!(operation, Math::Sqrt | Math::Div)
             }
             Function::Math { operation, float: Float::F32, mode } => match mode {
                 // Square roots rounded to nearest are instructions.
@@ -210,6 +215,12 @@ impl Function {
                 Mode::Approximate => matches!(operation, Math::Exp | Math::Tanh | Math::Sqrt | Math::Div),
                 Mode::ApproximateFlush => matches!(operation, Math::Exp | Math::Sqrt | Math::Div),
                 Mode::Polynomial => operation == Math::Exp,
+                Mode::Portable => {
+                    matches!(operation, Math::Exp2 | Math::Tan | Math::Tanh | Math::Rsqrt | Math::Sqrt | Math::Div)
+                }
+                Mode::PortableFlush => {
+                    matches!(operation, Math::Exp | Math::Exp2 | Math::Rsqrt | Math::Sqrt | Math::Div)
+                }
             },
             Function::Narrow { to, overflow, .. } => match overflow {
                 Overflow::Infinite => to != E8m0,
@@ -241,6 +252,8 @@ impl Function {
                     Mode::Approximate => "_approx",
                     Mode::ApproximateFlush => "_approx_ftz",
                     Mode::Polynomial => "_poly",
+                    Mode::Portable => "_portable",
+                    Mode::PortableFlush => "_portable_ftz",
                 };
                 format!("{prefix}{}_{}{suffix}", operation.name(), float.name())
             }
@@ -360,6 +373,20 @@ impl Function {
         })
     }
 
+    /// Returns the function with the same meaning whose bits IEEE 754 defines: this one, if it has no approximate
+    /// instruction.
+    pub fn portable(self) -> Function {
+        let Function::Math { operation, float, mode } = self else { return self };
+        let mode = match (operation, float, mode) {
+            (Math::Rsqrt, Float::F64, Mode::Full) => Mode::Portable,
+            _ if !self.uses_approximation() => return self,
+            (Math::Exp, _, Mode::Full | Mode::Approximate) => Mode::Polynomial,
+            (_, _, Mode::FullFlush | Mode::ApproximateFlush) => Mode::PortableFlush,
+            _ => Mode::Portable,
+        };
+        Function::Math { operation, float, mode }
+    }
+
     /// Whether the accuracy depends on an approximate hardware instruction (`ex2`, `rcp`, `rsqrt`, ...).
     pub fn uses_approximation(&self) -> bool {
         match *self {
@@ -371,7 +398,7 @@ impl Function {
                             Math::Exp | Math::Exp2 | Math::Tan | Math::Tanh | Math::Rsqrt | Math::Div
                         )
                 }
-                Mode::Polynomial => false,
+                Mode::Polynomial | Mode::Portable | Mode::PortableFlush => false,
                 _ => true,
             },
             _ => false,
@@ -419,7 +446,10 @@ impl Math {
 }
 
 impl Mode {
-    const ALL: [Mode; 5] = [Mode::Full, Mode::FullFlush, Mode::Approximate, Mode::ApproximateFlush, Mode::Polynomial];
+    const ALL: [Mode; 7] = {
+        use Mode::*;
+        [Full, FullFlush, Approximate, ApproximateFlush, Polynomial, Portable, PortableFlush]
+    };
 }
 
 impl Float {
@@ -586,6 +616,23 @@ impl Type {
             Type::I64 => "i64",
             Type::F32 => "float",
             Type::F64 => "double",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Flushing and the number of arguments stay; nothing approximate is left.
+    #[test]
+    fn every_function_has_a_portable_form() {
+        for function in Function::all() {
+            let portable = function.portable();
+            assert!(portable.exists() && !portable.uses_approximation(), "{function}");
+            assert_eq!((portable.portable(), portable.signature()), (portable, function.signature()));
+            let flushes = |f: Function| f.symbol().ends_with("_ftz");
+            assert_eq!(flushes(portable), flushes(function), "{function}");
         }
     }
 }

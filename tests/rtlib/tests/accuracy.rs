@@ -51,11 +51,15 @@ fn flush(x: f64) -> f64 {
     if x.abs() < f64::from(f32::MIN_POSITIVE) { 0f64.copysign(x) } else { x }
 }
 
+fn flushes(mode: Mode) -> bool {
+    matches!(mode, Mode::FullFlush | Mode::ApproximateFlush | Mode::PortableFlush)
+}
+
 /// The exact value of the function, before rounding.
 fn wanted(operation: Math, mode: Mode, x: f32, y: f32) -> f64 {
     let (x, y) = (f64::from(x), f64::from(y));
     match mode {
-        Mode::FullFlush | Mode::ApproximateFlush => flush(exact_f32(operation, flush(x), flush(y))),
+        mode if flushes(mode) => flush(exact_f32(operation, flush(x), flush(y))),
         _ => exact_f32(operation, x, y),
     }
 }
@@ -67,7 +71,7 @@ fn one_f32(function: Function, operation: Math, mode: Mode) -> Measured {
         let exact = wanted(operation, mode, x, 0.0);
         let got = call(x);
         // At the threshold of flushing, both results are correct.
-        let flushing = matches!(mode, Mode::FullFlush | Mode::ApproximateFlush);
+        let flushing = flushes(mode);
         let tiny = 1.0001 * f64::from(f32::MIN_POSITIVE);
         if flushing && exact.abs().max(f64::from(got.abs())) < tiny {
             return;
@@ -129,9 +133,7 @@ fn two_f32(function: Function, operation: Math, mode: Mode) -> Measured {
             }
             let exact = wanted(operation, mode, x, y);
             let got = call(x, y);
-            if matches!(mode, Mode::FullFlush | Mode::ApproximateFlush)
-                && exact.abs().max(f64::from(got.abs())) < 1.0001 * f64::from(f32::MIN_POSITIVE)
-            {
+            if flushes(mode) && exact.abs().max(f64::from(got.abs())) < 1.0001 * f64::from(f32::MIN_POSITIVE) {
                 continue;
             }
             measured.take(model, error_f32(got, exact), f64::from(x), f64::from(y));

@@ -6,6 +6,7 @@
 //! * nothing of the library remains except code inside the kernels and the functions for rare arguments;
 //! * sines, cosines and tangents branch once, around the call of such a function;
 //! * no kernel uses local memory;
+//! * portable functions have no approximate instruction;
 //! * the assembler cannot fuse a multiplication and an addition (each states its rounding);
 //! * `ptxas`, if present, accepts the result without using a stack.
 
@@ -171,6 +172,11 @@ fn check(ptx: &str, target: &str) {
         assert!(line.contains(FAR) || line.contains("callseq") || line.contains(DRIVER), "{target}: {line}");
     }
     let bodies = bodies(ptx);
+    for function in Function::all().into_iter().filter(|f| f.portable() == *f) {
+        let approximate = |line: &&&str| line.contains(".approx") || line.contains("div.full");
+        let found = bodies.get(&function.symbol()).and_then(|body| body.iter().find(approximate));
+        assert!(found.is_none(), "{target}: the bits of {function} depend on the machine: {found:?}");
+    }
     for Entry { symbol: function, .. } in entries() {
         let body = bodies.get(&function).unwrap_or_else(|| panic!("{target}: no kernel for {function}"));
         for line in body {

@@ -27,7 +27,7 @@ fn check(table: &[(Math, f64, f64, f64)]) {
         set_model(model);
         for &(operation, x, y, wanted) in table {
             for float in [Float::F32, Float::F64] {
-                for mode in [Mode::Full, Mode::Polynomial, Mode::FullFlush] {
+                for mode in [Mode::Full, Mode::Polynomial, Mode::FullFlush, Mode::Portable, Mode::PortableFlush] {
                     if (Function::Math { operation, float, mode }).exists() {
                         let got = call(operation, float, mode, x, y);
                         assert!(
@@ -252,10 +252,20 @@ fn approximations() {
         (Math::Exp2, Mode::FullFlush, 1.0),
         (Math::Sqrt, Mode::ApproximateFlush, -0.0),
         (Math::Rsqrt, Mode::FullFlush, -INF),
+        (Math::Exp, Mode::PortableFlush, 1.0),
+        (Math::Exp2, Mode::PortableFlush, 1.0),
+        (Math::Sqrt, Mode::PortableFlush, -0.0),
+        (Math::Rsqrt, Mode::PortableFlush, -INF),
     ] {
         let got = call(operation, Float::F32, mode, subnormal, 0.0);
         assert!(same(got, wanted), "{operation:?} {mode:?}: {got:e}");
     }
-    assert!(same(call(Math::Div, Float::F32, Mode::FullFlush, subnormal, 1.0), -0.0));
+    for mode in [Mode::FullFlush, Mode::PortableFlush] {
+        assert!(same(call(Math::Div, Float::F32, mode, subnormal, 1.0), -0.0));
+        assert!(same(call(Math::Div, Float::F32, mode, -1e-30, 1e30), -0.0));
+    }
+    // The results are subnormal before they are flushed.
+    assert!(same(call(Math::Exp, Float::F32, Mode::PortableFlush, -90.0, 0.0), 0.0));
+    assert!(same(call(Math::Exp2, Float::F32, Mode::PortableFlush, -127.0, 0.0), 0.0));
     assert!(!same(call(Math::Div, Float::F32, Mode::Full, subnormal, 1.0), -0.0));
 }

@@ -62,7 +62,8 @@ TL_INLINE tl_exp_parts_f64 tl_exp_split_f64(double x) {
   return parts;
 }
 
-// Without the special function unit, for machines on which that unit is the bottleneck.
+// Without the special function unit: its bits are the same on all machines. A NaN passes both clamps and reaches the
+// result through r.
 TL_EXPORT float __tileir_exp_f32_poly(float x) {
   float c = x < -105.0f ? -105.0f : x;
   c = c > 90.0f ? 90.0f : c;
@@ -73,6 +74,19 @@ TL_EXPORT float __tileir_exp_f32_poly(float x) {
   float q = 1.0f + tl_fmaf(r * r, tl_poly_exp_f32(r), r);
   return tl_scale_f32(q, (tl_i32)(tl_bits32(t) << 10) >> 10);
 }
+TL_EXPORT float __tileir_exp_f32_portable_ftz(float x) { return tl_flushed_f32(__tileir_exp_f32_poly(x)); }
+
+TL_EXPORT float __tileir_exp2_f32_portable(float x) {
+  float c = x < -152.0f ? -152.0f : x;
+  c = c > 130.0f ? 130.0f : c;
+  float t = c + TL_ROUND_F32;
+  float f = c - (t - TL_ROUND_F32);  // Exact.
+  float r = f * LN2_F32_HI;
+  float rest = tl_fmaf(f, LN2_F32_LO, tl_fmaf(f, LN2_F32_HI, -r));
+  float q = 1.0f + (r + tl_fmaf(r * r, tl_poly_exp_f32(r), rest));
+  return tl_scale_f32(q, (tl_i32)(tl_bits32(t) << 10) >> 10);
+}
+TL_EXPORT float __tileir_exp2_f32_portable_ftz(float x) { return tl_flushed_f32(__tileir_exp2_f32_portable(x)); }
 
 // A NaN passes both clamps and reaches the result through r.
 TL_EXPORT double __tileir_exp_f64(double x) {

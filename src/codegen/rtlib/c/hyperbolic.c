@@ -2,13 +2,20 @@
 
 // Below 1 an odd polynomial; above, 1 - 2 / (e^2x + 1), where the errors of both approximate instructions shrink with
 // the distance from 1. Both paths are evaluated, which costs less than a divergent branch.
-TL_EXPORT float __tileir_tanh_f32(float x) {
-  float a = tl_fabsf(x);
-  float t = tl_ex2_approx_ftz(a * (2.0f * LOG2E_F32_HI));
-  float large = tl_fmaf(tl_rcp_approx_ftz(t + 1.0f), -2.0f, 1.0f);
+TL_INLINE float tl_tanh_select_f32(float x, float large) {
   float u = x * x;
   float small = tl_fmaf(x * u, tl_poly_tanh_f32(u), x);
-  return tl_copysignf(a < 1.0f ? small : large, x);  // For -0 too, where the polynomial's sum gives +0.
+  return tl_copysignf(tl_fabsf(x) < 1.0f ? small : large, x);  // For -0 too, where the polynomial's sum gives +0.
+}
+
+TL_EXPORT float __tileir_tanh_f32(float x) {
+  float t = tl_ex2_approx_ftz(tl_fabsf(x) * (2.0f * LOG2E_F32_HI));
+  return tl_tanh_select_f32(x, tl_fmaf(tl_rcp_approx_ftz(t + 1.0f), -2.0f, 1.0f));
+}
+
+TL_EXPORT float __tileir_tanh_f32_portable(float x) {
+  float t = __tileir_exp_f32_poly(tl_fabsf(x) * 2.0f);
+  return tl_tanh_select_f32(x, 1.0f - 2.0f / (t + 1.0f));
 }
 
 TL_EXPORT float __tileir_tanh_f32_approx(float x) { return tl_tanh_approx(x); }

@@ -40,6 +40,8 @@ TL_INLINE float tl_fabsf(float x) { return __builtin_fabsf(x); }
 TL_INLINE double tl_fabs(double x) { return __builtin_fabs(x); }
 TL_INLINE float tl_copysignf(float x, float s) { return __builtin_copysignf(x, s); }
 TL_INLINE double tl_copysign(double x, double s) { return __builtin_copysign(x, s); }
+TL_INLINE float tl_sqrtf(float x) { return __builtin_sqrtf(x); }
+TL_INLINE double tl_sqrt(double x) { return __builtin_sqrt(x); }
 TL_INLINE float tl_truncf(float x) { return __builtin_truncf(x); }
 TL_INLINE double tl_trunc(double x) { return __builtin_trunc(x); }
 
@@ -65,6 +67,9 @@ TL_INLINE double tl_scale_f64(double x, tl_i32 n) {
   tl_i32 half = n >> 1;
   return x * tl_pow2_f64(half) * tl_pow2_f64(n - half);
 }
+
+// A subnormal becomes a zero of its sign.
+TL_INLINE float tl_flushed_f32(float x) { return tl_fabsf(x) < 0x1p-126f ? tl_copysignf(0.0f, x) : x; }
 
 // Adding and subtracting this constant rounds to an integer, which is in the low bits of the intermediate sum.
 #define TL_ROUND_F32 0x1.8p+23f

@@ -71,7 +71,7 @@ TL_INLINE float tl_sin_quadrant_f32(float r, tl_i32 q) {
   return tl_float(tl_bits32(value) ^ (((tl_u32)q & 2u) << 30));
 }
 
-TL_INLINE float tl_tan_quadrant_f32(tl_quadrant_f32 reduced) {
+TL_INLINE float tl_tan_quadrant_f32(tl_quadrant_f32 reduced, int portable) {
   float r = reduced.r, u = r * r;
   // tan(r + lo) = r + tail, where the derivative accounts for lo. The sum of two keeps the error of the reciprocal
   // within its own rounding.
@@ -81,7 +81,7 @@ TL_INLINE float tl_tan_quadrant_f32(tl_quadrant_f32 reduced) {
   float hi = r + tail, lo = (r - hi) + tail;
   // An approximation suffices, because the residual corrects it. r = 0 occurs only for x = 0, in quadrant 0, where
   // the reciprocal is not used.
-  float inverse = tl_rcp_approx_ftz(-hi);
+  float inverse = portable ? -1.0f / hi : tl_rcp_approx_ftz(-hi);
   float residual = tl_fmaf(inverse, lo, tl_fmaf(inverse, hi, 1.0f));
   return reduced.q & 1 ? tl_fmaf(inverse, residual, inverse) : hi;
 }
@@ -98,7 +98,8 @@ TL_FAR float tl_far_cos_f32(float x) {
   return tl_sin_quadrant_f32(reduced.r, reduced.q + 1);
 }
 
-TL_FAR float tl_far_tan_f32(float x) { return tl_tan_quadrant_f32(tl_trig_reduce_far_f32(x)); }
+TL_FAR float tl_far_tan_f32(float x) { return tl_tan_quadrant_f32(tl_trig_reduce_far_f32(x), 0); }
+TL_FAR float tl_far_tan_f32_portable(float x) { return tl_tan_quadrant_f32(tl_trig_reduce_far_f32(x), 1); }
 
 TL_EXPORT float __tileir_sin_f32(float x) {
   tl_quadrant_f32 reduced = tl_trig_reduce_near_f32(x);
@@ -115,9 +116,15 @@ TL_EXPORT float __tileir_cos_f32(float x) {
 }
 
 TL_EXPORT float __tileir_tan_f32(float x) {
-  float value = tl_tan_quadrant_f32(tl_trig_reduce_near_f32(x));
+  float value = tl_tan_quadrant_f32(tl_trig_reduce_near_f32(x), 0);
   value = x == 0.0f ? x : value;
   return TL_RARE(tl_fabsf(x) > TL_NEAR_F32) ? tl_far_tan_f32(x) : value;
+}
+
+TL_EXPORT float __tileir_tan_f32_portable(float x) {
+  float value = tl_tan_quadrant_f32(tl_trig_reduce_near_f32(x), 1);
+  value = x == 0.0f ? x : value;
+  return TL_RARE(tl_fabsf(x) > TL_NEAR_F32) ? tl_far_tan_f32_portable(x) : value;
 }
 
 typedef struct {
