@@ -253,6 +253,11 @@ fn options(request: &CompileRequest<'_>) -> Result<pipeline::Options, CompileErr
         options.set(name, value).map_err(|e| CompileError::Configuration(e.to_string()))?;
     }
     options.check().map_err(|e| CompileError::Configuration(e.to_string()))?;
+    if options.numerics == pipeline::Numerics::Portable && request.libdevice.is_some() {
+        let reason =
+            "numerics=portable excludes libdevice, whose functions have other bits on each GPU: omit --libdevice";
+        return Err(CompileError::Configuration(reason.to_owned()));
+    }
     options.insertions = request.insertions.to_vec();
     Ok(options)
 }

@@ -17,7 +17,7 @@ class Library(unittest.TestCase):
         self.assertIsNotNone(load_library())
         for source in (RELU, RELU.read_text(), VADD.read_bytes()):
             for emit in ("cuda-tile", "tileaa", "tileas", "llvm", "ptx", "cubin"):
-                for more in ({}, {"remarks": True}, {"numerics": "pinned", "opt_level": 1}):
+                for more in ({}, {"remarks": True}, {"numerics": "pinned", "opt_level": 1}, {"numerics": "portable"}):
                     with self.subTest(emit=emit, more=more):
                         here = tileiras.compile(source, target="sm_90", emit=emit, child=False, **more)
                         self.assertEqual(here, tileiras.compile(source, target="sm_90", emit=emit, child=True, **more))

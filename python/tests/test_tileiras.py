@@ -49,6 +49,11 @@ class Compile(unittest.TestCase):
         self.assertEqual(found[0], 0)
         self.assertGreater(found[1], 0)
 
+    def test_portable_code_has_no_approximate_instruction(self):
+        softmax = CORPUS / "softmax_f32.13.1.tileirbc"
+        found = [".approx" in tileiras.compile(softmax, emit="ptx", numerics=mode).text for mode in ("pinned", "portable")]
+        self.assertEqual(found, [True, False])
+
     def test_what_goes_wrong_has_a_type_and_says_where(self):
         with self.assertRaises(tileiras.InputError) as caught:
             tileiras.compile("cuda_tile.module @m {\n  nonsense\n}\n", target="sm_90", emit="ptx")

@@ -363,9 +363,10 @@ int main(int argc, char **argv) {
   /* The order of reductions can be pinned; this input contains none. */
   SAID(tileirasProgramSetNumerics(NULL, 1), 4, "program is null", 2563);
   CHECK(tileirasProgramCreate(&p, &good) == 0);
-  SAID(tileirasProgramSetNumerics(p, 2), 2, "invalid configuration", 2563);
+  SAID(tileirasProgramSetNumerics(p, 3), 2, "invalid configuration", 2563);
   SAID(tileirasProgramSetNumerics(p, -1), 2, "invalid configuration", 2563);
   CHECK(tileirasProgramSetNumerics(p, 1) == 0 && tileirasProgramCompile(p) == 0);
+  CHECK(tileirasProgramSetNumerics(p, 2) == 0 && tileirasProgramCompile(p) == 0);
   CHECK(tileirasProgramSetNumerics(p, 0) == 0 && tileirasProgramCompile(p) == 0);
   CHECK(tileirasProgramRelease(p) == 0);
 

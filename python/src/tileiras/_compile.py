@@ -17,7 +17,7 @@ from ._library import load_library
 from ._tools import environment, program
 
 Level = Literal["cuda-tile", "tileaa", "tileas", "llvm", "ptx", "cubin", "obj"]
-Numerics = Literal["default", "pinned"]
+Numerics = Literal["default", "pinned", "portable"]
 """Which bits of results the program alone determines."""
 Source = Any
 """Bytecode or LLVM IR as bytes, MLIR as a string with line breaks, the path of a file, or a cuTile Python kernel."""
@@ -90,7 +90,8 @@ def compile(source: Source, args: Sequence[Any] | None = None, *, target: str = 
     arguments of a launch, from which its signature follows; their contents do not matter. Alternatively, `signature`: a
     `cuda.tile.compilation.KernelSignature`, or a list of them. `target`: a GPU such as `sm_90`. `emit`: the level, from
     `cuda-tile` to `cubin`; `obj` is a host object that embeds the cubin. `numerics`: `pinned` makes reductions and scans
-    combine elements in an order that depends on their shape alone. `options`: further command-line options, such as
+    combine elements in an order that depends on their shape alone; `portable` also avoids instructions whose bits PTX does
+    not define. `options`: further command-line options, such as
     `--lineinfo`. `ptxas`: its path; by default it is found as the command does, and in NVIDIA's Python packages.
 
     The compiler runs in this process if the package has its C library, there are no `options` and the output is not a host

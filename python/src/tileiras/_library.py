@@ -113,11 +113,12 @@ class Library:
              ptxas: str | os.PathLike[str] | None) -> None:
         text = lambda function, value: function(program, value, ctypes.c_size_t(len(value)))
         calls = self._calls
-        if numerics not in ("default", "pinned"):
-            raise ConfigurationError(f"numerics '{numerics}' is unknown (expected default or pinned)")
+        modes = ("default", "pinned", "portable")
+        if numerics not in modes:
+            raise ConfigurationError(f"numerics '{numerics}' is unknown (expected default, pinned or portable)")
         text(calls.tileirasProgramSetInputName, os.fsencode(name))
         calls.tileirasProgramSetEmit(program, LEVELS[emit])
-        calls.tileirasProgramSetNumerics(program, int(numerics == "pinned"))
+        calls.tileirasProgramSetNumerics(program, modes.index(numerics))
         calls.tileirasProgramSetResources(program, int(emit == "cubin"))
         text(calls.tileirasProgramSetRemarks, b"all" if remarks else b"none")
         if ptxas is not None:

@@ -271,7 +271,8 @@ pub extern "C" fn tileirasProgramSetStrictTypes(program: *mut TileirasProgram, s
 }
 
 /// Selects which bits of results the program alone determines: 0, the default, leaves the order of reductions and scans
-/// to the compiler; 1 pins it, as `--numerics=pinned` does. Takes effect in the next `tileirasProgramCompile`.
+/// to the compiler; 1 pins it, as `--numerics=pinned` does; 2 also avoids instructions whose bits PTX does not define, as
+/// `--numerics=portable` does. Takes effect in the next `tileirasProgramCompile`.
 ///
 /// Returns `TILEIRAS_SUCCESS`, `TILEIRAS_ERROR_CONFIGURATION` for another value, or `TILEIRAS_ERROR_HANDLE` for a null
 /// or released handle.
@@ -281,7 +282,7 @@ pub extern "C" fn tileirasProgramSetStrictTypes(program: *mut TileirasProgram, s
 pub extern "C" fn tileirasProgramSetNumerics(program: *mut TileirasProgram, mode: c_int) -> c_int {
     let Some(handle) = Handle::find(program) else { return unknown(program) };
     let Some(name) = usize::try_from(mode).ok().and_then(|m| tile_interface::NUMERICS.get(m)) else {
-        return invalid(&format!("mode is {mode}, but must be 0 or 1"));
+        return invalid(&format!("mode is {mode}, but must be 0, 1 or 2"));
     };
     handle.change(|s| s.numerics = Some(name));
     TILEIRAS_SUCCESS

@@ -124,6 +124,7 @@ pub static SPECS: &[Spec] = &[
         Choice(&[
             ("default", "results may depend on the GPU, hints and the optimization level"),
             ("pinned", "reductions and scans combine elements in an order that depends on their shape alone"),
+            ("portable", "as pinned, without instructions whose bits PTX does not define"),
         ]),
         "mode",
         COMPILE,

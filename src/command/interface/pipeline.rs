@@ -101,7 +101,7 @@ macro_rules! options {
 }
 
 /// The values of [`PipelineOption::Numerics`], the default first.
-pub const NUMERICS: &[&str] = &["default", "pinned"];
+pub const NUMERICS: &[&str] = &["default", "pinned", "portable"];
 
 const SNAPSHOTS: Values = Values::OneOf(&["none", "inputIR", "tileaa", "tileas", "post-tileas"]);
 
@@ -138,7 +138,8 @@ options! {
     Ftz: "ftz", Values::Bool, Output,
         "all f32 arithmetic flushes subnormals";
     Numerics: "numerics", Values::OneOf(NUMERICS), Output,
-        "`pinned` combines the elements of reductions and scans in an order that depends on their shape alone";
+        "`pinned` combines the elements of reductions and scans in an order that depends on their shape alone; `portable` \
+         also avoids instructions whose bits PTX does not define";
     StrictTypes: "strict-types", Values::Bool, Output,
         "rejects the types that NVIDIA's compiler rejects for the target";
     UnitScales: "unit-scales", Values::Bool, Output,

@@ -22,6 +22,7 @@ pub mod multimem;
 pub mod narrow;
 pub mod orders;
 pub mod pipelines;
+pub mod portability;
 pub mod pressure;
 pub mod print_formats;
 pub mod producers;

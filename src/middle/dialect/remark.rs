@@ -95,6 +95,8 @@ pub const STORE: Category = analysis(RemarkSubject::Memory, "Store");
 pub const ORDER: Category = analysis(RemarkSubject::Other, "Order");
 /// A result that depends on the order of events at run time.
 pub const DEPENDS_ON_TIMING: Category = analysis(RemarkSubject::Other, "DependsOnTiming");
+/// A result of a portable kernel that may differ between GPUs.
+pub const NOT_PORTABLE: Category = analysis(RemarkSubject::Other, "NotPortable");
 /// The agents, registers and rings of a loop.
 pub const LOOP: Category = analysis(RemarkSubject::Other, "Loop");
 

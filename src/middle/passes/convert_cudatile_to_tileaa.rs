@@ -25,6 +25,7 @@ mod types;
 
 use crate::{
     dialect::{
+        attributes::PORTABLE,
         cuda_tile::{self as ct, AnyOp},
         fallback::Fallback,
         nv_tileaa as aa,
@@ -53,10 +54,11 @@ impl RustPass for ConvertCudaTileToTileAA {
     fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, cx: &PassContext) -> Result<(), Failed> {
         let options = descriptors::convert_cudatile_to_tileaa::Options(cx);
         let relaxed = Relaxed { approx: options.approx(), ftz: options.ftz() };
-        let canonical = match options.numerics() {
-            "default" => false,
-            "pinned" => true,
-            other => return Err(fail(op, format!("numerics must be default or pinned, got '{other}'"))),
+        let (canonical, portable) = match options.numerics() {
+            "default" => (false, false),
+            "pinned" => (true, false),
+            "portable" => (true, true),
+            other => return Err(fail(op, format!("numerics must be default, pinned or portable, got '{other}'"))),
         };
         if !options.strict_types().is_empty() {
             strict::check(op, target(op, options.strict_types())?)?;
@@ -64,7 +66,7 @@ impl RustPass for ConvertCudaTileToTileAA {
         let Some(body) = entry_block(region(op, 0)) else { return Ok(()) };
         let modules: Vec<ct::ModuleOp> = ops_of(body).filter_map(ct::ModuleOp::cast).collect();
         for module in modules {
-            let mut translator = Translator::new(context, module.op(), relaxed, canonical)?;
+            let mut translator = Translator::new(context, module.op(), relaxed, (canonical, portable))?;
             translator.module(module)?;
             erase(module.op());
         }
@@ -86,6 +88,8 @@ struct Translator<'c> {
     relaxed: Relaxed,
     /// Whether reductions and scans combine elements in the canonical order.
     canonical: bool,
+    /// Whether functions avoid instructions whose bits PTX does not define.
+    portable: bool,
 }
 
 /// Relaxations of all f32 arithmetic of the module, in addition to those on its operations.
@@ -96,7 +100,12 @@ struct Relaxed {
 }
 
 impl<'c> Translator<'c> {
-    fn new(context: &'c Context, module: OpRef<'c>, relaxed: Relaxed, canonical: bool) -> Result<Self, Failed> {
+    fn new(
+        context: &'c Context,
+        module: OpRef<'c>,
+        relaxed: Relaxed,
+        (canonical, portable): (bool, bool),
+    ) -> Result<Self, Failed> {
         let flags = |text: &str| {
             Attribute::parse(context, &format!("#arith.overflow<{text}>"))
                 .map(Some)
@@ -111,6 +120,7 @@ impl<'c> Translator<'c> {
             token: types::token(context),
             relaxed,
             canonical,
+            portable,
         })
     }
 
@@ -170,6 +180,9 @@ impl<'c> Translator<'c> {
         let ty = TypeAttribute::new(function_type).into();
         let function = self.built(aa::FuncOp::build(&self.b, name, ty, None, None, hints, None, region))?;
         Fallback::hand_on(entry.op(), function.op());
+        if self.portable {
+            PORTABLE.set(function.op(), ());
+        }
         Ok(())
     }
 

@@ -5,5 +5,5 @@ pub mod options;
 pub mod preserved;
 mod register;
 
-pub use options::{OptionError, Options, PipelineStep, Snapshot, Stage, Strategy};
+pub use options::{Numerics, OptionError, Options, PipelineStep, Snapshot, Stage, Strategy};
 pub(crate) use register::register;

@@ -53,11 +53,13 @@ pub enum Numerics {
     Default,
     /// Reductions and scans combine elements in an order that depends on their shape alone.
     Pinned,
+    /// As pinned, and without instructions whose bits PTX does not define.
+    Portable,
 }
 
 impl Numerics {
     fn by_name(name: &str) -> Option<Self> {
-        [Self::Default, Self::Pinned].into_iter().find(|n| n.name() == name)
+        [Self::Default, Self::Pinned, Self::Portable].into_iter().find(|n| n.name() == name)
     }
 
     /// The spelling of the mode as an option value.
@@ -65,6 +67,7 @@ impl Numerics {
         match self {
             Self::Default => "default",
             Self::Pinned => "pinned",
+            Self::Portable => "portable",
         }
     }
 }

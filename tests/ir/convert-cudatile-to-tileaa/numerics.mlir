@@ -1,10 +1,12 @@
 // Reductions and scans whose bits depend on the order of elements are marked.
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(convert-cudatile-to-tileaa{numerics=pinned})' | FileCheck %s
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(convert-cudatile-to-tileaa)' | FileCheck %s --check-prefix=DEFAULT
+// RUN: tileiras-opt %s --pass-pipeline='builtin.module(convert-cudatile-to-tileaa{numerics=portable})' | FileCheck %s --check-prefix=PORTABLE
 // RUN: not tileiras-opt %s --pass-pipeline='builtin.module(convert-cudatile-to-tileaa{numerics=exact})' 2>&1 | FileCheck %s --check-prefix=BAD
 
-// BAD: numerics must be default or pinned, got 'exact'
+// BAD: numerics must be default, pinned or portable, got 'exact'
 // DEFAULT-NOT: canonical
+// PORTABLE: nv_tileaa.func @orders() attributes {nv_tileaa.portable}
 // CHECK-LABEL: nv_tileaa.func @orders(
 cuda_tile.module @m {
   entry @orders() {

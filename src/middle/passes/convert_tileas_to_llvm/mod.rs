@@ -48,11 +48,11 @@ mod words;
 
 use crate::{
     analysis::{
-        choices::remark_on_choices, missed_remarks::remark_on_missed, promises, rings::RingPositions,
-        timing::remark_on_timing, warps::warps_of,
+        choices::remark_on_choices, missed_remarks::remark_on_missed, portability::remark_on_portability, promises,
+        rings::RingPositions, timing::remark_on_timing, warps::warps_of,
     },
     dialect::{
-        attributes::{MAX_REGISTERS, MIN_BLOCKS, MULTIPLIES, NUM_CTAS, NUM_WARPS, NVVM_KERNEL},
+        attributes::{MAX_REGISTERS, MIN_BLOCKS, MULTIPLIES, NUM_CTAS, NUM_WARPS, NVVM_KERNEL, PORTABLE},
         debug_scope,
         dot_plan::DotPlan,
         hints::int_hint,
@@ -157,6 +157,7 @@ impl<'c, 'm> Lower<'c, 'm> {
             function: Function {
                 name: f.sym_name(),
                 target,
+                portable: PORTABLE.is_on(f.op()),
                 index_bits,
                 clustered: NUM_CTAS.is_on(f.op()),
                 ctas: NUM_CTAS.get(f.op()).and_then(|n| u32::try_from(n).ok()).unwrap_or(1).max(1),
@@ -181,6 +182,7 @@ impl<'c, 'm> Lower<'c, 'm> {
         remark_on_choices(f.op(), target, warps);
         remark_on_missed(f.op(), target, index_bits);
         remark_on_timing(f.op());
+        remark_on_portability(f.op());
         let done = lower.block(source);
         match done {
             Ok(()) if lower.function.multiplies => {

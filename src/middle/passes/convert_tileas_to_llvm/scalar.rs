@@ -353,7 +353,8 @@ impl<'c> Lower<'c, '_> {
         self.l.cast("fptrunc", a, to)
     }
 
-    /// Calls an elementary function of the device library. Half formats are evaluated in f32.
+    /// Calls an elementary function of the device library, in its portable form if the kernel is portable. Half formats
+    /// are evaluated in f32.
     fn math(&self, op: OpRef<'c>, operation: lib::Math, mode: lib::Mode, a: &[Val<'c>]) -> Result<Val<'c>, Failed> {
         let l = &self.l;
         let t = ty(a[0]);
@@ -363,6 +364,7 @@ impl<'c> Lower<'c, '_> {
         if !function.exists() {
             return Err(fail(op, format!("no {mode:?} form of {operation:?} for {t}")));
         }
+        let function = if self.function.portable { function.portable() } else { function };
         let args: Vec<Val<'c>> = a.iter().map(|v| l.cast("fpext", *v, wide)).collect();
         let v = self.call(&function.symbol(), wide, &args);
         Ok(l.cast("fptrunc", v, t))

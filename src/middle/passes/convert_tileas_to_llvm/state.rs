@@ -61,6 +61,8 @@ pub(super) struct Function<'c> {
     /// The name in the source.
     pub name: &'c str,
     pub target: &'static Target,
+    /// Whether instructions whose bits PTX does not define are avoided.
+    pub portable: bool,
     /// The requested width of address arithmetic in bits, if any.
     pub index_bits: Option<i64>,
     /// Whether a cluster splits each tile.
