@@ -13,6 +13,7 @@
 
 mod aggregate;
 mod arith;
+mod constants;
 mod control;
 mod convert;
 mod e5m3;
@@ -229,15 +230,15 @@ impl<'c> Translator<'c> {
             NegFOp(o) => self.plain("arith.negf", &[o.source()], &[], o.result()),
             CeilOp(o) => self.plain("math.ceil", &[o.source()], &[], o.result()),
             FloorOp(o) => self.plain("math.floor", &[o.source()], &[], o.result()),
-            LogOp(o) => self.plain("math.log", &[o.source()], &[], o.result()),
-            Log2Op(o) => self.plain("math.log2", &[o.source()], &[], o.result()),
-            SinOp(o) => self.plain("math.sin", &[o.source()], &[], o.result()),
-            CosOp(o) => self.plain("math.cos", &[o.source()], &[], o.result()),
-            TanOp(o) => self.plain("math.tan", &[o.source()], &[], o.result()),
-            SinHOp(o) => self.plain("math.sinh", &[o.source()], &[], o.result()),
-            CosHOp(o) => self.plain("math.cosh", &[o.source()], &[], o.result()),
+            LogOp(o) => self.function("math.log", &[o.source()], o.result()),
+            Log2Op(o) => self.function("math.log2", &[o.source()], o.result()),
+            SinOp(o) => self.function("math.sin", &[o.source()], o.result()),
+            CosOp(o) => self.function("math.cos", &[o.source()], o.result()),
+            TanOp(o) => self.function("math.tan", &[o.source()], o.result()),
+            SinHOp(o) => self.function("math.sinh", &[o.source()], o.result()),
+            CosHOp(o) => self.function("math.cosh", &[o.source()], o.result()),
             FPowIOp(o) => self.integer_power(o),
-            PowOp(o) => self.plain("math.powf", &[o.source(), o.exponent()], &[], o.result()),
+            PowOp(o) => self.function("math.powf", &[o.source(), o.exponent()], o.result()),
             // Both operations take the numerator first.
             Atan2Op(o) => self.angle(o),
             RemFOp(o) => self.plain("arith.remf", &[o.lhs(), o.rhs()], &[], o.result()),

@@ -58,4 +58,30 @@ cuda_tile.module @m {
     %1 = mmaf %a, %b, %0 fast_acc : tile<16x256xf8E4M3FN>, tile<256x16xf8E4M3FN>, tile<16x16xf32>
     return
   }
+  // MLIR would evaluate functions of constants; it does not look through the maximum. Elements of memory stay as they
+  // are, and so do results that depend on them.
+  // CHECK-LABEL: nv_tileaa.func @functions(
+  // DEFAULT-LABEL: nv_tileaa.func @functions(
+  // DEFAULT-NOT: nv_tileaa.fp <max>
+  entry @functions(%p: tile<ptr<f32>>) {
+    %c = constant <f32: 2.0> : tile<f32>
+    // CHECK: %[[C:.*]] = arith.constant 2.0{{.*}} : f32
+    // CHECK: %[[H:.*]] = nv_tileaa.fp <max> %[[C]], %[[C]] : f32
+    // CHECK: math.exp %[[H]] : f32
+    %0 = exp %c : tile<f32>
+    // CHECK: arith.addf
+    // CHECK: %[[K:.*]] = nv_tileaa.fp <max>
+    // CHECK: math.log %[[K]] : f32
+    %1 = addf %c, %c : tile<f32>
+    %2 = log %1 : tile<f32>
+    %x, %t = load_ptr_tko weak %p : tile<ptr<f32>> -> tile<f32>, token
+    // CHECK: %[[Y:.*]] = arith.mulf
+    // CHECK-NEXT: math.exp2 %[[Y]] : f32
+    %y = mulf %x, %c : tile<f32>
+    %3 = exp2 %y : tile<f32>
+    // CHECK: %[[B:.*]] = nv_tileaa.fp <max> %[[C]], %[[C]] : f32
+    // CHECK: math.powf %{{.*}}, %[[B]] : f32
+    %4 = pow %y, %c : tile<f32>
+    return
+  }
 }

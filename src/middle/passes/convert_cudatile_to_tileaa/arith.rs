@@ -82,6 +82,9 @@ impl<'c> Translator<'c> {
             _ => rounding,
         };
         match (rounding, ftz) {
+            (RoundingMode::NearestEven, false) if matches!(kind, aa::FpKind::Exp2 | aa::FpKind::Rsqrt) => {
+                self.function(name, operands, result)
+            }
             (RoundingMode::NearestEven, false) => self.plain(name, operands, &[], result),
             _ => self.fp(kind, operands, rounding, ftz, result),
         }
@@ -106,7 +109,7 @@ impl<'c> Translator<'c> {
     ) -> Result<(), Failed> {
         match self.relaxed_rounding(rounding, RoundingMode::Full, result) {
             approximate @ RoundingMode::Approx => self.fp(kind, &[source], approximate, false, result),
-            _ => self.plain(name, &[source], &[], result),
+            _ => self.function(name, &[source], result),
         }
     }
     pub(super) fn max_min(
@@ -156,7 +159,8 @@ impl<'c> Translator<'c> {
             Some(3) => times(times(x, x), x),
             Some(4) => times(times(x, x), times(x, x)),
             Some(-1) => self.b.value("arith.divf", t, &[self.b.float_constant(t, 1.0), x], &[]),
-            _ => self.general_power(x, exponent),
+            // With a hidden base no pass of MLIR evaluates the power.
+            _ => self.general_power(self.hidden(x)?, exponent),
         };
         let new = if is_small { self.b.value("arith.truncf", own, &[new], &[]) } else { new };
         self.set(o.result(), new);

@@ -1,0 +1,82 @@
+//! Keeps MLIR from evaluating functions of constants when numerics are pinned.
+//!
+//! MLIR folds `math.exp` of a constant by the function `exp` of the machine that compiles, at the levels that run
+//! `canonicalize`. The device library has other bits. A maximum of the operand with itself hides the constant, and LLVM
+//! removes it again:
+//!
+//! ```text
+//! %c = arith.constant 2.0 : f32          %c = arith.constant 2.0 : f32
+//! %r = math.exp %c : f32                 %h = nv_tileaa.fp <max> %c, %c : f32
+//!                                        %r = math.exp %h : f32
+//! ```
+//!
+//! An operand that cannot become a constant stays as it is. The test follows definitions upward to a load, a product or
+//! another op that never folds, and gives up after [`DEPTH`] ops. A variable that is hidden as well costs nothing.
+
+use super::{Translator, aa};
+use crate::dialect::{pass::Failed, rt::*};
+
+/// The longest chain of definitions that is followed.
+const DEPTH: u32 = 16;
+
+impl<'c> Translator<'c> {
+    /// Translates a function of the device library to an op of `math` with the same operands.
+    pub(super) fn function(&mut self, name: &str, operands: &[Val<'c>], old: Val<'c>) -> Result<(), Failed> {
+        let mut values = self.get_all(operands.iter().copied());
+        for v in &mut values {
+            *v = self.hidden(*v)?;
+        }
+        let new = self.b.value(name, self.result_type(old)?, &values, &[]);
+        self.set(old, new);
+        Ok(())
+    }
+
+    /// Returns a value equal to `v` that no pass of MLIR evaluates, if numerics are pinned.
+    pub(super) fn hidden(&self, v: Val<'c>) -> Result<Val<'c>, Failed> {
+        if !self.canonical || is_variable(v, DEPTH) {
+            return Ok(v);
+        }
+        let built = aa::FpOp::build(&self.b, ty(v), &[v, v], aa::FpKind::Max, None, false);
+        Ok(self.built(built)?.result())
+    }
+}
+
+/// Whether no pass can turn a value into a constant.
+fn is_variable(v: Val<'_>, depth: u32) -> bool {
+    // A loop or a branch may carry constants.
+    let Some(op) = defining_op(v) else { return false };
+    if depth == 0 {
+        return false;
+    }
+    let operand_is = |i| is_variable(operand(op, i), depth - 1);
+    match op_name(op) {
+        "arith.addf" | "arith.subf" | "arith.mulf" | "arith.divf" | "arith.maximumf" | "arith.minimumf"
+        | "math.fma" | "nv_tileaa.fp" => (0..operand_count(op)).any(operand_is),
+        "arith.negf"
+        | "arith.extf"
+        | "arith.truncf"
+        | "arith.sitofp"
+        | "arith.uitofp"
+        | "math.absf"
+        | "math.sqrt"
+        | "nv_tileaa.fp_cast"
+        | "nv_tileaa.bitcast"
+        | "nv_tileaa.broadcast"
+        | "nv_tileaa.permute"
+        | "nv_tileaa.splat"
+        | "nv_tileaa.view" => operand_is(0),
+        "arith.select" => operand_is(1) && operand_is(2),
+        "nv_tileaa.tiled_load"
+        | "nv_tileaa.load"
+        | "nv_tileaa.gather_load"
+        | "nv_tileaa.reduce"
+        | "nv_tileaa.scan"
+        | "nv_tileaa.dot"
+        | "nv_tileaa.dot_scaled"
+        | "nv_tileaa.make_range"
+        | "nv_tileaa.get_program_id"
+        | "nv_tileaa.atomic_rmw"
+        | "nv_tileaa.atomic_cas" => true,
+        name => name.starts_with("math.") && operand_count(op) == 1 && operand_is(0),
+    }
+}
