@@ -43,6 +43,7 @@ pub mod format;
 pub mod int;
 pub mod machine;
 pub mod memory;
+pub mod portable;
 pub mod print;
 pub mod program;
 pub mod race;

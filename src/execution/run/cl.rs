@@ -51,7 +51,7 @@ compilation:
   -O N                   optimization level, 0 to 3 (default 3)
   --save-ptx FILE        write the PTX to FILE
   --lineinfo             generate line information in the PTX
-  --numerics MODE        as for tileiras; with 'pinned', the reference interpreter follows the same order
+  --numerics MODE        as for tileiras; unless it is 'default', the reference interpreter follows the same order
   --pipeline-option K=V, --load-pass-plugin FILE, --insert-pass PLACE:PASSES
                          as for tileiras; each may be repeated
 
@@ -170,7 +170,8 @@ impl Options {
         let (promises, outside) = (self.promises.unwrap_or_default(), self.outside.unwrap_or_default());
         let numerics = self.pipeline_options.iter().rev().find(|(name, _)| name == PipelineOption::Numerics.name());
         let canonical = numerics.is_some_and(|(_, value)| value != NUMERICS[0]);
-        Limits { time: self.max_time, promises, outside, canonical, ..Limits::default() }
+        let portable = numerics.is_some_and(|(_, value)| value == NUMERICS[2]);
+        Limits { time: self.max_time, promises, outside, canonical, portable, ..Limits::default() }
     }
 }
 

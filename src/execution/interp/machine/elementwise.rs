@@ -4,6 +4,7 @@ use super::{Cause, Elements, Executor, Outcome, malformed, number_of, one};
 use crate::float::{self, change_sign, compare, extremum};
 use crate::format;
 use crate::int;
+use crate::portable;
 use crate::program::{FloatMode, Op, OpKind, Rounding, Signedness};
 use crate::scalar::{Certainty, Scalar, power};
 use crate::types::{Element, Number};
@@ -28,7 +29,11 @@ impl Executor<'_> {
             for (a, o) in arguments.iter_mut().zip(&operands) {
                 *a = o[i];
             }
-            let result = element(&op.kind, from, to, &arguments)?;
+            let number = from.number().filter(|_| self.limits.portable);
+            let result = match number.and_then(|n| portable::exact(&op.kind, n, &arguments)) {
+                Some(result) => result,
+                None => element(&op.kind, from, to, &arguments)?,
+            };
             if self.rounded == Some(false) {
                 self.rounded = Some(rounds(&op.kind, from, to, &arguments, result));
             }

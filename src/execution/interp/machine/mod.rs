@@ -102,6 +102,9 @@ pub struct Limits {
     /// Combine the elements of reductions and scans in the canonical order of `docs/numerics.md`, as compiled code does
     /// with `numerics=pinned`. Their results are then as exact as their elements.
     pub canonical: bool,
+    /// Compute the functions of [`portable`](crate::portable) as compiled code does with `numerics=portable`. Their
+    /// results are then exact.
+    pub portable: bool,
 }
 
 /// How an index outside the index space of a view behaves.
