@@ -25,10 +25,14 @@ struct Report {
     ops: Vec<Op>,
     /// Instructions whose bits PTX does not define: they are the same on one GPU only.
     approximate: BTreeSet<String>,
+    /// Functions that a library defines.
+    library: BTreeSet<String>,
     /// Updates of floats in the order in which threads arrive.
     atomics: BTreeSet<String>,
     /// The ops whose results depend on the order of events at run time.
-    timing: Vec<Timing>,
+    timing: Vec<Note>,
+    /// The ops of a portable kernel whose results may differ between GPUs all the same.
+    not_portable: Vec<Note>,
 }
 
 #[derive(Debug, PartialEq, Serialize)]
@@ -76,9 +80,9 @@ impl Bound {
     }
 }
 
-/// An op whose result depends on the order of events at run time.
+/// An op whose result the program alone does not determine, with the reason.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-struct Timing {
+struct Note {
     kernel: String,
     line: u32,
     why: String,
@@ -144,28 +148,37 @@ impl Op {
     }
 }
 
-impl Timing {
-    fn new(remark: &Remark) -> Option<Self> {
-        let (kernel, why) = (remark.function.clone(), remark.message.clone());
-        (remark.name == "DependsOnTiming").then_some(Timing { kernel, line: remark.line, why })
+impl Note {
+    /// The notes of the remarks with a name, each once.
+    fn all(remarks: &[Remark], name: &str) -> Vec<Note> {
+        let note = |r: &Remark| Note { kernel: r.function.clone(), line: r.line, why: r.message.clone() };
+        let notes: BTreeSet<Note> = remarks.iter().filter(|r| r.name == name).map(note).collect();
+        notes.into_iter().collect()
     }
 }
 
 impl Report {
     fn new(exploration: &Exploration) -> Self {
-        let ptx = exploration.outputs.iter().filter(|o| o.level == "ptx").flat_map(|o| o.program.text.lines());
-        let names: BTreeSet<&str> = ptx.filter_map(opcode).collect();
+        let ptx = || exploration.outputs.iter().filter(|o| o.level == "ptx").flat_map(|o| o.program.text.lines());
+        let names: BTreeSet<&str> = ptx().filter_map(opcode).collect();
         let these = |wanted: fn(&str) -> bool| names.iter().filter(|n| wanted(n)).map(|n| (*n).to_owned()).collect();
         let mut report = Report {
             input: exploration.input.clone(),
             target: exploration.target.clone(),
             ops: exploration.remarks.iter().filter_map(Op::new).collect(),
             approximate: these(is_approximate),
+            library: ptx().filter_map(external).map(str::to_owned).collect(),
             atomics: these(adds_floats_atomically),
-            timing: exploration.remarks.iter().filter_map(Timing::new).collect(),
+            timing: Note::all(&exploration.remarks, "DependsOnTiming"),
+            not_portable: Note::all(&exploration.remarks, "NotPortable"),
         };
-        report.timing.sort();
-        report.timing.dedup();
+        for op in report.ops.iter_mut().filter(|op| op.kind == Kind::Product) {
+            let here = |r: &&Remark| r.line == op.line && r.function == op.kernel;
+            if exploration.remarks.iter().filter(here).any(|r| r.name == "ScalesInRegisters") {
+                op.error = None;
+                op.order = format!("fused multiply-adds over blocks of scales; the blocks are parts of a {}", op.order);
+            }
+        }
         if exploration.remarks.iter().any(|r| r.name == "AtomicLoop") {
             report.atomics.insert("atom.cas in a loop".to_owned());
         }
@@ -198,11 +211,12 @@ impl Report {
                 let _ = writeln!(text, "  error: at most {worst} ulp, {walk:.1} ulp if roundings are independent");
             }
         }
-        for Timing { kernel, line, why } in &self.timing {
+        for Note { kernel, line, why } in self.timing.iter().chain(&self.not_portable) {
             let _ = writeln!(text, "{kernel}:{line}: {why}");
         }
         for (names, meaning) in [
             (&self.approximate, "bits are those of this GPU"),
+            (&self.library, "a library defines the bits"),
             (&self.atomics, "the order of updates is that of arrival, so the bits differ from run to run"),
         ] {
             for name in names {
@@ -219,6 +233,15 @@ fn opcode(line: &str) -> Option<&str> {
     let first = words.next()?;
     let name = if first.starts_with('@') { words.next()? } else { first };
     name.contains('.').then(|| name.trim_end_matches(';'))
+}
+
+/// The name of the function that a line of PTX declares as external. The driver's functions compute nothing.
+fn external(line: &str) -> Option<&str> {
+    let declared = line.trim_start().strip_prefix(".extern .func")?.trim_start();
+    // The parameter that returns the result precedes the name.
+    let name = if declared.starts_with('(') { declared.split_once(')')?.1.trim_start() } else { declared };
+    let name = name.split(|c: char| c == '(' || c == ';' || c.is_whitespace()).next()?;
+    (!matches!(name, "vprintf" | "__assertfail" | "")).then_some(name)
 }
 
 fn is_approximate(name: &str) -> bool {
@@ -283,7 +306,11 @@ fn compare(sources: [&str; 2], [a, b]: [&Report; 2]) -> Vec<Difference> {
         add(0, &list(&a.approximate), &list(&b.approximate), "other approximate instructions");
     } else if a.target != b.target && !a.approximate.is_empty() {
         let cause = format!("PTX does not define the bits of {}", list(&a.approximate));
+        let cause = cause + "; --numerics=portable replaces such instructions";
         add(0, &a.target, &b.target, &cause);
+    }
+    if a.library != b.library || a.target != b.target && !a.library.is_empty() {
+        add(0, &list(&a.library), &list(&b.library), "a library defines the bits of functions on each GPU");
     }
     if !a.atomics.is_empty() || !b.atomics.is_empty() {
         add(0, &list(&a.atomics), &list(&b.atomics), "floats are added in the order of arrival");
@@ -388,6 +415,11 @@ mod tests {
         let text = all.text();
         assert!(text.contains("k:7: reduce of 8 f32 by addf\n  order: tree(bits 2 1 0), pinned\n"), "{text}");
         assert!(text.contains("the order within a step is the hardware's"), "{text}");
+        let scales = remark("ScalesInRegisters", &[]);
+        let scaled = report("sm_90", vec![product("mma.sync", Some("m16n8k16")), scales], "");
+        let order =
+            "fused multiply-adds over blocks of scales; the blocks are parts of a chain of 8 steps of K 16 in mma.sync";
+        assert_eq!(scaled.ops[0].order, order);
         let scalar = report("sm_90", vec![product("FMA", None)], "");
         assert_eq!(scalar.ops[0].order, "chain of 128 fused multiply-adds");
     }
@@ -405,8 +437,19 @@ mod tests {
     fn ops_that_depend_on_timing_are_listed_once() {
         let timing = Remark { message: "the old value depends".into(), ..remark("DependsOnTiming", &[]) };
         let report = report("sm_90", vec![timing.clone(), timing, remark("Loop", &[])], "");
-        assert_eq!(report.timing.len(), 1);
+        assert_eq!((report.timing.len(), report.not_portable.len()), (1, 0));
         assert!(report.text().ends_with("k:7: the old value depends\n"), "{}", report.text());
+    }
+
+    #[test]
+    fn functions_of_libraries_are_found() {
+        let ptx = ".extern .func  (.param .b32 func_retval0) vprintf\n.extern .func twice\n\
+                   .extern .func  (.param .b32 func_retval0) halve(.param .b32 x);\n.func own()\n.extern .func other()";
+        let names: Vec<&str> = ptx.lines().filter_map(external).collect();
+        assert_eq!(names, ["twice", "halve", "other"]);
+        let [a, b] = ["sm_90", "sm_120"].map(|target| report(target, vec![], ".extern .func twice"));
+        assert!(causes(&a, &a).is_empty());
+        assert_eq!(causes(&a, &b), ["a library defines the bits of functions on each GPU"]);
     }
 
     #[test]
@@ -422,7 +465,7 @@ mod tests {
         let [a, b] = ["sm_90", "sm_120"].map(|t| report(t, vec![product("mma.sync", Some("m16n8k16"))], ""));
         assert!(causes(&a, &a).is_empty() && causes(&a, &b)[0].contains("each GPU's own"));
         let [a, b] = ["sm_90", "sm_120"].map(|t| report(t, vec![], "ex2.approx.f32 %r1, %r2;"));
-        assert!(causes(&a, &a).is_empty() && causes(&a, &b)[0].contains("ex2.approx.f32"));
+        assert!(causes(&a, &a).is_empty() && causes(&a, &b)[0].contains("ex2.approx.f32; --numerics=portable"));
         let atomic = report("sm_90", vec![], "red.global.add.f32 [%rd1], %r1;");
         assert_eq!(causes(&atomic, &atomic), ["floats are added in the order of arrival"]);
         let found = compare(["a\nb", "a\nc"], [&a, &a]);
