@@ -3,9 +3,6 @@
 //! * for each program, target and level: compiles the program and compares its results with what `cases.py` expects;
 //! * for each program that is known not to work: fails if the program works;
 //! * for each program that can be read: runs it on the reference interpreter;
-//! * for some programs without matrix units and atomic sums (with `TILEIRAS_TEST_FULL=1` for all): compiles them with
-//!   `--numerics=pinned` at two levels and with two numbers of warps, and compares the bits of all results with each
-//!   other and with the interpreter's;
 //! * for each program that requests memory orders: checks that its PTX has them;
 //! * for some programs (with `TILEIRAS_TEST_FULL=1` for all): runs them compiled with the modulo scheduler
 //!   (`v2-opt-level=2`) on two targets, and checks each optional pass on sm_90.
@@ -38,8 +35,6 @@ struct Slice {
     scheduled: Option<&'static [&'static str]>,
     /// Programs for which each optional pass is checked on sm_90, or `None` for all.
     each: Option<&'static [&'static str]>,
-    /// Programs whose bits are compared between compilations with pinned numerics, or `None` for all.
-    pinned: Option<&'static [&'static str]>,
     /// The time limit for all schedules of one configuration. A run that takes longer is considered to hang.
     limit: Duration,
 }
@@ -49,14 +44,7 @@ fn slice() -> Slice {
         const ALL: &[u8] = &[0, 2, 3];
         let targets = &[("sm_80", ALL), ("sm_90", ALL), ("sm_100", ALL), ("sm_120", ALL)];
         let schedules = "1,2,3,4,5,plain";
-        return Slice {
-            targets,
-            schedules,
-            scheduled: None,
-            each: None,
-            pinned: None,
-            limit: Duration::from_secs(900),
-        };
+        return Slice { targets, schedules, scheduled: None, each: None, limit: Duration::from_secs(900) };
     }
     Slice {
         // sm_100 is the default target of the command.
@@ -69,21 +57,6 @@ fn slice() -> Slice {
             "fmha_f16.13.1",
             "attention_window.13.1",
             "softmax_f32.13.1",
-        ]),
-        pinned: Some(&[
-            "softmax_f32.13.1",
-            "layernorm.13.1",
-            "rmsnorm_bf16.13.1",
-            "reduce_all_f32.13.1",
-            "reduce_axis0_f32.13.1",
-            "reduce_axis1_f16.13.1",
-            "cumsum_rows.13.1",
-            "welford.13.1",
-            "gram_f32.13.1",
-            "matmul_f16.13.1",
-            "matmul_e5m2.13.1",
-            "attention_fp8.13.1",
-            "adam_step_f32.13.1",
         ]),
         each: Some(&["matmul_bf16.13.1", "fmha_f16.13.1", "softmax_f32.13.1", "cumsum_rows.13.1"]),
         limit: Duration::from_secs(120),
@@ -156,13 +129,6 @@ fn list(root: &Path) -> Result<Vec<Trial>, corpus::Error> {
                 runner()?.run(&job).map_err(Failed::from)
             }));
         }
-        if program.is_readable() && slice.pinned.is_none_or(|l| l.contains(&&*program.name)) {
-            for (target, _) in slice.targets.iter().filter(|(t, _)| lists.pending_on(&program.name, t).is_none()) {
-                let (program, target) = (program.clone(), *target);
-                let title = format!("corpus/{}/{target}/pinned", program.name);
-                trials.push(Trial::test(title, move || pinned_bits(&program, target)));
-            }
-        }
         if program.is_readable() {
             let job = Job { program: program.clone(), engine: Engine::Reference };
             trials.push(Trial::test(format!("corpus/{}/reference", program.name), move || {
@@ -232,81 +198,13 @@ fn command() -> TileRun {
     TileRun::Program(env!("CARGO_BIN_EXE_tile-run").into())
 }
 
-fn runner() -> Result<Runner, Failed> {
+pub fn runner() -> Result<Runner, Failed> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     // The temporary folder of integration tests is in the target folder.
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap_or(root);
     let cases = corpus::cases(root, target).map_err(failed)?;
     let options = vec![];
     Ok(Runner { tile_run: store::tile_run(), cases, limit: slice().limit, out_dir: None, options })
-}
-
-/// The level, the number of warps and the schedule of each compilation whose bits must agree.
-const PINNED_CONFIGURATIONS: &[(u8, &str)] = &[(0, "4"), (3, "8"), (3, "2")];
-
-/// The ops that are functions of the device library, whose last bit the language leaves open.
-const FUNCTIONS: &[&str] =
-    &["atan2", "cos", "cosh", "exp", "exp2", "log", "log2", "pow", "rsqrt", "sin", "sinh", "tan", "tanh"];
-
-/// Compares the bits of the results in several configurations with pinned numerics, and with those of the reference
-/// interpreter, without any tolerance, unless the program has approximate instructions or mathematical functions.
-/// Programs whose bits the compiler cannot pin are left out.
-fn pinned_bits(program: &Program, target: &str) -> Result<(), Failed> {
-    let printed = |level: &str| {
-        let output = Command::new(env!("CARGO_BIN_EXE_tileiras"))
-            .args(["--gpu-name", target, "--numerics=pinned", "-o", "-"])
-            .arg(format!("--emit={level}"))
-            .arg(&program.file)
-            .output()?;
-        if !output.status.success() {
-            return Err(Failed::from(String::from_utf8_lossy(&output.stderr).into_owned()));
-        }
-        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
-    };
-    let code = printed("ptx")?;
-    let floats = |line: &str| [".f32", ".f16", ".bf16", ".f64"].iter().any(|t| line.contains(t));
-    let is_open = |line: &str| {
-        let atomic = ["atom.", "red."].iter().any(|name| line.trim_start().contains(name));
-        atomic && (line.contains(".add") && floats(line) || line.contains(".cas"))
-    };
-    // The simulator adds the products of an instruction in one way, so chains of equal steps have equal bits.
-    let by_matrix_units = ["mma.", "wgmma.", "tcgen05."].iter().any(|name| code.contains(name));
-    if code.lines().any(is_open) {
-        return Ok(());
-    }
-    let mut first: Option<(String, String)> = None;
-    for (level, warps) in PINNED_CONFIGURATIONS {
-        let name = format!("{}-{target}-O{level}-{warps}", program.name);
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("pinned").join(&name);
-        let options = vec!["--numerics=pinned".to_owned(), format!("--pipeline-option=num-warps={warps}")];
-        let engine = Engine::Simulator { target: target.to_owned(), level: *level, schedules: "plain".to_owned() };
-        let job = Job { program: program.clone(), engine };
-        Runner { out_dir: Some(folder.clone()), options, ..runner()? }.run(&job)?;
-        let digest = digest_of(&folder)?;
-        match &first {
-            None => first = Some((name, digest)),
-            Some((_, same)) if *same == digest => {}
-            Some((other, _)) => return Err(format!("{name} has other bits than {other}").into()),
-        }
-    }
-    // The interpreter computes mathematical functions with more precision than compiled code.
-    let source = printed("cuda-tile")?;
-    let calls = |line: &str| {
-        let name = line.split_once(" = ").and_then(|(_, op)| op.split_whitespace().next());
-        name.is_some_and(|name| FUNCTIONS.contains(&name))
-    };
-    if by_matrix_units || code.contains(".approx") || source.lines().any(calls) {
-        return Ok(());
-    }
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("pinned").join(format!("{}-{target}", program.name));
-    let options = vec!["--numerics=pinned".to_owned()];
-    let job = Job { program: program.clone(), engine: Engine::Reference };
-    Runner { out_dir: Some(folder.clone()), options, ..runner()? }.run(&job)?;
-    let digest = digest_of(&folder)?;
-    match first {
-        Some((name, same)) if same != digest => Err(format!("{name} has other bits than the interpreter").into()),
-        _ => Ok(()),
-    }
 }
 
 /// The program that the command compiles and runs. All others run in the test's process, with PTX of the store.
@@ -324,7 +222,7 @@ fn same_bits(job: &Job) -> Result<(), Failed> {
 }
 
 /// A digest of the arrays in a folder, which is then removed.
-fn digest_of(folder: &Path) -> Result<String, Failed> {
+pub fn digest_of(folder: &Path) -> Result<String, Failed> {
     let files: Result<Vec<PathBuf>, Failed> = std::fs::read_dir(folder)?.map(|f| Ok(f?.path())).collect();
     let mut files = files?;
     files.sort();

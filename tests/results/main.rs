@@ -6,6 +6,7 @@ mod big_tiles;
 mod computed_left;
 mod converted_operands;
 mod corpus;
+mod digests;
 mod dots;
 mod extended_shared;
 mod fuzz_bodies;
@@ -38,6 +39,7 @@ fn main() -> std::process::ExitCode {
         big_tiles,
         computed_left,
         corpus,
+        digests,
         dots,
         extended_shared,
         fuzz_bodies,
