@@ -222,7 +222,7 @@ fn same_bits(job: &Job) -> Result<(), Failed> {
 }
 
 /// A digest of the arrays in a folder, which is then removed.
-pub fn digest_of(folder: &Path) -> Result<String, Failed> {
+fn digest_of(folder: &Path) -> Result<String, Failed> {
     let files: Result<Vec<PathBuf>, Failed> = std::fs::read_dir(folder)?.map(|f| Ok(f?.path())).collect();
     let mut files = files?;
     files.sort();

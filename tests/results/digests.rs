@@ -14,7 +14,8 @@
 //! By default a slice of the programs and of the compilations runs. With `TILEIRAS_TEST_FULL=1`, all programs run on
 //! four targets, at four levels, with 4 and 8 warps, with hints and without. Compilations to the same PTX run once.
 
-use crate::corpus::{digest_of, runner};
+use crate::corpus::runner;
+use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fmt::{self, Display};
 use std::path::{Path, PathBuf};
@@ -109,6 +110,7 @@ fn list(root: &Path) -> Result<Vec<Trial>, corpus::Error> {
         }
     }
     trials.push(Trial::test("digests/programs", every_row_is_a_program));
+    trials.push(Trial::test("digests/nan_have_one_form", nan_have_one_form));
     Ok(trials)
 }
 
@@ -244,6 +246,55 @@ fn without_hints(text: &str) -> Option<String> {
         rest = others;
     }
     some.then(|| out + rest)
+}
+
+/// A digest of the arrays in a folder, which is then removed. All NaN count as the same: nothing pins their payload.
+fn digest_of(folder: &Path) -> Result<String, Failed> {
+    let files: Result<Vec<PathBuf>, Failed> = std::fs::read_dir(folder)?.map(|f| Ok(f?.path())).collect();
+    let mut files = files?;
+    files.sort();
+    let mut digest = Sha256::new();
+    for file in files {
+        digest.update(file.file_name().unwrap_or_default().as_encoded_bytes());
+        let mut bytes = std::fs::read(&file)?;
+        unify_nan(&mut bytes);
+        digest.update(bytes);
+    }
+    std::fs::remove_dir_all(folder)?;
+    Ok(digest.finalize().iter().take(8).map(|b| format!("{b:02x}")).collect())
+}
+
+/// Replaces each NaN of a file in the format of NumPy.
+fn unify_nan(file: &mut [u8]) {
+    let Some(start) = file.iter().position(|b| *b == b'\n').map(|end| end + 1) else { return };
+    let (header, numbers) = file.split_at_mut(start);
+    let header = String::from_utf8_lossy(header);
+    let (size, infinity) = match ["<f2", "<f4", "<f8"].iter().position(|name| header.contains(name)) {
+        Some(0) => (2, 0x7c00),
+        Some(1) => (4, 0x7f80_0000),
+        Some(2) => (8, 0x7ff0_0000_0000_0000),
+        _ => return,
+    };
+    for number in numbers.chunks_exact_mut(size) {
+        let mut wide = [0; 8];
+        wide[..size].copy_from_slice(number);
+        let magnitude = u64::from_le_bytes(wide) & (u64::MAX >> (65 - 8 * size));
+        if magnitude > infinity {
+            number.fill(0xff);
+        }
+    }
+}
+
+fn nan_have_one_form() -> Result<(), Failed> {
+    let mut file = b"..'descr': '<f4'..\n".to_vec();
+    let start = file.len();
+    for bits in [0x7fff_ffff_u32, 0xffc0_0000, 0x7f80_0000, 0xbf80_0000] {
+        file.extend(bits.to_le_bytes());
+    }
+    unify_nan(&mut file);
+    let expected: Vec<u8> =
+        [u32::MAX, u32::MAX, 0x7f80_0000, 0xbf80_0000].into_iter().flat_map(u32::to_le_bytes).collect();
+    if file[start..] == expected { Ok(()) } else { Err(format!("{:x?}", &file[start..]).into()) }
 }
 
 fn is_approximate(line: &str) -> bool {
