@@ -17,6 +17,7 @@ mod memory;
 mod movement;
 mod multimem;
 mod numerics;
+mod portable;
 mod producer_computed;
 mod product_chains;
 mod reductions;
@@ -51,6 +52,7 @@ fn main() -> std::process::ExitCode {
         movement,
         multimem,
         numerics,
+        portable,
         converted_operands,
         product_chains,
         reductions,

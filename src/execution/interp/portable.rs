@@ -3,7 +3,6 @@
 //! Each function takes and returns the type of the operand. f16 and bf16 are computed in f32 and rounded once more.
 //! Functions that are missing here have the precision of the interpreter, and their results are approximate.
 
-use crate::float;
 use crate::format::{Round, decode, encode};
 use crate::program::{FloatMode, OpKind, Rounding};
 use crate::scalar::Scalar;
@@ -12,37 +11,34 @@ use crate::types::Number;
 /// The result of a function of exact operands in type `n`. `None` if portable numerics define no bits of this function,
 /// or if an operand is approximate.
 pub fn exact(kind: &OpKind, n: Number, x: &[Scalar]) -> Option<Scalar> {
-    if x.iter().any(|x| x.is_unknown() || x.is_approximate(n)) {
+    let narrow = matches!(n, Number::F32 | Number::F16 | Number::Bf16);
+    if !narrow || x.iter().any(|x| x.is_unknown() || x.is_approximate(n)) {
         return None;
     }
-    let nearest = |flush| FloatMode { rounding: Rounding::NearestEven, flush };
+    let is_open = |m: &FloatMode| matches!(m.rounding, Rounding::Approx | Rounding::Full);
     match kind {
-        OpKind::DivF(m) if matches!(m.rounding, Rounding::Approx | Rounding::Full) => {
-            Some(float::quotient(n, nearest(m.flush), x[0], x[1]))
-        }
-        OpKind::Sqrt(m) if m.rounding == Rounding::Approx => Some(float::square_root(n, nearest(m.flush), x[0])),
-        OpKind::Rsqrt { flush } => by_f32(n, *flush, x[0], |x| 1.0 / x.sqrt()),
-        OpKind::Exp { .. } => by_f32(n, false, x[0], exp),
-        OpKind::Exp2 { flush } => by_f32(n, *flush, x[0], exp2),
-        OpKind::Tanh { .. } => by_f32(n, false, x[0], tanh),
+        OpKind::DivF(m) if is_open(m) => Some(by_f32(n, m.flush, x, |x| x[0] / x[1])),
+        OpKind::Sqrt(m) if is_open(m) => Some(by_f32(n, m.flush, x, |x| x[0].sqrt())),
+        OpKind::Rsqrt { flush } => Some(by_f32(n, *flush, x, |x| 1.0 / x[0].sqrt())),
+        OpKind::Exp { .. } => Some(by_f32(n, false, x, |x| exp(x[0]))),
+        OpKind::Exp2 { flush } => Some(by_f32(n, *flush, x, |x| exp2(x[0]))),
+        OpKind::Tanh { .. } => Some(by_f32(n, false, x, |x| tanh(x[0]))),
         _ => None,
     }
 }
 
-/// Applies a function of f32.
-fn by_f32(n: Number, flush: bool, x: Scalar, f: impl Fn(f32) -> f32) -> Option<Scalar> {
-    if !matches!(n, Number::F32 | Number::F16 | Number::Bf16) {
-        return None;
-    }
+/// Applies a function of f32. Flushes its operands, and its result after rounding.
+fn by_f32(n: Number, flush: bool, x: &[Scalar], f: impl Fn(&[f32]) -> f32) -> Scalar {
     let flushed = |x: f32| if flush && x.is_subnormal() { 0f32.copysign(x) } else { x };
     // Each number of the narrow formats is a number of f32.
-    let wide = encode(decode(x.bits, n), Number::F32, Round::NearestEven).bits;
-    let y = flushed(f(flushed(f32::from_bits(wide as u32))));
+    let wide = |x: &Scalar| encode(decode(x.bits, n), Number::F32, Round::NearestEven).bits as u32;
+    let operands: Vec<f32> = x.iter().map(|x| flushed(f32::from_bits(wide(x)))).collect();
+    let y = flushed(f(&operands));
     if y.is_nan() {
-        return Some(Scalar::nan(n));
+        return Scalar::nan(n);
     }
     let real = decode(y.to_bits().into(), Number::F32);
-    Some(Scalar::exact(encode(real, n, Round::NearestEven).bits))
+    Scalar::exact(encode(real, n, Round::NearestEven).bits)
 }
 
 /// log2(e), and log(2) as a sum of two.
