@@ -1,7 +1,7 @@
 //! Functions with `numerics=portable` and `numerics=pinned`.
 //!
-//! * `portable/NAME/TYPE`: the bits of a function are those of the reference interpreter on every target, at arguments
-//!   of all magnitudes, with subnormal numbers, infinities and NaN;
+//! * `portable/NAME/TYPE`: a function has the bits of the reference interpreter on every target, at arguments of all
+//!   magnitudes, with subnormal numbers, infinities and NaN;
 //! * `portable/constants/MODE`: the bits of functions of constants are the same at all levels.
 
 use std::time::Duration;

@@ -271,8 +271,8 @@ pub extern "C" fn tileirasProgramSetStrictTypes(program: *mut TileirasProgram, s
 }
 
 /// Selects which bits of results the program alone determines: 0, the default, leaves the order of reductions and scans
-/// to the compiler; 1 pins it, as `--numerics=pinned` does; 2 also avoids instructions whose bits PTX does not define, as
-/// `--numerics=portable` does. Takes effect in the next `tileirasProgramCompile`.
+/// to the compiler; 1 pins it, as `--numerics=pinned` does; 2 also avoids instructions whose bits PTX does not define,
+/// as `--numerics=portable` does. Takes effect in the next `tileirasProgramCompile`.
 ///
 /// Returns `TILEIRAS_SUCCESS`, `TILEIRAS_ERROR_CONFIGURATION` for another value, or `TILEIRAS_ERROR_HANDLE` for a null
 /// or released handle.

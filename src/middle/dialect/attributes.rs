@@ -150,8 +150,8 @@ keys! {
     /// On an entry, a function or a loop: the [`Fallback`](super::fallback::Fallback) after a failed compilation, by
     /// number. Set when compilation restarts; read by the passes that decide about rings, agents and schedules.
     FALLBACK: I64 = "nv_tileaa.fallback";
-    /// On a function: it avoids instructions whose bits PTX does not define. Set by `convert-cudatile-to-tileaa`; read by
-    /// `convert-tileas-to-llvm`.
+    /// On a function: it avoids instructions whose bits PTX does not define. Set by `convert-cudatile-to-tileaa`; read
+    /// by `convert-tileas-to-llvm`.
     PORTABLE: Unit = "nv_tileaa.portable";
     /// On a function: the plan of its dots ([`DotPlan`](super::dot_plan::DotPlan)). Set by `tileaa-plan-dots`; read by
     /// the passes that assign layouts to dots and build rings and agents.

@@ -14,7 +14,11 @@
 //! another op that never folds, and gives up after [`DEPTH`] ops. A variable that is hidden as well costs nothing.
 
 use super::{Translator, aa};
-use crate::dialect::{pass::Failed, rt::*};
+use crate::dialect::{
+    pass::Failed,
+    rt::*,
+    upstream::{Arith, Math},
+};
 
 /// The longest chain of definitions that is followed.
 const DEPTH: u32 = 16;
@@ -49,34 +53,26 @@ fn is_variable(v: Val<'_>, depth: u32) -> bool {
         return false;
     }
     let operand_is = |i| is_variable(operand(op, i), depth - 1);
-    match op_name(op) {
-        "arith.addf" | "arith.subf" | "arith.mulf" | "arith.divf" | "arith.maximumf" | "arith.minimumf"
-        | "math.fma" | "nv_tileaa.fp" => (0..operand_count(op)).any(operand_is),
-        "arith.negf"
-        | "arith.extf"
-        | "arith.truncf"
-        | "arith.sitofp"
-        | "arith.uitofp"
-        | "math.absf"
-        | "math.sqrt"
-        | "nv_tileaa.fp_cast"
-        | "nv_tileaa.bitcast"
-        | "nv_tileaa.broadcast"
-        | "nv_tileaa.permute"
-        | "nv_tileaa.splat"
-        | "nv_tileaa.view" => operand_is(0),
-        "arith.select" => operand_is(1) && operand_is(2),
-        "nv_tileaa.tiled_load"
-        | "nv_tileaa.load"
-        | "nv_tileaa.gather_load"
-        | "nv_tileaa.reduce"
-        | "nv_tileaa.scan"
-        | "nv_tileaa.dot"
-        | "nv_tileaa.dot_scaled"
-        | "nv_tileaa.make_range"
-        | "nv_tileaa.get_program_id"
-        | "nv_tileaa.atomic_rmw"
-        | "nv_tileaa.atomic_cas" => true,
-        name => name.starts_with("math.") && operand_count(op) == 1 && operand_is(0),
+    let any = || (0..operand_count(op)).any(operand_is);
+    if let Some(kind) = Arith::of(op) {
+        use Arith::*;
+        return match kind {
+            AddF | SubF | MulF | DivF | MaximumF | MinimumF => any(),
+            NegF | ExtF | TruncF | SIToFP | UIToFP => operand_is(0),
+            Select => operand_is(1) && operand_is(2),
+            _ => false,
+        };
+    }
+    if Math::of(op).is_some() {
+        // The functions of several operands fold only if all are constants.
+        return any();
+    }
+    use aa::AnyOp::*;
+    match aa::AnyOp::cast(op) {
+        Some(FpOp(_)) => any(),
+        Some(FpCastOp(_) | BitcastOp(_) | BroadcastOp(_) | PermuteOp(_) | SplatOp(_) | ViewOp(_)) => operand_is(0),
+        Some(TiledLoadOp(_) | LoadOp(_) | GatherLoadOp(_) | AtomicRmwOp(_) | AtomicCasOp(_)) => true,
+        Some(ReduceOp(_) | ScanOp(_) | DotOp(_) | DotScaledOp(_) | MakeRangeOp(_) | GetProgramIdOp(_)) => true,
+        _ => false,
     }
 }
