@@ -2,11 +2,12 @@
 //!
 //! * `portable/NAME/TYPE`: a function has the bits of the reference interpreter on every target, at arguments of all
 //!   magnitudes, with subnormal numbers, infinities and NaN;
+//! * `portable/libdevice`: NVIDIA's library is rejected;
 //! * `portable/constants/MODE`: the bits of functions of constants are the same at all levels.
 
 use std::time::Duration;
 use tile_fuzz::case::{Case, Parameter};
-use tile_interface::{CompileRequest, Compiler, InputKind};
+use tile_interface::{CompileError, CompileRequest, Compiler, InputKind};
 use tile_interp::{machine::Limits, types::Number};
 use tile_targets::Target;
 use tile_test_support::{Failed, Trial};
@@ -51,7 +52,24 @@ pub fn trials() -> Vec<Trial> {
     for mode in ["pinned", "portable"] {
         trials.push(Trial::test(format!("portable/constants/{mode}"), move || constants(mode)));
     }
+    trials.push(Trial::test("portable/libdevice", libdevice_is_rejected));
     trials
+}
+
+/// The functions of libdevice have other bits on each GPU.
+fn libdevice_is_rejected() -> Result<(), Failed> {
+    let text = program("exp %x", Number::F32);
+    let options = PORTABLE.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect::<Vec<_>>();
+    let target = Target::by_name("sm_90").ok_or("no such target")?;
+    let request = CompileRequest {
+        pipeline_options: &options,
+        libdevice: Some("libdevice.10.bc".into()),
+        ..CompileRequest::new(text.as_bytes(), InputKind::Text, target)
+    };
+    match compile::InProcess.compile(&request, &mut |_| ()) {
+        Err(CompileError::Configuration(why)) if why.contains("omit --libdevice") => Ok(()),
+        other => Err(format!("{other:?}").into()),
+    }
 }
 
 fn program(op: &str, n: Number) -> String {
