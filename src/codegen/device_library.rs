@@ -23,6 +23,8 @@ pub enum LibraryError {
     Read { file: PathBuf, why: String },
     #[error("'{}' is not NVIDIA's libdevice: it has no function {function} of the expected type", .file.display())]
     NotLibdevice { file: PathBuf, function: &'static str },
+    #[error("libdevice '{}' has no function {function} of the type with which a tile library declares it", .file.display())]
+    Lacks { file: PathBuf, function: String },
 }
 
 /// Links the functions that `module` calls.
@@ -58,7 +60,12 @@ fn link_libdevice<'l>(llvm: &'l LlvmContext, module: &Module<'l>, file: &Path) -
         counterparts.iter().find(|(ours, _)| f.get_name().to_bytes() == ours.as_bytes()).map(|(_, theirs)| *theirs)
     };
     let calls: Vec<_> = missing(module).filter_map(|f| Some((f, named(&f)?))).collect();
-    if calls.is_empty() {
+    // Code of tile libraries calls functions of libdevice by their names.
+    let theirs: Vec<_> = module
+        .get_functions()
+        .filter(|f| f.count_basic_blocks() == 0 && f.get_name().to_bytes().starts_with(b"__nv_"))
+        .collect();
+    if calls.is_empty() && theirs.is_empty() {
         return Ok(());
     }
     let unreadable = |why: String| LibraryError::Read { file: file.to_owned(), why };
@@ -66,6 +73,13 @@ fn link_libdevice<'l>(llvm: &'l LlvmContext, module: &Module<'l>, file: &Path) -
     let buffer = MemoryBuffer::create_from_memory_range_copy(&bytes, "libdevice");
     let library =
         Module::parse_bitcode_from_buffer(&buffer, llvm).map_err(|e| unreadable(e.to_string_lossy().into_owned()))?;
+    for f in theirs {
+        let name = f.get_name().to_string_lossy().into_owned();
+        let has = library.get_function(&name).is_some_and(|g| g.count_basic_blocks() > 0);
+        if !has || library.get_function(&name).is_some_and(|g| g.get_type() != f.get_type()) {
+            return Err(LibraryError::Lacks { file: file.to_owned(), function: name });
+        }
+    }
     for (ours, theirs) in calls {
         // Older releases of LLVM wrote the file, for other triples. Only the types have to match.
         let has = |f: FunctionValue<'l>| f.count_basic_blocks() > 0 && f.get_type() == ours.get_type();
@@ -93,7 +107,7 @@ fn link_internally<'l>(module: &Module<'l>, library: Module<'l>) -> Result<(), L
     let functions = names(&library);
     let tables: Vec<_> = library.get_globals().filter(|g| g.get_initializer().is_some()).collect();
     tables.iter().for_each(|g| g.set_linkage(Linkage::Internal));
-    module.link_in_module(library).map_err(|e| LibraryError::Link(e.to_string()))?;
+    super::messages::link(module, library).map_err(LibraryError::Link)?;
     for name in functions {
         if let Some(f) = name.to_str().ok().and_then(|n| module.get_function(n)) {
             f.set_linkage(Linkage::Internal);

@@ -4,7 +4,10 @@
 //! ([`collect`], [`take`]). A fatal error still ends the process, because LLVM cannot continue, but its reason is
 //! reported like other messages first ([`reporting`]).
 
-use inkwell::context::{AsContextRef, Context};
+use inkwell::{
+    context::{AsContextRef, Context},
+    module::Module,
+};
 use llvm_sys::{
     LLVMDiagnosticSeverity, core::*, error_handling::LLVMInstallFatalErrorHandler, prelude::LLVMDiagnosticInfoRef,
 };
@@ -26,6 +29,35 @@ thread_local! {
 pub fn collect(context: &Context) {
     // SAFETY: the context is alive, and the handler only uses its arguments.
     unsafe { LLVMContextSetDiagnosticHandler(context.as_ctx_ref(), Some(hear), std::ptr::null_mut()) }
+}
+
+/// Runs `work` and returns the messages that it causes on this thread, which are not collected.
+pub fn apart<T>(work: impl FnOnce() -> T) -> (T, Vec<Diagnostic>) {
+    let before = SAID.take();
+    let done = work();
+    (done, SAID.replace(before))
+}
+
+/// Links a module into another one. Messages are collected as before; `link_in_module` would leave a handler that
+/// writes to its stack frame.
+///
+/// Errors: LLVM's messages.
+pub fn link<'l>(module: &Module<'l>, other: Module<'l>) -> Result<(), String> {
+    // SAFETY: both modules are alive and of one context. Linking consumes the other one, which is therefore not
+    // dropped. The handler only uses its arguments.
+    let (failed, said) = apart(|| unsafe {
+        let raw = other.as_mut_ptr();
+        LLVMContextSetDiagnosticHandler(LLVMGetModuleContext(raw), Some(hear), std::ptr::null_mut());
+        std::mem::forget(other);
+        llvm_sys::linker::LLVMLinkModules2(module.as_mut_ptr(), raw) != 0
+    });
+    if failed {
+        let errors: Vec<String> =
+            said.into_iter().filter(|d| d.severity == Severity::Error).map(|d| d.message).collect();
+        return Err(errors.join("; "));
+    }
+    SAID.with_borrow_mut(|all| all.extend(said));
+    Ok(())
 }
 
 /// Takes the messages collected on this thread.
@@ -74,6 +106,11 @@ pub fn reporting<T>(report: &mut dyn FnMut(Diagnostic), work: impl FnOnce() -> T
     let pointer = unsafe { std::mem::transmute::<*mut (dyn FnMut(Diagnostic) + '_), *mut Report>(report) };
     let _restore = Restore(REPORT.replace(Some(pointer)));
     work()
+}
+
+/// Drops the receiver of fatal errors on this thread, for a child process of which nothing is heard.
+pub fn silence() {
+    REPORT.set(None);
 }
 
 /// Called on a fatal error. LLVM ends the process when this returns.
