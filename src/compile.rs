@@ -410,6 +410,7 @@ impl Job<'_> {
         }
         let libraries = link::read(request)?;
         let called = link::choose(&module, request, &libraries)?;
+        let codes = if request.emit >= Emit::Llvm { link::llvm_code(&libraries, &called)? } else { vec![] };
         let stages = self.stages(start, &span)?;
         if self.request.keep_stages {
             output.stages.push((start.emit(), print(&module)));
@@ -464,7 +465,7 @@ impl Job<'_> {
         let backend = &self.request.backend;
         let libdevice = self.request.libdevice.as_deref();
         let code = self
-            .keep(Code::translate(&llvm, gpu_module, self.code_options(), backend, libdevice).map_err(not_generated)?);
+            .keep(Code::translate(&llvm, gpu_module, self.code_options(), backend, (libdevice, &codes)).map_err(not_generated)?);
         if self.request.instrumentation.print_llvm {
             eprintln!("; LLVM IR as translated\n{}", code.to_llvm());
         }
@@ -789,6 +790,7 @@ pub mod locations;
 mod restart;
 mod resume;
 pub mod snapshots;
+mod trial;
 #[cfg(test)]
 mod tests;
 mod wrapped;

@@ -190,6 +190,8 @@ MLIR_CAPI_EXPORTED MlirAttribute mlirxLLVMSubprogramGet(MlirAttribute unit, Mlir
 MLIR_CAPI_EXPORTED void mlirxDialectRegistryInsertUpstream(MlirDialectRegistry);
 // Sorts the uses of each value in a module of LLVM IR (an LLVMModuleRef) into the order of the printed text.
 MLIR_CAPI_EXPORTED void mlirxLLVMModuleSortUses(void *module);
+// Removes the flags of such a module, annotations of its kernels, and all other named metadata.
+MLIR_CAPI_EXPORTED void mlirxLLVMModuleDropNamedMetadata(void *module);
 // Sinks instructions of such a module that only one branch needs into that branch. Returns their number.
 MLIR_CAPI_EXPORTED unsigned mlirxLLVMModuleSinkIntoBranches(void *module);
 #ifdef __cplusplus

@@ -6,6 +6,7 @@ mod fan_out;
 pub mod host;
 mod inlined_lines;
 mod intrinsics;
+pub mod library_code;
 mod libnvvm;
 pub mod messages;
 pub mod names;
@@ -35,6 +36,7 @@ use tile_interface::{Backend, DebugInfo};
 use tile_targets::{Directive, EntryDirectives, FinaliseError, Finalised, Target};
 
 pub use device_library::LibraryError;
+pub use library_code::{LibraryCode, TileLibraryError};
 pub use libnvvm::NvvmError;
 
 /// The target and the options of code generation.
@@ -65,6 +67,8 @@ pub enum CodegenError {
     Name(String),
     #[error(transparent)]
     Library(#[from] LibraryError),
+    #[error(transparent)]
+    TileLibrary(#[from] TileLibraryError),
     #[error("LLVM has no code generator for {0}")]
     Target(String),
     #[error("LLVM's optimizer failed: {0}")]
@@ -125,13 +129,14 @@ fn initialise() {
 
 impl<'l> Code<'l> {
     /// Translates a `gpu.module` with functions in the LLVM dialect, for one of the code generators, and links the
-    /// mathematical functions that it calls. They come from NVIDIA's library if there is a `libdevice`.
+    /// functions of tile libraries and the mathematical functions that it calls. The latter come from NVIDIA's library
+    /// if there is a `libdevice`.
     pub fn translate(
         llvm: &'l LlvmContext,
         gpu_module: OpRef<'_>,
         options: Options,
         backend: &Backend,
-        libdevice: Option<&Path>,
+        (libdevice, libraries): (Option<&Path>, &[LibraryCode<'_>]),
     ) -> Result<Self, CodegenError> {
         initialise();
         messages::collect(llvm);
@@ -152,6 +157,7 @@ impl<'l> Code<'l> {
         let machine = machine(options)?;
         prepare(&module, &machine, backend);
         let code = Code { module, machine, options };
+        library_code::link(llvm, &code.module, libraries, options.target, libdevice.is_some())?;
         names::respell(&code.module);
         device_library::link(llvm, &code.module, libdevice)?;
         mark_convergent(llvm, &code.module);

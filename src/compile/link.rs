@@ -1,7 +1,8 @@
 //! Tile libraries in a compilation: the choice of an implementation for each call, and the code.
 
-use super::{Failure, place};
+use super::{Failure, place, trial};
 use crate::{
+    codegen::{LibraryCode, TileLibraryError, library_code},
     dialect::{attributes::LIBRARY_CALL, cuda_tile as ct, hints::int_hint, rt::*},
     translate,
 };
@@ -9,7 +10,9 @@ use melior::ir::{Attribute, Module};
 use std::collections::BTreeMap;
 use tile_diag::{Diagnostic, Severity};
 use tile_interface::{CompileError, CompileRequest};
-use tile_library::{Call, Chosen, Context, Library, NoImplementation, Resolution, ptx, redefinition, resolve};
+use tile_library::{
+    Call, Chosen, CodeKind, Context, Library, NoImplementation, Resolution, ptx, redefinition, resolve,
+};
 
 /// The number of threads of a CTA without a hint.
 const USUAL_WARPS: i64 = 4;
@@ -116,7 +119,43 @@ fn attach(call: ct::PreviewCallOp<'_>, chosen: &Chosen) -> Result<(), String> {
     Ok(())
 }
 
-/// Links the code of the called functions into PTX.
+/// The code of the called functions that LLVM links. The rest is PTX.
+pub(super) fn llvm_code<'a>(
+    libraries: &'a [Library],
+    called: &'a BTreeMap<String, String>,
+) -> Result<Vec<LibraryCode<'a>>, Failure> {
+    let failed = |text: String| (vec![Diagnostic::new(Severity::Error, text)], CompileError::Failed);
+    let mut codes = vec![];
+    for library in libraries {
+        let of_library = called.iter().filter(|(_, name)| **name == library.name);
+        let functions: Vec<&str> = of_library.map(|(symbol, _)| symbol.as_str()).collect();
+        if functions.is_empty() {
+            continue;
+        }
+        let code = ptx::Code { library: &library.name, bytes: &library.code };
+        let kind = ptx::check_kind(&code).map_err(|e| failed(e.to_string()))?;
+        if kind.is_llvm() {
+            let code = LibraryCode { library: &library.name, kind, bytes: &library.code, functions };
+            try_reading(&code).map_err(|e| failed(e.to_string()))?;
+            codes.push(code);
+        }
+    }
+    Ok(codes)
+}
+
+/// Reads code in a child process, which LLVM may end.
+fn try_reading(code: &LibraryCode<'_>) -> Result<(), TileLibraryError> {
+    let read = || {
+        // An error occurs again when this process reads the code.
+        let _ = library_code::read(&inkwell::context::Context::create(), code);
+    };
+    trial::attempt(read).map_err(|how| TileLibraryError::Read {
+        library: code.library.into(),
+        why: format!("it is malformed, and the reader {how}"),
+    })
+}
+
+/// Links the code of the called functions that is PTX into PTX.
 pub(super) fn code(
     text: String,
     request: &CompileRequest<'_>,
@@ -126,7 +165,11 @@ pub(super) fn code(
     if libraries.is_empty() {
         return Ok(text);
     }
-    let codes: Vec<ptx::Code> = libraries.iter().map(|l| ptx::Code { library: &l.name, bytes: &l.code }).collect();
-    ptx::link(&text, request.target.name, &codes, called)
+    let is_ptx = |l: &&Library| !CodeKind::of(&l.code).is_llvm();
+    let codes: Vec<ptx::Code> =
+        libraries.iter().filter(is_ptx).map(|l| ptx::Code { library: &l.name, bytes: &l.code }).collect();
+    let mut called = called.clone();
+    called.retain(|_, library| codes.iter().any(|c| c.library == library));
+    ptx::link(&text, request.target.name, &codes, &called)
         .map_err(|e| (vec![Diagnostic::new(Severity::Error, e.to_string())], CompileError::Failed))
 }

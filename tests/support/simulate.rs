@@ -75,7 +75,7 @@ pub fn ptx(text: &str, how: How) -> Result<String, String> {
     let target = Target::by_name(how.target).ok_or("no such target")?;
     let llvm = inkwell::context::Context::create();
     let options = codegen::Options { target, opt_level: how.level, lines: false };
-    let code = codegen::Code::translate(&llvm, found.ok_or("no gpu.module")?, options, &Backend::Llvm, None)
+    let code = codegen::Code::translate(&llvm, found.ok_or("no gpu.module")?, options, &Backend::Llvm, (None, &[]))
         .map_err(|e| e.to_string())?;
     code.optimize(&Backend::Llvm).map_err(|e| e.to_string())?;
     code.to_ptx(&Backend::Llvm, DebugInfo::None, &[]).map_err(|e| e.to_string())

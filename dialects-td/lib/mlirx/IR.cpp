@@ -107,6 +107,11 @@ void mlirxLLVMModuleSortUses(void *raw) {
   for (llvm::Value *value : values)
     value->sortUseList([&](const llvm::Use &a, const llvm::Use &b) { return place(a) > place(b); });
 }
+void mlirxLLVMModuleDropNamedMetadata(void *raw) {
+  auto &module = *static_cast<llvm::Module *>(raw);
+  while (!module.named_metadata_empty())
+    module.eraseNamedMetadata(&*module.named_metadata_begin());
+}
 // The name of a value in the text without the number that makes it unique, unless it is only a number.
 static StringRef nameOf(SMRange place) {
   const char *begin = place.Start.getPointer(), *end = place.End.getPointer();

@@ -14,12 +14,14 @@
 
 #![forbid(unsafe_code)]
 
+pub mod code;
 pub mod create;
 pub mod file;
 pub mod ptx;
 pub mod select;
 mod values;
 
+pub use code::CodeKind;
 pub use create::{CreateError, create};
 pub use file::{Library, LibraryError};
 pub use select::{

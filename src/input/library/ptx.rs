@@ -3,15 +3,16 @@
 //! The functions and variables of a library are inserted after the header, and the declarations of its functions are
 //! removed. Names must be unique: PTX has one scope for all of them.
 
+use crate::code::CodeKind;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Functions of the driver, which no library defines.
-const SYSTEM: [&str; 4] = ["vprintf", "__assertfail", "malloc", "free"];
+pub const SYSTEM: [&str; 4] = ["vprintf", "__assertfail", "malloc", "free"];
 
 /// The reasons for which code cannot be linked.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LinkError {
-    #[error("the code of the library '{library}' is {kind}; only PTX text can be linked")]
+    #[error("the code of the library '{library}' is {kind}; only PTX, LLVM bitcode and LLVM IR can be linked")]
     Kind { library: String, kind: &'static str },
     #[error("the code of the library '{library}' is not well-formed PTX: {reason}")]
     Malformed { library: String, reason: &'static str },
@@ -32,18 +33,6 @@ pub enum LinkError {
 pub struct Code<'a> {
     pub library: &'a str,
     pub bytes: &'a [u8],
-}
-
-/// What code is, judging by its first bytes; `None` for PTX text.
-fn kind(bytes: &[u8]) -> Option<&'static str> {
-    match bytes {
-        [0xED, 0x43, 0x4E, 0x7F, ..] => Some("LTO-IR"),
-        [0x50, 0xED, 0x55, 0xBA, ..] => Some("a fatbin"),
-        [0x7F, b'E', b'L', b'F', ..] => Some("an ELF object, perhaps a cubin"),
-        [b'B', b'C', 0xC0, 0xDE, ..] => Some("LLVM bitcode"),
-        _ if std::str::from_utf8(bytes).is_ok_and(|text| text.contains(".version") && text.contains(".target")) => None,
-        _ => Some("of an unknown kind"),
-    }
 }
 
 /// A statement at module scope: its text and its first words.
@@ -197,6 +186,19 @@ fn version(text: &str) -> Option<(u32, u32)> {
     Some((major.parse().ok()?, minor.parse().ok()?))
 }
 
+/// Checks that code is of a kind that can be linked.
+///
+/// # Errors
+///
+/// The name of the kind.
+pub fn check_kind(code: &Code) -> Result<CodeKind, LinkError> {
+    let kind = CodeKind::of(code.bytes);
+    match kind.rejected() {
+        Some(name) => Err(LinkError::Kind { library: code.library.into(), kind: name }),
+        None => Ok(kind),
+    }
+}
+
 /// Links the functions of libraries that `ptx` declares. Without libraries, or if it declares none of their
 /// functions, the text does not change. `needed` has the name of the library of each called function.
 ///
@@ -221,9 +223,7 @@ pub fn link(ptx: &str, target: &str, codes: &[Code], needed: &BTreeMap<String, S
     let (mut inserted, mut resolved, mut newest) = (String::new(), BTreeSet::new(), (0, 0));
     for code in codes.iter().filter(|c| needed.values().any(|library| library == c.library)) {
         let library = code.library.to_owned();
-        if let Some(kind) = kind(code.bytes) {
-            return Err(LinkError::Kind { library, kind });
-        }
+        check_kind(code)?;
         let text = std::str::from_utf8(code.bytes).unwrap_or_default();
         let malformed = |reason| LinkError::Malformed { library: library.clone(), reason };
         for s in statements(text).map_err(malformed)? {
@@ -259,15 +259,19 @@ pub fn link(ptx: &str, target: &str, codes: &[Code], needed: &BTreeMap<String, S
     Ok(rewritten(ptx, &statements_of_kernels, &wanted, &inserted, newest))
 }
 
-/// Checks that code for some architecture runs on the target.
-fn check_target(list: &str, target: &str, library: &str) -> Result<(), LinkError> {
-    let code = list.split([',', '/']).next().unwrap_or_default().trim();
-    let fits = match (architecture(code), architecture(target)) {
+/// Whether code for some architecture, such as `sm_80`, runs on the target.
+pub fn runs_on(code: &str, target: &str) -> bool {
+    match (architecture(code), architecture(target)) {
         (Some((own, "")), Some((number, _))) => own <= number,
         // Code for one architecture or one family runs nowhere else.
         _ => code == target,
-    };
-    if !fits {
+    }
+}
+
+/// Checks that code for some architecture runs on the target.
+fn check_target(list: &str, target: &str, library: &str) -> Result<(), LinkError> {
+    let code = list.split([',', '/']).next().unwrap_or_default().trim();
+    if !runs_on(code, target) {
         return Err(LinkError::Target { library: library.into(), code: code.into(), target: target.into() });
     }
     Ok(())
@@ -333,7 +337,7 @@ mod tests {
     #[test]
     fn wrong_code_is_named() {
         let error = |library: &str| linked(PROGRAM, library).unwrap_err().to_string();
-        assert_eq!(error("x"), "the code of the library 'l' is of an unknown kind; only PTX text can be linked");
+        assert_eq!(error("x"), "the code of the library 'l' is of an unknown kind; only PTX, LLVM bitcode and LLVM IR can be linked");
         let lacks = LIBRARY.replace("func f(", "func g(");
         assert_eq!(error(&lacks), "no library defines the function 'f', which the catalogue of 'l' names");
         let newer = LIBRARY.replace("sm_80", "sm_100");
@@ -345,11 +349,10 @@ mod tests {
         let narrow = LIBRARY.replace(".param .b64 f", ".param .u32 f");
         assert!(error(&narrow).contains("has the parameters (b32), but its fragments are passed as (b64)"));
         assert!(error(&LIBRARY.replace("ret;\n}", "ret;\n")).contains("a statement does not end"));
-        let kinds: [(&[u8], &str); 4] = [
+        let kinds: [(&[u8], &str); 3] = [
             (&[0xED, 0x43, 0x4E, 0x7F, 0], "LTO-IR"),
             (&[0x50, 0xED, 0x55, 0xBA], "a fatbin"),
             (b"\x7fELF...", "an ELF object, perhaps a cubin"),
-            (b"BC\xC0\xDE", "LLVM bitcode"),
         ];
         for (bytes, name) in kinds {
             let result = link(PROGRAM, "sm_90a", &[Code { library: "l", bytes }], &needed());
