@@ -4,6 +4,8 @@
 //! survive such a crash therefore let `tileiras-core` or `tileiras` do the work. Input and output pass through memory
 //! that both processes have open, and diagnostics come back as lines of JSON.
 //!
+//! Tile libraries are passed in the same way, and messages name them as the request does.
+//!
 //! The only cost is starting a program that links MLIR once per compilation. Remarks, the texts of stages and
 //! instrumentation are not transferred, so requests for them are rejected.
 
@@ -45,8 +47,6 @@ impl Compiler for Isolated<'_> {
         if request.keep_stages
             || request.keep_snapshots
             || request.remarks
-            || request.preview
-            || !request.libraries.is_empty()
             || request.instrumentation != Instrumentation::default()
         {
             return Err(CompileError::Configuration("a compiler in a child process can only return text".into()));
@@ -57,7 +57,16 @@ impl Compiler for Isolated<'_> {
         let mut input = child::memory_file(self.scratch).map_err(broken)?;
         let mut output = child::memory_file(self.scratch).map_err(broken)?;
         input.write_all(request.input).and_then(|()| input.rewind()).map_err(broken)?;
+        let mut libraries = vec![];
+        for (_, contents) in request.libraries {
+            let mut file = child::memory_file(self.scratch).map_err(broken)?;
+            file.write_all(contents).and_then(|()| file.rewind()).map_err(broken)?;
+            libraries.push(file);
+        }
         let mut command = Command::new(self.program);
+        for library in &libraries {
+            command.arg("-l").arg(child::descriptor_path(library));
+        }
         command
             .args(arguments(request))
             .arg("-o")
@@ -66,11 +75,16 @@ impl Compiler for Isolated<'_> {
             .arg(child::descriptor_path(&input))
             // The caller does the cache lookup and stores the result.
             .env_remove(crate::shared::REMOTE_CACHE);
-        let done = child::run(command, &[input.as_raw_fd(), output.as_raw_fd()], self.timeout).map_err(broken)?;
+        let files = [&input, &output].into_iter().chain(&libraries);
+        let descriptors: Vec<_> = files.map(AsRawFd::as_raw_fd).collect();
+        let done = child::run(command, &descriptors, self.timeout).map_err(broken)?;
         let (mut failed, mut defect) = (false, None);
         for line in String::from_utf8_lossy(&done.output).lines() {
             // Any other line was printed by a library before it ended the process.
             let diagnostic = messages::parse(line).unwrap_or_else(|| Diagnostic::new(Severity::Note, line));
+            let diagnostic = libraries.iter().zip(request.libraries).fold(diagnostic, |d, (file, (name, _))| {
+                renamed(d, &format!("'{}'", child::descriptor_path(file)), &format!("'{name}'"))
+            });
             failed |= diagnostic.severity == Severity::Error;
             // The caller reports an internal error, as it does for a compiler in its own process.
             if let Some(text) = diagnostic.message.strip_prefix("internal error: ")
@@ -104,6 +118,15 @@ impl Compiler for Isolated<'_> {
     }
 }
 
+/// The diagnostic with another name of a file.
+fn renamed(mut diagnostic: Diagnostic, from: &str, to: &str) -> Diagnostic {
+    let texts = diagnostic.notes.iter_mut().map(|note| &mut note.message);
+    for text in texts.chain([&mut diagnostic.message]).filter(|text| text.contains(from)) {
+        *text = text.replace(from, to);
+    }
+    diagnostic
+}
+
 /// The request as command-line arguments, without the files.
 pub(crate) fn arguments(request: &CompileRequest<'_>) -> Vec<OsString> {
     let mut all: Vec<OsString> = vec![
@@ -132,6 +155,7 @@ pub(crate) fn arguments(request: &CompileRequest<'_>) -> Vec<OsString> {
         all.extend(["--backend=libnvvm".into(), with("--libnvvm-path=", file)]);
     }
     all.extend(request.strict_plans.then(|| "--strict-plans".into()));
+    all.extend(request.preview.then(|| "--preview=simt".into()));
     all.extend(request.libdevice.as_deref().map(|file| with("--libdevice=", file)));
     all
 }
@@ -154,6 +178,10 @@ mod tests {
 
     /// Compiles the request with a shell script as the program. Returns the result and the diagnostics.
     fn by(script: &str) -> (Result<CompileOutput, CompileError>, Vec<Diagnostic>) {
+        compiled(script, &request())
+    }
+
+    fn compiled(script: &str, request: &CompileRequest<'_>) -> (Result<CompileOutput, CompileError>, Vec<Diagnostic>) {
         let directory = tempfile::tempdir().unwrap();
         let program = directory.path().join("core");
         std::fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
@@ -161,7 +189,7 @@ mod tests {
         let isolated =
             Isolated { program: &program, scratch: directory.path(), timeout: Some(Duration::from_secs(20)) };
         let mut said = vec![];
-        let result = isolated.compile(&request(), &mut |d| said.push(d));
+        let result = isolated.compile(request, &mut |d| said.push(d));
         (result, said)
     }
 
@@ -173,6 +201,16 @@ mod tests {
         let expected = "--gpu-name=sm_90 --opt-level=2 --emit=ptx --diagnostic-format=json --lineinfo \
                         --libdevice=fns.bc -o ";
         assert!(text.starts_with(expected) && text.ends_with("\ninput"), "{text}");
+    }
+
+    #[test]
+    fn libraries_reach_the_child_and_keep_their_names() {
+        let libraries = [("sort.tilelib".to_owned(), b"contents".to_vec())];
+        let request = CompileRequest { preview: true, libraries: &libraries, ..request() };
+        let (result, said) =
+            compiled("echo \"cannot sort with '$2'\" >&2; { cat \"$2\"; echo \" $1 $8\"; } > \"${11}\"", &request);
+        assert_eq!(result.unwrap().text, "contents -l --preview=simt\n");
+        assert_eq!(said, [Diagnostic::new(Severity::Note, "cannot sort with 'sort.tilelib'")]);
     }
 
     #[test]
