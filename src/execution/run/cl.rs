@@ -52,6 +52,8 @@ compilation:
   --save-ptx FILE        write the PTX to FILE
   --lineinfo             generate line information in the PTX
   --numerics MODE        as for tileiras; unless it is 'default', the reference interpreter follows the same order
+  -l FILE                link a tile library, whose functions the kernel calls; may be repeated. The reference
+                         interpreter does not run such kernels
   --pipeline-option K=V, --load-pass-plugin FILE, --insert-pass PLACE:PASSES
                          as for tileiras; each may be repeated
 
@@ -133,6 +135,9 @@ pub struct Options {
     /// Options of the pass pipeline, as for the compiler.
     pub pipeline_options: Vec<(String, String)>,
     pub plugins: Vec<PathBuf>,
+    pub library_files: Vec<PathBuf>,
+    /// Names and contents of the libraries, which the command reads.
+    pub libraries: Vec<(String, Vec<u8>)>,
     pub insertions: Vec<Insertion>,
     pub check_each: bool,
     /// The program that the interpreter runs for comparison.
@@ -193,6 +198,8 @@ pub fn parse(arguments: &[OsString]) -> Result<Options, String> {
         save_ptx: None,
         pipeline_options: vec![],
         plugins: vec![],
+        library_files: vec![],
+        libraries: vec![],
         insertions: vec![],
         check_each: false,
         check_against: None,
@@ -294,6 +301,7 @@ pub fn parse(arguments: &[OsString]) -> Result<Options, String> {
             }
             "--numerics" => o.pipeline_options.push((PipelineOption::Numerics.name().into(), value()?.into())),
             "--load-pass-plugin" => o.plugins.push(value()?.into()),
+            "-l" => o.library_files.push(value()?.into()),
             "--insert-pass" => o.insertions.push(value()?.parse().map_err(|e| format!("{name}: {e}"))?),
             "--check-each" => o.check_each = true,
             "--check-against" => o.check_against = Some(value()?.into()),

@@ -93,7 +93,7 @@ fn command(
     stdout: &mut dyn Write,
     stderr: &mut dyn Write,
 ) -> Result<(), Failure> {
-    let options = cl::parse(arguments).map_err(Failure::Usage)?;
+    let mut options = cl::parse(arguments).map_err(Failure::Usage)?;
     let unprintable = |error| Failure::Write { path: "standard output".into(), error };
     if options.help {
         return stdout.write_all(cl::HELP.as_bytes()).map_err(unprintable);
@@ -102,6 +102,13 @@ fn command(
         tile_driver::child::end_with_parent()
             .map_err(|e| Failure::Usage(format!("--end-with-parent is not available: {e}")))?;
     }
+    for file in &options.library_files {
+        let path = file.display().to_string();
+        let contents = tile_driver::files::read(file);
+        let contents = contents.map_err(|error| Failure::Read { path: path.clone(), error })?;
+        options.libraries.push((path, contents));
+    }
+    let options = options;
     let mut launch = describe(&options)?;
     let kernel = options.kernel.as_deref().or(launch.kernel.as_deref()).ok_or(Failure::NoKernel)?;
     if options.engine == Engine::Reference {
@@ -311,6 +318,8 @@ fn ptx(
         pipeline_options: &options.pipeline_options,
         plugins: &options.plugins,
         insertions: &options.insertions,
+        preview: !options.libraries.is_empty(),
+        libraries: &options.libraries,
         // Predictions and errors refer to lines of the source. Line information changes no instruction.
         debug: if options.lineinfo || options.save_ptx.is_none() { DebugInfo::Lines } else { DebugInfo::None },
         remarks: options.timing,

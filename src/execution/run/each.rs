@@ -116,6 +116,8 @@ impl Trial<'_> {
             pipeline_options,
             plugins: &self.options.plugins,
             insertions: &self.options.insertions,
+            preview: !self.options.libraries.is_empty(),
+            libraries: &self.options.libraries,
             ..CompileRequest::new(&self.input, self.kind, self.options.target)
         }
     }
