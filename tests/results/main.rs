@@ -13,6 +13,7 @@ mod fuzz_bodies;
 mod gpu_kit;
 mod grouped_products;
 mod libdevice;
+mod library_code;
 mod memory;
 mod movement;
 mod multimem;
@@ -47,6 +48,7 @@ fn main() -> std::process::ExitCode {
         gpu_kit,
         grouped_products,
         libdevice,
+        library_code,
         producer_computed,
         memory,
         movement,

@@ -25,28 +25,42 @@ fn golden(name: &str) -> Vec<u8> {
 
 /// Makes a library named `l` from the text of its records and the bodies of its functions.
 fn library(interface: &str, catalogue: &str, code: &str) -> (String, Vec<u8>) {
-    let context = dialect::context();
-    let part = |text: &str| {
-        let module = Mlir::parse(&context, &format!("cuda_tile.module @l {{\n{text}\n}}")).expect("the text is valid");
-        export(&module, Version::new(13, 5), Profile::Public).unwrap()
-    };
-    let file = tile_library::create(&part(interface), &[part(catalogue), format!("{HEADER}{code}").into_bytes()]);
-    ("l".into(), file.unwrap())
+    let part = |text: &str| format!("cuda_tile.module @l {{\n{text}\n}}");
+    library_of("l", &part(interface), &part(catalogue), format!("{HEADER}{code}").as_bytes())
 }
 
-fn compile(
+/// Makes a library from two modules and code of any kind.
+pub fn library_of(name: &str, interface: &str, catalogue: &str, code: &[u8]) -> (String, Vec<u8>) {
+    let context = dialect::context();
+    let part = |text: &str| {
+        let module = Mlir::parse(&context, text).expect("the text is valid");
+        export(&module, Version::new(13, 5), Profile::Public).unwrap()
+    };
+    let file = tile_library::create(&part(interface), &[part(catalogue), code.to_vec()]);
+    (name.into(), file.unwrap())
+}
+
+pub fn compile(
+    input: &[u8],
+    kind: InputKind,
+    configuration: (&str, u8),
+    library: &(String, Vec<u8>),
+) -> Result<String, String> {
+    compile_with(input, kind, configuration, std::slice::from_ref(library))
+}
+
+pub fn compile_with(
     input: &[u8],
     kind: InputKind,
     (target, level): (&str, u8),
-    library: &(String, Vec<u8>),
+    libraries: &[(String, Vec<u8>)],
 ) -> Result<String, String> {
     let mut said = String::new();
-    let libraries = [library.clone()];
     let target = Target::by_name(target).unwrap();
     let request = CompileRequest {
         opt_level: level,
         preview: true,
-        libraries: &libraries,
+        libraries,
         ..CompileRequest::new(input, kind, target)
     };
     let result = InProcess.compile(&request, &mut |d| said += &format!("{}\n", tile_diag::render::plain(&d)));
@@ -74,7 +88,7 @@ fn run(input: &[u8], kind: InputKind, library: &(String, Vec<u8>), before: &[f32
 }
 
 /// A kernel on the elements of one pointer.
-fn kernel(elements: usize, hints: &str, body: &str) -> String {
+pub fn kernel(elements: usize, hints: &str, body: &str) -> String {
     format!(
         "cuda_tile.module @m {{ entry @k(%p: tile<ptr<f32>>) {hints} {{
            %i = iota : tile<{elements}xi32>
@@ -89,12 +103,12 @@ fn kernel(elements: usize, hints: &str, body: &str) -> String {
     )
 }
 
-const INOUT: &str = "{cuda_tile.preview$access = #cuda_tile<preview$access<inout>>}";
+pub const INOUT: &str = "{cuda_tile.preview$access = #cuda_tile<preview$access<inout>>}";
 const IN: &str = "{cuda_tile.preview$access = #cuda_tile<preview$access<in>>}";
 const OUT: &str = "{cuda_tile.preview$access = #cuda_tile<preview$access<out>>}";
 
 /// A fragment in local memory.
-fn local(shape: &str, map: &str) -> String {
+pub fn local(shape: &str, map: &str) -> String {
     let count: usize =
         shape.trim_end_matches(|c: char| c != 'x').split('x').filter_map(|d| d.parse::<usize>().ok()).product();
     format!("preview$fragment<{shape}, local, mem_layout = <({count}):(1)>, fragmap = <{map}>>")
