@@ -6,8 +6,8 @@ mod fan_out;
 pub mod host;
 mod inlined_lines;
 mod intrinsics;
-pub mod library_code;
 mod libnvvm;
+pub mod library_code;
 pub mod messages;
 pub mod names;
 mod optimizer;
@@ -36,8 +36,8 @@ use tile_interface::{Backend, DebugInfo};
 use tile_targets::{Directive, EntryDirectives, FinaliseError, Finalised, Target};
 
 pub use device_library::LibraryError;
-pub use library_code::{LibraryCode, TileLibraryError};
 pub use libnvvm::NvvmError;
+pub use library_code::{LibraryCode, TileLibraryError};
 
 /// The target and the options of code generation.
 #[derive(Clone, Copy)]

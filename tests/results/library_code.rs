@@ -31,8 +31,7 @@ enum Form {
     RustBitcode,
 }
 
-const FORMS: [Form; 6] =
-    [Form::Ptx, Form::Bitcode, Form::Text, Form::RustPtx, Form::RustText, Form::RustBitcode];
+const FORMS: [Form; 6] = [Form::Ptx, Form::Bitcode, Form::Text, Form::RustPtx, Form::RustText, Form::RustBitcode];
 
 fn example(name: &str, file: &str) -> String {
     std::fs::read_to_string(root().join("examples/tile-libraries").join(name).join(file)).unwrap()
@@ -189,7 +188,12 @@ fn kinds_are_mixed() {
         let (interface, catalogue) = records(name);
         library_of(name, &interface, &catalogue, code.as_bytes())
     };
-    let f = of("f", &module("define void @f(ptr %p) {\n  %v = load float, ptr %p\n  %w = fadd float %v, 1.0\n  store float %w, ptr %p\n  ret void\n}\n"));
+    let f = of(
+        "f",
+        &module(
+            "define void @f(ptr %p) {\n  %v = load float, ptr %p\n  %w = fadd float %v, 1.0\n  store float %w, ptr %p\n  ret void\n}\n",
+        ),
+    );
     let ptx = ".version 7.0\n.target sm_80\n.address_size 64\n.visible .func g(.param .b64 p)\n{\n.reg .b64 %a;\n\
                .reg .f32 %f;\nld.param.b64 %a, [p];\nld.f32 %f, [%a];\nadd.f32 %f, %f, %f;\nst.f32 [%a], %f;\nret;\n}\n";
     let g = of("g", ptx);
@@ -301,7 +305,10 @@ fn damaged_bitcode_is_named() {
     };
     // The function has more parameters than the fragments of this catalogue, so intact code is wrong too.
     let message = compiled(&bitcode).unwrap_err();
-    assert!(message.contains("'philox4x32' of the library 'l.tilelib' has the parameters (ptr, ptr, ptr)"), "{message}");
+    assert!(
+        message.contains("'philox4x32' of the library 'l.tilelib' has the parameters (ptr, ptr, ptr)"),
+        "{message}"
+    );
     let mut numbers = Numbers(4);
     let wrapper = [0x0B17_C0DEu32, 0, 20, bitcode.len() as u32, 7].into_iter().flat_map(|w| w.to_le_bytes());
     let wrapped: Vec<u8> = wrapper.chain(bitcode.iter().copied()).collect();
@@ -387,9 +394,8 @@ fn other_front_ends() {
 
 /// Mathematical functions of libdevice, shared memory as a pointer, and the calling convention of a device.
 fn other_types_are_converted() {
-    let interface = format!(
-        "cuda_tile.module @l {{ preview$func extern @f(%a: tile<128xf32> {INOUT}) -> tile<128xf32> }}"
-    );
+    let interface =
+        format!("cuda_tile.module @l {{ preview$func extern @f(%a: tile<128xf32> {INOUT}) -> tile<128xf32> }}");
     let catalogue = format!(
         "cuda_tile.module @l {{ preview$extern_impl @f implements @f (%a: {} {INOUT}) synchronization = \
          #cuda_tile<preview$synchronization<cta>> scratch {{smem.size = #cuda_tile<preview$expr_int<512>>, \

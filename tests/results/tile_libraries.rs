@@ -57,12 +57,8 @@ pub fn compile_with(
 ) -> Result<String, String> {
     let mut said = String::new();
     let target = Target::by_name(target).unwrap();
-    let request = CompileRequest {
-        opt_level: level,
-        preview: true,
-        libraries,
-        ..CompileRequest::new(input, kind, target)
-    };
+    let request =
+        CompileRequest { opt_level: level, preview: true, libraries, ..CompileRequest::new(input, kind, target) };
     let result = InProcess.compile(&request, &mut |d| said += &format!("{}\n", tile_diag::render::plain(&d)));
     result.map(|output| output.text).map_err(|e| format!("{said}{e}"))
 }

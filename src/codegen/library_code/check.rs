@@ -32,11 +32,7 @@ unsafe fn name_of(value: LLVMValueRef) -> String {
 /// Checks everything except the called functions and undefined symbols.
 ///
 /// Errors: the first violation.
-pub(super) fn module(
-    library: &Module<'_>,
-    code: &LibraryCode<'_>,
-    target: &Target,
-) -> Result<(), TileLibraryError> {
+pub(super) fn module(library: &Module<'_>, code: &LibraryCode<'_>, target: &Target) -> Result<(), TileLibraryError> {
     let triple = library.get_triple().as_str().to_string_lossy().into_owned();
     if !triple.is_empty() && !triple.starts_with("nvptx64-") && triple != "nvptx64" {
         return Err(TileLibraryError::Triple { library: code.library.into(), triple });
@@ -164,8 +160,7 @@ pub(super) fn function(
     let Some(f) = f else {
         return Err(LinkError::Undefined { library: code.library.into(), symbol: symbol.into() }.into());
     };
-    let wrong =
-        |why: String| TileLibraryError::Function { library: code.library.into(), symbol: symbol.into(), why };
+    let wrong = |why: String| TileLibraryError::Function { library: code.library.into(), symbol: symbol.into(), why };
     if f.get_call_conventions() == PTX_KERNEL {
         return Err(wrong("is a kernel, which threads cannot call".into()));
     }
@@ -226,11 +221,7 @@ fn passes(own: BasicMetadataTypeEnum<'_>, needed: BasicMetadataTypeEnum<'_>) -> 
 
 /// Checks that used declarations are intrinsics of LLVM, functions of the device library, the driver or, with
 /// `libdevice`, of that file. Removes unused ones.
-pub(super) fn symbols(
-    library: &Module<'_>,
-    code: &LibraryCode<'_>,
-    libdevice: bool,
-) -> Result<(), TileLibraryError> {
+pub(super) fn symbols(library: &Module<'_>, code: &LibraryCode<'_>, libdevice: bool) -> Result<(), TileLibraryError> {
     let is_used = |value: LLVMValueRef| {
         // SAFETY: the value is alive.
         unsafe { !LLVMGetFirstUse(value).is_null() }

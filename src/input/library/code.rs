@@ -21,8 +21,7 @@ pub enum CodeKind {
 }
 
 /// The words with which a statement of LLVM IR can begin.
-const WORDS: [&str; 7] =
-    ["source_filename", "target", "define", "declare", "attributes", "module", "uselistorder"];
+const WORDS: [&str; 7] = ["source_filename", "target", "define", "declare", "attributes", "module", "uselistorder"];
 /// The other beginnings: variables, types, metadata, comdats and summaries.
 const SIGILS: [char; 5] = ['@', '%', '!', '$', '^'];
 

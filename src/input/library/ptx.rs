@@ -337,7 +337,10 @@ mod tests {
     #[test]
     fn wrong_code_is_named() {
         let error = |library: &str| linked(PROGRAM, library).unwrap_err().to_string();
-        assert_eq!(error("x"), "the code of the library 'l' is of an unknown kind; only PTX, LLVM bitcode and LLVM IR can be linked");
+        assert_eq!(
+            error("x"),
+            "the code of the library 'l' is of an unknown kind; only PTX, LLVM bitcode and LLVM IR can be linked"
+        );
         let lacks = LIBRARY.replace("func f(", "func g(");
         assert_eq!(error(&lacks), "no library defines the function 'f', which the catalogue of 'l' names");
         let newer = LIBRARY.replace("sm_80", "sm_100");
