@@ -300,6 +300,30 @@ impl Default for FloatMode {
     }
 }
 
+/// A constant argument of a call of a library's function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Constant {
+    Int(i64),
+    Text(String),
+    /// The name of an element type.
+    Type(String),
+    Shape(Vec<Constant>),
+}
+
+impl std::fmt::Display for Constant {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Constant::Int(v) => write!(f, "{v}"),
+            Constant::Text(text) => write!(f, "{text:?}"),
+            Constant::Type(name) => f.write_str(name),
+            Constant::Shape(extents) => {
+                let extents: Vec<String> = extents.iter().map(Constant::to_string).collect();
+                write!(f, "({})", extents.join(", "))
+            }
+        }
+    }
+}
+
 /// An op, with its attributes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum OpKind {
@@ -492,6 +516,12 @@ pub enum OpKind {
     WaitForGrids,
     FenceAlias,
 
+    /// A function of a tile library: tiles and tokens in any order.
+    ForeignCall {
+        callee: String,
+        constants: Vec<Constant>,
+    },
+
     // Matrices.
     MmaF {
         fast_acc: bool,
@@ -632,6 +662,7 @@ impl OpKind {
             OpKind::GetTensorShape => "get_tensor_shape",
             OpKind::GetIndexSpaceShape => "get_index_space_shape",
             OpKind::MakeToken => "make_token",
+            OpKind::ForeignCall { .. } => "preview$call",
             OpKind::JoinTokens => "join_tokens",
             OpKind::LaunchDependents => "gdc_launch_dependents_tko",
             OpKind::WaitForGrids => "gdc_wait_tko",

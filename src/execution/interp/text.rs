@@ -260,6 +260,12 @@ impl Printer<'_> {
                 format!("{mnemonic} {}[{}] : {}", join(tiles, name), join(indices, name), self.types(tiles))
             }
             OpKind::PowI { .. } => format!("{mnemonic} {all} : {}", self.types(v)),
+            OpKind::ForeignCall { callee, constants } => {
+                let constants = join(constants, ToString::to_string);
+                let constants = if constants.is_empty() { constants } else { format!("<[{constants}]>") };
+                let full = |values: &[Value]| format!("({})", join(values, |v| format!("!cuda_tile.{}", self.ty(*v))));
+                format!("{mnemonic} @{callee}{constants}({all}) : {} -> {}", full(v), full(&op.results))
+            }
             OpKind::LaunchDependents | OpKind::WaitForGrids => {
                 format!("{mnemonic}{} -> {result}", token(!v.is_empty(), " = "))
             }

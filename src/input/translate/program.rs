@@ -14,8 +14,8 @@ use rustc_hash::FxHashMap;
 use std::sync::Arc;
 use tile_interp::format::{Round, decode, encode};
 use tile_interp::program::{
-    AccessOrder, Block, Entry, FloatMode, Global, Op, OpKind, Order, Overflow, Predicate, Program, Promise, Rounding,
-    Scope, Signedness, Update, Value,
+    AccessOrder, Block, Constant, Entry, FloatMode, Global, Op, OpKind, Order, Overflow, Predicate, Program, Promise,
+    Rounding, Scope, Signedness, Update, Value,
 };
 use tile_interp::types::{self, Element, Number, Padding, TensorType, TileType, Tiling, ViewType};
 
@@ -54,7 +54,7 @@ pub fn program(module: &Module<'_>) -> Result<Program> {
         match AnyOp::cast(op) {
             Some(AnyOp::GlobalOp(g)) => program.globals.push(global(g)?),
             Some(AnyOp::EntryOp(e)) => program.entries.push(entry(e)?),
-            // They have no code. The interpreter refuses calls.
+            // They have no code. Host functions compute calls.
             Some(AnyOp::PreviewFuncOp(_) | AnyOp::PreviewExternImplOp(_)) => {}
             _ => return error(op, "expected a global or an entry"),
         }
@@ -546,11 +546,28 @@ impl ProgramBuilder {
                 None => return error(op, "unknown promise"),
             },
             PrintTkoOp(o) => OpKind::Print { format: o.str().to_string(), token: o.token().is_some() },
-            PreviewCallOp(_) => return error(op, "the reference interpreter cannot run functions of tile libraries"),
+            PreviewCallOp(_) => {
+                let call = super::library_call(op).or_else(|e| error(op, e.to_string()))?;
+                let constants: std::result::Result<Vec<Constant>, &String> =
+                    call.constants.iter().map(|c| c.as_ref().map(library_constant)).collect();
+                match constants {
+                    Ok(constants) => OpKind::ForeignCall { callee: call.callee, constants },
+                    Err(why) => return error(op, why.clone()),
+                }
+            }
             ModuleOp(_) | GlobalOp(_) | EntryOp(_) | TestingFuncOp(_) | PreviewFuncOp(_) | PreviewExternImplOp(_) => {
                 return error(op, format!("'{}' is not allowed inside an entry", op_name(op)));
             }
         })
+    }
+}
+
+fn library_constant(value: &tile_library::Value) -> Constant {
+    match value {
+        tile_library::Value::Int(v) => Constant::Int(*v),
+        tile_library::Value::Text(text) => Constant::Text(text.clone()),
+        tile_library::Value::Type(name) => Constant::Type(name.clone()),
+        tile_library::Value::Tuple(elements) => Constant::Shape(elements.iter().map(library_constant).collect()),
     }
 }
 

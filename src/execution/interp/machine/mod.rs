@@ -9,6 +9,7 @@ mod access;
 mod aggregate;
 mod control;
 mod elementwise;
+mod foreign;
 mod matrix;
 mod promises;
 mod scheduler;
@@ -17,6 +18,7 @@ mod shape;
 mod tests;
 
 use self::aggregate::Bound;
+pub use self::foreign::{HostCall, HostFunction, HostTile};
 use self::promises::Breaches;
 pub use self::promises::{BrokenPromise, Promises};
 use crate::memory::{ElementAddress, Fault, Memory};
@@ -140,6 +142,8 @@ pub struct Machine<'p> {
     pub broken_promises: Vec<BrokenPromise>,
     globals: FxHashMap<&'p str, u64>,
     sums: Sums,
+    /// The functions that stand for functions of tile libraries, by the names of their declarations.
+    host: FxHashMap<String, HostFunction>,
 }
 
 /// Elements that were the target of atomic sums: the last value, and the bound for the summands.
@@ -163,7 +167,12 @@ impl<'p> Machine<'p> {
             }
             globals.insert(g.name.as_str(), address);
         }
-        Machine { program, memory, broken_promises: vec![], globals, sums: Sums::default() }
+        Machine { program, memory, broken_promises: vec![], globals, sums: Sums::default(), host: FxHashMap::default() }
+    }
+
+    /// Lets a function compute the calls of `@name`, a function of a tile library. It replaces an earlier one.
+    pub fn register(&mut self, name: &str, function: HostFunction) {
+        self.host.insert(name.to_owned(), function);
     }
 
     /// Address of a global.
@@ -222,6 +231,7 @@ struct Executor<'r> {
     races: Option<&'r mut Races>,
     globals: &'r FxHashMap<&'r str, u64>,
     sums: &'r mut Sums,
+    host: &'r FxHashMap<String, HostFunction>,
     values: Vec<Datum>,
     breaches: Breaches,
     broken_promises: &'r mut Vec<BrokenPromise>,
@@ -346,6 +356,7 @@ impl Executor<'_> {
             | OpKind::GetTensorShape
             | OpKind::GetIndexSpaceShape => self.access(op),
             OpKind::Offset => self.offset(op),
+            OpKind::ForeignCall { callee, constants } => self.foreign_call(op, callee, constants),
             OpKind::MakeToken => Ok(vec![Datum::Token(EventSet::default())]),
             // There are no dependent launches and no aliases of addresses here, so tokens alone order accesses.
             OpKind::JoinTokens | OpKind::LaunchDependents | OpKind::WaitForGrids | OpKind::FenceAlias => {

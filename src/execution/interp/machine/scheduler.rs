@@ -75,6 +75,7 @@ impl Machine<'_> {
                 races: races.as_mut(),
                 globals: &self.globals,
                 sums: &mut self.sums,
+                host: &self.host,
                 values: std::mem::take(&mut block.values),
                 breaches: std::mem::take(&mut block.breaches),
                 broken_promises: &mut self.broken_promises,

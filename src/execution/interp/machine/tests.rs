@@ -1,12 +1,13 @@
 //! Tests: tile blocks that wait for each other, promises about strides, tiles outside their views, and bodies that
 //! round.
 
-use super::{Cause, Error, Limits, Machine, Outside, Promises};
+use super::{Cause, Error, HostCall, Limits, Machine, Outside, Promises};
 use crate::program::{
-    AccessOrder, Block, Entry, FloatMode, Op, OpKind, Order, Overflow, Predicate, Program, Promise, Scope, Signedness,
-    Update, Value,
+    AccessOrder, Block, Constant, Entry, FloatMode, Op, OpKind, Order, Overflow, Predicate, Program, Promise, Scope,
+    Signedness, Update, Value,
 };
 use crate::types::{Element, Number, Padding, TensorType, TileType, Tiling, Type, ViewType};
+use std::rc::Rc;
 
 /// An entry under construction, with one open region.
 struct EntryBuilder {
@@ -263,4 +264,40 @@ fn bodies_that_round_promise_nothing() {
         let report = Machine::new(&program).launch("k", [1; 3], &[], Limits::default()).unwrap();
         assert_eq!(report.guess.is_none(), known, "{scans} {values:?}");
     }
+}
+
+/// A host function gets operands without tokens, constants and memory, and computes results without tokens.
+#[test]
+fn host_functions_compute_calls() {
+    let pair = || Type::from(TileType::new(&[2], Element::Number(Number::I32)));
+    let pointer = || Type::from(TileType::new(&[], Element::Pointer(Number::I32)));
+    let (mut b, parameters) = EntryBuilder::new(&[pointer()]);
+    let indices = b.op(OpKind::Iota, &[], &[pair()])[0];
+    let token = b.op(OpKind::MakeToken, &[], &[Type::Token])[0];
+    let kind = OpKind::ForeignCall { callee: "f".into(), constants: vec![Constant::Int(5)] };
+    let results = b.op(kind, &[token, indices, parameters[0]], &[pair(), Type::Token, int()]);
+    let store = OpKind::StorePtr { access: AccessOrder::WEAK, mask: false, token: true };
+    b.op(store, &[parameters[0], results[2], results[1]], &[Type::Token]);
+    let program = b.program();
+    let text = crate::text::print(&program);
+    assert!(text.contains("preview$call @f<[5]>("), "{text}");
+
+    let mut machine = Machine::new(&program);
+    let address = machine.memory.allocate("buffer", 7u32.to_le_bytes().to_vec());
+    let error = machine.launch("k", [1; 3], &[address], Limits::default()).unwrap_err();
+    assert!(error.to_string().contains("no host function is registered for the function '@f'"), "{error}");
+    let function = move |call: &mut HostCall<'_>| {
+        let [Constant::Int(constant)] = call.constants else { return Err("one constant".into()) };
+        assert_eq!((call.callee, call.operands.len(), call.results.len()), ("f", 2, 2));
+        assert_eq!((&call.operands[0].elements[..], &call.operands[1].elements[..]), (&[0, 1][..], &[address][..]));
+        let stored = call.memory.contents(address).map(|(bytes, _)| u64::from(bytes[0]));
+        call.results[1].elements[0] = stored.ok_or("no memory")? + *constant as u64;
+        Ok(())
+    };
+    machine.register("f", Rc::new(function));
+    machine.launch("k", [1; 3], &[address], Limits::default()).unwrap();
+    assert_eq!(machine.array(address, Number::I32, 1)[0].bits, 12);
+    machine.register("f", Rc::new(|_: &mut HostCall<'_>| Err("it cannot".into())));
+    let error = machine.launch("k", [1; 3], &[address], Limits::default()).unwrap_err();
+    assert!(error.to_string().contains("the host function of '@f' failed: it cannot"), "{error}");
 }
