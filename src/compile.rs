@@ -175,8 +175,12 @@ impl Compiler for Session {
 }
 
 /// The parts of the compiler that `tile-run` uses.
-pub const TOOLS: tile_launch::Tools<'static> =
-    tile_launch::Tools { compiler: &InProcess, reader: &program, optional_passes: &optional_passes };
+pub const TOOLS: tile_launch::Tools<'static> = tile_launch::Tools {
+    compiler: &InProcess,
+    reader: &program,
+    optional_passes: &optional_passes,
+    host_loader: &host_functions::load,
+};
 
 /// The optional passes of a compilation, in the order in which `pass-limit` counts them.
 ///
@@ -193,13 +197,14 @@ pub fn program(
     kind: InputKind,
     report: &mut dyn FnMut(Diagnostic),
 ) -> Result<tile_interp::program::Program, CompileError> {
+    // Host functions compute the calls of tile libraries.
     reading(input, kind, report, |module| {
         translate::program(module)
             .map_err(|e| (vec![Diagnostic::new(Severity::Error, e.to_string())], CompileError::Input))
     })
 }
 
-/// Reads Tile IR and verifies it.
+/// Reads Tile IR, which may use preview features, and verifies it.
 ///
 /// # Errors
 /// The input cannot be read, or an operation does not verify.
@@ -207,7 +212,7 @@ pub fn verify(input: &[u8], kind: InputKind, report: &mut dyn FnMut(Diagnostic))
     reading(input, kind, report, |_| Ok(()))
 }
 
-/// Reads Tile IR in a context of its own.
+/// Reads Tile IR, which may use preview features, in a context of its own.
 fn reading<T>(
     input: &[u8],
     kind: InputKind,
@@ -221,7 +226,9 @@ fn reading<T>(
         sink.borrow_mut().push(convert(&d));
         true
     });
-    let result = with_stack(|| read(&context, input, kind, "").and_then(|module| then(&module)));
+    let request =
+        CompileRequest { preview: true, ..CompileRequest::new(input, kind, tile_targets::Target::default_target()) };
+    let result = with_stack(|| read_with(&request, &context).and_then(|module| then(&module)));
     context.detach_diagnostic_handler(handler);
     for message in messages.borrow_mut().drain(..) {
         report(message);
@@ -464,8 +471,10 @@ impl Job<'_> {
         }
         let backend = &self.request.backend;
         let libdevice = self.request.libdevice.as_deref();
-        let code = self
-            .keep(Code::translate(&llvm, gpu_module, self.code_options(), backend, (libdevice, &codes)).map_err(not_generated)?);
+        let code = self.keep(
+            Code::translate(&llvm, gpu_module, self.code_options(), backend, (libdevice, &codes))
+                .map_err(not_generated)?,
+        );
         if self.request.instrumentation.print_llvm {
             eprintln!("; LLVM IR as translated\n{}", code.to_llvm());
         }
@@ -785,12 +794,13 @@ fn place(l: melior::ir::Location<'_>) -> Option<Location> {
     location::file_line(l).map(|p| Location::new(p.file, p.line, p.column))
 }
 
+mod host_functions;
 mod link;
 pub mod locations;
 mod restart;
 mod resume;
 pub mod snapshots;
-mod trial;
 #[cfg(test)]
 mod tests;
+mod trial;
 mod wrapped;

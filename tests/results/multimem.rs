@@ -282,8 +282,10 @@ fn check(case: &Case, configurations: &[(&'static str, u8)], full: bool) -> Resu
     let (text, launch) = (program(case), launch(case));
     let meaning = compile::program(text.as_bytes(), InputKind::Text, &mut |_| {}).map_err(|e| e.to_string())?;
     let limits = Limits { races: true, ..Limits::default() };
-    let want =
-        reference::execute(&meaning, &launch, limits, &mut |_| {}).map_err(|e| format!("{e}\n{text}"))?.outcome.arrays;
+    let want = reference::execute(&meaning, &launch, limits, &[], &mut |_| {})
+        .map_err(|e| format!("{e}\n{text}"))?
+        .outcome
+        .arrays;
     for &(target, level) in configurations {
         let module = compiled(&text, target, level)?;
         let seeds: &[Option<u64>] = if full { &[None, Some(1), Some(2), Some(3)] } else { &[None, Some(1)] };
@@ -381,8 +383,9 @@ fn not_an_object() -> Result<(), Failed> {
         return Err(format!("{found:?}").into());
     }
     let meaning = compile::program(text.as_bytes(), InputKind::Text, &mut |_| {}).map_err(|e| e.to_string())?;
-    let found =
-        reference::execute(&meaning, &launch, Limits::default(), &mut |_| {}).map(|_| ()).map_err(|e| e.to_string());
+    let found = reference::execute(&meaning, &launch, Limits::default(), &[], &mut |_| {})
+        .map(|_| ())
+        .map_err(|e| e.to_string());
     if !found.as_ref().is_err_and(|e| e.contains("is not an address of multicast memory")) {
         return Err(format!("{found:?}").into());
     }

@@ -182,7 +182,12 @@ fn errors_name_the_call_and_the_library() {
         ("call_local1.tilebc", &[SIMT, "-l", &narrow], 5, &["the parameters (b32), but its fragments are passed as"]),
         ("call_local1.tilebc", &[SIMT, "-l", &newer], 5, &["is for sm_100, which does not run on sm_90"]),
         ("call_local1.tilebc", &[SIMT, "-l", &clash], 5, &["both the program and the library", "define 'k'"]),
-        ("call_local1.tilebc", &[SIMT, "-l", &cubin], 5, &["is an ELF object, perhaps a cubin; only PTX text"]),
+        (
+            "call_local1.tilebc",
+            &[SIMT, "-l", &cubin],
+            5,
+            &["is an ELF object, perhaps a cubin; only PTX, LLVM bitcode and"],
+        ),
     ];
     for (input, options, expected, messages) in cases {
         let (status, text) = folder.compile(input, options);
@@ -200,11 +205,108 @@ fn errors_name_the_call_and_the_library() {
     assert!(text.contains("a call of a library function requires the 'simt' preview feature"), "{text}");
 }
 
+/// A NumPy file with words.
+fn npy(words: &[i32]) -> Vec<u8> {
+    let header = format!("{{'descr': '<i4', 'fortran_order': False, 'shape': ({},), }}", words.len());
+    let header = format!("{header:<117}\n");
+    let mut file = b"\x93NUMPY\x01\x00".to_vec();
+    file.extend((header.len() as u16).to_le_bytes());
+    file.extend(header.as_bytes());
+    file.extend(words.iter().flat_map(|w| w.to_le_bytes()));
+    file
+}
+
+/// Host functions for the reference interpreter: sorts rows, and fails.
+const HOST: &str = "#include <stdint.h>
+int sort_rows(const void *const *operands, void *const *results, const int64_t *constants) {
+  const int32_t *from = operands[0];
+  int32_t *to = results[0];
+  for (int i = 0; i < 128; ++i) {
+    int smaller = 0;
+    for (int j = i / 32 * 32; j < i / 32 * 32 + 32; ++j)
+      smaller += from[j] < from[i] || (from[j] == from[i] && j < i);
+    to[i / 32 * 32 + smaller] = from[i];
+  }
+  return 0;
+}
+";
+
+/// `tile-run` links libraries, also where it compares each pass with the interpreter, which calls host functions.
+fn kernels_with_calls_run() {
+    let folder = Folder::new();
+    let at = |name: &str| folder.0.path().join(name);
+    let llvm = std::path::Path::new(env!("MLIR_SYS_210_PREFIX")).join("bin");
+    let tools = std::path::Path::new(env!("CARGO_BIN_EXE_tileiras")).parent().unwrap();
+    let path = std::env::var("PATH").unwrap_or_default();
+    let path = format!("{}:{}:{path}", tools.display(), llvm.display());
+    let build = root().join("examples/tile-libraries/build.sh");
+    let done = Command::new("sh").arg(build).arg("bc").arg(at("")).arg("sort").env("PATH", &path).output().unwrap();
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    let host = |name: &str, text: &str| {
+        let source = folder.file(&format!("{name}.c"), text.as_bytes());
+        let library = at(&format!("lib{name}.so"));
+        let mut clang = Command::new(llvm.join("clang"));
+        clang.args(["-shared", "-fPIC", "-O1", &source, "-o"]).arg(&library);
+        assert!(clang.status().unwrap().success());
+        library.display().to_string()
+    };
+    let good = host("good", HOST);
+    let lazy = host("lazy", &HOST.replace("to[i / 32 * 32 + smaller] = from[i]", "to[i] = from[i]"));
+    let failing = host("failing", &HOST.replace("return 0", "return 3"));
+    let empty = host("empty", "int nothing;\n");
+
+    let keys: Vec<i32> = (0..512).map(|i| i * 7919 % 1009 - 500).collect();
+    let mut sorted = keys.clone();
+    sorted.chunks_mut(32).for_each(<[i32]>::sort);
+    let keys = folder.file("keys.npy", &npy(&keys)) + ":ptr";
+    let kernel = root().join("examples/tile-libraries/sort/kernel.mlir");
+    let library = at("sort.tilelib").display().to_string();
+    let run = |options: &[&str]| {
+        let _ = fs::remove_dir_all(at("out"));
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tile-run"));
+        command.arg(&kernel).args(["--grid=4", "--gpu-name=sm_90", "--quiet", &keys, "--out-dir"]).arg(at("out"));
+        let output = command.args(options).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
+        (output.status.code().unwrap(), said, fs::read(at("out/keys.npy")).ok())
+    };
+    let expected = Some(npy(&sorted));
+    let reference = "--engine=reference";
+    for options in
+        [&["-l", &library][..], &["-l", &library, "--adversarial=1"], &[reference, "--host-functions", &good]]
+    {
+        let (status, said, after) = run(options);
+        assert_eq!((status, said.as_str()), (0, ""), "{options:?}");
+        assert!(after == expected, "{options:?}");
+    }
+    // The first library that has the function is used.
+    let found = run(&[reference, "--host-functions", &empty, "--host-functions", &good]);
+    assert!(found.0 == 0 && found.2 == expected, "{}", found.1);
+    let each =
+        |host: &str| run(&["-l", &library, "--check-each", "--host-functions", host, "--pipeline-option=pass-limit=1"]);
+    let (status, said, _) = each(&good);
+    assert_eq!(status, 0, "{said}");
+    let (status, said, _) = each(&lazy);
+    assert!(status == 7 && said.contains("wrong"), "{status}: {said}");
+    for (options, status, message) in [
+        (&[][..], 5, "no library declares the function '@sort_rows'"),
+        (&["-l", "none"], 1, "none: No such file or directory"),
+        (&[reference], 6, "no host function is registered for the function '@sort_rows'"),
+        (&[reference, "--host-functions", &empty], 6, "no host function is registered"),
+        (&[reference, "--host-functions", &failing], 6, "the host function of '@sort_rows' failed: it returned 3"),
+        (&[reference, "--host-functions", "none.so"], 1, "none.so"),
+        (&["--host-functions", &good], 1, "--host-functions needs --engine=reference"),
+    ] {
+        let (found, said, _) = run(options);
+        assert!(found == status && said.contains(message), "{options:?}: {found}: {said}");
+    }
+}
+
 pub fn trials() -> Vec<Trial> {
     functions![
         disassembly_and_round_trip_through_text,
         the_disassembler_needs_the_feature,
         calls_are_linked,
-        errors_name_the_call_and_the_library
+        errors_name_the_call_and_the_library,
+        kernels_with_calls_run
     ]
 }

@@ -38,6 +38,8 @@ engine:
                          ignores the options for compilation and simulation except --max-time
 
 reference interpreter, also when results are compared with it:
+  --host-functions FILE  take functions that compute calls of tile libraries from this shared library; may be repeated.
+                         The call of @f becomes f(operands, results, constants): docs/interpreter.md
   --promises HOW         how to handle an 'assume' that does not hold: 'check' ends the run (default), 'report' warns
                          and continues, 'trust' does not check. A promise about the stride of a dimension with at most
                          one element always holds, because no address depends on it
@@ -52,8 +54,7 @@ compilation:
   --save-ptx FILE        write the PTX to FILE
   --lineinfo             generate line information in the PTX
   --numerics MODE        as for tileiras; unless it is 'default', the reference interpreter follows the same order
-  -l FILE                link a tile library, whose functions the kernel calls; may be repeated. The reference
-                         interpreter does not run such kernels
+  -l FILE                link a tile library, whose functions the kernel calls; may be repeated
   --pipeline-option K=V, --load-pass-plugin FILE, --insert-pass PLACE:PASSES
                          as for tileiras; each may be repeated
 
@@ -136,6 +137,8 @@ pub struct Options {
     pub pipeline_options: Vec<(String, String)>,
     pub plugins: Vec<PathBuf>,
     pub library_files: Vec<PathBuf>,
+    /// Shared libraries with host functions for the reference interpreter.
+    pub host_functions: Vec<PathBuf>,
     /// Names and contents of the libraries, which the command reads.
     pub libraries: Vec<(String, Vec<u8>)>,
     pub insertions: Vec<Insertion>,
@@ -199,6 +202,7 @@ pub fn parse(arguments: &[OsString]) -> Result<Options, String> {
         pipeline_options: vec![],
         plugins: vec![],
         library_files: vec![],
+        host_functions: vec![],
         libraries: vec![],
         insertions: vec![],
         check_each: false,
@@ -301,6 +305,7 @@ pub fn parse(arguments: &[OsString]) -> Result<Options, String> {
             }
             "--numerics" => o.pipeline_options.push((PipelineOption::Numerics.name().into(), value()?.into())),
             "--load-pass-plugin" => o.plugins.push(value()?.into()),
+            "--host-functions" => o.host_functions.push(value()?.into()),
             "-l" => o.library_files.push(value()?.into()),
             "--insert-pass" => o.insertions.push(value()?.parse().map_err(|e| format!("{name}: {e}"))?),
             "--check-each" => o.check_each = true,
@@ -376,6 +381,9 @@ pub fn parse(arguments: &[OsString]) -> Result<Options, String> {
     let interprets = o.engine == Engine::Reference || o.check_each || o.check_against.is_some();
     if (o.promises.is_some() || o.outside.is_some()) && !interprets {
         return Err("--promises and --outside need --engine=reference, --check-each or --check-against".into());
+    }
+    if !o.host_functions.is_empty() && !interprets {
+        return Err("--host-functions needs --engine=reference, --check-each or --check-against".into());
     }
     if o.tolerance.is_some() && !o.check_each && o.check_against.is_none() {
         return Err("--tolerance needs --check-each or --check-against".into());

@@ -31,6 +31,8 @@ pub struct Tools<'a> {
     pub reader: &'a reference::Reader<'a>,
     /// The optional passes of a compilation, in order.
     pub optional_passes: &'a OptionalPasses<'a>,
+    /// Loads functions for the reference interpreter.
+    pub host_loader: &'a reference::HostLoader<'a>,
 }
 
 /// The reasons for which the command failed. Each kind has its own exit status.
@@ -250,7 +252,9 @@ fn interpret(
     let program = (tools.reader)(&input, kind, &mut report)
         .map_err(|e| Failure::Kernel { path: path.clone(), message: e.to_string() })?;
     types::check(&program, launch).map_err(|error| Failure::Arguments(Box::new(error)))?;
-    let outcome = reference::execute(&program, launch, options.limits(), &mut |broken| warn(broken, stderr));
+    let host = reference::host_functions(&program, &options.host_functions, tools.host_loader);
+    let host = host.map_err(Failure::Usage)?;
+    let outcome = reference::execute(&program, launch, options.limits(), &host, &mut |broken| warn(broken, stderr));
     let unprintable = |error| Failure::Write { path: "standard output".into(), error };
     if let Err(execute::Error::Assertion { printed, .. }) = &outcome {
         stdout.write_all(printed.as_bytes()).map_err(unprintable)?;
@@ -318,7 +322,7 @@ fn ptx(
         pipeline_options: &options.pipeline_options,
         plugins: &options.plugins,
         insertions: &options.insertions,
-        preview: !options.libraries.is_empty(),
+        preview: true,
         libraries: &options.libraries,
         // Predictions and errors refer to lines of the source. Line information changes no instruction.
         debug: if options.lineinfo || options.save_ptx.is_none() { DebugInfo::Lines } else { DebugInfo::None },

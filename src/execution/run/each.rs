@@ -116,7 +116,7 @@ impl Trial<'_> {
             pipeline_options,
             plugins: &self.options.plugins,
             insertions: &self.options.insertions,
-            preview: !self.options.libraries.is_empty(),
+            preview: true,
             libraries: &self.options.libraries,
             ..CompileRequest::new(&self.input, self.kind, self.options.target)
         }
@@ -182,7 +182,9 @@ pub fn expectations(
     };
     let program = (tools.reader)(input, kind, &mut report)
         .map_err(|e| Failure::Kernel { path: path.to_owned(), message: e.to_string() })?;
-    let left = reference::execute(&program, launch, options.limits(), &mut |broken| warn(broken, stderr))
+    let host = reference::host_functions(&program, &options.host_functions, tools.host_loader);
+    let host = host.map_err(Failure::Usage)?;
+    let left = reference::execute(&program, launch, options.limits(), &host, &mut |broken| warn(broken, stderr))
         .map_err(|error| Failure::Execute { schedule: "reference".into(), error: Box::new(error) })?;
     if options.tolerance == Some(Nearness::Promised) {
         warn_undetermined(launch, &left, stderr);

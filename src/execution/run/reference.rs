@@ -6,15 +6,53 @@
 use crate::execute::{Error, Outcome, describe, extents_and_strides, parameter_hint};
 use crate::launch::{Argument, ArrayArgument, Launch};
 use ptx_sim::Report;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use tile_diag::Diagnostic;
 use tile_interface::{CompileError, InputKind};
-use tile_interp::machine::{BrokenPromise, Limits, Machine};
-use tile_interp::program::Program;
+use tile_interp::machine::{BrokenPromise, HostFunction, Limits, Machine};
+use tile_interp::program::{Block, OpKind, Program};
 use tile_interp::scalar::Scalar;
 
 /// Parses Tile IR into a program of the interpreter. The binary that links MLIR provides one.
 pub type Reader<'a> = dyn Fn(&[u8], InputKind, &mut dyn FnMut(Diagnostic)) -> Result<Program, CompileError> + 'a;
+
+/// Finds a function in a shared library, to compute calls of a function of a tile library. `None` if the library lacks
+/// it. The binary provides one, because calling code of another language is unsafe.
+pub type HostLoader<'a> = dyn Fn(&Path, &str) -> Result<Option<HostFunction>, String> + 'a;
+
+/// The host functions of the calls of a program, from the first library that has each. Functions without one are
+/// reported when they are called.
+///
+/// # Errors
+/// A library cannot be loaded.
+pub fn host_functions<P: AsRef<Path>>(
+    program: &Program,
+    libraries: &[P],
+    loader: &HostLoader<'_>,
+) -> Result<Vec<(String, HostFunction)>, String> {
+    let mut callees = BTreeSet::new();
+    program.entries.iter().for_each(|e| collect_callees(&e.body, &mut callees));
+    let mut functions = vec![];
+    for callee in callees {
+        for library in libraries {
+            if let Some(function) = loader(library.as_ref(), callee)? {
+                functions.push((callee.to_owned(), function));
+                break;
+            }
+        }
+    }
+    Ok(functions)
+}
+
+fn collect_callees<'p>(block: &'p Block, callees: &mut BTreeSet<&'p str>) {
+    for op in &block.ops {
+        if let OpKind::ForeignCall { callee, .. } = &op.kind {
+            callees.insert(callee);
+        }
+        op.regions.iter().for_each(|region| collect_callees(region, callees));
+    }
+}
 
 /// The results of a launch.
 #[derive(Debug)]
@@ -26,12 +64,13 @@ pub struct ReferenceResults {
     pub guess: Option<String>,
 }
 
-/// Runs a launch once, and passes broken promises that are not errors to `note`. The launch's arrays are not
-/// modified.
+/// Runs a launch once, with these host functions in place of functions of tile libraries, and passes broken promises
+/// that are not errors to `note`. The launch's arrays are not modified.
 pub fn execute(
     program: &Program,
     launch: &Launch,
     limits: Limits,
+    host: &[(String, HostFunction)],
     note: &mut dyn FnMut(&BrokenPromise),
 ) -> Result<ReferenceResults, Error> {
     let names = || program.entries.iter().map(|e| e.name.as_str()).collect::<Vec<_>>().join(", ");
@@ -48,6 +87,7 @@ pub fn execute(
         },
     };
     let mut machine = Machine::new(program);
+    host.iter().for_each(|(name, function)| machine.register(name, function.clone()));
     let mut addresses = vec![];
     let mut parameters = vec![];
     for (i, argument) in launch.args.iter().enumerate() {

@@ -193,7 +193,11 @@ fn arguments(dir: &Path, words: &str) -> Vec<OsString> {
 }
 
 const TOOLS: crate::Tools<'static> =
-    crate::Tools { compiler: &compiler, reader: &reader, optional_passes: &optional_passes };
+    crate::Tools { compiler: &compiler, reader: &reader, optional_passes: &optional_passes, host_loader: &no_loader };
+
+fn no_loader(_: &Path, _: &str) -> Result<Option<tile_interp::machine::HostFunction>, String> {
+    Ok(None)
+}
 
 /// Exit status and standard error of `tile-run`.
 fn tile_run(dir: &Path, words: &str) -> (u8, String) {
