@@ -14,11 +14,11 @@ shift 2
 here=$(cd "$(dirname "$0")" && pwd)
 mkdir -p "$out"
 
-clang() {
+c_code() {
   "${CLANG:-clang}" --target=nvptx64-nvidia-cuda -march=sm_80 -Xclang -target-feature -Xclang +ptx70 -O2 "$@"
 }
 
-rust() {
+rust_code() {
   # The sources replace the crate `core`, which needs unstable features.
   RUSTC_BOOTSTRAP=1 "${RUSTC:-rustc}" --edition=2024 --crate-type=lib --target=nvptx64-nvidia-cuda \
     -Ctarget-cpu=sm_80 -Copt-level=3 -Cpanic=abort -Ainternal_features -Adead_code "$@"
@@ -27,12 +27,12 @@ rust() {
 for name; do
   code=$out/$name.code
   case $kind in
-    ptx) clang -S "$here/$name/$name.c" -o "$code" ;;
-    bc) clang -c -emit-llvm "$here/$name/$name.c" -o "$code" ;;
-    ll) clang -S -emit-llvm "$here/$name/$name.c" -o "$code" ;;
-    rust-ptx) rust --emit=asm="$code" "$here/$name/$name.rs" ;;
-    rust-bc) rust --emit=llvm-bc="$code" "$here/$name/$name.rs" ;;
-    rust-ll) rust --emit=llvm-ir="$code" "$here/$name/$name.rs" ;;
+    ptx) c_code -S "$here/$name/$name.c" -o "$code" ;;
+    bc) c_code -c -emit-llvm "$here/$name/$name.c" -o "$code" ;;
+    ll) c_code -S -emit-llvm "$here/$name/$name.c" -o "$code" ;;
+    rust-ptx) rust_code --emit=asm="$code" "$here/$name/$name.rs" ;;
+    rust-bc) rust_code --emit=llvm-bc="$code" "$here/$name/$name.rs" ;;
+    rust-ll) rust_code --emit=llvm-ir="$code" "$here/$name/$name.rs" ;;
     *) echo "build.sh: unknown kind '$kind'" >&2; exit 1 ;;
   esac
   for part in interface catalogue; do
