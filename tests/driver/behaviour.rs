@@ -85,10 +85,15 @@ fn version_and_lists() {
     insta::assert_snapshot!("version", text(&outcome.stdout));
     let outcome = bench.run(&["--list-versions"]);
     assert_eq!((outcome.status, text(&outcome.stdout).as_str()), (Some(0), "13.1\n13.2\n13.3\n13.4\n13.5\n"));
+    // The file is not looked at. The order of checks is that of NVIDIA's command.
     let outcome = bench.run(&["ok", "--gpu-name=sm_90", "-o", "out", "--apply-controls=c.acf"]);
-    assert_eq!((outcome.status, outcome.stdout.len()), (Some(1), 0), "{}", outcome.stderr);
-    let message = ": --apply-controls=c.acf: reading compilation controls from a file is not supported\n";
-    assert!(outcome.stderr.ends_with(message), "{}", outcome.stderr);
+    let message = "error: --apply-controls is not supported on this platform\n\
+                   note: pass the file to ptxas: --ptxas-option=--apply-controls=c.acf\n";
+    assert_eq!((outcome.status, outcome.stderr.as_str()), (Some(2), message));
+    let outcome = bench.run(&["ok", "--gpu-name=sm_90", "-o", "out", "--apply-controls=c.acf", "-O", "4"]);
+    assert!(outcome.status == Some(2) && !outcome.stderr.contains("apply-controls"), "{}", outcome.stderr);
+    let outcome = bench.run(&["ok", "--gpu-name=sm_90", "--emit=ptx", "-o", "/dev/null", "--apply-controls="]);
+    assert_eq!((outcome.status, outcome.stderr.as_str()), (Some(0), ""));
     let outcome = bench.run(&["--explain=t0401"]);
     assert_eq!(outcome.status, Some(0));
     insta::assert_snapshot!("explain", text(&outcome.stdout));
@@ -231,8 +236,15 @@ fn remark_files() {
     assert_eq!(outcome.stderr, "k.py:7:1: remark: Vectorized: loads of 16 bytes\n");
     let outcome = bench.run(&["remarks", "--remarks-missed=memory"]);
     assert_eq!((outcome.status, outcome.stderr.as_str()), (Some(0), ""));
-    let outcome = bench.run(&["ok", "--remark-format=yaml", "--remarks-output-file=no/r.yaml"]);
-    assert_eq!(outcome.status, Some(2));
+    let outcome = bench.run(&["ok", "--remarks=all", "--remark-format=yaml", "--remarks-output-file=no/r.yaml"]);
+    assert_eq!(outcome.status, Some(3));
+    let message = "error: failed to enable optimization remarks\n\
+                   note: Error opening remark output file 'no/r.yaml': No such file or directory\n";
+    assert_eq!(outcome.stderr, message);
+    // Without a category there are no remarks, and no file.
+    let outcome = bench.run(&["ok", "--remark-format=yaml", "--remarks-output-file=none.yaml"]);
+    assert_eq!((outcome.status, outcome.stderr.as_str()), (Some(0), ""));
+    assert!(!bench.at("none.yaml").exists());
 }
 
 fn resource_usage() {

@@ -144,9 +144,6 @@ impl Session<'_> {
             self.write_stdout(&help::COMPILER.text(&program, false, false))?;
             return Err(self.fail(Diagnostic::error(Code::NoInput, "no input file provided")));
         };
-        if let Some(missing) = options::unsupported_feature(&parsed) {
-            return Err(self.command_line_error(&format!("{program}: {missing}")));
-        }
         let mut options = options::options(&parsed, PathBuf::from(input));
         options.remote = delegated().unwrap_or_default();
         match core {
@@ -557,7 +554,7 @@ impl Session<'_> {
 
         let selected = options.remarks.select(&output.remarks);
         match options.remarks.output_file() {
-            Some(file) => self.write(&file, remarks::yaml(&selected).as_bytes())?,
+            Some(file) => self.write_remarks(&file, &remarks::yaml(&selected))?,
             None if options.remarks.format == RemarkFormat::CommandLine => {
                 for diagnostic in remarks::diagnostics(&selected) {
                     self.report(&diagnostic);
@@ -689,6 +686,19 @@ impl Session<'_> {
 
     fn write(&mut self, path: &Path, bytes: &[u8]) -> Result<()> {
         output::write(path, bytes, self.stdout).map_err(|e| self.output_failed(&e))
+    }
+
+    /// Writes the remark file. The message and the status are those of NVIDIA's command.
+    fn write_remarks(&mut self, file: &Path, text: &str) -> Result<()> {
+        output::write(file, text.as_bytes(), self.stdout).map_err(|e| match e {
+            OutputError::Open(file, why) => {
+                let text = format!("Error opening remark output file '{}': {}", file.display(), io_text(&why));
+                let d = Diagnostic::error(Code::UnopenableOutput, "failed to enable optimization remarks").note(text);
+                self.fail(d);
+                Exit(3)
+            }
+            other => self.output_failed(&other),
+        })
     }
 
     fn output_failed(&mut self, error: &OutputError) -> Exit {

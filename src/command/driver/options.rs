@@ -389,14 +389,6 @@ pub static SPECS: &[Spec] = &[
     )),
 ];
 
-/// The message for the first given option that newer assemblers support and this compiler does not.
-pub fn unsupported_feature(parsed: &Parsed) -> Option<String> {
-    let given = |name: &str| parsed.list(name).first().map(|v| v.to_string_lossy().into_owned());
-    let refused =
-        [("apply-controls", "--apply-controls=", "reading compilation controls from a file is not supported")];
-    refused.iter().find_map(|(name, spelling, what)| Some(format!("{spelling}{}: {what}", given(name)?)))
-}
-
 /// The options of a command line. Values that need more than a parse are checked later.
 #[derive(Debug, Clone)]
 pub struct Options {
@@ -413,6 +405,8 @@ pub struct Options {
     pub preview: bool,
     /// Tile libraries.
     pub libraries: Vec<PathBuf>,
+    /// A file with controls of the compilation, which cannot be applied. An empty name counts as absent.
+    pub controls: Option<PathBuf>,
     pub emit: Emit,
     /// `None`: detected from the text of the input.
     pub start_from: Option<Level>,
@@ -533,6 +527,7 @@ pub fn options(parsed: &Parsed, input: PathBuf) -> Options {
         sanitize: parsed.choice("sanitize"),
         preview: !parsed.list("preview").is_empty(),
         libraries: parsed.list("l").into_iter().map(PathBuf::from).collect(),
+        controls: parsed.text("apply-controls").filter(|file| !file.is_empty()).map(PathBuf::from),
         // The text of a boundary takes the place of PTX.
         emit: if parsed.text("print-after").is_some() { Emit::Ptx } else { emit.unwrap_or(Emit::Cubin) },
         start_from: parsed.choice("start-from").and_then(Level::by_name),

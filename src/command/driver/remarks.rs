@@ -71,10 +71,10 @@ impl RemarkOptions {
         own.accepts(remark.subject) || self.all.accepts(remark.subject)
     }
 
-    /// Whether remarks or a remark file are requested.
+    /// Whether remarks are requested.
     pub fn any(&self) -> bool {
         let filters = [self.all, self.passed, self.missed, self.failed, self.analysis];
-        self.format == RemarkFormat::Yaml || filters.iter().any(|f| *f != RemarkFilter::None)
+        filters.iter().any(|f| *f != RemarkFilter::None)
     }
 
     /// The requested remarks, in order.
@@ -82,9 +82,10 @@ impl RemarkOptions {
         remarks.iter().filter(|r| self.accepts(r)).collect()
     }
 
-    /// The remark file, for the YAML format. Written even if there are no remarks, because the caller reads it.
+    /// The remark file, for the YAML format. Written even if no remark is made, because the caller reads it, but not if
+    /// no remarks are requested.
     pub fn output_file(&self) -> Option<PathBuf> {
-        let wanted = self.format == RemarkFormat::Yaml;
+        let wanted = self.format == RemarkFormat::Yaml && self.any();
         wanted.then(|| self.file.clone().unwrap_or_else(|| PathBuf::from("tileir_remarks.yaml")))
     }
 }

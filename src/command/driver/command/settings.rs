@@ -41,6 +41,11 @@ impl Session<'_> {
                 "optimized debugging is not supported, change optimization level to 0 or disable full debug info";
             return Err(self.fail(Diagnostic::error(Code::OptimizedDebugging, text)));
         }
+        if let Some(file) = &options.controls {
+            let text = "--apply-controls is not supported on this platform";
+            let way = format!("pass the file to ptxas: --ptxas-option=--apply-controls={}", file.display());
+            return Err(self.fail(Diagnostic::error(Code::BadConfiguration, text).note(way)));
+        }
         if options.sanitize.is_some() && options.emit < Emit::Cubin {
             let text = "--sanitize has no effect here: ptxas inserts the checks, and this stage does not run it";
             self.report(&Diagnostic::warning(text));
