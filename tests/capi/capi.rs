@@ -89,9 +89,23 @@ fn quick_toolkit(directory: &Path) -> PathBuf {
     directory.join("toolkit")
 }
 
+fn golden(name: &str) -> PathBuf {
+    root().join("tests/bytecode/tilelib").join(name)
+}
+
+/// A tile library for the call of a golden file.
+fn library(file: &Path) {
+    let code = ".version 7.0\n.target sm_80\n.address_size 64\n.visible .func sym(.param .b64 p)\n{\nret;\n}\n";
+    let part = |name: &str| std::fs::read(golden(name)).unwrap();
+    let parts = [part("impl_local1.tilebc"), code.into()];
+    std::fs::write(file, tile_library::create(&part("iface_local1.tilebc"), &parts).unwrap()).unwrap();
+}
+
 #[test]
 fn every_status_and_message() {
     let prefix = install();
+    let library_file = prefix.path().join("l.tilelib");
+    library(&library_file);
     for compiler in ["gcc", "clang-21"] {
         let program = compile(compiler, "table", prefix.path());
         let cache = prefix.path().join(format!("cache-{compiler}"));
@@ -101,7 +115,9 @@ fn every_status_and_message() {
         let out = run(command
             .arg(root().join("examples/twice.mlir"))
             .arg(cache)
-            .arg(root().join("tests/capi/not_verified.tileirbc")));
+            .arg(root().join("tests/capi/not_verified.tileirbc"))
+            .arg(golden("call_local1.tilebc"))
+            .arg(&library_file));
         assert_eq!(String::from_utf8(out.stdout).unwrap(), "ok\n");
         assert_eq!(String::from_utf8(out.stderr).unwrap(), "error: program is null\n", "{compiler}");
     }

@@ -149,8 +149,34 @@ static void settings(TileirasConfig good, const char *text, const char *director
   CHECK(tileirasProgramRelease(p) == 0);
 }
 
+/* The function of version 8: tile libraries, in this process and in another one. */
+static void libraries(TileirasConfig good, const char *call, const char *library, const char *core) {
+  TileirasProgram *p;
+  TileirasByteView view;
+  size_t size;
+  char *data = (char *)read_file(library, &size);
+  TileirasConfig c = good;
+  c.input_buffer_data = read_file(call, &c.input_buffer_size);
+  SAID(tileirasProgramAddLibrary(NULL, "l", 1, data, size), 4, "program is null", 2563);
+  for (int i = 0; i < 2; i++) {
+    CHECK(tileirasProgramCreate(&p, &c) == 0 && tileirasProgramSetEmit(p, TILEIRAS_EMIT_PTX) == 0);
+    CHECK(i == 0 || tileirasProgramSetCore(p, core, strlen(core)) == 0);
+    SAID(tileirasProgramCompile(p), 5, "failed to compile Tile IR program", 259);
+    CHECK(strstr(heard.all, "preview") != NULL);
+    CHECK(tileirasProgramAddLibrary(p, "l.tilelib", 9, data, 3) == 0);
+    SAID(tileirasProgramCompile(p), 5, "failed to compile Tile IR program", 259);
+    CHECK(strstr(heard.all, "failed to open tile library") != NULL);
+    CHECK(tileirasProgramAddLibrary(p, NULL, 0, NULL, 0) == 0);
+    CHECK(tileirasProgramAddLibrary(p, "l.tilelib", 9, data, size) == 0 && tileirasProgramCompile(p) == 0);
+    CHECK(tileirasProgramGetOutput(p, &view) == 0 && memmem(view.data, view.length, ".func sym(", 10) != NULL);
+    CHECK(tileirasProgramRelease(p) == 0);
+  }
+  free(data);
+  free((void *)c.input_buffer_data);
+}
+
 int main(int argc, char **argv) {
-  CHECK(argc == 7);
+  CHECK(argc == 9);
   const char *core = argv[3];
   size_t size;
   unsigned char *input = read_file(argv[1], &size);
@@ -411,6 +437,7 @@ int main(int argc, char **argv) {
   CHECK(tileirasProgramRelease(p) == 0);
 
   settings(good, argv[4], argv[5]);
+  libraries(good, argv[7], argv[8], core);
 
   /* Back to standard error, where the test expects this line. */
   tileirasSetDiagnosticCallback(NULL, NULL);

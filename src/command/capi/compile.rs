@@ -122,6 +122,8 @@ fn request<'a>(
         emit: settings.emit.min(Emit::Ptx),
         debug: debug_of(handle),
         pipeline_options,
+        preview: !settings.libraries.is_empty(),
+        libraries: &settings.libraries,
         backend: settings.libnvvm.clone().map_or(Backend::Llvm, Backend::LibNvvm),
         remarks: settings.remarks != RemarkFilter::None,
         ..CompileRequest::new(input, kind, target(handle.gpu_id())?)
@@ -132,7 +134,7 @@ pub fn target(gpu_id: i32) -> Option<&'static Target> {
     TARGETS.iter().find(|t| u32::try_from(gpu_id) == Ok(t.sm))
 }
 
-/// Reads and verifies bytecode. `Err` holds the messages for an input that is not valid Tile IR, the cause first.
+/// Reads and verifies bytecode, which may use preview features. `Err` holds the messages for an input that is not valid Tile IR, the cause first.
 pub fn probe(input: &[u8]) -> Result<(), Vec<Diagnostic>> {
     use tile_interface::NotTileIr;
     let error = |text: &str| Diagnostic::new(Severity::Error, text);
@@ -358,8 +360,9 @@ impl Job<'_> {
     /// # Errors
     /// The settings of the cache are invalid.
     fn slot(&self) -> Result<Option<cache::Slot>, String> {
-        if self.settings.resources || self.settings.remarks != RemarkFilter::None {
-            // Entries have only the output.
+        let links = !self.settings.libraries.is_empty();
+        if links || self.settings.resources || self.settings.remarks != RemarkFilter::None {
+            // Entries have only the output, and the key has the names of files.
             return Ok(None);
         }
         let mut options = options::options(&Parsed::default(), PathBuf::from(&self.settings.input_name));

@@ -59,6 +59,8 @@ pub struct Settings {
     pub strict_types: bool,
     /// One of [`tile_interface::NUMERICS`], if set.
     pub numerics: Option<&'static str>,
+    /// Names and contents of tile libraries. With one, the program may use preview features.
+    pub libraries: Vec<(String, Vec<u8>)>,
     /// Further options of the pipeline, in order.
     pub options: Vec<(String, String)>,
     pub remarks: RemarkFilter,
@@ -152,6 +154,7 @@ impl Handle {
             ptxas: None,
             strict_types: false,
             numerics: None,
+            libraries: vec![],
             options: vec![],
             remarks: RemarkFilter::None,
             resources: false,

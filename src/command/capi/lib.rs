@@ -39,7 +39,7 @@ use observe::{Word, report, say};
 use tile_interface::InputKind;
 
 /// The version of this interface. It is incremented when something is added; all versions are binary compatible.
-pub const TILEIRAS_API_VERSION: u32 = 7;
+pub const TILEIRAS_API_VERSION: u32 = 8;
 
 /// Success.
 pub const TILEIRAS_SUCCESS: c_int = 0;

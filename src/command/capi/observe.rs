@@ -97,6 +97,8 @@ const WORDS: &[(&str, &str)] = &[
     ("--cache-dir", "tileirasProgramSetCacheDirectory"),
     ("--pipeline-option=", "tileirasProgramSetPipelineOption "),
     ("--strict-types", "tileirasProgramSetStrictTypes"),
+    ("add --preview=simt", "call tileirasProgramAddLibrary"),
+    ("with -l FILE", "to tileirasProgramAddLibrary"),
     ("--remarks", "tileirasProgramSetRemarks"),
     ("--emit=ptx", "TILEIRAS_EMIT_PTX"),
     ("--gpu-name", "gpu_id"),

@@ -350,6 +350,39 @@ pub unsafe extern "C" fn tileirasProgramSetRemoteCache(
     TILEIRAS_SUCCESS
 }
 
+/// Links a tile library, as `-l` does, and enables preview features, as `--preview=simt` does: the library reads and
+/// copies `length` bytes of `data`, the contents of the file. `name`, of `name_length` bytes, is its name in messages.
+/// Repeated calls add libraries; a null `data` removes all. Takes effect in the next `tileirasProgramCompile`.
+///
+/// `tileirasProgramCompile` reports contents that are not a tile library. Outputs of programs with libraries are not
+/// cached.
+///
+/// Returns `TILEIRAS_SUCCESS`, or `TILEIRAS_ERROR_HANDLE` for a null or released handle.
+///
+/// Available since version 8 of the interface.
+///
+/// # Safety
+/// `name` is null or points to `name_length` bytes. `data` is null or points to `length` bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tileirasProgramAddLibrary(
+    program: *mut TileirasProgram,
+    name: *const c_char,
+    name_length: usize,
+    data: *const c_char,
+    length: usize,
+) -> c_int {
+    let Some(handle) = Handle::find(program) else { return unknown(program) };
+    if data.is_null() {
+        handle.change(|s| s.libraries.clear());
+        return TILEIRAS_SUCCESS;
+    }
+    // SAFETY: guaranteed by the caller.
+    let (name, data) = unsafe { (bytes_of(name, name_length), bytes_of(data, length)) };
+    let name = String::from_utf8_lossy(name).into_owned();
+    handle.change(|s| s.libraries.push((name, data.to_vec())));
+    TILEIRAS_SUCCESS
+}
+
 /// The file that a caller names; `None` for none.
 fn file(path: &[u8]) -> Option<PathBuf> {
     (!path.is_empty()).then(|| OsStr::from_bytes(path).into())
