@@ -33,6 +33,7 @@ pub mod ring_loads;
 pub mod rings;
 pub mod schedule;
 pub mod staged_tiles;
+pub mod sliced_tiles;
 pub mod synchronization;
 pub mod tensor_map_ops;
 pub mod tensor_maps;
