@@ -562,10 +562,13 @@ impl<'c> Assignment<'c> {
             }
         }
         let mut made = 0;
+        // Conversions before loops, which all ops of the loop use.
+        let mut before_loops: FxHashMap<(usize, usize), Vec<(Layout, Val<'c>)>> = FxHashMap::default();
         for op in ops {
             for i in 0..operand_count(op) {
                 let v = operand(op, i);
-                let b = Builder::before(self.context, outside_of_loops(op, v));
+                let place = outside_of_loops(op, v);
+                let b = Builder::before(self.context, place);
                 let Some(t) = Tensor::of_value(v) else { continue };
                 let Some(want) = self.wanted(op, i) else { continue };
                 // A broadcast can read its source's registers in any order.
@@ -573,13 +576,19 @@ impl<'c> Assignment<'c> {
                 let lies = |l: &Layout| *l == want || !order_matters && same_up_to_registers(l, &want);
                 if !self.layouts.get(&key(v)).is_some_and(lies) {
                     let mut budget = RECOMPUTE_LIMIT;
-                    let new = match self.recompute(&b, v, &want, &mut budget) {
+                    let known = before_loops.get(&(op_key(place), key(v)));
+                    let known = known.and_then(|all| all.iter().find(|(layout, _)| *layout == want));
+                    let new = match known.map(|(_, v)| *v).or_else(|| self.recompute(&b, v, &want, &mut budget)) {
                         Some(new) => new,
                         None => {
                             made += 1;
                             let to = tensor_type(&t.shape, t.element, Some(layout_attr(self.context, &want)));
                             let c = ConvertLayoutOp::build(&b, to, v).map_err(|e| fail(op, e.to_string()))?;
                             self.layouts.insert(key(c.result()), want.clone());
+                            if place != op {
+                                let all = before_loops.entry((op_key(place), key(v))).or_default();
+                                all.push((want.clone(), c.result()));
+                            }
                             c.result()
                         }
                     };
