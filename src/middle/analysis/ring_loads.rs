@@ -24,12 +24,18 @@
 //! accumulators. If registers are short, it may be resident in shared memory like a stage of a ring, and be read for
 //! each dot.
 //!
+//! # Shared rings
+//!
+//! If two stages of every load do not fit shared memory, loads of equally large tiles may share one ring
+//! ([`shared_ring`]): an iteration then reads as many stages as it has loads, one after another.
+//!
 //! # Bound on the work
 //!
 //! Linear in the ops of the loop for each load.
 
 mod depths;
 mod expansion;
+mod shared_ring;
 
 pub use depths::Depths;
 pub use expansion::expand;
@@ -57,6 +63,8 @@ pub struct Candidates<'c> {
     pub op: OpRef<'c>,
     pub loads: Vec<RingLoad<'c>>,
     pub residents: Vec<Resident<'c>>,
+    /// Whether the loads may share a ring. On other targets agents keep the rings of such loops filled.
+    may_share: bool,
 }
 
 /// A load that can become a copy into a ring, with the conversion that is its only user.
@@ -74,16 +82,21 @@ pub struct RingLoad<'c> {
 /// A loop-invariant left operand that the loop reads from shared memory.
 pub struct Resident<'c> {
     pub convert: ConvertLayoutOp<'c>,
-    /// The reshapes between the conversion and the dot, in program order.
+    /// The reshapes between the conversion and the dots, in program order.
     pub views: Vec<OpRef<'c>>,
-    pub dot: AnyDot<'c>,
+    /// The dots that read the operand, in program order.
+    pub dots: Vec<AnyDot<'c>>,
     pub desc: MemDescType<'c>,
     /// Elements that one instruction writes, and reads.
     pub vectors: [u32; 2],
+    /// Whether the registers cannot hold the operand next to the accumulators.
+    pub needed: bool,
 }
 
 /// Registers per thread from which an operand is worth a round trip through shared memory.
 const RESIDENT_WORDS: u64 = 32;
+/// Registers per thread for accumulators and resident operands. The others hold fragments, weights and addresses.
+pub const HELD_WORDS: u64 = 192;
 
 impl<'c> Candidates<'c> {
     /// Returns `None` if no load of the loop can be copied ahead.
@@ -99,11 +112,20 @@ impl<'c> Candidates<'c> {
         let loads: Vec<RingLoad<'c>> = ops_of(body).filter_map(|load| RingLoad::of(load, op, body)).collect();
         let dots: Vec<AnyDot<'c>> = ops_of(body).filter_map(AnyDot::cast).collect();
         let taken = |v: Val<'c>| Tensor::of_value(v).map_or(0, |t| words(t.element, register_bits(v).unwrap_or(0)));
-        let accumulators: u64 = dots.iter().map(|d| taken(d.result())).sum();
+        let may_share = tile_mma::shared_memory_unit(target).is_none();
+        // A dot that adds to the result of another one has the same registers.
+        let continues = |d: &AnyDot<'c>| may_share && defining_op(d.acc()).and_then(AnyDot::cast).is_some();
+        let accumulators: u64 = dots.iter().filter(|d| !continues(d)).map(|d| taken(d.result())).sum();
         let budget = u64::from(target.limits.dot_registers);
         let is_short = |d: &AnyDot<'c>| taken(d.lhs()) >= RESIDENT_WORDS && accumulators + taken(d.lhs()) > budget;
-        let residents = dots.iter().filter(|d| is_short(d)).filter_map(|d| Resident::of(*d, op)).collect();
-        (!loads.is_empty()).then_some(Self { op, loads, residents })
+        let mut residents: Vec<Resident<'c>> = vec![];
+        for dot in dots.iter().filter(|d| is_short(d)) {
+            if !residents.iter().any(|r| r.dots.iter().any(|other| other.op() == dot.op())) {
+                let needed = accumulators + taken(dot.lhs()) > HELD_WORDS;
+                residents.extend(Resident::of(*dot, op, &dots).map(|resident| Resident { needed, ..resident }));
+            }
+        }
+        (!loads.is_empty()).then_some(Self { op, loads, residents, may_share })
     }
 
     /// Bytes of shared memory that the loop uses if copy `i` is issued `ahead[i]` iterations ahead.
@@ -149,11 +171,16 @@ impl<'c> RingLoad<'c> {
 
 impl<'c> Resident<'c> {
     /// Returns `None` unless the left operand of `dot` is converted to its layout before the loop, for this dot
-    /// alone.
-    fn of(dot: AnyDot<'c>, parent: OpRef<'c>) -> Option<Self> {
+    /// and others of the loop alone.
+    fn of(dot: AnyDot<'c>, parent: OpRef<'c>, all: &[AnyDot<'c>]) -> Option<Self> {
         let (mut v, mut views) = (dot.lhs(), vec![]);
+        let dots: Vec<AnyDot<'c>> = all.iter().filter(|d| d.lhs() == v).copied().collect();
+        if uses(v).len() != dots.len() {
+            return None;
+        }
         let convert = loop {
-            let op = defining_op(v).filter(|_| !is_inside(v, parent) && uses(v).len() == 1)?;
+            let is_only = v == dot.lhs() || uses(v).len() == 1;
+            let op = defining_op(v).filter(|_| !is_inside(v, parent) && is_only)?;
             if let Some(convert) = ConvertLayoutOp::cast(op) {
                 break convert;
             }
@@ -176,7 +203,7 @@ impl<'c> Resident<'c> {
         let vectors = [&plan.store, &plan.load].map(|access| match access.mode {
             AccessMode::Vector { elements } | AccessMode::Matrix { elements, .. } => elements,
         });
-        Some(Self { convert, views, dot, desc, vectors })
+        Some(Self { convert, views, dots, desc, vectors, needed: false })
     }
 }
 

@@ -241,8 +241,13 @@ fn solve<'c>(
     let loads: Vec<usize> =
         candidates.iter().flat_map(|c| &c.loads).filter_map(|l| nodes.iter().position(|n| *n == l.op)).collect();
     let mut most = vec![i64::MAX; loads.len()];
+    // Schedules do not describe a ring that loads share.
+    let shares = simple > 0 && candidates.as_ref().is_some_and(|c| c.is_shared(shared));
     for _ in 0..=rounds {
         let schedule = tile_schedule::solve(&graph, &settings).map_err(|e| fail(around, e.to_string()))?;
+        if shares {
+            return Ok(Answer { graph, schedule, nodes, ahead: vec![], rings: vec![] });
+        }
         let ahead: Vec<i64> =
             loads.iter().zip(&most).map(|(l, most)| ahead(&graph, &schedule, *l).min(*most)).collect();
         let fits = candidates.as_ref().is_none_or(|c| c.bytes(&ahead) <= shared);

@@ -17,7 +17,7 @@
 //! Iteration 0 reads the tiles of groups 0 and 2. It waits for groups 0 to 2, which are all groups. Since groups
 //! complete in order, the copies of `a` in groups 1 and 2 are complete then too.
 
-use super::{Candidates, Depths, Resident, RingLoad};
+use super::{Candidates, Depths, Resident, RingLoad, shared_ring};
 use crate::analysis::{
     clones::mapped,
     thread_copies::{async_token, build_copy},
@@ -31,8 +31,8 @@ use crate::dialect::{
     location::unnamed,
     nv_tileaa,
     nv_tileas::{
-        AllocTensorOp, AsyncCommitOp, AsyncWaitOp, BarrierOp, LocalLoadOp, LocalStoreOp, MemDescSlotOp, ReduceOp,
-        ScanOp,
+        AllocTensorOp, AsyncCommitOp, AsyncWaitOp, BarrierOp, LocalLoadOp, LocalStoreOp, MemDescReinterpretOp,
+        MemDescSlotOp, MemDescType, ReduceOp, ScanOp,
     },
     pass::{Failed, fail},
     rt::*,
@@ -46,10 +46,10 @@ use melior::{
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Loads whose copies start the same number of iterations ahead.
-struct Batch<'a, 'c> {
-    ahead: i64,
+pub(super) struct Batch<'a, 'c> {
+    pub ahead: i64,
     /// The loads, each with its ring.
-    loads: Vec<(&'a RingLoad<'c>, Val<'c>)>,
+    pub loads: Vec<(&'a RingLoad<'c>, Val<'c>)>,
 }
 
 impl Batch<'_, '_> {
@@ -62,6 +62,14 @@ impl Batch<'_, '_> {
 pub fn expand<'c>(found: &Candidates<'c>, depths: &Depths, context: &'c Context) -> Result<OpRef<'c>, Failed> {
     let op = found.op;
     let b = Builder::before(context, op);
+    if depths.shared > 0 {
+        let batches = shared_ring::batches(found, depths.shared, &b)?;
+        separate(&b, op)?;
+        for resident in found.residents.iter().filter(|_| depths.residents) {
+            resident.keep(&b).map_err(|e| fail(op, e.to_string()))?;
+        }
+        return Expansion::new(op, &b, &batches)?.with_shared_ring(depths.shared);
+    }
     let mut batches: Vec<Batch<'_, 'c>> = vec![];
     for (load, &ahead) in found.loads.iter().zip(&depths.ahead).filter(|(_, ahead)| **ahead > 0) {
         let desc =
@@ -75,43 +83,55 @@ pub fn expand<'c>(found: &Candidates<'c>, depths: &Depths, context: &'c Context)
     if batches.is_empty() {
         return Ok(op);
     }
-    let before = shared_memory_before(op);
-    if before != Before::Unused {
-        // All threads must have finished reading these bytes.
-        let barrier = BarrierOp::build(&b, None, None).map_err(|e| fail(op, e.to_string()))?;
-        if before == Before::Reduced {
-            REUSE.mark(barrier.op());
-        }
-    }
+    separate(&b, op)?;
     for resident in found.residents.iter().filter(|_| depths.residents) {
         resident.keep(&b).map_err(|e| fail(op, e.to_string()))?;
     }
-    let unsigned = attr(op, "unsignedCmp").is_some();
-    // Values of iterations ahead are computed in 64 bits, which do not overflow.
-    let wide = types::int(context, 64);
-    let [lower, upper, step] = [0, 1, 2].map(|i| b.resized(operand(op, i), wide, unsigned));
-    let expansion = Expansion { op, b: &b, batches: &batches, unsigned, lower, upper, step, token: async_token(op)? };
+    let expansion = Expansion::new(op, &b, &batches)?;
     let groups = expansion.prologue()?;
     expansion.main_loop(&groups)
 }
 
-struct Expansion<'a, 'c> {
-    op: OpRef<'c>,
-    b: &'a Builder<'c>,
-    batches: &'a [Batch<'a, 'c>],
-    unsigned: bool,
+/// Builds the barrier that orders copies after earlier accesses of shared memory.
+fn separate<'c>(b: &Builder<'c>, op: OpRef<'c>) -> Result<(), Failed> {
+    let before = shared_memory_before(op);
+    if before != Before::Unused {
+        // All threads must have finished reading these bytes.
+        let barrier = BarrierOp::build(b, None, None).map_err(|e| fail(op, e.to_string()))?;
+        if before == Before::Reduced {
+            REUSE.mark(barrier.op());
+        }
+    }
+    Ok(())
+}
+
+pub(super) struct Expansion<'a, 'c> {
+    pub op: OpRef<'c>,
+    pub b: &'a Builder<'c>,
+    pub batches: &'a [Batch<'a, 'c>],
+    pub unsigned: bool,
     /// Bounds and step of the loop, in 64 bits.
-    lower: Val<'c>,
-    upper: Val<'c>,
-    step: Val<'c>,
+    pub lower: Val<'c>,
+    pub upper: Val<'c>,
+    pub step: Val<'c>,
     token: Type<'c>,
 }
 
+impl<'a, 'c> Expansion<'a, 'c> {
+    fn new(op: OpRef<'c>, b: &'a Builder<'c>, batches: &'a [Batch<'a, 'c>]) -> Result<Self, Failed> {
+        let unsigned = attr(op, "unsignedCmp").is_some();
+        // Values of iterations ahead are computed in 64 bits, which do not overflow.
+        let wide = types::int(b.context(), 64);
+        let [lower, upper, step] = [0, 1, 2].map(|i| b.resized(operand(op, i), wide, unsigned));
+        Ok(Self { op, b, batches, unsigned, lower, upper, step, token: async_token(op)? })
+    }
+}
+
 impl<'c> Expansion<'_, 'c> {
-    fn body(&self, op: OpRef<'c>) -> Result<Blk<'c>, Failed> {
+    pub fn body(&self, op: OpRef<'c>) -> Result<Blk<'c>, Failed> {
         entry_block(region(op, 0)).ok_or_else(|| fail(op, "loop has no body"))
     }
-    fn error(&self) -> impl Fn(BuildError) -> Failed {
+    pub fn error(&self) -> impl Fn(BuildError) -> Failed {
         let op = self.op;
         move |e| fail(op, e.to_string())
     }
@@ -127,7 +147,7 @@ impl<'c> Expansion<'_, 'c> {
 
     /// Whether the iteration at `distance` from `here` exists. `here` is before the end, so the comparison is
     /// unsigned.
-    fn exists(&self, here: Val<'c>, distance: Val<'c>) -> Val<'c> {
+    pub fn exists(&self, here: Val<'c>, distance: Val<'c>) -> Val<'c> {
         self.b.cmpi(IntPredicate::Ult, distance, self.b.subi(self.upper, here))
     }
 
@@ -217,7 +237,7 @@ impl<'c> Expansion<'_, 'c> {
     }
 
     /// Creates a loop before the old one, with the old body. It carries `extra` in addition to the original values.
-    fn with_carried(&self, extra: &[Val<'c>]) -> Result<(OpRef<'c>, Blk<'c>), Failed> {
+    pub fn with_carried(&self, extra: &[Val<'c>]) -> Result<(OpRef<'c>, Blk<'c>), Failed> {
         let (op, b) = (self.op, self.b);
         let types: Vec<Type<'c>> = extra.iter().map(|v| ty(*v)).collect();
         b.set_location(op.location());
@@ -238,7 +258,7 @@ impl<'c> Expansion<'_, 'c> {
     }
 
     /// Starts the copies of a batch for the iteration `ahead`, into stage `slot`. Returns their tokens.
-    fn copies(
+    pub fn copies(
         &self,
         batch: &Batch<'_, 'c>,
         counter: Val<'c>,
@@ -268,14 +288,13 @@ impl<'c> Expansion<'_, 'c> {
                 }
             }
             let of = |v: Val<'c>| mapped(&map, v);
-            let stage =
-                MemDescSlotOp::build(b, load.desc.into(), *ring, slot).map_err(|e| fail(load.op, e.to_string()))?;
-            done.push(build_copy(b, load.op, stage.result(), Some(predicate), of)?);
+            let stage = self.stage(load, *ring, slot).map_err(|e| fail(load.op, e.to_string()))?;
+            done.push(build_copy(b, load.op, stage, Some(predicate), of)?);
         }
         Ok(done)
     }
 
-    fn commit(&self, copies: &[Val<'c>]) -> Result<Val<'c>, Failed> {
+    pub fn commit(&self, copies: &[Val<'c>]) -> Result<Val<'c>, Failed> {
         AsyncCommitOp::build(self.b, self.token, copies).map(|c| c.group()).map_err(self.error())
     }
 
@@ -288,20 +307,45 @@ impl<'c> Expansion<'_, 'c> {
                 // iteration.
                 b.set_before(first_user(load.convert.result(), body).unwrap_or(load.convert.op()));
                 b.set_location(load.op.location());
-                let slot = MemDescSlotOp::build(b, load.desc.into(), *ring, *read).map_err(self.error())?;
-                let vector = i64_attr(b.context(), load.vector.into());
-                let value = LocalLoadOp::build(b, ty(load.convert.result()), slot.result(), vector);
-                replace_all_uses(load.convert.result(), value.map_err(self.error())?.result());
-                erase(load.convert.op());
-                tokens::pass_over(b.context(), load.op).map_err(self.error())?;
-                erase(load.op);
+                self.read_stage(load, *ring, *read)?;
+                self.erase_load(load)?;
             }
         }
         Ok(())
     }
 
+    /// Replaces the uses of a load by a read of stage `slot` of its ring, at the position of the builder.
+    pub fn read_stage(&self, load: &RingLoad<'c>, ring: Val<'c>, slot: Val<'c>) -> Result<(), Failed> {
+        let b = self.b;
+        let stage = self.stage(load, ring, slot).map_err(self.error())?;
+        let vector = i64_attr(b.context(), load.vector.into());
+        let value = LocalLoadOp::build(b, ty(load.convert.result()), stage, vector);
+        replace_all_uses(load.convert.result(), value.map_err(self.error())?.result());
+        erase(load.convert.op());
+        Ok(())
+    }
+
+    /// Erases a load without uses.
+    pub fn erase_load(&self, load: &RingLoad<'c>) -> Result<(), Failed> {
+        tokens::pass_over(self.b.context(), load.op).map_err(self.error())?;
+        erase(load.op);
+        Ok(())
+    }
+
+    /// Stage `slot` of a ring, as storage of the load's tile.
+    fn stage(&self, load: &RingLoad<'c>, ring: Val<'c>, slot: Val<'c>) -> Result<Val<'c>, BuildError> {
+        let of_ring = MemDescType::cast(ty(ring)).and_then(|ring| with_stages(load.op, ring, 1));
+        match of_ring.filter(|stage| *stage != load.desc) {
+            Some(stage) => {
+                let stage = MemDescSlotOp::build(self.b, stage.into(), ring, slot)?.result();
+                Ok(MemDescReinterpretOp::build(self.b, load.desc.into(), stage)?.result())
+            }
+            None => Ok(MemDescSlotOp::build(self.b, load.desc.into(), ring, slot)?.result()),
+        }
+    }
+
     /// Erases the ops that only the loads needed.
-    fn erase_unused(&self, body: Blk<'c>) {
+    pub fn erase_unused(&self, body: Blk<'c>) {
         let loads = self.batches.iter().flat_map(|batch| &batch.loads);
         let keys: FxHashSet<usize> = loads.flat_map(|(load, _)| &load.slice).map(|o| op_key(*o)).collect();
         let mut present: Vec<OpRef<'c>> = ops_of(body).filter(|o| keys.contains(&op_key(*o))).collect();
@@ -315,22 +359,24 @@ impl<'c> Expansion<'_, 'c> {
 }
 
 impl<'c> Resident<'c> {
-    /// Stores the operand before the loop and reads it before the dot. The barrier at the start of an iteration
-    /// separates the two.
+    /// Stores the operand before the loop and reads it before each dot. The first barrier of an iteration separates the
+    /// two.
     fn keep(&self, b: &Builder<'c>) -> Result<(), BuildError> {
         let context = b.context();
         let storage = AllocTensorOp::build(b, self.desc.into(), None)?.result();
         let [store, load] = self.vectors.map(|v| i64_attr(context, v.into()));
         LocalStoreOp::build(b, self.convert.source(), storage, store)?;
-        let inside = Builder::before(context, self.dot.op());
-        let mut value = LocalLoadOp::build(&inside, ty(self.convert.result()), storage, load)?.result();
-        for &view in &self.views {
-            let copy = clone_detached(view);
-            set_operand(copy, 0, value);
-            inside.insert_op(copy);
-            value = result(copy, 0);
+        for dot in &self.dots {
+            let inside = Builder::before(context, dot.op());
+            let mut value = LocalLoadOp::build(&inside, ty(self.convert.result()), storage, load)?.result();
+            for &view in &self.views {
+                let copy = clone_detached(view);
+                set_operand(copy, 0, value);
+                inside.insert_op(copy);
+                value = result(copy, 0);
+            }
+            set_operand(dot.op(), LHS, value);
         }
-        set_operand(self.dot.op(), LHS, value);
         self.views.iter().rev().for_each(|&view| erase(view));
         erase(self.convert.op());
         Ok(())
@@ -338,14 +384,14 @@ impl<'c> Resident<'c> {
 }
 
 /// Returns the stage after `stage`, modulo `stages`.
-fn next_stage<'c>(b: &Builder<'c>, stage: Val<'c>, stages: i64) -> Val<'c> {
+pub(super) fn next_stage<'c>(b: &Builder<'c>, stage: Val<'c>, stages: i64) -> Val<'c> {
     let after = b.addi(stage, b.i32_constant(1));
     let wraps = b.cmpi(IntPredicate::Eq, after, b.i32_constant(stages));
     b.select(wraps, b.i32_constant(0), after)
 }
 
 /// Returns the first op of the block that uses the value, itself or in its regions.
-fn first_user<'c>(v: Val<'c>, block: Blk<'c>) -> Option<OpRef<'c>> {
+pub(super) fn first_user<'c>(v: Val<'c>, block: Blk<'c>) -> Option<OpRef<'c>> {
     let mut users = vec![];
     for (user, _) in uses(v) {
         let mut at = Some(user);
