@@ -74,7 +74,8 @@ impl StagedGate {
     }
 
     /// Checks for: a ring of the required depth; the number of threads; no spills and no message of ptxas; in the loop,
-    /// all dots of a stage, `ldmatrix` as the only access of memory, and no barrier of several warps.
+    /// all dots of a stage, `ldmatrix` as the only access of memory, no barrier of several warps, and few instructions
+    /// for each product.
     fn check(&self) -> Result<(), Failed> {
         let target = Target::by_name(self.target).ok_or("unknown target")?;
         let text = self.text();
@@ -114,6 +115,12 @@ impl StagedGate {
         let found = products(body) / iterations;
         if found != steps as usize && (bits != 32 || found != 2 * steps as usize) {
             return Err(format!("{found} products in an iteration, {steps} expected").into());
+        }
+        // Instructions for each product, of 16-bit and narrower operands. Four warps have larger parts of the tile.
+        let most = if warps == 4 { 1.45 } else { 1.70 };
+        let each = body.len() as f64 / products(body) as f64;
+        if bits < 32 && each > most {
+            return Err(format!("{each:.2} instructions for each product, at most {most} are expected").into());
         }
         let never = ["LDL", "STL", "LDG", "STG", "LDS.", "STS", "BAR", "PRMT", "CALL", "F2F"];
         if let Some(i) = body.iter().find(|i| never.iter().any(|of| i.opcode.starts_with(of))) {
