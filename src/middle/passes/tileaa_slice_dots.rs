@@ -32,11 +32,7 @@
 //! chosen to bring the total down to [`HELD`].
 
 use crate::{
-    analysis::{
-        dot_warps::for_products,
-        facts::Facts,
-        sliced_tiles::SlicedTile,
-    },
+    analysis::{dot_warps::for_products, facts::Facts, sliced_tiles::SlicedTile},
     dialect::{
         behaviour,
         dot_plan::DotPlan,
@@ -143,8 +139,7 @@ impl<'c> Loop<'c> {
                 return None;
             }
             let rank = Tensor::of_value(acc)?.shape.len();
-            let find =
-                |&(i, back): &(usize, usize)| Some((i, SlicedTile::find(operand(dot, i), rank - back, op)?));
+            let find = |&(i, back): &(usize, usize)| Some((i, SlicedTile::find(operand(dot, i), rank - back, op)?));
             let operands: Vec<(usize, SlicedTile<'c>)> = along.iter().map(find).collect::<Option<_>>()?;
             if !operands.iter().all(|(_, tile)| tile.is_counted(op, body)) {
                 return None;

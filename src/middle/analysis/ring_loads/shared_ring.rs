@@ -161,13 +161,7 @@ impl<'c> Expansion<'_, 'c> {
     }
 
     /// Ends the new loop, and replaces the results of the old one.
-    fn end_shared(
-        &self,
-        new: OpRef<'c>,
-        body: Blk<'c>,
-        slots: [Val<'c>; 2],
-        groups: &[Val<'c>],
-    ) -> Result<(), Failed> {
+    fn end_shared(&self, new: OpRef<'c>, body: Blk<'c>, slots: [Val<'c>; 2], groups: &[Val<'c>]) -> Result<(), Failed> {
         let (op, b) = (self.op, self.b);
         let last = ops_of(body).last().ok_or_else(|| fail(new, "loop has no terminator"))?;
         b.set_before(last);
