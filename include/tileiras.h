@@ -11,7 +11,7 @@
 typedef struct TileirasProgram TileirasProgram;
 
 // The version of this interface. It is incremented when something is added; all versions are binary compatible.
-#define TILEIRAS_API_VERSION 7
+#define TILEIRAS_API_VERSION 8
 
 // Success.
 #define TILEIRAS_SUCCESS 0
@@ -399,6 +399,25 @@ int tileirasProgramSetCore(TileirasProgram *program,
 int tileirasProgramSetRemoteCache(TileirasProgram *program,
                                   const char *address,
                                   size_t length);
+
+// Links a tile library, as `-l` does, and enables preview features, as `--preview=simt` does: the library reads and
+// copies `length` bytes of `data`, the contents of the file. `name`, of `name_length` bytes, is its name in messages.
+// Repeated calls add libraries; a null `data` removes all. Takes effect in the next `tileirasProgramCompile`.
+//
+// `tileirasProgramCompile` reports contents that are not a tile library. Outputs of programs with libraries are not
+// cached.
+//
+// Returns `TILEIRAS_SUCCESS`, or `TILEIRAS_ERROR_HANDLE` for a null or released handle.
+//
+// Available since version 8 of the interface.
+//
+// Requirements:
+// `name` is null or points to `name_length` bytes. `data` is null or points to `length` bytes.
+int tileirasProgramAddLibrary(TileirasProgram *program,
+                              const char *name,
+                              size_t name_length,
+                              const char *data,
+                              size_t length);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -110,7 +110,7 @@ nv_tileaa.func @tensor_in_loop(%p0: !nv_tileaa.ptr<f16>, %n: i32, %zero: tensor<
 !weights = !nv_tileaa.tiled_view<tile = [128, 128], memref<?x256xf8E4M3FN, strides = [256, 1]>, padding = zero>
 !rows = !nv_tileaa.tiled_view<tile = [128, 128], memref<?x256xbf16, strides = [256, 1]>, padding = zero>
 nv_tileaa.func @weights(%p0: !nv_tileaa.ptr<f8E4M3FN>, %q0: !nv_tileaa.ptr<bf16>, %n: i32, %m0: i32, %zero: tensor<128x128xf32>) {
-  %p = nv_tileaa.assume #cuda_tile.div_by<16>, %p0 : !nv_tileaa.ptr<f8E4M3FN>
+  %p = nv_tileaa.assume #cuda_tile.div_by<8>, %p0 : !nv_tileaa.ptr<f8E4M3FN>
   %q = nv_tileaa.assume #cuda_tile.div_by<16>, %q0 : !nv_tileaa.ptr<bf16>
   %m = nv_tileaa.make_memref %p, shape = [%m0 : i32], strides = [] : <f8E4M3FN> -> <?x256xf8E4M3FN, strides = [256, 1]>
   %o = nv_tileaa.make_memref %q, shape = [%m0 : i32], strides = [] : <bf16> -> <?x256xbf16, strides = [256, 1]>

@@ -28,7 +28,7 @@
 !scales = !nv_tileaa.tiled_view<tile = [128, 1], memref<?x4xf32, strides = [4, 1]>, padding = zero>
 nv_tileaa.func @scaled(%p0: !nv_tileaa.ptr<f16>, %q0: !nv_tileaa.ptr<i8>, %r: !nv_tileaa.ptr<f32>, %n: i32, %x: i32) {
   %p = nv_tileaa.assume #cuda_tile.div_by<16>, %p0 : !nv_tileaa.ptr<f16>
-  %q = nv_tileaa.assume #cuda_tile.div_by<16>, %q0 : !nv_tileaa.ptr<i8>
+  %q = nv_tileaa.assume #cuda_tile.div_by<8>, %q0 : !nv_tileaa.ptr<i8>
   %m = nv_tileaa.make_memref %p, shape = [%n : i32], strides = [] : <f16> -> <?x256xf16, strides = [256, 1]>
   %v = nv_tileaa.make_tiled_view %m : <?x256xf16, strides = [256, 1]> -> !view
   %m1 = nv_tileaa.make_memref %q, shape = [%n : i32], strides = [] : <i8> -> <?x256xi8, strides = [256, 1]>
