@@ -105,6 +105,41 @@ fn flipped_bytes_are_harmless() {
     assert!(refused > 1000 && accepted > 1000);
 }
 
+/// As [`fuzz_bodies_over_the_corpus`], over files with preview content: calls, interfaces and catalogues of libraries.
+/// The damage follows from the number of the run, so `TILEIR_FUZZ_START` continues where an earlier test stopped.
+#[test]
+fn fuzz_bodies_over_previews() {
+    let number = |name: &str| std::env::var(name).ok().and_then(|v| v.parse::<u64>().ok());
+    let (start, runs) = (number("TILEIR_FUZZ_START").unwrap_or(0), number("TILEIR_FUZZ_RUNS").unwrap_or(20_000));
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../tests/bytecode/tilelib");
+    let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()).collect();
+    files.retain(|f| f.extension().is_some_and(|x| x == "tilebc"));
+    files.sort();
+    let inputs: Vec<Vec<u8>> = files.iter().map(|f| std::fs::read(f).unwrap()).collect();
+    let options = ReadOptions { preview: true, ..ReadOptions::default() };
+    let mut accepted = 0u64;
+    for run in start..start + runs {
+        let mut random = Random((run + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
+        let data = &inputs[random.next() as usize % inputs.len()];
+        let mut input = data.clone();
+        input.extend(random.next().to_le_bytes());
+        fuzzing::section_aware(&input);
+        accepted += u64::from(fuzzing::damaged(&input).is_some_and(|damaged| read(&damaged, &options).is_ok()));
+        if run % 8 == 0 {
+            let at = random.next() as usize % data.len();
+            input.truncate(data.len());
+            input[at] = random.next() as u8;
+            fuzzing::raw(&input);
+            fuzzing::version_swap(&[&[random.next() as u8][..], &input].concat());
+        }
+        if run % 1_000_000 == 999_999 {
+            println!("{} runs are done", run + 1);
+        }
+    }
+    println!("{accepted} of {runs} damaged files are valid");
+    assert!(inputs.len() >= 40 && accepted > runs / 100, "{} files, {accepted} valid", inputs.len());
+}
+
 /// Runs the bodies of the fuzz targets over the corpus with a fixed sequence of damage. `TILEIR_FUZZ_RUNS` sets the
 /// number of runs.
 #[test]

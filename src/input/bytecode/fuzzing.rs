@@ -14,6 +14,11 @@ use crate::reader::{ReadOptions, read, read_with_profile};
 use crate::varint::Cursor;
 use crate::writer::write;
 
+/// Preview content may be read, so that its readers are tested too.
+fn options() -> ReadOptions {
+    ReadOptions { preview: true, ..ReadOptions::default() }
+}
+
 /// Passes arbitrary bytes to the reader.
 pub fn raw(data: &[u8]) {
     if let Some((module, profile)) = accepted(data) {
@@ -23,8 +28,8 @@ pub fn raw(data: &[u8]) {
 
 /// The module of a readable file. Checks that errors have an offset and that the strict reader does not accept more.
 fn accepted(data: &[u8]) -> Option<(Module, Profile)> {
-    let lenient = read_with_profile(data, &ReadOptions::default());
-    let strict = read_with_profile(data, &ReadOptions { strict: true, ..ReadOptions::default() });
+    let lenient = read_with_profile(data, &options());
+    let strict = read_with_profile(data, &ReadOptions { strict: true, ..options() });
     match (&lenient, strict) {
         (Err(e), Ok(_)) => panic!("strict reading accepts what lenient reading refuses: {e}"),
         (Err(e), _) => assert!(e.offset() <= data.len(), "{e} in {} bytes", data.len()),
@@ -35,7 +40,7 @@ fn accepted(data: &[u8]) -> Option<(Module, Profile)> {
 
 /// Checks that a module survives writing and reading without a change.
 pub fn round_trip(data: &[u8]) {
-    if let Ok((module, profile)) = read_with_profile(data, &ReadOptions::default()) {
+    if let Ok((module, profile)) = read_with_profile(data, &options()) {
         stable(&module, profile);
         // If the other container can express the program, its bytes must survive as well.
         let other = if profile == Profile::Public { Profile::Specification } else { Profile::Public };
@@ -69,7 +74,7 @@ fn stable(module: &Module, profile: Profile) {
 
 /// Checks that written bytes can be read in strict mode and are written to the same bytes again.
 fn rewritten(first: &[u8], profile: Profile) {
-    let again = read(first, &ReadOptions { strict: true, ..ReadOptions::default() }).expect("what was written reads");
+    let again = read(first, &ReadOptions { strict: true, ..options() }).expect("what was written reads");
     let second = write(&again, profile, again.version).expect("what was read can be written");
     assert!(first == second, "the second writing differs");
 }
@@ -91,9 +96,12 @@ pub fn damaged(data: &[u8]) -> Option<Vec<u8>> {
 /// Length of the instructions of [`section_aware`].
 pub const INSTRUCTIONS: usize = 8;
 
+/// The place of the version's tag in the header of the public container.
+const TAG: std::ops::Range<usize> = 10..12;
+
 fn damage(file: &[u8], how: &[u8]) -> Option<Vec<u8>> {
     let wire = detect(file).ok()?;
-    let envelope = read_envelope(&mut Cursor::new(file, false), wire, &ReadOptions::default()).ok()?;
+    let envelope = read_envelope(&mut Cursor::new(file, false), wire, &options()).ok()?;
     let mut sections: Vec<Payload> = SectionId::ALL
         .into_iter()
         .filter(|id| *id != SectionId::End)
@@ -121,7 +129,14 @@ fn damage(file: &[u8], how: &[u8]) -> Option<Vec<u8>> {
         5 => drop(bytes.splice(at..=at, [0xFF, 0xFF, how[5] | 0x80, how[6] & 0x7F])),
         _ => bytes.truncate(at),
     }
-    Some(write_envelope(wire, envelope.version, 1, &sections))
+    let mut damaged = write_envelope(wire, envelope.version, 1, &sections);
+    // The header of the public container tells whether the sections have preview content.
+    if wire.profile == Profile::Public
+        && let (Some(to), Some(from)) = (damaged.get_mut(TAG), file.get(TAG))
+    {
+        to.copy_from_slice(from);
+    }
+    Some(damaged)
 }
 
 /// The first byte selects a version for the valid public file that follows.
