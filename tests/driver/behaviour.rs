@@ -90,7 +90,7 @@ fn version_and_lists() {
     let message = "error: --apply-controls is not supported on this platform\n\
                    note: pass the file to ptxas: --ptxas-option=--apply-controls=c.acf\n";
     assert_eq!((outcome.status, outcome.stderr.as_str()), (Some(2), message));
-    let outcome = bench.run(&["ok", "--gpu-name=sm_90", "-o", "out", "--apply-controls=c.acf", "-O", "4"]);
+    let outcome = bench.run(&["ok", "--gpu-name=sm_90", "-o", "out", "--apply-controls=c.acf", "--opt-level=4"]);
     assert!(outcome.status == Some(2) && !outcome.stderr.contains("apply-controls"), "{}", outcome.stderr);
     let outcome = bench.run(&["ok", "--gpu-name=sm_90", "--emit=ptx", "-o", "/dev/null", "--apply-controls="]);
     assert_eq!((outcome.status, outcome.stderr.as_str()), (Some(0), ""));

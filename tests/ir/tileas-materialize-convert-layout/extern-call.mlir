@@ -7,9 +7,8 @@
 
 // Column-major order: the bits of the row in the row-major index, 32 and 64, come first. The result has the storage of
 // the argument, and barriers surround the call.
-// CHECK: #[[COLUMNS:.*]] = #nv_tileas.shared_layout<offset = [32, 64, 1, 2, 4, 8, 16]>
 // CHECK-LABEL: nv_tileaa.func @inout(
-// CHECK: %[[M:.*]] = nv_tileas.alloc_tensor : <4x32xi32, #[[COLUMNS]]>
+// CHECK: %[[M:.*]] = nv_tileas.alloc_tensor : <4x32xi32, #nv_tileas.shared_layout<offset = [32, 64, 1, 2, 4, 8, 16]>>
 // CHECK: nv_tileas.local_store %arg0, %[[M]]
 // CHECK-NEXT: nv_tileas.barrier
 // CHECK-NEXT: nv_tileas.extern_call "sort_row"() storage %[[M]] :

@@ -85,9 +85,11 @@ impl Session<'_> {
             .output
             .clone()
             .unwrap_or_else(|| PathBuf::from(if options.emit >= Emit::Cubin { "elf.o" } else { "-" }));
-        let side = [options.remarks.output_file(), options.resource_usage_file.clone()];
-        for file in [Some(output.clone())].into_iter().chain(side).flatten() {
+        for file in [Some(output.clone()), options.resource_usage_file.clone()].into_iter().flatten() {
             output::check(&file).map_err(|e| self.output_failed(&e))?;
+        }
+        if let Some(file) = options.remarks.output_file() {
+            output::check(&file).map_err(|e| self.remarks_failed(&e))?;
         }
         Ok(Settings {
             opt_level,
