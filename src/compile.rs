@@ -230,9 +230,7 @@ fn reading<T>(
         CompileRequest { preview: true, ..CompileRequest::new(input, kind, tile_targets::Target::default_target()) };
     let result = with_stack(|| read_with(&request, &context).and_then(|module| then(&module)));
     context.detach_diagnostic_handler(handler);
-    for message in messages.borrow_mut().drain(..) {
-        report(message);
-    }
+    messages.borrow_mut().drain(..).for_each(&mut *report);
     result.map_err(|(messages, error)| {
         messages.into_iter().for_each(report);
         error

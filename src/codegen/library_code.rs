@@ -285,7 +285,7 @@ fn convert<'l>(llvm: &'l LlvmContext, library: &Module<'l>, own: FunctionValue<'
     let _ = b.build_return(None);
 }
 
-/// Replaces functions of libdevice by those of the device library that compute the same.
+/// Replaces functions of libdevice by functions of the device library that compute the same.
 fn math<'l>(
     llvm: &'l LlvmContext,
     library: &Module<'l>,

@@ -13,6 +13,7 @@ pub struct Words(u32, u32, u32, u32);
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn philox4x32(counter: *const u32, key: *const Key, words: *mut Words) {
+    // SAFETY: the caller passes pointers to its fragments, which have these types.
     unsafe {
         let (mut x0, mut x1, mut x2, mut x3) = (*counter, 0u32, 0u32, 0u32);
         let (mut k0, mut k1) = ((*key).0, (*key).1);

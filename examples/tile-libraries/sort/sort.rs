@@ -15,13 +15,16 @@ unsafe extern "unadjusted" {
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sort_row(key: *mut i32) {
+    // SAFETY: the intrinsic only reads the lane's number.
     let lane = unsafe { lane_number() };
+    // SAFETY: the caller passes a pointer to its fragment of one key.
     let mut own = unsafe { *key };
     let mut size = 2;
     while size <= 32 {
         let ascending = (lane & size) == 0;
         let mut step = size >> 1;
         while step > 0 {
+            // SAFETY: all lanes of the warp are here, as the catalogue says.
             let other = unsafe { shuffle(0xFFFF_FFFF, own, step as i32, 31) };
             let keeps_smaller = ((lane & step) == 0) == ascending;
             if (other < own) == keeps_smaller {
@@ -31,5 +34,6 @@ pub unsafe extern "C" fn sort_row(key: *mut i32) {
         }
         size = size << 1;
     }
+    // SAFETY: as above.
     unsafe { *key = own }
 }

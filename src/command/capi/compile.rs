@@ -134,7 +134,8 @@ pub fn target(gpu_id: i32) -> Option<&'static Target> {
     TARGETS.iter().find(|t| u32::try_from(gpu_id) == Ok(t.sm))
 }
 
-/// Reads and verifies bytecode, which may use preview features. `Err` holds the messages for an input that is not valid Tile IR, the cause first.
+/// Reads and verifies bytecode, which may use preview features. `Err` holds the messages for an input that is not valid
+/// Tile IR, the cause first.
 pub fn probe(input: &[u8]) -> Result<(), Vec<Diagnostic>> {
     use tile_interface::NotTileIr;
     let error = |text: &str| Diagnostic::new(Severity::Error, text);

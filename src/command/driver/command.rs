@@ -36,6 +36,7 @@ mod explore;
 mod input;
 mod libraries;
 mod numerics;
+mod remark_file;
 mod reproducers;
 mod schedules;
 mod settings;
@@ -686,20 +687,6 @@ impl Session<'_> {
 
     fn write(&mut self, path: &Path, bytes: &[u8]) -> Result<()> {
         output::write(path, bytes, self.stdout).map_err(|e| self.output_failed(&e))
-    }
-
-    /// Writes the remark file.
-    fn write_remarks(&mut self, file: &Path, text: &str) -> Result<()> {
-        output::write(file, text.as_bytes(), self.stdout).map_err(|e| self.remarks_failed(&e))
-    }
-
-    /// The message and the status are those of NVIDIA's command.
-    fn remarks_failed(&mut self, error: &OutputError) -> Exit {
-        let OutputError::Open(file, why) = error else { return self.output_failed(error) };
-        let text = format!("Error opening remark output file '{}': {}", file.display(), io_text(why));
-        let d = Diagnostic::error(Code::UnopenableOutput, "failed to enable optimization remarks").note(text);
-        self.fail(d);
-        Exit(3)
     }
 
     fn output_failed(&mut self, error: &OutputError) -> Exit {

@@ -61,10 +61,6 @@ fn compiler(request: &CompileRequest<'_>, report: &mut dyn FnMut(Diagnostic)) ->
     Ok(CompileOutput { text, ..CompileOutput::default() })
 }
 
-fn optional_passes(_: &CompileRequest<'_>) -> Result<Vec<String>, CompileError> {
-    Ok(["tidy", "spoil", "polish"].map(str::to_owned).to_vec())
-}
-
 /// Returns the same program for any input: `y[i] = x[i] + x[i]` for 16 elements in each tile block. If the input asks
 /// for it, the program promises that extents are multiples of 64.
 fn reader(input: &[u8], _: InputKind, _: &mut dyn FnMut(Diagnostic)) -> Result<Program, CompileError> {
@@ -192,12 +188,12 @@ fn arguments(dir: &Path, words: &str) -> Vec<OsString> {
     words.split_whitespace().map(|w| place(w).into()).collect()
 }
 
-const TOOLS: crate::Tools<'static> =
-    crate::Tools { compiler: &compiler, reader: &reader, optional_passes: &optional_passes, host_loader: &no_loader };
-
-fn no_loader(_: &Path, _: &str) -> Result<Option<tile_interp::machine::HostFunction>, String> {
-    Ok(None)
-}
+const TOOLS: crate::Tools<'static> = crate::Tools {
+    compiler: &compiler,
+    reader: &reader,
+    optional_passes: &|_| Ok(["tidy", "spoil", "polish"].map(str::to_owned).to_vec()),
+    host_loader: &|_, _| Ok(None),
+};
 
 /// Exit status and standard error of `tile-run`.
 fn tile_run(dir: &Path, words: &str) -> (u8, String) {
