@@ -207,6 +207,23 @@ def TileAASliceDots : Pass<"tileaa-slice-dots", "::mlir::ModuleOp"> {
   let dependentDialects = ["arith", "nv_tileaa", "scf"];
 }
 
+def TileAASliceKeys : Pass<"tileaa-slice-keys", "::mlir::ModuleOp"> {
+  let summary = "slice the tiles of keys and values in attention";
+  let description = [{
+    Applies to targets whose dots read fragments in registers, and to loops in which a dot multiplies the result of
+    another one by a loaded tile. If shared memory holds too few of the loaded tiles for a ring, loads halves or
+    quarters of them, and multiplies these one after another.
+  }];
+  let options = [
+    Option<"computeCapability", "compute-capability", "std::string", "\"sm_100\"", "target, sm_NN">,
+    Option<"extendedSmem", "extended-smem", "bool", "false", "ptxas runs with its extended shared memory limit">
+  ];
+  let statistics = [
+    Statistic<"numSliced", "num-sliced", "pairs of dots sliced">
+  ];
+  let dependentDialects = ["arith", "nv_tileaa", "scf"];
+}
+
 def TileAASliceEpilogues : Pass<"tileaa-slice-epilogues", "::mlir::ModuleOp"> {
   let summary = "process accumulators in tensor memory in slices of their columns";
   let description = [{

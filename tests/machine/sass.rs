@@ -14,8 +14,8 @@ use tile_interface::{DebugInfo, Emit};
 use tile_targets::Target;
 use tile_test_support::{Failed, Trial, cubin, kernels, listed, sass, store};
 
-const GENERATIONS: &[&str] = &["sm_80", "sm_90", "sm_100", "sm_120"];
-const OTHERS: &[&str] = &["sm_86", "sm_87", "sm_88", "sm_89", "sm_103", "sm_107", "sm_110", "sm_121"];
+const GENERATIONS: &[&str] = &["sm_80", "sm_89", "sm_90", "sm_100", "sm_120"];
+const OTHERS: &[&str] = &["sm_86", "sm_87", "sm_88", "sm_103", "sm_107", "sm_110", "sm_121"];
 
 pub fn trials() -> Vec<Trial> {
     let full = tile_test_support::full();
@@ -126,9 +126,11 @@ fn evaluations(function: &str, most: usize, target: &str) -> Result<(), Failed> 
 }
 
 /// Kernels that spill, with the maximum number of bytes of loads or of stores.
-const SPILLING: [(&str, &str, u64); 3] = [
-    ("fmha_bf16_d256.13.1", "sm_80", 864),
-    ("fmha_bf16_d256.13.1", "sm_120", 400),
+const SPILLING: [(&str, &str, u64); 4] = [
+    // The 48 KB that PTX guarantees do not hold the queries. The command's cubins use all of shared memory.
+    ("fmha_bf16_d256.13.1", "sm_80", 192),
+    ("fmha_bf16_d256.13.1", "sm_89", 252),
+    ("fmha_bf16_d256.13.1", "sm_120", 4),
     // Scales are applied in three factors, each in a register.
     ("mma_mx.13.3", "sm_80", 28),
 ];

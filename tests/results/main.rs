@@ -25,6 +25,7 @@ mod reductions;
 mod scaled_products;
 mod semantics;
 mod shared_tile_blocks;
+mod sliced_keys;
 mod staged_products;
 mod staged_tiles;
 mod tensor_chains;
@@ -61,6 +62,7 @@ fn main() -> std::process::ExitCode {
         scaled_products,
         semantics,
         shared_tile_blocks,
+        sliced_keys,
         staged_products,
         staged_tiles,
         tensor_chains,

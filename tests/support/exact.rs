@@ -110,6 +110,23 @@ pub fn check_from_stages(text: &str, grid: [u32; 3], parameters: Vec<Parameter>)
     exact.run(&ptx, &[None, Some(1), Some(2), Some(3), Some(4), Some(5)]);
 }
 
+/// Runs a program for `target`, compiled with options of the pipeline, on the ordinary schedule and on five adversarial
+/// ones with race detection, and checks that its PTX contains `names`.
+pub fn check_with(
+    target: &str,
+    text: &str,
+    (grid, parameters): ([u32; 3], Vec<Parameter>),
+    options: &[(&str, &str)],
+    names: &[&str],
+) {
+    let exact = Exact::new(text, grid, parameters);
+    let ptx = compiled_for(target, text, 3, Emit::Ptx, options);
+    for name in names {
+        assert!(ptx.contains(name), "{target}: no {name}\n{ptx}");
+    }
+    exact.run(&ptx, &[None, Some(1), Some(2), Some(3), Some(4), Some(5)]);
+}
+
 /// A program with its inputs and results.
 struct Exact<'a> {
     text: &'a str,

@@ -14,6 +14,7 @@ pub mod tileaa_outline_producers;
 pub mod tileaa_plan_dots;
 pub mod tileaa_slice_dots;
 pub mod tileaa_slice_epilogues;
+pub mod tileaa_slice_keys;
 pub mod tileaa_split_over_cluster;
 pub mod tileaa_transpose_dots;
 pub mod tileas_assign_dot_layouts;
@@ -94,6 +95,7 @@ pub(crate) fn register_own() {
     register::<tileaa_transpose_dots::TransposeDots>();
     register::<tileaa_slice_dots::SliceDots>();
     register::<tileaa_slice_epilogues::SliceEpilogues>();
+    register::<tileaa_slice_keys::SliceKeys>();
     register::<tileas_materialize_async::MaterializeAsync>();
     register::<tileas_lower_tma_load_store_to_async::LowerTmaLoadStoreToAsync>();
     register::<tileas_pipeline_dots::PipelineDots>();

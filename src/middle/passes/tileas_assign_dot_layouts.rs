@@ -371,8 +371,16 @@ fn comes_from_dot(v: Val<'_>) -> bool {
     false
 }
 
-/// Whether an op's results have the layout of its operands.
+/// Whether the threads that hold a row of an op's results hold the same row of its operands: elements stay in place,
+/// or columns are added or taken out.
 fn passes_on(op: OpRef<'_>) -> bool {
-    let alike = behaviour::layout_relation(op) == LayoutRelation::Same;
+    let alike = match behaviour::layout_relation(op) {
+        LayoutRelation::Same => true,
+        LayoutRelation::Cat | LayoutRelation::Slice => {
+            let rows = |v| Tensor::of_value(v).and_then(|t| t.shape.first().copied());
+            result_count(op) > 0 && rows(operand(op, 0)) == rows(result(op, 0))
+        }
+        _ => false,
+    };
     alike && result_count(op) > 0 && Tensor::of_value(result(op, 0)).is_some()
 }

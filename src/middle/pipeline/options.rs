@@ -522,6 +522,9 @@ impl Options {
             let count = (self.num_ctas > 1).then(|| format!("num-ctas={}", self.num_ctas));
             list.add(Stage::TileAa, 2, "tileaa-split-over-cluster", count.into_iter().chain([target.clone()]));
         }
+        if pipelined && shared_memory_unit(self.target).is_none() {
+            list.add(Stage::TileAa, 2, "tileaa-slice-keys", limits.clone());
+        }
         if specialized {
             list.add(Stage::TileAa, 2, "tileaa-narrow-loads", [target.clone()]);
             list.add(Stage::TileAa, 2, "tileaa-hoist-views", [target.clone()]);

@@ -174,6 +174,8 @@ pub(super) struct Pressure<'c> {
     elsewhere: FxHashSet<usize>,
     /// Whether threads hold whole rows.
     in_rows: bool,
+    /// Whether parts of a concatenated tensor, as `tileaa-slice-keys` makes them, have the registers of the whole.
+    shares_parts: bool,
 }
 
 impl<'c> Pressure<'c> {
@@ -200,7 +202,7 @@ impl<'c> Pressure<'c> {
                 }
             }
         }
-        Self { function, read, elsewhere, in_rows: false }
+        Self { function, read, elsewhere, in_rows: false, shares_parts: false }
     }
 
     /// The same for dots with accumulators and computed left operands in tensor memory: registers hold neither left
@@ -234,6 +236,11 @@ impl<'c> Pressure<'c> {
         self
     }
 
+    /// Counts tensors that are only concatenated with the whole.
+    pub(super) fn with_parts(self) -> Self {
+        Self { shares_parts: true, ..self }
+    }
+
     /// The maximum number of registers of a thread that hold tiles, if `groups` warpgroups divide the rows.
     pub(super) fn registers(&self, groups: u32) -> u32 {
         self.registers_in_parts(groups, &|_| 1)
@@ -244,11 +251,17 @@ impl<'c> Pressure<'c> {
         let weight = |v: Val<'c>| {
             let Some(t) = Tensor::of_value(v) else { return 0 };
             let of = if self.in_rows { registers_of_rows } else { registers_of };
-            let held = !is_spread(v, MOST_STEPS, self.in_rows) && !self.elsewhere.contains(&key(v));
+            let is_part = self.shares_parts && is_part(v);
+            let held = !is_part && !is_spread(v, MOST_STEPS, self.in_rows) && !self.elsewhere.contains(&key(v));
             if held { of(&t, groups).div_ceil(parts(v)) } else { 0 }
         };
         fullest(self.function, &weight, &self.read)
     }
+}
+
+/// Whether a tensor is only concatenated with another one.
+fn is_part(v: Val<'_>) -> bool {
+    matches!(uses(v)[..], [(user, _)] if layout_relation(user) == LayoutRelation::Cat)
 }
 
 /// The maximum number of ops through which a tensor is followed.

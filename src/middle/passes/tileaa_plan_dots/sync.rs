@@ -58,7 +58,7 @@ pub(super) fn plan<'c>(
         scratch: scratch(function, &found[0].dot_loop, found, &[]),
         result: stored_in_loops(function),
     };
-    let pressure = Pressure::of(function, found).with_residents(found);
+    let pressure = Pressure::of(function, found).with_residents(found).with_parts();
     let planned = |other: u32| {
         let kernel = SyncKernel { other: kernel.other + other, ..kernel.clone() };
         plan_sync(&kernel, &|groups| pressure.registers(groups), hints, machine)
