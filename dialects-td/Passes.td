@@ -212,7 +212,8 @@ def TileAASliceKeys : Pass<"tileaa-slice-keys", "::mlir::ModuleOp"> {
   let description = [{
     Applies to targets whose dots read fragments in registers, and to loops in which a dot multiplies the result of
     another one by a loaded tile. If shared memory holds too few of the loaded tiles for a ring, loads halves or
-    quarters of them, and multiplies these one after another.
+    quarters of them, and multiplies these one after another. On targets with TMA, it also loads keys in memory order, so
+    that keys and values share a ring.
   }];
   let options = [
     Option<"computeCapability", "compute-capability", "std::string", "\"sm_100\"", "target, sm_NN">,
