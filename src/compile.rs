@@ -10,7 +10,6 @@ use crate::{
         fallback::Blame,
         ffi,
         gpu_module::gpu_modules,
-        location,
         nv_tileaa::FuncOp,
         remark,
         rt::*,
@@ -25,7 +24,8 @@ use crate::{
         nesting::{self, with_stack},
     },
 };
-use melior::{Context, diagnostic::DiagnosticSeverity, ir::Module, pass::PassManager, utility::parse_pass_pipeline};
+use diagnostics::{convert, place};
+use melior::{Context, ir::Module, pass::PassManager, utility::parse_pass_pipeline};
 use restart::{Cause, Restarts};
 use std::{
     cell::RefCell,
@@ -770,28 +770,7 @@ fn print(module: &Module<'_>) -> String {
     snapshots::text(op_ref(module.as_operation().to_raw()))
 }
 
-fn convert(d: &melior::diagnostic::Diagnostic<'_>) -> Diagnostic {
-    let severity = match d.severity() {
-        DiagnosticSeverity::Error => Severity::Error,
-        DiagnosticSeverity::Warning => Severity::Warning,
-        _ => Severity::Remark,
-    };
-    let mut out = Diagnostic::new(severity, shown(d));
-    out.location = place(d.location());
-    for i in 0..d.note_count() {
-        let Ok(note) = d.note(i) else { continue };
-        out = match place(note.location()) {
-            Some(at) => out.note_at(shown(&note), at),
-            None => out.note(shown(&note)),
-        };
-    }
-    out
-}
-
-fn place(l: melior::ir::Location<'_>) -> Option<Location> {
-    location::file_line(l).map(|p| Location::new(p.file, p.line, p.column))
-}
-
+mod diagnostics;
 mod host_functions;
 mod link;
 pub mod locations;

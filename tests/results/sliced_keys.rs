@@ -1,5 +1,5 @@
-//! Attention with large tiles on GPUs with 99 KB of shared memory, whose stages may be parts of these tiles: the number of
-//! stages, and the results, which are exact.
+//! Attention with large tiles on GPUs with 99 KB of shared memory, whose stages may be parts of these tiles: the number
+//! of stages, and the results, which are exact.
 
 use crate::product_chains::{CHAIN, Chain, Query};
 use tile_interface::{DebugInfo, Emit};

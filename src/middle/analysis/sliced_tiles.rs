@@ -129,7 +129,7 @@ impl<'c> SlicedTile<'c> {
         self.tensor().map_or(0, |t| self.depth() as u64 * u64::from(storage_bits(t.element)) / 8)
     }
 
-    /// Builds the view whose tiles are slices. If it is in memory order, its dimensions are those of the memory, so that
+    /// Builds the view whose tiles are slices. In memory order, it has the dimensions of the memory, so that
     /// slices of tiles that are transposed on the way have one shape with others.
     pub fn view(&self, b: &Builder<'c>, factor: i64, in_memory_order: bool) -> Result<SliceView<'c>, Failed> {
         let op = self.load.op();

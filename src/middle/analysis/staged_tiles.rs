@@ -2,10 +2,11 @@
 
 use super::{
     access::{View, memory_order},
-    producers::LoadedOperand,
+    producers::{LoadedOperand, Source, is_computed_from_dot},
 };
 use crate::dialect::{
-    nv_tileas::MemDescType,
+    dots::{AnyDot, LHS},
+    nv_tileas::{MemDescType, MmaKind},
     rt::*,
     shared_memory::{ALIGNMENT, aligned_storage_type},
 };
@@ -23,4 +24,12 @@ pub fn stage<'c>(load: OpRef<'c>, view: &View<'c>) -> Result<MemDescType<'c>, St
     let dense = SharedLayout::strided(&shape, &memory_order(view)).map_err(|e| e.to_string())?;
     aligned_storage_type(load, view.ty.tile(), view.memref.element_type(), dense.bases(), ALIGNMENT)
         .map_err(|e| e.to_string())
+}
+
+/// Whether consumers compute the left operand of a warpgroup's dot from a tile in a stage, which they can read in any
+/// layout.
+pub fn computes_fragments(dot: AnyDot<'_>, i: usize) -> bool {
+    let v = operand(dot.op(), i);
+    let in_registers = || matches!(Source::of(v, dot.op()), Source::Computed) && !is_computed_from_dot(v);
+    i == LHS && dot.instruction().is_some_and(|by| by.kind == MmaKind::Warpgroup) && in_registers()
 }

@@ -45,6 +45,7 @@
 
 mod dependent;
 mod kernel;
+mod room;
 mod scales;
 mod staged;
 mod sync;
@@ -65,7 +66,6 @@ use crate::{
     },
     dialect::{
         attributes::{OWN_STAGES, STAGED},
-        behaviour::{self, LayoutRelation},
         dot_plan::{Agent, CONSUMERS, CONVERTER, DotPlan, PRODUCER, WARPGROUP},
         dots::{ACC, LHS, LHS_SCALE, RHS, RHS_SCALE, TileDot, element_of, operand_format, promotes},
         fallback::Fallback,
@@ -77,13 +77,14 @@ use crate::{
         pass::{Failed, Obstacle, PassContext, RustPass, descriptors},
         remark::{self, Better, remark},
         rt::*,
-        shared_memory::{ALIGNMENT, SCRATCH_BYTES, padded_bytes},
+        shared_memory::{ALIGNMENT, padded_bytes},
         target::target,
         upstream::Scf,
     },
     pass_descriptor,
 };
 use melior::{Context, ir::Attribute};
+use room::{HIDING_STAGES, NO_ROOM, OTHER_BYTES, Room, least_scratch, scratch};
 use rustc_hash::FxHashSet;
 use staged::StagedTiles;
 use tile_mma::{Element, Major, Unit};
@@ -469,90 +470,9 @@ fn hints<'c>(function: nv_tileaa::FuncOp<'c>, loads: &[OpRef<'c>], target: &Targ
     }
 }
 
-/// The shared memory of a CTA, which rings and layout conversions divide.
-struct Room {
-    available: u32,
-    /// The most stages of a ring, and the bytes of a stage.
-    stages: u32,
-    stage: u32,
-    rings: u32,
-    /// The agents that convert layouts, each in its own memory.
-    movers: u32,
-    /// Bytes for barriers, tensor maps under construction and the partial results that warps exchange.
-    other: u32,
-}
-
-/// The obstacle if [`Room::divide`] fails.
-const NO_ROOM: &str = "two stages of the operands do not fit shared memory";
-
-impl Room {
-    /// The number of stages of each ring next to `scratch` bytes for the conversions of an agent. Returns `None` if
-    /// fewer than two fit.
-    fn stages_beside(&self, scratch: u32) -> Option<u32> {
-        let room = self.available.checked_sub(scratch * self.movers + self.other)?;
-        let fit = room / self.rings / self.stage.next_multiple_of(1024);
-        Some(self.stages.min(fit)).filter(|s| *s >= 2)
-    }
-
-    /// The number of stages, and the bytes for conversions: `scratch`, or fewer if rings would be too short. Results
-    /// then move through shared memory in parts, rather than wait for loads in each iteration.
-    fn divide(&self, mut scratch: u32) -> Option<(u32, u32)> {
-        let is_short = |stages: u32| stages < self.stages.min(HIDING_STAGES);
-        while scratch > SCRATCH_BYTES as u32 && self.stages_beside(scratch).is_none_or(is_short) {
-            scratch /= 2;
-        }
-        Some((self.stages_beside(scratch)?, scratch))
-    }
-}
-
-/// Returns the bytes of shared memory for layout conversions, in addition to the rings. If tensors are computed only
-/// after all dots, they reuse the memory of the rings. In a loop over tiles, a whole result should fit.
-/// `in_stages` are the ops that are computed in the stages of operands.
-fn scratch(function: OpRef<'_>, dot_loop: &DotLoop, found: &[Found<'_>], in_stages: &[OpRef<'_>]) -> u32 {
-    let outermost = |op: OpRef<'_>| -> usize {
-        let ancestors = std::iter::successors(Some(op), |o| parent_op(*o).filter(|p| op_key(*p) != op_key(function)));
-        ancestors.last().map_or(0, op_key)
-    };
-    let of_dots: Vec<usize> = found.iter().map(|p| outermost(p.op)).collect();
-    let body = entry_block(region(function, 0));
-    let mut before = true;
-    let mut computes = false;
-    for op in body.into_iter().flat_map(ops_of) {
-        let holds = of_dots.contains(&op_key(op));
-        walk(op, &mut |o| {
-            let of_dot = TileDot::cast(o).is_some() || TiledLoadOp::cast(o).is_some() || in_stages.contains(&o);
-            let moves = behaviour::layout_relation(o) != LayoutRelation::Leaf && !of_dot && region_count(o) == 0;
-            let shape = matches!(behaviour::layout_relation(o), LayoutRelation::Reshape | LayoutRelation::Permute);
-            let has_tensors = results(o).any(|r| Tensor::of_value(r).is_some());
-            let stores = result_count(o) > 0 && TiledStoreOp::cast(o).is_some();
-            computes |= (before || holds) && (moves && !shape && has_tensors || stores);
-        });
-        before &= !holds;
-    }
-    if dot_loop.over_tiles {
-        dot_loop.result_bytes().max(SCRATCH_BYTES as u32)
-    } else if computes {
-        SCRATCH_BYTES as u32
-    } else {
-        0
-    }
-}
-
 /// The most columns of a dot whose consumers also compute its left operand. With more, accumulators leave too few
 /// registers.
 const FEW_COLUMNS: u32 = 128;
-
-/// The smallest number of stages that hides the latency of loads.
-const HIDING_STAGES: u32 = 3;
-
-/// Returns the smallest scratch size: one element of eight bytes for each thread of `groups` warpgroups. Larger
-/// tensors are converted in parts, and each thread moves at least one element of each part.
-fn least_scratch(groups: u32) -> u32 {
-    groups * 128 * 8
-}
-
-/// Bytes for barriers, tensor maps under construction and the partial results of reductions that warps exchange.
-const OTHER_BYTES: u32 = 4096;
 
 /// The number of loops around an op.
 fn loops(op: OpRef<'_>) -> usize {
@@ -638,22 +558,13 @@ fn analyze<'c>(
                 sides.push(PlannedOperand::Resident(v));
                 continue;
             }
-            // Other computed tiles are excluded: consumers would wait for global memory in each iteration.
-            Source::Computed if i == 0 && matches!(operand.bits(), 8 | 16) && is_computed_from_dot(v) => {
+            Source::Computed if in_registers(v, (dot, i), &dot_loop, (function, facts, target), loads) => {
                 dot_loop.a_storage = AStorage::Registers { extra: 0 };
                 sides.push(PlannedOperand::Registers(v));
                 continue;
             }
             _ => not("it is not a tile that is loaded only for dots"),
         };
-        let few = loads.streams && i == LHS && dot_loop.n <= FEW_COLUMNS && matches!(operand.bits(), 8 | 16);
-        let from = if few { sources(v, (dot, i), function, (facts, unit, target)) } else { vec![] };
-        if !from.is_empty() {
-            loads.streamed.extend(from.into_iter().map(|(_, load)| load));
-            dot_loop.a_storage = AStorage::Registers { extra: 0 };
-            sides.push(PlannedOperand::Registers(v));
-            continue;
-        }
         // A warp that computes an operand would keep up with eight warps that multiply only if it did very little.
         // Beside warps that bring scale factors, such warps would have few registers.
         if unit == Unit::Sync || scale.is_some() {
@@ -687,6 +598,27 @@ fn analyze<'c>(
     dot_loop.scales = scale.map(|(format, block)| Scales { format, block, by });
     no_copies.extend(reasons.into_iter().map(|reason| (op, reason)));
     Ok(Found { op, dot_loop, sides, scales, stage: vec![], no_copies })
+}
+
+/// Whether consumers can compute operand `i` of a dot in registers: from another dot or, for dots of `wgmma`, from
+/// tiles that TMA loads, whose loads are added to `loads`. Consumers would wait for memory in each iteration otherwise.
+fn in_registers<'c>(
+    v: Val<'c>,
+    (dot, i): (TileDot<'c>, usize),
+    dot_loop: &DotLoop,
+    (function, facts, target): (OpRef<'c>, &Facts, &Target),
+    loads: &mut Loads<'c>,
+) -> bool {
+    if i != LHS || !matches!(dot_loop.operand.bits(), 8 | 16) {
+        return false;
+    }
+    if is_computed_from_dot(v) {
+        return true;
+    }
+    let few = loads.streams && dot_loop.n <= FEW_COLUMNS;
+    let from = if few { sources(v, (dot, i), function, (facts, Unit::Warpgroup, target)) } else { vec![] };
+    loads.streamed.extend(from.iter().map(|(_, load)| *load));
+    !from.is_empty()
 }
 
 /// The tiles in memory that TMA can load for warps that compute operand `i` of a dot into tensor memory. Small tiles do

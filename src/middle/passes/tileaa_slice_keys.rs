@@ -28,8 +28,8 @@
 //! a producer fills needs [`HIDING_STAGES`] stages, and one that all warps fill [`WANTED`]. Queries that the registers
 //! cannot hold next to the accumulators are resident in shared memory, and leave less room for the ring.
 //!
-//! If there are enough whole tiles, and a producer fills the ring, the pass still loads them in memory order and permutes
-//! them afterwards. Keys that the program loads as columns and values then have one shape, and share a ring.
+//! If there are enough whole tiles, and a producer fills the ring, the pass still loads them in memory order and
+//! permutes them afterwards. Keys that the program loads as columns and values then have one shape, and share a ring.
 //!
 //! # Bound on the work
 //!
@@ -165,7 +165,7 @@ impl<'c> Pair<'c> {
         Ok(())
     }
 
-    /// Replaces the scores by those of each slice of the keys, side by side.
+    /// Replaces the scores by the scores of each slice of the keys, side by side.
     fn slice_early(dot: DotOp<'c>, keys: &[Val<'c>], context: &'c Context) -> Result<(), BuildError> {
         let b = Builder::before(context, dot.op());
         let mut parts = vec![];
@@ -198,8 +198,8 @@ impl<'c> Pair<'c> {
     }
 }
 
-/// Loads the slices of a tile, before the load of the tile. In memory order, slices of keys and values have one shape and
-/// may share a ring.
+/// Loads the slices of a tile, before the load of the tile. In memory order, slices of keys and values have one shape
+/// and may share a ring.
 fn slices<'c>(tile: SlicedTile<'c>, factor: i64, context: &'c Context) -> Result<Vec<Val<'c>>, Failed> {
     let b = Builder::before(context, tile.load.op());
     let view = tile.view(&b, factor, true)?;

@@ -33,20 +33,21 @@ use crate::{
         facts::Facts,
         layouts::{default_layout, default_packing, packing_log2, project},
         narrow::{self, Narrow},
-        producers::{Source, is_computed_from_dot},
+        producers::Source,
         registers::Limit,
+        staged_tiles::computes_fragments,
         warps::warps_of,
     },
     dialect::{
         attributes::{OWN_STAGES, STAGED},
         behaviour::{LayoutRelation, is_cheap, is_constant, is_loop, layout_relation, widens},
         dot_plan::CONVERTER,
-        dots::{ACC, AnyDot, Instruction, LHS},
+        dots::{ACC, AnyDot, Instruction},
         layouts::{Tensor, layout_attr, retype_constant, storage_bits, tensor_type},
         nv_tileaa,
         nv_tileas::{
-            AnyOp, AtomicCasOp, BroadcastOp, CatOp, ConvertLayoutOp, InsertSliceOp, MmaKind, PermuteOp, ProduceOneOp,
-            ReduceOp, ReplicateOp,
+            AnyOp, AtomicCasOp, BroadcastOp, CatOp, ConvertLayoutOp, InsertSliceOp, PermuteOp, ProduceOneOp, ReduceOp,
+            ReplicateOp,
         },
         pass::{Failed, PassContext, RustPass, descriptors, fail},
         remark::{self, remark},
@@ -89,14 +90,6 @@ const RECOMPUTE_LIMIT: usize = 12;
 fn goes_to_memory(op: OpRef<'_>, i: usize) -> bool {
     let reads = || AnyDot::cast(op).and_then(|d| d.instruction()).is_some_and(Instruction::reads_shared_memory);
     i < ACC && reads() && matches!(Source::of(operand(op, i), op), Source::Resident)
-}
-
-/// Whether consumers compute the left operand of a warpgroup's dot from a tile in a stage, which they can read in any
-/// layout.
-fn computes_fragments(dot: AnyDot<'_>, i: usize) -> bool {
-    let v = operand(dot.op(), i);
-    let in_registers = || matches!(Source::of(v, dot.op()), Source::Computed) && !is_computed_from_dot(v);
-    i == LHS && dot.instruction().is_some_and(|by| by.kind == MmaKind::Warpgroup) && in_registers()
 }
 
 struct Anchor<'c> {
