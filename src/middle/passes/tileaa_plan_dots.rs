@@ -26,8 +26,8 @@
 //!   nothing else, except by other dots that add to separate accumulators. It may be reshaped, or computed element by
 //!   element in the same number of bits.
 //! * **Resident.** A value from before the loop around the dot. It is stored to shared memory once.
-//! * **Registers.** A left operand that is computed from the result of another dot or, for a dot of `wgmma` with few
-//!   columns, from tiles that TMA can load.
+//! * **Registers.** A left operand that is computed from the result of another dot or, for a dot of `wgmma`,
+//!   from tiles that TMA can load.
 //! * **Producer-computed.** Any other tile that warps of the producer can load or compute (`analysis::tile_programs`).
 //!   If only the alignment or strides of a view are unknown, a run-time test chooses between TMA and these warps.
 //!
@@ -197,8 +197,8 @@ impl<'c> PlannedOperand<'c> {
 /// Loads into rings, and the ops that compute operands on the way or in their stages.
 #[derive(Default)]
 struct Loads<'c> {
-    /// Whether consumers may compute left operands from tiles in stages.
-    streams: bool,
+    /// The bytes of stages of a tile from which consumers may compute a left operand.
+    streams: u32,
     loads: Vec<OpRef<'c>>,
     computed: Vec<OpRef<'c>>,
     /// Loads of the tiles from which consumers compute left operands.
@@ -216,20 +216,23 @@ fn plan<'c>(
     (fallback, takes_over): (Fallback, bool),
 ) -> Result<DotPlan, Obstacle<'c>> {
     // Consumers compute left operands from tiles in stages if a plan has the room.
-    let streams = unit == Unit::Warpgroup && fallback == Fallback::None;
-    if streams && let Ok(plan) = plan_as(function, dots, (unit, target), (fallback, takes_over), true) {
-        return Ok(plan);
-    }
-    plan_as(function, dots, (unit, target), (fallback, takes_over), false)
+    let streams = if unit == Unit::Warpgroup && fallback == Fallback::None { STREAMS } else { [0; 2] };
+    let plan = |streams| plan_as(function, dots, (unit, target), (fallback, takes_over), streams);
+    let found = streams.into_iter().filter(|bytes| *bytes > 0).find_map(|bytes| plan(bytes).ok());
+    found.map_or_else(|| plan(0), Ok)
 }
 
-/// Plans the dots. If `streams`, consumers compute left operands from tiles in stages.
+/// The bytes of the stages of a tile from which consumers compute a left operand. More of them hide the latency of memory
+/// better.
+const STREAMS: [u32; 2] = [65536, 32768];
+
+/// Plans the dots. Unless `streams` is zero, consumers compute left operands from tiles in stages of that many bytes.
 fn plan_as<'c>(
     function: nv_tileaa::FuncOp<'c>,
     dots: &[OpRef<'c>],
     (unit, target): (Unit, &Target),
     (fallback, takes_over): (Fallback, bool),
-    streams: bool,
+    streams: u32,
 ) -> Result<DotPlan, Obstacle<'c>> {
     let facts = Facts::of(function.op());
     let mut found: Vec<Found<'c>> = vec![];
@@ -470,10 +473,6 @@ fn hints<'c>(function: nv_tileaa::FuncOp<'c>, loads: &[OpRef<'c>], target: &Targ
     }
 }
 
-/// The most columns of a dot whose consumers also compute its left operand. With more, accumulators leave too few
-/// registers.
-const FEW_COLUMNS: u32 = 128;
-
 /// The number of loops around an op.
 fn loops(op: OpRef<'_>) -> usize {
     loops_around(op).count()
@@ -615,8 +614,8 @@ fn in_registers<'c>(
     if is_computed_from_dot(v) {
         return true;
     }
-    let few = loads.streams && dot_loop.n <= FEW_COLUMNS;
-    let from = if few { sources(v, (dot, i), function, (facts, Unit::Warpgroup, target)) } else { vec![] };
+    let from =
+        if loads.streams > 0 { sources(v, (dot, i), function, (facts, Unit::Warpgroup, target)) } else { vec![] };
     loads.streamed.extend(from.iter().map(|(_, load)| *load));
     !from.is_empty()
 }

@@ -56,8 +56,6 @@ use tile_mma::{Unit, agent_unit};
 const ROWS: i64 = 128;
 /// The rows of the program's tile, which become columns.
 const COLUMNS: RangeInclusive<i64> = 8..=256;
-/// The same for `wgmma`, whose accumulators take the registers that the left operand needs.
-const FEW_COLUMNS: RangeInclusive<i64> = 8..=128;
 
 #[derive(Clone, Default)]
 pub struct TransposeDots;
@@ -66,11 +64,9 @@ impl RustPass for TransposeDots {
     pass_descriptor!(tileaa_transpose_dots);
     fn run<'c>(&mut self, op: OpRef<'c>, context: &'c Context, cx: &PassContext) -> Result<(), Failed> {
         use descriptors::tileaa_transpose_dots::{Options, stat};
-        let columns = match agent_unit(target(op, Options(cx).compute_capability())?) {
-            Some(Unit::Tensor) => COLUMNS,
-            Some(Unit::Warpgroup) => FEW_COLUMNS,
-            _ => return Ok(()),
-        };
+        if agent_unit(target(op, Options(cx).compute_capability())?).is_none_or(|unit| unit == Unit::Sync) {
+            return Ok(());
+        }
         for function in collect_ops(op, nv_tileaa::FuncOp::cast) {
             let dots = collect_ops(function.op(), DotOp::cast);
             let is_scaled = !collect_ops(function.op(), DotScaledOp::cast).is_empty();
@@ -78,7 +74,7 @@ impl RustPass for TransposeDots {
                 continue;
             }
             let facts = Facts::of(function.op());
-            if !dots.iter().all(|dot| is_wanted(*dot, &columns, function.op(), &facts)) {
+            if !dots.iter().all(|dot| is_wanted(*dot, function.op(), &facts)) {
                 continue;
             }
             let mut done = FxHashSet::default();
@@ -96,7 +92,7 @@ impl RustPass for TransposeDots {
 }
 
 /// Whether a dot is better transposed.
-fn is_wanted<'c>(dot: DotOp<'c>, columns: &RangeInclusive<i64>, function: OpRef<'c>, facts: &Facts) -> bool {
+fn is_wanted<'c>(dot: DotOp<'c>, function: OpRef<'c>, facts: &Facts) -> bool {
     let shape = |v| Tensor::of_value(v).map(|t| t.shape);
     let Some(([m, _], [_, n])) = shape(dot.lhs()).zip(shape(dot.rhs())).and_then(|(lhs, rhs)| {
         let (lhs, rhs): ([i64; 2], [i64; 2]) = (lhs.try_into().ok()?, rhs.try_into().ok()?);
@@ -106,7 +102,7 @@ fn is_wanted<'c>(dot: DotOp<'c>, columns: &RangeInclusive<i64>, function: OpRef<
     };
     let starts_at_zero =
         || accumulation(dot.op()).is_some_and(|(around, number)| is_zero(operand(around, FIRST_INIT + number)));
-    let fits = n == ROWS && columns.contains(&m) && m.count_ones() == 1;
+    let fits = n == ROWS && COLUMNS.contains(&m) && m.count_ones() == 1;
     let is_loaded = |v| LoadedOperand::of(v).filter(|loaded| loaded.computed.is_empty());
     fits && starts_at_zero()
         && is_loaded(dot.lhs()).is_some_and(|loaded| !loaded.shared)

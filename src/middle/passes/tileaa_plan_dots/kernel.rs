@@ -16,7 +16,7 @@ use crate::{
     analysis::{
         memory_dots::ScaledAccumulation,
         pressure::fullest,
-        producers::{LoadedOperand, accumulation},
+        producers::{LoadedOperand, accumulation, is_computed_from_dot},
         tensor_map_ops::MAP_BYTES,
         tile_programs::TileProgram,
     },
@@ -185,7 +185,15 @@ impl<'c> Pressure<'c> {
             for (i, side) in p.operands() {
                 let v = operand(p.op, i);
                 match side {
-                    PlannedOperand::Registers(v) => read.push(*v),
+                    PlannedOperand::Registers(v) => {
+                        read.push(*v);
+                        // Threads compute such an operand from a tile in a stage element by element.
+                        if !is_computed_from_dot(*v) {
+                            let program = TileProgram::of(*v, p.op, function).ok();
+                            let between = program.iter().flat_map(TileProgram::ops).filter(|op| computes_locally(*op));
+                            elsewhere.extend(between.flat_map(results).map(key).filter(|r| *r != key(*v)));
+                        }
+                    }
                     PlannedOperand::Resident(v) if uses(*v).iter().all(|(user, _)| DotOp::cast(*user).is_some()) => {
                         elsewhere.insert(key(*v));
                     }

@@ -34,8 +34,6 @@ use tile_targets::Target;
 
 /// The stages of a tile. Consumers release a stage as soon as they have read it.
 const STAGES: u32 = 2;
-/// The bytes of the stages of a tile from which consumers compute a left operand. They hide the latency of memory.
-const STREAM: u32 = 65536;
 /// The registers of a thread for which a load ahead is as good.
 const FEW_REGISTERS: u32 = 8;
 /// The rows of a tile for which a warpgroup is a consumer.
@@ -75,7 +73,7 @@ impl<'c> StagedTiles<'c> {
             let repeats = Slice::of(function, &[load.op()], &|_| false, &is_token).map(|_| ()).map_err(|(_, why)| why);
             match repeats.and_then(|()| stage(load, (p, is_operand), function, (facts, target))) {
                 Ok(bytes) => {
-                    let stages = if is_operand { (STREAM / bytes).clamp(STAGES, MAX_STAGES) } else { STAGES };
+                    let stages = if is_operand { (operands.streams / bytes).clamp(STAGES, MAX_STAGES) } else { STAGES };
                     Some(StagedTile { load: load.op(), stages, bytes })
                 }
                 Err(reason) => {
