@@ -163,12 +163,21 @@ impl Session<'_> {
         data.push(&file);
         let mut trace = OsString::from(TRACE);
         trace.push(scratch.join("schedules.txt"));
+        // The compiler rejects a trace where nothing is scheduled.
+        let trace = is_scheduled(&call.options).then_some(trace);
         self.compile_in_child(|command| {
-            command.args([trace, data]).args(&call.arguments).args(more).arg("-o").arg(to).arg("--").arg(input);
+            command.args(trace).arg(data).args(&call.arguments).args(more).arg("-o").arg(to).arg("--").arg(input);
         })?;
         let read = std::fs::read(&file).map_err(|e| io_text(&e)).and_then(|text| Exploration::from_json(&text));
         read.map_err(|why| self.fail(Diagnostic::error(Code::Internal, format!("internal error: no data: {why}"))))
     }
+}
+
+/// Whether the compiler schedules loops with these options.
+fn is_scheduled(options: &Options) -> bool {
+    let pairs = || options.pipeline_options.iter().rev().filter_map(|o| o.to_str()?.split_once('='));
+    let value = |name: &str| pairs().find(|(key, _)| *key == name).map(|(_, value)| value);
+    options.opt_level >= 2 && value("v2-opt-level") != Some("0") && value("pipeline-strategy") != Some("none")
 }
 
 /// The disassembly of an image, with comments that give line numbers.
@@ -306,6 +315,14 @@ mod tests {
         assert_eq!(of("d/k.mlir --gpu-name sm_90 -O2"), expected("d/k.mlir", "--gpu-name sm_90 -O2", "k.html"));
         assert_eq!(of("--crash-dir k k"), expected("k", "--crash-dir k", "k.html"));
         assert_eq!(of("k.mlir -o p.json").2, PathBuf::from("p.json"));
+    }
+
+    #[test]
+    fn loops_are_scheduled_at_high_levels() {
+        let of = |text: &str| is_scheduled(&call(&format!("k.mlir {text}")).unwrap().options);
+        assert!(of("") && of("-O2") && of("--pipeline-option=v2-opt-level=1"));
+        assert!(!of("-O1") && !of("-O0") && !of("--pipeline-option=opt-level=1"));
+        assert!(!of("--pipeline-option=v2-opt-level=0") && !of("--pipeline-option=pipeline-strategy=none"));
     }
 
     #[test]
