@@ -7,7 +7,10 @@
 //! The copy has one thread. It calls only LLVM, on a context of its own, and never returns from [`attempt`]. Locks of
 //! other threads stay locked in it, so it may wait forever, if rarely; it is then stopped and tried once more.
 
-use std::time::{Duration, Instant};
+use std::{
+    os::fd::AsRawFd,
+    time::{Duration, Instant},
+};
 
 /// The time after which a child that does not answer is stopped, and the processor time that it may use.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -51,33 +54,18 @@ enum Outcome {
 }
 
 fn once(work: &impl Fn()) -> Outcome {
-    let mut ends = [-1; 2];
-    // SAFETY: the array has room for both ends.
-    if unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) } != 0 {
-        return Outcome::NotStarted;
-    }
-    let [reading, writing] = ends;
+    let Ok((reading, writing)) = std::io::pipe() else { return Outcome::NotStarted };
     // SAFETY: the child only calls `child`, which never returns.
     let process = unsafe { libc::fork() };
     match process {
-        0 => child(work, writing),
-        -1 => {
-            close(reading);
-            close(writing);
-            Outcome::NotStarted
-        }
+        0 => child(work, writing.as_raw_fd()),
+        -1 => Outcome::NotStarted,
         process => {
-            close(writing);
-            let outcome = watch(process, reading);
-            close(reading);
-            outcome
+            // Only the child can write now, so its end is the end of the pipe.
+            drop(writing);
+            watch(process, reading.as_raw_fd())
         }
     }
-}
-
-fn close(end: libc::c_int) {
-    // SAFETY: an end of the pipe, which is open and not used again.
-    unsafe { libc::close(end) };
 }
 
 /// Works in the child, silently and with the default reaction to signals.
