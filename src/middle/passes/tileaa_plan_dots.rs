@@ -222,8 +222,8 @@ fn plan<'c>(
     found.map_or_else(|| plan(0), Ok)
 }
 
-/// The bytes of the stages of a tile from which consumers compute a left operand. More of them hide the latency of memory
-/// better.
+/// The bytes of the stages of a tile from which consumers compute a left operand. More of them hide the latency of
+/// memory better.
 const STREAMS: [u32; 2] = [65536, 32768];
 
 /// Plans the dots. Unless `streams` is zero, consumers compute left operands from tiles in stages of that many bytes.
