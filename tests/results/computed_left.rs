@@ -391,8 +391,23 @@ fn right_operands() {
     RightWeights { k: 128, of_bytes: true, ..usual }.check();
 }
 
+/// On sm_120, consumers compute fragments of `mma.sync` in the same way.
+fn fragments_of_warps() {
+    for kind in [
+        USUAL,
+        Weights { trips: 0, ..USUAL },
+        Weights { trips: 5, packed: true, ..USUAL },
+        Weights { element: Number::E4m3, ..USUAL },
+        Weights { scaled: false, outside: [5, 3, 8], ..USUAL },
+    ] {
+        let text = kind.program();
+        exact::check_from_stages(&text, [2, 1, 1], kind.parameters());
+    }
+}
+
 pub fn trials() -> Vec<Trial> {
     functions![
+        fragments_of_warps,
         loops_of_any_count,
         tiles_of_other_extents,
         other_types,

@@ -216,7 +216,7 @@ fn plan<'c>(
     (fallback, takes_over): (Fallback, bool),
 ) -> Result<DotPlan, Obstacle<'c>> {
     // Consumers compute left operands from tiles in stages if a plan has the room.
-    let streams = if unit == Unit::Warpgroup && fallback == Fallback::None { STREAMS } else { [0; 2] };
+    let streams = if unit != Unit::Tensor && fallback == Fallback::None { STREAMS } else { [0; 2] };
     let plan = |streams| plan_as(function, dots, (unit, target), (fallback, takes_over), streams);
     let found = streams.into_iter().filter(|bytes| *bytes > 0).find_map(|bytes| plan(bytes).ok());
     found.map_or_else(|| plan(0), Ok)
