@@ -1,6 +1,6 @@
-//! Dots on sm_100 whose left operands warps compute from tiles in stages and store to tensor memory: quantized weights
-//! with scales. The programs are compiled from the public language and run on the simulator, and the results are
-//! compared with the reference interpreter.
+//! Dots whose left operands warps compute from tiles in stages: quantized weights with scales. On sm_100 a converter
+//! stores them to tensor memory; on sm_90 and sm_120 consumers keep them in registers. The programs are compiled from
+//! the public language and run on the simulator, and the results are compared with the reference interpreter.
 //!
 //! Weights and the other operands are small whole numbers and scales are powers of two, so sums are exact in any order.
 //! Each program runs with the ordinary schedule and with adversarial schedules and race detection.

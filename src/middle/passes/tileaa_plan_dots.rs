@@ -26,8 +26,8 @@
 //!   nothing else, except by other dots that add to separate accumulators. It may be reshaped, or computed element by
 //!   element in the same number of bits.
 //! * **Resident.** A value from before the loop around the dot. It is stored to shared memory once.
-//! * **Registers.** A left operand that is computed from the result of another dot or, for a dot of `wgmma`,
-//!   from tiles that TMA can load.
+//! * **Registers.** A left operand that is computed from the result of another dot or, for a dot of
+//!   `wgmma` or `mma.sync`, from tiles that TMA can load.
 //! * **Producer-computed.** Any other tile that warps of the producer can load or compute (`analysis::tile_programs`).
 //!   If only the alignment or strides of a view are unknown, a run-time test chooses between TMA and these warps.
 //!
@@ -599,7 +599,7 @@ fn analyze<'c>(
     Ok(Found { op, dot_loop, sides, scales, stage: vec![], no_copies })
 }
 
-/// Whether consumers can compute operand `i` of a dot in registers: from another dot or, for dots of `wgmma`, from
+/// Whether consumers can compute operand `i` of a dot in registers: from another dot or, without tensor memory, from
 /// tiles that TMA loads, whose loads are added to `loads`. Consumers would wait for memory in each iteration otherwise.
 fn in_registers<'c>(
     v: Val<'c>,

@@ -1,7 +1,8 @@
 //! Plans kernels whose consumer warps use `mma.sync`, while a producer loads their operands by TMA.
 //!
-//! Each dot reads the operands of its rings by `ldmatrix`. A left operand that is computed from another dot, or before
-//! the loop, is in registers. Kernels with any other operand have no agents.
+//! Each dot reads the operands of its rings by `ldmatrix`. A left operand is in registers if it is computed from
+//! another dot, before the loop, or from a tile that has a ring of its own. Kernels with any other operand have no
+//! agents.
 
 use super::{
     Found, Limits, Planned, PlannedOperand, agents_of_warps, check_order,
