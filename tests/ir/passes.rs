@@ -86,6 +86,10 @@ fn every_listed_pass_runs_alone() {
     let mut ran = one_by_one("matmul_f16.13.1", &all);
     all.set("compute-capability", "sm_100").expect("a valid option");
     ran.extend(one_by_one("matmul_f16.13.1", &all));
+    // Attention without agents.
+    let mut without_agents = options(3, "unspecialize");
+    without_agents.set("compute-capability", "sm_80").expect("a valid option");
+    ran.extend(one_by_one("fmha_bf16_d128_causal.13.1", &without_agents));
     let input = kernel("matmul_f16.13.1");
     // A schedule needs its constraints, which cannot be represented in text.
     let pair = ["tileas-generate-schedule-constraints", "tileas-materialize-schedule"];

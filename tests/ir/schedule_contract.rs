@@ -170,7 +170,7 @@ fn loops_without_an_overlap_stay_serial() {
     let trace = scratch("serial.txt");
     let file = format!("--pipeline-option=schedule-trace-file={}", trace.display());
     let options = ["--pipeline-option=v2-opt-level=1", &*file, "--remarks=all"];
-    let output = tileiras(&corpus("fmha_bf16_d128_causal"), &options);
+    let output = tileiras_for("sm_120", &corpus("fmha_bf16_d128_causal"), &options);
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{said}");
     let text = std::fs::read_to_string(trace).unwrap();
@@ -200,8 +200,12 @@ fn corpus(name: &str) -> PathBuf {
 }
 
 fn tileiras(input: &Path, options: &[&str]) -> Output {
+    tileiras_for("sm_80", input, options)
+}
+
+fn tileiras_for(target: &str, input: &Path, options: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tileiras"));
-    command.arg(input).args(["--gpu-name=sm_80", "--emit=ptx", "-o", "-"]).args(options).output().unwrap()
+    command.arg(input).args(["--gpu-name", target, "--emit=ptx", "-o", "-"]).args(options).output().unwrap()
 }
 
 fn traces_change_nothing() {

@@ -266,6 +266,7 @@ const OPTIONAL: &[&str] = &[
     "tileaa-plan-dots",
     "tileaa-split-over-cluster",
     "tileaa-slice-dots",
+    "tileaa-slice-keys",
     "tileaa-transpose-dots",
     "tileas-slicing",
     "tileas-assign-load-store-layouts",
