@@ -87,11 +87,16 @@ impl<'c> Source<'c> {
 
 /// Whether a value is computed from the result of a dot in the same block.
 pub fn is_computed_from_dot(v: Val<'_>) -> bool {
+    is_computed_from(v, &is_product)
+}
+
+/// Whether a value is computed from the result of such an op in the same block.
+pub fn is_computed_from<'c>(v: Val<'c>, is_such: &dyn Fn(OpRef<'c>) -> bool) -> bool {
     let (mut work, mut seen) = (vec![v], FxHashSet::default());
     let home = home_of(v);
     while let Some(v) = work.pop() {
         let Some(op) = defining_op(v).filter(|op| block_of(*op) == home && seen.insert(op_key(*op))) else { continue };
-        if is_product(op) {
+        if is_such(op) {
             return true;
         }
         work.extend(operands(op));

@@ -2,7 +2,7 @@
 
 use super::{
     access::{View, memory_order},
-    producers::{LoadedOperand, Source, is_product},
+    producers::{LoadedOperand, Source, is_computed_from, is_computed_from_dot},
 };
 use crate::dialect::{
     attributes::OWN_STAGES,
@@ -11,7 +11,6 @@ use crate::dialect::{
     rt::*,
     shared_memory::{ALIGNMENT, aligned_storage_type},
 };
-use rustc_hash::FxHashSet;
 use tile_layout::{Shape, SharedLayout};
 
 /// The type of the stage of a loaded tile of `view`: the panels of an operand, or for a tile of one dimension, the
@@ -28,24 +27,10 @@ pub fn stage<'c>(load: OpRef<'c>, view: &View<'c>) -> Result<MemDescType<'c>, St
         .map_err(|e| e.to_string())
 }
 
-/// Whether consumers compute an operand of a dot from a tile in a stage, which they can read in any layout.
+/// Whether consumers compute an operand of a dot from a tile in a stage, which they can read in any layout. A value
+/// that is computed from another dot has the layout of that dot.
 pub fn computes_fragments(dot: AnyDot<'_>, i: usize) -> bool {
     let v = operand(dot.op(), i);
-    i == LHS && matches!(Source::of(v, dot.op()), Source::Computed) && is_computed_from_stage(v)
-}
-
-/// Whether a value is computed from a tile in a stage in the same block.
-fn is_computed_from_stage(v: Val<'_>) -> bool {
-    let (mut work, mut seen) = (vec![v], FxHashSet::default());
-    let home = home_of(v);
-    while let Some(v) = work.pop() {
-        let Some(op) = defining_op(v).filter(|op| block_of(*op) == home && seen.insert(op_key(*op))) else { continue };
-        if OWN_STAGES.is_on(op) {
-            return true;
-        }
-        if !is_product(op) {
-            work.extend(operands(op));
-        }
-    }
-    false
+    let computed = || matches!(Source::of(v, dot.op()), Source::Computed) && !is_computed_from_dot(v);
+    i == LHS && computed() && is_computed_from(v, &|op| OWN_STAGES.is_on(op))
 }

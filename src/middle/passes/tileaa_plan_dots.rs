@@ -215,10 +215,14 @@ fn plan<'c>(
     (unit, target): (Unit, &Target),
     (fallback, takes_over): (Fallback, bool),
 ) -> Result<DotPlan, Obstacle<'c>> {
-    // Consumers compute left operands from tiles in stages if a plan has the room.
-    let streams = if unit != Unit::Tensor && fallback == Fallback::None { STREAMS } else { [0; 2] };
     let plan = |streams| plan_as(function, dots, (unit, target), (fallback, takes_over), streams);
-    let found = streams.into_iter().filter(|bytes| *bytes > 0).find_map(|bytes| plan(bytes).ok());
+    // Consumers compute left operands from tiles in stages if a plan has the room.
+    let is_computed = |dot: TileDot<'c>| {
+        matches!(Source::of(dot.lhs(), dot.op()), Source::Computed) && !is_computed_from_dot(dot.lhs())
+    };
+    let any = dots.iter().filter_map(|op| TileDot::cast(*op)).any(is_computed);
+    let streams = any && unit != Unit::Tensor && fallback == Fallback::None;
+    let found = streams.then(|| STREAMS.into_iter().find_map(|bytes| plan(bytes).ok())).flatten();
     found.map_or_else(|| plan(0), Ok)
 }
 

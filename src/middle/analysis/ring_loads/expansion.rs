@@ -29,6 +29,7 @@ use crate::dialect::{
     behaviour,
     dots::LHS,
     location::unnamed,
+    loops::extend_yield,
     nv_tileaa,
     nv_tileas::{
         AllocTensorOp, AsyncCommitOp, AsyncWaitOp, BarrierOp, LocalLoadOp, LocalStoreOp, MemDescReinterpretOp,
@@ -212,28 +213,30 @@ impl<'c> Expansion<'_, 'c> {
 
         let last = ops_of(body).last().ok_or_else(|| fail(new, "loop has no terminator"))?;
         b.set_before(last);
-        let mut yields: Vec<Val<'c>> = operands(last).collect();
+        let mut stages = vec![];
         for (batch, [read, write]) in self.batches.iter().zip(&slots) {
-            yields.extend([*read, *write].map(|stage| next_stage(b, stage, batch.stages())));
+            stages.extend([*read, *write].map(|stage| next_stage(b, stage, batch.stages())));
         }
-        yields.extend(&groups[1..]);
-        yields.push(group);
-        let mut state = b.state("scf.yield");
-        state.operands(&yields);
-        b.insert(state).map_err(self.error())?;
-        erase(last);
+        self.end((new, body), &stages, &[&groups[1..], &[group]].concat())?;
+        Ok(new)
+    }
+
+    /// Ends the new loop, which also carries `stages` and pending `groups`, and replaces the results of the old one.
+    pub fn end(&self, (new, body): (OpRef<'c>, Blk<'c>), stages: &[Val<'c>], groups: &[Val<'c>]) -> Result<(), Failed> {
+        let (op, b) = (self.op, self.b);
+        extend_yield(b, body, &[stages, groups].concat()).map_err(self.error())?;
         for (old, new) in results(op).zip(results(new)) {
             replace_all_uses(old, new);
         }
         // The last groups are empty, so this wait costs nothing. It tells later passes that no copy is pending.
         b.set_after(new);
         b.set_location(op.location());
-        let left: Vec<Val<'c>> = results(new).skip(carried + mine.len() - groups.len()).collect();
+        let left: Vec<Val<'c>> = results(new).skip(result_count(new) - groups.len()).collect();
         AsyncWaitOp::build(b, &left, i64_attr(b.context(), 0)).map_err(self.error())?;
         copy_schedule(op, new);
         erase(op);
         self.erase_unused(body);
-        Ok(new)
+        Ok(())
     }
 
     /// Creates a loop before the old one, with the old body. It carries `extra` in addition to the original values.

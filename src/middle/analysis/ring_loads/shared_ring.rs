@@ -30,7 +30,6 @@ use super::{
 };
 use crate::dialect::{
     arith::IntPredicate,
-    attributes::copy_schedule,
     behaviour::{self, LayoutRelation},
     layouts::storage_bits,
     nv_tileas::{AllocTensorOp, AsyncWaitOp, BarrierOp},
@@ -131,7 +130,7 @@ impl<'c> Expansion<'_, 'c> {
             (free, slot) = (slot, next_stage(b, slot, stages));
         }
         self.batches.iter().try_for_each(|batch| self.erase_load(batch.loads[0].0))?;
-        self.end_shared(new, body, [slot, free], &groups)?;
+        self.end((new, body), &[slot, free], &groups)?;
         Ok(new)
     }
 
@@ -158,29 +157,5 @@ impl<'c> Expansion<'_, 'c> {
             self.commit(&self.copies(batch, counter, ahead, predicate, b.i32_constant(number))?)
         };
         (0..count).map(group).collect()
-    }
-
-    /// Ends the new loop, and replaces the results of the old one.
-    fn end_shared(&self, new: OpRef<'c>, body: Blk<'c>, slots: [Val<'c>; 2], groups: &[Val<'c>]) -> Result<(), Failed> {
-        let (op, b) = (self.op, self.b);
-        let last = ops_of(body).last().ok_or_else(|| fail(new, "loop has no terminator"))?;
-        b.set_before(last);
-        let yields: Vec<Val<'c>> = operands(last).chain(slots).chain(groups.iter().copied()).collect();
-        let mut state = b.state("scf.yield");
-        state.operands(&yields);
-        b.insert(state).map_err(self.error())?;
-        erase(last);
-        for (old, new) in results(op).zip(results(new)) {
-            replace_all_uses(old, new);
-        }
-        // The last groups are empty, so this wait costs nothing. It tells later passes that no copy is pending.
-        b.set_after(new);
-        b.set_location(op.location());
-        let left: Vec<Val<'c>> = results(new).skip(result_count(new) - groups.len()).collect();
-        AsyncWaitOp::build(b, &left, i64_attr(b.context(), 0)).map_err(self.error())?;
-        copy_schedule(op, new);
-        erase(op);
-        self.erase_unused(body);
-        Ok(())
     }
 }

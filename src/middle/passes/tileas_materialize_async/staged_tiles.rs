@@ -11,7 +11,6 @@
 //! Warps of a converter read the tiles of left operands in the same way (`computed_left`).
 
 use super::{
-    TiledCopy,
     flight::first_user,
     iterator_type,
     top::{create_pipeline, load, slot, wait},
@@ -36,7 +35,9 @@ use melior::ir::Region;
 
 /// A tile with its ring.
 pub(super) struct StagedTile<'c> {
-    copy: TiledCopy<'c>,
+    load: TiledLoadOp<'c>,
+    /// The size of the tile.
+    bytes: u32,
     map: Val<'c>,
     stage: MemDescType<'c>,
     storage: Val<'c>,
@@ -61,24 +62,23 @@ impl<'c> StagedTile<'c> {
         let storage = AllocTensorOp::build(top, all.into(), None).map_err(|e| fail(op, e.to_string()))?.result();
         let phases = [(phases::FULL, 1), (phases::EMPTY, readers)];
         let (pipeline, first) = create_pipeline(op, top, stages, &phases, None)?;
-        let copy = TiledCopy { load, map: Some(map), bytes };
-        Ok(Self { copy, map: maps.of(op, load.view(), map, top)?, stage, storage, pipeline, first })
+        Ok(Self { load, bytes, map: maps.of(op, load.view(), map, top)?, stage, storage, pipeline, first })
     }
 
     /// The load that TMA replaces.
     pub fn op(&self) -> OpRef<'c> {
-        self.copy.load.op()
+        self.load.op()
     }
 
     /// Writes the region of one thread that starts the load.
     pub fn load(&self, b: &Builder<'c>, it: Val<'c>) -> Result<(), Failed> {
-        let load = self.copy.load;
+        let load = self.load;
         let (op, around) = (load.op(), b.location());
         let error = |e: BuildError| fail(op, e.to_string());
         let program = Region::new();
         let block = append_block(&program, &[], around);
         let inside = Builder::at_end(b.context(), block, op.location());
-        let bytes = Some(i64_attr(b.context(), self.copy.bytes.into()));
+        let bytes = Some(i64_attr(b.context(), self.bytes.into()));
         let token = ProducerTokenType::get(op.location()).ok_or_else(|| fail(op, "cannot build a token"))?;
         let acquired = ProducerAcquireOp::build(&inside, token.into(), self.pipeline, it, bytes, None);
         let token = acquired.map_err(error)?.token();
@@ -101,7 +101,7 @@ impl<'c> StagedTile<'c> {
 
     /// The registers of the load's result.
     pub fn registers(&self) -> Val<'c> {
-        self.copy.load.result()
+        self.load.result()
     }
 
     /// Replaces the load of a tile that consumers read.
