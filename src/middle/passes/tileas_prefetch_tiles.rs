@@ -19,7 +19,13 @@
 //!
 //! Other loops that wait for stages, as consumers do, start small loads ahead: the scales of a block, for example. Such
 //! a load would otherwise take its latency in each iteration, and a few registers hold its result. All other loads stay
-//! where they are.
+//! where they are. The loads follow the last op that reads the current values, so that both take the same registers. If
+//! this op need not wait, it moves to the top of the loop with the loads: they then overlap with all that the iteration
+//! waits for.
+//!
+//! ```text
+//! for i iter_args(x) { s = f(x); y = load ..; wait; acc += s * tile; yield y }
+//! ```
 //!
 //! The pass changes only loops of agents whose loads are unordered, if the agent's registers hold the loaded values
 //! twice. Addresses may depend on the induction variable but not on other loop-carried values.
@@ -33,7 +39,7 @@ use crate::{
         layouts::{Tensor, storage_bits},
         loops::{extend_for, extend_yield, new_if},
         nv_tileaa,
-        nv_tileas::{AgentSwitchOp, ConsumerWaitOp, ProducerCommitOp, SplatOp},
+        nv_tileas::{AgentSwitchOp, AnyOp, ConsumerWaitOp, ProducerCommitOp, SplatOp},
         pass::{Failed, PassContext, RustPass, descriptors, fail},
         rt::*,
         types::{is_float, is_integer},
@@ -94,6 +100,12 @@ fn kind(op: OpRef<'_>) -> Option<Kind> {
         return Some(Kind::Produces);
     }
     any(&|o| ConsumerWaitOp::cast(o).is_some()).then_some(Kind::Waits)
+}
+
+/// Whether the elements of an op's result stay in the registers of its operand.
+fn renames_registers(op: OpRef<'_>) -> bool {
+    use AnyOp::*;
+    matches!(AnyOp::cast(op), Some(ViewOp(_) | ExpandDimsOp(_) | PermuteOp(_) | BroadcastOp(_) | SplatOp(_) | UnsplatOp(_)))
 }
 
 /// The registers of a thread that a load's result takes.
@@ -167,7 +179,13 @@ impl<'c> Ahead<'c> {
         // The next induction variable, or the current one in the last iteration: there is a next iteration if the
         // remaining distance exceeds one step.
         let counter = arg(self.body, 0);
-        match self.last_user().filter(|_| self.kind == Kind::Waits) {
+        let early = if self.kind == Kind::Waits { self.early_users() } else { None };
+        early.iter().flatten().for_each(|op| move_before(*op, self.first_other_than(&early)));
+        let last = match early.as_ref().and_then(|ops| ops.last()) {
+            Some(last) => Some(*last),
+            None => self.last_user().filter(|_| self.kind == Kind::Waits),
+        };
+        match last {
             Some(user) => b.set_after(user),
             None => b.set_before(ops_of(self.body).next().expect("a body has a terminator")),
         }
@@ -184,13 +202,58 @@ impl<'c> Ahead<'c> {
         extend_yield(&b, self.body, &loaded)
     }
 
-    /// The last op of the body that uses a loaded value. Loads that follow it may take the registers of these values.
-    /// At the top of the loop, ptxas would copy the loaded values before the first wait, and wait there for the loads.
+    /// The ops that read the registers of loaded values, in program order, if all of them may run at the top of the
+    /// loop: they compute little, from nothing that the iteration computes otherwise. The loads then follow them before
+    /// the first wait of the iteration, and have until the top of the next one.
+    fn early_users(&self) -> Option<Vec<OpRef<'c>>> {
+        let mut held: FxHashSet<usize> = self.loads.iter().map(|load| key(result(*load, 0))).collect();
+        let (mut early, mut computed, mut left) = (vec![], FxHashSet::default(), SMALL);
+        for op in ops_of(self.body) {
+            let mut inside = false;
+            walk(op, &mut |o| inside |= o != op && operands(o).any(|v| held.contains(&key(v))));
+            let reads = operands(op).any(|v| held.contains(&key(v)));
+            if inside || reads && !(renames_registers(op) || behaviour::computes_locally(op)) {
+                return None;
+            }
+            if !reads {
+                continue;
+            }
+            let is_ready = |v: Val<'c>| {
+                let is_here = home_of(v) == block_key(self.body) && defining_op(v).is_some();
+                !is_here || held.contains(&key(v)) || computed.contains(&key(v))
+            };
+            if !operands(op).all(is_ready) {
+                return None;
+            }
+            early.push(op);
+            if renames_registers(op) {
+                held.extend(results(op).map(key));
+            } else {
+                left = left.checked_sub(words(op))?;
+                computed.extend(results(op).map(key));
+            }
+        }
+        Some(early)
+    }
+
+    /// The first op of the body that is not one of these.
+    fn first_other_than(&self, ops: &Option<Vec<OpRef<'c>>>) -> OpRef<'c> {
+        let is_other = |op: &OpRef<'c>| ops.iter().flatten().all(|other| other != op);
+        ops_of(self.body).find(is_other).expect("a body has a terminator")
+    }
+
+    /// The last op of the body that reads the registers of a loaded value. Loads that follow it may take these
+    /// registers. Before it, ptxas would load to other registers and copy them at the end of the iteration, where the
+    /// copies wait for the loads.
     fn last_user(&self) -> Option<OpRef<'c>> {
-        let mut users = FxHashSet::default();
-        for (user, _) in self.loads.iter().flat_map(|load| uses(result(*load, 0))) {
-            let mut around = std::iter::successors(Some(user), |o| parent_op(*o));
-            users.extend(around.find(|o| block_of(*o) == block_key(self.body)).map(op_key));
+        let (mut users, mut seen) = (FxHashSet::default(), FxHashSet::default());
+        let mut work: Vec<Val<'c>> = self.loads.iter().map(|load| result(*load, 0)).collect();
+        while let Some(v) = work.pop() {
+            for (user, _) in uses(v).into_iter().filter(|(user, _)| seen.insert(op_key(*user))) {
+                let mut around = std::iter::successors(Some(user), |o| parent_op(*o));
+                users.extend(around.find(|o| block_of(*o) == block_key(self.body)).map(op_key));
+                work.extend(results(user).filter(|_| renames_registers(user)));
+            }
         }
         ops_of(self.body).filter(|o| users.contains(&op_key(*o))).last()
     }
