@@ -261,10 +261,21 @@ impl<'c> Pressure<'c> {
             let of = if self.in_rows { registers_of_rows } else { registers_of };
             let is_part = self.shares_parts && is_part(v);
             let held = !is_part && !is_spread(v, MOST_STEPS, self.in_rows) && !self.elsewhere.contains(&key(v));
-            if held { of(&t, groups).div_ceil(parts(v)) } else { 0 }
+            if held { of(&as_read(v, t, MOST_STEPS), groups).div_ceil(parts(v)) } else { 0 }
         };
         fullest(self.function, &weight, &self.read)
     }
+}
+
+/// The tensor of a value in the shape in which other ops read it. Threads hold a row of scales that is viewed as a
+/// column as this column.
+fn as_read<'c>(v: Val<'c>, tensor: Tensor<'c>, steps: u32) -> Tensor<'c> {
+    let reshapes = |op| matches!(layout_relation(op), LayoutRelation::Reshape | LayoutRelation::Permute);
+    let read = match uses(v)[..] {
+        [(user, _)] if steps > 0 && reshapes(user) => result(user, 0),
+        _ => return tensor,
+    };
+    Tensor::of_value(read).map_or(tensor, |shown| as_read(read, shown, steps - 1))
 }
 
 /// Whether a tensor is only concatenated with another one.
