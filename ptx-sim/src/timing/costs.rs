@@ -128,6 +128,17 @@ pub(crate) struct InstCost {
     pub ports: f64,
     /// The control code, for an instruction of an image; register dependences are then ignored.
     pub control: Option<Control>,
+    /// For an instruction of an image with a control code, its relation to blocks of the PTX.
+    pub bridge: Option<Box<Bridge>>,
+}
+
+/// Registers of the PTX that connect a block of an image with blocks of the PTX.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Bridge {
+    /// The registers that the replaced block reads before it writes them. Only the first instruction has them.
+    pub needs: Vec<u32>,
+    /// The registers that get the result of the instruction.
+    pub results: Vec<u32>,
 }
 
 /// The part of an instruction's encoding that controls when the warp's next instruction may issue. The assembler
@@ -476,6 +487,7 @@ impl Costs {
             writes,
             ports: 0.0,
             control: None,
+            bridge: None,
         };
         let written = destinations(inst);
         for (i, arg) in inst.args.iter().enumerate() {

@@ -7,7 +7,7 @@
 //! kind. Spills, conversions, unrolled arithmetic and the assembler's order then have their actual cost. Unmatched
 //! blocks are scheduled from the PTX.
 
-use super::costs::{Control, Costs, Effect, InstCost, Order, PREDICATES, Pipe};
+use super::costs::{Bridge, Control, Costs, Effect, InstCost, Order, PREDICATES, Pipe};
 use crate::exec::state::program::{DArg, Func};
 use crate::exec::state::record::Event;
 use crate::ir::*;
@@ -162,8 +162,10 @@ impl Image {
         let first = self.slots.len();
         let mut origin = range.start;
         let mut before = None;
+        let mut needs = read_from_outside(&ptx[range.clone()]);
         for line in lines {
             let (reads, writes) = registers(line, base);
+            let mut results = vec![];
             let mut source = EventSource::None;
             let mut slot = plain(line, costs);
             if let Some(a) = anchor_named(line) {
@@ -181,6 +183,7 @@ impl Image {
                     let at = anchors[a as usize][((k * n / all.max(1)).min(n - 1)) as usize];
                     origin = at;
                     source = EventSource::Ptx((at - range.start) as u32);
+                    results = ptx[at].writes.to_vec();
                     if a != Anchor::Matrix {
                         slot = InstCost { reads: SmallVec::new(), writes: SmallVec::new(), ..ptx[at].clone() };
                     }
@@ -188,6 +191,9 @@ impl Image {
             }
             (slot.reads, slot.writes) = (reads, writes);
             slot.control = line.control;
+            let bridge = Bridge { needs: std::mem::take(&mut needs), results };
+            let any = line.control.is_some() && bridge != Bridge::default();
+            slot.bridge = any.then(|| Box::new(bridge));
             slot.ports = if line.control.is_some() { port_clocks(line, before) } else { 0.0 };
             before = Some(line);
             self.slots.push(slot);
@@ -201,6 +207,7 @@ impl Image {
                 self.slots.push(InstCost {
                     issues: 0.0,
                     control: line.control.map(|_| Control::SILENT),
+                    bridge: None,
                     ..ptx[at].clone()
                 });
                 self.origin.push(at as u32);
@@ -210,6 +217,18 @@ impl Image {
         let piece = Piece { length: range.len(), slots: first..self.slots.len() };
         self.pieces.insert(range.start as u32, piece);
     }
+}
+
+/// The registers that a block of the PTX reads before it writes them.
+fn read_from_outside(block: &[InstCost]) -> Vec<u32> {
+    let (mut written, mut needs) = (rustc_hash::FxHashSet::default(), vec![]);
+    for slot in block {
+        needs.extend(slot.reads.iter().filter(|r| !written.contains(*r)));
+        written.extend(slot.writes.iter().copied());
+    }
+    needs.sort_unstable();
+    needs.dedup();
+    needs
 }
 
 /// Offset of spilled registers, above everything that the PTX keeps in local memory.
@@ -473,6 +492,7 @@ fn plain(line: &ListedInst<'_>, costs: &Costs) -> InstCost {
         writes: SmallVec::new(),
         ports: 0.0,
         control: None,
+        bridge: None,
     }
 }
 

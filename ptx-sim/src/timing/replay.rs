@@ -131,8 +131,12 @@ struct WarpState<'a> {
     next: usize,
     /// When the value of each register is ready, and its producer.
     ready: Vec<(f64, WaitCause)>,
+    /// For each register, whether an instruction of an image wrote it last.
+    imaged: Vec<bool>,
     /// When each scoreboard of an image is empty, and what it waits for.
     boards: [(f64, WaitCause); BOARDS],
+    /// When all results of an image are ready that belong to no register of the PTX.
+    unnamed: (f64, WaitCause),
     earliest: f64,
     wait: WaitCause,
     /// When the warp's own results and waits allow its next instruction; shared resources may delay it further.
@@ -304,7 +308,9 @@ impl<'a> Sm<'a> {
                 events,
                 next: 0,
                 ready: vec![(0.0, wait); self.input.planes as usize],
+                imaged: vec![false; self.input.planes as usize],
                 boards: [(0.0, wait); BOARDS],
+                unnamed: (0.0, wait),
                 earliest: time,
                 wait,
                 own: (time, wait),
@@ -376,17 +382,17 @@ impl<'a> Sm<'a> {
             match slot.control {
                 Some(control) => {
                     (0..BOARDS).filter(|b| control.wait >> b & 1 != 0).for_each(|b| later(w.boards[b]));
-                    // Values cannot be tracked between a block of the PTX and one of the image, so wait for all.
-                    if imaged == Some(false) {
-                        w.ready.iter().for_each(|r| later(*r));
-                    }
+                    // The block waits for what it needs from blocks of the PTX where it begins.
+                    let needs = slot.bridge.iter().flat_map(|bridge| &bridge.needs).map(|r| self.register(*r));
+                    needs.filter(|r| !w.imaged[*r]).for_each(|r| later(w.ready[r]));
                 }
                 None => {
                     if slot.effect != Effect::Alias {
                         slot.reads.iter().for_each(|r| later(w.ready[self.register(*r)]));
                     }
+                    // The PTX does not say which of its instructions read these results.
                     if imaged == Some(true) {
-                        w.boards.iter().for_each(|b| later(*b));
+                        later(w.unnamed);
                     }
                 }
             }
@@ -522,16 +528,26 @@ impl<'a> Sm<'a> {
                 // Copy groups have their own wait instruction.
                 count(control.result.filter(|_| slot.effect != Effect::CopyCommit), done);
                 count(control.operands, (read, done.1));
-            }
-            None => {
-                let registers: smallvec::SmallVec<[usize; 8]> = slot.writes.iter().map(|r| self.register(*r)).collect();
-                for r in registers {
-                    self.warps[at].ready[r] = done;
+                let named = slot.bridge.as_ref().map_or(&[][..], |bridge| &bridge.results);
+                self.set_ready(at, named, done, true);
+                let w = &mut self.warps[at];
+                if named.is_empty() && control.result.is_some() && done.0 > w.unnamed.0 {
+                    w.unnamed = done;
                 }
             }
+            None => self.set_ready(at, &slot.writes, done, false),
         }
         self.look_ahead(at);
         self.ended(at)
+    }
+
+    /// Sets when a warp's registers are ready, and whether an instruction of an image wrote them.
+    fn set_ready(&mut self, at: usize, registers: &[u32], done: (f64, WaitCause), imaged: bool) {
+        for register in registers {
+            let r = self.register(*register);
+            let w = &mut self.warps[at];
+            (w.ready[r], w.imaged[r]) = (done, imaged);
+        }
     }
 
     /// Returns the slot and time of the CTA if the warp has ended, and the CTA with it.

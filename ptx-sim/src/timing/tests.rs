@@ -81,6 +81,34 @@ fn images_are_issued_by_their_control_codes() {
     assert!(needs(2) < 12.0 && needs(3) > number("latency.shared"), "{} {}", needs(2), needs(3));
 }
 
+/// A load of a block of the image stays in flight during a block of the PTX that does not read its result, and so does
+/// a load of a block of the PTX during one of the image.
+#[test]
+fn loads_in_flight_between_ptx_and_image() {
+    let work = "mov.b32 %r9, 0; T: add.f32 %f1, %f1, %f2; add.s32 %r9, %r9, 1; setp.lt.u32 %p2, %r9, 100; @%p2 bra T;";
+    let ahead = "add.s32 %r8, %r8, %r7; ld.global.b32 %r7, [%rd3]; add.s64 %rd3, %rd3, 2048;";
+    let shared = "st.shared.b32 [%r4], %r3;";
+    let turn = |body: &str, image: Option<&str>| {
+        let listing = image.map(|lines| listed("S2R R0, SR_TID.X", 1, 0, None) + ".L_x_0:\n" + lines);
+        let options = Options { listing, ..Options::default() };
+        let at = |n: u32| predicted_with(&kernel("mov.b32 %r7, 0; mov.b32 %r8, 0; st.shared.b32 [%r4], %r3;", body), 1, n, 1 << 20, &options);
+        let (few, many) = (at(100), at(200));
+        assert_eq!(image.is_some(), many.from_image > 0.0);
+        (many.clocks - few.clocks) / 100.0
+    };
+    // The block with the load comes from the image, and the work from the PTX.
+    let body = format!("{ahead} {work}");
+    let use_and_load = listed("IADD3 R8, R8, R4, RZ", 1, 0b1000, None) + &listed("LDG.E R4, [R2.64]", 1, 0, Some(3));
+    let image = use_and_load + ".L_x_1:\n" + &listed("@P0 BRA `(.L_x_1)", 1, 0, None);
+    let (known, unknown) = (turn(&body, Some(&image)), turn(&body, None));
+    assert!((known / unknown - 1.0).abs() < 0.1, "{known} {unknown}");
+    // The other way around: an unknown block has the load, and a block of the image stores to shared memory.
+    let body = format!("{ahead} atom.shared.add.u32 %r10, [%r4], 1; M: {shared} {work}");
+    let image = listed("STS [R2], R5", 1, 0, None) + ".L_x_1:\n" + &listed("@P0 BRA `(.L_x_1)", 1, 0, None);
+    let (known, unknown) = (turn(&body, Some(&image)), turn(&body, None));
+    assert!((known / unknown - 1.0).abs() < 0.1, "{known} {unknown}");
+}
+
 /// Two operands in one bank are read sequentially, unless the previous instruction kept one.
 #[test]
 fn ports_of_registers() {
