@@ -6,7 +6,8 @@ use std::{
     path::{Path, PathBuf},
     process::{Command, Output},
 };
-use tile_test_support::{Trial, functions, lsp};
+use tile_driver::toolchain::{self, Surroundings};
+use tile_test_support::{Trial, functions, lsp, sass};
 
 fn corpus(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus").join(name)
@@ -345,6 +346,28 @@ fn timing_says_what_was_chosen() {
     assert!(page.contains("Chosen by the compiler") && page.contains("wgmma of tf32 could take"), "{page}");
 }
 
+/// A prediction from machine code has the registers that ptxas gives, and errors name the tool.
+fn timing_reads_machine_code() {
+    let found = toolchain::search("ptxas", None, &Surroundings::of_process()).found;
+    let ptxas = found.first().expect("scripts/setup.sh installs ptxas");
+    let cubin = sass::assemble("vadd_f32.13.1", "sm_90").unwrap();
+    let predict = |arguments: &[&std::ffi::OsStr]| {
+        let mut run = Command::new(env!("CARGO_BIN_EXE_tile-run"));
+        run.args(["--timing", "--gpu-name", "sm_90", "--grid", "64"]).arg(corpus("vadd_f32.13.1.tileirbc"));
+        run.args(["zeros:f32:65536"; 3]).args(arguments).output().unwrap()
+    };
+    let predicted = predict(&["--timing-ptxas".as_ref(), ptxas.as_os_str()]);
+    assert!(predicted.status.success(), "{}", stderr(&predicted));
+    let (told, registers) = (stdout(&predicted), format!("about {} registers", cubin.resources[0].registers));
+    assert!(told.contains(&registers), "{told}{registers}");
+    assert_ne!(told, stdout(&predict(&[])));
+    let refused = predict(&["--timing-ptxas=/nonexistent/ptxas".as_ref()]);
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(stderr(&refused).contains("'/nonexistent/ptxas' cannot be started"), "{}", stderr(&refused));
+    let refused = predict(&["--registers=8".as_ref(), "--timing-ptxas".as_ref(), ptxas.as_os_str()]);
+    assert!(stderr(&refused).contains("it excludes --registers"), "{}", stderr(&refused));
+}
+
 fn disassembly() {
     let file = corpus("vadd_f32.13.1.tileirbc");
     let plain = disassemble(&[&file]);
@@ -669,6 +692,7 @@ pub fn trials() -> Vec<Trial> {
         remarks_on_spills,
         launches_are_explained,
         timing_says_what_was_chosen,
+        timing_reads_machine_code,
         disassembly,
         disassembler_errors,
         mistaken_inputs,

@@ -82,6 +82,8 @@ timing:
                          few blocks are run, no results are computed. The default MACHINE is that of the program's
                          target or of its family
   --registers N          registers per thread as allocated by the assembler (default: an estimate)
+  --timing-ptxas FILE    assemble the kernel with this ptxas, and predict from the order of its machine code and its
+                         registers; the nvdisasm next to it lists the code (default: the order of the PTX)
   --timing-clock CLOCK   'highest' (default), 'sustained' (the clock within the machine's power limit when the launch is
                          repeated), or a number of MHz
   --timing-json FILE     write the prediction as JSON
@@ -161,6 +163,7 @@ pub struct Options {
     /// The specified machine. By default the program's target selects it.
     pub machine: Option<String>,
     pub registers: Option<u32>,
+    pub timing_ptxas: Option<PathBuf>,
     pub timing_clock: Option<ptx_sim::timing::Clock>,
     pub timing_json: Option<PathBuf>,
     pub timing_trace: Option<PathBuf>,
@@ -219,6 +222,7 @@ pub fn parse(arguments: &[OsString]) -> Result<Options, String> {
         timing: false,
         machine: None,
         registers: None,
+        timing_ptxas: None,
         timing_clock: None,
         timing_json: None,
         timing_trace: None,
@@ -341,6 +345,7 @@ pub fn parse(arguments: &[OsString]) -> Result<Options, String> {
                     })?),
                 });
             }
+            "--timing-ptxas" => o.timing_ptxas = Some(value()?.into()),
             "--timing-json" => o.timing_json = Some(value()?.into()),
             "--timing-trace" => o.timing_trace = Some(value()?.into()),
             "--timing-html" => o.timing_html = Some(value()?.into()),
@@ -365,7 +370,10 @@ pub fn parse(arguments: &[OsString]) -> Result<Options, String> {
     if o.help {
         return Ok(o);
     }
-    let files = [&o.timing_json, &o.timing_trace, &o.timing_html];
+    let files = [&o.timing_json, &o.timing_trace, &o.timing_html, &o.timing_ptxas];
+    if o.registers.is_some() && o.timing_ptxas.is_some() {
+        return Err("--timing-ptxas reports the registers; it excludes --registers".into());
+    }
     let of_timing = o.registers.is_some() || o.timing_clock.is_some() || o.timing_run;
     if !o.timing && (of_timing || files.into_iter().any(Option::is_some)) {
         return Err("--registers and --timing-... need --timing".into());

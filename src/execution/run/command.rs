@@ -1,5 +1,6 @@
 //! The steps of `tile-run`: read, compile, launch, write back, compare.
 
+use crate::assembled::{self, AssembleError};
 use crate::chosen;
 use crate::cl::{self, Engine, Options};
 use crate::each;
@@ -133,7 +134,7 @@ fn command(
     let module = Module::parse(&ptx).map_err(|e| Failure::Kernel { path, message: e.to_string() })?;
     let mut clocks = None;
     if options.timing {
-        let read = timing((&module, &remarks), &launch, &options, stdout)?;
+        let read = timing((&module, &ptx, &remarks), &launch, &options, stdout)?;
         if !options.timing_run {
             return Ok(());
         }
@@ -202,7 +203,7 @@ fn with_line(error: execute::Error, ptx: &str) -> execute::Error {
 
 /// Predicts the launch's time. Returns the clock values for the kernel to read.
 fn timing(
-    (module, remarks): (&Module, &[Remark]),
+    (module, ptx, remarks): (&Module, &str, &[Remark]),
     launch: &Launch,
     options: &Options,
     stdout: &mut dyn Write,
@@ -214,7 +215,11 @@ fn timing(
     };
     let machine = machine.map_err(|e| Failure::Usage(e.to_string()))?;
     let clock = options.timing_clock.unwrap_or_default();
-    let known = ptx_sim::timing::Options { registers: options.registers, clock, ..Default::default() };
+    let known = match &options.timing_ptxas {
+        Some(ptxas) => machine_code(ptxas, ptx, &module.target)?,
+        None => ptx_sim::timing::Options { registers: options.registers, ..Default::default() },
+    };
+    let known = ptx_sim::timing::Options { clock, ..known };
     let mut p = execute::predict(module, launch, &machine, &known).map_err(failed)?;
     // The sources may not exist here; then the prediction contains only line numbers.
     p.read_sources(|file| std::fs::read_to_string(file).ok());
@@ -233,6 +238,18 @@ fn timing(
     stdout.write_all(p.text().as_bytes()).map_err(unprintable)?;
     stdout.flush().map_err(unprintable)?;
     Ok(p.clock_reads)
+}
+
+/// Assembles a kernel for a prediction.
+fn machine_code(ptxas: &Path, ptx: &str, target: &str) -> Result<ptx_sim::timing::Options, Failure> {
+    let written = |error| Failure::Write { path: "temporary file".into(), error };
+    let folder = tempfile::tempdir().map_err(written)?;
+    let file = folder.path().join("kernel.ptx");
+    std::fs::write(&file, ptx).map_err(written)?;
+    assembled::assembled(ptxas, &file, target).map_err(|error| match error {
+        AssembleError::Start(..) => Failure::Usage(error.to_string()),
+        _ => Failure::Compile { path: "--timing-ptxas".into(), message: error.to_string() },
+    })
 }
 
 /// Runs the launch on the reference interpreter.

@@ -12,6 +12,7 @@
 
 #![deny(unsafe_code)]
 
+pub mod assembled;
 mod chosen;
 pub mod cl;
 mod command;

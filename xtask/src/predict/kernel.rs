@@ -6,6 +6,7 @@ use ptx_sim::timing::{self, Prediction, predict};
 use ptx_sim::{Config, Device, LaunchConfig, Module};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use tile_launch::assembled::assembled;
 use tile_machine::Machine;
 
 /// The kernels' files and launches, and the machine to predict for.
@@ -18,22 +19,6 @@ pub struct Source<'a> {
     pub compile: &'a [String],
     pub ptxas: Option<&'a Path>,
     pub machine: &'a Machine,
-}
-
-/// Assembles a kernel. Returns its registers per thread, and the listing of the image by the `nvdisasm` next to
-/// `ptxas`.
-pub fn assembled(ptxas: &Path, path: &Path, target: &str) -> anyhow::Result<timing::Options> {
-    let arch = format!("-arch={target}");
-    let name = path.file_stem().unwrap_or_default().to_string_lossy();
-    let image = scratch(&format!("{name}.cubin"));
-    let done = Command::new(ptxas).args([&arch, "-v", "-o"]).arg(&image).arg(path).output();
-    let text = String::from_utf8(done.with_context(|| ptxas.display().to_string())?.stderr)?;
-    let registers = text.split("Used ").nth(1).and_then(|rest| rest.split(' ').next()).and_then(|n| n.parse().ok());
-    let disassembler = ptxas.with_file_name("nvdisasm");
-    let listing = Command::new(&disassembler).args(["-c", "-hex"]).arg(&image).output();
-    let listing = String::from_utf8(listing.with_context(|| disassembler.display().to_string())?.stdout)?;
-    std::fs::remove_file(&image).with_context(|| format!("{}: {text}", image.display()))?;
-    Ok(timing::Options { registers, listing: Some(listing), clock: timing::Clock::Highest })
 }
 
 impl Source<'_> {

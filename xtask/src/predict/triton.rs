@@ -1,13 +1,13 @@
 //! Reads Triton's kernels: PTX, and for each a JSON file that describes its launch. `gpu/packer/triton_export.py`
 //! writes both.
 
-use super::kernel::assembled;
 use anyhow::{Context, bail};
 use ptx_sim::timing::{self, Prediction, predict};
 use ptx_sim::{Arg, Config, Device, LaunchConfig, Module};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use tile_launch::assembled::assembled;
 use tile_machine::Machine;
 
 /// The launch of a variant on a case.
