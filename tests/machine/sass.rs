@@ -126,11 +126,15 @@ fn evaluations(function: &str, most: usize, target: &str) -> Result<(), Failed> 
 }
 
 /// Kernels that spill, with the maximum number of bytes of loads or of stores.
-const SPILLING: [(&str, &str, u64); 4] = [
+const SPILLING: [(&str, &str, u64); 7] = [
     // The 48 KB that PTX guarantees do not hold the queries. The command's cubins use all of shared memory.
+    ("fmha_bf16_d128_causal.13.1", "sm_80", 16),
+    ("fmha_bf16_d128_causal.13.1", "sm_89", 16),
     ("fmha_bf16_d256.13.1", "sm_80", 192),
     ("fmha_bf16_d256.13.1", "sm_89", 252),
     ("fmha_bf16_d256.13.1", "sm_120", 4),
+    // One number that is stored before the loop and loaded after it.
+    ("fmha_bf16_d256.13.1", "sm_100", 4),
     // Scales are applied in three factors, each in a register.
     ("mma_mx.13.3", "sm_80", 28),
 ];
