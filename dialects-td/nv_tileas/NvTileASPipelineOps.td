@@ -70,9 +70,9 @@
 //                                                               tmem_load %acc[%j]
 //                                                               consumer_release %q[%j]
 
-// The two CTAs of a cluster may share a pipeline. Each has its own stages and barriers. One phase, which `leader` names,
-// is counted for both CTAs by the barriers of the first one, the *leader*. The other phases are completed by the dots of
-// the leader, which arrive at the barriers of both CTAs:
+// The two CTAs of a cluster may share a pipeline. Each has its own stages and barriers. The phases that `leader` names
+// are counted for both CTAs by the barriers of the first one, the *leader*. Dots of the leader complete a phase in both
+// CTAs. All other arrivals at the other phases are at the CTA's own barriers:
 //
 //   leader                                          the other CTA
 //   producer_acquire %p[%i] bytes N                 producer_acquire %p[%i] bytes N
@@ -81,7 +81,15 @@
 //   async.dot ...           reads both stages
 //   consumer_release %p[%i] dots                    (the stage is empty)
 //
-// Only the leader waits for the phase that it counts.
+// Only the leader waits for the phases that it counts. Warps that change a stage between its copies and the dots
+// therefore need a phase that their own CTA counts, at which the copies of the tiles that they change arrive:
+//
+//   leader                                          the other CTA
+//   producer_acquire %p[%i] bytes N                 producer_acquire %p[%i] bytes N
+//   producer_acquire %p[%i] bytes M fills scales    producer_acquire %p[%i] bytes M fills scales
+//   consumer_wait %p[%i] at scales                  consumer_wait %p[%i] at scales
+//   producer_commit %p[%i] at converted             producer_commit %p[%i] at converted (of the leader)
+//   consumer_wait %p[%i]; consumer_wait %p[%i] at converted
 
 def NvTileAS_CreatePipelineOp : NvTileAS_Op<"async.pipeline.create_pipeline", NvTileAA_Program,
     [MemoryEffects<[NvTileAA_ReadsMachine, NvTileAA_WritesMachine]>], "ring"> {
@@ -95,8 +103,8 @@ def NvTileAS_CreatePipelineOp : NvTileAS_Op<"async.pipeline.create_pipeline", Nv
     one of the thread that announces TMA loads, if there are any; one of each warp that commits its stores; and one of
     each thread that commits its own copies. `barriers` holds 64 bits for each phase of each stage.
 
-    With `leader`, the two CTAs of a cluster share the pipeline. Both CTAs arrive at the phase with that name, except
-    that only one thread of the leader announces TMA loads.
+    With `leader`, the two CTAs of a cluster share the pipeline. Both CTAs arrive at the leader's barriers of the phases
+    with these names, except that only one thread of the leader announces TMA loads.
 
     ```mlir
     %p = nv_tileas.async.pipeline.create_pipeline %b phases [full = 1, empty = 8, converted = 4]
@@ -106,10 +114,10 @@ def NvTileAS_CreatePipelineOp : NvTileAS_Op<"async.pipeline.create_pipeline", Nv
     ```
   }];
   let arguments = (ins NvTileAS_DestStorage<NvTileAS_MemDescType>:$barriers, StrArrayAttr:$phases,
-      DenseI64ArrayAttr:$arrivals, OptionalAttr<StrAttr>:$leader);
+      DenseI64ArrayAttr:$arrivals, OptionalAttr<StrArrayAttr>:$leader);
   let results = (outs NvTileAS_PipelineType:$pipeline);
   let assemblyFormat = [{
-    $barriers `phases` custom<Phases>($phases, $arrivals) (`leader` custom<Name>($leader)^)? attr-dict
+    $barriers `phases` custom<Phases>($phases, $arrivals) (`leader` custom<Names>($leader)^)? attr-dict
     `:` type($barriers) `->` type($pipeline)
   }];
   let hasVerifier = 1;
@@ -142,13 +150,16 @@ def NvTileAS_ProducerAcquireOp : NvTileAS_Op<"async.pipeline.producer_acquire", 
   let description = [{
     With `bytes` the op is inside `elect`: one thread waits and announces that number of bytes, which may be zero.
     Without `bytes`, nothing is announced: the threads that wait store to the stage themselves, or one thread inside
-    `elect` issues dots that accumulate in the stage.
+    `elect` issues dots that accumulate in the stage. The copies arrive at the phase that `fills` names, by default at
+    `full`.
   }];
   let arguments = (ins NvTileAS_PipelineType:$pipeline, NvTileAS_PipelineIteratorType:$iterator,
-      OptionalAttr<ConfinedAttr<I64Attr, [IntNonNegative]>>:$bytes, OptionalAttr<StrAttr>:$phase);
+      OptionalAttr<ConfinedAttr<I64Attr, [IntNonNegative]>>:$bytes, OptionalAttr<StrAttr>:$fills,
+      OptionalAttr<StrAttr>:$phase);
   let results = (outs NvTileAS_ProducerTokenType:$token);
   let assemblyFormat = [{
-    $pipeline `[` $iterator `]` (`bytes` $bytes^)? (`at` custom<Name>($phase)^)? attr-dict `:` type($pipeline)
+    $pipeline `[` $iterator `]` (`bytes` $bytes^)? (`fills` custom<Name>($fills)^)? (`at` custom<Name>($phase)^)?
+    attr-dict `:` type($pipeline)
   }];
   let moreDeclarations = [{ llvm::StringRef getPhaseName() { return getPhase().value_or("empty"); } }];
   let hasVerifier = 1;

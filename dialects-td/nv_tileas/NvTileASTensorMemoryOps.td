@@ -113,15 +113,17 @@ def NvTileAS_TmemCopyOp : NvTileAS_Op<"tmem_copy", NvTileAA_FixedLayouts> {
   let summary = "starts a copy of scale factors from shared memory to tensor memory";
   let description = [{
     The source has the form that the hardware copies (`tile_layout::ScaleFactors`). One thread issues the op, inside
-    `async.elect`. Later dots of the thread read what it copies, and its completion is signaled as that of dots.
+    `async.elect`. Later dots of the thread read what it copies, and its completion is signaled as that of dots. With
+    `pair`, each of the two CTAs of a cluster has the scale factors of its rows and of all columns, and the op copies
+    them in both.
 
     ```mlir
     nv_tileas.tmem_copy %s, %t : !nv_tileas.memdesc<128x4xf8E8M0FNU, #s>, !nv_tileas.memdesc<128x4xf8E8M0FNU, #t, space = scales>
     ```
   }];
   let arguments = (ins NvTileAS_ProxySourceStorage<NvTileAS_MemDescType>:$source,
-      Arg<NvTileAS_MemDescType, "", [NvTileAA_WritesTensor]>:$dest);
-  let assemblyFormat = "$source `,` $dest attr-dict `:` type($source) `,` type($dest)";
+      Arg<NvTileAS_MemDescType, "", [NvTileAA_WritesTensor]>:$dest, UnitAttr:$pair);
+  let assemblyFormat = "$source `,` $dest (`pair` $pair^)? attr-dict `:` type($source) `,` type($dest)";
   let hasVerifier = 1;
 }
 

@@ -33,8 +33,15 @@ const GATES: &[ScaledGate] = &[
         stages: 4,
         ..MXF8_256
     },
-    // Each CTA of a cluster has half of the rows.
-    ScaledGate { name: "mxf8_256x256x128", program: ScaledKind { m: 256, ..BYTES }, ..MXF8_256 },
+    // Each CTA of a pair has half of the rows, and loads half of the columns.
+    ScaledGate { name: "mxf8_256x256x128", program: ScaledKind { m: 256, ..BYTES }, stages: 5, ..MXF8_256 },
+    ScaledGate {
+        name: "mxf8_256x256x128_blocks",
+        program: ScaledKind { m: 256, blocked: true, ..BYTES },
+        stages: 5,
+        ..MXF8_256
+    },
+    ScaledGate { name: "nvf4_256x256x256", program: ScaledKind { m: 256, ..NVF4 }, stages: 5, ..MXF8_256 },
     ScaledGate { name: "mxf4_128x256x256", program: MXF4, target: "sm_110", ..MXF8_256 },
     NVF4_256,
     ScaledGate { target: "sm_103", ..NVF4_256 },

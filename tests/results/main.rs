@@ -22,6 +22,7 @@ mod portable;
 mod producer_computed;
 mod product_chains;
 mod reductions;
+mod scaled_pairs;
 mod scaled_products;
 mod semantics;
 mod shared_tile_blocks;
@@ -59,6 +60,7 @@ fn main() -> std::process::ExitCode {
         converted_operands,
         product_chains,
         reductions,
+        scaled_pairs,
         scaled_products,
         semantics,
         shared_tile_blocks,

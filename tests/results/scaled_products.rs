@@ -39,14 +39,6 @@ fn either_order_in_memory() {
     }
 }
 
-/// Accumulators that leave no columns for scale factors: two CTAs have half of the tile each.
-fn half_a_tile_per_cta() {
-    for (kind, blocked) in [(MXF8, false), (MXF8, true), (FP4, false), (FP4, true)] {
-        let kind = ScaledKind { m: 256, n: 256, trips: 2, blocked, outside: [200, 9, 6], ..kind };
-        kind.multiplied_in_tensor_memory(&kind.usual());
-    }
-}
-
 fn other_types() {
     let kind = ScaledKind { element: Number::E5m2, ..MXF8 };
     kind.multiplied_in_tensor_memory(&kind.usual());
@@ -170,7 +162,6 @@ pub fn trials() -> Vec<Trial> {
         loops_of_any_count,
         tiles_of_other_extents,
         either_order_in_memory,
-        half_a_tile_per_cta,
         other_types,
         packed_elements,
         scales_in_blocks,

@@ -83,6 +83,25 @@ static void printName(OpAsmPrinter &printer, Operation *, StringAttr name) {
   printer.printKeywordOrString(name.getValue());
 }
 
+static ParseResult parseNames(OpAsmParser &parser, ArrayAttr &result) {
+  SmallVector<Attribute> names;
+  auto parseOne = [&]() -> ParseResult {
+    StringAttr name;
+    if (parseName(parser, name))
+      return failure();
+    names.push_back(name);
+    return success();
+  };
+  if (parser.parseCommaSeparatedList(parseOne))
+    return failure();
+  result = parser.getBuilder().getArrayAttr(names);
+  return success();
+}
+
+static void printNames(OpAsmPrinter &printer, Operation *op, ArrayAttr names) {
+  llvm::interleaveComma(names.getAsRange<StringAttr>(), printer, [&](StringAttr name) { printName(printer, op, name); });
+}
+
 static ParseResult parseAgents(OpAsmParser &parser, ArrayAttr &agents) { return parseAgentList(parser, agents); }
 static void printAgents(OpAsmPrinter &printer, Operation *, ArrayAttr agents) { printAgentList(printer, agents); }
 

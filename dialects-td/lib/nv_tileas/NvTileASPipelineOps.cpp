@@ -31,8 +31,9 @@ LogicalResult CreatePipelineOp::verify() {
       return emitOpError("names the phase ") << name << " twice";
   if (!names.contains(StringAttr::get(getContext(), "full")))
     return emitOpError("has no phase 'full'");
-  if (std::optional<StringRef> leader = getLeader(); leader && !names.contains(StringAttr::get(getContext(), *leader)))
-    return emitOpError("has no phase '") << *leader << "' for its leader to count";
+  for (Attribute leader : getLeaderAttr() ? getLeaderAttr().getValue() : ArrayRef<Attribute>())
+    if (!names.contains(cast<StringAttr>(leader)))
+      return emitOpError("has no phase '") << cast<StringAttr>(leader).getValue() << "' for its leader to count";
   // The largest count of an mbarrier.
   for (int64_t count : getArrivals())
     if (count < 1 || count >= int64_t(1) << 20)
@@ -59,6 +60,10 @@ LogicalResult ProducerAcquireOp::verify() {
   // The maximum transaction count of one phase of an mbarrier.
   if (getBytes().value_or(0) >= uint64_t(1) << 20)
     return emitOpError("announces ") << *getBytes() << " bytes, but a barrier counts at most 1048575";
+  if (getFills() && !getBytes())
+    return emitOpError("announces no bytes that fill '") << *getFills() << "'";
+  if (failed(verifyPhase(*this, getPipeline(), getFills().value_or("full"))))
+    return failure();
   return verifyPhase(*this, getPipeline(), getPhaseName());
 }
 

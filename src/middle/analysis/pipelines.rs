@@ -21,7 +21,7 @@
 //! # Pairs of CTAs
 //!
 //! If two CTAs share pipelines, the protocol has the agents of both. Each CTA has its own stages and barriers, except
-//! that the barriers of the leader count one phase for both. The loops and branches of both CTAs are the same, which
+//! that the barriers of the leader count some phases for both. The loops and branches of both CTAs are the same, which
 //! `tileaa-plan-dots` has checked.
 //!
 //! # Ping-pong
@@ -261,7 +261,7 @@ impl<'c> Extract<'c> {
     fn new(function: OpRef<'c>, pipelines: &[CreatePipelineOp<'c>], ready: bool) -> Result<Self, Fault<'c>> {
         let mut program = Program::new("pipelines");
         let mut known = FxHashMap::default();
-        let ctas = if pipelines.iter().any(|p| p.leader().is_some()) { 2 } else { 1 };
+        let ctas = if pipelines.iter().any(|p| phases::is_shared(p.pipeline())) { 2 } else { 1 };
         for (i, pipeline) in pipelines.iter().enumerate() {
             let op = pipeline.op();
             let stages =
@@ -272,10 +272,10 @@ impl<'c> Extract<'c> {
                 let of_cta = |rank| if ctas > 1 { format!(" of CTA {rank}") } else { String::new() };
                 let mut barriers =
                     |rank| program.barrier(&format!("{name}{i}{}", of_cta(rank)), stages as usize, arrivals);
-                let by_leader = pipeline.leader() == Some(name);
+                let by_leader = phases::is_by_leader(pipeline.pipeline(), name);
                 let counted = if by_leader { 1 } else { ctas };
                 let of_ctas = (0..counted).map(&mut barriers).collect();
-                let by_dots = !by_leader && pipeline.leader().is_some();
+                let by_dots = !by_leader && phases::is_shared(pipeline.pipeline());
                 phases_of.push((name.to_string(), Barriers { of_ctas, by_leader, by_dots }));
             }
             known.insert(key(pipeline.pipeline()), Pipeline { stages, phases: phases_of });
@@ -396,9 +396,11 @@ impl<'c> Extract<'c> {
             Some(LocalLoadOp(x)) => self.touch(op, x.source(), out)?,
             Some(TmemLoadOp(x)) => self.touch(op, x.source(), out)?,
             Some(TmemCopyOp(x)) => {
-                for (memory, access) in [(x.source(), StageAccess::Read), (x.dest(), StageAccess::Write)] {
-                    if let Some((place, tag)) = self.place(op, memory)? {
-                        out.push(Op::Begin { engine: Engine::Dot, access, place, tag });
+                for rank in if x.pair() { 0..self.ctas } else { self.rank..self.rank + 1 } {
+                    for (memory, access) in [(x.source(), StageAccess::Read), (x.dest(), StageAccess::Write)] {
+                        if let Some((place, tag)) = self.place_in(op, memory, rank)? {
+                            out.push(Op::Begin { engine: Engine::Dot, access, place, tag });
+                        }
                     }
                 }
                 out.push(Op::Commit(Engine::Dot));
@@ -434,7 +436,7 @@ impl<'c> Extract<'c> {
         let place = self.place(op, dest)?;
         let (into, tag) = place.ok_or((op, "it does not copy to a stage of a pipeline".to_string()))?;
         let (slot, _) = self.slot(op, acquired.pipeline(), acquired.iterator())?;
-        let full = self.pipeline(op, acquired.pipeline())?.phase(op, phases::FULL);
+        let full = self.pipeline(op, acquired.pipeline())?.phase(op, phases::filled(acquired));
         let barrier = full.map_err(|text| (op, text))?.of(self.rank).at(&slot);
         let bytes = bytes_of(dest).ok_or((op, "not a memdesc".to_string()))?;
         out.push(Op::Copy { into, tag, bytes, barrier });

@@ -16,6 +16,8 @@ pub const FULL: &str = "full";
 pub const EMPTY: &str = "empty";
 /// The phase that warps complete that convert a stage for the dots.
 pub const CONVERTED: &str = "converted";
+/// The phase that copies of scale factors complete, if each CTA of a pair counts its own.
+pub const SCALES: &str = "scales";
 
 /// An op that waits for a phase of a stage or arrives at one.
 #[derive(Clone, Copy)]
@@ -69,7 +71,7 @@ impl<'c> Handover<'c> {
     }
 
     /// The phase for which the op waits or at which it arrives. An acquire that announces bytes also arrives at
-    /// [`FULL`].
+    /// [`filled`].
     pub fn phase(self) -> &'c str {
         match self {
             Self::Acquire(x) => x.phase().unwrap_or(EMPTY),
@@ -81,9 +83,20 @@ impl<'c> Handover<'c> {
     }
 }
 
-/// The phase of a pipeline that the leader of a pair of CTAs counts for both; `None` if a CTA has the pipeline alone.
-pub fn leader<'c>(pipeline: Val<'c>) -> Option<&'c str> {
-    defining_op(pipeline).and_then(CreatePipelineOp::cast)?.leader()
+/// The phase at which the copies arrive whose bytes an acquire announces.
+pub fn filled(acquire: ProducerAcquireOp<'_>) -> &str {
+    acquire.fills().unwrap_or(FULL)
+}
+
+/// Whether the two CTAs of a cluster share a pipeline.
+pub fn is_shared(pipeline: Val<'_>) -> bool {
+    defining_op(pipeline).and_then(CreatePipelineOp::cast).is_some_and(|created| created.leader().is_some())
+}
+
+/// Whether the leader of a pair of CTAs counts a phase of a pipeline for both.
+pub fn is_by_leader(pipeline: Val<'_>, phase: &str) -> bool {
+    let created = defining_op(pipeline).and_then(CreatePipelineOp::cast);
+    created.and_then(|created| created.leader()).is_some_and(|names| names.contains(&phase))
 }
 
 /// The number of a phase of a pipeline, or `None` if the pipeline does not have it or is not created in this function.

@@ -159,8 +159,7 @@ fn choose<'c>(
         _ => tile_plan::tensor_clocks(products, sliced, &machine).ok(),
     };
     let part = |product: &DotLoop, count: i64, by: Prefer| {
-        // Two CTAs do not run dots with scales together.
-        let pair = unit != Unit::Warpgroup && by == Prefer::Rows && count == 2 && product.scales.is_none();
+        let pair = unit != Unit::Warpgroup && by == Prefer::Rows && count == 2;
         DotLoop { pair, ..part(product, count, by) }
     };
     let over_tiles = dots.iter().any(|dot| loops_around(*dot).count() > 1);

@@ -280,7 +280,9 @@ struct RingPlan {
 /// stages of the ring.
 fn ring<'c>(group: &DotGroup<'c>, all: &[DotGroup<'c>], plan: &DotPlan) -> Result<RingPlan, Failed> {
     let alike = || all.iter().filter(|p| p.is_like(group));
-    let converted = plan.agent(CONVERTER).is_some() && alike().any(DotGroup::is_converted);
+    // The converter of a pair passes on all scale factors.
+    let by_converter = |p: &DotGroup<'c>| p.is_converted() || plan.is_pair() && p.has_scales();
+    let converted = plan.agent(CONVERTER).is_some() && alike().any(by_converter);
     let scheduled: Option<Vec<u32>> = alike().map(|p| p.dots.iter().find_map(|dot| stages_of(dot.op()))).collect();
     let Some(most) = scheduled.and_then(|s| s.into_iter().max()) else {
         // A tile that stays in registers is loaded once.
@@ -434,6 +436,11 @@ impl<'c> DotGroup<'c> {
     /// Whether threads convert a stage before the dots read it.
     fn is_converted(&self) -> bool {
         self.copied().any(|(_, c)| c.converted.is_some())
+    }
+
+    /// Whether the dots have scale factors.
+    fn has_scales(&self) -> bool {
+        self.sides.iter().any(|side| side.copied_to.is_some())
     }
 
     /// The TMA loads and the indices of the sides that they fill: unconditional ones, and with `if_ready` also those

@@ -132,7 +132,7 @@ pub fn plan_tensor(
     let stages = stages_beside(accumulators).filter(|stages| *stages >= LEAST_STAGES);
     let stages = stages.ok_or(NoPlan::TensorMemory { needed: needed + LEAST_STAGES * of_stage, available: COLUMNS })?;
     let scale_warps = [ScaleAgent::Warps, ScaleAgent::Converter].map(|by| {
-        let any = dots.iter().any(|dot| dot.scales.is_some_and(|scales| scales.by == by));
+        let any = dots.iter().any(|dot| dot.has_scale_agent(by));
         if any { SCALE_WARPS } else { 0 }
     });
     let interval = machine.get("tcgen05.f16.n256.interval")?;
@@ -231,7 +231,8 @@ fn reason_of_scales(warps: [u32; 2], columns: u32) -> Option<String> {
     let by = match warps {
         [0, 0] => "copies bring".to_string(),
         [0, warps] => format!("copies bring, and {warps} warps rearrange,"),
-        [warps, _] => format!("{warps} warps bring"),
+        [warps, 0] => format!("{warps} warps bring"),
+        [warps, others] => format!("{warps} warps bring, and {others} warps pass on,"),
     };
     (columns > 0).then(|| format!("{by} scale factors, which take {columns} columns in each stage"))
 }
@@ -322,6 +323,12 @@ impl DotLoop {
     pub fn left_columns(&self) -> u32 {
         let columns = self.m.div_ceil(ROWS) * self.k * self.operand.bits() / 32;
         self.left_sources.map_or(0, |_| columns)
+    }
+
+    /// Whether this agent brings scale factors or rearranges them. In a pair, they arrive at barriers of their own CTA,
+    /// and a converter passes the stages on to the thread that issues dots.
+    fn has_scale_agent(&self, agent: ScaleAgent) -> bool {
+        self.scales.is_some_and(|scales| scales.by == agent || self.pair && agent == ScaleAgent::Converter)
     }
 
     /// The columns of tensor memory that the scale factors of an iteration take.

@@ -222,6 +222,30 @@ nv_tileaa.func @leader(%words: !words) attributes {numWarps = 4 : i64} {
 
 // -----
 
+!words = !nv_tileas.memdesc<4xi64, #nv_tileas.shared_layout<offset = [1, 2]>>
+nv_tileaa.func @fills(%words: !words) attributes {numWarps = 4 : i64} {
+  %p = nv_tileas.async.pipeline.create_pipeline %words phases [full = 1, empty = 1] : !words -> !nv_tileas.pipeline<2>
+  %i = nv_tileas.async.pipeline.create_iterator %p : <2>
+  nv_tileas.async.elect {
+    // expected-error @below {{refers to the phase 'scales', which the pipeline does not have}}
+    %t = nv_tileas.async.pipeline.producer_acquire %p[%i] bytes 512 fills scales : <2>
+  }
+  nv_tileaa.return
+}
+
+// -----
+
+!words = !nv_tileas.memdesc<4xi64, #nv_tileas.shared_layout<offset = [1, 2]>>
+nv_tileaa.func @fills_nothing(%words: !words) attributes {numWarps = 4 : i64} {
+  %p = nv_tileas.async.pipeline.create_pipeline %words phases [full = 1, empty = 1] : !words -> !nv_tileas.pipeline<2>
+  %i = nv_tileas.async.pipeline.create_iterator %p : <2>
+  // expected-error @below {{announces no bytes that fill 'full'}}
+  %t = nv_tileas.async.pipeline.producer_acquire %p[%i] fills full : <2>
+  nv_tileaa.return
+}
+
+// -----
+
 nv_tileaa.func @rank() attributes {numWarps = 4 : i64} {
   // expected-error @below {{the rank of a CTA is not negative, got -1}}
   nv_tileas.async.pipeline.agent_switch agents [<"one", warps = 4 on rank -1>] {

@@ -69,6 +69,25 @@ nv_tileaa.func @pair(%slot: !slot, %words: !words, %a: !a, %b: !half, %m: !m) at
   nv_tileaa.return
 }
 
+#factors = #nv_tileas.shared_layout<offset = [1, 2, 128, 256, 4, 8, 16, 32, 64]>
+!factors = !nv_tileas.memdesc<128x4xf8E8M0FNU, #factors>
+!columns = !nv_tileas.memdesc<128x4xf8E8M0FNU, #factors, space = scales>
+!phases = !nv_tileas.memdesc<8xi64, #nv_tileas.shared_layout<offset = [1, 2, 4]>>
+// Scale factors of two CTAs: each counts the bytes of its own, and the first one the conversions of both.
+// CHECK-LABEL: nv_tileaa.func @scaled_pair(
+nv_tileaa.func @scaled_pair(%words: !phases, %s: !factors, %t: !columns) attributes {numWarps = 4 : i64} {
+  // CHECK: create_pipeline %{{.*}} phases [full = 1, empty = 1, converted = 8, scales = 1] leader full, converted : <8xi64> -> <2>
+  %p = nv_tileas.async.pipeline.create_pipeline %words phases [full = 1, empty = 1, converted = 8, scales = 1] leader full, converted : !phases -> !nv_tileas.pipeline<2>
+  %i = nv_tileas.async.pipeline.create_iterator %p : <2>
+  nv_tileas.async.elect {
+    // CHECK: producer_acquire %{{.*}}[%{{.*}}] bytes 512 fills scales : <2>
+    %token = nv_tileas.async.pipeline.producer_acquire %p[%i] bytes 512 fills scales : <2>
+    // CHECK: nv_tileas.tmem_copy %{{.*}}, %{{.*}} pair :
+    nv_tileas.tmem_copy %s, %t pair : !factors, !columns
+  }
+  nv_tileaa.return
+}
+
 !answer = !nv_tileas.memdesc<4xi32, #nv_tileas.shared_layout<offset = [1, 2]>>
 // Tile blocks that a CTA takes over.
 // CHECK-LABEL: nv_tileaa.func @tile_blocks(

@@ -139,3 +139,61 @@ nv_tileaa.func @blocks(%p0: !nv_tileaa.ptr<f4E2M1FN>, %q0: !nv_tileaa.ptr<f8E4M3
   %t5 = nv_tileaa.tiled_store <weak> %sum, %vo[%c0, %c0] : tensor<128x128xf32>, !pc[i32, i32]
   nv_tileaa.return
 }
+
+// Two CTAs. Each counts the bytes of its own scale factors, and its converter tells the leader.
+// CHECK-LABEL: nv_tileaa.func @block_pair(
+// CHECK: nv_tileas.alloc_tensor : <256x64xf4E2M1FN,
+// CHECK: %[[P:.*]] = nv_tileas.async.pipeline.create_pipeline %{{.*}} phases [full = 1, empty = 1, converted = 8, scales = 1] leader full, converted
+// CHECK: nv_tileas.async.elect {
+// CHECK-NEXT: %[[FULL:.*]] = nv_tileas.async.pipeline.producer_acquire %[[P]][%[[IT:.*]]] bytes 24576 :
+// CHECK-NEXT: %[[OWN:.*]] = nv_tileas.async.pipeline.producer_acquire %[[P]][%[[IT]]] bytes 4096 fills scales :
+// CHECK: nv_tileas.async.tiled_tma_load {{.*}} arrive %[[FULL]]
+// CHECK: nv_tileas.async.tiled_tma_load {{.*}} arrive %[[FULL]]
+// CHECK: nv_tileas.async.bulk_load {{.*}} arrive %[[OWN]]
+// CHECK: nv_tileas.async.bulk_load {{.*}} arrive %[[OWN]]
+// CHECK: nv_tileas.async.pipeline.produce_one warps 4 fast 0 of converter {
+// CHECK-NEXT: consumer_wait %[[P]][%[[IT]]] at scales
+// CHECK: producer_commit %[[P]][%[[IT]]] at converted
+// CHECK: nv_tileas.async.elect of matrix {
+// CHECK-NEXT: consumer_wait %[[P]][%[[IT]]] :
+// CHECK-NEXT: consumer_wait %[[P]][%[[IT]]] at converted
+// CHECK: nv_tileas.tmem_copy {{.*}} pair
+// CHECK: nv_tileas.tmem_copy {{.*}} pair
+// CHECK-NEXT: nv_tileas.async.dot {{.*}} per 16 by <tensor_pair, [256, 128, 64]>
+// CHECK-NEXT: consumer_release %[[P]][%[[IT]]] dots
+
+// AGENTS-LABEL: nv_tileaa.func @block_pair(
+// AGENTS: agent_switch agents [<"consumers", warps = 8>, <"producer", warps = 1>, <"matrix", warps = 1 on rank 0>, <"converter", warps = 4>] {
+!both = !nv_tileaa.tiled_view<tile = [128, 128], memref<256x128xf32, strides = [128, 1]>>
+
+nv_tileaa.func @block_pair(%p0: !nv_tileaa.ptr<f4E2M1FN>, %q0: !nv_tileaa.ptr<f8E4M3FN>, %o: !nv_tileaa.ptr<f32>, %n: i32, %m0: i32) attributes {nv_tileas.num_ctas = 2 : i64} {
+  %rank = nv_tileaa.get_cta_rank
+  %p = nv_tileaa.assume #cuda_tile.div_by<16>, %p0 : !nv_tileaa.ptr<f4E2M1FN>
+  %q = nv_tileaa.assume #cuda_tile.div_by<16>, %q0 : !nv_tileaa.ptr<f8E4M3FN>
+  %m = nv_tileaa.assume #cuda_tile.div_by<32>, %m0 : i32
+  %ma = nv_tileaa.make_memref %p, shape = [%m : i32], strides = [%m : i32] : <f4E2M1FN> -> <?x256xf4E2M1FN, strides = [?, 1]>
+  %mb = nv_tileaa.make_memref %p, shape = [%m : i32], strides = [%m : i32] : <f4E2M1FN> -> <256x?xf4E2M1FN, strides = [1, ?]>
+  %ms = nv_tileaa.make_memref %q, shape = [%m : i32], strides = [] : <f8E4M3FN> -> <?x4x32x4x4xf8E4M3FN, strides = [2048, 512, 16, 4, 1]>
+  %va = nv_tileaa.make_tiled_view %ma : <?x256xf4E2M1FN, strides = [?, 1]> -> !pa
+  %vb = nv_tileaa.make_tiled_view %mb : <256x?xf4E2M1FN, strides = [1, ?]> -> !pb
+  %vs = nv_tileaa.make_tiled_view %ms : <?x4x32x4x4xf8E4M3FN, strides = [2048, 512, 16, 4, 1]> -> !blocks
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %zero = arith.constant dense<0.0> : tensor<128x128xf32>
+  %sum = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero) -> (tensor<128x128xf32>) : i32 {
+    %a, %t1 = nv_tileaa.tiled_load <weak> %va[%rank, %c0] : !pa[i32, i32] -> tensor<128x256xf4E2M1FN>
+    %b, %t2 = nv_tileaa.tiled_load <weak> %vb[%c0, %i] : !pb[i32, i32] -> tensor<256x128xf4E2M1FN>
+    %sa, %t3 = nv_tileaa.tiled_load <weak> %vs[%rank, %c0, %c0, %c0, %c0] : !blocks[i32, i32, i32, i32, i32] -> tensor<1x4x32x4x4xf8E4M3FN>
+    %sa1 = nv_tileaa.permute %sa [0, 3, 2, 1, 4] : tensor<1x4x32x4x4xf8E4M3FN> -> tensor<1x4x32x4x4xf8E4M3FN>
+    %sa2 = nv_tileaa.view %sa1 : tensor<1x4x32x4x4xf8E4M3FN> -> tensor<128x16xf8E4M3FN>
+    %sb, %t4 = nv_tileaa.tiled_load <weak> %vs[%i, %c0, %c0, %c0, %c0] : !blocks[i32, i32, i32, i32, i32] -> tensor<1x4x32x4x4xf8E4M3FN>
+    %sb1 = nv_tileaa.permute %sb [1, 4, 0, 3, 2] : tensor<1x4x32x4x4xf8E4M3FN> -> tensor<4x4x1x4x32xf8E4M3FN>
+    %sb2 = nv_tileaa.view %sb1 : tensor<4x4x1x4x32xf8E4M3FN> -> tensor<16x128xf8E4M3FN>
+    %d = nv_tileaa.dot_scaled %a scale %sa2, %b scale %sb2, %acc : tensor<128x256xf4E2M1FN>, tensor<128x16xf8E4M3FN>, tensor<256x128xf4E2M1FN>, tensor<16x128xf8E4M3FN>, tensor<128x128xf32>
+    scf.yield %d : tensor<128x128xf32>
+  }
+  %mo = nv_tileaa.make_memref %o, shape = [], strides = [] : <f32> -> <256x128xf32, strides = [128, 1]>
+  %vo = nv_tileaa.make_tiled_view %mo : <256x128xf32, strides = [128, 1]> -> !both
+  %t5 = nv_tileaa.tiled_store <weak> %sum, %vo[%rank, %c0] : tensor<128x128xf32>, !both[i32, i32]
+  nv_tileaa.return
+}

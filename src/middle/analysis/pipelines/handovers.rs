@@ -91,7 +91,7 @@ impl<'c> Extract<'c> {
         let Some(bytes) = x.bytes() else { return Ok(()) };
         let bytes = u32::try_from(bytes).map_err(|_| (op, "too many bytes".to_string()))?;
         let (slot, _) = self.slot(op, x.pipeline(), x.iterator())?;
-        let full = self.pipeline(op, x.pipeline())?.phase(op, phases::FULL).map_err(|text| (op, text))?;
+        let full = self.pipeline(op, x.pipeline())?.phase(op, phases::filled(x)).map_err(|text| (op, text))?;
         // The leader announces the bytes of both CTAs.
         if full.by_leader && self.rank > 0 {
             return Ok(());

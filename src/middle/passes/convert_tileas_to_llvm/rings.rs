@@ -12,9 +12,9 @@
 //! round r of *full*, and a producer for round r - 1 of *empty*. All stages are empty at the beginning: a wait for the
 //! round before the first returns at once.
 //!
-//! **Pairs of CTAs.** The leader counts one phase of a shared pipeline for both CTAs (`create_pipeline ... leader`).
-//! The other CTA arrives at the leader's barrier, whose address `mapa` gives. Dots complete the other phases in both
-//! CTAs: `tcgen05.commit` arrives at the same offset of each.
+//! **Pairs of CTAs.** The leader counts some phases of a shared pipeline for both CTAs (`create_pipeline ... leader`).
+//! The other CTA arrives at the leader's barriers, whose addresses `mapa` gives. At the other phases, a CTA arrives at
+//! its own barriers, and `tcgen05.commit` at the same offset of each CTA.
 //!
 //! An iterator is two 32-bit words, the values that most of its users need: the address of the stage's first barrier
 //! and the parity of the round. Loops carry both. A step is an addition, a comparison and two predicated instructions.
@@ -189,7 +189,7 @@ impl<'c> Lower<'c, '_> {
     pub(super) fn producer_acquire(&mut self, op: ProducerAcquireOp<'c>) -> Result<(), Failed> {
         let at = self.position(op.op(), op.iterator())?;
         let empty = self.barrier_of(Handover::Acquire(op), at)?;
-        let full = self.barrier_at(op.op(), op.pipeline(), at, phases::FULL)?;
+        let full = self.barrier_at(op.op(), op.pipeline(), at, phases::filled(op))?;
         let l = &self.l;
         let scope = self.scope(op.pipeline(), Handover::Acquire(op).phase());
         let before = l.bin("xor", at.parity, l.i32c(1));
@@ -199,7 +199,7 @@ impl<'c> Lower<'c, '_> {
         } else {
             self.wait_for(empty, before, scope);
         }
-        let scope = self.scope(op.pipeline(), phases::FULL);
+        let scope = self.scope(op.pipeline(), phases::filled(op));
         if let Some(bytes) = op.bytes() {
             if scope == Scope::Leader {
                 // The leader announces the bytes of both CTAs.
@@ -227,11 +227,11 @@ impl<'c> Lower<'c, '_> {
             self.arrive_after_dots(barrier, scope == Scope::Both);
             return Ok(());
         }
-        if scope == Scope::Leader {
-            return Err(fail(op.op(), "threads of the other CTA cannot fill a stage of the leader"));
-        }
         let l = &self.l;
         if op.copies() {
+            if scope == Scope::Leader {
+                return Err(fail(op.op(), "copies of threads cannot arrive at barriers of the other CTA"));
+            }
             let barrier = self.barrier_of(Handover::Commit(op), at)?;
             // `noinc`: the barrier's count, set at initialization, already includes this arrival.
             l.asm("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [$0];", "r,~{memory}", &[barrier]);
@@ -243,9 +243,18 @@ impl<'c> Lower<'c, '_> {
         }
         l.order("bar.warp.sync -1;");
         let first = l.icmp(Cmp::Eq, self.threads.lane, l.i32c(0));
-        let barrier = self.barrier_of(Handover::Commit(op), at)?;
-        l.asm("@$1 mbarrier.arrive.shared::cta.b64 _, [$0];", "r,b,~{memory}", &[barrier, first]);
+        self.arrive((self.barrier_of(Handover::Commit(op), at)?, scope), first);
         Ok(())
+    }
+
+    /// Arrives at a barrier of this CTA, or of the leader, if `is_arriving`.
+    fn arrive(&self, (barrier, scope): (Val<'c>, Scope), is_arriving: Val<'c>) {
+        if scope == Scope::Leader {
+            let text = "@$1 mbarrier.arrive.release.cluster.shared::cluster.b64 _, [$0];";
+            self.l.asm(text, "r,b,~{memory}", &[self.of_leader(barrier), is_arriving]);
+        } else {
+            self.l.asm("@$1 mbarrier.arrive.shared::cta.b64 _, [$0];", "r,b,~{memory}", &[barrier, is_arriving]);
+        }
     }
 
     pub(super) fn consumer_wait(&mut self, op: ConsumerWaitOp<'c>) -> Result<(), Failed> {
@@ -273,13 +282,7 @@ impl<'c> Lower<'c, '_> {
         let first = l.icmp(Cmp::Eq, self.threads.lane, l.i32c(0));
         let predicate = self.both(predicate, Some(first)).expect("one of the two is there");
         let Some(after) = op.after() else {
-            let empty = self.barrier_of(Handover::Release(op), at)?;
-            if scope == Scope::Leader {
-                let text = "@$1 mbarrier.arrive.release.cluster.shared::cluster.b64 _, [$0];";
-                l.asm(text, "r,b,~{memory}", &[self.of_leader(empty), predicate]);
-            } else {
-                l.asm("@$1 mbarrier.arrive.shared::cta.b64 _, [$0];", "r,b,~{memory}", &[empty, predicate]);
-            }
+            self.arrive((self.barrier_of(Handover::Release(op), at)?, scope), predicate);
             return Ok(());
         };
         if scope != Scope::Cta {
@@ -304,7 +307,7 @@ impl<'c> Lower<'c, '_> {
     pub(super) fn cancel_tile_block(&mut self, op: CancelTileBlockOp<'c>) -> Result<(), Failed> {
         let (slot, barrier) = (self.shared_address(op.op(), op.slot())?, self.shared_address(op.op(), op.token())?);
         let acquired = defining_op(op.token()).and_then(ProducerAcquireOp::cast);
-        let is_shared = acquired.is_some_and(|acquired| phases::leader(acquired.pipeline()).is_some());
+        let is_shared = acquired.is_some_and(|acquired| phases::is_shared(acquired.pipeline()));
         let multicast = if is_shared { ".multicast::cluster::all" } else { "" };
         let text = format!(
             "clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes{multicast}.b128 [$0], [$1];"
@@ -350,13 +353,7 @@ impl<'c> Lower<'c, '_> {
             self.l.icmp(Cmp::Eq, self.threads.thread, self.l.i32c(0))
         };
         let empty = self.barrier_at(op.op(), pipeline, at, phases::EMPTY)?;
-        let l = &self.l;
-        if self.scope(pipeline, phases::EMPTY) == Scope::Leader {
-            let text = "@$1 mbarrier.arrive.release.cluster.shared::cluster.b64 _, [$0];";
-            l.asm(text, "r,b,~{memory}", &[self.of_leader(empty), first]);
-        } else {
-            l.asm("@$1 mbarrier.arrive.shared::cta.b64 _, [$0];", "r,b,~{memory}", &[empty, first]);
-        }
+        self.arrive((empty, self.scope(pipeline, phases::EMPTY)), first);
         for (v, word) in [(op.x(), x), (op.y(), y), (op.z(), z), (op.more(), more)] {
             self.set_scalar(v, word);
         }
@@ -449,10 +446,10 @@ impl<'c> Lower<'c, '_> {
     }
 
     fn scope(&self, pipeline: Val<'c>, phase: &str) -> Scope {
-        match phases::leader(pipeline) {
-            None => Scope::Cta,
-            Some(leader) if leader == phase => Scope::Leader,
-            Some(_) => Scope::Both,
+        match (phases::is_shared(pipeline), phases::is_by_leader(pipeline, phase)) {
+            (false, _) => Scope::Cta,
+            (true, true) => Scope::Leader,
+            (true, false) => Scope::Both,
         }
     }
 

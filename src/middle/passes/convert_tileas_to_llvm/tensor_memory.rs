@@ -311,7 +311,7 @@ impl<'c> Lower<'c, '_> {
         let from = self.shared_descriptor(op.op(), (op.source(), rows.tensor_constant()), |at| at)?;
         let to = self.tensor_address(op.op(), op.dest())?;
         let l = &self.l;
-        let text = format!("tcgen05.cp.{}.32x128b.warpx4 [$0], $1;", group(false));
+        let text = format!("tcgen05.cp.{}.32x128b.warpx4 [$0], $1;", group(op.pair()));
         for block in 0..blocks.blocks() {
             let column = blocks.column_of_block(block);
             let to = if column == 0 { to } else { l.add(to, l.i32c(column.into())) };

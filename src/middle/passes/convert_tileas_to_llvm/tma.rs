@@ -79,8 +79,8 @@ impl<'c> Lower<'c, '_> {
         let barrier = self.shared_address(op.op(), op.token())?;
         // The barrier may be that of the other CTA of a pair.
         let acquired = defining_op(op.token()).and_then(ProducerAcquireOp::cast);
-        let is_shared = acquired.is_some_and(|acquired| phases::leader(acquired.pipeline()).is_some());
-        let group = if is_shared { ".cta_group::2" } else { "" };
+        let by_leader = acquired.is_some_and(|of| phases::is_by_leader(of.pipeline(), phases::filled(of)));
+        let group = if by_leader { ".cta_group::2" } else { "" };
         // Targets without dots in shared memory load only to the CTA itself. For `shared::cluster` ptxas compares the
         // CTAs at run time and calls a function, and because of the call it ignores `setmaxnreg`.
         let is_cluster_wide = self.function.target.has(Feature::Wgmma) || self.function.target.has(Feature::Tcgen05);

@@ -17,11 +17,12 @@ use crate::{
         access::View,
         column_slices::{self, ColumnSlices},
         producers::{LoadedOperand, Slice, accumulation, accumulation_chain},
+        tile_programs::TileProgram,
     },
     dialect::{
         attributes::{DYNAMIC_PERSISTENT, NUM_CTAS},
         dot_plan::{Agent, CONSUMERS, CONVERTER, DotPlan, MATRIX, PRODUCER, SCALES, WARPGROUP},
-        dots::{ACC, RHS, is_zero},
+        dots::{ACC, RHS, RHS_SCALE, is_zero},
         layouts::{Tensor, storage_bits},
         loops::FIRST_INIT,
         nv_tileaa::{GetCtaRankOp, MemTokenType, TiledLoadOp, TiledStoreOp},
@@ -191,8 +192,8 @@ fn check<'c>(p: &Found<'c>) -> Result<(), Obstacle<'c>> {
 /// The number of CTAs that run dots together.
 const PAIR: i64 = 2;
 
-/// Checks that two CTAs can run all dots together: both need the same right operands, at the same points of the
-/// program, and TMA loads them. The rows of a CTA may be any.
+/// Checks that two CTAs can run all dots together: both need the same right operands and scale factors of them, at the
+/// same points of the program, and TMA loads the operands. The rows of a CTA may be any.
 fn check_pair<'c>(function: OpRef<'c>, found: &[Found<'c>]) -> Result<(), Obstacle<'c>> {
     let ranks: Vec<OpRef<'c>> = collect_ops(function, GetCtaRankOp::cast).into_iter().map(GetCtaRankOp::op).collect();
     for p in found {
@@ -212,8 +213,21 @@ fn check_pair<'c>(function: OpRef<'c>, found: &[Found<'c>]) -> Result<(), Obstac
             return not("its columns are not a dimension of the view of the right operand");
         }
         let is_token = |v: Val<'c>| MemTokenType::cast(ty(v)).is_some();
-        let slice = Slice::of(function, &[*rhs], &|_| false, &is_token)?;
-        if ranks.iter().any(|rank| slice.contains(*rank)) {
+        let mut slices = vec![Slice::of(function, &[*rhs], &|_| false, &is_token)?];
+        match p.scales.last() {
+            Some(PlannedOperand::Ring { load, .. }) => {
+                slices.push(Slice::of(function, &[*load], &|_| false, &is_token)?);
+            }
+            Some(_) => {
+                // The ops of the program may be any. What they read from outside must be the same.
+                let program: Vec<OpRef<'c>> =
+                    TileProgram::of(operand(p.op, RHS_SCALE), p.op, function)?.ops().collect();
+                let is_inside = |v: Val<'c>| is_token(v) || Tensor::of_value(v).is_some();
+                slices.push(Slice::of(function, &program, &|_| false, &is_inside)?);
+            }
+            None => {}
+        }
+        if slices.iter().any(|slice| ranks.iter().any(|rank| slice.contains(*rank))) {
             return not("the CTAs have different right operands");
         }
     }

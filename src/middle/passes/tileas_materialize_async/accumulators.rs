@@ -114,7 +114,7 @@ impl<'c> Accumulators<'c> {
         let tensor = Tensor::of_value(dots[0].result()).ok_or_else(|| fail(op, "result is not a tensor"))?;
         let stages = i64::from(plan.accumulators);
         let memory = tensor_memory_type(op, &tensor.shape, tensor.element, stages).map_err(|e| fail(op, e))?;
-        let (ctas, leader) = if plan.is_pair() { (CTAS, Some(phases::EMPTY)) } else { (1, None) };
+        let (ctas, leader): (_, &[&str]) = if plan.is_pair() { (CTAS, &[phases::EMPTY]) } else { (1, &[]) };
         let phases = [(phases::FULL, 1), (phases::EMPTY, ctas * i64::from(plan.consumer_warps()))];
         let (pipeline, first) = create_pipeline(op, top, stages, &phases, leader)?;
         let scaled = |dot: AnyDot<'c>| ScaledAccumulation::of(dot.op()).filter(|_| plan.whole_rows);
@@ -232,7 +232,7 @@ impl<'c> Accumulators<'c> {
         first_map.into_iter().for_each(|map| b.set_before(map));
         matrix_region(&b, op, |inside| {
             let token = ProducerTokenType::get(op.location()).ok_or_else(|| fail(op, "cannot build the token type"))?;
-            ProducerAcquireOp::build(inside, token.into(), self.pipeline, iterator, None, None).map_err(error)?;
+            ProducerAcquireOp::build(inside, token.into(), self.pipeline, iterator, None, None, None).map_err(error)?;
             TmemFenceOp::build(inside, true).map_err(error)?;
             Ok(())
         })?;

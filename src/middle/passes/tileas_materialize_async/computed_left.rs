@@ -99,7 +99,7 @@ impl<'c> ComputedLeft<'c> {
             sources.push(StagedTile::of(load, (top, &mut *maps), (stages, warps), facts)?);
         }
         let phases = [(phases::FULL, warps), (phases::EMPTY, 1)];
-        let (pipeline, first) = create_pipeline(op, top, stages, &phases, None)?;
+        let (pipeline, first) = create_pipeline(op, top, stages, &phases, &[])?;
         Ok(Self { dot, by, sources, pipeline, first, memory: [memory(stages)?, memory(1)?] })
     }
 
@@ -135,7 +135,7 @@ impl<'c> ComputedLeft<'c> {
         let tile = tile.ok_or_else(|| fail(op, "its region yields no tile"))?;
         inside.set_location(op.location());
         let token = ProducerTokenType::get(op.location()).ok_or_else(|| fail(op, "cannot build a token"))?;
-        ProducerAcquireOp::build(&inside, token.into(), self.pipeline, own, None, None).map_err(error)?;
+        ProducerAcquireOp::build(&inside, token.into(), self.pipeline, own, None, None, None).map_err(error)?;
         TmemFenceOp::build(&inside, true).map_err(error)?;
         let memory = slot(&inside, op, (self.memory[1], storage), own)?;
         TmemStoreOp::build(&inside, tile, memory).map_err(error)?;

@@ -127,7 +127,7 @@ impl<'c> LeftOperands<'c> {
             };
             let full = (phases::FULL, i64::from(plan.consumer_warps()));
             let phases: Vec<(&str, i64)> = [full].into_iter().chain(empty).collect();
-            let (pipeline, first) = create_pipeline(op, top, 1, &phases, None)?;
+            let (pipeline, first) = create_pipeline(op, top, 1, &phases, &[])?;
             let is_divided = plan.consumer_warps() > WARPGROUP;
             all.push(Self { dot: *dot, pipeline, first, memory, is_divided });
         }
@@ -184,7 +184,7 @@ impl<'c> LeftOperands<'c> {
         let early = Builder::before(b.context(), first.unwrap_or(op));
         early.set_location(op.location());
         let token = ProducerTokenType::get(op.location()).ok_or_else(|| fail(op, "cannot build a token"))?;
-        ProducerAcquireOp::build(&early, token.into(), self.pipeline, iterator, None, None).map_err(error)?;
+        ProducerAcquireOp::build(&early, token.into(), self.pipeline, iterator, None, None, None).map_err(error)?;
         TmemFenceOp::build(&early, true).map_err(error)?;
         Ok(())
     }
@@ -230,7 +230,7 @@ pub(super) fn resident<'c>(
     let desc = resident_stage(dot, (v, number))?;
     let storage = AllocTensorOp::build(top, desc.into(), None).map_err(error)?.result();
     let phases = [(phases::FULL, i64::from(plan.consumer_warps())), (phases::EMPTY, 1)];
-    let (pipeline, first) = create_pipeline(dot, top, 1, &phases, None)?;
+    let (pipeline, first) = create_pipeline(dot, top, 1, &phases, &[])?;
     let definition = defining_op(v).ok_or_else(|| fail(dot, "a loop or branch carries an operand"))?;
     let mut memory = None;
     let last = carry_through(top.context(), entry, definition, first, &mut |iterator| {
@@ -238,7 +238,7 @@ pub(super) fn resident<'c>(
         b.set_after(definition);
         b.set_location(dot.location());
         let token = ProducerTokenType::get(dot.location()).ok_or_else(|| fail(dot, "cannot build a token"))?;
-        ProducerAcquireOp::build(&b, token.into(), pipeline, iterator, None, None).map_err(error)?;
+        ProducerAcquireOp::build(&b, token.into(), pipeline, iterator, None, None, None).map_err(error)?;
         let stage = slot(&b, dot, (desc, storage), iterator)?;
         store(&b, dot, v, stage)?;
         ProducerCommitOp::build(&b, pipeline, iterator, false, false, false, None).map_err(error)?;

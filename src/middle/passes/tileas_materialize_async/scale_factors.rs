@@ -12,6 +12,16 @@
 //!                   async.dot .. scales columns[it], ..;  release p[it] dots }
 //! ```
 //!
+//! Each CTA of a pair brings the scale factors of its rows and of all columns, and the leader's copy to tensor memory
+//! reads those of both. What brings them then arrives at a phase of its own CTA, because the converter waits for it,
+//! also if there is nothing to rearrange: neither bulk copies nor copies of threads can arrive at the leader's barriers.
+//!
+//! ```text
+//! elect { acquire p[it] bytes N; copy a, b;  acquire p[it] bytes M fills scales; copy s, t }
+//! produce_one of converter { wait p[it] at scales;  convert s, t;  commit p[it] at converted }
+//! elect of matrix { wait p[it];  wait p[it] at converted;  fence;  tmem_copy s[it], columns[it] pair .. }
+//! ```
+//!
 //! The completion of the dots releases both the stage and its columns. Tiles with fewer rows, columns or factors than a
 //! block has are repeated until the block is full; dots do not read the copies.
 
@@ -76,7 +86,7 @@ impl<'c> Stream<'c> {
             for step in side.places.iter().flat_map(|place| &place.moved) {
                 from = reshaped(b, *step, from)?;
             }
-            TmemCopyOp::build(b, from, to).map_err(error)?;
+            TmemCopyOp::build(b, from, to, self.plan.is_pair()).map_err(error)?;
             copied.push(Some(to));
         }
         Ok(copied)

@@ -61,7 +61,7 @@ impl<'c> StagedTile<'c> {
         let all = with_stages(op, stage, stages).ok_or_else(|| fail(op, "no ring can hold this tile"))?;
         let storage = AllocTensorOp::build(top, all.into(), None).map_err(|e| fail(op, e.to_string()))?.result();
         let phases = [(phases::FULL, 1), (phases::EMPTY, readers)];
-        let (pipeline, first) = create_pipeline(op, top, stages, &phases, None)?;
+        let (pipeline, first) = create_pipeline(op, top, stages, &phases, &[])?;
         Ok(Self { load, bytes, map: maps.of(op, load.view(), map, top)?, stage, storage, pipeline, first })
     }
 
@@ -80,7 +80,7 @@ impl<'c> StagedTile<'c> {
         let inside = Builder::at_end(b.context(), block, op.location());
         let bytes = Some(i64_attr(b.context(), self.bytes.into()));
         let token = ProducerTokenType::get(op.location()).ok_or_else(|| fail(op, "cannot build a token"))?;
-        let acquired = ProducerAcquireOp::build(&inside, token.into(), self.pipeline, it, bytes, None);
+        let acquired = ProducerAcquireOp::build(&inside, token.into(), self.pipeline, it, bytes, None, None);
         let token = acquired.map_err(error)?.token();
         let stage = slot(&inside, op, (self.stage, self.storage), it)?;
         let indices: Vec<Val<'c>> = load.indices().collect();

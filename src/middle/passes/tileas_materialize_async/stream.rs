@@ -88,7 +88,7 @@ pub(super) struct Stream<'c> {
     pub columns: Vec<Option<Val<'c>>>,
     pub groups: Vec<Placed<'c>>,
     context: &'c Context,
-    plan: DotPlan,
+    pub plan: DotPlan,
 }
 
 /// The iterator of the current stage, if there is a ring.
@@ -441,7 +441,7 @@ impl<'c> Stream<'c> {
             if ring.converted {
                 self.convert(b, placed, ring, it)?;
             }
-            self.wait_for_stage(b, (place, ring), it, ring.converted)?;
+            self.wait_for_stage(b, (place, ring), it, ring.before_dots())?;
             if placed.group.by_threads().0 {
                 // `cp.async` writes through the generic proxy, and no fence has ordered these writes before the dots.
                 AsyncFenceOp::build(b).map_err(error)?;
@@ -487,22 +487,25 @@ impl<'c> Stream<'c> {
         Ok([of(0)?, of(1)?])
     }
 
-    /// Waits, for the group at `op`, until a stage is full, or full and converted.
+    /// Waits, for the group at `op`, for phases of a stage.
     fn wait_for_stage(
         &self,
         b: &Builder<'c>,
         (op, ring): (OpRef<'c>, &PipelinedRing<'c>),
         it: Val<'c>,
-        converted: bool,
+        phases: &[&str],
     ) -> Result<(), Failed> {
         let waited = ConsumerTokenType::get(op.location()).ok_or_else(|| fail(op, "cannot build the token type"))?;
-        let phase = converted.then(|| self.converted());
-        ConsumerWaitOp::build(b, waited.into(), ring.pipeline, it, phase).map_err(|e| fail(op, e.to_string()))?;
+        for phase in phases {
+            let phase = self.other_than_full(phase);
+            ConsumerWaitOp::build(b, waited.into(), ring.pipeline, it, phase).map_err(|e| fail(op, e.to_string()))?;
+        }
         Ok(())
     }
 
-    fn converted(&self) -> Attribute<'c> {
-        string_to_attr(self.context, phases::CONVERTED)
+    /// The name of a phase as an attribute, unless the phase is the default of copies and of waits for them.
+    fn other_than_full(&self, phase: &str) -> Option<Attribute<'c>> {
+        (phase != phases::FULL).then(|| string_to_attr(self.context, phase))
     }
 
     /// Writes the region of the converter's warps.
@@ -518,12 +521,12 @@ impl<'c> Stream<'c> {
         let region = Region::new();
         let program = append_block(&region, &[], op.location());
         let inside = Builder::at_end(self.context, program, op.location());
-        self.wait_for_stage(&inside, (op, ring), it, false)?;
+        self.wait_for_stage(&inside, (op, ring), it, &[ring.before_conversion()])?;
         let slots = self.slots(&inside, placed, ring, it)?;
         let warps = self.plan.warps(CONVERTER);
         convert_stage::convert(&inside, &placed.group, &slots, warps)?;
-        ProducerCommitOp::build(&inside, ring.pipeline, it, false, false, false, Some(self.converted()))
-            .map_err(error)?;
+        let converted = self.other_than_full(phases::CONVERTED);
+        ProducerCommitOp::build(&inside, ring.pipeline, it, false, false, false, converted).map_err(error)?;
         YieldOp::build(&inside, &[]).map_err(error)?;
         let [warps, fast] = [warps.into(), 0].map(|n| i64_attr(self.context, n));
         let agent = Some(string_to_attr(self.context, CONVERTER));
@@ -611,7 +614,7 @@ impl<'c> Stream<'c> {
         }
         inside.set_location(op.location());
         let token = ProducerTokenType::get(op.location()).ok_or_else(|| fail(op, "cannot build the token type"))?;
-        ProducerAcquireOp::build(&inside, token.into(), ring.pipeline, it, None, None).map_err(error)?;
+        ProducerAcquireOp::build(&inside, token.into(), ring.pipeline, it, None, None, None).map_err(error)?;
         let slots = self.slots(&inside, placed, ring, it)?;
         for ((side, one), map) in computed().zip(values) {
             let slot = slots[*side];
@@ -634,7 +637,8 @@ impl<'c> Stream<'c> {
         let (copies, stores) = placed.group.by_threads();
         for copies in [false, true].into_iter().zip([stores, copies]).filter(|(_, any)| *any).map(|(copies, _)| copies)
         {
-            ProducerCommitOp::build(&inside, ring.pipeline, it, copies, false, false, None).map_err(error)?;
+            let phase = self.other_than_full(ring.stored());
+            ProducerCommitOp::build(&inside, ring.pipeline, it, copies, false, false, phase).map_err(error)?;
         }
         YieldOp::build(&inside, &[]).map_err(error)?;
         let [warps, fast] = [first.by.warps(), first.by.fast()].map(|n| i64_attr(self.context, n));
@@ -659,17 +663,17 @@ impl<'c> Stream<'c> {
         let region = Region::new();
         let program = append_block(&region, &[], op.location());
         let inside = Builder::at_end(self.context, program, op.location());
-        let bytes: i64 = placed.group.copies(ready).map(|(_, c)| i64::from(c.bytes)).sum();
+        let filled_by = |side: usize| ring.filled_by(&placed.group.sides[side]);
         let token = ProducerTokenType::get(op.location()).ok_or_else(|| fail(op, "cannot build the token type"))?;
-        let acquired = ProducerAcquireOp::build(
-            &inside,
-            token.into(),
-            ring.pipeline,
-            it,
-            Some(i64_attr(self.context, bytes)),
-            None,
-        )
-        .map_err(error)?;
+        let mut acquired = vec![];
+        let has_copies = |phase: &str| placed.group.copies(true).any(|(side, _)| filled_by(side) == phase);
+        for phase in ring.filled().iter().filter(|phase| **phase == phases::FULL || has_copies(phase)) {
+            let arriving = placed.group.copies(ready).filter(|(side, _)| filled_by(*side) == *phase);
+            let bytes = Some(i64_attr(self.context, arriving.map(|(_, c)| i64::from(c.bytes)).sum()));
+            let (token, fills) = (token.into(), self.other_than_full(phase));
+            let op = ProducerAcquireOp::build(&inside, token, ring.pipeline, it, bytes, fills, None).map_err(error)?;
+            acquired.push((*phase, op.token()));
+        }
         let slots = self.slots(&inside, placed, ring, it)?;
         // `maps` covers the loads of both cases.
         let starts = |side: usize| placed.group.copies(ready).any(|(s, _)| s == side);
@@ -677,7 +681,9 @@ impl<'c> Stream<'c> {
             let slot = slots[side];
             let indices: Vec<Val<'c>> = copy.load.indices().collect();
             inside.set_location(copy.load.op().location());
-            let (view, token) = (copy.load.view(), acquired.token());
+            let token = acquired.iter().find(|(phase, _)| *phase == filled_by(side)).map(|(_, token)| *token);
+            let token = token.ok_or_else(|| fail(op, "no phase counts the bytes of a copy"))?;
+            let view = copy.load.view();
             match map {
                 Some(map) => {
                     AsyncTiledTmaLoadOp::build(&inside, view, &indices, *map, slot, token).map_err(error)?;

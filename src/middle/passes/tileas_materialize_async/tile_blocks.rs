@@ -60,7 +60,7 @@ impl<'c> TileBlocks<'c> {
         let (alone, everywhere): (Vec<_>, Vec<_>) = plan.agents.iter().partition(|agent| agent.rank.is_some());
         let ctas = if plan.is_pair() { CTAS } else { 1 };
         let readers = alone.len() as i64 + ctas * everywhere.len() as i64;
-        let leader = plan.is_pair().then_some(phases::EMPTY);
+        let leader: &[&str] = if plan.is_pair() { &[phases::EMPTY] } else { &[] };
         let phases = [(phases::FULL, 1), (phases::EMPTY, readers)];
         let (pipeline, first) = create_pipeline(op, top, STAGES, &phases, leader)?;
         Ok(Some(Self { next, pipeline, first, slots, slot }))
@@ -83,7 +83,7 @@ impl<'c> TileBlocks<'c> {
             let token = ProducerTokenType::get(op.location()).ok_or_else(|| fail(op, "cannot build the token type"))?;
             let bytes = Some(i64_attr(context, BYTES));
             let acquired =
-                ProducerAcquireOp::build(&inside, token.into(), self.pipeline, iterator, bytes, None).map_err(error)?;
+                ProducerAcquireOp::build(&inside, token.into(), self.pipeline, iterator, bytes, None, None).map_err(error)?;
             let asked = slot(&inside, op, slots, iterator)?;
             CancelTileBlockOp::build(&inside, asked, acquired.token()).map_err(error)?;
             ElectOp::build(&b, None, region).map_err(error)?;

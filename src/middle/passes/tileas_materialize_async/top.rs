@@ -1,6 +1,6 @@
 //! The top of a function with asynchronous dots: rings with their pipelines, and storage of resident operands.
 
-use super::{DotGroup, RingPlan, iterator_type, left_operands};
+use super::{DotGroup, RingPlan, iterator_type, left_operands, pairs::CTAS};
 use crate::{
     analysis::producers::{computed_stage, skip_conversions},
     dialect::{
@@ -29,6 +29,8 @@ pub(super) struct PipelinedRing<'c> {
     pub pipeline: Val<'c>,
     /// Whether a converter warpgroup converts the stages.
     pub converted: bool,
+    /// Whether each CTA of a pair counts the arrivals of its own scale factors, because its converter waits for them.
+    own_scales: bool,
     /// One for each operand.
     pub storages: Vec<Val<'c>>,
     /// The iterator of the first stage.
@@ -54,30 +56,71 @@ impl<'c> PipelinedRing<'c> {
             let desc = with_stages(op, side.desc, stages).ok_or_else(|| fail(op, "no ring can hold this tile"))?;
             storages.push(AllocTensorOp::build(top, desc.into(), None).map_err(error)?.result());
         }
+        let own_scales = converted && plan.is_pair();
+        let is_own = |side: &super::StagedOperand<'c>| own_scales && side.copied_to.is_some();
         // Arrivals: one of the thread that announces TMA loads, one of each warp that stores, and one of each thread
         // that copies.
-        let announces = i64::from(group.copies(true).next().is_some());
+        let announces = |own: bool| i64::from(group.copied().any(|(side, _)| is_own(side) == own));
         let (copies, stores) = group.by_threads();
         let each = i64::from(stores) + if copies { THREADS } else { 0 };
-        let arrivals = group.producer_computed().next().map_or(1, |(_, tile)| tile.by.warps() * each + announces);
+        let stored = group.producer_computed().next().map_or(0, |(_, tile)| tile.by.warps() * each);
+        let tested = group.copies(true).next().is_some();
+        let arrivals = if own_scales { announces(false) } else { stored + i64::from(tested || stored == 0) };
         // One arrival follows the completion of dots that one thread issues.
         let readers = if plan.accumulates_in_memory() { 1 } else { plan.consumer_warps() };
         let mut phases = vec![(phases::FULL, arrivals), (phases::EMPTY, readers.into())];
-        phases.extend(converted.then(|| (phases::CONVERTED, plan.warps(CONVERTER).into())));
-        let leader = plan.is_pair().then_some(phases::FULL);
+        // The converters of both CTAs of a pair arrive at the barriers of the leader.
+        let ctas = if plan.is_pair() { CTAS } else { 1 };
+        phases.extend(converted.then(|| (phases::CONVERTED, ctas * i64::from(plan.warps(CONVERTER)))));
+        phases.extend(own_scales.then(|| (phases::SCALES, stored + announces(true))));
+        let leader: &[&str] = match (plan.is_pair(), converted) {
+            (true, true) => &[phases::FULL, phases::CONVERTED],
+            (true, false) => &[phases::FULL],
+            (false, _) => &[],
+        };
         let (pipeline, first) = create_pipeline(op, top, stages, &phases, leader)?;
-        Ok(Some(Self { pipeline, converted, storages, first }))
+        Ok(Some(Self { pipeline, converted, own_scales, storages, first }))
+    }
+
+    /// The phase at which warps arrive that store operands or scale factors.
+    pub fn stored(&self) -> &'static str {
+        if self.own_scales { phases::SCALES } else { phases::FULL }
+    }
+
+    /// The phases at which copies of the producer arrive.
+    pub fn filled(&self) -> &'static [&'static str] {
+        if self.own_scales { &[phases::FULL, phases::SCALES] } else { &[phases::FULL] }
+    }
+
+    /// The phase at which the copy of an operand arrives.
+    pub fn filled_by(&self, side: &super::StagedOperand<'c>) -> &'static str {
+        if self.own_scales && side.copied_to.is_some() { phases::SCALES } else { phases::FULL }
+    }
+
+    /// The phase for which the converter waits.
+    pub fn before_conversion(&self) -> &'static str {
+        if self.own_scales { phases::SCALES } else { phases::FULL }
+    }
+
+    /// The phases for which the dots wait. If the converter waits for all copies, it is enough to wait for the
+    /// converter.
+    pub fn before_dots(&self) -> &'static [&'static str] {
+        match (self.converted, self.own_scales) {
+            (false, _) => &[phases::FULL],
+            (true, false) => &[phases::CONVERTED],
+            (true, true) => &[phases::FULL, phases::CONVERTED],
+        }
     }
 }
 
-/// Creates a pipeline with barriers for these phases, each with the number of its arrivals. The phase `leader` is
+/// Creates a pipeline with barriers for these phases, each with the number of its arrivals. The phases `leader` are
 /// counted for both CTAs of a pair by the first one. Returns the pipeline and the iterator of its first stage.
 pub(super) fn create_pipeline<'c>(
     op: OpRef<'c>,
     top: &Builder<'c>,
     stages: i64,
     phases: &[(&str, i64)],
-    leader: Option<&str>,
+    leader: &[&str],
 ) -> Result<(Val<'c>, Val<'c>), Failed> {
     let error = |e: BuildError| fail(op, e.to_string());
     let context = top.context();
@@ -90,7 +133,7 @@ pub(super) fn create_pipeline<'c>(
         .ok_or_else(|| fail(op, "cannot build a pipeline of that many stages"))?;
     let (names, arrivals): (Vec<&str>, Vec<i64>) = phases.iter().copied().unzip();
     let (names, arrivals) = (strings_to_attr(context, &names), i64s_to_attr(context, &arrivals));
-    let leader = leader.map(|name| string_to_attr(context, name));
+    let leader = (!leader.is_empty()).then(|| strings_to_attr(context, leader));
     let pipeline = CreatePipelineOp::build(top, pipeline.into(), barriers, names, arrivals, leader);
     let pipeline = pipeline.map_err(error)?.pipeline();
     let first = CreateIteratorOp::build(top, iterator_type(op)?, pipeline).map_err(error)?.iterator();

@@ -31,7 +31,7 @@ impl<'c> Stream<'c> {
         b.set_location(place.location());
         self.order_maps(place, index);
         self.fill(&b, placed, ring, it)?;
-        self.wait_for_stage(&b, (place, ring), it, false)?;
+        self.wait_for_stage(&b, (place, ring), it, ring.before_dots())?;
         let slots = self.slots(&b, placed, ring, it)?;
         for (dot, tiles) in placed.group.dots.iter().zip(&placed.tiles) {
             b.set_before(dot.op());

@@ -34,13 +34,13 @@ impl<'c> Stream<'c> {
         matrix_region(&b, place, |inside| {
             let mut slots = vec![];
             if let Some((ring, it)) = stage {
-                self.wait_for_stage(inside, (place, ring), it, ring.converted)?;
+                self.wait_for_stage(inside, (place, ring), it, ring.before_dots())?;
                 slots = self.slots(inside, placed, ring, it)?;
                 slots = convert_stage::converted(inside, &placed.group, &slots)?;
             }
             let left = placed.left_operands.borrow();
             left.iter().flatten().try_for_each(|left| left.wait(inside, place))?;
-            if placed.group.by_threads().0 {
+            if placed.group.by_threads().0 && !self.ring.as_ref().is_some_and(|ring| ring.converted) {
                 // `cp.async` writes through the generic proxy, and no fence has ordered these writes before the dots.
                 AsyncFenceOp::build(inside).map_err(error)?;
             }
