@@ -190,7 +190,8 @@ impl<'a> Source<'a> {
 
     /// The digest of the interpreter's results.
     fn reference(&self, mode: &str) -> Result<String, Failed> {
-        let folder = folder(&format!("{}-{mode}-reference", self.program.name))?;
+        // Tests of other targets compute the same reference at the same time.
+        let folder = folder(&format!("{}-{mode}-reference-{}", self.program.name, std::process::id()))?;
         let options = vec![format!("--numerics={mode}")];
         let job = Job { program: self.program.clone(), engine: Engine::Reference };
         Runner { out_dir: Some(folder.clone()), options, ..runner()? }.run(&job)?;
