@@ -61,8 +61,8 @@ const GATES: &[Gate] = &[
     Gate { element: "f16", ..HALVES },
     Gate { tile: (128, 128, 64), element: "f16", columns: 128, ..HALVES },
     Gate { tile: (128, 128, 64), transposed: true, columns: 128, ..HALVES },
-    // With two CTAs, too few registers are available at launch for instructions of 128 columns.
-    Gate { tile: (128, 128, 64), transposed: true, columns: 64, stages: 3, occupancy: 2, ..HALVES },
+    // Two CTAs share the registers, and each has one consumer.
+    Gate { tile: (128, 128, 64), transposed: true, columns: 128, stages: 3, groups: (1, 1), occupancy: 2, ..HALVES },
     // The accumulator exceeds the registers of an SM: each CTA has 128 rows and is like any other.
     Gate { tile: (256, 256, 64), element: "f16", sharing: 2, ..HALVES },
     Gate { tile: (512, 256, 64), transposed: true, sharing: 4, ..HALVES },

@@ -58,6 +58,20 @@ fn batches_of_one() {
     kind.multiplied_by_warpgroups(&(kind.looped("all", "%init", &carried) + &kind.store("%all", "%x")));
 }
 
+/// Loops that are known to be short: two CTAs share the registers of an SM.
+fn short_loops_share_an_sm() {
+    for trips in [1, 3, 7] {
+        let kind = Kind { m: 128, n: 128, trips, ..RAGGED };
+        let usual = kind.usual().replacen("to %n", "to %many", 1);
+        let body = format!("%many = constant <i32: {trips}> : tile<i32>\n{usual}");
+        let two = |ptx: String| {
+            assert!(ptx.contains(".reqntid 256") && ptx.contains(".maxnreg 128"), "one CTA per SM\n{body}");
+            ptx
+        };
+        exact::check_changed(&kind.program(&body, kind.sum), [2, 1, 1], kind.parameters(kind.sum), true, two);
+    }
+}
+
 //===-- control flow --------------------------------------------------------===//
 
 fn outside_of_a_loop() {
@@ -460,6 +474,7 @@ pub fn trials() -> Vec<Trial> {
         other_halves,
         tiles_of_other_extents,
         batches_of_one,
+        short_loops_share_an_sm,
         outside_of_a_loop,
         tile_after_tile,
         nested_loops_carry_the_sum,

@@ -91,6 +91,29 @@ pub fn always_runs(op: OpRef<'_>) -> bool {
     matches!((bound(0), bound(1)), (Some(first), Some(end)) if 0 <= first && first < end)
 }
 
+/// The number of times that an op runs, if the bounds of the only loop around it are constants; 1 outside of loops.
+pub fn known_trips(op: OpRef<'_>) -> Option<u32> {
+    match loops_around(op).collect::<Vec<_>>()[..] {
+        [] => Some(1),
+        [only] => constant_trips(only),
+        _ => None,
+    }
+}
+
+/// The trip count of an `scf.for` whose bounds and step are constants.
+fn constant_trips(op: OpRef<'_>) -> Option<u32> {
+    if Scf::of(op) != Some(Scf::For) {
+        return None;
+    }
+    let constant = |i| defining_op(operand(op, i)).and_then(|c| attr(c, "value")).and_then(elements::integer);
+    let (first, end, step) = (constant(0)?, constant(1)?, constant(2)?);
+    // Bounds that are not negative compare alike with and without a sign.
+    if first < 0 || end < 0 || step <= 0 {
+        return None;
+    }
+    u32::try_from((end - first).max(0).unsigned_abs().div_ceil(step.unsigned_abs())).ok()
+}
+
 /// Adds loop-carried values with the initial values `inits` to an `scf.while`. Returns the new loop and the new block
 /// arguments of its first and second regions. The caller extends both terminators ([`extend_yield`]). The old loop is
 /// replaced; its results keep their numbers.

@@ -71,7 +71,7 @@ use crate::{
         fallback::Fallback,
         hints::{bool_hint, int_hint},
         layouts::{Tensor, storage_bits},
-        loops::loops_around,
+        loops::{known_trips, loops_around},
         nv_tileaa::{self, AnyOp, MemTokenType, Ordering, TiledLoadOp, TiledStoreOp},
         nv_tileas::{MemDescType, MmaKind},
         pass::{Failed, Obstacle, PassContext, RustPass, descriptors},
@@ -259,6 +259,10 @@ fn plan_as<'c>(
         Fallback::None => StagedTiles::of(function.op(), (&found, &loads), (&facts, target)),
         _ => StagedTiles::none(),
     };
+    // A plan with tiles of consumers must have the warps of the plan without them, so both are plans for long loops.
+    if unit == Unit::Warpgroup && staged.is_empty() && loads.streamed.is_empty() {
+        found.iter_mut().for_each(|p| p.dot_loop.trips = known_trips(p.op));
+    }
     let with = |staged: &StagedTiles<'c>| {
         let limits = (&hints, &machine, staged.bytes());
         match unit {
@@ -329,18 +333,28 @@ fn plan_warpgroups<'c>(
     let op = first.op;
     // The deepest dot has the largest stages.
     let deepest = found.iter().map(|p| p.dot_loop).max_by_key(|p| p.k).unwrap_or(first.dot_loop);
-    let dot_loop = DotLoop { over_tiles: loops(op) > 1, ..deepest };
-    let plan = tile_plan::plan(&dot_loop, hints, machine).map_err(|e| refusal(found, &e))?;
-    mark_computed(found, false);
+    let trips: Option<u32> = found.iter().map(|p| p.dot_loop.trips).sum();
+    let dot_loop = DotLoop { over_tiles: loops(op) > 1, trips, ..deepest };
     let rings = rings(found).len() as u32;
     // If the producer's warps compute tiles, they need scratch memory too.
     let movers = if dot_loop.producer_computed.contains(&true) { 2 } else { 1 };
-    let stage = dot_loop.stage_bytes();
-    let (available, other) = (plan.shared_available, OTHER_BYTES + staged);
-    let room = Room { available, stages: plan.stages, stage, rings, movers, other };
+    let (stage, other) = (dot_loop.stage_bytes(), OTHER_BYTES + staged);
     let scratch = scratch(function, &dot_loop, found, computed);
-    let least = least_scratch(plan.groups.0 * plan.groups.1);
-    let (stages, scratch) = room.divide(scratch.max(least)).ok_or_else(|| (op, NO_ROOM.to_string()))?;
+    let divided = |hints: &Hints| -> Result<(tile_plan::Plan, u32, u32), Obstacle<'c>> {
+        let plan = tile_plan::plan(&dot_loop, hints, machine).map_err(|e| refusal(found, &e))?;
+        let room = Room { available: plan.shared_available, stages: plan.stages, stage, rings, movers, other };
+        let least = least_scratch(plan.groups.0 * plan.groups.1);
+        let (stages, scratch) = room.divide(scratch.max(least)).ok_or_else(|| (op, NO_ROOM.to_string()))?;
+        Ok((plan, stages, scratch))
+    };
+    // Two CTAs that the program does not ask for must have the shared memory for their rings.
+    let is_short = |(plan, stages, _): &(tile_plan::Plan, u32, u32)| *stages < plan.stages.min(HIDING_STAGES);
+    let (plan, stages, scratch) = match divided(hints) {
+        Ok(divided) if hints.occupancy.is_some() || divided.0.blocks == 1 || !is_short(&divided) => divided,
+        Err(error) if hints.occupancy.is_some() || trips.is_none() => return Err(error),
+        _ => divided(&Hints { occupancy: Some(1), ..*hints })?,
+    };
+    mark_computed(found, false);
     let mut reasons = reasons(plan.reasons, found);
     if stages < plan.stages {
         reasons.push(format!("{}, next to {scratch} bytes for other uses of shared memory", plural(stages, "stage")));

@@ -18,14 +18,16 @@
 //! two warpgroups needs half of the first dot, half of the arithmetic, and two chains, about 2100 clocks. Arithmetic
 //! is the bound.
 //!
+//! If the trip count is known, a CTA's start and end are added to its iterations. A second CTA on the SM hides them.
+//!
 //! *Assumptions.* All operands that are not resident come through rings with the same number of stages. Every dot of
-//! the kernel uses the same consumer warpgroups. The clocks serve to compare candidates and ignore the prologue and
-//! epilogue.
+//! the kernel uses the same consumer warpgroups. The clocks serve to compare candidates. Without a trip count they
+//! ignore the prologue and epilogue.
 //!
 //! *Bound on the work.* Three divisions into warpgroups and CTAs, each with at most two choices of the converter and
 //! three widths of an instruction; the cost of each is linear in the number of dots.
 
-use crate::dot::{AStorage, DotLoop, Hints, NoPlan, Registers, divide_registers};
+use crate::dot::{AStorage, CLEARLY, DotLoop, Hints, NoPlan, Registers, divide_registers};
 use crate::machine::Machine;
 use crate::model::{CONVERSION_REGISTERS, Candidate, MAX_STAGES, Numbers, PROMOTION};
 use crate::plural;
@@ -47,6 +49,8 @@ pub struct Kernel {
     pub producer_registers: u32,
     /// Elements that an iteration computes, other than in dots.
     pub computed: u64,
+    /// The trip count, if known.
+    pub trips: Option<u32>,
 }
 
 /// A ring of stages. Dots whose operands have the same shape and type share a ring.
@@ -74,14 +78,14 @@ pub struct KernelPlan {
     pub shared_left: u32,
     /// Predicted clocks of an iteration of one CTA.
     pub iteration: f64,
+    /// Predicted clocks of the SM for a whole CTA, if the trip count is known.
+    pub tile: Option<f64>,
     /// The reasons for the choice, which remarks print.
     pub reasons: Vec<String>,
 }
 
 /// Instructions are not made narrower than this to save registers.
 const LEAST_COLUMNS: u32 = 64;
-/// A later candidate must need less than this fraction of the best iteration so far.
-const CLEARLY: f64 = 0.9;
 /// Elements that an SM computes per clock.
 const LANES: f64 = 128.0;
 /// The slowdown of other instructions while dots are in flight.
@@ -112,7 +116,7 @@ pub fn plan_kernel(
         }
         let candidate = Candidate { groups: (groups, 1), columns, producers: 1, converter: false, blocks, stages: 0 };
         match converted(kernel, live(groups), &numbers, candidate) {
-            Ok(plan) if best.as_ref().is_none_or(|b| plan.iteration < b.iteration * CLEARLY) => best = Some(plan),
+            Ok(plan) if best.as_ref().is_none_or(|best| plan.is_better(best, hints)) => best = Some(plan),
             Ok(_) => {}
             Err(error) => refusal = refusal.or(Some(error)),
         }
@@ -126,6 +130,18 @@ pub fn plan_kernel(
         }
     }
     Ok(plan)
+}
+
+impl KernelPlan {
+    /// Whether the plan is preferred to `best`, which comes first. A plan that follows the hint `occupancy` need only
+    /// cost less than one that ignores it.
+    fn is_better(&self, best: &Self, hints: &Hints) -> bool {
+        let occupancy = Hints { occupancy: hints.occupancy, ..Hints::default() };
+        let cost = |p: &Self| p.tile.unwrap_or(p.iteration) * occupancy.ignored(p.blocks, p.groups);
+        let follows = |p: &Self| hints.occupancy == Some(p.blocks);
+        let margin = if follows(self) && !follows(best) { 1.0 } else { CLEARLY };
+        cost(self) < cost(best) * margin
+    }
 }
 
 /// Rounds the number of stages down to a multiple of the steps of each ring, if at least two iterations fit. Each
@@ -205,6 +221,13 @@ fn complete(kernel: &Kernel, live: u32, numbers: &Numbers, candidate: Candidate)
         (conversion, "conversion of operands"),
     ];
     let (iteration, bound) = bounds.into_iter().fold((0.0, "nothing"), |best, b| if b.0 > best.0 { b } else { best });
+    let stored = kernel.dots.iter().map(DotLoop::result_bytes).max().unwrap_or(0);
+    let ends = numbers.ends(kernel.resident.max(stage), stored);
+    let shared = tensor.max(arithmetic).max(conversion);
+    let tile = kernel.trips.map(f64::from).map(|trips| {
+        let alone = trips * shared.max(alone) + ends;
+        (trips * shared).max(alone / f64::from(blocks))
+    });
     let from_registers = kernel.dots.iter().filter(|p| matches!(p.a_storage, AStorage::Registers { .. })).count();
     let narrow = kernel.dots.iter().any(|p| p.promoted() && columns < p.n.min(256));
     let mut reasons = vec![
@@ -222,6 +245,10 @@ fn complete(kernel: &Kernel, live: u32, numbers: &Numbers, candidate: Candidate)
         ),
         format!("{} per SM; an iteration takes {iteration:.0} clocks, bound by {bound}", plural(blocks, "CTA")),
     ];
+    if let (Some(trips), Some(tile)) = (kernel.trips, tile) {
+        let trips = plural(trips, "iteration");
+        reasons.push(format!("a tile takes {tile:.0} clocks: {trips}, and {ends:.0} clocks to start and end"));
+    }
     if let Some(registers) = registers.converter {
         reasons.push(format!(
             "a converter warpgroup with {registers} registers per thread converts operands in place in \
@@ -232,5 +259,5 @@ fn complete(kernel: &Kernel, live: u32, numbers: &Numbers, candidate: Candidate)
         reasons.push(format!("instructions of {columns} columns, which keep fewer partial results in registers"));
     }
     let shared_left = room - stages * stage;
-    Ok(KernelPlan { groups, columns, blocks, stages, registers, shared_left, iteration, reasons })
+    Ok(KernelPlan { groups, columns, blocks, stages, registers, shared_left, iteration, tile, reasons })
 }

@@ -44,7 +44,7 @@
 //! # Assumptions
 //!
 //! * All SMs are busy, and neighboring CTAs share operands in L2.
-//! * A loop of unknown trip count runs 64 iterations.
+//! * A loop of unknown trip count runs 64 iterations, and has an SM of its own unless a hint asks for more CTAs.
 //! * Register estimates are rough, so the plan leaves the consumers all registers that the producer does not need.
 //!
 //! # Bound on the work

@@ -94,6 +94,12 @@ impl Numbers {
         (y0 + (kb - x0) * (y1 - y0) / (x1 - x0)).max(self.latency[0].1)
     }
 
+    /// Clocks of a CTA's start and end, in which it multiplies nothing: its first `loaded` bytes arrive, and its
+    /// `stored` bytes leave.
+    pub(crate) fn ends(&self, loaded: u32, stored: u32) -> f64 {
+        self.load(loaded) + f64::from(stored) * self.epilogue
+    }
+
     /// Clocks of a round trip of a stage: the load, two barriers, and the dots that read it.
     pub fn round_trip(&self, product: &DotLoop, columns: u32, latency: f64) -> f64 {
         latency * self.load(product.stage_bytes()) + 2.0 * self.edge + self.tensor(product, columns)
@@ -146,10 +152,12 @@ impl Numbers {
             // exposed.
             main.max(epilogue) + f64::from(product.result_bytes()) / self.shared_rate
         } else if candidate.blocks > 1 {
-            // Another CTA multiplies during the prologue and epilogue of this one.
-            main.max((main + self.load(product.stage_bytes()) + epilogue) / f64::from(candidate.blocks))
+            // Another CTA multiplies while this one starts, ends, or waits for its ring or its dots.
+            let shared = [tensor + slowed, l2, promotion, conversion, production].into_iter().fold(0.0, f64::max);
+            let alone = main + self.ends(product.stage_bytes(), product.result_bytes());
+            (trips * shared).max(alone / f64::from(candidate.blocks))
         } else {
-            main + self.load(product.stage_bytes()) + epilogue
+            main + self.ends(product.stage_bytes(), product.result_bytes())
         };
         Prediction {
             tensor,

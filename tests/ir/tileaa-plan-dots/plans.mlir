@@ -95,9 +95,9 @@ nv_tileaa.func @rounded(%p0: !nv_tileaa.ptr<f32>, %n: i32, %zero: tensor<64x64xf
   nv_tileaa.return
 }
 
-// Two blocks per multiprocessor, as the program requests: they share registers and shared memory.
+// Two CTAs per SM, as the program requests: they share registers and shared memory.
 // CHECK-LABEL: nv_tileaa.func @two_blocks(
-// CHECK-SAME: nv_tileas.dot_plan = #nv_tileas.dot_plan<groups = [2, 1], columns = 64, stages = {{[23]}}, scratch = {{[0-9]+}}, launch_registers = 80,
+// CHECK-SAME: nv_tileas.dot_plan = #nv_tileas.dot_plan<groups = [1, 1], columns = 128, stages = 3, scratch = {{[0-9]+}}, launch_registers = 128,
 nv_tileaa.func @two_blocks(%p0: !nv_tileaa.ptr<f16>, %n: i32, %m0: i32) attributes {hints = {sm_90 = {occupancy = 2 : i32}}} {
   %p = nv_tileaa.assume #cuda_tile.div_by<16>, %p0 : !nv_tileaa.ptr<f16>
   %m = nv_tileaa.make_memref %p, shape = [%m0 : i32], strides = [] : <f16> -> <?x256xf16, strides = [256, 1]>
@@ -105,6 +105,69 @@ nv_tileaa.func @two_blocks(%p0: !nv_tileaa.ptr<f16>, %n: i32, %m0: i32) attribut
   %w = nv_tileaa.make_tiled_view %m : <?x256xf16, strides = [256, 1]> -> !columns
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
+  %zero = arith.constant dense<0.0> : tensor<128x128xf32>
+  %sum = scf.for %k = %c0 to %n step %c1 iter_args(%acc = %zero) -> (tensor<128x128xf32>) : i32 {
+    %a, %t1 = nv_tileaa.tiled_load <weak> %v[%c0, %k] : !rows[i32, i32] -> tensor<128x64xf16>
+    %b, %t2 = nv_tileaa.tiled_load <weak> %w[%k, %c0] : !columns[i32, i32] -> tensor<64x128xf16>
+    %d = nv_tileaa.dot %a, %b, %acc : tensor<128x64xf16>, tensor<64x128xf16>, tensor<128x128xf32>
+    scf.yield %d : tensor<128x128xf32>
+  }
+  nv_tileaa.return
+}
+
+// A loop that is known to be short: two CTAs hide each other's start and end.
+// CHECK-LABEL: nv_tileaa.func @short_loop(
+// CHECK-SAME: nv_tileas.dot_plan = #nv_tileas.dot_plan<groups = [1, 1], columns = 128, stages = 3, scratch = {{[0-9]+}}, launch_registers = 128,
+nv_tileaa.func @short_loop(%p0: !nv_tileaa.ptr<f16>, %m0: i32) {
+  %p = nv_tileaa.assume #cuda_tile.div_by<16>, %p0 : !nv_tileaa.ptr<f16>
+  %m = nv_tileaa.make_memref %p, shape = [%m0 : i32], strides = [] : <f16> -> <?x256xf16, strides = [256, 1]>
+  %v = nv_tileaa.make_tiled_view %m : <?x256xf16, strides = [256, 1]> -> !rows
+  %w = nv_tileaa.make_tiled_view %m : <?x256xf16, strides = [256, 1]> -> !columns
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %n = arith.constant 16 : i32
+  %zero = arith.constant dense<0.0> : tensor<128x128xf32>
+  %sum = scf.for %k = %c0 to %n step %c1 iter_args(%acc = %zero) -> (tensor<128x128xf32>) : i32 {
+    %a, %t1 = nv_tileaa.tiled_load <weak> %v[%c0, %k] : !rows[i32, i32] -> tensor<128x64xf16>
+    %b, %t2 = nv_tileaa.tiled_load <weak> %w[%k, %c0] : !columns[i32, i32] -> tensor<64x128xf16>
+    %d = nv_tileaa.dot %a, %b, %acc : tensor<128x64xf16>, tensor<64x128xf16>, tensor<128x128xf32>
+    scf.yield %d : tensor<128x128xf32>
+  }
+  nv_tileaa.return
+}
+
+// The program asks for one CTA.
+// CHECK-LABEL: nv_tileaa.func @short_loop_alone(
+// CHECK-SAME: nv_tileas.dot_plan = #nv_tileas.dot_plan<groups = [2, 1], columns = 128, stages = {{[4-7]}}, scratch = {{[0-9]+}}, launch_registers = 168,
+nv_tileaa.func @short_loop_alone(%p0: !nv_tileaa.ptr<f16>, %m0: i32) attributes {hints = {sm_90 = {occupancy = 1 : i32}}} {
+  %p = nv_tileaa.assume #cuda_tile.div_by<16>, %p0 : !nv_tileaa.ptr<f16>
+  %m = nv_tileaa.make_memref %p, shape = [%m0 : i32], strides = [] : <f16> -> <?x256xf16, strides = [256, 1]>
+  %v = nv_tileaa.make_tiled_view %m : <?x256xf16, strides = [256, 1]> -> !rows
+  %w = nv_tileaa.make_tiled_view %m : <?x256xf16, strides = [256, 1]> -> !columns
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %n = arith.constant 16 : i32
+  %zero = arith.constant dense<0.0> : tensor<128x128xf32>
+  %sum = scf.for %k = %c0 to %n step %c1 iter_args(%acc = %zero) -> (tensor<128x128xf32>) : i32 {
+    %a, %t1 = nv_tileaa.tiled_load <weak> %v[%c0, %k] : !rows[i32, i32] -> tensor<128x64xf16>
+    %b, %t2 = nv_tileaa.tiled_load <weak> %w[%k, %c0] : !columns[i32, i32] -> tensor<64x128xf16>
+    %d = nv_tileaa.dot %a, %b, %acc : tensor<128x64xf16>, tensor<64x128xf16>, tensor<128x128xf32>
+    scf.yield %d : tensor<128x128xf32>
+  }
+  nv_tileaa.return
+}
+
+// A loop that is known to be long.
+// CHECK-LABEL: nv_tileaa.func @long_loop(
+// CHECK-SAME: nv_tileas.dot_plan = #nv_tileas.dot_plan<groups = [2, 1], columns = 128, stages = {{[4-7]}}, scratch = {{[0-9]+}}, launch_registers = 168,
+nv_tileaa.func @long_loop(%p0: !nv_tileaa.ptr<f16>, %m0: i32) {
+  %p = nv_tileaa.assume #cuda_tile.div_by<16>, %p0 : !nv_tileaa.ptr<f16>
+  %m = nv_tileaa.make_memref %p, shape = [%m0 : i32], strides = [] : <f16> -> <?x256xf16, strides = [256, 1]>
+  %v = nv_tileaa.make_tiled_view %m : <?x256xf16, strides = [256, 1]> -> !rows
+  %w = nv_tileaa.make_tiled_view %m : <?x256xf16, strides = [256, 1]> -> !columns
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %n = arith.constant 256 : i32
   %zero = arith.constant dense<0.0> : tensor<128x128xf32>
   %sum = scf.for %k = %c0 to %n step %c1 iter_args(%acc = %zero) -> (tensor<128x128xf32>) : i32 {
     %a, %t1 = nv_tileaa.tiled_load <weak> %v[%c0, %k] : !rows[i32, i32] -> tensor<128x64xf16>

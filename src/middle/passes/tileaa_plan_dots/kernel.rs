@@ -104,6 +104,7 @@ pub(super) fn kernel<'c>(function: OpRef<'c>, found: &[Found<'c>], staged: u32) 
         scratch: least_scratch(MOST_GROUPS) * movers(found) + other_bytes(function, barriers) + staged,
         producer_registers: found.iter().map(|p| p.dot_loop.producer_registers[0]).max().unwrap_or(0),
         computed,
+        trips: inside().next().and_then(|p| p.dot_loop.trips),
     }
 }
 

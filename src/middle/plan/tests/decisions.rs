@@ -170,11 +170,12 @@ fn hints_are_costs() {
     let machine = machine();
     let with = |hints: Hints| plan(&product, &hints, &machine).unwrap();
     let free = with(Hints::default());
-    // Two CTAs fit and hide each other's prologue and epilogue. Their registers at launch suffice for narrower
-    // instructions.
+    // Two CTAs fit and hide each other's prologue and epilogue. They also hide each other's waits, so one consumer each
+    // suffices, which has registers for wide instructions.
     let two = with(Hints { occupancy: Some(2), ..Hints::default() });
     assert_eq!((free.blocks, two.blocks), (1, 2));
-    assert!(free.columns == 128 && two.columns == 64 && two.registers.launch < 90, "{two:?}");
+    assert_eq!((free.consumers(), two.consumers()), (2, 1));
+    assert_eq!((free.columns, two.columns, two.registers.launch), (128, 128, 128), "{two:?}");
     // The largest tile leaves no memory for a second CTA. The plan ignores the hint, and a reason says so.
     let large = DotLoop::new((128, 256, 64), Element::Bf16);
     let plan_of_large = plan(&large, &Hints { occupancy: Some(4), ..Hints::default() }, &machine).unwrap();
@@ -186,6 +187,45 @@ fn hints_are_costs() {
     // A longer latency requires a deeper ring; a shorter one changes nothing.
     assert!(with(Hints { latency: Some(10), ..Hints::default() }).stages > free.stages);
     assert_eq!(with(Hints { latency: Some(1), ..Hints::default() }).stages, free.stages);
+}
+
+/// Two CTAs share an SM if the loop is known to be short, so that start and end take more than a tenth of the time. The
+/// limit is between the trip counts at which an H200 ran one CTA and two CTAs faster, 64 and 32.
+#[test]
+fn short_loops_share_an_sm() {
+    let base = DotLoop::new((128, 128, 64), Element::Bf16);
+    let blocks = |product: &DotLoop| decide(product).blocks;
+    for (trips, expected) in [(Some(1), 2), (Some(16), 2), (Some(32), 2), (Some(64), 1), (Some(1000), 1), (None, 1)] {
+        assert_eq!(blocks(&DotLoop { trips, ..base }), expected, "{trips:?}");
+    }
+    let short = DotLoop { trips: Some(16), ..base };
+    let plan = decide(&short);
+    assert_eq!(summary(&plan), "1x1 n128 stages 3 | 128 40 216 need 160 | latency of the ring");
+    assert!(plan.reasons.iter().any(|r| r.contains("(16 iterations)")), "{:?}", plan.reasons);
+    // The hint decides even then.
+    let one = Hints { occupancy: Some(1), ..Hints::default() };
+    assert_eq!(tile_plan::plan(&short, &one, &machine()).unwrap().blocks, 1);
+    // A loop over tiles hides start and end itself, and two larger tiles do not fit.
+    assert_eq!(blocks(&DotLoop { over_tiles: true, ..short }), 1);
+    assert_eq!(blocks(&DotLoop { trips: Some(8), ..DotLoop::new((128, 256, 64), Element::Bf16) }), 1);
+}
+
+/// The same for dots that depend on each other, where the hint decides if the trip count is not known.
+#[test]
+fn short_kernels_share_an_sm() {
+    let base = attention(128, 64, 64);
+    let rows = [(None, None, 1), (None, Some(2), 2), (Some(8), None, 2), (Some(64), None, 1), (Some(64), Some(2), 2)];
+    for (trips, occupancy, expected) in rows {
+        let kernel = Kernel { trips, ..base.clone() };
+        let hints = Hints { occupancy, ..Hints::default() };
+        let plan = plan_kernel(&kernel, &live(128, 64, 64), &hints, &machine()).expect("a plan");
+        assert_eq!(plan.blocks, expected, "{trips:?} {occupancy:?}: {:?}", plan.reasons);
+        assert_eq!(plan.tile.is_some(), trips.is_some());
+        assert!(plan.tile.is_none_or(|tile| tile >= f64::from(trips.unwrap_or(0)) * plan.iteration), "{plan:?}");
+        let says = |what: &str| plan.reasons.iter().any(|r| r.contains(what));
+        assert_eq!(says("clocks to start and end"), trips.is_some());
+        assert!(!says("is ignored"), "{:?}", plan.reasons);
+    }
 }
 
 #[test]
@@ -258,6 +298,7 @@ fn attention(m: u32, n: u32, d: u32) -> Kernel {
         scratch: 5120,
         producer_registers: 0,
         computed: 8 * u64::from(m * n) + u64::from(m * d),
+        trips: None,
     }
 }
 
