@@ -200,6 +200,14 @@ fn changed_in_the_loop() {
     kind.multiplied_in_tensor_memory(&(kind.looped("all", "%init", &changed) + &kind.store("%all", "%x")));
 }
 
+/// Slices of the columns divide the extent of the result, and tiles do not: the last slices are outside of the view.
+fn slices_outside_of_the_view() {
+    for (n, outside) in [(64, 32), (128, 64), (256, 96)] {
+        let kind = Kind { n, outside: [5, outside, 0], ..RAGGED };
+        kind.multiplied_in_tensor_memory(&kind.usual());
+    }
+}
+
 pub fn trials() -> Vec<Trial> {
     functions![
         loops_of_any_count,
@@ -213,6 +221,7 @@ pub fn trials() -> Vec<Trial> {
         one_loop_after_another,
         computed_operands,
         in_slices,
+        slices_outside_of_the_view,
         copied_in_slices,
         used_in_the_loop,
         with_another_start,

@@ -21,6 +21,7 @@
 
 use super::{
     access::View,
+    facts::Facts,
     layouts::moved_dimension,
     producers::{accumulation, skip_conversions},
 };
@@ -34,6 +35,7 @@ use crate::dialect::{
     rt::*,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
+use tile_plan::MOST_SLICES;
 
 /// Code of one block that can be sliced.
 pub struct ColumnSlices<'c> {
@@ -45,6 +47,8 @@ pub struct ColumnSlices<'c> {
     dims: FxHashMap<usize, usize>,
     /// The columns of the accumulators.
     pub columns: i64,
+    /// The most slices with a bounds check for each one that may be outside of its view.
+    pub most: u32,
 }
 
 /// The value that the program uses of the accumulator of a dot, and its start: of the loop that only adds to it, or of
@@ -58,7 +62,7 @@ pub fn accumulator(dot: OpRef<'_>) -> (Val<'_>, Val<'_>) {
 
 /// The code that uses the accumulators of all dots of a function, by block. Returns `None` if some of it cannot be
 /// sliced.
-pub fn of_all<'c>(function: OpRef<'c>) -> Option<Vec<ColumnSlices<'c>>> {
+pub fn of_all<'c>(function: OpRef<'c>, facts: &Facts) -> Option<Vec<ColumnSlices<'c>>> {
     let mut blocks: Vec<Vec<Val<'c>>> = vec![];
     for dot in collect_ops(function, TileDot::cast) {
         let (sum, start) = accumulator(dot.op());
@@ -71,12 +75,12 @@ pub fn of_all<'c>(function: OpRef<'c>) -> Option<Vec<ColumnSlices<'c>>> {
             None => blocks.push(vec![sum]),
         }
     }
-    blocks.iter().map(|sums| ColumnSlices::of(sums)).collect()
+    blocks.iter().map(|sums| ColumnSlices::of(sums, facts)).collect()
 }
 
 impl<'c> ColumnSlices<'c> {
     /// The code that uses `sums`, which are results of ops of one block. Returns `None` if it cannot be sliced.
-    fn of(sums: &[Val<'c>]) -> Option<Self> {
+    fn of(sums: &[Val<'c>], facts: &Facts) -> Option<Self> {
         let first = *sums.first()?;
         let home = home_of(first);
         let columns = *Tensor::of_value(first)?.shape.last()?;
@@ -87,7 +91,8 @@ impl<'c> ColumnSlices<'c> {
         if !sums.iter().all(alike) {
             return None;
         }
-        let mut search = Search { home, columns, dims: FxHashMap::default(), chosen: FxHashSet::default() };
+        let (dims, chosen) = (FxHashMap::default(), FxHashSet::default());
+        let mut search = Search { home, columns, facts, most: MOST_SLICES, dims, chosen };
         search.dims.extend(sums.iter().map(|sum| (key(*sum), 1)));
         let mut work = sums.to_vec();
         while let Some(v) = work.pop() {
@@ -103,7 +108,7 @@ impl<'c> ColumnSlices<'c> {
             search.operands(*op)?;
         }
         search.keeps_order(&ops)?;
-        Some(Self { sums: sums.to_vec(), ops, dims: search.dims, columns })
+        Some(Self { sums: sums.to_vec(), ops, dims: search.dims, columns, most: search.most })
     }
 
     /// Whether slices of the accumulators are consecutive columns of tensor memory.
@@ -125,16 +130,18 @@ impl<'c> ColumnSlices<'c> {
 /// The maximum number of rows of an accumulator in slices: its columns are then consecutive in tensor memory.
 const MOST_ROWS: i64 = 128;
 
-struct Search {
+struct Search<'f> {
     /// The block of the code.
     home: usize,
     columns: i64,
+    facts: &'f Facts,
+    most: u32,
     dims: FxHashMap<usize, usize>,
     /// The ops from the accumulators to the stores.
     chosen: FxHashSet<usize>,
 }
 
-impl Search {
+impl Search<'_> {
     /// Follows a use of the sliced value `v`. Returns the sliced results.
     fn user<'c>(&mut self, op: OpRef<'c>, v: Val<'c>) -> Option<Vec<Val<'c>>> {
         let d = *self.dims.get(&key(v))?;
@@ -202,10 +209,14 @@ impl Search {
     }
 
     /// Whether the tiles of a view can be divided along a dimension.
-    fn is_divisible(&self, view: Val<'_>, d: usize) -> Option<()> {
+    fn is_divisible(&mut self, view: Val<'_>, d: usize) -> Option<()> {
         let of = TiledViewType::cast(ty(view))?;
         defining_op(view).and_then(MakeTiledViewOp::cast)?;
-        View::of(view)?;
+        let whole = View::of(view)?;
+        // More slices have a check only if fewer have.
+        let counts = (0..=MOST_SLICES.ilog2()).map(|i| 1 << i);
+        let checked = counts.take_while(|count| whole.tests_slices(d, i64::from(*count), self.facts));
+        self.most = self.most.min(checked.last().unwrap_or(1));
         let partition = of.tile().get(d) == Some(&self.columns) && of.steps().get(d) == Some(&self.columns);
         (partition && of.sparse_dim().is_none()).then_some(())
     }

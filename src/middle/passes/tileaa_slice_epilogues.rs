@@ -47,7 +47,7 @@ impl RustPass for SliceEpilogues {
         for function in collect_ops(op, nv_tileaa::FuncOp::cast) {
             let Some(plan) = DotPlan::of(function.op()).filter(|plan| plan.slices > 1) else { continue };
             let facts = Facts::of(function.op());
-            let found = column_slices::of_all(function.op());
+            let found = column_slices::of_all(function.op(), &facts);
             let found = found.ok_or_else(|| fail(function.op(), "the code after its dots cannot be sliced"))?;
             for code in found {
                 cx.stat_add(stat::NUM_SLICED, 1);

@@ -151,7 +151,10 @@ fn choose<'c>(
     if products.is_empty() || unit != Unit::Warpgroup && !all.iter().all(load) {
         return Ok(None);
     }
-    let sliced = unit != Unit::Warpgroup && column_slices::of_all(function.op()).is_some();
+    let sliced = unit != Unit::Warpgroup && {
+        let found = column_slices::of_all(function.op(), facts);
+        found.is_some_and(|all| all.iter().all(|code| code.most > 1))
+    };
     let valid = |n: &i64| (1..=most).contains(n) && n.count_ones() == 1;
     let hint = function.hints().and_then(|h| int_hint(h, target.name, "num_cta_in_cga", |n| valid(&n)));
     let clocks = |products: &[DotLoop]| match unit {

@@ -16,6 +16,7 @@ use crate::{
     analysis::{
         access::View,
         column_slices::{self, ColumnSlices},
+        facts::Facts,
         producers::{LoadedOperand, Slice, accumulation, accumulation_chain},
         tile_programs::TileProgram,
     },
@@ -34,7 +35,7 @@ use crate::{
     },
 };
 use rustc_hash::FxHashMap;
-use tile_plan::{DotLoop, MAX_STAGES, MOST_SLICES, plan_tensor, plural};
+use tile_plan::{DotLoop, MAX_STAGES, plan_tensor, plural};
 
 /// Plans the dots of a function. If `takes_over`, its CTAs may take over tile blocks, and the dots are then in a loop
 /// over these.
@@ -92,14 +93,15 @@ fn plan_as<'c>(
     let starts: Vec<Tensor<'c>> =
         found.iter().filter(|p| has_start(p)).filter_map(|p| Tensor::of_value(result(p.op, 0))).collect();
     let of_starts = |groups: u32| starts.iter().map(|t| registers_of(t, groups)).max().unwrap_or(0);
-    let sliced = column_slices::of_all(function).filter(|all| all.iter().all(ColumnSlices::is_in_columns));
+    let facts = Facts::of(function);
+    let sliced = column_slices::of_all(function, &facts).filter(|all| all.iter().all(ColumnSlices::is_in_columns));
     let sliced = sliced.unwrap_or_default();
     let is_sliced = |v: Val<'c>| sliced.iter().any(|code| code.holds(v));
     let registers = |groups: u32, slices: u32| {
         let part = |v: Val<'c>| if is_sliced(v) { slices } else { 1 };
         pressure.registers_in_parts(groups, &part) + of_starts(groups)
     };
-    let most_slices = if sliced.is_empty() { 1 } else { MOST_SLICES };
+    let most_slices = sliced.iter().map(|code| code.most).min().unwrap_or(1);
     let plan = plan_tensor(&dots, (over_tiles, most_slices), &registers, hints, machine);
     let plan = plan.map_err(|e| refusal(found, &e))?;
     // The largest stages decide; rings of other stages have the same number.
