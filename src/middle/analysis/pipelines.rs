@@ -54,6 +54,7 @@ use crate::dialect::{
     dots::SharedDot,
     elements,
     layouts::Tensor,
+    loops::always_runs,
     nv_tileaa::MemTokenType,
     nv_tileas::{
         AgentSwitchOp, AllocTensorOp, AnyOp, AsyncDotOp, ConsumerReleaseOp, ConsumerWaitOp, CreatePingPongOp,
@@ -341,6 +342,12 @@ impl<'c> Extract<'c> {
     fn op(&mut self, op: OpRef<'c>, out: &mut Vec<Op>) -> Result<(), Fault<'c>> {
         match Scf::of(op) {
             Some(Scf::For) if self.relevant.contains(&op_key(op)) => return self.counted(op, out),
+            // Its dots add to one stage. The protocol is the same for any number of them.
+            Some(Scf::For) if always_runs(op) && adds_in_memory(op) => {
+                let body = entry_block(region(op, 0)).ok_or((op, "loop has no body".to_string()))?;
+                out.extend(self.block(body)?);
+                return Ok(());
+            }
             Some(Scf::If) if readiness(op).is_some() => {
                 if let Some(side) = entry_block(region(op, usize::from(!self.ready))) {
                     out.extend(self.block(side)?);
@@ -670,6 +677,13 @@ fn stores_accumulator(op: OpRef<'_>) -> bool {
     let mut stores = false;
     walk(op, &mut |o| stores |= TmemStoreOp::cast(o).is_some());
     stores
+}
+
+/// Whether an op contains dots with accumulators in tensor memory.
+fn adds_in_memory(op: OpRef<'_>) -> bool {
+    let mut adds = false;
+    walk(op, &mut |o| adds |= AsyncDotOp::cast(o).is_some_and(|dot| MemDescType::cast(ty(dot.acc())).is_some()));
+    adds
 }
 
 /// Whether an op uses a pipeline.
