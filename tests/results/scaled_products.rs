@@ -75,8 +75,6 @@ fn scales_in_blocks() {
             kind.multiplied_in_tensor_memory(&kind.usual());
         }
     }
-    let kind = ScaledKind { m: 256, n: 128, trips: 2, blocked: true, ..MXF8 };
-    kind.multiplied_in_tensor_memory(&kind.usual());
 }
 
 /// Combinations of all properties, a sample of them at random.
