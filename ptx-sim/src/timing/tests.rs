@@ -91,7 +91,15 @@ fn loads_in_flight_between_ptx_and_image() {
     let turn = |body: &str, image: Option<&str>| {
         let listing = image.map(|lines| listed("S2R R0, SR_TID.X", 1, 0, None) + ".L_x_0:\n" + lines);
         let options = Options { listing, ..Options::default() };
-        let at = |n: u32| predicted_with(&kernel("mov.b32 %r7, 0; mov.b32 %r8, 0; st.shared.b32 [%r4], %r3;", body), 1, n, 1 << 20, &options);
+        let at = |n: u32| {
+            predicted_with(
+                &kernel("mov.b32 %r7, 0; mov.b32 %r8, 0; st.shared.b32 [%r4], %r3;", body),
+                1,
+                n,
+                1 << 20,
+                &options,
+            )
+        };
         let (few, many) = (at(100), at(200));
         assert_eq!(image.is_some(), many.from_image > 0.0);
         (many.clocks - few.clocks) / 100.0

@@ -1,5 +1,5 @@
-//! The machine code of a kernel. From its listing the timing model takes the order of instructions, which ptxas changes,
-//! and the registers of a thread.
+//! The machine code of a kernel. From its listing the timing model takes the order of instructions, which ptxas
+//! changes, and the registers of a thread.
 
 use ptx_sim::timing;
 use std::path::{Path, PathBuf};

@@ -105,7 +105,10 @@ fn kind(op: OpRef<'_>) -> Option<Kind> {
 /// Whether the elements of an op's result stay in the registers of its operand.
 fn renames_registers(op: OpRef<'_>) -> bool {
     use AnyOp::*;
-    matches!(AnyOp::cast(op), Some(ViewOp(_) | ExpandDimsOp(_) | PermuteOp(_) | BroadcastOp(_) | SplatOp(_) | UnsplatOp(_)))
+    matches!(
+        AnyOp::cast(op),
+        Some(ViewOp(_) | ExpandDimsOp(_) | PermuteOp(_) | BroadcastOp(_) | SplatOp(_) | UnsplatOp(_))
+    )
 }
 
 /// The registers of a thread that a load's result takes.

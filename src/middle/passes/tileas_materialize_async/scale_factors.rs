@@ -13,8 +13,9 @@
 //! ```
 //!
 //! Each CTA of a pair brings the scale factors of its rows and of all columns, and the leader's copy to tensor memory
-//! reads those of both. What brings them then arrives at a phase of its own CTA, because the converter waits for it,
-//! also if there is nothing to rearrange: neither bulk copies nor copies of threads can arrive at the leader's barriers.
+//! reads both CTAs' stages. The producers of scale factors arrive at a phase of their own CTA, because the converter
+//! waits for it, also if there is nothing to rearrange: neither bulk copies nor copies of threads can arrive at the
+//! leader's barriers.
 //!
 //! ```text
 //! elect { acquire p[it] bytes N; copy a, b;  acquire p[it] bytes M fills scales; copy s, t }
