@@ -269,7 +269,7 @@ fn plan_as<'c>(
             Unit::Warpgroup => plan_warpgroups(function.op(), &found, &loads.computed, limits),
             Unit::Sync => sync::plan(function.op(), &found, (&facts, target), limits),
             _ if dependent::applies(&found) => dependent::plan(function.op(), &found, limits),
-            _ => tensor::plan(function.op(), (&found, takes_over), &loads.computed, limits),
+            _ => tensor::plan(function.op(), (&found, takes_over), (&loads.computed, &facts), limits),
         }
     };
     let without = with(&StagedTiles::none());

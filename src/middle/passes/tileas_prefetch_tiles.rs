@@ -182,15 +182,13 @@ impl<'c> Ahead<'c> {
         // The next induction variable, or the current one in the last iteration: there is a next iteration if the
         // remaining distance exceeds one step.
         let counter = arg(self.body, 0);
-        let early = if self.kind == Kind::Waits { self.early_users() } else { None };
-        early.iter().flatten().for_each(|op| move_before(*op, self.first_other_than(&early)));
-        let last = match early.as_ref().and_then(|ops| ops.last()) {
-            Some(last) => Some(*last),
-            None => self.last_user().filter(|_| self.kind == Kind::Waits),
-        };
-        match last {
+        let waits = self.kind == Kind::Waits;
+        let early = waits.then(|| self.early_users()).flatten().unwrap_or_default();
+        let top = ops_of(self.body).find(|op| !early.contains(op)).expect("a body has a terminator");
+        early.iter().for_each(|op| move_before(*op, top));
+        match early.last().copied().or_else(|| waits.then(|| self.last_user()).flatten()) {
             Some(user) => b.set_after(user),
-            None => b.set_before(ops_of(self.body).next().expect("a body has a terminator")),
+            None => b.set_before(top),
         }
         b.set_location(new.location());
         let more = b.cmpi(IntPredicate::Ugt, b.subi(upper, counter), step);
@@ -237,12 +235,6 @@ impl<'c> Ahead<'c> {
             }
         }
         Some(early)
-    }
-
-    /// The first op of the body that is not one of these.
-    fn first_other_than(&self, ops: &Option<Vec<OpRef<'c>>>) -> OpRef<'c> {
-        let is_other = |op: &OpRef<'c>| ops.iter().flatten().all(|other| other != op);
-        ops_of(self.body).find(is_other).expect("a body has a terminator")
     }
 
     /// The last op of the body that reads the registers of a loaded value. Loads that follow it may take these

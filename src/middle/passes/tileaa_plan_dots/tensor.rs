@@ -42,7 +42,7 @@ use tile_plan::{DotLoop, MAX_STAGES, plan_tensor, plural};
 pub(super) fn plan<'c>(
     function: OpRef<'c>,
     (found, takes_over): (&[Found<'c>], bool),
-    computed: &[OpRef<'c>],
+    (computed, facts): (&[OpRef<'c>], &Facts),
     limits: Limits<'_>,
 ) -> Result<Planned, Obstacle<'c>> {
     for p in found {
@@ -50,10 +50,10 @@ pub(super) fn plan<'c>(
     }
     // Warps compute left operands into tensor memory if all computed operands allow it and the plan has room.
     let converted = may_be_converted(found);
-    if converted && let Ok(plan) = plan_as(function, (found, takes_over), computed, limits, true) {
+    if converted && let Ok(plan) = plan_as(function, (found, takes_over), (computed, facts), limits, true) {
         return Ok(plan);
     }
-    plan_as(function, (found, takes_over), computed, limits, false)
+    plan_as(function, (found, takes_over), (computed, facts), limits, false)
 }
 
 /// Whether all computed operands are left operands that warps can compute from tiles in stages.
@@ -70,7 +70,7 @@ fn may_be_converted(found: &[Found<'_>]) -> bool {
 fn plan_as<'c>(
     function: OpRef<'c>,
     (found, takes_over): (&[Found<'c>], bool),
-    computed: &[OpRef<'c>],
+    (computed, facts): (&[OpRef<'c>], &Facts),
     (hints, machine, staged): Limits<'_>,
     converted: bool,
 ) -> Result<Planned, Obstacle<'c>> {
@@ -93,8 +93,7 @@ fn plan_as<'c>(
     let starts: Vec<Tensor<'c>> =
         found.iter().filter(|p| has_start(p)).filter_map(|p| Tensor::of_value(result(p.op, 0))).collect();
     let of_starts = |groups: u32| starts.iter().map(|t| registers_of(t, groups)).max().unwrap_or(0);
-    let facts = Facts::of(function);
-    let sliced = column_slices::of_all(function, &facts).filter(|all| all.iter().all(ColumnSlices::is_in_columns));
+    let sliced = column_slices::of_all(function, facts).filter(|all| all.iter().all(ColumnSlices::is_in_columns));
     let sliced = sliced.unwrap_or_default();
     let is_sliced = |v: Val<'c>| sliced.iter().any(|code| code.holds(v));
     let registers = |groups: u32, slices: u32| {
