@@ -8,6 +8,7 @@ use super::{
     multimem::{Action, Multimem},
 };
 use crate::dialect::{
+    attributes::MAY_BE_OUTSIDE,
     layouts::{Tensor, memory_bits, storage_bits},
     nv_tileaa::{MakeMemRefOp, MakeTiledViewOp, StridedMemRefType, TiledViewType},
     nv_tileas::{AnyOp, Bounds},
@@ -131,9 +132,33 @@ pub fn fast_dimension(view: &View<'_>) -> usize {
     memory_order(view).first().copied().unwrap_or(0)
 }
 
-/// Returns the constraints of an access of a tile of `view` at `indices`. The program promises that the tile is
-/// inside the view in the `promised` dimensions.
-pub fn tiled_access<'c>(facts: &Facts, view: &View<'c>, indices: &[Val<'c>], promised: &[bool]) -> AccessPlan {
+/// Where the tile of an access may be along a dimension.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// Inside the view: the program promises it.
+    Inside,
+    /// Inside the view, or over its edge: the index is one of the index space.
+    InSpace,
+    /// Anywhere: the compiler moves tiles out of the view that must not be accessed.
+    Anywhere,
+}
+
+/// Returns where the tile of a load or store may be, for the dimensions with promises.
+pub fn places(op: OpRef<'_>) -> Vec<Place> {
+    let promised = bool_list(attr(op, "inBounds"));
+    let outside = MAY_BE_OUTSIDE.get(op).and_then(|d| usize::try_from(d).ok());
+    let count = promised.len().max(outside.map_or(0, |d| d + 1));
+    let place = |d: usize| match promised.get(d) {
+        _ if outside == Some(d) => Place::Anywhere,
+        Some(true) => Place::Inside,
+        _ => Place::InSpace,
+    };
+    (0..count).map(place).collect()
+}
+
+/// Returns the constraints of an access of a tile of `view` at `indices`. Dimensions without a place are
+/// [`Place::InSpace`].
+pub fn tiled_access<'c>(facts: &Facts, view: &View<'c>, indices: &[Val<'c>], places: &[Place]) -> AccessPlan {
     let (tile, dim_map, steps) = (view.ty.tile(), view.ty.dim_map(), view.ty.steps());
     let element_bytes = u64::from(storage_bits(view.memref.element_type()) / 8);
     let sparse = view.ty.sparse_dim().map(|d| d as usize);
@@ -145,7 +170,11 @@ pub fn tiled_access<'c>(facts: &Facts, view: &View<'c>, indices: &[Val<'c>], pro
                 Ok(extent) => extent % tile[d] == 0,
                 Err(v) => facts.get(v).scalar_divisor() >= tile[d] as u64,
             };
-            promised.get(d) == Some(&true) || (steps[d] == tile[d] && whole && sparse != Some(d))
+            match places.get(d) {
+                Some(Place::Inside) => true,
+                Some(Place::Anywhere) => false,
+                Some(Place::InSpace) | None => steps[d] == tile[d] && whole && sparse != Some(d),
+            }
         })
         .collect();
 
@@ -197,8 +226,7 @@ pub fn pointer_access<'c>(facts: &Facts, ptr: Val<'c>, mask: Option<Val<'c>>) ->
 
 /// Returns the constraints of the access that `op` makes, if it moves a tensor.
 pub fn access_of(op: OpRef<'_>, facts: &Facts) -> Option<AccessPlan> {
-    let promised = bool_list(attr(op, "inBounds"));
-    let tiled = |view, indices: Vec<Val<'_>>| Some(tiled_access(facts, &View::of(view)?, &indices, &promised));
+    let tiled = |view, indices: Vec<Val<'_>>| Some(tiled_access(facts, &View::of(view)?, &indices, &places(op)));
     let pointers = |ptr, mask| Tensor::of_value(ptr).map(|_| pointer_access(facts, ptr, mask));
     match AnyOp::cast(op)? {
         AnyOp::TiledLoadOp(x) => tiled(x.view(), x.indices().collect()),

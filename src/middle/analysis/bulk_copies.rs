@@ -10,7 +10,7 @@
 //! The analysis looks at each bit of an offset once.
 
 use super::{
-    access::{View, tiled_access},
+    access::{Place, View, places, tiled_access},
     converted_scales::indices_of,
     facts::{Facts, TOP},
     producers::LoadedOperand,
@@ -51,7 +51,7 @@ pub struct Part {
 fn plan<'c>(
     view: &View<'c>,
     indices: &[Val<'c>],
-    promised: &[bool],
+    places: &[Place],
     dest: MemDescType<'c>,
     facts: &Facts,
 ) -> Result<u32, String> {
@@ -59,7 +59,7 @@ fn plan<'c>(
     if memory_bits(element) != storage_bits(element) || view.ty.sparse_dim().is_some() {
         return Err("its elements are not consecutive bytes".into());
     }
-    if !tiled_access(facts, view, indices, promised).in_bounds.iter().all(|inside| *inside) {
+    if !tiled_access(facts, view, indices, places).in_bounds.iter().all(|inside| *inside) {
         return Err("a tile may be partly outside of its view".into());
     }
     let strides: Vec<Option<u64>> = (view.ty.dim_map().iter())
@@ -135,8 +135,7 @@ impl<'c> BulkOperand<'c> {
         let stage = aligned_storage_type(load, view.ty.tile(), element, &bases, storage.alignment());
         let stage = stage.map_err(|e| e.to_string())?;
         let indices = indices_of(load, &view);
-        let promised = bool_list(attr(load, "inBounds"));
-        let bytes = plan(&view, &indices, &promised, stage, facts)?;
+        let bytes = plan(&view, &indices, &places(load), stage, facts)?;
         Ok(Self { operand, stage, bytes })
     }
 }

@@ -7,7 +7,7 @@
 //! some words and stores them to the words of other rows.
 
 use super::{
-    access::{View, memory_order},
+    access::{View, memory_order, places},
     bulk_copies::{before, loaded_operand},
     facts::Facts,
     producers::LoadedOperand,
@@ -41,8 +41,7 @@ impl<'c> ConvertedScales<'c> {
         let stage = of(dense.map_err(|e| e.to_string())?.bases())?;
         let converted = of(&before(&operand, storage).ok_or("its storage has no layout")?)?;
         let indices = indices_of(load, &view);
-        let promised = bool_list(attr(load, "inBounds"));
-        let planned = tensor_maps::plan_copy(&view, &indices, &promised, stage, facts)?;
+        let planned = tensor_maps::plan_copy(&view, &indices, &places(load), stage, facts)?;
         match planned.unproved.into_iter().next() {
             Some(reason) => Err(reason),
             None => Ok(Self { operand, stage, converted }),

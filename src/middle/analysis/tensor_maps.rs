@@ -6,7 +6,7 @@
 //! time ([`Planned`]).
 
 use super::{
-    access::{View, tiled_access},
+    access::{Place, View, places, tiled_access},
     facts::{Facts, TOP},
 };
 use crate::dialect::{
@@ -63,8 +63,7 @@ fn with_map<'c>(
     }
     let view = View::of(load.view()).ok_or("the view is not created in this function")?;
     let indices: Vec<Val<'c>> = load.indices().collect();
-    let promised = bool_list(attr(load.op(), "inBounds"));
-    let plan = proof(plan_copy(&view, &indices, &promised, dest, facts)?)?;
+    let plan = proof(plan_copy(&view, &indices, &places(load.op()), dest, facts)?)?;
     let desc = desc_type(load.op().location(), view.memref.element_type(), &plan.map);
     Ok((desc.ok_or("the map type is invalid")?, plan.bytes))
 }
@@ -97,8 +96,7 @@ pub fn plan_store<'c>(
     let map =
         desc_type(store.op().location(), view.memref.element_type(), &plan.map).ok_or("the map type is invalid")?;
     let dim = plan.map.dims[0];
-    let promised = bool_list(attr(store.op(), "inBounds"));
-    let access = tiled_access(facts, &view, &indices, &promised);
+    let access = tiled_access(facts, &view, &indices, &places(store.op()));
     let is_inside = view.ty.dim_map().iter().zip(&access.in_bounds).any(|(&d, &inside)| d as usize == dim && inside);
     let unit = MAP_UNIT >> plan.map.element.log2_bytes();
     let whole = match view.extent(dim) {
@@ -110,16 +108,16 @@ pub fn plan_store<'c>(
     Ok(PlannedStore { map, whole })
 }
 
-/// Plans the copy of the tile of `view` at `indices` to `dest`, or returns the reason against it. The tile is inside
-/// the view in the `promised` dimensions.
+/// Plans the copy of the tile of `view` at `indices` to `dest`, or returns the reason against it. `places` are those
+/// of [`tiled_access`].
 pub fn plan_copy<'c>(
     view: &View<'c>,
     indices: &[Val<'c>],
-    promised: &[bool],
+    places: &[Place],
     dest: MemDescType<'c>,
     facts: &Facts,
 ) -> Result<Planned, String> {
-    let access = tiled_access(facts, view, indices, promised);
+    let access = tiled_access(facts, view, indices, places);
     let outside = match view.ty.padding() {
         _ if access.in_bounds.iter().all(|&inside| inside) => Outside::Anything,
         None => Outside::Anything,

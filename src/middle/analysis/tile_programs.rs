@@ -31,7 +31,7 @@
 //! program. The estimates and clones are linear.
 
 use super::{
-    access::{AccessPlan, View, pointer_access, tiled_access},
+    access::{AccessPlan, View, places, pointer_access, tiled_access},
     clones::{clone_op, mapped},
     constants::is_all_zeros,
     facts::Facts,
@@ -39,7 +39,7 @@ use super::{
     tokens,
 };
 use crate::dialect::{
-    attributes::{CONVERTED, OR_COPIED, OUTSIDE, OWN_STAGES, PRODUCER_COMPUTED, STAGED},
+    attributes::{CONVERTED, MAY_BE_OUTSIDE, OR_COPIED, OUTSIDE, OWN_STAGES, PRODUCER_COMPUTED, STAGED},
     behaviour::{self, LayoutRelation},
     layouts::{Tensor, memory_bits, storage_bits, tensor_type},
     loops::loops_around,
@@ -335,7 +335,7 @@ fn access_of_load(op: OpRef<'_>, facts: &Facts) -> Option<(AccessPlan, bool)> {
     if let Some(load) = nv_tileaa::TiledLoadOp::cast(op) {
         let indices: Vec<Val<'_>> = load.indices().collect();
         let view = View::of(load.view())?;
-        return Some((tiled_access(facts, &view, &indices, &bool_list(load.in_bounds())), false));
+        return Some((tiled_access(facts, &view, &indices, &places(op)), false));
     }
     let load = nv_tileaa::LoadOp::cast(op)?;
     Tensor::of_value(load.ptr())?;
@@ -360,6 +360,7 @@ pub fn keep_place<'c>(from: OpRef<'c>, to: OpRef<'c>) {
     OUTSIDE.copy(from, to);
     STAGED.copy(from, to);
     OWN_STAGES.copy(from, to);
+    MAY_BE_OUTSIDE.copy(from, to);
 }
 
 /// Whether a load may leave a loop around it.

@@ -162,6 +162,9 @@ keys! {
     /// On a kernel: the number of CTAs per tile block, which form a cluster; one if absent. Set by
     /// `tileaa-split-over-cluster`; read by `convert-tileas-to-llvm` and `tileir-gpu-module-prepare`.
     NUM_CTAS: I64 = "nv_tileas.num_ctas";
+    /// On a loop: its iterations are the steps in which two CTAs run their tile blocks together. Set by
+    /// `tileaa-pair-tile-blocks`; read by `tileaa-plan-dots`.
+    STEPS_OF_PAIR: Unit = "nv_tileas.steps_of_pair";
     /// On a kernel: its CTAs take over tile blocks that have not started. Set by `tileaa-plan-dots`; read by
     /// `tileas-dynamic-persistent`.
     DYNAMIC_PERSISTENT: Unit = "nv_tileas.dynamic_persistent";
@@ -203,6 +206,9 @@ keys! {
     /// On a dot: the indices of operands that warps of the converter compute from tiles in stages, and store to tensor
     /// memory. Set and read as [`PRODUCER_COMPUTED`].
     CONVERTED: I64s = "nv_tileas.converted";
+    /// On a load or store of a tile: along this dimension, the tile may be outside of the view even if tiles divide the
+    /// extent. Set by `tileaa-pair-tile-blocks`; read by [`places`](crate::analysis::access::places).
+    MAY_BE_OUTSIDE: I64 = "nv_tileas.may_be_outside";
     /// On a load of the left operand of dots in other blocks, or of a tile from which warps of the converter compute a
     /// left operand: TMA loads the tile to a stage, from which warps read their elements. Set by `tileaa-plan-dots`;
     /// read by `tileas-remove-layout-conversions` and `tileas-materialize-async`.

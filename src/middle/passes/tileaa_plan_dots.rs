@@ -54,7 +54,7 @@ mod tensor;
 
 use crate::{
     analysis::{
-        access::View,
+        access::{View, places},
         facts::Facts,
         pipelines::only_asks,
         producers::{
@@ -689,10 +689,9 @@ fn copied<'c>(
         return Err((load.op(), "one dot needs the tile transposed and another does not".into()));
     }
     let indices: Vec<Val<'c>> = load.indices().collect();
-    let promised = bool_list(load.in_bounds());
     let (desc, planned) = found
         .stage(&view)
-        .and_then(|stage| Ok((stage, tensor_maps::plan_copy(&view, &indices, &promised, stage, facts)?)))
+        .and_then(|stage| Ok((stage, tensor_maps::plan_copy(&view, &indices, &places(load.op()), stage, facts)?)))
         .map_err(|reason| (load.op(), format!("TMA cannot load it: {reason}")))?;
     Ok(Copied { view, desc, unproved: planned.unproved })
 }

@@ -10,7 +10,7 @@
 use super::{Found, Loads, check_load, kernel::MOST_GROUPS};
 use crate::{
     analysis::{
-        access::View,
+        access::{View, places},
         facts::Facts,
         producers::{ResidentTile, Slice},
         staged_tiles,
@@ -143,6 +143,6 @@ fn stage<'c>(
         return not("it takes few registers, into which threads load it an iteration ahead");
     }
     let indices: Vec<Val<'c>> = load.indices().collect();
-    let copy = tensor_maps::plan_copy(&view, &indices, &bool_list(load.in_bounds()), stage, facts)?;
+    let copy = tensor_maps::plan_copy(&view, &indices, &places(load.op()), stage, facts)?;
     if copy.unproved.is_empty() { Ok(bytes) } else { Err(copy.unproved.join(", and ")) }
 }

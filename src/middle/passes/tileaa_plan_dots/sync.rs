@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     analysis::{
-        access::View,
+        access::{View, places},
         facts::Facts,
         producers::{LoadedOperand, ResidentTile, Slice},
         tensor_maps,
@@ -118,7 +118,7 @@ fn staged<'c>(p: &Found<'c>, function: OpRef<'c>, (facts, target): (&Facts, &Tar
     });
     let stage = tile.loaded().stage(&view).ok().filter(|_| along_depth || p.dot_loop.operand.bits() == 16)?;
     let indices: Vec<Val<'c>> = load.indices().collect();
-    let copy = tensor_maps::plan_copy(&view, &indices, &bool_list(load.in_bounds()), stage, facts).ok()?;
+    let copy = tensor_maps::plan_copy(&view, &indices, &places(load.op()), stage, facts).ok()?;
     copy.unproved.is_empty().then_some(Staged { load: load.op(), stage })
 }
 
