@@ -47,7 +47,7 @@ mod loops;
 
 pub use loops::only_asks;
 
-use super::{producers::skip_conversions, tensor_map_ops::readiness};
+use super::{facts::Facts, producers::skip_conversions, tensor_map_ops::readiness};
 use crate::dialect::{
     behaviour::{SyncKind, sync_kind},
     dot_plan::{Agent, DotPlan, WARPGROUP},
@@ -150,7 +150,9 @@ fn check_one<'c>(
 ) -> Result<(), Fault<'c>> {
     // Whether a loop does more than run its inner loop is known only after its body is extracted. If it does, the
     // protocol is extracted again without joining loops.
-    let program = extract(function, pipelines, ready, true).or_else(|_| extract(function, pipelines, ready, false))?;
+    let facts = Facts::of(function);
+    let extract = |joins: bool| extract(function, pipelines, (ready, joins), &facts);
+    let program = extract(true).or_else(|_| extract(false))?;
     program.check().map_err(|violation| (first, violation.to_string()))
 }
 
@@ -158,10 +160,10 @@ fn check_one<'c>(
 fn extract<'c>(
     function: OpRef<'c>,
     pipelines: &[CreatePipelineOp<'c>],
-    ready: bool,
-    joins: bool,
+    (ready, joins): (bool, bool),
+    facts: &Facts,
 ) -> Result<Program, Fault<'c>> {
-    let mut extract = Extract::new(function, pipelines, ready)?;
+    let mut extract = Extract::new(function, pipelines, ready, facts)?;
     let switches = collect_ops(function, AgentSwitchOp::cast);
     let agents: Vec<Blk<'c>> = match switches[..] {
         [] => entry_block(region(function, 0)).into_iter().collect(),
@@ -218,7 +220,8 @@ fn extract<'c>(
     Ok(extract.program)
 }
 
-struct Extract<'c> {
+struct Extract<'a, 'c> {
+    facts: &'a Facts,
     program: Program,
     pipelines: FxHashMap<usize, Pipeline>,
     /// The barriers of each ping-pong, one per warpgroup.
@@ -258,8 +261,13 @@ struct Extract<'c> {
     joined: Vec<bool>,
 }
 
-impl<'c> Extract<'c> {
-    fn new(function: OpRef<'c>, pipelines: &[CreatePipelineOp<'c>], ready: bool) -> Result<Self, Fault<'c>> {
+impl<'a, 'c> Extract<'a, 'c> {
+    fn new(
+        function: OpRef<'c>,
+        pipelines: &[CreatePipelineOp<'c>],
+        ready: bool,
+        facts: &'a Facts,
+    ) -> Result<Self, Fault<'c>> {
         let mut program = Program::new("pipelines");
         let mut known = FxHashMap::default();
         let ctas = if pipelines.iter().any(|p| phases::is_shared(p.pipeline())) { 2 } else { 1 };
@@ -296,6 +304,7 @@ impl<'c> Extract<'c> {
             }
         });
         Ok(Self {
+            facts,
             program,
             pipelines: known,
             ping_pong,

@@ -453,6 +453,24 @@ impl Program {
         self.parameters.iter().fold(1, |product: u64, p| product.saturating_mul(p.max.unsigned_abs() + 1))
     }
 
+    /// The number of operations that all agents execute at the largest values of the parameters.
+    pub fn longest_run(&self) -> u64 {
+        let most: Vec<i64> = self.parameters.iter().map(|p| p.max).collect();
+        self.agents.iter().fold(0, |sum: u64, agent| sum.saturating_add(self.length(&agent.body, &most)))
+    }
+
+    fn length(&self, ops: &[Op], parameters: &[i64]) -> u64 {
+        let of = |op: &Op| match op {
+            Op::Loop { trips, body, .. } => {
+                let trips = trips.eval(&vec![0; self.variables], parameters);
+                self.length(body, parameters).saturating_add(1).saturating_mul(u64::try_from(trips).unwrap_or(0))
+            }
+            Op::If { then, otherwise, .. } => self.length(then, parameters).max(self.length(otherwise, parameters)),
+            _ => 1,
+        };
+        ops.iter().fold(0, |sum: u64, op| sum.saturating_add(of(op)))
+    }
+
     /// The minimum and maximum values of the parameters in each check.
     ///
     /// A single check covers all values unless there are too many. The behavior of a loop depends most on the

@@ -55,7 +55,7 @@ impl Pipeline {
     }
 }
 
-impl<'c> Extract<'c> {
+impl<'c> Extract<'_, 'c> {
     /// The barriers of an op's phase.
     pub(super) fn barriers_of(&self, x: Handover<'c>) -> Result<&Barriers, Fault<'c>> {
         self.pipeline(x.op(), x.pipeline())?.phase(x.op(), x.phase()).map_err(|text| (x.op(), text))

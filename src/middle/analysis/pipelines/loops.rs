@@ -11,17 +11,22 @@
 //! Without joining, each trip count of one loop would have to be checked with each of the other.
 
 use super::{Extract, Fault, computed_alike, is_followed, is_iterator};
-use crate::analysis::{producers::condition, tensor_map_ops::readiness};
+use crate::analysis::{facts::Facts, producers::condition, tensor_map_ops::readiness};
 use crate::dialect::{
     arith::IntPredicate,
     loops::always_runs,
     rt::*,
     upstream::{Arith, Scf},
 };
-use tile_protocol::{Expr, MOST_COMBINATIONS, Op, Var};
+use tile_protocol::{Expr, MOST_COMBINATIONS, Op, Program, Var};
 
 /// The number of combinations of trip counts above which the ranges are reduced, outer loops first.
 const MANY_RUNS: u64 = 4000;
+
+/// The same for the operations of all combinations, if each were as long as the longest. Loops three deep have long
+/// runs. For rings
+/// of up to eight stages, the outermost of three loops keeps four trips or more.
+const MANY_OPERATIONS: u64 = 4_000_000;
 
 /// A loop or branch that all agents execute.
 pub(super) struct Common<'c> {
@@ -40,7 +45,7 @@ impl<'c> Common<'c> {
     }
 }
 
-impl<'c> Extract<'c> {
+impl<'c> Extract<'_, 'c> {
     pub(super) fn counted(&mut self, op: OpRef<'c>, out: &mut Vec<Op>) -> Result<(), Fault<'c>> {
         let body = entry_block(region(op, 0)).ok_or((op, "loop has no body".to_string()))?;
         let joined = self.joined.get(self.loops_seen) == Some(&true);
@@ -199,6 +204,7 @@ impl<'c> Extract<'c> {
             return Err((op, "agents run different loops or branches".into()));
         }
         let (name, most) = if is_loop { ("trips", 2 * stages + 2) } else { ("branch", 3) };
+        let most = most_trips(op, self.facts).map_or(most, |known| known.min(most));
         // A joined loop runs if any of its inner loops does.
         let joined = |number: usize| self.joined.get(number) == Some(&true);
         let is_joined = joined(list.len()) || list.len().checked_sub(1).is_some_and(joined);
@@ -212,8 +218,12 @@ impl<'c> Extract<'c> {
     /// still too many, the ranges stay unchanged and the checker samples the combinations.
     pub(super) fn limit_runs(&mut self) {
         let whole = self.program.parameters.clone();
+        let is_much = |program: &Program| {
+            let runs = program.combinations();
+            runs > MANY_RUNS || runs.saturating_mul(program.longest_run()) > MANY_OPERATIONS
+        };
         for i in 0..whole.len() {
-            while self.program.combinations() > MANY_RUNS && self.program.parameters[i].max > 2 {
+            while is_much(&self.program) && self.program.parameters[i].max > 2 {
                 self.program.parameters[i].max -= 1;
             }
         }
@@ -221,6 +231,17 @@ impl<'c> Extract<'c> {
             self.program.parameters = whole;
         }
     }
+}
+
+/// The largest trip count of an `scf.for` that the ranges of its bounds allow, if they are known.
+fn most_trips(op: OpRef<'_>, facts: &Facts) -> Option<i64> {
+    if Scf::of(op) != Some(Scf::For) {
+        return None;
+    }
+    let range = |i| facts.get(operand(op, i)).range;
+    let ((first, _), (_, end), (step, _)) = (range(0)?, range(1)?, range(2)?);
+    // Bounds that are not negative compare alike with and without a sign.
+    (first >= 0 && step > 0).then(|| end.saturating_sub(first).max(0).saturating_add(step - 1) / step)
 }
 
 /// The iterations in which a branch of a counted loop runs.

@@ -72,6 +72,19 @@ fn loops_in_a_row(count: usize, forgets: Option<usize>) -> Program {
     p
 }
 
+/// Loops in a row add to the length of a run, and nested loops multiply it.
+#[test]
+fn lengths_of_runs() {
+    // The iterations of the producer have five operations and their end, those of the consumer four.
+    assert_eq!(loops_in_a_row(2, None).longest_run(), (1 + 2 * 6 * 6) + (1 + 2 * 6 * 5));
+    let mut p = Program::new("nested");
+    let [outer, inner] = [3, 2].map(|most| p.parameter("trips", most));
+    let (step, i, j) = (p.variable(), p.variable(), p.variable());
+    let body = vec![Op::Loop { var: j, trips: inner, body: vec![Op::Set(step, 0.into())] }];
+    p.agent("alone", 32, vec![Op::Loop { var: i, trips: outer, body }]);
+    assert_eq!(p.longest_run(), 3 * (1 + 2 * 2));
+}
+
 /// Many loops have too many combinations of trip counts to check all. The sample still finds a fault in any of the
 /// loops.
 #[test]
