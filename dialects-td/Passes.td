@@ -153,6 +153,23 @@ def TileAATransposeDots : Pass<"tileaa-transpose-dots", "::mlir::ModuleOp"> {
   let dependentDialects = ["nv_tileaa"];
 }
 
+def TileAAPairTileBlocks : Pass<"tileaa-pair-tile-blocks", "::mlir::ModuleOp"> {
+  let summary = "run neighbouring tile blocks by pairs of CTAs that share the right operand";
+  let description = [{
+    Two CTAs of a cluster take tile blocks that are neighbours along a dimension of the grid. Their dots then run
+    together, and each CTA loads half of the right operand. If neighbours have the same right operand only mostly, a
+    pair takes one step for each tile block where they do not. Applies on targets with `tcgen05.mma` where this is
+    predicted to be faster.
+  }];
+  let options = [
+    Option<"computeCapability", "compute-capability", "std::string", "\"sm_100\"", "target, sm_NN">
+  ];
+  let statistics = [
+    Statistic<"numPaired", "num-paired", "functions whose tile blocks run in pairs">
+  ];
+  let dependentDialects = ["nv_tileaa", "nv_tileas"];
+}
+
 def TileAANarrowLoads : Pass<"tileaa-narrow-loads", "::mlir::ModuleOp"> {
   let summary = "load only the extracted elements of a tile";
   let description = [{

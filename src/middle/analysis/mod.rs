@@ -20,6 +20,7 @@ pub mod memory_dots;
 pub mod missed_remarks;
 pub mod multimem;
 pub mod narrow;
+pub mod neighbours;
 pub mod orders;
 pub mod pipelines;
 pub mod portability;

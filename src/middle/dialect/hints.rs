@@ -18,6 +18,9 @@ fn hint<'c, T>(hints: Attribute<'c>, target: &str, name: &str, read: impl Fn(Att
     of(target).or_else(|| of("default"))
 }
 
+/// The cost factor of a plan that ignores a hint.
+pub const IGNORED_HINT: f64 = 1.03;
+
 /// Returns an integer hint for which `valid` holds.
 pub fn int_hint(hints: Attribute<'_>, target: &str, name: &str, valid: impl Fn(i64) -> bool) -> Option<i64> {
     hint(hints, target, name, |a| elements::integer(a).filter(|v| valid(*v)))

@@ -65,6 +65,8 @@ pub const WARPGROUP_PLAN: Category = analysis(RemarkSubject::TensorCore, "Warpgr
 pub const PING_PONG: Category = analysis(RemarkSubject::TensorCore, "PingPong");
 /// Each tile is split over the CTAs of a cluster.
 pub const SPLIT_TILE: Category = analysis(RemarkSubject::Other, "SplitTile");
+/// Two CTAs run the dots of neighbouring tile blocks together.
+pub const PAIRED_TILE_BLOCKS: Category = analysis(RemarkSubject::Other, "PairedTileBlocks");
 /// A tile is too large for one CTA and cannot be split over a cluster.
 pub const NOT_SPLIT: Category = missed(RemarkSubject::Other, "NotSplit");
 /// A dot is computed by matrix instructions of a wider type.

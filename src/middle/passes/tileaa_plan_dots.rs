@@ -45,6 +45,7 @@
 
 mod dependent;
 mod kernel;
+pub mod pair_tile_blocks;
 mod room;
 mod scales;
 mod staged;

@@ -46,7 +46,7 @@ use crate::{
         attributes::NUM_CTAS,
         dots::{TileDot, element_of, operand_format, promotes},
         fallback::Fallback,
-        hints::int_hint,
+        hints::{IGNORED_HINT, int_hint},
         layouts::Tensor,
         loops::loops_around,
         nv_tileaa,
@@ -128,9 +128,6 @@ fn sliced_by<'c>(
 ) -> Result<Demands<'c>, Obstacle<'c>> {
     demand::find(function, count, prefer, facts, &|demands| order::check(function, demands))
 }
-
-/// The cost factor of a plan that ignores a hint.
-const IGNORED_HINT: f64 = 1.03;
 
 /// Returns the demands for the number of CTAs with the least predicted time. Returns `None` if one CTA is best or no
 /// number has a plan, and an error if only several CTAs would have a plan but an obstacle prevents the split.

@@ -263,6 +263,7 @@ const OPTIONAL: &[&str] = &[
     "cse",
     "tileaa-hoist-views",
     "tileaa-narrow-loads",
+    "tileaa-pair-tile-blocks",
     "tileaa-plan-dots",
     "tileaa-split-over-cluster",
     "tileaa-slice-dots",
@@ -531,6 +532,9 @@ impl Options {
             list.add(Stage::TileAa, 2, "tileaa-hoist-views", [target.clone()]);
             if shared_memory_unit(self.target).is_some() {
                 list.add(Stage::TileAa, 2, "tileaa-transpose-dots", [target.clone()]);
+            }
+            if shared_memory_unit(self.target) == Some(Unit::Tensor) && self.num_ctas == 0 {
+                list.add(Stage::TileAa, 2, "tileaa-pair-tile-blocks", [target.clone()]);
             }
             let taken_over = self.dynamic_persistent.map(|chosen| format!("dynamic-persistent={chosen}"));
             list.add(Stage::TileAa, 2, "tileaa-plan-dots", [target.clone()].into_iter().chain(taken_over));

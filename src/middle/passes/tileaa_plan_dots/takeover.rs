@@ -3,6 +3,7 @@
 use crate::{
     analysis::producers::accumulation,
     dialect::{
+        attributes::STEPS_OF_PAIR,
         behaviour,
         nv_tileaa::{AnyOp, Ordering},
         pass::{Failed, Obstacle, fail},
@@ -32,7 +33,9 @@ pub(super) fn is_wanted(op: OpRef<'_>, asked: &str, target: &Target) -> Result<b
 /// waits could be the one that would run the other later.
 pub(super) fn check<'c>(function: OpRef<'c>, dots: &[OpRef<'c>]) -> Result<(), Obstacle<'c>> {
     for dot in dots {
-        let in_one_loop = accumulation(*dot).is_some_and(|(around, _)| parent_op(around) == Some(function));
+        let is_tile_block =
+            |op: OpRef<'c>| op == function || STEPS_OF_PAIR.is_on(op) && parent_op(op) == Some(function);
+        let in_one_loop = accumulation(*dot).is_some_and(|(around, _)| parent_op(around).is_some_and(is_tile_block));
         if !in_one_loop {
             return Err((*dot, "the kernel is not one loop of dots for each tile block".into()));
         }

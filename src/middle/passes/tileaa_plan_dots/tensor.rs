@@ -195,7 +195,7 @@ const PAIR: i64 = 2;
 
 /// Checks that two CTAs can run all dots together: both need the same right operands and scale factors of them, at the
 /// same points of the program, and TMA loads the operands. The rows of a CTA may be any.
-fn check_pair<'c>(function: OpRef<'c>, found: &[Found<'c>]) -> Result<(), Obstacle<'c>> {
+pub(super) fn check_pair<'c>(function: OpRef<'c>, found: &[Found<'c>]) -> Result<(), Obstacle<'c>> {
     let ranks: Vec<OpRef<'c>> = collect_ops(function, GetCtaRankOp::cast).into_iter().map(GetCtaRankOp::op).collect();
     for p in found {
         let not = |reason: &str| Err((p.op, reason.to_string()));

@@ -1,0 +1,172 @@
+// RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileaa-pair-tile-blocks{compute-capability=sm_100})' | FileCheck %s
+// RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileaa-pair-tile-blocks{compute-capability=sm_90})' | FileCheck %s --check-prefix=OTHERS
+
+// Rows are along x. The left operand and the result of a CTA without a tile block are outside of their views.
+// CHECK-LABEL: nv_tileaa.func @rows(
+// CHECK-SAME: attributes {nv_tileas.num_ctas = 2 : i64}
+// CHECK: %[[C:.*]], %y, %z = nv_tileaa.get_program_id
+// CHECK: %[[R:.*]] = nv_tileaa.get_cta_rank
+// CHECK: %[[N:.*]], %{{.*}}, %{{.*}} = nv_tileaa.get_num_programs
+// CHECK: %[[MOST:.*]] = arith.subi %[[N]], %{{.*}} : i32
+// CHECK: %[[FIRST:.*]] = arith.muli %[[C]], %{{.*}} : i32
+// CHECK: %[[MINE:.*]] = arith.addi %[[FIRST]], %[[R]] : i32
+// CHECK: %[[EXISTS:.*]] = arith.cmpi ult, %[[MINE]], %[[N]] : i32
+// CHECK: %[[ANY:.*]] = arith.cmpi ult, %[[FIRST]], %[[N]] : i32
+// CHECK: %[[X:.*]] = arith.minui %[[MINE]], %[[MOST]] : i32
+// CHECK: %[[STEPS:.*]] = arith.select %[[ANY]], %{{.*}}, %{{.*}} : i32
+// CHECK: scf.for %{{.*}} = %{{.*}} to %[[STEPS]] step
+// CHECK: %[[OUTSIDE:.*]] = nv_tileaa.num_tiles %[[VA:.*]], 0
+// CHECK: %[[I:.*]] = arith.select %[[EXISTS]], %[[X]], %[[OUTSIDE]] : i32
+// CHECK: scf.for
+// CHECK: nv_tileaa.tiled_load <weak> %[[VA]][%[[I]], %{{.*}}] {nv_tileas.may_be_outside = 0 : i64}
+// CHECK: nv_tileaa.tiled_load <weak> %{{.*}}[%{{.*}}, %y] :
+// CHECK: nv_tileaa.dot
+// CHECK: %[[OUTSIDE:.*]] = nv_tileaa.num_tiles %[[VC:.*]], 0
+// CHECK: %[[I:.*]] = arith.select %[[EXISTS]], %[[X]], %[[OUTSIDE]] : i32
+// CHECK: nv_tileaa.tiled_store <weak> %{{.*}}, %[[VC]][%[[I]], %y] {nv_tileas.may_be_outside = 0 : i64}
+// CHECK: } {nv_tileas.steps_of_pair}
+// CHECK-NEXT: nv_tileaa.return
+// OTHERS-LABEL: nv_tileaa.func @rows(
+// OTHERS-NOT: get_cta_rank
+nv_tileaa.func @rows(%a: !nv_tileaa.ptr<f16>, %b: !nv_tileaa.ptr<f16>, %c: !nv_tileaa.ptr<f32>, %n: i32) {
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  %init = arith.constant dense<0.0> : tensor<128x128xf32>
+  %pa = nv_tileaa.assume #cuda_tile.div_by<16>, %a : !nv_tileaa.ptr<f16>
+  %pb = nv_tileaa.assume #cuda_tile.div_by<16>, %b : !nv_tileaa.ptr<f16>
+  %ma = nv_tileaa.make_memref %pa, shape = [%n : i32], strides = [] : <f16> -> <?x4096xf16, strides = [4096, 1]>
+  %mb = nv_tileaa.make_memref %pb, shape = [%n : i32], strides = [] : <f16> -> <?x4096xf16, strides = [4096, 1]>
+  %mc = nv_tileaa.make_memref %c, shape = [%n : i32], strides = [] : <f32> -> <?x4096xf32, strides = [4096, 1]>
+  %va = nv_tileaa.make_tiled_view %ma : <?x4096xf16, strides = [4096, 1]> -> <tile = [128, 64], memref<?x4096xf16, strides = [4096, 1]>, padding = zero>
+  %vb = nv_tileaa.make_tiled_view %mb : <?x4096xf16, strides = [4096, 1]> -> <tile = [64, 128], memref<?x4096xf16, strides = [4096, 1]>, padding = zero>
+  %vc = nv_tileaa.make_tiled_view %mc : <?x4096xf32, strides = [4096, 1]> -> <tile = [128, 128], memref<?x4096xf32, strides = [4096, 1]>>
+  %x, %y, %z = nv_tileaa.get_program_id
+  %sum = scf.for %k = %zero to %n step %one iter_args(%acc = %init) -> (tensor<128x128xf32>) : i32 {
+    %l, %tl = nv_tileaa.tiled_load <weak> %va[%x, %k] : <tile = [128, 64], memref<?x4096xf16, strides = [4096, 1]>, padding = zero>[i32, i32] -> tensor<128x64xf16>
+    %r, %tr = nv_tileaa.tiled_load <weak> %vb[%k, %y] : <tile = [64, 128], memref<?x4096xf16, strides = [4096, 1]>, padding = zero>[i32, i32] -> tensor<64x128xf16>
+    %d = nv_tileaa.dot %l, %r, %acc : tensor<128x64xf16>, tensor<64x128xf16>, tensor<128x128xf32>
+    scf.yield %d : tensor<128x128xf32>
+  }
+  %t = nv_tileaa.tiled_store <weak> %sum, %vc[%x, %y] : tensor<128x128xf32>, <tile = [128, 128], memref<?x4096xf32, strides = [4096, 1]>>[i32, i32]
+  nv_tileaa.return
+}
+
+// Rows are along y.
+// CHECK-LABEL: nv_tileaa.func @rows_along_y(
+// CHECK: %x, %[[C:.*]], %z = nv_tileaa.get_program_id
+// CHECK: %{{.*}}, %[[N:.*]], %{{.*}} = nv_tileaa.get_num_programs
+// CHECK: nv_tileaa.tiled_load <weak> %{{.*}}[%{{.*}}, %x] :
+nv_tileaa.func @rows_along_y(%a: !nv_tileaa.ptr<f16>, %b: !nv_tileaa.ptr<f16>, %c: !nv_tileaa.ptr<f32>, %n: i32) {
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  %init = arith.constant dense<0.0> : tensor<128x128xf32>
+  %pa = nv_tileaa.assume #cuda_tile.div_by<16>, %a : !nv_tileaa.ptr<f16>
+  %pb = nv_tileaa.assume #cuda_tile.div_by<16>, %b : !nv_tileaa.ptr<f16>
+  %ma = nv_tileaa.make_memref %pa, shape = [%n : i32], strides = [] : <f16> -> <?x4096xf16, strides = [4096, 1]>
+  %mb = nv_tileaa.make_memref %pb, shape = [%n : i32], strides = [] : <f16> -> <?x4096xf16, strides = [4096, 1]>
+  %mc = nv_tileaa.make_memref %c, shape = [%n : i32], strides = [] : <f32> -> <?x4096xf32, strides = [4096, 1]>
+  %va = nv_tileaa.make_tiled_view %ma : <?x4096xf16, strides = [4096, 1]> -> <tile = [128, 64], memref<?x4096xf16, strides = [4096, 1]>, padding = zero>
+  %vb = nv_tileaa.make_tiled_view %mb : <?x4096xf16, strides = [4096, 1]> -> <tile = [64, 128], memref<?x4096xf16, strides = [4096, 1]>, padding = zero>
+  %vc = nv_tileaa.make_tiled_view %mc : <?x4096xf32, strides = [4096, 1]> -> <tile = [128, 128], memref<?x4096xf32, strides = [4096, 1]>>
+  %x, %y, %z = nv_tileaa.get_program_id
+  %sum = scf.for %k = %zero to %n step %one iter_args(%acc = %init) -> (tensor<128x128xf32>) : i32 {
+    %l, %tl = nv_tileaa.tiled_load <weak> %va[%y, %k] : <tile = [128, 64], memref<?x4096xf16, strides = [4096, 1]>, padding = zero>[i32, i32] -> tensor<128x64xf16>
+    %r, %tr = nv_tileaa.tiled_load <weak> %vb[%k, %x] : <tile = [64, 128], memref<?x4096xf16, strides = [4096, 1]>, padding = zero>[i32, i32] -> tensor<64x128xf16>
+    %d = nv_tileaa.dot %l, %r, %acc : tensor<128x64xf16>, tensor<64x128xf16>, tensor<128x128xf32>
+    scf.yield %d : tensor<128x128xf32>
+  }
+  %t = nv_tileaa.tiled_store <weak> %sum, %vc[%y, %x] : tensor<128x128xf32>, <tile = [128, 128], memref<?x4096xf32, strides = [4096, 1]>>[i32, i32]
+  nv_tileaa.return
+}
+
+// The id is divided into a column and a row. The first two tile blocks of the launch decide whether there are pairs.
+// CHECK-LABEL: nv_tileaa.func @columns_of_rows(
+// CHECK: %[[C:.*]], %y, %z = nv_tileaa.get_program_id
+// CHECK: %[[R:.*]] = nv_tileaa.get_cta_rank
+// CHECK: %[[J0:.*]] = arith.divui %{{.*}}, %arg4 : i32
+// CHECK: %[[J1:.*]] = arith.divui %{{.*}}, %arg4 : i32
+// CHECK: %[[PAIRED:.*]] = arith.cmpi eq, %[[J0]], %[[J1]] : i32
+// CHECK: %[[EACH:.*]] = arith.select %[[PAIRED]], %{{.*}}, %{{.*}} : i32
+// CHECK: arith.muli %[[C]], %[[EACH]] : i32
+// CHECK: %[[OFFSET:.*]] = arith.select %[[PAIRED]], %[[R]], %{{.*}} : i32
+// CHECK: %[[EXISTS:.*]] = arith.cmpi ult
+// CHECK: %[[FIRST:.*]] = arith.cmpi eq, %[[R]], %{{.*}} : i32
+// CHECK: %[[STORES:.*]] = arith.ori %[[PAIRED]], %[[FIRST]] : i1
+// CHECK: %[[RUNS:.*]] = arith.andi %[[EXISTS]], %[[STORES]] : i1
+// The columns of this tile block, and of both.
+// CHECK: arith.divui %{{.*}}, %arg4 : i32
+// CHECK: %[[A:.*]] = arith.divui %{{.*}}, %arg4 : i32
+// CHECK: %[[B:.*]] = arith.divui %{{.*}}, %arg4 : i32
+// CHECK: %[[SAME:.*]] = arith.cmpi eq, %[[A]], %[[B]] : i32
+// CHECK: %[[STEPS:.*]] = arith.select %[[SAME]], %{{.*}}, %{{.*}} : i32
+// CHECK: %[[OF:.*]] = arith.select %{{.*}}, %[[STEPS]], %{{.*}} : i32
+// CHECK: scf.for %[[STEP:.*]] = %{{.*}} to %[[OF]] step
+// CHECK: %[[OWN:.*]] = arith.cmpi eq, %[[STEP]], %[[R]] : i32
+// CHECK: %[[EITHER:.*]] = arith.ori %[[SAME]], %[[OWN]] : i1
+// CHECK: %[[STORES:.*]] = arith.andi %[[RUNS]], %[[EITHER]] : i1
+// CHECK: %[[J:.*]] = arith.select %{{.*}}, %[[A]], %[[B]] : i32
+// CHECK: %[[I:.*]] = arith.select %[[STORES]], %{{.*}}, %{{.*}} : i32
+// CHECK: nv_tileaa.tiled_load <weak> %{{.*}}[%[[I]], %{{.*}}]
+// CHECK: nv_tileaa.tiled_load <weak> %{{.*}}[%{{.*}}, %[[J]]] :
+nv_tileaa.func @columns_of_rows(%a: !nv_tileaa.ptr<f16>, %b: !nv_tileaa.ptr<f16>, %c: !nv_tileaa.ptr<f32>, %n: i32, %rows: i32) {
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  %init = arith.constant dense<0.0> : tensor<128x128xf32>
+  %pa = nv_tileaa.assume #cuda_tile.div_by<16>, %a : !nv_tileaa.ptr<f16>
+  %pb = nv_tileaa.assume #cuda_tile.div_by<16>, %b : !nv_tileaa.ptr<f16>
+  %ma = nv_tileaa.make_memref %pa, shape = [%n : i32], strides = [] : <f16> -> <?x4096xf16, strides = [4096, 1]>
+  %mb = nv_tileaa.make_memref %pb, shape = [%n : i32], strides = [] : <f16> -> <?x4096xf16, strides = [4096, 1]>
+  %mc = nv_tileaa.make_memref %c, shape = [%n : i32], strides = [] : <f32> -> <?x4096xf32, strides = [4096, 1]>
+  %va = nv_tileaa.make_tiled_view %ma : <?x4096xf16, strides = [4096, 1]> -> <tile = [128, 64], memref<?x4096xf16, strides = [4096, 1]>, padding = zero>
+  %vb = nv_tileaa.make_tiled_view %mb : <?x4096xf16, strides = [4096, 1]> -> <tile = [64, 128], memref<?x4096xf16, strides = [4096, 1]>, padding = zero>
+  %vc = nv_tileaa.make_tiled_view %mc : <?x4096xf32, strides = [4096, 1]> -> <tile = [128, 128], memref<?x4096xf32, strides = [4096, 1]>>
+  %x, %y, %z = nv_tileaa.get_program_id
+  %i = arith.remui %x, %rows : i32
+  %j = arith.divui %x, %rows : i32
+  %sum = scf.for %k = %zero to %n step %one iter_args(%acc = %init) -> (tensor<128x128xf32>) : i32 {
+    %l, %tl = nv_tileaa.tiled_load <weak> %va[%i, %k] : <tile = [128, 64], memref<?x4096xf16, strides = [4096, 1]>, padding = zero>[i32, i32] -> tensor<128x64xf16>
+    %r, %tr = nv_tileaa.tiled_load <weak> %vb[%k, %j] : <tile = [64, 128], memref<?x4096xf16, strides = [4096, 1]>, padding = zero>[i32, i32] -> tensor<64x128xf16>
+    %d = nv_tileaa.dot %l, %r, %acc : tensor<128x64xf16>, tensor<64x128xf16>, tensor<128x128xf32>
+    scf.yield %d : tensor<128x128xf32>
+  }
+  %t = nv_tileaa.tiled_store <weak> %sum, %vc[%i, %j] : tensor<128x128xf32>, <tile = [128, 128], memref<?x4096xf32, strides = [4096, 1]>>[i32, i32]
+  nv_tileaa.return
+}
+
+// The trip count and an index that the loop computes are those of the common column.
+// CHECK-LABEL: nv_tileaa.func @in_the_loop(
+// CHECK: scf.for %{{.*}} = %{{.*}} to %{{.*}} step
+// CHECK: %[[IS_FIRST:.*]] = arith.cmpi eq
+// CHECK: %[[IS_FIRST:.*]] = arith.cmpi eq
+// CHECK: %[[J:.*]] = arith.select %[[IS_FIRST]], %{{.*}}, %{{.*}} : i32
+// CHECK: %[[TRIPS:.*]] = arith.select %[[IS_FIRST]], %{{.*}}, %{{.*}} : i32
+// CHECK: scf.for %[[K:.*]] = %{{.*}} to %[[TRIPS]] step
+// CHECK: %[[AT:.*]] = arith.addi %[[J]], %[[K]] : i32
+// CHECK: nv_tileaa.tiled_load <weak> %{{.*}}[%[[K]], %[[AT]]] :
+// CHECK: } {nv_tileas.steps_of_pair}
+nv_tileaa.func @in_the_loop(%a: !nv_tileaa.ptr<f16>, %b: !nv_tileaa.ptr<f16>, %c: !nv_tileaa.ptr<f32>, %n: i32, %rows: i32) {
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  %init = arith.constant dense<0.0> : tensor<128x128xf32>
+  %pa = nv_tileaa.assume #cuda_tile.div_by<16>, %a : !nv_tileaa.ptr<f16>
+  %pb = nv_tileaa.assume #cuda_tile.div_by<16>, %b : !nv_tileaa.ptr<f16>
+  %ma = nv_tileaa.make_memref %pa, shape = [%n : i32], strides = [] : <f16> -> <?x4096xf16, strides = [4096, 1]>
+  %mb = nv_tileaa.make_memref %pb, shape = [%n : i32], strides = [] : <f16> -> <?x4096xf16, strides = [4096, 1]>
+  %mc = nv_tileaa.make_memref %c, shape = [%n : i32], strides = [] : <f32> -> <?x4096xf32, strides = [4096, 1]>
+  %va = nv_tileaa.make_tiled_view %ma : <?x4096xf16, strides = [4096, 1]> -> <tile = [128, 64], memref<?x4096xf16, strides = [4096, 1]>, padding = zero>
+  %vb = nv_tileaa.make_tiled_view %mb : <?x4096xf16, strides = [4096, 1]> -> <tile = [64, 128], memref<?x4096xf16, strides = [4096, 1]>, padding = zero>
+  %vc = nv_tileaa.make_tiled_view %mc : <?x4096xf32, strides = [4096, 1]> -> <tile = [128, 128], memref<?x4096xf32, strides = [4096, 1]>>
+  %x, %y, %z = nv_tileaa.get_program_id
+  %i = arith.remui %x, %rows : i32
+  %j = arith.divui %x, %rows : i32
+  %trips = arith.addi %j, %one : i32
+  %sum = scf.for %k = %zero to %trips step %one iter_args(%acc = %init) -> (tensor<128x128xf32>) : i32 {
+    %l, %tl = nv_tileaa.tiled_load <weak> %va[%i, %k] : <tile = [128, 64], memref<?x4096xf16, strides = [4096, 1]>, padding = zero>[i32, i32] -> tensor<128x64xf16>
+    %at = arith.addi %j, %k : i32
+    %r, %tr = nv_tileaa.tiled_load <weak> %vb[%k, %at] : <tile = [64, 128], memref<?x4096xf16, strides = [4096, 1]>, padding = zero>[i32, i32] -> tensor<64x128xf16>
+    %d = nv_tileaa.dot %l, %r, %acc : tensor<128x64xf16>, tensor<64x128xf16>, tensor<128x128xf32>
+    scf.yield %d : tensor<128x128xf32>
+  }
+  %t = nv_tileaa.tiled_store <weak> %sum, %vc[%i, %j] : tensor<128x128xf32>, <tile = [128, 128], memref<?x4096xf32, strides = [4096, 1]>>[i32, i32]
+  nv_tileaa.return
+}
