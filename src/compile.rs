@@ -40,7 +40,7 @@ use std::{
 };
 use tile_diag::{Diagnostic, Location, Severity};
 use tile_interface::{
-    CompileError, CompileOutput, CompileRequest, Compiler, Emit, InputKind, Instrumentation, Level, scope,
+    Backend, CompileError, CompileOutput, CompileRequest, Compiler, Emit, InputKind, Instrumentation, Level, scope,
 };
 
 /// A compiler in this process, with a new context for each compilation.
@@ -252,6 +252,8 @@ fn options(request: &CompileRequest<'_>) -> Result<pipeline::Options, CompileErr
         debug: request.debug,
         strategy: pipeline::Strategy::strongest(request.target),
         v2_opt_level: 2,
+        // libNVVM does not support launches that count clusters.
+        num_ctas: u32::from(matches!(request.backend, Backend::LibNvvm(_))),
         ..pipeline::Options::default()
     };
     for (name, value) in request.pipeline_options {
