@@ -65,7 +65,7 @@ impl ScaledGate {
     fn check(&self) -> Result<(), Failed> {
         let target = Target::by_name(self.target).ok_or("unknown target")?;
         let program = self.program.program(&self.program.usual());
-        let cubin = assembled(&program, target, self.stages)?;
+        let cubin = assembled(&program, target, self.stages, &[])?;
         let code = disassemble(&cubin, &self.name().replace('/', "-"))?;
         let count =
             |body: &[sass::Instruction], is: &dyn Fn(&str) -> bool| body.iter().filter(|i| is(&i.opcode)).count();

@@ -2,12 +2,12 @@
 //! programs do not have hints.
 
 use crate::warpgroup_gates::{Gate, HALVES};
-use kernels::compile;
+use exact::compiled_for;
 use sass::{disassemble, innermost};
 use tile_driver::ptxas::Cubin;
 use tile_interface::{DebugInfo, Emit};
 use tile_targets::Target;
-use tile_test_support::{Failed, Trial, cubin, golden, kernels, sass};
+use tile_test_support::{Failed, Trial, cubin, exact, golden, sass};
 
 /// A program, the target, and the ring's minimum number of stages.
 #[derive(Clone, Copy)]
@@ -15,14 +15,24 @@ struct TensorGate {
     program: Gate,
     target: &'static str,
     stages: u32,
-    /// The number of CTAs that split the tile and run its dots together.
-    ctas: u32,
+    ctas: Ctas,
+}
+
+/// The CTAs that run the dots.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Ctas {
+    One,
+    /// Two, which split the tile by rows.
+    Split,
+    /// Two, for neighbouring tile blocks.
+    Neighbours,
 }
 
 // CTAs take over tile blocks, so two slices of the result are next to the ring.
-const ONE: TensorGate = TensorGate { program: HALVES, target: "sm_100", stages: 4, ctas: 1 };
+const ONE: TensorGate = TensorGate { program: HALVES, target: "sm_100", stages: 4, ctas: Ctas::One };
 const TWO: TensorGate =
-    TensorGate { program: Gate { tile: (256, 256, 64), ..HALVES }, target: "sm_100", stages: 6, ctas: 2 };
+    TensorGate { program: Gate { tile: (256, 256, 64), ..HALVES }, target: "sm_100", stages: 6, ctas: Ctas::Split };
+const NEIGHBOURS: TensorGate = TensorGate { stages: 6, ctas: Ctas::Neighbours, ..ONE };
 const BYTES: Gate = Gate { tile: (128, 256, 128), element: "f8E4M3FN", ..HALVES };
 
 const PAIRED_BYTES: Gate = Gate { tile: (256, 256, 128), ..BYTES };
@@ -47,23 +57,33 @@ const GATES: &[TensorGate] = &[
     TensorGate { program: PAIRED_BYTES, ..TWO },
     TensorGate { program: Gate { transposed: true, ..PAIRED_BYTES }, target: "sm_110", ..TWO },
     TensorGate { program: Gate { element: "i8", ..PAIRED_BYTES }, ..TWO },
+    NEIGHBOURS,
+    TensorGate { program: Gate { transposed: true, ..HALVES }, ..NEIGHBOURS },
+    TensorGate { program: Gate { tile: (128, 128, 64), transposed: true, ..HALVES }, ..NEIGHBOURS },
+    TensorGate { program: BYTES, target: "sm_103", ..NEIGHBOURS },
+    TensorGate { program: Gate { element: "i8", transposed: true, ..BYTES }, target: "sm_110", ..NEIGHBOURS },
 ];
 
 pub fn trials() -> Vec<Trial> {
     GATES.iter().map(|gate| Trial::test(gate.name(), move || gate.check())).collect()
 }
 
-/// Assembles a program.
+/// Assembles a program, compiled with options of the pipeline.
 ///
 /// Errors: a ring of fewer than `stages` stages, or spilled registers.
-pub fn assembled(program: &str, target: &'static Target, stages: u32) -> Result<Cubin, Failed> {
-    let plan = compile(program.as_bytes(), target, 3, Emit::TileAs)?.text;
+pub fn assembled(
+    program: &str,
+    target: &'static Target,
+    stages: u32,
+    options: &[(&str, &str)],
+) -> Result<Cubin, Failed> {
+    let plan = compiled_for(target.name, program, 3, Emit::TileAs, options);
     let found =
         plan.split_once("stages = ").and_then(|(_, rest)| rest.split([' ', '}', ',', '>']).next()?.parse().ok());
     if found.is_none_or(|s: u32| s < stages) {
         return Err(format!("{found:?} stages, and {stages} should fit").into());
     }
-    let ptx = compile(program.as_bytes(), target, 3, Emit::Ptx)?.text;
+    let ptx = compiled_for(target.name, program, 3, Emit::Ptx, options);
     let cubin = cubin::assemble(&ptx, target, 3, DebugInfo::None)?;
     for kernel in &cubin.resources {
         if kernel.spill_stores + kernel.spill_loads > 0 {
@@ -77,7 +97,12 @@ impl TensorGate {
     /// The name of the test, which is also the row of the table of bounds.
     fn name(&self) -> String {
         let program = self.program.name();
-        format!("tensor_gates/{}_{}", program.trim_start_matches("warpgroup_gates/"), self.target)
+        let neighbours = if self.ctas == Ctas::Neighbours { "_neighbours" } else { "" };
+        format!("tensor_gates/{}_{}{neighbours}", program.trim_start_matches("warpgroup_gates/"), self.target)
+    }
+
+    fn options(&self) -> &'static [(&'static str, &'static str)] {
+        if self.ctas == Ctas::One { &[("num-ctas", "1")] } else { &[] }
     }
 
     /// Checks for: a ring of the required depth; one thread that issues all dots of a stage; no accumulator in the
@@ -85,15 +110,15 @@ impl TensorGate {
     fn check(&self) -> Result<(), Failed> {
         let target = Target::by_name(self.target).ok_or("unknown target")?;
         let program = self.program.program();
-        let cubin = assembled(&program, target, self.stages)?;
+        let cubin = assembled(&program, target, self.stages, self.options())?;
         let code = disassemble(&cubin, &self.name().replace('/', "-"))?;
         let products = |body: &[sass::Instruction]| body.iter().filter(|i| is_product(&i.opcode)).count();
         if let Some(other) = code.iter().find(|i| i.opcode.starts_with("HMMA") || i.opcode.starts_with("IMMA")) {
             return Err(format!("{} in the code", other.opcode).into());
         }
         let pairs = code.iter().any(|i| is_product(&i.opcode) && i.opcode.contains(".2CTA"));
-        if pairs != (self.ctas == 2) {
-            return Err(format!("{} CTAs should run the dots", self.ctas).into());
+        if pairs != (self.ctas != Ctas::One) {
+            return Err(format!("pairs of CTAs run the dots: {pairs}").into());
         }
         let body = innermost(&code, "UTCBAR").filter(|body| products(body) > 0).ok_or("no loop with products")?;
         // The assembler may unroll; each stage has one arrival.
@@ -101,7 +126,8 @@ impl TensorGate {
         let iterations = count("UTCBAR");
         let (m, _, k) = self.program.tile;
         let bits = if matches!(self.program.element, "bf16" | "f16") { 16 } else { 8 };
-        let expected = iterations * ((m / self.ctas).div_ceil(128) * k * bits / 256) as usize;
+        let rows = if self.ctas == Ctas::Split { m / 2 } else { m };
+        let expected = iterations * (rows.div_ceil(128) * k * bits / 256) as usize;
         if products(body) != expected || products(&code) != expected {
             let (here, all) = (products(body), products(&code));
             return Err(format!("{here} products in the loop, {all} in all, {expected} expected").into());

@@ -18,6 +18,7 @@ mod memory;
 mod movement;
 mod multimem;
 mod numerics;
+mod paired_tile_blocks;
 mod portable;
 mod producer_computed;
 mod product_chains;
@@ -56,6 +57,7 @@ fn main() -> std::process::ExitCode {
         movement,
         multimem,
         numerics,
+        paired_tile_blocks,
         portable,
         converted_operands,
         product_chains,

@@ -105,6 +105,16 @@ fn chosen_for_large_tiles() {
     }
 }
 
+/// Neighbouring tile blocks of 128 rows, of which the grid has two and each has its own row of tiles.
+fn neighbours() {
+    for (kind, blocked) in [(PAIRED, false), (PAIRED, true), (FP4, false), (FP4, true)] {
+        for trips in [1, 4] {
+            let kind = ScaledKind { m: 128, trips, blocked, outside: [100, 9, 6], ..kind };
+            kind.multiplied_by_neighbours(&kind.usual());
+        }
+    }
+}
+
 pub fn trials() -> Vec<Trial> {
     functions![
         loops_of_any_count,
@@ -115,6 +125,7 @@ pub fn trials() -> Vec<Trial> {
         ragged_edges,
         tile_after_tile,
         in_branches,
-        chosen_for_large_tiles
+        chosen_for_large_tiles,
+        neighbours
     ]
 }

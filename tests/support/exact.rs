@@ -71,10 +71,10 @@ pub fn check_changed(
     }
 }
 
-/// Runs a program for sm_100 on the ordinary schedule and on adversarial ones with race detection, and checks that its
-/// dots accumulate in tensor memory.
+/// Runs a program for sm_100, with one CTA for each tile block, on the ordinary schedule and on adversarial ones with
+/// race detection, and checks that its dots accumulate in tensor memory.
 pub fn check_in_tensor_memory(text: &str, grid: [u32; 3], parameters: Vec<Parameter>) {
-    in_tensor_memory(text, grid, parameters, ("tcgen05.mma.cta_group::1", &[]));
+    in_tensor_memory(text, grid, parameters, ("tcgen05.mma.cta_group::1", &[("num-ctas", "1")]));
 }
 
 /// Runs a program for sm_100 in the same way, and checks that its dots do not accumulate in tensor memory.
@@ -88,6 +88,11 @@ pub fn check_without_tensor_memory(text: &str, grid: [u32; 3], parameters: Vec<P
 /// The same for two CTAs that split each tile and run its dots together.
 pub fn check_by_pairs(text: &str, grid: [u32; 3], parameters: Vec<Parameter>) {
     in_tensor_memory(text, grid, parameters, ("tcgen05.mma.cta_group::2", &[("num-ctas", "2")]));
+}
+
+/// The same for two CTAs that run neighbouring tile blocks together.
+pub fn check_by_neighbours(text: &str, grid: [u32; 3], parameters: Vec<Parameter>) {
+    in_tensor_memory(text, grid, parameters, ("tcgen05.mma.cta_group::2", &[]));
 }
 
 fn in_tensor_memory(text: &str, grid: [u32; 3], parameters: Vec<Parameter>, (dot, options): (&str, &[(&str, &str)])) {

@@ -270,6 +270,11 @@ impl ScaledKind {
         exact::check_by_pairs(&self.program(body), [2, 1, 1], self.parameters());
     }
 
+    /// The same for CTAs that run neighbouring tile blocks together.
+    pub fn multiplied_by_neighbours(&self, body: &str) {
+        exact::check_by_neighbours(&self.program(body), [2, 1, 1], self.parameters());
+    }
+
     /// Runs the kernel around `body` for sm_100, where its dots must accumulate in tensor memory.
     pub fn multiplied_in_tensor_memory(&self, body: &str) {
         exact::check_in_tensor_memory(&self.program(body), [2, 1, 1], self.parameters());
