@@ -55,6 +55,8 @@ const DETAILED_EVENTS: usize = 2_000_000;
 const DETAILED_ROUNDS: std::ops::RangeInclusive<usize> = 2..=16;
 /// Number of clusters to record, spread over the grid.
 const SAMPLES: u64 = 4;
+/// A cluster that executes fewer instructions than the longest one by this factor has no work.
+const IDLE: usize = 20;
 /// Number of warp instructions per warp whose loads determine how much data CTAs share.
 const SHARING_START: u64 = 3000;
 
@@ -130,6 +132,7 @@ pub fn predict(
     record(device, RecordOptions { clusters: before, ..grain.clone() })?;
     let detailed = RecordOptions { clusters: samples, instructions: true, ..grain.clone() };
     let mut recording = record(device, detailed)?;
+    let share = keep_busy(&mut recording.blocks, recording.blocks_per_cluster.max(1) as usize);
     recording.blocks = pairs::leaders(std::mem::take(&mut recording.blocks), &functions);
     let stored = stored(&recording.blocks, &functions, &costs, one_round);
     if one_round {
@@ -153,6 +156,7 @@ pub fn predict(
         functions.push(image.slots.clone());
     }
     let started_blocks = takeover.map_or(recording.grid_blocks, |n| n * u64::from(recording.blocks_per_cluster));
+    let started_blocks = ((started_blocks as f64 * share).round() as u64).max(1);
     let per_sm = started_blocks.div_ceil(costs.sms as u64);
     let first_share = mean_first_share(&traces, &functions, &first, &costs);
     let busy_sms = (started_blocks as f64).min(costs.sms);
@@ -319,6 +323,17 @@ fn samples(grid: [u32; 3], one_round: bool) -> Vec<u64> {
     found.sort_unstable();
     found.dedup();
     found
+}
+
+/// Removes the clusters of `size` CTAs that end at once, as they have no work, from a sample. Returns the share of the
+/// others.
+fn keep_busy(blocks: &mut Vec<BlockTrace>, size: usize) -> f64 {
+    let events = |cluster: &[BlockTrace]| cluster.iter().flat_map(|b| &b.warps).map(Vec::len).sum::<usize>();
+    let most = blocks.chunks(size).map(events).max().unwrap_or(0);
+    let busy: Vec<bool> = blocks.chunks(size).map(|cluster| events(cluster) * IDLE >= most).collect();
+    let mut numbers = 0..;
+    blocks.retain(|_| numbers.next().is_some_and(|n: usize| busy[n / size]));
+    busy.iter().filter(|busy| **busy).count().max(1) as f64 / busy.len().max(1) as f64
 }
 
 fn inst_costs(func: &Func, costs: &Costs, program: &Program) -> Result<Vec<InstCost>, Error> {

@@ -359,6 +359,22 @@ fn a_launch_of_one_round_ends_with_its_longest_block() {
 }
 
 /// A unit that is busy on all SMs draws more than the limit; on one SM it does not.
+/// CTAs that end at once take no part of a round. Here the second half of the grid has no work.
+#[test]
+fn blocks_without_work_take_no_time() {
+    let text = kernel("", "mul.lo.s32 %r7, %r7, %r7;");
+    let half = text.replacen(
+        "{",
+        "{ .reg .pred idle; .reg .b32 number, count; mov.u32 number, %ctaid.x; mov.u32 count, %nctaid.x;
+         shr.u32 count, count, 1; setp.ge.u32 idle, number, count; @idle exit;",
+        1,
+    );
+    let blocks = 16 * 132;
+    let (alone, with_idle) =
+        (predicted_on(&text, blocks, 2000, 1 << 16), predicted_on(&half, 2 * blocks, 2000, 1 << 16));
+    assert!((with_idle.clocks / alone.clocks - 1.0).abs() < 0.05, "{} {}", alone.clocks, with_idle.clocks);
+}
+
 #[test]
 fn power_lowers_the_clock() {
     let text = kernel(
