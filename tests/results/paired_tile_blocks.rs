@@ -29,6 +29,8 @@ struct Product {
     end: String,
     /// The bound of the loop over the depth.
     depth: &'static str,
+    /// Tile blocks loop over tiles, so that `ids` divides the number of a tile.
+    loops: bool,
 }
 
 const BY_ROWS: &str = "%i = addi %x, %zero : tile<i32>\n%j = addi %y, %zero : tile<i32>\n";
@@ -44,6 +46,7 @@ impl Product {
             ids: BY_ROWS.into(),
             end: KEEP.into(),
             depth: "%n",
+            loops: false,
         }
     }
 
@@ -87,6 +90,12 @@ impl Product {
                  strides=[{stride},1]>>"
             )
         };
+        let (before, after) = if self.loops {
+            let count = "%gx, %gy, %gz = get_num_tile_blocks : tile<i32>\n%tiles = muli %rows, %columns : tile<i32>\n";
+            (format!("{count}for %tile in (%x to %tiles, step %gx) : tile<i32> {{\n"), "continue\n}\n")
+        } else {
+            (String::new(), "")
+        };
         let [tm, tn, tk] = TILE;
         let (a, b, c) =
             (shape([m, k], [tm, tk], "f16"), shape([k, n], [tk, tn], "f16"), shape([m, n], [tm, tn], "f32"));
@@ -95,18 +104,18 @@ impl Product {
              %n: tile<i32>, %rows: tile<i32>, %columns: tile<i32>) {{\n\
              %zero = constant <i32: 0> : tile<i32>\n%one = constant <i32: 1> : tile<i32>\n\
              %init = constant <f32: 0.0> : tile<128x128xf32>\n\
-             %x, %y, %z = get_tile_block_id : tile<i32>\n{}{}{}{}\
+             %x, %y, %z = get_tile_block_id : tile<i32>\n{}{}{}{before}{}\
              %sum = for %k in (%zero to {}, step %one) : tile<i32> iter_values(%acc = %init) -> (tile<128x128xf32>) {{\n\
              %l, %lt = load_view_tko weak %va[%i, %k] : {a}, tile<i32> -> tile<128x64xf16>, token\n\
              %r, %rt = load_view_tko weak %vb[%k, %j] : {b}, tile<i32> -> tile<64x128xf16>, token\n\
              %next = mmaf %l, %r, %acc : tile<128x64xf16>, tile<64x128xf16>, tile<128x128xf32>\n\
              continue %next : tile<128x128xf32>\n}}\n{}\
              %st = store_view_tko weak %result, %vc[%i, %j]{} : tile<128x128xf32>, {c}, tile<i32> -> token\n\
-             return\n}}\n}}\n",
+             {after}return\n}}\n}}\n",
             view("a", "a", [m, k], [tm, tk], "f16"),
             view("b", "b", [k, n], [tk, tn], "f16"),
             view("c", "c", [m, n], [tm, tn], "f32"),
-            self.ids,
+            if self.loops { self.ids.replace("%x", "%tile") } else { self.ids.clone() },
             self.depth,
             self.end.replace("VIEW", &c),
             if self.end.contains("%ot") { " token = %ot" } else { "" },
@@ -188,6 +197,29 @@ fn depth_by_column() {
     Product { ids, depth: "%trips", ..Product::grouped(3, 2, 4) }.run();
 }
 
+/// Tile blocks loop over tiles: as many as CTAs, fewer, and more.
+fn loops_over_tiles() {
+    for (rows, columns, group, blocks) in [(4, 2, 8, 4), (3, 2, 2, 3), (5, 1, 2, 2), (2, 2, 2, 7), (1, 3, 8, 2)] {
+        Product { loops: true, grid: [blocks, 1, 1], ..Product::grouped(rows, columns, group) }.run();
+    }
+}
+
+/// Neighbouring tiles always share the right operand.
+fn loops_over_rows() {
+    let ids = "%i = addi %x, %zero : tile<i32>\n%j = addi %zero, %zero : tile<i32>\n".to_string();
+    for blocks in [2, 3] {
+        Product { ids: ids.clone(), loops: true, grid: [blocks, 1, 1], ..Product::new(5, 1) }.run();
+    }
+}
+
+/// The loop over tiles has no iterations.
+fn loops_over_nothing() {
+    let product = Product { loops: true, grid: [3, 1, 1], ..Product::grouped(2, 2, 2) };
+    let mut parameters = product.parameters();
+    parameters[4] = scalar(0);
+    check_with("sm_100", &product.text(), (product.grid, parameters), &[], &[PAIR]);
+}
+
 fn without_taking_over() {
     for product in [Product::new(3, 1), Product::grouped(3, 2, 4)] {
         let options = [("dynamic-persistent", "false")];
@@ -212,6 +244,9 @@ pub fn trials() -> Vec<Trial> {
         a_part_of_the_result,
         sums_in_place,
         depth_by_column,
+        loops_over_tiles,
+        loops_over_rows,
+        loops_over_nothing,
         without_taking_over,
         one_cta
     ]

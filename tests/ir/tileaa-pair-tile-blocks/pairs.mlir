@@ -7,12 +7,12 @@
 // CHECK: %[[C:.*]], %y, %z = nv_tileaa.get_program_id
 // CHECK: %[[R:.*]] = nv_tileaa.get_cta_rank
 // CHECK: %[[N:.*]], %{{.*}}, %{{.*}} = nv_tileaa.get_num_programs
-// CHECK: %[[MOST:.*]] = arith.subi %[[N]], %{{.*}} : i32
 // CHECK: %[[FIRST:.*]] = arith.muli %[[C]], %{{.*}} : i32
+// CHECK: %[[MOST:.*]] = arith.subi %[[N]], %{{.*}} : i32
 // CHECK: %[[MINE:.*]] = arith.addi %[[FIRST]], %[[R]] : i32
 // CHECK: %[[EXISTS:.*]] = arith.cmpi ult, %[[MINE]], %[[N]] : i32
-// CHECK: %[[ANY:.*]] = arith.cmpi ult, %[[FIRST]], %[[N]] : i32
 // CHECK: %[[X:.*]] = arith.minui %[[MINE]], %[[MOST]] : i32
+// CHECK: %[[ANY:.*]] = arith.cmpi ult, %[[FIRST]], %[[N]] : i32
 // CHECK: %[[STEPS:.*]] = arith.select %[[ANY]], %{{.*}}, %{{.*}} : i32
 // CHECK: scf.for %{{.*}} = %{{.*}} to %[[STEPS]] step
 // CHECK: %[[OUTSIDE:.*]] = nv_tileaa.num_tiles %[[VA:.*]], 0
@@ -86,13 +86,13 @@ nv_tileaa.func @rows_along_y(%a: !nv_tileaa.ptr<f16>, %b: !nv_tileaa.ptr<f16>, %
 // CHECK: %[[J0:.*]] = arith.divui %{{.*}}, %arg4 : i32
 // CHECK: %[[J1:.*]] = arith.divui %{{.*}}, %arg4 : i32
 // CHECK: %[[PAIRED:.*]] = arith.cmpi eq, %[[J0]], %[[J1]] : i32
+// CHECK: %[[FIRST:.*]] = arith.cmpi eq, %[[R]], %{{.*}} : i32
+// CHECK: %[[USED:.*]] = arith.ori %[[PAIRED]], %[[FIRST]] : i1
 // CHECK: %[[EACH:.*]] = arith.select %[[PAIRED]], %{{.*}}, %{{.*}} : i32
 // CHECK: arith.muli %[[C]], %[[EACH]] : i32
 // CHECK: %[[OFFSET:.*]] = arith.select %[[PAIRED]], %[[R]], %{{.*}} : i32
 // CHECK: %[[EXISTS:.*]] = arith.cmpi ult
-// CHECK: %[[FIRST:.*]] = arith.cmpi eq, %[[R]], %{{.*}} : i32
-// CHECK: %[[STORES:.*]] = arith.ori %[[PAIRED]], %[[FIRST]] : i1
-// CHECK: %[[RUNS:.*]] = arith.andi %[[EXISTS]], %[[STORES]] : i1
+// CHECK: %[[RUNS:.*]] = arith.andi %[[EXISTS]], %[[USED]] : i1
 // The columns of this tile block, and of both.
 // CHECK: arith.divui %{{.*}}, %arg4 : i32
 // CHECK: %[[A:.*]] = arith.divui %{{.*}}, %arg4 : i32
@@ -168,5 +168,55 @@ nv_tileaa.func @in_the_loop(%a: !nv_tileaa.ptr<f16>, %b: !nv_tileaa.ptr<f16>, %c
     scf.yield %d : tensor<128x128xf32>
   }
   %t = nv_tileaa.tiled_store <weak> %sum, %vc[%i, %j] : tensor<128x128xf32>, <tile = [128, 128], memref<?x4096xf32, strides = [4096, 1]>>[i32, i32]
+  nv_tileaa.return
+}
+
+// Each tile block loops over tiles, and carries a token. Clusters without tile blocks have no iterations.
+// CHECK-LABEL: nv_tileaa.func @tiles(
+// CHECK: %[[C:.*]], %y, %z = nv_tileaa.get_program_id
+// CHECK: %[[R:.*]] = nv_tileaa.get_cta_rank
+// CHECK: %[[N:.*]], %{{.*}}, %{{.*}} = nv_tileaa.get_num_programs
+// CHECK: %[[PAIRED:.*]] = scf.if %{{.*}} -> (i1) {
+// CHECK: %[[SAME:.*]] = arith.cmpi eq
+// CHECK: scf.yield %[[SAME]] : i1
+// CHECK: %[[EACH:.*]] = arith.select %[[PAIRED]], %{{.*}}, %{{.*}} : i32
+// CHECK: %[[START:.*]] = arith.muli %[[C]], %[[EACH]] : i32
+// CHECK: %[[ANY:.*]] = arith.cmpi ult, %[[START]], %[[N]] : i32
+// CHECK: %[[FROM:.*]] = arith.select %[[ANY]], %[[START]], %arg3 : i32
+// CHECK: %{{.*}} = scf.for %[[T:.*]] = %[[FROM]] to %arg3 step %{{.*}} iter_args(%[[TOKEN:.*]] = %{{.*}}) -> (!nv_tileaa.mem_token)
+// CHECK: %[[OWN:.*]] = arith.addi %[[T]], %{{.*}} : i32
+// CHECK: %[[LAST:.*]] = scf.for {{.*}} iter_args(%[[INNER:.*]] = %[[TOKEN]]) -> (!nv_tileaa.mem_token)
+// CHECK: nv_tileaa.tiled_load <weak> %{{.*}}[%{{.*}}, %{{.*}}] {nv_tileas.may_be_outside = 0 : i64}
+// CHECK: %[[STORED:.*]] = nv_tileaa.tiled_store <weak> %{{.*}}, %{{.*}}[%{{.*}}, %{{.*}}] token %[[INNER]] {nv_tileas.may_be_outside = 0 : i64}
+// CHECK: scf.yield %[[STORED]] : !nv_tileaa.mem_token
+// CHECK: } {nv_tileas.steps_of_pair}
+// CHECK: scf.yield %[[LAST]] : !nv_tileaa.mem_token
+nv_tileaa.func @tiles(%a: !nv_tileaa.ptr<f16>, %b: !nv_tileaa.ptr<f16>, %c: !nv_tileaa.ptr<f32>, %n: i32, %rows: i32) {
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  %init = arith.constant dense<0.0> : tensor<128x128xf32>
+  %pa = nv_tileaa.assume #cuda_tile.div_by<16>, %a : !nv_tileaa.ptr<f16>
+  %pb = nv_tileaa.assume #cuda_tile.div_by<16>, %b : !nv_tileaa.ptr<f16>
+  %ma = nv_tileaa.make_memref %pa, shape = [%n : i32], strides = [] : <f16> -> <?x4096xf16, strides = [4096, 1]>
+  %mb = nv_tileaa.make_memref %pb, shape = [%n : i32], strides = [] : <f16> -> <?x4096xf16, strides = [4096, 1]>
+  %mc = nv_tileaa.make_memref %c, shape = [%n : i32], strides = [] : <f32> -> <?x4096xf32, strides = [4096, 1]>
+  %va = nv_tileaa.make_tiled_view %ma : <?x4096xf16, strides = [4096, 1]> -> <tile = [128, 64], memref<?x4096xf16, strides = [4096, 1]>, padding = zero>
+  %vb = nv_tileaa.make_tiled_view %mb : <?x4096xf16, strides = [4096, 1]> -> <tile = [64, 128], memref<?x4096xf16, strides = [4096, 1]>, padding = zero>
+  %vc = nv_tileaa.make_tiled_view %mc : <?x4096xf32, strides = [4096, 1]> -> <tile = [128, 128], memref<?x4096xf32, strides = [4096, 1]>>
+  %x, %y, %z = nv_tileaa.get_program_id
+  %gx, %gy, %gz = nv_tileaa.get_num_programs
+  %start = nv_tileaa.create_mem_token
+  %end = scf.for %tile = %x to %n step %gx iter_args(%before = %start) -> (!nv_tileaa.mem_token) : i32 {
+  %i = arith.remui %tile, %rows : i32
+  %j = arith.divui %tile, %rows : i32
+  %sum = scf.for %k = %zero to %n step %one iter_args(%acc = %init) -> (tensor<128x128xf32>) : i32 {
+    %l, %tl = nv_tileaa.tiled_load <weak> %va[%i, %k] : <tile = [128, 64], memref<?x4096xf16, strides = [4096, 1]>, padding = zero>[i32, i32] -> tensor<128x64xf16>
+    %r, %tr = nv_tileaa.tiled_load <weak> %vb[%k, %j] : <tile = [64, 128], memref<?x4096xf16, strides = [4096, 1]>, padding = zero>[i32, i32] -> tensor<64x128xf16>
+    %d = nv_tileaa.dot %l, %r, %acc : tensor<128x64xf16>, tensor<64x128xf16>, tensor<128x128xf32>
+    scf.yield %d : tensor<128x128xf32>
+  }
+  %t = nv_tileaa.tiled_store <weak> %sum, %vc[%i, %j] token %before : tensor<128x128xf32>, <tile = [128, 128], memref<?x4096xf32, strides = [4096, 1]>>[i32, i32]
+  scf.yield %t : !nv_tileaa.mem_token
+  }
   nv_tileaa.return
 }

@@ -33,10 +33,14 @@
 //! A launch of few rows could have neighbours that always differ. If already the first two tile blocks do, both CTAs of
 //! each cluster run the same tile block, and one of them stores.
 //!
+//! # Loops over tiles
+//!
+//! A persistent kernel has as many tile blocks as SMs, and each loops over tiles from its id, in steps of their number.
+//! Then the number of a tile takes the place of the id: in each iteration, the two CTAs run tiles `t` and `t + 1`.
+//!
 //! # Conditions
 //!
-//! * Two CTAs can run all dots together, and each dot is in one loop, as for CTAs that split a tile
-//!   (`tileaa-plan-dots`). Tile blocks neither wait for one another nor have other effects than stores to views.
+//! * Two CTAs can run all dots together, and each dot is in one loop, for each tile block or in a loop over tiles. Tile blocks neither wait for one another nor have other effects than stores to views.
 //! * What both CTAs must agree in, the right operands with their scale factors and the bounds of loops, does not depend
 //!   on the id, or is the same for most neighbours ([`Neighbours`]).
 //! * The prediction is better by more than the scalars cost.
@@ -58,18 +62,22 @@ use crate::{
         dots::TileDot,
         fallback::Fallback,
         hints::{IGNORED_HINT, int_hint},
-        nv_tileaa::{self, AnyOp, GetCtaRankOp, GetNumProgramsOp, GetProgramIdOp, NumTilesOp, TiledLoadOp},
+        loops::new_if,
+        nv_tileaa::{
+            self, AnyOp, GetCtaRankOp, GetNumProgramsOp, GetProgramIdOp, MemTokenType, NumTilesOp, TiledLoadOp,
+        },
         pass::{Failed, Obstacle, PassContext, RustPass, descriptors, fail},
         remark::{self, remark},
         rt::*,
         target::target,
-        types::is_integer,
+        types::{int, is_integer},
+        upstream::Scf,
     },
     pass_descriptor,
 };
 use melior::{
     Context,
-    ir::{Region, Type, r#type::IntegerType},
+    ir::{Region, Type},
 };
 use rustc_hash::FxHashSet;
 use tile_mma::Unit;
@@ -112,11 +120,16 @@ impl RustPass for PairTileBlocks {
     }
 }
 
-/// The ops of the entry block of a function, before its terminator.
+/// The program of a tile block, or of a tile if each tile block loops over tiles.
 struct Program<'c> {
     function: OpRef<'c>,
-    id: GetProgramIdOp<'c>,
-    /// Integers that depend on the id.
+    ids: GetProgramIdOp<'c>,
+    /// The loop over tiles from the id, in steps of the number of tile blocks.
+    tiles: Option<OpRef<'c>>,
+    block: Blk<'c>,
+    /// The number of the tile: the id along the dimension of neighbours, or the variable of the loop.
+    number: Val<'c>,
+    /// Integers that depend on the number, or on another coordinate of the id.
     scalars: Vec<OpRef<'c>>,
     /// Ops with effects, and all that depends on them or produces tensors for them.
     rest: Vec<OpRef<'c>>,
@@ -124,14 +137,27 @@ struct Program<'c> {
 }
 
 impl<'c> Program<'c> {
-    /// Returns `None` if the function does not read the id exactly once, in its entry block.
-    fn of(function: nv_tileaa::FuncOp<'c>) -> Option<Self> {
+    /// Returns `None` if the function does not read the id exactly once, in its entry block, or has another loop
+    /// around its dots.
+    fn of(function: nv_tileaa::FuncOp<'c>, d: usize, dots: &[OpRef<'c>]) -> Option<Self> {
         let entry = entry_block(function.body())?;
-        let last = ops_of(entry).last()?;
-        let [id] = collect_ops(function.op(), GetProgramIdOp::cast)[..] else { return None };
+        let [ids] = collect_ops(function.op(), GetProgramIdOp::cast)[..] else { return None };
+        let id = result(ids.op(), d);
+        let (first, _) = accumulation(*dots.first()?)?;
+        let around = parent_op(first)?;
+        let tiles = (around != function.op()).then_some(around);
+        let (block, number, given) = match tiles {
+            None => (entry, id, results(ids.op()).map(key).collect()),
+            Some(tiles) => {
+                loops_over_tiles(tiles, id, d)?;
+                let body = entry_block(region(tiles, 0)).filter(|_| parent_op(tiles) == Some(function.op()))?;
+                (body, arg(body, 0), vec![key(arg(body, 0))])
+            }
+        };
+        let last = ops_of(block).last()?;
         let (mut scalars, mut rest) = (vec![], vec![]);
-        let (mut of_id, mut of_rest) = (FxHashSet::from_iter(results(id.op()).map(key)), FxHashSet::default());
-        for op in ops_of(entry).take_while(|op| *op != last).filter(|op| *op != id.op()) {
+        let (mut of_id, mut of_rest) = (FxHashSet::from_iter(given), FxHashSet::default());
+        for op in ops_of(block).take_while(|op| *op != last).filter(|op| *op != ids.op()) {
             let repeats = region_count(op) == 0 && behaviour::effects(op).is_some_and(|list| list.is_empty());
             let uses = |set: &FxHashSet<usize>| operands(op).any(|v| set.contains(&key(v)));
             if !repeats || uses(&of_rest) || uses(&of_id) && !results(op).all(|r| is_integer(ty(r))) {
@@ -142,13 +168,24 @@ impl<'c> Program<'c> {
                 scalars.push(op);
             }
         }
-        (block_around(id.op()) == Some(entry)).then_some(Self { function: function.op(), id, scalars, rest, last })
+        let program = Self { function: function.op(), ids, tiles, block, number, scalars, rest, last };
+        (block_around(ids.op()) == Some(entry)).then_some(program)
     }
 
-    /// Whether a value is the id, or an integer that depends only on it and the arguments.
+    /// Whether a value is the number of the tile, or an integer that depends only on it and values from outside.
     fn is_scalar(&self, v: Val<'c>) -> bool {
-        defining_op(v).is_some_and(|op| op == self.id.op() || self.scalars.contains(&op))
+        v == self.number || defining_op(v).is_some_and(|op| self.scalars.contains(&op))
     }
+}
+
+/// Checks that a loop runs from `id`, its only use, in steps of the number of tile blocks along dimension `d`, and
+/// carries nothing but tokens.
+fn loops_over_tiles<'c>(tiles: OpRef<'c>, id: Val<'c>, d: usize) -> Option<()> {
+    let is_for = Scf::of(tiles) == Some(Scf::For) && attr(tiles, "unsignedCmp").is_none();
+    let step = defining_op(operand(tiles, 2)).and_then(GetNumProgramsOp::cast)?;
+    let is_from_id = operand(tiles, 0) == id && uses(id).len() == 1 && operand(tiles, 2) == result(step.op(), d);
+    let carries_tokens = results(tiles).all(|r| MemTokenType::cast(ty(r)).is_some());
+    (is_for && is_from_id && carries_tokens).then_some(())
 }
 
 /// How the tile blocks of a function are paired.
@@ -175,7 +212,7 @@ impl<'c> Pairing<'c> {
         if !pays(function, &loops, target) {
             return None;
         }
-        let along = |d: usize| Self::along(Program::of(function)?, d, &dots).ok();
+        let along = |d: usize| Self::along(Program::of(function, d, &dots)?, d, &dots).ok();
         let all: Vec<Self> = (0..3).filter_map(along).collect();
         let first = all.iter().position(|p| p.differing.is_empty()).unwrap_or(0);
         all.into_iter().nth(first)
@@ -183,13 +220,15 @@ impl<'c> Pairing<'c> {
 
     /// Pairs tile blocks along dimension `d` of the grid.
     fn along(program: Program<'c>, d: usize, dots: &[OpRef<'c>]) -> Result<Self, Obstacle<'c>> {
-        let neighbours = Neighbours::of(program.function, result(program.id.op(), d));
+        let neighbours = Neighbours::of(program.function, program.number);
         let mut pairing = Self { program, dimension: d, common: vec![], differing: vec![], own: vec![] };
-        // Loads in which both CTAs agree, and those of which each may have its own inside the views.
+        // Loads in which both CTAs agree, and loads that each CTA has for itself inside the views.
         let (mut common, mut kept) = (FxHashSet::default(), FxHashSet::default());
         for op in dots {
             let not = |reason: &str| (*op, reason.to_string());
-            let (around, _) = accumulation(*op).ok_or_else(|| not("it is not in a loop that adds to it"))?;
+            let around = accumulation(*op).map(|(around, _)| around);
+            let around = around.filter(|around| block_around(*around) == Some(pairing.program.block));
+            let around = around.ok_or_else(|| not("it is not in a loop that adds to it"))?;
             let dot = TileDot::cast(*op).ok_or_else(|| not("not a dot"))?;
             let tile = LoadedOperand::of(dot.rhs()).ok_or_else(|| not("the right operand is not loaded"))?;
             let mut right = vec![tile.load];
@@ -296,7 +335,7 @@ fn is_copied<'c>(by: OpRef<'c>, op: OpRef<'c>) -> bool {
 ///
 /// Errors: the reason why they cannot, or why tile blocks depend on one another.
 fn paired_dots<'c>(function: OpRef<'c>, dots: &[OpRef<'c>], target: &Target) -> Result<Vec<DotLoop>, Obstacle<'c>> {
-    takeover::check(function, dots)?;
+    takeover::check_independent(function)?;
     let (facts, mut loads) = (Facts::of(function), Loads::default());
     let found: Result<Vec<Found<'c>>, Obstacle<'c>> = dots
         .iter()
@@ -326,44 +365,162 @@ fn pays(function: nv_tileaa::FuncOp<'_>, loops: &[DotLoop], target: &Target) -> 
     clocks(false).is_ok_and(|alone| pairs * charge < alone * (1.0 - LEAST_GAIN))
 }
 
-/// The numbers that a CTA computes once.
+/// Numbers of tiles, and the choices that depend on them.
 struct Place<'c> {
     rank: Val<'c>,
-    /// The tile blocks of both CTAs. Both exist if the cluster has any.
-    tile_blocks: [Val<'c>; 2],
-    /// Whether the cluster has tile blocks, and whether this CTA has one.
-    runs: [Val<'c>; 2],
+    /// The number of the tile of this CTA.
+    own: Val<'c>,
+    /// The numbers of the tiles of both CTAs. Both exist if the cluster has any.
+    both: [Val<'c>; 2],
+    /// Whether the cluster has tiles; always so in a loop over them.
+    any: Option<Val<'c>>,
+    /// Whether this CTA has a tile.
+    runs: Val<'c>,
+}
+
+/// What is the same for all tiles of a CTA.
+struct Launch<'c> {
+    rank: Val<'c>,
+    /// Whether clusters run two tile blocks; always so if there is no value.
+    paired: Option<Val<'c>>,
+    /// Whether this CTA runs one of them: in a launch without pairs, only the first CTA does.
+    is_used: Option<Val<'c>>,
+}
+
+impl<'c> Launch<'c> {
+    fn in_pairs(&self, b: &Builder<'c>, yes: Val<'c>, no: Val<'c>) -> Val<'c> {
+        self.paired.map_or(yes, |paired| b.select(paired, yes, no))
+    }
+
+    /// The number of the first tile block of a cluster.
+    fn start(&self, b: &Builder<'c>, cluster: Val<'c>) -> Val<'c> {
+        b.muli(cluster, self.in_pairs(b, b.i32_constant(CTAS), b.i32_constant(1)))
+    }
+
+    /// The tiles of the cluster whose first one has the number `start`, of `count` tiles.
+    fn place(&self, b: &Builder<'c>, start: Val<'c>, count: Val<'c>) -> Place<'c> {
+        let (zero, one) = (b.i32_constant(0), b.i32_constant(1));
+        let most = b.subi(count, one);
+        let mine = b.addi(start, self.in_pairs(b, self.rank, zero));
+        let mut runs = exists(b, mine, count);
+        runs = self.is_used.map_or(runs, |is_used| b.andi(runs, is_used));
+        let inside = |number: Val<'c>| b.minui(number, most);
+        let both = [inside(start), inside(b.addi(start, self.in_pairs(b, one, zero)))];
+        Place { rank: self.rank, own: inside(mine), both, any: Some(exists(b, start, count)), runs }
+    }
+}
+
+fn exists<'c>(b: &Builder<'c>, number: Val<'c>, count: Val<'c>) -> Val<'c> {
+    b.cmpi(IntPredicate::Ult, number, count)
 }
 
 impl<'c> Pairing<'c> {
     fn rewrite(&self, context: &'c Context) -> Result<(), Failed> {
-        let Program { function, id, scalars, rest, last } = &self.program;
+        let Program { function, ids, tiles, number, scalars, last, .. } = &self.program;
         let error = |e: BuildError| fail(*function, e.to_string());
-        let cluster = result(id.op(), self.dimension);
-        let users = uses(cluster);
-        move_before(id.op(), *last);
         let b = Builder::before(context, *last);
-        b.set_location(id.op().location());
-        let (place, own) = self.place(&b, cluster).map_err(error)?;
-        users.into_iter().for_each(|(user, i)| set_operand(user, i, own));
+        b.set_location(ids.op().location());
+        let users = uses(*number);
+        let place = match tiles {
+            None => {
+                move_before(ids.op(), *last);
+                self.tile_block(&b).map_err(error)?
+            }
+            Some(tiles) => self.tile(&b, *tiles).map_err(error)?,
+        };
+        users.into_iter().for_each(|(user, i)| set_operand(user, i, place.own));
         scalars.iter().for_each(|op| move_before(*op, *last));
+        self.step(&b, &place).map_err(error)?
+    }
 
+    /// Builds the tile block of this CTA.
+    fn tile_block(&self, b: &Builder<'c>) -> Result<Place<'c>, BuildError> {
+        let (count, rank) = self.counts(b)?;
+        let zero = b.i32_constant(0);
+        let paired = self.is_paired(b, (count, zero));
+        let launch = Launch { rank, paired, is_used: is_used(b, paired, rank) };
+        Ok(launch.place(b, launch.start(b, self.program.number), count))
+    }
+
+    /// Builds the number of the tile of this CTA in an iteration of the loop over tiles.
+    fn tile(&self, b: &Builder<'c>, tiles: OpRef<'c>) -> Result<Place<'c>, BuildError> {
+        let outside = Builder::before(b.context(), tiles);
+        outside.set_location(b.location());
+        let (blocks, rank) = self.counts(&outside)?;
+        let (cluster, end, zero) = (operand(tiles, 0), operand(tiles, 1), outside.i32_constant(0));
+        let paired = match self.differing[..] {
+            [] => None,
+            // The program divides by numbers that may be zero if there are no tiles.
+            _ => {
+                let any = outside.cmpi(IntPredicate::Slt, zero, end);
+                let (choice, [then, otherwise]) = new_if(&outside, any, &[int(b.context(), 1)])?;
+                let then = Builder::at_end(b.context(), then, b.location());
+                let paired = self.is_paired(&then, (end, zero)).into_iter().collect::<Vec<_>>();
+                then.create("scf.yield", &[], &paired, &[]);
+                let otherwise = Builder::at_end(b.context(), otherwise, b.location());
+                otherwise.create("scf.yield", &[], &[otherwise.bool_constant(false)], &[]);
+                Some(result(choice, 0))
+            }
+        };
+        let launch = Launch { rank, paired, is_used: is_used(&outside, paired, rank) };
+        let start = launch.start(&outside, cluster);
+        let block = launch.place(&outside, start, blocks);
+        let any = block.any.expect("tile blocks are counted");
+        set_operand(tiles, 0, outside.select(any, start, end));
+        // The second tile block of the last cluster may not exist, although its tile does.
+        let has_second = outside.cmpi(IntPredicate::Ne, block.both[0], block.both[1]);
+        let mut place = launch.place(b, self.program.number, end);
+        place.runs = b.andi(place.runs, block.runs);
+        place.both[1] = b.select(has_second, place.both[1], place.both[0]);
+        Ok(Place { any: None, ..place })
+    }
+
+    /// Builds the number of tile blocks along the dimension, and the rank of this CTA.
+    fn counts(&self, b: &Builder<'c>) -> Result<(Val<'c>, Val<'c>), BuildError> {
+        let t = int(b.context(), 32);
+        let rank = GetCtaRankOp::build(b, t)?.result();
+        Ok((result(GetNumProgramsOp::build(b, t, t, t)?.op(), self.dimension), rank))
+    }
+
+    /// Builds whether the first two of `count` tiles have the same right operands; `None` if that is known. All
+    /// clusters of a launch must come to the same result, which therefore depends on no id.
+    fn is_paired(&self, b: &Builder<'c>, (count, zero): (Val<'c>, Val<'c>)) -> Option<Val<'c>> {
+        let one = b.i32_constant(1);
+        let of = |number: Val<'c>| {
+            let others = results(self.program.ids.op()).filter(|_| self.program.tiles.is_none()).map(|v| (v, zero));
+            self.evaluate(b, others.chain([(self.program.number, number)]), true)
+        };
+        equal(b, &of(zero), &of(b.minui(one, b.subi(count, one))))
+    }
+
+    /// Builds the loop over the steps of a pair, and moves the rest of the program there.
+    fn step(&self, b: &Builder<'c>, place: &Place<'c>) -> Result<Result<(), Failed>, BuildError> {
+        let Program { function, rest, last, .. } = &self.program;
         let (zero, one) = (b.i32_constant(0), b.i32_constant(1));
-        let first = self.evaluate(&b, [(own, place.tile_blocks[0])]);
-        let second = self.evaluate(&b, [(own, place.tile_blocks[1])]);
-        let same = equal(&b, &first, &second);
+        let [first, second] = place.both.map(|number| self.evaluate(b, [(place.own, number)], false));
+        let same = equal(b, &first, &second);
         let steps = same.map_or(one, |same| b.select(same, one, b.i32_constant(2)));
-        let steps = b.select(place.runs[0], steps, zero);
+        let steps = place.any.map_or(steps, |any| b.select(any, steps, zero));
+        // Tokens that the loop over tiles carries, by the number of their results.
+        let moved: FxHashSet<usize> = rest.iter().flat_map(|op| results(*op)).map(key).collect();
+        let tokens: Vec<usize> = match self.program.tiles {
+            Some(_) => (0..operand_count(*last)).filter(|i| moved.contains(&key(operand(*last, *i)))).collect(),
+            None => vec![],
+        };
+        let given: Vec<Val<'c>> = tokens.iter().map(|i| arg(self.program.block, i + 1)).collect();
+        let types: Vec<Type<'c>> = given.iter().map(|v| ty(*v)).collect();
+        let users: Vec<_> = given.iter().map(|v| uses(*v)).collect();
         let mut state = b.state("scf.for");
-        state.operands(&[zero, steps, one]);
+        state.results(&types);
+        state.operands(&[vec![zero, steps, one], given].concat());
         let region = Region::new();
-        let body = append_block(&region, &[ty(zero)], function.location());
+        let body = append_block(&region, &[vec![ty(zero)], types].concat(), function.location());
         state.region(region);
-        let around = b.insert(state).map_err(error)?;
+        let around = b.insert(state)?;
         STEPS_OF_PAIR.mark(around);
-        let inside = Builder::at_end(context, body, function.location());
+        let inside = Builder::at_end(b.context(), body, function.location());
         let step = arg(body, 0);
-        let mut stores = place.runs[1];
+        let mut stores = place.runs;
         let mut map = ValueMap::default();
         if let Some(same) = same {
             let is_own = inside.cmpi(IntPredicate::Eq, step, place.rank);
@@ -373,55 +530,54 @@ impl<'c> Pairing<'c> {
                 map.insert(key(*v), inside.select(is_first, *a, *b));
             }
         }
-        let end = inside.create("scf.yield", &[], &[], &[]);
-        rest.iter().for_each(|op| move_before(*op, end));
-        self.common.iter().for_each(|(op, i)| give_common(context, *op, *i, &map));
-        self.own.iter().try_for_each(|(op, d)| move_out(context, *op, *d, (stores, around)))
-    }
-
-    /// Builds the numbers of this CTA, and the id of its tile block.
-    fn place(&self, b: &Builder<'c>, cluster: Val<'c>) -> Result<(Place<'c>, Val<'c>), BuildError> {
-        let t: Type<'c> = IntegerType::new(b.context(), 32).into();
-        let rank = GetCtaRankOp::build(b, t)?.result();
-        let count = result(GetNumProgramsOp::build(b, t, t, t)?.op(), self.dimension);
-        let (zero, one) = (b.i32_constant(0), b.i32_constant(1));
-        let most = b.subi(count, one);
-        // All clusters of a launch must come to the same result, which therefore depends on no id.
-        let of_launch = |id: Val<'c>| {
-            let ids = results(self.program.id.op()).enumerate();
-            self.evaluate(b, ids.map(|(d, old)| (old, if d == self.dimension { id } else { zero })))
-        };
-        let paired = equal(b, &of_launch(zero), &of_launch(b.minui(one, most)));
-        let in_pairs = |yes: Val<'c>, no: Val<'c>| paired.map_or(yes, |paired| b.select(paired, yes, no));
-        let start = b.muli(cluster, in_pairs(b.i32_constant(CTAS), one));
-        let mine = b.addi(start, in_pairs(rank, zero));
-        let exists = |id: Val<'c>| b.cmpi(IntPredicate::Ult, id, count);
-        let mut is_run = exists(mine);
-        if let Some(paired) = paired {
-            is_run = b.andi(is_run, b.ori(paired, b.cmpi(IntPredicate::Eq, rank, zero)));
+        let yielded: Vec<Val<'c>> = tokens.iter().map(|i| operand(*last, *i)).collect();
+        let end = inside.create("scf.yield", &[], &yielded, &[]);
+        for (n, i) in tokens.iter().enumerate() {
+            set_operand(*last, *i, result(around, n));
+            let inner = users[n].iter().filter(|(user, _)| user != last);
+            inner.for_each(|(user, at)| set_operand(*user, *at, arg(body, n + 1)));
         }
-        let inside = |id: Val<'c>| b.minui(id, most);
-        let tile_blocks = [inside(start), inside(b.addi(start, in_pairs(one, zero)))];
-        Ok((Place { rank, tile_blocks, runs: [exists(start), is_run] }, inside(mine)))
+        rest.iter().for_each(|op| move_before(*op, end));
+        self.common.iter().for_each(|(op, i)| give_common(b.context(), *op, *i, &map));
+        let mut own = self.own.iter();
+        Ok(own.try_for_each(|(op, d)| move_out(b.context(), *op, *d, (stores, around))))
     }
 
-    /// Computes `differing` for another tile block. `ids` has its coordinates, each with the one that it replaces.
-    fn evaluate(&self, b: &Builder<'c>, ids: impl IntoIterator<Item = (Val<'c>, Val<'c>)>) -> Vec<Val<'c>> {
+    /// Computes `differing` for another tile. `numbers` has its number, and other coordinates, each with the one that
+    /// it replaces. If `elsewhere`, the code is outside of the block of the program, so that everything is computed.
+    fn evaluate(
+        &self,
+        b: &Builder<'c>,
+        numbers: impl IntoIterator<Item = (Val<'c>, Val<'c>)>,
+        elsewhere: bool,
+    ) -> Vec<Val<'c>> {
+        let Program { block, scalars, rest, .. } = &self.program;
+        let all: Vec<OpRef<'c>> = if elsewhere && self.program.tiles.is_some() {
+            let rest: FxHashSet<usize> = rest.iter().map(|op| op_key(*op)).collect();
+            ops_of(*block).filter(|op| !rest.contains(&op_key(*op))).collect()
+        } else {
+            scalars.clone()
+        };
         let mut needed: FxHashSet<usize> = self.differing.iter().map(|v| key(*v)).collect();
-        for op in self.program.scalars.iter().rev() {
+        for op in all.iter().rev() {
             if results(*op).any(|r| needed.contains(&key(r))) {
                 needed.extend(operands(*op).map(key));
             }
         }
-        let mut map: ValueMap<'c> = ids.into_iter().map(|(old, new)| (key(old), new)).collect();
-        for op in &self.program.scalars {
-            let changes = operands(*op).any(|v| map.contains_key(&key(v)));
-            if changes && results(*op).any(|r| needed.contains(&key(r))) {
-                clone_op(b, *op, &mut map);
+        let mut map: ValueMap<'c> = numbers.into_iter().map(|(old, new)| (key(old), new)).collect();
+        for op in all.into_iter().filter(|op| results(*op).any(|r| needed.contains(&key(r)))) {
+            let changes = operands(op).any(|v| map.contains_key(&key(v)));
+            if changes || block_around(op) != Some(b.block()) && elsewhere {
+                clone_op(b, op, &mut map);
             }
         }
         self.differing.iter().map(|v| map.get(&key(*v)).copied().unwrap_or(*v)).collect()
     }
+}
+
+/// Whether this CTA runs a tile block, if clusters of two may run one.
+fn is_used<'c>(b: &Builder<'c>, paired: Option<Val<'c>>, rank: Val<'c>) -> Option<Val<'c>> {
+    paired.map(|paired| b.ori(paired, b.cmpi(IntPredicate::Eq, rank, b.i32_constant(0))))
 }
 
 /// Whether two lists of values are equal; `None` if they are empty.

@@ -40,6 +40,11 @@ pub(super) fn check<'c>(function: OpRef<'c>, dots: &[OpRef<'c>]) -> Result<(), O
             return Err((*dot, "the kernel is not one loop of dots for each tile block".into()));
         }
     }
+    check_independent(function)
+}
+
+/// Checks that no tile block waits for another one.
+pub(super) fn check_independent<'c>(function: OpRef<'c>) -> Result<(), Obstacle<'c>> {
     let mut found = Ok(());
     walk(function, &mut |op| {
         if found.is_ok() && op != function && !is_independent(op) {

@@ -75,7 +75,7 @@ fn loops_in_a_row(count: usize, forgets: Option<usize>) -> Program {
 /// Loops in a row add to the length of a run, and nested loops multiply it.
 #[test]
 fn lengths_of_runs() {
-    // The iterations of the producer have five operations and their end, those of the consumer four.
+    // The iterations of the producer have five operations and their end, and the consumer has four.
     assert_eq!(loops_in_a_row(2, None).longest_run(), (1 + 2 * 6 * 6) + (1 + 2 * 6 * 5));
     let mut p = Program::new("nested");
     let [outer, inner] = [3, 2].map(|most| p.parameter("trips", most));
