@@ -26,6 +26,8 @@ pub struct Run<'a> {
     /// For each operation of an engine, by number, the events that imply that it is done: a wait, or a phase that
     /// counts on it.
     groups: Vec<Vec<End>>,
+    /// The number of groups at which unused ones are removed.
+    most_groups: usize,
     /// Recorded only in the second run, which explains a fault.
     trace: Option<Vec<Traced>>,
 }
@@ -80,6 +82,9 @@ struct Traced {
     clock: Clock,
     text: String,
 }
+
+/// Number of groups that are kept without a look at who refers to them.
+const FEW_GROUPS: usize = 8;
 
 /// A violation before it is explained.
 struct Fault {
@@ -152,6 +157,7 @@ impl<'a> Run<'a> {
             cells: vec![Cell::default(); program.cells],
             copies: VecDeque::new(),
             groups: Vec::new(),
+            most_groups: FEW_GROUPS,
             trace: None,
         }
     }
@@ -276,9 +282,10 @@ impl<'a> Run<'a> {
                 let end = End::Phase { entry: self.entry(slot), count: self.slots[slot].phase + 1 };
                 let state = &self.agents[agent];
                 let started = state.committed[*engine as usize].iter().flatten().chain(&state.open[*engine as usize]);
-                for &id in started {
-                    self.groups[id].push(end);
+                for id in started.copied().collect::<Vec<_>>() {
+                    self.ends(id, end);
                 }
+                let state = &self.agents[agent];
                 let text = match &self.trace {
                     Some(_) => self.program.describe(op, &state.cursor, &self.least),
                     None => String::new(),
@@ -288,8 +295,7 @@ impl<'a> Run<'a> {
                 Ok(())
             }
             Op::Begin { engine, access, place, tag } => {
-                let id = self.groups.len();
-                self.groups.push(vec![]);
+                let id = self.new_group();
                 self.agents[agent].open[*engine as usize].push(id);
                 let proxy = if *engine == Engine::Copy { Proxy::Ordinary } else { Proxy::Asynchronous };
                 self.touch(agent, place, tag, *access, proxy, Span { start: event, end: End::Group(id) })
@@ -301,10 +307,9 @@ impl<'a> Run<'a> {
                 Ok(())
             }
             Op::WaitGroups { engine, pending } => {
-                let committed = &mut self.agents[agent].committed[*engine as usize];
-                while committed.len() > *pending as usize {
-                    for id in committed.pop_front().unwrap_or_default() {
-                        self.groups[id].push(End::At(event));
+                while self.agents[agent].committed[*engine as usize].len() > *pending as usize {
+                    for id in self.agents[agent].committed[*engine as usize].pop_front().unwrap_or_default() {
+                        self.ends(id, End::At(event));
                     }
                 }
                 Ok(())
@@ -324,6 +329,45 @@ impl<'a> Run<'a> {
             }
             // Control flow has become jumps, and `step` handles waits.
             Op::Wait { .. } | Op::Sync(_) | Op::Set(..) | Op::Loop { .. } | Op::If { .. } => Ok(()),
+        }
+    }
+
+    /// The number of a new group. A run starts thousands, and is copied at each value of a parameter, so it only keeps
+    /// groups to which an access refers.
+    fn new_group(&mut self) -> usize {
+        if self.groups.len() >= self.most_groups {
+            let mut groups = Vec::new();
+            let mut numbers = vec![None; self.groups.len()];
+            let mut renumber = |id: &mut usize| {
+                *id = *numbers[*id].get_or_insert_with(|| {
+                    groups.push(std::mem::take(&mut self.groups[*id]));
+                    groups.len() - 1
+                });
+            };
+            self.cells.iter_mut().for_each(|cell| cell.groups(&mut renumber));
+            let lists = |agent: &mut AgentState| {
+                let committed = agent.committed.iter_mut().flatten();
+                for list in agent.open.iter_mut().chain(committed) {
+                    *list = list.iter().filter_map(|id| numbers[*id]).collect();
+                }
+            };
+            self.agents.iter_mut().for_each(lists);
+            self.groups = groups;
+            self.most_groups = FEW_GROUPS.max(2 * self.groups.len());
+        }
+        self.groups.push(vec![]);
+        self.groups.len() - 1
+    }
+
+    /// Records an event that implies that a group is done, unless an earlier one does.
+    fn ends(&mut self, group: usize, end: End) {
+        let earlier = |seen: &End| match (seen, end) {
+            (End::At(seen), End::At(event)) => seen.agent == event.agent && seen.time <= event.time,
+            (End::Phase { entry, count }, End::Phase { entry: of, count: later }) => *entry == of && *count <= later,
+            _ => false,
+        };
+        if !self.groups[group].iter().any(earlier) {
+            self.groups[group].push(end);
         }
     }
 

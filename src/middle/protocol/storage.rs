@@ -30,6 +30,9 @@ pub struct Cell {
     reads: Vec<Span>,
 }
 
+/// With this number of reads since the last write, a cell looks for reads that others imply.
+const MANY_READS: usize = 16;
+
 /// The proxy of a memory access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Proxy {
@@ -86,7 +89,7 @@ impl Cell {
         if wrote == Proxy::Ordinary && proxy == Proxy::Asynchronous && !known.fenced(write.end) {
             return clash(ViolationKind::MissingFence, None);
         }
-        self.reads.push(span);
+        self.add_read(span);
         Ok(())
     }
 
@@ -95,7 +98,7 @@ impl Cell {
     pub fn read_in_order(&mut self, span: Span, wanted: Contents, known: &Knowledge) -> Result<(), Clash> {
         match self.write {
             Some((write, contents, _)) if contents == wanted && is_in_order(&write, &span) => {
-                self.reads.push(span);
+                self.add_read(span);
                 Ok(())
             }
             _ => self.read(span, wanted, Proxy::Asynchronous, known),
@@ -128,6 +131,35 @@ impl Cell {
         Ok(())
     }
 
+    /// Adds a read. If there are many, only the last of an agent's reads that end at once is kept: whoever knows of it
+    /// knows of the earlier ones. A run is copied at each value of a parameter, so it must not grow with its length.
+    fn add_read(&mut self, span: Span) {
+        if self.reads.len() >= MANY_READS && self.reads.len().is_power_of_two() {
+            let mut agents = vec![];
+            self.reads.reverse();
+            self.reads.retain(|read| {
+                let is_last = !agents.contains(&read.start.agent);
+                let ends_at_once = read.end == End::At(read.start);
+                if ends_at_once && is_last {
+                    agents.push(read.start.agent);
+                }
+                !ends_at_once || is_last
+            });
+            self.reads.reverse();
+        }
+        self.reads.push(span);
+    }
+
+    /// Calls a function on the number of each group that an access refers to.
+    pub fn groups(&mut self, mut visit: impl FnMut(&mut usize)) {
+        let write = self.write.iter_mut().map(|(span, ..)| span);
+        for span in write.chain(&mut self.reads) {
+            if let End::Group(id) = &mut span.end {
+                visit(id);
+            }
+        }
+    }
+
     /// Returns an access that is not known to be done.
     pub fn unfinished(&self, known: &Knowledge) -> Option<Span> {
         let write = self.write.iter().map(|(span, _, _)| *span);
@@ -138,4 +170,37 @@ impl Cell {
 /// Whether an engine that executes the operations of an agent in order executes `last` before `next`.
 fn is_in_order(last: &Span, next: &Span) -> bool {
     last.start.agent == next.start.agent && matches!(last.end, End::Group(_))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Reads of two agents, of which the second also reads asynchronously once.
+    #[test]
+    fn the_last_read_of_an_agent_stands_for_earlier_ones() {
+        let mut cell = Cell::default();
+        let event = |agent, time| Event { agent, time };
+        let span = |agent, time, end| Span { start: event(agent, time), end };
+        cell.add_read(span(1, 1, End::Group(0)));
+        for time in 2..200 {
+            for agent in [0, 1] {
+                cell.add_read(span(agent, time, End::At(event(agent, time))));
+            }
+        }
+        assert!(cell.reads.len() < 2 * MANY_READS);
+        // The group is done for whoever knows of the event (1, 300).
+        let mut groups = vec![vec![End::At(event(1, 300))]];
+        let unfinished = |clock: [u32; 2], groups: &[Vec<End>]| {
+            let mut known = Clock::new(2);
+            (0..2).for_each(|agent| known.raise(agent, clock[agent]));
+            let known = Knowledge { clock: &known, fenced: &known, groups };
+            cell.unfinished(&known).map(|span| (span.start.agent, span.end == End::Group(0)))
+        };
+        assert_eq!(unfinished([199, 299], &groups), Some((1, true)));
+        assert_eq!(unfinished([198, 300], &groups), Some((0, false)));
+        assert_eq!(unfinished([199, 300], &groups), None);
+        groups[0].push(End::At(event(1, 198)));
+        assert_eq!(unfinished([199, 198], &groups), Some((1, false)));
+    }
 }
