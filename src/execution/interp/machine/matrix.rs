@@ -40,12 +40,13 @@ impl Executor<'_> {
         let (lhs, rhs, init) = (self.elements(v[0])?, self.elements(v[1])?, self.elements(v[2])?);
         match &op.kind {
             OpKind::MmaI { lhs: sign_l, rhs: sign_r } => {
-                let value = |x: Scalar, sign| int::value(x.bits, from, sign);
-                one(product(&e, |i, terms| {
-                    let start = i128::from(init[i].bits);
-                    let sum =
-                        terms.iter().fold(start, |s, (l, r)| s + value(lhs[*l], *sign_l) * value(rhs[*r], *sign_r));
-                    let unknown = terms.iter().any(|(l, r)| lhs[*l].is_unknown() || rhs[*r].is_unknown());
+                let values = |x: &Elements, sign| -> Vec<(i128, bool)> {
+                    x.iter().map(|x| (int::value(x.bits, from, sign), x.is_unknown())).collect()
+                };
+                let (a, b) = (values(&lhs, *sign_l), values(&rhs, *sign_r));
+                one(product(&e, &a, &b, |i, row, column| {
+                    let sum = row.iter().zip(column).fold(i128::from(init[i].bits), |s, ((l, _), (r, _))| s + l * r);
+                    let unknown = row.iter().chain(column).any(|(_, unknown)| *unknown);
                     let bits = int::wrap(sum, acc);
                     if unknown || init[i].is_unknown() { Scalar::unknown(bits) } else { Scalar::exact(bits) }
                 }))
@@ -53,10 +54,11 @@ impl Executor<'_> {
             OpKind::MmaF { fast_acc } => {
                 let (a, b) = (numbers(&lhs, from), numbers(&rhs, from));
                 let chained = self.limits.canonical && [from, acc] == [Number::F32; 2];
-                one(product(&e, |i, terms| {
-                    let terms = terms.iter().map(|(l, r)| (a[*l], b[*r]));
-                    let chain = chained.then(|| chain(init[i], terms.clone())).flatten();
-                    chain.unwrap_or_else(|| dot(acc, *fast_acc, init[i], terms))
+                let dots = Dots::new(acc, *fast_acc, from, [&a, &b]);
+                one(product(&e, &a, &b, |i, row, column| {
+                    let chain =
+                        chained.then(|| chain(init[i], row.iter().copied().zip(column.iter().copied()))).flatten();
+                    chain.unwrap_or_else(|| dots.dot(init[i], row, column))
                 }))
             }
             OpKind::MmaFScaled => {
@@ -70,18 +72,18 @@ impl Executor<'_> {
                     return Err(Cause::Undefined("a scale is negative".into()));
                 }
                 let block = e.k / k_scales;
-                let (a, b) = (numbers(&lhs, from), numbers(&rhs, from));
+                let (mut a, mut b) = (numbers(&lhs, from), numbers(&rhs, from));
                 let (p, q) = (numbers(&scale_l, scale), numbers(&scale_r, scale));
-                one(product(&e, |i, terms| {
-                    let terms = terms.iter().map(|(l, r)| {
-                        // Rows of scales are shorter than rows of elements, and so are columns.
-                        let (row, k) = (l / e.k, l % e.k);
-                        let (batch, column) = (r / (e.k * e.n), r % e.n);
-                        let right = (batch * k_scales + k / block) * e.n + column;
-                        (a[*l].times(p[row * k_scales + k / block]), b[*r].times(q[right]))
-                    });
-                    dot(acc, false, init[i], terms)
-                }))
+                // Rows of scales are shorter than rows of elements, and so are columns.
+                for (l, a) in a.iter_mut().enumerate() {
+                    *a = a.times(p[l / e.k * k_scales + l % e.k / block]);
+                }
+                for (r, b) in b.iter_mut().enumerate() {
+                    let (batch, k, column) = (r / (e.k * e.n), r / e.n % e.k, r % e.n);
+                    *b = b.times(q[(batch * k_scales + k / block) * e.n + column]);
+                }
+                let dots = Dots::new(acc, false, from, [&a, &b]);
+                one(product(&e, &a, &b, |i, row, column| dots.dot(init[i], row, column)))
             }
             _ => Err(malformed("the op is not a dot")),
         }
@@ -127,17 +129,16 @@ fn numbers(x: &Elements, n: Number) -> Vec<Factor> {
     x.iter().map(factor).collect()
 }
 
-/// Computes each element of the result from its index and the pairs of indices of the elements that are multiplied
-/// for it.
-fn product(e: &Extents, f: impl Fn(usize, &[(usize, usize)]) -> Scalar) -> Vec<Scalar> {
-    let mut out = vec![];
-    let mut terms = vec![];
+/// Computes each element of the result from its index and the row and the column that are multiplied for it.
+fn product<T: Copy>(e: &Extents, lhs: &[T], rhs: &[T], f: impl Fn(usize, &[T], &[T]) -> Scalar) -> Vec<Scalar> {
+    let mut out = Vec::with_capacity(e.batch * e.m * e.n);
     for batch in 0..e.batch {
+        let of = |column| (0..e.k).map(move |k| rhs[(batch * e.k + k) * e.n + column]);
+        let columns: Vec<T> = (0..e.n).flat_map(of).collect();
         for row in 0..e.m {
+            let row = &lhs[(batch * e.m + row) * e.k..][..e.k];
             for column in 0..e.n {
-                terms.clear();
-                terms.extend((0..e.k).map(|k| ((batch * e.m + row) * e.k + k, (batch * e.k + k) * e.n + column)));
-                out.push(f((batch * e.m + row) * e.n + column, &terms));
+                out.push(f(out.len(), row, &columns[column * e.k..][..e.k]));
             }
         }
     }
@@ -153,32 +154,89 @@ fn chain(init: Scalar, mut terms: impl Iterator<Item = (Factor, Factor)>) -> Opt
     Some(if sum.is_nan() { Scalar::nan(Number::F32) } else { Scalar::exact(sum.to_bits().into()) })
 }
 
-/// `init` plus the sum of the products.
-fn dot(acc: Number, fast: bool, init: Scalar, terms: impl Iterator<Item = (Factor, Factor)>) -> Scalar {
-    let start = decode(init.bits, acc);
-    let mut error = match init.certainty {
-        Certainty::Near(ulps) if !start.is_nan() => ulps * power(last_place(start, acc)),
-        _ => 0.0,
-    };
-    let mut sure = !init.is_unknown();
-    let start = start.to_f64();
-    // Only finite magnitudes count.
-    let finite = |x: f64| if x.is_finite() { x } else { 0.0 };
-    let (mut sum, mut magnitude, mut lowest) = (start, finite(start.abs()), lowest_bit(start));
-    let mut count = 1.0;
-    for term in terms {
-        let (a, b): (Factor, Factor) = term;
-        sure &= a.sure && b.sure;
-        error += a.error_of_product(b);
-        sum = a.value.mul_add(b.value, sum);
-        let product = (a.value * b.value).abs();
+/// The sum of the products of a row and a column, in the order of the inner dimension.
+struct Sum {
+    sum: f64,
+    /// The sum of the finite magnitudes.
+    magnitude: f64,
+    /// Exponent of the lowest set bit of all terms.
+    lowest: i32,
+    error: f64,
+    sure: bool,
+}
+
+impl Sum {
+    /// Adds the products.
+    fn add(&mut self, row: &[Factor], column: &[Factor]) {
+        for (a, b) in row.iter().zip(column) {
+            self.sure &= a.sure && b.sure;
+            self.error += a.error_of_product(*b);
+            self.sum = a.value.mul_add(b.value, self.sum);
+            self.count((a.value * b.value).abs(), a.lowest + b.lowest);
+        }
+    }
+
+    /// As [`Sum::add`], for factors without errors whose products are exact in double precision. This holds for all
+    /// types of at most 32 bits.
+    fn add_exact(&mut self, row: &[Factor], column: &[Factor]) {
+        for (a, b) in row.iter().zip(column) {
+            let product = a.value * b.value;
+            self.sum += product;
+            self.count(product.abs(), a.lowest + b.lowest);
+        }
+    }
+
+    fn count(&mut self, product: f64, lowest: i32) {
         // A zero product adds nothing, whatever its sign.
         if product != 0.0 {
-            magnitude += finite(product);
-            lowest = lowest.min(a.lowest + b.lowest);
+            self.magnitude += finite(product);
+            self.lowest = self.lowest.min(lowest);
         }
-        count += 1.0;
     }
+}
+
+/// Only finite magnitudes count.
+fn finite(x: f64) -> f64 {
+    if x.is_finite() { x } else { 0.0 }
+}
+
+/// The dots of one op.
+struct Dots {
+    acc: Number,
+    fast: bool,
+    /// Whether [`Sum::add_exact`] can add the products.
+    is_exact: bool,
+}
+
+impl Dots {
+    fn new(acc: Number, fast: bool, from: Number, factors: [&[Factor]; 2]) -> Self {
+        let is_exact = from.width() <= 32 && factors.into_iter().flatten().all(|f| f.sure && f.error == 0.0);
+        Self { acc, fast, is_exact }
+    }
+
+    /// `init` plus the sum of the products.
+    fn dot(&self, init: Scalar, row: &[Factor], column: &[Factor]) -> Scalar {
+        let start = decode(init.bits, self.acc);
+        let error = match init.certainty {
+            Certainty::Near(ulps) if !start.is_nan() => ulps * power(last_place(start, self.acc)),
+            _ => 0.0,
+        };
+        let start = start.to_f64();
+        let (magnitude, lowest) = (finite(start.abs()), lowest_bit(start));
+        let mut sum = Sum { sum: start, magnitude, lowest, error, sure: !init.is_unknown() };
+        if self.is_exact {
+            sum.add_exact(row, column);
+        } else {
+            sum.add(row, column);
+        }
+        rounded(self.acc, self.fast, start, row.len(), &sum)
+    }
+}
+
+/// The result of a dot of `count` products that begins with `start`.
+fn rounded(acc: Number, fast: bool, start: f64, count: usize, sum: &Sum) -> Scalar {
+    let &Sum { sum, magnitude, lowest, error, sure } = sum;
+    let count = 1.0 + count as f64;
     let bits = encode(Real::from_f64(sum), acc, Round::NearestEven).bits;
     let Some(f) = format::format(acc).filter(|_| sure) else { return Scalar::unknown(bits) };
     // An infinity times a value that may be zero or of either sign can be anything.
@@ -224,11 +282,19 @@ fn lowest_bit(x: f64) -> i32 {
 mod tests {
     use super::*;
 
+    /// A dot of f32 numbers. If products can be added without fused operations, they have the same sum.
+    fn dot(init: Scalar, row: &[Factor], column: &[Factor]) -> Scalar {
+        let dots = Dots::new(Number::F32, false, Number::F32, [row, column]);
+        let fused = Dots { is_exact: false, ..dots }.dot(init, row, column);
+        assert_eq!(dots.dot(init, row, column), fused);
+        fused
+    }
+
     /// The sum of two products that cancel: `magnitude` and its negative.
     fn cancelled(magnitude: f64) -> Scalar {
         let factor = |value: f64| Factor { value, error: 0.0, lowest: lowest_bit(value), sure: true };
-        let terms = [magnitude, -magnitude].map(|v| (factor(v), factor(1.0)));
-        dot(Number::F32, false, Scalar::exact(0), terms.into_iter())
+        let (row, column) = ([magnitude, -magnitude].map(factor), [factor(1.0); 2]);
+        dot(Scalar::exact(0), &row, &column)
     }
 
     #[test]
@@ -236,14 +302,14 @@ mod tests {
         let two = Scalar { bits: 2f32.to_bits().into(), certainty: Certainty::Near(4.0) };
         let three = Scalar::exact(3f32.to_bits().into());
         let [two, three] = [two, three].map(|x| numbers(&std::rc::Rc::new(vec![x]), Number::F32)[0]);
-        let sum = dot(Number::F32, false, Scalar::exact(0), [(two, three)].into_iter());
+        let sum = dot(Scalar::exact(0), &[two], &[three]);
         let element = crate::types::Element::Number(Number::F32);
         let off = |ulps: u32| u64::from((3.0 * f32::from_bits(2f32.to_bits() + ulps)).to_bits());
         assert!(sum.admits(off(0), element) && sum.admits(off(4), element) && !sum.admits(off(40), element), "{sum:?}");
         // Infinity times a value that may be zero is a NaN or an infinity.
         let zero = Factor { value: 0.0, error: 1.0, lowest: 4096, sure: true };
         let infinity = Factor { value: f64::INFINITY, error: 0.0, lowest: 4096, sure: true };
-        assert!(dot(Number::F32, false, Scalar::exact(0), [(zero, infinity)].into_iter()).is_unknown());
+        assert!(dot(Scalar::exact(0), &[zero], &[infinity]).is_unknown());
     }
 
     #[test]
@@ -254,7 +320,8 @@ mod tests {
         let one = Scalar::exact(1f32.to_bits().into());
         let terms = [half, half, (factor(3.0), factor(5.0))].into_iter();
         assert_eq!(chain(one, terms.clone()), Some(Scalar::exact(16f32.to_bits().into())));
-        assert_ne!(dot(Number::F32, false, one, [half, half].into_iter()).bits, u64::from(1f32.to_bits()));
+        let (row, column) = ([half.0; 2], [half.1; 2]);
+        assert_ne!(dot(one, &row, &column).bits, u64::from(1f32.to_bits()));
         assert_eq!(chain(one, [half, half].into_iter()).map(|s| s.bits), Some(1f32.to_bits().into()));
         // A number that is not exact leaves the sum to the bounds of any order.
         let near = Factor { error: 1.0, ..factor(1.0) };
