@@ -45,6 +45,9 @@ pub enum Coordinates<'a> {
     },
 }
 
+/// Every swizzle permutes the bytes of aligned blocks of this size.
+const SWIZZLED: usize = 128;
+
 /// One line of the box: adjacent elements along dimension 0.
 #[derive(Clone, Copy, Debug)]
 struct BoxLine {
@@ -68,8 +71,9 @@ impl TensorMap {
         self.box_bytes(coordinates) / shared * global
     }
 
-    /// Copies a box into shared memory at `shared`. `read` fills a buffer from global memory; `write` receives at most
-    /// 16 bytes at a time. Returns the bytes to report to the mbarrier.
+    /// Copies a box into shared memory at `shared`. `read` fills a buffer from global memory. `write` receives the
+    /// whole box, or, if the swizzle moves bytes out of its range of addresses, pieces of at most 16 bytes. Returns the
+    /// bytes to report to the mbarrier.
     ///
     /// # Errors
     ///
@@ -79,30 +83,37 @@ impl TensorMap {
         coordinates: &Coordinates<'_>,
         shared: u32,
         mut read: impl FnMut(u64, &mut [u8]) -> Result<(), E>,
-        mut write: impl FnMut(u32, &[u8]) -> Result<(), E>,
+        write: impl FnMut(u32, &[u8]) -> Result<(), E>,
     ) -> Result<u32, E> {
         self.check(coordinates, shared)?;
         let (unit, global_bytes, shared_bytes) = self.element.unit();
         let (first, units) = self.inner_range(coordinates)?;
-        let mut buffer = vec![0; (units * shared_bytes) as usize];
+        let mut dense = vec![0; self.box_bytes(coordinates) as usize];
         let mut packed = vec![0; (units * global_bytes) as usize];
-        self.for_each_line(coordinates, |line| {
-            self.fill(&mut buffer);
+        self.for_each_line::<E>(coordinates, |line| {
+            let buffer = &mut dense[line.shared as usize..][..(units * shared_bytes) as usize];
             let inside = line.global.map_or(0..0, |_| self.inside(first, units, self.dims[0]));
-            if let (Some(global), false) = (line.global, inside.is_empty()) {
-                let bytes = (inside.len() as u32 * global_bytes) as usize;
-                let start = first / i64::from(unit) + i64::from(inside.start);
-                read(global.wrapping_add(start as u64 * u64::from(global_bytes)), &mut packed[..bytes])?;
-                for (i, source) in packed[..bytes].chunks(global_bytes as usize).enumerate() {
-                    let at = (inside.start as usize + i) * shared_bytes as usize;
-                    let target = &mut buffer[at..at + shared_bytes as usize];
-                    target.fill(0);
-                    target[..source.len()].copy_from_slice(source);
-                    self.round(target);
-                }
+            if inside.len() < units as usize {
+                self.fill(buffer);
             }
-            self.scatter(shared + line.shared, &buffer, &mut write)
+            let Some(global) = line.global.filter(|_| !inside.is_empty()) else { return Ok(()) };
+            let start = first / i64::from(unit) + i64::from(inside.start);
+            let address = global.wrapping_add(start as u64 * u64::from(global_bytes));
+            let target = &mut buffer[(inside.start * shared_bytes) as usize..(inside.end * shared_bytes) as usize];
+            if global_bytes == shared_bytes {
+                read(address, target)?;
+                self.round(target);
+                return Ok(());
+            }
+            let packed = &mut packed[..inside.len() * global_bytes as usize];
+            read(address, packed)?;
+            target.fill(0);
+            for (to, from) in target.chunks_mut(shared_bytes as usize).zip(packed.chunks(global_bytes as usize)) {
+                to[..from.len()].copy_from_slice(from);
+            }
+            Ok(())
         })?;
+        self.scatter(shared, &dense, write)?;
         Ok(self.transaction_bytes(coordinates))
     }
 
@@ -352,18 +363,27 @@ impl TensorMap {
         Ok(())
     }
 
-    /// Writes a line in pieces that the swizzle keeps contiguous.
+    /// Writes a dense box that begins at `address`: at once if the swizzle permutes bytes within the box, otherwise in
+    /// pieces that it keeps contiguous.
     fn scatter<E>(
         &self,
         address: u32,
         bytes: &[u8],
-        write: &mut impl FnMut(u32, &[u8]) -> Result<(), E>,
+        mut write: impl FnMut(u32, &[u8]) -> Result<(), E>,
     ) -> Result<(), E> {
+        if self.swizzle_mode == 0 {
+            return write(address, bytes);
+        }
         let piece = self.piece();
-        bytes
-            .chunks(piece)
-            .zip(0u32..)
-            .try_for_each(|(chunk, i)| write(self.swizzled(address + i * piece as u32), chunk))
+        let mut pieces = (address..).step_by(piece).map(|at| self.swizzled(at)).zip(bytes.chunks(piece));
+        if !bytes.len().is_multiple_of(SWIZZLED) {
+            return pieces.try_for_each(|(at, chunk)| write(at, chunk));
+        }
+        let mut moved = vec![0; bytes.len()];
+        for (at, chunk) in pieces {
+            moved[(at - address) as usize..][..chunk.len()].copy_from_slice(chunk);
+        }
+        write(address, &moved)
     }
 
     fn gather<E>(
@@ -379,7 +399,8 @@ impl TensorMap {
             .try_for_each(|(chunk, i)| read(self.swizzled(address + i * piece as u32), chunk))
     }
 
-    const fn piece(&self) -> usize {
+    /// The bytes that every swizzle keeps together.
+    pub(crate) const fn piece(&self) -> usize {
         if self.swizzle_mode == 3 && self.swizzle_atomicity == 2 { 8 } else { 16 }
     }
 
@@ -391,19 +412,19 @@ impl TensorMap {
 
     /// The rounding of the `.tf32` element types, as on an H200: to nearest, ties to even, and all NaNs become one
     /// value. Despite the `Ftz` name nothing is flushed to zero here; flushing applies to reductions.
-    fn round(&self, element: &mut [u8]) {
+    fn round(&self, elements: &mut [u8]) {
         if !matches!(self.element, ElementType::Tf32 | ElementType::Tf32Ftz) {
             return;
         }
-        let mut word = [0; 4];
-        word.copy_from_slice(element);
-        let bits = u32::from_le_bytes(word);
-        let rounded = if f32::from_bits(bits).is_nan() {
-            0x7fff_e000
-        } else {
-            convert(Format::F32, bits.into(), Format::Tf32, &CvtOpts::default()) as u32
-        };
-        element.copy_from_slice(&rounded.to_le_bytes());
+        for element in elements.as_chunks_mut::<4>().0 {
+            let bits = u32::from_le_bytes(*element);
+            let rounded = if f32::from_bits(bits).is_nan() {
+                0x7fff_e000
+            } else {
+                convert(Format::F32, bits.into(), Format::Tf32, &CvtOpts::default()) as u32
+            };
+            *element = rounded.to_le_bytes();
+        }
     }
 }
 

@@ -527,15 +527,7 @@ impl Machine<'_> {
                 Staged::Atomic(p, _, ty, _) => (*p, ty.bytes() as usize, true),
             };
             if let Some(agent) = op.race_agent {
-                let unchanged = match &s {
-                    Staged::Write(_, bytes) => {
-                        let mut old = vec![0; len];
-                        self.raw_read(location, &mut old).is_ok() && old == *bytes
-                    }
-                    _ => false,
-                };
-                let how = AccessKind { strong, unchanged, asynchronous: op.proxy, ..AccessKind::WRITE };
-                self.note(agent, location, len as u64, how, op.origin).map_err(|k| self.op_error(&op, k))?;
+                self.note_staged(agent, &op, &s, (location, len, strong))?;
             }
             self.stats.async_bytes += len as u64;
             self.apply(s).map_err(|CopyFault(location, fault, n)| {
@@ -561,6 +553,32 @@ impl Machine<'_> {
         }
         self.deliver_arrivals(id).map_err(|k| self.op_error(&op, k))?;
         self.mark_progress();
+        Ok(())
+    }
+
+    /// Records a write that the operation makes now. Of a box, each piece that the swizzle keeps together is compared
+    /// with the memory for itself.
+    fn note_staged(
+        &mut self,
+        agent: u32,
+        op: &AsyncOp,
+        s: &Staged,
+        (location, len, strong): (Location, usize, bool),
+    ) -> Result<(), SimError> {
+        let piece = match &op.work {
+            Work::TensorLoad { map, .. } => map.piece(),
+            _ => len,
+        };
+        let mut old = vec![0; piece];
+        for at in (0..len).step_by(piece.max(1)) {
+            let (here, n) = (location.plus(at as u64), piece.min(len - at));
+            let unchanged = match s {
+                Staged::Write(_, bytes) => self.raw_read(here, &mut old[..n]).is_ok() && old[..n] == bytes[at..at + n],
+                _ => false,
+            };
+            let how = AccessKind { strong, unchanged, asynchronous: op.proxy, ..AccessKind::WRITE };
+            self.note(agent, here, n as u64, how, op.origin).map_err(|k| self.op_error(op, k))?;
+        }
         Ok(())
     }
 
