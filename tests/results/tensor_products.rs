@@ -200,6 +200,43 @@ fn changed_in_the_loop() {
     kind.multiplied_in_tensor_memory(&(kind.looped("all", "%init", &changed) + &kind.store("%all", "%x")));
 }
 
+/// Loops of dots that load nothing, and whose counts are known at run time only: of tiles from outside of the loop, of
+/// constants, and of both in two loops with counts of their own.
+fn resident_dots() {
+    for (trips, flag) in [(0, 2), (1, 0), (1, 1), (2, 2), (3, 0), (3, 5)] {
+        let kind = Kind { m: 128, trips, flag, ..RAGGED };
+        let sums = kind.sums();
+        let again = |name: &str, init: &str, end: &str, operands: &str| {
+            let dot = kind.multiplied(&format!("{name}_next"), &format!("%{name}_acc"));
+            let dot = dot.replace(&format!("%{name}_next_a, %{name}_next_b"), operands);
+            format!(
+                "%{name} = for %{name}_i in (%zero to {end}, step %one) : tile<i32> iter_values(%{name}_acc = {init}) \
+                 -> ({sums}) {{\n{dot}continue %{name}_next : {sums}\n}}\n"
+            )
+        };
+        let (m, n, k, e) = (kind.m, kind.n, kind.k, kind.element.keyword());
+        let ones = format!(
+            "%ones_a = constant <{e}: 1.0> : tile<{m}x{k}x{e}>\n%ones_b = constant <{e}: 1.0> : tile<{k}x{n}x{e}>\n"
+        );
+        let loaded = kind.product("first", "%x", "%k", "%acc");
+        let last = |of: &str| kind.multiplied("next", of).replace("%next_a, %next_b", "%ones_a, %ones_b");
+        for (inner, end) in [
+            (again("inner", "%first", "%flag", "%ones_a, %ones_b"), "%inner"),
+            (again("inner", "%first", "%flag", "%first_a, %first_b"), "%inner"),
+            // The count differs from iteration to iteration.
+            (again("inner", "%first", "%k", "%ones_a, %ones_b"), "%inner"),
+            (
+                again("inner", "%first", "%flag", "%ones_a, %ones_b")
+                    + &again("other", "%inner", "%k", "%first_a, %first_b"),
+                "%other",
+            ),
+        ] {
+            let body = ones.clone() + &loaded + &inner + &last(end);
+            kind.multiplied_in_tensor_memory(&(kind.looped("sum", "%init", &body) + &kind.store("%sum", "%x")));
+        }
+    }
+}
+
 /// Slices of the columns divide the extent of the result, and tiles do not: the last slices are outside of the view.
 fn slices_outside_of_the_view() {
     for (n, outside) in [(64, 32), (128, 64), (256, 96)] {
@@ -224,6 +261,7 @@ pub fn trials() -> Vec<Trial> {
         slices_outside_of_the_view,
         copied_in_slices,
         used_in_the_loop,
+        resident_dots,
         with_another_start,
         changed_in_the_loop
     ]

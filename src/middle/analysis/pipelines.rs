@@ -17,6 +17,7 @@
 //! The n-th loop of each agent is taken for the same loop, and its bounds must be computed alike in all agents. Its
 //! trip count is a parameter of the protocol. A branch is taken never, always, in odd iterations, or in even
 //! iterations. If a run-time test decides which views have tensor maps, the protocol of each outcome is checked.
+//! `resident` explains loops without pipeline ops.
 //!
 //! # Pairs of CTAs
 //!
@@ -44,6 +45,7 @@
 
 mod handovers;
 mod loops;
+mod resident;
 
 pub use loops::only_asks;
 
@@ -54,8 +56,7 @@ use crate::dialect::{
     dots::SharedDot,
     elements,
     layouts::Tensor,
-    loops::always_runs,
-    nv_tileaa::MemTokenType,
+    nv_tileaa::{FuncOp, MemTokenType},
     nv_tileas::{
         AgentSwitchOp, AllocTensorOp, AnyOp, AsyncDotOp, ConsumerReleaseOp, ConsumerWaitOp, CreatePingPongOp,
         CreatePipelineOp, EndPingPongOp, IncIterOp, MemDescSlotOp, MemDescType, MmaKind, PingPongArriveOp,
@@ -71,6 +72,7 @@ use crate::dialect::{
 };
 use handovers::{Barriers, Pipeline};
 use loops::LoopPart;
+use resident::{Residents, in_iterations};
 use rustc_hash::{FxHashMap, FxHashSet};
 use tile_protocol::{Array, Engine, Expr, Op, Program, StageAccess, Var};
 
@@ -201,6 +203,7 @@ fn extract<'c>(
             extract.group = group;
             extract.loops_seen = 0;
             extract.branches_seen = 0;
+            extract.residents.next_agent();
             extract.stored = false;
             extract.has_turn = false;
             let body = extract.block(*block)?;
@@ -234,6 +237,7 @@ struct Extract<'a, 'c> {
     branches: Vec<loops::Common<'c>>,
     loops_seen: usize,
     branches_seen: usize,
+    residents: Residents<'c>,
     /// The number of CTAs that share pipelines, and the rank of the current one.
     ctas: usize,
     rank: usize,
@@ -314,6 +318,7 @@ impl<'a, 'c> Extract<'a, 'c> {
             branches: vec![],
             loops_seen: 0,
             branches_seen: 0,
+            residents: Residents::default(),
             ctas,
             rank: 0,
             number: 0,
@@ -351,12 +356,7 @@ impl<'a, 'c> Extract<'a, 'c> {
     fn op(&mut self, op: OpRef<'c>, out: &mut Vec<Op>) -> Result<(), Fault<'c>> {
         match Scf::of(op) {
             Some(Scf::For) if self.relevant.contains(&op_key(op)) => return self.counted(op, out),
-            // Its dots add to one stage. The protocol is the same for any number of them.
-            Some(Scf::For) if always_runs(op) && adds_in_memory(op) => {
-                let body = entry_block(region(op, 0)).ok_or((op, "loop has no body".to_string()))?;
-                out.extend(self.block(body)?);
-                return Ok(());
-            }
+            Some(Scf::For) if adds_in_memory(op) => return self.resident(op, out),
             Some(Scf::If) if readiness(op).is_some() => {
                 if let Some(side) = entry_block(region(op, usize::from(!self.ready))) {
                     out.extend(self.block(side)?);
@@ -510,19 +510,6 @@ impl<'a, 'c> Extract<'a, 'c> {
         Ok(())
     }
 
-    /// Extracts a branch that sets an accumulator if the loop that adds to it does not run.
-    fn store_unless_run(&mut self, op: OpRef<'c>, out: &mut Vec<Op>) -> Result<(), Fault<'c>> {
-        let unknown = || (op, "it sets an accumulator under a condition other than that its loop does not run".into());
-        let test = defining_op(operand(op, 0)).filter(|o| Arith::of(*o) == Some(Arith::CmpI)).ok_or_else(unknown)?;
-        let bounds = [operand(test, 1), operand(test, 0)];
-        let counts = |l: &&loops::Common<'c>| l.bounds() == Some(bounds);
-        let trips = self.loops.iter().take(self.loops_seen).rev().find(counts).ok_or_else(unknown)?.parameter();
-        let then = entry_block(region(op, 0)).ok_or((op, "branch has no block".to_string()))?;
-        let then = self.block(then)?;
-        out.push(Op::If { condition: trips.less(1), then, otherwise: vec![] });
-        Ok(())
-    }
-
     /// Extracts a read by threads.
     fn touch(&mut self, op: OpRef<'c>, memory: Val<'c>, out: &mut Vec<Op>) -> Result<(), Fault<'c>> {
         if let Some((from, tag)) = self.place(op, memory)? {
@@ -627,12 +614,7 @@ impl<'a, 'c> Extract<'a, 'c> {
         let condition = match (loops::part_of_loop(op), self.trips.last()) {
             (Some(LoopPart::First), _) => !iteration,
             (Some(LoopPart::AllButLast), Some(trips)) => trips.clone() - iteration - 1,
-            _ => {
-                // The patterns are: never, always, in odd iterations, in even iterations.
-                let pattern = self.common(op, false)?;
-                let is = |n: i64| !(pattern.clone() - n);
-                is(1) + is(2) * (iteration.clone() % 2) + is(3) * ((iteration + 1) % 2)
-            }
+            _ => in_iterations(&self.common(op, false)?, iteration),
         };
         let given: Vec<(usize, Var)> = (0..result_count(op))
             .filter(|&i| is_followed(result(op, i)))
@@ -762,10 +744,21 @@ fn computed_alike<'c>(a: Val<'c>, b: Val<'c>, depth: usize) -> bool {
                 && same_attributes(x, y)
                 && operands(x).zip(operands(y)).all(|(a, b)| computed_alike(a, b, depth + 1))
         }
-        // Block arguments of clones of one loop.
-        (None, None) => true,
+        // Block arguments of clones of one loop. Clones carry fewer values, so only the counter has a fixed index.
+        (None, None) => !is_shared(a) && !is_shared(b) && is_counter(a) == is_counter(b),
         _ => false,
     }
+}
+
+/// Whether a block argument is an argument of the function, which all agents share.
+fn is_shared(v: Val<'_>) -> bool {
+    parent_of_block(owner_of(v)).is_some_and(|o| FuncOp::cast(o).is_some())
+}
+
+/// Whether a block argument is the counter of a loop.
+fn is_counter(v: Val<'_>) -> bool {
+    let block = owner_of(v);
+    parent_of_block(block).is_some_and(|o| Scf::of(o) == Some(Scf::For)) && arg(block, 0) == v
 }
 
 /// Whether two ops have the same attributes. Splat constants are compared by element, regardless of their layouts.

@@ -34,22 +34,12 @@ pub(super) struct Common<'c> {
     parameter: Expr,
 }
 
-impl<'c> Common<'c> {
-    /// The first and the last bound of a counted loop.
-    pub(super) fn bounds(&self) -> Option<[Val<'c>; 2]> {
-        (Scf::of(self.op) == Some(Scf::For)).then(|| [operand(self.op, 0), operand(self.op, 1)])
-    }
-
-    pub(super) fn parameter(&self) -> Expr {
-        self.parameter.clone()
-    }
-}
-
 impl<'c> Extract<'_, 'c> {
     pub(super) fn counted(&mut self, op: OpRef<'c>, out: &mut Vec<Op>) -> Result<(), Fault<'c>> {
         let body = entry_block(region(op, 0)).ok_or((op, "loop has no body".to_string()))?;
         let joined = self.joined.get(self.loops_seen) == Some(&true);
         let trips = self.common(op, true)?;
+        self.residents.counted(op, &trips);
         let inner = self.loops_seen;
         // Loop-carried values that the protocol depends on become variables.
         let carried: Vec<(usize, Var)> = (0..result_count(op))
