@@ -205,33 +205,21 @@ fn changed_in_the_loop() {
 fn resident_dots() {
     for (trips, flag) in [(0, 2), (1, 0), (1, 1), (2, 2), (3, 0), (3, 5)] {
         let kind = Kind { m: 128, trips, flag, ..RAGGED };
-        let sums = kind.sums();
-        let again = |name: &str, init: &str, end: &str, operands: &str| {
-            let dot = kind.multiplied(&format!("{name}_next"), &format!("%{name}_acc"));
-            let dot = dot.replace(&format!("%{name}_next_a, %{name}_next_b"), operands);
-            format!(
-                "%{name} = for %{name}_i in (%zero to {end}, step %one) : tile<i32> iter_values(%{name}_acc = {init}) \
-                 -> ({sums}) {{\n{dot}continue %{name}_next : {sums}\n}}\n"
-            )
-        };
         let (m, n, k, e) = (kind.m, kind.n, kind.k, kind.element.keyword());
         let ones = format!(
             "%ones_a = constant <{e}: 1.0> : tile<{m}x{k}x{e}>\n%ones_b = constant <{e}: 1.0> : tile<{k}x{n}x{e}>\n"
         );
         let loaded = kind.product("first", "%x", "%k", "%acc");
-        let last = |of: &str| kind.multiplied("next", of).replace("%next_a, %next_b", "%ones_a, %ones_b");
-        for (inner, end) in [
-            (again("inner", "%first", "%flag", "%ones_a, %ones_b"), "%inner"),
-            (again("inner", "%first", "%flag", "%first_a, %first_b"), "%inner"),
+        let last = kind.multiplied("next", "%inner").replace("%next_a, %next_b", "%ones_a, %ones_b");
+        let (loaded_pair, ones_pair) = (["%first_a", "%first_b"], ["%ones_a", "%ones_b"]);
+        for inner in [
+            kind.repeated("inner", "%first", "%flag", ones_pair),
+            kind.repeated("inner", "%first", "%flag", loaded_pair),
             // The count differs from iteration to iteration.
-            (again("inner", "%first", "%k", "%ones_a, %ones_b"), "%inner"),
-            (
-                again("inner", "%first", "%flag", "%ones_a, %ones_b")
-                    + &again("other", "%inner", "%k", "%first_a, %first_b"),
-                "%other",
-            ),
+            kind.repeated("inner", "%first", "%k", ones_pair),
+            kind.repeated("other", "%first", "%flag", ones_pair) + &kind.repeated("inner", "%other", "%k", loaded_pair),
         ] {
-            let body = ones.clone() + &loaded + &inner + &last(end);
+            let body = ones.clone() + &loaded + &inner + &last;
             kind.multiplied_in_tensor_memory(&(kind.looped("sum", "%init", &body) + &kind.store("%sum", "%x")));
         }
     }

@@ -165,6 +165,18 @@ impl Kind {
         )
     }
 
+    /// A loop from zero to `end` that adds the same dot to an accumulator in each iteration.
+    pub fn repeated(&self, name: &str, init: &str, end: &str, operands: [&str; 2]) -> String {
+        let (sums, next) = (self.sums(), format!("{name}_next"));
+        let dot = self.multiplied(&next, &format!("%{name}_acc"));
+        let [a, b] = operands;
+        let dot = dot.replace(&format!("%{next}_a, %{next}_b"), &format!("{a}, {b}"));
+        format!(
+            "%{name} = for %{name}_i in (%zero to {end}, step %one) : tile<i32> iter_values(%{name}_acc = {init}) -> \
+             ({sums}) {{\n{dot}continue %{next} : {sums}\n}}\n"
+        )
+    }
+
     pub fn relu(&self, name: &str, of: &str) -> String {
         match self.sum {
             Number::I32 => format!("%{name} = maxi {of}, %init signed : {}\n", self.sums()),
