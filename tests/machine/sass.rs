@@ -1,6 +1,7 @@
 //! Machine code of the corpus at -O3: required and forbidden instructions, and code size.
 //!
 //! * No kernel spills registers except the listed ones, up to the listed number of bytes.
+//! * Kernels with large tiles of addresses have no stack frame.
 //! * Memory-bound kernels move 16 bytes at once, read each byte once, and have few instructions.
 //! * Consecutive sines, cosines and tangents need no more registers than one, and branch once each.
 //!
@@ -46,6 +47,10 @@ pub fn trials() -> Vec<Trial> {
     }
     for (name, &target) in programs.iter().flat_map(|p| targets.iter().map(move |t| (p.clone(), t))) {
         trials.push(Trial::test(format!("sass/spills/{name}/{target}"), move || spills(&name, target)));
+    }
+    for target in ["sm_80", "sm_100", "sm_120"] {
+        let name = "moe_gather_matmul_wide.13.1";
+        trials.push(Trial::test(format!("sass/stack/{name}/{target}"), move || without_stack(name, target)));
     }
     for (name, &target) in programs.iter().flat_map(|p| others.iter().map(move |t| (p.clone(), t))) {
         trials.push(Trial::test(format!("sass/assembles/{name}/{target}"), move || {
@@ -147,6 +152,15 @@ fn spills(name: &str, target: &str) -> Result<(), Failed> {
         (0, 1..) => Err("it no longer spills, so that it need not be listed".into()),
         _ if bytes > listed => Err(format!("spills, at most {listed} bytes are expected: {resources:?}").into()),
         _ => Ok(()),
+    }
+}
+
+/// Large tiles of addresses, which no conversion of layouts should move, leave nothing in local memory.
+fn without_stack(name: &str, target: &str) -> Result<(), Failed> {
+    let resources = assemble(name, target)?.resources;
+    match resources.iter().map(|r| r.stack_frame).max().unwrap_or(0) {
+        0 => Ok(()),
+        bytes => Err(format!("a stack frame of {bytes} bytes: {resources:?}").into()),
     }
 }
 

@@ -13,7 +13,7 @@
 //!    `cat`, `pack` and `unpack`, `broadcast` toward its source, and `reduce` toward its results. It flows forward
 //!    through `extract_slice`, where every thread keeps a part of its elements. It enters only values that do not
 //!    have a layout yet. It enters an access only if the access stays efficient, within a factor of the sectors that
-//!    the access's own layout touches.
+//!    the access's own layout touches. It does not reach the addresses of a store that it would scatter.
 //! 3. The remaining values get the default layout of their shape.
 //! 4. If an operand's layout differs from the layout that its user needs, cheap producers (ranges, splats, constants
 //!    and short chains of arithmetic on them) are recomputed in the needed layout; other operands are converted.
@@ -357,6 +357,13 @@ impl<'c> Assignment<'c> {
         from_product && 4 * a.access.vector_in(layout, &tile.tile_shape()) <= a.access.vector
     }
 
+    /// Whether `op` is a store that keeps its own layout because this one would scatter it. Its addresses and its mask
+    /// then need its own layout too.
+    fn keeps_own(&self, op: OpRef<'c>, layout: &Layout) -> bool {
+        let is_store = results(op).all(|r| Tensor::of_value(r).is_none());
+        is_store && self.anchor_of.get(&op_key(op)).is_some_and(|anchor| self.scatters(*anchor, layout))
+    }
+
     fn accepts(&self, anchor: usize, layout: &Layout, slack: u64) -> bool {
         let a = &self.anchors[anchor];
         let Some(tile) = tile_of(a.op) else { return false };
@@ -496,7 +503,7 @@ impl<'c> Assignment<'c> {
         match layout_relation(op) {
             // A store decides for itself, and several layouts fit the result of a broadcast.
             LayoutRelation::Same | LayoutRelation::Access
-                if self.stores.contains_key(&op_key(op)) || result_count(op) == 0 => {}
+                if self.stores.contains_key(&op_key(op)) || result_count(op) == 0 || self.keeps_own(op, layout) => {}
             LayoutRelation::Same | LayoutRelation::Access => {
                 let both = operands(op).chain(results(op));
                 work.extend(both.filter(|v| same_shape(*v, t)).map(|v| (v, layout.clone())));

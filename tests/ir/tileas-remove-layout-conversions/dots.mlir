@@ -84,3 +84,37 @@ nv_tileaa.func @pieces(%q0: !nv_tileaa.ptr<f16>) {
   %t3 = nv_tileaa.tiled_store <weak> %h, %w[%c0, %c0] : tensor<64x64xf16>, <tile = [64, 64], memref<64x64xf16, strides = [64, 1]>>[i32, i32]
   nv_tileaa.return
 }
+
+// The same for a store to rows that a table names. Addresses and mask are computed in the layout of the store, so that
+// only the values are converted.
+// CHECK-LABEL: nv_tileaa.func @rows_of_a_table(
+// CHECK: %[[H:.*]] = arith.truncf
+// CHECK-NOT: convert_layout
+// CHECK: %[[S:.*]] = nv_tileas.convert_layout %[[H]] : tensor<64x64xf16,
+// CHECK-NEXT: nv_tileas.store <weak> %{{.*}}, %[[S]] mask %{{.*}} vector 8
+nv_tileaa.func @rows_of_a_table(%q0: !nv_tileaa.ptr<f16>, %r0: !nv_tileaa.ptr<i32>, %n: i64) {
+  %q = nv_tileaa.assume #cuda_tile.div_by<16>, %q0 : !nv_tileaa.ptr<f16>
+  %c64 = arith.constant dense<64> : tensor<64x64xi64>
+  %r = nv_tileaa.splat %r0 : !nv_tileaa.ptr<i32> -> tensor<64x!nv_tileaa.ptr<i32>>
+  %i = nv_tileaa.make_range : tensor<64xi32>
+  %e = nv_tileaa.addptr %r, %i : tensor<64x!nv_tileaa.ptr<i32>>, tensor<64xi32>
+  %rows, %t = nv_tileaa.load <weak> %e : tensor<64x!nv_tileaa.ptr<i32>> -> tensor<64xi32>
+  %a = arith.constant dense<1.0> : tensor<64x64xf16>
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %d = nv_tileaa.dot %a, %a, %zero : tensor<64x64xf16>, tensor<64x64xf16>, tensor<64x64xf32>
+  %h = arith.truncf %d : tensor<64x64xf32> to tensor<64x64xf16>
+  %v = nv_tileaa.view %rows : tensor<64xi32> -> tensor<64x1xi32>
+  %x = arith.extsi %v : tensor<64x1xi32> to tensor<64x1xi64>
+  %row = nv_tileaa.broadcast %x : tensor<64x1xi64> -> tensor<64x64xi64>
+  %end = nv_tileaa.splat %n : i64 -> tensor<64x64xi64>
+  %mask = arith.cmpi ult, %row, %end : tensor<64x64xi64>
+  %first = arith.muli %row, %c64 : tensor<64x64xi64>
+  %c = nv_tileaa.view %i : tensor<64xi32> -> tensor<1x64xi32>
+  %y = arith.extsi %c : tensor<1x64xi32> to tensor<1x64xi64>
+  %column = nv_tileaa.broadcast %y : tensor<1x64xi64> -> tensor<64x64xi64>
+  %at = arith.addi %first, %column : tensor<64x64xi64>
+  %p = nv_tileaa.splat %q : !nv_tileaa.ptr<f16> -> tensor<64x64x!nv_tileaa.ptr<f16>>
+  %to = nv_tileaa.addptr %p, %at : tensor<64x64x!nv_tileaa.ptr<f16>>, tensor<64x64xi64>
+  %t3 = nv_tileaa.store <weak> %to, %h mask %mask : tensor<64x64xi1> : tensor<64x64x!nv_tileaa.ptr<f16>>, tensor<64x64xf16>
+  nv_tileaa.return
+}
