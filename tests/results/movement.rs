@@ -106,33 +106,45 @@ fn conversions_of_big_tensors_move_every_element() {
     conversions(Random(11), 24, 7);
 }
 
+/// The tensors do not fit into the memory for conversions, which move them in parts.
+fn conversions_in_parts_move_every_element() {
+    let mut random = Random(21);
+    for case in 0..14 {
+        let registers = 5 + case as u32 % 3;
+        conversion(&mut random, case, 3, 5 + 3 + registers);
+    }
+}
+
 /// Conversions between random layouts of at least `least` register bits.
 fn conversions(mut random: Random, cases: usize, least: u32) {
     for case in 0..cases {
         let warp_bits = random.below(if least == 0 { 3 } else { 2 });
         let bits = 5 + warp_bits as u32 + least + random.below(4) as u32;
-        let mixed = case % 3 == 0;
-        let from = random.layout(bits, warp_bits, mixed, case % 4);
-        let mut to = random.layout(bits, warp_bits, mixed, case % 3);
-        if case % 2 == 0 {
-            // Only lanes and registers are exchanged, so shuffles are enough.
-            to = within_warps(&mut random, &from);
-        }
-        let e = element(case, 1 << bits);
-        let (count, a, b) = (1usize << bits, attribute(&from), attribute(&to));
-        let shape = count.to_string();
-        let mut body = range(e, "%x", &shape, count, &a);
-        body += &format!(
-            "  %y = nv_tileas.convert_layout %x : tensor<{count}x{0}, {a}> -> tensor<{count}x{0}, {b}>\n",
-            e.name
-        );
-        body += &e.line(e.unmake, "%v", "%y", &shape, &b);
-        let text = kernel(1 << warp_bits, "", &body, &shape, &b);
-        let expected: Vec<i64> = (0..count as u64).map(|i| e.image(i)).collect();
-        let level = [0, 3][case / 2 % 2];
-        let seed = (case % 3 > 0).then_some(case as u64);
-        assert_eq!(results(&text, count, &[], level, seed), expected, "case {case}\n{text}");
+        conversion(&mut random, case, warp_bits, bits);
     }
+}
+
+/// A conversion between random layouts of `2^bits` elements.
+fn conversion(random: &mut Random, case: usize, warp_bits: usize, bits: u32) {
+    let mixed = case.is_multiple_of(3);
+    let from = random.layout(bits, warp_bits, mixed, case % 4);
+    let mut to = random.layout(bits, warp_bits, mixed, case % 3);
+    if case.is_multiple_of(2) {
+        // Only lanes and registers are exchanged, so shuffles are enough.
+        to = within_warps(random, &from);
+    }
+    let e = element(case, 1 << bits);
+    let (count, a, b) = (1usize << bits, attribute(&from), attribute(&to));
+    let shape = count.to_string();
+    let mut body = range(e, "%x", &shape, count, &a);
+    body +=
+        &format!("  %y = nv_tileas.convert_layout %x : tensor<{count}x{0}, {a}> -> tensor<{count}x{0}, {b}>\n", e.name);
+    body += &e.line(e.unmake, "%v", "%y", &shape, &b);
+    let text = kernel(1 << warp_bits, "", &body, &shape, &b);
+    let expected: Vec<i64> = (0..count as u64).map(|i| e.image(i)).collect();
+    let level = [0, 3][case / 2 % 2];
+    let seed = (!case.is_multiple_of(3)).then_some(case as u64);
+    assert_eq!(results(&text, count, &[], level, seed), expected, "case {case}\n{text}");
 }
 
 /// A layout that differs from `l` by an exchange of register and lane bits.
@@ -382,6 +394,7 @@ pub fn trials() -> Vec<Trial> {
     functions![
         conversions_move_every_element,
         conversions_of_big_tensors_move_every_element,
+        conversions_in_parts_move_every_element,
         slices_are_the_ones_asked_for,
         slices_of_big_tensors_are_the_ones_asked_for,
         concatenations_put_the_second_operand_behind,

@@ -1,14 +1,27 @@
 //! Converts the layout of tensors larger than their storage, part by part (`tile_layout::PartsPlan`).
 
 use super::{Lower, array::tensor_of};
-use crate::dialect::{
-    layouts::storage_bits,
-    nv_tileas::ArrayExchangeOp,
-    pass::{Failed, fail},
-    rt::*,
-    shared_memory::memdesc_bytes,
+use crate::{
+    analysis::registers::words,
+    dialect::{
+        layouts::storage_bits,
+        nv_tileas::ArrayExchangeOp,
+        pass::{Failed, fail},
+        rt::*,
+        shared_memory::memdesc_bytes,
+    },
 };
-use tile_layout::{PartRegisters, PartsPlan, SharedOptions};
+use tile_layout::{Input, PartRegisters, PartsPlan, SharedOptions};
+
+/// log2 of the number of parts up to which the code of a part is repeated, rather than run in a loop.
+const MOST_COPIES: u32 = 3;
+/// The number of registers of a tensor up to which it is.
+const MOST_REGISTERS: u64 = 64;
+
+/// Whether all threads hold a part in the same registers.
+fn of_part(side: &PartRegisters) -> bool {
+    side.first().expr().terms.iter().all(|term| term.source == Input::Block)
+}
 
 impl<'c> Lower<'c, '_> {
     pub(super) fn array_exchange(&mut self, x: ArrayExchangeOp<'c>) -> Result<(), Failed> {
@@ -26,12 +39,18 @@ impl<'c> Lower<'c, '_> {
         let plan = PartsPlan::new(&from, &to, &tensor.tile_shape(), &options).map_err(|e| fail(op, e.to_string()))?;
         let memory = self.shared_address(op, x.storage())?;
         let (source, target) = (self.array(op, x.source())?, self.array(op, x.dest())?);
-        self.counted(plan.log2, |this, part| {
+        let exchange = |this: &mut Self, part| {
             this.barrier();
             this.store_part(&plan, memory, source, tensor.element, part);
             this.barrier();
             this.load_part(&plan, memory, target, tensor.element, part)
-        })
+        };
+        // With constant numbers of parts, LLVM keeps the arrays in registers.
+        let registers = words(tensor.element, source.bits.max(target.bits));
+        if plan.log2 <= MOST_COPIES && registers <= MOST_REGISTERS && of_part(&plan.source) && of_part(&plan.target) {
+            return (0..1 << plan.log2).try_for_each(|part| exchange(self, self.l.i32c(part)));
+        }
+        self.counted(plan.log2, exchange)
     }
 
     /// Returns the first register of a part, and whether the offsets of the part's other registers share no bits with
