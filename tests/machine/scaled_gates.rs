@@ -15,13 +15,16 @@ struct ScaledGate {
     program: ScaledKind,
     target: &'static str,
     stages: u32,
+    /// Whether two CTAs may run neighbouring tile blocks together.
+    neighbours: bool,
 }
 
 const BYTES: ScaledKind = ScaledKind { n: 256, ..MXF8 };
 const MXF4: ScaledKind = ScaledKind { element: Number::E2m1, k: 256, ..BYTES };
 const NVF4: ScaledKind = ScaledKind { scale: Number::E4m3, block: 16, ..MXF4 };
 /// CTAs take over tile blocks, so the whole result is next to the ring.
-const MXF8_256: ScaledGate = ScaledGate { name: "mxf8_128x256x128", program: BYTES, target: "sm_100", stages: 3 };
+const MXF8_256: ScaledGate =
+    ScaledGate { name: "mxf8_128x256x128", program: BYTES, target: "sm_100", stages: 3, neighbours: false };
 const NVF4_256: ScaledGate = ScaledGate { name: "nvf4_128x256x256", program: NVF4, ..MXF8_256 };
 
 const GATES: &[ScaledGate] = &[
@@ -48,6 +51,13 @@ const GATES: &[ScaledGate] = &[
     ScaledGate { name: "mxf8_128x256x128_blocks", program: ScaledKind { blocked: true, ..BYTES }, ..MXF8_256 },
     ScaledGate { name: "nvf4_128x256x256_blocks", program: ScaledKind { blocked: true, ..NVF4 }, ..NVF4_256 },
     ScaledGate { name: "nvf4_128x128x256", program: ScaledKind { n: 128, ..NVF4 }, stages: 4, ..NVF4_256 },
+    ScaledGate { name: "mxf8_128x256x128_neighbours", neighbours: true, ..MXF8_256 },
+    ScaledGate {
+        name: "nvf4_128x256x256_blocks_neighbours",
+        program: ScaledKind { blocked: true, ..NVF4 },
+        neighbours: true,
+        ..NVF4_256
+    },
 ];
 
 pub fn trials() -> Vec<Trial> {
@@ -65,7 +75,12 @@ impl ScaledGate {
     fn check(&self) -> Result<(), Failed> {
         let target = Target::by_name(self.target).ok_or("unknown target")?;
         let program = self.program.program(&self.program.usual());
-        let cubin = assembled(&program, target, self.stages, &[])?;
+        let options: &[(&str, &str)] = match (self.neighbours, self.program.m) {
+            // Tiles of 256 rows are split.
+            (true, _) | (_, 256) => &[],
+            _ => &[("num-ctas", "1")],
+        };
+        let cubin = assembled(&program, target, self.stages, options)?;
         let code = disassemble(&cubin, &self.name().replace('/', "-"))?;
         let count =
             |body: &[sass::Instruction], is: &dyn Fn(&str) -> bool| body.iter().filter(|i| is(&i.opcode)).count();
