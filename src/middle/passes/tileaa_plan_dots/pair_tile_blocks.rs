@@ -40,7 +40,8 @@
 //!
 //! # Conditions
 //!
-//! * Two CTAs can run all dots together, and each dot is in one loop, for each tile block or in a loop over tiles. Tile blocks neither wait for one another nor have other effects than stores to views.
+//! * Two CTAs can run all dots together, and each dot is in one loop, for each tile block or in a loop over tiles. Tile
+//!   blocks neither wait for one another nor have other effects than stores to views.
 //! * What both CTAs must agree in, the right operands with their scale factors and the bounds of loops, does not depend
 //!   on the id, or is the same for most neighbours ([`Neighbours`]).
 //! * The prediction is better by more than the scalars cost.
