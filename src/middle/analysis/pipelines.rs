@@ -140,20 +140,20 @@ pub fn check<'c>(function: OpRef<'c>) -> Result<(), Fault<'c>> {
     let Some(first) = created.next() else { return Ok(()) };
     let is_tested = !collect_ops(function, readiness).is_empty();
     let outcomes: &[bool] = if is_tested { &[true, false] } else { &[true] };
-    outcomes.iter().try_for_each(|ready| check_one(function, &pipelines, first, *ready))
+    let facts = Facts::of(function);
+    outcomes.iter().try_for_each(|ready| check_one(function, &pipelines, (first, *ready), &facts))
 }
 
 /// Checks the protocol for one outcome of the run-time tests of views: all are `ready`, or none is.
 fn check_one<'c>(
     function: OpRef<'c>,
     pipelines: &[CreatePipelineOp<'c>],
-    first: OpRef<'c>,
-    ready: bool,
+    (first, ready): (OpRef<'c>, bool),
+    facts: &Facts,
 ) -> Result<(), Fault<'c>> {
     // Whether a loop does more than run its inner loop is known only after its body is extracted. If it does, the
     // protocol is extracted again without joining loops.
-    let facts = Facts::of(function);
-    let extract = |joins: bool| extract(function, pipelines, (ready, joins), &facts);
+    let extract = |joins: bool| extract(function, pipelines, (ready, joins), facts);
     let program = extract(true).or_else(|_| extract(false))?;
     program.check().map_err(|violation| (first, violation.to_string()))
 }

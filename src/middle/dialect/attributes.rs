@@ -160,7 +160,8 @@ keys! {
     /// and `tileir-verify-ops-analysis`.
     NUM_WARPS: I64 = "nv_tileas.num_warps";
     /// On a kernel: the number of CTAs per tile block, which form a cluster; one if absent. Set by
-    /// `tileaa-split-over-cluster`; read by `convert-tileas-to-llvm` and `tileir-gpu-module-prepare`.
+    /// `tileaa-split-over-cluster` and `tileaa-pair-tile-blocks`; read by `convert-tileas-to-llvm` and
+    /// `tileir-gpu-module-prepare`.
     NUM_CTAS: I64 = "nv_tileas.num_ctas";
     /// On a loop: its iterations are the steps in which two CTAs run their tile blocks together. Set by
     /// `tileaa-pair-tile-blocks`; read by `tileaa-plan-dots`.

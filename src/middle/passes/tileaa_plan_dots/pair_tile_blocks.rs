@@ -46,7 +46,10 @@
 //!   on the id, or is the same for most neighbours ([`Neighbours`]).
 //! * The prediction is better by more than the scalars cost.
 
-use super::{Found, Loads, analyze, takeover, tensor};
+use super::{
+    Found, Loads, analyze, takeover,
+    tensor::{self, PAIR},
+};
 use crate::{
     analysis::{
         clones::{ValueMap, clone_op},
@@ -88,9 +91,6 @@ use tile_targets::Target;
 #[derive(Clone, Default)]
 pub struct PairTileBlocks;
 
-/// The number of CTAs that run dots together.
-const CTAS: i64 = 2;
-
 /// The least predicted gain, as a fraction of the clocks without pairs.
 const LEAST_GAIN: f64 = 0.03;
 
@@ -113,7 +113,7 @@ impl RustPass for PairTileBlocks {
                 let mostly = if pairing.differing.is_empty() { "" } else { ", if they have the same right operands" };
                 let text = format!("two CTAs run neighbouring tile blocks along {name} together{mostly}");
                 remark(function.op(), remark::PAIRED_TILE_BLOCKS, text, None);
-                NUM_CTAS.set(function.op(), CTAS);
+                NUM_CTAS.set(function.op(), PAIR);
                 pairing.rewrite(context)?;
             }
         }
@@ -362,7 +362,7 @@ fn pays(function: nv_tileaa::FuncOp<'_>, loops: &[DotLoop], target: &Target) -> 
     };
     let Ok(pairs) = clocks(true) else { return false };
     let hint = function.hints().and_then(|h| int_hint(h, target.name, "num_cta_in_cga", |n| n >= 1));
-    let charge = if hint.is_some_and(|n| n != CTAS) { IGNORED_HINT } else { 1.0 };
+    let charge = if hint.is_some_and(|n| n != PAIR) { IGNORED_HINT } else { 1.0 };
     clocks(false).is_ok_and(|alone| pairs * charge < alone * (1.0 - LEAST_GAIN))
 }
 
@@ -395,7 +395,7 @@ impl<'c> Launch<'c> {
 
     /// The number of the first tile block of a cluster.
     fn start(&self, b: &Builder<'c>, cluster: Val<'c>) -> Val<'c> {
-        b.muli(cluster, self.in_pairs(b, b.i32_constant(CTAS), b.i32_constant(1)))
+        b.muli(cluster, self.in_pairs(b, b.i32_constant(PAIR), b.i32_constant(1)))
     }
 
     /// The tiles of the cluster whose first one has the number `start`, of `count` tiles.
@@ -431,7 +431,7 @@ impl<'c> Pairing<'c> {
         };
         users.into_iter().for_each(|(user, i)| set_operand(user, i, place.own));
         scalars.iter().for_each(|op| move_before(*op, *last));
-        self.step(&b, &place).map_err(error)?
+        self.step(&b, &place)
     }
 
     /// Builds the tile block of this CTA.
@@ -495,7 +495,7 @@ impl<'c> Pairing<'c> {
     }
 
     /// Builds the loop over the steps of a pair, and moves the rest of the program there.
-    fn step(&self, b: &Builder<'c>, place: &Place<'c>) -> Result<Result<(), Failed>, BuildError> {
+    fn step(&self, b: &Builder<'c>, place: &Place<'c>) -> Result<(), Failed> {
         let Program { function, rest, last, .. } = &self.program;
         let (zero, one) = (b.i32_constant(0), b.i32_constant(1));
         let [first, second] = place.both.map(|number| self.evaluate(b, [(place.own, number)], false));
@@ -517,7 +517,7 @@ impl<'c> Pairing<'c> {
         let region = Region::new();
         let body = append_block(&region, &[vec![ty(zero)], types].concat(), function.location());
         state.region(region);
-        let around = b.insert(state)?;
+        let around = b.insert(state).map_err(|e| fail(*function, e.to_string()))?;
         STEPS_OF_PAIR.mark(around);
         let inside = Builder::at_end(b.context(), body, function.location());
         let step = arg(body, 0);
@@ -541,7 +541,7 @@ impl<'c> Pairing<'c> {
         rest.iter().for_each(|op| move_before(*op, end));
         self.common.iter().for_each(|(op, i)| give_common(b.context(), *op, *i, &map));
         let mut own = self.own.iter();
-        Ok(own.try_for_each(|(op, d)| move_out(b.context(), *op, *d, (stores, around))))
+        own.try_for_each(|(op, d)| move_out(b.context(), *op, *d, (stores, around)))
     }
 
     /// Computes `differing` for another tile. `numbers` has its number, and other coordinates, each with the one that

@@ -191,7 +191,7 @@ fn check<'c>(p: &Found<'c>) -> Result<(), Obstacle<'c>> {
 }
 
 /// The number of CTAs that run dots together.
-const PAIR: i64 = 2;
+pub(super) const PAIR: i64 = 2;
 
 /// Checks that two CTAs can run all dots together: both need the same right operands and scale factors of them, at the
 /// same points of the program, and TMA loads the operands. The rows of a CTA may be any.
