@@ -15,6 +15,7 @@
 mod agents;
 mod costs;
 mod fuse;
+mod grid;
 mod html;
 mod image;
 mod json;
@@ -43,20 +44,17 @@ use crate::exec::state::record::{BlockClocks, BlockTrace, ClockReads, Event, Foo
 use crate::ir::{ClusterControl, Op};
 use crate::{Device, LaunchConfig, Module, RunOptions, SimError};
 use costs::{Bandwidth, Costs, Effect, InstCost, NoCost, PREDICATES};
+use grid::{SAMPLES, Takeovers};
 use image::Image;
 use replay::{Block, Input, Sm};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use schedule::Orders;
 use tile_machine::Machine;
 
 /// Number of rounds of resident CTAs to replay in detail: as many as stay below this number of events, within bounds.
-/// These four constants trade effort for precision; they do not describe a machine.
+/// These constants and those of [`grid`] trade effort for precision; they do not describe a machine.
 const DETAILED_EVENTS: usize = 2_000_000;
 const DETAILED_ROUNDS: std::ops::RangeInclusive<usize> = 2..=16;
-/// Number of clusters to record, spread over the grid.
-const SAMPLES: u64 = 4;
-/// A cluster that executes fewer instructions than the longest one by this factor has no work.
-const IDLE: usize = 20;
 /// Number of warp instructions per warp whose loads determine how much data CTAs share.
 const SHARING_START: u64 = 3000;
 
@@ -122,17 +120,29 @@ pub fn predict(
     let total = empty.cluster_grid.iter().map(|n| u64::from(*n)).product();
     // Clusters that are resident at the same time. Only the start of each is run. They may take over the others.
     let together = (resident as u64 * costs.sms as u64 / u64::from(empty.blocks_per_cluster.max(1))).min(total);
-    let takeover = takes_over(&program).then_some(together);
-    let started = takeover.map_or(empty.cluster_grid, |started| [started as u32, 1, 1]);
-    let grain = RecordOptions { takeover, ..grain };
-    let one_round = takeover.is_some() || together == total;
-    let samples = samples(started, one_round);
+    let takeovers = match takes_over(&program) {
+        true => {
+            let start =
+                |clusters| RecordOptions { clusters, budget: Some(grid::START), instructions: true, ..grain.clone() };
+            let idle = match together < total && total <= grid::FEW_ROUNDS * together {
+                true => grid::idle(&record(device, start((0..total).collect()))?),
+                false => FxHashSet::default(),
+            };
+            Some(Takeovers::of(total, together, &idle))
+        }
+        false => None,
+    };
+    let started = takeovers.as_ref().map_or(empty.cluster_grid, |_| [together as u32, 1, 1]);
+    let one_round = takeovers.is_some() || together == total;
+    let samples = grid::samples(started, one_round, takeovers.as_ref());
+    let takeovers = takeovers.map(|all| all.next);
+    let grain = RecordOptions { takeovers: takeovers.clone().unwrap_or_default(), ..grain };
     // A first run creates the state that the kernel keeps, such as tensor maps.
     let before = samples.first().copied().into_iter().collect();
     record(device, RecordOptions { clusters: before, ..grain.clone() })?;
     let detailed = RecordOptions { clusters: samples, instructions: true, ..grain.clone() };
     let mut recording = record(device, detailed)?;
-    let share = keep_busy(&mut recording.blocks, recording.blocks_per_cluster.max(1) as usize);
+    let share = grid::keep_busy(&mut recording.blocks, recording.blocks_per_cluster.max(1) as usize);
     recording.blocks = pairs::leaders(std::mem::take(&mut recording.blocks), &functions);
     let stored = stored(&recording.blocks, &functions, &costs, one_round);
     if one_round {
@@ -155,7 +165,10 @@ pub fn predict(
         first.push(image.origin.iter().map(|pc| first[entry][*pc as usize]).collect());
         functions.push(image.slots.clone());
     }
-    let started_blocks = takeover.map_or(recording.grid_blocks, |n| n * u64::from(recording.blocks_per_cluster));
+    let started_blocks = match takeovers {
+        Some(_) => together * u64::from(recording.blocks_per_cluster),
+        None => recording.grid_blocks,
+    };
     let started_blocks = ((started_blocks as f64 * share).round() as u64).max(1);
     let per_sm = started_blocks.div_ceil(costs.sms as u64);
     let first_share = mean_first_share(&traces, &functions, &first, &costs);
@@ -298,42 +311,6 @@ fn stored(blocks: &[BlockTrace], slots: &[Vec<InstCost>], costs: &Costs, one_rou
     all.sort_by_key(|(id, _)| [id[2], id[1], id[0]]);
     let counted = if one_round && all.len() > SAMPLES as usize { &all[1..all.len() - 1] } else { &all[..] };
     Stored { by_block, mean: counted.iter().map(|(_, bytes)| bytes).sum::<f64>() / counted.len().max(1) as f64 }
-}
-
-/// Selects the clusters to record. They are spread over each dimension, so that work that depends on the position is
-/// sampled evenly. For a launch of one round the first and last clusters are added: if CTAs take tiles round-robin,
-/// these have the most and the least work.
-fn samples(grid: [u32; 3], one_round: bool) -> Vec<u64> {
-    let [x, y, z] = grid.map(u64::from);
-    let total = x * y * z;
-    if total <= SAMPLES {
-        return (0..total).collect();
-    }
-    // The middle of each of SAMPLES equal parts. A middle between two clusters is rounded down and up alternately, so
-    // that the mean of the samples is the middle of the grid. The other dimensions are rotated by different steps.
-    let spread = |n: u64, i: u64| {
-        let middle = (2 * i + 1) * n;
-        (if i.is_multiple_of(2) { (middle - 1) / (2 * SAMPLES) } else { middle / (2 * SAMPLES) }).min(n - 1)
-    };
-    let at = |i: u64| spread(x, i) + x * (spread(y, (i + 1) % SAMPLES) + y * spread(z, (i + 2) % SAMPLES));
-    let mut found: Vec<u64> = (0..SAMPLES).map(at).collect();
-    if one_round {
-        found.extend([0, total - 1]);
-    }
-    found.sort_unstable();
-    found.dedup();
-    found
-}
-
-/// Removes the clusters of `size` CTAs that end at once, as they have no work, from a sample. Returns the share of the
-/// others.
-fn keep_busy(blocks: &mut Vec<BlockTrace>, size: usize) -> f64 {
-    let events = |cluster: &[BlockTrace]| cluster.iter().flat_map(|b| &b.warps).map(Vec::len).sum::<usize>();
-    let most = blocks.chunks(size).map(events).max().unwrap_or(0);
-    let busy: Vec<bool> = blocks.chunks(size).map(|cluster| events(cluster) * IDLE >= most).collect();
-    let mut numbers = 0..;
-    blocks.retain(|_| numbers.next().is_some_and(|n: usize| busy[n / size]));
-    busy.iter().filter(|busy| **busy).count().max(1) as f64 / busy.len().max(1) as f64
 }
 
 fn inst_costs(func: &Func, costs: &Costs, program: &Program) -> Result<Vec<InstCost>, Error> {

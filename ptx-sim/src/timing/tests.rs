@@ -1,6 +1,7 @@
 mod machines;
 mod tcgen05;
 
+use super::grid::samples;
 use super::*;
 use crate::units::{ElementType, Fill, TensorMap, TileParams};
 use crate::{Arg, Config, DevicePtr};
@@ -401,13 +402,13 @@ fn power_lowers_the_clock() {
 #[test]
 fn samples_are_spread() {
     for x in [8u64, 16, 128, 130] {
-        let mean = samples([x as u32, 1, 1], false).iter().sum::<u64>() as f64 / SAMPLES as f64;
+        let mean = samples([x as u32, 1, 1], false, None).iter().sum::<u64>() as f64 / SAMPLES as f64;
         assert!((mean - (x - 1) as f64 / 2.0).abs() <= 0.5, "{x}: {mean}");
     }
-    assert_eq!(samples([3, 1, 1], false), [0, 1, 2]);
+    assert_eq!(samples([3, 1, 1], false, None), [0, 1, 2]);
     assert!(
-        samples([8, 256, 1], false).iter().map(|i| i % 8).eq([3, 4, 7, 0].into_iter())
-            || samples([8, 256, 1], false).len() == 4
+        samples([8, 256, 1], false, None).iter().map(|i| i % 8).eq([3, 4, 7, 0].into_iter())
+            || samples([8, 256, 1], false, None).len() == 4
     );
 }
 

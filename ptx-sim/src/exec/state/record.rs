@@ -14,8 +14,8 @@ pub struct RecordOptions {
     pub budget: Option<u64>,
     /// Whether to record instructions; the footprint is always recorded.
     pub instructions: bool,
-    /// How many clusters start if they take over the others by `clusterlaunchcontrol`. Each takes every so many.
-    pub takeover: Option<u64>,
+    /// The cluster that each one takes over by `clusterlaunchcontrol` after it. Other requests are refused.
+    pub takeovers: FxHashMap<u64, u64>,
     /// Bytes of a sector and of a line of the machine's caches.
     pub sector: u64,
     pub line: u64,

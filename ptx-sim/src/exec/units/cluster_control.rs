@@ -129,11 +129,10 @@ impl Machine<'_> {
     fn cancel_cluster(&mut self, slot: usize) -> Option<[u32; 3]> {
         let end = self.total_clusters();
         if let Some(recorder) = &self.recorder {
-            let all: u64 = self.shape.cluster_grid().iter().map(|n| u64::from(*n)).product();
-            let index = self.clusters[slot].last + recorder.options.takeover.filter(|started| *started > 0)?;
+            let index = *recorder.options.takeovers.get(&self.clusters[slot].last)?;
             self.clusters[slot].last = index;
             let id = self.cluster_id(index);
-            return (index < all).then(|| std::array::from_fn(|i| id[i] * self.shape.cluster[i]));
+            return Some(std::array::from_fn(|i| id[i] * self.shape.cluster[i]));
         }
         let left = self.next_cluster..end;
         let refused = match self.options.adversarial.map(|seed| seed % 4) {

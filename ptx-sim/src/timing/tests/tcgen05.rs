@@ -209,17 +209,23 @@ fn leaders_wait_for_the_other_block() {
 
 /// A kernel that takes over clusters, with an addition `turns` times for each tile.
 fn takeover(turns: u32) -> String {
+    takeover_of(&format!("mov.b32 %r9, {turns};"))
+}
+
+/// The same, with the number of turns in `%r9` after the text `turns`, which finds the number of the tile in `%r7`.
+fn takeover_of(turns: &str) -> String {
     format!(
         ".version 8.8\n.target sm_100a\n.address_size 64\n.visible .entry k(.param .u64 p, .param .u32 n) .reqntid 32 {{
            .reg .b32 %r<16>; .reg .f32 %f<4>; .reg .pred %p<8>; .reg .b128 %q<2>;
            .shared .align 16 .b8 slot[16]; .shared .align 8 .b64 bar; .shared .align 4 .b8 room[200000];
-           mov.u32 %r2, %tid.x; mov.b32 %r4, slot; mov.b32 %r5, bar; mov.b32 %r8, 0; setp.eq.u32 %p1, %r2, 0; mov.f32 %f1, 0f00000000;
+           mov.u32 %r2, %tid.x; mov.u32 %r7, %ctaid.x; mov.b32 %r4, slot; mov.b32 %r5, bar; mov.b32 %r8, 0; setp.eq.u32 %p1, %r2, 0; mov.f32 %f1, 0f00000000;
            mov.f32 %f2, 0f00000000; @%p1 mbarrier.init.shared::cta.b64 [bar], 1; bar.warp.sync -1;
          L: @%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], 16;
            @%p1 clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128 [%r4], [%r5];
-           mov.b32 %r3, 0; T: add.f32 %f1, %f1, %f2; add.s32 %r3, %r3, 1; setp.lt.u32 %p4, %r3, {turns}; @%p4 bra T;
+           {turns} mov.b32 %r3, 0; T: add.f32 %f1, %f1, %f2; add.s32 %r3, %r3, 1; setp.lt.u32 %p4, %r3, %r9; @%p4 bra T;
            {} xor.b32 %r8, %r8, 1; ld.shared.b128 %q1, [slot];
-           clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 %p2, %q1; @%p2 bra L; ret; }}",
+           clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 %p2, %q1; @!%p2 bra E;
+           clusterlaunchcontrol.query_cancel.get_first_ctaid::x.b32.b128 %r7, %q1; bra L; E: ret; }}",
         wait("bar", "%r8"),
     )
 }
@@ -243,6 +249,19 @@ fn takeovers_take_the_time_of_their_tiles() {
     let idle = (predicted(&idle, 9 * sms, 0).clocks - predicted(&idle, 3 * sms, 0).clocks) / 6.0;
     let least = number("clc.latency") + number("mbarrier.edge");
     assert!((least..least + 120.0).contains(&idle), "{idle} of {least}");
+}
+
+/// A cluster without work takes over before one that works: if every other tile is empty, two tiles for each SM take
+/// as long as one that is not.
+#[test]
+fn clusters_without_work_take_over_first() {
+    let turns = |every: u32| format!("rem.u32 %r9, %r7, {every}; setp.eq.u32 %p4, %r9, 0; selp.b32 %r9, 4000, 1, %p4;");
+    let sms = number("sm.count") as u32;
+    let half = predicted(&takeover_of(&turns(2)), 2 * sms, 0).clocks;
+    let one = predicted(&takeover_of(&turns(1)), sms, 0).clocks;
+    let two = predicted(&takeover_of(&turns(1)), 2 * sms, 0).clocks;
+    assert!(two > 1.8 * one, "{one} {two}");
+    assert!((half / one - 1.0).abs() < 0.05, "{one} {half}");
 }
 
 /// A block of the image with a spill replaces the block of the PTX only if the image shows everything that others wait

@@ -1,0 +1,89 @@
+//! Which clusters of a grid are recorded, and which of them take over which others.
+
+use crate::exec::state::record::{BlockTrace, Recording};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Number of clusters to record, spread over the grid.
+pub const SAMPLES: u64 = 4;
+/// A cluster that executes fewer instructions than the longest one by this factor has no work.
+const IDLE: usize = 20;
+/// Number of warp instructions per warp after which a cluster has work, in the search for clusters that have none.
+pub const START: u64 = 1000;
+/// Number of rounds up to which clusters without work are searched. In longer launches the others even out.
+pub const FEW_ROUNDS: u64 = 4;
+
+/// How running clusters take over those that have not started.
+pub struct Takeovers {
+    /// The cluster that each one takes over after it.
+    pub next: FxHashMap<u64, u64>,
+    /// The started cluster that runs the most others with work.
+    pub longest: u64,
+}
+
+impl Takeovers {
+    /// Of `total` clusters, the first `started` take over the others in the order of the grid. Those that are done
+    /// first take over first. All clusters take the same time, except the `idle` ones, which take none.
+    pub fn of(total: u64, started: u64, idle: &FxHashSet<u64>) -> Takeovers {
+        let time = |cluster: u64| u64::from(!idle.contains(&cluster));
+        // The time at which a cluster is done, with its number, and that of the cluster that started there.
+        let mut running: BinaryHeap<Reverse<(u64, u64, u64)>> =
+            (0..started).map(|c| Reverse((time(c), c, c))).collect();
+        let mut next = FxHashMap::default();
+        for cluster in started..total {
+            let Some(Reverse((done, last, first))) = running.pop() else { break };
+            next.insert(last, cluster);
+            running.push(Reverse((done + time(cluster), cluster, first)));
+        }
+        let longest = running.into_iter().map(|Reverse((done, _, first))| (done, Reverse(first))).max();
+        Takeovers { next, longest: longest.map_or(0, |(_, Reverse(first))| first) }
+    }
+}
+
+/// The clusters that ended by themselves in a recording of their start.
+pub fn idle(recording: &Recording) -> FxHashSet<u64> {
+    // A CTA that was abandoned has no warps.
+    let size = recording.blocks_per_cluster.max(1) as usize;
+    let clusters = recording.blocks.chunks(size).zip(0..);
+    clusters.filter(|(cluster, _)| cluster.iter().all(|b| !b.warps.is_empty())).map(|(_, index)| index).collect()
+}
+
+/// Selects the clusters to record. They are spread over each dimension, so that work that depends on the position is
+/// sampled evenly. For a launch of one round the first and last clusters are added: if CTAs take tiles round-robin,
+/// these have the most and the least work. If CTAs take over clusters, the one with the most work is added.
+pub fn samples(grid: [u32; 3], one_round: bool, takeovers: Option<&Takeovers>) -> Vec<u64> {
+    let [x, y, z] = grid.map(u64::from);
+    let total = x * y * z;
+    if total <= SAMPLES {
+        return (0..total).collect();
+    }
+    // The middle of each of SAMPLES equal parts. A middle between two clusters is rounded down and up alternately, so
+    // that the mean of the samples is the middle of the grid. The other dimensions are rotated by different steps.
+    let spread = |n: u64, i: u64| {
+        let middle = (2 * i + 1) * n;
+        (if i.is_multiple_of(2) { (middle - 1) / (2 * SAMPLES) } else { middle / (2 * SAMPLES) }).min(n - 1)
+    };
+    let at = |i: u64| spread(x, i) + x * (spread(y, (i + 1) % SAMPLES) + y * spread(z, (i + 2) % SAMPLES));
+    let mut found: Vec<u64> = (0..SAMPLES).map(at).collect();
+    if one_round {
+        found.extend([0, total - 1]);
+    }
+    if let Some(takeovers) = takeovers {
+        found.push(takeovers.longest);
+    }
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+/// Removes the clusters of `size` CTAs that end at once, as they have no work, from a sample. Returns the share of the
+/// others.
+pub fn keep_busy(blocks: &mut Vec<BlockTrace>, size: usize) -> f64 {
+    let events = |cluster: &[BlockTrace]| cluster.iter().flat_map(|b| &b.warps).map(Vec::len).sum::<usize>();
+    let most = blocks.chunks(size).map(events).max().unwrap_or(0);
+    let busy: Vec<bool> = blocks.chunks(size).map(|cluster| events(cluster) * IDLE >= most).collect();
+    let mut numbers = 0..;
+    blocks.retain(|_| numbers.next().is_some_and(|n: usize| busy[n / size]));
+    busy.iter().filter(|busy| **busy).count().max(1) as f64 / busy.len().max(1) as f64
+}
