@@ -179,8 +179,11 @@ pub fn predict(
     let l1_lines = (l1_bytes / (costs.sector * costs.sectors_of_line)) as usize;
     let rounds = (per_sm as usize).div_ceil(resident_here).min(detailed_rounds(&traces, resident_here));
     let blocks: Vec<Block<'_>> = recording.blocks.iter().zip(&traces).map(|(b, t)| stored.block(b, t)).collect();
+    let length = (rounds * resident_here).min(per_sm as usize);
+    // A launch of few rounds runs in the order of the grid.
+    let step = if one_round { 1.0 } else { (blocks.len() as f64 / length as f64).max(1.0) };
     let queue: Vec<Block<'_>> =
-        blocks.iter().cycle().take((rounds * resident_here).min(per_sm as usize)).cloned().collect();
+        (0..length).map(|i| blocks[(i as f64 * step) as usize % blocks.len()].clone()).collect();
     let place = |func: u32, pc: u32| match &image {
         Some(image) if func as usize == program.funcs.len() => (recording.entry, image.origin[pc as usize]),
         _ => (func, pc),

@@ -264,6 +264,24 @@ fn clusters_without_work_take_over_first() {
     assert!((half / one - 1.0).abs() < 0.05, "{one} {half}");
 }
 
+/// A launch of two rounds runs them in the order of the grid: here the second has a tenth of the work.
+#[test]
+fn rounds_follow_the_order_of_the_grid() {
+    let text = |turns: &str| {
+        format!(
+            ".version 8.8\n.target sm_100a\n.address_size 64\n.visible .entry k(.param .u64 p, .param .u32 n) .reqntid 32 {{
+               .reg .b32 %r<16>; .reg .f32 %f<4>; .reg .pred %p<8>; .shared .align 4 .b8 room[200000];
+               mov.u32 %r7, %ctaid.x; mov.f32 %f1, 0f00000000; mov.f32 %f2, 0f00000000; {turns} mov.b32 %r3, 0;
+             T: add.f32 %f1, %f1, %f2; add.s32 %r3, %r3, 1; setp.lt.u32 %p4, %r3, %r9; @%p4 bra T; ret; }}"
+        )
+    };
+    let sms = number("sm.count") as u32;
+    let of = |turns: &str, blocks: u32| predicted(&text(turns), blocks, 0).clocks;
+    let both = of(&format!("setp.lt.u32 %p4, %r7, {sms}; selp.b32 %r9, 4000, 400, %p4;"), 2 * sms);
+    let one = of("mov.b32 %r9, 4000;", sms);
+    assert!((1.05..1.2).contains(&(both / one)), "{one} {both}");
+}
+
 /// A block of the image with a spill replaces the block of the PTX only if the image shows everything that others wait
 /// for. A listing does not show the request's answer.
 #[test]
