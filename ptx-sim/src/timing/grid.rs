@@ -7,10 +7,11 @@ use std::collections::BinaryHeap;
 
 /// Number of clusters to record, spread over the grid.
 pub const SAMPLES: u64 = 4;
-/// A cluster that executes fewer instructions than the longest one by this factor has no work.
+/// A cluster that executes fewer instructions than the longest one by this factor, or accesses less memory, has no
+/// work.
 const IDLE: usize = 20;
-/// Number of warp instructions per warp after which a cluster has work, in the search for clusters that have none.
-pub const START: u64 = 1000;
+/// Number of warp instructions per warp of which the accesses show whether a cluster has work.
+pub const START: u64 = 300;
 /// Number of rounds up to which clusters without work are searched. In longer launches the others even out.
 pub const FEW_ROUNDS: u64 = 4;
 
@@ -41,12 +42,16 @@ impl Takeovers {
     }
 }
 
-/// The clusters that ended by themselves in a recording of their start.
+/// The clusters of a launch that hardly access memory, in a recording of the start of all of them.
 pub fn idle(recording: &Recording) -> FxHashSet<u64> {
-    // A CTA that was abandoned has no warps.
-    let size = recording.blocks_per_cluster.max(1) as usize;
-    let clusters = recording.blocks.chunks(size).zip(0..);
-    clusters.filter(|(cluster, _)| cluster.iter().all(|b| !b.warps.is_empty())).map(|(_, index)| index).collect()
+    let grid = |i: usize| recording.blocks.iter().map(|b| b.id[i] + 1).max().unwrap_or(1);
+    let grid: [u32; 3] = std::array::from_fn(grid);
+    let number = |[x, y, z]: [u32; 3]| (z * grid[1] + y) * grid[0] + x;
+    let lines = |b: &BlockTrace| recording.footprint.lines(number(b.id));
+    let clusters = recording.blocks.chunks(recording.blocks_per_cluster.max(1) as usize);
+    let all: Vec<u64> = clusters.map(|cluster| cluster.iter().map(lines).sum()).collect();
+    let most = all.iter().copied().max().unwrap_or(0);
+    (0..).zip(all).filter(|(_, lines)| lines * (IDLE as u64) < most).map(|(cluster, _)| cluster).collect()
 }
 
 /// Selects the clusters to record. They are spread over each dimension, so that work that depends on the position is

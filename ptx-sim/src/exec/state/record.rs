@@ -82,6 +82,7 @@ pub struct Footprint {
     seen: FxHashSet<u64>,
     seen_by_block: FxHashSet<(u32, u64)>,
     by_instruction: FxHashMap<(u32, u32), (u64, u64)>,
+    by_block: FxHashMap<u32, u64>,
 }
 
 impl Footprint {
@@ -92,9 +93,15 @@ impl Footprint {
         let is_new = self.seen_by_block.insert((block, what));
         if is_new {
             *all += weight;
+            *self.by_block.entry(block).or_default() += weight;
             *first += if self.seen.insert(what) { weight } else { 0 };
         }
         is_new
+    }
+
+    /// The number of lines that a CTA accessed.
+    pub fn lines(&self, block: u32) -> u64 {
+        self.by_block.get(&block).copied().unwrap_or(0)
     }
 
     /// The share of lines no other CTA had accessed before, among the lines that the instruction's CTA accessed for the
