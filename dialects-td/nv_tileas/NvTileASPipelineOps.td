@@ -240,12 +240,13 @@ def NvTileAS_ElectOp : NvTileAS_Op<"async.elect", NvTileAA_Program,
 // tile block after another:
 //
 //   loop (%x, %y, %z = get_program_id) {
-//     elect { producer_acquire %p[%i] bytes 16; async.cancel_tile_block into %slots[%i] }   asks for the next one
 //     ... the program for the tile block %x, %y, %z ...
+//     elect { producer_acquire %p[%i] bytes 16; async.cancel_tile_block into %slots[%i] }   asks for the next one
 //     %nx, %ny, %nz, %more = async.next_tile_block %p[%i] from %slots[%i]
 //   } while %more
 //
-// The answer arrives while the program runs. Every agent reads it.
+// The producer asks after its last load, and the answer arrives while other agents still run the program. Every agent
+// reads it.
 
 def NvTileAS_CancelTileBlockOp : NvTileAS_Op<"async.cancel_tile_block", NvTileAA_Program, [NvTileAA_TouchesAll]> {
   let summary = "asks for a tile block that has not started, which then never starts";

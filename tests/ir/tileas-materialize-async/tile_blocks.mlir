@@ -1,19 +1,19 @@
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileaa-plan-dots{compute-capability=sm_100},tileas-dynamic-persistent,convert-tileaa-to-tileas{compute-capability=sm_100},tileas-assign-dot-layouts{compute-capability=sm_100},tileas-assign-load-store-layouts{compute-capability=sm_100},tileas-remove-layout-conversions,tileas-materialize-async)' | FileCheck %s
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileaa-plan-dots{compute-capability=sm_100},tileas-dynamic-persistent,convert-tileaa-to-tileas{compute-capability=sm_100},tileas-assign-dot-layouts{compute-capability=sm_100},tileas-assign-load-store-layouts{compute-capability=sm_100},tileas-remove-layout-conversions,tileas-materialize-async,tileas-specialize-agents,tileas-optimize-alloc-tensor,tileas-check-synchronization)' | FileCheck %s --check-prefix=AGENTS
-// The producer asks for the next tile block at the beginning of each one, and all three agents read the answer.
+// The producer asks for the next tile block after its last load, and all three agents read the answer.
 
 // CHECK-LABEL: nv_tileaa.func @loop(
 // CHECK: %[[SLOTS:.*]] = nv_tileas.alloc_tensor : <4xi32, stages = 2>
 // CHECK: %[[C:.*]] = nv_tileas.async.pipeline.create_pipeline %{{.*}} phases [full = 1, empty = 3] : {{.*}} -> <2>
 // CHECK: nv_tileas.tmem_allocate
 // CHECK: scf.while ({{.*}}, %[[IT:[a-z0-9]*]] = %
+// CHECK: nv_tileas.tiled_store
 // CHECK: nv_tileas.async.elect {
 // CHECK-NEXT: %[[T:.*]] = nv_tileas.async.pipeline.producer_acquire %[[C]][%[[J:.*]]] bytes 16 : <2>
 // CHECK-NEXT: %[[S:.*]] = nv_tileas.async.pipeline.stage %[[J]]
 // CHECK-NEXT: %[[SLOT:.*]] = nv_tileas.memdesc_slot %[[SLOTS]][%[[S]]]
 // CHECK-NEXT: nv_tileas.async.cancel_tile_block into %[[SLOT]] arrive %[[T]]
 // CHECK-NEXT: }
-// CHECK: nv_tileas.tiled_store
 // CHECK: %[[U:.*]] = nv_tileas.async.pipeline.stage %[[J]]
 // CHECK-NEXT: %[[ANSWER:.*]] = nv_tileas.memdesc_slot %[[SLOTS]][%[[U]]]
 // CHECK-NEXT: %{{.*}}, %{{.*}}, %{{.*}}, %[[MORE:.*]] = nv_tileas.async.next_tile_block from %[[ANSWER]] at %[[C]][%[[J]]]
@@ -24,8 +24,8 @@
 // AGENTS: nv_tileas.tmem_load
 // AGENTS: nv_tileas.async.next_tile_block
 // AGENTS: }, {
-// AGENTS: nv_tileas.async.cancel_tile_block
 // AGENTS: async.tiled_tma_load
+// AGENTS: nv_tileas.async.cancel_tile_block
 // AGENTS: nv_tileas.async.next_tile_block
 // AGENTS: }, {
 // AGENTS: nv_tileas.async.dot

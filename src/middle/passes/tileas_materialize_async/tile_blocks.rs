@@ -1,15 +1,18 @@
 //! Tile blocks that a CTA takes over.
 //!
-//! The coordinates of the next tile block come through a pipeline: a thread of the producer asks for them when a tile
-//! block begins, and all agents read them at its end:
+//! The coordinates of the next tile block come through a pipeline: a thread of the producer asks for them after its
+//! last load, and all agents read them at the end of the tile block:
 //!
 //! ```text
 //! while (x, y, z) {                         while (x, y, z, it) {
-//!   program                                   elect { acquire c[it] bytes 16; cancel_tile_block into slots[it] }
-//!   x, y, z, more = next_tile_block     =>    program
+//!   program                                   program
+//!   x, y, z, more = next_tile_block     =>    elect { acquire c[it] bytes 16; cancel_tile_block into slots[it] }
 //! } (more)                                    x, y, z, more = next_tile_block from slots[it] at c[it]
 //!                                           } (more)
 //! ```
+//!
+//! The answer arrives while the dots use what has been loaded. A CTA that asked when a tile block begins would take one
+//! away from a CTA that is done earlier.
 //!
 //! With two stages the producer may be a tile block ahead of the consumers. If two CTAs run dots together, the leader
 //! asks for both, once all agents of both have read the stage.
@@ -66,16 +69,14 @@ impl<'c> TileBlocks<'c> {
         Ok(Some(Self { next, pipeline, first, slots, slot }))
     }
 
-    /// Asks for the next tile block at the beginning of the loop over tile blocks, and reads the answer at its end.
+    /// Asks for the next tile block at the end of the loop over tile blocks, and reads the answer.
     pub fn rewrite(&self, entry: Blk<'c>, top: &Builder<'c>) -> Result<(), Failed> {
         let op = self.next.op();
         let error = |e: BuildError| fail(op, e.to_string());
         let context = top.context();
         let slots = (self.slot, self.slots);
         carry_through(context, entry, op, self.first, &mut |iterator| {
-            let body = block_around(op).ok_or_else(|| fail(op, "it is not in a loop"))?;
-            let begin = ops_of(body).next().ok_or_else(|| fail(op, "empty loop"))?;
-            let b = Builder::before(context, begin);
+            let b = Builder::before(context, op);
             b.set_location(op.location());
             let region = Region::new();
             let program = append_block(&region, &[], op.location());
@@ -87,7 +88,6 @@ impl<'c> TileBlocks<'c> {
             let asked = slot(&inside, op, slots, iterator)?;
             CancelTileBlockOp::build(&inside, asked, acquired.token()).map_err(error)?;
             ElectOp::build(&b, None, region).map_err(error)?;
-            b.set_before(op);
             let answer = slot(&b, op, slots, iterator)?;
             let [x, y, z, more] = [self.next.x(), self.next.y(), self.next.z(), self.next.more()].map(ty);
             let (slot, pipeline) = (Some(answer), Some(self.pipeline));
