@@ -6,8 +6,8 @@ use tile_interface::Emit;
 use tile_interp::types::Number;
 use tile_test_support::{
     Trial,
-    exact::{Numbers, check_with, compiled_for, scalar},
-    functions,
+    exact::{Numbers, check_on, check_with, compiled_for, scalar},
+    full, functions,
 };
 
 /// Rows, columns and depth of a tile.
@@ -164,7 +164,17 @@ fn groups_of_rows() {
     }
 }
 
-/// Neighbours are never in one column, so that both CTAs of a cluster run the same tile block.
+/// In launches of more tile blocks than SMs (148), the two tile blocks of a pair in different columns run one after
+/// the other, in smaller ones at the same time.
+fn more_tiles_than_sms() {
+    let product = Product { tiles: [3, 50, 1], ..Product::grouped(3, 50, 3) };
+    let in_a_loop = Product { loops: true, grid: [5, 1, 1], ..product.clone() };
+    for (product, seed) in [(in_a_loop, Some(1)), (product, None)].into_iter().take(if full() { 2 } else { 1 }) {
+        check_on(&[seed], "sm_100", &product.text(), (product.grid, product.parameters()), &[], &[PAIR]);
+    }
+}
+
+/// Neighbours are never in one column.
 fn one_row_of_tiles() {
     Product::grouped(1, 3, 8).run();
 }
@@ -239,6 +249,7 @@ pub fn trials() -> Vec<Trial> {
         rows_along_x,
         rows_along_y,
         groups_of_rows,
+        more_tiles_than_sms,
         one_row_of_tiles,
         columns_along_x,
         a_part_of_the_result,

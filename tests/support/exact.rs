@@ -120,6 +120,18 @@ pub fn check_from_stages(text: &str, grid: [u32; 3], parameters: Vec<Parameter>)
 pub fn check_with(
     target: &str,
     text: &str,
+    launch: ([u32; 3], Vec<Parameter>),
+    options: &[(&str, &str)],
+    names: &[&str],
+) {
+    check_on(&[None, Some(1), Some(2), Some(3), Some(4), Some(5)], target, text, launch, options, names);
+}
+
+/// The same on the given schedules: the ordinary one, `None`, or adversarial ones by seed.
+pub fn check_on(
+    seeds: &[Option<u64>],
+    target: &str,
+    text: &str,
     (grid, parameters): ([u32; 3], Vec<Parameter>),
     options: &[(&str, &str)],
     names: &[&str],
@@ -129,7 +141,7 @@ pub fn check_with(
     for name in names {
         assert!(ptx.contains(name), "{target}: no {name}\n{ptx}");
     }
-    exact.run(&ptx, &[None, Some(1), Some(2), Some(3), Some(4), Some(5)]);
+    exact.run(&ptx, seeds);
 }
 
 /// A program with its inputs and results.

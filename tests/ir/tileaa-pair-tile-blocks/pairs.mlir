@@ -7,12 +7,16 @@
 // CHECK: %[[C:.*]], %y, %z = nv_tileaa.get_program_id
 // CHECK: %[[R:.*]] = nv_tileaa.get_cta_rank
 // CHECK: %[[N:.*]], %{{.*}}, %{{.*}} = nv_tileaa.get_num_programs
-// CHECK: %[[FIRST:.*]] = arith.muli %[[C]], %{{.*}} : i32
+// CHECK: %[[HALF:.*]] = arith.divui
+// CHECK: %[[ANY:.*]] = arith.cmpi ult, %[[C]], %[[HALF]] : i32
+// CHECK: %[[FIRST:.*]] = arith.muli
+// CHECK: %[[NEXT:.*]] = arith.addi %[[FIRST]], %{{.*}} : i32
 // CHECK: %[[MOST:.*]] = arith.subi %[[N]], %{{.*}} : i32
+// CHECK: %[[SECOND:.*]] = arith.minui %[[NEXT]], %[[MOST]] : i32
 // CHECK: %[[MINE:.*]] = arith.addi %[[FIRST]], %[[R]] : i32
 // CHECK: %[[EXISTS:.*]] = arith.cmpi ult, %[[MINE]], %[[N]] : i32
-// CHECK: %[[X:.*]] = arith.minui %[[MINE]], %[[MOST]] : i32
-// CHECK: %[[ANY:.*]] = arith.cmpi ult, %[[FIRST]], %[[N]] : i32
+// CHECK: %[[IS_LEADER:.*]] = arith.cmpi eq, %[[R]], %{{.*}} : i32
+// CHECK: %[[X:.*]] = arith.select %[[IS_LEADER]], %[[FIRST]], %[[SECOND]] : i32
 // CHECK: %[[STEPS:.*]] = arith.select %[[ANY]], %{{.*}}, %{{.*}} : i32
 // CHECK: scf.for %{{.*}} = %{{.*}} to %[[STEPS]] step
 // CHECK: %[[OUTSIDE:.*]] = nv_tileaa.num_tiles %[[VA:.*]], 0
@@ -79,35 +83,41 @@ nv_tileaa.func @rows_along_y(%a: !nv_tileaa.ptr<f16>, %b: !nv_tileaa.ptr<f16>, %
   nv_tileaa.return
 }
 
-// The id is divided into a column and a row. The first two tile blocks of the launch decide whether there are pairs.
+// The id is divided into a column and a row. If the columns of a pair differ, there are two steps, which clusters of
+// both halves of the grid take if the launch is small.
 // CHECK-LABEL: nv_tileaa.func @columns_of_rows(
 // CHECK: %[[C:.*]], %y, %z = nv_tileaa.get_program_id
 // CHECK: %[[R:.*]] = nv_tileaa.get_cta_rank
-// CHECK: %[[J0:.*]] = arith.divui %{{.*}}, %arg4 : i32
-// CHECK: %[[J1:.*]] = arith.divui %{{.*}}, %arg4 : i32
-// CHECK: %[[PAIRED:.*]] = arith.cmpi eq, %[[J0]], %[[J1]] : i32
-// CHECK: %[[FIRST:.*]] = arith.cmpi eq, %[[R]], %{{.*}} : i32
-// CHECK: %[[USED:.*]] = arith.ori %[[PAIRED]], %[[FIRST]] : i1
-// CHECK: %[[EACH:.*]] = arith.select %[[PAIRED]], %{{.*}}, %{{.*}} : i32
-// CHECK: arith.muli %[[C]], %[[EACH]] : i32
-// CHECK: %[[OFFSET:.*]] = arith.select %[[PAIRED]], %[[R]], %{{.*}} : i32
+// CHECK: %[[N:.*]], %{{.*}}, %{{.*}} = nv_tileaa.get_num_programs
+// CHECK: %[[HALF:.*]] = arith.divui
+// CHECK: %[[IN_FIRST:.*]] = arith.cmpi ult, %[[C]], %[[HALF]] : i32
+// CHECK: %[[SOME:.*]] = arith.muli
+// CHECK: %[[ALL:.*]] = arith.muli %[[SOME]]
+// CHECK: %[[SMALL:.*]] = arith.cmpi sle, %[[ALL]], %c148_i32 : i32
+// CHECK: %[[ANY:.*]] = arith.ori %[[IN_FIRST]], %[[SMALL]] : i1
 // CHECK: %[[EXISTS:.*]] = arith.cmpi ult
-// CHECK: %[[RUNS:.*]] = arith.andi %[[EXISTS]], %[[USED]] : i1
-// The columns of this tile block, and of both.
-// CHECK: arith.divui %{{.*}}, %arg4 : i32
-// CHECK: %[[A:.*]] = arith.divui %{{.*}}, %arg4 : i32
-// CHECK: %[[B:.*]] = arith.divui %{{.*}}, %arg4 : i32
-// CHECK: %[[SAME:.*]] = arith.cmpi eq, %[[A]], %[[B]] : i32
-// CHECK: %[[STEPS:.*]] = arith.select %[[SAME]], %{{.*}}, %{{.*}} : i32
-// CHECK: %[[OF:.*]] = arith.select %{{.*}}, %[[STEPS]], %{{.*}} : i32
-// CHECK: scf.for %[[STEP:.*]] = %{{.*}} to %[[OF]] step
-// CHECK: %[[OWN:.*]] = arith.cmpi eq, %[[STEP]], %[[R]] : i32
-// CHECK: %[[EITHER:.*]] = arith.ori %[[SAME]], %[[OWN]] : i1
-// CHECK: %[[STORES:.*]] = arith.andi %[[RUNS]], %[[EITHER]] : i1
-// CHECK: %[[J:.*]] = arith.select %{{.*}}, %[[A]], %[[B]] : i32
-// CHECK: %[[I:.*]] = arith.select %[[STORES]], %{{.*}}, %{{.*}} : i32
-// CHECK: nv_tileaa.tiled_load <weak> %{{.*}}[%[[I]], %{{.*}}]
+// CHECK: %[[IS_LEADER:.*]] = arith.cmpi eq, %[[R]], %{{.*}} : i32
+// CHECK: %[[PAIR:.*]]:5 = scf.if %[[ANY]] -> (i1, i32, i32, i32, i32) {
+// CHECK-NEXT: %[[I0:.*]] = arith.remui %{{.*}}, %arg4 : i32
+// CHECK-NEXT: %[[J0:.*]] = arith.divui %{{.*}}, %arg4 : i32
+// CHECK-NEXT: %[[I1:.*]] = arith.remui %{{.*}}, %arg4 : i32
+// CHECK-NEXT: %[[J1:.*]] = arith.divui %{{.*}}, %arg4 : i32
+// CHECK-NEXT: %[[SAME:.*]] = arith.cmpi eq, %[[J0]], %[[J1]] : i32
+// CHECK-NEXT: scf.yield %[[SAME]], %[[I0]], %[[I1]], %[[J0]], %[[J1]]
+// CHECK: %[[FROM:.*]] = arith.select %[[IN_FIRST]], %{{.*}}, %{{.*}} : i32
+// CHECK: %[[NO_SECOND:.*]] = arith.cmpi eq, %[[IN_FIRST]], %[[SMALL]] : i1
+// CHECK: %[[ONE:.*]] = arith.ori %[[PAIR]]#0, %[[NO_SECOND]] : i1
+// CHECK: %[[TO:.*]] = arith.select %[[ONE]], %{{.*}}, %{{.*}} : i32
+// CHECK: scf.for %[[STEP:.*]] = %[[FROM]] to %[[TO]] step
+// CHECK: %[[IS_FIRST:.*]] = arith.cmpi eq, %[[STEP]], %{{.*}} : i32
+// CHECK: %[[OWN:.*]] = arith.select %[[PAIR]]#0, %[[IS_LEADER]], %[[IS_FIRST]] : i1
+// CHECK: %[[STORES:.*]] = arith.select %[[PAIR]]#0, %[[EXISTS]], %[[IS_LEADER]] : i1
+// CHECK: %[[I:.*]] = arith.select %[[OWN]], %[[PAIR]]#1, %[[PAIR]]#2 : i32
+// CHECK: %[[J:.*]] = arith.select %[[IS_FIRST]], %[[PAIR]]#3, %[[PAIR]]#4 : i32
+// CHECK: %[[AT:.*]] = arith.select %[[STORES]], %[[I]], %{{.*}} : i32
+// CHECK: nv_tileaa.tiled_load <weak> %{{.*}}[%[[AT]], %{{.*}}]
 // CHECK: nv_tileaa.tiled_load <weak> %{{.*}}[%{{.*}}, %[[J]]] :
+// CHECK: nv_tileaa.tiled_store <weak> %{{.*}}, %{{.*}}[%{{.*}}, %[[J]]]
 nv_tileaa.func @columns_of_rows(%a: !nv_tileaa.ptr<f16>, %b: !nv_tileaa.ptr<f16>, %c: !nv_tileaa.ptr<f32>, %n: i32, %rows: i32) {
   %zero = arith.constant 0 : i32
   %one = arith.constant 1 : i32
@@ -135,9 +145,8 @@ nv_tileaa.func @columns_of_rows(%a: !nv_tileaa.ptr<f16>, %b: !nv_tileaa.ptr<f16>
 
 // The trip count and an index that the loop computes are those of the common column.
 // CHECK-LABEL: nv_tileaa.func @in_the_loop(
-// CHECK: scf.for %{{.*}} = %{{.*}} to %{{.*}} step
-// CHECK: %[[IS_FIRST:.*]] = arith.cmpi eq
-// CHECK: %[[IS_FIRST:.*]] = arith.cmpi eq
+// CHECK: scf.for %[[STEP:.*]] = %{{.*}} to %{{.*}} step
+// CHECK: %[[IS_FIRST:.*]] = arith.cmpi eq, %[[STEP]]
 // CHECK: %[[J:.*]] = arith.select %[[IS_FIRST]], %{{.*}}, %{{.*}} : i32
 // CHECK: %[[TRIPS:.*]] = arith.select %[[IS_FIRST]], %{{.*}}, %{{.*}} : i32
 // CHECK: scf.for %[[K:.*]] = %{{.*}} to %[[TRIPS]] step
@@ -171,20 +180,20 @@ nv_tileaa.func @in_the_loop(%a: !nv_tileaa.ptr<f16>, %b: !nv_tileaa.ptr<f16>, %c
   nv_tileaa.return
 }
 
-// Each tile block loops over tiles, and carries a token. Clusters without tile blocks have no iterations.
+// Each tile block loops over tiles, and carries a token. Clusters without work have no iterations.
 // CHECK-LABEL: nv_tileaa.func @tiles(
 // CHECK: %[[C:.*]], %y, %z = nv_tileaa.get_program_id
 // CHECK: %[[R:.*]] = nv_tileaa.get_cta_rank
 // CHECK: %[[N:.*]], %{{.*}}, %{{.*}} = nv_tileaa.get_num_programs
-// CHECK: %[[PAIRED:.*]] = scf.if %{{.*}} -> (i1) {
-// CHECK: %[[SAME:.*]] = arith.cmpi eq
-// CHECK: scf.yield %[[SAME]] : i1
-// CHECK: %[[EACH:.*]] = arith.select %[[PAIRED]], %{{.*}}, %{{.*}} : i32
-// CHECK: %[[START:.*]] = arith.muli %[[C]], %[[EACH]] : i32
-// CHECK: %[[ANY:.*]] = arith.cmpi ult, %[[START]], %[[N]] : i32
+// CHECK: %[[IN_FIRST:.*]] = arith.cmpi ult, %[[C]], %{{.*}} : i32
+// CHECK: %[[SMALL:.*]] = arith.cmpi sle, %arg3, %c148_i32 : i32
+// CHECK: %[[ANY:.*]] = arith.ori %[[IN_FIRST]], %[[SMALL]] : i1
+// CHECK: %[[START:.*]] = arith.muli
 // CHECK: %[[FROM:.*]] = arith.select %[[ANY]], %[[START]], %arg3 : i32
+// CHECK: %[[DISTANCE:.*]] = arith.subi %{{.*}}, %[[START]] : i32
 // CHECK: %{{.*}} = scf.for %[[T:.*]] = %[[FROM]] to %arg3 step %{{.*}} iter_args(%[[TOKEN:.*]] = %{{.*}}) -> (!nv_tileaa.mem_token)
-// CHECK: %[[OWN:.*]] = arith.addi %[[T]], %{{.*}} : i32
+// CHECK: %[[NEXT:.*]] = arith.addi %[[T]], %[[DISTANCE]] : i32
+// CHECK: arith.minui %[[NEXT]]
 // CHECK: %[[LAST:.*]] = scf.for {{.*}} iter_args(%[[INNER:.*]] = %[[TOKEN]]) -> (!nv_tileaa.mem_token)
 // CHECK: nv_tileaa.tiled_load <weak> %{{.*}}[%{{.*}}, %{{.*}}] {nv_tileas.may_be_outside = 0 : i64}
 // CHECK: %[[STORED:.*]] = nv_tileaa.tiled_store <weak> %{{.*}}, %{{.*}}[%{{.*}}, %{{.*}}] token %[[INNER]] {nv_tileas.may_be_outside = 0 : i64}

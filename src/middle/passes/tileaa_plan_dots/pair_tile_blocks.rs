@@ -19,19 +19,19 @@
 //! # Grids with one dimension
 //!
 //! If the id is divided into rows and columns, neighbours have the same column only mostly. Then both columns are
-//! computed. If they differ, the pair takes a step for each, with the right operand of that tile block, and only its
-//! CTA stores:
+//! computed. If they differ, the two tile blocks take a step each, in which both CTAs multiply by the right operand of
+//! that tile block, and only the first one stores:
 //!
 //! ```text
-//! j0 = column(2 * c);  j1 = column(2 * c + 1)
-//! for step in 0 .. (j0 == j1 ? 1 : 2):
-//!   j = step == 0 ? j0 : j1
+//! same = column(2 * c) == column(2 * c + 1)
+//! for step in 0 .. (2 * c < n ? (same ? 1 : 2) : 0):
+//!   x = 2 * c + (same ? r : step);  j = column(2 * c + step)
 //!   for k: ..;  b = tiled_load B[k, j];  ..
-//!   tiled_store sum, C[j0 == j1 || step == r ? x : outside, y]
+//!   tiled_store sum, C[same || r == 0 ? x : outside, j]
 //! ```
 //!
-//! A launch of few rows could have neighbours that always differ. If already the first two tile blocks do, both CTAs of
-//! each cluster run the same tile block, and one of them stores.
+//! A launch that does not fill the device has clusters for both steps: the second one is then that of a cluster in the
+//! other half of the grid.
 //!
 //! # Loops over tiles
 //!
@@ -52,7 +52,7 @@ use super::{
 };
 use crate::{
     analysis::{
-        clones::{ValueMap, clone_op},
+        clones::{ValueMap, clone_op, mapped},
         column_slices,
         facts::Facts,
         neighbours::{Change, Neighbours},
@@ -173,6 +173,15 @@ impl<'c> Program<'c> {
         (block_around(ids.op()) == Some(entry)).then_some(program)
     }
 
+    /// The tokens that the loop over tiles carries through the rest of the program, by the number of their results.
+    fn tokens(&self) -> Vec<usize> {
+        if self.tiles.is_none() {
+            return vec![];
+        }
+        let moved: FxHashSet<usize> = self.rest.iter().flat_map(|op| results(*op)).map(key).collect();
+        (0..operand_count(self.last)).filter(|i| moved.contains(&key(operand(self.last, *i)))).collect()
+    }
+
     /// Whether a value is the number of the tile, or an integer that depends only on it and values from outside.
     fn is_scalar(&self, v: Val<'c>) -> bool {
         v == self.number || defining_op(v).is_some_and(|op| self.scalars.contains(&op))
@@ -194,9 +203,9 @@ struct Pairing<'c> {
     program: Program<'c>,
     /// The dimension of the grid along which they are neighbours.
     dimension: usize,
-    /// Operands in which both CTAs must agree, by op and number.
-    common: Vec<(OpRef<'c>, usize)>,
-    /// The scalars that these depend on and that may differ between the tile blocks.
+    /// The number of SMs of the device.
+    sms: i64,
+    /// The scalars on which the right operands depend and that may differ between the tile blocks.
     differing: Vec<Val<'c>>,
     /// The accesses of tiles of each tile block, with the dimension along which they are moved out of the view.
     own: Vec<(OpRef<'c>, usize)>,
@@ -213,16 +222,17 @@ impl<'c> Pairing<'c> {
         if !pays(function, &loops, target) {
             return None;
         }
-        let along = |d: usize| Self::along(Program::of(function, d, &dots)?, d, &dots).ok();
+        let sms = Machine::named(target.name).ok()?.get("sm.count").ok()? as i64;
+        let along = |d: usize| Self::along(Program::of(function, d, &dots)?, (d, sms), &dots).ok();
         let all: Vec<Self> = (0..3).filter_map(along).collect();
         let first = all.iter().position(|p| p.differing.is_empty()).unwrap_or(0);
         all.into_iter().nth(first)
     }
 
     /// Pairs tile blocks along dimension `d` of the grid.
-    fn along(program: Program<'c>, d: usize, dots: &[OpRef<'c>]) -> Result<Self, Obstacle<'c>> {
+    fn along(program: Program<'c>, (d, sms): (usize, i64), dots: &[OpRef<'c>]) -> Result<Self, Obstacle<'c>> {
         let neighbours = Neighbours::of(program.function, program.number);
-        let mut pairing = Self { program, dimension: d, common: vec![], differing: vec![], own: vec![] };
+        let mut pairing = Self { program, dimension: d, sms, differing: vec![], own: vec![] };
         // Loads in which both CTAs agree, and loads that each CTA has for itself inside the views.
         let (mut common, mut kept) = (FxHashSet::default(), FxHashSet::default());
         for op in dots {
@@ -274,7 +284,7 @@ impl<'c> Pairing<'c> {
         Ok(pairing)
     }
 
-    /// Makes both CTAs agree in operand `i` of an op that is the loop `around` a dot, or in it.
+    /// Finds what makes operand `i` of an op differ between neighbours. The op is the loop `around` a dot, or in it.
     fn agree(
         &mut self,
         op: OpRef<'c>,
@@ -282,12 +292,8 @@ impl<'c> Pairing<'c> {
         around: OpRef<'c>,
         neighbours: &Neighbours,
     ) -> Result<(), Obstacle<'c>> {
-        let v = operand(op, i);
-        if neighbours.change(v) == Change::Never || self.common.contains(&(op, i)) {
-            return Ok(());
-        }
         let iteration = entry_block(region(around, 0)).map(|body| arg(body, 0));
-        let (mut work, mut seen) = (vec![v], FxHashSet::default());
+        let (mut work, mut seen) = (vec![operand(op, i)], FxHashSet::default());
         while let Some(v) = work.pop() {
             if Some(v) == iteration || neighbours.change(v) == Change::Never || !seen.insert(key(v)) {
                 continue;
@@ -301,12 +307,11 @@ impl<'c> Pairing<'c> {
                 }
                 continue;
             }
-            match defining_op(v) {
-                Some(by) if op != around && is_copied(by, op) => work.extend(operands(by)),
-                _ => return Err((op, "the right operand cannot be computed for another tile block".into())),
+            match defining_op(v).filter(|by| region_count(*by) == 0 && behaviour::is_pure(*by)) {
+                Some(by) => work.extend(operands(by)),
+                None => return Err((op, "the right operand cannot be compared with that of a neighbour".into())),
             }
         }
-        self.common.push((op, i));
         Ok(())
     }
 }
@@ -324,12 +329,6 @@ fn loads_alike<'c>(
         return Err((dot, "scale factors of the right operand cannot be computed for another tile block".into()));
     }
     Ok(loads)
-}
-
-/// Whether the op `by`, on which `op` depends, can be computed a second time next to it.
-fn is_copied<'c>(by: OpRef<'c>, op: OpRef<'c>) -> bool {
-    let has_effects = behaviour::effects(by).is_none_or(|list| !list.is_empty());
-    block_of(by) == block_of(op) && region_count(by) == 0 && !has_effects
 }
 
 /// Returns the planner's input for dots into tensor memory that two CTAs can run together.
@@ -366,53 +365,27 @@ fn pays(function: nv_tileaa::FuncOp<'_>, loops: &[DotLoop], target: &Target) -> 
     clocks(false).is_ok_and(|alone| pairs * charge < alone * (1.0 - LEAST_GAIN))
 }
 
-/// Numbers of tiles, and the choices that depend on them.
+/// The tiles of a cluster.
 struct Place<'c> {
     rank: Val<'c>,
-    /// The number of the tile of this CTA.
-    own: Val<'c>,
-    /// The numbers of the tiles of both CTAs. Both exist if the cluster has any.
-    both: [Val<'c>; 2],
-    /// Whether the cluster has tiles; always so in a loop over them.
-    any: Option<Val<'c>>,
-    /// Whether this CTA has a tile.
-    runs: Val<'c>,
+    /// Whether the cluster is in the half of the grid that has pairs.
+    is_first_half: Val<'c>,
+    /// Whether the launch does not fill the device, so that clusters of the other half run second steps.
+    is_small: Val<'c>,
+    /// Whether the cluster has a pair or may have a second step; always so if there is no value.
+    may_run: Option<Val<'c>>,
+    /// The numbers of the tiles of the pair, which are equal if it has only one.
+    pair: [Val<'c>; 2],
+    /// Whether the tile of this CTA exists if both CTAs run their own.
+    exists: Val<'c>,
 }
 
-/// What is the same for all tiles of a CTA.
-struct Launch<'c> {
-    rank: Val<'c>,
-    /// Whether clusters run two tile blocks; always so if there is no value.
-    paired: Option<Val<'c>>,
-    /// Whether this CTA runs one of them: in a launch without pairs, only the first CTA does.
-    is_used: Option<Val<'c>>,
-}
-
-impl<'c> Launch<'c> {
-    fn in_pairs(&self, b: &Builder<'c>, yes: Val<'c>, no: Val<'c>) -> Val<'c> {
-        self.paired.map_or(yes, |paired| b.select(paired, yes, no))
-    }
-
-    /// The number of the first tile block of a cluster.
-    fn start(&self, b: &Builder<'c>, cluster: Val<'c>) -> Val<'c> {
-        b.muli(cluster, self.in_pairs(b, b.i32_constant(PAIR), b.i32_constant(1)))
-    }
-
-    /// The tiles of the cluster whose first one has the number `start`, of `count` tiles.
-    fn place(&self, b: &Builder<'c>, start: Val<'c>, count: Val<'c>) -> Place<'c> {
-        let (zero, one) = (b.i32_constant(0), b.i32_constant(1));
-        let most = b.subi(count, one);
-        let mine = b.addi(start, self.in_pairs(b, self.rank, zero));
-        let mut runs = exists(b, mine, count);
-        runs = self.is_used.map_or(runs, |is_used| b.andi(runs, is_used));
-        let inside = |number: Val<'c>| b.minui(number, most);
-        let both = [inside(start), inside(b.addi(start, self.in_pairs(b, one, zero)))];
-        Place { rank: self.rank, own: inside(mine), both, any: Some(exists(b, start, count)), runs }
-    }
-}
-
-fn exists<'c>(b: &Builder<'c>, number: Val<'c>, count: Val<'c>) -> Val<'c> {
-    b.cmpi(IntPredicate::Ult, number, count)
+/// A value of the program of a tile, for both tiles of a pair, with its users.
+struct Scalar<'c> {
+    pair: [Val<'c>; 2],
+    /// Whether right operands depend on it.
+    is_common: bool,
+    users: Vec<(OpRef<'c>, usize)>,
 }
 
 impl<'c> Pairing<'c> {
@@ -421,205 +394,174 @@ impl<'c> Pairing<'c> {
         let error = |e: BuildError| fail(*function, e.to_string());
         let b = Builder::before(context, *last);
         b.set_location(ids.op().location());
-        let users = uses(*number);
+        let users = |v: Val<'c>| uses(v).into_iter().filter(|(user, _)| !scalars.contains(user)).collect::<Vec<_>>();
+        let values = scalars.iter().flat_map(|op| results(*op)).chain([*number]);
+        let values: Vec<_> = values.map(|v| (v, users(v))).filter(|(_, users)| !users.is_empty()).collect();
         let place = match tiles {
             None => {
                 move_before(ids.op(), *last);
-                self.tile_block(&b).map_err(error)?
+                self.clusters(&b, *number, None).map_err(error)?
             }
             Some(tiles) => self.tile(&b, *tiles).map_err(error)?,
         };
-        users.into_iter().for_each(|(user, i)| set_operand(user, i, place.own));
-        scalars.iter().for_each(|op| move_before(*op, *last));
-        self.step(&b, &place)
+        let (zero, one, two) = (b.i32_constant(0), b.i32_constant(1), b.i32_constant(PAIR));
+        let is_leader = b.cmpi(IntPredicate::Eq, place.rank, zero);
+        let stores = if self.differing.is_empty() {
+            let own = self.evaluate(&b, b.select(is_leader, place.pair[0], place.pair[1]));
+            for (v, users) in values {
+                users.into_iter().for_each(|(user, i)| set_operand(user, i, mapped(&own, v)));
+            }
+            let (around, body) = self.steps(&b, zero, b.select(place.is_first_half, one, zero)).map_err(error)?;
+            self.fill(context, around, body);
+            (place.exists, around)
+        } else {
+            let (same, all) = self.compare(&b, &place, values).map_err(error)?;
+            let from = b.select(place.is_first_half, zero, one);
+            let has_no_second = b.cmpi(IntPredicate::Eq, place.is_first_half, place.is_small);
+            let to = b.select(b.ori(same, has_no_second), one, two);
+            let (around, body) = self.steps(&b, from, to).map_err(error)?;
+            let inside = Builder::at_end(context, body, b.location());
+            let is_first_step = inside.cmpi(IntPredicate::Eq, arg(body, 0), zero);
+            let takes_first = inside.select(same, is_leader, is_first_step);
+            let stores = inside.select(same, place.exists, is_leader);
+            for scalar in all {
+                let [first, second] = scalar.pair;
+                // In a common value both CTAs agree, so it must not seem to depend on the CTA.
+                let own = inside.select(if scalar.is_common { is_first_step } else { takes_first }, first, second);
+                scalar.users.into_iter().for_each(|(user, i)| set_operand(user, i, own));
+            }
+            self.fill(context, around, body);
+            (stores, around)
+        };
+        scalars.iter().rev().for_each(|op| erase(*op));
+        self.own.iter().try_for_each(|(op, d)| move_out(context, *op, *d, stores))
     }
 
-    /// Builds the tile block of this CTA.
-    fn tile_block(&self, b: &Builder<'c>) -> Result<Place<'c>, BuildError> {
-        let (count, rank) = self.counts(b)?;
-        let zero = b.i32_constant(0);
-        let paired = self.is_paired(b, (count, zero));
-        let launch = Launch { rank, paired, is_used: is_used(b, paired, rank) };
-        Ok(launch.place(b, launch.start(b, self.program.number), count))
+    /// Builds the place of the cluster with a number among the tile blocks, or among `tiles` if it loops over them.
+    fn clusters(&self, b: &Builder<'c>, cluster: Val<'c>, tiles: Option<Val<'c>>) -> Result<Place<'c>, BuildError> {
+        let t = int(b.context(), 32);
+        let rank = GetCtaRankOp::build(b, t)?.result();
+        let counts = GetNumProgramsOp::build(b, t, t, t)?.op();
+        let count = result(counts, self.dimension);
+        let (one, two) = (b.i32_constant(1), b.i32_constant(PAIR));
+        let half = b.divui(b.addi(count, one), two);
+        let is_first_half = b.cmpi(IntPredicate::Ult, cluster, half);
+        let (is_small, may_run) = if self.differing.is_empty() {
+            (b.bool_constant(false), is_first_half)
+        } else {
+            // Each factor is bounded, so that the product does not overflow.
+            let (most, more) = (b.i32_constant(self.sms), b.i32_constant(self.sms + 1));
+            let all = tiles.or_else(|| results(counts).map(|n| b.minui(n, more)).reduce(|x, y| b.muli(x, y)));
+            let is_small = b.cmpi(IntPredicate::Sle, all.unwrap_or(count), most);
+            (is_small, b.ori(is_first_half, is_small))
+        };
+        let number = b.select(is_first_half, cluster, b.subi(cluster, half));
+        let first = b.muli(number, two);
+        let second = b.minui(b.addi(first, one), b.subi(count, one));
+        let exists = b.cmpi(IntPredicate::Ult, b.addi(first, rank), count);
+        Ok(Place { rank, is_first_half, is_small, may_run: Some(may_run), pair: [first, second], exists })
     }
 
-    /// Builds the number of the tile of this CTA in an iteration of the loop over tiles.
+    /// Builds the place of a cluster in an iteration of the loop over tiles, and makes the loop start at its pair.
     fn tile(&self, b: &Builder<'c>, tiles: OpRef<'c>) -> Result<Place<'c>, BuildError> {
         let outside = Builder::before(b.context(), tiles);
         outside.set_location(b.location());
-        let (blocks, rank) = self.counts(&outside)?;
-        let (cluster, end, zero) = (operand(tiles, 0), operand(tiles, 1), outside.i32_constant(0));
-        let paired = match self.differing[..] {
-            [] => None,
-            // The program divides by numbers that may be zero if there are no tiles.
-            _ => {
-                let any = outside.cmpi(IntPredicate::Slt, zero, end);
-                let (choice, [then, otherwise]) = new_if(&outside, any, &[int(b.context(), 1)])?;
-                let then = Builder::at_end(b.context(), then, b.location());
-                let paired = self.is_paired(&then, (end, zero)).into_iter().collect::<Vec<_>>();
-                then.create("scf.yield", &[], &paired, &[]);
-                let otherwise = Builder::at_end(b.context(), otherwise, b.location());
-                otherwise.create("scf.yield", &[], &[otherwise.bool_constant(false)], &[]);
-                Some(result(choice, 0))
-            }
-        };
-        let launch = Launch { rank, paired, is_used: is_used(&outside, paired, rank) };
-        let start = launch.start(&outside, cluster);
-        let block = launch.place(&outside, start, blocks);
-        let any = block.any.expect("tile blocks are counted");
-        set_operand(tiles, 0, outside.select(any, start, end));
+        let end = operand(tiles, 1);
+        let blocks = self.clusters(&outside, operand(tiles, 0), Some(end))?;
+        let runs = blocks.may_run.unwrap_or(blocks.is_first_half);
+        set_operand(tiles, 0, outside.select(runs, blocks.pair[0], end));
+        let number = self.program.number;
         // The second tile block of the last cluster may not exist, although its tile does.
-        let has_second = outside.cmpi(IntPredicate::Ne, block.both[0], block.both[1]);
-        let mut place = launch.place(b, self.program.number, end);
-        place.runs = b.andi(place.runs, block.runs);
-        place.both[1] = b.select(has_second, place.both[1], place.both[0]);
-        Ok(Place { any: None, ..place })
+        let distance = outside.subi(blocks.pair[1], blocks.pair[0]);
+        let second = b.minui(b.addi(number, distance), b.subi(end, b.i32_constant(1)));
+        let exists = b.cmpi(IntPredicate::Ult, b.addi(number, blocks.rank), end);
+        let exists = b.andi(exists, blocks.exists);
+        Ok(Place { may_run: None, pair: [number, second], exists, ..blocks })
     }
 
-    /// Builds the number of tile blocks along the dimension, and the rank of this CTA.
-    fn counts(&self, b: &Builder<'c>) -> Result<(Val<'c>, Val<'c>), BuildError> {
-        let t = int(b.context(), 32);
-        let rank = GetCtaRankOp::build(b, t)?.result();
-        Ok((result(GetNumProgramsOp::build(b, t, t, t)?.op(), self.dimension), rank))
-    }
-
-    /// Builds whether the first two of `count` tiles have the same right operands; `None` if that is known. All
-    /// clusters of a launch must come to the same result, which therefore depends on no id.
-    fn is_paired(&self, b: &Builder<'c>, (count, zero): (Val<'c>, Val<'c>)) -> Option<Val<'c>> {
-        let one = b.i32_constant(1);
-        let of = |number: Val<'c>| {
-            let others = results(self.program.ids.op()).filter(|_| self.program.tiles.is_none()).map(|v| (v, zero));
-            self.evaluate(b, others.chain([(self.program.number, number)]), true)
-        };
-        equal(b, &of(zero), &of(b.minui(one, b.subi(count, one))))
-    }
-
-    /// Builds the loop over the steps of a pair, and moves the rest of the program there.
-    fn step(&self, b: &Builder<'c>, place: &Place<'c>) -> Result<(), Failed> {
-        let Program { function, rest, last, .. } = &self.program;
-        let (zero, one) = (b.i32_constant(0), b.i32_constant(1));
-        let [first, second] = place.both.map(|number| self.evaluate(b, [(place.own, number)], false));
-        let same = equal(b, &first, &second);
-        let steps = same.map_or(one, |same| b.select(same, one, b.i32_constant(2)));
-        let steps = place.any.map_or(steps, |any| b.select(any, steps, zero));
-        // Tokens that the loop over tiles carries, by the number of their results.
-        let moved: FxHashSet<usize> = rest.iter().flat_map(|op| results(*op)).map(key).collect();
-        let tokens: Vec<usize> = match self.program.tiles {
-            Some(_) => (0..operand_count(*last)).filter(|i| moved.contains(&key(operand(*last, *i)))).collect(),
-            None => vec![],
-        };
-        let given: Vec<Val<'c>> = tokens.iter().map(|i| arg(self.program.block, i + 1)).collect();
-        let types: Vec<Type<'c>> = given.iter().map(|v| ty(*v)).collect();
-        let users: Vec<_> = given.iter().map(|v| uses(*v)).collect();
-        let mut state = b.state("scf.for");
-        state.results(&types);
-        state.operands(&[vec![zero, steps, one], given].concat());
-        let region = Region::new();
-        let body = append_block(&region, &[vec![ty(zero)], types].concat(), function.location());
-        state.region(region);
-        let around = b.insert(state).map_err(|e| fail(*function, e.to_string()))?;
-        STEPS_OF_PAIR.mark(around);
-        let inside = Builder::at_end(b.context(), body, function.location());
-        let step = arg(body, 0);
-        let mut stores = place.runs;
-        let mut map = ValueMap::default();
-        if let Some(same) = same {
-            let is_own = inside.cmpi(IntPredicate::Eq, step, place.rank);
-            stores = inside.andi(stores, inside.ori(same, is_own));
-            let is_first = inside.cmpi(IntPredicate::Eq, step, zero);
-            for (v, (a, b)) in self.differing.iter().zip(first.iter().zip(&second)) {
-                map.insert(key(*v), inside.select(is_first, *a, *b));
-            }
-        }
-        let yielded: Vec<Val<'c>> = tokens.iter().map(|i| operand(*last, *i)).collect();
-        let end = inside.create("scf.yield", &[], &yielded, &[]);
-        for (n, i) in tokens.iter().enumerate() {
-            set_operand(*last, *i, result(around, n));
-            let inner = users[n].iter().filter(|(user, _)| user != last);
-            inner.for_each(|(user, at)| set_operand(*user, *at, arg(body, n + 1)));
-        }
-        rest.iter().for_each(|op| move_before(*op, end));
-        self.common.iter().for_each(|(op, i)| give_common(b.context(), *op, *i, &map));
-        let mut own = self.own.iter();
-        own.try_for_each(|(op, d)| move_out(b.context(), *op, *d, (stores, around)))
-    }
-
-    /// Computes `differing` for another tile. `numbers` has its number, and other coordinates, each with the one that
-    /// it replaces. If `elsewhere`, the code is outside of the block of the program, so that everything is computed.
-    fn evaluate(
+    /// Builds the scalars of both tiles, and whether the tiles have the same right operands. Clusters without work skip
+    /// that.
+    fn compare(
         &self,
         b: &Builder<'c>,
-        numbers: impl IntoIterator<Item = (Val<'c>, Val<'c>)>,
-        elsewhere: bool,
-    ) -> Vec<Val<'c>> {
-        let Program { block, scalars, rest, .. } = &self.program;
-        let all: Vec<OpRef<'c>> = if elsewhere && self.program.tiles.is_some() {
-            let rest: FxHashSet<usize> = rest.iter().map(|op| op_key(*op)).collect();
-            ops_of(*block).filter(|op| !rest.contains(&op_key(*op))).collect()
-        } else {
-            scalars.clone()
+        place: &Place<'c>,
+        values: Vec<(Val<'c>, Vec<(OpRef<'c>, usize)>)>,
+    ) -> Result<(Val<'c>, Vec<Scalar<'c>>), BuildError> {
+        let of_pair = |b: &Builder<'c>| {
+            let [first, second] = place.pair.map(|number| self.evaluate(b, number));
+            let same = self.differing.iter().map(|v| b.cmpi(IntPredicate::Eq, mapped(&first, *v), mapped(&second, *v)));
+            let same = same.reduce(|all, one| b.andi(all, one)).unwrap_or_else(|| b.bool_constant(true));
+            let pairs = values.iter().flat_map(|(v, _)| [mapped(&first, *v), mapped(&second, *v)]);
+            [same].into_iter().chain(pairs).collect::<Vec<_>>()
         };
-        let mut needed: FxHashSet<usize> = self.differing.iter().map(|v| key(*v)).collect();
-        for op in all.iter().rev() {
-            if results(*op).any(|r| needed.contains(&key(r))) {
-                needed.extend(operands(*op).map(key));
+        let found = match place.may_run {
+            None => of_pair(b),
+            Some(may_run) => {
+                let scalars = values.iter().flat_map(|(v, _)| [ty(*v), ty(*v)]);
+                let types: Vec<Type<'c>> = [int(b.context(), 1)].into_iter().chain(scalars).collect();
+                let (choice, [then, otherwise]) = new_if(b, may_run, &types)?;
+                let then = Builder::at_end(b.context(), then, b.location());
+                then.create("scf.yield", &[], &of_pair(&then), &[]);
+                let otherwise = Builder::at_end(b.context(), otherwise, b.location());
+                let none: Vec<Val<'c>> = types.iter().map(|t| otherwise.int_constant(*t, 0)).collect();
+                otherwise.create("scf.yield", &[], &none, &[]);
+                results(choice).collect()
             }
+        };
+        let all = values.into_iter().zip(found[1..].chunks(2)).map(|((v, users), pair)| Scalar {
+            pair: [pair[0], pair[1]],
+            is_common: self.differing.contains(&v),
+            users,
+        });
+        Ok((found[0], all.collect()))
+    }
+
+    /// Builds the loop over the steps of a pair. Its body is empty.
+    fn steps(&self, b: &Builder<'c>, from: Val<'c>, to: Val<'c>) -> Result<(OpRef<'c>, Blk<'c>), BuildError> {
+        let Program { function, block, .. } = &self.program;
+        let given: Vec<Val<'c>> = self.program.tokens().iter().map(|i| arg(*block, i + 1)).collect();
+        let types: Vec<Type<'c>> = given.iter().map(|v| ty(*v)).collect();
+        let mut state = b.state("scf.for");
+        state.results(&types);
+        state.operands(&[vec![from, to, b.i32_constant(1)], given].concat());
+        let region = Region::new();
+        let body = append_block(&region, &[vec![ty(from)], types].concat(), function.location());
+        state.region(region);
+        let around = b.insert(state)?;
+        STEPS_OF_PAIR.mark(around);
+        Ok((around, body))
+    }
+
+    /// Moves the rest of the program into the `body` of the loop over the steps of a pair.
+    fn fill(&self, context: &'c Context, around: OpRef<'c>, body: Blk<'c>) {
+        let Program { function, block, rest, last, .. } = &self.program;
+        let tokens = self.program.tokens();
+        let b = Builder::at_end(context, body, function.location());
+        let yielded: Vec<Val<'c>> = tokens.iter().map(|i| operand(*last, *i)).collect();
+        let end = b.create("scf.yield", &[], &yielded, &[]);
+        for (n, i) in tokens.into_iter().enumerate() {
+            let inner = uses(arg(*block, i + 1)).into_iter().filter(|(user, _)| user != last && *user != around);
+            inner.for_each(|(user, at)| set_operand(user, at, arg(body, n + 1)));
+            set_operand(*last, i, result(around, n));
         }
-        let mut map: ValueMap<'c> = numbers.into_iter().map(|(old, new)| (key(old), new)).collect();
-        for op in all.into_iter().filter(|op| results(*op).any(|r| needed.contains(&key(r)))) {
-            let changes = operands(op).any(|v| map.contains_key(&key(v)));
-            if changes || block_around(op) != Some(b.block()) && elsewhere {
-                clone_op(b, op, &mut map);
-            }
-        }
-        self.differing.iter().map(|v| map.get(&key(*v)).copied().unwrap_or(*v)).collect()
+        rest.iter().for_each(|op| move_before(*op, end));
+    }
+
+    /// Computes the scalars of the tile with another number.
+    fn evaluate(&self, b: &Builder<'c>, number: Val<'c>) -> ValueMap<'c> {
+        let mut map = ValueMap::from_iter([(key(self.program.number), number)]);
+        self.program.scalars.iter().for_each(|op| _ = clone_op(b, *op, &mut map));
+        map
     }
 }
 
-/// Whether this CTA runs a tile block, if clusters of two may run one.
-fn is_used<'c>(b: &Builder<'c>, paired: Option<Val<'c>>, rank: Val<'c>) -> Option<Val<'c>> {
-    paired.map(|paired| b.ori(paired, b.cmpi(IntPredicate::Eq, rank, b.i32_constant(0))))
-}
-
-/// Whether two lists of values are equal; `None` if they are empty.
-fn equal<'c>(b: &Builder<'c>, left: &[Val<'c>], right: &[Val<'c>]) -> Option<Val<'c>> {
-    let pairs = left.iter().zip(right).map(|(x, y)| b.cmpi(IntPredicate::Eq, *x, *y));
-    pairs.reduce(|all, one| b.andi(all, one))
-}
-
-/// Computes operand `i` of an op from the values in which both CTAs agree.
-fn give_common<'c>(context: &'c Context, op: OpRef<'c>, i: usize, common: &ValueMap<'c>) {
-    let (mut work, mut needed) = (vec![operand(op, i)], FxHashSet::default());
-    while let Some(v) = work.pop() {
-        if common.contains_key(&key(v)) {
-            continue;
-        }
-        if let Some(by) = defining_op(v).filter(|by| is_copied(*by, op)).filter(|by| needed.insert(op_key(*by))) {
-            work.extend(operands(by));
-        }
-    }
-    let Some(block) = block_around(op) else { return };
-    let before: Vec<OpRef<'c>> = ops_of(block).take_while(|o| *o != op).collect();
-    let mut map = common.clone();
-    for by in before.into_iter().filter(|by| needed.contains(&op_key(*by))) {
-        if operands(by).any(|v| map.contains_key(&key(v))) {
-            let b = Builder::before(context, op);
-            b.set_location(by.location());
-            clone_op(&b, by, &mut map);
-        }
-    }
-    if let Some(v) = map.get(&key(operand(op, i))) {
-        set_operand(op, i, *v);
-    }
-}
-
-/// Moves the tile of an access out of its view along dimension `d` unless the CTA runs its tile block in this
-/// iteration of the loop `around` it.
+/// Moves the tile of an access out of its view along dimension `d` unless the CTA `stores` its tile. `around` is the
+/// loop that runs at most once.
 fn move_out<'c>(
     context: &'c Context,
     op: OpRef<'c>,
     d: usize,
-    (runs, around): (Val<'c>, OpRef<'c>),
+    (stores, around): (Val<'c>, OpRef<'c>),
 ) -> Result<(), Failed> {
     let (view, first) = match AnyOp::cast(op) {
         Some(AnyOp::TiledLoadOp(x)) => (x.view(), 1),
@@ -640,7 +582,7 @@ fn move_out<'c>(
     let outside = NumTilesOp::build(&b, ty(index), view, i64_attr(context, d as i64))
         .map_err(|e| fail(op, e.to_string()))?
         .result();
-    set_operand(op, first + d, b.select(runs, index, outside));
+    set_operand(op, first + d, b.select(stores, index, outside));
     MAY_BE_OUTSIDE.set(op, d as i64);
     Ok(())
 }
