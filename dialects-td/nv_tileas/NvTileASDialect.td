@@ -237,10 +237,12 @@ def NvTileAS_TmaDescType : TypeDef<NvTileAS_Dialect, "TmaDesc"> {
   let description = [{
     Describes the box of the view that one instruction copies. All lists begin with the innermost dimension of the
     map. `dims` are the dimensions of the view, `box` counts elements of the view, and `steps` is the distance between
-    copied elements. `swizzle` is the span in bytes within which 16-byte chunks are permuted in shared memory; 16
-    means no swizzle.
+    copied elements. `swizzle` is the span in bytes within which units of `unit` bytes are permuted in shared memory; 16
+    means no swizzle. `unit` is 16, or 32 for a span of 128 bytes (32-bit operands of tcgen05 that are contiguous along
+    M or N).
 
-    By default, `dims` are the dimensions of the view from the last to the first, `steps` are one, and `fill` is zero.
+    By default, `dims` are the dimensions of the view from the last to the first, `steps` are one, `unit` is 16, and
+    `fill` is zero.
 
     ```mlir
     // 128 rows of 64 columns of a row-major view
@@ -255,6 +257,7 @@ def NvTileAS_TmaDescType : TypeDef<NvTileAS_Dialect, "TmaDesc"> {
     ArrayRefParameter<"int64_t", "extents of the box">:$box,
     ArrayRefParameter<"int64_t", "distances between copied elements">:$steps,
     "int64_t":$swizzle,
+    "int64_t":$unit,
     EnumParameter<NvTileAS_TmaFill>:$fill);
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;

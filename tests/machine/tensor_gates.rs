@@ -34,6 +34,7 @@ const TWO: TensorGate =
     TensorGate { program: Gate { tile: (256, 256, 64), ..HALVES }, target: "sm_100", stages: 6, ctas: Ctas::Split };
 const NEIGHBOURS: TensorGate = TensorGate { stages: 6, ctas: Ctas::Neighbours, ..ONE };
 const BYTES: Gate = Gate { tile: (128, 256, 128), element: "f8E4M3FN", ..HALVES };
+const WORDS: Gate = Gate { tile: (128, 256, 32), element: "tf32", ..HALVES };
 
 const PAIRED_BYTES: Gate = Gate { tile: (256, 256, 128), ..BYTES };
 
@@ -51,17 +52,21 @@ const GATES: &[TensorGate] = &[
     TensorGate { program: Gate { element: "f8E5M2", transposed: true, ..BYTES }, target: "sm_103", ..ONE },
     TensorGate { program: Gate { element: "i8", ..BYTES }, ..ONE },
     TensorGate { program: Gate { element: "i8", transposed: true, ..BYTES }, target: "sm_110", ..ONE },
+    TensorGate { program: WORDS, ..ONE },
+    TensorGate { program: Gate { transposed: true, ..WORDS }, ..ONE },
     TWO,
     TensorGate { program: Gate { transposed: true, ..TWO.program }, ..TWO },
     TensorGate { program: Gate { element: "f16", ..TWO.program }, target: "sm_103", ..TWO },
     TensorGate { program: PAIRED_BYTES, ..TWO },
     TensorGate { program: Gate { transposed: true, ..PAIRED_BYTES }, target: "sm_110", ..TWO },
     TensorGate { program: Gate { element: "i8", ..PAIRED_BYTES }, ..TWO },
+    TensorGate { program: Gate { tile: (256, 256, 32), ..WORDS }, target: "sm_103", ..TWO },
     NEIGHBOURS,
     TensorGate { program: Gate { transposed: true, ..HALVES }, ..NEIGHBOURS },
     TensorGate { program: Gate { tile: (128, 128, 64), transposed: true, ..HALVES }, ..NEIGHBOURS },
     TensorGate { program: BYTES, target: "sm_103", ..NEIGHBOURS },
     TensorGate { program: Gate { element: "i8", transposed: true, ..BYTES }, target: "sm_110", ..NEIGHBOURS },
+    TensorGate { program: WORDS, ..NEIGHBOURS },
 ];
 
 pub fn trials() -> Vec<Trial> {
@@ -125,7 +130,11 @@ impl TensorGate {
         let count = |of: &str| body.iter().filter(|i| i.opcode.starts_with(of)).count();
         let iterations = count("UTCBAR");
         let (m, _, k) = self.program.tile;
-        let bits = if matches!(self.program.element, "bf16" | "f16") { 16 } else { 8 };
+        let bits = match self.program.element {
+            "tf32" => 32,
+            "bf16" | "f16" => 16,
+            _ => 8,
+        };
         let rows = if self.ctas == Ctas::Split { m / 2 } else { m };
         let expected = iterations * (rows.div_ceil(128) * k * bits / 256) as usize;
         if products(body) != expected || products(&code) != expected {

@@ -23,7 +23,9 @@ fn all_columns() {
 
 fn either_order_in_memory() {
     let bytes = Kind { element: Number::I8, sum: Number::I32, mode: "signed signed", ..PAIRED };
-    for kind in [PAIRED, bytes, Kind { element: Number::E4m3, ..PAIRED }] {
+    // Elements of 32 bits that are not contiguous along the depth are in units of 32 bytes.
+    let words = Kind { element: Number::F32, rounded: true, k: 32, outside: [5, 3, 8], ..PAIRED };
+    for kind in [PAIRED, bytes, Kind { element: Number::E4m3, ..PAIRED }, words] {
         for turned in [[true, false], [false, true], [true, true], [false, false]] {
             let kind = Kind { turned, ..kind };
             kind.multiplied_by_pairs(&kind.usual());

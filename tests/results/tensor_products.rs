@@ -41,12 +41,17 @@ fn tiles_of_other_extents() {
 
 fn either_order_in_memory() {
     let bytes = Kind { element: Number::I8, sum: Number::I32, mode: "signed signed", ..RAGGED };
-    for kind in [RAGGED, bytes, Kind { element: Number::E4m3, ..RAGGED }] {
+    // Elements of 32 bits that are not contiguous along the depth are in units of 32 bytes.
+    let words = Kind { element: Number::F32, rounded: true, k: 32, outside: [5, 3, 8], ..RAGGED };
+    for kind in [RAGGED, bytes, Kind { element: Number::E4m3, ..RAGGED }, words] {
         for turned in [[true, false], [false, true], [true, true], [false, false]] {
             let kind = Kind { m: 128, n: 64, turned, ..kind };
             kind.multiplied_in_tensor_memory(&kind.usual());
         }
     }
+    // Too few columns for units.
+    let kind = Kind { m: 128, n: 16, ..words };
+    kind.multiplied_in_tensor_memory(&kind.usual());
 }
 
 fn other_types() {

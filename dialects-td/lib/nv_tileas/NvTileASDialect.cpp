@@ -378,7 +378,7 @@ LogicalResult MemDescType::verify(function_ref<InFlightDiagnostic()> emitError, 
 Type TmaDescType::parse(AsmParser &parser) {
   Type element;
   SmallVector<int64_t> dims, box, steps;
-  int64_t swizzle = 0;
+  int64_t swizzle = 0, unit = 16;
   TmaFill fill = TmaFill::Zero;
   if (parser.parseLess() || parser.parseType(element))
     return {};
@@ -391,8 +391,8 @@ Type TmaDescType::parse(AsmParser &parser) {
     if (list) {
       if (parseBases(parser, *list))
         return {};
-    } else if (key == "swizzle") {
-      if (parser.parseInteger(swizzle))
+    } else if (key == "swizzle" || key == "unit") {
+      if (parser.parseInteger(key == "unit" ? unit : swizzle))
         return {};
     } else if (key == "fill") {
       if (parser.parseKeyword(&value))
@@ -402,7 +402,7 @@ Type TmaDescType::parse(AsmParser &parser) {
         return parser.emitError(loc, "expected fill zero or nan, got '") << value << "'", Type();
       fill = *known;
     } else {
-      return parser.emitError(loc, "expected dims, box, steps, swizzle or fill, got '") << key << "'", Type();
+      return parser.emitError(loc, "expected dims, box, steps, swizzle, unit or fill, got '") << key << "'", Type();
     }
   }
   if (parser.parseGreater())
@@ -412,7 +412,7 @@ Type TmaDescType::parse(AsmParser &parser) {
       dims.push_back(d - 1);
   if (steps.empty())
     steps.assign(box.size(), 1);
-  return parser.getChecked<TmaDescType>(parser.getContext(), element, dims, box, steps, swizzle, fill);
+  return parser.getChecked<TmaDescType>(parser.getContext(), element, dims, box, steps, swizzle, unit, fill);
 }
 void TmaDescType::print(AsmPrinter &printer) const {
   int64_t rank = getBox().size();
@@ -426,6 +426,8 @@ void TmaDescType::print(AsmPrinter &printer) const {
   if (getSteps().size() != getBox().size() || llvm::any_of(getSteps(), [](int64_t step) { return step != 1; }))
     printBases(printer, ", steps", getSteps());
   printer << ", swizzle = " << getSwizzle();
+  if (getUnit() != 16)
+    printer << ", unit = " << getUnit();
   if (getFill() != TmaFill::Zero)
     printer << ", fill = " << stringifyTmaFill(getFill());
   printer << '>';

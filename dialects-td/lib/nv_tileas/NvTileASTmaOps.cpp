@@ -14,13 +14,16 @@ using namespace mlir;
 using namespace nv_tileas;
 
 LogicalResult TmaDescType::verify(function_ref<InFlightDiagnostic()> emitError, Type element, ArrayRef<int64_t> dims,
-                                  ArrayRef<int64_t> box, ArrayRef<int64_t> steps, int64_t swizzle, TmaFill) {
+                                  ArrayRef<int64_t> box, ArrayRef<int64_t> steps, int64_t swizzle, int64_t unit,
+                                  TmaFill) {
   if (!element.isIntOrFloat())
     return emitError() << "a tensor map needs numeric elements, got " << element;
   if (dims.empty() || dims.size() > 5 || box.size() != dims.size() || steps.size() != dims.size())
     return emitError() << "a tensor map has 1 to 5 dimensions, with one box extent and one step each";
   if (swizzle != 16 && swizzle != 32 && swizzle != 64 && swizzle != 128)
     return emitError() << "the swizzle spans 16, 32, 64 or 128 bytes, got " << swizzle;
+  if (unit != 16 && (unit != 32 || swizzle != 128))
+    return emitError() << "the unit is 16 bytes, or 32 bytes in a span of 128, got " << unit;
   for (int64_t extent : box)
     if (extent < 1 || extent > 256)
       return emitError() << "box extents are 1 to 256, got " << extent;

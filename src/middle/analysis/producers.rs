@@ -164,10 +164,18 @@ impl<'c> LoadedOperand<'c> {
         }
     }
 
-    /// The type of the stage that TMA fills.
-    pub fn stage(&self, view: &View<'c>) -> Result<MemDescType<'c>, String> {
+    /// The type of the stage that TMA fills, for dots of the unit whose operand has its depth along `depth`.
+    pub fn stage(&self, view: &View<'c>, depth: usize, unit: Unit) -> Result<MemDescType<'c>, String> {
         let element = view.memref.element_type();
-        stage_of(self.load, view, if self.rounded.is_some() { tf32_beside(element) } else { element })
+        let element = if self.rounded.is_some() { tf32_beside(element) } else { element };
+        stage_of(self.load, view, element, self.is_in_units(view, depth, unit))
+    }
+
+    /// Whether dots of the unit read the tile in units of 32 bytes, as its 32-bit elements are not contiguous along
+    /// `depth`.
+    pub fn is_in_units(&self, view: &View<'c>, depth: usize, unit: Unit) -> bool {
+        let bits = storage_bits(view.memref.element_type());
+        bits == 32 && reads_mn_major(unit, bits) && self.contiguous_dimension(view) != Some(depth)
     }
 
     /// The ops between the load and the dot.
@@ -262,8 +270,7 @@ pub fn reads_mn_major(unit: Unit, bits: u32) -> bool {
         return bits == 16;
     }
     let mut rows = tile_mma::ROWS.iter().filter(|r| r.unit == unit && r.container == bits && r.lowering.is_some());
-    // Elements of 32 bits need another swizzle.
-    bits <= 16 && rows.any(|r| r.majors.contains(&Major::Mn))
+    rows.any(|r| r.majors.contains(&Major::Mn))
 }
 
 /// The dots that use a tile, possibly through reshapes and conversions. Returns `None` if other ops use it.
@@ -426,11 +433,16 @@ fn is_tiled_load(op: OpRef<'_>) -> bool {
 }
 
 /// The type of the stage that TMA fills with a tile of `view`, with elements of type `element`. Its layout needs the
-/// fewest TMA boxes and, if the tile is contiguous along the right dimension, is one that `wgmma` reads. Elements of 4
-/// bits are packed. `op` gives the location.
+/// fewest TMA boxes and, if the tile is contiguous along the right dimension, is one that `wgmma` reads, or `tcgen05`
+/// if it is `in_units` of 32 bytes. Elements of 4 bits are packed. `op` gives the location.
 ///
 /// Errors: the reason why no layout fits.
-pub fn stage_of<'c>(op: OpRef<'c>, view: &View<'c>, element: Type<'c>) -> Result<MemDescType<'c>, String> {
+pub fn stage_of<'c>(
+    op: OpRef<'c>,
+    view: &View<'c>,
+    element: Type<'c>,
+    in_units: bool,
+) -> Result<MemDescType<'c>, String> {
     let (fast, lines) = dimensions(view)?;
     if memory_bits(element) < 8 {
         let shape = Shape::new(view.ty.tile()).map_err(|e| e.to_string())?;
@@ -443,7 +455,7 @@ pub fn stage_of<'c>(op: OpRef<'c>, view: &View<'c>, element: Type<'c>) -> Result
         let bases = bases.map_err(|e| e.to_string())?;
         return packed_storage_type(op, view.ty.tile(), element, &bases, alignment).map_err(|e| e.to_string());
     }
-    let layout = arrangement(view, fast, lines)?;
+    let layout = if in_units { in_units_of(view, fast, lines)? } else { arrangement(view, fast, lines)? };
     // The stage must also fit the tile's transpose, which replaces it in place.
     let transposed = arrangement(view, lines, fast).ok().filter(|_| storage_bits(view.memref.element_type()) != 16);
     let alignment = layout.alignment().max(transposed.map_or(0, |t| t.alignment()));
@@ -464,10 +476,14 @@ pub fn converted_stage_of<'c>(
     op: OpRef<'c>,
     view: &View<'c>,
     element: Type<'c>,
-    transposed: bool,
+    (transposed, in_units): (bool, bool),
 ) -> Result<MemDescType<'c>, String> {
     let (fast, lines) = dimensions(view)?;
-    let layout = if transposed { arrangement(view, lines, fast)? } else { arrangement(view, fast, lines)? };
+    let layout = match (transposed, in_units) {
+        (true, _) => arrangement(view, lines, fast)?,
+        (_, true) => in_units_of(view, fast, lines)?,
+        _ => arrangement(view, fast, lines)?,
+    };
     storage(op, view.ty.tile(), element, &layout, layout.alignment().into())
 }
 
@@ -478,6 +494,11 @@ fn dimensions(view: &View<'_>) -> Result<(usize, usize), String> {
     let fast = fast_dimension(view);
     let lines = (0..shape.rank()).rev().find(|&d| d != fast && shape.log2()[d] > 0);
     Ok((fast, lines.ok_or("the tile has only one dimension")?))
+}
+
+fn in_units_of(view: &View<'_>, fast: usize, lines: usize) -> Result<HardwareLayout, String> {
+    let shape = Shape::new(view.ty.tile()).map_err(|e| e.to_string())?;
+    HardwareLayout::panels_in_units(&shape, (fast, lines)).map_err(|e| e.to_string())
 }
 
 fn arrangement(view: &View<'_>, fast: usize, lines: usize) -> Result<HardwareLayout, String> {

@@ -2,7 +2,7 @@
 
 use super::{
     access::{View, memory_order},
-    producers::{LoadedOperand, Source, is_computed_from, is_computed_from_dot},
+    producers::{Source, is_computed_from, is_computed_from_dot, stage_of},
 };
 use crate::dialect::{
     attributes::OWN_STAGES,
@@ -20,7 +20,7 @@ use tile_layout::{Shape, SharedLayout};
 pub fn stage<'c>(load: OpRef<'c>, view: &View<'c>) -> Result<MemDescType<'c>, String> {
     let shape = Shape::new(view.ty.tile()).map_err(|e| e.to_string())?;
     if shape.log2().iter().filter(|bits| **bits > 0).count() > 1 {
-        return LoadedOperand::plain(load).stage(view);
+        return stage_of(load, view, view.memref.element_type(), false);
     }
     let dense = SharedLayout::strided(&shape, &memory_order(view)).map_err(|e| e.to_string())?;
     aligned_storage_type(load, view.ty.tile(), view.memref.element_type(), dense.bases(), ALIGNMENT)

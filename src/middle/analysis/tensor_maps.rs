@@ -271,7 +271,8 @@ pub fn desc_type<'c>(location: Location<'c>, of_view: Type<'c>, map: &TensorMapP
     let wide = |list: &[u32]| list.iter().map(|&x| i64::from(x)).collect::<Vec<_>>();
     let (extents, steps) = (wide(&map.box_dims), wide(&map.element_strides));
     let fill = if map.nan { TmaFill::Nan } else { TmaFill::Zero };
-    TmaDescType::get(location, element, &dims, &extents, &steps, i64::from(map.swizzle.span()), fill)
+    let (span, unit) = (i64::from(map.swizzle.span()), i64::from(map.swizzle.unit()));
+    TmaDescType::get(location, element, &dims, &extents, &steps, span, unit, fill)
 }
 
 /// Returns the map that a type describes, or `None` for elements that maps do not support.
@@ -282,7 +283,9 @@ pub fn map_of(desc: TmaDescType<'_>) -> Option<TensorMapPlan> {
         dims: desc.dims().iter().map(|&d| d as usize).collect(),
         box_dims: narrow(desc.r#box()),
         element_strides: narrow(desc.steps()),
-        swizzle: HardwareSwizzle::ALL.into_iter().find(|s| i64::from(s.span()) == desc.swizzle())?,
+        swizzle: HardwareSwizzle::ALL
+            .into_iter()
+            .find(|s| (i64::from(s.span()), i64::from(s.unit())) == (desc.swizzle(), desc.unit()))?,
         nan: desc.fill() == TmaFill::Nan,
     })
 }

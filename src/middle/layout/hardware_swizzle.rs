@@ -20,6 +20,9 @@
 //!    bits 7+s..           the order of atoms: the remaining bits of all dimensions, ascending within each dimension
 //! ```
 //!
+//! `tcgen05.mma` reads 32-bit elements that are contiguous along M or N in another layout: a span of 128 bytes is
+//! permuted in *units* of 32 bytes. Address bits 7 and 8 flip address bits 5 and 6, and an atom has four lines.
+//!
 //! *Worked example.* A 64x64 tile of bf16 with contiguous rows and the 128-byte swizzle: `s = 3`. Element (row 3,
 //! column 20) is byte 40 of its row, which is byte 8 of chunk 2. Line 3 flips the chunk to `2 ^ 3 = 1`, so the
 //! element is at `3 * 128 + 1 * 16 + 8 = 0x198`.
@@ -27,8 +30,8 @@
 //! # Alignment
 //!
 //! The hardware takes the line number from the *address*, not from the distance to the start of the tile. The start
-//! must therefore be a multiple of the atom size: 1024 bytes for the 128-byte swizzle, 512 for 64, 256 for 32, and
-//! 128 without a swizzle.
+//! must therefore be a multiple of the atom size: 1024 bytes for the 128-byte swizzle, 512 for 64 and for units of 32
+//! bytes, 256 for 32, and 128 without a swizzle.
 //!
 //! # Descriptors
 //!
@@ -42,8 +45,10 @@
 //! | K | 32 to 128 | not used | between groups of eight rows |
 //! | MN | none | between the two groups of eight along K | between chunks along MN |
 //! | MN | 32 to 128 | between spans along MN | between the two groups of eight along K |
+//! | MN | units of 32 bytes | between spans along MN | between the two groups of four along K |
 //!
-//! For `wgmma`, only 16-bit elements may be contiguous along MN; for `tcgen05.mma`, 8-bit elements too. The hardware
+//! For `wgmma`, only 16-bit elements may be contiguous along MN. For `tcgen05.mma`, 8-bit elements may too, and 32-bit
+//! elements in units of 32 bytes. The hardware
 //! multiplies a stride by a number, so the coordinate bits that a stride covers must be at consecutive powers of two:
 //! 256 rows of a K-contiguous operand need their bits 3 to 7 next to each other in the order of atoms. Everything else
 //! is reached by moving the start address: by 32 bytes within a span for the next step along K, or by whatever the
@@ -59,9 +64,10 @@ use crate::shape::Shape;
 
 /// log2 of the bytes of a chunk.
 const CHUNK_LOG2: u32 = 4;
-/// log2 of the lines of an atom.
+/// log2 of the lines of an atom, and of those of an atom with units of 32 bytes.
 const LINES_LOG2: u32 = 3;
-/// Address bit `LINE_BIT + i` flips address bit `CHUNK_LOG2 + i`.
+const LINES_OF_UNITS_LOG2: u32 = 2;
+/// Address bit `LINE_BIT + i` flips address bit `CHUNK_LOG2 + i`, or the one above it if units of 32 bytes move.
 const LINE_BIT: u32 = 7;
 /// log2 of the bytes of an operand row that one instruction multiplies.
 const STEP_LOG2: u32 = 5;
@@ -82,15 +88,39 @@ pub enum HardwareSwizzle {
     Bytes64,
     /// Spans of 128 bytes.
     Bytes128,
+    /// Spans of 128 bytes, in units of 32 bytes instead of chunks.
+    Units32,
 }
 
 impl HardwareSwizzle {
-    /// All swizzles, from the narrowest span.
-    pub const ALL: [Self; 4] = [Self::None, Self::Bytes32, Self::Bytes64, Self::Bytes128];
+    /// The swizzles that permute chunks, from the narrowest span.
+    pub const OF_CHUNKS: [Self; 4] = [Self::None, Self::Bytes32, Self::Bytes64, Self::Bytes128];
+    /// All swizzles.
+    pub const ALL: [Self; 5] = [Self::None, Self::Bytes32, Self::Bytes64, Self::Bytes128, Self::Units32];
 
     /// Bits of a chunk number within a span.
     pub const fn chunk_bits(self) -> u32 {
-        self as u32
+        match self {
+            Self::None => 0,
+            Self::Bytes32 => 1,
+            Self::Bytes64 => 2,
+            Self::Bytes128 | Self::Units32 => 3,
+        }
+    }
+
+    /// The bytes that keep their order: those of a chunk or of a unit.
+    pub const fn unit(self) -> u32 {
+        16 << self.unit_chunk_bits()
+    }
+
+    /// Bits of a chunk number within a unit.
+    const fn unit_chunk_bits(self) -> u32 {
+        matches!(self, Self::Units32) as u32
+    }
+
+    /// log2 of the lines of an atom.
+    const fn lines_log2(self) -> u32 {
+        if matches!(self, Self::Units32) { LINES_OF_UNITS_LOG2 } else { LINES_LOG2 }
     }
 
     /// The bytes within which chunks are permuted; 16 without a swizzle.
@@ -100,33 +130,41 @@ impl HardwareSwizzle {
 
     /// The bytes of an atom, which is also the alignment of a tile; 128 without a swizzle.
     pub const fn atom_bytes(self) -> u32 {
-        8 * self.span()
+        self.span() << self.lines_log2()
     }
 
-    /// The code in bits 62 and 63 of a `wgmma` descriptor.
+    /// The code in bits 61 to 63 of a descriptor. Only `tcgen05.mma` has that of units of 32 bytes.
     pub const fn descriptor_code(self) -> u64 {
         match self {
             Self::None => 0,
-            Self::Bytes128 => 1,
-            Self::Bytes64 => 2,
-            Self::Bytes32 => 3,
+            Self::Units32 => 1,
+            Self::Bytes128 => 2,
+            Self::Bytes64 => 4,
+            Self::Bytes32 => 6,
         }
     }
 
-    /// The value of `CUtensorMapSwizzle` and of `tensormap.replace.swizzle_mode`.
+    /// The value of `tensormap.replace.swizzle_mode`.
     pub const fn tensor_map_code(self) -> u32 {
-        self as u32
+        self.chunk_bits()
     }
 
-    /// The widest swizzle with a span of at most `bytes`.
+    /// The value of `tensormap.replace.swizzle_atomicity`; 0 for chunks of 16 bytes.
+    pub const fn atomicity_code(self) -> u32 {
+        self.unit_chunk_bits()
+    }
+
+    /// The widest swizzle of chunks with a span of at most `bytes`.
     pub fn widest(bytes: u64) -> Self {
         let fits = |s: &&Self| u64::from(s.span()) <= bytes;
-        Self::ALL.iter().rev().find(fits).copied().unwrap_or(Self::None)
+        Self::OF_CHUNKS.iter().rev().find(fits).copied().unwrap_or(Self::None)
     }
 
     /// The byte-offset bit that bit `bit` of the byte offset flips, if any.
     pub(crate) const fn flipped_by(self, bit: u32) -> Option<u32> {
-        if bit >= LINE_BIT && bit < LINE_BIT + self.chunk_bits() { Some(bit - LINE_BIT + CHUNK_LOG2) } else { None }
+        let unit = self.unit_chunk_bits();
+        let is_line = bit >= LINE_BIT && bit < LINE_BIT + self.chunk_bits() - unit;
+        if is_line { Some(bit - LINE_BIT + CHUNK_LOG2 + unit) } else { None }
     }
 }
 
@@ -179,6 +217,11 @@ pub enum HardwareError {
         /// Size of the element.
         bits: u32,
     },
+    /// The instruction does not read this operand in units of 32 bytes.
+    #[error(
+        "only 32-bit elements that are contiguous along M or N are in units of 32 bytes, and only in `tcgen05.mma`"
+    )]
+    Units,
     /// One stride must cover several coordinate bits that are not adjacent.
     #[error(
         "the groups of dimension {dim} are not evenly spaced: \
@@ -194,7 +237,7 @@ pub enum HardwareError {
         /// Its actual byte offset.
         found: u64,
     },
-    /// The row count is not a power of two within the range of the instruction.
+    /// The row count is not a power of two within the range of the instruction, or less than a chunk along MN.
     #[error("no instruction takes {rows} rows of this operand: the count must be a power of two from 8 to 256")]
     Rows {
         /// The requested rows.
@@ -275,7 +318,21 @@ impl HardwareLayout {
     /// whole panels of one span, each with all its lines, one after another. Other dimensions are slowest.
     pub fn panels(shape: &Shape, (contiguous, lines): (usize, usize), elem_bits: u32) -> Result<Self, HardwareError> {
         let bytes = shape.extents().get(contiguous).copied().unwrap_or(0) << element(elem_bits)?;
-        let swizzle = HardwareSwizzle::widest(bytes);
+        Self::panels_of(HardwareSwizzle::widest(bytes), shape, (contiguous, lines), elem_bits)
+    }
+
+    /// The layout that TMA fills with the fewest boxes and that `tcgen05.mma` reads if 32-bit elements are contiguous
+    /// along M or N: panels of 128 bytes in units of 32 bytes.
+    pub fn panels_in_units(shape: &Shape, (contiguous, lines): (usize, usize)) -> Result<Self, HardwareError> {
+        Self::panels_of(HardwareSwizzle::Units32, shape, (contiguous, lines), 32)
+    }
+
+    fn panels_of(
+        swizzle: HardwareSwizzle,
+        shape: &Shape,
+        (contiguous, lines): (usize, usize),
+        elem_bits: u32,
+    ) -> Result<Self, HardwareError> {
         let others = (0..shape.rank()).rev().filter(|&d| d != contiguous && d != lines);
         let order: Vec<usize> = [lines, contiguous].into_iter().chain(others).collect();
         Self::with_atom_order(shape, (contiguous, lines), elem_bits, swizzle, &order)
@@ -292,7 +349,7 @@ impl HardwareLayout {
         shape.check_order(order)?;
         let (inner, elem_log2) = (CHUNK_LOG2 + swizzle.chunk_bits(), element(elem_bits)?);
         let left = |dim: usize| {
-            let inside = [(contiguous, inner - elem_log2), (lines, LINES_LOG2)];
+            let inside = [(contiguous, inner - elem_log2), (lines, swizzle.lines_log2())];
             let inside = inside.iter().find(|(d, _)| *d == dim).map_or(0, |(_, bits)| *bits);
             shape.log2()[dim].saturating_sub(inside) as usize
         };
@@ -300,7 +357,7 @@ impl HardwareLayout {
         Self::new(shape, (contiguous, lines), elem_bits, swizzle, atoms)
     }
 
-    /// Returns the member of the family that equals `shared`. There is at most one, because bits 0 to 6 of the offset
+    /// Returns the member of the family that equals `shared`. There is at most one, because bits 0 to 7 of the offset
     /// distinguish all members.
     ///
     /// Errors: the first offset bit that fits no member.
@@ -326,30 +383,37 @@ impl HardwareLayout {
         // The span ends at the first bit of another dimension.
         let run = bases.iter().zip(0..).take_while(|&(&b, i)| coordinate(b) == Some((contiguous, i))).count() as u32;
         let chunks = (run + elem_log2).saturating_sub(CHUNK_LOG2).min(3);
-        let swizzle = HardwareSwizzle::ALL[chunks as usize];
         let line_at = CHUNK_LOG2 + chunks;
         if run + elem_log2 < CHUNK_LOG2 {
             return Err(no_atom(run + elem_log2));
         }
-        let straight = |bit: u32| {
-            let basis = bases.get((bit - elem_log2) as usize)?;
-            let flip = swizzle.flipped_by(bit).and_then(|chunk| bases.get((chunk - elem_log2) as usize));
-            coordinate(basis ^ flip.copied().unwrap_or(0))
+        let with = |swizzle: HardwareSwizzle| {
+            let straight = |bit: u32| {
+                let basis = bases.get((bit - elem_log2) as usize)?;
+                let flip = swizzle.flipped_by(bit).and_then(|chunk| bases.get((chunk - elem_log2) as usize));
+                coordinate(basis ^ flip.copied().unwrap_or(0))
+            };
+            let Some((lines, 0)) = straight(line_at) else { return Err(no_atom(line_at)) };
+            let atom_at = line_at + swizzle.lines_log2();
+            let mut next = vec![0; shape.rank()];
+            next[contiguous] = line_at - elem_log2;
+            let mut atoms = Vec::new();
+            for bit in line_at..shape.bits() + elem_log2 {
+                match straight(bit) {
+                    Some((dim, at)) if at == next[dim] && (bit >= atom_at || dim == lines) => next[dim] += 1,
+                    _ => return Err(no_atom(bit)),
+                }
+                if bit >= atom_at {
+                    atoms.extend(straight(bit).map(|(dim, _)| dim));
+                }
+            }
+            Self::new(shape, (contiguous, lines), elem_bits, swizzle, atoms)
         };
-        let Some((lines, 0)) = straight(line_at) else { return Err(no_atom(line_at)) };
-        let mut next = vec![0; shape.rank()];
-        next[contiguous] = line_at - elem_log2;
-        let mut atoms = Vec::new();
-        for bit in line_at..shape.bits() + elem_log2 {
-            match straight(bit) {
-                Some((dim, at)) if at == next[dim] && (bit >= line_at + LINES_LOG2 || dim == lines) => next[dim] += 1,
-                _ => return Err(no_atom(bit)),
-            }
-            if bit >= line_at + LINES_LOG2 {
-                atoms.extend(straight(bit).map(|(dim, _)| dim));
-            }
+        let of_chunks = with(HardwareSwizzle::OF_CHUNKS[chunks as usize]);
+        match with(HardwareSwizzle::Units32) {
+            Ok(of_units) if chunks == 3 && of_chunks.is_err() => Ok(of_units),
+            _ => of_chunks,
         }
-        Self::new(shape, (contiguous, lines), elem_bits, swizzle, atoms)
     }
 
     /// The layout as offset bases, for use with the rest of the algebra.
@@ -358,7 +422,7 @@ impl HardwareLayout {
         let inner = CHUNK_LOG2 + self.swizzle.chunk_bits();
         let atoms = self.atoms.iter().copied();
         let dims = std::iter::repeat_n(self.contiguous, (inner - self.elem_log2) as usize)
-            .chain(std::iter::repeat_n(self.lines, LINES_LOG2 as usize))
+            .chain(std::iter::repeat_n(self.lines, self.swizzle.lines_log2() as usize))
             .chain(atoms);
         let mut next = vec![0; self.shape.rank()];
         let mut bases: Vec<u64> = dims
@@ -416,7 +480,7 @@ impl HardwareLayout {
         if dim == self.contiguous {
             CHUNK_LOG2 + self.swizzle.chunk_bits() - self.elem_log2
         } else if dim == self.lines {
-            LINES_LOG2
+            self.swizzle.lines_log2()
         } else {
             0
         }
@@ -450,20 +514,21 @@ impl HardwareLayout {
     /// Errors: dimensions other than the two of the atom, a tile smaller than the instruction, elements contiguous
     /// along `mn` that are not 16 bits wide, or uneven strides.
     pub fn operand(&self, mn: usize, k: usize, rows: u32) -> Result<WarpgroupOperand, HardwareError> {
-        self.operand_of(&[16], (mn, k), rows)
+        self.operand_of(|bits, swizzle| bits == 16 && swizzle != HardwareSwizzle::Units32, (mn, k), rows)
     }
 
     /// The tile as an operand of `tcgen05.mma`, as [`Self::operand`]. `rows` is 128 for A.
     ///
-    /// Errors: as there, but elements contiguous along `mn` may also be 8 bits wide.
+    /// Errors: as there, but elements contiguous along `mn` may also be 8 bits wide, or 32 bits in units of 32 bytes.
     pub fn tensor_operand(&self, mn: usize, k: usize, rows: u32) -> Result<WarpgroupOperand, HardwareError> {
-        self.operand_of(&[8, 16], (mn, k), rows)
+        let reads = |bits, swizzle| (bits == 32) == (swizzle == HardwareSwizzle::Units32) && bits <= 32;
+        self.operand_of(reads, (mn, k), rows)
     }
 
-    /// `of_mn_major` are the sizes of elements that may be contiguous along `mn`.
+    /// `reads_mn_major` tells whether elements of a size may be contiguous along `mn`, with a swizzle.
     fn operand_of(
         &self,
-        of_mn_major: &[u32],
+        reads_mn_major: impl Fn(u32, HardwareSwizzle) -> bool,
         (mn, k): (usize, usize),
         rows: u32,
     ) -> Result<WarpgroupOperand, HardwareError> {
@@ -472,13 +537,23 @@ impl HardwareLayout {
             dims if dims == (mn, k) => Major::Mn,
             _ => return Err(HardwareError::NotTheAtom { mn, k }),
         };
-        if major == Major::Mn && !of_mn_major.contains(&self.elem_bits()) {
-            return Err(HardwareError::MustBeKMajor { bits: self.elem_bits() });
+        let is_in_units = self.swizzle == HardwareSwizzle::Units32;
+        match major {
+            Major::K if is_in_units => return Err(HardwareError::Units),
+            Major::Mn if !reads_mn_major(self.elem_bits(), self.swizzle) => {
+                let bits = self.elem_bits();
+                return Err(if is_in_units { HardwareError::Units } else { HardwareError::MustBeKMajor { bits } });
+            }
+            _ => {}
         }
         if self.elem_log2 > 2 {
             return Err(HardwareError::Element { bits: self.elem_bits() });
         }
         if !rows.is_power_of_two() || !(8..=256).contains(&rows) {
+            return Err(HardwareError::Rows { rows });
+        }
+        let chunk = CHUNK_LOG2 - self.elem_log2;
+        if major == Major::Mn && rows < 1 << chunk {
             return Err(HardwareError::Rows { rows });
         }
         let extents = self.shape.extents();
@@ -488,16 +563,16 @@ impl HardwareLayout {
                 return Err(HardwareError::TooSmall { dim, extent: extents[dim], needed });
             }
         }
-        let chunk = CHUNK_LOG2 - self.elem_log2;
         let span = chunk + self.swizzle.chunk_bits();
         let (rows_log2, depth_log2) = (rows.ilog2(), depth.ilog2());
         let none = self.swizzle == HardwareSwizzle::None;
+        let line = self.swizzle.lines_log2();
         // The coordinate bits that the leading offset and the stride offset cover.
         let (leading, stride) = match (major, none) {
-            (Major::K, true) => ((k, chunk..depth_log2), (mn, LINES_LOG2..rows_log2)),
-            (Major::K, false) => ((k, 0..0), (mn, LINES_LOG2..rows_log2)),
-            (Major::Mn, true) => ((k, LINES_LOG2..depth_log2), (mn, chunk..rows_log2)),
-            (Major::Mn, false) => ((mn, span..rows_log2), (k, LINES_LOG2..depth_log2)),
+            (Major::K, true) => ((k, chunk..depth_log2), (mn, line..rows_log2)),
+            (Major::K, false) => ((k, 0..0), (mn, line..rows_log2)),
+            (Major::Mn, true) => ((k, line..depth_log2), (mn, chunk..rows_log2)),
+            (Major::Mn, false) => ((mn, span..rows_log2), (k, line..depth_log2)),
         };
         let descriptor = MatrixDescriptor {
             swizzle: self.swizzle,
@@ -546,7 +621,7 @@ impl MatrixDescriptor {
     /// The descriptor with a start address of zero. Add the start address in units of 16 bytes.
     pub fn constant(&self) -> u64 {
         // An unused leading offset is encoded as one unit, as the instruction set assumes.
-        self.leading.max(16) >> 4 << 16 | self.stride >> 4 << 32 | self.swizzle.descriptor_code() << 62
+        self.leading.max(16) >> 4 << 16 | self.stride >> 4 << 32 | self.swizzle.descriptor_code() << 61
     }
 
     /// The descriptor of `tcgen05.mma` with a start address of zero. It differs from that of `wgmma` by a version.

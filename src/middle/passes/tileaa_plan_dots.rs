@@ -686,12 +686,12 @@ fn copied<'c>(
     if loops_around(op).next().is_some_and(|innermost| loops_around(view.make.op()).any(|o| o == innermost)) {
         return Err((load.op(), "its tensor differs between iterations".into()));
     }
-    if found.shared && found.must_be_transposed(&view, depth, unit) {
-        return Err((load.op(), "one dot needs the tile transposed and another does not".into()));
+    if found.shared && (found.must_be_transposed(&view, depth, unit) || found.is_in_units(&view, depth, unit)) {
+        return Err((load.op(), "the dots need the tile in different layouts".into()));
     }
     let indices: Vec<Val<'c>> = load.indices().collect();
     let (desc, planned) = found
-        .stage(&view)
+        .stage(&view, depth, unit)
         .and_then(|stage| Ok((stage, tensor_maps::plan_copy(&view, &indices, &places(load.op()), stage, facts)?)))
         .map_err(|reason| (load.op(), format!("TMA cannot load it: {reason}")))?;
     Ok(Copied { view, desc, unproved: planned.unproved })
@@ -728,7 +728,8 @@ fn plan_computed<'c>(
     let program = TileProgram::of(v, dot.op(), function)?;
     let contiguous = program.contiguous_dimension(facts);
     let bits = Tensor::of_value(v).map_or(0, |t| storage_bits(t.element));
-    let fast = contiguous.filter(|_| reads_mn_major(unit, bits)).unwrap_or(depth);
+    // Threads do not store units of 32 bytes.
+    let fast = contiguous.filter(|_| bits <= 16 && reads_mn_major(unit, bits)).unwrap_or(depth);
     let stage = computed_stage(dot.op(), v, fast).map_err(|reason| (dot.op(), reason))?;
     let copied = program.is_copied(fast, facts);
     let registers = [1, 2].map(|groups| program.registers(groups * WARPGROUP, copied, facts) + PRODUCER_REGISTERS);

@@ -169,7 +169,7 @@ impl<'c> Store<'c> {
         if parent_op(view.make.op()) != Some(agents) {
             return Err("its tensor differs between iterations".into());
         }
-        let storage = stage_of(op.op(), &view, view.memref.element_type())?;
+        let storage = stage_of(op.op(), &view, view.memref.element_type(), false)?;
         let planned = tensor_maps::plan_store(op, storage, facts)?;
         let value = skip_conversions(op.value());
         let tensor = Tensor::of_value(value).ok_or("it stores no tensor")?;

@@ -404,7 +404,7 @@ impl<'c> DotGroup<'c> {
     fn of_resident(load: OpRef<'c>, facts: &Facts) -> Option<Self> {
         let load = STAGED.is_on(load).then(|| TiledLoadOp::cast(load))??;
         let tile = ResidentTile::of_load(load.op())?;
-        let desc = tile.loaded().stage(&View::of(load.view())?).ok()?;
+        let desc = tile.loaded().stage(&View::of(load.view())?, 1, Unit::Sync).ok()?;
         let (map, bytes) = tensor_maps::plan(load, desc, facts).ok()?;
         let copied =
             Copied { operand: tile.loaded(), copy: TiledCopy { load, map: Some(map), bytes }, converted: None };
@@ -527,13 +527,17 @@ impl<'c> StagedOperand<'c> {
     ) -> Result<Self, Failed> {
         let load = TiledLoadOp::cast(operand.load).ok_or_else(|| fail(op, "operand is not loaded from a view"))?;
         let view = View::of(load.view()).ok_or_else(|| fail(load.op(), "its view is not created in this function"))?;
-        let desc = operand.stage(&view).map_err(|e| fail(load.op(), e))?;
+        let desc = operand.stage(&view, 1 - place.number, unit).map_err(|e| fail(load.op(), e))?;
         let (map, bytes) = tensor_maps::plan(load, desc, facts).map_err(|e| fail(load.op(), e))?;
         let transposed = operand.must_be_transposed(&view, 1 - place.number, unit);
+        let in_units = operand.is_in_units(&view, 1 - place.number, unit);
         let converted = if transposed || !operand.computed.is_empty() {
             let v = self::operand(op, place.number);
             let element = Tensor::of_value(v).ok_or_else(|| fail(op, "operand is not a tensor"))?.element;
-            Some(converted_stage_of(load.op(), &view, element, transposed).map_err(|e| fail(load.op(), e))?)
+            Some(
+                converted_stage_of(load.op(), &view, element, (transposed, in_units))
+                    .map_err(|e| fail(load.op(), e))?,
+            )
         } else {
             None
         };

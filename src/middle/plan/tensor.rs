@@ -354,9 +354,8 @@ impl DotLoop {
         if !whole || ![m, n, k].into_iter().all(|e| e.is_power_of_two() && e <= 1 << 12) {
             return Err(NoPlan::TensorShape { m, n, k });
         }
-        // Elements of 32 bits that are contiguous along M or N need another swizzle than TMA and threads write. Packed
-        // elements must be contiguous along K.
-        if matches!(self.operand.bits(), 4 | 32) && (self.a_major == Major::Mn || self.b_major == Major::Mn) {
+        // Packed elements must be contiguous along K.
+        if self.operand.bits() == 4 && (self.a_major == Major::Mn || self.b_major == Major::Mn) {
             return Err(NoPlan::Converted);
         }
         Ok(())

@@ -330,6 +330,13 @@ nv_tileaa.func @lists(%d: !nv_tileas.tma_desc<bf16, dims = [1, 0], box = [64], s
 !sparse = !nv_tileaa.tiled_view<tile = [8, 64], memref<64x64xbf16, strides = [64, 1]>, padding = zero, sparse_dim = 0>
 !desc = !nv_tileas.tma_desc<bf16, dims = [1, 0], box = [64, 8], steps = [1, 1], swizzle = 128, fill = zero>
 
+// expected-error @+1 {{the unit is 16 bytes, or 32 bytes in a span of 128, got 32}}
+nv_tileaa.func @unit(%d: !nv_tileas.tma_desc<f32, box = [16, 8], swizzle = 64, unit = 32>) attributes {numWarps = 1 : i64} {
+  nv_tileaa.return
+}
+
+// -----
+
 // expected-error @+1 {{the swizzle spans 16, 32, 64 or 128 bytes, got 48}}
 nv_tileaa.func @swizzle(%d: !nv_tileas.tma_desc<bf16, dims = [0], box = [64], steps = [1], swizzle = 48, fill = zero>) attributes {numWarps = 1 : i64} {
   nv_tileaa.return

@@ -26,16 +26,19 @@ nv_tileaa.func @halves(%p0: !nv_tileaa.ptr<f16>, %n: i32) {
   nv_tileaa.return
 }
 // -----
+// Units of 32 bytes need 128 bytes along N. Producer warps transpose a smaller tile.
 !view = !nv_tileaa.tiled_view<tile = [64, 64], memref<?x256xtf32, strides = [256, 1]>, padding = zero>
+!narrow = !nv_tileaa.tiled_view<tile = [64, 16], memref<?x256xtf32, strides = [256, 1]>, padding = zero>
 nv_tileaa.func @words(%p0: !nv_tileaa.ptr<tf32>, %n: i32) {
   %p = nv_tileaa.assume #cuda_tile.div_by<16>, %p0 : !nv_tileaa.ptr<tf32>
   %m = nv_tileaa.make_memref %p, shape = [%n : i32], strides = [] : <tf32> -> <?x256xtf32, strides = [256, 1]>
   %v = nv_tileaa.make_tiled_view %m : <?x256xtf32, strides = [256, 1]> -> !view
-  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %w = nv_tileaa.make_tiled_view %m : <?x256xtf32, strides = [256, 1]> -> !narrow
+  %zero = arith.constant dense<0.0> : tensor<64x16xf32>
   %a, %t1 = nv_tileaa.tiled_load <weak> %v[%n, %n] : !view[i32, i32] -> tensor<64x64xtf32>
-  %b, %t2 = nv_tileaa.tiled_load <weak> %v[%n, %n] : !view[i32, i32] -> tensor<64x64xtf32>
-  // expected-remark @below {{an operand must be converted in shared memory}}
-  %d = nv_tileaa.dot %a, %b, %zero : tensor<64x64xtf32>, tensor<64x64xtf32>, tensor<64x64xf32>
+  %b, %t2 = nv_tileaa.tiled_load <weak> %w[%n, %n] : !narrow[i32, i32] -> tensor<64x16xtf32>
+  // expected-remark @below {{producer warps compute rhs: TMA cannot load it: dimension 1 has 16 elements, but an atom needs 32}}
+  %d = nv_tileaa.dot %a, %b, %zero : tensor<64x64xtf32>, tensor<64x16xtf32>, tensor<64x16xf32>
   nv_tileaa.return
 }
 // -----

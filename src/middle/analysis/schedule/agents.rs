@@ -283,7 +283,7 @@ impl<'c> Fed<'c> {
             match Source::of(v, dot.op()) {
                 Source::Loaded(found) => {
                     let view = View::of(TiledLoadOp::cast(found.load)?.view())?;
-                    stages.push((found.stage(&view).ok()?, false));
+                    stages.push((found.stage(&view, 1 - number, Unit::Warpgroup).ok()?, false));
                     fills.push(found.load);
                     roles.insert(op_key(found.load), Role::Copied);
                     between(v, &|op| op == found.load, roles);

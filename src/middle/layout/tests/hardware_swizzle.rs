@@ -14,14 +14,14 @@ use wgmma::{Left, Type, check_dot};
 /// A layout of the family for a tile of rank 2, or of rank 3 with a slow dimension of stages.
 fn any_member() -> impl Strategy<Value = HardwareLayout> {
     let element = prop_oneof![Just(8u32), Just(16), Just(32)];
-    (element, 0u32..4, 3u32..9, 0u32..4, any::<bool>(), 0u32..3, any::<u64>()).prop_map(
+    (element, 0u32..5, 3u32..9, 0u32..4, any::<bool>(), 0u32..3, any::<u64>()).prop_map(
         |(bits, swizzle, lines, extra, rows_contiguous, stages, order)| {
             let swizzle = HardwareSwizzle::ALL[swizzle as usize];
             let contiguous = (swizzle.span() * 8 / bits).ilog2() + extra;
             let log2 = if rows_contiguous { vec![stages, lines, contiguous] } else { vec![stages, contiguous, lines] };
             let dims = if rows_contiguous { (2, 1) } else { (1, 2) };
             let mut atoms: Vec<usize> = std::iter::repeat_n(dims.0, extra as usize)
-                .chain(std::iter::repeat_n(dims.1, lines as usize - 3))
+                .chain(std::iter::repeat_n(dims.1, (lines - lines_log2(swizzle)) as usize))
                 .chain(std::iter::repeat_n(0, stages as usize))
                 .collect();
             for i in 1..atoms.len() {
@@ -30,6 +30,10 @@ fn any_member() -> impl Strategy<Value = HardwareLayout> {
             HardwareLayout::new(&Shape::from_log2(log2).unwrap(), dims, bits, swizzle, atoms).unwrap()
         },
     )
+}
+
+fn lines_log2(swizzle: HardwareSwizzle) -> u32 {
+    (swizzle.atom_bytes() / swizzle.span()).ilog2()
 }
 
 proptest! {
@@ -60,17 +64,22 @@ proptest! {
     /// Every element of an operand is where the simulator's descriptor decoder looks for it, for all rows and steps.
     #[test]
     fn descriptors_point_at_every_element(
-        layout in any_member(), rows_log2 in 3u32..9, stage in 0u64..4, tile in 0u32..8,
+        layout in any_member(), rows_log2 in 3u32..9, stage in 0u64..4, tile in 0u32..8, tensor in any::<bool>(),
     ) {
         let (mn, k) = (1, 2);
         let (contiguous, bits) = (layout.contiguous(), layout.elem_bits());
         let extents = layout.shape().extents();
         let rows = 1 << rows_log2;
         let depth = u64::from(256 / bits);
-        let operand = match layout.operand(mn, k, rows) {
+        let in_units = layout.swizzle() == HardwareSwizzle::Units32;
+        let reads_mn_major = if tensor { in_units == (bits == 32) } else { bits == 16 && !in_units };
+        let found = if tensor { layout.tensor_operand(mn, k, rows) } else { layout.operand(mn, k, rows) };
+        let operand = match found {
             Ok(operand) => operand,
             Err(error) => {
-                let expected = (contiguous == mn && bits != 16)
+                let expected = (contiguous == mn && !reads_mn_major)
+                    || (contiguous == k && in_units)
+                    || (contiguous == mn && rows * bits < 128)
                     || extents[mn] < rows.into()
                     || extents[k] < depth
                     || matches!(error, HardwareError::UnevenStride { .. });
@@ -88,7 +97,11 @@ proptest! {
                 prop_assert!(u64::from(base) + start >= 1 << 18);
                 continue;
             };
-            let decoded = SmemDescriptor::wgmma(raw);
+            let version = operand.descriptor.tensor_constant() ^ operand.descriptor.constant();
+            let decoded = match tensor {
+                true => SmemDescriptor::tcgen05(raw | version).unwrap(),
+                false => SmemDescriptor::wgmma(raw),
+            };
             for row in 0..u64::from(rows) {
                 for d in 0..depth {
                     let point = [stage, i as u64 * u64::from(rows) + row, j as u64 * depth + d];
@@ -117,7 +130,7 @@ fn b_layouts(ty: Type, k: i64, n: i64, swizzle: HardwareSwizzle) -> Vec<Hardware
 /// Every swizzle, both majors of both operands and both orders of atoms, two warpgroups, several steps along K.
 #[test]
 fn dots_of_halves() {
-    for swizzle in HardwareSwizzle::ALL {
+    for swizzle in HardwareSwizzle::OF_CHUNKS {
         for b in b_layouts(Type::F16, 64, 32, swizzle) {
             check_dot(Type::F16, (128, 32, 64), 32, (2, 1), Left::Registers, &b);
             let tile = shape(&[128, 64]);
@@ -147,7 +160,7 @@ fn steps_across_atoms() {
 fn dots_of_other_widths() {
     for ty in [Type::Tf32, Type::E4m3, Type::S8] {
         let k = 512 / i64::from(ty.bits());
-        for swizzle in HardwareSwizzle::ALL {
+        for swizzle in HardwareSwizzle::OF_CHUNKS {
             for b in b_layouts(ty, 2 * k, 32, swizzle) {
                 let tile = shape(&[64, 2 * k]);
                 let a = HardwareLayout::with_atom_order(&tile, (1, 0), ty.bits(), swizzle, &[0, 1]).unwrap();
@@ -172,6 +185,15 @@ fn literal_descriptors() {
     let operand = b.operand(1, 0, 256).unwrap();
     assert_eq!((operand.descriptor.leading, operand.descriptor.stride), (8192, 1024));
     assert_eq!(operand.k_offsets, [0, 2048, 4096, 6144]);
+    // The same for 32-bit elements of tcgen05: a panel of 32 columns has 32 of K in groups of four.
+    let b = HardwareLayout::panels_in_units(&shape(&[32, 256]), (1, 0)).unwrap();
+    let operand = b.tensor_operand(1, 0, 256).unwrap();
+    assert_eq!((operand.descriptor.leading, operand.descriptor.stride), (4096, 512));
+    assert_eq!(operand.descriptor.tensor_constant(), 0x2000_4020_0100_0000);
+    assert_eq!(operand.k_offsets, [0, 1024, 2048, 3072]);
+    assert_eq!(b.operand(1, 0, 256), Err(HardwareError::Units));
+    let rows = HardwareLayout::panels(&shape(&[32, 256]), (1, 0), 32).unwrap();
+    assert_eq!(rows.tensor_operand(1, 0, 256), Err(HardwareError::MustBeKMajor { bits: 32 }));
 }
 
 #[test]

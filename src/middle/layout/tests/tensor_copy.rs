@@ -50,7 +50,8 @@ impl Array {
             box_dims: &plan.box_dims,
             element_strides: &plan.element_strides,
             interleave: 0,
-            swizzle: plan.swizzle.tensor_map_code(),
+            // The codes of `CUtensorMapSwizzle`.
+            swizzle: plan.swizzle.tensor_map_code() + plan.swizzle.atomicity_code(),
             fill: if plan.nan { Fill::Nan } else { Fill::Zero },
         })
         .expect("a plan that the encoder takes")
@@ -179,13 +180,14 @@ proptest! {
     #[test]
     fn arrangements(
         element in 0usize..8,
-        swizzle in 0usize..4,
+        swizzle in 0usize..5,
         (extra, lines, others) in (0u32..3, 3u32..6, proptest::collection::vec(0u32..2, 0..4)),
         (order, shift) in (any::<u64>(), proptest::collection::vec(0i64..3, 5)),
         (gap, nan, transposed) in (any::<bool>(), any::<bool>(), any::<bool>()),
         steps in proptest::collection::vec(1u32..4, 5),
     ) {
         let (element, swizzle) = (ELEMENTS[element], HardwareSwizzle::ALL[swizzle]);
+        let lines_of_atom = (swizzle.atom_bytes() / swizzle.span()).ilog2();
         let inner = swizzle.span().ilog2() - element.log2_bytes() + extra;
         let rank = others.len() + 2;
         let mut log2: Vec<u32> = others.clone();
@@ -193,7 +195,7 @@ proptest! {
         log2.extend(if transposed { [inner, lines] } else { [lines, inner] });
         let shape = Shape::from_log2(log2.clone()).unwrap();
         let mut atoms: Vec<usize> = std::iter::repeat_n(contiguous, extra as usize)
-            .chain(std::iter::repeat_n(line_dim, lines as usize - 3))
+            .chain(std::iter::repeat_n(line_dim, lines as usize - lines_of_atom as usize))
             .chain(others.iter().enumerate().flat_map(|(d, &n)| std::iter::repeat_n(d, n as usize)))
             .collect();
         for i in 1..atoms.len() {
@@ -217,7 +219,7 @@ proptest! {
         let array = Array::new(element, &extents, gap);
         let shared = layout.shared_layout().unwrap();
         let boxes = check_tile(&array, &shape, &dims, &shared, &origin, nan && element.is_float());
-        // A box is at least eight lines of one span.
+        // A box is at least an atom.
         prop_assert!(boxes as u64 * u64::from(swizzle.atom_bytes()) <= layout.bytes());
     }
 
@@ -445,9 +447,9 @@ fn reasons() {
         why(&good, &TileCopy { shape: &narrow, shared: &plain, ..copy }),
         "only 8 bytes are contiguous in shared memory, but a box needs at least 16"
     );
-    // A swizzle of another unit: 32-byte pieces.
+    // A swizzle of another unit: 64-byte pieces.
     let mut bases = SharedLayout::strided(&shape, &[1, 0]).unwrap().bases().to_vec();
-    bases[6] ^= 1 << 4;
+    bases[6] ^= 1 << 5;
     let odd = SharedLayout::new(bases, shape.bits()).unwrap();
     assert_eq!(
         why(&good, &TileCopy { shared: &odd, ..copy }),

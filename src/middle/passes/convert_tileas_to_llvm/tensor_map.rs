@@ -274,6 +274,7 @@ impl<'c> Lower<'c, '_> {
         map.box_dims.iter().for_each(|&extent| put(u64::from(extent) - 1, 8));
         let steps = map.element_strides.iter().rev().fold(0, |word, &step| word << 3 | u64::from(step - 1));
         put((steps != 0).into(), 1);
+        put(map.swizzle.atomicity_code().into(), 2);
         let mut words = vec![fields.base, l.i64c(word as i64)];
         if steps != 0 {
             words.push(l.i64c(steps as i64));
@@ -321,6 +322,9 @@ impl<'c> Lower<'c, '_> {
             set_code("elemtype", map.element.code());
             set_code("interleave_layout", 0);
             set_code("swizzle_mode", map.swizzle.tensor_map_code());
+            if map.swizzle.atomicity_code() != 0 {
+                set_code("swizzle_atomicity", map.swizzle.atomicity_code());
+            }
             set_code("fill_mode", map.nan.into());
         });
         together();

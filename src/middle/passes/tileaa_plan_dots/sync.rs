@@ -29,6 +29,7 @@ use crate::{
         shared_memory::padded_bytes,
     },
 };
+use tile_mma::Unit;
 use tile_plan::{MAX_STAGES, SyncKernel, plan_sync};
 use tile_targets::Target;
 
@@ -116,7 +117,8 @@ fn staged<'c>(p: &Found<'c>, function: OpRef<'c>, (facts, target): (&Facts, &Tar
         let operand = LoadedOperand { moved: moved.clone(), ..tile.loaded() };
         operand.contiguous_dimension(&view) == Some(1)
     });
-    let stage = tile.loaded().stage(&view).ok().filter(|_| along_depth || p.dot_loop.operand.bits() == 16)?;
+    let stage =
+        tile.loaded().stage(&view, 1, Unit::Sync).ok().filter(|_| along_depth || p.dot_loop.operand.bits() == 16)?;
     let indices: Vec<Val<'c>> = load.indices().collect();
     let copy = tensor_maps::plan_copy(&view, &indices, &places(load.op()), stage, facts).ok()?;
     copy.unproved.is_empty().then_some(Staged { load: load.op(), stage })
