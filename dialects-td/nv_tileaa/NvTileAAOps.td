@@ -76,10 +76,11 @@ def NvTileAA_GetNumProgramsOp : NvTileAA_Op<"get_num_programs", NvTileAA_Program
 }
 
 def NvTileAA_GetCtaRankOp : NvTileAA_Op<"get_cta_rank", NvTileAA_Program, [Pure]> {
-  let summary = "rank of this CTA in the cluster that shares the tile block, from zero";
+  let summary = "rank of this CTA in its cluster, from zero";
   let description = [{
-    Zero if the tile block is not split over a cluster. The function's attribute `nv_tileas.num_ctas`, which
-    `tileaa-split-over-cluster` attaches, is the number of CTAs per tile block.
+    The CTAs of a cluster share a tile block (`tileaa-split-over-cluster`) or run neighbouring ones
+    (`tileaa-pair-tile-blocks`). Both passes attach their number to the function, as `nv_tileas.num_ctas`. Without that
+    attribute the rank is zero.
   }];
   let results = (outs I32:$result);
   let assemblyFormat = "attr-dict";

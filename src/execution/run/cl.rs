@@ -435,7 +435,7 @@ pub fn argument(text: &str) -> Result<Argument, launch::Error> {
     if let Some(rest) = text.strip_prefix("zeros:") {
         return zeros(rest).ok_or_else(|| {
             launch::Error::Argument(format!(
-                "argument '{text}' is not zeros:TYPE:NxM, with :i64 or :ptr behind it where wanted (types: {})",
+                "argument '{text}' is not zeros:TYPE:NxM, optionally followed by :i64 or :ptr (types: {})",
                 Element::names()
             ))
         });
