@@ -120,16 +120,11 @@ pub fn predict(
     let total = empty.cluster_grid.iter().map(|n| u64::from(*n)).product();
     // Clusters that are resident at the same time. Only the start of each is run. They may take over the others.
     let together = (resident as u64 * costs.sms as u64 / u64::from(empty.blocks_per_cluster.max(1))).min(total);
+    let start = |clusters| RecordOptions { clusters, budget: Some(grid::START), instructions: true, ..grain.clone() };
+    let few = together < total && total <= grid::FEW_ROUNDS * together;
     let takeovers = match takes_over(&program) {
-        true => {
-            let start =
-                |clusters| RecordOptions { clusters, budget: Some(grid::START), instructions: true, ..grain.clone() };
-            let idle = match together < total && total <= grid::FEW_ROUNDS * together {
-                true => grid::idle(&record(device, start((0..total).collect()))?),
-                false => FxHashSet::default(),
-            };
-            Some(Takeovers::of(total, together, &idle))
-        }
+        true if few => Some(Takeovers::of(total, together, &grid::idle(&record(device, start((0..total).collect()))?))),
+        true => Some(Takeovers::of(total, together, &FxHashSet::default())),
         false => None,
     };
     let started = takeovers.as_ref().map_or(empty.cluster_grid, |_| [together as u32, 1, 1]);

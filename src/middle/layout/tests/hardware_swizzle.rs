@@ -98,10 +98,8 @@ proptest! {
                 continue;
             };
             let version = operand.descriptor.tensor_constant() ^ operand.descriptor.constant();
-            let decoded = match tensor {
-                true => SmemDescriptor::tcgen05(raw | version).unwrap(),
-                false => SmemDescriptor::wgmma(raw),
-            };
+            let decoded =
+                if tensor { SmemDescriptor::tcgen05(raw | version).unwrap() } else { SmemDescriptor::wgmma(raw) };
             for row in 0..u64::from(rows) {
                 for d in 0..depth {
                     let point = [stage, i as u64 * u64::from(rows) + row, j as u64 * depth + d];
